@@ -1,0 +1,12 @@
+# Libraries from the distribution; licences in docs/dependencies.md.
+find_package(Threads REQUIRED)
+find_path(RH_PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
+find_path(RH_HIGHWAY_INCLUDE hwy/highway.h REQUIRED)
+find_path(RH_FMT_INCLUDE fmt/core.h REQUIRED)
+find_path(RH_JSON_INCLUDE nlohmann/json.hpp REQUIRED)
+if(RH_BUILD_CLI)
+  find_path(RH_CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+endif()
+if(RH_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()

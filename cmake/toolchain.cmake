@@ -1,0 +1,32 @@
+# Compiler flags, compiler cache and linker.
+find_program(RH_CCACHE ccache)
+if(RH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${RH_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${RH_CCACHE})
+endif()
+
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -ffp-contract=off)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+find_program(RH_MOLD mold)
+if(RH_MOLD AND NOT RH_SANITIZE)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+if(RH_SANITIZE)
+  add_compile_options(-fsanitize=${RH_SANITIZE} -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${RH_SANITIZE})
+endif()
+
+# Files whose name ends in the instruction set that they need. Nothing but micro-kernels may stand in them: an inline function of a
+# shared header compiled here could be the one that the linker keeps.
+function(rh_set_isa_flags)
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "_avx2\\.cc$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c" SKIP_PRECOMPILE_HEADERS ON)
+    elseif(source MATCHES "_avx512\\.cc$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c"
+        SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+endfunction()

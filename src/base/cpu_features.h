@@ -1,0 +1,22 @@
+#pragma once
+
+namespace rh {
+
+/// What the processor and the operating system both allow. On non-x86 machines the x86 fields are false.
+struct CpuFeatures {
+  bool sse41 = false;
+  bool avx2 = false;     ///< with FMA and F16C
+  bool avx512 = false;   ///< F, BW, DQ, VL
+  bool avx512_vnni = false;
+  bool amx_bf16 = false;
+  bool amx_int8 = false;
+  bool neon = false;
+  long l1d_bytes = 32 << 10;
+  long l2_bytes = 1 << 20;
+  long l3_bytes = 8 << 20;
+};
+
+/// Detected once. The environment variable ROUNDHOUSE_ISA (sse2, avx2, avx512, native) lowers it, for tests and comparisons.
+const CpuFeatures& cpu_features();
+
+}  // namespace rh

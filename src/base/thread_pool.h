@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/function_ref.h"
+
+namespace rh {
+
+/// A half-open range of work items.
+struct Range {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+/// Rough price of one work item, from which parallel_for derives how many pieces are worth it.
+struct Cost {
+  double bytes = 0;       ///< read and written
+  double operations = 0;  ///< arithmetic operations, vectorised ones counted as one a lane
+};
+
+/// How many processors this process may use: the lesser of its affinity mask and its cgroup CPU quota (rounded up), at least 1.
+int usable_processors();
+
+/// Worker threads that run the pieces of loops. Any thread may start a loop, many at a time; a loop started inside another one runs
+/// as far as idle workers allow and never deadlocks, for the caller works on its own loop. Workers spin briefly, then sleep.
+class ThreadPool {
+ public:
+  struct Options {
+    int threads = 0;          ///< including the caller; 0: usable_processors()
+    int spin_microseconds = 50;
+    bool flush_denormals = true;  ///< in the workers, and in the caller for the length of a loop
+  };
+
+  explicit ThreadPool(const Options& options);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  /// The pool that sessions share unless they ask for one of their own.
+  static const std::shared_ptr<ThreadPool>& process_wide();
+
+  /// Threads that may work on one loop, the caller included.
+  int threads() const;
+
+  /// Calls body for disjoint ranges that cover [0, count), from several threads; returns when all are done. `max_threads` 0 means threads().
+  /// The first exception thrown by a body is rethrown here after the other pieces have ended.
+  void parallel_for(int64_t count, const Cost& cost_per_item, FunctionRef<void(Range)> body, int max_threads = 0);
+
+  /// The same with a given number of pieces, body(i) for each i in [0, pieces): for work that is already cut into tiles.
+  void parallel_pieces(int64_t pieces, FunctionRef<void(int64_t)> body, int max_threads = 0);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A pool as one run sees it: capped to the session's thread count. Copyable, cheap; a null pool means "in the calling thread".
+class Parallel {
+ public:
+  Parallel() = default;
+  Parallel(ThreadPool* pool, int max_threads) : pool_(pool), max_threads_(max_threads) {}
+
+  int threads() const { return pool_ ? (max_threads_ > 0 ? max_threads_ : pool_->threads()) : 1; }
+  void for_range(int64_t count, const Cost& cost_per_item, FunctionRef<void(Range)> body) const;
+  void for_pieces(int64_t pieces, FunctionRef<void(int64_t)> body) const;
+
+ private:
+  ThreadPool* pool_ = nullptr;
+  int max_threads_ = 1;
+};
+
+}  // namespace rh
