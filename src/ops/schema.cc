@@ -1,0 +1,88 @@
+#include "ops/schema.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace rh::ops {
+namespace {
+
+#include "ops/onnx_schemas.inc"
+
+std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+
+void append(std::string& text, uint32_t mask, std::string_view before, std::string_view after) {
+  for (int number = 1; number < kDTypeCount; ++number) {
+    if (!(mask >> number & 1)) continue;
+    if (!text.empty()) text += ", ";
+    text += before;
+    text += to_string(static_cast<DType>(number));
+    text += after;
+  }
+}
+
+template <typename Row>
+const Row* find_named(std::span<const Row> rows, std::string_view name) {
+  for (const Row& row : rows) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string to_string(const TypeSet& types) {
+  std::string text;
+  append(text, types.tensor, "tensor(", ")");
+  append(text, types.sequence, "seq(tensor(", "))");
+  append(text, types.optional, "optional(tensor(", "))");
+  append(text, types.optional_sequence, "optional(seq(tensor(", ")))");
+  append(text, types.map_int64, "map(int64, ", ")");
+  append(text, types.map_string, "map(string, ", ")");
+  append(text, types.sequence_map_int64, "seq(map(int64, ", "))");
+  append(text, types.sequence_map_string, "seq(map(string, ", "))");
+  return text;
+}
+
+const SchemaAttribute* OpSchema::attribute(std::string_view name) const { return find_named(attributes, name); }
+
+const TypeParameter* OpSchema::type_parameter(std::string_view name) const { return find_named(type_parameters, name); }
+
+const Port* OpSchema::port(std::span<const Port> ports, int index) {
+  if (index < 0 || ports.empty()) return nullptr;
+  const auto position = static_cast<size_t>(index);
+  if (position < ports.size()) return &ports[position];
+  return ports.back().option == PortOption::variadic ? &ports.back() : nullptr;
+}
+
+std::span<const OpSchema> all_schemas() { return kSchemas; }
+
+std::span<const OpSchema> schema_history(std::string_view domain, std::string_view op_type) {
+  struct Before {
+    using Key = std::pair<std::string_view, std::string_view>;
+    bool operator()(const OpSchema& schema, const Key& key) const {
+      return std::tie(schema.domain, schema.op_type) < std::tie(key.first, key.second);
+    }
+    bool operator()(const Key& key, const OpSchema& schema) const {
+      return std::tie(key.first, key.second) < std::tie(schema.domain, schema.op_type);
+    }
+  };
+  const auto [first, last] = std::equal_range(std::begin(kSchemas), std::end(kSchemas), Before::Key(canonical(domain), op_type), Before());
+  return {first, last};
+}
+
+const OpSchema* find_schema(std::string_view domain, std::string_view op_type, int opset) {
+  const OpSchema* found = nullptr;
+  for (const OpSchema& schema : schema_history(domain, op_type)) {
+    if (schema.since_version <= opset) found = &schema;
+  }
+  return found;
+}
+
+int latest_opset(std::string_view domain) {
+  for (const DomainRow& row : kDomains) {
+    if (row.domain == canonical(domain)) return row.latest_opset;
+  }
+  return 0;
+}
+
+}  // namespace rh::ops
