@@ -20,6 +20,19 @@ void append(std::string& text, uint32_t mask, std::string_view before, std::stri
   }
 }
 
+bool has(uint32_t mask, DType dtype) { return mask >> static_cast<int>(dtype) & 1; }
+
+/// The element type of a tensor, undefined for other kinds.
+DType element_of(const ValueType& type) { return type.is_tensor() ? type.tensor().dtype : DType::undefined; }
+
+bool is_map(const ValueType& type) { return type.kind() == ValueType::Kind::map; }
+
+bool is_sequence(const ValueType& type) { return type.kind() == ValueType::Kind::sequence; }
+
+bool allows_map(uint32_t by_int64, uint32_t by_string, const ValueType& map) {
+  return has(map.key() == DType::int64 ? by_int64 : map.key() == DType::string ? by_string : 0, element_of(map.element()));
+}
+
 template <typename Row>
 const Row* find_named(std::span<const Row> rows, std::string_view name) {
   for (const Row& row : rows) {
@@ -29,6 +42,23 @@ const Row* find_named(std::span<const Row> rows, std::string_view name) {
 }
 
 }  // namespace
+
+bool allows(const TypeSet& types, const ValueType& type) {
+  switch (type.kind()) {
+    case ValueType::Kind::tensor:
+      return has(types.tensor, type.tensor().dtype);
+    case ValueType::Kind::sequence:
+      if (is_map(type.element())) return allows_map(types.sequence_map_int64, types.sequence_map_string, type.element());
+      return has(types.sequence, element_of(type.element()));
+    case ValueType::Kind::optional:
+      if (is_sequence(type.element())) return has(types.optional_sequence, element_of(type.element().element()));
+      return has(types.optional, element_of(type.element()));
+    case ValueType::Kind::map:
+      return allows_map(types.map_int64, types.map_string, type);
+    default:
+      return false;
+  }
+}
 
 std::string to_string(const TypeSet& types) {
   std::string text;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "graph/type.h"
 #include "tensor/dtype.h"
 
 /// What the ONNX standard says of each operator in each version, as constant tables (onnx_schemas.inc, written by
@@ -25,6 +26,9 @@ struct TypeSet {
   constexpr bool allows_tensor(DType dtype) const { return tensor >> static_cast<int>(dtype) & 1; }
   constexpr bool allows_sequence(DType dtype) const { return sequence >> static_cast<int>(dtype) & 1; }
 };
+
+/// Whether a value of this type may stand where the set is asked for. False for unknown types and undefined element types.
+bool allows(const TypeSet& types, const ValueType& type);
 
 /// "tensor(float), tensor(double), seq(tensor(float))": as ONNX writes types, in the order of forms and type numbers.
 std::string to_string(const TypeSet& types);

@@ -142,5 +142,26 @@ TEST(Schema, DescribesVariadicAndOtherForms) {
   EXPECT_TRUE(find_schema("", "Cast", 28)->input(0)->allowed->allows_tensor(DType::float4e2m1));
 }
 
+TEST(Schema, SaysWhichValueTypesItAllows) {
+  const ValueType floats = ValueType::tensor(DType::float32);
+  const ValueType strings = ValueType::tensor(DType::string);
+  const ValueType map = ValueType::map_of(DType::int64, floats);
+  const TypeSet& identity = *find_schema("", "Identity", 16)->input(0)->allowed;
+  EXPECT_TRUE(allows(identity, strings));
+  EXPECT_TRUE(allows(identity, ValueType::sequence_of(strings)));
+  EXPECT_TRUE(allows(identity, ValueType::optional_of(strings)));
+  EXPECT_TRUE(allows(identity, ValueType::optional_of(ValueType::sequence_of(strings))));
+  EXPECT_FALSE(allows(identity, map));
+  EXPECT_FALSE(allows(identity, ValueType()));
+  EXPECT_FALSE(allows(identity, ValueType::tensor(DType::undefined)));
+  const TypeSet& zip_map = *find_schema("ai.onnx.ml", "ZipMap", 1)->output(0)->allowed;
+  EXPECT_TRUE(allows(zip_map, ValueType::sequence_of(map)));
+  EXPECT_FALSE(allows(zip_map, ValueType::sequence_of(ValueType::map_of(DType::string, strings))));
+  EXPECT_FALSE(allows(zip_map, map));
+  const TypeSet& vectorizer = *find_schema("ai.onnx.ml", "DictVectorizer", 1)->input(0)->allowed;
+  EXPECT_TRUE(allows(vectorizer, map));
+  EXPECT_FALSE(allows(vectorizer, floats));
+}
+
 }  // namespace
 }  // namespace rh::ops
