@@ -1,0 +1,97 @@
+# Shared by the scripts: where things are, what the system must have, and how the release build is made. Source it from bash.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+venv=$root/build/venv
+python=$venv/bin/python
+jobs=$(nproc)
+
+packages_demo="ca-certificates ccache cmake espeak-ng g++ libcli11-dev libfmt-dev libhwy-dev libprotozero-dev mold ninja-build nlohmann-json3-dev python3-dev python3-venv"
+packages_test="$packages_demo clang-16 git libbenchmark-dev libclang-rt-16-dev libgtest-dev qemu-user"
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# Installs the packages of a tier that are missing; asks the network only when one is.
+setup_packages() {
+  local names=packages_$1 missing=() name
+  command -v dpkg-query >/dev/null || die "no dpkg on this system; install what stands for: ${!names}"
+  local installed
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' ${!names} 2>/dev/null)
+  for name in ${!names}; do
+    grep -qx "installed $name" <<<"$installed" || missing+=("$name")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  say "Installing packages: ${missing[*]}"
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || die "as root: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get -qq update </dev/null || die "apt-get update failed"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends "${missing[@]}" \
+    </dev/null >/dev/null || die "apt-get install failed: ${missing[*]}"
+}
+
+# The first Python >= 3.11 that has its development headers.
+find_python() {
+  local candidate path
+  for candidate in /usr/bin/python3 python3 python3.13 python3.12 python3.11; do
+    path=$(command -v "$candidate") || continue
+    "$path" -c 'import os, sys, sysconfig, ensurepip
+sys.exit(sys.version_info < (3, 11) or not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")))' 2>/dev/null || continue
+    printf '%s\n' "$path"
+    return 0
+  done
+  return 1
+}
+
+# The requirement files of a tier.
+requirements() {
+  echo "$root/scripts/requirements/demo.txt"
+  [ "$1" != test ] || echo "$root/scripts/requirements/test.txt"
+}
+
+# What an environment of this tier is made from.
+requirements_sum() { cat $(requirements "$1") "$root/scripts/requirements/clients.txt" | sha256sum; }
+
+# A virtual environment in build/venv with the pinned packages of a tier; a stamp a tier says which lists it was made from.
+setup_venv() {
+  local tier=$1 base list=()
+  [ -x "$python" ] && [ "$(cat "$venv/.$tier.stamp" 2>/dev/null)" = "$(requirements_sum "$tier")" ] && return 0
+  say "Preparing the Python environment"
+  if ! [ -x "$python" ] || ! "$python" -m pip --version >/dev/null 2>&1; then
+    base=$(find_python) || die "no Python >= 3.11 with headers and ensurepip was found"
+    "$base" -m venv --clear "$venv" || die "python -m venv failed"
+  fi
+  mapfile -t list < <(requirements "$tier")
+  "$python" -m pip install -q --disable-pip-version-check "${list[@]/#/--requirement=}" || die "pip install failed"
+  "$python" -m pip install -q --disable-pip-version-check --no-deps -r "$root/scripts/requirements/clients.txt" || die "pip install failed"
+  requirements_sum demo >"$venv/.demo.stamp"
+  requirements_sum "$tier" >"$venv/.$tier.stamp"
+}
+
+# setup TIER: demo, or test (which includes it).
+setup() {
+  setup_packages "$1"
+  setup_venv "$1"
+}
+
+# configure PRESET [cmake options]: quiet unless it fails. A build directory that was moved here from elsewhere is made anew.
+configure() {
+  local preset=$1 dir=$root/build/$1 log
+  shift
+  mkdir -p "$root/build"
+  log=$root/build/configure-$preset.log
+  (cd "$root" && cmake --preset "$preset" -DPython_EXECUTABLE="$python" "$@") >"$log" 2>&1 && return 0
+  rm -rf "$dir"
+  (cd "$root" && cmake --preset "$preset" -DPython_EXECUTABLE="$python" "$@") >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+}
+
+# build PRESET [targets]: prints only warnings and errors.
+build() {
+  local preset=$1
+  shift
+  cmake --build "$root/build/$preset" -j "$jobs" ${1:+--target "$@"} >"$root/build/build-$preset.log" 2>&1
+  local status=$?
+  grep -vE '^\[[0-9]+/[0-9]+\]|^ninja: (Entering|no work)' "$root/build/build-$preset.log" | head -n 200
+  return $status
+}
