@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Checks what no formatter does: who includes whom, where the platform may be asked for, file lengths, left-over marks.
+
+Prints one line a finding, "file:line: what", and exits 1 when there is any.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Each layer may include itself, the layers named here and what those may include.
+MAY_INCLUDE = {
+    "base": [],
+    "tensor": ["base"],
+    "graph": ["tensor"],
+    "ops": ["graph"],
+    "abi": ["graph", "public"],
+    "onnx": ["ops", "abi"],
+    "passes": ["ops", "abi"],
+    "providers": ["ops", "abi"],
+    "partition": ["providers"],
+    "compute": ["tensor"],
+    "providers/cpu": ["providers", "compute"],
+    "providers/plugin": ["providers", "public"],
+    "session": ["partition", "passes", "onnx", "providers/cpu", "providers/plugin"],
+    "capi": ["session", "public"],
+    "public": [],
+    "cli": ["public"],
+    "python": ["public"],
+}
+# A layer that may be reached only by those that name it, not through them.
+NOT_INHERITED = {"compute"}
+
+PLATFORM = re.compile(
+    r"^\s*#\s*(?:el)?if.*\b(?:__x86_64__|__i386__|__aarch64__|__arm__|__AVX\w*|__SSE\w*|__ARM_\w+|__wasm\w*|_WIN32|_MSC_VER|__linux__|__APPLE__)\b"
+)
+MARKS = re.compile(r"\b(?:TODO|FIXME|HACK|XXX)\b|\bfor now\b|\bnot implemented yet\b")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+MAX_LINES = 800
+LONG_BY_NATURE = re.compile(r"^include/roundhouse/onnxruntime_\w+\.h$|\.inc$")
+SOURCES = ("*.cc", "*.h", "*.hpp", "*.inc", "*.py")
+
+
+def allowed_layers(layer):
+    direct = MAY_INCLUDE[layer]
+    found = {layer, *direct}
+    for other in direct:
+        found |= allowed_layers(other) - NOT_INHERITED
+    return found
+
+
+def layer_of(path):
+    """The layer of a file, given its path from the root of the repository."""
+    parts = path.split("/")
+    if parts[0] == "include":
+        return "public"
+    if parts[0] in ("cli", "python"):
+        return parts[0]
+    if parts[0] != "src" or len(parts) < 3:
+        return None
+    if parts[1] == "providers" and len(parts) > 3:
+        return f"providers/{parts[2]}"
+    return parts[1]
+
+
+def resolve(include, includer):
+    """The repository path that an include names."""
+    candidates = [f"src/{include}", f"include/{include}", f"tests/{include}", str(pathlib.PurePosixPath(includer).parent / include)]
+    return next((c for c in candidates if (ROOT / c).is_file()), None)
+
+
+def include_findings(path, line):
+    match = INCLUDE.match(line)
+    layer = layer_of(path)
+    if not match or layer not in MAY_INCLUDE:
+        return
+    target = resolve(match[1], path)
+    if target is None:
+        yield f'"{match[1]}" is no file of this repository (includes are written from src/)'
+        return
+    other = layer_of(target)
+    if other is None or other not in allowed_layers(layer):
+        yield f'{layer} may not include "{match[1]}" of {other or target}'
+
+
+def findings(path):
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    if len(lines) > MAX_LINES and not LONG_BY_NATURE.search(path):
+        yield 1, f"{len(lines)} lines, more than {MAX_LINES}: split the file by idea"
+    is_cpp = not path.endswith(".py")
+    portable = path.startswith("src/") and layer_of(path) not in ("base", "compute")
+    for number, line in enumerate(lines, 1):
+        if MARKS.search(line) and path != "scripts/check_sources.py":
+            yield number, "left-over mark"
+        if is_cpp:
+            yield from ((number, what) for what in include_findings(path, line))
+            if portable and PLATFORM.match(line):
+                yield number, "#if for a platform or instruction set outside base/ and compute/"
+
+
+def main():
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *SOURCES],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    paths = [p for p in listed.stdout.split() if (ROOT / p).is_file()]
+    found = [f"{path}:{number}: {what}" for path in paths for number, what in findings(path)]
+    print("\n".join(found) or f"{len(paths)} source files checked")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()
