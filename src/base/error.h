@@ -34,8 +34,8 @@ std::string_view to_string(ErrorCode code);
 /// Where in a model something went wrong; empty fields are left out of the message.
 struct Where {
   std::string file;
-  std::string node;     ///< node name, or "#index" where it has none
-  std::string op;       ///< "Conv(11)" or "com.microsoft::Gelu(1)"
+  std::string node;  ///< node name, or "#index" where it has none
+  std::string op;    ///< "Conv(11)" or "com.microsoft::Gelu(1)"
   std::string tensor;
 };
 
@@ -96,7 +96,7 @@ Status status_of_current_exception();
 }  // namespace rh
 
 /// Returns a failed Status to the caller.
-#define RH_RETURN_IF_ERROR(expression)                    \
-  do {                                                    \
+#define RH_RETURN_IF_ERROR(expression)                                            \
+  do {                                                                            \
     if (::rh::Status rh_status = (expression); !rh_status.ok()) return rh_status; \
   } while (0)

@@ -23,7 +23,9 @@ class InlineVector {
   explicit InlineVector(std::span<const T> values) { assign(values.begin(), values.end()); }
   InlineVector(size_t count, T value) { resize(count, value); }
   template <std::input_iterator It>
-  InlineVector(It first, It last) { assign(first, last); }
+  InlineVector(It first, It last) {
+    assign(first, last);
+  }
   InlineVector(const InlineVector& other) { assign(other.begin(), other.end()); }
   InlineVector(InlineVector&& other) noexcept { take(other); }
   InlineVector& operator=(const InlineVector& other) {

@@ -29,7 +29,7 @@ int usable_processors();
 class ThreadPool {
  public:
   struct Options {
-    int threads = 0;          ///< including the caller; 0: usable_processors()
+    int threads = 0;  ///< including the caller; 0: usable_processors()
     int spin_microseconds = 50;
     bool flush_denormals = true;  ///< in the workers, and in the caller for the length of a loop
   };
@@ -45,8 +45,8 @@ class ThreadPool {
   /// Threads that may work on one loop, the caller included.
   int threads() const;
 
-  /// Calls body for disjoint ranges that cover [0, count), from several threads; returns when all are done. `max_threads` 0 means threads().
-  /// The first exception thrown by a body is rethrown here after the other pieces have ended.
+  /// Calls body for disjoint ranges that cover [0, count), from several threads; returns when all are done. `max_threads` 0 means
+  /// threads(). The first exception thrown by a body is rethrown here after the other pieces have ended.
   void parallel_for(int64_t count, const Cost& cost_per_item, FunctionRef<void(Range)> body, int max_threads = 0);
 
   /// The same with a given number of pieces, body(i) for each i in [0, pieces): for work that is already cut into tiles.

@@ -16,7 +16,8 @@ namespace {
 using Factors = std::vector<std::shared_ptr<const Dim::Atom>>;
 
 bool less(const Factors& a, const Factors& b) {
-  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return x->text < y->text; });
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      [](const auto& x, const auto& y) { return x->text < y->text; });
 }
 
 bool same(const Factors& a, const Factors& b) { return !less(a, b) && !less(b, a); }
@@ -43,7 +44,8 @@ constexpr size_t kMaxText = 2048;
 
 // Adds a term to a list sorted by factors. False on overflow.
 bool accumulate(std::vector<Dim::Term>& terms, const Dim::Term& term) {
-  auto at = std::lower_bound(terms.begin(), terms.end(), term, [](const Dim::Term& x, const Dim::Term& y) { return less(x.factors, y.factors); });
+  auto at =
+      std::lower_bound(terms.begin(), terms.end(), term, [](const Dim::Term& x, const Dim::Term& y) { return less(x.factors, y.factors); });
   if (at == terms.end() || !same(at->factors, term.factors)) {
     terms.insert(at, term);
     return terms.size() <= kMaxTerms;
@@ -61,9 +63,12 @@ std::optional<int64_t> evaluate(Dim::Function function, int64_t a, int64_t b) {
   if (function == Function::max) return std::max(a, b);
   if (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1)) return std::nullopt;
   switch (function) {
-    case Function::floor_div: return floor_div(a, b);
-    case Function::ceil_div: return floor_div(a, b) + (a % b != 0);
-    default: return a - floor_div(a, b) * b;
+    case Function::floor_div:
+      return floor_div(a, b);
+    case Function::ceil_div:
+      return floor_div(a, b) + (a % b != 0);
+    default:
+      return a - floor_div(a, b) * b;
   }
 }
 
@@ -157,9 +162,12 @@ Dim operator*(const Dim& a, const Dim& b) {
 bool operator==(const Dim& a, const Dim& b) {
   if (a.kind_ != b.kind_) return false;
   switch (a.kind_) {
-    case Dim::Kind::unknown: return false;
-    case Dim::Kind::constant: return a.value_ == b.value_;
-    default: return a.expression_ == b.expression_ || a.expression_->text == b.expression_->text;
+    case Dim::Kind::unknown:
+      return false;
+    case Dim::Kind::constant:
+      return a.value_ == b.value_;
+    default:
+      return a.expression_ == b.expression_ || a.expression_->text == b.expression_->text;
   }
 }
 
@@ -265,9 +273,12 @@ int64_t Dim::constant_term() const { return kind_ == Kind::expression ? expressi
 
 std::string Dim::to_string() const {
   switch (kind_) {
-    case Kind::unknown: return "?";
-    case Kind::constant: return std::to_string(value_);
-    default: return expression_->text;
+    case Kind::unknown:
+      return "?";
+    case Kind::constant:
+      return std::to_string(value_);
+    default:
+      return expression_->text;
   }
 }
 

@@ -8,8 +8,8 @@
 
 namespace rh {
 
-/// What a pass proposes for one graph: new values and nodes, replacements, removals. The graph stays as it is until the driver applies the edit.
-/// Ids of new values are those that they will have once the edit is applied.
+/// What a pass proposes for one graph: new values and nodes, replacements, removals. The graph stays as it is until the driver applies the
+/// edit. Ids of new values are those that they will have once the edit is applied.
 class Edit {
  public:
   explicit Edit(const Graph& graph) : graph_(graph), next_value_(graph.value_count()) {}
@@ -24,7 +24,9 @@ class Edit {
   void set_input(NodeId node, size_t index, ValueId value) { inputs_.push_back({node, index, value}); }
   void set_attribute(NodeId node, Attribute attribute) { attributes_.emplace_back(node, std::move(attribute)); }
 
-  bool empty() const { return nodes_.empty() && values_.empty() && replacements_.empty() && removals_.empty() && inputs_.empty() && attributes_.empty(); }
+  bool empty() const {
+    return nodes_.empty() && values_.empty() && replacements_.empty() && removals_.empty() && inputs_.empty() && attributes_.empty();
+  }
   /// Nodes added and removed, replacements and changed inputs or attributes: what logs count.
   size_t size() const { return nodes_.size() + replacements_.size() + removals_.size() + inputs_.size() + attributes_.size(); }
 

@@ -67,7 +67,8 @@ std::vector<NodeId> Graph::topological_order() const {
   }
   if (order.size() != live_nodes_) {
     for (const auto& node : nodes_) {
-      if (node && missing[node->id] > 0) throw Error(ErrorCode::invalid_graph, "the graph has a cycle, expected an acyclic graph", node->where());
+      if (node && missing[node->id] > 0)
+        throw Error(ErrorCode::invalid_graph, "the graph has a cycle, expected an acyclic graph", node->where());
     }
   }
   return order;
@@ -160,7 +161,8 @@ NodeId Graph::add_node(Node node) {
     if (output.producer != kNoNode || output.is_input || !output.initializer.empty() || output.outer != kNoValue) {
       Where where = node.where();
       where.tensor = output.name;
-      throw Error(ErrorCode::invalid_graph, "value '" + output.name + "' is given more than once, expected one producer for each value", std::move(where));
+      throw Error(ErrorCode::invalid_graph, "value '" + output.name + "' is given more than once, expected one producer for each value",
+                  std::move(where));
     }
     output.producer = id;
     output.output_index = static_cast<int>(i);
@@ -220,7 +222,8 @@ void Graph::set_input(NodeId id, size_t index, ValueId value) {
 
 void Graph::set_attribute(NodeId id, Attribute attribute) {
   Node& node = *nodes_[id];
-  const auto at = std::find_if(node.attributes.begin(), node.attributes.end(), [&](const Attribute& a) { return a.name == attribute.name; });
+  const auto at =
+      std::find_if(node.attributes.begin(), node.attributes.end(), [&](const Attribute& a) { return a.name == attribute.name; });
   if (at == node.attributes.end()) {
     node.attributes.push_back(std::move(attribute));
   } else {

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/error.h"
 #include "base/function_ref.h"
 #include "graph/attribute.h"
 #include "graph/type.h"
-#include "base/error.h"
 #include "tensor/value.h"
 
 namespace rh {
@@ -35,7 +35,7 @@ struct Node {
   std::string name;
   std::string domain;  ///< "" is ai.onnx
   std::string op_type;
-  int opset = 0;  ///< version of its domain: the graph's import, or that of the function it was inlined from
+  int opset = 0;                 ///< version of its domain: the graph's import, or that of the function it was inlined from
   std::vector<ValueId> inputs;   ///< kNoValue where left out
   std::vector<ValueId> outputs;  ///< kNoValue where left out
   /// Values of this graph that the node's subgraphs use, without duplicates.
@@ -58,12 +58,12 @@ struct GraphValue {
   std::string name;
   ValueType type;
   NodeId producer = kNoNode;
-  int output_index = -1;            ///< of the producer
-  std::vector<NodeId> consumers;    ///< a node stands here once for each input (implicit ones included) that takes this value
-  Value initializer;                ///< empty where the value is not in the file
-  bool is_input = false;            ///< an input that also has an initializer is overridable, not constant
+  int output_index = -1;          ///< of the producer
+  std::vector<NodeId> consumers;  ///< a node stands here once for each input (implicit ones included) that takes this value
+  Value initializer;              ///< empty where the value is not in the file
+  bool is_input = false;          ///< an input that also has an initializer is overridable, not constant
   bool is_output = false;
-  ValueId outer = kNoValue;         ///< in a subgraph: the value of the enclosing graph that this one stands for
+  ValueId outer = kNoValue;  ///< in a subgraph: the value of the enclosing graph that this one stands for
 
   bool is_constant() const { return !initializer.empty() && !is_input; }
   const Tensor* constant_tensor() const { return is_constant() && initializer.is_tensor() ? &initializer.tensor() : nullptr; }
@@ -106,8 +106,8 @@ class Graph {
   /// In a subgraph: the value that stands for `outer_id` of the enclosing graph.
   ValueId add_outer(std::string_view name, ValueId outer_id, ValueType type);
   void add_output(ValueId id);
-  /// Takes a node with its inputs, outputs and attributes filled in; sets ids, producers, consumers and implicit inputs. `opset` 0 becomes the graph's
-  /// import. Throws Error{invalid_graph} where an output already has a producer.
+  /// Takes a node with its inputs, outputs and attributes filled in; sets ids, producers, consumers and implicit inputs. `opset` 0 becomes
+  /// the graph's import. Throws Error{invalid_graph} where an output already has a producer.
   NodeId add_node(Node node);
   void remove_node(NodeId id);
   void set_type(ValueId id, ValueType type) { values_[id].type = std::move(type); }
@@ -116,7 +116,8 @@ class Graph {
   void set_attribute(NodeId node, Attribute attribute);
   void set_node_name(NodeId node, std::string name) { nodes_[node]->name = std::move(name); }
   void add_provenance(NodeId node, std::span<const std::shared_ptr<const OriginalNode>> originals);
-  /// All consumers, subgraphs and graph outputs that take `from` take `to`. A graph output keeps its name: where `to` can take the name over it does.
+  /// All consumers, subgraphs and graph outputs that take `from` take `to`. A graph output keeps its name: where `to` can take the name
+  /// over it does.
   void replace_uses(ValueId from, ValueId to);
   void rename(ValueId id, std::string_view name);
   Node& mutable_node(NodeId id) { return *nodes_[id]; }  ///< for attributes and opsets only
@@ -148,8 +149,8 @@ struct Model {
   int64_t model_version = 0;
   std::string producer_name, producer_version, domain, description, graph_description;
   std::vector<std::pair<std::string, std::string>> metadata;
-  std::string path;                                       ///< empty where it came from a buffer
-  std::vector<std::shared_ptr<const void>> keep_alive;    ///< mapped files and buffers that tensors look into
+  std::string path;                                     ///< empty where it came from a buffer
+  std::vector<std::shared_ptr<const void>> keep_alive;  ///< mapped files and buffers that tensors look into
 };
 
 }  // namespace rh

@@ -56,13 +56,20 @@ ValueType ValueType::opaque(std::string domain, std::string name) {
 std::string onnx_type_string(const ValueType& type) {
   const auto dtype = [&] { return std::string(to_string(type.tensor().dtype)); };
   switch (type.kind()) {
-    case ValueType::Kind::unknown: return "unknown";
-    case ValueType::Kind::tensor: return "tensor(" + dtype() + ")";
-    case ValueType::Kind::sparse_tensor: return "sparse_tensor(" + dtype() + ")";
-    case ValueType::Kind::sequence: return "seq(" + onnx_type_string(type.element()) + ")";
-    case ValueType::Kind::optional: return "optional(" + onnx_type_string(type.element()) + ")";
-    case ValueType::Kind::map: return "map(" + std::string(to_string(type.key())) + "," + onnx_type_string(type.element()) + ")";
-    case ValueType::Kind::opaque: return "opaque(" + type.opaque_name() + ")";
+    case ValueType::Kind::unknown:
+      return "unknown";
+    case ValueType::Kind::tensor:
+      return "tensor(" + dtype() + ")";
+    case ValueType::Kind::sparse_tensor:
+      return "sparse_tensor(" + dtype() + ")";
+    case ValueType::Kind::sequence:
+      return "seq(" + onnx_type_string(type.element()) + ")";
+    case ValueType::Kind::optional:
+      return "optional(" + onnx_type_string(type.element()) + ")";
+    case ValueType::Kind::map:
+      return "map(" + std::string(to_string(type.key())) + "," + onnx_type_string(type.element()) + ")";
+    case ValueType::Kind::opaque:
+      return "opaque(" + type.opaque_name() + ")";
   }
   return "unknown";
 }
@@ -79,7 +86,8 @@ Dim merge_dim(const Dim& declared, const Dim& inferred, const std::string& what,
   if (declared.is_unknown()) return inferred;
   if (inferred.is_unknown()) return declared;
   if (declared.is_constant() && inferred.is_constant() && declared.value() != inferred.value()) {
-    fail(ErrorCode::invalid_graph, "dimension {} of {} is declared as {} but its operator gives {}", axis, what, declared.value(), inferred.value());
+    fail(ErrorCode::invalid_graph, "dimension {} of {} is declared as {} but its operator gives {}", axis, what, declared.value(),
+         inferred.value());
   }
   return declared.is_constant() ? declared : inferred;
 }
@@ -95,7 +103,8 @@ ValueType merge(const ValueType& declared, const ValueType& inferred, const std:
   if (declared.kind() != ValueType::Kind::tensor && declared.kind() != ValueType::Kind::sparse_tensor) return declared;
   const TensorType &a = declared.tensor(), &b = inferred.tensor();
   if (a.dtype != DType::undefined && b.dtype != DType::undefined && a.dtype != b.dtype) {
-    fail(ErrorCode::invalid_graph, "{} is declared with element type {} but its operator gives {}", what, to_string(a.dtype), to_string(b.dtype));
+    fail(ErrorCode::invalid_graph, "{} is declared with element type {} but its operator gives {}", what, to_string(a.dtype),
+         to_string(b.dtype));
   }
   TensorType result = b;
   if (result.dtype == DType::undefined) result.dtype = a.dtype;
@@ -103,8 +112,8 @@ ValueType merge(const ValueType& declared, const ValueType& inferred, const std:
     result.dims = a.dims;
   } else if (a.dims) {
     if (a.dims->size() != b.dims->size()) {
-      fail(ErrorCode::invalid_graph, "{} is declared with rank {} ({}) but its operator gives rank {} ({})", what, a.dims->size(), to_string(*a.dims),
-           b.dims->size(), to_string(*b.dims));
+      fail(ErrorCode::invalid_graph, "{} is declared with rank {} ({}) but its operator gives rank {} ({})", what, a.dims->size(),
+           to_string(*a.dims), b.dims->size(), to_string(*b.dims));
     }
     for (size_t i = 0; i < a.dims->size(); ++i) (*result.dims)[i] = merge_dim((*a.dims)[i], (*b.dims)[i], what, i);
   }

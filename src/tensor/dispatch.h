@@ -65,7 +65,8 @@ Status dispatch_one(DType dtype, const char* what, DTypeSet all, F& f, Types<T, 
   if constexpr (sizeof...(Rest) > 0) {
     return dispatch_one(dtype, what, all, f, Types<Rest...>());
   } else {
-    return error_status(ErrorCode::not_implemented, "{}: element type {} is not supported, expected one of {}", what, to_string(dtype), all.to_string());
+    return error_status(ErrorCode::not_implemented, "{}: element type {} is not supported, expected one of {}", what, to_string(dtype),
+                        all.to_string());
   }
 }
 

@@ -11,10 +11,9 @@ struct Row {
   std::string_view name = "undefined";
 };
 
-constexpr Row kRows[kDTypeCount] = {
-    {},
+constexpr Row kRows[kDTypeCount] = {{},
 #define RH_ROW(name, number, type, bits, text) {bits, text},
-    RH_DTYPES(RH_ROW)
+                                    RH_DTYPES(RH_ROW)
 #undef RH_ROW
 };
 

@@ -13,10 +13,10 @@ struct FloatFormat {
   int mantissa_bits;
   int bias;
   enum class Special : uint8_t {
-    ieee,         ///< top exponent holds infinity and NaN
-    nan_all_ones, ///< no infinity; NaN is all ones (the "FN" formats)
+    ieee,               ///< top exponent holds infinity and NaN
+    nan_all_ones,       ///< no infinity; NaN is all ones (the "FN" formats)
     nan_negative_zero,  ///< no infinity, no negative zero; NaN is the bit pattern of -0 (the "FNUZ" formats)
-    none,         ///< neither infinity nor NaN
+    none,               ///< neither infinity nor NaN
   } special;
 };
 

@@ -49,9 +49,13 @@ class TensorView {
   size_t bytes() const { return bytes_of(dtype_, elements()); }
   const void* raw() const { return data_; }
   template <typename T>
-  const T* data() const { return static_cast<const T*>(data_); }
+  const T* data() const {
+    return static_cast<const T*>(data_);
+  }
   template <typename T>
-  std::span<const T> span() const { return {data<T>(), static_cast<size_t>(elements())}; }
+  std::span<const T> span() const {
+    return {data<T>(), static_cast<size_t>(elements())};
+  }
 
  private:
   DType dtype_ = DType::undefined;
@@ -72,9 +76,13 @@ class MutableView {
   size_t bytes() const { return bytes_of(dtype_, elements()); }
   void* raw() const { return data_; }
   template <typename T>
-  T* data() const { return static_cast<T*>(data_); }
+  T* data() const {
+    return static_cast<T*>(data_);
+  }
   template <typename T>
-  std::span<T> span() const { return {data<T>(), static_cast<size_t>(elements())}; }
+  std::span<T> span() const {
+    return {data<T>(), static_cast<size_t>(elements())};
+  }
   operator TensorView() const { return {dtype_, *shape_, data_}; }
 
  private:
@@ -99,7 +107,9 @@ class Tensor {
     return tensor;
   }
   template <typename T>
-  static Tensor scalar(T value) { return from<T>({}, std::span<const T>(&value, 1)); }
+  static Tensor scalar(T value) {
+    return from<T>({}, std::span<const T>(&value, 1));
+  }
   /// A 1-D int64 tensor.
   static Tensor ints(std::span<const int64_t> values) { return from<int64_t>({static_cast<int64_t>(values.size())}, values); }
 
@@ -115,11 +125,17 @@ class Tensor {
   void* raw() { return data_; }
   const void* raw() const { return data_; }
   template <typename T>
-  T* data() { return static_cast<T*>(data_); }
+  T* data() {
+    return static_cast<T*>(data_);
+  }
   template <typename T>
-  const T* data() const { return static_cast<const T*>(data_); }
+  const T* data() const {
+    return static_cast<const T*>(data_);
+  }
   template <typename T>
-  std::span<const T> span() const { return {data<T>(), static_cast<size_t>(elements())}; }
+  std::span<const T> span() const {
+    return {data<T>(), static_cast<size_t>(elements())};
+  }
 
   TensorView view() const { return {dtype_, shape_, data_}; }
   MutableView mutable_view() { return {dtype_, shape_, data_}; }

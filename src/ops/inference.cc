@@ -1,0 +1,192 @@
+#include "ops/inference.h"
+
+#include <algorithm>
+
+#include "ops/registry.h"
+
+namespace rh {
+
+namespace {
+
+constexpr int64_t kMaxContents = 64;
+
+// Whether numbers in a tensor of this type can be sizes or indices.
+bool holds_sizes(DType dtype) { return dtype == DType::int64 || dtype == DType::int32; }
+
+}  // namespace
+
+InferenceContext::InferenceContext(const NodeView& node, KnownContents& contents, SubgraphInference infer_subgraph,
+                                   FunctionRef<Dim()> fresh_symbol)
+    : node_(node), contents_(contents), infer_subgraph_(infer_subgraph), fresh_symbol_(fresh_symbol), outputs_(node.output_count()) {}
+
+const TensorType& InferenceContext::input_tensor(int i) const {
+  static const TensorType nothing;
+  const ValueType& type = input_type(i);
+  if (type.is_unknown()) return nothing;
+  if (!type.is_tensor()) node_.fail("input {} is a {}, expected a tensor", i, type.to_string());
+  return type.tensor();
+}
+
+std::optional<SymbolicShape> InferenceContext::input_contents(int i) const {
+  if (!has_input(i)) return std::nullopt;
+  const ValueId id = node_.node().inputs[i];
+  if (const Tensor* constant = node_.constant_input(i)) {
+    if (!holds_sizes(constant->dtype()) || constant->shape().rank() > 1 || constant->elements() > kMaxContents) return std::nullopt;
+    SymbolicShape dims;
+    for (int64_t k = 0; k < constant->elements(); ++k) dims.push_back(Dim(element_as_int(constant->view(), k)));
+    return dims;
+  }
+  if (const auto at = contents_.find(id); at != contents_.end()) return at->second;
+  const TensorType& type = input_tensor(i);
+  if (type.is_static() && holds_sizes(type.dtype) && type.rank() <= 1) {
+    const int64_t count = type.shape().elements();
+    if (count <= kMaxContents) return SymbolicShape(static_cast<size_t>(count));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<int64_t>> InferenceContext::input_ints(int i) const {
+  if (const Tensor* constant = input_constant(i); constant && is_integer(constant->dtype())) {
+    std::vector<int64_t> values;
+    for (int64_t k = 0; k < constant->elements(); ++k) values.push_back(element_as_int(constant->view(), k));
+    return values;
+  }
+  const auto contents = input_contents(i);
+  if (!contents || !std::all_of(contents->begin(), contents->end(), [](const Dim& d) { return d.is_constant(); })) return std::nullopt;
+  std::vector<int64_t> values;
+  for (const Dim& d : *contents) values.push_back(d.value());
+  return values;
+}
+
+void InferenceContext::set_output(int i, ValueType type) {
+  if (i < static_cast<int>(outputs_.size())) outputs_[i] = std::move(type);
+}
+
+void InferenceContext::set_output_contents(int i, SymbolicShape contents) {
+  if (has_output(i) && static_cast<int64_t>(contents.size()) <= kMaxContents) contents_[node_.node().outputs[i]] = std::move(contents);
+}
+
+std::vector<ValueType> InferenceContext::infer_subgraph(std::string_view attribute, std::span<const ValueType> inputs) const {
+  const Graph* graph = node_.subgraph(attribute);
+  if (!graph) node_.fail("attribute '{}' is missing, expected a graph", attribute);
+  return infer_subgraph_(*graph, inputs);
+}
+
+int InferenceContext::check_axis(const char* name, int64_t axis, int rank) const {
+  if (axis < -rank || axis >= rank) node_.fail("{} is {}, expected a value in [{}, {}] for rank {}", name, axis, -rank, rank - 1, rank);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+SymbolicShape InferenceContext::broadcast(const SymbolicShape& a, const SymbolicShape& b) const {
+  SymbolicShape result = a.size() >= b.size() ? a : b;
+  const SymbolicShape& shorter = a.size() >= b.size() ? b : a;
+  const size_t offset = result.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    Dim& x = result[offset + i];
+    const Dim& y = shorter[i];
+    if (x == y || y.is_constant(1)) continue;
+    if (x.is_constant(1)) {
+      x = y;
+    } else if (x.is_constant() && y.is_constant()) {
+      node_.fail("shapes {} and {} cannot be broadcast together: {} against {}", to_string(a), to_string(b), x.value(), y.value());
+    } else if (y.is_constant()) {
+      x = y;
+    } else if (!x.is_constant()) {
+      x = fresh_symbol();
+    }
+  }
+  return result;
+}
+
+void InferenceContext::set_broadcast_output(int i, DType dtype, int first, int last) {
+  std::optional<SymbolicShape> dims = SymbolicShape{};
+  for (int k = first; k < last; ++k) {
+    if (!has_input(k)) continue;
+    const TensorType& type = input_tensor(k);
+    if (!type.has_rank()) {
+      dims.reset();
+      break;
+    }
+    dims = broadcast(*dims, *type.dims);
+  }
+  set_output(i, dtype, std::move(dims));
+}
+
+/// Walks a graph; subgraphs are walked when their node asks for them.
+class GraphInference {
+ public:
+  explicit GraphInference(const InferenceOptions& options) : options_(options) {}
+
+  KnownContents run(Graph& graph) {
+    KnownContents contents;
+    for (NodeId id : graph.topological_order()) {
+      try {
+        infer(graph, id, contents);
+      } catch (Error& error) {
+        error.add(graph.node(id).where());
+        throw;
+      }
+    }
+    return contents;
+  }
+
+ private:
+  void infer(Graph& graph, NodeId id, KnownContents& contents) {
+    Node& node = graph.mutable_node(id);
+    Graph::for_each_subgraph(node, [&](Graph& subgraph) { give_outer_types(graph, subgraph); });
+    const NodeView view(graph, node);
+    const OpEntry* op = find_op(node.domain, node.op_type);
+    if (!op) {
+      if (options_.unknown_operators_are_errors) view.fail("no such operator is known");
+      Graph::for_each_subgraph(node, [&](Graph& subgraph) { run(subgraph); });
+      return;
+    }
+    const auto fresh = [this] { return Dim::symbol("_s" + std::to_string(next_symbol_++)); };
+    const auto subgraphs = [this](const Graph& subgraph, std::span<const ValueType> inputs) {
+      return infer_subgraph(const_cast<Graph&>(subgraph), inputs);
+    };
+    InferenceContext context(view, contents, subgraphs, fresh);
+    op->infer(view, context);
+    for (int i = 0; i < view.output_count(); ++i) {
+      if (view.has_output(i)) set_type(graph, node, node.outputs[i], std::move(context.outputs_[i]));
+    }
+  }
+
+  void set_type(Graph& graph, const Node& node, ValueId id, ValueType inferred) {
+    ValueType type = merge(graph.value(id).type, inferred, "'" + graph.value(id).name + "'");
+    if ((type.is_tensor() || type.kind() == ValueType::Kind::sparse_tensor) && type.tensor().has_rank()) {
+      for (Dim& dim : *type.tensor().dims) {
+        if (dim.is_unknown()) dim = Dim::symbol("_s" + std::to_string(next_symbol_++));
+      }
+    }
+    graph.set_type(id, std::move(type));
+  }
+
+  static void give_outer_types(const Graph& graph, Graph& subgraph) {
+    for (ValueId id = 0; id < subgraph.value_count(); ++id) {
+      const GraphValue& value = subgraph.value(id);
+      if (value.outer == kNoValue) continue;
+      const GraphValue& outer = graph.value(value.outer);
+      subgraph.set_type(id, outer.type);
+      if (outer.is_constant() && value.initializer.empty()) subgraph.set_initializer(id, outer.initializer);
+    }
+  }
+
+  std::vector<ValueType> infer_subgraph(Graph& subgraph, std::span<const ValueType> inputs) {
+    for (size_t i = 0; i < inputs.size() && i < subgraph.inputs().size(); ++i) {
+      const ValueId id = subgraph.inputs()[i];
+      if (!inputs[i].is_unknown()) subgraph.set_type(id, inputs[i]);
+    }
+    run(subgraph);
+    std::vector<ValueType> types;
+    for (ValueId id : subgraph.outputs()) types.push_back(subgraph.value(id).type);
+    return types;
+  }
+
+  const InferenceOptions& options_;
+  uint64_t next_symbol_ = 0;
+};
+
+KnownContents infer_types(Graph& graph, const InferenceOptions& options) { return GraphInference(options).run(graph); }
+
+}  // namespace rh

@@ -1,0 +1,118 @@
+#include "providers/cpu/kernel.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace rh::cpu {
+
+#define RH_KERNEL(Struct, KernelClass) \
+  class KernelClass;                   \
+  KernelEntry kernel_entry(Tag<KernelClass>);
+#include "providers/cpu/kernel_list.inc"
+#undef RH_KERNEL
+
+namespace {
+
+const std::vector<KernelEntry>& table() {
+  static const std::vector<KernelEntry> list = [] {
+    std::vector<KernelEntry> entries;
+#define RH_KERNEL(Struct, KernelClass)                 \
+  entries.push_back(kernel_entry(Tag<KernelClass>())); \
+  entries.back().attributes = #Struct;
+#include "providers/cpu/kernel_list.inc"
+#undef RH_KERNEL
+    std::sort(entries.begin(), entries.end(), [](const KernelEntry& a, const KernelEntry& b) { return a.attributes < b.attributes; });
+    return entries;
+  }();
+  return list;
+}
+
+// The first input that decides the element type: the first tensor input whose type is known.
+DType leading_dtype(const NodeView& node) {
+  const ValueType& type = node.input_type(0);
+  return type.is_tensor() ? type.tensor().dtype : DType::undefined;
+}
+
+/// A run of one node by itself: every output in memory of its own.
+class SingleNodeContext final : public RunContext {
+ public:
+  using RunContext::RunContext;
+
+  MutableView output(int i, DType dtype, const Shape& shape) override {
+    outputs[i] = Tensor(dtype, shape);
+    return outputs[i].tensor().mutable_view();
+  }
+  void set_output(int i, Value value) override { outputs[i] = std::move(value); }
+  void output_view(int i, int from, const Shape& shape) override { outputs[i] = input_tensor(from).clone().reshaped(shape); }
+  void* scratch(size_t bytes) override { return scratch_.emplace_back(DType::uint8, Shape{static_cast<int64_t>(bytes)}).raw(); }
+  SubgraphRunner& subgraph(int) override { fail(ErrorCode::not_implemented, "a node with subgraphs cannot be evaluated by itself"); }
+
+  std::vector<Value> outputs;
+
+ private:
+  std::deque<Tensor> scratch_;
+};
+
+}  // namespace
+
+InlineVector<int64_t, 8> RunContext::input_ints(int i) const {
+  const TensorView view = input(i);
+  InlineVector<int64_t, 8> values;
+  const int64_t count = view.elements();
+  values.reserve(static_cast<size_t>(count));
+  for (int64_t k = 0; k < count; ++k) values.push_back(element_as_int(view, k));
+  return values;
+}
+
+const KernelEntry* find_kernel(std::string_view attributes) {
+  const auto& list = table();
+  const auto at = std::lower_bound(list.begin(), list.end(), attributes,
+                                   [](const KernelEntry& e, std::string_view name) { return e.attributes < name; });
+  return at != list.end() && at->attributes == attributes ? &*at : nullptr;
+}
+
+std::string why_unsupported(const NodeView& node) {
+  const OpEntry* op = find_op(node.domain(), node.op_type());
+  if (!op) return fmt::format("operator {} is not known", node.node().op_text());
+  const KernelEntry* kernel = find_kernel(op->attributes);
+  if (!kernel) return fmt::format("the CPU has no kernel for {}", node.node().op_text());
+  const DType dtype = leading_dtype(node);
+  if (dtype != DType::undefined && !kernel->types.contains(dtype)) {
+    return fmt::format("the CPU kernel of {} does not take element type {}, expected one of {}", node.node().op_text(), to_string(dtype),
+                       kernel->types.to_string());
+  }
+  return {};
+}
+
+std::unique_ptr<Kernel> make_kernel(const KernelInfo& info) {
+  const NodeView& node = info.node();
+  if (std::string reason = why_unsupported(node); !reason.empty())
+    throw Error(ErrorCode::not_implemented, std::move(reason), node.node().where());
+  try {
+    return find_kernel(find_op(node.domain(), node.op_type())->attributes)->make(info);
+  } catch (Error& error) {
+    error.add(node.node().where());
+    throw;
+  }
+}
+
+std::vector<Value> evaluate_node(const Graph& graph, const Node& node, std::span<const Value> inputs, const Parallel& parallel) {
+  const NodeView view(graph, node);
+  const std::unique_ptr<Kernel> kernel = make_kernel(KernelInfo(view));
+  std::vector<const Value*> pointers;
+  for (size_t i = 0; i < inputs.size(); ++i) pointers.push_back(inputs[i].empty() ? nullptr : &inputs[i]);
+  std::vector<DType> dtypes;
+  const std::unique_ptr<bool[]> wanted(new bool[node.outputs.size() + 1]);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    wanted[i] = node.outputs[i] != kNoValue;
+    const ValueType type = wanted[i] ? graph.value(node.outputs[i]).type : ValueType();
+    dtypes.push_back(type.is_tensor() ? type.tensor().dtype : DType::undefined);
+  }
+  SingleNodeContext context(pointers, dtypes, std::span<const bool>(wanted.get(), node.outputs.size()), parallel);
+  context.outputs.resize(node.outputs.size());
+  Status status = kernel->run(context);
+  if (!status.ok()) throw Error(status.code(), std::string(status.message()), node.where());
+  return std::move(context.outputs);
+}
+
+}  // namespace rh::cpu
