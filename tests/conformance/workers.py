@@ -44,11 +44,11 @@ class Worker:
         self.process = context.Process(target=serve, args=(child, self.log.fileno(), cases, module, threads), daemon=True)
         self.process.start()
         child.close()
-        self.case, self.served = None, 0
+        self.case, self.served, self.idle = None, 0, False
         self.deadline = time.monotonic() + IMPORT_SECONDS
 
     def give(self, index):
-        self.case = index
+        self.case, self.idle = index, False
         self.served += 1
         self.deadline = time.monotonic() + self.seconds
         self.connection.send(index)
@@ -69,7 +69,7 @@ class Worker:
 
 
 class Pool:
-    """A case whose worker died is tried once more in a fresh one; the second verdict counts."""
+    """A case whose worker died is tried once more; the second verdict counts."""
 
     def __init__(self, cases, module, threads, jobs, seconds):
         self.cases = cases
@@ -96,6 +96,9 @@ class Pool:
                 self.receive(worker)
             elif time.monotonic() > worker.deadline:
                 self.lost(worker, "timeout", f"no answer in {worker.seconds:g} s")
+        for worker in self.workers:
+            if worker.idle and self.todo:
+                worker.give(self.todo.popleft())
 
     def receive(self, worker):
         try:
@@ -107,9 +110,7 @@ class Pool:
             raise SystemExit(f"cannot use module {self.module}: {result}")
         if what != "ready":
             self.results[what] = result
-        worker.case, worker.deadline = None, float("inf")
-        if self.todo:
-            worker.give(self.todo.popleft())
+        worker.case, worker.idle, worker.deadline = None, True, float("inf")
 
     def lost(self, worker, status, message):
         case, alone = worker.case, worker.served == 1
