@@ -45,18 +45,15 @@ const Row* find_named(std::span<const Row> rows, std::string_view name) {
 
 bool allows(const TypeSet& types, const ValueType& type) {
   switch (type.kind()) {
-    case ValueType::Kind::tensor:
-      return has(types.tensor, type.tensor().dtype);
+    case ValueType::Kind::tensor: return has(types.tensor, type.tensor().dtype);
     case ValueType::Kind::sequence:
       if (is_map(type.element())) return allows_map(types.sequence_map_int64, types.sequence_map_string, type.element());
       return has(types.sequence, element_of(type.element()));
     case ValueType::Kind::optional:
       if (is_sequence(type.element())) return has(types.optional_sequence, element_of(type.element().element()));
       return has(types.optional, element_of(type.element()));
-    case ValueType::Kind::map:
-      return allows_map(types.map_int64, types.map_string, type);
-    default:
-      return false;
+    case ValueType::Kind::map: return allows_map(types.map_int64, types.map_string, type);
+    default: return false;
   }
 }
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "ops/nn/window.h"
+
+namespace rh::ops {
+
+/// ConvTranspose: ai.onnx 1, 11, 22. Input [N, C, spatial...], weights [C, M/group, kernel...], bias [M].
+struct ConvTranspose {
+  Window window;
+  int64_t group = 1;
+  std::vector<int64_t> output_padding;
+  std::vector<int64_t> output_shape;  ///< spatial sizes; empty: from the pads
+
+  static ConvTranspose read(const NodeView& node);
+  int64_t output_size(size_t axis, int64_t input) const;
+  /// Begin and end padding for these spatial sizes: pads, auto_pad or what output_shape asks for.
+  std::vector<int64_t> pads_for(std::span<const int64_t> spatial) const;
+};
+
+void infer(const ConvTranspose& op, InferenceContext& context);
+
+}  // namespace rh::ops

@@ -1,0 +1,116 @@
+#include "ops/nn/normalization.h"
+
+#include "ops/registry.h"
+
+namespace rh::ops {
+
+BatchNormalization BatchNormalization::read(const NodeView& node) {
+  BatchNormalization op{.epsilon = node.float_or("epsilon", 1e-5f), .momentum = node.float_or("momentum", 0.9f)};
+  if (node.opset() >= 14) {
+    op.training = node.flag("training_mode");
+  } else {
+    op.training = node.opset() < 7 ? !node.flag("is_test") && node.output_count() > 1 : node.output_count() > 1;
+  }
+  return op;
+}
+
+void infer(const BatchNormalization&, InferenceContext& context) {
+  const TensorType& x = context.input_tensor(0);
+  context.set_output(0, x);
+  if (x.has_rank() && x.rank() > 1) {
+    const Dim& channels = (*x.dims)[1];
+    for (int i = 1; i < 5 && context.has_input(i); ++i) {
+      const TensorType& t = context.input_tensor(i);
+      if (!t.has_rank() || t.rank() == 0) continue;
+      const Dim& size = t.dims->back();
+      if (t.rank() == 1 && size.is_constant() && channels.is_constant() && size.value() != channels.value()) {
+        context.node().fail("input {} has {} values, expected {}, one a channel", i, size.value(), channels.value());
+      }
+    }
+  }
+  for (int i = 1; i < context.output_count(); ++i) context.set_output(i, context.input_tensor(i < 3 ? i + 2 : i));
+}
+
+LayerNormalization LayerNormalization::read(const NodeView& node) {
+  return {.axis = node.int_or("axis", -1),
+          .epsilon = node.float_or("epsilon", 1e-5f),
+          .rms = node.op_type() == "RMSNormalization" || node.op_type() == "SimplifiedLayerNormalization",
+          .stash_type = static_cast<DType>(node.int_or("stash_type", 1))};
+}
+
+void infer(const LayerNormalization& op, InferenceContext& context) {
+  const TensorType& x = context.input_tensor(0);
+  const DType scale_type = context.has_input(1) ? context.input_dtype(1) : x.dtype;
+  TensorType y = x;
+  if (op.rms && scale_type != DType::undefined) y.dtype = scale_type;
+  context.set_output(0, y);
+  std::optional<SymbolicShape> statistics;
+  if (x.has_rank()) {
+    const int axis = context.check_axis("axis", op.axis, x.rank());
+    statistics = x.dims;
+    for (int i = axis; i < x.rank(); ++i) (*statistics)[static_cast<size_t>(i)] = Dim(1);
+  }
+  context.set_output(1, op.stash_type, statistics);
+  context.set_output(2, op.stash_type, statistics);
+}
+
+GroupNormalization GroupNormalization::read(const NodeView& node) {
+  GroupNormalization op{.epsilon = node.float_or("epsilon", 1e-5f)};
+  if (node.op_type() != "GroupNormalization") return op;
+  op.groups = node.required_int("num_groups");
+  if (op.groups < 1) node.fail("num_groups is {}, expected at least 1", op.groups);
+  op.per_group_scale = node.opset() < 21;
+  return op;
+}
+
+void infer(const GroupNormalization& op, InferenceContext& context) {
+  const TensorType& x = context.input_tensor(0);
+  if (x.has_rank()) {
+    if (x.rank() < 2) context.node().fail("input has rank {}, expected at least 2: [N, C, ...]", x.rank());
+    const Dim& channels = (*x.dims)[1];
+    if (op.groups > 0 && channels.is_constant() && channels.value() % op.groups != 0) {
+      context.node().fail("{} channels cannot be divided among {} groups", channels.value(), op.groups);
+    }
+  }
+  context.set_output(0, x);
+}
+
+Lrn Lrn::read(const NodeView& node) {
+  Lrn op{.alpha = node.float_or("alpha", 1e-4f),
+         .beta = node.float_or("beta", 0.75f),
+         .bias = node.float_or("bias", 1),
+         .size = node.required_int("size")};
+  if (op.size < 1) node.fail("size is {}, expected at least 1", op.size);
+  return op;
+}
+
+void infer(const Lrn&, InferenceContext& context) { context.set_output(0, context.input_tensor(0)); }
+
+AxisNormalization AxisNormalization::read(const NodeView& node) {
+  AxisNormalization op;
+  op.mean_variance = node.op_type() == "MeanVarianceNormalization";
+  op.p = node.int_or("p", 2);
+  if (op.mean_variance) {
+    op.axes = node.ints_or("axes", {0, 2, 3});
+  } else {
+    op.axes = {node.int_or("axis", -1)};
+    if (op.p != 1 && op.p != 2) node.fail("p is {}, expected 1 or 2", op.p);
+  }
+  return op;
+}
+
+void infer(const AxisNormalization& op, InferenceContext& context) {
+  const TensorType& x = context.input_tensor(0);
+  if (x.has_rank()) {
+    for (int64_t axis : op.axes) context.check_axis("axis", axis, x.rank());
+  }
+  context.set_output(0, x);
+}
+
+}  // namespace rh::ops
+
+RH_DEFINE_OP(BatchNormalization)
+RH_DEFINE_OP(LayerNormalization)
+RH_DEFINE_OP(GroupNormalization)
+RH_DEFINE_OP(Lrn)
+RH_DEFINE_OP(AxisNormalization)

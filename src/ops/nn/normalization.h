@@ -1,0 +1,58 @@
+#pragma once
+
+#include "ops/inference.h"
+
+namespace rh::ops {
+
+/// BatchNormalization: ai.onnx 1, 6, 7, 9, 14, 15. Inputs X, scale, B, mean, var.
+struct BatchNormalization {
+  float epsilon = 1e-5f;
+  float momentum = 0.9f;
+  bool training = false;  ///< training_mode, or before opset 14 more than one output
+
+  static BatchNormalization read(const NodeView& node);
+};
+void infer(const BatchNormalization& op, InferenceContext& context);
+
+/// LayerNormalization (ai.onnx 17; the same under com.microsoft-free opset 1 exports) and RMSNormalization (ai.onnx 23): over the axes from
+/// `axis` on.
+struct LayerNormalization {
+  int64_t axis = -1;
+  float epsilon = 1e-5f;
+  bool rms = false;  ///< without mean and bias
+  DType stash_type = DType::float32;
+
+  static LayerNormalization read(const NodeView& node);
+};
+void infer(const LayerNormalization& op, InferenceContext& context);
+
+/// InstanceNormalization (ai.onnx 1, 6, 22) and GroupNormalization (18: scale and bias a group, 21: a channel).
+struct GroupNormalization {
+  float epsilon = 1e-5f;
+  int64_t groups = 0;  ///< 0: every channel is a group of its own
+  bool per_group_scale = false;
+
+  static GroupNormalization read(const NodeView& node);
+};
+void infer(const GroupNormalization& op, InferenceContext& context);
+
+/// LRN: ai.onnx 1, 13. Across channels.
+struct Lrn {
+  float alpha = 1e-4f, beta = 0.75f, bias = 1;
+  int64_t size = 1;
+
+  static Lrn read(const NodeView& node);
+};
+void infer(const Lrn& op, InferenceContext& context);
+
+/// LpNormalization (ai.onnx 1, 22) and MeanVarianceNormalization (9, 13).
+struct AxisNormalization {
+  bool mean_variance = false;
+  std::vector<int64_t> axes;
+  int64_t p = 2;
+
+  static AxisNormalization read(const NodeView& node);
+};
+void infer(const AxisNormalization& op, InferenceContext& context);
+
+}  // namespace rh::ops

@@ -1,0 +1,80 @@
+#include "ops/nn/window.h"
+
+#include <algorithm>
+
+namespace rh::ops {
+
+Window Window::read(const NodeView& node) {
+  Window w;
+  w.kernel = node.ints_or("kernel_shape");
+  w.strides = node.ints_or("strides");
+  w.dilations = node.ints_or("dilations");
+  w.pads = node.ints_or("pads");
+  w.ceil_mode = node.flag("ceil_mode");
+  const std::string mode = node.string_or("auto_pad", "NOTSET");
+  if (mode == "SAME_UPPER") {
+    w.auto_pad = AutoPad::same_upper;
+  } else if (mode == "SAME_LOWER") {
+    w.auto_pad = AutoPad::same_lower;
+  } else if (mode == "VALID") {
+    w.auto_pad = AutoPad::valid;
+  } else if (mode != "NOTSET" && !mode.empty()) {
+    node.fail("auto_pad is '{}', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID", mode);
+  }
+  return w;
+}
+
+void Window::complete(const NodeView& node, int spatial_rank) {
+  const auto check = [&](const char* name, std::vector<int64_t>& list, size_t length, int64_t otherwise, int64_t least) {
+    if (list.empty()) list.assign(length, otherwise);
+    if (list.size() != length)
+      node.fail("{} has {} values, expected {} for {} spatial dimensions", name, list.size(), length, spatial_rank);
+    for (int64_t value : list) {
+      if (value < least || value > (int64_t{1} << 40)) node.fail("{} has the value {}, expected at least {}", name, value, least);
+    }
+  };
+  const size_t n = static_cast<size_t>(spatial_rank);
+  check("kernel_shape", kernel, n, 1, 1);
+  check("strides", strides, n, 1, 1);
+  check("dilations", dilations, n, 1, 1);
+  if (auto_pad != AutoPad::notset) pads.assign(2 * n, 0);
+  check("pads", pads, 2 * n, 0, -(int64_t{1} << 40));
+}
+
+std::vector<int64_t> Window::pads_for(std::span<const int64_t> spatial) const {
+  std::vector<int64_t> result = pads;
+  if (auto_pad != AutoPad::same_upper && auto_pad != AutoPad::same_lower) return result;
+  const size_t n = spatial.size();
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t output = (spatial[i] + strides[i] - 1) / strides[i];
+    const int64_t total = std::max<int64_t>((output - 1) * strides[i] + effective_kernel(i) - spatial[i], 0);
+    const int64_t small = total / 2, large = total - small;
+    result[i] = auto_pad == AutoPad::same_upper ? small : large;
+    result[n + i] = auto_pad == AutoPad::same_upper ? large : small;
+  }
+  return result;
+}
+
+int64_t Window::output_size(size_t axis, int64_t input) const {
+  const int64_t stride = strides[axis];
+  if (auto_pad == AutoPad::same_upper || auto_pad == AutoPad::same_lower) return (input + stride - 1) / stride;
+  const size_t n = strides.size();
+  const int64_t room = input + pads[axis] + pads[n + axis] - effective_kernel(axis);
+  if (room < 0) return 0;
+  int64_t output = (ceil_mode ? (room + stride - 1) / stride : room / stride) + 1;
+  // A window that would start in the padding at the end does not count.
+  if (ceil_mode && (output - 1) * stride >= input + pads[axis]) --output;
+  return output;
+}
+
+Dim Window::output_dim(size_t axis, const Dim& input) const {
+  if (input.is_unknown()) return {};
+  if (input.is_constant()) return Dim(output_size(axis, input.value()));
+  if (auto_pad == AutoPad::same_upper || auto_pad == AutoPad::same_lower)
+    return Dim::apply(Dim::Function::ceil_div, input, Dim(strides[axis]));
+  if (ceil_mode) return {};
+  const int64_t shift = pads[axis] + pads[strides.size() + axis] - effective_kernel(axis);
+  return Dim::apply(Dim::Function::floor_div, input + Dim(shift), Dim(strides[axis])) + Dim(1);
+}
+
+}  // namespace rh::ops

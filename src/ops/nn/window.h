@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ops/inference.h"
+
+namespace rh::ops {
+
+enum class AutoPad : uint8_t { notset, same_upper, same_lower, valid };
+
+/// The sliding window that convolutions and poolings share: kernel_shape, strides, dilations, pads, auto_pad, ceil_mode. Lists have one
+/// entry a spatial axis once `complete` was called; pads have all begins, then all ends.
+struct Window {
+  std::vector<int64_t> kernel, strides, dilations, pads;
+  AutoPad auto_pad = AutoPad::notset;
+  bool ceil_mode = false;
+
+  static Window read(const NodeView& node);
+  /// Fills left-out lists for a number of spatial axes; throws Error{invalid_graph} for lists of other lengths and values below their
+  /// minimum.
+  void complete(const NodeView& node, int spatial_rank);
+  /// Begin and end padding for these spatial sizes, auto_pad resolved.
+  std::vector<int64_t> pads_for(std::span<const int64_t> spatial) const;
+  int64_t effective_kernel(size_t axis) const { return (kernel[axis] - 1) * dilations[axis] + 1; }
+  /// Output size along a spatial axis; can be <= 0 where the window does not fit.
+  int64_t output_size(size_t axis, int64_t input) const;
+  Dim output_dim(size_t axis, const Dim& input) const;
+};
+
+}  // namespace rh::ops
