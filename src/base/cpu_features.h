@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 namespace rh {
 
 /// What the processor and the operating system both allow. On non-x86 machines the x86 fields are false.
@@ -16,7 +18,23 @@ struct CpuFeatures {
   long l3_bytes = 8 << 20;
 };
 
+/// `features` without what comes after `isa` (sse2, avx2, avx512); "native", an empty or an unknown name leaves them as they are.
+CpuFeatures lowered(CpuFeatures features, std::string_view isa);
+
 /// Detected once. The environment variable ROUNDHOUSE_ISA (sse2, avx2, avx512, native) lowers it, for tests and comparisons.
 const CpuFeatures& cpu_features();
+
+/// While it lives, cpu_features() answers `features`: lets one test process walk all instruction sets. Not for use beside running kernels.
+class ScopedCpuFeatures {
+ public:
+  explicit ScopedCpuFeatures(const CpuFeatures& features);
+  ~ScopedCpuFeatures();
+  ScopedCpuFeatures(const ScopedCpuFeatures&) = delete;
+  ScopedCpuFeatures& operator=(const ScopedCpuFeatures&) = delete;
+
+ private:
+  CpuFeatures features_;
+  const CpuFeatures* outer_;
+};
 
 }  // namespace rh

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/function_ref.h"
 
@@ -24,8 +25,13 @@ struct Cost {
 /// How many processors this process may use: the lesser of its affinity mask and its cgroup CPU quota (rounded up), at least 1.
 int usable_processors();
 
+/// The CPU quota in processors that the control groups of this process allow (version 1 or 2, every ancestor counted); 0 where there
+/// is none. `root` is put before /proc and before the mount points.
+double cgroup_cpu_quota(const std::string& root = "");
+
 /// Worker threads that run the pieces of loops. Any thread may start a loop, many at a time; a loop started inside another one runs
-/// as far as idle workers allow and never deadlocks, for the caller works on its own loop. Workers spin briefly, then sleep.
+/// as far as idle workers allow and never deadlocks, for the caller works on its own loop. Workers spin briefly, then sleep. They start
+/// with the first loop that needs them; after fork() the child gets workers of its own the same way.
 class ThreadPool {
  public:
   struct Options {
@@ -46,7 +52,7 @@ class ThreadPool {
   int threads() const;
 
   /// Calls body for disjoint ranges that cover [0, count), from several threads; returns when all are done. `max_threads` 0 means
-  /// threads(). The first exception thrown by a body is rethrown here after the other pieces have ended.
+  /// threads(). The first exception thrown by a body is rethrown here after the pieces under way have ended; the others are not begun.
   void parallel_for(int64_t count, const Cost& cost_per_item, FunctionRef<void(Range)> body, int max_threads = 0);
 
   /// The same with a given number of pieces, body(i) for each i in [0, pieces): for work that is already cut into tiles.

@@ -1,0 +1,119 @@
+#include "base/cpu_features.h"
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#define RH_X86 1
+#elif defined(_M_X64) || defined(_M_IX86)
+#include <intrin.h>
+#define RH_X86 1
+#endif
+#if defined(__unix__)
+#include <unistd.h>
+#endif
+
+namespace rh {
+namespace {
+
+#ifdef RH_X86
+struct Registers {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+};
+
+Registers cpuid(uint32_t leaf, uint32_t subleaf) {
+  Registers r;
+#ifdef _MSC_VER
+  int out[4];
+  __cpuid(out, 0);
+  if (static_cast<uint32_t>(out[0]) < leaf) return r;
+  __cpuidex(out, static_cast<int>(leaf), static_cast<int>(subleaf));
+  r = {static_cast<uint32_t>(out[0]), static_cast<uint32_t>(out[1]), static_cast<uint32_t>(out[2]), static_cast<uint32_t>(out[3])};
+#else
+  if (!__get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d)) return {};
+#endif
+  return r;
+}
+
+/// The register state that the operating system saves and restores (XCR0).
+uint64_t saved_state() {
+#ifdef _MSC_VER
+  return _xgetbv(0);
+#else
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (static_cast<uint64_t>(high) << 32) | low;
+#endif
+}
+
+bool bit(uint32_t word, int index) { return (word >> index) & 1; }
+
+void detect_isa(CpuFeatures& f) {
+  const Registers one = cpuid(1, 0);
+  const Registers seven = cpuid(7, 0);
+  f.sse41 = bit(one.c, 19);
+  if (!bit(one.c, 27)) return;  // no OSXSAVE: no wide registers
+  const uint64_t saved = saved_state();
+  const bool ymm = (saved & 0x6) == 0x6;
+  const bool zmm = (saved & 0xe6) == 0xe6;
+  const bool tiles = (saved & 0x60000) == 0x60000;
+  f.avx2 = ymm && bit(one.c, 12) && bit(one.c, 29) && bit(one.c, 28) && bit(seven.b, 5);
+  f.avx512 = f.avx2 && zmm && bit(seven.b, 16) && bit(seven.b, 17) && bit(seven.b, 30) && bit(seven.b, 31);
+  f.avx512_vnni = f.avx512 && bit(seven.c, 11);
+  f.amx_bf16 = f.avx512 && tiles && bit(seven.d, 24) && bit(seven.d, 22);
+  f.amx_int8 = f.avx512 && tiles && bit(seven.d, 24) && bit(seven.d, 25);
+}
+#endif
+
+void detect_caches(CpuFeatures& f) {
+#if defined(__unix__) && defined(_SC_LEVEL1_DCACHE_SIZE)
+  const auto read = [](int name, long& value) {
+    if (const long bytes = sysconf(name); bytes > 0) value = bytes;
+  };
+  read(_SC_LEVEL1_DCACHE_SIZE, f.l1d_bytes);
+  read(_SC_LEVEL2_CACHE_SIZE, f.l2_bytes);
+  read(_SC_LEVEL3_CACHE_SIZE, f.l3_bytes);
+#else
+  (void)f;
+#endif
+}
+
+CpuFeatures detect() {
+  CpuFeatures f;
+#ifdef RH_X86
+  detect_isa(f);
+#elif defined(__ARM_NEON) || defined(__aarch64__)
+  f.neon = true;
+#endif
+  detect_caches(f);
+  const char* isa = std::getenv("ROUNDHOUSE_ISA");
+  return lowered(f, isa ? isa : "");
+}
+
+std::atomic<const CpuFeatures*> override_{nullptr};
+
+}  // namespace
+
+CpuFeatures lowered(CpuFeatures features, std::string_view isa) {
+  const int level = isa == "sse2" ? 0 : isa == "avx2" ? 1 : isa == "avx512" ? 2 : 3;
+  if (level < 3) features.amx_bf16 = features.amx_int8 = features.avx512_vnni = false;
+  if (level < 2) features.avx512 = false;
+  if (level < 1) features.avx2 = features.sse41 = false;
+  return features;
+}
+
+const CpuFeatures& cpu_features() {
+  static const CpuFeatures detected = detect();
+  const CpuFeatures* scoped = override_.load(std::memory_order_acquire);
+  return scoped ? *scoped : detected;
+}
+
+ScopedCpuFeatures::ScopedCpuFeatures(const CpuFeatures& features) : features_(features), outer_(override_.load()) {
+  override_.store(&features_, std::memory_order_release);
+}
+
+ScopedCpuFeatures::~ScopedCpuFeatures() { override_.store(outer_, std::memory_order_release); }
+
+}  // namespace rh

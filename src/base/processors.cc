@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+#include "base/thread_pool.h"
+
+namespace rh {
+namespace {
+
+struct Mount {
+  std::string root;  // the group that is seen at `point`
+  std::string point;
+  bool v2 = false;
+};
+
+bool lists(const std::string& comma_separated, const std::string& word) {
+  std::istringstream in(comma_separated);
+  for (std::string item; std::getline(in, item, ',');)
+    if (item == word) return true;
+  return false;
+}
+
+/// Mounts of the cgroup2 hierarchy and of the version 1 `cpu` controller: "id parent dev ROOT POINT options ... - TYPE source SUPER".
+std::vector<Mount> cgroup_mounts(const std::string& root) {
+  std::vector<Mount> mounts;
+  std::ifstream in(root + "/proc/self/mountinfo");
+  for (std::string line; std::getline(in, line);) {
+    const size_t dash = line.find(" - ");
+    if (dash == std::string::npos) continue;
+    std::istringstream before(line.substr(0, dash)), after(line.substr(dash + 3));
+    std::string id, parent, device, type, source, super;
+    Mount mount;
+    before >> id >> parent >> device >> mount.root >> mount.point;
+    after >> type >> source >> super;
+    mount.v2 = type == "cgroup2";
+    if (mount.v2 || (type == "cgroup" && lists(super, "cpu"))) mounts.push_back(mount);
+  }
+  return mounts;
+}
+
+/// The quota of one group's folder in processors, 0 for none.
+double quota_of(const std::string& folder, bool v2) {
+  double quota = -1, period = 0;
+  if (v2) {
+    std::ifstream in(folder + "/cpu.max");
+    std::string first;
+    if (!(in >> first >> period) || first == "max") return 0;
+    quota = std::strtod(first.c_str(), nullptr);
+  } else {
+    std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;
+    std::ifstream(folder + "/cpu.cfs_period_us") >> period;
+  }
+  return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+/// The least quota from `group`, a path below the mount, up to the mount point.
+double least_quota(const std::string& point, std::string group, bool v2) {
+  double least = 0;
+  while (true) {
+    const double quota = quota_of(point + group, v2);
+    if (quota > 0) least = least > 0 ? std::min(least, quota) : quota;
+    if (group.empty()) return least;
+    group.resize(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
+  }
+}
+
+/// `group` as seen below a mount whose root is `mount_root`.
+std::string below(const std::string& group, const std::string& mount_root) {
+  std::string path = group;
+  if (mount_root != "/" && path.compare(0, mount_root.size(), mount_root) == 0) path.erase(0, mount_root.size());
+  while (!path.empty() && path.back() == '/') path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+double cgroup_cpu_quota(const std::string& root) {
+  const std::vector<Mount> mounts = cgroup_mounts(root);
+  double least = 0;
+  std::ifstream in(root + "/proc/self/cgroup");  // "hierarchy:controllers:group"
+  for (std::string line; std::getline(in, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
+    const bool v2 = controllers.empty();
+    if (!v2 && !lists(controllers, "cpu")) continue;
+    for (const Mount& mount : mounts) {
+      if (mount.v2 != v2) continue;
+      const double quota = least_quota(root + mount.point, below(group, mount.root), v2);
+      if (quota > 0) least = least > 0 ? std::min(least, quota) : quota;
+    }
+  }
+  return least;
+}
+
+int usable_processors() {
+  int count = static_cast<int>(std::thread::hardware_concurrency());
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
+  if (const double quota = cgroup_cpu_quota(); quota > 0) count = std::min(count, static_cast<int>(std::ceil(quota)));
+#endif
+  return std::max(count, 1);
+}
+
+}  // namespace rh

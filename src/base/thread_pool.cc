@@ -1,0 +1,322 @@
+#include "base/thread_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+#if defined(__SSE2__) || defined(_M_X64)
+#include <emmintrin.h>
+#endif
+
+#include "base/denormals.h"
+
+namespace rh {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void pause() {
+#if defined(__SSE2__) || defined(_M_X64)
+  _mm_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/// Spins until done() or until `microseconds` have passed; says whether done() was seen.
+template <typename Done>
+bool spin_until(int microseconds, Done done) {
+  if (done()) return true;
+  if (microseconds <= 0) return false;
+  const auto end = Clock::now() + std::chrono::microseconds(microseconds);
+  do {
+    for (int i = 0; i < 8; ++i) {
+      pause();
+      if (done()) return true;
+    }
+  } while (Clock::now() < end);
+  return false;
+}
+
+/// One loop under way; lives on its caller's stack. Fields that are not atomic belong to Workers::mutex, `exception` to whoever set
+/// `failed`.
+struct Loop {
+  Loop(FunctionRef<void(int64_t)> body, int64_t pieces, int seats) : body(body), pieces(pieces), seats(seats) {}
+
+  FunctionRef<void(int64_t)> body;
+  const int64_t pieces;
+  std::atomic<int64_t> next{0};
+  std::atomic<int> helpers{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr exception;
+  int seats;  // how many more workers may join
+  bool owner_sleeps = false;
+  bool listed = false;
+  Loop* older = nullptr;
+  Loop* newer = nullptr;
+
+  void work() {
+    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
+      try {
+        body(i);
+      } catch (...) {
+        if (!failed.exchange(true)) exception = std::current_exception();
+        next.store(pieces, std::memory_order_relaxed);
+      }
+    }
+  }
+};
+
+/// The threads of a pool and the list of loops that have seats free.
+class Workers {
+ public:
+  Workers(int count, int spin_microseconds, bool flush_denormals)
+      : spin_microseconds_(spin_microseconds), flush_denormals_(flush_denormals) {
+    threads_.reserve(static_cast<size_t>(count));
+    try {
+      for (int i = 0; i < count; ++i) threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      // Fewer workers than wished for: loops still complete, for callers work on their own.
+    }
+  }
+
+  ~Workers() {
+    {
+      std::lock_guard lock(mutex_);
+      stop_.store(true, std::memory_order_relaxed);
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.get_id() == std::this_thread::get_id() ? thread.detach() : thread.join();
+  }
+
+  /// Returns when no piece of `loop` is running or will run.
+  void run(Loop& loop) {
+    int sleepers;
+    {
+      std::lock_guard lock(mutex_);
+      list(loop);
+      sleepers = std::min(sleepers_, loop.seats);
+    }
+    published_.fetch_add(1, std::memory_order_release);
+    for (int i = 0; i < sleepers; ++i) wake_.notify_one();
+    loop.work();
+    {
+      std::lock_guard lock(mutex_);
+      unlist(loop);
+    }
+    const auto alone = [&] { return loop.helpers.load(std::memory_order_acquire) == 0; };
+    if (spin_until(spin_microseconds_, alone)) return;
+    std::unique_lock lock(mutex_);
+    loop.owner_sleeps = true;
+    left_.wait(lock, alone);
+  }
+
+ private:
+  void serve() {
+    const FlushDenormals flush(flush_denormals_);
+    std::unique_lock lock(mutex_);
+    while (!stop_.load(std::memory_order_relaxed)) {
+      if (Loop* loop = newest_) {
+        help(*loop, lock);
+        continue;
+      }
+      const uint64_t seen = published_.load(std::memory_order_relaxed);
+      lock.unlock();
+      const bool changed = spin_until(
+          spin_microseconds_, [&] { return published_.load(std::memory_order_acquire) != seen || stop_.load(std::memory_order_relaxed); });
+      lock.lock();
+      if (changed || newest_) continue;
+      ++sleepers_;
+      wake_.wait(lock, [&] { return newest_ || stop_.load(std::memory_order_relaxed); });
+      --sleepers_;
+    }
+  }
+
+  void help(Loop& loop, std::unique_lock<std::mutex>& lock) {
+    if (--loop.seats == 0) unlist(loop);
+    loop.helpers.fetch_add(1, std::memory_order_relaxed);
+    lock.unlock();
+    loop.work();
+    lock.lock();
+    unlist(loop);
+    const bool owner_sleeps = loop.owner_sleeps;
+    // The owner may be gone as soon as the count is zero: nothing of the loop is touched after this.
+    if (loop.helpers.fetch_sub(1, std::memory_order_release) == 1 && owner_sleeps) left_.notify_all();
+  }
+
+  void list(Loop& loop) {
+    loop.listed = true;
+    loop.older = newest_;
+    if (newest_) newest_->newer = &loop;
+    newest_ = &loop;
+  }
+
+  void unlist(Loop& loop) {
+    if (!loop.listed) return;
+    loop.listed = false;
+    (loop.newer ? loop.newer->older : newest_) = loop.older;
+    if (loop.older) loop.older->newer = loop.newer;
+  }
+
+  const int spin_microseconds_;
+  const bool flush_denormals_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable left_;
+  Loop* newest_ = nullptr;
+  int sleepers_ = 0;
+  std::atomic<bool> stop_{false};
+  alignas(64) std::atomic<uint64_t> published_{0};
+  std::vector<std::thread> threads_;
+};
+
+/// What must be forgotten in the child of a fork: the threads of its parent do not exist there, and their locks may be held.
+struct Lifeline {
+  std::atomic<Workers*> workers{nullptr};
+  std::atomic<bool> starting{false};
+  Lifeline* next = nullptr;
+  Lifeline* previous = nullptr;
+};
+
+std::mutex& lifelines_mutex() {
+  static std::mutex* mutex = new std::mutex;
+  return *mutex;
+}
+Lifeline* lifelines = nullptr;
+
+#if defined(__unix__) || defined(__APPLE__)
+void before_fork() { lifelines_mutex().lock(); }
+void after_fork_in_parent() { lifelines_mutex().unlock(); }
+void after_fork_in_child() {
+  for (Lifeline* line = lifelines; line; line = line->next) {
+    line->workers.store(nullptr, std::memory_order_relaxed);
+    line->starting.store(false, std::memory_order_relaxed);
+  }
+  lifelines_mutex().unlock();
+}
+#endif
+
+void enrol(Lifeline& line) {
+#if defined(__unix__) || defined(__APPLE__)
+  static const int registered = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  (void)registered;
+#endif
+  std::lock_guard lock(lifelines_mutex());
+  line.next = lifelines;
+  if (lifelines) lifelines->previous = &line;
+  lifelines = &line;
+}
+
+void strike(Lifeline& line) {
+  std::lock_guard lock(lifelines_mutex());
+  (line.previous ? line.previous->next : lifelines) = line.next;
+  if (line.next) line.next->previous = line.previous;
+}
+
+constexpr double kNanosecondsPerByte = 0.1;
+constexpr double kNanosecondsPerOperation = 0.1;
+constexpr double kLeastNanosecondsPerThread = 5000;
+constexpr int kPiecesPerThread = 4;
+
+/// How many pieces of a loop are worth their hand-over.
+int64_t pieces_for(int64_t count, const Cost& cost, int threads) {
+  const double item = std::max(cost.bytes * kNanosecondsPerByte + cost.operations * kNanosecondsPerOperation, 0.05);
+  const double affordable = item * static_cast<double>(count) / kLeastNanosecondsPerThread;
+  if (threads <= 1 || affordable < 2) return 1;
+  const double pieces = affordable < threads ? affordable : std::min<double>(affordable, threads * kPiecesPerThread);
+  return std::min(count, static_cast<int64_t>(pieces));
+}
+
+}  // namespace
+
+struct ThreadPool::Impl {
+  int threads = 1;
+  int spin_microseconds = 0;
+  bool flush_denormals = true;
+  Lifeline line;
+
+  Workers& workers() {
+    if (Workers* started = line.workers.load(std::memory_order_acquire)) return *started;
+    while (line.starting.exchange(true, std::memory_order_acquire)) {
+      std::this_thread::yield();
+      if (Workers* started = line.workers.load(std::memory_order_acquire)) return *started;
+    }
+    Workers* started = line.workers.load(std::memory_order_acquire);
+    if (!started) {
+      try {
+        started = new Workers(threads - 1, spin_microseconds, flush_denormals);
+      } catch (...) {
+        line.starting.store(false, std::memory_order_release);
+        throw;
+      }
+      line.workers.store(started, std::memory_order_release);
+    }
+    line.starting.store(false, std::memory_order_release);
+    return *started;
+  }
+};
+
+ThreadPool::ThreadPool(const Options& options) : impl_(new Impl) {
+  const int processors = usable_processors();
+  impl_->threads = options.threads > 0 ? options.threads : processors;
+  impl_->spin_microseconds = impl_->threads <= processors ? options.spin_microseconds : 0;
+  impl_->flush_denormals = options.flush_denormals;
+  enrol(impl_->line);
+}
+
+ThreadPool::~ThreadPool() {
+  strike(impl_->line);
+  delete impl_->line.workers.load();
+}
+
+const std::shared_ptr<ThreadPool>& ThreadPool::process_wide() {
+  static const std::shared_ptr<ThreadPool> pool = std::make_shared<ThreadPool>(Options{});
+  return pool;
+}
+
+int ThreadPool::threads() const { return impl_->threads; }
+
+void ThreadPool::parallel_for(int64_t count, const Cost& cost_per_item, FunctionRef<void(Range)> body, int max_threads) {
+  if (count <= 0) return;
+  const int allowed = max_threads > 0 ? std::min(max_threads, threads()) : threads();
+  int64_t size = (count - 1) / pieces_for(count, cost_per_item, allowed) + 1;
+  if (size < count && size >= 256) size = (size + 63) / 64 * 64;  // keeps pieces of an array on cache lines of their own
+  const int64_t pieces = (count - 1) / size + 1;
+  parallel_pieces(pieces, [&](int64_t i) { body({i * size, std::min(count, (i + 1) * size)}); }, allowed);
+}
+
+void ThreadPool::parallel_pieces(int64_t pieces, FunctionRef<void(int64_t)> body, int max_threads) {
+  const int allowed = max_threads > 0 ? std::min(max_threads, threads()) : threads();
+  const int helpers = static_cast<int>(std::min<int64_t>(allowed, pieces)) - 1;
+  const FlushDenormals flush(impl_->flush_denormals);
+  if (helpers <= 0) {
+    for (int64_t i = 0; i < pieces; ++i) body(i);
+    return;
+  }
+  Loop loop(body, pieces, helpers);
+  impl_->workers().run(loop);
+  if (loop.exception) std::rethrow_exception(loop.exception);
+}
+
+void Parallel::for_range(int64_t count, const Cost& cost_per_item, FunctionRef<void(Range)> body) const {
+  if (pool_) {
+    pool_->parallel_for(count, cost_per_item, body, max_threads_);
+  } else if (count > 0) {
+    body({0, count});
+  }
+}
+
+void Parallel::for_pieces(int64_t pieces, FunctionRef<void(int64_t)> body) const {
+  if (pool_) return pool_->parallel_pieces(pieces, body, max_threads_);
+  for (int64_t i = 0; i < pieces; ++i) body(i);
+}
+
+}  // namespace rh

@@ -1,0 +1,231 @@
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cfloat>
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace rh {
+namespace {
+
+ThreadPool::Options with_threads(int threads) {
+  ThreadPool::Options options;
+  options.threads = threads;
+  return options;
+}
+
+int64_t triangle(ThreadPool& pool, int64_t count) {
+  std::atomic<int64_t> sum{0};
+  pool.parallel_for(count, {.bytes = 1000}, [&](Range range) {
+    int64_t part = 0;
+    for (int64_t i = range.begin; i < range.end; ++i) part += i;
+    sum += part;
+  });
+  return sum;
+}
+
+TEST(ThreadPool, covers_each_item_once) {
+  for (const int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(with_threads(threads));
+    for (const int64_t count : {0, 1, 2, 7, 63, 64, 65, 1000, 4097}) {
+      for (const double operations : {0.0, 10.0, 1e6}) {
+        std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
+        pool.parallel_for(count, {.operations = operations}, [&](Range range) {
+          for (int64_t i = range.begin; i < range.end; ++i) ++seen[static_cast<size_t>(i)];
+        });
+        for (const auto& times : seen) ASSERT_EQ(times, 1) << threads << " threads, " << count << " items";
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, uses_several_threads_and_no_more_than_allowed) {
+  ThreadPool pool(with_threads(4));
+  for (const int allowed : {1, 2, 4}) {
+    std::atomic<int> inside{0}, most{0};
+    pool.parallel_pieces(
+        64,
+        [&](int64_t) {
+          const int now = ++inside;
+          for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+          }
+          std::this_thread::sleep_for(std::chrono::microseconds(500));
+          --inside;
+        },
+        allowed);
+    EXPECT_LE(most, allowed);
+    if (allowed > 1) {
+      EXPECT_GT(most, 1);
+    }
+  }
+}
+
+TEST(ThreadPool, nested_loops_end) {
+  ThreadPool pool(with_threads(3));
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int64_t> sum{0};
+    pool.parallel_pieces(8, [&](int64_t) { pool.parallel_pieces(8, [&](int64_t) { sum += triangle(pool, 100); }); });
+    ASSERT_EQ(sum, 64 * 4950);
+  }
+}
+
+TEST(ThreadPool, concurrent_callers_each_get_their_answer) {
+  ThreadPool pool(with_threads(3));
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int round = 0; round < 200; ++round) {
+        const int64_t count = 100 + caller * 37 + round;
+        wrong += triangle(pool, count) != count * (count - 1) / 2;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(ThreadPool, workers_wake_after_sleep) {
+  ThreadPool pool(with_threads(2));
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_EQ(triangle(pool, 1000), 499500);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+TEST(ThreadPool, rethrows_the_exception_and_stays_usable) {
+  ThreadPool pool(with_threads(3));
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> running{0};
+    try {
+      pool.parallel_pieces(32, [&](int64_t i) {
+        ++running;
+        if (i == round % 32) {
+          --running;
+          throw std::runtime_error("piece " + std::to_string(i));
+        }
+        --running;
+      });
+      FAIL() << "no exception";
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(error.what(), "piece " + std::to_string(round % 32));
+      EXPECT_EQ(running, 0);
+    }
+    ASSERT_EQ(triangle(pool, 100), 4950);
+  }
+  EXPECT_THROW(pool.parallel_pieces(1, [](int64_t) { throw 5; }), int);
+}
+
+TEST(ThreadPool, flushes_denormals_inside_loops_only) {
+  const auto denormal_survives = [] {
+    volatile float tiny = FLT_MIN;
+    volatile float half = 0.5f;
+    return tiny * half != 0.0f;
+  };
+  for (const bool flush : {true, false}) {
+    ThreadPool::Options options = with_threads(3);
+    options.flush_denormals = flush;
+    ThreadPool pool(options);
+    std::atomic<int> survivors{0};
+    pool.parallel_pieces(16, [&](int64_t) {
+      survivors += denormal_survives();
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    });
+    EXPECT_EQ(survivors, flush ? 0 : 16);
+    pool.parallel_pieces(1, [&](int64_t) { survivors = denormal_survives(); });
+    EXPECT_EQ(survivors, flush ? 0 : 1);
+    EXPECT_TRUE(denormal_survives());
+  }
+}
+
+TEST(ThreadPool, a_pool_that_never_ran_and_an_idle_one_end) {
+  {
+    ThreadPool unused(with_threads(4));
+  }
+  ThreadPool used(with_threads(4));
+  triangle(used, 10);
+}
+
+#if !defined(__SANITIZE_THREAD__) && !(defined(__has_feature) && __has_feature(thread_sanitizer))
+TEST(ThreadPool, child_of_a_fork_has_workers_of_its_own) {
+  ThreadPool pool(with_threads(2));
+  ASSERT_EQ(triangle(pool, 1000), 499500);
+  const pid_t child = fork();
+  if (child == 0) _exit(triangle(pool, 1000) == 499500 ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(triangle(pool, 1000), 499500);
+}
+#endif
+
+TEST(Parallel, without_a_pool_runs_in_the_caller) {
+  const Parallel serial;
+  EXPECT_EQ(serial.threads(), 1);
+  std::vector<int64_t> order;
+  serial.for_pieces(5, [&](int64_t i) { order.push_back(i); });
+  serial.for_range(3, {}, [&](Range range) { order.push_back(range.size()); });
+  EXPECT_EQ(order, (std::vector<int64_t>{0, 1, 2, 3, 4, 3}));
+}
+
+/// A tree of files that stands in for /proc and /sys.
+class FakeRoot {
+ public:
+  FakeRoot() {
+    char name[] = "/tmp/rh_cgroup_XXXXXX";
+    root_ = mkdtemp(name);
+  }
+  ~FakeRoot() { (void)!std::system(("rm -r '" + root_ + "'").c_str()); }
+  void write(const std::string& path, const std::string& text) {
+    for (size_t at = 1; (at = path.find('/', at)) != std::string::npos; ++at) mkdir((root_ + path.substr(0, at)).c_str(), 0700);
+    std::ofstream(root_ + path) << text;
+  }
+  double quota() const { return cgroup_cpu_quota(root_); }
+
+ private:
+  std::string root_;
+};
+
+TEST(CgroupQuota, version_2_takes_the_least_of_all_ancestors) {
+  FakeRoot root;
+  root.write("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n");
+  root.write("/proc/self/cgroup", "0::/a/b\n");
+  EXPECT_EQ(root.quota(), 0);
+  root.write("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+  EXPECT_EQ(root.quota(), 0);
+  root.write("/sys/fs/cgroup/a/cpu.max", "250000 100000\n");
+  EXPECT_EQ(root.quota(), 2.5);
+  root.write("/sys/fs/cgroup/a/b/cpu.max", "50000 100000\n");
+  EXPECT_EQ(root.quota(), 0.5);
+}
+
+TEST(CgroupQuota, version_1_in_a_container_that_sees_the_path_of_its_host) {
+  FakeRoot root;
+  root.write("/proc/self/mountinfo",
+             "40 30 0:30 /docker/x /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+             "41 30 0:31 /docker/x /sys/fs/cgroup/cpu,cpuacct rw master:9 - cgroup cgroup rw,cpu,cpuacct\n");
+  root.write("/proc/self/cgroup", "5:memory:/docker/x\n4:cpu,cpuacct:/docker/x\n");
+  root.write("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "300000\n");
+  root.write("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(root.quota(), 3);
+  root.write("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+  EXPECT_EQ(root.quota(), 0);
+}
+
+TEST(UsableProcessors, is_positive_and_within_the_machine) {
+  EXPECT_GE(usable_processors(), 1);
+  EXPECT_LE(usable_processors(), std::max(1u, std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+}  // namespace rh
