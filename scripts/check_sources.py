@@ -109,7 +109,7 @@ def main():
         text=True,
         check=True,
     )
-    paths = [p for p in listed.stdout.split() if (ROOT / p).is_file()]
+    paths = [p for p in listed.stdout.split() if (ROOT / p).is_file() and not p.startswith("demo/files/")]
     found = [f"{path}:{number}: {what}" for path in paths for number, what in findings(path)]
     print("\n".join(found) or f"{len(paths)} source files checked")
     sys.exit(bool(found))
