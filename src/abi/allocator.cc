@@ -1,0 +1,85 @@
+#include "abi/allocator.h"
+
+#include <cstring>
+
+#include "abi/key_values.h"
+#include "abi/status.h"
+
+namespace rh::abi {
+
+namespace {
+
+void* ORT_API_CALL alloc_host(OrtAllocator*, size_t size) {
+  try {
+    return size == 0 ? nullptr : host_allocator().allocate(size);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void ORT_API_CALL free_host(OrtAllocator*, void* memory) {
+  if (memory) host_allocator().deallocate(memory);
+}
+
+OrtStatus* ORT_API_CALL no_stats(const OrtAllocator*, OrtKeyValuePairs** out) {
+  try {
+    *out = new OrtKeyValuePairs;
+    return nullptr;
+  } catch (...) {
+    return status_of_current_exception();
+  }
+}
+
+void* ORT_API_CALL alloc_on_stream(OrtAllocator* self, size_t size, OrtSyncStream*) { return alloc_host(self, size); }
+OrtStatus* ORT_API_CALL shrink_nothing(OrtAllocator*) { return nullptr; }
+
+const OrtMemoryInfo* ORT_API_CALL default_info(const OrtAllocator*) { return &host_memory_info(); }
+
+OrtAllocator host_functions() {
+  OrtAllocator table{};
+  table.version = ORT_API_VERSION;
+  table.Alloc = alloc_host;
+  table.Free = free_host;
+  table.Info = default_info;
+  table.Reserve = alloc_host;
+  table.GetStats = no_stats;
+  table.AllocOnStream = alloc_on_stream;
+  table.Shrink = shrink_nothing;
+  return table;
+}
+
+}  // namespace
+
+struct OwnedAllocator : OrtAllocator {
+  explicit OwnedAllocator(const OrtMemoryInfo& memory) : OrtAllocator(host_functions()), info(memory) {
+    Info = [](const OrtAllocator* self) { return &static_cast<const OwnedAllocator*>(self)->info; };
+  }
+  OrtMemoryInfo info;
+};
+
+OrtAllocator& default_allocator() {
+  static OrtAllocator allocator = host_functions();
+  return allocator;
+}
+
+OrtAllocator* new_host_allocator(const OrtMemoryInfo& info) { return new OwnedAllocator(info); }
+
+void release_allocator(OrtAllocator* allocator) {
+  if (allocator && allocator->Alloc == alloc_host && allocator != &default_allocator()) delete static_cast<OwnedAllocator*>(allocator);
+}
+
+void* allocate(OrtAllocator& allocator, size_t bytes) {
+  if (!allocator.Alloc) fail(ErrorCode::invalid_argument, "the allocator has no Alloc function");
+  void* memory = allocator.Alloc(&allocator, bytes);
+  if (!memory && bytes != 0) fail(ErrorCode::fail, "the allocator gave no memory for {} bytes", bytes);
+  return memory;
+}
+
+char* copy_string(OrtAllocator& allocator, std::string_view text) {
+  char* copy = static_cast<char*>(allocate(allocator, text.size() + 1));
+  std::memcpy(copy, text.data(), text.size());
+  copy[text.size()] = '\0';
+  return copy;
+}
+
+}  // namespace rh::abi

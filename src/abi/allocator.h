@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+
+#include "abi/memory_info.h"
+
+namespace rh::abi {
+
+/// The process-wide allocator of host memory, which GetAllocatorWithDefaultOptions gives. Never released.
+OrtAllocator& default_allocator();
+
+/// Host memory under another memory information, owned by whoever releases it (CreateAllocator).
+OrtAllocator* new_host_allocator(const OrtMemoryInfo& info);
+/// Releases one made by new_host_allocator; the default allocator and null are left alone.
+void release_allocator(OrtAllocator* allocator);
+
+/// Memory from a caller's allocator. Throws Error{fail} where it gives none.
+void* allocate(OrtAllocator& allocator, size_t bytes);
+/// A copy with a terminator; the caller frees it with the allocator.
+char* copy_string(OrtAllocator& allocator, std::string_view text);
+
+}  // namespace rh::abi

@@ -1,0 +1,94 @@
+#include "abi/env.h"
+
+#include <algorithm>
+
+#include "abi/allocator.h"
+#include "base/error.h"
+
+namespace {
+
+const OrtMemoryInfo& info_of(const OrtAllocator& allocator) {
+  const OrtMemoryInfo* info = allocator.Info ? allocator.Info(&allocator) : nullptr;
+  if (!info) rh::fail(rh::ErrorCode::invalid_argument, "the allocator gives no memory information");
+  return *info;
+}
+
+}  // namespace
+
+std::vector<OrtEnv::Registered>::iterator OrtEnv::find(const OrtMemoryInfo& info) {
+  return std::ranges::find_if(allocators_, [&](const Registered& entry) {
+    const OrtMemoryInfo& other = info_of(*entry.allocator);
+    return other.device == info.device && other.mem_type == info.mem_type;
+  });
+}
+
+void OrtEnv::register_allocator(OrtAllocator& allocator, bool owned) {
+  const std::lock_guard lock(mutex_);
+  if (find(info_of(allocator)) != allocators_.end()) {
+    rh::fail(rh::ErrorCode::invalid_argument, "an allocator for memory '{}' is already registered", info_of(allocator).name);
+  }
+  allocators_.push_back({&allocator, owned});
+}
+
+void OrtEnv::unregister_allocator(const OrtMemoryInfo& info) {
+  const std::lock_guard lock(mutex_);
+  const auto found = find(info);
+  if (found == allocators_.end()) rh::fail(rh::ErrorCode::invalid_argument, "no allocator for memory '{}' is registered", info.name);
+  if (found->owned) rh::abi::release_allocator(found->allocator);
+  allocators_.erase(found);
+}
+
+OrtAllocator* OrtEnv::find_allocator(const OrtMemoryInfo& info) {
+  const std::lock_guard lock(mutex_);
+  const auto found = find(info);
+  return found == allocators_.end() ? nullptr : found->allocator;
+}
+
+OrtEnv::~OrtEnv() {
+  for (const Registered& entry : allocators_) {
+    if (entry.owned) rh::abi::release_allocator(entry.allocator);
+  }
+}
+
+namespace rh::abi {
+
+namespace {
+
+std::mutex g_mutex;
+OrtEnv* g_env = nullptr;
+int g_owners = 0;
+
+}  // namespace
+
+OrtEnv* acquire_env(const EnvSettings& settings) {
+  const std::lock_guard lock(g_mutex);
+  if (!g_env) {
+    auto env = std::make_unique<OrtEnv>();
+    env->logger.id = settings.id;
+    env->logger.level = settings.level;
+    env->logger.function = settings.function;
+    env->logger.parameter = settings.parameter;
+    if (settings.threading) {
+      env->shared_thread_pools = true;
+      env->threading = *settings.threading;
+    }
+    if (settings.config) env->config = *settings.config;
+    g_env = env.release();
+  }
+  ++g_owners;
+  return g_env;
+}
+
+void retain_env(const OrtEnv* env) {
+  const std::lock_guard lock(g_mutex);
+  if (env == g_env) ++g_owners;
+}
+
+void release_env(OrtEnv* env) {
+  const std::lock_guard lock(g_mutex);
+  if (!env || env != g_env || --g_owners != 0) return;
+  delete g_env;
+  g_env = nullptr;
+}
+
+}  // namespace rh::abi

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "abi/logger.h"
+#include "abi/memory_info.h"
+#include "abi/options.h"
+
+/// What sessions share: the logger, settings of the shared thread pools, registered allocators. One a process, counted.
+struct OrtEnv {
+  OrtLogger logger;
+  bool shared_thread_pools = false;
+  OrtThreadingOptions threading;
+  OrtKeyValuePairs config;
+
+  /// Throws Error{invalid_argument} where one with the same memory information is registered.
+  void register_allocator(OrtAllocator& allocator, bool owned);
+  /// Throws Error{invalid_argument} where none is registered.
+  void unregister_allocator(const OrtMemoryInfo& info);
+  /// Null where none is registered.
+  OrtAllocator* find_allocator(const OrtMemoryInfo& info);
+
+  ~OrtEnv();
+
+ private:
+  struct Registered {
+    OrtAllocator* allocator;
+    bool owned;
+  };
+  std::vector<Registered>::iterator find(const OrtMemoryInfo& info);
+
+  std::mutex mutex_;
+  std::vector<Registered> allocators_;
+};
+
+namespace rh::abi {
+
+struct EnvSettings {
+  OrtLoggingLevel level = ORT_LOGGING_LEVEL_WARNING;
+  std::string id;
+  OrtLoggingFunction function = nullptr;
+  void* parameter = nullptr;
+  const OrtThreadingOptions* threading = nullptr;
+  const OrtKeyValuePairs* config = nullptr;
+};
+
+/// The environment of the process, made with `settings` where there is none; each call is matched by one release_env.
+OrtEnv* acquire_env(const EnvSettings& settings);
+/// One more owner of an environment that exists.
+void retain_env(const OrtEnv* env);
+void release_env(OrtEnv* env);
+
+}  // namespace rh::abi

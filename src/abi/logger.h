@@ -1,0 +1,22 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "roundhouse/onnxruntime_c_api.h"
+
+/// Takes messages at or above its level; to the caller's function where there is one, else to stderr. Thread-safe.
+struct OrtLogger {
+  OrtLogger() = default;
+  OrtLogger(const OrtLogger& other) : id(other.id), level(other.level.load()), function(other.function), parameter(other.parameter) {}
+  OrtLogger& operator=(const OrtLogger&) = delete;
+
+  bool enabled(OrtLoggingLevel severity) const { return severity >= level.load(std::memory_order_relaxed); }
+  /// `location`: "file:line function", or empty.
+  void log(OrtLoggingLevel severity, const char* category, const char* location, const char* message) const;
+
+  std::string id;
+  std::atomic<OrtLoggingLevel> level{ORT_LOGGING_LEVEL_WARNING};
+  OrtLoggingFunction function = nullptr;
+  void* parameter = nullptr;
+};
