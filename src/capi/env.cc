@@ -1,0 +1,143 @@
+#include "abi/env.h"
+
+#include "abi/allocator.h"
+#include "capi/guard.h"
+#include "capi/table.h"
+
+namespace rh::capi {
+
+namespace {
+
+OrtStatus* create_env(OrtEnv** out, const abi::EnvSettings& settings) {
+  return guard([&] { checked(out, "out") = abi::acquire_env(settings); });
+}
+
+const char* text(const char* string) { return string ? string : ""; }
+
+}  // namespace
+
+OrtStatus* ORT_API_CALL CreateEnv(OrtLoggingLevel level, const char* logid, OrtEnv** out) {
+  return guard([&] { return create_env(out, {.level = level, .id = text(logid)}); });
+}
+
+OrtStatus* ORT_API_CALL CreateEnvWithCustomLogger(OrtLoggingFunction function, void* parameter, OrtLoggingLevel level, const char* logid,
+                                                  OrtEnv** out) {
+  return guard([&] { return create_env(out, {.level = level, .id = text(logid), .function = function, .parameter = parameter}); });
+}
+
+OrtStatus* ORT_API_CALL CreateEnvWithGlobalThreadPools(OrtLoggingLevel level, const char* logid, const OrtThreadingOptions* threading,
+                                                       OrtEnv** out) {
+  return guard([&] { return create_env(out, {.level = level, .id = text(logid), .threading = &checked(threading, "tp_options")}); });
+}
+
+OrtStatus* ORT_API_CALL CreateEnvWithCustomLoggerAndGlobalThreadPools(OrtLoggingFunction function, void* parameter, OrtLoggingLevel level,
+                                                                      const char* logid, const OrtThreadingOptions* threading,
+                                                                      OrtEnv** out) {
+  return guard([&] {
+    return create_env(
+        out,
+        {.level = level, .id = text(logid), .function = function, .parameter = parameter, .threading = &checked(threading, "tp_options")});
+  });
+}
+
+OrtStatus* ORT_API_CALL CreateEnvWithOptions(const OrtEnvCreationOptions* options, OrtEnv** out) {
+  return guard([&] {
+    const OrtEnvCreationOptions& given = checked(options, "options");
+    if (given.version == 0) fail(ErrorCode::invalid_argument, "options: the version is 0; set it to ORT_API_VERSION");
+    return create_env(out, {.level = static_cast<OrtLoggingLevel>(given.logging_severity_level),
+                            .id = text(given.log_id),
+                            .function = given.custom_logging_function,
+                            .parameter = given.custom_logging_param,
+                            .threading = given.threading_options,
+                            .config = given.config_entries});
+  });
+}
+
+void ORT_API_CALL ReleaseEnv(OrtEnv* env) { abi::release_env(env); }
+
+OrtStatus* ORT_API_CALL EnableTelemetryEvents(const OrtEnv*) { return nullptr; }
+OrtStatus* ORT_API_CALL DisableTelemetryEvents(const OrtEnv*) { return nullptr; }
+OrtStatus* ORT_API_CALL SetLanguageProjection(const OrtEnv*, OrtLanguageProjection) { return nullptr; }
+
+OrtStatus* ORT_API_CALL UpdateEnvWithCustomLogLevel(OrtEnv* env, OrtLoggingLevel level) {
+  return guard([&] { checked(env, "ort_env").logger.level = level; });
+}
+
+// Threading options
+
+OrtStatus* ORT_API_CALL CreateThreadingOptions(OrtThreadingOptions** out) {
+  return guard([&] { checked(out, "out") = new OrtThreadingOptions; });
+}
+
+void ORT_API_CALL ReleaseThreadingOptions(OrtThreadingOptions* options) { delete options; }
+
+OrtStatus* ORT_API_CALL SetGlobalIntraOpNumThreads(OrtThreadingOptions* options, int threads) {
+  return guard([&] { checked(options, "tp_options").intra_op_threads = threads; });
+}
+
+OrtStatus* ORT_API_CALL SetGlobalInterOpNumThreads(OrtThreadingOptions* options, int threads) {
+  return guard([&] { checked(options, "tp_options").inter_op_threads = threads; });
+}
+
+OrtStatus* ORT_API_CALL SetGlobalSpinControl(OrtThreadingOptions* options, int allow_spinning) {
+  return guard([&] {
+    if (allow_spinning != 0 && allow_spinning != 1)
+      fail(ErrorCode::invalid_argument, "allow_spinning is {}; it must be 0 or 1", allow_spinning);
+    checked(options, "tp_options").allow_spinning = allow_spinning == 1;
+  });
+}
+
+OrtStatus* ORT_API_CALL SetGlobalDenormalAsZero(OrtThreadingOptions* options) {
+  return guard([&] { checked(options, "tp_options").flush_denormals = true; });
+}
+
+OrtStatus* ORT_API_CALL SetGlobalIntraOpThreadAffinity(OrtThreadingOptions* options, const char* affinity) {
+  return guard([&] {
+    if (!*&checked(affinity, "affinity_string")) fail(ErrorCode::invalid_argument, "affinity_string is empty");
+    checked(options, "tp_options").intra_op_affinity = affinity;
+  });
+}
+
+OrtStatus* ORT_API_CALL SetGlobalCustomCreateThreadFn(OrtThreadingOptions* options, OrtCustomCreateThreadFn create) {
+  return guard([&] { checked(options, "tp_options").functions.create = create; });
+}
+
+OrtStatus* ORT_API_CALL SetGlobalCustomThreadCreationOptions(OrtThreadingOptions* options, void* creation_options) {
+  return guard([&] { checked(options, "tp_options").functions.creation_options = creation_options; });
+}
+
+OrtStatus* ORT_API_CALL SetGlobalCustomJoinThreadFn(OrtThreadingOptions* options, OrtCustomJoinThreadFn join) {
+  return guard([&] { checked(options, "tp_options").functions.join = join; });
+}
+
+// Allocators of the environment
+
+OrtStatus* ORT_API_CALL RegisterAllocator(OrtEnv* env, OrtAllocator* allocator) {
+  return guard([&] { checked(env, "env").register_allocator(checked(allocator, "allocator"), false); });
+}
+
+OrtStatus* ORT_API_CALL UnregisterAllocator(OrtEnv* env, const OrtMemoryInfo* info) {
+  return guard([&] { checked(env, "env").unregister_allocator(checked(info, "mem_info")); });
+}
+
+OrtStatus* ORT_API_CALL CreateAndRegisterAllocator(OrtEnv* env, const OrtMemoryInfo* info, const OrtArenaCfg*) {
+  return guard([&] {
+    OrtEnv& target = checked(env, "env");
+    if (!checked(info, "mem_info").is_host()) {
+      fail(ErrorCode::invalid_argument, "memory '{}' is on a device; only host allocators can be made without a provider", info->name);
+    }
+    OrtAllocator* allocator = abi::new_host_allocator(*info);
+    try {
+      target.register_allocator(*allocator, true);
+    } catch (...) {
+      abi::release_allocator(allocator);
+      throw;
+    }
+  });
+}
+
+OrtStatus* ORT_API_CALL GetSharedAllocator(OrtEnv* env, const OrtMemoryInfo* info, OrtAllocator** out) {
+  return guard([&] { checked(out, "allocator") = checked(env, "env").find_allocator(checked(info, "mem_info")); });
+}
+
+}  // namespace rh::capi

@@ -1,0 +1,177 @@
+// Providers by name and by option struct.
+#include <cstring>
+#include <new>
+
+#include "abi/options.h"
+#include "capi/guard.h"
+#include "capi/table.h"
+
+namespace rh::capi {
+
+namespace {
+
+struct KnownProvider {
+  std::string_view name;        ///< "CUDAExecutionProvider"
+  std::string_view short_name;  ///< "CUDA"
+  bool built;
+};
+
+constexpr KnownProvider kProviders[] = {
+    {"CPUExecutionProvider", "CPU", true},
+    {"ACLExecutionProvider", "ACL", false},
+    {"AzureExecutionProvider", "AZURE", false},
+    {"CANNExecutionProvider", "CANN", false},
+    {"CoreMLExecutionProvider", "CoreML", false},
+    {"CUDAExecutionProvider", "CUDA", false},
+    {"DmlExecutionProvider", "DML", false},
+    {"DnnlExecutionProvider", "Dnnl", false},
+    {"JsExecutionProvider", "JS", false},
+    {"MIGraphXExecutionProvider", "MIGraphX", false},
+    {"NnapiExecutionProvider", "NNAPI", false},
+    {"NvTensorRTRTXExecutionProvider", "NvTensorRtRtx", false},
+    {"OpenVINOExecutionProvider", "OpenVINO", false},
+    {"QNNExecutionProvider", "QNN", false},
+    {"RknpuExecutionProvider", "RKNPU", false},
+    {"ROCMExecutionProvider", "ROCM", false},
+    {"SNPEExecutionProvider", "SNPE", false},
+    {"TensorrtExecutionProvider", "Tensorrt", false},
+    {"VitisAIExecutionProvider", "VitisAI", false},
+    {"VSINPUExecutionProvider", "VSINPU", false},
+    {"WebGpuExecutionProvider", "WebGPU", false},
+    {"WebNNExecutionProvider", "WEBNN", false},
+    {"XnnpackExecutionProvider", "XNNPACK", false},
+};
+
+[[noreturn]] void not_enabled(std::string_view provider) {
+  fail(ErrorCode::fail, "{} execution provider is not enabled in this build.", provider);
+}
+
+OrtStatus* not_enabled_status(std::string_view provider) {
+  return guard([&] { not_enabled(provider); });
+}
+
+void append(OrtSessionOptions& options, std::string_view name, const char* const* keys, const char* const* values, size_t count) {
+  checked_array(keys, count, "provider_options_keys");
+  checked_array(values, count, "provider_options_values");
+  for (const KnownProvider& known : kProviders) {
+    if (name != known.name && name != known.short_name) continue;
+    if (!known.built) fail(ErrorCode::invalid_argument, "{} execution provider is not supported in this build. ", known.short_name);
+    OrtSessionOptions::Provider provider{std::string(known.name), {}};
+    for (size_t i = 0; i < count; ++i) {
+      const char* key = &checked(keys[i], "provider_options_keys[i]");
+      if (!*key) fail(ErrorCode::invalid_argument, "{}: a provider option has an empty key", known.name);
+      provider.options[key] = &checked(values[i], "provider_options_values[i]");
+    }
+    options.providers.push_back(std::move(provider));
+    return;
+  }
+  fail(ErrorCode::invalid_argument, "unknown provider '{}'; GetAvailableProviders lists those that this build has", name);
+}
+
+}  // namespace
+
+OrtStatus* ORT_API_CALL GetAvailableProviders(char*** out, int* count) {
+  return guard([&] {
+    checked(out, "out_ptr") = nullptr;
+    checked(count, "provider_length") = 0;
+    int built = 0;
+    for (const KnownProvider& known : kProviders) built += known.built;
+    auto names = std::make_unique<char*[]>(static_cast<size_t>(built));
+    int filled = 0;
+    for (const KnownProvider& known : kProviders) {
+      if (!known.built) continue;
+      names[filled] = new char[known.name.size() + 1];
+      std::memcpy(names[filled], known.name.data(), known.name.size());
+      names[filled++][known.name.size()] = '\0';
+    }
+    *out = names.release();
+    *count = built;
+  });
+}
+
+OrtStatus* ORT_API_CALL ReleaseAvailableProviders(char** names, int count) {
+  for (int i = 0; names && i < count; ++i) delete[] names[i];
+  delete[] names;
+  return nullptr;
+}
+
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider(OrtSessionOptions* options, const char* name, const char* const* keys,
+                                                              const char* const* values, size_t count) {
+  return guard([&] { append(checked(options, "options"), &checked(name, "provider_name"), keys, values, count); });
+}
+
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_OpenVINO_V2(OrtSessionOptions*, const char* const*, const char* const*,
+                                                                          size_t) {
+  return not_enabled_status("OpenVINO");
+}
+
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_VitisAI(OrtSessionOptions*, const char* const*, const char* const*, size_t) {
+  return not_enabled_status("VitisAI");
+}
+
+// The slots of providers that come as libraries of their own: appending, and option objects made, changed and read by key.
+
+#define RH_APPEND(slot, Options, name) \
+  OrtStatus* ORT_API_CALL slot(OrtSessionOptions*, const Options*) { return not_enabled_status(name); }
+
+RH_APPEND(SessionOptionsAppendExecutionProvider_CUDA, OrtCUDAProviderOptions, "CUDA")
+RH_APPEND(SessionOptionsAppendExecutionProvider_CUDA_V2, OrtCUDAProviderOptionsV2, "CUDA")
+RH_APPEND(SessionOptionsAppendExecutionProvider_ROCM, OrtROCMProviderOptions, "ROCM")
+RH_APPEND(SessionOptionsAppendExecutionProvider_OpenVINO, OrtOpenVINOProviderOptions, "OpenVINO")
+RH_APPEND(SessionOptionsAppendExecutionProvider_TensorRT, OrtTensorRTProviderOptions, "TensorRT")
+RH_APPEND(SessionOptionsAppendExecutionProvider_TensorRT_V2, OrtTensorRTProviderOptionsV2, "TensorRT")
+RH_APPEND(SessionOptionsAppendExecutionProvider_MIGraphX, OrtMIGraphXProviderOptions, "MIGraphX")
+RH_APPEND(SessionOptionsAppendExecutionProvider_CANN, OrtCANNProviderOptions, "CANN")
+RH_APPEND(SessionOptionsAppendExecutionProvider_Dnnl, OrtDnnlProviderOptions, "oneDNN")
+
+#define RH_OPTIONS(Slot, Options, name)                                                                                                  \
+  OrtStatus* ORT_API_CALL Create##Slot##ProviderOptions(Options** out) {                                                                 \
+    if (out) *out = nullptr;                                                                                                             \
+    return not_enabled_status(name);                                                                                                     \
+  }                                                                                                                                      \
+  OrtStatus* ORT_API_CALL Update##Slot##ProviderOptions(Options*, const char* const*, const char* const*, size_t) {                      \
+    return not_enabled_status(name);                                                                                                     \
+  }                                                                                                                                      \
+  OrtStatus* ORT_API_CALL Get##Slot##ProviderOptionsAsString(const Options*, OrtAllocator*, char**) { return not_enabled_status(name); } \
+  void ORT_API_CALL Release##Slot##ProviderOptions(Options*) {}
+
+RH_OPTIONS(TensorRT, OrtTensorRTProviderOptionsV2, "TensorRT")
+RH_OPTIONS(CUDA, OrtCUDAProviderOptionsV2, "CUDA")
+RH_OPTIONS(CANN, OrtCANNProviderOptions, "CANN")
+RH_OPTIONS(Dnnl, OrtDnnlProviderOptions, "oneDNN")
+RH_OPTIONS(ROCM, OrtROCMProviderOptions, "ROCM")
+
+OrtStatus* ORT_API_CALL SetCurrentGpuDeviceId(int) { return not_enabled_status("CUDA"); }
+OrtStatus* ORT_API_CALL GetCurrentGpuDeviceId(int*) { return not_enabled_status("CUDA"); }
+
+OrtStatus* ORT_API_CALL EnableOrtCustomOps(OrtSessionOptions*) {
+  return guard([] { fail(ErrorCode::fail, "the operators of onnxruntime-extensions are not built in; register their library"); });
+}
+
+OrtStatus* ORT_API_CALL GetExecutionProviderApi(const char* name, uint32_t, const void** out) {
+  return guard([&] {
+    checked(out, "provider_api") = nullptr;
+    fail(ErrorCode::invalid_argument, "provider '{}' has no table of its own", &checked(name, "provider_name"));
+  });
+}
+
+}  // namespace rh::capi
+
+extern "C" {
+
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CPU(OrtSessionOptions* options, int use_arena) {
+  return rh::capi::guard([&] {
+    OrtSessionOptions& target = rh::capi::checked(options, "options");
+    target.cpu_arena = use_arena != 0;
+    rh::capi::append(target, "CPU", nullptr, nullptr, 0);
+  });
+}
+
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CUDA(OrtSessionOptions*, int) {
+  return rh::capi::not_enabled_status("CUDA");
+}
+
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_Tensorrt(OrtSessionOptions*, int) {
+  return rh::capi::not_enabled_status("TensorRT");
+}
+}

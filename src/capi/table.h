@@ -1,0 +1,24 @@
+#pragma once
+
+#include <type_traits>
+
+#include "roundhouse/onnxruntime_ep_c_api.h"
+
+// The functions of each table, declared with the types of their slots: a definition with another signature does not link. The lists
+// say of each slot, in order, whether it is built (RH_SLOT) or answered by a stub (RH_STUB).
+namespace rh::capi {
+
+#define RH_STUB(name)
+#define RH_SLOT(name) std::remove_pointer_t<decltype(OrtApi::name)> name;
+#include "capi/api_slots.inc"
+#undef RH_SLOT
+#undef RH_STUB
+
+extern const OrtApi kApi;
+extern const OrtModelEditorApi kModelEditorApi;
+extern const OrtCompileApi kCompileApi;
+extern const OrtInteropApi kInteropApi;
+extern const OrtEpApi kEpApi;
+extern const OrtModelPackageApi kModelPackageApi;
+
+}  // namespace rh::capi
