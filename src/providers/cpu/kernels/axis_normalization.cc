@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <cmath>
+
+#include "ops/nn/normalization.h"
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/numbers.h"
+
+namespace rh::cpu {
+
+/// LpNormalization and MeanVarianceNormalization: statistics over some axes, applied to every element.
+class AxisNormalizationKernel final : public Kernel {
+ public:
+  using Types = FloatingTypes;
+
+  explicit AxisNormalizationKernel(const KernelInfo& info) : op_(info.attributes<ops::AxisNormalization>()) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    const MutableView y = context.output(0, x.shape());
+    // Strides that map an element to its group of elements: 0 along the normalised axes.
+    Shape kept = x.shape();
+    for (int64_t axis : op_.axes) kept[normalize_axis(axis, x.rank())] = 1;
+    Shape strides = strides_of(kept);
+    for (int64_t axis : op_.axes) strides[normalize_axis(axis, x.rank())] = 0;
+    const size_t groups = static_cast<size_t>(kept.elements());
+    if (x.elements() == 0) return {};
+    const double count = static_cast<double>(x.elements()) / static_cast<double>(groups);
+    return dispatch<Types>(x.dtype(), "normalization", [&]<typename T>() {
+      std::vector<double> first(groups, 0), second(groups, 0);
+      const T* from = x.data<T>();
+      T* to = y.data<T>();
+      for_each(x.shape(), strides, [&](int64_t i, size_t g) {
+        const double value = static_cast<double>(from[i]);
+        first[g] += op_.mean_variance ? value : op_.p == 1 ? std::fabs(value) : value * value;
+      });
+      if (!op_.mean_variance) {
+        for (double& norm : first) norm = op_.p == 1 ? norm : std::sqrt(norm);
+        for_each(x.shape(), strides,
+                 [&](int64_t i, size_t g) { to[i] = narrowed<T>(first[g] == 0 ? 0 : static_cast<double>(from[i]) / first[g]); });
+        return;
+      }
+      for (double& mean : first) mean /= count;
+      for_each(x.shape(), strides, [&](int64_t i, size_t g) {
+        const double d = static_cast<double>(from[i]) - first[g];
+        second[g] += d * d;
+      });
+      for (double& variance : second) variance = std::sqrt(variance / count) + 1e-9;
+      for_each(x.shape(), strides,
+               [&](int64_t i, size_t g) { to[i] = narrowed<T>((static_cast<double>(from[i]) - first[g]) / second[g]); });
+    });
+  }
+
+ private:
+  template <typename Visit>
+  static void for_each(const Shape& shape, const Shape& strides, Visit&& visit) {
+    Shape index(shape.size(), 0);
+    const int64_t count = shape.elements();
+    int64_t group = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      visit(i, static_cast<size_t>(group));
+      for (int k = shape.rank() - 1; k >= 0; --k) {
+        group += strides[k];
+        if (++index[k] < shape[k]) break;
+        group -= strides[k] * shape[k];
+        index[k] = 0;
+      }
+    }
+  }
+
+  ops::AxisNormalization op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(AxisNormalizationKernel)

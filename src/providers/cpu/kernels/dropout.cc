@@ -1,0 +1,66 @@
+#include "ops/nn/dropout.h"
+
+#include <algorithm>
+#include <random>
+
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/numbers.h"
+
+namespace rh::cpu {
+
+/// A copy outside training. In training elements are dropped by a generator seeded with `seed`, or anew each run where that is absent.
+class DropoutKernel final : public Kernel {
+ public:
+  using Types = Concat<FloatingTypes, Float8Types>;
+
+  explicit DropoutKernel(const KernelInfo& info) : op_(info.attributes<ops::Dropout>()) {}
+
+  std::span<const Alias> aliases() const override {
+    static constexpr Alias list[] = {{0, 0, Alias::Kind::view}};
+    return list;
+  }
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    const double ratio = op_.inputs && context.has_input(1) ? element_as_double(context.input(1), 0) : static_cast<double>(op_.ratio);
+    const bool training = op_.inputs && context.has_input(2) && context.input(2).data<bool>()[0];
+    if (training && !(ratio >= 0 && ratio < 1))
+      return error_status(ErrorCode::invalid_argument, "Dropout: ratio is {}, expected a value in [0, 1)", ratio);
+    if (!training || ratio == 0) {
+      context.output_view(0, 0, x.shape());
+      if (context.has_output(1)) fill_mask(context.output(1, x.shape()));
+      return {};
+    }
+    std::vector<bool> keep(static_cast<size_t>(x.elements()));
+    std::mt19937_64 random(op_.has_seed ? static_cast<uint64_t>(op_.seed) : std::random_device()());
+    std::uniform_real_distribution<double> uniform;
+    for (size_t i = 0; i < keep.size(); ++i) keep[i] = uniform(random) >= ratio;
+    if (context.has_output(1)) {
+      const MutableView mask = context.output(1, DType::boolean, x.shape());
+      std::copy(keep.begin(), keep.end(), mask.data<bool>());
+    }
+    Tensor result(x.dtype(), x.shape());
+    RH_RETURN_IF_ERROR(dispatch<Types>(x.dtype(), "Dropout", [&]<typename T>() {
+      for (size_t i = 0; i < keep.size(); ++i) {
+        result.data<T>()[i] = keep[i] ? narrowed<T>(static_cast<double>(x.data<T>()[i]) / (1 - ratio)) : narrowed<T>(0);
+      }
+    }));
+    context.set_output(0, std::move(result));
+    return {};
+  }
+
+ private:
+  static void fill_mask(const MutableView& mask) {
+    if (mask.dtype() == DType::boolean) {
+      std::fill_n(mask.data<bool>(), mask.elements(), true);
+      return;
+    }
+    dispatch_or_throw<Types>(mask.dtype(), "Dropout", [&]<typename T>() { std::fill_n(mask.data<T>(), mask.elements(), T(1.0f)); });
+  }
+
+  ops::Dropout op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(DropoutKernel)

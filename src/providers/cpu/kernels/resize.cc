@@ -1,0 +1,243 @@
+#include "ops/vision/resize.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/numbers.h"
+
+namespace rh::cpu {
+
+namespace {
+
+using ops::Resize;
+
+/// How one axis is resampled.
+struct AxisPlan {
+  int axis;
+  int64_t input, output;
+  float scale;
+  float roi_begin = 0, roi_end = 1;
+};
+
+/// Weights of input positions for every output position along an axis: `taps` a position, absent ones with weight 0.
+struct Weights {
+  int64_t taps = 1;
+  std::vector<int64_t> index;
+  std::vector<float> weight;
+  std::vector<bool> outside;  ///< outputs that take the extrapolation value
+};
+
+float source_coordinate(const Resize& op, const AxisPlan& p, int64_t i) {
+  using C = Resize::Coordinates;
+  const float x = static_cast<float>(i), out = static_cast<float>(p.output), in = static_cast<float>(p.input);
+  switch (op.coordinates) {
+    case C::half_pixel: return (x + 0.5f) / p.scale - 0.5f;
+    case C::half_pixel_symmetric: {
+      const float adjustment = out / (p.scale * in), center = in / 2;
+      return center * (1 - adjustment) + (x + 0.5f) / p.scale - 0.5f;
+    }
+    case C::pytorch_half_pixel: return p.output > 1 ? (x + 0.5f) / p.scale - 0.5f : 0.0f;
+    case C::align_corners: return p.output > 1 ? x * (in - 1) / (out - 1) : 0.0f;
+    case C::asymmetric: return x / p.scale;
+    case C::tf_half_pixel_nearest: return (x + 0.5f) / p.scale;
+    case C::tf_crop_and_resize:
+      return p.output > 1 ? p.roi_begin * (in - 1) + x * (p.roi_end - p.roi_begin) * (in - 1) / (out - 1)
+                          : 0.5f * (p.roi_begin + p.roi_end) * (in - 1);
+  }
+  return x;
+}
+
+int64_t nearest_index(Resize::Nearest mode, float x) {
+  switch (mode) {
+    case Resize::Nearest::round_prefer_floor: return static_cast<int64_t>(std::ceil(x - 0.5f));
+    case Resize::Nearest::round_prefer_ceil: return static_cast<int64_t>(std::floor(x + 0.5f));
+    case Resize::Nearest::floor: return static_cast<int64_t>(std::floor(x));
+    default: return static_cast<int64_t>(std::ceil(x));
+  }
+}
+
+float cubic(float x, float a) {
+  x = std::fabs(x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  return 0;
+}
+
+// Filter of the mode at a distance in (possibly stretched) input units; its support is 1 for linear and 2 for cubic.
+float filter(const Resize& op, float x) {
+  return op.mode == Resize::Mode::cubic ? cubic(x, op.cubic_coefficient) : std::max(0.0f, 1 - std::fabs(x));
+}
+
+Weights axis_weights(const Resize& op, const AxisPlan& p) {
+  Weights w;
+  const bool crop = op.coordinates == Resize::Coordinates::tf_crop_and_resize;
+  // Antialiasing stretches the filter when shrinking, so that every input counts.
+  const float stretch = op.antialias && p.scale < 1 && op.mode != Resize::Mode::nearest ? 1 / p.scale : 1.0f;
+  const float support = op.mode == Resize::Mode::nearest ? 0 : (op.mode == Resize::Mode::cubic ? 2.0f : 1.0f) * stretch;
+  w.taps = op.mode == Resize::Mode::nearest ? 1 : 2 * static_cast<int64_t>(std::ceil(support));
+  w.index.assign(static_cast<size_t>(p.output * w.taps), 0);
+  w.weight.assign(static_cast<size_t>(p.output * w.taps), 0);
+  w.outside.assign(static_cast<size_t>(p.output), false);
+  for (int64_t i = 0; i < p.output; ++i) {
+    const float x = source_coordinate(op, p, i);
+    int64_t* index = w.index.data() + i * w.taps;
+    float* weight = w.weight.data() + i * w.taps;
+    w.outside[static_cast<size_t>(i)] = crop && (x < 0 || x > static_cast<float>(p.input - 1));
+    if (op.mode == Resize::Mode::nearest) {
+      index[0] = std::clamp<int64_t>(nearest_index(op.nearest, x), 0, p.input - 1);
+      weight[0] = 1;
+      continue;
+    }
+    const int64_t first = static_cast<int64_t>(std::floor(x)) - w.taps / 2 + 1;
+    float sum = 0;
+    for (int64_t k = 0; k < w.taps; ++k) {
+      const int64_t at = first + k;
+      index[k] = std::clamp<int64_t>(at, 0, p.input - 1);
+      weight[k] = filter(op, (x - static_cast<float>(at)) / stretch);
+      if ((op.exclude_outside || stretch > 1) && (at < 0 || at >= p.input)) weight[k] = 0;
+      sum += weight[k];
+    }
+    if (sum != 0 && (op.exclude_outside || stretch > 1)) {
+      for (int64_t k = 0; k < w.taps; ++k) weight[k] /= sum;
+    }
+  }
+  return w;
+}
+
+// Resamples one axis of [outer, axis, inner].
+template <typename T>
+void resample(const T* x, T* y, int64_t outer, const AxisPlan& p, int64_t inner, const Weights& w, const Parallel& parallel) {
+  using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  parallel.for_range(outer * p.output, {static_cast<double>(sizeof(T)) * inner * (w.taps + 1), 2.0 * inner * w.taps}, [&](Range part) {
+    for (int64_t row = part.begin; row < part.end; ++row) {
+      const int64_t o = row / p.output, i = row % p.output;
+      T* to = y + row * inner;
+      const T* image = x + o * p.input * inner;
+      const int64_t* index = w.index.data() + i * w.taps;
+      const float* weight = w.weight.data() + i * w.taps;
+      if (w.taps == 1) {
+        std::copy_n(image + index[0] * inner, inner, to);
+        continue;
+      }
+      for (int64_t k = 0; k < inner; ++k) {
+        C sum = 0;
+        for (int64_t t = 0; t < w.taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(image[index[t] * inner + k]);
+        if constexpr (std::is_integral_v<T>) {
+          to[k] = static_cast<T>(
+              std::clamp<C>(sum, static_cast<C>(std::numeric_limits<T>::lowest()), static_cast<C>(std::numeric_limits<T>::max())));
+        } else {
+          to[k] = T(sum);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+/// Separable: one axis after the other, so linear and cubic cost the sum of their taps, not the product.
+class ResizeKernel final : public Kernel {
+ public:
+  using Types = Concat<FloatingTypes, rh::Types<int8_t, uint8_t, int32_t, int64_t>>;
+
+  explicit ResizeKernel(const KernelInfo& info) : op_(info.attributes<Resize>()) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    std::vector<AxisPlan> plans;
+    Shape shape = x.shape();
+    RH_RETURN_IF_ERROR(plan(context, plans, shape));
+    const MutableView y = context.output(0, shape);
+    if (y.elements() == 0) return {};
+    if (x.elements() == 0) return error_status(ErrorCode::invalid_argument, "Resize: an empty input cannot become {}", shape.to_string());
+    std::erase_if(plans,
+                  [&](const AxisPlan& p) { return p.input == p.output && op_.coordinates != Resize::Coordinates::tf_crop_and_resize; });
+    // Shrinking axes first keeps what lies between small.
+    std::stable_sort(plans.begin(), plans.end(),
+                     [](const AxisPlan& a, const AxisPlan& b) { return a.output * b.input < b.output * a.input; });
+    return dispatch<Types>(x.dtype(), "Resize", [&]<typename T>() {
+      const T* from = x.data<T>();
+      Shape current = x.shape();
+      std::vector<std::pair<int, std::vector<bool>>> outside;
+      for (size_t i = 0; i < plans.size(); ++i) {
+        const AxisPlan& p = plans[i];
+        const Weights w = axis_weights(op_, p);
+        const int64_t outer = current.product(0, p.axis), inner = current.product(p.axis + 1, current.rank());
+        current[p.axis] = p.output;
+        T* to = i + 1 == plans.size() ? y.data<T>() : context.scratch_array<T>(current.elements());
+        resample(from, to, outer, p, inner, w, context.parallel());
+        from = to;
+        if (op_.coordinates == Resize::Coordinates::tf_crop_and_resize) outside.emplace_back(p.axis, w.outside);
+      }
+      if (plans.empty()) std::copy_n(from, y.elements(), y.data<T>());
+      for (const auto& [axis, mask] : outside) extrapolate(y, axis, mask, narrowed<T>(op_.extrapolation_value));
+    });
+  }
+
+ private:
+  template <typename T>
+  static void extrapolate(const MutableView& y, int axis, const std::vector<bool>& outside, T value) {
+    const int64_t outer = y.shape().product(0, axis), inner = y.shape().product(axis + 1, y.rank()), size = y.shape()[axis];
+    for (int64_t row = 0; row < outer * size; ++row) {
+      if (outside[static_cast<size_t>(row % size)]) std::fill_n(y.data<T>() + row * inner, inner, value);
+    }
+  }
+
+  Status plan(RunContext& context, std::vector<AxisPlan>& plans, Shape& shape) const {
+    const int rank = shape.rank();
+    std::vector<int> axes;
+    for (int i = 0; i < rank && op_.axes.empty(); ++i) axes.push_back(i);
+    for (int64_t axis : op_.axes) axes.push_back(normalize_axis(axis, rank, "axes"));
+    const auto given = [&](int input) { return input >= 0 && context.has_input(input) && context.input(input).elements() > 0; };
+    const size_t count = axes.size();
+    std::vector<double> scales(op_.scales.begin(), op_.scales.end()), sizes, roi;
+    if (given(op_.scales_input)) scales = as_doubles(context.input(op_.scales_input));
+    if (given(op_.sizes_input)) sizes = as_doubles(context.input(op_.sizes_input));
+    if (given(op_.roi_input)) roi = as_doubles(context.input(op_.roi_input));
+    if ((sizes.empty() || sizes.size() != count) && scales.size() != count) {
+      return error_status(ErrorCode::invalid_argument, "Resize: {} scales and {} sizes are given, expected {} of one of them",
+                          scales.size(), sizes.size(), count);
+    }
+    if (!sizes.empty()) keep_aspect(axes, shape, sizes);
+    const bool crop = op_.coordinates == Resize::Coordinates::tf_crop_and_resize && roi.size() == 2 * count;
+    for (size_t i = 0; i < count; ++i) {
+      AxisPlan p{axes[i], shape[axes[i]], 0, 1};
+      if (crop) {
+        p.roi_begin = static_cast<float>(roi[i]);
+        p.roi_end = static_cast<float>(roi[count + i]);
+      }
+      if (!sizes.empty()) {
+        p.output = static_cast<int64_t>(sizes[i]);
+        p.scale = static_cast<float>(p.output) / static_cast<float>(std::max<int64_t>(p.input, 1));
+      } else {
+        p.scale = static_cast<float>(scales[i]);
+        if (!(p.scale > 0))
+          return error_status(ErrorCode::invalid_argument, "Resize: scale {} is {}, expected a positive number", i, scales[i]);
+        p.output = static_cast<int64_t>(std::floor(static_cast<float>(p.input) * p.scale * (crop ? p.roi_end - p.roi_begin : 1.0f)));
+      }
+      if (p.output < 0 || p.output > (int64_t{1} << 32))
+        return error_status(ErrorCode::invalid_argument, "Resize: size {} of axis {} is out of range", p.output, p.axis);
+      shape[p.axis] = p.output;
+      plans.push_back(p);
+    }
+    return {};
+  }
+
+  // Sizes by the aspect-ratio policy: one scale for all axes.
+  void keep_aspect(const std::vector<int>& axes, const Shape& shape, std::vector<double>& sizes) const {
+    if (op_.keep_aspect == Resize::KeepAspect::stretch) return;
+    double scale = op_.keep_aspect == Resize::KeepAspect::not_larger ? INFINITY : 0;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const double s = sizes[i] / static_cast<double>(shape[axes[i]]);
+      scale = op_.keep_aspect == Resize::KeepAspect::not_larger ? std::min(scale, s) : std::max(scale, s);
+    }
+    for (size_t i = 0; i < axes.size(); ++i) sizes[i] = std::floor(scale * static_cast<double>(shape[axes[i]]) + 0.5);
+  }
+
+  Resize op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(ResizeKernel)

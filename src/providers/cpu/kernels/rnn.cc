@@ -1,0 +1,299 @@
+#include "ops/rnn/rnn.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/numbers.h"
+
+namespace rh::cpu {
+
+namespace {
+
+using ops::Rnn;
+
+template <typename C>
+C activate(std::string_view name, C x, C alpha, C beta) {
+  if (name == "sigmoid") return 1 / (1 + std::exp(-x));
+  if (name == "tanh") return std::tanh(x);
+  if (name == "relu") return std::max(x, C(0));
+  if (name == "affine") return alpha * x + beta;
+  if (name == "leakyrelu") return x >= 0 ? x : alpha * x;
+  if (name == "thresholdedrelu") return x > alpha ? x : C(0);
+  if (name == "scaledtanh") return alpha * std::tanh(beta * x);
+  if (name == "hardsigmoid") return std::clamp(alpha * x + beta, C(0), C(1));
+  if (name == "elu") return x >= 0 ? x : alpha * (std::exp(x) - 1);
+  if (name == "softsign") return x / (1 + std::fabs(x));
+  return std::max(x, C(0)) + std::log1p(std::exp(-std::fabs(x)));  // softplus
+}
+
+/// Sizes of a run and where one direction finds its parameters, all in the type computed in.
+template <typename C>
+struct Direction {
+  int64_t sequence, batch, input, hidden;
+  const C *w, *r, *b, *p;  ///< [G*H, I], [G*H, H], [2*G*H] or null, [3*H] or null
+  bool reverse;
+  const int32_t* lengths;  ///< one a batch row, null: all full
+  const std::string* activations;
+  const float *alpha, *beta;
+};
+
+// out[rows, cols] += a[rows, depth] * b[cols, depth]^T
+template <typename C>
+void multiply_transposed(const C* a, const C* b, C* out, int64_t rows, int64_t cols, int64_t depth) {
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < cols; ++j) {
+      const C *x = a + i * depth, *y = b + j * depth;
+      C partial[8] = {};
+      int64_t k = 0;
+      for (; k + 8 <= depth; k += 8) {
+        for (int lane = 0; lane < 8; ++lane) partial[lane] += x[k + lane] * y[k + lane];
+      }
+      C sum = 0;
+      for (; k < depth; ++k) sum += x[k] * y[k];
+      for (C value : partial) sum += value;
+      out[i * cols + j] += sum;
+    }
+  }
+}
+
+/// One direction of one layer, step by step.
+template <typename C>
+class Layer {
+ public:
+  Layer(const Rnn& op, const Direction<C>& d, RunContext& context) : op_(op), d_(d), context_(context), width_(op.gates() * d.hidden) {}
+
+  /// x [sequence, batch, input]; h, c [batch, hidden] hold the initial state and get the final one; emit(step, row of batch, hidden
+  /// values).
+  template <typename Emit>
+  void run(const C* x, C* h, C* c, Emit&& emit) {
+    C* gates = context_.scratch_array<C>(d_.sequence * d_.batch * width_);
+    project(x, gates);
+    C* recurrent = context_.scratch_array<C>(d_.batch * width_);
+    C* reset = context_.scratch_array<C>(d_.batch * d_.hidden);
+    for (int64_t t = 0; t < d_.sequence; ++t) {
+      std::fill_n(recurrent, d_.batch * width_, C(0));
+      const int64_t first_rows = op_.cell == Rnn::Cell::gru && !op_.linear_before_reset ? 2 * d_.hidden : width_;
+      recur(h, d_.r, recurrent, 0, first_rows);
+      for (int64_t row = 0; row < d_.batch; ++row) {
+        const int64_t length = d_.lengths ? d_.lengths[row] : d_.sequence;
+        if (t >= length) continue;
+        const int64_t step = d_.reverse ? length - 1 - t : t;
+        C* g = gates + (step * d_.batch + row) * width_;
+        C* state = h + row * d_.hidden;
+        const C* s = recurrent + row * width_;
+        if (op_.cell == Rnn::Cell::lstm) {
+          lstm(g, s, state, c + row * d_.hidden);
+        } else if (op_.cell == Rnn::Cell::gru) {
+          gru(g, s, state, reset + row * d_.hidden);
+        } else {
+          for (int64_t k = 0; k < d_.hidden; ++k) state[k] = f(0, g[k] + s[k]);
+        }
+        emit(step, row, state);
+      }
+    }
+  }
+
+ private:
+  // Input part of all gates of all steps, both biases included where they are simply added.
+  void project(const C* x, C* gates) const {
+    const int64_t rows = d_.sequence * d_.batch;
+    context_.parallel().for_range(rows, {static_cast<double>(sizeof(C)) * width_, 2.0 * width_ * d_.input}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        for (int64_t k = 0; k < width_; ++k) gates[i * width_ + k] = d_.b ? d_.b[k] + (separate_bias(k) ? C(0) : d_.b[width_ + k]) : C(0);
+      }
+      multiply_transposed(x + part.begin * d_.input, d_.w, gates + part.begin * width_, part.size(), width_, d_.input);
+    });
+  }
+
+  // The recurrent bias of the GRU's hidden gate is scaled by the reset gate where linear_before_reset is set.
+  bool separate_bias(int64_t k) const { return op_.cell == Rnn::Cell::gru && op_.linear_before_reset && k >= 2 * d_.hidden; }
+
+  // Columns [first, last) of out[batch, width] += h * r^T.
+  void recur(const C* h, const C* r, C* out, int64_t first, int64_t last) const {
+    context_.parallel().for_range(last - first, {static_cast<double>(sizeof(C)) * d_.hidden, 2.0 * d_.batch * d_.hidden}, [&](Range part) {
+      for (int64_t row = 0; row < d_.batch; ++row) {
+        multiply_transposed(h + row * d_.hidden, r + (first + part.begin) * d_.hidden, out + row * width_ + first + part.begin, 1,
+                            part.size(), d_.hidden);
+      }
+    });
+  }
+
+  C f(int function, C x) const {
+    if (op_.clip > 0) x = std::clamp(x, -static_cast<C>(op_.clip), static_cast<C>(op_.clip));
+    return activate(d_.activations[function], x, static_cast<C>(d_.alpha[function]), static_cast<C>(d_.beta[function]));
+  }
+
+  void lstm(const C* g, const C* s, C* h, C* c) const {
+    const int64_t n = d_.hidden;  // gates i, o, f, c; peepholes i, o, f
+    for (int64_t k = 0; k < n; ++k) {
+      const C pi = d_.p ? d_.p[k] * c[k] : C(0), pf = d_.p ? d_.p[2 * n + k] * c[k] : C(0);
+      const C input = f(0, g[k] + s[k] + pi);
+      const C forget = op_.input_forget ? 1 - input : f(0, g[2 * n + k] + s[2 * n + k] + pf);
+      c[k] = forget * c[k] + input * f(1, g[3 * n + k] + s[3 * n + k]);
+      const C output = f(0, g[n + k] + s[n + k] + (d_.p ? d_.p[n + k] * c[k] : C(0)));
+      h[k] = output * activate(d_.activations[2], c[k], static_cast<C>(d_.alpha[2]), static_cast<C>(d_.beta[2]));
+    }
+  }
+
+  void gru(C* g, const C* s, C* h, C* reset) const {
+    const int64_t n = d_.hidden;  // gates z, r, h
+    for (int64_t k = 0; k < n; ++k) reset[k] = f(0, g[n + k] + s[n + k]);
+    if (op_.linear_before_reset) {
+      for (int64_t k = 0; k < n; ++k) g[2 * n + k] += reset[k] * (s[2 * n + k] + (d_.b ? d_.b[width_ + 2 * n + k] : C(0)));
+    } else {
+      for (int64_t k = 0; k < n; ++k) reset[k] *= h[k];
+      multiply_transposed(reset, d_.r + 2 * n * n, g + 2 * n, 1, n, n);
+    }
+    for (int64_t k = 0; k < n; ++k) {
+      const C update = f(0, g[k] + s[k]);
+      h[k] = (1 - update) * f(1, g[2 * n + k]) + update * h[k];
+    }
+  }
+
+  const Rnn& op_;
+  const Direction<C>& d_;
+  RunContext& context_;
+  int64_t width_;
+};
+
+}  // namespace
+
+/// LSTM, GRU and RNN, step by step; the input projection of all steps is one product.
+class RnnKernel final : public Kernel {
+ public:
+  using Types = FloatingTypes;
+
+  explicit RnnKernel(const KernelInfo& info) : op_(info.attributes<Rnn>()) {}
+
+  Status run(RunContext& context) const override {
+    return dispatch<Types>(context.input(0).dtype(), "recurrent layer", [&]<typename T>() { return run_as<T>(context); });
+  }
+
+ private:
+  template <typename T>
+  Status run_as(RunContext& context) const {
+    using C = Compute<T>;
+    const TensorView x = context.input(0), r = context.input(2);
+    if (x.rank() != 3 || r.rank() != 3)
+      return error_status(ErrorCode::invalid_argument, "X and R have ranks {} and {}, expected 3", x.rank(), r.rank());
+    Direction<C> d{};
+    d.sequence = x.shape()[op_.batch_first ? 1 : 0];
+    d.batch = x.shape()[op_.batch_first ? 0 : 1];
+    d.input = x.shape()[2];
+    d.hidden = r.shape()[2];
+    const int64_t directions = op_.directions(), width = op_.gates() * d.hidden, states = directions * d.batch * d.hidden;
+    RH_RETURN_IF_ERROR(expect(context, 1, directions * width * d.input));
+    RH_RETURN_IF_ERROR(expect(context, 2, directions * width * d.hidden));
+    RH_RETURN_IF_ERROR(expect(context, 3, directions * 2 * width));
+    RH_RETURN_IF_ERROR(expect(context, 4, d.batch));
+    RH_RETURN_IF_ERROR(expect(context, 5, states));
+    const bool lstm = op_.cell == Rnn::Cell::lstm;
+    if (lstm) RH_RETURN_IF_ERROR(expect(context, 6, states));
+    if (lstm) RH_RETURN_IF_ERROR(expect(context, 7, directions * 3 * d.hidden));
+    d.lengths = context.has_input(4) ? context.input(4).data<int32_t>() : nullptr;
+    for (int64_t i = 0; d.lengths && i < d.batch; ++i) {
+      if (d.lengths[i] < 0 || d.lengths[i] > d.sequence) {
+        return error_status(ErrorCode::invalid_argument, "sequence_lens[{}] is {}, expected a value in [0, {}]", i, d.lengths[i],
+                            d.sequence);
+      }
+    }
+    const C* input = time_major(context, widened<T>(context, 0), d);
+    C* h = initial<T>(context, 5, directions, d);
+    C* c = lstm ? initial<T>(context, 6, directions, d) : nullptr;
+    const C *w = widened<T>(context, 1), *rec = widened<T>(context, 2), *b = widened<T>(context, 3),
+            *p = lstm ? widened<T>(context, 7) : nullptr;
+
+    const Shape y_shape =
+        op_.batch_first ? Shape{d.batch, d.sequence, directions, d.hidden} : Shape{d.sequence, directions, d.batch, d.hidden};
+    T* y = context.has_output(0) ? context.output(0, x.dtype(), y_shape).template data<T>() : nullptr;
+    if (y) std::fill_n(y, y_shape.elements(), narrowed<T>(0));
+    for (int64_t k = 0; k < directions; ++k) {
+      d.w = w + k * width * d.input;
+      d.r = rec + k * width * d.hidden;
+      d.b = b ? b + k * 2 * width : nullptr;
+      d.p = p ? p + k * 3 * d.hidden : nullptr;
+      d.reverse = op_.direction == Rnn::Direction::reverse || k == 1;
+      d.activations = op_.activations.data() + k * op_.functions();
+      d.alpha = op_.activation_alpha.data() + k * op_.functions();
+      d.beta = op_.activation_beta.data() + k * op_.functions();
+      const int64_t offset = k * d.batch * d.hidden;
+      Layer<C>(op_, d, context).run(input, h + offset, c ? c + offset : nullptr, [&](int64_t step, int64_t row, const C* values) {
+        if (!y) return;
+        T* to = y + (op_.batch_first ? ((row * d.sequence + step) * directions + k) : ((step * directions + k) * d.batch + row)) * d.hidden;
+        for (int64_t i = 0; i < d.hidden; ++i) to[i] = T(values[i]);
+      });
+    }
+    give_state<T>(context, 1, h, directions, d);
+    if (lstm) give_state<T>(context, 2, c, directions, d);
+    return {};
+  }
+
+  static Status expect(RunContext& context, int input, int64_t elements) {
+    if (!context.has_input(input) || context.input(input).elements() == elements) return {};
+    return error_status(ErrorCode::invalid_argument, "input {} has shape {}, expected {} elements for these sizes", input,
+                        context.input(input).shape().to_string(), elements);
+  }
+
+  // The elements in the type computed in; null where the input is left out.
+  template <typename T>
+  static const Compute<T>* widened(RunContext& context, int input) {
+    if (!context.has_input(input)) return nullptr;
+    const TensorView view = context.input(input);
+    if constexpr (std::is_same_v<T, Compute<T>>) {
+      return view.data<T>();
+    } else {
+      Compute<T>* values = context.scratch_array<Compute<T>>(view.elements());
+      std::copy_n(view.data<T>(), view.elements(), values);
+      return values;
+    }
+  }
+
+  template <typename C>
+  const C* time_major(RunContext& context, const C* x, const Direction<C>& d) const {
+    if (!op_.batch_first) return x;
+    C* copy = context.scratch_array<C>(d.sequence * d.batch * d.input);
+    for (int64_t row = 0; row < d.batch; ++row) {
+      for (int64_t t = 0; t < d.sequence; ++t)
+        std::copy_n(x + (row * d.sequence + t) * d.input, d.input, copy + (t * d.batch + row) * d.input);
+    }
+    return copy;
+  }
+
+  // State [directions, batch, hidden] in memory that the run may change.
+  template <typename T>
+  Compute<T>* initial(RunContext& context, int input, int64_t directions, const Direction<Compute<T>>& d) const {
+    Compute<T>* state = context.scratch_array<Compute<T>>(directions * d.batch * d.hidden);
+    if (!context.has_input(input)) {
+      std::fill_n(state, directions * d.batch * d.hidden, Compute<T>(0));
+      return state;
+    }
+    const T* from = context.input(input).data<T>();
+    for (int64_t k = 0; k < directions; ++k) {
+      for (int64_t row = 0; row < d.batch; ++row) {
+        const int64_t at = op_.batch_first ? row * directions + k : k * d.batch + row;
+        std::copy_n(from + at * d.hidden, d.hidden, state + (k * d.batch + row) * d.hidden);
+      }
+    }
+    return state;
+  }
+
+  template <typename T>
+  void give_state(RunContext& context, int output, const Compute<T>* state, int64_t directions, const Direction<Compute<T>>& d) const {
+    if (!context.has_output(output)) return;
+    const Shape shape = op_.batch_first ? Shape{d.batch, directions, d.hidden} : Shape{directions, d.batch, d.hidden};
+    T* to = context.output(output, dtype_of<T>, shape).template data<T>();
+    for (int64_t k = 0; k < directions; ++k) {
+      for (int64_t row = 0; row < d.batch; ++row) {
+        const int64_t at = op_.batch_first ? row * directions + k : k * d.batch + row;
+        for (int64_t i = 0; i < d.hidden; ++i) to[at * d.hidden + i] = T(state[(k * d.batch + row) * d.hidden + i]);
+      }
+    }
+  }
+
+  Rnn op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(RnnKernel)

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include "tensor/dispatch.h"
+#include "tensor/tensor.h"
+
+namespace rh::cpu {
+
+/// The type in which plain kernels compute: double for double, float for narrower floats, the type itself for integers.
+template <typename T>
+using Compute = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+
+/// A floating result in the element type.
+template <typename T>
+T narrowed(double value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    return T(static_cast<float>(value));
+  }
+}
+
+/// Elements of a real tensor as doubles: parameters of kernels, one a channel or so.
+inline std::vector<double> as_doubles(const TensorView& view) {
+  std::vector<double> values(static_cast<size_t>(view.elements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = element_as_double(view, static_cast<int64_t>(i));
+  return values;
+}
+
+}  // namespace rh::cpu
