@@ -11,8 +11,8 @@
 
 namespace rh {
 
-/// Contents of small integer tensors (shapes, axes, sizes; up to 64 elements of rank 0 or 1) as far as they are known, by value id of one
-/// graph.
+/// Contents of small int32, int64 and boolean (0 or 1) tensors (shapes, axes, sizes and what is computed of them; up to 64 elements of rank
+/// 0 or 1) as far as they are known, by value id of one graph.
 using KnownContents = std::unordered_map<ValueId, SymbolicShape>;
 
 /// What type and shape inference of one node reads and writes.

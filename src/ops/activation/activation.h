@@ -1,0 +1,35 @@
+#pragma once
+
+#include "ops/inference.h"
+
+namespace rh::ops {
+
+/// Relu, LeakyRelu, Elu, Selu, Celu, HardSigmoid, HardSwish, Softplus, Softsign, ThresholdedRelu, Gelu, Mish, Swish, Shrink.
+struct Activation {
+  enum class Function : uint8_t {
+    relu,
+    leaky_relu,
+    elu,
+    selu,
+    celu,
+    hard_sigmoid,
+    hard_swish,
+    softplus,
+    softsign,
+    thresholded_relu,
+    gelu,
+    gelu_tanh,
+    mish,
+    swish,
+    shrink,
+  };
+  Function function = Function::relu;
+  float alpha = 0;  ///< slope, scale or threshold; Shrink: lambd
+  float beta = 0;   ///< Selu: gamma; HardSigmoid: beta; Shrink: bias
+
+  static Activation read(const NodeView& node);
+};
+
+void infer(const Activation& op, InferenceContext& context);
+
+}  // namespace rh::ops
