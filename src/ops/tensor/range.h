@@ -1,0 +1,14 @@
+#pragma once
+
+#include "ops/ints_operand.h"
+
+namespace rh::ops {
+
+/// Range: ai.onnx 11 on.
+struct Range {
+  static Range read(const NodeView&) { return {}; }
+};
+
+void infer(const Range& op, InferenceContext& context);
+
+}  // namespace rh::ops

@@ -1,0 +1,46 @@
+#include "ops/tensor/gather.h"
+
+#include "providers/cpu/elements.h"
+
+namespace rh::cpu {
+
+/// Copies whole blocks: what lies behind one index of the axis is contiguous.
+class GatherKernel final : public Kernel {
+ public:
+  using Types = AnyType;
+
+  explicit GatherKernel(const KernelInfo& info) : op_(info.attributes<ops::Gather>()) {}
+
+  Status run(RunContext& context) const override {
+    const ElementInput x(context, 0);
+    const TensorView indices = context.input(1);
+    const Shape& shape = x.shape();
+    const int axis = normalize_axis(op_.axis, shape.rank(), "Gather: axis");
+    Shape y_shape(shape.begin(), shape.begin() + axis);
+    for (int64_t d : indices.shape()) y_shape.push_back(d);
+    for (int k = axis + 1; k < shape.rank(); ++k) y_shape.push_back(shape[k]);
+    ElementOutput y(context, 0, x.dtype(), y_shape);
+    const int64_t size = shape[axis], block = shape.product(axis + 1, shape.rank()), count = indices.elements();
+    // Indices are checked and made positions once, before the loop over rows runs in several threads.
+    int64_t* positions = context.scratch_array<int64_t>(count);
+    for (int64_t i = 0; i < count; ++i) positions[i] = checked_index(element_as_int(indices, i), size, "Gather: indices");
+    const double bytes = static_cast<double>(block) * static_cast<double>(compute::element_bytes(x.kind()));
+    if (block > 0) {
+      context.parallel().for_range(shape.product(0, axis) * count, {2 * bytes, 1.0}, [&](Range part) {
+        for (int64_t row = part.begin; row < part.end; ++row) {
+          const int64_t from = row / count * size + positions[row % count];
+          compute::copy_elements(x.kind(), x.at(from * block), y.at(row * block), block);
+        }
+      });
+    }
+    y.finish();
+    return {};
+  }
+
+ private:
+  ops::Gather op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(GatherKernel)
