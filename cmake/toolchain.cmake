@@ -8,6 +8,10 @@ endif()
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -ffp-contract=off)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
+if(RH_PCH AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")  # a time inside would defeat the compiler cache
+endif()
+
 find_program(RH_MOLD mold)
 if(RH_MOLD AND NOT RH_SANITIZE)
   add_link_options(-fuse-ld=mold)

@@ -3,6 +3,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 venv=$root/build/venv
 python=$venv/bin/python
 jobs=$(nproc)
+export CCACHE_SLOPPINESS=pch_defines,time_macros  # without it the cache passes over what uses precompiled headers
 
 packages_demo="ca-certificates ccache cmake espeak-ng g++ libcli11-dev libfmt-dev libhwy-dev libprotozero-dev mold ninja-build nlohmann-json3-dev python3-dev python3-venv"
 packages_test="$packages_demo clang-16 git libbenchmark-dev libclang-rt-16-dev libgtest-dev qemu-user"
