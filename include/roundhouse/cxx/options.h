@@ -1,0 +1,290 @@
+// The environment, and the options of sessions and runs.
+#pragma once
+
+#include "value.h"
+
+namespace Ort {
+
+/// Settings of the thread pools that sessions share.
+struct ThreadingOptions : detail::Base<OrtThreadingOptions> {
+  ThreadingOptions() { ThrowOnError(GetApi().CreateThreadingOptions(&p_)); }
+  ThreadingOptions& SetGlobalIntraOpNumThreads(int threads) { return Done(GetApi().SetGlobalIntraOpNumThreads(p_, threads)); }
+  ThreadingOptions& SetGlobalInterOpNumThreads(int threads) { return Done(GetApi().SetGlobalInterOpNumThreads(p_, threads)); }
+  ThreadingOptions& SetGlobalSpinControl(int allow) { return Done(GetApi().SetGlobalSpinControl(p_, allow)); }
+  ThreadingOptions& SetGlobalDenormalAsZero() { return Done(GetApi().SetGlobalDenormalAsZero(p_)); }
+  ThreadingOptions& SetGlobalCustomCreateThreadFn(OrtCustomCreateThreadFn function) {
+    return Done(GetApi().SetGlobalCustomCreateThreadFn(p_, function));
+  }
+  ThreadingOptions& SetGlobalCustomThreadCreationOptions(void* options) {
+    return Done(GetApi().SetGlobalCustomThreadCreationOptions(p_, options));
+  }
+  ThreadingOptions& SetGlobalCustomJoinThreadFn(OrtCustomJoinThreadFn function) {
+    return Done(GetApi().SetGlobalCustomJoinThreadFn(p_, function));
+  }
+
+ private:
+  ThreadingOptions& Done(OrtStatus* status) {
+    ThrowOnError(status);
+    return *this;
+  }
+};
+
+/// Must outlive everything made from it.
+struct Env : detail::Base<OrtEnv> {
+  explicit Env(std::nullptr_t) {}
+  explicit Env(OrtEnv* handle) : Base(handle) {}
+  Env(OrtLoggingLevel level = ORT_LOGGING_LEVEL_WARNING, const char* logid = "") { ThrowOnError(GetApi().CreateEnv(level, logid, &p_)); }
+  Env(OrtLoggingLevel level, const char* logid, OrtLoggingFunction function, void* parameter) {
+    ThrowOnError(GetApi().CreateEnvWithCustomLogger(function, parameter, level, logid, &p_));
+  }
+  Env(const OrtThreadingOptions* options, OrtLoggingLevel level = ORT_LOGGING_LEVEL_WARNING, const char* logid = "") {
+    ThrowOnError(GetApi().CreateEnvWithGlobalThreadPools(level, logid, options, &p_));
+  }
+  Env(const OrtThreadingOptions* options, OrtLoggingFunction function, void* parameter, OrtLoggingLevel level = ORT_LOGGING_LEVEL_WARNING,
+      const char* logid = "") {
+    ThrowOnError(GetApi().CreateEnvWithCustomLoggerAndGlobalThreadPools(function, parameter, level, logid, options, &p_));
+  }
+  explicit Env(const OrtEnvCreationOptions* options) { ThrowOnError(GetApi().CreateEnvWithOptions(options, &p_)); }
+
+  Env& EnableTelemetryEvents() { return Done(GetApi().EnableTelemetryEvents(p_)); }
+  Env& DisableTelemetryEvents() { return Done(GetApi().DisableTelemetryEvents(p_)); }
+  Env& UpdateEnvWithCustomLogLevel(OrtLoggingLevel level) { return Done(GetApi().UpdateEnvWithCustomLogLevel(p_, level)); }
+  Env& CreateAndRegisterAllocator(const OrtMemoryInfo* info, const OrtArenaCfg* arena) {
+    return Done(GetApi().CreateAndRegisterAllocator(p_, info, arena));
+  }
+  Env& RegisterAllocator(OrtAllocator* allocator) { return Done(GetApi().RegisterAllocator(p_, allocator)); }
+  Env& UnregisterAllocator(const OrtMemoryInfo* info) { return Done(GetApi().UnregisterAllocator(p_, info)); }
+  Env& RegisterExecutionProviderLibrary(const char* name, const std::basic_string<ORTCHAR_T>& path) {
+    return Done(GetApi().RegisterExecutionProviderLibrary(p_, name, path.c_str()));
+  }
+  Env& UnregisterExecutionProviderLibrary(const char* name) { return Done(GetApi().UnregisterExecutionProviderLibrary(p_, name)); }
+
+ private:
+  Env& Done(OrtStatus* status) {
+    ThrowOnError(status);
+    return *this;
+  }
+};
+
+/// Custom operators of one domain; the operators added must outlive the sessions that use them.
+struct CustomOpDomain : detail::Base<OrtCustomOpDomain> {
+  explicit CustomOpDomain(std::nullptr_t) {}
+  explicit CustomOpDomain(const char* domain) { ThrowOnError(GetApi().CreateCustomOpDomain(domain, &p_)); }
+  void Add(const OrtCustomOp* op) { ThrowOnError(GetApi().CustomOpDomain_Add(p_, op)); }
+};
+
+struct RunOptions : detail::Base<OrtRunOptions> {
+  explicit RunOptions(std::nullptr_t) {}
+  RunOptions() { ThrowOnError(GetApi().CreateRunOptions(&p_)); }
+
+  RunOptions& SetRunLogVerbosityLevel(int level) { return Done(GetApi().RunOptionsSetRunLogVerbosityLevel(p_, level)); }
+  RunOptions& SetRunLogSeverityLevel(int level) { return Done(GetApi().RunOptionsSetRunLogSeverityLevel(p_, level)); }
+  RunOptions& SetRunTag(const char* tag) { return Done(GetApi().RunOptionsSetRunTag(p_, tag)); }
+  RunOptions& AddConfigEntry(const char* key, const char* value) { return Done(GetApi().AddRunConfigEntry(p_, key, value)); }
+  /// Makes runs that use these options stop as soon as they can.
+  RunOptions& SetTerminate() { return Done(GetApi().RunOptionsSetTerminate(p_)); }
+  RunOptions& UnsetTerminate() { return Done(GetApi().RunOptionsUnsetTerminate(p_)); }
+  RunOptions& EnableProfiling(const ORTCHAR_T* prefix) { return Done(GetApi().RunOptionsEnableProfiling(p_, prefix)); }
+  RunOptions& DisableProfiling() { return Done(GetApi().RunOptionsDisableProfiling(p_)); }
+
+  int GetRunLogVerbosityLevel() const {
+    int level = 0;
+    ThrowOnError(GetApi().RunOptionsGetRunLogVerbosityLevel(p_, &level));
+    return level;
+  }
+  int GetRunLogSeverityLevel() const {
+    int level = 0;
+    ThrowOnError(GetApi().RunOptionsGetRunLogSeverityLevel(p_, &level));
+    return level;
+  }
+  const char* GetRunTag() const {
+    const char* tag = nullptr;
+    ThrowOnError(GetApi().RunOptionsGetRunTag(p_, &tag));
+    return tag;
+  }
+  /// Null where there is no such entry.
+  const char* GetConfigEntry(const char* key) const { return GetApi().GetRunConfigEntry(p_, key); }
+
+ private:
+  RunOptions& Done(OrtStatus* status) {
+    ThrowOnError(status);
+    return *this;
+  }
+};
+
+struct SessionOptions;
+
+namespace detail {
+
+template <typename T>
+class ConstSessionOptionsApi : public Base<T> {
+ public:
+  using Base<T>::Base;
+
+  SessionOptions Clone() const;
+  bool HasConfigEntry(const char* key) const {
+    int found = 0;
+    ThrowOnError(GetApi().HasSessionConfigEntry(this->p_, key, &found));
+    return found != 0;
+  }
+  std::string GetConfigEntry(const char* key) const {
+    size_t size = 0;
+    ThrowOnError(GetApi().GetSessionConfigEntry(this->p_, key, nullptr, &size));
+    std::string value(size, '\0');
+    ThrowOnError(GetApi().GetSessionConfigEntry(this->p_, key, value.data(), &size));
+    value.resize(size - 1);
+    return value;
+  }
+  std::string GetConfigEntryOrDefault(const char* key, const std::string& otherwise) const {
+    return HasConfigEntry(key) ? GetConfigEntry(key) : otherwise;
+  }
+};
+
+template <typename T>
+class SessionOptionsApi : public ConstSessionOptionsApi<T> {
+  using Path = const ORTCHAR_T*;
+  using Strings = const char* const*;
+
+ public:
+  using ConstSessionOptionsApi<T>::ConstSessionOptionsApi;
+
+  SessionOptionsApi& SetIntraOpNumThreads(int threads) { return Done(GetApi().SetIntraOpNumThreads(this->p_, threads)); }
+  SessionOptionsApi& SetInterOpNumThreads(int threads) { return Done(GetApi().SetInterOpNumThreads(this->p_, threads)); }
+  SessionOptionsApi& SetGraphOptimizationLevel(GraphOptimizationLevel level) {
+    return Done(GetApi().SetSessionGraphOptimizationLevel(this->p_, level));
+  }
+  SessionOptionsApi& SetDeterministicCompute(bool value) { return Done(GetApi().SetDeterministicCompute(this->p_, value)); }
+  SessionOptionsApi& EnableCpuMemArena() { return Done(GetApi().EnableCpuMemArena(this->p_)); }
+  SessionOptionsApi& DisableCpuMemArena() { return Done(GetApi().DisableCpuMemArena(this->p_)); }
+  SessionOptionsApi& EnableMemPattern() { return Done(GetApi().EnableMemPattern(this->p_)); }
+  SessionOptionsApi& DisableMemPattern() { return Done(GetApi().DisableMemPattern(this->p_)); }
+  SessionOptionsApi& SetOptimizedModelFilePath(Path path) { return Done(GetApi().SetOptimizedModelFilePath(this->p_, path)); }
+  SessionOptionsApi& EnableProfiling(Path prefix) { return Done(GetApi().EnableProfiling(this->p_, prefix)); }
+  SessionOptionsApi& DisableProfiling() { return Done(GetApi().DisableProfiling(this->p_)); }
+  SessionOptionsApi& SetExecutionMode(ExecutionMode mode) { return Done(GetApi().SetSessionExecutionMode(this->p_, mode)); }
+  SessionOptionsApi& SetLoadCancellationFlag(bool cancel) { return Done(GetApi().SessionOptionsSetLoadCancellationFlag(this->p_, cancel)); }
+  SessionOptionsApi& SetLogId(const char* id) { return Done(GetApi().SetSessionLogId(this->p_, id)); }
+  SessionOptionsApi& SetLogSeverityLevel(int level) { return Done(GetApi().SetSessionLogSeverityLevel(this->p_, level)); }
+  SessionOptionsApi& SetLogVerbosityLevel(int level) { return Done(GetApi().SetSessionLogVerbosityLevel(this->p_, level)); }
+  SessionOptionsApi& SetUserLoggingFunction(OrtLoggingFunction function, void* parameter) {
+    return Done(GetApi().SetUserLoggingFunction(this->p_, function, parameter));
+  }
+  SessionOptionsApi& DisablePerSessionThreads() { return Done(GetApi().DisablePerSessionThreads(this->p_)); }
+  SessionOptionsApi& SetCustomCreateThreadFn(OrtCustomCreateThreadFn function) {
+    return Done(GetApi().SessionOptionsSetCustomCreateThreadFn(this->p_, function));
+  }
+  SessionOptionsApi& SetCustomThreadCreationOptions(void* options) {
+    return Done(GetApi().SessionOptionsSetCustomThreadCreationOptions(this->p_, options));
+  }
+  SessionOptionsApi& SetCustomJoinThreadFn(OrtCustomJoinThreadFn function) {
+    return Done(GetApi().SessionOptionsSetCustomJoinThreadFn(this->p_, function));
+  }
+  SessionOptionsApi& AddConfigEntry(const char* key, const char* value) {
+    return Done(GetApi().AddSessionConfigEntry(this->p_, key, value));
+  }
+  SessionOptionsApi& AddFreeDimensionOverride(const char* denotation, int64_t value) {
+    return Done(GetApi().AddFreeDimensionOverride(this->p_, denotation, value));
+  }
+  SessionOptionsApi& AddFreeDimensionOverrideByName(const char* name, int64_t value) {
+    return Done(GetApi().AddFreeDimensionOverrideByName(this->p_, name, value));
+  }
+  SessionOptionsApi& AddInitializer(const char* name, const OrtValue* value) {
+    return Done(GetApi().AddInitializer(this->p_, name, value));
+  }
+  SessionOptionsApi& AddExternalInitializers(const std::vector<std::string>& names, const std::vector<Value>& values) {
+    std::vector<const char*> name_pointers;
+    for (const std::string& name : names) name_pointers.push_back(name.c_str());
+    const std::vector<const OrtValue*> pointers(values.begin(), values.end());
+    return Done(GetApi().AddExternalInitializers(this->p_, name_pointers.data(), pointers.data(), pointers.size()));
+  }
+  SessionOptionsApi& AddExternalInitializersFromFilesInMemory(const std::vector<std::basic_string<ORTCHAR_T>>& names,
+                                                              const std::vector<char*>& buffers, const std::vector<size_t>& lengths) {
+    std::vector<Path> pointers;
+    for (const auto& name : names) pointers.push_back(name.c_str());
+    return Done(GetApi().AddExternalInitializersFromFilesInMemory(this->p_, pointers.data(), buffers.data(), lengths.data(), names.size()));
+  }
+  SessionOptionsApi& Add(OrtCustomOpDomain* domain) { return Done(GetApi().AddCustomOpDomain(this->p_, domain)); }
+  SessionOptionsApi& RegisterCustomOpsLibrary(Path path) { return Done(GetApi().RegisterCustomOpsLibrary_V2(this->p_, path)); }
+  SessionOptionsApi& RegisterCustomOpsUsingFunction(const char* name) {
+    return Done(GetApi().RegisterCustomOpsUsingFunction(this->p_, name));
+  }
+  SessionOptionsApi& EnableOrtCustomOps() { return Done(GetApi().EnableOrtCustomOps(this->p_)); }
+
+  SessionOptionsApi& AppendExecutionProvider(const std::string& name, const std::unordered_map<std::string, std::string>& options = {}) {
+    return Append(options, [&](Strings keys, Strings values, size_t count) {
+      return GetApi().SessionOptionsAppendExecutionProvider(this->p_, name.c_str(), keys, values, count);
+    });
+  }
+  SessionOptionsApi& AppendExecutionProvider_CUDA(const OrtCUDAProviderOptions& options) {
+    return Done(GetApi().SessionOptionsAppendExecutionProvider_CUDA(this->p_, &options));
+  }
+  SessionOptionsApi& AppendExecutionProvider_CUDA_V2(const OrtCUDAProviderOptionsV2& options) {
+    return Done(GetApi().SessionOptionsAppendExecutionProvider_CUDA_V2(this->p_, &options));
+  }
+  SessionOptionsApi& AppendExecutionProvider_ROCM(const OrtROCMProviderOptions& options) {
+    return Done(GetApi().SessionOptionsAppendExecutionProvider_ROCM(this->p_, &options));
+  }
+  SessionOptionsApi& AppendExecutionProvider_TensorRT(const OrtTensorRTProviderOptions& options) {
+    return Done(GetApi().SessionOptionsAppendExecutionProvider_TensorRT(this->p_, &options));
+  }
+  SessionOptionsApi& AppendExecutionProvider_TensorRT_V2(const OrtTensorRTProviderOptionsV2& options) {
+    return Done(GetApi().SessionOptionsAppendExecutionProvider_TensorRT_V2(this->p_, &options));
+  }
+  SessionOptionsApi& AppendExecutionProvider_MIGraphX(const OrtMIGraphXProviderOptions& options) {
+    return Done(GetApi().SessionOptionsAppendExecutionProvider_MIGraphX(this->p_, &options));
+  }
+  SessionOptionsApi& AppendExecutionProvider_OpenVINO(const OrtOpenVINOProviderOptions& options) {
+    return Done(GetApi().SessionOptionsAppendExecutionProvider_OpenVINO(this->p_, &options));
+  }
+  SessionOptionsApi& AppendExecutionProvider_OpenVINO_V2(const std::unordered_map<std::string, std::string>& options = {}) {
+    return Append(options, [&](Strings keys, Strings values, size_t count) {
+      return GetApi().SessionOptionsAppendExecutionProvider_OpenVINO_V2(this->p_, keys, values, count);
+    });
+  }
+  SessionOptionsApi& AppendExecutionProvider_VitisAI(const std::unordered_map<std::string, std::string>& options = {}) {
+    return Append(options, [&](Strings keys, Strings values, size_t count) {
+      return GetApi().SessionOptionsAppendExecutionProvider_VitisAI(this->p_, keys, values, count);
+    });
+  }
+
+ private:
+  SessionOptionsApi& Done(OrtStatus* status) {
+    ThrowOnError(status);
+    return *this;
+  }
+  template <typename F>
+  SessionOptionsApi& Append(const std::unordered_map<std::string, std::string>& options, F append) {
+    std::vector<const char*> keys, values;
+    for (const auto& [key, value] : options) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
+    return Done(append(keys.data(), values.data(), keys.size()));
+  }
+};
+
+}  // namespace detail
+
+using ConstSessionOptions = detail::ConstSessionOptionsApi<detail::Unowned<const OrtSessionOptions>>;
+using UnownedSessionOptions = detail::SessionOptionsApi<detail::Unowned<OrtSessionOptions>>;
+
+struct SessionOptions : detail::SessionOptionsApi<OrtSessionOptions> {
+  explicit SessionOptions(std::nullptr_t) {}
+  explicit SessionOptions(OrtSessionOptions* handle) : SessionOptionsApi(handle) {}
+  SessionOptions() { ThrowOnError(GetApi().CreateSessionOptions(&p_)); }
+  UnownedSessionOptions GetUnowned() const { return UnownedSessionOptions(p_); }
+  ConstSessionOptions GetConst() const { return ConstSessionOptions(p_); }
+};
+
+namespace detail {
+
+template <typename T>
+SessionOptions ConstSessionOptionsApi<T>::Clone() const {
+  OrtSessionOptions* copy = nullptr;
+  ThrowOnError(GetApi().CloneSessionOptions(this->p_, &copy));
+  return SessionOptions(copy);
+}
+
+}  // namespace detail
+
+}  // namespace Ort
