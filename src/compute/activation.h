@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+namespace rh::compute {
+
+/// What may follow a matrix product, a convolution or a recurrent gate.
+enum class ActivationKind : uint8_t {
+  none,
+  relu,
+  leaky_relu,    ///< x < 0 ? alpha x : x
+  clip,          ///< min(max(x, alpha), beta)
+  hard_sigmoid,  ///< min(max(alpha x + beta, 0), 1)
+  hard_swish,    ///< x hard_sigmoid(x) with alpha 1/6, beta 1/2, whatever the fields say
+  sigmoid,
+  tanh,
+  affine,            ///< alpha x + beta
+  scaled_tanh,       ///< alpha tanh(beta x)
+  elu,               ///< x < 0 ? alpha (exp x - 1) : x
+  softsign,          ///< x / (1 + |x|)
+  softplus,          ///< log(1 + exp x)
+  silu,              ///< x sigmoid(alpha x); alpha 1 is SiLU
+  gelu_erf,          ///< x (1 + erf(x / sqrt 2)) / 2
+  gelu_tanh,         ///< the tanh approximation of the same
+  thresholded_relu,  ///< x > alpha ? x : 0
+};
+
+struct Activation {
+  ActivationKind kind = ActivationKind::none;
+  float alpha = 0;
+  float beta = 0;
+};
+
+/// y[i] = activation(x[i]) for i < count; x and y may be the same. NaN stays NaN.
+void activate(const Activation& activation, const float* x, float* y, int64_t count);
+
+}  // namespace rh::compute

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/thread_pool.h"
+#include "compute/activation.h"
+
+namespace rh::compute {
+
+/// Geometry of a window that slides over up to three spatial axes: [0] depth, [1] height, [2] width. Lower ranks leave the leading axes
+/// at their defaults: a 2-D convolution fills [1] and [2], a 1-D one [2].
+struct Window {
+  int64_t input[3] = {1, 1, 1};
+  int64_t output[3] = {1, 1, 1};
+  int64_t kernel[3] = {1, 1, 1};
+  int64_t stride[3] = {1, 1, 1};
+  int64_t dilation[3] = {1, 1, 1};
+  int64_t pad_begin[3] = {0, 0, 0};  ///< what is needed at the end follows from `output`
+
+  int64_t input_size() const { return input[0] * input[1] * input[2]; }
+  int64_t output_size() const { return output[0] * output[1] * output[2]; }
+  int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }
+};
+
+/// Channels of a convolution; weights lie as [out_channels, in_channels / groups, kernel...].
+struct ConvChannels {
+  int64_t in = 0;
+  int64_t out = 0;
+  int64_t groups = 1;
+};
+
+/// A float convolution whose weights are known at load: X [batch, in, spatial...] -> Y [batch, out, spatial...], row-major.
+/// y = activation(conv(x) + bias + residual).
+class Convolution {
+ public:
+  /// `bias` has channels.out values or is null. `window` gives kernel, stride and dilation; its input, output and pads are not looked at.
+  /// The weights are copied.
+  Convolution(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, const Activation& activation);
+  ~Convolution();
+  Convolution(Convolution&&) noexcept;
+  Convolution& operator=(Convolution&&) noexcept;
+
+  /// Bytes of scratch memory, 64-byte aligned, that run() needs for these sizes with up to `threads` threads.
+  size_t scratch_bytes(const Window& window, int64_t batch, int threads) const;
+
+  /// `residual` has the shape of y or is null; it may be y itself. `scratch` may be null where scratch_bytes is 0.
+  void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, void* scratch,
+           const Parallel& parallel) const;
+
+  size_t weight_bytes() const;
+  /// "pointwise", "depthwise", "im2col gemm": for reports.
+  const char* variant() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The plain convolution, for any of float, double, Float16, BFloat16; sums in float (double for double). The oracle of Convolution.
+template <typename T>
+void conv_reference(const ConvChannels& channels, const Window& window, int64_t batch, const T* x, const T* weights, const T* bias, T* y,
+                    const Parallel& parallel);
+
+/// Transposed convolution: X [batch, in, input...] -> Y [batch, out, output...], weights [in, out / groups, kernel...], where output
+/// position = input position x stride - pad_begin + kernel position x dilation. Positions that no input reaches hold the bias.
+template <typename T>
+void conv_transpose_reference(const ConvChannels& channels, const Window& window, int64_t batch, const T* x, const T* weights,
+                              const T* bias, T* y, const Parallel& parallel);
+
+}  // namespace rh::compute

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/thread_pool.h"
+#include "compute/activation.h"
+
+namespace rh::compute {
+
+enum class BiasKind : uint8_t { none, per_column, per_row };
+
+/// What follows the product, in this order: + bias, + residual_scale x residual, activation. Only float has activations other than none.
+template <typename T>
+struct Epilogue {
+  BiasKind bias_kind = BiasKind::none;
+  const T* bias = nullptr;      ///< n or m values
+  const T* residual = nullptr;  ///< [m, n]; may be C itself
+  int64_t residual_stride = 0;  ///< between rows; 0: n
+  T residual_scale = T(1);
+  Activation activation;
+};
+
+/// C[m, n] = epilogue(alpha op(A) op(B) + beta C), row-major. op(A) is [m, k], op(B) is [k, n]; a transposed operand lies as [k, m] or [n,
+/// k]. With beta 0, C is not read. Leading dimensions are in elements, 0: rows are contiguous.
+template <typename T>
+struct GemmArgs {
+  int64_t m = 0;
+  int64_t n = 0;
+  int64_t k = 0;
+  bool transpose_a = false;
+  bool transpose_b = false;
+  T alpha = T(1);
+  T beta = T(0);
+  int64_t lda = 0;
+  int64_t ldb = 0;
+  int64_t ldc = 0;
+  Epilogue<T> epilogue;
+};
+
+/// A constant right operand in the order in which the kernels read it: packed once, at load. T is float or double.
+template <typename T>
+class PackedMatrix {
+ public:
+  PackedMatrix() = default;
+  /// From [k, n], or from [n, k] when transposed; ldb 0: rows are contiguous.
+  PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed, int64_t ldb = 0);
+
+  bool empty() const { return !data_; }
+  int64_t k() const { return k_; }
+  int64_t n() const { return n_; }
+  size_t bytes() const;
+  const T* data() const { return data_.get(); }
+  /// Columns of one panel; panels follow each other, each [k, panel_width] and padded with zeros.
+  int64_t panel_width() const { return panel_width_; }
+
+ private:
+  struct Free {
+    void operator()(T* data) const;
+  };
+  int64_t k_ = 0;
+  int64_t n_ = 0;
+  int64_t panel_width_ = 0;
+  std::unique_ptr<T[], Free> data_;
+};
+
+/// T is float or double. K is summed in blocks of 256, whose sums are then added: the error of an element stays within gamma_k sum|a||b|.
+/// The bits do not depend on the number of threads. Aliasing of C with A or B is not allowed.
+template <typename T>
+void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel& parallel);
+
+/// The same with a packed B: args.n and args.k must be b's; transpose_b and ldb are not looked at.
+template <typename T>
+void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, const Parallel& parallel);
+
+/// Products of many pairs of matrices: product i takes a + a_offsets[i], b + b_offsets[i], c + c_offsets[i] (in elements; the same offset
+/// may come often: broadcasting). args.epilogue applies to each, its residual at residual + c_offsets[i].
+template <typename T>
+struct GemmBatch {
+  int64_t count = 0;
+  const int64_t* a_offsets = nullptr;
+  const int64_t* b_offsets = nullptr;
+  const int64_t* c_offsets = nullptr;
+};
+template <typename T>
+void gemm_batched(const GemmArgs<T>& args, const GemmBatch<T>& batch, const T* a, const T* b, T* c, const Parallel& parallel);
+
+}  // namespace rh::compute

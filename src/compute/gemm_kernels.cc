@@ -1,0 +1,98 @@
+#include "compute/gemm_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/cpu_features.h"
+
+namespace rh::compute {
+
+#if defined(__x86_64__) || defined(_M_X64)
+template <>
+const MicroKernels<float>& micro_kernels<float>() {
+  const CpuFeatures& cpu = cpu_features();
+  return cpu.avx512 ? kAvx512Float : cpu.avx2 ? kAvx2Float : kGenericFloat;
+}
+template <>
+const MicroKernels<double>& micro_kernels<double>() {
+  const CpuFeatures& cpu = cpu_features();
+  return cpu.avx512 ? kAvx512Double : cpu.avx2 ? kAvx2Double : kGenericDouble;
+}
+template <>
+const MicroKernels<float>& micro_kernels_for_width<float>(int64_t columns) {
+  return columns == kAvx512Float.columns ? kAvx512Float : columns == kAvx2Float.columns ? kAvx2Float : kGenericFloat;
+}
+template <>
+const MicroKernels<double>& micro_kernels_for_width<double>(int64_t columns) {
+  return columns == kAvx512Double.columns ? kAvx512Double : columns == kAvx2Double.columns ? kAvx2Double : kGenericDouble;
+}
+#else
+template <>
+const MicroKernels<float>& micro_kernels<float>() {
+  return kGenericFloat;
+}
+template <>
+const MicroKernels<double>& micro_kernels<double>() {
+  return kGenericDouble;
+}
+template <>
+const MicroKernels<float>& micro_kernels_for_width<float>(int64_t) {
+  return kGenericFloat;
+}
+template <>
+const MicroKernels<double>& micro_kernels_for_width<double>(int64_t) {
+  return kGenericDouble;
+}
+#endif
+
+template <typename T>
+void pack_panel(const T* b, int64_t ldb, bool transposed, int64_t k, int64_t columns, int64_t width, T* panel) {
+  if (!transposed) {
+    for (int64_t i = 0; i < k; ++i, b += ldb, panel += width) {
+      std::memcpy(panel, b, static_cast<size_t>(columns) * sizeof(T));
+      if (columns < width) std::memset(panel + columns, 0, static_cast<size_t>(width - columns) * sizeof(T));
+    }
+    return;
+  }
+  constexpr int64_t kBlock = 8;
+  for (int64_t k0 = 0; k0 < k; k0 += kBlock) {
+    const int64_t block = std::min(kBlock, k - k0);
+    T* out = panel + k0 * width;
+    for (int64_t j = 0; j < columns; ++j) {
+      const T* row = b + j * ldb + k0;
+      for (int64_t i = 0; i < block; ++i) out[i * width + j] = row[i];
+    }
+    for (int64_t i = 0; i < block; ++i) std::fill(out + i * width + columns, out + (i + 1) * width, T(0));
+  }
+}
+
+template void pack_panel(const float*, int64_t, bool, int64_t, int64_t, int64_t, float*);
+template void pack_panel(const double*, int64_t, bool, int64_t, int64_t, int64_t, double*);
+
+Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double left_bytes, double right_bytes, int threads) {
+  constexpr double kOperationsPerNanosecond = 40, kBytesPerNanosecond = 12, kPieceNanoseconds = 6000;
+  const double nanoseconds = std::max(operations / kOperationsPerNanosecond, (left_bytes + right_bytes) / kBytesPerNanosecond);
+  const int64_t affordable = static_cast<int64_t>(std::min(nanoseconds / kPieceNanoseconds, 1e6));
+  if (threads <= 1 || affordable < 2) return {};
+  // Some more pieces than threads even out what else the processors have to do.
+  const int64_t wanted = affordable >= 16 * threads  ? 4 * threads
+                         : affordable >= 6 * threads ? 2 * threads
+                                                     : std::min<int64_t>(affordable, threads);
+  Grid best;
+  double least = -1;
+  for (int64_t rows = 1; rows <= std::min(wanted, row_chunks); ++rows) {
+    const int64_t columns = std::min(panels, (wanted + rows - 1) / rows);
+    const double tile =
+        static_cast<double>((row_chunks + rows - 1) / rows) * rows / row_chunks * ((panels + columns - 1) / columns) * columns / panels;
+    const double shortfall = std::max(1.0, static_cast<double>(threads) / (rows * columns));
+    const double cost =
+        operations / kOperationsPerNanosecond * tile * shortfall + (left_bytes * columns + right_bytes * rows) / kBytesPerNanosecond;
+    if (least < 0 || cost < least) {
+      least = cost;
+      best = {rows, columns};
+    }
+  }
+  return best;
+}
+
+}  // namespace rh::compute

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "compute/gemm_micro.h"
+
+namespace rh::compute {
+
+/// Sums over k are made in blocks of this many products.
+inline constexpr int64_t kBlockK = 256;
+
+/// The micro-kernels for the processor at hand (see cpu_features()).
+template <typename T>
+const MicroKernels<T>& micro_kernels();
+
+/// Those whose panels are `columns` wide: what a packed matrix was packed for.
+template <typename T>
+const MicroKernels<T>& micro_kernels_for_width(int64_t columns);
+
+/// A range of rows of op(B) times `columns` columns (at most one panel) as a panel [k, width], padded with zeros. b points at the first
+/// element.
+template <typename T>
+void pack_panel(const T* b, int64_t ldb, bool transposed, int64_t k, int64_t columns, int64_t width, T* panel);
+
+/// Part `index` of `count` things cut into `parts` as evenly as can be.
+struct Part {
+  int64_t begin;
+  int64_t size;
+};
+inline Part part_of(int64_t count, int64_t parts, int64_t index) {
+  const int64_t size = count / parts, extra = count % parts;
+  return {index * size + (index < extra ? index : extra), size + (index < extra ? 1 : 0)};
+}
+
+/// How [row_chunks, panels] of tiles are dealt to threads: rows x columns pieces.
+struct Grid {
+  int64_t rows = 1;
+  int64_t columns = 1;
+  int64_t pieces() const { return rows * columns; }
+};
+/// `operations` multiply-adds and `bytes` of the whole product; `left_bytes` are read once a column of pieces, `right_bytes` once a row.
+Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double left_bytes, double right_bytes, int threads);
+
+}  // namespace rh::compute

@@ -1,0 +1,162 @@
+#pragma once
+
+#include "compute/gemm_micro.h"
+
+// The micro-kernels, written once against a vector type V that each instruction set's file defines in its own anonymous namespace, so
+// that every instantiation stays inside that file.
+namespace rh::compute {
+namespace {
+
+template <typename V>
+inline typename V::Register epilogue(const MicroArgs<typename V::T>& p, typename V::Register sum, int row, int column, int live) {
+  using T = typename V::T;
+  const bool whole = live == V::kLanes;
+  const auto read = [&](const T* from) { return whole ? V::load(from) : V::load_partial(from, live); };
+  typename V::Register value = p.alpha == T(1) ? sum : V::mul(sum, V::set(p.alpha));
+  if (p.beta != T(0)) {
+    const typename V::Register old = read(p.c + row * p.c_row + column);
+    value = p.beta == T(1) ? V::add(value, old) : V::fma(old, V::set(p.beta), value);
+  }
+  if (p.column_bias) value = V::add(value, read(p.column_bias + column));
+  if (p.row_bias) value = V::add(value, V::set(p.row_bias[row]));
+  if (p.residual) value = V::fma(read(p.residual + row * p.residual_row + column), V::set(p.residual_scale), value);
+  return V::min(V::set(p.high), V::max(V::set(p.low), value));
+}
+
+template <typename V, int kRows, int kVectors>
+void micro_kernel(const MicroArgs<typename V::T>& p) {
+  using T = typename V::T;
+  using R = typename V::Register;
+  // Small tiles keep several sums apart so that additions do not wait for each other.
+  constexpr int kChains = kRows * kVectors <= 2 ? 4 : kRows * kVectors <= 4 ? 2 : 1;
+  R sum[kChains][kRows][kVectors];
+#pragma GCC unroll 4
+  for (int s = 0; s < kChains; ++s) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) sum[s][i][j] = V::zero();
+    }
+  }
+  // Three row pointers five rows apart, so that every row is reached by one of them plus a small multiple of the stride.
+  const T* a0 = p.a;
+  const T* a1 = a0 + 5 * p.a_row;
+  const T* a2 = a0 + 10 * p.a_row;
+  const T* b = p.b;
+  const int64_t a_row = p.a_row, a_k = p.a_k, b_k = p.b_k;
+  const auto left_of = [&](int i) { return V::set((i < 5 ? a0 : i < 10 ? a1 : a2)[i % 5 * a_row]); };
+  const auto advance = [&] {
+    a0 += a_k;
+    a1 += a_k;
+    a2 += a_k;
+    b += b_k;
+  };
+  int64_t k = p.k;
+  for (; k >= kChains; k -= kChains) {
+#pragma GCC unroll 4
+    for (int s = 0; s < kChains; ++s) {
+      R right[kVectors];
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) right[j] = V::load(b + j * V::kLanes);
+#pragma GCC unroll 16
+      for (int i = 0; i < kRows; ++i) {
+        const R left = left_of(i);
+#pragma GCC unroll 4
+        for (int j = 0; j < kVectors; ++j) sum[s][i][j] = V::fma(left, right[j], sum[s][i][j]);
+      }
+      advance();
+    }
+  }
+  if constexpr (kChains > 1) {
+    for (; k > 0; --k) {
+#pragma GCC unroll 16
+      for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (int j = 0; j < kVectors; ++j) sum[0][i][j] = V::fma(left_of(i), V::load(b + j * V::kLanes), sum[0][i][j]);
+      }
+      advance();
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+#pragma GCC unroll 4
+      for (int s = 1; s < kChains; ++s) sum[0][i][j] = V::add(sum[0][i][j], sum[s][i][j]);
+    }
+  }
+  if (p.columns >= kVectors * V::kLanes) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j)
+        V::store(p.c + i * p.c_row + j * V::kLanes, epilogue<V>(p, sum[0][i][j], i, j * V::kLanes, V::kLanes));
+    }
+    return;
+  }
+  alignas(64) T spill[kRows][kVectors * V::kLanes];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) V::store(spill[i] + j * V::kLanes, sum[0][i][j]);
+  }
+  for (int i = 0; i < kRows; ++i) {
+    for (int column = 0; column < p.columns; column += V::kLanes) {
+      const int64_t left = p.columns - column;
+      const int live = left < V::kLanes ? static_cast<int>(left) : V::kLanes;
+      V::store_partial(p.c + i * p.c_row + column, epilogue<V>(p, V::load(spill[i] + column), i, column, live), live);
+    }
+  }
+}
+
+template <typename V, int kRows>
+void dot_rows(const DotArgs<typename V::T>& p) {
+  using T = typename V::T;
+  using R = typename V::Register;
+  R sum[kRows][4];
+#pragma GCC unroll 4
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) sum[i][j] = V::zero();
+  }
+  int64_t k = 0;
+  for (; k + V::kLanes <= p.k; k += V::kLanes) {
+    R right[4];
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) right[j] = V::load(p.b + j * p.b_row + k);
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; ++i) {
+      const R left = V::load(p.a + i * p.a_row + k);
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) sum[i][j] = V::fma(left, right[j], sum[i][j]);
+    }
+  }
+  const int rest = static_cast<int>(p.k - k);
+#pragma GCC unroll 4
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      if (rest > 0)
+        sum[i][j] = V::fma(V::load_partial(p.a + i * p.a_row + k, rest), V::load_partial(p.b + j * p.b_row + k, rest), sum[i][j]);
+      alignas(64) T lanes[V::kLanes];
+      V::store(lanes, sum[i][j]);
+      for (int width = V::kLanes / 2; width > 0; width /= 2) {
+        for (int l = 0; l < width; ++l) lanes[l] += lanes[l + width];
+      }
+      p.out[i * 4 + j] = lanes[0];
+    }
+  }
+}
+
+template <typename V>
+void dot_kernel(const DotArgs<typename V::T>& p) {
+  switch (p.rows) {
+    case 1: return dot_rows<V, 1>(p);
+    case 2: return dot_rows<V, 2>(p);
+    case 3: return dot_rows<V, 3>(p);
+    default: return dot_rows<V, 4>(p);
+  }
+}
+
+}  // namespace
+}  // namespace rh::compute

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "compute/activation.h"
+#include "compute/gemm.h"
+
+namespace rh::compute {
+
+enum class CellKind : uint8_t { rnn, gru, lstm };
+
+/// One direction of a recurrent layer, as ONNX RNN, GRU and LSTM (opset 7 on) define it. Gates lie in ONNX's order: LSTM i o f c, GRU z r
+/// h.
+struct CellParams {
+  CellKind kind = CellKind::lstm;
+  int64_t input_size = 0;
+  int64_t hidden_size = 0;
+  Activation activations[3];         ///< LSTM f g h, GRU f g, RNN f
+  float clip = 0;                    ///< of the input of the activations; 0: none
+  bool input_forget = false;         ///< LSTM: f = 1 - i
+  bool linear_before_reset = false;  ///< GRU
+  const float* bias = nullptr;       ///< [2 gates hidden]: Wb then Rb; or null
+  const float* peepholes = nullptr;  ///< LSTM: [3 hidden] for i o f; or null
+};
+
+int64_t gates_of(CellKind kind);
+
+/// Sizes and places of one run. x is [steps, batch, input_size] with strides in elements. y (may be null) takes h of each step; h and c are
+/// [batch, hidden] and hold the initial state on entry, the final state on return. Elements of a batch row beyond sequence_lengths are zero
+/// in y.
+struct CellRun {
+  int64_t steps = 0;
+  int64_t batch = 0;
+  bool reverse = false;
+  const int32_t* sequence_lengths = nullptr;  ///< [batch] or null: all `steps`
+  const float* x = nullptr;
+  int64_t x_step_stride = 0;
+  int64_t x_batch_stride = 0;
+  float* y = nullptr;
+  int64_t y_step_stride = 0;
+  int64_t y_batch_stride = 0;
+  float* h = nullptr;
+  float* c = nullptr;  ///< LSTM only
+};
+
+/// Floats of scratch memory that run_cell needs.
+size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batch);
+
+/// Weights w [gates hidden, input_size] and r [gates hidden, hidden], packed transposed (PackedMatrix(w, k = input_size, n = gates hidden,
+/// true)).
+void run_cell(const CellParams& params, const PackedMatrix<float>& w, const PackedMatrix<float>& r, const CellRun& run, float* scratch,
+              const Parallel& parallel);
+
+}  // namespace rh::compute

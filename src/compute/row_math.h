@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+namespace rh::compute {
+
+/// Serial functions over `rows` contiguous rows of `length` floats: callers split the rows. x and y may be the same. Rows may be empty.
+
+/// exp(x - max) / sum, or x - max - log(sum) if `log`. A row of only -inf gives NaN, as the formula says.
+void softmax_rows(const float* x, float* y, int64_t rows, int64_t length, bool log);
+/// The same along the middle axis of [outer, length, inner].
+void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log);
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias over each row; `bias` may be null. `mean` and `inverse_deviation` take a value
+/// a row or are null.
+void layer_norm_rows(const float* x, const float* scale, const float* bias, float epsilon, float* y, float* mean, float* inverse_deviation,
+                     int64_t rows, int64_t length);
+/// y = x / sqrt(mean of squares + epsilon) * scale.
+void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, int64_t rows, int64_t length);
+
+enum class Reduction : uint8_t {
+  sum,
+  mean,
+  max,  ///< NaN if any is NaN; -inf for an empty row
+  min,  ///< NaN if any is NaN; +inf for an empty row
+  sum_square,
+  l1,
+};
+/// y[row] = reduction of the row; sums are made in several partial sums, so that errors grow slowly.
+void reduce_rows(Reduction op, const float* x, float* y, int64_t rows, int64_t length);
+/// y[inner] = reduction over `length` of one [length, inner] block.
+void reduce_columns(Reduction op, const float* x, float* y, int64_t length, int64_t inner);
+
+}  // namespace rh::compute

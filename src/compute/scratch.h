@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+
+namespace rh::compute {
+
+/// What a thread keeps for packing; two functions that run inside each other use different slots.
+enum class ScratchSlot { packed_right, packed_left, row };
+
+/// At least `bytes` of memory of the calling thread, 64-byte aligned, kept (and grown) until the thread ends. The next call with the same
+/// slot gives the same memory. Throws std::bad_alloc.
+void* thread_scratch(ScratchSlot slot, size_t bytes);
+
+}  // namespace rh::compute

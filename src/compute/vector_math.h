@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+
+namespace rh::compute {
+
+/// Serial loops over contiguous floats, vectorised for the processor at hand: callers split the work. x and y may be the same array, not
+/// overlap otherwise. NaN, infinities and signed zeros behave as in <cmath>; exp, log, tanh, erf and sigmoid stay within 4 ULP.
+enum class Unary : uint8_t {
+  exp,
+  log,
+  tanh,
+  erf,
+  sigmoid,
+  neg,
+  abs,
+  sqrt,
+  reciprocal,
+  floor,
+  ceil,
+  round,  ///< to nearest, halves to even
+  square,
+  relu,
+  hard_swish,
+  softplus,
+  softsign,
+  gelu_erf,
+  gelu_tanh,
+  silu,
+};
+void unary(Unary op, const float* x, float* y, int64_t count);
+
+enum class Binary : uint8_t {
+  add,
+  sub,
+  mul,
+  div,
+  min,  ///< NaN if either is NaN
+  max,  ///< NaN if either is NaN
+};
+/// y[i] = a[i] op b[i].
+void binary(Binary op, const float* a, const float* b, float* y, int64_t count);
+/// y[i] = a[i] op b.
+void binary_scalar(Binary op, const float* a, float b, float* y, int64_t count);
+/// y[i] = a op b[i].
+void scalar_binary(Binary op, float a, const float* b, float* y, int64_t count);
+/// y[i] = scale x[i] + shift.
+void scale_shift(const float* x, float scale, float shift, float* y, int64_t count);
+/// y[i] += scale x[i].
+void add_scaled(const float* x, float scale, float* y, int64_t count);
+
+}  // namespace rh::compute

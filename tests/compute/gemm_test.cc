@@ -1,0 +1,234 @@
+#include "compute/gemm.h"
+
+#include <cmath>
+#include <limits>
+
+#include "compute/gemm_reference.h"
+#include "compute/support.h"
+
+namespace rh::compute {
+namespace {
+
+struct Case {
+  int64_t m, n, k;
+  bool transpose_a = false, transpose_b = false;
+  double alpha = 1, beta = 0;
+  BiasKind bias = BiasKind::none;
+  bool residual = false;
+  int64_t pad = 0;  // of every leading dimension
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.m << "x" << c.n << "x" << c.k << (c.transpose_a ? " At" : "") << (c.transpose_b ? " Bt" : "") << " alpha " << c.alpha
+             << " beta " << c.beta << " bias " << static_cast<int>(c.bias) << " residual " << c.residual << " pad " << c.pad;
+}
+
+template <typename T>
+struct Data {
+  GemmArgs<T> args;
+  std::vector<T> a, b, c, bias, residual;
+
+  explicit Data(const Case& t) {
+    const auto matrix = [&](int64_t rows, int64_t columns, uint32_t seed) { return random_values<T>(rows * (columns + t.pad) + 1, seed); };
+    a = t.transpose_a ? matrix(t.k, t.m, 1) : matrix(t.m, t.k, 1);
+    b = t.transpose_b ? matrix(t.n, t.k, 2) : matrix(t.k, t.n, 2);
+    c = matrix(t.m, t.n, 3);
+    residual = matrix(t.m, t.n, 4);
+    bias = random_values<T>(std::max(t.m, t.n), 5);
+    args.m = t.m;
+    args.n = t.n;
+    args.k = t.k;
+    args.transpose_a = t.transpose_a;
+    args.transpose_b = t.transpose_b;
+    args.alpha = static_cast<T>(t.alpha);
+    args.beta = static_cast<T>(t.beta);
+    args.lda = (t.transpose_a ? t.m : t.k) + t.pad;
+    args.ldb = (t.transpose_b ? t.k : t.n) + t.pad;
+    args.ldc = t.n + t.pad;
+    args.epilogue.bias_kind = t.bias;
+    args.epilogue.bias = bias.data();
+    if (t.residual) {
+      args.epilogue.residual = residual.data();
+      args.epilogue.residual_stride = t.n + t.pad;
+      args.epilogue.residual_scale = static_cast<T>(0.5);
+    }
+  }
+};
+
+/// Every element within gamma_(k + 4) of the sum of absolute terms, in float64; nothing outside [m, n] is written.
+template <typename T>
+void check(const Data<T>& data, const std::vector<T>& result, const Case& t) {
+  const GemmArgs<T>& g = data.args;
+  const double unit = std::numeric_limits<T>::epsilon() / 2, gamma = (t.k + 6) * unit;
+  for (int64_t i = 0; i < g.m; ++i) {
+    for (int64_t j = 0; j < g.ldc; ++j) {
+      const size_t at = static_cast<size_t>(i * g.ldc + j);
+      if (j >= g.n) {
+        ASSERT_EQ(result[at], data.c[at]) << t << ": outside of C at row " << i << " column " << j;
+        continue;
+      }
+      long double sum = 0, magnitude = 0;
+      for (int64_t k = 0; k < g.k; ++k) {
+        const long double left = data.a[static_cast<size_t>(g.transpose_a ? k * g.lda + i : i * g.lda + k)];
+        const long double right = data.b[static_cast<size_t>(g.transpose_b ? j * g.ldb + k : k * g.ldb + j)];
+        sum += left * right;
+        magnitude += std::fabs(left * right);
+      }
+      long double expected = g.alpha * sum, bound = std::fabs(g.alpha) * magnitude;
+      const auto add = [&](long double term) {
+        expected += term;
+        bound += std::fabs(term);
+      };
+      if (g.beta != 0) add(static_cast<long double>(g.beta) * data.c[at]);
+      if (t.bias != BiasKind::none) add(data.bias[static_cast<size_t>(t.bias == BiasKind::per_row ? i : j)]);
+      if (t.residual) add(0.5L * data.residual[at]);
+      ASSERT_LE(std::fabs(result[at] - expected), gamma * bound) << t << " row " << i << " column " << j;
+    }
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const int64_t m : {1, 2, 3, 5, 13, 14, 15, 29, 70})
+    for (const int64_t n : {1, 7, 16, 17, 33, 64, 100})
+      for (const int64_t k : {0, 1, 3, 17, 64, 257}) all.push_back({m, n, k});
+  for (const int64_t m : {1, 2, 4, 31})
+    for (const int64_t n : {3, 8, 45})
+      for (const int64_t k : {5, 300})
+        for (const int mode : {1, 2, 3}) {
+          all.push_back({m, n, k, (mode & 1) != 0, (mode & 2) != 0, 0.5, 0, BiasKind::per_column, false, 3});
+          all.push_back({m, n, k, (mode & 1) != 0, (mode & 2) != 0, 1, 1, BiasKind::per_row, true, 5});
+          all.push_back({m, n, k, false, (mode & 2) != 0, -2, 0.25, BiasKind::none, true, 0});
+        }
+  all.push_back({260, 300, 520, false, false, 1, 0, BiasKind::per_column, true, 0});
+  all.push_back({300, 520, 260, true, true, 1, 1, BiasKind::none, false, 0});
+  all.push_back({1, 1000, 700, false, true, 1, 0, BiasKind::per_column, false, 0});
+  all.push_back({1, 1000, 700, true, false, 1, 0, BiasKind::per_column, false, 2});
+  return all;
+}
+
+class GemmTest : public EveryIsa {};
+
+template <typename T>
+void run_cases() {
+  for (const Case& t : cases()) {
+    const Data<T> data(t);
+    std::vector<T> c = data.c, packed_c = data.c, serial_c = data.c;
+    gemm(data.args, data.a.data(), data.b.data(), c.data(), three_threads());
+    check(data, c, t);
+    gemm(data.args, data.a.data(), data.b.data(), serial_c.data(), Parallel());
+    ASSERT_EQ(c, serial_c) << t << ": the bits depend on the number of threads";
+    const PackedMatrix<T> packed(data.b.data(), t.k, t.n, t.transpose_b, data.args.ldb);
+    gemm(data.args, data.a.data(), packed, packed_c.data(), three_threads());
+    check(data, packed_c, t);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST_P(GemmTest, float_within_the_bound_of_a_float_sum) { run_cases<float>(); }
+TEST_P(GemmTest, double_within_the_bound_of_a_double_sum) { run_cases<double>(); }
+
+TEST_P(GemmTest, activations_come_last) {
+  const struct {
+    Activation activation;
+    double (*expected)(double);
+  } rows[] = {
+      {{ActivationKind::relu}, [](double x) { return x < 0 ? 0 : x; }},
+      {{ActivationKind::clip, -0.5f, 1}, [](double x) { return x < -0.5 ? -0.5
+                                                               : x > 1  ? 1
+                                                                        : x; }},
+      {{ActivationKind::sigmoid}, [](double x) { return 1 / (1 + std::exp(-x)); }},
+      {{ActivationKind::hard_swish}, [](double x) { return x * std::min(1.0, std::max(0.0, x / 6 + 0.5)); }},
+      {{ActivationKind::leaky_relu, 0.1f}, [](double x) { return x < 0 ? 0.1f * x : x; }},
+  };
+  for (const int64_t m : {1, 2, 20}) {
+    for (const auto& row : rows) {
+      Data<float> data({m, 37, 40, false, true, 1, 0, BiasKind::per_column});
+      std::vector<float> plain = data.c, activated = data.c;
+      gemm(data.args, data.a.data(), data.b.data(), plain.data(), three_threads());
+      data.args.epilogue.activation = row.activation;
+      gemm(data.args, data.a.data(), data.b.data(), activated.data(), three_threads());
+      for (size_t i = 0; i < plain.size() - 1; ++i) {
+        ASSERT_NEAR(activated[i], row.expected(plain[i]), 2e-6) << "kind " << static_cast<int>(row.activation.kind);
+      }
+    }
+  }
+}
+
+TEST_P(GemmTest, residual_may_be_c) {
+  for (const int64_t k : {20, 600}) {
+    Data<float> data({9, 40, k, false, false, 1, 0, BiasKind::per_row, true});
+    std::vector<float> expected = data.c, in_place = data.residual;
+    gemm(data.args, data.a.data(), data.b.data(), expected.data(), Parallel());
+    data.args.epilogue.residual = in_place.data();
+    gemm(data.args, data.a.data(), data.b.data(), in_place.data(), Parallel());
+    for (size_t i = 0; i + 1 < expected.size(); ++i) ASSERT_NEAR(in_place[i], expected[i], 1e-4);
+  }
+}
+
+TEST_P(GemmTest, nan_and_infinity_come_through) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const int64_t m : {1, 5}) {
+    GemmArgs<float> args;
+    args.m = m;
+    args.n = 3;
+    args.k = 2;
+    args.epilogue.activation = {ActivationKind::relu};
+    std::vector<float> a(static_cast<size_t>(2 * m), 1), b{NAN, inf, -inf, 1, 1, 1}, c(static_cast<size_t>(3 * m));
+    gemm(args, a.data(), b.data(), c.data(), Parallel());
+    for (size_t i = 0; i < c.size(); i += 3) {
+      EXPECT_TRUE(std::isnan(c[i]));
+      EXPECT_EQ(c[i + 1], inf);
+      EXPECT_EQ(c[i + 2], 0);
+    }
+  }
+}
+
+TEST_P(GemmTest, batches_take_their_offsets) {
+  for (const int64_t m : {1, 6, 40}) {
+    const int64_t n = 33, k = 20, count = 6;
+    const std::vector<float> a = random_values(2 * m * k, 1), b = random_values(3 * k * n, 2);
+    std::vector<float> c(static_cast<size_t>(count * m * n));
+    std::vector<int64_t> a_at, b_at, c_at;
+    for (int64_t i = 0; i < count; ++i) {
+      a_at.push_back(i / 3 * m * k);
+      b_at.push_back(i % 3 * k * n);
+      c_at.push_back(i * m * n);
+    }
+    GemmArgs<float> args;
+    args.m = m;
+    args.n = n;
+    args.k = k;
+    gemm_batched<float>(args, {count, a_at.data(), b_at.data(), c_at.data()}, a.data(), b.data(), c.data(), three_threads());
+    std::vector<float> one(static_cast<size_t>(m * n));
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      gemm_reference(args, a.data() + a_at[i], b.data() + b_at[i], one.data(), Parallel());
+      for (size_t j = 0; j < one.size(); ++j) ASSERT_NEAR(c[i * one.size() + j], one[j], 1e-5) << "product " << i;
+    }
+  }
+}
+
+RH_EVERY_ISA(GemmTest);
+
+TEST(GemmReference, integers_wrap_around) {
+  GemmArgs<int32_t> args;
+  args.m = args.n = 1;
+  args.k = 2;
+  const int32_t a[] = {0x7fffffff, 1}, b[] = {2, 5};
+  int32_t c = 0;
+  gemm_reference(args, a, b, &c, Parallel());
+  EXPECT_EQ(c, 3);
+}
+
+TEST(GemmReference, halves_are_summed_in_float) {
+  GemmArgs<Float16> args;
+  args.m = args.n = 1;
+  args.k = 4096;
+  const std::vector<Float16> a(4096, Float16(1.0f)), b(4096, Float16(0.25f));
+  Float16 c;
+  gemm_reference(args, a.data(), b.data(), &c, Parallel());
+  EXPECT_EQ(static_cast<float>(c), 1024.0f);
+}
+
+}  // namespace
+}  // namespace rh::compute

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/cpu_features.h"
+#include "base/thread_pool.h"
+
+namespace rh::compute {
+
+/// Runs a test once for every instruction set that this machine has.
+class EveryIsa : public testing::TestWithParam<const char*> {
+ protected:
+  EveryIsa() : scope_(lowered(cpu_features(), GetParam())) {}
+
+ private:
+  ScopedCpuFeatures scope_;
+};
+
+inline std::vector<const char*> isas() {
+  std::vector<const char*> names{"sse2"};
+  if (cpu_features().avx2) names.push_back("avx2");
+  if (cpu_features().avx512) names.push_back("avx512");
+  return names;
+}
+
+#define RH_EVERY_ISA(suite) \
+  INSTANTIATE_TEST_SUITE_P(, suite, testing::ValuesIn(isas()), [](const auto& info) { return std::string(info.param); })
+
+inline Parallel three_threads() {
+  static ThreadPool pool([] {
+    ThreadPool::Options options;
+    options.threads = 3;
+    return options;
+  }());
+  return Parallel(&pool, 3);
+}
+
+template <typename T = float>
+std::vector<T> random_values(int64_t count, uint32_t seed, double low = -1, double high = 1) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<double> distribution(low, high);
+  std::vector<T> values(static_cast<size_t>(count));
+  for (T& value : values) value = static_cast<T>(distribution(engine));
+  return values;
+}
+
+}  // namespace rh::compute
