@@ -137,6 +137,11 @@ void Graph::drop_input(ValueId id) {
   values_[id].is_input = false;
 }
 
+void Graph::make_input(ValueId id) {
+  inputs_.push_back(id);
+  values_[id].is_input = true;
+}
+
 void Graph::add_consumer(ValueId value, NodeId node) {
   if (value != kNoValue) values_[value].consumers.push_back(node);
 }

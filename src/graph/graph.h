@@ -127,6 +127,8 @@ class Graph {
   void set_output(size_t index, ValueId value);
   /// Graph inputs that are also initializers stop being inputs (models before IR version 4).
   void drop_input(ValueId id);
+  /// An initializer becomes an input that the caller may override.
+  void make_input(ValueId id);
   std::string fresh_name(std::string_view hint) const;
 
  private:

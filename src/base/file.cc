@@ -1,0 +1,155 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+
+namespace rh {
+
+InputFile::InputFile(std::string path, Links links) : path_(std::move(path)) {
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
+  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (links == Links::refuse_last ? O_NOFOLLOW : 0);
+  do {
+    descriptor_ = ::open(path_.c_str(), flags);
+  } while (descriptor_ < 0 && errno == EINTR);
+  if (descriptor_ < 0) {
+    const int reason = errno;
+    const bool missing = reason == ENOENT || reason == ENOTDIR;
+    fail(missing ? ErrorCode::no_such_file : ErrorCode::fail, "cannot open '{}': {}", path_,
+         missing ? "File doesn't exist" : std::strerror(reason));
+  }
+  struct stat status{};
+  const bool known = ::fstat(descriptor_, &status) == 0;
+  if (!known || !S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    descriptor_ = -1;
+    fail(ErrorCode::fail, "cannot read '{}': it is {}, expected a regular file", path_,
+         known && S_ISDIR(status.st_mode) ? "a folder" : "not a file");
+  }
+  size_ = static_cast<uint64_t>(status.st_size);
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void InputFile::read(uint64_t offset, void* to, size_t bytes) const {
+  char* position = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t got = ::pread(descriptor_, position, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(ErrorCode::fail, "cannot read '{}' at byte {}: {}", path_, offset, std::strerror(errno));
+    if (got == 0) fail(ErrorCode::fail, "'{}' ends at byte {}, expected {} bytes more", path_, offset, bytes);
+    position += got;
+    offset += static_cast<uint64_t>(got);
+    bytes -= static_cast<size_t>(got);
+  }
+}
+
+MappedFile::MappedFile(const InputFile& file) {
+  if (file.size() > std::numeric_limits<size_t>::max())
+    fail(ErrorCode::fail, "cannot map '{}': it is too large for this machine", file.path());
+  size_ = static_cast<size_t>(file.size());
+  if (size_ == 0) return;
+  base_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor_, 0);
+  if (base_ == MAP_FAILED) {
+    base_ = nullptr;
+    fail(ErrorCode::fail, "cannot map '{}' ({} bytes): {}", file.path(), size_, std::strerror(errno));
+  }
+}
+
+MappedFile::~MappedFile() {
+  if (base_) ::munmap(base_, size_);
+}
+
+std::string read_file(const std::string& path) {
+  const InputFile file(path);
+  std::string content(static_cast<size_t>(file.size()), '\0');
+  file.read(0, content.data(), content.size());
+  return content;
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), part_path_(path_ + ".part") {
+  descriptor_ = ::open(part_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail(ErrorCode::fail, "cannot write '{}': {}", path_, std::strerror(errno));
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(part_path_.c_str());
+}
+
+void OutputFile::write(const void* from, size_t bytes) {
+  const char* position = static_cast<const char*>(from);
+  while (bytes > 0) {
+    const ssize_t written = ::write(descriptor_, position, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(ErrorCode::fail, "cannot write '{}': {}", path_, std::strerror(errno));
+    position += written;
+    size_ += static_cast<uint64_t>(written);
+    bytes -= static_cast<size_t>(written);
+  }
+}
+
+void OutputFile::commit() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (descriptor < 0) return;
+  const bool closed = ::close(descriptor) == 0;
+  if (!closed || ::rename(part_path_.c_str(), path_.c_str()) != 0) {
+    const int reason = errno;
+    ::unlink(part_path_.c_str());
+    fail(ErrorCode::fail, "cannot write '{}': {}", path_, std::strerror(reason));
+  }
+}
+
+void write_file(const std::string& path, std::string_view content) {
+  OutputFile file(path);
+  file.write(content.data(), content.size());
+  file.commit();
+}
+
+std::string parent_folder(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return std::string(path.substr(0, slash == 0 ? 1 : slash));
+}
+
+std::string file_name(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+bool is_absolute_path(std::string_view path) { return path.starts_with('/'); }
+
+std::string join_path(std::string_view folder, std::string_view name) {
+  if (folder.empty() || is_absolute_path(name)) return std::string(name);
+  std::string path(folder);
+  if (!path.ends_with('/')) path += '/';
+  return path += name;
+}
+
+std::optional<std::string> resolve_path(const std::string& path) {
+  char* resolved = ::realpath(path.c_str(), nullptr);
+  if (!resolved) return std::nullopt;
+  std::string result(resolved);
+  std::free(resolved);
+  return result;
+}
+
+bool is_below(std::string_view folder, std::string_view path) {
+  if (folder == "/") return path.size() > 1 && path.starts_with('/');
+  return path.size() > folder.size() + 1 && path.starts_with(folder) && path[folder.size()] == '/';
+}
+
+}  // namespace rh

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace rh {
+
+/// A regular file opened for reading. Every function throws Error naming the path and the system's reason.
+class InputFile {
+ public:
+  enum class Links : uint8_t { follow, refuse_last };  ///< refuse_last: the path itself may not be a symbolic link
+
+  /// Throws Error{no_such_file} where nothing is there, Error{fail} where it is not a regular file or cannot be read.
+  explicit InputFile(std::string path, Links links = Links::follow);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  uint64_t size() const { return size_; }  ///< bytes, when it was opened
+  /// Exactly `bytes` bytes from `offset` on; Error{fail} where the file ends before.
+  void read(uint64_t offset, void* to, size_t bytes) const;
+
+ private:
+  friend class MappedFile;
+  std::string path_;
+  int descriptor_ = -1;
+  uint64_t size_ = 0;
+};
+
+/// A whole file, mapped read-only. An empty file maps to an empty span.
+class MappedFile {
+ public:
+  explicit MappedFile(const InputFile& file);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(base_), size_}; }
+
+ private:
+  void* base_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// A new file. It takes its path, in place of an older file there, only by commit(): mappings of the older file stay valid.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  uint64_t size() const { return size_; }  ///< bytes written
+  void write(const void* from, size_t bytes);
+  void commit();
+
+ private:
+  std::string path_, part_path_;
+  int descriptor_ = -1;
+  uint64_t size_ = 0;
+};
+
+/// The file's content.
+std::string read_file(const std::string& path);
+/// Replaces the file's content.
+void write_file(const std::string& path, std::string_view content);
+
+/// "a/b" of "a/b/c", "." of "c", "/" of "/c".
+std::string parent_folder(std::string_view path);
+std::string file_name(std::string_view path);
+/// `name` below `folder`; `name` itself where it is absolute or `folder` is empty.
+std::string join_path(std::string_view folder, std::string_view name);
+bool is_absolute_path(std::string_view path);
+/// The absolute path without symbolic links, "." and ".."; nothing where it does not exist.
+std::optional<std::string> resolve_path(const std::string& path);
+/// Whether `path` is below `folder`; both as resolve_path gives them.
+bool is_below(std::string_view folder, std::string_view path);
+
+}  // namespace rh
