@@ -1,0 +1,70 @@
+#include "onnx/external_data.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "onnx/tensor_reader.h"
+
+namespace rh::onnx {
+
+ExternalData ExternalData::beside_model(const std::string& model_path) {
+  ExternalData data = in_folder(parent_folder(model_path));
+  if (const auto resolved = resolve_path(model_path)) {
+    std::string folder = parent_folder(*resolved);
+    if (std::find(data.folders_.begin(), data.folders_.end(), folder) == data.folders_.end()) data.folders_.push_back(std::move(folder));
+  }
+  return data;
+}
+
+ExternalData ExternalData::in_folder(const std::string& folder) {
+  ExternalData data;
+  if (!folder.empty()) {
+    if (auto resolved = resolve_path(folder)) data.folders_.push_back(std::move(*resolved));
+  }
+  return data;
+}
+
+std::string ExternalData::resolve(std::string_view location) const {
+  if (folders_.empty()) {
+    fail(ErrorCode::invalid_graph,
+         "the data is in the external file '{}', but the model came without a folder: load it from its path, or name the folder", location);
+  }
+  if (location.empty() || location.find('\0') != std::string_view::npos || is_absolute_path(location)) {
+    fail(ErrorCode::invalid_graph, "the location of external data is '{}', expected a path relative to the model's folder", location);
+  }
+  std::string outside;
+  for (const std::string& base : folders_) {
+    auto path = resolve_path(join_path(base, location));
+    if (!path) continue;
+    if (std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) { return is_below(folder, *path); })) return *path;
+    outside = std::move(*path);
+  }
+  if (!outside.empty()) {
+    fail(ErrorCode::invalid_graph, "the location of external data '{}' leads to '{}', outside the model's folder '{}': refused", location,
+         outside, folders_[0]);
+  }
+  fail(ErrorCode::no_such_file, "the external data file '{}' does not exist in '{}'", location, folders_[0]);
+}
+
+Tensor ExternalData::read(DType dtype, Shape shape, std::string_view location, uint64_t offset, size_t bytes) {
+  if (!open_file_ || open_location_ != location) {
+    open_file_ = std::make_unique<InputFile>(resolve(location), InputFile::Links::refuse_last);
+    open_location_ = location;
+  }
+  const uint64_t size = open_file_->size();
+  if (offset > size || bytes > size - offset) {
+    fail(ErrorCode::invalid_graph, "the external data file '{}' has {} bytes, expected {} bytes from offset {} on", open_file_->path(),
+         size, bytes, offset);
+  }
+  if (bytes < kInPlaceBytes || !is_aligned_for(dtype, offset)) {
+    Tensor tensor(dtype, std::move(shape));
+    open_file_->read(offset, tensor.raw(), bytes);
+    return tensor;
+  }
+  std::shared_ptr<const MappedFile>& mapped = mapped_[open_location_];
+  if (!mapped || mapped->bytes().size() < offset + bytes) mapped = std::make_shared<const MappedFile>(*open_file_);
+  const std::byte* data = mapped->bytes().data() + offset;
+  return Tensor(dtype, std::move(shape), const_cast<std::byte*>(data), mapped);
+}
+
+}  // namespace rh::onnx

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "tensor/tensor.h"
+
+namespace rh::onnx {
+
+/// The files beside a model that hold tensor data. A file counts only where it lies, symbolic links resolved, in the model's folder or in
+/// the folder to which the model's own link leads (Hugging Face: snapshots/<revision>/model.onnx -> ../../blobs/<hash>, its data file
+/// likewise).
+class ExternalData {
+ public:
+  static ExternalData beside_model(const std::string& model_path);
+  /// An empty folder: every reference is refused.
+  static ExternalData in_folder(const std::string& folder);
+
+  /// `bytes` bytes from `offset` on of the file at `location`: mapped where the alignment of the type allows, else copied.
+  Tensor read(DType dtype, Shape shape, std::string_view location, uint64_t offset, size_t bytes);
+
+  /// The resolved path of `location`. Throws Error{invalid_graph} where it is absolute or leads outside, Error{no_such_file} where nothing
+  /// is there.
+  std::string resolve(std::string_view location) const;
+
+ private:
+  std::vector<std::string> folders_;  ///< resolved
+  std::string open_location_;
+  std::unique_ptr<InputFile> open_file_;  ///< only the last one: some models have a file for each of thousands of tensors
+  std::map<std::string, std::shared_ptr<const MappedFile>, std::less<>> mapped_;
+};
+
+}  // namespace rh::onnx

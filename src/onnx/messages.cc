@@ -1,0 +1,172 @@
+#include "onnx/messages.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+
+namespace rh::onnx {
+
+namespace {
+
+std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+
+/// The message with its string field `number`, by which others refer to it.
+NamedMessage named(std::string_view message, uint32_t number) {
+  NamedMessage result{{}, message};
+  Wire wire = wire_of(message);
+  while (wire.next()) {
+    if (wire.tag_and_type() == length_delimited(number)) {
+      result.name = content(wire);
+    } else {
+      wire.skip();
+    }
+  }
+  return result;
+}
+
+std::pair<std::string_view, int> parse_import(std::string_view message) {
+  std::string_view domain;
+  int64_t version = 0;
+  Wire wire = wire_of(message);
+  while (wire.next()) {
+    switch (wire.tag_and_type()) {
+      case length_delimited(field::opset::domain): domain = content(wire); break;
+      case varint(field::opset::version): version = wire.get_int64(); break;
+      default: wire.skip();
+    }
+  }
+  if (version < 1 || version > std::numeric_limits<int>::max()) {
+    fail(ErrorCode::invalid_graph, "the opset import of domain '{}' has version {}, expected a positive number", domain, version);
+  }
+  return {normal_domain(domain), static_cast<int>(version)};
+}
+
+void add_import(Imports& imports, std::string_view message) {
+  const auto import = parse_import(message);
+  for (auto& present : imports) {
+    if (present.first == import.first) {
+      present.second = std::max(present.second, import.second);
+      return;
+    }
+  }
+  imports.push_back(import);
+}
+
+std::pair<std::string, std::string> parse_entry(std::string_view message) {
+  std::pair<std::string, std::string> entry;
+  Wire wire = wire_of(message);
+  while (wire.next()) {
+    switch (wire.tag_and_type()) {
+      case length_delimited(field::entry::key): entry.first = content(wire); break;
+      case length_delimited(field::entry::value): entry.second = content(wire); break;
+      default: wire.skip();
+    }
+  }
+  return entry;
+}
+
+}  // namespace
+
+NodeFields NodeFields::parse(std::string_view message) {
+  NodeFields node;
+  Wire wire = wire_of(message);
+  while (wire.next()) {
+    switch (wire.tag_and_type()) {
+      case length_delimited(field::node::input): node.inputs.push_back(content(wire)); break;
+      case length_delimited(field::node::output): node.outputs.push_back(content(wire)); break;
+      case length_delimited(field::node::name): node.name = content(wire); break;
+      case length_delimited(field::node::op_type): node.op_type = content(wire); break;
+      case length_delimited(field::node::domain): node.domain = normal_domain(content(wire)); break;
+      case length_delimited(field::node::overload): node.overload = content(wire); break;
+      case length_delimited(field::node::attribute): node.attributes.push_back(named(content(wire), field::attribute::name)); break;
+      default: wire.skip();
+    }
+  }
+  return node;
+}
+
+GraphFields GraphFields::parse(std::string_view message) {
+  GraphFields graph;
+  Wire wire = wire_of(message);
+  while (wire.next()) {
+    switch (wire.tag_and_type()) {
+      case length_delimited(field::graph::node): graph.nodes.push_back(NodeFields::parse(content(wire))); break;
+      case length_delimited(field::graph::name): graph.name = content(wire); break;
+      case length_delimited(field::graph::doc_string): graph.doc_string = content(wire); break;
+      case length_delimited(field::graph::initializer): graph.initializers.push_back(content(wire)); break;
+      case length_delimited(field::graph::sparse_initializer): graph.sparse_initializers.push_back(content(wire)); break;
+      case length_delimited(field::graph::input): graph.inputs.push_back(named(content(wire), field::value_info::name)); break;
+      case length_delimited(field::graph::output): graph.outputs.push_back(named(content(wire), field::value_info::name)); break;
+      case length_delimited(field::graph::value_info): graph.value_infos.push_back(named(content(wire), field::value_info::name)); break;
+      default: wire.skip();
+    }
+  }
+  return graph;
+}
+
+FunctionFields FunctionFields::parse(std::string_view message) {
+  FunctionFields function;
+  Wire wire = wire_of(message);
+  while (wire.next()) {
+    switch (wire.tag_and_type()) {
+      case length_delimited(field::function::name): function.name = content(wire); break;
+      case length_delimited(field::function::domain): function.domain = normal_domain(content(wire)); break;
+      case length_delimited(field::function::overload): function.overload = content(wire); break;
+      case length_delimited(field::function::input): function.inputs.push_back(content(wire)); break;
+      case length_delimited(field::function::output): function.outputs.push_back(content(wire)); break;
+      case length_delimited(field::function::attribute): function.attributes.push_back(content(wire)); break;
+      case length_delimited(field::function::attribute_proto):
+        function.defaults.push_back(named(content(wire), field::attribute::name));
+        break;
+      case length_delimited(field::function::node): function.nodes.push_back(NodeFields::parse(content(wire))); break;
+      case length_delimited(field::function::opset_import): add_import(function.imports, content(wire)); break;
+      default: wire.skip();
+    }
+  }
+  return function;
+}
+
+ModelFields ModelFields::parse(std::string_view message) {
+  ModelFields model;
+  Wire wire = wire_of(message);
+  while (wire.next()) {
+    switch (wire.tag_and_type()) {
+      case varint(field::model::ir_version): model.ir_version = wire.get_int64(); break;
+      case varint(field::model::model_version): model.model_version = wire.get_int64(); break;
+      case length_delimited(field::model::producer_name): model.producer_name = content(wire); break;
+      case length_delimited(field::model::producer_version): model.producer_version = content(wire); break;
+      case length_delimited(field::model::domain): model.domain = content(wire); break;
+      case length_delimited(field::model::doc_string): model.doc_string = content(wire); break;
+      case length_delimited(field::model::graph):
+        model.graph = content(wire);
+        model.has_graph = true;
+        break;
+      case length_delimited(field::model::opset_import): add_import(model.imports, content(wire)); break;
+      case length_delimited(field::model::metadata_props): model.metadata.push_back(parse_entry(content(wire))); break;
+      case length_delimited(field::model::functions): model.functions.push_back(FunctionFields::parse(content(wire))); break;
+      default: wire.skip();
+    }
+  }
+  return model;
+}
+
+std::string_view type_of_value_info(std::string_view message) {
+  std::string_view type;
+  Wire wire = wire_of(message);
+  while (wire.next()) {
+    if (wire.tag_and_type() == length_delimited(field::value_info::type)) {
+      type = content(wire);
+    } else {
+      wire.skip();
+    }
+  }
+  return type;
+}
+
+int imported_version(const Imports& imports, std::string_view domain) {
+  const auto at = std::find_if(imports.begin(), imports.end(), [&](const auto& import) { return import.first == domain; });
+  return at == imports.end() ? 0 : at->second;
+}
+
+}  // namespace rh::onnx

@@ -1,0 +1,87 @@
+#include "onnx/reader.h"
+
+#include "base/file.h"
+#include "onnx/graph_reader.h"
+#include "onnx/located.h"
+#include "onnx/value_reader.h"
+#include "ops/schema.h"
+
+namespace rh::onnx {
+
+namespace {
+
+std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+void check_header(const ModelFields& fields) {
+  if (!fields.has_graph) fail(ErrorCode::invalid_protobuf, "the model has no graph: the data is empty, truncated or not an ONNX model");
+  if (fields.ir_version < 1 || fields.ir_version > kNewestIrVersion) {
+    fail(ErrorCode::fail, "Unsupported model IR version: {}, expected 1 to {}", fields.ir_version, kNewestIrVersion);
+  }
+  if (fields.imports.empty() && fields.ir_version >= 3) {
+    fail(ErrorCode::invalid_graph, "Missing opset in the model: expected an opset import for each domain that it uses");
+  }
+  for (const auto& [domain, version] : fields.imports) {
+    const int latest = ops::latest_opset(domain);
+    if (latest != 0 && version > latest) {
+      fail(ErrorCode::invalid_graph,
+           "the model imports opset {} of domain '{}', the newest supported one is {}: convert the model to an older opset", version,
+           domain.empty() ? "ai.onnx" : domain, latest);
+    }
+  }
+}
+
+Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& limits) {
+  ModelFields fields = ModelFields::parse(bytes);
+  check_header(fields);
+  if (fields.imports.empty()) fields.imports.emplace_back("", 1);
+  const GraphFields graph = GraphFields::parse(fields.graph);
+  Model model;
+  model.ir_version = fields.ir_version;
+  model.model_version = fields.model_version;
+  model.producer_name = fields.producer_name;
+  model.producer_version = fields.producer_version;
+  model.domain = fields.domain;
+  model.description = fields.doc_string;
+  model.graph_description = graph.doc_string;
+  model.metadata = std::move(fields.metadata);
+  GraphReader(fields, tensors, limits).read_main(graph, *model.graph);
+  return model;
+}
+
+}  // namespace
+
+Model read_model(const std::string& path, const ReadOptions& options) {
+  return located([&] { return Where{.file = path, .node = {}, .op = {}, .tensor = {}}; },
+                 [&] {
+                   const InputFile file(path);
+                   auto mapping = std::make_shared<const MappedFile>(file);
+                   ExternalData external = ExternalData::beside_model(path);
+                   const std::string_view bytes = text_of(mapping->bytes());
+                   TensorReader tensors({.bytes = bytes, .in_place = true, .owner = mapping, .file = &file}, &external);
+                   Model model = build(bytes, tensors, options.limits);
+                   model.path = path;
+                   return model;
+                 });
+}
+
+Model read_model(std::span<const std::byte> bytes, const ReadOptions& options) {
+  return located([] { return Where{}; },
+                 [&] {
+                   ExternalData external = ExternalData::in_folder(options.folder);
+                   const bool borrow = options.buffer_use == ReadOptions::BufferUse::borrow;
+                   TensorReader tensors({.bytes = text_of(bytes), .in_place = borrow, .owner = borrow ? options.owner : nullptr},
+                                        &external);
+                   return build(text_of(bytes), tensors, options.limits);
+                 });
+}
+
+Tensor read_tensor(std::span<const std::byte> bytes) {
+  TensorReader tensors({.bytes = text_of(bytes)}, nullptr);
+  return tensors.read(text_of(bytes));
+}
+
+Value read_value(std::span<const std::byte> bytes, const ValueType& type) {
+  return located([] { return Where{}; }, [&] { return read_value_message(text_of(bytes), type.kind()); });
+}
+
+}  // namespace rh::onnx

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "graph/graph.h"
+
+namespace rh::onnx {
+
+/// What a file may ask for, beyond what its own size bounds.
+struct ReadLimits {
+  int depth = 64;                     ///< subgraphs and function calls inside each other
+  int64_t inlined_nodes = 1'000'000;  ///< nodes that come from model-local functions
+};
+
+struct ReadOptions {
+  enum class BufferUse : uint8_t {
+    copy,    ///< the caller's buffer may go once read_model has returned
+    borrow,  ///< tensors may look into the buffer; it lives as long as they do, by `owner` or by the caller's promise
+  };
+  BufferUse buffer_use = BufferUse::copy;
+  std::shared_ptr<const void> owner;  ///< of a borrowed buffer
+  std::string folder;                 ///< of external data for a model in a buffer; empty: there may be none
+  ReadLimits limits;
+};
+
+/// Reads a model from its file, which is mapped: large weights stay in the mapping where their alignment allows. Model-local functions are
+/// inlined, sparse initializers of bearable size become dense. Throws Error{no_such_file}, Error{invalid_protobuf}, Error{invalid_graph}
+/// and Error{not_implemented}, naming file, node, operator and tensor. ONNX IR versions 1 to 14.
+Model read_model(const std::string& path, const ReadOptions& options = {});
+Model read_model(std::span<const std::byte> bytes, const ReadOptions& options = {});
+
+/// A TensorProto, as in the .pb files of test data; copied.
+Tensor read_tensor(std::span<const std::byte> bytes);
+/// A message of the kind that `type` says: TensorProto, SparseTensorProto, SequenceProto, MapProto or OptionalProto; copied.
+Value read_value(std::span<const std::byte> bytes, const ValueType& type);
+
+}  // namespace rh::onnx

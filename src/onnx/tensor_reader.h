@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/file.h"
+#include "onnx/external_data.h"
+#include "tensor/value.h"
+
+namespace rh::onnx {
+
+/// Smaller tensors are copied even where they could stay where they are.
+inline constexpr size_t kInPlaceBytes = 4096;
+
+/// Whether elements at this address (or at this offset of a page) are aligned for their type.
+bool is_aligned_for(DType dtype, uint64_t address);
+
+/// The bytes that a message was read from.
+struct Buffer {
+  std::string_view bytes;
+  bool in_place = false;              ///< tensors may look into the buffer
+  std::shared_ptr<const void> owner;  ///< keeps the buffer alive
+  const InputFile* file = nullptr;    ///< where the buffer is the mapping of a file
+};
+
+/// Decodes tensors. What a tensor claims is checked against the bytes that are there before memory is taken for it.
+class TensorReader {
+ public:
+  /// `external` may be null: external data is refused.
+  TensorReader(Buffer buffer, ExternalData* external) : buffer_(std::move(buffer)), external_(external) {}
+
+  /// A TensorProto inside the buffer. `name`, where given, gets the tensor's name.
+  Tensor read(std::string_view message, std::string_view* name = nullptr);
+  /// A SparseTensorProto: COO with linear [nnz] or [nnz, rank] indices. `name` gets the name of its values.
+  SparseTensor read_sparse(std::string_view message, std::string_view* name = nullptr);
+
+ private:
+  struct Fields;
+  Fields parse(std::string_view message) const;
+  Tensor read_fields(const Fields& fields, std::string_view message);
+  Tensor read_external(const Fields& fields, DType dtype, Shape shape, size_t bytes);
+  Tensor read_raw(DType dtype, Shape shape, std::string_view raw);
+
+  Buffer buffer_;
+  ExternalData* external_;
+};
+
+/// The dense form: zeros but for the values.
+Tensor to_dense(const SparseTensor& sparse);
+
+}  // namespace rh::onnx

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "graph/type.h"
+
+namespace rh::onnx {
+
+/// A TypeProto. Negative and nameless dimensions are unknown ones. Throws Error{invalid_graph} on unknown element types and absurd nesting.
+ValueType read_type(std::string_view bytes);
+/// The TypeProto; empty for unknown types.
+std::string write_type(const ValueType& type);
+
+}  // namespace rh::onnx

@@ -1,0 +1,292 @@
+#include "onnx/writer.h"
+
+#include <unordered_set>
+
+#include "base/file.h"
+#include "onnx/proto.h"
+#include "onnx/tensor_writer.h"
+#include "onnx/type_reader.h"
+#include "ops/schema.h"
+
+namespace rh::onnx {
+
+namespace {
+
+constexpr int64_t kDefaultIrVersion = 10;
+constexpr int64_t kOldestIrVersion = 4;  ///< the first in which initializers need not be inputs
+
+class ModelWriter {
+ public:
+  ModelWriter(const WriteOptions& options, ExternalSink* sink) : options_(options), sink_(sink) {}
+
+  std::string write(const Model& model);
+
+ private:
+  /// What the values of a graph are called in the file.
+  using Names = std::vector<std::string>;
+
+  void collect_imports(const Graph& graph);
+  Names name_values(const Graph& graph, const Names* outer);
+  void write_graph(WireWriter& message, const Graph& graph, const Names* outer);
+  void write_initializers(WireWriter& message, const Graph& graph, const Names& names);
+  void write_node(WireWriter& message, const Graph& graph, const Node& node, const Names& names);
+  void write_attribute(WireWriter& message, const Attribute& attribute, const Names& names);
+  void write_value_info(WireWriter& message, uint32_t number, const std::string& name, const ValueType& type);
+
+  const WriteOptions& options_;
+  ExternalSink* sink_;
+  std::map<std::string, int> imports_;
+  std::unordered_set<std::string> visible_;  ///< names of the graph being written and of those around it
+  std::string bytes_;
+};
+
+size_t tensor_bytes(const Graph& graph) {
+  size_t bytes = 0;
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    const Value& value = graph.value(id).initializer;
+    if (value.is_tensor() && value.tensor().dtype() != DType::string) bytes += value.tensor().bytes();
+  }
+  return bytes;
+}
+
+std::string ModelWriter::write(const Model& model) {
+  imports_ = model.graph->opset_imports;
+  collect_imports(*model.graph);
+  if (!sink_) {
+    const size_t weights = tensor_bytes(*model.graph);
+    if (weights > kMessageLimit) {
+      fail(ErrorCode::fail, "the model has {} bytes of weights, a message holds less than 2 GiB: write the weights as external data",
+           weights);
+    }
+    bytes_.reserve(weights + (weights >> 8) + 4096);
+  }
+  WireWriter message(bytes_);
+  message.add_int64(field::model::ir_version, model.ir_version == 0 ? kDefaultIrVersion : std::max(model.ir_version, kOldestIrVersion));
+  const auto add_text = [&](uint32_t number, const std::string& text) {
+    if (!text.empty()) message.add_string(number, text);
+  };
+  add_text(field::model::producer_name, model.producer_name);
+  add_text(field::model::producer_version, model.producer_version);
+  add_text(field::model::domain, model.domain);
+  if (model.model_version != 0) message.add_int64(field::model::model_version, model.model_version);
+  add_text(field::model::doc_string, model.description);
+  {
+    WireWriter graph(message, field::model::graph);
+    write_graph(graph, *model.graph, nullptr);
+    if (!model.graph_description.empty()) graph.add_string(field::graph::doc_string, model.graph_description);
+  }
+  for (const auto& [domain, version] : imports_) {
+    WireWriter import(message, field::model::opset_import);
+    import.add_string(field::opset::domain, domain);
+    import.add_int64(field::opset::version, version);
+  }
+  for (const auto& [key, value] : model.metadata) {
+    WireWriter entry(message, field::model::metadata_props);
+    entry.add_string(field::entry::key, key);
+    entry.add_string(field::entry::value, value);
+  }
+  if (bytes_.size() > kMessageLimit) {
+    fail(ErrorCode::fail, "the model takes {} bytes, a message holds less than 2 GiB: write the weights as external data", bytes_.size());
+  }
+  return std::move(bytes_);
+}
+
+void ModelWriter::collect_imports(const Graph& graph) {
+  for (NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    const int import = imports_.emplace(node.domain, node.opset).first->second;
+    if (import != node.opset &&
+        ops::find_schema(node.domain, node.op_type, import) != ops::find_schema(node.domain, node.op_type, node.opset)) {
+      throw Error(
+          ErrorCode::invalid_graph,
+          fmt::format("the operator is of another opset than the model's, {}, and their meanings differ: convert the node first", import),
+          node.where());
+    }
+    Graph::for_each_subgraph(node, [&](const Graph& subgraph) { collect_imports(subgraph); });
+  }
+}
+
+ModelWriter::Names ModelWriter::name_values(const Graph& graph, const Names* outer) {
+  Names names(static_cast<size_t>(graph.value_count()));
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    const GraphValue& value = graph.value(id);
+    std::string& name = names[static_cast<size_t>(id)];
+    if (value.outer != kNoValue) {
+      name = (*outer)[static_cast<size_t>(value.outer)];
+      continue;
+    }
+    name = value.name;
+    for (int i = 1; !visible_.insert(name).second; ++i) name = value.name + "__" + std::to_string(i);
+  }
+  return names;
+}
+
+void ModelWriter::write_graph(WireWriter& message, const Graph& graph, const Names* outer) {
+  const Names names = name_values(graph, outer);
+  const auto name_of = [&](ValueId id) -> const std::string& { return names[static_cast<size_t>(id)]; };
+  const std::vector<NodeId> order = graph.topological_order();
+  for (NodeId id : order) {
+    WireWriter node(message, field::graph::node);
+    write_node(node, graph, graph.node(id), names);
+  }
+  message.add_string(field::graph::name, graph.name.empty() ? "graph" : graph.name);
+  write_initializers(message, graph, names);
+  for (ValueId id : graph.inputs()) write_value_info(message, field::graph::input, name_of(id), graph.value(id).type);
+  for (ValueId id : graph.outputs()) write_value_info(message, field::graph::output, name_of(id), graph.value(id).type);
+  for (NodeId id : order) {
+    if (!options_.value_info) break;
+    for (ValueId output : graph.node(id).outputs) {
+      if (output == kNoValue || graph.value(output).is_output || graph.value(output).type.is_unknown()) continue;
+      write_value_info(message, field::graph::value_info, name_of(output), graph.value(output).type);
+    }
+  }
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    if (graph.value(id).outer == kNoValue) visible_.erase(name_of(id));
+  }
+}
+
+void ModelWriter::write_initializers(WireWriter& message, const Graph& graph, const Names& names) {
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    const GraphValue& value = graph.value(id);
+    if (value.initializer.empty() || (value.consumers.empty() && !value.is_input && !value.is_output)) continue;
+    const std::string& name = names[static_cast<size_t>(id)];
+    if (value.initializer.is_tensor()) {
+      WireWriter tensor(message, field::graph::initializer);
+      write_tensor_fields(tensor, value.initializer.tensor(), name, sink_);
+    } else if (value.initializer.is_sparse()) {
+      WireWriter sparse(message, field::graph::sparse_initializer);
+      write_sparse_fields(sparse, value.initializer.sparse(), name, sink_);
+    } else {
+      fail(ErrorCode::invalid_graph, "initializer '{}' is neither a tensor nor a sparse tensor: ONNX has no form for it", name);
+    }
+  }
+}
+
+void ModelWriter::write_value_info(WireWriter& message, uint32_t number, const std::string& name, const ValueType& type) {
+  WireWriter info(message, number);
+  info.add_string(field::value_info::name, name);
+  const std::string type_bytes = write_type(type);
+  if (!type_bytes.empty()) info.add_message(field::value_info::type, type_bytes);
+}
+
+void ModelWriter::write_node(WireWriter& message, const Graph& graph, const Node& node, const Names& names) {
+  const auto add_names = [&](uint32_t number, const std::vector<ValueId>& ids) {
+    for (ValueId id : ids) message.add_string(number, id == kNoValue ? std::string() : names[static_cast<size_t>(id)]);
+  };
+  add_names(field::node::input, node.inputs);
+  add_names(field::node::output, node.outputs);
+  if (!node.name.empty()) message.add_string(field::node::name, node.name);
+  message.add_string(field::node::op_type, node.op_type);
+  for (const Attribute& attribute : node.attributes) {
+    WireWriter one(message, field::node::attribute);
+    write_attribute(one, attribute, names);
+  }
+  if (!node.domain.empty()) message.add_string(field::node::domain, node.domain);
+}
+
+void ModelWriter::write_attribute(WireWriter& message, const Attribute& attribute, const Names& names) {
+  namespace numbers = field::attribute;
+  const auto tensor = [&](uint32_t number, const Tensor& value) {
+    WireWriter part(message, number);
+    write_tensor_fields(part, value, {}, sink_);
+  };
+  const auto sparse = [&](uint32_t number, const SparseTensor& value) {
+    WireWriter part(message, number);
+    write_sparse_fields(part, value, {}, sink_);
+  };
+  const auto graph = [&](uint32_t number, const std::shared_ptr<Graph>& value) {
+    WireWriter part(message, number);
+    write_graph(part, *value, &names);
+  };
+  const auto all = [](const auto& values, uint32_t number, const auto& write) {
+    for (const auto& value : values) write(number, value);
+  };
+  const auto type = [&](AttributeType kind) { message.add_enum(numbers::type, static_cast<int32_t>(kind)); };
+  struct Visitor {
+    WireWriter& message;
+    decltype(tensor)& write_tensor;
+    decltype(sparse)& write_sparse;
+    decltype(graph)& write_graph;
+    decltype(all)& each;
+    decltype(type)& set_type;
+    const Attribute& attribute;
+
+    void operator()(std::monostate) const { fail(ErrorCode::invalid_graph, "attribute '{}' has no value", attribute.name); }
+    void operator()(const AttributeReference&) const {
+      fail(ErrorCode::invalid_graph, "attribute '{}' refers to a function's attribute outside of a function", attribute.name);
+    }
+    void operator()(int64_t value) const {
+      message.add_int64(numbers::i, value);
+      set_type(AttributeType::integer);
+    }
+    void operator()(float value) const {
+      message.add_float(numbers::f, value);
+      set_type(AttributeType::real);
+    }
+    void operator()(const std::string& value) const {
+      message.add_bytes(numbers::s, value);
+      set_type(AttributeType::string);
+    }
+    void operator()(const Tensor& value) const {
+      write_tensor(numbers::t, value);
+      set_type(AttributeType::tensor);
+    }
+    void operator()(const SparseTensor& value) const {
+      write_sparse(numbers::sparse_tensor, value);
+      set_type(AttributeType::sparse_tensor);
+    }
+    void operator()(const std::shared_ptr<Graph>& value) const {
+      write_graph(numbers::g, value);
+      set_type(AttributeType::graph);
+    }
+    void operator()(const ValueType& value) const {
+      message.add_message(numbers::tp, write_type(value));
+      set_type(AttributeType::type);
+    }
+    void operator()(const std::vector<int64_t>& values) const {
+      for (int64_t value : values) message.add_int64(numbers::ints, value);
+      set_type(AttributeType::integers);
+    }
+    void operator()(const std::vector<float>& values) const {
+      for (float value : values) message.add_float(numbers::floats, value);
+      set_type(AttributeType::reals);
+    }
+    void operator()(const std::vector<std::string>& values) const {
+      for (const std::string& value : values) message.add_bytes(numbers::strings, value);
+      set_type(AttributeType::strings);
+    }
+    void operator()(const std::vector<Tensor>& values) const {
+      each(values, numbers::tensors, write_tensor);
+      set_type(AttributeType::tensors);
+    }
+    void operator()(const std::vector<SparseTensor>& values) const {
+      each(values, numbers::sparse_tensors, write_sparse);
+      set_type(AttributeType::sparse_tensors);
+    }
+    void operator()(const std::vector<std::shared_ptr<Graph>>& values) const {
+      each(values, numbers::graphs, write_graph);
+      set_type(AttributeType::graphs);
+    }
+    void operator()(const std::vector<ValueType>& values) const {
+      for (const ValueType& value : values) message.add_message(numbers::type_protos, write_type(value));
+      set_type(AttributeType::types);
+    }
+  };
+  message.add_string(numbers::name, attribute.name);
+  std::visit(Visitor{message, tensor, sparse, graph, all, type, attribute}, attribute.value);
+}
+
+}  // namespace
+
+std::string write_model(const Model& model, const WriteOptions& options) { return ModelWriter(options, nullptr).write(model); }
+
+void write_model_file(const Model& model, const std::string& path, size_t external_bytes, const WriteOptions& options) {
+  if (external_bytes == static_cast<size_t>(-1)) return write_file(path, write_model(model, options));
+  OutputFile data(path + ".data");
+  ExternalSink sink{data, file_name(path) + ".data", external_bytes};
+  const std::string bytes = ModelWriter(options, &sink).write(model);
+  data.commit();
+  write_file(path, bytes);
+}
+
+}  // namespace rh::onnx
