@@ -16,7 +16,7 @@ setup_packages() {
   local names=packages_$1 missing=() name
   command -v dpkg-query >/dev/null || die "no dpkg on this system; install what stands for: ${!names}"
   local installed
-  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' ${!names} 2>/dev/null)
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' ${!names} 2>/dev/null) || true
   for name in ${!names}; do
     grep -qx "installed $name" <<<"$installed" || missing+=("$name")
   done
