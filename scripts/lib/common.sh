@@ -54,6 +54,12 @@ requirements() {
 # What an environment of this tier is made from.
 requirements_sum() { cat $(requirements "$1") "$root/scripts/requirements/clients.txt" | sha256sum; }
 
+# Quiet unless it fails: pip complains of what --no-deps left out.
+pip_install() {
+  local log=$venv/pip.log
+  "$python" -m pip install -q --disable-pip-version-check "$@" >"$log" 2>&1 || { cat "$log" >&2; die "pip install failed"; }
+}
+
 # A virtual environment in build/venv with the pinned packages of a tier; a stamp a tier says which lists it was made from.
 setup_venv() {
   local tier=$1 base list=()
@@ -64,8 +70,8 @@ setup_venv() {
     "$base" -m venv --clear "$venv" || die "python -m venv failed"
   fi
   mapfile -t list < <(requirements "$tier")
-  "$python" -m pip install -q --disable-pip-version-check "${list[@]/#/--requirement=}" || die "pip install failed"
-  "$python" -m pip install -q --disable-pip-version-check --no-deps -r "$root/scripts/requirements/clients.txt" || die "pip install failed"
+  pip_install "${list[@]/#/--requirement=}"
+  pip_install --no-deps -r "$root/scripts/requirements/clients.txt"
   requirements_sum demo >"$venv/.demo.stamp"
   requirements_sum "$tier" >"$venv/.$tier.stamp"
 }
