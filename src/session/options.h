@@ -1,0 +1,96 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "tensor/value.h"
+
+namespace rh {
+
+/// The numbers are those of GraphOptimizationLevel.
+enum class OptimizationLevel : int { none = 0, basic = 1, extended = 2, layout = 3, all = 99 };
+
+enum class ExecutionMode : int { sequential = 0, parallel = 1 };
+
+/// The numbers are those of OrtLoggingLevel.
+enum class LogSeverity : int { verbose = 0, info = 1, warning = 2, error = 3, fatal = 4 };
+
+/// Takes log messages at or above its level. Thread-safe.
+class LogSink {
+ public:
+  virtual ~LogSink() = default;
+  virtual bool enabled(LogSeverity severity) const = 0;
+  virtual void log(LogSeverity severity, std::string_view category, std::string_view message) = 0;
+};
+
+/// A provider that the user asked for, with options for it.
+struct ProviderChoice {
+  std::string name;  ///< "CPUExecutionProvider"
+  std::map<std::string, std::string> options;
+};
+
+/// How a session loads, places and runs its model. Entries of `config` that repeat a field ("session.intra_op_num_threads") win over it.
+struct SessionOptions {
+  // --- threads
+  int intra_op_threads = 0;  ///< 0: all that the pool has; 1: the calling thread alone
+  int inter_op_threads = 0;  ///< accepted; nodes run one after the other
+  ExecutionMode execution_mode = ExecutionMode::sequential;
+  /// The environment's pool, used in place of the process-wide one; null where the session is to have its own threads.
+  std::shared_ptr<ThreadPool> shared_pool;
+  bool deterministic = false;
+
+  // --- graph
+  OptimizationLevel optimization_level = OptimizationLevel::all;
+  std::vector<std::string> disabled_passes;
+  std::vector<std::pair<std::string, int64_t>> dims_by_name;        ///< free dimension (symbol) → value
+  std::vector<std::pair<std::string, int64_t>> dims_by_denotation;  ///< "DATA_BATCH" → value
+  std::map<std::string, Value> initializers;                        ///< replace those of the model; shared, not copied
+  std::string optimized_model_path;                                 ///< where to write the graph after the passes; empty: nowhere
+  std::string external_data_folder;                                 ///< of a model given as bytes; empty: none
+
+  // --- providers
+  std::vector<ProviderChoice> providers;  ///< in order of preference; the CPU always comes last, named or not
+
+  // --- memory
+  bool memory_pattern = true;  ///< plan intermediate tensors ahead; otherwise each is allocated as it comes
+  bool cpu_arena = true;       ///< keep the memory of runs for later runs
+  bool borrow_bytes = false;   ///< a model given as bytes is not copied; the caller keeps it as long as the session lives
+
+  // --- logging and profiling
+  std::shared_ptr<LogSink> log;  ///< null: no messages
+  std::string log_id;
+  int log_severity = -1;  ///< -1: the environment's
+  int log_verbosity = 0;
+  bool profiling = false;
+  std::string profile_prefix;  ///< of the trace file: "<prefix>_<date>_<time>.json"
+
+  /// Config entries by key, "session.*" and "ep.*" as the public interface names them, "roundhouse.*" ours: an unknown key or value of ours
+  /// is an error that names the nearest valid one.
+  std::map<std::string, std::string> config;
+  /// Set from any thread to stop a load under way, which then throws Error{load_canceled}; null: never.
+  std::shared_ptr<std::atomic<bool>> cancel_load;
+};
+
+struct RunOptions {
+  std::string tag;
+  int log_severity = -1;
+  int log_verbosity = 0;
+  std::map<std::string, std::string> config;
+  /// Set from any thread to stop the run between steps; it then returns a failed Status. Null: never. Not owned.
+  const std::atomic<bool>* terminate = nullptr;
+  /// Leave out the nodes on which none of the outputs asked for depends.
+  bool only_execute_path_to_fetches = false;
+};
+
+/// Throws Error{invalid_argument} where a "roundhouse." key or its value is unknown, or a number is malformed; folds the entries that
+/// repeat fields into them.
+void apply_config(SessionOptions& options);
+
+}  // namespace rh

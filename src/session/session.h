@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/type.h"
+#include "partition/placement.h"
+#include "session/options.h"
+#include "tensor/value.h"
+
+namespace rh {
+
+struct Model;
+
+/// An input, output or overridable initializer of a model.
+struct ValueInfo {
+  std::string name;
+  ValueType type;
+};
+
+/// What the model file says about itself.
+struct ModelMetadata {
+  std::string producer_name;
+  std::string graph_name;
+  std::string domain;
+  std::string description;
+  std::string graph_description;
+  int64_t version = 0;
+  std::vector<std::pair<std::string, std::string>> custom;
+};
+
+/// Counters for tests, `bench` and reports; those of the executor grow as the session runs.
+struct SessionStatistics {
+  int64_t nodes = 0;              ///< steps of the plan, those of subgraphs included
+  int64_t plan_bindings = 0;      ///< times that sizes were computed anew because a symbol left the range bound before
+  size_t planned_peak_bytes = 0;  ///< arena of the largest binding of the main graph
+  size_t frame_bytes = 0;         ///< memory that idle frames hold: arenas, late-bound blocks, scratch
+  int64_t late_allocations = 0;   ///< times that a value found no memory planned or cached for it
+  int64_t runs = 0;
+  size_t constant_bytes = 0;  ///< initializers that the plan holds on to
+  double read_ms = 0, passes_ms = 0, partition_ms = 0, compile_ms = 0;
+};
+
+/// A model made ready to run. create() throws Error; run() may be called from any thread, many at a time.
+class Session {
+ public:
+  static std::unique_ptr<Session> create(const std::string& path, const SessionOptions& options = {});
+  static std::unique_ptr<Session> create(std::span<const std::byte> bytes, const SessionOptions& options = {});
+  /// From a model built in memory, which the session takes over.
+  static std::unique_ptr<Session> create(Model model, const SessionOptions& options = {});
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const std::vector<ValueInfo>& inputs() const;
+  const std::vector<ValueInfo>& outputs() const;
+  const std::vector<ValueInfo>& overridable_initializers() const;
+  const ModelMetadata& metadata() const;
+  const SessionOptions& options() const;
+
+  /// Runs the model. `inputs` go with `input_names`; every input must be there, overridable initializers may be. `outputs` go with
+  /// `output_names`: where a tensor is given it is written in place and must have the type and shape of the result, else a new value that
+  /// owns its memory is put there. Inputs must stay unchanged until run returns. Errors: invalid_argument for what the caller gave wrongly,
+  /// else those of the kernels, naming node, operator and tensors; outputs are then in no particular state.
+  Status run(const RunOptions& options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
+             std::span<const char* const> output_names, std::span<Value> outputs);
+
+  /// Names of the providers in use, in order of preference.
+  const std::vector<std::string>& providers() const;
+  /// One entry for each node of the model as it was read.
+  const std::vector<NodePlacement>& placement() const;
+  SessionStatistics statistics() const;
+
+  /// Path of the trace file, which is closed; empty where profiling is off.
+  std::string end_profiling();
+  /// Nanoseconds since the epoch of the steady clock at which profiling began; 0 where it is off.
+  uint64_t profiling_start_ns() const;
+
+ private:
+  struct Impl;
+  explicit Session(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rh
