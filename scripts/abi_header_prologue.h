@@ -1,5 +1,6 @@
 // The C ABI of ONNX Runtime, as Roundhouse speaks it. Start at OrtGetApiBase()->GetApi(ORT_API_VERSION).
 // Written by scripts/generate_abi_headers.py from tests/data/abi.json.
+// clang-format off
 #pragma once
 
 #include <stdbool.h>

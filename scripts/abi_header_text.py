@@ -33,7 +33,7 @@ GROUPS = {
         "CreateSession": "Sessions from a file or from memory, and runs",
         "CreateSessionOptions": "Session options",
         "CreateCustomOpDomain": "Custom operators",
-        "SessionGetInputCount": "What a session takes and gives. Names are copies made with `allocator`; type infos are released by the caller",
+        "SessionGetInputCount": "Inputs and outputs of a session. Names come from `allocator`; type infos are released by the caller",
         "CreateRunOptions": "Run options",
         "CreateTensorAsOrtValue": "Tensors. Packed 4- and 2-bit types hold their first element in the low bits",
         "CastTypeInfoToTensorInfo": "Type and shape information. A cast result lives as long as the info that it came from",

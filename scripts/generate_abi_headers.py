@@ -140,6 +140,7 @@ def ep_header(abi):
     out = [
         "// The part of the ABI that providers in shared libraries (plugins) speak.",
         "// Written by scripts/generate_abi_headers.py from tests/data/abi.json.",
+        "// clang-format off",
         "#pragma once",
         "",
         f'#include "{MAIN}"',

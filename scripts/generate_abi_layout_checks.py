@@ -35,7 +35,7 @@ def main():
     for name, function in abi["function_types"].items():
         kinds = ", ".join(p[0] for p in function["params"])
         out.append(f"static_assert(std::is_same_v<{name}, {function['returns']}(ORT_API_CALL*)({kinds})>);")
-    for name, enum in abi["enums"].items():
+    for enum in abi["enums"].values():
         out += [f"static_assert({key} == {value});" for key, value in enum["values"]]
     pathlib.Path(sys.argv[2]).write_text("\n".join(out) + "\n")
 

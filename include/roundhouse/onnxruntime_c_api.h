@@ -1,5 +1,6 @@
 // The C ABI of ONNX Runtime, as Roundhouse speaks it. Start at OrtGetApiBase()->GetApi(ORT_API_VERSION).
 // Written by scripts/generate_abi_headers.py from tests/data/abi.json.
+// clang-format off
 #pragma once
 
 #include <stdbool.h>
@@ -668,7 +669,7 @@ struct OrtApi {
   OrtStatus*(ORT_API_CALL* RegisterCustomOpsLibrary)(
       _Inout_ OrtSessionOptions* options, _In_ const char* library_path, _Outptr_ void** library_handle);
 
-  // What a session takes and gives. Names are copies made with `allocator`; type infos are released by the caller
+  // Inputs and outputs of a session. Names come from `allocator`; type infos are released by the caller
   OrtStatus*(ORT_API_CALL* SessionGetInputCount)(_In_ const OrtSession* session, _Out_ size_t* out);
   OrtStatus*(ORT_API_CALL* SessionGetOutputCount)(_In_ const OrtSession* session, _Out_ size_t* out);
   OrtStatus*(ORT_API_CALL* SessionGetOverridableInitializerCount)(_In_ const OrtSession* session, _Out_ size_t* out);

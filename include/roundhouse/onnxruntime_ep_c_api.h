@@ -1,5 +1,6 @@
 // The part of the ABI that providers in shared libraries (plugins) speak.
 // Written by scripts/generate_abi_headers.py from tests/data/abi.json.
+// clang-format off
 #pragma once
 
 #include "onnxruntime_c_api.h"

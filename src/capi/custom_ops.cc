@@ -1,7 +1,8 @@
 // Domains of custom operators, and the libraries that register them.
-#include <dlfcn.h>
+#include <filesystem>
 
 #include "abi/options.h"
+#include "base/dynamic_library.h"
 #include "capi/guard.h"
 #include "capi/table.h"
 #include "roundhouse/onnxruntime_c_api.h"
@@ -10,18 +11,13 @@ namespace rh::capi {
 
 namespace {
 
-/// Opens a library and lets its RegisterCustomOps fill the options.
-void* register_library(OrtSessionOptions* options, const char* path) {
-  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) fail(ErrorCode::fail, "custom operators: cannot load '{}': {}", path, dlerror());
-  const auto entry = reinterpret_cast<RegisterCustomOpsFn>(dlsym(library, "RegisterCustomOps"));
-  if (!entry) {
-    dlclose(library);
-    fail(ErrorCode::fail, "custom operators: '{}' has no function RegisterCustomOps", path);
-  }
+/// Opens a library, for as long as the process lives, and lets its RegisterCustomOps fill the options.
+void* register_library(OrtSessionOptions* options, const ORTCHAR_T* path) {
+  void* library = open_library(path);
+  const auto entry = reinterpret_cast<RegisterCustomOpsFn>(find_symbol(library, "RegisterCustomOps"));
+  if (!entry) fail(ErrorCode::fail, "custom operators: the library has no function RegisterCustomOps");
   if (const Status status = abi::take_status(entry(options, OrtGetApiBase())); !status.ok()) {
-    dlclose(library);
-    fail(status.code(), "custom operators: '{}': {}", path, status.message());
+    fail(status.code(), "custom operators: {}", status.message());
   }
   return library;
 }
@@ -45,21 +41,21 @@ OrtStatus* ORT_API_CALL AddCustomOpDomain(OrtSessionOptions* options, OrtCustomO
 OrtStatus* ORT_API_CALL RegisterCustomOpsLibrary(OrtSessionOptions* options, const char* path, void** handle) {
   return guard([&] {
     checked(options, "options");
-    checked(handle, "library_handle") = register_library(options, &checked(path, "library_path"));
+    checked(handle, "library_handle") = register_library(options, std::filesystem::path(&checked(path, "library_path")).c_str());
   });
 }
 
 OrtStatus* ORT_API_CALL RegisterCustomOpsLibrary_V2(OrtSessionOptions* options, const ORTCHAR_T* path) {
   return guard([&] {
     checked(options, "options");
-    register_library(options, &checked(path, "library_name"));  // stays loaded as long as the process
+    register_library(options, &checked(path, "library_name"));
   });
 }
 
 OrtStatus* ORT_API_CALL RegisterCustomOpsUsingFunction(OrtSessionOptions* options, const char* name) {
   return guard([&] {
     checked(options, "options");
-    const auto entry = reinterpret_cast<RegisterCustomOpsFn>(dlsym(RTLD_DEFAULT, &checked(name, "registration_func_name")));
+    const auto entry = reinterpret_cast<RegisterCustomOpsFn>(find_symbol(nullptr, &checked(name, "registration_func_name")));
     if (!entry) fail(ErrorCode::invalid_argument, "custom operators: no function is called '{}'", name);
     return entry(options, OrtGetApiBase());
   });
