@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <queue>
+#include <unordered_set>
 
 namespace rh {
+
+namespace {
+
+bool has(const std::vector<ValueId>& list, ValueId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+
+}  // namespace
 
 const Attribute* Node::attribute(std::string_view name) const {
   const auto at = std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == name; });
@@ -184,15 +191,14 @@ void Graph::refresh_implicit_inputs(NodeId id) {
   Node& node = *nodes_[id];
   for (ValueId value : node.implicit_inputs) remove_consumer(value, id);
   node.implicit_inputs.clear();
+  std::unordered_set<ValueId> seen;
   for_each_subgraph(node, [&](Graph& subgraph) {
     for (const GraphValue& value : subgraph.values_) {
-      if (value.outer == kNoValue) continue;
-      if (std::find(node.implicit_inputs.begin(), node.implicit_inputs.end(), value.outer) == node.implicit_inputs.end()) {
-        node.implicit_inputs.push_back(value.outer);
-      }
+      if (value.outer != kNoValue && seen.insert(value.outer).second) node.implicit_inputs.push_back(value.outer);
     }
   });
   for (ValueId value : node.implicit_inputs) add_consumer(value, id);
+  sync_captures(node);
 }
 
 void Graph::remove_node(NodeId id) {
@@ -248,33 +254,121 @@ void Graph::rename(ValueId id, std::string_view name) {
   by_name_.erase(value.name);
   value.name = fresh_name(name);
   by_name_.emplace(value.name, id);
+  for (NodeId consumer : value.consumers) {
+    if (has(nodes_[consumer]->implicit_inputs, id)) sync_captures(*nodes_[consumer]);
+  }
+}
+
+void Graph::take_name(ValueId id, const std::string& name) {
+  if (values_[id].name == name) return;
+  if (const ValueId other = find_value(name); other != kNoValue) rename(other, name + "__inner");
+  rename(id, name);
+}
+
+void Graph::sync_captures(Node& node) {
+  for_each_subgraph(node, [&](Graph& subgraph) {
+    for (GraphValue& value : subgraph.values_) {
+      if (value.outer != kNoValue) subgraph.take_name(value.id, values_[value.outer].name);
+    }
+  });
+}
+
+void Graph::retarget_captures(ValueId from, ValueId to) {
+  const auto standing_for = [&](ValueId outer) {
+    const auto at = std::find_if(values_.begin(), values_.end(), [&](const GraphValue& v) { return v.outer == outer; });
+    return at == values_.end() ? kNoValue : at->id;
+  };
+  const ValueId mine = standing_for(from), theirs = standing_for(to);
+  if (mine == kNoValue) return;
+  if (theirs == kNoValue) {
+    values_[mine].outer = to;
+    return;
+  }
+  replace_consumers(mine, theirs);
+  if (values_[mine].is_output) {
+    std::replace(outputs_.begin(), outputs_.end(), mine, theirs);
+    values_[theirs].is_output = true;
+    values_[mine].is_output = false;
+  }
+  values_[mine].outer = kNoValue;
+}
+
+void Graph::replace_consumers(ValueId from, ValueId to) {
+  const std::vector<NodeId> consumers = std::exchange(values_[from].consumers, {});
+  for (NodeId id : consumers) {
+    Node& node = *nodes_[id];
+    for (ValueId& input : node.inputs) {
+      if (input != from) continue;
+      input = to;
+      add_consumer(to, id);
+    }
+    if (std::erase(node.implicit_inputs, from) == 0) continue;
+    for_each_subgraph(node, [&](Graph& subgraph) { subgraph.retarget_captures(from, to); });
+    if (!has(node.implicit_inputs, to)) {
+      node.implicit_inputs.push_back(to);
+      add_consumer(to, id);
+    }
+    sync_captures(node);
+  }
+}
+
+bool Graph::can_stand_in(ValueId from, ValueId to) const {
+  const GraphValue& target = values_[to];
+  return !values_[from].is_output || (!target.is_output && !target.is_input && target.outer == kNoValue);
 }
 
 void Graph::replace_uses(ValueId from, ValueId to) {
   if (from == to) return;
-  const std::vector<NodeId> consumers = values_[from].consumers;
-  values_[from].consumers.clear();
-  for (NodeId id : consumers) add_consumer(to, id);
-  for (NodeId id : consumers) {
-    Node& node = *nodes_[id];
-    std::replace(node.inputs.begin(), node.inputs.end(), from, to);
-    if (std::find(node.implicit_inputs.begin(), node.implicit_inputs.end(), from) == node.implicit_inputs.end()) continue;
-    for_each_subgraph(node, [&](Graph& subgraph) {
-      for (GraphValue& value : subgraph.values_) {
-        if (value.outer == from) value.outer = to;
-      }
-    });
-    refresh_implicit_inputs(id);
-  }
-  if (!values_[from].is_output) return;
+  replace_consumers(from, to);
+  if (values_[to].type.is_unknown()) values_[to].type = values_[from].type;
+  if (!values_[from].is_output || !can_stand_in(from, to)) return;
   std::replace(outputs_.begin(), outputs_.end(), from, to);
   values_[from].is_output = false;
-  const std::string output_name = values_[from].name;
-  const bool can_take_name = !values_[to].is_output && !values_[to].is_input && values_[to].outer == kNoValue;
   values_[to].is_output = true;
-  if (can_take_name) {
-    rename(from, output_name + "__replaced");
-    rename(to, output_name);
+  pass_name(from, to);
+}
+
+void Graph::pass_name(ValueId from, ValueId to) {
+  const std::string name = values_[from].name;
+  rename(from, name + "__replaced");
+  rename(to, name);
+}
+
+void Graph::drop_unused_values() {
+  for (GraphValue& value : values_) {
+    if (value.producer != kNoNode || !value.consumers.empty() || value.is_input || value.is_output) continue;
+    by_name_.erase(value.name);
+    const ValueId id = value.id;
+    value = GraphValue{};
+    value.id = id;
+  }
+}
+
+std::shared_ptr<Graph> Graph::clone() const {
+  auto copy = std::make_shared<Graph>();
+  copy->name = name;
+  copy->opset_imports = opset_imports;
+  copy->values_ = values_;
+  copy->live_nodes_ = live_nodes_;
+  copy->inputs_ = inputs_;
+  copy->outputs_ = outputs_;
+  copy->by_name_ = by_name_;
+  for (const auto& node : nodes_) {
+    copy->nodes_.push_back(node ? std::make_unique<Node>(*node) : nullptr);
+    if (!node) continue;
+    for (Attribute& attribute : copy->nodes_.back()->attributes) {
+      if (auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) *one = (*one)->clone();
+      if (auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value)) {
+        for (auto& graph : *many) graph = graph->clone();
+      }
+    }
+  }
+  return copy;
+}
+
+void Graph::remap_captures(std::span<const ValueId> outer_ids) {
+  for (GraphValue& value : values_) {
+    if (value.outer != kNoValue) value.outer = outer_ids[value.outer];
   }
 }
 

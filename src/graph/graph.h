@@ -116,10 +116,22 @@ class Graph {
   void set_attribute(NodeId node, Attribute attribute);
   void set_node_name(NodeId node, std::string name) { nodes_[node]->name = std::move(name); }
   void add_provenance(NodeId node, std::span<const std::shared_ptr<const OriginalNode>> originals);
-  /// All consumers, subgraphs and graph outputs that take `from` take `to`. A graph output keeps its name: where `to` can take the name
-  /// over it does.
+  /// All consumers and subgraphs that take `from` take `to`; so does a graph output where `to` can take its name over (can_stand_in), else
+  /// it stays.
   void replace_uses(ValueId from, ValueId to);
+  /// Whether every use of `from` can become one of `to`: a graph output keeps its name, and inputs, captures and other outputs keep theirs.
+  bool can_stand_in(ValueId from, ValueId to) const;
+  /// Gives the value (and what stands for it in subgraphs) a name; one already taken gets a suffix.
   void rename(ValueId id, std::string_view name);
+  /// `to` gets the name of `from`, which gets a fresh one.
+  void pass_name(ValueId from, ValueId to);
+  /// Empties the values that nothing gives and nothing takes: initializers and captures that passes left without a use. Their ids stay
+  /// reserved.
+  void drop_unused_values();
+  /// A deep copy, subgraphs included, with the same ids; tensors share their memory.
+  std::shared_ptr<Graph> clone() const;
+  /// In a subgraph that moves to another graph: captures of value `i` become captures of `outer_ids[i]`.
+  void remap_captures(std::span<const ValueId> outer_ids);
   Node& mutable_node(NodeId id) { return *nodes_[id]; }  ///< for attributes and opsets only
   /// Recomputes a node's implicit inputs after its subgraphs changed.
   void refresh_implicit_inputs(NodeId id);
@@ -134,6 +146,10 @@ class Graph {
  private:
   void add_consumer(ValueId value, NodeId node);
   void remove_consumer(ValueId value, NodeId node);
+  void replace_consumers(ValueId from, ValueId to);
+  void retarget_captures(ValueId from, ValueId to);  ///< in a subgraph: captures of `from` become captures of `to`
+  void sync_captures(Node& node);                    ///< what stands for a value in subgraphs has its name
+  void take_name(ValueId id, const std::string& name);
 
   std::deque<GraphValue> values_;
   std::vector<std::unique_ptr<Node>> nodes_;
