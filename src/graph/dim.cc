@@ -42,6 +42,22 @@ constexpr size_t kMaxTerms = 64;
 constexpr size_t kMaxFactors = 32;
 constexpr size_t kMaxText = 2048;
 
+// A name that cannot be taken for an expression or a number.
+bool is_plain(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  if (name.empty() || !(letter(name[0]) || name[0] == '/')) return false;
+  return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '/'; });
+}
+
+std::string quoted(std::string_view name) {
+  std::string text = "\"";
+  for (char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
 // Adds a term to a list sorted by factors. False on overflow.
 bool accumulate(std::vector<Dim::Term>& terms, const Dim::Term& term) {
   auto at =
@@ -63,18 +79,15 @@ std::optional<int64_t> evaluate(Dim::Function function, int64_t a, int64_t b) {
   if (function == Function::max) return std::max(a, b);
   if (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1)) return std::nullopt;
   switch (function) {
-    case Function::floor_div:
-      return floor_div(a, b);
-    case Function::ceil_div:
-      return floor_div(a, b) + (a % b != 0);
-    default:
-      return a - floor_div(a, b) * b;
+    case Function::floor_div: return floor_div(a, b);
+    case Function::ceil_div: return floor_div(a, b) + (a % b != 0);
+    default: return a - floor_div(a, b) * b;
   }
 }
 
 Dim Dim::symbol(std::string name) {
   auto atom = std::make_shared<Atom>();
-  atom->text = name;
+  atom->text = is_plain(name) ? name : quoted(name);
   atom->name = std::move(name);
   Polynomial p;
   p.terms.push_back({1, {std::move(atom)}});
@@ -162,12 +175,9 @@ Dim operator*(const Dim& a, const Dim& b) {
 bool operator==(const Dim& a, const Dim& b) {
   if (a.kind_ != b.kind_) return false;
   switch (a.kind_) {
-    case Dim::Kind::unknown:
-      return false;
-    case Dim::Kind::constant:
-      return a.value_ == b.value_;
-    default:
-      return a.expression_ == b.expression_ || a.expression_->text == b.expression_->text;
+    case Dim::Kind::unknown: return false;
+    case Dim::Kind::constant: return a.value_ == b.value_;
+    default: return a.expression_ == b.expression_ || a.expression_->text == b.expression_->text;
   }
 }
 
@@ -214,8 +224,12 @@ Dim Dim::divide_exactly(const Dim& a, const Dim& b) {
   const Term& divisor = q.terms[0];
   Polynomial result;
   for (Term term : p.terms) {
-    if (term.coefficient % divisor.coefficient != 0) return {};
-    term.coefficient /= divisor.coefficient;
+    if (divisor.coefficient == -1) {
+      if (!mul_checked(term.coefficient, -1, term.coefficient)) return {};
+    } else {
+      if (term.coefficient % divisor.coefficient != 0) return {};
+      term.coefficient /= divisor.coefficient;
+    }
     for (const auto& factor : divisor.factors) {
       auto at = std::find_if(term.factors.begin(), term.factors.end(), [&](const auto& f) { return f->text == factor->text; });
       if (at == term.factors.end()) return {};
@@ -273,12 +287,9 @@ int64_t Dim::constant_term() const { return kind_ == Kind::expression ? expressi
 
 std::string Dim::to_string() const {
   switch (kind_) {
-    case Kind::unknown:
-      return "?";
-    case Kind::constant:
-      return std::to_string(value_);
-    default:
-      return expression_->text;
+    case Kind::unknown: return "?";
+    case Kind::constant: return std::to_string(value_);
+    default: return expression_->text;
   }
 }
 

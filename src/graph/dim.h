@@ -52,7 +52,7 @@ class Dim {
   const std::vector<Term>& terms() const;
   int64_t constant_term() const;
 
-  /// "3", "batch", "2*seq + 1", "?".
+  /// "3", "batch", "2*seq + 1", "?". A symbol whose name is no plain word stands in quotes.
   std::string to_string() const;
 
  private:

@@ -1,6 +1,7 @@
 #include "graph/edit.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/error.h"
 
@@ -11,8 +12,8 @@ ValueId Edit::add_value(std::string hint, ValueType type) {
   return next_value_++;
 }
 
-ValueId Edit::add_constant(std::string hint, Tensor tensor) {
-  values_.push_back({std::move(hint), {}, Value(std::move(tensor))});
+ValueId Edit::add_constant(std::string hint, Value value) {
+  values_.push_back({std::move(hint), {}, std::move(value)});
   return next_value_++;
 }
 
@@ -40,17 +41,30 @@ void Edit::apply(Graph& graph) && {
   }
   for (const NewInput& change : inputs_) graph.set_input(change.node, change.index, change.value);
   for (auto& [node, attribute] : attributes_) graph.set_attribute(node, std::move(attribute));
-  for (const auto& [from, to] : replacements_) graph.replace_uses(from, to);
+  std::unordered_set<ValueId> named;
+  const ValueId first_new = next_value_ - static_cast<ValueId>(values_.size());
+  for (const auto& [from, to] : replacements_) {
+    const bool was_output = graph.value(from).is_output;
+    graph.replace_uses(from, to);
+    if (to >= first_new && named.insert(to).second && !was_output) graph.pass_name(from, to);
+  }
+  check_removals(graph);
+  for (NodeId id : removals_) graph.remove_node(id);
+}
+
+void Edit::check_removals(const Graph& graph) const {
+  const std::unordered_set<NodeId> removed(removals_.begin(), removals_.end());
+  if (removed.size() != removals_.size()) fail(ErrorCode::fail, "a pass removes a node twice");
   for (NodeId id : removals_) {
-    const Node& node = graph.node(id);
-    for (ValueId output : node.outputs) {
+    const Node* node = graph.find_node(id);
+    if (!node) fail(ErrorCode::fail, "a pass removes node {}, which does not exist", id);
+    for (ValueId output : node->outputs) {
       if (output == kNoValue) continue;
       const GraphValue& value = graph.value(output);
-      bool used = value.is_output;
-      for (NodeId consumer : value.consumers) used |= std::find(removals_.begin(), removals_.end(), consumer) == removals_.end();
-      if (used) throw Error(ErrorCode::fail, "a pass removes a node whose output '" + value.name + "' is still used", node.where());
+      const bool used =
+          value.is_output || std::any_of(value.consumers.begin(), value.consumers.end(), [&](NodeId c) { return !removed.contains(c); });
+      if (used) throw Error(ErrorCode::fail, "a pass removes a node whose output '" + value.name + "' is still used", node->where());
     }
-    graph.remove_node(id);
   }
 }
 

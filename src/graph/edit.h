@@ -15,15 +15,17 @@ class Edit {
   explicit Edit(const Graph& graph) : graph_(graph), next_value_(graph.value_count()) {}
 
   ValueId add_value(std::string hint, ValueType type = {});
-  ValueId add_constant(std::string hint, Tensor tensor);
+  ValueId add_constant(std::string hint, Value value);
   /// `node` has op_type, domain, inputs, outputs and attributes; its provenance is that of the nodes it `stands_for`.
   void add_node(Node node, std::vector<NodeId> stands_for);
-  /// Every use of `from` becomes a use of `to`.
+  /// Every use of `from` becomes a use of `to`. A value that this edit adds takes the name of the first value that it replaces.
   void replace(ValueId from, ValueId to) { replacements_.emplace_back(from, to); }
   void remove_node(NodeId node) { removals_.push_back(node); }
   void set_input(NodeId node, size_t index, ValueId value) { inputs_.push_back({node, index, value}); }
   void set_attribute(NodeId node, Attribute attribute) { attributes_.emplace_back(node, std::move(attribute)); }
 
+  const std::vector<NodeId>& removals() const { return removals_; }
+  bool adds_nodes() const { return !nodes_.empty(); }
   bool empty() const {
     return nodes_.empty() && values_.empty() && replacements_.empty() && removals_.empty() && inputs_.empty() && attributes_.empty();
   }
@@ -48,6 +50,8 @@ class Edit {
     size_t index;
     ValueId value;
   };
+
+  void check_removals(const Graph& graph) const;
 
   const Graph& graph_;
   ValueId next_value_;

@@ -56,20 +56,13 @@ ValueType ValueType::opaque(std::string domain, std::string name) {
 std::string onnx_type_string(const ValueType& type) {
   const auto dtype = [&] { return std::string(to_string(type.tensor().dtype)); };
   switch (type.kind()) {
-    case ValueType::Kind::unknown:
-      return "unknown";
-    case ValueType::Kind::tensor:
-      return "tensor(" + dtype() + ")";
-    case ValueType::Kind::sparse_tensor:
-      return "sparse_tensor(" + dtype() + ")";
-    case ValueType::Kind::sequence:
-      return "seq(" + onnx_type_string(type.element()) + ")";
-    case ValueType::Kind::optional:
-      return "optional(" + onnx_type_string(type.element()) + ")";
-    case ValueType::Kind::map:
-      return "map(" + std::string(to_string(type.key())) + "," + onnx_type_string(type.element()) + ")";
-    case ValueType::Kind::opaque:
-      return "opaque(" + type.opaque_name() + ")";
+    case ValueType::Kind::unknown: return "unknown";
+    case ValueType::Kind::tensor: return "tensor(" + dtype() + ")";
+    case ValueType::Kind::sparse_tensor: return "sparse_tensor(" + dtype() + ")";
+    case ValueType::Kind::sequence: return "seq(" + onnx_type_string(type.element()) + ")";
+    case ValueType::Kind::optional: return "optional(" + onnx_type_string(type.element()) + ")";
+    case ValueType::Kind::map: return "map(" + std::string(to_string(type.key())) + "," + onnx_type_string(type.element()) + ")";
+    case ValueType::Kind::opaque: return "opaque(" + type.opaque_name() + ")";
   }
   return "unknown";
 }
@@ -100,7 +93,13 @@ ValueType merge(const ValueType& declared, const ValueType& inferred, const std:
   if (declared.kind() != inferred.kind()) {
     fail(ErrorCode::invalid_graph, "{} is declared as {} but its operator gives {}", what, declared.to_string(), inferred.to_string());
   }
-  if (declared.kind() != ValueType::Kind::tensor && declared.kind() != ValueType::Kind::sparse_tensor) return declared;
+  switch (declared.kind()) {
+    case ValueType::Kind::sequence: return ValueType::sequence_of(merge(declared.element(), inferred.element(), "element of " + what));
+    case ValueType::Kind::optional: return ValueType::optional_of(merge(declared.element(), inferred.element(), "content of " + what));
+    case ValueType::Kind::map: return declared;
+    case ValueType::Kind::opaque: return declared;
+    default: break;
+  }
   const TensorType &a = declared.tensor(), &b = inferred.tensor();
   if (a.dtype != DType::undefined && b.dtype != DType::undefined && a.dtype != b.dtype) {
     fail(ErrorCode::invalid_graph, "{} is declared with element type {} but its operator gives {}", what, to_string(a.dtype),
