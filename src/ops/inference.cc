@@ -173,6 +173,7 @@ class GraphInference {
   }
 
   std::vector<ValueType> infer_subgraph(Graph& subgraph, std::span<const ValueType> inputs) {
+    start_from_declared_types(subgraph);
     for (size_t i = 0; i < inputs.size() && i < subgraph.inputs().size(); ++i) {
       const ValueId id = subgraph.inputs()[i];
       if (!inputs[i].is_unknown()) subgraph.set_type(id, inputs[i]);
@@ -183,7 +184,20 @@ class GraphInference {
     return types;
   }
 
+  // A loop looks at its body again with wider input types: what the first look inferred must not narrow the second.
+  void start_from_declared_types(Graph& subgraph) {
+    const auto [at, first] = declared_.try_emplace(&subgraph);
+    for (ValueId id = 0; id < subgraph.value_count(); ++id) {
+      if (first) {
+        at->second.push_back(subgraph.value(id).type);
+      } else if (subgraph.value(id).outer == kNoValue) {
+        subgraph.set_type(id, at->second[id]);
+      }
+    }
+  }
+
   const InferenceOptions& options_;
+  std::unordered_map<const Graph*, std::vector<ValueType>> declared_;  // by subgraph, of all its values
   uint64_t next_symbol_ = 0;
 };
 
