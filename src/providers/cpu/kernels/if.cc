@@ -1,0 +1,31 @@
+#include "ops/control_flow/if.h"
+
+#include "providers/cpu/elements.h"
+#include "providers/cpu/loop_values.h"
+
+namespace rh::cpu {
+
+class IfKernel final : public Kernel {
+ public:
+  using Types = rh::Types<bool>;
+
+  explicit IfKernel(const KernelInfo&) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView condition = context.input(0);
+    if (condition.elements() != 1) {
+      return error_status(ErrorCode::invalid_argument, "If: the condition has {} elements, expected 1", condition.elements());
+    }
+    SubgraphRunner& branch = context.subgraph(*condition.data<bool>() ? 1 : 0);
+    std::vector<Value> outputs(static_cast<size_t>(branch.output_count()));
+    RH_RETURN_IF_ERROR(branch.run({}, outputs));
+    for (int i = 0; i < context.output_count(); ++i) {
+      if (context.has_output(i)) context.set_output(i, independent(context, outputs[i]));
+    }
+    return {};
+  }
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(IfKernel)

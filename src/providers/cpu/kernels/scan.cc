@@ -1,0 +1,213 @@
+#include "ops/control_flow/scan.h"
+
+#include <cstring>
+#include <deque>
+
+#include "compute/strided_copy.h"
+#include "providers/cpu/elements.h"
+#include "providers/cpu/loop_values.h"
+
+namespace rh::cpu {
+
+namespace {
+
+// Element types that fill whole bytes can be looked at from the middle of a tensor.
+bool can_offset(DType dtype) { return dtype == DType::string || bits_of(dtype) >= 8; }
+
+int64_t bytes_of_element(DType dtype) { return static_cast<int64_t>(compute::element_bytes(compute::element_kind(dtype))); }
+
+// Position `at` of a dimension, without that dimension. Shares memory where the slice is contiguous.
+Tensor slice_of(const Tensor& x, int axis, int64_t at) {
+  Shape shape = x.shape();
+  shape.erase(static_cast<size_t>(axis));
+  const int64_t inner = x.shape().product(axis + 1, x.shape().rank()), outer = x.shape().product(0, axis), size = x.shape()[axis];
+  if (!can_offset(x.dtype())) {
+    Tensor y(x.dtype(), shape);
+    std::memset(y.raw(), 0, y.bytes());
+    const int bits = bits_of(x.dtype());
+    for (int64_t i = 0; i < outer * inner; ++i) {
+      set_packed_code(y.raw(), bits, i, packed_code(x.raw(), bits, (i / inner * size + at) * inner + i % inner));
+    }
+    return y;
+  }
+  char* data = static_cast<char*>(const_cast<void*>(x.raw())) + at * inner * bytes_of_element(x.dtype());
+  if (outer == 1) return Tensor(x.dtype(), shape, data, x.owner());
+  Tensor y(x.dtype(), shape);
+  compute::strided_copy(compute::element_kind(x.dtype()), Shape{outer, inner}, data, Shape{size * inner, 1}, y.raw(), Shape{inner, 1}, {});
+  return y;
+}
+
+void put_slice(const Tensor& slice, Tensor& y, int axis, int64_t at) {
+  const int64_t inner = y.shape().product(axis + 1, y.shape().rank()), outer = y.shape().product(0, axis), size = y.shape()[axis];
+  if (!can_offset(y.dtype())) {
+    const int bits = bits_of(y.dtype());
+    for (int64_t i = 0; i < outer * inner; ++i) {
+      set_packed_code(y.raw(), bits, (i / inner * size + at) * inner + i % inner, packed_code(slice.raw(), bits, i));
+    }
+    return;
+  }
+  char* data = static_cast<char*>(y.raw()) + at * inner * bytes_of_element(y.dtype());
+  compute::strided_copy(compute::element_kind(y.dtype()), Shape{outer, inner}, slice.raw(), Shape{inner, 1}, data, Shape{size * inner, 1},
+                        {});
+}
+
+Tensor zeros(DType dtype, const Shape& shape) {
+  Tensor tensor(dtype, shape);
+  if (dtype != DType::string) std::memset(tensor.raw(), 0, tensor.bytes());
+  return tensor;
+}
+
+}  // namespace
+
+class ScanKernel final : public Kernel {
+ public:
+  using Types = AnyType;
+
+  explicit ScanKernel(const KernelInfo& info) : op_(info.attributes<ops::Scan>()) {}
+
+  Status run(RunContext& context) const override { return op_.batched ? run_batch(context) : run_single(context); }
+
+ private:
+  // One sequence: scanned inputs, how many slices to take, and the tensors (made when the first slice tells their shape) that take results.
+  struct Pass {
+    std::vector<Tensor> inputs;
+    std::vector<int> axes;
+    int64_t length = 0;
+    int64_t room = 0;  ///< size of the scanned axis of the outputs, at least `length`
+    std::vector<Value> states;
+    std::vector<Tensor> outputs;
+  };
+
+  Status run_pass(RunContext& context, Pass& pass) const {
+    SubgraphRunner& body = context.subgraph(0);
+    const size_t states = static_cast<size_t>(op_.states), scans = static_cast<size_t>(op_.scans);
+    std::vector<Value> inputs(states + scans), outputs(static_cast<size_t>(body.output_count()));
+    pass.outputs.resize(op_.slices.size());
+    for (int64_t t = 0; t < pass.length; ++t) {
+      if (context.cancelled()) return error_status(ErrorCode::fail, "Scan: the run was stopped in iteration {}", t);
+      for (size_t i = 0; i < states; ++i) inputs[i] = std::move(pass.states[i]);
+      for (size_t i = 0; i < scans; ++i) {
+        inputs[states + i] = slice_of(pass.inputs[i], pass.axes[i], op_.input_backwards[i] ? pass.length - 1 - t : t);
+      }
+      RH_RETURN_IF_ERROR(body.run(inputs, outputs));
+      for (size_t i = 0; i < states; ++i) pass.states[i] = std::move(outputs[i]);
+      for (size_t i = 0; i < op_.slices.size(); ++i) RH_RETURN_IF_ERROR(take(pass, i, t, outputs[states + i].tensor()));
+    }
+    for (size_t i = 0; i < op_.slices.size(); ++i) {
+      if (pass.length == 0) pass.outputs[i] = empty_output(context, i, pass.room);
+    }
+    return {};
+  }
+
+  int output_axis(size_t i, int rank) const { return normalize_axis(op_.output_axes[i], rank, "Scan: scan_output_axes"); }
+
+  Status take(Pass& pass, size_t i, int64_t t, const Tensor& slice) const {
+    Shape shape = slice.shape();
+    const int axis = output_axis(i, shape.rank() + 1);
+    shape.insert(static_cast<size_t>(axis), pass.room);
+    Tensor& y = pass.outputs[i];
+    if (t == 0) y = zeros(slice.dtype(), shape);
+    if (!(y.shape() == shape) || y.dtype() != slice.dtype()) {
+      return error_status(ErrorCode::invalid_argument,
+                          "Scan: iteration {} gives {}{} to scan output {}, expected the shape of the first, {}", t,
+                          to_string(slice.dtype()), slice.shape().to_string(), i, y.shape().to_string());
+    }
+    put_slice(slice, y, axis, op_.output_backwards[i] ? pass.length - 1 - t : t);
+    return {};
+  }
+
+  Tensor empty_output(const RunContext& context, size_t i, int64_t room) const {
+    const TensorType& declared = op_.slices[i];
+    Shape shape;
+    for (int k = 0; declared.has_rank() && k < declared.rank(); ++k) {
+      shape.push_back((*declared.dims)[k].is_constant() ? (*declared.dims)[k].value() : 0);
+    }
+    shape.insert(static_cast<size_t>(output_axis(i, shape.rank() + 1)), room);
+    const DType dtype = context.output_dtype(op_.states + static_cast<int>(i));
+    return zeros(dtype == DType::undefined ? declared.dtype : dtype, shape);
+  }
+
+  Status run_single(RunContext& context) const {
+    Pass pass;
+    for (int i = 0; i < op_.states; ++i) pass.states.push_back(context.input_value(i));
+    for (int i = 0; i < op_.scans; ++i) {
+      const Tensor& x = context.input_tensor(op_.states + i);
+      const int axis = normalize_axis(op_.input_axes[i], x.shape().rank(), "Scan: scan_input_axes");
+      if (i > 0 && x.shape()[axis] != pass.length) {
+        return error_status(ErrorCode::invalid_argument, "Scan: scanned input {} has length {}, expected {} as the first", i,
+                            x.shape()[axis], pass.length);
+      }
+      pass.length = x.shape()[axis];
+      pass.axes.push_back(axis);
+      pass.inputs.push_back(x);
+    }
+    pass.room = pass.length;
+    RH_RETURN_IF_ERROR(run_pass(context, pass));
+    for (int i = 0; i < op_.states; ++i) {
+      if (context.has_output(i)) context.set_output(i, independent(context, pass.states[i]));
+    }
+    for (size_t i = 0; i < op_.slices.size(); ++i) {
+      const int output = op_.states + static_cast<int>(i);
+      if (context.has_output(output)) context.set_output(output, std::move(pass.outputs[i]));
+    }
+    return {};
+  }
+
+  // Opset 8: one pass for each item of the batch; what a shorter sequence does not write stays 0.
+  Status run_batch(RunContext& context) const {
+    const int first = op_.first_input();
+    const Shape& shape = context.input_tensor(first + op_.states).shape();
+    if (shape.rank() < 2)
+      return error_status(ErrorCode::invalid_argument, "Scan: scanned input 0 has rank {}, expected at least 2", shape.rank());
+    const int64_t batch = shape[0], length = shape[1];
+    for (int i = 0; i < op_.states + op_.scans; ++i) {
+      const Shape& x = context.input_tensor(first + i).shape();
+      if (x.rank() < (i < op_.states ? 1 : 2) || x[0] != batch || (i >= op_.states && x[1] != length)) {
+        return error_status(ErrorCode::invalid_argument, "Scan: input {} has shape {}, expected batch {} and length {}", first + i,
+                            x.to_string(), batch, length);
+      }
+    }
+    if (context.has_input(0) && context.input(0).elements() != batch) {
+      return error_status(ErrorCode::invalid_argument, "Scan: sequence_lens has {} elements, expected {}", context.input(0).elements(),
+                          batch);
+    }
+    std::vector<Tensor> results(static_cast<size_t>(context.output_count()));
+    for (int64_t b = 0; b < batch; ++b) {
+      Pass pass;
+      pass.room = length;
+      pass.length = context.has_input(0) ? element_as_int(context.input(0), b) : length;
+      if (pass.length < 0 || pass.length > length) {
+        return error_status(ErrorCode::invalid_argument, "Scan: sequence_lens has {}, expected a value in [0, {}]", pass.length, length);
+      }
+      for (int i = 0; i < op_.states; ++i) pass.states.push_back(slice_of(context.input_tensor(first + i), 0, b));
+      for (int i = 0; i < op_.scans; ++i) {
+        pass.inputs.push_back(slice_of(context.input_tensor(first + op_.states + i), 0, b));
+        pass.axes.push_back(0);
+      }
+      RH_RETURN_IF_ERROR(run_pass(context, pass));
+      for (int i = 0; i < context.output_count(); ++i) {
+        const Tensor& item = i < op_.states ? pass.states[i].tensor() : pass.outputs[i - op_.states];
+        if (b == 0) {
+          Shape all = item.shape();
+          all.insert(0, batch);
+          results[i] = zeros(item.dtype(), all);
+        }
+        if (results[i].elements() != item.elements() * batch) {
+          return error_status(ErrorCode::invalid_argument, "Scan: batch item {} gives shape {} to output {}, expected that of the first", b,
+                              item.shape().to_string(), i);
+        }
+        put_slice(item, results[i], 0, b);
+      }
+    }
+    for (int i = 0; i < context.output_count(); ++i) {
+      if (context.has_output(i)) context.set_output(i, std::move(results[i]));
+    }
+    return {};
+  }
+
+  ops::Scan op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(ScanKernel)
