@@ -1,0 +1,91 @@
+#include "ops/math/gemm.h"
+
+#include <cstring>
+
+#include "compute/gemm.h"
+#include "compute/gemm_reference.h"
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/numbers.h"
+
+namespace rh::cpu {
+
+/// A constant right operand of floats is packed at load.
+class GemmKernel final : public Kernel {
+ public:
+  using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t>>;
+
+  explicit GemmKernel(const KernelInfo& info) : op_(info.attributes<ops::Gemm>()) {
+    const Tensor* b = info.constant_input(1);
+    if (!b || b->dtype() != DType::float32 || b->shape().rank() != 2 || b->elements() == 0) return;
+    const int64_t rows = b->shape()[0], cols = b->shape()[1];
+    packed_ = compute::PackedMatrix<float>(b->data<float>(), op_.transpose_b ? cols : rows, op_.transpose_b ? rows : cols, op_.transpose_b);
+    packed_shape_ = b->shape();
+  }
+
+  bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
+
+  Status run(RunContext& context) const override {
+    const TensorView a = context.input(0);
+    const Shape& b_shape = packed_.empty() ? context.input(1).shape() : packed_shape_;
+    if (a.rank() != 2 || b_shape.rank() != 2) return mismatch(a.shape(), b_shape);
+    const int64_t m = a.shape()[op_.transpose_a ? 1 : 0], k = a.shape()[op_.transpose_a ? 0 : 1], n = b_shape[op_.transpose_b ? 0 : 1];
+    if (b_shape[op_.transpose_b ? 1 : 0] != k) return mismatch(a.shape(), b_shape);
+    if (context.has_input(2)) {
+      const Shape target{m, n};
+      if (!(broadcast(context.input(2).shape(), target) == target)) {
+        return error_status(ErrorCode::invalid_argument, "Gemm: C has shape {}, expected one that broadcasts to {}",
+                            context.input(2).shape().to_string(), target.to_string());
+      }
+    }
+    const MutableView y = context.output(0, {m, n});
+    if (y.elements() == 0) return {};
+    return dispatch<Types>(a.dtype(), "Gemm", [&]<typename T>() { multiply<T>(context, a.data<T>(), m, n, k, y.data<T>()); });
+  }
+
+ private:
+  static Status mismatch(const Shape& a, const Shape& b) {
+    return error_status(ErrorCode::invalid_argument, "Gemm: shapes {} and {} cannot be multiplied", a.to_string(), b.to_string());
+  }
+
+  template <typename T>
+  void multiply(RunContext& context, const T* a, int64_t m, int64_t n, int64_t k, T* y) const {
+    using Scale = compute::GemmArgs<T>;
+    Scale args{.m = m, .n = n, .k = k, .transpose_a = op_.transpose_a, .transpose_b = op_.transpose_b, .alpha = narrowed<T>(op_.alpha)};
+    args.beta = T(0.0f);
+    if (context.has_input(2) && op_.beta != 0) add_c(context, args, y);
+    if constexpr (std::is_same_v<T, float>) {
+      if (!packed_.empty()) return compute::gemm(args, a, packed_, y, context.parallel());
+    }
+    const T* b = context.input(1).data<T>();
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+      compute::gemm(args, a, b, y, context.parallel());
+    } else {
+      compute::gemm_reference(args, a, b, y, context.parallel());
+    }
+  }
+
+  // A row or column of C is the epilogue's bias; other shapes are written to y first and accumulated on.
+  template <typename T>
+  void add_c(RunContext& context, compute::GemmArgs<T>& args, T* y) const {
+    const TensorView c = context.input(2);
+    const int64_t rows = c.rank() == 2 ? c.shape()[0] : 1, cols = c.rank() >= 1 ? c.shape()[c.rank() - 1] : 1;
+    const T* from = c.data<T>();
+    if (op_.beta == 1 && rows == 1 && cols == args.n) {
+      args.epilogue.bias_kind = compute::BiasKind::per_column;
+      args.epilogue.bias = from;
+      return;
+    }
+    for (int64_t i = 0; i < args.m; ++i) {
+      for (int64_t j = 0; j < args.n; ++j) y[i * args.n + j] = from[(rows == 1 ? 0 : i) * cols + (cols == 1 ? 0 : j)];
+    }
+    args.beta = narrowed<T>(op_.beta);
+  }
+
+  ops::Gemm op_;
+  compute::PackedMatrix<float> packed_;
+  Shape packed_shape_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(GemmKernel)

@@ -1,0 +1,37 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+using Products = Concat<FloatingTypes, Types<int32_t, int64_t, uint32_t, uint64_t>>;
+
+const std::vector<OpCase> kMatMul = {
+    {13, {}, {normal({2, 3}), normal({3, 4})}, "matrices"},
+    {13, {}, {normal({37, 129}), normal({129, 65})}, "odd sizes beyond a tile"},
+    {13, {}, {normal({7, 300}), normal({300, 33}).constant()}, "packed constant"},
+    {13, {}, {normal({5, 1, 7, 3}), normal({4, 3, 2})}, "broadcast batch"},
+    {13, {}, {normal({2, 5, 8}), normal({8, 6}).constant()}, "batch against one constant matrix"},
+    {13, {}, {normal({5}), normal({5})}, "vectors"},
+    {13, {}, {normal({5}), normal({3, 5, 2})}, "vector and batch"},
+    {13, {}, {normal({3, 2, 5}), normal({5})}, "batch and vector"},
+    {13, {}, {normal({0, 5}), normal({5, 3})}, "no rows"},
+    {13, {}, {normal({2, 0}), normal({0, 3})}, "nothing to sum gives zeros"},
+    {13, {}, {normal({2, 3}), normal({4, 5})}, "sizes do not fit", {"[2, 3]", "[4, 5]", "3", "4"}},
+};
+RH_OP_TEST(MatMul, kMatMul, Products::set)
+
+const std::vector<OpCase> kGemm = {
+    {13, {}, {normal({4, 5}), normal({5, 6})}, "without C"},
+    {13, {}, {normal({4, 5}), normal({5, 6}), normal({6})}, "bias a column"},
+    {13, {attr("alpha", 0.5f), attr("beta", 2.0f)}, {normal({4, 5}), normal({5, 6}), normal({4, 1})}, "scales, C a column"},
+    {13, {attr("transA", 1), attr("transB", 1)}, {normal({5, 4}), normal({6, 5}), normal({4, 6})}, "transposed, full C"},
+    {13, {attr("transB", 1)}, {normal({1, 300}), normal({70, 300}).constant(), normal({70}).constant()}, "one row, packed"},
+    {11, {}, {normal({4, 5}), normal({5, 6}), normal({})}, "scalar C"},
+    {13, {attr("beta", 0.0f)}, {normal({4, 5}), normal({5, 6}), normal({6})}, "beta 0"},
+    {13, {}, {normal({4, 5}), normal({6, 5})}, "sizes do not fit", {"[4, 5]", "[6, 5]"}},
+    {13, {}, {normal({4, 5}), normal({5, 6}), normal({5})}, "C does not broadcast", {"[5]", "[4, 6]"}},
+};
+RH_OP_TEST(Gemm, kGemm, FloatingTypes::set)
+
+}  // namespace
+}  // namespace rh::test
