@@ -55,15 +55,6 @@ class SingleNodeContext final : public RunContext {
 
 }  // namespace
 
-InlineVector<int64_t, 8> RunContext::input_ints(int i) const {
-  const TensorView view = input(i);
-  InlineVector<int64_t, 8> values;
-  const int64_t count = view.elements();
-  values.reserve(static_cast<size_t>(count));
-  for (int64_t k = 0; k < count; ++k) values.push_back(element_as_int(view, k));
-  return values;
-}
-
 const KernelEntry* find_kernel(std::string_view attributes) {
   const auto& list = table();
   const auto at = std::lower_bound(list.begin(), list.end(), attributes,

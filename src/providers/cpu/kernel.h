@@ -9,10 +9,16 @@
 #include "base/thread_pool.h"
 #include "ops/node_view.h"
 #include "ops/registry.h"
+#include "providers/kernel.h"
 #include "tensor/dispatch.h"
 #include "tensor/value.h"
 
 namespace rh::cpu {
+
+using rh::Alias;
+using rh::Kernel;
+using rh::RunContext;
+using rh::SubgraphRunner;
 
 enum class Precision : uint8_t { strict, fp32, fast, bf16 };
 
@@ -34,85 +40,6 @@ class KernelInfo {
  private:
   const NodeView& node_;
   Precision precision_;
-};
-
-/// Runs subgraphs of the node for If, Loop, Scan, SequenceMap. Outer values are bound by the executor.
-class SubgraphRunner {
- public:
-  virtual ~SubgraphRunner() = default;
-  virtual int input_count() const = 0;
-  virtual int output_count() const = 0;
-  /// `outputs` get the results, which share or own their memory and outlive the call.
-  virtual Status run(std::span<const Value> inputs, std::span<Value> outputs) = 0;
-};
-
-/// What a kernel sees of one run. Outputs are asked for by shape; their memory comes from the plan where it planned enough, else from an
-/// allocator.
-class RunContext {
- public:
-  RunContext(std::span<const Value* const> inputs, std::span<const DType> output_dtypes, std::span<const bool> outputs_wanted,
-             Parallel parallel)
-      : inputs_(inputs), output_dtypes_(output_dtypes), outputs_wanted_(outputs_wanted), parallel_(parallel) {}
-  virtual ~RunContext() = default;
-
-  int input_count() const { return static_cast<int>(inputs_.size()); }
-  bool has_input(int i) const { return i < input_count() && inputs_[i] != nullptr && !inputs_[i]->empty(); }
-  const Value& input_value(int i) const { return *inputs_[i]; }
-  const Tensor& input_tensor(int i) const { return inputs_[i]->tensor(); }
-  TensorView input(int i) const { return inputs_[i]->tensor().view(); }
-  /// Elements of an integer tensor input (axes, shapes, sizes); few.
-  InlineVector<int64_t, 8> input_ints(int i) const;
-
-  int output_count() const { return static_cast<int>(output_dtypes_.size()); }
-  bool has_output(int i) const { return i < output_count() && outputs_wanted_[i]; }
-  DType output_dtype(int i) const { return output_dtypes_[i]; }
-  /// Memory for output i; its element type is the inferred one, or `dtype` where that is given. The view is valid to the end of run.
-  MutableView output(int i, const Shape& shape) { return output(i, output_dtypes_[i], shape); }
-  virtual MutableView output(int i, DType dtype, const Shape& shape) = 0;
-  /// Output i becomes a value that the kernel made (sequences, maps, shared tensors).
-  virtual void set_output(int i, Value value) = 0;
-  /// Output `i` is input `from` under another shape (Reshape, Squeeze, Identity): no copy where the plan allowed it, else one.
-  virtual void output_view(int i, int from, const Shape& shape) = 0;
-  /// Uninitialised memory, 64-byte aligned, until the end of run; each call gives another piece.
-  virtual void* scratch(size_t bytes) = 0;
-  template <typename T>
-  T* scratch_array(int64_t count) {
-    return static_cast<T*>(scratch(static_cast<size_t>(count) * sizeof(T)));
-  }
-
-  const Parallel& parallel() const { return parallel_; }
-  /// True when the caller asked the run to stop: loops of kernels that take long look at it now and then.
-  virtual bool cancelled() const { return false; }
-  /// Subgraph k of the node, in the order of its graph attributes sorted by name (If: else_branch, then_branch).
-  virtual SubgraphRunner& subgraph(int k) = 0;
-
- private:
-  std::span<const Value* const> inputs_;
-  std::span<const DType> output_dtypes_;
-  std::span<const bool> outputs_wanted_;
-  Parallel parallel_;
-};
-
-/// Which input's memory an output may take over.
-struct Alias {
-  enum class Kind : uint8_t {
-    in_place,  ///< element-wise: the output may overwrite the input where both have the same bytes and nobody else needs it
-    view,      ///< the output is the input's bytes; the kernel calls output_view
-  };
-  int output;
-  int input;
-  Kind kind;
-};
-
-/// An operator's implementation on the CPU. Made once at load, run many times, from several threads at once: run() is const and keeps no
-/// state.
-class Kernel {
- public:
-  virtual ~Kernel() = default;
-  virtual Status run(RunContext& context) const = 0;
-  virtual std::span<const Alias> aliases() const { return {}; }
-  /// True where the kernel packed constant input i and does not read it again.
-  virtual bool owns_constant(int) const { return false; }
 };
 
 /// One row of kernel_list.inc.

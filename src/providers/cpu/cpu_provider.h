@@ -1,0 +1,16 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "providers/provider.h"
+
+namespace rh::cpu {
+
+inline constexpr std::string_view kProviderName = "CPUExecutionProvider";
+
+/// The provider of this folder's kernels. Options: use_arena ("0", "1"; accepted, memory is planned by the session).
+std::shared_ptr<Provider> make_provider(const std::map<std::string, std::string>& options);
+
+}  // namespace rh::cpu
