@@ -42,7 +42,8 @@ class Convolution {
   Convolution(Convolution&&) noexcept;
   Convolution& operator=(Convolution&&) noexcept;
 
-  /// Bytes of scratch memory, 64-byte aligned, that run() needs for these sizes with up to `threads` threads.
+  /// Bytes of scratch memory, 64-byte aligned, that run() needs for these sizes with up to `threads` threads: 0 for the variants there are,
+  /// whose threads each pack into memory of their own that is kept for later calls.
   size_t scratch_bytes(const Window& window, int64_t batch, int threads) const;
 
   /// `residual` has the shape of y or is null; it may be y itself. `scratch` may be null where scratch_bytes is 0.
@@ -50,11 +51,12 @@ class Convolution {
            const Parallel& parallel) const;
 
   size_t weight_bytes() const;
-  /// "pointwise", "depthwise", "im2col gemm": for reports.
+  /// "depthwise" or "gemm": for reports.
   const char* variant() const;
 
- private:
   struct Impl;
+
+ private:
   std::unique_ptr<Impl> impl_;
 };
 

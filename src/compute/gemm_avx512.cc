@@ -1,47 +1,8 @@
-#include <immintrin.h>
-
 #include "compute/gemm_micro_body.h"
+#include "compute/vector_avx512.h"
 
 namespace rh::compute {
 namespace {
-
-struct Float {
-  using T = float;
-  using Register = __m512;
-  static constexpr int kLanes = 16;
-  static __mmask16 mask(int count) { return static_cast<__mmask16>((1u << count) - 1); }
-  static Register zero() { return _mm512_setzero_ps(); }
-  static Register set(T x) { return _mm512_set1_ps(x); }
-  static Register load(const T* p) { return _mm512_loadu_ps(p); }
-  static Register load_partial(const T* p, int count) { return _mm512_maskz_loadu_ps(mask(count), p); }
-  static void store(T* p, Register x) { _mm512_storeu_ps(p, x); }
-  static void store_partial(T* p, Register x, int count) { _mm512_mask_storeu_ps(p, mask(count), x); }
-  static Register add(Register a, Register b) { return _mm512_add_ps(a, b); }
-  static Register mul(Register a, Register b) { return _mm512_mul_ps(a, b); }
-  static Register fma(Register a, Register b, Register c) { return _mm512_fmadd_ps(a, b, c); }
-  static Register max(Register bound, Register x) {
-    return _mm512_maskz_max_ps(0xffff, bound, x);
-  }  // a NaN in x wins; the masked form spares a false warning of GCC 12
-  static Register min(Register bound, Register x) { return _mm512_maskz_min_ps(0xffff, bound, x); }
-};
-
-struct Double {
-  using T = double;
-  using Register = __m512d;
-  static constexpr int kLanes = 8;
-  static __mmask8 mask(int count) { return static_cast<__mmask8>((1u << count) - 1); }
-  static Register zero() { return _mm512_setzero_pd(); }
-  static Register set(T x) { return _mm512_set1_pd(x); }
-  static Register load(const T* p) { return _mm512_loadu_pd(p); }
-  static Register load_partial(const T* p, int count) { return _mm512_maskz_loadu_pd(mask(count), p); }
-  static void store(T* p, Register x) { _mm512_storeu_pd(p, x); }
-  static void store_partial(T* p, Register x, int count) { _mm512_mask_storeu_pd(p, mask(count), x); }
-  static Register add(Register a, Register b) { return _mm512_add_pd(a, b); }
-  static Register mul(Register a, Register b) { return _mm512_mul_pd(a, b); }
-  static Register fma(Register a, Register b, Register c) { return _mm512_fmadd_pd(a, b, c); }
-  static Register max(Register bound, Register x) { return _mm512_maskz_max_pd(0xff, bound, x); }
-  static Register min(Register bound, Register x) { return _mm512_maskz_min_pd(0xff, bound, x); }
-};
 
 constexpr MicroKernels<Float::T>::Kernel kFloatTwo[] = {nullptr,
                                                         micro_kernel<Float, 1, 2>,

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+// For files compiled for AVX2 and FMA alone.
+namespace rh::compute {
+namespace {
+
+alignas(64) constexpr int32_t kMask[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+
+struct Float {
+  using T = float;
+  using Register = __m256;
+  static constexpr int kLanes = 8;
+  static __m256i mask(int count) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask + 8 - count)); }
+  static Register zero() { return _mm256_setzero_ps(); }
+  static Register set(T x) { return _mm256_set1_ps(x); }
+  static Register load(const T* p) { return _mm256_loadu_ps(p); }
+  static Register load_partial(const T* p, int count) { return _mm256_maskload_ps(p, mask(count)); }
+  static Register load_lanes(const T* p, int64_t stride, int first, int last) {
+    const __m256i live = _mm256_andnot_si256(mask(first), mask(last));
+    if (stride == 1) return _mm256_maskload_ps(p, live);
+    const __m256i lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), p, _mm256_mullo_epi32(lane, _mm256_set1_epi32(static_cast<int>(stride))),
+                                    _mm256_castsi256_ps(live), 4);
+  }
+  static Register even(Register a, Register b) { return in_order(_mm256_shuffle_ps(a, b, 0x88)); }
+  static Register odd(Register a, Register b) { return in_order(_mm256_shuffle_ps(a, b, 0xdd)); }
+  static Register in_order(Register x) { return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8)); }
+  static void store(T* p, Register x) { _mm256_storeu_ps(p, x); }
+  static void store_partial(T* p, Register x, int count) { _mm256_maskstore_ps(p, mask(count), x); }
+  static Register add(Register a, Register b) { return _mm256_add_ps(a, b); }
+  static Register mul(Register a, Register b) { return _mm256_mul_ps(a, b); }
+  static Register fma(Register a, Register b, Register c) { return _mm256_fmadd_ps(a, b, c); }
+  static Register max(Register bound, Register x) { return _mm256_max_ps(bound, x); }  // a NaN in x wins
+  static Register min(Register bound, Register x) { return _mm256_min_ps(bound, x); }
+};
+
+struct Double {
+  using T = double;
+  using Register = __m256d;
+  static constexpr int kLanes = 4;
+  static __m256i mask(int count) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask + 8 - 2 * count)); }
+  static Register zero() { return _mm256_setzero_pd(); }
+  static Register set(T x) { return _mm256_set1_pd(x); }
+  static Register load(const T* p) { return _mm256_loadu_pd(p); }
+  static Register load_partial(const T* p, int count) { return _mm256_maskload_pd(p, mask(count)); }
+  static void store(T* p, Register x) { _mm256_storeu_pd(p, x); }
+  static void store_partial(T* p, Register x, int count) { _mm256_maskstore_pd(p, mask(count), x); }
+  static Register add(Register a, Register b) { return _mm256_add_pd(a, b); }
+  static Register mul(Register a, Register b) { return _mm256_mul_pd(a, b); }
+  static Register fma(Register a, Register b, Register c) { return _mm256_fmadd_pd(a, b, c); }
+  static Register max(Register bound, Register x) { return _mm256_max_pd(bound, x); }
+  static Register min(Register bound, Register x) { return _mm256_min_pd(bound, x); }
+};
+
+}  // namespace
+}  // namespace rh::compute

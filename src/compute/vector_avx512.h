@@ -1,0 +1,62 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+// For files compiled for AVX-512 alone.
+namespace rh::compute {
+namespace {
+
+struct Float {
+  using T = float;
+  using Register = __m512;
+  static constexpr int kLanes = 16;
+  static __mmask16 mask(int count) { return static_cast<__mmask16>((1u << count) - 1); }
+  static Register zero() { return _mm512_setzero_ps(); }
+  static Register set(T x) { return _mm512_set1_ps(x); }
+  static Register load(const T* p) { return _mm512_loadu_ps(p); }
+  static Register load_partial(const T* p, int count) { return _mm512_maskz_loadu_ps(mask(count), p); }
+  static Register load_lanes(const T* p, int64_t stride, int first, int last) {
+    const __mmask16 live = static_cast<__mmask16>(mask(last) & ~mask(first));
+    if (stride == 1) return _mm512_maskz_loadu_ps(live, p);
+    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), live, _mm512_mullo_epi32(lane, _mm512_set1_epi32(static_cast<int>(stride))), p, 4);
+  }
+  static Register even(Register a, Register b) {
+    return _mm512_permutex2var_ps(a, _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0), b);
+  }
+  static Register odd(Register a, Register b) {
+    return _mm512_permutex2var_ps(a, _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1), b);
+  }
+  static void store(T* p, Register x) { _mm512_storeu_ps(p, x); }
+  static void store_partial(T* p, Register x, int count) { _mm512_mask_storeu_ps(p, mask(count), x); }
+  static Register add(Register a, Register b) { return _mm512_add_ps(a, b); }
+  static Register mul(Register a, Register b) { return _mm512_mul_ps(a, b); }
+  static Register fma(Register a, Register b, Register c) { return _mm512_fmadd_ps(a, b, c); }
+  static Register max(Register bound, Register x) {
+    return _mm512_maskz_max_ps(0xffff, bound, x);
+  }  // a NaN in x wins; the masked form spares a false warning of GCC 12
+  static Register min(Register bound, Register x) { return _mm512_maskz_min_ps(0xffff, bound, x); }
+};
+
+struct Double {
+  using T = double;
+  using Register = __m512d;
+  static constexpr int kLanes = 8;
+  static __mmask8 mask(int count) { return static_cast<__mmask8>((1u << count) - 1); }
+  static Register zero() { return _mm512_setzero_pd(); }
+  static Register set(T x) { return _mm512_set1_pd(x); }
+  static Register load(const T* p) { return _mm512_loadu_pd(p); }
+  static Register load_partial(const T* p, int count) { return _mm512_maskz_loadu_pd(mask(count), p); }
+  static void store(T* p, Register x) { _mm512_storeu_pd(p, x); }
+  static void store_partial(T* p, Register x, int count) { _mm512_mask_storeu_pd(p, mask(count), x); }
+  static Register add(Register a, Register b) { return _mm512_add_pd(a, b); }
+  static Register mul(Register a, Register b) { return _mm512_mul_pd(a, b); }
+  static Register fma(Register a, Register b, Register c) { return _mm512_fmadd_pd(a, b, c); }
+  static Register max(Register bound, Register x) { return _mm512_maskz_max_pd(0xff, bound, x); }
+  static Register min(Register bound, Register x) { return _mm512_maskz_min_pd(0xff, bound, x); }
+};
+
+}  // namespace
+}  // namespace rh::compute

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+
+// Vectors of 16 bytes where the compiler has them (SSE2, NEON), else plain loops over as many elements.
+namespace rh::compute {
+namespace {
+
+template <typename Element, int kCount>
+struct Plain {
+  using T = Element;
+  static constexpr int kLanes = kCount;
+#if defined(__GNUC__)
+  typedef T Register __attribute__((vector_size(kCount * sizeof(T))));
+  typedef T Unaligned __attribute__((vector_size(kCount * sizeof(T)), aligned(sizeof(T)), may_alias));
+  static Register zero() { return Register{}; }
+  static Register set(T x) { return x - Register{}; }
+  static Register load(const T* p) { return *reinterpret_cast<const Unaligned*>(p); }
+  static void store(T* p, Register x) { *reinterpret_cast<Unaligned*>(p) = x; }
+  static Register add(Register a, Register b) { return a + b; }
+  static Register mul(Register a, Register b) { return a * b; }
+  static Register fma(Register a, Register b, Register c) { return a * b + c; }
+  static Register max(Register bound, Register x) { return x < bound ? bound : x; }
+  static Register min(Register bound, Register x) { return x > bound ? bound : x; }
+#else
+  struct Register {
+    T lane[kCount];
+    T& operator[](int i) { return lane[i]; }
+    const T& operator[](int i) const { return lane[i]; }
+  };
+  template <typename F>
+  static Register each(F f) {
+    Register r;
+    for (int i = 0; i < kCount; ++i) r[i] = f(i);
+    return r;
+  }
+  static Register zero() {
+    return each([](int) { return T(0); });
+  }
+  static Register set(T x) {
+    return each([&](int) { return x; });
+  }
+  static Register load(const T* p) {
+    return each([&](int i) { return p[i]; });
+  }
+  static void store(T* p, Register x) {
+    for (int i = 0; i < kCount; ++i) p[i] = x[i];
+  }
+  static Register add(Register a, Register b) {
+    return each([&](int i) { return a[i] + b[i]; });
+  }
+  static Register mul(Register a, Register b) {
+    return each([&](int i) { return a[i] * b[i]; });
+  }
+  static Register fma(Register a, Register b, Register c) {
+    return each([&](int i) { return a[i] * b[i] + c[i]; });
+  }
+  static Register max(Register bound, Register x) {
+    return each([&](int i) { return x[i] < bound[i] ? bound[i] : x[i]; });
+  }
+  static Register min(Register bound, Register x) {
+    return each([&](int i) { return x[i] > bound[i] ? bound[i] : x[i]; });
+  }
+#endif
+  static Register load_lanes(const T* p, int64_t stride, int first, int last) {
+    Register r = zero();
+    for (int i = first; i < last; ++i) r[i] = p[i * stride];
+    return r;
+  }
+  static Register even(Register a, Register b) { return pick(a, b, 0); }
+  static Register odd(Register a, Register b) { return pick(a, b, 1); }
+  static Register pick(Register a, Register b, int offset) {
+    Register r = zero();
+    for (int i = 0; i < kCount / 2; ++i) {
+      r[i] = a[2 * i + offset];
+      r[i + kCount / 2] = b[2 * i + offset];
+    }
+    return r;
+  }
+  static Register load_partial(const T* p, int count) {
+    Register r = zero();
+    for (int i = 0; i < count; ++i) r[i] = p[i];
+    return r;
+  }
+  static void store_partial(T* p, Register x, int count) {
+    for (int i = 0; i < count; ++i) p[i] = x[i];
+  }
+};
+
+using Float = Plain<float, 4>;
+using Double = Plain<double, 2>;
+
+}  // namespace
+}  // namespace rh::compute

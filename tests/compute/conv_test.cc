@@ -1,0 +1,150 @@
+#include "compute/conv.h"
+
+#include <cmath>
+#include <limits>
+
+#include "compute/support.h"
+
+namespace rh::compute {
+namespace {
+
+struct Case {
+  const char* what;
+  ConvChannels channels;
+  int64_t batch;
+  int64_t input[3], kernel[3], stride[3], dilation[3], pad_begin[3], pad_end[3];
+};
+
+Window window_of(const Case& c) {
+  Window w;
+  for (int d = 0; d < 3; ++d) {
+    w.input[d] = c.input[d];
+    w.kernel[d] = c.kernel[d];
+    w.stride[d] = c.stride[d];
+    w.dilation[d] = c.dilation[d];
+    w.pad_begin[d] = c.pad_begin[d];
+    w.output[d] = (c.input[d] + c.pad_begin[d] + c.pad_end[d] - (c.kernel[d] - 1) * c.dilation[d] - 1) / c.stride[d] + 1;
+  }
+  return w;
+}
+
+const Case kCases[] = {
+    {"pointwise", {20, 33, 1}, 2, {1, 7, 9}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {"pointwise, one pixel", {70, 5, 1}, 1, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {"pointwise, k above one block", {600, 15, 1}, 1, {1, 4, 8}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {"pointwise, stride 2", {9, 16, 1}, 1, {1, 13, 13}, {1, 1, 1}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {"3x3", {17, 30, 1}, 1, {1, 14, 14}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"3x3, rows shorter than a vector", {40, 29, 1}, 2, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"3x3, stride 2", {8, 14, 1}, 1, {1, 15, 57}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"7x7, stride 2, three channels", {3, 64, 1}, 1, {1, 40, 41}, {1, 7, 7}, {1, 2, 2}, {1, 1, 1}, {0, 3, 3}, {0, 3, 3}},
+    {"padding at one side", {4, 6, 1}, 1, {1, 10, 10}, {1, 3, 2}, {1, 1, 3}, {1, 1, 1}, {0, 2, 0}, {0, 0, 3}},
+    {"padding beyond the kernel", {2, 3, 1}, 1, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {1, 1, 1}, {0, 4, 4}, {0, 4, 4}},
+    {"dilated", {5, 7, 1}, 1, {1, 20, 22}, {1, 3, 3}, {1, 1, 2}, {1, 2, 3}, {0, 2, 3}, {0, 2, 3}},
+    {"groups", {12, 18, 3}, 2, {1, 9, 9}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"groups, one input channel each", {4, 8, 4}, 1, {1, 9, 9}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"one dimension", {6, 10, 1}, 2, {1, 1, 100}, {1, 1, 5}, {1, 1, 1}, {1, 1, 1}, {0, 0, 2}, {0, 0, 2}},
+    {"three dimensions", {3, 5, 1}, 1, {6, 7, 8}, {3, 2, 3}, {2, 1, 1}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}},
+    {"depthwise 3x3", {10, 10, 10}, 2, {1, 14, 70}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"depthwise 3x3, small", {10, 10, 10}, 1, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"depthwise 3x3, stride 2", {5, 5, 5}, 1, {1, 29, 45}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"depthwise 5x5, stride 2", {5, 5, 5}, 1, {1, 28, 28}, {1, 5, 5}, {1, 2, 2}, {1, 1, 1}, {0, 2, 2}, {0, 2, 2}},
+    {"depthwise 5x5, stride 3, dilated", {5, 5, 5}, 1, {1, 28, 30}, {1, 5, 5}, {1, 1, 3}, {1, 2, 2}, {0, 2, 4}, {0, 2, 4}},
+    {"depthwise, one side", {5, 5, 5}, 1, {1, 12, 12}, {1, 2, 2}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 1, 1}},
+    {"depthwise, input not read to its end", {5, 5, 5}, 1, {1, 12, 13}, {1, 2, 2}, {1, 5, 5}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {"depthwise, three dimensions", {4, 4, 4}, 1, {5, 6, 7}, {3, 3, 3}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+};
+
+template <typename T>
+std::vector<double> widened(const std::vector<T>& values) {
+  return {values.begin(), values.end()};
+}
+
+class ConvTest : public EveryIsa {};
+
+TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
+  for (const Case& c : kCases) {
+    const Window w = window_of(c);
+    const int64_t k = c.channels.in / c.channels.groups * w.kernel_size();
+    const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
+    const std::vector<float> bias = random_values(c.channels.out, 3),
+                             residual = random_values(c.batch * c.channels.out * w.output_size(), 4);
+    // In float64: the result, and the same with absolute values, which scales the bound.
+    std::vector<double> expected(residual.size()), magnitude(residual.size());
+    const auto absolute = [](std::vector<double> values) {
+      for (double& v : values) v = std::fabs(v);
+      return values;
+    };
+    conv_reference<double>(c.channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(), expected.data(), {});
+    conv_reference<double>(c.channels, w, c.batch, absolute(widened(x)).data(), absolute(widened(weights)).data(),
+                           absolute(widened(bias)).data(), magnitude.data(), {});
+    for (const bool with_residual : {false, true}) {
+      const Convolution conv(c.channels, w, weights.data(), bias.data(), with_residual ? Activation{ActivationKind::relu} : Activation{});
+      std::vector<float> y(residual.size(), 99), serial(residual.size()), in_place = residual;
+      conv.run(w, c.batch, x.data(), with_residual ? residual.data() : nullptr, y.data(), nullptr, three_threads());
+      conv.run(w, c.batch, x.data(), with_residual ? residual.data() : nullptr, serial.data(), nullptr, {});
+      ASSERT_EQ(y, serial) << c.what << ": the bits depend on the number of threads";
+      conv.run(w, c.batch, x.data(), in_place.data(), in_place.data(), nullptr, three_threads());
+      for (size_t i = 0; i < y.size(); ++i) {
+        const double sum = expected[i] + residual[i], bound = (k + 4) * 0x1p-24 * (magnitude[i] + std::fabs(residual[i]));
+        const double plain = with_residual ? std::max(sum, 0.0) : expected[i];
+        ASSERT_LE(std::fabs(y[i] - plain), bound) << c.what << ", residual " << with_residual << ", at " << i;
+        ASSERT_LE(std::fabs(in_place[i] - (with_residual ? std::max(sum, 0.0) : sum)), bound) << c.what << ", in place, at " << i;
+      }
+    }
+  }
+}
+
+TEST_P(ConvTest, other_activations_come_last) {
+  for (const Case& c : kCases) {
+    const Window w = window_of(c);
+    const int64_t k = c.channels.in / c.channels.groups * w.kernel_size();
+    const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
+    std::vector<float> plain(static_cast<size_t>(c.batch * c.channels.out * w.output_size())), activated = plain;
+    Convolution(c.channels, w, weights.data(), nullptr, {}).run(w, c.batch, x.data(), nullptr, plain.data(), nullptr, three_threads());
+    Convolution(c.channels, w, weights.data(), nullptr, {ActivationKind::hard_swish})
+        .run(w, c.batch, x.data(), nullptr, activated.data(), nullptr, three_threads());
+    for (size_t i = 0; i < plain.size(); ++i) {
+      ASSERT_NEAR(activated[i], plain[i] * std::min(1.0, std::max(0.0, plain[i] / 6.0 + 0.5)), 1e-5) << c.what;
+    }
+  }
+}
+
+RH_EVERY_ISA(ConvTest);
+
+/// A transposed convolution is the gradient of a convolution: <conv(u), v> = <u, conv_transpose(v)>.
+TEST(ConvTransposeReference, is_the_adjoint_of_the_convolution) {
+  for (const Case& c : kCases) {
+    const Window forward = window_of(c);
+    Window backward = forward;
+    for (int d = 0; d < 3; ++d) std::swap(backward.input[d], backward.output[d]);
+    const ConvChannels swapped{c.channels.out, c.channels.in, c.channels.groups};
+    const auto u = random_values<double>(c.batch * c.channels.in * forward.input_size(), 1);
+    const auto v = random_values<double>(c.batch * c.channels.out * forward.output_size(), 2);
+    const auto weights = random_values<double>(c.channels.out * c.channels.in / c.channels.groups * forward.kernel_size(), 3);
+    std::vector<double> conv_u(v.size()), transposed_v(u.size());
+    conv_reference<double>(c.channels, forward, c.batch, u.data(), weights.data(), nullptr, conv_u.data(), {});
+    conv_transpose_reference<double>(swapped, backward, c.batch, v.data(), weights.data(), nullptr, transposed_v.data(), {});
+    double left = 0, right = 0;
+    for (size_t i = 0; i < v.size(); ++i) left += conv_u[i] * v[i];
+    for (size_t i = 0; i < u.size(); ++i) right += u[i] * transposed_v[i];
+    EXPECT_NEAR(left, right, 1e-9 * (1 + std::fabs(left))) << c.what;
+  }
+}
+
+TEST(ConvReference, one_value_by_hand) {
+  Window w;
+  w.input[2] = 3;
+  w.kernel[2] = 2;
+  w.output[2] = 4;
+  w.pad_begin[2] = 1;
+  const float x[] = {1, 2, 3}, weights[] = {10, 100}, bias[] = {0.5f};
+  float y[4];
+  conv_reference<float>({1, 1, 1}, w, 1, x, weights, bias, y, {});
+  EXPECT_EQ(y[0], 100.5f);
+  EXPECT_EQ(y[1], 210.5f);
+  EXPECT_EQ(y[2], 320.5f);
+  EXPECT_EQ(y[3], 30.5f);
+}
+
+}  // namespace
+}  // namespace rh::compute
