@@ -1,0 +1,177 @@
+#include "compute/rnn.h"
+
+#include <algorithm>
+
+#include "compute/vector_math.h"
+
+namespace rh::compute {
+namespace {
+
+/// The recurrence of one direction: input projections of all steps are in `projected_` before the first step.
+class Cell {
+ public:
+  Cell(const CellParams& params, const PackedMatrix<float>& r, const CellRun& run, float* scratch, const Parallel& parallel)
+      : p_(params), r_(r), run_(run), parallel_(parallel), hidden_(params.hidden_size), width_(gates_of(params.kind) * params.hidden_size) {
+    projected_ = scratch;
+    gates_ = projected_ + run.steps * run.batch * width_;
+    extra_ = gates_ + run.batch * width_;
+    bias_ = extra_ + run.batch * hidden_;
+  }
+
+  void project(const PackedMatrix<float>& w) {
+    sum_bias();
+    GemmArgs<float> args;
+    args.n = width_;
+    args.k = p_.input_size;
+    args.epilogue.bias_kind = BiasKind::per_column;
+    args.epilogue.bias = bias_;
+    if (run_.x_step_stride == run_.batch * run_.x_batch_stride || run_.batch == 1) {
+      args.m = run_.steps * run_.batch;
+      args.lda = run_.batch == 1 ? run_.x_step_stride : run_.x_batch_stride;
+      gemm(args, run_.x, w, projected_, parallel_);
+      return;
+    }
+    args.m = run_.steps;
+    args.lda = run_.x_step_stride;
+    args.ldc = run_.batch * width_;
+    for (int64_t b = 0; b < run_.batch; ++b) gemm(args, run_.x + b * run_.x_batch_stride, w, projected_ + b * width_, parallel_);
+  }
+
+  void step(int64_t t) {
+    float* x = projected_ + t * run_.batch * width_;
+    switch (p_.kind) {
+      case CellKind::rnn: recur(x, run_.h, true); break;
+      case CellKind::lstm: recur(x, run_.h, true); break;
+      case CellKind::gru: gru_products(x); break;
+    }
+    for (int64_t b = 0; b < run_.batch; ++b) {
+      float* h = run_.h + b * hidden_;
+      float* y = run_.y ? run_.y + t * run_.y_step_stride + b * run_.y_batch_stride : nullptr;
+      if (run_.sequence_lengths && t >= run_.sequence_lengths[b]) {
+        if (y) std::fill(y, y + hidden_, 0.0f);
+        continue;
+      }
+      finish(x + b * width_, b, h);
+      if (y) std::copy(h, h + hidden_, y);
+    }
+  }
+
+ private:
+  /// Input and recurrent biases are added together, but for the hidden gate of a GRU that is linear before its reset.
+  void sum_bias() {
+    std::fill(bias_, bias_ + width_, 0.0f);
+    if (!p_.bias) return;
+    const int64_t both = p_.kind == CellKind::gru && p_.linear_before_reset ? 2 * hidden_ : width_;
+    for (int64_t i = 0; i < width_; ++i) bias_[i] = p_.bias[i] + (i < both ? p_.bias[width_ + i] : 0);
+  }
+
+  /// into[batch, width] (+)= h R^T.
+  void recur(float* into, const float* h, bool accumulate) {
+    GemmArgs<float> args;
+    args.m = run_.batch;
+    args.n = width_;
+    args.k = hidden_;
+    args.beta = accumulate ? 1.0f : 0.0f;
+    gemm(args, h, r_, into, parallel_);
+  }
+
+  void gru_products(float* x) {
+    recur(gates_, run_.h, false);
+    const int64_t n = 2 * hidden_;
+    for (int64_t b = 0; b < run_.batch; ++b) {
+      float* row = x + b * width_;
+      const float* recurrent = gates_ + b * width_;
+      binary(Binary::add, row, recurrent, row, n);
+      activate_clipped(p_.activations[0], row, n);
+      const float* reset = row + hidden_;
+      float* product = extra_ + b * hidden_;
+      if (p_.linear_before_reset) {
+        std::copy(recurrent + n, recurrent + width_, product);
+        if (p_.bias) binary(Binary::add, product, p_.bias + width_ + n, product, hidden_);
+        binary(Binary::mul, product, reset, product, hidden_);
+      } else {
+        binary(Binary::mul, run_.h + b * hidden_, reset, product, hidden_);
+      }
+    }
+    if (!p_.linear_before_reset) {
+      recur(gates_, extra_, false);
+      for (int64_t b = 0; b < run_.batch; ++b) std::copy(gates_ + b * width_ + n, gates_ + (b + 1) * width_, extra_ + b * hidden_);
+    }
+  }
+
+  void activate_clipped(const Activation& activation, float* x, int64_t n) const {
+    if (p_.clip > 0) activate({ActivationKind::clip, -p_.clip, p_.clip}, x, x, n);
+    activate(activation, x, x, n);
+  }
+
+  void finish(float* gates, int64_t b, float* h) {
+    switch (p_.kind) {
+      case CellKind::rnn:
+        activate_clipped(p_.activations[0], gates, hidden_);
+        std::copy(gates, gates + hidden_, h);
+        return;
+      case CellKind::gru: return finish_gru(gates, extra_ + b * hidden_, h);
+      case CellKind::lstm: return finish_lstm(gates, run_.c + b * hidden_, h);
+    }
+  }
+
+  void finish_gru(float* gates, const float* product, float* h) const {
+    float* candidate = gates + 2 * hidden_;
+    binary(Binary::add, candidate, product, candidate, hidden_);
+    activate_clipped(p_.activations[1], candidate, hidden_);
+    for (int64_t i = 0; i < hidden_; ++i) h[i] = (1 - gates[i]) * candidate[i] + gates[i] * h[i];
+  }
+
+  void add_peephole(int gate, const float* c, float* x) const {
+    if (!p_.peepholes) return;
+    const float* weight = p_.peepholes + gate * hidden_;
+    for (int64_t i = 0; i < hidden_; ++i) x[i] += weight[i] * c[i];
+  }
+
+  void finish_lstm(float* gates, float* c, float* h) const {
+    float *input = gates, *output = gates + hidden_, *forget = gates + 2 * hidden_, *candidate = gates + 3 * hidden_;
+    add_peephole(0, c, input);
+    activate_clipped(p_.activations[0], input, hidden_);
+    if (p_.input_forget) {
+      for (int64_t i = 0; i < hidden_; ++i) forget[i] = 1 - input[i];
+    } else {
+      add_peephole(2, c, forget);
+      activate_clipped(p_.activations[0], forget, hidden_);
+    }
+    activate_clipped(p_.activations[1], candidate, hidden_);
+    for (int64_t i = 0; i < hidden_; ++i) c[i] = forget[i] * c[i] + input[i] * candidate[i];
+    add_peephole(1, c, output);
+    activate_clipped(p_.activations[0], output, hidden_);
+    activate(p_.activations[2], c, h, hidden_);
+    binary(Binary::mul, h, output, h, hidden_);
+  }
+
+  const CellParams& p_;
+  const PackedMatrix<float>& r_;
+  const CellRun& run_;
+  const Parallel& parallel_;
+  const int64_t hidden_, width_;
+  float *projected_, *gates_, *extra_, *bias_;
+};
+
+}  // namespace
+
+int64_t gates_of(CellKind kind) { return kind == CellKind::lstm ? 4 : kind == CellKind::gru ? 3 : 1; }
+
+size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batch) {
+  const int64_t width = gates_of(params.kind) * params.hidden_size;
+  return static_cast<size_t>((steps + 1) * batch * width + batch * params.hidden_size + width);
+}
+
+void run_cell(const CellParams& params, const PackedMatrix<float>& w, const PackedMatrix<float>& r, const CellRun& run, float* scratch,
+              const Parallel& parallel) {
+  Cell cell(params, r, run, scratch, parallel);
+  cell.project(w);
+  if (!run.reverse) {
+    for (int64_t t = 0; t < run.steps; ++t) cell.step(t);
+  } else {
+    for (int64_t t = run.steps; t-- > 0;) cell.step(t);
+  }
+}
+
+}  // namespace rh::compute
