@@ -1,0 +1,69 @@
+"""Questions and settings of the whole library."""
+
+from roundhouse._native import get_available_providers, get_build_info, get_version_string, set_default_logger_severity
+
+__all__ = [
+    "disable_telemetry_events",
+    "enable_telemetry_events",
+    "get_all_providers",
+    "get_available_providers",
+    "get_build_info",
+    "get_device",
+    "get_version_string",
+    "has_collective_ops",
+    "set_default_logger_severity",
+    "set_default_logger_verbosity",
+    "set_seed",
+]
+
+_KNOWN_PROVIDERS = [
+    "TensorrtExecutionProvider",
+    "CUDAExecutionProvider",
+    "MIGraphXExecutionProvider",
+    "ROCMExecutionProvider",
+    "OpenVINOExecutionProvider",
+    "DnnlExecutionProvider",
+    "NnapiExecutionProvider",
+    "CoreMLExecutionProvider",
+    "AclExecutionProvider",
+    "DmlExecutionProvider",
+    "CPUExecutionProvider",
+]
+
+_GPU_PROVIDERS = {
+    "TensorrtExecutionProvider",
+    "CUDAExecutionProvider",
+    "ROCMExecutionProvider",
+    "MIGraphXExecutionProvider",
+    "DmlExecutionProvider",
+}
+
+
+def get_all_providers() -> list[str]:
+    """Every provider name that the API knows, whether present or not, most preferred first."""
+    return list(_KNOWN_PROVIDERS)
+
+
+def get_device() -> str:
+    """The kind of device that the available providers run on: "CPU" or "GPU"."""
+    return "GPU" if _GPU_PROVIDERS & set(get_available_providers()) else "CPU"
+
+
+def enable_telemetry_events() -> None:
+    """Does nothing: there is no telemetry."""
+
+
+def disable_telemetry_events() -> None:
+    """Does nothing: there is no telemetry."""
+
+
+def has_collective_ops() -> bool:
+    return False
+
+
+def set_default_logger_verbosity(level: int) -> None:
+    """Accepted; verbose messages have one level here."""
+
+
+def set_seed(seed: int) -> None:
+    """Accepted; random operators take their seed from the model."""

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <roundhouse/onnxruntime_cxx_api.h>
+
+namespace nb = nanobind;
+
+namespace rh::python {
+
+/// The environment that all sessions of the process share; made on first use and kept until the process ends.
+Ort::Env& environment();
+
+void bind_options(nb::module_& module);
+void bind_values(nb::module_& module);
+void bind_session(nb::module_& module);
+
+}  // namespace rh::python

@@ -1,0 +1,137 @@
+#include "options.h"
+
+#include "values.h"
+
+namespace rh::python {
+
+Ort::SessionOptions SessionSettings::build() const {
+  Ort::SessionOptions options;
+  OrtSessionOptions* raw = options;
+  const OrtApi& api = Ort::GetApi();
+  const auto check = [](OrtStatus* status) { Ort::ThrowOnError(status); };
+  check(enable_cpu_mem_arena ? api.EnableCpuMemArena(raw) : api.DisableCpuMemArena(raw));
+  check(enable_mem_pattern ? api.EnableMemPattern(raw) : api.DisableMemPattern(raw));
+  if (enable_profiling) check(api.EnableProfiling(raw, profile_file_prefix.c_str()));
+  if (!optimized_model_filepath.empty()) check(api.SetOptimizedModelFilePath(raw, optimized_model_filepath.c_str()));
+  if (!logid.empty()) check(api.SetSessionLogId(raw, logid.c_str()));
+  if (log_severity_level >= 0) check(api.SetSessionLogSeverityLevel(raw, log_severity_level));
+  check(api.SetSessionLogVerbosityLevel(raw, log_verbosity_level));
+  if (!use_per_session_threads) check(api.DisablePerSessionThreads(raw));
+  check(api.SetIntraOpNumThreads(raw, intra_op_num_threads));
+  check(api.SetInterOpNumThreads(raw, inter_op_num_threads));
+  check(api.SetSessionExecutionMode(raw, execution_mode));
+  check(api.SetSessionGraphOptimizationLevel(raw, graph_optimization_level));
+  if (use_deterministic_compute) check(api.SetDeterministicCompute(raw, true));
+  for (const auto& [key, value] : config) check(api.AddSessionConfigEntry(raw, key.c_str(), value.c_str()));
+  for (const auto& [name, size] : dimensions_by_name) check(api.AddFreeDimensionOverrideByName(raw, name.c_str(), size));
+  for (const auto& [name, size] : dimensions_by_denotation) check(api.AddFreeDimensionOverride(raw, name.c_str(), size));
+  for (const auto& [name, value] : initializers) check(api.AddInitializer(raw, name.c_str(), nb::cast<PyValue&>(value).value));
+  for (const std::string& path : custom_op_libraries) check(api.RegisterCustomOpsLibrary_V2(raw, path.c_str()));
+  for (const auto& [name, provider_options] : providers) {
+    std::vector<const char*> keys, values;
+    for (const auto& [key, value] : provider_options) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
+    check(api.SessionOptionsAppendExecutionProvider(raw, name.c_str(), keys.data(), values.data(), keys.size()));
+  }
+  return options;
+}
+
+namespace {
+
+void bind_enums(nb::module_& module) {
+  nb::enum_<GraphOptimizationLevel>(module, "GraphOptimizationLevel", nb::is_arithmetic())
+      .value("ORT_DISABLE_ALL", ORT_DISABLE_ALL)
+      .value("ORT_ENABLE_BASIC", ORT_ENABLE_BASIC)
+      .value("ORT_ENABLE_EXTENDED", ORT_ENABLE_EXTENDED)
+      .value("ORT_ENABLE_LAYOUT", ORT_ENABLE_LAYOUT)
+      .value("ORT_ENABLE_ALL", ORT_ENABLE_ALL);
+  nb::enum_<ExecutionMode>(module, "ExecutionMode", nb::is_arithmetic())
+      .value("ORT_SEQUENTIAL", ORT_SEQUENTIAL)
+      .value("ORT_PARALLEL", ORT_PARALLEL);
+}
+
+void bind_session_settings(nb::module_& module) {
+  using S = SessionSettings;
+  nb::class_<S>(module, "SessionOptions")
+      .def(nb::init<>())
+      .def_rw("enable_cpu_mem_arena", &S::enable_cpu_mem_arena)
+      .def_rw("enable_mem_pattern", &S::enable_mem_pattern)
+      .def_rw("enable_mem_reuse", &S::enable_mem_reuse)
+      .def_rw("enable_profiling", &S::enable_profiling)
+      .def_rw("profile_file_prefix", &S::profile_file_prefix)
+      .def_rw("optimized_model_filepath", &S::optimized_model_filepath)
+      .def_rw("logid", &S::logid)
+      .def_rw("log_severity_level", &S::log_severity_level)
+      .def_rw("log_verbosity_level", &S::log_verbosity_level)
+      .def_rw("use_per_session_threads", &S::use_per_session_threads)
+      .def_rw("intra_op_num_threads", &S::intra_op_num_threads)
+      .def_rw("inter_op_num_threads", &S::inter_op_num_threads)
+      .def_rw("execution_mode", &S::execution_mode)
+      .def_rw("execution_order", &S::execution_order)
+      .def_rw("graph_optimization_level", &S::graph_optimization_level)
+      .def_rw("use_deterministic_compute", &S::use_deterministic_compute)
+      .def("add_session_config_entry", [](S& s, std::string key, std::string value) { s.config[std::move(key)] = std::move(value); })
+      .def("get_session_config_entry",
+           [](const S& s, const std::string& key) {
+             const auto at = s.config.find(key);
+             if (at == s.config.end()) throw std::runtime_error("SessionOptions does not have configuration with key: " + key);
+             return at->second;
+           })
+      .def("add_free_dimension_override_by_name",
+           [](S& s, std::string name, int64_t size) { s.dimensions_by_name[std::move(name)] = size; })
+      .def("add_free_dimension_override_by_denotation",
+           [](S& s, std::string name, int64_t size) { s.dimensions_by_denotation[std::move(name)] = size; })
+      .def("add_initializer",
+           [](S& s, std::string name, nb::object value) {
+             nb::cast<PyValue&>(value);  // refuses what is not an OrtValue
+             s.initializers.emplace_back(std::move(name), std::move(value));
+           })
+      .def("register_custom_ops_library", [](S& s, std::string path) { s.custom_op_libraries.push_back(std::move(path)); })
+      .def("add_provider",
+           [](S& s, std::string name, std::map<std::string, std::string> options) {
+             s.providers.emplace_back(std::move(name), std::move(options));
+           })
+      .def("has_providers", [](const S& s) { return !s.providers.empty(); });
+}
+
+void bind_run_settings(nb::module_& module) {
+  using R = RunSettings;
+  nb::class_<R>(module, "RunOptions")
+      .def(nb::init<>())
+      .def_prop_rw(
+          "log_severity_level", [](const R& r) { return r.options.GetRunLogSeverityLevel(); },
+          [](R& r, int level) { r.options.SetRunLogSeverityLevel(level); })
+      .def_prop_rw(
+          "log_verbosity_level", [](const R& r) { return r.options.GetRunLogVerbosityLevel(); },
+          [](R& r, int level) { r.options.SetRunLogVerbosityLevel(level); })
+      .def_prop_rw(
+          "logid", [](const R& r) { return std::string(r.options.GetRunTag()); },
+          [](R& r, const std::string& tag) { r.options.SetRunTag(tag.c_str()); })
+      .def_prop_rw(
+          "terminate", [](const R& r) { return r.terminate; },
+          [](R& r, bool stop) {
+            r.terminate = stop;
+            stop ? r.options.SetTerminate() : r.options.UnsetTerminate();
+          })
+      .def_rw("only_execute_path_to_fetches", &R::only_execute_path_to_fetches)
+      .def_rw("training_mode", &R::training_mode)
+      .def("add_run_config_entry",
+           [](R& r, const std::string& key, const std::string& value) { r.options.AddConfigEntry(key.c_str(), value.c_str()); })
+      .def("get_run_config_entry", [](R& r, const std::string& key) {
+        const char* value = Ort::GetApi().GetRunConfigEntry(r.options, key.c_str());
+        if (!value) throw std::runtime_error("RunOptions does not have configuration with key: " + key);
+        return std::string(value);
+      });
+}
+
+}  // namespace
+
+void bind_options(nb::module_& module) {
+  bind_enums(module);
+  bind_session_settings(module);
+  bind_run_settings(module);
+}
+
+}  // namespace rh::python
