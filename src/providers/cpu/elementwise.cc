@@ -1,0 +1,65 @@
+#include "providers/cpu/elementwise.h"
+
+namespace rh::cpu {
+
+namespace {
+
+// Narrow floats in pieces that stay in the first-level cache.
+template <typename T>
+void run_narrow(UnaryRow row, const T* x, T* y, int64_t count, const float* parameters) {
+  constexpr int64_t kPiece = 512;
+  float wide[kPiece];
+  for (int64_t i = 0; i < count; i += kPiece) {
+    const int64_t n = std::min(kPiece, count - i);
+    for (int64_t k = 0; k < n; ++k) wide[k] = x[i + k];
+    row(wide, wide, n, parameters);
+    for (int64_t k = 0; k < n; ++k) y[i + k] = T(wide[k]);
+  }
+}
+
+}  // namespace
+
+void run_unary(RunContext& context, UnaryRow row, double operations_per_element, const float* parameters) {
+  const TensorView x = context.input(0);
+  const MutableView y = context.output(0, x.shape());
+  const int64_t from = bits_of(x.dtype()) / 8, to = bits_of(y.dtype()) / 8;
+  const auto* source = static_cast<const char*>(x.raw());
+  auto* target = static_cast<char*>(y.raw());
+  const Cost cost{static_cast<double>(from + to), operations_per_element};
+  const DType narrow = x.dtype() == y.dtype() ? x.dtype() : DType::undefined;
+  context.parallel().for_range(x.elements(), cost, [&](Range part) {
+    if (narrow == DType::float16) {
+      run_narrow(row, x.data<Float16>() + part.begin, y.data<Float16>() + part.begin, part.size(), parameters);
+    } else if (narrow == DType::bfloat16) {
+      run_narrow(row, x.data<BFloat16>() + part.begin, y.data<BFloat16>() + part.begin, part.size(), parameters);
+    } else {
+      row(source + part.begin * from, target + part.begin * to, part.size(), parameters);
+    }
+  });
+}
+
+void run_binary(const Parallel& parallel, BinaryRow row, const TensorView& a, const TensorView& b, const MutableView& out,
+                double operations_per_element) {
+  const auto bytes = [](DType dtype) { return dtype == DType::string ? static_cast<int64_t>(sizeof(std::string)) : bits_of(dtype) / 8; };
+  const int64_t size_a = bytes(a.dtype()), size_b = bytes(b.dtype()), size_out = bytes(out.dtype());
+  const Shape* const shapes[] = {&a.shape(), &b.shape()};
+  const Broadcast broadcast(out.shape(), shapes);
+  const double read = static_cast<double>(size_a * broadcast.step(0) + size_b * broadcast.step(1));
+  const auto* x = static_cast<const char*>(a.raw());
+  const auto* y = static_cast<const char*>(b.raw());
+  auto* result = static_cast<char*>(out.raw());
+  broadcast.run(parallel, {read + static_cast<double>(size_out), operations_per_element},
+                [&](int64_t at, const int64_t* inputs, int64_t count) {
+                  row(x + inputs[0] * size_a, broadcast.step(0), y + inputs[1] * size_b, broadcast.step(1), result + at * size_out, count);
+                });
+}
+
+void run_binary(RunContext& context, BinaryRow row, const ops::LegacyBroadcast& legacy, DType out, double operations_per_element) {
+  const TensorView a = context.input(0), b = context.input(1);
+  Shape aligned = b.shape();
+  aligned.resize(aligned.size() + static_cast<size_t>(legacy.trailing_ones(a.rank(), b.rank())), 1);
+  const MutableView result = context.output(0, out, broadcast(a.shape(), aligned));
+  run_binary(context.parallel(), row, a, TensorView(b.dtype(), aligned, b.raw()), result, operations_per_element);
+}
+
+}  // namespace rh::cpu

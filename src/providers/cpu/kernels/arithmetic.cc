@@ -1,0 +1,81 @@
+#include "ops/math/arithmetic.h"
+
+#include "providers/cpu/elementwise.h"
+
+namespace rh::cpu {
+
+namespace {
+
+using F = ops::Arithmetic::Function;
+
+// Integers by way of the unsigned type of at least int's width, so that nothing overflows.
+template <typename T>
+using Wrapping = std::make_unsigned_t<std::common_type_t<T, int>>;
+
+template <typename T>
+BinaryRow integer_row(F function) {
+  using U = Wrapping<T>;
+  switch (function) {
+    case F::add: return binary_row<T, T, T>([](T a, T b) { return static_cast<U>(a) + static_cast<U>(b); });
+    case F::sub: return binary_row<T, T, T>([](T a, T b) { return static_cast<U>(a) - static_cast<U>(b); });
+    case F::mul: return binary_row<T, T, T>([](T a, T b) { return static_cast<U>(a) * static_cast<U>(b); });
+    default:
+      // Division by 0 gives 0; the least number by -1 wraps around to itself.
+      return binary_row<T, T, T>([](T a, T b) {
+        if (b == 0) return T(0);
+        if (std::is_signed_v<T> && b == static_cast<T>(-1)) return static_cast<T>(U(0) - static_cast<U>(a));
+        return static_cast<T>(a / b);
+      });
+  }
+}
+
+template <typename T>
+BinaryRow floating_row(F function) {
+  using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
+  switch (function) {
+    case F::add: return binary_row<T, T, T>([](T a, T b) { return Wide(a) + Wide(b); });
+    case F::sub: return binary_row<T, T, T>([](T a, T b) { return Wide(a) - Wide(b); });
+    case F::mul: return binary_row<T, T, T>([](T a, T b) { return Wide(a) * Wide(b); });
+    default: return binary_row<T, T, T>([](T a, T b) { return Wide(a) / Wide(b); });
+  }
+}
+
+BinaryRow float_row(F function) {
+  using compute::Binary;
+  switch (function) {
+    case F::add: return float_binary_row<Binary::add>;
+    case F::sub: return float_binary_row<Binary::sub>;
+    case F::mul: return float_binary_row<Binary::mul>;
+    default: return float_binary_row<Binary::div>;
+  }
+}
+
+}  // namespace
+
+class ArithmeticKernel final : public Kernel {
+ public:
+  using Types = NumericTypes;
+
+  explicit ArithmeticKernel(const KernelInfo& info) : op_(info.attributes<ops::Arithmetic>()) {}
+
+  Status run(RunContext& context) const override {
+    return dispatch<Types>(context.input(0).dtype(), "Arithmetic", [&]<typename T>() {
+      if constexpr (std::is_same_v<T, float>) {
+        run_binary(context, float_row(op_.function), op_.legacy, dtype_of<T>);
+      } else if constexpr (std::is_integral_v<T>) {
+        run_binary(context, integer_row<T>(op_.function), op_.legacy, dtype_of<T>);
+      } else {
+        run_binary(context, floating_row<T>(op_.function), op_.legacy, dtype_of<T>);
+      }
+    });
+  }
+
+  std::span<const Alias> aliases() const override { return kInPlaceOfEither; }
+
+ private:
+  ops::Arithmetic op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(ArithmeticKernel)

@@ -1,0 +1,77 @@
+#include "ops/math/clip.h"
+
+#include "providers/cpu/elementwise.h"
+
+namespace rh::cpu {
+
+namespace {
+
+// A NaN stays one; the upper bound has the last word.
+template <typename T>
+void clip_row(const T* x, T* y, int64_t count, T low, T high) {
+  using Wide = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
+  const Wide least = low, most = high;
+  fill_row(y, count, [=](int64_t i) {
+    Wide value = x[i];
+    value = value < least ? least : value;
+    return T(value > most ? most : value);
+  });
+}
+
+template <typename T>
+T lowest() {
+  if constexpr (std::is_integral_v<T>) {
+    return std::numeric_limits<T>::min();
+  } else {
+    return T(-std::numeric_limits<float>::infinity());
+  }
+}
+
+template <typename T>
+T highest() {
+  if constexpr (std::is_integral_v<T>) {
+    return std::numeric_limits<T>::max();
+  } else {
+    return T(std::numeric_limits<float>::infinity());
+  }
+}
+
+}  // namespace
+
+class ClipKernel final : public Kernel {
+ public:
+  using Types = NumericTypes;
+
+  explicit ClipKernel(const KernelInfo& info) : op_(info.attributes<ops::Clip>()) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    const MutableView y = context.output(0, x.dtype(), x.shape());
+    for (int i = 1; i <= 2 && op_.bounds_are_inputs; ++i) {
+      if (!context.has_input(i) || context.input(i).elements() == 1) continue;
+      return error_status(ErrorCode::invalid_argument, "Clip: input {} has shape {}, expected one element", i,
+                          context.input(i).shape().to_string());
+    }
+    return dispatch<Types>(x.dtype(), "Clip", [&]<typename T>() {
+      const T low = bound<T>(context, 1, op_.min, lowest<T>()), high = bound<T>(context, 2, op_.max, highest<T>());
+      context.parallel().for_range(x.elements(), {2.0 * sizeof(T), 2}, [&](Range part) {
+        clip_row(x.data<T>() + part.begin, y.data<T>() + part.begin, part.size(), low, high);
+      });
+    });
+  }
+
+  std::span<const Alias> aliases() const override { return kInPlaceOfFirst; }
+
+ private:
+  template <typename T>
+  T bound(RunContext& context, int i, std::optional<float> attribute, T otherwise) const {
+    if (op_.bounds_are_inputs) return context.has_input(i) ? *context.input(i).data<T>() : otherwise;
+    return attribute ? static_cast<T>(*attribute) : otherwise;
+  }
+
+  ops::Clip op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(ClipKernel)

@@ -1,0 +1,51 @@
+#include "ops/logic/comparison.h"
+
+#include "providers/cpu/elementwise.h"
+
+namespace rh::cpu {
+
+namespace {
+
+using F = ops::Comparison::Function;
+
+template <typename T>
+BinaryRow comparison_row(F function) {
+  using Value = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
+  switch (function) {
+    case F::equal:
+      return binary_row<T, T, bool>([](const T& a, const T& b) { return static_cast<const Value&>(a) == static_cast<const Value&>(b); });
+    case F::greater:
+    case F::less:
+      return binary_row<T, T, bool>([](const T& a, const T& b) { return static_cast<const Value&>(a) < static_cast<const Value&>(b); });
+    default:
+      return binary_row<T, T, bool>([](const T& a, const T& b) { return static_cast<const Value&>(a) <= static_cast<const Value&>(b); });
+  }
+}
+
+}  // namespace
+
+class ComparisonKernel final : public Kernel {
+ public:
+  using Types = Concat<NumericTypes, rh::Types<bool, std::string>>;
+
+  explicit ComparisonKernel(const KernelInfo& info) : op_(info.attributes<ops::Comparison>()) {}
+
+  Status run(RunContext& context) const override {
+    const bool swap = op_.function == F::greater || op_.function == F::greater_or_equal;
+    const TensorView a = context.input(0), b = context.input(1);
+    Shape aligned = b.shape();
+    aligned.resize(aligned.size() + static_cast<size_t>(op_.legacy.trailing_ones(a.rank(), b.rank())), 1);
+    const TensorView second(b.dtype(), aligned, b.raw());
+    const MutableView out = context.output(0, DType::boolean, broadcast(a.shape(), aligned));
+    return dispatch<Types>(a.dtype(), "comparison", [&]<typename T>() {
+      run_binary(context.parallel(), comparison_row<T>(op_.function), swap ? second : a, swap ? a : second, out);
+    });
+  }
+
+ private:
+  ops::Comparison op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(ComparisonKernel)

@@ -1,0 +1,34 @@
+#include "ops/logic/is_nan.h"
+
+#include <cmath>
+
+#include "providers/cpu/elementwise.h"
+
+namespace rh::cpu {
+
+class IsNaNKernel final : public Kernel {
+ public:
+  using Types = Concat<FloatingTypes, Float8Types>;
+
+  explicit IsNaNKernel(const KernelInfo& info) : op_(info.attributes<ops::IsNaN>()) {}
+
+  Status run(RunContext& context) const override {
+    const float wanted[] = {op_.positive ? 1.0f : 0.0f, op_.negative ? 1.0f : 0.0f};
+    return dispatch<Types>(context.input(0).dtype(), "IsNaN", [&]<typename T>() {
+      using Wide = std::conditional_t<sizeof(T) <= 2, float, T>;
+      const UnaryRow row =
+          op_.nan ? unary_row<T, bool>([](T x) { return std::isnan(Wide(x)); }) : unary_row<T, bool>([](T x, const float* p) {
+            const Wide value = x;
+            return std::isinf(value) && p[value < 0] != 0;
+          });
+      run_unary(context, row, 1, wanted);
+    });
+  }
+
+ private:
+  ops::IsNaN op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(IsNaNKernel)

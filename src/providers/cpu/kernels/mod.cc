@@ -1,0 +1,58 @@
+#include "ops/math/mod.h"
+
+#include <cmath>
+
+#include "providers/cpu/elementwise.h"
+
+namespace rh::cpu {
+
+namespace {
+
+template <typename T>
+T remainder_of(T a, T b) {
+  if (b == 0 || (std::is_signed_v<T> && b == static_cast<T>(-1))) return 0;
+  return static_cast<T>(a % b);
+}
+
+// A divisor of 0 gives 0 for integers, NaN for floats.
+template <typename T>
+BinaryRow mod_row(bool fmod) {
+  if constexpr (std::is_integral_v<T>) {
+    if (fmod) return binary_row<T, T, T>([](T a, T b) { return remainder_of(a, b); });
+    return binary_row<T, T, T>([](T a, T b) {
+      const T rest = remainder_of(a, b);
+      return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+    });
+  } else {
+    using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
+    if (fmod) return binary_row<T, T, T>([](T a, T b) { return std::fmod(Wide(a), Wide(b)); });
+    return binary_row<T, T, T>([](T a, T b) {
+      const Wide divisor = b, rest = std::fmod(Wide(a), divisor);
+      if (rest == 0) return std::copysign(rest, divisor);
+      return (rest < 0) != (divisor < 0) ? rest + divisor : rest;
+    });
+  }
+}
+
+}  // namespace
+
+class ModKernel final : public Kernel {
+ public:
+  using Types = NumericTypes;
+
+  explicit ModKernel(const KernelInfo& info) : op_(info.attributes<ops::Mod>()) {}
+
+  Status run(RunContext& context) const override {
+    return dispatch<Types>(context.input(0).dtype(), "Mod",
+                           [&]<typename T>() { run_binary(context, mod_row<T>(op_.fmod), {}, dtype_of<T>, 10); });
+  }
+
+  std::span<const Alias> aliases() const override { return kInPlaceOfEither; }
+
+ private:
+  ops::Mod op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(ModKernel)

@@ -1,0 +1,28 @@
+#include "ops/logic/not.h"
+
+#include "providers/cpu/elementwise.h"
+
+namespace rh::cpu {
+
+class NotKernel final : public Kernel {
+ public:
+  using Types = Concat<IntegerTypes, rh::Types<bool>>;
+
+  explicit NotKernel(const KernelInfo&) {}
+
+  Status run(RunContext& context) const override {
+    return dispatch<Types>(context.input(0).dtype(), "Not", [&]<typename T>() {
+      if constexpr (std::is_same_v<T, bool>) {
+        run_unary(context, unary_row<bool>([](bool x) { return !x; }), 1);
+      } else {
+        run_unary(context, unary_row<T>([](T x) { return ~x; }), 1);
+      }
+    });
+  }
+
+  std::span<const Alias> aliases() const override { return kInPlaceOfFirst; }
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(NotKernel)

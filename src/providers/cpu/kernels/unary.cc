@@ -1,0 +1,127 @@
+#include "ops/math/unary.h"
+
+#include <cmath>
+
+#include "providers/cpu/elementwise.h"
+
+namespace rh::cpu {
+
+namespace {
+
+using F = ops::Unary::Function;
+
+template <typename T>
+UnaryRow integer_row(F function) {
+  using U = std::make_unsigned_t<T>;
+  switch (function) {
+    case F::abs: return unary_row<T>([](T x) { return x < 0 ? static_cast<T>(U(0) - static_cast<U>(x)) : x; });
+    case F::neg: return unary_row<T>([](T x) { return static_cast<T>(U(0) - static_cast<U>(x)); });
+    case F::sign: return unary_row<T>([](T x) { return static_cast<T>((x > 0) - (x < 0)); });
+    default: return nullptr;
+  }
+}
+
+template <typename T>
+UnaryRow trigonometric_row(F function) {
+  switch (function) {
+    case F::sin: return unary_row<T>([](T x) { return std::sin(x); });
+    case F::cos: return unary_row<T>([](T x) { return std::cos(x); });
+    case F::tan: return unary_row<T>([](T x) { return std::tan(x); });
+    case F::asin: return unary_row<T>([](T x) { return std::asin(x); });
+    case F::acos: return unary_row<T>([](T x) { return std::acos(x); });
+    case F::atan: return unary_row<T>([](T x) { return std::atan(x); });
+    case F::sinh: return unary_row<T>([](T x) { return std::sinh(x); });
+    case F::cosh: return unary_row<T>([](T x) { return std::cosh(x); });
+    case F::tanh: return unary_row<T>([](T x) { return std::tanh(x); });
+    case F::asinh: return unary_row<T>([](T x) { return std::asinh(x); });
+    case F::acosh: return unary_row<T>([](T x) { return std::acosh(x); });
+    case F::atanh: return unary_row<T>([](T x) { return std::atanh(x); });
+    default: return nullptr;
+  }
+}
+
+template <typename T>
+UnaryRow floating_row(F function) {
+  switch (function) {
+    case F::abs: return unary_row<T>([](T x) { return std::fabs(x); });
+    case F::neg: return unary_row<T>([](T x) { return -x; });
+    case F::sign: return unary_row<T>([](T x) { return x != x ? x : static_cast<T>((x > 0) - (x < 0)); });
+    case F::reciprocal: return unary_row<T>([](T x) { return T(1) / x; });
+    case F::sqrt: return unary_row<T>([](T x) { return std::sqrt(x); });
+    case F::exp: return unary_row<T>([](T x) { return std::exp(x); });
+    case F::log: return unary_row<T>([](T x) { return std::log(x); });
+    case F::floor: return unary_row<T>([](T x) { return std::floor(x); });
+    case F::ceil: return unary_row<T>([](T x) { return std::ceil(x); });
+    case F::round: return unary_row<T>([](T x) { return std::nearbyint(x); });
+    case F::erf: return unary_row<T>([](T x) { return std::erf(x); });
+    case F::sigmoid: return unary_row<T>([](T x) { return T(1) / (T(1) + std::exp(-x)); });
+    default: return trigonometric_row<T>(function);
+  }
+}
+
+UnaryRow float_row(F function) {
+  using compute::Unary;
+  switch (function) {
+    case F::abs: return float_unary_row<Unary::abs>;
+    case F::neg: return float_unary_row<Unary::neg>;
+    case F::reciprocal: return float_unary_row<Unary::reciprocal>;
+    case F::sqrt: return float_unary_row<Unary::sqrt>;
+    case F::exp: return float_unary_row<Unary::exp>;
+    case F::log: return float_unary_row<Unary::log>;
+    case F::floor: return float_unary_row<Unary::floor>;
+    case F::ceil: return float_unary_row<Unary::ceil>;
+    case F::round: return float_unary_row<Unary::round>;
+    case F::tanh: return float_unary_row<Unary::tanh>;
+    case F::erf: return float_unary_row<Unary::erf>;
+    case F::sigmoid: return float_unary_row<Unary::sigmoid>;
+    default: return floating_row<float>(function);
+  }
+}
+
+bool is_cheap(F function) {
+  switch (function) {
+    case F::abs:
+    case F::neg:
+    case F::sign:
+    case F::reciprocal:
+    case F::sqrt:
+    case F::floor:
+    case F::ceil:
+    case F::round: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+class UnaryKernel final : public Kernel {
+ public:
+  using Types = NumericTypes;
+
+  explicit UnaryKernel(const KernelInfo& info) : function_(info.attributes<ops::Unary>().function) {}
+
+  Status run(RunContext& context) const override {
+    return dispatch<Types>(context.input(0).dtype(), "element-wise function", [&]<typename T>() -> Status {
+      UnaryRow row;
+      if constexpr (std::is_same_v<T, double>) {
+        row = floating_row<double>(function_);
+      } else if constexpr (std::is_integral_v<T>) {
+        row = integer_row<T>(function_);
+      } else {
+        row = float_row(function_);
+      }
+      if (!row) return error_status(ErrorCode::not_implemented, "element type {} is not one of this operator's", to_string(dtype_of<T>));
+      run_unary(context, row, is_cheap(function_) ? 1 : 20);
+      return {};
+    });
+  }
+
+  std::span<const Alias> aliases() const override { return kInPlaceOfFirst; }
+
+ private:
+  ops::Unary::Function function_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(UnaryKernel)

@@ -1,0 +1,88 @@
+#include "ops/math/variadic.h"
+
+#include "providers/cpu/elementwise.h"
+
+namespace rh::cpu {
+
+namespace {
+
+using F = ops::Variadic::Function;
+
+template <typename T>
+BinaryRow variadic_row(F function) {
+  using Wide = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
+  switch (function) {
+    case F::max: return binary_row<T, T, T>([](T a, T b) { return Wide(a) > Wide(b) || Wide(a) != Wide(a) ? a : b; });
+    case F::min: return binary_row<T, T, T>([](T a, T b) { return Wide(a) < Wide(b) || Wide(a) != Wide(a) ? a : b; });
+    default:
+      if constexpr (std::is_integral_v<T>) {
+        return nullptr;
+      } else {
+        return binary_row<T, T, T>([](T a, T b) { return Wide(a) + Wide(b); });
+      }
+  }
+}
+
+BinaryRow float_row(F function) {
+  using compute::Binary;
+  switch (function) {
+    case F::max: return float_binary_row<Binary::max>;
+    case F::min: return float_binary_row<Binary::min>;
+    default: return float_binary_row<Binary::add>;
+  }
+}
+
+template <typename T>
+void divide(const Parallel& parallel, T* values, int64_t count, int divisor) {
+  using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
+  parallel.for_range(count, {2.0 * sizeof(T), 1}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i) values[i] = T(Wide(values[i]) / static_cast<Wide>(divisor));
+  });
+}
+
+}  // namespace
+
+class VariadicKernel final : public Kernel {
+ public:
+  using Types = NumericTypes;
+
+  explicit VariadicKernel(const KernelInfo& info) : op_(info.attributes<ops::Variadic>()) {
+    // The first step writes the output, so it may take the place of the first two inputs only where no later one is the same value.
+    const std::vector<ValueId>& inputs = info.node().node().inputs;
+    for (size_t i = 2; i < inputs.size(); ++i) in_place_ = in_place_ && inputs[i] != inputs[0] && inputs[i] != inputs[1];
+  }
+
+  Status run(RunContext& context) const override {
+    const TensorView first = context.input(0);
+    Shape shape = first.shape();
+    for (int i = 1; i < context.input_count(); ++i) shape = broadcast(shape, context.input(i).shape());
+    const MutableView out = context.output(0, first.dtype(), shape);
+    if (context.input_count() == 1) {
+      copy_elements(first, out);
+      return {};
+    }
+    return dispatch<Types>(first.dtype(), "Variadic", [&]<typename T>() -> Status {
+      const BinaryRow row = std::is_same_v<T, float> ? float_row(op_.function) : variadic_row<T>(op_.function);
+      if (!row) return error_status(ErrorCode::not_implemented, "element type {} is not one of this operator's", to_string(dtype_of<T>));
+      run_binary(context.parallel(), row, first, context.input(1), out);
+      for (int i = 2; i < context.input_count(); ++i) run_binary(context.parallel(), row, out, context.input(i), out);
+      if constexpr (!std::is_integral_v<T>) {
+        if (op_.function == F::mean) divide(context.parallel(), out.data<T>(), out.elements(), context.input_count());
+      }
+      return {};
+    });
+  }
+
+  std::span<const Alias> aliases() const override {
+    if (in_place_) return kInPlaceOfEither;
+    return {};
+  }
+
+ private:
+  ops::Variadic op_;
+  bool in_place_ = true;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(VariadicKernel)

@@ -1,0 +1,58 @@
+#include "ops/logic/where.h"
+
+#include "compute/elements.h"
+#include "providers/cpu/elementwise.h"
+
+namespace rh::cpu {
+
+namespace {
+
+template <typename T>
+void where_row(const bool* condition, int64_t step, const T* x, int64_t step_x, const T* y, int64_t step_y, T* out, int64_t count) {
+  if (step == 0) {
+    const T* source = *condition ? x : y;
+    if (*condition ? step_x : step_y) {
+      if (source != out) std::copy_n(source, count, out);
+    } else {
+      std::fill_n(out, count, *source);
+    }
+    return;
+  }
+  if (step_x && step_y) {
+    fill_row(out, count, [=](int64_t i) { return condition[i] ? x[i] : y[i]; });
+  } else {
+    for (int64_t i = 0; i < count; ++i) out[i] = condition[i] ? x[i * step_x] : y[i * step_y];
+  }
+}
+
+}  // namespace
+
+class WhereKernel final : public Kernel {
+ public:
+  using Types = rh::Types<bool>;
+
+  explicit WhereKernel(const KernelInfo&) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView condition = context.input(0), x = context.input(1), y = context.input(2);
+    const MutableView out = context.output(0, x.dtype(), broadcast(broadcast(condition.shape(), x.shape()), y.shape()));
+    const Shape* const shapes[] = {&condition.shape(), &x.shape(), &y.shape()};
+    const Broadcast loop(out.shape(), shapes);
+    compute::dispatch_kind(compute::element_kind(x.dtype()), [&]<typename T>() {
+      loop.run(context.parallel(), {3.0 * sizeof(T) + 1, 2}, [&](int64_t at, const int64_t* inputs, int64_t count) {
+        where_row(condition.data<bool>() + inputs[0], loop.step(0), x.data<T>() + inputs[1], loop.step(1), y.data<T>() + inputs[2],
+                  loop.step(2), out.data<T>() + at, count);
+      });
+    });
+    return {};
+  }
+
+  std::span<const Alias> aliases() const override {
+    static constexpr Alias kAliases[] = {{0, 1, Alias::Kind::in_place}, {0, 2, Alias::Kind::in_place}};
+    return kAliases;
+  }
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(WhereKernel)
