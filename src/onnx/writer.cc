@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "base/file.h"
+#include "onnx/attribute_writer.h"
 #include "onnx/proto.h"
 #include "onnx/tensor_writer.h"
 #include "onnx/type_reader.h"
@@ -30,7 +31,6 @@ class ModelWriter {
   void write_graph(WireWriter& message, const Graph& graph, const Names* outer);
   void write_initializers(WireWriter& message, const Graph& graph, const Names& names);
   void write_node(WireWriter& message, const Graph& graph, const Node& node, const Names& names);
-  void write_attribute(WireWriter& message, const Attribute& attribute, const Names& names);
   void write_value_info(WireWriter& message, uint32_t number, const std::string& name, const ValueType& type);
 
   const WriteOptions& options_;
@@ -179,101 +179,9 @@ void ModelWriter::write_node(WireWriter& message, const Graph& graph, const Node
   message.add_string(field::node::op_type, node.op_type);
   for (const Attribute& attribute : node.attributes) {
     WireWriter one(message, field::node::attribute);
-    write_attribute(one, attribute, names);
+    write_attribute_fields(one, attribute, sink_, [&](WireWriter& part, const Graph& subgraph) { write_graph(part, subgraph, &names); });
   }
   if (!node.domain.empty()) message.add_string(field::node::domain, node.domain);
-}
-
-void ModelWriter::write_attribute(WireWriter& message, const Attribute& attribute, const Names& names) {
-  namespace numbers = field::attribute;
-  const auto tensor = [&](uint32_t number, const Tensor& value) {
-    WireWriter part(message, number);
-    write_tensor_fields(part, value, {}, sink_);
-  };
-  const auto sparse = [&](uint32_t number, const SparseTensor& value) {
-    WireWriter part(message, number);
-    write_sparse_fields(part, value, {}, sink_);
-  };
-  const auto graph = [&](uint32_t number, const std::shared_ptr<Graph>& value) {
-    WireWriter part(message, number);
-    write_graph(part, *value, &names);
-  };
-  const auto all = [](const auto& values, uint32_t number, const auto& write) {
-    for (const auto& value : values) write(number, value);
-  };
-  const auto type = [&](AttributeType kind) { message.add_enum(numbers::type, static_cast<int32_t>(kind)); };
-  struct Visitor {
-    WireWriter& message;
-    decltype(tensor)& write_tensor;
-    decltype(sparse)& write_sparse;
-    decltype(graph)& write_graph;
-    decltype(all)& each;
-    decltype(type)& set_type;
-    const Attribute& attribute;
-
-    void operator()(std::monostate) const { fail(ErrorCode::invalid_graph, "attribute '{}' has no value", attribute.name); }
-    void operator()(const AttributeReference&) const {
-      fail(ErrorCode::invalid_graph, "attribute '{}' refers to a function's attribute outside of a function", attribute.name);
-    }
-    void operator()(int64_t value) const {
-      message.add_int64(numbers::i, value);
-      set_type(AttributeType::integer);
-    }
-    void operator()(float value) const {
-      message.add_float(numbers::f, value);
-      set_type(AttributeType::real);
-    }
-    void operator()(const std::string& value) const {
-      message.add_bytes(numbers::s, value);
-      set_type(AttributeType::string);
-    }
-    void operator()(const Tensor& value) const {
-      write_tensor(numbers::t, value);
-      set_type(AttributeType::tensor);
-    }
-    void operator()(const SparseTensor& value) const {
-      write_sparse(numbers::sparse_tensor, value);
-      set_type(AttributeType::sparse_tensor);
-    }
-    void operator()(const std::shared_ptr<Graph>& value) const {
-      write_graph(numbers::g, value);
-      set_type(AttributeType::graph);
-    }
-    void operator()(const ValueType& value) const {
-      message.add_message(numbers::tp, write_type(value));
-      set_type(AttributeType::type);
-    }
-    void operator()(const std::vector<int64_t>& values) const {
-      for (int64_t value : values) message.add_int64(numbers::ints, value);
-      set_type(AttributeType::integers);
-    }
-    void operator()(const std::vector<float>& values) const {
-      for (float value : values) message.add_float(numbers::floats, value);
-      set_type(AttributeType::reals);
-    }
-    void operator()(const std::vector<std::string>& values) const {
-      for (const std::string& value : values) message.add_bytes(numbers::strings, value);
-      set_type(AttributeType::strings);
-    }
-    void operator()(const std::vector<Tensor>& values) const {
-      each(values, numbers::tensors, write_tensor);
-      set_type(AttributeType::tensors);
-    }
-    void operator()(const std::vector<SparseTensor>& values) const {
-      each(values, numbers::sparse_tensors, write_sparse);
-      set_type(AttributeType::sparse_tensors);
-    }
-    void operator()(const std::vector<std::shared_ptr<Graph>>& values) const {
-      each(values, numbers::graphs, write_graph);
-      set_type(AttributeType::graphs);
-    }
-    void operator()(const std::vector<ValueType>& values) const {
-      for (const ValueType& value : values) message.add_message(numbers::type_protos, write_type(value));
-      set_type(AttributeType::types);
-    }
-  };
-  message.add_string(numbers::name, attribute.name);
-  std::visit(Visitor{message, tensor, sparse, graph, all, type, attribute}, attribute.value);
 }
 
 }  // namespace
