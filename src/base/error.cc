@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <algorithm>
 #include <new>
 
 namespace rh {
@@ -68,6 +69,7 @@ void Error::compose() {
   part("tensor ", where_.tensor);
   part("model ", where_.file);
   what_ = message_ + (place.empty() ? place : place + "]");
+  std::replace(what_.begin(), what_.end(), '\0', '?');  // names come from files; what() is a C string
 }
 
 Status status_of_current_exception() {
