@@ -44,6 +44,18 @@ OrtAllocator* OrtEnv::find_allocator(const OrtMemoryInfo& info) {
   return found == allocators_.end() ? nullptr : found->allocator;
 }
 
+std::shared_ptr<rh::ThreadPool> OrtEnv::shared_pool() const {
+  if (!shared_thread_pools) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (!pool_) {
+    rh::ThreadPool::Options options;
+    options.threads = std::max(0, threading.intra_op_threads);
+    if (!threading.allow_spinning) options.spin_microseconds = 0;
+    pool_ = std::make_shared<rh::ThreadPool>(options);
+  }
+  return pool_;
+}
+
 OrtEnv::~OrtEnv() {
   for (const Registered& entry : allocators_) {
     if (entry.owned) rh::abi::release_allocator(entry.allocator);

@@ -8,6 +8,7 @@
 #include "abi/logger.h"
 #include "abi/memory_info.h"
 #include "abi/options.h"
+#include "base/thread_pool.h"
 
 /// What sessions share: the logger, settings of the shared thread pools, registered allocators. One a process, counted.
 struct OrtEnv {
@@ -23,6 +24,9 @@ struct OrtEnv {
   /// Null where none is registered.
   OrtAllocator* find_allocator(const OrtMemoryInfo& info);
 
+  /// The pool of sessions without threads of their own, made on first use; null where the environment was made without.
+  std::shared_ptr<rh::ThreadPool> shared_pool() const;
+
   ~OrtEnv();
 
  private:
@@ -32,8 +36,9 @@ struct OrtEnv {
   };
   std::vector<Registered>::iterator find(const OrtMemoryInfo& info);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Registered> allocators_;
+  mutable std::shared_ptr<rh::ThreadPool> pool_;
 };
 
 namespace rh::abi {

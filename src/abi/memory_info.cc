@@ -40,6 +40,7 @@ const OrtMemoryInfo& host_memory_info(OrtAllocatorType type) {
 OrtMemoryInfo named_memory_info(const char* name, OrtAllocatorType type, int id, OrtMemType mem_type) {
   for (const KnownMemory& known : kKnown) {
     if (std::string_view(known.name) != name) continue;
+    if (std::string_view(name) == "Cpu") id = 0;
     const std::string_view stored = std::string_view(name) == "WebGPU_Buffer" ? "WebGPU_Buf" : name;
     return {std::string(stored), type, id, mem_type, {known.type, known.memory, known.vendor_id, id, 0}};
   }

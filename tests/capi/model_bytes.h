@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <protozero/pbf_writer.hpp>
+#include <string>
+#include <vector>
+
+namespace rh::test {
+
+/// A dimension of a declared shape: a number or a name.
+struct DimText {
+  DimText(int64_t number) : value(number) {}
+  DimText(const char* symbol) : name(symbol) {}
+  int64_t value = 0;
+  std::string name;
+};
+
+/// Messages of the ONNX format, written field by field.
+class ModelBytes {
+ public:
+  ModelBytes& node(const std::string& op, std::initializer_list<std::string> inputs, std::initializer_list<std::string> outputs) {
+    std::string bytes;
+    protozero::pbf_writer node(bytes);
+    for (const std::string& input : inputs) node.add_string(1, input);
+    for (const std::string& output : outputs) node.add_string(2, output);
+    node.add_string(3, outputs.begin()[0] + "_node");
+    node.add_string(4, op);
+    return field(1, bytes);
+  }
+  ModelBytes& initializer(const std::string& name, const std::vector<float>& values) {
+    std::string bytes;
+    protozero::pbf_writer tensor(bytes);
+    tensor.add_int64(1, static_cast<int64_t>(values.size()));
+    tensor.add_int32(2, 1);
+    tensor.add_packed_float(4, values.begin(), values.end());
+    tensor.add_string(8, name);
+    return field(5, bytes);
+  }
+  ModelBytes& input(const std::string& name, int type, const std::vector<DimText>& dims) { return field(11, value_info(name, type, dims)); }
+  ModelBytes& output(const std::string& name, int type, const std::vector<DimText>& dims) {
+    return field(12, value_info(name, type, dims));
+  }
+
+  std::string model(int opset = 17) const {
+    std::string bytes, graph = graph_, import;
+    protozero::pbf_writer(graph).add_string(2, "graph");
+    protozero::pbf_writer(graph).add_string(10, "about the graph");
+    protozero::pbf_writer(import).add_int64(2, opset);
+    protozero::pbf_writer model(bytes);
+    model.add_int64(1, 8);
+    model.add_string(2, "producer");
+    model.add_string(4, "example.domain");
+    model.add_int64(5, 7);
+    model.add_string(6, "about the model");
+    model.add_message(7, graph);
+    model.add_message(8, import);
+    for (const auto& [key, value] : {std::pair("b", "2"), std::pair("a", "1")}) {
+      std::string pair;
+      protozero::pbf_writer(pair).add_string(1, key);
+      protozero::pbf_writer(pair).add_string(2, value);
+      model.add_message(14, pair);
+    }
+    return bytes;
+  }
+
+ private:
+  ModelBytes& field(protozero::pbf_tag_type tag, const std::string& bytes) {
+    protozero::pbf_writer(graph_).add_message(tag, bytes);
+    return *this;
+  }
+  static std::string value_info(const std::string& name, int type, const std::vector<DimText>& dims) {
+    std::string shape, tensor, kind, info;
+    for (const DimText& dim : dims) {
+      std::string bytes;
+      if (dim.name.empty()) {
+        protozero::pbf_writer(bytes).add_int64(1, dim.value);
+      } else {
+        protozero::pbf_writer(bytes).add_string(2, dim.name);
+      }
+      protozero::pbf_writer(shape).add_message(1, bytes);
+    }
+    protozero::pbf_writer tensor_writer(tensor);
+    tensor_writer.add_int32(1, type);
+    tensor_writer.add_message(2, shape);
+    protozero::pbf_writer(kind).add_message(1, tensor);
+    protozero::pbf_writer(info).add_string(1, name);
+    protozero::pbf_writer(info).add_message(2, kind);
+    return info;
+  }
+
+  std::string graph_;
+};
+
+/// y = x + w, z = Relu(y); x and y are float [N, 3], w is an initializer that may be given as an input.
+inline std::string add_relu_model() {
+  return ModelBytes()
+      .node("Add", {"x", "w"}, {"y"})
+      .node("Relu", {"y"}, {"z"})
+      .initializer("w", {1, 2, 3})
+      .input("x", 1, {"N", 3})
+      .input("w", 1, {3})
+      .output("y", 1, {"N", 3})
+      .output("z", 1, {"N", 3})
+      .model();
+}
+
+}  // namespace rh::test
