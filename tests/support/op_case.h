@@ -38,6 +38,9 @@ Attribute attr(std::string name, int value);
 Attribute attr(std::string name, float value);
 Attribute attr(std::string name, const char* value);
 Attribute attr(std::string name, std::vector<int64_t> value);
+inline Attribute attr(std::string name, std::initializer_list<int> value) {
+  return attr(std::move(name), std::vector<int64_t>(value.begin(), value.end()));
+}
 Attribute attr(std::string name, std::vector<float> value);
 Attribute attr(std::string name, std::vector<std::string> value);
 Attribute attr(std::string name, Tensor value);

@@ -26,8 +26,9 @@ Conv Conv::read(const NodeView& node) {
 void infer(const Conv& op, InferenceContext& context) {
   const TensorType &x = context.input_tensor(0), &w = context.input_tensor(1);
   if (!x.has_rank() || !w.has_rank()) return context.set_output(0, x.dtype);
-  if (x.rank() != w.rank()) {
-    context.node().fail("input {} and weights {} have different ranks, expected the same", to_string(*x.dims), to_string(*w.dims));
+  if (x.rank() != w.rank() || x.rank() < 3) {
+    context.node().fail("input {} and weights {} have ranks that do not fit, expected the same rank, at least 3", to_string(*x.dims),
+                        to_string(*w.dims));
   }
   const Dim &channels = (*x.dims)[1], &filters = (*w.dims)[0], &per_group = (*w.dims)[1];
   if (channels.is_constant() && per_group.is_constant() && channels.value() != per_group.value() * op.group) {
@@ -38,7 +39,7 @@ void infer(const Conv& op, InferenceContext& context) {
     context.node().fail("{} filters cannot be divided among {} groups", filters.value(), op.group);
   }
   SymbolicShape dims{(*x.dims)[0], filters};
-  const bool complete = op.window.kernel.size() + 2 == x.dims->size();
+  const bool complete = op.window.is_complete(x.dims->size() - 2);
   for (size_t i = 2; i < x.dims->size(); ++i) dims.push_back(complete ? op.window.output_dim(i - 2, (*x.dims)[i]) : Dim());
   context.set_output(0, x.dtype, std::move(dims));
 }

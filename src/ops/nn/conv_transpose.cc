@@ -55,14 +55,15 @@ std::vector<int64_t> ConvTranspose::pads_for(std::span<const int64_t> spatial) c
 void infer(const ConvTranspose& op, InferenceContext& context) {
   const TensorType &x = context.input_tensor(0), &w = context.input_tensor(1);
   if (!x.has_rank() || !w.has_rank()) return context.set_output(0, x.dtype);
-  if (x.rank() != w.rank()) {
-    context.node().fail("input {} and weights {} have different ranks, expected the same", to_string(*x.dims), to_string(*w.dims));
+  if (x.rank() != w.rank() || x.rank() < 3) {
+    context.node().fail("input {} and weights {} have ranks that do not fit, expected the same rank, at least 3", to_string(*x.dims),
+                        to_string(*w.dims));
   }
   if ((*x.dims)[1].is_constant() && (*w.dims)[0].is_constant() && (*x.dims)[1].value() != (*w.dims)[0].value()) {
     context.node().fail("input has {} channels, expected {} (weights {})", (*x.dims)[1].value(), (*w.dims)[0].value(), to_string(*w.dims));
   }
   SymbolicShape dims{(*x.dims)[0], (*w.dims)[1] * Dim(op.group)};
-  const bool complete = op.window.strides.size() + 2 == x.dims->size();
+  const bool complete = op.window.is_complete(x.dims->size() - 2);
   for (size_t i = 2; i < x.dims->size(); ++i) {
     const Dim& input = (*x.dims)[i];
     if (!complete || (!input.is_constant() && op.output_shape.empty() && input.is_unknown())) {

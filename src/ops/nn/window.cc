@@ -41,6 +41,10 @@ void Window::complete(const NodeView& node, int spatial_rank) {
   check("pads", pads, 2 * n, 0, -(int64_t{1} << 40));
 }
 
+bool Window::is_complete(size_t n) const {
+  return kernel.size() == n && strides.size() == n && dilations.size() == n && pads.size() == 2 * n;
+}
+
 std::vector<int64_t> Window::pads_for(std::span<const int64_t> spatial) const {
   std::vector<int64_t> result = pads;
   if (auto_pad != AutoPad::same_upper && auto_pad != AutoPad::same_lower) return result;

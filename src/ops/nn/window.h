@@ -20,6 +20,8 @@ struct Window {
   /// Fills left-out lists for a number of spatial axes; throws Error{invalid_graph} for lists of other lengths and values below their
   /// minimum.
   void complete(const NodeView& node, int spatial_rank);
+  /// Whether every list has its entry for this many spatial axes: what sizes can be computed from.
+  bool is_complete(size_t spatial_rank) const;
   /// Begin and end padding for these spatial sizes, auto_pad resolved.
   std::vector<int64_t> pads_for(std::span<const int64_t> spatial) const;
   int64_t effective_kernel(size_t axis) const { return (kernel[axis] - 1) * dilations[axis] + 1; }

@@ -1,0 +1,30 @@
+#include "providers/cpu/conv_window.h"
+
+namespace rh::cpu {
+
+ops::Window with_kernel(const ops::Window& window, std::span<const int64_t> kernel) {
+  ops::Window result = window;
+  result.kernel.assign(kernel.begin(), kernel.end());
+  if (result.strides.empty()) result.strides.assign(kernel.size(), 1);
+  if (result.dilations.empty()) result.dilations.assign(kernel.size(), 1);
+  if (result.pads.empty()) result.pads.assign(2 * kernel.size(), 0);
+  return result;
+}
+
+Status conv_window(const ops::Window& window, std::span<const int64_t> input_spatial, std::span<const int64_t> output_spatial,
+                   std::span<const int64_t> pads, compute::Window& result) {
+  const size_t spatial = input_spatial.size();
+  if (spatial > 3) return error_status(ErrorCode::not_implemented, "{} spatial dimensions, expected at most 3", spatial);
+  for (size_t i = 0; i < spatial; ++i) {
+    const size_t at = 3 - spatial + i;
+    result.input[at] = input_spatial[i];
+    result.output[at] = output_spatial[i];
+    result.kernel[at] = window.kernel[i];
+    result.stride[at] = window.strides[i];
+    result.dilation[at] = window.dilations[i];
+    result.pad_begin[at] = pads[i];
+  }
+  return {};
+}
+
+}  // namespace rh::cpu

@@ -1,0 +1,59 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+const std::vector<OpCase> kConv = {
+    {11, {}, {normal({1, 3, 8, 9}), normal({4, 3, 3, 3})}, "two dimensions"},
+    {11,
+     {attr("pads", {1, 1, 1, 1})},
+     {normal({2, 3, 8, 9}), normal({4, 3, 3, 3}).constant(), normal({4}).constant()},
+     "padded, bias, packed"},
+    {11,
+     {attr("strides", {2, 2}), attr("pads", {3, 3, 3, 3})},
+     {normal({1, 3, 23, 29}), normal({8, 3, 7, 7}).constant()},
+     "stem of a network"},
+    {11, {}, {normal({2, 17, 7, 5}), normal({33, 17, 1, 1}).constant(), normal({33}).constant()}, "1x1"},
+    {11, {attr("strides", {2, 2})}, {normal({1, 16, 9, 9}), normal({8, 16, 1, 1}).constant()}, "1x1 with strides"},
+    {11,
+     {attr("group", 12), attr("pads", {1, 1, 1, 1})},
+     {normal({2, 12, 11, 13}), normal({12, 1, 3, 3}).constant(), normal({12}).constant()},
+     "depthwise"},
+    {11,
+     {attr("group", 8), attr("pads", {2, 2, 2, 2}), attr("strides", {2, 2})},
+     {normal({1, 8, 14, 14}), normal({8, 1, 5, 5}).constant()},
+     "depthwise 5x5, strides"},
+    {11, {attr("group", 4)}, {normal({1, 4, 6, 6}), normal({8, 1, 3, 3}).constant()}, "depth multiplier"},
+    {11, {attr("group", 2)}, {normal({1, 6, 6, 6}), normal({4, 3, 3, 3}).constant()}, "groups"},
+    {11,
+     {attr("dilations", {2, 3}), attr("pads", {1, 2, 3, 4})},
+     {normal({1, 3, 12, 14}), normal({5, 3, 3, 3}).constant()},
+     "dilations, uneven pads"},
+    {11, {attr("auto_pad", "SAME_UPPER"), attr("strides", {2, 2})}, {normal({1, 3, 9, 10}), normal({4, 3, 3, 3})}, "same upper"},
+    {11, {attr("auto_pad", "SAME_LOWER"), attr("strides", {2, 2})}, {normal({1, 3, 9, 10}), normal({4, 3, 4, 4})}, "same lower"},
+    {11, {attr("auto_pad", "VALID")}, {normal({1, 3, 9, 10}), normal({4, 3, 3, 3})}, "valid"},
+    {11, {attr("pads", {1, 1})}, {normal({2, 5, 20}), normal({6, 5, 3})}, "one dimension"},
+    {11, {attr("pads", {1, 1, 1, 1, 1, 1})}, {normal({1, 2, 5, 6, 7}), normal({3, 2, 3, 3, 3})}, "three dimensions"},
+    {1, {attr("kernel_shape", {3, 3})}, {normal({1, 1, 5, 5}), normal({1, 1, 3, 3})}, "opset 1"},
+    {11, {}, {normal({1, 4, 8, 8}), normal({4, 3, 3, 3})}, "channels do not fit", {"4 channels", "expected 3"}},
+    {11, {attr("strides", {1})}, {normal({1, 3, 8, 8}), normal({4, 3, 3, 3})}, "too few strides", {"strides", "expected 2"}},
+};
+RH_OP_TEST(Conv, kConv, FloatingTypes::set)
+
+const std::vector<OpCase> kConvTranspose = {
+    {11, {}, {normal({1, 3, 4, 5}), normal({3, 2, 3, 3})}, "two dimensions"},
+    {11,
+     {attr("strides", {2, 2}), attr("pads", {1, 1, 1, 1}), attr("output_padding", {1, 1})},
+     {normal({2, 4, 5, 6}), normal({4, 3, 3, 3}), normal({3})},
+     "strides, output padding, bias"},
+    {11, {attr("strides", {2, 2})}, {normal({1, 8, 4, 4}), normal({8, 4, 2, 2})}, "upsampling by two"},
+    {11, {attr("group", 2), attr("dilations", {2, 2})}, {normal({1, 4, 5, 5}), normal({4, 2, 3, 3})}, "groups, dilations"},
+    {11, {attr("output_shape", {9, 11}), attr("strides", {2, 2})}, {normal({1, 2, 5, 5}), normal({2, 2, 3, 3})}, "output shape"},
+    {11, {attr("auto_pad", "SAME_UPPER"), attr("strides", {2, 2})}, {normal({1, 2, 5, 5}), normal({2, 2, 3, 3})}, "same upper"},
+    {11, {attr("strides", {3})}, {normal({1, 2, 5}), normal({2, 3, 4})}, "one dimension"},
+    {11, {}, {normal({1, 4, 5, 5}), normal({3, 2, 3, 3})}, "channels do not fit", {"4 channels", "expected 3"}},
+};
+RH_OP_TEST(ConvTranspose, kConvTranspose, FloatingTypes::set)
+
+}  // namespace
+}  // namespace rh::test
