@@ -12,6 +12,12 @@ namespace rh::capi {
 #define RH_SLOT(name) std::remove_pointer_t<decltype(OrtApi::name)> name;
 #include "capi/api_slots.inc"
 #undef RH_SLOT
+
+namespace model_editor {
+#define RH_SLOT(name) std::remove_pointer_t<decltype(OrtModelEditorApi::name)> name;
+#include "capi/model_editor_slots.inc"
+#undef RH_SLOT
+}  // namespace model_editor
 #undef RH_STUB
 
 extern const OrtApi kApi;

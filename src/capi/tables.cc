@@ -8,13 +8,16 @@ namespace rh::capi {
 
 // Designators make the compiler check the order of each list; the assertions below, that no slot is left out.
 // clang-format off
-#define RH_SLOT(name) .name = name,
+#define RH_SLOT(name) .name = RH_FUNCTIONS::name,
 #define RH_STUB(name) .name = Stub<#name, decltype(RH_TABLE::name)>::call,
+#define RH_FUNCTIONS capi
 #define RH_TABLE OrtApi
 const OrtApi kApi = {
 #include "capi/api_slots.inc"
 };
 #undef RH_TABLE
+#undef RH_FUNCTIONS
+#define RH_FUNCTIONS model_editor
 #define RH_TABLE OrtModelEditorApi
 const OrtModelEditorApi kModelEditorApi = {
 #include "capi/model_editor_slots.inc"
@@ -40,6 +43,7 @@ const OrtModelPackageApi kModelPackageApi = {
 #include "capi/model_package_slots.inc"
 };
 #undef RH_TABLE
+#undef RH_FUNCTIONS
 #undef RH_SLOT
 #undef RH_STUB
 

@@ -143,6 +143,25 @@ TEST_F(OptionsTest, TensorTypeAndShapeInfo) {
       ORT_INVALID_ARGUMENT);
 }
 
+TEST_F(OptionsTest, TypesAreBuilt) {
+  const OrtModelEditorApi& editor = Ort::GetModelEditorApi();
+  const Ort::TensorTypeAndShapeInfo shape(ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, {2, -1});
+  OrtTypeInfo* out = nullptr;
+  Ort::ThrowOnError(editor.CreateTensorTypeInfo(shape, &out));
+  const Ort::TypeInfo tensor(out);
+  EXPECT_EQ(tensor.GetTensorTypeAndShapeInfo().GetShape(), (std::vector<int64_t>{2, -1}));
+  Ort::ThrowOnError(editor.CreateMapTypeInfo(ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, tensor, &out));
+  const Ort::TypeInfo map(out);
+  EXPECT_EQ(map.GetMapTypeInfo().GetMapKeyType(), ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING);
+  Ort::ThrowOnError(editor.CreateSequenceTypeInfo(map, &out));
+  const Ort::TypeInfo sequence(out);
+  EXPECT_EQ(sequence.GetSequenceTypeInfo().GetSequenceElementType().GetONNXType(), ONNX_TYPE_MAP);
+  Ort::ThrowOnError(editor.CreateOptionalTypeInfo(sequence, &out));
+  const Ort::TypeInfo optional(out);
+  EXPECT_EQ(optional.GetONNXType(), ONNX_TYPE_OPTIONAL);
+  EXPECT_EQ(optional.GetOptionalTypeInfo().GetOptionalElementType().GetONNXType(), ONNX_TYPE_SEQUENCE);
+}
+
 TEST_F(OptionsTest, Float16) {
   struct Row {
     float value;

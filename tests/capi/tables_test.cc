@@ -5,6 +5,8 @@
 #include "library.h"
 #include "roundhouse/roundhouse_c_api.h"
 
+extern "C" int c_client_rank(const OrtApi* api, const int64_t* shape, size_t rank);
+
 namespace rh::test {
 namespace {
 
@@ -15,6 +17,13 @@ TEST_F(TablesTest, EveryVersionGivesTheSameTable) {
   for (uint32_t version = 1; version <= ORT_API_VERSION; ++version) EXPECT_EQ(base.GetApi(version), &api) << version;
   EXPECT_EQ(base.GetApi(0), nullptr);
   EXPECT_EQ(base.GetApi(ORT_API_VERSION + 1), nullptr);
+}
+
+TEST_F(TablesTest, CClient) {
+  const int64_t shape[] = {2, 3, 4};
+  EXPECT_EQ(c_client_rank(&api, shape, 3), 3);
+  const int64_t wrong[] = {-2};
+  EXPECT_EQ(c_client_rank(&api, wrong, 1), -1);
 }
 
 template <typename Table>
@@ -83,6 +92,11 @@ TEST_F(TablesTest, NullArgumentsAreErrorsAndStubsSayTheirName) {
 #define RH_SLOT(name) check_slot(#name, api.name);
 #define RH_STUB(name) check_stub(#name, api.name);
 #include "capi/api_slots.inc"
+#undef RH_SLOT
+#undef RH_STUB
+#define RH_SLOT(name) check_slot(#name, api.GetModelEditorApi()->name);
+#define RH_STUB(name) check_stub(#name, api.GetModelEditorApi()->name);
+#include "capi/model_editor_slots.inc"
 #undef RH_SLOT
 #undef RH_STUB
 }
