@@ -83,15 +83,14 @@ class Generation:
 def test_gpt2_generates_the_same_over_growing_steps(threads):
     ours, reference = Generation(roundhouse, threads), Generation(onnxruntime, threads)
     tokens = [464, 2068, 7586, 21831, 18045]  # a prompt, then one token a step
-    plans_early = None
+    bindings = []
     for step in range(51):
         actual, expected = ours.step(tokens), reference.step(tokens)
         assert_outputs_close([f"step {step} {n}" for n in ours.outputs], actual, expected)
         tokens = [int(expected[0][0, -1].argmax())]
-        if step == 4:
-            plans_early = ours.session.plan_count()
+        bindings.append(ours.session.statistics()["plan_bindings"])
     assert next(iter(ours.cache.values())).shape[2] == 55
-    assert ours.session.plan_count() == plans_early, "a growing cache made the session plan anew"
+    assert bindings[-1] - bindings[4] <= 4, f"a cache that grows from 9 to 55 may double three or four times, not bind anew each step: {bindings}"
 
 
 def light_models():
