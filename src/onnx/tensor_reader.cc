@@ -13,8 +13,6 @@ namespace rh::onnx {
 
 namespace {
 
-constexpr size_t kMaxRank = 64;
-
 /// The typed fields of TensorProto, in the order of Fields::counts.
 enum Storage : int { kFloatData, kInt32Data, kStringData, kInt64Data, kDoubleData, kUint64Data, kStorages };
 constexpr uint32_t kStorageField[kStorages] = {field::tensor::float_data, field::tensor::int32_data,  field::tensor::string_data,
@@ -149,7 +147,17 @@ void clear_padding(Tensor& tensor) {
   if (used != 0) static_cast<uint8_t*>(tensor.raw())[tensor.bytes() - 1] &= static_cast<uint8_t>((1u << used) - 1);
 }
 
-/// Number of elements, where it and the extent of a nowhere empty tensor of these dimensions can be counted.
+uint64_t parse_number(std::string_view key, std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size()) {
+    fail(ErrorCode::invalid_graph, "'{}' of the external data is '{}', expected a number of bytes", key, text);
+  }
+  return value;
+}
+
+}  // namespace
+
 int64_t checked_elements(const Shape& dims) {
   int64_t extent = 1;
   bool empty = false;
@@ -162,41 +170,6 @@ int64_t checked_elements(const Shape& dims) {
   }
   return empty ? 0 : extent;
 }
-
-uint64_t parse_number(std::string_view key, std::string_view text) {
-  uint64_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size()) {
-    fail(ErrorCode::invalid_graph, "'{}' of the external data is '{}', expected a number of bytes", key, text);
-  }
-  return value;
-}
-
-void check_sparse(SparseTensor& sparse) {
-  const int64_t elements = checked_elements(sparse.dense_shape);
-  if (sparse.values.shape().rank() != 1) {
-    fail(ErrorCode::invalid_graph, "the values of a sparse tensor have shape {}, expected one dimension",
-         sparse.values.shape().to_string());
-  }
-  const int64_t count = sparse.values.elements();
-  if (!sparse.indices.defined() && count == 0) sparse.indices = Tensor(DType::int64, {0});
-  const Shape& shape = sparse.indices.shape();
-  const int rank = sparse.dense_shape.rank();
-  const bool linear = shape.rank() == 1 && shape[0] == count;
-  const bool by_axis = shape.rank() == 2 && shape[0] == count && shape[1] == rank;
-  if (sparse.indices.dtype() != DType::int64 || (!linear && !by_axis)) {
-    fail(ErrorCode::invalid_graph, "the indices of a sparse tensor are {}{}, expected int64[{}] or int64[{}, {}]",
-         to_string(sparse.indices.dtype()), shape.to_string(), count, count, rank);
-  }
-  const int64_t* index = sparse.indices.data<int64_t>();
-  for (int64_t i = 0; i < sparse.indices.elements(); ++i) {
-    const int64_t limit = linear ? elements : sparse.dense_shape[static_cast<size_t>(i % rank)];
-    if (index[i] < 0 || index[i] >= limit)
-      fail(ErrorCode::invalid_graph, "an index of a sparse tensor is {}, expected a value in [0, {})", index[i], limit);
-  }
-}
-
-}  // namespace
 
 bool is_aligned_for(DType dtype, uint64_t address) {
   const int bits = dtype == DType::complex128 ? 64 : dtype == DType::complex64 ? 32 : bits_of(dtype);
@@ -392,63 +365,6 @@ Tensor TensorReader::read_raw(DType dtype, Shape shape, std::string_view raw) {
   }
   clear_padding(tensor);
   return tensor;
-}
-
-SparseTensor TensorReader::read_sparse(std::string_view message, std::string_view* name) {
-  SparseTensor sparse;
-  sparse.format = SparseTensor::Format::coo;
-  bool has_values = false;
-  std::string_view values_name;
-  Wire wire = wire_of(message);
-  const auto add_dim = [&](uint64_t dim) {
-    if (sparse.dense_shape.size() == kMaxRank) fail(ErrorCode::invalid_graph, "the sparse tensor has more than {} dimensions", kMaxRank);
-    sparse.dense_shape.push_back(static_cast<int64_t>(dim));
-  };
-  while (wire.next()) {
-    switch (wire.tag_and_type()) {
-      case length_delimited(field::sparse_tensor::values):
-        sparse.values = read(content(wire), &values_name);
-        has_values = true;
-        break;
-      case length_delimited(field::sparse_tensor::indices): sparse.indices = read(content(wire)); break;
-      case varint(field::sparse_tensor::dims): add_dim(wire.get_uint64()); break;
-      case length_delimited(field::sparse_tensor::dims): for_each_packed(content(wire), add_dim); break;
-      default: wire.skip();
-    }
-  }
-  if (name) *name = values_name;
-  return located([&] { return Where{.file = {}, .node = {}, .op = {}, .tensor = std::string(values_name)}; },
-                 [&] {
-                   if (!has_values) fail(ErrorCode::invalid_graph, "a sparse tensor has no values");
-                   sparse.dtype = sparse.values.dtype();
-                   check_sparse(sparse);
-                   return std::move(sparse);
-                 });
-}
-
-Tensor to_dense(const SparseTensor& sparse) {
-  Tensor dense(sparse.dtype, sparse.dense_shape);
-  const int bits = bits_of(sparse.dtype);
-  const bool is_text = sparse.dtype == DType::string;
-  if (!is_text) std::memset(dense.raw(), 0, dense.bytes());
-  const Shape strides = strides_of(sparse.dense_shape);
-  const bool linear = sparse.indices.shape().rank() == 1;
-  const int64_t* index = sparse.indices.data<int64_t>();
-  for (int64_t i = 0; i < sparse.values.elements(); ++i) {
-    int64_t at = linear ? index[i] : 0;
-    for (size_t axis = 0; !linear && axis < strides.size(); ++axis)
-      at += index[i * static_cast<int64_t>(strides.size()) + static_cast<int64_t>(axis)] * strides[axis];
-    if (is_text) {
-      dense.data<std::string>()[at] = sparse.values.data<std::string>()[i];
-    } else if (bits < 8) {
-      set_packed_code(dense.raw(), bits, at, packed_code(sparse.values.raw(), bits, i));
-    } else {
-      const size_t width = static_cast<size_t>(bits / 8);
-      std::memcpy(static_cast<char*>(dense.raw()) + static_cast<size_t>(at) * width,
-                  static_cast<const char*>(sparse.values.raw()) + static_cast<size_t>(i) * width, width);
-    }
-  }
-  return dense;
 }
 
 }  // namespace rh::onnx

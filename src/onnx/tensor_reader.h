@@ -12,6 +12,12 @@ namespace rh::onnx {
 /// Smaller tensors are copied even where they could stay where they are.
 inline constexpr size_t kInPlaceBytes = 4096;
 
+inline constexpr size_t kMaxRank = 64;
+
+/// The number of elements. Throws Error{invalid_graph} on negative dimensions, and where the product of the dimensions but for zeros
+/// overflows.
+int64_t checked_elements(const Shape& dims);
+
 /// Whether elements at this address (or at this offset of a page) are aligned for their type.
 bool is_aligned_for(DType dtype, uint64_t address);
 
