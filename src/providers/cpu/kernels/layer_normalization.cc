@@ -29,7 +29,6 @@ class LayerNormalizationKernel final : public Kernel {
                             context.input(i).shape().to_string(), normalized.to_string());
       }
     }
-    const std::vector<float> scale = parameter(context, 1, normalized), bias = parameter(context, 2, normalized);
     Shape statistics = x.shape();
     for (int i = axis; i < x.rank(); ++i) statistics[i] = 1;
     float* means = context.has_output(1) ? statistic(context, 1, statistics) : nullptr;
@@ -37,6 +36,8 @@ class LayerNormalizationKernel final : public Kernel {
     const MutableView y = context.output(0, x.shape());
     if (x.elements() == 0) return {};
     return dispatch<Types>(x.dtype(), "LayerNormalization", [&]<typename T>() {
+      using C = Real<T>;
+      const std::vector<C> scale = parameter<C>(context, 1, normalized), bias = parameter<C>(context, 2, normalized);
       context.parallel().for_range(rows, {2.0 * sizeof(T) * length, 6.0 * length}, [&](Range part) {
         for (int64_t row = part.begin; row < part.end; ++row) {
           const auto [mean, inverse] = normalize(x.data<T>() + row * length, y.data<T>() + row * length, length, scale, bias);
@@ -48,13 +49,15 @@ class LayerNormalizationKernel final : public Kernel {
   }
 
  private:
+  template <typename T>
+  using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;  // computed in
+
   struct Statistics {
     double mean, inverse_deviation;
   };
 
-  template <typename T>
-  Statistics normalize(const T* x, T* y, int64_t length, const std::vector<float>& scale, const std::vector<float>& bias) const {
-    using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  template <typename T, typename C>
+  Statistics normalize(const T* x, T* y, int64_t length, const std::vector<C>& scale, const std::vector<C>& bias) const {
     // Several partial sums: independent chains for the compiler's vectors, and a smaller error than one.
     constexpr int kLanes = 16;
     const auto sum = [&](auto&& term) {
@@ -78,25 +81,25 @@ class LayerNormalizationKernel final : public Kernel {
     const double inverse = 1 / std::sqrt(variance + static_cast<double>(op_.epsilon));
     const C factor = static_cast<C>(inverse);
     if (bias.empty()) {
-      for (int64_t i = 0; i < length; ++i)
-        y[i] = T((static_cast<C>(x[i]) - shift) * factor * static_cast<C>(scale[static_cast<size_t>(i)]));
+      for (int64_t i = 0; i < length; ++i) y[i] = T((static_cast<C>(x[i]) - shift) * factor * scale[static_cast<size_t>(i)]);
     } else {
       for (int64_t i = 0; i < length; ++i) {
         const size_t k = static_cast<size_t>(i);
-        y[i] = T((static_cast<C>(x[i]) - shift) * factor * static_cast<C>(scale[k]) + static_cast<C>(bias[k]));
+        y[i] = T((static_cast<C>(x[i]) - shift) * factor * scale[k] + bias[k]);
       }
     }
     return {mean, inverse};
   }
 
   // Scale or bias, broadcast to the normalised shape; a scale that is left out is 1.
-  static std::vector<float> parameter(RunContext& context, int input, const Shape& normalized) {
+  template <typename C>
+  static std::vector<C> parameter(RunContext& context, int input, const Shape& normalized) {
     const int64_t length = normalized.elements();
-    if (!context.has_input(input)) return input == 1 ? std::vector<float>(static_cast<size_t>(length), 1.0f) : std::vector<float>();
+    if (!context.has_input(input)) return input == 1 ? std::vector<C>(static_cast<size_t>(length), C(1)) : std::vector<C>();
     const TensorView view = context.input(input);
-    std::vector<float> values(static_cast<size_t>(length));
-    if (view.elements() == length && view.dtype() == DType::float32) {
-      std::copy_n(view.data<float>(), length, values.begin());
+    std::vector<C> values(static_cast<size_t>(length));
+    if (view.elements() == length && view.dtype() == dtype_of<C>) {
+      std::copy_n(view.data<C>(), length, values.begin());
       return values;
     }
     const Shape strides = strides_of(view.shape());
@@ -108,7 +111,7 @@ class LayerNormalizationKernel final : public Kernel {
         rest /= normalized[k];
         if (k >= offset && view.shape()[k - offset] != 1) index += at * strides[k - offset];
       }
-      values[static_cast<size_t>(i)] = element_as_float(view, index);
+      values[static_cast<size_t>(i)] = static_cast<C>(element_as_double(view, index));
     }
     return values;
   }

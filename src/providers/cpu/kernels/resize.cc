@@ -95,7 +95,7 @@ Weights axis_weights(const Resize& op, const AxisPlan& p) {
       const int64_t at = first + k;
       index[k] = std::clamp<int64_t>(at, 0, p.input - 1);
       weight[k] = filter(op, (x - static_cast<float>(at)) / stretch);
-      if ((op.exclude_outside || stretch > 1) && (at < 0 || at >= p.input)) weight[k] = 0;
+      if (op.exclude_outside && (at < 0 || at >= p.input)) weight[k] = 0;
       sum += weight[k];
     }
     if (sum != 0 && (op.exclude_outside || stretch > 1)) {

@@ -1,0 +1,71 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+const std::vector<OpCase> kBatchNormalization = {
+    {15, {}, {normal({2, 3, 4, 5}), normal({3}), normal({3}), normal({3}), uniform({3}, 0.5, 2)}, "images"},
+    {9, {attr("epsilon", 0.01f)}, {normal({2, 3}), normal({3}), normal({3}), normal({3}), uniform({3}, 0.5, 2)}, "no spatial axes"},
+    {7, {}, {normal({2, 3, 7}), normal({3}), normal({3}), normal({3}), uniform({3}, 0.5, 2)}, "opset 7"},
+    {15,
+     {},
+     {normal({2, 3, 4}), normal({4}), normal({3}), normal({3}), uniform({3}, 0.5, 2)},
+     "too many scales",
+     {"input 1", "4", "expected 3"}},
+};
+RH_OP_TEST(BatchNormalization, kBatchNormalization, FloatingTypes::set)
+
+const std::vector<OpCase> kLayerNormalization = {
+    {17, {}, {normal({2, 3, 64}), normal({64}), normal({64})}, "last axis"},
+    {17, {attr("axis", 1)}, {normal({2, 3, 5}), normal({3, 5}), normal({3, 5})}, "two axes"},
+    {17, {attr("axis", -1), attr("epsilon", 0.1f)}, {normal({7, 33}), normal({33})}, "without bias"},
+    {17, {}, {normal({2, 3, 64}), normal({64}), normal({64})}, "statistics", {}, 3},
+    {17, {attr("axis", 2)}, {normal({2, 3}), normal({3})}, "axis out of range", {"axis is 2", "[-2, 1]"}},
+};
+RH_OP_TEST(LayerNormalization, kLayerNormalization, (Types<float, double, Float16>::set))
+
+const std::vector<OpCase> kInstanceNormalization = {
+    {6, {}, {normal({2, 3, 4, 5}), normal({3}), normal({3})}, "images"},
+    {22, {attr("epsilon", 0.1f)}, {normal({1, 2, 9}), normal({2}), normal({2})}, "one dimension"},
+};
+RH_OP_TEST(InstanceNormalization, kInstanceNormalization, FloatingTypes::set)
+
+const std::vector<OpCase> kGroupNormalization = {
+    {18, {attr("num_groups", 2)}, {normal({2, 4, 3, 3}), normal({2}), normal({2})}, "scale a group"},
+    {21, {attr("num_groups", 2)}, {normal({2, 4, 3, 3}), normal({4}), normal({4})}, "scale a channel"},
+    {21, {attr("num_groups", 3)}, {normal({2, 4, 3, 3}), normal({4}), normal({4})}, "groups do not divide", {"4 channels", "3 groups"}},
+};
+RH_OP_TEST(GroupNormalization, kGroupNormalization, (Types<float, Float16>::set))
+
+const std::vector<OpCase> kLrn = {
+    {13, {attr("size", 5)}, {normal({2, 7, 3, 3})}, "odd window"},
+    {13, {attr("size", 4), attr("alpha", 0.1f), attr("beta", 0.5f), attr("bias", 2.0f)}, {normal({1, 9, 2, 2})}, "even window"},
+    {1, {attr("size", 0)}, {normal({1, 9, 2, 2})}, "empty window", {"size is 0"}},
+};
+RH_OP_TEST(LRN, kLrn, FloatingTypes::set)
+
+const std::vector<OpCase> kLpNormalization = {
+    {1, {attr("axis", 1), attr("p", 1)}, {normal({3, 4, 5})}, "sum of magnitudes"},
+    {22, {}, {normal({3, 4})}, "euclidean"},
+};
+RH_OP_TEST(LpNormalization, kLpNormalization, FloatingTypes::set)
+
+const std::vector<OpCase> kMeanVarianceNormalization = {
+    {13, {}, {normal({2, 3, 4, 5})}, "default axes"},
+    {9, {attr("axes", {1})}, {normal({2, 3, 4})}, "one axis"},
+};
+RH_OP_TEST(MeanVarianceNormalization, kMeanVarianceNormalization, FloatingTypes::set)
+
+const std::vector<OpCase> kDropout = {
+    {7, {attr("ratio", 0.3f)}, {normal({3, 4})}, "attribute form"},
+    {13, {}, {normal({3, 4}), values({}, {0.3}).as(DType::float32)}, "inference with a mask", {}, 2},
+    {13,
+     {},
+     {normal({3, 4}), values({}, {1.5}).as(DType::float32), values({}, {1}).as(DType::boolean)},
+     "ratio out of range",
+     {"ratio is 1.5"}},
+};
+RH_OP_TEST(Dropout, kDropout, FloatingTypes::set)
+
+}  // namespace
+}  // namespace rh::test

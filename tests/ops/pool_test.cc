@@ -1,0 +1,53 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+const std::vector<OpCase> kMaxPool = {
+    {12, {attr("kernel_shape", {3, 3}), attr("strides", {2, 2}), attr("pads", {1, 1, 1, 1})}, {normal({2, 3, 9, 11})}, "padded, strides"},
+    {12, {attr("kernel_shape", {2, 2})}, {normal({1, 3, 5, 5})}, "with indices", {}, 2},
+    {12, {attr("kernel_shape", {2, 2}), attr("storage_order", 1)}, {normal({1, 2, 5, 4})}, "column-major indices", {}, 2},
+    {12, {attr("kernel_shape", {3, 3}), attr("strides", {2, 2}), attr("ceil_mode", 1)}, {normal({1, 1, 6, 7})}, "rounding up"},
+    {12, {attr("kernel_shape", {2, 2}), attr("dilations", {2, 3})}, {normal({1, 1, 8, 9})}, "dilations"},
+    {8, {attr("kernel_shape", {3}), attr("auto_pad", "SAME_UPPER")}, {normal({1, 2, 10})}, "one dimension, same upper"},
+    {8, {attr("kernel_shape", {3}), attr("auto_pad", "SAME_LOWER"), attr("strides", {2})}, {normal({1, 2, 10})}, "same lower"},
+    {12, {attr("kernel_shape", {2, 2, 2})}, {normal({1, 2, 4, 5, 6})}, "three dimensions"},
+    {12, {attr("kernel_shape", {2, 2})}, {normal({1, 2, 4})}, "rank does not fit", {"kernel_shape", "expected 1"}},
+    {12, {}, {normal({1, 2, 4, 4})}, "no kernel_shape", {"kernel_shape", "missing"}},
+};
+RH_OP_TEST(MaxPool, kMaxPool, (Types<float, double, Float16, BFloat16, int8_t, uint8_t>::set))
+
+const std::vector<OpCase> kAveragePool = {
+    {11, {attr("kernel_shape", {3, 3}), attr("pads", {1, 1, 1, 1})}, {normal({2, 3, 7, 8})}, "without the padding"},
+    {11,
+     {attr("kernel_shape", {3, 3}), attr("pads", {1, 1, 1, 1}), attr("count_include_pad", 1)},
+     {normal({2, 3, 7, 8})},
+     "with the padding"},
+    {11, {attr("kernel_shape", {3, 3}), attr("strides", {2, 2}), attr("ceil_mode", 1)}, {normal({1, 1, 6, 8})}, "rounding up"},
+    {11,
+     {attr("kernel_shape", {3, 3}), attr("strides", {2, 2}), attr("ceil_mode", 1), attr("pads", {1, 1, 1, 1}),
+      attr("count_include_pad", 1)},
+     {normal({1, 1, 6, 8})},
+     "rounding up with the padding"},
+    {19, {attr("kernel_shape", {2, 2}), attr("dilations", {2, 2})}, {normal({1, 1, 6, 6})}, "dilations"},
+    {7, {attr("kernel_shape", {4}), attr("strides", {2})}, {normal({1, 3, 11})}, "one dimension"},
+};
+RH_OP_TEST(AveragePool, kAveragePool, FloatingTypes::set)
+
+const std::vector<OpCase> kLpPool = {
+    {11, {attr("kernel_shape", {3, 3})}, {normal({1, 2, 6, 6})}, "euclidean"},
+    {11, {attr("kernel_shape", {2, 2}), attr("p", 1)}, {normal({1, 2, 6, 6})}, "sum of magnitudes"},
+};
+RH_OP_TEST(LpPool, kLpPool, FloatingTypes::set)
+
+const std::vector<OpCase> kGlobal = {
+    {1, {}, {normal({2, 3, 5, 7})}, "images"},
+    {1, {}, {normal({1, 2, 9})}, "one dimension"},
+    {1, {}, {normal({1, 2, 100, 100})}, "large"},
+};
+RH_OP_TEST(GlobalMaxPool, kGlobal, FloatingTypes::set)
+RH_OP_TEST(GlobalAveragePool, kGlobal, FloatingTypes::set)
+RH_OP_TEST(GlobalLpPool, kGlobal, FloatingTypes::set)
+
+}  // namespace
+}  // namespace rh::test
