@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "compute/row_math.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
@@ -35,6 +36,10 @@ class LayerNormalizationKernel final : public Kernel {
     float* deviations = context.has_output(2) ? statistic(context, 2, statistics) : nullptr;
     const MutableView y = context.output(0, x.shape());
     if (x.elements() == 0) return {};
+    if (x.dtype() == DType::float32) {
+      run_float(context, x, y, rows, length, normalized, means, deviations);
+      return {};
+    }
     return dispatch<Types>(x.dtype(), "LayerNormalization", [&]<typename T>() {
       using C = Real<T>;
       const std::vector<C> scale = parameter<C>(context, 1, normalized), bias = parameter<C>(context, 2, normalized);
@@ -89,6 +94,34 @@ class LayerNormalizationKernel final : public Kernel {
       }
     }
     return {mean, inverse};
+  }
+
+  void run_float(RunContext& context, const TensorView& x, const MutableView& y, int64_t rows, int64_t length, const Shape& normalized,
+                 float* means, float* deviations) const {
+    std::vector<float> own_scale, own_bias;
+    const float* scale = float_parameter(context, 1, normalized, own_scale);
+    const float* bias = float_parameter(context, 2, normalized, own_bias);
+    context.parallel().for_range(rows, {2.0 * sizeof(float) * static_cast<double>(length), 6.0 * static_cast<double>(length)},
+                                 [&](Range part) {
+                                   const float* from = x.data<float>() + part.begin * length;
+                                   float* to = y.data<float>() + part.begin * length;
+                                   if (op_.rms) {
+                                     compute::rms_norm_rows(from, scale, op_.epsilon, to, part.size(), length);
+                                   } else {
+                                     compute::layer_norm_rows(from, scale, bias, op_.epsilon, to, means ? means + part.begin : nullptr,
+                                                              deviations ? deviations + part.begin : nullptr, part.size(), length);
+                                   }
+                                 });
+  }
+
+  // The parameter itself where it has the normalised shape, else a broadcast copy in `own`; null where a bias is left out.
+  static const float* float_parameter(RunContext& context, int input, const Shape& normalized, std::vector<float>& own) {
+    if (context.has_input(input) && context.input(input).dtype() == DType::float32 &&
+        context.input(input).elements() == normalized.elements()) {
+      return context.input(input).data<float>();
+    }
+    own = parameter<float>(context, input, normalized);
+    return own.empty() ? nullptr : own.data();
   }
 
   // Scale or bias, broadcast to the normalised shape; a scale that is left out is 1.

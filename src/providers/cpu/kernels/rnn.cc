@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/rnn.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
 
@@ -159,12 +160,49 @@ class Layer {
 
 }  // namespace
 
-/// LSTM, GRU and RNN, step by step; the input projection of all steps is one product.
+namespace {
+
+compute::Activation compute_activation(const std::string& name, float alpha, float beta) {
+  using K = compute::ActivationKind;
+  static constexpr std::pair<std::string_view, K> kKinds[] = {
+      {"sigmoid", K::sigmoid},
+      {"tanh", K::tanh},
+      {"relu", K::relu},
+      {"affine", K::affine},
+      {"leakyrelu", K::leaky_relu},
+      {"scaledtanh", K::scaled_tanh},
+      {"hardsigmoid", K::hard_sigmoid},
+      {"elu", K::elu},
+      {"softsign", K::softsign},
+      {"softplus", K::softplus},
+      {"thresholdedrelu", K::thresholded_relu},
+  };
+  for (const auto& [known, kind] : kKinds) {
+    if (name == known) return {kind, alpha, beta};
+  }
+  return {};
+}
+
+}  // namespace
+
+/// LSTM, GRU and RNN; the input projection of all steps is one product. Floats take the numeric library's cells, with constant weights
+/// packed at load.
 class RnnKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
 
-  explicit RnnKernel(const KernelInfo& info) : op_(info.attributes<Rnn>()) {}
+  explicit RnnKernel(const KernelInfo& info) : op_(info.attributes<Rnn>()) {
+    const Tensor *w = info.constant_input(1), *r = info.constant_input(2);
+    const int64_t rows = op_.directions() * op_.gates();
+    for (const Tensor* t : {w, r}) {
+      if (!t || t->dtype() != DType::float32 || t->shape().rank() != 3 || t->shape()[0] != op_.directions() ||
+          t->shape()[1] % op_.gates() != 0)
+        return;
+    }
+    if (r->shape()[1] != r->shape()[2] * op_.gates() || w->shape()[1] != r->shape()[1] || rows == 0) return;
+    packed_w_ = pack(w->view());
+    packed_r_ = pack(r->view());
+  }
 
   Status run(RunContext& context) const override {
     return dispatch<Types>(context.input(0).dtype(), "recurrent layer", [&]<typename T>() { return run_as<T>(context); });
@@ -198,6 +236,7 @@ class RnnKernel final : public Kernel {
                             d.sequence);
       }
     }
+    if constexpr (std::is_same_v<T, float>) return run_cells(context, d);
     const C* input = time_major(context, widened<T>(context, 0), d);
     C* h = initial<T>(context, 5, directions, d);
     C* c = lstm ? initial<T>(context, 6, directions, d) : nullptr;
@@ -226,6 +265,62 @@ class RnnKernel final : public Kernel {
     }
     give_state<T>(context, 1, h, directions, d);
     if (lstm) give_state<T>(context, 2, c, directions, d);
+    return {};
+  }
+
+  // One packed matrix a direction from [directions, gates * hidden, columns].
+  static std::vector<compute::PackedMatrix<float>> pack(const TensorView& weights) {
+    std::vector<compute::PackedMatrix<float>> packed;
+    const int64_t rows = weights.shape()[1], columns = weights.shape()[2];
+    for (int64_t k = 0; k < weights.shape()[0]; ++k) packed.emplace_back(weights.data<float>() + k * rows * columns, columns, rows, true);
+    return packed;
+  }
+
+  Status run_cells(RunContext& context, const Direction<float>& d) const {
+    const bool lstm = op_.cell == Rnn::Cell::lstm;
+    const int64_t directions = op_.directions(), width = op_.gates() * d.hidden;
+    const bool packed = !packed_w_.empty();
+    const auto own_w = packed ? decltype(packed_w_)() : pack(context.input(1)),
+               own_r = packed ? decltype(packed_r_)() : pack(context.input(2));
+    compute::CellParams params;
+    params.kind = lstm ? compute::CellKind::lstm : op_.cell == Rnn::Cell::gru ? compute::CellKind::gru : compute::CellKind::rnn;
+    params.input_size = d.input;
+    params.hidden_size = d.hidden;
+    params.clip = op_.clip;
+    params.input_forget = op_.input_forget;
+    params.linear_before_reset = op_.linear_before_reset;
+    float* h = initial<float>(context, 5, directions, d);
+    float* c = lstm ? initial<float>(context, 6, directions, d) : nullptr;
+    const Shape y_shape =
+        op_.batch_first ? Shape{d.batch, d.sequence, directions, d.hidden} : Shape{d.sequence, directions, d.batch, d.hidden};
+    float* y = context.has_output(0) ? context.output(0, DType::float32, y_shape).data<float>() : nullptr;
+    compute::CellRun run;
+    run.steps = d.sequence;
+    run.batch = d.batch;
+    run.sequence_lengths = d.lengths;
+    run.x = context.input(0).data<float>();
+    run.x_step_stride = op_.batch_first ? d.input : d.batch * d.input;
+    run.x_batch_stride = op_.batch_first ? d.sequence * d.input : d.input;
+    run.y_step_stride = op_.batch_first ? directions * d.hidden : directions * d.batch * d.hidden;
+    run.y_batch_stride = op_.batch_first ? d.sequence * directions * d.hidden : d.hidden;
+    float* scratch = context.scratch_array<float>(static_cast<int64_t>(compute::cell_scratch_floats(params, d.sequence, d.batch)));
+    for (int64_t k = 0; k < directions; ++k) {
+      const size_t index = static_cast<size_t>(k);
+      for (int f = 0; f < op_.functions(); ++f) {
+        const size_t at = index * static_cast<size_t>(op_.functions()) + static_cast<size_t>(f);
+        params.activations[f] = compute_activation(op_.activations[at], op_.activation_alpha[at], op_.activation_beta[at]);
+      }
+      params.bias = context.has_input(3) ? context.input(3).data<float>() + k * 2 * width : nullptr;
+      params.peepholes = lstm && context.has_input(7) ? context.input(7).data<float>() + k * 3 * d.hidden : nullptr;
+      run.reverse = op_.direction == Rnn::Direction::reverse || k == 1;
+      run.y = y ? y + k * (op_.batch_first ? d.hidden : d.batch * d.hidden) : nullptr;
+      run.h = h + k * d.batch * d.hidden;
+      run.c = c ? c + k * d.batch * d.hidden : nullptr;
+      compute::run_cell(params, packed ? packed_w_[index] : own_w[index], packed ? packed_r_[index] : own_r[index], run, scratch,
+                        context.parallel());
+    }
+    give_state<float>(context, 1, h, directions, d);
+    if (lstm) give_state<float>(context, 2, c, directions, d);
     return {};
   }
 
@@ -292,6 +387,7 @@ class RnnKernel final : public Kernel {
   }
 
   Rnn op_;
+  std::vector<compute::PackedMatrix<float>> packed_w_, packed_r_;  ///< one a direction; empty where the weights arrive at run time
 };
 
 }  // namespace rh::cpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/row_math.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -45,6 +46,7 @@ class SoftmaxKernel final : public Kernel {
     const int64_t inner = op_.flatten || rank == 0 ? 1 : x.shape().product(axis + 1, rank);
     if (length == 0 || x.elements() == 0) return {};
     const int64_t rows = x.elements() / length;
+    if (x.dtype() == DType::float32) return run_float(context, x, y, rows, length, inner);
     return dispatch<Types>(x.dtype(), "Softmax", [&]<typename T>() {
       context.parallel().for_range(rows, {2.0 * sizeof(T) * length, 20.0 * length}, [&](Range part) {
         for (int64_t row = part.begin; row < part.end; ++row) {
@@ -56,6 +58,21 @@ class SoftmaxKernel final : public Kernel {
   }
 
  private:
+  Status run_float(RunContext& context, const TensorView& x, const MutableView& y, int64_t rows, int64_t length, int64_t inner) const {
+    const int64_t blocks = rows / inner, size = length * inner;
+    context.parallel().for_range(blocks, {2.0 * sizeof(float) * static_cast<double>(size), 8.0 * static_cast<double>(size)},
+                                 [&](Range part) {
+                                   const float* from = x.data<float>() + part.begin * size;
+                                   float* to = y.data<float>() + part.begin * size;
+                                   if (inner == 1) {
+                                     compute::softmax_rows(from, to, part.size(), length, op_.log);
+                                   } else {
+                                     compute::softmax_strided(from, to, part.size(), length, inner, op_.log);
+                                   }
+                                 });
+    return {};
+  }
+
   ops::Softmax op_;
 };
 
