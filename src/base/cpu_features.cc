@@ -53,7 +53,7 @@ bool bit(uint32_t word, int index) { return (word >> index) & 1; }
 void detect_isa(CpuFeatures& f) {
   const Registers one = cpuid(1, 0);
   const Registers seven = cpuid(7, 0);
-  f.sse41 = bit(one.c, 19);
+  f.sse41 = bit(one.c, 19) && bit(one.c, 20);
   if (!bit(one.c, 27)) return;  // no OSXSAVE: no wide registers
   const uint64_t saved = saved_state();
   const bool ymm = (saved & 0x6) == 0x6;

@@ -6,7 +6,7 @@ namespace rh {
 
 /// What the processor and the operating system both allow. On non-x86 machines the x86 fields are false.
 struct CpuFeatures {
-  bool sse41 = false;
+  bool sse41 = false;   ///< with SSE4.2
   bool avx2 = false;    ///< with FMA and F16C
   bool avx512 = false;  ///< F, BW, DQ, VL
   bool avx512_vnni = false;

@@ -1,83 +1,268 @@
 #include "compute/row_math.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include "compute/hwy_targets.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/row_math.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which sets the target.
+#include "compute/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rh::compute {
+namespace HWY_NAMESPACE {
+
+/// Folds `count` floats with several chains: step(accumulator, v) for vectors, join(a, b) for accumulators. Lanes beyond the end hold
+/// `rest`.
+template <typename Step, typename Join>
+HWY_INLINE Vec fold(const float* x, int64_t count, Vec start, float rest, Step step, Join join) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  Vec a0 = start, a1 = start, a2 = start, a3 = start;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    a0 = step(a0, hn::LoadU(d, x + i));
+    a1 = step(a1, hn::LoadU(d, x + i + lanes));
+    a2 = step(a2, hn::LoadU(d, x + i + 2 * lanes));
+    a3 = step(a3, hn::LoadU(d, x + i + 3 * lanes));
+  }
+  for (; i + lanes <= count; i += lanes) a0 = step(a0, hn::LoadU(d, x + i));
+  if (i < count) {
+    const size_t live = static_cast<size_t>(count - i);
+    a1 = step(a1, hn::IfThenElse(hn::FirstN(d, live), load_some(x + i, live), set(rest)));
+  }
+  return join(join(a0, a1), join(a2, a3));
+}
+
+HWY_INLINE float total(Vec v) { return hn::GetLane(hn::SumOfLanes(Floats(), v)); }
+
+HWY_INLINE float row_sum(const float* x, int64_t count) {
+  const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
+  return total(fold(x, count, set(0.0f), 0.0f, add, add));
+}
+
+/// Largest value, NaN if there is one.
+HWY_INLINE float row_max(const float* x, int64_t count) {
+  const auto larger = [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(v, a), is_nan(v)), v, a); };
+  const Vec low = hn::Neg(hn::Inf(Floats())), best = fold(x, count, low, -hwy::HighestValue<float>() * 2, larger, larger);
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(best, Floats(), lanes);
+  float largest = lanes[0];
+  for (size_t i = 1; i < hn::Lanes(Floats()); ++i)
+    if (lanes[i] > largest || lanes[i] != lanes[i]) largest = lanes[i];
+  return largest;
+}
+
+/// y = e^(x - shift), and its sum.
+HWY_INLINE float exp_and_sum(const float* x, float shift, float* y, int64_t count) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const Vec less = set(shift);
+  Vec sum0 = set(0.0f), sum1 = set(0.0f);
+  int64_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    const Vec e0 = simd_exp(hn::Sub(hn::LoadU(d, x + i), less)), e1 = simd_exp(hn::Sub(hn::LoadU(d, x + i + lanes), less));
+    hn::StoreU(e0, d, y + i);
+    hn::StoreU(e1, d, y + i + lanes);
+    sum0 = hn::Add(sum0, e0);
+    sum1 = hn::Add(sum1, e1);
+  }
+  for (; i < count; i += lanes) {
+    const size_t live = static_cast<size_t>(HWY_MIN(lanes, count - i));
+    const Vec e = simd_exp(hn::Sub(load_some(x + i, live), less));
+    store_some(e, y + i, live);
+    sum0 = hn::Add(sum0, hn::IfThenElseZero(hn::FirstN(d, live), e));
+  }
+  return total(hn::Add(sum0, sum1));
+}
+
+void softmax_rows_loop(const float* x, float* y, int64_t rows, int64_t length, bool log) {
+  for (int64_t r = 0; r < rows; ++r, x += length, y += length) {
+    const float largest = row_max(x, length);
+    if (!log) {
+      const Vec scale = hn::Div(set(1.0f), set(exp_and_sum(x, largest, y, length)));
+      map(y, y, length, [scale](Vec v) HWY_ATTR { return hn::Mul(v, scale); });
+      continue;
+    }
+    const auto add_exp = [largest](Vec a, Vec v) HWY_ATTR { return hn::Add(a, simd_exp(hn::Sub(v, set(largest)))); };
+    const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
+    const float sum = total(fold(x, length, set(0.0f), -hwy::HighestValue<float>() * 2, add_exp, add));
+    const Vec shift = simd_log(set(sum)), less = set(largest);
+    map(x, y, length, [shift, less](Vec v) HWY_ATTR { return hn::Sub(hn::Sub(v, less), shift); });
+  }
+}
+
+/// `live` neighbouring columns of [length, inner]: one vector.
+HWY_INLINE void softmax_columns(const float* x, float* y, int64_t length, int64_t inner, size_t live, bool log) {
+  Vec largest = hn::Neg(hn::Inf(Floats()));
+  for (int64_t l = 0; l < length; ++l) {
+    const Vec v = load_some(x + l * inner, live);
+    largest = hn::IfThenElse(hn::Or(hn::Gt(v, largest), is_nan(v)), v, largest);
+  }
+  Vec sum = set(0.0f);
+  for (int64_t l = 0; l < length; ++l) {
+    const Vec e = simd_exp(hn::Sub(load_some(x + l * inner, live), largest));
+    sum = hn::Add(sum, e);
+    if (!log) store_some(e, y + l * inner, live);
+  }
+  const Vec scale = hn::Div(set(1.0f), sum), shift = simd_log(sum);
+  for (int64_t l = 0; l < length; ++l) {
+    const Vec v = log ? hn::Sub(hn::Sub(load_some(x + l * inner, live), largest), shift) : hn::Mul(load_some(y + l * inner, live), scale);
+    store_some(v, y + l * inner, live);
+  }
+}
+
+void softmax_strided_loop(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+  for (int64_t o = 0; o < outer; ++o, x += length * inner, y += length * inner) {
+    for (int64_t i = 0; i < inner; i += lanes)
+      softmax_columns(x + i, y + i, length, inner, static_cast<size_t>(HWY_MIN(lanes, inner - i)), log);
+  }
+}
+
+void layer_norm_loop(const float* x, const float* scale, const float* bias, float epsilon, float* y, float* mean, float* inverse_deviation,
+                     int64_t rows, int64_t length) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float count = static_cast<float>(HWY_MAX(length, int64_t{1}));
+  const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
+  for (int64_t r = 0; r < rows; ++r, x += length, y += length) {
+    const float centre = row_sum(x, length) / count;
+    const auto add_square = [centre](Vec a, Vec v) HWY_ATTR {
+      const Vec away = hn::Sub(v, set(centre));
+      return hn::MulAdd(away, away, a);
+    };
+    const float variance = total(fold(x, length, set(0.0f), centre, add_square, add)) / count;
+    const float factor = hn::GetLane(hn::Div(set(1.0f), hn::Sqrt(set(variance + epsilon))));
+    const Vec less = set(centre), times = set(factor);
+    for (int64_t i = 0; i < length; i += lanes) {
+      const int64_t left = length - i;
+      const size_t live = static_cast<size_t>(HWY_MIN(lanes, left));
+      const bool whole = left >= lanes;
+      const Vec v = hn::Mul(hn::Sub(whole ? hn::LoadU(d, x + i) : load_some(x + i, live), less), times);
+      const Vec s = whole ? hn::LoadU(d, scale + i) : load_some(scale + i, live);
+      const Vec b = !bias ? set(0.0f) : whole ? hn::LoadU(d, bias + i) : load_some(bias + i, live);
+      if (whole)
+        hn::StoreU(hn::MulAdd(v, s, b), d, y + i);
+      else
+        store_some(hn::MulAdd(v, s, b), y + i, live);
+    }
+    if (mean) mean[r] = centre;
+    if (inverse_deviation) inverse_deviation[r] = factor;
+  }
+}
+
+HWY_INLINE float sum_of_squares(const float* x, int64_t count) {
+  return total(fold(
+      x, count, set(0.0f), 0.0f, [](Vec a, Vec v) HWY_ATTR { return hn::MulAdd(v, v, a); },
+      [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); }));
+}
+
+void rms_norm_loop(const float* x, const float* scale, float epsilon, float* y, int64_t rows, int64_t length) {
+  const float count = static_cast<float>(HWY_MAX(length, int64_t{1}));
+  for (int64_t r = 0; r < rows; ++r, x += length, y += length) {
+    const Vec factor = hn::Div(set(1.0f), hn::Sqrt(set(sum_of_squares(x, length) / count + epsilon)));
+    map2(x, scale, y, length, [factor](Vec v, Vec s) HWY_ATTR { return hn::Mul(hn::Mul(v, factor), s); });
+  }
+}
+
+HWY_INLINE float reduce_row(Reduction op, const float* x, int64_t length) {
+  const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
+  switch (op) {
+    case Reduction::sum: return row_sum(x, length);
+    case Reduction::mean: return row_sum(x, length) / static_cast<float>(length);
+    case Reduction::max: return row_max(x, length);
+    case Reduction::min: break;
+    case Reduction::sum_square: return sum_of_squares(x, length);
+    case Reduction::l1: return total(fold(x, length, set(0.0f), 0.0f, [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, hn::Abs(v)); }, add));
+  }
+  const auto smaller = [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Lt(v, a), is_nan(v)), v, a); };
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(fold(x, length, hn::Inf(Floats()), hwy::HighestValue<float>() * 2, smaller, smaller), Floats(), lanes);
+  float least = lanes[0];
+  for (size_t i = 1; i < hn::Lanes(Floats()); ++i)
+    if (lanes[i] < least || lanes[i] != lanes[i]) least = lanes[i];
+  return least;
+}
+
+void reduce_rows_loop(Reduction op, const float* x, float* y, int64_t rows, int64_t length) {
+  for (int64_t r = 0; r < rows; ++r) y[r] = reduce_row(op, x + r * length, length);
+}
+
+/// One vector of columns; long columns are summed in blocks, whose sums are then added.
+HWY_INLINE Vec reduce_some_columns(Reduction op, const float* x, int64_t length, int64_t inner, size_t live) {
+  constexpr int64_t kBlock = 128;
+  const bool whole = live == hn::Lanes(Floats());
+  const auto read = [=](int64_t l) HWY_ATTR { return whole ? hn::LoadU(Floats(), x + l * inner) : load_some(x + l * inner, live); };
+  if (op == Reduction::max || op == Reduction::min) {
+    Vec best = op == Reduction::max ? hn::Neg(hn::Inf(Floats())) : hn::Inf(Floats());
+    for (int64_t l = 0; l < length; ++l) {
+      const Vec v = read(l);
+      const Mask better = op == Reduction::max ? hn::Gt(v, best) : hn::Lt(v, best);
+      best = hn::IfThenElse(hn::Or(better, is_nan(v)), v, best);
+    }
+    return best;
+  }
+  Vec sum = set(0.0f);
+  for (int64_t begin = 0; begin < length; begin += kBlock) {
+    Vec part = set(0.0f);
+    for (int64_t l = begin; l < HWY_MIN(length, begin + kBlock); ++l) {
+      const Vec v = read(l);
+      part = op == Reduction::sum_square ? hn::MulAdd(v, v, part) : hn::Add(part, op == Reduction::l1 ? hn::Abs(v) : v);
+    }
+    sum = hn::Add(sum, part);
+  }
+  return op == Reduction::mean ? hn::Div(sum, set(static_cast<float>(length))) : sum;
+}
+
+void reduce_columns_loop(Reduction op, const float* x, float* y, int64_t length, int64_t inner) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+  for (int64_t i = 0; i < inner; i += lanes) {
+    const size_t live = static_cast<size_t>(HWY_MIN(lanes, inner - i));
+    store_some(reduce_some_columns(op, x + i, length, inner, live), y + i, live);
+  }
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace rh::compute
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace rh::compute {
 
-void softmax_rows(const float* x, float* y, int64_t rows, int64_t length, bool log) { softmax_strided(x, y, rows, length, 1, log); }
+HWY_EXPORT(softmax_rows_loop);
+HWY_EXPORT(softmax_strided_loop);
+HWY_EXPORT(layer_norm_loop);
+HWY_EXPORT(rms_norm_loop);
+HWY_EXPORT(reduce_rows_loop);
+HWY_EXPORT(reduce_columns_loop);
+
+void softmax_rows(const float* x, float* y, int64_t rows, int64_t length, bool log) {
+  HWY_DYNAMIC_DISPATCH(softmax_rows_loop)(x, y, rows, length, log);
+}
 
 void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log) {
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i = 0; i < inner; ++i) {
-      const float* in = x + o * length * inner + i;
-      float* out = y + o * length * inner + i;
-      float largest = -std::numeric_limits<float>::infinity();
-      for (int64_t l = 0; l < length; ++l) largest = std::max(largest, in[l * inner]);
-      double sum = 0;
-      for (int64_t l = 0; l < length; ++l) sum += std::exp(in[l * inner] - largest);
-      const float scale = static_cast<float>(1 / sum), shift = static_cast<float>(std::log(sum));
-      for (int64_t l = 0; l < length; ++l) {
-        const float value = in[l * inner] - largest;
-        out[l * inner] = log ? value - shift : std::exp(value) * scale;
-      }
-    }
-  }
+  if (inner == 1) return softmax_rows(x, y, outer, length, log);
+  HWY_DYNAMIC_DISPATCH(softmax_strided_loop)(x, y, outer, length, inner, log);
 }
 
 void layer_norm_rows(const float* x, const float* scale, const float* bias, float epsilon, float* y, float* mean, float* inverse_deviation,
                      int64_t rows, int64_t length) {
-  for (int64_t r = 0; r < rows; ++r, x += length, y += length) {
-    double sum = 0, squares = 0;
-    for (int64_t i = 0; i < length; ++i) sum += x[i];
-    const double centre = length > 0 ? sum / static_cast<double>(length) : 0;
-    for (int64_t i = 0; i < length; ++i) squares += (x[i] - centre) * (x[i] - centre);
-    const double factor = 1 / std::sqrt(squares / static_cast<double>(std::max<int64_t>(length, 1)) + epsilon);
-    for (int64_t i = 0; i < length; ++i) y[i] = static_cast<float>((x[i] - centre) * factor) * scale[i] + (bias ? bias[i] : 0);
-    if (mean) mean[r] = static_cast<float>(centre);
-    if (inverse_deviation) inverse_deviation[r] = static_cast<float>(factor);
-  }
+  HWY_DYNAMIC_DISPATCH(layer_norm_loop)(x, scale, bias, epsilon, y, mean, inverse_deviation, rows, length);
 }
 
 void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, int64_t rows, int64_t length) {
-  for (int64_t r = 0; r < rows; ++r, x += length, y += length) {
-    double squares = 0;
-    for (int64_t i = 0; i < length; ++i) squares += static_cast<double>(x[i]) * x[i];
-    const float factor = static_cast<float>(1 / std::sqrt(squares / static_cast<double>(std::max<int64_t>(length, 1)) + epsilon));
-    for (int64_t i = 0; i < length; ++i) y[i] = x[i] * factor * scale[i];
-  }
+  HWY_DYNAMIC_DISPATCH(rms_norm_loop)(x, scale, epsilon, y, rows, length);
 }
-
-namespace {
-
-float reduce(Reduction op, const float* x, int64_t length, int64_t stride) {
-  const float inf = std::numeric_limits<float>::infinity();
-  if (op == Reduction::max || op == Reduction::min) {
-    float best = op == Reduction::max ? -inf : inf;
-    for (int64_t i = 0; i < length; ++i) {
-      const float v = x[i * stride];
-      if (std::isnan(v)) return v;
-      best = op == Reduction::max ? std::max(best, v) : std::min(best, v);
-    }
-    return best;
-  }
-  double sum = 0;
-  for (int64_t i = 0; i < length; ++i) {
-    const double v = x[i * stride];
-    sum += op == Reduction::sum_square ? v * v : op == Reduction::l1 ? std::fabs(v) : v;
-  }
-  return static_cast<float>(op == Reduction::mean ? sum / static_cast<double>(length) : sum);
-}
-
-}  // namespace
 
 void reduce_rows(Reduction op, const float* x, float* y, int64_t rows, int64_t length) {
-  for (int64_t r = 0; r < rows; ++r) y[r] = reduce(op, x + r * length, length, 1);
+  HWY_DYNAMIC_DISPATCH(reduce_rows_loop)(op, x, y, rows, length);
 }
 
 void reduce_columns(Reduction op, const float* x, float* y, int64_t length, int64_t inner) {
-  for (int64_t i = 0; i < inner; ++i) y[i] = reduce(op, x + i, length, inner);
+  HWY_DYNAMIC_DISPATCH(reduce_columns_loop)(op, x, y, length, inner);
 }
 
 }  // namespace rh::compute
+#endif

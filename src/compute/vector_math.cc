@@ -1,72 +1,160 @@
 #include "compute/vector_math.h"
 
+#include "compute/activation.h"
+
+#include "compute/hwy_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/vector_math.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which sets the target.
+#include "compute/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rh::compute {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE Vec gelu_erf(Vec x) {
+  const Vec half = hn::Mul(set(0.5f), x);
+  return hn::MulAdd(half, simd_erf(hn::Mul(x, set(0.707106781f))), half);
+}
+
+HWY_INLINE Vec gelu_tanh(Vec x) {
+  const Vec half = hn::Mul(set(0.5f), x), cube = hn::Mul(hn::Mul(x, x), x);
+  return hn::MulAdd(half, simd_tanh(hn::Mul(set(0.797884561f), hn::MulAdd(set(0.044715f), cube, x))), half);
+}
+
+HWY_INLINE Vec hard_swish(Vec x) {
+  const Vec gate = hn::MulAdd(x, set(1.0f / 6), set(0.5f));
+  return hn::Mul(x, clamped(gate, set(0.0f), set(1.0f)));
+}
+
+void unary_loop(Unary op, const float* x, float* y, int64_t n) {
+  switch (op) {
+    case Unary::exp: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_exp(v); });
+    case Unary::log: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_log(v); });
+    case Unary::tanh: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_tanh(v); });
+    case Unary::erf: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_erf(v); });
+    case Unary::sigmoid: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_sigmoid(v); });
+    case Unary::neg: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Neg(v); });
+    case Unary::abs: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Abs(v); });
+    case Unary::sqrt: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Sqrt(v); });
+    case Unary::reciprocal: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Div(set(1.0f), v); });
+    case Unary::floor: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Floor(v); });
+    case Unary::ceil: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Ceil(v); });
+    case Unary::round: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Round(v); });
+    case Unary::square: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Mul(v, v); });
+    case Unary::relu: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::IfThenZeroElse(hn::Lt(v, set(0.0f)), v); });
+    case Unary::hard_swish: return map(x, y, n, [](Vec v) HWY_ATTR { return hard_swish(v); });
+    case Unary::softplus: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_softplus(v); });
+    case Unary::softsign: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Div(v, hn::Add(set(1.0f), hn::Abs(v))); });
+    case Unary::gelu_erf: return map(x, y, n, [](Vec v) HWY_ATTR { return gelu_erf(v); });
+    case Unary::gelu_tanh: return map(x, y, n, [](Vec v) HWY_ATTR { return gelu_tanh(v); });
+    case Unary::silu: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Mul(v, simd_sigmoid(v)); });
+  }
+}
+
+/// Calls loop(f) with the function of two vectors that `op` names.
+template <typename Loop>
+HWY_INLINE void with_binary(Binary op, Loop loop) {
+  switch (op) {
+    case Binary::add: return loop([](Vec a, Vec b) HWY_ATTR { return hn::Add(a, b); });
+    case Binary::sub: return loop([](Vec a, Vec b) HWY_ATTR { return hn::Sub(a, b); });
+    case Binary::mul: return loop([](Vec a, Vec b) HWY_ATTR { return hn::Mul(a, b); });
+    case Binary::div: return loop([](Vec a, Vec b) HWY_ATTR { return hn::Div(a, b); });
+    case Binary::min: return loop([](Vec a, Vec b) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Lt(a, b), is_nan(a)), a, b); });
+    case Binary::max: return loop([](Vec a, Vec b) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(a, b), is_nan(a)), a, b); });
+  }
+}
+
+void binary_loop(Binary op, const float* a, const float* b, float* y, int64_t n) {
+  with_binary(op, [=](auto f) HWY_ATTR { map2(a, b, y, n, f); });
+}
+
+void binary_scalar_loop(Binary op, const float* a, float b, float* y, int64_t n) {
+  with_binary(op, [=](auto f) HWY_ATTR { map(a, y, n, [f, b](Vec v) HWY_ATTR { return f(v, set(b)); }); });
+}
+
+void scalar_binary_loop(Binary op, float a, const float* b, float* y, int64_t n) {
+  with_binary(op, [=](auto f) HWY_ATTR { map(b, y, n, [f, a](Vec v) HWY_ATTR { return f(set(a), v); }); });
+}
+
+void scale_shift_loop(const float* x, float scale, float shift, float* y, int64_t n) {
+  map(x, y, n, [=](Vec v) HWY_ATTR { return hn::MulAdd(v, set(scale), set(shift)); });
+}
+
+void add_scaled_loop(const float* x, float scale, float* y, int64_t n) {
+  map2(x, y, y, n, [=](Vec v, Vec old) HWY_ATTR { return hn::MulAdd(v, set(scale), old); });
+}
+
+void activate_loop(const Activation& activation, const float* x, float* y, int64_t n) {
+  const float a = activation.alpha, b = activation.beta;
+  switch (activation.kind) {
+    case ActivationKind::leaky_relu:
+      return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::IfThenElse(hn::Lt(v, set(0.0f)), hn::Mul(v, set(a)), v); });
+    case ActivationKind::clip: return map(x, y, n, [a, b](Vec v) HWY_ATTR { return clamped(v, set(a), set(b)); });
+    case ActivationKind::hard_sigmoid:
+      return map(x, y, n, [a, b](Vec v) HWY_ATTR { return clamped(hn::MulAdd(v, set(a), set(b)), set(0.0f), set(1.0f)); });
+    case ActivationKind::scaled_tanh:
+      return map(x, y, n, [a, b](Vec v) HWY_ATTR { return hn::Mul(set(a), simd_tanh(hn::Mul(v, set(b)))); });
+    case ActivationKind::silu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::Mul(v, simd_sigmoid(hn::Mul(v, set(a)))); });
+    case ActivationKind::thresholded_relu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::IfThenZeroElse(hn::Le(v, set(a)), v); });
+    default: return;
+  }
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace rh::compute
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 #include <cmath>
 
 namespace rh::compute {
-namespace {
 
-float softplus(float x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+HWY_EXPORT(unary_loop);
+HWY_EXPORT(binary_loop);
+HWY_EXPORT(binary_scalar_loop);
+HWY_EXPORT(scalar_binary_loop);
+HWY_EXPORT(scale_shift_loop);
+HWY_EXPORT(add_scaled_loop);
+HWY_EXPORT(activate_loop);
 
-float one(Unary op, float x) {
-  switch (op) {
-    case Unary::exp: return std::exp(x);
-    case Unary::log: return std::log(x);
-    case Unary::tanh: return std::tanh(x);
-    case Unary::erf: return std::erf(x);
-    case Unary::sigmoid: return 1 / (1 + std::exp(-x));
-    case Unary::neg: return -x;
-    case Unary::abs: return std::fabs(x);
-    case Unary::sqrt: return std::sqrt(x);
-    case Unary::reciprocal: return 1 / x;
-    case Unary::floor: return std::floor(x);
-    case Unary::ceil: return std::ceil(x);
-    case Unary::round: return std::nearbyint(x);
-    case Unary::square: return x * x;
-    case Unary::relu: return x < 0 ? 0 : x;
-    case Unary::hard_swish: {
-      const float gate = x * (1.0f / 6) + 0.5f;
-      return x * (gate < 0 ? 0 : gate > 1 ? 1 : gate);
-    }
-    case Unary::softplus: return softplus(x);
-    case Unary::softsign: return x / (1 + std::fabs(x));
-    case Unary::gelu_erf: return 0.5f * x * (1 + std::erf(x * 0.70710678118654752440f));
-    case Unary::gelu_tanh: return 0.5f * x * (1 + std::tanh(0.79788456080286535588f * (x + 0.044715f * x * x * x)));
-    case Unary::silu: return x / (1 + std::exp(-x));
-  }
-  return x;
-}
-
-float one(Binary op, float a, float b) {
-  switch (op) {
-    case Binary::add: return a + b;
-    case Binary::sub: return a - b;
-    case Binary::mul: return a * b;
-    case Binary::div: return a / b;
-    case Binary::min: return std::isnan(a) ? a : b < a || std::isnan(b) ? b : a;
-    case Binary::max: return std::isnan(a) ? a : b > a || std::isnan(b) ? b : a;
-  }
-  return a;
-}
-
-}  // namespace
-
-void unary(Unary op, const float* x, float* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = one(op, x[i]);
-}
-void binary(Binary op, const float* a, const float* b, float* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = one(op, a[i], b[i]);
-}
+void unary(Unary op, const float* x, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(unary_loop)(op, x, y, count); }
+void binary(Binary op, const float* a, const float* b, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(binary_loop)(op, a, b, y, count); }
 void binary_scalar(Binary op, const float* a, float b, float* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = one(op, a[i], b);
+  HWY_DYNAMIC_DISPATCH(binary_scalar_loop)(op, a, b, y, count);
 }
 void scalar_binary(Binary op, float a, const float* b, float* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = one(op, a, b[i]);
+  HWY_DYNAMIC_DISPATCH(scalar_binary_loop)(op, a, b, y, count);
 }
 void scale_shift(const float* x, float scale, float shift, float* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = scale * x[i] + shift;
+  HWY_DYNAMIC_DISPATCH(scale_shift_loop)(x, scale, shift, y, count);
 }
-void add_scaled(const float* x, float scale, float* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] += scale * x[i];
+void add_scaled(const float* x, float scale, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(add_scaled_loop)(x, scale, y, count); }
+
+void activate(const Activation& activation, const float* x, float* y, int64_t count) {
+  const float a = activation.alpha;
+  switch (activation.kind) {
+    case ActivationKind::none:
+      if (x != y) std::memcpy(y, x, static_cast<size_t>(count) * sizeof(float));
+      return;
+    case ActivationKind::relu: return unary(Unary::relu, x, y, count);
+    case ActivationKind::hard_swish: return unary(Unary::hard_swish, x, y, count);
+    case ActivationKind::sigmoid: return unary(Unary::sigmoid, x, y, count);
+    case ActivationKind::tanh: return unary(Unary::tanh, x, y, count);
+    case ActivationKind::affine: return scale_shift(x, a, activation.beta, y, count);
+    case ActivationKind::softsign: return unary(Unary::softsign, x, y, count);
+    case ActivationKind::softplus: return unary(Unary::softplus, x, y, count);
+    case ActivationKind::gelu_erf: return unary(Unary::gelu_erf, x, y, count);
+    case ActivationKind::gelu_tanh: return unary(Unary::gelu_tanh, x, y, count);
+    case ActivationKind::elu:
+      for (int64_t i = 0; i < count; ++i) y[i] = x[i] < 0 ? a * std::expm1(x[i]) : x[i];
+      return;
+    default: return HWY_DYNAMIC_DISPATCH(activate_loop)(activation, x, y, count);
+  }
 }
 
 }  // namespace rh::compute
+#endif

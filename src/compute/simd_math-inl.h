@@ -1,0 +1,159 @@
+// Elementary functions of one vector, compiled once a target. The polynomials are our own minimax fits on the reduced ranges.
+#if defined(RH_COMPUTE_SIMD_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RH_COMPUTE_SIMD_MATH_INL_H
+#undef RH_COMPUTE_SIMD_MATH_INL_H
+#else
+#define RH_COMPUTE_SIMD_MATH_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace rh::compute {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Ints = hn::RebindToSigned<Floats>;
+using Vec = hn::Vec<Floats>;
+using Mask = hn::Mask<Floats>;
+
+HWY_INLINE Vec set(float x) { return hn::Set(Floats(), x); }
+
+/// c[0] + x (c[1] + x (c[2] + ...)).
+template <int kCount>
+HWY_INLINE Vec polynomial(Vec x, const float (&c)[kCount]) {
+  Vec sum = set(c[kCount - 1]);
+  for (int i = kCount - 1; i-- > 0;) sum = hn::MulAdd(sum, x, set(c[i]));
+  return sum;
+}
+
+/// 2^n for -126 <= n <= 127.
+HWY_INLINE Vec power_of_two(hn::Vec<Ints> n) { return hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(Ints(), 127)))); }
+
+/// e^(high + low), |low| small against high. NaN is not looked after.
+HWY_INLINE Vec exp_of_sum(Vec high, Vec low) {
+  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
+  const Vec x = hn::Min(hn::Max(high, set(-104.0f)), set(89.0f));
+  const Vec n = hn::Round(hn::Mul(x, set(1.44269504f)));
+  Vec r = hn::NegMulAdd(n, set(0.693145752f), x);
+  r = hn::Add(hn::NegMulAdd(n, set(1.42860677e-6f), r), low);
+  const Vec y = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), polynomial(r, c), r));
+  // In two steps, for 2^n alone may be out of range.
+  const auto whole = hn::ConvertTo(Ints(), n);
+  const auto half = hn::ShiftRight<1>(whole);
+  return hn::Mul(hn::Mul(y, power_of_two(half)), power_of_two(hn::Sub(whole, half)));
+}
+
+HWY_INLINE Mask is_nan(Vec x) { return hn::Not(hn::Eq(x, x)); }
+
+HWY_INLINE Vec keep_nan(Vec x, Vec y) { return hn::IfThenElse(hn::Eq(x, x), y, x); }
+
+HWY_INLINE Vec simd_exp(Vec x) { return keep_nan(x, exp_of_sum(x, hn::Zero(Floats()))); }
+
+HWY_INLINE Vec simd_log(Vec x) {
+  static constexpr float c[] = {0.333333135f,  -0.250000089f, 0.200021192f,  -0.166679963f, 0.142195508f,
+                                -0.124055915f, 0.118881747f,  -0.116756409f, 0.0674660131f};
+  const Ints di;
+  const Mask tiny = hn::Lt(x, set(1.17549435e-38f));
+  const Vec scaled = hn::IfThenElse(tiny, hn::Mul(x, set(33554432.0f)), x);
+  // x = m 2^e with m in [sqrt 1/2, sqrt 2).
+  const auto bits = hn::BitCast(di, scaled);
+  const auto shifted = hn::Sub(bits, hn::Set(di, 0x3f3504f3));
+  const auto exponent = hn::ShiftRight<23>(shifted);
+  const Vec m = hn::BitCast(Floats(), hn::Sub(bits, hn::ShiftLeft<23>(exponent)));
+  const Vec e = hn::Sub(hn::ConvertTo(Floats(), exponent), hn::IfThenElseZero(tiny, set(25.0f)));
+  const Vec f = hn::Sub(m, set(1.0f)), square = hn::Mul(f, f);
+  Vec y = hn::Mul(hn::Mul(square, f), polynomial(f, c));
+  y = hn::MulAdd(e, set(1.42860677e-6f), y);
+  y = hn::NegMulAdd(square, set(0.5f), y);
+  y = hn::MulAdd(e, set(0.693145752f), hn::Add(f, y));
+  const Vec inf = hn::Inf(Floats()), zero = hn::Zero(Floats());
+  y = hn::IfThenElse(hn::Eq(x, inf), inf, y);
+  y = hn::IfThenElse(hn::Eq(scaled, zero), hn::Neg(inf), y);
+  y = hn::IfThenElse(hn::Lt(x, zero), hn::NaN(Floats()), y);
+  return keep_nan(x, y);
+}
+
+HWY_INLINE Vec simd_tanh(Vec x) {
+  static constexpr float c[] = {-0.333333313f, 0.133332059f, -0.0539467633f, 0.0217007045f, -0.00817740057f, 0.0021429637f};
+  const Vec a = hn::Abs(x), square = hn::Mul(x, x);
+  const Vec near = hn::MulAdd(hn::Mul(square, x), polynomial(square, c), x);
+  const Vec doubled = hn::Min(hn::Add(a, a), set(30.0f));
+  const Vec e = exp_of_sum(doubled, hn::Zero(Floats()));
+  const Vec far = hn::Sub(set(1.0f), hn::Div(set(2.0f), hn::Add(e, set(1.0f))));
+  return keep_nan(x, hn::CopySign(hn::IfThenElse(hn::Lt(a, set(0.625f)), near, far), x));
+}
+
+HWY_INLINE Vec simd_erf(Vec x) {
+  static constexpr float near_c[] = {0.128379166f,   -0.376126349f,    0.112836972f,   -0.0268595032f,
+                                     0.00520129036f, -0.000814563886f, 8.38253982e-05f};
+  static constexpr float log_c[] = {-0.000195666275f, -1.12767565f,    -0.637182176f,  -0.103931665f,
+                                    0.0222269557f,    -0.00304322713f, 0.000195938293f};
+  const Vec a = hn::Abs(x), square = hn::Mul(x, x);
+  const Vec near = hn::MulAdd(x, polynomial(square, near_c), x);
+  const Vec log_rest = polynomial(hn::Min(a, set(4.05f)), log_c);  // of 1 - erf(a)
+  const Vec far = hn::Sub(set(1.0f), exp_of_sum(log_rest, hn::Zero(Floats())));
+  return keep_nan(x, hn::CopySign(hn::IfThenElse(hn::Lt(a, set(0.92f)), near, far), x));
+}
+
+HWY_INLINE Vec simd_sigmoid(Vec x) { return hn::Div(set(1.0f), hn::Add(set(1.0f), simd_exp(hn::Neg(x)))); }
+
+/// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).
+HWY_INLINE Vec simd_softplus(Vec x) {
+  const Vec t = exp_of_sum(hn::Neg(hn::Abs(x)), hn::Zero(Floats()));
+  // log(1 + t) without losing a small t: the rounding of 1 + t is put right by its quotient.
+  const Vec u = hn::Add(set(1.0f), t), rest = hn::Sub(t, hn::Sub(u, set(1.0f)));
+  const Vec log1p = hn::Add(simd_log(u), hn::Div(rest, u));
+  return keep_nan(x, hn::Add(hn::Max(x, hn::Zero(Floats())), log1p));
+}
+
+HWY_INLINE Vec clamped(Vec x, Vec low, Vec high) { return hn::IfThenElse(hn::Lt(x, low), low, hn::IfThenElse(hn::Gt(x, high), high, x)); }
+
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+/// The first `count` floats (fewer than a vector), the others zero.
+HWY_INLINE Vec load_some(const float* x, size_t count) { return hn::MaskedLoad(hn::FirstN(Floats(), count), Floats(), x); }
+HWY_INLINE void store_some(Vec v, float* y, size_t count) { hn::BlendedStore(v, hn::FirstN(Floats(), count), Floats(), y); }
+#else
+HWY_INLINE Vec load_some(const float* x, size_t count) {
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+  std::memcpy(lanes, x, count * sizeof(float));
+  return hn::Load(Floats(), lanes);
+}
+HWY_INLINE void store_some(Vec v, float* y, size_t count) {
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(v, Floats(), lanes);
+  std::memcpy(y, lanes, count * sizeof(float));
+}
+#endif
+
+/// y[i] = f(x[i]), a vector at a time.
+template <typename F>
+HWY_INLINE void map(const float* x, float* y, int64_t count, F f) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(f(hn::LoadU(d, x + i)), d, y + i);
+  if (i < count) store_some(f(load_some(x + i, static_cast<size_t>(count - i))), y + i, static_cast<size_t>(count - i));
+}
+
+/// y[i] = f(a[i], b[i]).
+template <typename F>
+HWY_INLINE void map2(const float* a, const float* b, float* y, int64_t count, F f) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(f(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
+  const size_t rest = static_cast<size_t>(count - i);
+  if (rest > 0) store_some(f(load_some(a + i, rest), load_some(b + i, rest)), y + i, rest);
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace rh::compute
+HWY_AFTER_NAMESPACE();
+
+#endif

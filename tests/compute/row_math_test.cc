@@ -1,0 +1,149 @@
+#include "compute/row_math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compute/support.h"
+
+namespace rh::compute {
+namespace {
+
+const float kInf = std::numeric_limits<float>::infinity();
+const int64_t kLengths[] = {1, 2, 7, 16, 33, 64, 129, 1000};
+
+class RowMathTest : public EveryIsa {};
+
+/// Softmax of one strided row in float64.
+std::vector<double> softmax(const float* x, int64_t length, int64_t stride, bool log) {
+  double largest = -kInf, sum = 0;
+  for (int64_t i = 0; i < length; ++i) largest = std::max<double>(largest, x[i * stride]);
+  for (int64_t i = 0; i < length; ++i) sum += std::exp(x[i * stride] - largest);
+  std::vector<double> y;
+  for (int64_t i = 0; i < length; ++i) {
+    const double away = x[i * stride] - largest;
+    y.push_back(log ? away - std::log(sum) : std::exp(away) / sum);
+  }
+  return y;
+}
+
+TEST_P(RowMathTest, softmax_of_rows_and_columns) {
+  for (const bool log : {false, true}) {
+    for (const int64_t length : kLengths) {
+      for (const int64_t inner : {1, 3, 17, 40}) {
+        const std::vector<float> x = random_values(2 * length * inner, 5, -20, 20);
+        std::vector<float> y(x.size()), in_place = x;
+        softmax_strided(x.data(), y.data(), 2, length, inner, log);
+        softmax_strided(in_place.data(), in_place.data(), 2, length, inner, log);
+        ASSERT_EQ(y, in_place);
+        for (int64_t o = 0; o < 2; ++o) {
+          for (int64_t i = 0; i < inner; ++i) {
+            const int64_t at = o * length * inner + i;
+            const std::vector<double> expected = softmax(x.data() + at, length, inner, log);
+            for (int64_t l = 0; l < length; ++l) {
+              const double e = expected[static_cast<size_t>(l)];
+              ASSERT_NEAR(y[static_cast<size_t>(at + l * inner)], e, 2e-6 * std::fabs(e) + (log ? 2e-7 : 1e-12))
+                  << length << " of " << inner << " log " << log;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(RowMathTest, softmax_of_special_rows) {
+  std::vector<float> masked{-kInf, 1, -kInf, 1}, all_masked(20, -kInf), large{1e30f, -1e30f};
+  softmax_rows(masked.data(), masked.data(), 1, 4, false);
+  EXPECT_EQ(masked, (std::vector<float>{0, 0.5f, 0, 0.5f}));
+  softmax_rows(all_masked.data(), all_masked.data(), 1, 20, false);
+  for (const float v : all_masked) EXPECT_TRUE(std::isnan(v));
+  softmax_rows(large.data(), large.data(), 1, 2, false);
+  EXPECT_EQ(large, (std::vector<float>{1, 0}));
+  softmax_rows(nullptr, nullptr, 3, 0, false);
+}
+
+TEST_P(RowMathTest, normalisations) {
+  for (const int64_t length : kLengths) {
+    const std::vector<float> x = random_values(3 * length, 1, 90, 110), scale = random_values(length, 2), bias = random_values(length, 3);
+    std::vector<float> y(x.size()), no_bias(x.size()), rms(x.size()), mean(3), inverse(3);
+    layer_norm_rows(x.data(), scale.data(), bias.data(), 1e-5f, y.data(), mean.data(), inverse.data(), 3, length);
+    layer_norm_rows(x.data(), scale.data(), nullptr, 1e-5f, no_bias.data(), nullptr, nullptr, 3, length);
+    rms_norm_rows(x.data(), scale.data(), 1e-5f, rms.data(), 3, length);
+    for (int64_t r = 0; r < 3; ++r) {
+      const float* row = x.data() + r * length;
+      double centre = 0, variance = 0, square = 0;
+      for (int64_t i = 0; i < length; ++i) centre += row[i] / static_cast<double>(length);
+      for (int64_t i = 0; i < length; ++i) variance += (row[i] - centre) * (row[i] - centre) / static_cast<double>(length);
+      for (int64_t i = 0; i < length; ++i) square += static_cast<double>(row[i]) * row[i] / static_cast<double>(length);
+      const double factor = 1 / std::sqrt(variance + 1e-5);
+      ASSERT_NEAR(mean[static_cast<size_t>(r)], centre, 1e-4);
+      ASSERT_NEAR(inverse[static_cast<size_t>(r)], factor, 2e-2 * factor);
+      for (int64_t i = 0; i < length; ++i) {
+        const size_t at = static_cast<size_t>(r * length + i), column = static_cast<size_t>(i);
+        const double plain = (row[i] - centre) * factor * scale[column];
+        ASSERT_NEAR(no_bias[at], plain, 1e-4 * factor + 1e-4) << length;
+        ASSERT_NEAR(y[at], plain + bias[column], 1e-4 * factor + 1e-4) << length;
+        ASSERT_NEAR(rms[at], row[i] / std::sqrt(square + 1e-5) * scale[column], 1e-6);
+      }
+    }
+  }
+}
+
+TEST_P(RowMathTest, reductions_of_rows_and_columns) {
+  const struct {
+    Reduction op;
+    double start;
+    double (*step)(double, double);
+  } rows[] = {
+      {Reduction::sum, 0, [](double a, double x) { return a + x; }},
+      {Reduction::mean, 0, [](double a, double x) { return a + x; }},
+      {Reduction::max, -kInf, [](double a, double x) { return std::max(a, x); }},
+      {Reduction::min, kInf, [](double a, double x) { return std::min(a, x); }},
+      {Reduction::sum_square, 0, [](double a, double x) { return a + x * x; }},
+      {Reduction::l1, 0, [](double a, double x) { return a + std::fabs(x); }},
+  };
+  for (const auto& row : rows) {
+    for (const int64_t length : kLengths) {
+      const std::vector<float> x = random_values(length * 21, 9);
+      std::vector<float> by_row(21), by_column(21);
+      reduce_rows(row.op, x.data(), by_row.data(), 21, length);
+      reduce_columns(row.op, x.data(), by_column.data(), length, 21);
+      for (int64_t r = 0; r < 21; ++r) {
+        double expected_row = row.start, expected_column = row.start;
+        for (int64_t i = 0; i < length; ++i) {
+          expected_row = row.step(expected_row, x[static_cast<size_t>(r * length + i)]);
+          expected_column = row.step(expected_column, x[static_cast<size_t>(i * 21 + r)]);
+        }
+        const double divisor = row.op == Reduction::mean ? static_cast<double>(length) : 1;
+        ASSERT_NEAR(by_row[static_cast<size_t>(r)], expected_row / divisor, 1e-6 * static_cast<double>(length)) << static_cast<int>(row.op);
+        ASSERT_NEAR(by_column[static_cast<size_t>(r)], expected_column / divisor, 1e-6 * static_cast<double>(length));
+      }
+    }
+  }
+}
+
+TEST_P(RowMathTest, extremes_keep_nan_and_empty_rows_give_the_neutral_value) {
+  for (const int64_t length : {1, 5, 16, 70}) {
+    for (int64_t where = 0; where < length; ++where) {
+      std::vector<float> x = random_values(length, 2);
+      x[static_cast<size_t>(where)] = NAN;
+      float most = 0, least = 0;
+      reduce_rows(Reduction::max, x.data(), &most, 1, length);
+      reduce_rows(Reduction::min, x.data(), &least, 1, length);
+      ASSERT_TRUE(std::isnan(most) && std::isnan(least)) << where << " of " << length;
+    }
+  }
+  float most = 0, least = 0, sum = 1;
+  reduce_rows(Reduction::max, nullptr, &most, 1, 0);
+  reduce_rows(Reduction::min, nullptr, &least, 1, 0);
+  reduce_rows(Reduction::sum, nullptr, &sum, 1, 0);
+  EXPECT_EQ(most, -kInf);
+  EXPECT_EQ(least, kInf);
+  EXPECT_EQ(sum, 0);
+}
+
+RH_EVERY_ISA(RowMathTest);
+
+}  // namespace
+}  // namespace rh::compute

@@ -1,0 +1,187 @@
+#include "compute/vector_math.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "compute/activation.h"
+#include "compute/support.h"
+
+namespace rh::compute {
+namespace {
+
+const float kInf = std::numeric_limits<float>::infinity();
+
+/// Distance in units of the last place of the float nearest to `expected`.
+double ulps(float value, double expected) {
+  if (std::isnan(expected)) return std::isnan(value) ? 0 : kInf;
+  const float nearest = static_cast<float>(expected);
+  if (std::isinf(nearest)) return value == nearest ? 0 : kInf;
+  int exponent;
+  std::frexp(std::max(std::fabs(expected), 1.1754943508222875e-38), &exponent);
+  return std::fabs(value - expected) / std::ldexp(1.0, exponent - 24);
+}
+
+std::vector<float> interesting(float low, float high) {
+  std::vector<float> values{0.0f, -0.0f, 1.0f, -1.0f, 0.5f, low, high, 1e-30f, -1e-30f, 0.625f, 0.92f, 4.05f};
+  for (float x : random_values(20000, 7, low, high)) values.push_back(x);
+  for (float x : random_values(5000, 8, -1.5, 1.5)) values.push_back(x);
+  std::erase_if(values, [&](float x) { return x < low || x > high; });
+  return values;
+}
+
+class VectorMathTest : public EveryIsa {};
+
+TEST_P(VectorMathTest, transcendental_functions_within_4_ulp) {
+  const struct {
+    const char* name;
+    Unary op;
+    double (*exact)(double);
+    float low, high;
+  } rows[] = {
+      {"exp", Unary::exp, [](double x) { return std::exp(x); }, -87, 89},
+      {"log", Unary::log, [](double x) { return std::log(x); }, 1e-37f, 1e6f},
+      {"tanh", Unary::tanh, [](double x) { return std::tanh(x); }, -12, 12},
+      {"erf", Unary::erf, [](double x) { return std::erf(x); }, -6, 6},
+      {"sigmoid", Unary::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -86, 90},
+      {"softplus", Unary::softplus, [](double x) { return std::log1p(std::exp(x)); }, -80, 80},
+  };
+  for (const auto& row : rows) {
+    const std::vector<float> x = interesting(row.low, row.high);
+    std::vector<float> y(x.size());
+    unary(row.op, x.data(), y.data(), static_cast<int64_t>(x.size()));
+    double worst = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double distance = ulps(y[i], row.exact(x[i]));
+      worst = std::max(worst, distance);
+      ASSERT_LE(distance, 4) << row.name << "(" << x[i] << ") = " << y[i];
+    }
+    RecordProperty(row.name, std::to_string(worst));
+  }
+}
+
+TEST_P(VectorMathTest, special_values) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const struct {
+    Unary op;
+    float x, y;
+  } rows[] = {
+      {Unary::exp, kInf, kInf},      {Unary::exp, -kInf, 0},      {Unary::exp, nan, nan},
+      {Unary::exp, 100, kInf},       {Unary::exp, -200, 0},       {Unary::exp, 0, 1},
+      {Unary::log, 0, -kInf},        {Unary::log, -0.0f, -kInf},  {Unary::log, -1, nan},
+      {Unary::log, kInf, kInf},      {Unary::log, nan, nan},      {Unary::log, 1, 0},
+      {Unary::log, -kInf, nan},      {Unary::tanh, kInf, 1},      {Unary::tanh, -kInf, -1},
+      {Unary::tanh, nan, nan},       {Unary::tanh, -0.0f, -0.0f}, {Unary::erf, kInf, 1},
+      {Unary::erf, -kInf, -1},       {Unary::erf, nan, nan},      {Unary::erf, -0.0f, -0.0f},
+      {Unary::sigmoid, kInf, 1},     {Unary::sigmoid, -kInf, 0},  {Unary::sigmoid, nan, nan},
+      {Unary::relu, nan, nan},       {Unary::relu, -3, 0},        {Unary::relu, kInf, kInf},
+      {Unary::hard_swish, nan, nan}, {Unary::hard_swish, 4, 4},   {Unary::hard_swish, -4, -0.0f},
+      {Unary::softplus, kInf, kInf}, {Unary::softplus, -kInf, 0}, {Unary::softplus, nan, nan},
+      {Unary::sqrt, -1, nan},        {Unary::round, 2.5f, 2},     {Unary::round, -1.5f, -2},
+      {Unary::floor, -1.5f, -2},     {Unary::ceil, -1.5f, -1},    {Unary::reciprocal, 0, kInf},
+      {Unary::abs, -kInf, kInf},     {Unary::gelu_erf, nan, nan}, {Unary::softsign, -3, -0.75f},
+      {Unary::neg, 2, -2},           {Unary::square, -3, 9},
+  };
+  for (const auto& row : rows) {
+    for (const int64_t count : {1, 3, 16, 17}) {
+      std::vector<float> x(static_cast<size_t>(count), row.x), y(x.size(), 55);
+      unary(row.op, x.data(), y.data(), count);
+      for (const float value : y) {
+        if (std::isnan(row.y))
+          ASSERT_TRUE(std::isnan(value)) << "op " << static_cast<int>(row.op) << " of " << row.x << " gave " << value;
+        else
+          ASSERT_EQ(std::bit_cast<uint32_t>(value), std::bit_cast<uint32_t>(row.y))
+              << "op " << static_cast<int>(row.op) << " of " << row.x << " gave " << value;
+      }
+    }
+  }
+}
+
+TEST_P(VectorMathTest, gelu_close_to_its_formula) {
+  const std::vector<float> x = interesting(-8, 8);
+  std::vector<float> y(x.size()), z(x.size());
+  unary(Unary::gelu_erf, x.data(), y.data(), static_cast<int64_t>(x.size()));
+  unary(Unary::gelu_tanh, x.data(), z.data(), static_cast<int64_t>(x.size()));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double v = x[i];
+    ASSERT_NEAR(y[i], 0.5 * v * (1 + std::erf(v * std::sqrt(0.5))), 3e-7 * std::max(1.0, std::fabs(v))) << v;
+    ASSERT_NEAR(z[i], 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))), 3e-7 * std::max(1.0, std::fabs(v))) << v;
+  }
+}
+
+TEST_P(VectorMathTest, tails_leave_what_follows_alone) {
+  for (int64_t count = 0; count <= 40; ++count) {
+    const std::vector<float> x = random_values(41, 3, 0.1, 2), b = random_values(41, 4, 0.1, 2);
+    std::vector<float> y(41, 77), z(41, 77);
+    unary(Unary::sqrt, x.data(), y.data(), count);
+    binary(Binary::div, x.data(), b.data(), z.data(), count);
+    for (size_t i = 0; i < 41; ++i) {
+      ASSERT_EQ(y[i], static_cast<int64_t>(i) < count ? std::sqrt(x[i]) : 77.0f);
+      ASSERT_EQ(z[i], static_cast<int64_t>(i) < count ? x[i] / b[i] : 77.0f);
+    }
+  }
+}
+
+TEST_P(VectorMathTest, binary_operations) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> a{1, -2, 3, nan, 5, kInf, 7, 0, 1}, b{4, 0.5f, 3, 1, nan, 2, -kInf, 0, 2};
+  const struct {
+    Binary op;
+    float (*exact)(float, float);
+  } rows[] = {
+      {Binary::add, [](float x, float y) { return x + y; }},
+      {Binary::sub, [](float x, float y) { return x - y; }},
+      {Binary::mul, [](float x, float y) { return x * y; }},
+      {Binary::div, [](float x, float y) { return x / y; }},
+      {Binary::min, [](float x, float y) { return std::isnan(x) || std::isnan(y) ? NAN : std::min(x, y); }},
+      {Binary::max, [](float x, float y) { return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y); }},
+  };
+  const auto same = [](float x, float y) { return (std::isnan(x) && std::isnan(y)) || x == y; };
+  for (const auto& row : rows) {
+    std::vector<float> both(a.size()), right(a.size()), left(a.size());
+    const int64_t count = static_cast<int64_t>(a.size());
+    binary(row.op, a.data(), b.data(), both.data(), count);
+    binary_scalar(row.op, a.data(), 2.5f, right.data(), count);
+    scalar_binary(row.op, 2.5f, b.data(), left.data(), count);
+    for (size_t i = 0; i < a.size(); ++i) {
+      EXPECT_TRUE(same(both[i], row.exact(a[i], b[i]))) << "op " << static_cast<int>(row.op) << " at " << i << ": " << both[i];
+      EXPECT_TRUE(same(right[i], row.exact(a[i], 2.5f))) << "op " << static_cast<int>(row.op) << " at " << i << ": " << right[i];
+      EXPECT_TRUE(same(left[i], row.exact(2.5f, b[i]))) << "op " << static_cast<int>(row.op) << " at " << i << ": " << left[i];
+    }
+  }
+}
+
+TEST_P(VectorMathTest, activations_follow_their_formulas) {
+  const struct {
+    Activation activation;
+    double (*exact)(double, double, double);
+  } rows[] = {
+      {{ActivationKind::none}, [](double x, double, double) { return x; }},
+      {{ActivationKind::leaky_relu, 0.1f}, [](double x, double a, double) { return x < 0 ? a * x : x; }},
+      {{ActivationKind::clip, -0.5f, 2}, [](double x, double a, double b) { return std::min(std::max(x, a), b); }},
+      {{ActivationKind::hard_sigmoid, 0.2f, 0.5f}, [](double x, double a, double b) { return std::min(std::max(a * x + b, 0.0), 1.0); }},
+      {{ActivationKind::affine, 2, -1}, [](double x, double a, double b) { return a * x + b; }},
+      {{ActivationKind::scaled_tanh, 1.5f, 0.5f}, [](double x, double a, double b) { return a * std::tanh(b * x); }},
+      {{ActivationKind::elu, 0.7f}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; }},
+      {{ActivationKind::silu, 1}, [](double x, double a, double) { return x / (1 + std::exp(-a * x)); }},
+      {{ActivationKind::silu, 1.7f}, [](double x, double a, double) { return x / (1 + std::exp(-a * x)); }},
+      {{ActivationKind::thresholded_relu, 0.5f}, [](double x, double a, double) { return x > a ? x : 0; }},
+      {{ActivationKind::softsign}, [](double x, double, double) { return x / (1 + std::fabs(x)); }},
+      {{ActivationKind::softplus}, [](double x, double, double) { return std::log1p(std::exp(x)); }},
+  };
+  const std::vector<float> x = interesting(-6, 6);
+  for (const auto& row : rows) {
+    std::vector<float> y(x.size());
+    activate(row.activation, x.data(), y.data(), static_cast<int64_t>(x.size()));
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_NEAR(y[i], row.exact(x[i], row.activation.alpha, row.activation.beta), 2e-6)
+          << static_cast<int>(row.activation.kind) << " of " << x[i];
+    }
+  }
+}
+
+RH_EVERY_ISA(VectorMathTest);
+
+}  // namespace
+}  // namespace rh::compute
