@@ -1,0 +1,239 @@
+#include "ops/reduction/reduce.h"
+
+#include <cmath>
+#include <optional>
+
+#include "compute/row_math.h"
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/numbers.h"
+#include "providers/cpu/reduction.h"
+
+namespace rh::cpu {
+
+namespace {
+
+using F = ops::Reduce::Function;
+
+// Floats are summed in double, integers modulo 2^64: their low bits are those of a sum in the type itself.
+template <typename T>
+using Sum = std::conditional_t<!std::is_integral_v<T>, double, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+
+template <typename A>
+A wrapping_add(A a, A b) {
+  if constexpr (std::is_integral_v<A>) {
+    return static_cast<A>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  } else {
+    return a + b;
+  }
+}
+
+template <typename A>
+A wrapping_mul(A a, A b) {
+  if constexpr (std::is_integral_v<A>) {
+    return static_cast<A>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  } else {
+    return a * b;
+  }
+}
+
+template <typename T>
+struct Finish {
+  F function;
+
+  T finish(Sum<T> sum, int64_t count) const {
+    if constexpr (std::is_integral_v<T>) {
+      switch (function) {
+        case F::mean: return count == 0 ? T(0) : static_cast<T>(sum / static_cast<Sum<T>>(count));
+        case F::l2: return static_cast<T>(std::sqrt(static_cast<double>(sum)));
+        case F::log_sum: return sum > 0 ? static_cast<T>(std::log(static_cast<double>(sum))) : std::numeric_limits<T>::min();
+        default: return static_cast<T>(sum);
+      }
+    } else {
+      switch (function) {
+        case F::mean: return narrowed<T>(sum / static_cast<double>(count));
+        case F::l2: return narrowed<T>(std::sqrt(sum));
+        case F::log_sum: return narrowed<T>(std::log(sum));
+        default: return narrowed<T>(sum);
+      }
+    }
+  }
+};
+
+template <typename T>
+struct AddTo : Finish<T> {
+  using Accumulator = Sum<T>;
+  static Accumulator identity() { return 0; }
+  static void step(Accumulator& sum, T x) { sum = wrapping_add(sum, static_cast<Accumulator>(x)); }
+  static void merge(Accumulator& sum, Accumulator x) { sum = wrapping_add(sum, x); }
+};
+
+template <typename T>
+struct AddMagnitude : AddTo<T> {
+  using Accumulator = Sum<T>;
+  static void step(Accumulator& sum, T x) {
+    const Accumulator value = static_cast<Accumulator>(x);
+    sum = wrapping_add(sum, value < 0 ? wrapping_mul(value, static_cast<Accumulator>(-1)) : value);
+  }
+};
+
+template <typename T>
+struct AddSquare : AddTo<T> {
+  using Accumulator = Sum<T>;
+  static void step(Accumulator& sum, T x) {
+    const Accumulator value = static_cast<Accumulator>(x);
+    sum = wrapping_add(sum, wrapping_mul(value, value));
+  }
+};
+
+template <typename T>
+struct MultiplyBy : Finish<T> {
+  using Accumulator = Sum<T>;
+  static Accumulator identity() { return 1; }
+  static void step(Accumulator& product, T x) { product = wrapping_mul(product, static_cast<Accumulator>(x)); }
+  static void merge(Accumulator& product, Accumulator x) { product = wrapping_mul(product, x); }
+};
+
+// A NaN among the elements is the result. Nothing at all gives the far end of the type.
+template <typename T, bool kMax>
+struct Extreme {
+  using Accumulator = std::conditional_t<std::is_same_v<T, bool>, uint8_t, Compute<T>>;
+  using Limits = std::numeric_limits<Accumulator>;
+
+  static Accumulator identity() {
+    if constexpr (std::is_same_v<T, bool>) return !kMax;
+    if constexpr (Limits::has_infinity) return kMax ? -Limits::infinity() : Limits::infinity();
+    return kMax ? Limits::lowest() : Limits::max();
+  }
+  static void step(Accumulator& best, T x) { merge(best, static_cast<Accumulator>(x)); }
+  static void merge(Accumulator& best, Accumulator x) {
+    if ((kMax ? x > best : x < best) || x != x) best = x;
+  }
+  T finish(Accumulator best, int64_t) const { return T(best); }
+};
+
+// log(sum of exp) as the largest element so far and the sum of exp(x - largest).
+template <typename T>
+struct LogSumExp {
+  struct Accumulator {
+    double largest, sum;
+  };
+  static Accumulator identity() { return {-std::numeric_limits<double>::infinity(), 0}; }
+  static void step(Accumulator& a, T x) { merge(a, {static_cast<double>(x), 1}); }
+  static void merge(Accumulator& a, Accumulator b) {
+    if (b.sum == 0 || b.largest == -std::numeric_limits<double>::infinity()) return;
+    if (b.largest > a.largest) std::swap(a, b);
+    a.sum += a.largest == b.largest ? b.sum : b.sum * std::exp(b.largest - a.largest);
+  }
+  T finish(Accumulator a, int64_t) const {
+    const double value = a.largest + std::log(a.sum);
+    if constexpr (std::is_integral_v<T>) {
+      return a.sum == 0 ? std::numeric_limits<T>::min() : static_cast<T>(value);
+    } else {
+      return narrowed<T>(a.sum == 0 ? -std::numeric_limits<double>::infinity() : value);
+    }
+  }
+};
+
+template <typename T>
+void reduce_any(const Parallel& parallel, const ReductionLoop& loop, F function, const T* x, T* y) {
+  switch (function) {
+    case F::max: return reduce(parallel, loop, x, y, Extreme<T, true>());
+    case F::min: return reduce(parallel, loop, x, y, Extreme<T, false>());
+    default: break;
+  }
+  if constexpr (sizeof(T) > 1) {
+    switch (function) {
+      case F::prod: return reduce(parallel, loop, x, y, MultiplyBy<T>{{function}});
+      case F::l1: return reduce(parallel, loop, x, y, AddMagnitude<T>{{{function}}});
+      case F::l2:
+      case F::sum_square: return reduce(parallel, loop, x, y, AddSquare<T>{{{function}}});
+      case F::log_sum_exp: return reduce(parallel, loop, x, y, LogSumExp<T>(), 40);
+      default: return reduce(parallel, loop, x, y, AddTo<T>{{function}});
+    }
+  } else {
+    fail(ErrorCode::not_implemented, "element type {} is not one of this reduction's", to_string(dtype_of<T>));
+  }
+}
+
+std::optional<compute::Reduction> vector_reduction(F function) {
+  switch (function) {
+    case F::sum: return compute::Reduction::sum;
+    case F::mean: return compute::Reduction::mean;
+    case F::max: return compute::Reduction::max;
+    case F::min: return compute::Reduction::min;
+    case F::sum_square: return compute::Reduction::sum_square;
+    case F::l1: return compute::Reduction::l1;
+    default: return std::nullopt;
+  }
+}
+
+// Long rows go in pieces of a fixed length, so that the result does not depend on the number of threads.
+void reduce_long_row(RunContext& context, compute::Reduction op, const float* x, float* y, int64_t length) {
+  using compute::Reduction;
+  constexpr int64_t kPiece = 32768;
+  const bool extreme = op == Reduction::max || op == Reduction::min;
+  const Reduction first = op == Reduction::mean ? Reduction::sum : op, second = extreme ? op : Reduction::sum;
+  const int64_t pieces = (length + kPiece - 1) / kPiece;
+  float* partial = context.scratch_array<float>(pieces);
+  context.parallel().for_range(pieces, {4.0 * kPiece, 1.0 * kPiece}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      compute::reduce_rows(first, x + i * kPiece, partial + i, 1, std::min(kPiece, length - i * kPiece));
+    }
+  });
+  compute::reduce_rows(second, partial, y, 1, pieces);
+  if (op == Reduction::mean) *y /= static_cast<float>(length);
+}
+
+// False where the layout is none that the numeric library has.
+bool reduce_float(RunContext& context, const ReductionLoop& loop, F function, const float* x, float* y) {
+  const auto op = vector_reduction(function);
+  const int64_t outer = loop.outer_kept(), count = loop.reduced_count(), inner = loop.inner();
+  if (!op || count == 0) return false;
+  const double elements = static_cast<double>(count);
+  if (loop.is_plain_rows()) {
+    if (outer == 1 && count > 65536) return reduce_long_row(context, *op, x, y, count), true;
+    context.parallel().for_range(outer, {4 * elements, elements}, [&](Range part) {
+      compute::reduce_rows(*op, x + part.begin * count, y + part.begin, part.size(), count);
+    });
+    return true;
+  }
+  if (!loop.is_plain_columns() || (outer < context.parallel().threads() && inner * count > 65536)) return false;
+  context.parallel().for_range(outer, {4 * elements * static_cast<double>(inner), elements * static_cast<double>(inner)}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i) compute::reduce_columns(*op, x + i * count * inner, y + i * inner, count, inner);
+  });
+  return true;
+}
+
+}  // namespace
+
+class ReduceKernel final : public Kernel {
+ public:
+  using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t, int8_t, uint8_t, bool>>;
+
+  explicit ReduceKernel(const KernelInfo& info) : op_(info.attributes<ops::Reduce>()) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    InlineVector<int64_t, 8> axes;
+    if (op_.axes) axes.assign(op_.axes->begin(), op_.axes->end());
+    if (op_.axes_are_input && context.has_input(1)) axes = context.input_ints(1);
+    const std::vector<bool> reduced = op_.reduced(axes, x.rank());
+    Shape shape;
+    for (int i = 0; i < x.rank(); ++i) {
+      if (!reduced[i] || op_.keep_dims) shape.push_back(reduced[i] ? 1 : x.shape()[i]);
+    }
+    const MutableView y = context.output(0, x.dtype(), shape);
+    if (y.elements() == 0) return {};
+    const ReductionLoop loop(x.shape(), reduced);
+    if (x.dtype() == DType::float32 && reduce_float(context, loop, op_.function, x.data<float>(), y.data<float>())) return {};
+    return dispatch<Types>(x.dtype(), "Reduce",
+                           [&]<typename T>() { reduce_any(context.parallel(), loop, op_.function, x.data<T>(), y.data<T>()); });
+  }
+
+ private:
+  ops::Reduce op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(ReduceKernel)

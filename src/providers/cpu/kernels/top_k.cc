@@ -1,0 +1,96 @@
+#include "ops/reduction/top_k.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/numbers.h"
+
+namespace rh::cpu {
+
+namespace {
+
+// Whether a comes before b among the largest; a NaN is above all.
+template <typename T>
+bool above(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (a != a) return b == b;
+    if (b != b) return false;
+  }
+  return a > b;
+}
+
+// The k first places of one row of `length` elements `stride` apart. `order` holds `length` indices.
+template <typename T, bool kLargest>
+void top_of_row(const T* x, int64_t length, int64_t stride, int64_t k, bool sorted, int64_t* order, T* y, int64_t* indices) {
+  using Value = Compute<T>;
+  std::iota(order, order + length, int64_t{0});
+  const auto before = [=](int64_t a, int64_t b) {
+    const Value u = x[a * stride], v = x[b * stride];
+    if (kLargest ? above(u, v) : above(v, u)) return true;
+    return (kLargest ? above(v, u) : above(u, v)) ? false : a < b;
+  };
+  if (k * 32 < length) {
+    std::partial_sort(order, order + k, order + length, before);
+  } else {
+    if (k < length) std::nth_element(order, order + k, order + length, before);
+    if (sorted) std::sort(order, order + k, before);
+  }
+  for (int64_t i = 0; i < k; ++i) {
+    if (y) y[i * stride] = x[order[i] * stride];
+    if (indices) indices[i * stride] = order[i];
+  }
+}
+
+}  // namespace
+
+class TopKKernel final : public Kernel {
+ public:
+  using Types = NumericTypes;
+
+  explicit TopKKernel(const KernelInfo& info) : op_(info.attributes<ops::TopK>()) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    const int axis = normalize_axis(op_.axis, x.rank());
+    const int64_t length = x.shape()[axis];
+    int64_t k = op_.k.value_or(0);
+    if (!op_.k) {
+      if (context.input(1).elements() != 1) {
+        return error_status(ErrorCode::invalid_argument, "TopK: k has shape {}, expected one element",
+                            context.input(1).shape().to_string());
+      }
+      k = element_as_int(context.input(1), 0);
+    }
+    if (k < 0 || k > length) {
+      return error_status(ErrorCode::invalid_argument, "TopK: k is {}, expected 0 to {}, the size of dimension {}", k, length, axis);
+    }
+    Shape shape = x.shape();
+    shape[axis] = k;
+    void* values = context.has_output(0) ? context.output(0, x.dtype(), shape).raw() : nullptr;
+    int64_t* indices = context.has_output(1) ? context.output(1, DType::int64, shape).data<int64_t>() : nullptr;
+    if (shape.elements() == 0) return {};
+    return dispatch<Types>(x.dtype(), "TopK", [&]<typename T>() { run_rows<T>(context, x, axis, k, static_cast<T*>(values), indices); });
+  }
+
+ private:
+  template <typename T>
+  void run_rows(RunContext& context, const TensorView& x, int axis, int64_t k, T* values, int64_t* indices) const {
+    const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank()), rows = x.elements() / length;
+    const auto top = op_.largest ? top_of_row<T, true> : top_of_row<T, false>;
+    context.parallel().for_range(rows, {8.0 * length, 20.0 * length}, [&](Range part) {
+      std::vector<int64_t> order(static_cast<size_t>(length));
+      for (int64_t row = part.begin; row < part.end; ++row) {
+        const int64_t outer = row / inner, column = row % inner, at = outer * k * inner + column;
+        top(x.data<T>() + outer * length * inner + column, length, inner, k, op_.sorted, order.data(), values ? values + at : nullptr,
+            indices ? indices + at : nullptr);
+      }
+    });
+  }
+
+  ops::TopK op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(TopKKernel)

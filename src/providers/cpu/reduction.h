@@ -1,0 +1,101 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "tensor/shape.h"
+
+namespace rh::cpu {
+
+/// A reduction as loops: for each kept index of the outer dimensions, over the reduced outer dimensions, over one innermost group that is
+/// either reduced (rows) or kept (columns). Neighbouring dimensions of one sort are merged.
+class ReductionLoop {
+ public:
+  ReductionLoop(const Shape& shape, const std::vector<bool>& reduced);
+
+  bool inner_is_reduced() const { return inner_is_reduced_; }
+  int64_t inner() const { return inner_; }  ///< length of the innermost group
+  int64_t outer_kept() const { return kept_.elements(); }
+  int64_t outer_reduced() const { return reduced_.elements(); }
+  int64_t reduced_count() const { return outer_reduced() * (inner_is_reduced_ ? inner_ : 1); }  ///< elements that make one result
+  /// True where the outer dimensions kept are one contiguous run and none is reduced.
+  bool is_plain_rows() const { return inner_is_reduced_ && reduced_.empty() && kept_.rank() <= 1; }
+  /// True where it is [outer, reduced, inner] with all three contiguous.
+  bool is_plain_columns() const { return !inner_is_reduced_ && reduced_.rank() == 1 && kept_.rank() <= 1; }
+
+  /// Where the elements of outer kept index i begin.
+  int64_t offset_of(int64_t i) const {
+    int64_t offset = 0;
+    for (int d = kept_.rank() - 1; d >= 0; i /= kept_[d--]) offset += i % kept_[d] * kept_strides_[d];
+    return offset;
+  }
+
+  /// Calls visit(offset) for each index of the reduced outer dimensions.
+  template <typename F>
+  void for_each_reduced(int64_t offset, F visit) const {
+    Shape position(reduced_.size(), 0);
+    for (int64_t left = outer_reduced(); left > 0; --left) {
+      visit(offset);
+      for (int d = reduced_.rank() - 1; d >= 0; --d) {
+        offset += reduced_strides_[d];
+        if (++position[d] < reduced_[d]) break;
+        offset -= reduced_[d] * reduced_strides_[d];
+        position[d] = 0;
+      }
+    }
+  }
+
+ private:
+  bool inner_is_reduced_ = false;
+  int64_t inner_ = 1;
+  Shape kept_, kept_strides_, reduced_, reduced_strides_;
+};
+
+/// y[i] = R::finish(sum of R::step over the elements, count). R has an Accumulator type, identity(), step(accumulator, x),
+/// merge(accumulator, accumulator) and is passed for what finish needs.
+template <typename T, typename Y, typename R>
+void reduce(const Parallel& parallel, const ReductionLoop& loop, const T* x, Y* y, const R& reducer, double operations = 1) {
+  using A = typename R::Accumulator;
+  const int64_t inner = loop.inner(), count = loop.reduced_count();
+  if (loop.inner_is_reduced()) {
+    constexpr int kLanes = std::is_floating_point_v<T> ? 8 : 1;
+    parallel.for_range(loop.outer_kept(), {static_cast<double>(sizeof(T) * count), operations * count}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        A lanes[kLanes];
+        for (A& lane : lanes) lane = R::identity();
+        loop.for_each_reduced(loop.offset_of(i), [&](int64_t offset) {
+          const T* row = x + offset;
+          int64_t k = 0;
+          for (; k + kLanes <= inner; k += kLanes) {
+            for (int lane = 0; lane < kLanes; ++lane) R::step(lanes[lane], row[k + lane]);
+          }
+          for (; k < inner; ++k) R::step(lanes[0], row[k]);
+        });
+        for (int half = kLanes / 2; half > 0; half /= 2) {
+          for (int lane = 0; lane < half; ++lane) R::merge(lanes[lane], lanes[lane + half]);
+        }
+        y[i] = reducer.finish(lanes[0], count);
+      }
+    });
+    return;
+  }
+  constexpr int64_t kColumns = 256;
+  const int64_t blocks = (inner + kColumns - 1) / kColumns;
+  const double elements = static_cast<double>(count) * static_cast<double>(std::min(inner, kColumns));
+  parallel.for_range(loop.outer_kept() * blocks, {sizeof(T) * elements, operations * elements}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      const int64_t outer = i / blocks, first = i % blocks * kColumns, columns = std::min(kColumns, inner - first);
+      A sums[kColumns];
+      std::fill_n(sums, columns, R::identity());
+      loop.for_each_reduced(loop.offset_of(outer) + first, [&](int64_t offset) {
+        const T* row = x + offset;
+        for (int64_t k = 0; k < columns; ++k) R::step(sums[k], row[k]);
+      });
+      Y* out = y + outer * inner + first;
+      for (int64_t k = 0; k < columns; ++k) out[k] = reducer.finish(sums[k], count);
+    }
+  });
+}
+
+}  // namespace rh::cpu
