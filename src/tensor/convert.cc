@@ -130,20 +130,20 @@ void store(const C* from, T* to, int64_t count, const Conversion& conversion) {
   }
 }
 
-// "0.5", "1e+20", "INF": nine significant digits tell floats apart, but eight are what the runtimes in use write.
-std::string text_of(double value, int digits) {
+// "0.5", "1e+20", "INF": eight significant digits, as ONNX Runtime writes them.
+std::string text_of(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-INF" : "INF";
   char buffer[40];
-  std::snprintf(buffer, sizeof(buffer), "%.*g", digits, value);
+  std::snprintf(buffer, sizeof(buffer), "%.8g", value);
   return buffer;
 }
 
 template <typename C>
-void store_text(const C* from, DType dtype, std::string* to, int64_t count) {
+void store_text(const C* from, std::string* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     if constexpr (std::is_floating_point_v<C>) {
-      to[i] = text_of(from[i], dtype == DType::float64 ? 17 : 8);
+      to[i] = text_of(from[i]);
     } else {
       to[i] = std::to_string(from[i]);
     }
@@ -154,6 +154,7 @@ template <typename C>
 void store_packed(const C* from, const MutableView& to, int64_t begin, int64_t count) {
   const int bits = bits_of(to.dtype());
   auto* bytes = to.data<uint8_t>();
+  if (begin + count == to.elements()) bytes[to.bytes() - 1] = 0;  // the bits after the last element
   if (const FloatFormat* format = packed_format(to.dtype())) {
     for (int64_t i = 0; i < count; ++i) {
       set_packed_code(bytes, bits, begin + i, static_cast<uint8_t>(encode_float(to_float(from[i]), *format, Overflow::saturate)));
@@ -164,8 +165,8 @@ void store_packed(const C* from, const MutableView& to, int64_t begin, int64_t c
 }
 
 template <typename C>
-void store_any(const C* from, DType from_dtype, const MutableView& to, int64_t begin, int64_t count, const Conversion& conversion) {
-  if (to.dtype() == DType::string) return store_text(from, from_dtype, to.data<std::string>() + begin, count);
+void store_any(const C* from, const MutableView& to, int64_t begin, int64_t count, const Conversion& conversion) {
+  if (to.dtype() == DType::string) return store_text(from, to.data<std::string>() + begin, count);
   if (bits_of(to.dtype()) < 8) return store_packed(from, to, begin, count);
   dispatch_or_throw<RealTypes>(to.dtype(), "Cast", [&]<typename T>() { store(from, to.data<T>() + begin, count, conversion); });
 }
@@ -207,10 +208,10 @@ void convert_strings(const std::string* from, const MutableView& to, int64_t beg
       to.data<uint64_t>()[begin + i] = parse_integer<uint64_t>(text);
     } else if (is_integer(to.dtype())) {
       const int64_t value = parse_integer<int64_t>(text);
-      store_any(&value, DType::string, to, begin + i, 1, conversion);
+      store_any(&value, to, begin + i, 1, conversion);
     } else {
       const double value = parse_double(text);
-      store_any(&value, DType::string, to, begin + i, 1, conversion);
+      store_any(&value, to, begin + i, 1, conversion);
     }
   }
 }
@@ -240,7 +241,7 @@ void convert_packed(const TensorView& from, const MutableView& to, int64_t begin
     for (int code = 0; code < 1 << bits; ++code) values[code] = decode_float(static_cast<uint32_t>(code), *format);
     float carrier[kConversionBlock];
     for (int64_t i = 0; i < count; ++i) carrier[i] = values[packed_code(from.raw(), bits, begin + i)];
-    return store_any(carrier, from.dtype(), to, begin, count, conversion);
+    return store_any(carrier, to, begin, count, conversion);
   }
   const int wrap = is_signed_integer(from.dtype()) ? 1 << bits : 0, negative_from = 1 << (bits - 1);
   int32_t carrier[kConversionBlock];
@@ -248,7 +249,7 @@ void convert_packed(const TensorView& from, const MutableView& to, int64_t begin
     const int code = packed_code(from.raw(), bits, begin + i);
     carrier[i] = code >= negative_from ? code - wrap : code;
   }
-  store_any(carrier, from.dtype(), to, begin, count, conversion);
+  store_any(carrier, to, begin, count, conversion);
 }
 
 template <typename T>
@@ -256,13 +257,13 @@ void convert_block(const TensorView& from, const MutableView& to, int64_t begin,
   using C = typename CarrierOf<T>::type;
   const T* source = from.data<T>() + begin;
   if constexpr (std::is_same_v<T, C>) {
-    store_any(source, from.dtype(), to, begin, count, conversion);
+    store_any(source, to, begin, count, conversion);
   } else if (dtype_of<C> == to.dtype()) {
     load(source, to.data<C>() + begin, count);
   } else {
     C carrier[kConversionBlock];
     load(source, carrier, count);
-    store_any(carrier, from.dtype(), to, begin, count, conversion);
+    store_any(carrier, to, begin, count, conversion);
   }
 }
 

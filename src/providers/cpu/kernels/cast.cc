@@ -1,9 +1,7 @@
 #include "ops/tensor/cast.h"
 
-#include <algorithm>
-
+#include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
-#include "tensor/convert.h"
 
 namespace rh::cpu {
 
@@ -32,14 +30,7 @@ class CastKernel final : public Kernel {
       copy_elements(x, y);
       return {};
     }
-    const int64_t count = x.elements(), blocks = (count + kConversionBlock - 1) / kConversionBlock;
-    const double bytes = bits_of(x.dtype()) / 8.0 + bits_of(y.dtype()) / 8.0;
-    const bool text = is_string(x.dtype()) || is_string(y.dtype());
-    const bool direct = bits_of(x.dtype()) >= 32 && bits_of(y.dtype()) >= 32;
-    const double operations = text ? 200 : direct ? 1 : 8;
-    context.parallel().for_range(blocks, {bytes * kConversionBlock, operations * kConversionBlock}, [&](Range part) {
-      convert_elements(x, y, part.begin * kConversionBlock, std::min(part.end * kConversionBlock, count), conversion_);
-    });
+    convert(context.parallel(), x, y, conversion_);
     return {};
   }
 

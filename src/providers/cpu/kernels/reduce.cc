@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "compute/row_math.h"
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/convert.h"
 #include "providers/cpu/numbers.h"
 #include "providers/cpu/reduction.h"
 
@@ -96,7 +96,7 @@ struct MultiplyBy : Finish<T> {
 // A NaN among the elements is the result. Nothing at all gives the far end of the type.
 template <typename T, bool kMax>
 struct Extreme {
-  using Accumulator = std::conditional_t<std::is_same_v<T, bool>, uint8_t, Compute<T>>;
+  using Accumulator = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
   using Limits = std::numeric_limits<Accumulator>;
 
   static Accumulator identity() {
@@ -208,7 +208,7 @@ bool reduce_float(RunContext& context, const ReductionLoop& loop, F function, co
 
 class ReduceKernel final : public Kernel {
  public:
-  using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t, int8_t, uint8_t, bool>>;
+  using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t, int8_t, uint8_t, bool>>;  // narrow floats in float
 
   explicit ReduceKernel(const KernelInfo& info) : op_(info.attributes<ops::Reduce>()) {}
 
@@ -225,12 +225,22 @@ class ReduceKernel final : public Kernel {
     const MutableView y = context.output(0, x.dtype(), shape);
     if (y.elements() == 0) return {};
     const ReductionLoop loop(x.shape(), reduced);
-    if (x.dtype() == DType::float32 && reduce_float(context, loop, op_.function, x.data<float>(), y.data<float>())) return {};
-    return dispatch<Types>(x.dtype(), "Reduce",
-                           [&]<typename T>() { reduce_any(context.parallel(), loop, op_.function, x.data<T>(), y.data<T>()); });
+    if (x.dtype() != DType::float16 && x.dtype() != DType::bfloat16) return reduce_into(context, loop, x, y);
+    const MutableView wide(DType::float32, y.shape(), context.scratch_array<float>(y.elements()));
+    RH_RETURN_IF_ERROR(reduce_into(context, loop, converted(context, x, DType::float32), wide));
+    convert(context.parallel(), wide, y);
+    return {};
   }
 
  private:
+  using OwnTypes = rh::Types<float, double, int32_t, int64_t, uint32_t, uint64_t, int8_t, uint8_t, bool>;
+
+  Status reduce_into(RunContext& context, const ReductionLoop& loop, const TensorView& x, const MutableView& y) const {
+    if (x.dtype() == DType::float32 && reduce_float(context, loop, op_.function, x.data<float>(), y.data<float>())) return {};
+    return dispatch<OwnTypes>(x.dtype(), "Reduce",
+                              [&]<typename T>() { reduce_any(context.parallel(), loop, op_.function, x.data<T>(), y.data<T>()); });
+  }
+
   ops::Reduce op_;
 };
 

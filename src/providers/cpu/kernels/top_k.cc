@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "providers/cpu/kernel.h"
-#include "providers/cpu/numbers.h"
+#include "providers/cpu/convert.h"
 
 namespace rh::cpu {
 
@@ -23,10 +22,9 @@ bool above(T a, T b) {
 // The k first places of one row of `length` elements `stride` apart. `order` holds `length` indices.
 template <typename T, bool kLargest>
 void top_of_row(const T* x, int64_t length, int64_t stride, int64_t k, bool sorted, int64_t* order, T* y, int64_t* indices) {
-  using Value = Compute<T>;
   std::iota(order, order + length, int64_t{0});
   const auto before = [=](int64_t a, int64_t b) {
-    const Value u = x[a * stride], v = x[b * stride];
+    const T u = x[a * stride], v = x[b * stride];
     if (kLargest ? above(u, v) : above(v, u)) return true;
     return (kLargest ? above(v, u) : above(u, v)) ? false : a < b;
   };
@@ -67,13 +65,29 @@ class TopKKernel final : public Kernel {
     }
     Shape shape = x.shape();
     shape[axis] = k;
-    void* values = context.has_output(0) ? context.output(0, x.dtype(), shape).raw() : nullptr;
+    const MutableView values = context.has_output(0) ? context.output(0, x.dtype(), shape) : MutableView();
     int64_t* indices = context.has_output(1) ? context.output(1, DType::int64, shape).data<int64_t>() : nullptr;
     if (shape.elements() == 0) return {};
-    return dispatch<Types>(x.dtype(), "TopK", [&]<typename T>() { run_rows<T>(context, x, axis, k, static_cast<T*>(values), indices); });
+    const DType own = own_type(x.dtype());
+    if (own == x.dtype() || !values.raw()) return run_own(context, converted(context, x, own), axis, k, values.raw(), indices);
+    const MutableView wide(own, shape, context.scratch(bytes_of(own, shape.elements())));
+    RH_RETURN_IF_ERROR(run_own(context, converted(context, x, own), axis, k, wide.raw(), indices));
+    convert(context.parallel(), wide, values);
+    return {};
   }
 
  private:
+  // Types that hold every other one.
+  static DType own_type(DType dtype) {
+    if (bits_of(dtype) >= 64) return dtype;
+    return is_floating(dtype) ? DType::float32 : dtype == DType::uint32 ? DType::int64 : DType::int32;
+  }
+
+  Status run_own(RunContext& context, const TensorView& x, int axis, int64_t k, void* values, int64_t* indices) const {
+    return dispatch<rh::Types<float, double, int32_t, int64_t, uint64_t>>(
+        x.dtype(), "TopK", [&]<typename T>() { run_rows<T>(context, x, axis, k, static_cast<T*>(values), indices); });
+  }
+
   template <typename T>
   void run_rows(RunContext& context, const TensorView& x, int axis, int64_t k, T* values, int64_t* indices) const {
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank()), rows = x.elements() / length;

@@ -1,0 +1,43 @@
+#include <limits>
+
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+const std::vector<OpCase> kBinary = {
+    // opset, attributes, inputs, what it is for
+    {14, {}, {normal({2, 3, 4}), uniform({2, 3, 4}, 1, 9)}, "same shape"},
+    {14, {}, {normal({100'003}), uniform({100'003}, 1, 9)}, "long, odd"},
+    {14, {}, {normal({2, 3}), uniform({}, 1, 9)}, "scalar on the right"},
+    {14, {}, {normal({1}), uniform({2, 3}, 1, 9)}, "one element on the left"},
+    {14, {}, {normal({4, 5, 6}), uniform({6}, 1, 9)}, "a row"},
+    {14, {}, {normal({2, 3, 4, 5}), uniform({3, 1, 1}, 1, 9)}, "a value a channel"},
+    {14, {}, {normal({3, 1, 5}), uniform({1, 4, 1}, 1, 9)}, "both are spread"},
+    {14, {}, {normal({2, 1, 3, 1, 5}), uniform({4, 1, 7, 5}, 1, 9)}, "ranks differ, dimensions alternate"},
+    {14, {}, {normal({}), uniform({}, 1, 9)}, "scalars"},
+    {14, {}, {normal({0, 3}), uniform({3}, 1, 9)}, "empty"},
+    {14, {}, {normal({2, 3}), uniform({4}, 1, 9)}, "shapes do not fit", {"[2, 3]", "[4]"}},
+};
+RH_OP_TEST(Add, kBinary, NumericTypes::set)
+RH_OP_TEST(Sub, kBinary, NumericTypes::set)
+RH_OP_TEST(Mul, kBinary, NumericTypes::set)
+RH_OP_TEST(Div, kBinary, NumericTypes::set)
+
+const std::vector<OpCase> kOldBinary = {
+    {6, {attr("broadcast", 1), attr("axis", 1)}, {normal({2, 3, 4, 5}), normal({3, 4})}, "axis in the middle", {}, 1, 0, "", "Add"},
+    {6, {attr("broadcast", 1), attr("axis", 0)}, {normal({2, 3, 4}), normal({2})}, "first axis", {}, 1, 0, "", "Mul"},
+    {6, {attr("broadcast", 1)}, {normal({2, 3, 4}), normal({3, 4})}, "last axes", {}, 1, 0, "", "Sub"},
+    {6, {attr("broadcast", 1)}, {normal({2, 3, 4}), normal({1})}, "one element", {}, 1, 0, "", "Div"},
+};
+RH_OP_TEST(OldBinary, kOldBinary, (Types<float, double>::set))
+
+const std::vector<OpCase> kIntegerEnds = {
+    {14, {}, {values({3}, {-128, 127, 100}), values({3}, {1, 1, 100})}, "wraps around", {}, 1, 0, "", "Add"},
+    {14, {}, {values({3}, {-128, 127, 5}), values({3}, {-1, 2, 5})}, "wraps around", {}, 1, 0, "", "Mul"},
+    {14, {}, {values({3}, {-7, 7, -9}), values({3}, {2, -2, 9})}, "truncates", {}, 1, 0, "", "Div"},
+};
+RH_OP_TEST(IntegerEnds, kIntegerEnds, (Types<int8_t>::set))
+
+}  // namespace
+}  // namespace rh::test
