@@ -13,6 +13,7 @@ import time
 import wave
 
 import numpy as np
+
 import roundhouse
 
 RATE = 16000  # samples a second

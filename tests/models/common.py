@@ -7,8 +7,9 @@ import pathlib
 import numpy as np
 import onnx
 import onnxruntime
-import roundhouse
 from materialize import materialize
+
+import roundhouse
 
 BUILD = pathlib.Path(__file__).resolve().parent.parent.parent / "build"
 TOLERANCE = 1e-4  # of the largest magnitude in an output
