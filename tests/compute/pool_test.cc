@@ -1,0 +1,158 @@
+#include "compute/pool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compute/support.h"
+
+namespace rh::compute {
+namespace {
+
+struct Case {
+  const char* what;
+  int64_t input[3], kernel[3], stride[3], dilation[3], pad_begin[3], pad_end[3];
+};
+
+const Case kCases[] = {
+    {"3x3, stride 2", {1, 15, 18}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"3x3, stride 2, wide", {1, 20, 112}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"2x2", {1, 9, 70}, {1, 2, 2}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {"5x5, stride 1, padded", {1, 6, 40}, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {0, 2, 2}, {0, 2, 2}},
+    {"whole plane", {1, 7, 7}, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {"one row", {1, 1, 50}, {1, 1, 4}, {1, 1, 3}, {1, 1, 1}, {0, 0, 1}, {0, 0, 2}},
+    {"dilated", {1, 12, 13}, {1, 3, 3}, {1, 1, 2}, {1, 2, 3}, {0, 1, 2}, {0, 1, 2}},
+    {"three dimensions", {5, 6, 7}, {2, 3, 3}, {2, 1, 2}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+    {"kernel wider than the input", {1, 3, 3}, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {0, 2, 2}, {0, 2, 2}},
+};
+constexpr int64_t kPlanes = 3;
+
+Window window_of(const Case& c) {
+  Window w;
+  for (int d = 0; d < 3; ++d) {
+    w.input[d] = c.input[d];
+    w.kernel[d] = c.kernel[d];
+    w.stride[d] = c.stride[d];
+    w.dilation[d] = c.dilation[d];
+    w.pad_begin[d] = c.pad_begin[d];
+    w.output[d] = (c.input[d] + c.pad_begin[d] + c.pad_end[d] - (c.kernel[d] - 1) * c.dilation[d] - 1) / c.stride[d] + 1;
+  }
+  return w;
+}
+
+/// The input positions under each window of a plane (-1 for one in the padding), one list an output.
+std::vector<std::vector<int64_t>> windows(const Window& w) {
+  std::vector<std::vector<int64_t>> all;
+  for (int64_t output = 0; output < w.output_size(); ++output) {
+    const int64_t at[3] = {output / (w.output[1] * w.output[2]), output / w.output[2] % w.output[1], output % w.output[2]};
+    std::vector<int64_t>& list = all.emplace_back();
+    for (int64_t tap = 0; tap < w.kernel_size(); ++tap) {
+      const int64_t k[3] = {tap / (w.kernel[1] * w.kernel[2]), tap / w.kernel[2] % w.kernel[1], tap % w.kernel[2]};
+      int64_t position = 0;
+      for (int d = 0; d < 3; ++d) {
+        const int64_t i = at[d] * w.stride[d] - w.pad_begin[d] + k[d] * w.dilation[d];
+        if (i < 0 || i >= w.input[d]) position = -1;
+        if (position >= 0) position = position * w.input[d] + i;
+      }
+      list.push_back(position);
+    }
+  }
+  return all;
+}
+
+class PoolTest : public EveryIsa {};
+
+TEST_P(PoolTest, maximum_and_its_place) {
+  for (const Case& c : kCases) {
+    const Window w = window_of(c);
+    std::vector<float> x = random_values(kPlanes * w.input_size(), 1);
+    std::vector<float> y(static_cast<size_t>(kPlanes * w.output_size())), again(y.size());
+    std::vector<int64_t> indices(y.size());
+    max_pool<float>(w, kPlanes, x.data(), y.data(), nullptr, false, three_threads());
+    max_pool<float>(w, kPlanes, x.data(), again.data(), indices.data(), false, three_threads());
+    const auto lists = windows(w);
+    for (size_t i = 0; i < y.size(); ++i) {
+      const int64_t plane = static_cast<int64_t>(i) / w.output_size();
+      float expected = -std::numeric_limits<float>::infinity();
+      for (const int64_t position : lists[i % lists.size()])
+        if (position >= 0) expected = std::max(expected, x[static_cast<size_t>(plane * w.input_size() + position)]);
+      ASSERT_EQ(y[i], expected) << c.what << " at " << i;
+      ASSERT_EQ(again[i], expected) << c.what << " at " << i;
+      ASSERT_EQ(x[static_cast<size_t>(indices[i])], expected) << c.what << " index at " << i;
+    }
+  }
+}
+
+TEST_P(PoolTest, maximum_keeps_nan) {
+  for (const Case& c : kCases) {
+    const Window w = window_of(c);
+    const auto lists = windows(w);
+    std::vector<float> x = random_values(w.input_size(), 1), y(static_cast<size_t>(w.output_size()));
+    const int64_t marked = w.input_size() / 2;
+    x[static_cast<size_t>(marked)] = NAN;
+    max_pool<float>(w, 1, x.data(), y.data(), nullptr, false, {});
+    for (size_t i = 0; i < y.size(); ++i) {
+      ASSERT_EQ(std::isnan(y[i]), std::count(lists[i].begin(), lists[i].end(), marked) > 0) << c.what << " at " << i;
+    }
+  }
+}
+
+TEST_P(PoolTest, average_and_lp) {
+  for (const Case& c : kCases) {
+    const Window w = window_of(c);
+    const std::vector<float> x = random_values(kPlanes * w.input_size(), 1);
+    std::vector<float> inside(static_cast<size_t>(kPlanes * w.output_size())), all(inside.size()), two(inside.size());
+    average_pool<float>(w, c.pad_end, kPlanes, false, x.data(), inside.data(), three_threads());
+    average_pool<float>(w, c.pad_end, kPlanes, true, x.data(), all.data(), three_threads());
+    lp_pool<float>(w, kPlanes, 2, x.data(), two.data(), three_threads());
+    const auto lists = windows(w);
+    for (size_t i = 0; i < inside.size(); ++i) {
+      const int64_t plane = static_cast<int64_t>(i) / w.output_size();
+      double sum = 0, squares = 0, count = 0;
+      for (const int64_t position : lists[i % lists.size()]) {
+        if (position < 0) continue;
+        const double v = x[static_cast<size_t>(plane * w.input_size() + position)];
+        sum += v;
+        squares += v * v;
+        ++count;
+      }
+      ASSERT_NEAR(inside[i], sum / count, 1e-6) << c.what;
+      ASSERT_NEAR(all[i], sum / static_cast<double>(w.kernel_size()), 1e-6) << c.what;
+      ASSERT_NEAR(two[i], std::sqrt(squares), 1e-6) << c.what;
+    }
+  }
+}
+
+RH_EVERY_ISA(PoolTest);
+
+TEST(Pool, ceil_mode_positions_beyond_the_padding_are_not_counted) {
+  Window w;
+  w.input[2] = 4;
+  w.kernel[2] = 3;
+  w.stride[2] = 2;
+  w.output[2] = 2;  // the second window reaches one past the input
+  const float x[] = {1, 2, 3, 5};
+  float y[2];
+  average_pool<float>(w, {0, 0, 0}, 1, true, x, y, {});
+  EXPECT_EQ(y[0], 2);
+  EXPECT_EQ(y[1], 4);
+}
+
+TEST(Pool, first_of_equal_maxima_and_column_major_indices) {
+  Window w;
+  w.input[1] = 2;
+  w.input[2] = 3;
+  w.kernel[1] = 2;
+  w.kernel[2] = 3;
+  const int8_t x[] = {0, 7, 1, 7, 2, 3};
+  int8_t y = 0;
+  int64_t index = -1;
+  max_pool<int8_t>(w, 1, x, &y, &index, false, {});
+  EXPECT_EQ(y, 7);
+  EXPECT_EQ(index, 1);
+  max_pool<int8_t>(w, 1, x, &y, &index, true, {});
+  EXPECT_EQ(index, 2);
+}
+
+}  // namespace
+}  // namespace rh::compute
