@@ -5,7 +5,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "compute/conv_impl.h"
 #include "compute/gemm_reference.h"
+#include "compute/scratch.h"
+#include "compute/vector_math.h"
 
 namespace rh::compute {
 namespace {
@@ -92,44 +95,75 @@ void max_plane(const Window& w, const T* x, T* y, int64_t* indices, int64_t offs
   });
 }
 
-/// Two-dimensional, no dilation: maxima of one output row, a kernel row at a time, so that the inner loop runs along the output.
-void max_plane_fast(const Window& w, const float* x, float* y) {
-  const int64_t width = w.output[2], stride = w.stride[2];
-  for (int64_t row = 0; row < w.output[1]; ++row, y += width) {
-    const Span s = span_of(w, 1, row);
-    std::fill(y, y + width, -std::numeric_limits<float>::infinity());
-    for (int64_t j = s.begin; j < s.end; ++j) {
-      const float* in = x + j * w.input[2] - w.pad_begin[2];
-      for (int64_t k = 0; k < w.kernel[2]; ++k) {
-        const int64_t first = std::max<int64_t>(0, (w.pad_begin[2] - k + stride - 1) / stride);
-        const int64_t last = std::min(width, (w.input[2] - 1 + w.pad_begin[2] - k) / stride + 1);
-        const float* from = in + k;
-        for (int64_t o = first; o < last; ++o) {
-          const float value = from[o * stride];
-          y[o] = value > y[o] || value != value ? value : y[o];
-        }
+/// Pooling of float planes without depth, by whole rows: first down the window's rows, then along the outputs, with columns split by their
+/// remainder modulo the stride so that both run over contiguous floats.
+class RowPool {
+ public:
+  RowPool(const Window& window, Binary op, float neutral) : w_(window), op_(op), neutral_(neutral) {
+    const int64_t reached = (w_.output[2] - 1) * w_.stride[2] + (w_.kernel[2] - 1) * w_.dilation[2] + 1;
+    extent_ = std::max(reached, w_.pad_begin[2] + w_.input[2]);
+    phase_width_ = (extent_ + w_.stride[2] - 1) / w_.stride[2];
+    row_ =
+        static_cast<float*>(thread_scratch(ScratchSlot::row, static_cast<size_t>(extent_ + w_.stride[2] * phase_width_) * sizeof(float)));
+  }
+
+  static bool suits(const Window& w) { return w.input[0] == 1 && w.kernel[0] == 1 && w.pad_begin[0] == 0 && w.output[0] == 1; }
+
+  void run(const float* x, float* y) const {
+    for (int64_t row = 0; row < w_.output[1]; ++row, y += w_.output[2]) {
+      const float* phases = gather(x, span_of(w_, 1, row));
+      for (int64_t k = 0; k < w_.kernel[2]; ++k) {
+        const int64_t shift = k * w_.dilation[2];
+        const float* from = phases + shift % w_.stride[2] * phase_width_ + shift / w_.stride[2];
+        if (k == 0)
+          std::copy(from, from + w_.output[2], y);
+        else
+          binary(op_, y, from, y, w_.output[2]);
       }
     }
   }
-}
+
+ private:
+  /// The window's rows folded into one padded row, split into phases.
+  const float* gather(const float* x, const Span& rows) const {
+    float* folded = row_;
+    const int64_t pad = w_.pad_begin[2], width = w_.input[2], stride = w_.stride[2];
+    std::fill(folded, folded + extent_, neutral_);
+    if (rows.begin < rows.end) std::copy(x + rows.begin * width, x + (rows.begin + 1) * width, folded + pad);
+    for (int64_t j = rows.begin + rows.step; j < rows.end; j += rows.step) binary(op_, folded + pad, x + j * width, folded + pad, width);
+    if (stride == 1) return folded;
+    float* phases = folded + extent_;
+    if (stride == 2) {
+      conv_kernels().split_pairs(folded, extent_ / 2, phases, phases + phase_width_);
+      if (extent_ % 2 == 1) phases[extent_ / 2] = folded[extent_ - 1];
+    } else {
+      for (int64_t i = 0; i < extent_; ++i) phases[i % stride * phase_width_ + i / stride] = folded[i];
+    }
+    return phases;
+  }
+
+  const Window& w_;
+  const Binary op_;
+  const float neutral_;
+  int64_t extent_, phase_width_;
+  float* row_;  // of the calling thread
+};
 
 }  // namespace
 
 template <typename T>
 void max_pool(const Window& w, int64_t planes, const T* x, T* y, int64_t* indices, bool column_major, const Parallel& parallel) {
-  const bool fast = std::is_same_v<T, float> && !indices && w.input[0] == 1 && w.kernel[0] == 1 && w.dilation[1] == 1 &&
-                    w.dilation[2] == 1 && w.pad_begin[0] == 0 && w.output[0] == 1 && w.input[2] >= w.kernel[2];
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
-    for (int64_t plane = range.begin; plane < range.end; ++plane) {
-      const T* in = x + plane * w.input_size();
-      T* out = y + plane * w.output_size();
-      if constexpr (std::is_same_v<T, float>) {
-        if (fast) {
-          max_plane_fast(w, in, out);
-          continue;
-        }
+    if constexpr (std::is_same_v<T, float>) {
+      if (!indices && RowPool::suits(w)) {
+        const RowPool pool(w, Binary::max, lowest<float>());
+        for (int64_t plane = range.begin; plane < range.end; ++plane) pool.run(x + plane * w.input_size(), y + plane * w.output_size());
+        return;
       }
-      max_plane(w, in, out, indices ? indices + plane * w.output_size() : nullptr, plane * w.input_size(), column_major);
+    }
+    for (int64_t plane = range.begin; plane < range.end; ++plane) {
+      max_plane(w, x + plane * w.input_size(), y + plane * w.output_size(), indices ? indices + plane * w.output_size() : nullptr,
+                plane * w.input_size(), column_major);
     }
   });
 }
@@ -138,16 +172,30 @@ template <typename T>
 void average_pool(const Window& w, const int64_t (&pad_end)[3], int64_t planes, bool count_padding, const T* x, T* y,
                   const Parallel& parallel) {
   using A = Accumulator<T>;
+  const auto divisor = [&](const int64_t(&at)[3], const Span(&s)[3]) {
+    int64_t count = 1;
+    for (int d = 0; d < 3; ++d) count *= count_padding ? padded_count(w, d, at[d], pad_end[d]) : s[d].count();
+    return static_cast<A>(count);
+  };
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (RowPool::suits(w)) {
+        const RowPool pool(w, Binary::add, 0);
+        for (int64_t plane = range.begin; plane < range.end; ++plane) {
+          float* out = y + plane * w.output_size();
+          pool.run(x + plane * w.input_size(), out);
+          each_window(w, [&](const int64_t(&at)[3], const Span(&s)[3]) { *out++ /= divisor(at, s); });
+        }
+        return;
+      }
+    }
     for (int64_t plane = range.begin; plane < range.end; ++plane) {
       const T* in = x + plane * w.input_size();
       T* out = y + plane * w.output_size();
       each_window(w, [&](const int64_t(&at)[3], const Span(&s)[3]) {
         A sum = 0;
         each_position(w, s, [&](int64_t position) { sum += static_cast<A>(in[position]); });
-        int64_t count = 1;
-        for (int d = 0; d < 3; ++d) count *= count_padding ? padded_count(w, d, at[d], pad_end[d]) : s[d].count();
-        *out++ = static_cast<T>(sum / static_cast<A>(count));
+        *out++ = static_cast<T>(sum / divisor(at, s));
       });
     }
   });
