@@ -87,5 +87,43 @@ const std::vector<OpCase> kTopK = {
 };
 RH_OP_TEST(TopK, kTopK, NumericTypes::set)
 
+const std::vector<OpCase> kArg = {
+    {13, {}, {normal({5, 7})}, "default axis"},
+    {13, {attr("axis", -1)}, {uniform({4, 500}, 0, 9)}, "ties: the first"},
+    {13, {attr("axis", 1), attr("select_last_index", 1)}, {uniform({3, 50, 4}, 0, 5)}, "ties: the last; middle axis"},
+    {13, {attr("axis", 1), attr("keepdims", 0)}, {normal({3, 5, 4})}, "no kept dimension"},
+    {11, {attr("axis", -2)}, {normal({3, 5, 4})}, "opset 11"},
+    {13, {attr("axis", 1)}, {normal({0, 5})}, "no results"},
+    {13, {attr("axis", 1)}, {normal({2, 0})}, "nothing to compare", {"dimension 1", "[2, 0]", "empty"}},
+    {13, {attr("axis", 2)}, {normal({2, 3})}, "axis out of range", {"axis is 2", "[-2, 1]"}},
+};
+RH_OP_TEST(ArgMax, kArg, NumericTypes::set)
+RH_OP_TEST(ArgMin, kArg, NumericTypes::set)
+
+Input axis(double value) { return values({}, {value}).as(DType::int64); }
+const std::vector<OpCase> kCumulative = {
+    {14, {}, {uniform({3, 6}, 1, 3), axis(1).constant()}, "last axis"},
+    {14, {}, {uniform({3, 4, 5}, 1, 3), axis(-2)}, "middle axis, known at run time"},
+    {14, {attr("exclusive", 1)}, {uniform({3, 6}, 1, 3), axis(0)}, "exclusive"},
+    {14, {attr("reverse", 1)}, {uniform({3, 6}, 1, 3), axis(1)}, "reverse"},
+    {14, {attr("reverse", 1), attr("exclusive", 1)}, {uniform({3, 6}, 1, 3), axis(1)}, "both"},
+    {14, {}, {uniform({0, 6}, 1, 3), axis(1)}, "empty"},
+    {14, {}, {normal({2, 3}), axis(2).constant()}, "axis out of range", {"axis is 2", "[-2, 1]"}},
+};
+RH_OP_TEST(CumSum, kCumulative, Summable::set)
+
+const std::vector<OpCase> kCumProd = {
+    {26, {}, {uniform({3, 6}, 1, 3), axis(1)}, "last axis"},
+    {26, {attr("reverse", 1), attr("exclusive", 1)}, {uniform({3, 6}, 1, 3), axis(0)}, "reverse and exclusive"},
+};
+RH_OP_TEST(CumProd, kCumProd, FloatingTypes::set)
+
+const std::vector<OpCase> kHardmax = {
+    {13, {}, {normal({3, 7})}, "rows"},
+    {13, {attr("axis", 1)}, {uniform({2, 5, 4}, 0, 3)}, "strided; the first of the largest"},
+    {11, {}, {normal({2, 3, 4})}, "flattened form of old opsets"},
+};
+RH_OP_TEST(Hardmax, kHardmax, FloatingTypes::set)
+
 }  // namespace
 }  // namespace rh::test

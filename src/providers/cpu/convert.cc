@@ -22,4 +22,10 @@ TensorView converted(RunContext& context, const TensorView& view, DType dtype) {
   return result;
 }
 
+DType ordered_type(DType dtype) {
+  if (bits_of(dtype) >= 64) return dtype;
+  if (is_floating(dtype)) return DType::float32;
+  return dtype == DType::uint32 ? DType::int64 : DType::int32;
+}
+
 }  // namespace rh::cpu

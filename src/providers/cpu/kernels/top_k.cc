@@ -68,7 +68,7 @@ class TopKKernel final : public Kernel {
     const MutableView values = context.has_output(0) ? context.output(0, x.dtype(), shape) : MutableView();
     int64_t* indices = context.has_output(1) ? context.output(1, DType::int64, shape).data<int64_t>() : nullptr;
     if (shape.elements() == 0) return {};
-    const DType own = own_type(x.dtype());
+    const DType own = ordered_type(x.dtype());
     if (own == x.dtype() || !values.raw()) return run_own(context, converted(context, x, own), axis, k, values.raw(), indices);
     const MutableView wide(own, shape, context.scratch(bytes_of(own, shape.elements())));
     RH_RETURN_IF_ERROR(run_own(context, converted(context, x, own), axis, k, wide.raw(), indices));
@@ -77,15 +77,9 @@ class TopKKernel final : public Kernel {
   }
 
  private:
-  // Types that hold every other one.
-  static DType own_type(DType dtype) {
-    if (bits_of(dtype) >= 64) return dtype;
-    return is_floating(dtype) ? DType::float32 : dtype == DType::uint32 ? DType::int64 : DType::int32;
-  }
-
   Status run_own(RunContext& context, const TensorView& x, int axis, int64_t k, void* values, int64_t* indices) const {
-    return dispatch<rh::Types<float, double, int32_t, int64_t, uint64_t>>(
-        x.dtype(), "TopK", [&]<typename T>() { run_rows<T>(context, x, axis, k, static_cast<T*>(values), indices); });
+    return dispatch<OrderedTypes>(x.dtype(), "TopK",
+                                  [&]<typename T>() { run_rows<T>(context, x, axis, k, static_cast<T*>(values), indices); });
   }
 
   template <typename T>

@@ -1,0 +1,46 @@
+#include "ops/activation/hardmax.h"
+
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+class HardmaxKernel final : public Kernel {
+ public:
+  using Types = FloatingTypes;
+
+  explicit HardmaxKernel(const KernelInfo& info) : op_(info.attributes<ops::Hardmax>()) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    const MutableView y = context.output(0, x.dtype(), x.shape());
+    const int rank = x.rank();
+    const int axis = rank == 0 ? 0 : op_.flatten && op_.axis == rank ? rank : normalize_axis(op_.axis, rank);
+    const int64_t length = op_.flatten ? x.shape().product(axis, rank) : rank == 0 ? 1 : x.shape()[axis];
+    const int64_t inner = op_.flatten || rank == 0 ? 1 : x.shape().product(axis + 1, rank);
+    if (x.elements() == 0) return {};
+    return dispatch<Types>(x.dtype(), "Hardmax", [&]<typename T>() {
+      context.parallel().for_range(x.elements() / length, {2.0 * sizeof(T) * length, 2.0 * length}, [&](Range part) {
+        for (int64_t row = part.begin; row < part.end; ++row) {
+          const int64_t offset = row / inner * length * inner + row % inner;
+          mark_largest(x.data<T>() + offset, y.data<T>() + offset, length, inner);
+        }
+      });
+    });
+  }
+
+ private:
+  template <typename T>
+  static void mark_largest(const T* x, T* y, int64_t length, int64_t stride) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < length; ++i) {
+      if (x[i * stride] > x[best * stride]) best = i;
+    }
+    for (int64_t i = 0; i < length; ++i) y[i * stride] = T(i == best ? 1.0f : 0.0f);
+  }
+
+  ops::Hardmax op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(HardmaxKernel)
