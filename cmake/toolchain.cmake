@@ -21,7 +21,8 @@ if(RH_MOLD AND NOT RH_SANITIZE)
 endif()
 
 if(RH_SANITIZE)
-  add_compile_options(-fsanitize=${RH_SANITIZE} -fno-omit-frame-pointer -g1)
+  # Enumerations of the C ABI hold whatever a caller gave.
+  add_compile_options(-fsanitize=${RH_SANITIZE} -fno-sanitize=enum -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${RH_SANITIZE})
 endif()
 

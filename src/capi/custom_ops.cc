@@ -25,7 +25,10 @@ void* register_library(OrtSessionOptions* options, const ORTCHAR_T* path) {
 }  // namespace
 
 OrtStatus* ORT_API_CALL CreateCustomOpDomain(const char* domain, OrtCustomOpDomain** out) {
-  return guard([&] { checked(out, "out") = new OrtCustomOpDomain{&checked(domain, "domain"), {}}; });
+  return guard([&] {
+    checked(out, "out");
+    *out = new OrtCustomOpDomain{&checked(domain, "domain"), {}};
+  });
 }
 
 OrtStatus* ORT_API_CALL CustomOpDomain_Add(OrtCustomOpDomain* domain, const OrtCustomOp* op) {
@@ -62,7 +65,10 @@ OrtStatus* ORT_API_CALL RegisterCustomOpsUsingFunction(OrtSessionOptions* option
 }
 
 OrtStatus* ORT_API_CALL CreatePrepackedWeightsContainer(OrtPrepackedWeightsContainer** out) {
-  return guard([&] { checked(out, "out") = new OrtPrepackedWeightsContainer; });
+  return guard([&] {
+    checked(out, "out");
+    *out = new OrtPrepackedWeightsContainer;
+  });
 }
 
 void ORT_API_CALL ReleasePrepackedWeightsContainer(OrtPrepackedWeightsContainer* container) { delete container; }

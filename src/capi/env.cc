@@ -9,7 +9,10 @@ namespace rh::capi {
 namespace {
 
 OrtStatus* create_env(OrtEnv** out, const abi::EnvSettings& settings) {
-  return guard([&] { checked(out, "out") = abi::acquire_env(settings); });
+  return guard([&] {
+    checked(out, "out");
+    *out = abi::acquire_env(settings);
+  });
 }
 
 const char* text(const char* string) { return string ? string : ""; }
@@ -66,7 +69,10 @@ OrtStatus* ORT_API_CALL UpdateEnvWithCustomLogLevel(OrtEnv* env, OrtLoggingLevel
 // Threading options
 
 OrtStatus* ORT_API_CALL CreateThreadingOptions(OrtThreadingOptions** out) {
-  return guard([&] { checked(out, "out") = new OrtThreadingOptions; });
+  return guard([&] {
+    checked(out, "out");
+    *out = new OrtThreadingOptions;
+  });
 }
 
 void ORT_API_CALL ReleaseThreadingOptions(OrtThreadingOptions* options) { delete options; }

@@ -20,13 +20,16 @@ OrtStatus* ORT_API_CALL CreateMemoryInfo_V2(const char* name, OrtMemoryInfoDevic
                                             OrtDeviceMemoryType memory, size_t alignment, OrtAllocatorType type, OrtMemoryInfo** out) {
   return guard([&] {
     const OrtMemType mem_type = memory == OrtDeviceMemoryType_HOST_ACCESSIBLE ? OrtMemTypeCPUOutput : OrtMemTypeDefault;
-    checked(out, "out") =
-        new OrtMemoryInfo{&checked(name, "name"), type, device_id, mem_type, {device_type, memory, vendor_id, device_id, alignment}};
+    checked(out, "out");
+    *out = new OrtMemoryInfo{&checked(name, "name"), type, device_id, mem_type, {device_type, memory, vendor_id, device_id, alignment}};
   });
 }
 
 OrtStatus* ORT_API_CALL CreateCpuMemoryInfo(OrtAllocatorType type, OrtMemType mem_type, OrtMemoryInfo** out) {
-  return guard([&] { checked(out, "out") = new OrtMemoryInfo{"Cpu", type, 0, mem_type, {}}; });
+  return guard([&] {
+    checked(out, "out");
+    *out = new OrtMemoryInfo{"Cpu", type, 0, mem_type, {}};
+  });
 }
 
 void ORT_API_CALL ReleaseMemoryInfo(OrtMemoryInfo* info) { delete info; }
@@ -62,7 +65,10 @@ OrtDeviceMemoryType ORT_API_CALL MemoryInfoGetDeviceMemType(const OrtMemoryInfo*
 uint32_t ORT_API_CALL MemoryInfoGetVendorId(const OrtMemoryInfo* info) { return info ? info->device.vendor_id : 0; }
 
 OrtStatus* ORT_API_CALL AllocatorAlloc(OrtAllocator* allocator, size_t size, void** out) {
-  return guard([&] { checked(out, "out") = abi::allocate(checked(allocator, "ort_allocator"), size); });
+  return guard([&] {
+    checked(out, "out");
+    *out = abi::allocate(checked(allocator, "ort_allocator"), size);
+  });
 }
 
 OrtStatus* ORT_API_CALL AllocatorFree(OrtAllocator* allocator, void* memory) {
@@ -93,10 +99,11 @@ void ORT_API_CALL ReleaseAllocator(OrtAllocator* allocator) { abi::release_alloc
 
 OrtStatus* ORT_API_CALL CreateArenaCfg(size_t max_mem, int extend_strategy, int initial_chunk, int max_dead, OrtArenaCfg** out) {
   return guard([&] {
-    checked(out, "out") = new OrtArenaCfg{{{"max_mem", static_cast<int64_t>(max_mem)},
-                                           {"arena_extend_strategy", extend_strategy},
-                                           {"initial_chunk_size_bytes", initial_chunk},
-                                           {"max_dead_bytes_per_chunk", max_dead}}};
+    checked(out, "out");
+    *out = new OrtArenaCfg{{{"max_mem", static_cast<int64_t>(max_mem)},
+                            {"arena_extend_strategy", extend_strategy},
+                            {"initial_chunk_size_bytes", initial_chunk},
+                            {"max_dead_bytes_per_chunk", max_dead}}};
   });
 }
 
@@ -118,7 +125,8 @@ OrtStatus* ORT_API_CALL CreateArenaCfgV2(const char* const* keys, const size_t* 
       }
       settings.values[std::string(key)] = static_cast<int64_t>(values[i]);
     }
-    checked(out, "out") = new OrtArenaCfg(std::move(settings));
+    checked(out, "out");
+    *out = new OrtArenaCfg(std::move(settings));
   });
 }
 

@@ -9,10 +9,11 @@ namespace {
 
 OrtStatus* tensor(ONNXType kind, const OrtTensorTypeAndShapeInfo* shape, OrtTypeInfo** out) {
   return guard([&] {
+    checked(out, "type_info");
     auto info = std::make_unique<OrtTypeInfo>();
     info->kind = kind;
     info->tensor = checked(shape, "tensor_info");
-    checked(out, "type_info") = info.release();
+    *out = info.release();
   });
 }
 
@@ -28,29 +29,32 @@ OrtStatus* ORT_API_CALL CreateSparseTensorTypeInfo(const OrtTensorTypeAndShapeIn
 
 OrtStatus* ORT_API_CALL CreateMapTypeInfo(ONNXTensorElementDataType key, const OrtTypeInfo* value, OrtTypeInfo** out) {
   return guard([&] {
+    checked(out, "type_info");
     auto info = std::make_unique<OrtTypeInfo>();
     info->kind = ONNX_TYPE_MAP;
     info->map.key = key;
     info->map.value = abi::copy(checked(value, "map_value_type"));
-    checked(out, "type_info") = info.release();
+    *out = info.release();
   });
 }
 
 OrtStatus* ORT_API_CALL CreateSequenceTypeInfo(const OrtTypeInfo* element, OrtTypeInfo** out) {
   return guard([&] {
+    checked(out, "type_info");
     auto info = std::make_unique<OrtTypeInfo>();
     info->kind = ONNX_TYPE_SEQUENCE;
     info->sequence.element = abi::copy(checked(element, "sequence_type"));
-    checked(out, "type_info") = info.release();
+    *out = info.release();
   });
 }
 
 OrtStatus* ORT_API_CALL CreateOptionalTypeInfo(const OrtTypeInfo* contained, OrtTypeInfo** out) {
   return guard([&] {
+    checked(out, "type_info");
     auto info = std::make_unique<OrtTypeInfo>();
     info->kind = ONNX_TYPE_OPTIONAL;
     info->optional.contained = abi::copy(checked(contained, "contained_type"));
-    checked(out, "type_info") = info.release();
+    *out = info.release();
   });
 }
 

@@ -16,7 +16,10 @@ OrtStatus* change(OrtRunOptions* options, F&& body) {
 }  // namespace
 
 OrtStatus* ORT_API_CALL CreateRunOptions(OrtRunOptions** out) {
-  return guard([&] { checked(out, "out") = new OrtRunOptions; });
+  return guard([&] {
+    checked(out, "out");
+    *out = new OrtRunOptions;
+  });
 }
 
 void ORT_API_CALL ReleaseRunOptions(OrtRunOptions* options) { delete options; }

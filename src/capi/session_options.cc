@@ -19,14 +19,18 @@ OrtStatus* change(OrtSessionOptions* options, F&& body) {
 }  // namespace
 
 OrtStatus* ORT_API_CALL CreateSessionOptions(OrtSessionOptions** out) {
-  return guard([&] { checked(out, "options") = new OrtSessionOptions; });
+  return guard([&] {
+    checked(out, "options");
+    *out = new OrtSessionOptions;
+  });
 }
 
 OrtStatus* ORT_API_CALL CloneSessionOptions(const OrtSessionOptions* options, OrtSessionOptions** out) {
   return guard([&] {
+    checked(out, "out_options");
     auto copy = std::make_unique<OrtSessionOptions>(checked(options, "in_options"));
     copy->cancel_load = std::make_shared<std::atomic<bool>>(options->cancel_load->load());
-    checked(out, "out_options") = copy.release();
+    *out = copy.release();
   });
 }
 
@@ -187,7 +191,10 @@ OrtStatus* ORT_API_CALL GetSessionConfigEntry(const OrtSessionOptions* options, 
 }
 
 OrtStatus* ORT_API_CALL GetSessionOptionsConfigEntries(const OrtSessionOptions* options, OrtKeyValuePairs** out) {
-  return guard([&] { checked(out, "out") = new OrtKeyValuePairs(checked(options, "options").config); });
+  return guard([&] {
+    checked(out, "out");
+    *out = new OrtKeyValuePairs(checked(options, "options").config);
+  });
 }
 
 // Dimensions and initializers

@@ -103,7 +103,8 @@ OrtStatus* ORT_API_CALL CreateSparseTensorAsOrtValue(OrtAllocator* allocator, co
                                                      ONNXTensorElementDataType type, OrtValue** out) {
   return guard([&] {
     checked(allocator, "allocator");
-    checked(out, "out") = new OrtValue(make(type, dims, rank));
+    checked(out, "out");
+    *out = new OrtValue(make(type, dims, rank));
   });
 }
 
@@ -116,7 +117,8 @@ OrtStatus* ORT_API_CALL CreateSparseTensorWithValuesAsOrtValue(const OrtMemoryIn
     if (sparse.dtype == DType::string) fail(ErrorCode::invalid_argument, "strings cannot be referred to; fill a sparse tensor with them");
     checked_array(static_cast<char*>(data), bytes_of(sparse.dtype, shape.elements()), "p_data");
     sparse.values = Tensor(sparse.dtype, shape, data, nullptr, abi::device_of(checked(info, "info")));
-    checked(out, "out") = new OrtValue(std::move(sparse), std::make_shared<OrtMemoryInfo>(*info));
+    checked(out, "out");
+    *out = new OrtValue(std::move(sparse), std::make_shared<OrtMemoryInfo>(*info));
   });
 }
 
@@ -199,7 +201,8 @@ OrtStatus* ORT_API_CALL GetSparseTensorFormat(const OrtValue* value, OrtSparseFo
 OrtStatus* ORT_API_CALL GetSparseTensorValuesTypeAndShape(const OrtValue* value, OrtTensorTypeAndShapeInfo** out) {
   return guard([&] {
     const SparseTensor& sparse = sparse_of(value);
-    checked(out, "out") = new OrtTensorTypeAndShapeInfo(abi::tensor_info_of(sparse.dtype, sparse.values.shape()));
+    checked(out, "out");
+    *out = new OrtTensorTypeAndShapeInfo(abi::tensor_info_of(sparse.dtype, sparse.values.shape()));
   });
 }
 
@@ -215,7 +218,8 @@ OrtStatus* ORT_API_CALL GetSparseTensorIndicesTypeShape(const OrtValue* value, O
                                                         OrtTensorTypeAndShapeInfo** out) {
   return guard([&] {
     const Tensor& indices = indices_of(sparse_of(value), format);
-    checked(out, "out") = new OrtTensorTypeAndShapeInfo(abi::tensor_info_of(indices.dtype(), indices.shape()));
+    checked(out, "out");
+    *out = new OrtTensorTypeAndShapeInfo(abi::tensor_info_of(indices.dtype(), indices.shape()));
   });
 }
 

@@ -102,7 +102,8 @@ OrtStatus* ORT_API_CALL IsTensor(const OrtValue* value, int* out) {
 OrtStatus* ORT_API_CALL HasValue(const OrtValue* value, int* out) {
   return guard([&] {
     const Value& content = checked(value, "value").value;
-    checked(out, "out") = content.empty() || content.is_none() ? 0 : 1;
+    checked(out, "out");
+    *out = content.empty() || content.is_none() ? 0 : 1;
   });
 }
 

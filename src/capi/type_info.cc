@@ -12,7 +12,10 @@ namespace rh::capi {
 // Tensor type and shape
 
 OrtStatus* ORT_API_CALL CreateTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo** out) {
-  return guard([&] { checked(out, "out") = new OrtTensorTypeAndShapeInfo; });
+  return guard([&] {
+    checked(out, "out");
+    *out = new OrtTensorTypeAndShapeInfo;
+  });
 }
 
 void ORT_API_CALL ReleaseTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo* info) { delete info; }
@@ -125,19 +128,23 @@ OrtStatus* ORT_API_CALL GetMapKeyType(const OrtMapTypeInfo* info, ONNXTensorElem
 }
 
 OrtStatus* ORT_API_CALL GetMapValueType(const OrtMapTypeInfo* info, OrtTypeInfo** out) {
-  return guard(
-      [&] { checked(out, "type_info") = abi::copy(checked(checked(info, "map_type_info").value.get(), "map_type_info")).release(); });
+  return guard([&] {
+    checked(out, "type_info");
+    *out = abi::copy(checked(checked(info, "map_type_info").value.get(), "map_type_info")).release();
+  });
 }
 
 OrtStatus* ORT_API_CALL GetSequenceElementType(const OrtSequenceTypeInfo* info, OrtTypeInfo** out) {
   return guard([&] {
-    checked(out, "type_info") = abi::copy(checked(checked(info, "sequence_type_info").element.get(), "sequence_type_info")).release();
+    checked(out, "type_info");
+    *out = abi::copy(checked(checked(info, "sequence_type_info").element.get(), "sequence_type_info")).release();
   });
 }
 
 OrtStatus* ORT_API_CALL GetOptionalContainedTypeInfo(const OrtOptionalTypeInfo* info, OrtTypeInfo** out) {
   return guard([&] {
-    checked(out, "out") = abi::copy(checked(checked(info, "optional_type_info").contained.get(), "optional_type_info")).release();
+    checked(out, "out");
+    *out = abi::copy(checked(checked(info, "optional_type_info").contained.get(), "optional_type_info")).release();
   });
 }
 
@@ -154,14 +161,16 @@ OrtStatus* ORT_API_CALL GetTensorTypeAndShape(const OrtValue* value, OrtTensorTy
     } else {
       fail(ErrorCode::fail, "the value is not a tensor");
     }
-    checked(out, "out") = new OrtTensorTypeAndShapeInfo(std::move(info));
+    checked(out, "out");
+    *out = new OrtTensorTypeAndShapeInfo(std::move(info));
   });
 }
 
 OrtStatus* ORT_API_CALL GetTypeInfo(const OrtValue* value, OrtTypeInfo** out) {
   return guard([&] {
     const Value& content = checked(value, "value").value;
-    checked(out, "out") = content.empty() ? nullptr : abi::type_info_of(content).release();
+    checked(out, "out");
+    *out = content.empty() ? nullptr : abi::type_info_of(content).release();
   });
 }
 
