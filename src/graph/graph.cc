@@ -29,6 +29,9 @@ ValueId Graph::find_value(std::string_view name) const {
 std::string Graph::fresh_name(std::string_view hint) const {
   std::string name(hint.empty() ? "value" : hint);
   if (!by_name_.contains(name)) return name;
+  // A number that an earlier call put there is replaced.
+  const size_t end = name.find_last_not_of("0123456789");
+  if (end != name.npos && end + 1 < name.size() && end > 1 && name.compare(end - 1, 2, "__") == 0) name.resize(end - 1);
   name += "__";
   const size_t length = name.size();
   do {

@@ -1,6 +1,7 @@
 #include "ops/inference.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "ops/registry.h"
 
@@ -115,7 +116,7 @@ void InferenceContext::set_broadcast_output(int i, DType dtype, int first, int l
 /// Walks a graph; subgraphs are walked when their node asks for them.
 class GraphInference {
  public:
-  explicit GraphInference(const InferenceOptions& options) : options_(options) {}
+  GraphInference(const Graph& graph, const InferenceOptions& options) : options_(options) { skip_symbols_of(graph); }
 
   KnownContents run(Graph& graph) {
     KnownContents contents;
@@ -131,6 +132,28 @@ class GraphInference {
   }
 
  private:
+  // Types that an earlier inference left keep their symbols: new ones must not be taken for these.
+  void skip_symbols_of(const Graph& graph) {
+    for (ValueId id = 0; id < graph.value_count(); ++id) skip_symbols_of(graph.value(id).type);
+    for (NodeId id : graph.nodes()) {
+      Graph::for_each_subgraph(graph.node(id), [&](const Graph& subgraph) { skip_symbols_of(subgraph); });
+    }
+  }
+
+  void skip_symbols_of(const ValueType& type) {
+    using Kind = ValueType::Kind;
+    if (type.kind() == Kind::sequence || type.kind() == Kind::optional || type.kind() == Kind::map) return skip_symbols_of(type.element());
+    if (!type.tensor().has_rank()) return;
+    for (const Dim& dim : *type.tensor().dims) {
+      dim.for_each_symbol([&](std::string_view name) {
+        if (!name.starts_with("_s")) return;
+        uint64_t number = 0;
+        const auto [end, error] = std::from_chars(name.data() + 2, name.data() + name.size(), number);
+        if (error == std::errc() && end == name.data() + name.size()) next_symbol_ = std::max(next_symbol_, number + 1);
+      });
+    }
+  }
+
   void infer(Graph& graph, NodeId id, KnownContents& contents) {
     Node& node = graph.mutable_node(id);
     Graph::for_each_subgraph(node, [&](Graph& subgraph) { give_outer_types(graph, subgraph); });
@@ -201,6 +224,6 @@ class GraphInference {
   uint64_t next_symbol_ = 0;
 };
 
-KnownContents infer_types(Graph& graph, const InferenceOptions& options) { return GraphInference(options).run(graph); }
+KnownContents infer_types(Graph& graph, const InferenceOptions& options) { return GraphInference(graph, options).run(graph); }
 
 }  // namespace rh

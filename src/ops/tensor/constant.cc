@@ -9,11 +9,11 @@ namespace rh::ops {
 
 namespace {
 
-Tensor dense(const NodeView& node, const SparseTensor& sparse) {
+Tensor make_dense(const SparseTensor& sparse) {
   Tensor tensor(sparse.dtype, sparse.dense_shape);
   const int bits = bits_of(sparse.dtype);
   if (bits == 0) {
-    if (sparse.dtype != DType::string) node.fail("sparse_value has no element type");
+    if (sparse.dtype != DType::string) fail(ErrorCode::invalid_graph, "sparse_value has no element type");
   } else {
     std::memset(tensor.raw(), 0, tensor.bytes());
   }
@@ -21,7 +21,7 @@ Tensor dense(const NodeView& node, const SparseTensor& sparse) {
   const int64_t count = sparse.values.elements(), elements = sparse.dense_shape.elements();
   const bool linear = sparse.indices.shape().rank() == 1;
   if (sparse.indices.elements() != (linear ? count : count * rank)) {
-    node.fail("sparse_value has {} values but indices of shape {}", count, sparse.indices.shape().to_string());
+    fail(ErrorCode::invalid_graph, "sparse_value has {} values but indices of shape {}", count, sparse.indices.shape().to_string());
   }
   const ::rh::Shape strides = strides_of(sparse.dense_shape);
   for (int64_t i = 0; i < count; ++i) {
@@ -29,7 +29,8 @@ Tensor dense(const NodeView& node, const SparseTensor& sparse) {
     for (int k = 0; k < (linear ? 1 : rank); ++k) {
       const int64_t index = element_as_int(sparse.indices.view(), linear ? i : i * rank + k);
       const int64_t size = linear ? elements : sparse.dense_shape[k];
-      if (index < 0 || index >= size) node.fail("indices of sparse_value has {}, expected a value in [0, {}]", index, size - 1);
+      if (index < 0 || index >= size)
+        fail(ErrorCode::invalid_graph, "indices of sparse_value has {}, expected a value in [0, {}]", index, size - 1);
       at += linear ? index : index * strides[k];
     }
     if (bits == 0) {
@@ -62,20 +63,23 @@ Constant Constant::read(const NodeView& node) {
   if (const Attribute* attribute = node.node().attribute("sparse_value")) {
     const SparseTensor* sparse = attribute->get<SparseTensor>();
     if (!sparse) node.fail("attribute '{}' has the wrong kind, expected a sparse tensor", "sparse_value");
-    return {dense(node, *sparse)};
+    return {.value = {}, .sparse = *sparse};
   }
   node.fail(
       "no value is given, expected one of value, sparse_value, value_int, value_ints, value_float, value_floats, value_string, "
       "value_strings");
 }
 
+Tensor Constant::dense() const { return sparse ? make_dense(*sparse) : value; }
+
 void infer(const Constant& op, InferenceContext& context) {
-  const ::rh::Shape& shape = op.value.shape();
-  const DType dtype = op.value.dtype();
+  const ::rh::Shape& shape = op.shape();
+  const DType dtype = op.dtype();
   context.set_output(0, dtype, SymbolicShape(shape.begin(), shape.end()));
   if ((dtype != DType::int64 && dtype != DType::int32) || shape.rank() > 1 || shape.elements() > 64) return;
+  const Tensor value = op.dense();
   SymbolicShape contents;
-  for (int64_t i = 0; i < op.value.elements(); ++i) contents.push_back(Dim(element_as_int(op.value.view(), i)));
+  for (int64_t i = 0; i < value.elements(); ++i) contents.push_back(Dim(element_as_int(value.view(), i)));
   context.set_output_contents(0, std::move(contents));
 }
 

@@ -9,15 +9,15 @@ class ConstantKernel final : public Kernel {
  public:
   using Types = AnyType;
 
-  explicit ConstantKernel(const KernelInfo& info) : op_(info.attributes<ops::Constant>()) {}
+  explicit ConstantKernel(const KernelInfo& info) : value_(info.attributes<ops::Constant>().dense()) {}
 
   Status run(RunContext& context) const override {
-    context.set_output(0, op_.value);
+    context.set_output(0, value_);
     return {};
   }
 
  private:
-  ops::Constant op_;
+  Tensor value_;
 };
 
 }  // namespace rh::cpu

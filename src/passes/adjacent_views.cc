@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "ops/tensor/reshape.h"
+#include "ops/tensor/squeeze.h"
+#include "ops/tensor/transpose.h"
+#include "ops/tensor/unsqueeze.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace rh::passes {
+
+namespace {
+
+std::optional<std::vector<int64_t>> permutation(const NodeView& node) {
+  auto perm = ops::Transpose::read(node).perm;
+  if (perm) return perm;
+  const TensorType& x = node.input_type(0).tensor();
+  if (!x.has_rank()) return std::nullopt;
+  perm.emplace(static_cast<size_t>(x.rank()));
+  std::iota(perm->rbegin(), perm->rend(), int64_t{0});
+  return perm;
+}
+
+// The axes, sorted and counted from the front; nothing where they are not known.
+std::optional<std::vector<int64_t>> sorted_axes(std::optional<std::vector<int64_t>> axes, const TensorType& type) {
+  if (!axes || !type.has_rank()) return std::nullopt;
+  for (int64_t& axis : *axes) axis += axis < 0 ? type.rank() : 0;
+  std::sort(axes->begin(), axes->end());
+  return axes;
+}
+
+// Squeeze of Unsqueeze over the same axes, or the other way round.
+bool undo_each_other(const Graph& graph, const Node& first, const Node& second) {
+  const auto axes = [&](const Node& node) {
+    const NodeView view(graph, node);
+    if (is_op(node, "Squeeze")) return sorted_axes(ops::Squeeze::read(view).axes.values, tensor_type(graph, node.inputs[0]));
+    return sorted_axes(ops::Unsqueeze::read(view).axes.values, tensor_type(graph, node.outputs[0]));
+  };
+  const bool opposite = (is_op(first, "Squeeze") && is_op(second, "Unsqueeze")) || (is_op(first, "Unsqueeze") && is_op(second, "Squeeze"));
+  if (!opposite) return false;
+  const auto a = axes(first), b = axes(second);
+  return a && b && *a == *b;
+}
+
+class Merger {
+ public:
+  Merger(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+
+  Edit run() {
+    for (NodeId id : graph_.topological_order()) {
+      const Node& second = graph_.node(id);
+      if (second.inputs.empty() || second.inputs[0] == kNoValue || !is_only_output(graph_, second)) continue;
+      const Node* first = graph_.producer(second.inputs[0]);
+      if (!first || first->inputs.empty() || first->inputs[0] == kNoValue || first->outputs.empty() || touched_.contains(first->id))
+        continue;
+      if (merge(*first, second)) touched_.insert(second.id);
+    }
+    return rewrite_.take();
+  }
+
+ private:
+  bool merge(const Node& first, const Node& second) {
+    if (is_op(first, "Transpose") && is_op(second, "Transpose")) return merge_transposes(first, second);
+    if (is_op(second, "Reshape")) return skip_to_reshape(first, second);
+    if (!undo_each_other(graph_, first, second)) return false;
+    const ValueId value = rewrite_.current(first.inputs[0]);
+    return rewrite_.can_replace(second.outputs[0], value) && context_.admit() && rewrite_.replace_node(second, value);
+  }
+
+  bool merge_transposes(const Node& first, const Node& second) {
+    const auto p = permutation(NodeView(graph_, first)), q = permutation(NodeView(graph_, second));
+    if (!p || !q || p->size() != q->size()) return false;
+    std::vector<int64_t> perm;
+    for (int64_t axis : *q) {
+      if (axis < 0 || axis >= static_cast<int64_t>(p->size())) return false;
+      perm.push_back((*p)[static_cast<size_t>(axis)]);
+    }
+    if (!context_.admit()) return false;
+    Node merged;
+    merged.name = second.name;
+    merged.op_type = "Transpose";
+    merged.opset = second.opset;
+    merged.inputs = {rewrite_.current(first.inputs[0])};
+    merged.outputs = {rewrite_.edit().add_value(graph_.value(second.outputs[0]).name, graph_.value(second.outputs[0]).type)};
+    merged.attributes = {{"perm", std::move(perm)}};
+    const ValueId output = merged.outputs[0];
+    rewrite_.edit().add_node(std::move(merged), {first.id, second.id});
+    return rewrite_.replace_node(second, output);
+  }
+
+  // A Reshape whose target says everything takes the elements from before other views of them.
+  bool skip_to_reshape(const Node& first, const Node& second) {
+    static constexpr std::array<std::string_view, 4> kViews = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
+    if (!first.domain.empty() || std::find(kViews.begin(), kViews.end(), first.op_type) == kViews.end()) return false;
+    const ops::Reshape op = ops::Reshape::read(NodeView(graph_, second));
+    if (!op.shape.values) return false;
+    const bool copies = !op.allow_zero && std::count(op.shape.values->begin(), op.shape.values->end(), 0) > 0;
+    if (copies || !context_.admit()) return false;
+    rewrite_.edit().set_input(second.id, 0, rewrite_.current(first.inputs[0]));
+    return true;
+  }
+
+  const Graph& graph_;
+  PassContext& context_;
+  Rewrite rewrite_;
+  std::unordered_set<NodeId> touched_;
+};
+
+}  // namespace
+
+/// Two nodes in a row that only move or rename dimensions become one or none: Transpose of Transpose, Squeeze and Unsqueeze of the same
+/// axes, Reshape of a view.
+Edit adjacent_views(const Graph& graph, PassContext& context) { return Merger(graph, context).run(); }
+
+}  // namespace rh::passes

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace rh::passes {
+
+namespace {
+
+// Weights stay quantised: their dequantisation belongs to the operator that takes them. If is a matter of if_branches.
+bool is_kept(const Node& node) { return node.op_type == "DequantizeLinear" || is_random(node) || has_subgraph(node); }
+
+// Operators whose result may be far larger than all they are given.
+bool may_grow(const Node& node) {
+  static constexpr std::array<std::string_view, 10> kGrowing = {"ConstantOfShape", "Expand", "Tile",   "Range",    "EyeLike",
+                                                                "OneHot",          "Pad",    "Resize", "Upsample", "ConvTranspose"};
+  return std::find(kGrowing.begin(), kGrowing.end(), node.op_type) != kGrowing.end();
+}
+
+class Folder {
+ public:
+  Folder(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {
+    for (ValueId id = 0; id < graph.value_count(); ++id) {
+      if (const Tensor* tensor = graph.value(id).constant_tensor()) budget_bytes_ += 2 * tensor->bytes();
+    }
+    budget_bytes_ += 64 * context.fold_limit_bytes;
+  }
+
+  Edit run() {
+    if (!context_.evaluator) return rewrite_.take();
+    for (NodeId id : graph_.topological_order()) {
+      const Node& node = graph_.node(id);
+      if (!is_kept(node) && gather_inputs(node) && may_be_kept(node)) fold(node);
+    }
+    return rewrite_.take();
+  }
+
+ private:
+  // False where an input is not a constant tensor, those folded before included.
+  bool gather_inputs(const Node& node) {
+    inputs_.clear();
+    input_bytes_ = 0;
+    for (ValueId id : node.inputs) {
+      Value& value = inputs_.emplace_back();
+      if (id == kNoValue) continue;
+      if (const auto folded = folded_.find(id); folded != folded_.end()) {
+        value = folded->second;
+      } else if (const Tensor* tensor = graph_.value(id).constant_tensor()) {
+        value = *tensor;
+      } else {
+        return false;
+      }
+      input_bytes_ += value.tensor().bytes();
+    }
+    return input_bytes_ > 0 || !node.inputs.empty();
+  }
+
+  // A change of type to twice the width is let through.
+  bool fits(size_t bytes) const { return bytes <= std::max(context_.fold_limit_bytes, 2 * input_bytes_) && bytes <= budget_bytes_; }
+
+  // Before anything is computed: as far as types tell, results are small enough.
+  bool may_be_kept(const Node& node) const {
+    bool used = false, all_known = true;
+    for (ValueId id : node.outputs) {
+      if (!is_used(graph_, id)) continue;
+      used = true;
+      const TensorType& type = tensor_type(graph_, id);
+      if (!type.is_static()) {
+        all_known = false;
+      } else if (!fits(bytes_of(type.dtype, type.shape().elements()))) {
+        return false;
+      }
+    }
+    return used && (all_known || (!may_grow(node) && input_bytes_ <= context_.fold_limit_bytes));
+  }
+
+  void fold(const Node& node) {
+    std::vector<Value> results;
+    try {
+      results = context_.evaluator->evaluate(graph_, node, inputs_);
+    } catch (const Error&) {
+      return;
+    }
+    if (results.size() != node.outputs.size()) return;
+    size_t bytes = 0;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!is_used(graph_, node.outputs[i])) continue;
+      if (!results[i].is_tensor() || !results[i].tensor().defined()) return;
+      const DType expected = tensor_type(graph_, node.outputs[i]).dtype;
+      if (expected != DType::undefined && expected != results[i].tensor().dtype()) return;
+      bytes += results[i].tensor().bytes();
+    }
+    if (!fits(bytes) || !context_.admit()) return;
+    budget_bytes_ -= bytes;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const ValueId output = node.outputs[i];
+      if (!is_used(graph_, output)) continue;
+      folded_.emplace(output, results[i]);
+      rewrite_.replace(output, rewrite_.edit().add_constant(graph_.value(output).name, std::move(results[i])));
+    }
+    rewrite_.remove(node.id);
+  }
+
+  const Graph& graph_;
+  PassContext& context_;
+  Rewrite rewrite_;
+  std::unordered_map<ValueId, Value> folded_;
+  std::vector<Value> inputs_;
+  size_t input_bytes_ = 0;
+  size_t budget_bytes_ = 0;  // of all results: nodes that double their input in a row must not fill the memory
+};
+
+}  // namespace
+
+/// Nodes whose inputs are all constant are computed once.
+Edit constant_folding(const Graph& graph, PassContext& context) { return Folder(graph, context).run(); }
+
+}  // namespace rh::passes

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "graph/edit.h"
+#include "ops/inference.h"
+
+namespace rh {
+
+/// Runs one node on constants, for constant folding: the session implements it over the CPU kernels.
+class ConstantEvaluator {
+ public:
+  virtual ~ConstantEvaluator() = default;
+  /// Values of the node's outputs, empty where an output is left out; `inputs` go with the node's inputs, empty where one is left out.
+  /// Nothing where the node has no kernel. May throw Error where the kernel refuses: the node then stays, and the run reports it.
+  virtual std::vector<Value> evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs) = 0;
+};
+
+/// What a pass may know and use besides the graph.
+class PassContext {
+ public:
+  /// Contents of small integer values where inference knows them; only of the main graph, null in subgraphs.
+  const KnownContents* contents = nullptr;
+  ConstantEvaluator* evaluator = nullptr;  ///< null: nothing is evaluated
+  /// Results of folding that are larger than this are kept only where the inputs are as large.
+  size_t fold_limit_bytes = size_t{1} << 20;
+
+  /// Asked once for each place before it is rewritten. False where as many rewrites as the options allow are done: the place must be left
+  /// as it is.
+  bool admit() {
+    if (rewrites_left == 0) return false;
+    if (rewrites_left > 0) --rewrites_left;
+    ++rewrites;
+    return true;
+  }
+
+  int64_t rewrites_left = -1;  ///< negative: no limit
+  int64_t rewrites = 0;        ///< of this run of this pass
+};
+
+/// The numbers are those of GraphOptimizationLevel.
+enum class PassLevel : int { required = 0, basic = 1, extended = 2, all = 99 };
+
+/// A row of a list of passes. `run` proposes; the driver applies.
+struct Pass {
+  std::string_view name;
+  PassLevel level;
+  Edit (*run)(const Graph& graph, PassContext& context);
+};
+
+/// pass_list.inc, in order: standard ONNX in, standard ONNX out, before the graph is placed.
+std::span<const Pass> standard_passes();
+/// Null where there is no pass of that name.
+const Pass* find_pass(std::span<const Pass> passes, std::string_view name);
+
+}  // namespace rh

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "graph/edit.h"
+#include "ops/node_view.h"
+
+namespace rh::passes {
+
+/// An edit under way. It follows values through the replacements made so far, so that each link of a chain may be replaced in turn, and
+/// keeps the names of graph outputs.
+class Rewrite {
+ public:
+  explicit Rewrite(const Graph& graph) : graph_(graph), edit_(graph) {}
+
+  Edit& edit() { return edit_; }
+  Edit take() { return std::move(edit_); }
+
+  /// What stands for the value after the replacements so far.
+  ValueId current(ValueId id) const;
+  bool is_removed(NodeId id) const { return removed_.contains(id); }
+  /// Whether replace(from, to) may be called: false where a graph output would lose its name.
+  bool can_replace(ValueId from, ValueId to) const;
+  void replace(ValueId from, ValueId to);
+  void remove(NodeId id);
+  /// Replaces the node's one output by `to` and removes the node; false, with nothing done, where it has more outputs that are used or the
+  /// output cannot be replaced.
+  bool replace_node(const Node& node, ValueId to);
+
+ private:
+  bool is_new(ValueId id) const { return id >= graph_.value_count(); }
+
+  const Graph& graph_;
+  Edit edit_;
+  std::unordered_map<ValueId, ValueId> replaced_;
+  std::unordered_set<ValueId> named_;  // values that take the name of a graph output
+  std::unordered_set<NodeId> removed_;
+};
+
+/// Whether the node is the standard's operator of this name.
+bool is_op(const Node& node, std::string_view op_type);
+/// Whether nothing but this one input takes the value.
+bool has_one_use(const GraphValue& value);
+/// Whether the value is used at all.
+bool is_used(const Graph& graph, ValueId id);
+/// Whether the first output is used and no other is.
+bool is_only_output(const Graph& graph, const Node& node);
+/// The tensor type of the value; a type without dtype and rank where it is not a tensor or not known.
+const TensorType& tensor_type(const Graph& graph, ValueId id);
+/// Whether the operator gives other outputs for the same inputs from run to run.
+bool is_random(const Node& node);
+bool has_subgraph(const Node& node);
+
+}  // namespace rh::passes

@@ -1,0 +1,241 @@
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "graph/check.h"
+#include "graph/text_parse.h"
+#include "graph/text_print.h"
+#include "passes/driver.h"
+
+namespace rh {
+namespace {
+
+/// One case of tests/passes/<pass>.txt:
+///   === what it is for
+///   <graph before>
+///   ---
+///   <graph after>, or the word `unchanged`
+/// Names of further passes to run may follow in parentheses: "=== chain (dead_nodes)".
+struct PassCase {
+  std::string pass, title, before, after;
+  std::vector<std::string> passes;
+  friend void PrintTo(const PassCase& c, std::ostream* out) { *out << c.pass << ": " << c.title; }
+};
+
+const char* const kFiles[] = {"constant_nodes",   "if_branches",           "identities", "adjacent_views", "shape_arithmetic",
+                              "constant_folding", "common_subexpressions", "conv_scale", "dead_nodes"};
+
+void read_title(PassCase& c) {
+  const size_t open = c.title.rfind('(');
+  if (open == std::string::npos || !c.title.ends_with(')')) return;
+  std::istringstream names(c.title.substr(open + 1, c.title.size() - open - 2));
+  for (std::string name; names >> name;) c.passes.push_back(name);
+}
+
+std::vector<PassCase> read_cases() {
+  std::vector<PassCase> cases;
+  for (const char* pass : kFiles) {
+    std::ifstream file(std::string(RH_TEST_DATA) + "/../passes/" + pass + ".txt");
+    EXPECT_TRUE(file.good()) << pass;
+    std::string line;
+    std::string* part = nullptr;
+    while (std::getline(file, line)) {
+      if (line.starts_with("=== ")) {
+        cases.push_back({pass, line.substr(4), {}, {}, {pass}});
+        read_title(cases.back());
+        part = &cases.back().before;
+      } else if (line == "---") {
+        part = &cases.back().after;
+      } else if (part) {
+        *part += line + "\n";
+      }
+    }
+  }
+  return cases;
+}
+
+/// Knows what the cases need: Neg and Add of equal shapes in float, Expand of a scalar.
+class SmallEvaluator final : public ConstantEvaluator {
+ public:
+  std::vector<Value> evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs) override {
+    ++calls;
+    if (node.op_type == "Abs") throw Error(ErrorCode::invalid_argument, "the kernel refuses");
+    if (node.op_type == "Expand") return {Value(Tensor::from<float>(Shape{2}, std::vector<float>(2, *inputs[0].tensor().data<float>())))};
+    if (node.op_type != "Neg" && node.op_type != "Add") return {};
+    const Tensor& x = inputs[0].tensor();
+    Tensor y(x.dtype(), x.shape());
+    for (int64_t i = 0; i < x.elements(); ++i) {
+      y.data<float>()[i] = node.op_type == "Neg" ? -x.data<float>()[i] : x.data<float>()[i] + inputs[1].tensor().data<float>()[i];
+    }
+    return {Value(std::move(y))};
+  }
+
+  int calls = 0;
+};
+
+std::vector<Pass> select(const std::vector<std::string>& names) {
+  std::vector<Pass> passes;
+  for (const Pass& pass : standard_passes()) {
+    if (std::find(names.begin(), names.end(), pass.name) != names.end()) passes.push_back(pass);
+  }
+  return passes;
+}
+
+const PrintOptions kWhole{.types = false, .max_elements = -1};
+
+class PassText : public testing::TestWithParam<PassCase> {};
+
+TEST_P(PassText, GivesTheGraphAfter) {
+  const PassCase& c = GetParam();
+  const bool unchanged = c.after == "unchanged\n";
+  auto graph = parse_graph(c.before);
+  check(*graph);
+  const auto expected = parse_graph(unchanged ? c.before : c.after);
+  infer_types(*expected);
+  const auto passes = select(c.passes);
+  ASSERT_EQ(passes.size(), c.passes.size());
+  SmallEvaluator evaluator;
+  const PassReport report = run_passes(*graph, passes, {}, &evaluator);
+  check(*graph);
+  EXPECT_EQ(print(*graph, kWhole), print(*expected, kWhole));
+  EXPECT_EQ(report.edits.empty(), unchanged);
+  EXPECT_TRUE(report.reached_fixed_point);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PassText, testing::ValuesIn(read_cases()), [](const auto& info) {
+  std::string name = info.param.pass + "_" + std::to_string(info.index);
+  return name;
+});
+
+TEST(Driver, EveryPassHasItsCases) {
+  const auto passes = standard_passes();
+  ASSERT_EQ(passes.size(), std::size(kFiles));
+  const auto cases = read_cases();
+  for (const Pass& pass : passes) {
+    const auto count = [&](bool unchanged) {
+      return std::count_if(cases.begin(), cases.end(),
+                           [&](const PassCase& c) { return c.pass == pass.name && (c.after == "unchanged\n") == unchanged; });
+    };
+    EXPECT_GT(count(true), 0) << pass.name << " has no case in which it must not fire";
+    EXPECT_GT(count(false), 0) << pass.name << " has no case in which it fires";
+  }
+}
+
+constexpr const char* kChain = R"(<opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y)
+{
+  [one] a = Identity (x)
+  [two] b = Identity (a)
+  [three] c = Neg (b)
+  [four] y = Identity (c)
+  [five] d = Abs (x)
+}
+)";
+
+TEST(Driver, ReportsEditsAndWhatBecameOfNodes) {
+  auto graph = parse_graph(kChain);
+  const PassReport report = run_passes(*graph, standard_passes());
+  EXPECT_EQ(graph->node_count(), 1u);
+  ASSERT_EQ(report.edits.size(), 2u);
+  EXPECT_EQ(report.edits[0].pass, "identities");
+  EXPECT_EQ(report.edits[0].rewrites, 3);
+  EXPECT_EQ(report.edits[0].graph, "g");
+  EXPECT_EQ(report.edits[1].pass, "dead_nodes");
+  std::string eliminated;
+  for (const EliminatedNode& entry : report.eliminated) eliminated += entry.node->name + ":" + std::string(entry.pass) + " ";
+  EXPECT_EQ(eliminated, "one:identities two:identities four:identities five:dead_nodes ");
+  EXPECT_EQ(report.rounds, 2);
+}
+
+TEST(Driver, LevelsAndNamesSwitchPassesOff) {
+  const struct {
+    PassOptions options;
+    size_t nodes;
+  } rows[] = {
+      {{.level = 0}, 5},
+      {{.level = 1}, 1},
+      {{.disabled = {"identities"}}, 4},
+      {{.disabled = {"identities", "dead_nodes"}}, 5},
+      {{.disabled = {"dead_nodes"}}, 2},
+  };
+  for (const auto& row : rows) {
+    auto graph = parse_graph(kChain);
+    run_passes(*graph, standard_passes(), row.options);
+    EXPECT_EQ(graph->node_count(), row.nodes);
+  }
+  auto graph = parse_graph(kChain);
+  EXPECT_THROW(run_passes(*graph, standard_passes(), {.disabled = {"no_such_pass"}}), Error);
+}
+
+TEST(Driver, StopsAfterSoManyRewrites) {
+  for (int64_t most = 0; most <= 4; ++most) {
+    auto graph = parse_graph(kChain);
+    run_passes(*graph, standard_passes(), {.max_rewrites = most});
+    check(*graph);
+    EXPECT_EQ(graph->node_count(), static_cast<size_t>(5 - most));
+  }
+}
+
+TEST(Driver, DumpsTheGraphAroundEachEdit) {
+  const std::string folder = testing::TempDir() + "rh_pass_dump";
+  auto graph = parse_graph(kChain);
+  run_passes(*graph, standard_passes(), {.disabled = {"dead_nodes"}, .dump_folder = folder});
+  const auto read = [&](const char* name) {
+    std::ifstream file(folder + "/" + name);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  };
+  EXPECT_EQ(print(*parse_graph(read("0001_identities.before.txt"))), kChain);
+  EXPECT_EQ(parse_graph(read("0001_identities.after.txt"))->node_count(), 2u);
+}
+
+TEST(Driver, NamesThePassThatBreaksTheGraph) {
+  const auto breaks = [](const Graph& graph, PassContext&) {
+    Edit edit(graph);
+    edit.remove_node(graph.nodes().front());
+    return edit;
+  };
+  const Pass passes[] = {{"vandal", PassLevel::basic, breaks}};
+  auto graph = parse_graph(kChain);
+  try {
+    run_passes(*graph, passes);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("pass 'vandal' failed"), std::string::npos) << error.message();
+  }
+}
+
+TEST(Driver, ProvenanceFollowsTheWork) {
+  auto graph = parse_graph(R"(<opset_import: ["" : 17]>
+g (float[1, 1, 4] x) => (float[1, 1, 4] y)
+<float[1, 1, 1] w = {2}, float[1] s = {3}, float[1] b = {0}, float[1] m = {0}, float[1] v = {1}>
+{
+  [conv] t = Conv (x, w)
+  [norm] y = BatchNormalization <epsilon = 0.0> (t, s, b, m, v)
+})");
+  const PassReport report = run_passes(*graph, standard_passes());
+  ASSERT_EQ(graph->node_count(), 1u);
+  const Node& node = graph->node(graph->nodes()[0]);
+  ASSERT_EQ(node.provenance.size(), 2u);
+  EXPECT_EQ(node.provenance[0]->name, "conv");
+  EXPECT_EQ(node.provenance[1]->name, "norm");
+  EXPECT_TRUE(report.eliminated.empty());
+}
+
+TEST(Driver, EvaluatesEachNodeOnceInALongChain) {
+  std::string text = "<opset_import: [\"\" : 17]>\ng () => (float[1] y) <float[1] v0 = {1}> {\n";
+  const int length = 2000;
+  for (int i = 0; i < length; ++i) text += (i + 1 < length ? "v" + std::to_string(i + 1) : "y") + " = Neg (v" + std::to_string(i) + ")\n";
+  auto graph = parse_graph(text + "}");
+  SmallEvaluator evaluator;
+  run_passes(*graph, standard_passes(), {}, &evaluator);
+  EXPECT_EQ(graph->node_count(), 0u);
+  EXPECT_EQ(evaluator.calls, length);
+  EXPECT_EQ(*graph->value(graph->outputs()[0]).initializer.tensor().data<float>(), 1.0f);
+}
+
+}  // namespace
+}  // namespace rh
