@@ -1,5 +1,6 @@
 #include "providers/cpu/elements.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace rh::cpu {
@@ -45,6 +46,19 @@ int64_t checked_index(int64_t index, int64_t size, const char* what) {
     fail(ErrorCode::invalid_argument, "{} is {}, expected a value in [{}, {}]", what, index, -size, size - 1);
   }
   return index < 0 ? index + size : index;
+}
+
+const int64_t* indices_of(RunContext& context, int input) {
+  const TensorView view = context.input(input);
+  if (view.dtype() == DType::int64) return view.data<int64_t>();
+  const int64_t count = view.elements();
+  int64_t* indices = context.scratch_array<int64_t>(count);
+  if (view.dtype() == DType::int32) {
+    std::copy_n(view.data<int32_t>(), count, indices);
+  } else {
+    for (int64_t i = 0; i < count; ++i) indices[i] = element_as_int(view, i);
+  }
+  return indices;
 }
 
 int64_t scalar_int(const RunContext& context, int input, const char* what) {

@@ -58,6 +58,9 @@ std::optional<InlineVector<int64_t, 8>> ints_of(const ops::IntsOperand& operand,
 /// [-size, size).
 int64_t checked_index(int64_t index, int64_t size, const char* what);
 
+/// All elements of an integer input as int64: the input's own memory where it has that type, else scratch memory.
+const int64_t* indices_of(RunContext& context, int input);
+
 /// The only element of an input. Throws Error{invalid_argument} naming `what` where it has another number of elements.
 int64_t scalar_int(const RunContext& context, int input, const char* what);
 

@@ -22,8 +22,9 @@ class GatherKernel final : public Kernel {
     ElementOutput y(context, 0, x.dtype(), y_shape);
     const int64_t size = shape[axis], block = shape.product(axis + 1, shape.rank()), count = indices.elements();
     // Indices are checked and made positions once, before the loop over rows runs in several threads.
+    const int64_t* given = indices_of(context, 1);
     int64_t* positions = context.scratch_array<int64_t>(count);
-    for (int64_t i = 0; i < count; ++i) positions[i] = checked_index(element_as_int(indices, i), size, "Gather: indices");
+    for (int64_t i = 0; i < count; ++i) positions[i] = checked_index(given[i], size, "Gather: indices");
     const double bytes = static_cast<double>(block) * static_cast<double>(compute::element_bytes(x.kind()));
     if (block > 0) {
       context.parallel().for_range(shape.product(0, axis) * count, {2 * bytes, 1.0}, [&](Range part) {

@@ -1,0 +1,49 @@
+#include "ops/tensor/compress.h"
+
+#include <algorithm>
+
+#include "providers/cpu/elements.h"
+
+namespace rh::cpu {
+
+class CompressKernel final : public Kernel {
+ public:
+  using Types = AnyType;
+
+  explicit CompressKernel(const KernelInfo& info) : op_(info.attributes<ops::Compress>()) {}
+
+  Status run(RunContext& context) const override {
+    const ElementInput x(context, 0);
+    const TensorView condition = context.input(1);
+    const Shape& shape = x.shape();
+    const int axis = op_.axis ? normalize_axis(*op_.axis, shape.rank(), "Compress: axis") : 0;
+    const int64_t outer = op_.axis ? shape.product(0, axis) : 1, size = op_.axis ? shape[axis] : x.elements();
+    const int64_t inner = op_.axis ? shape.product(axis + 1, shape.rank()) : 1;
+    // A shorter condition drops what lies beyond it; what a longer one says of elements that are not there has no effect.
+    int64_t* kept = context.scratch_array<int64_t>(size);
+    int64_t count = 0;
+    for (int64_t i = 0; i < std::min(size, condition.elements()); ++i) {
+      if (condition.data<bool>()[i]) kept[count++] = i;
+    }
+    Shape y_shape{count};
+    if (op_.axis) {
+      y_shape = shape;
+      y_shape[axis] = count;
+    }
+    ElementOutput y(context, 0, x.dtype(), y_shape);
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t i = 0; i < count; ++i) {
+        compute::copy_elements(x.kind(), x.at((o * size + kept[i]) * inner), y.at((o * count + i) * inner), inner);
+      }
+    }
+    y.finish();
+    return {};
+  }
+
+ private:
+  ops::Compress op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(CompressKernel)

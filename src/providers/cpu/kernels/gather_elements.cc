@@ -1,0 +1,57 @@
+#include "ops/tensor/gather_elements.h"
+
+#include "providers/cpu/elements.h"
+
+namespace rh::cpu {
+
+class GatherElementsKernel final : public Kernel {
+ public:
+  using Types = AnyType;
+
+  explicit GatherElementsKernel(const KernelInfo& info) : op_(info.attributes<ops::GatherElements>()) {}
+
+  Status run(RunContext& context) const override {
+    const ElementInput x(context, 0);
+    const Shape &shape = x.shape(), &count = context.input(1).shape();
+    const int rank = shape.rank();
+    const int axis = normalize_axis(op_.axis, rank, "GatherElements: axis");
+    bool fits = count.rank() == rank;
+    for (int k = 0; fits && k < rank; ++k) fits = k == axis || count[k] <= shape[k];
+    if (!fits) {
+      return error_status(ErrorCode::invalid_argument, "GatherElements: indices have shape {}, expected rank {} and at most {} off axis {}",
+                          count.to_string(), rank, shape.to_string(), axis);
+    }
+    const int64_t* indices = indices_of(context, 1);
+    ElementOutput y(context, 0, x.dtype(), count);
+    if (y.elements() == 0) return {};
+    const Shape strides = strides_of(shape);
+    const int64_t inner = count[rank - 1];
+    compute::dispatch_kind(x.kind(), [&]<typename T>() {
+      const T* from = reinterpret_cast<const T*>(x.data());
+      T* to = reinterpret_cast<T*>(y.data());
+      context.parallel().for_range(y.elements() / inner, {24.0 * inner, 4.0 * inner}, [&](Range part) {
+        for (int64_t row = part.begin; row < part.end; ++row) {
+          int64_t base = 0, left = row;
+          for (int k = rank - 2; k >= 0; --k) {
+            if (k != axis) base += left % count[k] * strides[k];
+            left /= count[k];
+          }
+          const int64_t step = axis == rank - 1 ? 0 : 1;
+          for (int64_t i = 0; i < inner; ++i) {
+            const int64_t index = checked_index(indices[row * inner + i], shape[axis], "GatherElements: indices");
+            to[row * inner + i] = from[base + index * strides[axis] + i * step];
+          }
+        }
+      });
+    });
+    y.finish();
+    return {};
+  }
+
+ private:
+  ops::GatherElements op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(GatherElementsKernel)

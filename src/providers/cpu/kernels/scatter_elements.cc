@@ -1,0 +1,57 @@
+#include "ops/tensor/scatter_elements.h"
+
+#include "providers/cpu/scatter_update.h"
+
+namespace rh::cpu {
+
+/// Updates are applied in order, so that with equal indices the last one stands.
+class ScatterElementsKernel final : public Kernel {
+ public:
+  using Types = AnyType;
+
+  explicit ScatterElementsKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::ScatterElements>()), in_place_(may_overwrite_data(info.node())) {}
+
+  std::span<const Alias> aliases() const override {
+    return in_place_ ? std::span<const Alias>(kInPlaceOfFirstInput) : std::span<const Alias>();
+  }
+
+  Status run(RunContext& context) const override {
+    const ElementInput x(context, 0), updates(context, 2);
+    const Shape &shape = x.shape(), &count = context.input(1).shape();
+    const int rank = shape.rank();
+    const int axis = normalize_axis(op_.axis, rank, "ScatterElements: axis");
+    bool fits = count.rank() == rank && updates.shape() == count;
+    for (int k = 0; fits && k < rank; ++k) fits = k == axis || count[k] <= shape[k];
+    if (!fits) {
+      return error_status(ErrorCode::invalid_argument,
+                          "ScatterElements: indices have shape {} and updates {}, expected the same, rank {} and at most {} off axis {}",
+                          count.to_string(), updates.shape().to_string(), rank, shape.to_string(), axis);
+    }
+    const int64_t* indices = indices_of(context, 1);
+    const int64_t total = count.elements();
+    const Shape strides = strides_of(shape);
+    int64_t* places = context.scratch_array<int64_t>(total);
+    Shape at(static_cast<size_t>(rank), 0);
+    for (int64_t i = 0; i < total; ++i) {
+      places[i] = checked_index(indices[i], shape[axis], "ScatterElements: indices") * strides[axis];
+      for (int k = 0; k < rank; ++k) places[i] += k == axis ? 0 : at[k] * strides[k];
+      for (int k = rank - 1; k >= 0 && ++at[k] == count[k]; --k) at[k] = 0;
+    }
+    ElementOutput y(context, 0, x.dtype(), shape);
+    start_from_data(x, y);
+    RH_RETURN_IF_ERROR(with_scatter_write(op_.reduction, x.dtype(), updates, y, [&](auto write) {
+      for (int64_t i = 0; i < total; ++i) write(places[i], i, 1);
+    }));
+    y.finish();
+    return {};
+  }
+
+ private:
+  ops::ScatterElements op_;
+  bool in_place_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(ScatterElementsKernel)

@@ -1,0 +1,52 @@
+#include "ops/tensor/trilu.h"
+
+#include <algorithm>
+
+#include "providers/cpu/elements.h"
+
+namespace rh::cpu {
+
+class TriluKernel final : public Kernel {
+ public:
+  using Types = AnyType;
+
+  explicit TriluKernel(const KernelInfo& info) : op_(info.attributes<ops::Trilu>()) {}
+
+  Status run(RunContext& context) const override {
+    const ElementInput x(context, 0);
+    const int rank = x.shape().rank();
+    if (rank < 2) return error_status(ErrorCode::invalid_argument, "Trilu: the input has rank {}, expected at least 2", rank);
+    const int64_t rows = x.shape()[rank - 2], columns = x.shape()[rank - 1];
+    const int64_t diagonal = std::clamp(context.has_input(1) ? scalar_int(context, 1, "Trilu: k") : 0, -rows - 1, columns + 1);
+    ElementOutput y(context, 0, x.dtype(), x.shape());
+    if (y.elements() == 0) return {};
+    compute::dispatch_kind(x.kind(), [&]<typename T>() {
+      const T* from = reinterpret_cast<const T*>(x.data());
+      T* to = reinterpret_cast<T*>(y.data());
+      context.parallel().for_range(y.elements() / columns, {2.0 * sizeof(T) * columns, 0.2 * columns}, [&](Range part) {
+        for (int64_t row = part.begin; row < part.end; ++row) {
+          // Columns from `split` on belong to the upper triangle; the lower one reaches up to and with the diagonal itself.
+          const int64_t split = std::clamp<int64_t>(row % rows + diagonal + (op_.upper ? 0 : 1), 0, columns);
+          const T* a = from + row * columns;
+          T* b = to + row * columns;
+          if (op_.upper) {
+            std::fill_n(b, split, T());
+            std::copy(a + split, a + columns, b + split);
+          } else {
+            std::copy_n(a, split, b);
+            std::fill(b + split, b + columns, T());
+          }
+        }
+      });
+    });
+    y.finish();
+    return {};
+  }
+
+ private:
+  ops::Trilu op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(TriluKernel)

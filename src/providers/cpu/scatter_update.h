@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "ops/tensor/scatter_reduction.h"
+#include "providers/cpu/elements.h"
+
+namespace rh::cpu {
+
+/// What a scatter puts in the place of `old`. NaN spreads through minimum and maximum. Floats are combined in float.
+template <typename T>
+T reduced(ops::ScatterReduction reduction, T old, T update) {
+  using Wide = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+  const Wide a = static_cast<Wide>(old), b = static_cast<Wide>(update);
+  switch (reduction) {
+    case ops::ScatterReduction::add: return static_cast<T>(a + b);
+    case ops::ScatterReduction::mul: return static_cast<T>(a * b);
+    case ops::ScatterReduction::min: return b != b || b < a ? update : old;
+    case ops::ScatterReduction::max: return b != b || a < b ? update : old;
+    default: return update;
+  }
+}
+
+/// Calls update(write) where write(to, from, count) puts `count` updates, from position `from` of the updates on, to position `to` of the
+/// output.
+template <typename Update>
+Status with_scatter_write(ops::ScatterReduction reduction, DType dtype, const ElementInput& updates, const ElementOutput& y,
+                          Update&& update) {
+  if (reduction == ops::ScatterReduction::none) {
+    update([&](int64_t to, int64_t from, int64_t count) { compute::copy_elements(y.kind(), updates.at(from), y.at(to), count); });
+    return {};
+  }
+  return dispatch<Concat<NumericTypes, Types<bool>>>(dtype, "reduction", [&]<typename T>() {
+    const T* x = reinterpret_cast<const T*>(updates.data());
+    T* out = reinterpret_cast<T*>(y.data());
+    update([&](int64_t to, int64_t from, int64_t count) {
+      for (int64_t i = 0; i < count; ++i) out[to + i] = reduced<T>(reduction, out[to + i], x[from + i]);
+    });
+  });
+}
+
+/// The output begins as a copy of input 0, unless it took over its memory.
+inline void start_from_data(const ElementInput& x, const ElementOutput& y) {
+  if (y.data() != x.data()) compute::copy_elements(x.kind(), x.data(), y.data(), x.elements());
+}
+
+/// Input 0 may be overwritten unless the node reads the same value again as indices or updates.
+inline bool may_overwrite_data(const NodeView& node) {
+  const auto& inputs = node.node().inputs;
+  return inputs.size() == 3 && inputs[0] != inputs[1] && inputs[0] != inputs[2];
+}
+
+inline constexpr Alias kInPlaceOfFirstInput[] = {{0, 0, Alias::Kind::in_place}};
+
+}  // namespace rh::cpu

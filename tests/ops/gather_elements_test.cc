@@ -1,0 +1,19 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+const std::vector<OpCase> kGatherElements = {
+    {13, {attr("axis", 1)}, {normal({2, 3}), values({2, 2}, {0, -1, 2, 1}).as(DType::int64)}, "last axis"},
+    {11, {}, {normal({3, 3}), values({2, 3}, {1, 2, 0, 2, -3, 0}).as(DType::int32)}, "first axis, int32"},
+    {13, {attr("axis", -2)}, {normal({2, 3, 2}), values({1, 4, 2}, {0, 1, 2, 0, 1, 1, 2, 2}).as(DType::int64)}, "middle axis, longer"},
+    {13, {}, {normal({3}), values({0}, {}).as(DType::int64)}, "no indices"},
+    {13, {}, {normal({3}), ints({3})}, "index out of range", {"indices", "3", "[-3, 2]"}},
+    {13, {}, {normal({3, 2}), values({3, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 0}).as(DType::int64)}, "indices too wide", {"[3, 3]", "[3, 2]"}},
+};
+RH_OP_TEST(GatherElements, kGatherElements, DTypeSet::all())
+
+}  // namespace
+}  // namespace rh::test

@@ -1,0 +1,31 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+const Input kPairs = values({3, 1}, {4, -5, 2}).as(DType::int64);
+
+const std::vector<OpCase> kScatterND = {
+    {11, {}, {normal({5}), kPairs, normal({3})}, "elements"},
+    {13, {}, {normal({5, 2, 3}), kPairs, normal({3, 2, 3})}, "blocks"},
+    {16, {}, {normal({2, 3}), values({2, 2}, {0, 1, 1, -1}).as(DType::int64), normal({2})}, "pairs"},
+    {13, {}, {normal({5}), values({0, 1}, {}).as(DType::int64), normal({0})}, "no updates"},
+    {13, {}, {normal({5}), values({1, 1}, {5}).as(DType::int64), normal({1})}, "index out of range", {"indices", "5", "[-5, 4]"}},
+    {13, {}, {normal({5, 2}), kPairs, normal({3, 3})}, "updates do not fit", {"[3, 3]", "[3, 2]"}},
+};
+RH_OP_TEST(ScatterND, kScatterND, DTypeSet::all())
+
+const Input kRepeated = values({4, 1}, {1, 3, 1, 0}).as(DType::int64);
+const std::vector<OpCase> kReductions = {
+    {16, {attr("reduction", "add")}, {normal({5, 2}), kRepeated, normal({4, 2})}, "add"},
+    {16, {attr("reduction", "mul")}, {normal({5, 2}), kRepeated, normal({4, 2})}, "multiply"},
+    {18, {attr("reduction", "min")}, {normal({5, 2}), kRepeated, normal({4, 2})}, "minimum"},
+    {18, {attr("reduction", "max")}, {normal({5, 2}), kRepeated, normal({4, 2})}, "maximum"},
+    {18, {attr("reduction", "mean")}, {normal({5, 2}), kRepeated, normal({4, 2})}, "unknown reduction", {"mean"}},
+};
+TEST(OpCases, ScatterNDReductions) { run_op_cases("ScatterND", kReductions, NumericTypes::set); }
+
+}  // namespace
+}  // namespace rh::test
