@@ -75,9 +75,12 @@ Model read_model(std::span<const std::byte> bytes, const ReadOptions& options) {
                  });
 }
 
-Tensor read_tensor(std::span<const std::byte> bytes) {
+Tensor read_tensor(std::span<const std::byte> bytes, std::string* name) {
   TensorReader tensors({.bytes = text_of(bytes)}, nullptr);
-  return tensors.read(text_of(bytes));
+  std::string_view text;
+  Tensor tensor = tensors.read(text_of(bytes), &text);
+  if (name) *name = text;
+  return tensor;
 }
 
 Value read_value(std::span<const std::byte> bytes, const ValueType& type) {

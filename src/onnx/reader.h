@@ -32,8 +32,8 @@ struct ReadOptions {
 Model read_model(const std::string& path, const ReadOptions& options = {});
 Model read_model(std::span<const std::byte> bytes, const ReadOptions& options = {});
 
-/// A TensorProto, as in the .pb files of test data; copied.
-Tensor read_tensor(std::span<const std::byte> bytes);
+/// A TensorProto, as in the .pb files of test data; copied. `name`, where given, gets the tensor's name.
+Tensor read_tensor(std::span<const std::byte> bytes, std::string* name = nullptr);
 /// A message of the kind that `type` says: TensorProto, SparseTensorProto, SequenceProto, MapProto or OptionalProto; copied.
 Value read_value(std::span<const std::byte> bytes, const ValueType& type);
 

@@ -1,0 +1,123 @@
+#include "model_options.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+
+namespace rh::cli {
+
+namespace {
+
+std::pair<std::string, std::string> split(const std::string& text, const char* what) {
+  const size_t at = text.find('=');
+  if (at == std::string::npos || at == 0) throw std::runtime_error(std::string(what) + " '" + text + "' has no '=', expected name=value");
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+template <typename T, typename Distribution>
+void fill(Ort::Value& value, std::mt19937& random, Distribution distribution) {
+  T* data = static_cast<T*>(value.GetTensorMutableRawData());
+  const size_t count = value.GetTensorTypeAndShapeInfo().GetElementCount();
+  for (size_t i = 0; i < count; ++i) data[i] = static_cast<T>(distribution(random));
+}
+
+// Floats are standard normal; integers 0 or 1, which every mask, index and token id allows.
+Ort::Value generate(const std::string& name, ONNXTensorElementDataType type, const std::vector<int64_t>& shape, std::mt19937& random) {
+  Ort::Value value = make_tensor(type, shape);
+  std::normal_distribution<float> normal;
+  std::uniform_int_distribution<int> bit(0, 1);
+  const size_t count = value.GetTensorTypeAndShapeInfo().GetElementCount();
+  switch (type) {
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT: fill<float>(value, random, normal); break;
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE: fill<double>(value, random, normal); break;
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16: fill<Ort::Float16_t>(value, random, normal); break;
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16: fill<Ort::BFloat16_t>(value, random, normal); break;
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL:
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8:
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8: fill<uint8_t>(value, random, bit); break;
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16:
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16: fill<uint16_t>(value, random, bit); break;
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32:
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32: fill<uint32_t>(value, random, bit); break;
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64:
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64: fill<uint64_t>(value, random, bit); break;
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING: {
+      const std::vector<const char*> words(count, "word");
+      value.FillStringTensor(words.data(), words.size());
+      break;
+    }
+    default: throw std::runtime_error("input '" + name + "' has an element type that cannot be generated; give it a file with --input");
+  }
+  return value;
+}
+
+}  // namespace
+
+void ModelOptions::declare(CLI::App& app) {
+  app.add_option("model", model, "The .onnx file")->required();
+  app.add_option("-t,--threads", threads, "Threads inside an operator; 0: as many as the machine allows");
+  app.add_option("-O,--optimization", optimization, "0 none, 1 basic, 2 extended, 99 all")->check(CLI::IsMember({0, 1, 2, 99}));
+  app.add_option("--config", config, "Session configuration, key=value");
+  app.add_option("-i,--input", inputs, "A .npy, .npz or .pb file, or name=file");
+  app.add_option("-d,--dim", dims, "Size of a symbolic dimension for generated inputs, name=size");
+  app.add_option("--seed", seed, "Of generated inputs");
+}
+
+Ort::Env& ModelOptions::environment() const {
+  static Ort::Env env(ORT_LOGGING_LEVEL_WARNING, "roundhouse");
+  return env;
+}
+
+Ort::Session ModelOptions::session() const {
+  Ort::SessionOptions options;
+  options.SetIntraOpNumThreads(threads);
+  options.SetGraphOptimizationLevel(static_cast<GraphOptimizationLevel>(optimization));
+  for (const std::string& entry : config) {
+    const auto [key, value] = split(entry, "--config");
+    options.AddConfigEntry(key.c_str(), value.c_str());
+  }
+  return Ort::Session(environment(), model.c_str(), options);
+}
+
+std::vector<NamedValue> ModelOptions::values(const Ort::Session& session) const {
+  const std::vector<std::string> names = session.GetInputNames();
+  std::vector<NamedValue> result;
+  for (const std::string& text : inputs) {
+    const size_t at = text.find('=');
+    const bool named = at != std::string::npos && std::find(names.begin(), names.end(), text.substr(0, at)) != names.end();
+    for (NamedValue& value : read_arrays(named ? text.substr(at + 1) : text)) {
+      std::string name = named ? text.substr(0, at) : value.first;
+      if (std::find(names.begin(), names.end(), name) == names.end()) {  // nameless, or a name of its own: by position
+        if (result.size() >= names.size())
+          throw std::runtime_error(text + ": the model has only " + std::to_string(names.size()) + " inputs");
+        name = names[result.size()];
+      }
+      result.emplace_back(std::move(name), std::move(value.second));
+    }
+  }
+  std::map<std::string, int64_t> sizes;
+  for (const std::string& text : dims) {
+    const auto [name, size] = split(text, "--dim");
+    sizes[name] = std::stoll(size);
+  }
+  std::mt19937 random(seed);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (std::any_of(result.begin(), result.end(), [&](const NamedValue& v) { return v.first == names[i]; })) continue;
+    const Ort::TypeInfo type = session.GetInputTypeInfo(i);
+    if (type.GetONNXType() != ONNX_TYPE_TENSOR)
+      throw std::runtime_error("input '" + names[i] + "' is not a tensor and cannot be generated");
+    const auto info = type.GetTensorTypeAndShapeInfo();
+    std::vector<int64_t> shape = info.GetShape();
+    const std::vector<const char*> symbols = info.GetSymbolicDimensions();
+    for (size_t k = 0; k < shape.size(); ++k) {
+      if (shape[k] >= 0) continue;
+      const auto size = sizes.find(symbols[k] ? symbols[k] : "");
+      shape[k] = size == sizes.end() ? 1 : size->second;
+    }
+    result.emplace_back(names[i], generate(names[i], info.GetElementType(), shape, random));
+  }
+  return result;
+}
+
+}  // namespace rh::cli
