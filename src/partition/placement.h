@@ -17,7 +17,7 @@ struct NodePlacement {
   std::string op_type;   ///< as in the model
   std::string provider;  ///< empty where no node of the final graph stands for it
   std::string kernel;    ///< operator that computes it in the final graph, with its opset: "Conv(11)"
-  std::string reason;    ///< why it is gone ("folded or removed at load"); empty where it runs
+  std::string reason;    ///< why it is gone ("gone after pass constant_folding"); empty where it runs
   std::vector<Refusal> refusals;
 };
 
