@@ -1,0 +1,132 @@
+#include "session/compile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "graph/check.h"
+#include "onnx/writer.h"
+#include "partition/assignment.h"
+#include "passes/driver.h"
+#include "providers/cpu/cpu_provider.h"
+#include "session/constant_evaluator.h"
+#include "session/model_options.h"
+#include "session/plan_builder.h"
+
+namespace rh {
+
+namespace {
+
+class Stopwatch {
+ public:
+  /// Milliseconds since the last call, or since it was made.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const double ms = std::chrono::duration<double, std::milli>(now - last_).count();
+    last_ = now;
+    return ms;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& options) {
+  const auto skip = options.config.find("roundhouse.unknown_providers");
+  const bool skip_unknown = skip != options.config.end() && skip->second == "skip";
+  std::vector<std::shared_ptr<Provider>> providers;
+  std::shared_ptr<Provider> cpu;
+  for (const ProviderChoice& choice : options.providers) {
+    if (skip_unknown && provider_registry().canonical_name(choice.name).empty()) continue;
+    auto provider = provider_registry().make(choice.name, choice.options);
+    if (provider->name() == cpu::kProviderName) {
+      cpu = std::move(provider);
+    } else {
+      providers.push_back(std::move(provider));
+    }
+  }
+  providers.push_back(cpu ? std::move(cpu) : provider_registry().make(cpu::kProviderName, {}));
+  return providers;
+}
+
+// Names that are no passes of ours are those of other runtimes, and harmless.
+void disable_listed(const std::string& list, std::vector<std::string>& disabled) {
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    const std::string name = list.substr(begin, end - begin);
+    if (find_pass(standard_passes(), name)) disabled.push_back(name);
+    begin = end + 1;
+  }
+}
+
+PassReport simplify(Graph& graph, const SessionOptions& options, const Parallel& parallel) {
+  PassOptions passes;
+  passes.level = static_cast<int>(options.optimization_level);
+  passes.disabled = options.disabled_passes;
+  const auto find = [&](const char* key) {
+    const auto at = options.config.find(key);
+    return at == options.config.end() ? std::string() : at->second;
+  };
+  disable_listed(find("optimization.disable_specified_optimizers"), passes.disabled);
+  passes.dump_folder = find("roundhouse.dump_graphs");
+  if (const std::string limit = find("roundhouse.max_rewrites"); !limit.empty()) passes.max_rewrites = std::atoll(limit.c_str());
+  CpuConstantEvaluator evaluator(parallel);
+  return run_passes(graph, standard_passes(), passes, &evaluator);
+}
+
+EliminationReasons reasons_of(const PassReport& passes) {
+  EliminationReasons reasons;
+  for (const EliminatedNode& gone : passes.eliminated) reasons[gone.node.get()] = "gone after pass " + std::string(gone.pass);
+  return reasons;
+}
+
+PlanOptions plan_options(const SessionOptions& options) {
+  const auto precision = options.config.find("roundhouse.precision");
+  const std::string_view text = precision == options.config.end() ? std::string_view() : precision->second;
+  return {.plan_memory = options.memory_pattern,
+          .kernels = {.strict_precision = text == "strict" || (text.empty() && options.deterministic), .fast_precision = text == "fast"},
+          .cancel = options.cancel_load.get()};
+}
+
+}  // namespace
+
+const ProviderRegistry& provider_registry() {
+  static const ProviderRegistry registry = [] {
+    ProviderRegistry made;
+    made.add(cpu::kProviderName, cpu::make_provider);
+    return made;
+  }();
+  return registry;
+}
+
+CompiledModel compile(Model model, const SessionOptions& options, const Parallel& parallel) {
+  Stopwatch watch;
+  CompiledModel compiled;
+  Graph& graph = *model.graph;
+  apply_model_options(graph, options);
+  Signature signature = declared_signature(graph);
+  name_unknown_dims(graph);
+  check(graph);
+  const OriginalNodes originals = collect_originals(graph);
+  const PassReport passes = simplify(graph, options, parallel);
+  complete_signature(signature, graph);
+  if (!options.optimized_model_path.empty()) onnx::write_model_file(model, options.optimized_model_path);
+  compiled.load.passes_ms = watch.lap();
+
+  compiled.providers = make_providers(options);
+  const Assignment assignment = assign(graph, compiled.providers);
+  check_all_assigned(graph, assignment);
+  compiled.placement = report_placement(originals, graph, assignment, compiled.providers, reasons_of(passes));
+  compiled.load.partition_ms = watch.lap();
+
+  compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options));
+  compiled.load.compile_ms = watch.lap();
+
+  compiled.inputs = std::move(signature.inputs);
+  compiled.outputs = std::move(signature.outputs);
+  compiled.overridable_initializers = std::move(signature.overridable_initializers);
+  compiled.model = std::move(model);
+  return compiled;
+}
+
+}  // namespace rh

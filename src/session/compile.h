@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "graph/graph.h"
+#include "partition/placement.h"
+#include "providers/provider.h"
+#include "providers/registry.h"
+#include "session/plan.h"
+#include "session/session.h"
+
+namespace rh {
+
+/// A model made ready to run, with what can be asked about it.
+struct CompiledModel {
+  Model model;  ///< the graph that the plan names nodes and values by
+  std::vector<std::shared_ptr<Provider>> providers;
+  std::unique_ptr<Plan> plan;
+  std::vector<ValueInfo> inputs, outputs, overridable_initializers;
+  std::vector<NodePlacement> placement;
+  SessionStatistics load;  ///< the times
+};
+
+/// The providers that a session may ask for.
+const ProviderRegistry& provider_registry();
+
+/// Model to plan: what the options change, inference, passes, placement, kernels and memory. Throws Error.
+CompiledModel compile(Model model, const SessionOptions& options, const Parallel& parallel);
+
+}  // namespace rh

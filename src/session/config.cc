@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <optional>
+
+#include "base/error.h"
+#include "session/options.h"
+
+namespace rh {
+
+namespace {
+
+/// A key of ours and the values that it takes; none listed: any.
+struct OwnKey {
+  std::string_view key;
+  std::initializer_list<std::string_view> values;
+};
+
+const OwnKey kOwnKeys[] = {
+    {"roundhouse.precision", {"strict", "fp32", "fast", "bf16"}},
+    {"roundhouse.unknown_providers", {"error", "skip"}},
+    {"roundhouse.max_rewrites", {}},
+    {"roundhouse.dump_graphs", {}},
+};
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t change = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row.back();
+}
+
+void check_own_key(const std::string& key, const std::string& value) {
+  const auto by_distance = [](std::string_view to) {
+    return [to](std::string_view a, std::string_view b) { return edit_distance(a, to) < edit_distance(b, to); };
+  };
+  std::vector<std::string_view> keys;
+  for (const OwnKey& own : kOwnKeys) {
+    keys.push_back(own.key);
+    if (own.key != key) continue;
+    if (own.values.size() == 0 || std::find(own.values.begin(), own.values.end(), value) != own.values.end()) return;
+    fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected one of: {}; the nearest is '{}'", key, value,
+         fmt::join(own.values, ", "), *std::min_element(own.values.begin(), own.values.end(), by_distance(value)));
+  }
+  fail(ErrorCode::invalid_argument, "there is no config entry '{}'; the nearest is '{}'", key,
+       *std::min_element(keys.begin(), keys.end(), by_distance(key)));
+}
+
+/// Config entries that repeat fields of the options.
+class ConfigReader {
+ public:
+  explicit ConfigReader(const std::map<std::string, std::string>& config) : config_(config) {}
+
+  const std::string* find(const std::string& key) const {
+    const auto at = config_.find(key);
+    return at == config_.end() ? nullptr : &at->second;
+  }
+  void number(const std::string& key, int& to) const {
+    const std::string* text = find(key);
+    if (!text) return;
+    int value = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+    if (error != std::errc() || end != text->data() + text->size()) {
+      fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected an integer", key, *text);
+    }
+    to = value;
+  }
+  std::optional<bool> flag(const std::string& key) const {
+    const std::string* text = find(key);
+    if (!text) return std::nullopt;
+    if (*text != "0" && *text != "1") fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected 0 or 1", key, *text);
+    return *text == "1";
+  }
+  void text(const std::string& key, std::string& to) const {
+    if (const std::string* value = find(key)) to = *value;
+  }
+  template <typename T>
+  void choice(const std::string& key, std::initializer_list<std::pair<std::string_view, T>> choices, T& to) const {
+    const std::string* text = find(key);
+    if (!text) return;
+    std::string names;
+    for (const auto& [name, value] : choices) {
+      if (name == *text) {
+        to = value;
+        return;
+      }
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected one of: {}", key, *text, names);
+  }
+
+ private:
+  const std::map<std::string, std::string>& config_;
+};
+
+}  // namespace
+
+void apply_config(SessionOptions& options) {
+  for (const auto& [key, value] : options.config) {
+    if (key.starts_with("roundhouse.")) check_own_key(key, value);
+  }
+  const ConfigReader config(options.config);
+  config.number("session.intra_op_num_threads", options.intra_op_threads);
+  config.number("session.inter_op_num_threads", options.inter_op_threads);
+  config.number("session.log_severity_level", options.log_severity);
+  config.number("session.log_verbosity_level", options.log_verbosity);
+  config.text("session.log_id", options.log_id);
+  config.text("session.optimized_model_filepath", options.optimized_model_path);
+  config.text("session.model_external_initializers_file_folder_path", options.external_data_folder);
+  if (const auto on = config.flag("session.enable_cpu_mem_arena")) options.cpu_arena = *on;
+  if (const auto on = config.flag("session.enable_mem_pattern")) options.memory_pattern = *on;
+  if (const auto on = config.flag("session.use_deterministic_compute")) options.deterministic = *on;
+  if (const std::string* prefix = config.find("session.enable_profiling")) {
+    options.profiling = !prefix->empty();
+    options.profile_prefix = *prefix;
+  }
+  using L = OptimizationLevel;
+  config.choice<L>("session.graph_optimization_level",
+                   {{"disable_all", L::none},
+                    {"enable_basic", L::basic},
+                    {"enable_extended", L::extended},
+                    {"enable_layout", L::layout},
+                    {"enable_all", L::all}},
+                   options.optimization_level);
+  using M = ExecutionMode;
+  config.choice<M>(
+      "session.execution_mode",
+      {{"sequential", M::sequential}, {"ort_sequential", M::sequential}, {"parallel", M::parallel}, {"ort_parallel", M::parallel}},
+      options.execution_mode);
+  if (options.intra_op_threads < 0) {
+    fail(ErrorCode::invalid_argument, "the number of threads within an operator is {}, expected 0 (all) or more", options.intra_op_threads);
+  }
+}
+
+}  // namespace rh

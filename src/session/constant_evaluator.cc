@@ -1,0 +1,14 @@
+#include "session/constant_evaluator.h"
+
+#include "providers/cpu/kernel.h"
+
+namespace rh {
+
+std::vector<Value> CpuConstantEvaluator::evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs) {
+  bool has_subgraph = false;
+  Graph::for_each_subgraph(node, [&](const Graph&) { has_subgraph = true; });
+  if (has_subgraph || !cpu::why_unsupported(NodeView(graph, node)).empty()) return {};
+  return cpu::evaluate_node(graph, node, inputs, parallel_);
+}
+
+}  // namespace rh

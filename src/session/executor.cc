@@ -1,0 +1,277 @@
+#include "session/executor.h"
+
+#include <algorithm>
+
+#include "session/profiler.h"
+
+namespace rh {
+
+namespace {
+
+std::string describe(const Value* value) {
+  if (!value || value->empty()) return "nothing";
+  if (value->is_tensor()) return std::string(to_string(value->tensor().dtype())) + value->tensor().shape().to_string();
+  if (value->is_sequence()) return fmt::format("a sequence of {}", value->sequence().elements.size());
+  return value->is_map() ? "a map" : value->is_sparse() ? "a sparse tensor" : "an empty optional";
+}
+
+// A tensor without owner lies in the frame, or in memory that the caller lends: whatever outlives the step must be copied.
+void make_owned(Tensor& tensor) {
+  if (tensor.defined() && !tensor.owns_memory()) tensor = tensor.clone();
+}
+
+bool is_owned(const Value& value) {
+  if (value.is_tensor()) return !value.tensor().defined() || value.tensor().owns_memory();
+  if (value.is_sequence()) return std::ranges::all_of(value.sequence().elements, is_owned);
+  if (value.is_map()) return value.map().keys.owns_memory() && value.map().values.owns_memory();
+  return !value.is_sparse() || (value.sparse().values.owns_memory() && value.sparse().indices.owns_memory());
+}
+
+Value owned(Value value) {
+  if (is_owned(value)) return value;
+  if (value.is_tensor()) {
+    make_owned(value.tensor());
+    return value;
+  }
+  if (value.is_sequence()) {
+    Sequence copy = value.sequence();
+    for (Value& element : copy.elements) element = owned(std::move(element));
+    return copy;
+  }
+  if (value.is_map()) {
+    Map copy = value.map();
+    make_owned(copy.keys);
+    make_owned(copy.values);
+    return copy;
+  }
+  SparseTensor copy = value.sparse();
+  make_owned(copy.values);
+  make_owned(copy.indices);
+  make_owned(copy.outer_indices);
+  return copy;
+}
+
+// What the caller gets shares with nobody: not with his inputs, nor with constants.
+Value separate(Value value) {
+  value = owned(std::move(value));
+  if (value.is_tensor() && value.tensor().owner().use_count() > 1) return value.tensor().clone();
+  if (value.is_sequence()) {
+    for (Value& element : value.sequence().elements) element = separate(std::move(element));
+  }
+  return value;
+}
+
+void check_bound(const Value& bound, DType dtype, const Shape& shape, const std::string& name) {
+  if (!bound.is_tensor() || bound.tensor().dtype() != dtype || !(bound.tensor().shape() == shape)) {
+    fail(ErrorCode::invalid_argument, "output '{}': the value given for it is {}, expected {}{}", name, describe(&bound), to_string(dtype),
+         shape.to_string());
+  }
+}
+
+class StepContext final : public RunContext {
+ public:
+  StepContext(Frame& frame, const Step& step)
+      : RunContext(frame.inputs_of(step), {frame.plan().output_dtypes.data() + step.first_output, static_cast<size_t>(step.output_count)},
+                   {frame.plan().outputs_wanted.get() + step.first_output, static_cast<size_t>(step.output_count)},
+                   frame.controls().parallel),
+        frame_(frame),
+        step_(step) {}
+
+  MutableView output(int i, DType dtype, const Shape& shape) override {
+    if (dtype == DType::undefined) fail(ErrorCode::fail, "output {} has no element type", i);
+    const int32_t slot = slot_of(i);
+    if (slot == kNoSlot) return unnamed(dtype, shape);
+    Value& value = frame_.value(slot);
+    if (frame_.plan().slots[static_cast<size_t>(slot)].kind == Slot::Kind::output && alias_of(i).kind == OutputAlias::Kind::none) {
+      give_output(slot, value, dtype, shape);
+    } else if (dtype == DType::string) {
+      value = Tensor(dtype, shape);
+      frame_.note_held(slot);
+    } else {
+      value = Tensor(dtype, shape, place(i, slot, bytes_of(dtype, shape.elements())), nullptr);
+    }
+    return value.tensor().mutable_view();
+  }
+
+  void set_output(int i, Value given) override {
+    const int32_t slot = slot_of(i);
+    if (slot == kNoSlot) return;
+    const Slot& target = frame_.plan().slots[static_cast<size_t>(slot)];
+    if (target.kind != Slot::Kind::output || alias_of(i).kind != OutputAlias::Kind::none) {
+      frame_.note_held(slot);
+    } else if (const Value& bound = frame_.bound_output(target.index); !bound.empty() && given.is_tensor()) {
+      const MutableView view = output(i, given.tensor().dtype(), given.tensor().shape());
+      copy_elements(given.tensor().view(), view);
+      return;
+    }
+    frame_.value(slot) = owned(std::move(given));
+  }
+
+  void output_view(int i, int from, const Shape& shape) override {
+    const int32_t slot = slot_of(i);
+    if (slot == kNoSlot) return;
+    const Tensor& source = input_tensor(from);
+    if (alias_of(i).kind == OutputAlias::Kind::view && alias_of(i).input == from) {
+      frame_.value(slot) = source.reshaped(shape);
+      if (source.owns_memory()) frame_.note_held(slot);
+      return;
+    }
+    if (shape.elements() != source.elements()) (void)source.reshaped(shape);
+    copy_elements(source.view(), output(i, source.dtype(), shape));
+  }
+
+  void* scratch(size_t bytes) override { return frame_.scratch(bytes); }
+  bool cancelled() const override { return frame_.controls().cancelled(); }
+  SubgraphRunner& subgraph(int k) override { return frame_.subplan(step_.first_subplan + k); }
+
+ private:
+  size_t flat(int i) const { return static_cast<size_t>(step_.first_output + i); }
+  int32_t slot_of(int i) const { return frame_.plan().step_outputs[flat(i)]; }
+  const OutputAlias& alias_of(int i) const { return frame_.plan().output_aliases[flat(i)]; }
+
+  void give_output(int32_t slot, Value& value, DType dtype, const Shape& shape) {
+    const Value& bound = frame_.bound_output(frame_.plan().slots[static_cast<size_t>(slot)].index);
+    if (bound.empty()) {
+      value = Tensor(dtype, shape);
+    } else {
+      check_bound(bound, dtype, shape, frame_.plan().name_of(slot));
+      value = bound;
+    }
+  }
+
+  // Sharing was planned on inferred sizes; here the real ones decide.
+  void* place(int i, int32_t slot, size_t bytes) {
+    const int32_t root = frame_.plan().slots[static_cast<size_t>(slot)].root;
+    const OutputAlias& alias = alias_of(i);
+    if (alias.kind == OutputAlias::Kind::none) return frame_.memory_of(root, bytes);
+    if (alias.kind == OutputAlias::Kind::view) return frame_.extra_memory(bytes);
+    const Tensor& input = input_tensor(alias.input);
+    if (!frame_.lives_in(root, input.raw())) return frame_.memory_of(root, bytes);
+    return input.bytes() == bytes ? const_cast<void*>(input.raw()) : frame_.extra_memory(bytes);
+  }
+
+  // An output that the model leaves out, but the kernel computes.
+  MutableView unnamed(DType dtype, const Shape& shape) {
+    unnamed_.push_back(std::make_unique<Tensor>(dtype, shape));
+    return unnamed_.back()->mutable_view();
+  }
+
+  Frame& frame_;
+  const Step& step_;
+  std::vector<std::unique_ptr<Tensor>> unnamed_;
+};
+
+// The failure with the node, its operator and what it was given.
+Status locate(const Status& status, const Frame& frame, const Step& step) {
+  std::string message(status.message());
+  message += "; inputs:";
+  for (size_t i = 0; i < step.node->inputs.size(); ++i) {
+    const ValueId id = step.node->inputs[i];
+    const Value* value = frame.inputs_of(step)[i];
+    message += i ? ", " : " ";
+    message += id == kNoValue ? "none" : "'" + frame.plan().graph->value(id).name + "' " + (value ? describe(value) : "packed");
+  }
+  return Status(Error(status.code(), std::move(message), step.node->where()));
+}
+
+Status run_step(Frame& frame, const Step& step) {
+  StepContext context(frame, step);
+  Profiler* profiler = frame.controls().profiler;
+  if (!profiler) return step.kernel->run(context);
+  const uint64_t begin = profiler->now_us();
+  Status status = step.kernel->run(context);
+  profiler->record_node(*step.node, step.provider, begin);
+  return status;
+}
+
+Status run_steps(Frame& frame) {
+  const Plan& plan = frame.plan();
+  const RunControls& controls = frame.controls();
+  const Step* step = plan.steps.data();
+  try {
+    for (size_t s = 0; s < plan.steps.size(); ++s, ++step) {
+      if (controls.cancelled()) return Status(ErrorCode::fail, "the run was stopped: the terminate flag of its options is set");
+      if (controls.steps && !(*controls.steps)[s]) continue;
+      if (Status status = run_step(frame, *step); !status.ok()) return locate(status, frame, *step);
+      frame.reset_scratch();
+      for (int32_t i = 0; i < step->release_count; ++i) frame.release(plan.releases[static_cast<size_t>(step->first_release + i)]);
+    }
+  } catch (...) {
+    return locate(status_of_current_exception(), frame, *step);
+  }
+  return {};
+}
+
+bool is_produced(const Plan& plan, size_t output) {
+  const Slot& slot = plan.slots[static_cast<size_t>(plan.outputs[output])];
+  return slot.kind == Slot::Kind::output && slot.index == static_cast<int32_t>(output);
+}
+
+// An output that is an input, a constant, or stands a second time.
+void copy_output(const Value& from, Value& to, const std::string& name, Level level) {
+  if (!to.empty() && from.is_tensor()) {
+    check_bound(to, from.tensor().dtype(), from.tensor().shape(), name);
+    copy_elements(from.tensor().view(), to.tensor().mutable_view());
+  } else if (level == Level::subgraph) {
+    to = owned(from);
+  } else {
+    to = separate(from);
+  }
+}
+
+void collect_outputs(Frame& frame, std::span<Value> outputs, Level level) {
+  const Plan& plan = frame.plan();
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (!is_produced(plan, k)) continue;
+    Value& value = frame.value(plan.outputs[k]);
+    if (value.empty() && !frame.controls().steps) {
+      fail(ErrorCode::fail, "output '{}' got no value from the node that gives it", plan.name_of(plan.outputs[k]));
+    }
+    if (outputs[k].empty()) outputs[k] = level == Level::top ? separate(std::move(value)) : owned(std::move(value));
+    value = Value();
+  }
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (is_produced(plan, k)) continue;
+    const Slot& slot = plan.slots[static_cast<size_t>(plan.outputs[k])];
+    const Value* from = slot.kind == Slot::Kind::output ? &outputs[static_cast<size_t>(slot.index)] : frame.find(plan.outputs[k]);
+    copy_output(*from, outputs[k], plan.name_of(plan.outputs[k]), level);
+  }
+}
+
+}  // namespace
+
+Status execute(Frame& frame, std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls, Level level) {
+  Status status;
+  try {
+    frame.begin(inputs, outputs, controls);
+    status = run_steps(frame);
+    frame.end();
+    if (status.ok()) collect_outputs(frame, outputs, level);
+  } catch (...) {
+    status = status_of_current_exception();
+  }
+  if (!status.ok()) {
+    for (int32_t slot : frame.plan().outputs) {
+      if (frame.plan().slots[static_cast<size_t>(slot)].kind == Slot::Kind::output) frame.value(slot) = Value();
+    }
+  }
+  return status;
+}
+
+SubplanRunner::SubplanRunner(const Plan& plan, Frame& enclosing) : enclosing_(enclosing), frame_(plan), inputs_(plan.inputs.size()) {}
+
+Status SubplanRunner::run(std::span<const Value> inputs, std::span<Value> outputs) {
+  const Plan& plan = frame_.plan();
+  if (inputs.size() != static_cast<size_t>(plan.graph_inputs) || outputs.size() != plan.outputs.size()) {
+    return error_status(ErrorCode::invalid_graph, "subgraph '{}' got {} inputs and {} outputs, expected {} and {}", plan.graph->name,
+                        inputs.size(), outputs.size(), plan.graph_inputs, plan.outputs.size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) inputs_[i] = &inputs[i];
+  for (size_t i = 0; i < plan.captured.size(); ++i) inputs_[inputs.size() + i] = enclosing_.find(plan.captured[i]);
+  for (Value& output : outputs) output = Value();
+  controls_ = enclosing_.controls();
+  controls_.steps = nullptr;
+  return execute(frame_, inputs_, outputs, controls_, Level::subgraph);
+}
+
+}  // namespace rh

@@ -1,0 +1,184 @@
+#include "session/frame.h"
+
+#include <algorithm>
+
+#include "session/executor.h"
+
+namespace rh {
+
+namespace {
+
+constexpr size_t kSmallestBlock = 256;
+
+size_t rounded(size_t bytes) {
+  return bytes <= kSmallestBlock ? kSmallestBlock : static_cast<size_t>(bucket(static_cast<int64_t>((bytes + 63) / 64 * 64)));
+}
+
+}  // namespace
+
+BlockCache::~BlockCache() {
+  for (const Block& block : idle_) host_allocator().deallocate(block.data);
+}
+
+BlockCache::Block BlockCache::take(size_t bytes) {
+  const size_t limit = std::max<size_t>(4 * bytes, 4096);
+  auto best = idle_.end();
+  for (auto at = idle_.begin(); at != idle_.end(); ++at) {
+    if (at->bytes >= bytes && at->bytes <= limit && (best == idle_.end() || at->bytes < best->bytes)) best = at;
+  }
+  if (best != idle_.end()) {
+    const Block block = *best;
+    *best = idle_.back();
+    idle_.pop_back();
+    return block;
+  }
+  Block block{nullptr, rounded(bytes)};
+  idle_.reserve(idle_.size() + 1);
+  block.data = host_allocator().allocate(block.bytes);
+  bytes_ += block.bytes;
+  ++allocations_;
+  return block;
+}
+
+Frame::Frame(const Plan& plan)
+    : plan_(plan),
+      values_(plan.slots.size()),
+      step_inputs_(plan.step_inputs.size(), nullptr),
+      inputs_(plan.inputs.size(), nullptr),
+      symbols_(static_cast<size_t>(plan.sizes.symbols()), 0),
+      blocks_(plan.slots.size()),
+      runners_(plan.subplans.size()) {
+  for (size_t i = 0; i < step_inputs_.size(); ++i) {
+    const int32_t slot = plan.step_inputs[i];
+    if (slot == kNoSlot) continue;
+    const Value* fixed = plan.defaults[static_cast<size_t>(slot)];
+    step_inputs_[i] = fixed ? fixed : &values_[static_cast<size_t>(slot)];
+  }
+}
+
+Frame::~Frame() {
+  end();
+  for (const auto& chunk : scratch_chunks_) host_allocator().deallocate(chunk.data);
+  if (arena_.data) host_allocator().deallocate(arena_.data);
+}
+
+void Frame::begin(std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls) {
+  outputs_ = outputs;
+  controls_ = &controls;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value* value = inputs[i] ? inputs[i] : plan_.defaults[static_cast<size_t>(plan_.inputs[i])];
+    inputs_[i] = value;
+    for (int32_t position : plan_.input_positions[i]) step_inputs_[static_cast<size_t>(position)] = value;
+  }
+  bind();
+}
+
+void Frame::bind() {
+  std::fill(symbols_.begin(), symbols_.end(), 0);
+  for (const SymbolSource& source : plan_.symbol_sources) {
+    const Value* value = inputs_[static_cast<size_t>(source.input)];
+    if (!value || !value->is_tensor() || source.axis >= value->tensor().shape().rank()) continue;
+    int64_t& symbol = symbols_[static_cast<size_t>(source.symbol)];
+    symbol = std::max(symbol, value->tensor().shape()[static_cast<size_t>(source.axis)]);
+  }
+  if (binding_ && binding_->covers(symbols_)) return;
+  binding_ = plan_.bindings.find(symbols_);
+  reserve_arena(static_cast<size_t>(binding_->arena_bytes));
+}
+
+void Frame::reserve_arena(size_t bytes) {
+  if (bytes <= arena_.bytes) return;
+  if (arena_.data) host_allocator().deallocate(arena_.data);
+  arena_ = {};
+  arena_ = {host_allocator().allocate(bytes), bytes};
+  ++arena_allocations_;
+}
+
+void Frame::end() {
+  for (int32_t slot : held_) release(slot);
+  held_.clear();
+  for (const auto& block : extra_) cache_.give_back(block);
+  extra_.clear();
+  reset_scratch();
+}
+
+const Value* Frame::find(int32_t slot) const {
+  const size_t s = static_cast<size_t>(slot);
+  if (plan_.slots[s].kind == Slot::Kind::input && plan_.slots[s].index >= 0) return inputs_[static_cast<size_t>(plan_.slots[s].index)];
+  return plan_.defaults[s] ? plan_.defaults[s] : &values_[s];
+}
+
+void* Frame::memory_of(int32_t root, size_t bytes) {
+  const Slot& slot = plan_.slots[static_cast<size_t>(root)];
+  if (slot.buffer >= 0) {
+    const size_t b = static_cast<size_t>(slot.buffer);
+    if (binding_->offsets[b] >= 0 && bytes <= static_cast<size_t>(binding_->bytes[b])) {
+      return static_cast<std::byte*>(arena_.data) + binding_->offsets[b];
+    }
+  }
+  BlockCache::Block& block = blocks_[static_cast<size_t>(root)];
+  if (block.data && block.bytes >= bytes) return block.data;
+  if (block.data) extra_.push_back(block);
+  block = {};
+  block = cache_.take(bytes);
+  held_.push_back(root);
+  return block.data;
+}
+
+bool Frame::lives_in(int32_t root, const void* data) const {
+  const Slot& slot = plan_.slots[static_cast<size_t>(root)];
+  if (const BlockCache::Block& block = blocks_[static_cast<size_t>(root)]; block.data && block.data == data) return true;
+  if (slot.buffer < 0) return false;
+  const int64_t offset = binding_->offsets[static_cast<size_t>(slot.buffer)];
+  return offset >= 0 && data == static_cast<std::byte*>(arena_.data) + offset;
+}
+
+void* Frame::extra_memory(size_t bytes) {
+  extra_.reserve(extra_.size() + 1);
+  extra_.push_back(cache_.take(bytes));
+  return extra_.back().data;
+}
+
+void* Frame::scratch(size_t bytes) {
+  const size_t need = std::max<size_t>(64, (bytes + 63) / 64 * 64);
+  for (; scratch_chunk_ < scratch_chunks_.size(); ++scratch_chunk_, scratch_used_ = 0) {
+    const BlockCache::Block& chunk = scratch_chunks_[scratch_chunk_];
+    if (chunk.bytes - scratch_used_ < need) continue;
+    void* memory = static_cast<std::byte*>(chunk.data) + scratch_used_;
+    scratch_used_ += need;
+    return memory;
+  }
+  const size_t size = std::max<size_t>(rounded(need), 1 << 16);
+  scratch_chunks_.reserve(scratch_chunks_.size() + 1);
+  scratch_chunks_.push_back({host_allocator().allocate(size), size});
+  scratch_used_ = need;
+  return scratch_chunks_.back().data;
+}
+
+void Frame::release(int32_t slot) {
+  values_[static_cast<size_t>(slot)] = Value();
+  BlockCache::Block& block = blocks_[static_cast<size_t>(slot)];
+  if (block.data) cache_.give_back(block);
+  block = {};
+}
+
+SubplanRunner& Frame::subplan(int32_t index) {
+  auto& runner = runners_[static_cast<size_t>(index)];
+  if (!runner) runner = std::make_unique<SubplanRunner>(*plan_.subplans[static_cast<size_t>(index)], *this);
+  return *runner;
+}
+
+size_t Frame::bytes() const {
+  size_t bytes = arena_.bytes + cache_.bytes();
+  for (const auto& chunk : scratch_chunks_) bytes += chunk.bytes;
+  for (const auto& runner : runners_) bytes += runner ? runner->frame().bytes() : 0;
+  return bytes;
+}
+
+int64_t Frame::allocations() const {
+  int64_t count = cache_.allocations() + arena_allocations_;
+  for (const auto& runner : runners_) count += runner ? runner->frame().allocations() : 0;
+  return count;
+}
+
+}  // namespace rh

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "session/plan.h"
+
+namespace rh {
+
+class Profiler;
+class SubplanRunner;
+
+/// What a run is told besides its values; subgraphs run under the same.
+struct RunControls {
+  Parallel parallel;
+  const std::atomic<bool>* terminate = nullptr;  ///< null: never
+  Profiler* profiler = nullptr;                  ///< null: off
+  const std::vector<bool>* steps = nullptr;      ///< of the main graph: those to execute; null: all
+
+  bool cancelled() const { return terminate && terminate->load(std::memory_order_relaxed); }
+};
+
+/// Host memory in pieces that are kept for the next who asks. Not thread-safe.
+class BlockCache {
+ public:
+  struct Block {
+    void* data = nullptr;
+    size_t bytes = 0;
+  };
+  BlockCache() = default;
+  ~BlockCache();
+  BlockCache(const BlockCache&) = delete;
+  BlockCache& operator=(const BlockCache&) = delete;
+
+  /// The smallest idle block that is large enough and not much too large, else a new one.
+  Block take(size_t bytes);
+  void give_back(Block block) { idle_.push_back(block); }
+  size_t bytes() const { return bytes_; }  ///< idle and taken
+  int64_t allocations() const { return allocations_; }
+
+ private:
+  std::vector<Block> idle_;
+  size_t bytes_ = 0;
+  int64_t allocations_ = 0;
+};
+
+/// The memory and values of one run in flight of a plan; kept for later runs, in which it allocates nothing once sizes have settled.
+class Frame {
+ public:
+  explicit Frame(const Plan& plan);
+  ~Frame();
+
+  const Plan& plan() const { return plan_; }
+
+  /// Points inputs at the caller's values, finds the binding for their shapes and the arena for it.
+  void begin(std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls);
+  /// Forgets values and takes blocks back.
+  void end();
+
+  /// The value of a slot, null where it has none yet.
+  const Value* find(int32_t slot) const;
+  Value& value(int32_t slot) { return values_[static_cast<size_t>(slot)]; }
+  std::span<const Value* const> inputs_of(const Step& step) const {
+    return {step_inputs_.data() + step.first_input, static_cast<size_t>(step.input_count)};
+  }
+  /// The caller's value for output `index`, perhaps empty.
+  Value& bound_output(int32_t index) { return outputs_[static_cast<size_t>(index)]; }
+  const RunControls& controls() const { return *controls_; }
+
+  /// Memory of at least `bytes` for a root slot: its place in the arena where that suffices, else a block.
+  void* memory_of(int32_t root, size_t bytes);
+  /// Whether `data` lies in the memory of a root slot.
+  bool lives_in(int32_t root, const void* data) const;
+  /// A block for this run, apart from what is planned.
+  void* extra_memory(size_t bytes);
+  /// Memory until reset_scratch().
+  void* scratch(size_t bytes);
+  void reset_scratch() {
+    scratch_chunk_ = 0;
+    scratch_used_ = 0;
+  }
+  /// The value of a slot dies.
+  void release(int32_t slot);
+  /// A value that must not outlive the run is in this slot.
+  void note_held(int32_t slot) { held_.push_back(slot); }
+
+  /// Runner of subplan `index`, made at the first call.
+  SubplanRunner& subplan(int32_t index);
+
+  size_t bytes() const;
+  int64_t allocations() const;
+
+ private:
+  void bind();
+  void reserve_arena(size_t bytes);
+
+  const Plan& plan_;
+  std::vector<Value> values_;              // by slot
+  std::vector<const Value*> step_inputs_;  // beside the plan's
+  std::vector<const Value*> inputs_;       // by input
+  std::span<Value> outputs_;
+  const RunControls* controls_ = nullptr;
+
+  std::vector<int64_t> symbols_;
+  std::shared_ptr<const Binding> binding_;
+  BlockCache::Block arena_;
+  int64_t arena_allocations_ = 0;
+  BlockCache cache_;
+  std::vector<BlockCache::Block> blocks_;  // by root slot
+  std::vector<int32_t> held_;
+  std::vector<BlockCache::Block> extra_;
+  std::vector<BlockCache::Block> scratch_chunks_;
+  size_t scratch_chunk_ = 0, scratch_used_ = 0;
+  std::vector<std::unique_ptr<SubplanRunner>> runners_;
+};
+
+}  // namespace rh

@@ -1,0 +1,98 @@
+#include "session/model_options.h"
+
+#include <algorithm>
+
+namespace rh {
+
+namespace {
+
+void set_dims(Graph& graph, const std::vector<std::pair<std::string, int64_t>>& by_name) {
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    const ValueType& type = graph.value(id).type;
+    if (!type.is_tensor() || !type.tensor().has_rank()) continue;
+    ValueType changed = type;
+    for (Dim& dim : *changed.tensor().dims) {
+      const auto named = [&](const auto& entry) { return entry.first == dim.symbol_name(); };
+      if (const auto at = std::find_if(by_name.begin(), by_name.end(), named); at != by_name.end()) dim = Dim(at->second);
+    }
+    graph.set_type(id, std::move(changed));
+  }
+  for (NodeId id : graph.nodes()) {
+    Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) { set_dims(subgraph, by_name); });
+  }
+}
+
+void replace_initializers(Graph& graph, const std::map<std::string, Value>& initializers) {
+  for (const auto& [name, value] : initializers) {
+    const ValueId id = graph.find_value(name);
+    if (id == kNoValue || graph.value(id).initializer.empty()) {
+      fail(ErrorCode::invalid_argument, "initializer '{}' was given, but the model has no initializer of that name", name);
+    }
+    const ValueType before = graph.value(id).type;
+    if (!value.is_tensor() || !before.is_tensor() || value.tensor().dtype() != before.tensor().dtype) {
+      fail(ErrorCode::invalid_argument, "initializer '{}' was given with another type than the model's, expected {}", name,
+           before.to_string());
+    }
+    graph.set_initializer(id, value);
+  }
+}
+
+bool is_generated(const Dim& dim) { return dim.symbol_name().starts_with("_s") || dim.symbol_name().starts_with("_input"); }
+
+// Numbers, and symbols that the model's author named.
+Dim public_dim(const Dim& dim) { return dim.is_constant() || (!dim.symbol_name().empty() && !is_generated(dim)) ? dim : Dim(); }
+
+void fill_in(ValueInfo& info, const ValueType& inferred) {
+  if (info.type.is_unknown()) {
+    info.type = inferred;
+    if (!info.type.is_tensor() || !info.type.tensor().has_rank()) return;
+    for (Dim& dim : *info.type.tensor().dims) dim = public_dim(dim);
+    return;
+  }
+  if (!info.type.is_tensor() || !inferred.is_tensor()) return;
+  TensorType& type = info.type.tensor();
+  if (type.dtype == DType::undefined) type.dtype = inferred.tensor().dtype;
+  if (!inferred.tensor().has_rank()) return;
+  if (!type.has_rank()) type.dims.emplace(inferred.tensor().dims->size());
+  for (size_t i = 0; i < type.dims->size() && i < inferred.tensor().dims->size(); ++i) {
+    const Dim& known = (*inferred.tensor().dims)[i];
+    Dim& dim = (*type.dims)[i];
+    if (known.is_constant() || dim.is_unknown()) dim = public_dim(known);
+  }
+}
+
+}  // namespace
+
+void apply_model_options(Graph& graph, const SessionOptions& options) {
+  if (!options.dims_by_name.empty()) set_dims(graph, options.dims_by_name);
+  replace_initializers(graph, options.initializers);
+}
+
+void name_unknown_dims(Graph& graph) {
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const ValueId id = graph.inputs()[i];
+    ValueType type = graph.value(id).type;
+    if (!type.is_tensor() || !type.tensor().has_rank()) continue;
+    SymbolicShape& dims = *type.tensor().dims;
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      if (dims[axis].is_unknown()) dims[axis] = Dim::symbol(fmt::format("_input{}_{}", i, axis));
+    }
+    graph.set_type(id, std::move(type));
+  }
+}
+
+Signature declared_signature(const Graph& graph) {
+  Signature signature;
+  for (ValueId id : graph.inputs()) {
+    const GraphValue& value = graph.value(id);
+    (value.initializer.empty() ? signature.inputs : signature.overridable_initializers).push_back({value.name, value.type});
+  }
+  for (ValueId id : graph.outputs()) signature.outputs.push_back({graph.value(id).name, graph.value(id).type});
+  return signature;
+}
+
+void complete_signature(Signature& signature, const Graph& graph) {
+  for (size_t i = 0; i < signature.outputs.size(); ++i) fill_in(signature.outputs[i], graph.value(graph.outputs()[i]).type);
+}
+
+}  // namespace rh

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "providers/kernel.h"
+#include "session/binding.h"
+
+namespace rh {
+
+inline constexpr int32_t kNoSlot = -1;
+
+/// A value of a plan, and where it lives.
+struct Slot {
+  enum class Kind : uint8_t {
+    constant,  ///< shared by all runs
+    input,     ///< the caller's, or of the enclosing plan
+    output,    ///< given to the caller: his memory, or new memory that he gets
+    planned,   ///< in the arena of the frame
+    late,      ///< size or type known only when it is made: a block from the frame's cache
+  };
+  Kind kind = Kind::late;
+  int32_t root = kNoSlot;  ///< the slot whose memory this one shares: itself, but for views and outputs made in place
+  int32_t buffer = -1;     ///< of a planned root: its number with the memory planner
+  int32_t index = -1;      ///< of an input or output: its position
+  ValueId value = kNoValue;
+};
+
+/// A node with its kernel. The numbers are ranges in the plan's flat lists.
+struct Step {
+  const Kernel* kernel = nullptr;
+  const Node* node = nullptr;
+  std::string_view provider;  ///< its name
+  int32_t first_input = 0, input_count = 0;
+  int32_t first_output = 0, output_count = 0;
+  int32_t first_release = 0, release_count = 0;
+  int32_t first_subplan = 0;
+};
+
+/// How an output of a step may share an input's memory.
+struct OutputAlias {
+  enum class Kind : uint8_t { none, in_place, view };
+  Kind kind = Kind::none;
+  int32_t input = -1;  ///< of the same step
+};
+
+/// Where a symbol's value is read at the start of a run.
+struct SymbolSource {
+  int32_t symbol = 0;
+  int32_t input = 0;  ///< position
+  int32_t axis = 0;
+};
+
+/// A graph compiled for one pattern of symbols: steps in order, and a slot for each value. Immutable but for its cache of bindings; shared
+/// by all runs.
+struct Plan {
+  Plan() = default;
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  const Graph* graph = nullptr;
+  std::vector<Slot> slots;
+  std::deque<Value> constants;         ///< of constant slots, and defaults of overridable inputs
+  std::vector<const Value*> defaults;  ///< by slot: the constant, or null
+  std::vector<int32_t> inputs;         ///< slots: graph inputs in order, then captured outer values
+  int32_t graph_inputs = 0;            ///< how many of them are graph inputs
+  std::vector<int32_t> captured;       ///< slots of the enclosing plan, one for each captured value
+  std::vector<int32_t> outputs;        ///< slots, in the order of the graph's outputs; one may stand twice
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::vector<Step> steps;
+  std::vector<int32_t> step_inputs;                   ///< slots; kNoSlot where left out
+  std::vector<int32_t> step_outputs;                  ///< slots; kNoSlot where left out
+  std::vector<DType> output_dtypes;                   ///< beside step_outputs
+  std::unique_ptr<bool[]> outputs_wanted;             ///< beside step_outputs
+  std::vector<OutputAlias> output_aliases;            ///< beside step_outputs
+  std::vector<int32_t> releases;                      ///< late slots whose values die with a step
+  std::vector<std::vector<int32_t>> input_positions;  ///< by input: where in step_inputs its slot stands
+  std::vector<std::unique_ptr<Plan>> subplans;
+
+  SizeProgram sizes;
+  std::vector<SymbolSource> symbol_sources;
+  std::vector<BufferSize> buffers;
+  MemoryPlanner planner;
+  mutable BindingCache bindings{sizes, buffers, planner};
+
+  const std::string& name_of(int32_t slot) const { return graph->value(slots[static_cast<size_t>(slot)].value).name; }
+  int64_t step_count() const;     ///< those of subplans included
+  int64_t bindings_made() const;  ///< those of subplans included
+  size_t constant_bytes() const;  ///< of this plan alone
+};
+
+}  // namespace rh

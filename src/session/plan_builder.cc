@@ -1,0 +1,379 @@
+#include "session/plan_builder.h"
+
+#include <algorithm>
+
+namespace rh {
+
+namespace {
+
+/// Builds the plan of one graph, and those of its subgraphs by builders of their own.
+class PlanBuilder {
+ public:
+  PlanBuilder(Graph& graph, const Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers, const PlanOptions& options)
+      : graph_(graph), assignment_(assignment), providers_(providers), options_(options) {}
+
+  std::unique_ptr<Plan> build() {
+    plan_->graph = &graph_;
+    slot_of_.assign(static_cast<size_t>(graph_.value_count()), kNoSlot);
+    order_ = graph_.topological_order();
+    make_kernels();
+    add_inputs();
+    add_outputs();
+    add_symbols();
+    add_steps();
+    count_uses();
+    lay_out();
+    return std::move(plan_);
+  }
+
+ private:
+  // --- kernels and constants
+
+  void make_kernels() {
+    count_constant_uses();
+    for (NodeId id : order_) {
+      if (options_.cancel && options_.cancel->load(std::memory_order_relaxed)) {
+        fail(ErrorCode::load_canceled, "the load was canceled before node '{}'", graph_.node(id).display_name());
+      }
+      const Node& node = graph_.node(id);
+      const NodeAssignment& assigned = assignment_.of(graph_, id);
+      const Provider& provider = *providers_[static_cast<size_t>(assigned.provider)];
+      plan_->kernels.push_back(provider.make_kernel(graph_, node, options_.kernels));
+      drop_owned_constants(node, *plan_->kernels.back());
+    }
+  }
+
+  void count_constant_uses() {
+    constant_uses_.assign(static_cast<size_t>(graph_.value_count()), 0);
+    for (ValueId id = 0; id < graph_.value_count(); ++id) {
+      const GraphValue& value = graph_.value(id);
+      if (value.is_constant()) constant_uses_[static_cast<size_t>(id)] = static_cast<int32_t>(value.consumers.size()) + value.is_output;
+    }
+  }
+
+  // A constant whose every use is packed elsewhere goes at once: at no time are all weights there twice.
+  void drop_owned_constants(const Node& node, const Kernel& kernel) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId id = node.inputs[i];
+      if (id == kNoValue || !graph_.value(id).is_constant() || !kernel.owns_constant(static_cast<int>(i))) continue;
+      if (--constant_uses_[static_cast<size_t>(id)] == 0) graph_.set_initializer(id, Value());
+    }
+  }
+
+  // --- slots
+
+  int32_t add_slot(ValueId id, Slot::Kind kind, int32_t index = -1) {
+    const int32_t slot = static_cast<int32_t>(plan_->slots.size());
+    plan_->slots.push_back({kind, slot, -1, index, id});
+    plan_->defaults.push_back(nullptr);
+    slot_of_[static_cast<size_t>(id)] = slot;
+    return slot;
+  }
+
+  void take_constant(int32_t slot) {
+    const ValueId id = plan_->slots[static_cast<size_t>(slot)].value;
+    plan_->constants.push_back(graph_.value(id).initializer);
+    plan_->defaults[static_cast<size_t>(slot)] = &plan_->constants.back();
+  }
+
+  void add_inputs() {
+    for (ValueId id : graph_.inputs()) {
+      const int32_t index = static_cast<int32_t>(plan_->inputs.size());
+      plan_->inputs.push_back(add_slot(id, Slot::Kind::input, index));
+      if (!graph_.value(id).initializer.empty()) take_constant(plan_->inputs.back());
+    }
+    plan_->graph_inputs = static_cast<int32_t>(plan_->inputs.size());
+    for (ValueId id = 0; id < graph_.value_count(); ++id) {
+      const GraphValue& value = graph_.value(id);
+      if (value.outer == kNoValue || value.is_constant()) continue;
+      const int32_t index = static_cast<int32_t>(plan_->inputs.size());
+      plan_->inputs.push_back(add_slot(id, Slot::Kind::input, index));
+      captured_values_.push_back(value.outer);
+    }
+  }
+
+  void add_outputs() {
+    for (ValueId id : graph_.outputs()) {
+      int32_t slot = slot_of_[static_cast<size_t>(id)];
+      if (slot == kNoSlot) {
+        const bool constant = graph_.value(id).is_constant();
+        slot = add_slot(id, constant ? Slot::Kind::constant : Slot::Kind::output, static_cast<int32_t>(plan_->outputs.size()));
+        if (constant) take_constant(slot);
+      }
+      plan_->outputs.push_back(slot);
+    }
+  }
+
+  // Plain symbols in the shapes of inputs can be read when a run begins.
+  void add_symbols() {
+    for (size_t i = 0; i < plan_->inputs.size(); ++i) {
+      const ValueType& type = graph_.value(plan_->slots[static_cast<size_t>(plan_->inputs[i])].value).type;
+      if (!type.is_tensor() || !type.tensor().has_rank()) continue;
+      const SymbolicShape& dims = *type.tensor().dims;
+      for (size_t axis = 0; axis < dims.size(); ++axis) {
+        const std::string_view name = dims[axis].symbol_name();
+        if (name.empty()) continue;
+        plan_->symbol_sources.push_back({plan_->sizes.add_symbol(name), static_cast<int32_t>(i), static_cast<int32_t>(axis)});
+      }
+    }
+  }
+
+  // --- steps
+
+  int32_t slot_for_input(ValueId id) {
+    if (id == kNoValue) return kNoSlot;
+    int32_t slot = slot_of_[static_cast<size_t>(id)];
+    if (slot == kNoSlot && graph_.value(id).is_constant()) {
+      slot = add_slot(id, Slot::Kind::constant);
+      take_constant(slot);
+    }
+    return slot;
+  }
+
+  void add_steps() {
+    plan_->outputs_wanted.reset(new bool[count_outputs() + 1]());
+    for (size_t s = 0; s < order_.size(); ++s) {
+      const Node& node = graph_.node(order_[s]);
+      Step step;
+      step.kernel = plan_->kernels[s].get();
+      step.node = &node;
+      step.provider = providers_[static_cast<size_t>(assignment_.of(graph_, order_[s]).provider)]->name();
+      step.first_input = static_cast<int32_t>(plan_->step_inputs.size());
+      step.input_count = static_cast<int32_t>(node.inputs.size());
+      step.first_output = static_cast<int32_t>(plan_->step_outputs.size());
+      step.output_count = static_cast<int32_t>(node.outputs.size());
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        const bool packed = step.kernel->owns_constant(static_cast<int>(i)) && is_or_was_constant(node.inputs[i]);
+        plan_->step_inputs.push_back(packed ? kNoSlot : slot_for_input(node.inputs[i]));
+      }
+      for (size_t i = 0; i < node.outputs.size(); ++i) add_output(node.outputs[i], i);
+      add_subplans(node, step);
+      plan_->steps.push_back(step);
+    }
+    plan_->input_positions.resize(plan_->inputs.size());
+    for (size_t i = 0; i < plan_->step_inputs.size(); ++i) {
+      const int32_t slot = plan_->step_inputs[i];
+      if (slot != kNoSlot && plan_->slots[static_cast<size_t>(slot)].kind == Slot::Kind::input) {
+        plan_->input_positions[static_cast<size_t>(plan_->slots[static_cast<size_t>(slot)].index)].push_back(static_cast<int32_t>(i));
+      }
+    }
+  }
+
+  size_t count_outputs() const {
+    size_t count = 0;
+    for (NodeId id : order_) count += graph_.node(id).outputs.size();
+    return count;
+  }
+
+  // Nothing gives a value without producer that is neither input nor captured: it was a constant.
+  bool is_or_was_constant(ValueId id) const {
+    if (id == kNoValue) return false;
+    const GraphValue& value = graph_.value(id);
+    return value.producer == kNoNode && !value.is_input && slot_kind(id) != Slot::Kind::input;
+  }
+
+  Slot::Kind slot_kind(ValueId id) const {
+    const int32_t slot = slot_of_[static_cast<size_t>(id)];
+    return slot == kNoSlot ? Slot::Kind::late : plan_->slots[static_cast<size_t>(slot)].kind;
+  }
+
+  void add_output(ValueId id, size_t position) {
+    const size_t flat = plan_->step_outputs.size();
+    DType dtype = DType::undefined;
+    int32_t slot = kNoSlot;
+    if (id != kNoValue) {
+      const GraphValue& value = graph_.value(id);
+      slot = slot_of_[static_cast<size_t>(id)];
+      if (slot == kNoSlot) slot = add_slot(id, Slot::Kind::late);
+      if (value.type.is_tensor()) dtype = value.type.tensor().dtype;
+      plan_->outputs_wanted[flat] = position == 0 || value.is_output || !value.consumers.empty();
+    }
+    plan_->step_outputs.push_back(slot);
+    plan_->output_dtypes.push_back(dtype);
+    plan_->output_aliases.emplace_back();
+  }
+
+  void add_subplans(const Node& node, Step& step) {
+    step.first_subplan = static_cast<int32_t>(plan_->subplans.size());
+    std::vector<const Attribute*> attributes;
+    for (const Attribute& attribute : node.attributes) {
+      if (attribute.get<std::shared_ptr<Graph>>()) attributes.push_back(&attribute);
+    }
+    std::sort(attributes.begin(), attributes.end(), [](const Attribute* a, const Attribute* b) { return a->name < b->name; });
+    for (const Attribute* attribute : attributes) {
+      Graph& subgraph = **attribute->get<std::shared_ptr<Graph>>();
+      PlanBuilder builder(subgraph, assignment_, providers_, options_);
+      auto subplan = builder.build();
+      for (ValueId outer : builder.captured_values_) subplan->captured.push_back(slot_for_input(outer));
+      plan_->subplans.push_back(std::move(subplan));
+    }
+  }
+
+  // --- lifetimes and memory
+
+  void count_uses() {
+    uses_.assign(plan_->slots.size(), 0);
+    for (int32_t slot : plan_->step_inputs) {
+      if (slot != kNoSlot) ++uses_[static_cast<size_t>(slot)];
+    }
+    for (const auto& subplan : plan_->subplans) {
+      for (int32_t slot : subplan->captured) ++uses_[static_cast<size_t>(slot)];
+    }
+    for (int32_t slot : plan_->outputs) ++uses_[static_cast<size_t>(slot)];
+    members_.resize(plan_->slots.size());
+  }
+
+  Slot& root_of(int32_t slot) { return plan_->slots[static_cast<size_t>(plan_->slots[static_cast<size_t>(slot)].root)]; }
+
+  std::vector<int32_t> slots_read_by(const Step& step, size_t s) const {
+    std::vector<int32_t> slots;
+    for (int32_t i = 0; i < step.input_count; ++i) {
+      const int32_t slot = plan_->step_inputs[static_cast<size_t>(step.first_input + i)];
+      if (slot != kNoSlot) slots.push_back(slot);
+    }
+    const int32_t end = s + 1 < plan_->steps.size() ? plan_->steps[s + 1].first_subplan : static_cast<int32_t>(plan_->subplans.size());
+    for (int32_t k = step.first_subplan; k < end; ++k) {
+      const auto& captured = plan_->subplans[static_cast<size_t>(k)]->captured;
+      slots.insert(slots.end(), captured.begin(), captured.end());
+    }
+    return slots;
+  }
+
+  // One pass over the steps: which outputs share memory with which inputs, who dies where, and what the planner has to place.
+  void lay_out() {
+    Schedule schedule;
+    schedule.steps.resize(plan_->steps.size());
+    for (size_t s = 0; s < plan_->steps.size(); ++s) {
+      Step& step = plan_->steps[s];
+      const std::vector<int32_t> read = slots_read_by(step, s);
+      for (int32_t slot : read) {
+        const Slot& root = root_of(slot);
+        --uses_[static_cast<size_t>(plan_->slots[static_cast<size_t>(slot)].root)];
+        if (root.buffer >= 0) schedule.steps[s].reads.push_back(root.buffer);
+      }
+      for (int32_t o = 0; o < step.output_count; ++o) {
+        const int32_t slot = plan_->step_outputs[static_cast<size_t>(step.first_output + o)];
+        if (slot == kNoSlot) continue;
+        if (!share_memory(step, o, slot, read)) choose_place(slot);
+        if (root_of(slot).buffer >= 0) schedule.steps[s].writes.push_back(root_of(slot).buffer);
+      }
+      add_releases(step, read);
+    }
+    schedule.buffers = static_cast<int32_t>(plan_->buffers.size());
+    plan_->planner = MemoryPlanner(schedule);
+  }
+
+  bool share_memory(const Step& step, int32_t output, int32_t slot, const std::vector<int32_t>& read) {
+    if (plan_->slots[static_cast<size_t>(slot)].kind == Slot::Kind::output) return false;
+    for (const Alias& alias : step.kernel->aliases()) {
+      if (alias.output != output || alias.input >= step.input_count) continue;
+      const int32_t input = plan_->step_inputs[static_cast<size_t>(step.first_input + alias.input)];
+      if (input == kNoSlot) continue;
+      const bool view = alias.kind == Alias::Kind::view;
+      if (!view && !may_overwrite(input, slot, read)) continue;
+      join(slot, input);
+      plan_->output_aliases[static_cast<size_t>(step.first_output + output)] = {
+          view ? OutputAlias::Kind::view : OutputAlias::Kind::in_place, alias.input};
+      return true;
+    }
+    return false;
+  }
+
+  void join(int32_t slot, int32_t input) {
+    Slot& target = plan_->slots[static_cast<size_t>(slot)];
+    target.root = plan_->slots[static_cast<size_t>(input)].root;
+    target.kind = root_of(slot).kind;
+    uses_[static_cast<size_t>(target.root)] += uses_[static_cast<size_t>(slot)];
+    members_[static_cast<size_t>(target.root)].push_back(slot);
+  }
+
+  // The input dies here, stands once among what the step reads, is intermediate, and has as many bytes.
+  bool may_overwrite(int32_t input, int32_t slot, const std::vector<int32_t>& read) {
+    const int32_t root = plan_->slots[static_cast<size_t>(input)].root;
+    const Slot::Kind kind = plan_->slots[static_cast<size_t>(root)].kind;
+    if ((kind != Slot::Kind::planned && kind != Slot::Kind::late) || uses_[static_cast<size_t>(root)] != 0) return false;
+    const auto same_root = [&](int32_t other) { return plan_->slots[static_cast<size_t>(other)].root == root; };
+    if (std::count_if(read.begin(), read.end(), same_root) != 1) return false;
+    const ValueType& from = type_of(input);
+    const ValueType& to = type_of(slot);
+    if (!from.is_tensor() || !to.is_tensor() || from.tensor().dtype == DType::string || to.tensor().dtype == DType::string) return false;
+    if (kind == Slot::Kind::late) return buffer_size(slot) == std::nullopt;
+    const auto size = buffer_size(slot);
+    const BufferSize& have = plan_->buffers[static_cast<size_t>(plan_->slots[static_cast<size_t>(root)].buffer)];
+    return size && size->elements == have.elements && size->constant == have.constant && size->bits == have.bits;
+  }
+
+  const ValueType& type_of(int32_t slot) const { return graph_.value(plan_->slots[static_cast<size_t>(slot)].value).type; }
+
+  // Nothing where only a run tells.
+  std::optional<BufferSize> buffer_size(int32_t slot) {
+    const ValueType& type = type_of(slot);
+    if (!options_.plan_memory || !type.is_tensor() || bits_of(type.tensor().dtype) == 0) return std::nullopt;
+    const Dim elements = type.tensor().elements();
+    BufferSize size{SizeProgram::kNone, 0, bits_of(type.tensor().dtype)};
+    if (elements.is_constant()) {
+      size.constant = elements.value();
+      return size;
+    }
+    size.elements = plan_->sizes.add(elements);
+    return size.elements == SizeProgram::kNone ? std::nullopt : std::optional(size);
+  }
+
+  void choose_place(int32_t slot) {
+    Slot& target = plan_->slots[static_cast<size_t>(slot)];
+    members_[static_cast<size_t>(slot)].push_back(slot);
+    if (target.kind == Slot::Kind::output) return;
+    const auto size = buffer_size(slot);
+    target.kind = size ? Slot::Kind::planned : Slot::Kind::late;
+    if (!size) return;
+    target.buffer = static_cast<int32_t>(plan_->buffers.size());
+    plan_->buffers.push_back(*size);
+  }
+
+  void add_releases(Step& step, const std::vector<int32_t>& read) {
+    step.first_release = static_cast<int32_t>(plan_->releases.size());
+    const auto release = [&](int32_t slot) {
+      const int32_t root = plan_->slots[static_cast<size_t>(slot)].root;
+      auto& members = members_[static_cast<size_t>(root)];
+      if (plan_->slots[static_cast<size_t>(root)].kind != Slot::Kind::late || uses_[static_cast<size_t>(root)] != 0) return;
+      plan_->releases.insert(plan_->releases.end(), members.begin(), members.end());
+      members.clear();
+    };
+    for (int32_t slot : read) release(slot);
+    for (int32_t o = 0; o < step.output_count; ++o) {
+      const int32_t slot = plan_->step_outputs[static_cast<size_t>(step.first_output + o)];
+      if (slot != kNoSlot) release(slot);
+    }
+    step.release_count = static_cast<int32_t>(plan_->releases.size()) - step.first_release;
+  }
+
+  Graph& graph_;
+  const Assignment& assignment_;
+  std::span<const std::shared_ptr<Provider>> providers_;
+  const PlanOptions& options_;
+  std::unique_ptr<Plan> plan_ = std::make_unique<Plan>();
+  std::vector<NodeId> order_;
+  std::vector<int32_t> slot_of_;               // by value
+  std::vector<int32_t> constant_uses_;         // by value: consumers that have not packed it, and the graph's output
+  std::vector<ValueId> captured_values_;       // of the enclosing graph
+  std::vector<int32_t> uses_;                  // by root slot: uses that are still to come
+  std::vector<std::vector<int32_t>> members_;  // by root slot: those that share its memory
+};
+
+void drop_initializers(Graph& graph) {
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    if (!graph.value(id).initializer.empty()) graph.set_initializer(id, Value());
+  }
+  for (NodeId id : graph.nodes()) Graph::for_each_subgraph(graph.mutable_node(id), [](Graph& subgraph) { drop_initializers(subgraph); });
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> build_plan(Graph& graph, const Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers,
+                                 const PlanOptions& options) {
+  auto plan = PlanBuilder(graph, assignment, providers, options).build();
+  drop_initializers(graph);
+  return plan;
+}
+
+}  // namespace rh

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "graph/graph.h"
+#include "partition/assignment.h"
+#include "providers/provider.h"
+#include "session/plan.h"
+
+namespace rh {
+
+struct PlanOptions {
+  bool plan_memory = true;  ///< otherwise every intermediate value is allocated as it comes
+  CompileContext kernels;
+  const std::atomic<bool>* cancel = nullptr;  ///< null: never
+};
+
+/// Makes the kernels and lays out slots, lifetimes and sizes. Constants that the kernels have packed for themselves are dropped from the
+/// graph as it goes on, and the others move from the graph to the plan: it must live as long as the plan, for names and attributes, but is
+/// of no use for another. Throws what kernels throw, and Error{load_canceled}.
+std::unique_ptr<Plan> build_plan(Graph& graph, const Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers,
+                                 const PlanOptions& options);
+
+}  // namespace rh

@@ -1,0 +1,342 @@
+#include "session/session.h"
+
+#include <chrono>
+#include <thread>
+
+#include "session/run_helpers.h"
+
+namespace rh::test {
+namespace {
+
+using Floats = std::vector<float>;
+using Ints = std::vector<int64_t>;
+
+constexpr char kAddRelu[] = R"(<opset_import: ["" : 17]>
+main (float[batch, 3] x) => (float[batch, 3] y)
+< float[3] w = {1, -2, 3} >
+{
+  t = Add (x, w)
+  [last] y = Relu (t)
+})";
+
+TEST(Session, RunsAndGivesValuesThatTheCallerOwns) {
+  auto session = make_session(kAddRelu);
+  const auto first = run(*session, {{"x", floats({1, 3}, {1, 1, 1})}}, {"y"});
+  const auto second = run(*session, {{"x", floats({2, 3}, {0, 2, 0, 5, 0, -9})}}, {"y"});
+  EXPECT_EQ(elements(first[0]), (Floats{2, 0, 4}));
+  EXPECT_EQ(elements(second[0]), (Floats{1, 0, 3, 6, 0, 0}));
+  EXPECT_EQ(second[0].tensor().shape(), (Shape{2, 3}));
+  EXPECT_TRUE(first[0].tensor().owns_memory());
+}
+
+TEST(Session, WritesInPlaceWhereAnOutputIsGiven) {
+  auto session = make_session(kAddRelu);
+  std::vector<float> memory(3, 99.0f);
+  std::vector<Value> results{Tensor(DType::float32, Shape{1, 3}, memory.data(), nullptr)};
+  ASSERT_TRUE(try_run(*session, {{"x", floats({1, 3}, {1, 1, 1})}}, {"y"}, &results).ok());
+  EXPECT_EQ(memory, (Floats{2, 0, 4}));
+  EXPECT_EQ(results[0].tensor().raw(), memory.data());
+}
+
+TEST(Session, DescribesItself) {
+  auto session = make_session(kAddRelu);
+  ASSERT_EQ(session->inputs().size(), 1u);
+  EXPECT_EQ(session->inputs()[0].name, "x");
+  EXPECT_EQ(session->inputs()[0].type.to_string(), "tensor(float)[batch, 3]");
+  EXPECT_EQ(session->outputs()[0].type.to_string(), "tensor(float)[batch, 3]");
+  EXPECT_EQ(session->providers(), (std::vector<std::string>{"CPUExecutionProvider"}));
+  ASSERT_EQ(session->placement().size(), 2u);
+  EXPECT_EQ(session->placement()[1].node, "last");
+  EXPECT_EQ(session->placement()[1].provider, "CPUExecutionProvider");
+}
+
+struct BadCall {
+  const char* what;
+  std::vector<std::pair<const char*, Value>> inputs;
+  std::vector<const char*> outputs;
+  std::vector<const char*> message;
+};
+
+TEST(Session, RefusesWhatDoesNotFit) {
+  auto session = make_session(kAddRelu);
+  const Value good = floats({1, 3}, {1, 1, 1});
+  const BadCall calls[] = {
+      {"no such input", {{"z", good}}, {"y"}, {"'z'", "'x'"}},
+      {"no such output", {{"x", good}}, {"q"}, {"'q'", "'y'"}},
+      {"missing", {}, {"y"}, {"'x'", "missing"}},
+      {"twice", {{"x", good}, {"x", good}}, {"y"}, {"twice"}},
+      {"output twice", {{"x", good}}, {"y", "y"}, {"twice"}},
+      {"type", {{"x", Tensor::ints(Ints{1, 2, 3})}}, {"y"}, {"tensor(int64)", "tensor(float)"}},
+      {"rank", {{"x", floats({3}, {1, 1, 1})}}, {"y"}, {"rank 1", "rank 2"}},
+      {"dimension", {{"x", floats({1, 4}, {1, 1, 1, 1})}}, {"y"}, {"dimension 1 is 4", "expected 3"}},
+      {"kind", {{"x", Sequence{}}}, {"y"}, {"seq", "tensor(float)"}},
+      {"nothing asked for", {{"x", good}}, {}, {"output"}},
+  };
+  for (const BadCall& call : calls) {
+    SCOPED_TRACE(call.what);
+    const Status status = try_run(*session, call.inputs, call.outputs);
+    EXPECT_EQ(status.code(), ErrorCode::invalid_argument);
+    for (const char* part : call.message) EXPECT_NE(status.message().find(part), std::string_view::npos) << status.message();
+  }
+  EXPECT_EQ(elements(run(*session, {{"x", good}}, {"y"})[0]), (Floats{2, 0, 4}));
+}
+
+TEST(Session, RefusesAnOutputOfAnotherShape) {
+  auto session = make_session(kAddRelu);
+  std::vector<Value> results{floats({3}, {0, 0, 0})};
+  const Status status = try_run(*session, {{"x", floats({1, 3}, {1, 1, 1})}}, {"y"}, &results);
+  EXPECT_EQ(status.code(), ErrorCode::invalid_argument);
+  EXPECT_NE(status.message().find("'y'"), std::string_view::npos) << status.message();
+}
+
+TEST(Session, NamesNodeAndInputsWhereAKernelFails) {
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (float[n] x, int64[2] s) => (float[...] y)
+{
+  ["odd one"] y = Reshape (x, s)
+})");
+  const Status status = try_run(*session, {{"x", floats({3}, {1, 2, 3})}, {"s", Tensor::ints(Ints{2, 2})}}, {"y"});
+  EXPECT_FALSE(status.ok());
+  for (const char* part : {"odd one", "Reshape(17)", "float[3]", "int64[2]"}) {
+    EXPECT_NE(status.message().find(part), std::string_view::npos) << status.message();
+  }
+}
+
+TEST(Session, OutputsThatAreInputsConstantsOrViews) {
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (float[2] x) => (float[2] x, float[2] w, float[2] y, float[1, 2] v)
+< float[2] w = {7, 8}, int64[2] s = {1, 2} >
+{
+  y = Relu (x)
+  v = Reshape (x, s)
+})");
+  const Value x = floats({2}, {-1, 2});
+  auto results = run(*session, {{"x", x}}, {"x", "w", "y", "v"});
+  EXPECT_EQ(elements(results[0]), (Floats{-1, 2}));
+  EXPECT_EQ(elements(results[1]), (Floats{7, 8}));
+  EXPECT_EQ(elements(results[2]), (Floats{0, 2}));
+  EXPECT_EQ(elements(results[3]), (Floats{-1, 2}));
+  for (Value& result : results) {
+    EXPECT_NE(result.tensor().raw(), x.tensor().raw());
+    result.tensor().data<float>()[0] = 55;
+  }
+  EXPECT_EQ(elements(x), (Floats{-1, 2}));
+  EXPECT_EQ(elements(run(*session, {{"x", x}}, {"w"})[0]), (Floats{7, 8}));
+}
+
+TEST(Session, OverridableInitializersMayBeGiven) {
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (float[2] x, float[2] bias = {10, 20}) => (float[2] y)
+{
+  y = Add (x, bias)
+})");
+  ASSERT_EQ(session->overridable_initializers().size(), 1u);
+  EXPECT_EQ(session->inputs().size(), 1u);
+  const Value x = floats({2}, {1, 2});
+  EXPECT_EQ(elements(run(*session, {{"x", x}}, {"y"})[0]), (Floats{11, 22}));
+  EXPECT_EQ(elements(run(*session, {{"x", x}, {"bias", floats({2}, {5, 6})}}, {"y"})[0]), (Floats{6, 8}));
+  EXPECT_EQ(elements(run(*session, {{"x", x}}, {"y"})[0]), (Floats{11, 22}));
+}
+
+TEST(Session, InitializersAndFreeDimensionsOfTheOptions) {
+  SessionOptions options;
+  options.initializers["w"] = floats({3}, {0, 0, 100});
+  options.dims_by_name = {{"batch", 1}};
+  auto session = make_session(kAddRelu, options);
+  EXPECT_EQ(session->inputs()[0].type.to_string(), "tensor(float)[1, 3]");
+  EXPECT_EQ(elements(run(*session, {{"x", floats({1, 3}, {1, 1, 1})}}, {"y"})[0]), (Floats{1, 1, 101}));
+  EXPECT_FALSE(try_run(*session, {{"x", filled({2, 3}, 1)}}, {"y"}).ok());
+  options.initializers = {{"nothing", floats({1}, {1})}};
+  EXPECT_THROW(make_session(kAddRelu, options), Error);
+}
+
+TEST(Session, SizesThatOnlyARunTells) {
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (float[n] x) => (int64[...] where, float[...] doubled)
+{
+  at = NonZero (x)
+  where = Add (at, at)
+  f = Cast <to = 1> (where)
+  g = Relu (f)
+  doubled = Add (g, g)
+})");
+  for (const Floats& x : {Floats{0, 1, 0, 1}, Floats{0, 0}, Floats{1, 1, 1, 1, 1, 1}}) {
+    Ints expected;
+    Floats doubled;
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (x[i] == 0) continue;
+      expected.push_back(static_cast<int64_t>(2 * i));
+      doubled.push_back(static_cast<float>(4 * i));
+    }
+    const auto results = run(*session, {{"x", floats({static_cast<int64_t>(x.size())}, x)}}, {"where", "doubled"});
+    EXPECT_EQ(ints(results[0]), expected);
+    EXPECT_EQ(elements(results[1]), doubled);
+  }
+}
+
+TEST(Session, ConfigNamesTheNearestKeyAndValue) {
+  const auto message = [](const char* key, const char* value) -> std::string {
+    SessionOptions options;
+    options.config = {{key, value}};
+    try {
+      make_session(kAddRelu, options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_NE(message("roundhouse.precison", "fast").find("roundhouse.precision"), std::string::npos);
+  EXPECT_NE(message("roundhouse.precision", "strickt").find("strict"), std::string::npos);
+  EXPECT_NE(message("session.intra_op_num_threads", "two").find("'two'"), std::string::npos);
+  EXPECT_EQ(message("some.other_key", "1"), "no error");
+}
+
+TEST(Session, UnknownProvidersAreAnErrorUnlessSkipped) {
+  SessionOptions options;
+  options.providers = {{"NoSuchExecutionProvider", {}}};
+  EXPECT_THROW(make_session(kAddRelu, options), Error);
+  options.config["roundhouse.unknown_providers"] = "skip";
+  EXPECT_EQ(make_session(kAddRelu, options)->providers().size(), 1u);
+}
+
+TEST(Session, NamesTheNodesThatNobodyRuns) {
+  try {
+    make_session(R"(<opset_import: ["" : 17, "odd.domain" : 1]>
+main (float[2] x) => (float[2] y)
+{
+  [strange] y = odd.domain.Thing (x)
+})");
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::not_implemented);
+    for (const char* part : {"strange", "odd.domain::Thing(1)", "CPUExecutionProvider"}) {
+      EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();
+    }
+  }
+}
+
+TEST(Session, StopsWhenTheFlagIsSet) {
+  auto session = make_session(kAddRelu);
+  std::atomic<bool> stop{true};
+  RunOptions options;
+  options.terminate = &stop;
+  const Value x = floats({1, 3}, {1, 1, 1});
+  EXPECT_EQ(try_run(*session, {{"x", x}}, {"y"}, nullptr, options).code(), ErrorCode::fail);
+  stop = false;
+  EXPECT_TRUE(try_run(*session, {{"x", x}}, {"y"}, nullptr, options).ok());
+}
+
+TEST(Session, ExecutesOnlyThePathToWhatIsAskedFor) {
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (float[n] x, int64[1] s) => (float[n] y, float[...] z)
+{
+  y = Relu (x)
+  z = Reshape (x, s)
+})");
+  RunOptions options;
+  options.only_execute_path_to_fetches = true;
+  const Value x = floats({3}, {1, -2, 3}), wrong = Tensor::ints(Ints{7});
+  EXPECT_EQ(elements(run(*session, {{"x", x}, {"s", wrong}}, {"y"}, options)[0]), (Floats{1, 0, 3}));
+  EXPECT_FALSE(try_run(*session, {{"x", x}, {"s", wrong}}, {"y"}).ok());
+}
+
+std::string chain(int nodes) {
+  std::string text = "<opset_import: [\"\" : 17]>\nmain (float[n, 64] x) => (float[n, 64] y)\n{\n  v0 = Relu (x)\n";
+  for (int i = 1; i < nodes - 1; ++i) {
+    text += i % 2 ? "  v" + std::to_string(i) + " = Sigmoid (v" + std::to_string(i - 1) + ")\n"
+                  : "  v" + std::to_string(i) + " = Add (v" + std::to_string(i - 1) + ", v" + std::to_string(i - 1) + ")\n";
+  }
+  return text + "  y = Relu (v" + std::to_string(nodes - 2) + ")\n}";
+}
+
+TEST(Session, AGrowingDimensionBindsFewTimes) {
+  auto session = make_session(chain(10));
+  for (int64_t n = 1; n <= 200; ++n) run(*session, {{"x", filled({n, 64}, 1)}}, {"y"});
+  EXPECT_LE(session->statistics().plan_bindings, 8);
+  EXPECT_EQ(session->statistics().runs, 200);
+}
+
+TEST(Session, ASteadyStateAllocatesNothingOfItsOwn) {
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (float[n] x) => (int64[...] y)
+{
+  a = Relu (x)
+  b = NonZero (a)
+  c = Add (b, b)
+  d = Mul (c, b)
+  y = Add (d, d)
+})");
+  const Value x = floats({4}, {1, 0, 2, 3});
+  run(*session, {{"x", x}}, {"y"});
+  const SessionStatistics before = session->statistics();
+  for (int i = 0; i < 5; ++i) run(*session, {{"x", x}}, {"y"});
+  const SessionStatistics after = session->statistics();
+  EXPECT_EQ(before.late_allocations, after.late_allocations);
+  EXPECT_EQ(before.frame_bytes, after.frame_bytes);
+  EXPECT_EQ(before.plan_bindings, after.plan_bindings);
+}
+
+TEST(Session, AChainNeedsFewBuffers) {
+  auto session = make_session(chain(100));
+  run(*session, {{"x", filled({8, 64}, 1)}}, {"y"});
+  EXPECT_LE(session->statistics().planned_peak_bytes, 2u * 8 * 64 * 4);
+  EXPECT_GT(session->statistics().planned_peak_bytes, 0u);
+}
+
+TEST(Session, LoadsALongChainInTimeThatGrowsWithItsLength) {
+  const auto seconds = [](int nodes) {
+    Model model = parse_model(chain(nodes));
+    const auto begin = std::chrono::steady_clock::now();
+    const auto session = Session::create(std::move(model));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  seconds(100);
+  const double small = seconds(2500), large = seconds(5000);
+  RecordProperty("seconds_5000", std::to_string(large));
+  EXPECT_LT(large, 3.5 * small + 0.05);
+}
+
+TEST(Session, ManyThreadsRunOneSession) {
+  auto session = make_session(chain(12));
+  const auto expected = elements(run(*session, {{"x", filled({4, 64}, 0.5f)}}, {"y"})[0]);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) {
+        const int64_t n = 1 + (t * 7 + i) % 9;
+        const Value x = filled({n, 64}, 0.5f);
+        const char* in = "x";
+        const char* out = "y";
+        const Value* values = &x;
+        Value result;
+        const Status status = session->run({}, {&in, 1}, {&values, 1}, {&out, 1}, {&result, 1});
+        if (!status.ok() || result.tensor().elements() != n * 64 || result.tensor().data<float>()[n * 64 - 1] != expected[0]) ++wrong;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(Session, WritesATrace) {
+  SessionOptions options;
+  options.profiling = true;
+  options.profile_prefix = ::testing::TempDir() + "roundhouse_trace";
+  auto session = make_session(kAddRelu, options);
+  run(*session, {{"x", filled({2, 3}, 1)}}, {"y"});
+  const std::string path = session->end_profiling();
+  FILE* file = std::fopen(path.c_str(), "rb");
+  ASSERT_NE(file, nullptr) << path;
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  std::remove(path.c_str());
+  for (const char* part : {"last_kernel_time", "\"op_name\":\"Relu\"", "CPUExecutionProvider", "model_run"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace rh::test
