@@ -40,6 +40,12 @@ class ModelWriter {
   std::string bytes_;
 };
 
+// A type without one may not be written down.
+bool has_element_type(const ValueType& type) {
+  return !type.is_unknown() &&
+         ((!type.is_tensor() && type.kind() != ValueType::Kind::sparse_tensor) || type.tensor().dtype != DType::undefined);
+}
+
 size_t tensor_bytes(const Graph& graph) {
   size_t bytes = 0;
   for (ValueId id = 0; id < graph.value_count(); ++id) {
@@ -136,7 +142,7 @@ void ModelWriter::write_graph(WireWriter& message, const Graph& graph, const Nam
   for (NodeId id : order) {
     if (!options_.value_info) break;
     for (ValueId output : graph.node(id).outputs) {
-      if (output == kNoValue || graph.value(output).is_output || graph.value(output).type.is_unknown()) continue;
+      if (output == kNoValue || graph.value(output).is_output || !has_element_type(graph.value(output).type)) continue;
       write_value_info(message, field::graph::value_info, name_of(output), graph.value(output).type);
     }
   }

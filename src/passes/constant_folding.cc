@@ -19,13 +19,29 @@ bool may_grow(const Node& node) {
   return std::find(kGrowing.begin(), kGrowing.end(), node.op_type) != kGrowing.end();
 }
 
+// Whether only weights are made of the value, perhaps after a change of its form.
+bool is_weight(const Graph& graph, ValueId id, int depth = 0) {
+  static constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+  static constexpr std::array<std::string_view, 4> kForms = {"Reshape", "Transpose", "Unsqueeze", "Squeeze"};
+  const auto is_one_of = [](const auto& names, const Node& node) {
+    return node.domain.empty() && std::find(names.begin(), names.end(), node.op_type) != names.end();
+  };
+  const GraphValue& value = graph.value(id);
+  if (value.is_output || depth > 4) return false;
+  return std::all_of(value.consumers.begin(), value.consumers.end(), [&](NodeId consumer) {
+    const Node& node = graph.node(consumer);
+    if (is_one_of(kForms, node)) return node.inputs[0] == id && node.outputs.size() == 1 && is_weight(graph, node.outputs[0], depth + 1);
+    return is_one_of(kProducts, node) && node.inputs[0] != id;
+  });
+}
+
 class Folder {
  public:
   Folder(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {
     for (ValueId id = 0; id < graph.value_count(); ++id) {
       if (const Tensor* tensor = graph.value(id).constant_tensor()) budget_bytes_ += 2 * tensor->bytes();
     }
-    budget_bytes_ += 64 * context.fold_limit_bytes;
+    budget_bytes_ += 64 * context.fold_limit_bytes + context.weight_limit_bytes;
   }
 
   Edit run() {
@@ -58,7 +74,11 @@ class Folder {
   }
 
   // A change of type to twice the width is let through.
-  bool fits(size_t bytes) const { return bytes <= std::max(context_.fold_limit_bytes, 2 * input_bytes_) && bytes <= budget_bytes_; }
+  bool fits(ValueId id, size_t bytes) const {
+    if (bytes > budget_bytes_) return false;
+    return bytes <= std::max(context_.fold_limit_bytes, 2 * input_bytes_) ||
+           (bytes <= context_.weight_limit_bytes && is_weight(graph_, id));
+  }
 
   // Before anything is computed: as far as types tell, results are small enough.
   bool may_be_kept(const Node& node) const {
@@ -69,7 +89,7 @@ class Folder {
       const TensorType& type = tensor_type(graph_, id);
       if (!type.is_static()) {
         all_known = false;
-      } else if (!fits(bytes_of(type.dtype, type.shape().elements()))) {
+      } else if (!fits(id, bytes_of(type.dtype, type.shape().elements()))) {
         return false;
       }
     }
@@ -90,9 +110,10 @@ class Folder {
       if (!results[i].is_tensor() || !results[i].tensor().defined()) return;
       const DType expected = tensor_type(graph_, node.outputs[i]).dtype;
       if (expected != DType::undefined && expected != results[i].tensor().dtype()) return;
+      if (!fits(node.outputs[i], results[i].tensor().bytes())) return;
       bytes += results[i].tensor().bytes();
     }
-    if (!fits(bytes) || !context_.admit()) return;
+    if (bytes > budget_bytes_ || !context_.admit()) return;
     budget_bytes_ -= bytes;
     for (size_t i = 0; i < results.size(); ++i) {
       const ValueId output = node.outputs[i];

@@ -22,6 +22,7 @@ class Driver {
       : main_(graph), options_(options) {
     context_.evaluator = evaluator;
     context_.fold_limit_bytes = options.fold_limit_bytes;
+    context_.weight_limit_bytes = options.weight_limit_bytes;
     context_.rewrites_left = options.max_rewrites;
     for (const std::string& name : options.disabled) {
       if (!find_pass(passes, name)) fail(ErrorCode::invalid_argument, "passes: there is no pass '{}' to switch off", name);

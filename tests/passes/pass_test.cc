@@ -62,7 +62,12 @@ class SmallEvaluator final : public ConstantEvaluator {
   std::vector<Value> evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs) override {
     ++calls;
     if (node.op_type == "Abs") throw Error(ErrorCode::invalid_argument, "the kernel refuses");
-    if (node.op_type == "Expand") return {Value(Tensor::from<float>(Shape{2}, std::vector<float>(2, *inputs[0].tensor().data<float>())))};
+    if (node.op_type == "Expand") {
+      const Tensor& shape = inputs[1].tensor();
+      Tensor y(DType::float32, Shape(shape.span<int64_t>()));
+      std::fill_n(y.data<float>(), y.elements(), *inputs[0].tensor().data<float>());
+      return {Value(std::move(y))};
+    }
     if (node.op_type != "Neg" && node.op_type != "Add") return {};
     const Tensor& x = inputs[0].tensor();
     Tensor y(x.dtype(), x.shape());
