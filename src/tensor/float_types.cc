@@ -9,12 +9,9 @@ namespace {
 uint32_t largest_finite(const FloatFormat& f) {
   const uint32_t all = (1u << (f.exponent_bits + f.mantissa_bits)) - 1;
   switch (f.special) {
-    case FloatFormat::Special::ieee:
-      return all - (1u << f.mantissa_bits);
-    case FloatFormat::Special::nan_all_ones:
-      return all - 1;
-    default:
-      return all;
+    case FloatFormat::Special::ieee: return all - (1u << f.mantissa_bits);
+    case FloatFormat::Special::nan_all_ones: return all - 1;
+    default: return all;
   }
 }
 
@@ -27,27 +24,19 @@ uint32_t encode_float(float value, const FloatFormat& f, Overflow overflow) {
   const uint32_t largest = largest_finite(f);
   if (std::isnan(value)) {
     switch (f.special) {
-      case Special::ieee:
-        return sign | (largest + (1u << f.mantissa_bits));
-      case Special::nan_all_ones:
-        return sign | (largest + 1);
-      case Special::nan_negative_zero:
-        return sign_bit;
-      case Special::none:
-        return largest;
+      case Special::ieee: return sign | (largest + (1u << f.mantissa_bits));
+      case Special::nan_all_ones: return sign | (largest + 1);
+      case Special::nan_negative_zero: return sign_bit;
+      case Special::none: return sign ^ sign_bit;  // as ml_dtypes does: a zero
     }
   }
   const auto too_large = [&]() -> uint32_t {
     if (overflow == Overflow::saturate) return sign | largest;
     switch (f.special) {
-      case Special::ieee:
-        return sign | (largest + 1);
-      case Special::nan_all_ones:
-        return sign | (largest + 1);
-      case Special::nan_negative_zero:
-        return sign_bit;
-      default:
-        return sign | largest;
+      case Special::ieee: return sign | (largest + 1);
+      case Special::nan_all_ones: return sign | (largest + 1);
+      case Special::nan_negative_zero: return sign_bit;
+      default: return sign | largest;
     }
   };
   const double magnitude = std::fabs(static_cast<double>(value));

@@ -16,7 +16,7 @@ struct FloatFormat {
     ieee,               ///< top exponent holds infinity and NaN
     nan_all_ones,       ///< no infinity; NaN is all ones (the "FN" formats)
     nan_negative_zero,  ///< no infinity, no negative zero; NaN is the bit pattern of -0 (the "FNUZ" formats)
-    none,               ///< neither infinity nor NaN
+    none,               ///< neither infinity nor NaN; a NaN becomes a zero of the other sign
   } special;
 };
 
