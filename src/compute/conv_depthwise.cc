@@ -70,6 +70,12 @@ class Depthwise final : public Convolution::Impl {
 
     void copy_in(const ConvKernels& kernels, const Window& w, const float* x, float* padded) const {
       for (int64_t d = 0; d < w.input[0]; ++d) {
+        if (phases == 1) {
+          float* to = padded + ((d + w.pad_begin[0]) * height + w.pad_begin[1]) * row + w.pad_begin[2];
+          kernels.copy_rows(x, w.input[1], w.input[2], to, row);
+          x += w.input[1] * w.input[2];
+          continue;
+        }
         for (int64_t h = 0; h < w.input[1]; ++h, x += w.input[2]) {
           float* to = padded + ((d + w.pad_begin[0]) * height + h + w.pad_begin[1]) * row;
           copy_row(kernels, x, w.input[2], w.pad_begin[2], to);
@@ -78,10 +84,6 @@ class Depthwise final : public Convolution::Impl {
     }
 
     void copy_row(const ConvKernels& kernels, const float* x, int64_t width, int64_t pad, float* to) const {
-      if (phases == 1) {
-        std::memcpy(to + pad, x, static_cast<size_t>(width) * sizeof(float));
-        return;
-      }
       int64_t i = 0;
       if (phases == 2) {
         if (pad % 2 == 1 && width > 0) {
@@ -108,14 +110,14 @@ class Depthwise final : public Convolution::Impl {
     p.low = clamp_.low;
     p.high = clamp_.high;
     p.width = w.output[2];
+    p.rows = w.output[1];
+    p.x_row = window_.stride[1] * layout.row;
     for (int64_t d = 0; d < w.output[0]; ++d) {
-      for (int64_t h = 0; h < w.output[1]; ++h) {
-        const int64_t at = (d * w.output[1] + h) * w.output[2];
-        p.x = padded + (d * window_.stride[0] * layout.height + h * window_.stride[1]) * layout.row;
-        p.y = y + at;
-        if (call.residual) p.residual = call.residual + plane * w.output_size() + at;
-        kernels_.depthwise_row(p);
-      }
+      const int64_t at = d * w.output[1] * w.output[2];
+      p.x = padded + d * window_.stride[0] * layout.height * layout.row;
+      p.y = y + at;
+      if (call.residual) p.residual = call.residual + plane * w.output_size() + at;
+      kernels_.depthwise(p);
     }
     if (clamp_.activates) activate(activation_, y, y, w.output_size());
   }

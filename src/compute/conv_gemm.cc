@@ -61,7 +61,7 @@ class ConvGemm final : public Convolution::Impl {
 
   void pack(const float* weights) {
     const int64_t taps = window_.kernel_size();
-    weights_.resize(static_cast<size_t>(channels_.out * k_));
+    weights_.resize(static_cast<size_t>(channels_.out * k_ + kernels_.lanes));  // run_one_pixel reads whole vectors
     float* to = weights_.data();
     for (int64_t g = 0; g < channels_.groups; ++g) {
       for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
@@ -81,9 +81,33 @@ class ConvGemm final : public Convolution::Impl {
     const int64_t group = product % channels_.groups, image = product / channels_.groups;
     const float* x = call.x + (image * channels_.in + group * in_) * w.input_size();
     const int64_t out_plane = image * channels_.out + group * out_;
+    if (panels == 1 && pointwise(w) && w.output_size() == 1) return run_one_pixel(call, x, group, out_plane, chunks);
     for (int64_t first = columns.begin; first < columns.begin + columns.size; first += kGroupPanels) {
       const int64_t end = std::min(first + kGroupPanels, columns.begin + columns.size);
       run_group(call, x, group, out_plane, chunks, first, end);
+    }
+  }
+
+  /// A matrix times a vector: a chunk of weights takes the right side, whose columns are then output channels.
+  void run_one_pixel(const ConvCall& call, const float* x, int64_t group, int64_t out_plane, const Part& chunks) const {
+    for (int64_t chunk = chunks.begin; chunk < chunks.begin + chunks.size; ++chunk) {
+      const Part rows = part_of(out_, chunks_, chunk);
+      MicroArgs<float> p{};
+      p.k = k_;
+      p.a = x;
+      p.a_k = 1;
+      p.b = weights_.data() + (group * out_ + rows.begin) * k_;
+      p.b_k = rows.size;
+      p.c = call.y + out_plane + rows.begin;
+      p.columns = rows.size;
+      p.alpha = 1;
+      p.low = clamp_.low;
+      p.high = clamp_.high;
+      if (!bias_.empty()) p.column_bias = bias_.data() + group * out_ + rows.begin;
+      if (call.residual) p.residual = call.residual + out_plane + rows.begin;
+      p.residual_scale = 1;
+      kernels_.one[1](p);
+      if (clamp_.activates) activate(activation_, p.c, p.c, rows.size);
     }
   }
 
@@ -146,51 +170,65 @@ class ConvGemm final : public Convolution::Impl {
         pack_panel(from, image, false, ks.size, image - pixel, width, panel);
       return;
     }
-    Segment segments[kMaxColumns + kMaxColumns];
+    Run runs[kMaxColumns];
+    const int64_t run_count = make_runs(w, pixel, runs);
+    Segment segments[kMaxColumns + 2];
     for (int64_t k = ks.begin; k < ks.begin + ks.size;) {
       const int64_t tap = k / in_, channel = k % in_, count = std::min(in_ - channel, ks.begin + ks.size - k);
-      const int64_t made = make_segments(w, pixel, tap, segments);
+      const int64_t made = make_segments(w, runs, run_count, tap, segments);
       gather_.gather_panel(x + channel * image, image, count, window_.stride[2], segments, made, panel);
       panel += count * width;
       k += count;
     }
   }
 
-  /// Where the panel's pixels find their input for one kernel position.
-  int64_t make_segments(const Window& w, int64_t pixel, int64_t tap, Segment* segments) const {
-    const int64_t width = kernels_.columns, lanes = kernels_.lanes, end = w.output_size();
-    const int64_t stride = window_.stride[2], row_of_taps = tap / window_.kernel[2];
-    const int64_t shift[3] = {row_of_taps / window_.kernel[1] * window_.dilation[0] - w.pad_begin[0],
-                              row_of_taps % window_.kernel[1] * window_.dilation[1] - w.pad_begin[1],
-                              tap % window_.kernel[2] * window_.dilation[2] - w.pad_begin[2]};
+  /// Neighbouring pixels of one output row, at most a vector; d, h and start are where kernel position 0 reads the first of them.
+  struct Run {
+    int64_t column, length, d, h, start;
+  };
+
+  int64_t make_runs(const Window& w, int64_t pixel, Run* runs) const {
+    const int64_t width = std::min(kernels_.columns, w.output_size() - pixel);
     int64_t ow = pixel % w.output[2], oh = pixel / w.output[2] % w.output[1], od = pixel / (w.output[2] * w.output[1]);
     int64_t made = 0;
     for (int64_t column = 0; column < width;) {
-      Segment& s = segments[made++];
-      s = {0, static_cast<int32_t>(column), 0, 0};
-      if (pixel + column >= end) {
-        column += lanes;
-        continue;
-      }
-      const int64_t length = std::min({w.output[2] - ow, lanes, width - column});
-      const int64_t d = od * window_.stride[0] + shift[0], h = oh * window_.stride[1] + shift[1], start = ow * stride + shift[2];
-      if (d >= 0 && d < w.input[0] && h >= 0 && h < w.input[1]) {
-        const int64_t first = start >= 0 ? 0 : (-start + stride - 1) / stride;
-        const int64_t last = start >= w.input[2] ? 0 : (w.input[2] - 1 - start) / stride + 1;
-        s.first = static_cast<int16_t>(std::min(first, length));
-        s.last = static_cast<int16_t>(std::max<int64_t>(s.first, std::min(last, length)));
-        s.offset = (d * w.input[1] + h) * w.input[2] + start;
-      }
+      const int64_t length = std::min({w.output[2] - ow, kernels_.lanes, width - column});
+      runs[made++] = {column, length, od * window_.stride[0] - w.pad_begin[0], oh * window_.stride[1] - w.pad_begin[1],
+                      ow * window_.stride[2] - w.pad_begin[2]};
       column += length;
       ow += length;
-      if (ow == w.output[2]) {
-        ow = 0;
-        if (++oh == w.output[1]) {
-          oh = 0;
-          ++od;
-        }
-      }
+      if (ow < w.output[2]) continue;
+      ow = 0;
+      if (++oh < w.output[1]) continue;
+      oh = 0;
+      ++od;
     }
+    return made;
+  }
+
+  /// Where the panel's pixels find their input for one kernel position, and zeros for the columns beyond the last pixel.
+  int64_t make_segments(const Window& w, const Run* runs, int64_t run_count, int64_t tap, Segment* segments) const {
+    const int64_t stride = window_.stride[2], row_of_taps = tap / window_.kernel[2];
+    const int64_t shift[3] = {row_of_taps / window_.kernel[1] * window_.dilation[0], row_of_taps % window_.kernel[1] * window_.dilation[1],
+                              tap % window_.kernel[2] * window_.dilation[2]};
+    int64_t made = 0;
+    for (; made < run_count; ++made) {
+      const Run& run = runs[made];
+      Segment& s = segments[made];
+      s = {0, static_cast<int32_t>(run.column), 0, 0};
+      const int64_t d = run.d + shift[0], h = run.h + shift[1], start = run.start + shift[2];
+      if (d < 0 || d >= w.input[0] || h < 0 || h >= w.input[1]) continue;
+      s.offset = (d * w.input[1] + h) * w.input[2] + start;
+      int64_t first = 0, last = run.length;
+      if (start < 0) first = std::min(last, (-start + stride - 1) / stride);
+      if (start + (last - 1) * stride >= w.input[2])
+        last = std::max(first, start >= w.input[2] ? 0 : (w.input[2] - 1 - start) / stride + 1);
+      s.first = static_cast<int16_t>(first);
+      s.last = static_cast<int16_t>(last);
+    }
+    const Run& end = runs[run_count - 1];
+    for (int64_t column = end.column + end.length; column < kernels_.columns; column += kernels_.lanes)
+      segments[made++] = {0, static_cast<int32_t>(column), 0, 0};
     return made;
   }
 

@@ -14,19 +14,21 @@ struct Segment {
   int16_t last;
 };
 
-/// One output row of a depthwise convolution over a padded plane: y[i] = clamp(bias + residual[i] + sum over taps of w[t] x[offset[t] +
-/// i]).
+/// A plane of a depthwise convolution over a padded plane: y[r][i] = clamp(bias + residual[r][i] + sum over taps of
+/// w[t] x[r x_row + offset[t] + i]).
 struct DepthwiseArgs {
   const float* x;
+  int64_t x_row;
   const int64_t* offsets;
   const float* weights;
   int64_t taps;
   float bias;
-  const float* residual;  ///< or null
+  const float* residual;  ///< or null; rows as those of y
   float low;
   float high;
   float* y;
-  int64_t width;
+  int64_t rows;
+  int64_t width;  ///< of a row; rows of y follow each other
 };
 
 struct ConvKernels {
@@ -36,8 +38,10 @@ struct ConvKernels {
   /// For each of `channels` channels, `channel_stride` apart, one panel row.
   void (*gather_panel)(const float* x, int64_t channel_stride, int64_t channels, int64_t stride, const Segment* segments, int64_t count,
                        float* panel);
-  /// The row must be readable up to a vector beyond `width` at each offset.
-  void (*depthwise_row)(const DepthwiseArgs& args);
+  /// Each row must be readable up to four vectors beyond `width` at each offset.
+  void (*depthwise)(const DepthwiseArgs& args);
+  /// Copies rows; up to a vector of zeros may be written after each, before the next is.
+  void (*copy_rows)(const float* x, int64_t rows, int64_t width, float* y, int64_t y_row);
   /// even[i] = x[2 i], odd[i] = x[2 i + 1] for `pairs` pairs.
   void (*split_pairs)(const float* x, int64_t pairs, float* even, float* odd);
 };

@@ -45,12 +45,15 @@ HWY_INLINE float row_sum(const float* x, int64_t count) {
 HWY_INLINE float row_max(const float* x, int64_t count) {
   const auto larger = [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(v, a), is_nan(v)), v, a); };
   const Vec low = hn::Neg(hn::Inf(Floats())), best = fold(x, count, low, -hwy::HighestValue<float>() * 2, larger, larger);
-  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(best, Floats(), lanes);
-  float largest = lanes[0];
-  for (size_t i = 1; i < hn::Lanes(Floats()); ++i)
-    if (lanes[i] > largest || lanes[i] != lanes[i]) largest = lanes[i];
-  return largest;
+  if (!hn::AllFalse(Floats(), is_nan(best))) return hn::GetLane(hn::NaN(Floats()));
+  return hn::GetLane(hn::MaxOfLanes(Floats(), best));
+}
+
+/// The same for those who meet the NaN later anyway: it may be overlooked.
+HWY_INLINE float row_max_of_numbers(const float* x, int64_t count) {
+  const auto larger = [](Vec a, Vec v) HWY_ATTR { return hn::Max(a, v); };
+  const Vec low = hn::Neg(hn::Inf(Floats()));
+  return hn::GetLane(hn::MaxOfLanes(Floats(), fold(x, count, low, -hwy::HighestValue<float>() * 2, larger, larger)));
 }
 
 /// y = e^(x - shift), and its sum.
@@ -78,7 +81,7 @@ HWY_INLINE float exp_and_sum(const float* x, float shift, float* y, int64_t coun
 
 void softmax_rows_loop(const float* x, float* y, int64_t rows, int64_t length, bool log) {
   for (int64_t r = 0; r < rows; ++r, x += length, y += length) {
-    const float largest = row_max(x, length);
+    const float largest = row_max_of_numbers(x, length);
     if (!log) {
       const Vec scale = hn::Div(set(1.0f), set(exp_and_sum(x, largest, y, length)));
       map(y, y, length, [scale](Vec v) HWY_ATTR { return hn::Mul(v, scale); });
@@ -177,12 +180,9 @@ HWY_INLINE float reduce_row(Reduction op, const float* x, int64_t length) {
     case Reduction::l1: return total(fold(x, length, set(0.0f), 0.0f, [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, hn::Abs(v)); }, add));
   }
   const auto smaller = [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Lt(v, a), is_nan(v)), v, a); };
-  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(fold(x, length, hn::Inf(Floats()), hwy::HighestValue<float>() * 2, smaller, smaller), Floats(), lanes);
-  float least = lanes[0];
-  for (size_t i = 1; i < hn::Lanes(Floats()); ++i)
-    if (lanes[i] < least || lanes[i] != lanes[i]) least = lanes[i];
-  return least;
+  const Vec best = fold(x, length, hn::Inf(Floats()), hwy::HighestValue<float>() * 2, smaller, smaller);
+  if (!hn::AllFalse(Floats(), is_nan(best))) return hn::GetLane(hn::NaN(Floats()));
+  return hn::GetLane(hn::MinOfLanes(Floats(), best));
 }
 
 void reduce_rows_loop(Reduction op, const float* x, float* y, int64_t rows, int64_t length) {

@@ -20,6 +20,11 @@ struct Float {
   static Register load_lanes(const T* p, int64_t stride, int first, int last) {
     const __mmask16 live = static_cast<__mmask16>(mask(last) & ~mask(first));
     if (stride == 1) return _mm512_maskz_loadu_ps(live, p);
+    if (stride == 2) {  // every second float of two vectors
+      const uint32_t pairs = 0x55555555u & (last < 16 ? (1u << (2 * last)) - 1 : ~0u) & ~((uint64_t{1} << (2 * first)) - 1);
+      return even(_mm512_maskz_loadu_ps(static_cast<__mmask16>(pairs), p),
+                  _mm512_maskz_loadu_ps(static_cast<__mmask16>(pairs >> 16), p + 16));
+    }
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), live, _mm512_mullo_epi32(lane, _mm512_set1_epi32(static_cast<int>(stride))), p, 4);
   }

@@ -61,6 +61,14 @@ TEST_P(RowMathTest, softmax_of_special_rows) {
   softmax_rows(large.data(), large.data(), 1, 2, false);
   EXPECT_EQ(large, (std::vector<float>{1, 0}));
   softmax_rows(nullptr, nullptr, 3, 0, false);
+  for (const int64_t length : {3, 16, 50}) {
+    for (int64_t where = 0; where < length; ++where) {
+      std::vector<float> x = random_values(length, 1);
+      x[static_cast<size_t>(where)] = NAN;
+      softmax_rows(x.data(), x.data(), 1, length, false);
+      for (const float v : x) ASSERT_TRUE(std::isnan(v)) << where << " of " << length;
+    }
+  }
 }
 
 TEST_P(RowMathTest, normalisations) {
