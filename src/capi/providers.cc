@@ -1,46 +1,18 @@
 // Providers by name and by option struct.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cstring>
-#include <new>
+#include <memory>
 
 #include "abi/options.h"
 #include "capi/guard.h"
 #include "capi/table.h"
+#include "session/compile.h"
 
 namespace rh::capi {
 
 namespace {
-
-struct KnownProvider {
-  std::string_view name;        ///< "CUDAExecutionProvider"
-  std::string_view short_name;  ///< "CUDA"
-  bool built;
-};
-
-constexpr KnownProvider kProviders[] = {
-    {"CPUExecutionProvider", "CPU", true},
-    {"ACLExecutionProvider", "ACL", false},
-    {"AzureExecutionProvider", "AZURE", false},
-    {"CANNExecutionProvider", "CANN", false},
-    {"CoreMLExecutionProvider", "CoreML", false},
-    {"CUDAExecutionProvider", "CUDA", false},
-    {"DmlExecutionProvider", "DML", false},
-    {"DnnlExecutionProvider", "Dnnl", false},
-    {"JsExecutionProvider", "JS", false},
-    {"MIGraphXExecutionProvider", "MIGraphX", false},
-    {"NnapiExecutionProvider", "NNAPI", false},
-    {"NvTensorRTRTXExecutionProvider", "NvTensorRtRtx", false},
-    {"OpenVINOExecutionProvider", "OpenVINO", false},
-    {"QNNExecutionProvider", "QNN", false},
-    {"RknpuExecutionProvider", "RKNPU", false},
-    {"ROCMExecutionProvider", "ROCM", false},
-    {"SNPEExecutionProvider", "SNPE", false},
-    {"TensorrtExecutionProvider", "Tensorrt", false},
-    {"VitisAIExecutionProvider", "VitisAI", false},
-    {"VSINPUExecutionProvider", "VSINPU", false},
-    {"WebGpuExecutionProvider", "WebGPU", false},
-    {"WebNNExecutionProvider", "WEBNN", false},
-    {"XnnpackExecutionProvider", "XNNPACK", false},
-};
 
 [[noreturn]] void not_enabled(std::string_view provider) {
   fail(ErrorCode::fail, "{} execution provider is not enabled in this build.", provider);
@@ -53,19 +25,17 @@ OrtStatus* not_enabled_status(std::string_view provider) {
 void append(OrtSessionOptions& options, std::string_view name, const char* const* keys, const char* const* values, size_t count) {
   checked_array(keys, count, "provider_options_keys");
   checked_array(values, count, "provider_options_values");
-  for (const KnownProvider& known : kProviders) {
-    if (name != known.name && name != known.short_name) continue;
-    if (!known.built) fail(ErrorCode::invalid_argument, "{} execution provider is not supported in this build. ", known.short_name);
-    OrtSessionOptions::Provider provider{std::string(known.name), {}};
-    for (size_t i = 0; i < count; ++i) {
-      const char* key = &checked(keys[i], "provider_options_keys[i]");
-      if (!*key) fail(ErrorCode::invalid_argument, "{}: a provider option has an empty key", known.name);
-      provider.options[key] = &checked(values[i], "provider_options_values[i]");
-    }
-    options.providers.push_back(std::move(provider));
-    return;
+  OrtSessionOptions::Provider provider{provider_registry().canonical_name(name), {}};
+  if (provider.name.empty()) {
+    fail(ErrorCode::invalid_argument, "{} execution provider is not supported in this build. Available: {}", name,
+         fmt::join(provider_registry().available(), ", "));
   }
-  fail(ErrorCode::invalid_argument, "unknown provider '{}'; GetAvailableProviders lists those that this build has", name);
+  for (size_t i = 0; i < count; ++i) {
+    const char* key = &checked(keys[i], "provider_options_keys[i]");
+    if (!*key) fail(ErrorCode::invalid_argument, "{}: a provider option has an empty key", provider.name);
+    provider.options[key] = &checked(values[i], "provider_options_values[i]");
+  }
+  options.providers.push_back(std::move(provider));
 }
 
 }  // namespace
@@ -74,18 +44,16 @@ OrtStatus* ORT_API_CALL GetAvailableProviders(char*** out, int* count) {
   return guard([&] {
     checked(out, "out_ptr") = nullptr;
     checked(count, "provider_length") = 0;
-    int built = 0;
-    for (const KnownProvider& known : kProviders) built += known.built;
-    auto names = std::make_unique<char*[]>(static_cast<size_t>(built));
-    int filled = 0;
-    for (const KnownProvider& known : kProviders) {
-      if (!known.built) continue;
-      names[filled] = new char[known.name.size() + 1];
-      std::memcpy(names[filled], known.name.data(), known.name.size());
-      names[filled++][known.name.size()] = '\0';
+    const std::vector<std::string> available = provider_registry().available();
+    std::vector<std::unique_ptr<char[]>> copies;
+    for (const std::string& name : available) {
+      copies.push_back(std::make_unique<char[]>(name.size() + 1));
+      std::memcpy(copies.back().get(), name.c_str(), name.size() + 1);
     }
+    auto names = std::make_unique<char*[]>(copies.size());
+    for (size_t i = 0; i < copies.size(); ++i) names[i] = copies[i].release();
+    *count = static_cast<int>(available.size());
     *out = names.release();
-    *count = built;
   });
 }
 

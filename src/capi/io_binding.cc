@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <cstring>
+
+#include "abi/allocator.h"
+#include "capi/guard.h"
+#include "capi/session.h"
+#include "capi/table.h"
+
+namespace rh::capi {
+
+namespace {
+
+OrtIoBinding& binding_of(OrtIoBinding* binding) { return checked(binding, "binding_ptr"); }
+
+void check_input(const OrtIoBinding& binding, const char* name) {
+  const auto named = [&](const ValueInfo& info) { return info.name == name; };
+  const Session& session = *binding.session->session;
+  if (std::ranges::any_of(session.inputs(), named) || std::ranges::any_of(session.overridable_initializers(), named)) return;
+  fail(ErrorCode::fail, "binding: the model has no input '{}'", name);
+}
+
+/// Binds anew, or in the place of what is bound to the name.
+void bind_output(OrtIoBinding& binding, OrtIoBinding::Output output) {
+  const auto found = std::ranges::find(binding.outputs, output.name, &OrtIoBinding::Output::name);
+  if (found == binding.outputs.end()) {
+    binding.outputs.push_back(std::move(output));
+  } else {
+    *found = std::move(output);
+  }
+}
+
+std::vector<Shape> input_shapes(const OrtIoBinding& binding) {
+  std::vector<Shape> shapes;
+  for (const OrtIoBinding::Input& input : binding.inputs)
+    shapes.push_back(input.value.is_tensor() ? input.value.tensor().shape() : Shape());
+  return shapes;
+}
+
+/// One run; with `reuse`, into the memory of the last one where the caller bound none.
+Status run_once(OrtSession& session, const OrtRunOptions* options, OrtIoBinding& binding, bool reuse) {
+  std::vector<const char*> input_names, output_names;
+  std::vector<const Value*> inputs;
+  for (const OrtIoBinding::Input& input : binding.inputs) {
+    input_names.push_back(input.name.c_str());
+    inputs.push_back(&input.value);
+  }
+  std::vector<Value> outputs(binding.outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const OrtIoBinding::Output& output = binding.outputs[i];
+    output_names.push_back(output.name.c_str());
+    if (output.bound || (reuse && output.value.value.is_tensor())) outputs[i] = output.value.value;
+  }
+  RH_RETURN_IF_ERROR(session.session->run(run_options(options), input_names, inputs, output_names, outputs));
+  for (size_t i = 0; i < outputs.size(); ++i) binding.outputs[i].value.value = std::move(outputs[i]);
+  return {};
+}
+
+Status run(OrtSession& session, const OrtRunOptions* options, OrtIoBinding& binding) {
+  if (binding.outputs.empty()) return Status(ErrorCode::invalid_argument, "run: at least one output must be bound");
+  std::vector<Shape> shapes = input_shapes(binding);
+  const bool reuse = shapes == binding.last_shapes;
+  Status status = run_once(session, options, binding, reuse);
+  // A shape that depends on data may have changed.
+  if (reuse && status.code() == ErrorCode::invalid_argument) status = run_once(session, options, binding, false);
+  if (status.ok()) binding.last_shapes = std::move(shapes);
+  return status;
+}
+
+}  // namespace
+
+OrtStatus* ORT_API_CALL CreateIoBinding(OrtSession* session, OrtIoBinding** out) {
+  return guard([&] {
+    checked(out, "out");
+    *out = new OrtIoBinding{&checked(session, "session"), {}, {}, {}};
+  });
+}
+
+void ORT_API_CALL ReleaseIoBinding(OrtIoBinding* binding) { delete binding; }
+
+OrtStatus* ORT_API_CALL RunWithBinding(OrtSession* session, const OrtRunOptions* options, const OrtIoBinding* binding) {
+  return guard([&] { return run(checked(session, "session"), options, binding_of(const_cast<OrtIoBinding*>(binding))); });
+}
+
+OrtStatus* ORT_API_CALL BindInput(OrtIoBinding* binding, const char* name, const OrtValue* value) {
+  return guard([&] {
+    OrtIoBinding& target = binding_of(binding);
+    check_input(target, &checked(name, "name"));
+    const Value& content = checked(value, "val_ptr").value;
+    const auto found = std::ranges::find(target.inputs, name, &OrtIoBinding::Input::name);
+    if (found == target.inputs.end()) {
+      target.inputs.push_back({name, content});
+    } else {
+      found->value = content;
+    }
+  });
+}
+
+OrtStatus* ORT_API_CALL BindOutput(OrtIoBinding* binding, const char* name, const OrtValue* value) {
+  return guard([&] { bind_output(binding_of(binding), {&checked(name, "name"), checked(value, "val_ptr"), !value->value.empty()}); });
+}
+
+OrtStatus* ORT_API_CALL BindOutputToDevice(OrtIoBinding* binding, const char* name, const OrtMemoryInfo* info) {
+  return guard([&] {
+    OrtIoBinding& target = binding_of(binding);
+    if (!checked(info, "mem_info_ptr").is_host()) {
+      fail(ErrorCode::invalid_argument, "output '{}': no provider of the session has memory '{}'", &checked(name, "name"), info->name);
+    }
+    bind_output(target, {&checked(name, "name"), OrtValue(), false});
+  });
+}
+
+OrtStatus* ORT_API_CALL GetBoundOutputNames(const OrtIoBinding* binding, OrtAllocator* allocator, char** buffer, size_t** lengths,
+                                            size_t* count) {
+  return guard([&] {
+    const std::vector<OrtIoBinding::Output>& outputs = checked(binding, "binding_ptr").outputs;
+    checked(buffer, "buffer") = nullptr;
+    checked(lengths, "lengths") = nullptr;
+    checked(count, "count") = 0;
+    if (outputs.empty()) return;
+    std::string text;
+    for (const OrtIoBinding::Output& output : outputs) text += output.name;
+    char* names = abi::copy_string(checked(allocator, "allocator"), text);
+    size_t* sizes = nullptr;
+    try {
+      sizes = static_cast<size_t*>(abi::allocate(*allocator, outputs.size() * sizeof(size_t)));
+    } catch (...) {
+      allocator->Free(allocator, names);
+      throw;
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) sizes[i] = outputs[i].name.size();
+    *buffer = names;
+    *lengths = sizes;
+    *count = outputs.size();
+  });
+}
+
+OrtStatus* ORT_API_CALL GetBoundOutputValues(const OrtIoBinding* binding, OrtAllocator* allocator, OrtValue*** values, size_t* count) {
+  return guard([&] {
+    const std::vector<OrtIoBinding::Output>& outputs = checked(binding, "binding_ptr").outputs;
+    checked(values, "output") = nullptr;
+    checked(count, "output_count") = 0;
+    if (outputs.empty()) return;
+    std::vector<std::unique_ptr<OrtValue>> copies;
+    for (const OrtIoBinding::Output& output : outputs) copies.push_back(std::make_unique<OrtValue>(output.value));
+    auto** list = static_cast<OrtValue**>(abi::allocate(checked(allocator, "allocator"), outputs.size() * sizeof(OrtValue*)));
+    for (size_t i = 0; i < copies.size(); ++i) list[i] = copies[i].release();
+    *values = list;
+    *count = outputs.size();
+  });
+}
+
+void ORT_API_CALL ClearBoundInputs(OrtIoBinding* binding) {
+  if (binding) binding->inputs.clear();
+}
+
+void ORT_API_CALL ClearBoundOutputs(OrtIoBinding* binding) {
+  if (binding) binding->outputs.clear();
+}
+
+OrtStatus* ORT_API_CALL SynchronizeBoundInputs(OrtIoBinding* binding) {
+  return guard([&] { binding_of(binding); });
+}
+
+OrtStatus* ORT_API_CALL SynchronizeBoundOutputs(OrtIoBinding* binding) {
+  return guard([&] { binding_of(binding); });
+}
+
+}  // namespace rh::capi

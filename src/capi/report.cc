@@ -1,0 +1,53 @@
+// What a session does with its model, as JSON.
+#include <nlohmann/json.hpp>
+
+#include "abi/allocator.h"
+#include "capi/guard.h"
+#include "capi/session.h"
+#include "roundhouse/roundhouse_c_api.h"
+
+namespace rh::capi {
+
+namespace {
+
+using nlohmann::json;
+
+json to_json(const NodePlacement& placement) {
+  json refusals = json::array();
+  for (const Refusal& refusal : placement.refusals) refusals.push_back({{"provider", refusal.provider}, {"reason", refusal.reason}});
+  return {{"node", placement.node},     {"op_type", placement.op_type}, {"provider", placement.provider},
+          {"kernel", placement.kernel}, {"reason", placement.reason},   {"refusals", std::move(refusals)}};
+}
+
+json to_json(const SessionStatistics& statistics) {
+  return {{"nodes", statistics.nodes},
+          {"plan_bindings", statistics.plan_bindings},
+          {"planned_peak_bytes", statistics.planned_peak_bytes},
+          {"frame_bytes", statistics.frame_bytes},
+          {"late_allocations", statistics.late_allocations},
+          {"runs", statistics.runs},
+          {"constant_bytes", statistics.constant_bytes},
+          {"read_ms", statistics.read_ms},
+          {"passes_ms", statistics.passes_ms},
+          {"partition_ms", statistics.partition_ms},
+          {"compile_ms", statistics.compile_ms}};
+}
+
+json report_of(const Session& session) {
+  json nodes = json::array();
+  for (const NodePlacement& placement : session.placement()) nodes.push_back(to_json(placement));
+  return {{"providers", session.providers()}, {"nodes", std::move(nodes)}, {"statistics", to_json(session.statistics())}};
+}
+
+}  // namespace
+
+}  // namespace rh::capi
+
+OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocator* allocator, char** json) {
+  using namespace rh::capi;
+  return guard([&] {
+    char*& out = checked(json, "json");
+    const nlohmann::json report = report_of(*checked(session, "session").session);
+    out = rh::abi::copy_string(checked(allocator, "allocator"), report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  });
+}

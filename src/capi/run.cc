@@ -1,0 +1,90 @@
+#include <thread>
+
+#include "abi/status.h"
+#include "capi/guard.h"
+#include "capi/session.h"
+#include "capi/table.h"
+
+namespace rh::capi {
+
+namespace {
+
+/// Checks names and values, runs, and gives the results to the caller's handles: those that are there keep their address.
+void run(OrtSession& session, const OrtRunOptions* options, const char* const* input_names, const OrtValue* const* inputs,
+         size_t input_count, const char* const* output_names, size_t output_count, OrtValue** outputs) {
+  checked_array(input_names, input_count, "input_names");
+  checked_array(inputs, input_count, "inputs");
+  checked_array(output_names, output_count, "output_names");
+  checked_array(outputs, output_count, "outputs");
+  if (output_count == 0) fail(ErrorCode::invalid_argument, "run: at least one output must be asked for");
+  std::vector<const Value*> given(input_count);
+  for (size_t i = 0; i < input_count; ++i) {
+    if (!input_names[i] || !*input_names[i]) fail(ErrorCode::invalid_argument, "run: the name of input {} is empty", i);
+    if (!inputs[i]) fail(ErrorCode::invalid_argument, "run: the value of input '{}' is null", input_names[i]);
+    given[i] = &inputs[i]->value;
+  }
+  std::vector<Value> results(output_count);
+  for (size_t i = 0; i < output_count; ++i) {
+    if (!output_names[i] || !*output_names[i]) fail(ErrorCode::invalid_argument, "run: the name of output {} is empty", i);
+    if (outputs[i]) results[i] = outputs[i]->value;
+  }
+  const Status status =
+      session.session->run(run_options(options), {input_names, input_count}, given, {output_names, output_count}, results);
+  if (!status.ok()) throw Error(status.code(), std::string(status.message()));
+
+  std::vector<std::unique_ptr<OrtValue>> made(output_count);
+  for (size_t i = 0; i < output_count; ++i) {
+    if (!outputs[i]) made[i] = std::make_unique<OrtValue>();
+  }
+  for (size_t i = 0; i < output_count; ++i) {
+    if (!outputs[i]) outputs[i] = made[i].release();
+    outputs[i]->value = std::move(results[i]);
+  }
+}
+
+}  // namespace
+
+OrtStatus* ORT_API_CALL Run(OrtSession* session, const OrtRunOptions* options, const char* const* input_names,
+                            const OrtValue* const* inputs, size_t input_count, const char* const* output_names, size_t output_count,
+                            OrtValue** outputs) {
+  return guard([&] { run(checked(session, "session"), options, input_names, inputs, input_count, output_names, output_count, outputs); });
+}
+
+OrtStatus* ORT_API_CALL RunAsync(OrtSession* session, const OrtRunOptions* options, const char* const* input_names,
+                                 const OrtValue* const* inputs, size_t input_count, const char* const* output_names, size_t output_count,
+                                 OrtValue** outputs, RunAsyncCallbackFn callback, void* user_data) {
+  return guard([&] {
+    checked(session, "session");
+    if (!callback) fail(ErrorCode::invalid_argument, "argument 'run_async_callback' must not be null");
+    std::thread([=] {
+      OrtStatus* status = Run(session, options, input_names, inputs, input_count, output_names, output_count, outputs);
+      callback(user_data, status ? nullptr : outputs, status ? 0 : output_count, status);
+    }).detach();
+  });
+}
+
+OrtStatus* ORT_API_CALL CopyTensors(const OrtEnv* env, const OrtValue* const* sources, OrtValue* const* targets, OrtSyncStream*,
+                                    size_t count) {
+  return guard([&] {
+    checked(env, "env");
+    checked_array(sources, count, "src_tensors");
+    checked_array(targets, count, "dst_tensors");
+    for (size_t i = 0; i < count; ++i) {
+      const Value& source = checked(sources[i], "src_tensors[i]").value;
+      Value& target = checked(targets[i], "dst_tensors[i]").value;
+      if (!source.is_tensor() || !target.is_tensor()) fail(ErrorCode::invalid_argument, "copy {}: both values must be tensors", i);
+      const Tensor& from = source.tensor();
+      Tensor& to = target.tensor();
+      if (from.dtype() != to.dtype() || from.elements() != to.elements()) {
+        fail(ErrorCode::invalid_argument, "copy {}: from {}{} to {}{}", i, to_string(from.dtype()), from.shape().to_string(),
+             to_string(to.dtype()), to.shape().to_string());
+      }
+      if (!from.device().is_host() || !to.device().is_host()) {
+        fail(ErrorCode::not_implemented, "copy {}: no provider copies between these devices", i);
+      }
+      copy_elements(from.view(), to.mutable_view());
+    }
+  });
+}
+
+}  // namespace rh::capi

@@ -1,0 +1,173 @@
+// Making sessions, and asking them what they are.
+#include "capi/session.h"
+
+#include <filesystem>
+
+#include "abi/allocator.h"
+#include "abi/type_info.h"
+#include "capi/guard.h"
+#include "capi/table.h"
+
+OrtSession::OrtSession(const OrtEnv& environment) : env(&environment) { rh::abi::retain_env(env); }
+
+OrtSession::~OrtSession() {
+  session.reset();
+  rh::abi::release_env(const_cast<OrtEnv*>(env));
+}
+
+namespace rh::capi {
+
+namespace {
+
+std::string utf8(const ORTCHAR_T* path) {
+  const std::u8string text = std::filesystem::path(path).u8string();
+  return std::string(text.begin(), text.end());
+}
+
+template <typename... Model>
+OrtStatus* create(const OrtEnv* env, const OrtSessionOptions* options, OrtSession** out, Model&&... model) {
+  return guard([&] {
+    checked(out, "out") = nullptr;
+    auto session = std::make_unique<OrtSession>(checked(env, "env"));
+    session->session = Session::create(std::forward<Model>(model)..., session_options(*env, options));
+    *out = session.release();
+  });
+}
+
+OrtStatus* create_from_file(const OrtEnv* env, const ORTCHAR_T* path, const OrtSessionOptions* options, OrtSession** out) {
+  return guard([&] { return create(env, options, out, utf8(&checked(path, "model_path"))); });
+}
+
+OrtStatus* create_from_bytes(const OrtEnv* env, const void* data, size_t bytes, const OrtSessionOptions* options, OrtSession** out) {
+  return guard([&] {
+    const auto* first = checked_array(static_cast<const std::byte*>(data), bytes, "model_data");
+    return create(env, options, out, std::span<const std::byte>(first, bytes));
+  });
+}
+
+Session& session_of(const OrtSession* session) { return *checked(session, "session").session; }
+
+const ValueInfo& entry(const std::vector<ValueInfo>& entries, size_t index, const char* what) {
+  if (index >= entries.size()) fail(ErrorCode::fail, "{} {} was asked for; the model has {}", what, index, entries.size());
+  return entries[index];
+}
+
+OrtStatus* type_of(const ValueInfo& info, OrtTypeInfo** out) {
+  checked(out, "type_info");
+  *out = abi::type_info_of(info.type).release();
+  return nullptr;
+}
+
+OrtStatus* name_of(const ValueInfo& info, OrtAllocator* allocator, char** out) {
+  checked(out, "value");
+  *out = abi::copy_string(checked(allocator, "allocator"), info.name);
+  return nullptr;
+}
+
+}  // namespace
+
+OrtStatus* ORT_API_CALL CreateSession(const OrtEnv* env, const ORTCHAR_T* path, const OrtSessionOptions* options, OrtSession** out) {
+  return create_from_file(env, path, options, out);
+}
+
+OrtStatus* ORT_API_CALL CreateSessionFromArray(const OrtEnv* env, const void* data, size_t bytes, const OrtSessionOptions* options,
+                                               OrtSession** out) {
+  return create_from_bytes(env, data, bytes, options, out);
+}
+
+OrtStatus* ORT_API_CALL CreateSessionWithPrepackedWeightsContainer(const OrtEnv* env, const ORTCHAR_T* path,
+                                                                   const OrtSessionOptions* options, OrtPrepackedWeightsContainer*,
+                                                                   OrtSession** out) {
+  return create_from_file(env, path, options, out);
+}
+
+OrtStatus* ORT_API_CALL CreateSessionFromArrayWithPrepackedWeightsContainer(const OrtEnv* env, const void* data, size_t bytes,
+                                                                            const OrtSessionOptions* options, OrtPrepackedWeightsContainer*,
+                                                                            OrtSession** out) {
+  return create_from_bytes(env, data, bytes, options, out);
+}
+
+void ORT_API_CALL ReleaseSession(OrtSession* session) { delete session; }
+
+// Inputs, outputs and initializers that may be given as inputs
+
+OrtStatus* ORT_API_CALL SessionGetInputCount(const OrtSession* session, size_t* out) {
+  return guard([&] { checked(out, "out") = session_of(session).inputs().size(); });
+}
+
+OrtStatus* ORT_API_CALL SessionGetOutputCount(const OrtSession* session, size_t* out) {
+  return guard([&] { checked(out, "out") = session_of(session).outputs().size(); });
+}
+
+OrtStatus* ORT_API_CALL SessionGetOverridableInitializerCount(const OrtSession* session, size_t* out) {
+  return guard([&] { checked(out, "out") = session_of(session).overridable_initializers().size(); });
+}
+
+OrtStatus* ORT_API_CALL SessionGetInputTypeInfo(const OrtSession* session, size_t index, OrtTypeInfo** out) {
+  return guard([&] { return type_of(entry(session_of(session).inputs(), index, "input"), out); });
+}
+
+OrtStatus* ORT_API_CALL SessionGetOutputTypeInfo(const OrtSession* session, size_t index, OrtTypeInfo** out) {
+  return guard([&] { return type_of(entry(session_of(session).outputs(), index, "output"), out); });
+}
+
+OrtStatus* ORT_API_CALL SessionGetOverridableInitializerTypeInfo(const OrtSession* session, size_t index, OrtTypeInfo** out) {
+  return guard([&] { return type_of(entry(session_of(session).overridable_initializers(), index, "overridable initializer"), out); });
+}
+
+OrtStatus* ORT_API_CALL SessionGetInputName(const OrtSession* session, size_t index, OrtAllocator* allocator, char** out) {
+  return guard([&] { return name_of(entry(session_of(session).inputs(), index, "input"), allocator, out); });
+}
+
+OrtStatus* ORT_API_CALL SessionGetOutputName(const OrtSession* session, size_t index, OrtAllocator* allocator, char** out) {
+  return guard([&] { return name_of(entry(session_of(session).outputs(), index, "output"), allocator, out); });
+}
+
+OrtStatus* ORT_API_CALL SessionGetOverridableInitializerName(const OrtSession* session, size_t index, OrtAllocator* allocator, char** out) {
+  return guard(
+      [&] { return name_of(entry(session_of(session).overridable_initializers(), index, "overridable initializer"), allocator, out); });
+}
+
+// Memory
+
+OrtStatus* ORT_API_CALL CreateAllocator(const OrtSession* session, const OrtMemoryInfo* info, OrtAllocator** out) {
+  return guard([&] {
+    session_of(session);
+    OrtAllocator*& result = checked(out, "out");
+    if (checked(info, "mem_info").device != abi::host_memory_info().device) {
+      fail(ErrorCode::invalid_argument, "the session has no allocator for memory '{}'", info->name);
+    }
+    result = abi::new_host_allocator(*info);
+  });
+}
+
+OrtStatus* ORT_API_CALL SessionGetMemoryInfoForInputs(const OrtSession* session, const OrtMemoryInfo** infos, size_t count) {
+  return guard([&] {
+    const size_t inputs = session_of(session).inputs().size();
+    if (count < inputs) fail(ErrorCode::invalid_argument, "room for {} inputs was given; the model has {}", count, inputs);
+    std::fill_n(checked_array(infos, inputs, "inputs_memory_info"), inputs, &abi::host_memory_info(OrtArenaAllocator));
+  });
+}
+
+OrtStatus* ORT_API_CALL SessionGetMemoryInfoForOutputs(const OrtSession* session, const OrtMemoryInfo** infos, size_t count) {
+  return guard([&] {
+    const size_t outputs = session_of(session).outputs().size();
+    if (count < outputs) fail(ErrorCode::invalid_argument, "room for {} outputs was given; the model has {}", count, outputs);
+    std::fill_n(checked_array(infos, outputs, "outputs_memory_info"), outputs, &abi::host_memory_info(OrtArenaAllocator));
+  });
+}
+
+// Profiling
+
+OrtStatus* ORT_API_CALL SessionEndProfiling(OrtSession* session, OrtAllocator* allocator, char** out) {
+  return guard([&] {
+    char*& result = checked(out, "out");
+    result = abi::copy_string(checked(allocator, "allocator"), session_of(session).end_profiling());
+  });
+}
+
+OrtStatus* ORT_API_CALL SessionGetProfilingStartTimeNs(const OrtSession* session, uint64_t* out) {
+  return guard([&] { checked(out, "out") = session_of(session).profiling_start_ns(); });
+}
+
+}  // namespace rh::capi

@@ -1,0 +1,90 @@
+// Options of the C ABI as the session layer takes them.
+#include <algorithm>
+#include <filesystem>
+
+#include "capi/guard.h"
+#include "capi/session.h"
+
+namespace rh::capi {
+
+namespace {
+
+/// Passes messages on to the session's log function, or to the environment's logger.
+class SessionLog final : public LogSink {
+ public:
+  SessionLog(const OrtEnv& env, const OrtSessionOptions* options) : logger_(env.logger) {
+    if (!options) return;
+    if (!options->log_id.empty()) logger_.id = options->log_id;
+    if (options->log_severity >= 0) logger_.level = static_cast<OrtLoggingLevel>(options->log_severity);
+    if (options->logging_function) {
+      logger_.function = options->logging_function;
+      logger_.parameter = options->logging_parameter;
+    }
+  }
+
+  bool enabled(LogSeverity severity) const override { return logger_.enabled(static_cast<OrtLoggingLevel>(severity)); }
+  void log(LogSeverity severity, std::string_view category, std::string_view message) override {
+    logger_.log(static_cast<OrtLoggingLevel>(severity), std::string(category).c_str(), "", std::string(message).c_str());
+  }
+
+ private:
+  OrtLogger logger_;
+};
+
+std::string utf8(const std::filesystem::path& path) {
+  const std::u8string text = path.u8string();
+  return std::string(text.begin(), text.end());
+}
+
+}  // namespace
+
+SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given) {
+  SessionOptions options;
+  options.log = std::make_shared<SessionLog>(env, given);
+  if (!given) return options;
+  options.intra_op_threads = std::max(0, given->intra_op_threads);
+  options.inter_op_threads = std::max(0, given->inter_op_threads);
+  options.execution_mode = static_cast<ExecutionMode>(given->execution_mode);
+  options.deterministic = given->deterministic;
+  if (!given->per_session_threads) {
+    options.shared_pool = env.shared_pool();
+    if (!options.shared_pool) {
+      fail(ErrorCode::fail,
+           "session options: per-session threads are off, but the environment was made without global thread pools "
+           "(CreateEnvWithGlobalThreadPools)");
+    }
+  }
+  options.optimization_level = static_cast<OptimizationLevel>(given->optimization_level);
+  options.dims_by_name = given->dims_by_name;
+  options.dims_by_denotation = given->dims_by_denotation;
+  options.initializers = given->initializers;
+  options.initializers.insert(given->external_initializers.begin(), given->external_initializers.end());
+  if (!given->external_files.empty()) {
+    fail(ErrorCode::not_implemented, "session options: external data files in memory (AddExternalInitializersFromFilesInMemory)");
+  }
+  options.optimized_model_path = utf8(given->optimized_model_path);
+  for (const OrtSessionOptions::Provider& provider : given->providers) options.providers.push_back({provider.name, provider.options});
+  options.memory_pattern = given->memory_pattern;
+  options.cpu_arena = given->cpu_arena;
+  options.log_id = given->log_id;
+  options.log_severity = given->log_severity;
+  options.log_verbosity = given->log_verbosity;
+  options.profiling = given->profiling;
+  options.profile_prefix = utf8(given->profile_prefix);
+  options.config.insert(given->config.pairs().begin(), given->config.pairs().end());
+  options.cancel_load = given->cancel_load;
+  return options;
+}
+
+RunOptions run_options(const OrtRunOptions* given) {
+  RunOptions options;
+  if (!given) return options;
+  options.tag = given->tag;
+  options.log_severity = given->log_severity;
+  options.log_verbosity = given->log_verbosity;
+  options.config.insert(given->config.pairs().begin(), given->config.pairs().end());
+  options.terminate = &given->terminate;
+  return options;
+}
+
+}  // namespace rh::capi
