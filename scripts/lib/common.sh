@@ -3,7 +3,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 venv=$root/build/venv
 python=$venv/bin/python
 jobs=$(nproc)
-export CCACHE_SLOPPINESS=pch_defines,time_macros  # without it the cache passes over what uses precompiled headers
+# Without the sloppiness the compiler cache passes over what uses precompiled headers; the base makes build directories alike.
+export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
 packages_demo="ca-certificates ccache cmake espeak-ng g++ libcli11-dev libfmt-dev libhwy-dev libprotozero-dev mold ninja-build nlohmann-json3-dev python3-dev python3-venv"
 packages_test="$packages_demo clang-16 git libbenchmark-dev libclang-rt-16-dev libgtest-dev qemu-user"
@@ -99,6 +100,6 @@ build() {
   shift
   cmake --build "$root/build/$preset" -j "$jobs" ${1:+--target "$@"} >"$root/build/build-$preset.log" 2>&1
   local status=$?
-  grep -vE '^\[[0-9]+/[0-9]+\]|^ninja: (Entering|no work)' "$root/build/build-$preset.log" | head -n 200
+  grep -vE '^\[[0-9]+/[0-9]+\]|^ninja: (Entering|no work)|^-- ' "$root/build/build-$preset.log" | head -n 200
   return $status
 }
