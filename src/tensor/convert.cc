@@ -110,16 +110,29 @@ uint8_t encode_power_of_two(float value, const Conversion& conversion) {
   return code > kLargest ? too_large : static_cast<uint8_t>(code);
 }
 
+// to[i] = f(from[i]), by blocks of a known length, which compilers vectorise without checks for overlap.
+template <typename C, typename T, typename F>
+void map(const C* from, T* to, int64_t count, F f) {
+  constexpr int64_t kBlock = 16;
+  int64_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    T block[kBlock];
+    for (int64_t k = 0; k < kBlock; ++k) block[k] = f(from[i + k]);
+    std::copy_n(block, kBlock, to + i);
+  }
+  for (; i < count; ++i) to[i] = f(from[i]);
+}
+
 template <typename T, typename C>
 void store(const C* from, T* to, int64_t count, const Conversion& conversion) {
   if constexpr (std::is_same_v<T, C>) {
     std::copy_n(from, count, to);
   } else if constexpr (std::is_same_v<T, bool>) {
-    for (int64_t i = 0; i < count; ++i) to[i] = from[i] != 0;
+    map(from, reinterpret_cast<uint8_t*>(to), count, [](C x) { return static_cast<uint8_t>(x != 0); });
   } else if constexpr (std::is_integral_v<T>) {
-    for (int64_t i = 0; i < count; ++i) to[i] = to_integer<T>(from[i]);
+    map(from, to, count, [](C x) { return to_integer<T>(x); });
   } else if constexpr (std::is_floating_point_v<T>) {
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(from[i]);
+    map(from, to, count, [](C x) { return static_cast<T>(x); });
   } else if constexpr (std::is_same_v<T, Float8E8M0>) {
     for (int64_t i = 0; i < count; ++i) to[i].bits = encode_power_of_two(to_float(from[i]), conversion);
   } else if constexpr (sizeof(T) == 1) {
@@ -230,7 +243,7 @@ void load(const T* from, C* to, int64_t count) {
     }();
     for (int64_t i = 0; i < count; ++i) to[i] = values[from[i].bits];
   } else {
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<C>(from[i]);
+    map(from, to, count, [](T x) { return static_cast<C>(x); });
   }
 }
 

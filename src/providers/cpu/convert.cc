@@ -2,7 +2,31 @@
 
 #include <algorithm>
 
+#include "compute/narrow_floats.h"
+
 namespace rh::cpu {
+
+namespace {
+
+// True where one side is float and the other a half type: then the elements are converted.
+bool convert_halves(const TensorView& from, const MutableView& to, Range part) {
+  const auto both = [&](DType a, DType b) { return from.dtype() == a && to.dtype() == b; };
+  const int64_t at = part.begin, count = part.size();
+  if (both(DType::float16, DType::float32)) {
+    compute::widen(from.data<Float16>() + at, to.data<float>() + at, count);
+  } else if (both(DType::bfloat16, DType::float32)) {
+    compute::widen(from.data<BFloat16>() + at, to.data<float>() + at, count);
+  } else if (both(DType::float32, DType::float16)) {
+    compute::narrow(from.data<float>() + at, to.data<Float16>() + at, count);
+  } else if (both(DType::float32, DType::bfloat16)) {
+    compute::narrow(from.data<float>() + at, to.data<BFloat16>() + at, count);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 void convert(const Parallel& parallel, const TensorView& from, const MutableView& to, const Conversion& conversion) {
   const int64_t count = from.elements(), blocks = (count + kConversionBlock - 1) / kConversionBlock;
@@ -11,7 +35,8 @@ void convert(const Parallel& parallel, const TensorView& from, const MutableView
   const bool direct = bits_of(from.dtype()) >= 32 && bits_of(to.dtype()) >= 32;
   const double operations = text ? 200 : direct ? 1 : 8;
   parallel.for_range(blocks, {bytes * kConversionBlock, operations * kConversionBlock}, [&](Range part) {
-    convert_elements(from, to, part.begin * kConversionBlock, std::min(part.end * kConversionBlock, count), conversion);
+    const Range elements{part.begin * kConversionBlock, std::min(part.end * kConversionBlock, count)};
+    if (!convert_halves(from, to, elements)) convert_elements(from, to, elements.begin, elements.end, conversion);
   });
 }
 

@@ -1,5 +1,7 @@
 #include "providers/cpu/elementwise.h"
 
+#include "compute/narrow_floats.h"
+
 namespace rh::cpu {
 
 namespace {
@@ -11,9 +13,9 @@ void run_narrow(UnaryRow row, const T* x, T* y, int64_t count, const float* para
   float wide[kPiece];
   for (int64_t i = 0; i < count; i += kPiece) {
     const int64_t n = std::min(kPiece, count - i);
-    for (int64_t k = 0; k < n; ++k) wide[k] = x[i + k];
+    compute::widen(x + i, wide, n);
     row(wide, wide, n, parameters);
-    for (int64_t k = 0; k < n; ++k) y[i + k] = T(wide[k]);
+    compute::narrow(wide, y + i, n);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/narrow_floats.h"
 #include "compute/vector_math.h"
 #include "ops/elementwise.h"
 #include "providers/cpu/broadcast.h"
@@ -84,6 +85,28 @@ void float_binary_row(const void* a, int64_t step_a, const void* b, int64_t step
     compute::binary(kOp, x, y, result, 1);
     std::fill_n(result + 1, count - 1, *result);
   }
+}
+
+/// The same for a half type, in pieces that stay in the first-level cache.
+template <typename T, compute::Binary kOp>
+void narrow_binary_row(const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
+  constexpr int64_t kPiece = 512;
+  float x[kPiece], y[kPiece];
+  for (int64_t i = 0; i < count; i += kPiece) {
+    const int64_t n = std::min(kPiece, count - i);
+    compute::widen(static_cast<const T*>(a) + i * step_a, x, step_a ? n : 1);
+    compute::widen(static_cast<const T*>(b) + i * step_b, y, step_b ? n : 1);
+    float_binary_row<kOp>(x, step_a, y, step_b, step_a ? x : y, n);
+    compute::narrow(step_a ? x : y, static_cast<T*>(out) + i, n);
+  }
+}
+
+/// The row of one operation for float and the half types.
+template <compute::Binary kOp>
+BinaryRow float_binary_row(DType dtype) {
+  if (dtype == DType::float16) return narrow_binary_row<Float16, kOp>;
+  if (dtype == DType::bfloat16) return narrow_binary_row<BFloat16, kOp>;
+  return float_binary_row<kOp>;
 }
 
 /// Runs a row over input 0 into output 0. For float16 and bfloat16 inputs with outputs of the same type, `row` is the one of float.

@@ -29,24 +29,22 @@ BinaryRow integer_row(F function) {
   }
 }
 
-template <typename T>
-BinaryRow floating_row(F function) {
-  using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
+BinaryRow double_row(F function) {
   switch (function) {
-    case F::add: return binary_row<T, T, T>([](T a, T b) { return Wide(a) + Wide(b); });
-    case F::sub: return binary_row<T, T, T>([](T a, T b) { return Wide(a) - Wide(b); });
-    case F::mul: return binary_row<T, T, T>([](T a, T b) { return Wide(a) * Wide(b); });
-    default: return binary_row<T, T, T>([](T a, T b) { return Wide(a) / Wide(b); });
+    case F::add: return binary_row<double, double, double>([](double a, double b) { return a + b; });
+    case F::sub: return binary_row<double, double, double>([](double a, double b) { return a - b; });
+    case F::mul: return binary_row<double, double, double>([](double a, double b) { return a * b; });
+    default: return binary_row<double, double, double>([](double a, double b) { return a / b; });
   }
 }
 
-BinaryRow float_row(F function) {
+BinaryRow float_row(F function, DType dtype) {
   using compute::Binary;
   switch (function) {
-    case F::add: return float_binary_row<Binary::add>;
-    case F::sub: return float_binary_row<Binary::sub>;
-    case F::mul: return float_binary_row<Binary::mul>;
-    default: return float_binary_row<Binary::div>;
+    case F::add: return float_binary_row<Binary::add>(dtype);
+    case F::sub: return float_binary_row<Binary::sub>(dtype);
+    case F::mul: return float_binary_row<Binary::mul>(dtype);
+    default: return float_binary_row<Binary::div>(dtype);
   }
 }
 
@@ -60,12 +58,12 @@ class ArithmeticKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     return dispatch<Types>(context.input(0).dtype(), "Arithmetic", [&]<typename T>() {
-      if constexpr (std::is_same_v<T, float>) {
-        run_binary(context, float_row(op_.function), op_.legacy, dtype_of<T>);
-      } else if constexpr (std::is_integral_v<T>) {
+      if constexpr (std::is_integral_v<T>) {
         run_binary(context, integer_row<T>(op_.function), op_.legacy, dtype_of<T>);
+      } else if constexpr (std::is_same_v<T, double>) {
+        run_binary(context, double_row(op_.function), op_.legacy, dtype_of<T>);
       } else {
-        run_binary(context, floating_row<T>(op_.function), op_.legacy, dtype_of<T>);
+        run_binary(context, float_row(op_.function, dtype_of<T>), op_.legacy, dtype_of<T>);
       }
     });
   }

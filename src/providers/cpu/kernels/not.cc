@@ -13,7 +13,7 @@ class NotKernel final : public Kernel {
   Status run(RunContext& context) const override {
     return dispatch<Types>(context.input(0).dtype(), "Not", [&]<typename T>() {
       if constexpr (std::is_same_v<T, bool>) {
-        run_unary(context, unary_row<bool>([](bool x) { return !x; }), 1);
+        run_unary(context, unary_row<uint8_t>([](uint8_t x) { return x == 0; }), 1);
       } else {
         run_unary(context, unary_row<T>([](T x) { return ~x; }), 1);
       }

@@ -8,27 +8,36 @@ namespace {
 
 using F = ops::Variadic::Function;
 
+// Integers and double.
 template <typename T>
 BinaryRow variadic_row(F function) {
-  using Wide = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
   switch (function) {
-    case F::max: return binary_row<T, T, T>([](T a, T b) { return Wide(a) > Wide(b) || Wide(a) != Wide(a) ? a : b; });
-    case F::min: return binary_row<T, T, T>([](T a, T b) { return Wide(a) < Wide(b) || Wide(a) != Wide(a) ? a : b; });
+    case F::max: return binary_row<T, T, T>([](T a, T b) { return a > b || a != a ? a : b; });
+    case F::min: return binary_row<T, T, T>([](T a, T b) { return a < b || a != a ? a : b; });
     default:
       if constexpr (std::is_integral_v<T>) {
         return nullptr;
       } else {
-        return binary_row<T, T, T>([](T a, T b) { return Wide(a) + Wide(b); });
+        return binary_row<T, T, T>([](T a, T b) { return a + b; });
       }
   }
 }
 
-BinaryRow float_row(F function) {
+BinaryRow float_row(F function, DType dtype) {
   using compute::Binary;
   switch (function) {
-    case F::max: return float_binary_row<Binary::max>;
-    case F::min: return float_binary_row<Binary::min>;
-    default: return float_binary_row<Binary::add>;
+    case F::max: return float_binary_row<Binary::max>(dtype);
+    case F::min: return float_binary_row<Binary::min>(dtype);
+    default: return float_binary_row<Binary::add>(dtype);
+  }
+}
+
+template <typename T>
+BinaryRow row_of(F function) {
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) {
+    return variadic_row<T>(function);
+  } else {
+    return float_row(function, dtype_of<T>);
   }
 }
 
@@ -62,7 +71,7 @@ class VariadicKernel final : public Kernel {
       return {};
     }
     return dispatch<Types>(first.dtype(), "Variadic", [&]<typename T>() -> Status {
-      const BinaryRow row = std::is_same_v<T, float> ? float_row(op_.function) : variadic_row<T>(op_.function);
+      const BinaryRow row = row_of<T>(op_.function);
       if (!row) return error_status(ErrorCode::not_implemented, "element type {} is not one of this operator's", to_string(dtype_of<T>));
       run_binary(context.parallel(), row, first, context.input(1), out);
       for (int i = 2; i < context.input_count(); ++i) run_binary(context.parallel(), row, out, context.input(i), out);

@@ -7,6 +7,19 @@ namespace rh::cpu {
 
 namespace {
 
+// Integers by a mask, which compilers vectorise.
+template <typename T, typename X, typename Y>
+void choose(const bool* condition, T* out, int64_t count, X x, Y y) {
+  fill_row(out, count, [=](int64_t i) {
+    if constexpr (std::is_integral_v<T>) {
+      const T mask = static_cast<T>(T(0) - static_cast<T>(condition[i]));
+      return static_cast<T>((x(i) & mask) | (y(i) & ~mask));
+    } else {
+      return condition[i] ? x(i) : y(i);
+    }
+  });
+}
+
 template <typename T>
 void where_row(const bool* condition, int64_t step, const T* x, int64_t step_x, const T* y, int64_t step_y, T* out, int64_t count) {
   if (step == 0) {
@@ -19,9 +32,13 @@ void where_row(const bool* condition, int64_t step, const T* x, int64_t step_x, 
     return;
   }
   if (step_x && step_y) {
-    fill_row(out, count, [=](int64_t i) { return condition[i] ? x[i] : y[i]; });
+    choose(condition, out, count, [=](int64_t i) { return x[i]; }, [=](int64_t i) { return y[i]; });
+  } else if (step_x) {
+    choose(condition, out, count, [=](int64_t i) { return x[i]; }, [second = *y](int64_t) { return second; });
+  } else if (step_y) {
+    choose(condition, out, count, [first = *x](int64_t) { return first; }, [=](int64_t i) { return y[i]; });
   } else {
-    for (int64_t i = 0; i < count; ++i) out[i] = condition[i] ? x[i * step_x] : y[i * step_y];
+    choose(condition, out, count, [first = *x](int64_t) { return first; }, [second = *y](int64_t) { return second; });
   }
 }
 
