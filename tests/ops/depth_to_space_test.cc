@@ -19,6 +19,7 @@ RH_OP_TEST(DepthToSpace, kDepthToSpace, DTypeSet::all())
 const std::vector<OpCase> kSpaceToDepth = {
     {13, {attr("blocksize", 2)}, {normal({2, 2, 4, 6})}, "blocks of 2"},
     {1, {attr("blocksize", 3)}, {normal({1, 1, 3, 6})}, "first version"},
+    {28, {attr("blocksize", 2), attr("mode", "CRD")}, {normal({1, 2, 4, 2})}, "column, row, depth"},
     {13, {attr("blocksize", 2)}, {normal({1, 2, 3, 4})}, "height does not divide", {"3", "2"}},
 };
 RH_OP_TEST(SpaceToDepth, kSpaceToDepth, DTypeSet::all())

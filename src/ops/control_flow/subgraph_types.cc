@@ -40,6 +40,11 @@ bool same(const ValueType& a, const ValueType& b) {
                                      [](const Dim& d, const Dim& e) { return d == e || (d.is_unknown() && e.is_unknown()); });
 }
 
+// True for an optional and a value that it can hold: a loop may begin with an empty optional and go on with what it holds.
+bool holds(const ValueType& optional, const ValueType& value) {
+  return optional.kind() == ValueType::Kind::optional && optional.element().kind() == value.kind();
+}
+
 // A carried input that has been given new symbols where its size changes: any size fits those.
 class Carried {
  public:
@@ -50,6 +55,11 @@ class Carried {
   // Takes in what the body gives back; true where the type had to be widened.
   bool take(const InferenceContext& context, const ValueType& given, bool drop_all) {
     if (given.is_unknown() || type_.is_unknown()) return false;
+    if (holds(type_, given)) return false;
+    if (holds(given, type_)) {
+      type_ = given;
+      return true;
+    }
     if (!type_.is_tensor()) {
       ValueType both = either(context, type_, given, "a loop-carried value before and after an iteration");
       const bool widened = !same(both, type_);
@@ -134,7 +144,8 @@ CarriedTypes infer_loop_body(const InferenceContext& context, std::vector<ValueT
 }
 
 ValueType after_loop(const InferenceContext& context, const CarriedTypes& types, int input, int output) {
-  const ValueType& type = types.inputs[input].is_unknown() ? types.outputs[output] : types.inputs[input];
+  const ValueType &before = types.inputs[input], &after = types.outputs[output];
+  const ValueType& type = before.is_unknown() || holds(before, after) ? after : before;
   return visible_outside(context, type);
 }
 

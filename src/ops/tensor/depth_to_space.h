@@ -4,10 +4,10 @@
 
 namespace rh::ops {
 
-/// DepthToSpace: ai.onnx 1, 11 (mode), 13 on; SpaceToDepth: ai.onnx 1, 13 on.
+/// DepthToSpace: ai.onnx 1, 11 (mode), 13 on; SpaceToDepth: ai.onnx 1, 13, 28 (mode) on.
 struct DepthToSpace {
   int64_t block = 1;
-  bool column_row_depth = false;  ///< mode CRD: the channels of the output vary slowest in those of the input
+  bool column_row_depth = false;  ///< mode CRD: among the deep channels, those of the shallow side vary slowest
   bool inverse = false;           ///< SpaceToDepth
 
   static DepthToSpace read(const NodeView& node);

@@ -24,7 +24,7 @@ class DepthToSpaceKernel final : public Kernel {
     Shape from, order, y_shape;  // the input in six dimensions, and where each dimension of the output comes from
     if (op_.inverse) {
       from = {d[0], d[1], d[2] / b, b, d[3] / b, b};
-      order = {0, 3, 5, 1, 2, 4};
+      order = op_.column_row_depth ? Shape{0, 1, 3, 5, 2, 4} : Shape{0, 3, 5, 1, 2, 4};
       y_shape = {d[0], d[1] * b * b, d[2] / b, d[3] / b};
     } else {
       const int64_t channels = d[1] / (b * b);
