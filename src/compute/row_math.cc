@@ -34,6 +34,27 @@ HWY_INLINE Vec fold(const float* x, int64_t count, Vec start, float rest, Step s
   return join(join(a0, a1), join(a2, a3));
 }
 
+#if HWY_TARGET == HWY_EMU128
+// Highway's emulated MaxOfLanes and MinOfLanes start from the largest finite values: infinities would be lost.
+template <typename Better>
+HWY_INLINE float best_lane(Vec v, Better better) {
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(v, Floats(), lanes);
+  for (size_t i = 1; i < hn::Lanes(Floats()); ++i)
+    if (better(lanes[i], lanes[0])) lanes[0] = lanes[i];
+  return lanes[0];
+}
+HWY_INLINE float largest_lane(Vec v) {
+  return best_lane(v, [](float a, float b) { return a > b; });
+}
+HWY_INLINE float least_lane(Vec v) {
+  return best_lane(v, [](float a, float b) { return a < b; });
+}
+#else
+HWY_INLINE float largest_lane(Vec v) { return hn::GetLane(hn::MaxOfLanes(Floats(), v)); }
+HWY_INLINE float least_lane(Vec v) { return hn::GetLane(hn::MinOfLanes(Floats(), v)); }
+#endif
+
 HWY_INLINE float total(Vec v) { return hn::GetLane(hn::SumOfLanes(Floats(), v)); }
 
 HWY_INLINE float row_sum(const float* x, int64_t count) {
@@ -46,14 +67,14 @@ HWY_INLINE float row_max(const float* x, int64_t count) {
   const auto larger = [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(v, a), is_nan(v)), v, a); };
   const Vec low = hn::Neg(hn::Inf(Floats())), best = fold(x, count, low, -hwy::HighestValue<float>() * 2, larger, larger);
   if (!hn::AllFalse(Floats(), is_nan(best))) return hn::GetLane(hn::NaN(Floats()));
-  return hn::GetLane(hn::MaxOfLanes(Floats(), best));
+  return largest_lane(best);
 }
 
 /// The same for those who meet the NaN later anyway: it may be overlooked.
 HWY_INLINE float row_max_of_numbers(const float* x, int64_t count) {
   const auto larger = [](Vec a, Vec v) HWY_ATTR { return hn::Max(a, v); };
   const Vec low = hn::Neg(hn::Inf(Floats()));
-  return hn::GetLane(hn::MaxOfLanes(Floats(), fold(x, count, low, -hwy::HighestValue<float>() * 2, larger, larger)));
+  return largest_lane(fold(x, count, low, -hwy::HighestValue<float>() * 2, larger, larger));
 }
 
 /// y = e^(x - shift), and its sum.
@@ -182,7 +203,7 @@ HWY_INLINE float reduce_row(Reduction op, const float* x, int64_t length) {
   const auto smaller = [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Lt(v, a), is_nan(v)), v, a); };
   const Vec best = fold(x, length, hn::Inf(Floats()), hwy::HighestValue<float>() * 2, smaller, smaller);
   if (!hn::AllFalse(Floats(), is_nan(best))) return hn::GetLane(hn::NaN(Floats()));
-  return hn::GetLane(hn::MinOfLanes(Floats(), best));
+  return least_lane(best);
 }
 
 void reduce_rows_loop(Reduction op, const float* x, float* y, int64_t rows, int64_t length) {

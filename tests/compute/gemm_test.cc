@@ -89,9 +89,9 @@ void check(const Data<T>& data, const std::vector<T>& result, const Case& t) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const int64_t m : {1, 2, 3, 5, 13, 14, 15, 29, 70})
-    for (const int64_t n : {1, 7, 16, 17, 33, 64, 100})
-      for (const int64_t k : {0, 1, 3, 17, 64, 257}) all.push_back({m, n, k});
+  for (const int64_t m : {1, 2, 5, 14, 29})
+    for (const int64_t n : {1, 16, 17, 33, 100})
+      for (const int64_t k : {0, 1, 17, 257}) all.push_back({m, n, k});
   for (const int64_t m : {1, 2, 4, 31})
     for (const int64_t n : {3, 8, 45})
       for (const int64_t k : {5, 300})
