@@ -38,7 +38,7 @@ const std::array kElements = {
     ElementRow{"float8_e4m3fnuz", ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FNUZ, {code(nb::dlpack::dtype_code::UInt), 8, 1}, false},
     ElementRow{"float8_e5m2", ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2, {code(nb::dlpack::dtype_code::UInt), 8, 1}, false},
     ElementRow{"float8_e5m2fnuz", ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2FNUZ, {code(nb::dlpack::dtype_code::UInt), 8, 1}, false},
-    ElementRow{"float8_e8m0fnu", static_cast<ONNXTensorElementDataType>(24), {code(nb::dlpack::dtype_code::UInt), 8, 1}, false},
+    ElementRow{"float8_e8m0fnu", ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0, {code(nb::dlpack::dtype_code::UInt), 8, 1}, false},
 };
 
 const ElementRow* row_named(const std::string& name) {
@@ -153,14 +153,13 @@ nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>&
 }
 
 size_t packed_bits(ONNXTensorElementDataType type) {
-  const int number = static_cast<int>(type);
-  return number == 25 || number == 26 ? 2 : number == 27 || number == 28 ? 6 : 4;
+  return type == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2 || type == ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2 ? 2 : 4;
 }
 
 // Elements narrower than a byte, one a byte: signed ones as int8, others as uint8.
 nb::object packed_to_array(const Ort::Value& value, ONNXTensorElementDataType type, const std::vector<int64_t>& shape) {
   const size_t bits = packed_bits(type);
-  const bool is_signed = static_cast<int>(type) == 22 || static_cast<int>(type) == 26;
+  const bool is_signed = type == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4 || type == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2;
   const size_t count = value.GetTensorTypeAndShapeInfo().GetElementCount();
   const auto* bytes = static_cast<const uint8_t*>(value.GetTensorRawData());
   std::string unpacked(count, '\0');
@@ -206,14 +205,68 @@ nb::object map_to_dict(const Ort::Value& value) {
 
 }  // namespace
 
+namespace {
+
+struct TypeNumber {
+  ONNXTensorElementDataType type;
+  int onnx;  ///< TensorProto.DataType
+  const char* name;
+};
+
+// The numbers of the C ABI and of the ONNX standard part ways after 23.
+constexpr TypeNumber kTypeNumbers[] = {
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, 1, "float"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8, 2, "uint8"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8, 3, "int8"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16, 4, "uint16"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16, 5, "int16"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32, 6, "int32"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, 7, "int64"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, 8, "string"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, 9, "bool"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16, 10, "float16"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, 11, "double"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32, 12, "uint32"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64, 13, "uint64"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64, 14, "complex64"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128, 15, "complex128"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16, 16, "bfloat16"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FN, 17, "float8e4m3fn"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FNUZ, 18, "float8e4m3fnuz"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2, 19, "float8e5m2"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2FNUZ, 20, "float8e5m2fnuz"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT4, 21, "uint4"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4, 22, "int4"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT4E2M1, 23, "float4e2m1"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0, 24, "float8e8m0"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2, 25, "uint2"},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2, 26, "int2"},
+};
+
+const TypeNumber* number_row(ONNXTensorElementDataType type) {
+  for (const TypeNumber& row : kTypeNumbers) {
+    if (row.type == type) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 const char* element_name(ONNXTensorElementDataType type) {
-  static constexpr const char* kNames[] = {"undefined",      "float",      "uint8",          "int8",       "uint16",    "int16",
-                                           "int32",          "int64",      "string",         "bool",       "float16",   "double",
-                                           "uint32",         "uint64",     "complex64",      "complex128", "bfloat16",  "float8e4m3fn",
-                                           "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",      "float4e2m1",
-                                           "float8e8m0",     "uint2",      "int2",           "float6e2m3", "float6e3m2"};
-  const auto index = static_cast<size_t>(type);
-  return index < std::size(kNames) ? kNames[index] : "undefined";
+  const TypeNumber* row = number_row(type);
+  return row ? row->name : "undefined";
+}
+
+int onnx_number(ONNXTensorElementDataType type) {
+  const TypeNumber* row = number_row(type);
+  return row ? row->onnx : 0;
+}
+
+ONNXTensorElementDataType element_type_of_number(int number) {
+  for (const TypeNumber& row : kTypeNumbers) {
+    if (row.onnx == number) return row.type;
+  }
+  throw nb::value_error(("element type number " + std::to_string(number) + " is not known, expected one of TensorProto.DataType").c_str());
 }
 
 size_t bytes_of(ONNXTensorElementDataType type, const std::vector<int64_t>& shape) {
@@ -227,7 +280,7 @@ size_t bytes_of(ONNXTensorElementDataType type, const std::vector<int64_t>& shap
 }
 
 ONNXTensorElementDataType element_type_of(nb::handle type) {
-  if (nb::isinstance<nb::int_>(type)) return static_cast<ONNXTensorElementDataType>(nb::cast<int>(type));
+  if (nb::isinstance<nb::int_>(type)) return element_type_of_number(nb::cast<int>(type));
   const nb::object dtype = numpy().attr("dtype")(type);
   const std::string name = nb::cast<std::string>(dtype.attr("name"));
   if (const ElementRow* row = row_named(name)) return row->type;
@@ -328,7 +381,7 @@ void bind_values(nb::module_& module) {
                         row && !row->native) {
                       value.keep_alive = value.keep_alive.attr("view")(row->dlpack.bits == 16 ? "uint16" : "uint8");
                     }
-                    value.value = over_memory(value.keep_alive, static_cast<ONNXTensorElementDataType>(type));
+                    value.value = over_memory(value.keep_alive, element_type_of_number(type));
                     return value;
                   })
       .def_static(
@@ -340,7 +393,7 @@ void bind_values(nb::module_& module) {
       .def("data_ptr", [](const PyValue& v) { return reinterpret_cast<uintptr_t>(v.value.GetTensorRawData()); })
       .def("device_name", [](const PyValue&) { return "cpu"; })
       .def("shape", [](const PyValue& v) { return v.value.GetTensorTypeAndShapeInfo().GetShape(); })
-      .def("element_type", [](const PyValue& v) { return static_cast<int>(v.value.GetTensorTypeAndShapeInfo().GetElementType()); })
+      .def("element_type", [](const PyValue& v) { return onnx_number(v.value.GetTensorTypeAndShapeInfo().GetElementType()); })
       .def("data_type", &type_text)
       .def("tensor_size_in_bytes",
            [](const PyValue& v) {

@@ -23,6 +23,10 @@ ONNXTensorElementDataType element_type_of(nb::handle type);
 /// "float", "int64", ...: the names of ONNX type strings.
 const char* element_name(ONNXTensorElementDataType type);
 
+/// Between the numbers of the C ABI and those of TensorProto.DataType.
+int onnx_number(ONNXTensorElementDataType type);
+ONNXTensorElementDataType element_type_of_number(int number);
+
 /// Bytes that a tensor of numbers takes, elements narrower than a byte packed.
 size_t bytes_of(ONNXTensorElementDataType type, const std::vector<int64_t>& shape);
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "abi/element_type.h"
 #include "roundhouse/onnxruntime_c_api.h"
 
 namespace rh::test {
@@ -26,7 +27,7 @@ using Handle = std::unique_ptr<T, void (*)(T*)>;
 Handle<OrtValue> to_ort(const OrtApi& api, const Value& value, const OrtMemoryInfo* memory) {
   const Tensor& tensor = value.tensor();
   OrtValue* result = nullptr;
-  const auto type = static_cast<ONNXTensorElementDataType>(tensor.dtype());
+  const auto type = abi::to_element_type(tensor.dtype());
   const int64_t* dims = tensor.shape().data();
   const size_t rank = tensor.shape().size();
   if (tensor.dtype() == DType::string) {
@@ -55,7 +56,7 @@ Value from_ort(const OrtApi& api, OrtValue* value) {
   check(api, api.GetDimensionsCount(info.get(), &rank));
   Shape shape(rank, 0);
   check(api, api.GetDimensions(info.get(), shape.data(), rank));
-  Tensor tensor(static_cast<DType>(type), shape);
+  Tensor tensor(abi::to_dtype(type), shape);
   if (tensor.dtype() == DType::string) {
     for (int64_t i = 0; i < tensor.elements(); ++i) {
       size_t length = 0;

@@ -1,5 +1,7 @@
 #include "ops/nn/conv_transpose.h"
 
+#include <algorithm>
+
 #include "ops/registry.h"
 
 namespace rh::ops {
