@@ -44,8 +44,9 @@ std::vector<int64_t> ConvTranspose::pads_for(std::span<const int64_t> spatial) c
   if (output_shape.empty() && !same) return pads;
   const size_t n = spatial.size();
   for (size_t i = 0; i < n; ++i) {
-    const int64_t total =
+    const int64_t needed =
         window.strides[i] * (spatial[i] - 1) + output_padding[i] + window.effective_kernel(i) - output_size(i, spatial[i]);
+    const int64_t total = std::max<int64_t>(needed, 0);  // a larger output than the inputs reach is filled up at the end
     const int64_t small = total / 2, large = total - small;
     const bool upper = window.auto_pad == AutoPad::same_upper;
     pads[i] = upper ? small : large;
