@@ -14,6 +14,17 @@ constexpr int64_t kMaxContents = 64;
 // Whether numbers in a tensor of this type can be sizes or indices.
 bool holds_sizes(DType dtype) { return dtype == DType::int64 || dtype == DType::int32; }
 
+// True for min(whole, n) with a number n >= 1: what fits `whole` in a broadcast is then `whole`, or nothing.
+bool is_cut_of(const Dim& part, const Dim& whole) {
+  if (part.terms().size() != 1 || part.constant_term() != 0) return false;
+  const Dim::Term& term = part.terms()[0];
+  if (term.coefficient != 1 || term.factors.size() != 1) return false;
+  const Dim::Atom& atom = *term.factors[0];
+  if (!atom.name.empty() || atom.function != Dim::Function::min) return false;
+  const auto positive = [](const Dim& d) { return d.is_constant() && d.value() >= 1; };
+  return (atom.a == whole && positive(atom.b)) || (atom.b == whole && positive(atom.a));
+}
+
 }  // namespace
 
 InferenceContext::InferenceContext(const NodeView& node, KnownContents& contents, SubgraphInference infer_subgraph,
@@ -85,8 +96,8 @@ SymbolicShape InferenceContext::broadcast(const SymbolicShape& a, const Symbolic
   for (size_t i = 0; i < shorter.size(); ++i) {
     Dim& x = result[offset + i];
     const Dim& y = shorter[i];
-    if (x == y || y.is_constant(1)) continue;
-    if (x.is_constant(1)) {
+    if (x == y || y.is_constant(1) || is_cut_of(y, x)) continue;
+    if (x.is_constant(1) || is_cut_of(x, y)) {
       x = y;
     } else if (x.is_constant() && y.is_constant()) {
       node_.fail("shapes {} and {} cannot be broadcast together: {} against {}", to_string(a), to_string(b), x.value(), y.value());
