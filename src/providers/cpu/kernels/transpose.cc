@@ -1,6 +1,7 @@
 #include "ops/tensor/transpose.h"
 
 #include "compute/strided_copy.h"
+#include "compute/transpose.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -17,15 +18,19 @@ class TransposeKernel final : public Kernel {
     if (op_.perm && static_cast<int>(op_.perm->size()) != rank) {
       return error_status(ErrorCode::invalid_argument, "Transpose: perm has {} entries, but the input has rank {}", op_.perm->size(), rank);
     }
-    const Shape strides = strides_of(x.shape());
-    Shape y_shape, x_strides;
+    Shape y_shape, permutation;
     for (int k = 0; k < rank; ++k) {
-      const int from = op_.perm ? static_cast<int>(checked_index((*op_.perm)[k], rank, "Transpose: perm")) : rank - 1 - k;
-      y_shape.push_back(x.shape()[from]);
-      x_strides.push_back(strides[from]);
+      permutation.push_back(op_.perm ? checked_index((*op_.perm)[k], rank, "Transpose: perm") : rank - 1 - k);
+      y_shape.push_back(x.shape()[permutation.back()]);
     }
     ElementOutput y(context, 0, x.dtype(), y_shape);
-    compute::strided_copy(x.kind(), y_shape, x.data(), x_strides, y.data(), strides_of(y_shape), context.parallel());
+    if (x.kind() == compute::ElementKind::string) {
+      Shape x_strides;
+      for (int64_t from : permutation) x_strides.push_back(strides_of(x.shape())[from]);
+      compute::strided_copy(x.kind(), y_shape, x.data(), x_strides, y.data(), strides_of(y_shape), context.parallel());
+    } else {
+      compute::transpose(x.data(), x.shape(), permutation, compute::element_bytes(x.kind()), y.data(), context.parallel());
+    }
     y.finish();
     return {};
   }
