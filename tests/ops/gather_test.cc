@@ -1,3 +1,4 @@
+#include "support/model_case.h"
 #include "support/op_case.h"
 
 namespace rh::test {
@@ -25,6 +26,16 @@ const std::vector<OpCase> kStrings = {
     {13, {attr("axis", -1)}, {normal({3, 5}), ints({1, 4})}, "last axis"},
 };
 TEST(OpCases, GatherStrings) { run_op_cases("Gather", kStrings, Types<std::string>::set); }
+
+const std::vector<ModelCase> kStringBlocks = {
+    {"rows of strings",
+     R"(<ir_version: 8, opset_import: ["" : 13]>
+g (string[2, 2] x, int64[3] i) => (string[3, 2] y) { y = Gather (x, i) })",
+     {texts({2, 2}, {"a", "b", "c", "d"}), integers({3}, {1, 0, -1})},
+     {},
+     {texts({3, 2}, {"c", "d", "a", "b", "c", "d"})}},
+};
+TEST(ModelCases, GatherStrings) { run_model_cases(kStringBlocks); }
 
 }  // namespace
 }  // namespace rh::test
