@@ -6,7 +6,6 @@ namespace rh::test {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const std::vector<OpCase> kReduce = {
     // opset, attributes, inputs, what it is for
@@ -92,6 +91,9 @@ const std::vector<OpCase> kArg = {
     {13, {attr("axis", -1)}, {uniform({4, 500}, 0, 9)}, "ties: the first"},
     {13, {attr("axis", 1), attr("select_last_index", 1)}, {uniform({3, 50, 4}, 0, 5)}, "ties: the last; middle axis"},
     {13, {attr("axis", 1), attr("keepdims", 0)}, {normal({3, 5, 4})}, "no kept dimension"},
+    {13, {attr("axis", -1)}, {normal({2, 5003})}, "long rows"},
+    {13, {attr("axis", -1), attr("select_last_index", 1)}, {uniform({3, 1000}, 0, 3)}, "long rows, ties: the last"},
+    {13, {attr("axis", 1)}, {uniform({2, 21, 150}, 0, 9)}, "many columns"},
     {11, {attr("axis", -2)}, {normal({3, 5, 4})}, "opset 11"},
     {13, {attr("axis", 1)}, {normal({0, 5})}, "no results"},
     {13, {attr("axis", 1)}, {normal({2, 0})}, "nothing to compare", {"dimension 1", "[2, 0]", "empty"}},

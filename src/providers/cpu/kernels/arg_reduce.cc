@@ -8,14 +8,13 @@ namespace rh::cpu {
 
 namespace {
 
-constexpr int64_t kColumns = 64;
+constexpr int kColumns = 64;
 
-// Whether x takes the place of the best element so far; a NaN beats all numbers.
+// Whether x takes the place of the best element so far; a NaN beats all numbers. Without branches, for the sake of vectors.
 template <bool kMax, typename T>
 bool beats(T x, T best, bool last) {
-  if (best != best) return last && x != x;
-  if (x != x) return true;
-  return (kMax ? x > best : x < best) || (last && x == best);
+  const bool nan = x != x, best_is_number = best == best;
+  return (kMax ? x > best : x < best) | (last & (x == best)) | (nan & (last | best_is_number));
 }
 
 template <bool kMax, typename T>
@@ -30,19 +29,52 @@ void arg_reduce(const T* x, int64_t length, int64_t stride, bool last, int64_t* 
   *index = at;
 }
 
-// The same for `columns` neighbouring columns of a [length, stride] block, row by row.
-template <bool kMax, typename T>
-void arg_reduce_columns(const T* x, int64_t length, int64_t stride, bool last, int64_t columns, int64_t* indices) {
+// The same for `columns` neighbouring columns of a [length, stride] block, row by row. Indices are of the elements' width meanwhile.
+template <bool kMax, typename T, typename Count>
+void arg_reduce_columns(const T* x, int64_t length, int64_t stride, bool last, Count columns, int64_t* indices) {
+  using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   T best[kColumns];
-  std::copy_n(x, columns, best);
-  std::fill_n(indices, columns, 0);
+  Index at[kColumns] = {};
+  for (int c = 0; c < columns; ++c) best[c] = x[c];
   for (int64_t i = 1; i < length; ++i) {
     const T* row = x + i * stride;
-    for (int64_t c = 0; c < columns; ++c) {
+    for (int c = 0; c < columns; ++c) {
       const bool better = beats<kMax>(row[c], best[c], last);
       best[c] = better ? row[c] : best[c];
-      indices[c] = better ? i : indices[c];
+      at[c] = better ? static_cast<Index>(i) : at[c];
     }
+  }
+  for (int c = 0; c < columns; ++c) indices[c] = at[c];
+}
+
+// A long contiguous row: as columns first, then the best of the columns and of what is left over.
+template <bool kMax, typename T>
+int64_t arg_reduce_row(const T* x, int64_t length, bool last) {
+  int64_t candidates[2 * kColumns];
+  const int64_t rows = length / kColumns;
+  arg_reduce_columns<kMax>(x, rows, kColumns, last, std::integral_constant<int, kColumns>(), candidates);
+  int count = kColumns;
+  for (int c = 0; c < kColumns; ++c) candidates[c] = candidates[c] * kColumns + c;
+  for (int64_t i = rows * kColumns; i < length; ++i) candidates[count++] = i;
+  int64_t best = candidates[0];
+  for (int c = 1; c < count; ++c) {
+    const int64_t i = candidates[c];
+    const bool tie = !beats<kMax>(x[i], x[best], false) && beats<kMax>(x[i], x[best], true);
+    if (tie ? (i > best) == last : beats<kMax>(x[i], x[best], false)) best = i;
+  }
+  return best;
+}
+
+template <bool kMax, typename T>
+void arg_reduce_block(const T* x, int64_t length, int64_t stride, bool last, int64_t columns, int64_t* indices) {
+  if (columns == kColumns && length <= std::numeric_limits<int32_t>::max()) {
+    arg_reduce_columns<kMax>(x, length, stride, last, std::integral_constant<int, kColumns>(), indices);
+  } else if (columns > 1 && length <= std::numeric_limits<int32_t>::max()) {
+    arg_reduce_columns<kMax>(x, length, stride, last, static_cast<int>(columns), indices);
+  } else if (stride == 1 && length >= 4 * kColumns && length <= std::numeric_limits<int32_t>::max()) {
+    *indices = arg_reduce_row<kMax>(x, length, last);
+  } else {
+    for (int64_t c = 0; c < columns; ++c) arg_reduce<kMax>(x + c, length, stride, last, indices + c);
   }
 }
 
@@ -68,18 +100,13 @@ class ArgReduceKernel final : public Kernel {
     const TensorView wide = converted(context, x, ordered_type(x.dtype()));
     const int64_t inner = x.rank() == 0 ? 1 : x.shape().product(axis + 1, x.rank());
     return dispatch<OrderedTypes>(wide.dtype(), "ArgMax, ArgMin", [&]<typename T>() {
-      const auto row = op_.max ? arg_reduce<true, T> : arg_reduce<false, T>;
-      const auto columns = op_.max ? arg_reduce_columns<true, T> : arg_reduce_columns<false, T>;
+      const auto block = op_.max ? arg_reduce_block<true, T> : arg_reduce_block<false, T>;
       const double elements = static_cast<double>(length);
       context.parallel().for_range(shape.elements(), {sizeof(T) * elements, 2 * elements}, [&](Range part) {
         for (int64_t i = part.begin; i < part.end;) {
-          const int64_t count = std::min({kColumns, inner - i % inner, part.end - i});
+          const int64_t count = std::min({int64_t{kColumns}, inner - i % inner, part.end - i});
           const T* first = wide.data<T>() + i / inner * length * inner + i % inner;
-          if (count == 1) {
-            row(first, length, inner, op_.select_last, indices + i);
-          } else {
-            columns(first, length, inner, op_.select_last, count, indices + i);
-          }
+          block(first, length, inner, op_.select_last, count, indices + i);
           i += count;
         }
       });
