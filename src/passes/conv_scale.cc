@@ -121,8 +121,10 @@ std::optional<Tensor> scaled_weights(const Convolution& conv, const std::vector<
       const double factor = scale[channel_of(conv, row)];
       const T* from = conv.weights->data<T>() + row * length;
       T* to = result.data<T>() + row * length;
-      for (int64_t i = 0; i < length; ++i) to[i] = rounded<T>(static_cast<double>(from[i]) * factor);
-      finite &= std::all_of(to, to + length, [](T v) { return std::isfinite(static_cast<double>(v)); });
+      for (int64_t i = 0; i < length; ++i) {
+        to[i] = rounded<T>(static_cast<double>(from[i]) * factor);
+        finite &= std::isfinite(static_cast<double>(to[i]));
+      }
     }
   });
   return finite ? std::optional(std::move(result)) : std::nullopt;
