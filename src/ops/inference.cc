@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "ops/check_node.h"
 #include "ops/registry.h"
 
 namespace rh {
@@ -180,6 +181,7 @@ class GraphInference {
       return infer_subgraph(const_cast<Graph&>(subgraph), inputs);
     };
     InferenceContext context(view, contents, subgraphs, fresh);
+    check_node(view);
     op->infer(view, context);
     for (int i = 0; i < view.output_count(); ++i) {
       if (view.has_output(i)) set_type(graph, node, node.outputs[i], std::move(context.outputs_[i]));

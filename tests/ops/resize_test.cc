@@ -44,6 +44,14 @@ const std::vector<OpCase> kResize = {
 };
 RH_OP_TEST(Resize, kResize, (Types<float>::set))
 
+const std::vector<OpCase> kNearest = {
+    {13, {}, {normal({1, 2, 4, 5}), absent(), scales({1, 1, 2, 2})}, "up"},
+    {13, {attr("nearest_mode", "ceil")}, {normal({1, 2, 4, 6}), absent(), absent(), ints({1, 2, 3, 9})}, "down and up"},
+};
+TEST(OpCases, ResizeNearest) {
+  run_op_cases("Resize", kNearest, NumericTypes::set | DTypeSet{DType::string, DType::boolean, DType::complex64});
+}
+
 const std::vector<OpCase> kUpsample = {
     {9, {}, {normal({1, 1, 3, 3}), scales({1, 1, 2, 2})}, "nearest"},
     {7, {attr("mode", "linear"), attr("scales", std::vector<float>{1, 1, 2, 2})}, {normal({1, 1, 3, 3})}, "attribute form"},

@@ -7,6 +7,7 @@
 
 #include "onnx/writer.h"
 #include "ops/inference.h"
+#include "ops/schema.h"
 #include "providers/cpu/kernel.h"
 #include "support/stock.h"
 
@@ -316,6 +317,21 @@ class CaseRun {
 
 }  // namespace
 
+namespace {
+
+// Whether the newest version of the operator may have this type where the case leaves the type open.
+bool standard_allows(const char* op_type, const OpCase& c, DType dtype) {
+  const ops::OpSchema* schema = ops::find_schema(c.domain, op_type, ops::latest_opset(c.domain));
+  for (size_t i = 0; schema && i < c.inputs.size(); ++i) {
+    const ops::Port* port = schema->input(static_cast<int>(i));
+    const bool open = c.inputs[i].dtype == DType::undefined && c.inputs[i].fill != Input::Fill::absent;
+    if (open && port && !port->allowed->allows_tensor(dtype)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void run_op_cases(const char* op_type, const std::vector<OpCase>& cases, DTypeSet types) {
   unsigned seed = 1;
   for (const OpCase& c : cases) {
@@ -324,7 +340,7 @@ void run_op_cases(const char* op_type, const std::vector<OpCase>& cases, DTypeSe
     bool first = true;
     for (int i = 1; i < kDTypeCount; ++i) {
       const DType dtype = static_cast<DType>(i);
-      if (!types.contains(dtype)) continue;
+      if (!types.contains(dtype) || !standard_allows(c.op_type ? c.op_type : op_type, c, dtype)) continue;
       if (!first && (!typed || !c.fails.empty())) break;  // the types make no difference
       first = false;
       SCOPED_TRACE(fmt::format("{}({}) {}: {}", c.op_type ? c.op_type : op_type, c.opset, to_string(dtype), c.purpose));

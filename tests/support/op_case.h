@@ -61,9 +61,9 @@ struct OpCase {
   const char* op_type = nullptr;  ///< where a table serves several operators
 };
 
-/// Runs each case with each type: our kernel alone and on two threads, against the stock library (where RH_STOCK_ORT names it and it has
-/// the kernel) and, for narrow floats, against our kernel in float64; inferred types and shapes, static and symbolic, are checked against
-/// what came out.
+/// Runs each case with each type that the standard allows there: our kernel alone and on two threads, against the stock library (where
+/// RH_STOCK_ORT names it and it has the kernel) and, for narrow floats, against our kernel in float64; inferred types and shapes, static
+/// and symbolic, are checked against what came out.
 void run_op_cases(const char* op_type, const std::vector<OpCase>& cases, DTypeSet types);
 
 }  // namespace rh::test

@@ -139,7 +139,7 @@ void resample(const T* x, T* y, int64_t outer, const AxisPlan& p, int64_t inner,
 /// Separable: one axis after the other, so linear and cubic cost the sum of their taps, not the product.
 class ResizeKernel final : public Kernel {
  public:
-  using Types = Concat<FloatingTypes, rh::Types<int8_t, uint8_t, int32_t, int64_t>>;
+  using Types = Concat<NumericTypes, rh::Types<bool, std::string, std::complex<float>, std::complex<double>>>;
 
   explicit ResizeKernel(const KernelInfo& info) : op_(info.attributes<Resize>()) {}
 
@@ -156,7 +156,11 @@ class ResizeKernel final : public Kernel {
     // Shrinking axes first keeps what lies between small.
     std::stable_sort(plans.begin(), plans.end(),
                      [](const AxisPlan& a, const AxisPlan& b) { return a.output * b.input < b.output * a.input; });
-    return dispatch<Types>(x.dtype(), "Resize", [&]<typename T>() {
+    if (op_.mode == Resize::Mode::nearest && op_.coordinates != Resize::Coordinates::tf_crop_and_resize) {
+      return dispatch<Types>(x.dtype(), "Resize", [&]<typename T>() { pick_nearest(x, y, plans, x.data<T>(), y.data<T>()); });
+    }
+    using Interpolated = NumericTypes;
+    return dispatch<Interpolated>(x.dtype(), "Resize by interpolation", [&]<typename T>() {
       const T* from = x.data<T>();
       Shape current = x.shape();
       std::vector<std::pair<int, std::vector<bool>>> outside;
@@ -176,6 +180,30 @@ class ResizeKernel final : public Kernel {
   }
 
  private:
+  // One input element for each output element, whatever the type.
+  template <typename T>
+  void pick_nearest(const TensorView& x, const MutableView& y, const std::vector<AxisPlan>& plans, const T* from, T* to) const {
+    const int rank = x.rank();
+    const Shape strides = strides_of(x.shape());
+    std::vector<std::vector<int64_t>> offsets(static_cast<size_t>(rank));  // of each output position along each axis
+    for (int axis = 0; axis < rank; ++axis) {
+      const auto plan = std::find_if(plans.begin(), plans.end(), [&](const AxisPlan& p) { return p.axis == axis; });
+      auto& list = offsets[static_cast<size_t>(axis)];
+      for (int64_t i = 0; i < y.shape()[axis]; ++i) {
+        const int64_t at =
+            plan == plans.end() ? i : std::clamp<int64_t>(nearest_index(op_.nearest, source_coordinate(op_, *plan, i)), 0, plan->input - 1);
+        list.push_back(at * strides[axis]);
+      }
+    }
+    Shape index(y.shape().size(), 0);
+    for (int64_t i = 0, count = y.elements(); i < count; ++i) {
+      int64_t offset = 0;
+      for (int axis = 0; axis < rank; ++axis) offset += offsets[static_cast<size_t>(axis)][static_cast<size_t>(index[axis])];
+      to[i] = from[offset];
+      for (int axis = rank - 1; axis >= 0 && ++index[axis] == y.shape()[axis]; --axis) index[axis] = 0;
+    }
+  }
+
   template <typename T>
   static void extrapolate(const MutableView& y, int axis, const std::vector<bool>& outside, T value) {
     const int64_t outer = y.shape().product(0, axis), inner = y.shape().product(axis + 1, y.rank()), size = y.shape()[axis];

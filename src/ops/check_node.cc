@@ -1,0 +1,112 @@
+#include "ops/check_node.h"
+
+#include <algorithm>
+
+#include "ops/schema.h"
+
+namespace rh {
+
+namespace {
+
+using ops::AttributeKind;
+using ops::OpSchema;
+using ops::Port;
+using ops::PortOption;
+
+constexpr std::string_view kKindNames[] = {"nothing", "a float",         "an integer",     "a string", "a tensor",
+                                           "a graph", "floats",          "integers",       "strings",  "tensors",
+                                           "graphs",  "a sparse tensor", "sparse tensors", "a type",   "types"};
+
+AttributeKind kind_of(const Attribute& attribute) {
+  static constexpr AttributeKind kKinds[] = {
+      AttributeKind::undefined,      AttributeKind::integer,       AttributeKind::floating, AttributeKind::string,
+      AttributeKind::tensor,         AttributeKind::sparse_tensor, AttributeKind::graph,    AttributeKind::type,
+      AttributeKind::integers,       AttributeKind::floats,        AttributeKind::strings,  AttributeKind::tensors,
+      AttributeKind::sparse_tensors, AttributeKind::graphs,        AttributeKind::types,    AttributeKind::undefined};
+  static_assert(std::size(kKinds) == std::variant_size_v<Attribute::Payload>);
+  return kKinds[attribute.value.index()];
+}
+
+std::string_view name_of(AttributeKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+
+void check_count(const NodeView& node, const char* what, int found, int least, int most) {
+  if (found >= least && found <= most) return;
+  if (least == most) node.fail("the node has {} {}, expected {}", found, what, least);
+  if (most == ops::kUnbounded) node.fail("the node has {} {}, expected at least {}", found, what, least);
+  node.fail("the node has {} {}, expected {} to {}", found, what, least, most);
+}
+
+void check_attributes(const NodeView& node, const OpSchema& schema, const OpSchema& newest) {
+  for (const Attribute& attribute : node.node().attributes) {
+    const ops::SchemaAttribute* known = schema.attribute(attribute.name);
+    if (!known) known = newest.attribute(attribute.name);
+    if (!known) node.fail("attribute '{}' is not one of this operator", attribute.name);
+    const AttributeKind kind = kind_of(attribute);
+    if (kind != known->kind && kind != AttributeKind::undefined) {
+      node.fail("attribute '{}' is {}, expected {}", attribute.name, name_of(kind), name_of(known->kind));
+    }
+  }
+  for (const ops::SchemaAttribute& known : schema.attributes) {
+    if (known.required && !node.has(known.name)) node.fail("attribute '{}' is missing, expected {}", known.name, name_of(known.kind));
+  }
+}
+
+/// The type that each type parameter was first seen with.
+struct Bindings {
+  struct One {
+    std::string_view parameter;
+    const ValueType* type;
+    int input;
+  };
+  std::vector<One> list;
+
+  void bind(const NodeView& node, const Port& port, int input, const ValueType& type) {
+    if (port.type.find('(') != std::string_view::npos || (port.option == PortOption::variadic && !port.homogeneous)) return;
+    const auto at = std::find_if(list.begin(), list.end(), [&](const One& one) { return one.parameter == port.type; });
+    if (at == list.end()) {
+      list.push_back({port.type, &type, input});
+    } else if (onnx_type_string(*at->type) != onnx_type_string(type)) {
+      node.fail("inputs {} and {} are {} and {}, expected the same type", at->input, input, onnx_type_string(*at->type),
+                onnx_type_string(type));
+    }
+  }
+};
+
+bool is_typed(const ValueType& type) {
+  const bool tensor = type.is_tensor() || type.kind() == ValueType::Kind::sparse_tensor;
+  return !type.is_unknown() && !(tensor && type.tensor().dtype == DType::undefined);
+}
+
+void check_types(const NodeView& node, const OpSchema& schema, const OpSchema& newest) {
+  Bindings bindings;
+  // First versions that were replaced give types to inputs that models never used that way: sizes of Split, repeats of Tile.
+  const bool first_of_many = schema.since_version == 1 && &schema != &newest;
+  for (int i = 0; i < node.input_count(); ++i) {
+    const Port* port = schema.input(i);
+    if (!node.has_input(i)) {
+      if (port && port->option == PortOption::single) node.fail("input {} ({}) is left out, expected a value", i, port->name);
+      continue;
+    }
+    const ValueType& type = node.input_type(i);
+    if (!port || !is_typed(type) || first_of_many) continue;
+    const Port* newer = newest.input(i);
+    if (!ops::allows(*port->allowed, type) && !(newer && ops::allows(*newer->allowed, type))) {
+      node.fail("input {} ({}) is {}, expected one of {}", i, port->name, onnx_type_string(type), ops::to_string(*port->allowed));
+    }
+    bindings.bind(node, *port, i, type);
+  }
+}
+
+}  // namespace
+
+void check_node(const NodeView& node) {
+  const OpSchema* schema = ops::find_schema(node.domain(), node.op_type(), node.opset());
+  if (!schema) return;
+  check_count(node, "inputs", node.input_count(), schema->min_inputs, schema->max_inputs);
+  check_count(node, "outputs", node.output_count(), schema->min_outputs, schema->max_outputs);
+  const OpSchema& newest = *ops::find_schema(node.domain(), node.op_type(), ops::latest_opset(node.domain()));
+  check_attributes(node, *schema, newest);
+  check_types(node, *schema, newest);
+}
+
+}  // namespace rh
