@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -160,11 +161,14 @@ class Graph {
   mutable uint64_t next_fresh_ = 0;
 };
 
+/// What a model without a version of its own answers.
+inline constexpr int64_t kNoModelVersion = std::numeric_limits<int64_t>::max();
+
 /// A loaded model: the graph and what the file says about itself.
 struct Model {
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   int64_t ir_version = 0;
-  int64_t model_version = 0;
+  int64_t model_version = kNoModelVersion;
   std::string producer_name, producer_version, domain, description, graph_description;
   std::vector<std::pair<std::string, std::string>> metadata;
   std::string path;                                     ///< empty where it came from a buffer

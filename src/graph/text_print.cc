@@ -252,7 +252,7 @@ std::string print(const Graph& graph, const PrintOptions& options) {
 
 std::string print(const Model& model, const PrintOptions& options) {
   std::string out = fmt::format("<ir_version: {}, {}", model.ir_version, opset_import_text(*model.graph));
-  if (model.model_version != 0) out += fmt::format(", model_version: {}", model.model_version);
+  if (model.model_version != kNoModelVersion) out += fmt::format(", model_version: {}", model.model_version);
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) out += std::string(", ") + key + ": " + quote(value);
   };

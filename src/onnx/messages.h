@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,7 +49,8 @@ struct FunctionFields {
 };
 
 struct ModelFields {
-  int64_t ir_version = 0, model_version = 0;
+  int64_t ir_version = 0;
+  std::optional<int64_t> model_version;
   std::string_view producer_name, producer_version, domain, doc_string, graph;
   bool has_graph = false;
   Imports imports;

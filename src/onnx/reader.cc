@@ -37,7 +37,7 @@ Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& lim
   const GraphFields graph = GraphFields::parse(fields.graph);
   Model model;
   model.ir_version = fields.ir_version;
-  model.model_version = fields.model_version;
+  model.model_version = fields.model_version.value_or(kNoModelVersion);
   model.producer_name = fields.producer_name;
   model.producer_version = fields.producer_version;
   model.domain = fields.domain;

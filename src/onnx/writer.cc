@@ -74,7 +74,7 @@ std::string ModelWriter::write(const Model& model) {
   add_text(field::model::producer_name, model.producer_name);
   add_text(field::model::producer_version, model.producer_version);
   add_text(field::model::domain, model.domain);
-  if (model.model_version != 0) message.add_int64(field::model::model_version, model.model_version);
+  if (model.model_version != kNoModelVersion) message.add_int64(field::model::model_version, model.model_version);
   add_text(field::model::doc_string, model.description);
   {
     WireWriter graph(message, field::model::graph);

@@ -31,7 +31,7 @@ struct ModelMetadata {
   std::string domain;
   std::string description;
   std::string graph_description;
-  int64_t version = 0;
+  int64_t version = 0;  ///< kNoModelVersion where the file says none
   std::vector<std::pair<std::string, std::string>> custom;
 };
 

@@ -40,6 +40,12 @@ TEST(ReadModel, WhatTheFileSaysOfItself) {
   }
 }
 
+TEST(ReadModel, NoVersionOfItsOwn) {
+  const Message message = model(kTwoNodes, 8);
+  EXPECT_EQ(read(message).model_version, kNoModelVersion);
+  EXPECT_EQ(read_model(as_span(write_model(read(message)))).model_version, kNoModelVersion);
+}
+
 TEST(ReadModel, InitializerThatIsAnInput) {
   const Message graph = GraphText{{"w", "x"}, {"y"}, {NodeText{"Add", {"x", "w"}, {"y"}}}, {float_tensor("w", {1, 2})}};
   for (const int ir_version : {3, 4}) {
