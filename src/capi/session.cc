@@ -157,6 +157,24 @@ OrtStatus* ORT_API_CALL SessionGetMemoryInfoForOutputs(const OrtSession* session
   });
 }
 
+// No provider with devices of its own takes part.
+
+OrtStatus* ORT_API_CALL SessionGetEpDeviceForInputs(const OrtSession* session, const OrtEpDevice** devices, size_t count) {
+  return guard([&] {
+    const size_t inputs = session_of(session).inputs().size();
+    if (count < inputs) fail(ErrorCode::invalid_argument, "room for {} inputs was given; the model has {}", count, inputs);
+    std::fill_n(checked_array(devices, inputs, "inputs_ep_devices"), inputs, nullptr);
+  });
+}
+
+OrtStatus* ORT_API_CALL SessionGetEpDeviceForOutputs(const OrtSession* session, const OrtEpDevice** devices, size_t count) {
+  return guard([&] {
+    const size_t outputs = session_of(session).outputs().size();
+    if (count < outputs) fail(ErrorCode::invalid_argument, "room for {} outputs was given; the model has {}", count, outputs);
+    std::fill_n(checked_array(devices, outputs, "outputs_ep_devices"), outputs, nullptr);
+  });
+}
+
 // Profiling
 
 OrtStatus* ORT_API_CALL SessionEndProfiling(OrtSession* session, OrtAllocator* allocator, char** out) {

@@ -1,6 +1,14 @@
 // Sessions: loading, what they say of themselves, runs, bindings.
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <thread>
+
 #include "library.h"
 #include "model_bytes.h"
+#include "roundhouse/roundhouse_c_api.h"
 
 namespace rh::test {
 namespace {
@@ -96,6 +104,66 @@ TEST_F(SessionTest, WritesIntoGivenOutputs) {
   std::vector<float> larger(9);
   Ort::Value wrong = tensor(larger, {3, 3});
   EXPECT_EQ(run_code(session, "x", value, "z", wrong), ORT_INVALID_ARGUMENT);
+}
+
+TEST_F(SessionTest, LoadsFromAFile) {
+  const std::string path = testing::TempDir() + "add_relu_\xc3\xa9.onnx";
+  std::ofstream(path, std::ios::binary) << add_relu_model();
+  Ort::Session session(env, std::filesystem::path(path).c_str(), options);
+  const Ort::Value value = tensor(x, {2, 3});
+  EXPECT_EQ(run_code(session, "x", value, "y"), ORT_OK);
+  std::filesystem::remove(path);
+}
+
+TEST_F(SessionTest, ManyThreadsRunOneSession) {
+  Ort::Session session = load(add_relu_model());
+  const Ort::Value value = tensor(x, {2, 3});
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      const char* inputs[] = {"x"};
+      const char* outputs[] = {"z"};
+      for (int k = 0; k < 100; ++k) right += floats(session.Run(Ort::RunOptions{nullptr}, inputs, &value, 1, outputs, 1)[0]) == kRelu;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 400);
+}
+
+struct AsyncResult {
+  std::promise<OrtErrorCode> code;
+  static void ORT_API_CALL done(void* self, OrtValue**, size_t, OrtStatusPtr status) {
+    static_cast<AsyncResult*>(self)->code.set_value(code_of(status));
+  }
+};
+
+TEST_F(SessionTest, RunsAsynchronously) {
+  options.SetIntraOpNumThreads(2);
+  Ort::Session session = load(add_relu_model());
+  const Ort::Value value = tensor(x, {2, 3});
+  const char* inputs[] = {"x"};
+  const char* outputs[] = {"y"};
+  Ort::Value result;
+  AsyncResult pending;
+  const Ort::RunOptions run;
+  session.RunAsync(run, inputs, &value, 1, outputs, &result, 1, AsyncResult::done, &pending);
+  EXPECT_EQ(pending.code.get_future().get(), ORT_OK);
+  EXPECT_EQ(floats(result), kSum);
+}
+
+TEST_F(SessionTest, SaysWhichProviderTookWhat) {
+  if (!Library::get().ours) GTEST_SKIP();
+  const auto report = reinterpret_cast<decltype(&RhSessionGetReport)>(dlsym(Library::get().handle, "RhSessionGetReport"));
+  const Ort::Session session = load(add_relu_model());
+  char* text = nullptr;
+  Ort::ThrowOnError(report(session, allocator, &text));
+  const Ort::AllocatedStringPtr owned(text, Ort::detail::AllocatedFree(allocator));
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["providers"], nlohmann::json({"CPUExecutionProvider"}));
+  ASSERT_EQ(json["nodes"].size(), 2u);
+  EXPECT_EQ(json["nodes"][0]["node"], "y_node");
+  EXPECT_EQ(json["nodes"][0]["provider"], "CPUExecutionProvider");
 }
 
 TEST_F(SessionTest, InitializersMayBeGiven) {
