@@ -3,8 +3,9 @@
 
 measure_load.py [--nodes 1250,2500,5000,10000] [--gigabytes 1] [--module roundhouse]
 
-Chains are Add, Relu, Mul, ... on a [1, 64] tensor with a weight each. Each figure is the least of five creations in one process. The large model is one MatMul a
-256 MiB weight, kept inline in the file; its peak is VmHWM of a process of its own that only creates the session, less what importing takes.
+Chains are Add, Relu, Mul, Sub, ... on a [1, 64] tensor with a weight each. Each figure is the least of five creations in one process. The
+large model gathers rows of weights of 256 MiB each, kept inline in the file; its peak is VmHWM of a process of its own that only creates the
+session, less what importing takes.
 """
 
 import argparse
@@ -45,7 +46,9 @@ def chain(nodes: int) -> bytes:
         value = f"v{i}"
         body.append(helper.make_node(op, inputs, [value], f"n{i}"))
     tensor = helper.make_tensor_value_info
-    graph = helper.make_graph(body, "chain", [tensor("x", TensorProto.FLOAT, [1, 64])], [tensor(value, TensorProto.FLOAT, [1, 64])], weights)
+    graph = helper.make_graph(
+        body, "chain", [tensor("x", TensorProto.FLOAT, [1, 64])], [tensor(value, TensorProto.FLOAT, [1, 64])], weights
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
 
 
@@ -80,7 +83,10 @@ def main() -> None:
     for nodes in map(int, arguments.nodes.split(",")):
         model = chain(nodes)
         times = {name: min(create(module, model) for _ in range(5)) for name, module in modules.items()}
-        print(f"{nodes:6d} nodes  " + "  ".join(f"{name} {t * 1e3:8.1f} ms ({t / nodes * 1e6:.1f} us a node)" for name, t in times.items()), flush=True)
+        print(
+            f"{nodes:6d} nodes  " + "  ".join(f"{name} {t * 1e3:8.1f} ms ({t / nodes * 1e6:.1f} us a node)" for name, t in times.items()),
+            flush=True,
+        )
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "large.onnx"
         large(path, int(arguments.gigabytes * 1024))

@@ -7,36 +7,21 @@ namespace rh {
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::ok:
-      return "ok";
-    case ErrorCode::fail:
-      return "fail";
-    case ErrorCode::invalid_argument:
-      return "invalid argument";
-    case ErrorCode::no_such_file:
-      return "no such file";
-    case ErrorCode::no_model:
-      return "no model";
-    case ErrorCode::engine_error:
-      return "engine error";
-    case ErrorCode::runtime_exception:
-      return "runtime exception";
-    case ErrorCode::invalid_protobuf:
-      return "invalid protobuf";
-    case ErrorCode::model_loaded:
-      return "model already loaded";
-    case ErrorCode::not_implemented:
-      return "not implemented";
-    case ErrorCode::invalid_graph:
-      return "invalid graph";
-    case ErrorCode::ep_fail:
-      return "execution provider failure";
-    case ErrorCode::load_canceled:
-      return "load canceled";
-    case ErrorCode::requires_compilation:
-      return "model requires compilation";
-    case ErrorCode::not_found:
-      return "not found";
+    case ErrorCode::ok: return "ok";
+    case ErrorCode::fail: return "fail";
+    case ErrorCode::invalid_argument: return "invalid argument";
+    case ErrorCode::no_such_file: return "no such file";
+    case ErrorCode::no_model: return "no model";
+    case ErrorCode::engine_error: return "engine error";
+    case ErrorCode::runtime_exception: return "runtime exception";
+    case ErrorCode::invalid_protobuf: return "invalid protobuf";
+    case ErrorCode::model_loaded: return "model already loaded";
+    case ErrorCode::not_implemented: return "not implemented";
+    case ErrorCode::invalid_graph: return "invalid graph";
+    case ErrorCode::ep_fail: return "execution provider failure";
+    case ErrorCode::load_canceled: return "load canceled";
+    case ErrorCode::requires_compilation: return "model requires compilation";
+    case ErrorCode::not_found: return "not found";
   }
   return "unknown error";
 }

@@ -112,14 +112,10 @@ int64_t element_as_int(const TensorView& view, int64_t i) {
 
 double element_as_double(const TensorView& view, int64_t i) {
   switch (view.dtype()) {
-    case DType::float4e2m1:
-      return decode_float(packed_code(view.raw(), 4, i), kFloat4E2M1Format);
-    case DType::float6e2m3:
-      return decode_float(packed_code(view.raw(), 6, i), kFloat6E2M3Format);
-    case DType::float6e3m2:
-      return decode_float(packed_code(view.raw(), 6, i), kFloat6E3M2Format);
-    default:
-      break;
+    case DType::float4e2m1: return decode_float(packed_code(view.raw(), 4, i), kFloat4E2M1Format);
+    case DType::float6e2m3: return decode_float(packed_code(view.raw(), 6, i), kFloat6E2M3Format);
+    case DType::float6e3m2: return decode_float(packed_code(view.raw(), 6, i), kFloat6E3M2Format);
+    default: break;
   }
   if (bits_of(view.dtype()) < 8) return static_cast<double>(element_as_int(view, i));
   double value = 0;
