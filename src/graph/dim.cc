@@ -181,6 +181,20 @@ bool operator==(const Dim& a, const Dim& b) {
   }
 }
 
+namespace {
+
+// max(a, min(a, c)) is a, and min(a, max(a, c)) too.
+bool absorbs(Dim::Function function, const Dim& a, const Dim& b) {
+  if (b.terms().size() != 1 || b.constant_term() != 0) return false;
+  const Dim::Term& term = b.terms()[0];
+  if (term.coefficient != 1 || term.factors.size() != 1) return false;
+  const Dim::Atom& inner = *term.factors[0];
+  const auto opposite = function == Dim::Function::min ? Dim::Function::max : Dim::Function::min;
+  return inner.name.empty() && inner.function == opposite && (inner.a == a || inner.b == a);
+}
+
+}  // namespace
+
 Dim Dim::apply(Function function, const Dim& a, const Dim& b) {
   if (a.is_unknown() || b.is_unknown()) return {};
   if (a.is_constant() && b.is_constant()) {
@@ -205,6 +219,10 @@ Dim Dim::apply(Function function, const Dim& a, const Dim& b) {
   if (division && b.kind_ == Kind::expression) {
     if (Dim quotient = divide_exactly(a, b); !quotient.is_unknown()) return quotient;
   }
+  const bool extremum = function == Function::min || function == Function::max;
+  if (extremum && absorbs(function, a, b)) return a;
+  if (extremum && absorbs(function, b, a)) return b;
+  if (extremum && !b.is_constant() && (a.is_constant() || b.to_string() < a.to_string())) return apply(function, b, a);
   auto atom = std::make_shared<Atom>();
   atom->function = function;
   atom->a = a;

@@ -105,7 +105,9 @@ SymbolicShape InferenceContext::broadcast(const SymbolicShape& a, const Symbolic
     } else if (y.is_constant()) {
       x = y;
     } else if (!x.is_constant()) {
-      x = fresh_symbol();
+      // Where one is never larger the other is the result; the maximum of any two is not, for 0 goes with 1.
+      const Dim larger = Dim::apply(Dim::Function::max, x, y);
+      x = larger == x || larger == y ? larger : fresh_symbol();
     }
   }
   return result;
