@@ -1,0 +1,123 @@
+#include "partition/assignment.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/text_parse.h"
+#include "providers/registry.h"
+
+namespace rh::test {
+namespace {
+
+/// Takes the operators it is told to take.
+class PickyProvider final : public Provider {
+ public:
+  PickyProvider(std::string name, std::vector<std::string> ops) : name_(std::move(name)), ops_(std::move(ops)) {}
+  std::string_view name() const override { return name_; }
+  Device device() const override { return {}; }
+  Allocator& allocator() const override { return host_allocator(); }
+  std::vector<Answer> capability(const Graph& graph, std::span<const NodeId> candidates) const override {
+    std::vector<Answer> answers;
+    for (NodeId id : candidates) {
+      const Node& node = graph.node(id);
+      const bool takes = std::find(ops_.begin(), ops_.end(), node.op_type) != ops_.end();
+      answers.push_back({id, takes ? "" : "not " + node.op_type, takes ? name_ + "." + node.op_type : ""});
+    }
+    return answers;
+  }
+  std::unique_ptr<Kernel> make_kernel(const Graph&, const Node& node, const CompileContext&) const override {
+    throw Error(ErrorCode::not_implemented, "this provider only answers", node.where());
+  }
+
+ private:
+  std::string name_;
+  std::vector<std::string> ops_;
+};
+
+std::vector<std::shared_ptr<Provider>> two_providers() {
+  return {std::make_shared<PickyProvider>("First", std::vector<std::string>{"Relu", "If"}),
+          std::make_shared<PickyProvider>("Second", std::vector<std::string>{"Relu", "Add"})};
+}
+
+constexpr char kGraph[] = R"(<opset_import: ["" : 17]>
+main (bool[] c, float[2] x) => (float[2] y)
+{
+  [one] a = Relu (x)
+  [two] b = Add (a, x)
+  [three] y = If (c) <
+    then_branch = t () => (float[2] r) { [inner] r = Add (a, b) },
+    else_branch = e () => (float[2] s) { [other] s = Relu (b) }
+  >
+})";
+
+TEST(Assignment, GoesByTheOrderOfTheProvidersAndKeepsRefusals) {
+  auto graph = parse_graph(kGraph);
+  const auto providers = two_providers();
+  const OriginalNodes originals = collect_originals(*graph);
+  const Assignment assignment = assign(*graph, providers);
+  check_all_assigned(*graph, assignment);
+  const auto report = report_placement(originals, *graph, assignment, providers);
+  const std::vector<std::array<std::string, 3>> expected = {{"one", "First", "First.Relu"},
+                                                            {"two", "Second", "Second.Add"},
+                                                            {"three", "First", "First.If"},
+                                                            {"inner", "Second", "Second.Add"},
+                                                            {"other", "First", "First.Relu"}};
+  ASSERT_EQ(report.size(), expected.size());
+  for (const auto& [node, provider, kernel] : expected) {
+    const auto at = std::find_if(report.begin(), report.end(), [&](const NodePlacement& p) { return p.node == node; });
+    ASSERT_NE(at, report.end()) << node;
+    EXPECT_EQ(at->provider, provider) << node;
+    EXPECT_EQ(at->kernel, kernel) << node;
+    EXPECT_EQ(at->refusals.size(), provider == "Second" ? 1u : 0u) << node;
+    if (provider == "Second") EXPECT_EQ(at->refusals[0].reason, "not Add");
+  }
+  EXPECT_NE(to_text(report).find("[First: not Add]"), std::string::npos);
+}
+
+TEST(Assignment, NamesWhatNobodyTakes) {
+  auto graph = parse_graph(kGraph);
+  const std::vector<std::shared_ptr<Provider>> providers{std::make_shared<PickyProvider>("Only", std::vector<std::string>{"If", "Relu"})};
+  try {
+    check_all_assigned(*graph, assign(*graph, providers));
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::not_implemented);
+    for (const char* part : {"2 nodes", "two", "inner", "Add(17)", "Only: not Add"}) {
+      EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();
+    }
+  }
+}
+
+TEST(Assignment, NodesThatAreGoneSayWhy) {
+  auto graph = parse_graph(kGraph);
+  const auto providers = two_providers();
+  OriginalNodes originals = collect_originals(*graph);
+  const auto gone = std::make_shared<const OriginalNode>(OriginalNode{"was here", "Identity", 9});
+  originals.push_back(gone);
+  const auto report =
+      report_placement(originals, *graph, assign(*graph, providers), providers, {{gone.get(), "gone after pass identities"}});
+  EXPECT_TRUE(report.back().provider.empty());
+  EXPECT_EQ(report.back().reason, "gone after pass identities");
+}
+
+std::shared_ptr<Provider> make_picky(const std::map<std::string, std::string>&) {
+  return std::make_shared<PickyProvider>("PickyExecutionProvider", std::vector<std::string>{});
+}
+
+TEST(ProviderRegistry, TakesShortNamesAndNamesWhatThereIs) {
+  ProviderRegistry registry;
+  registry.add("PickyExecutionProvider", make_picky);
+  for (const char* name : {"PickyExecutionProvider", "Picky", "picky", "PICKYEXECUTIONPROVIDER"}) {
+    EXPECT_EQ(registry.canonical_name(name), "PickyExecutionProvider") << name;
+    EXPECT_EQ(registry.make(name, {})->name(), "PickyExecutionProvider");
+  }
+  EXPECT_EQ(registry.canonical_name("Pick"), "");
+  try {
+    registry.make("Pick", {});
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string_view(error.what()).find("PickyExecutionProvider"), std::string_view::npos);
+  }
+}
+
+}  // namespace
+}  // namespace rh::test

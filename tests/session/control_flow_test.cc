@@ -1,0 +1,135 @@
+#include "session/run_helpers.h"
+
+#include <thread>
+
+namespace rh::test {
+namespace {
+
+using Floats = std::vector<float>;
+using Ints = std::vector<int64_t>;
+
+Value boolean(bool value) { return Tensor::scalar<bool>(value); }
+Value trips(int64_t value) { return Tensor::scalar<int64_t>(value); }
+
+constexpr char kIf[] = R"(<opset_import: ["" : 17]>
+main (bool[] which, float[n] x) => (float[n] y)
+< float[1] one = {1} >
+{
+  a = Relu (x)
+  b = If (which) <
+    then_branch = yes () => (float[n] r) { r = Add (a, one) },
+    else_branch = no () => (float[n] s) { s = Neg (a) }
+  >
+  y = Mul (b, a)
+})";
+
+TEST(ControlFlow, IfTakesValuesOfTheEnclosingGraph) {
+  auto session = make_session(kIf);
+  const Value x = floats({3}, {-1, 2, 3});
+  EXPECT_EQ(elements(run(*session, {{"which", boolean(true)}, {"x", x}}, {"y"})[0]), (Floats{0, 6, 12}));
+  EXPECT_EQ(elements(run(*session, {{"which", boolean(false)}, {"x", x}}, {"y"})[0]), (Floats{0, -4, -9}));
+}
+
+constexpr char kLoop[] = R"(<opset_import: ["" : 17]>
+main (int64[] trips, float[n] x) => (float[n] last, float[...] all)
+< float[1] half = {0.5}, bool[] go = {1} >
+{
+  start = Relu (x)
+  last, all = Loop (trips, go, start) <
+    body = step (int64[] i, bool[] c, float[n] v) => (bool[] c2, float[n] v2, float[n] v3) {
+      c2 = Identity (c)
+      w = Add (v, half)
+      v2 = Add (w, start)
+      v3 = Mul (w, w)
+    }
+  >
+})";
+
+TEST(ControlFlow, LoopCarriesAndCollects) {
+  auto session = make_session(kLoop);
+  const Value x = floats({2}, {1, -4});
+  for (int64_t count : {0, 1, 4, 2}) {
+    const auto results = run(*session, {{"trips", trips(count)}, {"x", x}}, {"last", "all"});
+    Floats v{1, 0}, all;
+    for (int64_t i = 0; i < count; ++i) {
+      for (float& e : v) e += 0.5f;
+      for (float e : v) all.push_back(e * e);
+      v[0] += 1;
+    }
+    EXPECT_EQ(elements(results[0]), v) << count;
+    EXPECT_EQ(elements(results[1]), all) << count;
+  }
+}
+
+TEST(ControlFlow, ALoopInItsSteadyStateKeepsItsMemory) {
+  auto session = make_session(kLoop);
+  const Value x = floats({2}, {1, -4});
+  run(*session, {{"trips", trips(3)}, {"x", x}}, {"last"});
+  const SessionStatistics before = session->statistics();
+  run(*session, {{"trips", trips(50)}, {"x", x}}, {"last"});
+  EXPECT_EQ(session->statistics().late_allocations, before.late_allocations);
+  EXPECT_EQ(session->statistics().plan_bindings, before.plan_bindings);
+}
+
+TEST(ControlFlow, SubgraphsInsideSubgraphsSeeAllAround) {
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (int64[] trips, bool[] which, float[n] x) => (float[n] y)
+< bool[] go = {1} >
+{
+  base = Neg (x)
+  y = Loop (trips, go, x) <
+    body = step (int64[] i, bool[] c, float[n] v) => (bool[] c2, float[n] v2) {
+      c2 = Identity (c)
+      t = Add (v, base)
+      v2 = If (which) <
+        then_branch = yes () => (float[n] r) { r = Add (t, x) },
+        else_branch = no () => (float[n] s) { s = Sub (base, t) }
+      >
+    }
+  >
+})");
+  const Value x = floats({2}, {1, 2});
+  // then: v + base + x = v. else: base - v - base = -v.
+  EXPECT_EQ(elements(run(*session, {{"trips", trips(3)}, {"which", boolean(true)}, {"x", x}}, {"y"})[0]), (Floats{1, 2}));
+  EXPECT_EQ(elements(run(*session, {{"trips", trips(3)}, {"which", boolean(false)}, {"x", x}}, {"y"})[0]), (Floats{-1, -2}));
+}
+
+TEST(ControlFlow, ScanSums) {
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (float[2] start, float[k, 2] xs) => (float[2] sum, float[k, 2] sums)
+{
+  sum, sums = Scan <num_scan_inputs = 1,
+    body = step (float[2] s, float[2] x) => (float[2] s2, float[2] out) {
+      s2 = Add (s, x)
+      out = Identity (s2)
+    }
+  > (start, xs)
+})");
+  const auto results = run(*session, {{"start", floats({2}, {0, 10})}, {"xs", floats({3, 2}, {1, 2, 3, 4, 5, 6})}}, {"sum", "sums"});
+  EXPECT_EQ(elements(results[0]), (Floats{9, 22}));
+  EXPECT_EQ(elements(results[1]), (Floats{1, 12, 4, 16, 9, 22}));
+}
+
+TEST(ControlFlow, ThreadsShareOneSession) {
+  auto session = make_session(kLoop);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int64_t i = 0; i < 10; ++i) {
+        const Value count = trips(i), x = filled({t + 1}, 1);
+        const char* in[] = {"trips", "x"};
+        const char* out = "last";
+        const Value* values[] = {&count, &x};
+        Value result;
+        const Status status = session->run({}, in, values, {&out, 1}, {&result, 1});
+        if (!status.ok() || result.tensor().data<float>()[t] != 1 + 1.5f * static_cast<float>(i)) ++wrong;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+}  // namespace
+}  // namespace rh::test
