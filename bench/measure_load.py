@@ -4,8 +4,8 @@
 measure_load.py [--nodes 1250,2500,5000,10000] [--gigabytes 1] [--module roundhouse]
 
 Chains are Add, Relu, Mul, Sub, ... on a [1, 64] tensor with a weight each. Each figure is the least of five creations in one process. The
-large model gathers rows of weights of 256 MiB each, kept inline in the file; its peak is VmHWM of a process of its own that only creates the
-session, less what importing takes.
+large model gathers rows of weights of 256 MiB each, kept inline in the file; its peak is VmHWM of a process of its own that only creates
+the session, less what importing takes.
 """
 
 import argparse
