@@ -6,8 +6,19 @@ import os
 import threading
 import warnings
 
+import numpy as np
+
 from roundhouse import _native
 from roundhouse._native import OrtValue, SessionOptions
+
+
+def _dtype(type_text: str):
+    """The numpy type of "tensor(...)"; None, numpy's own choice, where numpy has none."""
+    element = type_text[len("tensor(") : -1]
+    try:
+        return np.dtype({"float": "float32", "double": "float64", "string": "object"}.get(element, element))
+    except TypeError:
+        return None
 
 
 def _provider_list(providers, provider_options) -> list[tuple[str, dict[str, str]]]:
@@ -41,7 +52,8 @@ def _provider_list(providers, provider_options) -> list[tuple[str, dict[str, str
 class InferenceSession:
     """A model ready to run.
 
-    ``path_or_bytes`` is a path or the bytes of an ONNX model. ``providers`` is a list of names or (name, options) pairs, most preferred first.
+    ``path_or_bytes`` is a path or the bytes of an ONNX model. ``providers`` is a list of names or (name, options) pairs, most preferred
+    first.
     """
 
     def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
@@ -62,6 +74,7 @@ class InferenceSession:
         self._session = _native.Session(self._model, self._options, self._asked)
         self._inputs = self._session.get_inputs()
         self._required = [i.name for i in self._inputs]
+        self._dtypes = {i.name: _dtype(i.type) for i in self._inputs if i.type.startswith("tensor(")}
         self._outputs = self._session.get_outputs()
 
     # --- what the model is
@@ -123,10 +136,18 @@ class InferenceSession:
         if missing:
             raise ValueError(f"required inputs {missing} are missing from the feed, which has {sorted(feed)}")
 
+    def _with_arrays(self, feed):
+        """Lists and Python numbers given for tensor inputs become arrays of the declared type."""
+        plain = [name for name, value in feed.items() if name in self._dtypes and isinstance(value, (list, tuple, int, float, str))]
+        return {**feed, **{name: np.asarray(feed[name], self._dtypes[name]) for name in plain}} if plain else feed
+
     def run(self, output_names, input_feed, run_options=None):
-        """Runs the model; no output names means all outputs. Gives numpy arrays, lists for sequences, dicts for maps, None for empty optionals."""
+        """Runs the model; no output names means all outputs.
+
+        Gives numpy arrays, lists for sequences, dicts for maps, None for empty optionals.
+        """
         self._check(input_feed)
-        return self._session.run(list(output_names or []), input_feed, run_options)
+        return self._session.run(list(output_names or []), self._with_arrays(input_feed), run_options)
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         """The same from and to OrtValue objects."""
@@ -134,7 +155,7 @@ class InferenceSession:
         return self._session.run_with_ort_values(list(output_names or []), input_dict_ort_values, run_options)
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
-        """Runs in a thread of its own and calls ``callback(results, user_data, error)``; the error is an empty string where it went well."""
+        """Runs in a thread of its own and calls ``callback(results, user_data, error)``; the error is empty where it went well."""
 
         def work():
             try:
