@@ -23,6 +23,9 @@ ORT_EXPORT OrtStatus* ORT_API_CALL RhInspectModel(const ORTCHAR_T* path, OrtAllo
 ORT_EXPORT OrtStatus* ORT_API_CALL RhCreateValueFromProto(const void* bytes, size_t size, OrtAllocator* allocator, OrtValue** value,
                                                           char** name);
 
+/// A sequence of no tensors, whose elements would be of the given type; undefined goes with any. CreateValue needs at least one element.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhCreateEmptySequence(ONNXTensorElementDataType type, OrtValue** value);
+
 #ifdef __cplusplus
 }
 #endif

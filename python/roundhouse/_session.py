@@ -6,37 +6,37 @@ import os
 import threading
 import warnings
 
-import numpy as np
-
 from roundhouse import _native
 from roundhouse._native import OrtValue, SessionOptions
 
 
-def _dtype(type_text: str):
-    """The numpy type of "tensor(...)"; None, numpy's own choice, where numpy has none."""
-    element = type_text[len("tensor(") : -1]
-    try:
-        return np.dtype({"float": "float32", "double": "float64", "string": "object"}.get(element, element))
-    except TypeError:
-        return None
+def _pair(entry) -> tuple[str, dict]:
+    """(name, options) from a name or such a pair."""
+    if isinstance(entry, str):
+        return entry, {}
+    if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str) and isinstance(entry[1], dict):
+        return entry
+    raise ValueError(f"an entry of providers is {entry!r}, expected a name or a tuple of a name and a dict of options")
 
 
 def _provider_list(providers, provider_options) -> list[tuple[str, dict[str, str]]]:
     """Names with options as text, duplicates left out; ValueError where the arguments contradict each other."""
     if providers is None:
-        if provider_options:
-            raise ValueError("provider_options are given without providers")
         return []
     if not isinstance(providers, collections.abc.Sequence) or isinstance(providers, str):
         raise ValueError(f"providers is a {type(providers).__name__}, expected a sequence of names or (name, options) pairs")
     if provider_options is not None:
+        if not isinstance(provider_options, collections.abc.Sequence):
+            raise ValueError(f"provider_options is a {type(provider_options).__name__}, expected a sequence of dicts")
         if len(providers) != len(provider_options):
             raise ValueError(f"{len(provider_options)} provider_options are given for {len(providers)} providers")
         if not all(isinstance(name, str) for name in providers):
             raise ValueError("providers must be names where provider_options is given")
+        if not all(isinstance(options, dict) for options in provider_options):
+            raise ValueError("an entry of provider_options is no dict")
         pairs = list(zip(providers, provider_options, strict=True))
     else:
-        pairs = [(p, {}) if isinstance(p, str) else (p[0], p[1]) for p in providers]
+        pairs = [_pair(entry) for entry in providers]
     result: dict[str, dict[str, str]] = {}
     known = set(_native.get_available_providers())
     for name, options in pairs:
@@ -45,15 +45,21 @@ def _provider_list(providers, provider_options) -> list[tuple[str, dict[str, str
         elif name in result:
             warnings.warn(f"provider '{name}' is named twice; the first one counts", stacklevel=4)
         else:
-            result[name] = {str(k): str(v) for k, v in dict(options).items()}
+            result[name] = {str(k): str(v) for k, v in options.items()}
     return list(result.items())
+
+
+def _names(output_names) -> list[str]:
+    if isinstance(output_names, str):
+        raise TypeError(f"output_names is the string '{output_names}', expected a list of names or None")
+    return list(output_names or [])
 
 
 class InferenceSession:
     """A model ready to run.
 
-    ``path_or_bytes`` is a path or the bytes of an ONNX model. ``providers`` is a list of names or (name, options) pairs, most preferred
-    first.
+    ``path_or_bytes`` is a path or the bytes of an ONNX model.
+    ``providers`` is a list of names or (name, options) pairs, most preferred first.
     """
 
     def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
@@ -62,7 +68,9 @@ class InferenceSession:
         elif isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
             self._model = bytes(path_or_bytes)
         else:
-            raise TypeError(f"the model is a {type(path_or_bytes).__name__}, expected a path or bytes")
+            raise TypeError(f"the model is of type {type(path_or_bytes).__name__}, expected a path or bytes")
+        if sess_options is not None and not isinstance(sess_options, SessionOptions):
+            raise TypeError(f"sess_options is of type {type(sess_options).__name__}, expected SessionOptions")
         self._options = sess_options if sess_options is not None else SessionOptions()
         disabled = kwargs.get("disabled_optimizers")
         if disabled:
@@ -70,12 +78,15 @@ class InferenceSession:
         self._create(providers, provider_options)
 
     def _create(self, providers, provider_options):
-        self._asked = _provider_list(providers, provider_options)
-        self._session = _native.Session(self._model, self._options, self._asked)
+        asked = _provider_list(providers, provider_options)
+        if asked and self._options.has_providers():
+            warnings.warn("both the session options and the arguments name providers; the arguments count", stacklevel=3)
+        self._session = _native.Session(self._model, self._options, asked)
+        self._asked = asked
         self._inputs = self._session.get_inputs()
-        self._required = [i.name for i in self._inputs]
-        self._dtypes = {i.name: _dtype(i.type) for i in self._inputs if i.type.startswith("tensor(")}
+        self._required = [i.name for i in self._inputs if not i.type.startswith("optional")]
         self._outputs = self._session.get_outputs()
+        self._providers = None
 
     # --- what the model is
     def get_inputs(self):
@@ -95,7 +106,9 @@ class InferenceSession:
 
     # --- who runs it
     def get_providers(self) -> list[str]:
-        return self._report()["providers"]
+        if self._providers is None:
+            self._providers = self._report()["providers"]
+        return list(self._providers)
 
     def get_provider_options(self) -> dict[str, dict[str, str]]:
         given = dict(self._asked)
@@ -132,30 +145,27 @@ class InferenceSession:
 
     # --- running
     def _check(self, feed):
+        if not isinstance(feed, collections.abc.Mapping):
+            raise TypeError(f"the feed is a {type(feed).__name__}, expected a dict of input names and values")
         missing = [name for name in self._required if name not in feed]
         if missing:
-            raise ValueError(f"required inputs {missing} are missing from the feed, which has {sorted(feed)}")
-
-    def _with_arrays(self, feed):
-        """Lists and Python numbers given for tensor inputs become arrays of the declared type."""
-        plain = [name for name, value in feed.items() if name in self._dtypes and isinstance(value, (list, tuple, int, float, str))]
-        return {**feed, **{name: np.asarray(feed[name], self._dtypes[name]) for name in plain}} if plain else feed
+            raise ValueError(f"required inputs {missing} are missing from the feed, which has {list(feed)}")
 
     def run(self, output_names, input_feed, run_options=None):
         """Runs the model; no output names means all outputs.
 
-        Gives numpy arrays, lists for sequences, dicts for maps, None for empty optionals.
+        Values are numpy arrays or OrtValues, lists for sequences, dicts for maps, None for empty optionals.
         """
         self._check(input_feed)
-        return self._session.run(list(output_names or []), self._with_arrays(input_feed), run_options)
+        return self._session.run(_names(output_names), dict(input_feed), run_options)
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         """The same from and to OrtValue objects."""
         self._check(input_dict_ort_values)
-        return self._session.run_with_ort_values(list(output_names or []), input_dict_ort_values, run_options)
+        return self._session.run_with_ort_values(_names(output_names), dict(input_dict_ort_values), run_options)
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
-        """Runs in a thread of its own and calls ``callback(results, user_data, error)``; the error is empty where it went well."""
+        """Runs in a thread of its own and calls ``callback(results, user_data, error)``; no error is an empty string."""
 
         def work():
             try:

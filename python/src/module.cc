@@ -29,7 +29,7 @@ std::array<PyObject*, kErrorNames.size()> error_types{};
 void bind_errors(nb::module_& module) {
   for (size_t code = 1; code < kErrorNames.size(); ++code) {
     const std::string qualified = std::string("roundhouse.") + kErrorNames[code];
-    error_types[code] = PyErr_NewException(qualified.c_str(), PyExc_Exception, nullptr);
+    error_types[code] = PyErr_NewException(qualified.c_str(), PyExc_RuntimeError, nullptr);
     module.attr(kErrorNames[code]) = nb::borrow(error_types[code]);
   }
   nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
@@ -55,11 +55,14 @@ NB_MODULE(_native, module) {
   nb::set_leak_warnings(false);
   rh::python::bind_errors(module);
   rh::python::bind_options(module);
-  rh::python::bind_values(module);
+  rh::python::bind_ort_value(module);
   rh::python::bind_session(module);
   module.def("get_version_string", [] { return Ort::GetVersionString(); });
   module.def("get_build_info", [] { return Ort::GetBuildInfoString(); });
   module.def("get_available_providers", [] { return Ort::GetAvailableProviders(); });
-  module.def("set_default_logger_severity",
-             [](int severity) { rh::python::environment().UpdateEnvWithCustomLogLevel(static_cast<OrtLoggingLevel>(severity)); });
+  module.def("set_default_logger_severity", [](int severity) {
+    if (severity < 0 || severity > 4)
+      throw std::runtime_error("the severity is " + std::to_string(severity) + ", expected 0 (verbose) to 4 (fatal)");
+    rh::python::environment().UpdateEnvWithCustomLogLevel(static_cast<OrtLoggingLevel>(severity));
+  });
 }

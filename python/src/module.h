@@ -16,7 +16,7 @@ namespace rh::python {
 Ort::Env& environment();
 
 void bind_options(nb::module_& module);
-void bind_values(nb::module_& module);
+void bind_ort_value(nb::module_& module);
 void bind_session(nb::module_& module);
 
 }  // namespace rh::python

@@ -26,6 +26,13 @@ Ort::SessionOptions SessionSettings::build() const {
   for (const auto& [name, size] : dimensions_by_name) check(api.AddFreeDimensionOverrideByName(raw, name.c_str(), size));
   for (const auto& [name, size] : dimensions_by_denotation) check(api.AddFreeDimensionOverride(raw, name.c_str(), size));
   for (const auto& [name, value] : initializers) check(api.AddInitializer(raw, name.c_str(), nb::cast<PyValue&>(value).value));
+  std::vector<const char*> names;
+  std::vector<const OrtValue*> values;
+  for (const auto& [name, value] : external_initializers) {
+    names.push_back(name.c_str());
+    values.push_back(nb::cast<PyValue&>(value).value);
+  }
+  if (!names.empty()) check(api.AddExternalInitializers(raw, names.data(), values.data(), names.size()));
   for (const std::string& path : custom_op_libraries) check(api.RegisterCustomOpsLibrary_V2(raw, path.c_str()));
   for (const auto& [name, provider_options] : providers) {
     std::vector<const char*> keys, values;
@@ -39,6 +46,12 @@ Ort::SessionOptions SessionSettings::build() const {
 }
 
 namespace {
+
+void check_ort_value(nb::handle value) {
+  if (!nb::isinstance<PyValue>(value)) {
+    throw std::runtime_error("an initializer is of type " + nb::cast<std::string>(nb::str(value.type())) + ", expected an OrtValue");
+  }
+}
 
 void bind_enums(nb::module_& module) {
   nb::enum_<GraphOptimizationLevel>(module, "GraphOptimizationLevel", nb::is_arithmetic())
@@ -72,7 +85,12 @@ void bind_session_settings(nb::module_& module) {
       .def_rw("execution_order", &S::execution_order)
       .def_rw("graph_optimization_level", &S::graph_optimization_level)
       .def_rw("use_deterministic_compute", &S::use_deterministic_compute)
-      .def("add_session_config_entry", [](S& s, std::string key, std::string value) { s.config[std::move(key)] = std::move(value); })
+      .def("add_session_config_entry",
+           [](S& s, std::string key, std::string value) {
+             if (key.empty() || key.size() > 1024)
+               throw std::runtime_error("a configuration key has " + std::to_string(key.size()) + " characters, expected 1 to 1024");
+             s.config[std::move(key)] = std::move(value);
+           })
       .def("get_session_config_entry",
            [](const S& s, const std::string& key) {
              const auto at = s.config.find(key);
@@ -85,10 +103,24 @@ void bind_session_settings(nb::module_& module) {
            [](S& s, std::string name, int64_t size) { s.dimensions_by_denotation[std::move(name)] = size; })
       .def("add_initializer",
            [](S& s, std::string name, nb::object value) {
-             nb::cast<PyValue&>(value);  // refuses what is not an OrtValue
+             check_ort_value(value);
              s.initializers.emplace_back(std::move(name), std::move(value));
            })
-      .def("register_custom_ops_library", [](S& s, std::string path) { s.custom_op_libraries.push_back(std::move(path)); })
+      .def("add_external_initializers",
+           [](S& s, const std::vector<std::string>& names, const nb::list& values) {
+             if (names.size() != nb::len(values)) {
+               throw std::runtime_error(std::to_string(nb::len(values)) + " values are given for " + std::to_string(names.size()) +
+                                        " names");
+             }
+             for (nb::handle value : values) check_ort_value(value);
+             for (size_t i = 0; i < names.size(); ++i) s.external_initializers.emplace_back(names[i], values[i]);
+           })
+      .def("register_custom_ops_library",
+           [](S& s, std::string path) {
+             Ort::SessionOptions trial;
+             Ort::ThrowOnError(Ort::GetApi().RegisterCustomOpsLibrary_V2(trial, path.c_str()));
+             s.custom_op_libraries.push_back(std::move(path));
+           })
       .def("add_provider",
            [](S& s, std::string name, std::map<std::string, std::string> options) {
              s.providers.emplace_back(std::move(name), std::move(options));

@@ -24,7 +24,7 @@ struct SessionSettings {
   bool use_deterministic_compute = false;
   std::map<std::string, std::string> config;
   std::map<std::string, int64_t> dimensions_by_name, dimensions_by_denotation;
-  std::vector<std::pair<std::string, nb::object>> initializers;  ///< OrtValue objects
+  std::vector<std::pair<std::string, nb::object>> initializers, external_initializers;  ///< OrtValue objects
   std::vector<std::string> custom_op_libraries;
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> providers;
 

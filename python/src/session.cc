@@ -24,56 +24,22 @@ struct PyMetadata {
   std::map<std::string, std::string> custom_metadata_map;
 };
 
-template <typename Handle, typename Release>
-auto owned(Handle* handle, Release release) {
-  return std::unique_ptr<Handle, Release>(handle, release);
-}
-
-std::string type_text(const OrtTypeInfo* info) {
-  const OrtApi& api = Ort::GetApi();
-  ONNXType kind;
-  Ort::ThrowOnError(api.GetOnnxTypeFromTypeInfo(info, &kind));
-  const auto tensor_name = [&](const char* label) {
-    const OrtTensorTypeAndShapeInfo* tensor = nullptr;
-    Ort::ThrowOnError(api.CastTypeInfoToTensorInfo(info, &tensor));
-    ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-    if (tensor) Ort::ThrowOnError(api.GetTensorElementType(tensor, &type));
-    return std::string(label) + "(" + element_name(type) + ")";
-  };
-  OrtTypeInfo* element = nullptr;
-  switch (kind) {
-    case ONNX_TYPE_TENSOR: return tensor_name("tensor");
-    case ONNX_TYPE_SPARSETENSOR: return tensor_name("sparse_tensor");
-    case ONNX_TYPE_SEQUENCE: {
-      const OrtSequenceTypeInfo* sequence = nullptr;
-      Ort::ThrowOnError(api.CastTypeInfoToSequenceTypeInfo(info, &sequence));
-      Ort::ThrowOnError(api.GetSequenceElementType(sequence, &element));
-      return "seq(" + type_text(owned(element, api.ReleaseTypeInfo).get()) + ")";
-    }
-    case ONNX_TYPE_OPTIONAL: {
-      const OrtOptionalTypeInfo* optional = nullptr;
-      Ort::ThrowOnError(api.CastTypeInfoToOptionalTypeInfo(info, &optional));
-      Ort::ThrowOnError(api.GetOptionalContainedTypeInfo(optional, &element));
-      return "optional(" + type_text(owned(element, api.ReleaseTypeInfo).get()) + ")";
-    }
-    case ONNX_TYPE_MAP: {
-      const OrtMapTypeInfo* map = nullptr;
-      ONNXTensorElementDataType key;
-      Ort::ThrowOnError(api.CastTypeInfoToMapTypeInfo(info, &map));
-      Ort::ThrowOnError(api.GetMapKeyType(map, &key));
-      Ort::ThrowOnError(api.GetMapValueType(map, &element));
-      return std::string("map(") + element_name(key) + "," + type_text(owned(element, api.ReleaseTypeInfo).get()) + ")";
-    }
-    default: return "opaque";
-  }
-}
-
 PyNodeArg node_arg(std::string name, const Ort::TypeInfo& info) {
   PyNodeArg arg{std::move(name), type_text(info), nb::list()};
   const OrtApi& api = Ort::GetApi();
+  const OrtTypeInfo* type = info;
+  Ort::TypeInfo content{nullptr};
+  if (info.GetONNXType() == ONNX_TYPE_OPTIONAL) {
+    const OrtOptionalTypeInfo* optional = nullptr;
+    OrtTypeInfo* inner = nullptr;
+    Ort::ThrowOnError(api.CastTypeInfoToOptionalTypeInfo(info, &optional));
+    Ort::ThrowOnError(api.GetOptionalContainedTypeInfo(optional, &inner));
+    content = Ort::TypeInfo(inner);
+    type = content;
+  }
   const OrtTensorTypeAndShapeInfo* tensor = nullptr;
-  if (info.GetONNXType() != ONNX_TYPE_TENSOR) return arg;
-  Ort::ThrowOnError(api.CastTypeInfoToTensorInfo(info, &tensor));
+  Ort::ThrowOnError(api.CastTypeInfoToTensorInfo(type, &tensor));
+  if (!tensor) return arg;
   size_t rank = 0;
   Ort::ThrowOnError(api.GetDimensionsCount(tensor, &rank));
   std::vector<int64_t> dims(rank);
@@ -99,16 +65,19 @@ struct Feed {
   std::vector<const OrtValue*> values;
   std::vector<nb::object> holders;
 
-  explicit Feed(const nb::dict& feed) {
+  /// None feeds nothing.
+  Feed(const nb::dict& feed, const std::map<std::string, DeclaredType>& declared) {
     own.reserve(feed.size());
-    for (auto [name, object] : feed) {
-      names.push_back(nb::cast<std::string>(name));
+    for (auto [key, object] : feed) {
+      if (object.is_none()) continue;
+      const std::string& name = names.emplace_back(nb::cast<std::string>(key));
       if (nb::isinstance<PyValue>(object)) {
         values.push_back(nb::cast<PyValue&>(object).value);
         continue;
       }
+      const auto type = declared.find(name);
       nb::object& holder = holders.emplace_back();
-      own.push_back(value_from_object(object, holder));
+      own.push_back(value_from_object(object, holder, type == declared.end() ? nullptr : &type->second));
       values.push_back(own.back());
     }
   }
@@ -130,7 +99,9 @@ class PySession {
       nb::gil_scoped_release released;
       session_ = Ort::Session(environment(), path.c_str(), options);
     }
-    for (const std::string& name : session_.GetOutputNames()) output_names_.push_back(name);
+    output_names_ = session_.GetOutputNames();
+    const std::vector<std::string> names = session_.GetInputNames();
+    for (size_t i = 0; i < names.size(); ++i) declared_[names[i]] = declared_type(session_.GetInputTypeInfo(i));
   }
 
   std::vector<PyNodeArg> inputs() const {
@@ -159,34 +130,18 @@ class PySession {
     return result;
   }
 
-  std::vector<Ort::Value> run_values(const std::vector<std::string>& wanted, const nb::dict& dict, RunSettings* settings) {
-    const Feed feed(dict);
-    const std::vector<std::string>& outputs = wanted.empty() ? output_names_ : wanted;
-    std::vector<const char*> in_names, out_names;
-    for (const std::string& name : feed.names) in_names.push_back(name.c_str());
-    for (const std::string& name : outputs) out_names.push_back(name.c_str());
-    std::vector<OrtValue*> raw(outputs.size(), nullptr);
-    {
-      nb::gil_scoped_release released;
-      const OrtRunOptions* options = settings ? static_cast<OrtRunOptions*>(settings->options) : nullptr;
-      Ort::ThrowOnError(Ort::GetApi().Run(session_, options, in_names.data(), feed.values.data(), feed.values.size(), out_names.data(),
-                                          out_names.size(), raw.data()));
-    }
-    std::vector<Ort::Value> results;
-    for (OrtValue* value : raw) results.emplace_back(value);
-    return results;
-  }
-
   nb::list run(const std::vector<std::string>& wanted, const nb::dict& feed, RunSettings* settings) {
-    nb::list results;
-    for (Ort::Value& value : run_values(wanted, feed, settings)) results.append(value_to_object(std::move(value)));
-    return results;
+    return run_values(wanted, feed, settings, [](Ort::Value value) { return value_to_object(std::move(value)); });
   }
 
-  std::vector<PyValue> run_with_ort_values(const std::vector<std::string>& wanted, const nb::dict& feed, RunSettings* settings) {
-    std::vector<PyValue> results;
-    for (Ort::Value& value : run_values(wanted, feed, settings)) results.push_back({std::move(value), nb::none()});
-    return results;
+  nb::list run_with_ort_values(const std::vector<std::string>& wanted, const nb::dict& feed, RunSettings* settings) {
+    return run_values(wanted, feed, settings, [](Ort::Value value) { return nb::cast(PyValue{std::move(value), nb::none()}); });
+  }
+
+  /// What an input is declared as; null for a name that is none.
+  const DeclaredType* declared(const std::string& name) const {
+    const auto at = declared_.find(name);
+    return at == declared_.end() ? nullptr : &at->second;
   }
 
   std::string report() const {
@@ -212,9 +167,37 @@ class PySession {
     return result;
   }
 
+  // Runs once for each distinct name; a name asked for again gets the same object.
+  template <typename Convert>
+  nb::list run_values(const std::vector<std::string>& wanted, const nb::dict& dict, RunSettings* settings, Convert&& convert) {
+    const Feed feed(dict, declared_);
+    const std::vector<std::string>& outputs = wanted.empty() ? output_names_ : wanted;
+    std::vector<const char*> in_names, out_names;
+    std::map<std::string, size_t> positions;
+    for (const std::string& name : feed.names) in_names.push_back(name.c_str());
+    for (const std::string& name : outputs) {
+      if (positions.emplace(name, out_names.size()).second) out_names.push_back(name.c_str());
+    }
+    std::vector<OrtValue*> raw(out_names.size(), nullptr);
+    {
+      nb::gil_scoped_release released;
+      const OrtRunOptions* options = settings ? static_cast<OrtRunOptions*>(settings->options) : nullptr;
+      Ort::ThrowOnError(Ort::GetApi().Run(session_, options, in_names.data(), feed.values.data(), feed.values.size(), out_names.data(),
+                                          out_names.size(), raw.data()));
+    }
+    std::vector<Ort::Value> values;
+    for (OrtValue* value : raw) values.emplace_back(value);
+    std::vector<nb::object> objects;
+    for (Ort::Value& value : values) objects.push_back(convert(std::move(value)));
+    nb::list results;
+    for (const std::string& name : outputs) results.append(objects[positions[name]]);
+    return results;
+  }
+
   SessionSettings settings_;
   Ort::Session session_{nullptr};
   std::vector<std::string> output_names_;
+  std::map<std::string, DeclaredType> declared_;
 };
 
 /// Inputs and outputs bound once for many runs. Keeps what it was given alive.
@@ -229,7 +212,7 @@ class PyBinding {
       return;
     }
     nb::object holder;
-    const Ort::Value value = value_from_object(object, holder);
+    const Ort::Value value = value_from_object(object, holder, nb::cast<PySession&>(session_).declared(name));
     binding_.BindInput(name.c_str(), value);
     inputs_[name] = holder;
   }
@@ -246,14 +229,9 @@ class PyBinding {
   }
 
   static Ort::Value over_pointer(nb::handle type, const std::vector<int64_t>& shape, uintptr_t pointer) {
-    const Ort::MemoryInfo memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
     const ONNXTensorElementDataType element = element_type_of(type);
-    if (element == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) throw nb::type_error("tensors of strings cannot be bound by address");
-    const size_t bytes = bytes_of(element, shape);
-    OrtValue* raw = nullptr;
-    Ort::ThrowOnError(Ort::GetApi().CreateTensorWithDataAsOrtValue(memory, reinterpret_cast<void*>(pointer), bytes, shape.data(),
-                                                                   shape.size(), element, &raw));
-    return Ort::Value(raw);
+    if (element == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) throw std::runtime_error("tensors of strings cannot be bound by address");
+    return tensor_over_memory(reinterpret_cast<void*>(pointer), bytes_of(element, shape), shape, element);
   }
 
   std::vector<PyValue> outputs() const {

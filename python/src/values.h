@@ -1,6 +1,7 @@
 #pragma once
 
 #include "module.h"
+#include "types.h"
 
 namespace rh::python {
 
@@ -10,24 +11,16 @@ struct PyValue {
   nb::object keep_alive;
 };
 
-/// A value from an ndarray (numbers share the array's memory, made contiguous where it is not; strings are copied), an OrtValue's own
-/// handle, a list (a sequence) or a dict (a map). `holder` keeps what the value borrows.
-Ort::Value value_from_object(nb::handle object, nb::object& holder);
+/// A value from an ndarray (numbers share the array's memory, made contiguous where it is not; strings and elements narrower than a byte
+/// are copied), a list (a sequence, or a tensor where one is declared), a dict (a map) or a number. `holder` keeps what the value borrows.
+Ort::Value value_from_object(nb::handle object, nb::object& holder, const DeclaredType* declared = nullptr);
 
 /// An ndarray that owns the value (numbers) or a copy (strings); lists for sequences, dicts for maps, None for an empty optional.
 nb::object value_to_object(Ort::Value value);
+nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>& shape);
 
-/// The element type that a numpy dtype, a numpy scalar type or a number of TensorProto.DataType names.
-ONNXTensorElementDataType element_type_of(nb::handle type);
-
-/// "float", "int64", ...: the names of ONNX type strings.
-const char* element_name(ONNXTensorElementDataType type);
-
-/// Between the numbers of the C ABI and those of TensorProto.DataType.
-int onnx_number(ONNXTensorElementDataType type);
-ONNXTensorElementDataType element_type_of_number(int number);
-
-/// Bytes that a tensor of numbers takes, elements narrower than a byte packed.
-size_t bytes_of(ONNXTensorElementDataType type, const std::vector<int64_t>& shape);
+/// Tensors over memory of the caller's: that of a contiguous array, read-only or not, whose elements are as wide as the type's; any other.
+Ort::Value tensor_over_array(nb::handle array, ONNXTensorElementDataType type);
+Ort::Value tensor_over_memory(void* data, size_t bytes, const std::vector<int64_t>& shape, ONNXTensorElementDataType type);
 
 }  // namespace rh::python

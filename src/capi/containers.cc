@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "abi/element_type.h"
 #include "abi/value.h"
 #include "capi/guard.h"
 #include "capi/table.h"
+#include "roundhouse/roundhouse_c_api.h"
 
 namespace rh::capi {
 
@@ -122,3 +124,13 @@ OrtStatus* ORT_API_CALL GetValue(const OrtValue* value, int index, OrtAllocator*
 }
 
 }  // namespace rh::capi
+
+OrtStatus* ORT_API_CALL RhCreateEmptySequence(ONNXTensorElementDataType type, OrtValue** value) {
+  using namespace rh;
+  return capi::guard([&] {
+    OrtValue*& result = capi::checked(value, "value");
+    Sequence sequence;
+    sequence.element_dtype = abi::to_dtype(type);
+    result = new OrtValue(Value(std::move(sequence)));
+  });
+}

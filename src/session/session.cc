@@ -156,6 +156,11 @@ struct Session::Impl {
     }
     for (size_t i = 0; i < state.inputs.size(); ++i) {
       if (!state.inputs[i] && !compiled.plan->defaults[static_cast<size_t>(compiled.plan->inputs[i])]) {
+        static const Value none{NoneValue{}};
+        if (input_infos[i].type.kind() == ValueType::Kind::optional) {
+          state.inputs[i] = &none;
+          continue;
+        }
         return error_status(ErrorCode::invalid_argument, "input '{}' is missing, expected {}", input_infos[i].name,
                             input_infos[i].type.to_string());
       }
