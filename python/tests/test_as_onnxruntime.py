@@ -1,0 +1,74 @@
+"""Programs that import onnxruntime and get Roundhouse."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import roundhouse
+
+PACKAGE = pathlib.Path(roundhouse.__file__).resolve().parent
+PROGRAM = """
+import sys
+import onnxruntime as ort
+import onnxruntime.capi.onnxruntime_pybind11_state as state
+from onnxruntime import InferenceSession, SessionOptions
+from onnxruntime.capi.onnxruntime_inference_collection import OrtValue
+from onnxruntime.capi.onnxruntime_pybind11_state import InvalidArgument
+assert ort.__file__.replace("\\\\", "/").endswith("roundhouse/__init__.py"), ort.__file__
+assert state.InvalidArgument is InvalidArgument
+assert ort.capi.onnxruntime_pybind11_state is state
+session = InferenceSession(sys.argv[1], SessionOptions(), providers=["CPUExecutionProvider"])
+print(session.run(None, {"x": [1.0, 2.0]})[0].tolist(), sys.argv[2:])
+"""
+
+
+def run(arguments, **environment):
+    paths = [environment.pop("path", None), str(PACKAGE.parent), os.environ.get("PYTHONPATH")]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))} | environment
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, timeout=120)
+
+
+@pytest.fixture
+def program(tmp_path):
+    import models
+
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "identity.onnx").write_bytes(models.identity())
+    return tmp_path
+
+
+def test_import_says_nothing():
+    done = run(["-c", "import roundhouse"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def check(done):
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[1.0, 2.0] ['--more']\n", "")
+
+
+def test_install(program):
+    prefix = "import roundhouse\nroundhouse.install_as_onnxruntime()\n"
+    (program / "installs.py").write_text(prefix + PROGRAM)
+    check(run([str(program / "installs.py"), str(program / "identity.onnx"), "--more"]))
+
+
+def test_script(program):
+    check(run(["-m", "roundhouse.as_onnxruntime", str(program / "program.py"), str(program / "identity.onnx"), "--more"]))
+
+
+def test_module(program):
+    check(run(["-m", "roundhouse.as_onnxruntime", "-m", "program", str(program / "identity.onnx"), "--more"], path=str(program)))
+
+
+def test_shim(program):
+    shims = [p for p in (PACKAGE / "shim", PACKAGE.parent / "shim") if p.is_dir()]
+    assert shims, "the package holds no shim"
+    check(run([str(program / "program.py"), str(program / "identity.onnx"), "--more"], path=str(shims[0])))
+
+
+def test_usage():
+    done = run(["-m", "roundhouse.as_onnxruntime"])
+    assert done.returncode == 2 and "SCRIPT" in done.stderr

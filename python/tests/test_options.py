@@ -1,0 +1,176 @@
+"""SessionOptions, RunOptions and the calls of the whole module."""
+
+import models
+import numpy as np
+import onnxruntime
+import pytest
+
+import roundhouse
+
+CPU = ["CPUExecutionProvider"]
+BOTH = pytest.mark.parametrize("module", [roundhouse, onnxruntime], ids=lambda m: m.__name__)
+SESSION_ATTRIBUTES = {
+    "enable_cpu_mem_arena": False,
+    "enable_mem_pattern": False,
+    "enable_mem_reuse": False,
+    "enable_profiling": False,
+    "profile_file_prefix": "trace",
+    "optimized_model_filepath": "",
+    "logid": "mine",
+    "log_severity_level": 3,
+    "log_verbosity_level": 1,
+    "use_per_session_threads": True,
+    "intra_op_num_threads": 1,
+    "inter_op_num_threads": 1,
+    "use_deterministic_compute": True,
+}
+RUN_ATTRIBUTES = {
+    "log_severity_level": 3,
+    "log_verbosity_level": 1,
+    "logid": "mine",
+    "terminate": False,
+    "only_execute_path_to_fetches": True,
+}
+
+
+@pytest.mark.parametrize("name", SESSION_ATTRIBUTES)
+def test_session_attributes_and_their_defaults(name, feed):
+    options = roundhouse.SessionOptions()
+    assert getattr(options, name) == getattr(onnxruntime.SessionOptions(), name)
+    setattr(options, name, SESSION_ATTRIBUTES[name])
+    assert getattr(options, name) == SESSION_ATTRIBUTES[name]
+    made = roundhouse.InferenceSession(models.add(), options, providers=CPU)
+    np.testing.assert_array_equal(made.run(None, feed)[0], feed["a"] + feed["b"])
+
+
+@pytest.mark.parametrize("level", ["ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_LAYOUT", "ORT_ENABLE_ALL"])
+def test_optimization_levels(level, feed):
+    assert int(getattr(roundhouse.GraphOptimizationLevel, level)) == int(getattr(onnxruntime.GraphOptimizationLevel, level))
+    options = roundhouse.SessionOptions()
+    assert options.graph_optimization_level == roundhouse.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.graph_optimization_level = getattr(roundhouse.GraphOptimizationLevel, level)
+    made = roundhouse.InferenceSession(models.add(), options, providers=CPU)
+    np.testing.assert_array_equal(made.run(None, feed)[0], feed["a"] + feed["b"])
+
+
+def test_parallel_execution(feed):
+    options = roundhouse.SessionOptions()
+    assert options.execution_mode == roundhouse.ExecutionMode.ORT_SEQUENTIAL
+    options.execution_mode = roundhouse.ExecutionMode.ORT_PARALLEL
+    made = roundhouse.InferenceSession(models.add(), options, providers=CPU)
+    np.testing.assert_array_equal(made.run(None, feed)[0], feed["a"] + feed["b"])
+
+
+@BOTH
+def test_session_configuration(module):
+    options = module.SessionOptions()
+    options.add_session_config_entry("session.some_key", "1")
+    assert options.get_session_config_entry("session.some_key") == "1"
+    with pytest.raises(RuntimeError, match="missing_key"):
+        options.get_session_config_entry("missing_key")
+    with pytest.raises(RuntimeError):
+        options.add_session_config_entry("", "1")
+    with pytest.raises(TypeError):
+        options.add_session_config_entry("key", 1)
+    with pytest.raises(TypeError):
+        options.intra_op_num_threads = "one"
+
+
+@BOTH
+def test_free_dimensions(module):
+    options = module.SessionOptions()
+    options.add_free_dimension_override_by_name("N", 4)
+    made = module.InferenceSession(models.add(), options, providers=CPU)
+    assert made.get_inputs()[0].shape == [4, 3]
+
+
+@BOTH
+def test_initializers_from_the_caller(module, feed):
+    value = module.OrtValue.ortvalue_from_numpy(feed["b"])
+    options = module.SessionOptions()
+    options.add_initializer("w", value)
+    made = module.InferenceSession(models.add_with_default(), options, providers=CPU)
+    np.testing.assert_array_equal(made.run(None, {"a": feed["a"]})[0], feed["a"] + feed["b"])
+    with pytest.raises(RuntimeError):
+        options.add_initializer("w", feed["b"])
+
+
+def test_external_initializers_need_one_value_a_name(feed):
+    options = roundhouse.SessionOptions()
+    with pytest.raises(RuntimeError, match="1 names"):
+        options.add_external_initializers(["w"], [])
+    with pytest.raises(RuntimeError, match="expected an OrtValue"):
+        options.add_external_initializers(["w"], [feed["b"]])
+
+
+@BOTH
+def test_missing_library_of_custom_operators(module):
+    with pytest.raises(Exception, match="/nowhere/lib.so") as raised:
+        module.SessionOptions().register_custom_ops_library("/nowhere/lib.so")
+    assert type(raised.value).__name__ == "Fail"
+
+
+@pytest.mark.parametrize("name", RUN_ATTRIBUTES)
+def test_run_attributes_and_their_defaults(name, add, feed):
+    options = roundhouse.RunOptions()
+    assert getattr(options, name) == getattr(onnxruntime.RunOptions(), name)
+    setattr(options, name, RUN_ATTRIBUTES[name])
+    assert getattr(options, name) == RUN_ATTRIBUTES[name]
+    np.testing.assert_array_equal(add.run(None, feed, options)[0], feed["a"] + feed["b"])
+
+
+@BOTH
+def test_run_configuration(module):
+    options = module.RunOptions()
+    options.add_run_config_entry("key", "value")
+    assert options.get_run_config_entry("key") == "value"
+    with pytest.raises(RuntimeError, match="missing_key"):
+        options.get_run_config_entry("missing_key")
+    with pytest.raises(AttributeError):
+        options.strange = 1
+
+
+def test_module_calls():
+    assert roundhouse.get_available_providers() == CPU
+    assert roundhouse.get_device() == "CPU"
+    assert set(roundhouse.get_available_providers()) < set(roundhouse.get_all_providers())
+    assert roundhouse.get_version_string() == roundhouse.__version__
+    assert roundhouse.__version__.split(".")[:2] == onnxruntime.__version__.split(".")[:2]
+    assert "Roundhouse" in roundhouse.get_build_info()
+    roundhouse.set_seed(1)
+    roundhouse.disable_telemetry_events()
+    assert roundhouse.has_collective_ops() is False
+
+
+@BOTH
+def test_default_severity(module):
+    module.set_default_logger_severity(3)
+    with pytest.raises(RuntimeError):
+        module.set_default_logger_severity(9)
+    module.set_default_logger_severity(2)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "EPFail EngineError Fail InvalidArgument InvalidGraph InvalidProtobuf ModelLoadCanceled ModelLoaded ModelRequiresCompilation NoModel"
+    " NoSuchFile NotFound NotImplemented RuntimeException".split(),
+)
+def test_exceptions_are_there_under_the_names_of_the_reference(name):
+    assert issubclass(getattr(roundhouse, name), Exception)
+    assert hasattr(onnxruntime.capi.onnxruntime_pybind11_state, name)
+
+
+@pytest.mark.parametrize(
+    "enum", ["GraphOptimizationLevel", "ExecutionMode", "ExecutionOrder", "OrtAllocatorType", "OrtMemType", "OrtSparseFormat"]
+)
+def test_enumerations_equal_the_reference(enum):
+    reference, ours = getattr(onnxruntime, enum), getattr(roundhouse, enum)
+    assert {name: int(value) for name, value in reference.__members__.items()} == {name: int(ours[name]) for name in reference.__members__}
+
+
+@pytest.mark.parametrize(("name", "kind"), [("cpu", 0), ("cuda", 1), ("gpu", 1), ("npu", 3)])
+def test_devices(name, kind):
+    device = roundhouse.OrtDevice.make(name, 2)
+    assert (device.device_type(), device.device_id()) == (kind, 2)
+    with pytest.raises(ValueError, match="strange"):
+        roundhouse.OrtDevice.make("strange", 0)

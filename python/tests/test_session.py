@@ -1,0 +1,357 @@
+"""Making sessions, what they tell of the model, and running them."""
+
+import gc
+import threading
+import time
+import warnings
+import weakref
+
+import models
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper
+
+import roundhouse
+
+CPU = ["CPUExecutionProvider"]
+BOTH = pytest.mark.parametrize("module", [roundhouse, onnxruntime], ids=lambda m: m.__name__)
+
+
+def session(model, **arguments):
+    return roundhouse.InferenceSession(model, providers=CPU, **arguments)
+
+
+@pytest.mark.parametrize("kind", ["str", "PathLike", "bytes", "bytearray", "memoryview"])
+def test_model_from(kind, tmp_path, feed):
+    path, data = tmp_path / "add.onnx", models.add()
+    path.write_bytes(data)
+    given = {"str": str(path), "PathLike": path, "bytes": data, "bytearray": bytearray(data), "memoryview": memoryview(data)}[kind]
+    [total] = session(given).run(None, feed)
+    np.testing.assert_array_equal(total, feed["a"] + feed["b"])
+    assert total.dtype == np.float32
+
+
+def class_of(call):
+    try:
+        call()
+    except Exception as error:
+        return type(error).__name__
+    return None
+
+
+def domainless():
+    node = helper.make_node("Strange", ["x"], ["y"], domain="nowhere")
+    graph = helper.make_graph([node], "g", [models.tensor("x")], [models.tensor("y")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9).SerializeToString()
+
+
+@pytest.mark.parametrize(
+    "model", ["/nowhere/model.onnx", b"hello world", 5, None, domainless()], ids=["missing", "damaged", "int", "None", "domain"]
+)
+def test_bad_models_raise_the_class_that_the_reference_raises(model):
+    wanted = class_of(lambda: onnxruntime.InferenceSession(model, providers=CPU))
+    assert class_of(lambda: roundhouse.InferenceSession(model, providers=CPU)) == wanted is not None
+
+
+def test_truncated_model_names_the_file(tmp_path):
+    path = tmp_path / "cut.onnx"
+    path.write_bytes(models.add()[:-20])
+    with pytest.raises(Exception, match="cut.onnx") as raised:
+        session(path)
+    assert isinstance(raised.value, (roundhouse.InvalidProtobuf, roundhouse.InvalidGraph))
+
+
+def test_sess_options_of_another_type():
+    with pytest.raises(TypeError, match="expected SessionOptions"):
+        session(models.add(), sess_options=5)
+
+
+@pytest.mark.parametrize(
+    ("providers", "options"),
+    [
+        (CPU, [{}, {}]),
+        (CPU, {}),
+        (CPU, [5]),
+        ([("CPUExecutionProvider", {})], [{}]),
+        ([("CPUExecutionProvider", 5)], None),
+        ([("CPUExecutionProvider", {}, 3)], None),
+        ([5], None),
+        ("CPUExecutionProvider", None),
+    ],
+)
+def test_contradictory_providers(providers, options):
+    with pytest.raises(ValueError, match="provider"):
+        roundhouse.InferenceSession(models.add(), providers=providers, provider_options=options)
+
+
+@pytest.mark.parametrize(
+    ("providers", "options", "message"),
+    [
+        (["StrangeExecutionProvider", "CPUExecutionProvider"], None, "StrangeExecutionProvider"),
+        (CPU + CPU, None, "twice"),
+    ],
+)
+def test_providers_that_only_warn(providers, options, message):
+    with pytest.warns(UserWarning, match=message):
+        made = roundhouse.InferenceSession(models.add(), providers=providers, provider_options=options)
+    assert made.get_providers() == CPU
+
+
+@pytest.mark.parametrize(
+    ("providers", "options"),
+    [(None, None), ((*CPU,), None), ([("CPUExecutionProvider", {"use_arena": 1})], None), (CPU, [{"use_arena": "1"}])],
+)
+def test_providers_accepted_without_a_word(providers, options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = roundhouse.InferenceSession(models.add(), providers=providers, provider_options=options)
+    assert made.get_providers() == CPU
+    given = "use_arena" in str(providers) + str(options)
+    assert made.get_provider_options() == {"CPUExecutionProvider": {"use_arena": "1"} if given else {}}
+
+
+def test_providers_in_both_places_warn():
+    options = roundhouse.SessionOptions()
+    options.add_provider("CPUExecutionProvider", {})
+    assert options.has_providers()
+    with pytest.warns(UserWarning, match="arguments count"):
+        session(models.add(), sess_options=options)
+
+
+def test_set_providers_makes_the_session_anew(add, feed):
+    add.set_providers(CPU)
+    np.testing.assert_array_equal(add.run(["sum"], feed)[0], feed["a"] + feed["b"])
+
+
+def described(made):
+    return {
+        "inputs": [(i.name, i.type, i.shape) for i in made.get_inputs()],
+        "outputs": [(o.name, o.type, o.shape) for o in made.get_outputs()],
+        "overridable": [(w.name, w.type, w.shape) for w in made.get_overridable_initializers()],
+        "text": [str(i) for i in made.get_inputs()],
+    }
+
+
+@pytest.mark.parametrize("name", ["add", "add_with_default", "sequence_length", "has_element", "identity_sequence"])
+def test_inputs_and_outputs_equal_the_reference(name):
+    data = getattr(models, name)()
+    assert described(session(data)) == described(onnxruntime.InferenceSession(data, providers=CPU))
+
+
+@BOTH
+def test_model_metadata(module):
+    data = onnx.load_from_string(models.add())
+    data.producer_name, data.domain, data.doc_string, data.model_version = "maker", "org.example", "about the model", 7
+    data.graph.doc_string = "about the graph"
+    helper.set_model_props(data, {"labels": "cat,dog", "text": "ä€"})
+    meta = module.InferenceSession(data.SerializeToString(), providers=CPU).get_modelmeta()
+    assert (meta.producer_name, meta.graph_name, meta.domain, meta.version) == ("maker", "graph", "org.example", 7)
+    assert (meta.description, meta.graph_description) == ("about the model", "about the graph")
+    assert meta.custom_metadata_map == {"labels": "cat,dog", "text": "ä€"}
+
+
+BAD_FEEDS = {
+    "missing": lambda f: {"a": f["a"]},
+    "unknown": lambda f: f | {"z": f["b"]},
+    "type": lambda f: f | {"a": f["a"].astype(np.float64)},
+    "rank": lambda f: f | {"a": f["a"][0]},
+    "dimension": lambda f: f | {"b": np.ones(4, np.float32)},
+    "object": lambda f: f | {"a": object()},
+    "dates": lambda f: f | {"a": np.array(["2020-01-01"], "datetime64[D]")},
+}
+MESSAGES = {
+    "missing": r"\['b'\] are missing",
+    "unknown": "no input 'z'",
+    "type": r"'a' is tensor\(double\), expected tensor\(float\)",
+    "rank": r"'a' has shape \[3\] of rank 1, expected \[N, 3\]",
+    "dimension": r"'b' has shape \[4\], expected \[3\]",
+    "object": "expected a numpy array",
+    "dates": "datetime64",
+}
+
+
+@pytest.mark.parametrize("name", BAD_FEEDS)
+def test_bad_feeds_raise_the_class_that_the_reference_raises(name, add, feed):
+    bad = BAD_FEEDS[name](feed)
+    wanted = class_of(lambda: onnxruntime.InferenceSession(models.add(), providers=CPU).run(None, bad))
+    with pytest.raises(Exception, match=MESSAGES[name]) as raised:
+        add.run(None, bad)
+    assert type(raised.value).__name__ == wanted
+
+
+@pytest.mark.parametrize(("names", "error"), [(["q"], roundhouse.InvalidArgument), ("sum", TypeError), ([5], TypeError)])
+def test_bad_output_names(names, error, add, feed):
+    with pytest.raises(error):
+        add.run(names, feed)
+
+
+def test_feed_of_another_type(add, feed):
+    with pytest.raises(TypeError, match="expected a dict"):
+        add.run(None, list(feed.values()))
+
+
+@BOTH
+def test_output_names(module, feed):
+    made = module.InferenceSession(models.add(), providers=CPU)
+    for names, count in ((None, 1), ([], 1), (["sum"], 1), (("sum",), 1), (["sum", "sum"], 2)):
+        results = made.run(names, feed)
+        assert len(results) == count
+        for total in results:
+            np.testing.assert_array_equal(total, feed["a"] + feed["b"])
+
+
+@BOTH
+def test_lists_for_tensor_inputs(module, feed):
+    [total] = module.InferenceSession(models.add(), providers=CPU).run(None, {"a": [[1.0, 2, 3]], "b": feed["b"]})
+    np.testing.assert_array_equal(total, np.array([[11, 22, 33]], np.float32))
+
+
+def test_any_layout_of_arrays(add, feed):
+    expected = feed["a"] + feed["b"]
+    read_only = feed["a"].copy()
+    read_only.flags.writeable = False
+    wide = np.zeros((2, 6), np.float32)
+    wide[:, ::2] = feed["a"]
+    for a in (np.asfortranarray(feed["a"]), feed["a"].astype(">f4"), read_only, wide[:, ::2], feed["a"][::-1][::-1]):
+        np.testing.assert_array_equal(add.run(None, {"a": a, "b": feed["b"]})[0], expected)
+    assert add.run(None, {"a": np.empty((0, 3), np.float32), "b": feed["b"]})[0].shape == (0, 3)
+
+
+@BOTH
+def test_overridable_initializers(module, feed):
+    made = module.InferenceSession(models.add_with_default(), providers=CPU)
+    a = feed["a"]
+    np.testing.assert_array_equal(made.run(None, {"a": a})[0], a + np.array([1, 2, 3], np.float32))
+    np.testing.assert_array_equal(made.run(None, {"a": a, "w": feed["b"]})[0], a + feed["b"])
+
+
+def test_outputs_own_their_memory(feed):
+    made = session(models.add())
+    [first] = made.run(None, feed)
+    kept = first.copy()
+    made.run(None, {"a": feed["a"] * 5, "b": feed["b"]})
+    del made
+    gc.collect()
+    np.testing.assert_array_equal(first, kept)
+    assert first.flags.writeable
+
+
+def test_inputs_are_let_go_after_a_run(add, feed):
+    given = np.ones((2, 3), np.float32)
+    gone = weakref.ref(given)
+    add.run(None, {"a": given, "b": feed["b"]})
+    del given
+    assert gone() is None
+
+
+@BOTH
+def test_terminated_runs(module, feed):
+    made = module.InferenceSession(models.add(), providers=CPU)
+    options = module.RunOptions()
+    options.terminate = True
+    with pytest.raises(Exception, match="terminate") as raised:
+        made.run(None, feed, options)
+    assert type(raised.value).__name__ == "Fail"
+    options.terminate = False
+    assert made.run(None, feed, options)[0].shape == (2, 3)
+
+
+def test_terminate_from_another_thread():
+    made = session(models.matrix_powers(2000))
+    square = np.eye(256, dtype=np.float32)
+    options = roundhouse.RunOptions()
+    timer = threading.Timer(0.05, lambda: setattr(options, "terminate", True))
+    timer.start()
+    with pytest.raises(roundhouse.Fail, match="terminate"):
+        made.run(None, {"x0": square, "w": square}, options)
+    timer.join()
+
+
+def test_other_python_threads_go_on_during_a_run():
+    made = session(models.matrix_powers(300))
+    square = np.eye(256, dtype=np.float32)
+    running, ticks = threading.Event(), []
+
+    def tick():
+        while not running.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.0005)
+
+    made.run(None, {"x0": square, "w": square})
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.monotonic()
+    made.run(None, {"x0": square, "w": square})
+    end = time.monotonic()
+    running.set()
+    thread.join()
+    assert any(begin + (end - begin) * 0.1 < t < end - (end - begin) * 0.1 for t in ticks)
+
+
+def test_many_threads_run_one_session(add, feed):
+    wrong = []
+
+    def work(k):
+        for i in range(50):
+            a = np.full((1 + (i + k) % 5, 3), k * 100 + i, np.float32)
+            [total] = add.run(None, {"a": a, "b": feed["b"]})
+            if not np.array_equal(total, a + feed["b"]):
+                wrong.append((k, i))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_run_async(add, feed):
+    done, got = threading.Event(), []
+
+    def callback(results, user_data, error):
+        got.append((results, user_data, error))
+        done.set()
+
+    add.run_async(None, feed, callback, "mine")
+    assert done.wait(10)
+    [(results, user_data, error)] = got
+    np.testing.assert_array_equal(results[0], feed["a"] + feed["b"])
+    assert (user_data, error) == ("mine", "")
+
+
+def test_run_async_reports_errors(add, feed):
+    done, got = threading.Event(), []
+    add.run_async(["q"], feed, lambda *arguments: (got.append(arguments), done.set()), None)
+    assert done.wait(10)
+    assert got[0][0] == [] and "no output 'q'" in got[0][2]
+
+
+def test_placement_and_statistics(add, feed):
+    assert add.placement_summary() == {"CPUExecutionProvider": 1}
+    [node] = add.placement()
+    assert (node["op_type"], node["provider"]) == ("Add", "CPUExecutionProvider")
+    before = add.statistics()["runs"]
+    add.run(None, feed)
+    assert add.statistics()["runs"] == before + 1
+
+
+def test_profiling(tmp_path, feed):
+    options = roundhouse.SessionOptions()
+    options.enable_profiling = True
+    options.profile_file_prefix = str(tmp_path / "trace")
+    made = session(models.add(), sess_options=options)
+    made.run(None, feed)
+    assert made.get_profiling_start_time_ns() > 0
+    path = made.end_profiling()
+    assert path.startswith(options.profile_file_prefix)
+    assert "Add" in open(path).read()
+
+
+def test_float16_tensors_need_no_further_package():
+    x = np.array([1.5, -2], np.float16)
+    [y] = session(models.identity(TensorProto.FLOAT16)).run(None, {"x": x})
+    assert y.dtype == np.float16
+    np.testing.assert_array_equal(x, y)
