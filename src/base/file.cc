@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "base/error.h"
@@ -56,6 +58,21 @@ void InputFile::read(uint64_t offset, void* to, size_t bytes) const {
   }
 }
 
+namespace {
+
+/// The mappings that live, by where they begin.
+struct Mappings {
+  std::mutex mutex;
+  std::map<uintptr_t, size_t> bytes;
+};
+
+Mappings& mappings() {
+  static Mappings& all = *new Mappings;  // outlives every static MappedFile
+  return all;
+}
+
+}  // namespace
+
 MappedFile::MappedFile(const InputFile& file) {
   if (file.size() > std::numeric_limits<size_t>::max())
     fail(ErrorCode::fail, "cannot map '{}': it is too large for this machine", file.path());
@@ -66,10 +83,29 @@ MappedFile::MappedFile(const InputFile& file) {
     base_ = nullptr;
     fail(ErrorCode::fail, "cannot map '{}' ({} bytes): {}", file.path(), size_, std::strerror(errno));
   }
+  const std::lock_guard lock(mappings().mutex);
+  mappings().bytes[reinterpret_cast<uintptr_t>(base_)] = size_;
 }
 
 MappedFile::~MappedFile() {
-  if (base_) ::munmap(base_, size_);
+  if (!base_) return;
+  {
+    const std::lock_guard lock(mappings().mutex);
+    mappings().bytes.erase(reinterpret_cast<uintptr_t>(base_));
+  }
+  ::munmap(base_, size_);
+}
+
+void forget_mapped_pages(const void* data, size_t bytes) {
+  const uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(data), end = begin + bytes;
+  const uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
+  if (first >= last) return;
+  const std::lock_guard lock(mappings().mutex);
+  auto at = mappings().bytes.upper_bound(begin);
+  if (at == mappings().bytes.begin()) return;
+  --at;
+  if (end <= at->first + at->second) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 std::string read_file(const std::string& path) {

@@ -48,6 +48,10 @@ class MappedFile {
   size_t size_ = 0;
 };
 
+/// Pages of a MappedFile that lie wholly in these bytes leave the process's resident memory; whoever reads them again gets them from the
+/// file. Does nothing to memory that is not mapped so.
+void forget_mapped_pages(const void* data, size_t bytes);
+
 /// A new file. It takes its path, in place of an older file there, only by commit(): mappings of the older file stay valid.
 class OutputFile {
  public:

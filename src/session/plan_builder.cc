@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/file.h"
+
 namespace rh {
 
 namespace {
@@ -56,7 +58,9 @@ class PlanBuilder {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId id = node.inputs[i];
       if (id == kNoValue || !graph_.value(id).is_constant() || !kernel.owns_constant(static_cast<int>(i))) continue;
-      if (--constant_uses_[static_cast<size_t>(id)] == 0) graph_.set_initializer(id, Value());
+      if (--constant_uses_[static_cast<size_t>(id)] != 0) continue;
+      if (const Tensor* packed = graph_.value(id).constant_tensor()) forget_mapped_pages(packed->raw(), packed->bytes());
+      graph_.set_initializer(id, Value());
     }
   }
 
