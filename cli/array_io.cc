@@ -3,6 +3,8 @@
 #include <roundhouse/roundhouse_c_api.h>
 #include <zlib.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -20,14 +22,32 @@ struct Element {
 };
 
 constexpr Element kElements[] = {
-    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, "float", "<f4", 4},         {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8, "uint8", "|u1", 1},
-    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8, "int8", "|i1", 1},           {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16, "uint16", "<u2", 2},
-    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16, "int16", "<i2", 2},         {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32, "int32", "<i4", 4},
-    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, "int64", "<i8", 8},         {ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, "bool", "|b1", 1},
-    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16, "float16", "<f2", 2},     {ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, "double", "<f8", 8},
-    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32, "uint32", "<u4", 4},       {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64, "uint64", "<u8", 8},
-    {ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64, "complex64", "<c8", 8}, {ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128, "complex128", "<c16", 16},
-    {ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16, "bfloat16", "<V2", 2},   {ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, "string", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, "float", "<f4", 4},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8, "uint8", "|u1", 1},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8, "int8", "|i1", 1},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16, "uint16", "<u2", 2},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16, "int16", "<i2", 2},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32, "int32", "<i4", 4},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, "int64", "<i8", 8},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, "bool", "|b1", 1},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16, "float16", "<f2", 2},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, "double", "<f8", 8},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32, "uint32", "<u4", 4},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64, "uint64", "<u8", 8},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64, "complex64", "<c8", 8},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128, "complex128", "<c16", 16},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16, "bfloat16", "<V2", 2},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, "string", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4, "int4", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT4, "uint4", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2, "int2", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2, "uint2", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT4E2M1, "float4e2m1", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FN, "float8e4m3fn", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FNUZ, "float8e4m3fnuz", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2, "float8e5m2", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2FNUZ, "float8e5m2fnuz", "", 0},
+    {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0, "float8e8m0", "", 0},
 };
 
 const Element* find(ONNXTensorElementDataType type) {
@@ -41,7 +61,7 @@ const Element* find(ONNXTensorElementDataType type) {
 
 std::string read_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail(path, "cannot be read");
+  if (!stream) fail(path, std::string("cannot be read: ") + std::strerror(errno));
   std::ostringstream text;
   text << stream.rdbuf();
   return std::move(text).str();
@@ -52,10 +72,18 @@ std::string header_field(const std::string& path, const std::string& header, con
   const size_t at = header.find("'" + key + "'");
   if (at == std::string::npos) fail(path, "the .npy header lacks '" + key + "'");
   const size_t begin = header.find_first_not_of(": ", at + key.size() + 2);
+  if (begin == std::string::npos) fail(path, "the .npy header is damaged");
   const char close = header[begin] == '(' ? ')' : header[begin] == '\'' ? '\'' : ',';
   const size_t end = header.find(close, begin + 1);
-  if (begin == std::string::npos || end == std::string::npos) fail(path, "the .npy header is damaged");
+  if (end == std::string::npos) fail(path, "the .npy header is damaged");
   return header.substr(begin + (close == ',' ? 0 : 1), end - begin - (close == ',' ? 0 : 1));
+}
+
+// What to do about an array whose dtype cannot be read.
+std::string remedy(const std::string& descr) {
+  if (descr.starts_with("<U") || descr.starts_with("|O") || descr.starts_with("|S")) return "give strings as a TensorProto in a .pb file";
+  if (descr.starts_with(">")) return "expected little-endian: save array.astype(array.dtype.newbyteorder('<'))";
+  return "expected a number of an ONNX element type; give others as a TensorProto in a .pb file";
 }
 
 Ort::Value parse_npy(const std::string& path, const std::string& file) {
@@ -71,18 +99,28 @@ Ort::Value parse_npy(const std::string& path, const std::string& file) {
   std::vector<int64_t> shape;
   std::istringstream dims(header_field(path, header, "shape"));
   for (std::string dim; std::getline(dims, dim, ',');) {
-    if (dim.find_first_of("0123456789") != std::string::npos) shape.push_back(std::stoll(dim));
+    const size_t first = dim.find_first_not_of(' ');
+    if (first == std::string::npos) continue;
+    const std::string digits = dim.substr(first);
+    if (digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos)
+      fail(path, "the .npy header has a damaged shape");
+    shape.push_back(std::stoll(digits));
   }
   for (const Element& e : kElements) {
     if (e.bytes == 0 || descr != e.numpy) continue;
+    double expected = static_cast<double>(e.bytes);
+    for (int64_t dim : shape) expected *= static_cast<double>(dim);
+    if (static_cast<double>(file.size() - start) < expected) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%.15g", expected);
+      fail(path, "holds " + std::to_string(file.size() - start) + " bytes of data, expected " + text);
+    }
     Ort::Value value = make_tensor(e.type, shape);
-    const size_t bytes = value.GetTensorTypeAndShapeInfo().GetElementCount() * e.bytes;
-    if (file.size() - start < bytes)
-      fail(path, "holds " + std::to_string(file.size() - start) + " bytes of data, expected " + std::to_string(bytes));
+    const size_t bytes = static_cast<size_t>(expected);
     if (bytes) std::memcpy(value.GetTensorMutableRawData(), file.data() + start, bytes);
     return value;
   }
-  fail(path, "has dtype '" + descr + "', which has no ONNX element type of that byte order");
+  fail(path, "has dtype '" + descr + "'; " + remedy(descr));
 }
 
 std::string inflate_member(const std::string& path, const char* data, size_t compressed, size_t size) {
@@ -108,13 +146,14 @@ std::vector<NamedValue> parse_npz(const std::string& path, const std::string& fi
     return value;
   };
   const size_t end = file.rfind("PK\x05\x06");
-  if (end == std::string::npos) fail(path, "is not a .npz file");
+  if (end == std::string::npos) fail(path, "is truncated or not a .npz file");
   std::vector<NamedValue> values;
   size_t at = number(end + 16, 4);
   for (size_t i = 0, count = number(end + 10, 2); i < count; ++i) {
     if (number(at, 4) != 0x02014b50) fail(path, "has a damaged directory");
     const size_t method = number(at + 10, 2), compressed = number(at + 20, 4), size = number(at + 24, 4), local = number(at + 42, 4);
     const size_t name_length = number(at + 28, 2);
+    if (at + 46 > file.size()) fail(path, "is truncated");
     std::string name = file.substr(at + 46, name_length);
     at += 46 + name_length + number(at + 30, 2) + number(at + 32, 2);
     const size_t data = local + 30 + number(local + 26, 2) + number(local + 28, 2);
@@ -127,6 +166,18 @@ std::vector<NamedValue> parse_npz(const std::string& path, const std::string& fi
     values.emplace_back(std::move(name), std::move(value));
   }
   return values;
+}
+
+NamedValue parse_proto(const std::string& path, const std::string& file) {
+  OrtValue* raw = nullptr;
+  char* name = nullptr;
+  Ort::AllocatorWithDefaultOptions allocator;
+  try {
+    Ort::ThrowOnError(RhCreateValueFromProto(file.data(), file.size(), allocator, &raw, &name));
+  } catch (const Ort::Exception& error) {
+    fail(path, std::string("is not a TensorProto: ") + error.what());
+  }
+  return {Ort::AllocatedStringPtr(name, Ort::detail::AllocatedFree(allocator)).get(), Ort::Value(raw)};
 }
 
 }  // namespace
@@ -153,11 +204,7 @@ std::vector<NamedValue> read_arrays(const std::string& path) {
   if (path.ends_with(".npy")) {
     values.emplace_back("", parse_npy(path, file));
   } else if (path.ends_with(".pb")) {
-    OrtValue* raw = nullptr;
-    char* name = nullptr;
-    Ort::AllocatorWithDefaultOptions allocator;
-    Ort::ThrowOnError(RhCreateValueFromProto(file.data(), file.size(), allocator, &raw, &name));
-    values.emplace_back(Ort::AllocatedStringPtr(name, Ort::detail::AllocatedFree(allocator)).get(), Ort::Value(raw));
+    values.push_back(parse_proto(path, file));
   } else {
     fail(path, "has an ending that is not known, expected .npy, .npz or .pb");
   }
@@ -165,9 +212,14 @@ std::vector<NamedValue> read_arrays(const std::string& path) {
 }
 
 void write_npy(const std::string& path, const Ort::Value& value) {
+  if (!value || !value.HasValue() || !value.IsTensor()) {
+    fail(path, "only tensors can be written as .npy; leave --save out or name other outputs with --output");
+  }
   const auto info = value.GetTensorTypeAndShapeInfo();
   const Element* e = find(info.GetElementType());
-  if (!e || e->bytes == 0) fail(path, std::string("tensors of ") + element_name(info.GetElementType()) + " cannot be written as .npy");
+  if (!e || e->bytes == 0)
+    fail(path, std::string("tensors of ") + element_name(info.GetElementType()) +
+                   " cannot be written as .npy; leave --save out or name other outputs with --output");
   std::string shape;
   for (int64_t dim : info.GetShape()) shape += std::to_string(dim) + ", ";
   std::string header = std::string("{'descr': '") + e->numpy + "', 'fortran_order': False, 'shape': (" + shape + "), }";

@@ -17,10 +17,10 @@ using Clock = std::chrono::steady_clock;
 
 double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
 
-double peak_bytes() {
+int64_t peak_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) * 1024;
+  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
 }
 
 struct Bench {
@@ -33,7 +33,7 @@ struct Bench {
     const auto load_begin = Clock::now();
     Ort::Session session = options.session();
     const double load_ms = ms_since(load_begin);
-    const double loaded_bytes = peak_bytes();
+    const int64_t loaded_bytes = peak_bytes();
     const std::vector<NamedValue> inputs = options.values(session);
     const std::vector<std::string> wanted = session.GetOutputNames();
     std::vector<const char*> in_names, out_names;
@@ -76,7 +76,7 @@ struct Bench {
         {"memory_bytes", {{"peak_after_load", loaded_bytes}, {"peak", peak_bytes()}}},
     };
     if (globals.json) {
-      std::printf("%s\n", report.dump(2).c_str());
+      std::printf("%s\n", json_text(report).c_str());
       return;
     }
     const auto& latency = report["latency_ms"];
@@ -84,7 +84,8 @@ struct Bench {
     std::printf("load       %.1f ms, first run %.3f ms\n", load_ms, first_ms);
     std::printf("latency    min %.3f  mean %.3f  p50 %.3f  p90 %.3f  p99 %.3f  max %.3f ms over %zu runs\n", ms("min"), ms("mean"),
                 ms("p50"), ms("p90"), ms("p99"), ms("max"), times.size());
-    std::printf("memory     peak %s, after loading %s\n", bytes_text(peak_bytes()).c_str(), bytes_text(loaded_bytes).c_str());
+    std::printf("memory     peak %s, after loading %s\n", bytes_text(static_cast<double>(peak_bytes())).c_str(),
+                bytes_text(static_cast<double>(loaded_bytes)).c_str());
   }
 };
 
@@ -93,9 +94,9 @@ struct Bench {
 Command declare_bench(CLI::App& app, const Globals& globals) {
   auto bench = std::make_shared<Bench>();
   bench->options.declare(app);
-  app.add_option("-n,--runs", bench->runs, "Runs that count; 0: as many as fit into --seconds");
-  app.add_option("--seconds", bench->seconds, "How long to measure");
-  app.add_option("--warmup", bench->warmup, "Runs before, the first one timed by itself")->check(CLI::PositiveNumber);
+  app.add_option("-n,--runs", bench->runs, "Runs that count; 0: as many as fit into --seconds")->check(CLI::Range(0, 1000000000));
+  app.add_option("--seconds", bench->seconds, "How long to measure")->check(CLI::Range(0.0, 86400.0));
+  app.add_option("--warmup", bench->warmup, "Runs before, the first one timed by itself")->check(CLI::Range(1, 1000000000));
   return [bench, &globals] { (*bench)(globals); };
 }
 

@@ -1,7 +1,7 @@
 #include "model_options.h"
 
 #include <algorithm>
-#include <cstring>
+#include <filesystem>
 #include <random>
 #include <stdexcept>
 
@@ -56,7 +56,7 @@ Ort::Value generate(const std::string& name, ONNXTensorElementDataType type, con
 
 void ModelOptions::declare(CLI::App& app) {
   app.add_option("model", model, "The .onnx file")->required();
-  app.add_option("-t,--threads", threads, "Threads inside an operator; 0: as many as the machine allows");
+  app.add_option("-t,--threads", threads, "Threads inside an operator; 0: as many as the machine allows")->check(CLI::Range(0, 4096));
   app.add_option("-O,--optimization", optimization, "0 none, 1 basic, 2 extended, 99 all")->check(CLI::IsMember({0, 1, 2, 99}));
   app.add_option("--config", config, "Session configuration, key=value");
   app.add_option("-i,--input", inputs, "A .npy, .npz or .pb file, or name=file");
@@ -80,33 +80,104 @@ Ort::Session ModelOptions::session() const {
   return Ort::Session(environment(), model.c_str(), options);
 }
 
-std::vector<NamedValue> ModelOptions::values(const Ort::Session& session) const {
+namespace {
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
+  return text.empty() ? "none" : text;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> symbols_of(const Ort::Session& session) {
+  std::vector<std::string> symbols;
+  for (size_t i = 0; i < session.GetInputCount(); ++i) {
+    const Ort::TypeInfo type = session.GetInputTypeInfo(i);
+    if (type.GetONNXType() != ONNX_TYPE_TENSOR) continue;
+    for (const char* symbol : type.GetTensorTypeAndShapeInfo().GetSymbolicDimensions()) {
+      if (symbol && *symbol && !contains(symbols, symbol)) symbols.push_back(symbol);
+    }
+  }
+  return symbols;
+}
+
+std::map<std::string, int64_t> sizes_of(const std::vector<std::string>& dims, const Ort::Session& session) {
+  std::map<std::string, int64_t> sizes;
+  const std::vector<std::string> symbols = symbols_of(session);
+  for (const std::string& text : dims) {
+    const auto [name, size] = split(text, "--dim");
+    if (!contains(symbols, name)) {
+      throw std::runtime_error("--dim '" + text + "': no input has a dimension '" + name + "', expected one of: " + list_of(symbols));
+    }
+    if (size.empty() || size.size() > 18 || size.find_first_not_of("0123456789") != std::string::npos) {
+      throw std::runtime_error("--dim '" + text + "': the size is '" + size + "', expected a whole number");
+    }
+    sizes[name] = std::stoll(size);
+  }
+  return sizes;
+}
+
+// Refuses a file's value whose element type is not the declared one.
+void check_type(const std::string& file, const std::string& name, const Ort::Value& value, const Ort::TypeInfo& type) {
+  if (type.GetONNXType() != ONNX_TYPE_TENSOR || !value.IsTensor()) return;
+  const ONNXTensorElementDataType found = value.GetTensorTypeAndShapeInfo().GetElementType();
+  const ONNXTensorElementDataType expected = type.GetTensorTypeAndShapeInfo().GetElementType();
+  if (found == expected) return;
+  throw std::runtime_error(file + ": has elements of type " + element_name(found) + ", but input '" + name + "' takes " +
+                           element_name(expected) + "; convert the array with astype and save it again");
+}
+
+}  // namespace
+
+std::vector<NamedValue> ModelOptions::given(const Ort::Session& session) const {
   const std::vector<std::string> names = session.GetInputNames();
   std::vector<NamedValue> result;
+  const auto is_given = [&](const std::string& name) {
+    return std::any_of(result.begin(), result.end(), [&](const NamedValue& v) { return v.first == name; });
+  };
   for (const std::string& text : inputs) {
     const size_t at = text.find('=');
-    const bool named = at != std::string::npos && std::find(names.begin(), names.end(), text.substr(0, at)) != names.end();
-    for (NamedValue& value : read_arrays(named ? text.substr(at + 1) : text)) {
+    const bool named = at != std::string::npos && !std::filesystem::exists(text);
+    const std::string file = named ? text.substr(at + 1) : text;
+    if (named && !contains(names, text.substr(0, at))) {
+      throw std::runtime_error("--input " + text + ": the model has no input '" + text.substr(0, at) +
+                               "', expected one of: " + list_of(names));
+    }
+    for (NamedValue& value : read_arrays(file)) {
       std::string name = named ? text.substr(0, at) : value.first;
-      if (std::find(names.begin(), names.end(), name) == names.end()) {  // nameless, or a name of its own: by position
-        if (result.size() >= names.size())
-          throw std::runtime_error(text + ": the model has only " + std::to_string(names.size()) + " inputs");
-        name = names[result.size()];
+      if (!contains(names, name)) {  // nameless, or a name of its own: the first input that has no value
+        const auto open = std::find_if(names.begin(), names.end(), [&](const std::string& n) { return !is_given(n); });
+        if (open == names.end()) {
+          throw std::runtime_error("--input " + text + ": every input has a value already; the model has " + std::to_string(names.size()) +
+                                   ": " + list_of(names));
+        }
+        name = *open;
       }
+      if (is_given(name)) throw std::runtime_error("--input " + text + ": input '" + name + "' has a value already");
+      const size_t position = static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+      check_type(file, name, value.second, session.GetInputTypeInfo(position));
       result.emplace_back(std::move(name), std::move(value.second));
     }
   }
-  std::map<std::string, int64_t> sizes;
-  for (const std::string& text : dims) {
-    const auto [name, size] = split(text, "--dim");
-    sizes[name] = std::stoll(size);
-  }
+  return result;
+}
+
+std::vector<NamedValue> ModelOptions::values(const Ort::Session& session) const {
+  const std::vector<std::string> names = session.GetInputNames();
+  std::vector<NamedValue> result = given(session);
+  const std::map<std::string, int64_t> sizes = sizes_of(dims, session);
   std::mt19937 random(seed);
   for (size_t i = 0; i < names.size(); ++i) {
     if (std::any_of(result.begin(), result.end(), [&](const NamedValue& v) { return v.first == names[i]; })) continue;
     const Ort::TypeInfo type = session.GetInputTypeInfo(i);
-    if (type.GetONNXType() != ONNX_TYPE_TENSOR)
-      throw std::runtime_error("input '" + names[i] + "' is not a tensor and cannot be generated");
+    if (type.GetONNXType() == ONNX_TYPE_OPTIONAL) continue;
+    if (type.GetONNXType() != ONNX_TYPE_TENSOR) {
+      throw std::runtime_error("input '" + names[i] +
+                               "' is a sequence or a map, which is neither generated nor read from files; use the Python package");
+    }
     const auto info = type.GetTensorTypeAndShapeInfo();
     std::vector<int64_t> shape = info.GetShape();
     const std::vector<const char*> symbols = info.GetSymbolicDimensions();

@@ -22,7 +22,10 @@ struct ModelOptions {
   void declare(CLI::App& app);
   Ort::Env& environment() const;
   Ort::Session session() const;
-  /// A value for every input: from the files (by name, by their own names, or by position), else generated from the declared type.
+  /// Values of the inputs that files give.
+  std::vector<NamedValue> given(const Ort::Session& session) const;
+  /// A value for every input but the optional ones that no file gives: from the files (by name, by their own names, or by position), else
+  /// generated from the declared type.
   std::vector<NamedValue> values(const Ort::Session& session) const;
 };
 

@@ -95,11 +95,15 @@ std::string text_of(const nlohmann::json& d) {
       std::snprintf(buffer, sizeof buffer, "%.6g ", x.get<double>());
       text += buffer;
     } else {
-      text += x.dump() + " ";
+      text += x.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + " ";
     }
   }
-  return text + "...}";
+  if (d["first"].size() == kShown) return text + "...}";
+  if (!d["first"].empty()) text.pop_back();
+  return text + "}";
 }
+
+std::string json_text(const nlohmann::json& report) { return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace); }
 
 std::string bytes_text(double bytes) {
   const char* units[] = {"B", "KiB", "MiB", "GiB"};

@@ -12,6 +12,8 @@ nlohmann::json describe(const Ort::Value& value);
 /// The same as one line of text.
 std::string text_of(const nlohmann::json& description);
 std::string shape_text(const nlohmann::json& shape);
+/// JSON in lines; bytes that are no UTF-8 are replaced.
+std::string json_text(const nlohmann::json& report);
 /// "1.5 MiB".
 std::string bytes_text(double bytes);
 

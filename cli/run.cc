@@ -51,7 +51,7 @@ struct Run {
       if (!globals.json) std::printf("%s: %s\n", wanted[i].c_str(), text_of(report["outputs"][wanted[i]]).c_str());
     }
     if (globals.json) {
-      std::printf("%s\n", report.dump(2).c_str());
+      std::printf("%s\n", json_text(report).c_str());
     } else {
       std::printf("%.3f ms\n", ms);
     }
