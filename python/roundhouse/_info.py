@@ -1,5 +1,7 @@
 """Questions and settings of the whole library."""
 
+import platform
+
 from roundhouse._native import get_available_providers, get_build_info, get_version_string, set_default_logger_severity
 
 __all__ = [
@@ -11,6 +13,8 @@ __all__ = [
     "get_device",
     "get_version_string",
     "has_collective_ops",
+    "preload_dlls",
+    "print_debug_info",
     "set_default_logger_severity",
     "set_default_logger_verbosity",
     "set_seed",
@@ -67,3 +71,14 @@ def set_default_logger_verbosity(level: int) -> None:
 
 def set_seed(seed: int) -> None:
     """Accepted; random operators take their seed from the model."""
+
+
+def preload_dlls(cuda: bool = True, cudnn: bool = True, msvc: bool = True, directory: str | None = None) -> None:
+    """Accepted; providers load the libraries that they need."""
+
+
+def print_debug_info() -> None:
+    """Prints versions, platform and providers."""
+    print(get_build_info())
+    print(f"interface {get_version_string()}, Python {platform.python_version()}, {platform.platform()}")
+    print(f"providers: {', '.join(get_available_providers())}")

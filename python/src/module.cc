@@ -56,6 +56,7 @@ NB_MODULE(_native, module) {
   rh::python::bind_errors(module);
   rh::python::bind_options(module);
   rh::python::bind_ort_value(module);
+  rh::python::bind_memory(module);
   rh::python::bind_session(module);
   module.def("get_version_string", [] { return Ort::GetVersionString(); });
   module.def("get_build_info", [] { return Ort::GetBuildInfoString(); });

@@ -17,6 +17,7 @@ Ort::Env& environment();
 
 void bind_options(nb::module_& module);
 void bind_ort_value(nb::module_& module);
+void bind_memory(nb::module_& module);
 void bind_session(nb::module_& module);
 
 }  // namespace rh::python

@@ -174,3 +174,30 @@ def test_devices(name, kind):
     assert (device.device_type(), device.device_id()) == (kind, 2)
     with pytest.raises(ValueError, match="strange"):
         roundhouse.OrtDevice.make("strange", 0)
+
+
+@BOTH
+def test_memory_information(module):
+    info = module.OrtMemoryInfo("Cpu", module.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, module.OrtMemType.DEFAULT)
+    assert (info.name, info.device_id) == ("Cpu", 0)
+    assert info.mem_type == module.OrtMemType.DEFAULT
+    assert info.allocator_type == module.OrtAllocatorType.ORT_ARENA_ALLOCATOR
+
+
+@BOTH
+def test_shared_allocators(module, feed):
+    settings = module.OrtArenaCfg({"max_mem": 1 << 24})
+    assert (settings.max_mem, settings.arena_extend_strategy) == (1 << 24, -1)
+    with pytest.raises(RuntimeError):
+        module.OrtArenaCfg({"strange": 1})
+    info = module.OrtMemoryInfo("Cpu", module.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, module.OrtMemType.DEFAULT)
+    module.create_and_register_allocator(info, settings)
+    options = module.SessionOptions()
+    options.add_session_config_entry("session.use_env_allocators", "1")
+    made = module.InferenceSession(models.add(), options, providers=CPU)
+    np.testing.assert_array_equal(made.run(None, feed)[0], feed["a"] + feed["b"])
+
+
+def test_debug_information(capsys):
+    roundhouse.print_debug_info()
+    assert "CPUExecutionProvider" in capsys.readouterr().out

@@ -317,3 +317,18 @@ def test_optional_outputs(module):
         [helper.make_node("Optional", [], ["y"], type=helper.make_tensor_type_proto(TensorProto.FLOAT, ["N"]))], [], [models.optional("y")]
     )
     assert module.InferenceSession(data, providers=CPU).run(None, {}) == [None]
+
+
+def test_copies_between_values():
+    source, target = np.arange(6, dtype=np.float32), np.zeros(6, np.float32)
+    value = OrtValue.ortvalue_from_numpy(target)
+    roundhouse.copy_tensors([OrtValue.ortvalue_from_numpy(source)], [value])
+    np.testing.assert_array_equal(target, source)
+
+
+def test_copies_that_do_not_fit():
+    value = OrtValue.ortvalue_from_numpy(np.zeros(3, np.float32))
+    with pytest.raises(roundhouse.InvalidArgument, match="copy 0"):
+        roundhouse.copy_tensors([OrtValue.ortvalue_from_numpy(np.zeros(3, np.int32))], [value])
+    with pytest.raises(RuntimeError, match="2 tensors"):
+        roundhouse.copy_tensors([value, value], [value])
