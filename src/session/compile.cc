@@ -80,6 +80,23 @@ EliminationReasons reasons_of(const PassReport& passes) {
   return reasons;
 }
 
+// "session.disable_cpu_ep_fallback": only providers that were asked for may run nodes.
+void check_fallback(const Graph& graph, const Assignment& assignment, const SessionOptions& options,
+                    const std::vector<std::shared_ptr<Provider>>& providers) {
+  const auto key = options.config.find("session.disable_cpu_ep_fallback");
+  if (key == options.config.end() || key->second != "1") return;
+  const auto is_cpu = [](const ProviderChoice& choice) { return provider_registry().canonical_name(choice.name) == cpu::kProviderName; };
+  if (std::any_of(options.providers.begin(), options.providers.end(), is_cpu)) {
+    fail(ErrorCode::invalid_argument, "'{}' is 1, but {} is among the providers asked for: leave out one of the two", key->first,
+         cpu::kProviderName);
+  }
+  for (NodeId id : graph.nodes()) {
+    if (assignment.of(graph, id).provider != static_cast<int>(providers.size()) - 1) continue;
+    throw Error(ErrorCode::fail, fmt::format("'{}' is 1, but only {} takes this node", key->first, cpu::kProviderName),
+                graph.node(id).where());
+  }
+}
+
 PlanOptions plan_options(const SessionOptions& options) {
   const auto precision = options.config.find("roundhouse.precision");
   const std::string_view text = precision == options.config.end() ? std::string_view() : precision->second;
@@ -116,6 +133,7 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   compiled.providers = make_providers(options);
   const Assignment assignment = assign(graph, compiled.providers);
   check_all_assigned(graph, assignment);
+  check_fallback(graph, assignment, options, compiled.providers);
   compiled.placement = report_placement(originals, graph, assignment, compiled.providers, reasons_of(passes));
   compiled.load.partition_ms = watch.lap();
 

@@ -79,6 +79,9 @@ class StepContext final : public RunContext {
 
   MutableView output(int i, DType dtype, const Shape& shape) override {
     if (dtype == DType::undefined) fail(ErrorCode::fail, "output {} has no element type", i);
+    if (std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; })) {
+      fail(ErrorCode::invalid_argument, "output {} would have the shape {}", i, shape.to_string());
+    }
     const int32_t slot = slot_of(i);
     if (slot == kNoSlot) return unnamed(dtype, shape);
     Value& value = frame_.value(slot);

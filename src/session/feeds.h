@@ -16,13 +16,15 @@ class NameIndex {
  public:
   NameIndex() = default;
   explicit NameIndex(std::vector<std::string> names);
+  NameIndex(NameIndex&&) = default;
+  NameIndex& operator=(NameIndex&&) = default;
   /// -1 where there is none.
   int find(std::string_view name) const;
   std::string list() const;
 
  private:
   std::vector<std::string> names_;
-  std::unordered_map<std::string_view, int> positions_;
+  std::unordered_map<std::string_view, int> positions_;  ///< looks into names_
 };
 
 /// Error{invalid_argument} that says what the value is and what the input takes, where the two do not agree in kind, element type, rank or

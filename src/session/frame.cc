@@ -1,6 +1,7 @@
 #include "session/frame.h"
 
 #include <algorithm>
+#include <new>
 
 #include "session/executor.h"
 
@@ -9,8 +10,11 @@ namespace rh {
 namespace {
 
 constexpr size_t kSmallestBlock = 256;
+constexpr size_t kLargestBlock = size_t{1} << 62;
 
+// Sizes saturate, so that what is too large for this machine comes here and not as a small number.
 size_t rounded(size_t bytes) {
+  if (bytes > kLargestBlock) throw std::bad_alloc();
   return bytes <= kSmallestBlock ? kSmallestBlock : static_cast<size_t>(bucket(static_cast<int64_t>((bytes + 63) / 64 * 64)));
 }
 
@@ -21,7 +25,7 @@ BlockCache::~BlockCache() {
 }
 
 BlockCache::Block BlockCache::take(size_t bytes) {
-  const size_t limit = std::max<size_t>(4 * bytes, 4096);
+  const size_t limit = bytes > kLargestBlock ? bytes : std::max<size_t>(4 * bytes, 4096);
   auto best = idle_.end();
   for (auto at = idle_.begin(); at != idle_.end(); ++at) {
     if (at->bytes >= bytes && at->bytes <= limit && (best == idle_.end() || at->bytes < best->bytes)) best = at;
@@ -82,8 +86,10 @@ void Frame::bind() {
     symbol = std::max(symbol, value->tensor().shape()[static_cast<size_t>(source.axis)]);
   }
   if (binding_ && binding_->covers(symbols_)) return;
-  binding_ = plan_.bindings.find(symbols_);
-  reserve_arena(static_cast<size_t>(binding_->arena_bytes));
+  binding_.reset();  // where there is no memory for the new one the next run must not take the frame for bound
+  auto binding = plan_.bindings.find(symbols_);
+  reserve_arena(static_cast<size_t>(binding->arena_bytes));
+  binding_ = std::move(binding);
 }
 
 void Frame::reserve_arena(size_t bytes) {
@@ -140,6 +146,7 @@ void* Frame::extra_memory(size_t bytes) {
 }
 
 void* Frame::scratch(size_t bytes) {
+  if (bytes > kLargestBlock) throw std::bad_alloc();
   const size_t need = std::max<size_t>(64, (bytes + 63) / 64 * 64);
   for (; scratch_chunk_ < scratch_chunks_.size(); ++scratch_chunk_, scratch_used_ = 0) {
     const BlockCache::Block& chunk = scratch_chunks_[scratch_chunk_];

@@ -82,7 +82,7 @@ struct RunOptions {
   std::string tag;
   int log_severity = -1;
   int log_verbosity = 0;
-  std::map<std::string, std::string> config;
+  std::map<std::string, std::string> config;  ///< "memory.enable_memory_arena_shrinkage", not empty: the run's memory is not kept
   /// Set from any thread to stop the run between steps; it then returns a failed Status. Null: never. Not owned.
   const std::atomic<bool>* terminate = nullptr;
   /// Leave out the nodes on which none of the outputs asked for depends.

@@ -25,13 +25,16 @@ struct RunState {
   std::vector<bool> steps;
 };
 
+std::string_view config_of(const std::map<std::string, std::string>& config, const char* key) {
+  const auto at = config.find(key);
+  return at == config.end() ? std::string_view() : at->second;
+}
+
+bool spins(const SessionOptions& options) { return config_of(options.config, "session.intra_op.allow_spinning") != "0"; }
+bool flushes_denormals(const SessionOptions& options) { return config_of(options.config, "session.set_denormal_as_zero") != "0"; }
+
 bool own_pool_asked(const SessionOptions& options) {
-  const auto is = [&](const char* key, std::string_view value) {
-    const auto at = options.config.find(key);
-    return at != options.config.end() && at->second == value;
-  };
-  const auto affinities = options.config.find("session.intra_op_thread_affinities");
-  return is("session.intra_op.allow_spinning", "0") || (affinities != options.config.end() && !affinities->second.empty());
+  return !spins(options) || !flushes_denormals(options) || !config_of(options.config, "session.intra_op_thread_affinities").empty();
 }
 
 std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options) {
@@ -39,8 +42,8 @@ std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options) {
   if (options.intra_op_threads == 1) return nullptr;
   const auto& shared = ThreadPool::process_wide();
   if (options.intra_op_threads <= shared->threads() && !own_pool_asked(options)) return shared;
-  ThreadPool::Options pool{.threads = options.intra_op_threads};
-  if (own_pool_asked(options)) pool.spin_microseconds = 0;
+  ThreadPool::Options pool{.threads = options.intra_op_threads, .flush_denormals = flushes_denormals(options)};
+  if (!spins(options)) pool.spin_microseconds = 0;
   return std::make_shared<ThreadPool>(pool);
 }
 
@@ -88,6 +91,7 @@ struct Session::Impl {
   std::shared_ptr<ThreadPool> pool;
   Parallel parallel;
   std::unique_ptr<Profiler> profiler;
+  bool flush_denormals = true;
   CompiledModel compiled;
   ModelMetadata metadata;
   std::vector<std::string> providers;
@@ -102,6 +106,7 @@ struct Session::Impl {
     apply_config(options);
     pool = choose_pool(options);
     parallel = pool ? Parallel(pool.get(), options.intra_op_threads > 0 ? options.intra_op_threads : pool->threads()) : Parallel();
+    flush_denormals = flushes_denormals(options);
     if (options.profiling) profiler = std::make_unique<Profiler>(options.profile_prefix);
   }
 
@@ -120,6 +125,16 @@ struct Session::Impl {
     std::ranges::for_each(compiled.inputs, place);
     std::ranges::for_each(compiled.overridable_initializers, place);
     if (profiler) profiler->record_session("session_initialization", begin);
+    log_load();
+  }
+
+  void log_load() const {
+    if (!options.log || !options.log->enabled(LogSeverity::info)) return;
+    const SessionStatistics& load = compiled.load;
+    options.log->log(
+        LogSeverity::info, "session",
+        fmt::format("loaded '{}': {} steps; read {:.1f} ms, passes {:.1f} ms, placement {:.1f} ms, compile {:.1f} ms", metadata.graph_name,
+                    compiled.plan->step_count(), load.read_ms, load.passes_ms, load.partition_ms, load.compile_ms));
   }
 
   std::unique_ptr<RunState> take_state() {
@@ -134,9 +149,9 @@ struct Session::Impl {
     return std::make_unique<RunState>(*compiled.plan);
   }
 
-  void give_back(std::unique_ptr<RunState> state) {
+  void give_back(std::unique_ptr<RunState> state, const RunOptions& run_options) {
     std::fill(state->outputs.begin(), state->outputs.end(), Value());
-    if (!options.cpu_arena) return;
+    if (!options.cpu_arena || !config_of(run_options.config, "memory.enable_memory_arena_shrinkage").empty()) return;
     const std::lock_guard lock(mutex);
     idle.push_back(std::move(state));
   }
@@ -193,7 +208,7 @@ struct Session::Impl {
       mark_needed(*compiled.plan, state.given, state.steps);
       controls.steps = &state.steps;
     }
-    const FlushDenormals flush(true);
+    const FlushDenormals flush(flush_denormals);
     RH_RETURN_IF_ERROR(execute(state.frame, state.inputs, state.outputs, controls, Level::top));
     for (size_t k = 0; k < state.given.size(); ++k) {
       if (state.given[k] >= 0) results[static_cast<size_t>(state.given[k])] = std::move(state.outputs[k]);
@@ -246,7 +261,7 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
     const uint64_t begin = impl_->profiler ? impl_->profiler->now_us() : 0;
     auto state = impl_->take_state();
     Status status = impl_->run(*state, options, input_names, inputs, output_names, outputs);
-    impl_->give_back(std::move(state));
+    impl_->give_back(std::move(state), options);
     impl_->runs.fetch_add(1, std::memory_order_relaxed);
     if (impl_->profiler) impl_->profiler->record_session("model_run", begin);
     return status;

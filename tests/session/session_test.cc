@@ -19,6 +19,15 @@ main (float[batch, 3] x) => (float[batch, 3] y)
   [last] y = Relu (t)
 })";
 
+std::string chain(int nodes) {
+  std::string text = "<opset_import: [\"\" : 17]>\nmain (float[n, 64] x) => (float[n, 64] y)\n{\n  v0 = Relu (x)\n";
+  for (int i = 1; i < nodes - 1; ++i) {
+    text += i % 2 ? "  v" + std::to_string(i) + " = Sigmoid (v" + std::to_string(i - 1) + ")\n"
+                  : "  v" + std::to_string(i) + " = Add (v" + std::to_string(i - 1) + ", v" + std::to_string(i - 1) + ")\n";
+  }
+  return text + "  y = Relu (v" + std::to_string(nodes - 2) + ")\n}";
+}
+
 TEST(Session, RunsAndGivesValuesThatTheCallerOwns) {
   auto session = make_session(kAddRelu);
   const auto first = run(*session, {{"x", floats({1, 3}, {1, 1, 1})}}, {"y"});
@@ -200,6 +209,40 @@ TEST(Session, UnknownProvidersAreAnErrorUnlessSkipped) {
   EXPECT_EQ(make_session(kAddRelu, options)->providers().size(), 1u);
 }
 
+TEST(Session, RefusesToFallBackToTheCpuWhereForbidden) {
+  SessionOptions options;
+  options.config["session.disable_cpu_ep_fallback"] = "1";
+  EXPECT_THROW(make_session(kAddRelu, options), Error);
+  options.providers = {{"CPUExecutionProvider", {}}};
+  EXPECT_THROW(make_session(kAddRelu, options), Error);
+  options.config["session.disable_cpu_ep_fallback"] = "0";
+  EXPECT_NO_THROW(make_session(kAddRelu, options));
+}
+
+TEST(Session, MemoryOfRunsIsKeptUnlessTheRunOrTheSessionSaysNo) {
+  const Value x = floats({1, 3}, {1, 1, 1});
+  auto session = make_session(kAddRelu);
+  RunOptions shrink;
+  shrink.config["memory.enable_memory_arena_shrinkage"] = "cpu:0";
+  run(*session, {{"x", x}}, {"y"}, shrink);
+  EXPECT_EQ(session->statistics().frame_bytes, 0u);
+  run(*session, {{"x", x}}, {"y"});
+  EXPECT_GT(session->statistics().frame_bytes, 0u);
+  SessionOptions options;
+  options.cpu_arena = false;
+  auto bare = make_session(kAddRelu, options);
+  run(*bare, {{"x", x}}, {"y"});
+  EXPECT_EQ(bare->statistics().frame_bytes, 0u);
+}
+
+TEST(Session, WithoutAMemoryPatternEachValueIsAllocatedAsItComes) {
+  SessionOptions options;
+  options.memory_pattern = false;
+  auto session = make_session(kAddRelu, options);
+  EXPECT_EQ(elements(run(*session, {{"x", floats({1, 3}, {1, 1, 1})}}, {"y"})[0]), (Floats{2, 0, 4}));
+  EXPECT_EQ(session->statistics().planned_peak_bytes, 0u);
+}
+
 TEST(Session, NamesTheNodesThatNobodyRuns) {
   try {
     make_session(R"(<opset_import: ["" : 17, "odd.domain" : 1]>
@@ -241,13 +284,32 @@ main (float[n] x, int64[1] s) => (float[n] y, float[...] z)
   EXPECT_FALSE(try_run(*session, {{"x", x}, {"s", wrong}}, {"y"}).ok());
 }
 
-std::string chain(int nodes) {
-  std::string text = "<opset_import: [\"\" : 17]>\nmain (float[n, 64] x) => (float[n, 64] y)\n{\n  v0 = Relu (x)\n";
-  for (int i = 1; i < nodes - 1; ++i) {
-    text += i % 2 ? "  v" + std::to_string(i) + " = Sigmoid (v" + std::to_string(i - 1) + ")\n"
-                  : "  v" + std::to_string(i) + " = Add (v" + std::to_string(i - 1) + ", v" + std::to_string(i - 1) + ")\n";
+TEST(Session, WhatDoesNotFitIntoMemoryIsAnErrorAndTheSessionGoesOn) {
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (int64[2] s) => (float[...] y, float[...] z)
+{
+  c = ConstantOfShape (s)
+  y = Relu (c)
+  z = Add (c, y)
+})");
+  for (const Ints& s : {Ints{int64_t{1} << 40, int64_t{1} << 40}, Ints{int64_t{1} << 62, 64}, Ints{-2, 3}}) {
+    EXPECT_FALSE(try_run(*session, {{"s", Tensor::ints(s)}}, {"z"}).ok()) << s[0];
+    EXPECT_EQ(elements(run(*session, {{"s", Tensor::ints(Ints{1, 2})}}, {"z"})[0]), (Floats{0, 0}));
   }
-  return text + "  y = Relu (v" + std::to_string(nodes - 2) + ")\n}";
+}
+
+TEST(Session, AnArenaThatIsTooLargeIsAnErrorAndTheSessionGoesOn) {
+  // The size of `t` is told from the shapes of the inputs, which themselves take no memory.
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (float[n, k] a, float[k, m] b) => (float[n, m] y)
+{
+  t = MatMul (a, b)
+  y = Relu (t)
+})");
+  const int64_t large = int64_t{1} << 24;
+  const Value a = Tensor(DType::float32, Shape{large, 0}), b = Tensor(DType::float32, Shape{0, large});
+  EXPECT_FALSE(try_run(*session, {{"a", a}, {"b", b}}, {"y"}).ok());
+  EXPECT_EQ(elements(run(*session, {{"a", filled({1, 2}, 1)}, {"b", filled({2, 1}, 3)}}, {"y"})[0]), (Floats{6}));
 }
 
 TEST(Session, AGrowingDimensionBindsFewTimes) {
