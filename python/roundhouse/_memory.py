@@ -31,7 +31,7 @@ class OrtMemoryInfo:
 
 
 def create_and_register_allocator(mem_info: OrtMemoryInfo, arena_cfg: OrtArenaCfg | None = None) -> None:
-    """Makes a host allocator that sessions with session.use_env_allocators share."""
+    """Makes a host allocator and keeps it with the environment. Sessions plan their memory themselves and do not take from it."""
     _native.register_allocator(mem_info._native, arena_cfg)
 
 

@@ -147,7 +147,12 @@ void bind_run_settings(nb::module_& module) {
             r.terminate = stop;
             stop ? r.options.SetTerminate() : r.options.UnsetTerminate();
           })
-      .def_rw("only_execute_path_to_fetches", &R::only_execute_path_to_fetches)
+      .def_prop_rw(
+          "only_execute_path_to_fetches", [](const R& r) { return r.only_execute_path_to_fetches; },
+          [](R& r, bool only) {
+            r.only_execute_path_to_fetches = only;
+            r.options.AddConfigEntry("roundhouse.only_execute_path_to_fetches", only ? "1" : "0");
+          })
       .def_rw("training_mode", &R::training_mode)
       .def("add_run_config_entry",
            [](R& r, const std::string& key, const std::string& value) { r.options.AddConfigEntry(key.c_str(), value.c_str()); })

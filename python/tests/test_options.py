@@ -4,6 +4,7 @@ import models
 import numpy as np
 import onnxruntime
 import pytest
+from onnx import TensorProto, helper
 
 import roundhouse
 
@@ -117,6 +118,21 @@ def test_run_attributes_and_their_defaults(name, add, feed):
     setattr(options, name, RUN_ATTRIBUTES[name])
     assert getattr(options, name) == RUN_ATTRIBUTES[name]
     np.testing.assert_array_equal(add.run(None, feed, options)[0], feed["a"] + feed["b"])
+
+
+def test_only_the_nodes_that_the_wanted_outputs_need():
+    data = models.model(
+        [helper.make_node("Identity", ["x"], ["y"]), helper.make_node("Reshape", ["x", "shape"], ["z"])],
+        [models.tensor("x"), models.tensor("shape", TensorProto.INT64, ("R",))],
+        [models.tensor("y"), models.tensor("z", shape=("A", "B"))],
+    )
+    made = roundhouse.InferenceSession(data, providers=CPU)
+    x, impossible = np.ones(6, np.float32), np.array([4, 5])
+    with pytest.raises(Exception, match="Reshape"):
+        made.run(["y"], {"x": x, "shape": impossible})
+    options = roundhouse.RunOptions()
+    options.only_execute_path_to_fetches = True
+    np.testing.assert_array_equal(made.run(["y"], {"x": x, "shape": impossible}, options)[0], x)
 
 
 @BOTH

@@ -1,6 +1,7 @@
 // Options of the C ABI as the session layer takes them.
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "capi/guard.h"
 #include "capi/session.h"
@@ -84,6 +85,8 @@ RunOptions run_options(const OrtRunOptions* given) {
   options.log_verbosity = given->log_verbosity;
   options.config.insert(given->config.pairs().begin(), given->config.pairs().end());
   options.terminate = &given->terminate;
+  const char* needed = given->config.find("roundhouse.only_execute_path_to_fetches");
+  options.only_execute_path_to_fetches = needed && std::string_view(needed) == "1";
   return options;
 }
 
