@@ -105,7 +105,7 @@ namespace shape {
 enum : uint32_t { dim = 1 };
 }
 namespace dimension {
-enum : uint32_t { dim_value = 1, dim_param = 2 };
+enum : uint32_t { dim_value = 1, dim_param = 2, denotation = 3 };
 }
 namespace element_type {  // of sequences and optionals
 enum : uint32_t { elem_type = 1 };

@@ -52,7 +52,7 @@ std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& opti
 // Names that are no passes of ours are those of other runtimes, and harmless.
 void disable_listed(const std::string& list, std::vector<std::string>& disabled) {
   for (size_t begin = 0; begin <= list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
+    const size_t end = std::min(list.find_first_of(",;", begin), list.size());
     const std::string name = list.substr(begin, end - begin);
     if (find_pass(standard_passes(), name)) disabled.push_back(name);
     begin = end + 1;

@@ -68,6 +68,26 @@ void apply_model_options(Graph& graph, const SessionOptions& options) {
   replace_initializers(graph, options.initializers);
 }
 
+void apply_dim_denotations(Graph& graph, const std::map<std::string, std::vector<std::string>>& denotations,
+                           const SessionOptions& options) {
+  std::vector<std::pair<std::string, int64_t>> by_name;
+  for (ValueId id : graph.inputs()) {
+    const auto at = denotations.find(graph.value(id).name);
+    ValueType type = graph.value(id).type;
+    if (at == denotations.end() || !type.is_tensor() || !type.tensor().has_rank()) continue;
+    SymbolicShape& dims = *type.tensor().dims;
+    for (size_t axis = 0; axis < dims.size() && axis < at->second.size(); ++axis) {
+      for (const auto& [denotation, value] : options.dims_by_denotation) {
+        if (denotation != at->second[axis] || dims[axis].is_constant()) continue;
+        if (!dims[axis].symbol_name().empty()) by_name.emplace_back(dims[axis].symbol_name(), value);
+        dims[axis] = Dim(value);
+      }
+    }
+    graph.set_type(id, std::move(type));
+  }
+  if (!by_name.empty()) set_dims(graph, by_name);
+}
+
 void name_unknown_dims(Graph& graph) {
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const ValueId id = graph.inputs()[i];

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -11,6 +13,10 @@ namespace rh {
 /// Gives the free dimensions that the options name their values, in the graph and its subgraphs, and replaces initializers. Throws
 /// Error{invalid_argument} where the model has no such initializer or one of another type.
 void apply_model_options(Graph& graph, const SessionOptions& options);
+
+/// Gives dimensions of inputs the values that the options have for their denotations; a named one gets it everywhere. `denotations`: by
+/// input, one a dimension.
+void apply_dim_denotations(Graph& graph, const std::map<std::string, std::vector<std::string>>& denotations, const SessionOptions& options);
 
 /// Gives dimensions of inputs that have no name symbols of their own, so that sizes can be told from them.
 void name_unknown_dims(Graph& graph);

@@ -4,10 +4,13 @@
 #include <chrono>
 
 #include "base/denormals.h"
+#include "base/file.h"
+#include "onnx/denotations.h"
 #include "onnx/reader.h"
 #include "session/compile.h"
 #include "session/executor.h"
 #include "session/feeds.h"
+#include "session/model_options.h"
 #include "session/profiler.h"
 
 namespace rh {
@@ -224,6 +227,9 @@ std::unique_ptr<Session> Session::create(const std::string& path, const SessionO
   const auto begin = std::chrono::steady_clock::now();
   auto impl = std::make_unique<Impl>(options);
   Model model = onnx::read_model(path, {.folder = impl->options.external_data_folder});
+  if (!options.dims_by_denotation.empty()) {
+    apply_dim_denotations(*model.graph, onnx::read_dim_denotations(MappedFile(InputFile(path)).bytes()), options);
+  }
   try {
     impl->load(std::move(model), milliseconds_since(begin));
   } catch (Error& error) {
@@ -239,6 +245,7 @@ std::unique_ptr<Session> Session::create(std::span<const std::byte> bytes, const
   using Use = onnx::ReadOptions::BufferUse;
   Model model =
       onnx::read_model(bytes, {.buffer_use = options.borrow_bytes ? Use::borrow : Use::copy, .folder = impl->options.external_data_folder});
+  if (!options.dims_by_denotation.empty()) apply_dim_denotations(*model.graph, onnx::read_dim_denotations(bytes), options);
   impl->load(std::move(model), milliseconds_since(begin));
   return std::unique_ptr<Session>(new Session(std::move(impl)));
 }
