@@ -120,6 +120,11 @@ def test_providers_in_both_places_warn():
         session(models.add(), sess_options=options)
 
 
+def test_options_that_the_cpu_does_not_know_are_accepted():
+    made = roundhouse.InferenceSession(models.add(), providers=[("CPUExecutionProvider", {"arena_extend_strategy": "kSameAsRequested"})])
+    assert made.get_provider_options() == {"CPUExecutionProvider": {"arena_extend_strategy": "kSameAsRequested"}}
+
+
 def test_set_providers_makes_the_session_anew(add, feed):
     add.set_providers(CPU)
     np.testing.assert_array_equal(add.run(["sum"], feed)[0], feed["a"] + feed["b"])
