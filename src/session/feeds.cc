@@ -1,5 +1,10 @@
 #include "session/feeds.h"
 
+#include <algorithm>
+
+#include "session/compile.h"
+#include "session/run_state.h"
+
 namespace rh {
 
 NameIndex::NameIndex(std::vector<std::string> names) : names_(std::move(names)) {
@@ -71,6 +76,67 @@ Status check_input(const ValueInfo& info, const Value& value) {
       return error_status(ErrorCode::invalid_argument, "input '{}' has shape {}, expected {}: dimension {} is {}, expected {}", info.name,
                           shape.to_string(), to_string(dims), i, shape[i], dims[i].value());
     }
+  }
+  return {};
+}
+
+namespace {
+
+std::vector<std::string> names_of(const Graph& graph, const std::vector<ValueId>& values) {
+  std::vector<std::string> names;
+  for (ValueId id : values) names.push_back(graph.value(id).name);
+  return names;
+}
+
+}  // namespace
+
+CallSignature::CallSignature(const CompiledModel& compiled)
+    : infos_(compiled.model.graph->inputs().size()),
+      inputs_(names_of(*compiled.model.graph, compiled.model.graph->inputs())),
+      outputs_(names_of(*compiled.model.graph, compiled.model.graph->outputs())) {
+  const auto place = [&](const ValueInfo& info) { infos_[static_cast<size_t>(inputs_.find(info.name))] = info; };
+  std::ranges::for_each(compiled.inputs, place);
+  std::ranges::for_each(compiled.overridable_initializers, place);
+}
+
+Status CallSignature::feed(RunState& state, std::span<const char* const> names, std::span<const Value* const> values) const {
+  std::fill(state.inputs.begin(), state.inputs.end(), nullptr);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!names[i] || !values[i]) return error_status(ErrorCode::invalid_argument, "input {} is null", i);
+    const int at = inputs_.find(names[i]);
+    if (at < 0) {
+      return error_status(ErrorCode::invalid_argument, "the model has no input '{}', expected: {}", names[i], inputs_.list());
+    }
+    const size_t position = static_cast<size_t>(at);
+    if (state.inputs[position]) return error_status(ErrorCode::invalid_argument, "input '{}' is given twice", names[i]);
+    RH_RETURN_IF_ERROR(check_input(infos_[position], *values[i]));
+    state.inputs[position] = values[i];
+  }
+  const Plan& plan = state.frame.plan();
+  for (size_t i = 0; i < state.inputs.size(); ++i) {
+    if (state.inputs[i] || plan.defaults[static_cast<size_t>(plan.inputs[i])]) continue;
+    static const Value none{NoneValue{}};
+    if (infos_[i].type.kind() == ValueType::Kind::optional) {
+      state.inputs[i] = &none;
+      continue;
+    }
+    return error_status(ErrorCode::invalid_argument, "input '{}' is missing, expected {}", infos_[i].name, infos_[i].type.to_string());
+  }
+  return {};
+}
+
+Status CallSignature::ask(RunState& state, std::span<const char* const> names, std::span<const Value> values) const {
+  std::fill(state.given.begin(), state.given.end(), -1);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const int at = names[i] ? outputs_.find(names[i]) : -1;
+    if (at < 0) {
+      return error_status(ErrorCode::invalid_argument, "the model has no output '{}', expected: {}", names[i] ? names[i] : "(null)",
+                          outputs_.list());
+    }
+    const size_t position = static_cast<size_t>(at);
+    if (state.given[position] >= 0) return error_status(ErrorCode::invalid_argument, "output '{}' is asked for twice", names[i]);
+    state.given[position] = static_cast<int32_t>(i);
+    state.outputs[position] = values[i];
   }
   return {};
 }

@@ -31,4 +31,24 @@ class NameIndex {
 /// a dimension that is a number.
 Status check_input(const ValueInfo& info, const Value& value);
 
+struct CompiledModel;
+struct RunState;
+
+/// What a session's callers may give and ask for, by name.
+class CallSignature {
+ public:
+  CallSignature() = default;
+  explicit CallSignature(const CompiledModel& compiled);
+
+  /// Puts what the caller gives to its places in `state`. Error{invalid_argument} where a name is unknown or stands twice, a value does not
+  /// fit, or one is missing.
+  Status feed(RunState& state, std::span<const char* const> names, std::span<const Value* const> values) const;
+  /// The same of the outputs that the caller asks for, with the values given for them.
+  Status ask(RunState& state, std::span<const char* const> names, std::span<const Value> values) const;
+
+ private:
+  std::vector<ValueInfo> infos_;  ///< by input of the plan, overridable initializers among them
+  NameIndex inputs_, outputs_;
+};
+
 }  // namespace rh

@@ -76,6 +76,12 @@ struct SessionOptions {
   std::map<std::string, std::string> config;
   /// Set from any thread to stop a load under way, which then throws Error{load_canceled}; null: never.
   std::shared_ptr<std::atomic<bool>> cancel_load;
+
+  /// An entry of `config`; empty where there is none.
+  std::string_view config_entry(const std::string& key) const {
+    const auto at = config.find(key);
+    return at == config.end() ? std::string_view() : at->second;
+  }
 };
 
 struct RunOptions {

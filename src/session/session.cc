@@ -12,75 +12,16 @@
 #include "session/feeds.h"
 #include "session/model_options.h"
 #include "session/profiler.h"
+#include "session/run_state.h"
+#include "session/threads.h"
 
 namespace rh {
 
 namespace {
 
-/// A run in flight: its frame, and lists that go with the plan's inputs and outputs.
-struct RunState {
-  explicit RunState(const Plan& plan) : frame(plan), inputs(plan.inputs.size()), outputs(plan.outputs.size()), given(plan.outputs.size()) {}
-
-  Frame frame;
-  std::vector<const Value*> inputs;
-  std::vector<Value> outputs;
-  std::vector<int32_t> given;  ///< by output: position in what the caller asks for; -1: not asked for
-  std::vector<bool> steps;
-};
-
-std::string_view config_of(const std::map<std::string, std::string>& config, const char* key) {
-  const auto at = config.find(key);
-  return at == config.end() ? std::string_view() : at->second;
-}
-
-bool spins(const SessionOptions& options) { return config_of(options.config, "session.intra_op.allow_spinning") != "0"; }
-bool flushes_denormals(const SessionOptions& options) { return config_of(options.config, "session.set_denormal_as_zero") != "0"; }
-
-bool own_pool_asked(const SessionOptions& options) {
-  return !spins(options) || !flushes_denormals(options) || !config_of(options.config, "session.intra_op_thread_affinities").empty();
-}
-
-std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options) {
-  if (options.shared_pool) return options.shared_pool;
-  if (options.intra_op_threads == 1) return nullptr;
-  const auto& shared = ThreadPool::process_wide();
-  if (options.intra_op_threads <= shared->threads() && !own_pool_asked(options)) return shared;
-  ThreadPool::Options pool{.threads = options.intra_op_threads, .flush_denormals = flushes_denormals(options)};
-  if (!spins(options)) pool.spin_microseconds = 0;
-  return std::make_shared<ThreadPool>(pool);
-}
-
-// Steps on which the outputs asked for depend, from the last back to the first.
-void mark_needed(const Plan& plan, const std::vector<int32_t>& given, std::vector<bool>& steps) {
-  std::vector<bool> needed(plan.slots.size(), false);
-  for (size_t k = 0; k < plan.outputs.size(); ++k) {
-    if (given[k] >= 0) needed[static_cast<size_t>(plan.outputs[k])] = true;
-  }
-  steps.assign(plan.steps.size(), false);
-  size_t subplans_end = plan.subplans.size();
-  for (size_t s = plan.steps.size(); s-- > 0;) {
-    const Step& step = plan.steps[s];
-    for (int32_t o = 0; o < step.output_count; ++o) {
-      const int32_t slot = plan.step_outputs[static_cast<size_t>(step.first_output + o)];
-      if (slot != kNoSlot && needed[static_cast<size_t>(slot)]) steps[s] = true;
-    }
-    const auto need = [&](int32_t slot) {
-      if (slot != kNoSlot) needed[static_cast<size_t>(slot)] = true;
-    };
-    if (steps[s]) {
-      for (int32_t i = 0; i < step.input_count; ++i) need(plan.step_inputs[static_cast<size_t>(step.first_input + i)]);
-      for (size_t k = static_cast<size_t>(step.first_subplan); k < subplans_end; ++k) {
-        std::ranges::for_each(plan.subplans[k]->captured, need);
-      }
-    }
-    subplans_end = static_cast<size_t>(step.first_subplan);
-  }
-}
-
-std::vector<std::string> names_of(const Graph& graph, const std::vector<ValueId>& values) {
-  std::vector<std::string> names;
-  for (ValueId id : values) names.push_back(graph.value(id).name);
-  return names;
+SessionOptions with_config_applied(SessionOptions options) {
+  apply_config(options);
+  return options;
 }
 
 double milliseconds_since(std::chrono::steady_clock::time_point begin) {
@@ -91,25 +32,16 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
 
 struct Session::Impl {
   SessionOptions options;
-  std::shared_ptr<ThreadPool> pool;
-  Parallel parallel;
+  SessionThreads threads;
   std::unique_ptr<Profiler> profiler;
-  bool flush_denormals = true;
   CompiledModel compiled;
   ModelMetadata metadata;
   std::vector<std::string> providers;
-  std::vector<ValueInfo> input_infos;  ///< by input of the plan, overridable initializers among them
-  NameIndex inputs, outputs;
-
-  std::mutex mutex;
-  std::vector<std::unique_ptr<RunState>> idle;
+  CallSignature signature;
+  RunStates states;
   std::atomic<int64_t> runs{0};
 
-  explicit Impl(const SessionOptions& given) : options(given) {
-    apply_config(options);
-    pool = choose_pool(options);
-    parallel = pool ? Parallel(pool.get(), options.intra_op_threads > 0 ? options.intra_op_threads : pool->threads()) : Parallel();
-    flush_denormals = flushes_denormals(options);
+  explicit Impl(const SessionOptions& given) : options(with_config_applied(given)), threads(options) {
     if (options.profiling) profiler = std::make_unique<Profiler>(options.profile_prefix);
   }
 
@@ -117,16 +49,10 @@ struct Session::Impl {
     const uint64_t begin = profiler ? profiler->now_us() : 0;
     metadata = {model.producer_name,     model.graph->name,   model.domain,  model.description,
                 model.graph_description, model.model_version, model.metadata};
-    compiled = compile(std::move(model), options, parallel);
+    compiled = compile(std::move(model), options, threads.parallel);
     compiled.load.read_ms = read_ms;
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
-    const Graph& graph = *compiled.model.graph;
-    inputs = NameIndex(names_of(graph, graph.inputs()));
-    outputs = NameIndex(names_of(graph, graph.outputs()));
-    input_infos.resize(graph.inputs().size());
-    const auto place = [&](const ValueInfo& info) { input_infos[static_cast<size_t>(inputs.find(info.name))] = info; };
-    std::ranges::for_each(compiled.inputs, place);
-    std::ranges::for_each(compiled.overridable_initializers, place);
+    signature = CallSignature(compiled);
     if (profiler) profiler->record_session("session_initialization", begin);
     log_load();
   }
@@ -140,78 +66,16 @@ struct Session::Impl {
                     compiled.plan->step_count(), load.read_ms, load.passes_ms, load.partition_ms, load.compile_ms));
   }
 
-  std::unique_ptr<RunState> take_state() {
-    {
-      const std::lock_guard lock(mutex);
-      if (!idle.empty()) {
-        auto state = std::move(idle.back());
-        idle.pop_back();
-        return state;
-      }
-    }
-    return std::make_unique<RunState>(*compiled.plan);
-  }
-
-  void give_back(std::unique_ptr<RunState> state, const RunOptions& run_options) {
-    std::fill(state->outputs.begin(), state->outputs.end(), Value());
-    if (!options.cpu_arena || !config_of(run_options.config, "memory.enable_memory_arena_shrinkage").empty()) return;
-    const std::lock_guard lock(mutex);
-    idle.push_back(std::move(state));
-  }
-
-  Status feed(RunState& state, std::span<const char* const> names, std::span<const Value* const> values) const {
-    std::fill(state.inputs.begin(), state.inputs.end(), nullptr);
-    for (size_t i = 0; i < names.size(); ++i) {
-      if (!names[i] || !values[i]) return error_status(ErrorCode::invalid_argument, "input {} is null", i);
-      const int at = inputs.find(names[i]);
-      if (at < 0) {
-        return error_status(ErrorCode::invalid_argument, "the model has no input '{}', expected: {}", names[i], inputs.list());
-      }
-      const size_t position = static_cast<size_t>(at);
-      if (state.inputs[position]) return error_status(ErrorCode::invalid_argument, "input '{}' is given twice", names[i]);
-      RH_RETURN_IF_ERROR(check_input(input_infos[position], *values[i]));
-      state.inputs[position] = values[i];
-    }
-    for (size_t i = 0; i < state.inputs.size(); ++i) {
-      if (!state.inputs[i] && !compiled.plan->defaults[static_cast<size_t>(compiled.plan->inputs[i])]) {
-        static const Value none{NoneValue{}};
-        if (input_infos[i].type.kind() == ValueType::Kind::optional) {
-          state.inputs[i] = &none;
-          continue;
-        }
-        return error_status(ErrorCode::invalid_argument, "input '{}' is missing, expected {}", input_infos[i].name,
-                            input_infos[i].type.to_string());
-      }
-    }
-    return {};
-  }
-
-  Status ask(RunState& state, std::span<const char* const> names, std::span<Value> values) const {
-    std::fill(state.given.begin(), state.given.end(), -1);
-    for (size_t i = 0; i < names.size(); ++i) {
-      const int at = names[i] ? outputs.find(names[i]) : -1;
-      if (at < 0) {
-        return error_status(ErrorCode::invalid_argument, "the model has no output '{}', expected: {}", names[i] ? names[i] : "(null)",
-                            outputs.list());
-      }
-      const size_t position = static_cast<size_t>(at);
-      if (state.given[position] >= 0) return error_status(ErrorCode::invalid_argument, "output '{}' is asked for twice", names[i]);
-      state.given[position] = static_cast<int32_t>(i);
-      state.outputs[position] = values[i];
-    }
-    return {};
-  }
-
   Status run(RunState& state, const RunOptions& run_options, std::span<const char* const> input_names, std::span<const Value* const> values,
              std::span<const char* const> output_names, std::span<Value> results) {
-    RH_RETURN_IF_ERROR(feed(state, input_names, values));
-    RH_RETURN_IF_ERROR(ask(state, output_names, results));
-    RunControls controls{parallel, run_options.terminate, profiler.get(), nullptr};
+    RH_RETURN_IF_ERROR(signature.feed(state, input_names, values));
+    RH_RETURN_IF_ERROR(signature.ask(state, output_names, results));
+    RunControls controls{threads.parallel, run_options.terminate, profiler.get(), nullptr};
     if (run_options.only_execute_path_to_fetches) {
-      mark_needed(*compiled.plan, state.given, state.steps);
+      mark_needed_steps(*compiled.plan, state);
       controls.steps = &state.steps;
     }
-    const FlushDenormals flush(flush_denormals);
+    const FlushDenormals flush(threads.flush_denormals);
     RH_RETURN_IF_ERROR(execute(state.frame, state.inputs, state.outputs, controls, Level::top));
     for (size_t k = 0; k < state.given.size(); ++k) {
       if (state.given[k] >= 0) results[static_cast<size_t>(state.given[k])] = std::move(state.outputs[k]);
@@ -266,9 +130,10 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
   if (output_names.empty()) return Status(ErrorCode::invalid_argument, "no output is asked for, expected at least one name");
   try {
     const uint64_t begin = impl_->profiler ? impl_->profiler->now_us() : 0;
-    auto state = impl_->take_state();
+    auto state = impl_->states.take(*impl_->compiled.plan);
     Status status = impl_->run(*state, options, input_names, inputs, output_names, outputs);
-    impl_->give_back(std::move(state), options);
+    const auto shrink = options.config.find("memory.enable_memory_arena_shrinkage");
+    impl_->states.give_back(std::move(state), impl_->options.cpu_arena && (shrink == options.config.end() || shrink->second.empty()));
     impl_->runs.fetch_add(1, std::memory_order_relaxed);
     if (impl_->profiler) impl_->profiler->record_session("model_run", begin);
     return status;
@@ -293,11 +158,7 @@ SessionStatistics Session::statistics() const {
   statistics.planned_peak_bytes = static_cast<size_t>(plan.bindings.peak_bytes());
   statistics.constant_bytes = plan.constant_bytes();
   statistics.runs = impl_->runs.load(std::memory_order_relaxed);
-  const std::lock_guard lock(impl_->mutex);
-  for (const auto& state : impl_->idle) {
-    statistics.frame_bytes += state->frame.bytes();
-    statistics.late_allocations += state->frame.allocations();
-  }
+  impl_->states.count(statistics);
   return statistics;
 }
 

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "session/frame.h"
+#include "session/session.h"
+
+namespace rh {
+
+/// A run in flight: its frame, and lists that go with the plan's inputs and outputs.
+struct RunState {
+  explicit RunState(const Plan& plan) : frame(plan), inputs(plan.inputs.size()), outputs(plan.outputs.size()), given(plan.outputs.size()) {}
+
+  Frame frame;
+  std::vector<const Value*> inputs;
+  std::vector<Value> outputs;
+  std::vector<int32_t> given;  ///< by output: position in what the caller asks for; -1: not asked for
+  std::vector<bool> steps;     ///< of the main graph: those that the outputs asked for need
+};
+
+/// The run states of a session that are not in use, kept for later runs. Thread-safe.
+class RunStates {
+ public:
+  std::unique_ptr<RunState> take(const Plan& plan);
+  /// Lets go of the caller's values; where not `keep`, of the memory too.
+  void give_back(std::unique_ptr<RunState> state, bool keep);
+  /// Adds what the frames here hold and have allocated.
+  void count(SessionStatistics& statistics) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<RunState>> idle_;
+};
+
+/// Steps on which the outputs asked for depend, to RunState::steps.
+void mark_needed_steps(const Plan& plan, RunState& state);
+
+}  // namespace rh
