@@ -20,6 +20,14 @@ FIXED_OUTPUT_MODELS = [
     ("bert_base", [{128: 37}, {128: 1}, {1: 2, 128: 64}]),
     ("lstm_tagger", [{64: 1}, {64: 13}, {1: 3, 64: 20}]),
     ("gpt2", []),
+    ("efficientnet_b0", []),
+    ("convnext_tiny", []),
+    ("vit_small_patch16_224", []),
+    ("deeplabv3_mobilenet_v3_large", []),
+    ("unet", []),
+    ("distilbert", [{128: 37}, {1: 2, 128: 64}]),
+    ("llama_tiny", []),
+    ("whisper_tiny_encoder", [{1: 2}]),
 ]
 
 
@@ -61,13 +69,13 @@ def test_detections_equal_as_sets(threads):
 
 
 class Generation:
-    """A session of gpt2 that feeds its key/value cache back."""
+    """A session of a decoder that feeds its key/value cache back."""
 
-    def __init__(self, module, threads):
-        self.session = session(module, model_path("gpt2"), threads)
+    def __init__(self, module, name, threads):
+        self.session = session(module, model_path(name), threads)
         self.outputs = [o.name for o in self.session.get_outputs()]
-        past = [i.name for i in self.session.get_inputs() if i.name.startswith("past_key_values.")]
-        self.cache = {name: np.zeros((1, 12, 0, 64), np.float32) for name in past}
+        past = [i for i in self.session.get_inputs() if i.name.startswith("past_key_values.")]
+        self.cache = {i.name: np.zeros((1, i.shape[1], 0, i.shape[3]), np.float32) for i in past}
 
     def step(self, tokens):
         past = next(iter(self.cache.values())).shape[2]
@@ -81,8 +89,9 @@ class Generation:
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_gpt2_generates_the_same_over_growing_steps(threads):
-    ours, reference = Generation(roundhouse, threads), Generation(onnxruntime, threads)
+@pytest.mark.parametrize("name", ["gpt2", "llama_tiny"])
+def test_generates_the_same_over_growing_steps(name, threads):
+    ours, reference = Generation(roundhouse, name, threads), Generation(onnxruntime, name, threads)
     tokens = [464, 2068, 7586, 21831, 18045]  # a prompt, then one token a step
     bindings = []
     for step in range(51):
