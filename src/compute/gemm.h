@@ -3,15 +3,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "base/thread_pool.h"
 #include "compute/activation.h"
+#include "tensor/float_types.h"
 
 namespace rh::compute {
 
 enum class BiasKind : uint8_t { none, per_column, per_row };
 
-/// What follows the product, in this order: + bias, + residual_scale x residual, activation. Only float has activations other than none.
+/// The type in which products of T are summed: float for the half types, T itself for float and double.
+template <typename T>
+using Computed = std::conditional_t<std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>, float, T>;
+
+/// What follows the product, in this order: + bias, + residual_scale x residual, activation. double has no activations other than none.
 template <typename T>
 struct Epilogue {
   BiasKind bias_kind = BiasKind::none;
@@ -39,7 +45,8 @@ struct GemmArgs {
   Epilogue<T> epilogue;
 };
 
-/// A constant right operand in the order in which the kernels read it: packed once, at load. T is float or double.
+/// A constant right operand in the order in which the kernels read it: packed once, at load. Half types are
+/// kept as they are and widened a block at a time where they are used.
 template <typename T>
 class PackedMatrix {
  public:
@@ -65,8 +72,9 @@ class PackedMatrix {
   std::unique_ptr<T[], Free> data_;
 };
 
-/// T is float or double. K is summed in blocks of 256, whose sums are then added: the error of an element stays within gamma_k sum|a||b|.
-/// The bits do not depend on the number of threads. Aliasing of C with A or B is not allowed.
+/// T is float, double, Float16 or BFloat16 (widened, summed in float and rounded once). K is summed in blocks of 256, whose sums are then
+/// added: the error of an element stays within gamma_k sum|a||b|. The bits do not depend on the number of threads. Aliasing of C with A or
+/// B is not allowed.
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel& parallel);
 

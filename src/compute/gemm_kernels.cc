@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/cpu_features.h"
+#include "tensor/float_types.h"
 
 namespace rh::compute {
 
@@ -50,7 +51,7 @@ void pack_panel(const T* b, int64_t ldb, bool transposed, int64_t k, int64_t col
   if (!transposed) {
     for (int64_t i = 0; i < k; ++i, b += ldb, panel += width) {
       std::memcpy(panel, b, static_cast<size_t>(columns) * sizeof(T));
-      if (columns < width) std::memset(panel + columns, 0, static_cast<size_t>(width - columns) * sizeof(T));
+      std::fill(panel + columns, panel + width, T(0));
     }
     return;
   }
@@ -68,6 +69,8 @@ void pack_panel(const T* b, int64_t ldb, bool transposed, int64_t k, int64_t col
 
 template void pack_panel(const float*, int64_t, bool, int64_t, int64_t, int64_t, float*);
 template void pack_panel(const double*, int64_t, bool, int64_t, int64_t, int64_t, double*);
+template void pack_panel(const Float16*, int64_t, bool, int64_t, int64_t, int64_t, Float16*);
+template void pack_panel(const BFloat16*, int64_t, bool, int64_t, int64_t, int64_t, BFloat16*);
 
 Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double left_bytes, double right_bytes, int threads) {
   constexpr double kOperationsPerNanosecond = 40, kBytesPerNanosecond = 12, kPieceNanoseconds = 6000;

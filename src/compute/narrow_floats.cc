@@ -78,14 +78,41 @@ HWY_INLINE int64_t narrow_words(const float* x, uint16_t* y, int64_t count, F f)
   return i;
 }
 
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+// By the processor's own conversions, but for signalling NaNs, which those change.
+int64_t widen_halves(const uint16_t* x, float* y, int64_t count) {
+  const Floats d;
+  const hn::Rebind<hwy::float16_t, Floats> halves;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto bits = hn::LoadU(Halves(), x + i);
+    const auto wide = hn::PromoteTo(d, hn::BitCast(halves, bits));
+    if (HWY_LIKELY(hn::AllTrue(d, hn::Eq(wide, wide))))
+      hn::StoreU(wide, d, y + i);
+    else
+      hn::StoreU(widen_half(hn::PromoteTo(Words(), bits)), Words(), reinterpret_cast<uint32_t*>(y + i));
+  }
+  return i;
+}
+int64_t narrow_halves(const float* x, uint16_t* y, int64_t count) {
+  const Floats d;
+  const hn::Rebind<hwy::float16_t, Floats> halves;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::BitCast(Halves(), hn::DemoteTo(halves, hn::LoadU(d, x + i))), Halves(), y + i);
+  return i;
+}
+#else
 int64_t widen_halves(const uint16_t* x, float* y, int64_t count) {
   return widen_words(x, y, count, [](Word w) HWY_ATTR { return widen_half(w); });
 }
-int64_t widen_bfloats(const uint16_t* x, float* y, int64_t count) {
-  return widen_words(x, y, count, [](Word w) HWY_ATTR { return hn::ShiftLeft<16>(w); });
-}
 int64_t narrow_halves(const float* x, uint16_t* y, int64_t count) {
   return narrow_words(x, y, count, [](Word w) HWY_ATTR { return narrow_half(w); });
+}
+#endif
+int64_t widen_bfloats(const uint16_t* x, float* y, int64_t count) {
+  return widen_words(x, y, count, [](Word w) HWY_ATTR { return hn::ShiftLeft<16>(w); });
 }
 int64_t narrow_bfloats(const float* x, uint16_t* y, int64_t count) {
   return narrow_words(x, y, count, [](Word w) HWY_ATTR { return narrow_bfloat(w); });

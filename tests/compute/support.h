@@ -46,7 +46,7 @@ std::vector<T> random_values(int64_t count, uint32_t seed, double low = -1, doub
   std::mt19937 engine(seed);
   std::uniform_real_distribution<double> distribution(low, high);
   std::vector<T> values(static_cast<size_t>(count));
-  for (T& value : values) value = static_cast<T>(distribution(engine));
+  for (T& value : values) value = T(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(distribution(engine)));
   return values;
 }
 

@@ -6,27 +6,22 @@
 #include "compute/gemm_reference.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
+#include "providers/cpu/packed_right.h"
 
 namespace rh::cpu {
 
-/// A constant right operand of floats is packed at load.
+/// A constant right operand of a floating type is packed at load.
 class GemmKernel final : public Kernel {
  public:
   using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t>>;
 
-  explicit GemmKernel(const KernelInfo& info) : op_(info.attributes<ops::Gemm>()) {
-    const Tensor* b = info.constant_input(1);
-    if (!b || b->dtype() != DType::float32 || b->shape().rank() != 2 || b->elements() == 0) return;
-    const int64_t rows = b->shape()[0], cols = b->shape()[1];
-    packed_ = compute::PackedMatrix<float>(b->data<float>(), op_.transpose_b ? cols : rows, op_.transpose_b ? rows : cols, op_.transpose_b);
-    packed_shape_ = b->shape();
-  }
+  explicit GemmKernel(const KernelInfo& info) : op_(info.attributes<ops::Gemm>()), packed_(info.constant_input(1), op_.transpose_b) {}
 
   bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
 
   Status run(RunContext& context) const override {
     const TensorView a = context.input(0);
-    const Shape& b_shape = packed_.empty() ? context.input(1).shape() : packed_shape_;
+    const Shape& b_shape = packed_.empty() ? context.input(1).shape() : packed_.shape();
     if (a.rank() != 2 || b_shape.rank() != 2) return mismatch(a.shape(), b_shape);
     const int64_t m = a.shape()[op_.transpose_a ? 1 : 0], k = a.shape()[op_.transpose_a ? 0 : 1], n = b_shape[op_.transpose_b ? 0 : 1];
     if (b_shape[op_.transpose_b ? 1 : 0] != k) return mismatch(a.shape(), b_shape);
@@ -53,14 +48,12 @@ class GemmKernel final : public Kernel {
     Scale args{.m = m, .n = n, .k = k, .transpose_a = op_.transpose_a, .transpose_b = op_.transpose_b, .alpha = narrowed<T>(op_.alpha)};
     args.beta = T(0.0f);
     if (context.has_input(2) && op_.beta != 0) add_c(context, args, y);
-    if constexpr (std::is_same_v<T, float>) {
-      if (!packed_.empty()) return compute::gemm(args, a, packed_, y, context.parallel());
-    }
-    const T* b = context.input(1).data<T>();
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-      compute::gemm(args, a, b, y, context.parallel());
+    if constexpr (std::is_integral_v<T>) {
+      compute::gemm_reference(args, a, context.input(1).data<T>(), y, context.parallel());
+    } else if (packed_.empty()) {
+      compute::gemm(args, a, context.input(1).data<T>(), y, context.parallel());
     } else {
-      compute::gemm_reference(args, a, b, y, context.parallel());
+      compute::gemm(args, a, packed_.matrix<T>(), y, context.parallel());
     }
   }
 
@@ -82,8 +75,7 @@ class GemmKernel final : public Kernel {
   }
 
   ops::Gemm op_;
-  compute::PackedMatrix<float> packed_;
-  Shape packed_shape_;
+  PackedRight packed_;
 };
 
 }  // namespace rh::cpu

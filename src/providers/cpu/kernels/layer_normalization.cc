@@ -2,7 +2,8 @@
 
 #include "compute/row_math.h"
 #include "ops/nn/normalization.h"
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/convert.h"
+#include "providers/cpu/float_rows.h"
 #include "providers/cpu/numbers.h"
 
 namespace rh::cpu {
@@ -36,64 +37,41 @@ class LayerNormalizationKernel final : public Kernel {
     float* deviations = context.has_output(2) ? statistic(context, 2, statistics) : nullptr;
     const MutableView y = context.output(0, x.shape());
     if (x.elements() == 0) return {};
-    if (x.dtype() == DType::float32) {
+    if (is_float_or_half(x.dtype()))
       run_float(context, x, y, rows, length, normalized, means, deviations);
-      return {};
-    }
-    return dispatch<Types>(x.dtype(), "LayerNormalization", [&]<typename T>() {
-      using C = Real<T>;
-      const std::vector<C> scale = parameter<C>(context, 1, normalized), bias = parameter<C>(context, 2, normalized);
-      context.parallel().for_range(rows, {2.0 * sizeof(T) * length, 6.0 * length}, [&](Range part) {
-        for (int64_t row = part.begin; row < part.end; ++row) {
-          const auto [mean, inverse] = normalize(x.data<T>() + row * length, y.data<T>() + row * length, length, scale, bias);
-          if (means) means[row] = static_cast<float>(mean);
-          if (deviations) deviations[row] = static_cast<float>(inverse);
-        }
-      });
-    });
+    else
+      run_double(context, x.data<double>(), y.data<double>(), rows, length, normalized, means, deviations);
+    return {};
   }
 
  private:
-  template <typename T>
-  using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;  // computed in
-
-  struct Statistics {
-    double mean, inverse_deviation;
-  };
-
-  template <typename T, typename C>
-  Statistics normalize(const T* x, T* y, int64_t length, const std::vector<C>& scale, const std::vector<C>& bias) const {
-    // Several partial sums: independent chains for the compiler's vectors, and a smaller error than one.
-    constexpr int kLanes = 16;
-    const auto sum = [&](auto&& term) {
-      C partial[kLanes] = {};
-      int64_t i = 0;
-      for (; i + kLanes <= length; i += kLanes) {
-        for (int k = 0; k < kLanes; ++k) partial[k] += term(i + k);
+  void run_double(RunContext& context, const double* x, double* y, int64_t rows, int64_t length, const Shape& normalized, float* means,
+                  float* deviations) const {
+    const std::vector<double> scale = parameter<double>(context, 1, normalized), bias = parameter<double>(context, 2, normalized);
+    context.parallel().for_range(rows, {16.0 * static_cast<double>(length), 6.0 * static_cast<double>(length)}, [&](Range part) {
+      for (int64_t row = part.begin; row < part.end; ++row) {
+        const double inverse = normalize(x + row * length, y + row * length, length, scale, bias, means ? means + row : nullptr);
+        if (deviations) deviations[row] = static_cast<float>(inverse);
       }
-      double total = 0;
-      for (; i < length; ++i) total += term(i);
-      for (C p : partial) total += p;
-      return total;
-    };
-    const double mean = op_.rms ? 0 : sum([&](int64_t i) { return static_cast<C>(x[i]); }) / static_cast<double>(length);
-    const C shift = static_cast<C>(mean);
-    const double variance = sum([&](int64_t i) {
-                              const C d = static_cast<C>(x[i]) - shift;
-                              return d * d;
-                            }) /
-                            static_cast<double>(length);
-    const double inverse = 1 / std::sqrt(variance + static_cast<double>(op_.epsilon));
-    const C factor = static_cast<C>(inverse);
-    if (bias.empty()) {
-      for (int64_t i = 0; i < length; ++i) y[i] = T((static_cast<C>(x[i]) - shift) * factor * scale[static_cast<size_t>(i)]);
-    } else {
-      for (int64_t i = 0; i < length; ++i) {
-        const size_t k = static_cast<size_t>(i);
-        y[i] = T((static_cast<C>(x[i]) - shift) * factor * scale[k] + bias[k]);
-      }
+    });
+  }
+
+  // Returns 1 / deviation.
+  double normalize(const double* x, double* y, int64_t length, const std::vector<double>& scale, const std::vector<double>& bias,
+                   float* mean_out) const {
+    double mean = 0, variance = 0;
+    if (!op_.rms) {
+      for (int64_t i = 0; i < length; ++i) mean += x[i];
+      mean /= static_cast<double>(length);
     }
-    return {mean, inverse};
+    for (int64_t i = 0; i < length; ++i) variance += (x[i] - mean) * (x[i] - mean);
+    const double inverse = 1 / std::sqrt(variance / static_cast<double>(length) + static_cast<double>(op_.epsilon));
+    for (int64_t i = 0; i < length; ++i) {
+      const size_t k = static_cast<size_t>(i);
+      y[i] = (x[i] - mean) * inverse * scale[k] + (bias.empty() ? 0 : bias[k]);
+    }
+    if (mean_out) *mean_out = static_cast<float>(mean);
+    return inverse;
   }
 
   void run_float(RunContext& context, const TensorView& x, const MutableView& y, int64_t rows, int64_t length, const Shape& normalized,
@@ -101,24 +79,23 @@ class LayerNormalizationKernel final : public Kernel {
     std::vector<float> own_scale, own_bias;
     const float* scale = float_parameter(context, 1, normalized, own_scale);
     const float* bias = float_parameter(context, 2, normalized, own_bias);
-    context.parallel().for_range(rows, {2.0 * sizeof(float) * static_cast<double>(length), 6.0 * static_cast<double>(length)},
-                                 [&](Range part) {
-                                   const float* from = x.data<float>() + part.begin * length;
-                                   float* to = y.data<float>() + part.begin * length;
-                                   if (op_.rms) {
-                                     compute::rms_norm_rows(from, scale, op_.epsilon, to, part.size(), length);
-                                   } else {
-                                     compute::layer_norm_rows(from, scale, bias, op_.epsilon, to, means ? means + part.begin : nullptr,
-                                                              deviations ? deviations + part.begin : nullptr, part.size(), length);
-                                   }
-                                 });
+    const Cost cost{2.0 * sizeof(float) * static_cast<double>(length), 6.0 * static_cast<double>(length)};
+    for_float_rows(context.parallel(), x, y, rows, length, cost, [&](const float* from, float* to, Range part) {
+      if (op_.rms) {
+        compute::rms_norm_rows(from, scale, op_.epsilon, to, part.size(), length);
+      } else {
+        compute::layer_norm_rows(from, scale, bias, op_.epsilon, to, means ? means + part.begin : nullptr,
+                                 deviations ? deviations + part.begin : nullptr, part.size(), length);
+      }
+    });
   }
 
-  // The parameter itself where it has the normalised shape, else a broadcast copy in `own`; null where a bias is left out.
+  // The parameter itself where it has the normalised shape (widened if need be), else a broadcast copy in `own`; null where a bias is
+  // left out.
   static const float* float_parameter(RunContext& context, int input, const Shape& normalized, std::vector<float>& own) {
-    if (context.has_input(input) && context.input(input).dtype() == DType::float32 &&
+    if (context.has_input(input) && is_float_or_half(context.input(input).dtype()) &&
         context.input(input).elements() == normalized.elements()) {
-      return context.input(input).data<float>();
+      return converted(context, context.input(input), DType::float32).data<float>();
     }
     own = parameter<float>(context, input, normalized);
     return own.empty() ? nullptr : own.data();

@@ -3,6 +3,7 @@
 #include "compute/gemm.h"
 #include "compute/gemm_reference.h"
 #include "providers/cpu/kernel.h"
+#include "providers/cpu/packed_right.h"
 
 namespace rh::cpu {
 
@@ -55,30 +56,26 @@ void fill_offsets(const Shape& operand, const Shape& batch, int64_t matrix, int6
 
 }  // namespace
 
-/// A constant 2-D right operand of floats is packed at load.
+/// A constant 2-D right operand of a floating type is packed at load.
 class MatMulKernel final : public Kernel {
  public:
   using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t>>;
 
-  explicit MatMulKernel(const KernelInfo& info) {
-    const Tensor* b = info.constant_input(1);
-    if (!b || b->shape().rank() != 2 || b->elements() == 0) return;
-    if (b->dtype() == DType::float32) packed_ = compute::PackedMatrix<float>(b->data<float>(), b->shape()[0], b->shape()[1], false);
-    if (!packed_.empty()) packed_shape_ = b->shape();
-  }
+  explicit MatMulKernel(const KernelInfo& info) : packed_(info.constant_input(1), false) {}
 
   bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
 
   Status run(RunContext& context) const override {
     const TensorView a = context.input(0);
     Problem p;
-    RH_RETURN_IF_ERROR(plan(a.shape(), packed_.empty() ? context.input(1).shape() : packed_shape_, p));
+    RH_RETURN_IF_ERROR(plan(a.shape(), packed_.empty() ? context.input(1).shape() : packed_.shape(), p));
     const MutableView c = context.output(0, p.result);
     if (c.elements() == 0) return {};
     if (!packed_.empty()) {
-      compute::GemmArgs<float> args{.m = a.elements() / p.k, .n = p.n, .k = p.k};
-      compute::gemm(args, a.data<float>(), packed_, c.data<float>(), context.parallel());
-      return {};
+      return dispatch<FloatingTypes>(a.dtype(), "MatMul", [&]<typename T>() {
+        const compute::GemmArgs<T> args{.m = a.elements() / p.k, .n = p.n, .k = p.k};
+        compute::gemm(args, a.data<T>(), packed_.matrix<T>(), c.data<T>(), context.parallel());
+      });
     }
     const TensorView b = context.input(1);
     if (b.dtype() != a.dtype()) {
@@ -92,7 +89,7 @@ class MatMulKernel final : public Kernel {
   template <typename T>
   static void multiply(RunContext& context, const Problem& p, const T* a, const T* b, T* c) {
     compute::GemmArgs<T> args{.m = p.m, .n = p.n, .k = p.k};
-    constexpr bool fast = std::is_same_v<T, float> || std::is_same_v<T, double>;
+    constexpr bool fast = !std::is_integral_v<T>;
     if (p.b_batch.elements() == 1) {  // one right operand: the batch is just more rows
       args.m *= p.batch.elements();
       if constexpr (fast) {
@@ -116,8 +113,7 @@ class MatMulKernel final : public Kernel {
     }
   }
 
-  compute::PackedMatrix<float> packed_;
-  Shape packed_shape_;
+  PackedRight packed_;
 };
 
 }  // namespace rh::cpu

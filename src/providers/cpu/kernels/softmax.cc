@@ -4,28 +4,22 @@
 #include <cmath>
 
 #include "compute/row_math.h"
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/float_rows.h"
 
 namespace rh::cpu {
 
 namespace {
 
-// One row of `length` elements `stride` apart. Sums in double: rows may be long and this is the plain form for every type.
-template <typename T>
-void softmax_row(const T* x, T* y, int64_t length, int64_t stride, bool log) {
+// One row of `length` elements `stride` apart: the plain form.
+void softmax_row(const double* x, double* y, int64_t length, int64_t stride, bool log) {
   double largest = -std::numeric_limits<double>::infinity();
-  for (int64_t i = 0; i < length; ++i) largest = std::max(largest, static_cast<double>(x[i * stride]));
+  for (int64_t i = 0; i < length; ++i) largest = std::max(largest, x[i * stride]);
   double sum = 0;
-  for (int64_t i = 0; i < length; ++i) sum += std::exp(static_cast<double>(x[i * stride]) - largest);
+  for (int64_t i = 0; i < length; ++i) sum += std::exp(x[i * stride] - largest);
   const double log_sum = std::log(sum);
   for (int64_t i = 0; i < length; ++i) {
-    const double shifted = static_cast<double>(x[i * stride]) - largest;
-    const double value = log ? shifted - log_sum : std::exp(shifted) / sum;
-    if constexpr (std::is_same_v<T, double>) {
-      y[i * stride] = value;
-    } else {
-      y[i * stride] = T(static_cast<float>(value));
-    }
+    const double shifted = x[i * stride] - largest;
+    y[i * stride] = log ? shifted - log_sum : std::exp(shifted) / sum;
   }
 }
 
@@ -46,30 +40,27 @@ class SoftmaxKernel final : public Kernel {
     const int64_t inner = op_.flatten || rank == 0 ? 1 : x.shape().product(axis + 1, rank);
     if (length == 0 || x.elements() == 0) return {};
     const int64_t rows = x.elements() / length;
-    if (x.dtype() == DType::float32) return run_float(context, x, y, rows, length, inner);
-    return dispatch<Types>(x.dtype(), "Softmax", [&]<typename T>() {
-      context.parallel().for_range(rows, {2.0 * sizeof(T) * length, 20.0 * length}, [&](Range part) {
-        for (int64_t row = part.begin; row < part.end; ++row) {
-          const int64_t offset = row / inner * length * inner + row % inner;
-          softmax_row(x.data<T>() + offset, y.data<T>() + offset, length, inner, op_.log);
-        }
-      });
+    if (is_float_or_half(x.dtype())) return run_float(context, x, y, rows, length, inner);
+    context.parallel().for_range(rows, {16.0 * static_cast<double>(length), 20.0 * static_cast<double>(length)}, [&](Range part) {
+      for (int64_t row = part.begin; row < part.end; ++row) {
+        const int64_t offset = row / inner * length * inner + row % inner;
+        softmax_row(x.data<double>() + offset, y.data<double>() + offset, length, inner, op_.log);
+      }
     });
+    return {};
   }
 
  private:
   Status run_float(RunContext& context, const TensorView& x, const MutableView& y, int64_t rows, int64_t length, int64_t inner) const {
     const int64_t blocks = rows / inner, size = length * inner;
-    context.parallel().for_range(blocks, {2.0 * sizeof(float) * static_cast<double>(size), 8.0 * static_cast<double>(size)},
-                                 [&](Range part) {
-                                   const float* from = x.data<float>() + part.begin * size;
-                                   float* to = y.data<float>() + part.begin * size;
-                                   if (inner == 1) {
-                                     compute::softmax_rows(from, to, part.size(), length, op_.log);
-                                   } else {
-                                     compute::softmax_strided(from, to, part.size(), length, inner, op_.log);
-                                   }
-                                 });
+    const Cost cost{2.0 * sizeof(float) * static_cast<double>(size), 8.0 * static_cast<double>(size)};
+    for_float_rows(context.parallel(), x, y, blocks, size, cost, [&](const float* from, float* to, Range part) {
+      if (inner == 1) {
+        compute::softmax_rows(from, to, part.size(), length, op_.log);
+      } else {
+        compute::softmax_strided(from, to, part.size(), length, inner, op_.log);
+      }
+    });
     return {};
   }
 

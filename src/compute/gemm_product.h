@@ -1,0 +1,215 @@
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "compute/gemm.h"
+#include "compute/gemm_kernels.h"
+#include "compute/scratch.h"
+
+namespace rh::compute {
+
+inline constexpr int64_t kGroupPanels = 8;  // panels whose block of B is packed together: 256 KiB with AVX-512
+inline constexpr int64_t kRowBlock = 256;   // rows of A that are walked for one panel before the next
+inline constexpr int64_t kDirectRows = 3;   // up to so many rows, packing B costs more than it gives
+
+inline bool clamps(const Activation& activation) {
+  return activation.kind == ActivationKind::none || activation.kind == ActivationKind::relu || activation.kind == ActivationKind::clip;
+}
+
+template <typename T>
+void activate_rows(const Activation& activation, T* c, int64_t rows, int64_t columns, int64_t stride) {
+  if constexpr (std::is_same_v<T, float>) {
+    for (int64_t i = 0; i < rows; ++i) activate(activation, c + i * stride, c + i * stride, columns);
+  }
+}
+
+/// One product with every default filled in. B is given as packed panels, or lies at b with ldb.
+template <typename T>
+struct GemmProduct {
+  GemmArgs<T> args;
+  const T* a;
+  const T* b;
+  const T* packed;  // panels, each [k, kernels->columns]; or null
+  T* c;
+  const MicroKernels<T>* kernels;
+  int64_t row_chunks;
+  int64_t panels;
+  T low = -std::numeric_limits<T>::infinity();
+  T high = std::numeric_limits<T>::infinity();
+  bool activates = false;  // by a pass of its own
+  bool direct = false;     // B is read where it lies
+  bool dots = false;       // by dot products along rows of a transposed B
+
+  GemmProduct(const GemmArgs<T>& given, const T* a, const T* b, const T* packed, T* c, const MicroKernels<T>& kernels)
+      : args(given), a(a), b(b), packed(packed), c(c), kernels(&kernels) {
+    if (args.lda == 0) args.lda = args.transpose_a ? args.m : args.k;
+    if (args.ldb == 0) args.ldb = args.transpose_b ? args.k : args.n;
+    if (args.ldc == 0) args.ldc = args.n;
+    Epilogue<T>& e = args.epilogue;
+    if (e.bias_kind == BiasKind::none) e.bias = nullptr;
+    if (e.residual_stride == 0) e.residual_stride = args.n;
+    if (e.residual == c && e.residual_stride == args.ldc) {  // C is overwritten before the residual would be read
+      args.beta += e.residual_scale;
+      e.residual = nullptr;
+    }
+    activates = !clamps(e.activation);
+    if (e.activation.kind == ActivationKind::relu) low = 0;
+    if (e.activation.kind == ActivationKind::clip) {
+      low = static_cast<T>(e.activation.alpha);
+      high = static_cast<T>(e.activation.beta);
+    }
+    row_chunks = (args.m + kernels.rows - 1) / kernels.rows;
+    panels = (args.n + kernels.columns - 1) / kernels.columns;
+    if (!packed && args.m <= kDirectRows) {
+      dots = args.transpose_b;
+      direct = !args.transpose_b;
+    }
+  }
+
+  const T* a_at(int64_t row, int64_t k) const { return args.transpose_a ? a + k * args.lda + row : a + row * args.lda + k; }
+
+  Grid grid(int threads) const {
+    const double m = static_cast<double>(args.m), n = static_cast<double>(args.n), k = static_cast<double>(args.k);
+    return choose_grid(row_chunks, panels, m * n * k, m * k * sizeof(T), n * k * sizeof(T), threads);
+  }
+
+  void run_piece(const Grid& grid, int64_t index) const {
+    const Part rows = part_of(row_chunks, grid.rows, index / grid.columns);
+    const Part columns = part_of(panels, grid.columns, index % grid.columns);
+    if (rows.size == 0 || columns.size == 0) return;
+    if (dots) return run_dots(columns);
+    const int64_t group = direct ? columns.size : kGroupPanels;
+    for (int64_t first = columns.begin; first < columns.begin + columns.size; first += group) {
+      run_group(rows, first, std::min(first + group, columns.begin + columns.size));
+    }
+  }
+
+  void run_group(const Part& rows, int64_t first_panel, int64_t end_panel) const {
+    const int64_t blocks = std::max<int64_t>(1, (args.k + kBlockK - 1) / kBlockK);
+    const int64_t chunks_at_once = std::max<int64_t>(1, kRowBlock / kernels->rows);
+    for (int64_t block = 0; block < blocks; ++block) {
+      const Part ks = part_of(args.k, blocks, block);
+      T* buffer = nullptr;
+      if (!packed) buffer = pack_group(first_panel, end_panel, ks);
+      for (int64_t chunk = rows.begin; chunk < rows.begin + rows.size; chunk += chunks_at_once) {
+        const int64_t end_chunk = std::min(chunk + chunks_at_once, rows.begin + rows.size);
+        for (int64_t panel = first_panel; panel < end_panel; ++panel) {
+          run_panel(chunk, end_chunk, panel, ks, block == 0, block == blocks - 1, buffer, panel - first_panel);
+        }
+      }
+    }
+    if (!activates) return;
+    const int64_t first_row = part_of(args.m, row_chunks, rows.begin).begin;
+    const Part last = part_of(args.m, row_chunks, rows.begin + rows.size - 1);
+    const int64_t column = first_panel * kernels->columns;
+    activate_rows(args.epilogue.activation, c + first_row * args.ldc + column, last.begin + last.size - first_row,
+                  std::min(args.n, end_panel * kernels->columns) - column, args.ldc);
+  }
+
+  /// Packs what the kernels cannot read where it lies: everything, or only the last panel when it is narrower than a vector asks for.
+  T* pack_group(int64_t first_panel, int64_t end_panel, const Part& ks) const {
+    const int64_t width = kernels->columns;
+    if (direct && end_panel * width <= args.n) return nullptr;
+    const int64_t begin = direct ? end_panel - 1 : first_panel;
+    T* buffer = static_cast<T*>(
+        thread_scratch(ScratchSlot::packed_right, static_cast<size_t>((end_panel - begin) * ks.size * width) * sizeof(T) + 64));
+    for (int64_t panel = begin; panel < end_panel; ++panel) {
+      const int64_t column = panel * width;
+      const T* from = args.transpose_b ? b + column * args.ldb + ks.begin : b + ks.begin * args.ldb + column;
+      pack_panel(from, args.ldb, args.transpose_b, ks.size, std::min(width, args.n - column), width,
+                 buffer + (panel - begin) * ks.size * width);
+    }
+    return buffer;
+  }
+
+  void run_panel(int64_t chunk, int64_t end_chunk, int64_t panel, const Part& ks, bool first, bool last, const T* buffer,
+                 int64_t in_group) const {
+    const int64_t width = kernels->columns, column = panel * width;
+    MicroArgs<T> p{};
+    p.k = ks.size;
+    p.a_row = args.transpose_a ? 1 : args.lda;
+    p.a_k = args.transpose_a ? args.lda : 1;
+    p.columns = std::min(width, args.n - column);
+    p.b_k = width;
+    if (packed) {
+      p.b = packed + (panel * args.k + ks.begin) * width;
+    } else if (direct && p.columns == width) {
+      p.b = b + ks.begin * args.ldb + column;
+      p.b_k = args.ldb;
+    } else {
+      p.b = direct ? buffer : buffer + in_group * ks.size * width;
+    }
+    p.c_row = args.ldc;
+    p.alpha = args.alpha;
+    p.beta = first ? args.beta : T(1);
+    p.low = -std::numeric_limits<T>::infinity();
+    p.high = std::numeric_limits<T>::infinity();
+    const Epilogue<T>& e = args.epilogue;
+    if (last) {
+      p.low = low;
+      p.high = high;
+      p.residual_row = e.residual_stride;
+      p.residual_scale = e.residual_scale;
+      if (e.bias_kind == BiasKind::per_column) p.column_bias = e.bias + column;
+    }
+    const auto* table = p.columns <= kernels->lanes ? kernels->one : kernels->two;
+    for (; chunk < end_chunk; ++chunk) {
+      const Part rows = part_of(args.m, row_chunks, chunk);
+      p.a = a_at(rows.begin, ks.begin);
+      p.c = c + rows.begin * args.ldc + column;
+      if (last && e.bias_kind == BiasKind::per_row) p.row_bias = e.bias + rows.begin;
+      if (last && e.residual) p.residual = e.residual + rows.begin * e.residual_stride + column;
+      table[rows.size](p);
+    }
+  }
+
+  /// Few rows times the rows of a transposed B. A transposed A of so few rows is first laid out in rows.
+  void run_dots(const Part& columns) const {
+    const T* left = a;
+    int64_t left_row = args.lda;
+    if (args.transpose_a && args.m > 1) {
+      T* copy = static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(args.m * args.k) * sizeof(T)));
+      for (int64_t i = 0; i < args.m; ++i) {
+        for (int64_t k = 0; k < args.k; ++k) copy[i * args.k + k] = a[k * args.lda + i];
+      }
+      left = copy;
+      left_row = args.k;
+    } else if (args.transpose_a && args.lda != 1) {
+      T* copy = static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(args.k) * sizeof(T)));
+      for (int64_t k = 0; k < args.k; ++k) copy[k] = a[k * args.lda];
+      left = copy;
+    }
+    const int64_t begin = columns.begin * kernels->columns, end = std::min(args.n, (columns.begin + columns.size) * kernels->columns);
+    for (int64_t n = begin; n < end; n += 4) {
+      T sums[4 * kDirectRows];
+      const int64_t live = std::min<int64_t>(4, end - n);
+      if (live == 4) {
+        kernels->dot({args.k, args.m, left, left_row, b + n * args.ldb, args.ldb, sums});
+      } else {
+        for (int64_t j = 0; j < live; ++j) {
+          T one[4 * kDirectRows];
+          kernels->dot({args.k, args.m, left, left_row, b + (n + j) * args.ldb, 0, one});
+          for (int64_t i = 0; i < args.m; ++i) sums[i * 4 + j] = one[i * 4];
+        }
+      }
+      for (int64_t i = 0; i < args.m; ++i) {
+        for (int64_t j = 0; j < live; ++j) finish(sums[i * 4 + j], i, n + j);
+      }
+    }
+    if (activates) activate_rows(args.epilogue.activation, c + begin, args.m, end - begin, args.ldc);
+  }
+
+  void finish(T sum, int64_t row, int64_t column) const {
+    const Epilogue<T>& e = args.epilogue;
+    T& out = c[row * args.ldc + column];
+    T value = args.alpha * sum;
+    if (args.beta != T(0)) value += args.beta * out;
+    if (e.bias) value += e.bias[e.bias_kind == BiasKind::per_row ? row : column];
+    if (e.residual) value += e.residual_scale * e.residual[row * e.residual_stride + column];
+    out = value < low ? low : value > high ? high : value;
+  }
+};
+
+}  // namespace rh::compute
