@@ -21,6 +21,10 @@ const std::vector<OpCase> kNonMaxSuppression = {
      {uniform({2, 40, 4}, 0, 10), uniform({2, 3, 40}, 0, 1), number(7, DType::int64), number(0.3, DType::float32),
       number(0.2, DType::float32)},
      "batches and classes"},
+    {11,
+     {},
+     {uniform({2, 300, 4}, 0, 10), uniform({2, 5, 300}, 0, 1), number(1000, DType::int64), number(0.6, DType::float32)},
+     "more kept than a block holds"},
     {11, {}, {uniform({1, 5, 4}, 0, 10), uniform({1, 1, 5}, 0, 1)}, "no limit means none"},
     {11, {}, {uniform({1, 5, 3}, 0, 10), uniform({1, 1, 5}, 0, 1)}, "boxes of three numbers", {"[1, 5, 3]", "4"}},
 };

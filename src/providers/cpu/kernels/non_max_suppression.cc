@@ -1,35 +1,35 @@
 #include "ops/vision/non_max_suppression.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
+#include <cmath>
+#include <vector>
 
+#include "compute/box_overlap.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
 
 namespace {
 
-struct Box {
-  float y1, x1, y2, x2, area;
-};
+using compute::Box;
 
 Box read_box(const float* p, bool center) {
-  Box box;
-  if (center) {  // x_center, y_center, width, height
-    box = {p[1] - p[3] / 2, p[0] - p[2] / 2, p[1] + p[3] / 2, p[0] + p[2] / 2, 0};
-  } else {  // two diagonal corners, in either order
-    box = {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3]), 0};
-  }
-  box.area = (box.y2 - box.y1) * (box.x2 - box.x1);
-  return box;
+  if (center) return {p[1] - p[3] / 2, p[0] - p[2] / 2, p[1] + p[3] / 2, p[0] + p[2] / 2};          // x_center, y_center, width, height
+  return {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};  // diagonal corners, in either order
 }
 
-bool overlaps(const Box& a, const Box& b, float threshold) {
-  const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1), width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
-  if (height <= 0 || width <= 0 || a.area <= 0 || b.area <= 0) return false;
-  const float common = height * width;
-  return common / (a.area + b.area - common) > threshold;
+struct Candidate {
+  float score;
+  int64_t index;
+};
+
+// By falling score, equal ones by index; NaN comes last.
+bool comes_before(const Candidate& a, const Candidate& b) {
+  if (a.score > b.score) return true;
+  if (a.score == b.score || std::isnan(a.score) || std::isnan(b.score)) {
+    return std::isnan(a.score) == std::isnan(b.score) ? a.index < b.index : std::isnan(b.score);
+  }
+  return false;
 }
 
 }  // namespace
@@ -58,35 +58,52 @@ class NonMaxSuppressionKernel final : public Kernel {
     const float least = scalar(context, 4, 0);
     const int64_t batches = scores.shape()[0], classes = scores.shape()[1], count = scores.shape()[2];
 
-    std::vector<std::array<int64_t, 3>> selected;
-    std::vector<Box> prepared(static_cast<size_t>(count)), kept;
-    std::vector<int64_t> order;
-    for (int64_t b = 0; limit > 0 && b < batches; ++b) {
-      for (int64_t i = 0; i < count; ++i)
-        prepared[static_cast<size_t>(i)] = read_box(boxes.data<float>() + (b * count + i) * 4, op_.center_point_box);
-      for (int64_t c = 0; c < classes; ++c) {
-        const float* score = scores.data<float>() + (b * classes + c) * count;
-        order.clear();
-        for (int64_t i = 0; i < count; ++i) {
-          if (!has_least || score[i] > least) order.push_back(i);
+    std::vector<std::vector<int64_t>> selected(static_cast<size_t>(batches * classes));
+    if (limit > 0 && count > 0) {
+      const Cost cost{.bytes = 20.0 * static_cast<double>(count), .operations = 50.0 * static_cast<double>(count)};
+      context.parallel().for_range(batches * classes, cost, [&](Range range) {
+        for (int64_t i = range.begin; i < range.end; ++i) {
+          const float* score = scores.data<float>() + i * count;
+          selected[static_cast<size_t>(i)] =
+              select(boxes.data<float>() + i / classes * count * 4, score, count, limit, iou, has_least, least);
         }
-        std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t k) { return score[i] > score[k]; });
-        kept.clear();
-        for (int64_t i : order) {
-          if (static_cast<int64_t>(kept.size()) >= limit) break;
-          const Box& box = prepared[static_cast<size_t>(i)];
-          if (std::any_of(kept.begin(), kept.end(), [&](const Box& other) { return overlaps(box, other, iou); })) continue;
-          kept.push_back(box);
-          selected.push_back({b, c, i});
-        }
+      });
+    }
+    int64_t total = 0;
+    for (const auto& indices : selected) total += static_cast<int64_t>(indices.size());
+    const MutableView y = context.output(0, DType::int64, {total, 3});
+    int64_t* row = y.data<int64_t>();
+    for (int64_t i = 0; i < batches * classes; ++i) {
+      for (int64_t index : selected[static_cast<size_t>(i)]) {
+        *row++ = i / classes;
+        *row++ = i % classes;
+        *row++ = index;
       }
     }
-    const MutableView y = context.output(0, DType::int64, {static_cast<int64_t>(selected.size()), 3});
-    for (size_t i = 0; i < selected.size(); ++i) std::copy(selected[i].begin(), selected[i].end(), y.data<int64_t>() + 3 * i);
     return {};
   }
 
  private:
+  /// Boxes [count, 4] of one image, scores of one class: the indices of those kept, by falling score.
+  std::vector<int64_t> select(const float* boxes, const float* scores, int64_t count, int64_t limit, float iou, bool has_least,
+                              float least) const {
+    std::vector<Candidate> candidates;
+    for (int64_t i = 0; i < count; ++i) {
+      if (!has_least || scores[i] > least) candidates.push_back({scores[i], i});
+    }
+    std::sort(candidates.begin(), candidates.end(), comes_before);
+    compute::BoxSet kept;
+    std::vector<int64_t> selected;
+    for (const Candidate& candidate : candidates) {
+      if (kept.size() >= limit) break;
+      const Box box = read_box(boxes + candidate.index * 4, op_.center_point_box);
+      if (kept.any_overlaps(box, iou)) continue;
+      kept.add(box);
+      selected.push_back(candidate.index);
+    }
+    return selected;
+  }
+
   static float scalar(RunContext& context, int input, float otherwise) {
     return context.has_input(input) && context.input(input).elements() > 0 ? element_as_float(context.input(input), 0) : otherwise;
   }
