@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "abi/key_values.h"
-#include "roundhouse/onnxruntime_c_api.h"
+#include "roundhouse/roundhouse_c_api.h"
 #include "tensor/value.h"
 
 /// How the threads of a pool are made: the caller's functions, or ours where they are null.
@@ -89,4 +89,6 @@ struct OrtRunOptions {
   bool profiling = false;
   std::basic_string<ORTCHAR_T> profile_prefix;
   OrtSyncStream* stream = nullptr;
+  RhNodeCallback node_callback = nullptr;
+  void* node_callback_state = nullptr;
 };

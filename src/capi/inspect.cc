@@ -5,6 +5,7 @@
 #include "capi/guard.h"
 #include "graph/graph.h"
 #include "onnx/reader.h"
+#include "onnx/writer.h"
 #include "ops/inference.h"
 #include "providers/cpu/kernel.h"
 #include "roundhouse/roundhouse_c_api.h"
@@ -68,9 +69,27 @@ nlohmann::json inspect(const std::string& path) {
   return report;
 }
 
+void expose_values(const std::string& from, const std::string& to) {
+  Model model = onnx::read_model(from);
+  Graph& graph = *model.graph;
+  infer_types(graph);
+  for (NodeId id : graph.topological_order()) {
+    for (ValueId value : graph.node(id).outputs) {
+      if (value != kNoValue && !graph.value(value).is_output && graph.value(value).type.is_tensor()) graph.add_output(value);
+    }
+  }
+  constexpr size_t kExternalBytes = 1024;
+  onnx::write_model_file(model, to, kExternalBytes);
+}
+
 }  // namespace
 
 }  // namespace rh::capi
+
+OrtStatus* ORT_API_CALL RhExposeValues(const ORTCHAR_T* from, const ORTCHAR_T* to) {
+  using namespace rh::capi;
+  return guard([&] { expose_values(&checked(from, "from"), &checked(to, "to")); });
+}
 
 OrtStatus* ORT_API_CALL RhInspectModel(const ORTCHAR_T* path, OrtAllocator* allocator, char** json) {
   using namespace rh::capi;

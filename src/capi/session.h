@@ -45,4 +45,7 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* optio
 /// The same of a run; null gives the defaults. Refers to `options`.
 RunOptions run_options(const OrtRunOptions* options);
 
+/// Tells a caller's function of each step.
+std::shared_ptr<RunObserver> node_callback_observer(RhNodeCallback callback, void* state);
+
 }  // namespace rh::capi

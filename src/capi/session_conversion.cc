@@ -87,6 +87,7 @@ RunOptions run_options(const OrtRunOptions* given) {
   options.terminate = &given->terminate;
   const char* needed = given->config.find("roundhouse.only_execute_path_to_fetches");
   options.only_execute_path_to_fetches = needed && std::string_view(needed) == "1";
+  if (given->node_callback) options.observer = node_callback_observer(given->node_callback, given->node_callback_state);
   return options;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "session/observer.h"
 #include "session/profiler.h"
 
 namespace rh {
@@ -177,8 +178,26 @@ Status locate(const Status& status, const Frame& frame, const Step& step) {
   return Status(Error(status.code(), std::move(message), step.node->where()));
 }
 
+Status run_watched(Frame& frame, const Step& step, StepContext& context) {
+  const auto begin = std::chrono::steady_clock::now();
+  Status status = step.kernel->run(context);
+  const auto end = std::chrono::steady_clock::now();
+  if (!status.ok()) return status;
+  const Plan& plan = frame.plan();
+  InlineVector<const Value*, 8> outputs;
+  for (int32_t o = 0; o < step.output_count; ++o) {
+    const int32_t slot = plan.step_outputs[static_cast<size_t>(step.first_output + o)];
+    outputs.push_back(slot == kNoSlot ? nullptr : &frame.value(slot));
+  }
+  const std::span<const Value* const> made(outputs.begin(), outputs.size());
+  frame.controls().observer->after_step(
+      {*plan.graph, *step.node, step.provider, frame.inputs_of(step), made, frame.controls().depth, begin, end});
+  return status;
+}
+
 Status run_step(Frame& frame, const Step& step) {
   StepContext context(frame, step);
+  if (frame.controls().observer) return run_watched(frame, step, context);
   Profiler* profiler = frame.controls().profiler;
   if (!profiler) return step.kernel->run(context);
   const uint64_t begin = profiler->now_us();
@@ -274,6 +293,7 @@ Status SubplanRunner::run(std::span<const Value> inputs, std::span<Value> output
   for (Value& output : outputs) output = Value();
   controls_ = enclosing_.controls();
   controls_.steps = nullptr;
+  ++controls_.depth;
   return execute(frame_, inputs_, outputs, controls_, Level::subgraph);
 }
 

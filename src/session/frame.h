@@ -12,6 +12,7 @@
 namespace rh {
 
 class Profiler;
+class RunObserver;
 class SubplanRunner;
 
 /// What a run is told besides its values; subgraphs run under the same.
@@ -20,6 +21,8 @@ struct RunControls {
   const std::atomic<bool>* terminate = nullptr;  ///< null: never
   Profiler* profiler = nullptr;                  ///< null: off
   const std::vector<bool>* steps = nullptr;      ///< of the main graph: those to execute; null: all
+  RunObserver* observer = nullptr;               ///< null: nobody watches
+  int depth = 0;                                 ///< of the graph that runs: 0 is the main graph
 
   bool cancelled() const { return terminate && terminate->load(std::memory_order_relaxed); }
 };

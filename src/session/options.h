@@ -14,6 +14,8 @@
 
 namespace rh {
 
+class RunObserver;
+
 /// The numbers are those of GraphOptimizationLevel.
 enum class OptimizationLevel : int { none = 0, basic = 1, extended = 2, layout = 3, all = 99 };
 
@@ -93,6 +95,7 @@ struct RunOptions {
   const std::atomic<bool>* terminate = nullptr;
   /// Leave out the nodes on which none of the outputs asked for depends.
   bool only_execute_path_to_fetches = false;
+  std::shared_ptr<RunObserver> observer;  ///< is told of each step; null: nobody
 };
 
 /// Throws Error{invalid_argument} where a "roundhouse." key or its value is unknown, or a number is malformed; folds the entries that

@@ -70,7 +70,7 @@ struct Session::Impl {
              std::span<const char* const> output_names, std::span<Value> results) {
     RH_RETURN_IF_ERROR(signature.feed(state, input_names, values));
     RH_RETURN_IF_ERROR(signature.ask(state, output_names, results));
-    RunControls controls{threads.parallel, run_options.terminate, profiler.get(), nullptr};
+    RunControls controls{threads.parallel, run_options.terminate, profiler.get(), nullptr, run_options.observer.get()};
     if (run_options.only_execute_path_to_fetches) {
       mark_needed_steps(*compiled.plan, state);
       controls.steps = &state.steps;

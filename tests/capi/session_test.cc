@@ -166,6 +166,47 @@ TEST_F(SessionTest, SaysWhichProviderTookWhat) {
   EXPECT_EQ(json["nodes"][0]["provider"], "CPUExecutionProvider");
 }
 
+struct Seen {
+  std::vector<std::string> nodes;
+  std::vector<std::vector<float>> outputs;
+};
+
+void ORT_API_CALL note_node(void* state, const RhNodeRun* node) {
+  auto& seen = *static_cast<Seen*>(state);
+  const OrtValue* value = node->outputs[0];
+  const void* data = nullptr;
+  OrtTensorTypeAndShapeInfo* info = nullptr;
+  size_t count = 0;
+  Ort::ThrowOnError(Ort::GetApi().GetTensorData(value, &data));
+  Ort::ThrowOnError(Ort::GetApi().GetTensorTypeAndShape(value, &info));
+  Ort::ThrowOnError(Ort::GetApi().GetTensorShapeElementCount(info, &count));
+  Ort::GetApi().ReleaseTensorTypeAndShapeInfo(info);
+  const float* first = static_cast<const float*>(data);
+  seen.outputs.emplace_back(first, first + count);
+  seen.nodes.push_back(std::string(node->name) + " " + node->op_type + " " + node->provider + " " + node->output_names[0] + " for " +
+                       node->originals[0] + (node->end_ns >= node->begin_ns && node->depth == 0 && node->flops < 0 ? "" : "?"));
+}
+
+TEST_F(SessionTest, TellsACallbackOfEachNode) {
+  if (!Library::get().ours) GTEST_SKIP();
+  const auto set = reinterpret_cast<decltype(&RhRunOptionsSetNodeCallback)>(dlsym(Library::get().handle, "RhRunOptionsSetNodeCallback"));
+  Ort::Session session = load(add_relu_model());
+  Ort::RunOptions run;
+  Seen seen;
+  Ort::ThrowOnError(set(run, note_node, &seen));
+  const char* inputs[] = {"x"};
+  const char* outputs[] = {"z"};
+  const Ort::Value value = tensor(x, {2, 3});
+  EXPECT_EQ(floats(session.Run(run, inputs, &value, 1, outputs, 1)[0]), kRelu);
+  EXPECT_EQ(seen.nodes,
+            (std::vector<std::string>{"y_node Add CPUExecutionProvider y for y_node", "z_node Relu CPUExecutionProvider z for z_node"}));
+  EXPECT_EQ(seen.outputs, (std::vector<std::vector<float>>{kSum, kRelu}));
+  Ort::ThrowOnError(set(run, nullptr, nullptr));
+  session.Run(run, inputs, &value, 1, outputs, 1);
+  EXPECT_EQ(seen.nodes.size(), 2u);
+  EXPECT_EQ(code_of(set(nullptr, note_node, &seen)), ORT_INVALID_ARGUMENT);
+}
+
 TEST_F(SessionTest, InitializersMayBeGiven) {
   Ort::Session session = load(add_relu_model());
   std::vector<float> w{10, 20, 30};
