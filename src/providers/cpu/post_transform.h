@@ -1,0 +1,11 @@
+#pragma once
+
+#include "ops/ml/post_transform.h"
+
+namespace rh::cpu {
+
+/// Transforms the `count` scores of one row in place: each for logistic and probit, together for softmax and softmax_zero (scores of 0
+/// stay).
+void apply_post_transform(ops::PostTransform transform, double* scores, int64_t count);
+
+}  // namespace rh::cpu
