@@ -106,9 +106,9 @@ void time_conv(int64_t in, int64_t out, int64_t groups, int64_t size, int64_t ke
   const std::vector<float> x = random_floats(in * w.input_size()), weights = random_floats(out * in / groups * w.kernel_size());
   const std::vector<float> bias = random_floats(out);
   std::vector<float> y(static_cast<size_t>(out * w.output_size()));
-  const Convolution conv({in, out, groups}, w, weights.data(), bias.data(), {});
+  const Convolution<float> conv({in, out, groups}, w, weights.data(), bias.data(), {});
   time_case(name, 2.0 * out * w.output_size() * (in / groups) * w.kernel_size(),
-            [&] { conv.run(w, 1, x.data(), nullptr, y.data(), nullptr, parallel); });
+            [&] { conv.run(w, 1, x.data(), nullptr, y.data(), parallel); });
 }
 
 void time_pool(int64_t planes, int64_t size, int64_t kernel, int64_t stride, int64_t pad) {

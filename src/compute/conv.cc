@@ -6,19 +6,36 @@
 #include "compute/conv_impl.h"
 
 namespace rh::compute {
+namespace {
 
+template <typename S>
+const ConvKernels<Computed<S>, Code<S>>& kernels_of(const ConvTable& table) {
+  if constexpr (std::is_same_v<S, float>) return table.of_float;
+  if constexpr (std::is_same_v<S, double>) return table.of_double;
+  if constexpr (std::is_same_v<S, Float16>) return table.of_half;
+  if constexpr (std::is_same_v<S, BFloat16>) return table.of_bfloat;
+}
+
+}  // namespace
+
+template <typename S>
+const ConvKernels<Computed<S>, Code<S>>& conv_kernels() {
 #if defined(__x86_64__) || defined(_M_X64)
-const ConvKernels& conv_kernels() {
   const CpuFeatures& cpu = cpu_features();
-  return cpu.avx512 ? kAvx512Conv : cpu.avx2 ? kAvx2Conv : kGenericConv;
-}
-const ConvKernels& conv_kernels_for_width(int64_t columns) {
-  return columns == 2 * kAvx512Conv.lanes ? kAvx512Conv : columns == 2 * kAvx2Conv.lanes ? kAvx2Conv : kGenericConv;
-}
-#else
-const ConvKernels& conv_kernels() { return kGenericConv; }
-const ConvKernels& conv_kernels_for_width(int64_t) { return kGenericConv; }
+  if (cpu.avx512) return kernels_of<S>(kAvx512Conv);
+  if (cpu.avx2) return kernels_of<S>(kAvx2Conv);
 #endif
+  return kernels_of<S>(kGenericConv);
+}
+
+template <typename S>
+const ConvKernels<Computed<S>, Code<S>>& conv_kernels_for_width([[maybe_unused]] int64_t columns) {
+#if defined(__x86_64__) || defined(_M_X64)
+  if (columns == 2 * kernels_of<S>(kAvx512Conv).lanes) return kernels_of<S>(kAvx512Conv);
+  if (columns == 2 * kernels_of<S>(kAvx2Conv).lanes) return kernels_of<S>(kAvx2Conv);
+#endif
+  return kernels_of<S>(kGenericConv);
+}
 
 Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::infinity()), high(std::numeric_limits<float>::infinity()) {
   switch (activation.kind) {
@@ -32,25 +49,43 @@ Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::in
   }
 }
 
-Convolution::Convolution(const ConvChannels& channels, const Window& window, const float* weights, const float* bias,
-                         const Activation& activation) {
+template <typename T>
+Convolution<T>::Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias,
+                            const Activation& activation) {
   const bool depthwise = channels.groups == channels.in && channels.in == channels.out && channels.groups > 1;
-  impl_ = (depthwise ? make_depthwise : make_conv_gemm)(channels, window, weights, bias, activation);
+  impl_ = (depthwise ? make_depthwise<T> : make_conv_gemm<T>)(channels, window, weights, bias, activation);
 }
 
-Convolution::~Convolution() = default;
-Convolution::Convolution(Convolution&&) noexcept = default;
-Convolution& Convolution::operator=(Convolution&&) noexcept = default;
+template <typename T>
+Convolution<T>::~Convolution() = default;
+template <typename T>
+Convolution<T>::Convolution(Convolution&&) noexcept = default;
+template <typename T>
+Convolution<T>& Convolution<T>::operator=(Convolution&&) noexcept = default;
 
-size_t Convolution::scratch_bytes(const Window&, int64_t, int) const { return 0; }
-
-void Convolution::run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, void*,
-                      const Parallel& parallel) const {
+template <typename T>
+void Convolution<T>::run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel) const {
   if (batch <= 0 || window.output_size() <= 0) return;
   impl_->run({window, batch, x, residual, y}, parallel);
 }
 
-size_t Convolution::weight_bytes() const { return impl_->weight_bytes(); }
-const char* Convolution::variant() const { return impl_->variant(); }
+template <typename T>
+size_t Convolution<T>::weight_bytes() const {
+  return impl_->weight_bytes();
+}
+template <typename T>
+const char* Convolution<T>::variant() const {
+  return impl_->variant();
+}
+
+#define RH_INSTANTIATE(T)                                                               \
+  template const ConvKernels<Computed<T>, Code<T>>& conv_kernels<T>();                  \
+  template const ConvKernels<Computed<T>, Code<T>>& conv_kernels_for_width<T>(int64_t); \
+  template class Convolution<T>;
+RH_INSTANTIATE(float)
+RH_INSTANTIATE(double)
+RH_INSTANTIATE(Float16)
+RH_INSTANTIATE(BFloat16)
+#undef RH_INSTANTIATE
 
 }  // namespace rh::compute

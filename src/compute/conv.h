@@ -31,24 +31,21 @@ struct ConvChannels {
   int64_t groups = 1;
 };
 
-/// A float convolution whose weights are known at load: X [batch, in, spatial...] -> Y [batch, out, spatial...], row-major.
-/// y = activation(conv(x) + bias + residual).
+/// A convolution whose weights are known beforehand: X [batch, in, spatial...] -> Y [batch, out, spatial...], row-major.
+/// y = activation(conv(x) + bias + residual), T out of float, double (no activations but relu and clip), Float16 and BFloat16: these are
+/// widened where they are gathered, summed in float and rounded once; their weights stay narrow.
+template <typename T>
 class Convolution {
  public:
   /// `bias` has channels.out values or is null. `window` gives kernel, stride and dilation; its input, output and pads are not looked at.
   /// The weights are copied.
-  Convolution(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, const Activation& activation);
+  Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, const Activation& activation);
   ~Convolution();
   Convolution(Convolution&&) noexcept;
   Convolution& operator=(Convolution&&) noexcept;
 
-  /// Bytes of scratch memory, 64-byte aligned, that run() needs for these sizes with up to `threads` threads: 0 for the variants there are,
-  /// whose threads each pack into memory of their own that is kept for later calls.
-  size_t scratch_bytes(const Window& window, int64_t batch, int threads) const;
-
-  /// `residual` has the shape of y or is null; it may be y itself. `scratch` may be null where scratch_bytes is 0.
-  void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, void* scratch,
-           const Parallel& parallel) const;
+  /// `residual` has the shape of y or is null; it may be y itself. Threads pack into memory of their own that is kept for later calls.
+  void run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel) const;
 
   size_t weight_bytes() const;
   /// "depthwise" or "gemm": for reports.

@@ -3,6 +3,6 @@
 
 namespace rh::compute {
 
-extern const ConvKernels kAvx2Conv = conv_kernels<Float>();
+extern const ConvTable kAvx2Conv = conv_table<Float, Double>();
 
 }  // namespace rh::compute

@@ -9,28 +9,31 @@ namespace {
 
 /// Each plane is first copied into a padded buffer whose rows are split by column modulo the stride, so that every kernel position
 /// reads contiguous floats without any bound to look at.
-class Depthwise final : public Convolution::Impl {
+template <typename S>
+class Depthwise final : public Convolution<S>::Impl {
+  using T = Computed<S>;
+
  public:
-  Depthwise(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, const Activation& activation)
-      : channels_(channels.in), window_(window), activation_(activation), clamp_(activation), kernels_(conv_kernels()) {
+  Depthwise(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, const Activation& activation)
+      : channels_(channels.in), window_(window), activation_(activation), clamp_(activation), kernels_(conv_kernels<S>()) {
     weights_.assign(weights, weights + channels.in * window.kernel_size());
     if (bias) bias_.assign(bias, bias + channels.in);
   }
 
-  size_t weight_bytes() const override { return weights_.size() * sizeof(float); }
+  size_t weight_bytes() const override { return weights_.size() * sizeof(T); }
   const char* variant() const override { return "depthwise"; }
 
-  void run(const ConvCall& call, const Parallel& parallel) const override {
+  void run(const ConvCall<S>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
     const double taps = static_cast<double>(window_.kernel_size()), outputs = static_cast<double>(w.output_size());
     const Cost cost{.bytes = 8.0 * static_cast<double>(w.input_size()) + 4 * outputs, .operations = 0.3 * taps * outputs};
     const Layout layout(window_, w, kernels_.lanes);
     parallel.for_range(call.batch * channels_, cost, [&](Range planes) {
       char* memory = static_cast<char*>(thread_scratch(ScratchSlot::packed_right, layout.bytes()));
-      float* padded = reinterpret_cast<float*>(memory);
-      int64_t* offsets = reinterpret_cast<int64_t*>(memory + layout.floats * sizeof(float));
+      T* padded = reinterpret_cast<T*>(memory);
+      int64_t* offsets = reinterpret_cast<int64_t*>(memory + layout.elements * sizeof(T));
       layout.tap_offsets(window_, offsets);
-      std::memset(padded, 0, layout.floats * sizeof(float));
+      std::memset(padded, 0, layout.elements * sizeof(T));
       for (int64_t plane = planes.begin; plane < planes.end; ++plane) {
         layout.copy_in(kernels_, w, call.x + plane * w.input_size(), padded);
         run_plane(call, layout, plane, padded, offsets);
@@ -39,10 +42,12 @@ class Depthwise final : public Convolution::Impl {
   }
 
  private:
+  using Kernels = ConvKernels<T, Code<S>>;
+
   /// The padded buffer: [depth][height][stride phases][phase width].
   struct Layout {
     int64_t depth, height, phases, phase_width, row;
-    size_t floats;
+    size_t elements;
     int64_t taps;
 
     Layout(const Window& kernel, const Window& w, int64_t lanes) : phases(kernel.stride[2]), taps(kernel.kernel_size()) {
@@ -54,9 +59,9 @@ class Depthwise final : public Convolution::Impl {
       height = extent(1);
       phase_width = (extent(2) + phases - 1) / phases;
       row = phases * phase_width;
-      floats = static_cast<size_t>((depth * height * row + 4 * lanes + 15) / 16 * 16);
+      elements = static_cast<size_t>((depth * height * row + 4 * lanes + 15) / 16 * 16);
     }
-    size_t bytes() const { return floats * sizeof(float) + static_cast<size_t>(taps) * sizeof(int64_t); }
+    size_t bytes() const { return elements * sizeof(T) + static_cast<size_t>(taps) * sizeof(int64_t); }
 
     int64_t position(int64_t d, int64_t h, int64_t column) const {
       return (d * height + h) * row + column % phases * phase_width + column / phases;
@@ -68,74 +73,94 @@ class Depthwise final : public Convolution::Impl {
           for (int64_t c = 0; c < k.kernel[2]; ++c) *offsets++ = position(d * k.dilation[0], h * k.dilation[1], c * k.dilation[2]);
     }
 
-    void copy_in(const ConvKernels& kernels, const Window& w, const float* x, float* padded) const {
+    void copy_in(const Kernels& kernels, const Window& w, const S* x, T* padded) const {
       for (int64_t d = 0; d < w.input[0]; ++d) {
         if (phases == 1) {
-          float* to = padded + ((d + w.pad_begin[0]) * height + w.pad_begin[1]) * row + w.pad_begin[2];
-          kernels.copy_rows(x, w.input[1], w.input[2], to, row);
+          T* to = padded + ((d + w.pad_begin[0]) * height + w.pad_begin[1]) * row + w.pad_begin[2];
+          kernels.copy_rows(codes(x), w.input[1], w.input[2], to, row);
           x += w.input[1] * w.input[2];
           continue;
         }
         for (int64_t h = 0; h < w.input[1]; ++h, x += w.input[2]) {
-          float* to = padded + ((d + w.pad_begin[0]) * height + h + w.pad_begin[1]) * row;
+          T* to = padded + ((d + w.pad_begin[0]) * height + h + w.pad_begin[1]) * row;
           copy_row(kernels, x, w.input[2], w.pad_begin[2], to);
         }
       }
     }
 
-    void copy_row(const ConvKernels& kernels, const float* x, int64_t width, int64_t pad, float* to) const {
+    void copy_row(const Kernels& kernels, const S* x, int64_t width, int64_t pad, T* to) const {
       int64_t i = 0;
       if (phases == 2) {
         if (pad % 2 == 1 && width > 0) {
-          to[phase_width + pad / 2] = x[0];
+          to[phase_width + pad / 2] = static_cast<T>(x[0]);
           i = 1;
         }
         const int64_t pairs = (width - i) / 2, at = (pad + i) / 2;
-        kernels.split_pairs(x + i, pairs, to + at, to + phase_width + at);
+        kernels.split_pairs(codes(x + i), pairs, to + at, to + phase_width + at);
         i += 2 * pairs;
       }
-      for (; i < width; ++i) to[(pad + i) % phases * phase_width + (pad + i) / phases] = x[i];
+      for (; i < width; ++i) to[(pad + i) % phases * phase_width + (pad + i) / phases] = static_cast<T>(x[i]);
     }
   };
 
-  void run_plane(const ConvCall& call, const Layout& layout, int64_t plane, const float* padded, const int64_t* offsets) const {
+  void run_plane(const ConvCall<S>& call, const Layout& layout, int64_t plane, const T* padded, const int64_t* offsets) const {
     const Window& w = call.window;
-    const int64_t channel = plane % channels_;
-    float* y = call.y + plane * w.output_size();
-    DepthwiseArgs p{};
+    const int64_t channel = plane % channels_, outputs = w.output_size();
+    constexpr bool kNarrow = !std::is_same_v<S, T>;
+    T* wide = kNarrow ? static_cast<T*>(thread_scratch(ScratchSlot::row, static_cast<size_t>(2 * outputs) * sizeof(T))) : nullptr;
+    T* y;
+    if constexpr (kNarrow)
+      y = wide;
+    else
+      y = call.y + plane * outputs;
+    const T* residual = call.residual ? widened(call.residual + plane * outputs, kNarrow ? wide + outputs : nullptr, outputs) : nullptr;
+    DepthwiseArgs<T> p{};
     p.offsets = offsets;
     p.weights = weights_.data() + channel * layout.taps;
     p.taps = layout.taps;
     p.bias = bias_.empty() ? 0 : bias_[static_cast<size_t>(channel)];
-    p.low = clamp_.low;
-    p.high = clamp_.high;
+    p.low = static_cast<T>(clamp_.low);
+    p.high = static_cast<T>(clamp_.high);
     p.width = w.output[2];
     p.rows = w.output[1];
     p.x_row = window_.stride[1] * layout.row;
+    p.x_line = window_.dilation[1] * layout.row;
+    const bool lines = p.x_row == p.x_line || p.x_row == 2 * p.x_line;
+    p.lines = window_.kernel[0] == 1 && lines ? window_.kernel[1] : 0;
     for (int64_t d = 0; d < w.output[0]; ++d) {
       const int64_t at = d * w.output[1] * w.output[2];
       p.x = padded + d * window_.stride[0] * layout.height * layout.row;
       p.y = y + at;
-      if (call.residual) p.residual = call.residual + plane * w.output_size() + at;
+      if (residual) p.residual = residual + at;
       kernels_.depthwise(p);
     }
-    if (clamp_.activates) activate(activation_, y, y, w.output_size());
+    if (clamp_.activates) activate_values(activation_, y, outputs);
+    if constexpr (kNarrow) narrow(y, call.y + plane * outputs, outputs);
   }
 
   const int64_t channels_;
   const Window window_;
   const Activation activation_;
   const Clamp clamp_;
-  const ConvKernels& kernels_;
-  std::vector<float> weights_;
-  std::vector<float> bias_;
+  const Kernels& kernels_;
+  std::vector<T> weights_;
+  std::vector<T> bias_;
 };
 
 }  // namespace
 
-std::unique_ptr<Convolution::Impl> make_depthwise(const ConvChannels& channels, const Window& window, const float* weights,
-                                                  const float* bias, const Activation& activation) {
-  return std::make_unique<Depthwise>(channels, window, weights, bias, activation);
+template <typename S>
+std::unique_ptr<typename Convolution<S>::Impl> make_depthwise(const ConvChannels& channels, const Window& window, const S* weights,
+                                                              const S* bias, const Activation& activation) {
+  return std::make_unique<Depthwise<S>>(channels, window, weights, bias, activation);
 }
+
+#define RH_INSTANTIATE(S) \
+  template std::unique_ptr<Convolution<S>::Impl> make_depthwise(const ConvChannels&, const Window&, const S*, const S*, const Activation&);
+RH_INSTANTIATE(float)
+RH_INSTANTIATE(double)
+RH_INSTANTIATE(Float16)
+RH_INSTANTIATE(BFloat16)
+#undef RH_INSTANTIATE
 
 }  // namespace rh::compute

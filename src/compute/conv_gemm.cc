@@ -12,15 +12,19 @@ constexpr int64_t kMaxColumns = 32;  // of a panel, of any instruction set
 
 /// Output pixels as columns, weights as rows. k counts kernel positions first and input channels within each, so that what a kernel
 /// position means for the pixels of a panel is worked out once for all channels.
-class ConvGemm final : public Convolution::Impl {
+template <typename S>
+class ConvGemm final : public Convolution<S>::Impl {
+  using T = Computed<S>;
+  static constexpr bool kNarrow = !std::is_same_v<S, T>;
+
  public:
-  ConvGemm(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, const Activation& activation)
+  ConvGemm(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, const Activation& activation)
       : channels_(channels),
         window_(window),
         activation_(activation),
         clamp_(activation),
-        kernels_(micro_kernels<float>()),
-        gather_(conv_kernels_for_width(kernels_.columns)),
+        kernels_(micro_kernels<T>()),
+        gather_(conv_kernels_for_width<S>(kernels_.columns)),
         in_(channels.in / channels.groups),
         out_(channels.out / channels.groups),
         k_(in_ * window.kernel_size()),
@@ -29,10 +33,10 @@ class ConvGemm final : public Convolution::Impl {
     pack(weights);
   }
 
-  size_t weight_bytes() const override { return weights_.size() * sizeof(float); }
+  size_t weight_bytes() const override { return weights_.size() * sizeof(S); }
   const char* variant() const override { return "gemm"; }
 
-  void run(const ConvCall& call, const Parallel& parallel) const override {
+  void run(const ConvCall<S>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
     const int64_t pixels = w.output_size(), panels = (pixels + kernels_.columns - 1) / kernels_.columns;
     const int64_t products = call.batch * channels_.groups;
@@ -41,7 +45,7 @@ class ConvGemm final : public Convolution::Impl {
     Grid grid;
     if (products < 4 * threads) {
       const double gathering = pointwise(w) ? 1 : 4;
-      grid = choose_grid(chunks_, panels, m * n * k, m * k * sizeof(float), gathering * n * k * sizeof(float), threads);
+      grid = choose_grid(chunks_, panels, m * n * k, m * k * sizeof(S), gathering * n * k * sizeof(T), threads);
     }
     const Cost cost{.bytes = 0, .operations = 0.25 * m * n * k / static_cast<double>(grid.pieces())};
     const auto piece = [&](int64_t i) { run_piece(call, i / grid.pieces(), grid, i % grid.pieces(), panels); };
@@ -59,10 +63,10 @@ class ConvGemm final : public Convolution::Impl {
     return true;
   }
 
-  void pack(const float* weights) {
+  void pack(const S* weights) {
     const int64_t taps = window_.kernel_size();
-    weights_.resize(static_cast<size_t>(channels_.out * k_ + kernels_.lanes));  // run_one_pixel reads whole vectors
-    float* to = weights_.data();
+    weights_.resize(static_cast<size_t>(channels_.out * k_ + kernels_.columns));  // run_one_pixel reads whole vectors
+    S* to = weights_.data();
     for (int64_t g = 0; g < channels_.groups; ++g) {
       for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
         const Part rows = part_of(out_, chunks_, chunk);
@@ -73,13 +77,17 @@ class ConvGemm final : public Convolution::Impl {
     }
   }
 
-  void run_piece(const ConvCall& call, int64_t product, const Grid& grid, int64_t index, int64_t panels) const {
+  static T* memory(ScratchSlot slot, int64_t count) {
+    return static_cast<T*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(T) + 64));  // whole vectors are read
+  }
+
+  void run_piece(const ConvCall<S>& call, int64_t product, const Grid& grid, int64_t index, int64_t panels) const {
     const Part chunks = part_of(chunks_, grid.rows, index / grid.columns);
     const Part columns = part_of(panels, grid.columns, index % grid.columns);
     if (chunks.size == 0) return;
     const Window& w = call.window;
     const int64_t group = product % channels_.groups, image = product / channels_.groups;
-    const float* x = call.x + (image * channels_.in + group * in_) * w.input_size();
+    const S* x = call.x + (image * channels_.in + group * in_) * w.input_size();
     const int64_t out_plane = image * channels_.out + group * out_;
     if (panels == 1 && pointwise(w) && w.output_size() == 1) return run_one_pixel(call, x, group, out_plane, chunks);
     for (int64_t first = columns.begin; first < columns.begin + columns.size; first += kGroupPanels) {
@@ -89,86 +97,114 @@ class ConvGemm final : public Convolution::Impl {
   }
 
   /// A matrix times a vector: a chunk of weights takes the right side, whose columns are then output channels.
-  void run_one_pixel(const ConvCall& call, const float* x, int64_t group, int64_t out_plane, const Part& chunks) const {
+  void run_one_pixel(const ConvCall<S>& call, const S* x, int64_t group, int64_t out_plane, const Part& chunks) const {
+    T* wide = kNarrow ? memory(ScratchSlot::packed_right, k_ * (kernels_.rows + 1) + 2 * kernels_.rows) : nullptr;
+    const T* left = widened(x, wide, k_);
     for (int64_t chunk = chunks.begin; chunk < chunks.begin + chunks.size; ++chunk) {
       const Part rows = part_of(out_, chunks_, chunk);
-      MicroArgs<float> p{};
+      S* y = call.y + out_plane + rows.begin;
+      MicroArgs<T> p{};
       p.k = k_;
-      p.a = x;
+      p.a = left;
       p.a_k = 1;
-      p.b = weights_.data() + (group * out_ + rows.begin) * k_;
       p.b_k = rows.size;
-      p.c = call.y + out_plane + rows.begin;
       p.columns = rows.size;
       p.alpha = 1;
-      p.low = clamp_.low;
-      p.high = clamp_.high;
+      p.low = static_cast<T>(clamp_.low);
+      p.high = static_cast<T>(clamp_.high);
       if (!bias_.empty()) p.column_bias = bias_.data() + group * out_ + rows.begin;
-      if (call.residual) p.residual = call.residual + out_plane + rows.begin;
       p.residual_scale = 1;
-      kernels_.one[1](p);
-      if (clamp_.activates) activate(activation_, p.c, p.c, rows.size);
+      const S* weights = weights_.data() + (group * out_ + rows.begin) * k_;
+      T* ends = kNarrow ? wide + k_ : nullptr;
+      p.b = widened(weights, kNarrow ? ends + 2 * kernels_.rows : nullptr, k_ * rows.size);
+      if (call.residual) p.residual = widened(call.residual + out_plane + rows.begin, kNarrow ? ends + kernels_.rows : nullptr, rows.size);
+      if constexpr (kNarrow)
+        p.c = ends;
+      else
+        p.c = y;
+      (rows.size <= kernels_.lanes ? kernels_.one : kernels_.two)[1](p);
+      if (clamp_.activates) activate_values(activation_, p.c, rows.size);
+      if constexpr (kNarrow) narrow(p.c, y, rows.size);
     }
   }
 
-  void run_group(const ConvCall& call, const float* x, int64_t group, int64_t out_plane, const Part& chunks, int64_t first,
+  /// Where the sums of a group of panels stand until they are finished: in y itself, or in memory of the thread.
+  struct Sums {
+    T* at;
+    int64_t stride;
+  };
+
+  Sums sums_of(const ConvCall<S>& call, int64_t first_row, int64_t rows, int64_t column, int64_t columns) const {
+    const int64_t pixels = call.window.output_size();
+    if constexpr (kNarrow) {
+      T* sums = memory(ScratchSlot::row, rows * columns);
+      for (int64_t row = 0; call.residual && row < rows; ++row)
+        widen(call.residual + (first_row + row) * pixels + column, sums + row * columns, columns);
+      return {sums, columns};
+    } else {
+      return {call.y + first_row * pixels + column, pixels};
+    }
+  }
+
+  void run_group(const ConvCall<S>& call, const S* x, int64_t group, int64_t out_plane, const Part& chunks, int64_t first,
                  int64_t end) const {
     const Window& w = call.window;
     const int64_t pixels = w.output_size(), width = kernels_.columns;
     const int64_t blocks = std::max<int64_t>(1, (k_ + kBlockK - 1) / kBlockK);
-    const int64_t panel_floats = (k_ / blocks + 1) * width + kernels_.lanes;  // a vector of slack: see Segment
-    float* buffer = static_cast<float*>(
-        thread_scratch(ScratchSlot::packed_right, static_cast<size_t>((end - first) * panel_floats + width) * sizeof(float)));
+    const int64_t panel_size = (k_ / blocks + 1) * width + kernels_.lanes;  // a vector of slack: see Segment
+    T* buffer = memory(ScratchSlot::packed_right, (end - first) * panel_size + width);
+    const Part last_chunk = part_of(out_, chunks_, chunks.begin + chunks.size - 1);
+    const int64_t first_row = part_of(out_, chunks_, chunks.begin).begin, row_count = last_chunk.begin + last_chunk.size - first_row;
+    const int64_t first_column = first * width, columns = std::min(pixels, end * width) - first_column;
+    const Sums sums = sums_of(call, out_plane + first_row, row_count, first_column, columns);
+    const T* residual = nullptr;
+    if constexpr (!kNarrow) residual = call.residual ? call.residual + (out_plane + first_row) * pixels + first_column : nullptr;
     for (int64_t block = 0; block < blocks; ++block) {
       const Part ks = part_of(k_, blocks, block);
-      for (int64_t panel = first; panel < end; ++panel) fill_panel(w, x, panel * width, ks, buffer + (panel - first) * panel_floats);
+      for (int64_t panel = first; panel < end; ++panel) fill_panel(w, x, panel * width, ks, buffer + (panel - first) * panel_size);
       for (int64_t i = 0; i < chunks.size; ++i) {
         const Part rows = part_of(out_, chunks_, chunks.begin + i);
-        MicroArgs<float> p{};
+        const S* weights = weights_.data() + (group * out_ + rows.begin) * k_ + ks.begin * rows.size;
+        MicroArgs<T> p{};
         p.k = ks.size;
-        p.a = weights_.data() + (group * out_ + rows.begin) * k_ + ks.begin * rows.size;
+        p.a = widened(weights, kNarrow ? memory(ScratchSlot::packed_left, ks.size * rows.size) : nullptr, ks.size * rows.size);
         p.a_row = 1;
         p.a_k = rows.size;
         p.b_k = width;
-        p.c_row = pixels;
+        p.c_row = sums.stride;
         p.alpha = 1;
-        p.beta = block == 0 ? 0 : 1;
-        const bool last = block == blocks - 1, with_residual = call.residual && (call.residual == call.y ? block == 0 : last);
-        p.low = last ? clamp_.low : -std::numeric_limits<float>::infinity();
-        p.high = last ? clamp_.high : std::numeric_limits<float>::infinity();
+        p.beta = block == 0 && !(kNarrow && call.residual) ? 0 : 1;
+        const bool last = block == blocks - 1, with_residual = residual && (call.residual == call.y ? block == 0 : last);
+        p.low = static_cast<T>(last ? clamp_.low : -std::numeric_limits<float>::infinity());
+        p.high = static_cast<T>(last ? clamp_.high : std::numeric_limits<float>::infinity());
         p.residual_row = pixels;
         p.residual_scale = 1;
         if (last && !bias_.empty()) p.row_bias = bias_.data() + group * out_ + rows.begin;
         for (int64_t panel = first; panel < end; ++panel) {
-          const int64_t column = panel * width, at = (out_plane + rows.begin) * pixels + column;
-          p.b = buffer + (panel - first) * panel_floats;
-          p.c = call.y + at;
-          p.columns = std::min(width, pixels - column);
-          p.residual = with_residual ? call.residual + at : nullptr;
+          const int64_t column = panel * width - first_column, row = rows.begin - first_row;
+          p.b = buffer + (panel - first) * panel_size;
+          p.c = sums.at + row * sums.stride + column;
+          p.columns = std::min(width, columns - column);
+          p.residual = with_residual ? residual + row * pixels + column : nullptr;
           (p.columns <= kernels_.lanes ? kernels_.one : kernels_.two)[rows.size](p);
         }
       }
     }
-    if (!clamp_.activates) return;
-    const int64_t begin = part_of(out_, chunks_, chunks.begin).begin;
-    const Part final_rows = part_of(out_, chunks_, chunks.begin + chunks.size - 1);
-    const int64_t column = first * width, count = std::min(pixels, end * width) - column;
-    for (int64_t row = begin; row < final_rows.begin + final_rows.size; ++row) {
-      float* y = call.y + (out_plane + row) * pixels + column;
-      activate(activation_, y, y, count);
+    if (!clamp_.activates && !kNarrow) return;
+    for (int64_t row = 0; row < row_count; ++row) {
+      T* from = sums.at + row * sums.stride;
+      if (clamp_.activates) activate_values(activation_, from, columns);
+      if constexpr (kNarrow) narrow(from, call.y + (out_plane + first_row + row) * pixels + first_column, columns);
     }
   }
 
   /// Rows [ks.begin, ks.begin + ks.size) of the panel of pixels that begins at `pixel`.
-  void fill_panel(const Window& w, const float* x, int64_t pixel, const Part& ks, float* panel) const {
+  void fill_panel(const Window& w, const S* x, int64_t pixel, const Part& ks, T* panel) const {
     const int64_t width = kernels_.columns, image = w.input_size();
     if (pointwise(w)) {
-      const float* from = x + ks.begin * image + pixel;
-      if (pixel + width <= image)
-        gather_.copy_panel(from, image, ks.size, panel);
-      else
-        pack_panel(from, image, false, ks.size, image - pixel, width, panel);
-      return;
+      const S* from = x + ks.begin * image + pixel;
+      if (pixel + width <= image) return gather_.copy_panel(codes(from), image, ks.size, panel);
+      if constexpr (!kNarrow) return pack_panel(from, image, false, ks.size, image - pixel, width, panel);
     }
     Run runs[kMaxColumns];
     const int64_t run_count = make_runs(w, pixel, runs);
@@ -176,7 +212,7 @@ class ConvGemm final : public Convolution::Impl {
     for (int64_t k = ks.begin; k < ks.begin + ks.size;) {
       const int64_t tap = k / in_, channel = k % in_, count = std::min(in_ - channel, ks.begin + ks.size - k);
       const int64_t made = make_segments(w, runs, run_count, tap, segments);
-      gather_.gather_panel(x + channel * image, image, count, window_.stride[2], segments, made, panel);
+      gather_.gather_panel(codes(x + channel * image), image, count, window_.stride[2], segments, made, panel);
       panel += count * width;
       k += count;
     }
@@ -236,18 +272,27 @@ class ConvGemm final : public Convolution::Impl {
   const Window window_;
   const Activation activation_;
   const Clamp clamp_;
-  const MicroKernels<float>& kernels_;
-  const ConvKernels& gather_;
+  const MicroKernels<T>& kernels_;
+  const ConvKernels<T, Code<S>>& gather_;
   const int64_t in_, out_, k_, chunks_;
-  std::vector<float> weights_;
-  std::vector<float> bias_;
+  std::vector<S> weights_;
+  std::vector<T> bias_;
 };
 
 }  // namespace
 
-std::unique_ptr<Convolution::Impl> make_conv_gemm(const ConvChannels& channels, const Window& window, const float* weights,
-                                                  const float* bias, const Activation& activation) {
-  return std::make_unique<ConvGemm>(channels, window, weights, bias, activation);
+template <typename S>
+std::unique_ptr<typename Convolution<S>::Impl> make_conv_gemm(const ConvChannels& channels, const Window& window, const S* weights,
+                                                              const S* bias, const Activation& activation) {
+  return std::make_unique<ConvGemm<S>>(channels, window, weights, bias, activation);
 }
+
+#define RH_INSTANTIATE(S) \
+  template std::unique_ptr<Convolution<S>::Impl> make_conv_gemm(const ConvChannels&, const Window&, const S*, const S*, const Activation&);
+RH_INSTANTIATE(float)
+RH_INSTANTIATE(double)
+RH_INSTANTIATE(Float16)
+RH_INSTANTIATE(BFloat16)
+#undef RH_INSTANTIATE
 
 }  // namespace rh::compute

@@ -3,6 +3,6 @@
 
 namespace rh::compute {
 
-extern const ConvKernels kGenericConv = conv_kernels<Float>();
+extern const ConvTable kGenericConv = conv_table<Float, Double>();
 
 }  // namespace rh::compute

@@ -1,17 +1,32 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "compute/conv.h"
 #include "compute/conv_micro.h"
+#include "compute/gemm.h"
 #include "compute/gemm_kernels.h"
+#include "compute/narrow_floats.h"
+#include "compute/scratch.h"
 
 namespace rh::compute {
 
-const ConvKernels& conv_kernels();
-/// Those that fit panels of `columns` columns.
-const ConvKernels& conv_kernels_for_width(int64_t columns);
+/// Elements of S as the micro-kernels see them.
+template <typename S>
+using Code = std::conditional_t<std::is_same_v<S, Float16>, HalfCode, std::conditional_t<std::is_same_v<S, BFloat16>, BFloatCode, S>>;
+
+/// The kernels for the processor at hand, or those that fit panels of `columns` columns.
+template <typename S>
+const ConvKernels<Computed<S>, Code<S>>& conv_kernels();
+template <typename S>
+const ConvKernels<Computed<S>, Code<S>>& conv_kernels_for_width(int64_t columns);
+
+template <typename S>
+const Code<S>* codes(const S* x) {
+  return reinterpret_cast<const Code<S>*>(x);
+}
 
 /// What relu and clip become inside the kernels; other activations are left to a pass of their own.
 struct Clamp {
@@ -22,26 +37,47 @@ struct Clamp {
 };
 
 /// One call of Convolution::run.
+template <typename S>
 struct ConvCall {
   const Window& window;
   int64_t batch;
-  const float* x;
-  const float* residual;
-  float* y;
+  const S* x;
+  const S* residual;
+  S* y;
 };
 
-struct Convolution::Impl {
+template <typename S>
+struct Convolution<S>::Impl {
   virtual ~Impl() = default;
-  virtual void run(const ConvCall& call, const Parallel& parallel) const = 0;
+  virtual void run(const ConvCall<S>& call, const Parallel& parallel) const = 0;
   virtual size_t weight_bytes() const = 0;
   virtual const char* variant() const = 0;
 };
 
 /// Every channel by itself: groups = in = out.
-std::unique_ptr<Convolution::Impl> make_depthwise(const ConvChannels& channels, const Window& window, const float* weights,
-                                                  const float* bias, const Activation& activation);
+template <typename S>
+std::unique_ptr<typename Convolution<S>::Impl> make_depthwise(const ConvChannels& channels, const Window& window, const S* weights,
+                                                              const S* bias, const Activation& activation);
 /// Everything else: the matrix product of the weights and of columns that are gathered a block at a time.
-std::unique_ptr<Convolution::Impl> make_conv_gemm(const ConvChannels& channels, const Window& window, const float* weights,
-                                                  const float* bias, const Activation& activation);
+template <typename S>
+std::unique_ptr<typename Convolution<S>::Impl> make_conv_gemm(const ConvChannels& channels, const Window& window, const S* weights,
+                                                              const S* bias, const Activation& activation);
+
+/// The activation over `count` values; double has none.
+template <typename T>
+void activate_values(const Activation& activation, T* y, int64_t count) {
+  if constexpr (std::is_same_v<T, float>) activate(activation, y, y, count);
+}
+
+/// Values of S as those that are computed in: `from` itself, or widened into `to`.
+template <typename S>
+const Computed<S>* widened(const S* from, Computed<S>* to, int64_t count) {
+  if constexpr (std::is_same_v<S, Computed<S>>) {
+    return from;
+  } else {
+    widen(from, to, count);
+    return to;
+  }
+}
 
 }  // namespace rh::compute

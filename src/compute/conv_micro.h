@@ -14,38 +14,55 @@ struct Segment {
   int16_t last;
 };
 
+/// Codes of Float16 and BFloat16: those types have inline functions, which must not be compiled for an instruction set.
+enum class HalfCode : uint16_t {};
+enum class BFloatCode : uint16_t {};
+
 /// A plane of a depthwise convolution over a padded plane: y[r][i] = clamp(bias + residual[r][i] + sum over taps of
 /// w[t] x[r x_row + offset[t] + i]).
+template <typename T>
 struct DepthwiseArgs {
-  const float* x;
+  const T* x;
   int64_t x_row;
   const int64_t* offsets;
-  const float* weights;
+  const T* weights;
   int64_t taps;
-  float bias;
-  const float* residual;  ///< or null; rows as those of y
-  float low;
-  float high;
-  float* y;
+  /// Rows of taps where they are one plane of `lines` rows of taps / lines columns, `x_line` apart in x; 0: anything else.
+  int64_t lines;
+  int64_t x_line;
+  T bias;
+  const T* residual;  ///< or null; rows as those of y
+  T low;
+  T high;
+  T* y;
   int64_t rows;
   int64_t width;  ///< of a row; rows of y follow each other
 };
 
+/// For elements of type S that are computed in T.
+template <typename T, typename S>
 struct ConvKernels {
   int64_t lanes;
   /// `rows` rows of one full panel, `ldx` apart in x.
-  void (*copy_panel)(const float* x, int64_t ldx, int64_t rows, float* panel);
+  void (*copy_panel)(const S* x, int64_t ldx, int64_t rows, T* panel);
   /// For each of `channels` channels, `channel_stride` apart, one panel row.
-  void (*gather_panel)(const float* x, int64_t channel_stride, int64_t channels, int64_t stride, const Segment* segments, int64_t count,
-                       float* panel);
+  void (*gather_panel)(const S* x, int64_t channel_stride, int64_t channels, int64_t stride, const Segment* segments, int64_t count,
+                       T* panel);
   /// Each row must be readable up to four vectors beyond `width` at each offset.
-  void (*depthwise)(const DepthwiseArgs& args);
+  void (*depthwise)(const DepthwiseArgs<T>& args);
   /// Copies rows; up to a vector of zeros may be written after each, before the next is.
-  void (*copy_rows)(const float* x, int64_t rows, int64_t width, float* y, int64_t y_row);
+  void (*copy_rows)(const S* x, int64_t rows, int64_t width, T* y, int64_t y_row);
   /// even[i] = x[2 i], odd[i] = x[2 i + 1] for `pairs` pairs.
-  void (*split_pairs)(const float* x, int64_t pairs, float* even, float* odd);
+  void (*split_pairs)(const S* x, int64_t pairs, T* even, T* odd);
 };
 
-extern const ConvKernels kGenericConv, kAvx2Conv, kAvx512Conv;
+struct ConvTable {
+  ConvKernels<float, float> of_float;
+  ConvKernels<double, double> of_double;
+  ConvKernels<float, HalfCode> of_half;
+  ConvKernels<float, BFloatCode> of_bfloat;
+};
+
+extern const ConvTable kGenericConv, kAvx2Conv, kAvx512Conv;
 
 }  // namespace rh::compute

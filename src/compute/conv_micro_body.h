@@ -6,21 +6,21 @@
 namespace rh::compute {
 namespace {
 
-template <typename V>
-void copy_panel(const float* x, int64_t ldx, int64_t rows, float* panel) {
+template <typename V, typename S>
+void copy_panel(const S* x, int64_t ldx, int64_t rows, typename V::T* panel) {
   for (int64_t i = 0; i < rows; ++i, x += ldx, panel += 2 * V::kLanes) {
     V::store(panel, V::load(x));
     V::store(panel + V::kLanes, V::load(x + V::kLanes));
   }
 }
 
-template <typename V>
-void gather_panel(const float* x, int64_t channel_stride, int64_t channels, int64_t stride, const Segment* segments, int64_t count,
-                  float* panel) {
+template <typename V, typename S>
+void gather_panel(const S* x, int64_t channel_stride, int64_t channels, int64_t stride, const Segment* segments, int64_t count,
+                  typename V::T* panel) {
   for (int64_t c = 0; c < channels; ++c, x += channel_stride, panel += 2 * V::kLanes) {
     for (int64_t s = 0; s < count; ++s) {
       const Segment& segment = segments[s];
-      const float* from = x + segment.offset;
+      const S* from = x + segment.offset;
       if (stride == 1 && segment.first == 0 && segment.last == V::kLanes) {
         V::store(panel + segment.column, V::load(from));
       } else {
@@ -30,25 +30,56 @@ void gather_panel(const float* x, int64_t channel_stride, int64_t channels, int6
   }
 }
 
+/// Adds all taps to the sums of kRows rows of kVectors vectors at `at`. With kLines, the taps are that many rows: a vector of x then
+/// serves all rows of y that it reaches, kStride rows of x apart.
+template <typename V, int kRows, int kVectors, int kLines, int kStride>
+inline void depthwise_taps(const DepthwiseArgs<typename V::T>& p, int64_t row, int64_t at, typename V::Register (&sum)[kRows][kVectors]) {
+  using T = typename V::T;
+  using R = typename V::Register;
+  const T* corner = p.x + row * p.x_row + at;
+  if constexpr (kLines == 0) {
+    for (int64_t t = 0; t < p.taps; ++t) {
+      const T* x = corner + p.offsets[t];
+      const R w = V::set(p.weights[t]);
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (int j = 0; j < kVectors; ++j) sum[i][j] = V::fma(w, V::load(x + i * p.x_row + j * V::kLanes), sum[i][j]);
+      }
+    }
+  } else {
+    const int64_t columns = p.taps / kLines;
+    for (int64_t column = 0; column < columns; ++column) {
+      const T* x = corner + p.offsets[column];
+      R w[kLines];
+#pragma GCC unroll 8
+      for (int l = 0; l < kLines; ++l) w[l] = V::set(p.weights[l * columns + column]);
+#pragma GCC unroll 32
+      for (int line = 0; line < kStride * (kRows - 1) + kLines; ++line, x += p.x_line) {
+        R value[kVectors];
+#pragma GCC unroll 4
+        for (int j = 0; j < kVectors; ++j) value[j] = V::load(x + j * V::kLanes);
+#pragma GCC unroll 8
+        for (int i = 0; i < kRows; ++i) {
+          if (line < kStride * i || line >= kStride * i + kLines) continue;
+#pragma GCC unroll 4
+          for (int j = 0; j < kVectors; ++j) sum[i][j] = V::fma(w[line - kStride * i], value[j], sum[i][j]);
+        }
+      }
+    }
+  }
+}
+
 /// kRows rows of kVectors vectors at a column.
-template <typename V, int kRows, int kVectors>
-inline void depthwise_block(const DepthwiseArgs& p, int64_t row, int64_t at) {
+template <typename V, int kRows, int kVectors, int kLines, int kStride>
+inline void depthwise_block(const DepthwiseArgs<typename V::T>& p, int64_t row, int64_t at) {
   typename V::Register sum[kRows][kVectors];
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) sum[i][j] = V::set(p.bias);
   }
-  const float* corner = p.x + row * p.x_row + at;
-  for (int64_t t = 0; t < p.taps; ++t) {
-    const float* x = corner + p.offsets[t];
-    const typename V::Register w = V::set(p.weights[t]);
-#pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) sum[i][j] = V::fma(w, V::load(x + i * p.x_row + j * V::kLanes), sum[i][j]);
-    }
-  }
+  depthwise_taps<V, kRows, kVectors, kLines, kStride>(p, row, at, sum);
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
@@ -66,35 +97,43 @@ inline void depthwise_block(const DepthwiseArgs& p, int64_t row, int64_t at) {
 }
 
 /// All rows of kVectors vectors at a column: kRows at a time keep enough sums apart, the rest come singly.
-template <typename V, int kRows, int kVectors>
-inline void depthwise_columns(const DepthwiseArgs& p, int64_t at) {
+template <typename V, int kRows, int kVectors, int kLines, int kStride>
+inline void depthwise_columns(const DepthwiseArgs<typename V::T>& p, int64_t at) {
   int64_t row = 0;
-  for (; row + kRows <= p.rows; row += kRows) depthwise_block<V, kRows, kVectors>(p, row, at);
+  for (; row + kRows <= p.rows; row += kRows) depthwise_block<V, kRows, kVectors, kLines, kStride>(p, row, at);
   if constexpr (kRows > 4) {
-    for (; row + 4 <= p.rows; row += 4) depthwise_block<V, 4, kVectors>(p, row, at);
+    for (; row + 4 <= p.rows; row += 4) depthwise_block<V, 4, kVectors, kLines, kStride>(p, row, at);
   }
-  for (; row < p.rows; ++row) depthwise_block<V, 1, kVectors>(p, row, at);
+  for (; row < p.rows; ++row) depthwise_block<V, 1, kVectors, kLines, kStride>(p, row, at);
 }
 
-template <typename V>
-void depthwise(const DepthwiseArgs& p) {
+template <typename V, int kLines, int kStride>
+void depthwise_plane(const DepthwiseArgs<typename V::T>& p) {
   for (int64_t at = 0; at < p.width;) {
     const int64_t left = p.width - at;
-    if (left > 3 * V::kLanes) {
-      depthwise_columns<V, 2, 4>(p, at);
+    if (left > 3 * V::kLanes && kLines == 0) {
+      depthwise_columns<V, 2, 4, kLines, kStride>(p, at);
       at += 4 * V::kLanes;
     } else if (left > V::kLanes) {
-      depthwise_columns<V, 4, 2>(p, at);
+      depthwise_columns<V, 4, 2, kLines, kStride>(p, at);
       at += 2 * V::kLanes;
     } else {
-      depthwise_columns<V, 7, 1>(p, at);
+      depthwise_columns<V, 7, 1, kLines, kStride>(p, at);
       at += V::kLanes;
     }
   }
 }
 
 template <typename V>
-void copy_rows(const float* x, int64_t rows, int64_t width, float* y, int64_t y_row) {
+void depthwise(const DepthwiseArgs<typename V::T>& p) {
+  const bool apart = p.x_row == 2 * p.x_line;
+  if (p.lines == 3) return apart ? depthwise_plane<V, 3, 2>(p) : depthwise_plane<V, 3, 1>(p);
+  if (p.lines == 5) return apart ? depthwise_plane<V, 5, 2>(p) : depthwise_plane<V, 5, 1>(p);
+  depthwise_plane<V, 0, 1>(p);
+}
+
+template <typename V, typename S>
+void copy_rows(const S* x, int64_t rows, int64_t width, typename V::T* y, int64_t y_row) {
   for (int64_t r = 0; r < rows; ++r, x += width, y += y_row) {
     int64_t i = 0;
     for (; i + V::kLanes <= width; i += V::kLanes) V::store(y + i, V::load(x + i));
@@ -102,8 +141,8 @@ void copy_rows(const float* x, int64_t rows, int64_t width, float* y, int64_t y_
   }
 }
 
-template <typename V>
-void split_pairs(const float* x, int64_t pairs, float* even, float* odd) {
+template <typename V, typename S>
+void split_pairs(const S* x, int64_t pairs, typename V::T* even, typename V::T* odd) {
   int64_t i = 0;
   for (; i + V::kLanes <= pairs; i += V::kLanes) {
     const typename V::Register a = V::load(x + 2 * i), b = V::load(x + 2 * i + V::kLanes);
@@ -118,9 +157,14 @@ void split_pairs(const float* x, int64_t pairs, float* even, float* odd) {
   }
 }
 
-template <typename V>
-constexpr ConvKernels conv_kernels() {
-  return {V::kLanes, copy_panel<V>, gather_panel<V>, depthwise<V>, copy_rows<V>, split_pairs<V>};
+template <typename V, typename S>
+constexpr ConvKernels<typename V::T, S> conv_kernels() {
+  return {V::kLanes, copy_panel<V, S>, gather_panel<V, S>, depthwise<V>, copy_rows<V, S>, split_pairs<V, S>};
+}
+
+template <typename Float, typename Double>
+constexpr ConvTable conv_table() {
+  return {conv_kernels<Float, float>(), conv_kernels<Double, double>(), conv_kernels<Float, HalfCode>(), conv_kernels<Float, BFloatCode>()};
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ class RowPool {
     if (stride == 1) return folded;
     float* phases = folded + extent_;
     if (stride == 2) {
-      conv_kernels().split_pairs(folded, extent_ / 2, phases, phases + phase_width_);
+      conv_kernels<float>().split_pairs(folded, extent_ / 2, phases, phases + phase_width_);
       if (extent_ % 2 == 1) phases[extent_ / 2] = folded[extent_ - 1];
     } else {
       for (int64_t i = 0; i < extent_; ++i) phases[i % stride * phase_width_ + i / stride] = folded[i];

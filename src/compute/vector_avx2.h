@@ -3,6 +3,9 @@
 #include <immintrin.h>
 
 #include <cstdint>
+#include <cstring>
+
+#include "compute/conv_micro.h"
 
 // For files compiled for AVX2 and FMA alone.
 namespace rh::compute {
@@ -26,6 +29,22 @@ struct Float {
     return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), p, _mm256_mullo_epi32(lane, _mm256_set1_epi32(static_cast<int>(stride))),
                                     _mm256_castsi256_ps(live), 4);
   }
+  static Register load(const HalfCode* p) { return wide(p, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+  static Register load(const BFloatCode* p) { return wide(p, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+  template <typename Code>
+  static Register load_partial(const Code* p, int count) {
+    return load_lanes(p, 1, 0, count);
+  }
+  template <typename Code>
+  static Register load_lanes(const Code* p, int64_t stride, int first, int last) {
+    alignas(16) uint16_t codes[8] = {};
+    for (int i = first; i < last; ++i) std::memcpy(codes + i, p + i * stride, sizeof(uint16_t));
+    return wide(p, _mm_load_si128(reinterpret_cast<const __m128i*>(codes)));
+  }
+  static Register wide(const HalfCode*, __m128i codes) { return _mm256_cvtph_ps(codes); }
+  static Register wide(const BFloatCode*, __m128i codes) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
+  }
   static Register even(Register a, Register b) { return in_order(_mm256_shuffle_ps(a, b, 0x88)); }
   static Register odd(Register a, Register b) { return in_order(_mm256_shuffle_ps(a, b, 0xdd)); }
   static Register in_order(Register x) { return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8)); }
@@ -47,6 +66,13 @@ struct Double {
   static Register set(T x) { return _mm256_set1_pd(x); }
   static Register load(const T* p) { return _mm256_loadu_pd(p); }
   static Register load_partial(const T* p, int count) { return _mm256_maskload_pd(p, mask(count)); }
+  static Register load_lanes(const T* p, int64_t stride, int first, int last) {
+    alignas(32) T lanes[4] = {};
+    for (int i = first; i < last; ++i) lanes[i] = p[i * stride];
+    return _mm256_load_pd(lanes);
+  }
+  static Register even(Register a, Register b) { return _mm256_permute4x64_pd(_mm256_unpacklo_pd(a, b), 0xd8); }
+  static Register odd(Register a, Register b) { return _mm256_permute4x64_pd(_mm256_unpackhi_pd(a, b), 0xd8); }
   static void store(T* p, Register x) { _mm256_storeu_pd(p, x); }
   static void store_partial(T* p, Register x, int count) { _mm256_maskstore_pd(p, mask(count), x); }
   static Register add(Register a, Register b) { return _mm256_add_pd(a, b); }

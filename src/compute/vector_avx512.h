@@ -3,11 +3,15 @@
 #include <immintrin.h>
 
 #include <cstdint>
+#include <cstring>
+
+#include "compute/conv_micro.h"
 
 // For files compiled for AVX-512 alone.
 namespace rh::compute {
 namespace {
 
+/// Masked forms with a full mask stand where the plain ones give a false warning of GCC 12.
 struct Float {
   using T = float;
   using Register = __m512;
@@ -28,6 +32,28 @@ struct Float {
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), live, _mm512_mullo_epi32(lane, _mm512_set1_epi32(static_cast<int>(stride))), p, 4);
   }
+  static Register load(const HalfCode* p) { return wide(p, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
+  static Register load(const BFloatCode* p) { return wide(p, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
+  template <typename Code>
+  static Register load_partial(const Code* p, int count) {
+    return wide(p, _mm256_maskz_loadu_epi16(mask(count), p));
+  }
+  template <typename Code>
+  static Register load_lanes(const Code* p, int64_t stride, int first, int last) {
+    const __mmask16 live = static_cast<__mmask16>(mask(last) & ~mask(first));
+    if (stride == 1) return wide(p, _mm256_maskz_loadu_epi16(live, p));
+    if (stride == 2) {  // every second code of a vector of pairs
+      const uint32_t pairs = 0x55555555u & (last < 16 ? (1u << (2 * last)) - 1 : ~0u) & ~((uint64_t{1} << (2 * first)) - 1);
+      return wide(p, _mm512_maskz_cvtepi32_epi16(0xffff, _mm512_maskz_loadu_epi16(pairs, p)));
+    }
+    alignas(32) uint16_t codes[16] = {};
+    for (int i = first; i < last; ++i) std::memcpy(codes + i, p + i * stride, sizeof(uint16_t));
+    return wide(p, _mm256_load_si256(reinterpret_cast<const __m256i*>(codes)));
+  }
+  static Register wide(const HalfCode*, __m256i codes) { return _mm512_maskz_cvtph_ps(0xffff, codes); }
+  static Register wide(const BFloatCode*, __m256i codes) {
+    return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, _mm512_maskz_cvtepu16_epi32(0xffff, codes), 16));
+  }
   static Register even(Register a, Register b) {
     return _mm512_permutex2var_ps(a, _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0), b);
   }
@@ -39,9 +65,7 @@ struct Float {
   static Register add(Register a, Register b) { return _mm512_add_ps(a, b); }
   static Register mul(Register a, Register b) { return _mm512_mul_ps(a, b); }
   static Register fma(Register a, Register b, Register c) { return _mm512_fmadd_ps(a, b, c); }
-  static Register max(Register bound, Register x) {
-    return _mm512_maskz_max_ps(0xffff, bound, x);
-  }  // a NaN in x wins; the masked form spares a false warning of GCC 12
+  static Register max(Register bound, Register x) { return _mm512_maskz_max_ps(0xffff, bound, x); }  // a NaN in x wins
   static Register min(Register bound, Register x) { return _mm512_maskz_min_ps(0xffff, bound, x); }
 };
 
@@ -54,6 +78,14 @@ struct Double {
   static Register set(T x) { return _mm512_set1_pd(x); }
   static Register load(const T* p) { return _mm512_loadu_pd(p); }
   static Register load_partial(const T* p, int count) { return _mm512_maskz_loadu_pd(mask(count), p); }
+  static Register load_lanes(const T* p, int64_t stride, int first, int last) {
+    const __mmask8 live = static_cast<__mmask8>(mask(last) & ~mask(first));
+    if (stride == 1) return _mm512_maskz_loadu_pd(live, p);
+    const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+    return _mm512_mask_i64gather_pd(_mm512_setzero_pd(), live, _mm512_mullo_epi64(lane, _mm512_set1_epi64(stride)), p, 8);
+  }
+  static Register even(Register a, Register b) { return _mm512_permutex2var_pd(a, _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0), b); }
+  static Register odd(Register a, Register b) { return _mm512_permutex2var_pd(a, _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1), b); }
   static void store(T* p, Register x) { _mm512_storeu_pd(p, x); }
   static void store_partial(T* p, Register x, int count) { _mm512_mask_storeu_pd(p, mask(count), x); }
   static Register add(Register a, Register b) { return _mm512_add_pd(a, b); }

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
+
+#include "compute/conv_micro.h"
+#include "tensor/float_types.h"
 
 // Vectors of 16 bytes where the compiler has them (SSE2, NEON), else plain loops over as many elements.
 namespace rh::compute {
@@ -62,9 +67,23 @@ struct Plain {
     return each([&](int i) { return x[i] > bound[i] ? bound[i] : x[i]; });
   }
 #endif
-  static Register load_lanes(const T* p, int64_t stride, int first, int last) {
+  static T value(const T& x) { return x; }
+  static T value(const HalfCode& x) { return half_bits_to_float(code(x)); }
+  static T value(const BFloatCode& x) { return std::bit_cast<float>(static_cast<uint32_t>(code(x)) << 16); }
+  template <typename Code>
+  static uint16_t code(const Code& x) {
+    uint16_t bits;
+    std::memcpy(&bits, &x, sizeof(bits));
+    return bits;
+  }
+  template <typename Code>
+  static Register load(const Code* p) {
+    return load_lanes(p, 1, 0, kLanes);
+  }
+  template <typename S>
+  static Register load_lanes(const S* p, int64_t stride, int first, int last) {
     Register r = zero();
-    for (int i = first; i < last; ++i) r[i] = p[i * stride];
+    for (int i = first; i < last; ++i) r[i] = value(p[i * stride]);
     return r;
   }
   static Register even(Register a, Register b) { return pick(a, b, 0); }
@@ -77,10 +96,9 @@ struct Plain {
     }
     return r;
   }
-  static Register load_partial(const T* p, int count) {
-    Register r = zero();
-    for (int i = 0; i < count; ++i) r[i] = p[i];
-    return r;
+  template <typename S>
+  static Register load_partial(const S* p, int count) {
+    return load_lanes(p, 1, 0, count);
   }
   static void store_partial(T* p, Register x, int count) {
     for (int i = 0; i < count; ++i) p[i] = x[i];

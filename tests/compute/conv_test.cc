@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "compute/support.h"
+#include "tensor/float_types.h"
 
 namespace rh::compute {
 namespace {
@@ -79,12 +80,13 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
     conv_reference<double>(c.channels, w, c.batch, absolute(widened(x)).data(), absolute(widened(weights)).data(),
                            absolute(widened(bias)).data(), magnitude.data(), {});
     for (const bool with_residual : {false, true}) {
-      const Convolution conv(c.channels, w, weights.data(), bias.data(), with_residual ? Activation{ActivationKind::relu} : Activation{});
+      const Convolution<float> conv(c.channels, w, weights.data(), bias.data(),
+                                    with_residual ? Activation{ActivationKind::relu} : Activation{});
       std::vector<float> y(residual.size(), 99), serial(residual.size()), in_place = residual;
-      conv.run(w, c.batch, x.data(), with_residual ? residual.data() : nullptr, y.data(), nullptr, three_threads());
-      conv.run(w, c.batch, x.data(), with_residual ? residual.data() : nullptr, serial.data(), nullptr, {});
+      conv.run(w, c.batch, x.data(), with_residual ? residual.data() : nullptr, y.data(), three_threads());
+      conv.run(w, c.batch, x.data(), with_residual ? residual.data() : nullptr, serial.data(), {});
       ASSERT_EQ(y, serial) << c.what << ": the bits depend on the number of threads";
-      conv.run(w, c.batch, x.data(), in_place.data(), in_place.data(), nullptr, three_threads());
+      conv.run(w, c.batch, x.data(), in_place.data(), in_place.data(), three_threads());
       for (size_t i = 0; i < y.size(); ++i) {
         const double sum = expected[i] + residual[i], bound = (k + 4) * 0x1p-24 * (magnitude[i] + std::fabs(residual[i]));
         const double plain = with_residual ? std::max(sum, 0.0) : expected[i];
@@ -101,13 +103,45 @@ TEST_P(ConvTest, other_activations_come_last) {
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size();
     const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
     std::vector<float> plain(static_cast<size_t>(c.batch * c.channels.out * w.output_size())), activated = plain;
-    Convolution(c.channels, w, weights.data(), nullptr, {}).run(w, c.batch, x.data(), nullptr, plain.data(), nullptr, three_threads());
-    Convolution(c.channels, w, weights.data(), nullptr, {ActivationKind::hard_swish})
-        .run(w, c.batch, x.data(), nullptr, activated.data(), nullptr, three_threads());
+    Convolution<float>(c.channels, w, weights.data(), nullptr, {}).run(w, c.batch, x.data(), nullptr, plain.data(), three_threads());
+    Convolution<float>(c.channels, w, weights.data(), nullptr, {ActivationKind::hard_swish})
+        .run(w, c.batch, x.data(), nullptr, activated.data(), three_threads());
     for (size_t i = 0; i < plain.size(); ++i) {
       ASSERT_NEAR(activated[i], plain[i] * std::min(1.0, std::max(0.0, plain[i] / 6.0 + 0.5)), 1e-5) << c.what;
     }
   }
+}
+
+/// Against float64: `unit` a term of the sum (all are at most 1), and `rounding` of the result.
+template <typename T>
+void check_type(double unit, double rounding) {
+  for (const Case& c : kCases) {
+    const Window w = window_of(c);
+    const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), outputs = c.batch * c.channels.out * w.output_size();
+    const std::vector<T> x = random_values<T>(c.batch * c.channels.in * w.input_size(), 1),
+                         weights = random_values<T>(c.channels.out * k, 2);
+    const std::vector<T> bias = random_values<T>(c.channels.out, 3), residual = random_values<T>(outputs, 4);
+    std::vector<double> expected(residual.size());
+    conv_reference<double>(c.channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(), expected.data(), {});
+    const Convolution<T> conv(c.channels, w, weights.data(), bias.data(), {});
+    std::vector<T> y(residual.size(), T(99.0f)), serial = y, in_place = residual;
+    conv.run(w, c.batch, x.data(), nullptr, y.data(), three_threads());
+    conv.run(w, c.batch, x.data(), nullptr, serial.data(), {});
+    ASSERT_EQ(widened(y), widened(serial)) << c.what << ": the bits depend on the number of threads";
+    conv.run(w, c.batch, x.data(), in_place.data(), in_place.data(), three_threads());
+    for (size_t i = 0; i < y.size(); ++i) {
+      const double terms = static_cast<double>(k) + 4, bound = unit * terms * terms + 1e-7 * rounding,
+                   sum = expected[i] + static_cast<double>(residual[i]);
+      ASSERT_NEAR(static_cast<double>(y[i]), expected[i], bound + rounding * std::fabs(expected[i])) << c.what << ", at " << i;
+      ASSERT_NEAR(static_cast<double>(in_place[i]), sum, bound + rounding * std::fabs(sum)) << c.what << ", in place, at " << i;
+    }
+  }
+}
+
+TEST_P(ConvTest, double_in_double) { check_type<double>(0x1p-53, 0); }
+TEST_P(ConvTest, halves_are_rounded_once) {
+  check_type<Float16>(0x1p-24, 0x1p-11);
+  check_type<BFloat16>(0x1p-24, 0x1p-8);
 }
 
 RH_EVERY_ISA(ConvTest);
