@@ -62,8 +62,27 @@ template <typename T>
 void conv_reference(const ConvChannels& channels, const Window& window, int64_t batch, const T* x, const T* weights, const T* bias, T* y,
                     const Parallel& parallel);
 
-/// Transposed convolution: X [batch, in, input...] -> Y [batch, out, output...], weights [in, out / groups, kernel...], where output
-/// position = input position x stride - pad_begin + kernel position x dilation. Positions that no input reaches hold the bias.
+/// A transposed convolution whose weights are known beforehand, T as for Convolution; see conv_transpose_reference. Each phase of the
+/// outputs, by position modulo stride, is an ordinary convolution.
+template <typename T>
+class TransposedConvolution {
+ public:
+  /// Arguments as those of Convolution; weights lie as [in, out / groups, kernel...].
+  TransposedConvolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias);
+  ~TransposedConvolution();
+  TransposedConvolution(TransposedConvolution&&) noexcept;
+  TransposedConvolution& operator=(TransposedConvolution&&) noexcept;
+
+  void run(const Window& window, int64_t batch, const T* x, T* y, const Parallel& parallel) const;
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The plain transposed convolution: X [batch, in, input...] -> Y [batch, out, output...], weights [in, out / groups, kernel...], where
+/// output position = input position x stride - pad_begin + kernel position x dilation. Positions that no input reaches hold the bias.
 template <typename T>
 void conv_transpose_reference(const ConvChannels& channels, const Window& window, int64_t batch, const T* x, const T* weights,
                               const T* bias, T* y, const Parallel& parallel);

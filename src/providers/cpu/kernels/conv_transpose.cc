@@ -1,31 +1,49 @@
 #include "ops/nn/conv_transpose.h"
 
+#include <variant>
+
 #include "compute/conv.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
 
+/// Constant weights are packed at load, others each run.
 class ConvTransposeKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
 
-  explicit ConvTransposeKernel(const KernelInfo& info) : op_(info.attributes<ops::ConvTranspose>()) {}
+  explicit ConvTransposeKernel(const KernelInfo& info) : op_(info.attributes<ops::ConvTranspose>()) {
+    const Tensor* weights = info.constant_input(1);
+    const Tensor* bias = info.constant_input(2);
+    const bool bias_known = !info.node().has_input(2) || bias;
+    if (!weights || !Types::set.contains(weights->dtype()) || !bias_known || weights->shape().rank() < 3 || weights->shape().rank() > 5)
+      return;
+    if (weights->elements() == 0 || weights->shape()[0] % op_.group != 0) return;  // run() says what is wrong
+    if (bias && (bias->elements() != weights->shape()[1] * op_.group || bias->dtype() != weights->dtype())) return;
+    weights_shape_ = weights->shape();
+    dispatch_or_throw<Types>(weights->dtype(), "ConvTranspose", [&]<typename T>() {
+      packed_.emplace<compute::TransposedConvolution<T>>(pack<T>(weights->view(), bias ? bias->data<T>() : nullptr));
+    });
+  }
+
+  bool owns_constant(int input) const override { return is_packed() && (input == 1 || input == 2); }
 
   Status run(RunContext& context) const override {
-    const TensorView x = context.input(0), w = context.input(1);
-    if (x.rank() != w.rank() || x.rank() < 3 || x.shape()[1] != w.shape()[0] || x.shape()[1] % op_.group != 0) {
+    const TensorView x = context.input(0);
+    const Shape& w = is_packed() ? weights_shape_ : context.input(1).shape();
+    if (x.rank() != w.rank() || x.rank() < 3 || x.shape()[1] != w[0] || x.shape()[1] % op_.group != 0) {
       return error_status(ErrorCode::invalid_argument,
                           "input has shape {} and the weights {}, expected [N, C, ...] and [C, M/group, ...] with group {}",
-                          x.shape().to_string(), w.shape().to_string(), op_.group);
+                          x.shape().to_string(), w.to_string(), op_.group);
     }
-    const int64_t filters = w.shape()[1] * op_.group;
-    if (context.has_input(2) && context.input(2).elements() != filters) {
+    const int64_t filters = w[1] * op_.group;
+    if (!is_packed() && context.has_input(2) && context.input(2).elements() != filters) {
       return error_status(ErrorCode::invalid_argument, "bias has shape {}, expected [{}]", context.input(2).shape().to_string(), filters);
     }
     const size_t spatial = static_cast<size_t>(x.rank() - 2);
     ops::ConvTranspose op = op_;
-    op.window = with_kernel(op_.window, {w.shape().begin() + 2, spatial});
+    op.window = with_kernel(op_.window, {w.begin() + 2, spatial});
     if (op.output_padding.empty()) op.output_padding.assign(spatial, 0);
     const std::span<const int64_t> sizes(x.shape().begin() + 2, spatial);
     Shape shape{x.shape()[0], filters};
@@ -34,15 +52,36 @@ class ConvTransposeKernel final : public Kernel {
     RH_RETURN_IF_ERROR(conv_window(op.window, sizes, {shape.begin() + 2, spatial}, op.pads_for(sizes), geometry));
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
-    const compute::ConvChannels channels{x.shape()[1], filters, op_.group};
     return dispatch<Types>(x.dtype(), "ConvTranspose", [&]<typename T>() {
-      const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
-      compute::conv_transpose_reference(channels, geometry, x.shape()[0], x.data<T>(), w.data<T>(), bias, y.data<T>(), context.parallel());
+      const auto run = [&](const compute::TransposedConvolution<T>& conv) {
+        conv.run(geometry, x.shape()[0], x.data<T>(), y.data<T>(), context.parallel());
+      };
+      if (is_packed()) return run(std::get<compute::TransposedConvolution<T>>(packed_));
+      run(pack<T>(context.input(1), context.has_input(2) ? context.input(2).data<T>() : nullptr));
     });
   }
 
  private:
+  bool is_packed() const { return !std::holds_alternative<std::monostate>(packed_); }
+
+  template <typename T>
+  compute::TransposedConvolution<T> pack(const TensorView& weights, const T* bias) const {
+    const Shape& w = weights.shape();
+    const size_t spatial = w.size() - 2;
+    const std::vector<int64_t> ones(spatial, 1);
+    compute::Window geometry;
+    // Sizes do not matter for packing.
+    const Status status =
+        conv_window(with_kernel(op_.window, {w.begin() + 2, spatial}), ones, ones, std::vector<int64_t>(spatial, 0), geometry);
+    if (!status.ok()) throw Error(status.code(), std::string(status.message()));
+    return compute::TransposedConvolution<T>({w[0], w[1] * op_.group, op_.group}, geometry, weights.data<T>(), bias);
+  }
+
   ops::ConvTranspose op_;
+  Shape weights_shape_;
+  std::variant<std::monostate, compute::TransposedConvolution<float>, compute::TransposedConvolution<double>,
+               compute::TransposedConvolution<Float16>, compute::TransposedConvolution<BFloat16>>
+      packed_;
 };
 
 }  // namespace rh::cpu
