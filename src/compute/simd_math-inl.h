@@ -8,6 +8,7 @@
 
 #include <hwy/highway.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -110,6 +111,77 @@ HWY_INLINE Vec simd_softplus(Vec x) {
   const Vec log1p = hn::Add(simd_log(u), hn::Div(rest, u));
   return keep_nan(x, hn::Add(hn::Max(x, hn::Zero(Floats())), log1p));
 }
+
+enum class Trigonometric { sin, cos, tan };
+using Doubles = hn::ScalableTag<double>;
+using Wide = hn::Vec<Doubles>;
+
+/// Lane by lane.
+template <Trigonometric kFunction>
+HWY_INLINE Vec scalar_trigonometric(Vec x) {
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(x, Floats(), lanes);
+  for (size_t i = 0; i < hn::Lanes(Floats()); ++i) {
+    const double x_i = static_cast<double>(lanes[i]);
+    lanes[i] = static_cast<float>(kFunction == Trigonometric::sin   ? std::sin(x_i)
+                                  : kFunction == Trigonometric::cos ? std::cos(x_i)
+                                                                    : std::tan(x_i));
+  }
+  return hn::Load(Floats(), lanes);
+}
+
+#if HWY_TARGET == HWY_SCALAR
+template <Trigonometric kFunction>
+HWY_INLINE Vec simd_trigonometric(Vec x) {
+  return scalar_trigonometric<kFunction>(x);
+}
+#else
+/// 1 + c[0] x + c[1] x^2 + ...
+template <int kCount>
+HWY_INLINE Wide one_and(Wide x, const double (&c)[kCount]) {
+  Wide sum = hn::Set(Doubles(), c[kCount - 1]);
+  for (int i = kCount - 1; i-- > 0;) sum = hn::MulAdd(sum, x, hn::Set(Doubles(), c[i]));
+  return hn::MulAdd(sum, x, hn::Set(Doubles(), 1.0));
+}
+
+/// |x| at most 4194304. In double, so that what is left of x beyond a multiple of pi/2 keeps all bits of a float.
+template <Trigonometric kFunction>
+HWY_INLINE Wide wide_trigonometric(Wide x) {
+  // Taylor's series: their first terms left out are below 1e-11 where |r| <= pi/4.
+  static constexpr double sin_c[] = {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800};
+  static constexpr double cos_c[] = {-1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600};
+  const hn::RebindToUnsigned<Doubles> du;
+  const Wide n = hn::Round(hn::Mul(x, hn::Set(Doubles(), 0.63661977236758134)));
+  // pi/2 in two parts; n times the first one has no rounding.
+  const Wide r = hn::NegMulAdd(n, hn::Set(Doubles(), 0x1.10b4611a62633p-30), hn::NegMulAdd(n, hn::Set(Doubles(), 0x1.921fb54000000p+0), x));
+  const Wide square = hn::Mul(r, r), sine = hn::Mul(r, one_and(square, sin_c)), cosine = one_and(square, cos_c);
+  // The low bits of n, of n + 1 for the cosine.
+  const double shift = kFunction == Trigonometric::cos ? 0x1.8p52 + 1 : 0x1.8p52;
+  const auto quadrant = hn::BitCast(du, hn::Add(n, hn::Set(Doubles(), shift)));
+  const auto odd = hn::RebindMask(Doubles(), hn::TestBit(quadrant, hn::Set(du, 1)));
+  const Wide direct = hn::IfThenElse(odd, cosine, sine);
+  if constexpr (kFunction == Trigonometric::tan) {
+    const Wide ratio = hn::Div(direct, hn::IfThenElse(odd, sine, cosine));
+    return hn::IfThenElse(odd, hn::Neg(ratio), ratio);
+  }
+  const auto lower = hn::RebindMask(Doubles(), hn::TestBit(quadrant, hn::Set(du, 2)));
+  return hn::IfThenElse(lower, hn::Neg(direct), direct);
+}
+
+/// Within 1 ULP.
+template <Trigonometric kFunction>
+HWY_INLINE Vec simd_trigonometric(Vec x) {
+  const Floats d;
+  const hn::Half<Floats> half;
+  const auto low = hn::DemoteTo(half, wide_trigonometric<kFunction>(hn::PromoteTo(Doubles(), hn::LowerHalf(half, x))));
+  const auto high = hn::DemoteTo(half, wide_trigonometric<kFunction>(hn::PromoteTo(Doubles(), hn::UpperHalf(half, x))));
+  Vec y = hn::Combine(d, high, low);
+  if constexpr (kFunction != Trigonometric::cos) y = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y);
+  const Mask near = hn::Le(hn::Abs(x), set(4194304.0f));
+  if (HWY_LIKELY(hn::AllTrue(d, near))) return y;
+  return hn::IfThenElse(near, y, scalar_trigonometric<kFunction>(x));
+}
+#endif
 
 HWY_INLINE Vec clamped(Vec x, Vec low, Vec high) { return hn::IfThenElse(hn::Lt(x, low), low, hn::IfThenElse(hn::Gt(x, high), high, x)); }
 

@@ -36,6 +36,9 @@ void unary_loop(Unary op, const float* x, float* y, int64_t n) {
     case Unary::tanh: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_tanh(v); });
     case Unary::erf: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_erf(v); });
     case Unary::sigmoid: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_sigmoid(v); });
+    case Unary::sin: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_trigonometric<Trigonometric::sin>(v); });
+    case Unary::cos: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_trigonometric<Trigonometric::cos>(v); });
+    case Unary::tan: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_trigonometric<Trigonometric::tan>(v); });
     case Unary::neg: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Neg(v); });
     case Unary::abs: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Abs(v); });
     case Unary::sqrt: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Sqrt(v); });

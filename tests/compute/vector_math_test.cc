@@ -61,6 +61,34 @@ TEST_P(VectorMathTest, transcendental_functions_within_4_ulp) {
   }
 }
 
+TEST_P(VectorMathTest, angles_of_any_size_within_1_ulp) {
+  const struct {
+    const char* name;
+    Unary op;
+    double (*exact)(double);
+  } rows[] = {
+      {"sin", Unary::sin, [](double x) { return std::sin(x); }},
+      {"cos", Unary::cos, [](double x) { return std::cos(x); }},
+      {"tan", Unary::tan, [](double x) { return std::tan(x); }},
+  };
+  std::vector<float> x{0.0f, -0.0f, 4194304.0f, -4194305.0f, 1e10f, -3e38f, 16367173.0f};
+  for (const double range : {1.0, 10.0, 1e3, 1e5, 4.2e6, 1e9, 3e38}) {
+    for (float v : random_values(3000, 11, -range, range)) x.push_back(v);
+  }
+  for (int i = -3000; i < 3000; ++i) {  // next to the zeros and the poles
+    const float quarter = static_cast<float>(i * 1.5707963267948966);
+    for (float v : {quarter, std::nextafter(quarter, kInf), std::nextafter(quarter, -kInf)}) x.push_back(v);
+  }
+  std::vector<float> y(x.size());
+  for (const auto& row : rows) {
+    unary(row.op, x.data(), y.data(), static_cast<int64_t>(x.size()));
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_LE(ulps(y[i], row.exact(x[i])), 1) << row.name << "(" << x[i] << ") = " << y[i];
+      if (x[i] == 0 && row.op != Unary::cos) ASSERT_EQ(std::signbit(y[i]), std::signbit(x[i])) << row.name;
+    }
+  }
+}
+
 TEST_P(VectorMathTest, special_values) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const struct {
@@ -75,6 +103,7 @@ TEST_P(VectorMathTest, special_values) {
       {Unary::tanh, nan, nan},       {Unary::tanh, -0.0f, -0.0f}, {Unary::erf, kInf, 1},
       {Unary::erf, -kInf, -1},       {Unary::erf, nan, nan},      {Unary::erf, -0.0f, -0.0f},
       {Unary::sigmoid, kInf, 1},     {Unary::sigmoid, -kInf, 0},  {Unary::sigmoid, nan, nan},
+      {Unary::sin, kInf, nan},       {Unary::cos, -kInf, nan},    {Unary::tan, nan, nan},
       {Unary::relu, nan, nan},       {Unary::relu, -3, 0},        {Unary::relu, kInf, kInf},
       {Unary::hard_swish, nan, nan}, {Unary::hard_swish, 4, 4},   {Unary::hard_swish, -4, -0.0f},
       {Unary::softplus, kInf, kInf}, {Unary::softplus, -kInf, 0}, {Unary::softplus, nan, nan},

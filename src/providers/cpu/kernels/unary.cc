@@ -71,6 +71,9 @@ UnaryRow float_row(F function) {
     case F::floor: return float_unary_row<Unary::floor>;
     case F::ceil: return float_unary_row<Unary::ceil>;
     case F::round: return float_unary_row<Unary::round>;
+    case F::sin: return float_unary_row<Unary::sin>;
+    case F::cos: return float_unary_row<Unary::cos>;
+    case F::tan: return float_unary_row<Unary::tan>;
     case F::tanh: return float_unary_row<Unary::tanh>;
     case F::erf: return float_unary_row<Unary::erf>;
     case F::sigmoid: return float_unary_row<Unary::sigmoid>;
