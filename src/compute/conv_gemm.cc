@@ -161,12 +161,13 @@ class ConvGemm final : public Convolution<S>::Impl {
     if constexpr (!kNarrow) residual = call.residual ? call.residual + (out_plane + first_row) * pixels + first_column : nullptr;
     for (int64_t block = 0; block < blocks; ++block) {
       const Part ks = part_of(k_, blocks, block);
-      for (int64_t panel = first; panel < end; ++panel) fill_panel(w, x, panel * width, ks, buffer + (panel - first) * panel_size);
+      bool live[kGroupPanels];
+      for (int64_t panel = first; panel < end; ++panel)
+        live[panel - first] = fill_panel(w, x, panel * width, ks, buffer + (panel - first) * panel_size);
       for (int64_t i = 0; i < chunks.size; ++i) {
         const Part rows = part_of(out_, chunks_, chunks.begin + i);
         const S* weights = weights_.data() + (group * out_ + rows.begin) * k_ + ks.begin * rows.size;
         MicroArgs<T> p{};
-        p.k = ks.size;
         p.a = widened(weights, kNarrow ? memory(ScratchSlot::packed_left, ks.size * rows.size) : nullptr, ks.size * rows.size);
         p.a_row = 1;
         p.a_k = rows.size;
@@ -181,6 +182,9 @@ class ConvGemm final : public Convolution<S>::Impl {
         p.residual_scale = 1;
         if (last && !bias_.empty()) p.row_bias = bias_.data() + group * out_ + rows.begin;
         for (int64_t panel = first; panel < end; ++panel) {
+          const bool empty = !live[panel - first];
+          if (empty && block > 0 && !last) continue;
+          p.k = empty ? 0 : ks.size;
           const int64_t column = panel * width - first_column, row = rows.begin - first_row;
           p.b = buffer + (panel - first) * panel_size;
           p.c = sums.at + row * sums.stride + column;
@@ -198,24 +202,28 @@ class ConvGemm final : public Convolution<S>::Impl {
     }
   }
 
-  /// Rows [ks.begin, ks.begin + ks.size) of the panel of pixels that begins at `pixel`.
-  void fill_panel(const Window& w, const S* x, int64_t pixel, const Part& ks, T* panel) const {
+  /// Rows [ks.begin, ks.begin + ks.size) of the panel of pixels that begins at `pixel`. False where all of it is padding, as whole kernel
+  /// positions of strong dilation are.
+  bool fill_panel(const Window& w, const S* x, int64_t pixel, const Part& ks, T* panel) const {
     const int64_t width = kernels_.columns, image = w.input_size();
     if (pointwise(w)) {
       const S* from = x + ks.begin * image + pixel;
-      if (pixel + width <= image) return gather_.copy_panel(codes(from), image, ks.size, panel);
-      if constexpr (!kNarrow) return pack_panel(from, image, false, ks.size, image - pixel, width, panel);
+      if (pixel + width <= image) return gather_.copy_panel(codes(from), image, ks.size, panel), true;
+      if constexpr (!kNarrow) return pack_panel(from, image, false, ks.size, image - pixel, width, panel), true;
     }
     Run runs[kMaxColumns];
     const int64_t run_count = make_runs(w, pixel, runs);
     Segment segments[kMaxColumns + 2];
+    bool live = false;
     for (int64_t k = ks.begin; k < ks.begin + ks.size;) {
       const int64_t tap = k / in_, channel = k % in_, count = std::min(in_ - channel, ks.begin + ks.size - k);
       const int64_t made = make_segments(w, runs, run_count, tap, segments);
+      live = live || std::any_of(segments, segments + made, [](const Segment& s) { return s.first < s.last; });
       gather_.gather_panel(codes(x + channel * image), image, count, window_.stride[2], segments, made, panel);
       panel += count * width;
       k += count;
     }
+    return live;
   }
 
   /// Neighbouring pixels of one output row, at most a vector; d, h and start are where kernel position 0 reads the first of them.
