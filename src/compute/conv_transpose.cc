@@ -128,7 +128,9 @@ struct TransposedConvolution<S>::Impl {
       inner.pad_begin[1] = o[1].pad - rows.begin;
       const int64_t size = inner.output_size();
       if (size <= 0) continue;
-      S* results = static_cast<S*>(thread_scratch(ScratchSlot::results, static_cast<size_t>(channels.out * size) * sizeof(S)));
+      thread_local std::vector<S> memory;  // the convolution uses every slot of thread_scratch
+      memory.resize(std::max(memory.size(), static_cast<size_t>(channels.out * size)));
+      S* results = memory.data();
       if (phase.conv) {
         phase.conv->run({inner, 1, x, nullptr, results}, {});
       } else {
