@@ -29,6 +29,9 @@ def arguments():
     )
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--precision", default="fp32", choices=["fp32", "fast", "bf16"])
+    parser.add_argument(
+        "--clock", default="wall", choices=["wall", "processor"], help="processor: time of all threads; for 1 thread on a busy machine"
+    )
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=0.4, help="of each round")
     parser.add_argument("--dims", default="batch=1,N=1,sequence=128,sequence_length=128", help="sizes of symbolic dimensions")
@@ -41,7 +44,7 @@ class Worker:
     def __init__(self, runtime, model, threads, args, folder):
         self.outputs = os.path.join(folder, f"{runtime}.npz")
         dims = {name: int(size) for name, size in (pair.split("=") for pair in args.dims.split(","))}
-        command = [sys.executable, WORKER, runtime, model, str(threads), args.precision, json.dumps(dims), self.outputs]
+        command = [sys.executable, WORKER, runtime, model, str(threads), args.precision, json.dumps(dims), self.outputs, args.clock]
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(

@@ -86,7 +86,8 @@ def session_runner(module_name, path, threads, precision):
 
 
 def main():
-    runtime, path, threads, precision, dims, outputs = sys.argv[1:]
+    runtime, path, threads, precision, dims, outputs, clock = sys.argv[1:]
+    now = time.process_time if clock == "processor" else time.perf_counter
     feeds = inputs(path, json.loads(dims))
     maker = openvino_runner if runtime == "openvino" else lambda *a: session_runner(runtime, *a)
     run, base, started = maker(path, int(threads), precision)
@@ -96,8 +97,8 @@ def main():
     np.savez(outputs, *[np.array(r, "f8") if np.asarray(r).dtype.kind in "fiub" else np.zeros(1) for r in results])
     print(json.dumps({"load": loaded - started, "first": first, "rss": resident_mib() - base}), flush=True)
     for line in sys.stdin:
-        runs, started = 0, time.perf_counter()
-        while (elapsed := time.perf_counter() - started) < float(line) or runs < 2:
+        runs, started = 0, now()
+        while (elapsed := now() - started) < float(line) or runs < 2:
             run(feeds)
             runs += 1
         print(json.dumps(elapsed / runs), flush=True)
