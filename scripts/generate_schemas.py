@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""Writes src/ops/onnx_schemas.inc from the operator schemas of the installed `onnx` package.
+"""Writes src/ops/onnx_schemas.inc from the operator schemas of the installed `onnx` package and from src/ops/contrib_schemas.json (the
+domain com.microsoft; scripts/collect_contrib_schemas.py writes it).
 
 generate_schemas.py [OUT]    writes the file
 generate_schemas.py --check  fails where the committed file differs
 """
 
+import json
 import pathlib
 import re
 import sys
+from types import SimpleNamespace
 
 import onnx
 from onnx import TensorProto, defs
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops" / "onnx_schemas.inc"
+CONTRIB = OUT.with_name("contrib_schemas.json")
+CONTRIB_DOMAIN = "com.microsoft"
 UNBOUNDED = 2147483647
 ELEMENT_NUMBERS = {name.lower(): number for name, number in TensorProto.DataType.items()}
 FORMS = [
@@ -131,8 +136,59 @@ class Tables:
         )
 
 
+def named(value):
+    """An object whose `name` is the value: what enumerators of the onnx package look like."""
+    return SimpleNamespace(name=value)
+
+
+def contrib_schema(row):
+    """A row of contrib_schemas.json in the form of onnx.defs.OpSchema."""
+
+    def ports(rows, least):
+        return [
+            SimpleNamespace(
+                name=p["name"],
+                type_str=p["type"],
+                option=named(p["option"]),
+                is_homogeneous=p.get("homogeneous", True),
+                min_arity=max(0, least - len(rows) + 1),
+            )
+            for p in rows
+        ]
+
+    def attribute(a):
+        number = onnx.AttributeProto.AttributeType.Value(a["type"])
+        default = onnx.AttributeProto() if "default" not in a else onnx.helper.make_attribute(a["name"], a["default"], attr_type=number)
+        return SimpleNamespace(name=a["name"], type=named(a["type"]), required=a["required"], default_value=default)
+
+    min_input, max_input, min_output, max_output = row["arity"]
+    return SimpleNamespace(
+        domain=CONTRIB_DOMAIN,
+        name=row["name"],
+        since_version=row["since_version"],
+        deprecated=row["deprecated"],
+        has_function=False,
+        has_context_dependent_function=False,
+        min_input=min_input,
+        max_input=max_input,
+        min_output=min_output,
+        max_output=max_output,
+        inputs=ports(row["inputs"], min_input),
+        outputs=ports(row["outputs"], min_output),
+        attributes={a["name"]: attribute(a) for a in row["attributes"]},
+        type_constraints=[SimpleNamespace(type_param_str=t, allowed_type_strs=types) for t, types in row["types"].items()],
+    )
+
+
+def all_schemas():
+    contrib = [contrib_schema(row) for row in json.loads(CONTRIB.read_text())]
+    # Sparse tensors have no place in a TypeSet: such an operator goes unchecked.
+    dense = [s for s in contrib if not any("sparse" in t for c in s.type_constraints for t in c.allowed_type_strs)]
+    return sorted(defs.get_all_schemas_with_history() + dense, key=lambda s: (s.domain.encode(), s.name.encode(), s.since_version))
+
+
 def generate():
-    schemas = sorted(defs.get_all_schemas_with_history(), key=lambda s: (s.domain.encode(), s.name.encode(), s.since_version))
+    schemas = all_schemas()
     tables = Tables()
     rows = [tables.schema(s) for s in schemas]
     domains = []
@@ -140,7 +196,7 @@ def generate():
         newest = max(s.since_version for s in schemas if s.domain == domain)
         domains.append(f"{{{text(domain)}, {max(newest, defs.onnx_opset_version()) if domain == '' else newest}}}")
 
-    lines = [f"// Written by scripts/generate_schemas.py from onnx {onnx.__version__}.", "// clang-format off"]
+    lines = [f"// Written by scripts/generate_schemas.py from onnx {onnx.__version__} and {CONTRIB.name}.", "// clang-format off"]
     lines += ["struct DomainRow { std::string_view domain; int latest_opset; };"]
 
     def table(kind, name, entries):
@@ -163,7 +219,7 @@ def generate():
 def main():
     if sys.argv[1:] == ["--check"]:
         if OUT.read_text() != generate():
-            raise SystemExit(f"{OUT.name} is not what onnx {onnx.__version__} gives; run scripts/generate_schemas.py")
+            raise SystemExit(f"{OUT.name} is not what onnx {onnx.__version__} and {CONTRIB.name} give; run scripts/generate_schemas.py")
         return
     out = pathlib.Path(sys.argv[1]) if sys.argv[1:] else OUT
     out.write_text(generate())

@@ -26,11 +26,16 @@ def fill_tensor(tensor):
         return
     mean, std, low, high, dtype = tensor.doc_string.removeprefix(MARK).split(",")
     seed = int.from_bytes(hashlib.sha256(tensor.name.encode()).digest()[:8], "little")
-    values = np.random.default_rng(seed).standard_normal(list(tensor.dims), "f4") * np.float32(std) + np.float32(mean)
-    if np.dtype(dtype).kind in "iu":
+    nibbles = dtype == "nibbles"  # two 4-bit weights in each byte
+    dims = [2, *tensor.dims] if nibbles else list(tensor.dims)
+    values = np.random.default_rng(seed).standard_normal(dims, "f4") * np.float32(std) + np.float32(mean)
+    if nibbles or np.dtype(dtype).kind in "iu":
         values = np.rint(values)
+    values = np.clip(values, float(low), float(high)).astype("u1" if nibbles else dtype)
+    if nibbles:
+        values = values[0] | values[1] << 4
     name = tensor.name
-    tensor.CopyFrom(numpy_helper.from_array(np.clip(values, float(low), float(high)).astype(dtype), name))
+    tensor.CopyFrom(numpy_helper.from_array(values, name))
 
 
 def fill_nodes(nodes):

@@ -21,6 +21,7 @@ TEST(Schema, HasEveryOperatorOfTheStandard) {
   EXPECT_EQ(versions["ai.onnx.preview.training"], 4);
   EXPECT_EQ(versions["ai.onnx.preview"], 1);
   EXPECT_EQ(operators["ai.onnx.ml"].size(), 19u);
+  EXPECT_EQ(versions["com.microsoft"], 135);
 }
 
 TEST(Schema, IsSortedWithoutRepeats) {
@@ -97,7 +98,8 @@ TEST(Schema, KnowsTheNewestOpsets) {
   EXPECT_EQ(latest_opset(""), 28);
   EXPECT_EQ(latest_opset("ai.onnx"), 28);
   EXPECT_EQ(latest_opset("ai.onnx.ml"), 5);
-  EXPECT_EQ(latest_opset("com.microsoft"), 0);
+  EXPECT_EQ(latest_opset("com.microsoft"), 1);
+  EXPECT_EQ(latest_opset("com.example"), 0);
 }
 
 TEST(Schema, DescribesConv) {
@@ -116,6 +118,18 @@ TEST(Schema, DescribesConv) {
   EXPECT_EQ(conv.attribute("pads")->default_value, nullptr);
   EXPECT_EQ(conv.attribute("axis"), nullptr);
   EXPECT_FALSE(conv.has_function);
+}
+
+TEST(Schema, DescribesContributedOperators) {
+  const OpSchema& product = *find_schema("com.microsoft", "MatMulNBits", 1);
+  EXPECT_EQ(std::tuple(product.min_inputs, product.max_inputs), std::tuple(3, 6));
+  EXPECT_TRUE(product.attribute("K")->required);
+  EXPECT_EQ(product.attribute("bits")->default_value->integer, 4);
+  EXPECT_EQ(to_string(*product.input(1)->allowed), "tensor(uint8)");
+  EXPECT_EQ(product.input(4)->option, PortOption::optional);
+  const OpSchema& concat = *find_schema("com.microsoft", "QLinearConcat", 1);
+  EXPECT_EQ(concat.max_inputs, kUnbounded);
+  EXPECT_FALSE(concat.input(5)->homogeneous);
 }
 
 TEST(Schema, DescribesRequiredAttributesFloatsAndFunctions) {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+/// Linear quantisation of contiguous elements, serial and vectorised. T is one of uint8_t, int8_t, uint16_t, int16_t.
+namespace rh::compute {
+
+/// Where quantised values lie: zero_point stands for 0, and they are kept within [low, high].
+struct QuantRange {
+  int32_t zero_point = 0;
+  int32_t low = 0;
+  int32_t high = 0;
+
+  template <typename T>
+  static QuantRange of(int32_t zero_point) {
+    return {zero_point, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+  }
+};
+
+/// y = clamp(rint(x / scale) + zero_point): to nearest even, NaN gives the lowest value.
+template <typename T>
+void quantize(const float* x, float scale, const QuantRange& range, T* y, int64_t count);
+
+/// y = (x - zero_point) * scale.
+template <typename T>
+void dequantize(const T* x, float scale, int32_t zero_point, float* y, int64_t count);
+
+/// y = clamp(rint(x * scale) + zero_point), scale = scales[0], or scales[i] where `per_element`. T is uint8_t or int8_t.
+template <typename T>
+void requantize(const int32_t* x, const float* scales, bool per_element, const QuantRange& range, T* y, int64_t count);
+
+/// The least and the largest element; {0, 0} where there is none. NaNs are passed over.
+struct MinMax {
+  float low = 0;
+  float high = 0;
+};
+MinMax min_max(const float* x, int64_t count);
+
+}  // namespace rh::compute

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+/// How the elements of a tensor meet the scales of a linear quantisation, as rows that each have one scale or a scale an element.
+struct QuantRows {
+  enum class Kind : uint8_t { per_tensor, per_axis, blocked } kind = Kind::per_tensor;
+  int64_t outer = 1, axis = 1, inner = 1;  ///< sizes before, along and after the axis
+  int64_t block = 1;                       ///< elements along the axis that share a scale
+  int64_t blocks = 1;                      ///< scales along the axis
+  int64_t elements = 0;
+
+  struct Row {
+    int64_t begin;  ///< first element
+    int64_t count;
+    int64_t scale;     ///< index of the first element's scale
+    bool per_element;  ///< the following elements have the following scales
+  };
+
+  /// Status{invalid_argument} where the scale's shape does not go with the input's.
+  static Status make(const Shape& input, const Shape& scale, int64_t axis, int64_t block_size, QuantRows& rows);
+
+  int64_t count() const;
+  Row row(int64_t i) const;
+  /// Runs body(row) for all rows in parallel.
+  void run(const Parallel& parallel, double operations_per_element, FunctionRef<void(const Row&)> body) const;
+};
+
+/// The only element of an input, as float or integer: Status{invalid_argument} naming `what` where it has another number of elements.
+Status scalar_of(const TensorView& view, const char* what, float& value);
+Status scalar_of(const TensorView& view, const char* what, int32_t& value);
+
+/// Scale and zero point that bring a float tensor's range, widened to hold 0, onto uint8: ai.onnx::DynamicQuantizeLinear.
+struct DynamicRange {
+  float scale = 1;
+  uint8_t zero_point = 0;
+};
+DynamicRange dynamic_range(const Parallel& parallel, const TensorView& x);
+void quantize(const Parallel& parallel, const TensorView& x, const DynamicRange& range, uint8_t* y);
+
+}  // namespace rh::cpu

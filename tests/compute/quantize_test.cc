@@ -1,0 +1,84 @@
+#include "compute/quantize.h"
+
+#include <cmath>
+
+#include "compute/support.h"
+
+namespace rh::compute {
+namespace {
+
+constexpr int64_t kCounts[] = {0, 1, 3, 7, 16, 17, 100};
+
+template <typename T>
+T clamped(double value, const QuantRange& range) {
+  return static_cast<T>(std::fmin(std::fmax(value, range.low), range.high));
+}
+
+class QuantizeTest : public EveryIsa {};
+
+template <typename T>
+void check_element_type() {
+  const QuantRange range = QuantRange::of<T>(std::is_signed_v<T> ? -3 : 100);
+  for (const int64_t count : kCounts) {
+    std::vector<float> x = random_values(count, 7, -2.5 * range.high, 2.5 * range.high);
+    for (size_t i = 0; i < x.size(); i += 3) x[i] = std::floor(x[i]) + 0.5f;  // ties
+    if (count > 6) {
+      x[4] = std::numeric_limits<float>::quiet_NaN();
+      x[5] = std::numeric_limits<float>::infinity();
+      x[6] = -std::numeric_limits<float>::infinity();
+    }
+    const float scale = 0.75f;
+    std::vector<T> y(x.size() + 1, T(77));
+    quantize(x.data(), scale, range, y.data(), count);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float quotient = x[i] / scale;
+      const T expected = std::isnan(quotient) ? static_cast<T>(range.low) : clamped<T>(std::nearbyint(quotient) + range.zero_point, range);
+      ASSERT_EQ(y[i], expected) << x[i];
+    }
+    ASSERT_EQ(y.back(), T(77));
+
+    std::vector<float> back(x.size() + 1, 5);
+    dequantize(y.data(), scale, range.zero_point, back.data(), count);
+    for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(back[i], static_cast<float>(y[i] - range.zero_point) * scale);
+    ASSERT_EQ(back.back(), 5);
+
+    const std::vector<int32_t> sums = random_values<int32_t>(count + 1, 9, -1e6, 1e6);
+    const std::vector<float> scales = random_values(count + 1, 10, 1e-4, 1e-1);
+    for (const bool per_element : {false, true}) {
+      requantize(sums.data(), scales.data(), per_element, range, y.data(), count);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const float product = static_cast<float>(sums[i]) * scales[per_element ? i : 0];
+        ASSERT_EQ(y[i], clamped<T>(std::nearbyint(product) + range.zero_point, range));
+      }
+      ASSERT_EQ(y.back(), T(77));
+    }
+  }
+}
+
+TEST_P(QuantizeTest, EqualsTheFormula) {
+  check_element_type<uint8_t>();
+  check_element_type<int8_t>();
+  check_element_type<uint16_t>();
+  check_element_type<int16_t>();
+}
+
+TEST_P(QuantizeTest, FindsLeastAndLargest) {
+  for (const int64_t count : kCounts) {
+    std::vector<float> x = random_values(count, 3, 1, 2);
+    if (count > 6) x[3] = std::numeric_limits<float>::quiet_NaN();
+    MinMax expected;
+    for (int64_t i = 0; i < count; ++i) {
+      if (i == 0) expected = {x[0], x[0]};
+      expected.low = std::fmin(expected.low, x[static_cast<size_t>(i)]);
+      expected.high = std::fmax(expected.high, x[static_cast<size_t>(i)]);
+    }
+    const MinMax found = min_max(x.data(), count);
+    EXPECT_EQ(found.low, expected.low);
+    EXPECT_EQ(found.high, expected.high);
+  }
+}
+
+RH_EVERY_ISA(QuantizeTest);
+
+}  // namespace
+}  // namespace rh::compute
