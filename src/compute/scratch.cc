@@ -24,7 +24,7 @@ struct Block {
   }
 };
 
-thread_local Block blocks[3];
+thread_local Block blocks[4];
 
 }  // namespace
 

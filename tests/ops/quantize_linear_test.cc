@@ -38,7 +38,7 @@ const std::vector<OpCase> kQuantizeLinear = {
      {attr("axis", -1), attr("block_size", 4)},
      {normal({3, 10}), uniform({3, 3}, 0.01, 0.1).as(DType::float32), uniform({3, 3}, -5, 5).as(DType::int8)},
      "blocks of the last axis"},
-    {23, {attr("precision", 10)}, {normal({60}), values({}, {0.003}).as(DType::float32), zero(DType::int16)}, "divided in float16"},
+    {23, {attr("precision", 10)}, {normal({60}), values({}, {0.25}).as(DType::float32), zero(DType::int8)}, "divided in float16"},
     {23, {}, {normal({60}), values({}, {0.3}).as(DType::float32), zero(DType::float4e2m1)}, "to float4"},
     {24, {}, {normal({60}), values({}, {0.25}).as(DType::float8e8m0), zero(DType::int8)}, "a power of two as scale"},
     {25, {}, {normal({61}), values({}, {0.7}).as(DType::float32), zero(DType::uint2, 1)}, "to uint2"},

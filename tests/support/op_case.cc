@@ -133,6 +133,13 @@ std::string difference(const Tensor& actual, const Tensor& expected, double tole
   if (!(actual.shape() == expected.shape()))
     return fmt::format("shape {}, expected {}", actual.shape().to_string(), expected.shape().to_string());
   const bool exact = !(is_floating(actual.dtype()) && bits_of(actual.dtype()) >= 8) || tolerance < 0;
+  if (bits_of(actual.dtype()) > 0 && bits_of(actual.dtype()) < 8) {  // bits after the last element do not count
+    for (int64_t i = 0; i < actual.elements(); ++i) {
+      if (packed_code(actual.raw(), bits_of(actual.dtype()), i) != packed_code(expected.raw(), bits_of(actual.dtype()), i))
+        return fmt::format("element {} is {}, expected {}", i, element_as_double(actual.view(), i), element_as_double(expected.view(), i));
+    }
+    return "";
+  }
   if (exact)
     return identical(actual.view(), expected.view()) ? "" : fmt::format("values differ (exact comparison), {} elements", actual.elements());
   double largest = 0;

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "base/thread_pool.h"
+
+namespace rh::compute {
+
+struct Int8Kernels;
+
+/// A matrix of bytes, signed or not.
+struct Int8Matrix {
+  const void* data = nullptr;
+  bool is_signed = false;
+  int64_t stride = 0;  ///< between rows, 0: they are contiguous
+};
+
+/// One zero point for all, or one a row (of A) or a column (of B).
+struct ZeroPoints {
+  const int32_t* values = nullptr;  ///< null: 0
+  bool many = false;
+  int32_t at(int64_t i) const { return values ? values[many ? i : 0] : 0; }
+};
+
+/// A right operand [k, n] in the order in which the kernels read it, and the sums of its columns.
+class PackedInt8Matrix {
+ public:
+  PackedInt8Matrix() = default;
+  /// From [k, n], or from [n, k] when transposed.
+  PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, const Parallel& parallel = {});
+
+  bool empty() const { return !data_; }
+  int64_t k() const { return k_; }
+  int64_t n() const { return n_; }
+  size_t bytes() const;
+  bool is_signed() const { return is_signed_; }  ///< what was packed
+  const Int8Kernels& kernels() const { return *kernels_; }
+  const uint8_t* panel(int64_t i) const;
+  /// Sums of the bytes as the kernels see them, signed.
+  const int32_t* column_sums() const { return sums_.data(); }
+
+ private:
+  void pack_panel(const Int8Matrix& b, bool transposed, int64_t panel);
+
+  struct Free {
+    void operator()(uint8_t* data) const;
+  };
+  const Int8Kernels* kernels_ = nullptr;
+  int64_t k_ = 0, n_ = 0;
+  bool is_signed_ = false;
+  std::unique_ptr<uint8_t[], Free> data_;
+  std::vector<int32_t> sums_;
+};
+
+/// Finished sums of a part of the product: sums[i * stride + j] belongs to row + i, column + j. To be changed at will.
+struct Int8Tile {
+  int64_t row, column, rows, columns;
+  int32_t* sums;
+  int64_t stride;
+};
+/// Takes each part of a product once, from several threads.
+using Int8Epilogue = FunctionRef<void(const Int8Tile&)>;
+
+/// sums[i, j] = bias[j] + sum over k of (a[i, k] - a_zero[i]) (b[k, j] - b_zero[j]), exact modulo 2^32 on every instruction set.
+struct Int8GemmArgs {
+  int64_t m = 0;
+  Int8Matrix a;
+  ZeroPoints a_zero;
+  ZeroPoints b_zero;
+  const int32_t* bias = nullptr;  ///< n values or null
+};
+void int8_gemm(const Int8GemmArgs& args, const PackedInt8Matrix& b, Int8Epilogue epilogue, const Parallel& parallel);
+
+/// The plain product into c [m, n]: the oracle.
+void int8_gemm_reference(const Int8GemmArgs& args, const Int8Matrix& b, int64_t k, int64_t n, int32_t* c);
+
+}  // namespace rh::compute

@@ -1,0 +1,158 @@
+#include "compute/nbits.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compute/hwy_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/nbits.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which sets the target.
+#include "compute/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rh::compute {
+namespace HWY_NAMESPACE {
+
+/// One row of 4-bit weights times kRows rows of A. `a` holds, of every 32 elements, the 16 even ones and then the 16 odd ones, padded with
+/// zeros to whole blocks; a_sums the sums of its blocks.
+template <int kRows>
+HWY_INLINE void dot_rows(const NBitsMatrix& matrix, int64_t row, const float* a, int64_t a_row, const float* a_sums, float* out) {
+  const Floats d;
+  const hn::RebindToUnsigned<Floats> words;
+  const hn::Rebind<uint8_t, Floats> bytes;
+  constexpr int64_t kHalf = 16;
+  const int64_t lanes = std::min<int64_t>(static_cast<int64_t>(hn::Lanes(d)), kHalf), blocks = matrix.blocks();
+  const uint8_t* data = matrix.data + row * matrix.row_bytes();
+  const float* scales = matrix.scales + row * blocks;
+  const float* zeros = matrix.zero_points ? matrix.zero_points + row * blocks : nullptr;
+  Vec sum[kRows];
+  float correction[kRows] = {};
+  for (int i = 0; i < kRows; ++i) sum[i] = hn::Zero(d);
+  for (int64_t b = 0; b < blocks; ++b) {
+    Vec part[kRows];
+    for (int i = 0; i < kRows; ++i) part[i] = hn::Zero(d);
+    for (int64_t k = b * matrix.block; k < (b + 1) * matrix.block; k += 2 * kHalf) {
+      for (int64_t j = 0; j < kHalf; j += lanes) {
+        const auto codes = hn::PromoteTo(words, hn::LoadU(bytes, data + k / 2 + j));
+        const Vec even = hn::ConvertTo(d, hn::BitCast(Ints(), hn::And(codes, hn::Set(words, 15))));
+        const Vec odd = hn::ConvertTo(d, hn::BitCast(Ints(), hn::ShiftRight<4>(codes)));
+        for (int i = 0; i < kRows; ++i) {
+          const float* from = a + i * a_row + k + j;
+          part[i] = hn::MulAdd(odd, hn::LoadU(d, from + kHalf), hn::MulAdd(even, hn::LoadU(d, from), part[i]));
+        }
+      }
+    }
+    const Vec scale = set(scales[b]);
+    const float zero = scales[b] * (zeros ? zeros[b] : 8.0f);
+    for (int i = 0; i < kRows; ++i) {
+      sum[i] = hn::MulAdd(part[i], scale, sum[i]);
+      correction[i] += zero * a_sums[i * blocks + b];
+    }
+  }
+  for (int i = 0; i < kRows; ++i) out[i] = hn::GetLane(hn::SumOfLanes(d, sum[i])) - correction[i];
+}
+
+void dot_loop(const NBitsMatrix& matrix, int64_t row, int64_t rows, const float* a, int64_t a_row, const float* a_sums, float* out) {
+  switch (rows) {
+    case 1: return dot_rows<1>(matrix, row, a, a_row, a_sums, out);
+    case 2: return dot_rows<2>(matrix, row, a, a_row, a_sums, out);
+    case 3: return dot_rows<3>(matrix, row, a, a_row, a_sums, out);
+    default: return dot_rows<4>(matrix, row, a, a_row, a_sums, out);
+  }
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace rh::compute
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "compute/gemm.h"
+#include "compute/scratch.h"
+
+namespace rh::compute {
+
+HWY_EXPORT(dot_loop);
+
+namespace {
+
+constexpr int64_t kDirectRows = 4;   // of A, up to which the codes are read where they lie
+constexpr int64_t kRowsAtOnce = 64;  // of the matrix that are made floats together
+
+/// Even and odd elements of every 32 apart, zeros up to whole blocks, and the sums of the blocks behind.
+void split_left(const NBitsMatrix& matrix, int64_t m, const float* a, float* split, float* sums) {
+  const int64_t padded = matrix.blocks() * matrix.block;
+  for (int64_t i = 0; i < m; ++i) {
+    float* out = split + i * padded;
+    std::fill_n(out, padded, 0.0f);
+    for (int64_t k = 0; k < matrix.k; ++k) out[k / 32 * 32 + k % 2 * 16 + k % 32 / 2] = a[i * matrix.k + k];
+    for (int64_t b = 0; b < matrix.blocks(); ++b) {
+      float sum = 0;
+      for (int64_t k = b * matrix.block; k < std::min(matrix.k, (b + 1) * matrix.block); ++k) sum += a[i * matrix.k + k];
+      sums[i * matrix.blocks() + b] = sum;
+    }
+  }
+}
+
+void multiply_directly(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel) {
+  const int64_t padded = matrix.blocks() * matrix.block;
+  // Threads read what the caller split; its slot is not used below.
+  auto* split =
+      static_cast<float*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(m * (padded + matrix.blocks())) * sizeof(float)));
+  float* sums = split + m * padded;
+  split_left(matrix, m, a, split, sums);
+  const double k = static_cast<double>(matrix.k);
+  parallel.for_range(matrix.n, {.bytes = 0.75 * k, .operations = 0.3 * k * static_cast<double>(m)}, [&](Range range) {
+    for (int64_t n = range.begin; n < range.end; ++n) {
+      float out[kDirectRows];
+      HWY_DYNAMIC_DISPATCH(dot_loop)(matrix, n, m, split, padded, sums, out);
+      for (int64_t i = 0; i < m; ++i) c[i * matrix.n + n] = bias ? out[i] + bias[n] : out[i];
+    }
+  });
+}
+
+}  // namespace
+
+void nbits_dequantize(const NBitsMatrix& matrix, int64_t first, int64_t count, float* out) {
+  const int64_t blocks = matrix.blocks();
+  const int mask = (1 << matrix.bits) - 1, per_byte = 8 / matrix.bits;
+  for (int64_t row = first; row < first + count; ++row) {
+    const uint8_t* data = matrix.data + row * matrix.row_bytes();
+    const float* scales = matrix.scales + row * blocks;
+    for (int64_t b = 0; b < blocks; ++b) {
+      for (int64_t k = b * matrix.block; k < std::min(matrix.k, (b + 1) * matrix.block); ++k) {
+        const int64_t scale = matrix.block_of_k ? matrix.block_of_k[k] : b;
+        const float zero = matrix.zero_points ? matrix.zero_points[row * blocks + scale] : static_cast<float>(1 << (matrix.bits - 1));
+        const int code = data[k / per_byte] >> (k % per_byte * matrix.bits) & mask;
+        *out++ = (static_cast<float>(code) - zero) * scales[scale];
+      }
+    }
+  }
+}
+
+void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel) {
+  if (m <= 0 || matrix.n <= 0) return;
+  if (m <= kDirectRows && matrix.bits == 4 && matrix.block % 32 == 0 && !matrix.block_of_k) {
+    return multiply_directly(matrix, m, a, bias, c, parallel);
+  }
+  const int64_t pieces = (matrix.n + kRowsAtOnce - 1) / kRowsAtOnce;
+  const double work = static_cast<double>(matrix.k) * kRowsAtOnce;
+  parallel.for_range(pieces, {.bytes = 5 * work, .operations = work * (4 + static_cast<double>(m))}, [&](Range range) {
+    for (int64_t piece = range.begin; piece < range.end; ++piece) {
+      const int64_t first = piece * kRowsAtOnce, rows = std::min(kRowsAtOnce, matrix.n - first);
+      auto* weights = static_cast<float*>(thread_scratch(ScratchSlot::dequantized, static_cast<size_t>(rows * matrix.k) * sizeof(float)));
+      nbits_dequantize(matrix, first, rows, weights);
+      GemmArgs<float> args{.m = m, .n = rows, .k = matrix.k, .transpose_b = true, .ldc = matrix.n};
+      if (bias) {
+        args.epilogue.bias_kind = BiasKind::per_column;
+        args.epilogue.bias = bias + first;
+      }
+      gemm(args, a, weights, c + first, Parallel());
+    }
+  });
+}
+
+}  // namespace rh::compute
+#endif

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/thread_pool.h"
+
+namespace rh::compute {
+
+/// Weights of 2, 4 or 8 bits, quantised in blocks along k: weight [n, k] is (code - zero point) x scale of its block.
+/// Row n's codes lie at data + n * row_bytes(), the first in the low bits.
+struct NBitsMatrix {
+  int64_t n = 0, k = 0;
+  int bits = 4;
+  int64_t block = 32;                   ///< a power of two, at least 16
+  const uint8_t* data = nullptr;        ///< [n, blocks, block * bits / 8]
+  const float* scales = nullptr;        ///< [n, blocks]
+  const float* zero_points = nullptr;   ///< [n, blocks]; null: 2^(bits - 1)
+  const int32_t* block_of_k = nullptr;  ///< [k], each in [0, blocks): the block whose scale goes with column k; null: k / block
+  int64_t blocks() const { return (k + block - 1) / block; }
+  int64_t row_bytes() const { return blocks() * block * bits / 8; }
+};
+
+/// Rows [first, first + count) as floats [count, k].
+void nbits_dequantize(const NBitsMatrix& matrix, int64_t first, int64_t count, float* out);
+
+/// c [m, n] = a [m, k] times the transposed matrix + bias (n values or null), summed in float. The bits do not depend on the number of
+/// threads.
+void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel);
+
+}  // namespace rh::compute

@@ -1,0 +1,83 @@
+#include "providers/cpu/int8_product.h"
+
+#include <algorithm>
+
+namespace rh::cpu {
+
+namespace {
+
+// One zero point, one an index of the last or of all products. Other counts are refused.
+Status zero_points(std::span<const int32_t> values, int64_t size, int64_t products, const char* what, int64_t product,
+                   compute::ZeroPoints& result) {
+  const int64_t count = static_cast<int64_t>(values.size());
+  result = {};
+  if (count == 0) return {};
+  if (count != 1 && count != size && count != size * products) {
+    return error_status(ErrorCode::invalid_argument, "the zero point of {} has {} elements, expected 1 or {}", what, count, size);
+  }
+  result = {values.data() + (count == size * products && count > size ? product * size : 0), count > 1};
+  return {};
+}
+
+}  // namespace
+
+std::vector<int32_t> int32_values(const RunContext& context, int input) {
+  std::vector<int32_t> values;
+  if (input < 0 || !context.has_input(input)) return values;
+  const TensorView view = context.input(input);
+  values.resize(static_cast<size_t>(view.elements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(element_as_int(view, static_cast<int64_t>(i)));
+  return values;
+}
+
+Int8Product::Int8Product(const KernelInfo& info, const Inputs& inputs) : inputs_(inputs) {
+  const Tensor* b = info.constant_input(inputs.b);
+  if (!b || b->shape().rank() != 2 || b->elements() == 0 || bits_of(b->dtype()) != 8 || !is_integer(b->dtype())) return;
+  packed_ = compute::PackedInt8Matrix(int8_matrix(b->view()), b->shape()[0], b->shape()[1], false);
+  packed_shape_ = b->shape();
+}
+
+Status Int8Product::run(RunContext& context, const MatMulProblem& p, const compute::Int8Matrix& a, std::span<const int32_t> a_zero,
+                        compute::Int8Epilogue epilogue) const {
+  const std::vector<int32_t> b_zero = int32_values(context, inputs_.b_zero);
+  const int64_t products = p.batch.elements();
+  if (products == 0 || p.m == 0 || p.n == 0) return {};
+  compute::Int8GemmArgs args{.m = p.m, .a = a};
+  if (p.is_one_product()) {
+    args.m = p.m * products;
+    std::vector<int32_t> rows(a_zero.begin(), a_zero.end());
+    if (rows.size() > 1 && static_cast<int64_t>(rows.size()) == p.m && products > 1) {
+      rows.resize(static_cast<size_t>(args.m));
+      for (size_t i = static_cast<size_t>(p.m); i < rows.size(); ++i) rows[i] = rows[i - static_cast<size_t>(p.m)];
+    }
+    RH_RETURN_IF_ERROR(zero_points(rows, args.m, 1, "the left operand", 0, args.a_zero));
+    RH_RETURN_IF_ERROR(zero_points(b_zero, p.n, 1, "the right operand", 0, args.b_zero));
+    if (owns_right()) {
+      compute::int8_gemm(args, packed_, epilogue, context.parallel());
+    } else {
+      const compute::PackedInt8Matrix b(int8_matrix(context.input(inputs_.b)), p.k, p.n, false, context.parallel());
+      compute::int8_gemm(args, b, epilogue, context.parallel());
+    }
+    return {};
+  }
+  std::vector<int64_t> offsets(static_cast<size_t>(2 * products));
+  fill_batch_offsets(p.a_batch, p.batch, p.m * p.k, offsets.data());
+  fill_batch_offsets(p.b_batch, p.batch, p.k * p.n, offsets.data() + products);
+  const compute::Int8Matrix right = int8_matrix(context.input(inputs_.b));
+  for (int64_t i = 0; i < products; ++i) {
+    RH_RETURN_IF_ERROR(zero_points(a_zero, p.m, products, "the left operand", i, args.a_zero));
+    RH_RETURN_IF_ERROR(zero_points(b_zero, p.n, products, "the right operand", i, args.b_zero));
+    args.a.data = static_cast<const uint8_t*>(a.data) + offsets[static_cast<size_t>(i)];
+    const compute::Int8Matrix matrix{static_cast<const uint8_t*>(right.data) + offsets[static_cast<size_t>(products + i)], right.is_signed};
+    const compute::PackedInt8Matrix b(matrix, p.k, p.n, false, context.parallel());
+    const auto shifted = [&](const compute::Int8Tile& tile) {
+      compute::Int8Tile moved = tile;
+      moved.row += i * p.m;
+      epilogue(moved);
+    };
+    compute::int8_gemm(args, b, shifted, context.parallel());
+  }
+  return {};
+}
+
+}  // namespace rh::cpu

@@ -1,0 +1,119 @@
+#include "ops/quant/matmul_nbits.h"
+
+#include "compute/nbits.h"
+#include "providers/cpu/convert.h"
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+namespace {
+
+Status expect_elements(const TensorView& view, const char* what, int64_t expected) {
+  if (view.elements() == expected) return {};
+  return error_status(ErrorCode::invalid_argument, "{} has shape {}, expected {} elements", what, view.shape().to_string(), expected);
+}
+
+}  // namespace
+
+/// The codes are read where they lie; scales and zero points that are constant are brought to float at load.
+class MatMulNBitsKernel final : public Kernel {
+ public:
+  using Types = rh::Types<float, Float16, BFloat16>;
+
+  explicit MatMulNBitsKernel(const KernelInfo& info) : op_(info.attributes<ops::MatMulNBits>()) {
+    const Tensor *scales = info.constant_input(2), *zeros = info.constant_input(3);
+    if (!scales || (info.node().has_input(3) && !zeros)) return;
+    // What does not fit is said when it runs.
+    if (!expect_elements(scales->view(), "scales", op_.n * op_.blocks()).ok()) return;
+    if (zeros && !check_zero_points(zeros->view()).ok()) return;
+    if (scales->dtype() != DType::float32) {
+      scales_.resize(static_cast<size_t>(scales->elements()));
+      for (size_t i = 0; i < scales_.size(); ++i) scales_[i] = element_as_float(scales->view(), static_cast<int64_t>(i));
+    }
+    if (zeros) {
+      zero_points_.resize(static_cast<size_t>(op_.n * op_.blocks()));
+      unpack_zero_points(zeros->view(), zero_points_.data());
+    }
+    prepared_ = true;
+  }
+
+  bool owns_constant(int input) const override { return prepared_ && ((input == 2 && !scales_.empty()) || input == 3); }
+
+  Status run(RunContext& context) const override {
+    const TensorView a = context.input(0), b = context.input(1);
+    if (a.rank() < 1 || a.shape()[a.rank() - 1] != op_.k) {
+      return error_status(ErrorCode::invalid_argument, "A has shape {}, expected {} (K) as its last dimension", a.shape().to_string(),
+                          op_.k);
+    }
+    compute::NBitsMatrix matrix{
+        .n = op_.n, .k = op_.k, .bits = static_cast<int>(op_.bits), .block = op_.block_size, .data = b.data<uint8_t>()};
+    RH_RETURN_IF_ERROR(expect_elements(b, "B", op_.n * matrix.row_bytes()));
+    RH_RETURN_IF_ERROR(prepare(context, matrix));
+    const float* bias = nullptr;
+    if (context.has_input(5)) {
+      RH_RETURN_IF_ERROR(expect_elements(context.input(5), "bias", op_.n));
+      bias = converted(context, context.input(5), DType::float32).data<float>();
+    }
+    Shape shape = a.shape();
+    shape[shape.size() - 1] = op_.n;
+    const MutableView y = context.output(0, shape);
+    if (y.elements() == 0) return {};
+    const bool wide = y.dtype() == DType::float32;
+    const MutableView result = wide ? y : MutableView(DType::float32, y.shape(), context.scratch_array<float>(y.elements()));
+    compute::nbits_multiply(matrix, a.elements() / op_.k, converted(context, a, DType::float32).data<float>(), bias, result.data<float>(),
+                            context.parallel());
+    if (!wide) convert(context.parallel(), result, y);
+    return {};
+  }
+
+ private:
+  /// Packed zero points fill whole bytes for each row; others are one a block.
+  int64_t zero_row_bytes() const { return (op_.blocks() * op_.bits + 7) / 8; }
+  Status check_zero_points(const TensorView& view) const {
+    return expect_elements(view, "zero_points", op_.n * (view.dtype() == DType::uint8 ? zero_row_bytes() : op_.blocks()));
+  }
+
+  void unpack_zero_points(const TensorView& view, float* out) const {
+    for (int64_t n = 0; n < op_.n; ++n) {
+      for (int64_t i = 0; i < op_.blocks(); ++i) {
+        *out++ = view.dtype() == DType::uint8
+                     ? static_cast<float>(packed_code(view.data<uint8_t>() + n * zero_row_bytes(), static_cast<int>(op_.bits), i))
+                     : element_as_float(view, n * op_.blocks() + i);
+      }
+    }
+  }
+
+  Status prepare(RunContext& context, compute::NBitsMatrix& matrix) const {
+    if (prepared_) {
+      matrix.scales = scales_.empty() ? context.input(2).data<float>() : scales_.data();
+      if (!zero_points_.empty()) matrix.zero_points = zero_points_.data();
+    } else {
+      RH_RETURN_IF_ERROR(expect_elements(context.input(2), "scales", op_.n * op_.blocks()));
+      matrix.scales = converted(context, context.input(2), DType::float32).data<float>();
+      if (context.has_input(3)) {
+        RH_RETURN_IF_ERROR(check_zero_points(context.input(3)));
+        float* zeros = context.scratch_array<float>(op_.n * op_.blocks());
+        unpack_zero_points(context.input(3), zeros);
+        matrix.zero_points = zeros;
+      }
+    }
+    if (!context.has_input(4)) return {};
+    const TensorView groups = context.input(4);
+    if (groups.elements() < op_.k) return expect_elements(groups, "g_idx", op_.k);
+    for (int64_t i = 0; i < op_.k; ++i) {
+      if (const int32_t group = groups.data<int32_t>()[i]; group < 0 || group >= op_.blocks()) {
+        return error_status(ErrorCode::invalid_argument, "g_idx[{}] is {}, expected 0 to {}", i, group, op_.blocks() - 1);
+      }
+    }
+    matrix.block_of_k = groups.data<int32_t>();
+    return {};
+  }
+
+  ops::MatMulNBits op_;
+  bool prepared_ = false;
+  std::vector<float> scales_, zero_points_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(MatMulNBitsKernel)

@@ -1,0 +1,46 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+/// A product of [.., k] with weights [n, k]; `more` are the inputs after the scales.
+OpCase product(Shape a, int n, int k, int bits, int block, std::vector<Input> more, const char* purpose,
+               std::vector<std::string> fails = {}) {
+  const int blocks = (k + block - 1) / block;
+  std::vector<Input> inputs{normal(std::move(a)), uniform({n, blocks, block * bits / 8}, 0, 256).as(DType::uint8).constant(),
+                            uniform({n, blocks}, 0.01, 0.1).constant()};
+  inputs.insert(inputs.end(), more.begin(), more.end());
+  return {1,
+          {attr("K", k), attr("N", n), attr("bits", bits), attr("block_size", block)},
+          inputs,
+          purpose,
+          std::move(fails),
+          1,
+          1e-5,
+          "com.microsoft"};
+}
+Input codes(Shape shape) { return uniform(std::move(shape), 0, 256).as(DType::uint8).constant(); }
+
+const std::vector<OpCase> kMatMulNBits = {
+    product({1, 64}, 12, 64, 4, 32, {}, "one row, middle as zero point"),
+    product({1, 96}, 7, 96, 4, 32, {codes({7, 2})}, "zero points packed, an odd number of blocks"),
+    product({3, 70}, 9, 70, 4, 32, {codes({9, 2})}, "three rows, an unfinished block"),
+    product({4, 256}, 9, 256, 4, 128, {codes({9, 1})}, "four rows, long blocks"),
+    product({2, 5, 64}, 70, 64, 4, 16, {codes({70, 2})}, "many rows, short blocks"),
+    product({2, 64}, 8, 64, 8, 32, {codes({8, 2})}, "8 bits"),
+    product({2, 64}, 8, 64, 2, 32, {codes({8, 1})}, "2 bits"),
+    product({1, 64}, 8, 64, 4, 32, {absent(), absent(), normal({8})}, "bias"),
+    product({6, 64}, 8, 64, 4, 32, {codes({8, 1}), absent(), normal({8})}, "many rows and bias"),
+    product({1, 64}, 8, 64, 4, 32, {uniform({8, 2}, 2, 9).constant()}, "zero points as numbers"),
+    product({2, 64}, 8, 64, 4, 32, {absent(), uniform({64}, 0, 2).as(DType::int32).constant()}, "blocks by index"),
+    product({0, 64}, 8, 64, 4, 32, {}, "no rows"),
+    product({2, 60}, 8, 64, 4, 32, {}, "A too short", {"[2, 60]", "64"}),
+    product({2, 64}, 8, 64, 3, 32, {}, "3 bits", {"bits", "3"}),
+    product({2, 64}, 8, 64, 4, 24, {}, "block size", {"block_size", "24"}),
+    product({2, 64}, 8, 64, 4, 32, {codes({8, 2})}, "too many zero points", {"zero_points", "[8, 2]"}),
+    product({2, 64}, 8, 64, 4, 32, {codes({8, 1}), uniform({64}, 2, 3).as(DType::int32)}, "index past the end", {"g_idx", "2"}),
+};
+RH_OP_TEST(MatMulNBits, kMatMulNBits, (Types<float, Float16, BFloat16>::set))
+
+}  // namespace
+}  // namespace rh::test
