@@ -79,12 +79,7 @@ TEST_P(Int8GemmTest, SumsOfExtremesAreExact) {
       Parallel());
 }
 
-INSTANTIATE_TEST_SUITE_P(, Int8GemmTest, testing::ValuesIn([] {
-                           std::vector<const char*> names = isas();
-                           if (cpu_features().avx512_vnni) names.push_back("native");
-                           return names;
-                         }()),
-                         [](const auto& info) { return std::string(info.param); });
+RH_EVERY_INT8_ISA(Int8GemmTest);
 
 }  // namespace
 }  // namespace rh::compute

@@ -32,6 +32,15 @@ inline std::vector<const char*> isas() {
 #define RH_EVERY_ISA(suite) \
   INSTANTIATE_TEST_SUITE_P(, suite, testing::ValuesIn(isas()), [](const auto& info) { return std::string(info.param); })
 
+/// The same with the instruction sets that kernels of bytes have beside those.
+inline std::vector<const char*> int8_isas() {
+  std::vector<const char*> names = isas();
+  if (cpu_features().avx512_vnni) names.push_back("native");
+  return names;
+}
+#define RH_EVERY_INT8_ISA(suite) \
+  INSTANTIATE_TEST_SUITE_P(, suite, testing::ValuesIn(int8_isas()), [](const auto& info) { return std::string(info.param); })
+
 inline Parallel three_threads() {
   static ThreadPool pool([] {
     ThreadPool::Options options;

@@ -1,0 +1,180 @@
+#include "ops/quant/qlinear_conv.h"
+
+#include <cstring>
+#include <optional>
+
+#include "compute/int8_conv.h"
+#include "compute/quantize.h"
+#include "providers/cpu/conv_window.h"
+#include "providers/cpu/int8_product.h"
+#include "providers/cpu/numbers.h"
+#include "providers/cpu/quantization.h"
+
+namespace rh::cpu {
+
+namespace {
+
+/// [N, C, pixels] from [N, pixels, C] and back.
+void swap_last_two(const uint8_t* from, int64_t batch, int64_t rows, int64_t columns, uint8_t* to) {
+  for (int64_t b = 0; b < batch; ++b, from += rows * columns, to += rows * columns) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
+    }
+  }
+}
+
+}  // namespace
+
+/// Constant weights are packed at load.
+class QLinearConvKernel final : public Kernel {
+ public:
+  using Types = rh::Types<int8_t, uint8_t>;
+
+  explicit QLinearConvKernel(const KernelInfo& info) : op_(info.attributes<ops::QLinearConv>()) {
+    const Tensor* weights = info.constant_input(op_.weights());
+    const auto is_known = [&](int input) { return input < 0 || !info.node().has_input(input) || info.constant_input(input); };
+    const int zero = w_zero_input(), bias = bias_input();
+    if (!weights || !is_known(zero) || !is_known(bias) || weights->shape().rank() < 3 || weights->shape().rank() > 5) return;
+    if (weights->elements() == 0) return;
+    const auto integers = [&](int input) {
+      std::vector<int32_t> values;
+      const Tensor* tensor = input < 0 ? nullptr : info.constant_input(input);
+      for (int64_t i = 0; tensor && i < tensor->elements(); ++i) values.push_back(static_cast<int32_t>(element_as_int(tensor->view(), i)));
+      return values;
+    };
+    const std::vector<int32_t> zeros = integers(zero), biases = integers(bias);
+    if (!check_counts(weights->shape(), zeros.size(), biases.size()).ok()) return;  // run() says what is wrong
+    weights_shape_ = weights->shape();
+    packed_.emplace(pack(weights->view(), zeros, biases));
+  }
+
+  bool owns_constant(int input) const override { return packed_ && input == op_.weights(); }
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    const Shape& w = packed_ ? weights_shape_ : context.input(op_.weights()).shape();
+    const int rank = x.rank(), channel_axis = op_.channels_last ? rank - 1 : 1;
+    if (rank != w.rank() || rank < 3 || x.shape()[channel_axis] != w[1] * op_.group || w[0] % op_.group != 0) {
+      return error_status(ErrorCode::invalid_argument,
+                          "input has shape {} and the weights {}, expected [N, C, ...] and [M, C/group, ...] with group {}",
+                          x.shape().to_string(), w.to_string(), op_.group);
+    }
+    const size_t spatial = static_cast<size_t>(rank - 2), first = op_.channels_last ? 1 : 2;
+    const ops::Window window = with_kernel(op_.window, {w.begin() + 2, spatial});
+    const std::span<const int64_t> sizes(x.shape().begin() + first, spatial);
+    Shape out_sizes;
+    for (size_t i = 0; i < spatial; ++i) out_sizes.push_back(std::max<int64_t>(0, window.output_size(i, sizes[i])));
+    compute::Window geometry;
+    RH_RETURN_IF_ERROR(conv_window(window, sizes, {out_sizes.begin(), spatial}, window.pads_for(sizes), geometry));
+    Shape shape{x.shape()[0]};
+    if (!op_.channels_last) shape.push_back(w[0]);
+    for (const int64_t size : out_sizes) shape.push_back(size);
+    if (op_.channels_last) shape.push_back(w[0]);
+    const MutableView y = op_.integer ? context.output(0, shape) : context.output(0, context.input(7).dtype(), shape);
+    if (y.elements() == 0) return {};
+    int32_t x_zero = 0;
+    if (context.has_input(2)) RH_RETURN_IF_ERROR(scalar_of(context.input(2), "the zero point of x", x_zero));
+    if (packed_) return convolve(context, *packed_, geometry, x_zero, y);
+    const std::vector<int32_t> zeros = int32_values(context, w_zero_input()), biases = int32_values(context, bias_input());
+    RH_RETURN_IF_ERROR(check_counts(w, zeros.size(), biases.size()));
+    return convolve(context, pack(context.input(op_.weights()), zeros, biases), geometry, x_zero, y);
+  }
+
+ private:
+  int w_zero_input() const { return op_.integer ? 3 : 5; }
+  int bias_input() const { return op_.integer ? -1 : 8; }
+
+  static Status check_counts(const Shape& w, size_t zeros, size_t biases) {
+    const size_t filters = static_cast<size_t>(w[0]);
+    if (zeros > 1 && zeros != filters) {
+      return error_status(ErrorCode::invalid_argument, "the zero point of the weights has {} elements, expected 1 or {}", zeros, filters);
+    }
+    if (biases > 0 && biases != filters) {
+      return error_status(ErrorCode::invalid_argument, "the bias has {} elements, expected {}", biases, filters);
+    }
+    return {};
+  }
+
+  compute::Int8Convolution pack(const TensorView& weights, std::span<const int32_t> zeros, std::span<const int32_t> biases) const {
+    const Shape& w = weights.shape();
+    const size_t spatial = w.size() - 2;
+    const ops::Window window = with_kernel(op_.window, {w.begin() + 2, spatial});
+    const std::vector<int64_t> ones(spatial, 1);
+    compute::Window geometry;
+    // Sizes do not matter for packing.
+    if (Status status = conv_window(window, ones, ones, std::vector<int64_t>(spatial, 0), geometry); !status.ok()) {
+      throw Error(status.code(), std::string(status.message()));
+    }
+    const compute::ZeroPoints zero_points{zeros.empty() ? nullptr : zeros.data(), zeros.size() > 1};
+    return {{w[1] * op_.group, w[0], op_.group}, geometry, int8_matrix(weights), zero_points, biases.empty() ? nullptr : biases.data()};
+  }
+
+  Status convolve(RunContext& context, const compute::Int8Convolution& convolution, const compute::Window& geometry, int32_t x_zero,
+                  const MutableView& y) const {
+    const TensorView x = context.input(0);
+    const int64_t batch = x.shape()[0], pixels = geometry.output_size(), channels = y.elements() / batch / pixels;
+    compute::Int8Matrix image = int8_matrix(x);
+    if (op_.channels_last) {
+      auto* turned = context.scratch_array<uint8_t>(x.elements());
+      swap_last_two(x.data<uint8_t>(), batch, geometry.input_size(), x.elements() / batch / geometry.input_size(), turned);
+      image.data = turned;
+    }
+    if (op_.integer) {
+      convolution.run(
+          geometry, batch, image, x_zero,
+          [&](const compute::Int8ConvTile& part) {
+            const compute::Int8Tile& t = part.tile;
+            for (int64_t i = 0; i < t.rows; ++i) {
+              std::memcpy(y.data<int32_t>() + (part.image * channels + t.row + i) * pixels + t.column, t.sums + i * t.stride,
+                          static_cast<size_t>(t.columns) * sizeof(int32_t));
+            }
+          },
+          context.parallel());
+      return {};
+    }
+    std::vector<float> factors;
+    int32_t y_zero = 0;
+    RH_RETURN_IF_ERROR(read_factors(context, channels, factors, y_zero));
+    auto* out = op_.channels_last ? context.scratch_array<uint8_t>(y.elements()) : y.data<uint8_t>();
+    RH_RETURN_IF_ERROR((dispatch<rh::Types<int8_t, uint8_t>>(y.dtype(), "QLinearConv", [&]<typename T>() {
+      const auto range = compute::QuantRange::of<T>(y_zero);
+      convolution.run(
+          geometry, batch, image, x_zero,
+          [&](const compute::Int8ConvTile& part) {
+            const compute::Int8Tile& t = part.tile;
+            for (int64_t i = 0; i < t.rows; ++i) {
+              compute::requantize(t.sums + i * t.stride, &factors[static_cast<size_t>(t.row + i)], false, range,
+                                  reinterpret_cast<T*>(out) + (part.image * channels + t.row + i) * pixels + t.column, t.columns);
+            }
+          },
+          context.parallel());
+    })));
+    if (op_.channels_last) swap_last_two(out, batch, channels, pixels, y.data<uint8_t>());
+    return {};
+  }
+
+  /// x's scale times the weights' over y's, of each output channel.
+  static Status read_factors(RunContext& context, int64_t channels, std::vector<float>& factors, int32_t& y_zero) {
+    float x_scale, y_scale;
+    RH_RETURN_IF_ERROR(scalar_of(context.input(1), "the scale of x", x_scale));
+    RH_RETURN_IF_ERROR(scalar_of(context.input(6), "the scale of y", y_scale));
+    RH_RETURN_IF_ERROR(scalar_of(context.input(7), "the zero point of y", y_zero));
+    const std::vector<double> w_scale = as_doubles(context.input(4));
+    if (w_scale.size() != 1 && static_cast<int64_t>(w_scale.size()) != channels) {
+      return error_status(ErrorCode::invalid_argument, "the scale of the weights has {} elements, expected 1 or {}", w_scale.size(),
+                          channels);
+    }
+    for (int64_t i = 0; i < channels; ++i) {
+      factors.push_back(x_scale * static_cast<float>(w_scale[w_scale.size() > 1 ? static_cast<size_t>(i) : 0]) / y_scale);
+    }
+    return {};
+  }
+
+  ops::QLinearConv op_;
+  Shape weights_shape_;
+  std::optional<compute::Int8Convolution> packed_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(QLinearConvKernel)

@@ -1,0 +1,86 @@
+#include "compute/int8_conv.h"
+
+#include <cstring>
+
+#include "compute/support.h"
+
+namespace rh::compute {
+namespace {
+
+struct Case {
+  ConvChannels channels;
+  int64_t size[3];
+  int64_t kernel[3];
+  int64_t stride = 1, dilation = 1, pad = 0, batch = 1;
+};
+
+const Case kCases[] = {
+    {{3, 5, 1}, {1, 9, 11}, {1, 3, 3}, 1, 1, 1},       {{16, 40, 1}, {1, 20, 20}, {1, 1, 1}},
+    {{16, 33, 1}, {1, 17, 19}, {1, 1, 1}, 2, 1, 0, 2}, {{6, 8, 2}, {1, 30, 33}, {1, 3, 3}, 2, 1, 1, 3},
+    {{4, 6, 1}, {1, 13, 40}, {1, 3, 5}, 3, 2, 4},      {{7, 7, 7}, {1, 21, 40}, {1, 3, 3}, 1, 1, 1, 2},
+    {{5, 10, 5}, {1, 12, 13}, {1, 5, 5}, 2, 2, 3},     {{3, 4, 1}, {5, 6, 7}, {2, 3, 3}, 2, 1, 1},
+    {{8, 4, 1}, {1, 1, 300}, {1, 1, 7}, 1, 1, 3},
+};
+
+class Int8ConvTest : public EveryIsa {};
+
+void check(const Case& c, bool x_signed, bool w_signed, bool w_zeros) {
+  SCOPED_TRACE(testing::Message() << c.channels.in << "->" << c.channels.out << " groups " << c.channels.groups << " kernel " << c.kernel[1]
+                                  << "x" << c.kernel[2] << " stride " << c.stride << " signed " << x_signed << w_signed << " zero points "
+                                  << w_zeros);
+  Window w;
+  for (int d = 0; d < 3; ++d) {
+    const bool used = c.size[d] > 1;
+    w.input[d] = c.size[d];
+    w.kernel[d] = c.kernel[d];
+    w.stride[d] = used ? c.stride : 1;
+    w.dilation[d] = used ? c.dilation : 1;
+    w.pad_begin[d] = used ? c.pad : 0;
+    w.output[d] = (w.input[d] + 2 * w.pad_begin[d] - (w.kernel[d] - 1) * w.dilation[d] - 1) / w.stride[d] + 1;
+  }
+  const auto bytes = [](int64_t count, uint32_t seed) {
+    std::vector<uint8_t> values = random_values<uint8_t>(count, seed, 0, 256);
+    for (size_t i = 0; i < values.size(); i += 3) values[i] = i % 2 ? 0xff : 0x80;
+    return values;
+  };
+  const std::vector<uint8_t> x = bytes(c.batch * c.channels.in * w.input_size(), 1);
+  const std::vector<uint8_t> weights = bytes(c.channels.out * c.channels.in / c.channels.groups * w.kernel_size(), 2);
+  const std::vector<int32_t> zeros = random_values<int32_t>(c.channels.out, 3, w_signed ? -128 : 0, w_signed ? 127 : 255);
+  const std::vector<int32_t> bias = random_values<int32_t>(c.channels.out, 4, -1e9, 1e9);
+  const ZeroPoints w_zero{w_zeros ? zeros.data() : nullptr, true};
+  const int32_t x_zero = x_signed ? -7 : 130;
+  const Int8Matrix image{x.data(), x_signed}, filters{weights.data(), w_signed};
+  const int64_t pixels = w.output_size();
+  std::vector<int32_t> expected(static_cast<size_t>(c.batch * c.channels.out * pixels)), found(expected.size(), 77);
+  int8_conv_reference(c.channels, w, c.batch, image, x_zero, filters, w_zero, bias.data(), expected.data());
+  const Int8Convolution conv(c.channels, w, filters, w_zero, bias.data());
+  for (const Parallel& parallel : {Parallel(), three_threads()}) {
+    std::fill(found.begin(), found.end(), 77);
+    conv.run(
+        w, c.batch, image, x_zero,
+        [&](const Int8ConvTile& part) {
+          for (int64_t i = 0; i < part.tile.rows; ++i) {
+            std::memcpy(found.data() + (part.image * c.channels.out + part.tile.row + i) * pixels + part.tile.column,
+                        part.tile.sums + i * part.tile.stride, static_cast<size_t>(part.tile.columns) * sizeof(int32_t));
+          }
+        },
+        parallel);
+    ASSERT_EQ(found, expected);
+  }
+}
+
+TEST_P(Int8ConvTest, SumsAreExact) {
+  for (const Case& c : kCases) {
+    for (const bool x_signed : {false, true}) {
+      for (const bool w_signed : {false, true}) {
+        check(c, x_signed, w_signed, false);
+        check(c, x_signed, w_signed, true);
+      }
+    }
+  }
+}
+
+RH_EVERY_INT8_ISA(Int8ConvTest);
+
+}  // namespace
+}  // namespace rh::compute
