@@ -132,6 +132,13 @@ std::string difference(const Tensor& actual, const Tensor& expected, double tole
     return fmt::format("element type {}, expected {}", to_string(actual.dtype()), to_string(expected.dtype()));
   if (!(actual.shape() == expected.shape()))
     return fmt::format("shape {}, expected {}", actual.shape().to_string(), expected.shape().to_string());
+  if (is_integer(actual.dtype()) && bits_of(actual.dtype()) == 8 && tolerance >= 1) {  // quantised numbers: so many steps apart
+    for (int64_t i = 0; i < actual.elements(); ++i) {
+      const int64_t a = element_as_int(actual.view(), i), e = element_as_int(expected.view(), i);
+      if (static_cast<double>(std::abs(a - e)) > tolerance) return fmt::format("element {} is {}, expected {}", i, a, e);
+    }
+    return "";
+  }
   const bool exact = !(is_floating(actual.dtype()) && bits_of(actual.dtype()) >= 8) || tolerance < 0;
   if (bits_of(actual.dtype()) > 0 && bits_of(actual.dtype()) < 8) {  // bits after the last element do not count
     for (int64_t i = 0; i < actual.elements(); ++i) {

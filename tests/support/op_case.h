@@ -54,7 +54,7 @@ struct OpCase {
   /// Parts that the error message must have; empty where the case must run.
   std::vector<std::string> fails = {};
   int outputs = 1;
-  /// Error allowed relative to the largest expected magnitude, 0: that of the element type.
+  /// Error allowed relative to the largest expected magnitude, 0: that of the element type. From 1 on: steps of 8-bit integers.
   double tolerance = 0;
   /// Output i has this element type where inference cannot be asked (undefined: as inferred).
   const char* domain = "";

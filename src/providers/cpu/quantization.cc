@@ -85,6 +85,12 @@ Status scalar_of(const TensorView& view, const char* what, int32_t& value) {
   return {};
 }
 
+Status TensorScale::read(const RunContext& context, int scale_input, int zero_input, const char* what, TensorScale& result) {
+  RH_RETURN_IF_ERROR(scalar_of(context.input(scale_input), what, result.scale));
+  result.zero_point = 0;
+  return context.has_input(zero_input) ? scalar_of(context.input(zero_input), what, result.zero_point) : Status();
+}
+
 DynamicRange dynamic_range(const Parallel& parallel, const TensorView& x) {
   const float* from = x.data<float>();
   std::mutex mutex;

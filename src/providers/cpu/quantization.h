@@ -1,5 +1,6 @@
 #pragma once
 
+#include "compute/quantize.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -31,6 +32,43 @@ struct QuantRows {
 /// The only element of an input, as float or integer: Status{invalid_argument} naming `what` where it has another number of elements.
 Status scalar_of(const TensorView& view, const char* what, float& value);
 Status scalar_of(const TensorView& view, const char* what, int32_t& value);
+
+/// Scale and zero point of an 8-bit tensor that has one of each.
+struct TensorScale {
+  float scale = 1;
+  int32_t zero_point = 0;
+
+  /// From two inputs; a zero point that is left out is 0. `what` names the tensor in the error for inputs of more than one element.
+  static Status read(const RunContext& context, int scale_input, int zero_input, const char* what, TensorScale& result);
+  float value(int code) const { return static_cast<float>(code - zero_point) * scale; }
+  /// The code nearest to a value, ties to even; T is uint8_t or int8_t.
+  template <typename T>
+  T code(float value) const {
+    T result;
+    compute::quantize(&value, scale, compute::QuantRange::of<T>(zero_point), &result, 1);
+    return result;
+  }
+};
+
+/// y[i] = f(x[i]) where codes are looked up: 256 results, by the byte of the code. T is uint8_t or int8_t.
+struct ByteTable {
+  uint8_t of[256];
+
+  template <typename T, typename F>
+  static ByteTable make(const TensorScale& from, const TensorScale& to, F f) {
+    ByteTable table;
+    for (int i = 0; i < 256; ++i) {
+      const T code = to.code<T>(f(from.value(static_cast<T>(i))));
+      table.of[i] = static_cast<uint8_t>(code);
+    }
+    return table;
+  }
+  void run(const uint8_t* x, uint8_t* y, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) y[i] = of[x[i]];
+  }
+};
+
+using ByteTypes = Types<int8_t, uint8_t>;
 
 /// Scale and zero point that bring a float tensor's range, widened to hold 0, onto uint8: ai.onnx::DynamicQuantizeLinear.
 struct DynamicRange {

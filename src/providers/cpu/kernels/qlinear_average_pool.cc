@@ -1,0 +1,86 @@
+#include "ops/quant/qlinear_average_pool.h"
+
+#include <algorithm>
+
+#include "compute/pool.h"
+#include "providers/cpu/conv_window.h"
+#include "providers/cpu/quantization.h"
+
+namespace rh::cpu {
+
+namespace {
+
+/// [N, columns, rows] from [N, rows, columns].
+template <typename T>
+void swap_last_two(const T* from, int64_t batch, int64_t rows, int64_t columns, T* to) {
+  for (int64_t b = 0; b < batch; ++b, from += rows * columns, to += rows * columns) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
+    }
+  }
+}
+
+}  // namespace
+
+/// In float: dequantised, averaged, quantised.
+class QLinearAveragePoolKernel final : public Kernel {
+ public:
+  using Types = ByteTypes;
+
+  explicit QLinearAveragePoolKernel(const KernelInfo& info) : op_(info.attributes<ops::QLinearAveragePool>()) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    const int spatial = x.rank() - 2;
+    if (spatial < 1 || (!op_.global && static_cast<size_t>(spatial) != op_.window.kernel.size())) {
+      return error_status(ErrorCode::invalid_argument, "input has shape {}, expected [N, C] and {} spatial dimensions",
+                          x.shape().to_string(), op_.global ? 1 : op_.window.kernel.size());
+    }
+    TensorScale from, to;
+    RH_RETURN_IF_ERROR(TensorScale::read(context, 1, 2, "the scale or zero point of X", from));
+    RH_RETURN_IF_ERROR(TensorScale::read(context, 3, 4, "the scale or zero point of Y", to));
+    compute::Window window;
+    int64_t pad_end[3] = {0, 0, 0};
+    const size_t first = op_.channels_last ? 1 : 2;
+    Shape shape = x.shape();
+    RH_RETURN_IF_ERROR(resolve({x.shape().begin() + first, static_cast<size_t>(spatial)}, window, pad_end, shape.begin() + first));
+    const MutableView y = context.output(0, shape);
+    if (y.elements() == 0) return {};
+    const int64_t batch = shape[0], channels = shape[op_.channels_last ? static_cast<size_t>(x.rank() - 1) : 1];
+    float* values = context.scratch_array<float>(x.elements());
+    float* means = context.scratch_array<float>(y.elements());
+    return dispatch<Types>(x.dtype(), "QLinearAveragePool", [&]<typename T>() {
+      const T* source = x.data<T>();
+      if (op_.channels_last) {
+        T* turned = context.scratch_array<T>(x.elements());
+        swap_last_two(source, batch, window.input_size(), channels, turned);
+        source = turned;
+      }
+      context.parallel().for_range(x.elements(), {.bytes = 5, .operations = 1}, [&](Range part) {
+        compute::dequantize(source + part.begin, from.scale, from.zero_point, values + part.begin, part.size());
+      });
+      compute::average_pool(window, pad_end, batch * channels, op_.count_include_pad, values, means, context.parallel());
+      T* target = op_.channels_last ? context.scratch_array<T>(y.elements()) : y.data<T>();
+      compute::quantize(means, to.scale, compute::QuantRange::of<T>(to.zero_point), target, y.elements());
+      if (op_.channels_last) swap_last_two(target, batch, channels, window.output_size(), y.data<T>());
+    });
+  }
+
+ private:
+  Status resolve(std::span<const int64_t> sizes, compute::Window& window, int64_t (&pad_end)[3], int64_t* output) const {
+    ops::Window w = op_.window;
+    if (op_.global) w = with_kernel({}, sizes);
+    const std::vector<int64_t> pads = w.pads_for(sizes);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      output[i] = std::max<int64_t>(0, w.output_size(i, sizes[i]));
+      if (sizes.size() <= 3) pad_end[3 - sizes.size() + i] = pads[sizes.size() + i];
+    }
+    return conv_window(w, sizes, {output, sizes.size()}, pads, window);
+  }
+
+  ops::QLinearAveragePool op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(QLinearAveragePoolKernel)
