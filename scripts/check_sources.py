@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "tensor": ["base"],
     "graph": ["tensor"],
     "ops": ["graph"],
-    "abi": ["graph", "public"],
+    "abi": ["ops", "public"],
     "onnx": ["ops", "abi"],
     "passes": ["ops", "abi"],
     "providers": ["ops", "abi"],

@@ -311,6 +311,15 @@ std::string Dim::to_string() const {
   }
 }
 
+bool is_generated_symbol(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789";
+  if (name.starts_with("_s")) return name.size() > 2 && name.find_first_not_of(kDigits, 2) == name.npos;
+  if (!name.starts_with("_input")) return false;
+  const size_t separator = name.find_first_not_of(kDigits, 6);
+  return separator != name.npos && separator > 6 && name[separator] == '_' && separator + 1 < name.size() &&
+         name.find_first_not_of(kDigits, separator + 1) == name.npos;
+}
+
 std::string to_string(const SymbolicShape& dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + dims[i].to_string();

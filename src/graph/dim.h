@@ -74,6 +74,9 @@ struct Dim::Atom {
   std::string text;  ///< canonical: orders and compares atoms
 };
 
+/// Whether inference, and no model, made the symbol: "_s<number>", "_input<number>_<number>".
+bool is_generated_symbol(std::string_view name);
+
 /// The value of a function of two numbers; nothing on division by zero or overflow.
 std::optional<int64_t> evaluate(Dim::Function function, int64_t a, int64_t b);
 

@@ -225,6 +225,7 @@ void Graph::set_initializer(ValueId id, Value value) {
     target.type = ValueType::sparse({sparse.dtype, SymbolicShape(sparse.dense_shape.begin(), sparse.dense_shape.end())});
   }
   target.initializer = std::move(value);
+  target.external = nullptr;
 }
 
 void Graph::set_input(NodeId id, size_t index, ValueId value) {

@@ -53,6 +53,13 @@ struct Node {
   Where where() const { return {.file = {}, .node = display_name(), .op = op_text(), .tensor = {}}; }
 };
 
+/// Where the data of an initializer lies outside the model file.
+struct ExternalLocation {
+  std::string file;  ///< as the model names it, relative to its folder
+  int64_t offset = 0;
+  size_t bytes = 0;
+};
+
 /// An edge: what one node (or the caller, or the file) gives and others take.
 struct GraphValue {
   ValueId id = kNoValue;
@@ -62,7 +69,8 @@ struct GraphValue {
   int output_index = -1;          ///< of the producer
   std::vector<NodeId> consumers;  ///< a node stands here once for each input (implicit ones included) that takes this value
   Value initializer;              ///< empty where the value is not in the file
-  bool is_input = false;          ///< an input that also has an initializer is overridable, not constant
+  std::shared_ptr<const ExternalLocation> external;  ///< of an initializer as it was read; null where the model file holds its data
+  bool is_input = false;                             ///< an input that also has an initializer is overridable, not constant
   bool is_output = false;
   ValueId outer = kNoValue;  ///< in a subgraph: the value of the enclosing graph that this one stands for
 
@@ -113,6 +121,9 @@ class Graph {
   void remove_node(NodeId id);
   void set_type(ValueId id, ValueType type) { values_[id].type = std::move(type); }
   void set_initializer(ValueId id, Value value);
+  void set_external(ValueId id, ExternalLocation location) {
+    values_[id].external = std::make_shared<const ExternalLocation>(std::move(location));
+  }
   void set_input(NodeId node, size_t index, ValueId value);
   void set_attribute(NodeId node, Attribute attribute);
   void set_node_name(NodeId node, std::string name) { nodes_[node]->name = std::move(name); }
@@ -164,14 +175,18 @@ class Graph {
 /// What a model without a version of its own answers.
 inline constexpr int64_t kNoModelVersion = std::numeric_limits<int64_t>::max();
 
-/// A loaded model: the graph and what the file says about itself.
-struct Model {
-  std::unique_ptr<Graph> graph = std::make_unique<Graph>();
+/// What a model says about itself.
+struct ModelInfo {
   int64_t ir_version = 0;
   int64_t model_version = kNoModelVersion;
   std::string producer_name, producer_version, domain, description, graph_description;
   std::vector<std::pair<std::string, std::string>> metadata;
-  std::string path;                                     ///< empty where it came from a buffer
+  std::string path;  ///< empty where it came from a buffer
+};
+
+/// A loaded model: the graph and what the file says about itself.
+struct Model : ModelInfo {
+  std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   std::vector<std::shared_ptr<const void>> keep_alive;  ///< mapped files and buffers that tensors look into
 };
 

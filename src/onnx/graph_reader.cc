@@ -67,9 +67,12 @@ void GraphReader::read_graph(const GraphFields& fields, Scope& scope) {
 
 std::unordered_map<std::string_view, ValueId> GraphReader::read_initializers(const GraphFields& fields, Scope& scope) {
   std::unordered_map<std::string_view, ValueId> ids;
+  std::optional<ExternalLocation> location;
   const auto add = [&](std::string_view name, Value value) {
     if (name.empty()) fail(ErrorCode::invalid_graph, "an initializer has no name");
     const ValueId id = scope.graph.add_initializer(scope.prefix + std::string(name), std::move(value));
+    if (location) scope.graph.set_external(id, std::move(*location));
+    location.reset();
     if (!ids.emplace(name, id).second) {
       throw Error(ErrorCode::invalid_graph, fmt::format("initializer '{}' is given more than once", name), tensor_where(name));
     }
@@ -77,7 +80,7 @@ std::unordered_map<std::string_view, ValueId> GraphReader::read_initializers(con
   };
   for (std::string_view message : fields.initializers) {
     std::string_view name;
-    Tensor tensor = tensors_.read(message, &name);
+    Tensor tensor = tensors_.read(message, &name, &location);
     add(name, std::move(tensor));
   }
   for (std::string_view message : fields.sparse_initializers) {

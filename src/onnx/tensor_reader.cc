@@ -266,14 +266,18 @@ TensorReader::Fields TensorReader::parse(std::string_view message) const {
   return fields;
 }
 
-Tensor TensorReader::read(std::string_view message, std::string_view* name) {
+Tensor TensorReader::read(std::string_view message, std::string_view* name, std::optional<ExternalLocation>* location) {
   std::string_view tensor_name;
   return located([&] { return Where{.file = {}, .node = {}, .op = {}, .tensor = std::string(tensor_name)}; },
                  [&] {
                    const Fields fields = parse(message);
                    tensor_name = fields.name;
                    if (name) *name = fields.name;
-                   return read_fields(fields, message);
+                   Tensor tensor = read_fields(fields, message);
+                   if (location && fields.external) {
+                     *location = ExternalLocation{std::string(fields.location), static_cast<int64_t>(fields.offset), tensor.bytes()};
+                   }
+                   return tensor;
                  });
 }
 

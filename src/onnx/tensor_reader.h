@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/file.h"
+#include "graph/graph.h"
 #include "onnx/external_data.h"
 #include "tensor/value.h"
 
@@ -35,8 +37,9 @@ class TensorReader {
   /// `external` may be null: external data is refused.
   TensorReader(Buffer buffer, ExternalData* external) : buffer_(std::move(buffer)), external_(external) {}
 
-  /// A TensorProto inside the buffer. `name`, where given, gets the tensor's name.
-  Tensor read(std::string_view message, std::string_view* name = nullptr);
+  /// A TensorProto inside the buffer. `name` and `location`, where given, get the tensor's name and where its data lies if that is outside
+  /// the message.
+  Tensor read(std::string_view message, std::string_view* name = nullptr, std::optional<ExternalLocation>* location = nullptr);
   /// A SparseTensorProto: COO with linear [nnz] or [nnz, rank] indices. `name` gets the name of its values.
   SparseTensor read_sparse(std::string_view message, std::string_view* name = nullptr);
 

@@ -37,10 +37,10 @@ void replace_initializers(Graph& graph, const std::map<std::string, Value>& init
   }
 }
 
-bool is_generated(const Dim& dim) { return dim.symbol_name().starts_with("_s") || dim.symbol_name().starts_with("_input"); }
-
 // Numbers, and symbols that the model's author named.
-Dim public_dim(const Dim& dim) { return dim.is_constant() || (!dim.symbol_name().empty() && !is_generated(dim)) ? dim : Dim(); }
+Dim public_dim(const Dim& dim) {
+  return dim.is_constant() || (!dim.symbol_name().empty() && !is_generated_symbol(dim.symbol_name())) ? dim : Dim();
+}
 
 void fill_in(ValueInfo& info, const ValueType& inferred) {
   if (info.type.is_unknown()) {
