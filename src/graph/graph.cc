@@ -135,6 +135,18 @@ void Graph::add_output(ValueId id) {
   values_[id].is_output = true;
 }
 
+void Graph::set_inputs(std::vector<ValueId> values) {
+  for (ValueId id : inputs_) values_[id].is_input = false;
+  inputs_ = std::move(values);
+  for (ValueId id : inputs_) values_[id].is_input = true;
+}
+
+void Graph::set_outputs(std::vector<ValueId> values) {
+  for (ValueId id : outputs_) values_[id].is_output = false;
+  outputs_ = std::move(values);
+  for (ValueId id : outputs_) values_[id].is_output = true;
+}
+
 void Graph::set_output(size_t index, ValueId value) {
   const ValueId old = outputs_[index];
   outputs_[index] = value;

@@ -149,6 +149,9 @@ class Graph {
   void refresh_implicit_inputs(NodeId id);
   /// Turns an output into one that reads another value (the old one stays).
   void set_output(size_t index, ValueId value);
+  /// Takes these values as the graph's inputs, or outputs, in place of those it had; the old values stay.
+  void set_inputs(std::vector<ValueId> values);
+  void set_outputs(std::vector<ValueId> values);
   /// Graph inputs that are also initializers stop being inputs (models before IR version 4).
   void drop_input(ValueId id);
   /// An initializer becomes an input that the caller may override.
