@@ -4,6 +4,7 @@
 
 #include "cxx/base.h"
 #include "cxx/float_types.h"
+#include "cxx/graph.h"
 #include "cxx/io_binding.h"
 #include "cxx/memory.h"
 #include "cxx/options.h"

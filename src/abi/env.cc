@@ -56,6 +56,46 @@ std::shared_ptr<rh::ThreadPool> OrtEnv::shared_pool() const {
   return pool_;
 }
 
+void OrtEnv::discover() const {
+  if (!hardware_.empty()) return;
+  hardware_ = rh::abi::discover_hardware();
+  for (const OrtHardwareDevice& device : hardware_) hardware_list_.push_back(&device);
+  auto cpu = std::make_unique<OrtEpDevice>();
+  cpu->ep_name = "CPUExecutionProvider";
+  cpu->ep_vendor = "Roundhouse";
+  cpu->metadata.set("version", RH_VERSION);
+  cpu->device = &hardware_.front();
+  ep_device_list_.insert(ep_device_list_.begin(), cpu.get());
+  ep_devices_.insert(ep_devices_.begin(), std::move(cpu));
+}
+
+std::span<const OrtHardwareDevice* const> OrtEnv::hardware_devices() const {
+  const std::lock_guard lock(mutex_);
+  discover();
+  return hardware_list_;
+}
+
+std::span<const OrtEpDevice* const> OrtEnv::ep_devices() const {
+  const std::lock_guard lock(mutex_);
+  discover();
+  return ep_device_list_;
+}
+
+void OrtEnv::add_ep_devices(std::vector<std::unique_ptr<OrtEpDevice>> devices) {
+  const std::lock_guard lock(mutex_);
+  discover();
+  for (auto& device : devices) {
+    ep_device_list_.push_back(device.get());
+    ep_devices_.push_back(std::move(device));
+  }
+}
+
+void OrtEnv::remove_ep_devices(const OrtEpFactory& factory) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(ep_device_list_, [&](const OrtEpDevice* device) { return device->factory == &factory; });
+  std::erase_if(ep_devices_, [&](const auto& device) { return device->factory == &factory; });
+}
+
 OrtEnv::~OrtEnv() {
   for (const Registered& entry : allocators_) {
     if (entry.owned) rh::abi::release_allocator(entry.allocator);

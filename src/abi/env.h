@@ -1,10 +1,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "abi/devices.h"
 #include "abi/logger.h"
 #include "abi/memory_info.h"
 #include "abi/options.h"
@@ -24,6 +27,13 @@ struct OrtEnv {
   /// Null where none is registered.
   OrtAllocator* find_allocator(const OrtMemoryInfo& info);
 
+  /// The hardware of the machine, found on first use; the same as long as the environment lives.
+  std::span<const OrtHardwareDevice* const> hardware_devices() const;
+  /// Every provider on each device that it supports, the CPU's first. Valid until one is added or removed.
+  std::span<const OrtEpDevice* const> ep_devices() const;
+  void add_ep_devices(std::vector<std::unique_ptr<OrtEpDevice>> devices);
+  void remove_ep_devices(const OrtEpFactory& factory);
+
   /// The pool of sessions without threads of their own, made on first use; null where the environment was made without.
   std::shared_ptr<rh::ThreadPool> shared_pool() const;
 
@@ -39,6 +49,12 @@ struct OrtEnv {
   mutable std::mutex mutex_;
   std::vector<Registered> allocators_;
   mutable std::shared_ptr<rh::ThreadPool> pool_;
+
+  void discover() const;  ///< with the mutex held
+  mutable std::vector<OrtHardwareDevice> hardware_;
+  mutable std::vector<const OrtHardwareDevice*> hardware_list_;
+  mutable std::vector<std::unique_ptr<OrtEpDevice>> ep_devices_;
+  mutable std::vector<const OrtEpDevice*> ep_device_list_;
 };
 
 namespace rh::abi {

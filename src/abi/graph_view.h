@@ -47,6 +47,7 @@ struct OrtValueInfo {
   bool is_output = false;
   bool is_outer = false;  ///< of an enclosing graph
   bool is_constant = false;
+  bool is_callers = false;  ///< to release
 
   void mark_input() { (initializer && !is_outer ? is_optional_input : is_required_input) = true; }
 };
@@ -71,6 +72,7 @@ struct OrtNode {
   const OrtGraph* graph = nullptr;
   std::string provider;  ///< that took the node already; empty: none
   std::deque<OrtValueInfo> own_values;
+  bool is_callers = false;  ///< to release
 
   const OrtOpAttr* attribute(std::string_view name) const;  ///< null where there is none
 };
@@ -88,6 +90,9 @@ struct OrtGraph {
   const OrtNode* parent = nullptr;
   std::deque<OrtValueInfo> values;
   std::unordered_map<std::string_view, OrtValueInfo*> by_name;
+  bool is_callers = false;                             ///< to release
+  bool is_built = false;                               ///< by a caller, who may add to it
+  std::vector<std::unique_ptr<OrtValueInfo>> adopted;  ///< of one built: the caller's values
 
   OrtValueInfo& add_value(std::string_view value_name);
   OrtValueInfo* find(std::string_view value_name) const;

@@ -76,6 +76,8 @@ struct OrtSessionOptions {
   std::vector<Provider> providers;                          ///< in the order of preference, without the last one, CPU
   OrtReadNamedBufferFunc read_ep_context = nullptr;
   void* read_ep_context_state = nullptr;
+  OrtWriteNamedBufferFunc write_ep_context = nullptr;  ///< of a compilation
+  void* write_ep_context_state = nullptr;
   /// Shared by clones and sessions: set to stop loads under way.
   std::shared_ptr<std::atomic<bool>> cancel_load = std::make_shared<std::atomic<bool>>(false);
 };

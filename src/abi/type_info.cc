@@ -28,6 +28,17 @@ std::unique_ptr<OrtTypeInfo> of_kind(ONNXType kind) {
 /// A tensor type whose shape is not known.
 std::unique_ptr<OrtTypeInfo> tensor_of(DType dtype) { return type_info_of(ValueType::tensor(dtype)); }
 
+TensorType tensor_type_of(const OrtTensorTypeAndShapeInfo& info) {
+  TensorType type{to_dtype(info.type), {}};
+  if (!info.has_shape) return type;
+  type.dims.emplace();
+  for (size_t i = 0; i < info.dims.size(); ++i) {
+    const bool named = i < info.dim_params.size() && !info.dim_params[i].empty();
+    type.dims->push_back(info.dims[i] >= 0 ? Dim(info.dims[i]) : named ? Dim::symbol(info.dim_params[i]) : Dim());
+  }
+  return type;
+}
+
 std::unique_ptr<OrtTypeInfo> of_sequence(const Sequence& sequence) {
   auto info = of_kind(ONNX_TYPE_SEQUENCE);
   if (!sequence.elements.empty() && !sequence.elements[0].is_tensor()) {
@@ -91,6 +102,18 @@ std::unique_ptr<OrtTypeInfo> type_info_of(const Value& value) {
     default: break;
   }
   return info;
+}
+
+ValueType value_type_of(const OrtTypeInfo& info) {
+  const auto of_part = [](const std::unique_ptr<OrtTypeInfo>& part) { return part ? value_type_of(*part) : ValueType(); };
+  switch (info.kind) {
+    case ONNX_TYPE_TENSOR: return tensor_type_of(info.tensor);
+    case ONNX_TYPE_SPARSETENSOR: return ValueType::sparse(tensor_type_of(info.tensor));
+    case ONNX_TYPE_SEQUENCE: return ValueType::sequence_of(of_part(info.sequence.element));
+    case ONNX_TYPE_OPTIONAL: return ValueType::optional_of(of_part(info.optional.contained));
+    case ONNX_TYPE_MAP: return ValueType::map_of(to_dtype(info.map.key), of_part(info.map.value));
+    default: return {};
+  }
 }
 
 std::unique_ptr<OrtTypeInfo> copy(const OrtTypeInfo& info) {

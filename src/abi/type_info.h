@@ -47,6 +47,8 @@ OrtTensorTypeAndShapeInfo tensor_info_of(DType dtype, const Shape& shape);
 
 std::unique_ptr<OrtTypeInfo> type_info_of(const ValueType& type);
 std::unique_ptr<OrtTypeInfo> type_info_of(const Value& value);
+/// The type as the graph has it: dimensions below 0 are named by their symbols or unknown.
+ValueType value_type_of(const OrtTypeInfo& info);
 std::unique_ptr<OrtTypeInfo> copy(const OrtTypeInfo& info);
 
 /// The kind of a value: ONNX_TYPE_UNKNOWN where it is empty.

@@ -9,6 +9,18 @@
 
 namespace rh::capi {
 
+namespace {
+
+/// A value whose place in its graph is known. Throws Error{not_implemented} for values that callers made.
+const OrtValueInfo& placed(const OrtValueInfo* value) {
+  if (checked(value, "value_info").is_callers || (value->graph && value->graph->is_built)) {
+    fail(ErrorCode::not_implemented, "value '{}' is one of a graph that is being built: what gives and takes it is not known", value->name);
+  }
+  return *value;
+}
+
+}  // namespace
+
 // The graph
 
 OrtStatus* ORT_API_CALL Graph_GetName(const OrtGraph* graph, const char** out) {
@@ -83,7 +95,10 @@ OrtStatus* ORT_API_CALL Graph_GetGraphView(const OrtGraph* graph, const OrtNode*
   return guard([&] {
     OrtGraph*& result = checked(out, "dst_graph");
     const OrtNode* const* first = checked_array(nodes, count, "nodes");
-    result = abi::make_subset_view(checked(graph, "src_graph"), {first, count}).release();
+    if (checked(graph, "src_graph").is_built) fail(ErrorCode::not_implemented, "a graph that is being built has no views of its nodes");
+    auto view = abi::make_subset_view(*graph, {first, count});
+    view->is_callers = true;
+    result = view.release();
   });
 }
 
@@ -97,7 +112,9 @@ OrtStatus* ORT_API_CALL Graph_GetModelMetadata(const OrtGraph* graph, OrtModelMe
   });
 }
 
-void ORT_API_CALL ReleaseGraph(OrtGraph* graph) { delete graph; }
+void ORT_API_CALL ReleaseGraph(OrtGraph* graph) {
+  if (graph && graph->is_callers) delete graph;
+}
 
 // Values
 
@@ -111,19 +128,19 @@ OrtStatus* ORT_API_CALL GetValueInfoTypeInfo(const OrtValueInfo* value, const Or
 
 OrtStatus* ORT_API_CALL ValueInfo_GetValueProducer(const OrtValueInfo* value, const OrtNode** node, size_t* output_index) {
   return guard([&] {
-    checked(node, "producer_node") = checked(value, "value_info").producer;
+    checked(node, "producer_node") = placed(value).producer;
     if (output_index) *output_index = value->output_index;
   });
 }
 
 OrtStatus* ORT_API_CALL ValueInfo_GetValueNumConsumers(const OrtValueInfo* value, size_t* out) {
-  return guard([&] { checked(out, "num_consumers") = checked(value, "value_info").consumers.size(); });
+  return guard([&] { checked(out, "num_consumers") = placed(value).consumers.size(); });
 }
 
 OrtStatus* ORT_API_CALL ValueInfo_GetValueConsumers(const OrtValueInfo* value, const OrtNode** nodes, int64_t* input_indices,
                                                     size_t count) {
   return guard([&] {
-    const auto& consumers = checked(value, "value_info").consumers;
+    const auto& consumers = placed(value).consumers;
     check_room(nodes, consumers.size(), count, "nodes");
     check_room(input_indices, consumers.size(), count, "input_indices");
     for (size_t i = 0; i < consumers.size(); ++i) {
@@ -166,7 +183,7 @@ OrtStatus* ORT_API_CALL ValueInfo_IsFromOuterScope(const OrtValueInfo* value, bo
 }
 
 void ORT_API_CALL ReleaseValueInfo(OrtValueInfo* value) {
-  if (value && !value->graph) delete value;
+  if (value && value->is_callers) delete value;
 }
 
 // Data outside of the model file

@@ -14,7 +14,7 @@ OrtIoBinding& binding_of(OrtIoBinding* binding) { return checked(binding, "bindi
 
 void check_input(const OrtIoBinding& binding, const char* name) {
   const auto named = [&](const ValueInfo& info) { return info.name == name; };
-  const Session& session = *binding.session->session;
+  const Session& session = session_of(binding.session);
   if (std::ranges::any_of(session.inputs(), named) || std::ranges::any_of(session.overridable_initializers(), named)) return;
   fail(ErrorCode::fail, "binding: the model has no input '{}'", name);
 }
@@ -50,7 +50,7 @@ Status run_once(OrtSession& session, const OrtRunOptions* options, OrtIoBinding&
     output_names.push_back(output.name.c_str());
     if (output.bound || (reuse && output.value.value.is_tensor())) outputs[i] = output.value.value;
   }
-  RH_RETURN_IF_ERROR(session.session->run(run_options(options), input_names, inputs, output_names, outputs));
+  RH_RETURN_IF_ERROR(session_of(&session).run(run_options(options), input_names, inputs, output_names, outputs));
   for (size_t i = 0; i < outputs.size(); ++i) binding.outputs[i].value.value = std::move(outputs[i]);
   return {};
 }

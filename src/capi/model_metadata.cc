@@ -21,7 +21,7 @@ OrtStatus* text(const OrtModelMetadata* metadata, OrtAllocator* allocator, char*
 OrtStatus* ORT_API_CALL SessionGetModelMetadata(const OrtSession* session, OrtModelMetadata** out) {
   return guard([&] {
     checked(out, "out");
-    *out = new OrtModelMetadata{checked(session, "session").session->metadata()};
+    *out = new OrtModelMetadata{session_of(session).metadata()};
   });
 }
 

@@ -3,6 +3,7 @@
 #include "capi/copy_out.h"
 #include "capi/guard.h"
 #include "capi/table.h"
+#include "ops/schema.h"
 
 namespace rh::capi {
 
@@ -23,7 +24,11 @@ OrtStatus* ORT_API_CALL Node_GetDomain(const OrtNode* node, const char** out) {
 }
 
 OrtStatus* ORT_API_CALL Node_GetSinceVersion(const OrtNode* node, int* out) {
-  return guard([&] { checked(out, "since_version") = checked(node, "node").since_version; });
+  return guard([&] {
+    int& version = checked(out, "since_version");
+    version = checked(node, "node").since_version;
+    if (version == 0) fail(ErrorCode::not_implemented, "node '{}' is being built: the version of its operator is not known", node->name);
+  });
 }
 
 OrtStatus* ORT_API_CALL Node_GetNumInputs(const OrtNode* node, size_t* out) {
@@ -66,7 +71,10 @@ OrtStatus* ORT_API_CALL Node_GetAttributeByName(const OrtNode* node, const char*
   return guard([&] {
     const OrtOpAttr*& result = checked(out, "attribute");
     result = checked(node, "node").attribute(&checked(name, "attribute_name"));
-    if (!result) fail(ErrorCode::not_found, "node '{}' has no attribute '{}'", node->name, name);
+    if (result) return;
+    const ops::OpSchema* schema = ops::find_schema(node->domain, node->op_type, node->since_version);
+    if (schema && schema->attribute(name)) return;  // left out, and without a default
+    fail(ErrorCode::not_found, "operator {} of node '{}' has no attribute '{}'", node->op_type, node->name, name);
   });
 }
 
@@ -94,7 +102,7 @@ OrtStatus* ORT_API_CALL Node_GetEpName(const OrtNode* node, const char** out) {
 }
 
 void ORT_API_CALL ReleaseNode(OrtNode* node) {
-  if (node && !node->graph) delete node;
+  if (node && node->is_callers) delete node;
 }
 
 }  // namespace rh::capi

@@ -64,15 +64,19 @@ const T& content(const OrtOpAttr& attribute, OrtOpAttrType type) {
   return *value;
 }
 
+/// A list; an attribute of another kind reads as an empty one.
 template <typename T>
-void read_list(const std::vector<T>& values, void* to, size_t room, size_t& out) {
-  read_bytes(values.data(), values.size() * sizeof(T), to, room, out);
+void read_list(const OrtOpAttr& attribute, void* to, size_t room, size_t& out) {
+  const auto* values = attribute.attribute.get<std::vector<T>>();
+  read_bytes(values ? values->data() : nullptr, values ? values->size() * sizeof(T) : 0, to, room, out);
 }
 
 /// Strings one after the other, each with its null.
-void read_strings(const std::vector<std::string>& strings, void* to, size_t room, size_t& out) {
+void read_strings(const OrtOpAttr& attribute, void* to, size_t room, size_t& out) {
   std::string text;
-  for (const std::string& one : strings) text.append(one.c_str(), one.size() + 1);
+  if (const auto* strings = attribute.attribute.get<std::vector<std::string>>()) {
+    for (const std::string& one : *strings) text.append(one.c_str(), one.size() + 1);
+  }
   read_bytes(text.data(), text.size(), to, room, out);
 }
 
@@ -80,13 +84,13 @@ void read(const OrtOpAttr& attribute, OrtOpAttrType type, void* to, size_t room,
   switch (type) {
     case ORT_OP_ATTR_INT: return read_bytes(&content<int64_t>(attribute, type), sizeof(int64_t), to, room, out);
     case ORT_OP_ATTR_FLOAT: return read_bytes(&content<float>(attribute, type), sizeof(float), to, room, out);
-    case ORT_OP_ATTR_INTS: return read_list(content<std::vector<int64_t>>(attribute, type), to, room, out);
-    case ORT_OP_ATTR_FLOATS: return read_list(content<std::vector<float>>(attribute, type), to, room, out);
+    case ORT_OP_ATTR_INTS: return read_list<int64_t>(attribute, to, room, out);
+    case ORT_OP_ATTR_FLOATS: return read_list<float>(attribute, to, room, out);
     case ORT_OP_ATTR_STRING: {
       const std::string& text = content<std::string>(attribute, type);
       return read_bytes(text.data(), text.size(), to, room, out);
     }
-    case ORT_OP_ATTR_STRINGS: return read_strings(content<std::vector<std::string>>(attribute, type), to, room, out);
+    case ORT_OP_ATTR_STRINGS: return read_strings(attribute, to, room, out);
     default: fail(ErrorCode::invalid_argument, "argument 'type' is {}, expected INT(S), FLOAT(S) or STRING(S)", name_of(type));
   }
 }

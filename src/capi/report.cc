@@ -47,7 +47,7 @@ OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocat
   using namespace rh::capi;
   return guard([&] {
     char*& out = checked(json, "json");
-    const nlohmann::json report = report_of(*checked(session, "session").session);
+    const nlohmann::json report = report_of(session_of(session));
     out = rh::abi::copy_string(checked(allocator, "allocator"), report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   });
 }

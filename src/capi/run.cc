@@ -29,7 +29,7 @@ void run(OrtSession& session, const OrtRunOptions* options, const char* const* i
     if (outputs[i]) results[i] = outputs[i]->value;
   }
   const Status status =
-      session.session->run(run_options(options), {input_names, input_count}, given, {output_names, output_count}, results);
+      session_of(&session).run(run_options(options), {input_names, input_count}, given, {output_names, output_count}, results);
   if (!status.ok()) throw Error(status.code(), std::string(status.message()));
 
   std::vector<std::unique_ptr<OrtValue>> made(output_count);

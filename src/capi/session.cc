@@ -1,8 +1,6 @@
 // Making sessions, and asking them what they are.
 #include "capi/session.h"
 
-#include <filesystem>
-
 #include "abi/allocator.h"
 #include "abi/type_info.h"
 #include "capi/guard.h"
@@ -17,11 +15,26 @@ OrtSession::~OrtSession() {
 
 namespace rh::capi {
 
+Session& session_of(const OrtSession* session) {
+  if (!checked(session, "session").session) {
+    fail(ErrorCode::fail, "Session not initialized: its model is being edited until FinalizeModelEditorSession");
+  }
+  return *session->session;
+}
+
 namespace {
 
-std::string utf8(const ORTCHAR_T* path) {
-  const std::u8string text = std::filesystem::path(path).u8string();
-  return std::string(text.begin(), text.end());
+const std::vector<ValueInfo>& inputs_of(const OrtSession* session) {
+  return checked(session, "session").editing ? session->editing->signature.inputs : session_of(session).inputs();
+}
+
+const std::vector<ValueInfo>& outputs_of(const OrtSession* session) {
+  return checked(session, "session").editing ? session->editing->signature.outputs : session_of(session).outputs();
+}
+
+const std::vector<ValueInfo>& initializers_of(const OrtSession* session) {
+  return checked(session, "session").editing ? session->editing->signature.overridable_initializers
+                                             : session_of(session).overridable_initializers();
 }
 
 template <typename... Model>
@@ -44,8 +57,6 @@ OrtStatus* create_from_bytes(const OrtEnv* env, const void* data, size_t bytes, 
     return create(env, options, out, std::span<const std::byte>(first, bytes));
   });
 }
-
-Session& session_of(const OrtSession* session) { return *checked(session, "session").session; }
 
 const ValueInfo& entry(const std::vector<ValueInfo>& entries, size_t index, const char* what) {
   if (index >= entries.size()) fail(ErrorCode::fail, "{} {} was asked for; the model has {}", what, index, entries.size());
@@ -92,40 +103,39 @@ void ORT_API_CALL ReleaseSession(OrtSession* session) { delete session; }
 // Inputs, outputs and initializers that may be given as inputs
 
 OrtStatus* ORT_API_CALL SessionGetInputCount(const OrtSession* session, size_t* out) {
-  return guard([&] { checked(out, "out") = session_of(session).inputs().size(); });
+  return guard([&] { checked(out, "out") = inputs_of(session).size(); });
 }
 
 OrtStatus* ORT_API_CALL SessionGetOutputCount(const OrtSession* session, size_t* out) {
-  return guard([&] { checked(out, "out") = session_of(session).outputs().size(); });
+  return guard([&] { checked(out, "out") = outputs_of(session).size(); });
 }
 
 OrtStatus* ORT_API_CALL SessionGetOverridableInitializerCount(const OrtSession* session, size_t* out) {
-  return guard([&] { checked(out, "out") = session_of(session).overridable_initializers().size(); });
+  return guard([&] { checked(out, "out") = initializers_of(session).size(); });
 }
 
 OrtStatus* ORT_API_CALL SessionGetInputTypeInfo(const OrtSession* session, size_t index, OrtTypeInfo** out) {
-  return guard([&] { return type_of(entry(session_of(session).inputs(), index, "input"), out); });
+  return guard([&] { return type_of(entry(inputs_of(session), index, "input"), out); });
 }
 
 OrtStatus* ORT_API_CALL SessionGetOutputTypeInfo(const OrtSession* session, size_t index, OrtTypeInfo** out) {
-  return guard([&] { return type_of(entry(session_of(session).outputs(), index, "output"), out); });
+  return guard([&] { return type_of(entry(outputs_of(session), index, "output"), out); });
 }
 
 OrtStatus* ORT_API_CALL SessionGetOverridableInitializerTypeInfo(const OrtSession* session, size_t index, OrtTypeInfo** out) {
-  return guard([&] { return type_of(entry(session_of(session).overridable_initializers(), index, "overridable initializer"), out); });
+  return guard([&] { return type_of(entry(initializers_of(session), index, "overridable initializer"), out); });
 }
 
 OrtStatus* ORT_API_CALL SessionGetInputName(const OrtSession* session, size_t index, OrtAllocator* allocator, char** out) {
-  return guard([&] { return name_of(entry(session_of(session).inputs(), index, "input"), allocator, out); });
+  return guard([&] { return name_of(entry(inputs_of(session), index, "input"), allocator, out); });
 }
 
 OrtStatus* ORT_API_CALL SessionGetOutputName(const OrtSession* session, size_t index, OrtAllocator* allocator, char** out) {
-  return guard([&] { return name_of(entry(session_of(session).outputs(), index, "output"), allocator, out); });
+  return guard([&] { return name_of(entry(outputs_of(session), index, "output"), allocator, out); });
 }
 
 OrtStatus* ORT_API_CALL SessionGetOverridableInitializerName(const OrtSession* session, size_t index, OrtAllocator* allocator, char** out) {
-  return guard(
-      [&] { return name_of(entry(session_of(session).overridable_initializers(), index, "overridable initializer"), allocator, out); });
+  return guard([&] { return name_of(entry(initializers_of(session), index, "overridable initializer"), allocator, out); });
 }
 
 // Memory

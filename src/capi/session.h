@@ -1,19 +1,28 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "abi/env.h"
 #include "abi/value.h"
+#include "graph/graph.h"
+#include "session/model_options.h"
 #include "session/session.h"
 
 struct OrtSession {
+  /// A model that is being edited, with what it takes and gives so far.
+  struct Editing {
+    rh::Model model;
+    rh::Signature signature;
+  };
   explicit OrtSession(const OrtEnv& environment);
   ~OrtSession();
 
-  const OrtEnv* env;  ///< kept alive
-  std::unique_ptr<rh::Session> session;
+  const OrtEnv* env;                     ///< kept alive
+  std::unique_ptr<rh::Session> session;  ///< null as long as the model is being edited
+  std::unique_ptr<Editing> editing;
 };
 
 struct OrtModelMetadata {
@@ -39,6 +48,11 @@ struct OrtIoBinding {
 };
 
 namespace rh::capi {
+
+/// The session behind the handle. Throws Error{fail} where its model is still being edited.
+Session& session_of(const OrtSession* session);
+
+std::string utf8(const std::filesystem::path& path);
 
 /// The session layer's form of the options. Throws Error{invalid_argument} where the environment lacks what they ask for.
 SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* options);

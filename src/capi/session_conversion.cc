@@ -32,12 +32,12 @@ class SessionLog final : public LogSink {
   OrtLogger logger_;
 };
 
+}  // namespace
+
 std::string utf8(const std::filesystem::path& path) {
   const std::u8string text = path.u8string();
   return std::string(text.begin(), text.end());
 }
-
-}  // namespace
 
 SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given) {
   SessionOptions options;

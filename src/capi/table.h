@@ -18,6 +18,12 @@ namespace model_editor {
 #include "capi/model_editor_slots.inc"
 #undef RH_SLOT
 }  // namespace model_editor
+
+namespace compile {
+#define RH_SLOT(name) std::remove_pointer_t<decltype(OrtCompileApi::name)> name;
+#include "capi/compile_slots.inc"
+#undef RH_SLOT
+}  // namespace compile
 #undef RH_STUB
 
 extern const OrtApi kApi;

@@ -23,6 +23,8 @@ const OrtModelEditorApi kModelEditorApi = {
 #include "capi/model_editor_slots.inc"
 };
 #undef RH_TABLE
+#undef RH_FUNCTIONS
+#define RH_FUNCTIONS compile
 #define RH_TABLE OrtCompileApi
 const OrtCompileApi kCompileApi = {
 #include "capi/compile_slots.inc"

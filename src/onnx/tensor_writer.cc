@@ -16,17 +16,23 @@ void write_entry(WireWriter& tensor, std::string_view key, const std::string& va
   entry.add_bytes(field::entry::value, value);
 }
 
-void write_external(WireWriter& message, const Tensor& tensor, ExternalSink& sink) {
-  static constexpr char kZeros[kExternalAlignment] = {};
-  sink.file.write(kZeros, static_cast<size_t>((kExternalAlignment - sink.file.size() % kExternalAlignment) % kExternalAlignment));
-  write_entry(message, "location", sink.location);
-  write_entry(message, "offset", std::to_string(sink.file.size()));
-  write_entry(message, "length", std::to_string(tensor.bytes()));
-  sink.file.write(tensor.raw(), tensor.bytes());
+void write_reference(WireWriter& message, const ExternalLocation& location) {
+  write_entry(message, "location", location.file);
+  write_entry(message, "offset", std::to_string(location.offset));
+  write_entry(message, "length", std::to_string(location.bytes));
   message.add_enum(field::tensor::data_location, 1);
 }
 
 }  // namespace
+
+std::optional<ExternalLocation> FileSink::place(const Tensor& tensor, std::string_view) {
+  static constexpr char kZeros[kExternalAlignment] = {};
+  if (tensor.bytes() < threshold_) return std::nullopt;
+  file_.write(kZeros, static_cast<size_t>((kExternalAlignment - file_.size() % kExternalAlignment) % kExternalAlignment));
+  const ExternalLocation location{location_, static_cast<int64_t>(file_.size()), tensor.bytes()};
+  file_.write(tensor.raw(), tensor.bytes());
+  return location;
+}
 
 void write_tensor_fields(WireWriter& message, const Tensor& tensor, std::string_view name, ExternalSink* sink) {
   if (!tensor.device().is_host())
@@ -38,7 +44,9 @@ void write_tensor_fields(WireWriter& message, const Tensor& tensor, std::string_
   }
   if (!name.empty()) message.add_bytes(field::tensor::name, name.data(), name.size());
   if (tensor.dtype() == DType::string) return;
-  if (sink && tensor.bytes() >= sink->threshold) return write_external(message, tensor, *sink);
+  if (sink) {
+    if (const auto location = sink->place(tensor, name)) return write_reference(message, *location);
+  }
   if (tensor.bytes() > kMessageLimit) {
     fail(ErrorCode::fail, "tensor '{}' has {} bytes, a message holds less than 2 GiB: write the weights as external data", name,
          tensor.bytes());

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "onnx/writer.h"
 #include "tensor/value.h"
 
 namespace rh::onnx {
@@ -14,11 +15,20 @@ using WireWriter = protozero::pbf_writer;
 /// Messages are shorter than 2 GiB: protobuf's limit.
 inline constexpr size_t kMessageLimit = 0x7fffffff;
 
-/// Where large tensors go instead of into the message.
-struct ExternalSink {
-  OutputFile& file;
-  std::string location;  ///< as the model refers to it
-  size_t threshold = 0;  ///< bytes
+/// Appends tensors of at least `threshold` bytes to a new file, each at a multiple of 4096 bytes.
+class FileSink final : public ExternalSink {
+ public:
+  /// `location` is what models call the file.
+  FileSink(const std::string& path, std::string location, size_t threshold)
+      : file_(path), location_(std::move(location)), threshold_(threshold) {}
+
+  std::optional<ExternalLocation> place(const Tensor& tensor, std::string_view name) override;
+  void commit() { file_.commit(); }
+
+ private:
+  OutputFile file_;
+  std::string location_;
+  size_t threshold_;
 };
 
 /// The fields of a TensorProto. `sink` may be null.

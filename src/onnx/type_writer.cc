@@ -7,6 +7,13 @@ namespace rh::onnx {
 
 namespace {
 
+/// Symbols that no model named say nothing outside of the process.
+bool has_generated_symbol(const Dim& dim) {
+  bool found = false;
+  dim.for_each_symbol([&](std::string_view name) { found |= is_generated_symbol(name); });
+  return found;
+}
+
 void write_tensor_type(WireWriter& message, const TensorType& type) {
   message.add_int32(field::tensor_type::elem_type, static_cast<int32_t>(type.dtype));
   if (!type.dims) return;
@@ -18,7 +25,7 @@ void write_tensor_type(WireWriter& message, const TensorType& type) {
     WireWriter one(dim_bytes);
     if (dim.is_constant()) {
       one.add_int64(field::dimension::dim_value, dim.value());
-    } else if (!dim.is_unknown()) {
+    } else if (!dim.is_unknown() && !has_generated_symbol(dim)) {
       one.add_string(field::dimension::dim_param, dim.symbol_name().empty() ? dim.to_string() : std::string(dim.symbol_name()));
     }
     shape.add_message(field::shape::dim, dim_bytes);

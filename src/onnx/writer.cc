@@ -192,14 +192,15 @@ void ModelWriter::write_node(WireWriter& message, const Graph& graph, const Node
 
 }  // namespace
 
-std::string write_model(const Model& model, const WriteOptions& options) { return ModelWriter(options, nullptr).write(model); }
+std::string write_model(const Model& model, const WriteOptions& options, ExternalSink* sink) {
+  return ModelWriter(options, sink).write(model);
+}
 
 void write_model_file(const Model& model, const std::string& path, size_t external_bytes, const WriteOptions& options) {
   if (external_bytes == static_cast<size_t>(-1)) return write_file(path, write_model(model, options));
-  OutputFile data(path + ".data");
-  ExternalSink sink{data, file_name(path) + ".data", external_bytes};
-  const std::string bytes = ModelWriter(options, &sink).write(model);
-  data.commit();
+  FileSink sink(path + ".data", file_name(path) + ".data", external_bytes);
+  const std::string bytes = write_model(model, options, &sink);
+  sink.commit();
   write_file(path, bytes);
 }
 

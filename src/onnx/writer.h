@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,10 +13,18 @@ struct WriteOptions {
   bool value_info = true;  ///< write what is known of the types of values between nodes
 };
 
+/// Takes tensors that go elsewhere than into the message.
+class ExternalSink {
+ public:
+  virtual ~ExternalSink() = default;
+  /// Where the data of the tensor lies; nothing: in the message. Strings are not asked about; `name` is empty for attributes.
+  virtual std::optional<ExternalLocation> place(const Tensor& tensor, std::string_view name) = 0;
+};
+
 /// A ModelProto; equal models give equal bytes. Nodes stand in topological order, initializers that nothing uses are left out. Throws
 /// Error{invalid_graph} where a node's opset differs in meaning from the one that its graph imports, Error{fail} from 2 GiB on: then
 /// write_model_file can put weights into a file of their own.
-std::string write_model(const Model& model, const WriteOptions& options = {});
+std::string write_model(const Model& model, const WriteOptions& options = {}, ExternalSink* sink = nullptr);
 
 /// Writes the model to `path`. Tensors of at least `external_bytes` go to the file `path` + ".data" beside it, each at a multiple of 4096
 /// bytes.

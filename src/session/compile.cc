@@ -147,4 +147,23 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   return compiled;
 }
 
+Model compile_for_file(Model model, SessionOptions options) {
+  apply_config(options);
+  Graph& graph = *model.graph;
+  apply_model_options(graph, options);
+  check(graph);
+  simplify(graph, options, Parallel());
+  return model;
+}
+
+int64_t count_context_nodes(const Graph& graph) {
+  int64_t count = 0;
+  for (NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    count += node.op_type == "EPContext" && node.domain == "com.microsoft";
+    Graph::for_each_subgraph(node, [&](const Graph& subgraph) { count += count_context_nodes(subgraph); });
+  }
+  return count;
+}
+
 }  // namespace rh

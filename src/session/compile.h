@@ -31,4 +31,10 @@ const ProviderRegistry& provider_registry();
 /// Model to plan: what the options change, inference, passes, placement, kernels and memory. Throws Error.
 CompiledModel compile(Model model, const SessionOptions& options, const Parallel& parallel);
 
+/// The model as a file is to hold it: what the options change, and their passes. The types of values are those inferred. Throws Error.
+Model compile_for_file(Model model, SessionOptions options);
+
+/// Nodes that hold what a provider compiled (com.microsoft.EPContext), those in subgraphs among them.
+int64_t count_context_nodes(const Graph& graph);
+
 }  // namespace rh

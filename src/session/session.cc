@@ -146,6 +146,7 @@ const std::vector<ValueInfo>& Session::inputs() const { return impl_->compiled.i
 const std::vector<ValueInfo>& Session::outputs() const { return impl_->compiled.outputs; }
 const std::vector<ValueInfo>& Session::overridable_initializers() const { return impl_->compiled.overridable_initializers; }
 const ModelMetadata& Session::metadata() const { return impl_->metadata; }
+const std::map<std::string, int>& Session::opset_imports() const { return impl_->compiled.model.graph->opset_imports; }
 const SessionOptions& Session::options() const { return impl_->options; }
 const std::vector<std::string>& Session::providers() const { return impl_->providers; }
 const std::vector<NodePlacement>& Session::placement() const { return impl_->compiled.placement; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -62,6 +63,7 @@ class Session {
   const std::vector<ValueInfo>& outputs() const;
   const std::vector<ValueInfo>& overridable_initializers() const;
   const ModelMetadata& metadata() const;
+  const std::map<std::string, int>& opset_imports() const;  ///< by domain
   const SessionOptions& options() const;
 
   /// Runs the model. `inputs` go with `input_names`; every input must be there, overridable initializers may be. `outputs` go with

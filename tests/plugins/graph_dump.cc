@@ -74,6 +74,14 @@ class Dumper {
       attributes.emplace(name, attribute(*one) + (found == one ? "" : " (another by name)"));
     }
     for (const auto& [name, value] : attributes) line(inner, "attribute " + name + " = " + value);
+    for (const char* name : {"dilations", "no_such_attribute"}) {
+      if (attributes.contains(name) || alone_) continue;
+      const OrtOpAttr* found = nullptr;
+      OrtStatus* status = api_.Node_GetAttributeByName(&node, name, &found);
+      line(inner, "attribute " + std::string(name) + (found ? " found" : " null") + " code " +
+                      std::to_string(status ? api_.GetErrorCode(status) : ORT_OK));
+      api_.ReleaseStatus(status);
+    }
     size_t count = 0;
     check(api_.Node_GetNumSubgraphs(&node, &count));
     std::vector<const OrtGraph*> subgraphs(count);

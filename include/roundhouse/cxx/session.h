@@ -6,6 +6,7 @@
 namespace Ort {
 
 struct IoBinding;
+struct Model;
 
 /// Strings come from the allocator given.
 struct ModelMetadata : detail::Base<OrtModelMetadata> {
@@ -85,6 +86,8 @@ class ConstSessionApi : public Base<T> {
     ThrowOnError(GetApi().SessionGetModelMetadata(this->p_, &metadata));
     return ModelMetadata(metadata);
   }
+  /// The version of a domain's operators that the model uses.
+  int GetOpset(const std::string& domain) const;
   uint64_t GetProfilingStartTimeNs() const {
     uint64_t time = 0;
     ThrowOnError(GetApi().SessionGetProfilingStartTimeNs(this->p_, &time));
@@ -158,6 +161,8 @@ class SessionApi : public ConstSessionApi<T> {
     ThrowOnError(GetApi().SessionEndProfiling(this->p_, allocator, &name));
     return AllocatedStringPtr(name, AllocatedFree(allocator));
   }
+  /// Adds to a model that is being edited, and makes it ready to run.
+  void FinalizeModelEditorSession(const Model& model, const SessionOptions& options, OrtPrepackedWeightsContainer* weights = nullptr);
   void SetEpDynamicOptions(const char* const* keys, const char* const* values, size_t count) {
     ThrowOnError(GetApi().SetEpDynamicOptions(this->p_, keys, values, count));
   }
@@ -190,6 +195,11 @@ struct Session : detail::SessionApi<OrtSession> {
   Session(const Env& env, const void* model_data, size_t bytes, const SessionOptions& options, OrtPrepackedWeightsContainer* container) {
     ThrowOnError(GetApi().CreateSessionFromArrayWithPrepackedWeightsContainer(env, model_data, bytes, options, container, &p_));
   }
+  /// From a model built in memory (graph.h).
+  Session(const Env& env, const Model& model, const SessionOptions& options);
+  /// A session whose model can be added to until FinalizeModelEditorSession.
+  static Session CreateModelEditorSession(const Env& env, const ORTCHAR_T* model_path, const SessionOptions& options);
+  static Session CreateModelEditorSession(const Env& env, const void* model_data, size_t bytes, const SessionOptions& options);
   ConstSession GetConst() const { return ConstSession(p_); }
   UnownedSession GetUnowned() const { return UnownedSession(p_); }
 };

@@ -151,6 +151,13 @@ struct TypeInfo : detail::TypeInfoApi<OrtTypeInfo> {
   explicit TypeInfo(std::nullptr_t) {}
   explicit TypeInfo(OrtTypeInfo* handle) : TypeInfoApi(handle) {}
   ConstTypeInfo GetConst() const { return ConstTypeInfo(p_); }
+
+  // For models built in memory (graph.h).
+  static TypeInfo CreateTensorInfo(ConstTensorTypeAndShapeInfo tensor);
+  static TypeInfo CreateSparseTensorInfo(ConstTensorTypeAndShapeInfo tensor);
+  static TypeInfo CreateSequenceTypeInfo(ConstTypeInfo element);
+  static TypeInfo CreateMapTypeInfo(ONNXTensorElementDataType key, ConstTypeInfo value);
+  static TypeInfo CreateOptionalTypeInfo(ConstTypeInfo contained);
 };
 
 namespace detail {
