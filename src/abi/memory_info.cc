@@ -56,7 +56,9 @@ Device device_of(const OrtMemoryInfo& info) {
     default: device.type = Device::Type::other;
   }
   if (info.device.memory == OrtDeviceMemoryType_HOST_ACCESSIBLE) device.type = Device::Type::cpu;
-  device.id = device.is_host() ? 0 : static_cast<int16_t>(info.device.device_id);
+  if (device.is_host()) return device;
+  device.id = static_cast<int16_t>(info.device.device_id);
+  device.vendor = info.device.vendor_id;
   return device;
 }
 

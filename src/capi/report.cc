@@ -14,9 +14,11 @@ using nlohmann::json;
 
 json to_json(const NodePlacement& placement) {
   json refusals = json::array();
-  for (const Refusal& refusal : placement.refusals) refusals.push_back({{"provider", refusal.provider}, {"reason", refusal.reason}});
-  return {{"node", placement.node},     {"op_type", placement.op_type}, {"provider", placement.provider},
-          {"kernel", placement.kernel}, {"reason", placement.reason},   {"refusals", std::move(refusals)}};
+  for (const Refusal& refusal : placement.refusals) {
+    refusals.push_back({{"provider", refusal.provider}, {"code", to_string(refusal.code)}, {"reason", refusal.reason}});
+  }
+  return {{"node", placement.node}, {"op_type", placement.op_type}, {"provider", placement.provider}, {"kernel", placement.kernel},
+          {"unit", placement.unit}, {"reason", placement.reason},   {"refusals", std::move(refusals)}};
 }
 
 json to_json(const SessionStatistics& statistics) {
@@ -26,6 +28,10 @@ json to_json(const SessionStatistics& statistics) {
           {"frame_bytes", statistics.frame_bytes},
           {"late_allocations", statistics.late_allocations},
           {"runs", statistics.runs},
+          {"input_copies", statistics.input_copies},
+          {"output_copies", statistics.output_copies},
+          {"step_copies", statistics.step_copies},
+          {"copied_bytes", statistics.copied_bytes},
           {"constant_bytes", statistics.constant_bytes},
           {"read_ms", statistics.read_ms},
           {"passes_ms", statistics.passes_ms},
@@ -33,10 +39,19 @@ json to_json(const SessionStatistics& statistics) {
           {"compile_ms", statistics.compile_ms}};
 }
 
+json to_json(const CopyPlacement& copy) {
+  return {{"value", copy.value}, {"from", copy.from.to_string()}, {"to", copy.to.to_string()}, {"cause", copy.cause}};
+}
+
 json report_of(const Session& session) {
   json nodes = json::array();
   for (const NodePlacement& placement : session.placement()) nodes.push_back(to_json(placement));
-  return {{"providers", session.providers()}, {"nodes", std::move(nodes)}, {"statistics", to_json(session.statistics())}};
+  json copies = json::array();
+  for (const CopyPlacement& copy : session.copies()) copies.push_back(to_json(copy));
+  return {{"providers", session.providers()},
+          {"nodes", std::move(nodes)},
+          {"copies", std::move(copies)},
+          {"statistics", to_json(session.statistics())}};
 }
 
 }  // namespace

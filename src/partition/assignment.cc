@@ -2,35 +2,109 @@
 
 #include <algorithm>
 
+#include "partition/claims.h"
+#include "partition/fuse.h"
+
 namespace rh {
 
-void Assignment::assign_graph(const Graph& graph, std::span<const std::shared_ptr<Provider>> providers) {
-  std::vector<NodeAssignment> assigned(static_cast<size_t>(graph.node_slots()));
-  std::vector<NodeId> left = graph.nodes();
-  for (size_t p = 0; p < providers.size() && !left.empty(); ++p) {
-    const std::vector<Answer> answers = providers[p]->capability(graph, left);
-    std::vector<NodeId> refused;
-    for (const Answer& answer : answers) {
-      NodeAssignment& node = assigned[static_cast<size_t>(answer.node)];
-      if (answer.refusal.empty()) {
-        node.provider = static_cast<int>(p);
-        node.kernel = answer.kernel;
-      } else {
-        node.refusals.push_back({std::string(providers[p]->name()), answer.refusal});
-        refused.push_back(answer.node);
-      }
-    }
-    left = std::move(refused);
-  }
-  nodes_[&graph] = std::move(assigned);
-  for (NodeId id : graph.nodes()) {
-    Graph::for_each_subgraph(graph.node(id), [&](const Graph& subgraph) { assign_graph(subgraph, providers); });
-  }
+Device Assignment::location(const Graph& graph, ValueId value) const {
+  const auto at = locations_.find(&graph);
+  return at == locations_.end() || static_cast<size_t>(value) >= at->second.size() ? Device{} : at->second[static_cast<size_t>(value)];
 }
 
-Assignment assign(const Graph& graph, std::span<const std::shared_ptr<Provider>> providers) {
+namespace {
+
+/// Divides a graph and its subgraphs among the providers.
+class Partitioner {
+ public:
+  Partitioner(Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers)
+      : assignment_(assignment), providers_(providers), unit_counts_(providers.size(), 0) {}
+
+  void divide(Graph& graph) {
+    auto& assigned = assignment_.nodes_of(graph);
+    assigned.resize(static_cast<size_t>(graph.node_slots()));
+    Claims claims(graph);
+    std::vector<std::pair<size_t, Claim>> units;
+    std::vector<NodeId> left = graph.nodes();
+    for (size_t p = 0; p < providers_.size() && !left.empty(); ++p) {
+      Capability capability = providers_[p]->capability(graph, left);
+      for (Claim& claim : capability.claims) {
+        if (refuse_taken(graph, claims, assigned, claim, p)) continue;
+        claims.take(claim, providers_[p]->name());
+        for (NodeId id : claim.nodes) take(assigned[static_cast<size_t>(id)], p, claim);
+        if (claim.compiled) units.emplace_back(p, std::move(claim));
+      }
+      keep_refusals(p, capability.refusals, claims, left, assigned);
+    }
+    for (const auto& [p, claim] : units) make_unit(graph, p, claim);
+    for (NodeId id : graph.nodes()) {
+      Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) { divide(subgraph); });
+    }
+  }
+
+ private:
+  static void take(NodeAssignment& node, size_t provider, const Claim& claim) {
+    node.provider = static_cast<int>(provider);
+    node.kernel = claim.kernel;
+    node.host_inputs = claim.host_inputs;
+    node.host_outputs = claim.host_outputs;
+  }
+
+  // Providers may be shown the whole graph: what they claim of nodes that others have is void.
+  bool refuse_taken(const Graph& graph, const Claims& claims, std::vector<NodeAssignment>& assigned, const Claim& claim, size_t p) const {
+    const auto is_others = [&](NodeId id) {
+      return graph.find_node(id) && claims.is_taken(id) && assigned[static_cast<size_t>(id)].provider != static_cast<int>(p);
+    };
+    const auto taken = std::ranges::find_if(claim.nodes, is_others);
+    if (taken == claim.nodes.end()) return false;
+    const Node& node = graph.node(*taken);
+    for (NodeId id : claim.nodes) {
+      if (!graph.find_node(id)) continue;
+      assigned[static_cast<size_t>(id)].refusals.push_back(
+          {std::string(providers_[p]->name()), RefusalCode::claimed_earlier,
+           fmt::format("its claim includes node '{}', which {} has", node.display_name(),
+                       providers_[static_cast<size_t>(assigned[static_cast<size_t>(*taken)].provider)]->name())});
+    }
+    return true;
+  }
+
+  void keep_refusals(size_t p, const std::vector<Capability::NodeRefusal>& refusals, const Claims& claims, std::vector<NodeId>& left,
+                     std::vector<NodeAssignment>& assigned) const {
+    const std::string name(providers_[p]->name());
+    std::erase_if(left, [&](NodeId id) { return claims.is_taken(id); });
+    for (const auto& refusal : refusals) {
+      if (refusal.node < 0 || static_cast<size_t>(refusal.node) >= assigned.size() || claims.is_taken(refusal.node)) continue;
+      assigned[static_cast<size_t>(refusal.node)].refusals.push_back({name, refusal.code, refusal.reason});
+    }
+    for (NodeId id : left) {
+      auto& given = assigned[static_cast<size_t>(id)].refusals;
+      if (given.empty() || given.back().provider != name) given.push_back({name, RefusalCode::unstated, "it did not claim the node"});
+    }
+  }
+
+  void make_unit(Graph& graph, size_t p, const Claim& claim) {
+    const std::string provider(providers_[p]->name());
+    std::shared_ptr<Unit> unit = fuse(graph, claim, provider, fmt::format("{}_{}", provider, unit_counts_[p]++));
+    std::vector<NodeAssignment>& assigned = assignment_.nodes_of(graph);
+    std::vector<Refusal> refusals = assigned[static_cast<size_t>(claim.nodes[0])].refusals;
+    assigned.resize(static_cast<size_t>(graph.node_slots()));
+    NodeAssignment& node = assigned.back();
+    node.provider = static_cast<int>(p);
+    node.kernel = claim.kernel.empty() ? unit->body->name : claim.kernel;
+    node.refusals = std::move(refusals);
+    node.unit = std::move(unit);
+  }
+
+  Assignment& assignment_;
+  std::span<const std::shared_ptr<Provider>> providers_;
+  std::vector<int> unit_counts_;
+};
+
+}  // namespace
+
+Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers) {
   Assignment assignment;
-  assignment.assign_graph(graph, providers);
+  Partitioner(assignment, providers).divide(graph);
   return assignment;
 }
 
@@ -78,6 +152,7 @@ void fill(const Graph& graph, const Assignment& assignment, std::span<const std:
       entry.provider = providers[static_cast<size_t>(assigned.provider)]->name();
       if (entry.kernel.find(assigned.kernel) == std::string::npos) entry.kernel += (entry.kernel.empty() ? "" : " + ") + assigned.kernel;
       entry.refusals = assigned.refusals;
+      entry.unit = assigned.unit ? node.name : std::string();
       entry.reason.clear();
     }
     Graph::for_each_subgraph(node, [&](const Graph& subgraph) { fill(subgraph, assignment, providers, placements); });
@@ -132,7 +207,8 @@ std::string to_text(const std::vector<NodePlacement>& placement) {
   for (const NodePlacement& entry : placement) {
     text += fmt::format("{:<{}}  {:<{}}  ", entry.node, width, entry.op_type, op_width);
     text += entry.provider.empty() ? "(" + entry.reason + ")" : entry.provider + "  " + entry.kernel;
-    for (const Refusal& refusal : entry.refusals) text += "  [" + refusal.provider + ": " + refusal.reason + "]";
+    for (const Refusal& refusal : entry.refusals)
+      text += fmt::format("  [{}: {} ({})]", refusal.provider, refusal.reason, to_string(refusal.code));
     text += '\n';
   }
   return text;

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -16,23 +19,34 @@ namespace rh {
 struct NodeAssignment {
   int provider = -1;  ///< position in the list of providers; -1: none takes it
   std::string kernel;
+  uint64_t host_inputs = 0, host_outputs = 0;  ///< as of Claim
   std::vector<Refusal> refusals;
+  std::shared_ptr<Unit> unit;                     ///< of a node that stands for compiled ones
+  std::unique_ptr<Kernel> compiled;               ///< its kernel, once it is compiled
+  std::optional<std::pair<Device, Device>> copy;  ///< of a node that copies: from, to
 };
 
-/// The assignment of all nodes of a graph and of its subgraphs.
+/// The assignment of all nodes of a graph and of its subgraphs, and where their values are.
 class Assignment {
  public:
   const NodeAssignment& of(const Graph& graph, NodeId node) const { return nodes_.at(&graph)[static_cast<size_t>(node)]; }
+  NodeAssignment& of(const Graph& graph, NodeId node) { return nodes_.at(&graph)[static_cast<size_t>(node)]; }
+  /// Host memory before place_copies().
+  Device location(const Graph& graph, ValueId value) const;
+
+  /// What partitioning fills in.
+  std::vector<NodeAssignment>& nodes_of(const Graph& graph) { return nodes_[&graph]; }
+  std::vector<Device>& locations_of(const Graph& graph) { return locations_[&graph]; }
 
  private:
-  friend Assignment assign(const Graph& graph, std::span<const std::shared_ptr<Provider>> providers);
-  void assign_graph(const Graph& graph, std::span<const std::shared_ptr<Provider>> providers);
-
   std::unordered_map<const Graph*, std::vector<NodeAssignment>> nodes_;
+  std::unordered_map<const Graph*, std::vector<Device>> locations_;
 };
 
-/// Asks the providers in order, each for the nodes that none before took, and keeps every answer.
-Assignment assign(const Graph& graph, std::span<const std::shared_ptr<Provider>> providers);
+/// Asks the providers in order, each for the nodes that none before took, and keeps every answer. Claims are checked; the nodes of a claim
+/// to compile become one node of the graph. Subgraphs come after the graph that they are in, but for those of nodes that went into a unit.
+/// Throws Error{ep_fail} naming provider and nodes where a claim cannot be.
+Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers);
 
 /// Throws Error{not_implemented} that names the nodes which no provider takes, with the reasons.
 void check_all_assigned(const Graph& graph, const Assignment& assignment);

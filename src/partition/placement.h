@@ -3,13 +3,9 @@
 #include <string>
 #include <vector>
 
-namespace rh {
+#include "providers/provider.h"
 
-/// A provider that was asked for a node and did not get it, or did not take it.
-struct Refusal {
-  std::string provider;
-  std::string reason;
-};
+namespace rh {
 
 /// What became of one node of the model as it was read.
 struct NodePlacement {
@@ -17,8 +13,16 @@ struct NodePlacement {
   std::string op_type;   ///< as in the model
   std::string provider;  ///< empty where no node of the final graph stands for it
   std::string kernel;    ///< operator that computes it in the final graph, with its opset: "Conv(11)"
+  std::string unit;      ///< the compiled unit that it is part of; empty where it runs as a node
   std::string reason;    ///< why it is gone ("gone after pass constant_folding"); empty where it runs
   std::vector<Refusal> refusals;
+};
+
+/// A value that has to be in another memory than where it is made, and why.
+struct CopyPlacement {
+  std::string value;
+  Device from, to;
+  std::string cause;  ///< "node 'conv1' (Conv(11)) of XExecutionProvider takes it there"
 };
 
 /// A table for people: one line a node.

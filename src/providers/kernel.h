@@ -10,6 +10,8 @@
 
 namespace rh {
 
+class Stream;
+
 /// Runs subgraphs of the node for If, Loop, Scan, SequenceMap. Outer values are bound by the executor.
 class SubgraphRunner {
  public:
@@ -57,6 +59,8 @@ class RunContext {
   const Parallel& parallel() const { return parallel_; }
   /// True when the caller asked the run to stop: loops of kernels that take long look at it now and then.
   virtual bool cancelled() const { return false; }
+  /// Where the node's provider submits its work; null where work is done when calls return.
+  virtual Stream* stream() const { return nullptr; }
   /// Subgraph k of the node, in the order of its graph attributes sorted by name (If: else_branch, then_branch).
   virtual SubgraphRunner& subgraph(int k) = 0;
 

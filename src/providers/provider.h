@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -7,16 +8,51 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "providers/device.h"
 #include "providers/kernel.h"
 #include "tensor/tensor.h"
 
 namespace rh {
 
-/// What a provider says of one node of a graph.
-struct Answer {
-  NodeId node = kNoNode;
-  std::string refusal;  ///< why it does not take the node; empty: it takes it
-  std::string kernel;   ///< what would compute it: "Conv(11)"
+/// Why a provider does not run a node.
+enum class RefusalCode : uint8_t { op, opset, type, shape, attribute, layout, claimed_earlier, cost, forced, unstated };
+std::string_view to_string(RefusalCode code);
+
+/// A provider that was asked for a node and does not run it.
+struct Refusal {
+  std::string provider;
+  RefusalCode code = RefusalCode::unstated;
+  std::string reason;  ///< a sentence
+};
+
+/// Nodes that a provider takes: one that it has a kernel for, or several that it compiles into one unit.
+struct Claim {
+  std::vector<NodeId> nodes;
+  std::string kernel;           ///< what computes them: "Conv(11)"
+  bool compiled = false;        ///< the nodes become one unit, whose graph goes to compile()
+  bool drop_constants = false;  ///< of a unit: its graph has the constants, its node does not take them as inputs
+  uint64_t host_inputs = 0;     ///< bit i: the kernel takes input i in host memory; without effect on units
+  uint64_t host_outputs = 0;    ///< bit i: the kernel leaves output i in host memory
+};
+
+/// What a provider says of a graph.
+struct Capability {
+  struct NodeRefusal {
+    NodeId node = kNoNode;
+    RefusalCode code = RefusalCode::unstated;
+    std::string reason;
+  };
+  std::vector<Claim> claims;
+  std::vector<NodeRefusal> refusals;  ///< may leave nodes out: they are then refused as unstated
+};
+
+/// Nodes made one. The inputs of the node are what the body takes from outside; constants are initializers of the body, and inputs of the
+/// node as well unless the claim dropped them.
+struct Unit {
+  std::unique_ptr<Graph> body;
+  std::string name;                 ///< of the node
+  std::vector<std::string> inputs;  ///< names of what the node takes, in order
+  std::vector<std::string> outputs;
 };
 
 /// What is known of the session when a kernel is made.
@@ -25,20 +61,44 @@ struct CompileContext {
   bool fast_precision = false;    ///< about 16 bits of mantissa are enough
 };
 
-/// An execution provider: a kind of device with its memory, and the kernels for the nodes that it takes. Outlives the sessions that use it;
-/// thread-safe.
+/// What a provider is told of a run, before and after it.
+struct RunInfo {
+  const void* options = nullptr;  ///< the caller's handle (OrtRunOptions); null where there is none
+  bool synchronize = true;        ///< at the end: all that was submitted has to be done
+};
+
+/// An execution provider of one session: devices with their memory and streams, and the kernels or compiled units for the nodes that it
+/// takes. Thread-safe but for what makes it ready (capability, compile, make_kernel).
 class Provider {
  public:
   virtual ~Provider() = default;
   /// "CPUExecutionProvider".
   virtual std::string_view name() const = 0;
-  /// Where its kernels expect their inputs and leave their outputs.
+  /// Where its kernels expect their inputs and leave their outputs, but for those that a claim says are on the host.
   virtual Device device() const = 0;
+  /// Of its device or, where it has one of its own, of host memory that its device reaches.
   virtual Allocator& allocator() const = 0;
-  /// One answer for each of `candidates`, nodes of `graph` that no provider before has taken, in the same order.
-  virtual std::vector<Answer> capability(const Graph& graph, std::span<const NodeId> candidates) const = 0;
+  /// Copies to and from its device; null where that is host memory.
+  virtual DataTransfer* transfer() const { return nullptr; }
+  /// A stream for one run; null where work is done when calls return.
+  virtual std::unique_ptr<Stream> make_stream() const { return nullptr; }
+
+  /// What it takes of `candidates`, nodes of `graph` that no provider before has taken.
+  virtual Capability capability(const Graph& graph, std::span<const NodeId> candidates) = 0;
   /// The kernel for a node that it took. Throws Error.
-  virtual std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) const = 0;
+  virtual std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) = 0;
+  /// Kernels for units, in their order; the units outlive them. Throws Error.
+  virtual std::vector<std::unique_ptr<Kernel>> compile(std::span<const Unit* const> units);
+  /// Everything is compiled.
+  virtual void finish() {}
+
+  virtual Status begin_run(const RunInfo&) { return {}; }
+  virtual Status end_run(const RunInfo&) { return {}; }
+  /// Options that may change while the session lives. Throws Error{not_implemented} where there are none.
+  virtual void set_options(const std::map<std::string, std::string>& options);
 };
+
+/// A tensor in the provider's memory, which keeps the provider.
+Tensor device_tensor(const std::shared_ptr<Provider>& provider, DType dtype, const Shape& shape);
 
 }  // namespace rh

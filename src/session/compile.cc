@@ -7,6 +7,7 @@
 #include "graph/check.h"
 #include "onnx/writer.h"
 #include "partition/assignment.h"
+#include "partition/copies.h"
 #include "passes/driver.h"
 #include "providers/cpu/cpu_provider.h"
 #include "session/constant_evaluator.h"
@@ -37,8 +38,8 @@ std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& opti
   std::vector<std::shared_ptr<Provider>> providers;
   std::shared_ptr<Provider> cpu;
   for (const ProviderChoice& choice : options.providers) {
-    if (skip_unknown && provider_registry().canonical_name(choice.name).empty()) continue;
-    auto provider = provider_registry().make(choice.name, choice.options);
+    if (skip_unknown && !choice.make && provider_registry().canonical_name(choice.name).empty()) continue;
+    auto provider = choice.make ? choice.make(nullptr) : provider_registry().make(choice.name, choice.options);
     if (provider->name() == cpu::kProviderName) {
       cpu = std::move(provider);
     } else {
@@ -131,13 +132,15 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   compiled.load.passes_ms = watch.lap();
 
   compiled.providers = make_providers(options);
-  const Assignment assignment = assign(graph, compiled.providers);
+  Assignment assignment = assign(graph, compiled.providers);
   check_all_assigned(graph, assignment);
   check_fallback(graph, assignment, options, compiled.providers);
   compiled.placement = report_placement(originals, graph, assignment, compiled.providers, reasons_of(passes));
+  compiled.copies = place_copies(graph, assignment, compiled.providers);
   compiled.load.partition_ms = watch.lap();
 
   compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options));
+  for (const auto& provider : compiled.providers) provider->finish();
   compiled.load.compile_ms = watch.lap();
 
   compiled.inputs = std::move(signature.inputs);

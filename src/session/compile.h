@@ -22,6 +22,7 @@ struct CompiledModel {
   std::unique_ptr<Plan> plan;
   std::vector<ValueInfo> inputs, outputs, overridable_initializers;
   std::vector<NodePlacement> placement;
+  std::vector<CopyPlacement> copies;
   SessionStatistics load;  ///< the times
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "partition/copies.h"
 #include "session/observer.h"
 #include "session/profiler.h"
 
@@ -92,7 +93,7 @@ class StepContext final : public RunContext {
       value = Tensor(dtype, shape);
       frame_.note_held(slot);
     } else {
-      value = Tensor(dtype, shape, place(i, slot, bytes_of(dtype, shape.elements())), nullptr);
+      value = Tensor(dtype, shape, place(i, slot, bytes_of(dtype, shape.elements())), nullptr, frame_.plan().device_of(slot));
     }
     return value.tensor().mutable_view();
   }
@@ -126,6 +127,7 @@ class StepContext final : public RunContext {
 
   void* scratch(size_t bytes) override { return frame_.scratch(bytes); }
   bool cancelled() const override { return frame_.controls().cancelled(); }
+  Stream* stream() const override { return frame_.stream_of(step_); }
   SubgraphRunner& subgraph(int k) override { return frame_.subplan(step_.first_subplan + k); }
 
  private:
@@ -134,12 +136,14 @@ class StepContext final : public RunContext {
   const OutputAlias& alias_of(int i) const { return frame_.plan().output_aliases[flat(i)]; }
 
   void give_output(int32_t slot, Value& value, DType dtype, const Shape& shape) {
-    const Value& bound = frame_.bound_output(frame_.plan().slots[static_cast<size_t>(slot)].index);
-    if (bound.empty()) {
-      value = Tensor(dtype, shape);
-    } else {
-      check_bound(bound, dtype, shape, frame_.plan().name_of(slot));
+    const Slot& target = frame_.plan().slots[static_cast<size_t>(slot)];
+    const Value& bound = frame_.bound_output(target.index);
+    if (!bound.empty()) check_bound(bound, dtype, shape, frame_.plan().name_of(slot));
+    const Place& place = frame_.plan().places[static_cast<size_t>(target.place)];
+    if (!bound.empty() && bound.tensor().device() == place.device) {
       value = bound;
+    } else {
+      value = place.owner ? device_tensor(place.owner, dtype, shape) : Tensor(dtype, shape);
     }
   }
 
@@ -148,10 +152,10 @@ class StepContext final : public RunContext {
     const int32_t root = frame_.plan().slots[static_cast<size_t>(slot)].root;
     const OutputAlias& alias = alias_of(i);
     if (alias.kind == OutputAlias::Kind::none) return frame_.memory_of(root, bytes);
-    if (alias.kind == OutputAlias::Kind::view) return frame_.extra_memory(bytes);
+    if (alias.kind == OutputAlias::Kind::view) return frame_.extra_memory(slot, bytes);
     const Tensor& input = input_tensor(alias.input);
     if (!frame_.lives_in(root, input.raw())) return frame_.memory_of(root, bytes);
-    return input.bytes() == bytes ? const_cast<void*>(input.raw()) : frame_.extra_memory(bytes);
+    return input.bytes() == bytes ? const_cast<void*>(input.raw()) : frame_.extra_memory(slot, bytes);
   }
 
   // An output that the model leaves out, but the kernel computes.
@@ -184,15 +188,43 @@ Status run_watched(Frame& frame, const Step& step, StepContext& context) {
   const auto end = std::chrono::steady_clock::now();
   if (!status.ok()) return status;
   const Plan& plan = frame.plan();
-  InlineVector<const Value*, 8> outputs;
+  const auto readable = [](const Value* value) {
+    return value && value->is_tensor() && !value->tensor().device().is_host() ? nullptr : value;
+  };
+  InlineVector<const Value*, 8> inputs, outputs;
+  for (const Value* input : frame.inputs_of(step)) inputs.push_back(readable(input));
   for (int32_t o = 0; o < step.output_count; ++o) {
     const int32_t slot = plan.step_outputs[static_cast<size_t>(step.first_output + o)];
-    outputs.push_back(slot == kNoSlot ? nullptr : &frame.value(slot));
+    outputs.push_back(slot == kNoSlot ? nullptr : readable(&frame.value(slot)));
   }
   const std::span<const Value* const> made(outputs.begin(), outputs.size());
   frame.controls().observer->after_step(
-      {*plan.graph, *step.node, step.provider, frame.inputs_of(step), made, frame.controls().depth, begin, end});
+      {*plan.graph, *step.node, step.provider, {inputs.begin(), inputs.size()}, made, frame.controls().depth, begin, end});
   return status;
+}
+
+// What the step needs is done, or its stream waits for it.
+Status wait_for_inputs(Frame& frame, const Step& step) {
+  Stream* stream = frame.stream_of(step);
+  for (int32_t i = 0; i < step.wait_count; ++i) {
+    Notification* done = frame.notification(frame.plan().waits[static_cast<size_t>(step.first_wait + i)]);
+    if (!done || (stream && done->wait_on(*stream))) continue;
+    RH_RETURN_IF_ERROR(done->wait_on_host());
+  }
+  const auto& streams = frame.controls().streams;
+  if (step.copy_into != kHostStream && stream && !streams.empty()) {
+    Stream* target = streams[static_cast<size_t>(step.copy_into)];
+    const std::unique_ptr<Notification> done = target ? target->record() : nullptr;
+    if (done && !done->wait_on(*stream)) return done->wait_on_host();
+  }
+  return {};
+}
+
+void count_copy(const Frame& frame, std::atomic<int64_t> CopyCounters::* cause, const Tensor& tensor) {
+  CopyCounters* copies = frame.controls().copies;
+  if (!copies) return;
+  (copies->*cause).fetch_add(1, std::memory_order_relaxed);
+  copies->bytes.fetch_add(static_cast<int64_t>(tensor.bytes()), std::memory_order_relaxed);
 }
 
 Status run_step(Frame& frame, const Step& step) {
@@ -206,6 +238,14 @@ Status run_step(Frame& frame, const Step& step) {
   return status;
 }
 
+Status submit(Frame& frame, const Step& step, size_t number) {
+  RH_RETURN_IF_ERROR(wait_for_inputs(frame, step));
+  RH_RETURN_IF_ERROR(run_step(frame, step));
+  if (step.copies) count_copy(frame, &CopyCounters::steps, frame.inputs_of(step)[0]->tensor());
+  if (Stream* stream = frame.stream_of(step); stream && step.signals) frame.set_notification(number, stream->record());
+  return {};
+}
+
 Status run_steps(Frame& frame) {
   const Plan& plan = frame.plan();
   const RunControls& controls = frame.controls();
@@ -214,7 +254,9 @@ Status run_steps(Frame& frame) {
     for (size_t s = 0; s < plan.steps.size(); ++s, ++step) {
       if (controls.cancelled()) return Status(ErrorCode::fail, "the run was stopped: the terminate flag of its options is set");
       if (controls.steps && !(*controls.steps)[s]) continue;
-      if (Status status = run_step(frame, *step); !status.ok()) return locate(status, frame, *step);
+      if (Status status = plan.uses_streams ? submit(frame, *step, s) : run_step(frame, *step); !status.ok()) {
+        return locate(status, frame, *step);
+      }
       frame.reset_scratch();
       for (int32_t i = 0; i < step->release_count; ++i) frame.release(plan.releases[static_cast<size_t>(step->first_release + i)]);
     }
@@ -229,16 +271,37 @@ bool is_produced(const Plan& plan, size_t output) {
   return slot.kind == Slot::Kind::output && slot.index == static_cast<int32_t>(output);
 }
 
-// An output that is an input, a constant, or stands a second time.
-void copy_output(const Value& from, Value& to, const std::string& name, Level level) {
-  if (!to.empty() && from.is_tensor()) {
-    check_bound(to, from.tensor().dtype(), from.tensor().shape(), name);
+// Copies a tensor to where it is wanted, and waits for it.
+void move_tensor(const Frame& frame, const Tensor& from, Tensor& to, std::atomic<int64_t> CopyCounters::* cause) {
+  DataTransfer* transfer = find_transfer(frame.plan().providers, from.device(), to.device());
+  if (!transfer) fail(ErrorCode::ep_fail, "no provider copies from {} to {}", from.device().to_string(), to.device().to_string());
+  if (const Status status = transfer->copy(from, to, nullptr); !status.ok()) throw Error(status.code(), std::string(status.message()));
+  count_copy(frame, cause, to);
+}
+
+bool is_on_device(const Value& value) { return value.is_tensor() && !value.tensor().device().is_host(); }
+
+// The result in memory that the caller may keep: on the host, unless it is to stay on the device that made it.
+Value result(const Frame& frame, Value value, bool stays, Level level) {
+  if (!is_on_device(value)) return level == Level::top ? separate(std::move(value)) : owned(std::move(value));
+  if (stays && value.tensor().owner().use_count() == 1) return value;
+  Tensor copy(value.tensor().dtype(), value.tensor().shape());
+  move_tensor(frame, value.tensor(), copy, &CopyCounters::outputs);
+  return copy;
+}
+
+void fill_bound(const Frame& frame, const Value& from, Value& to, const std::string& name) {
+  check_bound(to, from.tensor().dtype(), from.tensor().shape(), name);
+  if (from.tensor().device().is_host() && to.tensor().device().is_host()) {
     copy_elements(from.tensor().view(), to.tensor().mutable_view());
-  } else if (level == Level::subgraph) {
-    to = owned(from);
-  } else {
-    to = separate(from);
+  } else if (from.tensor().raw() != to.tensor().raw()) {
+    move_tensor(frame, from.tensor(), to.tensor(), &CopyCounters::outputs);
   }
+}
+
+bool stays_on_device(const Frame& frame, size_t output) {
+  const auto* keep = frame.controls().keep_on_device;
+  return keep && (*keep)[output];
 }
 
 void collect_outputs(Frame& frame, std::span<Value> outputs, Level level) {
@@ -249,24 +312,78 @@ void collect_outputs(Frame& frame, std::span<Value> outputs, Level level) {
     if (value.empty() && !frame.controls().steps) {
       fail(ErrorCode::fail, "output '{}' got no value from the node that gives it", plan.name_of(plan.outputs[k]));
     }
-    if (outputs[k].empty()) outputs[k] = level == Level::top ? separate(std::move(value)) : owned(std::move(value));
+    if (outputs[k].empty()) {
+      outputs[k] = result(frame, std::move(value), stays_on_device(frame, k), level);
+    } else if (value.is_tensor()) {
+      fill_bound(frame, value, outputs[k], plan.name_of(plan.outputs[k]));
+    }
     value = Value();
   }
+  // Outputs that are inputs, constants, or stand a second time.
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (is_produced(plan, k)) continue;
     const Slot& slot = plan.slots[static_cast<size_t>(plan.outputs[k])];
-    const Value* from = slot.kind == Slot::Kind::output ? &outputs[static_cast<size_t>(slot.index)] : frame.find(plan.outputs[k]);
-    copy_output(*from, outputs[k], plan.name_of(plan.outputs[k]), level);
+    const Value& from = slot.kind == Slot::Kind::output ? outputs[static_cast<size_t>(slot.index)] : *frame.find(plan.outputs[k]);
+    if (outputs[k].empty() || !from.is_tensor()) {
+      outputs[k] = result(frame, from, false, level);
+    } else {
+      fill_bound(frame, from, outputs[k], plan.name_of(plan.outputs[k]));
+    }
   }
+}
+
+// All work of this run on streams is done, whether it succeeded or not.
+Status synchronize(const RunControls& controls) {
+  Status status;
+  for (Stream* stream : controls.streams) {
+    if (!stream) continue;
+    const std::unique_ptr<Notification> done = stream->record();
+    Status one = done ? done->wait_on_host() : stream->flush();
+    if (status.ok()) status = std::move(one);
+  }
+  return status;
+}
+
+// Values that the caller gave in another memory than the plan expects are copied.
+void stage_inputs(Frame& frame, std::span<const Value* const> inputs, std::vector<Value>& staged, std::vector<const Value*>& pointers) {
+  const Plan& plan = frame.plan();
+  staged.resize(inputs.size());
+  pointers.assign(inputs.begin(), inputs.end());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || !inputs[i]->is_tensor() || inputs[i]->tensor().device() == plan.device_of(plan.inputs[i])) continue;
+    const Tensor& given = inputs[i]->tensor();
+    Tensor& there = frame.staged_input(i, given.dtype(), given.shape());
+    move_tensor(frame, given, there, &CopyCounters::inputs);
+    staged[i] = there;
+    pointers[i] = &staged[i];
+  }
+}
+
+bool needs_staging(const Plan& plan, std::span<const Value* const> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] && inputs[i]->is_tensor() && inputs[i]->tensor().device() != plan.device_of(plan.inputs[i])) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 Status execute(Frame& frame, std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls, Level level) {
   Status status;
+  std::vector<Value> staged;
+  std::vector<const Value*> pointers;
   try {
+    frame.set_controls(controls);
+    if (level == Level::top && needs_staging(frame.plan(), inputs)) {
+      stage_inputs(frame, inputs, staged, pointers);
+      inputs = pointers;
+    }
     frame.begin(inputs, outputs, controls);
     status = run_steps(frame);
+    if (frame.plan().uses_streams || level == Level::top) {
+      Status done = synchronize(controls);
+      if (status.ok()) status = std::move(done);
+    }
     frame.end();
     if (status.ok()) collect_outputs(frame, outputs, level);
   } catch (...) {
@@ -294,6 +411,7 @@ Status SubplanRunner::run(std::span<const Value> inputs, std::span<Value> output
   controls_ = enclosing_.controls();
   controls_.steps = nullptr;
   ++controls_.depth;
+  controls_.keep_on_device = nullptr;
   return execute(frame_, inputs_, outputs, controls_, Level::subgraph);
 }
 

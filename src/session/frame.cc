@@ -21,7 +21,7 @@ size_t rounded(size_t bytes) {
 }  // namespace
 
 BlockCache::~BlockCache() {
-  for (const Block& block : idle_) host_allocator().deallocate(block.data);
+  for (const Block& block : idle_) allocator_->deallocate(block.data);
 }
 
 BlockCache::Block BlockCache::take(size_t bytes) {
@@ -38,7 +38,7 @@ BlockCache::Block BlockCache::take(size_t bytes) {
   }
   Block block{nullptr, rounded(bytes)};
   idle_.reserve(idle_.size() + 1);
-  block.data = host_allocator().allocate(block.bytes);
+  block.data = allocator_->allocate(block.bytes);
   bytes_ += block.bytes;
   ++allocations_;
   return block;
@@ -52,6 +52,9 @@ Frame::Frame(const Plan& plan)
       symbols_(static_cast<size_t>(plan.sizes.symbols()), 0),
       blocks_(plan.slots.size()),
       runners_(plan.subplans.size()) {
+  for (const Place& place : plan.places) {
+    caches_.push_back(place.owner ? std::make_unique<BlockCache>(place.owner->allocator()) : std::make_unique<BlockCache>());
+  }
   for (size_t i = 0; i < step_inputs_.size(); ++i) {
     const int32_t slot = plan.step_inputs[i];
     if (slot == kNoSlot) continue;
@@ -103,8 +106,9 @@ void Frame::reserve_arena(size_t bytes) {
 void Frame::end() {
   for (int32_t slot : held_) release(slot);
   held_.clear();
-  for (const auto& block : extra_) cache_.give_back(block);
+  for (const auto& [place, block] : extra_) caches_[static_cast<size_t>(place)]->give_back(block);
   extra_.clear();
+  notifications_.clear();
   reset_scratch();
 }
 
@@ -124,9 +128,9 @@ void* Frame::memory_of(int32_t root, size_t bytes) {
   }
   BlockCache::Block& block = blocks_[static_cast<size_t>(root)];
   if (block.data && block.bytes >= bytes) return block.data;
-  if (block.data) extra_.push_back(block);
+  if (block.data) extra_.emplace_back(slot.place, block);
   block = {};
-  block = cache_.take(bytes);
+  block = cache_of(root).take(bytes);
   held_.push_back(root);
   return block.data;
 }
@@ -139,10 +143,28 @@ bool Frame::lives_in(int32_t root, const void* data) const {
   return offset >= 0 && data == static_cast<std::byte*>(arena_.data) + offset;
 }
 
-void* Frame::extra_memory(size_t bytes) {
+void* Frame::extra_memory(int32_t slot, size_t bytes) {
   extra_.reserve(extra_.size() + 1);
-  extra_.push_back(cache_.take(bytes));
-  return extra_.back().data;
+  extra_.emplace_back(plan_.slots[static_cast<size_t>(slot)].place, cache_of(slot).take(bytes));
+  return extra_.back().second.data;
+}
+
+Tensor& Frame::staged_input(size_t index, DType dtype, const Shape& shape) {
+  staged_.resize(plan_.inputs.size());
+  Tensor& tensor = staged_[index];
+  if (tensor.defined() && tensor.dtype() == dtype && tensor.elements() == shape.elements()) {
+    tensor = tensor.reshaped(shape);
+  } else {
+    const auto& owner = plan_.places[static_cast<size_t>(plan_.slots[static_cast<size_t>(plan_.inputs[index])].place)].owner;
+    tensor = Tensor();
+    tensor = owner ? device_tensor(owner, dtype, shape) : Tensor(dtype, shape);
+  }
+  return tensor;
+}
+
+void Frame::set_notification(size_t step, std::unique_ptr<Notification> notification) {
+  notifications_.resize(plan_.steps.size());
+  notifications_[step] = std::move(notification);
 }
 
 void* Frame::scratch(size_t bytes) {
@@ -165,7 +187,7 @@ void* Frame::scratch(size_t bytes) {
 void Frame::release(int32_t slot) {
   values_[static_cast<size_t>(slot)] = Value();
   BlockCache::Block& block = blocks_[static_cast<size_t>(slot)];
-  if (block.data) cache_.give_back(block);
+  if (block.data) cache_of(slot).give_back(block);
   block = {};
 }
 
@@ -176,14 +198,16 @@ SubplanRunner& Frame::subplan(int32_t index) {
 }
 
 size_t Frame::bytes() const {
-  size_t bytes = arena_.bytes + cache_.bytes();
+  size_t bytes = arena_.bytes;
+  for (const auto& cache : caches_) bytes += cache->bytes();
   for (const auto& chunk : scratch_chunks_) bytes += chunk.bytes;
   for (const auto& runner : runners_) bytes += runner ? runner->frame().bytes() : 0;
   return bytes;
 }
 
 int64_t Frame::allocations() const {
-  int64_t count = cache_.allocations() + arena_allocations_;
+  int64_t count = arena_allocations_;
+  for (const auto& cache : caches_) count += cache->allocations();
   for (const auto& runner : runners_) count += runner ? runner->frame().allocations() : 0;
   return count;
 }

@@ -15,26 +15,37 @@ class Profiler;
 class RunObserver;
 class SubplanRunner;
 
+/// Copies between memories, by what made them necessary.
+struct CopyCounters {
+  std::atomic<int64_t> inputs{0};   ///< the caller's value was elsewhere than the model expects it
+  std::atomic<int64_t> outputs{0};  ///< a result was made elsewhere than the caller wants it
+  std::atomic<int64_t> steps{0};    ///< placement (CopyPlacement says why)
+  std::atomic<int64_t> bytes{0};
+};
+
 /// What a run is told besides its values; subgraphs run under the same.
 struct RunControls {
   Parallel parallel;
-  const std::atomic<bool>* terminate = nullptr;  ///< null: never
-  Profiler* profiler = nullptr;                  ///< null: off
-  const std::vector<bool>* steps = nullptr;      ///< of the main graph: those to execute; null: all
-  RunObserver* observer = nullptr;               ///< null: nobody watches
-  int depth = 0;                                 ///< of the graph that runs: 0 is the main graph
+  const std::atomic<bool>* terminate = nullptr;       ///< null: never
+  Profiler* profiler = nullptr;                       ///< null: off
+  const std::vector<bool>* steps = nullptr;           ///< of the main graph: those to execute; null: all
+  const std::vector<bool>* keep_on_device = nullptr;  ///< by output: a result need not be on the host; null: all are to be
+  std::span<Stream* const> streams;                   ///< by provider; null where its work is done when calls return
+  CopyCounters* copies = nullptr;                     ///< null: not counted
+  RunObserver* observer = nullptr;                    ///< null: nobody watches
+  int depth = 0;                                      ///< of the graph that runs: 0 is the main graph
 
   bool cancelled() const { return terminate && terminate->load(std::memory_order_relaxed); }
 };
 
-/// Host memory in pieces that are kept for the next who asks. Not thread-safe.
+/// Memory in pieces that are kept for the next who asks. Not thread-safe.
 class BlockCache {
  public:
   struct Block {
     void* data = nullptr;
     size_t bytes = 0;
   };
-  BlockCache() = default;
+  explicit BlockCache(Allocator& allocator = host_allocator()) : allocator_(&allocator) {}
   ~BlockCache();
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
@@ -46,6 +57,7 @@ class BlockCache {
   int64_t allocations() const { return allocations_; }
 
  private:
+  Allocator* allocator_;
   std::vector<Block> idle_;
   size_t bytes_ = 0;
   int64_t allocations_ = 0;
@@ -59,6 +71,7 @@ class Frame {
 
   const Plan& plan() const { return plan_; }
 
+  void set_controls(const RunControls& controls) { controls_ = &controls; }
   /// Points inputs at the caller's values, finds the binding for their shapes and the arena for it.
   void begin(std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls);
   /// Forgets values and takes blocks back.
@@ -78,8 +91,8 @@ class Frame {
   void* memory_of(int32_t root, size_t bytes);
   /// Whether `data` lies in the memory of a root slot.
   bool lives_in(int32_t root, const void* data) const;
-  /// A block for this run, apart from what is planned.
-  void* extra_memory(size_t bytes);
+  /// A block for this run in the memory of a slot, apart from what is planned.
+  void* extra_memory(int32_t slot, size_t bytes);
   /// Memory until reset_scratch().
   void* scratch(size_t bytes);
   void reset_scratch() {
@@ -91,6 +104,19 @@ class Frame {
   /// A value that must not outlive the run is in this slot.
   void note_held(int32_t slot) { held_.push_back(slot); }
 
+  /// Where the caller's input is not where the plan expects it: a copy that is, kept for later runs.
+  Tensor& staged_input(size_t index, DType dtype, const Shape& shape);
+
+  Stream* stream_of(const Step& step) const {
+    return step.stream == kHostStream || controls_->streams.empty() ? nullptr : controls_->streams[static_cast<size_t>(step.stream)];
+  }
+  /// The step was submitted to its stream, and others wait for it.
+  void set_notification(size_t step, std::unique_ptr<Notification> notification);
+  /// Null where there is nothing to wait for.
+  Notification* notification(int32_t step) const {
+    return notifications_.empty() ? nullptr : notifications_[static_cast<size_t>(step)].get();
+  }
+
   /// Runner of subplan `index`, made at the first call.
   SubplanRunner& subplan(int32_t index);
 
@@ -98,6 +124,7 @@ class Frame {
   int64_t allocations() const;
 
  private:
+  BlockCache& cache_of(int32_t slot) { return *caches_[static_cast<size_t>(plan_.slots[static_cast<size_t>(slot)].place)]; }
   void bind();
   void reserve_arena(size_t bytes);
 
@@ -112,10 +139,12 @@ class Frame {
   std::shared_ptr<const Binding> binding_;
   BlockCache::Block arena_;
   int64_t arena_allocations_ = 0;
-  BlockCache cache_;
-  std::vector<BlockCache::Block> blocks_;  // by root slot
+  std::vector<std::unique_ptr<BlockCache>> caches_;           // by place
+  std::vector<Tensor> staged_;                                // by input
+  std::vector<std::unique_ptr<Notification>> notifications_;  // by step
+  std::vector<BlockCache::Block> blocks_;                     // by root slot
   std::vector<int32_t> held_;
-  std::vector<BlockCache::Block> extra_;
+  std::vector<std::pair<int32_t, BlockCache::Block>> extra_;  // with their places
   std::vector<BlockCache::Block> scratch_chunks_;
   size_t scratch_chunk_ = 0, scratch_used_ = 0;
   std::vector<std::unique_ptr<SubplanRunner>> runners_;

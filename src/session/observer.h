@@ -13,8 +13,8 @@ struct StepEvent {
   const Graph& graph;
   const Node& node;
   std::string_view provider;
-  std::span<const Value* const> inputs;   ///< beside the node's; null where left out, or a constant that the kernel has packed
-  std::span<const Value* const> outputs;  ///< beside the node's; null where left out
+  std::span<const Value* const> inputs;   ///< beside the node's; null where left out, on a device, or a constant that the kernel has packed
+  std::span<const Value* const> outputs;  ///< beside the node's; null where left out or on a device
   int depth;                              ///< 0 in the main graph; a subgraph's nodes come before the node that runs it
   std::chrono::steady_clock::time_point begin, end;
 };

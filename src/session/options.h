@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,8 @@
 namespace rh {
 
 class RunObserver;
+class Provider;
+struct ModelInfo;
 
 /// The numbers are those of GraphOptimizationLevel.
 enum class OptimizationLevel : int { none = 0, basic = 1, extended = 2, layout = 3, all = 99 };
@@ -36,6 +39,8 @@ class LogSink {
 struct ProviderChoice {
   std::string name;  ///< "CPUExecutionProvider"
   std::map<std::string, std::string> options;
+  /// Makes it, where it is none of the registry's; the model lives as long as the provider. Empty: the registry makes it by name.
+  std::function<std::shared_ptr<Provider>(std::shared_ptr<const ModelInfo> model)> make = {};
 };
 
 /// How a session loads, places and runs its model. Entries of `config` that repeat a field ("session.intra_op_num_threads") win over it.
@@ -96,6 +101,8 @@ struct RunOptions {
   /// Leave out the nodes on which none of the outputs asked for depends.
   bool only_execute_path_to_fetches = false;
   std::shared_ptr<RunObserver> observer;  ///< is told of each step; null: nobody
+  const void* handle = nullptr;           ///< the caller's own form of these options (OrtRunOptions), for providers
+  bool synchronize = true;                ///< providers are to have done all work when the run ends
 };
 
 /// Throws Error{invalid_argument} where a "roundhouse." key or its value is unknown, or a number is malformed; folds the entries that

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -9,12 +10,13 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "providers/kernel.h"
+#include "providers/provider.h"
 #include "session/binding.h"
 
 namespace rh {
 
 inline constexpr int32_t kNoSlot = -1;
+inline constexpr int32_t kHostStream = -1;
 
 /// A value of a plan, and where it lives.
 struct Slot {
@@ -30,6 +32,7 @@ struct Slot {
   int32_t buffer = -1;     ///< of a planned root: its number with the memory planner
   int32_t index = -1;      ///< of an input or output: its position
   ValueId value = kNoValue;
+  int32_t place = 0;  ///< of its memory, in the plan's list
 };
 
 /// A node with its kernel. The numbers are ranges in the plan's flat lists.
@@ -41,6 +44,17 @@ struct Step {
   int32_t first_output = 0, output_count = 0;
   int32_t first_release = 0, release_count = 0;
   int32_t first_subplan = 0;
+  int32_t first_wait = 0, wait_count = 0;
+  int32_t stream = kHostStream;     ///< its provider's, where that has a device; else it is done when its kernel returns
+  int32_t copy_into = kHostStream;  ///< of a copy from device to device: the stream that may still use the target's memory
+  bool copies = false;              ///< it is a Copy node
+  bool signals = false;             ///< a later step waits for it
+};
+
+/// A memory that values of a plan live in. The first of a plan is the host's.
+struct Place {
+  Device device;
+  std::shared_ptr<Provider> owner;  ///< null: the host
 };
 
 /// How an output of a step may share an input's memory.
@@ -65,6 +79,8 @@ struct Plan {
   Plan& operator=(const Plan&) = delete;
 
   const Graph* graph = nullptr;
+  std::vector<std::shared_ptr<Provider>> providers;  ///< outlive the kernels
+  std::vector<std::shared_ptr<const Unit>> units;
   std::vector<Slot> slots;
   std::deque<Value> constants;         ///< of constant slots, and defaults of overridable inputs
   std::vector<const Value*> defaults;  ///< by slot: the constant, or null
@@ -80,8 +96,11 @@ struct Plan {
   std::unique_ptr<bool[]> outputs_wanted;             ///< beside step_outputs
   std::vector<OutputAlias> output_aliases;            ///< beside step_outputs
   std::vector<int32_t> releases;                      ///< late slots whose values die with a step
+  std::vector<int32_t> waits;                         ///< steps of streams that must be done before a step begins
   std::vector<std::vector<int32_t>> input_positions;  ///< by input: where in step_inputs its slot stands
   std::vector<std::unique_ptr<Plan>> subplans;
+  std::vector<Place> places{Place{}};
+  bool uses_streams = false;  ///< a step of this plan may not be done when its kernel returns
 
   SizeProgram sizes;
   std::vector<SymbolSource> symbol_sources;
@@ -89,6 +108,11 @@ struct Plan {
   MemoryPlanner planner;
   mutable BindingCache bindings{sizes, buffers, planner};
 
+  /// Whether this plan or one of its subgraphs has work for a device.
+  bool has_devices() const {
+    return uses_streams || places.size() > 1 || std::ranges::any_of(subplans, [](const auto& subplan) { return subplan->has_devices(); });
+  }
+  Device device_of(int32_t slot) const { return places[static_cast<size_t>(slots[static_cast<size_t>(slot)].place)].device; }
   const std::string& name_of(int32_t slot) const { return graph->value(slots[static_cast<size_t>(slot)].value).name; }
   int64_t step_count() const;     ///< those of subplans included
   int64_t bindings_made() const;  ///< those of subplans included

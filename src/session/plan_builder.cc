@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "session/copy_kernel.h"
 
 namespace rh {
 
@@ -11,11 +12,12 @@ namespace {
 /// Builds the plan of one graph, and those of its subgraphs by builders of their own.
 class PlanBuilder {
  public:
-  PlanBuilder(Graph& graph, const Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers, const PlanOptions& options)
+  PlanBuilder(Graph& graph, Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers, const PlanOptions& options)
       : graph_(graph), assignment_(assignment), providers_(providers), options_(options) {}
 
   std::unique_ptr<Plan> build() {
     plan_->graph = &graph_;
+    plan_->providers.assign(providers_.begin(), providers_.end());
     slot_of_.assign(static_cast<size_t>(graph_.value_count()), kNoSlot);
     order_ = graph_.topological_order();
     make_kernels();
@@ -38,9 +40,16 @@ class PlanBuilder {
         fail(ErrorCode::load_canceled, "the load was canceled before node '{}'", graph_.node(id).display_name());
       }
       const Node& node = graph_.node(id);
-      const NodeAssignment& assigned = assignment_.of(graph_, id);
-      const Provider& provider = *providers_[static_cast<size_t>(assigned.provider)];
-      plan_->kernels.push_back(provider.make_kernel(graph_, node, options_.kernels));
+      NodeAssignment& assigned = assignment_.of(graph_, id);
+      Provider& provider = *providers_[static_cast<size_t>(assigned.provider)];
+      if (assigned.unit) {
+        plan_->kernels.push_back(std::move(assigned.compiled));
+        plan_->units.push_back(assigned.unit);
+      } else if (assigned.copy) {
+        plan_->kernels.push_back(make_copy_kernel(providers_, assigned.copy->first, assigned.copy->second));
+      } else {
+        plan_->kernels.push_back(provider.make_kernel(graph_, node, options_.kernels));
+      }
       drop_owned_constants(node, *plan_->kernels.back());
     }
   }
@@ -68,11 +77,23 @@ class PlanBuilder {
 
   int32_t add_slot(ValueId id, Slot::Kind kind, int32_t index = -1) {
     const int32_t slot = static_cast<int32_t>(plan_->slots.size());
-    plan_->slots.push_back({kind, slot, -1, index, id});
+    plan_->slots.push_back({kind, slot, -1, index, id, place_of(assignment_.location(graph_, id))});
     plan_->defaults.push_back(nullptr);
     slot_of_[static_cast<size_t>(id)] = slot;
     return slot;
   }
+
+  int32_t place_of(Device device) {
+    auto& places = plan_->places;
+    const auto at = std::ranges::find(places, device, &Place::device);
+    if (at != places.end()) return static_cast<int32_t>(at - places.begin());
+    places.push_back({device, providers_[static_cast<size_t>(find_owner(providers_, device))]});
+    return static_cast<int32_t>(places.size()) - 1;
+  }
+
+  bool on_host(int32_t slot) const { return plan_->slots[static_cast<size_t>(slot)].place == 0; }
+
+  int32_t stream_of(int provider) const { return providers_[static_cast<size_t>(provider)]->device().is_host() ? kHostStream : provider; }
 
   void take_constant(int32_t slot) {
     const ValueId id = plan_->slots[static_cast<size_t>(slot)].value;
@@ -141,7 +162,14 @@ class PlanBuilder {
       Step step;
       step.kernel = plan_->kernels[s].get();
       step.node = &node;
-      step.provider = providers_[static_cast<size_t>(assignment_.of(graph_, order_[s]).provider)]->name();
+      const NodeAssignment& assigned = assignment_.of(graph_, order_[s]);
+      step.provider = providers_[static_cast<size_t>(assigned.provider)]->name();
+      step.stream = stream_of(assigned.provider);
+      step.copies = assigned.copy.has_value();
+      plan_->uses_streams = plan_->uses_streams || step.stream != kHostStream;
+      if (assigned.copy && !assigned.copy->first.is_host() && !assigned.copy->second.is_host()) {
+        step.copy_into = stream_of(find_owner(providers_, assigned.copy->second));
+      }
       step.first_input = static_cast<int32_t>(plan_->step_inputs.size());
       step.input_count = static_cast<int32_t>(node.inputs.size());
       step.first_output = static_cast<int32_t>(plan_->step_outputs.size());
@@ -247,9 +275,13 @@ class PlanBuilder {
   void lay_out() {
     Schedule schedule;
     schedule.steps.resize(plan_->steps.size());
+    schedule.streams = 1 + static_cast<int32_t>(plan_->uses_streams ? providers_.size() : 0);
+    made_by_.assign(plan_->slots.size(), -1);
+    used_by_streams_.assign(plan_->slots.size(), false);
     for (size_t s = 0; s < plan_->steps.size(); ++s) {
       Step& step = plan_->steps[s];
       const std::vector<int32_t> read = slots_read_by(step, s);
+      add_waits(s, read, schedule);
       for (int32_t slot : read) {
         const Slot& root = root_of(slot);
         --uses_[static_cast<size_t>(plan_->slots[static_cast<size_t>(slot)].root)];
@@ -258,13 +290,38 @@ class PlanBuilder {
       for (int32_t o = 0; o < step.output_count; ++o) {
         const int32_t slot = plan_->step_outputs[static_cast<size_t>(step.first_output + o)];
         if (slot == kNoSlot) continue;
+        made_by_[static_cast<size_t>(slot)] = static_cast<int32_t>(s);
         if (!share_memory(step, o, slot, read)) choose_place(slot);
+        if (step.stream != kHostStream) used_by_streams_[static_cast<size_t>(plan_->slots[static_cast<size_t>(slot)].root)] = true;
         if (root_of(slot).buffer >= 0) schedule.steps[s].writes.push_back(root_of(slot).buffer);
       }
       add_releases(step, read);
     }
     schedule.buffers = static_cast<int32_t>(plan_->buffers.size());
     plan_->planner = MemoryPlanner(schedule);
+  }
+
+  // What a step reads must be done, unless its own stream did it before. Work of streams begins after all that the host did before it.
+  void add_waits(size_t s, const std::vector<int32_t>& read, Schedule& schedule) {
+    Step& step = plan_->steps[s];
+    schedule.steps[s].stream = step.stream + 1;
+    step.first_wait = static_cast<int32_t>(plan_->waits.size());
+    for (int32_t slot : read) {
+      if (step.stream != kHostStream) used_by_streams_[static_cast<size_t>(plan_->slots[static_cast<size_t>(slot)].root)] = true;
+      const int32_t maker = made_by_[static_cast<size_t>(slot)];
+      if (maker < 0) continue;
+      Step& source = plan_->steps[static_cast<size_t>(maker)];
+      if (source.stream == step.stream || source.stream == kHostStream || (step.stream == kHostStream && !on_host(slot))) continue;
+      const auto begin = plan_->waits.begin() + step.first_wait;
+      if (std::find(begin, plan_->waits.end(), maker) != plan_->waits.end()) continue;
+      source.signals = true;
+      plan_->waits.push_back(maker);
+    }
+    step.wait_count = static_cast<int32_t>(plan_->waits.size()) - step.first_wait;
+    auto& waits = schedule.steps[s].waits;
+    waits.assign(plan_->waits.begin() + step.first_wait, plan_->waits.end());
+    if (step.stream != kHostStream && last_host_step_ >= 0) waits.push_back(last_host_step_);
+    if (step.stream == kHostStream) last_host_step_ = static_cast<int32_t>(s);
   }
 
   bool share_memory(const Step& step, int32_t output, int32_t slot, const std::vector<int32_t>& read) {
@@ -295,6 +352,8 @@ class PlanBuilder {
   bool may_overwrite(int32_t input, int32_t slot, const std::vector<int32_t>& read) {
     const int32_t root = plan_->slots[static_cast<size_t>(input)].root;
     const Slot::Kind kind = plan_->slots[static_cast<size_t>(root)].kind;
+    if (used_by_streams_[static_cast<size_t>(root)] && on_host(root)) return false;
+    if (plan_->slots[static_cast<size_t>(root)].place != plan_->slots[static_cast<size_t>(slot)].place) return false;
     if ((kind != Slot::Kind::planned && kind != Slot::Kind::late) || uses_[static_cast<size_t>(root)] != 0) return false;
     const auto same_root = [&](int32_t other) { return plan_->slots[static_cast<size_t>(other)].root == root; };
     if (std::count_if(read.begin(), read.end(), same_root) != 1) return false;
@@ -312,7 +371,7 @@ class PlanBuilder {
   // Nothing where only a run tells.
   std::optional<BufferSize> buffer_size(int32_t slot) {
     const ValueType& type = type_of(slot);
-    if (!options_.plan_memory || !type.is_tensor() || bits_of(type.tensor().dtype) == 0) return std::nullopt;
+    if (!options_.plan_memory || !on_host(slot) || !type.is_tensor() || bits_of(type.tensor().dtype) == 0) return std::nullopt;
     const Dim elements = type.tensor().elements();
     BufferSize size{SizeProgram::kNone, 0, bits_of(type.tensor().dtype)};
     if (elements.is_constant()) {
@@ -340,6 +399,7 @@ class PlanBuilder {
       const int32_t root = plan_->slots[static_cast<size_t>(slot)].root;
       auto& members = members_[static_cast<size_t>(root)];
       if (plan_->slots[static_cast<size_t>(root)].kind != Slot::Kind::late || uses_[static_cast<size_t>(root)] != 0) return;
+      if (used_by_streams_[static_cast<size_t>(root)] && on_host(root)) return;  // the run's end releases it
       plan_->releases.insert(plan_->releases.end(), members.begin(), members.end());
       members.clear();
     };
@@ -352,7 +412,7 @@ class PlanBuilder {
   }
 
   Graph& graph_;
-  const Assignment& assignment_;
+  Assignment& assignment_;
   std::span<const std::shared_ptr<Provider>> providers_;
   const PlanOptions& options_;
   std::unique_ptr<Plan> plan_ = std::make_unique<Plan>();
@@ -362,7 +422,28 @@ class PlanBuilder {
   std::vector<ValueId> captured_values_;       // of the enclosing graph
   std::vector<int32_t> uses_;                  // by root slot: uses that are still to come
   std::vector<std::vector<int32_t>> members_;  // by root slot: those that share its memory
+  std::vector<int32_t> made_by_;               // by slot: the step
+  std::vector<bool> used_by_streams_;          // by root slot
+  int32_t last_host_step_ = -1;
 };
+
+void collect_units(Graph& graph, Assignment& assignment, size_t provider, std::vector<NodeAssignment*>& units) {
+  for (NodeId id : graph.nodes()) {
+    NodeAssignment& assigned = assignment.of(graph, id);
+    if (assigned.unit && assigned.provider == static_cast<int>(provider)) units.push_back(&assigned);
+    Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) { collect_units(subgraph, assignment, provider, units); });
+  }
+}
+
+void compile_units(Graph& graph, Assignment& assignment, size_t index, Provider& provider) {
+  std::vector<NodeAssignment*> nodes;
+  collect_units(graph, assignment, index, nodes);
+  if (nodes.empty()) return;
+  std::vector<const Unit*> units;
+  for (NodeAssignment* node : nodes) units.push_back(node->unit.get());
+  std::vector<std::unique_ptr<Kernel>> kernels = provider.compile(units);
+  for (size_t i = 0; i < nodes.size(); ++i) nodes[i]->compiled = std::move(kernels.at(i));
+}
 
 void drop_initializers(Graph& graph) {
   for (ValueId id = 0; id < graph.value_count(); ++id) {
@@ -373,8 +454,9 @@ void drop_initializers(Graph& graph) {
 
 }  // namespace
 
-std::unique_ptr<Plan> build_plan(Graph& graph, const Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers,
+std::unique_ptr<Plan> build_plan(Graph& graph, Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers,
                                  const PlanOptions& options) {
+  for (size_t p = 0; p < providers.size(); ++p) compile_units(graph, assignment, p, *providers[p]);
   auto plan = PlanBuilder(graph, assignment, providers, options).build();
   drop_initializers(graph);
   return plan;

@@ -16,10 +16,10 @@ struct PlanOptions {
   const std::atomic<bool>* cancel = nullptr;  ///< null: never
 };
 
-/// Makes the kernels and lays out slots, lifetimes and sizes. Constants that the kernels have packed for themselves are dropped from the
-/// graph as it goes on, and the others move from the graph to the plan: it must live as long as the plan, for names and attributes, but is
-/// of no use for another. Throws what kernels throw, and Error{load_canceled}.
-std::unique_ptr<Plan> build_plan(Graph& graph, const Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers,
+/// Makes the kernels, compiles units and lays out slots, lifetimes and sizes. Constants that the kernels have packed for themselves are
+/// dropped from the graph as it goes on, and the others move from the graph to the plan: it must live as long as the plan, for names and
+/// attributes, but is of no use for another. Throws what kernels throw, and Error{load_canceled}.
+std::unique_ptr<Plan> build_plan(Graph& graph, Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers,
                                  const PlanOptions& options);
 
 }  // namespace rh

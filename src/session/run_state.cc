@@ -4,6 +4,14 @@
 
 namespace rh {
 
+void RunState::make_streams(std::span<const std::shared_ptr<Provider>> providers) {
+  if (!streams.empty()) return;
+  for (const auto& provider : providers) {
+    owned_streams.push_back(provider->make_stream());
+    streams.push_back(owned_streams.back().get());
+  }
+}
+
 std::unique_ptr<RunState> RunStates::take(const Plan& plan) {
   {
     const std::lock_guard lock(mutex_);

@@ -14,6 +14,11 @@ namespace rh {
 struct RunState {
   explicit RunState(const Plan& plan) : frame(plan), inputs(plan.inputs.size()), outputs(plan.outputs.size()), given(plan.outputs.size()) {}
 
+  /// Streams of the providers that have them, for all runs of this state.
+  void make_streams(std::span<const std::shared_ptr<Provider>> providers);
+
+  std::vector<std::unique_ptr<Stream>> owned_streams;  ///< by provider; outlive the frame
+  std::vector<Stream*> streams;
   Frame frame;
   std::vector<const Value*> inputs;
   std::vector<Value> outputs;

@@ -40,6 +40,7 @@ struct Session::Impl {
   CallSignature signature;
   RunStates states;
   std::atomic<int64_t> runs{0};
+  CopyCounters copies;
 
   explicit Impl(const SessionOptions& given) : options(with_config_applied(given)), threads(options) {
     if (options.profiling) profiler = std::make_unique<Profiler>(options.profile_prefix);
@@ -66,17 +67,46 @@ struct Session::Impl {
                     compiled.plan->step_count(), load.read_ms, load.passes_ms, load.partition_ms, load.compile_ms));
   }
 
+  // Providers are told of the run; those that were told of its begin are told of its end, whatever comes between.
+  Status execute(RunState& state, const RunControls& controls, const RunOptions& run_options) {
+    const RunInfo info{run_options.handle, run_options.synchronize};
+    Status status;
+    size_t begun = 0;
+    for (; begun < compiled.providers.size() && status.ok(); ++begun) status = compiled.providers[begun]->begin_run(info);
+    if (status.ok()) {
+      const FlushDenormals flush(threads.flush_denormals);
+      status = rh::execute(state.frame, state.inputs, state.outputs, controls, Level::top);
+    }
+    for (const auto& stream : state.owned_streams) {
+      Status ended = stream ? stream->end_run() : Status();
+      if (status.ok()) status = std::move(ended);
+    }
+    for (size_t i = 0; i < begun; ++i) {
+      Status ended = compiled.providers[i]->end_run(info);
+      if (status.ok()) status = std::move(ended);
+    }
+    return status;
+  }
+
   Status run(RunState& state, const RunOptions& run_options, std::span<const char* const> input_names, std::span<const Value* const> values,
              std::span<const char* const> output_names, std::span<Value> results) {
     RH_RETURN_IF_ERROR(signature.feed(state, input_names, values));
     RH_RETURN_IF_ERROR(signature.ask(state, output_names, results));
-    RunControls controls{threads.parallel, run_options.terminate, profiler.get(), nullptr, run_options.observer.get()};
+    RunControls controls{.parallel = threads.parallel,
+                         .terminate = run_options.terminate,
+                         .profiler = profiler.get(),
+                         .copies = &copies,
+                         .observer = run_options.observer.get()};
+    // Who watches sees the values of each step: they must be done then.
+    if (compiled.plan->has_devices() && !controls.observer) {
+      state.make_streams(compiled.providers);
+      controls.streams = state.streams;
+    }
     if (run_options.only_execute_path_to_fetches) {
       mark_needed_steps(*compiled.plan, state);
       controls.steps = &state.steps;
     }
-    const FlushDenormals flush(threads.flush_denormals);
-    RH_RETURN_IF_ERROR(execute(state.frame, state.inputs, state.outputs, controls, Level::top));
+    RH_RETURN_IF_ERROR(execute(state, controls, run_options));
     for (size_t k = 0; k < state.given.size(); ++k) {
       if (state.given[k] >= 0) results[static_cast<size_t>(state.given[k])] = std::move(state.outputs[k]);
     }
@@ -151,6 +181,8 @@ const SessionOptions& Session::options() const { return impl_->options; }
 const std::vector<std::string>& Session::providers() const { return impl_->providers; }
 const std::vector<NodePlacement>& Session::placement() const { return impl_->compiled.placement; }
 
+const std::vector<CopyPlacement>& Session::copies() const { return impl_->compiled.copies; }
+
 SessionStatistics Session::statistics() const {
   const Plan& plan = *impl_->compiled.plan;
   SessionStatistics statistics = impl_->compiled.load;
@@ -160,6 +192,10 @@ SessionStatistics Session::statistics() const {
   statistics.constant_bytes = plan.constant_bytes();
   statistics.runs = impl_->runs.load(std::memory_order_relaxed);
   impl_->states.count(statistics);
+  statistics.input_copies = impl_->copies.inputs.load(std::memory_order_relaxed);
+  statistics.output_copies = impl_->copies.outputs.load(std::memory_order_relaxed);
+  statistics.step_copies = impl_->copies.steps.load(std::memory_order_relaxed);
+  statistics.copied_bytes = impl_->copies.bytes.load(std::memory_order_relaxed);
   return statistics;
 }
 

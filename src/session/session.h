@@ -44,6 +44,10 @@ struct SessionStatistics {
   size_t frame_bytes = 0;         ///< memory that idle frames hold: arenas, late-bound blocks, scratch
   int64_t late_allocations = 0;   ///< times that a value found no memory planned or cached for it
   int64_t runs = 0;
+  int64_t input_copies = 0;   ///< inputs that the caller gave in another memory than the model takes them
+  int64_t output_copies = 0;  ///< results that were made in another memory than the caller wanted them
+  int64_t step_copies = 0;    ///< copies that the placement needs (Session::copies) as often as they ran
+  int64_t copied_bytes = 0;   ///< of the three
   size_t constant_bytes = 0;  ///< initializers that the plan holds on to
   double read_ms = 0, passes_ms = 0, partition_ms = 0, compile_ms = 0;
 };
@@ -77,6 +81,8 @@ class Session {
   const std::vector<std::string>& providers() const;
   /// One entry for each node of the model as it was read.
   const std::vector<NodePlacement>& placement() const;
+  /// Where the placement needs a value in another memory than it is made in.
+  const std::vector<CopyPlacement>& copies() const;
   SessionStatistics statistics() const;
 
   /// Path of the trace file, which is closed; empty where profiling is off.

@@ -31,6 +31,14 @@ Allocator& host_allocator() {
   return allocator;
 }
 
+std::string Device::to_string() const {
+  static constexpr const char* kNames[] = {"cpu", "gpu", "npu", "other"};
+  std::string text = kNames[static_cast<size_t>(type)];
+  if (!is_host()) text += ":" + std::to_string(id);
+  if (memory != 0) text += " (memory " + std::to_string(memory) + ")";
+  return text;
+}
+
 Tensor::Tensor(DType dtype, Shape shape, Allocator& allocator) : dtype_(dtype), device_(allocator.device()), shape_(std::move(shape)) {
   const size_t count = static_cast<size_t>(shape_.elements());
   data_ = allocator.allocate(bytes_of(dtype, shape_.elements()));

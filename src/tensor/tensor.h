@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -16,9 +17,12 @@ struct Device {
   Type type = Type::cpu;
   uint8_t memory = 0;  ///< 0: the device's default memory; others as its provider defines
   int16_t id = 0;
+  uint32_t vendor = 0;  ///< PCI id of who made it; 0: not told, and of host memory
 
   bool is_host() const { return type == Type::cpu; }
+  std::string to_string() const;  ///< "cpu", "gpu:0", "npu:1 (memory 2)"
   friend bool operator==(const Device&, const Device&) = default;
+  friend auto operator<=>(const Device&, const Device&) = default;
 };
 
 inline constexpr size_t kTensorAlignment = 64;

@@ -15,16 +15,19 @@ class PickyProvider final : public Provider {
   std::string_view name() const override { return name_; }
   Device device() const override { return {}; }
   Allocator& allocator() const override { return host_allocator(); }
-  std::vector<Answer> capability(const Graph& graph, std::span<const NodeId> candidates) const override {
-    std::vector<Answer> answers;
+  Capability capability(const Graph& graph, std::span<const NodeId> candidates) override {
+    Capability answer;
     for (NodeId id : candidates) {
       const Node& node = graph.node(id);
-      const bool takes = std::find(ops_.begin(), ops_.end(), node.op_type) != ops_.end();
-      answers.push_back({id, takes ? "" : "not " + node.op_type, takes ? name_ + "." + node.op_type : ""});
+      if (std::find(ops_.begin(), ops_.end(), node.op_type) != ops_.end()) {
+        answer.claims.push_back({.nodes = {id}, .kernel = name_ + "." + node.op_type});
+      } else {
+        answer.refusals.push_back({id, RefusalCode::op, "not " + node.op_type});
+      }
     }
-    return answers;
+    return answer;
   }
-  std::unique_ptr<Kernel> make_kernel(const Graph&, const Node& node, const CompileContext&) const override {
+  std::unique_ptr<Kernel> make_kernel(const Graph&, const Node& node, const CompileContext&) override {
     throw Error(ErrorCode::not_implemented, "this provider only answers", node.where());
   }
 
@@ -68,9 +71,11 @@ TEST(Assignment, GoesByTheOrderOfTheProvidersAndKeepsRefusals) {
     EXPECT_EQ(at->provider, provider) << node;
     EXPECT_EQ(at->kernel, kernel) << node;
     EXPECT_EQ(at->refusals.size(), provider == "Second" ? 1u : 0u) << node;
-    if (provider == "Second") EXPECT_EQ(at->refusals[0].reason, "not Add");
+    if (provider != "Second") continue;
+    EXPECT_EQ(at->refusals[0].reason, "not Add");
+    EXPECT_EQ(at->refusals[0].code, RefusalCode::op);
   }
-  EXPECT_NE(to_text(report).find("[First: not Add]"), std::string::npos);
+  EXPECT_NE(to_text(report).find("[First: not Add (op)]"), std::string::npos);
 }
 
 TEST(Assignment, NamesWhatNobodyTakes) {

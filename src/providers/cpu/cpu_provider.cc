@@ -12,19 +12,22 @@ class CpuProvider final : public Provider {
   Device device() const override { return {}; }
   Allocator& allocator() const override { return host_allocator(); }
 
-  std::vector<Answer> capability(const Graph& graph, std::span<const NodeId> candidates) const override {
-    std::vector<Answer> answers;
-    answers.reserve(candidates.size());
+  Capability capability(const Graph& graph, std::span<const NodeId> candidates) override {
+    Capability answer;
     for (NodeId id : candidates) {
       const Node& node = graph.node(id);
-      Answer answer{id, why_unsupported(NodeView(graph, node)), {}};
-      if (answer.refusal.empty()) answer.kernel = node.op_text();
-      answers.push_back(std::move(answer));
+      RefusalCode code = RefusalCode::op;
+      std::string reason = why_unsupported(NodeView(graph, node), &code);
+      if (reason.empty()) {
+        answer.claims.push_back({.nodes = {id}, .kernel = node.op_text()});
+      } else {
+        answer.refusals.push_back({id, code, std::move(reason)});
+      }
     }
-    return answers;
+    return answer;
   }
 
-  std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) const override {
+  std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) override {
     const NodeView view(graph, node);
     const Precision precision = context.strict_precision ? Precision::strict : context.fast_precision ? Precision::fast : Precision::fp32;
     return cpu::make_kernel(KernelInfo(view, precision));

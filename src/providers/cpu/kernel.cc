@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "providers/provider.h"
+
 namespace rh::cpu {
 
 #define RH_KERNEL(Struct, KernelClass) \
@@ -62,13 +64,15 @@ const KernelEntry* find_kernel(std::string_view attributes) {
   return at != list.end() && at->attributes == attributes ? &*at : nullptr;
 }
 
-std::string why_unsupported(const NodeView& node) {
+std::string why_unsupported(const NodeView& node, RefusalCode* code) {
+  if (code) *code = RefusalCode::op;
   const OpEntry* op = find_op(node.domain(), node.op_type());
   if (!op) return fmt::format("operator {} is not known", node.node().op_text());
   const KernelEntry* kernel = find_kernel(op->attributes);
   if (!kernel) return fmt::format("the CPU has no kernel for {}", node.node().op_text());
   const DType dtype = leading_dtype(node);
   if (dtype != DType::undefined && !kernel->types.contains(dtype)) {
+    if (code) *code = RefusalCode::type;
     return fmt::format("the CPU kernel of {} does not take element type {}, expected one of {}", node.node().op_text(), to_string(dtype),
                        kernel->types.to_string());
   }

@@ -13,6 +13,10 @@
 #include "tensor/dispatch.h"
 #include "tensor/value.h"
 
+namespace rh {
+enum class RefusalCode : uint8_t;
+}
+
 namespace rh::cpu {
 
 using rh::Alias;
@@ -52,8 +56,9 @@ struct KernelEntry {
 /// Null where the CPU has no kernel for operators read by this attribute struct.
 const KernelEntry* find_kernel(std::string_view attributes);
 
-/// Why a node cannot run on the CPU, empty when it can: unknown operator, no kernel, or an element type outside the kernel's list.
-std::string why_unsupported(const NodeView& node);
+/// Why a node cannot run on the CPU, empty when it can: unknown operator, no kernel (op), or an element type outside the kernel's list
+/// (type).
+std::string why_unsupported(const NodeView& node, RefusalCode* code = nullptr);
 
 /// The kernel for a node; throws Error{not_implemented} with why_unsupported.
 std::unique_ptr<Kernel> make_kernel(const KernelInfo& info);

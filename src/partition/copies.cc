@@ -1,0 +1,181 @@
+#include "partition/copies.h"
+
+#include <algorithm>
+#include <map>
+
+namespace rh {
+
+namespace {
+
+/// Constants that were copied, by where they are on the host and where they are wanted: nodes, subgraphs and units share them.
+using DeviceConstants = std::map<std::pair<const void*, Device>, Tensor>;
+
+class CopyPlacer {
+ public:
+  CopyPlacer(Graph& graph, Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers, DeviceConstants& constants,
+             std::vector<CopyPlacement>& report)
+      : graph_(graph), assignment_(assignment), providers_(providers), constants_(constants), report_(report) {}
+
+  void place(const Graph* enclosing) {
+    auto& locations = assignment_.locations_of(graph_);
+    locations.assign(static_cast<size_t>(graph_.value_count()), Device{});
+    for (ValueId id = 0; id < graph_.value_count(); ++id) {
+      const ValueId outer = graph_.value(id).outer;
+      if (outer != kNoValue && enclosing && !graph_.value(id).is_constant()) set_location(id, assignment_.location(*enclosing, outer));
+    }
+    if (!enclosing) place_inputs();
+    for (NodeId id : graph_.topological_order()) place_node(id);
+    if (enclosing) place_outputs();
+    for (NodeId id : graph_.nodes()) {
+      Graph::for_each_subgraph(graph_.mutable_node(id),
+                               [&](Graph& subgraph) { CopyPlacer(subgraph, assignment_, providers_, constants_, report_).place(&graph_); });
+    }
+  }
+
+ private:
+  void set_location(ValueId id, Device device) { assignment_.locations_of(graph_)[static_cast<size_t>(id)] = device; }
+  Device location(ValueId id) const { return assignment_.location(graph_, id); }
+  const NodeAssignment& assigned(NodeId id) const { return assignment_.of(graph_, id); }
+  Device device_of(NodeId id) const { return providers_[static_cast<size_t>(assigned(id).provider)]->device(); }
+
+  static bool has_bit(uint64_t bits, size_t i) { return i < 64 && (bits >> i & 1) != 0; }
+  Device wanted(NodeId id, size_t input) const { return has_bit(assigned(id).host_inputs, input) ? Device{} : device_of(id); }
+
+  // Where all uses agree; an input that a subgraph captures or that is an output as well stays on the host.
+  void place_inputs() {
+    for (ValueId id : graph_.inputs()) {
+      const GraphValue& value = graph_.value(id);
+      if (!value.type.is_tensor() || value.is_output || !value.initializer.empty()) continue;
+      std::optional<Device> agreed;
+      bool mixed = false;
+      for (NodeId consumer : value.consumers) {
+        const Node& node = graph_.node(consumer);
+        if (std::ranges::find(node.implicit_inputs, id) != node.implicit_inputs.end()) mixed = true;
+        for (size_t i = 0; i < node.inputs.size(); ++i) {
+          if (node.inputs[i] != id) continue;
+          const Device want = wanted(consumer, i);
+          mixed = mixed || (agreed && *agreed != want);
+          agreed = want;
+        }
+      }
+      if (agreed && !mixed) set_location(id, *agreed);
+    }
+  }
+
+  void place_node(NodeId id) {
+    const Node& node = graph_.node(id);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId input = node.inputs[i];
+      const Device want = input == kNoValue ? Device{} : wanted(id, i);
+      if (input == kNoValue || location(input) == want || !graph_.value(input).type.is_tensor()) continue;
+      const ValueId there = moved(input, want, [&] {
+        return fmt::format("node '{}' ({}) of {} takes it there", node.display_name(), node.op_text(),
+                           providers_[static_cast<size_t>(assigned(id).provider)]->name());
+      });
+      graph_.set_input(id, i, there);
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == kNoValue || !graph_.value(node.outputs[i]).type.is_tensor()) continue;
+      set_location(node.outputs[i], has_bit(assigned(id).host_outputs, i) ? Device{} : device_of(id));
+    }
+  }
+
+  void place_outputs() {
+    for (size_t k = 0; k < graph_.outputs().size(); ++k) {
+      const ValueId output = graph_.outputs()[k];
+      if (location(output).is_host()) continue;
+      graph_.set_output(k, moved(output, Device{}, [&] { return fmt::format("it is an output of subgraph '{}'", graph_.name); }));
+    }
+  }
+
+  template <typename Cause>
+  ValueId moved(ValueId id, Device to, Cause&& cause) {
+    const auto known = moved_.find({id, to});
+    if (known != moved_.end()) return known->second;
+    const Device from = location(id);
+    DataTransfer* transfer = find_transfer(providers_, from, to);
+    if (!transfer) {
+      if (!from.is_host() && !to.is_host()) return moved_[{id, to}] = moved(moved(id, Device{}, cause), to, cause);
+      fail(ErrorCode::ep_fail, "no provider copies from {} to {}, but value '{}' is wanted there: {}", from.to_string(), to.to_string(),
+           graph_.value(id).name, cause());
+    }
+    const GraphValue& value = graph_.value(id);
+    if (value.is_constant()) return moved_[{id, to}] = add_constant(value, to, *transfer);
+    report_.push_back({value.name, from, to, cause()});
+    return moved_[{id, to}] = add_copy(value, from, to);
+  }
+
+  ValueId add_constant(const GraphValue& value, Device to, DataTransfer& transfer) {
+    const Tensor& host = value.initializer.tensor();
+    Tensor apart;
+    Tensor& there = host.bytes() == 0 ? apart : constants_[{host.raw(), to}];
+    if (!there.defined()) {
+      const auto& owner = providers_[static_cast<size_t>(find_owner(providers_, to))];
+      there = device_tensor(owner, host.dtype(), host.shape());
+      if (const Status status = transfer.copy(host, there, nullptr); !status.ok()) {
+        fail(status.code(), "copying constant '{}' to {}: {}", value.name, to.to_string(), status.message());
+      }
+    }
+    const ValueType type = value.type;
+    const ValueId id = graph_.add_initializer(graph_.fresh_name(value.name + "_" + to.to_string()), Value(there.reshaped(host.shape())));
+    graph_.set_type(id, type);
+    note(id, to);
+    return id;
+  }
+
+  ValueId add_copy(const GraphValue& value, Device from, Device to) {
+    Node node;
+    node.name = graph_.fresh_name("copy_" + value.name);
+    node.domain = kCopyDomain;
+    node.op_type = kCopyOp;
+    node.opset = 1;
+    node.inputs = {value.id};
+    const ValueId there = graph_.add_value(value.name + "_" + to.to_string(), value.type);
+    node.outputs = {there};
+    const NodeId id = graph_.add_node(std::move(node));
+    auto& nodes = assignment_.nodes_of(graph_);
+    nodes.resize(static_cast<size_t>(graph_.node_slots()));
+    nodes[static_cast<size_t>(id)].provider = find_owner(providers_, from.is_host() ? to : from);
+    nodes[static_cast<size_t>(id)].kernel = kCopyOp;
+    nodes[static_cast<size_t>(id)].copy = {from, to};
+    note(there, to);
+    return there;
+  }
+
+  void note(ValueId id, Device device) {
+    assignment_.locations_of(graph_).resize(static_cast<size_t>(graph_.value_count()));
+    set_location(id, device);
+  }
+
+  Graph& graph_;
+  Assignment& assignment_;
+  std::span<const std::shared_ptr<Provider>> providers_;
+  DeviceConstants& constants_;
+  std::vector<CopyPlacement>& report_;
+  std::map<std::pair<ValueId, Device>, ValueId> moved_;
+};
+
+}  // namespace
+
+DataTransfer* find_transfer(std::span<const std::shared_ptr<Provider>> providers, Device from, Device to) {
+  for (const auto& provider : providers) {
+    DataTransfer* transfer = provider->transfer();
+    if (transfer && transfer->can_copy(from, to)) return transfer;
+  }
+  return nullptr;
+}
+
+int find_owner(std::span<const std::shared_ptr<Provider>> providers, Device device) {
+  const auto at = std::ranges::find_if(providers, [&](const auto& provider) { return provider->device() == device; });
+  return at == providers.end() ? -1 : static_cast<int>(at - providers.begin());
+}
+
+std::vector<CopyPlacement> place_copies(Graph& graph, Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers) {
+  std::vector<CopyPlacement> report;
+  if (std::ranges::all_of(providers, [](const auto& provider) { return provider->device().is_host(); })) return report;
+  DeviceConstants constants;
+  CopyPlacer(graph, assignment, providers, constants, report).place(nullptr);
+  return report;
+}
+
+}  // namespace rh

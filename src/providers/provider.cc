@@ -1,0 +1,36 @@
+#include "providers/provider.h"
+
+namespace rh {
+
+std::string_view to_string(RefusalCode code) {
+  switch (code) {
+    case RefusalCode::op: return "op";
+    case RefusalCode::opset: return "opset";
+    case RefusalCode::type: return "type";
+    case RefusalCode::shape: return "shape";
+    case RefusalCode::attribute: return "attribute";
+    case RefusalCode::layout: return "layout";
+    case RefusalCode::claimed_earlier: return "claimed_earlier";
+    case RefusalCode::cost: return "cost";
+    case RefusalCode::forced: return "forced";
+    case RefusalCode::unstated: break;
+  }
+  return "unstated";
+}
+
+std::vector<std::unique_ptr<Kernel>> Provider::compile(std::span<const Unit* const> units) {
+  if (units.empty()) return {};
+  fail(ErrorCode::not_implemented, "{} compiles no nodes, but claimed some as a unit", name());
+}
+
+void Provider::set_options(const std::map<std::string, std::string>&) {
+  fail(ErrorCode::not_implemented, "{} has no options that may change while a session lives", name());
+}
+
+Tensor device_tensor(const std::shared_ptr<Provider>& provider, DType dtype, const Shape& shape) {
+  void* memory = provider->allocator().allocate(bytes_of(dtype, shape.elements()));
+  std::shared_ptr<const void> owner(memory, [provider](const void* p) { provider->allocator().deallocate(const_cast<void*>(p)); });
+  return Tensor(dtype, shape, memory, std::move(owner), provider->device());
+}
+
+}  // namespace rh
