@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <optional>
+#include <thread>
 
 #include "command.h"
+#include "measure.h"
 #include "model_options.h"
+#include "peer.h"
 #include "print.h"
+#include "terminal.h"
 
 namespace rh::cli {
 
@@ -15,77 +21,124 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
-
 int64_t peak_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<int64_t>(usage.ru_maxrss) * 1024;
 }
 
+nlohmann::json latency_of(const Measurement& m) {
+  const double sum = std::accumulate(m.ms.begin(), m.ms.end(), 0.0);
+  return {{"min", percentile(m.ms, 0)},    {"mean", sum / static_cast<double>(m.ms.size())},
+          {"p50", percentile(m.ms, 0.5)},  {"p90", percentile(m.ms, 0.9)},
+          {"p95", percentile(m.ms, 0.95)}, {"p99", percentile(m.ms, 0.99)},
+          {"max", percentile(m.ms, 1)}};
+}
+
 struct Bench {
   ModelOptions options;
-  int runs = 0;
+  MeasureOptions work;
   int warmup = 3;
-  double seconds = 3;
+  std::string peer;
+  int rounds = 5;
 
-  void operator()(const Globals& globals) const {
+  int operator()(const Globals& globals) const {
     const auto load_begin = Clock::now();
     Ort::Session session = options.session();
-    const double load_ms = ms_since(load_begin);
+    const double load_ms = std::chrono::duration<double, std::milli>(Clock::now() - load_begin).count();
     const int64_t loaded_bytes = peak_bytes();
     const std::vector<NamedValue> inputs = options.values(session);
-    const std::vector<std::string> wanted = session.GetOutputNames();
-    std::vector<const char*> in_names, out_names;
-    std::vector<const OrtValue*> values;
-    for (const NamedValue& input : inputs) {
-      in_names.push_back(input.first.c_str());
-      values.push_back(input.second);
-    }
-    for (const std::string& name : wanted) out_names.push_back(name.c_str());
-    const auto once = [&] {
-      std::vector<OrtValue*> raw(wanted.size(), nullptr);
-      const auto begin = Clock::now();
-      Ort::ThrowOnError(Ort::GetApi().Run(session, nullptr, in_names.data(), values.data(), values.size(), out_names.data(),
-                                          out_names.size(), raw.data()));
-      const double ms = ms_since(begin);
-      for (OrtValue* value : raw) Ort::Value release(value);
-      return ms;
-    };
-    const double first_ms = once();
-    for (int i = 1; i < warmup; ++i) once();
-    std::vector<double> times;
-    const auto begin = Clock::now();
-    while (runs > 0 ? static_cast<int>(times.size()) < runs : times.size() < 3 || ms_since(begin) < seconds * 1000) times.push_back(once());
-    std::sort(times.begin(), times.end());
-    const auto percentile = [&](double p) {
-      return times[std::min(times.size() - 1, static_cast<size_t>(p * static_cast<double>(times.size())))];
-    };
-    const nlohmann::json report{
-        {"model", options.model},
-        {"runs", times.size()},
-        {"load_ms", load_ms},
-        {"first_run_ms", first_ms},
-        {"latency_ms",
-         {{"min", times.front()},
-          {"mean", std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size())},
-          {"p50", percentile(0.5)},
-          {"p90", percentile(0.9)},
-          {"p99", percentile(0.99)},
-          {"max", times.back()}}},
-        {"memory_bytes", {{"peak_after_load", loaded_bytes}, {"peak", peak_bytes()}}},
-    };
+    Runner runner(session, inputs);
+    double first_ms = 0;
+    runner.run(&first_ms);
+    for (int i = 1; i < warmup; ++i) runner.run();
+    nlohmann::json report{{"model", options.model}, {"load_ms", load_ms}, {"first_run_ms", first_ms}};
+    const Measurement ours = peer.empty() ? alone(runner) : beside_peer(runner, inputs, report);
+    report["runs"] = ours.ms.size();
+    report["concurrency"] = work.concurrency;
+    report["latency_ms"] = latency_of(ours);
+    report["runs_per_second"] = ours.runs_per_second();
+    const nlohmann::json statistics = report_of(session)["statistics"];
+    report["memory_bytes"] = {{"peak_after_load", loaded_bytes},
+                              {"peak", peak_bytes()},
+                              {"weights", statistics["constant_bytes"]},
+                              {"planned_peak", statistics["planned_peak_bytes"]}};
     if (globals.json) {
       std::printf("%s\n", json_text(report).c_str());
-      return;
+    } else {
+      print(globals, report);
     }
-    const auto& latency = report["latency_ms"];
-    const auto ms = [&](const char* key) { return latency[key].get<double>(); };
-    std::printf("load       %.1f ms, first run %.3f ms\n", load_ms, first_ms);
-    std::printf("latency    min %.3f  mean %.3f  p50 %.3f  p90 %.3f  p99 %.3f  max %.3f ms over %zu runs\n", ms("min"), ms("mean"),
-                ms("p50"), ms("p90"), ms("p99"), ms("max"), times.size());
-    std::printf("memory     peak %s, after loading %s\n", bytes_text(static_cast<double>(peak_bytes())).c_str(),
-                bytes_text(static_cast<double>(loaded_bytes)).c_str());
+    return 0;
+  }
+
+  Measurement alone(Runner& runner) const {
+    Progress progress("measuring");
+    return measure(runner, work, [&](double done) { progress.update(done); });
+  }
+
+  // Turns of both, each with a part of the work, so that what else the machine does falls on both alike.
+  Measurement beside_peer(Runner& runner, const std::vector<NamedValue>& inputs, nlohmann::json& report) const {
+    Peer other(peer, options.model, options.settings, inputs);
+    other.measure({.runs = warmup});
+    MeasureOptions part = work;
+    part.seconds = work.seconds / rounds;
+    part.runs = work.runs > 0 ? std::max(1, work.runs / rounds) : 0;
+    Measurement ours, theirs;
+    std::vector<double> ratios;
+    Progress progress("measuring");
+    for (int round = 0; round < rounds; ++round) {
+      const Measurement a = turn([&] { return measure(runner, part); });
+      progress.update((round + 0.5) / rounds);
+      const Measurement b = turn([&] { return other.measure(part); });
+      progress.update((round + 1.0) / rounds);
+      ratios.push_back(percentile(b.ms, 0.5) / percentile(a.ms, 0.5));
+      ours.add(a);
+      theirs.add(b);
+    }
+    report["peer"] = {{"name", other.name()},
+                      {"load_ms", other.load_ms()},
+                      {"runs", theirs.ms.size()},
+                      {"latency_ms", latency_of(theirs)},
+                      {"runs_per_second", theirs.runs_per_second()},
+                      {"speedup", {{"median", percentile(ratios, 0.5)}, {"min", percentile(ratios, 0)}, {"max", percentile(ratios, 1)}}}};
+    return ours;
+  }
+
+  // Idle threads of the last turn still spin for a while.
+  template <typename F>
+  static Measurement turn(F&& body) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return body();
+  }
+
+  static void add_row(Table& table, const std::string& name, const nlohmann::json& side) {
+    std::vector<std::string> cells = {name};
+    for (const char* key : {"min", "mean", "p50", "p90", "p95", "p99", "max"}) cells.push_back(number_text(side["latency_ms"][key]));
+    cells.push_back(number_text(side["runs_per_second"]));
+    table.add(std::move(cells));
+  }
+
+  static void print(const Globals& globals, const nlohmann::json& r) {
+    std::printf("load       %.1f ms, first run %.3f ms\n", r["load_ms"].get<double>(), r["first_run_ms"].get<double>());
+    std::printf("memory     peak %s, after loading %s; weights %s, planned for intermediate tensors %s\n",
+                bytes_text(r["memory_bytes"]["peak"]).c_str(), bytes_text(r["memory_bytes"]["peak_after_load"]).c_str(),
+                bytes_text(r["memory_bytes"]["weights"]).c_str(), bytes_text(r["memory_bytes"]["planned_peak"]).c_str());
+    std::printf("latency    in ms over %s runs%s\n\n", r["runs"].dump().c_str(),
+                r["concurrency"] == 1 ? "" : (", " + r["concurrency"].dump() + " at once").c_str());
+    std::vector<Table::Column> columns = {{.title = "", .elastic = true}};
+    for (const char* title : {"min", "mean", "p50", "p90", "p95", "p99", "max", "runs/s"}) columns.push_back({title, true, false});
+    Table table(std::move(columns));
+    add_row(table, "roundhouse", r);
+    if (r.contains("peer")) add_row(table, r["peer"]["name"], r["peer"]);
+    table.print(globals);
+    if (!r.contains("peer")) return;
+    const nlohmann::json& speedup = r["peer"]["speedup"];
+    const double median = speedup["median"];
+    char text[160];
+    std::snprintf(text, sizeof text, "%.2f times the speed of %s (by round %.2f to %.2f; its load %.1f ms)", median,
+                  r["peer"]["name"].get<std::string>().c_str(), speedup["min"].get<double>(), speedup["max"].get<double>(),
+                  r["peer"]["load_ms"].get<double>());
+    std::printf("\n%s\n", styled(globals, median >= 1 ? Style::good : Style::warn, text).c_str());
   }
 };
 
@@ -94,10 +147,13 @@ struct Bench {
 Command declare_bench(CLI::App& app, const Globals& globals) {
   auto bench = std::make_shared<Bench>();
   bench->options.declare(app);
-  app.add_option("-n,--runs", bench->runs, "Runs that count; 0: as many as fit into --seconds")->check(CLI::Range(0, 1000000000));
-  app.add_option("--seconds", bench->seconds, "How long to measure")->check(CLI::Range(0.0, 86400.0));
+  app.add_option("-n,--runs", bench->work.runs, "Runs that count; 0: as many as fit into --seconds")->check(CLI::Range(0, 1000000000));
+  app.add_option("--seconds", bench->work.seconds, "How long to measure")->check(CLI::Range(0.0, 86400.0));
   app.add_option("--warmup", bench->warmup, "Runs before, the first one timed by itself")->check(CLI::Range(1, 1000000000));
-  return [bench, &globals] { (*bench)(globals); };
+  app.add_option("-c,--concurrency", bench->work.concurrency, "Threads that run the one session at once")->check(CLI::Range(1, 1024));
+  app.add_option("--peer", bench->peer, "Measure another library in turns: 'onnxruntime' or a path");
+  app.add_option("--rounds", bench->rounds, "Turns of each library where there is a peer")->check(CLI::Range(1, 1000));
+  return [bench, &globals] { return (*bench)(globals); };
 }
 
 }  // namespace rh::cli

@@ -55,6 +55,7 @@ Command declare_inspect(CLI::App& app, const Globals& globals) {
     } else {
       print_report(nlohmann::json::parse(json));
     }
+    return 0;
   };
 }
 

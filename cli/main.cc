@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "command.h"
+#include "peer.h"
+#include "words.h"
 
 namespace {
 
@@ -21,24 +23,48 @@ int report(const rh::cli::Globals& globals, const std::string& text, int code) {
   return code;
 }
 
+// The option of the command, or of all, that is nearest to the first word that is none.
+std::string nearest_option(const CLI::App& app, const CLI::App& sub, const std::vector<std::string>& arguments) {
+  std::vector<std::string> known;
+  for (const CLI::App* one : {&app, &sub}) {
+    for (const CLI::Option* option : one->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  }
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return "; the nearest option is '" + rh::cli::nearest(name, known) + "'";
+  }
+  return {};
+}
+
 // What is wrong with the arguments, and where help is.
 std::string usage_error(const CLI::App& app, const std::vector<std::string>& arguments, const CLI::ParseError& error) {
   const auto word = std::find_if(arguments.begin(), arguments.end(), [](const std::string& a) { return !a.starts_with("-"); });
-  std::string names;
+  std::vector<std::string> names;
+  std::string list;
   for (const CLI::App* sub : app.get_subcommands({})) {
-    if (word != arguments.end() && *word == sub->get_name()) return std::string(error.what()) + "; see roundhouse " + *word + " --help";
-    names += (names.empty() ? "" : ", ") + sub->get_name();
+    const bool unknown_option = dynamic_cast<const CLI::ExtrasError*>(&error);
+    if (word != arguments.end() && *word == sub->get_name()) {
+      return std::string(error.what()) + (unknown_option ? nearest_option(app, *sub, arguments) : "") + "; see roundhouse " + *word +
+             " --help";
+    }
+    names.push_back(sub->get_name());
+    list += (list.empty() ? "" : ", ") + sub->get_name();
   }
-  if (word == arguments.end()) return "no command is given, expected one of: " + names + "; see roundhouse --help";
-  return "there is no command '" + *word + "', expected one of: " + names;
+  if (word == arguments.end()) return "no command is given, expected one of: " + list + "; see roundhouse --help";
+  return "there is no command '" + *word + "', expected one of: " + list + "; the nearest is '" + rh::cli::nearest(*word, names) + "'";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace rh::cli;
+  if (argc == 2 && std::string(argv[1]) == kPeerArgument) return serve_as_peer();
   CLI::App app("Runs ONNX models.", "roundhouse");
   Globals globals;
+  app.add_option("--color", globals.color, "When to use colour")->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_flag("--json", globals.json, "Print JSON")->configurable(false);
   app.set_version_flag("--version", std::string("roundhouse ") + RhGetVersionString());
   app.require_subcommand(1);
@@ -60,8 +86,7 @@ int main(int argc, char** argv) {
     return report(globals, usage_error(app, arguments, error), 2);
   }
   try {
-    commands.at(app.get_subcommands().front())();
-    return 0;
+    return commands.at(app.get_subcommands().front())();
   } catch (const std::exception& error) {
     return report(globals, error.what(), 1);
   }

@@ -7,13 +7,13 @@
 
 namespace rh::cli {
 
-namespace {
-
-std::pair<std::string, std::string> split(const std::string& text, const char* what) {
+std::pair<std::string, std::string> split_entry(const std::string& text, const char* what) {
   const size_t at = text.find('=');
   if (at == std::string::npos || at == 0) throw std::runtime_error(std::string(what) + " '" + text + "' has no '=', expected name=value");
   return {text.substr(0, at), text.substr(at + 1)};
 }
+
+namespace {
 
 template <typename T, typename Distribution>
 void fill(Ort::Value& value, std::mt19937& random, Distribution distribution) {
@@ -56,28 +56,43 @@ Ort::Value generate(const std::string& name, ONNXTensorElementDataType type, con
 
 void ModelOptions::declare(CLI::App& app) {
   app.add_option("model", model, "The .onnx file")->required();
-  app.add_option("-t,--threads", threads, "Threads inside an operator; 0: as many as the machine allows")->check(CLI::Range(0, 4096));
-  app.add_option("-O,--optimization", optimization, "0 none, 1 basic, 2 extended, 99 all")->check(CLI::IsMember({0, 1, 2, 99}));
-  app.add_option("--config", config, "Session configuration, key=value");
+  app.add_option("-t,--threads", settings.threads, "Threads inside an operator; 0: as many as the machine allows")
+      ->check(CLI::Range(0, 4096));
+  app.add_option("-O,--optimization", settings.optimization, "0 none, 1 basic, 2 extended, 99 all")->check(CLI::IsMember({0, 1, 2, 99}));
+  app.add_option("--precision", settings.precision, "The least accuracy asked for")
+      ->check(CLI::IsMember({"strict", "fp32", "fast", "bf16"}));
+  app.add_option("--provider", settings.providers, "Execution providers in order of preference");
+  app.add_option("--config", settings.config, "Session configuration, key=value");
   app.add_option("-i,--input", inputs, "A .npy, .npz or .pb file, or name=file");
   app.add_option("-d,--dim", dims, "Size of a symbolic dimension for generated inputs, name=size");
   app.add_option("--seed", seed, "Of generated inputs");
 }
 
-Ort::Env& ModelOptions::environment() const {
+Ort::Env& environment() {
   static Ort::Env env(ORT_LOGGING_LEVEL_WARNING, "roundhouse");
   return env;
 }
 
-Ort::Session ModelOptions::session() const {
+Ort::Session SessionSettings::open(const std::string& model) const {
   Ort::SessionOptions options;
   options.SetIntraOpNumThreads(threads);
   options.SetGraphOptimizationLevel(static_cast<GraphOptimizationLevel>(optimization));
+  if (!precision.empty()) options.AddConfigEntry("roundhouse.precision", precision.c_str());
   for (const std::string& entry : config) {
-    const auto [key, value] = split(entry, "--config");
+    const auto [key, value] = split_entry(entry, "--config");
     options.AddConfigEntry(key.c_str(), value.c_str());
   }
+  for (const std::string& provider : providers) options.AppendExecutionProvider(provider);
   return Ort::Session(environment(), model.c_str(), options);
+}
+
+std::string SessionSettings::text() const {
+  std::string result = "-O " + std::to_string(optimization);
+  if (threads) result += ", " + std::to_string(threads) + " threads";
+  if (!precision.empty()) result += ", precision " + precision;
+  for (const std::string& provider : providers) result += ", " + provider;
+  for (const std::string& entry : config) result += ", " + entry;
+  return result;
 }
 
 namespace {
@@ -108,7 +123,7 @@ std::map<std::string, int64_t> sizes_of(const std::vector<std::string>& dims, co
   std::map<std::string, int64_t> sizes;
   const std::vector<std::string> symbols = symbols_of(session);
   for (const std::string& text : dims) {
-    const auto [name, size] = split(text, "--dim");
+    const auto [name, size] = split_entry(text, "--dim");
     if (!contains(symbols, name)) {
       throw std::runtime_error("--dim '" + text + "': no input has a dimension '" + name + "', expected one of: " + list_of(symbols));
     }

@@ -9,19 +9,35 @@
 
 namespace rh::cli {
 
+/// "name=value" as two; throws std::runtime_error naming the option `what`.
+std::pair<std::string, std::string> split_entry(const std::string& text, const char* what);
+
+/// The process's environment.
+Ort::Env& environment();
+
+/// How a session is made.
+struct SessionSettings {
+  int threads = 0;
+  int optimization = 99;
+  std::string precision;               ///< empty: the default
+  std::vector<std::string> providers;  ///< in order of preference; none: the CPU
+  std::vector<std::string> config;     ///< key=value
+
+  Ort::Session open(const std::string& model) const;
+  /// "-O 0, precision strict": what differs from the defaults.
+  std::string text() const;
+};
+
 /// The options that every subcommand which makes a session shares, and what they ask for.
 struct ModelOptions {
   std::string model;
-  int threads = 0;
-  int optimization = 99;
-  std::vector<std::string> config;  ///< key=value
+  SessionSettings settings;
   std::vector<std::string> inputs;  ///< file, or name=file
   std::vector<std::string> dims;    ///< symbol=size
   unsigned seed = 0;
 
   void declare(CLI::App& app);
-  Ort::Env& environment() const;
-  Ort::Session session() const;
+  Ort::Session session() const { return settings.open(model); }
   /// Values of the inputs that files give.
   std::vector<NamedValue> given(const Ort::Session& session) const;
   /// A value for every input but the optional ones that no file gives: from the files (by name, by their own names, or by position), else

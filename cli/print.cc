@@ -3,32 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
+
+#include "numbers.h"
 
 namespace rh::cli {
 
 namespace {
-
-// Element i as a number; NaN for types that are not numbers here.
-double element(const Ort::Value& value, ONNXTensorElementDataType type, size_t i) {
-  const void* data = value.GetTensorRawData();
-  switch (type) {
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT: return static_cast<double>(static_cast<const float*>(data)[i]);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE: return static_cast<const double*>(data)[i];
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16: return static_cast<double>(static_cast<const Ort::Float16_t*>(data)[i].ToFloat());
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16: return static_cast<double>(static_cast<const Ort::BFloat16_t*>(data)[i].ToFloat());
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL:
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8: return static_cast<const uint8_t*>(data)[i];
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8: return static_cast<const int8_t*>(data)[i];
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16: return static_cast<const uint16_t*>(data)[i];
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16: return static_cast<const int16_t*>(data)[i];
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32: return static_cast<const uint32_t*>(data)[i];
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32: return static_cast<const int32_t*>(data)[i];
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64: return static_cast<double>(static_cast<const uint64_t*>(data)[i]);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64: return static_cast<double>(static_cast<const int64_t*>(data)[i]);
-    default: return std::numeric_limits<double>::quiet_NaN();
-  }
-}
 
 constexpr size_t kShown = 8;
 
@@ -50,10 +30,11 @@ nlohmann::json describe(const Ort::Value& value) {
     return result;
   }
   if (element_bytes(type) == 0 || count == 0) return result;
+  const void* data = value.GetTensorRawData();
   double low = INFINITY, high = -INFINITY, sum = 0;
   size_t odd = 0;
   for (size_t i = 0; i < count; ++i) {
-    const double x = element(value, type, i);
+    const double x = element(data, type, i);
     if (!std::isfinite(x)) {
       ++odd;
       continue;
@@ -62,7 +43,7 @@ nlohmann::json describe(const Ort::Value& value) {
     high = std::max(high, x);
     sum += x;
   }
-  for (size_t i = 0; i < std::min(count, kShown); ++i) result["first"].push_back(element(value, type, i));
+  for (size_t i = 0; i < std::min(count, kShown); ++i) result["first"].push_back(element(data, type, i));
   if (odd < count) {
     result["min"] = low;
     result["max"] = high;

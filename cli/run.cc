@@ -1,10 +1,11 @@
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 
 #include "command.h"
+#include "finite_check.h"
 #include "model_options.h"
 #include "print.h"
+#include "runner.h"
 
 namespace rh::cli {
 
@@ -22,39 +23,35 @@ struct Run {
   ModelOptions options;
   std::vector<std::string> outputs;
   std::string save;
+  bool check_finite = false;
 
-  void operator()(const Globals& globals) const {
+  int operator()(const Globals& globals) const {
     Ort::Session session = options.session();
     const std::vector<NamedValue> inputs = options.values(session);
-    const std::vector<std::string> wanted = outputs.empty() ? session.GetOutputNames() : outputs;
-    std::vector<const char*> in_names, out_names;
-    std::vector<const OrtValue*> values;
-    for (const NamedValue& input : inputs) {
-      in_names.push_back(input.first.c_str());
-      values.push_back(input.second);
-    }
-    for (const std::string& name : wanted) out_names.push_back(name.c_str());
-    std::vector<OrtValue*> raw(wanted.size(), nullptr);
-    const auto begin = std::chrono::steady_clock::now();
-    Ort::ThrowOnError(
-        Ort::GetApi().Run(session, nullptr, in_names.data(), values.data(), values.size(), out_names.data(), out_names.size(), raw.data()));
-    const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    Runner runner(session, inputs, outputs);
+    FiniteCheck check(inputs);
+    double ms = 0;
+    const std::vector<Ort::Value> values =
+        check_finite ? runner.run_watched([&](const RhNodeRun& node) { check.visit(node); }, &ms) : runner.run(&ms);
     nlohmann::json report{{"ms", ms}, {"inputs", nlohmann::json::object()}, {"outputs", nlohmann::json::object()}};
     for (const NamedValue& input : inputs) report["inputs"][input.first] = describe(input.second);
-    for (size_t i = 0; i < raw.size(); ++i) {
-      const Ort::Value value(raw[i]);
-      report["outputs"][wanted[i]] = describe(value);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const std::string& name = runner.outputs()[i];
+      report["outputs"][name] = describe(values[i]);
       if (!save.empty()) {
         std::filesystem::create_directories(save);
-        write_npy((std::filesystem::path(save) / (file_name(wanted[i]) + ".npy")).string(), value);
+        write_npy((std::filesystem::path(save) / (file_name(name) + ".npy")).string(), values[i]);
       }
-      if (!globals.json) std::printf("%s: %s\n", wanted[i].c_str(), text_of(report["outputs"][wanted[i]]).c_str());
+      if (!globals.json) std::printf("%s: %s\n", name.c_str(), text_of(report["outputs"][name]).c_str());
     }
+    if (check_finite) report["finite"] = check.report();
     if (globals.json) {
       std::printf("%s\n", json_text(report).c_str());
     } else {
+      if (check_finite) FiniteCheck::print(globals, report["finite"]);
       std::printf("%.3f ms\n", ms);
     }
+    return check_finite && !check.passed() ? kDiffers : 0;
   }
 };
 
@@ -65,7 +62,8 @@ Command declare_run(CLI::App& app, const Globals& globals) {
   run->options.declare(app);
   app.add_option("-o,--output", run->outputs, "Names of the outputs wanted; all where none is given");
   app.add_option("-s,--save", run->save, "Folder for the outputs, one .npy each");
-  return [run, &globals] { (*run)(globals); };
+  app.add_flag("--check-finite", run->check_finite, "Name the node that makes the first NaN or infinity");
+  return [run, &globals] { return (*run)(globals); };
 }
 
 }  // namespace rh::cli

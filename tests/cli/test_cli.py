@@ -1,36 +1,16 @@
 """The roundhouse command: what it reads, prints and writes, and what it says when it is used wrongly."""
 
 import json
-import os
-import pathlib
-import subprocess
 
 import numpy as np
 import pytest
+from command import answer, roundhouse, write_model
 from onnx import TensorProto, helper, numpy_helper
-
-BINARY = os.environ.get("ROUNDHOUSE_CLI", str(pathlib.Path(__file__).resolve().parents[2] / "build/release/bin/roundhouse"))
-
-
-def roundhouse(*arguments, cwd=None):
-    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=120)
-
-
-def answer(*arguments, cwd=None):
-    """The JSON that a command that went well printed."""
-    done = roundhouse(*arguments, "--json", cwd=cwd)
-    assert (done.returncode, done.stderr) == (0, "")
-    return json.loads(done.stdout)
-
-
-def write_model(path, nodes, inputs, outputs, opset=18):
-    graph = helper.make_graph(nodes, "graph", inputs, outputs)
-    path.write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9).SerializeToString())
 
 
 def write_identity(path, element, opset=21):
     tensors = [helper.make_tensor_value_info(name, element, ["N"]) for name in "xy"]
-    write_model(path, [helper.make_node("Identity", ["x"], ["y"])], tensors[:1], tensors[1:], opset)
+    write_model(path, [helper.make_node("Identity", ["x"], ["y"])], tensors[:1], tensors[1:], opset=opset)
 
 
 A = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -213,6 +193,9 @@ def test_models_that_cannot_be_used(arguments, wanted, here):
     [
         ([], "no command"),
         (["frobnicate"], "no command 'frobnicate', expected one of: run, inspect, bench"),
+        (["cmpare"], "the nearest is 'compare'"),
+        (["run", "add.onnx", "--thread", "1"], "the nearest option is '--threads'"),
+        (["compare", "add.onnx", "--color", "red"], "red"),
         (["run"], "model is required"),
         (["run", "add.onnx", "--strange"], "--strange"),
         (["run", "add.onnx", "-t", "-3"], "-3"),
@@ -249,18 +232,8 @@ def test_inspect_names_what_is_not_supported(here):
     assert done.returncode == 1 and "Strange" in done.stderr
 
 
-def test_bench(here):
-    report = answer("bench", "add.onnx", "-n", "20", "-d", "N=64", cwd=here)
-    latency = report["latency_ms"]
-    assert report["runs"] == 20
-    assert 0 < latency["min"] <= latency["p50"] <= latency["p90"] <= latency["p99"] <= latency["max"]
-    assert 0 < report["memory_bytes"]["peak_after_load"] <= report["memory_bytes"]["peak"]
-    done = roundhouse("bench", "add.onnx", "-n", "5", cwd=here)
-    assert done.returncode == 0 and "over 5 runs" in done.stdout
-
-
 def test_version_and_help():
     assert roundhouse("--version").stdout.startswith("roundhouse ")
-    for command in ([], ["run"], ["inspect"], ["bench"]):
+    for command in ([], ["run"], ["inspect"], ["bench"], ["compare"], ["profile"], ["completion"]):
         done = roundhouse(*command, "--help")
         assert done.returncode == 0 and "Usage" in done.stdout
