@@ -206,7 +206,7 @@ std::vector<NamedValue> read_arrays(const std::string& path) {
   } else if (path.ends_with(".pb")) {
     values.push_back(parse_proto(path, file));
   } else {
-    fail(path, "has an ending that is not known, expected .npy, .npz or .pb");
+    fail(path, "has an ending that is not known, expected .npy, .npz or .pb, .json, or an image");
   }
   return values;
 }

@@ -2,6 +2,7 @@
 
 #include <roundhouse/onnxruntime_cxx_api.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,11 @@ using NamedValue = std::pair<std::string, Ort::Value>;
 
 /// .npy: one value without a name; .npz: one a member, named; .pb: a TensorProto. Throws std::runtime_error naming file and what is wrong.
 std::vector<NamedValue> read_arrays(const std::string& path);
+
+/// The values of a .json file as tensors of an input's type: {"input": nested lists, ...}, or nested lists alone, which have no name.
+/// `type_of` gives the element type for a name. Throws std::runtime_error naming file and what is wrong.
+std::vector<NamedValue> read_json_arrays(const std::string& path,
+                                         const std::function<ONNXTensorElementDataType(const std::string& name)>& type_of);
 
 /// One tensor as .npy.
 void write_npy(const std::string& path, const Ort::Value& value);

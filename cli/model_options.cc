@@ -63,9 +63,10 @@ void ModelOptions::declare(CLI::App& app) {
       ->check(CLI::IsMember({"strict", "fp32", "fast", "bf16"}));
   app.add_option("--provider", settings.providers, "Execution providers in order of preference");
   app.add_option("--config", settings.config, "Session configuration, key=value");
-  app.add_option("-i,--input", inputs, "A .npy, .npz or .pb file, or name=file");
+  app.add_option("-i,--input", inputs, "A .npy, .npz, .pb or .json file or an image, or name=file");
   app.add_option("-d,--dim", dims, "Size of a symbolic dimension for generated inputs, name=size");
   app.add_option("--seed", seed, "Of generated inputs");
+  image.declare(app);
 }
 
 Ort::Env& environment() {
@@ -153,6 +154,30 @@ std::vector<NamedValue> ModelOptions::given(const Ort::Session& session) const {
   const auto is_given = [&](const std::string& name) {
     return std::any_of(result.begin(), result.end(), [&](const NamedValue& v) { return v.first == name; });
   };
+  const auto first_open = [&] {
+    const auto open = std::find_if(names.begin(), names.end(), [&](const std::string& n) { return !is_given(n); });
+    return open == names.end() ? std::string() : *open;
+  };
+  const auto type_of = [&](const std::string& name) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    return session.GetInputTypeInfo(static_cast<size_t>((at == names.end() ? names.begin() : at) - names.begin()));
+  };
+  // `name`: the input that a file without names of its own is for; empty where all have a value.
+  const auto read_file = [&](const std::string& file, const std::string& name) {
+    std::vector<NamedValue> values;
+    if (is_image(file) && !name.empty()) {
+      values.emplace_back(name, read_image(file, name, type_of(name), image));
+    } else if (file.ends_with(".json")) {
+      values = read_json_arrays(file, [&](const std::string& input) {
+        const Ort::TypeInfo type = type_of(contains(names, input) ? input : name);
+        return type.GetONNXType() == ONNX_TYPE_TENSOR ? type.GetTensorTypeAndShapeInfo().GetElementType()
+                                                      : ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+      });
+    } else {
+      values = read_arrays(file);
+    }
+    return values;
+  };
   for (const std::string& text : inputs) {
     const size_t at = text.find('=');
     const bool named = at != std::string::npos && !std::filesystem::exists(text);
@@ -161,15 +186,15 @@ std::vector<NamedValue> ModelOptions::given(const Ort::Session& session) const {
       throw std::runtime_error("--input " + text + ": the model has no input '" + text.substr(0, at) +
                                "', expected one of: " + list_of(names));
     }
-    for (NamedValue& value : read_arrays(file)) {
+    for (NamedValue& value : read_file(file, named ? text.substr(0, at) : first_open())) {
       std::string name = named ? text.substr(0, at) : value.first;
       if (!contains(names, name)) {  // nameless, or a name of its own: the first input that has no value
-        const auto open = std::find_if(names.begin(), names.end(), [&](const std::string& n) { return !is_given(n); });
-        if (open == names.end()) {
+        const std::string open = first_open();
+        if (open.empty()) {
           throw std::runtime_error("--input " + text + ": every input has a value already; the model has " + std::to_string(names.size()) +
                                    ": " + list_of(names));
         }
-        name = *open;
+        name = open;
       }
       if (is_given(name)) throw std::runtime_error("--input " + text + ": input '" + name + "' has a value already");
       const size_t position = static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "array_io.h"
+#include "image.h"
 
 namespace rh::cli {
 
@@ -34,6 +35,7 @@ struct ModelOptions {
   SessionSettings settings;
   std::vector<std::string> inputs;  ///< file, or name=file
   std::vector<std::string> dims;    ///< symbol=size
+  ImageOptions image;
   unsigned seed = 0;
 
   void declare(CLI::App& app);

@@ -144,7 +144,7 @@ HOSTILE = {
     "junk .npz": (["-i", "junk.npz"], ["junk.npz"]),
     "damaged .npz": (["-i", "damaged.npz"], ["damaged.npz"]),
     "junk .pb": (["-i", "junk.pb"], ["junk.pb"]),
-    "ending": (["-i", "a.txt"], ["a.txt", ".npy, .npz or .pb"]),
+    "ending": (["-i", "a.txt"], ["a.txt", ".npy, .npz or .pb, .json"]),
     "output": (["-o", "q"], ["no output 'q'", "'sum'"]),
     "dimension": (["-d", "M=3"], ["'M'", "'N'"]),
     "size": (["-d", "N=many"], ["many", "whole number"]),
