@@ -120,7 +120,7 @@ struct Bench {
 
   static void print(const Globals& globals, const nlohmann::json& r) {
     std::printf("load       %.1f ms, first run %.3f ms\n", r["load_ms"].get<double>(), r["first_run_ms"].get<double>());
-    std::printf("memory     peak %s, after loading %s; weights %s, planned for intermediate tensors %s\n",
+    std::printf("memory     peak %s, after loading %s\n           weights %s, planned for intermediate tensors %s\n",
                 bytes_text(r["memory_bytes"]["peak"]).c_str(), bytes_text(r["memory_bytes"]["peak_after_load"]).c_str(),
                 bytes_text(r["memory_bytes"]["weights"]).c_str(), bytes_text(r["memory_bytes"]["planned_peak"]).c_str());
     std::printf("latency    in ms over %s runs%s\n\n", r["runs"].dump().c_str(),

@@ -89,8 +89,8 @@ Peer::Peer(const std::string& library, const std::string& model, const SessionSe
   from_ = fdopen(up[0], "r");
   if (child_ < 0) throw std::runtime_error("--peer: no process can be started");
   const nlohmann::json answer = ask(request);
-  name_ = fs::path(library).filename().string() + " " + answer.at("version").get<std::string>();
-  if (library != "onnxruntime") name_ = "peer " + answer.at("version").get<std::string>();
+  const bool stock = library == "onnxruntime" || fs::path(library).filename().string().starts_with("libonnxruntime.");
+  name_ = (stock ? "onnxruntime " : "peer ") + answer.at("version").get<std::string>();
   load_ms_ = answer.at("load_ms");
 }
 

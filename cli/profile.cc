@@ -167,13 +167,14 @@ struct Profile {
 
   void print(const Globals& globals, const nlohmann::json& r) const {
     std::printf("load       %.1f ms\n", r["load_ms"].get<double>());
-    std::printf("run        min %.3f  p50 %.3f  max %.3f ms over %d runs; its nodes take %.3f ms\n", r["run_ms"]["min"].get<double>(),
-                r["run_ms"]["p50"].get<double>(), r["run_ms"]["max"].get<double>(), runs, r["nodes_ms"].get<double>());
+    std::printf("run        min %.3f  p50 %.3f  max %.3f ms over %d runs\n           its nodes take %.3f ms\n",
+                r["run_ms"]["min"].get<double>(), r["run_ms"]["p50"].get<double>(), r["run_ms"]["max"].get<double>(), runs,
+                r["nodes_ms"].get<double>());
     const nlohmann::json& memory = r["memory"];
-    std::printf("memory     weights %s, planned %s; peak of live tensors %s after %s\n", bytes_text(memory["weight_bytes"]).c_str(),
-                bytes_text(memory["planned_peak_bytes"]).c_str(), bytes_text(memory["peak_bytes"]).c_str(),
-                memory["peak_node"].get<std::string>().c_str());
-    std::printf("trace      %s (open it in https://ui.perfetto.dev or chrome://tracing)\n\n", trace_path.c_str());
+    std::printf("memory     weights %s, planned %s; peak of live tensors %s\n           after node %s\n",
+                bytes_text(memory["weight_bytes"]).c_str(), bytes_text(memory["planned_peak_bytes"]).c_str(),
+                bytes_text(memory["peak_bytes"]).c_str(), memory["peak_node"].get<std::string>().c_str());
+    std::printf("trace      %s (open it in https://ui.perfetto.dev)\n\n", trace_path.c_str());
     const std::vector<Table::Column> numbers = {{.title = "calls", .right = true},
                                                 {.title = "ms/run", .right = true},
                                                 {.title = "share", .right = true},

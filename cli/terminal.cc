@@ -74,11 +74,14 @@ void Table::print(const Globals& globals) const {
   size_t total = 2 * (columns_.size() - 1);
   for (size_t width : widths) total += width;
   const size_t limit = terminal_columns();
-  for (size_t c = columns_.size(); limit && c-- > 0;) {
-    if (!columns_[c].elastic || total <= limit) continue;
-    const size_t less = std::min(total - limit, widths[c] > kNarrowest ? widths[c] - kNarrowest : 0);
-    widths[c] -= less;
-    total -= less;
+  while (limit && total > limit) {
+    size_t widest = columns_.size();
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      if (columns_[c].elastic && widths[c] > kNarrowest && (widest == columns_.size() || widths[c] > widths[widest])) widest = c;
+    }
+    if (widest == columns_.size()) break;
+    --widths[widest];
+    --total;
   }
   const auto line = [&](auto&& cell) {
     std::string text;

@@ -17,7 +17,7 @@ std::string styled(const Globals& globals, Style style, const std::string& text)
 size_t terminal_columns();
 
 /// Rows of text under headings, each column as wide as its widest cell. Columns of numbers are set flush right. Where the terminal is too
-/// narrow, the elastic column is cut in the middle of its cells.
+/// narrow, the cells of the widest elastic columns are cut in the middle.
 class Table {
  public:
   struct Column {

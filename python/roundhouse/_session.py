@@ -164,6 +164,14 @@ class InferenceSession:
         self._check(input_dict_ort_values)
         return self._session.run_with_ort_values(_names(output_names), dict(input_dict_ort_values), run_options)
 
+    def run_with_values(self, output_names, input_feed):
+        """The outputs, and a dict of every tensor that a node of the main graph gave on the way, by the name of the value.
+
+        What is computed stays the same: the values are copied as they are made.
+        """
+        self._check(input_feed)
+        return self._session.run_with_values(_names(output_names), dict(input_feed))
+
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
         """Runs in a thread of its own and calls ``callback(results, user_data, error)``; no error is an empty string."""
 

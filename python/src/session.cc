@@ -1,3 +1,5 @@
+#include <cstring>
+#include <exception>
 #include <filesystem>
 #include <span>
 
@@ -83,6 +85,35 @@ struct Feed {
   }
 };
 
+/// Copies what nodes give while a run goes on, without the interpreter.
+struct ValueCollector {
+  std::vector<std::pair<std::string, Ort::Value>> values;
+  std::exception_ptr error;
+
+  static void ORT_API_CALL call(void* state, const RhNodeRun* node) {
+    auto& collector = *static_cast<ValueCollector*>(state);
+    if (collector.error || node->depth > 0) return;
+    try {
+      for (size_t i = 0; i < node->output_count; ++i) collector.take(node->output_names[i], node->outputs[i]);
+    } catch (...) {
+      collector.error = std::current_exception();
+    }
+  }
+
+ private:
+  void take(const char* name, const OrtValue* raw) {
+    if (!raw || !Ort::ConstValue(raw).IsTensor()) return;
+    const Ort::ConstValue value(raw);
+    const auto info = value.GetTensorTypeAndShapeInfo();
+    if (info.GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) return;
+    const std::vector<int64_t> shape = info.GetShape();
+    Ort::AllocatorWithDefaultOptions allocator;
+    Ort::Value copy = Ort::Value::CreateTensor(allocator, shape.data(), shape.size(), info.GetElementType());
+    if (const size_t bytes = value.GetTensorSizeInBytes()) std::memcpy(copy.GetTensorMutableRawData(), value.GetTensorRawData(), bytes);
+    values.emplace_back(name, std::move(copy));
+  }
+};
+
 class PySession {
  public:
   PySession(nb::object model, const SessionSettings& settings,
@@ -136,6 +167,18 @@ class PySession {
 
   nb::list run_with_ort_values(const std::vector<std::string>& wanted, const nb::dict& feed, RunSettings* settings) {
     return run_values(wanted, feed, settings, [](Ort::Value value) { return nb::cast(PyValue{std::move(value), nb::none()}); });
+  }
+
+  /// The outputs, and by name the tensors that the nodes of the main graph gave on the way.
+  std::pair<nb::list, nb::dict> run_with_values(const std::vector<std::string>& wanted, const nb::dict& feed) {
+    RunSettings settings;
+    ValueCollector collector;
+    Ort::ThrowOnError(RhRunOptionsSetNodeCallback(settings.options, ValueCollector::call, &collector));
+    nb::list outputs = run(wanted, feed, &settings);
+    if (collector.error) std::rethrow_exception(collector.error);
+    nb::dict values;
+    for (auto& [name, value] : collector.values) values[name.c_str()] = value_to_object(std::move(value));
+    return {std::move(outputs), std::move(values)};
   }
 
   /// What an input is declared as; null for a name that is none.
@@ -328,6 +371,7 @@ void bind_session(nb::module_& module) {
       .def("run", &PySession::run, nb::arg("output_names"), nb::arg("input_feed"), nb::arg("run_options").none())
       .def("run_with_ort_values", &PySession::run_with_ort_values, nb::arg("output_names"), nb::arg("input_feed"),
            nb::arg("run_options").none())
+      .def("run_with_values", &PySession::run_with_values, nb::arg("output_names"), nb::arg("input_feed"))
       .def("report", &PySession::report)
       .def("end_profiling", &PySession::end_profiling)
       .def("get_profiling_start_time_ns", [](PySession& s) { return s.native().GetProfilingStartTimeNs(); });

@@ -360,3 +360,15 @@ def test_float16_tensors_need_no_further_package():
     [y] = session(models.identity(TensorProto.FLOAT16)).run(None, {"x": x})
     assert y.dtype == np.float16
     np.testing.assert_array_equal(x, y)
+
+
+def test_run_with_values_tells_what_is_between():
+    nodes = [helper.make_node("Exp", ["x"], ["e"]), helper.make_node("Neg", ["e"], ["n"]), helper.make_node("Add", ["n", "x"], ["y"])]
+    given = np.array([0.5, -1, 2], "f4")
+    made = session(models.model(nodes, [models.tensor("x")], [models.tensor("y")]))
+    [y], values = made.run_with_values(None, {"x": given})
+    np.testing.assert_array_equal(y, made.run(None, {"x": given})[0])
+    np.testing.assert_array_equal(values["y"], y)
+    np.testing.assert_allclose(values["n"], -np.exp(given), rtol=1e-6)
+    with pytest.raises(ValueError, match="missing"):
+        made.run_with_values(None, {})
