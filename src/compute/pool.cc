@@ -66,8 +66,6 @@ template <typename T>
 constexpr T lowest() {
   if constexpr (std::is_integral_v<T>)
     return std::numeric_limits<T>::lowest();
-  else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>)
-    return T(-std::numeric_limits<float>::infinity());
   else
     return -std::numeric_limits<T>::infinity();
 }
@@ -227,8 +225,6 @@ void lp_pool(const Window& w, int64_t planes, int p, const T* x, T* y, const Par
   template void lp_pool(const Window&, int64_t, int, const T*, T*, const Parallel&);
 RH_INSTANTIATE(float)
 RH_INSTANTIATE(double)
-RH_INSTANTIATE(Float16)
-RH_INSTANTIATE(BFloat16)
 RH_MAX(int8_t)
 RH_MAX(uint8_t)
 #undef RH_INSTANTIATE

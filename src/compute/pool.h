@@ -7,8 +7,8 @@
 
 namespace rh::compute {
 
-/// Pooling of `planes` (batch x channels) planes, row-major; window geometry as for a convolution. Instantiated for float, double, Float16,
-/// BFloat16; max_pool for int8_t and uint8_t too.
+/// Pooling of `planes` (batch x channels) planes, row-major; window geometry as for a convolution. Instantiated for float and
+/// double; max_pool for int8_t and uint8_t too.
 
 /// Maximum over the window's positions inside the input. `indices` may be null; else it takes the flat position of each maximum within
 /// the whole input (plane included), the first one on ties; with `column_major` spatial axes count in column-major order.

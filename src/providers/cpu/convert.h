@@ -11,6 +11,16 @@ void convert(const Parallel& parallel, const TensorView& from, const MutableView
 /// The tensor in another element type, in scratch memory; the tensor itself where it has that type.
 TensorView converted(RunContext& context, const TensorView& view, DType dtype);
 
+/// body(x, y) for kernels without half types of their own: in scratch memory, x is widened to float before and y narrowed after it.
+template <typename Body>
+Status in_float(RunContext& context, const TensorView& x, const MutableView& y, Body body) {
+  if (x.dtype() != DType::float16 && x.dtype() != DType::bfloat16) return body(x, y);
+  const MutableView wide(DType::float32, y.shape(), context.scratch_array<float>(y.elements()));
+  RH_RETURN_IF_ERROR(body(converted(context, x, DType::float32), wide));
+  convert(context.parallel(), wide, y);
+  return {};
+}
+
 /// For kernels that compare elements: the types they are written for, and which of these holds all numbers of `dtype`.
 using OrderedTypes = Types<float, double, int32_t, int64_t, uint64_t>;
 DType ordered_type(DType dtype);

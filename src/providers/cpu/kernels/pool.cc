@@ -5,7 +5,7 @@
 #include "compute/pool.h"
 #include "compute/row_math.h"
 #include "providers/cpu/conv_window.h"
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/convert.h"
 
 namespace rh::cpu {
 
@@ -34,15 +34,22 @@ class PoolKernel final : public Kernel {
     const MutableView y = context.output(0, shape);
     int64_t* indices = context.has_output(1) ? context.output(1, DType::int64, shape).data<int64_t>() : nullptr;
     if (y.elements() == 0) return {};
-    const int64_t planes = shape[0] * shape[1];
+    return in_float(context, x, y,
+                    [&](const TensorView& from, const MutableView& to) { return pool(context, window, pad_end, from, to, indices); });
+  }
+
+ private:
+  Status pool(RunContext& context, const compute::Window& window, const int64_t (&pad_end)[3], const TensorView& x, const MutableView& y,
+              int64_t* indices) const {
+    const int64_t planes = x.shape()[0] * x.shape()[1];
     if (op_.kind == ops::Pool::Kind::max) {
-      return dispatch<Types>(x.dtype(), "pooling", [&]<typename T>() {
+      return dispatch<rh::Types<float, double, int8_t, uint8_t>>(x.dtype(), "pooling", [&]<typename T>() {
         compute::max_pool(window, planes, x.data<T>(), y.data<T>(), indices, op_.column_major_indices, context.parallel());
       });
     }
     if (op_.kind == ops::Pool::Kind::average && op_.global && x.dtype() == DType::float32)
       return global_average(context, planes, window.kernel[2], x, y);
-    return dispatch<FloatingTypes>(x.dtype(), "pooling", [&]<typename T>() {
+    return dispatch<rh::Types<float, double>>(x.dtype(), "pooling", [&]<typename T>() {
       if (op_.kind == ops::Pool::Kind::lp) {
         compute::lp_pool(window, planes, static_cast<int>(op_.p), x.data<T>(), y.data<T>(), context.parallel());
       } else {
@@ -51,7 +58,6 @@ class PoolKernel final : public Kernel {
     });
   }
 
- private:
   static Status global_average(RunContext& context, int64_t planes, int64_t length, const TensorView& x, const MutableView& y) {
     context.parallel().for_range(planes, {sizeof(float) * static_cast<double>(length), static_cast<double>(length)}, [&](Range part) {
       compute::reduce_rows(compute::Reduction::mean, x.data<float>() + part.begin * length, y.data<float>() + part.begin, part.size(),

@@ -225,11 +225,7 @@ class ReduceKernel final : public Kernel {
     const MutableView y = context.output(0, x.dtype(), shape);
     if (y.elements() == 0) return {};
     const ReductionLoop loop(x.shape(), reduced);
-    if (x.dtype() != DType::float16 && x.dtype() != DType::bfloat16) return reduce_into(context, loop, x, y);
-    const MutableView wide(DType::float32, y.shape(), context.scratch_array<float>(y.elements()));
-    RH_RETURN_IF_ERROR(reduce_into(context, loop, converted(context, x, DType::float32), wide));
-    convert(context.parallel(), wide, y);
-    return {};
+    return in_float(context, x, y, [&](const TensorView& from, const MutableView& to) { return reduce_into(context, loop, from, to); });
   }
 
  private:
