@@ -111,10 +111,12 @@ struct Bench {
     return body();
   }
 
-  static void add_row(Table& table, const std::string& name, const nlohmann::json& side) {
+  static void add_row(Table& table, const std::string& name, const nlohmann::json& side, double scale) {
     std::vector<std::string> cells = {name};
-    for (const char* key : {"min", "mean", "p50", "p90", "p95", "p99", "max"}) cells.push_back(number_text(side["latency_ms"][key]));
-    cells.push_back(number_text(side["runs_per_second"]));
+    for (const char* key : {"min", "mean", "p50", "p90", "p95", "p99", "max"})
+      cells.push_back(number_text(side["latency_ms"][key].get<double>() * scale));
+    const double rate = side["runs_per_second"];
+    cells.push_back(rate < 1000 ? number_text(rate) : number_text(std::round(rate), 9));
     table.add(std::move(cells));
   }
 
@@ -123,19 +125,21 @@ struct Bench {
     std::printf("memory     peak %s, after loading %s\n           weights %s, planned for intermediate tensors %s\n",
                 bytes_text(r["memory_bytes"]["peak"]).c_str(), bytes_text(r["memory_bytes"]["peak_after_load"]).c_str(),
                 bytes_text(r["memory_bytes"]["weights"]).c_str(), bytes_text(r["memory_bytes"]["planned_peak"]).c_str());
-    std::printf("latency    in ms over %s runs%s\n\n", r["runs"].dump().c_str(),
+    const bool fast = r["latency_ms"]["p50"] < 1.0;
+    const double scale = fast ? 1000 : 1;
+    std::printf("latency    in %s over %s runs%s\n\n", fast ? "µs" : "ms", r["runs"].dump().c_str(),
                 r["concurrency"] == 1 ? "" : (", " + r["concurrency"].dump() + " at once").c_str());
     std::vector<Table::Column> columns = {{.title = "", .elastic = true}};
     for (const char* title : {"min", "mean", "p50", "p90", "p95", "p99", "max", "runs/s"}) columns.push_back({title, true, false});
     Table table(std::move(columns));
-    add_row(table, "roundhouse", r);
-    if (r.contains("peer")) add_row(table, r["peer"]["name"], r["peer"]);
+    add_row(table, "roundhouse", r, scale);
+    if (r.contains("peer")) add_row(table, r["peer"]["name"], r["peer"], scale);
     table.print(globals);
     if (!r.contains("peer")) return;
     const nlohmann::json& speedup = r["peer"]["speedup"];
     const double median = speedup["median"];
     char text[160];
-    std::snprintf(text, sizeof text, "%.2f times the speed of %s (by round %.2f to %.2f; its load %.1f ms)", median,
+    std::snprintf(text, sizeof text, "%.2f times the speed of %s (by round %.2f to %.2f)\nits load   %.1f ms", median,
                   r["peer"]["name"].get<std::string>().c_str(), speedup["min"].get<double>(), speedup["max"].get<double>(),
                   r["peer"]["load_ms"].get<double>());
     std::printf("\n%s\n", styled(globals, median >= 1 ? Style::good : Style::warn, text).c_str());

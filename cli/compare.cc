@@ -35,10 +35,24 @@ class Occurrences {
 
 using Log = std::map<std::string, Reference>;
 
+/// A bar over the nodes of a run.
+class NodeProgress {
+ public:
+  NodeProgress(const std::string& label, const Ort::Session& session)
+      : progress_(label), nodes_(report_of(session)["statistics"].value("nodes", 1.0)) {}
+  void step() { progress_.update(++done_ / nodes_); }
+
+ private:
+  Progress progress_;
+  double nodes_, done_ = 0;
+};
+
 Log log_run(Ort::Session& session, const std::vector<NamedValue>& inputs) {
   Log log;
   Occurrences occurrences;
+  NodeProgress progress("reference", session);
   Runner(session, inputs).run_watched([&](const RhNodeRun& node) {
+    progress.step();
     for (size_t i = 0; i < node.output_count; ++i) {
       if (*node.output_names[i]) {
         log[occurrences.name(node.output_names[i])] = {contents_of(node.outputs[i]), node.name, node.op_type, originals_of(node)};
@@ -143,7 +157,7 @@ struct Compare {
   }
 
   int compare(const Globals& globals) const {
-    SessionSettings tested = other_settings();
+    const SessionSettings tested = other_settings();
     ModelOptions first = options;
     if (!other_differs()) first.settings.optimization = 0;
     const std::string& model = other_model.empty() ? options.model : other_model;
@@ -151,29 +165,9 @@ struct Compare {
     const std::vector<NamedValue> inputs = options.values(session);
     nlohmann::json report{{"reference", {{"model", options.model}, {"settings", first.settings.text()}}},
                           {"tested", {{"model", model}, {"settings", tested.text()}}}};
-    Log log;
-    if (peer.empty()) {
-      log = log_run(session, inputs);
-    } else {
-      log = log_peer(inputs, report["reference"]["settings"]);
-      tested = options.settings;
-      report["tested"]["settings"] = tested.text();
-    }
-    nlohmann::json rows = nlohmann::json::array();
+    const Log log = peer.empty() ? log_run(session, inputs) : log_peer(inputs, report["reference"]["settings"]);
     size_t values = 0;
-    Ort::Session other = tested.open(model);
-    Occurrences occurrences;
-    Runner(other, inputs).run_watched([&](const RhNodeRun& node) {
-      for (size_t i = 0; i < node.output_count; ++i) {
-        const Contents actual = contents_of(node.outputs[i]);
-        if (!*node.output_names[i] || actual.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) continue;
-        ++values;
-        const std::string name = occurrences.name(node.output_names[i]);
-        const auto reference = log.find(name);
-        if (reference == log.end() || reference->second.tensor.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) continue;
-        rows.push_back(row(node, name, reference->second, actual, tested));
-      }
-    });
+    const nlohmann::json rows = compare_run(model, tested, inputs, log, values);
     if (rows.empty()) throw std::runtime_error("no value of '" + model + "' has the name of one of the reference; nothing can be compared");
     const auto exceeding = [](const nlohmann::json& r) { return r["exceeds"].get<bool>(); };
     const auto found = std::find_if(rows.begin(), rows.end(), exceeding);
@@ -189,12 +183,34 @@ struct Compare {
     return found == rows.end() ? 0 : kDiffers;
   }
 
+  // A row for each value that the reference has as well; `values` gets the count of all.
+  nlohmann::json compare_run(const std::string& model, const SessionSettings& tested, const std::vector<NamedValue>& inputs, const Log& log,
+                             size_t& values) const {
+    nlohmann::json rows = nlohmann::json::array();
+    Ort::Session session = tested.open(model);
+    NodeProgress progress("comparing", session);
+    Occurrences occurrences;
+    Runner(session, inputs).run_watched([&](const RhNodeRun& node) {
+      progress.step();
+      for (size_t i = 0; i < node.output_count; ++i) {
+        const Contents actual = contents_of(node.outputs[i]);
+        if (!*node.output_names[i] || actual.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) continue;
+        ++values;
+        const std::string name = occurrences.name(node.output_names[i]);
+        const auto reference = log.find(name);
+        if (reference == log.end() || reference->second.tensor.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) continue;
+        rows.push_back(row(node, name, reference->second, actual, tested));
+      }
+    });
+    return rows;
+  }
+
   Log log_peer(const std::vector<NamedValue>& inputs, nlohmann::json& settings) const {
     const TemporaryFolder folder;
     const std::string exposed = (folder / "exposed.onnx").string();
     Ort::ThrowOnError(RhExposeValues(options.model.c_str(), exposed.c_str()));
-    Peer other(peer, exposed, other_settings(), inputs);
-    settings = other.name() + ", " + other_settings().text();
+    Peer other(peer, exposed, options.settings, inputs);
+    settings = other.name() + ", " + options.settings.text();
     Log log;
     for (const NamedValue& output : other.outputs()) log[output.first] = {contents_of(output.second), "", "", nlohmann::json::array()};
     return log;
