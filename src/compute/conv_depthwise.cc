@@ -27,6 +27,10 @@ class Depthwise final : public Convolution<S>::Impl {
     const Window& w = call.window;
     const double taps = static_cast<double>(window_.kernel_size()), outputs = static_cast<double>(w.output_size());
     const Cost cost{.bytes = 8.0 * static_cast<double>(w.input_size()) + 4 * outputs, .operations = 0.3 * taps * outputs};
+    if (is_small(call)) {
+      parallel.for_range(call.batch * channels_, cost, [&](Range planes) { run_small(call, planes); });
+      return;
+    }
     const Layout layout(window_, w, kernels_.lanes);
     parallel.for_range(call.batch * channels_, cost, [&](Range planes) {
       char* memory = static_cast<char*>(thread_scratch(ScratchSlot::packed_right, layout.bytes()));
@@ -42,6 +46,42 @@ class Depthwise final : public Convolution<S>::Impl {
   }
 
  private:
+  /// Whether the kernel of small planes takes this.
+  bool is_small(const ConvCall<S>& call) const {
+    const Window& w = call.window;
+    const int64_t taps = window_.kernel[2];
+    if (!kernels_.small_planes || call.residual || (taps != 3 && taps != 5)) return false;
+    for (int d = 0; d < 3; ++d) {
+      const bool plane = d > 0, fits = window_.kernel[d] == (plane ? taps : 1) && w.pad_begin[d] == (plane ? taps / 2 : 0);
+      if (!fits || window_.stride[d] != 1 || window_.dilation[d] != 1 || w.output[d] != w.input[d]) return false;
+    }
+    return w.input[0] == 1 && w.input[1] >= 4 && w.input[1] <= 8 && w.input[2] >= 1 && w.input[2] <= 8;
+  }
+
+  void run_small(const ConvCall<S>& call, Range planes) const {
+    constexpr int64_t kPlanes = 32;  // even: two at a time
+    const Window& w = call.window;
+    const int64_t size = w.output_size(), taps = window_.kernel_size();
+    constexpr bool kNarrow = !std::is_same_v<S, T>;
+    T* wide = kNarrow ? static_cast<T*>(thread_scratch(ScratchSlot::row, static_cast<size_t>(2 * kPlanes * size) * sizeof(T))) : nullptr;
+    for (int64_t plane = planes.begin; plane < planes.end;) {
+      const int64_t channel = plane % channels_, count = std::min({kPlanes, planes.end - plane, channels_ - channel});
+      const T* x = widened(call.x + plane * size, wide, count * size);
+      T* y;
+      if constexpr (kNarrow)
+        y = wide + kPlanes * size;
+      else
+        y = call.y + plane * size;
+      if constexpr (std::is_same_v<T, float>) {
+        kernels_.small_planes({x, weights_.data() + channel * taps, bias_.empty() ? nullptr : bias_.data() + channel, y, count, w.output[1],
+                               w.output[2], window_.kernel[2], clamp_.low, clamp_.high});
+      }
+      if (clamp_.activates) activate_values(activation_, y, count * size);
+      if constexpr (kNarrow) narrow(y, call.y + plane * size, count * size);
+      plane += count;
+    }
+  }
+
   using Kernels = ConvKernels<T, Code<S>>;
 
   /// The padded buffer: [depth][height][stride phases][phase width].

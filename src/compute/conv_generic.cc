@@ -3,6 +3,6 @@
 
 namespace rh::compute {
 
-extern const ConvTable kGenericConv = conv_table<Float, Double>();
+extern const ConvTable kGenericConv = conv_table<Float, Double>(nullptr);
 
 }  // namespace rh::compute

@@ -39,6 +39,21 @@ struct DepthwiseArgs {
   int64_t width;  ///< of a row; rows of y follow each other
 };
 
+/// Depthwise convolutions of stride 1 over planes of 4 to 8 rows and up to 8 columns, which keep their size: `taps` (3 or 5) rows and
+/// columns of taps, as much padding as that takes. Planes follow each other, each with weights and bias of its own.
+struct SmallPlanes {
+  const float* x;
+  const float* weights;
+  const float* bias;  ///< or null
+  float* y;
+  int64_t planes;
+  int64_t rows;
+  int64_t width;
+  int64_t taps;
+  float low;
+  float high;
+};
+
 /// For elements of type S that are computed in T.
 template <typename T, typename S>
 struct ConvKernels {
@@ -54,6 +69,8 @@ struct ConvKernels {
   void (*copy_rows)(const S* x, int64_t rows, int64_t width, T* y, int64_t y_row);
   /// even[i] = x[2 i], odd[i] = x[2 i + 1] for `pairs` pairs.
   void (*split_pairs)(const S* x, int64_t pairs, T* even, T* odd);
+  /// Null where there is none.
+  void (*small_planes)(const SmallPlanes& args);
 };
 
 struct ConvTable {
