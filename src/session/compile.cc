@@ -55,12 +55,14 @@ void disable_listed(const std::string& list, std::vector<std::string>& disabled)
   for (size_t begin = 0; begin <= list.size();) {
     const size_t end = std::min(list.find_first_of(",;", begin), list.size());
     const std::string name = list.substr(begin, end - begin);
-    if (find_pass(standard_passes(), name)) disabled.push_back(name);
+    if (find_pass(standard_passes(), name) || find_pass(cpu_passes(), name)) disabled.push_back(name);
     begin = end + 1;
   }
 }
 
-PassReport simplify(Graph& graph, const SessionOptions& options, const Parallel& parallel) {
+/// Runs one list of passes; names of the other list may be disabled too.
+PassReport simplify(Graph& graph, std::span<const Pass> list, std::span<const Pass> other, const SessionOptions& options,
+                    const Parallel& parallel) {
   PassOptions passes;
   passes.level = static_cast<int>(options.optimization_level);
   passes.disabled = options.disabled_passes;
@@ -69,16 +71,15 @@ PassReport simplify(Graph& graph, const SessionOptions& options, const Parallel&
     return at == options.config.end() ? std::string() : at->second;
   };
   disable_listed(find("optimization.disable_specified_optimizers"), passes.disabled);
+  std::erase_if(passes.disabled, [&](const std::string& name) { return find_pass(other, name) && !find_pass(list, name); });
   passes.dump_folder = find("roundhouse.dump_graphs");
   if (const std::string limit = find("roundhouse.max_rewrites"); !limit.empty()) passes.max_rewrites = std::atoll(limit.c_str());
   CpuConstantEvaluator evaluator(parallel);
-  return run_passes(graph, standard_passes(), passes, &evaluator);
+  return run_passes(graph, list, passes, &evaluator);
 }
 
-EliminationReasons reasons_of(const PassReport& passes) {
-  EliminationReasons reasons;
+void add_reasons(const PassReport& passes, EliminationReasons& reasons) {
   for (const EliminatedNode& gone : passes.eliminated) reasons[gone.node.get()] = "gone after pass " + std::string(gone.pass);
-  return reasons;
 }
 
 // "session.disable_cpu_ep_fallback": only providers that were asked for may run nodes.
@@ -126,16 +127,18 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   name_unknown_dims(graph);
   check(graph);
   const OriginalNodes originals = collect_originals(graph);
-  const PassReport passes = simplify(graph, options, parallel);
+  EliminationReasons reasons;
+  add_reasons(simplify(graph, standard_passes(), cpu_passes(), options, parallel), reasons);
   complete_signature(signature, graph);
   if (!options.optimized_model_path.empty()) onnx::write_model_file(model, options.optimized_model_path);
+  compiled.providers = make_providers(options);
+  if (compiled.providers.size() == 1) add_reasons(simplify(graph, cpu_passes(), standard_passes(), options, parallel), reasons);
   compiled.load.passes_ms = watch.lap();
 
-  compiled.providers = make_providers(options);
   Assignment assignment = assign(graph, compiled.providers);
   check_all_assigned(graph, assignment);
   check_fallback(graph, assignment, options, compiled.providers);
-  compiled.placement = report_placement(originals, graph, assignment, compiled.providers, reasons_of(passes));
+  compiled.placement = report_placement(originals, graph, assignment, compiled.providers, reasons);
   compiled.copies = place_copies(graph, assignment, compiled.providers);
   compiled.load.partition_ms = watch.lap();
 
@@ -155,7 +158,7 @@ Model compile_for_file(Model model, SessionOptions options) {
   Graph& graph = *model.graph;
   apply_model_options(graph, options);
   check(graph);
-  simplify(graph, options, Parallel());
+  simplify(graph, standard_passes(), cpu_passes(), options, Parallel());
   return model;
 }
 
