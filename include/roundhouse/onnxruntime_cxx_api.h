@@ -3,6 +3,8 @@
 #pragma once
 
 #include "cxx/base.h"
+#include "cxx/compile.h"
+#include "cxx/devices.h"
 #include "cxx/float_types.h"
 #include "cxx/graph.h"
 #include "cxx/io_binding.h"

@@ -1,5 +1,6 @@
 """Roundhouse runs ONNX models. The names and calls are those of the onnxruntime package: ``import roundhouse as ort``."""
 
+from roundhouse._compile import ModelCompiler, OrtCompileApiFlags
 from roundhouse._info import (
     disable_telemetry_events,
     enable_telemetry_events,
@@ -34,11 +35,16 @@ from roundhouse._native import (
     NoSuchFile,
     NotFound,
     NotImplemented,  # noqa: A004 (the name of the error in the API)
+    OrtEpDevice,
+    OrtExternalInitializerInfo,
+    OrtHardwareDevice,
+    OrtHardwareDeviceType,
     OrtValue,
     RunOptions,
     RuntimeException,
     SessionIOBinding,
     SessionOptions,
+    get_ep_devices,
 )
 from roundhouse._session import InferenceSession, IOBinding
 from roundhouse._shim import install_as_onnxruntime
@@ -58,6 +64,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidGraph",
     "InvalidProtobuf",
+    "ModelCompiler",
     "ModelLoadCanceled",
     "ModelLoaded",
     "ModelMetadata",
@@ -69,8 +76,13 @@ __all__ = [
     "NotImplemented",
     "OrtAllocatorType",
     "OrtArenaCfg",
+    "OrtCompileApiFlags",
     "OrtDevice",
     "OrtDeviceMemoryType",
+    "OrtEpDevice",
+    "OrtExternalInitializerInfo",
+    "OrtHardwareDevice",
+    "OrtHardwareDeviceType",
     "OrtMemType",
     "OrtMemoryInfo",
     "OrtSparseFormat",
@@ -87,6 +99,7 @@ __all__ = [
     "get_available_providers",
     "get_build_info",
     "get_device",
+    "get_ep_devices",
     "get_version_string",
     "has_collective_ops",
     "install_as_onnxruntime",

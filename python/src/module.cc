@@ -58,6 +58,8 @@ NB_MODULE(_native, module) {
   rh::python::bind_ort_value(module);
   rh::python::bind_memory(module);
   rh::python::bind_session(module);
+  rh::python::bind_devices(module);
+  rh::python::bind_compile(module);
   module.def("get_version_string", [] { return Ort::GetVersionString(); });
   module.def("get_build_info", [] { return Ort::GetBuildInfoString(); });
   module.def("get_available_providers", [] { return Ort::GetAvailableProviders(); });

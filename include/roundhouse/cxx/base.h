@@ -120,6 +120,7 @@ ORT_DEFINE_RELEASE(TypeInfo)
 ORT_DEFINE_RELEASE(Value)
 ORT_DEFINE_RELEASE(ValueInfo)
 #undef ORT_DEFINE_RELEASE
+inline void OrtRelease(OrtModelCompilationOptions* handle) { GetCompileApi().ReleaseModelCompilationOptions(handle); }
 
 /// Marks a handle that somebody else releases; T may be const.
 template <typename T>

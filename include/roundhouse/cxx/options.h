@@ -1,6 +1,7 @@
 // The environment, and the options of sessions and runs.
 #pragma once
 
+#include "devices.h"
 #include "value.h"
 
 namespace Ort {
@@ -58,6 +59,20 @@ struct Env : detail::Base<OrtEnv> {
     return Done(GetApi().RegisterExecutionProviderLibrary(p_, name, path.c_str()));
   }
   Env& UnregisterExecutionProviderLibrary(const char* name) { return Done(GetApi().UnregisterExecutionProviderLibrary(p_, name)); }
+  std::vector<ConstHardwareDevice> GetHardwareDevices() const {
+    size_t count = 0;
+    ThrowOnError(GetApi().GetNumHardwareDevices(p_, &count));
+    std::vector<const OrtHardwareDevice*> handles(count);
+    ThrowOnError(GetApi().GetHardwareDevices(p_, handles.data(), count));
+    return std::vector<ConstHardwareDevice>(handles.begin(), handles.end());
+  }
+  /// Each provider on each device that it supports.
+  std::vector<ConstEpDevice> GetEpDevices() const {
+    const OrtEpDevice* const* handles = nullptr;
+    size_t count = 0;
+    ThrowOnError(GetApi().GetEpDevices(p_, &handles, &count));
+    return std::vector<ConstEpDevice>(handles, handles + count);
+  }
 
  private:
   Env& Done(OrtStatus* status) {

@@ -1,0 +1,73 @@
+// Compiling models ahead of time.
+#pragma once
+
+#include "graph.h"
+
+namespace Ort {
+
+/// What is compiled, for which providers, and where the result goes. What it is given by pointer must live until the compilation.
+struct ModelCompilationOptions : detail::Base<OrtModelCompilationOptions> {
+  explicit ModelCompilationOptions(std::nullptr_t) {}
+  ModelCompilationOptions(const Env& env, const SessionOptions& options) {
+    ThrowOnError(GetCompileApi().CreateModelCompilationOptionsFromSessionOptions(env, options, &p_));
+  }
+  ModelCompilationOptions(const Env& env, ConstSessionOptions options) {
+    ThrowOnError(GetCompileApi().CreateModelCompilationOptionsFromSessionOptions(env, options, &p_));
+  }
+
+  ModelCompilationOptions& SetInputModelPath(const ORTCHAR_T* path) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetInputModelPath(p_, path));
+  }
+  ModelCompilationOptions& SetInputModelFromBuffer(const void* data, size_t bytes) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetInputModelFromBuffer(p_, data, bytes));
+  }
+  ModelCompilationOptions& SetInputModel(const OrtModel* model) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetInputModel(p_, model));
+  }
+  ModelCompilationOptions& SetOutputModelPath(const ORTCHAR_T* path) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetOutputModelPath(p_, path));
+  }
+  /// The buffer comes from the allocator.
+  ModelCompilationOptions& SetOutputModelBuffer(OrtAllocator* allocator, void** buffer, size_t* bytes) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetOutputModelBuffer(p_, allocator, buffer, bytes));
+  }
+  ModelCompilationOptions& SetOutputModelWriteFunc(OrtWriteBufferFunc write, void* state) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetOutputModelWriteFunc(p_, write, state));
+  }
+  /// Initializers of at least `threshold` bytes go to the file, named relative to the folder of the output.
+  ModelCompilationOptions& SetOutputModelExternalInitializersFile(const ORTCHAR_T* path, size_t threshold) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetOutputModelExternalInitializersFile(p_, path, threshold));
+  }
+  ModelCompilationOptions& SetOutputModelGetInitializerLocationFunc(OrtGetInitializerLocationFunc locate, void* state) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc(p_, locate, state));
+  }
+  ModelCompilationOptions& SetEpContextEmbedMode(bool embed) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetEpContextEmbedMode(p_, embed));
+  }
+  ModelCompilationOptions& SetEpContextBinaryInformation(const ORTCHAR_T* output_directory, const ORTCHAR_T* model_name) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetEpContextBinaryInformation(p_, output_directory, model_name));
+  }
+  ModelCompilationOptions& SetEpContextDataWriteFunc(OrtWriteNamedBufferFunc write, void* state) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetEpContextDataWriteFunc(p_, write, state));
+  }
+  /// Bits of OrtCompileApiFlags.
+  ModelCompilationOptions& SetFlags(uint32_t flags) { return Done(GetCompileApi().ModelCompilationOptions_SetFlags(p_, flags)); }
+  ModelCompilationOptions& SetGraphOptimizationLevel(GraphOptimizationLevel level) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetGraphOptimizationLevel(p_, level));
+  }
+  ModelCompilationOptions& SetWeightlessEnabled(bool enabled) {
+    return Done(GetCompileApi().ModelCompilationOptions_SetWeightlessEnabled(p_, enabled));
+  }
+
+ private:
+  ModelCompilationOptions& Done(OrtStatus* status) {
+    ThrowOnError(status);
+    return *this;
+  }
+};
+
+inline Status CompileModel(const Env& env, const ModelCompilationOptions& options) {
+  return Status(GetCompileApi().CompileModel(env, options));
+}
+
+}  // namespace Ort

@@ -1,0 +1,46 @@
+// Hardware of the machine, and the providers that run on it.
+#pragma once
+
+#include "memory.h"
+
+namespace Ort {
+
+namespace detail {
+
+template <typename T>
+struct HardwareDeviceImpl : Base<T> {
+  using Base<T>::Base;
+
+  OrtHardwareDeviceType Type() const { return GetApi().HardwareDevice_Type(this->p_); }
+  uint32_t VendorId() const { return GetApi().HardwareDevice_VendorId(this->p_); }
+  uint32_t DeviceId() const { return GetApi().HardwareDevice_DeviceId(this->p_); }
+  const char* Vendor() const { return GetApi().HardwareDevice_Vendor(this->p_); }
+  ConstKeyValuePairs Metadata() const { return ConstKeyValuePairs(GetApi().HardwareDevice_Metadata(this->p_)); }
+};
+
+}  // namespace detail
+
+/// Lives as long as the environment.
+using ConstHardwareDevice = detail::HardwareDeviceImpl<detail::Unowned<const OrtHardwareDevice>>;
+
+namespace detail {
+
+template <typename T>
+struct EpDeviceImpl : Base<T> {
+  using Base<T>::Base;
+
+  const char* EpName() const { return GetApi().EpDevice_EpName(this->p_); }
+  const char* EpVendor() const { return GetApi().EpDevice_EpVendor(this->p_); }
+  ConstKeyValuePairs EpMetadata() const { return ConstKeyValuePairs(GetApi().EpDevice_EpMetadata(this->p_)); }
+  ConstKeyValuePairs EpOptions() const { return ConstKeyValuePairs(GetApi().EpDevice_EpOptions(this->p_)); }
+  ConstHardwareDevice Device() const { return ConstHardwareDevice(GetApi().EpDevice_Device(this->p_)); }
+  /// Null where the provider declares none.
+  ConstMemoryInfo GetMemoryInfo(OrtDeviceMemoryType type) const { return ConstMemoryInfo(GetApi().EpDevice_MemoryInfo(this->p_, type)); }
+};
+
+}  // namespace detail
+
+/// A provider on a device; lives until the provider's library is unregistered.
+using ConstEpDevice = detail::EpDeviceImpl<detail::Unowned<const OrtEpDevice>>;
+
+}  // namespace Ort

@@ -1,0 +1,122 @@
+#include "options.h"
+#include "values.h"
+
+namespace rh::python {
+
+namespace {
+
+/// Where the data of an initializer lies outside of a model file.
+struct PyExternalInfo {
+  std::string filepath;
+  int64_t file_offset = 0;
+  size_t byte_size = 0;
+};
+
+/// Calls Python in a function that the library calls; an exception becomes the status.
+template <typename F>
+OrtStatus* called_back(F&& body) {
+  try {
+    body();
+    return nullptr;
+  } catch (nb::python_error& error) {
+    const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
+    return Ort::GetApi().CreateStatus(ORT_FAIL, (type + ": " + nb::cast<std::string>(nb::str(error.value()))).c_str());
+  } catch (const std::exception& error) {
+    return Ort::GetApi().CreateStatus(ORT_FAIL, error.what());
+  }
+}
+
+OrtStatus* write_to(void* state, const void* data, size_t bytes) {
+  return called_back([&] { (*static_cast<nb::object*>(state))(nb::bytes(static_cast<const char*>(data), bytes)); });
+}
+
+OrtStatus* write_named(void* state, const char* name, const void* data, size_t bytes) {
+  return called_back([&] { (*static_cast<nb::object*>(state))(name, nb::bytes(static_cast<const char*>(data), bytes)); });
+}
+
+OrtStatus* locate(void* state, const char* name, const OrtValue* value, const OrtExternalInitializerInfo* before,
+                  OrtExternalInitializerInfo** out) {
+  *out = nullptr;
+  return called_back([&] {
+    const Ort::ConstValue tensor(value);
+    const auto info = tensor.GetTensorTypeAndShapeInfo();
+    PyValue borrowed;
+    borrowed.value = tensor_over_memory(const_cast<void*>(tensor.GetTensorRawData()), tensor.GetTensorSizeInBytes(), info.GetShape(),
+                                        info.GetElementType());
+    nb::object given = nb::none();
+    if (before) {
+      const Ort::ConstExternalInitializerInfo location(before);
+      given = nb::cast(PyExternalInfo{location.GetFilePath(), location.GetFileOffset(), location.GetByteSize()});
+    }
+    const nb::object answer = (*static_cast<nb::object*>(state))(name, nb::cast(std::move(borrowed)), given);
+    if (answer.is_none()) return;
+    const auto& place = nb::cast<const PyExternalInfo&>(answer);
+    *out = Ort::ExternalInitializerInfo(place.filepath.c_str(), place.file_offset, place.byte_size).release();
+  });
+}
+
+/// A model to compile and how; each call compiles it to one kind of output.
+class ModelCompiler {
+ public:
+  ModelCompiler(const SessionSettings& settings, nb::object model, bool embed, const std::optional<std::string>& external_file,
+                size_t external_threshold, uint32_t flags, GraphOptimizationLevel level, nb::object locate_function)
+      : model_(std::move(model)), locate_(std::move(locate_function)), options_(environment(), settings.build()) {
+    if (nb::isinstance<nb::bytes>(model_)) {
+      const auto bytes = nb::cast<nb::bytes>(model_);
+      options_.SetInputModelFromBuffer(bytes.data(), bytes.size());
+    } else {
+      options_.SetInputModelPath(nb::cast<std::string>(model_).c_str());
+    }
+    options_.SetEpContextEmbedMode(embed).SetFlags(flags).SetGraphOptimizationLevel(level);
+    if (external_file) options_.SetOutputModelExternalInitializersFile(external_file->c_str(), external_threshold);
+    if (!locate_.is_none()) options_.SetOutputModelGetInitializerLocationFunc(&locate, &locate_);
+  }
+
+  void to_file(const std::string& path) {
+    options_.SetOutputModelPath(path.c_str());
+    run();
+  }
+  nb::bytes to_bytes() {
+    const Ort::AllocatorWithDefaultOptions allocator;
+    void* buffer = nullptr;
+    size_t bytes = 0;
+    options_.SetOutputModelBuffer(allocator, &buffer, &bytes);
+    run();
+    const std::unique_ptr<void, Ort::detail::AllocatedFree> owned(buffer, Ort::detail::AllocatedFree(allocator));
+    return nb::bytes(static_cast<const char*>(buffer), bytes);
+  }
+  void to_stream(nb::object write) {
+    options_.SetOutputModelWriteFunc(&write_to, &write);
+    run();
+  }
+  void set_context_writer(nb::object write) {
+    context_writer_ = std::move(write);
+    options_.SetEpContextDataWriteFunc(context_writer_.is_none() ? nullptr : &write_named, &context_writer_);
+  }
+
+ private:
+  void run() const { Ort::ThrowOnError(Ort::CompileModel(environment(), options_)); }
+
+  nb::object model_, locate_, context_writer_ = nb::none();
+  Ort::ModelCompilationOptions options_;
+};
+
+}  // namespace
+
+void bind_compile(nb::module_& module) {
+  nb::class_<PyExternalInfo>(module, "OrtExternalInitializerInfo")
+      .def(nb::init<std::string, int64_t, size_t>(), nb::arg("filepath"), nb::arg("file_offset"), nb::arg("byte_size"))
+      .def_ro("filepath", &PyExternalInfo::filepath)
+      .def_ro("file_offset", &PyExternalInfo::file_offset)
+      .def_ro("byte_size", &PyExternalInfo::byte_size);
+  nb::class_<ModelCompiler>(module, "ModelCompiler")
+      .def(nb::init<const SessionSettings&, nb::object, bool, const std::optional<std::string>&, size_t, uint32_t, GraphOptimizationLevel,
+                    nb::object>(),
+           nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("compile_to_file", &ModelCompiler::to_file)
+      .def("compile_to_bytes", &ModelCompiler::to_bytes)
+      .def("compile_to_stream", &ModelCompiler::to_stream)
+      .def("set_context_writer", &ModelCompiler::set_context_writer, nb::arg().none());
+}
+
+}  // namespace rh::python
