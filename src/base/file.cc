@@ -45,6 +45,15 @@ InputFile::~InputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+std::optional<std::string> InputFile::real_path() const {
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor_);
+  std::string target(4096, '\0');
+  const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
+  if (length <= 0 || static_cast<size_t>(length) == target.size()) return std::nullopt;
+  target.resize(static_cast<size_t>(length));
+  return target;
+}
+
 void InputFile::read(uint64_t offset, void* to, size_t bytes) const {
   char* position = static_cast<char*>(to);
   while (bytes > 0) {

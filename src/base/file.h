@@ -23,6 +23,8 @@ class InputFile {
 
   const std::string& path() const { return path_; }
   uint64_t size() const { return size_; }  ///< bytes, when it was opened
+  /// Where the opened file lies, links resolved, as the system tells it; nothing where it does not tell.
+  std::optional<std::string> real_path() const;
   /// Exactly `bytes` bytes from `offset` on; Error{fail} where the file ends before.
   void read(uint64_t offset, void* to, size_t bytes) const;
 

@@ -7,6 +7,15 @@
 
 namespace rh::onnx {
 
+namespace {
+
+std::string shortened(std::string_view text) {
+  constexpr size_t kLongest = 300;
+  return text.size() <= kLongest ? std::string(text) : std::string(text.substr(0, kLongest)) + "...";
+}
+
+}  // namespace
+
 ExternalData ExternalData::beside_model(const std::string& model_path) {
   ExternalData data = in_folder(parent_folder(model_path));
   if (const auto resolved = resolve_path(model_path)) {
@@ -36,20 +45,32 @@ std::string ExternalData::resolve(std::string_view location) const {
   for (const std::string& base : folders_) {
     auto path = resolve_path(join_path(base, location));
     if (!path) continue;
-    if (std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) { return is_below(folder, *path); })) return *path;
+    if (is_inside(*path)) return *path;
     outside = std::move(*path);
   }
-  if (!outside.empty()) {
-    fail(ErrorCode::invalid_graph, "the location of external data '{}' leads to '{}', outside the model's folder '{}': refused", location,
-         outside, folders_[0]);
-  }
-  fail(ErrorCode::no_such_file, "the external data file '{}' does not exist in '{}'", location, folders_[0]);
+  if (!outside.empty()) refuse_outside(location, outside);
+  fail(ErrorCode::no_such_file, "the external data file '{}' does not exist in '{}': put it beside the model", shortened(location),
+       folders_[0]);
+}
+
+bool ExternalData::is_inside(const std::string& path) const {
+  return std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) { return is_below(folder, path); });
+}
+
+void ExternalData::refuse_outside(std::string_view location, const std::string& path) const {
+  fail(ErrorCode::invalid_graph, "the location of external data '{}' leads to '{}', outside the model's folder '{}': refused", location,
+       path, folders_[0]);
 }
 
 Tensor ExternalData::read(DType dtype, Shape shape, std::string_view location, uint64_t offset, size_t bytes) {
   if (!open_file_ || open_location_ != location) {
     open_file_ = std::make_unique<InputFile>(resolve(location), InputFile::Links::refuse_last);
     open_location_ = location;
+    // A folder on the way may have become a link since the path was resolved.
+    if (const auto path = open_file_->real_path(); path && !is_inside(*path)) {
+      open_file_.reset();
+      refuse_outside(location, *path);
+    }
   }
   const uint64_t size = open_file_->size();
   if (offset > size || bytes > size - offset) {

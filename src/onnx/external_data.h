@@ -28,6 +28,9 @@ class ExternalData {
   std::string resolve(std::string_view location) const;
 
  private:
+  bool is_inside(const std::string& path) const;
+  [[noreturn]] void refuse_outside(std::string_view location, const std::string& path) const;
+
   std::vector<std::string> folders_;  ///< resolved
   std::string open_location_;
   std::unique_ptr<InputFile> open_file_;  ///< only the last one: some models have a file for each of thousands of tensors

@@ -201,6 +201,12 @@ void GraphReader::read_node(const NodeFields& fields, int32_t index, Scope& scop
     if (!scope.callers.empty() && ++inlined_nodes_ > limits_.inlined_nodes) {
       fail(ErrorCode::invalid_graph, "the model-local functions expand to more than {} nodes", limits_.inlined_nodes);
     }
+    for (size_t i = 0; !scope.callers.empty() && i < fields.attributes.size(); ++i) {
+      inlined_bytes_ += static_cast<int64_t>(fields.attributes[i].message.size());
+      if (inlined_bytes_ > limits_.inlined_bytes) {
+        fail(ErrorCode::invalid_graph, "the model-local functions expand to more than {} bytes of attributes", limits_.inlined_bytes);
+      }
+    }
     Provenance provenance = scope.callers;
     provenance.push_back(std::make_shared<const OriginalNode>(OriginalNode{std::string(fields.name), std::string(fields.op_type), index}));
     const auto function =

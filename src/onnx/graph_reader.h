@@ -75,7 +75,7 @@ class GraphReader {
   const ModelFields& model_;
   TensorReader& tensors_;
   ReadLimits limits_;
-  int64_t inlined_nodes_ = 0;
+  int64_t inlined_nodes_ = 0, inlined_bytes_ = 0;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const FunctionFields*> functions_;
 };
 

@@ -1,5 +1,7 @@
 #include "onnx/reader.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "onnx/graph_reader.h"
 #include "onnx/located.h"
@@ -30,6 +32,14 @@ void check_header(const ModelFields& fields) {
   }
 }
 
+// Functions that call functions grow exponentially: what they expand to is bounded by the size of the file.
+ReadLimits limits_for(size_t bytes, ReadLimits limits) {
+  constexpr int64_t kLeastNodes = 4000, kNodesAByte = 8, kLeastBytes = 16 << 20, kBytesAByte = 16;
+  limits.inlined_nodes = std::min(limits.inlined_nodes, kLeastNodes + kNodesAByte * static_cast<int64_t>(bytes));
+  limits.inlined_bytes = kLeastBytes + kBytesAByte * static_cast<int64_t>(bytes);
+  return limits;
+}
+
 Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& limits) {
   ModelFields fields = ModelFields::parse(bytes);
   check_header(fields);
@@ -44,7 +54,7 @@ Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& lim
   model.description = fields.doc_string;
   model.graph_description = graph.doc_string;
   model.metadata = std::move(fields.metadata);
-  GraphReader(fields, tensors, limits).read_main(graph, *model.graph);
+  GraphReader(fields, tensors, limits_for(bytes.size(), limits)).read_main(graph, *model.graph);
   return model;
 }
 

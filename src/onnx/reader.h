@@ -12,7 +12,8 @@ namespace rh::onnx {
 /// What a file may ask for, beyond what its own size bounds.
 struct ReadLimits {
   int depth = 64;                     ///< subgraphs and function calls inside each other
-  int64_t inlined_nodes = 1'000'000;  ///< nodes that come from model-local functions
+  int64_t inlined_nodes = 1'000'000;  ///< nodes that come from model-local functions; fewer where the model is small
+  int64_t inlined_bytes = 1 << 30;    ///< of their attributes; by the size of the model
 };
 
 struct ReadOptions {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "ops/schema.h"
 
 namespace rh {
@@ -36,11 +37,23 @@ void check_count(const NodeView& node, const char* what, int found, int least, i
   node.fail("the node has {} {}, expected {} to {}", found, what, least, most);
 }
 
+std::string nearest_attribute(std::string_view name, const OpSchema& schema) {
+  if (schema.attributes.empty()) return ", which has none";
+  std::string list;
+  std::vector<std::string_view> names;
+  for (const ops::SchemaAttribute& known : schema.attributes) {
+    names.push_back(known.name);
+    list += (list.empty() ? "" : ", ") + std::string(known.name);
+  }
+  const std::string_view best = nearest(name, names);
+  return ", expected one of: " + list + (best.empty() ? std::string() : "; the nearest is '" + std::string(best) + "'");
+}
+
 void check_attributes(const NodeView& node, const OpSchema& schema, const OpSchema& newest) {
   for (const Attribute& attribute : node.node().attributes) {
     const ops::SchemaAttribute* known = schema.attribute(attribute.name);
     if (!known) known = newest.attribute(attribute.name);
-    if (!known) node.fail("attribute '{}' is not one of this operator", attribute.name);
+    if (!known) node.fail("attribute '{}' is not one of this operator{}", attribute.name, nearest_attribute(attribute.name, schema));
     const AttributeKind kind = kind_of(attribute);
     if (kind != known->kind && kind != AttributeKind::undefined) {
       node.fail("attribute '{}' is {}, expected {}", attribute.name, name_of(kind), name_of(known->kind));
@@ -84,7 +97,7 @@ void check_types(const NodeView& node, const OpSchema& schema, const OpSchema& n
   for (int i = 0; i < node.input_count(); ++i) {
     const Port* port = schema.input(i);
     if (!node.has_input(i)) {
-      if (port && port->option == PortOption::single) node.fail("input {} ({}) is left out, expected a value", i, port->name);
+      if (port && port->option != PortOption::optional) node.fail("input {} ({}) is left out, expected a value", i, port->name);
       continue;
     }
     const ValueType& type = node.input_type(i);
@@ -100,8 +113,11 @@ void check_types(const NodeView& node, const OpSchema& schema, const OpSchema& n
 }  // namespace
 
 void check_node(const NodeView& node) {
+  const auto history = ops::schema_history(node.domain(), node.op_type());
+  if (history.empty()) return;
+  // Operators that were in use before the standard had them (LayerNormalization) are taken at older opsets as their first version.
   const OpSchema* schema = ops::find_schema(node.domain(), node.op_type(), node.opset());
-  if (!schema) return;
+  if (!schema) schema = &history.front();
   check_count(node, "inputs", node.input_count(), schema->min_inputs, schema->max_inputs);
   check_count(node, "outputs", node.output_count(), schema->min_outputs, schema->max_outputs);
   const OpSchema& newest = *ops::find_schema(node.domain(), node.op_type(), ops::latest_opset(node.domain()));

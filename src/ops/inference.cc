@@ -137,15 +137,31 @@ class GraphInference {
     for (NodeId id : graph.topological_order()) {
       try {
         infer(graph, id, contents);
-      } catch (Error& error) {
-        error.add(graph.node(id).where());
-        throw;
+      } catch (const Error& error) {
+        if (!error.where().node.empty() && error.where().node != graph.node(id).where().node) throw;  // of a node of a subgraph
+        Error located(error.code(), error.message() + inputs_of(graph, graph.node(id)), error.where());
+        located.add(graph.node(id).where());
+        throw located;
       }
     }
     return contents;
   }
 
  private:
+  static std::string inputs_of(const Graph& graph, const Node& node) {
+    std::string text = "; inputs:";
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      text += i ? ", " : " ";
+      if (node.inputs[i] == kNoValue) {
+        text += "none";
+      } else {
+        const GraphValue& value = graph.value(node.inputs[i]);
+        text += "'" + value.name + "' " + value.type.to_string();
+      }
+    }
+    return node.inputs.empty() ? std::string("; no inputs") : text + ": correct the node, or export the model again";
+  }
+
   // Types that an earlier inference left keep their symbols: new ones must not be taken for these.
   void skip_symbols_of(const Graph& graph) {
     for (ValueId id = 0; id < graph.value_count(); ++id) skip_symbols_of(graph.value(id).type);

@@ -37,12 +37,7 @@ bool is_weight(const Graph& graph, ValueId id, int depth = 0) {
 
 class Folder {
  public:
-  Folder(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {
-    for (ValueId id = 0; id < graph.value_count(); ++id) {
-      if (const Tensor* tensor = graph.value(id).constant_tensor()) budget_bytes_ += 2 * tensor->bytes();
-    }
-    budget_bytes_ += 64 * context.fold_limit_bytes + context.weight_limit_bytes;
-  }
+  Folder(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
 
   Edit run() {
     if (!context_.evaluator) return rewrite_.take();
@@ -74,10 +69,9 @@ class Folder {
   }
 
   // A change of type to twice the width is let through.
+  size_t most_bytes() const { return std::min(context_.fold_budget_bytes, std::max(context_.fold_limit_bytes, 2 * input_bytes_)); }
   bool fits(ValueId id, size_t bytes) const {
-    if (bytes > budget_bytes_) return false;
-    return bytes <= std::max(context_.fold_limit_bytes, 2 * input_bytes_) ||
-           (bytes <= context_.weight_limit_bytes && is_weight(graph_, id));
+    return bytes <= most_bytes() || (bytes <= std::min(context_.fold_budget_bytes, context_.weight_limit_bytes) && is_weight(graph_, id));
   }
 
   // Before anything is computed: as far as types tell, results are small enough.
@@ -99,7 +93,7 @@ class Folder {
   void fold(const Node& node) {
     std::vector<Value> results;
     try {
-      results = context_.evaluator->evaluate(graph_, node, inputs_);
+      results = context_.evaluator->evaluate(graph_, node, inputs_, context_.fold_budget_bytes);
     } catch (const Error&) {
       return;
     }
@@ -113,8 +107,8 @@ class Folder {
       if (!fits(node.outputs[i], results[i].tensor().bytes())) return;
       bytes += results[i].tensor().bytes();
     }
-    if (bytes > budget_bytes_ || !context_.admit()) return;
-    budget_bytes_ -= bytes;
+    if (bytes > context_.fold_budget_bytes || !context_.admit()) return;
+    context_.fold_budget_bytes -= bytes;
     for (size_t i = 0; i < results.size(); ++i) {
       const ValueId output = node.outputs[i];
       if (!is_used(graph_, output)) continue;
@@ -130,7 +124,6 @@ class Folder {
   std::unordered_map<ValueId, Value> folded_;
   std::vector<Value> inputs_;
   size_t input_bytes_ = 0;
-  size_t budget_bytes_ = 0;  // of all results: nodes that double their input in a row must not fill the memory
 };
 
 }  // namespace

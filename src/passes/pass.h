@@ -16,8 +16,9 @@ class ConstantEvaluator {
  public:
   virtual ~ConstantEvaluator() = default;
   /// Values of the node's outputs, empty where an output is left out; `inputs` go with the node's inputs, empty where one is left out.
-  /// Nothing where the node has no kernel. May throw Error where the kernel refuses: the node then stays, and the run reports it.
-  virtual std::vector<Value> evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs) = 0;
+  /// Nothing where the node has no kernel. May throw Error where the kernel refuses, or asks for an output or working memory of more than
+  /// `max_bytes`: the node then stays, and the run reports it.
+  virtual std::vector<Value> evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs, size_t max_bytes) = 0;
 };
 
 /// What a pass may know and use besides the graph.
@@ -31,6 +32,10 @@ class PassContext {
   /// The same for results that nothing but matrix products and convolutions take as weights: those are held at run time anyway, and packed
   /// once when they are constant.
   size_t weight_limit_bytes = size_t{1} << 30;
+
+  /// What all results of folding may take together, of every pass and round: nodes that double their input in a row must not fill the
+  /// memory.
+  size_t fold_budget_bytes = size_t{1} << 30;
 
   /// Asked once for each place before it is rewritten. False where as many rewrites as the options allow are done: the place must be left
   /// as it is.

@@ -76,7 +76,8 @@ std::shared_ptr<const Binding> BindingCache::bind(std::span<const int64_t> symbo
       const size_t r = static_cast<size_t>(size.elements);
       elements = std::max(at_values[r], at_limits[r]);
     }
-    binding->bytes.push_back(bytes_of_elements(elements, size.bits));
+    const int64_t bytes = bytes_of_elements(elements, size.bits);
+    binding->bytes.push_back(bytes > 0 && static_cast<uint64_t>(bytes) > max_buffer_bytes_ ? -1 : bytes);
   }
   MemoryPlan plan = planner_.place(binding->bytes);
   binding->offsets = std::move(plan.offsets);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -45,6 +46,9 @@ class BindingCache {
   BindingCache(const SizeProgram& program, const std::vector<BufferSize>& sizes, const MemoryPlanner& planner)
       : program_(program), sizes_(sizes), planner_(planner) {}
 
+  /// Larger buffers are left out of bindings made from then on.
+  void set_max_buffer_bytes(size_t bytes) { max_buffer_bytes_ = bytes; }
+
   /// A binding that covers these values: one made before, or a new one.
   std::shared_ptr<const Binding> find(std::span<const int64_t> symbols);
 
@@ -58,6 +62,7 @@ class BindingCache {
   const SizeProgram& program_;
   const std::vector<BufferSize>& sizes_;
   const MemoryPlanner& planner_;
+  size_t max_buffer_bytes_ = std::numeric_limits<size_t>::max();
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Binding>> recent_;  ///< the newest first
   std::vector<int32_t> growths_;                        ///< by symbol

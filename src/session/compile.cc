@@ -104,7 +104,8 @@ PlanOptions plan_options(const SessionOptions& options) {
   const std::string_view text = precision == options.config.end() ? std::string_view() : precision->second;
   return {.plan_memory = options.memory_pattern,
           .kernels = {.strict_precision = text == "strict" || (text.empty() && options.deterministic), .fast_precision = text == "fast"},
-          .cancel = options.cancel_load.get()};
+          .cancel = options.cancel_load.get(),
+          .max_tensor_bytes = max_tensor_bytes(options)};
 }
 
 }  // namespace

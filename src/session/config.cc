@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <optional>
 
 #include "base/error.h"
+#include "base/nearest.h"
+#include "base/system_memory.h"
 #include "session/options.h"
 
 namespace rh {
@@ -23,37 +24,25 @@ const OwnKey kOwnKeys[] = {
     {"roundhouse.unknown_providers", {"error", "skip"}},
     {"roundhouse.max_rewrites", {}},
     {"roundhouse.dump_graphs", {}},
+    {kMaxTensorBytesKey, {}},
 };
 
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row.back();
+std::string with_nearest(std::string_view text, std::span<const std::string_view> candidates) {
+  const std::string_view best = nearest(text, candidates);
+  return best.empty() ? fmt::format("expected one of: {}", fmt::join(candidates, ", "))
+                      : fmt::format("expected one of: {}; the nearest is '{}'", fmt::join(candidates, ", "), best);
 }
 
 void check_own_key(const std::string& key, const std::string& value) {
-  const auto by_distance = [](std::string_view to) {
-    return [to](std::string_view a, std::string_view b) { return edit_distance(a, to) < edit_distance(b, to); };
-  };
   std::vector<std::string_view> keys;
   for (const OwnKey& own : kOwnKeys) {
     keys.push_back(own.key);
     if (own.key != key) continue;
     if (own.values.size() == 0 || std::find(own.values.begin(), own.values.end(), value) != own.values.end()) return;
-    fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected one of: {}; the nearest is '{}'", key, value,
-         fmt::join(own.values, ", "), *std::min_element(own.values.begin(), own.values.end(), by_distance(value)));
+    const std::vector<std::string_view> values(own.values);
+    fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', {}", key, value, with_nearest(value, values));
   }
-  fail(ErrorCode::invalid_argument, "there is no config entry '{}'; the nearest is '{}'", key,
-       *std::min_element(keys.begin(), keys.end(), by_distance(key)));
+  fail(ErrorCode::invalid_argument, "there is no config entry '{}', {}", key, with_nearest(key, keys));
 }
 
 /// Config entries that repeat fields of the options.
@@ -104,6 +93,18 @@ class ConfigReader {
 };
 
 }  // namespace
+
+size_t max_tensor_bytes(const SessionOptions& options) {
+  const auto at = options.config.find(kMaxTensorBytesKey);
+  if (at == options.config.end()) return system_memory_bytes();
+  const std::string& text = at->second;
+  size_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (error != std::errc() || end != text.data() + text.size() || bytes == 0) {
+    fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected a number of bytes, at least 1", at->first, text);
+  }
+  return bytes;
+}
 
 void apply_config(SessionOptions& options) {
   for (const auto& [key, value] : options.config) {

@@ -4,11 +4,11 @@
 
 namespace rh {
 
-std::vector<Value> CpuConstantEvaluator::evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs) {
+std::vector<Value> CpuConstantEvaluator::evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs, size_t max_bytes) {
   bool has_subgraph = false;
   Graph::for_each_subgraph(node, [&](const Graph&) { has_subgraph = true; });
   if (has_subgraph || !cpu::why_unsupported(NodeView(graph, node)).empty()) return {};
-  return cpu::evaluate_node(graph, node, inputs, parallel_);
+  return cpu::evaluate_node(graph, node, inputs, parallel_, max_bytes);
 }
 
 }  // namespace rh

@@ -9,7 +9,7 @@ namespace rh {
 class CpuConstantEvaluator final : public ConstantEvaluator {
  public:
   explicit CpuConstantEvaluator(const Parallel& parallel) : parallel_(parallel) {}
-  std::vector<Value> evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs) override;
+  std::vector<Value> evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs, size_t max_bytes) override;
 
  private:
   Parallel parallel_;

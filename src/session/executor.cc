@@ -4,6 +4,7 @@
 
 #include "partition/copies.h"
 #include "session/observer.h"
+#include "session/options.h"
 #include "session/profiler.h"
 
 namespace rh {
@@ -84,6 +85,9 @@ class StepContext final : public RunContext {
     if (std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; })) {
       fail(ErrorCode::invalid_argument, "output {} would have the shape {}", i, shape.to_string());
     }
+    if (const size_t bytes = bytes_of(dtype, shape.elements()); bytes > frame_.controls().max_tensor_bytes) {
+      fail_too_large(fmt::format("output {} would be {}{}", i, to_string(dtype), shape.to_string()), bytes);
+    }
     const int32_t slot = slot_of(i);
     if (slot == kNoSlot) return unnamed(dtype, shape);
     Value& value = frame_.value(slot);
@@ -125,7 +129,10 @@ class StepContext final : public RunContext {
     copy_elements(source.view(), output(i, source.dtype(), shape));
   }
 
-  void* scratch(size_t bytes) override { return frame_.scratch(bytes); }
+  void* scratch(size_t bytes) override {
+    if (bytes > frame_.controls().max_tensor_bytes) fail_too_large("the node needs working memory", bytes);
+    return frame_.scratch(bytes);
+  }
   bool cancelled() const override { return frame_.controls().cancelled(); }
   Stream* stream() const override { return frame_.stream_of(step_); }
   SubgraphRunner& subgraph(int k) override { return frame_.subplan(step_.first_subplan + k); }
@@ -134,6 +141,11 @@ class StepContext final : public RunContext {
   size_t flat(int i) const { return static_cast<size_t>(step_.first_output + i); }
   int32_t slot_of(int i) const { return frame_.plan().step_outputs[flat(i)]; }
   const OutputAlias& alias_of(int i) const { return frame_.plan().output_aliases[flat(i)]; }
+
+  [[noreturn]] void fail_too_large(const std::string& what, size_t bytes) const {
+    fail(ErrorCode::runtime_exception, "{} of {} bytes, expected at most {}: make it smaller, or raise '{}' of the session", what, bytes,
+         frame_.controls().max_tensor_bytes, kMaxTensorBytesKey);
+  }
 
   void give_output(int32_t slot, Value& value, DType dtype, const Shape& shape) {
     const Slot& target = frame_.plan().slots[static_cast<size_t>(slot)];

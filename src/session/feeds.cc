@@ -51,7 +51,7 @@ bool fits(const ValueType& type, const Value& value) {
         return !type.element().is_tensor() || sequence.element_dtype == DType::undefined ||
                sequence.element_dtype == type.element().tensor().dtype;
       }
-      return fits(type.element(), sequence.elements.front());
+      return std::ranges::all_of(sequence.elements, [&](const Value& element) { return fits(type.element(), element); });
     }
     default: return true;
   }

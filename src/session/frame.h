@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -34,6 +35,7 @@ struct RunControls {
   CopyCounters* copies = nullptr;                     ///< null: not counted
   RunObserver* observer = nullptr;                    ///< null: nobody watches
   int depth = 0;                                      ///< of the graph that runs: 0 is the main graph
+  size_t max_tensor_bytes = std::numeric_limits<size_t>::max();
 
   bool cancelled() const { return terminate && terminate->load(std::memory_order_relaxed); }
 };

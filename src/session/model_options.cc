@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
+
 namespace rh {
 
 namespace {
@@ -22,11 +24,21 @@ void set_dims(Graph& graph, const std::vector<std::pair<std::string, int64_t>>& 
   }
 }
 
+std::string nearest_initializer(const Graph& graph, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    if (!graph.value(id).initializer.empty()) names.push_back(graph.value(id).name);
+  }
+  const std::string_view best = nearest(name, names);
+  return best.empty() ? std::string() : "; the nearest is '" + std::string(best) + "'";
+}
+
 void replace_initializers(Graph& graph, const std::map<std::string, Value>& initializers) {
   for (const auto& [name, value] : initializers) {
     const ValueId id = graph.find_value(name);
     if (id == kNoValue || graph.value(id).initializer.empty()) {
-      fail(ErrorCode::invalid_argument, "initializer '{}' was given, but the model has no initializer of that name", name);
+      fail(ErrorCode::invalid_argument, "initializer '{}' was given, but the model has no initializer of that name{}", name,
+           nearest_initializer(graph, name));
     }
     const ValueType before = graph.value(id).type;
     if (!value.is_tensor() || !before.is_tensor() || value.tensor().dtype() != before.tensor().dtype) {

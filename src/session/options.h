@@ -105,6 +105,11 @@ struct RunOptions {
   bool synchronize = true;                ///< providers are to have done all work when the run ends
 };
 
+/// Bytes that a tensor of a run may take: what a model computes must not ask for more memory than there is.
+inline constexpr const char* kMaxTensorBytesKey = "roundhouse.memory.max_tensor_bytes";
+/// The config entry of that key; without it all of the system's memory. Throws Error{invalid_argument} where it is no number of bytes.
+size_t max_tensor_bytes(const SessionOptions& options);
+
 /// Throws Error{invalid_argument} where a "roundhouse." key or its value is unknown, or a number is malformed; folds the entries that
 /// repeat fields into them.
 void apply_config(SessionOptions& options);

@@ -18,6 +18,7 @@ class PlanBuilder {
   std::unique_ptr<Plan> build() {
     plan_->graph = &graph_;
     plan_->providers.assign(providers_.begin(), providers_.end());
+    plan_->bindings.set_max_buffer_bytes(options_.max_tensor_bytes);
     slot_of_.assign(static_cast<size_t>(graph_.value_count()), kNoSlot);
     order_ = graph_.topological_order();
     make_kernels();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -13,7 +14,8 @@ namespace rh {
 struct PlanOptions {
   bool plan_memory = true;  ///< otherwise every intermediate value is allocated as it comes
   CompileContext kernels;
-  const std::atomic<bool>* cancel = nullptr;  ///< null: never
+  const std::atomic<bool>* cancel = nullptr;                     ///< null: never
+  size_t max_tensor_bytes = std::numeric_limits<size_t>::max();  ///< larger ones are not planned; the run refuses them
 };
 
 /// Makes the kernels, compiles units and lays out slots, lifetimes and sizes. Constants that the kernels have packed for themselves are

@@ -28,6 +28,15 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
+// The failure of a run, with the model's file among the places that it names.
+Status naming_model(const Status& status, const std::string& path) {
+  if (path.empty()) return status;
+  std::string message(status.message());
+  const bool names_places = message.ends_with(']') && message.rfind(" [node ") != std::string::npos;
+  if (names_places) message.pop_back();
+  return Status(status.code(), message + (names_places ? ", model " : " [model ") + path + "]");
+}
+
 }  // namespace
 
 struct Session::Impl {
@@ -41,8 +50,11 @@ struct Session::Impl {
   RunStates states;
   std::atomic<int64_t> runs{0};
   CopyCounters copies;
+  std::string path;  ///< of the model's file; empty where it came as bytes
+  size_t tensor_limit;
 
-  explicit Impl(const SessionOptions& given) : options(with_config_applied(given)), threads(options) {
+  explicit Impl(const SessionOptions& given)
+      : options(with_config_applied(given)), threads(options), tensor_limit(max_tensor_bytes(options)) {
     if (options.profiling) profiler = std::make_unique<Profiler>(options.profile_prefix);
   }
 
@@ -96,7 +108,8 @@ struct Session::Impl {
                          .terminate = run_options.terminate,
                          .profiler = profiler.get(),
                          .copies = &copies,
-                         .observer = run_options.observer.get()};
+                         .observer = run_options.observer.get(),
+                         .max_tensor_bytes = tensor_limit};
     // Who watches sees the values of each step: they must be done then.
     if (compiled.plan->has_devices() && !controls.observer) {
       state.make_streams(compiled.providers);
@@ -124,6 +137,7 @@ std::unique_ptr<Session> Session::create(const std::string& path, const SessionO
   if (!options.dims_by_denotation.empty()) {
     apply_dim_denotations(*model.graph, onnx::read_dim_denotations(MappedFile(InputFile(path)).bytes()), options);
   }
+  impl->path = path;
   try {
     impl->load(std::move(model), milliseconds_since(begin));
   } catch (Error& error) {
@@ -166,9 +180,9 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
     impl_->states.give_back(std::move(state), impl_->options.cpu_arena && (shrink == options.config.end() || shrink->second.empty()));
     impl_->runs.fetch_add(1, std::memory_order_relaxed);
     if (impl_->profiler) impl_->profiler->record_session("model_run", begin);
-    return status;
+    return status.ok() ? status : naming_model(status, impl_->path);
   } catch (...) {
-    return status_of_current_exception();
+    return naming_model(status_of_current_exception(), impl_->path);
   }
 }
 

@@ -37,7 +37,10 @@ int normalize_axis(int64_t axis, int rank, const char* what) {
 
 Shape strides_of(const Shape& shape) {
   Shape strides(shape.size(), 1);
-  for (int i = shape.rank() - 2; i >= 0; --i) strides[i] = strides[i + 1] * shape[i + 1];
+  // Of an empty tensor, whose dimensions have no bound, strides may wrap around: nobody follows them.
+  for (int i = shape.rank() - 2; i >= 0; --i) {
+    strides[i] = static_cast<int64_t>(static_cast<uint64_t>(strides[i + 1]) * static_cast<uint64_t>(shape[i + 1]));
+  }
   return strides;
 }
 

@@ -2,8 +2,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "base/file.h"
 #include "onnx/reader.h"
@@ -140,7 +142,19 @@ TEST(ExternalData, Refused) {
   folder.write("model-evil/w.bin", "evil");
   folder.write("model/w.bin", "good");
   fs::create_directories(folder / "model/folder");
+  folder.write("model/deep/w.bin", "good");
   folder.link("model/out.bin", "../secret");
+  folder.link("model/third.bin", "second.bin");
+  folder.link("model/second.bin", "deep/../first.bin");
+  folder.link("model/first.bin", "../secret");
+  folder.link("model/deep/higher", "../../");
+  folder.link("model/system", "/etc");
+  folder.link("model/zero", "/dev/zero");
+  folder.link("model/self", "/proc/self/environ");
+  folder.link("model/beside", "../model-evil");
+  folder.link("model/left", "right");
+  folder.link("model/right", "left");
+  folder.link("model/gone.bin", "nowhere.bin");
   folder.link("model/chain.bin", "out.bin");
   folder.link("model/up", "..");
   folder.link("model/loop", "loop");
@@ -168,6 +182,46 @@ TEST(ExternalData, Refused) {
       {"loop", {"does not exist"}},
       {"missing.bin", {"missing.bin", "does not exist"}},
       {"*/_ORT_MEM_ADDR_/*", {"does not exist"}},
+      {"/dev/zero", {"relative to the model's folder"}},
+      {"/proc/self/environ", {"relative to the model's folder"}},
+      {"/proc/self/cwd/../../../etc/passwd", {"relative to the model's folder"}},
+      {"//etc/passwd", {"relative to the model's folder"}},
+      {std::string("\0", 1), {"relative to the model's folder"}},
+      {std::string("../secret\0.bin", 14), {"relative to the model's folder"}},
+      {"deep/../../secret", {"outside the model's folder"}},
+      {"./././../secret", {"outside the model's folder"}},
+      {"deep/higher/secret", {"outside the model's folder"}},
+      {"third.bin", {"outside the model's folder"}},
+      {"system/passwd", {"outside the model's folder"}},
+      {"zero", {"outside the model's folder"}},
+      {"self", {"outside the model's folder"}},
+      {"beside/w.bin", {"outside the model's folder"}},
+      {"../../../../../../../../../../etc/passwd", {"outside the model's folder"}},
+      {"deep/", {"folder", "regular file"}},
+      {"./", {"outside the model's folder"}},
+      {"w.bin/", {"does not exist"}},
+      {"w.bin/../w.bin", {"does not exist"}},
+      {"left", {"does not exist"}},
+      {"gone.bin", {"does not exist"}},
+      {"..\\secret", {"does not exist"}},
+      {"file:///etc/passwd", {"does not exist"}},
+      {"http://localhost/w.bin", {"does not exist"}},
+      {"%2e%2e/secret", {"does not exist"}},
+      {"~/w.bin", {"does not exist"}},
+      {"$HOME/w.bin", {"does not exist"}},
+      {"\xc0\xae\xc0\xae/secret", {"does not exist"}},          // ".." in more bytes than UTF-8 allows
+      {"\xef\xbc\x8e\xef\xbc\x8e/secret", {"does not exist"}},  // full-width dots
+      {"\xe2\x80\xae"
+       "nib.w",
+       {"does not exist"}},  // written right to left
+      {std::string(5000, 'a'), {"does not exist", "aaa..."}},
+      {std::string(3000, '/') + "secret", {"relative to the model's folder"}},
+      {[] {
+         std::string path;
+         for (int i = 0; i < 300; ++i) path += "deep/../";
+         return path + "../secret";
+       }(),
+       {"outside the model's folder"}},
   };
   for (const Row& row : rows) {
     const std::string path = folder.write("model/m.onnx", small_model(row.location));
@@ -181,6 +235,43 @@ TEST(ExternalData, Refused) {
       EXPECT_EQ(error.where().tensor, "w");
     }
   }
+}
+
+TEST(ExternalData, FolderSwappedForALinkWhileItIsRead) {
+  Folder folder;
+  folder.write("evil/w.bin", "evil");
+  folder.write("model/good/w.bin", "good");
+  folder.link("model/link", "../evil");
+  const std::string path = folder.write("model/m.onnx", small_model("data/w.bin"));
+  std::atomic<bool> done{false};
+  std::thread swapper([&] {
+    const std::string data = folder / "model/data", next = folder / "model/next";
+    for (bool evil = false; !done; evil = !evil) {
+      fs::create_symlink(evil ? "link" : "good", next);
+      fs::rename(next, data);
+    }
+  });
+  int good = 0;
+  for (int i = 0; i < 500; ++i) {
+    try {
+      EXPECT_EQ(text_of(weights_of(read_model(path))), "good");
+      ++good;
+    } catch (const Error&) {
+    }
+  }
+  done = true;
+  swapper.join();
+  fs::remove(folder / "model/data");
+  fs::create_symlink("good", folder / "model/data");
+  EXPECT_EQ(text_of(weights_of(read_model(path))), "good") << good << " of 500 were read";
+}
+
+TEST(ExternalData, OverlappingAndUnalignedRangesAreRead) {
+  Folder folder;
+  folder.write("w.bin", "abcdefgh");
+  Message first = external_tensor(DType::uint8, 4, "w.bin", "0", "4"), second = external_tensor(DType::uint16, 2, "w.bin", "1", "4");
+  EXPECT_EQ(text_of(weights_of(read_model(folder.write("a.onnx", model_with(first))))), "abcd");
+  EXPECT_EQ(text_of(weights_of(read_model(folder.write("b.onnx", model_with(second))))), "bcde");
 }
 
 TEST(ExternalData, NumbersThatDoNotFit) {
@@ -199,6 +290,13 @@ TEST(ExternalData, NumbersThatDoNotFit) {
       {DType::uint8, 4, "-1", "", "'offset'"},
       {DType::uint8, 4, "0x2", "", "'offset'"},
       {DType::uint8, 4, "0", "5", "length 5, expected 4"},
+      {DType::uint8, 4, "0", "-4", "'length'"},
+      {DType::uint8, 4, "0", "18446744073709551616", "'length'"},
+      {DType::uint8, 4, "0", "18446744073709551615", "expected 4"},
+      {DType::uint8, 4, " 0", "", "'offset'"},
+      {DType::uint8, 4, "1e3", "", "'offset'"},
+      {DType::uint8, 4, "9223372036854775807", "", "from offset 9223372036854775807"},
+      {DType::uint8, 4, "8", "", "from offset 8"},
       {DType::uint8, int64_t{1} << 50, "", "", "has 8 bytes"},
       {DType::string, 1, "", "", "strings"},
   };

@@ -36,7 +36,9 @@ Input strings(Shape shape, std::vector<std::string> texts) {
   return {.shape = std::move(shape), .fill = Input::Fill::strings, .strings = std::move(texts), .dtype = DType::string};
 }
 Input ints(std::vector<int64_t> numbers) {
-  return values({static_cast<int64_t>(numbers.size())}, std::vector<double>(numbers.begin(), numbers.end())).as(DType::int64);
+  Input input = values({static_cast<int64_t>(numbers.size())}, std::vector<double>(numbers.begin(), numbers.end())).as(DType::int64);
+  input.integers = std::move(numbers);
+  return input;
 }
 Input absent() { return {.fill = Input::Fill::absent}; }
 
@@ -87,6 +89,7 @@ Tensor make_tensor(const Input& input, DType dtype, std::mt19937& random) {
   std::normal_distribution<double> normal_distribution;
   std::uniform_real_distribution<double> uniform_distribution(input.low, input.high);
   const bool whole = is_integer(dtype) || dtype == DType::boolean;
+  if (dtype == DType::int64 && !input.integers.empty()) return Tensor::from<int64_t>(input.shape, input.integers);
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     double value = 0;
     if (input.fill == Input::Fill::values) {

@@ -17,6 +17,7 @@ struct Input {
   double low = 0, high = 1;
   std::vector<double> values;
   std::vector<std::string> strings;
+  std::vector<int64_t> integers = {};  ///< in place of values, where they may not fit a double
   DType dtype = DType::undefined;
   bool is_constant = false;
 

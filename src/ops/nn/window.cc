@@ -25,12 +25,13 @@ Window Window::read(const NodeView& node) {
 }
 
 void Window::complete(const NodeView& node, int spatial_rank) {
+  constexpr int64_t kMost = (int64_t{1} << 31) - 1;
   const auto check = [&](const char* name, std::vector<int64_t>& list, size_t length, int64_t otherwise, int64_t least) {
     if (list.empty()) list.assign(length, otherwise);
     if (list.size() != length)
       node.fail("{} has {} values, expected {} for {} spatial dimensions", name, list.size(), length, spatial_rank);
     for (int64_t value : list) {
-      if (value < least || value > (int64_t{1} << 40)) node.fail("{} has the value {}, expected at least {}", name, value, least);
+      if (value < least || value > kMost) node.fail("{} has the value {}, expected one in [{}, {}]", name, value, least, kMost);
     }
   };
   const size_t n = static_cast<size_t>(spatial_rank);
@@ -38,7 +39,7 @@ void Window::complete(const NodeView& node, int spatial_rank) {
   check("strides", strides, n, 1, 1);
   check("dilations", dilations, n, 1, 1);
   if (auto_pad != AutoPad::notset) pads.assign(2 * n, 0);
-  check("pads", pads, 2 * n, 0, -(int64_t{1} << 40));
+  check("pads", pads, 2 * n, 0, -kMost);
 }
 
 bool Window::is_complete(size_t n) const {

@@ -77,6 +77,10 @@ Rnn Rnn::read(const NodeView& node) {
 
 void infer(const Rnn& op, InferenceContext& context) {
   const TensorType &x = context.input_tensor(0), &r = context.input_tensor(2);
+  for (int i = 1; i <= 2; ++i) {
+    const TensorType& weights = context.input_tensor(i);
+    if (weights.has_rank() && weights.rank() != 3) context.node().fail("input {} has rank {}, expected 3", i, weights.rank());
+  }
   const Dim directions(op.directions());
   Dim hidden = op.hidden_size > 0 ? Dim(op.hidden_size) : r.has_rank() && r.rank() == 3 ? (*r.dims)[2] : Dim();
   Dim sequence, batch;

@@ -70,7 +70,16 @@ Constant Constant::read(const NodeView& node) {
       "value_strings");
 }
 
-Tensor Constant::dense() const { return sparse ? make_dense(*sparse) : value; }
+Tensor Constant::dense() const {
+  if (!sparse) return value;
+  constexpr size_t kLeastBytes = 64 << 10, kGrowth = 1024;
+  const size_t bytes = bytes_of(sparse->dtype, sparse->dense_shape.elements());
+  if (bytes > kLeastBytes && bytes / kGrowth > sparse->values.bytes()) {
+    fail(ErrorCode::not_implemented, "the sparse constant {}{} has {} values, expected at least one in {} elements",
+         to_string(sparse->dtype), sparse->dense_shape.to_string(), sparse->values.elements(), kGrowth);
+  }
+  return make_dense(*sparse);
+}
 
 void infer(const Constant& op, InferenceContext& context) {
   const ::rh::Shape& shape = op.shape();

@@ -25,7 +25,7 @@ void infer(const Tile& op, InferenceContext& context) {
     y[k] = y[k] * count;
   }
   const auto contents = context.input_contents(0);
-  if (contents && y.size() == 1 && (*repeats)[0].is_constant() && y[0].is_constant() && y[0].value() <= 64) {
+  if (contents && !contents->empty() && y.size() == 1 && (*repeats)[0].is_constant() && y[0].is_constant() && y[0].value() <= 64) {
     SymbolicShape all;
     for (int64_t i = 0; i < (*repeats)[0].value(); ++i) all.insert(all.end(), contents->begin(), contents->end());
     context.set_output_contents(0, std::move(all));

@@ -96,7 +96,10 @@ void infer(const Resize& op, InferenceContext& context) {
     for (size_t i = 0; i < axes.size(); ++i) {
       const size_t axis = static_cast<size_t>(axes[i]);
       const Dim& in = (*x.dims)[axis];
+      if (!(scales[i] > 0 && scales[i] < 4e9f)) context.node().fail("scale {} is {}, expected a positive number below 4e9", i, scales[i]);
       if (in.is_constant()) {
+        if (static_cast<float>(in.value()) * scales[i] > 4e9f)
+          context.node().fail("axis {} of {} scaled by {} is too large", axis, to_string(*x.dims), scales[i]);
         dims[axis] = Dim(static_cast<int64_t>(std::floor(static_cast<float>(in.value()) * scales[i])));
       } else if (scales[i] == std::floor(scales[i])) {
         dims[axis] = in * Dim(static_cast<int64_t>(scales[i]));

@@ -42,6 +42,7 @@ std::optional<InlineVector<int64_t, 8>> ints_of(const ops::IntsOperand& operand,
 }
 
 int64_t checked_index(int64_t index, int64_t size, const char* what) {
+  if (size == 0) fail(ErrorCode::invalid_argument, "{} is {}, but there are no elements to choose from", what, index);
   if (index < -size || index >= size) {
     fail(ErrorCode::invalid_argument, "{} is {}, expected a value in [{}, {}]", what, index, -size, size - 1);
   }

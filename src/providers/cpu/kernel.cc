@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "base/nearest.h"
 #include "providers/provider.h"
 
 namespace rh::cpu {
@@ -35,23 +36,41 @@ DType leading_dtype(const NodeView& node) {
   return type.is_tensor() ? type.tensor().dtype : DType::undefined;
 }
 
+std::string nearest_operator(const NodeView& node) {
+  std::vector<std::string_view> names;
+  for (const OpEntry& op : all_ops()) {
+    if (op.domain == node.domain()) names.push_back(op.op_type);
+  }
+  const std::string_view best = nearest(node.op_type(), names);
+  return best.empty() ? std::string() : fmt::format("; the nearest is {}", best);
+}
+
 /// A run of one node by itself: every output in memory of its own.
 class SingleNodeContext final : public RunContext {
  public:
   using RunContext::RunContext;
 
   MutableView output(int i, DType dtype, const Shape& shape) override {
+    check_size(bytes_of(dtype, shape.elements()));
     outputs[i] = Tensor(dtype, shape);
     return outputs[i].tensor().mutable_view();
   }
   void set_output(int i, Value value) override { outputs[i] = std::move(value); }
   void output_view(int i, int from, const Shape& shape) override { outputs[i] = input_tensor(from).clone().reshaped(shape); }
-  void* scratch(size_t bytes) override { return scratch_.emplace_back(DType::uint8, Shape{static_cast<int64_t>(bytes)}).raw(); }
+  void* scratch(size_t bytes) override {
+    check_size(bytes);
+    return scratch_.emplace_back(DType::uint8, Shape{static_cast<int64_t>(bytes)}).raw();
+  }
   SubgraphRunner& subgraph(int) override { fail(ErrorCode::not_implemented, "a node with subgraphs cannot be evaluated by itself"); }
 
   std::vector<Value> outputs;
+  size_t max_bytes = std::numeric_limits<size_t>::max();
 
  private:
+  void check_size(size_t bytes) const {
+    if (bytes > max_bytes) fail(ErrorCode::runtime_exception, "{} bytes are asked for, expected at most {}", bytes, max_bytes);
+  }
+
   std::deque<Tensor> scratch_;
 };
 
@@ -67,7 +86,7 @@ const KernelEntry* find_kernel(std::string_view attributes) {
 std::string why_unsupported(const NodeView& node, RefusalCode* code) {
   if (code) *code = RefusalCode::op;
   const OpEntry* op = find_op(node.domain(), node.op_type());
-  if (!op) return fmt::format("operator {} is not known", node.node().op_text());
+  if (!op) return fmt::format("operator {} is not known{}", node.node().op_text(), nearest_operator(node));
   const KernelEntry* kernel = find_kernel(op->attributes);
   if (!kernel) return fmt::format("the CPU has no kernel for {}", node.node().op_text());
   const DType dtype = leading_dtype(node);
@@ -91,7 +110,8 @@ std::unique_ptr<Kernel> make_kernel(const KernelInfo& info) {
   }
 }
 
-std::vector<Value> evaluate_node(const Graph& graph, const Node& node, std::span<const Value> inputs, const Parallel& parallel) {
+std::vector<Value> evaluate_node(const Graph& graph, const Node& node, std::span<const Value> inputs, const Parallel& parallel,
+                                 size_t max_bytes) {
   const NodeView view(graph, node);
   const std::unique_ptr<Kernel> kernel = make_kernel(KernelInfo(view));
   std::vector<const Value*> pointers;
@@ -104,6 +124,7 @@ std::vector<Value> evaluate_node(const Graph& graph, const Node& node, std::span
     dtypes.push_back(type.is_tensor() ? type.tensor().dtype : DType::undefined);
   }
   SingleNodeContext context(pointers, dtypes, std::span<const bool>(wanted.get(), node.outputs.size()), parallel);
+  context.max_bytes = max_bytes;
   context.outputs.resize(node.outputs.size());
   Status status = kernel->run(context);
   if (!status.ok()) throw Error(status.code(), std::string(status.message()), node.where());

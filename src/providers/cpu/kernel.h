@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -63,8 +64,10 @@ std::string why_unsupported(const NodeView& node, RefusalCode* code = nullptr);
 /// The kernel for a node; throws Error{not_implemented} with why_unsupported.
 std::unique_ptr<Kernel> make_kernel(const KernelInfo& info);
 
-/// Runs one node by itself on host values: constant folding and tests. Throws Error.
-std::vector<Value> evaluate_node(const Graph& graph, const Node& node, std::span<const Value> inputs, const Parallel& parallel = {});
+/// Runs one node by itself on host values: constant folding and tests. Throws Error, also where an output or a piece of working memory
+/// would have more than `max_bytes`.
+std::vector<Value> evaluate_node(const Graph& graph, const Node& node, std::span<const Value> inputs, const Parallel& parallel = {},
+                                 size_t max_bytes = std::numeric_limits<size_t>::max());
 
 }  // namespace rh::cpu
 

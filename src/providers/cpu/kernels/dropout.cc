@@ -22,6 +22,11 @@ class DropoutKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
+    for (int i = 1; i <= 2 && op_.inputs; ++i) {
+      if (!context.has_input(i) || context.input(i).elements() == 1) continue;
+      return error_status(ErrorCode::invalid_argument, "Dropout: input {} has shape {}, expected one element", i,
+                          context.input(i).shape().to_string());
+    }
     const double ratio = op_.inputs && context.has_input(1) ? element_as_double(context.input(1), 0) : static_cast<double>(op_.ratio);
     const bool training = op_.inputs && context.has_input(2) && context.input(2).data<bool>()[0];
     if (training && !(ratio >= 0 && ratio < 1))

@@ -35,12 +35,16 @@ class LayerNormalizationKernel final : public Kernel {
     for (int i = axis; i < x.rank(); ++i) statistics[i] = 1;
     float* means = context.has_output(1) ? statistic(context, 1, statistics) : nullptr;
     float* deviations = context.has_output(2) ? statistic(context, 2, statistics) : nullptr;
-    const MutableView y = context.output(0, x.shape());
+    const MutableView result = context.output(0, x.shape());
     if (x.elements() == 0) return {};
+    // RMSNormalization gives the type of its scale, which may be another than the data's.
+    const bool same = result.dtype() == x.dtype();
+    const MutableView y = same ? result : MutableView(x.dtype(), x.shape(), context.scratch(x.bytes()));
     if (is_float_or_half(x.dtype()))
       run_float(context, x, y, rows, length, normalized, means, deviations);
     else
       run_double(context, x.data<double>(), y.data<double>(), rows, length, normalized, means, deviations);
+    if (!same) convert(context.parallel(), y, result);
     return {};
   }
 

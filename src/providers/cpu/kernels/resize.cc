@@ -28,7 +28,7 @@ struct Weights {
   std::vector<bool> outside;  ///< outputs that take the extrapolation value
 };
 
-float source_coordinate(const Resize& op, const AxisPlan& p, int64_t i) {
+float unbounded_coordinate(const Resize& op, const AxisPlan& p, int64_t i) {
   using C = Resize::Coordinates;
   const float x = static_cast<float>(i), out = static_cast<float>(p.output), in = static_cast<float>(p.input);
   switch (op.coordinates) {
@@ -46,6 +46,13 @@ float source_coordinate(const Resize& op, const AxisPlan& p, int64_t i) {
                           : 0.5f * (p.roi_begin + p.roi_end) * (in - 1);
   }
   return x;
+}
+
+// Near enough to the data that whole numbers of it fit into int64; what is not a number lies before the data.
+float source_coordinate(const Resize& op, const AxisPlan& p, int64_t i) {
+  constexpr float kFar = 1e18f;
+  const float x = unbounded_coordinate(op, p, i);
+  return x > -kFar ? std::min(x, kFar) : -kFar;
 }
 
 int64_t nearest_index(Resize::Nearest mode, float x) {
@@ -69,12 +76,20 @@ float filter(const Resize& op, float x) {
   return op.mode == Resize::Mode::cubic ? cubic(x, op.cubic_coefficient) : std::max(0.0f, 1 - std::fabs(x));
 }
 
+// Antialiasing stretches the filter when shrinking, so that every input counts.
+float filter_stretch(const Resize& op, const AxisPlan& p) {
+  return op.antialias && p.scale < 1 && op.mode != Resize::Mode::nearest ? 1 / p.scale : 1.0f;
+}
+
+// How far a filter reaches to either side.
+float filter_support(const Resize& op, const AxisPlan& p) {
+  return op.mode == Resize::Mode::nearest ? 0 : (op.mode == Resize::Mode::cubic ? 2.0f : 1.0f) * filter_stretch(op, p);
+}
+
 Weights axis_weights(const Resize& op, const AxisPlan& p) {
   Weights w;
   const bool crop = op.coordinates == Resize::Coordinates::tf_crop_and_resize;
-  // Antialiasing stretches the filter when shrinking, so that every input counts.
-  const float stretch = op.antialias && p.scale < 1 && op.mode != Resize::Mode::nearest ? 1 / p.scale : 1.0f;
-  const float support = op.mode == Resize::Mode::nearest ? 0 : (op.mode == Resize::Mode::cubic ? 2.0f : 1.0f) * stretch;
+  const float stretch = filter_stretch(op, p), support = filter_support(op, p);
   w.taps = op.mode == Resize::Mode::nearest ? 1 : 2 * static_cast<int64_t>(std::ceil(support));
   w.index.assign(static_cast<size_t>(p.output * w.taps), 0);
   w.weight.assign(static_cast<size_t>(p.output * w.taps), 0);
@@ -236,20 +251,36 @@ class ResizeKernel final : public Kernel {
         p.roi_end = static_cast<float>(roi[count + i]);
       }
       if (!sizes.empty()) {
+        RH_RETURN_IF_ERROR(check_size(sizes[i], p.axis));
         p.output = static_cast<int64_t>(sizes[i]);
         p.scale = static_cast<float>(p.output) / static_cast<float>(std::max<int64_t>(p.input, 1));
       } else {
         p.scale = static_cast<float>(scales[i]);
         if (!(p.scale > 0))
           return error_status(ErrorCode::invalid_argument, "Resize: scale {} is {}, expected a positive number", i, scales[i]);
-        p.output = static_cast<int64_t>(std::floor(static_cast<float>(p.input) * p.scale * (crop ? p.roi_end - p.roi_begin : 1.0f)));
+        const float size = std::floor(static_cast<float>(p.input) * p.scale * (crop ? p.roi_end - p.roi_begin : 1.0f));
+        RH_RETURN_IF_ERROR(check_size(static_cast<double>(size), p.axis));
+        p.output = static_cast<int64_t>(size);
       }
-      if (p.output < 0 || p.output > (int64_t{1} << 32))
-        return error_status(ErrorCode::invalid_argument, "Resize: size {} of axis {} is out of range", p.output, p.axis);
+      if (p.output > 0 && p.input == 0) {
+        return error_status(ErrorCode::invalid_argument, "Resize: axis {} of input {} has no elements, expected some to make {} of", p.axis,
+                            context.input(0).shape().to_string(), p.output);
+      }
+      constexpr double kMostTaps = 1e9;
+      if (2.0 * std::ceil(static_cast<double>(filter_support(op_, p))) * static_cast<double>(p.output) > kMostTaps) {
+        return error_status(ErrorCode::invalid_argument, "Resize: scale {} of axis {} is too small for a filter of its reach", p.scale,
+                            p.axis);
+      }
       shape[p.axis] = p.output;
       plans.push_back(p);
     }
     return {};
+  }
+
+  static Status check_size(double size, int axis) {
+    constexpr double kMost = 4294967296.0;
+    if (size >= 0 && size <= kMost) return {};
+    return error_status(ErrorCode::invalid_argument, "Resize: axis {} would have size {}, expected one in [0, {}]", axis, size, kMost);
   }
 
   // Sizes by the aspect-ratio policy: one scale for all axes.

@@ -220,9 +220,15 @@ class RnnKernel final : public Kernel {
     d.batch = x.shape()[op_.batch_first ? 0 : 1];
     d.input = x.shape()[2];
     d.hidden = r.shape()[2];
+    if (d.hidden > INT32_MAX) return error_status(ErrorCode::invalid_argument, "R has shape {}, which is too large", r.shape().to_string());
     const int64_t directions = op_.directions(), width = op_.gates() * d.hidden, states = directions * d.batch * d.hidden;
-    RH_RETURN_IF_ERROR(expect(context, 1, directions * width * d.input));
-    RH_RETURN_IF_ERROR(expect(context, 2, directions * width * d.hidden));
+    for (const auto& [input, columns] : {std::pair(1, d.input), std::pair(2, d.hidden)}) {
+      const Shape &found = context.input(input).shape(), expected{directions, width, columns};
+      if (!(found == expected)) {
+        return error_status(ErrorCode::invalid_argument, "input {} has shape {}, expected {}", input, found.to_string(),
+                            expected.to_string());
+      }
+    }
     RH_RETURN_IF_ERROR(expect(context, 3, directions * 2 * width));
     RH_RETURN_IF_ERROR(expect(context, 4, d.batch));
     RH_RETURN_IF_ERROR(expect(context, 5, states));
