@@ -17,7 +17,7 @@ from runtime import Runtime, run_case
 IMPORT_SECONDS = 120
 
 
-def serve(connection, log, cases, module, threads):
+def serve(connection, log, cases, module, threads, run):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -31,17 +31,17 @@ def serve(connection, log, cases, module, threads):
     connection.send(("ready", None))
     while (index := connection.recv()) is not None:
         os.ftruncate(log, 0)
-        connection.send((index, run_case(runtime, cases[index])))
+        connection.send((index, run(runtime, cases[index])))
     sys.stdout.flush()
     os._exit(0)
 
 
 class Worker:
-    def __init__(self, context, cases, module, threads, seconds):
+    def __init__(self, context, cases, module, threads, seconds, run):
         self.seconds = seconds
         self.log = tempfile.TemporaryFile(mode="w+b", buffering=0)
         self.connection, child = context.Pipe()
-        self.process = context.Process(target=serve, args=(child, self.log.fileno(), cases, module, threads), daemon=True)
+        self.process = context.Process(target=serve, args=(child, self.log.fileno(), cases, module, threads, run), daemon=True)
         self.process.start()
         child.close()
         self.case, self.served, self.idle = None, 0, False
@@ -69,11 +69,11 @@ class Worker:
 
 
 class Pool:
-    """A case whose worker died is tried once more; the second verdict counts."""
+    """`run` makes a verdict of a runtime and a case. A case whose worker died is tried once more; the second verdict counts."""
 
-    def __init__(self, cases, module, threads, jobs, seconds):
+    def __init__(self, cases, module, threads, jobs, seconds, run=run_case):
         self.cases = cases
-        self.start = lambda: Worker(multiprocessing.get_context("fork"), cases, module, threads, seconds)
+        self.start = lambda: Worker(multiprocessing.get_context("fork"), cases, module, threads, seconds, run)
         self.module, self.jobs = module, jobs
         self.todo = collections.deque(range(len(cases)))
         self.retried, self.results, self.workers = set(), {}, []

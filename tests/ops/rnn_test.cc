@@ -35,7 +35,7 @@ const std::vector<OpCase> kLstm = {
      {attr("hidden_size", 6)},
      {normal({5, 3, 4}), normal({1, 20, 4}), normal({1, 24, 6})},
      "weights do not fit",
-     {"input 1", "expected 96"}},
+     {"input 1", "expected [1, 24, 4]"}},
     {14,
      {attr("hidden_size", 6), attr("direction", "sideways")},
      {normal({5, 3, 4}), normal({1, 24, 4}), normal({1, 24, 6})},

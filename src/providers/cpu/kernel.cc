@@ -126,8 +126,13 @@ std::vector<Value> evaluate_node(const Graph& graph, const Node& node, std::span
   SingleNodeContext context(pointers, dtypes, std::span<const bool>(wanted.get(), node.outputs.size()), parallel);
   context.max_bytes = max_bytes;
   context.outputs.resize(node.outputs.size());
-  Status status = kernel->run(context);
-  if (!status.ok()) throw Error(status.code(), std::string(status.message()), node.where());
+  try {
+    Status status = kernel->run(context);
+    if (!status.ok()) throw Error(status.code(), std::string(status.message()));
+  } catch (Error& error) {
+    error.add(node.where());
+    throw;
+  }
   return std::move(context.outputs);
 }
 

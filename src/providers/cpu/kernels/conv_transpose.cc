@@ -20,6 +20,7 @@ class ConvTransposeKernel final : public Kernel {
     if (!weights || !Types::set.contains(weights->dtype()) || !bias_known || weights->shape().rank() < 3 || weights->shape().rank() > 5)
       return;
     if (weights->elements() == 0 || weights->shape()[0] % op_.group != 0) return;  // run() says what is wrong
+    if (!has_few_phases(op_.window.strides)) return;
     if (bias && (bias->elements() != weights->shape()[1] * op_.group || bias->dtype() != weights->dtype())) return;
     weights_shape_ = weights->shape();
     dispatch_or_throw<Types>(weights->dtype(), "ConvTranspose", [&]<typename T>() {
@@ -57,11 +58,25 @@ class ConvTransposeKernel final : public Kernel {
         conv.run(geometry, x.shape()[0], x.data<T>(), y.data<T>(), context.parallel());
       };
       if (is_packed()) return run(std::get<compute::TransposedConvolution<T>>(packed_));
+      if (!has_few_phases(op.window.strides)) {
+        const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
+        return compute::conv_transpose_reference({x.shape()[1], filters, op_.group}, geometry, x.shape()[0], x.data<T>(),
+                                                 context.input(1).data<T>(), bias, y.data<T>(), context.parallel());
+      }
       run(pack<T>(context.input(1), context.has_input(2) ? context.input(2).data<T>() : nullptr));
     });
   }
 
  private:
+  // A packed convolution has a product for each phase, and as many phases as the strides multiply to.
+  static bool has_few_phases(const std::vector<int64_t>& strides) {
+    int64_t phases = 1;
+    for (int64_t stride : strides) {
+      if (__builtin_mul_overflow(phases, stride, &phases) || phases > 4096) return false;
+    }
+    return true;
+  }
+
   bool is_packed() const { return !std::holds_alternative<std::monostate>(packed_); }
 
   template <typename T>
