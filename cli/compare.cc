@@ -190,6 +190,8 @@ struct Compare {
     Ort::Session session = tested.open(model);
     NodeProgress progress("comparing", session);
     Occurrences occurrences;
+    std::map<std::string, nlohmann::json> errors;  // by value: its latest
+    bool found = false;
     Runner(session, inputs).run_watched([&](const RhNodeRun& node) {
       progress.step();
       for (size_t i = 0; i < node.output_count; ++i) {
@@ -200,6 +202,14 @@ struct Compare {
         const auto reference = log.find(name);
         if (reference == log.end() || reference->second.tensor.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) continue;
         rows.push_back(row(node, name, reference->second, actual, tested));
+        nlohmann::json& made = rows.back();
+        errors[node.output_names[i]] = {{"value", name}, {"relative", made["relative"]}, {"max_abs", made["max_abs"]}};
+        if (found || !made["exceeds"].get<bool>()) continue;
+        found = true;
+        made["inputs"] = nlohmann::json::array();
+        for (size_t k = 0; k < node.input_count; ++k) {
+          if (const auto error = errors.find(node.input_names[k]); error != errors.end()) made["inputs"].push_back(error->second);
+        }
       }
     });
     return rows;
@@ -239,6 +249,10 @@ struct Compare {
       std::printf("  its shape  %s in the reference\n", shape_text(r["reference"]["shape"]).c_str());
     std::printf("  error      %s of the largest magnitude, at most %s, cosine %s\n", number_text(r["relative"]).c_str(),
                 number_text(r["max_abs"]).c_str(), number_text(r["cosine"], 8).c_str());
+    for (const auto& input : r["inputs"]) {
+      std::printf("  input      %s is off by %s of its largest magnitude, at most %s\n", input["value"].get<std::string>().c_str(),
+                  number_text(input["relative"]).c_str(), number_text(input["max_abs"]).c_str());
+    }
     if (r["not_finite"] != 0) std::printf("  not finite %s elements in one alone\n", r["not_finite"].dump().c_str());
     if (r.contains("worst")) {
       std::printf("  worst at   %s: reference %s, tested %s\n", shape_text(r["worst"]["index"]).c_str(),

@@ -1,6 +1,7 @@
 #include "model_options.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <random>
 #include <stdexcept>
@@ -22,11 +23,18 @@ void fill(Ort::Value& value, std::mt19937& random, Distribution distribution) {
   for (size_t i = 0; i < count; ++i) data[i] = static_cast<T>(distribution(random));
 }
 
-// Floats are standard normal; integers 0 or 1, which every mask, index and token id allows.
+// Whether an input says which elements count: nothing would be left where all are 0.
+bool is_mask(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name.find("mask") != std::string::npos;
+}
+
+// Floats are standard normal; integers are 0 or 1, which token ids allow, masks all 1, and 0 where the last dimension is 1, since they may
+// be positions in it.
 Ort::Value generate(const std::string& name, ONNXTensorElementDataType type, const std::vector<int64_t>& shape, std::mt19937& random) {
   Ort::Value value = make_tensor(type, shape);
   std::normal_distribution<float> normal;
-  std::uniform_int_distribution<int> bit(0, 1);
+  std::uniform_int_distribution<int> bit(is_mask(name) ? 1 : 0, is_mask(name) || shape.empty() || shape.back() > 1 ? 1 : 0);
   const size_t count = value.GetTensorTypeAndShapeInfo().GetElementCount();
   switch (type) {
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT: fill<float>(value, random, normal); break;

@@ -77,6 +77,18 @@ def test_run_generates_inputs_of_the_sizes_asked_for(here):
     assert answer("run", "add.onnx", "-d", "N=4", "--seed", "2", cwd=here)["outputs"] != first["outputs"]
 
 
+def test_run_generates_integers_that_models_take(here):
+    """Positions lie in their dimension, and a mask leaves something to attend to."""
+    nodes = [helper.make_node("Gather", ["table", "position_ids"], ["rows"]), helper.make_node("Mul", ["rows", "attention_mask"], ["y"])]
+    value = helper.make_tensor_value_info
+    inputs = [value(name, TensorProto.INT64, ["S"]) for name in ("table", "position_ids", "attention_mask")]
+    write_model(here / "ids.onnx", nodes, inputs, [value("y", TensorProto.INT64, ["S"])])
+    for size in (1, 2, 9):
+        report = answer("run", "ids.onnx", "-d", f"S={size}", cwd=here)
+        assert report["inputs"]["attention_mask"]["min"] == 1
+        assert report["inputs"]["position_ids"]["max"] <= min(1, size - 1)
+
+
 def test_run_prints_text(here):
     done = roundhouse("run", "add.onnx", "-i", "stored.npz", cwd=here)
     assert done.stdout.startswith("sum: float[2, 3]  min 10  max 35  mean 22.5  {10 21 32 13 24 35}\n")

@@ -96,6 +96,7 @@ def test_names_the_node_with_the_fault(name, fault, network, tmp_path):
     report = answer("compare", network, tmp_path / "faulty.onnx", code=3)
     assert name in [original["name"] for original in report["first"]["reference"]["originals"]]
     assert report["first"]["exceeds"] and report["exceeding"] >= 1
+    assert all(error["relative"] <= 1e-4 for error in report["first"]["inputs"])
 
 
 def test_the_same_model_is_within_the_bound(network):
