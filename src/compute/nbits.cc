@@ -63,6 +63,21 @@ void dot_loop(const NBitsMatrix& matrix, int64_t row, int64_t rows, const float*
   }
 }
 
+/// `count` codes of 4 bits (a multiple of 32) of one block as floats.
+void dequantize4_loop(const uint8_t* data, int64_t count, float zero, float scale, float* out) {
+  const Floats d;
+  const hn::RebindToUnsigned<Floats> words;
+  const hn::Rebind<uint8_t, Floats> bytes;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const Vec zeros = set(zero), factor = set(scale);
+  const auto value = [=](hn::Vec<decltype(words)> code)
+                         HWY_ATTR { return hn::Mul(hn::Sub(hn::ConvertTo(d, hn::BitCast(Ints(), code)), zeros), factor); };
+  for (int64_t i = 0; i < count / 2; i += lanes) {
+    const auto codes = hn::PromoteTo(words, hn::LoadU(bytes, data + i));
+    hn::StoreInterleaved2(value(hn::And(codes, hn::Set(words, 15))), value(hn::ShiftRight<4>(codes)), d, out + 2 * i);
+  }
+}
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace rh::compute
@@ -75,6 +90,7 @@ HWY_AFTER_NAMESPACE();
 namespace rh::compute {
 
 HWY_EXPORT(dot_loop);
+HWY_EXPORT(dequantize4_loop);
 
 namespace {
 
@@ -122,6 +138,12 @@ void nbits_dequantize(const NBitsMatrix& matrix, int64_t first, int64_t count, f
     const uint8_t* data = matrix.data + row * matrix.row_bytes();
     const float* scales = matrix.scales + row * blocks;
     for (int64_t b = 0; b < blocks; ++b) {
+      if (matrix.bits == 4 && matrix.block % 32 == 0 && !matrix.block_of_k && (b + 1) * matrix.block <= matrix.k) {
+        const float zero = matrix.zero_points ? matrix.zero_points[row * blocks + b] : 8.0f;
+        HWY_DYNAMIC_DISPATCH(dequantize4_loop)(data + b * matrix.block / 2, matrix.block, zero, scales[b], out);
+        out += matrix.block;
+        continue;
+      }
       for (int64_t k = b * matrix.block; k < std::min(matrix.k, (b + 1) * matrix.block); ++k) {
         const int64_t scale = matrix.block_of_k ? matrix.block_of_k[k] : b;
         const float zero = matrix.zero_points ? matrix.zero_points[row * blocks + scale] : static_cast<float>(1 << (matrix.bits - 1));

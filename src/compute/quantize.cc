@@ -121,6 +121,19 @@ void requantize_loop(const int32_t* x, const float* scales, bool per_element, Qu
   });
 }
 
+void scale_sums_loop(const int32_t* x, const float* scales, const float* shifts, float* y, int64_t count) {
+  const Floats d;
+  for_vectors(
+      count,
+      [=](int64_t i) HWY_ATTR {
+        const Vec product = hn::Mul(hn::ConvertTo(d, hn::LoadU(Ints(), x + i)), hn::LoadU(d, scales + i));
+        hn::StoreU(hn::Add(product, hn::LoadU(d, shifts + i)), d, y + i);
+      },
+      [=](int64_t i, size_t rest) HWY_ATTR {
+        for (size_t k = 0; k < rest; ++k) y[i + k] = static_cast<float>(x[i + k]) * scales[i + k] + shifts[i + k];
+      });
+}
+
 MinMax min_max_loop(const float* x, int64_t count) {
   if (count <= 0) return {};
   const float inf = std::numeric_limits<float>::infinity();
@@ -153,6 +166,7 @@ HWY_EXPORT(quantize_loop);
 HWY_EXPORT(dequantize_loop);
 HWY_EXPORT(requantize_loop);
 HWY_EXPORT(min_max_loop);
+HWY_EXPORT(scale_sums_loop);
 
 namespace {
 
@@ -177,6 +191,10 @@ void dequantize(const T* x, float scale, int32_t zero_point, float* y, int64_t c
 template <typename T>
 void requantize(const int32_t* x, const float* scales, bool per_element, const QuantRange& range, T* y, int64_t count) {
   HWY_DYNAMIC_DISPATCH(requantize_loop)(x, scales, per_element, range, element_of<T>, y, count);
+}
+
+void scale_sums(const int32_t* x, const float* scales, const float* shifts, float* y, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(scale_sums_loop)(x, scales, shifts, y, count);
 }
 
 MinMax min_max(const float* x, int64_t count) { return HWY_DYNAMIC_DISPATCH(min_max_loop)(x, count); }

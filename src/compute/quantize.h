@@ -30,6 +30,9 @@ void dequantize(const T* x, float scale, int32_t zero_point, float* y, int64_t c
 template <typename T>
 void requantize(const int32_t* x, const float* scales, bool per_element, const QuantRange& range, T* y, int64_t count);
 
+/// y = x * scales[i] + shifts[i].
+void scale_sums(const int32_t* x, const float* scales, const float* shifts, float* y, int64_t count);
+
 /// The least and the largest element; {0, 0} where there is none. NaNs are passed over.
 struct MinMax {
   float low = 0;

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -8,6 +10,7 @@ namespace rh::passes {
 
 namespace {
 
+constexpr std::string_view kContributed = "com.microsoft";
 constexpr int kQuantizedOpset = 10;  // of ai.onnx, that brought QLinearConv
 
 /// What DequantizeLinear is given, or QuantizeLinear gives: 8 bits or int32, its constant scale and zero point.
@@ -20,7 +23,19 @@ struct Quantized {
 
   bool is_byte() const { return dtype == DType::int8 || dtype == DType::uint8; }
   bool is_per_tensor() const { return scale->elements() == 1; }
+  bool equals(const Quantized& other) const {
+    const auto zero_of = [](const Quantized& q) { return q.zero && q.zero->elements() > 0 ? element_as_int(q.zero->view(), 0) : 0; };
+    return dtype == other.dtype && element_as_float(scale->view(), 0) == element_as_float(other.scale->view(), 0) &&
+           zero_of(*this) == zero_of(other);
+  }
 };
+
+/// Operators that give some of their first input's elements, in another order or form: of one quantisation they give the same.
+bool only_moves(const Node& node) {
+  static constexpr std::array<std::string_view, 6> kMoving = {"MaxPool", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze"};
+  constexpr int kBytesOpset = 13;  // of ai.onnx, from which on all of them take 8-bit integers
+  return node.opset >= kBytesOpset && std::find(kMoving.begin(), kMoving.end(), node.op_type) != kMoving.end();
+}
 
 std::optional<Quantized> quantization(const Graph& graph, const Node& node, DType dtype, ValueId value) {
   const NodeView view(graph, node);
@@ -56,7 +71,10 @@ class Fuser {
       if (node.opset < kQuantizedOpset) continue;
       if (is_op(node, "Conv")) fuse_conv(node);
       if (is_op(node, "MatMul")) fuse_matmul(node);
+      if (is_op(node, "Gemm")) fuse_gemm(node);
       if (is_op(node, "Add") || is_op(node, "Mul")) fuse_binary(node);
+      if (is_op(node, "GlobalAveragePool")) fuse_pool(node);
+      if (node.domain.empty() && only_moves(node)) fuse_move(node);
     }
     return rewrite_.take();
   }
@@ -79,7 +97,7 @@ class Fuser {
       bias.push_back(b->value);
     }
     if (!context_.admit()) return;
-    replace(node, *y, "QLinearConv", "", {&*x, &*w, &*y}, bias);
+    replace(node, *y, "QLinearConv", "", {&*x, &*w}, {}, bias);
   }
 
   void fuse_matmul(const Node& node) {
@@ -88,14 +106,52 @@ class Fuser {
     const Tensor* right = graph_.value(b->value).constant_tensor();
     if (!b->is_per_tensor() && (!right || right->shape().rank() != 2 || !is_along(*b, 1, right->shape()))) return;
     if (!context_.admit()) return;
-    replace(node, *y, "QLinearMatMul", "", {&*a, &*b, &*y}, {});
+    replace(node, *y, "QLinearMatMul", "", {&*a, &*b}, {}, {});
   }
 
   void fuse_binary(const Node& node) {
     const auto a = byte_operand(node, 0), b = byte_operand(node, 1), y = quantized_result(graph_, node);
     if (!a || !b || !y || !a->is_per_tensor() || !b->is_per_tensor() || a->dtype != y->dtype || b->dtype != y->dtype) return;
     if (!context_.admit()) return;
-    replace(node, *y, is_op(node, "Add") ? "QLinearAdd" : "QLinearMul", "com.microsoft", {&*a, &*b, &*y}, {});
+    replace(node, *y, is_op(node, "Add") ? "QLinearAdd" : "QLinearMul", kContributed, {&*a, &*b}, {}, {});
+  }
+
+  void fuse_gemm(const Node& node) {
+    const auto a = byte_operand(node, 0), b = byte_operand(node, 1), y = quantized_result(graph_, node);
+    if (!a || !b || !y || !a->is_per_tensor()) return;
+    const NodeView view(graph_, node);
+    const Tensor* right = graph_.value(b->value).constant_tensor();
+    if (view.float_or("alpha", 1) != 1 || view.float_or("beta", 1) != 1 || !right || right->shape().rank() != 2) return;
+    if (!is_along(*b, view.flag("transB") ? 0 : 1, right->shape())) return;
+    std::vector<ValueId> bias{kNoValue};
+    if (view.has_input(2)) {
+      const auto c = dequantized(graph_, node.inputs[2]);
+      if (!c || !is_bias(*c, *a, *b)) return;
+      bias[0] = c->value;
+    }
+    if (!context_.admit()) return;
+    replace(node, *y, "QGemm", kContributed, {&*a, &*b}, bias, {});
+  }
+
+  void fuse_pool(const Node& node) {
+    const auto x = byte_operand(node, 0), y = quantized_result(graph_, node);
+    const int rank = tensor_type(graph_, node.inputs[0]).has_rank() ? tensor_type(graph_, node.inputs[0]).rank() : 0;
+    if (!x || !y || !x->is_per_tensor() || x->dtype != y->dtype || rank < 3 || !context_.admit()) return;
+    replace(node, *y, "QLinearGlobalAveragePool", kContributed, {&*x}, {}, {});
+  }
+
+  void fuse_move(const Node& node) {
+    const auto x = byte_operand(node, 0), y = quantized_result(graph_, node);
+    if (!x || !y || !x->is_per_tensor() || !x->equals(*y) || !context_.admit()) return;
+    Edit& edit = rewrite_.edit();
+    Node moved;
+    moved.name = node.name;
+    moved.op_type = node.op_type;
+    moved.opset = node.opset;
+    moved.attributes = node.attributes;
+    moved.inputs = node.inputs;
+    moved.inputs[0] = rewrite_.current(x->value);
+    add(edit, node, *y, std::move(moved));
   }
 
   /// Whether the scales are one, or one an index of this axis of a tensor.
@@ -121,22 +177,34 @@ class Fuser {
     return true;
   }
 
-  /// The operator that takes values, scales and zero points of operands, then the result's scale and zero point, then `more`.
+  /// The operator that takes values, scales and zero points of operands, then `middle`, the result's scale and zero point, and `more`.
   void replace(const Node& node, const Quantized& y, std::string_view op_type, std::string_view domain,
-               std::initializer_list<const Quantized*> parts, const std::vector<ValueId>& more) {
+               std::initializer_list<const Quantized*> operands, const std::vector<ValueId>& middle, const std::vector<ValueId>& more) {
     Edit& edit = rewrite_.edit();
     Node fused;
     fused.name = node.name;
     fused.op_type = op_type;
     fused.domain = domain;
     fused.opset = domain.empty() ? node.opset : 1;
-    if (op_type == "QLinearConv") fused.attributes = node.attributes;
-    for (const Quantized* part : parts) {
-      if (part != *(parts.end() - 1)) fused.inputs.push_back(rewrite_.current(part->value));
-      fused.inputs.push_back(part->node->inputs[1]);
-      fused.inputs.push_back(part->zero ? part->node->inputs[2] : zero_of(part->dtype));
+    for (const Attribute& attribute : node.attributes) {
+      if (op_type == "QLinearConv" || (op_type == "QGemm" && attribute.name != "beta")) fused.attributes.push_back(attribute);
     }
+    const auto add_scale = [&](const Quantized& part) {
+      fused.inputs.push_back(part.node->inputs[1]);
+      fused.inputs.push_back(part.zero ? part.node->inputs[2] : zero_of(part.dtype));
+    };
+    for (const Quantized* operand : operands) {
+      fused.inputs.push_back(rewrite_.current(operand->value));
+      add_scale(*operand);
+    }
+    fused.inputs.insert(fused.inputs.end(), middle.begin(), middle.end());
+    add_scale(y);
     fused.inputs.insert(fused.inputs.end(), more.begin(), more.end());
+    add(edit, node, y, std::move(fused));
+  }
+
+  /// `fused` stands for the node and the quantisation of its result.
+  void add(Edit& edit, const Node& node, const Quantized& y, Node fused) {
     fused.outputs = {edit.add_value(graph_.value(y.value).name, graph_.value(y.value).type)};
     const ValueId output = fused.outputs[0];
     edit.add_node(std::move(fused), {node.id, y.node->id});
@@ -158,7 +226,7 @@ class Fuser {
 }  // namespace
 
 /// An operator between DequantizeLinear and QuantizeLinear becomes one that computes on 8-bit integers: QLinearConv, QLinearMatMul,
-/// QLinearAdd, QLinearMul.
+/// QGemm, QLinearAdd, QLinearMul, QLinearGlobalAveragePool. One that only moves elements, of one quantisation, moves the integers.
 Edit quantized_forms(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -62,6 +62,17 @@ TEST_P(QuantizeTest, EqualsTheFormula) {
   check_element_type<int16_t>();
 }
 
+TEST_P(QuantizeTest, ScalesSums) {
+  for (const int64_t count : kCounts) {
+    const std::vector<int32_t> sums = random_values<int32_t>(count, 9, -1e6, 1e6);
+    const std::vector<float> scales = random_values(count, 10, 1e-4, 1e-1), shifts = random_values(count, 11, -5, 5);
+    std::vector<float> y(static_cast<size_t>(count) + 1, 77);
+    scale_sums(sums.data(), scales.data(), shifts.data(), y.data(), count);
+    for (size_t i = 0; i < sums.size(); ++i) ASSERT_FLOAT_EQ(y[i], static_cast<float>(sums[i]) * scales[i] + shifts[i]);
+    ASSERT_EQ(y.back(), 77);
+  }
+}
+
 TEST_P(QuantizeTest, FindsLeastAndLargest) {
   for (const int64_t count : kCounts) {
     std::vector<float> x = random_values(count, 3, 1, 2);

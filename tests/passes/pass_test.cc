@@ -25,7 +25,8 @@ struct PassCase {
 };
 
 const char* const kFiles[] = {"constant_nodes",   "if_branches",           "identities", "adjacent_views", "shape_arithmetic",
-                              "constant_folding", "common_subexpressions", "conv_scale", "dead_nodes",     "quantized_forms"};
+                              "constant_folding", "common_subexpressions", "conv_scale", "dead_nodes",     "quantized_forms",
+                              "integer_products"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');

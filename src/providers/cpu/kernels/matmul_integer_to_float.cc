@@ -1,5 +1,6 @@
 #include "ops/quant/matmul_integer_to_float.h"
 
+#include "compute/quantize.h"
 #include "providers/cpu/int8_product.h"
 #include "providers/cpu/numbers.h"
 #include "providers/cpu/quantization.h"
@@ -50,6 +51,10 @@ class MatMulIntegerToFloatKernel final : public Kernel {
         for (int64_t i = 0; i < tile.rows; ++i) {
           T* out = y.data<T>() + (tile.row + i) * p.n + tile.column;
           const int32_t* sums = tile.sums + i * tile.stride;
+          if constexpr (std::is_same_v<T, float>) {
+            compute::scale_sums(sums, scales + tile.column, biases + tile.column, out, tile.columns);
+            continue;
+          }
           for (int64_t j = 0; j < tile.columns; ++j) {
             out[j] = T(static_cast<float>(sums[j]) * scales[tile.column + j] + biases[tile.column + j]);
           }

@@ -11,6 +11,9 @@ class QLinearConcatKernel final : public Kernel {
   explicit QLinearConcatKernel(const KernelInfo& info) : op_(info.attributes<ops::QLinearConcat>()) {}
 
   Status run(RunContext& context) const override {
+    for (int i = 0; i < context.input_count(); ++i) {
+      if (!context.has_input(i)) return error_status(ErrorCode::invalid_argument, "input {} is left out, expected a value", i);
+    }
     TensorScale to;
     RH_RETURN_IF_ERROR(TensorScale::read(context, 0, 1, "the scale or zero point of Y", to));
     Shape shape = context.input(2).shape();

@@ -116,7 +116,7 @@ class QLinearConvKernel final : public Kernel {
     compute::Int8Matrix image = int8_matrix(x);
     if (op_.channels_last) {
       auto* turned = context.scratch_array<uint8_t>(x.elements());
-      swap_last_two(x.data<uint8_t>(), batch, geometry.input_size(), x.elements() / batch / geometry.input_size(), turned);
+      swap_last_two(x.data<uint8_t>(), batch, geometry.input_size(), x.shape()[static_cast<size_t>(x.rank() - 1)], turned);
       image.data = turned;
     }
     if (op_.integer) {
