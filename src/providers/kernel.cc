@@ -2,6 +2,8 @@
 
 namespace rh {
 
+void RunContext::fail_left_out(int i) { fail(ErrorCode::invalid_graph, "input {} is left out, expected a value", i); }
+
 InlineVector<int64_t, 8> RunContext::input_ints(int i) const {
   const TensorView view = input(i);
   InlineVector<int64_t, 8> values;

@@ -33,9 +33,13 @@ class RunContext {
 
   int input_count() const { return static_cast<int>(inputs_.size()); }
   bool has_input(int i) const { return i < input_count() && inputs_[i] != nullptr && !inputs_[i]->empty(); }
-  const Value& input_value(int i) const { return *inputs_[i]; }
-  const Tensor& input_tensor(int i) const { return inputs_[i]->tensor(); }
-  TensorView input(int i) const { return inputs_[i]->tensor().view(); }
+  /// Throws Error{invalid_graph} where the input is left out: operators without a schema are not held against one before they run.
+  const Value& input_value(int i) const {
+    if (i >= input_count() || inputs_[i] == nullptr) fail_left_out(i);
+    return *inputs_[i];
+  }
+  const Tensor& input_tensor(int i) const { return input_value(i).tensor(); }
+  TensorView input(int i) const { return input_value(i).tensor().view(); }
   /// Elements of an integer tensor input (axes, shapes, sizes); few.
   InlineVector<int64_t, 8> input_ints(int i) const;
 
@@ -65,6 +69,8 @@ class RunContext {
   virtual SubgraphRunner& subgraph(int k) = 0;
 
  private:
+  [[noreturn]] static void fail_left_out(int i);
+
   std::span<const Value* const> inputs_;
   std::span<const DType> output_dtypes_;
   std::span<const bool> outputs_wanted_;
