@@ -13,6 +13,12 @@ class OrtMemoryInfo:
     def __init__(self, name: str, allocator_type: OrtAllocatorType, device_id: int, mem_type: OrtMemType):
         self._native = _native.MemoryInfo(name, int(allocator_type), device_id, int(mem_type))
 
+    @classmethod
+    def _of(cls, native) -> "OrtMemoryInfo":
+        made = cls.__new__(cls)
+        made._native = native
+        return made
+
     @property
     def name(self) -> str:
         return self._native.name

@@ -19,7 +19,11 @@ def _pair(entry) -> tuple[str, dict]:
     raise ValueError(f"an entry of providers is {entry!r}, expected a name or a tuple of a name and a dict of options")
 
 
-def _provider_list(providers, provider_options) -> list[tuple[str, dict[str, str]]]:
+#: What a provider that cannot be had means where the session options do not say: programs that run ``import onnxruntime`` know a warning.
+default_fallback = "error"
+
+
+def _provider_list(providers, provider_options, fallback) -> list[tuple[str, dict[str, str]]]:
     """Names with options as text, duplicates left out; ValueError where the arguments contradict each other."""
     if providers is None:
         return []
@@ -38,10 +42,9 @@ def _provider_list(providers, provider_options) -> list[tuple[str, dict[str, str
     else:
         pairs = [_pair(entry) for entry in providers]
     result: dict[str, dict[str, str]] = {}
-    known = set(_native.get_available_providers())
     for name, options in pairs:
-        if name not in known:
-            warnings.warn(f"provider '{name}' is not available; available: {', '.join(sorted(known))}", stacklevel=4)
+        if fallback == "warn" and (problem := _native.provider_problem(name)):
+            warnings.warn(problem, stacklevel=4)
         elif name in result:
             warnings.warn(f"provider '{name}' is named twice; the first one counts", stacklevel=4)
         else:
@@ -78,7 +81,8 @@ class InferenceSession:
         self._create(providers, provider_options)
 
     def _create(self, providers, provider_options):
-        asked = _provider_list(providers, provider_options)
+        fallback = self._options._config_or("roundhouse.fallback", default_fallback)
+        asked = _provider_list(providers, provider_options, fallback)
         if asked and self._options.has_providers():
             warnings.warn("both the session options and the arguments name providers; the arguments count", stacklevel=3)
         self._session = _native.Session(self._model, self._options, asked)

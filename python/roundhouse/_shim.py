@@ -8,6 +8,7 @@ import types
 def install_as_onnxruntime() -> None:
     """From now on ``import onnxruntime`` in this process gives Roundhouse."""
     package = importlib.import_module("roundhouse")
+    importlib.import_module("roundhouse._session").default_fallback = "warn"
     native = importlib.import_module("roundhouse._native")
     state = types.ModuleType("onnxruntime.capi.onnxruntime_pybind11_state")
     state.__dict__.update({k: v for k, v in native.__dict__.items() if not k.startswith("__")})

@@ -1,15 +1,13 @@
+#include "ep_devices.h"
 #include "module.h"
 
 namespace rh::python {
 
 namespace {
 
-/// Both live as long as the environment, or the provider's library.
+/// Lives as long as the environment, or the provider's library.
 struct PyHardwareDevice {
   Ort::ConstHardwareDevice device;
-};
-struct PyEpDevice {
-  Ort::ConstEpDevice device;
 };
 
 using Texts = std::unordered_map<std::string, std::string>;
@@ -23,9 +21,12 @@ nb::dict dict_of(const Ort::ConstKeyValuePairs& pairs) {
 nb::object memory_info(const PyEpDevice& self, int type) {
   const Ort::ConstMemoryInfo info = self.device.GetMemoryInfo(static_cast<OrtDeviceMemoryType>(type));
   if (!info) throw nb::value_error("the provider declares no memory of this type on the device");
-  return nb::module_::import_("roundhouse._memory")
-      .attr("OrtMemoryInfo")(info.GetAllocatorName(), static_cast<int>(info.GetAllocatorType()), info.GetDeviceId(),
-                             static_cast<int>(info.GetMemoryType()));
+  const OrtApi& api = Ort::GetApi();
+  OrtMemoryInfoDeviceType type_of_device = OrtMemoryInfoDeviceType_CPU;
+  api.MemoryInfoGetDeviceType(info, &type_of_device);
+  Ort::MemoryInfo copy(info.GetAllocatorName().c_str(), type_of_device, api.MemoryInfoGetVendorId(info),
+                       static_cast<uint32_t>(info.GetDeviceId()), api.MemoryInfoGetDeviceMemType(info), 0, OrtDeviceAllocator);
+  return nb::module_::import_("roundhouse._memory").attr("OrtMemoryInfo").attr("_of")(nb::cast(std::move(copy)));
 }
 
 int model_compatibility(const std::vector<PyEpDevice>& devices, const std::string& info) {
@@ -94,7 +95,8 @@ void bind_devices(nb::module_& module) {
       .def_prop_ro("ep_metadata", [](const PyEpDevice& d) { return dict_of(d.device.EpMetadata()); })
       .def_prop_ro("ep_options", [](const PyEpDevice& d) { return dict_of(d.device.EpOptions()); })
       .def_prop_ro("device", [](const PyEpDevice& d) { return PyHardwareDevice{d.device.Device()}; })
-      .def("memory_info", &memory_info, nb::arg("memory_type"));
+      .def("memory_info", &memory_info, nb::arg("memory_type"))
+      .def("create_sync_stream", &create_sync_stream);
   module.def("get_ep_devices", [] {
     std::vector<PyEpDevice> devices;
     for (const Ort::ConstEpDevice& device : environment().GetEpDevices()) devices.push_back({device});

@@ -1,5 +1,7 @@
 #include "module.h"
 
+#include "ep_devices.h"
+
 #include <array>
 
 namespace rh::python {
@@ -54,6 +56,7 @@ Ort::Env& environment() {
 NB_MODULE(_native, module) {
   nb::set_leak_warnings(false);
   rh::python::bind_errors(module);
+  rh::python::bind_ep_devices(module);
   rh::python::bind_options(module);
   rh::python::bind_ort_value(module);
   rh::python::bind_memory(module);

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "ep_devices.h"
 #include "values.h"
 
 namespace rh::python {
@@ -35,6 +36,10 @@ Ort::SessionOptions SessionSettings::build() const {
   if (!names.empty()) check(api.AddExternalInitializers(raw, names.data(), values.data(), names.size()));
   for (const std::string& path : custom_op_libraries) check(api.RegisterCustomOpsLibrary_V2(raw, path.c_str()));
   for (const auto& [name, provider_options] : providers) {
+    if (const auto at = devices.find(name); at != devices.end()) {
+      append_devices(raw, at->second, provider_options);
+      continue;
+    }
     std::vector<const char*> keys, values;
     for (const auto& [key, value] : provider_options) {
       keys.push_back(key.c_str());
@@ -42,6 +47,7 @@ Ort::SessionOptions SessionSettings::build() const {
     }
     check(api.SessionOptionsAppendExecutionProvider(raw, name.c_str(), keys.data(), values.data(), keys.size()));
   }
+  apply_selection(raw, *this);
   return options;
 }
 
@@ -91,6 +97,11 @@ void bind_session_settings(nb::module_& module) {
                throw std::runtime_error("a configuration key has " + std::to_string(key.size()) + " characters, expected 1 to 1024");
              s.config[std::move(key)] = std::move(value);
            })
+      .def("_config_or",
+           [](const S& s, const std::string& key, const std::string& otherwise) {
+             const auto at = s.config.find(key);
+             return at == s.config.end() ? otherwise : at->second;
+           })
       .def("get_session_config_entry",
            [](const S& s, const std::string& key) {
              const auto at = s.config.find(key);
@@ -125,7 +136,19 @@ void bind_session_settings(nb::module_& module) {
            [](S& s, std::string name, std::map<std::string, std::string> options) {
              s.providers.emplace_back(std::move(name), std::move(options));
            })
-      .def("has_providers", [](const S& s) { return !s.providers.empty(); });
+      .def("add_provider_for_devices", add_provider_for_devices)
+      .def("set_provider_selection_policy",
+           [](S& s, OrtExecutionProviderDevicePolicy policy) {
+             s.selection_policy = policy;
+             s.selection_delegate = nb::object();
+           })
+      .def("set_provider_selection_policy_delegate",
+           [](S& s, nb::object delegate) {
+             s.selection_policy.reset();
+             s.selection_delegate = std::move(delegate);
+           })
+      .def("has_providers",
+           [](const S& s) { return !s.providers.empty() || s.selection_policy.has_value() || s.selection_delegate.is_valid(); });
 }
 
 void bind_run_settings(nb::module_& module) {

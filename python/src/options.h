@@ -28,6 +28,10 @@ struct SessionSettings {
   std::vector<std::string> custom_op_libraries;
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> providers;
 
+  std::map<std::string, std::vector<const OrtEpDevice*>> devices;  ///< by provider, where they were given
+  std::optional<OrtExecutionProviderDevicePolicy> selection_policy;
+  nb::object selection_delegate;  ///< not valid where there is none
+
   Ort::SessionOptions build() const;
 };
 

@@ -1,6 +1,7 @@
 """Making sessions, what they tell of the model, and running them."""
 
 import gc
+import re
 import threading
 import time
 import warnings
@@ -89,13 +90,32 @@ def test_contradictory_providers(providers, options):
 @pytest.mark.parametrize(
     ("providers", "options", "message"),
     [
-        (["StrangeExecutionProvider", "CPUExecutionProvider"], None, "StrangeExecutionProvider"),
         (CPU + CPU, None, "twice"),
     ],
 )
 def test_providers_that_only_warn(providers, options, message):
     with pytest.warns(UserWarning, match=message):
         made = roundhouse.InferenceSession(models.add(), providers=providers, provider_options=options)
+    assert made.get_providers() == CPU
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("StrangeExecutionProvider", "no execution provider is called 'StrangeExecutionProvider'"),
+        ("CUDAExecutionProvide", "the nearest name is 'CUDAExecutionProvider'"),
+        ("CUDAExecutionProvider", "no file roundhouse_provider_cuda.so in"),
+        ("DmlExecutionProvider", "runs on Windows only; this is Linux"),
+        ("ROCMExecutionProvider", "MIGraphXExecutionProvider takes its place"),
+    ],
+)
+def test_a_provider_that_cannot_be_had(name, cause):
+    with pytest.raises(roundhouse.InvalidArgument, match=re.escape(cause)):
+        roundhouse.InferenceSession(models.add(), providers=[name, "CPUExecutionProvider"])
+    options = roundhouse.SessionOptions()
+    options.add_session_config_entry("roundhouse.fallback", "warn")
+    with pytest.warns(UserWarning, match=re.escape(cause)):
+        made = roundhouse.InferenceSession(models.add(), options, providers=[name, "CPUExecutionProvider"])
     assert made.get_providers() == CPU
 
 

@@ -131,6 +131,11 @@ OrtEnv* acquire_env(const EnvSettings& settings) {
   return g_env;
 }
 
+OrtEnv* current_env() {
+  const std::lock_guard lock(g_mutex);
+  return g_env;
+}
+
 void retain_env(const OrtEnv* env) {
   const std::lock_guard lock(g_mutex);
   if (env == g_env) ++g_owners;

@@ -13,12 +13,17 @@
 #include "abi/options.h"
 #include "base/thread_pool.h"
 
+namespace rh::plugin {
+class Libraries;
+}
+
 /// What sessions share: the logger, settings of the shared thread pools, registered allocators. One a process, counted.
 struct OrtEnv {
   OrtLogger logger;
   bool shared_thread_pools = false;
   OrtThreadingOptions threading;
   OrtKeyValuePairs config;
+  mutable std::shared_ptr<rh::plugin::Libraries> libraries;  ///< made on first use
 
   /// Throws Error{invalid_argument} where one with the same memory information is registered.
   void register_allocator(OrtAllocator& allocator, bool owned);
@@ -73,5 +78,7 @@ OrtEnv* acquire_env(const EnvSettings& settings);
 /// One more owner of an environment that exists.
 void retain_env(const OrtEnv* env);
 void release_env(OrtEnv* env);
+/// Null where the process has none.
+OrtEnv* current_env();
 
 }  // namespace rh::abi

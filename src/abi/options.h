@@ -3,6 +3,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,7 @@ struct OrtSessionOptions {
   struct Provider {
     std::string name;  ///< "CPUExecutionProvider"
     std::map<std::string, std::string> options;
+    std::vector<const OrtEpDevice*> devices = {};  ///< of a plugin's provider; none: it is found by name
   };
   struct FileInMemory {
     std::basic_string<ORTCHAR_T> name;
@@ -72,8 +74,13 @@ struct OrtSessionOptions {
   std::map<std::string, rh::Value> initializers;           ///< replace the model's; memory of the caller
   std::map<std::string, rh::Value> external_initializers;  ///< for initializers kept outside the model
   std::vector<FileInMemory> external_files;
-  std::vector<const OrtCustomOpDomain*> custom_op_domains;  ///< owned by the caller
-  std::vector<Provider> providers;                          ///< in the order of preference, without the last one, CPU
+  std::vector<const OrtCustomOpDomain*> custom_op_domains;           ///< owned by the caller
+  std::vector<Provider> providers;                                   ///< in the order of preference, without the last one, CPU
+  std::optional<OrtExecutionProviderDevicePolicy> selection_policy;  ///< where no providers are named
+  EpSelectionDelegate selection_delegate = nullptr;                  ///< the same
+  void* selection_state = nullptr;
+  const void* weightless_source = nullptr;  ///< the model that one compiled without weights came from; the caller's
+  size_t weightless_source_bytes = 0;
   OrtReadNamedBufferFunc read_ep_context = nullptr;
   void* read_ep_context_state = nullptr;
   OrtWriteNamedBufferFunc write_ep_context = nullptr;  ///< of a compilation

@@ -27,6 +27,15 @@ void* find_symbol(void* library, const char* name) {
 
 void close_library(void* library) { FreeLibrary(static_cast<HMODULE>(library)); }
 
+std::filesystem::path own_library_folder() {
+  HMODULE module = nullptr;
+  constexpr DWORD kFlags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+  wchar_t path[MAX_PATH];
+  if (!GetModuleHandleExW(kFlags, reinterpret_cast<LPCWSTR>(&own_library_folder), &module)) return {};
+  const DWORD length = GetModuleFileNameW(module, path, MAX_PATH);
+  return length == 0 || length == MAX_PATH ? std::filesystem::path() : std::filesystem::path(path).parent_path();
+}
+
 #else
 
 void* open_library(const PathChar* path) {
@@ -37,6 +46,14 @@ void* open_library(const PathChar* path) {
 void* find_symbol(void* library, const char* name) { return dlsym(library ? library : RTLD_DEFAULT, name); }
 
 void close_library(void* library) { dlclose(library); }
+
+std::filesystem::path own_library_folder() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void*>(&own_library_folder), &info) || !info.dli_fname) return {};
+  std::error_code ignored;
+  const std::filesystem::path file = std::filesystem::canonical(info.dli_fname, ignored);
+  return file.parent_path();
+}
 
 #endif
 

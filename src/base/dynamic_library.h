@@ -1,11 +1,26 @@
 #pragma once
 
+#include <filesystem>
+#include <string_view>
+
 namespace rh {
 
-#ifdef _WIN32
+#if defined(_WIN32)
 using PathChar = wchar_t;
+inline constexpr char kPathSeparator = ';';
+inline constexpr std::string_view kLibrarySuffix = ".dll", kSystemName = "Windows";
+#elif defined(__APPLE__)
+using PathChar = char;
+inline constexpr char kPathSeparator = ':';
+inline constexpr std::string_view kLibrarySuffix = ".dylib", kSystemName = "macOS";
+#elif defined(__ANDROID__)
+using PathChar = char;
+inline constexpr char kPathSeparator = ':';
+inline constexpr std::string_view kLibrarySuffix = ".so", kSystemName = "Android";
 #else
 using PathChar = char;
+inline constexpr char kPathSeparator = ':';
+inline constexpr std::string_view kLibrarySuffix = ".so", kSystemName = "Linux";
 #endif
 
 /// Loads a shared library; its symbols stay its own. Throws Error{fail} with the system's reason.
@@ -15,5 +30,8 @@ void* open_library(const PathChar* path);
 void* find_symbol(void* library, const char* name);
 
 void close_library(void* library);
+
+/// The folder of the file that this code was loaded from; empty where the system does not tell.
+std::filesystem::path own_library_folder();
 
 }  // namespace rh

@@ -2,6 +2,7 @@
 
 #include "abi/allocator.h"
 #include "capi/guard.h"
+#include "capi/plugins.h"
 #include "capi/table.h"
 
 namespace rh::capi {
@@ -143,7 +144,10 @@ OrtStatus* ORT_API_CALL CreateAndRegisterAllocator(OrtEnv* env, const OrtMemoryI
 }
 
 OrtStatus* ORT_API_CALL GetSharedAllocator(OrtEnv* env, const OrtMemoryInfo* info, OrtAllocator** out) {
-  return guard([&] { checked(out, "allocator") = checked(env, "env").find_allocator(checked(info, "mem_info")); });
+  return guard([&] {
+    OrtAllocator* registered = checked(env, "env").find_allocator(checked(info, "mem_info"));
+    checked(out, "allocator") = registered ? registered : libraries_of(*env).shared_allocator(*info);
+  });
 }
 
 }  // namespace rh::capi

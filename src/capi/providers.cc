@@ -5,9 +5,12 @@
 #include <cstring>
 #include <memory>
 
+#include "abi/env.h"
 #include "abi/options.h"
 #include "capi/guard.h"
+#include "capi/plugins.h"
 #include "capi/table.h"
+#include "providers/known_providers.h"
 #include "session/compile.h"
 
 namespace rh::capi {
@@ -22,18 +25,50 @@ OrtStatus* not_enabled_status(std::string_view provider) {
   return guard([&] { not_enabled(provider); });
 }
 
+/// Those of registered libraries first.
+std::vector<std::string> available_names() {
+  std::vector<std::string> names = provider_registry().available();
+  if (const OrtEnv* env = abi::current_env()) {
+    const std::vector<std::string> plugins = libraries_of(*env).provider_names();
+    names.insert(names.begin(), plugins.begin(), plugins.end());
+  }
+  return names;
+}
+
+/// The name of a provider of a registered library, or of one that is found by its file name and then registered; empty where there is none.
+std::string plugin_name(std::string_view name) {
+  OrtEnv* env = abi::current_env();
+  if (!env) return {};
+  plugin::Libraries& libraries = libraries_of(*env);
+  if (!libraries.devices_of(name).empty()) return std::string(name);
+  const KnownProvider* known = find_known_provider(name);
+  if (!known) return {};
+  if (!libraries.devices_of(known->name).empty()) return std::string(known->name);
+  const std::filesystem::path file = find_provider_library(*known);
+  if (file.empty()) return {};
+  if (!libraries.has(known->name)) libraries.add(known->name, file.c_str(), *OrtGetApiBase(), env->logger);
+  if (libraries.devices_of(known->name).empty()) {
+    fail(ErrorCode::ep_fail, "{}: its library '{}' finds no device that it can use on this machine", known->name, file.string());
+  }
+  return std::string(known->name);
+}
+
 void append(OrtSessionOptions& options, std::string_view name, const char* const* keys, const char* const* values, size_t count) {
   checked_array(keys, count, "provider_options_keys");
   checked_array(values, count, "provider_options_values");
-  OrtSessionOptions::Provider provider{provider_registry().canonical_name(name), {}};
+  OrtSessionOptions::Provider provider{provider_registry().canonical_name(name), {}, {}};
+  if (provider.name.empty()) provider.name = plugin_name(name);
   if (provider.name.empty()) {
-    fail(ErrorCode::invalid_argument, "{} execution provider is not supported in this build. Available: {}", name,
-         fmt::join(provider_registry().available(), ", "));
+    const char* fallback = options.config.find("roundhouse.fallback");
+    if (!fallback || std::string_view(fallback) != "warn")
+      fail(ErrorCode::invalid_argument, "{}", why_unavailable(name, available_names()));
+    provider.name = name;  // the session says that it goes on without
   }
   for (size_t i = 0; i < count; ++i) {
     const char* key = &checked(keys[i], "provider_options_keys[i]");
     if (!*key) fail(ErrorCode::invalid_argument, "{}: a provider option has an empty key", provider.name);
     provider.options[key] = &checked(values[i], "provider_options_values[i]");
+    options.config.set(fmt::format("ep.{}.{}", lower(provider.name), key), provider.options[key]);
   }
   options.providers.push_back(std::move(provider));
 }
@@ -44,7 +79,7 @@ OrtStatus* ORT_API_CALL GetAvailableProviders(char*** out, int* count) {
   return guard([&] {
     checked(out, "out_ptr") = nullptr;
     checked(count, "provider_length") = 0;
-    const std::vector<std::string> available = provider_registry().available();
+    const std::vector<std::string> available = available_names();
     std::vector<std::unique_ptr<char[]>> copies;
     for (const std::string& name : available) {
       copies.push_back(std::make_unique<char[]>(name.size() + 1));

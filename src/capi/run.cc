@@ -2,6 +2,7 @@
 
 #include "abi/status.h"
 #include "capi/guard.h"
+#include "capi/plugins.h"
 #include "capi/session.h"
 #include "capi/table.h"
 
@@ -63,7 +64,7 @@ OrtStatus* ORT_API_CALL RunAsync(OrtSession* session, const OrtRunOptions* optio
   });
 }
 
-OrtStatus* ORT_API_CALL CopyTensors(const OrtEnv* env, const OrtValue* const* sources, OrtValue* const* targets, OrtSyncStream*,
+OrtStatus* ORT_API_CALL CopyTensors(const OrtEnv* env, const OrtValue* const* sources, OrtValue* const* targets, OrtSyncStream* stream,
                                     size_t count) {
   return guard([&] {
     checked(env, "env");
@@ -79,10 +80,16 @@ OrtStatus* ORT_API_CALL CopyTensors(const OrtEnv* env, const OrtValue* const* so
         fail(ErrorCode::invalid_argument, "copy {}: from {}{} to {}{}", i, to_string(from.dtype()), from.shape().to_string(),
              to_string(to.dtype()), to.shape().to_string());
       }
-      if (!from.device().is_host() || !to.device().is_host()) {
-        fail(ErrorCode::not_implemented, "copy {}: no provider copies between these devices", i);
+      if (from.device().is_host() && to.device().is_host()) {
+        copy_elements(from.view(), to.mutable_view());
+        continue;
       }
-      copy_elements(from.view(), to.mutable_view());
+      DataTransfer* transfer = libraries_of(*env).find_transfer(from.device(), to.device());
+      if (!transfer) {
+        fail(ErrorCode::not_implemented, "copy {}: no registered provider copies from {} to {}", i, from.device().to_string(),
+             to.device().to_string());
+      }
+      if (const Status status = transfer->copy(from, to, stream); !status.ok()) fail(status.code(), "copy {}: {}", i, status.message());
     }
   });
 }

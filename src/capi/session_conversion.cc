@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "capi/guard.h"
+#include "capi/plugins.h"
 #include "capi/session.h"
 
 namespace rh::capi {
@@ -64,7 +65,7 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
     fail(ErrorCode::not_implemented, "session options: external data files in memory (AddExternalInitializersFromFilesInMemory)");
   }
   options.optimized_model_path = utf8(given->optimized_model_path);
-  for (const OrtSessionOptions::Provider& provider : given->providers) options.providers.push_back({provider.name, provider.options});
+  choose_plugins(env, *given, options);
   options.memory_pattern = given->memory_pattern;
   options.cpu_arena = given->cpu_arena;
   options.log_id = given->log_id;
@@ -85,6 +86,9 @@ RunOptions run_options(const OrtRunOptions* given) {
   options.log_verbosity = given->log_verbosity;
   options.config.insert(given->config.pairs().begin(), given->config.pairs().end());
   options.terminate = &given->terminate;
+  options.handle = given;
+  const char* unsynchronized = given->config.find("disable_synchronize_execution_providers");
+  options.synchronize = !unsynchronized || std::string_view(unsynchronized) != "1";
   const char* needed = given->config.find("roundhouse.only_execute_path_to_fetches");
   options.only_execute_path_to_fetches = needed && std::string_view(needed) == "1";
   if (given->node_callback) options.observer = node_callback_observer(given->node_callback, given->node_callback_state);

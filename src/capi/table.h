@@ -24,6 +24,12 @@ namespace compile {
 #include "capi/compile_slots.inc"
 #undef RH_SLOT
 }  // namespace compile
+
+namespace ep_api {
+#define RH_SLOT(name) std::remove_pointer_t<decltype(OrtEpApi::name)> name;
+#include "capi/ep_slots.inc"
+#undef RH_SLOT
+}  // namespace ep_api
 #undef RH_STUB
 
 extern const OrtApi kApi;

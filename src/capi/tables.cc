@@ -35,10 +35,14 @@ const OrtInteropApi kInteropApi = {
 #include "capi/interop_slots.inc"
 };
 #undef RH_TABLE
+#undef RH_FUNCTIONS
+#define RH_FUNCTIONS ep_api
 #define RH_TABLE OrtEpApi
 const OrtEpApi kEpApi = {
 #include "capi/ep_slots.inc"
 };
+#undef RH_FUNCTIONS
+#define RH_FUNCTIONS model_editor
 #undef RH_TABLE
 #define RH_TABLE OrtModelPackageApi
 const OrtModelPackageApi kModelPackageApi = {

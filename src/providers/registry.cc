@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "providers/known_providers.h"
+
 namespace rh {
 
 namespace {
@@ -39,9 +41,7 @@ std::string ProviderRegistry::canonical_name(std::string_view name) const {
 
 std::shared_ptr<Provider> ProviderRegistry::make(std::string_view name, const std::map<std::string, std::string>& options) const {
   if (const Entry* entry = find(name)) return entry->make(options);
-  std::string known;
-  for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.name;
-  fail(ErrorCode::invalid_argument, "execution provider '{}' is not available, expected one of: {}", name, known);
+  fail(ErrorCode::invalid_argument, "{}", why_unavailable(name, available()));
 }
 
 std::vector<std::string> ProviderRegistry::available() const {

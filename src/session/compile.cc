@@ -32,14 +32,21 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& options) {
-  const auto skip = options.config.find("roundhouse.unknown_providers");
-  const bool skip_unknown = skip != options.config.end() && skip->second == "skip";
+std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& options, const std::shared_ptr<const ModelInfo>& model) {
+  const auto fallback = options.config.find("roundhouse.fallback");
+  const bool only_warn = fallback != options.config.end() && fallback->second == "warn";
   std::vector<std::shared_ptr<Provider>> providers;
   std::shared_ptr<Provider> cpu;
-  for (const ProviderChoice& choice : options.providers) {
-    if (skip_unknown && !choice.make && provider_registry().canonical_name(choice.name).empty()) continue;
-    auto provider = choice.make ? choice.make(nullptr) : provider_registry().make(choice.name, choice.options);
+  const bool choose = options.providers.empty() && options.choose_providers;
+  for (const ProviderChoice& choice : choose ? options.choose_providers(*model) : options.providers) {
+    std::shared_ptr<Provider> provider;
+    try {
+      provider = choice.make ? choice.make(model) : provider_registry().make(choice.name, choice.options);
+    } catch (const Error& error) {
+      if (!only_warn) throw;
+      if (options.log) options.log->log(LogSeverity::warning, "session", fmt::format("goes on without {}: {}", choice.name, error.what()));
+      continue;
+    }
     if (provider->name() == cpu::kProviderName) {
       cpu = std::move(provider);
     } else {
@@ -132,7 +139,7 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   add_reasons(simplify(graph, standard_passes(), cpu_passes(), options, parallel), reasons);
   complete_signature(signature, graph);
   if (!options.optimized_model_path.empty()) onnx::write_model_file(model, options.optimized_model_path);
-  compiled.providers = make_providers(options);
+  compiled.providers = make_providers(options, std::make_shared<const ModelInfo>(model));
   if (compiled.providers.size() == 1) add_reasons(simplify(graph, cpu_passes(), standard_passes(), options, parallel), reasons);
   compiled.load.passes_ms = watch.lap();
 

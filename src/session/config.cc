@@ -21,7 +21,7 @@ struct OwnKey {
 
 const OwnKey kOwnKeys[] = {
     {"roundhouse.precision", {"strict", "fp32", "fast", "bf16"}},
-    {"roundhouse.unknown_providers", {"error", "skip"}},
+    {"roundhouse.fallback", {"error", "warn"}},
     {"roundhouse.max_rewrites", {}},
     {"roundhouse.dump_graphs", {}},
     {kMaxTensorBytesKey, {}},

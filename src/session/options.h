@@ -64,6 +64,8 @@ struct SessionOptions {
 
   // --- providers
   std::vector<ProviderChoice> providers;  ///< in order of preference; the CPU always comes last, named or not
+  /// Chooses them by the model, where `providers` has none; empty: nobody does.
+  std::function<std::vector<ProviderChoice>(const ModelInfo& model)> choose_providers;
 
   // --- memory
   bool memory_pattern = true;  ///< plan intermediate tensors ahead; otherwise each is allocated as it comes

@@ -213,6 +213,13 @@ SessionStatistics Session::statistics() const {
   return statistics;
 }
 
+void Session::set_provider_options(const std::map<std::string, std::string>& options) {
+  const auto& providers = impl_->compiled.providers;
+  if (providers.size() == 1)
+    fail(ErrorCode::invalid_argument, "no provider of the session but {} has dynamic options", providers[0]->name());
+  for (size_t i = 0; i + 1 < providers.size(); ++i) providers[i]->set_options(options);
+}
+
 std::string Session::end_profiling() { return impl_->profiler ? impl_->profiler->finish() : std::string(); }
 uint64_t Session::profiling_start_ns() const { return impl_->profiler ? impl_->profiler->start_ns() : 0; }
 

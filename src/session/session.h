@@ -85,6 +85,9 @@ class Session {
   const std::vector<CopyPlacement>& copies() const;
   SessionStatistics statistics() const;
 
+  /// Gives options that may change while the session lives to its providers. Throws Error where none of them takes any.
+  void set_provider_options(const std::map<std::string, std::string>& options);
+
   /// Path of the trace file, which is closed; empty where profiling is off.
   std::string end_profiling();
   /// Nanoseconds since the epoch of the steady clock at which profiling began; 0 where it is off.

@@ -204,7 +204,7 @@ TEST(Session, UnknownProvidersAreAnErrorUnlessSkipped) {
   SessionOptions options;
   options.providers = {{"NoSuchExecutionProvider", {}}};
   EXPECT_THROW(make_session(kAddRelu, options), Error);
-  options.config["roundhouse.unknown_providers"] = "skip";
+  options.config["roundhouse.fallback"] = "warn";
   EXPECT_EQ(make_session(kAddRelu, options)->providers().size(), 1u);
 }
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "abi/env.h"
+#include "abi/options.h"
+#include "providers/plugin/library.h"
+#include "session/options.h"
+
+namespace rh::capi {
+
+/// The plugin libraries of an environment.
+plugin::Libraries& libraries_of(const OrtEnv& env);
+
+/// Option keys of providers stand among the configuration entries as "ep.<lower case name>.<key>".
+std::string lower(std::string_view text);
+
+/// What the session layer is to make of providers that the options name by devices, by a policy, or by the name of a plugin's provider.
+void choose_plugins(const OrtEnv& env, const OrtSessionOptions& given, SessionOptions& options);
+
+}  // namespace rh::capi

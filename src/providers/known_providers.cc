@@ -1,0 +1,114 @@
+#include "providers/known_providers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <numeric>
+#include <span>
+
+#include "base/dynamic_library.h"
+
+namespace rh {
+
+namespace {
+
+constexpr KnownProvider kKnown[] = {
+#define RH_PROVIDER(name, short_name, key, systems, fate) {name, short_name, key, systems, fate},
+#include "providers/known_providers.inc"
+#undef RH_PROVIDER
+};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t change = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row.back();
+}
+
+std::string nearest(std::string_view name, const std::vector<std::string>& registered) {
+  std::string best;
+  size_t least = 1 + name.size() / 3;
+  const auto offer = [&](std::string_view candidate, std::string_view full) {
+    const size_t d = distance(lower(name), lower(candidate));
+    if (d >= least) return;
+    least = d;
+    best = full;
+  };
+  for (const std::string& candidate : registered) offer(candidate, candidate);
+  for (const KnownProvider& known : kKnown) {
+    offer(known.name, known.name);
+    offer(known.short_name, known.name);
+  }
+  return best;
+}
+
+}  // namespace
+
+const KnownProvider* find_known_provider(std::string_view name) {
+  const std::string wanted = lower(name);
+  const auto at =
+      std::ranges::find_if(kKnown, [&](const KnownProvider& k) { return lower(k.name) == wanted || lower(k.short_name) == wanted; });
+  return at == std::end(kKnown) ? nullptr : &*at;
+}
+
+std::string provider_file(std::string_view key) { return fmt::format("roundhouse_provider_{}{}", key, kLibrarySuffix); }
+
+std::vector<std::filesystem::path> provider_folders() {
+  std::vector<std::filesystem::path> folders;
+  const char* listed = std::getenv("ROUNDHOUSE_PROVIDER_PATH");
+  for (std::string_view rest = listed ? listed : ""; !rest.empty();) {
+    const size_t end = std::min(rest.find(kPathSeparator), rest.size());
+    if (end > 0) folders.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (auto own = own_library_folder(); !own.empty()) folders.push_back(std::move(own));
+  return folders;
+}
+
+std::filesystem::path find_provider_library(const KnownProvider& provider) {
+  if (provider.key.empty()) return {};
+  for (const auto& folder : provider_folders()) {
+    std::error_code ignored;
+    std::filesystem::path file = folder / provider_file(provider.key);
+    if (std::filesystem::is_regular_file(file, ignored)) return file;
+  }
+  return {};
+}
+
+std::string why_unavailable(std::string_view name, const std::vector<std::string>& registered) {
+  const KnownProvider* known = find_known_provider(name);
+  if (!known) {
+    const std::string near = nearest(name, registered);
+    return fmt::format("no execution provider is called '{}'{}; available: {}", name,
+                       near.empty() ? "" : "; the nearest name is '" + near + "'", fmt::join(registered, ", "));
+  }
+  if (!known->fate.empty()) return fmt::format("{} {}", known->name, known->fate);
+  if (!known->systems.empty() && known->systems.find(kSystemName) == std::string_view::npos) {
+    return fmt::format("{} runs on {} only; this is {}", known->name, known->systems, kSystemName);
+  }
+  std::vector<std::string> folders;
+  for (const auto& folder : provider_folders()) folders.push_back("'" + folder.string() + "'");
+  return fmt::format(
+      "{} is not installed: no file {} in {}; put it there, name its folder in ROUNDHOUSE_PROVIDER_PATH, or register a provider library "
+      "(register_execution_provider_library); available: {}",
+      known->name, provider_file(known->key), fmt::join(folders, ", "), fmt::join(registered, ", "));
+}
+
+}  // namespace rh

@@ -1,0 +1,44 @@
+#include "providers/plugin/kernel_context.h"
+
+namespace {
+
+bool has_bit(uint64_t bits, size_t i) { return i < 64 && (bits >> i & 1) != 0; }
+
+}  // namespace
+
+OrtKernelContext::OrtKernelContext(rh::RunContext& context, const rh::plugin::KernelPlace& kernel_place)
+    : run(context), place(kernel_place) {
+  inputs_.resize(static_cast<size_t>(run.input_count()));
+  outputs_.resize(static_cast<size_t>(run.output_count()));
+}
+
+const OrtValue* OrtKernelContext::input(size_t index) {
+  if (index >= inputs_.size()) {
+    rh::fail(rh::ErrorCode::invalid_argument, "input {} was asked for; the node has {}", index, inputs_.size());
+  }
+  const int i = static_cast<int>(index);
+  if (!run.has_input(i)) return nullptr;
+  if (!inputs_[index]) {
+    inputs_[index] = std::make_unique<OrtValue>(run.input_value(i));
+    const rh::Value& value = inputs_[index]->value;
+    if (value.is_tensor() && !value.tensor().device().is_host()) inputs_[index]->memory = place.memory;
+  }
+  return inputs_[index].get();
+}
+
+OrtValue* OrtKernelContext::output(size_t index, const int64_t* dims, size_t rank) {
+  if (index >= outputs_.size()) {
+    rh::fail(rh::ErrorCode::invalid_argument, "output {} was asked for; the node has {}", index, outputs_.size());
+  }
+  const int i = static_cast<int>(index);
+  if (!run.has_output(i)) return nullptr;
+  if (!outputs_[index]) {
+    const rh::DType dtype = run.output_dtype(i);
+    const rh::Shape shape = rh::abi::checked_shape(dims, rank, dtype);
+    const rh::MutableView view = run.output(i, dtype, shape);
+    const bool on_device = place.memory && !has_bit(place.host_outputs, index);
+    rh::Tensor tensor(dtype, shape, view.raw(), nullptr, on_device ? place.device : rh::Device{});
+    outputs_[index] = std::make_unique<OrtValue>(rh::Value(std::move(tensor)), on_device ? place.memory : nullptr);
+  }
+  return outputs_[index].get();
+}

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "abi/logger.h"
+#include "abi/value.h"
+#include "providers/kernel.h"
+#include "providers/plugin/stream.h"
+
+namespace rh::plugin {
+
+/// Where the inputs and outputs of a plugin's kernel live, and what it may ask for as it runs.
+struct KernelPlace {
+  Device device;
+  std::shared_ptr<const OrtMemoryInfo> memory;  ///< of the device; null: the host
+  uint64_t host_inputs = 0, host_outputs = 0;   ///< bit i: on the host
+  OrtAllocator* allocator = nullptr;
+  const OrtLogger* logger = nullptr;
+};
+
+}  // namespace rh::plugin
+
+/// One call of a plugin's kernel. Used by one thread.
+struct OrtKernelContext {
+  OrtKernelContext(rh::RunContext& context, const rh::plugin::KernelPlace& kernel_place);
+
+  /// Null where the input is left out. Throws Error{invalid_argument} for a wrong index.
+  const OrtValue* input(size_t index);
+  /// Null where nobody wants the output. Throws Error{invalid_argument} for a wrong index or shape.
+  OrtValue* output(size_t index, const int64_t* dims, size_t rank);
+
+  rh::RunContext& run;
+  const rh::plugin::KernelPlace& place;
+
+ private:
+  std::vector<std::unique_ptr<OrtValue>> inputs_, outputs_;
+};

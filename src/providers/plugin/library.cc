@@ -1,0 +1,239 @@
+#include "providers/plugin/library.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "providers/plugin/call.h"
+
+namespace rh::plugin {
+
+namespace {
+
+constexpr size_t kMaxFactories = 16, kMaxDevices = 64;
+
+const char* text_or(const char* text, const char* otherwise) { return text && *text ? text : otherwise; }
+
+}  // namespace
+
+Library::Library(std::string name, const PathChar* path, const OrtApiBase& api, const OrtLogger& logger,
+                 std::span<const OrtHardwareDevice* const> hardware)
+    : name_(std::move(name)), file_(std::filesystem::path(path).string()) {
+  std::error_code ignored;
+  if (file_.find('/') != std::string::npos && !std::filesystem::exists(path, ignored)) {
+    fail(ErrorCode::no_such_file, "provider library '{}': there is no file '{}'", name_, file_);
+  }
+  try {
+    handle_ = open_library(path);
+  } catch (const Error& error) {
+    fail(error.code(), "provider library '{}' does not load: {}", name_, error.message());
+  }
+  try {
+    create_factories(api, logger);
+    for (Factory& factory : factories_) {
+      list_devices(factory, hardware);
+      make_transfer(factory);
+    }
+  } catch (...) {
+    release_factories();
+    close_library(handle_);
+    throw;
+  }
+}
+
+Library::~Library() {
+  release_factories();
+  close_library(handle_);
+}
+
+void Library::create_factories(const OrtApiBase& api, const OrtLogger& logger) {
+  const auto create = reinterpret_cast<CreateEpApiFactoriesFn>(find_symbol(handle_, "CreateEpFactories"));
+  release_ = reinterpret_cast<ReleaseEpApiFactoryFn>(find_symbol(handle_, "ReleaseEpFactory"));
+  if (!create || !release_) {
+    fail(ErrorCode::invalid_argument, "'{}' is no provider library: it does not export {}", file_,
+         create ? "ReleaseEpFactory" : "CreateEpFactories");
+  }
+  OrtEpFactory* made[kMaxFactories] = {};
+  size_t count = 0;
+  call(name_, "CreateEpFactories", [&] { return create(name_.c_str(), &api, &logger, made, kMaxFactories, &count); });
+  if (count == 0 || count > kMaxFactories) {
+    fail(ErrorCode::ep_fail, "provider library '{}': CreateEpFactories gave {} factories, expected 1 to {}", name_, count, kMaxFactories);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (made[i]) factories_.push_back({made[i], {}, nullptr});
+  }
+  if (factories_.size() != count) fail(ErrorCode::ep_fail, "provider library '{}': CreateEpFactories gave a null factory", name_);
+  for (Factory& factory : factories_) {
+    const OrtEpFactory& raw = *factory.raw;
+    if (!raw.GetName || !raw.GetVendor || !raw.GetSupportedDevices || !raw.CreateEp || !raw.ReleaseEp) {
+      fail(ErrorCode::ep_fail,
+           "provider library '{}': a factory lacks GetName, GetVendor, GetSupportedDevices, CreateEp or ReleaseEp (it says version {})",
+           name_, raw.ort_version_supported);
+    }
+    factory.name = text_or(ask<const char*>(nullptr, [&] { return raw.GetName(&raw); }), "");
+    if (factory.name.empty()) fail(ErrorCode::ep_fail, "provider library '{}': a factory has no name", name_);
+  }
+}
+
+void Library::list_devices(Factory& factory, std::span<const OrtHardwareDevice* const> hardware) {
+  OrtEpDevice* made[kMaxDevices] = {};
+  size_t count = 0;
+  call(factory.name, "OrtEpFactory::GetSupportedDevices",
+       [&] { return factory.raw->GetSupportedDevices(factory.raw, hardware.data(), hardware.size(), made, kMaxDevices, &count); });
+  if (count > kMaxDevices) {
+    fail(ErrorCode::ep_fail, "{}: GetSupportedDevices gave {} devices, expected at most {}", factory.name, count, kMaxDevices);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!made[i]) continue;
+    made[i]->factory = factory.raw;
+    if (made[i]->ep_name.empty()) made[i]->ep_name = factory.name;
+    made[i]->metadata.set("library_path", file_);
+    devices_.emplace_back(made[i]);
+  }
+}
+
+void Library::make_transfer(Factory& factory) {
+  if (!RH_HAS(*factory.raw, 23, CreateDataTransfer)) return;
+  OrtDataTransferImpl* transfer = nullptr;
+  call(factory.name, "OrtEpFactory::CreateDataTransfer", [&] { return factory.raw->CreateDataTransfer(factory.raw, &transfer); });
+  if (transfer) factory.transfer = std::make_unique<PluginTransfer>(factory.name, *transfer);
+}
+
+OrtAllocator* Library::create_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type, const OrtKeyValuePairs* options) {
+  const OrtMemoryInfo* info = memory_of(device, type);
+  if (!info) fail(ErrorCode::invalid_argument, "the device of '{}' has no memory of this kind", device.ep_name);
+  OrtEpFactory& factory = *device.factory;
+  const std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find_if(shared_, [&](const SharedAllocator& s) { return s.device == &device && s.type == type; });
+  if (known != shared_.end() && !options) return known->raw;
+  if (!RH_HAS(factory, 23, CreateAllocator) || !RH_HAS(factory, 23, ReleaseAllocator)) {
+    fail(ErrorCode::not_implemented, "provider '{}' makes no allocators", device.ep_name);
+  }
+  OrtAllocator* made = nullptr;
+  call(device.ep_name, "OrtEpFactory::CreateAllocator", [&] { return factory.CreateAllocator(&factory, info, options, &made); });
+  if (!made) fail(ErrorCode::ep_fail, "provider '{}' gave no allocator for memory '{}'", device.ep_name, info->name);
+  if (known != shared_.end()) {
+    tell([&] { factory.ReleaseAllocator(&factory, known->raw); });
+    known->raw = made;
+  } else {
+    shared_.push_back({&factory, &device, type, made});
+  }
+  return made;
+}
+
+void Library::release_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type) {
+  const std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find_if(shared_, [&](const SharedAllocator& s) { return s.device == &device && s.type == type; });
+  if (known == shared_.end()) return;
+  tell([&] { device.factory->ReleaseAllocator(device.factory, known->raw); });
+  shared_.erase(known);
+}
+
+void Library::release_factories() {
+  devices_.clear();
+  for (const SharedAllocator& shared : shared_) {
+    tell([&] { shared.factory->ReleaseAllocator(shared.factory, shared.raw); });
+  }
+  shared_.clear();
+  for (Factory& factory : factories_) {
+    factory.transfer.reset();
+    tell([&] { abi::release_status(release_(factory.raw)); });
+  }
+  factories_.clear();
+}
+
+bool Library::owns(const OrtEpFactory& factory) const {
+  return std::ranges::any_of(factories_, [&](const Factory& own) { return own.raw == &factory; });
+}
+
+PluginTransfer* Library::transfer(const OrtEpFactory& factory) const {
+  const auto at = std::ranges::find_if(factories_, [&](const Factory& own) { return own.raw == &factory; });
+  return at == factories_.end() ? nullptr : at->transfer.get();
+}
+
+std::vector<const OrtEpFactory*> Library::factories() const {
+  std::vector<const OrtEpFactory*> list;
+  for (const Factory& factory : factories_) list.push_back(factory.raw);
+  return list;
+}
+
+Libraries::~Libraries() = default;
+
+std::vector<std::shared_ptr<Library>> Libraries::list() const {
+  const std::lock_guard lock(mutex_);
+  return libraries_;
+}
+
+bool Libraries::has(std::string_view name) const {
+  return std::ranges::any_of(list(), [&](const auto& library) { return library->name() == name; });
+}
+
+void Libraries::add(std::string_view name, const PathChar* path, const OrtApiBase& api, const OrtLogger& logger) {
+  if (has(name)) fail(ErrorCode::invalid_argument, "a provider library is registered as '{}' already", name);
+  auto library = std::make_shared<Library>(std::string(name), path, api, logger, env_.hardware_devices());
+  env_.add_ep_devices(library->take_devices());
+  const std::lock_guard lock(mutex_);
+  libraries_.push_back(std::move(library));
+}
+
+void Libraries::remove(std::string_view name) {
+  std::shared_ptr<Library> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = std::ranges::find_if(libraries_, [&](const auto& library) { return library->name() == name; });
+    if (at == libraries_.end()) fail(ErrorCode::invalid_argument, "no provider library is registered as '{}'", name);
+    gone = std::move(*at);
+    libraries_.erase(at);
+  }
+  for (const OrtEpFactory* factory : gone->factories()) env_.remove_ep_devices(*factory);
+}
+
+std::shared_ptr<Library> Libraries::library_of(const OrtEpDevice& device) const {
+  for (const auto& library : list()) {
+    if (device.factory && library->owns(*device.factory)) return library;
+  }
+  fail(ErrorCode::invalid_argument, "the device of '{}' is of no registered provider library", device.ep_name);
+}
+
+std::vector<const OrtEpDevice*> Libraries::devices_of(std::string_view ep_name) const {
+  std::vector<const OrtEpDevice*> found;
+  std::ranges::copy_if(env_.ep_devices(), std::back_inserter(found),
+                       [&](const OrtEpDevice* d) { return d->factory && d->ep_name == ep_name; });
+  return found;
+}
+
+std::vector<std::string> Libraries::provider_names() const {
+  std::vector<std::string> names;
+  for (const OrtEpDevice* device : env_.ep_devices()) {
+    if (device->factory && std::ranges::find(names, device->ep_name) == names.end()) names.push_back(device->ep_name);
+  }
+  return names;
+}
+
+OrtAllocator* Libraries::shared_allocator(const OrtMemoryInfo& info) const {
+  const auto same = [&](const OrtMemoryInfo* own) {
+    return own && own->device.type == info.device.type && own->device.memory == info.device.memory &&
+           own->device.vendor_id == info.device.vendor_id && own->device.device_id == info.device.device_id;
+  };
+  for (const OrtEpDevice* device : env_.ep_devices()) {
+    for (const OrtDeviceMemoryType type : {OrtDeviceMemoryType_DEFAULT, OrtDeviceMemoryType_HOST_ACCESSIBLE}) {
+      if (device->factory && same(memory_of(*device, type))) return library_of(*device)->create_shared_allocator(*device, type, nullptr);
+    }
+  }
+  return nullptr;
+}
+
+DataTransfer* Libraries::find_transfer(Device from, Device to) const {
+  for (const auto& library : list()) {
+    for (const OrtEpFactory* factory : library->factories()) {
+      PluginTransfer* transfer = library->transfer(*factory);
+      if (transfer && transfer->can_copy(from, to)) return transfer;
+    }
+  }
+  return nullptr;
+}
+
+const OrtMemoryInfo* memory_of(const OrtEpDevice& device, OrtDeviceMemoryType type) {
+  return type == OrtDeviceMemoryType_HOST_ACCESSIBLE ? device.host_accessible_memory.get() : device.device_memory.get();
+}
+
+}  // namespace rh::plugin

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "abi/devices.h"
+#include "abi/env.h"
+#include "abi/logger.h"
+#include "base/dynamic_library.h"
+#include "providers/plugin/stream.h"
+
+namespace rh::plugin {
+
+/// A plugin library that was registered under a name: its factories and their devices. Whoever uses one of them keeps it.
+class Library {
+ public:
+  /// Loads it and asks it for factories and devices. Throws Error naming the file and what went wrong.
+  Library(std::string name, const PathChar* path, const OrtApiBase& api, const OrtLogger& logger,
+          std::span<const OrtHardwareDevice* const> hardware);
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::string& file() const { return file_; }
+  /// The devices that its factories gave, in order, to be handed to the environment once.
+  std::vector<std::unique_ptr<OrtEpDevice>> take_devices() { return std::move(devices_); }
+  std::vector<const OrtEpFactory*> factories() const;
+  bool owns(const OrtEpFactory& factory) const;
+  /// Null where the factory has none.
+  PluginTransfer* transfer(const OrtEpFactory& factory) const;
+
+  /// The allocator of a device that all share; one made before is kept where `options` is null, else replaced. Throws Error.
+  OrtAllocator* create_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type, const OrtKeyValuePairs* options);
+  void release_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type);
+
+ private:
+  struct SharedAllocator {
+    OrtEpFactory* factory;
+    const OrtEpDevice* device;
+    OrtDeviceMemoryType type;
+    OrtAllocator* raw;
+  };
+  struct Factory {
+    OrtEpFactory* raw = nullptr;
+    std::string name;
+    std::unique_ptr<PluginTransfer> transfer;
+  };
+  void create_factories(const OrtApiBase& api, const OrtLogger& logger);
+  void list_devices(Factory& factory, std::span<const OrtHardwareDevice* const> hardware);
+  void make_transfer(Factory& factory);
+  void release_factories();
+
+  std::string name_;
+  std::string file_;
+  void* handle_ = nullptr;
+  ReleaseEpApiFactoryFn release_ = nullptr;
+  std::vector<Factory> factories_;
+  std::vector<std::unique_ptr<OrtEpDevice>> devices_;
+  std::mutex mutex_;
+  std::vector<SharedAllocator> shared_;
+};
+
+/// The plugin libraries of an environment. Thread-safe.
+class Libraries {
+ public:
+  /// `env` has the devices of all, and outlives this.
+  explicit Libraries(OrtEnv& env) : env_(env) {}
+  ~Libraries();
+
+  /// Throws Error{invalid_argument} where the name is taken, and what Library throws.
+  void add(std::string_view name, const PathChar* path, const OrtApiBase& api, const OrtLogger& logger);
+  /// Sessions that use the library keep it. Throws Error{invalid_argument} where no library has the name.
+  void remove(std::string_view name);
+
+  bool has(std::string_view name) const;
+  /// The library of a device. Throws Error{invalid_argument} where it is of none.
+  std::shared_ptr<Library> library_of(const OrtEpDevice& device) const;
+  /// The devices of the provider of this name.
+  std::vector<const OrtEpDevice*> devices_of(std::string_view ep_name) const;
+  std::vector<std::string> provider_names() const;
+  /// The shared allocator of a device with this memory, made on first use; null where no device has it.
+  OrtAllocator* shared_allocator(const OrtMemoryInfo& info) const;
+  /// Null where no provider copies from one to the other.
+  DataTransfer* find_transfer(Device from, Device to) const;
+
+ private:
+  std::vector<std::shared_ptr<Library>> list() const;
+
+  OrtEnv& env_;
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<Library>> libraries_;
+};
+
+/// Null where the device has no memory of this kind that its provider declared.
+const OrtMemoryInfo* memory_of(const OrtEpDevice& device, OrtDeviceMemoryType type);
+
+}  // namespace rh::plugin

@@ -1,0 +1,99 @@
+#include "providers/plugin/plugin_kernel.h"
+
+#include "providers/plugin/call.h"
+
+namespace rh::plugin {
+
+Ep::~Ep() {
+  tell([&] { factory.ReleaseEp(&factory, &raw); });
+}
+
+ComputeInfos::~ComputeInfos() {
+  if (RH_HAS(ep->raw, 23, ReleaseNodeComputeInfos)) {
+    tell([&] { ep->raw.ReleaseNodeComputeInfos(&ep->raw, infos.data(), infos.size()); });
+  }
+}
+
+namespace {
+
+class UnitKernel final : public Kernel {
+ public:
+  UnitKernel(std::shared_ptr<ComputeInfos> infos, size_t index, const std::string& node, KernelPlace place)
+      : infos_(std::move(infos)), info_(*infos_->infos[index]), place_(std::move(place)), context_{node} {
+    if (!info_.Compute) fail(ErrorCode::ep_fail, "{}: the OrtNodeComputeInfo of '{}' has no Compute", infos_->ep->name, node);
+    if (info_.CreateState) {
+      call(infos_->ep->name, "OrtNodeComputeInfo::CreateState", [&] { return info_.CreateState(&info_, &context_, &state_); });
+    }
+  }
+  ~UnitKernel() override {
+    if (info_.ReleaseState) tell([&] { info_.ReleaseState(&info_, state_); });
+  }
+
+  Status run(RunContext& run_context) const override {
+    OrtKernelContext context(run_context, place_);
+    return try_call(infos_->ep->name, "OrtNodeComputeInfo::Compute", [&] { return info_.Compute(&info_, state_, &context); });
+  }
+
+ private:
+  std::shared_ptr<ComputeInfos> infos_;
+  OrtNodeComputeInfo& info_;
+  KernelPlace place_;
+  OrtNodeComputeContext context_;
+  void* state_ = nullptr;
+};
+
+class NodeKernel final : public Kernel {
+ public:
+  NodeKernel(std::shared_ptr<Ep> ep, const OrtKernelRegistry::Entry& entry, std::unique_ptr<OrtKernelInfo> info, KernelPlace place)
+      : ep_(std::move(ep)), info_(std::move(info)), place_(std::move(place)) {
+    call(ep_->name, fmt::format("creating the kernel of {}", info_->node->op_text()),
+         [&] { return entry.create(entry.state, info_.get(), &impl_); });
+    if (!impl_ || !impl_->Compute) fail(ErrorCode::ep_fail, "{}: its kernel of {} has no Compute", ep_->name, info_->node->op_text());
+    for (const auto& [input, output] : entry.def.mutable_aliases) aliases_.push_back({output, input, Alias::Kind::in_place});
+    pack_weights();
+  }
+  ~NodeKernel() override {
+    if (impl_ && impl_->Release) tell([&] { impl_->Release(impl_); });
+  }
+
+  Status run(RunContext& run_context) const override {
+    OrtKernelContext context(run_context, place_);
+    return try_call(ep_->name, "OrtKernelImpl::Compute", [&] { return impl_->Compute(impl_, &context); });
+  }
+  std::span<const Alias> aliases() const override { return aliases_; }
+  bool owns_constant(int i) const override { return static_cast<size_t>(i) < packed_.size() && packed_[static_cast<size_t>(i)]; }
+
+ private:
+  void pack_weights() {
+    packed_.resize(info_->constants.size());
+    if (!RH_HAS(*impl_, 24, PrePackWeight)) return;
+    for (size_t i = 0; i < packed_.size(); ++i) {
+      if (!info_->constants[i]) continue;
+      bool is_packed = false;
+      call(ep_->name, "OrtKernelImpl::PrePackWeight", [&] {
+        return impl_->PrePackWeight(impl_, info_->constants[i].get(), static_cast<int>(i), place_.allocator, nullptr, &is_packed);
+      });
+      packed_[i] = is_packed;
+    }
+  }
+
+  std::shared_ptr<Ep> ep_;
+  std::unique_ptr<OrtKernelInfo> info_;
+  KernelPlace place_;
+  OrtKernelImpl* impl_ = nullptr;
+  std::vector<Alias> aliases_;
+  std::vector<bool> packed_;  // by input
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_unit_kernel(std::shared_ptr<ComputeInfos> infos, size_t index, const std::string& node, KernelPlace place) {
+  return std::make_unique<UnitKernel>(std::move(infos), index, node, std::move(place));
+}
+
+std::unique_ptr<Kernel> make_node_kernel(std::shared_ptr<Ep> ep, const OrtKernelRegistry::Entry& entry, std::unique_ptr<OrtKernelInfo> info,
+                                         KernelPlace place) {
+  return std::make_unique<NodeKernel>(std::move(ep), entry, std::move(info), std::move(place));
+}
+
+}  // namespace rh::plugin

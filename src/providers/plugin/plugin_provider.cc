@@ -1,0 +1,300 @@
+#include "providers/plugin/plugin_provider.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_set>
+
+#include "abi/allocator.h"
+#include "abi/graph_view.h"
+#include "providers/plugin/call.h"
+#include "providers/plugin/graph_support.h"
+#include "providers/plugin/plugin_kernel.h"
+
+namespace rh::plugin {
+
+namespace {
+
+/// A plugin's allocator as the session uses it.
+class PluginAllocator final : public Allocator {
+ public:
+  PluginAllocator(std::shared_ptr<Ep> ep, OrtAllocator& raw, Device device) : ep_(std::move(ep)), raw_(raw), device_(device) {}
+  ~PluginAllocator() override {
+    if (RH_HAS(ep_->factory, 23, ReleaseAllocator)) tell([&] { ep_->factory.ReleaseAllocator(&ep_->factory, &raw_); });
+  }
+  void* allocate(size_t bytes) override {
+    void* memory = ask<void*>(nullptr, [&] { return raw_.Alloc(&raw_, std::max<size_t>(bytes, 1)); });
+    if (!memory) fail(ErrorCode::ep_fail, "{}: its allocator gave no memory for {} bytes on {}", ep_->name, bytes, device_.to_string());
+    return memory;
+  }
+  void deallocate(void* memory) override {
+    tell([&] { raw_.Free(&raw_, memory); });
+  }
+  Device device() const override { return device_; }
+  OrtAllocator& raw() const { return raw_; }
+
+ private:
+  std::shared_ptr<Ep> ep_;
+  OrtAllocator& raw_;
+  Device device_;
+};
+
+const OrtRunOptions& default_run_options() {
+  static const OrtRunOptions options;
+  return options;
+}
+
+class PluginProvider final : public Provider {
+ public:
+  explicit PluginProvider(PluginSetup setup) : setup_(std::move(setup)) {
+    create_ep();
+    choose_memory();
+    if (RH_HAS(ep_->raw, 24, GetKernelRegistry)) {
+      call(ep_->name, "OrtEp::GetKernelRegistry", [&] { return ep_->raw.GetKernelRegistry(&ep_->raw, &registry_); });
+    }
+    if (RH_HAS(ep_->raw, 24, IsConcurrentRunSupported)) {
+      call(ep_->name, "OrtEp::IsConcurrentRunSupported", [&] { return ep_->raw.IsConcurrentRunSupported(&ep_->raw, &concurrent_); });
+    }
+  }
+
+  std::string_view name() const override { return ep_->name; }
+  Device device() const override { return device_; }
+  Allocator& allocator() const override { return allocator_ ? static_cast<Allocator&>(*allocator_) : host_allocator(); }
+  DataTransfer* transfer() const override { return device_.is_host() ? nullptr : ep_->library->transfer(ep_->factory); }
+
+  std::unique_ptr<Stream> make_stream() const override {
+    if (device_.is_host() || !RH_HAS(ep_->factory, 23, IsStreamAware)) return nullptr;
+    if (!ask(false, [&] { return ep_->factory.IsStreamAware(&ep_->factory); })) return nullptr;
+    OrtSyncStreamImpl* impl = nullptr;
+    if (RH_HAS(ep_->raw, 23, CreateSyncStreamForDevice)) {
+      call(ep_->name, "OrtEp::CreateSyncStreamForDevice",
+           [&] { return ep_->raw.CreateSyncStreamForDevice(&ep_->raw, &memory_->device, &impl); });
+    } else if (RH_HAS(ep_->factory, 23, CreateSyncStreamForDevice)) {
+      call(ep_->name, "OrtEpFactory::CreateSyncStreamForDevice",
+           [&] { return ep_->factory.CreateSyncStreamForDevice(&ep_->factory, &memory_->device, nullptr, &impl); });
+    }
+    return impl ? std::make_unique<OrtSyncStream>(ep_->name, *impl, memory_->device, device_) : nullptr;
+  }
+
+  Capability capability(const Graph& graph, std::span<const NodeId> candidates) override {
+    if (!RH_HAS(ep_->raw, 23, GetCapability)) fail(ErrorCode::ep_fail, "{}: its OrtEp has no GetCapability", ep_->name);
+    const std::unordered_set<NodeId> free(candidates.begin(), candidates.end());
+    const auto taken_by = [&](const Graph& of, NodeId id) -> std::string_view {
+      return &of == &graph && !free.contains(id) ? "another provider" : "";
+    };
+    views_.push_back(abi::make_graph_view(graph, {setup_.model, taken_by}));
+    OrtEpGraphSupportInfo answer{graph, registry_};
+    call(ep_->name, "OrtEp::GetCapability", [&] { return ep_->raw.GetCapability(&ep_->raw, views_.back().get(), &answer); });
+    Capability capability;
+    std::unordered_set<NodeId> claimed;
+    for (Claim& claim : answer.claims) {
+      if (!claim.compiled && is_control_flow(graph, claim.nodes[0])) {
+        capability.refusals.push_back(
+            {claim.nodes[0], RefusalCode::forced, "control flow runs on the CPU; providers are asked for the nodes inside"});
+        claimed.insert(claim.nodes[0]);
+        continue;
+      }
+      claimed.insert(claim.nodes.begin(), claim.nodes.end());
+      capability.claims.push_back(std::move(claim));
+    }
+    for (NodeId id : candidates) {
+      if (!claimed.contains(id)) capability.refusals.push_back(refusal(graph, id));
+    }
+    return capability;
+  }
+
+  std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext&) override {
+    const KernelMatch match = registry_ ? find_kernel(*registry_, graph, node) : KernelMatch{};
+    if (!match.entry) {
+      throw Error(
+          ErrorCode::ep_fail,
+          fmt::format("{} claimed the node alone, but has no kernel for it{}{}", ep_->name, match.reason.empty() ? "" : ": ", match.reason),
+          node.where());
+    }
+    auto info = std::make_unique<OrtKernelInfo>();
+    info->graph = &graph;
+    info->node = &node;
+    for (ValueId input : node.inputs) {
+      const Tensor* constant = input == kNoValue ? nullptr : graph.value(input).constant_tensor();
+      info->constants.push_back(
+          constant ? std::make_shared<const OrtValue>(Value(*constant), constant->device().is_host() ? nullptr : memory_) : nullptr);
+    }
+    info->config = &setup_.options->config;
+    info->logger = setup_.logger.get();
+    info->ep = &ep_->raw;
+    info->allocator = raw_allocator();
+    KernelPlace place = kernel_place();
+    OrtEpGraphSupportInfo support{graph, registry_};
+    for (const auto& [index, type] : match.entry->def.input_memory) {
+      if (index < 64 && type != OrtMemTypeDefault) place.host_inputs |= uint64_t{1} << index;
+    }
+    for (const auto& [index, type] : match.entry->def.output_memory) {
+      if (index < 64 && type != OrtMemTypeDefault) place.host_outputs |= uint64_t{1} << index;
+    }
+    return make_node_kernel(ep_, *match.entry, std::move(info), std::move(place));
+  }
+
+  std::vector<std::unique_ptr<Kernel>> compile(std::span<const Unit* const> units) override {
+    if (!RH_HAS(ep_->raw, 23, Compile)) fail(ErrorCode::ep_fail, "{} claimed units, but its OrtEp has no Compile", ep_->name);
+    std::vector<const OrtGraph*> graphs;
+    std::vector<std::unique_ptr<OrtNode>> nodes;
+    for (const Unit* unit : units) graphs.push_back(show(*unit, nodes));
+    std::vector<const OrtNode*> fused;
+    for (const auto& node : nodes) fused.push_back(node.get());
+    auto infos = std::make_shared<ComputeInfos>(ep_, units.size());
+    std::vector<OrtNode*> contexts(units.size(), nullptr);
+    call(ep_->name, "OrtEp::Compile",
+         [&] { return ep_->raw.Compile(&ep_->raw, graphs.data(), fused.data(), units.size(), infos->infos.data(), contexts.data()); });
+    for (OrtNode* node : contexts) {
+      if (node) context_nodes_.emplace_back(node);
+    }
+    std::vector<std::unique_ptr<Kernel>> kernels;
+    for (size_t i = 0; i < units.size(); ++i) {
+      if (!infos->infos[i]) fail(ErrorCode::ep_fail, "{}: OrtEp::Compile gave nothing for unit '{}'", ep_->name, units[i]->name);
+      kernels.push_back(make_unit_kernel(infos, i, units[i]->name, kernel_place()));
+    }
+    return kernels;
+  }
+
+  void finish() override {
+    views_.clear();
+    if (!RH_HAS(ep_->raw, 27, OnSessionInitializationEnd)) return;
+    call(ep_->name, "OrtEp::OnSessionInitializationEnd", [&] { return ep_->raw.OnSessionInitializationEnd(&ep_->raw); });
+  }
+
+  Status begin_run(const RunInfo& info) override {
+    if (!concurrent_) run_mutex_.lock();
+    if (!RH_HAS(ep_->raw, 23, OnRunStart)) return {};
+    return try_call(ep_->name, "OrtEp::OnRunStart", [&] { return ep_->raw.OnRunStart(&ep_->raw, run_options(info)); });
+  }
+  Status end_run(const RunInfo& info) override {
+    Status status;
+    if (RH_HAS(ep_->raw, 23, OnRunEnd)) {
+      status = try_call(ep_->name, "OrtEp::OnRunEnd", [&] { return ep_->raw.OnRunEnd(&ep_->raw, run_options(info), info.synchronize); });
+    }
+    if (!concurrent_) run_mutex_.unlock();
+    return status;
+  }
+
+  void set_options(const std::map<std::string, std::string>& options) override {
+    if (!RH_HAS(ep_->raw, 23, SetDynamicOptions)) return Provider::set_options(options);
+    std::vector<const char*> keys, values;
+    for (const auto& [key, value] : options) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
+    call(ep_->name, "OrtEp::SetDynamicOptions",
+         [&] { return ep_->raw.SetDynamicOptions(&ep_->raw, keys.data(), values.data(), keys.size()); });
+  }
+
+ private:
+  void create_ep() {
+    OrtEpFactory& factory = *setup_.devices.at(0)->factory;
+    const std::string& name = setup_.devices[0]->ep_name;
+    std::vector<const OrtHardwareDevice*> hardware;
+    std::vector<const OrtKeyValuePairs*> metadata;
+    for (const OrtEpDevice* device : setup_.devices) {
+      hardware.push_back(device->device);
+      metadata.push_back(&device->metadata);
+    }
+    OrtEp* made = nullptr;
+    call(name, "OrtEpFactory::CreateEp", [&] {
+      return factory.CreateEp(&factory, hardware.data(), metadata.data(), hardware.size(), setup_.options.get(), setup_.logger.get(),
+                              &made);
+    });
+    if (!made) fail(ErrorCode::ep_fail, "{}: OrtEpFactory::CreateEp gave no provider", name);
+    const char* given = made->GetName ? ask<const char*>(nullptr, [&] { return made->GetName(made); }) : nullptr;
+    ep_ = std::make_shared<Ep>(setup_.library, factory, *made, given ? given : name);
+  }
+
+  void choose_memory() {
+    const OrtEpDevice& device = *setup_.devices[0];
+    const OrtMemoryDevice* chosen = nullptr;
+    if (RH_HAS(ep_->raw, 27, GetDefaultMemoryDevice)) {
+      call(ep_->name, "OrtEp::GetDefaultMemoryDevice", [&] { return ep_->raw.GetDefaultMemoryDevice(&ep_->raw, &chosen); });
+    }
+    if (!device.device_memory || device.device_memory->is_host()) return;
+    memory_ = std::make_shared<const OrtMemoryInfo>(*device.device_memory);
+    if (chosen && !(*chosen == memory_->device)) {
+      OrtMemoryInfo info = *memory_;
+      info.device = *chosen;
+      if (info.is_host()) {
+        memory_.reset();
+        return;
+      }
+      memory_ = std::make_shared<const OrtMemoryInfo>(std::move(info));
+    }
+    device_ = abi::device_of(*memory_);
+    OrtAllocator* made = nullptr;
+    if (RH_HAS(ep_->raw, 23, CreateAllocator)) {
+      call(ep_->name, "OrtEp::CreateAllocator", [&] { return ep_->raw.CreateAllocator(&ep_->raw, memory_.get(), &made); });
+    }
+    if (!made && RH_HAS(ep_->factory, 23, CreateAllocator)) {
+      call(ep_->name, "OrtEpFactory::CreateAllocator",
+           [&] { return ep_->factory.CreateAllocator(&ep_->factory, memory_.get(), nullptr, &made); });
+    }
+    if (!made || !made->Alloc || !made->Free) {
+      fail(ErrorCode::ep_fail, "{}: it gives no allocator for its memory '{}'", ep_->name, memory_->name);
+    }
+    allocator_ = std::make_unique<PluginAllocator>(ep_, *made, device_);
+  }
+
+  OrtAllocator* raw_allocator() const { return allocator_ ? &allocator_->raw() : &abi::default_allocator(); }
+  KernelPlace kernel_place() const { return {device_, memory_, 0, 0, raw_allocator(), setup_.logger.get()}; }
+
+  static const OrtRunOptions* run_options(const RunInfo& info) {
+    return info.options ? static_cast<const OrtRunOptions*>(info.options) : &default_run_options();
+  }
+
+  static bool is_control_flow(const Graph& graph, NodeId id) {
+    bool found = false;
+    if (const Node* node = graph.find_node(id)) Graph::for_each_subgraph(*node, [&](const Graph&) { found = true; });
+    return found;
+  }
+
+  Capability::NodeRefusal refusal(const Graph& graph, NodeId id) const {
+    if (registry_ && !registry_->entries.empty()) {
+      KernelMatch match = find_kernel(*registry_, graph, graph.node(id));
+      if (!match.entry) return {id, match.code, std::move(match.reason)};
+    }
+    return {id, RefusalCode::unstated, "it left the node out of its answer and gave no reason"};
+  }
+
+  // The unit's graph and node as the plugin sees them.
+  const OrtGraph* show(const Unit& unit, std::vector<std::unique_ptr<OrtNode>>& nodes) {
+    const std::string name(ep_->name);
+    views_.push_back(abi::make_graph_view(*unit.body, {setup_.model, [name](const Graph&, NodeId) -> std::string_view { return name; }}));
+    const OrtGraph& whole = *views_.back();
+    std::vector<const OrtNode*> all;
+    for (const auto& node : whole.nodes) all.push_back(node.get());
+    const auto is_constant = [&](const std::string& input) { return unit.body->value(unit.body->find_value(input)).is_constant(); };
+    const bool with_constants = std::ranges::any_of(unit.inputs, is_constant);
+    views_.push_back(abi::make_subset_view(whole, all, {.name = unit.name, .constants_are_inputs = with_constants}));
+    const OrtGraph& graph = *views_.back();
+    nodes.push_back(abi::make_fused_node(graph, static_cast<NodeId>(nodes.size()), unit.name, ep_->name));
+    order(unit.inputs, graph, nodes.back()->inputs);
+    order(unit.outputs, graph, nodes.back()->outputs);
+    return &graph;
+  }
+
+  static void order(const std::vector<std::string>& names, const OrtGraph& graph, std::vector<const OrtValueInfo*>& values) {
+    values.clear();
+    for (const std::string& name : names) values.push_back(graph.find(name));
+  }
+
+  PluginSetup setup_;
+  std::shared_ptr<Ep> ep_;
+  std::shared_ptr<const OrtMemoryInfo> memory_;  // null: it works on host memory
+  Device device_;
+  std::unique_ptr<PluginAllocator> allocator_;
+  const OrtKernelRegistry* registry_ = nullptr;
+  bool concurrent_ = true;
+  std::mutex run_mutex_;
+  std::vector<std::unique_ptr<OrtGraph>> views_;         // until everything is compiled
+  std::vector<std::unique_ptr<OrtNode>> context_nodes_;  // EPContext nodes that stand for units
+};
+
+}  // namespace
+
+std::shared_ptr<Provider> make_plugin_provider(PluginSetup setup) { return std::make_shared<PluginProvider>(std::move(setup)); }
+
+}  // namespace rh::plugin

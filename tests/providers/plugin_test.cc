@@ -1,0 +1,263 @@
+// Providers of ours as shared libraries, in Roundhouse, and with RH_CAPI_LIBRARY in another runtime of the same interface.
+#include <filesystem>
+#include <fstream>
+
+#include "capi/library.h"
+#include "capi/model_bytes.h"
+
+namespace rh::test {
+namespace {
+
+using Floats = std::vector<float>;
+constexpr char kExample[] = "ExampleExecutionProvider", kFake[] = "FakeDeviceExecutionProvider";
+
+std::string library(const char* name) { return std::string(RH_BUILD_DIR "/lib/roundhouse_provider_") + name + ".so"; }
+
+/// y = Relu(x + z), w = Exp(y), u = Tanh(y * w): a device that knows all but Exp is entered twice.
+std::string mixed_model(bool fixed = true) {
+  const std::vector<DimText> dims = fixed ? std::vector<DimText>{4} : std::vector<DimText>{"N"};
+  return ModelBytes()
+      .node("Add", {"x", "z"}, {"s"})
+      .node("Relu", {"s"}, {"y"})
+      .node("Exp", {"y"}, {"w"})
+      .node("Mul", {"y", "w"}, {"m"})
+      .node("Tanh", {"m"}, {"u"})
+      .input("x", 1, dims)
+      .input("z", 1, dims)
+      .output("y", 1, dims)
+      .output("u", 1, dims)
+      .model();
+}
+
+class PluginTest : public ApiTest {
+ protected:
+  static Ort::Env& env() {
+    static Ort::Env* made = new Ort::Env(ORT_LOGGING_LEVEL_FATAL, "plugins");
+    return *made;
+  }
+
+  void register_library(const char* name, const std::string& path) {
+    Ort::ThrowOnError(api.RegisterExecutionProviderLibrary(env(), name, path.c_str()));
+    registered_.emplace_back(name);
+  }
+  void TearDown() override {
+    for (const std::string& name : registered_) Ort::ThrowOnError(api.UnregisterExecutionProviderLibrary(env(), name.c_str()));
+  }
+
+  std::vector<const OrtEpDevice*> devices_of(const std::string& name) {
+    const OrtEpDevice* const* devices = nullptr;
+    size_t count = 0;
+    Ort::ThrowOnError(api.GetEpDevices(env(), &devices, &count));
+    std::vector<const OrtEpDevice*> found;
+    for (size_t i = 0; i < count; ++i) {
+      if (api.EpDevice_EpName(devices[i]) == name) found.push_back(devices[i]);
+    }
+    return found;
+  }
+
+  Ort::SessionOptions options_for(const char* name, const std::vector<std::pair<const char*, const char*>>& options = {}) {
+    Ort::SessionOptions made;
+    made.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+    const auto devices = devices_of(name);
+    std::vector<const char*> keys, values;
+    for (const auto& [key, value] : options) {
+      keys.push_back(key);
+      values.push_back(value);
+    }
+    Ort::ThrowOnError(
+        api.SessionOptionsAppendExecutionProvider_V2(made, env(), devices.data(), devices.size(), keys.data(), values.data(), keys.size()));
+    return made;
+  }
+
+  Ort::Session session_of(const std::string& model, const Ort::SessionOptions& options) {
+    return Ort::Session(env(), model.data(), model.size(), options);
+  }
+
+  std::vector<Floats> run(Ort::Session& session, Floats x, Floats z) {
+    const int64_t dims[] = {static_cast<int64_t>(x.size())};
+    const Ort::Value inputs[] = {Ort::Value::CreateTensor<float>(cpu, x.data(), x.size(), dims, 1),
+                                 Ort::Value::CreateTensor<float>(cpu, z.data(), z.size(), dims, 1)};
+    const char* input_names[] = {"x", "z"};
+    const char* output_names[] = {"y", "u"};
+    const auto outputs = session.Run(Ort::RunOptions{nullptr}, input_names, inputs, 2, output_names, 2);
+    std::vector<Floats> results;
+    for (const Ort::Value& output : outputs) {
+      const auto* data = output.GetTensorData<float>();
+      results.emplace_back(data, data + output.GetTensorTypeAndShapeInfo().GetElementCount());
+    }
+    return results;
+  }
+
+  void expect_like_cpu(Ort::Session& session, bool fixed = true) {
+    Ort::SessionOptions plain;
+    Ort::Session cpu_session = session_of(mixed_model(fixed), plain);
+    const Floats x = {1, -2, 0.5, 3}, z = {0.25, 1, -1, 0};
+    for (int i = 0; i < 3; ++i) {
+      const auto given = run(session, x, z), expected = run(cpu_session, x, z);
+      for (size_t k = 0; k < 2; ++k) {
+        ASSERT_EQ(given[k].size(), expected[k].size());
+        for (size_t e = 0; e < given[k].size(); ++e) EXPECT_NEAR(given[k][e], expected[k][e], 1e-6f) << k << " " << e;
+      }
+    }
+  }
+
+  std::vector<std::string> registered_;
+};
+
+std::string message_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Ort::Exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST_F(PluginTest, ExampleListsItsDeviceAndRuns) {
+  register_library("example", library("example"));
+  const auto devices = devices_of(kExample);
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_STREQ(api.EpDevice_EpVendor(devices[0]), "Roundhouse");
+  EXPECT_EQ(api.HardwareDevice_Type(api.EpDevice_Device(devices[0])), OrtHardwareDeviceType_CPU);
+  Ort::Session session = session_of(mixed_model(), options_for(kExample));
+  expect_like_cpu(session);
+}
+
+TEST_F(PluginTest, FakeDeviceRunsWithKernelsAndUnits) {
+  register_library("fake", library("fake_device"));
+  for (const char* compile : {"0", "1"}) {
+    for (const char* delay : {"0", "300"}) {
+      Ort::Session session = session_of(mixed_model(), options_for(kFake, {{"compile", compile}, {"delay_us", delay}}));
+      expect_like_cpu(session);
+    }
+  }
+}
+
+TEST_F(PluginTest, FakeDeviceLeavesUnknownShapesToOthers) {
+  register_library("fake", library("fake_device"));
+  Ort::Session session = session_of(mixed_model(false), options_for(kFake));
+  expect_like_cpu(session, false);
+}
+
+TEST_F(PluginTest, BothAtOnce) {
+  register_library("fake", library("fake_device"));
+  register_library("example", library("example"));
+  Ort::SessionOptions options = options_for(kExample);
+  const auto devices = devices_of(kFake);
+  Ort::ThrowOnError(api.SessionOptionsAppendExecutionProvider_V2(options, env(), devices.data(), devices.size(), nullptr, nullptr, 0));
+  Ort::Session session = session_of(mixed_model(), options);
+  expect_like_cpu(session);
+}
+
+TEST_F(PluginTest, FailuresNameProviderAndCall) {
+  register_library("fake", library("fake_device"));
+  for (const char* call : {"create", "capability", "kernel"}) {
+    if (!Library::get().ours && call == std::string("capability")) continue;  // the stock library logs it and goes on without
+    const std::string message = message_of([&] { session_of(mixed_model(), options_for(kFake, {{"fail", call}})); });
+    EXPECT_NE(message.find("failure injected at " + std::string(call)), std::string::npos) << message;
+    EXPECT_TRUE(!Library::get().ours || message.find(kFake) != std::string::npos) << message;
+  }
+  Ort::Session session = session_of(mixed_model(), options_for(kFake, {{"fail", "run"}}));
+  const std::string message = message_of([&] { run(session, {1, 2, 3, 4}, {1, 2, 3, 4}); });
+  EXPECT_NE(message.find("failure injected at run"), std::string::npos) << message;
+}
+
+TEST_F(PluginTest, CopiesTensorsToTheDeviceAndBack) {
+  register_library("fake", library("fake_device"));
+  const auto devices = devices_of(kFake);
+  const OrtMemoryInfo* info = api.EpDevice_MemoryInfo(devices[0], OrtDeviceMemoryType_DEFAULT);
+  ASSERT_NE(info, nullptr);
+  OrtAllocator* device = nullptr;
+  Ort::ThrowOnError(api.GetSharedAllocator(env(), info, &device));
+  ASSERT_NE(device, nullptr);
+  Floats x = {1, 2, 3, 4}, back(4, 0.0f);
+  const int64_t dims[] = {4};
+  const Ort::Value from = Ort::Value::CreateTensor<float>(cpu, x.data(), 4, dims, 1);
+  Ort::Value to = Ort::Value::CreateTensor<float>(cpu, back.data(), 4, dims, 1);
+  Ort::Value there = Ort::Value::CreateTensor<float>(device, dims, 1);
+  const OrtValue* sources[] = {from, there};
+  OrtValue* targets[] = {there, to};
+  Ort::ThrowOnError(api.CopyTensors(env(), sources, targets, nullptr, 1));
+  Ort::ThrowOnError(api.CopyTensors(env(), sources + 1, targets + 1, nullptr, 1));
+  EXPECT_EQ(back, x);
+}
+
+TEST_F(PluginTest, LibrariesThatAreNoneSaySo) {
+  const std::string missing = message_of([&] { register_library("missing", "/nowhere/lib.so"); });
+  EXPECT_NE(missing.find("/nowhere/lib.so"), std::string::npos) << missing;
+  const std::string text = testing::TempDir() + "no_library.so";
+  std::ofstream(text) << "text";
+  EXPECT_NE(message_of([&] { register_library("text", text); }), "");
+  EXPECT_NE(message_of([&] { Ort::ThrowOnError(api.UnregisterExecutionProviderLibrary(env(), "never")); }), "");
+  EXPECT_TRUE(registered_.empty());
+  if (!Library::get().ours) return;
+  const std::string other = message_of([&] { register_library("self", Library::get().path); });
+  EXPECT_NE(other.find("does not export CreateEpFactories"), std::string::npos) << other;
+  register_library("example", library("example"));
+  const std::string twice = message_of([&] { register_library("example", library("example")); });
+  EXPECT_NE(twice.find("registered as 'example' already"), std::string::npos) << twice;
+}
+
+TEST_F(PluginTest, NamesOfRegisteredProvidersWorkAsProviders) {
+  if (!Library::get().ours) GTEST_SKIP() << "the stock library takes devices alone";
+  register_library("example", library("example"));
+  Ort::SessionOptions options;
+  options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+  options.AppendExecutionProvider(kExample, {});
+  Ort::Session session = session_of(mixed_model(), options);
+  expect_like_cpu(session);
+  const auto available = Ort::GetAvailableProviders();
+  EXPECT_EQ(available.front(), kExample);
+}
+
+struct VersionCase {
+  const char* version;
+  std::string fails;  ///< part of the message of the session; empty: it runs
+};
+
+// Each version has fields that the host must not read; its own, and newer ones, it must.
+TEST_F(PluginTest, VersionsAreNegotiatedDownwards) {
+  const VersionCase cases[] = {
+      {"0", "no GetCapability"}, {"22", "no GetCapability"}, {"23", ""}, {"24", ""}, {"27", ""}, {"31", ""}, {"99", ""}};
+  for (const VersionCase& row : cases) {
+    if (!Library::get().ours && !row.fails.empty()) continue;
+    SCOPED_TRACE(row.version);
+    setenv("RH_PLUGIN_VERSION", row.version, 1);
+    register_library("versions", RH_BUILD_DIR "/lib/versions_plugin.so");
+    {
+      const Ort::SessionOptions options = options_for("VersionsExecutionProvider");
+      const std::string message = message_of([&] {
+        Ort::Session session = session_of(mixed_model(), options);
+        expect_like_cpu(session);
+      });
+      EXPECT_EQ(message.empty(), row.fails.empty()) << message;
+      EXPECT_NE(message.find(row.fails), std::string::npos) << message;
+    }
+    TearDown();
+    registered_.clear();
+  }
+  unsetenv("RH_PLUGIN_VERSION");
+}
+
+OrtStatus* ORT_API_CALL choose_fake(const OrtEpDevice** devices, size_t count, const OrtKeyValuePairs*, const OrtKeyValuePairs*,
+                                    const OrtEpDevice** selected, size_t, size_t* selected_count, void* state) {
+  *selected_count = 0;
+  ++*static_cast<int*>(state);
+  for (size_t i = 0; i < count; ++i) {
+    if (std::string(Ort::GetApi().EpDevice_EpName(devices[i])) == kFake) selected[(*selected_count)++] = devices[i];
+  }
+  return nullptr;
+}
+
+TEST_F(PluginTest, ADelegateChoosesDevices) {
+  register_library("fake", library("fake_device"));
+  Ort::SessionOptions options;
+  int calls = 0;
+  Ort::ThrowOnError(api.SessionOptionsSetEpSelectionPolicyDelegate(options, choose_fake, &calls));
+  Ort::Session session = session_of(mixed_model(), options);
+  EXPECT_EQ(calls, 1);
+  expect_like_cpu(session);
+}
+
+}  // namespace
+}  // namespace rh::test
