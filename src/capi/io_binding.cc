@@ -3,6 +3,7 @@
 
 #include "abi/allocator.h"
 #include "capi/guard.h"
+#include "capi/plugins.h"
 #include "capi/session.h"
 #include "capi/table.h"
 
@@ -50,8 +51,17 @@ Status run_once(OrtSession& session, const OrtRunOptions* options, OrtIoBinding&
     output_names.push_back(output.name.c_str());
     if (output.bound || (reuse && output.value.value.is_tensor())) outputs[i] = output.value.value;
   }
-  RH_RETURN_IF_ERROR(session_of(&session).run(run_options(options), input_names, inputs, output_names, outputs));
-  for (size_t i = 0; i < outputs.size(); ++i) binding.outputs[i].value.value = std::move(outputs[i]);
+  RunOptions run = run_options(options);
+  for (const OrtIoBinding::Output& output : binding.outputs) run.stay_on_device.push_back(output.stays);
+  RH_RETURN_IF_ERROR(session_of(&session).run(run, input_names, inputs, output_names, outputs));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    OrtValue& value = binding.outputs[i].value;
+    value.value = std::move(outputs[i]);
+    if (binding.outputs[i].bound || !value.value.is_tensor() || value.value.tensor().device().is_host()) continue;
+    if (const OrtMemoryInfo* info = memory_info_of(*session.env, value.value.tensor().device())) {
+      value.memory = std::make_shared<const OrtMemoryInfo>(*info);
+    }
+  }
   return {};
 }
 
@@ -102,10 +112,12 @@ OrtStatus* ORT_API_CALL BindOutput(OrtIoBinding* binding, const char* name, cons
 OrtStatus* ORT_API_CALL BindOutputToDevice(OrtIoBinding* binding, const char* name, const OrtMemoryInfo* info) {
   return guard([&] {
     OrtIoBinding& target = binding_of(binding);
-    if (!checked(info, "mem_info_ptr").is_host()) {
+    const Device device = abi::device_of(checked(info, "mem_info_ptr"));
+    const auto made = session_of(target.session).output_devices();
+    if (!device.is_host() && std::ranges::find(made, device) == made.end()) {
       fail(ErrorCode::invalid_argument, "output '{}': no provider of the session has memory '{}'", &checked(name, "name"), info->name);
     }
-    bind_output(target, {&checked(name, "name"), OrtValue(), false});
+    bind_output(target, {&checked(name, "name"), OrtValue(), false, !device.is_host()});
   });
 }
 

@@ -117,6 +117,19 @@ plugin::Libraries& libraries_of(const OrtEnv& env) {
   return *env.libraries;
 }
 
+const OrtEpDevice* ep_device_of(const OrtEnv& env, Device device) {
+  const auto devices = env.ep_devices();
+  const auto at =
+      std::ranges::find_if(devices, [&](const OrtEpDevice* d) { return d->device_memory && abi::device_of(*d->device_memory) == device; });
+  return device.is_host() || at == devices.end() ? nullptr : *at;
+}
+
+const OrtMemoryInfo* memory_info_of(const OrtEnv& env, Device device) {
+  if (device.is_host()) return &abi::host_memory_info(OrtArenaAllocator);
+  const OrtEpDevice* owner = ep_device_of(env, device);
+  return owner ? owner->device_memory.get() : nullptr;
+}
+
 void choose_plugins(const OrtEnv& env, const OrtSessionOptions& given, SessionOptions& options) {
   const auto kept = std::make_shared<const OrtSessionOptions>(given);
   for (const OrtSessionOptions::Provider& provider : given.providers) {

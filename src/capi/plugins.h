@@ -13,6 +13,10 @@ plugin::Libraries& libraries_of(const OrtEnv& env);
 /// Option keys of providers stand among the configuration entries as "ep.<lower case name>.<key>".
 std::string lower(std::string_view text);
 
+/// The environment's name of a memory, and the provider's device that has it; null where no registered provider declared it.
+const OrtMemoryInfo* memory_info_of(const OrtEnv& env, Device device);
+const OrtEpDevice* ep_device_of(const OrtEnv& env, Device device);
+
 /// What the session layer is to make of providers that the options name by devices, by a policy, or by the name of a plugin's provider.
 void choose_plugins(const OrtEnv& env, const OrtSessionOptions& given, SessionOptions& options);
 

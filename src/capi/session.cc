@@ -4,6 +4,7 @@
 #include "abi/allocator.h"
 #include "abi/type_info.h"
 #include "capi/guard.h"
+#include "capi/plugins.h"
 #include "capi/table.h"
 
 OrtSession::OrtSession(const OrtEnv& environment) : env(&environment) { rh::abi::retain_env(env); }
@@ -75,6 +76,16 @@ OrtStatus* name_of(const ValueInfo& info, OrtAllocator* allocator, char** out) {
   return nullptr;
 }
 
+/// One answer for each input or output.
+template <typename T>
+void fill(const OrtSession* session, const std::vector<Device>& (Session::*places)() const, const char* what,
+          const T* (*answer)(const OrtEnv&, Device), const T** out, size_t room) {
+  const std::vector<Device>& devices = (session_of(session).*places)();
+  if (room < devices.size()) fail(ErrorCode::invalid_argument, "room for {} {} was given; the model has {}", room, what, devices.size());
+  checked_array(out, devices.size(), what);
+  for (size_t i = 0; i < devices.size(); ++i) out[i] = answer(*session->env, devices[i]);
+}
+
 }  // namespace
 
 OrtStatus* ORT_API_CALL CreateSession(const OrtEnv* env, const ORTCHAR_T* path, const OrtSessionOptions* options, OrtSession** out) {
@@ -144,7 +155,11 @@ OrtStatus* ORT_API_CALL CreateAllocator(const OrtSession* session, const OrtMemo
   return guard([&] {
     session_of(session);
     OrtAllocator*& result = checked(out, "out");
-    if (checked(info, "mem_info").device != abi::host_memory_info().device) {
+    if (OrtAllocator* shared = checked(info, "mem_info").is_host() ? nullptr : libraries_of(*session->env).shared_allocator(*info)) {
+      result = shared;
+      return;
+    }
+    if (info->device != abi::host_memory_info().device) {
       fail(ErrorCode::invalid_argument, "the session has no allocator for memory '{}'", info->name);
     }
     result = abi::new_host_allocator(*info);
@@ -152,37 +167,19 @@ OrtStatus* ORT_API_CALL CreateAllocator(const OrtSession* session, const OrtMemo
 }
 
 OrtStatus* ORT_API_CALL SessionGetMemoryInfoForInputs(const OrtSession* session, const OrtMemoryInfo** infos, size_t count) {
-  return guard([&] {
-    const size_t inputs = session_of(session).inputs().size();
-    if (count < inputs) fail(ErrorCode::invalid_argument, "room for {} inputs was given; the model has {}", count, inputs);
-    std::fill_n(checked_array(infos, inputs, "inputs_memory_info"), inputs, &abi::host_memory_info(OrtArenaAllocator));
-  });
+  return guard([&] { fill(session, &Session::input_devices, "inputs", memory_info_of, infos, count); });
 }
 
 OrtStatus* ORT_API_CALL SessionGetMemoryInfoForOutputs(const OrtSession* session, const OrtMemoryInfo** infos, size_t count) {
-  return guard([&] {
-    const size_t outputs = session_of(session).outputs().size();
-    if (count < outputs) fail(ErrorCode::invalid_argument, "room for {} outputs was given; the model has {}", count, outputs);
-    std::fill_n(checked_array(infos, outputs, "outputs_memory_info"), outputs, &abi::host_memory_info(OrtArenaAllocator));
-  });
+  return guard([&] { fill(session, &Session::output_devices, "outputs", memory_info_of, infos, count); });
 }
 
-// No provider with devices of its own takes part.
-
 OrtStatus* ORT_API_CALL SessionGetEpDeviceForInputs(const OrtSession* session, const OrtEpDevice** devices, size_t count) {
-  return guard([&] {
-    const size_t inputs = session_of(session).inputs().size();
-    if (count < inputs) fail(ErrorCode::invalid_argument, "room for {} inputs was given; the model has {}", count, inputs);
-    std::fill_n(checked_array(devices, inputs, "inputs_ep_devices"), inputs, nullptr);
-  });
+  return guard([&] { fill(session, &Session::input_devices, "inputs", ep_device_of, devices, count); });
 }
 
 OrtStatus* ORT_API_CALL SessionGetEpDeviceForOutputs(const OrtSession* session, const OrtEpDevice** devices, size_t count) {
-  return guard([&] {
-    const size_t outputs = session_of(session).outputs().size();
-    if (count < outputs) fail(ErrorCode::invalid_argument, "room for {} outputs was given; the model has {}", count, outputs);
-    std::fill_n(checked_array(devices, outputs, "outputs_ep_devices"), outputs, nullptr);
-  });
+  return guard([&] { fill(session, &Session::output_devices, "outputs", ep_device_of, devices, count); });
 }
 
 // Profiling

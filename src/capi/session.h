@@ -39,6 +39,7 @@ struct OrtIoBinding {
     std::string name;
     OrtValue value;      ///< bound, or given by the last run
     bool bound = false;  ///< by the caller; otherwise runs allocate it, and runs of the same input shapes write into the same memory
+    bool stays = false;  ///< on the device that makes it
   };
 
   OrtSession* session = nullptr;

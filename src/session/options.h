@@ -103,8 +103,10 @@ struct RunOptions {
   /// Leave out the nodes on which none of the outputs asked for depends.
   bool only_execute_path_to_fetches = false;
   std::shared_ptr<RunObserver> observer;  ///< is told of each step; null: nobody
-  const void* handle = nullptr;           ///< the caller's own form of these options (OrtRunOptions), for providers
-  bool synchronize = true;                ///< providers are to have done all work when the run ends
+  /// By output asked for: the result stays on the device that made it. Empty: all come to the host.
+  std::vector<bool> stay_on_device;
+  const void* handle = nullptr;  ///< the caller's own form of these options (OrtRunOptions), for providers
+  bool synchronize = true;       ///< providers are to have done all work when the run ends
 };
 
 /// Bytes that a tensor of a run may take: what a model computes must not ask for more memory than there is.

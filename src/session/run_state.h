@@ -23,6 +23,7 @@ struct RunState {
   std::vector<const Value*> inputs;
   std::vector<Value> outputs;
   std::vector<int32_t> given;  ///< by output: position in what the caller asks for; -1: not asked for
+  std::vector<bool> stay;      ///< by output: the result may stay on the device that made it
   std::vector<bool> steps;     ///< of the main graph: those that the outputs asked for need
 };
 

@@ -24,6 +24,15 @@ SessionOptions with_config_applied(SessionOptions options) {
   return options;
 }
 
+std::vector<Device> devices_of(const Plan& plan, const std::vector<int32_t>& slots, const std::vector<ValueInfo>& infos) {
+  std::vector<Device> devices;
+  for (const ValueInfo& info : infos) {
+    const auto slot = std::ranges::find_if(slots, [&](int32_t s) { return plan.name_of(s) == info.name; });
+    devices.push_back(slot == slots.end() ? Device{} : plan.device_of(*slot));
+  }
+  return devices;
+}
+
 double milliseconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -52,6 +61,7 @@ struct Session::Impl {
   CopyCounters copies;
   std::string path;  ///< of the model's file; empty where it came as bytes
   size_t tensor_limit;
+  std::vector<Device> input_devices, output_devices;
 
   explicit Impl(const SessionOptions& given)
       : options(with_config_applied(given)), threads(options), tensor_limit(max_tensor_bytes(options)) {
@@ -66,6 +76,8 @@ struct Session::Impl {
     compiled.load.read_ms = read_ms;
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
     signature = CallSignature(compiled);
+    input_devices = devices_of(*compiled.plan, compiled.plan->inputs, compiled.inputs);
+    output_devices = devices_of(*compiled.plan, compiled.plan->outputs, compiled.outputs);
     if (profiler) profiler->record_session("session_initialization", begin);
     log_load();
   }
@@ -118,6 +130,13 @@ struct Session::Impl {
     if (run_options.only_execute_path_to_fetches) {
       mark_needed_steps(*compiled.plan, state);
       controls.steps = &state.steps;
+    }
+    if (!run_options.stay_on_device.empty()) {
+      state.stay.assign(state.given.size(), false);
+      for (size_t k = 0; k < state.given.size(); ++k) {
+        state.stay[k] = state.given[k] >= 0 && run_options.stay_on_device[static_cast<size_t>(state.given[k])];
+      }
+      controls.keep_on_device = &state.stay;
     }
     RH_RETURN_IF_ERROR(execute(state, controls, run_options));
     for (size_t k = 0; k < state.given.size(); ++k) {
@@ -195,6 +214,8 @@ const SessionOptions& Session::options() const { return impl_->options; }
 const std::vector<std::string>& Session::providers() const { return impl_->providers; }
 const std::vector<NodePlacement>& Session::placement() const { return impl_->compiled.placement; }
 
+const std::vector<Device>& Session::input_devices() const { return impl_->input_devices; }
+const std::vector<Device>& Session::output_devices() const { return impl_->output_devices; }
 const std::vector<CopyPlacement>& Session::copies() const { return impl_->compiled.copies; }
 
 SessionStatistics Session::statistics() const {

@@ -81,6 +81,9 @@ class Session {
   const std::vector<std::string>& providers() const;
   /// One entry for each node of the model as it was read.
   const std::vector<NodePlacement>& placement() const;
+  /// Where inputs are expected (by input of inputs()) and outputs are made: a value elsewhere is copied when the model runs.
+  const std::vector<Device>& input_devices() const;
+  const std::vector<Device>& output_devices() const;
   /// Where the placement needs a value in another memory than it is made in.
   const std::vector<CopyPlacement>& copies() const;
   SessionStatistics statistics() const;

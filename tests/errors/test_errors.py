@@ -328,7 +328,8 @@ def test_session(name, save):
 
 
 def test_unknown_provider(save):
-    with pytest.warns(UserWarning, match="'CUDAExecutionProvide' is not available; available: .*CPUExecutionProvider"):
+    wanted = "'CUDAExecutionProvide'; the nearest name is 'CUDAExecutionProvider'; available: .*CPUExecutionProvider"
+    with pytest.raises(roundhouse.InvalidArgument, match=wanted):
         InferenceSession(save(RELU), providers=["CUDAExecutionProvide"])
 
 

@@ -4,6 +4,7 @@
 
 #include "capi/library.h"
 #include "capi/model_bytes.h"
+#include "roundhouse/roundhouse_c_api.h"
 
 namespace rh::test {
 namespace {
@@ -182,6 +183,67 @@ TEST_F(PluginTest, CopiesTensorsToTheDeviceAndBack) {
   EXPECT_EQ(back, x);
 }
 
+/// A number of the session's report.
+int64_t counter(const OrtSession* session, const char* name) {
+  const auto report = reinterpret_cast<decltype(&RhSessionGetReport)>(dlsym(Library::get().handle, "RhSessionGetReport"));
+  OrtAllocator* allocator = nullptr;
+  char* json = nullptr;
+  Ort::ThrowOnError(Ort::GetApi().GetAllocatorWithDefaultOptions(&allocator));
+  Ort::ThrowOnError(report(session, allocator, &json));
+  const std::string text = json;
+  allocator->Free(allocator, json);
+  const size_t at = text.find(std::string("\"") + name + "\":");
+  return at == std::string::npos ? -1 : std::atoll(text.c_str() + at + std::strlen(name) + 3);
+}
+
+TEST_F(PluginTest, ValuesBoundOnTheDeviceAreNotCopied) {
+  register_library("fake", library("fake_device"));
+  const std::string model = ModelBytes()
+                                .node("Add", {"x", "z"}, {"s"})
+                                .node("Relu", {"s"}, {"y"})
+                                .input("x", 1, {4})
+                                .input("z", 1, {4})
+                                .output("y", 1, {4})
+                                .model();
+  Ort::Session session = session_of(model, options_for(kFake, {{"delay_us", "100"}}));
+  const OrtMemoryInfo* info = api.EpDevice_MemoryInfo(devices_of(kFake)[0], OrtDeviceMemoryType_DEFAULT);
+  OrtAllocator* device = nullptr;
+  Ort::ThrowOnError(api.GetSharedAllocator(env(), info, &device));
+  Floats host = {1, -2, 3, -4};
+  const int64_t dims[] = {4};
+  const Ort::Value x = Ort::Value::CreateTensor<float>(cpu, host.data(), 4, dims, 1);
+  Ort::Value there = Ort::Value::CreateTensor<float>(device, dims, 1);
+  const OrtValue* source[] = {x};
+  OrtValue* target[] = {there};
+  Ort::ThrowOnError(api.CopyTensors(env(), source, target, nullptr, 1));
+  OrtIoBinding* binding = nullptr;
+  Ort::ThrowOnError(api.CreateIoBinding(session, &binding));
+  Ort::ThrowOnError(api.BindInput(binding, "x", there));
+  Ort::ThrowOnError(api.BindInput(binding, "z", there));
+  Ort::ThrowOnError(api.BindOutputToDevice(binding, "y", info));
+  for (int i = 0; i < 3; ++i) Ort::ThrowOnError(api.RunWithBinding(session, nullptr, binding));
+  OrtAllocator* allocator = nullptr;
+  OrtValue** values = nullptr;
+  size_t count = 0;
+  Ort::ThrowOnError(api.GetAllocatorWithDefaultOptions(&allocator));
+  Ort::ThrowOnError(api.GetBoundOutputValues(binding, allocator, &values, &count));
+  ASSERT_EQ(count, 1u);
+  Ort::Value y(values[0]);
+  allocator->Free(allocator, values);
+  Floats result(4, 0.0f);
+  Ort::Value back = Ort::Value::CreateTensor<float>(cpu, result.data(), 4, dims, 1);
+  const OrtValue* made[] = {y};
+  OrtValue* to[] = {back};
+  Ort::ThrowOnError(api.CopyTensors(env(), made, to, nullptr, 1));
+  EXPECT_EQ(result, (Floats{2, 0, 6, 0}));
+  api.ReleaseIoBinding(binding);
+  if (!Library::get().ours) return;
+  for (const char* name : {"input_copies", "output_copies", "step_copies"}) EXPECT_EQ(counter(session, name), 0) << name;
+  const OrtMemoryInfo* places[2] = {};
+  Ort::ThrowOnError(api.SessionGetMemoryInfoForInputs(session, places, 2));
+  EXPECT_EQ(places[0], info);
+}
+
 TEST_F(PluginTest, LibrariesThatAreNoneSaySo) {
   const std::string missing = message_of([&] { register_library("missing", "/nowhere/lib.so"); });
   EXPECT_NE(missing.find("/nowhere/lib.so"), std::string::npos) << missing;
@@ -217,10 +279,10 @@ struct VersionCase {
 
 // Each version has fields that the host must not read; its own, and newer ones, it must.
 TEST_F(PluginTest, VersionsAreNegotiatedDownwards) {
+  if (!Library::get().ours) GTEST_SKIP() << "the stock library reads fields that are newer than the version";
   const VersionCase cases[] = {
       {"0", "no GetCapability"}, {"22", "no GetCapability"}, {"23", ""}, {"24", ""}, {"27", ""}, {"31", ""}, {"99", ""}};
   for (const VersionCase& row : cases) {
-    if (!Library::get().ours && !row.fails.empty()) continue;
     SCOPED_TRACE(row.version);
     setenv("RH_PLUGIN_VERSION", row.version, 1);
     register_library("versions", RH_BUILD_DIR "/lib/versions_plugin.so");
