@@ -1,0 +1,60 @@
+"""Providers that others built, in their own packages: they register, list devices, take nodes, and agree with the CPU."""
+
+import importlib.util
+import os
+import pathlib
+
+import numpy as np
+import pytest
+from common import model_path, sample_inputs
+
+import roundhouse
+
+#: Package, library in it, options that ask for float32.
+PLUGINS = {
+    "nxrt_ep_cpu": ("libonnx_runtime_ep_cpu_plugin.so", {}),
+    "onnxruntime_ep_openvino": (
+        "libonnxruntime_providers_openvino_plugin.so",
+        {"load_config": '{"CPU": {"INFERENCE_PRECISION_HINT": "f32"}}'},
+    ),
+}
+
+
+def folder_of(package):
+    """Where a package is installed: beside the tests, or where ROUNDHOUSE_FOREIGN_PLUGINS says."""
+    named = os.environ.get("ROUNDHOUSE_FOREIGN_PLUGINS")
+    if named:
+        folder = pathlib.Path(named) / package
+        return folder if folder.is_dir() else None
+    spec = importlib.util.find_spec(package)
+    return pathlib.Path(spec.submodule_search_locations[0]) if spec else None
+
+
+@pytest.fixture(params=PLUGINS)
+def devices(request):
+    library, options = PLUGINS[request.param]
+    folder = folder_of(request.param)
+    if folder is None:
+        pytest.skip(f"the package {request.param} is not installed")
+    roundhouse.register_execution_provider_library(request.param, str(folder / library))
+    listed = [d for d in roundhouse.get_ep_devices() if d.ep_metadata.get("library_path") == str(folder / library)]
+    if not listed:
+        roundhouse.unregister_execution_provider_library(request.param)
+        pytest.skip(f"{request.param} finds no device that it can use on this machine")
+    yield listed[:1], options
+    roundhouse.unregister_execution_provider_library(request.param)
+
+
+@pytest.mark.parametrize("name", ["lstm_tagger", "mobilenetv3_large_100"])
+def test_agrees_with_the_cpu(devices, name):
+    device, options = devices
+    path = str(model_path(name))
+    settings = roundhouse.SessionOptions()
+    settings.add_provider_for_devices(device, options)
+    session = roundhouse.InferenceSession(path, settings)
+    assert session.get_providers()[0] == device[0].ep_name
+    assert session.placement_summary()[device[0].ep_name] > 0
+    feeds = sample_inputs(path)
+    plain = roundhouse.InferenceSession(path, providers=["CPUExecutionProvider"])
+    for actual, expected in zip(session.run(None, feeds), plain.run(None, feeds), strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-4 * max(1.0, float(np.abs(expected).max())), rtol=0)
