@@ -38,7 +38,9 @@ OrtValue* OrtKernelContext::output(size_t index, const int64_t* dims, size_t ran
     const rh::MutableView view = run.output(i, dtype, shape);
     const bool on_device = place.memory && !has_bit(place.host_outputs, index);
     rh::Tensor tensor(dtype, shape, view.raw(), nullptr, on_device ? place.device : rh::Device{});
-    outputs_[index] = std::make_unique<OrtValue>(rh::Value(std::move(tensor)), on_device ? place.memory : nullptr);
+    outputs_[index] = std::make_unique<OrtValue>();
+    outputs_[index]->value = std::move(tensor);
+    if (on_device) outputs_[index]->memory = place.memory;
   }
   return outputs_[index].get();
 }
