@@ -24,7 +24,7 @@ namespace rh::fuzz {
 namespace {
 
 constexpr size_t kMaxTensorBytes = 16 << 20;
-constexpr auto kRunTime = std::chrono::milliseconds(500);
+constexpr auto kRunTime = std::chrono::milliseconds(150);
 
 std::map<std::string, Value> inputs_in(std::string_view model) {
   std::map<std::string, Value> inputs;
