@@ -1,13 +1,16 @@
 """InferenceSession and IOBinding over the native session."""
 
+import atexit
 import collections.abc
 import json
 import os
-import threading
 import warnings
 
 from roundhouse import _native
 from roundhouse._native import OrtValue, SessionOptions
+
+# Callbacks need the interpreter: it ends after the last of them.
+atexit.register(_native.finish_async_runs)
 
 
 def _pair(entry) -> tuple[str, dict]:
@@ -177,16 +180,12 @@ class InferenceSession:
         return self._session.run_with_values(_names(output_names), dict(input_feed))
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
-        """Runs in a thread of its own and calls ``callback(results, user_data, error)``; no error is an empty string."""
+        """Runs in another thread, which then calls ``callback(results, user_data, error)``; no error is an empty string.
 
-        def work():
-            try:
-                results, error = self.run(output_names, input_feed, run_options), ""
-            except Exception as failure:  # whatever went wrong goes to the callback
-                results, error = [], str(failure)
-            callback(results, user_data, error)
-
-        threading.Thread(target=work, daemon=True).start()
+        Errors of the run go to the callback, with no results.
+        """
+        self._check(input_feed)
+        self._session.run_async(_names(output_names), dict(input_feed), callback, user_data, run_options)
 
     def io_binding(self) -> "IOBinding":
         return IOBinding(self)

@@ -176,6 +176,10 @@ void bind_run_settings(nb::module_& module) {
             r.only_execute_path_to_fetches = only;
             r.options.AddConfigEntry("roundhouse.only_execute_path_to_fetches", only ? "1" : "0");
           })
+      .def_prop_rw(
+          "enable_profiling", [](const R& r) { return r.enable_profiling; }, &R::set_profiling)
+      .def_prop_rw(
+          "profile_file_prefix", [](const R& r) { return r.profile_file_prefix; }, &R::set_profile_prefix)
       .def_rw("training_mode", &R::training_mode)
       .def("add_run_config_entry",
            [](R& r, const std::string& key, const std::string& value) { r.options.AddConfigEntry(key.c_str(), value.c_str()); })

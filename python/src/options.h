@@ -40,6 +40,17 @@ struct RunSettings {
   bool only_execute_path_to_fetches = false;
   bool training_mode = true;
   bool terminate = false;
+  bool enable_profiling = false;
+  std::string profile_file_prefix = "onnxruntime_profile_";
+
+  void set_profiling(bool enable) {
+    enable_profiling = enable;
+    enable ? options.EnableProfiling(profile_file_prefix.c_str()) : options.DisableProfiling();
+  }
+  void set_profile_prefix(std::string prefix) {
+    profile_file_prefix = std::move(prefix);
+    if (enable_profiling) set_profiling(true);
+  }
 };
 
 }  // namespace rh::python

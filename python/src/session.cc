@@ -1,7 +1,10 @@
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <span>
+#include <thread>
 
 #include <roundhouse/roundhouse_c_api.h>
 
@@ -114,6 +117,68 @@ struct ValueCollector {
   }
 };
 
+/// Asynchronous runs whose callback has not returned.
+std::atomic<int64_t> g_async_runs{0};
+
+/// The distinct names of what is asked for, and where each stands.
+struct Wanted {
+  explicit Wanted(const std::vector<std::string>& names) : names(names) {
+    for (const std::string& name : this->names) {
+      if (positions.emplace(name, distinct.size()).second) distinct.push_back(name.c_str());
+    }
+    raw.resize(distinct.size(), nullptr);
+  }
+
+  /// The results that stand in `raw`, which are taken over; a name asked for again gets the same object.
+  template <typename Convert>
+  nb::list results(Convert&& convert) {
+    std::vector<Ort::Value> values;
+    for (OrtValue*& value : raw) values.emplace_back(std::exchange(value, nullptr));
+    std::vector<nb::object> objects;
+    for (Ort::Value& value : values) objects.push_back(convert(std::move(value)));
+    nb::list list;
+    for (const std::string& name : names) list.append(objects[positions[name]]);
+    return list;
+  }
+
+  const std::vector<std::string> names;
+  std::map<std::string, size_t> positions;
+  std::vector<const char*> distinct;
+  std::vector<OrtValue*> raw;
+};
+
+/// What an asynchronous run and its callback need; used and destroyed under the interpreter's lock.
+struct AsyncRun {
+  Feed feed;
+  Wanted wanted;
+  nb::object session, callback, user_data, options;  // kept alive
+
+  static void finished(void* data, OrtValue**, size_t, OrtStatusPtr failure) {
+    nb::gil_scoped_acquire locked;
+    {
+      const std::unique_ptr<AsyncRun> run(static_cast<AsyncRun*>(data));
+      const Ort::Status status(failure);
+      try {
+        const nb::list results =
+            status.IsOK() ? run->wanted.results([](Ort::Value value) { return value_to_object(std::move(value)); }) : nb::list();
+        run->callback(results, run->user_data, status.IsOK() ? std::string() : status.GetErrorMessage());
+      } catch (nb::python_error& error) {
+        error.discard_as_unraisable("the callback of run_async");
+      } catch (const std::exception& error) {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+        PyErr_WriteUnraisable(run->callback.ptr());
+      }
+    }
+    --g_async_runs;
+  }
+};
+
+/// Returns when every callback has returned.
+void finish_async_runs() {
+  nb::gil_scoped_release released;
+  while (g_async_runs > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 class PySession {
  public:
   PySession(nb::object model, const SessionSettings& settings,
@@ -181,6 +246,29 @@ class PySession {
     return {std::move(outputs), std::move(values)};
   }
 
+  ~PySession() {
+    nb::gil_scoped_release released;  // asynchronous runs that are waited for take the lock for their callbacks
+    session_ = Ort::Session(nullptr);
+  }
+
+  void run_async(nb::object self, const std::vector<std::string>& names, const nb::dict& dict, nb::object callback, nb::object user_data,
+                 nb::object options) {
+    const OrtRunOptions* run_options = options.is_none() ? nullptr : static_cast<OrtRunOptions*>(nb::cast<RunSettings&>(options).options);
+    auto run = std::make_unique<AsyncRun>(AsyncRun{Feed(dict, declared_), Wanted(names.empty() ? output_names_ : names), std::move(self),
+                                                   std::move(callback), std::move(user_data), std::move(options)});
+    std::vector<const char*> in_names;
+    for (const std::string& name : run->feed.names) in_names.push_back(name.c_str());
+    ++g_async_runs;
+    AsyncRun* pending = run.release();
+    OrtStatus* status = Ort::GetApi().RunAsync(session_, run_options, in_names.data(), pending->feed.values.data(), in_names.size(),
+                                               pending->wanted.distinct.data(), pending->wanted.distinct.size(), pending->wanted.raw.data(),
+                                               &AsyncRun::finished, pending);
+    if (!status) return;
+    run.reset(pending);
+    --g_async_runs;
+    Ort::ThrowOnError(status);
+  }
+
   /// What an input is declared as; null for a name that is none.
   const DeclaredType* declared(const std::string& name) const {
     const auto at = declared_.find(name);
@@ -214,27 +302,16 @@ class PySession {
   template <typename Convert>
   nb::list run_values(const std::vector<std::string>& wanted, const nb::dict& dict, RunSettings* settings, Convert&& convert) {
     const Feed feed(dict, declared_);
-    const std::vector<std::string>& outputs = wanted.empty() ? output_names_ : wanted;
-    std::vector<const char*> in_names, out_names;
-    std::map<std::string, size_t> positions;
+    Wanted asked(wanted.empty() ? output_names_ : wanted);
+    std::vector<const char*> in_names;
     for (const std::string& name : feed.names) in_names.push_back(name.c_str());
-    for (const std::string& name : outputs) {
-      if (positions.emplace(name, out_names.size()).second) out_names.push_back(name.c_str());
-    }
-    std::vector<OrtValue*> raw(out_names.size(), nullptr);
     {
       nb::gil_scoped_release released;
       const OrtRunOptions* options = settings ? static_cast<OrtRunOptions*>(settings->options) : nullptr;
-      Ort::ThrowOnError(Ort::GetApi().Run(session_, options, in_names.data(), feed.values.data(), feed.values.size(), out_names.data(),
-                                          out_names.size(), raw.data()));
+      Ort::ThrowOnError(Ort::GetApi().Run(session_, options, in_names.data(), feed.values.data(), feed.values.size(), asked.distinct.data(),
+                                          asked.distinct.size(), asked.raw.data()));
     }
-    std::vector<Ort::Value> values;
-    for (OrtValue* value : raw) values.emplace_back(value);
-    std::vector<nb::object> objects;
-    for (Ort::Value& value : values) objects.push_back(convert(std::move(value)));
-    nb::list results;
-    for (const std::string& name : outputs) results.append(objects[positions[name]]);
-    return results;
+    return asked.results(convert);
   }
 
   SessionSettings settings_;
@@ -372,10 +449,19 @@ void bind_session(nb::module_& module) {
       .def("run_with_ort_values", &PySession::run_with_ort_values, nb::arg("output_names"), nb::arg("input_feed"),
            nb::arg("run_options").none())
       .def("run_with_values", &PySession::run_with_values, nb::arg("output_names"), nb::arg("input_feed"))
+      .def(
+          "run_async",
+          [](nb::handle_t<PySession> self, const std::vector<std::string>& names, const nb::dict& feed, nb::object callback,
+             nb::object user_data, nb::object options) {
+            nb::cast<PySession&>(self).run_async(nb::borrow(self), names, feed, std::move(callback), std::move(user_data),
+                                                 std::move(options));
+          },
+          nb::arg("output_names"), nb::arg("input_feed"), nb::arg("callback"), nb::arg("user_data").none(), nb::arg("run_options").none())
       .def("report", &PySession::report)
       .def("end_profiling", &PySession::end_profiling)
       .def("get_profiling_start_time_ns", [](PySession& s) { return s.native().GetProfilingStartTimeNs(); });
   bind_binding(module);
+  module.def("finish_async_runs", &finish_async_runs);
 }
 
 }  // namespace rh::python

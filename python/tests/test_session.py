@@ -1,7 +1,11 @@
 """Making sessions, what they tell of the model, and running them."""
 
 import gc
+import json
+import os
 import re
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -352,6 +356,114 @@ def test_run_async_reports_errors(add, feed):
     add.run_async(["q"], feed, lambda *arguments: (got.append(arguments), done.set()), None)
     assert done.wait(10)
     assert got[0][0] == [] and "no output 'q'" in got[0][2]
+
+
+@BOTH
+def test_run_async_many_at_once(module, feed):
+    options = module.SessionOptions()
+    options.intra_op_num_threads = 2
+    made = module.InferenceSession(models.add(), options, providers=CPU)
+    got, all_done = [], threading.Event()
+
+    def callback(results, user_data, error):
+        got.append((user_data, error, results[0]))
+        if len(got) == 50:
+            all_done.set()
+
+    for i in range(50):
+        made.run_async(None, {"a": feed["a"] + i, "b": feed["b"]}, callback, i)
+    assert all_done.wait(60)
+    assert sorted(i for i, _, _ in got) == list(range(50))
+    for i, error, total in got:
+        assert error == ""
+        np.testing.assert_array_equal(total, feed["a"] + i + feed["b"])
+
+
+def test_run_async_outlives_the_session_and_the_feed(feed):
+    """Nothing but the run holds session, feed and options; the interpreter ends after the last callback."""
+    text = f"""
+import numpy as np, roundhouse, time
+def callback(results, user_data, error):
+    time.sleep(0.2)
+    print(user_data, error, results[0].tolist())
+def start():
+    options = roundhouse.RunOptions()
+    session = roundhouse.InferenceSession({models.add()!r}, providers={CPU!r})
+    feed = {{"a": np.array({feed["a"].tolist()}, np.float32), "b": np.array({feed["b"].tolist()}, np.float32)}}
+    session.run_async(None, feed, callback, "mine", options)
+start()
+"""
+    ended = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip() == f"mine  {(feed['a'] + feed['b']).tolist()}"
+
+
+def test_a_forked_child_runs():
+    text = f"""
+import os, sys, numpy as np, roundhouse
+options = roundhouse.SessionOptions()
+options.intra_op_num_threads = 2
+session = roundhouse.InferenceSession({models.matrix_powers(3)!r}, options, providers={CPU!r})
+feed = {{i.name: np.full((256, 256), 0.01, np.float32) for i in session.get_inputs()}}
+before = session.run(None, feed)[0]
+child = os.fork()
+if child == 0:
+    os._exit(0 if np.array_equal(session.run(None, feed)[0], before) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    ended = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_time_limit():
+    count = 400
+    made = roundhouse.InferenceSession(models.matrix_powers(count), providers=CPU)
+    a = np.full((256, 256), 1e-3, np.float32)
+    options = roundhouse.RunOptions()
+    options.add_run_config_entry("roundhouse.run.timeout_ms", "2")
+    feed = {i.name: a for i in made.get_inputs()}
+    with pytest.raises(roundhouse.Fail, match="time limit of 2 ms"):
+        made.run(None, feed, options)
+    options.add_run_config_entry("roundhouse.run.timeout_ms", "0")
+    made.run(None, feed, options)
+
+
+def test_a_profile_of_one_run(add, feed, tmp_path):
+    options = roundhouse.RunOptions()
+    options.profile_file_prefix = str(tmp_path / "one")
+    options.enable_profiling = True
+    add.run(None, feed, options)
+    options.enable_profiling = False
+    add.run(None, feed, options)
+    [path] = tmp_path.iterdir()
+    events = json.loads(path.read_text())
+    assert [e["name"] for e in events if e["cat"] == "Session"] == ["model_run"]
+    [node] = [e for e in events if e["cat"] == "Node"]
+    assert node["ph"] == "X" and node["pid"] == os.getpid()
+    assert node["args"]["op_name"] == "Add" and node["args"]["provider"] == CPU[0]
+    assert node["args"]["output_type_shape"] == [{"float": list((feed["a"] + feed["b"]).shape)}]
+
+
+def test_disabled_optimizers(feed):
+    """A pass is left out where it is named; names of other runtimes are harmless."""
+    graph = models.model(
+        [helper.make_node("Identity", ["a"], ["t"]), helper.make_node("Add", ["t", "b"], ["y"])],
+        [models.tensor("a"), models.tensor("b")],
+        [models.tensor("y")],
+    )
+    a = np.arange(3, dtype=np.float32)
+
+    def steps(**arguments):
+        made = roundhouse.InferenceSession(graph, providers=CPU, **arguments)
+        np.testing.assert_array_equal(made.run(None, {"a": a, "b": a})[0], a + a)
+        return made.statistics()["nodes"]
+
+    level = roundhouse.SessionOptions()
+    level.graph_optimization_level = roundhouse.GraphOptimizationLevel.ORT_DISABLE_ALL
+    assert steps() == 1
+    assert steps(disabled_optimizers=["EliminateIdentity", "NoSuchPass"]) == 1
+    assert steps(disabled_optimizers=["EliminateIdentity", "identities"]) == 2
+    assert steps(sess_options=level) == 2
 
 
 def test_placement_and_statistics(add, feed):

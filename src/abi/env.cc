@@ -44,16 +44,22 @@ OrtAllocator* OrtEnv::find_allocator(const OrtMemoryInfo& info) {
   return found == allocators_.end() ? nullptr : found->allocator;
 }
 
-std::shared_ptr<rh::ThreadPool> OrtEnv::shared_pool() const {
-  if (!shared_thread_pools) return nullptr;
-  const std::lock_guard lock(mutex_);
-  if (!pool_) {
-    rh::ThreadPool::Options options;
-    options.threads = std::max(0, threading.intra_op_threads);
-    if (!threading.allow_spinning) options.spin_microseconds = 0;
-    pool_ = std::make_shared<rh::ThreadPool>(options);
+void OrtEnv::make_shared_pool(const OrtThreadingOptions& threading) {
+  rh::ThreadPool::Options options;
+  options.threads = std::max(0, threading.intra_op_threads);
+  if (!threading.allow_spinning) options.spin_microseconds = 0;
+  if (!threading.intra_op_affinity.empty()) {
+    options.affinities = rh::parse_affinities(threading.intra_op_affinity);
+    const int workers = static_cast<int>(options.affinities.size());
+    if (options.threads == 0) options.threads = workers + 1;
+    if (workers != options.threads - 1) {
+      rh::fail(rh::ErrorCode::invalid_argument,
+               "the affinities of the global threads are for {} threads, expected {}: one less than the {}", workers, options.threads - 1,
+               options.threads);
+    }
   }
-  return pool_;
+  options.functions = rh::abi::thread_functions(threading.functions);
+  pool_ = std::make_shared<rh::ThreadPool>(options);
 }
 
 void OrtEnv::discover() const {
@@ -120,10 +126,7 @@ OrtEnv* acquire_env(const EnvSettings& settings) {
     env->logger.level = settings.level;
     env->logger.function = settings.function;
     env->logger.parameter = settings.parameter;
-    if (settings.threading) {
-      env->shared_thread_pools = true;
-      env->threading = *settings.threading;
-    }
+    if (settings.threading) env->make_shared_pool(*settings.threading);
     if (settings.config) env->config = *settings.config;
     g_env = env.release();
   }

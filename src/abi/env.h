@@ -20,8 +20,6 @@ class Libraries;
 /// What sessions share: the logger, settings of the shared thread pools, registered allocators. One a process, counted.
 struct OrtEnv {
   OrtLogger logger;
-  bool shared_thread_pools = false;
-  OrtThreadingOptions threading;
   OrtKeyValuePairs config;
   mutable std::shared_ptr<rh::plugin::Libraries> libraries;  ///< made on first use
 
@@ -39,8 +37,10 @@ struct OrtEnv {
   void add_ep_devices(std::vector<std::unique_ptr<OrtEpDevice>> devices);
   void remove_ep_devices(const OrtEpFactory& factory);
 
-  /// The pool of sessions without threads of their own, made on first use; null where the environment was made without.
-  std::shared_ptr<rh::ThreadPool> shared_pool() const;
+  /// The pool of sessions without threads of their own; null where the environment was made without.
+  std::shared_ptr<rh::ThreadPool> shared_pool() const { return pool_; }
+  /// Throws Error where the options contradict each other or a thread does not start.
+  void make_shared_pool(const OrtThreadingOptions& threading);
 
   ~OrtEnv();
 
@@ -53,7 +53,7 @@ struct OrtEnv {
 
   mutable std::mutex mutex_;
   std::vector<Registered> allocators_;
-  mutable std::shared_ptr<rh::ThreadPool> pool_;
+  std::shared_ptr<rh::ThreadPool> pool_;
 
   void discover() const;  ///< with the mutex held
   mutable std::vector<OrtHardwareDevice> hardware_;

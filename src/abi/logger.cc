@@ -4,8 +4,7 @@
 
 #include "base/clock.h"
 
-void OrtLogger::log(OrtLoggingLevel severity, const char* category, const char* location, const char* message) const {
-  if (!enabled(severity)) return;
+void OrtLogger::write(OrtLoggingLevel severity, const char* category, const char* location, const char* message) const {
   if (function) {
     function(parameter, severity, category, id.c_str(), location, message);
     return;

@@ -13,7 +13,11 @@ struct OrtLogger {
 
   bool enabled(OrtLoggingLevel severity) const { return severity >= level.load(std::memory_order_relaxed); }
   /// `location`: "file:line function", or empty.
-  void log(OrtLoggingLevel severity, const char* category, const char* location, const char* message) const;
+  void log(OrtLoggingLevel severity, const char* category, const char* location, const char* message) const {
+    if (enabled(severity)) write(severity, category, location, message);
+  }
+  /// The same whatever the level.
+  void write(OrtLoggingLevel severity, const char* category, const char* location, const char* message) const;
 
   std::string id;
   std::atomic<OrtLoggingLevel> level{ORT_LOGGING_LEVEL_WARNING};

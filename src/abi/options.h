@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "abi/key_values.h"
+#include "base/thread_pool.h"
 #include "roundhouse/roundhouse_c_api.h"
 #include "tensor/value.h"
 
 /// How the threads of a pool are made: the caller's functions, or ours where they are null.
-struct ThreadFunctions {
+struct OrtThreadFunctions {
   OrtCustomCreateThreadFn create = nullptr;
   OrtCustomJoinThreadFn join = nullptr;
   void* creation_options = nullptr;
@@ -25,7 +26,7 @@ struct OrtThreadingOptions {
   bool allow_spinning = true;
   bool flush_denormals = false;
   std::string intra_op_affinity;
-  ThreadFunctions functions;
+  OrtThreadFunctions functions;
 };
 
 struct OrtArenaCfg {
@@ -66,7 +67,7 @@ struct OrtSessionOptions {
   int intra_op_threads = 0;
   int inter_op_threads = 0;
   bool per_session_threads = true;
-  ThreadFunctions thread_functions;
+  OrtThreadFunctions thread_functions;
   bool deterministic = false;
   OrtKeyValuePairs config;
   std::vector<std::pair<std::string, int64_t>> dims_by_denotation;
@@ -101,3 +102,21 @@ struct OrtRunOptions {
   RhNodeCallback node_callback = nullptr;
   void* node_callback_state = nullptr;
 };
+
+namespace rh::abi {
+
+/// The same for the thread pool.
+inline ThreadFunctions thread_functions(const OrtThreadFunctions& given) {
+  ThreadFunctions functions;
+  if (given.create) {
+    functions.create = [create = given.create, options = given.creation_options](void (*work)(void*), void* parameter) -> const void* {
+      return create(options, work, parameter);
+    };
+  }
+  if (given.join) {
+    functions.join = [join = given.join](const void* handle) { join(static_cast<OrtCustomThreadHandle>(handle)); };
+  }
+  return functions;
+}
+
+}  // namespace rh::abi

@@ -18,6 +18,10 @@ class FlushDenormals {
       changed_ = true;
     }
   }
+  /// Whether this thread does so.
+  static bool active() { return kBits != 0 && (read() & kBits) == kBits; }
+  /// Threads are born with the mode of the thread that starts them; this one keeps denormals from here on.
+  static void keep_in_this_thread() { write(read() & ~kBits); }
   ~FlushDenormals() {
     if (changed_) write((read() & ~kBits) | (before_ & kBits));
   }

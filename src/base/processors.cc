@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <sched.h>
 #endif
 
+#include "base/error.h"
 #include "base/thread_pool.h"
 
 namespace rh {
@@ -100,6 +102,40 @@ double cgroup_cpu_quota(const std::string& root) {
     }
   }
   return least;
+}
+
+std::vector<std::vector<int>> parse_affinities(std::string_view text) {
+  constexpr int kMostProcessors = 1 << 16;
+  const auto wrong = [&](size_t at) {
+    fail(ErrorCode::invalid_argument,
+         "thread affinities '{}': at character {} expected a processor's number from 1 to {}, or a range of them such as 1-8; a comma goes "
+         "between the processors of a thread, a semicolon between threads",
+         text, at + 1, kMostProcessors);
+  };
+  size_t at = 0;
+  const auto number = [&] {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (error != std::errc() || value < 1 || value > kMostProcessors) wrong(at);
+    at = static_cast<size_t>(end - text.data());
+    return value;
+  };
+  std::vector<std::vector<int>> sets(1);
+  while (true) {
+    const size_t begin = at;
+    const int first = number();
+    int last = first;
+    if (at < text.size() && text[at] == '-') {
+      ++at;
+      last = number();
+      if (last < first) wrong(begin);
+    }
+    for (int processor = first; processor <= last; ++processor) sets.back().push_back(processor - 1);
+    if (at == text.size()) return sets;
+    if (text[at] != ',' && text[at] != ';') wrong(at);
+    if (text[at] == ';') sets.emplace_back();
+    ++at;
+  }
 }
 
 int usable_processors() {

@@ -12,11 +12,16 @@
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #endif
+#if defined(__linux__)
+#include <sched.h>
+#endif
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 #endif
 
+#include "base/cancellation.h"
 #include "base/denormals.h"
+#include "base/error.h"
 
 namespace rh {
 namespace {
@@ -53,6 +58,8 @@ struct Loop {
 
   FunctionRef<void(int64_t)> body;
   const int64_t pieces;
+  const Cancellation* const cancellation = current_cancellation();
+  const bool flush_denormals = FlushDenormals::active();
   std::atomic<int64_t> next{0};
   std::atomic<int> helpers{0};
   std::atomic<bool> failed{false};
@@ -66,6 +73,7 @@ struct Loop {
   void work() {
     for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
       try {
+        if (cancellation) cancellation->check();
         body(i);
       } catch (...) {
         if (!failed.exchange(true)) exception = std::current_exception();
@@ -75,27 +83,38 @@ struct Loop {
   }
 };
 
+void bind_this_thread(const std::vector<int>& processors) {
+#if defined(__linux__)
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int processor : processors) {
+    if (processor < CPU_SETSIZE) CPU_SET(processor, &set);
+  }
+  (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // none of them is there: the thread stays free
+#else
+  (void)processors;
+#endif
+}
+
 /// The threads of a pool and the list of loops that have seats free.
 class Workers {
  public:
-  Workers(int count, int spin_microseconds, bool flush_denormals)
-      : spin_microseconds_(spin_microseconds), flush_denormals_(flush_denormals) {
-    threads_.reserve(static_cast<size_t>(count));
+  Workers(int count, int spin_microseconds, const ThreadPool::Options& options)
+      : spin_microseconds_(spin_microseconds), options_(options), starts_(static_cast<size_t>(count)) {
+    for (size_t i = 0; i < starts_.size(); ++i) starts_[i] = {this, i};
+    if (options_.functions.create) {
+      start_by_functions();
+      return;
+    }
+    threads_.reserve(starts_.size());
     try {
-      for (int i = 0; i < count; ++i) threads_.emplace_back([this] { serve(); });
+      for (Start& start : starts_) threads_.emplace_back(serve_from, &start);
     } catch (const std::system_error&) {
       // Fewer workers than wished for: loops still complete, for callers work on their own.
     }
   }
 
-  ~Workers() {
-    {
-      std::lock_guard lock(mutex_);
-      stop_.store(true, std::memory_order_relaxed);
-    }
-    wake_.notify_all();
-    for (std::thread& thread : threads_) thread.get_id() == std::this_thread::get_id() ? thread.detach() : thread.join();
-  }
+  ~Workers() { stop(); }
 
   /// Returns when no piece of `loop` is running or will run.
   void run(Loop& loop) {
@@ -120,8 +139,42 @@ class Workers {
   }
 
  private:
+  struct Start {
+    Workers* workers = nullptr;
+    size_t index = 0;
+  };
+
+  void start_by_functions() {
+    for (Start& start : starts_) {
+      const void* handle = options_.functions.create(serve_from, &start);
+      if (handle) {
+        handles_.push_back(handle);
+        continue;
+      }
+      stop();
+      fail(ErrorCode::fail, "thread {} of {}: the function that creates threads returned null", start.index + 1, starts_.size());
+    }
+  }
+
+  void stop() {
+    {
+      std::lock_guard lock(mutex_);
+      stop_.store(true, std::memory_order_relaxed);
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.get_id() == std::this_thread::get_id() ? thread.detach() : thread.join();
+    for (const void* handle : handles_) options_.functions.join(handle);
+  }
+
+  static void serve_from(void* start) {
+    const Start& from = *static_cast<Start*>(start);
+    const auto& affinities = from.workers->options_.affinities;
+    if (from.index < affinities.size()) bind_this_thread(affinities[from.index]);
+    FlushDenormals::keep_in_this_thread();
+    from.workers->serve();
+  }
+
   void serve() {
-    const FlushDenormals flush(flush_denormals_);
     std::unique_lock lock(mutex_);
     while (!stop_.load(std::memory_order_relaxed)) {
       if (Loop* loop = newest_) {
@@ -144,7 +197,11 @@ class Workers {
     if (--loop.seats == 0) unlist(loop);
     loop.helpers.fetch_add(1, std::memory_order_relaxed);
     lock.unlock();
-    loop.work();
+    {
+      const CancellationScope cancellation(loop.cancellation);
+      const FlushDenormals flush(loop.flush_denormals);
+      loop.work();
+    }
     lock.lock();
     unlist(loop);
     const bool owner_sleeps = loop.owner_sleeps;
@@ -167,7 +224,8 @@ class Workers {
   }
 
   const int spin_microseconds_;
-  const bool flush_denormals_;
+  const ThreadPool::Options& options_;
+  std::vector<Start> starts_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable left_;
@@ -176,6 +234,7 @@ class Workers {
   std::atomic<bool> stop_{false};
   alignas(64) std::atomic<uint64_t> published_{0};
   std::vector<std::thread> threads_;
+  std::vector<const void*> handles_;  // of threads that the caller's functions made
 };
 
 /// What must be forgotten in the child of a fork: the threads of its parent do not exist there, and their locks may be held.
@@ -225,22 +284,45 @@ constexpr double kNanosecondsPerByte = 0.1;
 constexpr double kNanosecondsPerOperation = 0.1;
 constexpr double kLeastNanosecondsPerThread = 5000;
 constexpr int kPiecesPerThread = 4;
+constexpr double kMostNanosecondsPerPiece = 4e6;  // between two looks at the cancellation
 
 /// How many pieces of a loop are worth their hand-over.
 int64_t pieces_for(int64_t count, const Cost& cost, int threads) {
   const double item = std::max(cost.bytes * kNanosecondsPerByte + cost.operations * kNanosecondsPerOperation, 0.05);
-  const double affordable = item * static_cast<double>(count) / kLeastNanosecondsPerThread;
-  if (threads <= 1 || affordable < 2) return 1;
-  const double pieces = affordable < threads ? affordable : std::min<double>(affordable, threads * kPiecesPerThread);
-  return std::min(count, static_cast<int64_t>(pieces));
+  const double total = item * static_cast<double>(count);
+  const double affordable = total / kLeastNanosecondsPerThread, least = std::max(1.0, total / kMostNanosecondsPerPiece);
+  double pieces = least;
+  if (threads > 1 && affordable >= 2) {
+    pieces = std::max(least, affordable < threads ? affordable : std::min<double>(affordable, threads * kPiecesPerThread));
+  }
+  return pieces >= static_cast<double>(count) ? count : static_cast<int64_t>(pieces);
+}
+
+/// Calls body for the pieces of a loop over `count` items; `run` gets their number and what each does.
+template <typename Run>
+void cut(int64_t count, const Cost& cost, int threads, FunctionRef<void(Range)> body, Run&& run) {
+  if (count <= 0) return;
+  int64_t size = (count - 1) / pieces_for(count, cost, threads) + 1;
+  if (size < count && size >= 256) size = (size + 63) / 64 * 64;  // keeps pieces of an array on cache lines of their own
+  const int64_t pieces = (count - 1) / size + 1;
+  run(pieces, [&](int64_t i) { body({i * size, std::min(count, (i + 1) * size)}); });
+}
+
+void in_this_thread(int64_t pieces, FunctionRef<void(int64_t)> body) {
+  for (int64_t i = 0; i < pieces; ++i) {
+    if (pieces > 1) throw_if_cancelled();
+    body(i);
+  }
 }
 
 }  // namespace
 
 struct ThreadPool::Impl {
+  explicit Impl(const Options& given) : options(given) {}
+
+  const Options options;
   int threads = 1;
   int spin_microseconds = 0;
-  bool flush_denormals = true;
   Lifeline line;
 
   Workers& workers() {
@@ -252,7 +334,7 @@ struct ThreadPool::Impl {
     Workers* started = line.workers.load(std::memory_order_acquire);
     if (!started) {
       try {
-        started = new Workers(threads - 1, spin_microseconds, flush_denormals);
+        started = new Workers(threads - 1, spin_microseconds, options);
       } catch (...) {
         line.starting.store(false, std::memory_order_release);
         throw;
@@ -264,11 +346,14 @@ struct ThreadPool::Impl {
   }
 };
 
-ThreadPool::ThreadPool(const Options& options) : impl_(new Impl) {
+ThreadPool::ThreadPool(const Options& options) : impl_(new Impl(options)) {
+  if (!options.functions.create != !options.functions.join) {
+    fail(ErrorCode::invalid_argument, "of the functions that create and join threads only one is given, expected both or none");
+  }
   const int processors = usable_processors();
   impl_->threads = options.threads > 0 ? options.threads : processors;
   impl_->spin_microseconds = impl_->threads <= processors ? options.spin_microseconds : 0;
-  impl_->flush_denormals = options.flush_denormals;
+  if (options.functions.create) impl_->workers();
   enrol(impl_->line);
 }
 
@@ -285,38 +370,28 @@ const std::shared_ptr<ThreadPool>& ThreadPool::process_wide() {
 int ThreadPool::threads() const { return impl_->threads; }
 
 void ThreadPool::parallel_for(int64_t count, const Cost& cost_per_item, FunctionRef<void(Range)> body, int max_threads) {
-  if (count <= 0) return;
   const int allowed = max_threads > 0 ? std::min(max_threads, threads()) : threads();
-  int64_t size = (count - 1) / pieces_for(count, cost_per_item, allowed) + 1;
-  if (size < count && size >= 256) size = (size + 63) / 64 * 64;  // keeps pieces of an array on cache lines of their own
-  const int64_t pieces = (count - 1) / size + 1;
-  parallel_pieces(pieces, [&](int64_t i) { body({i * size, std::min(count, (i + 1) * size)}); }, allowed);
+  cut(count, cost_per_item, allowed, body,
+      [&](int64_t pieces, FunctionRef<void(int64_t)> piece) { parallel_pieces(pieces, piece, allowed); });
 }
 
 void ThreadPool::parallel_pieces(int64_t pieces, FunctionRef<void(int64_t)> body, int max_threads) {
   const int allowed = max_threads > 0 ? std::min(max_threads, threads()) : threads();
   const int helpers = static_cast<int>(std::min<int64_t>(allowed, pieces)) - 1;
-  const FlushDenormals flush(impl_->flush_denormals);
-  if (helpers <= 0) {
-    for (int64_t i = 0; i < pieces; ++i) body(i);
-    return;
-  }
+  if (helpers <= 0) return in_this_thread(pieces, body);
   Loop loop(body, pieces, helpers);
   impl_->workers().run(loop);
   if (loop.exception) std::rethrow_exception(loop.exception);
 }
 
 void Parallel::for_range(int64_t count, const Cost& cost_per_item, FunctionRef<void(Range)> body) const {
-  if (pool_) {
-    pool_->parallel_for(count, cost_per_item, body, max_threads_);
-  } else if (count > 0) {
-    body({0, count});
-  }
+  if (pool_) return pool_->parallel_for(count, cost_per_item, body, max_threads_);
+  cut(count, cost_per_item, 1, body, in_this_thread);
 }
 
 void Parallel::for_pieces(int64_t pieces, FunctionRef<void(int64_t)> body) const {
   if (pool_) return pool_->parallel_pieces(pieces, body, max_threads_);
-  for (int64_t i = 0; i < pieces; ++i) body(i);
+  in_this_thread(pieces, body);
 }
 
 }  // namespace rh

@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/function_ref.h"
 
@@ -29,17 +32,33 @@ int usable_processors();
 /// is none. `root` is put before /proc and before the mount points.
 double cgroup_cpu_quota(const std::string& root = "");
 
+/// Sets of processors, numbered from 0, out of "1,2;3-6": numbers from 1 and ranges of them, a set for each thread. Throws
+/// Error{invalid_argument}.
+std::vector<std::vector<int>> parse_affinities(std::string_view text);
+
+/// How the threads of a pool are made: ours where empty.
+struct ThreadFunctions {
+  /// Starts a thread that calls work(parameter) once; what it returns goes to `join`. Null means failure.
+  std::function<const void*(void (*work)(void*), void* parameter)> create;
+  /// Returns when the thread has ended.
+  std::function<void(const void*)> join;
+};
+
 /// Worker threads that run the pieces of loops. Any thread may start a loop, many at a time; a loop started inside another one runs
 /// as far as idle workers allow and never deadlocks, for the caller works on its own loop. Workers spin briefly, then sleep. They start
-/// with the first loop that needs them; after fork() the child gets workers of its own the same way.
+/// with the first loop that needs them (at once where the caller's functions make them); after fork() the child gets workers of its own the
+/// same way. A piece runs under its loop's caller's cancellation and treats denormals as he does; where the work is cancelled, pieces that
+/// have not begun are dropped and the loop throws.
 class ThreadPool {
  public:
   struct Options {
     int threads = 0;  ///< including the caller; 0: usable_processors()
     int spin_microseconds = 50;
-    bool flush_denormals = true;  ///< in the workers, and in the caller for the length of a loop
+    std::vector<std::vector<int>> affinities;  ///< by worker: the processors, from 0, that it is bound to; missing ones are ignored
+    ThreadFunctions functions;
   };
 
+  /// Throws Error{fail} where a thread made by `functions` does not start.
   explicit ThreadPool(const Options& options);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

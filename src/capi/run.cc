@@ -1,5 +1,3 @@
-#include <thread>
-
 #include "abi/status.h"
 #include "capi/guard.h"
 #include "capi/plugins.h"
@@ -43,6 +41,28 @@ void run(OrtSession& session, const OrtRunOptions* options, const char* const* i
   }
 }
 
+/// What RunAsync was given. Names and inputs are the call's own; run options and the array of outputs stay the caller's until the callback.
+struct AsyncCall {
+  std::vector<std::string> names;  // of inputs, then of outputs
+  std::vector<OrtValue> inputs;
+  std::vector<const char*> input_names, output_names;
+  std::vector<const OrtValue*> input_pointers;
+  OrtStatus* status = nullptr;
+
+  void take(const char* const* in, const OrtValue* const* values, size_t in_count, const char* const* out, size_t out_count) {
+    checked_array(in, in_count, "input_names");
+    checked_array(values, in_count, "inputs");
+    checked_array(out, out_count, "output_names");
+    names.reserve(in_count + out_count);
+    inputs.reserve(in_count);
+    for (size_t i = 0; i < in_count; ++i) {
+      input_names.push_back(names.emplace_back(in[i] ? in[i] : "").c_str());
+      input_pointers.push_back(values[i] ? &inputs.emplace_back(*values[i]) : nullptr);
+    }
+    for (size_t i = 0; i < out_count; ++i) output_names.push_back(names.emplace_back(out[i] ? out[i] : "").c_str());
+  }
+};
+
 }  // namespace
 
 OrtStatus* ORT_API_CALL Run(OrtSession* session, const OrtRunOptions* options, const char* const* input_names,
@@ -55,12 +75,20 @@ OrtStatus* ORT_API_CALL RunAsync(OrtSession* session, const OrtRunOptions* optio
                                  const OrtValue* const* inputs, size_t input_count, const char* const* output_names, size_t output_count,
                                  OrtValue** outputs, RunAsyncCallbackFn callback, void* user_data) {
   return guard([&] {
-    checked(session, "session");
+    session_of(session);
     if (!callback) fail(ErrorCode::invalid_argument, "argument 'run_async_callback' must not be null");
-    std::thread([=] {
-      OrtStatus* status = Run(session, options, input_names, inputs, input_count, output_names, output_count, outputs);
-      callback(user_data, status ? nullptr : outputs, status ? 0 : output_count, status);
-    }).detach();
+    auto call = std::make_shared<AsyncCall>();
+    call->status = guard([&] { call->take(input_names, inputs, input_count, output_names, output_count); });
+    const auto work = [=] {
+      if (call->status) return;
+      call->status = Run(session, options, call->input_names.data(), call->input_pointers.data(), input_count, call->output_names.data(),
+                         output_count, outputs);
+    };
+    const auto done = [=] {
+      OrtStatus* status = std::exchange(call->status, nullptr);
+      callback(user_data, outputs, status ? 0 : output_count, status);
+    };
+    session->async_runs().add(work, done);
   });
 }
 

@@ -9,7 +9,14 @@
 
 OrtSession::OrtSession(const OrtEnv& environment) : env(&environment) { rh::abi::retain_env(env); }
 
+rh::AsyncQueue& OrtSession::async_runs() {
+  std::call_once(async_once_,
+                 [&] { async_runs_ = std::make_unique<rh::AsyncQueue>(session->threads(), session->options().thread_functions); });
+  return *async_runs_;
+}
+
 OrtSession::~OrtSession() {
+  async_runs_.reset();
   session.reset();
   rh::abi::release_env(const_cast<OrtEnv*>(env));
 }

@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "abi/env.h"
 #include "abi/value.h"
 #include "graph/graph.h"
+#include "session/async_queue.h"
 #include "session/model_options.h"
 #include "session/session.h"
 
@@ -23,6 +25,13 @@ struct OrtSession {
   const OrtEnv* env;                     ///< kept alive
   std::unique_ptr<rh::Session> session;  ///< null as long as the model is being edited
   std::unique_ptr<Editing> editing;
+
+  /// Runs of RunAsync; made by the first one.
+  rh::AsyncQueue& async_runs();
+
+ private:
+  std::once_flag async_once_;
+  std::unique_ptr<rh::AsyncQueue> async_runs_;
 };
 
 struct OrtModelMetadata {

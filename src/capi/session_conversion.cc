@@ -26,7 +26,7 @@ class SessionLog final : public LogSink {
 
   bool enabled(LogSeverity severity) const override { return logger_.enabled(static_cast<OrtLoggingLevel>(severity)); }
   void log(LogSeverity severity, std::string_view category, std::string_view message) override {
-    logger_.log(static_cast<OrtLoggingLevel>(severity), std::string(category).c_str(), "", std::string(message).c_str());
+    logger_.write(static_cast<OrtLoggingLevel>(severity), std::string(category).c_str(), "", std::string(message).c_str());
   }
 
  private:
@@ -48,7 +48,8 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
   options.inter_op_threads = std::max(0, given->inter_op_threads);
   options.execution_mode = static_cast<ExecutionMode>(given->execution_mode);
   options.deterministic = given->deterministic;
-  if (!given->per_session_threads) {
+  const char* own_threads = given->config.find("session.use_per_session_threads");
+  if (own_threads ? std::string_view(own_threads) == "0" : !given->per_session_threads) {
     options.shared_pool = env.shared_pool();
     if (!options.shared_pool) {
       fail(ErrorCode::fail,
@@ -56,6 +57,7 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
            "(CreateEnvWithGlobalThreadPools)");
     }
   }
+  options.thread_functions = abi::thread_functions(given->thread_functions);
   options.optimization_level = static_cast<OptimizationLevel>(given->optimization_level);
   options.dims_by_name = given->dims_by_name;
   options.dims_by_denotation = given->dims_by_denotation;
@@ -89,9 +91,10 @@ RunOptions run_options(const OrtRunOptions* given) {
   options.handle = given;
   const char* unsynchronized = given->config.find("disable_synchronize_execution_providers");
   options.synchronize = !unsynchronized || std::string_view(unsynchronized) != "1";
-  const char* needed = given->config.find("roundhouse.only_execute_path_to_fetches");
-  options.only_execute_path_to_fetches = needed && std::string_view(needed) == "1";
   if (given->node_callback) options.observer = node_callback_observer(given->node_callback, given->node_callback_state);
+  options.profiling = given->profiling;
+  options.profile_prefix = utf8(given->profile_prefix);
+  apply_config(options);
   return options;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/cancellation.h"
 #include "compute/conv_impl.h"
 #include "compute/scratch.h"
 
@@ -160,6 +161,7 @@ class ConvGemm final : public Convolution<S>::Impl {
     const T* residual = nullptr;
     if constexpr (!kNarrow) residual = call.residual ? call.residual + (out_plane + first_row) * pixels + first_column : nullptr;
     for (int64_t block = 0; block < blocks; ++block) {
+      throw_if_cancelled();
       const Part ks = part_of(k_, blocks, block);
       bool live[kGroupPanels];
       for (int64_t panel = first; panel < end; ++panel)

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/cancellation.h"
 #include "compute/gemm.h"
 #include "compute/gemm_kernels.h"
 #include "compute/scratch.h"
@@ -90,6 +91,7 @@ struct GemmProduct {
     const int64_t blocks = std::max<int64_t>(1, (args.k + kBlockK - 1) / kBlockK);
     const int64_t chunks_at_once = std::max<int64_t>(1, kRowBlock / kernels->rows);
     for (int64_t block = 0; block < blocks; ++block) {
+      throw_if_cancelled();
       const Part ks = part_of(args.k, blocks, block);
       T* buffer = nullptr;
       if (!packed) buffer = pack_group(first_panel, end_panel, ks);

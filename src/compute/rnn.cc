@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cancellation.h"
 #include "compute/vector_math.h"
 
 namespace rh::compute {
@@ -38,6 +39,7 @@ class Cell {
   }
 
   void step(int64_t t) {
+    throw_if_cancelled();
     float* x = projected_ + t * run_.batch * width_;
     switch (p_.kind) {
       case CellKind::rnn: recur(x, run_.h, true); break;

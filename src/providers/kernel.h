@@ -22,8 +22,8 @@ class SubgraphRunner {
   virtual Status run(std::span<const Value> inputs, std::span<Value> outputs) = 0;
 };
 
-/// What a kernel sees of one run. Outputs are asked for by shape; their memory comes from the plan where it planned enough, else from an
-/// allocator.
+/// What a kernel sees of one run. Loops of a kernel that take long outside parallel() call throw_if_cancelled() (base/cancellation.h).
+/// Outputs are asked for by shape; their memory comes from the plan where it planned enough, else from an allocator.
 class RunContext {
  public:
   RunContext(std::span<const Value* const> inputs, std::span<const DType> output_dtypes, std::span<const bool> outputs_wanted,
@@ -61,8 +61,6 @@ class RunContext {
   }
 
   const Parallel& parallel() const { return parallel_; }
-  /// True when the caller asked the run to stop: loops of kernels that take long look at it now and then.
-  virtual bool cancelled() const { return false; }
   /// Where the node's provider submits its work; null where work is done when calls return.
   virtual Stream* stream() const { return nullptr; }
   /// Subgraph k of the node, in the order of its graph attributes sorted by name (If: else_branch, then_branch).

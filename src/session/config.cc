@@ -27,15 +27,20 @@ const OwnKey kOwnKeys[] = {
     {kMaxTensorBytesKey, {}},
 };
 
+const OwnKey kOwnRunKeys[] = {
+    {"roundhouse.run.timeout_ms", {}},
+    {"roundhouse.only_execute_path_to_fetches", {"0", "1"}},
+};
+
 std::string with_nearest(std::string_view text, std::span<const std::string_view> candidates) {
   const std::string_view best = nearest(text, candidates);
   return best.empty() ? fmt::format("expected one of: {}", fmt::join(candidates, ", "))
                       : fmt::format("expected one of: {}; the nearest is '{}'", fmt::join(candidates, ", "), best);
 }
 
-void check_own_key(const std::string& key, const std::string& value) {
+void check_own_key(std::span<const OwnKey> known, const std::string& key, const std::string& value) {
   std::vector<std::string_view> keys;
-  for (const OwnKey& own : kOwnKeys) {
+  for (const OwnKey& own : known) {
     keys.push_back(own.key);
     if (own.key != key) continue;
     if (own.values.size() == 0 || std::find(own.values.begin(), own.values.end(), value) != own.values.end()) return;
@@ -108,7 +113,7 @@ size_t max_tensor_bytes(const SessionOptions& options) {
 
 void apply_config(SessionOptions& options) {
   for (const auto& [key, value] : options.config) {
-    if (key.starts_with("roundhouse.")) check_own_key(key, value);
+    if (key.starts_with("roundhouse.")) check_own_key(kOwnKeys, key, value);
   }
   const ConfigReader config(options.config);
   config.number("session.intra_op_num_threads", options.intra_op_threads);
@@ -141,6 +146,22 @@ void apply_config(SessionOptions& options) {
   if (options.intra_op_threads < 0) {
     fail(ErrorCode::invalid_argument, "the number of threads within an operator is {}, expected 0 (all) or more", options.intra_op_threads);
   }
+}
+
+void apply_config(RunOptions& options) {
+  for (const auto& [key, value] : options.config) {
+    if (key.starts_with("roundhouse.")) check_own_key(kOwnRunKeys, key, value);
+  }
+  const ConfigReader config(options.config);
+  if (config.find("roundhouse.run.timeout_ms")) {
+    int milliseconds = 0;
+    config.number("roundhouse.run.timeout_ms", milliseconds);
+    if (milliseconds < 0) {
+      fail(ErrorCode::invalid_argument, "config entry 'roundhouse.run.timeout_ms' is '{}', expected 0 (no limit) or more", milliseconds);
+    }
+    options.time_limit = milliseconds == 0 ? std::nullopt : std::optional(std::chrono::milliseconds(milliseconds));
+  }
+  if (const auto only = config.flag("roundhouse.only_execute_path_to_fetches")) options.only_execute_path_to_fetches = *only;
 }
 
 }  // namespace rh

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cancellation.h"
 #include "partition/copies.h"
 #include "session/observer.h"
 #include "session/options.h"
@@ -133,7 +134,6 @@ class StepContext final : public RunContext {
     if (bytes > frame_.controls().max_tensor_bytes) fail_too_large("the node needs working memory", bytes);
     return frame_.scratch(bytes);
   }
-  bool cancelled() const override { return frame_.controls().cancelled(); }
   Stream* stream() const override { return frame_.stream_of(step_); }
   SubgraphRunner& subgraph(int k) override { return frame_.subplan(step_.first_subplan + k); }
 
@@ -239,14 +239,29 @@ void count_copy(const Frame& frame, std::atomic<int64_t> CopyCounters::* cause, 
   copies->bytes.fetch_add(static_cast<int64_t>(tensor.bytes()), std::memory_order_relaxed);
 }
 
+// Types, shapes and bytes of a step's outputs, for a trace.
+std::string made_by(const Frame& frame, const Step& step) {
+  std::vector<const Value*> made;
+  size_t bytes = 0;
+  for (int32_t o = 0; o < step.output_count; ++o) {
+    const int32_t slot = frame.plan().step_outputs[static_cast<size_t>(step.first_output + o)];
+    const Value* value = slot == kNoSlot ? nullptr : frame.find(slot);
+    if (!value || !value->is_tensor() || !value->tensor().defined()) continue;
+    made.push_back(value);
+    bytes += value->tensor().bytes();
+  }
+  return fmt::format(R"("output_type_shape" : {},"output_size" : "{}")", type_shapes(made), bytes);
+}
+
 Status run_step(Frame& frame, const Step& step) {
   StepContext context(frame, step);
   if (frame.controls().observer) return run_watched(frame, step, context);
   Profiler* profiler = frame.controls().profiler;
   if (!profiler) return step.kernel->run(context);
-  const uint64_t begin = profiler->now_us();
+  const std::string given = type_shapes(frame.inputs_of(step));
+  const auto begin = Profiler::Clock::now();
   Status status = step.kernel->run(context);
-  profiler->record_node(*step.node, step.provider, begin);
+  profiler->record_node(*step.node, step.provider, begin, fmt::format(R"("input_type_shape" : {},{})", given, made_by(frame, step)));
   return status;
 }
 
@@ -264,7 +279,7 @@ Status run_steps(Frame& frame) {
   const Step* step = plan.steps.data();
   try {
     for (size_t s = 0; s < plan.steps.size(); ++s, ++step) {
-      if (controls.cancelled()) return Status(ErrorCode::fail, "the run was stopped: the terminate flag of its options is set");
+      throw_if_cancelled();
       if (controls.steps && !(*controls.steps)[s]) continue;
       if (Status status = plan.uses_streams ? submit(frame, *step, s) : run_step(frame, *step); !status.ok()) {
         return locate(status, frame, *step);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -27,7 +26,6 @@ struct CopyCounters {
 /// What a run is told besides its values; subgraphs run under the same.
 struct RunControls {
   Parallel parallel;
-  const std::atomic<bool>* terminate = nullptr;       ///< null: never
   Profiler* profiler = nullptr;                       ///< null: off
   const std::vector<bool>* steps = nullptr;           ///< of the main graph: those to execute; null: all
   const std::vector<bool>* keep_on_device = nullptr;  ///< by output: a result need not be on the host; null: all are to be
@@ -36,8 +34,6 @@ struct RunControls {
   RunObserver* observer = nullptr;                    ///< null: nobody watches
   int depth = 0;                                      ///< of the graph that runs: 0 is the main graph
   size_t max_tensor_bytes = std::numeric_limits<size_t>::max();
-
-  bool cancelled() const { return terminate && terminate->load(std::memory_order_relaxed); }
 };
 
 /// Memory in pieces that are kept for the next who asks. Not thread-safe.

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,11 +29,13 @@ enum class ExecutionMode : int { sequential = 0, parallel = 1 };
 /// The numbers are those of OrtLoggingLevel.
 enum class LogSeverity : int { verbose = 0, info = 1, warning = 2, error = 3, fatal = 4 };
 
-/// Takes log messages at or above its level. Thread-safe.
+/// Takes log messages. Thread-safe.
 class LogSink {
  public:
   virtual ~LogSink() = default;
+  /// Whether the level set for it lets messages of this severity through.
   virtual bool enabled(LogSeverity severity) const = 0;
+  /// Writes the message, whatever the level.
   virtual void log(LogSeverity severity, std::string_view category, std::string_view message) = 0;
 };
 
@@ -51,6 +55,7 @@ struct SessionOptions {
   ExecutionMode execution_mode = ExecutionMode::sequential;
   /// The environment's pool, used in place of the process-wide one; null where the session is to have its own threads.
   std::shared_ptr<ThreadPool> shared_pool;
+  ThreadFunctions thread_functions;  ///< make the session's own threads; empty: ours do
   bool deterministic = false;
 
   // --- graph
@@ -98,8 +103,13 @@ struct RunOptions {
   int log_severity = -1;
   int log_verbosity = 0;
   std::map<std::string, std::string> config;  ///< "memory.enable_memory_arena_shrinkage", not empty: the run's memory is not kept
-  /// Set from any thread to stop the run between steps; it then returns a failed Status. Null: never. Not owned.
+  /// Set from any thread to stop the run at the next step or piece of a kernel's loop; it then returns a failed Status. Null: never. Not
+  /// owned.
   const std::atomic<bool>* terminate = nullptr;
+  /// The run stops in the same way once it has taken so long. From "roundhouse.run.timeout_ms".
+  std::optional<std::chrono::milliseconds> time_limit;
+  bool profiling = false;      ///< write a trace of this run alone; where the session writes one, the run stands in both
+  std::string profile_prefix;  ///< of the trace file, as in SessionOptions
   /// Leave out the nodes on which none of the outputs asked for depends.
   bool only_execute_path_to_fetches = false;
   std::shared_ptr<RunObserver> observer;  ///< is told of each step; null: nobody
@@ -117,5 +127,6 @@ size_t max_tensor_bytes(const SessionOptions& options);
 /// Throws Error{invalid_argument} where a "roundhouse." key or its value is unknown, or a number is malformed; folds the entries that
 /// repeat fields into them.
 void apply_config(SessionOptions& options);
+void apply_config(RunOptions& options);
 
 }  // namespace rh

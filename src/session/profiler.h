@@ -3,43 +3,50 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
+#include "tensor/value.h"
 
 namespace rh {
 
 /// Collects the times of loads, runs and nodes and writes them in Chrome's trace format, one event a line. Thread-safe.
 class Profiler {
  public:
-  /// The file is "<prefix>_<date>_<time>.json".
-  explicit Profiler(const std::string& prefix);
+  using Clock = std::chrono::steady_clock;
+
+  /// The file is "<prefix>_<date>_<time>_<milliseconds>.json". What is recorded here goes to `also` too; null: nowhere.
+  explicit Profiler(const std::string& prefix, Profiler* also = nullptr);
   ~Profiler();
 
-  uint64_t now_us() const;
   uint64_t start_ns() const;  ///< of the steady clock
-  /// An event that began at `begin_us` and ends now.
-  void record_node(const Node& node, std::string_view provider, uint64_t begin_us);
-  void record_session(std::string_view name, uint64_t begin_us);
+  /// Events that began at `begin` and end now.
+  void record_node(const Node& node, std::string_view provider, Clock::time_point begin, const std::string& args);
+  void record_session(std::string_view name, Clock::time_point begin);
   /// Writes the file, once; the events after that are not kept. Returns its path. Throws Error where it cannot be written.
   std::string finish();
 
  private:
   struct Event {
     std::string name;
-    std::string op;  ///< empty: an event of the session
-    std::string_view provider;
-    uint64_t begin_us, duration_us, thread;
+    std::string args;  ///< members of a JSON object; empty: an event of the session
+    Clock::time_point begin, end;
+    uint64_t thread;
   };
-  void add(Event event);
+  void add(const Event& event);
 
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Clock::time_point start_ = Clock::now();
   std::string path_;
+  Profiler* also_;
   std::mutex mutex_;
   std::vector<Event> events_;
   bool finished_ = false;
 };
+
+/// Element types and shapes of values as a JSON array, [{"float":[2,3]}]; what is no tensor is left out.
+std::string type_shapes(std::span<const Value* const> values);
 
 }  // namespace rh

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/cancellation.h"
 #include "base/denormals.h"
 #include "base/file.h"
 #include "onnx/denotations.h"
@@ -69,9 +70,13 @@ struct Session::Impl {
   }
 
   void load(Model model, double read_ms) {
-    const uint64_t begin = profiler ? profiler->now_us() : 0;
+    const auto begin = Profiler::Clock::now();
     metadata = {model.producer_name,     model.graph->name,   model.domain,  model.description,
                 model.graph_description, model.model_version, model.metadata};
+    const FlushDenormals flush(threads.flush_denormals);
+    const Cancellation cancellation(options.cancel_load.get(), ErrorCode::load_canceled,
+                                    "the load was stopped: its cancellation flag is set");
+    const CancellationScope cancellable(&cancellation);
     compiled = compile(std::move(model), options, threads.parallel);
     compiled.load.read_ms = read_ms;
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
@@ -91,6 +96,17 @@ struct Session::Impl {
                     compiled.plan->step_count(), load.read_ms, load.passes_ms, load.partition_ms, load.compile_ms));
   }
 
+  /// Messages about runs go by the run's level where it has one.
+  void log_run(const RunOptions& run_options, const Status& status, std::chrono::steady_clock::time_point begin) const {
+    const LogSeverity severity = status.ok() ? LogSeverity::verbose : LogSeverity::info;
+    const int level = run_options.log_severity;
+    if (!options.log || !(level >= 0 ? static_cast<int>(severity) >= level : options.log->enabled(severity))) return;
+    options.log->log(
+        severity, "run",
+        fmt::format("{}'{}' {} after {:.3f} ms{}{}", run_options.tag.empty() ? "" : "[" + run_options.tag + "] ", metadata.graph_name,
+                    status.ok() ? "ran" : "failed", milliseconds_since(begin), status.ok() ? "" : ": ", status.message()));
+  }
+
   // Providers are told of the run; those that were told of its begin are told of its end, whatever comes between.
   Status execute(RunState& state, const RunControls& controls, const RunOptions& run_options) {
     const RunInfo info{run_options.handle, run_options.synchronize};
@@ -98,6 +114,9 @@ struct Session::Impl {
     size_t begun = 0;
     for (; begun < compiled.providers.size() && status.ok(); ++begun) status = compiled.providers[begun]->begin_run(info);
     if (status.ok()) {
+      const Cancellation cancellation(run_options.terminate, ErrorCode::fail,
+                                      "the run was stopped: the terminate flag of its run options is set", run_options.time_limit);
+      const CancellationScope cancellable(run_options.terminate || run_options.time_limit ? &cancellation : nullptr);
       const FlushDenormals flush(threads.flush_denormals);
       status = rh::execute(state.frame, state.inputs, state.outputs, controls, Level::top);
     }
@@ -112,13 +131,12 @@ struct Session::Impl {
     return status;
   }
 
-  Status run(RunState& state, const RunOptions& run_options, std::span<const char* const> input_names, std::span<const Value* const> values,
-             std::span<const char* const> output_names, std::span<Value> results) {
+  Status run(RunState& state, const RunOptions& run_options, Profiler* trace, std::span<const char* const> input_names,
+             std::span<const Value* const> values, std::span<const char* const> output_names, std::span<Value> results) {
     RH_RETURN_IF_ERROR(signature.feed(state, input_names, values));
     RH_RETURN_IF_ERROR(signature.ask(state, output_names, results));
     RunControls controls{.parallel = threads.parallel,
-                         .terminate = run_options.terminate,
-                         .profiler = profiler.get(),
+                         .profiler = trace,
                          .copies = &copies,
                          .observer = run_options.observer.get(),
                          .max_tensor_bytes = tensor_limit};
@@ -192,13 +210,18 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
   }
   if (output_names.empty()) return Status(ErrorCode::invalid_argument, "no output is asked for, expected at least one name");
   try {
-    const uint64_t begin = impl_->profiler ? impl_->profiler->now_us() : 0;
+    const auto begin = Profiler::Clock::now();
+    std::unique_ptr<Profiler> own;
+    if (options.profiling) own = std::make_unique<Profiler>(options.profile_prefix, impl_->profiler.get());
+    Profiler* trace = own ? own.get() : impl_->profiler.get();
     auto state = impl_->states.take(*impl_->compiled.plan);
-    Status status = impl_->run(*state, options, input_names, inputs, output_names, outputs);
+    Status status = impl_->run(*state, options, trace, input_names, inputs, output_names, outputs);
     const auto shrink = options.config.find("memory.enable_memory_arena_shrinkage");
     impl_->states.give_back(std::move(state), impl_->options.cpu_arena && (shrink == options.config.end() || shrink->second.empty()));
     impl_->runs.fetch_add(1, std::memory_order_relaxed);
-    if (impl_->profiler) impl_->profiler->record_session("model_run", begin);
+    if (trace) trace->record_session("model_run", begin);
+    if (own) own->finish();
+    impl_->log_run(options, status, begin);
     return status.ok() ? status : naming_model(status, impl_->path);
   } catch (...) {
     return naming_model(status_of_current_exception(), impl_->path);
@@ -242,6 +265,7 @@ void Session::set_provider_options(const std::map<std::string, std::string>& opt
 }
 
 std::string Session::end_profiling() { return impl_->profiler ? impl_->profiler->finish() : std::string(); }
+int Session::threads() const { return impl_->threads.parallel.threads(); }
 uint64_t Session::profiling_start_ns() const { return impl_->profiler ? impl_->profiler->start_ns() : 0; }
 
 }  // namespace rh

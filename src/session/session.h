@@ -87,6 +87,8 @@ class Session {
   /// Where the placement needs a value in another memory than it is made in.
   const std::vector<CopyPlacement>& copies() const;
   SessionStatistics statistics() const;
+  /// Threads that work on one operator, the caller included.
+  int threads() const;
 
   /// Gives options that may change while the session lives to its providers. Throws Error where none of them takes any.
   void set_provider_options(const std::map<std::string, std::string>& options);

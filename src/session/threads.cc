@@ -1,5 +1,9 @@
 #include "session/threads.h"
 
+#include <charconv>
+
+#include "base/error.h"
+
 namespace rh {
 
 namespace {
@@ -8,7 +12,35 @@ bool spins(const SessionOptions& options) { return options.config_entry("session
 bool flushes_denormals(const SessionOptions& options) { return options.config_entry("session.set_denormal_as_zero") != "0"; }
 
 bool own_pool_asked(const SessionOptions& options) {
-  return !spins(options) || !flushes_denormals(options) || !options.config_entry("session.intra_op_thread_affinities").empty();
+  return !spins(options) || options.thread_functions.create || !options.config_entry("session.intra_op_thread_affinities").empty() ||
+         !options.config_entry("session.intra_op.spin_duration_us").empty();
+}
+
+int spin_microseconds(const SessionOptions& options) {
+  if (!spins(options)) return 0;
+  const std::string_view text = options.config_entry("session.intra_op.spin_duration_us");
+  int value = ThreadPool::Options().spin_microseconds;
+  if (text.empty()) return value;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+    fail(ErrorCode::invalid_argument, "config entry 'session.intra_op.spin_duration_us' is '{}', expected a number of microseconds", text);
+  }
+  return value;
+}
+
+// One set for each thread but the caller's.
+std::vector<std::vector<int>> affinities_of(const SessionOptions& options) {
+  const std::string_view text = options.config_entry("session.intra_op_thread_affinities");
+  if (text.empty()) return {};
+  std::vector<std::vector<int>> sets = parse_affinities(text);
+  const size_t workers = static_cast<size_t>(options.intra_op_threads) - 1;
+  if (options.intra_op_threads > 0 && sets.size() != workers) {
+    fail(ErrorCode::invalid_argument,
+         "config entry 'session.intra_op_thread_affinities' names processors for {} threads, expected {}: one less than the {} threads of "
+         "the session, for the calling thread is left where it is",
+         sets.size(), workers, options.intra_op_threads);
+  }
+  return sets;
 }
 
 std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options) {
@@ -16,8 +48,11 @@ std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options) {
   if (options.intra_op_threads == 1) return nullptr;
   const auto& shared = ThreadPool::process_wide();
   if (options.intra_op_threads <= shared->threads() && !own_pool_asked(options)) return shared;
-  ThreadPool::Options pool{.threads = options.intra_op_threads, .flush_denormals = flushes_denormals(options)};
-  if (!spins(options)) pool.spin_microseconds = 0;
+  ThreadPool::Options pool{.threads = options.intra_op_threads,
+                           .spin_microseconds = spin_microseconds(options),
+                           .affinities = affinities_of(options),
+                           .functions = options.thread_functions};
+  if (pool.threads == 0 && !pool.affinities.empty()) pool.threads = static_cast<int>(pool.affinities.size()) + 1;
   return std::make_shared<ThreadPool>(pool);
 }
 

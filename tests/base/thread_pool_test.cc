@@ -1,6 +1,9 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +17,10 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "base/cancellation.h"
+#include "base/denormals.h"
+#include "base/error.h"
 
 namespace rh {
 namespace {
@@ -126,25 +133,134 @@ TEST(ThreadPool, rethrows_the_exception_and_stays_usable) {
   EXPECT_THROW(pool.parallel_pieces(1, [](int64_t) { throw 5; }), int);
 }
 
-TEST(ThreadPool, flushes_denormals_inside_loops_only) {
+TEST(ThreadPool, pieces_treat_denormals_as_the_caller_does) {
   const auto denormal_survives = [] {
     volatile float tiny = FLT_MIN;
     volatile float half = 0.5f;
     return tiny * half != 0.0f;
   };
-  for (const bool flush : {true, false}) {
-    ThreadPool::Options options = with_threads(3);
-    options.flush_denormals = flush;
-    ThreadPool pool(options);
+  ThreadPool pool(with_threads(3));
+  for (const bool flush : {true, false, true}) {
     std::atomic<int> survivors{0};
-    pool.parallel_pieces(16, [&](int64_t) {
-      survivors += denormal_survives();
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    });
+    {
+      const FlushDenormals scope(flush);
+      pool.parallel_pieces(16, [&](int64_t) {
+        survivors += denormal_survives();
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+      });
+    }
     EXPECT_EQ(survivors, flush ? 0 : 16);
-    pool.parallel_pieces(1, [&](int64_t) { survivors = denormal_survives(); });
-    EXPECT_EQ(survivors, flush ? 0 : 1);
     EXPECT_TRUE(denormal_survives());
+  }
+}
+
+TEST(ThreadPool, drops_the_pieces_that_are_left_when_cancelled) {
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(with_threads(threads));
+    std::atomic<bool> stop{false};
+    std::atomic<int> begun{0};
+    const Cancellation cancellation(&stop, ErrorCode::fail, "stopped by the test");
+    const CancellationScope scope(&cancellation);
+    const auto body = [&](int64_t) {
+      if (++begun == 10) stop = true;
+      while (begun < 10 && threads > 1) std::this_thread::yield();
+    };
+    for (const Parallel& parallel : {Parallel(&pool, threads), Parallel()}) {
+      stop = false;
+      begun = 9;
+      EXPECT_THROW(parallel.for_pieces(1000, body), Error);
+      EXPECT_LE(begun, 9 + threads);
+    }
+    stop = false;
+    EXPECT_EQ(triangle(pool, 100), 4950);
+  }
+}
+
+TEST(ThreadPool, a_loop_that_costs_much_is_cut_even_for_one_thread) {
+  int pieces = 0;
+  Parallel().for_range(1000, {.operations = 1e6}, [&](Range) { ++pieces; });
+  EXPECT_GT(pieces, 10);
+}
+
+TEST(ThreadPool, a_time_limit_stops_a_loop) {
+  ThreadPool pool(with_threads(2));
+  const Cancellation cancellation(nullptr, ErrorCode::fail, "", std::chrono::milliseconds(5));
+  const CancellationScope scope(&cancellation);
+  std::atomic<int> begun{0};
+  try {
+    pool.parallel_pieces(100'000, [&](int64_t) {
+      ++begun;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+    FAIL() << "not stopped";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("time limit of 5 ms"), std::string::npos) << error.message();
+  }
+  EXPECT_LT(begun, 100'000);
+}
+
+TEST(ThreadPool, uses_the_functions_that_make_threads) {
+  struct Made {
+    std::atomic<int> created{0}, joined{0};
+  } made;
+  ThreadPool::Options options = with_threads(4);
+  options.functions.create = [&](void (*work)(void*), void* parameter) -> const void* {
+    ++made.created;
+    return new std::thread(work, parameter);
+  };
+  EXPECT_THROW(ThreadPool half(options), Error);
+  options.functions.join = [&](const void* handle) {
+    auto* thread = static_cast<std::thread*>(const_cast<void*>(handle));
+    thread->join();
+    delete thread;
+    ++made.joined;
+  };
+  {
+    ThreadPool pool(options);
+    EXPECT_EQ(made.created, 3);
+    EXPECT_EQ(triangle(pool, 1000), 499500);
+  }
+  EXPECT_EQ(made.joined, 3);
+  options.functions.create = [&, create = options.functions.create](void (*work)(void*), void* parameter) -> const void* {
+    return made.created == 5 ? nullptr : create(work, parameter);
+  };
+  EXPECT_THROW(ThreadPool failing(options), Error);
+  EXPECT_EQ(made.created, 5);
+  EXPECT_EQ(made.joined, 5);
+}
+
+#ifdef __linux__
+TEST(ThreadPool, binds_workers_to_processors) {
+  cpu_set_t own;
+  ASSERT_EQ(sched_getaffinity(0, sizeof own, &own), 0);
+  int processor = 0;
+  while (!CPU_ISSET(processor, &own)) ++processor;
+  ThreadPool::Options options = with_threads(3);
+  options.affinities = {{processor}, {processor}};
+  ThreadPool pool(options);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> free{0}, bound{0};
+  for (int round = 0; round < 200 && bound == 0; ++round) {
+    pool.parallel_pieces(64, [&](int64_t) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (std::this_thread::get_id() == caller) return;
+      cpu_set_t set;
+      sched_getaffinity(0, sizeof set, &set);
+      ++(CPU_COUNT(&set) == 1 && CPU_ISSET(processor, &set) ? bound : free);
+    });
+  }
+  EXPECT_GT(bound, 0);
+  EXPECT_EQ(free, 0);
+}
+#endif
+
+TEST(ThreadPool, reads_affinities) {
+  using Sets = std::vector<std::vector<int>>;
+  EXPECT_EQ(parse_affinities("1,2;3,4"), (Sets{{0, 1}, {2, 3}}));
+  EXPECT_EQ(parse_affinities("2"), (Sets{{1}}));
+  EXPECT_EQ(parse_affinities("1-3;5,7-8"), (Sets{{0, 1, 2}, {4, 6, 7}}));
+  for (const char* wrong : {"", "0", "x", "1;", ";1", "1,", "3-1", "1-", "-1", "1 2", "70000", "99999999999"}) {
+    EXPECT_THROW(parse_affinities(wrong), Error) << wrong;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/cancellation.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/loop_values.h"
 
@@ -24,7 +25,7 @@ class LoopKernel final : public Kernel {
     std::vector<ScanOutput> scans(op_.scans.size());
     int64_t iteration = 0;
     for (; goes_on && iteration < limit; ++iteration) {
-      if (context.cancelled()) return error_status(ErrorCode::fail, "Loop: the run was stopped in iteration {}", iteration);
+      throw_if_cancelled();
       set_iteration(inputs[0], iteration);
       RH_RETURN_IF_ERROR(body.run(inputs, outputs));
       const Tensor& condition = outputs[0].tensor();

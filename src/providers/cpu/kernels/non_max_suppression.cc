@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "compute/box_overlap.h"
 #include "providers/cpu/kernel.h"
 
@@ -91,10 +92,11 @@ class NonMaxSuppressionKernel final : public Kernel {
     for (int64_t i = 0; i < count; ++i) {
       if (!has_least || scores[i] > least) candidates.push_back({scores[i], i});
     }
-    std::sort(candidates.begin(), candidates.end(), comes_before);
+    std::sort(candidates.begin(), candidates.end(), Interruptible(comes_before));
     compute::BoxSet kept;
     std::vector<int64_t> selected;
     for (const Candidate& candidate : candidates) {
+      throw_if_cancelled();
       if (kept.size() >= limit) break;
       const Box box = read_box(boxes + candidate.index * 4, op_.center_point_box);
       if (kept.any_overlaps(box, iou)) continue;

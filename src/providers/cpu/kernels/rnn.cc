@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cancellation.h"
 #include "compute/rnn.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
@@ -73,6 +74,7 @@ class Layer {
     C* recurrent = context_.scratch_array<C>(d_.batch * width_);
     C* reset = context_.scratch_array<C>(d_.batch * d_.hidden);
     for (int64_t t = 0; t < d_.sequence; ++t) {
+      throw_if_cancelled();
       std::fill_n(recurrent, d_.batch * width_, C(0));
       const int64_t first_rows = op_.cell == Rnn::Cell::gru && !op_.linear_before_reset ? 2 * d_.hidden : width_;
       recur(h, d_.r, recurrent, 0, first_rows);

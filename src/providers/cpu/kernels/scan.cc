@@ -3,6 +3,7 @@
 #include <cstring>
 #include <deque>
 
+#include "base/cancellation.h"
 #include "compute/strided_copy.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/loop_values.h"
@@ -84,7 +85,7 @@ class ScanKernel final : public Kernel {
     std::vector<Value> inputs(states + scans), outputs(static_cast<size_t>(body.output_count()));
     pass.outputs.resize(op_.slices.size());
     for (int64_t t = 0; t < pass.length; ++t) {
-      if (context.cancelled()) return error_status(ErrorCode::fail, "Scan: the run was stopped in iteration {}", t);
+      throw_if_cancelled();
       for (size_t i = 0; i < states; ++i) inputs[i] = std::move(pass.states[i]);
       for (size_t i = 0; i < scans; ++i) {
         inputs[states + i] = slice_of(pass.inputs[i], pass.axes[i], op_.input_backwards[i] ? pass.length - 1 - t : t);

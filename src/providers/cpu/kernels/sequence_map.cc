@@ -1,5 +1,6 @@
 #include "ops/sequence/sequence_map.h"
 
+#include "base/cancellation.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/loop_values.h"
 
@@ -24,7 +25,7 @@ class SequenceMapKernel final : public Kernel {
     std::vector<Sequence> results(static_cast<size_t>(context.output_count()));
     for (size_t k = 0; k < results.size(); ++k) results[k].element_dtype = element_dtypes_[k];
     for (size_t i = 0; i < length; ++i) {
-      if (context.cancelled()) return error_status(ErrorCode::fail, "SequenceMap: the run was stopped at element {}", i);
+      throw_if_cancelled();
       for (int k = 0; k < context.input_count(); ++k) {
         const Value& x = context.input_value(k);
         if (x.is_sequence() && x.sequence().elements.size() != length) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/cancellation.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {
@@ -23,11 +24,11 @@ bool above(T a, T b) {
 template <typename T, bool kLargest>
 void top_of_row(const T* x, int64_t length, int64_t stride, int64_t k, bool sorted, int64_t* order, T* y, int64_t* indices) {
   std::iota(order, order + length, int64_t{0});
-  const auto before = [=](int64_t a, int64_t b) {
+  const auto before = Interruptible([=](int64_t a, int64_t b) {
     const T u = x[a * stride], v = x[b * stride];
     if (kLargest ? above(u, v) : above(v, u)) return true;
     return (kLargest ? above(v, u) : above(u, v)) ? false : a < b;
-  };
+  });
   if (k * 32 < length) {
     std::partial_sort(order, order + k, order + length, before);
   } else {

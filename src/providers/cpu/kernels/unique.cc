@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/cancellation.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -45,7 +46,7 @@ template <typename T>
 std::vector<Group> group(const Items<T>& items, bool sorted, std::vector<int64_t>& inverse) {
   std::vector<int64_t> order(static_cast<size_t>(items.count));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return items.order(a, b) < 0; });
+  std::stable_sort(order.begin(), order.end(), Interruptible([&](int64_t a, int64_t b) { return items.order(a, b) < 0; }));
   std::vector<Group> groups;
   inverse.resize(order.size());
   for (int64_t item : order) {

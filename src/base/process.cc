@@ -1,0 +1,28 @@
+#include "base/process.h"
+
+#include <functional>
+#include <thread>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
+
+namespace rh {
+
+int process_number() {
+#if defined(__unix__) || defined(__APPLE__)
+  return static_cast<int>(getpid());
+#else
+  return 1;
+#endif
+}
+
+uint64_t thread_number() {
+#if defined(__linux__)
+  return static_cast<uint64_t>(gettid());
+#else
+  return std::hash<std::thread::id>()(std::this_thread::get_id()) & 0xffffffff;
+#endif
+}
+
+}  // namespace rh
