@@ -14,6 +14,34 @@ ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 /// "refusals"}], "statistics": {...}}. `allocator` gives the text, which the caller frees with it.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocator* allocator, char** json);
 
+/// The shape that an input will have.
+typedef struct RhInputShape {
+  const char* input_name;
+  const int64_t* dims;
+  size_t rank;
+} RhInputShape;
+
+/// A named dimension of the model's inputs, and its value.
+typedef struct RhDimension {
+  const char* name;
+  int64_t value;
+} RhDimension;
+
+/// What a run takes of memory, before it, as JSON: {"total_bytes", "weight_bytes", "packed_bytes", "arena_bytes", "live_bytes",
+/// "output_bytes", "late_tensors", "late_bytes", "scratch_bytes", "budget_bytes", "symbols": {name: value}, "assumed": [name], "peak_node",
+/// "at_peak":
+/// [{"tensor", "node", "bytes"}], "weights": [the same]}. The total is the sum of weights, packed weights, arena, outputs, and of the most
+/// that values of unknown size ("late") and scratch memory have taken so far. Inputs that are left out have the shape that the model
+/// declares, with `dimensions` for its names; names without a value count as 1 and are listed in "assumed". The text is freed with
+/// `allocator`.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetMemoryPlan(const OrtSession* session, const RhInputShape* shapes, size_t shape_count,
+                                                          const RhDimension* dimensions, size_t dimension_count, OrtAllocator* allocator,
+                                                          char** json);
+
+/// Gives back what no run in flight uses: memory kept for later runs, memory of threads while no session runs, and what the heap holds on
+/// to. `bytes`, where not null, gets how much that was of the first two.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionTrim(OrtSession* session, size_t* bytes);
+
 /// What a model file holds, as JSON, whether it can be run or not: {"ir_version", "producer", "opsets", "inputs", "outputs", "nodes",
 /// "operators", "weights", "unsupported": [{"operator", "reason", "count"}]}. The text is freed with `allocator`. Errors: those of reading
 /// a model.

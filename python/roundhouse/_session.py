@@ -147,6 +147,18 @@ class InferenceSession:
         """Counters: nodes, plan_bindings, planned_peak_bytes, times of loading in ms, ..."""
         return self._report()["statistics"]
 
+    def memory_plan(self, shapes=None, dimensions=None) -> dict:
+        """What a run takes of memory, in bytes, before it: total, weights, arena, outputs, and the tensors that live at the peak.
+
+        ``shapes`` maps names of inputs to shapes, or to arrays that have one; ``dimensions`` gives values to names of dimensions.
+        """
+        shapes = {name: list(getattr(value, "shape", value)) for name, value in (shapes or {}).items()}
+        return json.loads(self._session.memory_plan(shapes, dict(dimensions or {})))
+
+    def trim(self) -> int:
+        """Gives back memory that no run in flight uses; returns how many bytes."""
+        return self._session.trim()
+
     def _report(self):
         return json.loads(self._session.report())
 

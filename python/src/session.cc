@@ -282,6 +282,25 @@ class PySession {
     return Ort::AllocatedStringPtr(text, Ort::detail::AllocatedFree(allocator)).get();
   }
 
+  std::string memory_plan(const std::map<std::string, std::vector<int64_t>>& shapes,
+                          const std::map<std::string, int64_t>& dimensions) const {
+    std::vector<RhInputShape> inputs;
+    for (const auto& [name, dims] : shapes) inputs.push_back({name.c_str(), dims.data(), dims.size()});
+    std::vector<RhDimension> values;
+    for (const auto& [name, value] : dimensions) values.push_back({name.c_str(), value});
+    Ort::AllocatorWithDefaultOptions allocator;
+    char* text = nullptr;
+    Ort::ThrowOnError(RhSessionGetMemoryPlan(session_, inputs.data(), inputs.size(), values.data(), values.size(), allocator, &text));
+    return Ort::AllocatedStringPtr(text, Ort::detail::AllocatedFree(allocator)).get();
+  }
+
+  size_t trim() {
+    nb::gil_scoped_release released;
+    size_t bytes = 0;
+    Ort::ThrowOnError(RhSessionTrim(session_, &bytes));
+    return bytes;
+  }
+
   std::string end_profiling() {
     Ort::AllocatorWithDefaultOptions allocator;
     return session_.EndProfilingAllocated(allocator).get();
@@ -458,6 +477,8 @@ void bind_session(nb::module_& module) {
           },
           nb::arg("output_names"), nb::arg("input_feed"), nb::arg("callback"), nb::arg("user_data").none(), nb::arg("run_options").none())
       .def("report", &PySession::report)
+      .def("memory_plan", &PySession::memory_plan)
+      .def("trim", &PySession::trim)
       .def("end_profiling", &PySession::end_profiling)
       .def("get_profiling_start_time_ns", [](PySession& s) { return s.native().GetProfilingStartTimeNs(); });
   bind_binding(module);

@@ -18,6 +18,21 @@
 
 namespace rh {
 
+namespace {
+
+FileIdentity identity_of(const struct stat& status) {
+#if defined(__APPLE__)
+  const timespec modified = status.st_mtimespec, changed = status.st_ctimespec;
+#else
+  const timespec modified = status.st_mtim, changed = status.st_ctim;
+#endif
+  const auto ns = [](const timespec& time) { return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec; };
+  return {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino), static_cast<uint64_t>(status.st_size), ns(modified),
+          ns(changed)};
+}
+
+}  // namespace
+
 InputFile::InputFile(std::string path, Links links) : path_(std::move(path)) {
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (links == Links::refuse_last ? O_NOFOLLOW : 0);
@@ -39,6 +54,19 @@ InputFile::InputFile(std::string path, Links links) : path_(std::move(path)) {
          known && S_ISDIR(status.st_mode) ? "a folder" : "not a file");
   }
   size_ = static_cast<uint64_t>(status.st_size);
+  identity_ = identity_of(status);
+}
+
+void InputFile::check_unchanged() const {
+  struct stat status{};
+  if (::fstat(descriptor_, &status) != 0) return;
+  const FileIdentity now = identity_of(status);
+  if (now.size < size_) {
+    fail(ErrorCode::fail, "'{}' was cut from {} to {} bytes while it was read: load it again when it is whole", path_, size_, now.size);
+  }
+  if (now.modified_ns != identity_.modified_ns) {
+    fail(ErrorCode::fail, "'{}' was written to while it was read: load it again when it is whole", path_);
+  }
 }
 
 InputFile::~InputFile() {
@@ -94,6 +122,23 @@ MappedFile::MappedFile(const InputFile& file) {
   }
   const std::lock_guard lock(mappings().mutex);
   mappings().bytes[reinterpret_cast<uintptr_t>(base_)] = size_;
+}
+
+std::shared_ptr<const MappedFile> MappedFile::shared(const InputFile& file) {
+  struct Shared {
+    std::mutex mutex;
+    std::map<FileIdentity, std::weak_ptr<const MappedFile>> files;
+  };
+  static Shared& all = *new Shared;
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.files, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<const MappedFile>& known = all.files[file.identity()];
+  auto mapping = known.lock();
+  if (!mapping) {
+    mapping = std::make_shared<const MappedFile>(file);
+    known = mapping;
+  }
+  return mapping;
 }
 
 MappedFile::~MappedFile() {

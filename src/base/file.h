@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,14 @@
 #include <string_view>
 
 namespace rh {
+
+/// Which file, in which state: equal ones have the same content.
+struct FileIdentity {
+  uint64_t device = 0, inode = 0, size = 0;
+  int64_t modified_ns = 0, changed_ns = 0;
+
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
 
 /// A regular file opened for reading. Every function throws Error naming the path and the system's reason.
 class InputFile {
@@ -25,6 +34,9 @@ class InputFile {
   uint64_t size() const { return size_; }  ///< bytes, when it was opened
   /// Where the opened file lies, links resolved, as the system tells it; nothing where it does not tell.
   std::optional<std::string> real_path() const;
+  const FileIdentity& identity() const { return identity_; }
+  /// Error{fail} where the file is not what it was when it was opened: cut short, or written to.
+  void check_unchanged() const;
   /// Exactly `bytes` bytes from `offset` on; Error{fail} where the file ends before.
   void read(uint64_t offset, void* to, size_t bytes) const;
 
@@ -33,11 +45,15 @@ class InputFile {
   std::string path_;
   int descriptor_ = -1;
   uint64_t size_ = 0;
+  FileIdentity identity_;
 };
 
-/// A whole file, mapped read-only. An empty file maps to an empty span.
+/// A whole file, mapped read-only. An empty file maps to an empty span. Reading bytes that somebody has cut off the file since ends the
+/// process, so files must not shrink while they are mapped; replacing them by a new file of the same name is safe.
 class MappedFile {
  public:
+  /// The mapping of a file that was mapped before and has not changed since is used again.
+  static std::shared_ptr<const MappedFile> shared(const InputFile& file);
   explicit MappedFile(const InputFile& file);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -33,6 +33,7 @@ json to_json(const SessionStatistics& statistics) {
           {"step_copies", statistics.step_copies},
           {"copied_bytes", statistics.copied_bytes},
           {"constant_bytes", statistics.constant_bytes},
+          {"memory_bytes", statistics.memory_bytes},
           {"read_ms", statistics.read_ms},
           {"passes_ms", statistics.passes_ms},
           {"partition_ms", statistics.partition_ms},

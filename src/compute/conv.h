@@ -75,6 +75,8 @@ class TransposedConvolution {
 
   void run(const Window& window, int64_t batch, const T* x, T* y, const Parallel& parallel) const;
 
+  size_t weight_bytes() const;
+
   struct Impl;
 
  private:

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/shared_bytes.h"
 #include "compute/conv_impl.h"
 #include "compute/scratch.h"
 
@@ -16,7 +17,10 @@ class Depthwise final : public Convolution<S>::Impl {
  public:
   Depthwise(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, const Activation& activation)
       : channels_(channels.in), window_(window), activation_(activation), clamp_(activation), kernels_(conv_kernels<S>()) {
-    weights_.assign(weights, weights + channels.in * window.kernel_size());
+    const size_t count = static_cast<size_t>(channels.in * window.kernel_size());
+    const std::shared_ptr<T[]> copy = aligned_array<T>(count);
+    std::copy_n(weights, count, copy.get());
+    weights_ = SharedArray<T>(copy, count);
     if (bias) bias_.assign(bias, bias + channels.in);
   }
 
@@ -183,7 +187,7 @@ class Depthwise final : public Convolution<S>::Impl {
   const Activation activation_;
   const Clamp clamp_;
   const Kernels& kernels_;
-  std::vector<T> weights_;
+  SharedArray<T> weights_;
   std::vector<T> bias_;
 };
 

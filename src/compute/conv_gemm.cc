@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "base/cancellation.h"
+#include "base/shared_bytes.h"
 #include "compute/conv_impl.h"
 #include "compute/scratch.h"
 
@@ -66,8 +67,9 @@ class ConvGemm final : public Convolution<S>::Impl {
 
   void pack(const S* weights) {
     const int64_t taps = window_.kernel_size();
-    weights_.resize(static_cast<size_t>(channels_.out * k_ + kernels_.columns));  // run_one_pixel reads whole vectors
-    S* to = weights_.data();
+    const size_t count = static_cast<size_t>(channels_.out * k_ + kernels_.columns);  // run_one_pixel reads whole vectors
+    const std::shared_ptr<S[]> packed = aligned_array<S>(count);
+    S* to = packed.get();
     for (int64_t g = 0; g < channels_.groups; ++g) {
       for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
         const Part rows = part_of(out_, chunks_, chunk);
@@ -76,6 +78,8 @@ class ConvGemm final : public Convolution<S>::Impl {
             for (int64_t r = 0; r < rows.size; ++r) *to++ = weights[((g * out_ + rows.begin + r) * in_ + c) * taps + tap];
       }
     }
+    std::fill_n(to, kernels_.columns, S{});
+    weights_ = SharedArray<S>(packed, count);
   }
 
   static T* memory(ScratchSlot slot, int64_t count) {
@@ -285,7 +289,7 @@ class ConvGemm final : public Convolution<S>::Impl {
   const MicroKernels<T>& kernels_;
   const ConvKernels<T, Code<S>>& gather_;
   const int64_t in_, out_, k_, chunks_;
-  std::vector<S> weights_;
+  SharedArray<S> weights_;
   std::vector<T> bias_;
 };
 

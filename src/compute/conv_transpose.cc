@@ -171,6 +171,12 @@ TransposedConvolution<T>::TransposedConvolution(const ConvChannels& channels, co
     : impl_(std::make_unique<Impl>(channels, window, weights, bias)) {}
 
 template <typename T>
+size_t TransposedConvolution<T>::weight_bytes() const {
+  size_t bytes = 0;
+  for (const auto& phase : impl_->phases) bytes += phase.conv ? phase.conv->weight_bytes() : 0;
+  return bytes;
+}
+template <typename T>
 TransposedConvolution<T>::~TransposedConvolution() = default;
 template <typename T>
 TransposedConvolution<T>::TransposedConvolution(TransposedConvolution&&) noexcept = default;

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "base/shared_bytes.h"
 #include "compute/gemm_narrow.h"
 #include "compute/gemm_product.h"
 
@@ -21,11 +22,6 @@ void run(const GemmArgs<T>& args, const Product<T>& product, const Parallel& par
 }  // namespace
 
 template <typename T>
-void PackedMatrix<T>::Free::operator()(T* data) const {
-  ::operator delete(data, std::align_val_t{64});
-}
-
-template <typename T>
 size_t PackedMatrix<T>::bytes() const {
   return data_ ? static_cast<size_t>((n_ + panel_width_ - 1) / panel_width_ * panel_width_ * k_) * sizeof(T) : 0;
 }
@@ -35,12 +31,14 @@ PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed,
     : k_(k), n_(n), panel_width_(micro_kernels<Computed<T>>().columns) {
   if (ldb == 0) ldb = transposed ? k : n;
   const int64_t panels = (n + panel_width_ - 1) / panel_width_;
-  data_.reset(static_cast<T*>(::operator new(static_cast<size_t>(panels * panel_width_ * k) * sizeof(T) + 64, std::align_val_t{64})));
+  const size_t count = static_cast<size_t>(panels * panel_width_ * k);
+  const std::shared_ptr<T[]> packed = aligned_array<T>(count + 64 / sizeof(T));
   for (int64_t panel = 0; panel < panels; ++panel) {
     const int64_t column = panel * panel_width_;
     pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, k, std::min(panel_width_, n - column), panel_width_,
-               data_.get() + column * k);
+               packed.get() + column * k);
   }
+  data_ = share_array(packed, count);
 }
 
 template <typename T>

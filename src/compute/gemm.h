@@ -45,7 +45,7 @@ struct GemmArgs {
   Epilogue<T> epilogue;
 };
 
-/// A constant right operand in the order in which the kernels read it: packed once, at load. Half types are
+/// A constant right operand in the order in which the kernels read it: packed once, at load; equal ones share their memory. Half types are
 /// kept as they are and widened a block at a time where they are used.
 template <typename T>
 class PackedMatrix {
@@ -63,13 +63,10 @@ class PackedMatrix {
   int64_t panel_width() const { return panel_width_; }
 
  private:
-  struct Free {
-    void operator()(T* data) const;
-  };
   int64_t k_ = 0;
   int64_t n_ = 0;
   int64_t panel_width_ = 0;
-  std::unique_ptr<T[], Free> data_;
+  std::shared_ptr<const T[]> data_;
 };
 
 /// T is float, double, Float16 or BFloat16 (widened, summed in float and rounded once). K is summed in blocks of 256, whose sums are then

@@ -286,7 +286,9 @@ Int8Convolution::Int8Convolution(const ConvChannels& channels, const Window& win
     }
     return;
   }
-  weights_.resize(static_cast<size_t>(channels.out * padded * kernels_.left_bytes));
+  const size_t count = static_cast<size_t>(channels.out * padded * kernels_.left_bytes);
+  const std::shared_ptr<uint8_t[]> packed = aligned_array<uint8_t>(count);
+  std::fill_n(packed.get(), count, uint8_t{0});
   const int32_t shift = int8_shift(weights.is_signed, true);
   std::vector<uint8_t> row(static_cast<size_t>(k_));
   const auto* from = static_cast<const uint8_t*>(weights.data);
@@ -296,11 +298,12 @@ Int8Convolution::Int8Convolution(const ConvChannels& channels, const Window& win
       for (int64_t c = 0; c < in_; ++c) row[static_cast<size_t>(tap * in_ + c)] = from[(o * in_ + c) * taps + tap];
     }
     sums_.push_back(int8_pack_left(row.data(), k_, padded, int8_flip(weights.is_signed, true), true, kernels_.left_bytes,
-                                   weights_.data() + o * padded * kernels_.left_bytes));
+                                   packed.get() + o * padded * kernels_.left_bytes));
     w_zero_.push_back(w_zero.at(o) + shift);
     any_zero |= w_zero_.back() != 0;
   }
   if (!any_zero) w_zero_.clear();
+  weights_ = SharedArray<uint8_t>(packed, count);
 }
 
 void Int8Convolution::run(const Window& window, int64_t batch, const Int8Matrix& x, int32_t x_zero, Int8ConvEpilogue epilogue,

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/shared_bytes.h"
 #include "compute/conv.h"
 #include "compute/int8_gemm.h"
 
@@ -36,7 +37,7 @@ class Int8Convolution {
   Window window_;
   const Int8Kernels& kernels_;
   int64_t in_, out_, k_;          ///< channels of a group, products of a sum
-  std::vector<uint8_t> weights_;  ///< rows [out, groups of 4] as the kernels read the left side, k counts kernel positions first
+  SharedArray<uint8_t> weights_;  ///< rows [out, groups of 4] as the kernels read the left side, k counts kernel positions first
   std::vector<int16_t> values_;   ///< depthwise: weights less their zero points, [out, kernel]
   std::vector<int32_t> w_zero_;   ///< of each output channel as the kernels see the weights; empty: all 0
   std::vector<int32_t> sums_;     ///< of each output channel's weights, as the kernels see them

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/shared_bytes.h"
 #include "compute/gemm_kernels.h"
 #include "compute/int8_kernels.h"
 #include "compute/scratch.h"
@@ -150,8 +151,6 @@ class Product {
 
 }  // namespace
 
-void PackedInt8Matrix::Free::operator()(uint8_t* data) const { ::operator delete(data, std::align_val_t{64}); }
-
 size_t PackedInt8Matrix::bytes() const {
   if (!data_) return 0;
   const int64_t panels = (n_ + kernels_->columns - 1) / kernels_->columns;
@@ -163,7 +162,8 @@ const uint8_t* PackedInt8Matrix::panel(int64_t i) const { return data_.get() + i
 PackedInt8Matrix::PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, const Parallel& parallel)
     : kernels_(&int8_kernels()), k_(k), n_(n), is_signed_(b.is_signed) {
   const int64_t panels = (n + kernels_->columns - 1) / kernels_->columns, panel_bytes = kernels_->columns * int8_groups(k) * kInt8Group;
-  data_.reset(static_cast<uint8_t*>(::operator new(static_cast<size_t>(panels * panel_bytes) + 64, std::align_val_t{64})));
+  const size_t count = static_cast<size_t>(panels * panel_bytes);
+  data_ = aligned_array<uint8_t>(count + 64);
   sums_.assign(static_cast<size_t>(panels * kernels_->columns), 0);
   Int8Matrix source = b;
   if (source.stride == 0) source.stride = transposed ? k : n;
@@ -171,6 +171,7 @@ PackedInt8Matrix::PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bo
   parallel.for_range(panels, {.bytes = 2 * bytes, .operations = bytes}, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) pack_panel(source, transposed, i);
   });
+  data_ = std::const_pointer_cast<uint8_t[]>(share_array(data_, count));
 }
 
 void PackedInt8Matrix::pack_panel(const Int8Matrix& b, bool transposed, int64_t panel) {

@@ -26,7 +26,7 @@ struct ZeroPoints {
   int32_t at(int64_t i) const { return values ? values[many ? i : 0] : 0; }
 };
 
-/// A right operand [k, n] in the order in which the kernels read it, and the sums of its columns.
+/// A right operand [k, n] in the order in which the kernels read it, and the sums of its columns. Equal ones share their memory.
 class PackedInt8Matrix {
  public:
   PackedInt8Matrix() = default;
@@ -46,13 +46,10 @@ class PackedInt8Matrix {
  private:
   void pack_panel(const Int8Matrix& b, bool transposed, int64_t panel);
 
-  struct Free {
-    void operator()(uint8_t* data) const;
-  };
   const Int8Kernels* kernels_ = nullptr;
   int64_t k_ = 0, n_ = 0;
   bool is_signed_ = false;
-  std::unique_ptr<uint8_t[], Free> data_;
+  std::shared_ptr<uint8_t[]> data_;
   std::vector<int32_t> sums_;
 };
 

@@ -1,30 +1,11 @@
 #include "compute/scratch.h"
 
-#include <new>
+#include "base/thread_memory.h"
 
 namespace rh::compute {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
-
-struct Block {
-  void* memory = nullptr;
-  size_t bytes = 0;
-
-  ~Block() { release(); }
-  void release() { ::operator delete(memory, kAlignment); }
-  void* grow(size_t wanted) {
-    if (wanted > bytes) {
-      void* larger = ::operator new(wanted + wanted / 4, kAlignment);
-      release();
-      memory = larger;
-      bytes = wanted + wanted / 4;
-    }
-    return memory;
-  }
-};
-
-thread_local Block blocks[4];
+thread_local ThreadMemory blocks[4];
 
 }  // namespace
 

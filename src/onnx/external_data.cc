@@ -62,8 +62,13 @@ void ExternalData::refuse_outside(std::string_view location, const std::string& 
        path, folders_[0]);
 }
 
+void ExternalData::check_unchanged() const {
+  if (open_file_) open_file_->check_unchanged();
+}
+
 Tensor ExternalData::read(DType dtype, Shape shape, std::string_view location, uint64_t offset, size_t bytes) {
   if (!open_file_ || open_location_ != location) {
+    check_unchanged();
     open_file_ = std::make_unique<InputFile>(resolve(location), InputFile::Links::refuse_last);
     open_location_ = location;
     // A folder on the way may have become a link since the path was resolved.
@@ -78,12 +83,12 @@ Tensor ExternalData::read(DType dtype, Shape shape, std::string_view location, u
          size, bytes, offset);
   }
   if (bytes < kInPlaceBytes || !is_aligned_for(dtype, offset)) {
-    Tensor tensor(dtype, std::move(shape));
+    Tensor tensor = page_tensor(dtype, std::move(shape));
     open_file_->read(offset, tensor.raw(), bytes);
     return tensor;
   }
   std::shared_ptr<const MappedFile>& mapped = mapped_[open_location_];
-  if (!mapped || mapped->bytes().size() < offset + bytes) mapped = std::make_shared<const MappedFile>(*open_file_);
+  if (!mapped || mapped->bytes().size() < offset + bytes) mapped = MappedFile::shared(*open_file_);
   const std::byte* data = mapped->bytes().data() + offset;
   return Tensor(dtype, std::move(shape), const_cast<std::byte*>(data), mapped);
 }

@@ -23,6 +23,9 @@ class ExternalData {
   /// `bytes` bytes from `offset` on of the file at `location`: mapped where the alignment of the type allows, else copied.
   Tensor read(DType dtype, Shape shape, std::string_view location, uint64_t offset, size_t bytes);
 
+  /// Error{fail} where the file read last is not what it was when it was opened.
+  void check_unchanged() const;
+
   /// The resolved path of `location`. Throws Error{invalid_graph} where it is absolute or leads outside, Error{no_such_file} where nothing
   /// is there.
   std::string resolve(std::string_view location) const;

@@ -64,11 +64,13 @@ Model read_model(const std::string& path, const ReadOptions& options) {
   return located([&] { return Where{.file = path, .node = {}, .op = {}, .tensor = {}}; },
                  [&] {
                    const InputFile file(path);
-                   auto mapping = std::make_shared<const MappedFile>(file);
+                   const auto mapping = MappedFile::shared(file);
                    ExternalData external = ExternalData::beside_model(path);
                    const std::string_view bytes = text_of(mapping->bytes());
-                   TensorReader tensors({.bytes = bytes, .in_place = true, .owner = mapping, .file = &file}, &external);
+                   TensorReader tensors({.bytes = bytes, .in_place = true, .owner = mapping, .file = &file, .constant = true}, &external);
                    Model model = build(bytes, tensors, options.limits);
+                   file.check_unchanged();
+                   external.check_unchanged();
                    model.path = path;
                    return model;
                  });
@@ -79,9 +81,12 @@ Model read_model(std::span<const std::byte> bytes, const ReadOptions& options) {
                  [&] {
                    ExternalData external = ExternalData::in_folder(options.folder);
                    const bool borrow = options.buffer_use == ReadOptions::BufferUse::borrow;
-                   TensorReader tensors({.bytes = text_of(bytes), .in_place = borrow, .owner = borrow ? options.owner : nullptr},
-                                        &external);
-                   return build(text_of(bytes), tensors, options.limits);
+                   TensorReader tensors(
+                       {.bytes = text_of(bytes), .in_place = borrow, .owner = borrow ? options.owner : nullptr, .constant = true},
+                       &external);
+                   Model model = build(text_of(bytes), tensors, options.limits);
+                   external.check_unchanged();
+                   return model;
                  });
 }
 

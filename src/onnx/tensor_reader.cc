@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/shared_bytes.h"
 #include "onnx/located.h"
 #include "onnx/proto.h"
 
@@ -156,7 +157,21 @@ uint64_t parse_number(std::string_view key, std::string_view text) {
   return value;
 }
 
+/// A copy of its own shares its memory with equal ones; others look into files or buffers already.
+Tensor shared(Tensor tensor) {
+  if (tensor.owner().use_count() != 1 || tensor.dtype() == DType::string || !tensor.device().is_host()) return tensor;
+  const size_t bytes = tensor.bytes();
+  const auto memory = share_bytes(std::shared_ptr<const void>(tensor.owner(), tensor.raw()), bytes);
+  return Tensor(tensor.dtype(), tensor.shape(), const_cast<void*>(memory.get()), memory);
+}
+
 }  // namespace
+
+Tensor page_tensor(DType dtype, Shape shape) {
+  if (dtype == DType::string) return Tensor(dtype, std::move(shape));
+  const auto memory = std::make_shared<PageMemory>(std::max<size_t>(1, bytes_of(dtype, shape.elements())));
+  return Tensor(dtype, std::move(shape), memory->data(), memory);
+}
 
 int64_t checked_elements(const Shape& dims) {
   int64_t extent = 1;
@@ -277,7 +292,7 @@ Tensor TensorReader::read(std::string_view message, std::string_view* name, std:
                    if (location && fields.external) {
                      *location = ExternalLocation{std::string(fields.location), static_cast<int64_t>(fields.offset), tensor.bytes()};
                    }
-                   return tensor;
+                   return buffer_.constant ? shared(std::move(tensor)) : tensor;
                  });
 }
 
@@ -318,7 +333,7 @@ Tensor TensorReader::read_fields(const Fields& fields, std::string_view message)
     fail(ErrorCode::invalid_graph, "{} has {} entries, expected {} for {}{}", kStorageName[storage], typed, entries, to_string(dtype),
          fields.dims.to_string());
   }
-  Tensor tensor(dtype, fields.dims);
+  Tensor tensor = page_tensor(dtype, fields.dims);
   switch (storage) {
     case kFloatData: copy_fixed<float>(message, kStorageField[storage], tensor.raw()); break;
     case kDoubleData: copy_fixed<double>(message, kStorageField[storage], tensor.raw()); break;
@@ -358,7 +373,7 @@ Tensor TensorReader::read_raw(DType dtype, Shape shape, std::string_view raw) {
   if (in_place && is_aligned_for(dtype, reinterpret_cast<uintptr_t>(raw.data()))) {
     return Tensor(dtype, std::move(shape), const_cast<char*>(raw.data()), buffer_.owner);
   }
-  Tensor tensor(dtype, std::move(shape));
+  Tensor tensor = page_tensor(dtype, std::move(shape));
   if (dtype == DType::boolean) {
     std::transform(raw.begin(), raw.end(), tensor.data<uint8_t>(), [](char byte) { return byte != 0; });
   } else if (buffer_.file && inside && raw.size() >= kInPlaceBytes) {

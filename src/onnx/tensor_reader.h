@@ -29,7 +29,11 @@ struct Buffer {
   bool in_place = false;              ///< tensors may look into the buffer
   std::shared_ptr<const void> owner;  ///< keeps the buffer alive
   const InputFile* file = nullptr;    ///< where the buffer is the mapping of a file
+  bool constant = false;              ///< nobody changes the tensors read: equal ones may share their memory
 };
+
+/// Uninitialised memory that goes back to the system when its last owner lets go of it, unlike the heap's.
+Tensor page_tensor(DType dtype, Shape shape);
 
 /// Decodes tensors. What a tensor claims is checked against the bytes that are there before memory is taken for it.
 class TensorReader {

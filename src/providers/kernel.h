@@ -95,6 +95,8 @@ class Kernel {
   virtual std::span<const Alias> aliases() const { return {}; }
   /// True where the kernel packed constant input i and does not read it again.
   virtual bool owns_constant(int) const { return false; }
+  /// Bytes of constants that it keeps in a form of its own.
+  virtual size_t packed_bytes() const { return 0; }
 };
 
 }  // namespace rh

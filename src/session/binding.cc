@@ -8,18 +8,18 @@ namespace rh {
 namespace {
 
 constexpr size_t kRecent = 4;
-// From its second growth on a symbol is taken for one that grows step by step, and starts with this much room.
+// What a symbol that grows step by step gets at least.
 constexpr int64_t kGrowingRoom = 32;
 // A limit more than this many times the value is not carried over to a new binding.
 constexpr int64_t kSlack = 4;
 
-int64_t bytes_of_elements(int64_t elements, int32_t bits) {
+}  // namespace
+
+int64_t BufferSize::bytes(int64_t elements_there) const {
   int64_t total = 0;
-  if (elements < 0 || __builtin_mul_overflow(elements, static_cast<int64_t>(bits), &total)) return -1;
+  if (elements_there < 0 || __builtin_mul_overflow(elements_there, static_cast<int64_t>(bits), &total)) return -1;
   return total / 8 + (total % 8 != 0);
 }
-
-}  // namespace
 
 int64_t bucket(int64_t value) {
   if (value <= 16) return value;
@@ -27,37 +27,73 @@ int64_t bucket(int64_t value) {
   return value > std::numeric_limits<int64_t>::max() - step ? value : (value + step - 1) / step * step;
 }
 
-std::vector<int64_t> BindingCache::choose_limits(std::span<const int64_t> symbols) {
-  std::vector<int64_t> limits(symbols.size());
-  const Binding* before = recent_.empty() ? nullptr : recent_.front().get();
-  growths_.resize(symbols.size(), 0);
+void GrowthTracker::note(std::span<const int64_t> symbols) {
+  past_.resize(symbols.size());
   for (size_t i = 0; i < symbols.size(); ++i) {
-    limits[i] = bucket(symbols[i]);
-    if (!before) continue;
-    const int64_t old = before->limits[i];
-    if (symbols[i] <= old) {
-      if (old / kSlack <= limits[i]) limits[i] = old;
-    } else if (old > 0 && symbols[i] / kSlack <= old) {
-      limits[i] = std::max(limits[i], 2 * old);
-      if (++growths_[i] > 1) limits[i] = std::max(limits[i], kGrowingRoom);
-    }
+    Past& past = past_[i];
+    const int64_t step = symbols[i] - past.value;
+    past.value = symbols[i];
+    if (step == 0) continue;
+    const bool rise = step > 0 && step <= kStep;
+    past.streak = rise ? past.streak + 1 : 0;
+    past.rises += rise;
+    past.falls += step < 0;
   }
-  return limits;
 }
 
-std::shared_ptr<const Binding> BindingCache::find(std::span<const int64_t> symbols) {
-  const std::lock_guard lock(mutex_);
-  std::shared_ptr<const Binding>* best = nullptr;
-  for (auto& candidate : recent_) {
+std::shared_ptr<const Binding> BindingCache::make(std::span<const int64_t> symbols, const GrowthTracker& growth) const {
+  const Binding* before = recent_.empty() ? nullptr : recent_.front().get();
+  std::vector<int64_t> limits(symbols.size());
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    limits[i] = bucket(symbols[i]);
+    if (!before || symbols[i] <= before->limits[i] || !growth.grows(i)) continue;
+    limits[i] = std::max({limits[i], kGrowingRoom, before->limits[i] > symbols[i] / kSlack ? 2 * before->limits[i] : 0});
+  }
+  std::vector<int64_t> wide = limits;
+  for (size_t i = 0; before && i < symbols.size(); ++i) {
+    if (symbols[i] <= before->limits[i] && before->limits[i] / kSlack <= limits[i]) wide[i] = std::max(wide[i], before->limits[i]);
+  }
+  auto binding = bind(symbols, limits);
+  if (wide == limits) return binding;
+  auto wider = bind(symbols, std::move(wide));
+  return wider->arena_bytes <= std::max(peak_bytes(), binding->arena_bytes) ? wider : binding;
+}
+
+const std::shared_ptr<const Binding>* BindingCache::find_recent(std::span<const int64_t> symbols) const {
+  const std::shared_ptr<const Binding>* best = nullptr;
+  for (const auto& candidate : recent_) {
     if (candidate->covers(symbols) && (!best || candidate->arena_bytes < (*best)->arena_bytes)) best = &candidate;
   }
-  if (best) return *best;
-  auto binding = bind(symbols, choose_limits(symbols));
+  return best;
+}
+
+std::shared_ptr<const Binding> BindingCache::preview(std::span<const int64_t> symbols) const {
+  const std::lock_guard lock(mutex_);
+  const auto* known = find_recent(symbols);
+  return known ? *known : make(symbols, {});
+}
+
+std::shared_ptr<const Binding> BindingCache::tight(std::span<const int64_t> symbols) const {
+  return bind(symbols, {symbols.begin(), symbols.end()});
+}
+
+std::shared_ptr<const Binding> BindingCache::find(std::span<const int64_t> symbols, const GrowthTracker& growth) {
+  const std::lock_guard lock(mutex_);
+  if (const auto* known = find_recent(symbols)) return *known;
+  auto binding = make(symbols, growth);
   made_.fetch_add(1, std::memory_order_relaxed);
   peak_.store(std::max(peak_.load(std::memory_order_relaxed), binding->arena_bytes), std::memory_order_relaxed);
   recent_.insert(recent_.begin(), binding);
   if (recent_.size() > kRecent) recent_.pop_back();
   return binding;
+}
+
+void BindingCache::forget(const std::shared_ptr<const Binding>& binding) {
+  const std::lock_guard lock(mutex_);
+  std::erase(recent_, binding);
+  int64_t peak = 0;
+  for (const auto& other : recent_) peak = std::max(peak, other->arena_bytes);
+  peak_.store(peak, std::memory_order_relaxed);
 }
 
 std::shared_ptr<const Binding> BindingCache::bind(std::span<const int64_t> symbols, std::vector<int64_t> limits) const {
@@ -76,7 +112,7 @@ std::shared_ptr<const Binding> BindingCache::bind(std::span<const int64_t> symbo
       const size_t r = static_cast<size_t>(size.elements);
       elements = std::max(at_values[r], at_limits[r]);
     }
-    const int64_t bytes = bytes_of_elements(elements, size.bits);
+    const int64_t bytes = size.bytes(elements);
     binding->bytes.push_back(bytes > 0 && static_cast<uint64_t>(bytes) > max_buffer_bytes_ ? -1 : bytes);
   }
   MemoryPlan plan = planner_.place(binding->bytes);

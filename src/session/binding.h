@@ -18,6 +18,9 @@ struct BufferSize {
   SizeProgram::Register elements = SizeProgram::kNone;
   int64_t constant = 0;
   int32_t bits = 0;
+
+  /// Of so many elements; -1 where their number could not be told.
+  int64_t bytes(int64_t elements) const;
 };
 
 /// Places of all planned buffers for symbol values up to `limits`.
@@ -38,8 +41,27 @@ struct Binding {
 /// The next multiple of an eighth of the power of two below: 5 → 5, 17 → 18, 100 → 104.
 int64_t bucket(int64_t value);
 
-/// The bindings of one plan. Symbol values are rounded up to buckets, and a symbol that outgrows its binding gets at least twice the room,
-/// so that a growing one binds O(log) times. Thread-safe.
+/// Tells symbols that grow from run to run, as the length of a cache does, from those that change at random.
+class GrowthTracker {
+ public:
+  /// Takes the values of a run; those of the same number of symbols each time.
+  void note(std::span<const int64_t> symbols);
+  bool grows(size_t symbol) const {
+    return symbol < past_.size() && past_[symbol].streak >= kRises && past_[symbol].falls * 8 <= past_[symbol].rises;
+  }
+
+ private:
+  static constexpr int64_t kRises = 4;  ///< so many steps in a row
+  static constexpr int64_t kStep = 8;   ///< of at most so much
+  struct Past {
+    int64_t value = 0, streak = 0, rises = 0, falls = 0;
+  };
+  std::vector<Past> past_;
+};
+
+/// The bindings of one plan. Symbol values are rounded up to buckets. A symbol that grows step by step gets at least twice the room when it
+/// outgrows its binding, so that it binds O(log) times; others keep the room of the binding before only where that takes no larger arena
+/// than was needed already. Thread-safe.
 class BindingCache {
  public:
   /// The three must stay as they are from the first find() on, and outlive this.
@@ -50,22 +72,28 @@ class BindingCache {
   void set_max_buffer_bytes(size_t bytes) { max_buffer_bytes_ = bytes; }
 
   /// A binding that covers these values: one made before, or a new one.
-  std::shared_ptr<const Binding> find(std::span<const int64_t> symbols);
+  std::shared_ptr<const Binding> find(std::span<const int64_t> symbols, const GrowthTracker& growth = {});
+  /// What find() would answer, without making note of it.
+  std::shared_ptr<const Binding> preview(std::span<const int64_t> symbols) const;
+  /// A binding for just these values, which is not kept.
+  std::shared_ptr<const Binding> tight(std::span<const int64_t> symbols) const;
+  /// A binding for which there is no memory is not to be found again.
+  void forget(const std::shared_ptr<const Binding>& binding);
 
   int64_t bindings_made() const { return made_.load(std::memory_order_relaxed); }
   int64_t peak_bytes() const { return peak_.load(std::memory_order_relaxed); }
 
  private:
-  std::vector<int64_t> choose_limits(std::span<const int64_t> symbols);
+  const std::shared_ptr<const Binding>* find_recent(std::span<const int64_t> symbols) const;
+  std::shared_ptr<const Binding> make(std::span<const int64_t> symbols, const GrowthTracker& growth) const;
   std::shared_ptr<const Binding> bind(std::span<const int64_t> symbols, std::vector<int64_t> limits) const;
 
   const SizeProgram& program_;
   const std::vector<BufferSize>& sizes_;
   const MemoryPlanner& planner_;
   size_t max_buffer_bytes_ = std::numeric_limits<size_t>::max();
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::shared_ptr<const Binding>> recent_;  ///< the newest first
-  std::vector<int32_t> growths_;                        ///< by symbol
   std::atomic<int64_t> made_{0};
   std::atomic<int64_t> peak_{0};
 };

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "base/thread_memory.h"
 #include "graph/check.h"
 #include "onnx/writer.h"
 #include "partition/assignment.h"
@@ -106,13 +107,14 @@ void check_fallback(const Graph& graph, const Assignment& assignment, const Sess
   }
 }
 
-PlanOptions plan_options(const SessionOptions& options) {
+PlanOptions plan_options(const SessionOptions& options, MemoryAccount& account) {
   const auto precision = options.config.find("roundhouse.precision");
   const std::string_view text = precision == options.config.end() ? std::string_view() : precision->second;
   return {.plan_memory = options.memory_pattern,
           .kernels = {.strict_precision = text == "strict" || (text.empty() && options.deterministic), .fast_precision = text == "fast"},
           .cancel = options.cancel_load.get(),
-          .max_tensor_bytes = max_tensor_bytes(options)};
+          .max_tensor_bytes = max_tensor_bytes(options),
+          .account = &account};
 }
 
 }  // namespace
@@ -127,8 +129,10 @@ const ProviderRegistry& provider_registry() {
 }
 
 CompiledModel compile(Model model, const SessionOptions& options, const Parallel& parallel) {
+  const ThreadMemoryUse folding;
   Stopwatch watch;
   CompiledModel compiled;
+  compiled.account = std::make_shared<MemoryAccount>(options.memory_budget);
   Graph& graph = *model.graph;
   apply_model_options(graph, options);
   Signature signature = declared_signature(graph);
@@ -150,7 +154,7 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   compiled.copies = place_copies(graph, assignment, compiled.providers);
   compiled.load.partition_ms = watch.lap();
 
-  compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options));
+  compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options, *compiled.account));
   for (const auto& provider : compiled.providers) provider->finish();
   compiled.load.compile_ms = watch.lap();
 

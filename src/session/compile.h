@@ -10,6 +10,7 @@
 #include "partition/placement.h"
 #include "providers/provider.h"
 #include "providers/registry.h"
+#include "session/memory_account.h"
 #include "session/plan.h"
 #include "session/session.h"
 
@@ -19,6 +20,7 @@ namespace rh {
 struct CompiledModel {
   Model model;  ///< the graph that the plan names nodes and values by
   std::vector<std::shared_ptr<Provider>> providers;
+  std::shared_ptr<MemoryAccount> account;  ///< of the session; weights are charged to it
   std::unique_ptr<Plan> plan;
   std::vector<ValueInfo> inputs, outputs, overridable_initializers;
   std::vector<NodePlacement> placement;

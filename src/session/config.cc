@@ -22,6 +22,7 @@ struct OwnKey {
 const OwnKey kOwnKeys[] = {
     {"roundhouse.precision", {"strict", "fp32", "fast", "bf16"}},
     {"roundhouse.fallback", {"error", "warn"}},
+    {"roundhouse.memory.budget_bytes", {}},
     {"roundhouse.max_rewrites", {}},
     {"roundhouse.dump_graphs", {}},
     {kMaxTensorBytesKey, {}},
@@ -59,13 +60,15 @@ class ConfigReader {
     const auto at = config_.find(key);
     return at == config_.end() ? nullptr : &at->second;
   }
-  void number(const std::string& key, int& to) const {
+  template <typename T>
+  void number(const std::string& key, T& to) const {
     const std::string* text = find(key);
     if (!text) return;
-    int value = 0;
+    T value = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
     if (error != std::errc() || end != text->data() + text->size()) {
-      fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected an integer", key, *text);
+      fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected {}", key, *text,
+           std::is_signed_v<T> ? "an integer" : "a number of 0 or more");
     }
     to = value;
   }
@@ -120,6 +123,7 @@ void apply_config(SessionOptions& options) {
   config.number("session.inter_op_num_threads", options.inter_op_threads);
   config.number("session.log_severity_level", options.log_severity);
   config.number("session.log_verbosity_level", options.log_verbosity);
+  config.number("roundhouse.memory.budget_bytes", options.memory_budget);
   config.text("session.log_id", options.log_id);
   config.text("session.optimized_model_filepath", options.optimized_model_path);
   config.text("session.model_external_initializers_file_folder_path", options.external_data_folder);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/cancellation.h"
+#include "base/thread_memory.h"
 #include "partition/copies.h"
 #include "session/observer.h"
 #include "session/options.h"
@@ -56,11 +57,16 @@ Value owned(Value value) {
 }
 
 // What the caller gets shares with nobody: not with his inputs, nor with constants.
-Value separate(Value value) {
+Value separate(Value value, const std::shared_ptr<MemoryAccount>& account) {
+  if (value.is_tensor() && value.tensor().defined() && value.tensor().owner().use_count() != 1) {
+    const Tensor& tensor = value.tensor();
+    Tensor copy = counted_output(account, tensor.dtype(), tensor.shape());
+    copy_elements(tensor.view(), copy.mutable_view());
+    return copy;
+  }
   value = owned(std::move(value));
-  if (value.is_tensor() && value.tensor().owner().use_count() > 1) return value.tensor().clone();
   if (value.is_sequence()) {
-    for (Value& element : value.sequence().elements) element = separate(std::move(element));
+    for (Value& element : value.sequence().elements) element = separate(std::move(element), account);
   }
   return value;
 }
@@ -155,7 +161,7 @@ class StepContext final : public RunContext {
     if (!bound.empty() && bound.tensor().device() == place.device) {
       value = bound;
     } else {
-      value = place.owner ? device_tensor(place.owner, dtype, shape) : Tensor(dtype, shape);
+      value = place.owner ? device_tensor(place.owner, dtype, shape) : counted_output(frame_.account(), dtype, shape);
     }
   }
 
@@ -253,6 +259,12 @@ std::string made_by(const Frame& frame, const Step& step) {
   return fmt::format(R"("output_type_shape" : {},"output_size" : "{}")", type_shapes(made), bytes);
 }
 
+Status over_budget(const OverBudget& error, const Frame& frame) {
+  return Status(error.code(), fmt::format("{}; the largest tensors of the run: {}; the largest weights: {}; give smaller inputs, run fewer "
+                                          "at a time, call trim(), or raise the budget",
+                                          error.what(), list_largest(frame.live_tensors()), list_largest(weights_of(frame.plan()), 4)));
+}
+
 Status run_step(Frame& frame, const Step& step) {
   StepContext context(frame, step);
   if (frame.controls().observer) return run_watched(frame, step, context);
@@ -287,6 +299,8 @@ Status run_steps(Frame& frame) {
       frame.reset_scratch();
       for (int32_t i = 0; i < step->release_count; ++i) frame.release(plan.releases[static_cast<size_t>(step->first_release + i)]);
     }
+  } catch (const OverBudget& error) {
+    return locate(over_budget(error, frame), frame, *step);
   } catch (...) {
     return locate(status_of_current_exception(), frame, *step);
   }
@@ -310,9 +324,9 @@ bool is_on_device(const Value& value) { return value.is_tensor() && !value.tenso
 
 // The result in memory that the caller may keep: on the host, unless it is to stay on the device that made it.
 Value result(const Frame& frame, Value value, bool stays, Level level) {
-  if (!is_on_device(value)) return level == Level::top ? separate(std::move(value)) : owned(std::move(value));
+  if (!is_on_device(value)) return level == Level::top ? separate(std::move(value), frame.account()) : owned(std::move(value));
   if (stays && value.tensor().owner().use_count() == 1) return value;
-  Tensor copy(value.tensor().dtype(), value.tensor().shape());
+  Tensor copy = counted_output(frame.account(), value.tensor().dtype(), value.tensor().shape());
   move_tensor(frame, value.tensor(), copy, &CopyCounters::outputs);
   return copy;
 }
@@ -397,6 +411,7 @@ bool needs_staging(const Plan& plan, std::span<const Value* const> inputs) {
 
 Status execute(Frame& frame, std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls, Level level) {
   Status status;
+  const ThreadMemoryUse scratch;
   std::vector<Value> staged;
   std::vector<const Value*> pointers;
   try {
@@ -413,6 +428,8 @@ Status execute(Frame& frame, std::span<const Value* const> inputs, std::span<Val
     }
     frame.end();
     if (status.ok()) collect_outputs(frame, outputs, level);
+  } catch (const OverBudget& error) {
+    status = over_budget(error, frame);
   } catch (...) {
     status = status_of_current_exception();
   }
@@ -424,7 +441,8 @@ Status execute(Frame& frame, std::span<const Value* const> inputs, std::span<Val
   return status;
 }
 
-SubplanRunner::SubplanRunner(const Plan& plan, Frame& enclosing) : enclosing_(enclosing), frame_(plan), inputs_(plan.inputs.size()) {}
+SubplanRunner::SubplanRunner(const Plan& plan, Frame& enclosing)
+    : enclosing_(enclosing), frame_(plan, enclosing.account()), inputs_(plan.inputs.size()) {}
 
 Status SubplanRunner::run(std::span<const Value> inputs, std::span<Value> outputs) {
   const Plan& plan = frame_.plan();

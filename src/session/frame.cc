@@ -9,51 +9,25 @@ namespace rh {
 
 namespace {
 
-constexpr size_t kSmallestBlock = 256;
-constexpr size_t kLargestBlock = size_t{1} << 62;
-
-// Sizes saturate, so that what is too large for this machine comes here and not as a small number.
-size_t rounded(size_t bytes) {
-  if (bytes > kLargestBlock) throw std::bad_alloc();
-  return bytes <= kSmallestBlock ? kSmallestBlock : static_cast<size_t>(bucket(static_cast<int64_t>((bytes + 63) / 64 * 64)));
+size_t aligned_bytes(size_t bytes) {
+  if (bytes > (size_t{1} << 62)) throw std::bad_alloc();
+  return std::max(kTensorAlignment, (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment);
 }
 
 }  // namespace
 
-BlockCache::~BlockCache() {
-  for (const Block& block : idle_) allocator_->deallocate(block.data);
-}
-
-BlockCache::Block BlockCache::take(size_t bytes) {
-  const size_t limit = bytes > kLargestBlock ? bytes : std::max<size_t>(4 * bytes, 4096);
-  auto best = idle_.end();
-  for (auto at = idle_.begin(); at != idle_.end(); ++at) {
-    if (at->bytes >= bytes && at->bytes <= limit && (best == idle_.end() || at->bytes < best->bytes)) best = at;
-  }
-  if (best != idle_.end()) {
-    const Block block = *best;
-    *best = idle_.back();
-    idle_.pop_back();
-    return block;
-  }
-  Block block{nullptr, rounded(bytes)};
-  idle_.reserve(idle_.size() + 1);
-  block.data = allocator_->allocate(block.bytes);
-  bytes_ += block.bytes;
-  ++allocations_;
-  return block;
-}
-
-Frame::Frame(const Plan& plan)
+Frame::Frame(const Plan& plan, std::shared_ptr<MemoryAccount> account)
     : plan_(plan),
+      account_(std::move(account)),
       values_(plan.slots.size()),
       step_inputs_(plan.step_inputs.size(), nullptr),
       inputs_(plan.inputs.size(), nullptr),
       symbols_(static_cast<size_t>(plan.sizes.symbols()), 0),
+      arena_(*account_, MemoryUse::arena),
       blocks_(plan.slots.size()),
       runners_(plan.subplans.size()) {
   for (const Place& place : plan.places) {
-    caches_.push_back(place.owner ? std::make_unique<BlockCache>(place.owner->allocator()) : std::make_unique<BlockCache>());
+    caches_.push_back(std::make_unique<BlockCache>(*account_, place.owner ? &place.owner->allocator() : nullptr));
   }
   for (size_t i = 0; i < step_inputs_.size(); ++i) {
     const int32_t slot = plan.step_inputs[i];
@@ -63,11 +37,7 @@ Frame::Frame(const Plan& plan)
   }
 }
 
-Frame::~Frame() {
-  end();
-  for (const auto& chunk : scratch_chunks_) host_allocator().deallocate(chunk.data);
-  if (arena_.data) host_allocator().deallocate(arena_.data);
-}
+Frame::~Frame() { end(); }
 
 void Frame::begin(std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls) {
   outputs_ = outputs;
@@ -88,25 +58,34 @@ void Frame::bind() {
     int64_t& symbol = symbols_[static_cast<size_t>(source.symbol)];
     symbol = std::max(symbol, value->tensor().shape()[static_cast<size_t>(source.axis)]);
   }
+  growth_.note(symbols_);
   if (binding_ && binding_->covers(symbols_)) return;
   binding_.reset();  // where there is no memory for the new one the next run must not take the frame for bound
-  auto binding = plan_.bindings.find(symbols_);
-  reserve_arena(static_cast<size_t>(binding->arena_bytes));
+  auto binding = plan_.bindings.find(symbols_, growth_);
+  try {
+    reserve_arena(binding);
+  } catch (...) {
+    plan_.bindings.forget(binding);
+    binding = plan_.bindings.tight(symbols_);
+    if (binding->arena_bytes >= refused_->arena_bytes) throw;
+    reserve_arena(binding);
+  }
   binding_ = std::move(binding);
 }
 
-void Frame::reserve_arena(size_t bytes) {
-  if (bytes <= arena_.bytes) return;
-  if (arena_.data) host_allocator().deallocate(arena_.data);
-  arena_ = {};
-  arena_ = {host_allocator().allocate(bytes), bytes};
-  ++arena_allocations_;
+void Frame::reserve_arena(const std::shared_ptr<const Binding>& binding) {
+  refused_ = binding;
+  if (const size_t bytes = static_cast<size_t>(binding->arena_bytes); bytes > arena_.bytes()) {
+    arena_.resize(bytes);
+    ++arena_allocations_;
+  }
+  refused_.reset();
 }
 
 void Frame::end() {
   for (int32_t slot : held_) release(slot);
   held_.clear();
-  for (const auto& [place, block] : extra_) caches_[static_cast<size_t>(place)]->give_back(block);
+  for (auto& [place, block] : extra_) caches_[static_cast<size_t>(place)]->give_back(std::move(block));
   extra_.clear();
   notifications_.clear();
   reset_scratch();
@@ -123,30 +102,29 @@ void* Frame::memory_of(int32_t root, size_t bytes) {
   if (slot.buffer >= 0) {
     const size_t b = static_cast<size_t>(slot.buffer);
     if (binding_->offsets[b] >= 0 && bytes <= static_cast<size_t>(binding_->bytes[b])) {
-      return static_cast<std::byte*>(arena_.data) + binding_->offsets[b];
+      return static_cast<std::byte*>(arena_.data()) + binding_->offsets[b];
     }
   }
   BlockCache::Block& block = blocks_[static_cast<size_t>(root)];
-  if (block.data && block.bytes >= bytes) return block.data;
-  if (block.data) extra_.emplace_back(slot.place, block);
-  block = {};
-  block = cache_of(root).take(bytes);
+  if (block.data() && block.bytes() >= bytes) return block.data();
+  if (block.data()) extra_.emplace_back(slot.place, std::move(block));
   held_.push_back(root);
-  return block.data;
+  block = cache_of(root).take(bytes);
+  return block.data();
 }
 
 bool Frame::lives_in(int32_t root, const void* data) const {
   const Slot& slot = plan_.slots[static_cast<size_t>(root)];
-  if (const BlockCache::Block& block = blocks_[static_cast<size_t>(root)]; block.data && block.data == data) return true;
+  if (const BlockCache::Block& block = blocks_[static_cast<size_t>(root)]; block.data() && block.data() == data) return true;
   if (slot.buffer < 0) return false;
   const int64_t offset = binding_->offsets[static_cast<size_t>(slot.buffer)];
-  return offset >= 0 && data == static_cast<std::byte*>(arena_.data) + offset;
+  return offset >= 0 && data == static_cast<std::byte*>(arena_.data()) + offset;
 }
 
 void* Frame::extra_memory(int32_t slot, size_t bytes) {
   extra_.reserve(extra_.size() + 1);
   extra_.emplace_back(plan_.slots[static_cast<size_t>(slot)].place, cache_of(slot).take(bytes));
-  return extra_.back().second.data;
+  return extra_.back().second.data();
 }
 
 Tensor& Frame::staged_input(size_t index, DType dtype, const Shape& shape) {
@@ -168,27 +146,27 @@ void Frame::set_notification(size_t step, std::unique_ptr<Notification> notifica
 }
 
 void* Frame::scratch(size_t bytes) {
-  if (bytes > kLargestBlock) throw std::bad_alloc();
-  const size_t need = std::max<size_t>(64, (bytes + 63) / 64 * 64);
+  const size_t need = aligned_bytes(bytes);
   for (; scratch_chunk_ < scratch_chunks_.size(); ++scratch_chunk_, scratch_used_ = 0) {
-    const BlockCache::Block& chunk = scratch_chunks_[scratch_chunk_];
-    if (chunk.bytes - scratch_used_ < need) continue;
-    void* memory = static_cast<std::byte*>(chunk.data) + scratch_used_;
+    const CountedMemory& chunk = scratch_chunks_[scratch_chunk_];
+    if (chunk.bytes() - scratch_used_ < need) continue;
+    void* memory = static_cast<std::byte*>(chunk.data()) + scratch_used_;
     scratch_used_ += need;
     return memory;
   }
-  const size_t size = std::max<size_t>(rounded(need), 1 << 16);
+  const bool first = scratch_chunks_.empty();
+  const size_t size = std::max({need, size_t{1} << 16, first ? scratch_wanted_ : 0});
   scratch_chunks_.reserve(scratch_chunks_.size() + 1);
-  scratch_chunks_.push_back({host_allocator().allocate(size), size});
+  scratch_chunks_.emplace_back(*account_, MemoryUse::scratch, size);
+  scratch_wanted_ = first ? size : scratch_wanted_ + size;
   scratch_used_ = need;
-  return scratch_chunks_.back().data;
+  return scratch_chunks_.back().data();
 }
 
 void Frame::release(int32_t slot) {
   values_[static_cast<size_t>(slot)] = Value();
   BlockCache::Block& block = blocks_[static_cast<size_t>(slot)];
-  if (block.data) cache_of(slot).give_back(block);
-  block = {};
+  if (block.data()) cache_of(slot).give_back(std::move(block));
 }
 
 SubplanRunner& Frame::subplan(int32_t index) {
@@ -197,10 +175,32 @@ SubplanRunner& Frame::subplan(int32_t index) {
   return *runner;
 }
 
+std::vector<TensorMemory> Frame::live_tensors() const {
+  std::vector<TensorMemory> tensors;
+  if (const Binding* binding = refused_ ? refused_.get() : binding_.get()) {
+    tensors = tensors_of(plan_, *binding, plan_.planner.peak(binding->bytes).buffers);
+  }
+  const auto add = [&](size_t slot, size_t bytes) {
+    const Node* node = plan_.graph->producer(plan_.slots[slot].value);
+    tensors.push_back({plan_.name_of(static_cast<int32_t>(slot)), node ? node->display_name() : std::string(), bytes});
+  };
+  for (size_t s = 0; s < blocks_.size(); ++s) {
+    if (blocks_[s].data()) add(s, blocks_[s].bytes());
+  }
+  for (int32_t slot : plan_.outputs) {
+    const Value& value = values_[static_cast<size_t>(slot)];
+    if (plan_.slots[static_cast<size_t>(slot)].kind == Slot::Kind::output && value.is_tensor()) {
+      add(static_cast<size_t>(slot), value.tensor().bytes());
+    }
+  }
+  sort_by_size(tensors);
+  return tensors;
+}
+
 size_t Frame::bytes() const {
-  size_t bytes = arena_.bytes;
+  size_t bytes = arena_.bytes();
   for (const auto& cache : caches_) bytes += cache->bytes();
-  for (const auto& chunk : scratch_chunks_) bytes += chunk.bytes;
+  for (const auto& chunk : scratch_chunks_) bytes += chunk.bytes();
   for (const auto& runner : runners_) bytes += runner ? runner->frame().bytes() : 0;
   return bytes;
 }

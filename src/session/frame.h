@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "session/block_cache.h"
+#include "session/memory_forecast.h"
 #include "session/plan.h"
 
 namespace rh {
@@ -36,38 +38,14 @@ struct RunControls {
   size_t max_tensor_bytes = std::numeric_limits<size_t>::max();
 };
 
-/// Memory in pieces that are kept for the next who asks. Not thread-safe.
-class BlockCache {
- public:
-  struct Block {
-    void* data = nullptr;
-    size_t bytes = 0;
-  };
-  explicit BlockCache(Allocator& allocator = host_allocator()) : allocator_(&allocator) {}
-  ~BlockCache();
-  BlockCache(const BlockCache&) = delete;
-  BlockCache& operator=(const BlockCache&) = delete;
-
-  /// The smallest idle block that is large enough and not much too large, else a new one.
-  Block take(size_t bytes);
-  void give_back(Block block) { idle_.push_back(block); }
-  size_t bytes() const { return bytes_; }  ///< idle and taken
-  int64_t allocations() const { return allocations_; }
-
- private:
-  Allocator* allocator_;
-  std::vector<Block> idle_;
-  size_t bytes_ = 0;
-  int64_t allocations_ = 0;
-};
-
 /// The memory and values of one run in flight of a plan; kept for later runs, in which it allocates nothing once sizes have settled.
 class Frame {
  public:
-  explicit Frame(const Plan& plan);
+  Frame(const Plan& plan, std::shared_ptr<MemoryAccount> account);
   ~Frame();
 
   const Plan& plan() const { return plan_; }
+  const std::shared_ptr<MemoryAccount>& account() const { return account_; }
 
   void set_controls(const RunControls& controls) { controls_ = &controls; }
   /// Points inputs at the caller's values, finds the binding for their shapes and the arena for it.
@@ -96,6 +74,7 @@ class Frame {
   void reset_scratch() {
     scratch_chunk_ = 0;
     scratch_used_ = 0;
+    if (scratch_chunks_.size() > 1) scratch_chunks_.clear();  // the next who asks gets one as large as all
   }
   /// The value of a slot dies.
   void release(int32_t slot);
@@ -118,15 +97,19 @@ class Frame {
   /// Runner of subplan `index`, made at the first call.
   SubplanRunner& subplan(int32_t index);
 
+  /// What this run holds now, the largest first.
+  std::vector<TensorMemory> live_tensors() const;
+
   size_t bytes() const;
   int64_t allocations() const;
 
  private:
   BlockCache& cache_of(int32_t slot) { return *caches_[static_cast<size_t>(plan_.slots[static_cast<size_t>(slot)].place)]; }
   void bind();
-  void reserve_arena(size_t bytes);
+  void reserve_arena(const std::shared_ptr<const Binding>& binding);
 
   const Plan& plan_;
+  std::shared_ptr<MemoryAccount> account_;
   std::vector<Value> values_;              // by slot
   std::vector<const Value*> step_inputs_;  // beside the plan's
   std::vector<const Value*> inputs_;       // by input
@@ -134,8 +117,10 @@ class Frame {
   const RunControls* controls_ = nullptr;
 
   std::vector<int64_t> symbols_;
+  GrowthTracker growth_;
   std::shared_ptr<const Binding> binding_;
-  BlockCache::Block arena_;
+  std::shared_ptr<const Binding> refused_;  // the arena of which found no memory
+  CountedMemory arena_;
   int64_t arena_allocations_ = 0;
   std::vector<std::unique_ptr<BlockCache>> caches_;           // by place
   std::vector<Tensor> staged_;                                // by input
@@ -143,8 +128,8 @@ class Frame {
   std::vector<BlockCache::Block> blocks_;                     // by root slot
   std::vector<int32_t> held_;
   std::vector<std::pair<int32_t, BlockCache::Block>> extra_;  // with their places
-  std::vector<BlockCache::Block> scratch_chunks_;
-  size_t scratch_chunk_ = 0, scratch_used_ = 0;
+  std::vector<CountedMemory> scratch_chunks_;
+  size_t scratch_chunk_ = 0, scratch_used_ = 0, scratch_wanted_ = 0;
   std::vector<std::unique_ptr<SubplanRunner>> runners_;
 };
 

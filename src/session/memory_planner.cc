@@ -173,4 +173,25 @@ MemoryPlan MemoryPlanner::place(std::span<const int64_t> bytes) const {
   return plan;
 }
 
+MemoryPlanner::Peak MemoryPlanner::peak(std::span<const int64_t> bytes) const {
+  Peak peak;
+  size_t peak_event = 0;
+  int64_t sum = 0;
+  for (size_t e = 0; e < events_.size(); ++e) {
+    const int64_t size = std::max<int64_t>(0, bytes[static_cast<size_t>(events_[e].buffer)]);
+    sum += events_[e].begins ? size : -size;
+    if (sum <= peak.bytes) continue;
+    peak.bytes = sum;
+    peak_event = e;
+  }
+  if (peak.bytes == 0) return peak;
+  std::vector<bool> live(bytes.size(), false);
+  for (size_t e = 0; e <= peak_event; ++e) live[static_cast<size_t>(events_[e].buffer)] = events_[e].begins;
+  for (size_t b = 0; b < live.size(); ++b) {
+    if (live[b] && bytes[b] >= 0) peak.buffers.push_back(static_cast<int32_t>(b));
+  }
+  peak.step = begins_[static_cast<size_t>(events_[peak_event].buffer)];
+  return peak;
+}
+
 }  // namespace rh

@@ -38,6 +38,14 @@ class MemoryPlanner {
   /// `bytes` by buffer, negative where it is to have no place. Best fit, in the order of the schedule; near linear time.
   MemoryPlan place(std::span<const int64_t> bytes) const;
 
+  /// The step at which the most bytes live, and the buffers that live there.
+  struct Peak {
+    int32_t step = -1;
+    int64_t bytes = 0;
+    std::vector<int32_t> buffers;
+  };
+  Peak peak(std::span<const int64_t> bytes) const;
+
   int32_t buffers() const { return static_cast<int32_t>(begins_.size()); }
 
  private:

@@ -75,6 +75,7 @@ struct SessionOptions {
   // --- memory
   bool memory_pattern = true;  ///< plan intermediate tensors ahead; otherwise each is allocated as it comes
   bool cpu_arena = true;       ///< keep the memory of runs for later runs
+  size_t memory_budget = 0;    ///< bytes that weights, intermediate tensors and outputs may take together; 0: any
   bool borrow_bytes = false;   ///< a model given as bytes is not copied; the caller keeps it as long as the session lives
 
   // --- logging and profiling

@@ -22,4 +22,10 @@ size_t Plan::constant_bytes() const {
   return bytes;
 }
 
+size_t Plan::packed_bytes() const {
+  size_t bytes = 0;
+  for (const auto& kernel : kernels) bytes += kernel->packed_bytes();
+  return bytes;
+}
+
 }  // namespace rh

@@ -105,6 +105,7 @@ struct Plan {
   SizeProgram sizes;
   std::vector<SymbolSource> symbol_sources;
   std::vector<BufferSize> buffers;
+  std::vector<BufferSize> output_sizes;  ///< by output: of those that a step makes; `constant` -1 where only a run tells
   MemoryPlanner planner;
   mutable BindingCache bindings{sizes, buffers, planner};
 
@@ -117,6 +118,7 @@ struct Plan {
   int64_t step_count() const;     ///< those of subplans included
   int64_t bindings_made() const;  ///< those of subplans included
   size_t constant_bytes() const;  ///< of this plan alone
+  size_t packed_bytes() const;    ///< of this plan's kernels alone
 };
 
 }  // namespace rh

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "session/copy_kernel.h"
+#include "session/memory_forecast.h"
 
 namespace rh {
 
@@ -21,18 +22,51 @@ class PlanBuilder {
     plan_->bindings.set_max_buffer_bytes(options_.max_tensor_bytes);
     slot_of_.assign(static_cast<size_t>(graph_.value_count()), kNoSlot);
     order_ = graph_.topological_order();
+    charge_initializers();
     make_kernels();
     add_inputs();
     add_outputs();
     add_symbols();
     add_steps();
     count_uses();
+    add_output_sizes();
     lay_out();
     return std::move(plan_);
   }
 
  private:
   // --- kernels and constants
+
+  void charge_initializers() {
+    if (!options_.account) return;
+    size_t bytes = 0;
+    for (ValueId id = 0; id < graph_.value_count(); ++id) bytes += initializer_bytes(id);
+    charge(bytes);
+  }
+
+  size_t initializer_bytes(ValueId id) const {
+    const Value& initializer = graph_.value(id).initializer;
+    return initializer.is_tensor() ? initializer.tensor().bytes() : 0;
+  }
+
+  void charge(size_t bytes) {
+    if (!options_.account) return;
+    try {
+      options_.account->charge(MemoryUse::weights, bytes);
+    } catch (const OverBudget& error) {
+      std::vector<TensorMemory> weights;
+      for (ValueId id = 0; id < graph_.value_count(); ++id) {
+        if (const size_t size = initializer_bytes(id)) weights.push_back({graph_.value(id).name, {}, size});
+      }
+      for (size_t k = 0; k < plan_->kernels.size(); ++k) {
+        if (const size_t size = plan_->kernels[k]->packed_bytes())
+          weights.push_back({"packed", graph_.node(order_[k]).display_name(), size});
+      }
+      sort_by_size(weights);
+      fail(error.code(), "loading the model: {}; the largest weights: {}; raise the budget, or take a smaller model", error.what(),
+           list_largest(weights));
+    }
+  }
 
   void make_kernels() {
     count_constant_uses();
@@ -51,6 +85,7 @@ class PlanBuilder {
       } else {
         plan_->kernels.push_back(provider.make_kernel(graph_, node, options_.kernels));
       }
+      charge(plan_->kernels.back()->packed_bytes());
       drop_owned_constants(node, *plan_->kernels.back());
     }
   }
@@ -69,7 +104,10 @@ class PlanBuilder {
       const ValueId id = node.inputs[i];
       if (id == kNoValue || !graph_.value(id).is_constant() || !kernel.owns_constant(static_cast<int>(i))) continue;
       if (--constant_uses_[static_cast<size_t>(id)] != 0) continue;
-      if (const Tensor* packed = graph_.value(id).constant_tensor()) forget_mapped_pages(packed->raw(), packed->bytes());
+      if (const Tensor* packed = graph_.value(id).constant_tensor()) {
+        forget_mapped_pages(packed->raw(), packed->bytes());
+        if (options_.account) options_.account->credit(MemoryUse::weights, packed->bytes());
+      }
       graph_.set_initializer(id, Value());
     }
   }
@@ -270,6 +308,15 @@ class PlanBuilder {
       slots.insert(slots.end(), captured.begin(), captured.end());
     }
     return slots;
+  }
+
+  void add_output_sizes() {
+    for (size_t k = 0; k < plan_->outputs.size(); ++k) {
+      const Slot& slot = plan_->slots[static_cast<size_t>(plan_->outputs[k])];
+      const bool made = slot.kind == Slot::Kind::output && slot.index == static_cast<int32_t>(k);
+      plan_->output_sizes.push_back(buffer_size(plan_->outputs[k]).value_or(BufferSize{SizeProgram::kNone, made ? -1 : 0, 8}));
+      if (!made) plan_->output_sizes.back() = {};
+    }
   }
 
   // One pass over the steps: which outputs share memory with which inputs, who dies where, and what the planner has to place.

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "partition/assignment.h"
 #include "providers/provider.h"
+#include "session/memory_account.h"
 #include "session/plan.h"
 
 namespace rh {
@@ -16,6 +17,7 @@ struct PlanOptions {
   CompileContext kernels;
   const std::atomic<bool>* cancel = nullptr;                     ///< null: never
   size_t max_tensor_bytes = std::numeric_limits<size_t>::max();  ///< larger ones are not planned; the run refuses them
+  MemoryAccount* account = nullptr;                              ///< that weights are charged to; null: none
 };
 
 /// Makes the kernels, compiles units and lays out slots, lifetimes and sizes. Constants that the kernels have packed for themselves are

@@ -4,6 +4,12 @@
 
 namespace rh {
 
+namespace {
+
+constexpr int kWindow = 64;
+
+}  // namespace
+
 void RunState::make_streams(std::span<const std::shared_ptr<Provider>> providers) {
   if (!streams.empty()) return;
   for (const auto& provider : providers) {
@@ -12,23 +18,38 @@ void RunState::make_streams(std::span<const std::shared_ptr<Provider>> providers
   }
 }
 
-std::unique_ptr<RunState> RunStates::take(const Plan& plan) {
+std::unique_ptr<RunState> RunStates::take(const Plan& plan, const std::shared_ptr<MemoryAccount>& account) {
   {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
       auto state = std::move(idle_.back());
       idle_.pop_back();
+      unused_ = std::min(unused_, idle_.size());
       return state;
     }
   }
-  return std::make_unique<RunState>(plan);
+  return std::make_unique<RunState>(plan, account);
 }
 
 void RunStates::give_back(std::unique_ptr<RunState> state, bool keep) {
   std::fill(state->outputs.begin(), state->outputs.end(), Value());
   if (!keep) return;
+  std::vector<std::unique_ptr<RunState>> dropped;  // freed after the lock
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(state));
+  if (++runs_in_window_ < kWindow) return;
+  const auto end = idle_.begin() + static_cast<ptrdiff_t>(std::min(unused_, idle_.size() - 1));
+  dropped.assign(std::make_move_iterator(idle_.begin()), std::make_move_iterator(end));
+  idle_.erase(idle_.begin(), end);
+  unused_ = idle_.size();
+  runs_in_window_ = 0;
+}
+
+void RunStates::trim() {
+  std::vector<std::unique_ptr<RunState>> dropped;
+  const std::lock_guard lock(mutex_);
+  dropped.swap(idle_);
+  unused_ = 0;
 }
 
 void RunStates::count(SessionStatistics& statistics) const {

@@ -12,7 +12,8 @@ namespace rh {
 
 /// A run in flight: its frame, and lists that go with the plan's inputs and outputs.
 struct RunState {
-  explicit RunState(const Plan& plan) : frame(plan), inputs(plan.inputs.size()), outputs(plan.outputs.size()), given(plan.outputs.size()) {}
+  RunState(const Plan& plan, std::shared_ptr<MemoryAccount> account)
+      : frame(plan, std::move(account)), inputs(plan.inputs.size()), outputs(plan.outputs.size()), given(plan.outputs.size()) {}
 
   /// Streams of the providers that have them, for all runs of this state.
   void make_streams(std::span<const std::shared_ptr<Provider>> providers);
@@ -27,18 +28,22 @@ struct RunState {
   std::vector<bool> steps;     ///< of the main graph: those that the outputs asked for need
 };
 
-/// The run states of a session that are not in use, kept for later runs. Thread-safe.
+/// The run states of a session that are not in use, kept for later runs; what 64 runs in a row have no use for is let go. Thread-safe.
 class RunStates {
  public:
-  std::unique_ptr<RunState> take(const Plan& plan);
+  std::unique_ptr<RunState> take(const Plan& plan, const std::shared_ptr<MemoryAccount>& account);
   /// Lets go of the caller's values; where not `keep`, of the memory too.
   void give_back(std::unique_ptr<RunState> state, bool keep);
+  /// Lets go of all that are here.
+  void trim();
   /// Adds what the frames here hold and have allocated.
   void count(SessionStatistics& statistics) const;
 
  private:
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<RunState>> idle_;
+  std::vector<std::unique_ptr<RunState>> idle_;  // the one used last at the end
+  size_t unused_ = 0;                            // of the first ones: not taken in this window of runs
+  int runs_in_window_ = 0;
 };
 
 /// Steps on which the outputs asked for depend, to RunState::steps.

@@ -6,6 +6,8 @@
 #include "base/cancellation.h"
 #include "base/denormals.h"
 #include "base/file.h"
+#include "base/pages.h"
+#include "base/thread_memory.h"
 #include "onnx/denotations.h"
 #include "onnx/reader.h"
 #include "session/compile.h"
@@ -214,7 +216,7 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
     std::unique_ptr<Profiler> own;
     if (options.profiling) own = std::make_unique<Profiler>(options.profile_prefix, impl_->profiler.get());
     Profiler* trace = own ? own.get() : impl_->profiler.get();
-    auto state = impl_->states.take(*impl_->compiled.plan);
+    auto state = impl_->states.take(*impl_->compiled.plan, impl_->compiled.account);
     Status status = impl_->run(*state, options, trace, input_names, inputs, output_names, outputs);
     const auto shrink = options.config.find("memory.enable_memory_arena_shrinkage");
     impl_->states.give_back(std::move(state), impl_->options.cpu_arena && (shrink == options.config.end() || shrink->second.empty()));
@@ -248,6 +250,7 @@ SessionStatistics Session::statistics() const {
   statistics.plan_bindings = plan.bindings_made();
   statistics.planned_peak_bytes = static_cast<size_t>(plan.bindings.peak_bytes());
   statistics.constant_bytes = plan.constant_bytes();
+  statistics.memory_bytes = impl_->compiled.account->used();
   statistics.runs = impl_->runs.load(std::memory_order_relaxed);
   impl_->states.count(statistics);
   statistics.input_copies = impl_->copies.inputs.load(std::memory_order_relaxed);
@@ -262,6 +265,25 @@ void Session::set_provider_options(const std::map<std::string, std::string>& opt
   if (providers.size() == 1)
     fail(ErrorCode::invalid_argument, "no provider of the session but {} has dynamic options", providers[0]->name());
   for (size_t i = 0; i + 1 < providers.size(); ++i) providers[i]->set_options(options);
+}
+
+MemoryForecast Session::forecast(std::span<const InputShape> shapes, std::span<const std::pair<std::string, int64_t>> symbols) const {
+  const MemoryAccount& account = *impl_->compiled.account;
+  MemoryForecast forecast = forecast_memory(*impl_->compiled.plan, shapes, symbols);
+  forecast.late_bytes = account.peak(MemoryUse::late);
+  forecast.scratch_bytes = account.peak(MemoryUse::scratch);
+  forecast.budget_bytes = account.budget();
+  return forecast;
+}
+
+size_t Session::trim() {
+  const MemoryAccount& account = *impl_->compiled.account;
+  const size_t before = account.used();
+  impl_->states.trim();
+  const size_t freed = before - std::min(before, account.used());
+  const size_t threads = trim_thread_memory();
+  trim_heap();
+  return freed + threads;
 }
 
 std::string Session::end_profiling() { return impl_->profiler ? impl_->profiler->finish() : std::string(); }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "graph/type.h"
 #include "partition/placement.h"
+#include "session/memory_forecast.h"
 #include "session/options.h"
 #include "tensor/value.h"
 
@@ -49,6 +50,7 @@ struct SessionStatistics {
   int64_t step_copies = 0;    ///< copies that the placement needs (Session::copies) as often as they ran
   int64_t copied_bytes = 0;   ///< of the three
   size_t constant_bytes = 0;  ///< initializers that the plan holds on to
+  size_t memory_bytes = 0;    ///< all that counts towards the budget now
   double read_ms = 0, passes_ms = 0, partition_ms = 0, compile_ms = 0;
 };
 
@@ -89,6 +91,11 @@ class Session {
   SessionStatistics statistics() const;
   /// Threads that work on one operator, the caller included.
   int threads() const;
+  /// Gives back what no run in flight uses: memory of runs, of threads while no session runs, and what the heap holds on to. Returns how
+  /// many bytes of the first two.
+  size_t trim();
+  /// What a run takes, before it: see forecast_memory. Throws Error{invalid_argument}.
+  MemoryForecast forecast(std::span<const InputShape> shapes, std::span<const std::pair<std::string, int64_t>> symbols) const;
 
   /// Gives options that may change while the session lives to its providers. Throws Error where none of them takes any.
   void set_provider_options(const std::map<std::string, std::string>& options);

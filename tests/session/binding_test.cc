@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace rh::test {
 namespace {
 
@@ -90,8 +92,36 @@ TEST(BindingCache, CoversWhatIsAskedFor) {
 
 TEST(BindingCache, GrowthBindsOLogTimes) {
   Bound bound;
-  for (int64_t n = 1; n <= 10'000; ++n) bound.find(n, 2);
+  GrowthTracker growth;
+  for (int64_t n = 1; n <= 10'000; ++n) {
+    const std::vector<int64_t> symbols{n, 2};
+    growth.note(symbols);
+    bound.cache->find(symbols, growth);
+  }
   EXPECT_LE(bound.cache->bindings_made(), 16);
+}
+
+TEST(BindingCache, RandomShapesNeverNeedMuchMoreThanTheLargest) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    Bound bound;
+    GrowthTracker growth;
+    std::mt19937 random(seed);
+    int64_t largest = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const std::vector<int64_t> symbols{1 + random() % 128, 1 + random() % 8};
+      growth.note(symbols);
+      bound.cache->find(symbols, growth);
+      largest = std::max(largest, 4 * symbols[0] + 4 * symbols[0] * symbols[1]);
+    }
+    EXPECT_LE(bound.cache->peak_bytes(), largest * 5 / 4 + 128) << "seed " << seed;
+  }
+}
+
+TEST(BindingCache, WhatFoundNoMemoryIsNotFoundAgain) {
+  Bound bound;
+  const auto large = bound.find(1000, 8);
+  bound.cache->forget(large);
+  EXPECT_LT(bound.find(10, 8)->arena_bytes, large->arena_bytes / 50);
 }
 
 TEST(BindingCache, AlternatingShapesKeepTheirBindings) {

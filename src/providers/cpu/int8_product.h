@@ -23,6 +23,7 @@ class Int8Product {
   Int8Product(const KernelInfo& info, const Inputs& inputs);
 
   bool owns_right() const { return !packed_.empty(); }
+  size_t packed_bytes() const { return packed_.bytes(); }
   const Shape& right_shape(const RunContext& context) const { return owns_right() ? packed_shape_ : context.input(inputs_.b).shape(); }
 
   /// `tile.row` counts the rows of the whole result [batch * m, n]. `a` is the left operand, whose zero point is `a_zero`.

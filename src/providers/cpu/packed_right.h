@@ -20,6 +20,14 @@ class PackedRight {
   }
 
   bool empty() const { return std::holds_alternative<std::monostate>(matrix_); }
+  size_t bytes() const {
+    return std::visit(
+        [](const auto& matrix) -> size_t {
+          if constexpr (requires { matrix.bytes(); }) return matrix.bytes();
+          return 0;
+        },
+        matrix_);
+  }
   /// Of the operand as it was given.
   const Shape& shape() const { return shape_; }
   /// T is the operand's type.

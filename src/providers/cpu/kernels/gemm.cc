@@ -18,6 +18,7 @@ class GemmKernel final : public Kernel {
   explicit GemmKernel(const KernelInfo& info) : op_(info.attributes<ops::Gemm>()), packed_(info.constant_input(1), op_.transpose_b) {}
 
   bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
+  size_t packed_bytes() const override { return packed_.bytes(); }
 
   Status run(RunContext& context) const override {
     const TensorView a = context.input(0);

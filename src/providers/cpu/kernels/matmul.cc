@@ -16,6 +16,7 @@ class MatMulKernel final : public Kernel {
   explicit MatMulKernel(const KernelInfo& info) : packed_(info.constant_input(1), false) {}
 
   bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
+  size_t packed_bytes() const override { return packed_.bytes(); }
 
   Status run(RunContext& context) const override {
     const TensorView a = context.input(0);

@@ -13,6 +13,7 @@ class MatMulIntegerKernel final : public Kernel {
   explicit MatMulIntegerKernel(const KernelInfo& info) : product_(info, {.a = 0, .b = 1, .a_zero = 2, .b_zero = 3}) {}
 
   bool owns_constant(int input) const override { return input == 1 && product_.owns_right(); }
+  size_t packed_bytes() const override { return product_.packed_bytes(); }
 
   Status run(RunContext& context) const override {
     MatMulProblem p;

@@ -16,6 +16,7 @@ class MatMulIntegerToFloatKernel final : public Kernel {
         product_(info, {.a = 0, .b = 1, .a_zero = op_.a_zero(), .b_zero = op_.b_zero()}) {}
 
   bool owns_constant(int input) const override { return input == 1 && product_.owns_right(); }
+  size_t packed_bytes() const override { return product_.packed_bytes(); }
 
   Status run(RunContext& context) const override {
     const TensorView a = context.input(0);

@@ -38,6 +38,7 @@ class MatMulNBitsKernel final : public Kernel {
   }
 
   bool owns_constant(int input) const override { return prepared_ && ((input == 2 && !scales_.empty()) || input == 3); }
+  size_t packed_bytes() const override { return (scales_.size() + zero_points_.size()) * sizeof(scales_[0]); }
 
   Status run(RunContext& context) const override {
     const TensorView a = context.input(0), b = context.input(1);

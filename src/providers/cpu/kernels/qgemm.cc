@@ -19,6 +19,7 @@ class QGemmKernel final : public Kernel {
   }
 
   bool owns_constant(int input) const override { return input == 3 && !packed_.empty(); }
+  size_t packed_bytes() const override { return packed_.bytes(); }
 
   Status run(RunContext& context) const override {
     const TensorView a = context.input(0);

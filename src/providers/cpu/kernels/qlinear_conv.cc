@@ -49,6 +49,7 @@ class QLinearConvKernel final : public Kernel {
   }
 
   bool owns_constant(int input) const override { return packed_ && input == op_.weights(); }
+  size_t packed_bytes() const override { return packed_ ? packed_->weight_bytes() : 0; }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);

@@ -19,6 +19,7 @@ class QLinearMatMulKernel final : public Kernel {
   explicit QLinearMatMulKernel(const KernelInfo& info) : product_(info, {.a = 0, .b = 3, .a_zero = 2, .b_zero = 5}) {}
 
   bool owns_constant(int input) const override { return input == 3 && product_.owns_right(); }
+  size_t packed_bytes() const override { return product_.packed_bytes(); }
 
   Status run(RunContext& context) const override {
     MatMulProblem p;

@@ -206,6 +206,8 @@ class RnnKernel final : public Kernel {
     packed_r_ = pack(r->view());
   }
 
+  size_t packed_bytes() const override { return bytes_of_all(packed_w_) + bytes_of_all(packed_r_); }
+
   Status run(RunContext& context) const override {
     return dispatch<Types>(context.input(0).dtype(), "recurrent layer", [&]<typename T>() { return run_as<T>(context); });
   }
@@ -274,6 +276,12 @@ class RnnKernel final : public Kernel {
     give_state<T>(context, 1, h, directions, d);
     if (lstm) give_state<T>(context, 2, c, directions, d);
     return {};
+  }
+
+  static size_t bytes_of_all(const std::vector<compute::PackedMatrix<float>>& packed) {
+    size_t bytes = 0;
+    for (const auto& matrix : packed) bytes += matrix.bytes();
+    return bytes;
   }
 
   // One packed matrix a direction from [directions, gates * hidden, columns].

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace rh {
+
+/// A piece of zeroed or stale memory, 64-byte aligned, that can grow without touching its pages anew. Large pieces come from the system and
+/// go back to it at once; small ones from the heap.
+class PageMemory {
+ public:
+  PageMemory() = default;
+  /// Throws std::bad_alloc.
+  explicit PageMemory(size_t bytes) { resize(bytes); }
+  ~PageMemory() { release(); }
+  PageMemory(PageMemory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  PageMemory& operator=(PageMemory&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  /// What was in it is lost. Throws std::bad_alloc, and is then empty.
+  void resize(size_t bytes);
+
+ private:
+  void release() noexcept;
+
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+/// Gives free memory that the heap holds on to back to the system, where the heap can.
+void trim_heap();
+
+}  // namespace rh

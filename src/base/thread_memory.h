@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+
+namespace rh {
+
+/// Memory that a thread keeps between uses: a thread_local, known to trim_thread_memory. Used only while a ThreadMemoryUse lives wherever
+/// that is called.
+class ThreadMemory {
+ public:
+  ThreadMemory();
+  ~ThreadMemory();
+  ThreadMemory(const ThreadMemory&) = delete;
+  ThreadMemory& operator=(const ThreadMemory&) = delete;
+
+  /// At least `bytes`, 64-byte aligned; what was in it is lost where it grows. Throws std::bad_alloc.
+  void* grow(size_t bytes);
+  void release() noexcept;
+  size_t bytes() const { return bytes_; }
+
+ private:
+  friend size_t trim_thread_memory();
+  friend size_t thread_memory_bytes();
+
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+  ThreadMemory* next_ = nullptr;
+  ThreadMemory* previous_ = nullptr;
+};
+
+/// As long as one lives, the memory of threads stays. They may be inside each other.
+class ThreadMemoryUse {
+ public:
+  ThreadMemoryUse() noexcept;
+  ~ThreadMemoryUse();
+  ThreadMemoryUse(const ThreadMemoryUse&) = delete;
+  ThreadMemoryUse& operator=(const ThreadMemoryUse&) = delete;
+};
+
+/// Gives back the memory of all threads, unless a ThreadMemoryUse lives; returns how many bytes.
+size_t trim_thread_memory();
+size_t thread_memory_bytes();
+
+}  // namespace rh

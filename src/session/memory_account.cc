@@ -1,0 +1,100 @@
+#include "session/memory_account.h"
+
+#include <algorithm>
+
+#include "session/memory_forecast.h"
+
+namespace rh {
+
+namespace {
+
+constexpr const char* kUseNames[kMemoryUses] = {"weights", "the arena", "tensors of unknown size", "scratch memory", "outputs"};
+
+void raise_to(std::atomic<size_t>& peak, size_t value) {
+  size_t seen = peak.load(std::memory_order_relaxed);
+  while (value > seen && !peak.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
+void MemoryAccount::charge(MemoryUse use, size_t bytes) {
+  const int u = static_cast<int>(use);
+  const size_t before = total_.fetch_add(bytes, std::memory_order_relaxed);
+  if (budget_ != 0 && (before > budget_ || bytes > budget_ - before)) {
+    total_.fetch_sub(bytes, std::memory_order_relaxed);
+    std::string parts;
+    for (int other = 0; other < kMemoryUses; ++other) {
+      const size_t used = uses_[other].load(std::memory_order_relaxed);
+      if (used != 0) parts += fmt::format("{}{} {}", parts.empty() ? " (" : ", ", kUseNames[other], bytes_text(used));
+    }
+    throw OverBudget(ErrorCode::runtime_exception,
+                     fmt::format("{} would take {} more, the session has {}{}, and its budget (roundhouse.memory.budget_bytes) is {} bytes",
+                                 kUseNames[u], bytes_text(bytes), bytes_text(before), parts.empty() ? parts : parts + ")", budget_));
+  }
+  raise_to(peaks_[u], uses_[u].fetch_add(bytes, std::memory_order_relaxed) + bytes);
+}
+
+void MemoryAccount::credit(MemoryUse use, size_t bytes) noexcept {
+  total_.fetch_sub(bytes, std::memory_order_relaxed);
+  uses_[static_cast<int>(use)].fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+CountedMemory::~CountedMemory() {
+  if (device_data_) device_->deallocate(device_data_);
+  if (account_ && memory_.bytes() != 0) account_->credit(use_, memory_.bytes());
+}
+
+CountedMemory& CountedMemory::operator=(CountedMemory&& other) noexcept {
+  std::swap(account_, other.account_);
+  std::swap(device_, other.device_);
+  std::swap(use_, other.use_);
+  std::swap(device_data_, other.device_data_);
+  std::swap(device_bytes_, other.device_bytes_);
+  memory_ = std::move(other.memory_);
+  return *this;
+}
+
+void CountedMemory::resize_on_device(size_t bytes) {
+  if (device_data_) device_->deallocate(device_data_);
+  device_data_ = nullptr;
+  device_bytes_ = 0;
+  if (bytes == 0) return;
+  device_data_ = device_->allocate(bytes);
+  device_bytes_ = bytes;
+}
+
+void CountedMemory::resize(size_t bytes) {
+  if (device_) return resize_on_device(bytes);
+  const size_t before = memory_.bytes();
+  if (bytes > before) {
+    account_->charge(use_, bytes - before);
+  } else {
+    account_->credit(use_, before - bytes);
+  }
+  try {
+    memory_.resize(bytes);
+  } catch (...) {
+    account_->credit(use_, bytes);
+    throw;
+  }
+}
+
+Tensor counted_output(const std::shared_ptr<MemoryAccount>& account, DType dtype, const Shape& shape) {
+  if (dtype == DType::string) return Tensor(dtype, shape);
+  const size_t bytes = bytes_of(dtype, shape.elements());
+  account->charge(MemoryUse::outputs, bytes);
+  void* data = nullptr;
+  try {
+    data = host_allocator().allocate(bytes);
+  } catch (...) {
+    account->credit(MemoryUse::outputs, bytes);
+    throw;
+  }
+  return Tensor(dtype, shape, data, std::shared_ptr<void>(data, [account, bytes](void* memory) {
+                  host_allocator().deallocate(memory);
+                  account->credit(MemoryUse::outputs, bytes);
+                }));
+}
+
+}  // namespace rh

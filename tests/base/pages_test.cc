@@ -1,0 +1,34 @@
+#include "base/pages.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+namespace rh::test {
+namespace {
+
+TEST(PageMemory, GrowsAndShrinksAcrossTheBoundaryOfHeapAndSystem) {
+  PageMemory memory;
+  for (size_t bytes : {64u, 1000u, 200u << 10, 3u << 20, 10u << 20, 4096u, 0u, 1u << 20}) {
+    memory.resize(bytes);
+    EXPECT_EQ(memory.bytes(), bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.data()) % 64, 0u);
+    if (bytes) std::memset(memory.data(), 1, bytes);
+  }
+  PageMemory moved = std::move(memory);
+  EXPECT_EQ(memory.bytes(), 0u);
+  EXPECT_EQ(moved.bytes(), 1u << 20);
+}
+
+TEST(PageMemory, TooMuchIsAnErrorAndLeavesItUsable) {
+  PageMemory memory(1 << 20);
+  EXPECT_THROW(memory.resize(size_t{1} << 60), std::bad_alloc);
+  EXPECT_THROW(memory.resize(SIZE_MAX), std::bad_alloc);
+  memory.resize(1 << 20);
+  std::memset(memory.data(), 1, memory.bytes());
+}
+
+}  // namespace
+}  // namespace rh::test
