@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "command.h"
+#include "memory_plan.h"
+#include "model_options.h"
 #include "print.h"
 
 namespace rh::cli {
@@ -43,17 +45,26 @@ void print_report(const nlohmann::json& r) {
 }  // namespace
 
 Command declare_inspect(CLI::App& app, const Globals& globals) {
-  auto model = std::make_shared<std::string>();
-  app.add_option("model", *model, "The .onnx file")->required();
-  return [model, &globals] {
+  struct Inspect {
+    std::string model;
+    bool memory = false;
+    std::vector<std::string> dims;
+  };
+  auto inspect = std::make_shared<Inspect>();
+  app.add_option("model", inspect->model, "The .onnx file")->required();
+  app.add_flag("--memory", inspect->memory, "Load the model and tell what a run takes of memory");
+  app.add_option("-d,--dim", inspect->dims, "Size of a symbolic dimension for --memory, name=size")->needs("--memory");
+  return [inspect, &globals] {
     Ort::AllocatorWithDefaultOptions allocator;
     char* text = nullptr;
-    Ort::ThrowOnError(RhInspectModel(model->c_str(), allocator, &text));
-    const std::string json = Ort::AllocatedStringPtr(text, Ort::detail::AllocatedFree(allocator)).get();
+    Ort::ThrowOnError(RhInspectModel(inspect->model.c_str(), allocator, &text));
+    nlohmann::json report = nlohmann::json::parse(Ort::AllocatedStringPtr(text, Ort::detail::AllocatedFree(allocator)).get());
+    if (inspect->memory) report["memory"] = memory_plan(SessionSettings().open(inspect->model), {}, inspect->dims);
     if (globals.json) {
-      std::printf("%s\n", json.c_str());
+      std::printf("%s\n", json_text(report).c_str());
     } else {
-      print_report(nlohmann::json::parse(json));
+      print_report(report);
+      if (inspect->memory) print_memory_plan(globals, report["memory"], 10);
     }
     return 0;
   };

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "finite_check.h"
 #include "measure.h"
+#include "memory_plan.h"
 #include "model_options.h"
 #include "print.h"
 #include "recording.h"
@@ -124,6 +125,7 @@ struct Profile {
     report["run_ms"] = {{"min", percentile(times, 0)}, {"p50", percentile(times, 0.5)}, {"max", percentile(times, 1)}};
     add_costs(recordings, report);
     report["memory"] = memory_of(recordings.back(), memory, report_of(session)["statistics"]);
+    report["memory"]["plan"] = memory_plan(session, inputs, {});
     trace.write(trace_path, {{"model", options.model}, {"settings", options.settings.text()}, {"version", RhGetVersionString()}});
     if (globals.json) {
       std::printf("%s\n", json_text(report).c_str());

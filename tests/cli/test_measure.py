@@ -64,6 +64,7 @@ def test_profile(folder):
     largest = 8 * 64 * 4  # bytes of the tensors between the first nodes
     assert largest <= memory["peak_bytes"] <= 4 * largest
     assert memory["tensors_at_peak"][0]["bytes"] == largest and memory["planned_peak_bytes"] > 0
+    assert memory["plan"]["arena_bytes"] >= largest and memory["plan"]["at_peak"]
     text = roundhouse("profile", "network.onnx", "-n", "2", "--trace", "trace.json", cwd=folder).stdout
     assert "GFLOP/s" in text and "trace.json" in text and "live at the peak" in text
 
@@ -107,6 +108,15 @@ def test_the_trace_is_one_that_viewers_open(folder):
     assert doubles[0]["args"]["provider"] == "CPUExecutionProvider" and doubles[0]["args"]["operator"] == "Add"
     counters = [e for e in events if e["ph"] == "C"]
     assert counters and max(e["args"]["bytes"] for e in counters) >= 64
+
+
+def test_inspect_tells_what_a_run_takes(folder):
+    write_loop(folder / "loop.onnx")
+    small, large = (answer("inspect", "loop.onnx", "--memory", "-d", f"N={n}", cwd=folder)["memory"] for n in (16, 1024))
+    assert small["symbols"]["N"] == 16 and large["total_bytes"] >= small["total_bytes"] + 4 * (1024 - 16)
+    assert answer("inspect", "loop.onnx", "--memory", cwd=folder)["memory"]["assumed"] == ["N"]
+    text = roundhouse("inspect", "network.onnx", "--memory", cwd=folder).stdout
+    assert "planned" in text and "live at the planned peak" in text
 
 
 def test_profile_says_what_cannot_be_written(folder):
