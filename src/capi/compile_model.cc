@@ -87,20 +87,20 @@ OrtSessionOptions with_context_keys(const OrtModelCompilationOptions& options, c
   return session;
 }
 
-std::string serialize(const Model& model, const OrtModelCompilationOptions& options, const std::string& path) {
+std::string serialize(const FileModel& model, const OrtModelCompilationOptions& options, const std::string& path) {
   if (!options.external_file.empty() && options.locate) {
     fail(ErrorCode::invalid_argument,
          "a file for external initializers and a function that places them exclude each other: set one of them");
   }
   if (options.locate) {
     CallerSink sink(options, *model.graph);
-    return onnx::write_model(model, {}, &sink);
+    return onnx::write_model(model.info, *model.graph, {}, &sink);
   }
-  if (options.external_file.empty()) return onnx::write_model(model);
+  if (options.external_file.empty()) return onnx::write_model(model.info, *model.graph);
   const std::string folder = path.empty() ? std::string() : parent_folder(path);
   const std::string location = is_absolute_path(options.external_file) ? file_name(options.external_file) : options.external_file;
   onnx::FileSink sink(join_path(folder, options.external_file), location, options.external_threshold);
-  std::string bytes = onnx::write_model(model, {}, &sink);
+  std::string bytes = onnx::write_model(model.info, *model.graph, {}, &sink);
   sink.commit();
   return bytes;
 }
@@ -126,7 +126,7 @@ void compile(const OrtEnv& env, const OrtModelCompilationOptions& options) {
   }
   Model input = read_input(options);
   const OrtSessionOptions session = with_context_keys(options, path);
-  const Model model = compile_for_file(std::move(input), session_options(env, &session));
+  const FileModel model = compile_for_file(std::move(input), session_options(env, &session));
   if ((options.flags & OrtCompileApiFlags_ERROR_IF_NO_NODES_COMPILED) && count_context_nodes(*model.graph) == 0) {
     fail(ErrorCode::fail, "Unable to compile any nodes: no provider of the session compiles a part of the model");
   }

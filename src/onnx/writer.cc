@@ -20,7 +20,7 @@ class ModelWriter {
  public:
   ModelWriter(const WriteOptions& options, ExternalSink* sink) : options_(options), sink_(sink) {}
 
-  std::string write(const Model& model);
+  std::string write(const ModelInfo& model, const Graph& graph);
 
  private:
   /// What the values of a graph are called in the file.
@@ -55,11 +55,11 @@ size_t tensor_bytes(const Graph& graph) {
   return bytes;
 }
 
-std::string ModelWriter::write(const Model& model) {
-  imports_ = model.graph->opset_imports;
-  collect_imports(*model.graph);
+std::string ModelWriter::write(const ModelInfo& model, const Graph& main_graph) {
+  imports_ = main_graph.opset_imports;
+  collect_imports(main_graph);
   if (!sink_) {
-    const size_t weights = tensor_bytes(*model.graph);
+    const size_t weights = tensor_bytes(main_graph);
     if (weights > kMessageLimit) {
       fail(ErrorCode::fail, "the model has {} bytes of weights, a message holds less than 2 GiB: write the weights as external data",
            weights);
@@ -78,7 +78,7 @@ std::string ModelWriter::write(const Model& model) {
   add_text(field::model::doc_string, model.description);
   {
     WireWriter graph(message, field::model::graph);
-    write_graph(graph, *model.graph, nullptr);
+    write_graph(graph, main_graph, nullptr);
     if (!model.graph_description.empty()) graph.add_string(field::graph::doc_string, model.graph_description);
   }
   for (const auto& [domain, version] : imports_) {
@@ -192,8 +192,8 @@ void ModelWriter::write_node(WireWriter& message, const Graph& graph, const Node
 
 }  // namespace
 
-std::string write_model(const Model& model, const WriteOptions& options, ExternalSink* sink) {
-  return ModelWriter(options, sink).write(model);
+std::string write_model(const ModelInfo& model, const Graph& graph, const WriteOptions& options, ExternalSink* sink) {
+  return ModelWriter(options, sink).write(model, graph);
 }
 
 void write_model_file(const Model& model, const std::string& path, size_t external_bytes, const WriteOptions& options) {

@@ -24,7 +24,10 @@ class ExternalSink {
 /// A ModelProto; equal models give equal bytes. Nodes stand in topological order, initializers that nothing uses are left out. Throws
 /// Error{invalid_graph} where a node's opset differs in meaning from the one that its graph imports, Error{fail} from 2 GiB on: then
 /// write_model_file can put weights into a file of their own.
-std::string write_model(const Model& model, const WriteOptions& options = {}, ExternalSink* sink = nullptr);
+std::string write_model(const ModelInfo& model, const Graph& graph, const WriteOptions& options = {}, ExternalSink* sink = nullptr);
+inline std::string write_model(const Model& model, const WriteOptions& options = {}, ExternalSink* sink = nullptr) {
+  return write_model(model, *model.graph, options, sink);
+}
 
 /// Writes the model to `path`. Tensors of at least `external_bytes` go to the file `path` + ".data" beside it, each at a multiple of 4096
 /// bytes.

@@ -58,6 +58,7 @@ class Fuser {
     if (value.is_constant()) {
       inner(id) = body_->add_initializer(value.name, value.initializer);
       body_->set_type(inner(id), value.type);
+      if (value.external) body_->set_external(inner(id), *value.external);
     } else {
       inner(id) = body_->add_input(value.name, value.type);
     }

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +56,13 @@ struct Unit {
   std::vector<std::string> outputs;
 };
 
+/// What stands for a compiled unit in a model file: its provider makes the unit from it when such a model is loaded.
+struct ContextNode {
+  std::string name, op_type, domain;         ///< "EPContext" of "com.microsoft"
+  std::vector<std::string> inputs, outputs;  ///< names of what the unit takes and gives
+  std::vector<Attribute> attributes;
+};
+
 /// What is known of the session when a kernel is made.
 struct CompileContext {
   bool strict_precision = false;  ///< one order of summation for any number of threads
@@ -89,6 +97,8 @@ class Provider {
   virtual std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) = 0;
   /// Kernels for units, in their order; the units outlive them. Throws Error.
   virtual std::vector<std::unique_ptr<Kernel>> compile(std::span<const Unit* const> units);
+  /// The node that stands for a unit in a file, once it is compiled; nothing where the provider writes none.
+  virtual std::optional<ContextNode> context_node(const Unit&) const { return {}; }
   /// Everything is compiled.
   virtual void finish() {}
 

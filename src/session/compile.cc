@@ -144,6 +144,7 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   complete_signature(signature, graph);
   if (!options.optimized_model_path.empty()) onnx::write_model_file(model, options.optimized_model_path);
   compiled.providers = make_providers(options, std::make_shared<const ModelInfo>(model));
+  if (wants_context_model(options)) compiled.for_file = graph.clone();
   if (compiled.providers.size() == 1) add_reasons(simplify(graph, cpu_passes(), standard_passes(), options, parallel), reasons);
   compiled.load.passes_ms = watch.lap();
 
@@ -155,6 +156,7 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   compiled.load.partition_ms = watch.lap();
 
   compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options, *compiled.account));
+  if (compiled.for_file) compiled.context_nodes = place_context_nodes(*compiled.for_file, graph, assignment, compiled.providers);
   for (const auto& provider : compiled.providers) provider->finish();
   compiled.load.compile_ms = watch.lap();
 
@@ -165,23 +167,22 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   return compiled;
 }
 
-Model compile_for_file(Model model, SessionOptions options) {
+FileModel compile_for_file(Model model, SessionOptions options) {
   apply_config(options);
-  Graph& graph = *model.graph;
-  apply_model_options(graph, options);
-  check(graph);
-  simplify(graph, standard_passes(), cpu_passes(), options, Parallel());
-  return model;
-}
-
-int64_t count_context_nodes(const Graph& graph) {
-  int64_t count = 0;
-  for (NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    count += node.op_type == "EPContext" && node.domain == "com.microsoft";
-    Graph::for_each_subgraph(node, [&](const Graph& subgraph) { count += count_context_nodes(subgraph); });
+  FileModel result{model, nullptr, model.keep_alive};
+  const auto may_compile = [](const ProviderChoice& choice) {
+    return choice.make || provider_registry().canonical_name(choice.name) != cpu::kProviderName;
+  };
+  if (std::ranges::any_of(options.providers, may_compile)) {
+    options.config["ep.context_enable"] = "1";
+    result.graph = compile(std::move(model), options, Parallel()).for_file;
+    return result;
   }
-  return count;
+  apply_model_options(*model.graph, options);
+  check(*model.graph);
+  simplify(*model.graph, standard_passes(), cpu_passes(), options, Parallel());
+  result.graph = std::move(model.graph);
+  return result;
 }
 
 }  // namespace rh

@@ -10,6 +10,7 @@
 #include "partition/placement.h"
 #include "providers/provider.h"
 #include "providers/registry.h"
+#include "session/context_model.h"
 #include "session/memory_account.h"
 #include "session/plan.h"
 #include "session/session.h"
@@ -25,6 +26,8 @@ struct CompiledModel {
   std::vector<ValueInfo> inputs, outputs, overridable_initializers;
   std::vector<NodePlacement> placement;
   std::vector<CopyPlacement> copies;
+  std::shared_ptr<Graph> for_file;  ///< where the options ask for it: the graph with context nodes in place of what providers compiled
+  int64_t context_nodes = 0;
   SessionStatistics load;  ///< the times
 };
 
@@ -34,10 +37,8 @@ const ProviderRegistry& provider_registry();
 /// Model to plan: what the options change, inference, passes, placement, kernels and memory. Throws Error.
 CompiledModel compile(Model model, const SessionOptions& options, const Parallel& parallel);
 
-/// The model as a file is to hold it: what the options change, and their passes. The types of values are those inferred. Throws Error.
-Model compile_for_file(Model model, SessionOptions options);
-
-/// Nodes that hold what a provider compiled (com.microsoft.EPContext), those in subgraphs among them.
-int64_t count_context_nodes(const Graph& graph);
+/// The model as a file is to hold it: what the options change, after their passes, with context nodes in place of what providers compiled.
+/// Throws Error.
+FileModel compile_for_file(Model model, SessionOptions options);
 
 }  // namespace rh

@@ -81,6 +81,8 @@ struct Session::Impl {
     const CancellationScope cancellable(&cancellation);
     compiled = compile(std::move(model), options, threads.parallel);
     compiled.load.read_ms = read_ms;
+    if (compiled.context_nodes > 0) write_context_model(compiled.model, *compiled.for_file, options);
+    compiled.for_file = nullptr;
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
     signature = CallSignature(compiled);
     input_devices = devices_of(*compiled.plan, compiled.plan->inputs, compiled.inputs);

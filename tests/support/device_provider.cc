@@ -258,6 +258,15 @@ class DeviceProvider final : public Provider {
     return kernels;
   }
 
+  std::optional<ContextNode> context_node(const Unit& unit) const override {
+    if (!setup_.contexts) return {};
+    std::string operators;
+    for (NodeId id : unit.body->topological_order()) operators += unit.body->node(id).op_type + " ";
+    return ContextNode{
+        unit.name,   "EPContext",  "com.microsoft",
+        unit.inputs, unit.outputs, {{"main_context", int64_t{1}}, {"embed_mode", int64_t{1}}, {"ep_cache_context", std::move(operators)}}};
+  }
+
  private:
   DeviceSetup setup_;
   Device device_;

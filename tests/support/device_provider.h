@@ -17,6 +17,7 @@ struct DeviceSetup {
   std::set<std::string> ops = {"Add", "Mul", "Relu", "Neg"};  ///< it knows these four, element by element on float
   int16_t id = 0;
   bool compiles = false;                            ///< all that it takes becomes one unit
+  bool contexts = false;                            ///< it writes a node for each unit, with the operators that are in it
   bool streams = false;                             ///< work is done later, by a thread of each stream
   std::chrono::microseconds delay{0};               ///< of each piece of work of a stream
   std::function<bool(const Node&)> takes;           ///< in place of `ops`

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "partition/assignment.h"
+#include "session/options.h"
+
+namespace rh {
+
+/// A model for a file.
+struct FileModel {
+  ModelInfo info;
+  std::shared_ptr<const Graph> graph;
+  std::vector<std::shared_ptr<const void>> keep_alive;  ///< as of Model
+};
+
+/// In `original`, the graph as it was before its assignment: puts one node in place of each unit whose provider gives one
+/// (Provider::context_node), and says how many. Throws Error{ep_fail} where such a node takes or gives what the graph does not have.
+int64_t place_context_nodes(Graph& original, const Graph& assigned, const Assignment& assignment,
+                            std::span<const std::shared_ptr<Provider>> providers);
+
+/// Whether the options ask for a model with such nodes ("ep.context_enable").
+bool wants_context_model(const SessionOptions& options);
+
+/// Writes it where the options say, else beside the model's own file. Throws Error{fail} where a file stands there, or no path is known.
+void write_context_model(const ModelInfo& model, const Graph& graph, const SessionOptions& options);
+
+/// Nodes that hold what a provider compiled (com.microsoft.EPContext), those in subgraphs among them.
+int64_t count_context_nodes(const Graph& graph);
+
+}  // namespace rh
