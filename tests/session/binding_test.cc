@@ -108,7 +108,7 @@ TEST(BindingCache, RandomShapesNeverNeedMuchMoreThanTheLargest) {
     std::mt19937 random(seed);
     int64_t largest = 0;
     for (int i = 0; i < 1000; ++i) {
-      const std::vector<int64_t> symbols{1 + random() % 128, 1 + random() % 8};
+      const std::vector<int64_t> symbols{static_cast<int64_t>(1 + random() % 128), static_cast<int64_t>(1 + random() % 8)};
       growth.note(symbols);
       bound.cache->find(symbols, growth);
       largest = std::max(largest, 4 * symbols[0] + 4 * symbols[0] * symbols[1]);
