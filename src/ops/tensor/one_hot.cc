@@ -10,7 +10,8 @@ namespace {
 Dim depth_of(const InferenceContext& context) {
   if (const Tensor* depth = context.input_constant(1)) {
     if (depth->elements() != 1) context.node().fail("depth has {} elements, expected 1", depth->elements());
-    return Dim(static_cast<int64_t>(element_as_double(depth->view(), 0)));
+    const double wanted = element_as_double(depth->view(), 0);
+    return wanted >= 1 && wanted <= 1e15 ? Dim(static_cast<int64_t>(wanted)) : Dim();  // the kernel refuses others
   }
   const auto contents = context.input_contents(1);
   return contents && contents->size() == 1 ? contents->front() : Dim();
