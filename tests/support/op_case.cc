@@ -56,6 +56,8 @@ template <typename T>
 T from_double(double value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value != 0;
+  } else if constexpr (std::is_unsigned_v<T>) {
+    return value < 0 ? static_cast<T>(static_cast<int64_t>(value)) : static_cast<T>(value);  // -1 is the largest value
   } else if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<T>(value);
   } else {
