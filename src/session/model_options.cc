@@ -117,6 +117,11 @@ Signature declared_signature(const Graph& graph) {
   Signature signature;
   for (ValueId id : graph.inputs()) {
     const GraphValue& value = graph.value(id);
+    // Everything that is inferred rests on these.
+    if (value.type.is_unknown() || (value.type.is_tensor() && value.type.tensor().dtype == DType::undefined)) {
+      fail(ErrorCode::invalid_graph, "input '{}' has no element type, expected one: export the model with the types of its inputs",
+           value.name);
+    }
     (value.initializer.empty() ? signature.inputs : signature.overridable_initializers).push_back({value.name, value.type});
   }
   for (ValueId id : graph.outputs()) signature.outputs.push_back({graph.value(id).name, graph.value(id).type});
