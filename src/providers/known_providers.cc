@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <numeric>
 #include <span>
 
 #include "base/dynamic_library.h"
+#include "base/nearest.h"
 
 namespace rh {
 
@@ -27,36 +27,21 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row.back();
-}
-
-std::string nearest(std::string_view name, const std::vector<std::string>& registered) {
-  std::string best;
-  size_t least = 1 + name.size() / 3;
-  const auto offer = [&](std::string_view candidate, std::string_view full) {
-    const size_t d = distance(lower(name), lower(candidate));
-    if (d >= least) return;
-    least = d;
-    best = full;
+/// The known or registered name nearest to `name`, upper and lower case alike; empty where none is near.
+std::string nearest_name(std::string_view name, const std::vector<std::string>& registered) {
+  std::vector<std::string> spelt, full;
+  const auto offer = [&](std::string_view candidate, std::string_view means) {
+    spelt.push_back(lower(candidate));
+    full.emplace_back(means);
   };
   for (const std::string& candidate : registered) offer(candidate, candidate);
   for (const KnownProvider& known : kKnown) {
     offer(known.name, known.name);
     offer(known.short_name, known.name);
   }
-  return best;
+  const std::vector<std::string_view> candidates(spelt.begin(), spelt.end());
+  const std::string_view best = nearest(lower(name), candidates);
+  return best.empty() ? std::string() : full[static_cast<size_t>(std::ranges::find(candidates, best) - candidates.begin())];
 }
 
 }  // namespace
@@ -95,7 +80,7 @@ std::filesystem::path find_provider_library(const KnownProvider& provider) {
 std::string why_unavailable(std::string_view name, const std::vector<std::string>& registered) {
   const KnownProvider* known = find_known_provider(name);
   if (!known) {
-    const std::string near = nearest(name, registered);
+    const std::string near = nearest_name(name, registered);
     return fmt::format("no execution provider is called '{}'{}; available: {}", name,
                        near.empty() ? "" : "; the nearest name is '" + near + "'", fmt::join(registered, ", "));
   }

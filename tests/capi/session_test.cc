@@ -153,7 +153,7 @@ TEST_F(SessionTest, RunsAsynchronously) {
 }
 
 TEST_F(SessionTest, SaysWhichProviderTookWhat) {
-  if (!Library::get().ours) GTEST_SKIP();
+  if (!Library::get().ours) GTEST_SKIP() << "a call of ours";
   const auto report = reinterpret_cast<decltype(&RhSessionGetReport)>(dlsym(Library::get().handle, "RhSessionGetReport"));
   const Ort::Session session = load(add_relu_model());
   char* text = nullptr;
@@ -188,7 +188,7 @@ void ORT_API_CALL note_node(void* state, const RhNodeRun* node) {
 }
 
 TEST_F(SessionTest, TellsACallbackOfEachNode) {
-  if (!Library::get().ours) GTEST_SKIP();
+  if (!Library::get().ours) GTEST_SKIP() << "a call of ours";
   const auto set = reinterpret_cast<decltype(&RhRunOptionsSetNodeCallback)>(dlsym(Library::get().handle, "RhRunOptionsSetNodeCallback"));
   Ort::Session session = load(add_relu_model());
   Ort::RunOptions run;
@@ -326,7 +326,7 @@ TEST_F(SessionTest, BoundRuns) {
 
 // Another implementation may refuse the second run.
 TEST_F(SessionTest, BoundRunsOfOtherShapes) {
-  if (!Library::get().ours) GTEST_SKIP();
+  if (!Library::get().ours) GTEST_SKIP() << "a call of ours";
   Ort::Session session = load(add_relu_model());
   Ort::IoBinding binding(session);
   binding.BindOutput("y", cpu);

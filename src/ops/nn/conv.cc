@@ -1,47 +1,14 @@
 #include "ops/nn/conv.h"
 
+#include "ops/nn/filters.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
 
-Conv Conv::read(const NodeView& node) {
-  Conv op{.window = Window::read(node), .group = node.int_or("group", 1)};
-  if (op.group < 1) node.fail("group is {}, expected at least 1", op.group);
-  const TensorType* weights = node.input_type(1).is_tensor() ? &node.input_type(1).tensor() : nullptr;
-  if (!weights || !weights->has_rank()) return op;
-  if (weights->rank() < 3) node.fail("weights have rank {}, expected at least 3: [M, C/group, kernel...]", weights->rank());
-  const size_t spatial = static_cast<size_t>(weights->rank() - 2);
-  const SymbolicShape& dims = *weights->dims;
-  for (size_t i = 0; i < spatial; ++i) {
-    if (!dims[i + 2].is_constant()) continue;
-    if (op.window.kernel.size() == i) op.window.kernel.push_back(dims[i + 2].value());
-    if (op.window.kernel.size() > i && op.window.kernel[i] != dims[i + 2].value()) {
-      node.fail("kernel_shape[{}] is {} but the weights have shape {}", i, op.window.kernel[i], to_string(dims));
-    }
-  }
-  if (op.window.kernel.size() == spatial) op.window.complete(node, static_cast<int>(spatial));
-  return op;
-}
+Conv Conv::read(const NodeView& node) { return {.window = read_filter_window(node, 1), .group = read_group(node)}; }
 
 void infer(const Conv& op, InferenceContext& context) {
-  const TensorType &x = context.input_tensor(0), &w = context.input_tensor(1);
-  if (!x.has_rank() || !w.has_rank()) return context.set_output(0, x.dtype);
-  if (x.rank() != w.rank() || x.rank() < 3) {
-    context.node().fail("input {} and weights {} have ranks that do not fit, expected the same rank, at least 3", to_string(*x.dims),
-                        to_string(*w.dims));
-  }
-  const Dim &channels = (*x.dims)[1], &filters = (*w.dims)[0], &per_group = (*w.dims)[1];
-  if (channels.is_constant() && per_group.is_constant() && channels.value() != per_group.value() * op.group) {
-    context.node().fail("input has {} channels, expected {} (weights {}, group {})", channels.value(), per_group.value() * op.group,
-                        to_string(*w.dims), op.group);
-  }
-  if (filters.is_constant() && filters.value() % op.group != 0) {
-    context.node().fail("{} filters cannot be divided among {} groups", filters.value(), op.group);
-  }
-  SymbolicShape dims{(*x.dims)[0], filters};
-  const bool complete = op.window.is_complete(x.dims->size() - 2);
-  for (size_t i = 2; i < x.dims->size(); ++i) dims.push_back(complete ? op.window.output_dim(i - 2, (*x.dims)[i]) : Dim());
-  context.set_output(0, x.dtype, std::move(dims));
+  context.set_output(0, context.input_dtype(0), filtered_shape(op.window, op.group, context, 1));
 }
 
 }  // namespace rh::ops

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <variant>
+
 #include "base/error.h"
 #include "compute/conv.h"
 #include "ops/nn/window.h"
@@ -14,5 +16,16 @@ ops::Window with_kernel(const ops::Window& window, std::span<const int64_t> kern
 /// the beginning.
 Status conv_window(const ops::Window& window, std::span<const int64_t> input_spatial, std::span<const int64_t> output_spatial,
                    std::span<const int64_t> pads, compute::Window& result);
+
+/// Bytes of the weights that one of several packed convolutions holds; 0 where none is.
+template <typename... Packed>
+size_t weight_bytes(const std::variant<std::monostate, Packed...>& packed) {
+  return std::visit(
+      [](const auto& convolution) -> size_t {
+        if constexpr (requires { convolution.weight_bytes(); }) return convolution.weight_bytes();
+        return 0;
+      },
+      packed);
+}
 
 }  // namespace rh::cpu

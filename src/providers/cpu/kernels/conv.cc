@@ -27,14 +27,7 @@ class ConvKernel final : public Kernel {
   }
 
   bool owns_constant(int input) const override { return is_packed() && (input == 1 || input == 2); }
-  size_t packed_bytes() const override {
-    return std::visit(
-        [](const auto& convolution) -> size_t {
-          if constexpr (requires { convolution.weight_bytes(); }) return convolution.weight_bytes();
-          return 0;
-        },
-        packed_);
-  }
+  size_t packed_bytes() const override { return weight_bytes(packed_); }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
