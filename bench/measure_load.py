@@ -4,13 +4,15 @@
 measure_load.py [--nodes 1250,2500,5000,10000] [--gigabytes 1] [--module roundhouse]
 
 Chains are Add, Relu, Mul, Sub, ... on a [1, 64] tensor with a weight each. Each figure is the least of five creations in one process. The
-large model gathers rows of weights of 256 MiB each, kept inline in the file; its peak is VmHWM of a process of its own that only creates
-the session, less what importing takes.
+large model gathers rows of weights of 256 MiB each, no two alike. It is loaded from a file that holds its weights (`inline`), from one with
+external data (`external`) and from bytes in memory (`buffer`); the peak is VmHWM of a process of its own that only creates the session, less
+what importing takes and, for a buffer, less the bytes themselves.
 """
 
 import argparse
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,10 +27,11 @@ import importlib, sys
 module = importlib.import_module(sys.argv[1])
 def peak():
     return next(int(line.split()[1]) / 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
+model = open(sys.argv[2], "rb").read() if sys.argv[3] == "buffer" else sys.argv[2]
 before = peak()
 options = module.SessionOptions()
 options.log_severity_level = 3
-session = module.InferenceSession(sys.argv[2], options, providers=["CPUExecutionProvider"])
+session = module.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 print(peak() - before)
 """
 
@@ -52,17 +55,17 @@ def chain(nodes: int) -> bytes:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
 
 
-def large(path: pathlib.Path, mebibytes: int) -> None:
-    side = 8192
+def large(path: pathlib.Path, mebibytes: int, external: bool) -> None:
+    side, rng = 8192, np.random.default_rng(0)
     body, weights, value = [], [], "x"
     for i in range(mebibytes // 256):
-        weights.append(numpy_helper.from_array(np.full((side, side), 1.0 / side, np.float32), f"w{i}"))
+        weights.append(numpy_helper.from_array(rng.random((side, side), dtype=np.float32), f"w{i}"))
         body.append(helper.make_node("Gather", [f"w{i}", value], [f"v{i}"], axis=0))
         body.append(helper.make_node("ArgMax", [f"v{i}"], [f"a{i}"], axis=1, keepdims=0))
         value = f"a{i}"
     tensor = helper.make_tensor_value_info
     graph = helper.make_graph(body, "large", [tensor("x", TensorProto.INT64, ["n"])], [tensor(value, TensorProto.INT64, ["n"])], weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path, save_as_external_data=external)
 
 
 def create(module, model: bytes) -> float:
@@ -88,12 +91,16 @@ def main() -> None:
             flush=True,
         )
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "large.onnx"
-        large(path, int(arguments.gigabytes * 1024))
-        weights = os.path.getsize(path) / 2**20
-        for name in modules:
-            peak = float(subprocess.run([sys.executable, "-c", PEAK, name, str(path)], capture_output=True, text=True, check=True).stdout)
-            print(f"{weights:.0f} MiB of weights: {name} peak {peak:.0f} MiB, {peak / weights:.2f} of the weights")
+        for way in ("inline", "external", "buffer"):
+            path = pathlib.Path(folder) / way / "large.onnx"
+            path.parent.mkdir()
+            large(path, int(arguments.gigabytes * 1024), way == "external")
+            weights = sum(os.path.getsize(f) for f in path.parent.iterdir()) / 2**20
+            for name in modules:
+                command = [sys.executable, "-c", PEAK, name, str(path), way]
+                peak = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+                print(f"{weights:.0f} MiB of weights, {way}: {name} peak {peak:.0f} MiB, {peak / weights:.2f} of the weights", flush=True)
+            shutil.rmtree(path.parent)
 
 
 if __name__ == "__main__":

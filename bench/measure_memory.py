@@ -41,7 +41,11 @@ TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)"
 
 
 def feed(session, sizes: dict, rng) -> dict:
-    """Inputs with named dimensions as `sizes` says, others 1; integers are small, so that they suit as tokens."""
+    """Inputs with named dimensions as `sizes` says, others 1; integers are small, so that they suit as tokens.
+
+    A decoder's total_sequence is what its past_sequence and sequence add up to.
+    """
+    sizes = sizes | {"total_sequence": sizes.get("past_sequence", 1) + sizes.get("sequence", 1)}
     values = {}
     for value in session.get_inputs():
         shape = [d if isinstance(d, int) else sizes.get(d, 1) for d in value.shape]
