@@ -5,8 +5,8 @@ measure_load.py [--nodes 1250,2500,5000,10000] [--gigabytes 1] [--module roundho
 
 Chains are Add, Relu, Mul, Sub, ... on a [1, 64] tensor with a weight each. Each figure is the least of five creations in one process. The
 large model gathers rows of weights of 256 MiB each, no two alike. It is loaded from a file that holds its weights (`inline`), from one with
-external data (`external`) and from bytes in memory (`buffer`); the peak is VmHWM of a process of its own that only creates the session, less
-what importing takes and, for a buffer, less the bytes themselves.
+external data (`external`) and from bytes in memory (`buffer`); the peak is VmHWM of a process of its own that only creates the session,
+less what importing takes and, for a buffer, less the bytes themselves.
 """
 
 import argparse

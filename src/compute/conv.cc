@@ -37,6 +37,14 @@ const ConvKernels<Computed<S>, Code<S>>& conv_kernels_for_width([[maybe_unused]]
   return kernels_of<S>(kGenericConv);
 }
 
+const WinogradKernels& winograd_kernels_for_width([[maybe_unused]] int64_t columns) {
+#if defined(__x86_64__) || defined(_M_X64)
+  if (columns == 2 * kAvx512Conv.of_float.lanes) return kAvx512Conv.winograd;
+  if (columns == 2 * kAvx2Conv.of_float.lanes) return kAvx2Conv.winograd;
+#endif
+  return kGenericConv.winograd;
+}
+
 Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::infinity()), high(std::numeric_limits<float>::infinity()) {
   switch (activation.kind) {
     case ActivationKind::none: break;
@@ -52,6 +60,8 @@ Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::in
 template <typename T>
 Convolution<T>::Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias,
                             const Activation& activation) {
+  if constexpr (std::is_same_v<T, float>) impl_ = make_winograd(channels, window, weights, bias, activation);
+  if (impl_) return;
   const bool depthwise = channels.groups == channels.in && channels.in == channels.out && channels.groups > 1;
   impl_ = (depthwise ? make_depthwise<T> : make_conv_gemm<T>)(channels, window, weights, bias, activation);
 }

@@ -48,7 +48,7 @@ class Convolution {
   void run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel) const;
 
   size_t weight_bytes() const;
-  /// "depthwise" or "gemm": for reports.
+  /// "depthwise", "winograd" or "gemm": for reports.
   const char* variant() const;
 
   struct Impl;

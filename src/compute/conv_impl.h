@@ -28,6 +28,8 @@ const Code<S>* codes(const S* x) {
   return reinterpret_cast<const Code<S>*>(x);
 }
 
+const WinogradKernels& winograd_kernels_for_width(int64_t columns);
+
 /// What relu and clip become inside the kernels; other activations are left to a pass of their own.
 struct Clamp {
   explicit Clamp(const Activation& activation);
@@ -62,6 +64,12 @@ std::unique_ptr<typename Convolution<S>::Impl> make_depthwise(const ConvChannels
 template <typename S>
 std::unique_ptr<typename Convolution<S>::Impl> make_conv_gemm(const ConvChannels& channels, const Window& window, const S* weights,
                                                               const S* bias, const Activation& activation);
+
+/// 3x3 kernels of stride 1 by Winograd's F(2x2, 3x3): 16 products for 4 outputs where others take 36. Null where that is not what is asked
+/// for, or would gain nothing. Each output depends on the inputs that it should and on no others; where a sum is not finite, its tile is
+/// worked out in the plain way.
+std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& channels, const Window& window, const float* weights,
+                                                        const float* bias, const Activation& activation);
 
 /// The activation over `count` values; double has none.
 template <typename T>

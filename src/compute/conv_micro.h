@@ -73,11 +73,52 @@ struct ConvKernels {
   void (*small_planes)(const SmallPlanes& args);
 };
 
+/// Rows of Winograd's planes become his sixteen positions: to[(4 r + c) position + t] for each tile t. Whole vectors are read and written.
+struct WinogradRows {
+  const float* even;  ///< four planes, `plane` apart
+  const float* odd;
+  int64_t plane;
+  int64_t next;  ///< tiles in a row of tiles
+  int64_t tiles;
+  float* to;
+  int64_t position;
+};
+
+/// Sixteen products of each tile become two rows of two sums: to[row * to_row + 2 t + column]. Whole vectors are read and written.
+struct WinogradSums {
+  const float* products;
+  int64_t position;
+  int64_t tiles;
+  float bias;
+  float* to;
+  int64_t to_row;
+};
+
+/// y[i] = clamp(sums[i] + residual[i]); sums are read in whole vectors.
+struct WinogradFinish {
+  const float* sums;
+  const float* residual;  ///< or null
+  float low;
+  float high;
+  float* y;
+  int64_t count;
+};
+
+struct WinogradKernels {
+  /// Four values of a row of the image, from x[2 t] on, become four planes at to[t], each `plane` after the one before.
+  void (*columns)(const float* x, int64_t tiles, float* to, int64_t plane);
+  void (*rows)(const WinogradRows& args);
+  /// False if a sum is not finite.
+  bool (*sums)(const WinogradSums& args);
+  void (*finish)(const WinogradFinish& args);
+};
+
 struct ConvTable {
   ConvKernels<float, float> of_float;
   ConvKernels<double, double> of_double;
   ConvKernels<float, HalfCode> of_half;
   ConvKernels<float, BFloatCode> of_bfloat;
+  WinogradKernels winograd;
 };
 
 extern const ConvTable kGenericConv, kAvx2Conv, kAvx512Conv;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "compute/conv_micro.h"
+#include "compute/conv_winograd_body.h"
 
 // Written once against the vector type V of the file that includes it (see gemm_micro_body.h).
 namespace rh::compute {
@@ -167,7 +168,7 @@ constexpr ConvKernels<typename V::T, S> conv_kernels(SmallPlanesKernel small_pla
 template <typename Float, typename Double>
 constexpr ConvTable conv_table(SmallPlanesKernel small_planes) {
   return {conv_kernels<Float, float>(small_planes), conv_kernels<Double, double>(nullptr), conv_kernels<Float, HalfCode>(small_planes),
-          conv_kernels<Float, BFloatCode>(small_planes)};
+          conv_kernels<Float, BFloatCode>(small_planes), winograd_kernels<Float>()};
 }
 
 }  // namespace

@@ -48,9 +48,16 @@ struct Float {
   static Register even(Register a, Register b) { return in_order(_mm256_shuffle_ps(a, b, 0x88)); }
   static Register odd(Register a, Register b) { return in_order(_mm256_shuffle_ps(a, b, 0xdd)); }
   static Register in_order(Register x) { return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8)); }
+  /// a[0], b[0], a[1], b[1], ...
+  static void interleave(Register a, Register b, T* p) {
+    const Register low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
+    store(p, _mm256_permute2f128_ps(low, high, 0x20));
+    store(p + kLanes, _mm256_permute2f128_ps(low, high, 0x31));
+  }
   static void store(T* p, Register x) { _mm256_storeu_ps(p, x); }
   static void store_partial(T* p, Register x, int count) { _mm256_maskstore_ps(p, mask(count), x); }
   static Register add(Register a, Register b) { return _mm256_add_ps(a, b); }
+  static Register sub(Register a, Register b) { return _mm256_sub_ps(a, b); }
   static Register mul(Register a, Register b) { return _mm256_mul_ps(a, b); }
   static Register fma(Register a, Register b, Register c) { return _mm256_fmadd_ps(a, b, c); }
   static Register max(Register bound, Register x) { return _mm256_max_ps(bound, x); }  // a NaN in x wins

@@ -23,6 +23,7 @@ struct Plain {
   static Register load(const T* p) { return *reinterpret_cast<const Unaligned*>(p); }
   static void store(T* p, Register x) { *reinterpret_cast<Unaligned*>(p) = x; }
   static Register add(Register a, Register b) { return a + b; }
+  static Register sub(Register a, Register b) { return a - b; }
   static Register mul(Register a, Register b) { return a * b; }
   static Register fma(Register a, Register b, Register c) { return a * b + c; }
   static Register max(Register bound, Register x) { return x < bound ? bound : x; }
@@ -53,6 +54,9 @@ struct Plain {
   }
   static Register add(Register a, Register b) {
     return each([&](int i) { return a[i] + b[i]; });
+  }
+  static Register sub(Register a, Register b) {
+    return each([&](int i) { return a[i] - b[i]; });
   }
   static Register mul(Register a, Register b) {
     return each([&](int i) { return a[i] * b[i]; });
@@ -95,6 +99,13 @@ struct Plain {
       r[i + kCount / 2] = b[2 * i + offset];
     }
     return r;
+  }
+  /// a[0], b[0], a[1], b[1], ...
+  static void interleave(Register a, Register b, T* p) {
+    for (int i = 0; i < kCount; ++i) {
+      p[2 * i] = a[i];
+      p[2 * i + 1] = b[i];
+    }
   }
   template <typename S>
   static Register load_partial(const S* p, int count) {

@@ -37,6 +37,12 @@ const Case kCases[] = {
     {"pointwise, stride 2", {9, 16, 1}, 1, {1, 13, 13}, {1, 1, 1}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
     {"3x3", {17, 30, 1}, 1, {1, 14, 14}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
     {"3x3, rows shorter than a vector", {40, 29, 1}, 2, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"3x3, wider than a panel, odd", {16, 16, 1}, 1, {1, 13, 75}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"3x3, groups, no padding", {48, 34, 2}, 2, {1, 9, 8}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {"3x3, more padding than taps", {16, 17, 1}, 1, {1, 5, 4}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 4, 3}, {0, 0, 5}},
+    {"3x3, input not read to its end", {16, 16, 1}, 1, {1, 9, 9}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, -1, -2}, {0, -1, -1}},
+    {"3x3, one output", {200, 30, 1}, 1, {1, 3, 3}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {"3x3 planes of a volume", {16, 20, 1}, 1, {3, 6, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
     {"3x3, stride 2", {8, 14, 1}, 1, {1, 15, 57}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
     {"7x7, stride 2, three channels", {3, 64, 1}, 1, {1, 40, 41}, {1, 7, 7}, {1, 2, 2}, {1, 1, 1}, {0, 3, 3}, {0, 3, 3}},
     {"padding at one side", {4, 6, 1}, 1, {1, 10, 10}, {1, 3, 2}, {1, 1, 3}, {1, 1, 1}, {0, 2, 0}, {0, 0, 3}},
@@ -99,6 +105,34 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
         const double plain = with_residual ? std::max(sum, 0.0) : expected[i];
         ASSERT_LE(std::fabs(y[i] - plain), bound) << c.what << ", residual " << with_residual << ", at " << i;
         ASSERT_LE(std::fabs(in_place[i] - (with_residual ? std::max(sum, 0.0) : sum)), bound) << c.what << ", in place, at " << i;
+      }
+    }
+  }
+}
+
+/// Winograd's sums of inputs would turn an infinity into NaN, and overflow early: such tiles must be as the definition says.
+TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const ConvChannels channels{16, 16, 1};
+  Window w;
+  w.input[1] = w.output[1] = 10;
+  w.input[2] = w.output[2] = 21;
+  w.kernel[1] = w.kernel[2] = 3;
+  w.pad_begin[1] = w.pad_begin[2] = 1;
+  const std::vector<float> weights(16 * 16 * 9, 0x1p-9f);
+  for (const float value : {infinity, -infinity, nan, 0x1.8p127f}) {
+    for (const int64_t at : {0, 10, 20, 5 * 21 + 9, 9 * 21 + 20}) {
+      std::vector<float> x = random_values(16 * 210, 5), y(16 * 210), expected = y;
+      x[static_cast<size_t>(3 * 210 + at)] = value;
+      x[static_cast<size_t>(7 * 210 + at)] = value;
+      Convolution<float>(channels, w, weights.data(), nullptr, {}).run(w, 1, x.data(), nullptr, y.data(), {});
+      conv_reference<float>(channels, w, 1, x.data(), weights.data(), nullptr, expected.data(), {});
+      for (size_t i = 0; i < y.size(); ++i) {
+        if (std::isfinite(expected[i])) {
+          ASSERT_NEAR(y[i], expected[i], 1e-5 * std::max(1.0f, std::fabs(expected[i]))) << value << " at " << at << ", output " << i;
+        } else {
+          ASSERT_TRUE(std::isnan(expected[i]) ? std::isnan(y[i]) : y[i] == expected[i]) << y[i] << ", expected " << expected[i];
+        }
       }
     }
   }
