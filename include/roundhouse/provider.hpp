@@ -335,6 +335,8 @@ struct ProviderTraits {
   static DeviceMemory memory() { return {}; }
   static std::unique_ptr<IAllocator> create_allocator() { return nullptr; }
   static std::unique_ptr<IDataTransfer> GetDataTransfer() { return nullptr; }
+  /// For callers that copy on a stream of their own; needed where kStreams is true.
+  static std::unique_ptr<IStream> create_stream() { return nullptr; }
 };
 
 }  // namespace roundhouse::ep

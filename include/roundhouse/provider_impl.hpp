@@ -226,6 +226,12 @@ struct Factory : OrtEpFactory {
       });
     };
     IsStreamAware = [](const OrtEpFactory*) { return Traits::kStreams; };
+    CreateSyncStreamForDevice = [](OrtEpFactory*, const OrtMemoryDevice*, const OrtKeyValuePairs*, OrtSyncStreamImpl** out) {
+      return guard([&] {
+        auto made = Traits::create_stream();
+        *out = made ? new StreamTable(std::move(made)) : nullptr;
+      });
+    };
   }
   ~Factory() {
     if (info) host.api->ReleaseMemoryInfo(info);

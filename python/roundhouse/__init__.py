@@ -1,6 +1,7 @@
 """Roundhouse runs ONNX models. The names and calls are those of the onnxruntime package: ``import roundhouse as ort``."""
 
 from roundhouse._compile import ModelCompiler, OrtCompileApiFlags
+from roundhouse._device import OrtDevice, OrtDeviceVendorId
 from roundhouse._info import (
     disable_telemetry_events,
     enable_telemetry_events,
@@ -16,7 +17,7 @@ from roundhouse._info import (
     set_default_logger_verbosity,
     set_seed,
 )
-from roundhouse._memory import OrtArenaCfg, OrtMemoryInfo, copy_tensors, create_and_register_allocator
+from roundhouse._memory import OrtArenaCfg, OrtMemoryInfo, copy_tensors, create_and_register_allocator, create_and_register_allocator_v2
 from roundhouse._native import (
     EngineError,
     EPFail,
@@ -52,7 +53,7 @@ from roundhouse._native import (
 )
 from roundhouse._session import InferenceSession, IOBinding
 from roundhouse._shim import install_as_onnxruntime
-from roundhouse._types import ExecutionOrder, OrtAllocatorType, OrtDevice, OrtDeviceMemoryType, OrtMemType, OrtSparseFormat
+from roundhouse._types import ExecutionOrder, OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat
 
 __version__ = get_version_string()
 
@@ -83,6 +84,7 @@ __all__ = [
     "OrtCompileApiFlags",
     "OrtDevice",
     "OrtDeviceMemoryType",
+    "OrtDeviceVendorId",
     "OrtEpDevice",
     "OrtExecutionProviderDevicePolicy",
     "OrtExternalInitializerInfo",
@@ -90,6 +92,7 @@ __all__ = [
     "OrtHardwareDeviceType",
     "OrtMemType",
     "OrtMemoryInfo",
+    "OrtMemoryInfoDeviceType",
     "OrtSparseFormat",
     "OrtSyncStream",
     "OrtValue",
@@ -99,6 +102,7 @@ __all__ = [
     "SessionOptions",
     "copy_tensors",
     "create_and_register_allocator",
+    "create_and_register_allocator_v2",
     "disable_telemetry_events",
     "enable_telemetry_events",
     "get_all_providers",

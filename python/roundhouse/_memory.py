@@ -2,9 +2,9 @@
 
 from roundhouse import _native
 from roundhouse._native import OrtArenaCfg
-from roundhouse._types import OrtAllocatorType, OrtMemType
+from roundhouse._types import OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType
 
-__all__ = ["OrtArenaCfg", "OrtMemoryInfo", "copy_tensors", "create_and_register_allocator"]
+__all__ = ["OrtArenaCfg", "OrtMemoryInfo", "copy_tensors", "create_and_register_allocator", "create_and_register_allocator_v2"]
 
 
 class OrtMemoryInfo:
@@ -19,6 +19,21 @@ class OrtMemoryInfo:
         made._native = native
         return made
 
+    @staticmethod
+    def create_v2(
+        name: str,
+        device_type: OrtMemoryInfoDeviceType,
+        vendor_id: int,
+        device_id: int,
+        device_mem_type: OrtDeviceMemoryType,
+        alignment: int,
+        allocator_type: OrtAllocatorType,
+    ) -> "OrtMemoryInfo":
+        """By kind of device and vendor, under any name."""
+        return OrtMemoryInfo._of(
+            _native.MemoryInfo(name, int(device_type), vendor_id, device_id, int(device_mem_type), alignment, int(allocator_type))
+        )
+
     @property
     def name(self) -> str:
         return self._native.name
@@ -26,6 +41,14 @@ class OrtMemoryInfo:
     @property
     def device_id(self) -> int:
         return self._native.device_id
+
+    @property
+    def device_vendor_id(self) -> int:
+        return self._native.vendor_id
+
+    @property
+    def device_mem_type(self) -> OrtDeviceMemoryType:
+        return OrtDeviceMemoryType(self._native.device_memory_type)
 
     @property
     def mem_type(self) -> OrtMemType:
@@ -41,8 +64,16 @@ def create_and_register_allocator(mem_info: OrtMemoryInfo, arena_cfg: OrtArenaCf
     _native.register_allocator(mem_info._native, arena_cfg)
 
 
+def create_and_register_allocator_v2(
+    provider_type: str, mem_info: OrtMemoryInfo, options: dict[str, str], arena_cfg: OrtArenaCfg | None = None
+) -> None:
+    """The same for memory of a provider's device; ``options`` are the provider's."""
+    _native.register_allocator_v2(provider_type, mem_info._native, {str(k): str(v) for k, v in options.items()}, arena_cfg)
+
+
 def copy_tensors(src, dst, stream=None) -> None:
-    """Copies each tensor of src to that of dst at the same place; types and numbers of elements must agree."""
-    if stream is not None:
-        raise ValueError("a stream is given, but copies between host tensors have none")
-    _native.copy_tensors(list(src), list(dst))
+    """Copies each tensor of src to that of dst at the same place, in any two memories; types and numbers of elements must agree.
+
+    With a stream (``OrtEpDevice.create_sync_stream()``) copies are done when that has done its work.
+    """
+    _native.copy_tensors(list(src), list(dst), stream)

@@ -7,7 +7,8 @@ import os
 import warnings
 
 from roundhouse import _native
-from roundhouse._native import OrtValue, SessionOptions
+from roundhouse._device import OrtDevice
+from roundhouse._native import OrtValue, OrtValueVector, SessionOptions
 
 # Callbacks need the interpreter: it ends after the last of them.
 atexit.register(_native.finish_async_runs)
@@ -203,7 +204,18 @@ class InferenceSession:
         return IOBinding(self)
 
     def run_with_iobinding(self, iobinding: "IOBinding", run_options=None):
-        iobinding._binding.run(run_options)
+        iobinding._iobinding.run(run_options)
+
+    def run_with_ortvaluevector(self, run_options, feed_names, feeds, fetch_names, fetches, fetch_devices):
+        """Runs with values from one vector, results to another on the devices asked for; no device: the host."""
+        binding = _native.SessionIOBinding(self._session)
+        for name, value in zip(feed_names, feeds, strict=True):
+            binding.bind_ortvalue_input(name, value)
+        for i, name in enumerate(fetch_names):
+            binding.bind_output(name, fetch_devices[i] if i < len(fetch_devices) else OrtDevice.make("cpu", 0))
+        binding.run(run_options)
+        for value in binding.get_outputs():
+            fetches.push_back(value)
 
     # --- profiling
     def end_profiling(self) -> str:
@@ -214,52 +226,56 @@ class InferenceSession:
 
 
 class IOBinding:
-    """Inputs and outputs of a session, bound once for many runs."""
+    """Inputs and outputs of a session, bound once for many runs.
+
+    A device is named by kind ("cpu", "gpu", "cuda", ...), or is an OrtDevice. Values that live where the session takes and makes
+    them are not copied; an input that lives elsewhere is copied once, when it is bound.
+    """
 
     def __init__(self, session: InferenceSession):
-        self._binding = _native.SessionIOBinding(session._session)
+        self._iobinding = _native.SessionIOBinding(session._session)
 
     def bind_cpu_input(self, name, arr_on_cpu):
-        self._binding.bind_input(name, arr_on_cpu)
+        self._iobinding.bind_input(name, arr_on_cpu)
 
     def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
-        _check_device(device_type)
-        self._binding.bind_input_pointer(name, element_type, list(shape), buffer_ptr)
+        self._iobinding.bind_input(name, _device(device_type, device_id), element_type, list(shape), buffer_ptr)
 
     def bind_ortvalue_input(self, name, ortvalue: OrtValue):
-        self._binding.bind_input(name, ortvalue)
+        self._iobinding.bind_ortvalue_input(name, ortvalue)
 
     def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
-        _check_device(device_type)
         if buffer_ptr is None:
-            self._binding.bind_output(name, device_type)
+            self._iobinding.bind_output(name, _device(device_type, device_id))
             return
         if element_type is None or shape is None:
             raise ValueError("a buffer is given without element_type and shape")
-        self._binding.bind_output_pointer(name, element_type, list(shape), buffer_ptr)
+        self._iobinding.bind_output(name, _device(device_type, device_id), element_type, list(shape), buffer_ptr)
 
     def bind_ortvalue_output(self, name, ortvalue: OrtValue):
-        self._binding.bind_output_value(name, ortvalue)
+        self._iobinding.bind_ortvalue_output(name, ortvalue)
 
     def synchronize_inputs(self):
-        self._binding.synchronize_inputs()
+        self._iobinding.synchronize_inputs()
 
     def synchronize_outputs(self):
-        self._binding.synchronize_outputs()
+        self._iobinding.synchronize_outputs()
 
     def get_outputs(self) -> list[OrtValue]:
-        return self._binding.get_outputs()
+        return list(self._iobinding.get_outputs())
+
+    def get_outputs_as_ortvaluevector(self) -> OrtValueVector:
+        return self._iobinding.get_outputs()
 
     def copy_outputs_to_cpu(self):
-        return self._binding.copy_outputs_to_cpu()
+        return self._iobinding.copy_outputs_to_cpu()
 
     def clear_binding_inputs(self):
-        self._binding.clear_binding_inputs()
+        self._iobinding.clear_binding_inputs()
 
     def clear_binding_outputs(self):
-        self._binding.clear_binding_outputs()
+        self._iobinding.clear_binding_outputs()
 
 
-def _check_device(name: str):
-    if name != "cpu":
-        raise ValueError(f"device type '{name}' is not available, expected cpu")
+def _device(device, device_id) -> OrtDevice:
+    return device if isinstance(device, OrtDevice) else OrtDevice.make(device, device_id)

@@ -14,7 +14,8 @@ def install_as_onnxruntime() -> None:
     state.__dict__.update({k: v for k, v in native.__dict__.items() if not k.startswith("__")})
     state.__dict__.update({k: getattr(package, k) for k in package.__all__})
     session = types.ModuleType("onnxruntime.capi.onnxruntime_inference_collection")
-    session.InferenceSession, session.IOBinding, session.OrtValue = package.InferenceSession, package.IOBinding, package.OrtValue
+    for name in ("InferenceSession", "IOBinding", "OrtDevice", "OrtDeviceVendorId", "OrtValue", "copy_tensors"):
+        setattr(session, name, getattr(package, name))
     capi = types.ModuleType("onnxruntime.capi")
     capi.__path__ = []
     capi.onnxruntime_pybind11_state = state

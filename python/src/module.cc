@@ -61,6 +61,8 @@ NB_MODULE(_native, module) {
   rh::python::bind_ort_value(module);
   rh::python::bind_memory(module);
   rh::python::bind_session(module);
+  rh::python::bind_ort_value_vector(module);
+  rh::python::bind_io_binding(module);
   rh::python::bind_devices(module);
   rh::python::bind_compile(module);
   module.def("get_version_string", [] { return Ort::GetVersionString(); });

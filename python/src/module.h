@@ -19,6 +19,8 @@ void bind_options(nb::module_& module);
 void bind_ort_value(nb::module_& module);
 void bind_memory(nb::module_& module);
 void bind_session(nb::module_& module);
+void bind_ort_value_vector(nb::module_& module);
+void bind_io_binding(nb::module_& module);
 void bind_devices(nb::module_& module);
 void bind_compile(nb::module_& module);
 

@@ -1,19 +1,10 @@
 #include <cstring>
 
-#include "values.h"
+#include "places.h"
 
 namespace rh::python {
 
 namespace {
-
-PyValue value_from_shape(const std::vector<int64_t>& shape, nb::handle type, const std::string& device) {
-  if (device != "cpu") throw nb::value_error(("device type '" + device + "' is not available, expected cpu").c_str());
-  Ort::AllocatorWithDefaultOptions allocator;
-  const ONNXTensorElementDataType element = element_type_of(type);
-  if (element == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
-    throw std::runtime_error("a tensor of strings cannot be made from a shape; use ortvalue_from_numpy");
-  return {Ort::Value::CreateTensor(allocator, shape.data(), shape.size(), element), nb::none()};
-}
 
 size_t bytes_in(const Ort::Value& value) {
   size_t bytes = 0;
@@ -21,31 +12,64 @@ size_t bytes_in(const Ort::Value& value) {
   return bytes;
 }
 
+ONNXTensorElementDataType allocatable(nb::handle type) {
+  const ONNXTensorElementDataType element = element_type_of(type);
+  if (element == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
+    throw std::runtime_error("a tensor of strings cannot be made from a shape; use ortvalue_from_numpy");
+  return element;
+}
+
+PyValue from_numpy(nb::handle array, nb::handle device, int id, int64_t vendor) {
+  const PyPlace place = place_of(device, id, vendor);
+  PyValue value;
+  value.value = value_from_object(array, value.keep_alive);
+  if (place.is_host()) return value;
+  const OrtMemoryInfo* memory = memory_at(place);
+  const Ort::TensorTypeAndShapeInfo info = value.value.GetTensorTypeAndShapeInfo();
+  PyValue there{new_tensor_at(memory, info.GetShape(), info.GetElementType()), nb::none()};
+  copy_value(value.value, there.value);
+  return there;
+}
+
+PyValue from_shape(const std::vector<int64_t>& shape, nb::handle type, nb::handle device, int id, int64_t vendor, nb::object memory) {
+  if (!memory.is_none()) {
+    return {new_tensor_at(nb::cast<const Ort::MemoryInfo&>(memory.attr("_native")), shape, allocatable(type)), nb::none()};
+  }
+  return {new_tensor_at(memory_at(place_of(device, id, vendor)), shape, allocatable(type)), nb::none()};
+}
+
 // Another handle to the same content.
 Ort::Value tensor_over(const PyValue& value) {
   const auto info = value.value.GetTensorTypeAndShapeInfo();
   return tensor_over_memory(const_cast<void*>(value.value.GetTensorRawData()), bytes_in(value.value), info.GetShape(),
-                            info.GetElementType());
+                            info.GetElementType(), value.value.GetTensorMemoryInfo());
 }
 
-nb::object to_numpy(const PyValue& value) {
-  if (!value.value.HasValue()) return nb::none();
-  if (!value.value.IsTensor()) throw std::runtime_error("only dense tensors become arrays");
-  if (value.value.GetTensorTypeAndShapeInfo().GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) {
-    return strings_to_array(value.value, value.value.GetTensorTypeAndShapeInfo().GetShape());
+nb::object to_numpy(nb::handle object) {
+  const Ort::Value& value = nb::cast<PyValue&>(object).value;
+  if (!value.HasValue()) return nb::none();
+  if (value.GetTypeInfo().GetONNXType() == ONNX_TYPE_SEQUENCE) {
+    nb::list list;
+    for (size_t i = 0; i < value.GetCount(); ++i)
+      list.append(value_to_object(value.GetValue(static_cast<int>(i), Ort::AllocatorWithDefaultOptions())));
+    return nb::object(list);
   }
-  return value_to_object(tensor_over(value)).attr("copy")();
+  if (!value.IsTensor()) throw std::runtime_error("only dense tensors become arrays");
+  const auto info = value.GetTensorTypeAndShapeInfo();
+  if (info.GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) return strings_to_array(value, info.GetShape());
+  return array_over(object);
 }
 
-ONNXTensorElementDataType numeric_type(const Ort::Value& value) {
-  if (!value || !value.IsTensor()) throw std::runtime_error("the OrtValue is no tensor");
-  const ONNXTensorElementDataType type = value.GetTensorTypeAndShapeInfo().GetElementType();
-  if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) throw std::runtime_error("the OrtValue holds strings, expected numbers");
-  return type;
+nb::object to_array(nb::handle object, nb::object dtype, nb::object copy) {
+  const nb::object array = to_numpy(object);
+  if (!copy.is_none()) return numpy().attr("array")(array, dtype, nb::arg("copy") = copy);
+  return dtype.is_none() ? array : nb::object(numpy().attr("asarray")(array, dtype));
 }
 
 void update_inplace(PyValue& value, nb::handle data) {
   nb::object holder;
+  if (!nb::isinstance<PyValue>(data) && !nb::isinstance(data, numpy().attr("ndarray")))
+    throw nb::type_error("the new data must be a numpy array or an OrtValue");
   const Ort::Value from = nb::isinstance<PyValue>(data) ? tensor_over(nb::cast<PyValue&>(data)) : value_from_object(data, holder);
   if (numeric_type(value.value) != numeric_type(from)) {
     throw std::runtime_error(std::string("the new data has elements of type ") + element_name(numeric_type(from)) + ", expected " +
@@ -55,33 +79,12 @@ void update_inplace(PyValue& value, nb::handle data) {
     throw std::runtime_error("the new data has " + std::to_string(bytes_in(from)) + " bytes, expected " +
                              std::to_string(bytes_in(value.value)));
   }
-  if (nb::hasattr(value.keep_alive, "flags") && !nb::cast<bool>(value.keep_alive.attr("flags")["WRITEABLE"])) {
-    throw std::runtime_error("the OrtValue borrows a read-only array; make it from a copy to update it");
-  }
-  std::memmove(value.value.GetTensorMutableRawData(), from.GetTensorRawData(), bytes_in(from));
-}
-
-// An ndarray over the tensor's memory that keeps `object`, the OrtValue, alive.
-nb::object shared_array(nb::handle object) {
-  const PyValue& value = nb::cast<PyValue&>(object);
-  const ElementRow* row = row_of(numeric_type(value.value));
-  if (!row) throw std::runtime_error("elements narrower than a byte cannot be shared through DLPack; use numpy()");
-  std::vector<size_t> dims;
-  for (int64_t dim : value.value.GetTensorTypeAndShapeInfo().GetShape()) dims.push_back(static_cast<size_t>(dim));
-  return nb::cast(
-      nb::ndarray<nb::numpy>(const_cast<void*>(value.value.GetTensorRawData()), dims.size(), dims.data(), object, nullptr, row->dlpack));
-}
-
-// From an object with __dlpack__, or a capsule that one gave.
-PyValue from_dlpack(nb::object data) {
-  PyValue value;
-  if (nb::hasattr(data, "__dlpack__")) {
-    value.keep_alive = numpy().attr("from_dlpack")(data);
+  if (is_read_only(value)) throw std::runtime_error("the OrtValue borrows a read-only array; make it from a copy to update it");
+  if (dlpack_kind(place_of(from)) == 1 && dlpack_kind(place_of(value.value)) == 1) {
+    std::memmove(value.value.GetTensorMutableRawData(), from.GetTensorRawData(), bytes_in(from));
   } else {
-    value.keep_alive = nb::cast(nb::ndarray<nb::numpy>(nb::cast<nb::ndarray<>>(data)));
+    copy_value(from, value.value);
   }
-  value.value = value_from_object(value.keep_alive, value.keep_alive);
-  return value;
 }
 
 PyValue from_numpy_with_type(nb::object array, int number) {
@@ -107,28 +110,30 @@ PyValue from_numpy_with_type(nb::object array, int number) {
   return value;
 }
 
+void bind_making(nb::class_<PyValue>& type) {
+  type.def(
+          "__init__",
+          [](PyValue* self, nb::handle_t<PyValue> other, nb::object, nb::object) {
+            new (self) PyValue{tensor_over(nb::cast<PyValue&>(other)), nb::borrow(other)};
+          },
+          nb::arg("ortvalue"), nb::arg("numpy_obj") = nb::none(), nb::arg("session") = nb::none())
+      .def_static("ortvalue_from_numpy", &from_numpy, nb::arg("numpy_obj"), nb::arg("device_type") = "cpu", nb::arg("device_id") = 0,
+                  nb::arg("vendor_id") = -1)
+      .def_static("ortvalue_from_numpy_with_onnx_type", &from_numpy_with_type, nb::arg("data"), nb::arg("onnx_element_type"))
+      .def_static("ortvalue_from_shape_and_type", &from_shape, nb::arg("shape"), nb::arg("element_type"), nb::arg("device_type") = "cpu",
+                  nb::arg("device_id") = 0, nb::arg("vendor_id") = -1, nb::arg("memory_info") = nb::none())
+      .def_prop_ro("_ortvalue", [](nb::handle self) { return nb::borrow(self); })
+      .def("_get_c_value", [](nb::handle self) { return nb::borrow(self); });
+}
+
 }  // namespace
 
 void bind_ort_value(nb::module_& module) {
-  nb::class_<PyValue>(module, "OrtValue")
-      .def_static(
-          "ortvalue_from_numpy",
-          [](nb::handle array, const std::string& device, int, int) {
-            if (device != "cpu") throw nb::value_error(("device type '" + device + "' is not available, expected cpu").c_str());
-            PyValue value;
-            value.value = value_from_object(array, value.keep_alive);
-            return value;
-          },
-          nb::arg("numpy_obj"), nb::arg("device_type") = "cpu", nb::arg("device_id") = 0, nb::arg("vendor_id") = -1)
-      .def_static("ortvalue_from_numpy_with_onnx_type", &from_numpy_with_type, nb::arg("data"), nb::arg("onnx_element_type"))
-      .def_static(
-          "ortvalue_from_shape_and_type",
-          [](const std::vector<int64_t>& shape, nb::handle type, const std::string& device, int, int) {
-            return value_from_shape(shape, type, device);
-          },
-          nb::arg("shape"), nb::arg("element_type"), nb::arg("device_type") = "cpu", nb::arg("device_id") = 0, nb::arg("vendor_id") = -1)
-      .def("data_ptr", [](const PyValue& v) { return reinterpret_cast<uintptr_t>(v.value.GetTensorRawData()); })
-      .def("device_name", [](const PyValue&) { return "cpu"; })
+  nb::class_<PyValue> type(module, "OrtValue");
+  bind_making(type);
+  bind_dlpack(type);
+  type.def("data_ptr", [](const PyValue& v) { return reinterpret_cast<uintptr_t>(v.value.GetTensorRawData()); })
+      .def("device_name", [](const PyValue& v) { return device_name(place_of(v.value)); })
       .def("shape", [](const PyValue& v) { return v.value.GetTensorTypeAndShapeInfo().GetShape(); })
       .def("element_type", [](const PyValue& v) { return onnx_number(v.value.GetTensorTypeAndShapeInfo().GetElementType()); })
       .def("data_type", [](const PyValue& v) { return type_text(v.value.GetTypeInfo()); })
@@ -141,27 +146,8 @@ void bind_ort_value(nb::module_& module) {
       .def("is_tensor", [](const PyValue& v) { return v.value.IsTensor(); })
       .def("is_sparse_tensor", [](const PyValue& v) { return v.value.GetTypeInfo().GetONNXType() == ONNX_TYPE_SPARSETENSOR; })
       .def("is_tensor_sequence", [](const PyValue& v) { return v.value.GetTypeInfo().GetONNXType() == ONNX_TYPE_SEQUENCE; })
-      .def("numpy",
-           [](const PyValue& v) {
-             if (v.value && v.value.HasValue() && v.value.GetTypeInfo().GetONNXType() == ONNX_TYPE_SEQUENCE) {
-               Ort::AllocatorWithDefaultOptions allocator;
-               nb::list list;
-               for (size_t i = 0; i < v.value.GetCount(); ++i)
-                 list.append(value_to_object(v.value.GetValue(static_cast<int>(i), allocator)));
-               return nb::object(list);
-             }
-             return to_numpy(v);
-           })
-      .def(
-          "__array__",
-          [](const PyValue& v, nb::object dtype, nb::object) {
-            const nb::object array = to_numpy(v);
-            return dtype.is_none() ? array : nb::object(array.attr("astype")(dtype));
-          },
-          nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
-      .def("__dlpack__", [](nb::handle self, nb::args, nb::kwargs) { return shared_array(self).attr("__dlpack__")(); })
-      .def("__dlpack_device__", [](const PyValue&) { return nb::make_tuple(1, 0); })
-      .def_static("from_dlpack", &from_dlpack, nb::arg("data"))
+      .def("numpy", &to_numpy)
+      .def("__array__", &to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("update_inplace", &update_inplace, nb::arg("data"));
 }
 

@@ -10,7 +10,7 @@
 
 #include "module.h"
 #include "options.h"
-#include "values.h"
+#include "session.h"
 
 namespace rh::python {
 
@@ -339,76 +339,6 @@ class PySession {
   std::map<std::string, DeclaredType> declared_;
 };
 
-/// Inputs and outputs bound once for many runs. Keeps what it was given alive.
-class PyBinding {
- public:
-  explicit PyBinding(nb::object session) : session_(std::move(session)), binding_(nb::cast<PySession&>(session_).native()) {}
-
-  void bind_input(const std::string& name, nb::handle object) {
-    if (nb::isinstance<PyValue>(object)) {
-      binding_.BindInput(name.c_str(), nb::cast<PyValue&>(object).value);
-      inputs_[name] = nb::borrow(object);
-      return;
-    }
-    nb::object holder;
-    const Ort::Value value = value_from_object(object, holder, nb::cast<PySession&>(session_).declared(name));
-    binding_.BindInput(name.c_str(), value);
-    inputs_[name] = holder;
-  }
-
-  void bind_output_value(const std::string& name, nb::object value) {
-    binding_.BindOutput(name.c_str(), static_cast<OrtValue*>(nb::cast<PyValue&>(value).value));
-    outputs_[name] = std::move(value);
-  }
-
-  void bind_output(const std::string& name, const std::string& device) {
-    if (device != "cpu") throw nb::value_error(("device type '" + device + "' is not available, expected cpu").c_str());
-    binding_.BindOutput(name.c_str(), static_cast<const OrtMemoryInfo*>(host_));
-    outputs_.erase(name);
-  }
-
-  static Ort::Value over_pointer(nb::handle type, const std::vector<int64_t>& shape, uintptr_t pointer) {
-    const ONNXTensorElementDataType element = element_type_of(type);
-    if (element == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) throw std::runtime_error("tensors of strings cannot be bound by address");
-    return tensor_over_memory(reinterpret_cast<void*>(pointer), bytes_of(element, shape), shape, element);
-  }
-
-  std::vector<PyValue> outputs() const {
-    std::vector<PyValue> results;
-    for (Ort::Value& value : binding_.GetOutputValues()) results.push_back({std::move(value), nb::none()});
-    return results;
-  }
-
-  nb::list copy_outputs_to_cpu() const {
-    nb::list results;
-    for (Ort::Value& value : binding_.GetOutputValues()) {
-      nb::object array = value_to_object(std::move(value));
-      results.append(nb::hasattr(array, "copy") ? nb::object(array.attr("copy")()) : array);
-    }
-    return results;
-  }
-
-  void run(RunSettings* settings) {
-    Ort::Session& session = nb::cast<PySession&>(session_).native();
-    nb::gil_scoped_release released;
-    Ort::ThrowOnError(Ort::GetApi().RunWithBinding(session, settings ? static_cast<OrtRunOptions*>(settings->options) : nullptr, binding_));
-  }
-
-  void clear_inputs() {
-    binding_.ClearBoundInputs();
-    inputs_.clear();
-  }
-  void clear_outputs() {
-    binding_.ClearBoundOutputs();
-    outputs_.clear();
-  }
-
-  nb::object session_;
-  Ort::IoBinding binding_;
-  Ort::MemoryInfo host_ = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
-  std::map<std::string, nb::object> inputs_, outputs_;
-};
-
 std::string arg_text(const PyNodeArg& arg) {
   return "NodeArg(name='" + arg.name + "', type='" + arg.type + "', shape=" + nb::cast<std::string>(nb::repr(arg.shape)) + ")";
 }
@@ -430,30 +360,11 @@ void bind_information(nb::module_& module) {
       .def_ro("custom_metadata_map", &PyMetadata::custom_metadata_map);
 }
 
-void bind_binding(nb::module_& module) {
-  nb::class_<PyBinding>(module, "SessionIOBinding")
-      .def(nb::init<nb::object>())
-      .def("bind_input", &PyBinding::bind_input)
-      .def("bind_input_pointer",
-           [](PyBinding& b, const std::string& name, nb::handle type, const std::vector<int64_t>& shape, uintptr_t pointer) {
-             b.bind_input(name, nb::cast(PyValue{PyBinding::over_pointer(type, shape, pointer), nb::none()}));
-           })
-      .def("bind_output", &PyBinding::bind_output)
-      .def("bind_output_value", &PyBinding::bind_output_value)
-      .def("bind_output_pointer",
-           [](PyBinding& b, const std::string& name, nb::handle type, const std::vector<int64_t>& shape, uintptr_t pointer) {
-             b.bind_output_value(name, nb::cast(PyValue{PyBinding::over_pointer(type, shape, pointer), nb::none()}));
-           })
-      .def("get_outputs", &PyBinding::outputs)
-      .def("copy_outputs_to_cpu", &PyBinding::copy_outputs_to_cpu)
-      .def("synchronize_inputs", [](PyBinding& b) { b.binding_.SynchronizeInputs(); })
-      .def("synchronize_outputs", [](PyBinding& b) { b.binding_.SynchronizeOutputs(); })
-      .def("clear_binding_inputs", &PyBinding::clear_inputs)
-      .def("clear_binding_outputs", &PyBinding::clear_outputs)
-      .def("run", &PyBinding::run, nb::arg("run_options").none());
-}
-
 }  // namespace
+
+Ort::Session& native_session(nb::handle session) { return nb::cast<PySession&>(session).native(); }
+
+const DeclaredType* declared_input(nb::handle session, const std::string& name) { return nb::cast<PySession&>(session).declared(name); }
 
 void bind_session(nb::module_& module) {
   bind_information(module);
@@ -481,7 +392,6 @@ void bind_session(nb::module_& module) {
       .def("trim", &PySession::trim)
       .def("end_profiling", &PySession::end_profiling)
       .def("get_profiling_start_time_ns", [](PySession& s) { return s.native().GetProfilingStartTimeNs(); });
-  bind_binding(module);
   module.def("finish_async_runs", &finish_async_runs);
 }
 

@@ -104,6 +104,13 @@ const ElementRow* row_of(ONNXTensorElementDataType type) {
   return nullptr;
 }
 
+const ElementRow* row_of_dlpack(const nb::dlpack::dtype& type) {
+  for (const ElementRow& row : kElements) {
+    if (row.native && row.dlpack.code == type.code && row.dlpack.bits == type.bits) return &row;
+  }
+  return nullptr;
+}
+
 const PackedRow* packed_row_named(const std::string& name) {
   for (const PackedRow& row : kPacked) {
     if (name == row.numpy_name) return &row;

@@ -25,6 +25,7 @@ struct PackedRow {
 /// The rows of a dtype's name or of a type; null where there is none.
 const ElementRow* row_named(const std::string& name);
 const ElementRow* row_of(ONNXTensorElementDataType type);
+const ElementRow* row_of_dlpack(const nb::dlpack::dtype& type);
 const PackedRow* packed_row_named(const std::string& name);
 const PackedRow* packed_row_of(ONNXTensorElementDataType type);
 

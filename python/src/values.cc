@@ -118,15 +118,6 @@ Ort::Value map_from_dict(const nb::dict& dict, nb::object& holder) {
   return Ort::Value::CreateMap(k, v);
 }
 
-// The bits as the type of ml_dtypes, or as they are where that package is missing.
-nb::object as_ml_dtype(const nb::object& bits, const char* name) {
-  try {
-    return bits.attr("view")(nb::module_::import_("ml_dtypes").attr(name));
-  } catch (nb::python_error&) {
-    return bits;
-  }
-}
-
 // Elements narrower than a byte, one a byte: signed ones with their sign extended.
 nb::object packed_to_array(const Ort::Value& value, const PackedRow& row, const std::vector<int64_t>& shape) {
   const size_t count = value.GetTensorTypeAndShapeInfo().GetElementCount();
@@ -166,6 +157,26 @@ nb::object map_to_dict(const Ort::Value& value) {
 
 }  // namespace
 
+nb::object as_ml_dtype(const nb::object& bits, const char* name) {
+  try {
+    return bits.attr("view")(nb::module_::import_("ml_dtypes").attr(name));
+  } catch (nb::python_error&) {
+    return bits;
+  }
+}
+
+ONNXTensorElementDataType numeric_type(const Ort::Value& value) {
+  if (!value || !value.IsTensor()) throw std::runtime_error("the OrtValue is no tensor");
+  const ONNXTensorElementDataType type = value.GetTensorTypeAndShapeInfo().GetElementType();
+  if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) throw std::runtime_error("the OrtValue holds strings, expected numbers");
+  return type;
+}
+
+bool is_read_only(const PyValue& value) {
+  return value.keep_alive.is_valid() && nb::hasattr(value.keep_alive, "flags") &&
+         !nb::cast<bool>(value.keep_alive.attr("flags")["WRITEABLE"]);
+}
+
 nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>& shape) {
   const size_t count = value.GetTensorTypeAndShapeInfo().GetElementCount();
   nb::object array = numpy().attr("empty")(count, "object");
@@ -181,10 +192,12 @@ Ort::Value tensor_over_array(nb::handle array, ONNXTensorElementDataType type) {
   return tensor_over_memory(const_cast<void*>(view.data()), view.nbytes(), shape_of(array), type);
 }
 
-Ort::Value tensor_over_memory(void* data, size_t bytes, const std::vector<int64_t>& shape, ONNXTensorElementDataType type) {
+Ort::Value tensor_over_memory(void* data, size_t bytes, const std::vector<int64_t>& shape, ONNXTensorElementDataType type,
+                              const OrtMemoryInfo* memory) {
   static const auto* host = new Ort::MemoryInfo(Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault));
   OrtValue* raw = nullptr;
-  Ort::ThrowOnError(Ort::GetApi().CreateTensorWithDataAsOrtValue(*host, data, bytes, shape.data(), shape.size(), type, &raw));
+  Ort::ThrowOnError(Ort::GetApi().CreateTensorWithDataAsOrtValue(memory ? memory : static_cast<const OrtMemoryInfo*>(*host), data, bytes,
+                                                                 shape.data(), shape.size(), type, &raw));
   return Ort::Value(raw);
 }
 

@@ -19,8 +19,18 @@ Ort::Value value_from_object(nb::handle object, nb::object& holder, const Declar
 nb::object value_to_object(Ort::Value value);
 nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>& shape);
 
-/// Tensors over memory of the caller's: that of a contiguous array, read-only or not, whose elements are as wide as the type's; any other.
+/// The bits of an array as the type of ml_dtypes, or as they are where that package is missing.
+nb::object as_ml_dtype(const nb::object& bits, const char* name);
+
+/// Tensors over memory of the caller's: that of a contiguous array, read-only or not, whose elements are as wide as the type's; any other,
+/// which is the host's where `memory` is null.
 Ort::Value tensor_over_array(nb::handle array, ONNXTensorElementDataType type);
-Ort::Value tensor_over_memory(void* data, size_t bytes, const std::vector<int64_t>& shape, ONNXTensorElementDataType type);
+Ort::Value tensor_over_memory(void* data, size_t bytes, const std::vector<int64_t>& shape, ONNXTensorElementDataType type,
+                              const OrtMemoryInfo* memory = nullptr);
+
+/// The element type of a tensor of numbers. Throws RuntimeError for others.
+ONNXTensorElementDataType numeric_type(const Ort::Value& value);
+/// Whether the value borrows an array that must not be written.
+bool is_read_only(const PyValue& value);
 
 }  // namespace rh::python

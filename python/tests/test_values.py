@@ -167,10 +167,22 @@ def test_the_array_lives_as_long_as_the_value():
     assert gone() is None
 
 
-def test_numpy_gives_a_copy():
-    value = OrtValue.ortvalue_from_numpy(np.zeros(3, np.float32))
+@BOTH
+def test_numpy_shares_the_memory_of_the_host(module):
+    array = np.zeros(3, np.float32)
+    value = module.OrtValue.ortvalue_from_numpy(array)
     value.numpy()[:] = 5
-    np.testing.assert_array_equal(value.numpy(), np.zeros(3))
+    np.testing.assert_array_equal(array, np.full(3, 5))
+    view = value.numpy()
+    del value
+    gc.collect()
+    np.testing.assert_array_equal(view, np.full(3, 5))
+
+
+def test_numpy_of_a_read_only_array_is_read_only():
+    array = np.zeros(3, np.float32)
+    array.flags.writeable = False
+    assert not OrtValue.ortvalue_from_numpy(array).numpy().flags.writeable
 
 
 def test_array_protocol():

@@ -95,7 +95,7 @@ OrtStatus* ORT_API_CALL BindInput(OrtIoBinding* binding, const char* name, const
   return guard([&] {
     OrtIoBinding& target = binding_of(binding);
     check_input(target, &checked(name, "name"));
-    const Value& content = checked(value, "val_ptr").value;
+    const Value content = session_of(target.session).place_input(name, checked(value, "val_ptr").value);
     const auto found = std::ranges::find(target.inputs, name, &OrtIoBinding::Input::name);
     if (found == target.inputs.end()) {
       target.inputs.push_back({name, content});

@@ -11,6 +11,7 @@
 #include "base/thread_memory.h"
 #include "onnx/denotations.h"
 #include "onnx/reader.h"
+#include "partition/copies.h"
 #include "session/compile.h"
 #include "session/executor.h"
 #include "session/feeds.h"
@@ -252,6 +253,30 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
   } catch (...) {
     return naming_model(status_of_current_exception(), impl_->path);
   }
+}
+
+Value Session::place_input(std::string_view name, const Value& value) {
+  const auto input = std::ranges::find(impl_->compiled.inputs, name, &ValueInfo::name);
+  if (input == impl_->compiled.inputs.end() || !value.is_tensor() || value.tensor().dtype() == DType::string) return value;
+  const Device wanted = impl_->input_devices[static_cast<size_t>(input - impl_->compiled.inputs.begin())];
+  const Tensor& given = value.tensor();
+  if (given.device() == wanted) return value;
+  if (const Status fits = check_input(*input, value); !fits.ok()) fail(fits.code(), "{}", fits.message());
+  const auto& providers = impl_->compiled.providers;
+  const int owner = find_owner(providers, wanted);
+  Tensor there = wanted.is_host() ? Tensor(given.dtype(), given.shape())
+                                  : device_tensor(providers[static_cast<size_t>(owner)], given.dtype(), given.shape());
+  DataTransfer* transfer = find_transfer(providers, given.device(), wanted);
+  if (!transfer) {
+    fail(ErrorCode::invalid_argument, "input '{}' is on {}, expected on {} or in another memory that a provider of the session copies from",
+         name, given.device().to_string(), wanted.to_string());
+  }
+  if (const Status status = transfer->copy(given, there, nullptr); !status.ok()) {
+    fail(status.code(), "copying input '{}' to {}: {}", name, wanted.to_string(), status.message());
+  }
+  impl_->copies.inputs.fetch_add(1, std::memory_order_relaxed);
+  impl_->copies.bytes.fetch_add(static_cast<int64_t>(given.bytes()), std::memory_order_relaxed);
+  return there;
 }
 
 const std::vector<ValueInfo>& Session::inputs() const { return impl_->compiled.inputs; }

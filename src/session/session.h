@@ -79,6 +79,9 @@ class Session {
   Status run(const RunOptions& options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
              std::span<const char* const> output_names, std::span<Value> outputs);
 
+  /// The value where run() takes input `name`: as it is, or, from another memory, a copy made now and counted. Throws Error.
+  Value place_input(std::string_view name, const Value& value);
+
   /// Names of the providers in use, in order of preference.
   const std::vector<std::string>& providers() const;
   /// One entry for each node of the model as it was read.

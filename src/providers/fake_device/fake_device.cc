@@ -240,6 +240,7 @@ struct FakeTraits : ProviderTraits {
   static DeviceMemory memory() { return {"FakeDevice", kVendorId, 0}; }
   static std::unique_ptr<IAllocator> create_allocator() { return std::make_unique<Memory>(); }
   static std::unique_ptr<IDataTransfer> GetDataTransfer() { return std::make_unique<Transfer>(); }
+  static std::unique_ptr<IStream> create_stream() { return std::make_unique<Stream>(0); }
 };
 
 }  // namespace
