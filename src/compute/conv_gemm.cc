@@ -175,6 +175,8 @@ class ConvGemm final : public Convolution<S>::Impl {
         const S* weights = weights_.data() + (group * out_ + rows.begin) * k_ + ks.begin * rows.size;
         MicroArgs<T> p{};
         p.a = widened(weights, kNarrow ? memory(ScratchSlot::packed_left, ks.size * rows.size) : nullptr, ks.size * rows.size);
+        const T* next_weights = nullptr;
+        if constexpr (!kNarrow) next_weights = weights + rows.size * k_;
         p.a_row = 1;
         p.a_k = rows.size;
         p.b_k = width;
@@ -191,6 +193,8 @@ class ConvGemm final : public Convolution<S>::Impl {
           const bool empty = !live[panel - first];
           if (empty && block > 0 && !last) continue;
           p.k = empty ? 0 : ks.size;
+          p.ahead = panel == first && i + 1 < chunks.size ? next_weights : nullptr;
+          p.ahead_step = rows.size;
           const int64_t column = panel * width - first_column, row = rows.begin - first_row;
           p.b = buffer + (panel - first) * panel_size;
           p.c = sums.at + row * sums.stride + column;

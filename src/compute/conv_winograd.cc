@@ -162,8 +162,8 @@ class ConvWinograd final : public Convolution<float>::Impl {
     for (int64_t i = chunks.begin; i < chunks.begin + chunks.size; ++i) {
       const Part rows = part_of(out_, chunks_, i);
       for (int64_t panel = 0; panel < panels; ++panel)
-        run_block(plane, rows, first + panel * width, std::min(width, end - first - panel * width),
-                  inputs + panel * kPositions * position_);
+        run_block(plane, rows, first + panel * width, std::min(width, end - first - panel * width), inputs + panel * kPositions * position_,
+                  panel == 0 && i + 1 < chunks.begin + chunks.size);
     }
   }
 
@@ -205,14 +205,14 @@ class ConvWinograd final : public Convolution<float>::Impl {
     return line;
   }
 
-  /// A chunk of output channels of at most a panel of tiles.
-  void run_block(const Plane& plane, const Part& rows, int64_t first, int64_t tiles, const float* inputs) const {
+  /// A chunk of output channels of at most a panel of tiles; `fetch_next` brings the next chunk's weights nearer.
+  void run_block(const Plane& plane, const Part& rows, int64_t first, int64_t tiles, const float* inputs, bool fetch_next) const {
     const int64_t width = products_.columns, position = rows.size * width;
     float* sums = memory(ScratchSlot::packed_left, kPositions * position + 4 * kMaxColumns);
     MicroArgs<float> p{};
     p.k = in_;
     p.a_row = 1;
-    p.a_k = rows.size;
+    p.a_k = p.ahead_step = rows.size;
     p.b_k = width;
     p.c_row = width;
     p.columns = tiles <= products_.lanes ? products_.lanes : width;
@@ -225,6 +225,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
       p.a = weights + i * in_ * rows.size;
       p.b = inputs + i * position_;
       p.c = sums + i * position;
+      if (fetch_next) p.ahead = p.a + kPositions * in_ * rows.size;
       kernel(p);
     }
     float* outputs = sums + kPositions * position;

@@ -27,6 +27,8 @@ struct MicroArgs {
   T residual_scale;
   T low;  ///< min(max(x, low), high), NaN passes
   T high;
+  const T* ahead;      ///< memory that a later call will read, or null: brought nearer while this one runs
+  int64_t ahead_step;  ///< elements of `ahead` a step of k
 };
 
 /// Sums of A rows (1 to 4) times four rows of B that lie along k: out[row * 4 + column].

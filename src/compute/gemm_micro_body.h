@@ -23,6 +23,13 @@ inline typename V::Register epilogue(const MicroArgs<typename V::T>& p, typename
   return V::min(V::set(p.high), V::max(V::set(p.low), value));
 }
 
+/// Into the second level of caches: the first one holds what is worked on.
+inline void prefetch([[maybe_unused]] const void* from) {
+#if defined(__GNUC__)
+  __builtin_prefetch(from, 0, 2);
+#endif
+}
+
 template <typename V, int kRows, int kVectors>
 void micro_kernel(const MicroArgs<typename V::T>& p) {
   using T = typename V::T;
@@ -44,12 +51,16 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
   const T* a2 = a0 + 10 * p.a_row;
   const T* b = p.b;
   const int64_t a_row = p.a_row, a_k = p.a_k, b_k = p.b_k;
+  const T* ahead = p.ahead ? p.ahead : b;
+  const int64_t ahead_step = p.ahead ? p.ahead_step : 0;
   const auto left_of = [&](int i) { return V::set((i < 5 ? a0 : i < 10 ? a1 : a2)[i % 5 * a_row]); };
   const auto advance = [&] {
     a0 += a_k;
     a1 += a_k;
     a2 += a_k;
     b += b_k;
+    prefetch(ahead);
+    ahead += ahead_step;
   };
   int64_t k = p.k;
   for (; k >= kChains; k -= kChains) {

@@ -98,7 +98,14 @@ struct GemmProduct {
       for (int64_t chunk = rows.begin; chunk < rows.begin + rows.size; chunk += chunks_at_once) {
         const int64_t end_chunk = std::min(chunk + chunks_at_once, rows.begin + rows.size);
         for (int64_t panel = first_panel; panel < end_panel; ++panel) {
-          run_panel(chunk, end_chunk, panel, ks, block == 0, block == blocks - 1, buffer, panel - first_panel);
+          const T* next = nullptr;
+          if (packed && panel + 1 < end_panel)
+            next = packed + ((panel + 1) * args.k + ks.begin) * kernels->columns;
+          else if (packed && block + 1 < blocks)
+            next = packed + (first_panel * args.k + ks.begin + ks.size) * kernels->columns;
+          else if (packed && end_panel < panels)
+            next = packed + end_panel * args.k * kernels->columns;
+          run_panel(chunk, end_chunk, panel, ks, block == 0, block == blocks - 1, buffer, panel - first_panel, next);
         }
       }
     }
@@ -126,8 +133,9 @@ struct GemmProduct {
     return buffer;
   }
 
-  void run_panel(int64_t chunk, int64_t end_chunk, int64_t panel, const Part& ks, bool first, bool last, const T* buffer,
-                 int64_t in_group) const {
+  /// `next`: the packed panel that comes after this one, or null.
+  void run_panel(int64_t chunk, int64_t end_chunk, int64_t panel, const Part& ks, bool first, bool last, const T* buffer, int64_t in_group,
+                 const T* next) const {
     const int64_t width = kernels->columns, column = panel * width;
     MicroArgs<T> p{};
     p.k = ks.size;
@@ -156,6 +164,10 @@ struct GemmProduct {
       p.residual_scale = e.residual_scale;
       if (e.bias_kind == BiasKind::per_column) p.column_bias = e.bias + column;
     }
+    // Each chunk of rows brings its share of what comes next nearer.
+    const int64_t chunks = end_chunk - chunk, share = ks.size * width / chunks;
+    p.ahead = next;
+    p.ahead_step = (width + chunks - 1) / chunks;
     const auto* table = p.columns <= kernels->lanes ? kernels->one : kernels->two;
     for (; chunk < end_chunk; ++chunk) {
       const Part rows = part_of(args.m, row_chunks, chunk);
@@ -164,6 +176,7 @@ struct GemmProduct {
       if (last && e.bias_kind == BiasKind::per_row) p.row_bias = e.bias + rows.begin;
       if (last && e.residual) p.residual = e.residual + rows.begin * e.residual_stride + column;
       table[rows.size](p);
+      if (p.ahead) p.ahead += share;
     }
   }
 
