@@ -11,7 +11,7 @@ namespace {
 
 std::string shortened(std::string_view text) {
   constexpr size_t kLongest = 300;
-  return text.size() <= kLongest ? std::string(text) : std::string(text.substr(0, kLongest)) + "...";
+  return fmt::format("{}{}", text.substr(0, kLongest), text.size() <= kLongest ? "" : "...");
 }
 
 }  // namespace

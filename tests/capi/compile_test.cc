@@ -172,7 +172,9 @@ TEST_F(CompileTest, RefusesWrongArguments) {
   EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetOutputModelPath(options, "")), ORT_INVALID_ARGUMENT);
   EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetOutputModelBuffer(options, allocator, nullptr, nullptr)), ORT_INVALID_ARGUMENT);
   EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetOutputModelWriteFunc(options, nullptr, nullptr)), ORT_INVALID_ARGUMENT);
-  if (Library::get().ours) EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetFlags(options, 1u << 20)), ORT_INVALID_ARGUMENT);
+  if (Library::get().ours) {
+    EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetFlags(options, 1u << 20)), ORT_INVALID_ARGUMENT);
+  }
   Ort::ThrowOnError(compile.ModelCompilationOptions_SetInputModelPath(options, path("missing.onnx").c_str()));
   EXPECT_EQ(run(), ORT_INVALID_ARGUMENT);
   Ort::ThrowOnError(compile.ModelCompilationOptions_SetInputModelFromBuffer(options, bytes.data(), bytes.size()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/vector_math.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
 
@@ -120,31 +121,59 @@ Weights axis_weights(const Resize& op, const AxisPlan& p) {
   return w;
 }
 
+template <typename T, typename C>
+T from_sum(C sum) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(std::clamp<C>(sum, static_cast<C>(std::numeric_limits<T>::lowest()), static_cast<C>(std::numeric_limits<T>::max())));
+  else
+    return T(sum);
+}
+
+/// One output of `inner` neighbouring rows at once: to[k] = sum of weight[t] image[index[t] inner + k].
+template <typename T, typename C>
+void blend_rows(const T* image, const int64_t* index, const float* weight, int64_t taps, int64_t inner, T* to) {
+  if constexpr (std::is_same_v<T, float>) {
+    compute::scale_shift(image + index[0] * inner, weight[0], 0, to, inner);
+    for (int64_t t = 1; t < taps; ++t) compute::add_scaled(image + index[t] * inner, weight[t], to, inner);
+    return;
+  }
+  for (int64_t k = 0; k < inner; ++k) {
+    C sum = 0;
+    for (int64_t t = 0; t < taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(image[index[t] * inner + k]);
+    to[k] = from_sum<T, C>(sum);
+  }
+}
+
 // Resamples one axis of [outer, axis, inner].
 template <typename T>
 void resample(const T* x, T* y, int64_t outer, const AxisPlan& p, int64_t inner, const Weights& w, const Parallel& parallel) {
   using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const int64_t* index = w.index.data();
+  const float* weight = w.weight.data();
+  if (inner == 1) {
+    const Cost cost{static_cast<double>(sizeof(T)) * (p.input + p.output), 4.0 * p.output * w.taps};
+    parallel.for_range(outer, cost, [&](Range part) {
+      for (int64_t o = part.begin; o < part.end; ++o) {
+        const T* row = x + o * p.input;
+        T* to = y + o * p.output;
+        for (int64_t i = 0; i < p.output; ++i) {
+          C sum = 0;
+          for (int64_t t = i * w.taps; t < (i + 1) * w.taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(row[index[t]]);
+          to[i] = from_sum<T, C>(sum);
+        }
+      }
+    });
+    return;
+  }
   parallel.for_range(outer * p.output, {static_cast<double>(sizeof(T)) * inner * (w.taps + 1), 2.0 * inner * w.taps}, [&](Range part) {
     for (int64_t row = part.begin; row < part.end; ++row) {
       const int64_t o = row / p.output, i = row % p.output;
-      T* to = y + row * inner;
       const T* image = x + o * p.input * inner;
-      const int64_t* index = w.index.data() + i * w.taps;
-      const float* weight = w.weight.data() + i * w.taps;
-      if (w.taps == 1) {
-        std::copy_n(image + index[0] * inner, inner, to);
-        continue;
-      }
-      for (int64_t k = 0; k < inner; ++k) {
-        C sum = 0;
-        for (int64_t t = 0; t < w.taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(image[index[t] * inner + k]);
-        if constexpr (std::is_integral_v<T>) {
-          to[k] = static_cast<T>(
-              std::clamp<C>(sum, static_cast<C>(std::numeric_limits<T>::lowest()), static_cast<C>(std::numeric_limits<T>::max())));
-        } else {
-          to[k] = T(sum);
-        }
-      }
+      T* to = y + row * inner;
+      if (w.taps == 1)
+        std::copy_n(image + index[i] * inner, inner, to);
+      else
+        blend_rows<T, C>(image, index + i * w.taps, weight + i * w.taps, w.taps, inner, to);
     }
   });
 }
@@ -168,11 +197,14 @@ class ResizeKernel final : public Kernel {
     if (x.elements() == 0) return error_status(ErrorCode::invalid_argument, "Resize: an empty input cannot become {}", shape.to_string());
     std::erase_if(plans,
                   [&](const AxisPlan& p) { return p.input == p.output && op_.coordinates != Resize::Coordinates::tf_crop_and_resize; });
-    // Shrinking axes first keeps what lies between small.
-    std::stable_sort(plans.begin(), plans.end(),
-                     [](const AxisPlan& a, const AxisPlan& b) { return a.output * b.input < b.output * a.input; });
+    // Shrinking axes first keeps what lies between small; of equals, the inner one is cheaper while there is less of it.
+    const bool whole_numbers = !is_floating(x.dtype());  // each step cuts fractions off: the order shows
+    std::stable_sort(plans.begin(), plans.end(), [&](const AxisPlan& a, const AxisPlan& b) {
+      const int64_t left = a.output * b.input, right = b.output * a.input;
+      return left != right ? left < right : !whole_numbers && a.output > a.input && a.axis > b.axis;
+    });
     if (op_.mode == Resize::Mode::nearest && op_.coordinates != Resize::Coordinates::tf_crop_and_resize) {
-      return dispatch<Types>(x.dtype(), "Resize", [&]<typename T>() { pick_nearest(x, y, plans, x.data<T>(), y.data<T>()); });
+      return dispatch<Types>(x.dtype(), "Resize", [&]<typename T>() { pick_nearest(context, x, y, plans, x.data<T>(), y.data<T>()); });
     }
     using Interpolated = NumericTypes;
     return dispatch<Interpolated>(x.dtype(), "Resize by interpolation", [&]<typename T>() {
@@ -197,7 +229,8 @@ class ResizeKernel final : public Kernel {
  private:
   // One input element for each output element, whatever the type.
   template <typename T>
-  void pick_nearest(const TensorView& x, const MutableView& y, const std::vector<AxisPlan>& plans, const T* from, T* to) const {
+  void pick_nearest(RunContext& context, const TensorView& x, const MutableView& y, const std::vector<AxisPlan>& plans, const T* from,
+                    T* to) const {
     const int rank = x.rank();
     const Shape strides = strides_of(x.shape());
     std::vector<std::vector<int64_t>> offsets(static_cast<size_t>(rank));  // of each output position along each axis
@@ -210,13 +243,21 @@ class ResizeKernel final : public Kernel {
         list.push_back(at * strides[axis]);
       }
     }
-    Shape index(y.shape().size(), 0);
-    for (int64_t i = 0, count = y.elements(); i < count; ++i) {
-      int64_t offset = 0;
-      for (int axis = 0; axis < rank; ++axis) offset += offsets[static_cast<size_t>(axis)][static_cast<size_t>(index[axis])];
-      to[i] = from[offset];
-      for (int axis = rank - 1; axis >= 0 && ++index[axis] == y.shape()[axis]; --axis) index[axis] = 0;
+    if (rank == 0) {
+      *to = *from;
+      return;
     }
+    const auto& along = offsets.back();
+    const int64_t width = y.shape()[rank - 1];
+    const Cost cost{2.0 * sizeof(T) * static_cast<double>(width), 2.0 * static_cast<double>(width)};
+    context.parallel().for_range(y.elements() / width, cost, [&](Range rows) {
+      for (int64_t row = rows.begin; row < rows.end; ++row) {
+        int64_t offset = 0;
+        for (int64_t axis = rank - 2, rest = row; axis >= 0; rest /= y.shape()[static_cast<int>(axis)], --axis)
+          offset += offsets[static_cast<size_t>(axis)][static_cast<size_t>(rest % y.shape()[static_cast<int>(axis)])];
+        for (int64_t i = 0; i < width; ++i) to[row * width + i] = from[offset + along[static_cast<size_t>(i)]];
+      }
+    });
   }
 
   template <typename T>
