@@ -73,6 +73,16 @@ struct ConvKernels {
   void (*small_planes)(const SmallPlanes& args);
 };
 
+/// A row of the image becomes a row of four planes, `plane` apart, with a value for each tile along it. Whole vectors are written.
+struct WinogradColumns {
+  const float* x;  ///< where the first tile begins; only x[begin] to x[end - 1] are there, the others are zero
+  int64_t begin;
+  int64_t end;
+  int64_t tiles;
+  float* to;
+  int64_t plane;
+};
+
 /// Rows of Winograd's planes become his sixteen positions: to[(4 r + c) position + t] for each tile t. Whole vectors are read and written.
 struct WinogradRows {
   const float* even;  ///< four planes, `plane` apart
@@ -105,8 +115,7 @@ struct WinogradFinish {
 };
 
 struct WinogradKernels {
-  /// Four values of a row of the image, from x[2 t] on, become four planes at to[t], each `plane` after the one before.
-  void (*columns)(const float* x, int64_t tiles, float* to, int64_t plane);
+  void (*columns)(const WinogradColumns& args);
   void (*rows)(const WinogradRows& args);
   /// False if a sum is not finite.
   bool (*sums)(const WinogradSums& args);

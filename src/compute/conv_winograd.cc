@@ -172,10 +172,8 @@ class ConvWinograd final : public Convolution<float>::Impl {
     const Window& w = plane.call.window;
     const int64_t across = plane.tiles.columns, width = products_.columns;
     const int64_t first_row = first / across, tile_rows = (end - 1) / across - first_row + 1;
-    const int64_t size = (tile_rows + 1) * across + 2 * width, row_size = 2 * across + 4 * width;
-    float* planes = memory(ScratchSlot::row, 8 * size + row_size);
-    float* line = planes + 8 * size;
-    std::memset(line, 0, static_cast<size_t>(row_size) * sizeof(float));
+    const int64_t size = (tile_rows + 1) * across + 2 * width;
+    float* planes = memory(ScratchSlot::row, 8 * size);
     for (int p = 1; p <= 8; ++p) std::memset(planes + p * size - 2 * width, 0, static_cast<size_t>(2 * width) * sizeof(float));
     for (int64_t channel = 0; channel < in_; ++channel) {
       const float* x = plane.x ? plane.x + channel * w.input_size() : nullptr;
@@ -186,7 +184,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
           for (int p = 0; p < 4; ++p) std::memset(into + p * size, 0, static_cast<size_t>(across) * sizeof(float));
           continue;
         }
-        transforms_.columns(padded(w, x + h * w.input[2], across, line), across, into, size);
+        transforms_.columns({x + h * w.input[2] - w.pad_begin[2], w.pad_begin[2], w.pad_begin[2] + w.input[2], across, into, size});
       }
       const int64_t skipped = first - first_row * across;
       for (int64_t tile = first; tile < end; tile += width) {
@@ -195,14 +193,6 @@ class ConvWinograd final : public Convolution<float>::Impl {
                           to + (tile - first) / width * kPositions * position_ + channel * width, position_});
       }
     }
-  }
-
-  /// A row of the image with the zeros around it that its tiles read.
-  static const float* padded(const Window& w, const float* row, int64_t across, float* line) {
-    const int64_t reads = 2 * across + 2, pad = w.pad_begin[2], skip = std::max<int64_t>(0, -pad), begin = std::max<int64_t>(0, pad);
-    const int64_t count = std::min(w.input[2] - skip, reads - begin);
-    if (count > 0) std::memcpy(line + begin, row + skip, static_cast<size_t>(count) * sizeof(float));
-    return line;
   }
 
   /// A chunk of output channels of at most a panel of tiles; `fetch_next` brings the next chunk's weights nearer.

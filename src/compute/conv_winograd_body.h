@@ -9,14 +9,22 @@ namespace {
 /// What one row of the image gives to each tile along it: with a tile's four values d0 to d3, the four planes get d0 - d2, d1 + d2, d2 - d1
 /// and d1 - d3.
 template <typename V>
-void winograd_columns(const float* x, int64_t tiles, float* to, int64_t plane) {
-  for (int64_t t = 0; t < tiles; t += V::kLanes, x += 2 * V::kLanes, to += V::kLanes) {
-    const typename V::Register a = V::load(x), b = V::load(x + V::kLanes), c = V::load(x + 2), d = V::load(x + V::kLanes + 2);
+void winograd_columns(const WinogradColumns& p) {
+  const auto load = [&](int64_t at) {
+    if (at >= p.begin && at + V::kLanes <= p.end) return V::load(p.x + at);
+    const int64_t first = p.begin - at, last = p.end - at;
+    const int live_end = last < 0 ? 0 : last < V::kLanes ? static_cast<int>(last) : V::kLanes;
+    const int live_begin = first < 0 ? 0 : first < live_end ? static_cast<int>(first) : live_end;
+    return V::load_lanes(p.x + at, 1, live_begin, live_end);
+  };
+  float* to = p.to;
+  for (int64_t t = 0; t < p.tiles; t += V::kLanes, to += V::kLanes) {
+    const typename V::Register a = load(2 * t), b = load(2 * t + V::kLanes), c = load(2 * t + 2), d = load(2 * t + V::kLanes + 2);
     const typename V::Register d0 = V::even(a, b), d1 = V::odd(a, b), d2 = V::even(c, d), d3 = V::odd(c, d);
     V::store(to, V::sub(d0, d2));
-    V::store(to + plane, V::add(d1, d2));
-    V::store(to + 2 * plane, V::sub(d2, d1));
-    V::store(to + 3 * plane, V::sub(d1, d3));
+    V::store(to + p.plane, V::add(d1, d2));
+    V::store(to + 2 * p.plane, V::sub(d2, d1));
+    V::store(to + 3 * p.plane, V::sub(d1, d3));
   }
 }
 
