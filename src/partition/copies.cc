@@ -16,7 +16,15 @@ class CopyPlacer {
              std::vector<CopyPlacement>& report)
       : graph_(graph), assignment_(assignment), providers_(providers), constants_(constants), report_(report) {}
 
-  void place(const Graph* enclosing) {
+  /// A subgraph of node `holder` of the enclosing placer's graph.
+  CopyPlacer(Graph& graph, CopyPlacer& enclosing, NodeId holder)
+      : CopyPlacer(graph, enclosing.assignment_, enclosing.providers_, enclosing.constants_, enclosing.report_) {
+    enclosing_ = &enclosing;
+    holder_ = holder;
+  }
+
+  void place() {
+    const Graph* enclosing = enclosing_ ? &enclosing_->graph_ : nullptr;
     auto& locations = assignment_.locations_of(graph_);
     locations.assign(static_cast<size_t>(graph_.value_count()), Device{});
     for (ValueId id = 0; id < graph_.value_count(); ++id) {
@@ -27,8 +35,7 @@ class CopyPlacer {
     for (NodeId id : graph_.topological_order()) place_node(id);
     if (enclosing) place_outputs();
     for (NodeId id : graph_.nodes()) {
-      Graph::for_each_subgraph(graph_.mutable_node(id),
-                               [&](Graph& subgraph) { CopyPlacer(subgraph, assignment_, providers_, constants_, report_).place(&graph_); });
+      Graph::for_each_subgraph(graph_.mutable_node(id), [&](Graph& subgraph) { CopyPlacer(subgraph, *this, id).place(); });
     }
   }
 
@@ -92,6 +99,7 @@ class CopyPlacer {
   ValueId moved(ValueId id, Device to, Cause&& cause) {
     const auto known = moved_.find({id, to});
     if (known != moved_.end()) return known->second;
+    if (const ValueId captured = captured_there(id, to, cause); captured != kNoValue) return captured;
     const Device from = location(id);
     DataTransfer* transfer = find_transfer(providers_, from, to);
     if (!transfer) {
@@ -103,6 +111,31 @@ class CopyPlacer {
     if (value.is_constant()) return moved_[{id, to}] = add_constant(value, to, *transfer);
     report_.push_back({value.name, from, to, cause()});
     return moved_[{id, to}] = add_copy(value, from, to);
+  }
+
+  // A captured value that is in this memory outside already, or that is copied there once for all rounds of a loop.
+  template <typename Cause>
+  ValueId captured_there(ValueId id, Device to, Cause&& cause) {
+    const ValueId outer = graph_.value(id).outer;
+    if (!enclosing_ || outer == kNoValue || graph_.value(id).is_constant()) return kNoValue;
+    const std::string& holder = enclosing_->graph_.node(holder_).op_type;
+    const ValueId there = enclosing_->moved_for_subgraph(outer, to, holder == "Loop" || holder == "Scan", cause);
+    if (there == kNoValue) return kNoValue;
+    const GraphValue& source = enclosing_->graph_.value(there);
+    const ValueId mine = graph_.add_outer(source.name, there, source.type);
+    enclosing_->graph_.refresh_implicit_inputs(holder_);
+    note(mine, to);
+    return moved_[{id, to}] = mine;
+  }
+
+  // For what captures a value of this graph: the outermost loop decides where the copy is; without a loop it stays inside, where a branch
+  // that is not taken costs nothing.
+  template <typename Cause>
+  ValueId moved_for_subgraph(ValueId id, Device to, bool repeats, Cause&& cause) {
+    const auto known = moved_.find({id, to});
+    if (known != moved_.end()) return known->second;
+    if (const ValueId captured = captured_there(id, to, cause); captured != kNoValue || !repeats) return captured;
+    return moved(id, to, cause);
   }
 
   ValueId add_constant(const GraphValue& value, Device to, DataTransfer& transfer) {
@@ -152,6 +185,8 @@ class CopyPlacer {
   std::span<const std::shared_ptr<Provider>> providers_;
   DeviceConstants& constants_;
   std::vector<CopyPlacement>& report_;
+  CopyPlacer* enclosing_ = nullptr;
+  NodeId holder_ = kNoNode;
   std::map<std::pair<ValueId, Device>, ValueId> moved_;
 };
 
@@ -174,7 +209,7 @@ std::vector<CopyPlacement> place_copies(Graph& graph, Assignment& assignment, st
   std::vector<CopyPlacement> report;
   if (std::ranges::all_of(providers, [](const auto& provider) { return provider->device().is_host(); })) return report;
   DeviceConstants constants;
-  CopyPlacer(graph, assignment, providers, constants, report).place(nullptr);
+  CopyPlacer(graph, assignment, providers, constants, report).place();
   return report;
 }
 

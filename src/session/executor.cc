@@ -345,6 +345,12 @@ bool stays_on_device(const Frame& frame, size_t output) {
   return keep && (*keep)[output];
 }
 
+// The copy on the host of an output that a device made; null where no step that ran has made one.
+Value* find_host_output(Frame& frame, size_t output) {
+  const int32_t slot = frame.plan().host_outputs[output];
+  return slot == kNoSlot || frame.value(slot).empty() ? nullptr : &frame.value(slot);
+}
+
 void collect_outputs(Frame& frame, std::span<Value> outputs, Level level) {
   const Plan& plan = frame.plan();
   for (size_t k = 0; k < outputs.size(); ++k) {
@@ -353,12 +359,17 @@ void collect_outputs(Frame& frame, std::span<Value> outputs, Level level) {
     if (value.empty() && !frame.controls().steps) {
       fail(ErrorCode::fail, "output '{}' got no value from the node that gives it", plan.name_of(plan.outputs[k]));
     }
+    const bool stays = stays_on_device(frame, k);
+    Value* copied = find_host_output(frame, k);
+    const bool to_host = outputs[k].empty() ? !stays : !is_on_device(outputs[k]);
+    if (copied && to_host) std::swap(value, *copied);
     if (outputs[k].empty()) {
-      outputs[k] = result(frame, std::move(value), stays_on_device(frame, k), level);
+      outputs[k] = result(frame, std::move(value), stays, level);
     } else if (value.is_tensor()) {
       fill_bound(frame, value, outputs[k], plan.name_of(plan.outputs[k]));
     }
     value = Value();
+    if (copied) *copied = Value();
   }
   // Outputs that are inputs, constants, or stand a second time.
   for (size_t k = 0; k < outputs.size(); ++k) {
@@ -436,6 +447,9 @@ Status execute(Frame& frame, std::span<const Value* const> inputs, std::span<Val
   if (!status.ok()) {
     for (int32_t slot : frame.plan().outputs) {
       if (frame.plan().slots[static_cast<size_t>(slot)].kind == Slot::Kind::output) frame.value(slot) = Value();
+    }
+    for (int32_t slot : frame.plan().host_outputs) {
+      if (slot != kNoSlot) frame.value(slot) = Value();
     }
   }
   return status;

@@ -88,6 +88,7 @@ struct Plan {
   int32_t graph_inputs = 0;            ///< how many of them are graph inputs
   std::vector<int32_t> captured;       ///< slots of the enclosing plan, one for each captured value
   std::vector<int32_t> outputs;        ///< slots, in the order of the graph's outputs; one may stand twice
+  std::vector<int32_t> host_outputs;   ///< beside them: of an output made on a device that the host takes too, the slot of its copy there
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::vector<Step> steps;
   std::vector<int32_t> step_inputs;                   ///< slots; kNoSlot where left out

@@ -26,6 +26,7 @@ class PlanBuilder {
     make_kernels();
     add_inputs();
     add_outputs();
+    add_host_outputs();
     add_symbols();
     add_steps();
     count_uses();
@@ -168,6 +169,20 @@ class PlanBuilder {
     }
   }
 
+  // A copy on the host that steps need anyway is the caller's where he wants the output there.
+  void add_host_outputs() {
+    plan_->host_outputs.assign(plan_->outputs.size(), kNoSlot);
+    for (NodeId id : order_) {
+      const auto& copy = assignment_.of(graph_, id).copy;
+      if (!copy || !copy->second.is_host()) continue;
+      const Node& node = graph_.node(id);
+      const int32_t from = slot_of_[static_cast<size_t>(node.inputs[0])];
+      if (from == kNoSlot || plan_->slots[static_cast<size_t>(from)].kind != Slot::Kind::output) continue;
+      const int32_t index = plan_->slots[static_cast<size_t>(from)].index;
+      plan_->host_outputs[static_cast<size_t>(index)] = add_slot(node.outputs[0], Slot::Kind::output, index);
+    }
+  }
+
   // Plain symbols in the shapes of inputs can be read when a run begins.
   void add_symbols() {
     for (size_t i = 0; i < plan_->inputs.size(); ++i) {
@@ -291,6 +306,9 @@ class PlanBuilder {
       for (int32_t slot : subplan->captured) ++uses_[static_cast<size_t>(slot)];
     }
     for (int32_t slot : plan_->outputs) ++uses_[static_cast<size_t>(slot)];
+    for (int32_t slot : plan_->host_outputs) {
+      if (slot != kNoSlot) ++uses_[static_cast<size_t>(slot)];
+    }
     members_.resize(plan_->slots.size());
   }
 

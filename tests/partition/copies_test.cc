@@ -73,6 +73,32 @@ const CopyCase kCases[] = {
      })",
      {"r: other:0 > cpu", "t: other:0 > cpu"},
      {}},
+    {"what a loop captures is copied once, before it",
+     R"(main (int64[] n, bool[] c, float[2] x) => (float[2] y) {
+       [a] t = Exp (x)
+       [b] y = Loop (n, c, x) <
+         body = body (int64[] i, bool[] go, float[2] s) => (bool[] again, float[2] next) {
+           again = Identity (go)
+           [f] next = If (go) <
+             then_branch = t1 () => (float[2] r) { [d1] u = Neg (t) [g] r = Exp (u) },
+             else_branch = e1 () => (float[2] q) { [d2] v = Relu (t) [h] q = Exp (v) }
+           >
+         }
+       >
+     })",
+     {"t: cpu > other:0", "u: other:0 > cpu", "v: other:0 > cpu"},
+     {}},
+    {"a branch takes the copy that there is outside",
+     R"(main (bool[] c, float[2] x) => (float[2] y, float[2] z) {
+       [d1] t = Relu (x)
+       [a] z = Exp (t)
+       [b] y = If (c) <
+         then_branch = t1 () => (float[2] r) { [e2] r = Neg (t) },
+         else_branch = e1 () => (float[2] s) { [f] s = Exp (t) }
+       >
+     })",
+     {"r: other:1 > cpu", "t: other:0 > cpu", "t: other:0 > other:1"},
+     {}},
     {"shapes are no tensors on a device: a left-out input needs nothing",
      "main (float[2] x) => (float[2] y) { [a] y = Clip (x, _, _) }",
      {},

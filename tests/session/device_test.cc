@@ -111,6 +111,49 @@ main (float[4] x) => (float[4] y)
   }
 }
 
+TEST(Device, WhatALoopCapturesIsCopiedOnce) {
+  constexpr char kLoop[] = R"(<opset_import: ["" : 17]>
+main (float[4] x, float[4] z) => (float[4] y)
+< int64[] count = {50}, bool[] yes = {1} >
+{
+  [a] t = Exp (x)
+  [l] y = Loop (count, yes, z) <
+    body = body (int64[] i, bool[] go, float[4] s) => (bool[] again, float[4] next) {
+      again = Identity (go)
+      [m] next = Add (s, t)
+    }
+  >
+})";
+  const Tensor x = floats({4}, {1, -1, 2, 0.5}), z = floats({4}, {0, 0, 0, 0});
+  auto plain = make_session(kLoop, with_devices({}));
+  const auto expected = run(*plain, {{"x", x}, {"z", z}}, {"y"});
+  for (const bool streams : {false, true}) {
+    auto session = make_session(kLoop, with_devices({{.streams = streams}}));
+    EXPECT_EQ(elements(run(*session, {{"x", x}, {"z", z}}, {"y"})[0]), elements(expected[0]));
+    EXPECT_EQ(session->statistics().step_copies, 1 + 2 * 50);  // t; what a round takes and gives is on the host
+  }
+}
+
+TEST(Device, AnOutputThatTheHostTakesTooIsCopiedOnce) {
+  constexpr char kBoth[] = R"(<opset_import: ["" : 17]>
+main (float[4] x) => (float[4] y, float[4] z) { [a] y = Relu (x) [b] z = Exp (y) })";
+  const Tensor x = floats({4}, {1, -1, 2, 0.5});
+  for (const bool streams : {false, true}) {
+    auto session = make_session(kBoth, with_devices({{.streams = streams, .delay = std::chrono::microseconds(200)}}));
+    const auto given = run(*session, {{"x", x}}, {"y", "z"});
+    EXPECT_EQ(elements(given[0]), (Floats{1, 0, 2, 0.5}));
+    std::vector<Value> bound{filled({4}, 99), Value()};
+    const void* memory = bound[0].tensor().raw();
+    ASSERT_TRUE(try_run(*session, {{"x", x}}, {"y", "z"}, &bound).ok());
+    EXPECT_EQ(bound[0].tensor().raw(), memory);
+    EXPECT_EQ(elements(bound[0]), (Floats{1, 0, 2, 0.5}));
+    EXPECT_EQ(elements(run(*session, {{"x", x}}, {"y"})[0]), (Floats{1, 0, 2, 0.5}));
+    const SessionStatistics statistics = session->statistics();
+    EXPECT_EQ(statistics.step_copies, 3);
+    EXPECT_EQ(statistics.output_copies, 0);
+  }
+}
+
 TEST(Device, SpeaksWithOtherDevices) {
   for (const bool streams : {false, true}) {
     const auto takes = [](const char* letters) {

@@ -1,5 +1,6 @@
 // A provider for tests: a device with memory that the host cannot read, and streams that work later. Add, Mul, Relu, Neg, Sigmoid and Tanh
-// on float tensors. Options: delay_us (of each piece of work), compile (1: what it takes becomes units), fail (a call that then fails).
+// on float tensors. Options: delay_us (of each piece of work), compile (1: what it takes becomes units), fail (a call that then fails),
+// claim (SEED:PERCENT: it takes that share of all nodes, chosen at random, each as a unit that the host's CPU computes).
 #include <roundhouse/provider.hpp>
 
 #include <cmath>
@@ -7,12 +8,14 @@
 #include <map>
 #include <optional>
 
+#include "emulation.h"
 #include "memory.h"
 #include "queue.h"
 
 namespace {
 
 using namespace roundhouse::ep;
+using fake_device::Emulation;
 using fake_device::Queue;
 using fake_device::to_device;
 using fake_device::to_host;
@@ -169,8 +172,12 @@ class FakeDevice final : public IExecutionProvider {
   explicit FakeDevice(const OrtSessionOptions* options)
       : delay_us_(std::atoll(option(options, "delay_us").c_str())),
         compile_(option(options, "compile") == "1"),
-        fail_(option(options, "fail")) {
+        fail_(option(options, "fail")),
+        claim_(option(options, "claim")) {
     fail_at("create");
+    if (!claim_.empty() && claim_.find(':') == std::string::npos) {
+      throw std::runtime_error("option claim is '" + claim_ + "', expected SEED:PERCENT");
+    }
   }
 
   std::shared_ptr<KernelRegistry> GetKernelRegistry() override {
@@ -195,13 +202,23 @@ class FakeDevice final : public IExecutionProvider {
     fail_at("capability");
     std::vector<ComputeCapability> taken;
     for (const Node& node : graph.nodes()) {
-      if (kernel_lookup.has_kernel(node) && goes_by_number(node)) taken.push_back({{node}, compile_});
+      if (!claim_.empty()) {
+        if (is_chosen(node) && Emulation::is_possible(node)) taken.push_back({{node}, true});
+      } else if (kernel_lookup.has_kernel(node) && goes_by_number(node)) {
+        taken.push_back({{node}, compile_});
+      }
     }
     return taken;
   }
 
   NodeComputeInfo Compile(const GraphViewer& graph, const Node& node) override {
     fail_at("compile");
+    if (!claim_.empty()) {
+      return {[this, emulation = std::make_shared<Emulation>(graph, node)](OpKernelContext& context) {
+        fail_at("run");
+        emulation->run(context);
+      }};
+    }
     auto program = std::make_shared<Program>();
     std::map<std::string, size_t> places;
     const auto place = [&](const NodeArg& value) { return places.emplace(value.name(), places.size()).first->second; };
@@ -228,9 +245,23 @@ class FakeDevice final : public IExecutionProvider {
     if (fail_ == call) throw std::runtime_error("failure injected at " + fail_);
   }
 
+  /// By the name of its first result, which the model gives.
+  bool is_chosen(const Node& node) const {
+    uint32_t hash = 2166136261u;  // FNV-1a
+    const auto add = [&](const std::string& text) {
+      for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    };
+    add(claim_.substr(0, claim_.find(':')) + "/");
+    for (const NodeArg& output : node.outputs()) {
+      if (output.exists()) add(output.name());
+    }
+    hash = (hash ^ (hash >> 15)) * 2246822519u;
+    return (hash >> 8) % 100 < static_cast<uint32_t>(std::atoi(claim_.c_str() + claim_.find(':') + 1));
+  }
+
   int64_t delay_us_;
   bool compile_;
-  std::string fail_;
+  std::string fail_, claim_;
 };
 
 struct FakeTraits : ProviderTraits {
