@@ -71,7 +71,7 @@ void release_allocator(OrtAllocator* allocator) {
 void* allocate(OrtAllocator& allocator, size_t bytes) {
   if (!allocator.Alloc) fail(ErrorCode::invalid_argument, "the allocator has no Alloc function");
   void* memory = allocator.Alloc(&allocator, bytes);
-  if (!memory && bytes != 0) fail(ErrorCode::fail, "the allocator gave no memory for {} bytes", bytes);
+  if (!memory && bytes != 0) fail(ErrorCode::fail, "out of memory: the allocator gave none for {} bytes", bytes);
   return memory;
 }
 

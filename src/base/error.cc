@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "base/out_of_memory.h"
+
 namespace rh {
 
 std::string_view to_string(ErrorCode code) {
@@ -57,17 +59,33 @@ void Error::compose() {
   std::replace(what_.begin(), what_.end(), '\0', '?');  // names come from files; what() is a C string
 }
 
+Error error_of(const std::bad_alloc& problem) {
+  const auto* known = dynamic_cast<const OutOfMemory*>(&problem);
+  if (!known) return Error(ErrorCode::runtime_exception, "out of memory: give smaller inputs, or free memory");
+  return Error(ErrorCode::runtime_exception,
+               fmt::format("out of memory: {} bytes were asked for{}{}: give smaller inputs, or free memory", known->bytes(),
+                           known->purpose() ? " for " : "", known->purpose() ? known->purpose() : ""));
+}
+
+namespace {
+const Status kOutOfMemory(ErrorCode::runtime_exception, "out of memory");  // copies take no memory
+}
+
 Status status_of_current_exception() {
   try {
-    throw;
-  } catch (const Error& error) {
-    return Status(error);
-  } catch (const std::bad_alloc&) {
-    return Status(ErrorCode::runtime_exception, "out of memory");
-  } catch (const std::exception& error) {
-    return Status(ErrorCode::runtime_exception, error.what());
+    try {
+      throw;
+    } catch (const Error& error) {
+      return Status(error);
+    } catch (const std::bad_alloc& problem) {
+      return Status(error_of(problem));
+    } catch (const std::exception& error) {
+      return Status(ErrorCode::runtime_exception, error.what());
+    } catch (...) {
+      return Status(ErrorCode::runtime_exception, "unknown exception");
+    }
   } catch (...) {
-    return Status(ErrorCode::runtime_exception, "unknown exception");
+    return kOutOfMemory;
   }
 }
 

@@ -1,12 +1,13 @@
 #include "base/pages.h"
 
 #include <cstdlib>
-#include <new>
 
 #if defined(__linux__)
 #include <malloc.h>
 #include <sys/mman.h>
 #endif
+
+#include "base/out_of_memory.h"
 
 namespace rh {
 
@@ -16,9 +17,9 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kLargest = size_t{1} << 62;
 
 void* heap_allocate(size_t bytes) {
-  if (bytes > kLargest) throw std::bad_alloc();
+  if (bytes > kLargest) throw OutOfMemory(bytes);
   void* data = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-  if (!data) throw std::bad_alloc();
+  if (!data) throw OutOfMemory(bytes);
   return data;
 }
 
@@ -30,7 +31,7 @@ bool from_system(size_t bytes) { return bytes >= kFromSystem; }
 
 void* map(size_t bytes) {
   void* data = bytes > kLargest ? MAP_FAILED : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED) throw std::bad_alloc();
+  if (data == MAP_FAILED) throw OutOfMemory(bytes);
   return data;
 }
 

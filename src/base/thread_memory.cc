@@ -5,6 +5,8 @@
 #include <new>
 #include <thread>
 
+#include "base/out_of_memory.h"
+
 namespace rh {
 
 namespace {
@@ -50,7 +52,8 @@ void ThreadMemory::release() noexcept {
 void* ThreadMemory::grow(size_t bytes) {
   if (bytes <= bytes_) return data_;
   const size_t room = bytes + bytes / 4;
-  void* larger = ::operator new(room, kAlignment);
+  void* larger = ::operator new(room, kAlignment, std::nothrow);
+  if (!larger) throw OutOfMemory(room, "the working memory of a thread");
   release();
   data_ = larger;
   bytes_ = room;

@@ -109,8 +109,8 @@ class Workers {
     threads_.reserve(starts_.size());
     try {
       for (Start& start : starts_) threads_.emplace_back(serve_from, &start);
-    } catch (const std::system_error&) {
-      // Fewer workers than wished for: loops still complete, for callers work on their own.
+    } catch (const std::exception&) {
+      // Fewer workers than wished for (system_error, bad_alloc): loops still complete, for callers work on their own.
     }
   }
 
@@ -145,6 +145,7 @@ class Workers {
   };
 
   void start_by_functions() {
+    handles_.reserve(starts_.size());
     for (Start& start : starts_) {
       const void* handle = options_.functions.create(serve_from, &start);
       if (handle) {

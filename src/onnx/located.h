@@ -2,7 +2,7 @@
 
 #include <protozero/exception.hpp>
 
-#include "base/error.h"
+#include "base/out_of_memory.h"
 
 namespace rh::onnx {
 
@@ -14,6 +14,10 @@ auto located(MakeWhere&& where, Body&& body) {
   } catch (Error& error) {
     error.add(where());
     throw;
+  } catch (const std::bad_alloc& problem) {
+    Error error = error_of(problem);
+    error.add(where());
+    throw error;
   } catch (const protozero::exception& problem) {
     throw Error(ErrorCode::invalid_protobuf,
                 fmt::format("Protobuf parsing failed ({}): the data is truncated, damaged or not an ONNX message", problem.what()),

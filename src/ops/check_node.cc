@@ -86,6 +86,7 @@ struct Bindings {
 };
 
 bool is_typed(const ValueType& type) {
+  if (type.kind() == ValueType::Kind::sequence || type.kind() == ValueType::Kind::optional) return is_typed(type.element());
   const bool tensor = type.is_tensor() || type.kind() == ValueType::Kind::sparse_tensor;
   return !type.is_unknown() && !(tensor && type.tensor().dtype == DType::undefined);
 }

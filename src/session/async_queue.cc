@@ -22,7 +22,7 @@ ThreadFunctions own_threads() {
   return {[](void (*work)(void*), void* parameter) -> const void* {
             try {
               return new std::thread(work, parameter);
-            } catch (const std::system_error&) {
+            } catch (const std::exception&) {  // no thread or no memory
               return nullptr;
             }
           },
@@ -67,6 +67,7 @@ struct AsyncQueue::State : std::enable_shared_from_this<State> {
   }
 
   void start_thread() {
+    finished.reserve(finished.size() + static_cast<size_t>(threads) + 1);  // so that threads end without asking for memory
     auto thread = std::make_unique<Thread>();
     thread->state = shared_from_this();
     // The thread waits for the mutex, so it finds its handle set.
@@ -85,7 +86,7 @@ struct AsyncQueue::State : std::enable_shared_from_this<State> {
     }
     try {
       start_thread();
-    } catch (const Error&) {  // a thread that comes back takes the job
+    } catch (const std::exception&) {  // a thread that comes back takes the job
     }
   }
 
@@ -168,7 +169,7 @@ void AsyncQueue::add(std::function<void()> work, std::function<void()> done) {
   } else if (state_->running < state_->most_running) {
     try {
       state_->start_thread();
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       if (state_->threads == 0) {
         state_->jobs.pop_back();
         throw;

@@ -1,8 +1,8 @@
 #include "session/block_cache.h"
 
 #include <algorithm>
-#include <new>
 
+#include "base/out_of_memory.h"
 #include "session/binding.h"
 
 namespace rh {
@@ -17,7 +17,7 @@ constexpr size_t kAlwaysKept = 256 << 10;
 }  // namespace
 
 size_t block_bytes(size_t bytes) {
-  if (bytes > kLargestBlock) throw std::bad_alloc();
+  if (bytes > kLargestBlock) throw OutOfMemory(bytes, "a tensor");
   return bytes <= kSmallestBlock ? kSmallestBlock : static_cast<size_t>(bucket(static_cast<int64_t>((bytes + 63) / 64 * 64)));
 }
 

@@ -8,6 +8,7 @@
 #include "session/observer.h"
 #include "session/options.h"
 #include "session/profiler.h"
+#include "session/value_types.h"
 
 namespace rh {
 
@@ -81,7 +82,7 @@ void check_bound(const Value& bound, DType dtype, const Shape& shape, const std:
 class StepContext final : public RunContext {
  public:
   StepContext(Frame& frame, const Step& step)
-      : RunContext(frame.inputs_of(step), {frame.plan().output_dtypes.data() + step.first_output, static_cast<size_t>(step.output_count)},
+      : RunContext(frame.inputs_of(step), frame.output_dtypes_of(step),
                    {frame.plan().outputs_wanted.get() + step.first_output, static_cast<size_t>(step.output_count)},
                    frame.controls().parallel),
         frame_(frame),
@@ -89,6 +90,7 @@ class StepContext final : public RunContext {
 
   MutableView output(int i, DType dtype, const Shape& shape) override {
     if (dtype == DType::undefined) fail(ErrorCode::fail, "output {} has no element type", i);
+    check_output_dtype(frame_.plan(), step_, i, dtype);
     if (std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; })) {
       fail(ErrorCode::invalid_argument, "output {} would have the shape {}", i, shape.to_string());
     }
@@ -112,6 +114,7 @@ class StepContext final : public RunContext {
   void set_output(int i, Value given) override {
     const int32_t slot = slot_of(i);
     if (slot == kNoSlot) return;
+    check_given(i, given);
     const Slot& target = frame_.plan().slots[static_cast<size_t>(slot)];
     if (target.kind != Slot::Kind::output || alias_of(i).kind != OutputAlias::Kind::none) {
       frame_.note_held(slot);
@@ -127,6 +130,7 @@ class StepContext final : public RunContext {
     const int32_t slot = slot_of(i);
     if (slot == kNoSlot) return;
     const Tensor& source = input_tensor(from);
+    check_output_dtype(frame_.plan(), step_, i, source.dtype());
     if (alias_of(i).kind == OutputAlias::Kind::view && alias_of(i).input == from) {
       frame_.value(slot) = source.reshaped(shape);
       if (source.owns_memory()) frame_.note_held(slot);
@@ -147,6 +151,13 @@ class StepContext final : public RunContext {
   size_t flat(int i) const { return static_cast<size_t>(step_.first_output + i); }
   int32_t slot_of(int i) const { return frame_.plan().step_outputs[flat(i)]; }
   const OutputAlias& alias_of(int i) const { return frame_.plan().output_aliases[flat(i)]; }
+
+  void check_given(int i, const Value& given) const {
+    if (given.is_tensor()) return check_output_dtype(frame_.plan(), step_, i, given.tensor().dtype());
+    if (frame_.plan().output_dtypes[flat(i)] == DType::undefined) return;
+    fail(ErrorCode::invalid_graph, "output {} is {}, but the model says that it is a tensor of {}", i, describe(&given),
+         to_string(frame_.plan().output_dtypes[flat(i)]));
+  }
 
   [[noreturn]] void fail_too_large(const std::string& what, size_t bytes) const {
     fail(ErrorCode::runtime_exception, "{} of {} bytes, expected at most {}: make it smaller, or raise '{}' of the session", what, bytes,
@@ -188,7 +199,7 @@ class StepContext final : public RunContext {
 };
 
 // The failure with the node, its operator and what it was given.
-Status locate(const Status& status, const Frame& frame, const Step& step) {
+Status locate(const Status& status, const Frame& frame, const Step& step) try {
   std::string message(status.message());
   message += "; inputs:";
   for (size_t i = 0; i < step.node->inputs.size(); ++i) {
@@ -198,6 +209,8 @@ Status locate(const Status& status, const Frame& frame, const Step& step) {
     message += id == kNoValue ? "none" : "'" + frame.plan().graph->value(id).name + "' " + (value ? describe(value) : "packed");
   }
   return Status(Error(status.code(), std::move(message), step.node->where()));
+} catch (const std::bad_alloc&) {
+  return status;
 }
 
 Status run_watched(Frame& frame, const Step& step, StepContext& context) {
@@ -259,10 +272,12 @@ std::string made_by(const Frame& frame, const Step& step) {
   return fmt::format(R"("output_type_shape" : {},"output_size" : "{}")", type_shapes(made), bytes);
 }
 
-Status over_budget(const OverBudget& error, const Frame& frame) {
+Status over_budget(const OverBudget& error, const Frame& frame) try {
   return Status(error.code(), fmt::format("{}; the largest tensors of the run: {}; the largest weights: {}; give smaller inputs, run fewer "
                                           "at a time, call trim(), or raise the budget",
                                           error.what(), list_largest(frame.live_tensors()), list_largest(weights_of(frame.plan()), 4)));
+} catch (...) {
+  return status_of_current_exception();
 }
 
 Status run_step(Frame& frame, const Step& step) {
@@ -464,7 +479,15 @@ Status SubplanRunner::run(std::span<const Value> inputs, std::span<Value> output
     return error_status(ErrorCode::invalid_graph, "subgraph '{}' got {} inputs and {} outputs, expected {} and {}", plan.graph->name,
                         inputs.size(), outputs.size(), plan.graph_inputs, plan.outputs.size());
   }
-  for (size_t i = 0; i < inputs.size(); ++i) inputs_[i] = &inputs[i];
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const GraphValue& taken = plan.graph->value(plan.slots[static_cast<size_t>(plan.inputs[i])].value);
+    if (!fits(taken.type, inputs[i])) {
+      return error_status(ErrorCode::invalid_graph,
+                          "subgraph '{}' gets {} for its input '{}', expected {}: correct the type that the model gives to it",
+                          plan.graph->name, kind_of(inputs[i]), taken.name, onnx_type_string(taken.type));
+    }
+    inputs_[i] = &inputs[i];
+  }
   for (size_t i = 0; i < plan.captured.size(); ++i) inputs_[inputs.size() + i] = enclosing_.find(plan.captured[i]);
   for (Value& output : outputs) output = Value();
   controls_ = enclosing_.controls();

@@ -4,6 +4,7 @@
 
 #include "session/compile.h"
 #include "session/run_state.h"
+#include "session/value_types.h"
 
 namespace rh {
 
@@ -21,43 +22,6 @@ std::string NameIndex::list() const {
   for (const std::string& name : names_) text += (text.empty() ? "'" : ", '") + name + "'";
   return text.empty() ? "none" : text;
 }
-
-namespace {
-
-std::string kind_of(const Value& value) {
-  if (value.is_tensor()) return "tensor(" + std::string(to_string(value.tensor().dtype())) + ")";
-  if (value.is_sparse()) return "sparse_tensor(" + std::string(to_string(value.sparse().dtype)) + ")";
-  if (value.is_map()) {
-    return fmt::format("map({},tensor({}))", to_string(value.map().keys.dtype()), to_string(value.map().values.dtype()));
-  }
-  if (value.is_none()) return "an empty optional";
-  if (!value.is_sequence()) return "nothing";
-  const Sequence& sequence = value.sequence();
-  if (!sequence.elements.empty()) return "seq(" + kind_of(sequence.elements.front()) + ")";
-  return fmt::format("seq(tensor({}))", to_string(sequence.element_dtype));
-}
-
-bool fits(const ValueType& type, const Value& value) {
-  switch (type.kind()) {
-    case ValueType::Kind::tensor:
-      return value.is_tensor() && (type.tensor().dtype == DType::undefined || value.tensor().dtype() == type.tensor().dtype);
-    case ValueType::Kind::sparse_tensor: return value.is_sparse() && value.sparse().dtype == type.tensor().dtype;
-    case ValueType::Kind::optional: return value.is_none() || fits(type.element(), value);
-    case ValueType::Kind::map: return value.is_map() && value.map().keys.dtype() == type.key();
-    case ValueType::Kind::sequence: {
-      if (!value.is_sequence()) return false;
-      const Sequence& sequence = value.sequence();
-      if (sequence.elements.empty()) {
-        return !type.element().is_tensor() || sequence.element_dtype == DType::undefined ||
-               sequence.element_dtype == type.element().tensor().dtype;
-      }
-      return std::ranges::all_of(sequence.elements, [&](const Value& element) { return fits(type.element(), element); });
-    }
-    default: return true;
-  }
-}
-
-}  // namespace
 
 Status check_input(const ValueInfo& info, const Value& value) {
   if (!fits(info.type, value)) {

@@ -1,8 +1,8 @@
 #include "session/frame.h"
 
 #include <algorithm>
-#include <new>
 
+#include "base/out_of_memory.h"
 #include "session/executor.h"
 
 namespace rh {
@@ -10,7 +10,7 @@ namespace rh {
 namespace {
 
 size_t aligned_bytes(size_t bytes) {
-  if (bytes > (size_t{1} << 62)) throw std::bad_alloc();
+  if (bytes > (size_t{1} << 62)) throw OutOfMemory(bytes);
   return std::max(kTensorAlignment, (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment);
 }
 
@@ -25,6 +25,7 @@ Frame::Frame(const Plan& plan, std::shared_ptr<MemoryAccount> account)
       symbols_(static_cast<size_t>(plan.sizes.symbols()), 0),
       arena_(*account_, MemoryUse::arena),
       blocks_(plan.slots.size()),
+      late_types_(static_cast<size_t>(plan.late_typed_steps)),
       runners_(plan.subplans.size()) {
   for (const Place& place : plan.places) {
     caches_.push_back(std::make_unique<BlockCache>(*account_, place.owner ? &place.owner->allocator() : nullptr));

@@ -10,6 +10,7 @@
 #include "session/block_cache.h"
 #include "session/memory_forecast.h"
 #include "session/plan.h"
+#include "session/value_types.h"
 
 namespace rh {
 
@@ -58,6 +59,11 @@ class Frame {
   Value& value(int32_t slot) { return values_[static_cast<size_t>(slot)]; }
   std::span<const Value* const> inputs_of(const Step& step) const {
     return {step_inputs_.data() + step.first_input, static_cast<size_t>(step.input_count)};
+  }
+  /// The element types of its outputs, for its inputs as they are: undefined where only the kernel tells.
+  std::span<const DType> output_dtypes_of(const Step& step) {
+    if (step.late_types >= 0) return late_types_[static_cast<size_t>(step.late_types)].outputs(plan_, step, inputs_of(step));
+    return {plan_.output_dtypes.data() + step.first_output, static_cast<size_t>(step.output_count)};
   }
   /// The caller's value for output `index`, perhaps empty.
   Value& bound_output(int32_t index) { return outputs_[static_cast<size_t>(index)]; }
@@ -126,6 +132,7 @@ class Frame {
   std::vector<Tensor> staged_;                                // by input
   std::vector<std::unique_ptr<Notification>> notifications_;  // by step
   std::vector<BlockCache::Block> blocks_;                     // by root slot
+  std::vector<LateTypes> late_types_;                         // by Step::late_types
   std::vector<int32_t> held_;
   std::vector<std::pair<int32_t, BlockCache::Block>> extra_;  // with their places
   std::vector<CountedMemory> scratch_chunks_;

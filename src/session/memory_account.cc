@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/out_of_memory.h"
 #include "session/memory_forecast.h"
 
 namespace rh {
@@ -74,9 +75,9 @@ void CountedMemory::resize(size_t bytes) {
   }
   try {
     memory_.resize(bytes);
-  } catch (...) {
+  } catch (const std::bad_alloc&) {
     account_->credit(use_, bytes);
-    throw;
+    throw OutOfMemory(bytes, kUseNames[static_cast<int>(use_)]);
   }
 }
 

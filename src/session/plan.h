@@ -49,6 +49,7 @@ struct Step {
   int32_t copy_into = kHostStream;  ///< of a copy from device to device: the stream that may still use the target's memory
   bool copies = false;              ///< it is a Copy node
   bool signals = false;             ///< a later step waits for it
+  int32_t late_types = -1;          ///< where only a run tells the types of its inputs: its number among such steps
 };
 
 /// A memory that values of a plan live in. The first of a plan is the host's.
@@ -100,6 +101,7 @@ struct Plan {
   std::vector<int32_t> waits;                         ///< steps of streams that must be done before a step begins
   std::vector<std::vector<int32_t>> input_positions;  ///< by input: where in step_inputs its slot stands
   std::vector<std::unique_ptr<Plan>> subplans;
+  int32_t late_typed_steps = 0;
   std::vector<Place> places{Place{}};
   bool uses_streams = false;  ///< a step of this plan may not be done when its kernel returns
 

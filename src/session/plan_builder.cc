@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "session/copy_kernel.h"
 #include "session/memory_forecast.h"
+#include "session/value_types.h"
 
 namespace rh {
 
@@ -234,6 +235,8 @@ class PlanBuilder {
       }
       for (size_t i = 0; i < node.outputs.size(); ++i) add_output(node.outputs[i], i);
       add_subplans(node, step);
+      const auto known = [&](ValueId id) { return id == kNoValue || is_known(graph_.value(id).type); };
+      if (!std::ranges::all_of(node.inputs, known)) step.late_types = plan_->late_typed_steps++;
       plan_->steps.push_back(step);
     }
     plan_->input_positions.resize(plan_->inputs.size());

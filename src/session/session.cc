@@ -42,12 +42,14 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 // The failure of a run, with the model's file among the places that it names.
-Status naming_model(const Status& status, const std::string& path) {
+Status naming_model(const Status& status, const std::string& path) try {
   if (path.empty()) return status;
   std::string message(status.message());
   const bool names_places = message.ends_with(']') && message.rfind(" [node ") != std::string::npos;
   if (names_places) message.pop_back();
   return Status(status.code(), message + (names_places ? ", model " : " [model ") + path + "]");
+} catch (const std::bad_alloc&) {
+  return status;
 }
 
 }  // namespace

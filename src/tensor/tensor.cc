@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
-#include "base/error.h"
+#include "base/out_of_memory.h"
 #include "tensor/dispatch.h"
 
 namespace rh {
@@ -15,10 +14,10 @@ namespace {
 class HostAllocator final : public Allocator {
  public:
   void* allocate(size_t bytes) override {
-    if (bytes > (size_t{1} << 62)) throw std::bad_alloc();
+    if (bytes > (size_t{1} << 62)) throw OutOfMemory(bytes, "a tensor");
     const size_t rounded = std::max(kTensorAlignment, (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment);
     void* memory = std::aligned_alloc(kTensorAlignment, rounded);
-    if (!memory) throw std::bad_alloc();
+    if (!memory) throw OutOfMemory(bytes, "a tensor");
     return memory;
   }
   void deallocate(void* memory) override { std::free(memory); }

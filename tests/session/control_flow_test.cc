@@ -110,6 +110,66 @@ main (float[2] start, float[k, 2] xs) => (float[2] sum, float[k, 2] sums)
   EXPECT_EQ(elements(results[1]), (Floats{1, 12, 4, 16, 9, 22}));
 }
 
+/// A session of a model whose input `s` is a sequence of anything: what is taken from it has a type only when the model runs.
+std::unique_ptr<Session> make_untyped_session(const std::string& nodes, const char* outputs = "float[...] y") {
+  Model model =
+      parse_model("<opset_import: [\"\" : 17]>\nmain (float[] s, float[n] x) => (" + std::string(outputs) +
+                  ")\n< int64[] first = {0}, int64[] three = {3}, bool[] go = {1} >\n{\n a = SequenceAt (s, first)\n" + nodes + "}");
+  model.graph->set_type(model.graph->find_value("s"), ValueType::sequence_of({}));
+  return Session::create(std::move(model));
+}
+
+Value sequence_of(Tensor tensor) {
+  Sequence sequence;
+  sequence.element_dtype = tensor.dtype();
+  sequence.elements.push_back(std::move(tensor));
+  return sequence;
+}
+
+struct LateTypeRow {
+  const char* purpose;
+  const char* nodes;
+  const char* expected;  ///< in the message where the sequence holds int64; it runs where the sequence holds floats
+};
+
+TEST(ControlFlow, TypesThatOnlyARunTellsAreHeldAgainstWhatIsKnown) {
+  static constexpr LateTypeRow kRows[] = {
+      {"inputs of one node", " y = Add (a, x)\n", "inputs 0 and 1 are tensor(int64) and tensor(float), expected the same type"},
+      {"an output with a type", " y = Add (a, a)\n", "output 0 'y' is of int64, but the model says float"},
+      {"a view with a type", " y = Identity (a)\n", "output 0 'y' is of int64, but the model says float"},
+      {"a value that a loop carries",
+       " y = Loop (three, go, a) < body = step (int64[] i, bool[] c, float[n] v) => (bool[] c2, float[n] v2)\n"
+       "  { c2 = Identity (c) v2 = Add (v, v) } >\n",
+       "tensor(int64)"},
+      {"a captured value",
+       " y = If (go) < then_branch = yes () => (float[n] r) { r = Mul (a, x) }, else_branch = no () => (float[n] q) { q = Neg (x) } >\n",
+       "expected the same type"},
+  };
+  const Value floats_in = sequence_of(floats({2}, {1, 2})), ints_in = sequence_of(Tensor::ints(std::vector<int64_t>{1, 2}));
+  const Value x = floats({2}, {3, 4});
+  for (const LateTypeRow& row : kRows) {
+    SCOPED_TRACE(row.purpose);
+    auto session = make_untyped_session(row.nodes);
+    for (int round = 0; round < 2; ++round) {
+      const Status good = try_run(*session, {{"s", floats_in}, {"x", x}}, {"y"});
+      EXPECT_TRUE(good.ok()) << good.message();
+      const Status bad = try_run(*session, {{"s", ints_in}, {"x", x}}, {"y"});
+      ASSERT_FALSE(bad.ok());
+      EXPECT_NE(bad.message().find(row.expected), std::string_view::npos) << bad.message();
+    }
+  }
+}
+
+TEST(ControlFlow, NodesRunOnTypesThatOnlyARunTells) {
+  auto session = make_untyped_session(" b = Add (a, a)\n c = Neg (b)\n y = Cast <to = 1> (c)\n");
+  const Value x = floats({1}, {0});
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(elements(run(*session, {{"s", sequence_of(floats({2}, {1, 2}))}, {"x", x}}, {"y"})[0]), (Floats{-2, -4}));
+    EXPECT_EQ(elements(run(*session, {{"s", sequence_of(Tensor::ints(std::vector<int64_t>{3, 4}))}, {"x", x}}, {"y"})[0]),
+              (Floats{-6, -8}));
+  }
+}
+
 TEST(ControlFlow, ThreadsShareOneSession) {
   auto session = make_session(kLoop);
   std::vector<std::thread> threads;

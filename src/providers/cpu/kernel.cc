@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "base/nearest.h"
+#include "base/out_of_memory.h"
 #include "providers/provider.h"
 
 namespace rh::cpu {
@@ -107,6 +108,10 @@ std::unique_ptr<Kernel> make_kernel(const KernelInfo& info) {
   } catch (Error& error) {
     error.add(node.node().where());
     throw;
+  } catch (const std::bad_alloc& problem) {
+    Error error = error_of(problem);
+    error.add(node.node().where());
+    throw error;
   }
 }
 

@@ -13,8 +13,9 @@ class IfKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView condition = context.input(0);
-    if (condition.elements() != 1) {
-      return error_status(ErrorCode::invalid_argument, "If: the condition has {} elements, expected 1", condition.elements());
+    if (condition.elements() != 1 || condition.dtype() != DType::boolean) {
+      return error_status(ErrorCode::invalid_argument, "If: the condition has {} elements of {}, expected 1 of bool", condition.elements(),
+                          to_string(condition.dtype()));
     }
     SubgraphRunner& branch = context.subgraph(*condition.data<bool>() ? 1 : 0);
     std::vector<Value> outputs(static_cast<size_t>(branch.output_count()));

@@ -29,9 +29,9 @@ class LoopKernel final : public Kernel {
       set_iteration(inputs[0], iteration);
       RH_RETURN_IF_ERROR(body.run(inputs, outputs));
       const Tensor& condition = outputs[0].tensor();
-      if (condition.elements() != 1) {
-        return error_status(ErrorCode::invalid_argument, "Loop: the body gives a condition with {} elements, expected 1",
-                            condition.elements());
+      if (condition.elements() != 1 || condition.dtype() != DType::boolean) {
+        return error_status(ErrorCode::invalid_argument, "Loop: the body gives a condition with {} elements of {}, expected 1 of bool",
+                            condition.elements(), to_string(condition.dtype()));
       }
       goes_on = *condition.data<bool>();
       if (op_.condition_rank == condition.shape().rank()) inputs[1] = std::move(outputs[0]);

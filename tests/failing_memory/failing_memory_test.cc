@@ -1,0 +1,363 @@
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "failing_memory/failing_allocations.h"
+#include "graph/text_parse.h"
+#include "onnx/writer.h"
+#include "roundhouse/onnxruntime_c_api.h"
+
+namespace rh::test {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
+const OrtApi& api() {
+  static const OrtApi* const table = OrtGetApiBase()->GetApi(ORT_API_VERSION);
+  return *table;
+}
+
+void expect_ok(OrtStatus* status) {
+  EXPECT_EQ(status, nullptr) << api().GetErrorMessage(status);
+  api().ReleaseStatus(status);
+}
+
+/// A call that failed for want of memory says so. Releases the status.
+void expect_out_of_memory(OrtStatus* status) {
+  EXPECT_NE(api().GetErrorCode(status), ORT_OK);
+  EXPECT_NE(std::string(api().GetErrorMessage(status)).find("out of memory"), std::string::npos) << api().GetErrorMessage(status);
+  api().ReleaseStatus(status);
+}
+
+class Environment {
+ public:
+  Environment() { expect_ok(api().CreateEnv(ORT_LOGGING_LEVEL_FATAL, "test", &env)); }
+  ~Environment() { api().ReleaseEnv(env); }
+  OrtEnv* env = nullptr;
+};
+
+/// A session over floats of one input x and one output y, with two threads.
+class Client {
+ public:
+  ~Client() { close(); }
+
+  OrtStatus* open(const Environment& environment, const std::string& model) {
+    OrtSessionOptions* options = nullptr;
+    OrtStatus* status = api().CreateSessionOptions(&options);
+    if (!status) status = api().SetIntraOpNumThreads(options, 2);
+    if (!status) status = api().CreateSessionFromArray(environment.env, model.data(), model.size(), options, &session);
+    api().ReleaseSessionOptions(options);
+    return status;
+  }
+
+  void close() {
+    api().ReleaseSession(session);
+    session = nullptr;
+  }
+
+  OrtStatus* run(std::vector<float>& y, std::vector<float> x) const {
+    OrtMemoryInfo* info = nullptr;
+    OrtValue *input = nullptr, *output = nullptr;
+    const int64_t shape[] = {2, static_cast<int64_t>(x.size() / 2)};
+    OrtStatus* status = api().CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &info);
+    if (!status) {
+      status = api().CreateTensorWithDataAsOrtValue(info, x.data(), x.size() * sizeof(float), shape, 2, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT,
+                                                    &input);
+    }
+    const char* const in = "x";
+    const char* const out = "y";
+    if (!status) status = api().Run(session, nullptr, &in, &input, 1, &out, 1, &output);
+    if (!status) status = read(output, y);
+    api().ReleaseValue(output);
+    api().ReleaseValue(input);
+    api().ReleaseMemoryInfo(info);
+    return status;
+  }
+
+  static OrtStatus* read(OrtValue* value, std::vector<float>& y) {
+    OrtTensorTypeAndShapeInfo* info = nullptr;
+    size_t count = 0;
+    void* data = nullptr;
+    OrtStatus* status = api().GetTensorTypeAndShape(value, &info);
+    if (!status) status = api().GetTensorShapeElementCount(info, &count);
+    if (!status) status = api().GetTensorMutableData(value, &data);
+    if (!status && count <= y.capacity()) y.assign(static_cast<float*>(data), static_cast<float*>(data) + count);
+    api().ReleaseTensorTypeAndShapeInfo(info);
+    return status;
+  }
+
+  OrtSession* session = nullptr;
+};
+
+struct Row {
+  const char* purpose;
+  const char* text;  ///< of a model from x [2, n] to y
+};
+
+const std::vector<Row> kRows = {
+    {"products with packed weights",
+     "g (float[2, 64] x) => (float[2, 64] y) < float[64, 64] w = {0.5, ...}, float[64] b = {1, ...} >\n"
+     "{ a = MatMul (x, w) c = Add (a, b) d = Relu (c) e = MatMul (d, w) f = Softmax (e) y = LayerNormalization (f, b) }"},
+    {"convolutions",
+     "g (float[2, 256] x) => (float[...] y) < int64[4] s = {2, 4, 8, 8}, float[8, 4, 3, 3] w = {0.1, ...}, float[8, 1, 3, 3] v = {0.2, "
+     "...},\n"
+     "  float[8, 4, 2, 2] u = {0.3, ...} >\n"
+     "{ a = Reshape (x, s) b = Conv <pads = [1, 1, 1, 1]> (a, w) c = Conv <group = 8> (b, v) d = MaxPool <kernel_shape = [2, 2]> (c)\n"
+     "  y = ConvTranspose <strides = [2, 2]> (d, u) }"},
+    {"a recurrent layer",
+     "g (float[2, 6] x) => (float[...] y) < int64[3] s = {2, 1, 6}, float[1, 32, 6] w = {0.1, ...}, float[1, 32, 8] r = {0.2, ...} >\n"
+     "{ a = Reshape (x, s) y = LSTM <hidden_size = 8> (a, w, r) }"},
+    {"control flow",
+     "g (float[2, n] x) => (float[...] y) < int64[] n = {3}, bool[] go = {1}, float[1] one = {1} >\n"
+     "{ s = ReduceSum <keepdims = 0> (x) c = Greater (s, one)\n"
+     "  b = If (c) < then_branch = yes () => (float[2, n] r) { r = Add (x, x) }, else_branch = no () => (float[2, n] q) { q = Neg (x) } >\n"
+     "  y, all = Loop (n, go, b) < body = step (int64[] i, bool[] k, float[2, n] v) => (bool[] k2, float[2, n] v2, float[2, n] v3)\n"
+     "    { k2 = Identity (k) v2 = Add (v, x) v3 = Mul (v, v) } > }"},
+    {"sizes that only a run tells",
+     "g (float[2, n] x) => (float[...] y) < int64[1] k = {2}, int64[1] all = {-1} >\n"
+     "{ f = Reshape (x, all) i = NonZero (f) t = Transpose (i) u = Cast <to = 1> (t) p, q = TopK <axis = 0> (u, k) d = Unique (f) y = "
+     "Concat <axis = 0> (d, f) }"},
+    {"sequences",
+     "g (float[2, n] x) => (float[...] y) < int64[] i = {1} >\n"
+     "{ s = SplitToSequence <axis = 0> (x) e = SequenceAt (s, i) t = SequenceInsert (s, e) y = ConcatFromSequence <axis = 0> (t) }"},
+    {"integers",
+     "g (float[2, 64] x) => (float[...] y) < uint8[64, 32] w = {3, ...}, uint8[] z = {1}, float[] s = {0.1} >\n"
+     "{ q = QuantizeLinear (x, s, z) p = MatMulInteger (q, w, z, z) f = Cast <to = 1> (p) d = DequantizeLinear (q, s, z) r = ReduceMax "
+     "(d)\n"
+     "  y = Mul (f, r) }"},
+};
+
+std::vector<float> input_of(const Row& row) {
+  const std::string text = row.text;
+  const size_t n = text.find("[2, 256]") != std::string::npos ? 256 : text.find("[2, 64]") != std::string::npos ? 64 : 6;
+  std::vector<float> x(2 * n);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 2;
+  return x;
+}
+
+std::string bytes_of_row(const Row& row) {
+  Model model = parse_model("<ir_version: 10, opset_import: [\"\" : 18]>\n" + std::string(row.text));
+  return onnx::write_model(model);
+}
+
+/// Calls work(allocations that fail) with failures farther and farther on until none is met; each of the first, then a sample.
+template <typename Work>
+void for_each_failure(bool on, Work&& work) {
+  const int64_t dense = kSanitized ? 20 : 120;
+  int64_t n = 1, met = 0;
+  for (; n < 10'000'000; n += n < dense ? 1 : 1 + n / 24) {
+    if (!work(n, on)) break;
+    ++met;
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_GT(met, 10);
+}
+
+// Every call that fails says why; afterwards the same calls work and give what they gave before.
+TEST(FailingMemory, LoadingFailsWithAMessage) {
+  const Environment environment;
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.purpose);
+    const std::string model = bytes_of_row(row);
+    std::vector<float> expected, again;
+    expected.reserve(4096);
+    again.reserve(4096);
+    Client kept;  // sessions made beside it share its weights
+    expect_ok(kept.open(environment, model));
+    expect_ok(kept.run(expected, input_of(row)));
+    for (const bool on : {false, true}) {
+      for_each_failure(on, [&](int64_t n, bool goes_on) {
+        Client client;
+        FailingAllocations failing(n, goes_on);
+        OrtStatus* status = client.open(environment, model);
+        failing.stop();
+        if (status) expect_out_of_memory(status);
+        if (!status && !failing.failed()) return false;
+        return true;
+      });
+    }
+    Client fresh;
+    expect_ok(fresh.open(environment, model));
+    expect_ok(fresh.run(again, input_of(row)));
+    EXPECT_EQ(again, expected);
+    expect_ok(kept.run(again, input_of(row)));
+    EXPECT_EQ(again, expected);
+  }
+}
+
+TEST(FailingMemory, RunsFailWithAMessageAndTheSessionGoesOn) {
+  const Environment environment;
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.purpose);
+    const std::string model = bytes_of_row(row);
+    const std::vector<float> x = input_of(row);
+    std::vector<float> expected, again;
+    expected.reserve(4096);
+    again.reserve(4096);
+    Client reference;
+    expect_ok(reference.open(environment, model));
+    expect_ok(reference.run(expected, x));
+    for (const bool on : {false, true}) {
+      Client client;  // its first runs make its frames
+      expect_ok(client.open(environment, model));
+      for_each_failure(on, [&](int64_t n, bool goes_on) {
+        SCOPED_TRACE(n);
+        std::vector<float> given = x;
+        FailingAllocations failing(n, goes_on);
+        OrtStatus* status = client.run(again, std::move(given));
+        failing.stop();
+        const bool failed = failing.failed();
+        if (status) expect_out_of_memory(status);
+        if (n % 8 == 1) {
+          expect_ok(client.run(again, x));
+          EXPECT_EQ(again, expected);
+          client.close();
+          expect_ok(client.open(environment, model));
+        }
+        return failed;
+      });
+      expect_ok(client.run(again, x));
+      EXPECT_EQ(again, expected);
+    }
+  }
+}
+
+/// What RunAsync's callback was told.
+struct Told {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int calls = 0;
+  OrtStatus* status = nullptr;
+};
+
+void tell(void* state, OrtValue**, size_t, OrtStatus* status) {
+  Told& told = *static_cast<Told*>(state);
+  const std::lock_guard lock(told.mutex);
+  ++told.calls;
+  told.status = status;
+  told.changed.notify_all();
+}
+
+TEST(FailingMemory, AnAsynchronousRunIsRefusedOrCallsBack) {
+  const Environment environment;
+  const std::string model = bytes_of_row(kRows[0]);
+  std::vector<float> x = input_of(kRows[0]);
+  Client client;
+  expect_ok(client.open(environment, model));
+  OrtMemoryInfo* info = nullptr;
+  OrtValue* input = nullptr;
+  const int64_t shape[] = {2, 64};
+  expect_ok(api().CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &info));
+  expect_ok(api().CreateTensorWithDataAsOrtValue(info, x.data(), x.size() * sizeof(float), shape, 2, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT,
+                                                 &input));
+  const char* const in = "x";
+  const char* const out = "y";
+  for (const bool on : {false, true}) {
+    for_each_failure(on, [&](int64_t n, bool goes_on) {
+      Told told;
+      OrtValue* output = nullptr;
+      FailingAllocations failing(n, goes_on);
+      OrtStatus* status = api().RunAsync(client.session, nullptr, &in, &input, 1, &out, 1, &output, tell, &told);
+      if (!status) {
+        std::unique_lock lock(told.mutex);
+        told.changed.wait(lock, [&] { return told.calls > 0; });
+        status = told.status;
+      } else {
+        EXPECT_EQ(told.calls, 0);
+      }
+      failing.stop();
+      const bool failed = failing.failed();
+      if (status) expect_out_of_memory(status);
+      api().ReleaseValue(output);
+      return failed;
+    });
+  }
+  api().ReleaseValue(input);
+  api().ReleaseMemoryInfo(info);
+}
+
+// An allocator of the caller that has nothing to give.
+TEST(FailingMemory, AnAllocatorOfTheCallerMayFail) {
+  const Environment environment;
+  Client client;
+  expect_ok(client.open(environment, bytes_of_row(kRows[0])));
+  static OrtMemoryInfo* info = nullptr;
+  expect_ok(api().CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &info));
+  OrtAllocator none{};
+  none.version = ORT_API_VERSION;
+  none.Alloc = [](OrtAllocator*, size_t) -> void* { return nullptr; };
+  none.Free = [](OrtAllocator*, void*) {};
+  none.Info = [](const OrtAllocator*) -> const OrtMemoryInfo* { return info; };
+  char* name = nullptr;
+  const int64_t shape[] = {2, 64};
+  OrtValue* value = nullptr;
+  OrtStatus* statuses[] = {api().SessionGetInputName(client.session, 0, &none, &name),
+                           api().SessionGetOutputName(client.session, 0, &none, &name),
+                           api().SessionEndProfiling(client.session, &none, &name),
+                           api().CreateTensorAsOrtValue(&none, shape, 2, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &value)};
+  for (OrtStatus* status : statuses) expect_out_of_memory(status);
+  EXPECT_EQ(name, nullptr);
+  EXPECT_EQ(value, nullptr);
+  api().ReleaseMemoryInfo(info);
+}
+
+/// The process may take this much more than it has.
+void limit_memory(size_t more) {
+  size_t pages = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (!file || std::fscanf(file, "%zu", &pages) != 1) std::_Exit(99);
+  std::fclose(file);
+  const rlim_t bytes = pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) + more;
+  const rlimit limit{bytes, bytes};
+  ::setrlimit(RLIMIT_AS, &limit);
+}
+
+// Limits of the system from far too little to plenty: a child process runs the model or says what it lacks.
+TEST(FailingMemory, AProcessWithoutMemorySaysSo) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers reserve terabytes";
+  const Environment environment;
+  const std::string model =
+      bytes_of_row({"",
+                    "g (float[2, 512] x) => (float[2, 512] y) < float[512, 2048] w = {0.5, ...}, float[2048, 512] v = {0.25, ...} >\n"
+                    "{ a = MatMul (x, w) b = Relu (a) y = MatMul (b, v) }"});
+  int ran = 0, refused = 0;
+  for (size_t more = size_t{128} << 10; more <= size_t{256} << 20; more *= 2) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      limit_memory(more);
+      Client client;
+      std::vector<float> y;
+      OrtStatus* status = client.open(environment, model);
+      if (!status) status = client.run(y, std::vector<float>(1024, 1.0f));
+      if (!status) std::_Exit(0);
+      std::_Exit(std::strstr(api().GetErrorMessage(status), "out of memory") ? 1 : 2);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << " with " << more << " bytes";
+    ASSERT_LE(WEXITSTATUS(status), 1) << more;
+    ++(WEXITSTATUS(status) == 0 ? ran : refused);
+  }
+  EXPECT_GT(ran, 0);
+  EXPECT_GT(refused, 0);
+}
+
+}  // namespace
+}  // namespace rh::test
