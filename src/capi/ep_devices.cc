@@ -19,11 +19,33 @@ OrtEpFactory& factory_of(const OrtEpDevice& device) {
   return *device.factory;
 }
 
+/// While it lives, plugins read in the environment's configuration that they may offer devices without hardware, for sessions that only
+/// compile: what a registration name that ends in ".virtual" asks for.
+class VirtualDevices {
+ public:
+  VirtualDevices(OrtKeyValuePairs& config, std::string_view registration) : config_(config) {
+    if (!registration.ends_with(".virtual") || config.find(kKey)) return;
+    config.set(kKey, "1");
+    added_ = true;
+  }
+  ~VirtualDevices() {
+    if (added_) config_.remove(kKey);
+  }
+  VirtualDevices(const VirtualDevices&) = delete;
+  VirtualDevices& operator=(const VirtualDevices&) = delete;
+
+ private:
+  static constexpr const char* kKey = "allow_virtual_devices";
+  OrtKeyValuePairs& config_;
+  bool added_ = false;
+};
+
 }  // namespace
 
 OrtStatus* ORT_API_CALL RegisterExecutionProviderLibrary(OrtEnv* env, const char* name, const ORTCHAR_T* path) {
   return guard([&] {
     OrtEnv& target = checked(env, "env");
+    const VirtualDevices devices(target.config, &checked(name, "registration_name"));
     libraries_of(target).add(&checked(name, "registration_name"), &checked(path, "path"), *OrtGetApiBase(), target.logger);
   });
 }

@@ -58,3 +58,21 @@ def test_agrees_with_the_cpu(devices, name):
     plain = roundhouse.InferenceSession(path, providers=["CPUExecutionProvider"])
     for actual, expected in zip(session.run(None, feeds), plain.run(None, feeds), strict=True):
         np.testing.assert_allclose(actual, expected, atol=1e-4 * max(1.0, float(np.abs(expected).max())), rtol=0)
+
+
+def test_a_virtual_device_compiles_only():
+    """Of a registration name that ends in ".virtual" WebGPU's plugin makes a device without hardware, and says what it is good for."""
+    folder = folder_of("onnxruntime_ep_webgpu")
+    if folder is None:
+        pytest.skip("the package onnxruntime_ep_webgpu is not installed")
+    library = str(folder / "libonnxruntime_providers_webgpu.so")
+    roundhouse.register_execution_provider_library("webgpu.virtual", library)
+    try:
+        devices = [d for d in roundhouse.get_ep_devices() if d.ep_name == "WebGpuExecutionProvider"]
+        assert len(devices) == 1
+        settings = roundhouse.SessionOptions()
+        settings.add_provider_for_devices(devices, {})
+        with pytest.raises(roundhouse.InvalidArgument, match="virtual GPU device"):
+            roundhouse.InferenceSession(str(model_path("lstm_tagger")), settings)
+    finally:
+        roundhouse.unregister_execution_provider_library("webgpu.virtual")

@@ -117,7 +117,12 @@ OrtStatus* ORT_API_CALL devices(OrtEpFactory* self, const OrtHardwareDevice* con
   *used = 0;
   for (size_t i = 0; i < count && *used == 0; ++i) {
     if (g_api->HardwareDevice_Type(hardware[i]) != OrtHardwareDeviceType_CPU) continue;
-    if (OrtStatus* status = g_api->GetEpApi()->CreateEpDevice(self, hardware[i], nullptr, nullptr, &out[0])) return status;
+    // What the environment lets plugins know becomes metadata of the device.
+    OrtKeyValuePairs* entries = nullptr;
+    OrtStatus* status = g_version >= 24 ? g_api->GetEpApi()->GetEnvConfigEntries(&entries) : nullptr;
+    if (!status) status = g_api->GetEpApi()->CreateEpDevice(self, hardware[i], entries, nullptr, &out[0]);
+    if (entries) g_api->ReleaseKeyValuePairs(entries);
+    if (status) return status;
     *used = 1;
   }
   return nullptr;

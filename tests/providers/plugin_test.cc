@@ -301,6 +301,20 @@ TEST_F(PluginTest, VersionsAreNegotiatedDownwards) {
   unsetenv("RH_PLUGIN_VERSION");
 }
 
+// A registration name that ends so lets the plugin offer devices that have no hardware; others do not.
+TEST_F(PluginTest, ANameThatEndsInVirtualAllowsVirtualDevices) {
+  if (!Library::get().ours) GTEST_SKIP() << "the stock library reads fields that are newer than the version";
+  for (const bool allowed : {false, true, false}) {
+    register_library(allowed ? "versions.virtual" : "versions", RH_BUILD_DIR "/lib/versions_plugin.so");
+    const auto devices = devices_of("VersionsExecutionProvider");
+    ASSERT_EQ(devices.size(), 1u);
+    const char* value = api.GetKeyValue(api.EpDevice_EpMetadata(devices[0]), "allow_virtual_devices");
+    EXPECT_EQ(value ? std::string(value) : "", allowed ? "1" : "");
+    TearDown();
+    registered_.clear();
+  }
+}
+
 OrtStatus* ORT_API_CALL choose_fake(const OrtEpDevice** devices, size_t count, const OrtKeyValuePairs*, const OrtKeyValuePairs*,
                                     const OrtEpDevice** selected, size_t, size_t* selected_count, void* state) {
   *selected_count = 0;
