@@ -186,6 +186,7 @@ NOTES = {
     "OrtAllocator.Reserve": "memory outside an arena; may be null before version 18",
     "OrtAllocator.AllocOnStream": "may be null",
     "OrtAllocator.GetStats": "may be null",
+    "OrtEp.GetEpContextDataCallbackSupport": "bit 0: reads contexts through the caller's function; bit 1: writes through it",
     "OrtApi.CreateEnv": "one environment a process; a second call gives the same",
     "OrtApi.EnableTelemetryEvents": "no telemetry exists; accepted",
     "OrtApi.DisableTelemetryEvents": "no telemetry exists; accepted",

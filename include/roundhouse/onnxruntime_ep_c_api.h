@@ -405,6 +405,9 @@ struct OrtEp {
   OrtStatus*(ORT_API_CALL* ReleaseCapturedGraph)(_In_ OrtEp* this_ptr, _In_ int graph_annotation_id);
   /* since version 29 */
   OrtStatus*(ORT_API_CALL* GetWeightlessSupport)(_In_ const OrtEp* this_ptr, _Out_ OrtWeightlessSupport* support);
+  /* since version 31 */
+  /// bit 0: reads contexts through the caller's function; bit 1: writes through it
+  OrtStatus*(ORT_API_CALL* GetEpContextDataCallbackSupport)(_In_ const OrtEp* this_ptr, _Out_ uint32_t* support);
 };
 
 /// Makes provider instances, filled in by the plugin. Optional members may be null.

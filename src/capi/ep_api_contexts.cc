@@ -35,7 +35,8 @@ OrtStatus* ORT_API_CALL SessionOptionsGetEpContextConfig(const OrtSessionOptions
   return guard([&] {
     const OrtSessionOptions& source = checked(options, "session_options");
     checked(out, "config");
-    *out = new OrtEpContextConfig{source.read_ep_context, source.read_ep_context_state, nullptr, nullptr};
+    *out = new OrtEpContextConfig{source.read_ep_context, source.read_ep_context_state, source.write_ep_context,
+                                  source.write_ep_context_state};
   });
 }
 

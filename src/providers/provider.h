@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "providers/device.h"
 #include "providers/kernel.h"
+#include "providers/profiler.h"
 #include "tensor/tensor.h"
 
 namespace rh {
@@ -99,8 +100,12 @@ class Provider {
   virtual std::vector<std::unique_ptr<Kernel>> compile(std::span<const Unit* const> units);
   /// The node that stands for a unit in a file, once it is compiled; nothing where the provider writes none.
   virtual std::optional<ContextNode> context_node(const Unit&) const { return {}; }
+  /// What a compiled model is to say of the provider that made it, so that it can be held against the one that loads it; empty: nothing.
+  virtual std::string compatibility_info(const Graph&) { return {}; }
   /// Everything is compiled.
   virtual void finish() {}
+  /// For one trace; null where the provider measures nothing itself.
+  virtual std::unique_ptr<ProviderProfiler> make_profiler() const { return nullptr; }
 
   virtual Status begin_run(const RunInfo&) { return {}; }
   virtual Status end_run(const RunInfo&) { return {}; }

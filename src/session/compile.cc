@@ -156,7 +156,10 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   compiled.load.partition_ms = watch.lap();
 
   compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options, *compiled.account));
-  if (compiled.for_file) compiled.context_nodes = place_context_nodes(*compiled.for_file, graph, assignment, compiled.providers);
+  if (compiled.for_file) {
+    compiled.file_metadata = compatibility_metadata(*compiled.for_file, compiled.providers);
+    compiled.context_nodes = place_context_nodes(*compiled.for_file, graph, assignment, compiled.providers);
+  }
   for (const auto& provider : compiled.providers) provider->finish();
   compiled.load.compile_ms = watch.lap();
 
@@ -175,7 +178,9 @@ FileModel compile_for_file(Model model, SessionOptions options) {
   };
   if (std::ranges::any_of(options.providers, may_compile)) {
     options.config["ep.context_enable"] = "1";
-    result.graph = compile(std::move(model), options, Parallel()).for_file;
+    CompiledModel compiled = compile(std::move(model), options, Parallel());
+    result.graph = compiled.for_file;
+    add_metadata(result.info, compiled.file_metadata);
     return result;
   }
   apply_model_options(*model.graph, options);

@@ -27,6 +27,7 @@ struct CompiledModel {
   std::vector<NodePlacement> placement;
   std::vector<CopyPlacement> copies;
   std::shared_ptr<Graph> for_file;  ///< where the options ask for it: the graph with context nodes in place of what providers compiled
+  std::vector<std::pair<std::string, std::string>> file_metadata;  ///< what that file is to say beside what the model says
   int64_t context_nodes = 0;
   SessionStatistics load;  ///< the times
 };

@@ -99,6 +99,23 @@ int64_t place_context_nodes(Graph& original, const Graph& assigned, const Assign
   return placer.placed();
 }
 
+std::vector<std::pair<std::string, std::string>> compatibility_metadata(const Graph& original,
+                                                                        std::span<const std::shared_ptr<Provider>> providers) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (const auto& provider : providers) {
+    std::string text = provider->compatibility_info(original);
+    if (!text.empty()) entries.emplace_back("ep_compatibility_info." + std::string(provider->name()), std::move(text));
+  }
+  return entries;
+}
+
+void add_metadata(ModelInfo& info, const std::vector<std::pair<std::string, std::string>>& entries) {
+  for (const auto& entry : entries) {
+    std::erase_if(info.metadata, [&](const auto& old) { return old.first == entry.first; });
+    info.metadata.push_back(entry);
+  }
+}
+
 bool wants_context_model(const SessionOptions& options) { return config_of(options, "ep.context_enable") == "1"; }
 
 void write_context_model(const ModelInfo& model, const Graph& graph, const SessionOptions& options) {

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -21,6 +23,13 @@ struct FileModel {
 /// (Provider::context_node), and says how many. Throws Error{ep_fail} where such a node takes or gives what the graph does not have.
 int64_t place_context_nodes(Graph& original, const Graph& assigned, const Assignment& assignment,
                             std::span<const std::shared_ptr<Provider>> providers);
+
+/// What the file of a compiled model says of each provider that has something to say: "ep_compatibility_info.<provider>" and its text.
+std::vector<std::pair<std::string, std::string>> compatibility_metadata(const Graph& original,
+                                                                        std::span<const std::shared_ptr<Provider>> providers);
+
+/// Entries of the same key are replaced.
+void add_metadata(ModelInfo& info, const std::vector<std::pair<std::string, std::string>>& entries);
 
 /// Whether the options ask for a model with such nodes ("ep.context_enable").
 bool wants_context_model(const SessionOptions& options);

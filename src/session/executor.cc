@@ -286,7 +286,7 @@ Status run_step(Frame& frame, const Step& step) {
   Profiler* profiler = frame.controls().profiler;
   if (!profiler) return step.kernel->run(context);
   const std::string given = type_shapes(frame.inputs_of(step));
-  const auto begin = Profiler::Clock::now();
+  const Profiler::Mark begin = profiler->begin();
   Status status = step.kernel->run(context);
   profiler->record_node(*step.node, step.provider, begin, fmt::format(R"("input_type_shape" : {},{})", given, made_by(frame, step)));
   return status;

@@ -1,5 +1,6 @@
 #include "session/profiler.h"
 
+#include <atomic>
 #include <ctime>
 
 #include <fmt/ranges.h>
@@ -66,25 +67,74 @@ uint64_t Profiler::start_ns() const {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(start_.time_since_epoch()).count());
 }
 
-void Profiler::add(const Event& event) {
+void Profiler::attach(std::vector<std::unique_ptr<ProviderProfiler>> providers) {
+  const auto offset = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
+  for (auto& provider : providers) {
+    if (const Status status = provider->start(offset); !status.ok()) fail(status.code(), "{}", status.message());
+    providers_.push_back(std::move(provider));
+  }
+}
+
+Profiler::Mark Profiler::begin() {
+  static std::atomic<uint64_t> last{0};
+  Mark mark{Clock::now(), last.fetch_add(1, std::memory_order_relaxed) + 1};
+  for (Profiler* each = this; each; each = each->also_) {
+    if (each->finished_) continue;
+    for (const auto& provider : each->providers_) provider->begin_event(mark.id);
+  }
+  return mark;
+}
+
+void Profiler::add(const Event& event, uint64_t id, std::map<std::string, std::string> facts) {
+  if (!providers_.empty() && !finished_) {
+    TraceEvent seen;
+    seen.arguments = facts;
+    seen.category = event.args.empty() ? TraceEvent::Category::session : TraceEvent::Category::node;
+    seen.name = event.name;
+    seen.process = static_cast<int32_t>(process_number());
+    seen.thread = static_cast<int32_t>(event.thread);
+    seen.begin_us = microseconds(event.begin - start_);
+    seen.duration_us = microseconds(event.end - event.begin);
+    for (const auto& provider : providers_) provider->end_event(id, seen);
+  }
   {
     const std::lock_guard lock(mutex_);
     if (!finished_ && events_.size() < kMaxEvents) events_.push_back(event);
   }
-  if (also_) also_->add(event);
+  if (also_) also_->add(event, id, std::move(facts));
 }
 
-void Profiler::record_node(const Node& node, std::string_view provider, Clock::time_point begin, const std::string& args) {
+void Profiler::record_node(const Node& node, std::string_view provider, const Mark& begin, const std::string& args) {
   const auto end = Clock::now();
   const std::string name = node.name.empty() ? node.op_type + "_" + std::to_string(node.id) : node.name;
   add({name + "_kernel_time",
        fmt::format(R"("op_name" : {},"provider" : {},"node_index" : "{}"{}{})", json_text(node.op_type), json_text(provider), node.id,
                    args.empty() ? "" : ",", args),
-       begin, end, thread_number()});
+       begin.time, end, thread_number()},
+      begin.id, {{"op_name", node.op_type}, {"provider", std::string(provider)}, {"node_index", std::to_string(node.id)}});
 }
 
-void Profiler::record_session(std::string_view name, Clock::time_point begin) {
-  add({std::string(name), {}, begin, Clock::now(), thread_number()});
+void Profiler::record_session(std::string_view name, const Mark& begin) {
+  add({std::string(name), {}, begin.time, Clock::now(), thread_number()}, begin.id, {});
+}
+
+void Profiler::collect(std::string& text) {
+  constexpr const char* kCategories[] = {"Session", "Node", "Kernel", "Api"};
+  std::vector<TraceEvent> events;
+  for (const auto& provider : providers_) {
+    if (const Status status = provider->finish(events); !status.ok()) {
+      events.push_back({.name = std::string(status.message()), .process = static_cast<int32_t>(process_number())});
+    }
+  }
+  for (const TraceEvent& event : events) {
+    std::string arguments;
+    for (const auto& [key, value] : event.arguments) {
+      arguments += fmt::format("{}{} : {}", arguments.empty() ? "" : ",", json_text(key), json_text(value));
+    }
+    text += fmt::format(R"({}{{"cat" : "{}","pid" :{},"tid" :{},"dur" :{},"ts" :{},"ph" : "X","name" :{},"args" : {{{}}}}})",
+                        text.size() > 2 ? ",\n" : "", kCategories[static_cast<size_t>(event.category)], event.process, event.thread,
+                        event.duration_us, event.begin_us, json_text(event.name), arguments);
+  }
 }
 
 std::string Profiler::finish() {
@@ -92,12 +142,13 @@ std::string Profiler::finish() {
   if (finished_) return path_;
   std::string text = "[\n";
   for (const Event& event : events_) {
-    text += fmt::format(R"({{"cat" : "{}","pid" :{},"tid" :{},"dur" :{},"ts" :{},"ph" : "X","name" :{},"args" : {{{}}}}})",
-                        event.args.empty() ? "Session" : "Node", process_number(), event.thread, microseconds(event.end - event.begin),
-                        std::max<int64_t>(0, microseconds(event.begin - start_)), json_text(event.name), event.args);
-    text += &event == &events_.back() ? "\n" : ",\n";
+    text += fmt::format(R"({}{{"cat" : "{}","pid" :{},"tid" :{},"dur" :{},"ts" :{},"ph" : "X","name" :{},"args" : {{{}}}}})",
+                        text.size() > 2 ? ",\n" : "", event.args.empty() ? "Session" : "Node", process_number(), event.thread,
+                        microseconds(event.end - event.begin), std::max<int64_t>(0, microseconds(event.begin - start_)),
+                        json_text(event.name), event.args);
   }
-  text += "]\n";
+  collect(text);
+  text += text.size() > 2 ? "\n]\n" : "]\n";
   write_file(path_, text);
   finished_ = true;
   events_.clear();

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "providers/profiler.h"
 #include "tensor/value.h"
 
 namespace rh {
@@ -23,9 +27,17 @@ class Profiler {
   ~Profiler();
 
   uint64_t start_ns() const;  ///< of the steady clock
+  /// Providers that are told of the events from here on, and whose own stand in the file as well.
+  void attach(std::vector<std::unique_ptr<ProviderProfiler>> providers);
+  /// The begin of an event.
+  struct Mark {
+    Clock::time_point time;
+    uint64_t id;
+  };
+  Mark begin();
   /// Events that began at `begin` and end now.
-  void record_node(const Node& node, std::string_view provider, Clock::time_point begin, const std::string& args);
-  void record_session(std::string_view name, Clock::time_point begin);
+  void record_node(const Node& node, std::string_view provider, const Mark& begin, const std::string& args);
+  void record_session(std::string_view name, const Mark& begin);
   /// Writes the file, once; the events after that are not kept. Returns its path. Throws Error where it cannot be written.
   std::string finish();
 
@@ -36,14 +48,16 @@ class Profiler {
     Clock::time_point begin, end;
     uint64_t thread;
   };
-  void add(const Event& event);
+  void add(const Event& event, uint64_t id, std::map<std::string, std::string> facts);
+  void collect(std::string& text);  ///< with the mutex held: the events of providers, as JSON
 
   Clock::time_point start_ = Clock::now();
   std::string path_;
   Profiler* also_;
   std::mutex mutex_;
   std::vector<Event> events_;
-  bool finished_ = false;
+  std::vector<std::unique_ptr<ProviderProfiler>> providers_;
+  std::atomic<bool> finished_{false};
 };
 
 /// Element types and shapes of values as a JSON array, [{"float":[2,3]}]; what is no tensor is left out.

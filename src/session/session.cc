@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "base/cancellation.h"
 #include "base/denormals.h"
@@ -75,7 +76,8 @@ struct Session::Impl {
   }
 
   void load(Model model, double read_ms) {
-    const auto begin = Profiler::Clock::now();
+    std::optional<Profiler::Mark> begin;
+    if (profiler) begin = profiler->begin();
     metadata = {model.producer_name,     model.graph->name,   model.domain,  model.description,
                 model.graph_description, model.model_version, model.metadata};
     const FlushDenormals flush(threads.flush_denormals);
@@ -84,14 +86,29 @@ struct Session::Impl {
     const CancellationScope cancellable(&cancellation);
     compiled = compile(std::move(model), options, threads.parallel);
     compiled.load.read_ms = read_ms;
-    if (compiled.context_nodes > 0) write_context_model(compiled.model, *compiled.for_file, options);
+    if (compiled.context_nodes > 0) {
+      ModelInfo info = compiled.model;
+      add_metadata(info, compiled.file_metadata);
+      write_context_model(info, *compiled.for_file, options);
+    }
     compiled.for_file = nullptr;
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
     signature = CallSignature(compiled);
     input_devices = devices_of(*compiled.plan, compiled.plan->inputs, compiled.inputs);
     output_devices = devices_of(*compiled.plan, compiled.plan->outputs, compiled.outputs);
-    if (profiler) profiler->record_session("session_initialization", begin);
+    if (profiler) {
+      profiler->record_session("session_initialization", *begin);
+      profiler->attach(provider_profilers());
+    }
     log_load();
+  }
+
+  std::vector<std::unique_ptr<ProviderProfiler>> provider_profilers() const {
+    std::vector<std::unique_ptr<ProviderProfiler>> made;
+    for (const auto& provider : compiled.providers) {
+      if (auto own = provider->make_profiler()) made.push_back(std::move(own));
+    }
+    return made;
   }
 
   void log_load() const {
@@ -219,14 +236,19 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
   try {
     const auto begin = Profiler::Clock::now();
     std::unique_ptr<Profiler> own;
-    if (options.profiling) own = std::make_unique<Profiler>(options.profile_prefix, impl_->profiler.get());
+    if (options.profiling) {
+      own = std::make_unique<Profiler>(options.profile_prefix, impl_->profiler.get());
+      own->attach(impl_->provider_profilers());
+    }
     Profiler* trace = own ? own.get() : impl_->profiler.get();
+    std::optional<Profiler::Mark> mark;
+    if (trace) mark = trace->begin();
     auto state = impl_->states.take(*impl_->compiled.plan, impl_->compiled.account);
     Status status = impl_->run(*state, options, trace, input_names, inputs, output_names, outputs);
     const auto shrink = options.config.find("memory.enable_memory_arena_shrinkage");
     impl_->states.give_back(std::move(state), impl_->options.cpu_arena && (shrink == options.config.end() || shrink->second.empty()));
     impl_->runs.fetch_add(1, std::memory_order_relaxed);
-    if (trace) trace->record_session("model_run", begin);
+    if (trace) trace->record_session("model_run", *mark);
     if (own) own->finish();
     impl_->log_run(options, status, begin);
     return status.ok() ? status : naming_model(status, impl_->path);

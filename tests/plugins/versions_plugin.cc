@@ -108,6 +108,7 @@ OrtStatus* ORT_API_CALL create_ep(OrtEpFactory*, const OrtHardwareDevice* const*
   fill(27, ep->GetDefaultMemoryDevice, nullptr);
   fill(27, ep->ReleaseCapturedGraph, nullptr);
   fill(29, ep->GetWeightlessSupport, nullptr);
+  fill(31, ep->GetEpContextDataCallbackSupport, nullptr);
   *out = ep;
   return nullptr;
 }

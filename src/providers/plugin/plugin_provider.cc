@@ -7,8 +7,10 @@
 #include "abi/allocator.h"
 #include "abi/graph_view.h"
 #include "providers/plugin/call.h"
+#include "providers/plugin/context_nodes.h"
 #include "providers/plugin/graph_support.h"
 #include "providers/plugin/plugin_kernel.h"
+#include "providers/plugin/profiling.h"
 
 namespace rh::plugin {
 
@@ -46,7 +48,9 @@ const OrtRunOptions& default_run_options() {
 class PluginProvider final : public Provider {
  public:
   explicit PluginProvider(PluginSetup setup) : setup_(std::move(setup)) {
+    check_compatibility(setup_, setup_.devices.at(0)->ep_name);
     create_ep();
+    check_context_functions(*ep_, *setup_.options);
     choose_memory();
     if (RH_HAS(ep_->raw, 24, GetKernelRegistry)) {
       call(ep_->name, "OrtEp::GetKernelRegistry", [&] { return ep_->raw.GetKernelRegistry(&ep_->raw, &registry_); });
@@ -142,11 +146,13 @@ class PluginProvider final : public Provider {
     for (const auto& node : nodes) fused.push_back(node.get());
     auto infos = std::make_shared<ComputeInfos>(ep_, units.size());
     std::vector<OrtNode*> contexts(units.size(), nullptr);
-    call(ep_->name, "OrtEp::Compile",
-         [&] { return ep_->raw.Compile(&ep_->raw, graphs.data(), fused.data(), units.size(), infos->infos.data(), contexts.data()); });
-    for (OrtNode* node : contexts) {
-      if (node) context_nodes_.emplace_back(node);
-    }
+    Status status = try_call(ep_->name, "OrtEp::Compile", [&] {
+      return ep_->raw.Compile(&ep_->raw, graphs.data(), fused.data(), units.size(), infos->infos.data(), contexts.data());
+    });
+    std::vector<std::unique_ptr<OrtNode>> owned;
+    for (OrtNode* node : contexts) owned.emplace_back(node);
+    if (!status.ok()) throw Error(status.code(), std::string(status.message()), first_node(*units[0]));
+    contexts_.merge(read_context_nodes(ep_->name, units, owned));
     std::vector<std::unique_ptr<Kernel>> kernels;
     for (size_t i = 0; i < units.size(); ++i) {
       if (!infos->infos[i]) fail(ErrorCode::ep_fail, "{}: OrtEp::Compile gave nothing for unit '{}'", ep_->name, units[i]->name);
@@ -154,6 +160,15 @@ class PluginProvider final : public Provider {
     }
     return kernels;
   }
+
+  std::optional<ContextNode> context_node(const Unit& unit) const override {
+    const auto found = contexts_.find(unit.name);
+    return found == contexts_.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::string compatibility_info(const Graph& graph) override {
+    return ask_compatibility_info(*ep_, *abi::make_graph_view(graph, {setup_.model, {}}));
+  }
+  std::unique_ptr<ProviderProfiler> make_profiler() const override { return make_plugin_profiler(ep_); }
 
   void finish() override {
     views_.clear();
@@ -276,6 +291,12 @@ class PluginProvider final : public Provider {
     return &graph;
   }
 
+  // Where an error of a unit is: its first node.
+  static Where first_node(const Unit& unit) {
+    const std::vector<NodeId> nodes = unit.body->nodes();
+    return nodes.empty() ? Where{} : unit.body->node(nodes.front()).where();
+  }
+
   static void order(const std::vector<std::string>& names, const OrtGraph& graph, std::vector<const OrtValueInfo*>& values) {
     values.clear();
     for (const std::string& name : names) values.push_back(graph.find(name));
@@ -289,8 +310,8 @@ class PluginProvider final : public Provider {
   const OrtKernelRegistry* registry_ = nullptr;
   bool concurrent_ = true;
   std::mutex run_mutex_;
-  std::vector<std::unique_ptr<OrtGraph>> views_;         // until everything is compiled
-  std::vector<std::unique_ptr<OrtNode>> context_nodes_;  // EPContext nodes that stand for units
+  std::vector<std::unique_ptr<OrtGraph>> views_;  // until everything is compiled
+  std::map<std::string, ContextNode> contexts_;   // by unit
 };
 
 }  // namespace

@@ -1,21 +1,25 @@
 #pragma once
 
-#include <map>
-#include <string>
+#include <memory>
 #include <vector>
 
+#include "providers/plugin/plugin_kernel.h"
+#include "providers/profiler.h"
 #include "roundhouse/onnxruntime_ep_c_api.h"
 
-/// Something that took time, as a provider reports it.
+/// Something that took time, as the ABI hands it around.
 struct OrtProfilingEvent {
-  OrtProfilingEventCategory category = OrtProfilingEventCategory_KERNEL;
-  int32_t process = 0, thread = 0;
-  std::string name;
-  int64_t timestamp_us = 0, duration_us = 0;
-  std::map<std::string, std::string> arguments;
+  rh::TraceEvent event;
 };
 
 /// What a provider reports when profiling ends.
 struct OrtProfilingEventsContainer {
-  std::vector<OrtProfilingEvent> events;
+  std::vector<rh::TraceEvent> events;
 };
+
+namespace rh::plugin {
+
+/// Null where the plugin measures nothing. Throws Error.
+std::unique_ptr<ProviderProfiler> make_plugin_profiler(std::shared_ptr<Ep> ep);
+
+}  // namespace rh::plugin
