@@ -23,6 +23,7 @@ enum class ActivationKind : uint8_t {
   gelu_erf,          ///< x (1 + erf(x / sqrt 2)) / 2
   gelu_tanh,         ///< the tanh approximation of the same
   thresholded_relu,  ///< x > alpha ? x : 0
+  mish,              ///< x tanh(softplus x)
 };
 
 struct Activation {
@@ -33,5 +34,7 @@ struct Activation {
 
 /// y[i] = activation(x[i]) for i < count; x and y may be the same. NaN stays NaN.
 void activate(const Activation& activation, const float* x, float* y, int64_t count);
+/// The plain form, for tensors of double.
+double activated(const Activation& activation, double x);
 
 }  // namespace rh::compute

@@ -32,8 +32,8 @@ struct ConvChannels {
 };
 
 /// A convolution whose weights are known beforehand: X [batch, in, spatial...] -> Y [batch, out, spatial...], row-major.
-/// y = activation(conv(x) + bias + residual), T out of float, double (no activations but relu and clip), Float16 and BFloat16: these are
-/// widened where they are gathered, summed in float and rounded once; their weights stay narrow.
+/// y = activation(conv(x) + bias + residual), T out of float, double, Float16 and BFloat16: the half types are widened where they are
+/// gathered, summed in float and rounded once; their weights stay narrow.
 template <typename T>
 class Convolution {
  public:

@@ -71,10 +71,14 @@ std::unique_ptr<typename Convolution<S>::Impl> make_conv_gemm(const ConvChannels
 std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& channels, const Window& window, const float* weights,
                                                         const float* bias, const Activation& activation);
 
-/// The activation over `count` values; double has none.
+/// The activation over `count` values.
 template <typename T>
 void activate_values(const Activation& activation, T* y, int64_t count) {
-  if constexpr (std::is_same_v<T, float>) activate(activation, y, y, count);
+  if constexpr (std::is_same_v<T, float>) {
+    activate(activation, y, y, count);
+  } else {
+    for (int64_t i = 0; i < count; ++i) y[i] = activated(activation, y[i]);
+  }
 }
 
 /// Values of S as those that are computed in: `from` itself, or widened into `to`.

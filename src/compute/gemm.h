@@ -17,7 +17,7 @@ enum class BiasKind : uint8_t { none, per_column, per_row };
 template <typename T>
 using Computed = std::conditional_t<std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>, float, T>;
 
-/// What follows the product, in this order: + bias, + residual_scale x residual, activation. double has no activations other than none.
+/// What follows the product, in this order: + bias, + residual_scale x residual, activation.
 template <typename T>
 struct Epilogue {
   BiasKind bias_kind = BiasKind::none;

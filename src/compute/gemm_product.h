@@ -21,8 +21,13 @@ inline bool clamps(const Activation& activation) {
 
 template <typename T>
 void activate_rows(const Activation& activation, T* c, int64_t rows, int64_t columns, int64_t stride) {
-  if constexpr (std::is_same_v<T, float>) {
-    for (int64_t i = 0; i < rows; ++i) activate(activation, c + i * stride, c + i * stride, columns);
+  for (int64_t i = 0; i < rows; ++i) {
+    T* row = c + i * stride;
+    if constexpr (std::is_same_v<T, float>) {
+      activate(activation, row, row, columns);
+    } else {
+      for (int64_t j = 0; j < columns; ++j) row[j] = activated(activation, row[j]);
+    }
   }
 }
 
@@ -107,12 +112,15 @@ struct GemmProduct {
             next = packed + end_panel * args.k * kernels->columns;
           run_panel(chunk, end_chunk, panel, ks, block == 0, block == blocks - 1, buffer, panel - first_panel, next);
         }
+        if (activates && block == blocks - 1) activate_chunks(chunk, end_chunk, first_panel, end_panel);
       }
     }
-    if (!activates) return;
-    const int64_t first_row = part_of(args.m, row_chunks, rows.begin).begin;
-    const Part last = part_of(args.m, row_chunks, rows.begin + rows.size - 1);
-    const int64_t column = first_panel * kernels->columns;
+  }
+
+  /// The activation of what was just finished, still in the cache.
+  void activate_chunks(int64_t chunk, int64_t end_chunk, int64_t first_panel, int64_t end_panel) const {
+    const int64_t first_row = part_of(args.m, row_chunks, chunk).begin, column = first_panel * kernels->columns;
+    const Part last = part_of(args.m, row_chunks, end_chunk - 1);
     activate_rows(args.epilogue.activation, c + first_row * args.ldc + column, last.begin + last.size - first_row,
                   std::min(args.n, end_panel * kernels->columns) - column, args.ldc);
   }

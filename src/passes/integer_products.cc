@@ -7,14 +7,6 @@ namespace rh::passes {
 
 namespace {
 
-const Node* only_user(const Graph& graph, const Node& node) {
-  if (!is_only_output(graph, node) || !has_one_use(graph.value(node.outputs[0]))) return nullptr;
-  return &graph.node(graph.value(node.outputs[0]).consumers[0]);
-}
-
-/// The other input of an operator of two.
-ValueId other_input(const Node& node, ValueId one) { return node.inputs[0] == one ? node.inputs[1] : node.inputs[0]; }
-
 bool is_number(const Graph& graph, ValueId id) {
   const TensorType& type = tensor_type(graph, id);
   return type.dtype == DType::float32 && type.is_static() && type.shape().rank() <= 1 && type.shape().elements() == 1;

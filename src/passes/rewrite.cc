@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tensor/dispatch.h"
+
 namespace rh::passes {
 
 ValueId Rewrite::current(ValueId id) const {
@@ -41,6 +43,27 @@ bool is_used(const Graph& graph, ValueId id) { return id != kNoValue && (!graph.
 bool is_only_output(const Graph& graph, const Node& node) {
   if (node.outputs.empty() || !is_used(graph, node.outputs[0])) return false;
   return std::none_of(node.outputs.begin() + 1, node.outputs.end(), [&](ValueId id) { return is_used(graph, id); });
+}
+
+const Node* only_user(const Graph& graph, ValueId id) {
+  return id != kNoValue && has_one_use(graph.value(id)) ? &graph.node(graph.value(id).consumers[0]) : nullptr;
+}
+
+const Node* only_user(const Graph& graph, const Node& node) {
+  return is_only_output(graph, node) ? only_user(graph, node.outputs[0]) : nullptr;
+}
+
+bool have_same_type(const Graph& graph, ValueId a, ValueId b) {
+  const TensorType &x = tensor_type(graph, a), &y = tensor_type(graph, b);
+  return x.dtype != DType::undefined && x.dtype == y.dtype && x.has_rank() && y.has_rank() && *x.dims == *y.dims;
+}
+
+ValueId other_input(const Node& node, ValueId one) { return node.inputs[0] == one ? node.inputs[1] : node.inputs[0]; }
+
+std::optional<double> constant_number(const Graph& graph, ValueId id) {
+  const Tensor* tensor = id == kNoValue ? nullptr : graph.value(id).constant_tensor();
+  if (!tensor || tensor->elements() != 1 || !NumericTypes::set.contains(tensor->dtype())) return std::nullopt;
+  return element_as_double(tensor->view(), 0);
 }
 
 const TensorType& tensor_type(const Graph& graph, ValueId id) {

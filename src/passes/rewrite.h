@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -47,6 +48,16 @@ bool has_one_use(const GraphValue& value);
 bool is_used(const Graph& graph, ValueId id);
 /// Whether the first output is used and no other is.
 bool is_only_output(const Graph& graph, const Node& node);
+/// The node that alone takes the value, at one input; null where there is none, or where a graph output is made of it.
+const Node* only_user(const Graph& graph, ValueId id);
+/// The node that alone takes the node's first output, where no other output is used; else null.
+const Node* only_user(const Graph& graph, const Node& node);
+/// Whether both are tensors of one element type and shape, as far as they are known.
+bool have_same_type(const Graph& graph, ValueId a, ValueId b);
+/// The other input of an operator of two.
+ValueId other_input(const Node& node, ValueId one);
+/// The number that a constant of one element holds.
+std::optional<double> constant_number(const Graph& graph, ValueId id);
 /// The tensor type of the value; a type without dtype and rank where it is not a tensor or not known.
 const TensorType& tensor_type(const Graph& graph, ValueId id);
 /// Whether the operator gives other outputs for the same inputs from run to run.

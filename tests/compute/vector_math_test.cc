@@ -200,14 +200,25 @@ TEST_P(VectorMathTest, activations_follow_their_formulas) {
       {{ActivationKind::thresholded_relu, 0.5f}, [](double x, double a, double) { return x > a ? x : 0; }},
       {{ActivationKind::softsign}, [](double x, double, double) { return x / (1 + std::fabs(x)); }},
       {{ActivationKind::softplus}, [](double x, double, double) { return std::log1p(std::exp(x)); }},
+      {{ActivationKind::mish}, [](double x, double, double) { return x * std::tanh(std::log1p(std::exp(x))); }},
+      {{ActivationKind::relu}, [](double x, double, double) { return std::max(x, 0.0); }},
+      {{ActivationKind::hard_swish}, [](double x, double, double) { return x * std::min(std::max(x / 6 + 0.5, 0.0), 1.0); }},
+      {{ActivationKind::sigmoid}, [](double x, double, double) { return 1 / (1 + std::exp(-x)); }},
+      {{ActivationKind::tanh}, [](double x, double, double) { return std::tanh(x); }},
+      {{ActivationKind::gelu_erf}, [](double x, double, double) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }},
+      {{ActivationKind::gelu_tanh},
+       [](double x, double, double) {
+         return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+       }},
   };
   const std::vector<float> x = interesting(-6, 6);
   for (const auto& row : rows) {
     std::vector<float> y(x.size());
     activate(row.activation, x.data(), y.data(), static_cast<int64_t>(x.size()));
     for (size_t i = 0; i < x.size(); ++i) {
-      ASSERT_NEAR(y[i], row.exact(x[i], row.activation.alpha, row.activation.beta), 2e-6)
-          << static_cast<int>(row.activation.kind) << " of " << x[i];
+      const double exact = row.exact(x[i], row.activation.alpha, row.activation.beta);
+      ASSERT_NEAR(y[i], exact, 2e-6) << static_cast<int>(row.activation.kind) << " of " << x[i];
+      ASSERT_NEAR(activated(row.activation, static_cast<double>(x[i])), exact, 1e-12) << static_cast<int>(row.activation.kind);
     }
   }
 }

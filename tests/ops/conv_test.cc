@@ -40,6 +40,34 @@ const std::vector<OpCase> kConv = {
 };
 RH_OP_TEST(Conv, kConv, FloatingTypes::set)
 
+OpCase fused(std::vector<Attribute> attributes, std::vector<Input> inputs, const char* purpose, std::vector<std::string> fails = {}) {
+  return {1, std::move(attributes), std::move(inputs), purpose, std::move(fails), 1, 0, "com.microsoft"};
+}
+
+const std::vector<OpCase> kFusedConv = {
+    fused({}, {normal({1, 3, 8, 9}), normal({4, 3, 3, 3})}, "nothing fused"),
+    fused({attr("activation", "Relu"), attr("pads", {1, 1, 1, 1})},
+          {normal({2, 3, 8, 9}), normal({4, 3, 3, 3}).constant(), normal({4}).constant()}, "Relu"),
+    fused({attr("activation", "Clip"), attr("activation_params", std::vector<float>{-1.5f, 2})},
+          {normal({1, 3, 8, 9}), normal({4, 3, 3, 3}), normal({4})}, "Clip"),
+    fused({attr("activation", "LeakyRelu"), attr("activation_params", std::vector<float>{0.25f})},
+          {normal({1, 3, 8, 9}), normal({4, 3, 3, 3}).constant()}, "LeakyRelu"),
+    fused({attr("activation", "HardSigmoid"), attr("activation_params", std::vector<float>{0.1f, 0.4f})},
+          {normal({1, 3, 8, 9}), normal({4, 3, 3, 3}).constant()}, "HardSigmoid"),
+    fused({attr("activation", "Sigmoid")}, {normal({1, 3, 8, 9}), normal({4, 3, 3, 3}).constant()}, "Sigmoid"),
+    fused({attr("activation", "Tanh"), attr("group", 3)}, {normal({1, 3, 8, 9}), normal({3, 1, 3, 3}).constant()}, "Tanh, depthwise"),
+    fused({}, {normal({1, 3, 5, 6}), normal({4, 3, 3, 3}).constant(), normal({4}).constant(), normal({1, 4, 3, 4})}, "a sum"),
+    fused({attr("activation", "Relu")}, {normal({1, 3, 5, 6}), normal({4, 3, 3, 3}), absent(), normal({1, 4, 3, 4})}, "a sum and Relu"),
+    fused({attr("activation", "Relu"), attr("group", 3)},
+          {normal({2, 3, 5, 6}), normal({3, 1, 3, 3}).constant(), absent(), normal({2, 3, 3, 4})}, "depthwise, a sum and Relu"),
+    fused({attr("activation", "Sine")}, {normal({1, 3, 5, 6}), normal({4, 3, 3, 3})}, "no such activation", {"'Sine'", "Relu"}),
+    fused({attr("activation", "Clip"), attr("activation_params", std::vector<float>{1})}, {normal({1, 3, 5, 6}), normal({4, 3, 3, 3})},
+          "too few numbers", {"activation_params", "expected 2"}),
+    fused({}, {normal({1, 3, 5, 6}), normal({4, 3, 3, 3}), absent(), normal({1, 4, 1, 4})}, "a sum of another shape",
+          {"[1, 4, 1, 4]", "[1, 4, 3, 4]"}),
+};
+RH_OP_TEST(FusedConv, kFusedConv, FloatingTypes::set)
+
 const std::vector<OpCase> kConvTranspose = {
     {11, {}, {normal({1, 3, 4, 5}), normal({3, 2, 3, 3})}, "two dimensions"},
     {11,

@@ -1,13 +1,16 @@
 #pragma once
 
+#include "ops/activation/fused_activation.h"
 #include "ops/nn/window.h"
 
 namespace rh::ops {
 
-/// Conv: ai.onnx 1, 11, 22. Input [N, C, spatial...], weights [M, C/group, kernel...], bias [M].
+/// Conv: ai.onnx 1, 11, 22. Input [N, C, spatial...], weights [M, C/group, kernel...], bias [M]. FusedConv: com.microsoft 1, with a sum of
+/// the result's shape, added before the activation.
 struct Conv {
   Window window;
   int64_t group = 1;
+  FusedActivation activation;
 
   static Conv read(const NodeView& node);
 };

@@ -4,11 +4,12 @@
 
 #include "compute/conv.h"
 #include "providers/cpu/conv_window.h"
+#include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
 
-/// Constant weights are packed at load, others each run.
+/// Constant weights are packed at load, others each run. Input 3 of FusedConv is a sum of the result's shape.
 class ConvKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
@@ -28,6 +29,10 @@ class ConvKernel final : public Kernel {
 
   bool owns_constant(int input) const override { return is_packed() && (input == 1 || input == 2); }
   size_t packed_bytes() const override { return weight_bytes(packed_); }
+  std::span<const Alias> aliases() const override {
+    static constexpr Alias list[] = {{0, 3, Alias::Kind::in_place}};
+    return list;
+  }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
@@ -47,6 +52,10 @@ class ConvKernel final : public Kernel {
     for (size_t i = 0; i < spatial; ++i) shape.push_back(std::max<int64_t>(0, window.output_size(i, sizes[i])));
     compute::Window geometry;
     RH_RETURN_IF_ERROR(conv_window(window, sizes, {shape.begin() + 2, spatial}, window.pads_for(sizes), geometry));
+    if (context.has_input(3) && !(context.input(3).shape() == shape)) {
+      return error_status(ErrorCode::invalid_argument, "Z has shape {}, expected the result's, {}", context.input(3).shape().to_string(),
+                          shape.to_string());
+    }
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
     return dispatch<Types>(x.dtype(), "Conv", [&]<typename T>() {
@@ -70,13 +79,15 @@ class ConvKernel final : public Kernel {
     if (Status status = conv_window(window, ones, ones, std::vector<int64_t>(spatial, 0), geometry); !status.ok()) {
       throw Error(status.code(), std::string(status.message()));
     }
-    return compute::Convolution<T>({w[1] * op_.group, w[0], op_.group}, geometry, weights.data<T>(), bias, {});
+    const compute::Activation activation = compute_activation(op_.activation);
+    return compute::Convolution<T>({w[1] * op_.group, w[0], op_.group}, geometry, weights.data<T>(), bias, activation);
   }
 
   template <typename T>
   static void convolve(RunContext& context, const compute::Convolution<T>& convolution, const compute::Window& geometry,
                        const TensorView& x, const MutableView& y) {
-    convolution.run(geometry, x.shape()[0], x.data<T>(), nullptr, y.data<T>(), context.parallel());
+    const T* residual = context.has_input(3) ? context.input(3).data<T>() : nullptr;
+    convolution.run(geometry, x.shape()[0], x.data<T>(), residual, y.data<T>(), context.parallel());
   }
 
   ops::Conv op_;

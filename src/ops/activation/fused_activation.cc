@@ -1,0 +1,120 @@
+#include "ops/activation/fused_activation.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ops/activation/activation.h"
+#include "ops/math/clip.h"
+
+namespace rh::ops {
+
+namespace {
+
+using F = FusedActivation::Function;
+
+struct Known {
+  std::string_view name;
+  F function;
+  size_t numbers;  // that it takes, with these defaults
+  float alpha = 0, beta = 0;
+};
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+constexpr Known kKnown[] = {
+    {"Relu", F::relu, 0},
+    {"Clip", F::clip, 2, -kInfinity, kInfinity},
+    {"LeakyRelu", F::leaky_relu, 1, 0.01f},
+    {"HardSigmoid", F::hard_sigmoid, 2, 0.2f, 0.5f},
+    {"HardSwish", F::hard_swish, 0},
+    {"Sigmoid", F::sigmoid, 0},
+    {"Tanh", F::tanh, 0},
+    {"Elu", F::elu, 1, 1.0f},
+    {"Softplus", F::softplus, 0},
+    {"Softsign", F::softsign, 0},
+    {"ThresholdedRelu", F::thresholded_relu, 1, 1.0f},
+    {"Swish", F::swish, 1, 1.0f},
+    {"Gelu", F::gelu, 0},
+    {"FastGelu", F::gelu_tanh, 0},
+    {"Mish", F::mish, 0},
+};
+
+const Known& known(F function) {
+  return *std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& entry) { return entry.function == function; });
+}
+
+std::optional<F> fused(Activation::Function function) {
+  using A = Activation::Function;
+  switch (function) {
+    case A::relu: return F::relu;
+    case A::leaky_relu: return F::leaky_relu;
+    case A::elu: return F::elu;
+    case A::hard_sigmoid: return F::hard_sigmoid;
+    case A::hard_swish: return F::hard_swish;
+    case A::softplus: return F::softplus;
+    case A::softsign: return F::softsign;
+    case A::thresholded_relu: return F::thresholded_relu;
+    case A::gelu: return F::gelu;
+    case A::gelu_tanh: return F::gelu_tanh;
+    case A::mish: return F::mish;
+    case A::swish: return F::swish;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<FusedActivation> clip(const NodeView& node) {
+  const Clip op = Clip::read(node);
+  FusedActivation result{F::clip, op.min.value_or(-kInfinity), op.max.value_or(kInfinity)};
+  for (int i = 1; op.bounds_are_inputs && i <= 2; ++i) {
+    if (!node.has_input(i)) continue;
+    const Tensor* bound = node.constant_input(i);
+    if (!bound || bound->elements() != 1) return std::nullopt;
+    (i == 1 ? result.alpha : result.beta) = element_as_float(bound->view(), 0);
+  }
+  if (result.alpha == 0 && result.beta == kInfinity) return FusedActivation{F::relu};
+  return result;
+}
+
+}  // namespace
+
+FusedActivation FusedActivation::read(const NodeView& node) {
+  const std::string name = node.string_or("activation", "");
+  if (name.empty()) return {};
+  const auto at = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& entry) { return entry.name == name; });
+  if (at == std::end(kKnown)) {
+    std::string names;
+    for (const Known& entry : kKnown) names += (names.empty() ? "" : ", ") + std::string(entry.name);
+    node.fail("activation '{}' is not known, expected one of: {}", name, names);
+  }
+  std::vector<float> numbers = node.floats_or("activation_params");
+  if (numbers.empty()) numbers = {node.float_or("activation_alpha", at->alpha), node.float_or("activation_beta", at->beta)};
+  if (numbers.size() < at->numbers)
+    node.fail("activation_params has {} numbers, expected {} for the activation {}", numbers.size(), at->numbers, name);
+  numbers.resize(2, 0);
+  return {at->function, at->numbers > 0 ? numbers[0] : 0, at->numbers > 1 ? numbers[1] : 0};
+}
+
+std::optional<FusedActivation> FusedActivation::of(const NodeView& node) {
+  if (!node.domain().empty()) return std::nullopt;
+  const std::string_view op = node.op_type();
+  if (op == "Sigmoid") return FusedActivation{F::sigmoid};
+  if (op == "Tanh") return FusedActivation{F::tanh};
+  if (op == "Clip") return clip(node);
+  const auto at = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& entry) { return entry.name == op; });
+  if (at == std::end(kKnown)) return std::nullopt;
+  const Activation single = Activation::read(node);
+  const auto function = fused(single.function);
+  return function ? std::optional(FusedActivation{*function, single.alpha, single.beta}) : std::nullopt;
+}
+
+std::vector<Attribute> FusedActivation::attributes() const {
+  if (function == F::none) return {};
+  const Known& entry = known(function);
+  std::vector<Attribute> list{{"activation", std::string(entry.name)}};
+  std::vector<float> numbers{alpha, beta};
+  numbers.resize(entry.numbers);
+  if (!numbers.empty()) list.push_back({"activation_params", std::move(numbers)});
+  return list;
+}
+
+}  // namespace rh::ops

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ops/node_view.h"
+
+namespace rh::ops {
+
+/// What a fused operator (FusedConv, FusedGemm) applies to its result before it stores it: attribute `activation`, by the names of the
+/// standard's operators, and its numbers.
+struct FusedActivation {
+  enum class Function : uint8_t {
+    none,
+    relu,
+    clip,
+    leaky_relu,
+    hard_sigmoid,
+    hard_swish,
+    sigmoid,
+    tanh,
+    elu,
+    softplus,
+    softsign,
+    thresholded_relu,
+    swish,  ///< x sigmoid(alpha x)
+    gelu,
+    gelu_tanh,
+    mish,
+  };
+  Function function = Function::none;
+  float alpha = 0, beta = 0;  ///< clip: the bounds
+
+  /// Of a fused node: numbers stand in `activation_params`, or in `activation_alpha` and `activation_beta`.
+  static FusedActivation read(const NodeView& node);
+  /// The activation that the node by itself computes of its input 0; nothing where it is none, or where its numbers are not constant.
+  static std::optional<FusedActivation> of(const NodeView& node);
+
+  /// The attributes from which `read` makes the same: none where there is no function.
+  std::vector<Attribute> attributes() const;
+};
+
+}  // namespace rh::ops

@@ -1,0 +1,93 @@
+#include "ops/activation/fused_activation.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace rh::passes {
+
+namespace {
+
+constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on Add broadcasts as numpy does
+
+class Fuser {
+ public:
+  Fuser(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+
+  Edit run() {
+    const std::vector<NodeId> order = graph_.topological_order();
+    // Of two convolutions that are added, the later one takes the sum of the other.
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+      const Node& node = graph_.node(*id);
+      if (is_op(node, "Conv") || (node.op_type == "FusedConv" && node.domain == "com.microsoft")) fuse(node);
+    }
+    return rewrite_.take();
+  }
+
+ private:
+  void fuse(const Node& conv) {
+    const DType dtype = tensor_type(graph_, conv.inputs[0]).dtype;
+    if ((dtype != DType::float32 && dtype != DType::float16) || NodeView(graph_, conv).has("activation")) return;
+    const Node* last = &conv;
+    const Node* sum = conv.inputs.size() > 3 ? nullptr : next(conv);
+    ValueId addend = kNoValue;
+    if (sum && is_sum(*sum, conv.outputs[0])) {
+      addend = other_input(*sum, conv.outputs[0]);
+      last = sum;
+    } else {
+      sum = nullptr;
+    }
+    const Node* activation = next(*last);
+    std::optional<ops::FusedActivation> function;
+    if (activation && activation->inputs[0] == last->outputs[0] && is_only_output(graph_, *activation))
+      function = ops::FusedActivation::of(NodeView(graph_, *activation));
+    if (function) last = activation;
+    if (last == &conv || !context_.admit()) return;
+    replace(conv, sum, addend, function, *last);
+  }
+
+  const Node* next(const Node& node) const {
+    const Node* user = only_user(graph_, node);
+    return user && !rewrite_.is_removed(user->id) ? user : nullptr;
+  }
+
+  bool is_sum(const Node& node, ValueId value) const {
+    return is_op(node, "Add") && node.opset >= kBroadcastOpset && node.inputs.size() == 2 && is_only_output(graph_, node) &&
+           have_same_type(graph_, value, other_input(node, value));
+  }
+
+  void replace(const Node& conv, const Node* sum, ValueId addend, const std::optional<ops::FusedActivation>& function, const Node& last) {
+    Edit& edit = rewrite_.edit();
+    Node fused;
+    fused.name = conv.name;
+    fused.op_type = "FusedConv";
+    fused.domain = "com.microsoft";
+    fused.opset = 1;
+    fused.attributes = conv.attributes;
+    if (function) {
+      for (Attribute& attribute : function->attributes()) fused.attributes.push_back(std::move(attribute));
+    }
+    for (ValueId input : conv.inputs) fused.inputs.push_back(input == kNoValue ? kNoValue : rewrite_.current(input));
+    std::vector<NodeId> stands_for{conv.id};
+    if (sum) {
+      fused.inputs.resize(3, kNoValue);
+      fused.inputs.push_back(rewrite_.current(addend));
+      stands_for.push_back(sum->id);
+    }
+    if (function) stands_for.push_back(last.id);
+    fused.outputs = {edit.add_value(graph_.value(last.outputs[0]).name, graph_.value(last.outputs[0]).type)};
+    const ValueId output = fused.outputs[0];
+    edit.add_node(std::move(fused), stands_for);
+    rewrite_.replace_node(last, output);
+    for (const NodeId id : stands_for) rewrite_.remove(id);
+  }
+
+  const Graph& graph_;
+  PassContext& context_;
+  Rewrite rewrite_;
+};
+
+}  // namespace
+
+/// A convolution, a sum of its shape that is added, and an activation become one FusedConv.
+Edit fused_convolutions(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
+
+}  // namespace rh::passes
