@@ -33,5 +33,35 @@ const std::vector<OpCase> kGemm = {
 };
 RH_OP_TEST(Gemm, kGemm, FloatingTypes::set)
 
+OpCase contributed(std::vector<Attribute> attributes, std::vector<Input> inputs, const char* purpose, const char* op_type = nullptr) {
+  return {1, std::move(attributes), std::move(inputs), purpose, {}, 1, 0, "com.microsoft", op_type};
+}
+
+const std::vector<OpCase> kFusedGemm = {
+    contributed({}, {normal({4, 5}), normal({5, 6}), normal({6})}, "nothing fused"),
+    contributed({attr("activation", "Relu")}, {normal({14, 5}), normal({5, 33}).constant(), normal({33})}, "Relu, packed"),
+    contributed({attr("activation", "LeakyRelu"), attr("activation_alpha", 0.25f), attr("beta", 0.5f)},
+                {normal({4, 5}), normal({5, 6}), normal({4, 1})}, "LeakyRelu, C a column"),
+    contributed({attr("activation", "Sigmoid"), attr("transB", 1)}, {normal({1, 70}), normal({40, 70}).constant(), normal({40})},
+                "Sigmoid, one row"),
+    contributed({attr("activation", "Tanh"), attr("transA", 1), attr("alpha", 0.5f)}, {normal({5, 4}), normal({5, 6})}, "Tanh, no C"),
+};
+RH_OP_TEST(FusedGemm, kFusedGemm, FloatingTypes::set)
+
+const std::vector<OpCase> kFusedMatMul = {
+    contributed({attr("alpha", 0.25f)}, {normal({4, 5}), normal({5, 6})}, "a factor"),
+    contributed({attr("transA", 1)}, {normal({2, 5, 4}), normal({2, 5, 6})}, "left transposed"),
+    contributed({attr("transB", 1), attr("alpha", 0.125f)}, {normal({2, 3, 4, 5}), normal({2, 3, 6, 5})}, "right transposed"),
+    contributed({attr("transA", 1), attr("transB", 1)}, {normal({3, 5, 4}), normal({6, 5}).constant()}, "both, packed"),
+    contributed({attr("transB", 1)}, {normal({3, 4, 5}), normal({6, 5}).constant()}, "rows of the batch, packed"),
+    contributed({attr("transBatchA", 1)}, {normal({4, 2, 3, 5}), normal({2, 3, 5, 6})}, "left batch transposed"),
+    contributed({attr("transBatchB", 1), attr("transB", 1)}, {normal({2, 3, 4, 5}), normal({6, 2, 3, 5})}, "right batch transposed"),
+    contributed({}, {normal({5}), normal({3, 5, 2})}, "vector and batch"),
+    contributed({attr("activation", "Relu")}, {normal({2, 4, 5}), normal({5, 6})}, "Relu", "FusedMatMulActivation"),
+    contributed({attr("activation", "Tanh"), attr("alpha", 0.25f), attr("transB", 1)}, {normal({2, 4, 5}), normal({2, 6, 5})}, "Tanh",
+                "FusedMatMulActivation"),
+};
+RH_OP_TEST(FusedMatMul, kFusedMatMul, FloatingTypes::set)
+
 }  // namespace
 }  // namespace rh::test

@@ -101,5 +101,39 @@ TEST(Fusion, ConvolutionsWithActivationsAndSums) {
   for (const FusionCase& c : cases) check_case(c);
 }
 
+std::string product_model(const std::string& head, const std::string& body, const std::string& constants = "") {
+  return "<opset_import: [\"\" : 17]>\ng " + head + "\n<" + weights("w", {20, 37}) + ", " + weights("b", {37}) + constants + ">\n{\n" +
+         body + "\n}";
+}
+
+TEST(Fusion, ProductsWithBiasesSumsAndActivations) {
+  const std::string one = "(float[N, S, 20] x) => (float[N, S, 37] y)",
+                    two = "(float[N, S, 20] x, float[N, S, 37] z) => (float[N, S, 37] y)";
+  const std::string flat = "(float[N, 20] x) => (float[N, 37] y)";
+  const std::vector<std::vector<Shape>> sizes = {{{1, 1, 20}}, {{2, 33, 20}}};
+  const std::vector<std::vector<Shape>> pairs = {{{1, 1, 20}, {1, 1, 37}}, {{2, 33, 20}, {2, 33, 37}}};
+  const std::vector<std::vector<Shape>> rows = {{{1, 20}}, {{65, 20}}};
+  const std::string gelu = ", float r = {1.41421354}, float one = {1}, float half = {0.5}";
+  const std::vector<FusionCase> cases = {
+      {"a bias", product_model(one, "t = MatMul (x, w)\ny = Add (b, t)"), sizes, 1},
+      {"a bias and Gelu",
+       product_model(one,
+                     "t = MatMul (x, w)\nu = Add (t, b)\nd = Div (u, r)\ne = Erf (d)\na = Add (e, one)\np = Mul (u, a)\ny = Mul (p, half)",
+                     gelu),
+       sizes, 1},
+      {"a bias and a sum", product_model(two, "t = MatMul (x, w)\nu = Add (t, b)\ny = Add (z, u)"), pairs, 1},
+      {"a sum and SiLU", product_model(two, "t = MatMul (x, w)\nu = Add (t, z)\ns = Sigmoid (u)\ny = Mul (u, s)"), pairs, 1},
+      {"a sum in place", product_model(two, "r = Neg (z)\nt = MatMul (x, w)\nu = Add (t, b)\nv = Add (r, u)\ny = Tanh (v)"), pairs, 2},
+      {"Gemm and Relu", product_model(flat, "t = Gemm (x, w, b)\ny = Relu (t)"), rows, 1},
+      {"Gemm and LeakyRelu", product_model(flat, "t = Gemm <beta = 0.5> (x, w, b)\ny = LeakyRelu <alpha = 0.3> (t)"), rows, 1},
+      {"a batch of products and Sigmoid",
+       "<opset_import: [\"\" : 17]>\ng (float[N, S, 20] x, float[N, 20, K] w) => (float[N, S, K] y)\n{\nt = MatMul (x, w)\ny = Sigmoid "
+       "(t)\n}",
+       {{{3, 5, 20}, {3, 20, 7}}, {{2, 40, 20}, {2, 20, 50}}},
+       1},
+  };
+  for (const FusionCase& c : cases) check_case(c);
+}
+
 }  // namespace
 }  // namespace rh::test

@@ -117,4 +117,13 @@ std::vector<Attribute> FusedActivation::attributes() const {
   return list;
 }
 
+std::vector<Attribute> FusedActivation::separate_attributes() const {
+  if (function == F::none) return {};
+  const Known& entry = known(function);
+  std::vector<Attribute> list{{"activation", std::string(entry.name)}};
+  if (entry.numbers > 0) list.push_back({"activation_alpha", alpha});
+  if (entry.numbers > 1) list.push_back({"activation_beta", beta});
+  return list;
+}
+
 }  // namespace rh::ops

@@ -37,8 +37,10 @@ struct FusedActivation {
   /// The activation that the node by itself computes of its input 0; nothing where it is none, or where its numbers are not constant.
   static std::optional<FusedActivation> of(const NodeView& node);
 
-  /// The attributes from which `read` makes the same: none where there is no function.
+  /// The attributes from which `read` makes the same, numbers in `activation_params`; none where there is no function.
   std::vector<Attribute> attributes() const;
+  /// The same with numbers in attributes of their own, as FusedGemm has them.
+  std::vector<Attribute> separate_attributes() const;
 };
 
 }  // namespace rh::ops

@@ -8,7 +8,8 @@ Gemm Gemm::read(const NodeView& node) {
   return {.alpha = node.float_or("alpha", 1),
           .beta = node.float_or("beta", 1),
           .transpose_a = node.flag("transA"),
-          .transpose_b = node.flag("transB")};
+          .transpose_b = node.flag("transB"),
+          .activation = FusedActivation::read(node)};
 }
 
 void infer(const Gemm& op, InferenceContext& context) {

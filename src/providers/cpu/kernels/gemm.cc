@@ -4,6 +4,7 @@
 
 #include "compute/gemm.h"
 #include "compute/gemm_reference.h"
+#include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
 #include "providers/cpu/packed_right.h"
@@ -24,6 +25,10 @@ class GemmKernel final : public Kernel {
     const TensorView a = context.input(0);
     const Shape& b_shape = packed_.empty() ? context.input(1).shape() : packed_.shape();
     if (a.rank() != 2 || b_shape.rank() != 2) return mismatch(a.shape(), b_shape);
+    if (op_.activation.function != ops::FusedActivation::Function::none && !FloatingTypes::set.contains(a.dtype())) {
+      return error_status(ErrorCode::not_implemented, "FusedGemm: element type {} with an activation, expected a floating type",
+                          to_string(a.dtype()));
+    }
     const int64_t m = a.shape()[op_.transpose_a ? 1 : 0], k = a.shape()[op_.transpose_a ? 0 : 1], n = b_shape[op_.transpose_b ? 0 : 1];
     if (b_shape[op_.transpose_b ? 1 : 0] != k) return mismatch(a.shape(), b_shape);
     if (context.has_input(2)) {
@@ -48,6 +53,7 @@ class GemmKernel final : public Kernel {
     using Scale = compute::GemmArgs<T>;
     Scale args{.m = m, .n = n, .k = k, .transpose_a = op_.transpose_a, .transpose_b = op_.transpose_b, .alpha = narrowed<T>(op_.alpha)};
     args.beta = T(0.0f);
+    args.epilogue.activation = compute_activation(op_.activation);
     if (context.has_input(2) && op_.beta != 0) add_c(context, args, y);
     if constexpr (std::is_integral_v<T>) {
       compute::gemm_reference(args, a, context.input(1).data<T>(), y, context.parallel());

@@ -1,0 +1,142 @@
+#include "ops/activation/fused_activation.h"
+#include "ops/math/gemm.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace rh::passes {
+
+namespace {
+
+constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on Add and Gemm broadcast as numpy does
+
+/// What follows a product and goes into it.
+struct Tail {
+  ValueId bias = kNoValue, sum = kNoValue;
+  std::optional<ops::FusedActivation> activation;
+  std::vector<NodeId> nodes;  ///< of the product and what follows
+  const Node* last = nullptr;
+};
+
+class Fuser {
+ public:
+  Fuser(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+
+  Edit run() {
+    const std::vector<NodeId> order = graph_.topological_order();
+    // Of two products that are added, the later one takes the sum of the other.
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+      const Node& node = graph_.node(*id);
+      if (rewrite_.is_removed(node.id) || node.inputs.empty()) continue;
+      const DType dtype = tensor_type(graph_, node.inputs[0]).dtype;
+      if (dtype != DType::float32 && dtype != DType::float16) continue;
+      if (is_op(node, "MatMul")) fuse_matmul(node);
+      if (is_op(node, "Gemm") && node.opset >= kBroadcastOpset) fuse_gemm(node);
+    }
+    return rewrite_.take();
+  }
+
+ private:
+  void fuse_matmul(const Node& product) {
+    Tail tail = start(product);
+    take_bias(tail, product);
+    take_sum(tail);
+    take_activation(tail);
+    if (tail.last == &product || !context_.admit()) return;
+    Node fused = shell(product, "FusedMatMul", "roundhouse", tail);
+    for (ValueId value : {tail.bias, tail.sum}) fused.inputs.push_back(value == kNoValue ? kNoValue : rewrite_.current(value));
+    while (fused.inputs.back() == kNoValue) fused.inputs.pop_back();
+    if (tail.activation) fused.attributes = tail.activation->attributes();
+    replace(std::move(fused), tail);
+  }
+
+  void fuse_gemm(const Node& product) {
+    Tail tail = start(product);
+    take_activation(tail);
+    if (tail.last == &product || !context_.admit()) return;
+    Node fused = shell(product, "FusedGemm", "com.microsoft", tail);
+    fused.attributes = product.attributes;
+    for (Attribute& attribute : tail.activation->separate_attributes()) fused.attributes.push_back(std::move(attribute));
+    replace(std::move(fused), tail);
+  }
+
+  static Tail start(const Node& product) {
+    Tail tail;
+    tail.nodes = {product.id};
+    tail.last = &product;
+    return tail;
+  }
+
+  const Node* next(const Tail& tail) const {
+    const Node* user = only_user(graph_, *tail.last);
+    return user && !rewrite_.is_removed(user->id) && is_only_output(graph_, *user) ? user : nullptr;
+  }
+
+  static void take(Tail& tail, const Node& node) {
+    tail.nodes.push_back(node.id);
+    tail.last = &node;
+  }
+
+  /// Add of one number a column.
+  void take_bias(Tail& tail, const Node& product) const {
+    const Node* add = next(tail);
+    const TensorType& right = tensor_type(graph_, product.inputs[1]);
+    if (!add || !is_add(*add) || !right.has_rank() || right.rank() < 2 || !right.dims->back().is_constant()) return;
+    const ValueId bias = other_input(*add, tail.last->outputs[0]);
+    const TensorType& type = tensor_type(graph_, bias);
+    if (!type.is_static() || type.dtype != tensor_type(graph_, product.inputs[0]).dtype) return;
+    const Shape shape = type.shape();
+    const TensorType& result = tensor_type(graph_, tail.last->outputs[0]);
+    const bool is_row = shape.rank() > 0 && shape.elements() == shape[shape.rank() - 1] && shape.elements() == right.dims->back().value();
+    if (!is_row || !result.has_rank() || shape.rank() > result.rank()) return;
+    tail.bias = bias;
+    take(tail, *add);
+  }
+
+  void take_sum(Tail& tail) const {
+    const Node* add = next(tail);
+    if (!add || !is_add(*add)) return;
+    const ValueId sum = other_input(*add, tail.last->outputs[0]);
+    if (!have_same_type(graph_, sum, tail.last->outputs[0])) return;
+    tail.sum = sum;
+    take(tail, *add);
+  }
+
+  void take_activation(Tail& tail) const {
+    const Node* node = next(tail);
+    if (!node || node->inputs[0] != tail.last->outputs[0]) return;
+    tail.activation = ops::FusedActivation::of(NodeView(graph_, *node));
+    if (tail.activation) take(tail, *node);
+  }
+
+  static bool is_add(const Node& node) { return is_op(node, "Add") && node.opset >= kBroadcastOpset && node.inputs[0] != node.inputs[1]; }
+
+  Node shell(const Node& product, std::string_view op_type, std::string_view domain, const Tail& tail) {
+    Node fused;
+    fused.name = product.name;
+    fused.op_type = op_type;
+    fused.domain = domain;
+    fused.opset = 1;
+    for (ValueId input : product.inputs) fused.inputs.push_back(input == kNoValue ? kNoValue : rewrite_.current(input));
+    const GraphValue& result = graph_.value(tail.last->outputs[0]);
+    fused.outputs = {rewrite_.edit().add_value(result.name, result.type)};
+    return fused;
+  }
+
+  void replace(Node fused, const Tail& tail) {
+    const ValueId output = fused.outputs[0];
+    rewrite_.edit().add_node(std::move(fused), tail.nodes);
+    rewrite_.replace_node(*tail.last, output);
+    for (const NodeId id : tail.nodes) rewrite_.remove(id);
+  }
+
+  const Graph& graph_;
+  PassContext& context_;
+  Rewrite rewrite_;
+};
+
+}  // namespace
+
+/// A product, a bias, a sum of its shape that is added, and an activation become one operator.
+Edit fused_products(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
+
+}  // namespace rh::passes

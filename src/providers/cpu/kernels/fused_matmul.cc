@@ -1,0 +1,115 @@
+#include "ops/math/fused_matmul.h"
+
+#include <algorithm>
+
+#include "compute/gemm.h"
+#include "providers/cpu/fused_activation.h"
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/matmul_problem.h"
+#include "providers/cpu/packed_right.h"
+
+namespace rh::cpu {
+
+namespace {
+
+/// One side of the product, as it lies.
+struct Operand {
+  Shape shape;           ///< as the product sees it: [batch..., rows, columns]
+  int64_t leading = 0;   ///< elements from row to row of what lies there; 0: rows are contiguous
+  int64_t matrix = 0;    ///< elements from one matrix of the batch to the next
+  bool strided = false;  ///< rows of all the batch do not follow each other
+
+  Operand(const Shape& lies, bool transposes_batch, bool transposes) : shape(lies) {
+    const int rank = lies.rank();
+    matrix = rank < 2 ? lies.elements() : lies[rank - 2] * lies[rank - 1];
+    if (rank < 2) return;
+    if (transposes_batch && rank > 2) {
+      std::rotate(shape.begin(), shape.begin() + 1, shape.end() - 1);
+      matrix = lies[rank - 1];
+      leading = lies.product(1, rank);
+      strided = true;
+    }
+    if (transposes) std::swap(shape[rank - 1], shape[rank - 2]);
+    strided = strided || transposes;
+  }
+};
+
+}  // namespace
+
+/// A constant 2-D right operand is packed at load.
+class FusedMatMulKernel final : public Kernel {
+ public:
+  using Types = FloatingTypes;
+
+  explicit FusedMatMulKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::FusedMatMul>()), packed_(info.constant_input(1), op_.transpose_b) {}
+
+  bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
+  size_t packed_bytes() const override { return packed_.bytes(); }
+  std::span<const Alias> aliases() const override {
+    static constexpr Alias list[] = {{0, 3, Alias::Kind::in_place}};
+    return list;
+  }
+
+  Status run(RunContext& context) const override {
+    const TensorView a = context.input(0);
+    const Operand left(a.shape(), op_.transpose_batch_a, op_.transpose_a && a.rank() > 1);
+    const Shape& right_shape = packed_.empty() ? context.input(1).shape() : packed_.shape();
+    const Operand right(right_shape, op_.transpose_batch_b, op_.transpose_b && right_shape.rank() > 1);
+    MatMulProblem p;
+    RH_RETURN_IF_ERROR(MatMulProblem::make("FusedMatMul", left.shape, right.shape, p));
+    if (context.has_input(2) && context.input(2).elements() != p.n) {
+      return error_status(ErrorCode::invalid_argument, "bias has shape {}, expected [{}]", context.input(2).shape().to_string(), p.n);
+    }
+    if (context.has_input(3) && !(context.input(3).shape() == p.result)) {
+      return error_status(ErrorCode::invalid_argument, "the sum has shape {}, expected the result's, {}",
+                          context.input(3).shape().to_string(), p.result.to_string());
+    }
+    if (packed_.empty() && context.input(1).dtype() != a.dtype()) {
+      return error_status(ErrorCode::invalid_argument, "element types are {} and {}, expected the same", to_string(a.dtype()),
+                          to_string(context.input(1).dtype()));
+    }
+    const MutableView c = context.output(0, p.result);
+    if (c.elements() == 0) return {};
+    return dispatch<Types>(a.dtype(), "FusedMatMul", [&]<typename T>() { multiply<T>(context, p, left, right, a.data<T>(), c.data<T>()); });
+  }
+
+ private:
+  template <typename T>
+  void multiply(RunContext& context, const MatMulProblem& p, const Operand& left, const Operand& right, const T* a, T* c) const {
+    compute::GemmArgs<T> args{.m = p.m, .n = p.n, .k = p.k, .lda = left.leading, .ldb = right.leading};
+    args.transpose_a = op_.transpose_a && left.shape.rank() > 1;
+    args.transpose_b = op_.transpose_b && right.shape.rank() > 1;
+    args.alpha = T(op_.alpha);
+    if (context.has_input(2)) {
+      args.epilogue.bias_kind = compute::BiasKind::per_column;
+      args.epilogue.bias = context.input(2).data<T>();
+    }
+    if (context.has_input(3)) args.epilogue.residual = context.input(3).data<T>();
+    args.epilogue.activation = compute_activation(op_.activation);
+    const T* b = packed_.empty() ? context.input(1).data<T>() : nullptr;
+    if (p.is_one_product() && (!left.strided || p.batch.elements() == 1)) {
+      args.m *= p.batch.elements();
+      if (b) return compute::gemm(args, a, b, c, context.parallel());
+      return compute::gemm(args, a, packed_.matrix<T>(), c, context.parallel());
+    }
+    const int64_t count = p.batch.elements();
+    int64_t* offsets = context.scratch_array<int64_t>(3 * count);
+    fill_batch_offsets(p.a_batch, p.batch, left.matrix, offsets);
+    fill_batch_offsets(p.b_batch, p.batch, right.matrix, offsets + count);
+    for (int64_t i = 0; i < count; ++i) offsets[2 * count + i] = i * p.m * p.n;
+    if (b) return compute::gemm_batched(args, {count, offsets, offsets + count, offsets + 2 * count}, a, b, c, context.parallel());
+    for (int64_t i = 0; i < count; ++i) {
+      compute::GemmArgs<T> one = args;
+      if (one.epilogue.residual) one.epilogue.residual += i * p.m * p.n;
+      compute::gemm(one, a + offsets[i], packed_.matrix<T>(), c + i * p.m * p.n, context.parallel());
+    }
+  }
+
+  ops::FusedMatMul op_;
+  PackedRight packed_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(FusedMatMulKernel)
