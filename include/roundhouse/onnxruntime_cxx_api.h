@@ -4,10 +4,12 @@
 
 #include "cxx/base.h"
 #include "cxx/compile.h"
+#include "cxx/custom_ops.h"
 #include "cxx/devices.h"
 #include "cxx/float_types.h"
 #include "cxx/graph.h"
 #include "cxx/io_binding.h"
+#include "cxx/kernels.h"
 #include "cxx/memory.h"
 #include "cxx/options.h"
 #include "cxx/session.h"

@@ -1,5 +1,7 @@
 """SessionOptions, RunOptions and the calls of the whole module."""
 
+import os
+
 import models
 import numpy as np
 import onnxruntime
@@ -108,6 +110,25 @@ def test_external_initializers_need_one_value_a_name(feed):
 def test_missing_library_of_custom_operators(module):
     with pytest.raises(Exception, match="/nowhere/lib.so") as raised:
         module.SessionOptions().register_custom_ops_library("/nowhere/lib.so")
+    assert type(raised.value).__name__ == "Fail"
+
+
+@BOTH
+def test_library_of_custom_operators(module):
+    library = os.path.join(os.environ.get("ROUNDHOUSE_LIBRARY_DIR", "/nowhere"), "custom_ops_plugin.so")
+    if not os.path.exists(library):
+        pytest.skip("the tests' library of custom operators is not built")
+    nodes = [helper.make_node("Twice", ["x"], ["y"], domain="test.ops")]
+    graph = helper.make_graph(nodes, "graph", [models.tensor("x")], [models.tensor("y")])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("test.ops", 1)]
+    data = helper.make_model(graph, opset_imports=imports, ir_version=9).SerializeToString()
+    options = module.SessionOptions()
+    options.register_custom_ops_library(library)
+    for _ in range(2):
+        made = module.InferenceSession(data, options, providers=CPU)
+        np.testing.assert_array_equal(made.run(None, {"x": np.array([1.5, -2], np.float32)})[0], np.array([3, -4], np.float32))
+    with pytest.raises(Exception, match="test.ops") as raised:
+        module.InferenceSession(data, providers=CPU)
     assert type(raised.value).__name__ == "Fail"
 
 

@@ -1,10 +1,15 @@
 // Domains of custom operators, and the libraries that register them.
+#include <algorithm>
 #include <filesystem>
 
 #include "abi/options.h"
 #include "base/dynamic_library.h"
 #include "capi/guard.h"
+#include "capi/plugins.h"
+#include "capi/session.h"
 #include "capi/table.h"
+#include "providers/plugin/call.h"
+#include "providers/plugin/custom_op_provider.h"
 #include "roundhouse/onnxruntime_c_api.h"
 
 namespace rh::capi {
@@ -14,15 +19,60 @@ namespace {
 /// Opens a library, for as long as the process lives, and lets its RegisterCustomOps fill the options.
 void* register_library(OrtSessionOptions* options, const ORTCHAR_T* path) {
   void* library = open_library(path);
+  const std::string name = "custom operators of '" + utf8(path) + "'";
   const auto entry = reinterpret_cast<RegisterCustomOpsFn>(find_symbol(library, "RegisterCustomOps"));
-  if (!entry) fail(ErrorCode::fail, "custom operators: the library has no function RegisterCustomOps");
-  if (const Status status = abi::take_status(entry(options, OrtGetApiBase())); !status.ok()) {
-    fail(status.code(), "custom operators: {}", status.message());
-  }
+  if (!entry)
+    fail(ErrorCode::fail, "{}: the library has no function RegisterCustomOps, expected one that adds domains to the options", name);
+  plugin::call(name, "RegisterCustomOps", [&] { return entry(options, OrtGetApiBase()); });
   return library;
 }
 
+using Ops = std::vector<std::pair<std::string, const OrtCustomOp*>>;
+
+/// An operator that came already, as of a library that was registered twice, is left out.
+void add_domain(const OrtCustomOpDomain& domain, Ops& ops) {
+  for (const OrtCustomOp* op : domain.ops) {
+    if (std::ranges::find(ops, std::pair(domain.name, op)) == ops.end()) ops.emplace_back(domain.name, op);
+  }
+}
+
+/// Domains that the factory of a plugin's provider brings.
+void add_domains(const OrtEpDevice& device, Ops& ops) {
+  OrtEpFactory& factory = *device.factory;
+  if (!RH_HAS(factory, 24, GetNumCustomOpDomains) || !RH_HAS(factory, 24, GetCustomOpDomains)) return;
+  size_t count = 0;
+  plugin::call(device.ep_name, "OrtEpFactory::GetNumCustomOpDomains", [&] { return factory.GetNumCustomOpDomains(&factory, &count); });
+  if (count > 1024) fail(ErrorCode::ep_fail, "{}: it has {} domains of custom operators, expected at most 1024", device.ep_name, count);
+  std::vector<OrtCustomOpDomain*> domains(count, nullptr);
+  if (count == 0) return;
+  plugin::call(device.ep_name, "OrtEpFactory::GetCustomOpDomains",
+               [&] { return factory.GetCustomOpDomains(&factory, domains.data(), count); });
+  for (const OrtCustomOpDomain* domain : domains) {
+    if (domain) add_domain(*domain, ops);
+  }
+}
+
 }  // namespace
+
+std::shared_ptr<const CustomOperators> custom_operators(const OrtEnv& env, const OrtSessionOptions& options) {
+  Ops ops;
+  for (const OrtCustomOpDomain* domain : options.custom_op_domains) add_domain(*domain, ops);
+  std::vector<const OrtEpFactory*> factories;
+  for (const OrtSessionOptions::Provider& provider : options.providers) {
+    const auto devices = provider.devices.empty() ? libraries_of(env).devices_of(provider.name) : provider.devices;
+    for (const OrtEpDevice* device : devices) {
+      if (!device->factory || std::ranges::find(factories, device->factory) != factories.end()) continue;
+      factories.push_back(device->factory);
+      add_domains(*device, ops);
+    }
+  }
+  if (ops.empty()) return nullptr;
+  auto host = std::make_shared<plugin::CustomOpHost>();
+  host->api = OrtGetApiBase();
+  host->config = options.config;
+  host->logger = session_logger(env, &options);
+  return plugin::make_custom_operators(ops, std::move(host));
+}
 
 OrtStatus* ORT_API_CALL CreateCustomOpDomain(const char* domain, OrtCustomOpDomain** out) {
   return guard([&] {
@@ -59,8 +109,8 @@ OrtStatus* ORT_API_CALL RegisterCustomOpsUsingFunction(OrtSessionOptions* option
   return guard([&] {
     checked(options, "options");
     const auto entry = reinterpret_cast<RegisterCustomOpsFn>(find_symbol(nullptr, &checked(name, "registration_func_name")));
-    if (!entry) fail(ErrorCode::invalid_argument, "custom operators: no function is called '{}'", name);
-    return entry(options, OrtGetApiBase());
+    if (!entry) fail(ErrorCode::invalid_argument, "custom operators: no function of this process is called '{}'", name);
+    plugin::call("custom operators", name, [&] { return entry(options, OrtGetApiBase()); });
   });
 }
 

@@ -107,7 +107,10 @@ OrtStatus* ORT_API_CALL KernelInfo_GetOperatorType(const OrtKernelInfo* info, ch
 }
 
 OrtStatus* ORT_API_CALL KernelInfo_GetOperatorSinceVersion(const OrtKernelInfo* info, int* out) {
-  return guard([&] { checked(out, "since_version") = plugin::since_version(*info_of(info).node); });
+  return guard([&] {
+    const OrtKernelInfo& source = info_of(info);
+    checked(out, "since_version") = source.since_version > 0 ? source.since_version : plugin::since_version(*source.node);
+  });
 }
 
 OrtStatus* ORT_API_CALL KernelInfo_GetLogger(const OrtKernelInfo* info, const OrtLogger** out) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "abi/status.h"
+#include "capi/session.h"
 #include "graph/graph.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/plugin_provider.h"
@@ -20,13 +21,7 @@ using Devices = std::vector<const OrtEpDevice*>;
 
 /// Everything that a plugin's provider may read of its session lives as long as that.
 ProviderChoice plugin_choice(const OrtEnv& env, std::shared_ptr<const OrtSessionOptions> options, Devices devices) {
-  auto logger = std::make_shared<OrtLogger>(env.logger);
-  if (!options->log_id.empty()) logger->id = options->log_id;
-  if (options->log_severity >= 0) logger->level = static_cast<OrtLoggingLevel>(options->log_severity);
-  if (options->logging_function) {
-    logger->function = options->logging_function;
-    logger->parameter = options->logging_parameter;
-  }
+  auto logger = session_logger(env, options.get());
   plugin::PluginSetup setup{libraries_of(env).library_of(*devices.at(0)), std::move(devices), std::move(options), std::move(logger),
                             nullptr};
   return {setup.devices[0]->ep_name, {}, [setup](std::shared_ptr<const ModelInfo> model) {

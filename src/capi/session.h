@@ -66,6 +66,10 @@ std::string utf8(const std::filesystem::path& path);
 
 /// The session layer's form of the options. Throws Error{invalid_argument} where the environment lacks what they ask for.
 SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* options);
+/// Takes messages about a session; null options: as the environment does.
+std::shared_ptr<const OrtLogger> session_logger(const OrtEnv& env, const OrtSessionOptions* options);
+/// Those of the domains that the options, and the providers that they name, bring; null where there are none. Throws Error.
+std::shared_ptr<const CustomOperators> custom_operators(const OrtEnv& env, const OrtSessionOptions& options);
 /// The same of a run; null gives the defaults. Refers to `options`.
 RunOptions run_options(const OrtRunOptions* options);
 

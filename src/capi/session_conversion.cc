@@ -14,26 +14,30 @@ namespace {
 /// Passes messages on to the session's log function, or to the environment's logger.
 class SessionLog final : public LogSink {
  public:
-  SessionLog(const OrtEnv& env, const OrtSessionOptions* options) : logger_(env.logger) {
-    if (!options) return;
-    if (!options->log_id.empty()) logger_.id = options->log_id;
-    if (options->log_severity >= 0) logger_.level = static_cast<OrtLoggingLevel>(options->log_severity);
-    if (options->logging_function) {
-      logger_.function = options->logging_function;
-      logger_.parameter = options->logging_parameter;
-    }
-  }
+  explicit SessionLog(std::shared_ptr<const OrtLogger> logger) : logger_(std::move(logger)) {}
 
-  bool enabled(LogSeverity severity) const override { return logger_.enabled(static_cast<OrtLoggingLevel>(severity)); }
+  bool enabled(LogSeverity severity) const override { return logger_->enabled(static_cast<OrtLoggingLevel>(severity)); }
   void log(LogSeverity severity, std::string_view category, std::string_view message) override {
-    logger_.write(static_cast<OrtLoggingLevel>(severity), std::string(category).c_str(), "", std::string(message).c_str());
+    logger_->write(static_cast<OrtLoggingLevel>(severity), std::string(category).c_str(), "", std::string(message).c_str());
   }
 
  private:
-  OrtLogger logger_;
+  std::shared_ptr<const OrtLogger> logger_;
 };
 
 }  // namespace
+
+std::shared_ptr<const OrtLogger> session_logger(const OrtEnv& env, const OrtSessionOptions* options) {
+  auto logger = std::make_shared<OrtLogger>(env.logger);
+  if (!options) return logger;
+  if (!options->log_id.empty()) logger->id = options->log_id;
+  if (options->log_severity >= 0) logger->level = static_cast<OrtLoggingLevel>(options->log_severity);
+  if (options->logging_function) {
+    logger->function = options->logging_function;
+    logger->parameter = options->logging_parameter;
+  }
+  return logger;
+}
 
 std::string utf8(const std::filesystem::path& path) {
   const std::u8string text = path.u8string();
@@ -42,7 +46,7 @@ std::string utf8(const std::filesystem::path& path) {
 
 SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given) {
   SessionOptions options;
-  options.log = std::make_shared<SessionLog>(env, given);
+  options.log = std::make_shared<SessionLog>(session_logger(env, given));
   if (!given) return options;
   options.intra_op_threads = std::max(0, given->intra_op_threads);
   options.inter_op_threads = std::max(0, given->inter_op_threads);
@@ -68,6 +72,7 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
   }
   options.optimized_model_path = utf8(given->optimized_model_path);
   choose_plugins(env, *given, options);
+  options.custom_operators = custom_operators(env, *given);
   options.memory_pattern = given->memory_pattern;
   options.cpu_arena = given->cpu_arena;
   options.log_id = given->log_id;

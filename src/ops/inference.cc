@@ -188,19 +188,21 @@ class GraphInference {
     Node& node = graph.mutable_node(id);
     Graph::for_each_subgraph(node, [&](Graph& subgraph) { give_outer_types(graph, subgraph); });
     const NodeView view(graph, node);
-    const OpEntry* op = find_op(node.domain, node.op_type);
-    if (!op) {
-      if (options_.unknown_operators_are_errors) view.fail("no such operator is known");
-      Graph::for_each_subgraph(node, [&](Graph& subgraph) { run(subgraph); });
-      return;
-    }
     const auto fresh = [this] { return Dim::symbol("_s" + std::to_string(next_symbol_++)); };
     const auto subgraphs = [this](const Graph& subgraph, std::span<const ValueType> inputs) {
       return infer_subgraph(const_cast<Graph&>(subgraph), inputs);
     };
     InferenceContext context(view, contents, subgraphs, fresh);
-    check_node(view);
-    op->infer(view, context);
+    if (!options_.custom || !options_.custom(view, context)) {
+      const OpEntry* op = find_op(node.domain, node.op_type);
+      if (!op) {
+        if (options_.unknown_operators_are_errors) view.fail("no such operator is known");
+        Graph::for_each_subgraph(node, [&](Graph& subgraph) { run(subgraph); });
+        return;
+      }
+      check_node(view);
+      op->infer(view, context);
+    }
     for (int i = 0; i < view.output_count(); ++i) {
       if (view.has_output(i)) set_type(graph, node, node.outputs[i], std::move(context.outputs_[i]));
     }

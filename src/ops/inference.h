@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -68,6 +69,8 @@ class InferenceContext {
 struct InferenceOptions {
   /// A node of an operator that is not known: error, or outputs of unknown type (custom operators, `inspect`).
   bool unknown_operators_are_errors = false;
+  /// Asked first for every node: infers its outputs, or returns false where the operator is not one of its own. Empty: nobody is asked.
+  std::function<bool(const NodeView&, InferenceContext&)> custom = {};
 };
 
 /// Infers types of all values of a graph and its subgraphs, in order, merging with what is declared, and gives known contents. Throws

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/registry.h"
+#include "ops/schema.h"
 #include "partition/claims.h"
 #include "partition/fuse.h"
 
@@ -112,17 +114,27 @@ namespace {
 
 constexpr size_t kMaxNamed = 10;
 
-void find_unassigned(const Graph& graph, const Assignment& assignment, std::vector<std::string>& lines, size_t& count, Where& first) {
+// Operators that nobody knows are told from those that have no kernel.
+ErrorCode code_of(const Node& node) {
+  if (find_op(node.domain, node.op_type) || !ops::schema_history(node.domain, node.op_type).empty()) return ErrorCode::not_implemented;
+  return node.domain.empty() || node.domain == "ai.onnx" || node.domain == "ai.onnx.ml" ? ErrorCode::invalid_graph : ErrorCode::fail;
+}
+
+void find_unassigned(const Graph& graph, const Assignment& assignment, std::vector<std::string>& lines, size_t& count, ErrorCode& code,
+                     Where& first) {
   for (NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     const NodeAssignment& assigned = assignment.of(graph, id);
     if (assigned.provider < 0) {
-      if (count++ == 0) first = node.where();
+      if (count++ == 0) {
+        first = node.where();
+        code = code_of(node);
+      }
       std::string line = "node '" + node.display_name() + "' (" + node.op_text() + ")";
       for (const Refusal& refusal : assigned.refusals) line += "; " + refusal.provider + ": " + refusal.reason;
       if (lines.size() < kMaxNamed) lines.push_back(std::move(line));
     }
-    Graph::for_each_subgraph(node, [&](const Graph& subgraph) { find_unassigned(subgraph, assignment, lines, count, first); });
+    Graph::for_each_subgraph(node, [&](const Graph& subgraph) { find_unassigned(subgraph, assignment, lines, count, code, first); });
   }
 }
 
@@ -165,12 +177,13 @@ void check_all_assigned(const Graph& graph, const Assignment& assignment) {
   std::vector<std::string> lines;
   size_t count = 0;
   Where first;
-  find_unassigned(graph, assignment, lines, count, first);
+  ErrorCode code = ErrorCode::not_implemented;
+  find_unassigned(graph, assignment, lines, count, code, first);
   if (count == 0) return;
   std::string message = fmt::format("no execution provider takes {} node{} of the model:", count, count == 1 ? "" : "s");
   for (const std::string& line : lines) message += "\n  " + line;
   if (count > lines.size()) message += fmt::format("\n  and {} more", count - lines.size());
-  throw Error(ErrorCode::not_implemented, std::move(message), std::move(first));
+  throw Error(code, std::move(message), std::move(first));
 }
 
 OriginalNodes collect_originals(Graph& graph) {

@@ -48,7 +48,8 @@ class Assignment {
 /// Throws Error{ep_fail} naming provider and nodes where a claim cannot be.
 Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers);
 
-/// Throws Error{not_implemented} that names the nodes which no provider takes, with the reasons.
+/// Throws Error that names the nodes which no provider takes, with the reasons: not_implemented, or as the interface has it for operators
+/// that nobody knows, invalid_graph in domains of the standard and fail in others.
 void check_all_assigned(const Graph& graph, const Assignment& assignment);
 
 /// The nodes of a model as it was read, to be asked about later; nodes without provenance get themselves.

@@ -11,6 +11,7 @@
 #include "partition/copies.h"
 #include "passes/driver.h"
 #include "providers/cpu/cpu_provider.h"
+#include "providers/custom_operators.h"
 #include "session/constant_evaluator.h"
 #include "session/model_options.h"
 #include "session/plan_builder.h"
@@ -55,6 +56,9 @@ std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& opti
     }
   }
   providers.push_back(cpu ? std::move(cpu) : provider_registry().make(cpu::kProviderName, {}));
+  if (options.custom_operators) {
+    for (auto& provider : providers) provider = options.custom_operators->added_to(provider);
+  }
   return providers;
 }
 
@@ -82,6 +86,11 @@ PassReport simplify(Graph& graph, std::span<const Pass> list, std::span<const Pa
   std::erase_if(passes.disabled, [&](const std::string& name) { return find_pass(other, name) && !find_pass(list, name); });
   passes.dump_folder = find("roundhouse.dump_graphs");
   if (const std::string limit = find("roundhouse.max_rewrites"); !limit.empty()) passes.max_rewrites = std::atoll(limit.c_str());
+  if (options.custom_operators) {
+    passes.inference.custom = [&](const NodeView& node, InferenceContext& context) {
+      return options.custom_operators->infer(node, context);
+    };
+  }
   CpuConstantEvaluator evaluator(parallel);
   return run_passes(graph, list, passes, &evaluator);
 }

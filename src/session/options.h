@@ -17,6 +17,7 @@
 
 namespace rh {
 
+class CustomOperators;
 class RunObserver;
 class Provider;
 struct ModelInfo;
@@ -71,6 +72,8 @@ struct SessionOptions {
   std::vector<ProviderChoice> providers;  ///< in order of preference; the CPU always comes last, named or not
   /// Chooses them by the model, where `providers` has none; empty: nobody does.
   std::function<std::vector<ProviderChoice>(const ModelInfo& model)> choose_providers;
+
+  std::shared_ptr<const CustomOperators> custom_operators;  ///< null: none
 
   // --- memory
   bool memory_pattern = true;  ///< plan intermediate tensors ahead; otherwise each is allocated as it comes

@@ -16,6 +16,43 @@ struct DimText {
   std::string name;
 };
 
+/// An attribute as a message: a number, a text, numbers, or texts.
+struct AttributeBytes {
+  AttributeBytes(const char* name, float value) : AttributeBytes(name, 1) { writer.add_float(2, value); }
+  AttributeBytes(const char* name, int64_t value) : AttributeBytes(name, 2) { writer.add_int64(3, value); }
+  AttributeBytes(const char* name, const char* value) : AttributeBytes(name, 3) { writer.add_string(4, value); }
+  AttributeBytes(const char* name, const std::vector<float>& values) : AttributeBytes(name, 6) {
+    writer.add_packed_float(7, values.begin(), values.end());
+  }
+  AttributeBytes(const char* name, const std::vector<int64_t>& values) : AttributeBytes(name, 7) {
+    writer.add_packed_int64(8, values.begin(), values.end());
+  }
+  AttributeBytes(const char* name, const std::vector<std::string>& values) : AttributeBytes(name, 8) {
+    for (const std::string& value : values) writer.add_string(9, value);
+  }
+  /// A tensor of floats, 1-D.
+  static AttributeBytes tensor(const char* name, const std::vector<float>& values) {
+    AttributeBytes made(name, 4);
+    std::string bytes;
+    protozero::pbf_writer tensor(bytes);
+    tensor.add_int64(1, static_cast<int64_t>(values.size()));
+    tensor.add_int32(2, 1);
+    tensor.add_packed_float(4, values.begin(), values.end());
+    made.writer.add_message(5, bytes);
+    return made;
+  }
+  AttributeBytes(const AttributeBytes& other) : text(other.text) {}
+
+  std::string text;
+
+ private:
+  AttributeBytes(const char* name, int kind) {
+    writer.add_string(1, name);
+    writer.add_int32(20, kind);
+  }
+  protozero::pbf_writer writer{text};
+};
+
 /// Messages of the ONNX format, written field by field.
 class ModelBytes {
  public:
@@ -27,6 +64,26 @@ class ModelBytes {
     node.add_string(3, outputs.begin()[0] + "_node");
     node.add_string(4, op);
     return field(1, bytes);
+  }
+  /// Of a domain of its own.
+  ModelBytes& custom(const std::string& op, const std::string& domain, std::initializer_list<std::string> inputs,
+                     std::initializer_list<std::string> outputs, std::initializer_list<AttributeBytes> attributes = {}) {
+    std::string bytes;
+    protozero::pbf_writer node(bytes);
+    for (const std::string& input : inputs) node.add_string(1, input);
+    for (const std::string& output : outputs) node.add_string(2, output);
+    node.add_string(3, outputs.begin()[0] + "_node");
+    node.add_string(4, op);
+    for (const AttributeBytes& attribute : attributes) node.add_message(5, attribute.text);
+    node.add_string(7, domain);
+    return field(1, bytes);
+  }
+  ModelBytes& import(const std::string& domain, int version) {
+    std::string bytes;
+    protozero::pbf_writer(bytes).add_string(1, domain);
+    protozero::pbf_writer(bytes).add_int64(2, version);
+    imports_.push_back(bytes);
+    return *this;
   }
   ModelBytes& initializer(const std::string& name, const std::vector<float>& values) {
     std::string bytes;
@@ -55,6 +112,7 @@ class ModelBytes {
     model.add_string(6, "about the model");
     model.add_message(7, graph);
     model.add_message(8, import);
+    for (const std::string& other : imports_) model.add_message(8, other);
     for (const auto& [key, value] : {std::pair("b", "2"), std::pair("a", "1")}) {
       std::string pair;
       protozero::pbf_writer(pair).add_string(1, key);
@@ -90,6 +148,7 @@ class ModelBytes {
   }
 
   std::string graph_;
+  std::vector<std::string> imports_;
 };
 
 /// y = x + w, z = Relu(y); x and y are float [N, 3], w is an initializer that may be given as an input.

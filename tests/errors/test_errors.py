@@ -73,7 +73,7 @@ LOAD = {
     "IR too new": (model(node("Relu"), ir_version=99), "Fail", ["Unsupported model IR version: 99", "expected 1 to 14", FILE]),
     "unknown operator": (
         model(node("Rellu")),
-        "NotImplemented",
+        "InvalidGraph",
         ["Rellu(17) is not known", "the nearest is Relu", "CPUExecutionProvider", AND, FILE],
     ),
     "domain not imported": (

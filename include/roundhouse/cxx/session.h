@@ -207,6 +207,7 @@ struct Session : detail::SessionApi<OrtSession> {
 /// The session's allocator for a kind of memory.
 struct Allocator : detail::AllocatorApi<OrtAllocator> {
   explicit Allocator(std::nullptr_t) {}
+  explicit Allocator(OrtAllocator* handle) : AllocatorApi(handle) {}
   Allocator(const Session& session, const OrtMemoryInfo* info) { ThrowOnError(GetApi().CreateAllocator(session, info, &p_)); }
 };
 

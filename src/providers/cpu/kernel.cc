@@ -1,7 +1,6 @@
 #include "providers/cpu/kernel.h"
 
 #include <algorithm>
-#include <deque>
 
 #include "base/nearest.h"
 #include "base/out_of_memory.h"
@@ -46,35 +45,6 @@ std::string nearest_operator(const NodeView& node) {
   return best.empty() ? std::string() : fmt::format("; the nearest is {}", best);
 }
 
-/// A run of one node by itself: every output in memory of its own.
-class SingleNodeContext final : public RunContext {
- public:
-  using RunContext::RunContext;
-
-  MutableView output(int i, DType dtype, const Shape& shape) override {
-    check_size(bytes_of(dtype, shape.elements()));
-    outputs[i] = Tensor(dtype, shape);
-    return outputs[i].tensor().mutable_view();
-  }
-  void set_output(int i, Value value) override { outputs[i] = std::move(value); }
-  void output_view(int i, int from, const Shape& shape) override { outputs[i] = input_tensor(from).clone().reshaped(shape); }
-  void* scratch(size_t bytes) override {
-    check_size(bytes);
-    return scratch_.emplace_back(DType::uint8, Shape{static_cast<int64_t>(bytes)}).raw();
-  }
-  SubgraphRunner& subgraph(int) override { fail(ErrorCode::not_implemented, "a node with subgraphs cannot be evaluated by itself"); }
-
-  std::vector<Value> outputs;
-  size_t max_bytes = std::numeric_limits<size_t>::max();
-
- private:
-  void check_size(size_t bytes) const {
-    if (bytes > max_bytes) fail(ErrorCode::runtime_exception, "{} bytes are asked for, expected at most {}", bytes, max_bytes);
-  }
-
-  std::deque<Tensor> scratch_;
-};
-
 }  // namespace
 
 const KernelEntry* find_kernel(std::string_view attributes) {
@@ -113,32 +83,6 @@ std::unique_ptr<Kernel> make_kernel(const KernelInfo& info) {
     error.add(node.node().where());
     throw error;
   }
-}
-
-std::vector<Value> evaluate_node(const Graph& graph, const Node& node, std::span<const Value> inputs, const Parallel& parallel,
-                                 size_t max_bytes) {
-  const NodeView view(graph, node);
-  const std::unique_ptr<Kernel> kernel = make_kernel(KernelInfo(view));
-  std::vector<const Value*> pointers;
-  for (size_t i = 0; i < inputs.size(); ++i) pointers.push_back(inputs[i].empty() ? nullptr : &inputs[i]);
-  std::vector<DType> dtypes;
-  const std::unique_ptr<bool[]> wanted(new bool[node.outputs.size() + 1]);
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    wanted[i] = node.outputs[i] != kNoValue;
-    const ValueType type = wanted[i] ? graph.value(node.outputs[i]).type : ValueType();
-    dtypes.push_back(type.is_tensor() ? type.tensor().dtype : DType::undefined);
-  }
-  SingleNodeContext context(pointers, dtypes, std::span<const bool>(wanted.get(), node.outputs.size()), parallel);
-  context.max_bytes = max_bytes;
-  context.outputs.resize(node.outputs.size());
-  try {
-    Status status = kernel->run(context);
-    if (!status.ok()) throw Error(status.code(), std::string(status.message()));
-  } catch (Error& error) {
-    error.add(node.where());
-    throw;
-  }
-  return std::move(context.outputs);
 }
 
 }  // namespace rh::cpu

@@ -64,6 +64,11 @@ std::string why_unsupported(const NodeView& node, RefusalCode* code = nullptr);
 /// The kernel for a node; throws Error{not_implemented} with why_unsupported.
 std::unique_ptr<Kernel> make_kernel(const KernelInfo& info);
 
+/// Runs a kernel by itself on host values; null stands for an input that is left out. An output that has a tensor of the type and shape
+/// that it gets is written where that is; the others are replaced. Throws Error as evaluate_node does.
+void run_alone(const Kernel& kernel, std::span<const Value* const> inputs, std::span<const DType> dtypes, std::span<const bool> wanted,
+               std::span<Value> outputs, const Parallel& parallel = {}, size_t max_bytes = std::numeric_limits<size_t>::max());
+
 /// Runs one node by itself on host values: constant folding and tests. Throws Error, also where an output or a piece of working memory
 /// would have more than `max_bytes`.
 std::vector<Value> evaluate_node(const Graph& graph, const Node& node, std::span<const Value> inputs, const Parallel& parallel = {},

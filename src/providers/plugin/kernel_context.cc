@@ -34,8 +34,13 @@ OrtValue* OrtKernelContext::output(size_t index, const int64_t* dims, size_t ran
   if (!run.has_output(i)) return nullptr;
   if (!outputs_[index]) {
     const rh::DType dtype = run.output_dtype(i);
+    if (dtype == rh::DType::undefined) {
+      rh::fail(rh::ErrorCode::fail, "the element type of output {} is not known: its operator declares none, and no input gives one",
+               index);
+    }
     const rh::Shape shape = rh::abi::checked_shape(dims, rank, dtype);
     const rh::MutableView view = run.output(i, dtype, shape);
+    if (!place.same_memory.empty()) start_as_input(i, view);
     const bool on_device = place.memory && !has_bit(place.host_outputs, index);
     rh::Tensor tensor(dtype, shape, view.raw(), nullptr, on_device ? place.device : rh::Device{});
     outputs_[index] = std::make_unique<OrtValue>();
@@ -43,4 +48,12 @@ OrtValue* OrtKernelContext::output(size_t index, const int64_t* dims, size_t ran
     if (on_device) outputs_[index]->memory = place.memory;
   }
   return outputs_[index].get();
+}
+
+void OrtKernelContext::start_as_input(int output, const rh::MutableView& memory) {
+  for (const auto& [input, to] : place.same_memory) {
+    if (to != output || !run.has_input(input) || !run.input_value(input).is_tensor()) continue;
+    const rh::TensorView from = run.input(input);
+    if (from.raw() != memory.raw() && from.dtype() == memory.dtype() && from.elements() == memory.elements()) copy_elements(from, memory);
+  }
 }

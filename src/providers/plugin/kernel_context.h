@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "abi/logger.h"
@@ -17,6 +18,8 @@ struct KernelPlace {
   uint64_t host_inputs = 0, host_outputs = 0;   ///< bit i: on the host
   OrtAllocator* allocator = nullptr;
   const OrtLogger* logger = nullptr;
+  /// Input, output: the output starts as the input's content.
+  std::vector<std::pair<int, int>> same_memory = {};
 };
 
 }  // namespace rh::plugin
@@ -34,5 +37,7 @@ struct OrtKernelContext {
   const rh::plugin::KernelPlace& place;
 
  private:
+  void start_as_input(int output, const rh::MutableView& memory);
+
   std::vector<std::unique_ptr<OrtValue>> inputs_, outputs_;
 };

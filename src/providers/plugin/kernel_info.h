@@ -18,4 +18,5 @@ struct OrtKernelInfo {
   const OrtLogger* logger = nullptr;
   const OrtEp* ep = nullptr;
   OrtAllocator* allocator = nullptr;  ///< of the provider's device
+  int since_version = 0;              ///< of the operator; 0: as its schema says
 };

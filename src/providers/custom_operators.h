@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+
+#include "ops/inference.h"
+#include "providers/provider.h"
+
+namespace rh {
+
+/// Operators that the user of a session brings. They come before those that Roundhouse knows by the same name.
+class CustomOperators {
+ public:
+  virtual ~CustomOperators() = default;
+  /// Types of the outputs of a node; false where it is none of these operators. Throws Error where the operator refuses the node.
+  virtual bool infer(const NodeView& node, InferenceContext& context) const = 0;
+  /// The provider with kernels for those of these operators that are meant for it.
+  virtual std::shared_ptr<Provider> added_to(std::shared_ptr<Provider> provider) const = 0;
+};
+
+}  // namespace rh
