@@ -8,6 +8,8 @@ namespace rh::plugin {
 
 namespace {
 
+constexpr std::string_view kCpu = "CPUExecutionProvider";
+
 /// The operators of a session; kernels keep them.
 class OpSet {
  public:
@@ -20,6 +22,9 @@ class OpSet {
 
   bool has(const Node& node) const {
     return std::ranges::any_of(ops_, [&](const CustomOp& op) { return op.is_named_by(node); });
+  }
+  bool is_for(std::string_view provider) const {
+    return std::ranges::any_of(ops_, [&](const CustomOp& op) { return op.provider() == provider; });
   }
   /// Null where none of that provider computes the node; an empty name stands for any provider. `wrong` says why, of each.
   const CustomOp* find(const NodeView& node, std::string_view provider, std::string* wrong = nullptr) const {
@@ -50,7 +55,7 @@ class OpSet {
 class ExtendedProvider final : public Provider {
  public:
   ExtendedProvider(std::shared_ptr<Provider> inner, std::shared_ptr<const OpSet> ops)
-      : inner_(std::move(inner)), ops_(std::move(ops)), is_first_(inner_->name() == "CPUExecutionProvider") {}
+      : inner_(std::move(inner)), ops_(std::move(ops)), is_first_(inner_->name() == kCpu) {}
 
   std::string_view name() const override { return inner_->name(); }
   Device device() const override { return inner_->device(); }
@@ -96,7 +101,9 @@ class ExtendedProvider final : public Provider {
 
   std::vector<std::unique_ptr<Kernel>> compile(std::span<const Unit* const> units) override { return inner_->compile(units); }
   std::optional<ContextNode> context_node(const Unit& unit) const override { return inner_->context_node(unit); }
+  std::string compatibility_info(const Graph& graph) override { return inner_->compatibility_info(graph); }
   void finish() override { inner_->finish(); }
+  std::unique_ptr<ProviderProfiler> make_profiler() const override { return inner_->make_profiler(); }
   Status begin_run(const RunInfo& info) override { return inner_->begin_run(info); }
   Status end_run(const RunInfo& info) override { return inner_->end_run(info); }
   void set_options(const std::map<std::string, std::string>& options) override { inner_->set_options(options); }
@@ -144,6 +151,7 @@ class SessionOperators final : public CustomOperators {
     return op != nullptr;
   }
   std::shared_ptr<Provider> added_to(std::shared_ptr<Provider> provider) const override {
+    if (!ops_->is_for(provider->name()) && provider->name() != kCpu) return provider;
     return std::make_shared<ExtendedProvider>(std::move(provider), ops_);
   }
 
