@@ -93,7 +93,8 @@ def test_names_the_node_with_the_fault(name, fault, network, tmp_path):
     [node] = [n for n in model.graph.node if n.name == name]
     fault(model, node)
     onnx.save(model, tmp_path / "faulty.onnx")
-    report = answer("compare", network, tmp_path / "faulty.onnx", code=3)
+    # Fused operators would leave fewer values to compare.
+    report = answer("compare", network, tmp_path / "faulty.onnx", "-O", "1", code=3)
     assert name in [original["name"] for original in report["first"]["reference"]["originals"]]
     assert report["first"]["exceeds"] and report["exceeding"] >= 1
     assert all(error["relative"] <= 1e-4 for error in report["first"]["inputs"])

@@ -135,5 +135,80 @@ TEST(Fusion, ProductsWithBiasesSumsAndActivations) {
   for (const FusionCase& c : cases) check_case(c);
 }
 
+TEST(Fusion, Attention) {
+  const auto model = [](const std::string& head, const std::string& body, const std::string& constants = "") {
+    return "<opset_import: [\"\" : 17]>\ng " + head + "\n<float c = {0.35}" + constants + ">\n{\n" + body + "\n}";
+  };
+  const std::string core = "u = Mul (s, c)\np = Softmax <axis = -1> (u)\ny = MatMul (p, v)";
+  const std::string masked = "u = Mul (s, c)\nw = Add (u, m)\np = Softmax <axis = -1> (w)\ny = MatMul (p, v)";
+  const std::string heads = "float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, V] v", result = ") => (float[B, H, S, V] y)";
+  const std::string turned = "t = Transpose <perm = [0, 1, 3, 2]> (k)\ns = MatMul (q, t)\n";
+  const std::vector<std::vector<Shape>> sizes = {{{1, 2, 5, 8}, {1, 2, 7, 8}, {1, 2, 7, 4}},
+                                                 {{2, 3, 1, 16}, {2, 3, 40, 16}, {2, 3, 40, 33}},
+                                                 {{1, 1, 150, 64}, {1, 1, 700, 64}, {1, 1, 700, 64}},
+                                                 {{2, 3, 33, 300}, {2, 3, 31, 300}, {2, 3, 31, 300}}};
+  const auto with_mask = [&](auto mask_of) {
+    auto list = sizes;
+    for (auto& shapes : list) shapes.push_back(mask_of(shapes[0][0], shapes[0][1], shapes[0][2], shapes[1][2]));
+    return list;
+  };
+  const std::vector<FusionCase> cases = {
+      {"plain", model("(" + heads + result, turned + core), sizes, 1},
+      {"a mask a batch and query", model("(" + heads + ", float[B, 1, S, T] m" + result, turned + masked),
+       with_mask([](int64_t b, int64_t, int64_t s, int64_t t) { return Shape{b, 1, s, t}; }), 1},
+      {"a mask a head, the same for all keys", model("(" + heads + ", float[H, S, 1] m" + result, turned + masked),
+       with_mask([](int64_t, int64_t h, int64_t s, int64_t) { return Shape{h, s, 1}; }), 1},
+      {"a mask a key", model("(" + heads + ", float[T] m" + result, turned + masked),
+       with_mask([](int64_t, int64_t, int64_t, int64_t t) { return Shape{t}; }), 1},
+      {"three dimensions",
+       model("(float[B, S, D] q, float[B, D, T] k, float[B, T, V] v) => (float[B, S, V] y)", "s = MatMul (q, k)\n" + core),
+       {{{2, 5, 8}, {2, 8, 9}, {2, 9, 3}}, {{1, 2, 8}, {1, 8, 50}, {1, 50, 40}}},
+       1},
+      {"heads behind the length",
+       model(
+           "(float[B, S, 4, D] q0, float[B, T, 4, D] k0, float[B, T, 4, V] v0) => (float[B, S, 4, V] y)",
+           "q = Transpose <perm = [0, 2, 1, 3]> (q0)\nt = Transpose <perm = [0, 2, 3, 1]> (k0)\nv = Transpose <perm = [0, 2, 1, 3]> (v0)\n"
+           "s = MatMul (q, t)\nu = Mul (s, c)\np = Softmax <axis = -1> (u)\nz = MatMul (p, v)\ny = Transpose <perm = [0, 2, 1, 3]> (z)"),
+       {{{2, 9, 4, 8}, {2, 11, 4, 8}, {2, 11, 4, 6}}, {{1, 1, 4, 20}, {1, 90, 4, 20}, {1, 90, 4, 20}}},
+       1},
+      {"heads that are repeated",
+       model("(float[2, 6, S, 8] q, float[2, 3, 10, 8] k0, float[2, 3, 10, 8] v0) => (float[2, 6, S, 8] y)",
+             "ku = Unsqueeze (k0, two)\nke = Expand (ku, wide)\nk = Reshape (ke, all)\nvu = Unsqueeze (v0, two)\nve = Expand (vu, wide)\n"
+             "v = Reshape (ve, all)\n" +
+                 turned + core,
+             ", int64[1] two = {2}, int64[5] wide = {2, 3, 2, 10, 8}, int64[4] all = {2, 6, 10, 8}"),
+       {{{2, 6, 5, 8}, {2, 3, 10, 8}, {2, 3, 10, 8}}, {{2, 6, 1, 8}, {2, 3, 10, 8}, {2, 3, 10, 8}}},
+       1},
+      {"parts of one product",
+       "<opset_import: [\"\" : 17]>\ng (float[B, S, 3, 4, 8] x) => (float[B, S, 4, 8] y)\n"
+       "<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3}, int64[3] flat = {-1, 0, 8}>\n{\n"
+       "t = Transpose <perm = [2, 0, 3, 1, 4]> (x)\na = Slice (t, zero, one, zero)\nb = Slice (t, one, two, zero)\n"
+       "c = Slice (t, two, three, zero)\nq = Squeeze (a, zero)\nk = Squeeze (b, zero)\nv = Squeeze (c, zero)\n"
+       "tk = Transpose <perm = [0, 1, 3, 2]> (k)\ns = MatMul (q, tk)\np = Softmax <axis = -1> (s)\nz = MatMul (p, v)\n"
+       "y = Transpose <perm = [0, 2, 1, 3]> (z)\n}",
+       {{{2, 9, 3, 4, 8}}, {{1, 130, 3, 4, 8}}, {{3, 1, 3, 4, 8}}},
+       1},
+      {"keys transposed as one of three dimensions",
+       model("(float[2, 3, S, 8] q, float[2, 3, 10, 8] k, float[2, 3, 10, 8] v) => (float[2, 3, S, 8] y)",
+             "f = Reshape (k, three)\ng = Transpose <perm = [0, 2, 1]> (f)\nt = Reshape (g, four)\ns = MatMul (q, t)\n" + core,
+             ", int64[3] three = {-1, 10, 8}, int64[4] four = {2, 3, 8, 10}"),
+       {{{2, 3, 5, 8}, {2, 3, 10, 8}, {2, 3, 10, 8}}},
+       1},
+      {"keys of which only the folded form is there",
+       model("(float[2, 3, S, 8] q, float[6, 10, 8] k, float[2, 3, 10, 8] v) => (float[2, 3, S, 8] y)",
+             "f = Reshape (k, three)\ng = Transpose <perm = [0, 2, 1]> (f)\nt = Reshape (g, four)\ns = MatMul (q, t)\n" + core,
+             ", int64[3] three = {-1, 10, 8}, int64[4] four = {2, 3, 8, 10}"),
+       {{{2, 3, 5, 8}, {6, 10, 8}, {2, 3, 10, 8}}, {{2, 3, 1, 8}, {6, 10, 8}, {2, 3, 10, 8}}},
+       1},
+      {"rows that are masked all over",
+       model("(float[B, 2, S, D] q, float[B, 2, T, D] k, float[B, 2, T, V] v) => (float[B, 2, S, V] y)",
+             turned + "w = Add (s, m)\np = Softmax <axis = -1> (w)\nn = IsNaN (p)\nr = Where (n, zero, p)\ny = MatMul (r, v)",
+             ", float zero = {0}, float[2, 1, 1] m = {-inf, 0}"),
+       {{{2, 2, 9, 8}, {2, 2, 11, 8}, {2, 2, 11, 6}}, {{1, 2, 1, 8}, {1, 2, 11, 8}, {1, 2, 11, 6}}},
+       1},
+  };
+  for (const FusionCase& c : cases) check_case(c);
+}
+
 }  // namespace
 }  // namespace rh::test
