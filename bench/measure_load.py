@@ -2,6 +2,7 @@
 """Measures what loading costs: time of session creation over the number of nodes, and peak memory over a model's weights.
 
 measure_load.py [--nodes 1250,2500,5000,10000] [--gigabytes 1] [--module roundhouse]
+measure_load.py --second MODEL...   processor time of a model's first session, and of a second beside it
 
 Chains are Add, Relu, Mul, Sub, ... on a [1, 64] tensor with a weight each. Each figure is the least of five creations in one process. The
 large model gathers rows of weights of 256 MiB each, no two alike. It is loaded from a file that holds its weights (`inline`), from one with
@@ -76,13 +77,35 @@ def create(module, model: bytes) -> float:
     return time.perf_counter() - begin
 
 
+def processor_times(module, model: str) -> tuple[float, float]:
+    """Seconds of all threads for a first and a second session of one model, the least of five pairs."""
+    options = module.SessionOptions()
+    options.log_severity_level = 3
+    pairs = []
+    for _ in range(5):
+        begin = time.process_time()
+        first = module.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        between = time.process_time()
+        second = module.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        pairs.append((between - begin, time.process_time() - between))
+        del first, second
+    return tuple(map(min, zip(*pairs, strict=True)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", default="1250,2500,5000,10000")
     parser.add_argument("--gigabytes", type=float, default=1)
+    parser.add_argument("--second", nargs="+", default=[])
     parser.add_argument("--modules", default="roundhouse,onnxruntime")
     arguments = parser.parse_args()
     modules = {name: __import__(name) for name in arguments.modules.split(",")}
+    for model in arguments.second:
+        for name, module in modules.items():
+            first, second = processor_times(module, model)
+            print(f"{pathlib.Path(model).stem}: {name} {first * 1e3:.0f} ms, {second * 1e3:.0f} ms", flush=True)
+    if arguments.second:
+        return
     for nodes in map(int, arguments.nodes.split(",")):
         model = chain(nodes)
         times = {name: min(create(module, model) for _ in range(5)) for name, module in modules.items()}

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "abi/key_values.h"
+#include "base/shared_bytes.h"
 #include "base/thread_pool.h"
 #include "roundhouse/roundhouse_c_api.h"
 #include "tensor/value.h"
@@ -33,7 +34,9 @@ struct OrtArenaCfg {
   std::map<std::string, int64_t> values;  ///< by key: "max_mem", "arena_extend_strategy", ...
 };
 
-struct OrtPrepackedWeightsContainer {};
+struct OrtPrepackedWeightsContainer {
+  rh::KeptBytes kept;  ///< packed weights of the sessions made with it, and of those to come
+};
 
 struct OrtCustomOpDomain {
   std::string name;

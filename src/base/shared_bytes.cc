@@ -1,11 +1,13 @@
 #include "base/shared_bytes.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <new>
 #include <unordered_map>
+#include <vector>
 
 namespace rh {
 
@@ -39,8 +41,18 @@ Shard* shards() {
   return all;
 }
 
+std::atomic<size_t> pieces_made{0}, pieces_found{0};
+thread_local KeptBytes* t_keeper = nullptr;
+
+std::shared_ptr<const void> found(std::shared_ptr<const void> memory) {
+  pieces_found.fetch_add(1, std::memory_order_relaxed);
+  if (t_keeper) t_keeper->keep(memory);
+  return memory;
+}
+
 // A key, not a proof: candidates are compared byte by byte. Samples keep it cheap, however large the memory.
 uint64_t key_of(const void* memory, size_t bytes) {
+  if (bytes < 64) return bytes;
   const char* data = static_cast<const char*>(memory);
   uint64_t key = bytes * 0x9e3779b97f4a7c15u;
   for (int i = 0; i < kSamples; ++i) {
@@ -55,26 +67,98 @@ uint64_t key_of(const void* memory, size_t bytes) {
   return key;
 }
 
-}  // namespace
+// What has this key and size and lives.
+std::vector<std::shared_ptr<const void>> candidates(Shard& shard, uint64_t key, size_t bytes) {
+  std::vector<std::shared_ptr<const void>> live;
+  const std::lock_guard lock(shard.mutex);
+  const auto [begin, end] = shard.entries.equal_range(key);
+  for (auto at = begin; at != end; ++at) {
+    if (at->second.bytes != bytes) continue;
+    if (auto there = at->second.memory.lock()) live.push_back(std::move(there));
+  }
+  return live;
+}
 
-std::shared_ptr<const void> share_bytes(std::shared_ptr<const void> memory, size_t bytes) {
-  if (!memory || bytes < kLeast) return memory;
-  const uint64_t key = key_of(memory.get(), bytes);
+// Enters the memory, unless somebody entered the same in the meantime.
+std::shared_ptr<const void> enter(uint64_t key, std::shared_ptr<const void> memory, size_t bytes) {
   Shard& shard = shards()[key % kShards];
   const std::lock_guard lock(shard.mutex);
   const auto [begin, end] = shard.entries.equal_range(key);
   for (auto at = begin; at != end; ++at) {
     if (at->second.bytes != bytes) continue;
     auto there = at->second.memory.lock();
-    if (there && (there == memory || std::memcmp(there.get(), memory.get(), bytes) == 0)) return there;
+    if (there && (there == memory || std::memcmp(there.get(), memory.get(), bytes) == 0)) return found(std::move(there));
   }
   shard.sweep();
   shard.entries.emplace(key, Entry{memory, bytes});
+  pieces_made.fetch_add(1, std::memory_order_relaxed);
+  if (t_keeper) t_keeper->keep(memory);
   return memory;
 }
 
+bool has_pieces(const void* memory, const Pieces& pieces, const Parallel& parallel) {
+  std::atomic<bool> equal{true};
+  const double bytes = static_cast<double>(pieces.begin(pieces.count)) / static_cast<double>(pieces.count);
+  parallel.for_range(static_cast<int64_t>(pieces.count), {.bytes = 2 * bytes, .operations = bytes / 4}, [&](Range range) {
+    PageMemory piece;
+    for (int64_t i = range.begin; i < range.end && equal.load(std::memory_order_relaxed); ++i) {
+      const size_t index = static_cast<size_t>(i), at = pieces.begin(index), size = pieces.begin(index + 1) - at;
+      if (piece.bytes() < size) piece.resize(size);
+      pieces.write(index, piece.data());
+      if (size != 0 && std::memcmp(piece.data(), static_cast<const std::byte*>(memory) + at, size) != 0) equal = false;
+    }
+  });
+  return equal;
+}
+
+}  // namespace
+
+std::shared_ptr<const void> share_bytes(std::shared_ptr<const void> memory, size_t bytes) {
+  if (!memory || bytes < kLeast) return memory;
+  const uint64_t key = key_of(memory.get(), bytes);
+  return enter(key, std::move(memory), bytes);
+}
+
+std::shared_ptr<const void> share_pieces(const Pieces& pieces, size_t slack, const Parallel& parallel) {
+  const size_t bytes = pieces.begin(pieces.count);
+  uint64_t key = 0;
+  if (bytes >= kLeast) {
+    const size_t first_bytes = pieces.begin(1);
+    PageMemory first(first_bytes);
+    pieces.write(0, first.data());
+    key = key_of(first.data(), first_bytes) ^ (bytes * 0x9e3779b97f4a7c15u + 1);
+    for (auto& there : candidates(shards()[key % kShards], key, bytes)) {
+      if (has_pieces(there.get(), pieces, parallel)) return found(std::move(there));
+    }
+  }
+  const auto memory = std::make_shared<PageMemory>(bytes + slack);
+  const double piece = static_cast<double>(bytes) / static_cast<double>(std::max<size_t>(1, pieces.count));
+  parallel.for_range(static_cast<int64_t>(pieces.count), {.bytes = 2 * piece, .operations = piece / 4}, [&](Range range) {
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      pieces.write(static_cast<size_t>(i), static_cast<std::byte*>(memory->data()) + pieces.begin(static_cast<size_t>(i)));
+    }
+  });
+  std::shared_ptr<const void> made(memory, memory->data());
+  return bytes < kLeast ? made : enter(key, std::move(made), bytes);
+}
+
+void KeptBytes::keep(const std::shared_ptr<const void>& memory) {
+  const std::lock_guard lock(mutex_);
+  kept_.emplace(memory.get(), memory);
+}
+
+size_t KeptBytes::pieces() const {
+  const std::lock_guard lock(mutex_);
+  return kept_.size();
+}
+
+KeepingScope::KeepingScope(KeptBytes* keeper) : before_(t_keeper) { t_keeper = keeper; }
+KeepingScope::~KeepingScope() { t_keeper = before_; }
+
 SharedBytes shared_bytes() {
   SharedBytes sum;
+  sum.made = pieces_made.load(std::memory_order_relaxed);
+  sum.found = pieces_found.load(std::memory_order_relaxed);
   for (size_t s = 0; s < kShards; ++s) {
     const std::lock_guard lock(shards()[s].mutex);
     for (const auto& [key, entry] : shards()[s].entries) {

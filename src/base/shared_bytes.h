@@ -2,14 +2,29 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <unordered_map>
 
+#include "base/function_ref.h"
 #include "base/pages.h"
+#include "base/thread_pool.h"
 
 namespace rh {
 
 /// Constant memory that those who share one content have once in the process: what is given, or, where memory with the same bytes is shared
 /// already, that. The bytes must not change afterwards. Thread-safe.
 std::shared_ptr<const void> share_bytes(std::shared_ptr<const void> memory, size_t bytes);
+
+/// Memory that is made in pieces.
+struct Pieces {
+  size_t count = 0;
+  FunctionRef<size_t(size_t)> begin;       ///< of a piece, in bytes; begin(count) is the end of all
+  FunctionRef<void(size_t, void*)> write;  ///< writes a piece, always the same; may be called twice, and from several threads
+};
+
+/// The same of memory that is yet to be made: where it is shared already the pieces are only compared with that, and no memory is taken.
+/// `slack` bytes follow that may be read but belong to nobody.
+std::shared_ptr<const void> share_pieces(const Pieces& pieces, size_t slack, const Parallel& parallel = {});
 
 /// The same of an array of floats or the like.
 template <typename T>
@@ -24,6 +39,9 @@ class SharedArray {
  public:
   SharedArray() = default;
   SharedArray(std::shared_ptr<T[]> array, size_t count) : array_(share_array(std::move(array), count)), size_(count) {}
+  /// Of memory that is shared already.
+  SharedArray(const std::shared_ptr<const void>& shared, size_t count)
+      : array_(shared, static_cast<const T*>(shared.get())), size_(count) {}
 
   const T* data() const { return array_.get(); }
   size_t size() const { return size_; }
@@ -40,10 +58,34 @@ std::shared_ptr<T[]> aligned_array(size_t count) {
   return std::shared_ptr<T[]>(memory, static_cast<T*>(memory->data()));
 }
 
-/// How many pieces are shared now, and their bytes, each counted once.
+/// Keeps shared memory alive. Thread-safe.
+class KeptBytes {
+ public:
+  void keep(const std::shared_ptr<const void>& memory);
+  size_t pieces() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<const void*, std::shared_ptr<const void>> kept_;
+};
+
+/// While it lives, all that this thread shares is kept; null: nothing is.
+class KeepingScope {
+ public:
+  explicit KeepingScope(KeptBytes* keeper);
+  ~KeepingScope();
+  KeepingScope(const KeepingScope&) = delete;
+  KeepingScope& operator=(const KeepingScope&) = delete;
+
+ private:
+  KeptBytes* before_;
+};
+
 struct SharedBytes {
-  size_t pieces = 0;
-  size_t bytes = 0;
+  size_t pieces = 0;  ///< that are shared now
+  size_t bytes = 0;   ///< of these, each counted once
+  size_t made = 0;    ///< pieces that ever became shared
+  size_t found = 0;   ///< times that one was there already
 };
 SharedBytes shared_bytes();
 

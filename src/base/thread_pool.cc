@@ -21,6 +21,7 @@
 
 #include "base/cancellation.h"
 #include "base/denormals.h"
+#include "base/dynamic_blocks.h"
 #include "base/error.h"
 
 namespace rh {
@@ -299,10 +300,34 @@ int64_t pieces_for(int64_t count, const Cost& cost, int threads) {
   return pieces >= static_cast<double>(count) ? count : static_cast<int64_t>(pieces);
 }
 
+thread_local int t_block_base = 0;
+
+/// Where the pieces of a loop end that shrink towards the end.
+std::vector<int64_t> shrinking_ends(int64_t count, const Cost& cost, int threads, int base) {
+  const double item = std::max(cost.bytes * kNanosecondsPerByte + cost.operations * kNanosecondsPerOperation, 0.05);
+  constexpr int64_t kMostPieces = 4096;
+  const double affordable = item * static_cast<double>(count) / kLeastNanosecondsPerThread;
+  const int64_t pieces = static_cast<int64_t>(std::clamp<double>(affordable, 1, kMostPieces));
+  const int64_t least = std::max<int64_t>(1, (count - 1) / pieces + 1);
+  const int64_t shares = static_cast<int64_t>(threads) * base;
+  std::vector<int64_t> ends;
+  for (int64_t begin = 0; begin < count; begin = ends.back()) {
+    ends.push_back(begin + std::min(count - begin, std::max(least, (count - begin) / shares)));
+  }
+  return ends;
+}
+
 /// Calls body for the pieces of a loop over `count` items; `run` gets their number and what each does.
 template <typename Run>
 void cut(int64_t count, const Cost& cost, int threads, FunctionRef<void(Range)> body, Run&& run) {
   if (count <= 0) return;
+  if (t_block_base > 0 && threads > 1) {
+    const std::vector<int64_t> ends = shrinking_ends(count, cost, threads, t_block_base);
+    return run(static_cast<int64_t>(ends.size()), [&](int64_t i) {
+      const size_t at = static_cast<size_t>(i);
+      body({at == 0 ? 0 : ends[at - 1], ends[at]});
+    });
+  }
   int64_t size = (count - 1) / pieces_for(count, cost, threads) + 1;
   if (size < count && size >= 256) size = (size + 63) / 64 * 64;  // keeps pieces of an array on cache lines of their own
   const int64_t pieces = (count - 1) / size + 1;
@@ -317,6 +342,9 @@ void in_this_thread(int64_t pieces, FunctionRef<void(int64_t)> body) {
 }
 
 }  // namespace
+
+DynamicBlocks::DynamicBlocks(int base) : before_(t_block_base) { t_block_base = base; }
+DynamicBlocks::~DynamicBlocks() { t_block_base = before_; }
 
 struct ThreadPool::Impl {
   explicit Impl(const Options& given) : options(given) {}

@@ -75,11 +75,13 @@ OrtStatus* ORT_API_CALL ApplyModelToModelEditorSession(OrtSession* session, OrtM
   });
 }
 
-OrtStatus* ORT_API_CALL FinalizeModelEditorSession(OrtSession* session, const OrtSessionOptions* options, OrtPrepackedWeightsContainer*) {
+OrtStatus* ORT_API_CALL FinalizeModelEditorSession(OrtSession* session, const OrtSessionOptions* options,
+                                                   OrtPrepackedWeightsContainer* weights) {
   return guard([&] {
     if (checked(session, "session").session) return;
     if (!session->editing) fail(ErrorCode::fail, "the session could not be made when it was finalized before");
     const auto editing = std::move(session->editing);
+    const KeepingScope keeping(weights ? &weights->kept : nullptr);
     session->session = Session::create(std::move(editing->model), session_options(*session->env, options));
   });
 }

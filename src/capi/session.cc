@@ -46,23 +46,27 @@ const std::vector<ValueInfo>& initializers_of(const OrtSession* session) {
 }
 
 template <typename... Model>
-OrtStatus* create(const OrtEnv* env, const OrtSessionOptions* options, OrtSession** out, Model&&... model) {
+OrtStatus* create(const OrtEnv* env, const OrtSessionOptions* options, OrtPrepackedWeightsContainer* weights, OrtSession** out,
+                  Model&&... model) {
   return guard([&] {
     checked(out, "out") = nullptr;
+    const KeepingScope keeping(weights ? &weights->kept : nullptr);
     auto session = std::make_unique<OrtSession>(checked(env, "env"));
     session->session = Session::create(std::forward<Model>(model)..., session_options(*env, options));
     *out = session.release();
   });
 }
 
-OrtStatus* create_from_file(const OrtEnv* env, const ORTCHAR_T* path, const OrtSessionOptions* options, OrtSession** out) {
-  return guard([&] { return create(env, options, out, utf8(&checked(path, "model_path"))); });
+OrtStatus* create_from_file(const OrtEnv* env, const ORTCHAR_T* path, const OrtSessionOptions* options,
+                            OrtPrepackedWeightsContainer* weights, OrtSession** out) {
+  return guard([&] { return create(env, options, weights, out, utf8(&checked(path, "model_path"))); });
 }
 
-OrtStatus* create_from_bytes(const OrtEnv* env, const void* data, size_t bytes, const OrtSessionOptions* options, OrtSession** out) {
+OrtStatus* create_from_bytes(const OrtEnv* env, const void* data, size_t bytes, const OrtSessionOptions* options,
+                             OrtPrepackedWeightsContainer* weights, OrtSession** out) {
   return guard([&] {
     const auto* first = checked_array(static_cast<const std::byte*>(data), bytes, "model_data");
-    return create(env, options, out, std::span<const std::byte>(first, bytes));
+    return create(env, options, weights, out, std::span<const std::byte>(first, bytes));
   });
 }
 
@@ -96,24 +100,24 @@ void fill(const OrtSession* session, const std::vector<Device>& (Session::*place
 }  // namespace
 
 OrtStatus* ORT_API_CALL CreateSession(const OrtEnv* env, const ORTCHAR_T* path, const OrtSessionOptions* options, OrtSession** out) {
-  return create_from_file(env, path, options, out);
+  return create_from_file(env, path, options, nullptr, out);
 }
 
 OrtStatus* ORT_API_CALL CreateSessionFromArray(const OrtEnv* env, const void* data, size_t bytes, const OrtSessionOptions* options,
                                                OrtSession** out) {
-  return create_from_bytes(env, data, bytes, options, out);
+  return create_from_bytes(env, data, bytes, options, nullptr, out);
 }
 
 OrtStatus* ORT_API_CALL CreateSessionWithPrepackedWeightsContainer(const OrtEnv* env, const ORTCHAR_T* path,
-                                                                   const OrtSessionOptions* options, OrtPrepackedWeightsContainer*,
+                                                                   const OrtSessionOptions* options, OrtPrepackedWeightsContainer* weights,
                                                                    OrtSession** out) {
-  return create_from_file(env, path, options, out);
+  return create_from_file(env, path, options, weights, out);
 }
 
 OrtStatus* ORT_API_CALL CreateSessionFromArrayWithPrepackedWeightsContainer(const OrtEnv* env, const void* data, size_t bytes,
-                                                                            const OrtSessionOptions* options, OrtPrepackedWeightsContainer*,
-                                                                            OrtSession** out) {
-  return create_from_bytes(env, data, bytes, options, out);
+                                                                            const OrtSessionOptions* options,
+                                                                            OrtPrepackedWeightsContainer* weights, OrtSession** out) {
+  return create_from_bytes(env, data, bytes, options, weights, out);
 }
 
 void ORT_API_CALL ReleaseSession(OrtSession* session) { delete session; }

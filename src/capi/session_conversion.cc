@@ -67,8 +67,8 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
   options.dims_by_denotation = given->dims_by_denotation;
   options.initializers = given->initializers;
   options.initializers.insert(given->external_initializers.begin(), given->external_initializers.end());
-  if (!given->external_files.empty()) {
-    fail(ErrorCode::not_implemented, "session options: external data files in memory (AddExternalInitializersFromFilesInMemory)");
+  for (const OrtSessionOptions::FileInMemory& file : given->external_files) {
+    options.external_files.insert_or_assign(utf8(file.name), std::as_bytes(std::span(file.data, file.bytes)));
   }
   options.optimized_model_path = utf8(given->optimized_model_path);
   choose_plugins(env, *given, options);

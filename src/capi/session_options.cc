@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "abi/options.h"
 #include "abi/value.h"
@@ -237,7 +239,12 @@ OrtStatus* ORT_API_CALL AddExternalInitializersFromFilesInMemory(OrtSessionOptio
     checked_array(buffers, count, "external_initializer_file_buffer_array");
     checked_array(lengths, count, "external_initializer_file_lengths");
     for (size_t i = 0; i < count; ++i) {
-      o.external_files.push_back({&checked(names[i], "external_initializer_file_names[i]"), buffers[i], lengths[i]});
+      const ORTCHAR_T* name = &checked(names[i], "external_initializer_file_names[i]");
+      if (!*name) fail(ErrorCode::invalid_argument, "external data file {}: the name is empty", i);
+      if (std::ranges::any_of(o.external_files, [&](const auto& file) { return file.name == name; })) {
+        fail(ErrorCode::invalid_argument, "external data file '{}' was added before", std::filesystem::path(name).string());
+      }
+      o.external_files.push_back({name, checked_array(buffers[i], lengths[i], "external_initializer_file_buffer_array[i]"), lengths[i]});
     }
   });
 }

@@ -68,18 +68,22 @@ class ConvGemm final : public Convolution<S>::Impl {
   void pack(const S* weights) {
     const int64_t taps = window_.kernel_size();
     const size_t count = static_cast<size_t>(channels_.out * k_ + kernels_.columns);  // run_one_pixel reads whole vectors
-    const std::shared_ptr<S[]> packed = aligned_array<S>(count);
-    S* to = packed.get();
-    for (int64_t g = 0; g < channels_.groups; ++g) {
-      for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
-        const Part rows = part_of(out_, chunks_, chunk);
-        for (int64_t tap = 0; tap < taps; ++tap)
-          for (int64_t c = 0; c < in_; ++c)
-            for (int64_t r = 0; r < rows.size; ++r) *to++ = weights[((g * out_ + rows.begin + r) * in_ + c) * taps + tap];
-      }
-    }
-    std::fill_n(to, kernels_.columns, S{});
-    weights_ = SharedArray<S>(packed, count);
+    const int64_t pieces = channels_.groups * chunks_;
+    const auto begin = [&](size_t piece) {  // the last one takes the vector after the end
+      const int64_t i = static_cast<int64_t>(piece), g = i / chunks_, chunk = i % chunks_;
+      if (i == pieces) return count * sizeof(S);
+      return static_cast<size_t>((g * out_ + part_of(out_, chunks_, chunk).begin) * k_) * sizeof(S);
+    };
+    const auto write = [&](size_t piece, void* memory) {
+      const int64_t i = static_cast<int64_t>(piece), g = i / chunks_;
+      const Part rows = part_of(out_, chunks_, i % chunks_);
+      S* to = static_cast<S*>(memory);
+      for (int64_t tap = 0; tap < taps; ++tap)
+        for (int64_t c = 0; c < in_; ++c)
+          for (int64_t r = 0; r < rows.size; ++r) *to++ = weights[((g * out_ + rows.begin + r) * in_ + c) * taps + tap];
+      if (i + 1 == pieces) std::fill_n(to, kernels_.columns, S{});
+    };
+    weights_ = SharedArray<S>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0), count);
   }
 
   static T* memory(ScratchSlot slot, int64_t count) {

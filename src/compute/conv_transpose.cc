@@ -128,9 +128,7 @@ struct TransposedConvolution<S>::Impl {
       inner.pad_begin[1] = o[1].pad - rows.begin;
       const int64_t size = inner.output_size();
       if (size <= 0) continue;
-      thread_local std::vector<S> memory;  // the convolution uses every slot of thread_scratch
-      memory.resize(std::max(memory.size(), static_cast<size_t>(channels.out * size)));
-      S* results = memory.data();
+      S* results = static_cast<S*>(thread_scratch(ScratchSlot::phase, static_cast<size_t>(channels.out * size) * sizeof(S)));
       if (phase.conv) {
         phase.conv->run({inner, 1, x, nullptr, results}, {});
       } else {

@@ -32,13 +32,14 @@ PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed,
   if (ldb == 0) ldb = transposed ? k : n;
   const int64_t panels = (n + panel_width_ - 1) / panel_width_;
   const size_t count = static_cast<size_t>(panels * panel_width_ * k);
-  const std::shared_ptr<T[]> packed = aligned_array<T>(count + 64 / sizeof(T));
-  for (int64_t panel = 0; panel < panels; ++panel) {
-    const int64_t column = panel * panel_width_;
+  const auto begin = [&](size_t panel) { return panel * (panels == 0 ? 0 : count / static_cast<size_t>(panels)) * sizeof(T); };
+  const auto write = [&](size_t panel, void* to) {
+    const int64_t column = static_cast<int64_t>(panel) * panel_width_;
     pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, k, std::min(panel_width_, n - column), panel_width_,
-               packed.get() + column * k);
-  }
-  data_ = share_array(packed, count);
+               static_cast<T*>(to));
+  };
+  const auto shared = share_pieces({static_cast<size_t>(panels), begin, write}, 64);
+  data_ = std::shared_ptr<const T[]>(shared, static_cast<const T*>(shared.get()));
 }
 
 template <typename T>

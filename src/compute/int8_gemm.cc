@@ -162,24 +162,23 @@ const uint8_t* PackedInt8Matrix::panel(int64_t i) const { return data_.get() + i
 PackedInt8Matrix::PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, const Parallel& parallel)
     : kernels_(&int8_kernels()), k_(k), n_(n), is_signed_(b.is_signed) {
   const int64_t panels = (n + kernels_->columns - 1) / kernels_->columns, panel_bytes = kernels_->columns * int8_groups(k) * kInt8Group;
-  const size_t count = static_cast<size_t>(panels * panel_bytes);
-  data_ = aligned_array<uint8_t>(count + 64);
   sums_.assign(static_cast<size_t>(panels * kernels_->columns), 0);
   Int8Matrix source = b;
   if (source.stride == 0) source.stride = transposed ? k : n;
-  const double bytes = static_cast<double>(panel_bytes);
-  parallel.for_range(panels, {.bytes = 2 * bytes, .operations = bytes}, [&](Range range) {
-    for (int64_t i = range.begin; i < range.end; ++i) pack_panel(source, transposed, i);
-  });
-  data_ = std::const_pointer_cast<uint8_t[]>(share_array(data_, count));
+  const auto begin = [&](size_t panel) { return panel * static_cast<size_t>(panel_bytes); };
+  const auto write = [&](size_t panel, void* to) {
+    pack_panel(source, transposed, static_cast<int64_t>(panel), static_cast<uint8_t*>(to));
+  };
+  const auto shared = share_pieces({static_cast<size_t>(panels), begin, write}, 64, parallel);
+  data_ = std::shared_ptr<const uint8_t[]>(shared, static_cast<const uint8_t*>(shared.get()));
 }
 
-void PackedInt8Matrix::pack_panel(const Int8Matrix& b, bool transposed, int64_t panel) {
+void PackedInt8Matrix::pack_panel(const Int8Matrix& b, bool transposed, int64_t panel, uint8_t* out) {
   const int64_t width = kernels_->columns, column = panel * width, live = std::min(width, n_ - column);
   const auto* from = static_cast<const uint8_t*>(b.data);
   const uint8_t flip = int8_flip(b.is_signed, true);
-  uint8_t* out = data_.get() + panel * width * int8_groups(k_) * kInt8Group;
   int32_t* sums = sums_.data() + column;
+  std::fill_n(sums, width, 0);
   for (int64_t k = 0; k < k_; k += kInt8Group, out += width * kInt8Group) {
     if (transposed) {
       const int64_t count = std::min(kInt8Group, k_ - k);

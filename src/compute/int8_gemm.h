@@ -44,12 +44,12 @@ class PackedInt8Matrix {
   const int32_t* column_sums() const { return sums_.data(); }
 
  private:
-  void pack_panel(const Int8Matrix& b, bool transposed, int64_t panel);
+  void pack_panel(const Int8Matrix& b, bool transposed, int64_t panel, uint8_t* out);
 
   const Int8Kernels* kernels_ = nullptr;
   int64_t k_ = 0, n_ = 0;
   bool is_signed_ = false;
-  std::shared_ptr<uint8_t[]> data_;
+  std::shared_ptr<const uint8_t[]> data_;
   std::vector<int32_t> sums_;
 };
 

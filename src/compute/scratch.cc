@@ -5,7 +5,7 @@
 namespace rh::compute {
 namespace {
 
-thread_local ThreadMemory blocks[4];
+thread_local ThreadMemory blocks[5];
 
 }  // namespace
 

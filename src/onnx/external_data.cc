@@ -1,6 +1,7 @@
 #include "onnx/external_data.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 #include "onnx/tensor_reader.h"
@@ -66,7 +67,23 @@ void ExternalData::check_unchanged() const {
   if (open_file_) open_file_->check_unchanged();
 }
 
+const Value* ExternalData::value_for(std::string_view name) const {
+  if (!values_) return nullptr;
+  const auto at = values_->find(std::string(name));
+  return at == values_->end() ? nullptr : &at->second;
+}
+
 Tensor ExternalData::read(DType dtype, Shape shape, std::string_view location, uint64_t offset, size_t bytes) {
+  if (const auto file = in_memory_.find(location); file != in_memory_.end()) {
+    const std::span<const std::byte> content = file->second;
+    if (offset > content.size() || bytes > content.size() - offset) {
+      fail(ErrorCode::invalid_graph, "the external data file '{}', given in memory, has {} bytes, expected {} bytes from offset {} on",
+           location, content.size(), bytes, offset);
+    }
+    Tensor tensor = page_tensor(dtype, std::move(shape));
+    if (bytes != 0) std::memcpy(tensor.raw(), content.data() + offset, bytes);
+    return tensor;
+  }
   if (!open_file_ || open_location_ != location) {
     check_unchanged();
     open_file_ = std::make_unique<InputFile>(resolve(location), InputFile::Links::refuse_last);

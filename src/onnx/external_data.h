@@ -2,12 +2,13 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/file.h"
-#include "tensor/tensor.h"
+#include "tensor/value.h"
 
 namespace rh::onnx {
 
@@ -19,6 +20,14 @@ class ExternalData {
   static ExternalData beside_model(const std::string& model_path);
   /// An empty folder: every reference is refused.
   static ExternalData in_folder(const std::string& folder);
+
+  /// Files in memory, by their location, and values that stand for tensors by their name; they stay the caller's as long as this lives.
+  void add(std::map<std::string, std::span<const std::byte>, std::less<>> files, const std::map<std::string, Value>* values) {
+    in_memory_ = std::move(files);
+    values_ = values;
+  }
+  /// The value that stands for a tensor; null: none.
+  const Value* value_for(std::string_view name) const;
 
   /// `bytes` bytes from `offset` on of the file at `location`: mapped where the alignment of the type allows, else copied.
   Tensor read(DType dtype, Shape shape, std::string_view location, uint64_t offset, size_t bytes);
@@ -35,6 +44,8 @@ class ExternalData {
   [[noreturn]] void refuse_outside(std::string_view location, const std::string& path) const;
 
   std::vector<std::string> folders_;  ///< resolved
+  std::map<std::string, std::span<const std::byte>, std::less<>> in_memory_;
+  const std::map<std::string, Value>* values_ = nullptr;
   std::string open_location_;
   std::unique_ptr<InputFile> open_file_;  ///< only the last one: some models have a file for each of thousands of tensors
   std::map<std::string, std::shared_ptr<const MappedFile>, std::less<>> mapped_;

@@ -66,6 +66,7 @@ Model read_model(const std::string& path, const ReadOptions& options) {
                    const InputFile file(path);
                    const auto mapping = MappedFile::shared(file);
                    ExternalData external = ExternalData::beside_model(path);
+                   external.add(options.files, options.initializers);
                    const std::string_view bytes = text_of(mapping->bytes());
                    TensorReader tensors({.bytes = bytes, .in_place = true, .owner = mapping, .file = &file, .constant = true}, &external);
                    Model model = build(bytes, tensors, options.limits);
@@ -80,6 +81,7 @@ Model read_model(std::span<const std::byte> bytes, const ReadOptions& options) {
   return located([] { return Where{}; },
                  [&] {
                    ExternalData external = ExternalData::in_folder(options.folder);
+                   external.add(options.files, options.initializers);
                    const bool borrow = options.buffer_use == ReadOptions::BufferUse::borrow;
                    TensorReader tensors(
                        {.bytes = text_of(bytes), .in_place = borrow, .owner = borrow ? options.owner : nullptr, .constant = true},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,10 @@ struct ReadOptions {
   BufferUse buffer_use = BufferUse::copy;
   std::shared_ptr<const void> owner;  ///< of a borrowed buffer
   std::string folder;                 ///< of external data for a model in a buffer; empty: there may be none
+  /// External data files that are in memory, by the name that the model gives them; copied. They come before those of the folder.
+  std::map<std::string, std::span<const std::byte>, std::less<>> files;
+  /// Stand for initializers of these names that the model keeps in external files, which are then not read; null: none.
+  const std::map<std::string, Value>* initializers = nullptr;
   ReadLimits limits;
 };
 

@@ -354,6 +354,12 @@ Tensor TensorReader::read_fields(const Fields& fields, std::string_view message)
 
 Tensor TensorReader::read_external(const Fields& fields, DType dtype, Shape shape, size_t bytes) {
   if (dtype == DType::string) fail(ErrorCode::invalid_graph, "a tensor of strings has external data, expected string_data");
+  if (const Value* given = external_ ? external_->value_for(fields.name) : nullptr) {
+    if (given->is_tensor() && given->tensor().dtype() == dtype && given->tensor().shape() == shape) return given->tensor();
+    fail(ErrorCode::invalid_argument, "the value given for it is {}, expected {}{} as in the model",
+         given->is_tensor() ? std::string(to_string(given->tensor().dtype())) + given->tensor().shape().to_string() : "no tensor",
+         to_string(dtype), shape.to_string());
+  }
   if (!external_) fail(ErrorCode::invalid_graph, "the data is in the external file '{}', expected it in the message", fields.location);
   if (fields.has_length && fields.length != bytes) {
     fail(ErrorCode::invalid_graph, "the external data has length {}, expected {} bytes for {}{}", fields.length, bytes, to_string(dtype),

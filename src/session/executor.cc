@@ -213,11 +213,7 @@ Status locate(const Status& status, const Frame& frame, const Step& step) try {
   return status;
 }
 
-Status run_watched(Frame& frame, const Step& step, StepContext& context) {
-  const auto begin = std::chrono::steady_clock::now();
-  Status status = step.kernel->run(context);
-  const auto end = std::chrono::steady_clock::now();
-  if (!status.ok()) return status;
+void watch(Frame& frame, const Step& step, std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end) {
   const Plan& plan = frame.plan();
   const auto readable = [](const Value* value) {
     return value && value->is_tensor() && !value->tensor().device().is_host() ? nullptr : value;
@@ -231,7 +227,6 @@ Status run_watched(Frame& frame, const Step& step, StepContext& context) {
   const std::span<const Value* const> made(outputs.begin(), outputs.size());
   frame.controls().observer->after_step(
       {*plan.graph, *step.node, step.provider, {inputs.begin(), inputs.size()}, made, frame.controls().depth, begin, end});
-  return status;
 }
 
 // What the step needs is done, or its stream waits for it.
@@ -282,13 +277,17 @@ Status over_budget(const OverBudget& error, const Frame& frame) try {
 
 Status run_step(Frame& frame, const Step& step) {
   StepContext context(frame, step);
-  if (frame.controls().observer) return run_watched(frame, step, context);
   Profiler* profiler = frame.controls().profiler;
-  if (!profiler) return step.kernel->run(context);
-  const std::string given = type_shapes(frame.inputs_of(step));
-  const Profiler::Mark begin = profiler->begin();
+  const bool watched = frame.controls().observer != nullptr;
+  if (!profiler && !watched) return step.kernel->run(context);
+  const std::string given = profiler ? type_shapes(frame.inputs_of(step)) : std::string();
+  const Profiler::Mark mark = profiler ? profiler->begin() : Profiler::Mark();
+  const auto begin = std::chrono::steady_clock::now();
   Status status = step.kernel->run(context);
-  profiler->record_node(*step.node, step.provider, begin, fmt::format(R"("input_type_shape" : {},{})", given, made_by(frame, step)));
+  const auto end = std::chrono::steady_clock::now();
+  if (profiler)
+    profiler->record_node(*step.node, step.provider, mark, fmt::format(R"("input_type_shape" : {},{})", given, made_by(frame, step)));
+  if (watched && status.ok()) watch(frame, step, begin, end);
   return status;
 }
 

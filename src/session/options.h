@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,6 +68,8 @@ struct SessionOptions {
   std::map<std::string, Value> initializers;                        ///< replace those of the model; shared, not copied
   std::string optimized_model_path;                                 ///< where to write the graph after the passes; empty: nowhere
   std::string external_data_folder;                                 ///< of a model given as bytes; empty: none
+  /// External data files in memory, by the name that the model gives them; read while the session is made.
+  std::map<std::string, std::span<const std::byte>, std::less<>> external_files;
 
   // --- providers
   std::vector<ProviderChoice> providers;  ///< in order of preference; the CPU always comes last, named or not

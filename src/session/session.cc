@@ -6,6 +6,7 @@
 
 #include "base/cancellation.h"
 #include "base/denormals.h"
+#include "base/dynamic_blocks.h"
 #include "base/file.h"
 #include "base/pages.h"
 #include "base/thread_memory.h"
@@ -142,6 +143,7 @@ struct Session::Impl {
                                       "the run was stopped: the terminate flag of its run options is set", run_options.time_limit);
       const CancellationScope cancellable(run_options.terminate || run_options.time_limit ? &cancellation : nullptr);
       const FlushDenormals flush(threads.flush_denormals);
+      const DynamicBlocks blocks(threads.dynamic_block_base);
       status = rh::execute(state.frame, state.inputs, state.outputs, controls, Level::top);
     }
     for (const auto& stream : state.owned_streams) {
@@ -194,7 +196,8 @@ Session::~Session() = default;
 std::unique_ptr<Session> Session::create(const std::string& path, const SessionOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   auto impl = std::make_unique<Impl>(options);
-  Model model = onnx::read_model(path, {.folder = impl->options.external_data_folder});
+  Model model = onnx::read_model(
+      path, {.folder = impl->options.external_data_folder, .files = options.external_files, .initializers = &options.initializers});
   if (!options.dims_by_denotation.empty()) {
     apply_dim_denotations(*model.graph, onnx::read_dim_denotations(MappedFile(InputFile(path)).bytes()), options);
   }
@@ -212,8 +215,10 @@ std::unique_ptr<Session> Session::create(std::span<const std::byte> bytes, const
   const auto begin = std::chrono::steady_clock::now();
   auto impl = std::make_unique<Impl>(options);
   using Use = onnx::ReadOptions::BufferUse;
-  Model model =
-      onnx::read_model(bytes, {.buffer_use = options.borrow_bytes ? Use::borrow : Use::copy, .folder = impl->options.external_data_folder});
+  Model model = onnx::read_model(bytes, {.buffer_use = options.borrow_bytes ? Use::borrow : Use::copy,
+                                         .folder = impl->options.external_data_folder,
+                                         .files = options.external_files,
+                                         .initializers = &options.initializers});
   if (!options.dims_by_denotation.empty()) apply_dim_denotations(*model.graph, onnx::read_dim_denotations(bytes), options);
   impl->load(std::move(model), milliseconds_since(begin));
   return std::unique_ptr<Session>(new Session(std::move(impl)));

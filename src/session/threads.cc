@@ -16,6 +16,17 @@ bool own_pool_asked(const SessionOptions& options) {
          !options.config_entry("session.intra_op.spin_duration_us").empty();
 }
 
+int block_base(const SessionOptions& options) {
+  const std::string_view text = options.config_entry("session.dynamic_block_base");
+  int value = 0;
+  if (text.empty()) return value;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > 1'000'000) {
+    fail(ErrorCode::invalid_argument, "config entry 'session.dynamic_block_base' is '{}', expected a number from 0 to 1000000", text);
+  }
+  return value;
+}
+
 int spin_microseconds(const SessionOptions& options) {
   if (!spins(options)) return 0;
   const std::string_view text = options.config_entry("session.intra_op.spin_duration_us");
@@ -58,7 +69,8 @@ std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options) {
 
 }  // namespace
 
-SessionThreads::SessionThreads(const SessionOptions& options) : pool(choose_pool(options)), flush_denormals(flushes_denormals(options)) {
+SessionThreads::SessionThreads(const SessionOptions& options)
+    : pool(choose_pool(options)), flush_denormals(flushes_denormals(options)), dynamic_block_base(block_base(options)) {
   if (pool) parallel = Parallel(pool.get(), options.intra_op_threads > 0 ? options.intra_op_threads : pool->threads());
 }
 

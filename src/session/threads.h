@@ -14,6 +14,7 @@ struct SessionThreads {
   std::shared_ptr<ThreadPool> pool;  ///< null: the calling thread alone
   Parallel parallel;
   bool flush_denormals = true;
+  int dynamic_block_base = 0;  ///< of DynamicBlocks
 };
 
 }  // namespace rh

@@ -40,6 +40,60 @@ TEST(SharedBytes, LastsAsLongAsSomebodyHasIt) {
   EXPECT_EQ(shared_bytes().bytes, before);
 }
 
+/// 100 pieces of 1000 bytes; one byte is `odd`.
+std::shared_ptr<const void> pieces_with(size_t at, char odd, const Parallel& parallel = {}, int* writes = nullptr) {
+  const auto begin = [](size_t piece) { return piece * 1000; };
+  const auto write = [&](size_t piece, void* to) {
+    char* bytes = static_cast<char*>(to);
+    std::fill_n(bytes, 1000, static_cast<char>(piece));
+    if (at / 1000 == piece) bytes[at % 1000] = odd;
+    if (writes) ++*writes;
+  };
+  return share_pieces({100, begin, write}, 64, parallel);
+}
+
+TEST(SharedBytes, PiecesAreComparedBeforeMemoryIsTaken) {
+  int writes = 0;
+  const auto first = pieces_with(0, 1, {}, &writes);
+  const SharedBytes before = shared_bytes();
+  const auto again = pieces_with(0, 1, {}, &writes);
+  EXPECT_EQ(again.get(), first.get());
+  EXPECT_EQ(shared_bytes().made, before.made);
+  EXPECT_EQ(shared_bytes().found, before.found + 1);
+  EXPECT_EQ(shared_bytes().bytes, before.bytes);
+  const char* bytes = static_cast<const char*>(first.get());
+  EXPECT_EQ(bytes[0], 1);
+  for (size_t i = 1; i < 100'000; ++i) ASSERT_EQ(bytes[i], static_cast<char>(i / 1000)) << i;
+}
+
+TEST(SharedBytes, OneByteOfOnePieceMakesADifference) {
+  ThreadPool pool({.threads = 3});
+  const Parallel parallel(&pool, 3);
+  const auto first = pieces_with(0, 0);
+  for (size_t at : {999u, 50'000u, 99'999u}) {
+    const auto other = pieces_with(at, 'x', parallel);
+    EXPECT_NE(other.get(), first.get()) << at;
+    EXPECT_EQ(static_cast<const char*>(other.get())[at], 'x');
+    EXPECT_EQ(pieces_with(at, 'x', parallel).get(), other.get());
+  }
+}
+
+TEST(SharedBytes, AKeeperKeepsWhatItsThreadShares) {
+  const size_t before = shared_bytes().bytes;
+  {
+    KeptBytes kept;
+    {
+      const KeepingScope scope(&kept);
+      (void)pieces_with(7, 'k');
+      (void)pieces_with(7, 'k');
+    }
+    (void)pieces_with(8, 'k');
+    EXPECT_EQ(kept.pieces(), 1u);
+    EXPECT_EQ(shared_bytes().bytes, before + 100'000);
+  }
+  EXPECT_EQ(shared_bytes().bytes, before);
+}
+
 TEST(SharedBytes, ManyThreadsAgree) {
   std::vector<std::shared_ptr<const float[]>> got(8);
   std::vector<std::thread> threads;

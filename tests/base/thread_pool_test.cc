@@ -20,6 +20,7 @@
 
 #include "base/cancellation.h"
 #include "base/denormals.h"
+#include "base/dynamic_blocks.h"
 #include "base/error.h"
 
 namespace rh {
@@ -180,6 +181,31 @@ TEST(ThreadPool, a_loop_that_costs_much_is_cut_even_for_one_thread) {
   int pieces = 0;
   Parallel().for_range(1000, {.operations = 1e6}, [&](Range) { ++pieces; });
   EXPECT_GT(pieces, 10);
+}
+
+TEST(ThreadPool, dynamic_blocks_shrink_and_cover_each_item_once) {
+  ThreadPool pool({.threads = 4});
+  constexpr int64_t kCount = 100'000;
+  for (const int base : {1, 2, 4}) {
+    std::mutex mutex;
+    std::vector<Range> ranges;
+    {
+      const DynamicBlocks blocks(base);
+      pool.parallel_for(kCount, {.bytes = 100}, [&](Range range) {
+        const std::lock_guard lock(mutex);
+        ranges.push_back(range);
+      });
+    }
+    std::sort(ranges.begin(), ranges.end(), [](Range a, Range b) { return a.begin < b.begin; });
+    ASSERT_GT(ranges.size(), 4u * static_cast<size_t>(base));
+    EXPECT_EQ(ranges.front().begin, 0);
+    EXPECT_EQ(ranges.front().size(), kCount / (4 * base));
+    EXPECT_EQ(ranges.back().end, kCount);
+    for (size_t i = 1; i < ranges.size(); ++i) {
+      EXPECT_EQ(ranges[i].begin, ranges[i - 1].end);
+      EXPECT_LE(ranges[i].size(), ranges[i - 1].size());
+    }
+  }
 }
 
 TEST(ThreadPool, a_time_limit_stops_a_loop) {

@@ -94,6 +94,22 @@ class ModelBytes {
     tensor.add_string(8, name);
     return field(5, bytes);
   }
+  /// Floats in an external file, from `offset` on.
+  ModelBytes& external_initializer(const std::string& name, const std::vector<int64_t>& dims, const std::string& file, size_t offset) {
+    std::string bytes;
+    protozero::pbf_writer tensor(bytes);
+    for (const int64_t dim : dims) tensor.add_int64(1, dim);
+    tensor.add_int32(2, 1);
+    tensor.add_string(8, name);
+    for (const auto& [key, value] : {std::pair<std::string, std::string>("location", file), {"offset", std::to_string(offset)}}) {
+      std::string entry;
+      protozero::pbf_writer(entry).add_string(1, key);
+      protozero::pbf_writer(entry).add_string(2, value);
+      tensor.add_message(13, entry);
+    }
+    tensor.add_int32(14, 1);
+    return field(5, bytes);
+  }
   ModelBytes& input(const std::string& name, int type, const std::vector<DimText>& dims) { return field(11, value_info(name, type, dims)); }
   ModelBytes& output(const std::string& name, int type, const std::vector<DimText>& dims) {
     return field(12, value_info(name, type, dims));

@@ -63,6 +63,12 @@ Tensor ramp(Shape shape) {
   return tensor;
 }
 
+Tensor zeros(Shape shape) {
+  Tensor tensor(DType::int64, std::move(shape));
+  std::fill_n(tensor.data<int64_t>(), tensor.elements(), 0);
+  return tensor;
+}
+
 std::vector<LongKernel> long_kernels() {
   const Value square = ramp({3000, 3000});
   Tensor boxes = ramp({1, 30'000, 4});
@@ -85,6 +91,17 @@ std::vector<LongKernel> long_kernels() {
        "= "
        "LSTM <hidden_size = 256> (x, w, r) }",
        {{"x", ramp({20'000, 1, 16})}, {"w", filled({1, 1024, 16}, 0.01f)}, {"r", filled({1, 1024, 256}, 0.01f)}}},
+      {"NonZero", "<opset_import: [\"\" : 17]>\nmain (float[n] a) => (int64[1, m] y) { y = NonZero (a) }", {{"a", ramp({20'000'000})}}},
+      {"CumSum",
+       "<opset_import: [\"\" : 17]>\nmain (float[n] a) => (float[n] y) < int64[] axis = {0} > { y = CumSum (a, axis) }",
+       {{"a", ramp({20'000'000})}}},
+      {"ScatterElements",
+       "<opset_import: [\"\" : 17]>\nmain (float[n] a, int64[n] i) => (float[n] y) { y = ScatterElements (a, i, a) }",
+       {{"a", ramp({5'000'000})}, {"i", zeros({5'000'000})}}},
+      {"ScatterND",
+       "<opset_import: [\"\" : 18]>\nmain (float[n] a, int64[n, 1] i) => (float[n] y) { y = ScatterND <reduction = \"add\"> (a, i, a) }",
+       {{"a", ramp({5'000'000})}, {"i", zeros({5'000'000, 1})}}},
+      {"Unique", "<opset_import: [\"\" : 17]>\nmain (float[n] a) => (float[m] y) { y = Unique (a) }", {{"a", ramp({2'000'000})}}},
       {"Exp", "<opset_import: [\"\" : 17]>\nmain (float[n] a) => (float[n] y) { y = Erf (a) }", {{"a", ramp({40'000'000})}}},
   };
 }

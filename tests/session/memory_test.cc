@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/shared_bytes.h"
 #include "onnx/writer.h"
 #include "session/run_helpers.h"
 
@@ -74,6 +75,51 @@ TEST(Memory, MappedWeightsArePackedWithoutBeingThereTwice) {
   }
   std::remove(path.c_str());
   std::remove((path + ".data").c_str());
+}
+
+// Products, convolutions and cells: the forms that weights are packed in.
+constexpr char kManyForms[] = R"(<opset_import: ["" : 18]>
+main (float[1, 64, 8, 8] x, float[4, 1, 64] t) => (float[...] y, float[...] s, int32[...] q)
+< float[64, 64, 3, 3] w = {0.1, ...}, float[4096, 32] m = {0.2, ...}, float[1, 256, 64] lw = {0.3, ...}, float[1, 256, 64] lr = {0.4, ...},
+  uint8[64, 96] b = {3, ...}, float[] scale = {0.1}, uint8[] zero = {1}, int64[2] flat = {1, 4096} >
+{
+  c = Conv <pads = [1, 1, 1, 1]> (x, w)
+  f = Reshape (c, flat)
+  y = MatMul (f, m)
+  s = LSTM <hidden_size = 64> (t, lw, lr)
+  k = QuantizeLinear (t, scale, zero)
+  q = MatMulInteger (k, b, zero, zero)
+})";
+
+TEST(Memory, ASecondSessionPacksNothingAgain) {
+  const auto first = make_session(kManyForms);
+  const SharedBytes before = shared_bytes();
+  EXPECT_GE(before.pieces, 4u);
+  const auto second = make_session(kManyForms);
+  EXPECT_EQ(shared_bytes().made, before.made);
+  EXPECT_EQ(shared_bytes().bytes, before.bytes);
+  EXPECT_GE(shared_bytes().found, before.found + 4);
+}
+
+TEST(Memory, WhatKeepsWeightsOutlivesSessions) {
+  KeptBytes kept;
+  {
+    const KeepingScope scope(&kept);
+    make_session(kManyForms);
+  }
+  EXPECT_GE(kept.pieces(), 4u);
+  const SharedBytes before = shared_bytes();
+  const auto session = make_session(kManyForms);
+  EXPECT_EQ(shared_bytes().made, before.made);
+}
+
+TEST(Memory, CellsKeepTheirWeightsOnce) {
+  const auto session = make_session(R"(<opset_import: ["" : 18]>
+main (float[4, 1, 64] t) => (float[...] s)
+< float[1, 256, 64] w = {0.3, ...}, float[1, 256, 64] r = {0.4, ...} > { s = LSTM <hidden_size = 64> (t, w, r) })");
+  EXPECT_EQ(session->statistics().constant_bytes, 0u);
+  const auto results = run(*session, {{"t", filled({4, 1, 64}, 1)}}, {"s"});
+  EXPECT_EQ(results[0].tensor().elements(), 4 * 64);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "base/file.h"
+#include "session/observer.h"
 #include "session/run_helpers.h"
 
 namespace rh::test {
@@ -371,6 +373,29 @@ TEST(Session, ManyThreadsRunOneSession) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(wrong.load(), 0);
+}
+
+class CountingObserver final : public RunObserver {
+ public:
+  void after_step(const StepEvent&) override { ++steps; }
+  int steps = 0;
+};
+
+TEST(Session, ATraceAndAnObserverBothSeeEveryNode) {
+  SessionOptions options;
+  options.profiling = true;
+  options.profile_prefix = ::testing::TempDir() + "roundhouse_watched";
+  auto session = make_session(kAddRelu, options);
+  RunOptions watched;
+  const auto observer = std::make_shared<CountingObserver>();
+  watched.observer = observer;
+  run(*session, {{"x", filled({2, 3}, 1)}}, {"y"}, watched);
+  const std::string path = session->end_profiling(), text = read_file(path);
+  std::remove(path.c_str());
+  int traced = 0;
+  for (size_t at = 0; (at = text.find("\"op_name\"", at)) != std::string::npos; ++at) ++traced;
+  EXPECT_GT(observer->steps, 0);
+  EXPECT_EQ(traced, observer->steps);
 }
 
 TEST(Session, WritesATrace) {

@@ -67,6 +67,18 @@ TEST(Threads, AffinitiesMustSuitTheNumberOfThreads) {
   run(*make(2, "4000"), {{"x", x}}, {"y"});  // a processor that is not here binds nothing
 }
 
+TEST(Threads, TheBaseOfDynamicBlocksIsANumber) {
+  const Value x = filled({300'000}, 0.5f);
+  SessionOptions options;
+  const auto expected = elements(run(*make_session(kModel), {{"x", x}}, {"y"})[0]);
+  options.config["session.dynamic_block_base"] = "4";
+  EXPECT_EQ(elements(run(*make_session(kModel, options), {{"x", x}}, {"y"})[0]), expected);
+  for (const char* wrong : {"-1", "many", "1.5"}) {
+    options.config["session.dynamic_block_base"] = wrong;
+    EXPECT_THROW(make_session(kModel, options), Error) << wrong;
+  }
+}
+
 TEST(AsyncQueue, RunsAllAndNoMoreAtOnceThanAllowed) {
   for (const int most : {1, 3}) {
     std::atomic<int> running{0}, highest{0}, done{0};

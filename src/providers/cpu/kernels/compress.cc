@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interruptible.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -22,20 +23,24 @@ class CompressKernel final : public Kernel {
     // A shorter condition drops what lies beyond it; what a longer one says of elements that are not there has no effect.
     int64_t* kept = context.scratch_array<int64_t>(size);
     int64_t count = 0;
-    for (int64_t i = 0; i < std::min(size, condition.elements()); ++i) {
-      if (condition.data<bool>()[i]) kept[count++] = i;
-    }
+    in_order(std::min(size, condition.elements()), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (condition.data<bool>()[i]) kept[count++] = i;
+      }
+    });
     Shape y_shape{count};
     if (op_.axis) {
       y_shape = shape;
       y_shape[axis] = count;
     }
     ElementOutput y(context, 0, x.dtype(), y_shape);
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t i = 0; i < count; ++i) {
-        compute::copy_elements(x.kind(), x.at((o * size + kept[i]) * inner), y.at((o * count + i) * inner), inner);
+    const auto copy = [&](int64_t begin, int64_t end) {
+      for (int64_t at = begin; at < end; ++at) {
+        const int64_t o = at / count, i = at % count;
+        compute::copy_elements(x.kind(), x.at((o * size + kept[i]) * inner), y.at(at * inner), inner);
       }
-    }
+    };
+    in_order(outer * count, copy, inner);
     y.finish();
     return {};
   }

@@ -1,5 +1,6 @@
 #include "ops/reduction/cumulative.h"
 
+#include "base/interruptible.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/numbers.h"
 
@@ -23,13 +24,15 @@ T element(Total<T> total) {
 template <typename T>
 void accumulate(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t stride) {
   Total<T> total = op.product ? 1 : 0;
-  for (int64_t i = 0; i < length; ++i) {
-    const int64_t at = (op.reverse ? length - 1 - i : i) * stride;
-    const Total<T> value = static_cast<Total<T>>(x[at]);
-    const Total<T> next = op.product ? total * value : total + value;
-    y[at] = element<T>(op.exclusive ? total : next);
-    total = next;
-  }
+  in_order(length, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t at = (op.reverse ? length - 1 - i : i) * stride;
+      const Total<T> value = static_cast<Total<T>>(x[at]);
+      const Total<T> next = op.product ? total * value : total + value;
+      y[at] = element<T>(op.exclusive ? total : next);
+      total = next;
+    }
+  });
 }
 
 }  // namespace

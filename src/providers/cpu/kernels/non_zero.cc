@@ -1,5 +1,6 @@
 #include "ops/tensor/non_zero.h"
 
+#include "base/interruptible.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -32,10 +33,14 @@ class NonZeroKernel final : public Kernel {
       const int64_t elements = x.elements();
       int64_t* found = context.scratch_array<int64_t>(elements);
       int64_t count = 0;
-      for (int64_t i = 0; i < elements; ++i) {
-        found[count] = i;
-        count += is_nonzero(values[i]);
-      }
+      in_order(elements, [&](int64_t begin, int64_t end) {
+        int64_t n = count;
+        for (int64_t i = begin; i < end; ++i) {
+          found[n] = i;
+          n += is_nonzero(values[i]);
+        }
+        count = n;
+      });
       write(context, x.shape(), found, count);
     });
   }
@@ -45,7 +50,9 @@ class NonZeroKernel final : public Kernel {
     int64_t* y = context.output(0, DType::int64, Shape{shape.rank(), count}).data<int64_t>();
     const Shape strides = strides_of(shape);
     for (int k = 0; k < shape.rank(); ++k) {
-      for (int64_t i = 0; i < count; ++i) y[k * count + i] = found[i] / strides[k] % shape[k];
+      in_order(count, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) y[k * count + i] = found[i] / strides[k] % shape[k];
+      });
     }
   }
 };

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/interruptible.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -31,10 +32,12 @@ class OneHotKernel final : public Kernel {
     ElementOutput y(context, 0, values.dtype(), y_shape);
     compute::fill_elements(y.kind(), values.at(0), y.data(), y.elements());
     const int64_t inner = indices.shape().product(axis, indices.rank());
-    for (int64_t i = 0; i < indices.elements(); ++i) {
-      const int64_t index = place(indices, i, depth);
-      if (index >= 0) compute::copy_elements(y.kind(), values.at(1), y.at((i / inner * depth + index) * inner + i % inner), 1);
-    }
+    in_order(indices.elements(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t index = place(indices, i, depth);
+        if (index >= 0) compute::copy_elements(y.kind(), values.at(1), y.at((i / inner * depth + index) * inner + i % inner), 1);
+      }
+    });
     y.finish();
     return {};
   }

@@ -204,8 +204,11 @@ class RnnKernel final : public Kernel {
     if (r->shape()[1] != r->shape()[2] * op_.gates() || w->shape()[1] != r->shape()[1] || rows == 0) return;
     packed_w_ = pack(w->view());
     packed_r_ = pack(r->view());
+    w_shape_ = w->shape();
+    r_shape_ = r->shape();
   }
 
+  bool owns_constant(int input) const override { return !packed_w_.empty() && (input == 1 || input == 2); }
   size_t packed_bytes() const override { return bytes_of_all(packed_w_) + bytes_of_all(packed_r_); }
 
   Status run(RunContext& context) const override {
@@ -216,18 +219,21 @@ class RnnKernel final : public Kernel {
   template <typename T>
   Status run_as(RunContext& context) const {
     using C = Compute<T>;
-    const TensorView x = context.input(0), r = context.input(2);
-    if (x.rank() != 3 || r.rank() != 3)
-      return error_status(ErrorCode::invalid_argument, "X and R have ranks {} and {}, expected 3", x.rank(), r.rank());
+    const TensorView x = context.input(0);
+    const bool packed = !packed_w_.empty();
+    const Shape &w_shape = packed ? w_shape_ : context.input(1).shape(), &r_shape = packed ? r_shape_ : context.input(2).shape();
+    if (x.rank() != 3 || r_shape.rank() != 3)
+      return error_status(ErrorCode::invalid_argument, "X and R have ranks {} and {}, expected 3", x.rank(), r_shape.rank());
+    if (packed && !std::is_same_v<T, float>) return error_status(ErrorCode::invalid_argument, "X is {}, W float", to_string(x.dtype()));
     Direction<C> d{};
     d.sequence = x.shape()[op_.batch_first ? 1 : 0];
     d.batch = x.shape()[op_.batch_first ? 0 : 1];
     d.input = x.shape()[2];
-    d.hidden = r.shape()[2];
-    if (d.hidden > INT32_MAX) return error_status(ErrorCode::invalid_argument, "R has shape {}, which is too large", r.shape().to_string());
+    d.hidden = r_shape[2];
+    if (d.hidden > INT32_MAX) return error_status(ErrorCode::invalid_argument, "R has shape {}, which is too large", r_shape.to_string());
     const int64_t directions = op_.directions(), width = op_.gates() * d.hidden, states = directions * d.batch * d.hidden;
     for (const auto& [input, columns] : {std::pair(1, d.input), std::pair(2, d.hidden)}) {
-      const Shape &found = context.input(input).shape(), expected{directions, width, columns};
+      const Shape &found = input == 1 ? w_shape : r_shape, expected{directions, width, columns};
       if (!(found == expected)) {
         return error_status(ErrorCode::invalid_argument, "input {} has shape {}, expected {}", input, found.to_string(),
                             expected.to_string());
@@ -403,6 +409,7 @@ class RnnKernel final : public Kernel {
   }
 
   Rnn op_;
+  Shape w_shape_, r_shape_;
   std::vector<compute::PackedMatrix<float>> packed_w_, packed_r_;  ///< one a direction; empty where the weights arrive at run time
 };
 

@@ -1,5 +1,6 @@
 #include "ops/tensor/scatter_elements.h"
 
+#include "base/interruptible.h"
 #include "providers/cpu/scatter_update.h"
 
 namespace rh::cpu {
@@ -33,15 +34,19 @@ class ScatterElementsKernel final : public Kernel {
     const Shape strides = strides_of(shape);
     int64_t* places = context.scratch_array<int64_t>(total);
     Shape at(static_cast<size_t>(rank), 0);
-    for (int64_t i = 0; i < total; ++i) {
-      places[i] = checked_index(indices[i], shape[axis], "ScatterElements: indices") * strides[axis];
-      for (int k = 0; k < rank; ++k) places[i] += k == axis ? 0 : at[k] * strides[k];
-      for (int k = rank - 1; k >= 0 && ++at[k] == count[k]; --k) at[k] = 0;
-    }
+    in_order(total, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        places[i] = checked_index(indices[i], shape[axis], "ScatterElements: indices") * strides[axis];
+        for (int k = 0; k < rank; ++k) places[i] += k == axis ? 0 : at[k] * strides[k];
+        for (int k = rank - 1; k >= 0 && ++at[k] == count[k]; --k) at[k] = 0;
+      }
+    });
     ElementOutput y(context, 0, x.dtype(), shape);
     start_from_data(x, y);
     RH_RETURN_IF_ERROR(with_scatter_write(op_.reduction, x.dtype(), updates, y, [&](auto write) {
-      for (int64_t i = 0; i < total; ++i) write(places[i], i, 1);
+      in_order(total, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) write(places[i], i, 1);
+      });
     }));
     y.finish();
     return {};

@@ -1,5 +1,6 @@
 #include "ops/tensor/scatter_nd.h"
 
+#include "base/interruptible.h"
 #include "providers/cpu/scatter_update.h"
 
 namespace rh::cpu {
@@ -33,14 +34,19 @@ class ScatterNDKernel final : public Kernel {
     const int64_t block = shape.product(static_cast<int>(tuple), shape.rank()), tuples = index_shape.product(0, index_shape.rank() - 1);
     const Shape strides = strides_of(shape);
     int64_t* places = context.scratch_array<int64_t>(tuples);
-    for (int64_t i = 0; i < tuples; ++i) {
-      places[i] = 0;
-      for (int64_t k = 0; k < tuple; ++k) places[i] += checked_index(indices[i * tuple + k], shape[k], "ScatterND: indices") * strides[k];
-    }
+    in_order(tuples, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        places[i] = 0;
+        for (int64_t k = 0; k < tuple; ++k) places[i] += checked_index(indices[i * tuple + k], shape[k], "ScatterND: indices") * strides[k];
+      }
+    });
     ElementOutput y(context, 0, x.dtype(), shape);
     start_from_data(x, y);
     RH_RETURN_IF_ERROR(with_scatter_write(op_.reduction, x.dtype(), updates, y, [&](auto write) {
-      for (int64_t i = 0; i < tuples; ++i) write(places[i], i * block, block);
+      const auto write_some = [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) write(places[i], i * block, block);
+      };
+      in_order(tuples, write_some, block);
     }));
     y.finish();
     return {};

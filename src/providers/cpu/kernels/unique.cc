@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/cancellation.h"
+#include "base/interruptible.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -49,15 +49,18 @@ std::vector<Group> group(const Items<T>& items, bool sorted, std::vector<int64_t
   std::stable_sort(order.begin(), order.end(), Interruptible([&](int64_t a, int64_t b) { return items.order(a, b) < 0; }));
   std::vector<Group> groups;
   inverse.resize(order.size());
-  for (int64_t item : order) {
-    if (groups.empty() || items.order(groups.back().first, item) != 0) groups.push_back({item, 0});
-    ++groups.back().count;
-    inverse[item] = static_cast<int64_t>(groups.size()) - 1;
-  }
+  in_order(items.count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t item = order[static_cast<size_t>(i)];
+      if (groups.empty() || items.order(groups.back().first, item) != 0) groups.push_back({item, 0});
+      ++groups.back().count;
+      inverse[item] = static_cast<int64_t>(groups.size()) - 1;
+    }
+  });
   if (sorted) return groups;
   std::vector<int64_t> by_first(groups.size()), place(groups.size());
   std::iota(by_first.begin(), by_first.end(), 0);
-  std::sort(by_first.begin(), by_first.end(), [&](int64_t a, int64_t b) { return groups[a].first < groups[b].first; });
+  std::sort(by_first.begin(), by_first.end(), Interruptible([&](int64_t a, int64_t b) { return groups[a].first < groups[b].first; }));
   std::vector<Group> result;
   for (int64_t g : by_first) {
     place[g] = static_cast<int64_t>(result.size());
@@ -104,7 +107,9 @@ class UniqueKernel final : public Kernel {
   static void write(RunContext& context, int output, int64_t count, FunctionRef<int64_t(int64_t)> value) {
     if (!context.has_output(output)) return;
     int64_t* y = context.output(output, DType::int64, Shape{count}).data<int64_t>();
-    for (int64_t i = 0; i < count; ++i) y[i] = value(i);
+    in_order(count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) y[i] = value(i);
+    });
   }
 
   ops::Unique op_;
