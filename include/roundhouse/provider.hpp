@@ -335,6 +335,8 @@ struct ProviderTraits {
   static DeviceMemory memory() { return {}; }
   static std::unique_ptr<IAllocator> create_allocator() { return nullptr; }
   static std::unique_ptr<IDataTransfer> GetDataTransfer() { return nullptr; }
+  /// What was not given back when the library goes, for the host's log; empty: nothing.
+  static std::string leaks() { return {}; }
   /// For callers that copy on a stream of their own; needed where kStreams is true.
   static std::unique_ptr<IStream> create_stream() { return nullptr; }
 };
@@ -352,7 +354,6 @@ struct ProviderTraits {
     return ::roundhouse::ep::detail::create_factories<Class, Traits>(name, base, factories, room, count);                               \
   }                                                                                                                                     \
   ORT_EXPORT OrtStatus* ORT_API_CALL ReleaseEpFactory(OrtEpFactory* factory) {                                                          \
-    delete static_cast<::roundhouse::ep::detail::Factory<Class, Traits>*>(factory);                                                     \
-    return nullptr;                                                                                                                     \
+    return ::roundhouse::ep::detail::release_factory<Class, Traits>(factory);                                                           \
   }                                                                                                                                     \
   }

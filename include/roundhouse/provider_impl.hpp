@@ -284,4 +284,11 @@ OrtStatus* create_factories(const char* name, const OrtApiBase* base, OrtEpFacto
   });
 }
 
+template <typename Class, typename Traits>
+OrtStatus* release_factory(OrtEpFactory* factory) {
+  delete static_cast<Factory<Class, Traits>*>(factory);
+  const std::string leaks = Traits::leaks();
+  return leaks.empty() ? nullptr : host.api->CreateStatus(ORT_FAIL, leaks.c_str());
+}
+
 }  // namespace roundhouse::ep::detail

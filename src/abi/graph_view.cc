@@ -1,6 +1,6 @@
 #include "abi/graph_view.h"
 
-#include "ops/schema.h"
+#include "ops/channels_last.h"
 
 OrtNode::OrtNode() = default;
 OrtNode::~OrtNode() = default;
@@ -140,7 +140,7 @@ class ViewBuilder {
     node.domain = from.domain;
     node.op_type = from.op_type;
     node.graph = &view_;
-    const ops::OpSchema* schema = ops::find_schema(from.domain, from.op_type, from.opset);
+    const ops::OpSchema* schema = ops::find_signature(from.domain, from.op_type, from.opset);
     node.since_version = schema ? schema->since_version : 1;
     if (source_.provider) node.provider = source_.provider(graph_, from.id);
     for (size_t i = 0; i < from.inputs.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "capi/session.h"
 #include "capi/table.h"
 #include "onnx/reader.h"
+#include "providers/plugin/call.h"
 
 namespace rh::capi {
 
@@ -66,7 +67,9 @@ OrtStatus* ORT_API_CALL GetModelCompatibilityForEpDevices(const OrtEpDevice* con
     result = OrtCompiledModelCompatibility_EP_NOT_APPLICABLE;
     OrtEpFactory* factory = devices[0]->factory;
     if (!factory || factory->ort_version_supported < kValidateSince || !factory->ValidateCompiledModelCompatibilityInfo) return Status();
-    return abi::take_status(factory->ValidateCompiledModelCompatibilityInfo(factory, hardware.data(), hardware.size(), info, &result));
+    return plugin::try_call(devices[0]->ep_name, "OrtEpFactory::ValidateCompiledModelCompatibilityInfo", [&] {
+      return factory->ValidateCompiledModelCompatibilityInfo(factory, hardware.data(), hardware.size(), info, &result);
+    });
   });
 }
 
@@ -85,7 +88,9 @@ OrtStatus* ORT_API_CALL GetHardwareDeviceEpIncompatibilityDetails(const OrtEnv* 
     auto details = std::make_unique<OrtDeviceEpIncompatibilityDetails>();
     OrtEpFactory* factory = (*device)->factory;
     if (factory && factory->ort_version_supported >= kIncompatibilitySince && factory->GetHardwareDeviceIncompatibilityDetails) {
-      const Status status = abi::take_status(factory->GetHardwareDeviceIncompatibilityDetails(factory, hardware, details.get()));
+      const Status status = plugin::try_call(provider, "OrtEpFactory::GetHardwareDeviceIncompatibilityDetails", [&] {
+        return factory->GetHardwareDeviceIncompatibilityDetails(factory, hardware, details.get());
+      });
       if (!status.ok()) return status;
     }
     *out = details.release();

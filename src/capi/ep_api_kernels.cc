@@ -2,8 +2,11 @@
 #include "abi/element_type.h"
 #include "capi/guard.h"
 #include "capi/table.h"
+#include "providers/plugin/call.h"
+#include "providers/plugin/control_flow.h"
 #include "providers/plugin/graph_support.h"
 #include "providers/plugin/kernel_info.h"
+#include "providers/plugin/packed_weights.h"
 #include "providers/plugin/plugin_kernel.h"
 
 namespace rh::capi::ep_api {
@@ -180,8 +183,41 @@ OrtStatus* ORT_API_CALL KernelInfo_GetEp(const OrtKernelInfo* info, const OrtEp*
   });
 }
 
+OrtStatus* ORT_API_CALL CreateIfKernel(const OrtKernelInfo* info, OrtKernelImpl** out) {
+  return guard([&] {
+    checked(out, "kernel_out") = nullptr;
+    *out = plugin::make_if_kernel(checked(info, "kernel_info"));
+  });
+}
+
+OrtStatus* ORT_API_CALL CreateLoopKernel(const OrtKernelInfo* info, OrtLoopKernelHelper* helper, OrtKernelImpl** out) {
+  return guard([&] {
+    checked(out, "kernel_out") = nullptr;
+    *out = plugin::make_loop_kernel(checked(info, "kernel_info"), checked(helper, "helper"));
+  });
+}
+
+OrtStatus* ORT_API_CALL CreateScanKernel(const OrtKernelInfo* info, OrtScanKernelHelper* helper, OrtKernelImpl** out) {
+  return guard([&] {
+    checked(out, "kernel_out") = nullptr;
+    *out = plugin::make_scan_kernel(checked(info, "kernel_info"), checked(helper, "helper"));
+  });
+}
+
+OrtStatus* ORT_API_CALL SharedPrePackedWeightCache_StoreWeightData(OrtSharedPrePackedWeightCache* cache, void** data, size_t* sizes,
+                                                                   size_t count) {
+  return guard([&] {
+    OrtSharedPrePackedWeightCache& target = checked(cache, "prepacked_weight_cache");
+    checked_array(data, count, "buffer_data_ptrs");
+    checked_array(sizes, count, "buffer_data_sizes");
+    if (count == 0) fail(ErrorCode::invalid_argument, "argument 'num_buffers' is 0, expected at least one buffer");
+    for (size_t i = 0; i < count; ++i) checked(static_cast<const char*>(data[i]), "buffer_data_ptrs[i]");
+    target.store({data, count}, {sizes, count});
+  });
+}
+
 void ORT_API_CALL ReleaseKernelImpl(OrtKernelImpl* kernel) {
-  if (kernel && kernel->Release) kernel->Release(kernel);
+  if (kernel && kernel->Release) plugin::tell([&] { kernel->Release(kernel); });
 }
 
 }  // namespace rh::capi::ep_api

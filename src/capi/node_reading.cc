@@ -3,7 +3,7 @@
 #include "capi/copy_out.h"
 #include "capi/guard.h"
 #include "capi/table.h"
-#include "ops/schema.h"
+#include "ops/channels_last.h"
 
 namespace rh::capi {
 
@@ -72,7 +72,7 @@ OrtStatus* ORT_API_CALL Node_GetAttributeByName(const OrtNode* node, const char*
     const OrtOpAttr*& result = checked(out, "attribute");
     result = checked(node, "node").attribute(&checked(name, "attribute_name"));
     if (result) return;
-    const ops::OpSchema* schema = ops::find_schema(node->domain, node->op_type, node->since_version);
+    const ops::OpSchema* schema = ops::find_signature(node->domain, node->op_type, node->since_version);
     if (schema && schema->attribute(name)) return;  // left out, and without a default
     fail(ErrorCode::not_found, "operator {} of node '{}' has no attribute '{}'", node->op_type, node->name, name);
   });

@@ -41,6 +41,10 @@ std::string plugin_name(std::string_view name) {
   if (!env) return {};
   plugin::Libraries& libraries = libraries_of(*env);
   if (!libraries.devices_of(name).empty()) return std::string(name);
+  if (const std::string file = libraries.library_without_devices(name); !file.empty()) {
+    fail(ErrorCode::ep_fail,
+         "{}: its library '{}' finds no device that it can use on this machine: leave it out, or see that its driver works", name, file);
+  }
   const KnownProvider* known = find_known_provider(name);
   if (!known) return {};
   if (!libraries.devices_of(known->name).empty()) return std::string(known->name);
@@ -48,7 +52,9 @@ std::string plugin_name(std::string_view name) {
   if (file.empty()) return {};
   if (!libraries.has(known->name)) libraries.add(known->name, file.c_str(), *OrtGetApiBase(), env->logger);
   if (libraries.devices_of(known->name).empty()) {
-    fail(ErrorCode::ep_fail, "{}: its library '{}' finds no device that it can use on this machine", known->name, file.string());
+    fail(ErrorCode::ep_fail,
+         "{}: its library '{}' finds no device that it can use on this machine: leave it out, or see that its driver works", known->name,
+         file.string());
   }
   return std::string(known->name);
 }

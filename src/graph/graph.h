@@ -142,6 +142,8 @@ class Graph {
   void drop_unused_values();
   /// A deep copy, subgraphs included, with the same ids; tensors share their memory.
   std::shared_ptr<Graph> clone() const;
+  /// Becomes what `copy`, a clone of it as it was, is. Ids stay valid; addresses of nodes, values and subgraphs do not.
+  void restore(Graph&& copy) { *this = std::move(copy); }
   /// In a subgraph that moves to another graph: captures of value `i` become captures of `outer_ids[i]`.
   void remap_captures(std::span<const ValueId> outer_ids);
   Node& mutable_node(NodeId id) { return *nodes_[id]; }  ///< for attributes and opsets only
@@ -159,6 +161,7 @@ class Graph {
   std::string fresh_name(std::string_view hint) const;
 
  private:
+  Graph& operator=(Graph&&) = default;
   void add_consumer(ValueId value, NodeId node);
   void remove_consumer(ValueId value, NodeId node);
   void replace_consumers(ValueId from, ValueId to);

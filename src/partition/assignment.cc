@@ -1,11 +1,13 @@
 #include "partition/assignment.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ops/registry.h"
 #include "ops/schema.h"
 #include "partition/claims.h"
 #include "partition/fuse.h"
+#include "partition/layout.h"
 
 namespace rh {
 
@@ -22,29 +24,104 @@ class Partitioner {
   Partitioner(Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers)
       : assignment_(assignment), providers_(providers), unit_counts_(providers.size(), 0) {}
 
-  void divide(Graph& graph) {
-    auto& assigned = assignment_.nodes_of(graph);
-    assigned.resize(static_cast<size_t>(graph.node_slots()));
+  /// Asks all providers for the graph and its subgraphs.
+  void claim(Graph& graph) {
+    assignment_.nodes_of(graph).resize(static_cast<size_t>(graph.node_slots()));
     Claims claims(graph);
-    std::vector<std::pair<size_t, Claim>> units;
+    GraphClaims own{&graph, {}};
     std::vector<NodeId> left = graph.nodes();
     for (size_t p = 0; p < providers_.size() && !left.empty(); ++p) {
-      Capability capability = providers_[p]->capability(graph, left);
+      Capability capability = ask(graph, p, claims, left);
+      std::vector<NodeAssignment>& assigned = assignment_.nodes_of(graph);
       for (Claim& claim : capability.claims) {
         if (refuse_taken(graph, claims, assigned, claim, p)) continue;
         claims.take(claim, providers_[p]->name());
         for (NodeId id : claim.nodes) take(assigned[static_cast<size_t>(id)], p, claim);
-        if (claim.compiled) units.emplace_back(p, std::move(claim));
+        if (claim.compiled) own.units.emplace_back(p, std::move(claim));
       }
       keep_refusals(p, capability.refusals, claims, left, assigned);
     }
-    for (const auto& [p, claim] : units) make_unit(graph, p, claim);
+    std::unordered_set<NodeId> in_units;
+    for (const auto& [p, claim] : own.units) in_units.insert(claim.nodes.begin(), claim.nodes.end());
+    claimed_.push_back(std::move(own));
     for (NodeId id : graph.nodes()) {
-      Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) { divide(subgraph); });
+      if (!in_units.contains(id)) Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) { claim(subgraph); });
+    }
+  }
+
+  /// Units take the places of what was claimed for them.
+  void make_units() {
+    for (const GraphClaims& own : claimed_) {
+      for (const auto& [p, claim] : own.units) make_unit(*own.graph, p, claim);
     }
   }
 
  private:
+  struct GraphClaims {
+    Graph* graph;
+    std::vector<std::pair<size_t, Claim>> units;  ///< with their providers
+  };
+
+  // In the layout that the provider prefers, of those nodes that it takes there as well.
+  Capability ask(Graph& graph, size_t p, Claims& claims, std::vector<NodeId>& left) {
+    Provider& provider = *providers_[p];
+    Capability answer = provider.capability(graph, left);
+    std::vector<NodeId> movable, wanted, refused;
+    for (const Claim& claim : answer.claims) {
+      for (NodeId id : claim.nodes) {
+        if (!graph.find_node(id) || claims.is_taken(id)) continue;
+        movable.push_back(id);
+        if (provider.wants_channels_last(graph.node(id)) && can_be_channels_last(graph, graph.node(id))) wanted.push_back(id);
+      }
+    }
+    while (!wanted.empty()) {
+      const std::shared_ptr<Graph> before = graph.clone();
+      make_channels_last(graph, wanted, movable);
+      follow_graph(graph, claims);
+      std::vector<NodeId> changed = without(left, refused);
+      for (NodeId id : graph.nodes()) {
+        if (id >= before->node_slots()) changed.push_back(id);
+      }
+      answer = provider.capability(graph, changed);
+      const std::vector<NodeId> lost = without(wanted, nodes_of(answer));
+      if (lost.empty()) {
+        for (NodeId id : refused) changed.push_back(id);
+        left = std::move(changed);
+        break;
+      }
+      graph.restore(std::move(*before));
+      follow_graph(graph, claims);
+      for (NodeId id : lost) {
+        assignment_.nodes_of(graph)[static_cast<size_t>(id)].refusals.push_back(
+            {std::string(provider.name()), RefusalCode::layout, "it took the node, but not with channels last, which it prefers"});
+      }
+      refused.insert(refused.end(), lost.begin(), lost.end());
+      wanted = without(wanted, lost);
+      if (wanted.empty()) answer = provider.capability(graph, without(left, refused));
+    }
+    std::erase_if(answer.claims, [&](const Claim& claim) {
+      return std::ranges::any_of(claim.nodes, [&](NodeId id) { return std::ranges::find(refused, id) != refused.end(); });
+    });
+    return answer;
+  }
+
+  void follow_graph(const Graph& graph, Claims& claims) {
+    claims.follow_graph();
+    assignment_.nodes_of(graph).resize(static_cast<size_t>(graph.node_slots()));
+  }
+
+  static std::vector<NodeId> without(std::vector<NodeId> nodes, const std::vector<NodeId>& gone) {
+    const std::unordered_set<NodeId> set(gone.begin(), gone.end());
+    std::erase_if(nodes, [&](NodeId id) { return set.contains(id); });
+    return nodes;
+  }
+
+  static std::vector<NodeId> nodes_of(const Capability& capability) {
+    std::vector<NodeId> nodes;
+    for (const Claim& claim : capability.claims) nodes.insert(nodes.end(), claim.nodes.begin(), claim.nodes.end());
+    return nodes;
+  }
+
   static void take(NodeAssignment& node, size_t provider, const Claim& claim) {
     node.provider = static_cast<int>(provider);
     node.kernel = claim.kernel;
@@ -100,13 +177,17 @@ class Partitioner {
   Assignment& assignment_;
   std::span<const std::shared_ptr<Provider>> providers_;
   std::vector<int> unit_counts_;
+  std::vector<GraphClaims> claimed_;
 };
 
 }  // namespace
 
-Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers) {
+Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed) {
   Assignment assignment;
-  Partitioner(assignment, providers).divide(graph);
+  Partitioner partitioner(assignment, providers);
+  partitioner.claim(graph);
+  if (claimed) *claimed = graph.clone();
+  partitioner.make_units();
   return assignment;
 }
 

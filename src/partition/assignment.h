@@ -46,7 +46,9 @@ class Assignment {
 /// Asks the providers in order, each for the nodes that none before took, and keeps every answer. Claims are checked; the nodes of a claim
 /// to compile become one node of the graph. Subgraphs come after the graph that they are in, but for those of nodes that went into a unit.
 /// Throws Error{ep_fail} naming provider and nodes where a claim cannot be.
-Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers);
+/// Where a provider prefers another layout, the nodes that it takes are changed to it before. `claimed`, where it is not null, gets the
+/// graph as it is before units are made of it.
+Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed = nullptr);
 
 /// Throws Error that names the nodes which no provider takes, with the reasons: not_implemented, or as the interface has it for operators
 /// that nobody knows, invalid_graph in domains of the standard and fail in others.

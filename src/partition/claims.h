@@ -13,6 +13,9 @@ class Claims {
  public:
   explicit Claims(const Graph& graph);
 
+  /// The graph has more or fewer nodes than before, none of which is taken.
+  void follow_graph() { owner_.resize(static_cast<size_t>(graph_.node_slots()), kFree); }
+
   bool is_taken(NodeId node) const { return owner_[static_cast<size_t>(node)] != kFree; }
   /// Takes a claim. Throws Error{ep_fail} naming the provider where it names a node that the graph does not have, the same node twice, a
   /// node that this provider claimed before, or nodes that cannot be one unit: a path leads out of it and back in, directly or by way of

@@ -32,6 +32,7 @@ class CopyPlacer {
       if (outer != kNoValue && enclosing && !graph_.value(id).is_constant()) set_location(id, assignment_.location(*enclosing, outer));
     }
     if (!enclosing) place_inputs();
+    if (enclosing) place_boundary();
     for (NodeId id : graph_.topological_order()) place_node(id);
     if (enclosing) place_outputs();
     for (NodeId id : graph_.nodes()) {
@@ -87,11 +88,45 @@ class CopyPlacer {
     }
   }
 
+  // What a subgraph takes and gives is on the host, unless a device's kernel runs it: then where that kernel has it.
+  void place_boundary() {
+    std::vector<Device> inputs(graph_.inputs().size());
+    output_devices_.assign(graph_.outputs().size(), Device{});
+    enclosing_->find_boundary(holder_, graph_, inputs, output_devices_);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (graph_.value(graph_.inputs()[i]).type.is_tensor()) set_location(graph_.inputs()[i], inputs[i]);
+    }
+  }
+
+  Device given(NodeId id, size_t output) const { return has_bit(assigned(id).host_outputs, output) ? Device{} : device_of(id); }
+
+  void find_boundary(NodeId id, const Graph& subgraph, std::vector<Device>& inputs, std::vector<Device>& outputs) const {
+    const Node& node = graph_.node(id);
+    if (device_of(id).is_host() || !node.domain.empty()) return;
+    const bool loop = node.op_type == "Loop", scan = node.op_type == "Scan";
+    if (!loop && !scan && node.op_type != "If") return;
+    const size_t skipped = loop ? 1 : 0;  // the condition
+    size_t carried = loop ? node.inputs.size() - 2 : 0;
+    if (scan) {
+      const Attribute* scanned = node.attribute("num_scan_inputs");
+      const int64_t* count = scanned ? scanned->get<int64_t>() : nullptr;
+      carried = subgraph.inputs().size() - (count ? static_cast<size_t>(*count) : 0);
+      for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = wanted(id, i);
+    }
+    for (size_t k = skipped; k < outputs.size(); ++k) {
+      const size_t position = k - skipped;
+      const bool is_carried = position < carried;
+      outputs[k] = is_carried ? wanted(id, loop ? 2 + position : position) : given(id, position);
+      if (is_carried && loop) inputs.at(2 + position) = outputs[k];
+    }
+  }
+
   void place_outputs() {
     for (size_t k = 0; k < graph_.outputs().size(); ++k) {
       const ValueId output = graph_.outputs()[k];
-      if (location(output).is_host()) continue;
-      graph_.set_output(k, moved(output, Device{}, [&] { return fmt::format("it is an output of subgraph '{}'", graph_.name); }));
+      const Device to = output_devices_[k];
+      if (location(output) == to || !graph_.value(output).type.is_tensor()) continue;
+      graph_.set_output(k, moved(output, to, [&] { return fmt::format("it is an output of subgraph '{}'", graph_.name); }));
     }
   }
 
@@ -187,6 +222,7 @@ class CopyPlacer {
   std::vector<CopyPlacement>& report_;
   CopyPlacer* enclosing_ = nullptr;
   NodeId holder_ = kNoNode;
+  std::vector<Device> output_devices_;  // of a subgraph
   std::map<std::pair<ValueId, Device>, ValueId> moved_;
 };
 

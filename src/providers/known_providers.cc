@@ -81,12 +81,12 @@ std::string why_unavailable(std::string_view name, const std::vector<std::string
   const KnownProvider* known = find_known_provider(name);
   if (!known) {
     const std::string near = nearest_name(name, registered);
-    return fmt::format("no execution provider is called '{}'{}; available: {}", name,
+    return fmt::format("no execution provider is called '{}'{}; available: {}; name one of them, or register its library first", name,
                        near.empty() ? "" : "; the nearest name is '" + near + "'", fmt::join(registered, ", "));
   }
   if (!known->fate.empty()) return fmt::format("{} {}", known->name, known->fate);
   if (!known->systems.empty() && known->systems.find(kSystemName) == std::string_view::npos) {
-    return fmt::format("{} runs on {} only; this is {}", known->name, known->systems, kSystemName);
+    return fmt::format("{} runs on {} only; this is {}: leave it out here", known->name, known->systems, kSystemName);
   }
   std::vector<std::string> folders;
   for (const auto& folder : provider_folders()) folders.push_back("'" + folder.string() + "'");

@@ -27,6 +27,8 @@ void Provider::set_options(const std::map<std::string, std::string>&) {
   fail(ErrorCode::not_implemented, "{} has no options that may change while a session lives", name());
 }
 
+Status Provider::replay(int number) { return error_status(ErrorCode::not_implemented, "{} has no recording {}", name(), number); }
+
 Tensor device_tensor(const std::shared_ptr<Provider>& provider, DType dtype, const Shape& shape) {
   void* memory = provider->allocator().allocate(bytes_of(dtype, shape.elements()));
   std::shared_ptr<const void> owner(memory, [provider](const void* p) { provider->allocator().deallocate(const_cast<void*>(p)); });

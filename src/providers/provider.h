@@ -94,6 +94,9 @@ class Provider {
 
   /// What it takes of `candidates`, nodes of `graph` that no provider before has taken.
   virtual Capability capability(const Graph& graph, std::span<const NodeId> candidates) = 0;
+  /// Whether it wants a node that it takes with the channels last: partitioning then changes the node's layout (partition/layout.h) and
+  /// asks for the graph's capability again.
+  virtual bool wants_channels_last(const Node&) const { return false; }
   /// The kernel for a node that it took. Throws Error.
   virtual std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) = 0;
   /// Kernels for units, in their order; the units outlive them. Throws Error.
@@ -106,6 +109,15 @@ class Provider {
   virtual void finish() {}
   /// For one trace; null where the provider measures nothing itself.
   virtual std::unique_ptr<ProviderProfiler> make_profiler() const { return nullptr; }
+
+  /// Whether it records runs of the whole graph, to do them again without asking for each node. A recording has the caller's number.
+  virtual bool records_runs() const { return false; }
+  virtual bool has_recorded(int) const { return false; }
+  /// The run once more, with inputs and outputs where they were.
+  virtual Status replay(int number);
+  virtual Status forget_recorded(int) { return {}; }
+  /// Of a graph that it records, nodes that compute shapes may run on the CPU.
+  virtual bool records_beside_cpu() const { return false; }
 
   virtual Status begin_run(const RunInfo&) { return {}; }
   virtual Status end_run(const RunInfo&) { return {}; }

@@ -153,11 +153,12 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   complete_signature(signature, graph);
   if (!options.optimized_model_path.empty()) onnx::write_model_file(model, options.optimized_model_path);
   compiled.providers = make_providers(options, std::make_shared<const ModelInfo>(model));
-  if (wants_context_model(options)) compiled.for_file = graph.clone();
-  if (compiled.providers.size() == 1) add_reasons(simplify(graph, cpu_passes(), standard_passes(), options, parallel), reasons);
+  const bool cpu_only = compiled.providers.size() == 1, for_file = wants_context_model(options);
+  if (cpu_only && for_file) compiled.for_file = graph.clone();
+  if (cpu_only) add_reasons(simplify(graph, cpu_passes(), standard_passes(), options, parallel), reasons);
   compiled.load.passes_ms = watch.lap();
 
-  Assignment assignment = assign(graph, compiled.providers);
+  Assignment assignment = assign(graph, compiled.providers, for_file && !cpu_only ? &compiled.for_file : nullptr);
   check_all_assigned(graph, assignment);
   check_fallback(graph, assignment, options, compiled.providers);
   compiled.placement = report_placement(originals, graph, assignment, compiled.providers, reasons);

@@ -118,7 +118,8 @@ class StepContext final : public RunContext {
     const Slot& target = frame_.plan().slots[static_cast<size_t>(slot)];
     if (target.kind != Slot::Kind::output || alias_of(i).kind != OutputAlias::Kind::none) {
       frame_.note_held(slot);
-    } else if (const Value& bound = frame_.bound_output(target.index); !bound.empty() && given.is_tensor()) {
+    } else if (const Value& bound = frame_.bound_output(target.index);
+               !bound.empty() && given.is_tensor() && given.tensor().device().is_host()) {
       const MutableView view = output(i, given.tensor().dtype(), given.tensor().shape());
       copy_elements(given.tensor().view(), view);
       return;
@@ -336,9 +337,22 @@ void move_tensor(const Frame& frame, const Tensor& from, Tensor& to, std::atomic
 
 bool is_on_device(const Value& value) { return value.is_tensor() && !value.tensor().device().is_host(); }
 
+// The tensor in memory of its device that the frame does not take back.
+Value kept_on_device(const Frame& frame, Value value) {
+  const Tensor& tensor = value.tensor();
+  if (tensor.owns_memory()) return value;
+  const auto& places = frame.plan().places;
+  const auto place = std::ranges::find(places, tensor.device(), &Place::device);
+  if (place == places.end()) fail(ErrorCode::fail, "no provider of the graph has memory on {}", tensor.device().to_string());
+  Tensor copy = device_tensor(place->owner, tensor.dtype(), tensor.shape());
+  move_tensor(frame, tensor, copy, &CopyCounters::steps);
+  return copy;
+}
+
 // The result in memory that the caller may keep: on the host, unless it is to stay on the device that made it.
 Value result(const Frame& frame, Value value, bool stays, Level level) {
   if (!is_on_device(value)) return level == Level::top ? separate(std::move(value), frame.account()) : owned(std::move(value));
+  if (level == Level::subgraph) return kept_on_device(frame, std::move(value));
   if (stays && value.tensor().owner().use_count() == 1) return value;
   Tensor copy = counted_output(frame.account(), value.tensor().dtype(), value.tensor().shape());
   move_tensor(frame, value.tensor(), copy, &CopyCounters::outputs);

@@ -219,9 +219,10 @@ class PlanBuilder {
       step.node = &node;
       const NodeAssignment& assigned = assignment_.of(graph_, order_[s]);
       step.provider = providers_[static_cast<size_t>(assigned.provider)]->name();
-      step.stream = stream_of(assigned.provider);
+      // Subgraphs are run by the host, whose nodes submit what they do themselves.
+      step.stream = has_subgraphs(node) ? kHostStream : stream_of(assigned.provider);
       step.copies = assigned.copy.has_value();
-      plan_->uses_streams = plan_->uses_streams || step.stream != kHostStream;
+      plan_->uses_streams = plan_->uses_streams || stream_of(assigned.provider) != kHostStream;
       if (assigned.copy && !assigned.copy->first.is_host() && !assigned.copy->second.is_host()) {
         step.copy_into = stream_of(find_owner(providers_, assigned.copy->second));
       }
@@ -246,6 +247,10 @@ class PlanBuilder {
         plan_->input_positions[static_cast<size_t>(plan_->slots[static_cast<size_t>(slot)].index)].push_back(static_cast<int32_t>(i));
       }
     }
+  }
+
+  static bool has_subgraphs(const Node& node) {
+    return std::ranges::any_of(node.attributes, [](const Attribute& a) { return a.get<std::shared_ptr<Graph>>() != nullptr; });
   }
 
   size_t count_outputs() const {
@@ -380,7 +385,9 @@ class PlanBuilder {
       const int32_t maker = made_by_[static_cast<size_t>(slot)];
       if (maker < 0) continue;
       Step& source = plan_->steps[static_cast<size_t>(maker)];
-      if (source.stream == step.stream || source.stream == kHostStream || (step.stream == kHostStream && !on_host(slot))) continue;
+      const bool reads_devices = has_subgraphs(*step.node) && stream_of(assignment_.of(graph_, order_[s]).provider) != kHostStream;
+      if (source.stream == step.stream || source.stream == kHostStream) continue;
+      if (step.stream == kHostStream && !on_host(slot) && !reads_devices) continue;
       const auto begin = plan_->waits.begin() + step.first_wait;
       if (std::find(begin, plan_->waits.end(), maker) != plan_->waits.end()) continue;
       source.signals = true;

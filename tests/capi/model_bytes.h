@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <protozero/pbf_writer.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rh::test {
@@ -56,13 +57,23 @@ struct AttributeBytes {
 /// Messages of the ONNX format, written field by field.
 class ModelBytes {
  public:
-  ModelBytes& node(const std::string& op, std::initializer_list<std::string> inputs, std::initializer_list<std::string> outputs) {
+  using Ints = std::vector<std::pair<std::string, std::vector<int64_t>>>;
+  ModelBytes& node(const std::string& op, std::initializer_list<std::string> inputs, std::initializer_list<std::string> outputs,
+                   const Ints& attributes = {}) {
     std::string bytes;
     protozero::pbf_writer node(bytes);
     for (const std::string& input : inputs) node.add_string(1, input);
     for (const std::string& output : outputs) node.add_string(2, output);
     node.add_string(3, outputs.begin()[0] + "_node");
     node.add_string(4, op);
+    for (const auto& [name, values] : attributes) {
+      std::string text;
+      protozero::pbf_writer attribute(text);
+      attribute.add_string(1, name);
+      attribute.add_packed_int64(8, values.begin(), values.end());
+      attribute.add_int32(20, 7);
+      node.add_message(5, text);
+    }
     return field(1, bytes);
   }
   /// Of a domain of its own.
@@ -85,10 +96,12 @@ class ModelBytes {
     imports_.push_back(bytes);
     return *this;
   }
-  ModelBytes& initializer(const std::string& name, const std::vector<float>& values) {
+  /// Of one dimension unless others are given.
+  ModelBytes& initializer(const std::string& name, const std::vector<float>& values, std::vector<int64_t> dims = {}) {
     std::string bytes;
     protozero::pbf_writer tensor(bytes);
-    tensor.add_int64(1, static_cast<int64_t>(values.size()));
+    if (dims.empty()) dims = {static_cast<int64_t>(values.size())};
+    for (int64_t dim : dims) tensor.add_int64(1, dim);
     tensor.add_int32(2, 1);
     tensor.add_packed_float(4, values.begin(), values.end());
     tensor.add_string(8, name);

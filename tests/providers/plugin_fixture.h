@@ -127,8 +127,12 @@ inline int64_t counter(const OrtSession* session, const char* name) {
   Ort::ThrowOnError(report(session, allocator, &json));
   const std::string text = json;
   allocator->Free(allocator, json);
-  const size_t at = text.find(std::string("\"") + name + "\":");
-  return at == std::string::npos ? -1 : std::atoll(text.c_str() + at + std::strlen(name) + 3);
+  const std::string key = std::string("\"") + name + "\":";
+  for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1)) {
+    const char* value = text.c_str() + at + key.size();
+    if (std::isdigit(static_cast<unsigned char>(*value))) return std::atoll(value);
+  }
+  return -1;
 }
 
 }  // namespace rh::test

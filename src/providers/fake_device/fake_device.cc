@@ -3,6 +3,7 @@
 // claim (SEED:PERCENT: it takes that share of all nodes, chosen at random, each as a unit that the host's CPU computes).
 #include <roundhouse/provider.hpp>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -94,14 +95,18 @@ class Transfer final : public IDataTransfer {
   }
 };
 
+std::atomic<int64_t> g_blocks{0};  // that are allocated
+
 class Memory final : public IAllocator {
  public:
   void* alloc(size_t bytes) override {
     void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64);
+    if (memory) ++g_blocks;
     return memory ? to_device(memory) : nullptr;
   }
   void free(void* memory) override {
     if (!memory) return;
+    --g_blocks;
     Queue::drain_all();  // work under way may still use it
     std::free(to_host(memory));
   }
@@ -271,6 +276,7 @@ struct FakeTraits : ProviderTraits {
   static DeviceMemory memory() { return {"FakeDevice", kVendorId, 0}; }
   static std::unique_ptr<IAllocator> create_allocator() { return std::make_unique<Memory>(); }
   static std::unique_ptr<IDataTransfer> GetDataTransfer() { return std::make_unique<Transfer>(); }
+  static std::string leaks() { return g_blocks == 0 ? std::string() : std::to_string(g_blocks) + " blocks of the device were not freed"; }
   static std::unique_ptr<IStream> create_stream() { return std::make_unique<Stream>(0); }
 };
 

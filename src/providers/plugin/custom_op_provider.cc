@@ -103,7 +103,13 @@ class ExtendedProvider final : public Provider {
   std::optional<ContextNode> context_node(const Unit& unit) const override { return inner_->context_node(unit); }
   std::string compatibility_info(const Graph& graph) override { return inner_->compatibility_info(graph); }
   void finish() override { inner_->finish(); }
+  bool wants_channels_last(const Node& node) const override { return inner_->wants_channels_last(node); }
   std::unique_ptr<ProviderProfiler> make_profiler() const override { return inner_->make_profiler(); }
+  bool records_runs() const override { return inner_->records_runs(); }
+  bool has_recorded(int number) const override { return inner_->has_recorded(number); }
+  Status replay(int number) override { return inner_->replay(number); }
+  Status forget_recorded(int number) override { return inner_->forget_recorded(number); }
+  bool records_beside_cpu() const override { return inner_->records_beside_cpu(); }
   Status begin_run(const RunInfo& info) override { return inner_->begin_run(info); }
   Status end_run(const RunInfo& info) override { return inner_->end_run(info); }
   void set_options(const std::map<std::string, std::string>& options) override { inner_->set_options(options); }

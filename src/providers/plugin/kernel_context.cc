@@ -4,6 +4,16 @@ namespace {
 
 bool has_bit(uint64_t bits, size_t i) { return i < 64 && (bits >> i & 1) != 0; }
 
+void check_shape(const rh::plugin::OutputFact& expected, size_t index, const rh::Shape& shape) {
+  if (!expected.type.is_tensor() || !expected.type.tensor().has_rank()) return;
+  const rh::SymbolicShape& dims = *expected.type.tensor().dims;
+  bool same = static_cast<size_t>(shape.rank()) == dims.size();
+  for (size_t i = 0; same && i < dims.size(); ++i) same = !dims[i].is_constant() || dims[i].value() == shape[static_cast<int>(i)];
+  if (same) return;
+  rh::fail(rh::ErrorCode::ep_fail, "output {} ('{}') would have the shape {}, expected {}", index, expected.name, shape.to_string(),
+           expected.type.to_string());
+}
+
 }  // namespace
 
 OrtKernelContext::OrtKernelContext(rh::RunContext& context, const rh::plugin::KernelPlace& kernel_place)
@@ -39,6 +49,7 @@ OrtValue* OrtKernelContext::output(size_t index, const int64_t* dims, size_t ran
                index);
     }
     const rh::Shape shape = rh::abi::checked_shape(dims, rank, dtype);
+    if (index < place.outputs.size()) check_shape(place.outputs[index], index, shape);
     const rh::MutableView view = run.output(i, dtype, shape);
     if (!place.same_memory.empty()) start_as_input(i, view);
     const bool on_device = place.memory && !has_bit(place.host_outputs, index);
@@ -56,4 +67,13 @@ void OrtKernelContext::start_as_input(int output, const rh::MutableView& memory)
     const rh::TensorView from = run.input(input);
     if (from.raw() != memory.raw() && from.dtype() == memory.dtype() && from.elements() == memory.elements()) copy_elements(from, memory);
   }
+}
+
+rh::Status OrtKernelContext::check_given() const {
+  for (size_t i = 0; !given_ && i < outputs_.size() && i < place.outputs.size(); ++i) {
+    if (outputs_[i] || !run.has_output(static_cast<int>(i)) || !place.outputs[i].type.is_tensor()) continue;
+    return rh::error_status(rh::ErrorCode::ep_fail, "it gave no output {} ('{}'), expected {}", i, place.outputs[i].name,
+                            place.outputs[i].type.to_string());
+  }
+  return {};
 }

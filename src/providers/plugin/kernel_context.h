@@ -1,15 +1,23 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "abi/logger.h"
 #include "abi/value.h"
+#include "graph/type.h"
 #include "providers/kernel.h"
 #include "providers/plugin/stream.h"
 
 namespace rh::plugin {
+
+/// An output as the model has it.
+struct OutputFact {
+  std::string name;
+  ValueType type;
+};
 
 /// Where the inputs and outputs of a plugin's kernel live, and what it may ask for as it runs.
 struct KernelPlace {
@@ -20,6 +28,7 @@ struct KernelPlace {
   const OrtLogger* logger = nullptr;
   /// Input, output: the output starts as the input's content.
   std::vector<std::pair<int, int>> same_memory = {};
+  std::vector<OutputFact> outputs = {};  ///< what the kernel gives is held against them
 };
 
 }  // namespace rh::plugin
@@ -32,6 +41,10 @@ struct OrtKernelContext {
   const OrtValue* input(size_t index);
   /// Null where nobody wants the output. Throws Error{invalid_argument} for a wrong index or shape.
   OrtValue* output(size_t index, const int64_t* dims, size_t rank);
+  /// Whether the kernel gave the tensors that others want, once it is done.
+  rh::Status check_given() const;
+  /// The kernel gave its outputs in another way.
+  void mark_given() { given_ = true; }
 
   rh::RunContext& run;
   const rh::plugin::KernelPlace& place;
@@ -40,4 +53,5 @@ struct OrtKernelContext {
   void start_as_input(int output, const rh::MutableView& memory);
 
   std::vector<std::unique_ptr<OrtValue>> inputs_, outputs_;
+  bool given_ = false;
 };

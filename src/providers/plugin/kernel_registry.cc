@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "abi/element_type.h"
-#include "ops/schema.h"
+#include "ops/channels_last.h"
 
 OrtMemType OrtKernelDef::input_memory_type(size_t index) const {
   const auto at = input_memory.find(index);
@@ -52,7 +52,7 @@ std::vector<ValueId> constrained(const std::string& name, const Node& node, cons
 }
 
 std::string mismatch(const OrtKernelDef& def, const Graph& graph, const Node& node) {
-  const ops::OpSchema* schema = ops::find_schema(node.domain, node.op_type, node.opset);
+  const ops::OpSchema* schema = ops::find_signature(node.domain, node.op_type, node.opset);
   for (const auto& [name, types] : def.types) {
     for (ValueId id : constrained(name, node, schema)) {
       const ValueType& type = graph.value(id).type;
@@ -65,7 +65,7 @@ std::string mismatch(const OrtKernelDef& def, const Graph& graph, const Node& no
 }  // namespace
 
 int since_version(const Node& node) {
-  const ops::OpSchema* schema = ops::find_schema(node.domain, node.op_type, node.opset);
+  const ops::OpSchema* schema = ops::find_signature(node.domain, node.op_type, node.opset);
   return schema ? schema->since_version : node.opset;
 }
 

@@ -1,9 +1,11 @@
 #include "providers/plugin/library.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 
 #include "providers/plugin/call.h"
+#include "providers/plugin/time_limit.h"
 
 namespace rh::plugin {
 
@@ -11,57 +13,99 @@ namespace {
 
 constexpr size_t kMaxFactories = 16, kMaxDevices = 64;
 
+/// What to do about a library that the system does not load.
+std::string_view remedy_for(std::string_view reason) {
+  if (reason.find("cannot open shared object file") != std::string_view::npos) {
+    return "install the library that it needs, or name its folder in LD_LIBRARY_PATH";
+  }
+  if (reason.find("undefined symbol") != std::string_view::npos) return "install the version of the libraries that it was built with";
+  return "give the path of a shared library built for this system";
+}
+
 const char* text_or(const char* text, const char* otherwise) { return text && *text ? text : otherwise; }
 
 }  // namespace
 
 Library::Library(std::string name, const PathChar* path, const OrtApiBase& api, const OrtLogger& logger,
-                 std::span<const OrtHardwareDevice* const> hardware)
-    : name_(std::move(name)), file_(std::filesystem::path(path).string()) {
+                 std::span<const OrtHardwareDevice* const> hardware, std::chrono::milliseconds limit)
+    : name_(std::move(name)), file_(std::filesystem::path(path).string()), logger_(std::make_shared<const OrtLogger>(logger)) {
   std::error_code ignored;
   if (file_.find('/') != std::string::npos && !std::filesystem::exists(path, ignored)) {
-    fail(ErrorCode::no_such_file, "provider library '{}': there is no file '{}'", name_, file_);
+    fail(ErrorCode::no_such_file, "provider library '{}': there is no file '{}': give the path of the library that was built or installed",
+         name_, file_);
   }
   try {
     handle_ = open_library(path);
   } catch (const Error& error) {
-    fail(error.code(), "provider library '{}' does not load: {}", name_, error.message());
+    fail(error.code(), "provider library '{}' does not load: {}; {}", name_, error.message(), remedy_for(error.message()));
   }
   try {
-    create_factories(api, logger);
+    create_factories(api, limit);
+    check_factories();
     for (Factory& factory : factories_) {
-      list_devices(factory, hardware);
+      list_devices(factory, hardware, limit);
       make_transfer(factory);
     }
   } catch (...) {
     release_factories();
-    close_library(handle_);
+    if (!left_behind_) close_library(handle_);
     throw;
   }
 }
 
 Library::~Library() {
   release_factories();
-  close_library(handle_);
+  if (!left_behind_) close_library(handle_);
 }
 
-void Library::create_factories(const OrtApiBase& api, const OrtLogger& logger) {
+void Library::call_in_time(const std::string& who, const char* function, std::chrono::milliseconds limit, std::function<OrtStatus*()> work,
+                           std::shared_ptr<const void> kept) {
+  const auto ended = std::make_shared<std::atomic<bool>>(false);
+  const Status status = plugin::call_in_time(
+      who, function, limit,
+      [who, function, work = std::move(work), ended] {
+        Status result = try_call(who, function, work);
+        *ended = true;
+        return result;
+      },
+      std::move(kept));
+  left_behind_ = left_behind_ || !*ended;
+  if (!status.ok()) throw Error(status.code(), std::string(status.message()));
+}
+
+void Library::create_factories(const OrtApiBase& api, std::chrono::milliseconds limit) {
   const auto create = reinterpret_cast<CreateEpApiFactoriesFn>(find_symbol(handle_, "CreateEpFactories"));
   release_ = reinterpret_cast<ReleaseEpApiFactoryFn>(find_symbol(handle_, "ReleaseEpFactory"));
   if (!create || !release_) {
-    fail(ErrorCode::invalid_argument, "'{}' is no provider library: it does not export {}", file_,
+    fail(ErrorCode::invalid_argument, "'{}' is no provider library: it does not export {}; give the path of a provider's library", file_,
          create ? "ReleaseEpFactory" : "CreateEpFactories");
   }
-  OrtEpFactory* made[kMaxFactories] = {};
-  size_t count = 0;
-  call(name_, "CreateEpFactories", [&] { return create(name_.c_str(), &api, &logger, made, kMaxFactories, &count); });
-  if (count == 0 || count > kMaxFactories) {
-    fail(ErrorCode::ep_fail, "provider library '{}': CreateEpFactories gave {} factories, expected 1 to {}", name_, count, kMaxFactories);
+  struct Made {
+    std::string name;
+    std::shared_ptr<const OrtLogger> logger;
+    OrtEpFactory* factories[kMaxFactories] = {};
+    size_t count = 0;
+  };
+  const auto made = std::make_shared<Made>();
+  made->name = name_;
+  made->logger = logger_;
+  call_in_time(
+      name_, "CreateEpFactories", limit,
+      [create, made, base = &api] {
+        return create(made->name.c_str(), base, made->logger.get(), made->factories, kMaxFactories, &made->count);
+      },
+      made);
+  if (made->count == 0 || made->count > kMaxFactories) {
+    fail(ErrorCode::ep_fail, "provider library '{}': CreateEpFactories gave {} factories, expected 1 to {}", name_, made->count,
+         kMaxFactories);
   }
-  for (size_t i = 0; i < count; ++i) {
-    if (made[i]) factories_.push_back({made[i], {}, nullptr});
+  for (size_t i = 0; i < made->count; ++i) {
+    if (made->factories[i]) factories_.push_back({made->factories[i], {}, nullptr});
   }
-  if (factories_.size() != count) fail(ErrorCode::ep_fail, "provider library '{}': CreateEpFactories gave a null factory", name_);
+  if (factories_.size() != made->count) fail(ErrorCode::ep_fail, "provider library '{}': CreateEpFactories gave a null factory", name_);
+}
+
+void Library::check_factories() {
   for (Factory& factory : factories_) {
     const OrtEpFactory& raw = *factory.raw;
     if (!raw.GetName || !raw.GetVendor || !raw.GetSupportedDevices || !raw.CreateEp || !raw.ReleaseEp) {
@@ -74,20 +118,41 @@ void Library::create_factories(const OrtApiBase& api, const OrtLogger& logger) {
   }
 }
 
-void Library::list_devices(Factory& factory, std::span<const OrtHardwareDevice* const> hardware) {
-  OrtEpDevice* made[kMaxDevices] = {};
-  size_t count = 0;
-  call(factory.name, "OrtEpFactory::GetSupportedDevices",
-       [&] { return factory.raw->GetSupportedDevices(factory.raw, hardware.data(), hardware.size(), made, kMaxDevices, &count); });
-  if (count > kMaxDevices) {
-    fail(ErrorCode::ep_fail, "{}: GetSupportedDevices gave {} devices, expected at most {}", factory.name, count, kMaxDevices);
+void Library::list_devices(Factory& factory, std::span<const OrtHardwareDevice* const> hardware, std::chrono::milliseconds limit) {
+  struct Made {
+    std::vector<const OrtHardwareDevice*> hardware;
+    OrtEpDevice* devices[kMaxDevices] = {};
+    size_t count = 0;
+  };
+  const auto made = std::make_shared<Made>();
+  made->hardware.assign(hardware.begin(), hardware.end());
+  const auto own_all = [&] {
+    std::vector<std::unique_ptr<OrtEpDevice>> owned;
+    for (OrtEpDevice* device : made->devices) {
+      if (device) owned.emplace_back(device);
+    }
+    return owned;
+  };
+  try {
+    call_in_time(
+        factory.name, "OrtEpFactory::GetSupportedDevices", limit,
+        [raw = factory.raw, made] {
+          return raw->GetSupportedDevices(raw, made->hardware.data(), made->hardware.size(), made->devices, kMaxDevices, &made->count);
+        },
+        made);
+  } catch (...) {
+    if (!left_behind_) own_all();
+    throw;
   }
-  for (size_t i = 0; i < count; ++i) {
-    if (!made[i]) continue;
-    made[i]->factory = factory.raw;
-    if (made[i]->ep_name.empty()) made[i]->ep_name = factory.name;
-    made[i]->metadata.set("library_path", file_);
-    devices_.emplace_back(made[i]);
+  auto owned = own_all();
+  if (made->count > kMaxDevices) {
+    fail(ErrorCode::ep_fail, "{}: GetSupportedDevices gave {} devices, expected at most {}", factory.name, made->count, kMaxDevices);
+  }
+  for (auto& device : owned) {
+    device->factory = factory.raw;
+    if (device->ep_name.empty()) device->ep_name = factory.name;
+    device->metadata.set("library_path", file_);
+    devices_.push_back(std::move(device));
   }
 }
 
@@ -130,15 +195,24 @@ void Library::release_shared_allocator(const OrtEpDevice& device, OrtDeviceMemor
 
 void Library::release_factories() {
   devices_.clear();
+  if (left_behind_) {
+    for (Factory& factory : factories_) (void)factory.transfer.release();
+    return;
+  }
   for (const SharedAllocator& shared : shared_) {
     tell([&] { shared.factory->ReleaseAllocator(shared.factory, shared.raw); });
   }
   shared_.clear();
   for (Factory& factory : factories_) {
     factory.transfer.reset();
-    tell([&] { abi::release_status(release_(factory.raw)); });
+    const Status status = try_call(name_, "ReleaseEpFactory", [&] { return release_(factory.raw); });
+    if (!status.ok()) logger_->log(ORT_LOGGING_LEVEL_WARNING, "plugin", "", std::string(status.message()).c_str());
   }
   factories_.clear();
+}
+
+bool Library::makes(std::string_view ep_name) const {
+  return std::ranges::any_of(factories_, [&](const Factory& own) { return own.name == ep_name; });
 }
 
 bool Library::owns(const OrtEpFactory& factory) const {
@@ -169,7 +243,7 @@ bool Libraries::has(std::string_view name) const {
 
 void Libraries::add(std::string_view name, const PathChar* path, const OrtApiBase& api, const OrtLogger& logger) {
   if (has(name)) fail(ErrorCode::invalid_argument, "a provider library is registered as '{}' already", name);
-  auto library = std::make_shared<Library>(std::string(name), path, api, logger, env_.hardware_devices());
+  auto library = std::make_shared<Library>(std::string(name), path, api, logger, env_.hardware_devices(), time_limit_of(&env_.config));
   env_.add_ep_devices(library->take_devices());
   const std::lock_guard lock(mutex_);
   libraries_.push_back(std::move(library));
@@ -207,6 +281,14 @@ std::vector<std::string> Libraries::provider_names() const {
     if (device->factory && std::ranges::find(names, device->ep_name) == names.end()) names.push_back(device->ep_name);
   }
   return names;
+}
+
+std::string Libraries::library_without_devices(std::string_view ep_name) const {
+  if (!devices_of(ep_name).empty()) return {};
+  for (const auto& library : list()) {
+    if (library->makes(ep_name)) return library->file();
+  }
+  return {};
 }
 
 OrtAllocator* Libraries::shared_allocator(const OrtMemoryInfo& info) const {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -19,9 +21,10 @@ namespace rh::plugin {
 /// A plugin library that was registered under a name: its factories and their devices. Whoever uses one of them keeps it.
 class Library {
  public:
-  /// Loads it and asks it for factories and devices. Throws Error naming the file and what went wrong.
+  /// Loads it and asks it for factories and devices, each call within `limit` (0: any time). Throws Error naming the file and what went
+  /// wrong.
   Library(std::string name, const PathChar* path, const OrtApiBase& api, const OrtLogger& logger,
-          std::span<const OrtHardwareDevice* const> hardware);
+          std::span<const OrtHardwareDevice* const> hardware, std::chrono::milliseconds limit);
   ~Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -31,6 +34,8 @@ class Library {
   /// The devices that its factories gave, in order, to be handed to the environment once.
   std::vector<std::unique_ptr<OrtEpDevice>> take_devices() { return std::move(devices_); }
   std::vector<const OrtEpFactory*> factories() const;
+  /// Whether a provider of this name comes from it, with or without devices.
+  bool makes(std::string_view ep_name) const;
   bool owns(const OrtEpFactory& factory) const;
   /// Null where the factory has none.
   PluginTransfer* transfer(const OrtEpFactory& factory) const;
@@ -51,14 +56,19 @@ class Library {
     std::string name;
     std::unique_ptr<PluginTransfer> transfer;
   };
-  void create_factories(const OrtApiBase& api, const OrtLogger& logger);
-  void list_devices(Factory& factory, std::span<const OrtHardwareDevice* const> hardware);
+  void create_factories(const OrtApiBase& api, std::chrono::milliseconds limit);
+  void check_factories();
+  void list_devices(Factory& factory, std::span<const OrtHardwareDevice* const> hardware, std::chrono::milliseconds limit);
+  void call_in_time(const std::string& who, const char* function, std::chrono::milliseconds limit, std::function<OrtStatus*()> work,
+                    std::shared_ptr<const void> kept);
   void make_transfer(Factory& factory);
   void release_factories();
 
   std::string name_;
   std::string file_;
+  std::shared_ptr<const OrtLogger> logger_;
   void* handle_ = nullptr;
+  bool left_behind_ = false;  ///< a call of it still runs: nothing of it is released
   ReleaseEpApiFactoryFn release_ = nullptr;
   std::vector<Factory> factories_;
   std::vector<std::unique_ptr<OrtEpDevice>> devices_;
@@ -84,6 +94,8 @@ class Libraries {
   /// The devices of the provider of this name.
   std::vector<const OrtEpDevice*> devices_of(std::string_view ep_name) const;
   std::vector<std::string> provider_names() const;
+  /// The file of the library that makes the provider, though for no device of this machine; empty where there is none.
+  std::string library_without_devices(std::string_view ep_name) const;
   /// The shared allocator of a device with this memory, made on first use; null where no device has it.
   OrtAllocator* shared_allocator(const OrtMemoryInfo& info) const;
   /// Null where no provider copies from one to the other.

@@ -1,6 +1,7 @@
 #include "providers/plugin/plugin_kernel.h"
 
 #include "providers/plugin/call.h"
+#include "providers/plugin/packed_weights.h"
 
 namespace rh::plugin {
 
@@ -15,6 +16,13 @@ ComputeInfos::~ComputeInfos() {
 }
 
 namespace {
+
+template <typename F>
+Status compute(const std::string& provider, std::string_view function, const OrtKernelContext& context, F&& body) {
+  RH_RETURN_IF_ERROR(try_call(provider, function, std::forward<F>(body)));
+  const Status given = context.check_given();
+  return given.ok() ? given : error_status(given.code(), "{}: {}: {}", provider, function, given.message());
+}
 
 class UnitKernel final : public Kernel {
  public:
@@ -31,7 +39,7 @@ class UnitKernel final : public Kernel {
 
   Status run(RunContext& run_context) const override {
     OrtKernelContext context(run_context, place_);
-    return try_call(infos_->ep->name, "OrtNodeComputeInfo::Compute", [&] { return info_.Compute(&info_, state_, &context); });
+    return compute(infos_->ep->name, "OrtNodeComputeInfo::Compute", context, [&] { return info_.Compute(&info_, state_, &context); });
   }
 
  private:
@@ -58,9 +66,14 @@ class NodeKernel final : public Kernel {
 
   Status run(RunContext& run_context) const override {
     OrtKernelContext context(run_context, place_);
-    return try_call(ep_->name, "OrtKernelImpl::Compute", [&] { return impl_->Compute(impl_, &context); });
+    return compute(ep_->name, "OrtKernelImpl::Compute", context, [&] { return impl_->Compute(impl_, &context); });
   }
   std::span<const Alias> aliases() const override { return aliases_; }
+  size_t packed_bytes() const override {
+    size_t bytes = 0;
+    for (const auto& shared : shared_) bytes += shared->bytes();
+    return bytes;
+  }
   bool owns_constant(int i) const override { return static_cast<size_t>(i) < packed_.size() && packed_[static_cast<size_t>(i)]; }
 
  private:
@@ -70,11 +83,26 @@ class NodeKernel final : public Kernel {
     for (size_t i = 0; i < packed_.size(); ++i) {
       if (!info_->constants[i]) continue;
       bool is_packed = false;
+      // What is in the host's memory can be compared, and so shared.
+      auto cache = place_.memory || !place_.allocator ? nullptr : std::make_unique<OrtSharedPrePackedWeightCache>(*place_.allocator);
       call(ep_->name, "OrtKernelImpl::PrePackWeight", [&] {
-        return impl_->PrePackWeight(impl_, info_->constants[i].get(), static_cast<int>(i), place_.allocator, nullptr, &is_packed);
+        return impl_->PrePackWeight(impl_, info_->constants[i].get(), static_cast<int>(i), place_.allocator, cache.get(), &is_packed);
       });
       packed_[i] = is_packed;
+      if (cache && !cache->buffers.empty()) take_shared(std::move(cache), static_cast<int>(i));
     }
+  }
+
+  void take_shared(std::unique_ptr<OrtSharedPrePackedWeightCache> cache, int input) {
+    if (!RH_HAS(*impl_, 24, SetSharedPrePackedWeight)) {
+      fail(ErrorCode::ep_fail, "{}: its kernel of {} shares packed weights, but has no SetSharedPrePackedWeight", ep_->name,
+           info_->node->op_text());
+    }
+    std::vector<const void*> buffers;
+    for (const auto& buffer : cache->buffers) buffers.push_back(buffer.get());
+    call(ep_->name, "OrtKernelImpl::SetSharedPrePackedWeight",
+         [&] { return impl_->SetSharedPrePackedWeight(impl_, buffers.data(), cache->sizes.data(), buffers.size(), input); });
+    shared_.push_back(std::move(cache));
   }
 
   std::shared_ptr<Ep> ep_;
@@ -82,7 +110,8 @@ class NodeKernel final : public Kernel {
   KernelPlace place_;
   OrtKernelImpl* impl_ = nullptr;
   std::vector<Alias> aliases_;
-  std::vector<bool> packed_;  // by input
+  std::vector<bool> packed_;                                            // by input
+  std::vector<std::unique_ptr<OrtSharedPrePackedWeightCache>> shared_;  // outlive the plugin's kernel
 };
 
 }  // namespace

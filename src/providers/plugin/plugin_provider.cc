@@ -6,11 +6,13 @@
 
 #include "abi/allocator.h"
 #include "abi/graph_view.h"
+#include "ops/channels_last.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/context_nodes.h"
 #include "providers/plugin/graph_support.h"
 #include "providers/plugin/plugin_kernel.h"
 #include "providers/plugin/profiling.h"
+#include "providers/plugin/time_limit.h"
 
 namespace rh::plugin {
 
@@ -55,6 +57,13 @@ class PluginProvider final : public Provider {
     if (RH_HAS(ep_->raw, 24, GetKernelRegistry)) {
       call(ep_->name, "OrtEp::GetKernelRegistry", [&] { return ep_->raw.GetKernelRegistry(&ep_->raw, &registry_); });
     }
+    if (RH_HAS(ep_->raw, 23, GetPreferredDataLayout)) {
+      call(ep_->name, "OrtEp::GetPreferredDataLayout", [&] { return ep_->raw.GetPreferredDataLayout(&ep_->raw, &layout_); });
+      if (layout_ != OrtEpDataLayout_NCHW && layout_ != OrtEpDataLayout_NHWC) {
+        fail(ErrorCode::ep_fail, "{}: OrtEp::GetPreferredDataLayout gave {}, expected {} or {}", ep_->name, static_cast<int>(layout_),
+             static_cast<int>(OrtEpDataLayout_NCHW), static_cast<int>(OrtEpDataLayout_NHWC));
+      }
+    }
     if (RH_HAS(ep_->raw, 24, IsConcurrentRunSupported)) {
       call(ep_->name, "OrtEp::IsConcurrentRunSupported", [&] { return ep_->raw.IsConcurrentRunSupported(&ep_->raw, &concurrent_); });
     }
@@ -91,9 +100,10 @@ class PluginProvider final : public Provider {
     Capability capability;
     std::unordered_set<NodeId> claimed;
     for (Claim& claim : answer.claims) {
-      if (!claim.compiled && is_control_flow(graph, claim.nodes[0])) {
-        capability.refusals.push_back(
-            {claim.nodes[0], RefusalCode::forced, "control flow runs on the CPU; providers are asked for the nodes inside"});
+      if (!claim.compiled && is_control_flow(graph, claim.nodes[0]) &&
+          !(registry_ && find_kernel(*registry_, graph, graph.node(claim.nodes[0])).entry)) {
+        capability.refusals.push_back({claim.nodes[0], RefusalCode::forced,
+                                       "it has no kernel for the control flow, which runs on the CPU; it is asked for the nodes inside"});
         claimed.insert(claim.nodes[0]);
         continue;
       }
@@ -104,6 +114,16 @@ class PluginProvider final : public Provider {
       if (!claimed.contains(id)) capability.refusals.push_back(refusal(graph, id));
     }
     return capability;
+  }
+
+  bool wants_channels_last(const Node& node) const override {
+    if (layout_ != OrtEpDataLayout_NHWC) return false;
+    int answer = -1;
+    if (RH_HAS(ep_->raw, 23, ShouldConvertDataLayoutForOp)) {
+      call(ep_->name, "OrtEp::ShouldConvertDataLayoutForOp",
+           [&] { return ep_->raw.ShouldConvertDataLayoutForOp(&ep_->raw, node.domain.c_str(), node.op_type.c_str(), layout_, &answer); });
+    }
+    return answer < 0 ? ops::is_layout_sensitive(node.domain, node.op_type) : answer > 0;
   }
 
   std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext&) override {
@@ -126,8 +146,9 @@ class PluginProvider final : public Provider {
     info->logger = setup_.logger.get();
     info->ep = &ep_->raw;
     info->allocator = raw_allocator();
+    info->transfer = transfer();
     KernelPlace place = kernel_place();
-    OrtEpGraphSupportInfo support{graph, registry_};
+    for (ValueId output : node.outputs) place.outputs.push_back(fact_of(graph, output));
     for (const auto& [index, type] : match.entry->def.input_memory) {
       if (index < 64 && type != OrtMemTypeDefault) place.host_inputs |= uint64_t{1} << index;
     }
@@ -156,7 +177,10 @@ class PluginProvider final : public Provider {
     std::vector<std::unique_ptr<Kernel>> kernels;
     for (size_t i = 0; i < units.size(); ++i) {
       if (!infos->infos[i]) fail(ErrorCode::ep_fail, "{}: OrtEp::Compile gave nothing for unit '{}'", ep_->name, units[i]->name);
-      kernels.push_back(make_unit_kernel(infos, i, units[i]->name, kernel_place()));
+      KernelPlace place = kernel_place();
+      for (const std::string& output : units[i]->outputs)
+        place.outputs.push_back(fact_of(*units[i]->body, units[i]->body->find_value(output)));
+      kernels.push_back(make_unit_kernel(infos, i, units[i]->name, std::move(place)));
     }
     return kernels;
   }
@@ -211,11 +235,26 @@ class PluginProvider final : public Provider {
       hardware.push_back(device->device);
       metadata.push_back(&device->metadata);
     }
-    OrtEp* made = nullptr;
-    call(name, "OrtEpFactory::CreateEp", [&] {
-      return factory.CreateEp(&factory, hardware.data(), metadata.data(), hardware.size(), setup_.options.get(), setup_.logger.get(),
-                              &made);
-    });
+    // Lives as long as the call, which may outlive this provider.
+    struct Creation {
+      PluginSetup setup;
+      std::vector<const OrtHardwareDevice*> hardware;
+      std::vector<const OrtKeyValuePairs*> metadata;
+      OrtEp* made = nullptr;
+    };
+    const auto creation = std::make_shared<Creation>(Creation{setup_, std::move(hardware), std::move(metadata)});
+    const Status status = call_in_time(
+        name, "OrtEpFactory::CreateEp", time_limit_of(&setup_.options->config),
+        [name, creation, &factory] {
+          Creation& c = *creation;
+          return try_call(name, "OrtEpFactory::CreateEp", [&] {
+            return factory.CreateEp(&factory, c.hardware.data(), c.metadata.data(), c.hardware.size(), c.setup.options.get(),
+                                    c.setup.logger.get(), &c.made);
+          });
+        },
+        creation);
+    if (!status.ok()) throw Error(status.code(), std::string(status.message()));
+    OrtEp* made = creation->made;
     if (!made) fail(ErrorCode::ep_fail, "{}: OrtEpFactory::CreateEp gave no provider", name);
     const char* given = made->GetName ? ask<const char*>(nullptr, [&] { return made->GetName(made); }) : nullptr;
     ep_ = std::make_shared<Ep>(setup_.library, factory, *made, given ? given : name);
@@ -254,7 +293,7 @@ class PluginProvider final : public Provider {
   }
 
   OrtAllocator* raw_allocator() const { return allocator_ ? &allocator_->raw() : &abi::default_allocator(); }
-  KernelPlace kernel_place() const { return {device_, memory_, 0, 0, raw_allocator(), setup_.logger.get()}; }
+  KernelPlace kernel_place() const { return {device_, memory_, 0, 0, raw_allocator(), setup_.logger.get(), {}}; }
 
   static const OrtRunOptions* run_options(const RunInfo& info) {
     return info.options ? static_cast<const OrtRunOptions*>(info.options) : &default_run_options();
@@ -291,6 +330,10 @@ class PluginProvider final : public Provider {
     return &graph;
   }
 
+  static OutputFact fact_of(const Graph& graph, ValueId id) {
+    return id == kNoValue ? OutputFact{} : OutputFact{graph.value(id).name, graph.value(id).type};
+  }
+
   // Where an error of a unit is: its first node.
   static Where first_node(const Unit& unit) {
     const std::vector<NodeId> nodes = unit.body->nodes();
@@ -308,6 +351,7 @@ class PluginProvider final : public Provider {
   Device device_;
   std::unique_ptr<PluginAllocator> allocator_;
   const OrtKernelRegistry* registry_ = nullptr;
+  OrtEpDataLayout layout_ = OrtEpDataLayout_Default;
   bool concurrent_ = true;
   std::mutex run_mutex_;
   std::vector<std::unique_ptr<OrtGraph>> views_;  // until everything is compiled

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+
+#include "graph/graph.h"
+
+namespace rh {
+
+/// Whether first input and output are tensors of a known rank from 3 up, and nobody uses other outputs.
+bool can_be_channels_last(const Graph& graph, const Node& node);
+
+/// Moves nodes for which that holds to the domain ops::kChannelsLastDomain: their first input and output have the channels last there.
+/// Transpose nodes stand around them, but between those that follow each other directly or by way of element-wise nodes of `movable`.
+void make_channels_last(Graph& graph, std::span<const NodeId> nodes, std::span<const NodeId> movable);
+
+}  // namespace rh

@@ -1,0 +1,54 @@
+#include "providers/plugin/time_limit.h"
+
+#include <charconv>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace rh::plugin {
+
+namespace {
+
+constexpr std::chrono::milliseconds kDefaultLimit{30'000};
+
+struct Call {
+  std::mutex mutex;
+  std::condition_variable done;
+  std::optional<Status> status;
+};
+
+}  // namespace
+
+std::chrono::milliseconds time_limit_of(const OrtKeyValuePairs* config) {
+  const char* text = config ? config->find(kTimeoutKey) : nullptr;
+  if (!text) return kDefaultLimit;
+  const std::string_view view(text);
+  uint32_t milliseconds = 0;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), milliseconds);
+  if (error != std::errc() || end != view.data() + view.size()) {
+    fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected a number of milliseconds, 0 for no limit", kTimeoutKey, text);
+  }
+  return std::chrono::milliseconds(milliseconds);
+}
+
+Status call_in_time(std::string_view provider, std::string_view function, std::chrono::milliseconds limit, std::function<Status()> work,
+                    std::shared_ptr<const void> kept) {
+  if (limit.count() == 0) return work();
+  auto call = std::make_shared<Call>();
+  std::thread([call, work = std::move(work), kept = std::move(kept)]() mutable {
+    Status status = work();
+    work = nullptr;
+    kept = nullptr;
+    const std::lock_guard lock(call->mutex);
+    call->status = std::move(status);
+    call->done.notify_all();
+  }).detach();
+  std::unique_lock lock(call->mutex);
+  if (call->done.wait_for(lock, limit, [&] { return call->status.has_value(); })) return std::move(*call->status);
+  return error_status(ErrorCode::ep_fail,
+                      "{}: {} did not return in {} ms: its library was left behind; make the provider answer, or give it longer in '{}'",
+                      provider, function, limit.count(), kTimeoutKey);
+}
+
+}  // namespace rh::plugin

@@ -1,0 +1,229 @@
+// Plugins that go wrong: the host lives, and the error says who, in which call, and at which node.
+#include "providers/plugin_fixture.h"
+
+#include <chrono>
+
+namespace rh::test {
+namespace {
+
+constexpr char kFaulty[] = "FaultyExecutionProvider";
+
+/// y = Relu(x + z), u = Neg(y) + x.
+std::string faulty_model() {
+  return ModelBytes()
+      .node("Add", {"x", "z"}, {"s"})
+      .node("Relu", {"s"}, {"y"})
+      .node("Neg", {"y"}, {"n"})
+      .node("Add", {"n", "x"}, {"u"})
+      .input("x", 1, {4})
+      .input("z", 1, {4})
+      .output("y", 1, {4})
+      .output("u", 1, {4})
+      .model();
+}
+
+class FaultsTest : public PluginTest {
+ protected:
+  void SetUp() override {
+    if (!Library::get().ours) GTEST_SKIP() << "the stock library does not survive this";
+  }
+  void TearDown() override {
+    unsetenv("RH_FAULT");
+    PluginTest::TearDown();
+  }
+  /// Where the plugin goes wrong, from here on.
+  void set_fault(const char* fault) { setenv("RH_FAULT", fault, 1); }
+
+  std::vector<std::string> parts_missing(const std::string& message, const std::vector<std::string>& parts) {
+    std::vector<std::string> missing;
+    for (const std::string& part : parts) {
+      if (message.find(part) == std::string::npos) missing.push_back(part);
+    }
+    return missing;
+  }
+};
+
+struct FaultCase {
+  const char* fault;
+  std::vector<std::string> says;  ///< empty: it works
+};
+
+TEST_F(FaultsTest, AtLoad) {
+  const FaultCase cases[] = {
+      {"factories_throw", {"faulty", "CreateEpFactories threw an exception", "thrown in CreateEpFactories"}},
+      {"no_factories", {"faulty", "CreateEpFactories gave 0 factories", "1 to"}},
+      {"null_factory", {"faulty", "null factory"}},
+      {"too_many_factories", {"faulty", "gave 1000 factories"}},
+      {"host_is_too_old", {"faulty", "CreateEpFactories failed", "needs API version 99"}},
+      {"factory_without_members", {"faulty", "lacks GetName", "CreateEp"}},
+      {"factory_without_name", {"faulty", "has no name"}},
+      {"factory_name_throws", {"faulty", "has no name"}},
+      {"devices_throw", {kFaulty, "GetSupportedDevices threw an exception", "thrown in GetSupportedDevices"}},
+      {"devices_too_many", {kFaulty, "GetSupportedDevices gave 1000 devices"}},
+      {"transfer_throws", {kFaulty, "CreateDataTransfer threw an exception"}},
+  };
+  for (const FaultCase& row : cases) {
+    SCOPED_TRACE(row.fault);
+    set_fault(row.fault);
+    const std::string message = message_of([&] { register_library("faulty", test_plugin("faulty")); });
+    EXPECT_TRUE(parts_missing(message, row.says).empty()) << message;
+    EXPECT_TRUE(registered_.empty());
+    EXPECT_TRUE(devices_of(kFaulty).empty());
+  }
+}
+
+TEST_F(FaultsTest, InSessions) {
+  const FaultCase cases[] = {
+      {"none", {}},
+      {"create_throws", {kFaulty, "CreateEp threw an exception", "thrown in CreateEp"}},
+      {"create_without_memory", {kFaulty, "CreateEp failed", "out of memory"}},
+      {"create_gives_nothing", {kFaulty, "CreateEp gave no provider"}},
+      {"layout_is_unknown", {kFaulty, "GetPreferredDataLayout gave 17"}},
+      {"ep_without_members", {kFaulty, "no GetCapability"}},
+      {"ep_name_throws", {}},
+      {"capability_throws", {kFaulty, "GetCapability threw an exception", "thrown in GetCapability"}},
+      {"capability_claims_nothing", {kFaulty, "GetCapability failed", "at least one node"}},
+      {"capability_claims_null", {kFaulty, "GetCapability failed", "node 0 of 1 is null"}},
+      {"capability_claims_twice", {kFaulty, "claimed this node twice", "node y_node"}},
+      {"capability_makes_a_cycle", {kFaulty, "out and back in", "node u_node"}},
+      {"capability_claims_without_kernel", {kFaulty, "has no kernel", "node s_node"}},
+      {"ep_without_compile", {kFaulty, "no Compile"}},
+      {"compile_throws", {kFaulty, "Compile threw an exception", "thrown in Compile", "node y_node"}},
+      {"compile_without_memory", {kFaulty, "Compile failed", "out of memory", "node y_node"}},
+      {"compile_gives_nothing", {kFaulty, "Compile gave nothing"}},
+      {"unit_without_compute", {kFaulty, "has no Compute"}},
+      {"unit_state_throws", {kFaulty, "CreateState threw an exception"}},
+      {"unit_release_throws", {}},
+      {"release_throws", {}},
+      {"compute_throws", {kFaulty, "Compute failed", "FaultyExecutionProvider_0"}},
+      {"compute_without_memory", {kFaulty, "Compute failed", "bad_alloc"}},
+      {"compute_without_output", {kFaulty, "gave no output 0 ('y')", "[4]"}},
+      {"compute_gives_a_longer_output", {kFaulty, "output 0 ('y') would have the shape [5], expected", "[4]"}},
+      {"compute_gives_another_rank", {kFaulty, "would have the shape [4, 1], expected"}},
+      {"compute_gives_a_negative_size", {kFaulty, "Compute failed", "-4"}},
+      {"run_start_throws", {kFaulty, "OnRunStart threw an exception", "run start"}},
+      {"run_end_fails", {kFaulty, "OnRunEnd failed", "out of memory"}},
+  };
+  for (const FaultCase& row : cases) {
+    SCOPED_TRACE(row.fault);
+    set_fault(row.fault);
+    register_library("faulty", test_plugin("faulty"));
+    const std::string message = message_of([&] {
+      Ort::Session session = session_of(faulty_model(), options_for(kFaulty));
+      EXPECT_EQ(run(session, {1, -2, 3, -4}, {1, 1, 1, 1}), (std::vector<Floats>{{2, 0, 4, 0}, {-1, -2, -1, -4}}));
+    });
+    EXPECT_EQ(message.empty(), row.says.empty()) << message;
+    EXPECT_TRUE(parts_missing(message, row.says).empty()) << message;
+    PluginTest::TearDown();
+    registered_.clear();
+  }
+}
+
+TEST_F(FaultsTest, ThatHangAreLeftBehind) {
+  set_fault("create_hangs");
+  register_library("faulty", test_plugin("faulty"));
+  Ort::SessionOptions options = options_for(kFaulty);
+  options.AddConfigEntry("roundhouse.plugin.timeout_ms", "50");
+  const std::string message = message_of([&] { session_of(faulty_model(), options); });
+  EXPECT_TRUE(parts_missing(message, {kFaulty, "CreateEp did not return in 50 ms", "roundhouse.plugin.timeout_ms"}).empty()) << message;
+  options.AddConfigEntry("roundhouse.plugin.timeout_ms", "soon");
+  EXPECT_NE(message_of([&] { session_of(faulty_model(), options); }).find("expected a number of milliseconds"), std::string::npos);
+}
+
+TEST_F(FaultsTest, LeaksAreToldWhenTheLibraryGoes) {
+  Ort::ThrowOnError(api.UpdateEnvWithCustomLogLevel(env(), ORT_LOGGING_LEVEL_WARNING));
+  set_fault("leaks");
+  register_library("faulty", test_plugin("faulty"));
+  testing::internal::CaptureStderr();
+  PluginTest::TearDown();
+  registered_.clear();
+  const std::string log = testing::internal::GetCapturedStderr();
+  Ort::ThrowOnError(api.UpdateEnvWithCustomLogLevel(env(), ORT_LOGGING_LEVEL_FATAL));
+  EXPECT_TRUE(parts_missing(log, {"faulty", "ReleaseEpFactory failed", "3 allocations were not given back"}).empty()) << log;
+}
+
+TEST_F(FaultsTest, TheFakeDeviceGetsItsMemoryBack) {
+  Ort::ThrowOnError(api.UpdateEnvWithCustomLogLevel(env(), ORT_LOGGING_LEVEL_WARNING));
+  testing::internal::CaptureStderr();
+  register_library("fake", library("fake_device"));
+  for (const char* fail : {"", "create", "capability", "kernel", "run"}) {
+    (void)message_of([&] {
+      Ort::Session session = session_of(mixed_model(), options_for(kFake, {{"fail", fail}, {"delay_us", "10"}}));
+      run(session, {1, 2, 3, 4}, {1, 2, 3, 4});
+    });
+  }
+  PluginTest::TearDown();
+  registered_.clear();
+  const std::string log = testing::internal::GetCapturedStderr();
+  Ort::ThrowOnError(api.UpdateEnvWithCustomLogLevel(env(), ORT_LOGGING_LEVEL_FATAL));
+  EXPECT_EQ(log.find("ReleaseEpFactory failed"), std::string::npos) << log;
+}
+
+/// A copy of a library that needs another one, which is nowhere.
+std::string without_dependency() {
+  std::ifstream in(test_plugin("faulty"), std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  const std::string needed = "libstdc++.so.6", gone = "libgone_rh.so.";
+  for (size_t at = bytes.find(needed); at != std::string::npos; at = bytes.find(needed, at + 1)) bytes.replace(at, gone.size(), gone);
+  const std::string path = testing::TempDir() + "needs_gone.so";
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+// Ways in which a wanted provider cannot be had: each has an error of its own, with its cause and a remedy.
+TEST_F(FaultsTest, EachWayNotToHaveAProviderHasItsError) {
+  const auto append = [&](const char* name) {
+    return message_of([&] {
+      Ort::SessionOptions options;
+      options.AppendExecutionProvider(name, {});
+    });
+  };
+  const auto load = [&](const std::string& path, const char* fault) {
+    set_fault(fault);
+    return message_of([&] { register_library("faulty", path); });
+  };
+  const std::string text = testing::TempDir() + "text.so";
+  std::ofstream(text) << "no library";
+  struct Way {
+    const char* name;
+    std::string message;
+    std::vector<std::string> says;
+  };
+  std::vector<Way> ways = {
+      {"unknown name", append("CUDDAExecutionProvider"), {"no execution provider is called", "nearest name is 'CUDAExecutionProvider'"}},
+      {"gone for good", append("ROCMExecutionProvider"), {"was removed", "MIGraphXExecutionProvider takes its place"}},
+      {"another system's", append("DmlExecutionProvider"), {"runs on Windows only", "leave it out"}},
+      {"not installed", append("CUDAExecutionProvider"), {"is not installed", "roundhouse_provider_cuda", "ROUNDHOUSE_PROVIDER_PATH"}},
+      {"no file", load("/nowhere/provider.so", "none"), {"there is no file '/nowhere/provider.so'", "give the path"}},
+      {"no library", load(text, "none"), {"does not load", "text.so", "built for this system"}},
+      {"a missing dependency",
+       load(without_dependency(), "none"),
+       {"does not load", "libgone_rh.so", "install the library", "LD_LIBRARY_PATH"}},
+      {"no provider", load(Library::get().path, "none"), {"no provider library", "does not export CreateEpFactories", "give the path"}},
+      {"another version", load(test_plugin("faulty"), "host_is_too_old"), {"CreateEpFactories failed", "needs API version 99"}},
+  };
+  set_fault("no_devices");
+  register_library("faulty", test_plugin("faulty"));
+  ways.push_back({"no device", append(kFaulty), {"finds no device", "faulty_plugin.so", "leave it out"}});
+  PluginTest::TearDown();
+  registered_.clear();
+  set_fault("create_without_memory");
+  register_library("faulty", test_plugin("faulty"));
+  ways.push_back({"it fails", message_of([&] { session_of(faulty_model(), options_for(kFaulty)); }), {"CreateEp failed", "out of memory"}});
+  set_fault("create_refuses_options");
+  ways.push_back(
+      {"options", message_of([&] { session_of(faulty_model(), options_for(kFaulty, {{"speed", "9"}})); }), {"no option 'speed'"}});
+  set_fault("create_hangs");
+  Ort::SessionOptions impatient = options_for(kFaulty);
+  impatient.AddConfigEntry("roundhouse.plugin.timeout_ms", "20");
+  ways.push_back({"it hangs", message_of([&] { session_of(faulty_model(), impatient); }), {"did not return in 20 ms"}});
+  std::set<std::string> distinct;
+  for (const Way& way : ways) {
+    EXPECT_TRUE(parts_missing(way.message, way.says).empty()) << way.name << ": " << way.message;
+    distinct.insert(way.message);
+  }
+  EXPECT_EQ(distinct.size(), ways.size());
+}
+
+}  // namespace
+}  // namespace rh::test
