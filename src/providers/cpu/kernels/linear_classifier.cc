@@ -1,0 +1,67 @@
+#include "ops/ml/linear_classifier.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "providers/cpu/linear_scores.h"
+#include "providers/cpu/post_transform.h"
+
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+class LinearClassifierKernel final : public Kernel {
+ public:
+  using Types = rh::Types<float, double, int64_t, int32_t>;
+
+  explicit LinearClassifierKernel(const KernelInfo& info) : op_(info.attributes<ops::LinearClassifier>()) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    int64_t rows = 0;
+    RH_RETURN_IF_ERROR(check_rows("LinearClassifier", x, op_.features(), rows));
+    const int64_t columns = op_.adds_second_class() ? 2 : op_.classes;
+    const MutableView labels = context.output(0, op_.strings.empty() ? DType::int64 : DType::string, Shape{rows});
+    const MutableView out = context.output(1, DType::float32, Shape{rows, columns});
+    context.parallel().for_range(rows, Cost{.bytes = 0, .operations = 2.0 * static_cast<double>(op_.coefficients.size())},
+                                 [&](Range range) {
+                                   std::vector<double> scores(static_cast<size_t>(op_.classes));
+                                   for (int64_t row = range.begin; row < range.end; ++row) {
+                                     linear_scores(x, row, op_.coefficients, op_.intercepts, scores);
+                                     write_label(labels, row, scores);
+                                     write_scores(scores, out.data<float>() + row * columns);
+                                   }
+                                 });
+    return {};
+  }
+
+ private:
+  void write_label(const MutableView& labels, int64_t row, const std::vector<double>& scores) const {
+    const auto best = op_.classes == 1 ? int64_t{scores[0] > 0} : std::max_element(scores.begin(), scores.end()) - scores.begin();
+    const bool named = op_.classes > 1 || op_.labels() == 2;
+    if (op_.strings.empty()) {
+      labels.data<int64_t>()[row] = named ? op_.integers[static_cast<size_t>(best)] : best;
+    } else {
+      labels.data<std::string>()[row] = named ? op_.strings[static_cast<size_t>(best)] : std::to_string(best);
+    }
+  }
+
+  void write_scores(std::vector<double>& scores, float* out) const {
+    if (op_.classes > 1) {
+      apply_post_transform(op_.transform, scores.data(), op_.classes);
+      std::transform(scores.begin(), scores.end(), out, [](double score) { return static_cast<float>(score); });
+      return;
+    }
+    using enum ops::PostTransform;
+    if (op_.transform == probit || op_.transform == logistic) apply_post_transform(op_.transform, scores.data(), 1);
+    if (op_.adds_second_class()) *out++ = static_cast<float>(1 - scores[0]);
+    *out = static_cast<float>(scores[0]);
+  }
+
+  ops::LinearClassifier op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(LinearClassifierKernel)

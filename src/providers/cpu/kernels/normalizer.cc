@@ -1,0 +1,50 @@
+#include "ops/ml/normalizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+class NormalizerKernel final : public Kernel {
+ public:
+  using Types = rh::Types<float, double, int64_t, int32_t>;
+
+  explicit NormalizerKernel(const KernelInfo& info) : norm_(info.attributes<ops::Normalizer>().norm) {}
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    if (x.rank() != 1 && x.rank() != 2) {
+      return error_status(ErrorCode::invalid_argument, "Normalizer: the input has shape {}, expected [rows, features]",
+                          x.shape().to_string());
+    }
+    const MutableView y = context.output(0, DType::float32, x.shape());
+    const int64_t features = x.shape()[x.rank() - 1], rows = x.rank() == 2 ? x.shape()[0] : 1;
+    return dispatch<Types>(x.dtype(), "Normalizer", [&]<typename T>() {
+      for (int64_t row = 0; row < rows; ++row) normalize(x.data<T>() + row * features, y.data<float>() + row * features, features);
+    });
+  }
+
+ private:
+  template <typename T>
+  void normalize(const T* x, float* y, int64_t count) const {
+    double size = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const auto element = static_cast<double>(x[i]);
+      switch (norm_) {
+        case ops::Normalizer::Norm::max: size = i == 0 ? element : std::max(size, element); break;
+        case ops::Normalizer::Norm::l1: size += std::fabs(element); break;
+        case ops::Normalizer::Norm::l2: size += element * element; break;
+      }
+    }
+    if (norm_ == ops::Normalizer::Norm::l2) size = std::sqrt(size);
+    for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(size == 0 ? static_cast<double>(x[i]) : static_cast<double>(x[i]) / size);
+  }
+
+  ops::Normalizer::Norm norm_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(NormalizerKernel)
