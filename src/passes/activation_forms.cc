@@ -69,18 +69,8 @@ class Expression {
     return found && is_near(*found, expected);
   }
 
-  /// Whether nothing outside takes what the nodes give, but the result of `root`, which is of x's type.
-  bool is_closed(const Node& root) const {
-    if (!is_only_output(graph_, root) || !have_same_type(graph_, x_, root.outputs[0])) return false;
-    return std::all_of(nodes.begin(), nodes.end(), [&](NodeId id) {
-      if (id == root.id) return true;
-      const Node& node = graph_.node(id);
-      if (node.outputs.size() != 1 || graph_.value(node.outputs[0]).is_output) return false;
-      const auto& consumers = graph_.value(node.outputs[0]).consumers;
-      return std::all_of(consumers.begin(), consumers.end(),
-                         [&](NodeId user) { return std::find(nodes.begin(), nodes.end(), user) != nodes.end(); });
-    });
-  }
+  /// Whether the nodes can be replaced by one that gives what `root` does, which is of x's type.
+  bool is_whole(const Node& root) const { return is_closed(graph_, nodes, root) && have_same_type(graph_, x_, root.outputs[0]); }
 
   std::vector<NodeId> nodes;
 
@@ -266,7 +256,7 @@ class Matcher {
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     const auto is_removed = [&](NodeId id) { return rewrite_.is_removed(id); };
-    if (std::any_of(nodes.begin(), nodes.end(), is_removed) || !expression.is_closed(root) || !context_.admit()) return false;
+    if (std::any_of(nodes.begin(), nodes.end(), is_removed) || !expression.is_whole(root) || !context_.admit()) return false;
     Edit& edit = rewrite_.edit();
     Node single;
     single.name = root.name;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ops/activation/fused_activation.h"
 #include "ops/math/gemm.h"
 #include "passes/pass.h"
@@ -43,13 +45,12 @@ class Fuser {
     take_activation(tail);
     if (tail.last == &product || !context_.admit()) return;
     Node fused = shell(product, "FusedMatMul", "roundhouse", tail);
-    for (ValueId value : {tail.bias, tail.sum}) fused.inputs.push_back(value == kNoValue ? kNoValue : rewrite_.current(value));
-    while (fused.inputs.back() == kNoValue) fused.inputs.pop_back();
-    if (tail.activation) fused.attributes = tail.activation->attributes();
+    add_terms(fused, tail);
     replace(std::move(fused), tail);
   }
 
   void fuse_gemm(const Node& product) {
+    if (fuse_folded(product)) return;
     Tail tail = start(product);
     take_activation(tail);
     if (tail.last == &product || !context_.admit()) return;
@@ -57,6 +58,46 @@ class Fuser {
     fused.attributes = product.attributes;
     for (Attribute& attribute : tail.activation->separate_attributes()) fused.attributes.push_back(std::move(attribute));
     replace(std::move(fused), tail);
+  }
+
+  /// Gemm between a Reshape to a matrix and one back: a product of more dimensions, which what follows then goes into.
+  bool fuse_folded(const Node& product) {
+    const Node *fold = graph_.producer(product.inputs[0]), *unfold = only_user(graph_, product);
+    if (!fold || !unfold || !is_op(*fold, "Reshape") || !is_op(*unfold, "Reshape") || !is_only_output(graph_, *unfold)) return false;
+    const NodeView view(graph_, product);
+    const ops::Gemm op = ops::Gemm::read(view);
+    const ValueId x = fold->inputs[0], y = unfold->outputs[0];
+    const TensorType &from = tensor_type(graph_, x), &to = tensor_type(graph_, y);
+    const TensorType &a = tensor_type(graph_, product.inputs[0]), &c = tensor_type(graph_, product.outputs[0]);
+    const bool plain = op.alpha == 1 && op.beta == 1 && !op.transpose_a && graph_.value(product.inputs[1]).constant_tensor();
+    if (!plain || unfold->inputs[0] != product.outputs[0] || !from.has_rank() || !to.has_rank() || !a.has_rank() || !c.has_rank())
+      return false;
+    if (from.rank() < 3 || from.rank() != to.rank() || a.rank() != 2 || c.rank() != 2) return false;
+    if (!std::equal(from.dims->begin(), from.dims->end() - 1, to.dims->begin()) || !(from.dims->back() == a.dims->back()) ||
+        !(to.dims->back() == c.dims->back()))
+      return false;
+    Tail tail = start(product);
+    if (view.has_input(2)) {
+      const TensorType& bias = tensor_type(graph_, product.inputs[2]);
+      if (!bias.has_rank() || bias.rank() != 1 || !((*bias.dims)[0] == c.dims->back())) return false;
+      tail.bias = product.inputs[2];
+    }
+    take(tail, *unfold);
+    take_sum(tail);
+    take_activation(tail);
+    if (!context_.admit()) return true;
+    Node fused = shell(product, "FusedMatMul", "roundhouse", tail);
+    fused.inputs = {rewrite_.current(x), rewrite_.current(product.inputs[1])};
+    add_terms(fused, tail);
+    if (op.transpose_b) fused.attributes.push_back({"transB", int64_t{1}});
+    replace(std::move(fused), tail);
+    return true;
+  }
+
+  void add_terms(Node& fused, const Tail& tail) const {
+    for (ValueId value : {tail.bias, tail.sum}) fused.inputs.push_back(value == kNoValue ? kNoValue : rewrite_.current(value));
+    while (fused.inputs.back() == kNoValue) fused.inputs.pop_back();
+    if (tail.activation) fused.attributes = tail.activation->attributes();
   }
 
   static Tail start(const Node& product) {

@@ -53,6 +53,17 @@ const Node* only_user(const Graph& graph, const Node& node) {
   return is_only_output(graph, node) ? only_user(graph, node.outputs[0]) : nullptr;
 }
 
+bool is_closed(const Graph& graph, const std::vector<NodeId>& nodes, const Node& root) {
+  const auto is_inside = [&](NodeId id) { return std::find(nodes.begin(), nodes.end(), id) != nodes.end(); };
+  return is_only_output(graph, root) && std::all_of(nodes.begin(), nodes.end(), [&](NodeId id) {
+           const Node& node = graph.node(id);
+           if (id == root.id) return true;
+           if (node.outputs.size() != 1 || graph.value(node.outputs[0]).is_output) return false;
+           const auto& consumers = graph.value(node.outputs[0]).consumers;
+           return std::all_of(consumers.begin(), consumers.end(), is_inside);
+         });
+}
+
 bool have_same_type(const Graph& graph, ValueId a, ValueId b) {
   const TensorType &x = tensor_type(graph, a), &y = tensor_type(graph, b);
   return x.dtype != DType::undefined && x.dtype == y.dtype && x.has_rank() && y.has_rank() && *x.dims == *y.dims;

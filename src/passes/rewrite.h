@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "graph/edit.h"
 #include "ops/node_view.h"
@@ -52,6 +53,8 @@ bool is_only_output(const Graph& graph, const Node& node);
 const Node* only_user(const Graph& graph, ValueId id);
 /// The node that alone takes the node's first output, where no other output is used; else null.
 const Node* only_user(const Graph& graph, const Node& node);
+/// Whether nothing but `nodes` takes what they give, the only output of `root`, which is one of them, apart.
+bool is_closed(const Graph& graph, const std::vector<NodeId>& nodes, const Node& root);
 /// Whether both are tensors of one element type and shape, as far as they are known.
 bool have_same_type(const Graph& graph, ValueId a, ValueId b);
 /// The other input of an operator of two.

@@ -126,6 +126,12 @@ TEST(Fusion, ProductsWithBiasesSumsAndActivations) {
       {"a sum in place", product_model(two, "r = Neg (z)\nt = MatMul (x, w)\nu = Add (t, b)\nv = Add (r, u)\ny = Tanh (v)"), pairs, 2},
       {"Gemm and Relu", product_model(flat, "t = Gemm (x, w, b)\ny = Relu (t)"), rows, 1},
       {"Gemm and LeakyRelu", product_model(flat, "t = Gemm <beta = 0.5> (x, w, b)\ny = LeakyRelu <alpha = 0.3> (t)"), rows, 1},
+      {"Gemm between reshapes, Gelu",
+       "<opset_import: [\"\" : 20]>\ng (float[N, 3, 20] x) => (float[N, 3, 37] y)\n<" + weights("w", {37, 20}) + ", " + weights("b", {37}) +
+           ", int64[2] flat = {-1, 20}, int64[3] whole = {-1, 3, 37}>\n{\nf = Reshape (x, flat)\nt = Gemm <transB = 1> (f, w, b)\n"
+           "u = Reshape (t, whole)\ny = Gelu (u)\n}",
+       {{{1, 3, 20}}, {{9, 3, 20}}},
+       1},
       {"a batch of products and Sigmoid",
        "<opset_import: [\"\" : 17]>\ng (float[N, S, 20] x, float[N, 20, K] w) => (float[N, S, K] y)\n{\nt = MatMul (x, w)\ny = Sigmoid "
        "(t)\n}",
@@ -208,6 +214,21 @@ TEST(Fusion, Attention) {
        1},
   };
   for (const FusionCase& c : cases) check_case(c);
+}
+
+TEST(Fusion, Normalisations) {
+  const auto model = [](int opset, const std::string& body) {
+    return "<opset_import: [\"\" : " + std::to_string(opset) + "]>\ng (float[N, S, 37] x) => (float[N, S, 37] y)\n<" + weights("g", {37}) +
+           ", " + weights("b", {37}) + ", float e = {0.00001}, float two = {2}, int64[1] last = {-1}>\n{\n" + body + "\n}";
+  };
+  const std::vector<std::vector<Shape>> sizes = {{{1, 1, 37}}, {{2, 33, 37}}};
+  const std::string layer =
+      "m = ReduceMean <axes = [-1]> (x)\nd = Sub (x, m)\np = Pow (d, two)\nv = ReduceMean <axes = [-1]> (p)\n"
+      "w = Add (v, e)\ns = Sqrt (w)\nn = Div (d, s)\nz = Mul (n, g)\ny = Add (z, b)";
+  const std::string rms =
+      "p = Mul (x, x)\nv = ReduceMean (p, last)\nw = Add (v, e)\ns = Sqrt (w)\ni = Reciprocal (s)\nn = Mul (x, i)\ny = Mul (g, n)";
+  for (const FusionCase& c : {FusionCase{"with a mean", model(13, layer), sizes, 1}, FusionCase{"without", model(18, rms), sizes, 1}})
+    check_case(c);
 }
 
 }  // namespace
