@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "peer.h"
+#include "probe.h"
 #include "words.h"
 
 namespace {
@@ -62,6 +63,7 @@ std::string usage_error(const CLI::App& app, const std::vector<std::string>& arg
 int main(int argc, char** argv) {
   using namespace rh::cli;
   if (argc == 2 && std::string(argv[1]) == kPeerArgument) return serve_as_peer();
+  if (argc == 4 && std::string(argv[1]) == kProbeArgument) return serve_as_probe(argv[2], argv[3]);
   CLI::App app("Runs ONNX models.", "roundhouse");
   Globals globals;
   app.add_option("--color", globals.color, "When to use colour")->check(CLI::IsMember({"auto", "always", "never"}));

@@ -69,7 +69,8 @@ void ModelOptions::declare(CLI::App& app) {
   app.add_option("-O,--optimization", settings.optimization, "0 none, 1 basic, 2 extended, 99 all")->check(CLI::IsMember({0, 1, 2, 99}));
   app.add_option("--precision", settings.precision, "The least accuracy asked for")
       ->check(CLI::IsMember({"strict", "fp32", "fast", "bf16"}));
-  app.add_option("--provider", settings.providers, "Execution providers in order of preference");
+  app.add_option("--provider,--ep", settings.providers, "Execution providers in order of preference, with commas between")->delimiter(',');
+  app.add_option("--plugin", settings.plugins, "A library with execution providers, used where --provider names no others");
   app.add_option("--config", settings.config, "Session configuration, key=value");
   app.add_option("-i,--input", inputs, "A .npy, .npz, .pb or .json file or an image, or name=file");
   app.add_option("-d,--dim", dims, "Size of a symbolic dimension for generated inputs, name=size");
@@ -82,7 +83,23 @@ Ort::Env& environment() {
   return env;
 }
 
-Ort::Session SessionSettings::open(const std::string& model) const {
+std::vector<std::string> register_plugin(const std::string& file) {
+  static std::map<std::string, std::vector<std::string>> registered;
+  const auto known = registered.find(file);
+  if (known != registered.end()) return known->second;
+  const size_t before = environment().GetEpDevices().size();
+  environment().RegisterExecutionProviderLibrary(("plugin" + std::to_string(registered.size())).c_str(), file);
+  std::vector<std::string>& names = registered[file];
+  const auto devices = environment().GetEpDevices();
+  for (size_t i = before; i < devices.size(); ++i) {
+    if (std::find(names.begin(), names.end(), devices[i].EpName()) == names.end()) names.emplace_back(devices[i].EpName());
+  }
+  return names;
+}
+
+Ort::Session SessionSettings::open(const std::string& model) const { return Ort::Session(environment(), model.c_str(), options()); }
+
+Ort::SessionOptions SessionSettings::options() const {
   Ort::SessionOptions options;
   options.SetIntraOpNumThreads(threads);
   options.SetGraphOptimizationLevel(static_cast<GraphOptimizationLevel>(optimization));
@@ -91,8 +108,13 @@ Ort::Session SessionSettings::open(const std::string& model) const {
     const auto [key, value] = split_entry(entry, "--config");
     options.AddConfigEntry(key.c_str(), value.c_str());
   }
-  for (const std::string& provider : providers) options.AppendExecutionProvider(provider);
-  return Ort::Session(environment(), model.c_str(), options);
+  std::vector<std::string> wanted = providers;
+  for (const std::string& plugin : plugins) {
+    const std::vector<std::string> names = register_plugin(plugin);
+    if (providers.empty()) wanted.insert(wanted.end(), names.begin(), names.end());
+  }
+  for (const std::string& provider : wanted) options.AppendExecutionProvider(provider);
+  return options;
 }
 
 std::string SessionSettings::text() const {
@@ -100,6 +122,7 @@ std::string SessionSettings::text() const {
   if (threads) result += ", " + std::to_string(threads) + " threads";
   if (!precision.empty()) result += ", precision " + precision;
   for (const std::string& provider : providers) result += ", " + provider;
+  for (const std::string& plugin : plugins) result += ", plugin " + plugin;
   for (const std::string& entry : config) result += ", " + entry;
   return result;
 }

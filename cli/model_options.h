@@ -16,6 +16,9 @@ std::pair<std::string, std::string> split_entry(const std::string& text, const c
 /// The process's environment.
 Ort::Env& environment();
 
+/// Registers a library of providers, once a process; gives their names.
+std::vector<std::string> register_plugin(const std::string& file);
+
 /// How a session is made.
 struct SessionSettings {
   int threads = 0;
@@ -23,8 +26,10 @@ struct SessionSettings {
   std::string precision;               ///< empty: the default
   std::vector<std::string> providers;  ///< in order of preference; none: the CPU
   std::vector<std::string> config;     ///< key=value
+  std::vector<std::string> plugins;    ///< libraries of providers; theirs are asked for where `providers` is empty
 
   Ort::Session open(const std::string& model) const;
+  Ort::SessionOptions options() const;
   /// "-O 0, precision strict": what differs from the defaults.
   std::string text() const;
 };

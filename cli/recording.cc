@@ -115,14 +115,18 @@ void Trace::counter(const std::string& name, uint64_t at_ns, size_t bytes) {
 }
 
 void Trace::node(const RecordedNode& node) {
-  nlohmann::json outputs = nlohmann::json::array();
+  nlohmann::json outputs = nlohmann::json::array(), names = nlohmann::json::array(), sizes = nlohmann::json::array();
   size_t bytes = 0;
   for (const RecordedTensor& t : node.outputs) {
     outputs.push_back(t.type);
+    names.push_back(t.name);
+    sizes.push_back(t.bytes);
     bytes += t.bytes;
   }
-  nlohmann::json args{{"operator", node.op},           {"provider", node.provider}, {"inputs", node.input_types},
-                      {"outputs", std::move(outputs)}, {"output_bytes", bytes},     {"originals", node.originals}};
+  nlohmann::json args{
+      {"operator", node.op},    {"provider", node.provider},   {"inputs", node.input_types},       {"outputs", std::move(outputs)},
+      {"output_bytes", bytes},  {"originals", node.originals}, {"output_names", std::move(names)}, {"bytes", std::move(sizes)},
+      {"self_ms", node.self_ms}};
   if (node.flops >= 0) args["flops"] = node.flops;
   span(node.name, node.op, node.begin_ns, node.end_ns, std::move(args));
 }

@@ -10,9 +10,30 @@ extern "C" {
 /// Roundhouse's own version, "0.1.0". OrtApiBase::GetVersionString answers the version of the interface that is spoken.
 ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 
-/// What a session does with its model, as JSON: {"providers": [...], "nodes": [{"node", "op_type", "provider", "kernel", "reason",
-/// "refusals"}], "statistics": {...}}. `allocator` gives the text, which the caller frees with it.
+/// What a session does with its model, as JSON, to be freed with `allocator`: {"providers": [names], "nodes": [node], "counts": {"nodes",
+/// "providers": {name: count}, "removed", "divided", "unassigned"}, "copies": [{"value", "from", "to", "cause"}], "statistics": {...}}.
+/// A node of the model as it was read: {"node": name or "#<index>", "op_type", "domain", "opset", "function": of a node in the body of a
+/// model-local function, the node that calls it, "fate": "runs", "removed" (by a pass), "divided" (a call whose function several providers
+/// run), "unassigned", "provider", "kernel": operators that compute it, "runs_as": the first node of the final graph that stands for it,
+/// "fused_from": the nodes of the model that this one stands for where there are others, "unit": the compiled unit, "pass", "reason": why
+/// it does not run, "refusals": [{"provider", "code", "reason"}]}. Codes: op, opset, type, shape, attribute, layout, claimed_earlier, cost,
+/// forced, unstated. The counts add up to "nodes", those of functions' bodies left out.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocator* allocator, char** json);
+
+/// What a session with these options would do with a model, as JSON, without making it: nothing is compiled, and nodes that no provider
+/// takes are no error. As RhSessionGetReport without the statistics, and {"model": path, "name", "graph": {"inputs": [value], "outputs":
+/// [value], "values": [{"name", "type", "kind": "input", "weight" or "value", "bytes" where the shape is known}], "nodes": [beside those of
+/// the report: null for calls of functions, else {"inputs": [value], "outputs": [value], "attributes": {name: text}, "bodies":
+/// [{"attribute", "inputs", "outputs"}] of subgraphs, "inside": the subgraph that it is in}]}}: the graph as it was read. A value is a
+/// position in "values", -1 where left out. The text is freed with `allocator`. Errors: those of making a session.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhExplainModel(const OrtEnv* env, const ORTCHAR_T* path, const OrtSessionOptions* options,
+                                                  OrtAllocator* allocator, char** json);
+
+/// Which providers there can be, and what the machine has, as JSON: {"version", "folders": [where libraries of providers are looked for],
+/// "providers": [{"name", "short_name", "library": path, "" where there is none, "state": "built in", "found", "missing", "not for this
+/// system" or "gone", "reason"}], "libraries": [paths of other libraries of providers in those folders], "hardware": [{"type": "CPU", "GPU"
+/// or "NPU", "vendor", "vendor_id", "device_id", "metadata": {key: value}}]}. Loads nothing. The text is freed with `allocator`.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhListProviders(const OrtEnv* env, OrtAllocator* allocator, char** json);
 
 /// The shape that an input will have.
 typedef struct RhInputShape {

@@ -51,6 +51,7 @@ from roundhouse._native import (
     register_execution_provider_library,
     unregister_execution_provider_library,
 )
+from roundhouse._placement import NodePlacement, OrtEpAssignedNode, OrtEpAssignedSubgraph, Refusal
 from roundhouse._session import InferenceSession, IOBinding
 from roundhouse._shim import install_as_onnxruntime
 from roundhouse._types import ExecutionOrder, OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat
@@ -77,6 +78,7 @@ __all__ = [
     "NoModel",
     "NoSuchFile",
     "NodeArg",
+    "NodePlacement",
     "NotFound",
     "NotImplemented",
     "OrtAllocatorType",
@@ -85,6 +87,8 @@ __all__ = [
     "OrtDevice",
     "OrtDeviceMemoryType",
     "OrtDeviceVendorId",
+    "OrtEpAssignedNode",
+    "OrtEpAssignedSubgraph",
     "OrtEpDevice",
     "OrtExecutionProviderDevicePolicy",
     "OrtExternalInitializerInfo",
@@ -96,6 +100,7 @@ __all__ = [
     "OrtSparseFormat",
     "OrtSyncStream",
     "OrtValue",
+    "Refusal",
     "RunOptions",
     "RuntimeException",
     "SessionIOBinding",

@@ -9,6 +9,7 @@ import warnings
 from roundhouse import _native
 from roundhouse._device import OrtDevice
 from roundhouse._native import OrtValue, OrtValueVector, SessionOptions
+from roundhouse._placement import NodePlacement, OrtEpAssignedSubgraph, placement_of
 
 # Callbacks need the interpreter: it ends after the last of them.
 atexit.register(_native.finish_async_runs)
@@ -132,17 +133,21 @@ class InferenceSession:
     def enable_fallback(self):
         """Accepted; a failing provider is an error here."""
 
+    def get_placement(self) -> list[NodePlacement]:
+        """For each node of the model as it was read: who runs it, as what, and why nobody else does."""
+        return [placement_of(row) for row in self.placement()]
+
     def placement(self) -> list[dict]:
-        """For each node of the model as it was read: provider, kernel, and why it is not elsewhere."""
+        """The same as dicts: the "nodes" of RhSessionGetReport."""
         return self._report()["nodes"]
 
     def placement_summary(self) -> dict[str, int]:
         """How many nodes of the model each provider runs."""
-        counts: dict[str, int] = {}
-        for node in self.placement():
-            if node["provider"]:
-                counts[node["provider"]] = counts.get(node["provider"], 0) + 1
-        return counts
+        return {name: count for name, count in self._report()["counts"]["providers"].items() if count}
+
+    def get_provider_graph_assignment_info(self) -> list[OrtEpAssignedSubgraph]:
+        """Which nodes each provider took together; the session needs the entry "session.record_ep_graph_assignment_info" of "1"."""
+        return [OrtEpAssignedSubgraph(name, nodes) for name, nodes in self._session.assigned_subgraphs()]
 
     def statistics(self) -> dict:
         """Counters: nodes, plan_bindings, planned_peak_bytes, times of loading in ms, ..."""

@@ -275,6 +275,16 @@ class PySession {
     return at == declared_.end() ? nullptr : &at->second;
   }
 
+  using AssignedNode = std::tuple<std::string, std::string, std::string>;  ///< name, domain, operator
+  std::vector<std::pair<std::string, std::vector<AssignedNode>>> assigned_subgraphs() const {
+    std::vector<std::pair<std::string, std::vector<AssignedNode>>> list;
+    for (const Ort::ConstEpAssignedSubgraph& subgraph : session_.GetEpGraphAssignmentInfo()) {
+      auto& nodes = list.emplace_back(subgraph.GetEpName(), std::vector<AssignedNode>()).second;
+      for (const auto& node : subgraph.GetNodes()) nodes.emplace_back(node.GetName(), node.GetDomain(), node.GetOperatorType());
+    }
+    return list;
+  }
+
   std::string report() const {
     Ort::AllocatorWithDefaultOptions allocator;
     char* text = nullptr;
@@ -387,6 +397,7 @@ void bind_session(nb::module_& module) {
                                                  std::move(options));
           },
           nb::arg("output_names"), nb::arg("input_feed"), nb::arg("callback"), nb::arg("user_data").none(), nb::arg("run_options").none())
+      .def("assigned_subgraphs", &PySession::assigned_subgraphs)
       .def("report", &PySession::report)
       .def("memory_plan", &PySession::memory_plan)
       .def("trim", &PySession::trim)

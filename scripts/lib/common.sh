@@ -8,6 +8,8 @@ export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=$root CCACHE_NOH
 
 packages_demo="ca-certificates ccache cmake espeak-ng g++ libcli11-dev libfmt-dev libhwy-dev libprotozero-dev libstb-dev mold ninja-build nlohmann-json3-dev python3-dev python3-venv zlib1g-dev"
 packages_test="$packages_demo clang-16 git libbenchmark-dev libclang-rt-16-dev libgtest-dev qemu-user"
+# Installed where the distribution has them; without them, the tests that need them are skipped.
+packages_test_if_offered="chromium"
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -31,6 +33,23 @@ setup_packages() {
   "${as_root[@]}" apt-get -qq update </dev/null || die "apt-get update failed"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends "${missing[@]}" \
     </dev/null >/dev/null || die "apt-get install failed: ${missing[*]}"
+}
+
+# Never fails: what cannot be had is left out.
+setup_offered_packages() {
+  local name as_root=()
+  for name in $packages_test_if_offered; do
+    command -v "$name" >/dev/null && continue
+    if [ "$(id -u)" != 0 ]; then
+      command -v sudo >/dev/null || continue
+      as_root=(sudo)
+    fi
+    apt-cache policy "$name" 2>/dev/null | grep -q 'Candidate: [0-9]' || "${as_root[@]}" apt-get -qq update </dev/null >/dev/null 2>&1
+    apt-cache policy "$name" 2>/dev/null | grep -q 'Candidate: [0-9]' || continue
+    say "Installing $name"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends "$name" \
+      </dev/null >/dev/null 2>&1 || printf '%s could not be installed; the tests that need it are skipped\n' "$name"
+  done
 }
 
 # The first Python >= 3.11 that has its development headers.
@@ -80,6 +99,7 @@ setup_venv() {
 # setup TIER: demo, or test (which includes it).
 setup() {
   setup_packages "$1"
+  [ "$1" != test ] || setup_offered_packages
   setup_venv "$1"
 }
 

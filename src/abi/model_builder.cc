@@ -75,7 +75,10 @@ class GraphBuilder {
     for (const OrtValueInfo* input : from.inputs) node.inputs.push_back(input ? existing(*input, from) : kNoValue);
     for (const OrtValueInfo* output : from.outputs) node.outputs.push_back(output ? existing(*output, from) : kNoValue);
     for (const OrtOpAttr& attribute : *from.attributes) node.attributes.push_back(attribute.attribute);
-    node.provenance.push_back(std::make_shared<const OriginalNode>(OriginalNode{from.name, from.op_type, index}));
+    const auto imported = graph_.opset_imports.find(node.domain);
+    const int opset = imported == graph_.opset_imports.end() ? 0 : imported->second;
+    node.provenance.push_back(
+        std::make_shared<const OriginalNode>(OriginalNode{from.name, from.op_type, index, node.domain, opset, nullptr}));
     graph_.add_node(std::move(node));
   }
 

@@ -1,5 +1,6 @@
 #include "base/dynamic_library.h"
 
+#include <exception>
 #include <filesystem>
 
 #include "base/error.h"
@@ -38,7 +39,25 @@ std::filesystem::path own_library_folder() {
 
 #else
 
+namespace {
+
+// Where the unwinder is linked into our library, it sets its tables up with the first exception that we throw. One that foreign code throws
+// through us before that would end the process.
+void set_up_unwinding() {
+  static const bool done = [] {
+    try {
+      throw std::exception();
+    } catch (const std::exception&) {
+      return true;
+    }
+  }();
+  static_cast<void>(done);
+}
+
+}  // namespace
+
 void* open_library(const PathChar* path) {
+  set_up_unwinding();
   if (void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL)) return library;
   fail(ErrorCode::fail, "cannot load library '{}': {}", path, dlerror());
 }

@@ -3,6 +3,7 @@
 
 #include "abi/allocator.h"
 #include "capi/guard.h"
+#include "capi/placement_json.h"
 #include "capi/session.h"
 #include "roundhouse/roundhouse_c_api.h"
 
@@ -11,15 +12,6 @@ namespace rh::capi {
 namespace {
 
 using nlohmann::json;
-
-json to_json(const NodePlacement& placement) {
-  json refusals = json::array();
-  for (const Refusal& refusal : placement.refusals) {
-    refusals.push_back({{"provider", refusal.provider}, {"code", to_string(refusal.code)}, {"reason", refusal.reason}});
-  }
-  return {{"node", placement.node}, {"op_type", placement.op_type}, {"provider", placement.provider}, {"kernel", placement.kernel},
-          {"unit", placement.unit}, {"reason", placement.reason},   {"refusals", std::move(refusals)}};
-}
 
 json to_json(const SessionStatistics& statistics) {
   return {{"nodes", statistics.nodes},
@@ -40,19 +32,11 @@ json to_json(const SessionStatistics& statistics) {
           {"compile_ms", statistics.compile_ms}};
 }
 
-json to_json(const CopyPlacement& copy) {
-  return {{"value", copy.value}, {"from", copy.from.to_string()}, {"to", copy.to.to_string()}, {"cause", copy.cause}};
-}
-
 json report_of(const Session& session) {
-  json nodes = json::array();
-  for (const NodePlacement& placement : session.placement()) nodes.push_back(to_json(placement));
-  json copies = json::array();
-  for (const CopyPlacement& copy : session.copies()) copies.push_back(to_json(copy));
-  return {{"providers", session.providers()},
-          {"nodes", std::move(nodes)},
-          {"copies", std::move(copies)},
-          {"statistics", to_json(session.statistics())}};
+  json report = placement_json(session.placement_record(), session.copies());
+  report["providers"] = session.providers();
+  report["statistics"] = to_json(session.statistics());
+  return report;
 }
 
 }  // namespace

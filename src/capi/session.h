@@ -13,6 +13,17 @@
 #include "session/model_options.h"
 #include "session/session.h"
 
+struct OrtEpAssignedNode {
+  std::string name, domain, op_type;
+};
+
+/// Nodes that a provider took together.
+struct OrtEpAssignedSubgraph {
+  std::string provider;
+  std::vector<OrtEpAssignedNode> nodes;
+  std::vector<const OrtEpAssignedNode*> node_list;
+};
+
 struct OrtSession {
   /// A model that is being edited, with what it takes and gives so far.
   struct Editing {
@@ -28,8 +39,13 @@ struct OrtSession {
 
   /// Runs of RunAsync; made by the first one.
   rh::AsyncQueue& async_runs();
+  /// Who took which nodes of the model; made by the first call.
+  const std::vector<const OrtEpAssignedSubgraph*>& assigned_subgraphs() const;
 
  private:
+  mutable std::once_flag assigned_once_;
+  mutable std::vector<std::unique_ptr<const OrtEpAssignedSubgraph>> assigned_;
+  mutable std::vector<const OrtEpAssignedSubgraph*> assigned_list_;
   std::once_flag async_once_;
   std::unique_ptr<rh::AsyncQueue> async_runs_;
 };

@@ -28,6 +28,18 @@ struct OriginalNode {
   std::string name;
   std::string op_type;
   int32_t index = -1;  ///< position in its graph of the file
+  std::string domain;
+  int opset = 0;
+  std::shared_ptr<const OriginalNode> caller;  ///< of a node in the body of a model-local function: the node that calls it
+
+  /// The name, or "#<index>" where it has none.
+  std::string display_name() const { return name.empty() ? "#" + std::to_string(index) : name; }
+};
+
+/// A node of the model that no node stands for any more, and the pass that removed it.
+struct EliminatedNode {
+  std::shared_ptr<const OriginalNode> node;
+  std::string_view pass;
 };
 
 /// An operator applied to values. Changed only through its Graph.

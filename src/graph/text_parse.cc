@@ -226,6 +226,9 @@ class Parser : text::Reader {
     original->name = n.name;
     original->op_type = n.op_type;
     original->index = scope.node_count++;
+    original->domain = n.domain;
+    const auto imported = scope.graph.opset_imports.find(n.domain);
+    original->opset = n.opset != 0 || imported == scope.graph.opset_imports.end() ? n.opset : imported->second;
     n.provenance.push_back(std::move(original));
     try {
       scope.graph.add_node(std::move(n));

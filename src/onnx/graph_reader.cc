@@ -208,7 +208,9 @@ void GraphReader::read_node(const NodeFields& fields, int32_t index, Scope& scop
       }
     }
     Provenance provenance = scope.callers;
-    provenance.push_back(std::make_shared<const OriginalNode>(OriginalNode{std::string(fields.name), std::string(fields.op_type), index}));
+    provenance.push_back(std::make_shared<const OriginalNode>(
+        OriginalNode{std::string(fields.name), std::string(fields.op_type), index, std::string(fields.domain),
+                     imported_version(scope.imports, fields.domain), scope.callers.empty() ? nullptr : scope.callers.back()}));
     const auto function =
         functions_.empty() ? functions_.end() : functions_.find(std::tuple(fields.domain, fields.op_type, fields.overload));
     if (function != functions_.end()) {

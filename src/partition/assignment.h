@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "partition/placement.h"
 #include "providers/provider.h"
 
 namespace rh {
@@ -53,16 +52,5 @@ Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> provi
 /// Throws Error that names the nodes which no provider takes, with the reasons: not_implemented, or as the interface has it for operators
 /// that nobody knows, invalid_graph in domains of the standard and fail in others.
 void check_all_assigned(const Graph& graph, const Assignment& assignment);
-
-/// The nodes of a model as it was read, to be asked about later; nodes without provenance get themselves.
-using OriginalNodes = std::vector<std::shared_ptr<const OriginalNode>>;
-OriginalNodes collect_originals(Graph& graph);
-
-/// Why original nodes are gone from the final graph.
-using EliminationReasons = std::unordered_map<const OriginalNode*, std::string>;
-
-/// One entry for each original node, in their order.
-std::vector<NodePlacement> report_placement(const OriginalNodes& originals, const Graph& graph, const Assignment& assignment,
-                                            std::span<const std::shared_ptr<Provider>> providers, const EliminationReasons& reasons = {});
 
 }  // namespace rh

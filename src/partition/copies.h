@@ -8,6 +8,13 @@
 
 namespace rh {
 
+/// A value that has to be in another memory than where it is made, and why.
+struct CopyPlacement {
+  std::string value;
+  Device from, to;
+  std::string cause;  ///< "node 'conv1' (Conv(11)) of XExecutionProvider takes it there"
+};
+
 /// Domain and operator of the nodes that copy a value to another memory.
 inline constexpr char kCopyDomain[] = "roundhouse", kCopyOp[] = "Copy";
 

@@ -166,6 +166,7 @@ class Driver {
 
   // Keeps those for which no node of the result stands; the first pass that removed one counts.
   void list_eliminated() {
+    if (report_.eliminated.empty()) return;
     std::unordered_set<const OriginalNode*> seen;
     list_live(main_, seen);
     std::erase_if(report_.eliminated, [&](const EliminatedNode& entry) { return !seen.insert(entry.node.get()).second; });

@@ -35,16 +35,10 @@ struct PassTime {
   int64_t rewrites = 0;
 };
 
-/// A node of the model that no node stands for any more.
-struct EliminatedNode {
-  std::shared_ptr<const OriginalNode> node;
-  std::string_view pass;
-};
-
 struct PassReport {
   std::vector<AppliedEdit> edits;
-  std::vector<PassTime> times;  ///< one a pass that is on, in the order of the list
-  std::vector<EliminatedNode> eliminated;
+  std::vector<PassTime> times;             ///< one a pass that is on, in the order of the list
+  std::vector<EliminatedNode> eliminated;  ///< nodes of the model that no node of the result stands for
   int rounds = 0;
   bool reached_fixed_point = true;
   double inference_ms = 0;

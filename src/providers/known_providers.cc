@@ -46,6 +46,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 
 }  // namespace
 
+std::span<const KnownProvider> known_providers() { return kKnown; }
+
 const KnownProvider* find_known_provider(std::string_view name) {
   const std::string wanted = lower(name);
   const auto at =

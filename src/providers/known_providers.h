@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ struct KnownProvider {
   std::string_view systems;     ///< where it can be; empty: everywhere
   std::string_view fate;        ///< why it can be nowhere; empty otherwise
 };
+
+/// All of them, in the order of the list.
+std::span<const KnownProvider> known_providers();
 
 /// Short names and any case are accepted; null for other names.
 const KnownProvider* find_known_provider(std::string_view name);

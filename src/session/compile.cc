@@ -95,8 +95,8 @@ PassReport simplify(Graph& graph, std::span<const Pass> list, std::span<const Pa
   return run_passes(graph, list, passes, &evaluator);
 }
 
-void add_reasons(const PassReport& passes, EliminationReasons& reasons) {
-  for (const EliminatedNode& gone : passes.eliminated) reasons[gone.node.get()] = "gone after pass " + std::string(gone.pass);
+void add(const PassReport& passes, std::vector<EliminatedNode>& eliminated) {
+  eliminated.insert(eliminated.end(), passes.eliminated.begin(), passes.eliminated.end());
 }
 
 // "session.disable_cpu_ep_fallback": only providers that were asked for may run nodes.
@@ -137,33 +137,50 @@ const ProviderRegistry& provider_registry() {
   return registry;
 }
 
-CompiledModel compile(Model model, const SessionOptions& options, const Parallel& parallel) {
-  const ThreadMemoryUse folding;
+PlacedModel place(Model model, const SessionOptions& options, const Parallel& parallel) {
   Stopwatch watch;
-  CompiledModel compiled;
-  compiled.account = std::make_shared<MemoryAccount>(options.memory_budget);
+  PlacedModel placed;
   Graph& graph = *model.graph;
   apply_model_options(graph, options);
-  Signature signature = declared_signature(graph);
+  placed.signature = declared_signature(graph);
   name_unknown_dims(graph);
   check(graph);
-  const OriginalNodes originals = collect_originals(graph);
-  EliminationReasons reasons;
-  add_reasons(simplify(graph, standard_passes(), cpu_passes(), options, parallel), reasons);
-  complete_signature(signature, graph);
+  OriginalNodes originals = options.record_placement ? collect_originals(graph) : OriginalNodes();
+  std::vector<EliminatedNode> eliminated;
+  add(simplify(graph, standard_passes(), cpu_passes(), options, parallel), eliminated);
+  complete_signature(placed.signature, graph);
   if (!options.optimized_model_path.empty()) onnx::write_model_file(model, options.optimized_model_path);
-  compiled.providers = make_providers(options, std::make_shared<const ModelInfo>(model));
-  const bool cpu_only = compiled.providers.size() == 1, for_file = wants_context_model(options);
-  if (cpu_only && for_file) compiled.for_file = graph.clone();
-  if (cpu_only) add_reasons(simplify(graph, cpu_passes(), standard_passes(), options, parallel), reasons);
-  compiled.load.passes_ms = watch.lap();
+  placed.providers = make_providers(options, std::make_shared<const ModelInfo>(model));
+  const bool cpu_only = placed.providers.size() == 1, for_file = wants_context_model(options);
+  if (cpu_only && for_file) placed.for_file = graph.clone();
+  if (cpu_only) add(simplify(graph, cpu_passes(), standard_passes(), options, parallel), eliminated);
+  placed.passes_ms = watch.lap();
 
-  Assignment assignment = assign(graph, compiled.providers, for_file && !cpu_only ? &compiled.for_file : nullptr);
+  placed.assignment = assign(graph, placed.providers, for_file && !cpu_only ? &placed.for_file : nullptr);
+  if (options.record_placement) {
+    placed.placement = PlacementRecord(std::move(originals), graph, placed.assignment, placed.providers, std::move(eliminated));
+  }
+  placed.assign_ms = watch.lap();
+  placed.model = std::move(model);
+  return placed;
+}
+
+CompiledModel compile(Model model, const SessionOptions& options, const Parallel& parallel) {
+  const ThreadMemoryUse folding;
+  CompiledModel compiled;
+  compiled.account = std::make_shared<MemoryAccount>(options.memory_budget);
+  PlacedModel placed = place(std::move(model), options, parallel);
+  Graph& graph = *placed.model.graph;
+  Assignment& assignment = placed.assignment;
+  compiled.providers = std::move(placed.providers);
+  compiled.for_file = std::move(placed.for_file);
+  compiled.placement = std::move(placed.placement);
+  compiled.load.passes_ms = placed.passes_ms;
+  Stopwatch watch;
   check_all_assigned(graph, assignment);
   check_fallback(graph, assignment, options, compiled.providers);
-  compiled.placement = report_placement(originals, graph, assignment, compiled.providers, reasons);
   compiled.copies = place_copies(graph, assignment, compiled.providers);
-  compiled.load.partition_ms = watch.lap();
+  compiled.load.partition_ms = placed.assign_ms + watch.lap();
 
   compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options, *compiled.account));
   if (compiled.for_file) {
@@ -173,10 +190,10 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   for (const auto& provider : compiled.providers) provider->finish();
   compiled.load.compile_ms = watch.lap();
 
-  compiled.inputs = std::move(signature.inputs);
-  compiled.outputs = std::move(signature.outputs);
-  compiled.overridable_initializers = std::move(signature.overridable_initializers);
-  compiled.model = std::move(model);
+  compiled.inputs = std::move(placed.signature.inputs);
+  compiled.outputs = std::move(placed.signature.outputs);
+  compiled.overridable_initializers = std::move(placed.signature.overridable_initializers);
+  compiled.model = std::move(placed.model);
   return compiled;
 }
 
@@ -187,7 +204,7 @@ FileModel compile_for_file(Model model, SessionOptions options) {
     return choice.make || provider_registry().canonical_name(choice.name) != cpu::kProviderName;
   };
   if (std::ranges::any_of(options.providers, may_compile)) {
-    options.config["ep.context_enable"] = "1";
+    options.config["ep.context_enable"] = std::string("1");
     CompiledModel compiled = compile(std::move(model), options, Parallel());
     result.graph = compiled.for_file;
     add_metadata(result.info, compiled.file_metadata);

@@ -77,6 +77,7 @@ struct SessionOptions {
   std::function<std::vector<ProviderChoice>(const ModelInfo& model)> choose_providers;
 
   std::shared_ptr<const CustomOperators> custom_operators;  ///< null: none
+  bool record_placement = true;                             ///< of each node of the model; off to measure what that costs
 
   // --- memory
   bool memory_pattern = true;  ///< plan intermediate tensors ahead; otherwise each is allocated as it comes

@@ -114,6 +114,9 @@ struct Session::Impl {
 
   void log_load() const {
     if (!options.log || !options.log->enabled(LogSeverity::info)) return;
+    if (options.log->enabled(LogSeverity::verbose)) {
+      for (const std::string& line : compiled.placement.log_lines()) options.log->log(LogSeverity::verbose, "session", line);
+    }
     const SessionStatistics& load = compiled.load;
     options.log->log(
         LogSeverity::info, "session",
@@ -293,8 +296,7 @@ const ModelMetadata& Session::metadata() const { return impl_->metadata; }
 const std::map<std::string, int>& Session::opset_imports() const { return impl_->compiled.model.graph->opset_imports; }
 const SessionOptions& Session::options() const { return impl_->options; }
 const std::vector<std::string>& Session::providers() const { return impl_->providers; }
-const std::vector<NodePlacement>& Session::placement() const { return impl_->compiled.placement; }
-
+const PlacementRecord& Session::placement_record() const { return impl_->compiled.placement; }
 const std::vector<Device>& Session::input_devices() const { return impl_->input_devices; }
 const std::vector<Device>& Session::output_devices() const { return impl_->output_devices; }
 const std::vector<CopyPlacement>& Session::copies() const { return impl_->compiled.copies; }

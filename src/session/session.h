@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "graph/type.h"
+#include "partition/copies.h"
 #include "partition/placement.h"
 #include "session/memory_forecast.h"
 #include "session/options.h"
@@ -85,7 +86,8 @@ class Session {
   /// Names of the providers in use, in order of preference.
   const std::vector<std::string>& providers() const;
   /// One entry for each node of the model as it was read.
-  const std::vector<NodePlacement>& placement() const;
+  std::vector<NodePlacement> placement() const { return placement_record().nodes(); }
+  const PlacementRecord& placement_record() const;
   /// Where inputs are expected (by input of inputs()) and outputs are made: a value elsewhere is copied when the model runs.
   const std::vector<Device>& input_devices() const;
   const std::vector<Device>& output_devices() const;

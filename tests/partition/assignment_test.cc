@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/text_parse.h"
+#include "partition/placement.h"
 #include "providers/registry.h"
 
 namespace rh::test {
@@ -58,7 +59,7 @@ TEST(Assignment, GoesByTheOrderOfTheProvidersAndKeepsRefusals) {
   const OriginalNodes originals = collect_originals(*graph);
   const Assignment assignment = assign(*graph, providers);
   check_all_assigned(*graph, assignment);
-  const auto report = report_placement(originals, *graph, assignment, providers);
+  const auto report = PlacementRecord(originals, *graph, assignment, providers).nodes();
   const std::vector<std::array<std::string, 3>> expected = {{"one", "First", "First.Relu"},
                                                             {"two", "Second", "Second.Add"},
                                                             {"three", "First", "First.If"},
@@ -96,12 +97,17 @@ TEST(Assignment, NodesThatAreGoneSayWhy) {
   auto graph = parse_graph(kGraph);
   const auto providers = two_providers();
   OriginalNodes originals = collect_originals(*graph);
-  const auto gone = std::make_shared<const OriginalNode>(OriginalNode{"was here", "Identity", 9});
+  const auto gone = std::make_shared<const OriginalNode>(OriginalNode{"was here", "Identity", 9, "", 17, nullptr});
   originals.push_back(gone);
-  const auto report =
-      report_placement(originals, *graph, assign(*graph, providers), providers, {{gone.get(), "gone after pass identities"}});
+  const Assignment assignment = assign(*graph, providers);
+  const PlacementRecord record(originals, *graph, assignment, providers, {{gone, "identities"}});
+  const auto report = record.nodes();
   EXPECT_TRUE(report.back().provider.empty());
+  EXPECT_EQ(report.back().fate, NodeFate::removed);
+  EXPECT_EQ(report.back().pass, "identities");
   EXPECT_EQ(report.back().reason, "gone after pass identities");
+  EXPECT_EQ(record.counts().removed, 1u);
+  EXPECT_EQ(record.counts().nodes, 6u);
 }
 
 std::shared_ptr<Provider> make_picky(const std::map<std::string, std::string>&) {

@@ -4,6 +4,7 @@
 #include "graph/text_print.h"
 #include "partition/assignment.h"
 #include "partition/copies.h"
+#include "partition/placement.h"
 #include "providers/cpu/cpu_provider.h"
 #include "support/device_provider.h"
 
@@ -107,7 +108,7 @@ TEST(Claims, ThoseOfAnotherProviderAreVoid) {
   const Providers providers = with_cpu({claims({{"b"}}), second});
   const OriginalNodes originals = collect_originals(*graph);
   const Assignment assignment = assign(*graph, providers);
-  const auto report = report_placement(originals, *graph, assignment, providers);
+  const auto report = PlacementRecord(originals, *graph, assignment, providers).nodes();
   ASSERT_EQ(report.size(), 4u);
   EXPECT_EQ(report[0].provider, "CPUExecutionProvider");
   EXPECT_EQ(report[1].provider, "DeviceExecutionProvider");
@@ -155,7 +156,7 @@ DeviceExecutionProvider_0 (float[2] x) => (float[2] u, ? v)
   [c] v = Mul (u, w)
 }
 )");
-  const auto report = report_placement(originals, *graph, assignment, providers);
+  const auto report = PlacementRecord(originals, *graph, assignment, providers).nodes();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(report[static_cast<size_t>(i)].unit, "DeviceExecutionProvider_0");
   EXPECT_EQ(report[3].unit, "");
 }
@@ -176,7 +177,7 @@ main (bool[] c, float[2] x) => (float[2] y)
   const Unit& unit = *assignment.of(*graph, graph->nodes().back()).unit;
   EXPECT_EQ(unit.inputs, (std::vector<std::string>{"c", "t", "x"}));
   EXPECT_NE(print(*unit.body).find("r = Add (t, x)"), std::string::npos) << print(*unit.body);
-  for (const auto& entry : report_placement(originals, *graph, assignment, providers)) {
+  for (const auto& entry : PlacementRecord(originals, *graph, assignment, providers).nodes()) {
     EXPECT_EQ(entry.provider, entry.node == "a" ? "CPUExecutionProvider" : "DeviceExecutionProvider") << entry.node;
   }
 }

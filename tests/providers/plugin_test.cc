@@ -30,6 +30,75 @@ TEST_F(PluginTest, FakeDeviceLeavesUnknownShapesToOthers) {
   expect_like_cpu(session, false);
 }
 
+/// "provider: operator name, ...": one for each group that a provider took.
+std::vector<std::string> assignment_of(const Ort::Session& session) {
+  std::vector<std::string> lines;
+  for (const Ort::ConstEpAssignedSubgraph& subgraph : session.GetEpGraphAssignmentInfo()) {
+    std::string line = subgraph.GetEpName() + ":";
+    for (const Ort::ConstEpAssignedNode& node : subgraph.GetNodes()) {
+      EXPECT_EQ(node.GetDomain(), "");
+      line += " " + node.GetOperatorType() + " " + node.GetName();
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST_F(PluginTest, TellsWhoTookWhichNodes) {
+  register_library("fake", library("fake_device"));
+  register_library("example", library("example"));
+  const auto recording = [](Ort::SessionOptions options) {
+    options.AddConfigEntry("session.record_ep_graph_assignment_info", "1");
+    return options;
+  };
+  EXPECT_EQ(assignment_of(session_of(mixed_model(), recording(options_for(kExample)))),
+            (std::vector<std::string>{"ExampleExecutionProvider: Add s_node", "ExampleExecutionProvider: Relu y_node",
+                                      "ExampleExecutionProvider: Mul m_node", "CPUExecutionProvider: Exp w_node",
+                                      "CPUExecutionProvider: Tanh u_node"}));
+  for (const char* compile : {"0", "1"}) {
+    EXPECT_EQ(assignment_of(session_of(mixed_model(), recording(options_for(kFake, {{"compile", compile}})))),
+              (std::vector<std::string>{"FakeDeviceExecutionProvider: Add s_node", "FakeDeviceExecutionProvider: Relu y_node",
+                                        "FakeDeviceExecutionProvider: Mul m_node", "FakeDeviceExecutionProvider: Tanh u_node",
+                                        "CPUExecutionProvider: Exp w_node"}))
+        << compile;
+  }
+  const Ort::Session silent = session_of(mixed_model(), options_for(kExample));
+  const OrtEpAssignedSubgraph* const* subgraphs = nullptr;
+  size_t count = 0;
+  EXPECT_EQ(code_of(api.Session_GetEpGraphAssignmentInfo(silent, &subgraphs, &count)), ORT_FAIL);
+}
+
+void ORT_API_CALL keep_message(void* lines, OrtLoggingLevel, const char*, const char*, const char*, const char* message) {
+  static_cast<std::vector<std::string>*>(lines)->emplace_back(message);
+}
+
+TEST_F(PluginTest, LogsWhereNodesAre) {
+  register_library("example", library("example"));
+  for (const bool mixed : {true, false}) {
+    Ort::SessionOptions options = mixed ? options_for(kExample) : Ort::SessionOptions();
+    options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+    options.SetLogSeverityLevel(0);
+    std::vector<std::string> lines;
+    Ort::ThrowOnError(api.SetUserLoggingFunction(options, keep_message, &lines));
+    session_of(mixed_model(), options);
+    ASSERT_NE(std::find(lines.begin(), lines.end(), "Node placements"), lines.end());
+    using Block = std::vector<std::string>;
+    const std::vector<Block> expected =
+        mixed ? std::vector<Block>{{" Node(s) placed on [ExampleExecutionProvider]. Number of nodes: 3", "  Add (s_node)",
+                                    "  Relu (y_node)", "  Mul (m_node)"},
+                                   {" Node(s) placed on [CPUExecutionProvider]. Number of nodes: 2", "  Exp (w_node)", "  Tanh (u_node)"}}
+              : std::vector<Block>{{" All nodes placed on [CPUExecutionProvider]. Number of nodes: 5"}};
+    for (const Block& block : expected) {
+      auto at = std::find(lines.begin(), lines.end(), block[0]);
+      for (const std::string& line : block) {
+        ASSERT_NE(at, lines.end()) << line;
+        EXPECT_TRUE(at->starts_with(line)) << *at << " instead of " << line;
+        ++at;
+      }
+    }
+  }
+}
+
 TEST_F(PluginTest, BothAtOnce) {
   register_library("fake", library("fake_device"));
   register_library("example", library("example"));

@@ -43,4 +43,52 @@ struct EpDeviceImpl : Base<T> {
 /// A provider on a device; lives until the provider's library is unregistered.
 using ConstEpDevice = detail::EpDeviceImpl<detail::Unowned<const OrtEpDevice>>;
 
+namespace detail {
+
+template <typename T>
+struct EpAssignedNodeImpl : Base<T> {
+  using Base<T>::Base;
+
+  std::string GetName() const { return Text(GetApi().EpAssignedNode_GetName); }
+  std::string GetDomain() const { return Text(GetApi().EpAssignedNode_GetDomain); }
+  std::string GetOperatorType() const { return Text(GetApi().EpAssignedNode_GetOperatorType); }
+
+ private:
+  template <typename F>
+  std::string Text(F function) const {
+    const char* text = nullptr;
+    ThrowOnError(function(this->p_, &text));
+    return text;
+  }
+};
+
+}  // namespace detail
+
+/// A node that a provider took; lives as long as the session.
+using ConstEpAssignedNode = detail::EpAssignedNodeImpl<detail::Unowned<const OrtEpAssignedNode>>;
+
+namespace detail {
+
+template <typename T>
+struct EpAssignedSubgraphImpl : Base<T> {
+  using Base<T>::Base;
+
+  std::string GetEpName() const {
+    const char* name = nullptr;
+    ThrowOnError(GetApi().EpAssignedSubgraph_GetEpName(this->p_, &name));
+    return name;
+  }
+  std::vector<ConstEpAssignedNode> GetNodes() const {
+    const OrtEpAssignedNode* const* nodes = nullptr;
+    size_t count = 0;
+    ThrowOnError(GetApi().EpAssignedSubgraph_GetNodes(this->p_, &nodes, &count));
+    return std::vector<ConstEpAssignedNode>(nodes, nodes + count);
+  }
+};
+
+}  // namespace detail
+
+/// Nodes that a provider took together; lives as long as the session.
+using ConstEpAssignedSubgraph = detail::EpAssignedSubgraphImpl<detail::Unowned<const OrtEpAssignedSubgraph>>;
+
 }  // namespace Ort

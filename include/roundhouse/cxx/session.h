@@ -81,6 +81,14 @@ class ConstSessionApi : public Base<T> {
   std::vector<ConstMemoryInfo> GetMemoryInfoForInputs() const { return Memory(GetInputCount(), GetApi().SessionGetMemoryInfoForInputs); }
   std::vector<ConstMemoryInfo> GetMemoryInfoForOutputs() const { return Memory(GetOutputCount(), GetApi().SessionGetMemoryInfoForOutputs); }
 
+  /// Who took which nodes; the session needs the entry "session.record_ep_graph_assignment_info" of "1".
+  std::vector<ConstEpAssignedSubgraph> GetEpGraphAssignmentInfo() const {
+    const OrtEpAssignedSubgraph* const* subgraphs = nullptr;
+    size_t count = 0;
+    ThrowOnError(GetApi().Session_GetEpGraphAssignmentInfo(this->p_, &subgraphs, &count));
+    return std::vector<ConstEpAssignedSubgraph>(subgraphs, subgraphs + count);
+  }
+
   ModelMetadata GetModelMetadata() const {
     OrtModelMetadata* metadata = nullptr;
     ThrowOnError(GetApi().SessionGetModelMetadata(this->p_, &metadata));

@@ -1,0 +1,299 @@
+#include <roundhouse/roundhouse_c_api.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "command.h"
+#include "dependencies.h"
+#include "elf.h"
+#include "model_options.h"
+#include "print.h"
+#include "probe.h"
+#include "terminal.h"
+
+namespace rh::cli {
+
+namespace {
+
+using nlohmann::json;
+
+struct Driver {
+  const char* provider;
+  const char* name;
+  const char* version_file;
+  const char* library;
+  const char* device_type;
+  uint32_t vendor;
+};
+constexpr Driver kDrivers[] = {
+#define RH_DRIVER(provider, name, version_file, library, type, vendor) {provider, name, version_file, library, type, vendor},
+#define RH_SOURCE(prefix, remedy)
+#include "doctor_list.inc"
+#undef RH_DRIVER
+#undef RH_SOURCE
+};
+
+struct Source {
+  const char* prefix;
+  const char* remedy;
+};
+constexpr Source kSources[] = {
+#define RH_DRIVER(provider, name, version_file, library, type, vendor)
+#define RH_SOURCE(prefix, remedy) {prefix, remedy},
+#include "doctor_list.inc"
+#undef RH_DRIVER
+#undef RH_SOURCE
+};
+
+json list_providers() {
+  Ort::AllocatorWithDefaultOptions allocator;
+  char* text = nullptr;
+  Ort::ThrowOnError(RhListProviders(environment(), allocator, &text));
+  return json::parse(Ort::AllocatedStringPtr(text, Ort::detail::AllocatedFree(allocator)).get());
+}
+
+std::string source_of(const std::string& library) {
+  const auto at = std::find_if(std::begin(kSources), std::end(kSources), [&](const Source& s) { return library.starts_with(s.prefix); });
+  return at == std::end(kSources) ? "install the package that has it, or name its folder in LD_LIBRARY_PATH" : at->remedy;
+}
+
+/// The first number with a dot in a file of the system: "... 550.54.15 ..."; empty where there is none.
+std::string version_in_file(const char* path) {
+  std::ifstream stream(path);
+  for (std::string word; stream >> word;) {
+    const bool number = !word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) && word.find('.') != std::string::npos;
+    if (number && word.find_first_not_of("0123456789.") == std::string::npos) return word;
+  }
+  return {};
+}
+
+/// Driver and device of a provider that needs them; null for others.
+json driver_of(const std::string& short_name, const json& hardware) {
+  const auto at = std::find_if(std::begin(kDrivers), std::end(kDrivers), [&](const Driver& d) { return short_name == d.provider; });
+  if (at == std::end(kDrivers)) return nullptr;
+  json devices = json::array();
+  for (const json& device : hardware) {
+    if (device["type"] == at->device_type && device["vendor_id"] == at->vendor) devices.push_back(device);
+  }
+  return {{"name", at->name}, {"version", version_in_file(at->version_file)}, {"library", find_library(at->library)}, {"devices", devices}};
+}
+
+/// One library of providers, examined from outside to inside until something is wrong.
+class Examination {
+ public:
+  Examination(std::string library, std::chrono::milliseconds limit) : library_(std::move(library)), limit_(limit) {
+    result_ = {{"library", library_}, {"dependencies", json::array()}, {"verdict", ""}, {"remedy", ""}, {"ok", false}, {"probe", nullptr}};
+  }
+
+  json run(const json& driver) && {
+    if (!check_file() || !check_dependencies() || !check_driver(driver)) return std::move(result_);
+    probe();
+    return std::move(result_);
+  }
+
+ private:
+  bool conclude(const std::string& verdict, const std::string& remedy) {
+    result_["verdict"] = verdict;
+    result_["remedy"] = remedy;
+    return false;
+  }
+
+  bool check_file() {
+    std::error_code error;
+    if (!std::filesystem::exists(library_, error))
+      return conclude("there is no file '" + library_ + "'", "give the path of the plugin's library");
+    try {
+      if (read_elf(library_).for_this_machine) return true;
+    } catch (const std::exception& problem) {
+      return conclude(problem.what(), "install the plugin again, in a build for this system");
+    }
+    return conclude("it was built for another processor", "install the plugin in a build for this one");
+  }
+
+  bool check_dependencies() {
+    std::string first;
+    for (const Dependency& d : dependencies_of(library_)) {
+      result_["dependencies"].push_back(
+          {{"name", d.name}, {"path", d.path}, {"version", d.version}, {"needed_by", d.needed_by}, {"problem", d.problem}});
+      if (!d.problem.empty() && first.empty()) {
+        first = d.name;
+        conclude(d.name + " " + (d.path.empty() ? "is " : "") + d.problem, source_of(d.name));
+      }
+    }
+    return first.empty();
+  }
+
+  bool check_driver(const json& driver) {
+    result_["driver"] = driver;
+    if (driver.is_null()) return true;
+    const std::string name = driver["name"];
+    if (driver["devices"].empty())
+      return conclude("the machine has no device that the " + name + " is for", "run it on a machine that has one");
+    if (driver["version"] == "" && driver["library"] == "") return conclude("the " + name + " is not installed", "install the " + name);
+    return true;
+  }
+
+  void probe() {
+    const json found = probe_plugin(library_, limit_);
+    result_["probe"] = found;
+    const std::string verdict = found["verdict"], detail = found["detail"];
+    if (verdict != "works") {
+      conclude((verdict == "fails" ? "fails: " : "") + (verdict == "fails" ? detail : "it " + detail),
+               verdict == "fails" ? "see the message; it is the plugin's own, or names the call that failed"
+                                  : "install another version of the plugin, and tell its authors");
+      return;
+    }
+    if (found["providers"].empty()) {
+      conclude("it finds no device that it can use", "run it on a machine that has one, or install the device's driver");
+      return;
+    }
+    result_["ok"] = true;
+    result_["verdict"] = "ready";
+  }
+
+  std::string library_;
+  std::chrono::milliseconds limit_;
+  json result_;
+};
+
+std::string hex(const json& number) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%04x", number.get<unsigned>());
+  return text;
+}
+
+std::string device_text(const json& device) {
+  std::string text = device["type"].get<std::string>() + " " + device["vendor"].get<std::string>();
+  if (device.contains("vendor_id") && device["type"] != "CPU") text += " " + hex(device["vendor_id"]) + ":" + hex(device["device_id"]);
+  return text;
+}
+
+struct Doctor {
+  std::vector<std::string> plugins;
+  double limit_s = 30;
+  bool all = false;
+
+  int operator()(const Globals& globals) const {
+    json report = list_providers();
+    const auto limit = std::chrono::milliseconds(static_cast<int64_t>(limit_s * 1000));
+    json examined = json::array();
+    if (plugins.empty()) {
+      for (const json& provider : report["providers"]) examined.push_back(examine(provider, report["hardware"], limit));
+      for (const json& library : report["libraries"]) examined.push_back(Examination(library, limit).run(nullptr));
+    }
+    for (const std::string& plugin : plugins) examined.push_back(Examination(plugin, limit).run(nullptr));
+    report["providers"] = std::move(examined);
+    report.erase("libraries");
+    const bool failed = std::any_of(report["providers"].begin(), report["providers"].end(),
+                                    [](const json& p) { return !p["ok"] && !p["library"].get<std::string>().empty(); });
+    if (globals.json) {
+      std::printf("%s\n", json_text(report).c_str());
+    } else {
+      print(globals, report);
+    }
+    return failed ? kDiffers : 0;
+  }
+
+ private:
+  static json examine(const json& provider, const json& hardware, std::chrono::milliseconds limit) {
+    const std::string library = provider["library"], state = provider["state"];
+    json result = provider;
+    if (state == "found") {
+      result.update(Examination(library, limit).run(driver_of(provider["short_name"], hardware)));
+      return result;
+    }
+    result["ok"] = state == "built in";
+    result["verdict"] = state == "built in" ? "ready" : state == "missing" ? "not installed" : state;
+    result["remedy"] = provider["reason"];
+    return result;
+  }
+
+  static std::string name_of(const json& provider) {
+    if (provider.contains("name")) return provider["name"];
+    const json& probe = provider["probe"];
+    if (probe.is_object() && !probe["providers"].empty()) return probe["providers"][0]["name"];
+    return std::filesystem::path(provider["library"].get<std::string>()).filename().string();
+  }
+
+  void print(const Globals& globals, const json& report) const {
+    std::printf("roundhouse %s\n", report["version"].get<std::string>().c_str());
+    for (const json& device : report["hardware"]) std::printf("  %s\n", device_text(device).c_str());
+    size_t absent = 0;
+    for (const json& provider : report["providers"]) {
+      const bool present = provider["ok"] || !provider["library"].get<std::string>().empty();
+      if (present || all) {
+        print_provider(globals, provider);
+      } else {
+        ++absent;
+      }
+    }
+    if (absent)
+      std::printf("\n%zu more known providers are not installed, or not for this system; --all says what each would take\n", absent);
+  }
+
+  static void print_provider(const Globals& globals, const json& provider) {
+    const bool ok = provider["ok"];
+    const std::string library = provider["library"];
+    const bool problem = !ok && !library.empty();
+    const std::string verdict = provider["verdict"];
+    std::printf("\n%s  %s\n", styled(globals, Style::bold, name_of(provider)).c_str(),
+                styled(globals,
+                       ok        ? Style::good
+                       : problem ? Style::bad
+                                 : Style::dim,
+                       verdict)
+                    .c_str());
+    if (!ok && !provider["remedy"].get<std::string>().empty())
+      std::printf("  remedy      %s\n", provider["remedy"].get<std::string>().c_str());
+    if (!library.empty()) std::printf("  library     %s\n", library.c_str());
+    if (provider.contains("driver") && provider["driver"].is_object()) print_driver(provider["driver"]);
+    if (provider.contains("dependencies")) print_dependencies(globals, provider["dependencies"]);
+    if (provider.contains("probe") && provider["probe"].is_object()) print_probe(provider["probe"]);
+  }
+
+  static void print_driver(const json& driver) {
+    std::printf("  driver      %s %s %s\n", driver["name"].get<std::string>().c_str(), driver["version"].get<std::string>().c_str(),
+                driver["library"].get<std::string>().c_str());
+    for (const json& device : driver["devices"]) std::printf("  device      %s\n", device_text(device).c_str());
+  }
+
+  static void print_dependencies(const Globals& globals, const json& dependencies) {
+    for (const json& d : dependencies) {
+      const std::string problem = d["problem"];
+      std::string line = d["name"].get<std::string>() + "  " + (d["path"] == "" ? "" : d["path"].get<std::string>());
+      if (d["version"] != "") line += "  (" + d["version"].get<std::string>() + ")";
+      if (!problem.empty()) line += "  " + problem;
+      std::printf("  needs       %s\n", styled(globals, problem.empty() ? Style::plain : Style::bad, line).c_str());
+    }
+  }
+
+  static void print_probe(const json& probe) {
+    for (const json& p : probe["providers"]) {
+      for (const json& device : p["devices"]) {
+        std::printf("  device      %s of %s %s\n", device_text(device).c_str(), p["name"].get<std::string>().c_str(),
+                    p["version"].get<std::string>().c_str());
+      }
+      std::printf("  trial       a model ran; %s of its %s nodes were taken\n", p["nodes"].dump().c_str(), p["of"].dump().c_str());
+    }
+    if (probe["verdict"] == "works" || probe["output"] == "") return;
+    std::string text = probe["output"];
+    for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) text.insert(at + 1, "              ");
+    std::printf("  it printed  %s\n", text.c_str());
+  }
+};
+
+}  // namespace
+
+Command declare_doctor(CLI::App& app, const Globals& globals) {
+  auto doctor = std::make_shared<Doctor>();
+  app.add_option("--plugin", doctor->plugins, "Examine these libraries of providers alone");
+  app.add_option("--time-limit", doctor->limit_s, "Seconds that a library has for being tried")->check(CLI::Range(0.1, 3600.0));
+  app.add_flag("--all", doctor->all, "Show the providers that are not installed as well");
+  return [doctor, &globals] { return (*doctor)(globals); };
+}
+
+}  // namespace rh::cli

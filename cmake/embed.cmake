@@ -1,0 +1,12 @@
+# Writes a header with the bytes of text files: cmake -DOUTPUT=header -DNAMESPACE=ns -DFILES=name=path,name=path -P embed.cmake
+string(REPLACE "," ";" entries "${FILES}")
+set(text "#pragma once\n\nnamespace ${NAMESPACE} {\n\n")
+foreach(entry IN LISTS entries)
+  string(REGEX MATCH "^([^=]+)=(.*)$" matched "${entry}")
+  set(name ${CMAKE_MATCH_1})
+  file(READ "${CMAKE_MATCH_2}" bytes HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
+  string(APPEND text "inline constexpr char ${name}[] = {${bytes}0};\n\n")
+endforeach()
+string(APPEND text "}  // namespace ${NAMESPACE}\n")
+file(WRITE "${OUTPUT}" "${text}")

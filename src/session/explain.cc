@@ -1,0 +1,25 @@
+#include "session/explain.h"
+
+#include "ops/inference.h"
+
+namespace rh {
+
+ExplainedModel explain(Model model, SessionOptions options) {
+  apply_config(options);
+  ExplainedModel explained;
+  collect_originals(*model.graph);  // so that the copy's nodes are told by them
+  explained.as_read = model.graph->clone();
+  try {
+    infer_types(*explained.as_read);
+  } catch (const Error&) {
+    // The types that the file declares are all there is to show; place() says what is wrong where it matters.
+  }
+  explained.placed = place(std::move(model), options, Parallel());
+  for (const auto& provider : explained.placed.providers) explained.providers.emplace_back(provider->name());
+  if (explained.placed.placement.counts().unassigned == 0) {
+    explained.copies = place_copies(*explained.placed.model.graph, explained.placed.assignment, explained.placed.providers);
+  }
+  return explained;
+}
+
+}  // namespace rh

@@ -1,0 +1,122 @@
+"""`doctor`: what it says of libraries that work, lack something, or go wrong when they are tried."""
+
+import json
+import os
+import shutil
+import time
+
+import pytest
+from command import BINARY, answer, roundhouse
+
+LIBRARIES = os.path.join(os.path.dirname(os.path.dirname(BINARY)), "lib")
+
+
+def library(name):
+    return os.path.join(LIBRARIES, name + ".so")
+
+
+def examine(path, code, *options, **variables):
+    """The one entry of a report on a library."""
+    environment = {"LD_LIBRARY_PATH": "", **variables}
+    done = roundhouse("doctor", "--plugin", path, *options, "--json", env=environment)
+    assert (done.returncode, done.stderr) == (code, ""), done
+    [entry] = json.loads(done.stdout)["providers"]
+    assert entry["ok"] == (code == 0)
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("name", "provider"),
+    [("roundhouse_provider_example", "ExampleExecutionProvider"), ("roundhouse_provider_fake_device", "FakeDeviceExecutionProvider")],
+)
+def test_a_plugin_that_works(name, provider):
+    entry = examine(library(name), 0)
+    assert (entry["verdict"], entry["remedy"], entry["probe"]["verdict"]) == ("ready", "", "works")
+    [found] = entry["probe"]["providers"]
+    assert found["name"] == provider and found["devices"] and (found["nodes"], found["of"]) == (2, 3)
+    needed = {d["name"]: d for d in entry["dependencies"]}
+    libc = needed["libc.so.6"]
+    assert os.path.exists(libc["path"]) and libc["version"].startswith("2.") and not any(d["problem"] for d in needed.values())
+
+
+# What RH_FAULT says, the probe's verdict, and what stands in the verdict of the report.
+FAULTS = [
+    ("crash at load", "crashes", ["SIGSEGV", "load the library"]),
+    ("crash", "crashes", ["SIGSEGV", "register it"]),
+    ("exit", "crashes", ["code 7", "register it"]),
+    ("throw", "fails", ["CreateEpFactories", "thrown through the interface"]),
+    ("newer host", "fails", ["needs API version 1000"]),
+    ("no device", "works", ["finds no device"]),
+    ("crash in session", "crashes", ["SIGABRT", "make a session of UnsoundExecutionProvider"]),
+    ("", "fails", ["the device is on fire", "UnsoundExecutionProvider"]),
+]
+
+
+@pytest.mark.parametrize(("fault", "probed", "words"), FAULTS, ids=[fault[0] or "error" for fault in FAULTS])
+def test_a_plugin_that_goes_wrong(fault, probed, words):
+    entry = examine(library("unsound_plugin"), 3, RH_FAULT=fault)
+    assert entry["probe"]["verdict"] == probed and entry["remedy"]
+    assert all(word in entry["verdict"] for word in words), entry["verdict"]
+    if fault == "crash":
+        assert entry["probe"]["output"] == "unsound plugin: about to start"
+
+
+@pytest.mark.parametrize("fault", ["hang", "hang in session"])
+def test_a_plugin_that_hangs_is_left_behind(fault):
+    begin = time.monotonic()
+    entry = examine(library("unsound_plugin"), 3, "--time-limit", "1", RH_FAULT=fault)
+    assert entry["probe"]["verdict"] == "hangs" and "within 1000 ms" in entry["verdict"]
+    assert 1 <= time.monotonic() - begin < 120
+
+
+def test_dependencies():
+    plugin = library("needing_plugin")
+    missing = examine(plugin, 3)
+    assert missing["probe"] is None and missing["verdict"] == "librh_test_needed.so.2 is not found; needing_plugin.so needs it"
+    assert "LD_LIBRARY_PATH" in missing["remedy"]
+    old = examine(plugin, 3, LD_LIBRARY_PATH=os.path.join(LIBRARIES, "needed_1"))
+    assert old["probe"] is None and "librh_test_needed.so.2 is too old: it lacks RH_TEST_2.0" in old["verdict"]
+    right = examine(plugin, 3, LD_LIBRARY_PATH=os.path.join(LIBRARIES, "needed_2"))
+    [needed] = [d for d in right["dependencies"] if d["name"] == "librh_test_needed.so.2"]
+    assert (needed["path"], needed["version"], needed["problem"]) == (
+        os.path.join(LIBRARIES, "needed_2", "librh_test_needed.so.2"),
+        "2.0",
+        "",
+    )
+    assert "exports no CreateEpFactories" in right["verdict"]
+
+
+def test_files_that_are_no_plugins(tmp_path):
+    text, cut = tmp_path / "text.so", tmp_path / "cut.so"
+    text.write_text("not a library")
+    whole = open(library("unsound_plugin"), "rb").read()
+    for path, words in ((tmp_path / "none.so", "there is no file"), (text, "no ELF file")):
+        entry = examine(path, 3)
+        assert words in entry["verdict"] and entry["remedy"] and entry["probe"] is None
+    for length in range(0, len(whole), max(1, len(whole) // 12)):
+        cut.write_bytes(whole[:length])
+        assert examine(cut, 3)["verdict"]
+    other = bytearray(whole)
+    other[18:20] = (243).to_bytes(2, "little")  # RISC-V
+    cut.write_bytes(other)
+    assert "another processor" in examine(cut, 3)["verdict"]
+
+
+def test_the_whole_report(tmp_path):
+    report = answer("doctor", "--time-limit", "60")
+    providers = {p.get("name"): p for p in report["providers"] if p.get("name")}
+    assert providers["CPUExecutionProvider"]["verdict"] == "ready"
+    assert providers["CoreMLExecutionProvider"]["verdict"] == "not for this system"
+    assert providers["ROCMExecutionProvider"]["verdict"] == "gone" and "MIGraphX" in providers["ROCMExecutionProvider"]["remedy"]
+    cuda = providers["CUDAExecutionProvider"]
+    assert cuda["verdict"] == "not installed" and "roundhouse_provider_cuda.so" in cuda["remedy"]
+    assert {os.path.basename(p["library"]) for p in report["providers"] if p["library"]} >= {"roundhouse_provider_example.so"}
+    assert report["hardware"][0]["type"] == "CPU"
+    text = roundhouse("doctor").stdout
+    assert "CPUExecutionProvider  ready" in text and "libc.so.6" in text and "--all" in text and "TensorRT" not in text
+    assert "TensorrtExecutionProvider  not installed" in roundhouse("doctor", "--all").stdout
+    # A known provider whose library is there but whose device is not.
+    shutil.copy(library("roundhouse_provider_example"), tmp_path / "roundhouse_provider_cuda.so")
+    done = roundhouse("doctor", env={"ROUNDHOUSE_PROVIDER_PATH": str(tmp_path)})
+    if "10de" not in done.stdout:
+        assert done.returncode == 3 and "no device that the NVIDIA driver is for" in done.stdout
