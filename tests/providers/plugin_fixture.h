@@ -128,7 +128,7 @@ inline int64_t counter(const OrtSession* session, const char* name) {
   const std::string text = json;
   allocator->Free(allocator, json);
   const std::string key = std::string("\"") + name + "\":";
-  for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1)) {
+  for (size_t at = text.find(key, text.find("\"statistics\":")); at != std::string::npos; at = text.find(key, at + 1)) {
     const char* value = text.c_str() + at + key.size();
     if (std::isdigit(static_cast<unsigned char>(*value))) return std::atoll(value);
   }
