@@ -31,7 +31,7 @@ class Int8Convolution {
 
  private:
   friend class Int8ConvCall;
-  bool is_depthwise() const { return !values_.empty(); }
+  bool is_depthwise() const { return in_ == 1; }
 
   ConvChannels channels_;
   Window window_;
