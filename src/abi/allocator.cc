@@ -1,4 +1,5 @@
 #include "abi/allocator.h"
+#include "abi/arena_allocator.h"
 
 #include <cstring>
 
@@ -65,7 +66,9 @@ OrtAllocator& default_allocator() {
 OrtAllocator* new_host_allocator(const OrtMemoryInfo& info) { return new OwnedAllocator(info); }
 
 void release_allocator(OrtAllocator* allocator) {
-  if (allocator && allocator->Alloc == alloc_host && allocator != &default_allocator()) delete static_cast<OwnedAllocator*>(allocator);
+  if (!allocator || allocator == &default_allocator()) return;
+  if (allocator->Alloc == alloc_host) delete static_cast<OwnedAllocator*>(allocator);
+  release_arena_allocator(allocator);
 }
 
 void* allocate(OrtAllocator& allocator, size_t bytes) {

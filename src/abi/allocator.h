@@ -11,7 +11,7 @@ OrtAllocator& default_allocator();
 
 /// Host memory under another memory information, owned by whoever releases it (CreateAllocator).
 OrtAllocator* new_host_allocator(const OrtMemoryInfo& info);
-/// Releases one made by new_host_allocator; the default allocator and null are left alone.
+/// Releases one made by new_host_allocator or new_arena_allocator; others and null are left alone.
 void release_allocator(OrtAllocator* allocator);
 
 /// Memory from a caller's allocator. Throws Error{fail} where it gives none.

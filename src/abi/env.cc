@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "abi/allocator.h"
+#include "abi/arena_allocator.h"
 #include "base/error.h"
 
 namespace {
@@ -24,8 +25,10 @@ std::vector<OrtEnv::Registered>::iterator OrtEnv::find(const OrtMemoryInfo& info
 
 void OrtEnv::register_allocator(OrtAllocator& allocator, bool owned) {
   const std::lock_guard lock(mutex_);
-  if (find(info_of(allocator)) != allocators_.end()) {
-    rh::fail(rh::ErrorCode::invalid_argument, "an allocator for memory '{}' is already registered", info_of(allocator).name);
+  if (const auto found = find(info_of(allocator)); found != allocators_.end()) {
+    if (found->owned) rh::abi::release_allocator(found->allocator);
+    *found = {&allocator, owned};
+    return;
   }
   allocators_.push_back({&allocator, owned});
 }
@@ -42,6 +45,13 @@ OrtAllocator* OrtEnv::find_allocator(const OrtMemoryInfo& info) {
   const std::lock_guard lock(mutex_);
   const auto found = find(info);
   return found == allocators_.end() ? nullptr : found->allocator;
+}
+
+std::shared_ptr<rh::Allocator> OrtEnv::shared_memory(const OrtMemoryInfo& info) {
+  const std::lock_guard lock(mutex_);
+  const auto found = find(info);
+  if (found == allocators_.end() || found->allocator->Alloc == rh::abi::default_allocator().Alloc) return nullptr;
+  return rh::abi::allocator_over(*found->allocator);
 }
 
 void OrtEnv::make_shared_pool(const OrtThreadingOptions& threading) {

@@ -23,12 +23,14 @@ struct OrtEnv {
   OrtKeyValuePairs config;
   mutable std::shared_ptr<rh::plugin::Libraries> libraries;  ///< made on first use
 
-  /// Throws Error{invalid_argument} where one with the same memory information is registered.
+  /// In the place of one with the same memory information.
   void register_allocator(OrtAllocator& allocator, bool owned);
   /// Throws Error{invalid_argument} where none is registered.
   void unregister_allocator(const OrtMemoryInfo& info);
   /// Null where none is registered.
   OrtAllocator* find_allocator(const OrtMemoryInfo& info);
+  /// What sessions take that memory from which share it; null where none is registered. Outlives a later unregistration where it is ours.
+  std::shared_ptr<rh::Allocator> shared_memory(const OrtMemoryInfo& info);
 
   /// The hardware of the machine, found on first use; the same as long as the environment lives.
   std::span<const OrtHardwareDevice* const> hardware_devices() const;

@@ -1,6 +1,7 @@
 #include "abi/env.h"
 
 #include "abi/allocator.h"
+#include "abi/arena_allocator.h"
 #include "capi/guard.h"
 #include "capi/plugins.h"
 #include "capi/table.h"
@@ -17,6 +18,22 @@ OrtStatus* create_env(OrtEnv** out, const abi::EnvSettings& settings) {
 }
 
 const char* text(const char* string) { return string ? string : ""; }
+
+void register_host_allocator(OrtEnv& env, const OrtMemoryInfo& info, const OrtArenaCfg* settings) {
+  OrtAllocator* allocator = nullptr;
+  if (info.allocator_type == OrtArenaAllocator) {
+    auto host = std::shared_ptr<Allocator>(&host_allocator(), [](Allocator*) {});
+    allocator = abi::new_arena_allocator(info, std::make_shared<Arena>(std::move(host), abi::arena_settings(settings)));
+  } else {
+    allocator = abi::new_host_allocator(info);
+  }
+  try {
+    env.register_allocator(*allocator, true);
+  } catch (...) {
+    abi::release_allocator(allocator);
+    throw;
+  }
+}
 
 }  // namespace
 
@@ -127,25 +144,44 @@ OrtStatus* ORT_API_CALL UnregisterAllocator(OrtEnv* env, const OrtMemoryInfo* in
   return guard([&] { checked(env, "env").unregister_allocator(checked(info, "mem_info")); });
 }
 
-OrtStatus* ORT_API_CALL CreateAndRegisterAllocator(OrtEnv* env, const OrtMemoryInfo* info, const OrtArenaCfg*) {
+OrtStatus* ORT_API_CALL CreateAndRegisterAllocator(OrtEnv* env, const OrtMemoryInfo* info, const OrtArenaCfg* settings) {
   return guard([&] {
     OrtEnv& target = checked(env, "env");
     if (!checked(info, "mem_info").is_host()) {
-      fail(ErrorCode::invalid_argument, "memory '{}' is on a device; only host allocators can be made without a provider", info->name);
+      fail(ErrorCode::invalid_argument,
+           "memory '{}' is on a device; take CreateAndRegisterAllocatorV2 with the name of its provider, or CreateSharedAllocator",
+           info->name);
     }
-    OrtAllocator* allocator = abi::new_host_allocator(*info);
-    try {
-      target.register_allocator(*allocator, true);
-    } catch (...) {
-      abi::release_allocator(allocator);
-      throw;
+    register_host_allocator(target, *info, settings);
+  });
+}
+
+OrtStatus* ORT_API_CALL CreateAndRegisterAllocatorV2(OrtEnv* env, const char* provider, const OrtMemoryInfo* info,
+                                                     const OrtArenaCfg* settings, const char* const* keys, const char* const* values,
+                                                     size_t count) {
+  return guard([&] {
+    OrtEnv& target = checked(env, "env");
+    const std::string_view name = &checked(provider, "provider_type");
+    checked_array(keys, count, "provider_options_keys");
+    checked_array(values, count, "provider_options_values");
+    if (name == "CPUExecutionProvider" && checked(info, "mem_info").is_host()) return register_host_allocator(target, *info, settings);
+    for (const OrtEpDevice* device : libraries_of(target).devices_of(name)) {
+      if (!device->device_memory || device->device_memory->device != checked(info, "mem_info").device) continue;
+      OrtKeyValuePairs options;
+      for (size_t i = 0; i < count; ++i) options.set(&checked(keys[i], "keys[i]"), &checked(values[i], "values[i]"));
+      const plugin::ArenaChoice arena{info->allocator_type == OrtArenaAllocator || settings, abi::arena_settings(settings)};
+      libraries_of(target).library_of(*device)->create_shared_allocator(*device, OrtDeviceMemoryType_DEFAULT, &options, arena);
+      return;
     }
+    fail(ErrorCode::invalid_argument, "no registered provider is called '{}' and has the memory '{}'", name,
+         checked(info, "mem_info").name);
   });
 }
 
 OrtStatus* ORT_API_CALL GetSharedAllocator(OrtEnv* env, const OrtMemoryInfo* info, OrtAllocator** out) {
   return guard([&] {
     OrtAllocator* registered = checked(env, "env").find_allocator(checked(info, "mem_info"));
+    if (!registered && info->device == abi::host_memory_info().device) registered = &abi::default_allocator();
     checked(out, "allocator") = registered ? registered : libraries_of(*env).shared_allocator(*info);
   });
 }

@@ -1,7 +1,10 @@
 // Plugin libraries, their devices, and what the environment shares of them.
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "abi/allocator.h"
+#include "abi/arena_allocator.h"
 #include "capi/guard.h"
 #include "capi/plugins.h"
 #include "capi/session.h"
@@ -13,6 +16,24 @@ namespace rh::capi {
 namespace {
 
 const OrtEpDevice& device_of(const OrtEpDevice* device) { return checked(device, "ep_device"); }
+
+/// Bounds as options of a shared allocator name them: "arena.max_mem", "arena.extend_strategy", ...
+plugin::ArenaChoice arena_choice(OrtAllocatorType type, const OrtKeyValuePairs* options) {
+  OrtArenaCfg settings;
+  constexpr std::string_view prefix = "arena.";
+  const OrtKeyValuePairs given = options ? *options : OrtKeyValuePairs();
+  for (const auto& [key, value] : given.pairs()) {
+    if (!key.starts_with(prefix)) continue;
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size()) {
+      fail(ErrorCode::invalid_argument, "allocator option '{}' is '{}', expected a number", key, value);
+    }
+    const std::string name = key.substr(prefix.size());
+    settings.values[name == "extend_strategy" ? "arena_extend_strategy" : name] = number;
+  }
+  return {type == OrtArenaAllocator, abi::arena_settings(&settings)};
+}
 
 OrtEpFactory& factory_of(const OrtEpDevice& device) {
   if (!device.factory) fail(ErrorCode::invalid_argument, "device of '{}': the CPU provider has no plugin library", device.ep_name);
@@ -120,12 +141,12 @@ OrtStatus* ORT_API_CALL SetEpDynamicOptions(OrtSession* session, const char* con
 
 // Allocators and streams of devices, for callers
 
-OrtStatus* ORT_API_CALL CreateSharedAllocator(OrtEnv* env, const OrtEpDevice* device, OrtDeviceMemoryType type, OrtAllocatorType,
-                                              const OrtKeyValuePairs* options, OrtAllocator** out) {
+OrtStatus* ORT_API_CALL CreateSharedAllocator(OrtEnv* env, const OrtEpDevice* device, OrtDeviceMemoryType type,
+                                              OrtAllocatorType allocator_type, const OrtKeyValuePairs* options, OrtAllocator** out) {
   return guard([&] {
     const OrtEpDevice& source = device_of(device);
     const auto library = libraries_of(checked(env, "env")).library_of(source);
-    OrtAllocator* allocator = library->create_shared_allocator(source, type, options);
+    OrtAllocator* allocator = library->create_shared_allocator(source, type, options, arena_choice(allocator_type, options));
     if (out) *out = allocator;
   });
 }

@@ -95,7 +95,7 @@ OrtStatus* ORT_API_CALL GetAllocatorWithDefaultOptions(OrtAllocator** out) {
 
 void ORT_API_CALL ReleaseAllocator(OrtAllocator* allocator) { abi::release_allocator(allocator); }
 
-// Arenas. The settings are kept; memory comes from the process's allocator.
+// Settings of arenas
 
 OrtStatus* ORT_API_CALL CreateArenaCfg(size_t max_mem, int extend_strategy, int initial_chunk, int max_dead, OrtArenaCfg** out) {
   return guard([&] {
@@ -114,7 +114,10 @@ OrtStatus* ORT_API_CALL CreateArenaCfgV2(const char* const* keys, const size_t* 
                                                   "initial_chunk_size_bytes",
                                                   "max_dead_bytes_per_chunk",
                                                   "initial_growth_chunk_size_bytes",
-                                                  "max_power_of_two_extend_bytes"};
+                                                  "max_power_of_two_extend_bytes",
+                                                  "use_cuda_mempool",
+                                                  "cuda_mempool_release_threshold",
+                                                  "cuda_mempool_bytes_to_keep_on_shrink"};
     checked_array(keys, count, "arena_config_keys");
     checked_array(values, count, "arena_config_values");
     OrtArenaCfg settings;

@@ -2,6 +2,7 @@
 #include "capi/session.h"
 
 #include "abi/allocator.h"
+#include "abi/arena_allocator.h"
 #include "abi/type_info.h"
 #include "capi/guard.h"
 #include "capi/plugins.h"
@@ -168,6 +169,11 @@ OrtStatus* ORT_API_CALL CreateAllocator(const OrtSession* session, const OrtMemo
     OrtAllocator*& result = checked(out, "out");
     if (OrtAllocator* shared = checked(info, "mem_info").is_host() ? nullptr : libraries_of(*session->env).shared_allocator(*info)) {
       result = shared;
+      return;
+    }
+    const auto arena = std::dynamic_pointer_cast<Arena>(session_of(session).options().host_memory);
+    if (arena && info->device == abi::host_memory_info().device) {
+      result = abi::new_arena_allocator(*info, arena);
       return;
     }
     if (info->device != abi::host_memory_info().device) {

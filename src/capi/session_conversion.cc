@@ -75,6 +75,9 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
   options.custom_operators = custom_operators(env, *given);
   options.memory_pattern = given->memory_pattern;
   options.cpu_arena = given->cpu_arena;
+  if (const char* share = given->config.find("session.use_env_allocators"); share && std::string_view(share) == "1") {
+    options.host_memory = const_cast<OrtEnv&>(env).shared_memory(abi::host_memory_info(OrtArenaAllocator));
+  }
   options.log_id = given->log_id;
   options.log_severity = given->log_severity;
   options.log_verbosity = given->log_verbosity;

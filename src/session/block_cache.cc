@@ -25,7 +25,7 @@ BlockCache::Block BlockCache::take(size_t bytes) {
   const size_t wanted = block_bytes(bytes);
   const size_t most = std::max(most_taken_, taken_bytes_ + wanted);
   const bool may_grow = bytes_within(most, wanted);
-  const size_t limit = may_grow ? std::max<size_t>(4 * bytes, 4096) : kLargestBlock;
+  const size_t limit = may_grow || device_ ? std::max<size_t>(4 * bytes, 4096) : kLargestBlock;
   auto best = idle_.end();
   for (auto at = idle_.begin(); at != idle_.end(); ++at) {
     if (at->bytes() >= bytes && at->bytes() <= limit && (best == idle_.end() || at->bytes() < best->bytes())) best = at;
@@ -36,7 +36,7 @@ BlockCache::Block BlockCache::take(size_t bytes) {
     idle_.erase(best);
     idle_bytes_ -= block.bytes();
   } else {
-    if (!may_grow) drop_idle(wanted);
+    if (!may_grow && !device_) drop_idle(wanted);
     idle_.reserve(++blocks_);  // so that give_back needs no memory
     try {
       block.resize(wanted);

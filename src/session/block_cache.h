@@ -18,6 +18,10 @@ class BlockCache {
   /// beyond bounds. Throws std::bad_alloc or OverBudget.
   Block take(size_t bytes);
   void give_back(Block block) noexcept;
+  /// The run is over: idle blocks of a device go that are beyond bounds; until then its work may still use them.
+  void settle() noexcept {
+    if (device_) drop_idle(0);
+  }
 
   size_t bytes() const { return idle_bytes_ + taken_bytes_; }
   int64_t allocations() const { return allocations_; }

@@ -168,7 +168,7 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
 CompiledModel compile(Model model, const SessionOptions& options, const Parallel& parallel) {
   const ThreadMemoryUse folding;
   CompiledModel compiled;
-  compiled.account = std::make_shared<MemoryAccount>(options.memory_budget);
+  compiled.account = std::make_shared<MemoryAccount>(options.memory_budget, options.host_memory);
   PlacedModel placed = place(std::move(model), options, parallel);
   Graph& graph = *placed.model.graph;
   Assignment& assignment = placed.assignment;

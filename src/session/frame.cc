@@ -88,6 +88,7 @@ void Frame::end() {
   held_.clear();
   for (auto& [place, block] : extra_) caches_[static_cast<size_t>(place)]->give_back(std::move(block));
   extra_.clear();
+  for (const auto& cache : caches_) cache->settle();
   notifications_.clear();
   reset_scratch();
 }

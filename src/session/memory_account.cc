@@ -42,42 +42,54 @@ void MemoryAccount::credit(MemoryUse use, size_t bytes) noexcept {
 }
 
 CountedMemory::~CountedMemory() {
-  if (device_data_) device_->deallocate(device_data_);
-  if (account_ && memory_.bytes() != 0) account_->credit(use_, memory_.bytes());
+  if (block_) source_->deallocate(block_);
+  if (account_ && is_counted_ && bytes() != 0) account_->credit(use_, bytes());
 }
 
 CountedMemory& CountedMemory::operator=(CountedMemory&& other) noexcept {
   std::swap(account_, other.account_);
-  std::swap(device_, other.device_);
+  std::swap(source_, other.source_);
+  std::swap(is_counted_, other.is_counted_);
   std::swap(use_, other.use_);
-  std::swap(device_data_, other.device_data_);
-  std::swap(device_bytes_, other.device_bytes_);
+  std::swap(block_, other.block_);
+  std::swap(block_bytes_, other.block_bytes_);
   memory_ = std::move(other.memory_);
   return *this;
 }
 
-void CountedMemory::resize_on_device(size_t bytes) {
-  if (device_data_) device_->deallocate(device_data_);
-  device_data_ = nullptr;
-  device_bytes_ = 0;
+void CountedMemory::count(size_t before, size_t after) {
+  if (!is_counted_) return;
+  if (after > before) {
+    account_->charge(use_, after - before);
+  } else {
+    account_->credit(use_, before - after);
+  }
+}
+
+void CountedMemory::resize_block(size_t bytes) {
+  if (block_) source_->deallocate(block_);
+  block_ = nullptr;
+  block_bytes_ = 0;
   if (bytes == 0) return;
-  device_data_ = device_->allocate(bytes);
-  device_bytes_ = bytes;
+  block_ = source_->allocate(bytes);
+  block_bytes_ = bytes;
 }
 
 void CountedMemory::resize(size_t bytes) {
-  if (device_) return resize_on_device(bytes);
-  const size_t before = memory_.bytes();
-  if (bytes > before) {
-    account_->charge(use_, bytes - before);
-  } else {
-    account_->credit(use_, before - bytes);
-  }
+  count(this->bytes(), bytes);
   try {
-    memory_.resize(bytes);
+    if (source_) {
+      resize_block(bytes);
+    } else {
+      memory_.resize(bytes);
+    }
   } catch (const std::bad_alloc&) {
+    if (!is_counted_) throw;
     account_->credit(use_, bytes);
     throw OutOfMemory(bytes, kUseNames[static_cast<int>(use_)]);
+  } catch (...) {
+    if (is_counted_) account_->credit(use_, bytes);
+    throw;
   }
 }
 
@@ -85,15 +97,16 @@ Tensor counted_output(const std::shared_ptr<MemoryAccount>& account, DType dtype
   if (dtype == DType::string) return Tensor(dtype, shape);
   const size_t bytes = bytes_of(dtype, shape.elements());
   account->charge(MemoryUse::outputs, bytes);
+  Allocator& source = account->source() ? *account->source() : host_allocator();
   void* data = nullptr;
   try {
-    data = host_allocator().allocate(bytes);
+    data = source.allocate(bytes);
   } catch (...) {
     account->credit(MemoryUse::outputs, bytes);
     throw;
   }
-  return Tensor(dtype, shape, data, std::shared_ptr<void>(data, [account, bytes](void* memory) {
-                  host_allocator().deallocate(memory);
+  return Tensor(dtype, shape, data, std::shared_ptr<void>(data, [account, bytes, &source](void* memory) {
+                  source.deallocate(memory);
                   account->credit(MemoryUse::outputs, bytes);
                 }));
 }

@@ -23,8 +23,8 @@ class OverBudget : public Error {
 /// The memory of one session, counted and held to a budget. Thread-safe.
 class MemoryAccount {
  public:
-  /// `budget` 0: none.
-  explicit MemoryAccount(size_t budget = 0) : budget_(budget) {}
+  /// `budget` 0: none. `source` gives the host memory of runs; null: the process does.
+  explicit MemoryAccount(size_t budget = 0, std::shared_ptr<Allocator> source = nullptr) : budget_(budget), source_(std::move(source)) {}
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;
 
@@ -33,6 +33,7 @@ class MemoryAccount {
   void credit(MemoryUse use, size_t bytes) noexcept;
 
   size_t budget() const { return budget_; }
+  Allocator* source() const { return source_.get(); }
   size_t used() const { return total_.load(std::memory_order_relaxed); }
   size_t used(MemoryUse use) const { return uses_[static_cast<int>(use)].load(std::memory_order_relaxed); }
   /// The most that was ever used at once.
@@ -40,6 +41,7 @@ class MemoryAccount {
 
  private:
   const size_t budget_;
+  const std::shared_ptr<Allocator> source_;
   std::atomic<size_t> total_{0};
   std::atomic<size_t> uses_[kMemoryUses] = {};
   std::atomic<size_t> peaks_[kMemoryUses] = {};
@@ -50,26 +52,29 @@ class CountedMemory {
  public:
   CountedMemory() = default;
   /// `device` null: host memory.
-  CountedMemory(MemoryAccount& account, MemoryUse use, Allocator* device = nullptr) : account_(&account), device_(device), use_(use) {}
+  CountedMemory(MemoryAccount& account, MemoryUse use, Allocator* device = nullptr)
+      : account_(&account), source_(device ? device : account.source()), is_counted_(!device), use_(use) {}
   CountedMemory(MemoryAccount& account, MemoryUse use, size_t bytes) : CountedMemory(account, use) { resize(bytes); }
   ~CountedMemory();
   CountedMemory(CountedMemory&& other) noexcept { *this = std::move(other); }
   CountedMemory& operator=(CountedMemory&& other) noexcept;
 
-  void* data() const { return device_ ? device_data_ : memory_.data(); }
-  size_t bytes() const { return device_ ? device_bytes_ : memory_.bytes(); }
+  void* data() const { return source_ ? block_ : memory_.data(); }
+  size_t bytes() const { return source_ ? block_bytes_ : memory_.bytes(); }
   /// Throws std::bad_alloc, and is then empty; or OverBudget, and is then as it was.
   void resize(size_t bytes);
 
  private:
-  void resize_on_device(size_t bytes);
+  void count(size_t before, size_t after);
+  void resize_block(size_t bytes);
 
   MemoryAccount* account_ = nullptr;
-  Allocator* device_ = nullptr;
+  Allocator* source_ = nullptr;  // of a device's memory, or of the session's host memory; null: pages of the process
+  bool is_counted_ = true;
   MemoryUse use_ = MemoryUse::late;
   PageMemory memory_;
-  void* device_data_ = nullptr;
-  size_t device_bytes_ = 0;
+  void* block_ = nullptr;
+  size_t block_bytes_ = 0;
 };
 
 /// A tensor for a session's caller, counted until its last owner lets go of it, which may be after the session.

@@ -80,10 +80,11 @@ struct SessionOptions {
   bool record_placement = true;                             ///< of each node of the model; off to measure what that costs
 
   // --- memory
-  bool memory_pattern = true;  ///< plan intermediate tensors ahead; otherwise each is allocated as it comes
-  bool cpu_arena = true;       ///< keep the memory of runs for later runs
-  size_t memory_budget = 0;    ///< bytes that weights, intermediate tensors and outputs may take together; 0: any
-  bool borrow_bytes = false;   ///< a model given as bytes is not copied; the caller keeps it as long as the session lives
+  bool memory_pattern = true;              ///< plan intermediate tensors ahead; otherwise each is allocated as it comes
+  bool cpu_arena = true;                   ///< keep the memory of runs for later runs
+  std::shared_ptr<Allocator> host_memory;  ///< gives the host memory of runs and of their results; null: the process does
+  size_t memory_budget = 0;                ///< bytes that weights, intermediate tensors and outputs may take together; 0: any
+  bool borrow_bytes = false;               ///< a model given as bytes is not copied; the caller keeps it as long as the session lives
 
   // --- logging and profiling
   std::shared_ptr<LogSink> log;  ///< null: no messages

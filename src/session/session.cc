@@ -19,7 +19,9 @@
 #include "session/model_options.h"
 #include "session/profiler.h"
 #include "session/run_state.h"
+#include "session/shrinkage.h"
 #include "session/threads.h"
+#include "tensor/arena.h"
 
 namespace rh {
 
@@ -160,6 +162,21 @@ struct Session::Impl {
     return status;
   }
 
+  /// What a run's list of devices to shrink names. Error{invalid_argument} where it names none of the session's.
+  Status find_arenas(std::string_view list, std::vector<Allocator*>& arenas) const {
+    if (list.empty()) return {};
+    for (const Device device : parse_shrinkage(list)) {
+      if (device.is_host() && device.id == 0 && options.cpu_arena) arenas.push_back(options.host_memory.get());
+      for (const auto& provider : compiled.providers) {
+        const Device own = provider->device();
+        if (!device.is_host() && own.type == device.type && own.id == device.id) arenas.push_back(&provider->allocator());
+      }
+    }
+    if (!arenas.empty()) return {};
+    return error_status(ErrorCode::invalid_argument, "run option '{}' is '{}', but the session keeps no memory of these devices",
+                        kShrinkageKey, list);
+  }
+
   Status run(RunState& state, const RunOptions& run_options, Profiler* trace, std::span<const char* const> input_names,
              std::span<const Value* const> values, std::span<const char* const> output_names, std::span<Value> results) {
     RH_RETURN_IF_ERROR(signature.feed(state, input_names, values));
@@ -243,6 +260,9 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
   if (output_names.empty()) return Status(ErrorCode::invalid_argument, "no output is asked for, expected at least one name");
   try {
     const auto begin = Profiler::Clock::now();
+    const auto shrinkage = options.config.find(kShrinkageKey);
+    std::vector<Allocator*> arenas;
+    if (shrinkage != options.config.end()) RH_RETURN_IF_ERROR(impl_->find_arenas(shrinkage->second, arenas));
     std::unique_ptr<Profiler> own;
     if (options.profiling) {
       own = std::make_unique<Profiler>(options.profile_prefix, impl_->profiler.get());
@@ -253,8 +273,10 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
     if (trace) mark = trace->begin();
     auto state = impl_->states.take(*impl_->compiled.plan, impl_->compiled.account);
     Status status = impl_->run(*state, options, trace, input_names, inputs, output_names, outputs);
-    const auto shrink = options.config.find("memory.enable_memory_arena_shrinkage");
-    impl_->states.give_back(std::move(state), impl_->options.cpu_arena && (shrink == options.config.end() || shrink->second.empty()));
+    impl_->states.give_back(std::move(state), impl_->options.cpu_arena && arenas.empty());
+    for (Allocator* arena : arenas) {
+      if (auto* shrinkable = dynamic_cast<ShrinkableAllocator*>(arena)) shrinkable->shrink();
+    }
     impl_->runs.fetch_add(1, std::memory_order_relaxed);
     if (trace) trace->record_session("model_run", *mark);
     if (own) own->finish();

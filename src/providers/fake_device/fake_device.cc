@@ -1,13 +1,16 @@
 // A provider for tests: a device with memory that the host cannot read, and streams that work later. Add, Mul, Relu, Neg, Sigmoid and Tanh
-// on float tensors. Options: delay_us (of each piece of work), compile (1: what it takes becomes units), fail (a call that then fails),
-// claim (SEED:PERCENT: it takes that share of all nodes, chosen at random, each as a unit that the host's CPU computes).
+// on float tensors. Options: delay_us (of each piece of work), compile (1: what it takes becomes units), fail (a call that then fails; or
+// what runs then do: result, off by one; crash; hang), claim (SEED:PERCENT: it takes that share of all nodes, chosen at random, each as a
+// unit that the host's CPU computes).
 #include <roundhouse/provider.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <thread>
 
 #include "emulation.h"
 #include "memory.h"
@@ -122,6 +125,7 @@ struct Line {
 struct Program {
   std::vector<Line> lines;
   size_t inputs = 0, outputs = 0, places = 0;
+  float error = 0;  ///< of every result
 
   void run(OpKernelContext& context) const {
     std::vector<std::pair<float*, int64_t>> at(places);
@@ -147,7 +151,7 @@ struct Program {
     });
   }
 
-  static void apply(const Line& line, const std::vector<std::pair<float*, int64_t>>& at) {
+  void apply(const Line& line, const std::vector<std::pair<float*, int64_t>>& at) const {
     const auto [x, nx] = at[line.a];
     const auto [y, ny] = at[line.b];
     const auto [out, count] = at[line.out];
@@ -155,6 +159,7 @@ struct Program {
     for (int64_t i = 0; i < count; ++i) {
       const float left = x[nx == 1 ? 0 : i], right = y[ny == 1 ? 0 : i];
       out[i] = unary != kUnary.end() ? unary->second(left) : kBinary.at(line.op)(left, right);
+      out[i] += error;
     }
   }
 };
@@ -191,7 +196,7 @@ class FakeDevice final : public IExecutionProvider {
       registry->add({op, "", start, end, {{"T", {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT}}}, [this, op](const OrtKernelInfo*) {
                        fail_at("kernel");
                        const size_t inputs = kUnary.contains(op) ? 1 : 2;
-                       auto program = std::make_shared<Program>(Program{{{op, 0, inputs - 1, inputs}}, inputs, 1, inputs + 1});
+                       auto program = std::make_shared<Program>(Program{{{op, 0, inputs - 1, inputs}}, inputs, 1, inputs + 1, error()});
                        return [this, program](OpKernelContext& context) {
                          fail_at("run");
                          program->run(context);
@@ -225,6 +230,7 @@ class FakeDevice final : public IExecutionProvider {
       }};
     }
     auto program = std::make_shared<Program>();
+    program->error = error();
     std::map<std::string, size_t> places;
     const auto place = [&](const NodeArg& value) { return places.emplace(value.name(), places.size()).first->second; };
     for (const NodeArg& input : node.inputs()) place(input);
@@ -248,7 +254,12 @@ class FakeDevice final : public IExecutionProvider {
  private:
   void fail_at(const char* call) const {
     if (fail_ == call) throw std::runtime_error("failure injected at " + fail_);
+    if (call != std::string("run")) return;
+    if (fail_ == "crash") std::abort();
+    while (fail_ == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
   }
+
+  float error() const { return fail_ == "result" ? 1 : 0; }
 
   /// By the name of its first result, which the model gives.
   bool is_chosen(const Node& node) const {

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <filesystem>
 
+#include "abi/allocator.h"
+#include "abi/arena_allocator.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/time_limit.h"
 
@@ -163,44 +165,63 @@ void Library::make_transfer(Factory& factory) {
   if (transfer) factory.transfer = std::make_unique<PluginTransfer>(factory.name, *transfer);
 }
 
-OrtAllocator* Library::create_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type, const OrtKeyValuePairs* options) {
+Library::SharedAllocator::~SharedAllocator() {
+  abi::release_allocator(arena);
+  tell([&] { factory.ReleaseAllocator(&factory, &raw); });
+}
+
+std::vector<std::shared_ptr<const Library::SharedAllocator>>::iterator Library::find_shared(const OrtEpDevice& device,
+                                                                                            OrtDeviceMemoryType type) {
+  return std::ranges::find_if(shared_, [&](const auto& shared) { return shared->device == &device && shared->type == type; });
+}
+
+std::shared_ptr<const Library::SharedAllocator> Library::find_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type) {
+  const std::lock_guard lock(mutex_);
+  const auto known = find_shared(device, type);
+  return known == shared_.end() ? nullptr : *known;
+}
+
+OrtAllocator* Library::create_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type, const OrtKeyValuePairs* options,
+                                               const ArenaChoice& choice) {
   const OrtMemoryInfo* info = memory_of(device, type);
   if (!info) fail(ErrorCode::invalid_argument, "the device of '{}' has no memory of this kind", device.ep_name);
   OrtEpFactory& factory = *device.factory;
   const std::lock_guard lock(mutex_);
-  const auto known = std::ranges::find_if(shared_, [&](const SharedAllocator& s) { return s.device == &device && s.type == type; });
-  if (known != shared_.end() && !options) return known->raw;
+  const auto known = find_shared(device, type);
+  if (known != shared_.end() && !options && !choice.wanted) return (*known)->handle();
   if (!RH_HAS(factory, 23, CreateAllocator) || !RH_HAS(factory, 23, ReleaseAllocator)) {
     fail(ErrorCode::not_implemented, "provider '{}' makes no allocators", device.ep_name);
   }
   OrtAllocator* made = nullptr;
   call(device.ep_name, "OrtEpFactory::CreateAllocator", [&] { return factory.CreateAllocator(&factory, info, options, &made); });
   if (!made) fail(ErrorCode::ep_fail, "provider '{}' gave no allocator for memory '{}'", device.ep_name, info->name);
-  if (known != shared_.end()) {
-    tell([&] { factory.ReleaseAllocator(&factory, known->raw); });
-    known->raw = made;
-  } else {
-    shared_.push_back({&factory, &device, type, made});
+  auto shared = std::make_shared<SharedAllocator>(factory, device, type, *made);
+  const OrtMemoryInfo* own = made->Info ? ask<const OrtMemoryInfo*>(nullptr, [&] { return made->Info(made); }) : nullptr;
+  if (choice.wanted && !(own && own->allocator_type == OrtArenaAllocator)) {
+    OrtMemoryInfo arena_info = *info;
+    arena_info.allocator_type = OrtArenaAllocator;
+    shared->arena = abi::new_arena_allocator(arena_info, std::make_shared<Arena>(abi::allocator_over(*made), choice.settings));
   }
-  return made;
+  if (known != shared_.end()) {
+    *known = shared;
+  } else {
+    shared_.push_back(shared);
+  }
+  return shared->handle();
 }
 
 void Library::release_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type) {
   const std::lock_guard lock(mutex_);
-  const auto known = std::ranges::find_if(shared_, [&](const SharedAllocator& s) { return s.device == &device && s.type == type; });
-  if (known == shared_.end()) return;
-  tell([&] { device.factory->ReleaseAllocator(device.factory, known->raw); });
-  shared_.erase(known);
+  const auto known = find_shared(device, type);
+  if (known != shared_.end()) shared_.erase(known);
 }
 
 void Library::release_factories() {
   devices_.clear();
   if (left_behind_) {
     for (Factory& factory : factories_) (void)factory.transfer.release();
+    for (auto& shared : shared_) (void)new std::shared_ptr<const SharedAllocator>(std::move(shared));
     return;
-  }
-  for (const SharedAllocator& shared : shared_) {
-    tell([&] { shared.factory->ReleaseAllocator(shared.factory, shared.raw); });
   }
   shared_.clear();
   for (Factory& factory : factories_) {

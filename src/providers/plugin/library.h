@@ -15,8 +15,15 @@
 #include "abi/logger.h"
 #include "base/dynamic_library.h"
 #include "providers/plugin/stream.h"
+#include "tensor/arena.h"
 
 namespace rh::plugin {
+
+/// Whether a shared allocator is to be an arena, and its bounds.
+struct ArenaChoice {
+  bool wanted = false;
+  ArenaSettings settings = {};
+};
 
 /// A plugin library that was registered under a name: its factories and their devices. Whoever uses one of them keeps it.
 class Library {
@@ -40,17 +47,31 @@ class Library {
   /// Null where the factory has none.
   PluginTransfer* transfer(const OrtEpFactory& factory) const;
 
-  /// The allocator of a device that all share; one made before is kept where `options` is null, else replaced. Throws Error.
-  OrtAllocator* create_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type, const OrtKeyValuePairs* options);
+  /// The allocator of a device that all share; one made before is kept where `options` is null and no arena is wanted, else replaced.
+  /// Where an arena is wanted and the plugin's own allocator is none, it is one of ours over that. Throws Error.
+  OrtAllocator* create_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type, const OrtKeyValuePairs* options,
+                                        const ArenaChoice& arena = {});
+  /// What goes when it is replaced or released, and nobody uses it.
+  struct SharedAllocator {
+    SharedAllocator(OrtEpFactory& made_by, const OrtEpDevice& of, OrtDeviceMemoryType memory, OrtAllocator& made)
+        : factory(made_by), device(&of), type(memory), raw(made) {}
+    ~SharedAllocator();
+    SharedAllocator(const SharedAllocator&) = delete;
+    SharedAllocator& operator=(const SharedAllocator&) = delete;
+    OrtAllocator* handle() const { return arena ? arena : &raw; }
+
+    OrtEpFactory& factory;
+    const OrtEpDevice* device;
+    OrtDeviceMemoryType type;
+    OrtAllocator& raw;
+    OrtAllocator* arena = nullptr;  ///< of ours over it; null where there is none
+  };
+  /// Null where nobody has made one.
+  std::shared_ptr<const SharedAllocator> find_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type);
   void release_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type);
 
  private:
-  struct SharedAllocator {
-    OrtEpFactory* factory;
-    const OrtEpDevice* device;
-    OrtDeviceMemoryType type;
-    OrtAllocator* raw;
-  };
+  std::vector<std::shared_ptr<const SharedAllocator>>::iterator find_shared(const OrtEpDevice& device, OrtDeviceMemoryType type);
   struct Factory {
     OrtEpFactory* raw = nullptr;
     std::string name;
@@ -73,7 +94,7 @@ class Library {
   std::vector<Factory> factories_;
   std::vector<std::unique_ptr<OrtEpDevice>> devices_;
   std::mutex mutex_;
-  std::vector<SharedAllocator> shared_;
+  std::vector<std::shared_ptr<const SharedAllocator>> shared_;
 };
 
 /// The plugin libraries of an environment. Thread-safe.

@@ -19,10 +19,13 @@ namespace rh::plugin {
 namespace {
 
 /// A plugin's allocator as the session uses it.
-class PluginAllocator final : public Allocator {
+class PluginAllocator final : public ShrinkableAllocator {
  public:
   PluginAllocator(std::shared_ptr<Ep> ep, OrtAllocator& raw, Device device) : ep_(std::move(ep)), raw_(raw), device_(device) {}
+  PluginAllocator(std::shared_ptr<Ep> ep, std::shared_ptr<const Library::SharedAllocator> shared, Device device)
+      : ep_(std::move(ep)), shared_(std::move(shared)), raw_(*shared_->handle()), device_(device) {}
   ~PluginAllocator() override {
+    if (shared_) return;
     if (RH_HAS(ep_->factory, 23, ReleaseAllocator)) tell([&] { ep_->factory.ReleaseAllocator(&ep_->factory, &raw_); });
   }
   void* allocate(size_t bytes) override {
@@ -34,10 +37,14 @@ class PluginAllocator final : public Allocator {
     tell([&] { raw_.Free(&raw_, memory); });
   }
   Device device() const override { return device_; }
+  void shrink() override {
+    if (raw_.version >= 25 && raw_.Shrink) (void)try_call(ep_->name, "OrtAllocator::Shrink", [&] { return raw_.Shrink(&raw_); });
+  }
   OrtAllocator& raw() const { return raw_; }
 
  private:
   std::shared_ptr<Ep> ep_;
+  std::shared_ptr<const Library::SharedAllocator> shared_;  // null: the allocator is this provider's own
   OrtAllocator& raw_;
   Device device_;
 };
@@ -278,6 +285,13 @@ class PluginProvider final : public Provider {
       memory_ = std::make_shared<const OrtMemoryInfo>(std::move(info));
     }
     device_ = abi::device_of(*memory_);
+    const char* share = setup_.options->config.find("session.use_env_allocators");
+    if (share && std::string_view(share) == "1") {
+      if (auto common = setup_.library->find_shared_allocator(device, OrtDeviceMemoryType_DEFAULT)) {
+        allocator_ = std::make_unique<PluginAllocator>(ep_, std::move(common), device_);
+        return;
+      }
+    }
     OrtAllocator* made = nullptr;
     if (RH_HAS(ep_->raw, 23, CreateAllocator)) {
       call(ep_->name, "OrtEp::CreateAllocator", [&] { return ep_->raw.CreateAllocator(&ep_->raw, memory_.get(), &made); });

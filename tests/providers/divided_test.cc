@@ -1,0 +1,175 @@
+// A model divided at random between the CPU and a plugin's device: equal results, and no copy more than the division needs.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "capi/library.h"
+#include "capi/model_bytes.h"
+#include "roundhouse/roundhouse_c_api.h"
+
+namespace rh::test {
+namespace {
+
+using Floats = std::vector<float>;
+constexpr char kFake[] = "FakeDeviceExecutionProvider";
+
+struct NodeRow {
+  const char* op;
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
+const std::vector<NodeRow> kNodes = {
+    {"MatMul", {"x", "z"}, "a"}, {"Add", {"a", "w"}, "b"}, {"Relu", {"b"}, "c"}, {"Sigmoid", {"a"}, "d"},      {"Mul", {"c", "d"}, "e"},
+    {"Transpose", {"e"}, "f"},   {"Softmax", {"f"}, "g"},  {"Exp", {"g"}, "h"},  {"Add", {"h", "x"}, "i"},     {"Tanh", {"i"}, "j"},
+    {"MatMul", {"j", "z"}, "k"}, {"Shape", {"k"}, "s"},    {"Neg", {"k"}, "l"},  {"Reshape", {"l", "s"}, "m"}, {"Abs", {"m"}, "n"},
+    {"Max", {"n", "c"}, "o"},    {"Sub", {"o", "d"}, "p"}, {"Sqrt", {"n"}, "q"}, {"NonZero", {"c"}, "r"},      {"Identity", {"p"}, "u"},
+    {"Add", {"u", "w"}, "v"},
+};
+const std::vector<std::string> kOutputs = {"c", "p", "q", "r", "v"};
+
+std::string model() {
+  ModelBytes bytes;
+  for (const NodeRow& row : kNodes) {
+    switch (row.inputs.size()) {
+      case 1: bytes.node(row.op, {row.inputs[0]}, {row.output}); break;
+      default: bytes.node(row.op, {row.inputs[0], row.inputs[1]}, {row.output});
+    }
+  }
+  bytes.initializer("w", {1, -1, 0.5, 2, -0.25, 0, 3, -2}).input("x", 1, {8, 8}).input("z", 1, {8, 8});
+  for (const std::string& name : kOutputs)
+    bytes.output(name, name == "r" ? 7 : 1, name == "r" ? std::vector<DimText>{2, "n"} : std::vector<DimText>{8, 8});
+  return bytes.model();
+}
+
+class DividedTest : public ApiTest {
+ protected:
+  static Ort::Env& env() {
+    static Ort::Env* made = new Ort::Env(ORT_LOGGING_LEVEL_FATAL, "divided");
+    return *made;
+  }
+  void SetUp() override {
+    Ort::ThrowOnError(api.RegisterExecutionProviderLibrary(env(), "fake", RH_BUILD_DIR "/lib/roundhouse_provider_fake_device.so"));
+    const OrtEpDevice* const* devices = nullptr;
+    size_t count = 0;
+    Ort::ThrowOnError(api.GetEpDevices(env(), &devices, &count));
+    device = devices[count - 1];
+  }
+  void TearDown() override { Ort::ThrowOnError(api.UnregisterExecutionProviderLibrary(env(), "fake")); }
+
+  Ort::Session session(const std::string& claim, const std::string& delay) {
+    Ort::SessionOptions options;
+    options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+    options.SetIntraOpNumThreads(1);
+    const char *keys[] = {"claim", "delay_us"}, *values[] = {claim.c_str(), delay.c_str()};
+    if (!claim.empty()) Ort::ThrowOnError(api.SessionOptionsAppendExecutionProvider_V2(options, env(), &device, 1, keys, values, 2));
+    const std::string bytes = model();
+    return Ort::Session(env(), bytes.data(), bytes.size(), options);
+  }
+
+  /// Outputs as floats, one after the other.
+  std::vector<Floats> run(Ort::Session& session, float scale) {
+    Floats x(64), z(64);
+    for (size_t i = 0; i < 64; ++i) {
+      x[i] = scale * static_cast<float>(i % 11) - 0.5f;
+      z[i] = 0.25f * static_cast<float>(i % 7) - 0.75f;
+    }
+    const int64_t dims[] = {8, 8};
+    const Ort::Value inputs[] = {Ort::Value::CreateTensor<float>(cpu, x.data(), x.size(), dims, 2),
+                                 Ort::Value::CreateTensor<float>(cpu, z.data(), z.size(), dims, 2)};
+    const char* input_names[] = {"x", "z"};
+    std::vector<const char*> output_names;
+    for (const std::string& name : kOutputs) output_names.push_back(name.c_str());
+    const auto made = session.Run(Ort::RunOptions{nullptr}, input_names, inputs, 2, output_names.data(), output_names.size());
+    std::vector<Floats> results;
+    for (const Ort::Value& value : made) {
+      const auto info = value.GetTensorTypeAndShapeInfo();
+      Floats& result = results.emplace_back();
+      for (size_t i = 0; i < info.GetElementCount(); ++i) {
+        const bool integers = info.GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
+        result.push_back(integers ? static_cast<float>(value.GetTensorData<int64_t>()[i]) : value.GetTensorData<float>()[i]);
+      }
+    }
+    return results;
+  }
+
+  nlohmann::json report(const Ort::Session& session) {
+    const auto get = reinterpret_cast<decltype(&RhSessionGetReport)>(dlsym(Library::get().handle, "RhSessionGetReport"));
+    char* json = nullptr;
+    Ort::ThrowOnError(get(session, allocator, &json));
+    const Ort::AllocatedStringPtr owned(json, Ort::detail::AllocatedFree(allocator));
+    return nlohmann::json::parse(json);
+  }
+
+  const OrtEpDevice* device = nullptr;
+};
+
+/// One copy for each value and each memory, not its own, in which it is needed; constants cost a run nothing.
+int64_t least_copies(const std::map<std::string, bool>& on_device) {
+  std::map<std::string, bool> made = {{"x", false}, {"z", false}};
+  std::map<std::string, std::set<bool>> needed;
+  for (const NodeRow& row : kNodes) {
+    made[row.output] = on_device.at(row.output + "_node");
+    for (const std::string& input : row.inputs) needed[input].insert(made[row.output]);
+  }
+  for (const std::string& output : kOutputs) needed[output].insert(false);
+  int64_t copies = 0;
+  for (const auto& [value, places] : needed) {
+    if (const auto at = made.find(value); at != made.end())
+      copies += static_cast<int64_t>(places.size()) - static_cast<int64_t>(places.count(at->second));
+  }
+  return copies;
+}
+
+TEST_F(DividedTest, AtRandomItGivesTheSameWithTheFewestCopies) {
+  Ort::Session plain = session("", "0");
+  std::set<size_t> sizes;
+  for (int seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Ort::Session made = session(std::to_string(seed) + ":" + std::to_string(20 + seed * 37 % 70), std::to_string(seed % 3 * 20));
+    constexpr int kRuns = 3;
+    for (int i = 0; i < kRuns; ++i) {
+      const auto actual = run(made, 0.1f * static_cast<float>(i + 1)), expected = run(plain, 0.1f * static_cast<float>(i + 1));
+      for (size_t k = 0; k < kOutputs.size(); ++k) {
+        ASSERT_EQ(actual[k].size(), expected[k].size()) << kOutputs[k];
+        for (size_t e = 0; e < actual[k].size(); ++e) ASSERT_NEAR(actual[k][e], expected[k][e], 1e-5f) << kOutputs[k] << " " << e;
+      }
+    }
+    if (!Library::get().ours) continue;
+    const nlohmann::json told = report(made);
+    std::map<std::string, bool> on_device;
+    for (const auto& node : told["nodes"]) on_device[node["node"]] = node["provider"] == kFake;
+    sizes.insert(static_cast<size_t>(std::ranges::count_if(on_device, [](const auto& node) { return node.second; })));
+    int64_t copies = 0;
+    for (const char* name : {"input_copies", "step_copies", "output_copies"}) copies += told["statistics"][name].get<int64_t>();
+    EXPECT_EQ(copies, kRuns * least_copies(on_device));
+    for (const auto& copy : told["copies"]) EXPECT_FALSE(copy["cause"].get<std::string>().empty());
+  }
+  EXPECT_TRUE(!Library::get().ours || sizes.size() > 5);
+}
+
+TEST_F(DividedTest, RunsAtOnceDoNotMeet) {
+  if (!Library::get().ours) GTEST_SKIP() << "how another library's runs share a plugin's streams is not tested here";
+  Ort::Session plain = session("", "0"), made = session("3:50", "20");
+  std::vector<std::vector<Floats>> expected;
+  for (int t = 0; t < 3; ++t) expected.push_back(run(plain, 0.1f * static_cast<float>(t + 1)));
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 5; ++i) {
+        const auto actual = run(made, 0.1f * static_cast<float>(t + 1));
+        for (size_t e = 0; e < 64; ++e) wrong += std::abs(actual[1][e] - expected[static_cast<size_t>(t)][1][e]) > 1e-5f;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace rh::test
