@@ -337,6 +337,9 @@ struct ProviderTraits {
   static std::unique_ptr<IDataTransfer> GetDataTransfer() { return nullptr; }
   /// What was not given back when the library goes, for the host's log; empty: nothing.
   static std::string leaks() { return {}; }
+  /// Memory of the host that the device reaches as well, for callers; needed where kHostMemory is true.
+  static constexpr bool kHostMemory = false;
+  static std::unique_ptr<IAllocator> create_host_allocator() { return nullptr; }
   /// For callers that copy on a stream of their own; needed where kStreams is true.
   static std::unique_ptr<IStream> create_stream() { return nullptr; }
 };

@@ -202,6 +202,10 @@ struct Factory : OrtEpFactory {
       check(host.api->CreateMemoryInfo_V2(memory.name.c_str(), OrtMemoryInfoDeviceType_GPU, memory.vendor_id, memory.device_id,
                                           OrtDeviceMemoryType_DEFAULT, 0, OrtDeviceAllocator, &info));
     }
+    if (info && Traits::kHostMemory) {
+      check(host.api->CreateMemoryInfo_V2((memory.name + "Host").c_str(), OrtMemoryInfoDeviceType_GPU, memory.vendor_id, memory.device_id,
+                                          OrtDeviceMemoryType_HOST_ACCESSIBLE, 0, OrtDeviceAllocator, &host_info));
+    }
     GetName = [](const OrtEpFactory* self) { return of(self).name; };
     GetVendor = [](const OrtEpFactory*) { return Traits::kVendor; };
     GetVendorId = [](const OrtEpFactory*) { return Traits::kVendorId; };
@@ -212,10 +216,11 @@ struct Factory : OrtEpFactory {
                   const OrtSessionOptions* options, const OrtLogger*,
                   OrtEp** ep) { return guard([&] { *ep = new EpTable<Class>(of(self).name, options); }); };
     ReleaseEp = [](OrtEpFactory*, OrtEp* ep) { delete static_cast<EpTable<Class>*>(ep); };
-    CreateAllocator = [](OrtEpFactory* self, const OrtMemoryInfo*, const OrtKeyValuePairs*, OrtAllocator** out) {
+    CreateAllocator = [](OrtEpFactory* self, const OrtMemoryInfo* wanted, const OrtKeyValuePairs*, OrtAllocator** out) {
       return guard([&] {
-        auto made = Traits::create_allocator();
-        *out = made ? new AllocatorTable(std::move(made), of(self).info) : nullptr;
+        const bool on_host = host.api->MemoryInfoGetDeviceMemType(wanted) == OrtDeviceMemoryType_HOST_ACCESSIBLE;
+        auto made = on_host ? Traits::create_host_allocator() : Traits::create_allocator();
+        *out = made ? new AllocatorTable(std::move(made), on_host ? of(self).host_info : of(self).info) : nullptr;
       });
     };
     ReleaseAllocator = [](OrtEpFactory*, OrtAllocator* allocator) { delete static_cast<AllocatorTable*>(allocator); };
@@ -235,6 +240,7 @@ struct Factory : OrtEpFactory {
   }
   ~Factory() {
     if (info) host.api->ReleaseMemoryInfo(info);
+    if (host_info) host.api->ReleaseMemoryInfo(host_info);
   }
   static Factory& of(OrtEpFactory* self) { return *static_cast<Factory*>(self); }
   static const Factory& of(const OrtEpFactory* self) { return *static_cast<const Factory*>(self); }
@@ -246,6 +252,7 @@ struct Factory : OrtEpFactory {
       if (host.api->HardwareDevice_Type(devices[i]) != OrtHardwareDeviceType_CPU) continue;
       check(host.ep->CreateEpDevice(this, devices[i], nullptr, nullptr, &out[*used]));
       if (info) check(host.ep->EpDevice_AddAllocatorInfo(out[*used], info));
+      if (host_info) check(host.ep->EpDevice_AddAllocatorInfo(out[*used], host_info));
       ++*used;
       return;
     }
@@ -254,6 +261,7 @@ struct Factory : OrtEpFactory {
   const char* name;
   DeviceMemory memory;
   OrtMemoryInfo* info = nullptr;
+  OrtMemoryInfo* host_info = nullptr;  ///< of memory of the host that the device reaches
 };
 
 /// The newest version that the host and these headers share, 23 at least.

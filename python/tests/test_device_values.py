@@ -263,6 +263,29 @@ def test_values_share_what_they_are_made_of(x):
     np.testing.assert_array_equal(again.numpy(), x)
 
 
+def test_memory_of_the_host_that_the_device_reaches(module, x):
+    info = device_of(module).memory_info(module.OrtDeviceMemoryType.HOST_ACCESSIBLE)
+    assert (info.name, info.device_mem_type) == ("FakeDeviceHost", module.OrtDeviceMemoryType.HOST_ACCESSIBLE)
+    value = module.OrtValue.ortvalue_from_shape_and_type([2, 3], np.float32, memory_info=info)
+    assert value.data_ptr() >> 60 == 0
+    value.update_inplace(x)
+    view = value.numpy()
+    assert view.ctypes.data == value.data_ptr()
+    there = module.OrtValue.ortvalue_from_shape_and_type([2, 3], np.float32, *GPU)
+    module.copy_tensors([value], [there])
+    view[...] = 0
+    module.copy_tensors([there], [value])
+    np.testing.assert_array_equal(view, x)
+    session = module.InferenceSession(add_and_relu(), providers=["CPUExecutionProvider"])
+    binding = session.io_binding()
+    binding.bind_ortvalue_input("a", value)
+    binding.bind_ortvalue_input("b", value)
+    binding.bind_ortvalue_output("y", value)
+    session.run_with_iobinding(binding)
+    np.testing.assert_array_equal(view, x * 2)
+    expect_copies(session, 0, 0, 0)
+
+
 # --- bindings
 
 

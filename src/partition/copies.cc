@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "partition/device_constants.h"
+
 namespace rh {
 
 namespace {
@@ -179,10 +181,7 @@ class CopyPlacer {
     Tensor& there = host.bytes() == 0 ? apart : constants_[{host.raw(), to}];
     if (!there.defined()) {
       const auto& owner = providers_[static_cast<size_t>(find_owner(providers_, to))];
-      there = device_tensor(owner, host.dtype(), host.shape());
-      if (const Status status = transfer.copy(host, there, nullptr); !status.ok()) {
-        fail(status.code(), "copying constant '{}' to {}: {}", value.name, to.to_string(), status.message());
-      }
+      there = place_constant(host, value.name, owner, transfer);
     }
     const ValueType type = value.type;
     const ValueId id = graph_.add_initializer(graph_.fresh_name(value.name + "_" + to.to_string()), Value(there.reshaped(host.shape())));

@@ -18,6 +18,8 @@ class ShrinkableAllocator : public Allocator {
  public:
   /// Gives back what nobody uses.
   virtual void shrink() = 0;
+  /// The same for allocators of the same memory, which sessions share; null: none does.
+  virtual const void* pool() const { return nullptr; }
 };
 
 /// Bounds of an arena, as OrtArenaCfg names them.
@@ -75,9 +77,9 @@ class Arena final : public ShrinkableAllocator {
   std::shared_ptr<Allocator> source_;
   const ArenaSettings settings_;
   mutable std::mutex mutex_;
-  Chunks chunks_;                                // by address
-  Free free_;                                    // by size
-  std::map<uintptr_t, size_t> regions_;          // their sizes
+  Chunks chunks_;                        // by address
+  Free free_;                            // by size
+  std::map<uintptr_t, size_t> regions_;  // their sizes
   std::unordered_map<void*, size_t> reserved_;
   size_t next_region_bytes_;
   ArenaStatistics statistics_;

@@ -1,5 +1,6 @@
 // Arenas over the memory of a provider's device.
 #include <map>
+#include <memory>
 
 #include "capi/library.h"
 #include "capi/model_bytes.h"
@@ -117,6 +118,40 @@ TEST_F(DeviceArenaTest, SessionsShareItWhereTheyAskForIt) {
     EXPECT_EQ(stats(arena)["TotalAllocated"], 0);
     EXPECT_EQ(run(first), -4.0f);
   }
+  EXPECT_EQ(stats(arena)["InUse"], 0);
+}
+
+TEST_F(DeviceArenaTest, SessionsShareEqualWeightsThere) {
+  OrtAllocator* arena = make_arena({{"arena.extend_strategy", "1"}});
+  const auto made_with = [&](float weight, bool shares) {
+    const Floats weights(4096, weight);
+    const std::string model =
+        ModelBytes().node("Add", {"x", "w"}, {"y"}).initializer("w", weights).input("x", 1, {4096}).output("y", 1, {4096}).model();
+    Ort::SessionOptions options;
+    options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+    if (shares) options.AddConfigEntry("session.use_env_allocators", "1");
+    Ort::ThrowOnError(api.SessionOptionsAppendExecutionProvider_V2(options, env(), &device, 1, nullptr, nullptr, 0));
+    return std::make_unique<Ort::Session>(env(), model.data(), model.size(), options);
+  };
+  const auto sum = [&](Ort::Session& session) {
+    Floats data(4096, 1.0f);
+    const int64_t dims[] = {4096};
+    const Ort::Value x = Ort::Value::CreateTensor<float>(cpu, data.data(), data.size(), dims, 1);
+    const char *in = "x", *out = "y";
+    return session.Run(Ort::RunOptions{nullptr}, &in, &x, 1, &out, 1)[0].GetTensorData<float>()[4095];
+  };
+  constexpr int64_t kBytes = 4096 * 4;
+  auto first = made_with(2, true);
+  EXPECT_EQ(stats(arena)["InUse"], kBytes);
+  auto second = made_with(2, true), other = made_with(5, true), own = made_with(2, false);
+  EXPECT_EQ(stats(arena)["InUse"], 2 * kBytes);
+  EXPECT_EQ(sum(*first), 3.0f);
+  first.reset();
+  EXPECT_EQ(sum(*second), 3.0f);
+  EXPECT_EQ(sum(*other), 6.0f);
+  EXPECT_EQ(sum(*own), 3.0f);
+  second.reset();
+  other.reset();
   EXPECT_EQ(stats(arena)["InUse"], 0);
 }
 

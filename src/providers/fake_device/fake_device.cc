@@ -115,6 +115,16 @@ class Memory final : public IAllocator {
   }
 };
 
+/// What a driver pins: plain memory here.
+class HostMemory final : public IAllocator {
+ public:
+  void* alloc(size_t bytes) override { return std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64); }
+  void free(void* memory) override {
+    if (memory) Queue::drain_all();
+    std::free(memory);
+  }
+};
+
 /// A line of a program: an operator over places.
 struct Line {
   std::string op;
@@ -288,6 +298,8 @@ struct FakeTraits : ProviderTraits {
   static std::unique_ptr<IAllocator> create_allocator() { return std::make_unique<Memory>(); }
   static std::unique_ptr<IDataTransfer> GetDataTransfer() { return std::make_unique<Transfer>(); }
   static std::string leaks() { return g_blocks == 0 ? std::string() : std::to_string(g_blocks) + " blocks of the device were not freed"; }
+  static constexpr bool kHostMemory = true;
+  static std::unique_ptr<IAllocator> create_host_allocator() { return std::make_unique<HostMemory>(); }
   static std::unique_ptr<IStream> create_stream() { return std::make_unique<Stream>(0); }
 };
 

@@ -40,6 +40,7 @@ class PluginAllocator final : public ShrinkableAllocator {
   void shrink() override {
     if (raw_.version >= 25 && raw_.Shrink) (void)try_call(ep_->name, "OrtAllocator::Shrink", [&] { return raw_.Shrink(&raw_); });
   }
+  const void* pool() const override { return shared_.get(); }
   OrtAllocator& raw() const { return raw_; }
 
  private:
