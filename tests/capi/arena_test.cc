@@ -12,10 +12,7 @@ constexpr size_t kMiB = 1 << 20;
 
 class ArenaTest : public ApiTest {
  protected:
-  static Ort::Env& env() {
-    static Ort::Env* made = new Ort::Env(ORT_LOGGING_LEVEL_FATAL, "arenas");
-    return *made;
-  }
+  Ort::Env& env() { return env_; }
 
   void SetUp() override { info = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault); }
   void TearDown() override {
@@ -63,6 +60,7 @@ class ArenaTest : public ApiTest {
     return std::move(session.Run(options, &in, &x, 1, &out, 1)[0]);
   }
 
+  Ort::Env env_{ORT_LOGGING_LEVEL_FATAL, "arenas"};
   Ort::MemoryInfo info{nullptr};
   std::deque<Ort::Session> sessions;
 };
