@@ -257,18 +257,13 @@ class Matcher {
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     const auto is_removed = [&](NodeId id) { return rewrite_.is_removed(id); };
     if (std::any_of(nodes.begin(), nodes.end(), is_removed) || !expression.is_whole(root) || !context_.admit()) return false;
-    Edit& edit = rewrite_.edit();
     Node single;
     single.name = root.name;
     single.op_type = found.op_type;
     single.opset = std::max(root.opset, found.opset);
     single.attributes = std::move(found.attributes);
     single.inputs = {rewrite_.current(found.x)};
-    single.outputs = {edit.add_value(graph_.value(root.outputs[0]).name, graph_.value(root.outputs[0]).type)};
-    const ValueId output = single.outputs[0];
-    edit.add_node(std::move(single), nodes);
-    rewrite_.replace_node(root, output);
-    for (const NodeId id : nodes) rewrite_.remove(id);
+    rewrite_.replace_nodes(std::move(single), root, nodes);
     return true;
   }
 

@@ -319,7 +319,6 @@ class Matcher {
   }
 
   void replace(const Node& softmax, const Attention& a) {
-    Edit& edit = rewrite_.edit();
     Node fused;
     fused.name = softmax.name;
     fused.op_type = "Attention";
@@ -328,14 +327,10 @@ class Matcher {
     fused.attributes = a.attributes();
     for (ValueId input : {a.q, a.k, a.v}) fused.inputs.push_back(rewrite_.current(input));
     if (a.mask != kNoValue) fused.inputs.push_back(rewrite_.current(a.mask));
-    fused.outputs = {edit.add_value(graph_.value(a.last->outputs[0]).name, graph_.value(a.last->outputs[0]).type)};
-    const ValueId output = fused.outputs[0];
     std::vector<NodeId> stands_for = a.inner;
     stands_for.insert(stands_for.end(), a.outer.begin(), a.outer.end());
     std::sort(stands_for.begin(), stands_for.end());
-    edit.add_node(std::move(fused), stands_for);
-    rewrite_.replace_node(*a.last, output);
-    for (const NodeId id : a.inner) rewrite_.remove(id);
+    rewrite_.replace_nodes(std::move(fused), *a.last, stands_for, a.outer);
   }
 
   const Graph& graph_;

@@ -55,7 +55,6 @@ class Fuser {
   }
 
   void replace(const Node& conv, const Node* sum, ValueId addend, const std::optional<ops::FusedActivation>& function, const Node& last) {
-    Edit& edit = rewrite_.edit();
     Node fused;
     fused.name = conv.name;
     fused.op_type = "FusedConv";
@@ -73,11 +72,7 @@ class Fuser {
       stands_for.push_back(sum->id);
     }
     if (function) stands_for.push_back(last.id);
-    fused.outputs = {edit.add_value(graph_.value(last.outputs[0]).name, graph_.value(last.outputs[0]).type)};
-    const ValueId output = fused.outputs[0];
-    edit.add_node(std::move(fused), stands_for);
-    rewrite_.replace_node(last, output);
-    for (const NodeId id : stands_for) rewrite_.remove(id);
+    rewrite_.replace_nodes(std::move(fused), last, stands_for);
   }
 
   const Graph& graph_;

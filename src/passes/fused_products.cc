@@ -46,7 +46,7 @@ class Fuser {
     if (tail.last == &product || !context_.admit()) return;
     Node fused = shell(product, "FusedMatMul", "roundhouse", tail);
     add_terms(fused, tail);
-    replace(std::move(fused), tail);
+    rewrite_.replace_nodes(std::move(fused), *tail.last, tail.nodes);
   }
 
   void fuse_gemm(const Node& product) {
@@ -57,7 +57,7 @@ class Fuser {
     Node fused = shell(product, "FusedGemm", "com.microsoft", tail);
     fused.attributes = product.attributes;
     for (Attribute& attribute : tail.activation->separate_attributes()) fused.attributes.push_back(std::move(attribute));
-    replace(std::move(fused), tail);
+    rewrite_.replace_nodes(std::move(fused), *tail.last, tail.nodes);
   }
 
   /// Gemm between a Reshape to a matrix and one back: a product of more dimensions, which what follows then goes into.
@@ -90,7 +90,7 @@ class Fuser {
     fused.inputs = {rewrite_.current(x), rewrite_.current(product.inputs[1])};
     add_terms(fused, tail);
     if (op.transpose_b) fused.attributes.push_back({"transB", int64_t{1}});
-    replace(std::move(fused), tail);
+    rewrite_.replace_nodes(std::move(fused), *tail.last, tail.nodes);
     return true;
   }
 
@@ -158,16 +158,7 @@ class Fuser {
     fused.domain = domain;
     fused.opset = 1;
     for (ValueId input : product.inputs) fused.inputs.push_back(input == kNoValue ? kNoValue : rewrite_.current(input));
-    const GraphValue& result = graph_.value(tail.last->outputs[0]);
-    fused.outputs = {rewrite_.edit().add_value(result.name, result.type)};
     return fused;
-  }
-
-  void replace(Node fused, const Tail& tail) {
-    const ValueId output = fused.outputs[0];
-    rewrite_.edit().add_node(std::move(fused), tail.nodes);
-    rewrite_.replace_node(*tail.last, output);
-    for (const NodeId id : tail.nodes) rewrite_.remove(id);
   }
 
   const Graph& graph_;

@@ -50,7 +50,6 @@ class Fuser {
     }
     const Node& last = sum ? *sum : *scaled;
     if (!context_.admit()) return;
-    Edit& edit = rewrite_.edit();
     Node fused;
     fused.name = product.name;
     fused.op_type = "MatMulIntegerToFloat";
@@ -59,13 +58,9 @@ class Fuser {
     const auto input = [&](size_t i) { return product.inputs.size() > i ? product.inputs[i] : kNoValue; };
     fused.inputs = {rewrite_.current(input(0)), input(1), rewrite_.current(a_scale), b_scale, rewrite_.current(input(2)), input(3)};
     if (sum) fused.inputs.push_back(other_input(*sum, scaled->outputs[0]));
-    fused.outputs = {edit.add_value(graph_.value(last.outputs[0]).name, graph_.value(last.outputs[0]).type)};
-    const ValueId output = fused.outputs[0];
     std::vector<NodeId> stands_for{product.id, cast->id, scaled->id};
     if (sum) stands_for.push_back(sum->id);
-    edit.add_node(std::move(fused), stands_for);
-    rewrite_.replace_node(last, output);
-    for (const NodeId id : stands_for) rewrite_.remove(id);
+    rewrite_.replace_nodes(std::move(fused), last, stands_for);
   }
 
   const Graph& graph_;

@@ -143,7 +143,6 @@ class Matcher {
   void replace(Found f) {
     if (!context_.admit()) return;
     std::sort(f.nodes.begin(), f.nodes.end());
-    Edit& edit = rewrite_.edit();
     Node fused;
     fused.name = f.last->name;
     fused.op_type = f.subtracts_mean ? "LayerNormalization" : "RMSNormalization";
@@ -151,11 +150,7 @@ class Matcher {
     fused.attributes = {{"axis", int64_t{-1}}, {"epsilon", static_cast<float>(f.epsilon)}};
     fused.inputs = {rewrite_.current(f.x), rewrite_.current(f.scale)};
     if (f.bias != kNoValue) fused.inputs.push_back(rewrite_.current(f.bias));
-    fused.outputs = {edit.add_value(graph_.value(f.last->outputs[0]).name, graph_.value(f.last->outputs[0]).type)};
-    const ValueId output = fused.outputs[0];
-    edit.add_node(std::move(fused), f.nodes);
-    rewrite_.replace_node(*f.last, output);
-    for (const NodeId id : f.nodes) rewrite_.remove(id);
+    rewrite_.replace_nodes(std::move(fused), *f.last, f.nodes);
   }
 
   const Graph& graph_;

@@ -34,6 +34,17 @@ bool Rewrite::replace_node(const Node& node, ValueId to) {
   return true;
 }
 
+void Rewrite::replace_nodes(Node made, const Node& last, const std::vector<NodeId>& nodes, const std::vector<NodeId>& kept) {
+  const GraphValue& result = graph_.value(last.outputs[0]);
+  const ValueId output = edit_.add_value(result.name, result.type);
+  made.outputs = {output};
+  edit_.add_node(std::move(made), nodes);
+  replace_node(last, output);
+  for (const NodeId id : nodes) {
+    if (std::find(kept.begin(), kept.end(), id) == kept.end()) remove(id);
+  }
+}
+
 bool is_op(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain.empty(); }
 
 bool has_one_use(const GraphValue& value) { return value.consumers.size() == 1 && !value.is_output; }

@@ -30,6 +30,9 @@ class Rewrite {
   /// Replaces the node's one output by `to` and removes the node; false, with nothing done, where it has more outputs that are used or the
   /// output cannot be replaced.
   bool replace_node(const Node& node, ValueId to);
+  /// Adds `made`, without outputs yet, in the place of `last`, whose only output it gives. It stands for `nodes`, of which those `kept`
+  /// stay.
+  void replace_nodes(Node made, const Node& last, const std::vector<NodeId>& nodes, const std::vector<NodeId>& kept = {});
 
  private:
   bool is_new(ValueId id) const { return id >= graph_.value_count(); }
