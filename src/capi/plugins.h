@@ -13,6 +13,13 @@ plugin::Libraries& libraries_of(const OrtEnv& env);
 /// Option keys of providers stand among the configuration entries as "ep.<lower case name>.<key>".
 std::string lower(std::string_view text);
 
+/// Adds a provider of a registered library, or of one that is found by its file name, with options. Throws Error{fail} saying that it is
+/// not enabled where there is none, as programs expect it from functions for one provider.
+void append_provider(OrtSessionOptions& options, std::string_view name, std::string_view short_name,
+                     const std::map<std::string, std::string>& values);
+/// Throws the same.
+void check_enabled(std::string_view name, std::string_view short_name);
+
 /// The environment's name of a memory, and the provider's device that has it; null where no registered provider declared it.
 const OrtMemoryInfo* memory_info_of(const OrtEnv& env, Device device);
 const OrtEpDevice* ep_device_of(const OrtEnv& env, Device device);

@@ -81,6 +81,21 @@ void append(OrtSessionOptions& options, std::string_view name, const char* const
 
 }  // namespace
 
+void append_provider(OrtSessionOptions& options, std::string_view name, std::string_view short_name,
+                     const std::map<std::string, std::string>& values) {
+  if (plugin_name(name).empty()) not_enabled(short_name);
+  std::vector<const char*> keys, texts;
+  for (const auto& [key, value] : values) {
+    keys.push_back(key.c_str());
+    texts.push_back(value.c_str());
+  }
+  append(options, name, keys.data(), texts.data(), keys.size());
+}
+
+void check_enabled(std::string_view name, std::string_view short_name) {
+  if (plugin_name(name).empty()) not_enabled(short_name);
+}
+
 OrtStatus* ORT_API_CALL GetAvailableProviders(char*** out, int* count) {
   return guard([&] {
     checked(out, "out_ptr") = nullptr;
@@ -109,47 +124,6 @@ OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider(OrtSessionOptions*
   return guard([&] { append(checked(options, "options"), &checked(name, "provider_name"), keys, values, count); });
 }
 
-OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_OpenVINO_V2(OrtSessionOptions*, const char* const*, const char* const*,
-                                                                          size_t) {
-  return not_enabled_status("OpenVINO");
-}
-
-OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_VitisAI(OrtSessionOptions*, const char* const*, const char* const*, size_t) {
-  return not_enabled_status("VitisAI");
-}
-
-// The slots of providers that come as libraries of their own: appending, and option objects made, changed and read by key.
-
-#define RH_APPEND(slot, Options, name) \
-  OrtStatus* ORT_API_CALL slot(OrtSessionOptions*, const Options*) { return not_enabled_status(name); }
-
-RH_APPEND(SessionOptionsAppendExecutionProvider_CUDA, OrtCUDAProviderOptions, "CUDA")
-RH_APPEND(SessionOptionsAppendExecutionProvider_CUDA_V2, OrtCUDAProviderOptionsV2, "CUDA")
-RH_APPEND(SessionOptionsAppendExecutionProvider_ROCM, OrtROCMProviderOptions, "ROCM")
-RH_APPEND(SessionOptionsAppendExecutionProvider_OpenVINO, OrtOpenVINOProviderOptions, "OpenVINO")
-RH_APPEND(SessionOptionsAppendExecutionProvider_TensorRT, OrtTensorRTProviderOptions, "TensorRT")
-RH_APPEND(SessionOptionsAppendExecutionProvider_TensorRT_V2, OrtTensorRTProviderOptionsV2, "TensorRT")
-RH_APPEND(SessionOptionsAppendExecutionProvider_MIGraphX, OrtMIGraphXProviderOptions, "MIGraphX")
-RH_APPEND(SessionOptionsAppendExecutionProvider_CANN, OrtCANNProviderOptions, "CANN")
-RH_APPEND(SessionOptionsAppendExecutionProvider_Dnnl, OrtDnnlProviderOptions, "oneDNN")
-
-#define RH_OPTIONS(Slot, Options, name)                                                                                                  \
-  OrtStatus* ORT_API_CALL Create##Slot##ProviderOptions(Options** out) {                                                                 \
-    if (out) *out = nullptr;                                                                                                             \
-    return not_enabled_status(name);                                                                                                     \
-  }                                                                                                                                      \
-  OrtStatus* ORT_API_CALL Update##Slot##ProviderOptions(Options*, const char* const*, const char* const*, size_t) {                      \
-    return not_enabled_status(name);                                                                                                     \
-  }                                                                                                                                      \
-  OrtStatus* ORT_API_CALL Get##Slot##ProviderOptionsAsString(const Options*, OrtAllocator*, char**) { return not_enabled_status(name); } \
-  void ORT_API_CALL Release##Slot##ProviderOptions(Options*) {}
-
-RH_OPTIONS(TensorRT, OrtTensorRTProviderOptionsV2, "TensorRT")
-RH_OPTIONS(CUDA, OrtCUDAProviderOptionsV2, "CUDA")
-RH_OPTIONS(CANN, OrtCANNProviderOptions, "CANN")
-RH_OPTIONS(Dnnl, OrtDnnlProviderOptions, "oneDNN")
-RH_OPTIONS(ROCM, OrtROCMProviderOptions, "ROCM")
-
 OrtStatus* ORT_API_CALL SetCurrentGpuDeviceId(int) { return not_enabled_status("CUDA"); }
 OrtStatus* ORT_API_CALL GetCurrentGpuDeviceId(int*) { return not_enabled_status("CUDA"); }
 
@@ -176,11 +150,17 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CPU(
   });
 }
 
-ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CUDA(OrtSessionOptions*, int) {
-  return rh::capi::not_enabled_status("CUDA");
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CUDA(OrtSessionOptions* options, int device) {
+  return rh::capi::guard([&] {
+    rh::capi::append_provider(rh::capi::checked(options, "options"), "CUDAExecutionProvider", "CUDA",
+                              {{"device_id", std::to_string(device)}});
+  });
 }
 
-ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_Tensorrt(OrtSessionOptions*, int) {
-  return rh::capi::not_enabled_status("TensorRT");
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_Tensorrt(OrtSessionOptions* options, int device) {
+  return rh::capi::guard([&] {
+    rh::capi::append_provider(rh::capi::checked(options, "options"), "TensorrtExecutionProvider", "TensorRT",
+                              {{"device_id", std::to_string(device)}});
+  });
 }
 }

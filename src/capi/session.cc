@@ -199,6 +199,10 @@ OrtStatus* ORT_API_CALL SessionGetEpDeviceForOutputs(const OrtSession* session, 
   return guard([&] { fill(session, &Session::output_devices, "outputs", ep_device_of, devices, count); });
 }
 
+OrtStatus* ORT_API_CALL SessionReleaseCapturedGraph(OrtSession* session, int number) {
+  return guard([&] { return session_of(session).forget_recording(number); });
+}
+
 // Profiling
 
 OrtStatus* ORT_API_CALL SessionEndProfiling(OrtSession* session, OrtAllocator* allocator, char** out) {

@@ -25,6 +25,12 @@ namespace compile {
 #undef RH_SLOT
 }  // namespace compile
 
+namespace interop {
+#define RH_SLOT(name) std::remove_pointer_t<decltype(OrtInteropApi::name)> name;
+#include "capi/interop_slots.inc"
+#undef RH_SLOT
+}  // namespace interop
+
 namespace ep_api {
 #define RH_SLOT(name) std::remove_pointer_t<decltype(OrtEpApi::name)> name;
 #include "capi/ep_slots.inc"

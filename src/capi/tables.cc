@@ -30,6 +30,8 @@ const OrtCompileApi kCompileApi = {
 #include "capi/compile_slots.inc"
 };
 #undef RH_TABLE
+#undef RH_FUNCTIONS
+#define RH_FUNCTIONS interop
 #define RH_TABLE OrtInteropApi
 const OrtInteropApi kInteropApi = {
 #include "capi/interop_slots.inc"

@@ -18,6 +18,7 @@
 #include "session/feeds.h"
 #include "session/model_options.h"
 #include "session/profiler.h"
+#include "session/recordings.h"
 #include "session/run_state.h"
 #include "session/shrinkage.h"
 #include "session/threads.h"
@@ -56,6 +57,9 @@ Status naming_model(const Status& status, const std::string& path) try {
   return status;
 }
 
+// What a provider may take to record a run: the first ones allocate.
+constexpr int kMaxRunsToRecord = 16;
+
 }  // namespace
 
 struct Session::Impl {
@@ -67,6 +71,7 @@ struct Session::Impl {
   std::vector<std::string> providers;
   CallSignature signature;
   RunStates states;
+  Recordings recordings;  ///< of the compiled model
   std::atomic<int64_t> runs{0};
   CopyCounters copies;
   std::string path;  ///< of the model's file; empty where it came as bytes
@@ -97,6 +102,7 @@ struct Session::Impl {
     compiled.for_file = nullptr;
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
     signature = CallSignature(compiled);
+    recordings.find_recorder(compiled);
     input_devices = devices_of(*compiled.plan, compiled.plan->inputs, compiled.inputs);
     output_devices = devices_of(*compiled.plan, compiled.plan->outputs, compiled.outputs);
     if (profiler) {
@@ -175,6 +181,36 @@ struct Session::Impl {
     if (!arenas.empty()) return {};
     return error_status(ErrorCode::invalid_argument, "run option '{}' is '{}', but the session keeps no memory of these devices",
                         kShrinkageKey, list);
+  }
+
+  /// With memory of runs before, which it gives back.
+  Status run_pooled(const RunOptions& run_options, Profiler* trace, std::span<const char* const> input_names,
+                    std::span<const Value* const> values, std::span<const char* const> output_names, std::span<Value> results) {
+    std::vector<Allocator*> arenas;
+    const auto shrinkage = run_options.config.find(kShrinkageKey);
+    if (shrinkage != run_options.config.end()) RH_RETURN_IF_ERROR(find_arenas(shrinkage->second, arenas));
+    auto state = states.take(*compiled.plan, compiled.account);
+    Status status = run(*state, run_options, trace, input_names, values, output_names, results);
+    states.give_back(std::move(state), options.cpu_arena && arenas.empty());
+    for (Allocator* arena : arenas) {
+      if (auto* shrinkable = dynamic_cast<ShrinkableAllocator*>(arena)) shrinkable->shrink();
+    }
+    return status;
+  }
+
+  /// A provider records the run, after as many as it needs for that, or replays it.
+  Status run_recorded(const RunOptions& run_options, Profiler* trace, std::span<const char* const> input_names,
+                      std::span<const Value* const> values, std::span<const char* const> output_names, std::span<Value> results) {
+    const int number = recordings.number_of(run_options);
+    if (number < 0) return run_pooled(run_options, trace, input_names, values, output_names, results);
+    if (recordings.has(number)) return recordings.replay(number, signature, input_names, values, output_names, results);
+    RH_RETURN_IF_ERROR(recordings.check_outputs(results));
+    auto state = states.take(*compiled.plan, compiled.account);
+    for (int i = 0; i < kMaxRunsToRecord && !recordings.has(number); ++i) {
+      RH_RETURN_IF_ERROR(run(*state, run_options, trace, input_names, values, output_names, results));
+    }
+    if (recordings.has(number)) recordings.keep(number, std::move(state), results);
+    return {};
   }
 
   Status run(RunState& state, const RunOptions& run_options, Profiler* trace, std::span<const char* const> input_names,
@@ -260,9 +296,6 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
   if (output_names.empty()) return Status(ErrorCode::invalid_argument, "no output is asked for, expected at least one name");
   try {
     const auto begin = Profiler::Clock::now();
-    const auto shrinkage = options.config.find(kShrinkageKey);
-    std::vector<Allocator*> arenas;
-    if (shrinkage != options.config.end()) RH_RETURN_IF_ERROR(impl_->find_arenas(shrinkage->second, arenas));
     std::unique_ptr<Profiler> own;
     if (options.profiling) {
       own = std::make_unique<Profiler>(options.profile_prefix, impl_->profiler.get());
@@ -271,12 +304,8 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
     Profiler* trace = own ? own.get() : impl_->profiler.get();
     std::optional<Profiler::Mark> mark;
     if (trace) mark = trace->begin();
-    auto state = impl_->states.take(*impl_->compiled.plan, impl_->compiled.account);
-    Status status = impl_->run(*state, options, trace, input_names, inputs, output_names, outputs);
-    impl_->states.give_back(std::move(state), impl_->options.cpu_arena && arenas.empty());
-    for (Allocator* arena : arenas) {
-      if (auto* shrinkable = dynamic_cast<ShrinkableAllocator*>(arena)) shrinkable->shrink();
-    }
+    Status status = impl_->recordings.active() ? impl_->run_recorded(options, trace, input_names, inputs, output_names, outputs)
+                                               : impl_->run_pooled(options, trace, input_names, inputs, output_names, outputs);
     impl_->runs.fetch_add(1, std::memory_order_relaxed);
     if (trace) trace->record_session("model_run", *mark);
     if (own) own->finish();
@@ -365,6 +394,8 @@ size_t Session::trim() {
   trim_heap();
   return freed + threads;
 }
+
+Status Session::forget_recording(int number) { return impl_->recordings.forget(number); }
 
 std::string Session::end_profiling() { return impl_->profiler ? impl_->profiler->finish() : std::string(); }
 int Session::threads() const { return impl_->threads.parallel.threads(); }

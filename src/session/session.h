@@ -105,6 +105,9 @@ class Session {
   /// Gives options that may change while the session lives to its providers. Throws Error where none of them takes any.
   void set_provider_options(const std::map<std::string, std::string>& options);
 
+  /// Lets go of a run that a provider recorded (run option "gpu_graph_id"), where there is one.
+  Status forget_recording(int number);
+
   /// Path of the trace file, which is closed; empty where profiling is off.
   std::string end_profiling();
   /// Nanoseconds since the epoch of the steady clock at which profiling began; 0 where it is off.

@@ -17,6 +17,14 @@ bool fault(const char* name) {
   return wanted && std::string(wanted) == name;
 }
 
+/// The environment variable RH_PLUGIN_NAME may give it another.
+const char* provider_name() {
+  static std::string name;
+  const char* given = std::getenv("RH_PLUGIN_NAME");
+  name = given ? given : kName;
+  return name.c_str();
+}
+
 [[noreturn]] void hang() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
@@ -153,7 +161,7 @@ ORT_EXPORT OrtStatus* ORT_API_CALL CreateEpFactories(const char*, const OrtApiBa
   if (fault("factories_throw")) throw std::runtime_error("thrown in CreateEpFactories");
   if (fault("factories_hang")) hang();
   if (fault("no_factories")) return nullptr;
-  OrtStatus* status = create_factory<FaultyFactory>(kName, base, factories, count);
+  OrtStatus* status = create_factory<FaultyFactory>(provider_name(), base, factories, count);
   if (fault("host_is_too_old")) {
     delete static_cast<FaultyFactory*>(factories[0]);
     *count = 0;

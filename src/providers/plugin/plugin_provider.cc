@@ -72,6 +72,11 @@ class PluginProvider final : public Provider {
              static_cast<int>(OrtEpDataLayout_NCHW), static_cast<int>(OrtEpDataLayout_NHWC));
       }
     }
+    records_ = RH_HAS(ep_->raw, 26, IsGraphCaptureEnabled) && ask(false, [&] { return ep_->raw.IsGraphCaptureEnabled(&ep_->raw); });
+    if (records_ && (!RH_HAS(ep_->raw, 26, IsGraphCaptured) || !RH_HAS(ep_->raw, 26, ReplayGraph))) {
+      fail(ErrorCode::ep_fail, "{}: OrtEp::IsGraphCaptureEnabled says true, but it has no {}", ep_->name,
+           RH_HAS(ep_->raw, 26, IsGraphCaptured) ? "ReplayGraph" : "IsGraphCaptured");
+    }
     if (RH_HAS(ep_->raw, 24, IsConcurrentRunSupported)) {
       call(ep_->name, "OrtEp::IsConcurrentRunSupported", [&] { return ep_->raw.IsConcurrentRunSupported(&ep_->raw, &concurrent_); });
     }
@@ -206,6 +211,23 @@ class PluginProvider final : public Provider {
     views_.clear();
     if (!RH_HAS(ep_->raw, 27, OnSessionInitializationEnd)) return;
     call(ep_->name, "OrtEp::OnSessionInitializationEnd", [&] { return ep_->raw.OnSessionInitializationEnd(&ep_->raw); });
+  }
+
+  bool records_runs() const override { return records_; }
+  bool has_recorded(int number) const override {
+    return records_ && ask(false, [&] { return ep_->raw.IsGraphCaptured(&ep_->raw, number); });
+  }
+  Status replay(int number) override {
+    return try_call(ep_->name, "OrtEp::ReplayGraph", [&] { return ep_->raw.ReplayGraph(&ep_->raw, number); });
+  }
+  Status forget_recorded(int number) override {
+    if (!RH_HAS(ep_->raw, 27, ReleaseCapturedGraph)) return {};
+    return try_call(ep_->name, "OrtEp::ReleaseCapturedGraph", [&] { return ep_->raw.ReleaseCapturedGraph(&ep_->raw, number); });
+  }
+  bool records_beside_cpu() const override {
+    if (!RH_HAS(ep_->raw, 26, GetGraphCaptureNodeAssignmentPolicy)) return false;
+    const auto all = OrtGraphCaptureNodeAssignmentPolicy_ALL_NODES_ON_EP;
+    return ask(all, [&] { return ep_->raw.GetGraphCaptureNodeAssignmentPolicy(&ep_->raw); }) != all;
   }
 
   Status begin_run(const RunInfo& info) override {
@@ -367,7 +389,7 @@ class PluginProvider final : public Provider {
   std::unique_ptr<PluginAllocator> allocator_;
   const OrtKernelRegistry* registry_ = nullptr;
   OrtEpDataLayout layout_ = OrtEpDataLayout_Default;
-  bool concurrent_ = true;
+  bool concurrent_ = true, records_ = false;
   std::mutex run_mutex_;
   std::vector<std::unique_ptr<OrtGraph>> views_;  // until everything is compiled
   std::map<std::string, ContextNode> contexts_;   // by unit
