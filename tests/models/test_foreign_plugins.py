@@ -7,6 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 from common import model_path, sample_inputs
+from onnx import TensorProto, helper, numpy_helper
 
 import roundhouse
 
@@ -58,6 +59,45 @@ def test_agrees_with_the_cpu(devices, name):
     plain = roundhouse.InferenceSession(path, providers=["CPUExecutionProvider"])
     for actual, expected in zip(session.run(None, feeds), plain.run(None, feeds), strict=True):
         np.testing.assert_allclose(actual, expected, atol=1e-4 * max(1.0, float(np.abs(expected).max())), rtol=0)
+
+
+def small_network():
+    """Five nodes: a convolution, its activation, and a classifier."""
+    rng = np.random.default_rng(0)
+    weights = {"w": (8, 3, 3, 3), "b": (8,), "u": (10, 8), "v": (10,)}
+    initializers = [numpy_helper.from_array(rng.standard_normal(s, dtype=np.float32) / 10, n) for n, s in weights.items()]
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("GlobalAveragePool", ["r"], ["g"]),
+        helper.make_node("Flatten", ["g"], ["f"]),
+        helper.make_node("Gemm", ["f", "u", "v"], ["y"], transB=1),
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes, "small", [value("x", TensorProto.FLOAT, [1, 3, 16, 16])], [value("y", TensorProto.FLOAT, [1, 10])], initializers
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return model.SerializeToString(), {"x": rng.standard_normal((1, 3, 16, 16), dtype=np.float32)}
+
+
+def test_qnn_runs_channels_last():
+    """Qualcomm's HTP simulates itself on this processor; it wants channels last, so nodes are converted and it is asked twice."""
+    folder = folder_of("onnxruntime_qnn")
+    if folder is None:
+        pytest.skip("the package onnxruntime_qnn is not installed")
+    roundhouse.register_execution_provider_library("QNNExecutionProvider", str(folder / "libonnxruntime_providers_qnn.so"))
+    try:
+        devices = [d for d in roundhouse.get_ep_devices() if d.ep_name == "QNNExecutionProvider"]
+        model, feeds = small_network()
+        settings = roundhouse.SessionOptions()
+        settings.add_provider_for_devices(devices[:1], {"backend_path": str(folder / "libQnnHtp.so")})
+        session = roundhouse.InferenceSession(model, settings)
+        assert session.placement_summary() == {"QNNExecutionProvider": 5}
+        expected = roundhouse.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)
+        np.testing.assert_allclose(session.run(None, feeds)[0], expected[0], atol=1e-6, rtol=0)
+    finally:
+        roundhouse.unregister_execution_provider_library("QNNExecutionProvider")
 
 
 def test_a_virtual_device_compiles_only():
