@@ -14,7 +14,8 @@ class BinarizerKernel final : public Kernel {
     const TensorView x = context.input(0);
     const MutableView y = context.output(0, x.dtype(), x.shape());
     return dispatch<Types>(x.dtype(), "Binarizer", [&]<typename T>() {
-      for (int64_t i = 0; i < x.elements(); ++i) y.data<T>()[i] = static_cast<T>(static_cast<double>(x.data<T>()[i]) > static_cast<double>(threshold_));
+      for (int64_t i = 0; i < x.elements(); ++i)
+        y.data<T>()[i] = static_cast<T>(static_cast<double>(x.data<T>()[i]) > static_cast<double>(threshold_));
     });
   }
   std::span<const Alias> aliases() const override {
