@@ -67,8 +67,11 @@ OrtAllocator* new_host_allocator(const OrtMemoryInfo& info) { return new OwnedAl
 
 void release_allocator(OrtAllocator* allocator) {
   if (!allocator || allocator == &default_allocator()) return;
-  if (allocator->Alloc == alloc_host) delete static_cast<OwnedAllocator*>(allocator);
-  release_arena_allocator(allocator);
+  if (allocator->Alloc == alloc_host) {
+    delete static_cast<OwnedAllocator*>(allocator);
+  } else {
+    release_arena_allocator(allocator);
+  }
 }
 
 void* allocate(OrtAllocator& allocator, size_t bytes) {

@@ -113,7 +113,8 @@ TEST_F(CaptureTest, ImportsMemory) {
   Ort::ThrowOnError(interop.CreateTensorFromMemory(importer, handle, &tensor, &value));
   Ort::Value owned(value);
   EXPECT_EQ(owned.GetTensorMutableData<float>(), memory + 2);
-  EXPECT_EQ(code_of(interop.ImportMemory(importer, nullptr, &handle)), ORT_INVALID_ARGUMENT);
+  OrtExternalMemoryHandle* none = nullptr;
+  EXPECT_EQ(code_of(interop.ImportMemory(importer, nullptr, &none)), ORT_INVALID_ARGUMENT);
   OrtExternalSemaphoreDescriptor fence{ORT_API_VERSION, ORT_EXTERNAL_SEMAPHORE_D3D12_FENCE, nullptr};
   OrtExternalSemaphoreHandle* semaphore = nullptr;
   EXPECT_NE(code_of(interop.ImportSemaphore(importer, &fence, &semaphore)), ORT_OK);
