@@ -17,17 +17,10 @@
 #include "graph/text_parse.h"
 #include "onnx/writer.h"
 #include "roundhouse/onnxruntime_c_api.h"
+#include "support/sanitizers.h"
 
 namespace rh::test {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 const OrtApi& api() {
   static const OrtApi* const table = OrtGetApiBase()->GetApi(ORT_API_VERSION);

@@ -9,23 +9,16 @@
 #include "graph/text_parse.h"
 #include "onnx/writer.h"
 #include "session/session.h"
+#include "support/sanitizers.h"
 
 namespace rh::test {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kReservesMemory = true;
-#elif defined(__has_feature)
-constexpr bool kReservesMemory = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kReservesMemory = false;
-#endif
 
 constexpr size_t kAllowed = size_t{64} << 20;
 
 /// The process may take this much more than it has. Sanitizers reserve terabytes: under them only the outcome is tested.
 void limit_memory(size_t more) {
-  if (kReservesMemory) return;
+  if (kSanitized) return;
   size_t pages = 0;
   std::FILE* file = std::fopen("/proc/self/statm", "r");
   if (!file || std::fscanf(file, "%zu", &pages) != 1) std::_Exit(99);

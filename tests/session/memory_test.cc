@@ -4,18 +4,10 @@
 #include "base/shared_bytes.h"
 #include "onnx/writer.h"
 #include "session/run_helpers.h"
+#include "support/sanitizers.h"
 
 namespace rh::test {
 namespace {
-
-// Sanitizers keep memory of their own beside the program's.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 constexpr int kLayers = 12;
 constexpr int64_t kWidth = 2048;
