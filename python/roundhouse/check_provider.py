@@ -71,7 +71,7 @@ def work(arguments):
 
         tell(start="load/the library")
         try:
-            bench = checks.Bench(arguments.library, arguments.ep, provider_options(arguments.option))
+            bench = checks.Bench(os.path.abspath(arguments.library), arguments.ep, provider_options(arguments.option))
         except Exception as problem:  # noqa: BLE001 (becomes a line of the report)
             tell(name="load/the library", status="fail", detail=text_of(problem))
             return 0

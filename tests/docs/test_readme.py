@@ -1,25 +1,17 @@
 """The examples of README.md do what they say, word for word."""
 
-import os
-import pathlib
-import re
 import shlex
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 import pytest
+from examples import BUILD, ROOT, block, run
 from onnx import TensorProto, helper, numpy_helper
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = pathlib.Path(os.environ.get("ROUNDHOUSE_LIBRARY_DIR", ROOT / "build/release/lib")).parent
 
 
 def example(language):
-    found = re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
-    assert len(found) == 1, f"README.md has {len(found)} {language} examples, expected 1"
-    return found[0]
+    return block("README.md", language)
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +30,6 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("readme")
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), made / "model.onnx")
     return made
-
-
-def run(command, folder, **variables):
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, env={**os.environ, **variables})
-    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def test_python(folder):

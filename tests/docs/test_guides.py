@@ -1,0 +1,93 @@
+"""docs/add_a_provider.md and docs/custom_operators.md, followed word for word: what they write is built and runs in both hosts."""
+
+import re
+import shlex
+import sys
+
+import onnx
+import pytest
+from examples import BUILD, ROOT, block, blocks, run
+from onnx import TensorProto, helper
+
+PROVIDER, CUSTOM = "docs/add_a_provider.md", "docs/custom_operators.md"
+
+
+def save_model(path, nodes, inputs="xw", initializers=(), opsets=(("", 17),)):
+    """Inputs and the output y are of [2, 3]."""
+    value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in inputs + "y"]
+    graph = helper.make_graph(nodes, "guide", value[:-1], value[-1:], initializers)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid(*o) for o in opsets], ir_version=8), path)
+
+
+@pytest.fixture(scope="module")
+def provider_folder(tmp_path_factory):
+    """A folder with the headers, the provider of the guide built as it says, and a model of which it takes one node."""
+    folder = tmp_path_factory.mktemp("provider")
+    (folder / "include").symlink_to(ROOT / "include")
+    (folder / "my_provider.cc").write_text(block(PROVIDER, "cpp"))
+    [build] = [text for text in blocks(PROVIDER) if text.startswith("g++")]
+    run(shlex.split(build), folder)
+    save_model(folder / "model.onnx", [helper.make_node("Add", ["x", "w"], ["s"]), helper.make_node("Relu", ["s"], ["y"])])
+    return folder
+
+
+# Ends the examples: the results of the session that they made.
+CHECK = """
+import numpy as np
+x, w = np.array([[1, -2, 3], [-4, 5, -6]], np.float32), np.full((2, 3), 0.5, np.float32)
+np.testing.assert_array_equal(session.run(None, {"x": x, "w": w})[0], np.maximum(x + w, 0))
+"""
+
+
+@pytest.mark.parametrize("module", ["roundhouse", "onnxruntime"])
+def test_the_provider_runs_in_both_hosts(provider_folder, module):
+    text = block(PROVIDER, "python", "register_execution_provider_library")
+    assert "import roundhouse as ort  # or onnxruntime" in text
+    text = text.replace("import roundhouse as ort", f"import {module} as ort")
+    assert run([sys.executable, "-c", text + CHECK], provider_folder) == "['MyExecutionProvider', 'CPUExecutionProvider']\n"
+
+
+def test_the_provider_is_found_by_name(provider_folder):
+    register = block(PROVIDER, "python", "register_execution_provider_library")
+    by_name = block(PROVIDER, "python", "placement_summary")
+    said = run([sys.executable, "-c", register + by_name + CHECK], provider_folder)
+    assert said.endswith("{'CPUExecutionProvider': 1, 'MyExecutionProvider': 1}\n")
+
+
+def test_values_in_memory_of_a_device(provider_folder):
+    prepare = f"""
+import numpy as np
+import roundhouse as ort
+ort.register_execution_provider_library("fake", {str(BUILD / "lib/roundhouse_provider_fake_device.so")!r})
+array, vendor_id = np.array([[1, -2, 3], [-4, 5, -6]], np.float32), 0xFADE
+session = ort.InferenceSession("relu.onnx", providers=["FakeDeviceExecutionProvider"])
+"""
+    check = """
+np.testing.assert_array_equal(y.numpy(), np.maximum(array, 0))
+assert session.statistics()["input_copies"] == session.statistics()["output_copies"] == 0
+"""
+    save_model(provider_folder / "relu.onnx", [helper.make_node("Relu", ["x"], ["y"])], "x")
+    run([sys.executable, "-c", prepare + block(PROVIDER, "python", "io_binding") + check], provider_folder)
+
+
+@pytest.mark.parametrize("command", [text for text in blocks(PROVIDER) if "my_provider.so" in text and not text.startswith("g++")])
+def test_the_provider_passes_its_checks(provider_folder, command):
+    for line in command.splitlines():
+        words = shlex.split(line, comments=True)
+        words[0] = {"python": sys.executable, "roundhouse": str(BUILD / "bin/roundhouse")}[words[0]]
+        said = run([*words, "--only", "operators/*", "--only", "faults/*"], provider_folder)
+        assert re.search(r"^pass  operators/Relu$", said, re.M) and ", 0 failed, " in said
+
+
+@pytest.mark.parametrize("module", ["roundhouse", "onnxruntime"])
+def test_a_custom_operator_runs_in_both_hosts(tmp_path, module):
+    (tmp_path / "include").symlink_to(ROOT / "include")
+    (tmp_path / "my_ops.cc").write_text(block(CUSTOM, "cpp"))
+    [build] = [text for text in blocks(CUSTOM) if text.startswith("g++")]
+    run(shlex.split(build), tmp_path)
+    node = helper.make_node("ScaledSum", ["x", "w", "scale"], ["y"], domain="my.domain")
+    scale = helper.make_tensor("scale", TensorProto.FLOAT, [], [2.0])
+    save_model(tmp_path / "model.onnx", [node], initializers=[scale], opsets=[("", 17), ("my.domain", 1)])
+    text = block(CUSTOM, "python").replace("roundhouse.", f"{module}.")
+    check = CHECK.replace("np.maximum(x + w, 0)", "x + 2 * w")
+    run([sys.executable, "-c", f"import {module}\n" + text + check], tmp_path)
