@@ -10,3 +10,13 @@ endif()
 if(RH_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()
+
+# Optional libraries (src/optional) are built where what they need is installed.
+set(RH_OPTIONAL_LIBRARIES "")
+find_path(RH_regex_INCLUDES re2/re2.h)
+find_library(RH_regex_LIBRARIES NAMES re2)
+if(RH_regex_INCLUDES AND RH_regex_LIBRARIES)
+  list(APPEND RH_OPTIONAL_LIBRARIES regex)
+else()
+  message(STATUS "RE2 (libre2-dev) was not found: RegexFullMatch and Tokenizer will not run")
+endif()

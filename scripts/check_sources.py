@@ -27,6 +27,7 @@ MAY_INCLUDE = {
     "providers/plugin": ["providers", "public"],
     "session": ["partition", "passes", "onnx", "providers/cpu", "providers/plugin"],
     "capi": ["session", "public"],
+    "optional": ["base"],
     "public": [],
     "cli": ["public"],
     "python": ["public"],

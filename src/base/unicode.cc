@@ -51,8 +51,26 @@ void append(std::string& text, uint32_t c) {
   }
 }
 
-/// Bytes of the character at the front, 0 where they are not UTF-8.
-size_t decode(std::string_view text, uint32_t& character) {
+template <typename Map>
+std::string changed(std::string_view text, Map map) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    uint32_t character = 0;
+    const size_t length = first_character(text, character);
+    if (length == 0) {
+      result += text[0];
+    } else {
+      append(result, map(character));
+    }
+    text.remove_prefix(std::max<size_t>(1, length));
+  }
+  return result;
+}
+
+}  // namespace
+
+size_t first_character(std::string_view text, uint32_t& character) {
   static constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   const auto lead = static_cast<uint8_t>(text[0]);
   const size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
@@ -66,24 +84,21 @@ size_t decode(std::string_view text, uint32_t& character) {
   return character >= least[length] && character <= 0x10ffff ? length : 0;
 }
 
-template <typename Map>
-std::string changed(std::string_view text, Map map) {
-  std::string result;
-  result.reserve(text.size());
-  while (!text.empty()) {
+std::optional<size_t> count_characters(std::string_view text) {
+  size_t count = 0;
+  for (; !text.empty(); ++count) {
     uint32_t character = 0;
-    const size_t length = decode(text, character);
-    if (length == 0) {
-      result += text[0];
-    } else {
-      append(result, map(character));
-    }
-    text.remove_prefix(std::max<size_t>(1, length));
+    const size_t bytes = first_character(text, character);
+    if (bytes == 0) return std::nullopt;
+    text.remove_prefix(bytes);
   }
-  return result;
+  return count;
 }
 
-}  // namespace
+bool is_white_space(uint32_t c) {
+  return (c >= 0x9 && c <= 0xd) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+         c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+}
 
 std::string to_lower(std::string_view utf8) {
   return changed(utf8, [](uint32_t c) { return mapped(c, kToLower, 'A', 'Z', 'a' - 'A'); });

@@ -1,0 +1,179 @@
+#include "ops/ml/svm_classifier.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/linear_scores.h"
+#include "providers/cpu/post_transform.h"
+#include "providers/cpu/svm_function.h"
+
+namespace rh::cpu {
+
+namespace {
+
+/// Class probabilities from those of pairs, `pairs[i * count + j]` = P(i | i or j): the second method of Wu, Lin and Weng, "Probability
+/// estimates for multi-class classification by pairwise coupling" (2004), by coordinate descent.
+void couple(const std::vector<double>& pairs, std::vector<double>& p) {
+  const size_t count = p.size();
+  std::vector<double> q(count * count), qp(count);
+  for (size_t i = 0; i < count; ++i) {
+    p[i] = 1.0 / static_cast<double>(count);
+    for (size_t j = 0; j < count; ++j) {
+      if (j == i) continue;
+      q[i * count + i] += pairs[j * count + i] * pairs[j * count + i];
+      q[i * count + j] = -pairs[j * count + i] * pairs[i * count + j];
+    }
+  }
+  const double tolerance = 0.005 / static_cast<double>(count);
+  for (size_t round = 0; round < std::max<size_t>(100, count); ++round) {
+    double pqp = 0;
+    for (size_t i = 0; i < count; ++i) {
+      qp[i] = std::inner_product(p.begin(), p.end(), q.begin() + static_cast<ptrdiff_t>(i * count), 0.0);
+      pqp += p[i] * qp[i];
+    }
+    if (std::all_of(qp.begin(), qp.end(), [&](double value) { return std::fabs(value - pqp) < tolerance; })) return;
+    for (size_t i = 0; i < count; ++i) {
+      const double step = (pqp - qp[i]) / q[i * count + i];
+      p[i] += step;
+      pqp = (pqp + step * (step * q[i * count + i] + 2 * qp[i])) / (1 + step) / (1 + step);
+      for (size_t j = 0; j < count; ++j) {
+        qp[j] = (qp[j] + step * q[i * count + j]) / (1 + step);
+        p[j] /= 1 + step;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+class SVMClassifierKernel final : public Kernel {
+ public:
+  using Types = SvmInputs;
+
+  explicit SVMClassifierKernel(const KernelInfo& info) : op_(info.attributes<ops::SVMClassifier>()) {
+    first_vector_.resize(op_.vectors_per_class.size() + 1);
+    std::partial_sum(op_.vectors_per_class.begin(), op_.vectors_per_class.end(), first_vector_.begin() + 1);
+    all_positive_ = std::all_of(op_.svm.coefficients.begin(), op_.svm.coefficients.end(), [](float c) { return c >= 0; });
+  }
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    int64_t rows = 0;
+    RH_RETURN_IF_ERROR(check_rows("SVMClassifier", x, op_.svm.features, rows));
+    const MutableView labels = context.output(0, op_.strings.empty() ? DType::int64 : DType::string, Shape{rows});
+    const int64_t columns = op_.columns();
+    float* out = context.output(1, DType::float32, Shape{rows, columns}).data<float>();
+    const double work = 2.0 * static_cast<double>(op_.svm.features * std::max<int64_t>(op_.svm.vector_count, op_.classes));
+    context.parallel().for_range(rows, Cost{.bytes = 0, .operations = work}, [&](Range range) {
+      std::vector<float> values(static_cast<size_t>(op_.svm.features));
+      std::vector<double> scores, similarities;
+      for (int64_t row = range.begin; row < range.end; ++row) {
+        read_svm_row(x, row, values);
+        const size_t best = op_.svm.is_linear() ? linear(values, scores) : pairwise(values, similarities, scores);
+        if (op_.strings.empty()) {
+          labels.data<int64_t>()[row] = op_.integers[best];
+        } else {
+          labels.data<std::string>()[row] = op_.strings[best];
+        }
+        std::transform(scores.begin(), scores.end(), out + row * columns, [](double score) { return static_cast<float>(score); });
+      }
+    });
+    return {};
+  }
+
+ private:
+  /// A score a class. Returns the label's index; of two labels with one offset the second wins above a threshold.
+  size_t linear(const std::vector<float>& row, std::vector<double>& scores) const {
+    const ops::Svm& svm = op_.svm;
+    scores.resize(static_cast<size_t>(op_.classes));
+    for (int64_t k = 0; k < op_.classes; ++k) {
+      scores[static_cast<size_t>(k)] =
+          static_cast<double>(svm.rho[0]) + dot_product(row.data(), svm.coefficients.data() + k * svm.features, svm.features);
+    }
+    const auto largest = std::max_element(scores.begin(), scores.end());
+    size_t best = static_cast<size_t>(largest - scores.begin());
+    if (op_.classes == 2 && svm.rho.size() == 1 && (all_positive_ ? *largest >= 0.5 : *largest > 0)) best = 1;
+    using enum ops::PostTransform;
+    if (op_.classes > 1 || op_.transform == logistic || op_.transform == probit) {
+      apply_post_transform(op_.transform, scores.data(), op_.classes);
+    }
+    return best;
+  }
+
+  /// A decision a pair of classes. Returns the class that wins most of them.
+  size_t pairwise(const std::vector<float>& row, std::vector<double>& similarities, std::vector<double>& scores) const {
+    svm_similarities(op_.svm, row, similarities);
+    const auto count = static_cast<size_t>(op_.classes);
+    scores.clear();
+    std::vector<int64_t> votes(count);
+    for (size_t i = 0; i < count; ++i) {
+      for (size_t j = i + 1; j < count; ++j) {
+        const double decision =
+            static_cast<double>(op_.svm.rho[scores.size()]) + weighted(similarities, i, j - 1) + weighted(similarities, j, i);
+        scores.push_back(decision);
+        ++votes[decision > 0 ? i : j];
+      }
+    }
+    if (op_.gives_probabilities()) {
+      to_probabilities(scores);
+      apply_post_transform(op_.transform, scores.data(), op_.classes);
+    } else if (count > 2) {
+      apply_post_transform(op_.transform, scores.data(), static_cast<int64_t>(scores.size()));
+    } else {
+      split_decision(scores);
+    }
+    return static_cast<size_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+  }
+
+  /// The support vectors of a class under row `row` of the coefficients.
+  double weighted(const std::vector<double>& similarities, size_t of_class, size_t row) const {
+    const float* coefficients = op_.svm.coefficients.data() + static_cast<int64_t>(row) * op_.svm.vector_count;
+    double sum = 0;
+    for (int64_t k = first_vector_[of_class]; k < first_vector_[of_class + 1]; ++k) {
+      sum += static_cast<double>(coefficients[k]) * similarities[static_cast<size_t>(k)];
+    }
+    return sum;
+  }
+
+  void to_probabilities(std::vector<double>& scores) const {
+    const auto count = static_cast<size_t>(op_.classes);
+    std::vector<double> pairs(count * count);
+    size_t pair = 0;
+    for (size_t i = 0; i < count; ++i) {
+      for (size_t j = i + 1; j < count; ++j, ++pair) {
+        const double z = scores[pair] * static_cast<double>(op_.prob_a[pair]) + static_cast<double>(op_.prob_b[pair]);
+        pairs[i * count + j] = std::clamp(1 / (1 + std::exp(z)), 1e-7, 1 - 1e-7);
+        pairs[j * count + i] = 1 - pairs[i * count + j];
+      }
+    }
+    scores.resize(count);
+    couple(pairs, scores);
+  }
+
+  /// The scores of both classes from their one decision.
+  void split_decision(std::vector<double>& scores) const {
+    using enum ops::PostTransform;
+    if (scores.empty()) return scores.assign(2, 0);  // a single class
+    double score = scores[0];
+    switch (op_.transform) {
+      case none: scores = {-score, score}; return;
+      case logistic: scores = {1 / (1 + std::exp(score)), 1 / (1 + std::exp(-score))}; return;
+      case probit:
+        apply_post_transform(probit, &score, 1);
+        scores = {score, 0};
+        return;
+      case softmax:
+      case softmax_zero: scores = {1 - score, score}; return;
+    }
+  }
+
+  ops::SVMClassifier op_;
+  std::vector<int64_t> first_vector_;
+  bool all_positive_ = false;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(SVMClassifierKernel)

@@ -1,0 +1,119 @@
+#include "ops/text/tf_idf_vectorizer.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "providers/cpu/elements.h"
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+/// Elements become small numbers, and n-grams paths in a tree over them.
+class TfIdfVectorizerKernel final : public Kernel {
+ public:
+  using Types = rh::Types<std::string, int64_t, int32_t>;
+
+  explicit TfIdfVectorizerKernel(const KernelInfo& info) : op_(info.attributes<ops::TfIdfVectorizer>()) {
+    nodes_.push_back(kNone);
+    for (size_t i = 0; i < op_.grams.size(); ++i) add(static_cast<int32_t>(i));
+  }
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    if (x.rank() != 1 && x.rank() != 2) {
+      return error_status(ErrorCode::invalid_argument, "TfIdfVectorizer: the input has shape {}, expected [C] or [N, C]",
+                          x.shape().to_string());
+    }
+    if (op_.strings.empty() == (x.dtype() == DType::string)) {
+      return error_status(ErrorCode::invalid_argument, "TfIdfVectorizer: the input has element type {}, expected that of the pool, {}",
+                          to_string(x.dtype()), op_.strings.empty() ? "an integer" : "string");
+    }
+    const int64_t length = x.shape()[x.rank() - 1], rows = x.rank() == 2 ? x.shape()[0] : 1;
+    Shape shape = x.shape();
+    shape[x.rank() - 1] = op_.columns;
+    check_elements(shape, "TfIdfVectorizer: the output");
+    float* out = context.output(0, shape).data<float>();
+    std::fill_n(out, rows * op_.columns, 0.0f);
+    const double work = 20.0 * static_cast<double>(length * (op_.max_skip + 1));
+    context.parallel().for_range(rows, Cost{.bytes = 0, .operations = work}, [&](Range range) {
+      std::vector<int32_t> items(static_cast<size_t>(length));
+      for (int64_t row = range.begin; row < range.end; ++row) {
+        for (int64_t i = 0; i < length; ++i) items[static_cast<size_t>(i)] = item_of(x, row * length + i);
+        count(items, out + row * op_.columns);
+      }
+    });
+    return {};
+  }
+
+ private:
+  static constexpr int32_t kNone = -1;
+
+  void add(int32_t index) {
+    const ops::TfIdfVectorizer::Gram& gram = op_.grams[static_cast<size_t>(index)];
+    int32_t node = 0;
+    for (int64_t i = gram.first; i < gram.first + gram.length; ++i) {
+      const auto at = static_cast<size_t>(i), next_item = integers_.size() + strings_.size();
+      const auto item = static_cast<int32_t>(next_item);
+      const int32_t id = op_.strings.empty() ? integers_.emplace(op_.integers[at], item).first->second
+                                             : strings_.emplace(op_.strings[at], item).first->second;
+      const auto [edge, is_new] = edges_.emplace(edge_key(node, id), static_cast<int32_t>(nodes_.size()));
+      if (is_new) nodes_.push_back(kNone);
+      node = edge->second;
+    }
+    if (nodes_[static_cast<size_t>(node)] != kNone) {
+      fail(ErrorCode::invalid_argument, "TfIdfVectorizer: n-gram {} of the pool stands in it before, expected each once", index);
+    }
+    nodes_[static_cast<size_t>(node)] = index;
+  }
+
+  static uint64_t edge_key(int32_t node, int32_t item) { return static_cast<uint64_t>(node) << 32 | static_cast<uint32_t>(item); }
+
+  /// Number of an element, kNone where no n-gram has it.
+  int32_t item_of(const TensorView& x, int64_t i) const {
+    if (x.dtype() == DType::string) {
+      const auto at = strings_.find(x.data<std::string>()[i]);
+      return at == strings_.end() ? kNone : at->second;
+    }
+    const auto at = integers_.find(element_as_int(x, i));
+    return at == integers_.end() ? kNone : at->second;
+  }
+
+  void count(const std::vector<int32_t>& items, float* out) const {
+    const auto length = static_cast<int64_t>(items.size());
+    for (int64_t skip = 0; skip <= std::min(op_.max_skip, length); ++skip) {
+      const int64_t least = std::max<int64_t>(op_.min_length, skip == 0 ? 1 : 2);  // one element skips nothing
+      for (int64_t start = 0; start < length; ++start) count_from(items, start, skip + 1, least, out);
+    }
+  }
+
+  void count_from(const std::vector<int32_t>& items, int64_t start, int64_t step, int64_t least, float* out) const {
+    int32_t node = 0;
+    int64_t at = start;
+    for (int64_t n = 1; n <= op_.max_length && at < static_cast<int64_t>(items.size()); ++n, at += step) {
+      const int32_t item = items[static_cast<size_t>(at)];
+      const auto edge = item == kNone ? edges_.end() : edges_.find(edge_key(node, item));
+      if (edge == edges_.end()) return;
+      node = edge->second;
+      const int32_t index = nodes_[static_cast<size_t>(node)];
+      if (index == kNone || n < least) continue;
+      const ops::TfIdfVectorizer::Gram& gram = op_.grams[static_cast<size_t>(index)];
+      using enum ops::TfIdfVectorizer::Mode;
+      float& value = out[gram.output];
+      if (op_.mode == tf) value += 1;
+      if (op_.mode == idf) value = gram.weight;
+      if (op_.mode == tfidf) value += gram.weight;
+    }
+  }
+
+  ops::TfIdfVectorizer op_;
+  std::unordered_map<int64_t, int32_t> integers_;
+  std::unordered_map<std::string, int32_t> strings_;
+  std::unordered_map<uint64_t, int32_t> edges_;  ///< (node, item) to node
+  std::vector<int32_t> nodes_;                   ///< the n-gram that ends there
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(TfIdfVectorizerKernel)

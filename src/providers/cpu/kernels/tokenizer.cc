@@ -1,0 +1,124 @@
+#include "ops/text/tokenizer.h"
+
+#include <algorithm>
+
+#include "base/regex.h"
+#include "base/unicode.h"
+#include "providers/cpu/elements.h"
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+namespace {
+
+using Tokens = std::vector<std::string_view>;
+
+size_t character_bytes(std::string_view text) {
+  uint32_t character = 0;
+  return std::max<size_t>(1, first_character(text, character));
+}
+
+}  // namespace
+
+class TokenizerKernel final : public Kernel {
+ public:
+  using Types = rh::Types<std::string>;
+
+  explicit TokenizerKernel(const KernelInfo& info) : op_(info.attributes<ops::Tokenizer>()) {
+    if (op_.mode == ops::Tokenizer::Mode::characters) return;
+    for (const std::string& pattern : op_.patterns) regexes_.emplace_back(pattern, Regex::Prefer::longest);
+  }
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    if (x.rank() != 1 && x.rank() != 2) {
+      return error_status(ErrorCode::invalid_argument, "Tokenizer: the input has shape {}, expected [C] or [N, C]", x.shape().to_string());
+    }
+    std::vector<Tokens> all;
+    size_t most = 0;
+    for (int64_t i = 0; i < x.elements(); ++i) {
+      const std::string_view text = x.data<std::string>()[i];
+      if (!count_characters(text)) {
+        return error_status(ErrorCode::invalid_argument, "Tokenizer: string {} of the input is not UTF-8", i);
+      }
+      all.push_back(tokens_of(text));
+      most = std::max(most, all.back().size());
+    }
+    if (op_.mark && most > 0) most += 2;
+    Shape shape = x.shape();
+    shape.push_back(static_cast<int64_t>(most));
+    check_elements(shape, "Tokenizer: the tokens");
+    write(all, most, context.output(0, DType::string, shape).data<std::string>());
+    return {};
+  }
+
+ private:
+  void write(const std::vector<Tokens>& all, size_t columns, std::string* out) const {
+    for (const Tokens& tokens : all) {
+      std::string* const end = out + columns;
+      if (columns == 0) continue;
+      if (op_.mark) *out++ = "\x02";
+      out = std::copy(tokens.begin(), tokens.end(), out);
+      if (op_.mark) *out++ = "\x03";
+      std::fill(out, end, op_.pad_value);
+      out = end;
+    }
+  }
+
+  Tokens tokens_of(std::string_view text) const {
+    using enum ops::Tokenizer::Mode;
+    if (op_.mode == tokens) return matches(text);
+    if (op_.mode == separators) return pieces(text);
+    Tokens found;
+    for (; !text.empty(); text.remove_prefix(found.back().size())) found.push_back(text.substr(0, character_bytes(text)));
+    return found;
+  }
+
+  bool long_enough(std::string_view token) const {
+    return count_characters(token).value_or(0) >= static_cast<size_t>(op_.least_characters);
+  }
+
+  Tokens matches(std::string_view text) const {
+    Tokens found;
+    for (size_t at = 0; at < text.size();) {
+      const Regex::Match match = regexes_[0].find(text, at);
+      if (!match.found) break;
+      const std::string_view token = text.substr(match.begin, match.end - match.begin);
+      at = match.end;
+      if (long_enough(token)) {
+        found.push_back(token);
+      } else if (token.empty() && at < text.size()) {
+        at += character_bytes(text.substr(at));
+      } else if (token.empty()) {
+        break;
+      }
+    }
+    return found;
+  }
+
+  /// A separator that matches nothing takes the character after it along.
+  Tokens pieces(std::string_view text) const {
+    Tokens whole = {text};
+    for (const Regex& separator : regexes_) {
+      Tokens parts;
+      for (std::string_view piece : whole) {
+        size_t begin = 0;
+        for (Regex::Match match; begin < piece.size() && (match = separator.find(piece, begin)).found;) {
+          if (std::string_view part = piece.substr(begin, match.begin - begin); long_enough(part)) parts.push_back(part);
+          begin = match.end;
+          if (match.begin == match.end && begin < piece.size()) begin += character_bytes(piece.substr(begin));
+        }
+        if (std::string_view part = piece.substr(begin); long_enough(part)) parts.push_back(part);
+      }
+      whole = std::move(parts);
+    }
+    return whole;
+  }
+
+  ops::Tokenizer op_;
+  std::vector<Regex> regexes_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(TokenizerKernel)
