@@ -79,6 +79,7 @@ struct Compare {
   double bound = -1;
   size_t top = 10;
   bool nan = false;
+  const CLI::Option* level = nullptr;  ///< -O
 
   int operator()(const Globals& globals) const { return nan ? check_finite(globals) : compare(globals); }
 
@@ -101,8 +102,16 @@ struct Compare {
            !other_providers.empty() || !other_config.empty();
   }
 
-  SessionSettings other_settings() const {
+  // Where no level is asked for, first the one that keeps the model's own values, then the default.
+  std::vector<int> levels() const {
+    const int asked = options.settings.optimization;
+    if (level->count() > 0 || other_optimization || !other_differs()) return {asked};
+    return {1, asked};
+  }
+
+  SessionSettings other_settings(int optimization) const {
     SessionSettings settings = options.settings;
+    settings.optimization = optimization;
     if (other_optimization) settings.optimization = *other_optimization;
     if (other_threads) settings.threads = *other_threads;
     if (!other_precision.empty()) settings.precision = other_precision;
@@ -157,15 +166,29 @@ struct Compare {
   }
 
   int compare(const Globals& globals) const {
-    const SessionSettings tested = other_settings();
+    nlohmann::json report;
+    for (const int optimization : levels()) {
+      report = compare_at(optimization);
+      if (!report["first"].is_null()) break;
+    }
+    if (globals.json) {
+      std::printf("%s\n", json_text(report).c_str());
+    } else {
+      print(globals, report);
+    }
+    return report["first"].is_null() ? 0 : kDiffers;
+  }
+
+  nlohmann::json compare_at(int optimization) const {
+    const SessionSettings tested = other_settings(optimization);
     ModelOptions first = options;
-    if (!other_differs()) first.settings.optimization = 0;
+    first.settings.optimization = other_differs() ? optimization : 0;
     const std::string& model = other_model.empty() ? options.model : other_model;
     Ort::Session session = first.session();
     const std::vector<NamedValue> inputs = options.values(session);
     nlohmann::json report{{"reference", {{"model", options.model}, {"settings", first.settings.text()}}},
                           {"tested", {{"model", model}, {"settings", tested.text()}}}};
-    const Log log = peer.empty() ? log_run(session, inputs) : log_peer(inputs, report["reference"]["settings"]);
+    const Log log = peer.empty() ? log_run(session, inputs) : log_peer(first.settings, inputs, report["reference"]["settings"]);
     size_t values = 0;
     const nlohmann::json rows = compare_run(model, tested, inputs, log, values);
     if (rows.empty()) throw std::runtime_error("no value of '" + model + "' has the name of one of the reference; nothing can be compared");
@@ -175,12 +198,7 @@ struct Compare {
     report["exceeding"] = std::count_if(rows.begin(), rows.end(), exceeding);
     report["first"] = found == rows.end() ? nlohmann::json() : *found;
     report["worst"] = worst_of(rows);
-    if (globals.json) {
-      std::printf("%s\n", json_text(report).c_str());
-    } else {
-      print(globals, report);
-    }
-    return found == rows.end() ? 0 : kDiffers;
+    return report;
   }
 
   // A row for each value that the reference has as well; `values` gets the count of all.
@@ -215,12 +233,12 @@ struct Compare {
     return rows;
   }
 
-  Log log_peer(const std::vector<NamedValue>& inputs, nlohmann::json& settings) const {
+  Log log_peer(const SessionSettings& reference, const std::vector<NamedValue>& inputs, nlohmann::json& settings) const {
     const TemporaryFolder folder;
     const std::string exposed = (folder / "exposed.onnx").string();
     Ort::ThrowOnError(RhExposeValues(options.model.c_str(), exposed.c_str()));
-    Peer other(peer, exposed, options.settings, inputs);
-    settings = other.name() + ", " + options.settings.text();
+    Peer other(peer, exposed, reference, inputs);
+    settings = other.name() + ", " + reference.text();
     Log log;
     for (const NamedValue& output : other.outputs()) log[output.first] = {contents_of(output.second), "", "", nlohmann::json::array()};
     return log;
@@ -293,6 +311,7 @@ struct Compare {
 Command declare_compare(CLI::App& app, const Globals& globals) {
   auto compare = std::make_shared<Compare>();
   compare->options.declare(app);
+  compare->level = app.get_option("--optimization");
   app.get_option("model")->description("The .onnx file whose values are the reference");
   app.add_option("other", compare->other_model, "The model to test; the same one where it is left out");
   app.add_option("--other-optimization", compare->other_optimization, "Optimization of the tested side")

@@ -93,8 +93,8 @@ def test_names_the_node_with_the_fault(name, fault, network, tmp_path):
     [node] = [n for n in model.graph.node if n.name == name]
     fault(model, node)
     onnx.save(model, tmp_path / "faulty.onnx")
-    # Fused operators would leave fewer values to compare.
-    report = answer("compare", network, tmp_path / "faulty.onnx", "-O", "1", code=3)
+    report = answer("compare", network, tmp_path / "faulty.onnx", code=3)
+    assert "-O 1" in report["tested"]["settings"]
     assert name in [original["name"] for original in report["first"]["reference"]["originals"]]
     assert report["first"]["exceeds"] and report["exceeding"] >= 1
     assert all(error["relative"] <= 1e-4 for error in report["first"]["inputs"])
@@ -103,6 +103,7 @@ def test_names_the_node_with_the_fault(name, fault, network, tmp_path):
 def test_the_same_model_is_within_the_bound(network):
     for other in (["--other-optimization", "0"], ["--other-threads", "1"], ["--peer", stock_library()], []):
         report = answer("compare", network, *other)
+        assert "-O 99" in report["tested"]["settings"] or "--other-optimization" in other
         assert report["first"] is None and report["exceeding"] == 0, other
         assert report["values"]["compared"] >= 15, other
         assert len(report["worst"]) == 10 and report["worst"][0]["relative"] <= 1e-4
@@ -114,8 +115,7 @@ def test_text(network, tmp_path):
     [node] = [n for n in model.graph.node if n.name == "gate"]
     node.op_type = "HardSigmoid"
     onnx.save(model, tmp_path / "faulty.onnx")
-    # Without fusion, which leaves no value of the gate to compare.
-    command = ["compare", network, tmp_path / "faulty.onnx", "-O", "1"]
+    command = ["compare", network, tmp_path / "faulty.onnx"]
     done = roundhouse(*command, "--color", "always")
     assert (done.returncode, done.stderr) == (3, "")
     assert "\x1b[31mfirst node off: gate (HardSigmoid)\x1b[0m" in done.stdout
