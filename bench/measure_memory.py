@@ -5,8 +5,9 @@ measure_memory.py [--modules roundhouse,onnxruntime] [--runs 1000] MODEL...
 
 Every figure comes from a process of its own. `sessions`: resident (RSS) and proportional (PSS) memory after one, two and three
 sessions of a model, each run once. `shapes`: runs with random batches and lengths; the most memory beyond that of loading, and its
-slope over the last half. `first`: the time of the first run of a shape over the least of the next three. `trim`: how much of what
-the runs left behind is given back (of onnxruntime: by a run with memory.enable_memory_arena_shrinkage).
+slope over the last half. `first`: the time of the first run of a shape over the least of the next three. `trim`: how much is given
+back (of onnxruntime: by a run with memory.enable_memory_arena_shrinkage) of what a run of the largest shape left behind: anonymous
+memory, which code is not, after the caller's results are gone.
 """
 
 import argparse
@@ -25,7 +26,7 @@ MEBI = 2**20
 
 
 def memory(field: str) -> float:
-    """A field of smaps_rollup in MiB: Rss or Pss."""
+    """A field of smaps_rollup in MiB: Rss, Pss or Anonymous."""
     with open("/proc/self/smaps_rollup") as rollup:
         return next(int(line.split()[1]) / 1024 for line in rollup if line.startswith(field + ":"))
 
@@ -115,24 +116,31 @@ def measure_first(module, model, _):
     return {"median": round(float(np.median(ratios)), 2), "worst": round(max(ratios), 2)}
 
 
-def measure_trim(module, model, _):
-    session, rng = create(module, model), np.random.default_rng(3)
-    names = names_of(session)
-    idle = memory("Rss")
-    largest = {name: 4 if "batch" in name.lower() or len(names) == 1 else 128 for name in names}
-    values = feed(session, largest, rng)
-    session.run(None, values)
-    gc.collect()
-    used = memory("Rss")
+def trim(module, session, small: dict) -> None:
     if hasattr(session, "trim"):
+        session.run(None, small)
         session.trim()
     else:
         options = module.RunOptions()
         options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        session.run(None, feed(session, {}, rng), options)
-    after = memory("Rss")
+        session.run(None, small, options)
+    gc.collect()
+
+
+def measure_trim(module, model, _):
+    session, rng = create(module, model), np.random.default_rng(3)
+    names = names_of(session)
+    largest = {name: 4 if "batch" in name.lower() or len(names) == 1 else 128 for name in names}
+    values, small = feed(session, largest, rng), feed(session, {}, rng)
+    trim(module, session, small)  # what loading left behind is not counted
+    idle = memory("Anonymous")
+    session.run(None, values)
+    gc.collect()
+    used = memory("Anonymous")
+    trim(module, session, small)
+    after = memory("Anonymous")
     share = (used - after) / max(used - idle, 0.1)
-    return {"kept_mib": round(used - idle, 1), "left_mib": round(after - idle, 1), "given_back": round(share, 3)}
+    return {"kept_mib": round(used - idle, 2), "left_mib": round(after - idle, 2), "given_back": round(share, 3)}
 
 
 MEASURES = {"sessions": measure_sessions, "shapes": measure_shapes, "first": measure_first, "trim": measure_trim}
