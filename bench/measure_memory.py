@@ -95,7 +95,7 @@ def measure_shapes(module, model, runs):
     if hasattr(session, "memory_plan"):
         largest = {name: 4 if "batch" in name.lower() or len(names) == 1 else 128 for name in names}
         plan = session.memory_plan(dimensions=largest)
-        row["largest_plan_mib"] = round((plan["arena_bytes"] + plan["output_bytes"]) / MEBI, 1)
+        row["largest_plan_mib"] = round((plan["arena_bytes"] + plan["output_bytes"] + plan["scratch_bytes"]) / MEBI, 1)
         row["frames_mib"] = round(session.statistics()["frame_bytes"] / MEBI, 1)
         row["bindings"] = session.statistics()["plan_bindings"]
     return row

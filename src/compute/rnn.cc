@@ -8,39 +8,59 @@
 namespace rh::compute {
 namespace {
 
-/// The recurrence of one direction: input projections of all steps are in `projected_` before the first step.
+constexpr int64_t kProjectedRows = 96;  // enough rows for a product to run at full speed, few enough to stay near the core
+
+/// How many steps are projected at once.
+int64_t block_steps(int64_t steps, int64_t batch) {
+  return std::clamp<int64_t>(kProjectedRows / std::max<int64_t>(batch, 1), 1, std::max<int64_t>(steps, 1));
+}
+
+/// The recurrence of one direction: `projected_` holds the input projections of one block of steps.
 class Cell {
  public:
   Cell(const CellParams& params, const PackedMatrix<float>& r, const CellRun& run, float* scratch, const Parallel& parallel)
       : p_(params), r_(r), run_(run), parallel_(parallel), hidden_(params.hidden_size), width_(gates_of(params.kind) * params.hidden_size) {
     projected_ = scratch;
-    gates_ = projected_ + run.steps * run.batch * width_;
+    gates_ = projected_ + block_steps(run.steps, run.batch) * run.batch * width_;
     extra_ = gates_ + run.batch * width_;
     bias_ = extra_ + run.batch * hidden_;
+    sum_bias();
   }
 
-  void project(const PackedMatrix<float>& w) {
-    sum_bias();
+  void run(const PackedMatrix<float>& w) {
+    const int64_t block = block_steps(run_.steps, run_.batch), blocks = (run_.steps + block - 1) / block;
+    for (int64_t i = 0; i < blocks; ++i) {
+      const int64_t first = (run_.reverse ? blocks - 1 - i : i) * block, count = std::min(block, run_.steps - first);
+      project(w, first, count);
+      for (int64_t t = 0; t < count; ++t) step(first, run_.reverse ? count - 1 - t : t);
+    }
+  }
+
+ private:
+  void project(const PackedMatrix<float>& w, int64_t first, int64_t steps) {
+    const float* x = run_.x + first * run_.x_step_stride;
     GemmArgs<float> args;
     args.n = width_;
     args.k = p_.input_size;
     args.epilogue.bias_kind = BiasKind::per_column;
     args.epilogue.bias = bias_;
     if (run_.x_step_stride == run_.batch * run_.x_batch_stride || run_.batch == 1) {
-      args.m = run_.steps * run_.batch;
+      args.m = steps * run_.batch;
       args.lda = run_.batch == 1 ? run_.x_step_stride : run_.x_batch_stride;
-      gemm(args, run_.x, w, projected_, parallel_);
+      gemm(args, x, w, projected_, parallel_);
       return;
     }
-    args.m = run_.steps;
+    args.m = steps;
     args.lda = run_.x_step_stride;
     args.ldc = run_.batch * width_;
-    for (int64_t b = 0; b < run_.batch; ++b) gemm(args, run_.x + b * run_.x_batch_stride, w, projected_ + b * width_, parallel_);
+    for (int64_t b = 0; b < run_.batch; ++b) gemm(args, x + b * run_.x_batch_stride, w, projected_ + b * width_, parallel_);
   }
 
-  void step(int64_t t) {
+  // Step `at` of the block of steps that begins with `first`.
+  void step(int64_t first, int64_t at) {
     throw_if_cancelled();
-    float* x = projected_ + t * run_.batch * width_;
+    const int64_t t = first + at;
+    float* x = projected_ + at * run_.batch * width_;
     switch (p_.kind) {
       case CellKind::rnn: recur(x, run_.h, true); break;
       case CellKind::lstm: recur(x, run_.h, true); break;
@@ -58,7 +78,6 @@ class Cell {
     }
   }
 
- private:
   /// Input and recurrent biases are added together, but for the hidden gate of a GRU that is linear before its reset.
   void sum_bias() {
     std::fill(bias_, bias_ + width_, 0.0f);
@@ -162,18 +181,12 @@ int64_t gates_of(CellKind kind) { return kind == CellKind::lstm ? 4 : kind == Ce
 
 size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batch) {
   const int64_t width = gates_of(params.kind) * params.hidden_size;
-  return static_cast<size_t>((steps + 1) * batch * width + batch * params.hidden_size + width);
+  return static_cast<size_t>((block_steps(steps, batch) + 1) * batch * width + batch * params.hidden_size + width);
 }
 
 void run_cell(const CellParams& params, const PackedMatrix<float>& w, const PackedMatrix<float>& r, const CellRun& run, float* scratch,
               const Parallel& parallel) {
-  Cell cell(params, r, run, scratch, parallel);
-  cell.project(w);
-  if (!run.reverse) {
-    for (int64_t t = 0; t < run.steps; ++t) cell.step(t);
-  } else {
-    for (int64_t t = run.steps; t-- > 0;) cell.step(t);
-  }
+  Cell(params, r, run, scratch, parallel).run(w);
 }
 
 }  // namespace rh::compute
