@@ -29,14 +29,11 @@ void* register_library(OrtSessionOptions* options, const ORTCHAR_T* path) {
 
 using Ops = std::vector<std::pair<std::string, const OrtCustomOp*>>;
 
-/// An operator that came already, as of a library that was registered twice, is left out.
 void add_domain(const OrtCustomOpDomain& domain, Ops& ops) {
-  for (const OrtCustomOp* op : domain.ops) {
-    if (std::ranges::find(ops, std::pair(domain.name, op)) == ops.end()) ops.emplace_back(domain.name, op);
-  }
+  for (const OrtCustomOp* op : domain.ops) ops.emplace_back(domain.name, op);
 }
 
-/// Domains that the factory of a plugin's provider brings.
+/// Domains that the factory of a plugin's provider brings; one of a name that is there already is left out.
 void add_domains(const OrtEpDevice& device, Ops& ops) {
   OrtEpFactory& factory = *device.factory;
   if (!RH_HAS(factory, 24, GetNumCustomOpDomains) || !RH_HAS(factory, 24, GetCustomOpDomains)) return;
@@ -48,7 +45,8 @@ void add_domains(const OrtEpDevice& device, Ops& ops) {
   plugin::call(device.ep_name, "OrtEpFactory::GetCustomOpDomains",
                [&] { return factory.GetCustomOpDomains(&factory, domains.data(), count); });
   for (const OrtCustomOpDomain* domain : domains) {
-    if (domain) add_domain(*domain, ops);
+    const auto is_same = [&](const auto& known) { return known.first == domain->name; };
+    if (domain && std::ranges::none_of(ops, is_same)) add_domain(*domain, ops);
   }
 }
 

@@ -36,6 +36,7 @@ class CopyPlacer {
     if (!enclosing) place_inputs();
     if (enclosing) place_boundary();
     for (NodeId id : graph_.topological_order()) place_node(id);
+    for (NodeId id : graph_.nodes()) place_for_subgraphs(id);
     if (enclosing) place_outputs();
     for (NodeId id : graph_.nodes()) {
       Graph::for_each_subgraph(graph_.mutable_node(id), [&](Graph& subgraph) { CopyPlacer(subgraph, *this, id).place(); });
@@ -46,10 +47,14 @@ class CopyPlacer {
   void set_location(ValueId id, Device device) { assignment_.locations_of(graph_)[static_cast<size_t>(id)] = device; }
   Device location(ValueId id) const { return assignment_.location(graph_, id); }
   const NodeAssignment& assigned(NodeId id) const { return assignment_.of(graph_, id); }
-  Device device_of(NodeId id) const { return providers_[static_cast<size_t>(assigned(id).provider)]->device(); }
+  Device device_of(const NodeAssignment& assigned) const { return providers_[static_cast<size_t>(assigned.provider)]->device(); }
+  Device device_of(NodeId id) const { return device_of(assigned(id)); }
 
   static bool has_bit(uint64_t bits, size_t i) { return i < 64 && (bits >> i & 1) != 0; }
-  Device wanted(NodeId id, size_t input) const { return has_bit(assigned(id).host_inputs, input) ? Device{} : device_of(id); }
+  Device wanted(const NodeAssignment& assigned, size_t input) const {
+    return has_bit(assigned.host_inputs, input) ? Device{} : device_of(assigned);
+  }
+  Device wanted(NodeId id, size_t input) const { return wanted(assigned(id), input); }
 
   // Where all uses agree; an input that a subgraph captures or that is an output as well stays on the host.
   void place_inputs() {
@@ -78,16 +83,75 @@ class CopyPlacer {
       const ValueId input = node.inputs[i];
       const Device want = input == kNoValue ? Device{} : wanted(id, i);
       if (input == kNoValue || location(input) == want || !graph_.value(input).type.is_tensor()) continue;
-      const ValueId there = moved(input, want, [&] {
-        return fmt::format("node '{}' ({}) of {} takes it there", node.display_name(), node.op_text(),
-                           providers_[static_cast<size_t>(assigned(id).provider)]->name());
-      });
+      const ValueId there = moved(input, want, [&] { return cause_of({&node, assigned(id).provider}); });
       graph_.set_input(id, i, there);
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kNoValue || !graph_.value(node.outputs[i]).type.is_tensor()) continue;
       set_location(node.outputs[i], has_bit(assigned(id).host_outputs, i) ? Device{} : device_of(id));
     }
+  }
+
+  /// Values of one graph, where they are wanted, and the node that wants them there.
+  struct Taker {
+    const Node* node;
+    int provider;
+  };
+  using Needs = std::map<std::pair<ValueId, Device>, Taker>;
+
+  // What subgraphs take whenever their node runs is copied before it, once, where others can use the copy.
+  void place_for_subgraphs(NodeId id) {
+    for (const auto& [need, taker] : captured_needs(graph_, id, false)) {
+      if (location(need.first) != need.second) moved(need.first, need.second, [&taker = taker, this] { return cause_of(taker); });
+    }
+  }
+
+  // Of the values of `graph`, those that the subgraphs of a node take: of an If the ones that all branches take, or, where `any`, one of
+  // them.
+  Needs captured_needs(const Graph& graph, NodeId id, bool any) const {
+    Needs needs;
+    bool first = true;
+    any = any || repeats(graph.node(id));
+    Graph::for_each_subgraph(graph.node(id), [&](const Graph& subgraph) {
+      Needs outer;
+      for (const auto& [need, taker] : needs_of(subgraph, any)) {
+        const ValueId captured = subgraph.value(need.first).outer;
+        if (captured != kNoValue) outer.emplace(std::pair(captured, need.second), taker);
+      }
+      if (any) {
+        needs.merge(outer);
+      } else if (first) {
+        needs = std::move(outer);
+      } else {
+        std::erase_if(needs, [&](const auto& need) { return !outer.contains(need.first); });
+      }
+      first = false;
+    });
+    return needs;
+  }
+
+  // What a graph takes in every run, or, where `any`, in some; constants aside.
+  Needs needs_of(const Graph& graph, bool any) const {
+    Needs needs;
+    for (NodeId id : graph.nodes()) {
+      const Node& node = graph.node(id);
+      const NodeAssignment& assigned = assignment_.of(graph, id);
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        const ValueId input = node.inputs[i];
+        if (input == kNoValue || !graph.value(input).type.is_tensor() || graph.value(input).is_constant()) continue;
+        needs.emplace(std::pair(input, wanted(assigned, i)), Taker{&node, assigned.provider});
+      }
+      needs.merge(captured_needs(graph, id, any));
+    }
+    return needs;
+  }
+
+  /// Whether the subgraphs of a node may run many times.
+  static bool repeats(const Node& node) { return node.op_type != "If"; }
+
+  std::string cause_of(const Taker& taker) const {
+    return fmt::format("node '{}' ({}) of {} takes it there", taker.node->display_name(), taker.node->op_text(),
+                       providers_[static_cast<size_t>(taker.provider)]->name());
   }
 
   // What a subgraph takes and gives is on the host, unless a device's kernel runs it: then where that kernel has it.
@@ -107,18 +171,19 @@ class CopyPlacer {
     if (device_of(id).is_host() || !node.domain.empty()) return;
     const bool loop = node.op_type == "Loop", scan = node.op_type == "Scan";
     if (!loop && !scan && node.op_type != "If") return;
-    const size_t skipped = loop ? 1 : 0;  // the condition
+    const size_t skipped = loop ? 1 : 0;                  // the condition
+    const size_t first = scan && node.opset < 9 ? 1 : 0;  // after the sequence lengths
     size_t carried = loop ? node.inputs.size() - 2 : 0;
     if (scan) {
       const Attribute* scanned = node.attribute("num_scan_inputs");
       const int64_t* count = scanned ? scanned->get<int64_t>() : nullptr;
       carried = subgraph.inputs().size() - (count ? static_cast<size_t>(*count) : 0);
-      for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = wanted(id, i);
+      for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = wanted(id, first + i);
     }
     for (size_t k = skipped; k < outputs.size(); ++k) {
       const size_t position = k - skipped;
       const bool is_carried = position < carried;
-      outputs[k] = is_carried ? wanted(id, loop ? 2 + position : position) : given(id, position);
+      outputs[k] = is_carried ? wanted(id, loop ? 2 + position : first + position) : given(id, position);
       if (is_carried && loop) inputs.at(2 + position) = outputs[k];
     }
   }
@@ -155,8 +220,7 @@ class CopyPlacer {
   ValueId captured_there(ValueId id, Device to, Cause&& cause) {
     const ValueId outer = graph_.value(id).outer;
     if (!enclosing_ || outer == kNoValue || graph_.value(id).is_constant()) return kNoValue;
-    const std::string& holder = enclosing_->graph_.node(holder_).op_type;
-    const ValueId there = enclosing_->moved_for_subgraph(outer, to, holder == "Loop" || holder == "Scan", cause);
+    const ValueId there = enclosing_->moved_for_subgraph(outer, to, repeats(enclosing_->graph_.node(holder_)), cause);
     if (there == kNoValue) return kNoValue;
     const GraphValue& source = enclosing_->graph_.value(there);
     const ValueId mine = graph_.add_outer(source.name, there, source.type);

@@ -7,12 +7,14 @@ import pathlib
 import numpy as np
 import onnx
 import onnxruntime
-from materialize import materialize
+from materialize import STRIPPED, SUFFIX, materialize
 
 import roundhouse
 
 BUILD = pathlib.Path(__file__).resolve().parent.parent.parent / "build"
 TOLERANCE = 1e-4  # of the largest magnitude in an output
+#: All that can be made from the tests' data, and whatever else lies in the folder of models.
+MODELS = sorted({p.name.removesuffix(SUFFIX) for p in STRIPPED.glob(f"*{SUFFIX}")} | {p.stem for p in (BUILD / "models").glob("*.onnx")})
 HALF_TOLERANCE = 2e-2  # where a model computes in float16 or bfloat16
 
 

@@ -1,6 +1,6 @@
 """Models divided at random between the CPU and a device with memory of its own: the same results, and no copy that is not needed.
 
-ROUNDHOUSE_DIVIDE=all takes every model of build/models, 20 times each; a name takes that one.
+ROUNDHOUSE_DIVIDE=all takes every model of the tests' data and of build/models, 20 times each; a name takes that one.
 """
 
 import os
@@ -10,7 +10,8 @@ import time
 import numpy as np
 import onnx
 import pytest
-from common import BUILD, TOLERANCE, model_path, sample_inputs
+from common import BUILD, MODELS, model_path, sample_inputs
+from least_copies import executions_of, least_copies
 
 import roundhouse
 
@@ -18,12 +19,58 @@ LIBRARIES = pathlib.Path(os.environ.get("ROUNDHOUSE_LIBRARY_DIR", BUILD / "relea
 FAKE = "FakeDeviceExecutionProvider"
 ROUNDS = 20
 SMALL = {"mobilenetv3_large_100": ROUNDS, "lstm_tagger": ROUNDS, "llama_tiny": 4}
+TOLERANCE = 2e-6  # of the largest magnitude in an output: kernels of the CPU sum in another order where weights are no constants
+
+#: A loop with branches in it that captures values, and a scan after it.
+CONTROL_FLOW = """<ir_version: 8, opset_import: ["" : 17]>
+main (int64 trips, bool flag, float[4] x, float[4, 3] z) => (float[4] last, float[n, 4] all, float[4] sum, float[4, 3] steps, float[4] w)
+<bool yes = {1}, int64 two = {2}, float[4] c = {1, -2, 0.5, 3}>
+{
+  a = Tanh (x)
+  b = Sigmoid (a)
+  d = Mul (b, c)
+  last, all = Loop (trips, yes, a) <body = body (int64 i, bool go, float[4] s) => (bool again, float[4] next, float[4] seen) {
+    again = Identity (go)
+    half = Mul (s, b)
+    parity = Mod (i, two)
+    odd = Cast <to = 9> (parity)
+    mixed = If (odd) <
+      then_branch = t () => (float[4] t2) { t1 = Neg (d) t2 = Add (t1, half) },
+      else_branch = e () => (float[4] e3) { e1 = Abs (half) e2 = Sub (e1, b) e3 = Sqrt (e2) }
+    >
+    m2 = Softmax (mixed)
+    next = Add (m2, half)
+    seen = Exp (next)
+  }>
+  k = If (flag) <
+    then_branch = t () => (float[4] kt) { k1 = Relu (d) k2 = Add (k1, b) kt = Mul (k2, last) },
+    else_branch = e () => (float[4] ke) { k3 = Abs (d) ke = Max (k3, a) }
+  >
+  sum, steps = Scan (k, z) <num_scan_inputs = 1, scan_input_axes = [1], scan_output_axes = [1],
+    body = body (float[4] p, float[4] q) => (float[4] p2, float[4] r) {
+      q2 = Mul (q, b)
+      p2 = Add (p, q2)
+      r0 = Tanh (p2)
+      r = If (flag) <then_branch = t () => (float[4] rt) { rt = Mul (r0, k) }, else_branch = e () => (float[4] re) { re = Neg (r0) }>
+    }
+  >
+  w = If (flag) <
+    then_branch = t () => (float[4] wt) { w1 = Neg (d) wt = Add (w1, sum) },
+    else_branch = e () => (float[4] we) {
+      w2 = If (flag) <
+        then_branch = t () => (float[4] w3) { w3 = Relu (d) },
+        else_branch = e () => (float[4] w4) { w4 = Tanh (d) }
+      >
+      we = Neg (w2)
+    }
+  >
+}"""
 
 
 def models():
     chosen = os.environ.get("ROUNDHOUSE_DIVIDE")
     if chosen == "all":
-        return [(path.stem, ROUNDS) for path in sorted((BUILD / "models").glob("*.onnx"))]
+        return [(name, ROUNDS) for name in MODELS]
     return [(chosen, ROUNDS)] if chosen else list(SMALL.items())
 
 
@@ -38,42 +85,18 @@ def device():
     roundhouse.unregister_execution_provider_library("fake")
 
 
-def divided(device, path, seed):
+def plain_options():
+    """Nodes as the model has them, since fused ones round fewer times."""
     options = roundhouse.SessionOptions()
     options.graph_optimization_level = roundhouse.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
+    return options
+
+
+def divided(device, path, seed):
+    options = plain_options()
     options.add_provider_for_devices([device], {"claim": f"{seed}:{20 + seed * 37 % 70}", "delay_us": str(seed % 3 * 20)})
     return roundhouse.InferenceSession(path, options)
-
-
-def node_names(graph):
-    """What the placement calls the nodes: their names, or their numbers."""
-    return [node.name or f"#{i}" for i, node in enumerate(graph.node)]
-
-
-def least_copies(graph, placement):
-    """Copies that a run from host to host cannot do without: one for each value and each memory, not its own, in which it is needed.
-
-    `placement` says who runs a node: nobody runs those that are gone, whose values are constants. Constants cost a run nothing.
-    """
-    needed = {}  # value: memories
-    made = {}
-    for node, name in zip(graph.node, node_names(graph), strict=True):
-        assert not any(a.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS) for a in node.attribute)
-        if not placement[name]:
-            continue
-        place = "device" if placement[name] == FAKE else "host"
-        for value in node.input:
-            needed.setdefault(value, set()).add(place)
-        for value in node.output:
-            made[value] = place
-    for output in graph.output:
-        needed.setdefault(output.name, set()).add("host")
-    constants = {i.name for i in graph.initializer}
-    for i in graph.input:
-        if i.name not in constants:
-            made[i.name] = "host"  # the caller's
-    return sum(len(places - {made[value]}) for value, places in needed.items() if value in made)
 
 
 def copies_of(session):
@@ -81,29 +104,52 @@ def copies_of(session):
     return sum(statistics[name] for name in ("input_copies", "output_copies", "step_copies"))
 
 
-def has_subgraphs(graph):
-    return any(a.type == onnx.AttributeProto.GRAPH for node in graph.node for a in node.attribute)
-
-
-@pytest.mark.parametrize(("name", "rounds"), models())
-def test_any_division_gives_the_same(device, name, rounds):
-    path = str(model_path(name))
+def check_divisions(device, path, feeds_list, rounds, folder):
+    """Every division gives what the CPU gives alone, with the fewest copies. Returns how many nodes the device had."""
     graph = onnx.load(path, load_external_data=False).graph
-    feeds = sample_inputs(path)
-    started = time.perf_counter()
-    expected = roundhouse.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, feeds)
-    names = node_names(graph)
+    plain = roundhouse.InferenceSession(path, plain_options(), providers=["CPUExecutionProvider"])
+    expected = [plain.run(None, feeds) for feeds in feeds_list]
+    executions = [executions_of(path, plain_options(), feeds, folder) for feeds in feeds_list]
     claimed = []
     for seed in range(rounds):
         session = divided(device, path, seed)
-        placement = {node["node"]: node["provider"] for node in session.placement()}
-        claimed.append(sum(provider == FAKE for provider in placement.values()))
-        for actual, wanted in zip(session.run(None, feeds), expected, strict=True):
-            assert actual.shape == wanted.shape
-            scale = float(np.abs(wanted).max()) if wanted.size else 0.0
-            np.testing.assert_allclose(actual, wanted, rtol=0, atol=TOLERANCE * scale, err_msg=f"seed {seed}")
-        if not has_subgraphs(graph):
-            assert copies_of(session) == least_copies(graph, placement), f"seed {seed}"
+        placement = session.placement()
+        claimed.append(sum(node["provider"] == FAKE for node in placement))
+        for feeds, wanted_outputs, executed in zip(feeds_list, expected, executions, strict=True):
+            before = copies_of(session)
+            for actual, wanted in zip(session.run(None, feeds), wanted_outputs, strict=True):
+                assert actual.shape == wanted.shape
+                scale = float(np.abs(wanted).max()) if wanted.size else 0.0
+                np.testing.assert_allclose(actual, wanted, rtol=0, atol=TOLERANCE * scale, err_msg=f"seed {seed}")
+            assert copies_of(session) - before == least_copies(graph, placement, FAKE, executed), f"seed {seed}"
         del session
     assert min(claimed) > 0 and len(set(claimed)) > rounds // 4
-    print(f"{name}: {rounds} divisions, {min(claimed)} to {max(claimed)} of {len(names)} nodes, {time.perf_counter() - started:.1f} s")
+    return claimed
+
+
+@pytest.mark.parametrize(("name", "rounds"), models())
+def test_any_division_gives_the_same(device, name, rounds, tmp_path):
+    path = str(model_path(name))
+    started = time.perf_counter()
+    claimed = check_divisions(device, path, [sample_inputs(path)], rounds, tmp_path)
+    nodes = len(onnx.load(path, load_external_data=False).graph.node)
+    print(f"{name}: {rounds} divisions, {min(claimed)} to {max(claimed)} of {nodes} nodes, {time.perf_counter() - started:.1f} s")
+
+
+def name_nodes(graph):
+    for node in graph.node:
+        node.name = f"{node.op_type}_{node.output[0]}"
+        for attribute in node.attribute:
+            name_nodes(attribute.g)
+
+
+def test_any_division_of_loops_and_branches_gives_the_same(device, tmp_path):
+    model = onnx.parser.parse_model(CONTROL_FLOW)
+    name_nodes(model.graph)
+    onnx.checker.check_model(model)
+    path = str(tmp_path / "control_flow.onnx")
+    onnx.save(model, path)
+    rng = np.random.default_rng(0)
+    x, z = rng.standard_normal(4).astype("f4"), rng.standard_normal((4, 3)).astype("f4")
+    feeds = [{"trips": np.array(trips), "flag": np.array(flag), "x": x, "z": z} for trips in (3, 1, 2) for flag in (True, False)]
+    check_divisions(device, path, feeds, 3 * ROUNDS, tmp_path)

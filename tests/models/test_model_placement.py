@@ -2,14 +2,10 @@
 
 import onnx
 import pytest
-from common import BUILD, model_path
-from materialize import STRIPPED, SUFFIX
+from common import MODELS, model_path
 from onnx import AttributeProto
 
 import roundhouse
-
-#: All that can be made from the tests' data, and whatever else lies in the folder of models.
-MODELS = sorted({p.name.removesuffix(SUFFIX) for p in STRIPPED.glob(f"*{SUFFIX}")} | {p.stem for p in (BUILD / "models").glob("*.onnx")})
 
 
 def nodes_of(graph):

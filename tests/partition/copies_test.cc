@@ -99,6 +99,37 @@ const CopyCase kCases[] = {
      })",
      {"r: other:1 > cpu", "t: other:0 > cpu", "t: other:0 > other:1"},
      {}},
+    {"what all branches take is copied before them, for what follows as well",
+     R"(main (bool[] c, float[2] x) => (float[2] y, float[2] z) {
+       [a] t = Exp (x)
+       [b] y = If (c) <
+         then_branch = t1 () => (float[2] r) { [d1] u = Neg (t) [g] r = Exp (u) },
+         else_branch = e1 () => (float[2] s) { [d2] v = Relu (t) [h] s = Exp (v) }
+       >
+       [k] z = If (c) <
+         then_branch = t2 () => (float[2] r2) { [d3] u2 = Neg (t) [l] r2 = Exp (u2) },
+         else_branch = e2 () => (float[2] s2) { [m] s2 = Exp (t) }
+       >
+     })",
+     {"t: cpu > other:0", "u2: other:0 > cpu", "u: other:0 > cpu", "v: other:0 > cpu"},
+     {}},
+    {"a branch takes the copy that a loop after it needs",
+     R"(main (bool[] c, int64[] n, float[2] x) => (float[2] y, float[2] z) {
+       [a] t = Exp (x)
+       [b] y = If (c) <
+         then_branch = t1 () => (float[2] r) { [d1] u = Neg (t) [g] r = Exp (u) },
+         else_branch = e1 () => (float[2] s) { [h] s = Exp (t) }
+       >
+       [k] z = Loop (n, c, x) <
+         body = body (int64[] i, bool[] go, float[2] s) => (bool[] again, float[2] next) {
+           again = Identity (go)
+           [d2] v = Relu (t)
+           [l] next = Exp (v)
+         }
+       >
+     })",
+     {"t: cpu > other:0", "u: other:0 > cpu", "v: other:0 > cpu"},
+     {}},
     {"shapes are no tensors on a device: a left-out input needs nothing",
      "main (float[2] x) => (float[2] y) { [a] y = Clip (x, _, _) }",
      {},

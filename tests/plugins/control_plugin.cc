@@ -114,6 +114,7 @@ struct ControlEp : detail::EpTable<Control> {
   ControlEp(const char* name, const OrtSessionOptions* options) : EpTable(name, options) {
     add_control_flow(registry, "If", 13, 22, {0});
     add_control_flow(registry, "Loop", 13, 22, {0, 1});
+    add_control_flow(registry, "Scan", 8, 8, {0});
     add_control_flow(registry, "Scan", 11, 22, {});
   }
 };

@@ -51,6 +51,19 @@ main (float[2] s, float[2, 3] x) => (float[2] sum, float[2, 3] all)
   >
 })";
 
+// With a batch, and sequences that end at different slices.
+constexpr char kBatchedScan[] = R"(<ir_version: 3, opset_import: ["" : 8]>
+main (int64[3] lengths, float[3, 2] s, float[3, 4, 2] x) => (float[3, 2] sum, float[3, 4, 2] all)
+{
+  sum, all = Scan (lengths, s, x) <
+    num_scan_inputs = 1, directions = [1],
+    body = b (float[2] a, float[2] e) => (float[2] a2, float[2] e2) {
+      a2 = Add (a, e)
+      e2 = Mul (a2, e)
+    }
+  >
+})";
+
 class ControlFlowTest : public PluginTest {
  protected:
   void SetUp() override { register_library("control", test_plugin("control")); }
@@ -125,6 +138,18 @@ TEST_F(ControlFlowTest, AScanOnTheDevice) {
   if (Library::get().ours) {
     EXPECT_EQ(counter(given, "step_copies"), 0);
   }
+}
+
+TEST_F(ControlFlowTest, AScanOverABatchOnTheDevice) {
+  if (!Library::get().ours) GTEST_SKIP() << "the stock library makes no kernels for Scan before opset 9";
+  const std::string model = bytes_of_model(kBatchedScan);
+  Ort::Session given = session_of(model, options_for(kControl)), plain = session_of(model, plain_options_);
+  Floats x(24);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) - 7;
+  for (const std::vector<int64_t>& lengths : {std::vector<int64_t>{4, 0, 2}, {0, 0, 0}, {1, 4, 3}}) {
+    expect_like_cpu(given, plain, lengths, "lengths", {3}, {{"s", {1, 2, 3, 4, 5, 6}, {3, 2}}, {"x", x, {3, 4, 2}}}, {"sum", "all"});
+  }
+  EXPECT_EQ(counter(given, "step_copies"), 0);
 }
 
 TEST_F(PluginTest, PackedWeightsAreSharedBetweenSessions) {

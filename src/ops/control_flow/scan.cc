@@ -112,6 +112,32 @@ void infer(const Scan& op, InferenceContext& context) {
   }
 }
 
+ScanBatch batch_of(const Scan& op, std::span<const Shape> shapes, const Tensor* sequence_lens) {
+  const Shape& first = shapes[static_cast<size_t>(op.states)];
+  if (first.rank() < 2) rh::fail(ErrorCode::invalid_argument, "Scan: scanned input 0 has rank {}, expected at least 2", first.rank());
+  const int64_t batch = first[0];
+  ScanBatch made{first[1], std::vector<int64_t>(static_cast<size_t>(batch), first[1])};
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Shape& x = shapes[i];
+    const bool scanned = i >= static_cast<size_t>(op.states);
+    if (x.rank() < (scanned ? 2 : 1) || x[0] != batch || (scanned && x[1] != made.length)) {
+      rh::fail(ErrorCode::invalid_argument, "Scan: input {} has shape {}, expected batch {} and length {}", i + 1, x.to_string(), batch,
+               made.length);
+    }
+  }
+  if (!sequence_lens) return made;
+  if (sequence_lens->elements() != batch) {
+    rh::fail(ErrorCode::invalid_argument, "Scan: sequence_lens has {} elements, expected {}", sequence_lens->elements(), batch);
+  }
+  for (size_t b = 0; b < made.lengths.size(); ++b) {
+    made.lengths[b] = sequence_lens->data<int64_t>()[b];
+    if (made.lengths[b] < 0 || made.lengths[b] > made.length) {
+      rh::fail(ErrorCode::invalid_argument, "Scan: sequence_lens has {}, expected a value in [0, {}]", made.lengths[b], made.length);
+    }
+  }
+  return made;
+}
+
 }  // namespace rh::ops
 
 RH_DEFINE_OP(Scan)

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <span>
+
 #include "ops/inference.h"
+#include "tensor/tensor.h"
 
 namespace rh::ops {
 
@@ -21,5 +24,14 @@ struct Scan {
 };
 
 void infer(const Scan& op, InferenceContext& context);
+
+/// Opset 8: how many slices each item of the batch has, at most `length`.
+struct ScanBatch {
+  int64_t length = 0;
+  std::vector<int64_t> lengths;
+};
+
+/// `shapes`: of all inputs but the sequence lengths; `sequence_lens` may be null. Throws Error{invalid_argument} where they do not agree.
+ScanBatch batch_of(const Scan& op, std::span<const Shape> shapes, const Tensor* sequence_lens);
 
 }  // namespace rh::ops

@@ -157,29 +157,15 @@ class ScanKernel final : public Kernel {
   // Opset 8: one pass for each item of the batch; what a shorter sequence does not write stays 0.
   Status run_batch(RunContext& context) const {
     const int first = op_.first_input();
-    const Shape& shape = context.input_tensor(first + op_.states).shape();
-    if (shape.rank() < 2)
-      return error_status(ErrorCode::invalid_argument, "Scan: scanned input 0 has rank {}, expected at least 2", shape.rank());
-    const int64_t batch = shape[0], length = shape[1];
-    for (int i = 0; i < op_.states + op_.scans; ++i) {
-      const Shape& x = context.input_tensor(first + i).shape();
-      if (x.rank() < (i < op_.states ? 1 : 2) || x[0] != batch || (i >= op_.states && x[1] != length)) {
-        return error_status(ErrorCode::invalid_argument, "Scan: input {} has shape {}, expected batch {} and length {}", first + i,
-                            x.to_string(), batch, length);
-      }
-    }
-    if (context.has_input(0) && context.input(0).elements() != batch) {
-      return error_status(ErrorCode::invalid_argument, "Scan: sequence_lens has {} elements, expected {}", context.input(0).elements(),
-                          batch);
-    }
+    std::vector<Shape> shapes;
+    for (int i = 0; i < op_.states + op_.scans; ++i) shapes.push_back(context.input_tensor(first + i).shape());
+    const ops::ScanBatch items = ops::batch_of(op_, shapes, context.has_input(0) ? &context.input_tensor(0) : nullptr);
+    const int64_t batch = static_cast<int64_t>(items.lengths.size());
     std::vector<Tensor> results(static_cast<size_t>(context.output_count()));
     for (int64_t b = 0; b < batch; ++b) {
       Pass pass;
-      pass.room = length;
-      pass.length = context.has_input(0) ? element_as_int(context.input(0), b) : length;
-      if (pass.length < 0 || pass.length > length) {
-        return error_status(ErrorCode::invalid_argument, "Scan: sequence_lens has {}, expected a value in [0, {}]", pass.length, length);
-      }
+      pass.room = items.length;
+      pass.length = items.lengths[static_cast<size_t>(b)];
       for (int i = 0; i < op_.states; ++i) pass.states.push_back(slice_of(context.input_tensor(first + i), 0, b));
       for (int i = 0; i < op_.scans; ++i) {
         pass.inputs.push_back(slice_of(context.input_tensor(first + op_.states + i), 0, b));
