@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compute/gemm_product.h"
 #include "compute/row_math.h"
@@ -20,7 +21,7 @@ float* floats(ScratchSlot slot, int64_t count) {
 /// One head of one batch, for some of the queries.
 class Head {
  public:
-  Head(const AttentionArgs& args, int64_t batch, int64_t head) : args_(args), kernels_(micro_kernels<float>()) {
+  Head(const AttentionArgs& args, int64_t batch, int64_t head) : args_(args), batch_(batch), kernels_(micro_kernels<float>()) {
     const auto at = [](const float* from, const MatrixStrides& strides, int64_t b, int64_t h) {
       return from ? from + b * strides.batch + h * strides.head : nullptr;
     };
@@ -31,20 +32,21 @@ class Head {
     y_ = args.y + batch * args.y_strides.batch + head * args.y_strides.head;
   }
 
-  void run(Range queries) const {
-    const bool few = queries.size() <= kDirectRows;  // packing would cost more than it gives
+  void run(Range queries) {
+    keys_ = args_.keys_of(batch_, queries.end - 1).end;  // no earlier query sees more
+    const bool few = queries.size() <= kDirectRows;      // packing would cost more than it gives
     const float *packed_k = nullptr, *packed_v = nullptr;
     if (!few) {
-      const int64_t k_size = panels(args_.keys) * args_.depth;
-      float* packed = floats(ScratchSlot::packed_right, k_size + panels(args_.value_depth) * args_.keys);
-      pack(k_, args_.k_strides.row, !args_.k_is_transposed, args_.depth, args_.keys, packed);
-      pack(v_, args_.v_strides.row, false, args_.keys, args_.value_depth, packed + k_size);
+      const int64_t k_size = panels(keys_) * args_.depth;
+      float* packed = floats(ScratchSlot::packed_right, k_size + panels(args_.value_depth) * keys_);
+      pack(k_, args_.k_strides.row, !args_.k_is_transposed, args_.depth, keys_, packed);
+      pack(v_, args_.v_strides.row, false, keys_, args_.value_depth, packed + k_size);
       packed_k = packed;
       packed_v = packed + k_size;
     }
-    const int64_t wanted = std::clamp(kScores / std::max<int64_t>(1, args_.keys), kLeastRows, std::max(kLeastRows, queries.size()));
+    const int64_t wanted = std::clamp(kScores / std::max<int64_t>(1, keys_), kLeastRows, std::max(kLeastRows, queries.size()));
     const int64_t step = (wanted + kernels_.rows - 1) / kernels_.rows * kernels_.rows;
-    float* scores = floats(ScratchSlot::row, std::min(step, queries.size()) * args_.keys);
+    float* scores = floats(ScratchSlot::row, std::min(step, queries.size()) * keys_);
     for (int64_t query = queries.begin; query < queries.end; query += step) {
       run_block({query, std::min(query + step, queries.end)}, packed_k, packed_v, scores);
     }
@@ -61,8 +63,10 @@ class Head {
   }
 
   void run_block(Range queries, const float* packed_k, const float* packed_v, float* scores) const {
-    const int64_t rows = queries.size(), keys = args_.keys;
-    GemmArgs<float> first{.m = rows, .n = keys, .k = args_.depth, .transpose_b = !args_.k_is_transposed};
+    const int64_t rows = queries.size(), keys = keys_;
+    GemmArgs<float> first{
+        .m = rows, .n = args_.keys_of(batch_, queries.end - 1).end, .k = args_.depth, .transpose_b = !args_.k_is_transposed};
+    first.ldc = keys;
     first.alpha = args_.scale;
     first.lda = args_.q_strides.row;
     first.ldb = args_.k_strides.row;
@@ -75,20 +79,36 @@ class Head {
   }
 
   void weigh(int64_t query, float* scores) const {
-    const int64_t keys = args_.keys;
-    if (mask_) {
-      const float* mask = mask_ + query * args_.mask_strides.row;
-      if (args_.mask_column) {
-        binary(Binary::add, scores, mask, scores, keys);
-      } else {
-        binary_scalar(Binary::add, scores, *mask, scores, keys);
-      }
+    const Range seen = args_.keys_of(batch_, query);
+    std::fill_n(scores, seen.begin, 0.0f);
+    std::fill(scores + seen.end, scores + keys_, 0.0f);
+    if (seen.size() == 0) return;
+    scores += seen.begin;
+    if (args_.softcap != 0) cap(scores, seen.size());
+    const float* mask = mask_ ? mask_ + query * args_.mask_strides.row + seen.begin * args_.mask_column : nullptr;
+    if (mask && args_.mask_column) {
+      binary(Binary::add, scores, mask, scores, seen.size());
+    } else if (mask) {
+      binary_scalar(Binary::add, scores, *mask, scores, seen.size());
     }
-    softmax_rows(scores, scores, 1, keys, false);
-    if (args_.nan_is_zero && std::isnan(scores[0])) std::fill_n(scores, keys, 0.0f);
+    softmax_rows(scores, scores, 1, seen.size(), false);
+    if (std::isnan(scores[0]) && (args_.nan_is_zero || is_masked(mask, seen.size()))) std::fill_n(scores, seen.size(), 0.0f);
+  }
+
+  void cap(float* scores, int64_t count) const {
+    scale_shift(scores, 1 / args_.softcap, 0, scores, count);
+    unary(Unary::tanh, scores, scores, count);
+    scale_shift(scores, args_.softcap, 0, scores, count);
+  }
+
+  bool is_masked(const float* mask, int64_t count) const {
+    if (!args_.masked_rows_are_zero || !mask) return false;
+    const auto is_least = [](float value) { return value == -std::numeric_limits<float>::infinity(); };
+    return args_.mask_column ? std::all_of(mask, mask + count, is_least) : is_least(*mask);
   }
 
   const AttentionArgs& args_;
+  int64_t batch_, keys_ = 0;
   const MicroKernels<float>& kernels_;
   const float *q_, *k_, *v_, *mask_;
   float* y_;

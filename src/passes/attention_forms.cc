@@ -321,7 +321,7 @@ class Matcher {
   void replace(const Node& softmax, const Attention& a) {
     Node fused;
     fused.name = softmax.name;
-    fused.op_type = "Attention";
+    fused.op_type = "FusedAttention";
     fused.domain = "roundhouse";
     fused.opset = 1;
     fused.attributes = a.attributes();

@@ -1,20 +1,24 @@
 #pragma once
 
+#include <optional>
+
 #include "ops/inference.h"
 
 namespace rh::ops {
 
-/// Attention of our own domain `roundhouse`: softmax(scale Q K' + mask) V. Inputs Q, K, V, each [batch, heads, length, depth] or, without
-/// heads, [batch, length, depth], and a mask that is added and broadcasts to [batch, heads, queries, keys]. A batch of 1 of K or V serves
-/// all; heads of K and V serve as many neighbouring heads of Q. Where Q has heads, K may lie as [batch heads, length, depth], and each as
-/// [batch, length, parts, heads, depth], of which one part is taken.
+/// Attention: ai.onnx 23, 24, 25. Inputs Q, K, V, each [batch, heads, length, depth] or [batch, length, heads depth], a mask, the past keys
+/// and values and the numbers of valid keys.
 struct Attention {
-  float scale = 1;
-  /// These lie as [batch, length, heads, depth].
-  bool q_length_first = false, k_length_first = false, v_length_first = false, output_length_first = false;
-  int64_t q_part = 0, k_part = 0, v_part = 0;
-  bool k_transposed = false;  ///< K lies as [..., depth, keys]
-  bool nan_is_zero = false;   ///< weights that are NaN, as those of a row that is masked all over, count as 0
+  enum class Output : uint8_t { products, capped, masked, weights };
+
+  std::optional<float> scale;  ///< absent: 1 / sqrt(depth)
+  bool is_causal = false;
+  int64_t q_heads = 0, kv_heads = 0;  ///< of inputs with three dimensions
+  float softcap = 0;                  ///< 0: none
+  DType softmax_precision = DType::undefined;
+  Output qk_output = Output::products;          ///< what output 3 has
+  int64_t left_window = -1, right_window = -1;  ///< -1: unbounded
+  bool pads_mask = true;                        ///< a mask for one key is no mask for all of them
 
   static Attention read(const NodeView& node);
 };

@@ -1,126 +1,211 @@
 #include "ops/nn/attention.h"
 
+#include <cmath>
+#include <cstring>
+#include <limits>
+
 #include "compute/attention.h"
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/convert.h"
+#include "providers/cpu/elements.h"
 
 namespace rh::cpu {
 
 namespace {
 
-/// A tensor of matrices as attention sees it: three dimensions, four, or five with one part taken.
-struct Matrices {
-  int64_t batch = 1, heads = 1, rows = 0, columns = 0;
+/// [batch, heads, length, depth], or [batch, length, heads depth] as such.
+struct Heads {
+  int64_t batch, heads, length, depth;
   compute::MatrixStrides strides;
 
-  int64_t offset = 0;  ///< elements before the first
-
-  Matrices(const Shape& shape, bool length_first, int64_t part = 0) {
-    const int rank = shape.rank();
-    columns = shape[rank - 1];
-    batch = shape[0];
-    strides.batch = shape.product(1, rank);
-    strides.row = columns;
-    if (rank == 3) {
-      rows = shape[1];
+  Heads(const Shape& shape, int64_t given_heads, const char* name) {
+    if (shape.rank() == 4) {
+      batch = shape[0], heads = shape[1], length = shape[2], depth = shape[3];
+      strides = {heads * length * depth, length * depth, depth};
       return;
     }
-    if (rank == 5) {
-      rows = shape[1];
-      heads = shape[3];
-      strides.head = columns;
-      strides.row = shape.product(2, rank);
-      offset = part * heads * columns;
-      return;
+    if (shape.rank() != 3 || given_heads <= 0 || shape[2] % given_heads != 0) {
+      fail(ErrorCode::invalid_argument, "Attention: {} has shape {}, expected four dimensions, or three of which {} heads divide the last",
+           name, shape.to_string(), given_heads);
     }
-    heads = shape[length_first ? 2 : 1];
-    rows = shape[length_first ? 1 : 2];
-    strides.head = length_first ? columns : rows * columns;
-    if (length_first) strides.row = heads * columns;
+    batch = shape[0], heads = given_heads, length = shape[1], depth = shape[2] / heads;
+    strides = {length * shape[2], depth, shape[2]};
   }
+  std::string to_string() const { return Shape{batch, heads, length, depth}.to_string(); }
 };
+
+bool is_wide(DType dtype) { return dtype == DType::float64; }
 
 }  // namespace
 
+/// Numbers of float and the half types go through float, or through double where that is the type or the softmax is asked for in it.
 class AttentionKernel final : public Kernel {
  public:
-  using Types = rh::Types<float>;
+  using Types = FloatingTypes;
 
   explicit AttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::Attention>()) {}
 
   Status run(RunContext& context) const override {
-    const Shape &q_shape = context.input(0).shape(), &k_shape = context.input(1).shape(), &v_shape = context.input(2).shape();
-    const int rank = std::min(4, q_shape.rank());
-    const auto is_taken = [&](const Shape& shape, int64_t part) {
-      return rank == 3 ? shape.rank() == 3 : shape.rank() == 4 || (shape.rank() == 5 && part >= 0 && part < shape[2]);
-    };
-    const bool k_is_folded = rank == 4 && k_shape.rank() == 3;
-    if (rank < 3 || !is_taken(q_shape, op_.q_part) || !(k_is_folded || is_taken(k_shape, op_.k_part)) || !is_taken(v_shape, op_.v_part))
-      return mismatch(context);
-    const Matrices q(q_shape, op_.q_length_first, op_.q_part), v(v_shape, op_.v_length_first, op_.v_part);
-    Matrices k(k_shape, op_.k_length_first, op_.k_part);
-    if (k_is_folded && !unfold(k, q.batch)) return mismatch(context);
-    compute::AttentionArgs args{.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
-    args.queries = q.rows;
-    args.depth = q.columns;
-    args.keys = op_.k_transposed ? k.columns : k.rows;
-    args.value_depth = v.columns;
-    const auto serves = [&](const Matrices& m) { return (m.batch == q.batch || m.batch == 1) && m.heads > 0 && q.heads % m.heads == 0; };
-    if ((op_.k_transposed ? k.rows : k.columns) != args.depth || v.rows != args.keys || !serves(k) || !serves(v)) return mismatch(context);
-    args.scale = op_.scale;
-    args.k_is_transposed = op_.k_transposed;
-    args.nan_is_zero = op_.nan_is_zero;
-    args.q_strides = q.strides;
-    args.k_strides = k.strides;
-    args.v_strides = v.strides;
-    if (k.batch == 1) args.k_strides.batch = 0;
-    if (v.batch == 1) args.v_strides.batch = 0;
-    if (context.has_input(3)) RH_RETURN_IF_ERROR(set_mask(context, rank, args));
-    const Shape shape = rank == 3                 ? Shape{q.batch, q.rows, v.columns}
-                        : op_.output_length_first ? Shape{q.batch, q.rows, q.heads, v.columns}
-                                                  : Shape{q.batch, q.heads, q.rows, v.columns};
-    const MutableView y = context.output(0, shape);
-    args.y_strides = Matrices(shape, op_.output_length_first).strides;
-    args.q = context.input(0).data<float>() + q.offset;
-    args.k = context.input(1).data<float>() + k.offset;
-    args.v = context.input(2).data<float>() + v.offset;
-    args.y = y.data<float>();
-    if (y.elements() > 0) compute::attention(args, context.parallel());
-    return {};
+    const DType q_type = context.input(0).dtype(), v_type = context.input(2).dtype();
+    if (is_wide(q_type) || is_wide(v_type) || is_wide(op_.softmax_precision)) return run_as<double>(context);
+    return run_as<float>(context);
   }
 
  private:
-  /// [batch heads, length, depth] as heads of a batch.
-  static bool unfold(Matrices& k, int64_t batch) {
-    if (batch < 1 || k.batch % batch != 0) return false;
-    k.heads = k.batch / batch;
-    k.strides.head = k.strides.batch;
-    k.strides.batch *= k.heads;
-    k.batch = batch;
-    return true;
+  template <typename T>
+  Status run_as(RunContext& context) const {
+    const Shape &q_shape = context.input(0).shape(), &k_shape = context.input(1).shape(), &v_shape = context.input(2).shape();
+    const Heads q(q_shape, op_.q_heads, "Q");
+    Heads k(k_shape, op_.kv_heads, "K"), v(v_shape, op_.kv_heads, "V");
+    if (q_shape.rank() != k_shape.rank() || q_shape.rank() != v_shape.rank() || k.batch != q.batch || v.batch != q.batch ||
+        k.heads != v.heads || k.length != v.length || k.depth != q.depth || (k.heads == 0 ? q.heads != 0 : q.heads % k.heads != 0)) {
+      return error_status(ErrorCode::invalid_argument, "Attention: Q has shape {}, K {} and V {}, which do not fit each other",
+                          q_shape.to_string(), k_shape.to_string(), v_shape.to_string());
+    }
+    compute::BasicAttentionArgs<T> args{.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
+    args.past = context.has_input(4) ? past_length(context, k, v) : 0;
+    Shape key_shape, value_shape;
+    const TensorView keys = present(context, 1, args.past, k, key_shape), values = present(context, 2, args.past, v, value_shape);
+    args.queries = q.length;
+    args.keys = k.length;
+    args.depth = q.depth;
+    args.value_depth = v.depth;
+    args.scale = op_.scale ? static_cast<T>(*op_.scale) : static_cast<T>(1 / std::sqrt(static_cast<double>(q.depth)));
+    args.softcap = static_cast<T>(op_.softcap);
+    args.masked_rows_are_zero = true;
+    args.left_window = op_.left_window;
+    args.right_window = op_.is_causal ? 0 : op_.right_window;
+    args.q_strides = q.strides;
+    args.k_strides = k.strides;
+    args.v_strides = v.strides;
+    args.q = converted(context, context.input(0), dtype_of<T>).template data<T>();
+    args.k = converted(context, keys, dtype_of<T>).template data<T>();
+    args.v = converted(context, values, dtype_of<T>).template data<T>();
+    if (context.has_input(3)) set_mask(context, args);
+    if (context.has_input(6)) args.valid_keys = valid_keys(context, args.batch, args.keys);
+    compute_outputs(context, q_shape.rank() == 4, args);
+    return {};
   }
 
-  static Status mismatch(RunContext& context) {
-    return error_status(ErrorCode::invalid_argument, "Attention: Q has shape {}, K {} and V {}, which do not fit each other",
-                        context.input(0).shape().to_string(), context.input(1).shape().to_string(), context.input(2).shape().to_string());
+  /// The length of the past, which is held against the present keys and values.
+  static int64_t past_length(RunContext& context, const Heads& k, const Heads& v) {
+    const Shape &keys = context.input(4).shape(), &values = context.input(5).shape();
+    const auto fits = [](const Shape& past, const Heads& now) {
+      return past.rank() == 4 && past[0] == now.batch && past[1] == now.heads && past[3] == now.depth;
+    };
+    if (!fits(keys, k) || !fits(values, v) || keys[2] != values[2] || context.input(4).dtype() != context.input(1).dtype() ||
+        context.input(5).dtype() != context.input(2).dtype()) {
+      fail(ErrorCode::invalid_argument, "Attention: past_key is {}{} and past_value {}{}, which do not fit K {}{} and V {}{}",
+           to_string(context.input(4).dtype()), keys.to_string(), to_string(context.input(5).dtype()), values.to_string(),
+           to_string(context.input(1).dtype()), k.to_string(), to_string(context.input(2).dtype()), v.to_string());
+    }
+    return keys[2];
   }
 
-  static Status set_mask(RunContext& context, int rank, compute::AttentionArgs& args) {
+  /// The keys (input 1) or values (2) after their past, in the output that has them if it is wanted. `now` becomes where they lie, `shape`
+  /// the shape that the view has.
+  static TensorView present(RunContext& context, int input, int64_t past, Heads& now, Shape& shape) {
+    const TensorView x = context.input(input);
+    const bool has_past = context.has_input(input + 3), is_wanted = context.has_output(input);
+    if (!has_past && !is_wanted) return x;
+    const Heads from = now;
+    shape = {now.batch, now.heads, now.length + past, now.depth};
+    check_elements(shape, "Attention: present keys and values");
+    now = Heads(shape, 0, "present");
+    void* to = is_wanted ? context.output(input, x.dtype(), shape).raw() : context.scratch(bytes_of(x.dtype(), shape.elements()));
+    const void* old = has_past ? context.input(input + 3).raw() : nullptr;
+    const double moved = static_cast<double>(bytes_of(x.dtype(), now.length * now.depth));
+    context.parallel().for_range(now.batch * now.heads, {2 * moved, moved / 16}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        const int64_t source = i / now.heads * from.strides.batch + i % now.heads * from.strides.head;
+        copy_elements(x.dtype(), old, i * past * now.depth, to, i * now.strides.head, past * now.depth);
+        for (int64_t row = 0; row < from.length; ++row) {
+          copy_elements(x.dtype(), x.raw(), source + row * from.strides.row, to, i * now.strides.head + (past + row) * now.depth,
+                        now.depth);
+        }
+      }
+    });
+    return {x.dtype(), shape, to};
+  }
+
+  static void copy_elements(DType dtype, const void* from, int64_t from_at, void* to, int64_t to_at, int64_t count) {
+    if (count == 0) return;
+    std::memcpy(static_cast<std::byte*>(to) + bytes_of(dtype, to_at), static_cast<const std::byte*>(from) + bytes_of(dtype, from_at),
+                bytes_of(dtype, count));
+  }
+
+  template <typename T>
+  void set_mask(RunContext& context, compute::BasicAttentionArgs<T>& args) const {
     const TensorView mask = context.input(3);
-    const Shape target = rank == 4 ? Shape{args.batch, args.heads, args.queries, args.keys} : Shape{args.batch, args.queries, args.keys};
-    if (mask.dtype() != DType::float32 || mask.rank() > rank || !(broadcast(mask.shape(), target) == target)) {
-      return error_status(ErrorCode::invalid_argument, "Attention: the mask is {}{}, expected float that broadcasts to {}",
-                          to_string(mask.dtype()), mask.shape().to_string(), target.to_string());
+    const Shape target{args.batch, args.heads, args.queries, args.keys};
+    int64_t steps[4] = {0, 0, 0, 0}, stride = 1;
+    bool fits = mask.rank() >= 1 && mask.rank() <= 4;
+    for (int i = 0; fits && i < mask.rank(); ++i) {
+      const int64_t size = mask.shape()[mask.rank() - 1 - i];
+      const bool is_short = i == 0 && size < args.keys && (op_.pads_mask || size != 1);
+      if (size == target[3 - i] || is_short)
+        steps[3 - i] = stride;
+      else
+        fits = size == 1;
+      if (is_short) args.masked_keys = size;
+      stride *= size;
     }
-    int64_t steps[4] = {0, 0, 0, 0}, stride = 1;  // batch, head, row, column
-    for (int i = 0; i < mask.rank(); ++i) {
-      const int dim = mask.rank() - 1 - i, step = rank == 3 && i == 2 ? 0 : 3 - i;
-      if (mask.shape()[dim] != 1) steps[step] = stride;
-      stride *= mask.shape()[dim];
+    if (!fits) {
+      fail(ErrorCode::invalid_argument, "Attention: the mask has shape {}, expected one that broadcasts to {}", mask.shape().to_string(),
+           target.to_string());
     }
-    args.mask = mask.data<float>();
     args.mask_strides = {steps[0], steps[1], steps[2]};
     args.mask_column = steps[3];
-    return {};
+    if (mask.dtype() != DType::boolean) {
+      args.mask = converted(context, mask, dtype_of<T>).template data<T>();
+      return;
+    }
+    T* numbers = context.scratch_array<T>(mask.elements());
+    const bool* sees = mask.data<bool>();
+    for (int64_t i = 0; i < mask.elements(); ++i) numbers[i] = sees[i] ? T(0) : -std::numeric_limits<T>::infinity();
+    args.mask = numbers;
+  }
+
+  static const int64_t* valid_keys(RunContext& context, int64_t batch, int64_t keys) {
+    const TensorView lengths = context.input(6);
+    if (lengths.elements() != batch) {
+      fail(ErrorCode::invalid_argument, "Attention: nonpad_kv_seqlen has shape {}, expected [{}]", lengths.shape().to_string(), batch);
+    }
+    for (const int64_t length : lengths.span<int64_t>()) {
+      if (length < 0 || length > keys) {
+        fail(ErrorCode::invalid_argument, "Attention: nonpad_kv_seqlen has {}, expected lengths in [0, {}]", length, keys);
+      }
+    }
+    return lengths.data<int64_t>();
+  }
+
+  /// Outputs 0 and 3; those that T is not the type of go through scratch memory.
+  template <typename T>
+  void compute_outputs(RunContext& context, bool heads_first, compute::BasicAttentionArgs<T>& args) const {
+    const MutableView y = context.output(0, heads_first ? Shape{args.batch, args.heads, args.queries, args.value_depth}
+                                                        : Shape{args.batch, args.queries, args.heads * args.value_depth});
+    args.y_strides = Heads(y.shape(), args.heads, "Y").strides;
+    const MutableView wide_y = in_type<T>(context, y);
+    args.y = wide_y.template data<T>();
+    MutableView scores, wide_scores;
+    if (context.has_output(3)) {
+      scores = context.output(3, {args.batch, args.heads, args.queries, args.keys});
+      wide_scores = in_type<T>(context, scores);
+      args.scores = wide_scores.template data<T>();
+      args.wanted = static_cast<compute::Scores>(static_cast<int>(op_.qk_output) + 1);
+    }
+    if constexpr (std::is_same_v<T, float>) {
+      args.scores ? attention_reference(args, context.parallel()) : attention(args, context.parallel());
+    } else {
+      attention_reference(args, context.parallel());
+    }
+    if (y.raw() != wide_y.raw()) convert(context.parallel(), wide_y, y);
+    if (args.scores && scores.raw() != wide_scores.raw()) convert(context.parallel(), wide_scores, scores);
+  }
+
+  template <typename T>
+  static MutableView in_type(RunContext& context, const MutableView& view) {
+    if (view.dtype() == dtype_of<T>) return view;
+    return {dtype_of<T>, view.shape(), context.scratch_array<T>(view.elements())};
   }
 
   ops::Attention op_;

@@ -1,0 +1,36 @@
+#include "ops/nn/fused_attention.h"
+
+#include "ops/registry.h"
+
+namespace rh::ops {
+
+FusedAttention FusedAttention::read(const NodeView& node) {
+  return {.scale = node.float_or("scale", 1),
+          .q_length_first = node.flag("q_length_first"),
+          .k_length_first = node.flag("k_length_first"),
+          .v_length_first = node.flag("v_length_first"),
+          .output_length_first = node.flag("output_length_first"),
+          .q_part = node.int_or("q_part", 0),
+          .k_part = node.int_or("k_part", 0),
+          .v_part = node.int_or("v_part", 0),
+          .k_transposed = node.flag("k_transposed"),
+          .nan_is_zero = node.flag("nan_is_zero")};
+}
+
+void infer(const FusedAttention& op, InferenceContext& context) {
+  const TensorType &q = context.input_tensor(0), &v = context.input_tensor(2);
+  if (!q.has_rank() || !v.has_rank()) return context.set_output(0, q.dtype);
+  if (q.rank() < 3 || q.rank() > 5 || v.rank() < 3 || v.rank() > 5 || (q.rank() == 3) != (v.rank() == 3)) {
+    context.node().fail("Q has shape {} and V {}, expected three dimensions each, or four or five", to_string(*q.dims), to_string(*v.dims));
+  }
+  SymbolicShape dims = *q.dims;
+  const bool length_first = op.q_length_first || dims.size() == 5;
+  if (dims.size() == 5) dims.erase(dims.begin() + 2);
+  if (dims.size() == 4 && length_first != op.output_length_first) std::swap(dims[1], dims[2]);
+  dims.back() = v.dims->back();
+  context.set_output(0, q.dtype, std::move(dims));
+}
+
+}  // namespace rh::ops
+
+RH_DEFINE_OP(FusedAttention)

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "ops/inference.h"
+
+namespace rh::ops {
+
+/// FusedAttention of our own domain `roundhouse`: softmax(scale Q K' + mask) V. Inputs Q, K, V, each [batch, heads, length, depth] or,
+/// without heads, [batch, length, depth], and a mask that is added and broadcasts to [batch, heads, queries, keys]. A batch of 1 of K or V
+/// serves all; heads of K and V serve as many neighbouring heads of Q. Where Q has heads, K may lie as [batch heads, length, depth], and
+/// each as [batch, length, parts, heads, depth], of which one part is taken.
+struct FusedAttention {
+  float scale = 1;
+  /// These lie as [batch, length, heads, depth].
+  bool q_length_first = false, k_length_first = false, v_length_first = false, output_length_first = false;
+  int64_t q_part = 0, k_part = 0, v_part = 0;
+  bool k_transposed = false;  ///< K lies as [..., depth, keys]
+  bool nan_is_zero = false;   ///< weights that are NaN, as those of a row that is masked all over, count as 0
+
+  static FusedAttention read(const NodeView& node);
+};
+
+void infer(const FusedAttention& op, InferenceContext& context);
+
+}  // namespace rh::ops

@@ -1,0 +1,131 @@
+#include "ops/nn/fused_attention.h"
+
+#include "compute/attention.h"
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+namespace {
+
+/// A tensor of matrices as attention sees it: three dimensions, four, or five with one part taken.
+struct Matrices {
+  int64_t batch = 1, heads = 1, rows = 0, columns = 0;
+  compute::MatrixStrides strides;
+
+  int64_t offset = 0;  ///< elements before the first
+
+  Matrices(const Shape& shape, bool length_first, int64_t part = 0) {
+    const int rank = shape.rank();
+    columns = shape[rank - 1];
+    batch = shape[0];
+    strides.batch = shape.product(1, rank);
+    strides.row = columns;
+    if (rank == 3) {
+      rows = shape[1];
+      return;
+    }
+    if (rank == 5) {
+      rows = shape[1];
+      heads = shape[3];
+      strides.head = columns;
+      strides.row = shape.product(2, rank);
+      offset = part * heads * columns;
+      return;
+    }
+    heads = shape[length_first ? 2 : 1];
+    rows = shape[length_first ? 1 : 2];
+    strides.head = length_first ? columns : rows * columns;
+    if (length_first) strides.row = heads * columns;
+  }
+};
+
+}  // namespace
+
+class FusedAttentionKernel final : public Kernel {
+ public:
+  using Types = rh::Types<float>;
+
+  explicit FusedAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::FusedAttention>()) {}
+
+  Status run(RunContext& context) const override {
+    const Shape &q_shape = context.input(0).shape(), &k_shape = context.input(1).shape(), &v_shape = context.input(2).shape();
+    const int rank = std::min(4, q_shape.rank());
+    const auto is_taken = [&](const Shape& shape, int64_t part) {
+      return rank == 3 ? shape.rank() == 3 : shape.rank() == 4 || (shape.rank() == 5 && part >= 0 && part < shape[2]);
+    };
+    const bool k_is_folded = rank == 4 && k_shape.rank() == 3;
+    if (rank < 3 || !is_taken(q_shape, op_.q_part) || !(k_is_folded || is_taken(k_shape, op_.k_part)) || !is_taken(v_shape, op_.v_part))
+      return mismatch(context);
+    const Matrices q(q_shape, op_.q_length_first, op_.q_part), v(v_shape, op_.v_length_first, op_.v_part);
+    Matrices k(k_shape, op_.k_length_first, op_.k_part);
+    if (k_is_folded && !unfold(k, q.batch)) return mismatch(context);
+    compute::AttentionArgs args{.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
+    args.queries = q.rows;
+    args.depth = q.columns;
+    args.keys = op_.k_transposed ? k.columns : k.rows;
+    args.value_depth = v.columns;
+    const auto serves = [&](const Matrices& m) { return (m.batch == q.batch || m.batch == 1) && m.heads > 0 && q.heads % m.heads == 0; };
+    if ((op_.k_transposed ? k.rows : k.columns) != args.depth || v.rows != args.keys || !serves(k) || !serves(v)) return mismatch(context);
+    args.scale = op_.scale;
+    args.k_is_transposed = op_.k_transposed;
+    args.nan_is_zero = op_.nan_is_zero;
+    args.q_strides = q.strides;
+    args.k_strides = k.strides;
+    args.v_strides = v.strides;
+    if (k.batch == 1) args.k_strides.batch = 0;
+    if (v.batch == 1) args.v_strides.batch = 0;
+    if (context.has_input(3)) RH_RETURN_IF_ERROR(set_mask(context, rank, args));
+    const Shape shape = rank == 3                 ? Shape{q.batch, q.rows, v.columns}
+                        : op_.output_length_first ? Shape{q.batch, q.rows, q.heads, v.columns}
+                                                  : Shape{q.batch, q.heads, q.rows, v.columns};
+    const MutableView y = context.output(0, shape);
+    args.y_strides = Matrices(shape, op_.output_length_first).strides;
+    args.q = context.input(0).data<float>() + q.offset;
+    args.k = context.input(1).data<float>() + k.offset;
+    args.v = context.input(2).data<float>() + v.offset;
+    args.y = y.data<float>();
+    if (y.elements() > 0) compute::attention(args, context.parallel());
+    return {};
+  }
+
+ private:
+  /// [batch heads, length, depth] as heads of a batch.
+  static bool unfold(Matrices& k, int64_t batch) {
+    if (batch < 1 || k.batch % batch != 0) return false;
+    k.heads = k.batch / batch;
+    k.strides.head = k.strides.batch;
+    k.strides.batch *= k.heads;
+    k.batch = batch;
+    return true;
+  }
+
+  static Status mismatch(RunContext& context) {
+    return error_status(ErrorCode::invalid_argument, "FusedAttention: Q has shape {}, K {} and V {}, which do not fit each other",
+                        context.input(0).shape().to_string(), context.input(1).shape().to_string(), context.input(2).shape().to_string());
+  }
+
+  static Status set_mask(RunContext& context, int rank, compute::AttentionArgs& args) {
+    const TensorView mask = context.input(3);
+    const Shape target = rank == 4 ? Shape{args.batch, args.heads, args.queries, args.keys} : Shape{args.batch, args.queries, args.keys};
+    if (mask.dtype() != DType::float32 || mask.rank() > rank || !(broadcast(mask.shape(), target) == target)) {
+      return error_status(ErrorCode::invalid_argument, "FusedAttention: the mask is {}{}, expected float that broadcasts to {}",
+                          to_string(mask.dtype()), mask.shape().to_string(), target.to_string());
+    }
+    int64_t steps[4] = {0, 0, 0, 0}, stride = 1;  // batch, head, row, column
+    for (int i = 0; i < mask.rank(); ++i) {
+      const int dim = mask.rank() - 1 - i, step = rank == 3 && i == 2 ? 0 : 3 - i;
+      if (mask.shape()[dim] != 1) steps[step] = stride;
+      stride *= mask.shape()[dim];
+    }
+    args.mask = mask.data<float>();
+    args.mask_strides = {steps[0], steps[1], steps[2]};
+    args.mask_column = steps[3];
+    return {};
+  }
+
+  ops::FusedAttention op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(FusedAttentionKernel)
