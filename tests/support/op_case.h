@@ -57,9 +57,10 @@ struct OpCase {
   int outputs = 1;
   /// Error allowed relative to the largest expected magnitude, 0: that of the element type. From 1 on: steps of 8-bit integers.
   double tolerance = 0;
-  /// Output i has this element type where inference cannot be asked (undefined: as inferred).
   const char* domain = "";
-  const char* op_type = nullptr;  ///< where a table serves several operators
+  const char* op_type = nullptr;     ///< where a table serves several operators
+  std::vector<Input> expected = {};  ///< outputs (of the type under test), where nothing else tells them
+  bool stock_is_wrong = false;       ///< the stock library contradicts the standard: only the other comparisons are made
 };
 
 /// Runs each case with each type that the standard allows there: our kernel alone and on two threads, against the stock library (where

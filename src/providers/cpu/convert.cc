@@ -47,6 +47,14 @@ TensorView converted(RunContext& context, const TensorView& view, DType dtype) {
   return result;
 }
 
+ConvertedOutput::ConvertedOutput(RunContext& context, const MutableView& output, DType dtype) : output_(output), view_(output) {
+  if (output.dtype() != dtype) view_ = MutableView(dtype, output.shape(), context.scratch(bytes_of(dtype, output.elements())));
+}
+
+void ConvertedOutput::store(const Parallel& parallel) const {
+  if (view_.raw() != output_.raw()) convert(parallel, view_, output_);
+}
+
 DType ordered_type(DType dtype) {
   if (bits_of(dtype) >= 64) return dtype;
   if (is_floating(dtype)) return DType::float32;

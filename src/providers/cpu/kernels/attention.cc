@@ -33,8 +33,6 @@ struct Heads {
   std::string to_string() const { return Shape{batch, heads, length, depth}.to_string(); }
 };
 
-bool is_wide(DType dtype) { return dtype == DType::float64; }
-
 }  // namespace
 
 /// Numbers of float and the half types go through float, or through double where that is the type or the softmax is asked for in it.
@@ -46,7 +44,7 @@ class AttentionKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const DType q_type = context.input(0).dtype(), v_type = context.input(2).dtype();
-    if (is_wide(q_type) || is_wide(v_type) || is_wide(op_.softmax_precision)) return run_as<double>(context);
+    if (q_type == DType::float64 || v_type == DType::float64 || op_.softmax_precision == DType::float64) return run_as<double>(context);
     return run_as<float>(context);
   }
 
@@ -178,19 +176,18 @@ class AttentionKernel final : public Kernel {
     return lengths.data<int64_t>();
   }
 
-  /// Outputs 0 and 3; those that T is not the type of go through scratch memory.
+  /// Outputs 0 and 3.
   template <typename T>
   void compute_outputs(RunContext& context, bool heads_first, compute::BasicAttentionArgs<T>& args) const {
-    const MutableView y = context.output(0, heads_first ? Shape{args.batch, args.heads, args.queries, args.value_depth}
-                                                        : Shape{args.batch, args.queries, args.heads * args.value_depth});
-    args.y_strides = Heads(y.shape(), args.heads, "Y").strides;
-    const MutableView wide_y = in_type<T>(context, y);
-    args.y = wide_y.template data<T>();
-    MutableView scores, wide_scores;
+    const Shape shape = heads_first ? Shape{args.batch, args.heads, args.queries, args.value_depth}
+                                    : Shape{args.batch, args.queries, args.heads * args.value_depth};
+    const ConvertedOutput y(context, 0, shape, dtype_of<T>);
+    args.y_strides = Heads(shape, args.heads, "Y").strides;
+    args.y = y.template data<T>();
+    std::optional<ConvertedOutput> scores;
     if (context.has_output(3)) {
-      scores = context.output(3, {args.batch, args.heads, args.queries, args.keys});
-      wide_scores = in_type<T>(context, scores);
-      args.scores = wide_scores.template data<T>();
+      scores.emplace(context, 3, Shape{args.batch, args.heads, args.queries, args.keys}, dtype_of<T>);
+      args.scores = scores->template data<T>();
       args.wanted = static_cast<compute::Scores>(static_cast<int>(op_.qk_output) + 1);
     }
     if constexpr (std::is_same_v<T, float>) {
@@ -198,14 +195,8 @@ class AttentionKernel final : public Kernel {
     } else {
       attention_reference(args, context.parallel());
     }
-    if (y.raw() != wide_y.raw()) convert(context.parallel(), wide_y, y);
-    if (args.scores && scores.raw() != wide_scores.raw()) convert(context.parallel(), wide_scores, scores);
-  }
-
-  template <typename T>
-  static MutableView in_type(RunContext& context, const MutableView& view) {
-    if (view.dtype() == dtype_of<T>) return view;
-    return {dtype_of<T>, view.shape(), context.scratch_array<T>(view.elements())};
+    y.store(context.parallel());
+    if (scores) scores->store(context.parallel());
   }
 
   ops::Attention op_;

@@ -1,0 +1,112 @@
+#include "ops/nn/linear_attention.h"
+
+#include <cmath>
+
+#include "base/cancellation.h"
+#include "compute/vector_math.h"
+#include "providers/cpu/convert.h"
+
+namespace rh::cpu {
+
+class LinearAttentionKernel final : public Kernel {
+ public:
+  using Types = rh::Types<float, Float16, BFloat16>;
+
+  explicit LinearAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::LinearAttention>()) {}
+
+  Status run(RunContext& context) const override {
+    Sizes sizes;
+    RH_RETURN_IF_ERROR(set_sizes(context, sizes));
+    const ConvertedOutput y(context, 0, {sizes.batch, sizes.length, op_.q_heads * sizes.value_depth}, DType::float32);
+    const ConvertedOutput state(context, 1, {sizes.batch, op_.kv_heads, sizes.depth, sizes.value_depth}, DType::float32);
+    const auto floats = [&](int input) {
+      return context.has_input(input) ? converted(context, context.input(input), DType::float32).data<float>() : nullptr;
+    };
+    const float* inputs[] = {floats(0), floats(1), floats(2), floats(3), floats(4), floats(5)};
+    const double work = static_cast<double>(sizes.length) * static_cast<double>(sizes.depth * sizes.value_depth);
+    context.parallel().for_range(sizes.batch * op_.kv_heads, {4 * work, work}, [&](Range part) {
+      std::vector<float> change(static_cast<size_t>(sizes.value_depth));
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        run_head(sizes, inputs, i / op_.kv_heads, i % op_.kv_heads, state.data<float>() + i * sizes.depth * sizes.value_depth,
+                 change.data(), y.data<float>());
+      }
+    });
+    y.store(context.parallel());
+    state.store(context.parallel());
+    return {};
+  }
+
+ private:
+  struct Sizes {
+    int64_t batch, length, depth, value_depth;
+    int64_t decay = 0;  ///< numbers of decay a head: one, or one for each row of the state
+    int64_t beta = 0;   ///< numbers of beta a token: one, or one for each head
+  };
+
+  Status set_sizes(const RunContext& context, Sizes& sizes) const {
+    const Shape &q = context.input(0).shape(), &k = context.input(1).shape(), &v = context.input(2).shape();
+    const auto misfit = [&](int input, const char* name) {
+      return error_status(ErrorCode::invalid_argument,
+                          "LinearAttention: {} has shape {}, which does not fit query {} of {} heads and {} of keys and values", name,
+                          context.input(input).shape().to_string(), q.to_string(), op_.q_heads, op_.kv_heads);
+    };
+    if (q.rank() != 3 || q[2] % op_.q_heads != 0) return misfit(0, "query");
+    const int64_t depth = q[2] / op_.q_heads;
+    if (!(k == Shape{q[0], q[1], depth * op_.kv_heads})) return misfit(1, "key");
+    if (v.rank() != 3 || v[0] != q[0] || v[1] != q[1] || v[2] % op_.kv_heads != 0) return misfit(2, "value");
+    sizes = {q[0], q[1], depth, v[2] / op_.kv_heads};
+    if (context.has_input(3) && !(context.input(3).shape() == Shape{q[0], op_.kv_heads, depth, sizes.value_depth}))
+      return misfit(3, "past_state");
+    if (op_.gated) {
+      const Shape& decay = context.input(4).shape();
+      sizes.decay = decay == Shape{q[0], q[1], op_.kv_heads} ? 1 : depth;
+      if (!(decay == Shape{q[0], q[1], op_.kv_heads * sizes.decay})) return misfit(4, "decay");
+    }
+    if (op_.delta) {
+      const Shape& beta = context.input(5).shape();
+      sizes.beta = beta == Shape{q[0], q[1], 1} ? 1 : op_.kv_heads;
+      if (!(beta == Shape{q[0], q[1], sizes.beta})) return misfit(5, "beta");
+    }
+    return {};
+  }
+
+  /// All tokens of one head; `inputs` are query, key, value, past_state, decay and beta.
+  void run_head(const Sizes& sizes, const float* const* inputs, int64_t batch, int64_t head, float* state, float* change, float* y) const {
+    const int64_t depth = sizes.depth, width = sizes.value_depth, group = op_.q_heads / op_.kv_heads;
+    const float scale = op_.scale == 0 ? 1 / std::sqrt(static_cast<float>(depth)) : op_.scale;
+    if (inputs[3]) {
+      std::copy_n(inputs[3] + (batch * op_.kv_heads + head) * depth * width, depth * width, state);
+    } else {
+      std::fill_n(state, depth * width, 0.0f);
+    }
+    for (int64_t t = 0; t < sizes.length; ++t) {
+      throw_if_cancelled();
+      const int64_t token = batch * sizes.length + t, at = token * op_.kv_heads + head;
+      const float *key = inputs[1] + at * depth, *value = inputs[2] + at * width;
+      for (int64_t i = 0; op_.gated && i < depth; ++i) {
+        const float decay = std::exp(inputs[4][at * sizes.decay + (sizes.decay == 1 ? 0 : i)]);
+        compute::scale_shift(state + i * width, decay, 0, state + i * width, width);
+      }
+      if (op_.delta) {
+        const float rate = inputs[5][token * sizes.beta + (sizes.beta == 1 ? 0 : head)];
+        std::copy_n(value, width, change);
+        for (int64_t i = 0; i < depth; ++i) compute::add_scaled(state + i * width, -key[i], change, width);
+        compute::scale_shift(change, rate, 0, change, width);
+        value = change;
+      }
+      for (int64_t i = 0; i < depth; ++i) compute::add_scaled(value, key[i], state + i * width, width);
+      for (int64_t h = head * group; h < (head + 1) * group; ++h) {
+        const float* query = inputs[0] + (token * op_.q_heads + h) * depth;
+        float* out = y + (token * op_.q_heads + h) * width;
+        std::fill_n(out, width, 0.0f);
+        for (int64_t i = 0; i < depth; ++i) compute::add_scaled(state + i * width, scale * query[i], out, width);
+      }
+    }
+  }
+
+  ops::LinearAttention op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(LinearAttentionKernel)
