@@ -9,6 +9,7 @@
 #include "command.h"
 #include "peer.h"
 #include "probe.h"
+#include "provider_checks.h"
 #include "words.h"
 
 namespace {
@@ -58,12 +59,18 @@ std::string usage_error(const CLI::App& app, const std::vector<std::string>& arg
   return "there is no command '" + *word + "', expected one of: " + list + "; the nearest is '" + rh::cli::nearest(*word, names) + "'";
 }
 
+std::string command_name(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace rh::cli;
   if (argc == 2 && std::string(argv[1]) == kPeerArgument) return serve_as_peer();
   if (argc == 4 && std::string(argv[1]) == kProbeArgument) return serve_as_probe(argv[2], argv[3]);
+  if (argc == 4 && std::string(argv[1]) == kCheckerArgument) return serve_as_checker(argv[2], argv[3]);
   CLI::App app("Runs ONNX models.", "roundhouse");
   Globals globals;
   app.add_option("--color", globals.color, "When to use colour")->check(CLI::IsMember({"auto", "always", "never"}));
@@ -72,10 +79,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   std::map<CLI::App*, Command> commands;
-#define RH_COMMAND(name, help)                            \
-  {                                                       \
-    CLI::App* sub = app.add_subcommand(#name, help);      \
-    commands.emplace(sub, declare_##name(*sub, globals)); \
+#define RH_COMMAND(name, help)                                     \
+  {                                                                \
+    CLI::App* sub = app.add_subcommand(command_name(#name), help); \
+    commands.emplace(sub, declare_##name(*sub, globals));          \
   }
 #include "command_list.inc"
 #undef RH_COMMAND

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "child_process.h"
 #include "model_options.h"
 #include "probe.h"
 #include "runner.h"
@@ -14,15 +15,6 @@ namespace rh::cli {
 namespace {
 
 using nlohmann::json;
-
-void tell(int descriptor, const json& line) {
-  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  for (size_t at = 0; at < text.size();) {
-    const ssize_t wrote = write(descriptor, text.data() + at, text.size() - at);
-    if (wrote <= 0) _exit(1);
-    at += static_cast<size_t>(wrote);
-  }
-}
 
 /// y = Relu(MatMul(x, w) + w) on 4 by 4 floats: operators that any provider for inference has.
 Ort::Model trial_model() {

@@ -19,13 +19,12 @@ class Runner {
 
   const std::vector<std::string>& outputs() const { return outputs_; }
   /// Values in the order of outputs(). `ms` gets the time of the run alone.
-  std::vector<Ort::Value> run(double* ms = nullptr) { return run(nullptr, ms); }
+  std::vector<Ort::Value> run(double* ms = nullptr) { return run(static_cast<const OrtRunOptions*>(nullptr), ms); }
+  std::vector<Ort::Value> run(const OrtRunOptions* options, double* ms = nullptr);
   /// The same, and `visit` is called after each node. What it throws is thrown once the run is over.
   std::vector<Ort::Value> run_watched(const NodeVisitor& visit, double* ms = nullptr);
 
  private:
-  std::vector<Ort::Value> run(const OrtRunOptions* options, double* ms);
-
   Ort::Session& session_;
   std::vector<std::string> outputs_;
   std::vector<const char*> input_names_, output_names_;

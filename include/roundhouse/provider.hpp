@@ -96,12 +96,13 @@ class NodeArg {
     if (const auto* info = tensor_info()) detail::check(detail::host.api->GetTensorElementType(info, &type));
     return type;
   }
-  /// -1 where a dimension is known only when the model runs; false where even the rank is not known.
+  /// -1 where a dimension is known only when the model runs; false where even the rank is not known, as a scalar's is in hosts before 1.24.
   bool shape(std::vector<int64_t>& dims) const {
     const auto* info = tensor_info();
     if (!info) return false;
     size_t rank = 0;
     detail::check(detail::host.api->GetDimensionsCount(info, &rank));
+    if (rank == 0 && (detail::host.version < 24 || !detail::host.api->TensorTypeAndShape_HasShape(info))) return false;
     dims.resize(rank);
     detail::check(detail::host.api->GetDimensions(info, dims.data(), rank));
     return true;

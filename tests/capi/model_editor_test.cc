@@ -74,6 +74,18 @@ TEST_F(ModelEditorTest, RunsWhatWasBuilt) {
   EXPECT_EQ(run(again, "x", "y", {2, 2, 2}), (std::vector<float>{3, 4, 5}));
 }
 
+TEST_F(ModelEditorTest, TheStandardsDomainNeedsAVersion) {
+  Ort::Graph graph;
+  std::vector<Ort::ValueInfo> inputs = rows_of_three("x"), outputs = rows_of_three("y");
+  graph.SetInputs(inputs);
+  graph.SetOutputs(outputs);
+  Ort::Node node("Binarizer", "ai.onnx.ml", "node", {"x"}, {"y"});
+  graph.AddNode(node);
+  Ort::Model model({{"ai.onnx.ml", 1}});
+  model.AddGraph(graph);
+  EXPECT_THROW(Ort::Session(env, model, options), Ort::Exception);
+}
+
 TEST_F(ModelEditorTest, InitializersStayInTheCallersMemory) {
   std::vector<float> weights(64, 1);
   Ort::Graph graph;

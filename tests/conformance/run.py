@@ -18,9 +18,10 @@ import time
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cases import collect  # noqa: E402
-from workers import Pool  # noqa: E402
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python/roundhouse"))  # not the package: other runtimes run alone
+from backend_cases.cases import collect  # noqa: E402
+from backend_cases.runtime import Runtime  # noqa: E402
+from backend_cases.workers import Pool  # noqa: E402
 
 PASSING = pathlib.Path(__file__).with_name("passing.txt")
 
@@ -66,7 +67,7 @@ def main():
     for key in unknown:
         print(f"REGRESSION {key} [missing] the suite has no such case")
 
-    results = Pool(cases, args.module, args.threads, args.jobs, args.timeout).run()
+    results = Pool(cases, lambda: Runtime(args.module, args.threads), args.jobs, args.timeout).run()
     if args.verbose:
         for key, (status, message) in results.items():
             if status != "pass":

@@ -20,13 +20,13 @@ import time
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conformance"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python/roundhouse"))
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-from cases import collect, to_value, walk  # noqa: E402
+from backend_cases.cases import collect, to_value, walk  # noqa: E402
+from backend_cases.runtime import Runtime  # noqa: E402
+from backend_cases.workers import Pool  # noqa: E402
 from onnx import AttributeProto, numpy_helper  # noqa: E402
-from runtime import Runtime  # noqa: E402
-from workers import Pool  # noqa: E402
 
 # The field of a model file that holds an input tensor for run_fuzz; ONNX does not use the number.
 INPUT_FIELD = 4096
@@ -391,7 +391,7 @@ def main():
         return 0
     started = time.monotonic()
     cases = [MutantCase(seed) for seed in range(args.seed, args.seed + args.count)]
-    results = Pool(cases, args.module, args.threads, args.jobs, args.timeout, run_mutant).run()
+    results = Pool(cases, lambda: Runtime(args.module, args.threads), args.jobs, args.timeout, run_mutant).run()
     bad = [(seed, *result) for seed, result in results.items() if result[0] in ("crash", "timeout")]
     for seed, (status, message) in results.items():
         if args.verbose:

@@ -1,5 +1,7 @@
 #include "emulation.h"
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
 
@@ -97,8 +99,13 @@ Handle<OrtModel> model_of(const GraphViewer& unit, const Node& fused) {
   std::vector<const char*> domains(count);
   std::vector<int64_t> versions(count);
   check(api().Graph_GetOperatorSets(unit.raw(), domains.data(), versions.data(), count));
+  const auto standard = [](const char* domain) { return !*domain || std::strcmp(domain, "ai.onnx") == 0; };
+  if (std::none_of(domains.begin(), domains.end(), standard)) {  // a model being built has to name it
+    domains.push_back("");
+    versions.push_back(21);
+  }
   OrtModel* model = nullptr;
-  check(editor().CreateModel(domains.data(), std::vector<int>(versions.begin(), versions.end()).data(), count, &model));
+  check(editor().CreateModel(domains.data(), std::vector<int>(versions.begin(), versions.end()).data(), domains.size(), &model));
   Handle<OrtModel> owner(model, api().ReleaseModel);
   OrtGraph* graph = nullptr;
   check(editor().CreateGraph(&graph));
@@ -183,6 +190,7 @@ Emulation::Emulation(const GraphViewer& unit, const Node& fused) : impl_(std::ma
 Emulation::~Emulation() = default;
 
 void Emulation::run(OpKernelContext& context) const {
+  if (impl_->outputs.empty()) return;  // nobody wants what the unit computes
   std::vector<TensorView> given, targets;
   for (size_t i = 0; i < impl_->inputs.size(); ++i) given.push_back(context.input(i));
   auto* queue = static_cast<Queue*>(context.stream());

@@ -1,13 +1,16 @@
 // A provider for tests: a device with memory that the host cannot read, and streams that work later. Add, Mul, Relu, Neg, Sigmoid and Tanh
 // on float tensors. Options: delay_us (of each piece of work), compile (1: what it takes becomes units), fail (a call that then fails; or
 // what runs then do: result, off by one; crash; hang), claim (SEED:PERCENT: it takes that share of all nodes, chosen at random, each as a
-// unit that the host's CPU computes).
+// unit that the host's CPU computes). The environment's FAKE_DEVICE_FAULT makes the device itself wrong: copy (the last byte is lost), wait
+// (copies to the host are not waited for), memory (it has any size that is asked for).
 #include <roundhouse/provider.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <thread>
@@ -25,6 +28,11 @@ using fake_device::to_device;
 using fake_device::to_host;
 
 constexpr char kName[] = "FakeDeviceExecutionProvider";
+
+bool device_fault(const char* name) {
+  const char* wanted = std::getenv("FAKE_DEVICE_FAULT");
+  return wanted && std::strcmp(wanted, name) == 0;
+}
 
 using Unary = float (*)(float);
 const std::map<std::string, Unary> kUnary = {{"Relu", [](float x) { return x > 0 ? x : 0; }},
@@ -87,14 +95,14 @@ class Transfer final : public IDataTransfer {
  public:
   void copy(const TensorView& from, bool from_device, const TensorView& to, bool to_device, void* stream) override {
     void* target = to_host(to.data);
+    const size_t size = from.bytes - (device_fault("copy") && from.bytes > 0 ? 1 : 0);
     if (!from_device) {
       const auto* bytes = static_cast<const char*>(from.data);
-      submit(stream,
-             [staged = std::vector<char>(bytes, bytes + from.bytes), target] { std::memcpy(target, staged.data(), staged.size()); });
+      submit(stream, [staged = std::vector<char>(bytes, bytes + size), target] { std::memcpy(target, staged.data(), staged.size()); });
       return;
     }
-    submit(stream, [source = to_host(from.data), target, bytes = from.bytes] { std::memmove(target, source, bytes); });
-    if (!to_device && stream) static_cast<Queue*>(stream)->wait(static_cast<Queue*>(stream)->submitted());
+    submit(stream, [source = to_host(from.data), target, size] { std::memmove(target, source, size); });
+    if (!to_device && stream && !device_fault("wait")) static_cast<Queue*>(stream)->wait(static_cast<Queue*>(stream)->submitted());
   }
 };
 
@@ -103,6 +111,7 @@ std::atomic<int64_t> g_blocks{0};  // that are allocated
 class Memory final : public IAllocator {
  public:
   void* alloc(size_t bytes) override {
+    if (device_fault("memory")) bytes = std::min(bytes, size_t{1} << 20);
     void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64);
     if (memory) ++g_blocks;
     return memory ? to_device(memory) : nullptr;
@@ -300,7 +309,7 @@ struct FakeTraits : ProviderTraits {
   static std::string leaks() { return g_blocks == 0 ? std::string() : std::to_string(g_blocks) + " blocks of the device were not freed"; }
   static constexpr bool kHostMemory = true;
   static std::unique_ptr<IAllocator> create_host_allocator() { return std::make_unique<HostMemory>(); }
-  static std::unique_ptr<IStream> create_stream() { return std::make_unique<Stream>(0); }
+  static std::unique_ptr<IStream> create_stream() { return std::make_unique<Stream>(device_fault("wait") ? 2000 : 0); }
 };
 
 }  // namespace

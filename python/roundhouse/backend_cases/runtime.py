@@ -4,9 +4,10 @@ import ctypes
 import importlib
 
 import numpy as np
-from cases import to_value
-from compare import Mismatch, compare, describe
 from onnx import TensorProto, helper
+
+from .cases import to_value
+from .compare import Mismatch, compare, describe
 
 # Element types that numpy lacks, by TensorProto name: bits of an element.
 NARROW = {

@@ -12,19 +12,20 @@ import warnings
 from multiprocessing.connection import wait
 
 import numpy as np
-from runtime import Runtime, run_case
+
+from .runtime import run_case
 
 IMPORT_SECONDS = 120
 
 
-def serve(connection, log, cases, module, threads, run):
+def serve(connection, log, cases, make_runtime, run):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.dup2(log, 1)
     os.dup2(log, 2)
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     try:
-        runtime = Runtime(module, threads)
+        runtime = make_runtime()
     except Exception as error:
         connection.send(("unusable", f"{type(error).__name__}: {error}"))
         return
@@ -37,11 +38,11 @@ def serve(connection, log, cases, module, threads, run):
 
 
 class Worker:
-    def __init__(self, context, cases, module, threads, seconds, run):
+    def __init__(self, context, cases, make_runtime, seconds, run):
         self.seconds = seconds
         self.log = tempfile.TemporaryFile(mode="w+b", buffering=0)
         self.connection, child = context.Pipe()
-        self.process = context.Process(target=serve, args=(child, self.log.fileno(), cases, module, threads, run), daemon=True)
+        self.process = context.Process(target=serve, args=(child, self.log.fileno(), cases, make_runtime, run), daemon=True)
         self.process.start()
         child.close()
         self.case, self.served, self.idle = None, 0, False
@@ -69,12 +70,14 @@ class Worker:
 
 
 class Pool:
-    """`run` makes a verdict of a runtime and a case. A case whose worker died is tried once more; the second verdict counts."""
+    """`run` makes a verdict of a runtime and a case. A case whose worker died is tried once more; the second verdict counts.
 
-    def __init__(self, cases, module, threads, jobs, seconds, run=run_case):
-        self.cases = cases
-        self.start = lambda: Worker(multiprocessing.get_context("fork"), cases, module, threads, seconds, run)
-        self.module, self.jobs = module, jobs
+    Each process makes a runtime of its own; `tell` hears of each case's key and verdict when it is final.
+    """
+
+    def __init__(self, cases, make_runtime, jobs, seconds, run=run_case, tell=lambda key, verdict: None):
+        self.cases, self.jobs, self.tell = cases, jobs, tell
+        self.start = lambda: Worker(multiprocessing.get_context("fork"), cases, make_runtime, seconds, run)
         self.todo = collections.deque(range(len(cases)))
         self.retried, self.results, self.workers = set(), {}, []
 
@@ -107,19 +110,23 @@ class Pool:
             self.lost(worker, "crash", worker.how_it_died())
             return
         if what == "unusable":
-            raise SystemExit(f"cannot use module {self.module}: {result}")
+            raise SystemExit(f"a worker cannot start: {result}")
         if what != "ready":
-            self.results[what] = result
+            self.keep(what, result)
         worker.case, worker.idle, worker.deadline = None, True, float("inf")
+
+    def keep(self, case, verdict):
+        self.results[case] = verdict
+        self.tell(self.cases[case].key, verdict)
 
     def lost(self, worker, status, message):
         case, alone = worker.case, worker.served == 1
         worker.stop()
         self.workers.remove(worker)
         if case is None:
-            raise SystemExit(f"a worker died while it imported {self.module}: {message}")
+            raise SystemExit(f"a worker died before it could start: {message}")
         if alone or case in self.retried:
-            self.results[case] = (status, message)
+            self.keep(case, (status, message))
         else:
             self.retried.add(case)
             self.todo.appendleft(case)
