@@ -1,14 +1,13 @@
 #include "ops/tensor/eye_like.h"
 
 #include "ops/dim_rules.h"
+#include "ops/dtype_attribute.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
 
 EyeLike EyeLike::read(const NodeView& node) {
-  const int64_t dtype = node.int_or("dtype", 0);
-  if (dtype != 0 && !is_known(static_cast<int>(dtype))) node.fail("dtype is {}, expected the number of an element type", dtype);
-  return {.diagonal = node.int_or("k", 0), .dtype = static_cast<DType>(dtype)};
+  return {.diagonal = node.int_or("k", 0), .dtype = read_dtype(node, "dtype", DType::undefined)};
 }
 
 void infer(const EyeLike& op, InferenceContext& context) {
