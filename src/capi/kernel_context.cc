@@ -12,6 +12,14 @@ namespace {
 
 OrtKernelContext& context_of(const OrtKernelContext* context) { return checked(const_cast<OrtKernelContext*>(context), "context"); }
 
+bool is_of_the_device(const OrtKernelContext& context, const OrtMemoryInfo& info) {
+  return context.place.memory && context.place.memory->device == info.device;
+}
+
+[[noreturn]] void fail_without_memory(const OrtMemoryInfo& info) {
+  fail(ErrorCode::invalid_argument, "the kernel's provider has no memory '{}'", info.name);
+}
+
 OrtSyncStream* stream_of(const OrtKernelContext& context) { return dynamic_cast<OrtSyncStream*>(context.run.stream()); }
 
 }  // namespace
@@ -58,12 +66,12 @@ OrtStatus* ORT_API_CALL KernelContext_GetAllocator(const OrtKernelContext* conte
   return guard([&] {
     const OrtKernelContext& source = context_of(context);
     checked(out, "out") = nullptr;
-    if (checked(info, "mem_info").is_host()) {
-      *out = abi::new_host_allocator(*info);
-    } else if (source.place.memory && source.place.memory->device == info->device) {
+    if (is_of_the_device(source, checked(info, "mem_info"))) {
       *out = source.place.allocator;
+    } else if (info->device == abi::host_memory_info().device) {
+      *out = abi::new_host_allocator(*info);
     } else {
-      fail(ErrorCode::invalid_argument, "the kernel's provider has no memory '{}'", info->name);
+      fail_without_memory(*info);
     }
   });
 }
@@ -73,18 +81,22 @@ OrtStatus* ORT_API_CALL KernelContext_GetScratchBuffer(const OrtKernelContext* c
   return guard([&] {
     OrtKernelContext& source = context_of(context);
     checked(out, "out") = nullptr;
-    if (!checked(info, "mem_info").is_host()) {
-      fail(ErrorCode::not_implemented, "scratch memory '{}' on a device; a kernel's provider allocates it", info->name);
+    checked(info, "mem_info");
+    if (bytes == 0) return;
+    if (is_of_the_device(source, *info)) {
+      *out = source.device_scratch(bytes);
+    } else if (info->device == abi::host_memory_info().device) {
+      *out = source.run.scratch(bytes);
+    } else {
+      fail_without_memory(*info);
     }
-    *out = source.run.scratch(bytes);
   });
 }
 
 OrtStatus* ORT_API_CALL KernelContext_GetResource(const OrtKernelContext* context, int, int id, void** out) {
   return guard([&] {
-    context_of(context);
     checked(out, "resource") = nullptr;
-    fail(ErrorCode::not_implemented, "the kernel's provider has no resource {}", id);
+    if (!stream_of(context_of(context))) fail(ErrorCode::invalid_argument, "the kernel runs on no stream that could have resource {}", id);
   });
 }
 

@@ -44,9 +44,8 @@ Pairs read_pairs(size_t(ORT_API_CALL* get)(int**, int**), void(ORT_API_CALL* rel
 
 class CustomOpKernel final : public Kernel {
  public:
-  CustomOpKernel(const CustomOp& op, std::unique_ptr<OrtKernelInfo> info, std::shared_ptr<const CustomOpHost> host)
-      : op_(op.table()), name_("custom operator " + op.text()), host_(std::move(host)), info_(std::move(info)) {
-    place_.allocator = &abi::default_allocator();
+  CustomOpKernel(const CustomOp& op, std::unique_ptr<OrtKernelInfo> info, std::shared_ptr<const CustomOpHost> host, KernelPlace place)
+      : op_(op.table()), name_("custom operator " + op.text()), host_(std::move(host)), info_(std::move(info)), place_(std::move(place)) {
     place_.logger = host_->logger.get();
     if (op_.version >= kAliases) {
       for (const auto& [input, output] : read_pairs(op_.GetMayInplace, op_.ReleaseMayInplace)) add_alias(input, output);
@@ -318,18 +317,22 @@ void CustomOp::infer_shapes(const NodeView& node, std::vector<ValueType>& types)
   }
 }
 
-std::unique_ptr<Kernel> CustomOp::make_kernel(const Graph& graph, const Node& node, std::shared_ptr<const CustomOpHost> host) const {
+std::unique_ptr<Kernel> CustomOp::make_kernel(const Graph& graph, const Node& node, std::shared_ptr<const CustomOpHost> host,
+                                              KernelPlace place) const {
   auto info = std::make_unique<OrtKernelInfo>();
   info->graph = &graph;
   info->node = &node;
   for (ValueId input : node.inputs) {
     const Tensor* constant = input == kNoValue ? nullptr : graph.value(input).constant_tensor();
-    info->constants.push_back(constant ? std::make_shared<const OrtValue>(Value(*constant)) : nullptr);
+    info->constants.push_back(
+        constant ? std::make_shared<const OrtValue>(Value(*constant), constant->device().is_host() ? nullptr : place.memory) : nullptr);
   }
+  if (!place.allocator) place.allocator = &abi::default_allocator();
+  if (place.memory) info->allocator = place.allocator;
   info->config = &host->config;
   info->logger = host->logger.get();
   info->since_version = start_version_;
-  return std::make_unique<CustomOpKernel>(*this, std::move(info), std::move(host));
+  return std::make_unique<CustomOpKernel>(*this, std::move(info), std::move(host), std::move(place));
 }
 
 }  // namespace rh::plugin

@@ -31,6 +31,8 @@ struct OrtShapeInferContext {
 
 namespace rh::plugin {
 
+struct KernelPlace;
+
 /// What kernels of custom operators share: the interface in the version that each asks for, and facts of the session.
 struct CustomOpHost {
   const OrtApiBase* api = nullptr;
@@ -58,8 +60,9 @@ class CustomOp {
   void infer(const NodeView& node, InferenceContext& context) const;
   uint64_t host_inputs(size_t count) const;
 
-  /// Throws Error naming operator and call.
-  std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, std::shared_ptr<const CustomOpHost> host) const;
+  /// A kernel that works where `place` says. Throws Error naming operator and call.
+  std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, std::shared_ptr<const CustomOpHost> host,
+                                      KernelPlace place) const;
 
  private:
   struct Port {

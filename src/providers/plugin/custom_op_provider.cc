@@ -4,6 +4,8 @@
 #include <deque>
 #include <unordered_set>
 
+#include "providers/plugin/kernel_context.h"
+
 namespace rh::plugin {
 
 namespace {
@@ -92,7 +94,10 @@ class ExtendedProvider final : public Provider {
     const CustomOp* op = ops_->find(NodeView(graph, node), name());
     if (!op) return inner_->make_kernel(graph, node, context);
     try {
-      return std::make_unique<KeptKernel>(op->make_kernel(graph, node, ops_->host()), ops_);
+      const auto* places = dynamic_cast<const PlaceOfKernels*>(inner_.get());
+      KernelPlace place = places ? places->kernel_place() : KernelPlace{};
+      place.host_inputs = op->host_inputs(node.inputs.size());
+      return std::make_unique<KeptKernel>(op->make_kernel(graph, node, ops_->host(), std::move(place)), ops_);
     } catch (Error& error) {
       error.add(node.where());
       throw;
@@ -133,8 +138,7 @@ class ExtendedProvider final : public Provider {
     if (!ops_->has(node)) return false;
     std::string wrong;
     const CustomOp* op = ops_->find(NodeView(graph, node), name(), &wrong);
-    if (op && !device().is_host()) wrong = "custom operators of providers with memory of their own are not supported";
-    if (!op || !device().is_host()) {
+    if (!op) {
       answer.refusals.push_back({id, RefusalCode::type, std::move(wrong)});
       return false;
     }

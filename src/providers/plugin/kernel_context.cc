@@ -1,5 +1,7 @@
 #include "providers/plugin/kernel_context.h"
 
+#include "providers/plugin/call.h"
+
 namespace {
 
 bool has_bit(uint64_t bits, size_t i) { return i < 64 && (bits >> i & 1) != 0; }
@@ -22,10 +24,22 @@ OrtKernelContext::OrtKernelContext(rh::RunContext& context, const rh::plugin::Ke
   outputs_.resize(static_cast<size_t>(run.output_count()));
 }
 
+OrtKernelContext::~OrtKernelContext() {
+  if (device_scratch_.empty()) return;
+  if (rh::Stream* stream = run.stream()) (void)stream->record()->wait_on_host();  // work under way may still use it
+  for (void* memory : device_scratch_) rh::plugin::tell([&] { place.allocator->Free(place.allocator, memory); });
+}
+
+void* OrtKernelContext::device_scratch(size_t bytes) {
+  device_scratch_.reserve(device_scratch_.size() + 1);
+  void* memory = rh::plugin::ask<void*>(nullptr, [&] { return place.allocator->Alloc(place.allocator, bytes); });
+  if (!memory) rh::fail(rh::ErrorCode::ep_fail, "the allocator of '{}' gave no {} bytes of scratch memory", place.memory->name, bytes);
+  device_scratch_.push_back(memory);
+  return memory;
+}
+
 const OrtValue* OrtKernelContext::input(size_t index) {
-  if (index >= inputs_.size()) {
-    rh::fail(rh::ErrorCode::invalid_argument, "input {} was asked for; the node has {}", index, inputs_.size());
-  }
+  if (index >= inputs_.size()) return nullptr;
   const int i = static_cast<int>(index);
   if (!run.has_input(i)) return nullptr;
   if (!inputs_[index]) {
@@ -37,9 +51,7 @@ const OrtValue* OrtKernelContext::input(size_t index) {
 }
 
 OrtValue* OrtKernelContext::output(size_t index, const int64_t* dims, size_t rank) {
-  if (index >= outputs_.size()) {
-    rh::fail(rh::ErrorCode::invalid_argument, "output {} was asked for; the node has {}", index, outputs_.size());
-  }
+  if (index >= outputs_.size()) return nullptr;
   const int i = static_cast<int>(index);
   if (!run.has_output(i)) return nullptr;
   if (!outputs_[index]) {

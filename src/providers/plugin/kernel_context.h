@@ -31,16 +31,28 @@ struct KernelPlace {
   std::vector<OutputFact> outputs = {};  ///< what the kernel gives is held against them
 };
 
+/// A provider whose memory kernels of custom operators may work on.
+class PlaceOfKernels {
+ public:
+  virtual ~PlaceOfKernels() = default;
+  virtual KernelPlace kernel_place() const = 0;
+};
+
 }  // namespace rh::plugin
 
 /// One call of a plugin's kernel. Used by one thread.
 struct OrtKernelContext {
   OrtKernelContext(rh::RunContext& context, const rh::plugin::KernelPlace& kernel_place);
+  ~OrtKernelContext();
+  OrtKernelContext(const OrtKernelContext&) = delete;
+  OrtKernelContext& operator=(const OrtKernelContext&) = delete;
 
-  /// Null where the input is left out. Throws Error{invalid_argument} for a wrong index.
+  /// Null where the input is left out, or the node has no such input.
   const OrtValue* input(size_t index);
-  /// Null where nobody wants the output. Throws Error{invalid_argument} for a wrong index or shape.
+  /// Null where nobody wants the output, or the node has no such output. Throws Error{invalid_argument} for a wrong shape.
   OrtValue* output(size_t index, const int64_t* dims, size_t rank);
+  /// Memory of the kernel's device until its work of this call is done. Throws Error{ep_fail} where there is none left.
+  void* device_scratch(size_t bytes);
   /// Whether the kernel gave the tensors that others want, once it is done.
   rh::Status check_given() const;
   /// The kernel gave its outputs in another way.
@@ -53,5 +65,6 @@ struct OrtKernelContext {
   void start_as_input(int output, const rh::MutableView& memory);
 
   std::vector<std::unique_ptr<OrtValue>> inputs_, outputs_;
+  std::vector<void*> device_scratch_;
   bool given_ = false;
 };

@@ -55,7 +55,7 @@ const OrtRunOptions& default_run_options() {
   return options;
 }
 
-class PluginProvider final : public Provider {
+class PluginProvider final : public Provider, public PlaceOfKernels {
  public:
   explicit PluginProvider(PluginSetup setup) : setup_(std::move(setup)) {
     check_compatibility(setup_, setup_.devices.at(0)->ep_name);
@@ -85,6 +85,7 @@ class PluginProvider final : public Provider {
   std::string_view name() const override { return ep_->name; }
   Device device() const override { return device_; }
   Allocator& allocator() const override { return allocator_ ? static_cast<Allocator&>(*allocator_) : host_allocator(); }
+  KernelPlace kernel_place() const override { return {device_, memory_, 0, 0, raw_allocator(), setup_.logger.get(), {}}; }
   DataTransfer* transfer() const override { return device_.is_host() ? nullptr : ep_->library->transfer(ep_->factory); }
 
   std::unique_ptr<Stream> make_stream() const override {
@@ -330,7 +331,6 @@ class PluginProvider final : public Provider {
   }
 
   OrtAllocator* raw_allocator() const { return allocator_ ? &allocator_->raw() : &abi::default_allocator(); }
-  KernelPlace kernel_place() const { return {device_, memory_, 0, 0, raw_allocator(), setup_.logger.get(), {}}; }
 
   static const OrtRunOptions* run_options(const RunInfo& info) {
     return info.options ? static_cast<const OrtRunOptions*>(info.options) : &default_run_options();
