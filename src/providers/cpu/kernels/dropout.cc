@@ -8,7 +8,8 @@
 
 namespace rh::cpu {
 
-/// A copy outside training. In training elements are dropped by a generator seeded with `seed`, or anew each run where that is absent.
+/// A copy outside training. In training elements are dropped by a Mersenne Twister seeded with `seed`, or anew each run where that is
+/// absent; it gives the numbers that the standard's reference gives.
 class DropoutKernel final : public Kernel {
  public:
   using Types = Concat<FloatingTypes, Float8Types>;
@@ -37,8 +38,7 @@ class DropoutKernel final : public Kernel {
       return {};
     }
     std::vector<bool> keep(static_cast<size_t>(x.elements()));
-    std::mt19937_64 random(op_.has_seed ? static_cast<uint64_t>(op_.seed) : std::random_device()());
-    std::uniform_real_distribution<double> uniform;
+    std::mt19937 random(op_.has_seed ? static_cast<uint32_t>(op_.seed) : std::random_device()());
     for (size_t i = 0; i < keep.size(); ++i) keep[i] = uniform(random) >= ratio;
     if (context.has_output(1)) {
       const MutableView mask = context.output(1, DType::boolean, x.shape());
@@ -55,6 +55,12 @@ class DropoutKernel final : public Kernel {
   }
 
  private:
+  /// In [0, 1), of 53 bits out of two numbers.
+  static double uniform(std::mt19937& random) {
+    const uint64_t high = random() >> 5, low = random() >> 6;
+    return static_cast<double>(high << 26 | low) / static_cast<double>(uint64_t{1} << 53);
+  }
+
   static void fill_mask(const MutableView& mask) {
     if (mask.dtype() == DType::boolean) {
       std::fill_n(mask.data<bool>(), mask.elements(), true);

@@ -1,0 +1,125 @@
+#include "ops/vision/col2im.h"
+
+#include <complex>
+
+#include "providers/cpu/elements.h"
+
+namespace rh::cpu {
+
+/// Booleans are or-ed, strings joined.
+class Col2ImKernel final : public Kernel {
+ public:
+  using Types = Concat<Concat<NumericTypes, rh::Types<bool>>, rh::Types<std::string, std::complex<float>, std::complex<double>>>;
+
+  explicit Col2ImKernel(const KernelInfo& info) : op_(info.attributes<ops::Col2Im>()) {}
+
+  Status run(RunContext& context) const override {
+    Layout layout;
+    RH_RETURN_IF_ERROR(set_layout(context, layout));
+    const MutableView y = context.output(0, layout.output);
+    return dispatch<Types>(y.dtype(), "Col2Im", [&]<typename T>() {
+      const int64_t image = layout.image.elements(), columns = layout.block.elements() * layout.blocks.elements();
+      const double work = static_cast<double>(columns) * 4;
+      context.parallel().for_range(layout.output[0] * layout.output[1], {work * sizeof(T), work}, [&](Range part) {
+        for (int64_t i = part.begin; i < part.end; ++i) {
+          T* to = y.data<T>() + i * image;
+          std::fill_n(to, image, T{});
+          add_columns(layout, context.input(0).data<T>() + i * columns, to);
+        }
+      });
+    });
+  }
+
+ private:
+  struct Layout {
+    Shape image, block, blocks, output;
+    Shape strides, dilations, pads;
+  };
+
+  Status set_layout(RunContext& context, Layout& layout) const {
+    const Shape& x = context.input(0).shape();
+    const InlineVector<int64_t, 8> image = context.input_ints(1), block = context.input_ints(2);
+    const size_t rank = image.size();
+    const auto list = [&](const std::vector<int64_t>& given, size_t count, int64_t otherwise) {
+      return given.empty() ? Shape(count, otherwise) : Shape(std::span<const int64_t>(given));
+    };
+    layout.strides = list(op_.strides, rank, 1);
+    layout.dilations = list(op_.dilations, rank, 1);
+    layout.pads = list(op_.pads, 2 * rank, 0);
+    if (x.rank() != 3 || rank == 0 || block.size() != rank || layout.strides.size() != rank || layout.dilations.size() != rank ||
+        layout.pads.size() != 2 * rank) {
+      return error_status(ErrorCode::invalid_argument,
+                          "Col2Im: input has shape {}, image_shape {} elements, block_shape {}, strides {}, dilations {} and pads {}, "
+                          "which do not fit each other",
+                          x.to_string(), rank, block.size(), layout.strides.size(), layout.dilations.size(), layout.pads.size());
+    }
+    layout.image = Shape(std::span<const int64_t>(image.begin(), rank));
+    layout.block = Shape(std::span<const int64_t>(block.begin(), rank));
+    check_elements(layout.image, "Col2Im: image_shape");
+    check_elements(layout.block, "Col2Im: block_shape");
+    for (size_t i = 0; i < rank; ++i) {
+      int64_t reach = 0, room = 0;
+      const bool overflows = __builtin_mul_overflow(layout.dilations[i], block[i] - 1, &reach) ||
+                             __builtin_add_overflow(image[i], layout.pads[i] + layout.pads[rank + i], &room);
+      if (overflows || block[i] < 1 || room <= reach) {
+        return error_status(ErrorCode::invalid_argument, "Col2Im: blocks of {} elements, {} apart, do not fit an image of {} with its pads",
+                            block[i], layout.dilations[i], image[i]);
+      }
+      layout.blocks.push_back((room - reach - 1) / layout.strides[i] + 1);
+    }
+    const int64_t elements = layout.block.elements(), blocks = layout.blocks.elements();
+    if (x[1] % elements != 0 || x[2] != blocks) {
+      return error_status(ErrorCode::invalid_argument, "Col2Im: input has shape {}, expected [N, a multiple of {}, {}] for {} blocks of {}",
+                          x.to_string(), elements, blocks, layout.blocks.to_string(), layout.block.to_string());
+    }
+    layout.output = {x[0], x[1] / elements};
+    for (int64_t size : layout.image) layout.output.push_back(size);
+    check_elements(layout.output, "Col2Im: output");
+    return {};
+  }
+
+  template <typename T>
+  static void add_columns(const Layout& layout, const T* from, T* to) {
+    const int64_t elements = layout.block.elements(), blocks = layout.blocks.elements();
+    for (int64_t element = 0; element < elements; ++element) {
+      for (int64_t block = 0; block < blocks; ++block) {
+        const int64_t at = place(layout, element, block);
+        if (at >= 0) add(to[at], from[element * blocks + block]);
+      }
+    }
+  }
+
+  /// Where an element of a block lies in the image; -1 in its pads.
+  static int64_t place(const Layout& layout, int64_t element, int64_t block) {
+    int64_t at = 0, stride = 1;
+    for (size_t i = layout.image.size(); i-- > 0;) {
+      const int64_t position =
+          block % layout.blocks[i] * layout.strides[i] - layout.pads[i] + element % layout.block[i] * layout.dilations[i];
+      if (position < 0 || position >= layout.image[i]) return -1;
+      at += position * stride;
+      stride *= layout.image[i];
+      element /= layout.block[i];
+      block /= layout.blocks[i];
+    }
+    return at;
+  }
+
+  template <typename T>
+  static void add(T& to, const T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      to = to || value;
+    } else if constexpr (std::is_integral_v<T>) {  // wraps around
+      to = static_cast<T>(static_cast<uint64_t>(to) + static_cast<uint64_t>(value));
+    } else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+      to = T(static_cast<float>(to) + static_cast<float>(value));
+    } else {
+      to += value;
+    }
+  }
+
+  ops::Col2Im op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(Col2ImKernel)

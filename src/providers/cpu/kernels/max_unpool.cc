@@ -1,0 +1,57 @@
+#include "ops/nn/max_unpool.h"
+
+#include <cstring>
+
+#include "providers/cpu/elements.h"
+
+namespace rh::cpu {
+
+class MaxUnpoolKernel final : public Kernel {
+ public:
+  using Types = FloatingTypes;
+
+  explicit MaxUnpoolKernel(const KernelInfo& info) : op_(info.attributes<ops::MaxUnpool>()) {}
+
+  Status run(RunContext& context) const override {
+    const Shape& x = context.input(0).shape();
+    const size_t rank = op_.window.kernel.size();
+    if (x.size() != rank + 2 || !(context.input(1).shape() == x)) {
+      return error_status(ErrorCode::invalid_argument,
+                          "MaxUnpool: X has shape {} and the indices {}, expected the same, with {} spatial dimensions", x.to_string(),
+                          context.input(1).shape().to_string(), rank);
+    }
+    Shape unpooled{x[0], x[1]};
+    for (size_t i = 0; i < rank; ++i) unpooled.push_back(x[i + 2] == 0 ? 0 : std::max<int64_t>(0, op_.unpooled_size(i, x[i + 2])));
+    check_elements(unpooled, "MaxUnpool: output");
+    Shape shape = unpooled;
+    if (context.has_input(2)) {
+      const InlineVector<int64_t, 8> given = context.input_ints(2);
+      shape = Shape(std::span<const int64_t>(given.begin(), given.size()));
+      bool fits = shape.size() == unpooled.size();
+      for (size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] >= unpooled[i];
+      if (!fits)
+        return error_status(ErrorCode::invalid_argument, "MaxUnpool: output_shape is {}, expected at least {}", shape.to_string(),
+                            unpooled.to_string());
+      check_elements(shape, "MaxUnpool: output_shape");
+    }
+    const MutableView y = context.output(0, shape);
+    if (y.bytes() > 0) std::memset(y.raw(), 0, y.bytes());
+    const int64_t* indices = indices_of(context, 1);
+    const int64_t elements = unpooled.elements();
+    const Shape strides = strides_of(shape);
+    return dispatch<Types>(y.dtype(), "MaxUnpool", [&]<typename T>() {
+      for (int64_t i = 0; i < x.elements(); ++i) {
+        int64_t left = checked_index(indices[i], elements, "MaxUnpool: an index"), at = 0;
+        for (size_t k = shape.size(); k-- > 0; left /= unpooled[k]) at += left % unpooled[k] * strides[k];
+        y.data<T>()[at] = context.input(0).data<T>()[i];
+      }
+    });
+  }
+
+ private:
+  ops::MaxUnpool op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(MaxUnpoolKernel)
