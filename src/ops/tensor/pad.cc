@@ -19,7 +19,7 @@ Pad Pad::read(const NodeView& node) {
   } else {
     node.fail("mode is '{}', expected constant, reflect, edge or wrap", mode);
   }
-  if (node.opset() < 11) {
+  if (node.opset() < 11 && node.domain().empty()) {
     op.pads = IntsOperand::from_attribute(node, node.opset() < 2 ? "paddings" : "pads");
     op.value = node.float_or("value", 0);
   } else {

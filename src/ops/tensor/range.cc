@@ -11,8 +11,9 @@ namespace {
 
 // The number of elements where start, limit and delta are all constants of a floating type.
 Dim floating_count(const InferenceContext& context) {
-  double v[3];
+  double v[3] = {0, 0, 1};
   for (int i = 0; i < 3; ++i) {
+    if (i == 2 && !context.has_input(i)) continue;
     const Tensor* constant = context.input_constant(i);
     if (!constant || constant->elements() != 1) return {};
     v[i] = element_as_double(constant->view(), 0);
@@ -26,11 +27,12 @@ Dim floating_count(const InferenceContext& context) {
 
 void infer(const Range&, InferenceContext& context) {
   DType dtype = DType::undefined;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < context.input_count(); ++i) {
     if (context.input_dtype(i) != DType::undefined) dtype = context.input_dtype(i);
   }
   if (is_floating(dtype)) return context.set_output(0, dtype, SymbolicShape{floating_count(context)});
-  const auto start = context.input_contents(0), limit = context.input_contents(1), delta = context.input_contents(2);
+  const auto start = context.input_contents(0), limit = context.input_contents(1),
+             delta = context.has_input(2) ? context.input_contents(2) : SymbolicShape{1};
   const auto single = [](const auto& contents) { return contents && contents->size() == 1; };
   if (!single(start) || !single(limit) || !single(delta)) return context.set_output(0, dtype, unknown_dims(1));
   const Dim &from = start->front(), &step = delta->front();

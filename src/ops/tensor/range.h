@@ -4,7 +4,7 @@
 
 namespace rh::ops {
 
-/// Range: ai.onnx 11 on.
+/// Range: ai.onnx 11 on; com.microsoft 1, where delta may be left out and is 1.
 struct Range {
   static Range read(const NodeView&) { return {}; }
 };

@@ -6,6 +6,7 @@
 namespace rh::ops {
 
 Unique Unique::read(const NodeView& node) {
+  if (!node.domain().empty()) return {.sorted = false, .first_positions = false, .vectors_only = true};
   return {.axis = node.has("axis") ? std::optional(node.required_int("axis")) : std::nullopt, .sorted = node.flag("sorted", true)};
 }
 
@@ -25,9 +26,11 @@ void infer(const Unique& op, InferenceContext& context) {
   } else {
     context.set_output(0, x.dtype, SymbolicShape{count});
   }
-  context.set_output(1, DType::int64, SymbolicShape{count});
-  context.set_output(2, DType::int64, SymbolicShape{length});
-  context.set_output(3, DType::int64, SymbolicShape{count});
+  if (op.vectors_only && x.has_rank() && x.rank() != 1) context.node().fail("input has shape {}, expected [N]", to_string(*x.dims));
+  int output = 1;
+  if (op.first_positions) context.set_output(output++, DType::int64, SymbolicShape{count});
+  context.set_output(output++, DType::int64, SymbolicShape{length});
+  context.set_output(output, DType::int64, SymbolicShape{count});
 }
 
 }  // namespace rh::ops

@@ -6,7 +6,8 @@
 namespace rh::ops {
 
 Unsqueeze Unsqueeze::read(const NodeView& node) {
-  return {.axes = node.opset() < 13 ? IntsOperand::from_attribute(node, "axes") : IntsOperand::from_input(node, 1)};
+  return {.axes =
+              node.opset() < 13 && node.domain().empty() ? IntsOperand::from_attribute(node, "axes") : IntsOperand::from_input(node, 1)};
 }
 
 void infer(const Unsqueeze& op, InferenceContext& context) {

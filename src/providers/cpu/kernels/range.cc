@@ -14,7 +14,8 @@ Status range_error(const char* what) { return error_status(ErrorCode::invalid_ar
 
 template <typename T>
 Status fill_range(RunContext& context) {
-  const T start = *context.input(0).data<T>(), limit = *context.input(1).data<T>(), delta = *context.input(2).data<T>();
+  const T start = *context.input(0).data<T>(), limit = *context.input(1).data<T>();
+  const T delta = context.has_input(2) ? *context.input(2).data<T>() : static_cast<T>(1.0f);
   if (delta == T(0)) return range_error("delta is 0");
   using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
   const Wide from = static_cast<Wide>(start), step = static_cast<Wide>(delta);
@@ -42,7 +43,8 @@ class RangeKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     for (int i = 0; i < 3; ++i) {
-      if (context.input(i).elements() != 1) return range_error("start, limit and delta must have one element each");
+      if ((i < 2 || context.has_input(i)) && context.input(i).elements() != 1)
+        return range_error("start, limit and delta must have one element each");
     }
     return dispatch<Types>(context.input(0).dtype(), "Range", [&]<typename T>() { return fill_range<T>(context); });
   }

@@ -81,6 +81,9 @@ class UniqueKernel final : public Kernel {
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
     const Shape& shape = x.shape();
+    if (op_.vectors_only && shape.rank() != 1) {
+      return error_status(ErrorCode::invalid_argument, "Unique: the input has shape {}, expected [N]", shape.to_string());
+    }
     const int axis = op_.axis ? normalize_axis(*op_.axis, shape.rank(), "Unique: axis") : 0;
     return dispatch<Types>(x.dtype(), "Unique", [&]<typename T>() {
       const Items<T> items = op_.axis ? Items<T>{x.data<T>(), shape[axis], shape.product(0, axis), shape.product(axis + 1, shape.rank())}
@@ -97,9 +100,10 @@ class UniqueKernel final : public Kernel {
       for (int64_t o = 0; o < items.outer; ++o) {
         for (const Group& g : groups) y = std::copy_n(items.run(g.first, o), items.inner, y);
       }
-      write(context, 1, count, [&](int64_t i) { return groups[i].first; });
-      write(context, 2, static_cast<int64_t>(inverse.size()), [&](int64_t i) { return inverse[i]; });
-      write(context, 3, count, [&](int64_t i) { return groups[i].count; });
+      int output = 1;
+      if (op_.first_positions) write(context, output++, count, [&](int64_t i) { return groups[i].first; });
+      write(context, output++, static_cast<int64_t>(inverse.size()), [&](int64_t i) { return inverse[i]; });
+      write(context, output, count, [&](int64_t i) { return groups[i].count; });
     });
   }
 
