@@ -217,6 +217,16 @@ const std::vector<OpCase> kAsInTheStandard = {
     {1, {}, {f({2, 3})}, "", {"Unique", "[2, 3]"}, 3, 0, kMs, "Unique"},
     {1, {attr("transA", 1), attr("alpha", 0.5f)}, {f({2, 4, 3}), f({2, 4, 5})}, "", {}, 1, 1e-5, kMs, "TransposeMatMul"},
     {1, {}, {f({2, 3})}, "", {}, 1, 0, kMs, "SampleOp"},
+    {1, {}, {f({2, 3, 4, 5}), uniform({2, 3, 3, 2}, -1.2, 1.2).as(DType::float32)}, "", {}, 1, 1e-5, kMs, "GridSample"},
+    {1,
+     {attr("mode", "bicubic"), attr("padding_mode", "reflection"), attr("align_corners", 1)},
+     {f({2, 3, 4, 5}), uniform({2, 3, 3, 2}, -1.2, 1.2).as(DType::float32)},
+     "",
+     {},
+     1,
+     1e-5,
+     kMs,
+     "GridSample"},
     {1, {}, {f({2, 3})}, "", {}, 1, 1e-5, kMs, "Gelu"},
 };
 RH_OP_TEST(AsInTheStandard, kAsInTheStandard, Types<float>::set)
