@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -41,6 +42,8 @@ OrtStatus* guard(Body&& body) {
   try {
     body();
     return nullptr;
+  } catch (const std::bad_alloc&) {
+    return host.api->CreateStatus(ORT_EP_FAIL, "out of memory");
   } catch (const std::exception& error) {
     return host.api->CreateStatus(ORT_EP_FAIL, error.what());
   } catch (...) {

@@ -41,7 +41,13 @@ struct StreamTable : OrtSyncStreamImpl {
 struct AllocatorTable : OrtAllocator {
   AllocatorTable(std::unique_ptr<IAllocator> made, const OrtMemoryInfo* memory) : OrtAllocator{}, allocator(std::move(made)), info(memory) {
     version = host.version;
-    Alloc = [](OrtAllocator* self, size_t bytes) { return static_cast<AllocatorTable*>(self)->allocator->alloc(bytes); };
+    Alloc = [](OrtAllocator* self, size_t bytes) -> void* {
+      try {
+        return static_cast<AllocatorTable*>(self)->allocator->alloc(bytes);
+      } catch (...) {
+        return nullptr;  // what the interface knows for want of memory
+      }
+    };
     Reserve = Alloc;
     Free = [](OrtAllocator* self, void* memory) { static_cast<AllocatorTable*>(self)->allocator->free(memory); };
     Info = [](const OrtAllocator* self) { return static_cast<const AllocatorTable*>(self)->info; };

@@ -10,7 +10,8 @@ extern "C" {
 /// Roundhouse's own version, "0.1.0". OrtApiBase::GetVersionString answers the version of the interface that is spoken.
 ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 
-/// What a session does with its model, as JSON, to be freed with `allocator`: {"providers": [names], "nodes": [node], "counts": {"nodes",
+/// What a session does with its model, as JSON, to be freed with `allocator`: {"providers": [names], "missing_providers":
+/// [{"provider", "reason"}] (asked for, and it goes on without), "nodes": [node], "counts": {"nodes",
 /// "providers": {name: count}, "removed", "divided", "unassigned"}, "copies": [{"value", "from", "to", "cause"}], "statistics": {...}}.
 /// A node of the model as it was read: {"node": name or "#<index>", "op_type", "domain", "opset", "function": of a node in the body of a
 /// model-local function, the node that calls it, "fate": "runs", "removed" (by a pass), "divided" (a call whose function several providers

@@ -24,6 +24,8 @@ def _pair(entry) -> tuple[str, dict]:
     raise ValueError(f"an entry of providers is {entry!r}, expected a name or a tuple of a name and a dict of options")
 
 
+CPU_NAMES = ("CPUExecutionProvider", "CPU")
+
 #: What a provider that cannot be had means where the session options do not say: programs that run ``import onnxruntime`` know a warning.
 default_fallback = "error"
 
@@ -90,12 +92,30 @@ class InferenceSession:
         asked = _provider_list(providers, provider_options, fallback)
         if asked and self._options.has_providers():
             warnings.warn("both the session options and the arguments name providers; the arguments count", stacklevel=3)
-        self._session = _native.Session(self._model, self._options, asked)
+        self._session = self._open(asked, fallback)
         self._asked = asked
         self._inputs = self._session.get_inputs()
         self._required = [i.name for i in self._inputs if not i.type.startswith("optional")]
         self._outputs = self._session.get_outputs()
         self._providers = None
+
+    def _open(self, asked, fallback):
+        """A session with these providers, or without those that cannot be had where ``fallback`` is "warn"."""
+        others = self._options.has_providers() or any(name not in CPU_NAMES for name, _ in asked)
+        if fallback != "warn" or not others:
+            return _native.Session(self._model, self._options, asked, fallback)
+        try:
+            session = _native.Session(self._model, self._options, asked, fallback)
+        except RuntimeError as problem:
+            try:
+                session = _native.Session(self._model, self._options, [(CPU_NAMES[0], {})], fallback)
+            except RuntimeError:
+                raise problem from None
+            warnings.warn(f"goes on with the CPU alone: {problem}", stacklevel=4)
+            return session
+        for missing in json.loads(session.report())["missing_providers"]:
+            warnings.warn(missing["reason"], stacklevel=4)
+        return session
 
     # --- what the model is
     def get_inputs(self):

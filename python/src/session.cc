@@ -182,9 +182,11 @@ void finish_async_runs() {
 class PySession {
  public:
   PySession(nb::object model, const SessionSettings& settings,
-            const std::vector<std::pair<std::string, std::map<std::string, std::string>>>& providers)
+            const std::vector<std::pair<std::string, std::map<std::string, std::string>>>& providers, const std::string& fallback)
       : settings_(settings) {
     if (!providers.empty()) settings_.providers = providers;
+    settings_.config["roundhouse.fallback"] = fallback;
+    environment();  // where the libraries of providers are looked up
     const Ort::SessionOptions options = settings_.build();
     if (nb::isinstance<nb::bytes>(model)) {
       const nb::bytes bytes = nb::cast<nb::bytes>(model);
@@ -379,7 +381,8 @@ const DeclaredType* declared_input(nb::handle session, const std::string& name) 
 void bind_session(nb::module_& module) {
   bind_information(module);
   nb::class_<PySession>(module, "Session")
-      .def(nb::init<nb::object, const SessionSettings&, const std::vector<std::pair<std::string, std::map<std::string, std::string>>>&>())
+      .def(nb::init<nb::object, const SessionSettings&, const std::vector<std::pair<std::string, std::map<std::string, std::string>>>&,
+                    const std::string&>())
       .def("get_inputs", &PySession::inputs)
       .def("get_outputs", &PySession::outputs)
       .def("get_overridable_initializers", &PySession::overridable_initializers)

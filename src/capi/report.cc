@@ -35,6 +35,10 @@ json to_json(const SessionStatistics& statistics) {
 json report_of(const Session& session) {
   json report = placement_json(session.placement_record(), session.copies());
   report["providers"] = session.providers();
+  report["missing_providers"] = json::array();
+  for (const MissingProvider& missing : session.missing_providers()) {
+    report["missing_providers"].push_back({{"provider", missing.name}, {"reason", missing.reason}});
+  }
   report["statistics"] = to_json(session.statistics());
   return report;
 }

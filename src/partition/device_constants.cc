@@ -59,9 +59,12 @@ Tensor place_constant(const Tensor& host, std::string_view name, const std::shar
     key = {pool, host.dtype(), host.bytes(), sum};
     if (Tensor known = find_placed(key, host, transfer); known.defined()) return known;
   }
-  Tensor there = device_tensor(owner, host.dtype(), host.shape());
-  if (const Status status = transfer.copy(host, there, nullptr); !status.ok()) {
-    fail(status.code(), "copying constant '{}' to {}: {}", name, owner->device().to_string(), status.message());
+  Tensor there;
+  try {
+    there = device_tensor(owner, host.dtype(), host.shape());
+    if (const Status status = transfer.copy(host, there, nullptr); !status.ok()) fail(status.code(), "{}", status.message());
+  } catch (const Error& error) {
+    fail(error.code(), "copying constant '{}' to {}: {}", name, owner->device().to_string(), error.what());
   }
   if (!pool) return there;
   const auto placed = std::make_shared<Tensor>(std::move(there));

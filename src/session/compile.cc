@@ -34,7 +34,8 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& options, const std::shared_ptr<const ModelInfo>& model) {
+std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& options, const std::shared_ptr<const ModelInfo>& model,
+                                                      std::vector<MissingProvider>& missing) {
   const auto fallback = options.config.find("roundhouse.fallback");
   const bool only_warn = fallback != options.config.end() && fallback->second == "warn";
   std::vector<std::shared_ptr<Provider>> providers;
@@ -47,6 +48,7 @@ std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& opti
     } catch (const Error& error) {
       if (!only_warn) throw;
       if (options.log) options.log->log(LogSeverity::warning, "session", fmt::format("goes on without {}: {}", choice.name, error.what()));
+      missing.push_back({choice.name, error.what()});
       continue;
     }
     if (provider->name() == cpu::kProviderName) {
@@ -150,7 +152,7 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
   add(simplify(graph, standard_passes(), cpu_passes(), options, parallel), eliminated);
   complete_signature(placed.signature, graph);
   if (!options.optimized_model_path.empty()) onnx::write_model_file(model, options.optimized_model_path);
-  placed.providers = make_providers(options, std::make_shared<const ModelInfo>(model));
+  placed.providers = make_providers(options, std::make_shared<const ModelInfo>(model), placed.missing);
   const bool cpu_only = placed.providers.size() == 1, for_file = wants_context_model(options);
   if (cpu_only && for_file) placed.for_file = graph.clone();
   if (cpu_only) add(simplify(graph, cpu_passes(), standard_passes(), options, parallel), eliminated);
@@ -173,6 +175,7 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   Graph& graph = *placed.model.graph;
   Assignment& assignment = placed.assignment;
   compiled.providers = std::move(placed.providers);
+  compiled.missing = std::move(placed.missing);
   compiled.for_file = std::move(placed.for_file);
   compiled.placement = std::move(placed.placement);
   compiled.load.passes_ms = placed.passes_ms;

@@ -24,6 +24,7 @@ namespace rh {
 struct CompiledModel {
   Model model;  ///< the graph that the plan names nodes and values by
   std::vector<std::shared_ptr<Provider>> providers;
+  std::vector<MissingProvider> missing;
   std::shared_ptr<MemoryAccount> account;  ///< of the session; weights are charged to it
   std::unique_ptr<Plan> plan;
   std::vector<ValueInfo> inputs, outputs, overridable_initializers;
@@ -40,6 +41,7 @@ struct PlacedModel {
   Model model;
   Signature signature;
   std::vector<std::shared_ptr<Provider>> providers;
+  std::vector<MissingProvider> missing;
   Assignment assignment;
   PlacementRecord placement;        ///< empty where the options want none
   std::shared_ptr<Graph> for_file;  ///< as of CompiledModel, before context nodes

@@ -368,6 +368,23 @@ void fill_bound(const Frame& frame, const Value& from, Value& to, const std::str
   }
 }
 
+// Into the value that the caller bound, or as a new one.
+void hand_out(const Frame& frame, Value from, Value& to, const std::string& name, bool stays, Level level) {
+  const bool copied = is_on_device(from);
+  try {
+    if (to.empty() || !from.is_tensor()) {
+      to = result(frame, std::move(from), stays, level);
+    } else {
+      fill_bound(frame, from, to, name);
+    }
+  } catch (const OverBudget&) {
+    throw;
+  } catch (const Error& error) {
+    if (!copied) throw;
+    fail(error.code(), "copying output '{}': {}", name, error.what());
+  }
+}
+
 bool stays_on_device(const Frame& frame, size_t output) {
   const auto* keep = frame.controls().keep_on_device;
   return keep && (*keep)[output];
@@ -391,11 +408,7 @@ void collect_outputs(Frame& frame, std::span<Value> outputs, Level level) {
     Value* copied = find_host_output(frame, k);
     const bool to_host = outputs[k].empty() ? !stays : !is_on_device(outputs[k]);
     if (copied && to_host) std::swap(value, *copied);
-    if (outputs[k].empty()) {
-      outputs[k] = result(frame, std::move(value), stays, level);
-    } else if (value.is_tensor()) {
-      fill_bound(frame, value, outputs[k], plan.name_of(plan.outputs[k]));
-    }
+    hand_out(frame, std::move(value), outputs[k], plan.name_of(plan.outputs[k]), stays, level);
     value = Value();
     if (copied) *copied = Value();
   }
@@ -404,12 +417,15 @@ void collect_outputs(Frame& frame, std::span<Value> outputs, Level level) {
     if (is_produced(plan, k)) continue;
     const Slot& slot = plan.slots[static_cast<size_t>(plan.outputs[k])];
     const Value& from = slot.kind == Slot::Kind::output ? outputs[static_cast<size_t>(slot.index)] : *frame.find(plan.outputs[k]);
-    if (outputs[k].empty() || !from.is_tensor()) {
-      outputs[k] = result(frame, from, false, level);
-    } else {
-      fill_bound(frame, from, outputs[k], plan.name_of(plan.outputs[k]));
-    }
+    hand_out(frame, from, outputs[k], plan.name_of(plan.outputs[k]), false, level);
   }
+}
+
+Status wait_for(Stream& stream) try {
+  const std::unique_ptr<Notification> done = stream.record();
+  return done ? done->wait_on_host() : stream.flush();
+} catch (...) {
+  return status_of_current_exception();
 }
 
 // All work of this run on streams is done, whether it succeeded or not.
@@ -417,8 +433,7 @@ Status synchronize(const RunControls& controls) {
   Status status;
   for (Stream* stream : controls.streams) {
     if (!stream) continue;
-    const std::unique_ptr<Notification> done = stream->record();
-    Status one = done ? done->wait_on_host() : stream->flush();
+    Status one = wait_for(*stream);
     if (status.ok()) status = std::move(one);
   }
   return status;
@@ -432,9 +447,16 @@ void stage_inputs(Frame& frame, std::span<const Value* const> inputs, std::vecto
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i] || !inputs[i]->is_tensor() || inputs[i]->tensor().device() == plan.device_of(plan.inputs[i])) continue;
     const Tensor& given = inputs[i]->tensor();
-    Tensor& there = frame.staged_input(i, given.dtype(), given.shape());
-    move_tensor(frame, given, there, &CopyCounters::inputs);
-    staged[i] = there;
+    try {
+      Tensor& there = frame.staged_input(i, given.dtype(), given.shape());
+      move_tensor(frame, given, there, &CopyCounters::inputs);
+      staged[i] = there;
+    } catch (const OverBudget&) {
+      throw;
+    } catch (const Error& error) {
+      fail(error.code(), "copying input '{}' to {}: {}", plan.name_of(plan.inputs[i]), plan.device_of(plan.inputs[i]).to_string(),
+           error.what());
+    }
     pointers[i] = &staged[i];
   }
 }

@@ -347,6 +347,7 @@ const ModelMetadata& Session::metadata() const { return impl_->metadata; }
 const std::map<std::string, int>& Session::opset_imports() const { return impl_->compiled.model.graph->opset_imports; }
 const SessionOptions& Session::options() const { return impl_->options; }
 const std::vector<std::string>& Session::providers() const { return impl_->providers; }
+const std::vector<MissingProvider>& Session::missing_providers() const { return impl_->compiled.missing; }
 const PlacementRecord& Session::placement_record() const { return impl_->compiled.placement; }
 const std::vector<Device>& Session::input_devices() const { return impl_->input_devices; }
 const std::vector<Device>& Session::output_devices() const { return impl_->output_devices; }

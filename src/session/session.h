@@ -55,6 +55,11 @@ struct SessionStatistics {
   double read_ms = 0, passes_ms = 0, partition_ms = 0, compile_ms = 0;
 };
 
+/// A provider that was asked for and that the session goes on without.
+struct MissingProvider {
+  std::string name, reason;
+};
+
 /// A model made ready to run. create() throws Error; run() may be called from any thread, many at a time.
 class Session {
  public:
@@ -85,6 +90,8 @@ class Session {
 
   /// Names of the providers in use, in order of preference.
   const std::vector<std::string>& providers() const;
+  /// Those that were asked for and that it goes on without, as "roundhouse.fallback" allows.
+  const std::vector<MissingProvider>& missing_providers() const;
   /// One entry for each node of the model as it was read.
   std::vector<NodePlacement> placement() const { return placement_record().nodes(); }
   const PlacementRecord& placement_record() const;

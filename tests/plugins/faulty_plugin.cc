@@ -29,6 +29,12 @@ const char* provider_name() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
+/// While the library is loaded.
+[[maybe_unused]] const bool g_loaded = [] {
+  if (fault("load_hangs")) hang();
+  return true;
+}();
+
 OrtStatus* out_of_memory() { return detail::host.api->CreateStatus(ORT_FAIL, "out of memory on the device"); }
 
 void compute(OpKernelContext& context) {
@@ -88,6 +94,12 @@ struct FaultyEp : detail::EpTable<Faulty> {
       }
       return nullptr;
     };
+    if (fault("infos_release_throws")) {
+      ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** infos, size_t count) {
+        for (size_t i = 0; i < count; ++i) delete static_cast<detail::UnitTable*>(infos[i]);
+        throw std::bad_alloc();
+      };
+    }
     if (fault("ep_without_members")) {
       GetCapability = nullptr;
       Compile = nullptr;
@@ -114,11 +126,19 @@ struct FaultyFactory : TestFactory<FaultyEp, ProviderTraits> {
       if (fault("create_without_memory")) return out_of_memory();
       if (fault("create_gives_nothing")) return nullptr;
       if (fault("create_hangs")) hang();
-      if (fault("create_refuses_options") && config(options, "ep.faultyexecutionprovider.speed") != "")
+      std::string key = "ep." + std::string(static_cast<FaultyFactory*>(self)->name) + ".speed";
+      std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      if (fault("create_refuses_options") && config(options, key) != "")
         return detail::host.api->CreateStatus(ORT_INVALID_ARGUMENT, "there is no option 'speed'");
       *out = new FaultyEp(static_cast<FaultyFactory*>(self)->name, options);
       return nullptr;
     };
+    if (fault("release_without_memory")) {
+      ReleaseEp = [](OrtEpFactory*, OrtEp* ep) {
+        delete static_cast<FaultyEp*>(ep);
+        throw std::bad_alloc();
+      };
+    }
     if (fault("release_throws")) {
       ReleaseEp = [](OrtEpFactory*, OrtEp* ep) {
         delete static_cast<FaultyEp*>(ep);
@@ -135,6 +155,16 @@ struct FaultyFactory : TestFactory<FaultyEp, ProviderTraits> {
     if (fault("devices_throw")) {
       GetSupportedDevices = [](OrtEpFactory*, const OrtHardwareDevice* const*, size_t, OrtEpDevice**, size_t, size_t*) -> OrtStatus* {
         throw std::runtime_error("thrown in GetSupportedDevices");
+      };
+    }
+    if (fault("devices_hang")) {
+      GetSupportedDevices = [](OrtEpFactory*, const OrtHardwareDevice* const*, size_t, OrtEpDevice**, size_t, size_t*) -> OrtStatus* {
+        hang();
+      };
+    }
+    if (fault("devices_without_memory")) {
+      GetSupportedDevices = [](OrtEpFactory*, const OrtHardwareDevice* const*, size_t, OrtEpDevice**, size_t, size_t*) -> OrtStatus* {
+        throw std::bad_alloc();
       };
     }
     if (fault("devices_too_many")) {
@@ -158,6 +188,7 @@ struct FaultyFactory : TestFactory<FaultyEp, ProviderTraits> {
 extern "C" {
 ORT_EXPORT OrtStatus* ORT_API_CALL CreateEpFactories(const char*, const OrtApiBase* base, const OrtLogger*, OrtEpFactory** factories,
                                                      size_t, size_t* count) {
+  if (fault("factories_without_memory")) throw std::bad_alloc();
   if (fault("factories_throw")) throw std::runtime_error("thrown in CreateEpFactories");
   if (fault("factories_hang")) hang();
   if (fault("no_factories")) return nullptr;
@@ -180,6 +211,7 @@ ORT_EXPORT OrtStatus* ORT_API_CALL CreateEpFactories(const char*, const OrtApiBa
 
 ORT_EXPORT OrtStatus* ORT_API_CALL ReleaseEpFactory(OrtEpFactory* factory) {
   delete static_cast<FaultyFactory*>(factory);
+  if (fault("factory_release_throws")) throw std::bad_alloc();
   if (fault("leaks")) return detail::host.api->CreateStatus(ORT_FAIL, "3 allocations were not given back");
   return nullptr;
 }

@@ -1,6 +1,8 @@
 // Plugins that go wrong: the host lives, and the error says who, in which call, and at which node.
 #include "providers/plugin_fixture.h"
 
+#include <unistd.h>
+
 #include <chrono>
 
 namespace rh::test {
@@ -50,6 +52,7 @@ struct FaultCase {
 
 TEST_F(FaultsTest, AtLoad) {
   const FaultCase cases[] = {
+      {"factories_without_memory", {"faulty", "CreateEpFactories threw an exception", "out of memory"}},
       {"factories_throw", {"faulty", "CreateEpFactories threw an exception", "thrown in CreateEpFactories"}},
       {"no_factories", {"faulty", "CreateEpFactories gave 0 factories", "1 to"}},
       {"null_factory", {"faulty", "null factory"}},
@@ -59,6 +62,7 @@ TEST_F(FaultsTest, AtLoad) {
       {"factory_without_name", {"faulty", "has no name"}},
       {"factory_name_throws", {"faulty", "has no name"}},
       {"devices_throw", {kFaulty, "GetSupportedDevices threw an exception", "thrown in GetSupportedDevices"}},
+      {"devices_without_memory", {kFaulty, "GetSupportedDevices threw an exception", "out of memory"}},
       {"devices_too_many", {kFaulty, "GetSupportedDevices gave 1000 devices"}},
       {"transfer_throws", {kFaulty, "CreateDataTransfer threw an exception"}},
   };
@@ -94,9 +98,12 @@ TEST_F(FaultsTest, InSessions) {
       {"unit_without_compute", {kFaulty, "has no Compute"}},
       {"unit_state_throws", {kFaulty, "CreateState threw an exception"}},
       {"unit_release_throws", {}},
+      {"infos_release_throws", {}},
       {"release_throws", {}},
+      {"release_without_memory", {}},
+      {"factory_release_throws", {}},
       {"compute_throws", {kFaulty, "Compute failed", "FaultyExecutionProvider_0"}},
-      {"compute_without_memory", {kFaulty, "Compute failed", "bad_alloc"}},
+      {"compute_without_memory", {kFaulty, "Compute failed", "out of memory"}},
       {"compute_without_output", {kFaulty, "gave no output 0 ('y')", "[4]"}},
       {"compute_gives_a_longer_output", {kFaulty, "output 0 ('y') would have the shape [5], expected", "[4]"}},
       {"compute_gives_another_rank", {kFaulty, "would have the shape [4, 1], expected"}},
@@ -130,6 +137,39 @@ TEST_F(FaultsTest, ThatHangAreLeftBehind) {
   EXPECT_NE(message_of([&] { session_of(faulty_model(), options); }).find("expected a number of milliseconds"), std::string::npos);
 }
 
+/// An environment of its own, whose libraries have 50 ms to load, make factories and list devices, registers the library; what went wrong
+/// goes to stderr. Ends the process, since a library that hangs while it is loaded keeps the system's loader locked.
+[[noreturn]] void register_impatiently(const std::string& fault, const std::string& path) {
+  setenv("RH_FAULT", fault.c_str(), 1);
+  const OrtApi& api = Ort::GetApi();
+  OrtKeyValuePairs* config = nullptr;
+  api.CreateKeyValuePairs(&config);
+  api.AddKeyValuePair(config, "roundhouse.plugin.timeout_ms", "50");
+  OrtEnvCreationOptions options{};
+  options.version = ORT_API_VERSION;
+  options.logging_severity_level = ORT_LOGGING_LEVEL_FATAL;
+  options.log_id = "impatient";
+  options.config_entries = config;
+  OrtEnv* env = nullptr;
+  Ort::ThrowOnError(api.CreateEnvWithOptions(&options, &env));
+  for (const char* name : {"faulty", "again"}) {
+    OrtStatus* status = api.RegisterExecutionProviderLibrary(env, name, path.c_str());
+    fprintf(stderr, "%s\n", status ? api.GetErrorMessage(status) : "registered");
+  }
+  _exit(3);
+}
+
+TEST_F(FaultsTest, ThatHangWhileRegisteredAreLeftBehind) {
+  const std::string path = test_plugin("faulty");
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(register_impatiently("load_hangs", path), testing::ExitedWithCode(3),
+              "'faulty'.*: loading '.*faulty_plugin.so' did not return in 50 ms.*\n.*'again'.*did not return");
+  EXPECT_EXIT(register_impatiently("factories_hang", path), testing::ExitedWithCode(3),
+              "faulty: CreateEpFactories did not return in 50 ms.*roundhouse.plugin.timeout_ms.*\n.*again: CreateEpFactories did not");
+  EXPECT_EXIT(register_impatiently("devices_hang", path), testing::ExitedWithCode(3),
+              "FaultyExecutionProvider: OrtEpFactory::GetSupportedDevices did not return in 50 ms.*\n.*GetSupportedDevices did not");
+}
+
 TEST_F(FaultsTest, LeaksAreToldWhenTheLibraryGoes) {
   Ort::ThrowOnError(api.UpdateEnvWithCustomLogLevel(env(), ORT_LOGGING_LEVEL_WARNING));
   set_fault("leaks");
@@ -142,15 +182,74 @@ TEST_F(FaultsTest, LeaksAreToldWhenTheLibraryGoes) {
   EXPECT_TRUE(parts_missing(log, {"faulty", "ReleaseEpFactory failed", "3 allocations were not given back"}).empty()) << log;
 }
 
-TEST_F(FaultsTest, TheFakeDeviceGetsItsMemoryBack) {
+struct DeviceFault {
+  const char* call;
+  const char* compile;            ///< whether nodes become units
+  std::vector<std::string> says;  ///< beside the provider
+};
+const DeviceFault kAtCreation[] = {
+    {"create", "0", {"CreateEp failed"}},
+    {"capability", "0", {"GetCapability failed"}},
+    {"kernel", "0", {"creating the kernel of Add(17) failed", "node s_node"}},
+    {"compile", "1", {"Compile failed", "node s_node"}},
+    {"alloc", "0", {"OrtAllocator::Alloc gave no memory for 16 bytes", "constant 'k'"}},
+    {"copy_in", "0", {"CopyTensors failed", "constant 'k'"}},
+};
+const DeviceFault kInRuns[] = {
+    {"stream", "0", {"CreateSyncStreamForDevice failed"}},
+    {"run", "0", {"OrtKernelImpl::Compute failed", "node s_node"}},
+    {"run", "1", {"OrtNodeComputeInfo::Compute failed", "node FakeDeviceExecutionProvider_0"}},
+    {"alloc", "0", {"OrtAllocator::Alloc gave no memory for 16 bytes", "input 'x'"}},
+    {"copy_in", "0", {"CopyTensors failed", "input 'x'"}},
+    {"copy_out", "0", {"CopyTensors failed", "node copy_y"}},
+    {"work", "0", {"CopyTensors failed", "node copy_y"}},
+    {"record", "0", {"CreateNotification failed"}},
+    {"wait", "0", {"WaitOnHost failed", "node w_node"}},
+    {"end_run", "0", {"OnSessionRunEnd failed"}},
+};
+
+/// A constant beside the nodes of mixed_model.
+std::string model_with_constant() {
+  return ModelBytes()
+      .initializer("k", {1, 2, 3, 4})
+      .node("Add", {"x", "z"}, {"s"})
+      .node("Mul", {"s", "k"}, {"y"})
+      .node("Neg", {"y"}, {"u"})
+      .input("x", 1, {4})
+      .input("z", 1, {4})
+      .output("y", 1, {4})
+      .output("u", 1, {4})
+      .model();
+}
+
+// A device with memory and streams: what fails is said, the session goes on, and the device gets its memory back.
+TEST_F(FaultsTest, OfADevice) {
   Ort::ThrowOnError(api.UpdateEnvWithCustomLogLevel(env(), ORT_LOGGING_LEVEL_WARNING));
   testing::internal::CaptureStderr();
   register_library("fake", library("fake_device"));
-  for (const char* fail : {"", "create", "capability", "kernel", "run"}) {
-    (void)message_of([&] {
-      Ort::Session session = session_of(mixed_model(), options_for(kFake, {{"fail", fail}, {"delay_us", "10"}}));
-      run(session, {1, 2, 3, 4}, {1, 2, 3, 4});
-    });
+  const Floats x = {1, 2, 3, 4}, z = {4, -9, 2, 1};
+  Ort::Session plain = session_of(mixed_model(), Ort::SessionOptions());
+  const std::vector<Floats> expected = run(plain, x, z);
+  const auto options = [&](const DeviceFault& row, const char* with) {
+    return options_for(kFake, {{"fail", row.call}, {"fail_times", "1"}, {"fail_with", with}, {"delay_us", "10"}, {"compile", row.compile}});
+  };
+  const auto expect_said = [&](const std::string& message, const DeviceFault& row, const std::string& with) {
+    EXPECT_TRUE(parts_missing(message, {kFake}).empty()) << message;
+    EXPECT_TRUE(parts_missing(message, row.says).empty()) << message;
+    if (row.call == std::string("alloc")) return;  // allocators give no cause
+    EXPECT_NE(message.find(with == "memory" ? "out of memory" : "failure injected at"), std::string::npos) << message;
+  };
+  for (const char* with : {"error", "memory"}) {
+    for (const DeviceFault& row : kAtCreation) {
+      SCOPED_TRACE(std::string(row.call) + " " + with);
+      expect_said(message_of([&] { session_of(model_with_constant(), options(row, with)); }), row, with);
+    }
+    for (const DeviceFault& row : kInRuns) {
+      SCOPED_TRACE(std::string(row.call) + " " + with);
+      Ort::Session session = session_of(mixed_model(), options(row, with));
+      expect_said(message_of([&] { run(session, x, z); }), row, with);
+      EXPECT_EQ(message_of([&] { EXPECT_EQ(run(session, x, z), expected); }), "");
+    }
   }
   PluginTest::TearDown();
   registered_.clear();

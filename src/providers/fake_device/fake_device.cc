@@ -1,8 +1,9 @@
 // A provider for tests: a device with memory that the host cannot read, and streams that work later. Add, Mul, Relu, Neg, Sigmoid and Tanh
-// on float tensors. Options: delay_us (of each piece of work), compile (1: what it takes becomes units), fail (a call that then fails; or
-// what runs then do: result, off by one; crash; hang), claim (SEED:PERCENT: it takes that share of all nodes, chosen at random, each as a
-// unit that the host's CPU computes). The environment's FAKE_DEVICE_FAULT makes the device itself wrong: copy (the last byte is lost), wait
-// (copies to the host are not waited for), memory (it has any size that is asked for).
+// on float tensors. Options: delay_us (of each piece of work), compile (1: what it takes becomes units), fail (a call that then fails:
+// create, capability, kernel, compile, run, alloc, copy_in, copy_out, stream, record, wait, work, end_run; or what runs then do: result,
+// off by one; crash; hang), fail_after, fail_times, fail_with (fault.h), claim (SEED:PERCENT: it takes that share of all nodes, chosen at
+// random, each as a unit that the host's CPU computes). The environment's FAKE_DEVICE_FAULT makes the device itself wrong: copy (the last
+// byte is lost), wait (copies to the host are not waited for), memory (it has any size that is asked for).
 #include <roundhouse/provider.hpp>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <thread>
 
 #include "emulation.h"
+#include "fault.h"
 #include "memory.h"
 #include "queue.h"
 
@@ -23,6 +25,7 @@ namespace {
 
 using namespace roundhouse::ep;
 using fake_device::Emulation;
+using fake_device::Fault;
 using fake_device::Queue;
 using fake_device::to_device;
 using fake_device::to_host;
@@ -61,7 +64,10 @@ class Notification final : public INotification {
  public:
   explicit Notification(Queue& queue) : queue_(queue) {}
   void activate() override { count_ = queue_.submitted(); }
-  void wait_on_host() override { queue_.wait(count_); }
+  void wait_on_host() override {
+    Fault::at_device("wait");
+    queue_.wait(count_);
+  }
   void wait_on_stream(void* handle) override {
     static_cast<Queue*>(handle)->submit([queue = &queue_, count = count_] { queue->wait(count); });
   }
@@ -75,8 +81,14 @@ class Stream final : public IStream {
  public:
   explicit Stream(int64_t delay_us) : queue_(delay_us) {}
   void* handle() override { return &queue_; }
-  std::unique_ptr<INotification> create_notification() override { return std::make_unique<Notification>(queue_); }
-  void end_run() override { queue_.wait(queue_.submitted()); }
+  std::unique_ptr<INotification> create_notification() override {
+    Fault::at_device("record");
+    return std::make_unique<Notification>(queue_);
+  }
+  void end_run() override {
+    queue_.wait(queue_.submitted());
+    Fault::at_device("end_run");
+  }
 
  private:
   Queue queue_;
@@ -95,6 +107,7 @@ class Transfer final : public IDataTransfer {
  public:
   void copy(const TensorView& from, bool from_device, const TensorView& to, bool to_device, void* stream) override {
     void* target = to_host(to.data);
+    Fault::at_device(from_device ? "copy_out" : "copy_in");
     const size_t size = from.bytes - (device_fault("copy") && from.bytes > 0 ? 1 : 0);
     if (!from_device) {
       const auto* bytes = static_cast<const char*>(from.data);
@@ -111,6 +124,7 @@ std::atomic<int64_t> g_blocks{0};  // that are allocated
 class Memory final : public IAllocator {
  public:
   void* alloc(size_t bytes) override {
+    Fault::at_device("alloc");
     if (device_fault("memory")) bytes = std::min(bytes, size_t{1} << 20);
     void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64);
     if (memory) ++g_blocks;
@@ -159,6 +173,7 @@ struct Program {
     }
     for (size_t i = 0; i < outputs; ++i) at[inputs + i] = {static_cast<float*>(to_host(context.output(i, shape).data)), most};
     submit(context.stream(), [this, at, most]() mutable {
+      Fault::at_device("work");
       std::vector<std::vector<float>> between(places);
       for (const Line& line : lines) {
         if (!at[line.out].first) {
@@ -201,7 +216,7 @@ class FakeDevice final : public IExecutionProvider {
   explicit FakeDevice(const OrtSessionOptions* options)
       : delay_us_(std::atoll(option(options, "delay_us").c_str())),
         compile_(option(options, "compile") == "1"),
-        fail_(option(options, "fail")),
+        fault_(option(options, "fail"), option(options, "fail_after"), option(options, "fail_times"), option(options, "fail_with")),
         claim_(option(options, "claim")) {
     fail_at("create");
     if (!claim_.empty() && claim_.find(':') == std::string::npos) {
@@ -268,17 +283,20 @@ class FakeDevice final : public IExecutionProvider {
     }};
   }
 
-  std::unique_ptr<IStream> CreateStream() override { return std::make_unique<Stream>(delay_us_); }
-
- private:
-  void fail_at(const char* call) const {
-    if (fail_ == call) throw std::runtime_error("failure injected at " + fail_);
-    if (call != std::string("run")) return;
-    if (fail_ == "crash") std::abort();
-    while (fail_ == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+  std::unique_ptr<IStream> CreateStream() override {
+    fail_at("stream");
+    return std::make_unique<Stream>(delay_us_);
   }
 
-  float error() const { return fail_ == "result" ? 1 : 0; }
+ private:
+  void fail_at(const char* call) {
+    fault_.at(call);
+    if (call != std::string("run")) return;
+    if (fault_.call() == "crash") std::abort();
+    while (fault_.call() == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+
+  float error() const { return fault_.call() == "result" ? 1 : 0; }
 
   /// By the name of its first result, which the model gives.
   bool is_chosen(const Node& node) const {
@@ -296,7 +314,8 @@ class FakeDevice final : public IExecutionProvider {
 
   int64_t delay_us_;
   bool compile_;
-  std::string fail_, claim_;
+  Fault fault_;
+  std::string claim_;
 };
 
 struct FakeTraits : ProviderTraits {

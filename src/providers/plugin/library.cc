@@ -1,7 +1,6 @@
 #include "providers/plugin/library.h"
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 
 #include "abi/allocator.h"
@@ -36,11 +35,7 @@ Library::Library(std::string name, const PathChar* path, const OrtApiBase& api, 
     fail(ErrorCode::no_such_file, "provider library '{}': there is no file '{}': give the path of the library that was built or installed",
          name_, file_);
   }
-  try {
-    handle_ = open_library(path);
-  } catch (const Error& error) {
-    fail(error.code(), "provider library '{}' does not load: {}; {}", name_, error.message(), remedy_for(error.message()));
-  }
+  open(path, limit);
   try {
     create_factories(api, limit);
     check_factories();
@@ -55,6 +50,31 @@ Library::Library(std::string name, const PathChar* path, const OrtApiBase& api, 
   }
 }
 
+// On a thread of its own, since its initializers may hang.
+void Library::open(const PathChar* path, std::chrono::milliseconds limit) {
+  struct Opened {
+    std::filesystem::path path;
+    void* handle = nullptr;
+  };
+  const auto opened = std::make_shared<Opened>(Opened{path});
+  bool hung = false;
+  const auto load = [opened]() -> Status {
+    try {
+      opened->handle = open_library(opened->path.c_str());
+      return {};
+    } catch (...) {
+      return status_of_current_exception();
+    }
+  };
+  const Status status =
+      plugin::call_in_time(fmt::format("provider library '{}'", name_), fmt::format("loading '{}'", file_), limit, load, opened, &hung);
+  if (hung) throw Error(status.code(), std::string(status.message()));
+  if (!status.ok()) {
+    fail(status.code(), "provider library '{}' does not load: {}; {}", name_, status.message(), remedy_for(status.message()));
+  }
+  handle_ = opened->handle;
+}
+
 Library::~Library() {
   release_factories();
   if (!left_behind_) close_library(handle_);
@@ -62,16 +82,9 @@ Library::~Library() {
 
 void Library::call_in_time(const std::string& who, const char* function, std::chrono::milliseconds limit, std::function<OrtStatus*()> work,
                            std::shared_ptr<const void> kept) {
-  const auto ended = std::make_shared<std::atomic<bool>>(false);
   const Status status = plugin::call_in_time(
-      who, function, limit,
-      [who, function, work = std::move(work), ended] {
-        Status result = try_call(who, function, work);
-        *ended = true;
-        return result;
-      },
-      std::move(kept));
-  left_behind_ = left_behind_ || !*ended;
+      who, function, limit, [who, function, work = std::move(work)] { return try_call(who, function, work); }, std::move(kept),
+      &left_behind_);
   if (!status.ok()) throw Error(status.code(), std::string(status.message()));
 }
 

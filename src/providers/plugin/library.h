@@ -77,6 +77,7 @@ class Library {
     std::string name;
     std::unique_ptr<PluginTransfer> transfer;
   };
+  void open(const PathChar* path, std::chrono::milliseconds limit);
   void create_factories(const OrtApiBase& api, std::chrono::milliseconds limit);
   void check_factories();
   void list_devices(Factory& factory, std::span<const OrtHardwareDevice* const> hardware, std::chrono::milliseconds limit);

@@ -30,7 +30,11 @@ class PluginAllocator final : public ShrinkableAllocator {
   }
   void* allocate(size_t bytes) override {
     void* memory = ask<void*>(nullptr, [&] { return raw_.Alloc(&raw_, std::max<size_t>(bytes, 1)); });
-    if (!memory) fail(ErrorCode::ep_fail, "{}: its allocator gave no memory for {} bytes on {}", ep_->name, bytes, device_.to_string());
+    if (!memory) {
+      fail(ErrorCode::ep_fail,
+           "{}: OrtAllocator::Alloc gave no memory for {} bytes on {}: free memory of the device, or give smaller inputs", ep_->name, bytes,
+           device_.to_string());
+    }
     return memory;
   }
   void deallocate(void* memory) override {
@@ -169,7 +173,12 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     for (const auto& [index, type] : match.entry->def.output_memory) {
       if (index < 64 && type != OrtMemTypeDefault) place.host_outputs |= uint64_t{1} << index;
     }
-    return make_node_kernel(ep_, *match.entry, std::move(info), std::move(place));
+    try {
+      return make_node_kernel(ep_, *match.entry, std::move(info), std::move(place));
+    } catch (Error& error) {
+      error.add(node.where());
+      throw;
+    }
   }
 
   std::vector<std::unique_ptr<Kernel>> compile(std::span<const Unit* const> units) override {

@@ -33,7 +33,7 @@ std::chrono::milliseconds time_limit_of(const OrtKeyValuePairs* config) {
 }
 
 Status call_in_time(std::string_view provider, std::string_view function, std::chrono::milliseconds limit, std::function<Status()> work,
-                    std::shared_ptr<const void> kept) {
+                    std::shared_ptr<const void> kept, bool* hung) {
   if (limit.count() == 0) return work();
   auto call = std::make_shared<Call>();
   std::thread([call, work = std::move(work), kept = std::move(kept)]() mutable {
@@ -46,6 +46,7 @@ Status call_in_time(std::string_view provider, std::string_view function, std::c
   }).detach();
   std::unique_lock lock(call->mutex);
   if (call->done.wait_for(lock, limit, [&] { return call->status.has_value(); })) return std::move(*call->status);
+  if (hung) *hung = true;
   return error_status(ErrorCode::ep_fail,
                       "{}: {} did not return in {} ms: its library was left behind; make the provider answer, or give it longer in '{}'",
                       provider, function, limit.count(), kTimeoutKey);

@@ -17,8 +17,9 @@ inline constexpr char kTimeoutKey[] = "roundhouse.plugin.timeout_ms";
 std::chrono::milliseconds time_limit_of(const OrtKeyValuePairs* config);
 
 /// Calls `work` on a thread of its own and gives its status. One that is not done in time is left behind: the error says so, and `kept` is
-/// released once it ends, if ever. `work` must not use what the caller owns. `function`: "OrtEpFactory::CreateEp".
+/// released once it ends, if ever; `hung`, where given, becomes true. `work` must not use what the caller owns. `function`:
+/// "OrtEpFactory::CreateEp".
 Status call_in_time(std::string_view provider, std::string_view function, std::chrono::milliseconds limit, std::function<Status()> work,
-                    std::shared_ptr<const void> kept);
+                    std::shared_ptr<const void> kept, bool* hung = nullptr);
 
 }  // namespace rh::plugin

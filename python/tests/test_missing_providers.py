@@ -1,0 +1,63 @@
+"""A provider that is wanted and cannot be had: an error with its cause, or a warning with the same words under the name onnxruntime."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import roundhouse
+
+LIBRARIES = pathlib.Path(os.environ.get("ROUNDHOUSE_LIBRARY_DIR", pathlib.Path(roundhouse.__file__).parents[2] / "lib"))
+PLUGIN = LIBRARIES / "faulty_plugin.so"
+
+SAYS = {
+    "unknown name": ["no execution provider is called", "nearest name is 'CUDAExecutionProvider'"],
+    "gone for good": ["was removed", "MIGraphXExecutionProvider takes its place"],
+    "another system's": ["runs on Windows only", "leave it out"],
+    "not installed": ["is not installed", "roundhouse_provider_cuda", "ROUNDHOUSE_PROVIDER_PATH"],
+    "no library": ["does not load", "roundhouse_provider_xnnpack.so", "built for this system"],
+    "a missing dependency": ["does not load", "libgone_rh.so", "LD_LIBRARY_PATH"],
+    "no provider in it": ["no provider library", "does not export CreateEpFactories"],
+    "another version": ["CreateEpFactories failed", "needs API version 99"],
+    "no device": ["finds no device", "roundhouse_provider_cann.so", "leave it out"],
+    "it fails": ["ACLExecutionProvider", "CreateEp failed", "out of memory"],
+    "it refuses an option": ["VitisAIExecutionProvider", "no option 'speed'"],
+    "it hangs": ["RknpuExecutionProvider", "did not return in 100 ms"],
+}
+
+
+def outcomes(folder, module, fallback=""):
+    program = pathlib.Path(__file__).parent / "want_providers.py"
+    paths = [str(pathlib.Path(roundhouse.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH")]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    command = [sys.executable, str(program), module, fallback, str(folder), str(PLUGIN)]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def check_messages(messages):
+    assert messages.keys() == SAYS.keys()
+    for way, parts in SAYS.items():
+        assert all(part in messages[way] for part in parts), (way, messages[way])
+    assert len(set(messages.values())) == len(SAYS)
+
+
+pytestmark = pytest.mark.skipif(not PLUGIN.exists(), reason=f"{PLUGIN} is not built")
+
+
+@pytest.mark.parametrize(("module", "fallback"), [("roundhouse", ""), ("onnxruntime", "error")])
+def test_each_way_is_an_error_with_its_cause(tmp_path, module, fallback):
+    results = outcomes(tmp_path, module, fallback)
+    check_messages({way: result.get("error", "") for way, result in results.items()})
+
+
+@pytest.mark.parametrize(("module", "fallback"), [("onnxruntime", ""), ("roundhouse", "warn")])
+def test_or_a_warning_and_it_goes_on(tmp_path, module, fallback):
+    results = outcomes(tmp_path, module, fallback)
+    for way, result in results.items():
+        assert result.get("providers") == ["CPUExecutionProvider"], (way, result)
+    check_messages({way: "; ".join(result["warnings"]) for way, result in results.items()})
