@@ -198,6 +198,29 @@ const std::vector<OpCase> kNhwcMaxPool = {
 };
 RH_OP_TEST(NhwcMaxPool, kNhwcMaxPool, (Types<int8_t, uint8_t>::set))
 
+const std::vector<OpCase> kConvTransposeWithDynamicPads = {
+    {1, {}, {f({1, 2, 5, 4}), f({2, 3, 3, 3}), ints({1, 0, 1, 2}), f({3})}, "pads and bias", {}, 1, 1e-5, kMs},
+    {1,
+     {attr("strides", {2, 2}), attr("output_padding", {1, 1}), attr("group", 2)},
+     {f({1, 4, 5, 4}), f({4, 3, 3, 3}).constant(), ints({1, 1, 1, 1}), f({6}).constant()},
+     "packed weights",
+     {},
+     1,
+     1e-5,
+     kMs},
+    {1, {}, {f({1, 2, 5, 4}), f({2, 3, 3, 3}), ints({1, 0, 1})}, "too few pads", {"[1, 0, 1]", "4"}, 1, 0, kMs},
+    {1,
+     {},
+     {f({1, 2, 5, 4}), f({2, 3, 3, 3}), ints({1, 0, 1, std::numeric_limits<int64_t>::max()})},
+     "wild pads",
+     {"9223372036854775807"},
+     1,
+     0,
+     kMs},
+    {1, {}, {f({1, 2, 5, 4}), f({2, 3, 3, 3}), ints({1, 0, -1, 1})}, "pads below 0", {"-1"}, 1, 0, kMs},
+};
+RH_OP_TEST(ConvTransposeWithDynamicPads, kConvTransposeWithDynamicPads, Types<float>::set)
+
 // Operators that the standard has too, in the form of com.microsoft.
 const std::vector<OpCase> kAsInTheStandard = {
     {1, {}, {f({2, 3}), whole(1).as(DType::int32)}, "", {}, 1, 0, kMs, "ExpandDims"},

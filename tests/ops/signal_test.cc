@@ -1,3 +1,4 @@
+#include "support/model_case.h"
 #include "support/op_case.h"
 
 namespace rh::test {
@@ -38,6 +39,41 @@ const std::vector<OpCase> kHalfSpectrum = {
     {20, {attr("inverse", 1), attr("onesided", 1)}, {values({1, 3, 2}, {15, 0, -2.5, 3.44, -2.5, 0.81}), whole(5)}, "odd", {}, 1, 1e-6},
 };
 TEST(OpCases, DftOfHalfSpectra) { run_op_cases("DFT", kHalfSpectrum, Types<double>::set); }
+
+const std::vector<ModelCase> kRfft = {
+    {"a line",
+     R"(<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (float[N] x) => (float[M, 2] y) { y = com.microsoft.Rfft <signal_ndim = 1> (x) })",
+     {floats({4}, {1, 2, 3, 4})},
+     {},
+     {floats({3, 2}, {10, 0, -2, 2, -2, 0})}},
+    {"a line back",
+     R"(<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (float[M, 2] x) => (float[N] y) { y = com.microsoft.Irfft <signal_ndim = 1> (x) })",
+     {floats({3, 2}, {10, 0, -2, 2, -2, 0})},
+     {},
+     {floats({4}, {1, 2, 3, 4})}},
+    {"planes there and back",
+     R"(<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (float[B, H, W] x) => (float[B, H, W] y) {
+  s = com.microsoft.Rfft <signal_ndim = 2> (x)
+  y = com.microsoft.Irfft <signal_ndim = 2> (s)
+})",
+     {floats({2, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 0, 0, 0, 0, -4})},
+     {},
+     {floats({2, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 0, 0, 0, 0, -4})}},
+    {"too few dimensions",
+     R"(<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (float[4] x) => (float[...] y) { y = com.microsoft.Rfft <signal_ndim = 2> (x) })",
+     {floats({4}, {1, 2, 3, 4})},
+     {"[4]", "2 signal dimensions"}},
+    {"no complex numbers",
+     R"(<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (float[M, N] x) => (float[...] y) { y = com.microsoft.Irfft <signal_ndim = 1> (x) })",
+     {floats({2, 3}, {1, 2, 3, 4, 5, 6})},
+     {"[2, 3]"}},
+};
+TEST(ModelCases, Rfft) { run_model_cases(kRfft); }
 
 const std::vector<OpCase> kSTFT = {
     {17, {}, {normal({2, 128, 1}), whole(8).constant(), absent(), whole(16).constant()}, "frames", {}, 1, 1e-6},

@@ -9,6 +9,7 @@ namespace rh::ops {
 ConvTranspose ConvTranspose::read(const NodeView& node) {
   ConvTranspose op{.window = Window::read(node), .group = node.int_or("group", 1)};
   if (op.group < 1) node.fail("group is {}, expected at least 1", op.group);
+  if (node.op_type() == "ConvTransposeWithDynamicPads") op.bias_input = 3, op.pads_are_input = node.has_input(2);
   op.output_padding = node.ints_or("output_padding");
   op.output_shape = node.ints_or("output_shape");
   const TensorType* weights = node.input_type(1).is_tensor() ? &node.input_type(1).tensor() : nullptr;
@@ -66,7 +67,7 @@ void infer(const ConvTranspose& op, InferenceContext& context) {
     context.node().fail("input has {} channels, expected {} (weights {})", (*x.dims)[1].value(), (*w.dims)[0].value(), to_string(*w.dims));
   }
   SymbolicShape dims{(*x.dims)[0], (*w.dims)[1] * Dim(op.group)};
-  const bool complete = op.window.is_complete(x.dims->size() - 2);
+  const bool complete = !op.pads_are_input && op.window.is_complete(x.dims->size() - 2);
   for (size_t i = 2; i < x.dims->size(); ++i) {
     const Dim& input = (*x.dims)[i];
     if (!complete || (!input.is_constant() && op.output_shape.empty() && input.is_unknown())) {

@@ -4,12 +4,16 @@
 
 namespace rh::ops {
 
-/// ConvTranspose: ai.onnx 1, 11, 22. Input [N, C, spatial...], weights [C, M/group, kernel...], bias [M].
+/// ConvTranspose: ai.onnx 1, 11, 22. Input [N, C, spatial...], weights [C, M/group, kernel...], bias [M]. com.microsoft
+/// ConvTransposeWithDynamicPads: with the pads as input 2, before the bias.
 struct ConvTranspose {
   Window window;
   int64_t group = 1;
   std::vector<int64_t> output_padding;
   std::vector<int64_t> output_shape;  ///< spatial sizes; empty: from the pads
+
+  int bias_input = 2;
+  bool pads_are_input = false;  ///< where they are given
 
   static ConvTranspose read(const NodeView& node);
   int64_t output_size(size_t axis, int64_t input) const;

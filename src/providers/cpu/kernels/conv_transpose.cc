@@ -1,5 +1,6 @@
 #include "ops/nn/conv_transpose.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "compute/conv.h"
@@ -15,8 +16,8 @@ class ConvTransposeKernel final : public Kernel {
 
   explicit ConvTransposeKernel(const KernelInfo& info) : op_(info.attributes<ops::ConvTranspose>()) {
     const Tensor* weights = info.constant_input(1);
-    const Tensor* bias = info.constant_input(2);
-    const bool bias_known = !info.node().has_input(2) || bias;
+    const Tensor* bias = info.constant_input(op_.bias_input);
+    const bool bias_known = !info.node().has_input(op_.bias_input) || bias;
     if (!weights || !Types::set.contains(weights->dtype()) || !bias_known || weights->shape().rank() < 3 || weights->shape().rank() > 5)
       return;
     if (weights->elements() == 0 || weights->shape()[0] % op_.group != 0) return;  // run() says what is wrong
@@ -28,7 +29,7 @@ class ConvTransposeKernel final : public Kernel {
     });
   }
 
-  bool owns_constant(int input) const override { return is_packed() && (input == 1 || input == 2); }
+  bool owns_constant(int input) const override { return is_packed() && (input == 1 || input == op_.bias_input); }
   size_t packed_bytes() const override { return weight_bytes(packed_); }
 
   Status run(RunContext& context) const override {
@@ -40,13 +41,15 @@ class ConvTransposeKernel final : public Kernel {
                           x.shape().to_string(), w.to_string(), op_.group);
     }
     const int64_t filters = w[1] * op_.group;
-    if (!is_packed() && context.has_input(2) && context.input(2).elements() != filters) {
-      return error_status(ErrorCode::invalid_argument, "bias has shape {}, expected [{}]", context.input(2).shape().to_string(), filters);
+    if (!is_packed() && context.has_input(op_.bias_input) && context.input(op_.bias_input).elements() != filters) {
+      return error_status(ErrorCode::invalid_argument, "bias has shape {}, expected [{}]",
+                          context.input(op_.bias_input).shape().to_string(), filters);
     }
     const size_t spatial = static_cast<size_t>(x.rank() - 2);
     ops::ConvTranspose op = op_;
     op.window = with_kernel(op_.window, {w.begin() + 2, spatial});
     if (op.output_padding.empty()) op.output_padding.assign(spatial, 0);
+    if (op.pads_are_input) RH_RETURN_IF_ERROR(read_pads(context, spatial, op.window.pads));
     const std::span<const int64_t> sizes(x.shape().begin() + 2, spatial);
     Shape shape{x.shape()[0], filters};
     for (size_t i = 0; i < spatial; ++i) shape.push_back(std::max<int64_t>(0, op.output_size(i, sizes[i])));
@@ -60,11 +63,11 @@ class ConvTransposeKernel final : public Kernel {
       };
       if (is_packed()) return run(std::get<compute::TransposedConvolution<T>>(packed_));
       if (!has_few_phases(op.window.strides)) {
-        const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
+        const T* bias = context.has_input(op_.bias_input) ? context.input(op_.bias_input).data<T>() : nullptr;
         return compute::conv_transpose_reference({x.shape()[1], filters, op_.group}, geometry, x.shape()[0], x.data<T>(),
                                                  context.input(1).data<T>(), bias, y.data<T>(), context.parallel());
       }
-      run(pack<T>(context.input(1), context.has_input(2) ? context.input(2).data<T>() : nullptr));
+      run(pack<T>(context.input(1), context.has_input(op_.bias_input) ? context.input(op_.bias_input).data<T>() : nullptr));
     });
   }
 
@@ -76,6 +79,16 @@ class ConvTransposeKernel final : public Kernel {
       if (__builtin_mul_overflow(phases, stride, &phases) || phases > 4096) return false;
     }
     return true;
+  }
+
+  static Status read_pads(const RunContext& context, size_t spatial, std::vector<int64_t>& pads) {
+    constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+    const auto given = context.input_ints(2);
+    pads.assign(given.begin(), given.end());
+    const bool fits = pads.size() == 2 * spatial && std::all_of(pads.begin(), pads.end(), [](int64_t p) { return p >= 0 && p <= kMost; });
+    if (fits) return {};
+    return error_status(ErrorCode::invalid_argument, "the pads are {}, expected {} numbers in [0, {}]",
+                        to_string(std::span<const int64_t>(pads)), 2 * spatial, kMost);
   }
 
   bool is_packed() const { return !std::holds_alternative<std::monostate>(packed_); }
