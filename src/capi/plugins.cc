@@ -5,6 +5,7 @@
 #include "abi/status.h"
 #include "capi/session.h"
 #include "graph/graph.h"
+#include "providers/known_providers.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/plugin_provider.h"
 #include "session/compile.h"
@@ -112,6 +113,25 @@ plugin::Libraries& libraries_of(const OrtEnv& env) {
   return *env.libraries;
 }
 
+std::string find_plugin_provider(const OrtEnv& env, std::string_view name) {
+  plugin::Libraries& libraries = libraries_of(env);
+  const auto without_devices = [](std::string_view provider, const std::string& file) {
+    fail(ErrorCode::ep_fail,
+         "{}: its library '{}' finds no device that it can use on this machine: leave it out, or see that its driver works", provider,
+         file);
+  };
+  if (!libraries.devices_of(name).empty()) return std::string(name);
+  if (const std::string file = libraries.library_without_devices(name); !file.empty()) without_devices(name, file);
+  const KnownProvider* known = find_known_provider(name);
+  if (!known) return {};
+  if (!libraries.devices_of(known->name).empty()) return std::string(known->name);
+  const std::filesystem::path file = find_provider_library(*known);
+  if (file.empty()) return {};
+  if (!libraries.has(known->name)) libraries.add(known->name, file.c_str(), *OrtGetApiBase(), env.logger);
+  if (libraries.devices_of(known->name).empty()) without_devices(known->name, file.string());
+  return std::string(known->name);
+}
+
 const OrtEpDevice* ep_device_of(const OrtEnv& env, Device device) {
   const auto devices = env.ep_devices();
   const auto at =
@@ -125,16 +145,27 @@ const OrtMemoryInfo* memory_info_of(const OrtEnv& env, Device device) {
   return owner ? owner->device_memory.get() : nullptr;
 }
 
+namespace {
+
+/// What is wrong with the library of a provider comes out when the provider is made.
+ProviderChoice choice_of(const OrtEnv& env, const std::shared_ptr<const OrtSessionOptions>& options,
+                         const OrtSessionOptions::Provider& provider) {
+  Devices devices = provider.devices;
+  try {
+    if (devices.empty() && provider_registry().canonical_name(provider.name).empty())
+      devices = libraries_of(env).devices_of(find_plugin_provider(env, provider.name));
+  } catch (const Error& error) {
+    return {provider.name, {}, [error](const std::shared_ptr<const ModelInfo>&) -> std::shared_ptr<Provider> { throw error; }};
+  }
+  return devices.empty() ? ProviderChoice{provider.name, {}, nullptr} : plugin_choice(env, options, std::move(devices));
+}
+
+}  // namespace
+
 void choose_plugins(const OrtEnv& env, const OrtSessionOptions& given, SessionOptions& options) {
   const auto kept = std::make_shared<const OrtSessionOptions>(given);
   for (const OrtSessionOptions::Provider& provider : given.providers) {
-    Devices devices = provider.devices;
-    if (devices.empty() && provider_registry().canonical_name(provider.name).empty()) devices = libraries_of(env).devices_of(provider.name);
-    if (devices.empty()) {
-      options.providers.push_back({provider.name, provider.options, nullptr});
-    } else {
-      options.providers.push_back(plugin_choice(env, kept, std::move(devices)));
-    }
+    options.providers.push_back(choice_of(env, kept, provider));
     options.providers.back().options = provider.options;
   }
   if (!given.providers.empty() || (!given.selection_policy && !given.selection_delegate)) return;

@@ -10,6 +10,10 @@ namespace rh::capi {
 /// The plugin libraries of an environment.
 plugin::Libraries& libraries_of(const OrtEnv& env);
 
+/// The full name of a provider that a registered library has, or one that is found by its file name and then registered; empty where there
+/// is none. Throws Error where a library is there, but does not load or finds no device.
+std::string find_plugin_provider(const OrtEnv& env, std::string_view name);
+
 /// Option keys of providers stand among the configuration entries as "ep.<lower case name>.<key>".
 std::string lower(std::string_view text);
 

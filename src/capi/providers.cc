@@ -35,41 +35,32 @@ std::vector<std::string> available_names() {
   return names;
 }
 
-/// The name of a provider of a registered library, or of one that is found by its file name and then registered; empty where there is none.
-std::string plugin_name(std::string_view name) {
-  OrtEnv* env = abi::current_env();
-  if (!env) return {};
-  plugin::Libraries& libraries = libraries_of(*env);
-  if (!libraries.devices_of(name).empty()) return std::string(name);
-  if (const std::string file = libraries.library_without_devices(name); !file.empty()) {
-    fail(ErrorCode::ep_fail,
-         "{}: its library '{}' finds no device that it can use on this machine: leave it out, or see that its driver works", name, file);
+/// The provider's name where a registered library, or one that is found by its file name and then registered, has it; empty where there is
+/// none. What is wrong with a library that is there waits for the session where there is no environment yet, or where that only warns.
+std::string plugin_name(const OrtSessionOptions& options, std::string_view name) {
+  const char* fallback = options.config.find("roundhouse.fallback");
+  const bool only_warn = fallback && std::string_view(fallback) == "warn";
+  const OrtEnv* env = abi::current_env();
+  if (!env) {
+    const KnownProvider* known = find_known_provider(name);
+    if (known && !find_provider_library(*known).empty()) return std::string(known->name);
+    return only_warn ? std::string(name) : std::string();
   }
-  const KnownProvider* known = find_known_provider(name);
-  if (!known) return {};
-  if (!libraries.devices_of(known->name).empty()) return std::string(known->name);
-  const std::filesystem::path file = find_provider_library(*known);
-  if (file.empty()) return {};
-  if (!libraries.has(known->name)) libraries.add(known->name, file.c_str(), *OrtGetApiBase(), env->logger);
-  if (libraries.devices_of(known->name).empty()) {
-    fail(ErrorCode::ep_fail,
-         "{}: its library '{}' finds no device that it can use on this machine: leave it out, or see that its driver works", known->name,
-         file.string());
+  try {
+    const std::string found = find_plugin_provider(*env, name);
+    return found.empty() && only_warn ? std::string(name) : found;
+  } catch (const Error&) {
+    if (!only_warn) throw;
+    return std::string(name);
   }
-  return std::string(known->name);
 }
 
 void append(OrtSessionOptions& options, std::string_view name, const char* const* keys, const char* const* values, size_t count) {
   checked_array(keys, count, "provider_options_keys");
   checked_array(values, count, "provider_options_values");
   OrtSessionOptions::Provider provider{provider_registry().canonical_name(name), {}, {}};
-  if (provider.name.empty()) provider.name = plugin_name(name);
-  if (provider.name.empty()) {
-    const char* fallback = options.config.find("roundhouse.fallback");
-    if (!fallback || std::string_view(fallback) != "warn")
-      fail(ErrorCode::invalid_argument, "{}", why_unavailable(name, available_names()));
-    provider.name = name;  // the session says that it goes on without
-  }
+  if (provider.name.empty()) provider.name = plugin_name(options, name);
+  if (provider.name.empty()) fail(ErrorCode::invalid_argument, "{}", why_unavailable(name, available_names()));
   for (size_t i = 0; i < count; ++i) {
     const char* key = &checked(keys[i], "provider_options_keys[i]");
     if (!*key) fail(ErrorCode::invalid_argument, "{}: a provider option has an empty key", provider.name);
@@ -83,7 +74,7 @@ void append(OrtSessionOptions& options, std::string_view name, const char* const
 
 void append_provider(OrtSessionOptions& options, std::string_view name, std::string_view short_name,
                      const std::map<std::string, std::string>& values) {
-  if (plugin_name(name).empty()) not_enabled(short_name);
+  if (plugin_name(options, name).empty()) not_enabled(short_name);
   std::vector<const char*> keys, texts;
   for (const auto& [key, value] : values) {
     keys.push_back(key.c_str());
@@ -93,7 +84,7 @@ void append_provider(OrtSessionOptions& options, std::string_view name, std::str
 }
 
 void check_enabled(std::string_view name, std::string_view short_name) {
-  if (plugin_name(name).empty()) not_enabled(short_name);
+  if (plugin_name(OrtSessionOptions(), name).empty()) not_enabled(short_name);
 }
 
 OrtStatus* ORT_API_CALL GetAvailableProviders(char*** out, int* count) {

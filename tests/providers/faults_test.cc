@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <iostream>
 
 namespace rh::test {
 namespace {
@@ -168,6 +169,30 @@ TEST_F(FaultsTest, ThatHangWhileRegisteredAreLeftBehind) {
               "faulty: CreateEpFactories did not return in 50 ms.*roundhouse.plugin.timeout_ms.*\n.*again: CreateEpFactories did not");
   EXPECT_EXIT(register_impatiently("devices_hang", path), testing::ExitedWithCode(3),
               "FaultyExecutionProvider: OrtEpFactory::GetSupportedDevices did not return in 50 ms.*\n.*GetSupportedDevices did not");
+}
+
+// As programs do that make their options before their environment.
+TEST_F(FaultsTest, OptionsBeforeTheEnvironmentFindLibrariesByName) {
+  const std::string folder = testing::TempDir() + "rh_by_name";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(test_plugin("faulty"), folder + "/roundhouse_provider_xnnpack.so",
+                             std::filesystem::copy_options::overwrite_existing);
+  const auto make_session = [&](const char* fault) {
+    setenv("ROUNDHOUSE_PROVIDER_PATH", folder.c_str(), 1);
+    setenv("RH_PLUGIN_NAME", "XnnpackExecutionProvider", 1);
+    setenv("RH_FAULT", fault, 1);
+    Ort::SessionOptions options;
+    options.AppendExecutionProvider("XNNPACK", {});
+    const std::string message = message_of([&] {
+      Ort::Session session = session_of(faulty_model(), options);
+      run(session, {1, -2, 3, -4}, {1, 1, 1, 1});
+    });
+    std::cerr << message;
+    _exit(3);
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(make_session("compute_throws"), testing::ExitedWithCode(3), "XnnpackExecutionProvider: .*Compute failed");
+  EXPECT_EXIT(make_session("no_devices"), testing::ExitedWithCode(3), "finds no device");
 }
 
 TEST_F(FaultsTest, LeaksAreToldWhenTheLibraryGoes) {
