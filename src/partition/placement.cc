@@ -1,6 +1,8 @@
 #include "partition/placement.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -204,6 +206,27 @@ std::vector<std::string> PlacementRecord::log_lines() const {
     }
   }
   return lines;
+}
+
+std::string PlacementRecord::missed_preferred() const {
+  std::map<std::string_view, size_t> missed;
+  size_t count = 0;
+  for (const Placed& placed : placed_) {
+    if (placed.provider == 0) continue;
+    ++missed[placed.node->op_type];
+    ++count;
+  }
+  if (count == 0) return {};
+  std::vector<std::pair<std::string_view, size_t>> most(missed.begin(), missed.end());
+  std::ranges::stable_sort(most, std::greater<>(), &std::pair<std::string_view, size_t>::second);
+  constexpr size_t kNamed = 5;
+  std::string names;
+  for (size_t i = 0; i < std::min(most.size(), kNamed); ++i) {
+    names += fmt::format("{}{} {}", i ? ", " : "", most[i].second, most[i].first);
+  }
+  if (most.size() > kNamed) names += ", ...";
+  return fmt::format("{} of {} nodes are not on the preferred {}: {}. At log severity 0 it is said where each node is, and why.", count,
+                     placed_.size(), providers_[0], names);
 }
 
 std::string to_text(const std::vector<NodePlacement>& placement) {

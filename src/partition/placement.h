@@ -74,6 +74,9 @@ class PlacementRecord {
   std::vector<AssignedNodes> assigned() const;
   /// For the log: a heading, then that all nodes of the final graph are on one provider, or the nodes of each.
   std::vector<std::string> log_lines() const;
+  /// What a user who asked for a provider has to know: how many nodes are not on the first one, and of which operators. Empty where all
+  /// are.
+  std::string missed_preferred() const;
 
  private:
   struct Placed {

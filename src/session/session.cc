@@ -121,7 +121,13 @@ struct Session::Impl {
   }
 
   void log_load() const {
-    if (!options.log || !options.log->enabled(LogSeverity::info)) return;
+    if (!options.log) return;
+    if (compiled.providers.size() > 1 && options.log->enabled(LogSeverity::warning)) {
+      if (const std::string missed = compiled.placement.missed_preferred(); !missed.empty()) {
+        options.log->log(LogSeverity::warning, "session", missed);
+      }
+    }
+    if (!options.log->enabled(LogSeverity::info)) return;
     if (options.log->enabled(LogSeverity::verbose)) {
       for (const std::string& line : compiled.placement.log_lines()) options.log->log(LogSeverity::verbose, "session", line);
     }

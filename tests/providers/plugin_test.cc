@@ -99,6 +99,29 @@ TEST_F(PluginTest, LogsWhereNodesAre) {
   }
 }
 
+TEST_F(PluginTest, WarnsOfNodesThatMissThePreferredProvider) {
+  register_library("example", library("example"));
+  register_library("fake", library("fake_device"));
+  const std::string relu = ModelBytes().node("Relu", {"x"}, {"y"}).input("x", 1, {4}).output("y", 1, {4}).model(13);
+  struct Case {
+    const char* provider;
+    std::string model;
+    bool warned;
+  };
+  for (const Case& c : {Case{kExample, mixed_model(), true}, {kFake, relu, false}, {nullptr, mixed_model(), false}}) {
+    Ort::SessionOptions options = c.provider ? options_for(c.provider) : Ort::SessionOptions();
+    options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_WARNING);
+    std::vector<std::string> lines;
+    Ort::ThrowOnError(api.SetUserLoggingFunction(options, keep_message, &lines));
+    session_of(c.model, options);
+    EXPECT_EQ(!lines.empty(), c.warned) << (c.provider ? c.provider : "the CPU");
+    if (c.warned && Library::get().ours) {
+      EXPECT_EQ(lines, std::vector<std::string>{"2 of 5 nodes are not on the preferred ExampleExecutionProvider: 1 Exp, 1 Tanh. At log "
+                                                "severity 0 it is said where each node is, and why."});
+    }
+  }
+}
+
 TEST_F(PluginTest, BothAtOnce) {
   register_library("fake", library("fake_device"));
   register_library("example", library("example"));
