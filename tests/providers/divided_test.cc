@@ -9,6 +9,8 @@
 
 #include "capi/library.h"
 #include "capi/model_bytes.h"
+#include "graph/text_parse.h"
+#include "onnx/writer.h"
 #include "roundhouse/roundhouse_c_api.h"
 
 namespace rh::test {
@@ -46,6 +48,45 @@ std::string model() {
   return bytes.model();
 }
 
+/// A loop with branches in it that captures values, and a scan after it.
+constexpr char kControlFlow[] = R"(<ir_version: 8, opset_import: ["" : 17]>
+main (int64 trips, bool flag, float[4] x, float[4, 3] z) => (float[4] last, float[n, 4] all, float[4] sum, float[4, 3] steps, float[4] w)
+< bool yes = {1}, int64 two = {2}, float[4] c = {1, -2, 0.5, 3} >
+{
+  a = Tanh (x)
+  b = Sigmoid (a)
+  d = Mul (b, c)
+  last, all = Loop (trips, yes, a) <body = body (int64 i, bool go, float[4] s) => (bool again, float[4] next, float[4] seen) {
+    again = Identity (go)
+    half = Mul (s, b)
+    parity = Mod (i, two)
+    odd = Cast <to = 9> (parity)
+    mixed = If (odd) <
+      then_branch = t () => (float[4] t2) { t1 = Neg (d) t2 = Add (t1, half) },
+      else_branch = e () => (float[4] e2) { e1 = Abs (half) e2 = Sub (e1, b) }
+    >
+    m2 = Softmax (mixed)
+    next = Add (m2, half)
+    seen = Exp (next)
+  }>
+  k = If (flag) <
+    then_branch = t () => (float[4] kt) { k1 = Relu (d) kt = Mul (k1, last) },
+    else_branch = e () => (float[4] ke) { k3 = Abs (d) ke = Max (k3, a) }
+  >
+  sum, steps = Scan (k, z) <num_scan_inputs = 1, scan_input_axes = [1], scan_output_axes = [1],
+    body = body (float[4] p, float[4] q) => (float[4] p2, float[4] r) {
+      q2 = Mul (q, b)
+      p2 = Add (p, q2)
+      r0 = Tanh (p2)
+      r = If (flag) <
+        then_branch = t () => (float[4] rt) { rt = Mul (r0, k) },
+        else_branch = e () => (float[4] re) { re = Neg (r0) }
+      >
+    }
+  >
+  w = Add (sum, d)
+})";
+
 class DividedTest : public ApiTest {
  protected:
   static Ort::Env& env() {
@@ -61,13 +102,12 @@ class DividedTest : public ApiTest {
   }
   void TearDown() override { Ort::ThrowOnError(api.UnregisterExecutionProviderLibrary(env(), "fake")); }
 
-  Ort::Session session(const std::string& claim, const std::string& delay) {
+  Ort::Session session(const std::string& claim, const std::string& delay, const std::string& bytes = model()) {
     Ort::SessionOptions options;
     options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
     options.SetIntraOpNumThreads(1);
     const char *keys[] = {"claim", "delay_us"}, *values[] = {claim.c_str(), delay.c_str()};
     if (!claim.empty()) Ort::ThrowOnError(api.SessionOptionsAppendExecutionProvider_V2(options, env(), &device, 1, keys, values, 2));
-    const std::string bytes = model();
     return Ort::Session(env(), bytes.data(), bytes.size(), options);
   }
 
@@ -93,6 +133,23 @@ class DividedTest : public ApiTest {
         const bool integers = info.GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
         result.push_back(integers ? static_cast<float>(value.GetTensorData<int64_t>()[i]) : value.GetTensorData<float>()[i]);
       }
+    }
+    return results;
+  }
+
+  /// Of the model with control flow: its outputs, one after the other.
+  std::vector<Floats> run_control_flow(Ort::Session& session, int64_t trips, bool flag) {
+    Floats x = {0.5f, -1, 2, -0.25f}, z = {1, 2, 3, 4, 5, 6, -1, -2, -3, 0.5f, 0.25f, 0};
+    const int64_t four[] = {4}, both[] = {4, 3};
+    const Ort::Value inputs[] = {Ort::Value::CreateTensor<int64_t>(cpu, &trips, 1, nullptr, 0),
+                                 Ort::Value::CreateTensor<bool>(cpu, &flag, 1, nullptr, 0),
+                                 Ort::Value::CreateTensor<float>(cpu, x.data(), x.size(), four, 1),
+                                 Ort::Value::CreateTensor<float>(cpu, z.data(), z.size(), both, 2)};
+    const char *input_names[] = {"trips", "flag", "x", "z"}, *output_names[] = {"last", "all", "sum", "steps", "w"};
+    std::vector<Floats> results;
+    for (const Ort::Value& value : session.Run(Ort::RunOptions{nullptr}, input_names, inputs, 4, output_names, 5)) {
+      const auto* data = value.GetTensorData<float>();
+      results.emplace_back(data, data + value.GetTensorTypeAndShapeInfo().GetElementCount());
     }
     return results;
   }
@@ -150,6 +207,23 @@ TEST_F(DividedTest, AtRandomItGivesTheSameWithTheFewestCopies) {
     for (const auto& copy : told["copies"]) EXPECT_FALSE(copy["cause"].get<std::string>().empty());
   }
   EXPECT_TRUE(!Library::get().ours || sizes.size() > 5);
+}
+
+TEST_F(DividedTest, LoopsAndBranchesGiveTheSame) {
+  const Model parsed = parse_model(kControlFlow);
+  const std::string bytes = onnx::write_model(parsed, *parsed.graph);
+  Ort::Session plain = session("", "0", bytes);
+  for (int seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Ort::Session made = session(std::to_string(seed) + ":" + std::to_string(20 + seed * 37 % 70), std::to_string(seed % 3 * 20), bytes);
+    for (int64_t trips = 0; trips < 4; ++trips) {
+      const auto actual = run_control_flow(made, trips, trips % 2 == 0), expected = run_control_flow(plain, trips, trips % 2 == 0);
+      for (size_t k = 0; k < expected.size(); ++k) {
+        ASSERT_EQ(actual[k].size(), expected[k].size()) << k;
+        for (size_t e = 0; e < actual[k].size(); ++e) ASSERT_NEAR(actual[k][e], expected[k][e], 1e-5f) << k << " " << e;
+      }
+    }
+  }
 }
 
 TEST_F(DividedTest, RunsAtOnceDoNotMeet) {
