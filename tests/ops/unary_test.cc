@@ -82,5 +82,10 @@ const std::vector<OpCase> kClasses = {
 };
 RH_OP_TEST(IsNaN, kClasses, (Concat<FloatingTypes, Types<Float8E5M2>>::set))
 
+const std::vector<OpCase> kErfOfIntegers = {
+    {.opset = 9, .inputs = {values({4}, {0, 1, 5, 6})}, .purpose = "towards zero", .expected = {values({4}, {0, 0, 0, 1})}},
+};
+TEST(OpCases, ErfOfIntegers) { run_op_cases("Erf", kErfOfIntegers, IntegerTypes::set); }
+
 }  // namespace
 }  // namespace rh::test

@@ -25,7 +25,7 @@ SymbolicShape part_sizes(const Split& op, const InferenceContext& context, const
   }
   const EqualParts equal = equal_parts(size, parts, op.uneven);
   if (size.is_constant() && (equal.last.value() < 0 || (!op.uneven && size.value() % parts != 0))) {
-    context.node().fail("dimension {} cannot be split into {} parts", size.value(), parts);
+    return unknown_dims(parts);  // an error where it runs: functions of the standard hold it in a branch that such sizes do not take
   }
   SymbolicShape sizes(static_cast<size_t>(parts), equal.each);
   sizes.back() = equal.last;

@@ -17,6 +17,7 @@ UnaryRow integer_row(F function) {
     case F::abs: return unary_row<T>([](T x) { return x < 0 ? static_cast<T>(U(0) - static_cast<U>(x)) : x; });
     case F::neg: return unary_row<T>([](T x) { return static_cast<T>(U(0) - static_cast<U>(x)); });
     case F::sign: return unary_row<T>([](T x) { return static_cast<T>((x > 0) - (x < 0)); });
+    case F::erf: return unary_row<T>([](T x) { return static_cast<T>(std::erf(static_cast<double>(x))); });
     default: return nullptr;
   }
 }
