@@ -1,12 +1,10 @@
 #include <roundhouse/roundhouse_c_api.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <optional>
 
+#include "accelerators.h"
 #include "command.h"
 #include "dependencies.h"
 #include "elf.h"
@@ -21,65 +19,11 @@ namespace {
 
 using nlohmann::json;
 
-struct Driver {
-  const char* provider;
-  const char* name;
-  const char* version_file;
-  const char* library;
-  const char* device_type;
-  uint32_t vendor;
-};
-constexpr Driver kDrivers[] = {
-#define RH_DRIVER(provider, name, version_file, library, type, vendor) {provider, name, version_file, library, type, vendor},
-#define RH_SOURCE(prefix, remedy)
-#include "doctor_list.inc"
-#undef RH_DRIVER
-#undef RH_SOURCE
-};
-
-struct Source {
-  const char* prefix;
-  const char* remedy;
-};
-constexpr Source kSources[] = {
-#define RH_DRIVER(provider, name, version_file, library, type, vendor)
-#define RH_SOURCE(prefix, remedy) {prefix, remedy},
-#include "doctor_list.inc"
-#undef RH_DRIVER
-#undef RH_SOURCE
-};
-
 json list_providers() {
   Ort::AllocatorWithDefaultOptions allocator;
   char* text = nullptr;
   Ort::ThrowOnError(RhListProviders(environment(), allocator, &text));
   return json::parse(Ort::AllocatedStringPtr(text, Ort::detail::AllocatedFree(allocator)).get());
-}
-
-std::string source_of(const std::string& library) {
-  const auto at = std::find_if(std::begin(kSources), std::end(kSources), [&](const Source& s) { return library.starts_with(s.prefix); });
-  return at == std::end(kSources) ? "install the package that has it, or name its folder in LD_LIBRARY_PATH" : at->remedy;
-}
-
-/// The first number with a dot in a file of the system: "... 550.54.15 ..."; empty where there is none.
-std::string version_in_file(const char* path) {
-  std::ifstream stream(path);
-  for (std::string word; stream >> word;) {
-    const bool number = !word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) && word.find('.') != std::string::npos;
-    if (number && word.find_first_not_of("0123456789.") == std::string::npos) return word;
-  }
-  return {};
-}
-
-/// Driver and device of a provider that needs them; null for others.
-json driver_of(const std::string& short_name, const json& hardware) {
-  const auto at = std::find_if(std::begin(kDrivers), std::end(kDrivers), [&](const Driver& d) { return short_name == d.provider; });
-  if (at == std::end(kDrivers)) return nullptr;
-  json devices = json::array();
-  for (const json& device : hardware) {
-    if (device["type"] == at->device_type && device["vendor_id"] == at->vendor) devices.push_back(device);
-  }
-  return {{"name", at->name}, {"version", version_in_file(at->version_file)}, {"library", find_library(at->library)}, {"devices", devices}};
 }
 
 /// One library of providers, examined from outside to inside until something is wrong.
@@ -174,12 +118,14 @@ std::string device_text(const json& device) {
 
 struct Doctor {
   std::vector<std::string> plugins;
+  std::string root = "/";
   double limit_s = 30;
   bool all = false;
 
   int operator()(const Globals& globals) const {
     json report = list_providers();
     const auto limit = std::chrono::milliseconds(static_cast<int64_t>(limit_s * 1000));
+    report["accelerators"] = find_accelerators(root);
     json examined = json::array();
     if (plugins.empty()) {
       for (const json& provider : report["providers"]) examined.push_back(examine(provider, report["hardware"], limit));
@@ -199,11 +145,11 @@ struct Doctor {
   }
 
  private:
-  static json examine(const json& provider, const json& hardware, std::chrono::milliseconds limit) {
+  json examine(const json& provider, const json& hardware, std::chrono::milliseconds limit) const {
     const std::string library = provider["library"], state = provider["state"];
     json result = provider;
     if (state == "found") {
-      result.update(Examination(library, limit).run(driver_of(provider["short_name"], hardware)));
+      result.update(Examination(library, limit).run(driver_of(provider["short_name"], hardware, root)));
       return result;
     }
     result["ok"] = state == "built in";
@@ -222,6 +168,7 @@ struct Doctor {
   void print(const Globals& globals, const json& report) const {
     std::printf("roundhouse %s\n", report["version"].get<std::string>().c_str());
     for (const json& device : report["hardware"]) std::printf("  %s\n", device_text(device).c_str());
+    for (const json& accelerator : report["accelerators"]) print_accelerator(globals, accelerator);
     size_t absent = 0;
     for (const json& provider : report["providers"]) {
       const bool present = provider["ok"] || !provider["library"].get<std::string>().empty();
@@ -233,6 +180,27 @@ struct Doctor {
     }
     if (absent)
       std::printf("\n%zu more known providers are not installed, or not for this system; --all says what each would take\n", absent);
+  }
+
+  static void print_accelerator(const Globals& globals, const json& a) {
+    const std::string driver = a["name"], module = a["module"], version = a["module_version"], remedy = a["remedy"];
+    const std::string title =
+        a["type"].get<std::string>() + (a["vendor_id"] == 0 ? "" : " " + hex(a["vendor_id"]) + ":" + hex(a["device_id"]));
+    std::printf("\n%s  %s\n", styled(globals, Style::bold, title).c_str(),
+                styled(globals,
+                       a["ok"]          ? Style::good
+                       : driver.empty() ? Style::dim
+                                        : Style::bad,
+                       a["verdict"])
+                    .c_str());
+    if (!remedy.empty()) std::printf("  remedy      %s\n", remedy.c_str());
+    if (!driver.empty() || !module.empty()) std::printf("  driver      %s %s %s\n", driver.c_str(), module.c_str(), version.c_str());
+    for (const std::string file : a["nodes"]) std::printf("  device      %s\n", file.c_str());
+    print_dependencies(globals, a["libraries"]);
+    for (const std::string file : a["icds"]) std::printf("  loader      %s\n", file.c_str());
+    std::string providers;
+    for (const std::string name : a["providers"]) providers += (providers.empty() ? "" : ", ") + name;
+    if (!providers.empty()) std::printf("  for         %s\n", providers.c_str());
   }
 
   static void print_provider(const Globals& globals, const json& provider) {
@@ -263,7 +231,7 @@ struct Doctor {
 
   static void print_dependencies(const Globals& globals, const json& dependencies) {
     for (const json& d : dependencies) {
-      const std::string problem = d["problem"];
+      const std::string problem = d.value("problem", d["path"] == "" ? "is not found" : "");
       std::string line = d["name"].get<std::string>() + "  " + (d["path"] == "" ? "" : d["path"].get<std::string>());
       if (d["version"] != "") line += "  (" + d["version"].get<std::string>() + ")";
       if (!problem.empty()) line += "  " + problem;
@@ -291,6 +259,7 @@ struct Doctor {
 Command declare_doctor(CLI::App& app, const Globals& globals) {
   auto doctor = std::make_shared<Doctor>();
   app.add_option("--plugin", doctor->plugins, "Examine these libraries of providers alone");
+  app.add_option("--root", doctor->root, "Where the system's /sys, /dev and /etc are that GPUs and NPUs are looked for in");
   app.add_option("--time-limit", doctor->limit_s, "Seconds that a library has for being tried")->check(CLI::Range(0.1, 3600.0));
   app.add_flag("--all", doctor->all, "Show the providers that are not installed as well");
   return [doctor, &globals] { return (*doctor)(globals); };

@@ -120,3 +120,112 @@ def test_the_whole_report(tmp_path):
     done = roundhouse("doctor", env={"ROUNDHOUSE_PROVIDER_PATH": str(tmp_path)})
     if "10de" not in done.stdout:
         assert done.returncode == 3 and "no device that the NVIDIA driver is for" in done.stdout
+
+
+class MadeUpMachine:
+    """A folder with /sys, /dev and /etc."""
+
+    def __init__(self, root):
+        self.root, self.libraries = root, root / "libraries"
+        self.libraries.mkdir()
+
+    def write(self, path, text=""):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def device(self, address, vendor, number, module=None):
+        folder = f"sys/devices/{address}"
+        self.write(f"{folder}/vendor", f"{vendor:#06x}\n")
+        self.write(f"{folder}/device", f"{number:#06x}\n")
+        if module:
+            (self.root / folder / "driver").symlink_to(f"/sys/bus/pci/drivers/{module}")
+            self.write(f"sys/module/{module}/version", "1.2.3\n")
+        return self.root / folder
+
+    def list(self, device, kind, *names):
+        """In a class such as drm."""
+        for name in names:
+            entry = self.root / "sys/class" / kind / name
+            entry.mkdir(parents=True)
+            (entry / "device").symlink_to(device)
+
+    def library(self, name):
+        shutil.copy(library("unsound_plugin"), self.libraries / name)
+
+    def examined(self):
+        """The accelerators of the report."""
+        done = roundhouse("doctor", "--root", self.root, "--json", "--plugin", "none.so", env={"LD_LIBRARY_PATH": str(self.libraries)})
+        return json.loads(done.stdout)["accelerators"]
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return MadeUpMachine(tmp_path)
+
+
+def test_a_gpu_from_the_kernel_up_to_the_libraries(machine):
+    card = machine.device("pci0000:00/0000:03:00.0", 0x8086, 0x56A0)
+    machine.list(card, "drm", "card0", "renderD128")
+
+    def verdict():
+        [gpu] = machine.examined()
+        assert (gpu["type"], gpu["vendor_id"], gpu["device_id"], gpu["name"]) == ("GPU", 0x8086, 0x56A0, "Intel GPU driver")
+        assert gpu["providers"] == ["OpenVINO", "WebGPU"] and gpu["ok"] == (gpu["verdict"] == "ready") == (not gpu["remedy"])
+        return gpu["verdict"], gpu
+
+    assert verdict()[0] == "the kernel has no driver for it"
+    (card / "driver").symlink_to("/sys/bus/pci/drivers/vfio-pci")
+    assert verdict()[0] == "the kernel's driver for it is vfio-pci, expected i915 or xe"
+    (card / "driver").unlink()
+    (card / "driver").symlink_to("/sys/bus/pci/drivers/i915")
+    node = machine.root / "dev/dri/renderD128"
+    assert verdict()[0] == f"there is no file '{node}'"
+    machine.write("dev/dri/renderD128")
+    if os.geteuid() != 0:  # to whom every file is open
+        node.chmod(0)
+        text, gpu = verdict()
+        assert "cannot be opened: Permission denied" in text and "group" in gpu["remedy"]
+        node.chmod(0o600)
+    for name, remedy in (("libze_loader.so.1", "libze1"), ("libze_intel_gpu.so.1", "compute runtime"), ("libOpenCL.so.1", "ocl-icd")):
+        text, gpu = verdict()
+        if text == f"{name} is not found":  # it may be installed here
+            assert remedy in gpu["remedy"]
+            machine.library(name)
+    machine.write("etc/OpenCL/vendors/intel.icd", "libigdrcl.so")
+    text, gpu = verdict()
+    assert text == "ready" and gpu["nodes"] == [str(node)] and gpu["icds"] == [str(machine.root / "etc/OpenCL/vendors/intel.icd")]
+    assert all(entry["path"] for entry in gpu["libraries"])
+
+
+def test_several_accelerators(machine):
+    machine.list(machine.device("a", 0x8086, 0x7D1D, "intel_vpu"), "accel", "accel0")
+    machine.list(machine.device("b", 0x10DE, 0x2330, "nvidia"), "drm", "card1", "renderD129")
+    machine.list(machine.device("c", 0x1AF4, 0x1050, "virtio-pci"), "drm", "card0", "renderD128")
+    machine.list(machine.device("d", 0x1022, 0x1502, "amdxdna"), "accel", "accel1")
+    for file in ("nvidiactl", "nvidia0", "nvidia-modeset", "accel/accel0", "accel/accel1", "fastrpc-cdsp"):
+        machine.write(f"dev/{file}")
+    for name in ("libcuda.so.1", "libze_loader.so.1", "libze_intel_npu.so.1", "libxrt_coreutil.so.2", "libcdsprpc.so"):
+        machine.library(name)
+    found = {a["name"]: a for a in machine.examined()}
+    assert {name: a["verdict"] for name, a in found.items()} == {
+        "": "no provider that is known here uses it",
+        "NVIDIA driver": "ready",
+        "Intel NPU driver": "ready",
+        "AMD XDNA driver": "ready",
+        "Qualcomm FastRPC driver": "ready",
+    }
+    nvidia = found["NVIDIA driver"]
+    assert nvidia["nodes"] == [str(machine.root / "dev" / name) for name in ("nvidiactl", "nvidia0")]
+    assert (nvidia["module"], nvidia["module_version"], nvidia["device_id"]) == ("nvidia", "1.2.3", 0x2330)
+    assert nvidia["libraries"][0]["path"] == str(machine.libraries / "libcuda.so.1")
+    assert found["Intel NPU driver"]["type"] == "NPU" and found["Qualcomm FastRPC driver"]["vendor_id"] == 0
+    text = roundhouse("doctor", "--root", machine.root, env={"LD_LIBRARY_PATH": str(machine.libraries)}).stdout
+    assert (
+        "GPU 10de:2330  ready\n  driver      NVIDIA driver nvidia 1.2.3" in text
+        and "for         CUDA, TensorRT, NvTensorRtRtx, WebGPU" in text
+    )
+
+
+def test_a_machine_without_accelerators(machine):
+    assert machine.examined() == []
