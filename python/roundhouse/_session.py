@@ -85,6 +85,7 @@ class InferenceSession:
         disabled = kwargs.get("disabled_optimizers")
         if disabled:
             self._options.add_session_config_entry("optimization.disable_specified_optimizers", ";".join(disabled))
+        self._may_fall_back = int(kwargs.get("enable_fallback", 1)) == 1
         self._create(providers, provider_options)
 
     def _create(self, providers, provider_options):
@@ -92,7 +93,7 @@ class InferenceSession:
         asked = _provider_list(providers, provider_options, fallback)
         if asked and self._options.has_providers():
             warnings.warn("both the session options and the arguments name providers; the arguments count", stacklevel=3)
-        self._session = self._open(asked, fallback)
+        self._session = self._open(asked, fallback if self._may_fall_back else "error")
         self._asked = asked
         self._inputs = self._session.get_inputs()
         self._required = [i.name for i in self._inputs if not i.type.startswith("optional")]
@@ -148,10 +149,12 @@ class InferenceSession:
         self._create(providers, provider_options)
 
     def disable_fallback(self):
-        """Accepted; a failing provider is an error here."""
+        """From now on, providers that fail when a session is made are errors."""
+        self._may_fall_back = False
 
     def enable_fallback(self):
-        """Accepted; a failing provider is an error here."""
+        """From now on, providers that fail when a session is made are what "roundhouse.fallback" says. In runs they are errors always."""
+        self._may_fall_back = True
 
     def get_placement(self) -> list[NodePlacement]:
         """For each node of the model as it was read: who runs it, as what, and why nobody else does."""

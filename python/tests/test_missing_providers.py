@@ -6,7 +6,9 @@ import pathlib
 import subprocess
 import sys
 
+import models
 import pytest
+from onnx import helper
 
 import roundhouse
 
@@ -47,6 +49,38 @@ def check_messages(messages):
 
 
 pytestmark = pytest.mark.skipif(not PLUGIN.exists(), reason=f"{PLUGIN} is not built")
+
+
+@pytest.fixture
+def fake_device():
+    roundhouse.register_execution_provider_library("fake", str(LIBRARIES / "roundhouse_provider_fake_device.so"))
+    yield "FakeDeviceExecutionProvider"
+    roundhouse.unregister_execution_provider_library("fake")
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"), [("create", "^FakeDevice.*CreateEp failed"), ("kernel", "with the CPU alone.*the kernel of Add")]
+)
+def test_a_provider_that_fails_while_the_session_is_made(fake_device, fault, says):
+    def session(**arguments):
+        options = roundhouse.SessionOptions()
+        options.log_severity_level = 4
+        options.add_session_config_entry("roundhouse.fallback", "warn")
+        model = models.model(
+            [helper.make_node("Add", ["a", "b"], ["y"])],
+            [models.tensor("a", shape=(2, 3)), models.tensor("b", shape=(2, 3))],
+            [models.tensor("y", shape=(2, 3))],
+        )
+        return roundhouse.InferenceSession(model, options, providers=[(fake_device, {"fail": fault}), "CPUExecutionProvider"], **arguments)
+
+    with pytest.warns(UserWarning, match=says):
+        made = session()
+    assert made.get_providers() == ["CPUExecutionProvider"]
+    with pytest.raises(RuntimeError, match="failure injected at " + fault):
+        session(enable_fallback=0)
+    made.disable_fallback()
+    with pytest.raises(RuntimeError, match="failure injected at " + fault):
+        made.set_providers([(fake_device, {"fail": fault})])
 
 
 @pytest.mark.parametrize(("module", "fallback"), [("roundhouse", ""), ("onnxruntime", "error")])
