@@ -45,7 +45,7 @@ class Head {
       packed_v = packed + k_size;
     }
     const int64_t wanted = std::clamp(kScores / std::max<int64_t>(1, keys_), kLeastRows, std::max(kLeastRows, queries.size()));
-    const int64_t step = (wanted + kernels_.rows - 1) / kernels_.rows * kernels_.rows;
+    const int64_t step = few ? kDirectRows : (wanted + kernels_.rows - 1) / kernels_.rows * kernels_.rows;
     float* scores = floats(ScratchSlot::row, std::min(step, queries.size()) * keys_);
     for (int64_t query = queries.begin; query < queries.end; query += step) {
       run_block({query, std::min(query + step, queries.end)}, packed_k, packed_v, scores);
@@ -116,8 +116,27 @@ class Head {
 
 }  // namespace
 
-void attention(const AttentionArgs& args, const Parallel& parallel) {
-  if (args.queries <= 0 || args.value_depth <= 0) return;
+namespace {
+
+/// Single queries of heads that share keys and values as queries of one head, so that keys and values are read once for several.
+AttentionArgs with_heads_as_queries(AttentionArgs args) {
+  const int64_t group = args.heads / args.key_heads;
+  args.heads = args.key_heads;
+  args.queries = group;
+  args.one_position = true;
+  for (MatrixStrides* strides : {&args.q_strides, &args.mask_strides, &args.y_strides}) {
+    strides->row = strides->head;
+    strides->head *= group;
+  }
+  return args;
+}
+
+}  // namespace
+
+void attention(const AttentionArgs& given, const Parallel& parallel) {
+  if (given.queries <= 0 || given.value_depth <= 0 || given.heads <= 0) return;
+  const bool shares = given.queries == 1 && given.key_heads == given.value_heads && given.heads > given.key_heads;
+  const AttentionArgs args = shares ? with_heads_as_queries(given) : given;
   const int64_t heads = args.batch * args.heads;
   if (heads <= 0) return;
   // Whole heads where there are enough for all threads.

@@ -30,6 +30,7 @@ struct BasicAttentionArgs {
   bool masked_rows_are_zero = false;            ///< rows whose mask is nothing but -inf give zeros
   const int64_t* valid_keys = nullptr;          ///< of each batch, in [0, keys]; the last valid key is the last query's own. null: all
   int64_t past = 0;                             ///< keys before the first query's own; where valid_keys is null
+  bool one_position = false;                    ///< queries are heads of one: keys are seen as by the first
   int64_t left_window = -1, right_window = -1;  ///< keys before and after a query's own that it sees; -1: all
   const T* q = nullptr;
   const T* k = nullptr;
@@ -45,7 +46,7 @@ struct BasicAttentionArgs {
   /// The keys that a query sees, before the mask.
   Range keys_of(int64_t at_batch, int64_t query) const {
     int64_t end = valid_keys ? valid_keys[at_batch] : keys;
-    const int64_t own = query + (valid_keys ? end - queries : past);
+    const int64_t own = one_position ? (valid_keys ? end - 1 : past) : query + (valid_keys ? end - queries : past);
     if (masked_keys >= 0) end = std::min(end, masked_keys);
     if (right_window >= 0 && right_window < keys) end = std::min(end, own + right_window + 1);
     const int64_t begin = left_window >= 0 && left_window < own ? own - left_window : 0;

@@ -19,9 +19,33 @@ struct AxisTaps {
   double weight[4];
 };
 
+/// An element of a channel, and how much of it counts.
+template <typename W>
 struct Tap {
   int64_t offset;
-  double weight;
+  W weight;
+};
+
+/// Positions of the output one after the other: those of position i are taps[ends[i - 1]] to taps[ends[i]].
+template <typename W>
+struct Block {
+  int64_t image, first;
+  std::vector<size_t> ends;
+  std::vector<Tap<W>> taps;
+};
+
+/// The type of weights for elements of T.
+template <typename T>
+struct WeightOf {
+  using type = T;
+};
+template <typename T>
+struct WeightOf<std::complex<T>> {
+  using type = T;
+};
+template <>
+struct WeightOf<std::string> {
+  using type = float;
 };
 
 /// One axis of X.
@@ -120,7 +144,9 @@ class GridSampleKernel final : public Kernel {
     check_elements(result, "GridSample: output");
     if (shape.product(2, rank) == 0 && result.elements() > 0)
       return error_status(ErrorCode::invalid_argument, "GridSample: X has shape {}, of which nothing can be taken", shape.to_string());
-    if (x.dtype() == DType::string) return run_strings(context, result);
+    if (x.dtype() == DType::string && op_.mode != GridSample::Mode::nearest)
+      return error_status(ErrorCode::invalid_argument, "GridSample: X has strings, which only mode 'nearest' takes");
+    if (x.dtype() == DType::string) return run_as<std::string>(context, x, context.output(0, result));
     if (x.dtype() == DType::complex64) return run_as<std::complex<float>>(context, x, context.output(0, result));
     if (x.dtype() == DType::complex128) return run_as<std::complex<double>>(context, x, context.output(0, result));
     const DType type = is_floating(x.dtype()) ? compute_type(x.dtype()) : DType::float64;
@@ -134,53 +160,39 @@ class GridSampleKernel final : public Kernel {
  private:
   template <typename T>
   Status run_as(RunContext& context, const TensorView& x, const MutableView& y) const {
-    for_positions(context, x.shape(), y.shape(), [&](int64_t n, int64_t position, const std::vector<Tap>& taps) {
-      const int64_t channels = x.shape()[1], inner = x.shape().product(2, x.rank()), outputs = y.shape().product(2, y.rank());
-      for (int64_t c = n * channels; c < (n + 1) * channels; ++c) {
+    using W = typename WeightOf<T>::type;
+    const int64_t channels = x.shape()[1], inner = x.shape().product(2, x.rank()), outputs = y.shape().product(2, y.rank());
+    for_blocks<W>(context, x.shape(), y.shape(), [&](const Block<W>& block) {
+      for (int64_t c = block.image * channels; c < (block.image + 1) * channels; ++c) {
         const T* from = x.data<T>() + c * inner;
-        T sum{};
-        for (const Tap& tap : taps) sum += from[tap.offset] * weight_of<T>(tap.weight);
-        y.data<T>()[c * outputs + position] = sum;
+        T* to = y.data<T>() + c * outputs + block.first;
+        for (size_t i = 0, tap = 0; i < block.ends.size(); ++i) {
+          T sum{};
+          for (; tap < block.ends[i]; ++tap) {
+            if constexpr (std::is_same_v<T, std::string>)
+              sum = from[block.taps[tap].offset];
+            else
+              sum += from[block.taps[tap].offset] * block.taps[tap].weight;
+          }
+          to[i] = std::move(sum);
+        }
       }
     });
     return {};
   }
 
-  template <typename T>
-  static auto weight_of(double weight) {
-    if constexpr (std::is_same_v<T, std::complex<float>>)
-      return static_cast<float>(weight);
-    else if constexpr (std::is_same_v<T, std::complex<double>>)
-      return weight;
-    else
-      return static_cast<T>(weight);
-  }
-
-  Status run_strings(RunContext& context, const Shape& shape) const {
-    if (op_.mode != GridSample::Mode::nearest)
-      return error_status(ErrorCode::invalid_argument, "GridSample: X has strings, which only mode 'nearest' takes");
-    const TensorView x = context.input(0);
-    const MutableView y = context.output(0, shape);
-    for_positions(context, x.shape(), shape, [&](int64_t n, int64_t position, const std::vector<Tap>& taps) {
-      const int64_t channels = shape[1], inner = x.shape().product(2, x.rank()), outputs = shape.product(2, shape.rank());
-      for (int64_t c = n * channels; c < (n + 1) * channels; ++c) {
-        y.data<std::string>()[c * outputs + position] = taps.empty() ? std::string() : x.data<std::string>()[c * inner + taps[0].offset];
-      }
-    });
-    return {};
-  }
-
-  /// Calls use(n, position, taps) for every position of the output, with the elements of a channel of X that make it.
-  template <typename F>
-  void for_positions(RunContext& context, const Shape& x, const Shape& y, F use) const {
-    const int64_t positions = y.product(2, y.rank());
+  /// Calls use(block) for blocks that cover all positions of the output.
+  template <typename W, typename F>
+  void for_blocks(RunContext& context, const Shape& x, const Shape& y, F use) const {
     if (y.elements() == 0) return;
-    if (context.input(1).dtype() == DType::float64) return for_positions_in<double>(context, x, positions, use);
-    for_positions_in<float>(context, x, positions, use);
+    const int64_t positions = y.product(2, y.rank());
+    if (context.input(1).dtype() == DType::float64) return for_blocks_in<double, W>(context, x, positions, use);
+    for_blocks_in<float, W>(context, x, positions, use);
   }
 
-  template <typename G, typename F>
-  void for_positions_in(RunContext& context, const Shape& x, int64_t positions, F use) const {
+  template <typename G, typename W, typename F>
+  void for_blocks_in(RunContext& context, const Shape& x, int64_t positions, F use) const {
+    constexpr int64_t kPositions = 64;
     const G* grid = converted(context, context.input(1), dtype_of<G>).template data<G>();
     const int rank = x.rank() - 2;
     std::vector<Axis<G>> axes;
@@ -189,24 +201,40 @@ class GridSampleKernel final : public Kernel {
       axes.emplace_back(op_, x[i + 2]);
       taps_each *= op_.mode == GridSample::Mode::cubic ? 4 : 2;
     }
-    const double work = taps_each * (8 + 2 * static_cast<double>(x[1]));
-    context.parallel().for_range(x[0] * positions, {4 * work, work}, [&](Range part) {
-      std::vector<Tap> taps, outer;
+    const int64_t blocks = (positions + kPositions - 1) / kPositions;
+    const double work = kPositions * taps_each * (8 + 2 * static_cast<double>(x[1]));
+    context.parallel().for_range(x[0] * blocks, {4 * work, work}, [&](Range part) {
+      Block<W> block;
       for (int64_t i = part.begin; i < part.end; ++i) {
-        taps.assign(1, {0, 1});
-        for (int axis = 0; axis < rank; ++axis) {
-          const AxisTaps more = axes[static_cast<size_t>(axis)].taps(grid[i * rank + rank - 1 - axis]);
-          std::swap(taps, outer);
-          taps.clear();
-          for (const Tap& tap : outer) {
-            for (int k = 0; k < more.count; ++k) {
-              if (more.at[k] >= 0) taps.push_back({tap.offset * x[axis + 2] + more.at[k], tap.weight * more.weight[k]});
-            }
-          }
+        block.image = i / blocks;
+        block.first = i % blocks * kPositions;
+        block.ends.clear();
+        block.taps.clear();
+        for (int64_t position = block.first; position < std::min(block.first + kPositions, positions); ++position) {
+          add_position(x, axes, grid + (block.image * positions + position) * rank, block);
         }
-        use(i / positions, i % positions, taps);
+        use(block);
       }
     });
+  }
+
+  template <typename G, typename W>
+  static void add_position(const Shape& x, const std::vector<Axis<G>>& axes, const G* at, Block<W>& block) {
+    const size_t begin = block.taps.size();
+    block.taps.push_back({0, 1});
+    for (size_t axis = 0; axis < axes.size(); ++axis) {
+      const AxisTaps more = axes[axis].taps(at[axes.size() - 1 - axis]);
+      // Each tap so far becomes one for each element along this axis; they are made behind the old ones, which are then dropped.
+      const size_t end = block.taps.size();
+      for (size_t i = begin; i < end; ++i) {
+        const Tap<W> tap = block.taps[i];
+        for (int k = 0; k < more.count; ++k) {
+          if (more.at[k] >= 0) block.taps.push_back({tap.offset * x[axis + 2] + more.at[k], tap.weight * static_cast<W>(more.weight[k])});
+        }
+      }
+      block.taps.erase(block.taps.begin() + static_cast<int64_t>(begin), block.taps.begin() + static_cast<int64_t>(end));
+    }
+    block.ends.push_back(block.taps.size());
   }
 
   ops::GridSample op_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
@@ -70,17 +72,18 @@ class RoiPoolKernel final : public Kernel {
     return static_cast<int64_t>(index);
   }
 
-  /// One of the four neighbours of a sample.
+  /// One of the four neighbours of a sample, and how much of it counts.
+  template <typename T>
   struct Corner {
     int64_t offset;
-    double weight;
+    T weight;
   };
 
-  /// Where a sample lies and how much of each neighbour it is; no weights where it is outside.
+  /// Appends the neighbours of a sample; one that is outside has no weights.
   template <typename T>
-  static void sample(const Map<T>& map, T y, T x, std::vector<Corner>& corners) {
+  static void sample(const Map<T>& map, T y, T x, std::vector<Corner<T>>& corners) {
     if (!(y >= -1 && y <= static_cast<T>(map.height) && x >= -1 && x <= static_cast<T>(map.width)) || map.height == 0 || map.width == 0) {
-      for (int i = 0; i < 4; ++i) corners.push_back({0, 0});
+      corners.insert(corners.end(), 4, {0, 0});
       return;
     }
     const auto split = [](T at, int64_t size, int64_t& low, int64_t& high, T& rest) {
@@ -93,10 +96,10 @@ class RoiPoolKernel final : public Kernel {
     T down, across;
     split(y, map.height, top, bottom, down);
     split(x, map.width, left, right, across);
-    corners.push_back({top * map.width + left, static_cast<double>((1 - down) * (1 - across))});
-    corners.push_back({top * map.width + right, static_cast<double>((1 - down) * across)});
-    corners.push_back({bottom * map.width + left, static_cast<double>(down * (1 - across))});
-    corners.push_back({bottom * map.width + right, static_cast<double>(down * across)});
+    corners.push_back({top * map.width + left, (1 - down) * (1 - across)});
+    corners.push_back({top * map.width + right, (1 - down) * across});
+    corners.push_back({bottom * map.width + left, down * (1 - across)});
+    corners.push_back({bottom * map.width + right, down * across});
   }
 
   /// Samples along a bin's side.
@@ -120,34 +123,39 @@ class RoiPoolKernel final : public Kernel {
     }
     const T bin_height = height / static_cast<T>(op_.height), bin_width = width / static_cast<T>(op_.width);
     const int64_t rows = samples(bin_height), columns = samples(bin_width);
-    std::vector<Corner> corners;
-    for (int64_t bin = 0; bin < op_.height * op_.width; ++bin) {
+    // Of a row of bins at a time, so that channels are walked one after the other and not too much is kept.
+    std::vector<Corner<T>> corners;
+    const int64_t each = rows * columns * 4;
+    for (int64_t bin_row = 0; bin_row < op_.height; ++bin_row) {
       corners.clear();
-      for (int64_t i = 0; i < rows * columns; ++i) {
-        const T row = static_cast<T>(i / columns) + T(0.5), column = static_cast<T>(i % columns) + T(0.5);
-        sample(map, top + static_cast<T>(bin / op_.width) * bin_height + row * bin_height / static_cast<T>(rows),
-               left + static_cast<T>(bin % op_.width) * bin_width + column * bin_width / static_cast<T>(columns), corners);
+      for (int64_t i = 0; i < op_.width * rows * columns; ++i) {
+        const int64_t bin = i / (rows * columns), at = i % (rows * columns);
+        const T row = static_cast<T>(at / columns) + T(0.5), column = static_cast<T>(at % columns) + T(0.5);
+        sample(map, top + static_cast<T>(bin_row) * bin_height + row * bin_height / static_cast<T>(rows),
+               left + static_cast<T>(bin) * bin_width + column * bin_width / static_cast<T>(columns), corners);
       }
       for (int64_t c = 0; c < map.channels; ++c) {
         const T* channel = map.data + c * map.height * map.width;
-        y[c * op_.height * op_.width + bin] = op_.takes_max ? largest(channel, corners) : mean(channel, corners);
+        for (int64_t bin = 0; bin < op_.width; ++bin) {
+          const std::span<const Corner<T>> own(corners.data() + bin * each, static_cast<size_t>(each));
+          y[(c * op_.height + bin_row) * op_.width + bin] = op_.takes_max ? largest(channel, own) : mean(channel, own);
+        }
       }
     }
   }
 
   template <typename T>
-  static T mean(const T* channel, const std::vector<Corner>& corners) {
+  static T mean(const T* channel, std::span<const Corner<T>> corners) {
     T sum = 0;
-    for (const Corner& corner : corners) sum += corner.weight == 0 ? T(0) : static_cast<T>(corner.weight) * channel[corner.offset];
+    for (const Corner<T>& corner : corners) sum += corner.weight * channel[corner.offset];
     return corners.empty() ? T(0) : sum / static_cast<T>(corners.size() / 4);
   }
 
   /// Of the weighted neighbours one by one, as the standard's reference has it.
   template <typename T>
-  static T largest(const T* channel, const std::vector<Corner>& corners) {
+  static T largest(const T* channel, std::span<const Corner<T>> corners) {
     T most = corners.empty() ? T(0) : -std::numeric_limits<T>::infinity();
-    for (const Corner& corner : corners)
-      most = std::max(most, corner.weight == 0 ? T(0) : static_cast<T>(corner.weight) * channel[corner.offset]);
+    for (const Corner<T>& corner : corners) most = std::max(most, corner.weight * channel[corner.offset]);
     return most;
   }
 
