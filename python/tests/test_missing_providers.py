@@ -27,7 +27,7 @@ SAYS = {
     "no device": ["finds no device", "roundhouse_provider_cann.so", "leave it out"],
     "it fails": ["ACLExecutionProvider", "CreateEp failed", "out of memory"],
     "it refuses an option": ["VitisAIExecutionProvider", "no option 'speed'"],
-    "it hangs": ["RknpuExecutionProvider", "did not return in 100 ms"],
+    "it hangs": ["RknpuExecutionProvider", "did not return in 1000 ms"],
 }
 
 

@@ -15,7 +15,7 @@ import warnings
 import models
 
 MODULE, FALLBACK, FOLDER, PLUGIN = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
-TIMEOUT_MS = "100"
+TIMEOUT_MS = "1000"
 
 #: name of the case: the provider, what is put where its library is looked for (a fault of the plugin, or bytes), provider options
 WAYS = {

@@ -164,8 +164,8 @@ class ScanRun {
   }
 
   void clear(Tensor& tensor) const {
+    if (tensor.dtype() == DType::string || tensor.bytes() == 0) return;
     Tensor zeros(tensor.dtype(), tensor.shape());
-    if (tensor.dtype() == DType::string) return;
     std::memset(zeros.raw(), 0, zeros.bytes());
     mover_.copy(zeros, tensor);
   }
