@@ -71,6 +71,7 @@ const std::vector<OpCase> kAttention = {
      {normal({2, 14, 1, 8}), normal({2, 1, 9, 8}), normal({2, 1, 9, 6}), absent(), absent(), absent(), lengths({9, 4})},
      "one query of many heads, a window before the valid keys"},
     {23, {}, {normal({1, 2, 3, 8}), normal({1, 2, 0, 8}), normal({1, 2, 0, 8})}, "no keys"},
+    {23, {}, {normal({1, 2, 3, 0}), normal({1, 2, 4, 0}), normal({1, 2, 4, 8})}, "no depth"},
     {23, {}, {normal({0, 2, 3, 8}), normal({0, 2, 4, 8}), normal({0, 2, 4, 8})}, "empty batch"},
     unlike_stock({24,
                   {attr("is_causal", 1)},

@@ -67,7 +67,7 @@ class AttentionKernel final : public Kernel {
     args.keys = k.length;
     args.depth = q.depth;
     args.value_depth = v.depth;
-    args.scale = op_.scale ? static_cast<T>(*op_.scale) : static_cast<T>(1 / std::sqrt(static_cast<double>(q.depth)));
+    args.scale = static_cast<T>(op_.scale ? *op_.scale : 1 / std::sqrt(std::max<double>(1, static_cast<double>(q.depth))));
     args.softcap = static_cast<T>(op_.softcap);
     args.masked_rows_are_zero = true;
     args.left_window = op_.left_window;

@@ -83,6 +83,7 @@ class DeformConvKernel final : public Kernel {
     Shape shape{p.batch, p.filters};
     for (int64_t size : p.output) shape.push_back(size);
     const ConvertedOutput y(context, 0, shape, dtype_of<T>);
+    if (y.view().elements() == 0) return {};
     const int64_t blocks = (p.positions + kPositions - 1) / kPositions;
     const double work = static_cast<double>(p.kernel * p.channels) * kPositions * 8;
     context.parallel().for_range(p.batch * blocks, {work, work}, [&](Range part) {

@@ -87,7 +87,7 @@ class FlexAttentionKernel final : public Kernel {
 
   template <typename T>
   void multiply(const Parallel& parallel, const Sizes& sizes, const T* q, const T* k, T* scores) const {
-    const T scale = op_.scale ? static_cast<T>(*op_.scale) : static_cast<T>(1 / std::sqrt(static_cast<double>(sizes.depth)));
+    const T scale = static_cast<T>(op_.scale ? *op_.scale : 1 / std::sqrt(std::max<double>(1, static_cast<double>(sizes.depth))));
     for_rows(parallel, sizes, sizes.depth, [&](int64_t row, int64_t head) {
       for (int64_t key = 0; key < sizes.keys; ++key) {
         T sum = 0;

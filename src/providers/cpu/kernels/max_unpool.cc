@@ -20,6 +20,10 @@ class MaxUnpoolKernel final : public Kernel {
                           "MaxUnpool: X has shape {} and the indices {}, expected the same, with {} spatial dimensions", x.to_string(),
                           context.input(1).shape().to_string(), rank);
     }
+    for (size_t i = 0; i < rank; ++i) {
+      if (x[i + 2] >= int64_t{1} << 31)
+        return error_status(ErrorCode::invalid_argument, "MaxUnpool: X has shape {}, which is too large", x.to_string());
+    }
     Shape unpooled{x[0], x[1]};
     for (size_t i = 0; i < rank; ++i) unpooled.push_back(x[i + 2] == 0 ? 0 : std::max<int64_t>(0, op_.unpooled_size(i, x[i + 2])));
     check_elements(unpooled, "MaxUnpool: output");

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 
@@ -82,7 +83,7 @@ class RoiPoolKernel final : public Kernel {
   /// Appends the neighbours of a sample; one that is outside has no weights.
   template <typename T>
   static void sample(const Map<T>& map, T y, T x, std::vector<Corner<T>>& corners) {
-    if (!(y >= -1 && y <= static_cast<T>(map.height) && x >= -1 && x <= static_cast<T>(map.width)) || map.height == 0 || map.width == 0) {
+    if (!(y >= -1 && y <= static_cast<T>(map.height) && x >= -1 && x <= static_cast<T>(map.width))) {
       corners.insert(corners.end(), 4, {0, 0});
       return;
     }
@@ -123,40 +124,55 @@ class RoiPoolKernel final : public Kernel {
     }
     const T bin_height = height / static_cast<T>(op_.height), bin_width = width / static_cast<T>(op_.width);
     const int64_t rows = samples(bin_height), columns = samples(bin_width);
-    // Of a row of bins at a time, so that channels are walked one after the other and not too much is kept.
-    std::vector<Corner<T>> corners;
-    const int64_t each = rows * columns * 4;
+    check_samples(columns);
+    if (map.height == 0 || map.width == 0) {
+      std::fill_n(y, map.channels * op_.height * op_.width, T(0));
+      return;
+    }
+    const T count = static_cast<T>(std::max<int64_t>(1, rows * columns));
     for (int64_t bin_row = 0; bin_row < op_.height; ++bin_row) {
-      corners.clear();
-      for (int64_t i = 0; i < op_.width * rows * columns; ++i) {
-        const int64_t bin = i / (rows * columns), at = i % (rows * columns);
-        const T row = static_cast<T>(at / columns) + T(0.5), column = static_cast<T>(at % columns) + T(0.5);
-        sample(map, top + static_cast<T>(bin_row) * bin_height + row * bin_height / static_cast<T>(rows),
-               left + static_cast<T>(bin) * bin_width + column * bin_width / static_cast<T>(columns), corners);
-      }
-      for (int64_t c = 0; c < map.channels; ++c) {
-        const T* channel = map.data + c * map.height * map.width;
-        for (int64_t bin = 0; bin < op_.width; ++bin) {
-          const std::span<const Corner<T>> own(corners.data() + bin * each, static_cast<size_t>(each));
-          y[(c * op_.height + bin_row) * op_.width + bin] = op_.takes_max ? largest(channel, own) : mean(channel, own);
+      const T from = top + static_cast<T>(bin_row) * bin_height, row_height = bin_height / static_cast<T>(rows);
+      T* out = y + bin_row * op_.width;
+      const auto for_bins = [&](auto change) {
+        for (int64_t i = 0; i < map.channels * op_.width; ++i) change(out[i / op_.width * op_.height * op_.width + i % op_.width]);
+      };
+      for_bins([&](T& bin) { bin = op_.takes_max && rows * columns > 0 ? -std::numeric_limits<T>::infinity() : T(0); });
+      std::vector<Corner<T>> corners;
+      for (int64_t row = 0; row < rows; ++row) {
+        throw_if_cancelled();
+        corners.clear();
+        for (int64_t i = 0; i < op_.width * columns; ++i) {
+          const T column = (static_cast<T>(i % columns) + T(0.5)) * bin_width / static_cast<T>(columns);
+          sample(map, from + (static_cast<T>(row) + T(0.5)) * row_height, left + static_cast<T>(i / columns) * bin_width + column, corners);
         }
+        add_samples<T>(map, corners, columns * 4, out);
       }
+      if (!op_.takes_max) for_bins([&](T& bin) { bin /= count; });
     }
   }
 
-  template <typename T>
-  static T mean(const T* channel, std::span<const Corner<T>> corners) {
-    T sum = 0;
-    for (const Corner<T>& corner : corners) sum += corner.weight * channel[corner.offset];
-    return corners.empty() ? T(0) : sum / static_cast<T>(corners.size() / 4);
+  /// Samples of a row are kept, one for each column of each bin.
+  void check_samples(int64_t columns) const {
+    constexpr int64_t kMost = 1 << 20;
+    if (columns * op_.width > kMost)
+      fail(ErrorCode::invalid_argument, "RoiAlign: a region has {} samples a row, expected at most {}", columns * op_.width, kMost);
   }
 
-  /// Of the weighted neighbours one by one, as the standard's reference has it.
+  /// Takes a row of samples, `each` neighbours a bin, into a row of bins of every channel. The largest is that of the weighted neighbours
+  /// one by one, as the standard's reference has it.
   template <typename T>
-  static T largest(const T* channel, std::span<const Corner<T>> corners) {
-    T most = corners.empty() ? T(0) : -std::numeric_limits<T>::infinity();
-    for (const Corner<T>& corner : corners) most = std::max(most, corner.weight * channel[corner.offset]);
-    return most;
+  void add_samples(const Map<T>& map, const std::vector<Corner<T>>& corners, int64_t each, T* bins) const {
+    for (int64_t c = 0; c < map.channels; ++c) {
+      const T* channel = map.data + c * map.height * map.width;
+      for (int64_t bin = 0; bin < op_.width; ++bin) {
+        T result = bins[c * op_.height * op_.width + bin];
+        for (const Corner<T>& corner : std::span(corners.data() + bin * each, static_cast<size_t>(each))) {
+          const T value = corner.weight * channel[corner.offset];
+          result = op_.takes_max ? std::max(result, value) : result + value;
+        }
+        bins[c * op_.height * op_.width + bin] = result;
+      }
+    }
   }
 
   /// The first element, and one past the last, of bin `index` of `bins` between the rounded ends of a region.
