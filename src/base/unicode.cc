@@ -87,6 +87,10 @@ size_t first_character(std::string_view text, uint32_t& character) {
 std::optional<size_t> count_characters(std::string_view text) {
   size_t count = 0;
   for (; !text.empty(); ++count) {
+    if (static_cast<uint8_t>(text[0]) < 0x80) {
+      text.remove_prefix(1);
+      continue;
+    }
     uint32_t character = 0;
     const size_t bytes = first_character(text, character);
     if (bytes == 0) return std::nullopt;

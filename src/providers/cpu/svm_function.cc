@@ -1,59 +1,98 @@
 #include "providers/cpu/svm_function.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "compute/vector_math.h"
 
 namespace rh::cpu {
 
-namespace {
+using Function = ops::Svm::Function;
 
-/// Sums term(i) in eight lanes, which compilers make vectors of.
-template <typename Term>
-double lane_sum(int64_t count, Term term) {
+SvmFunction::SvmFunction(const ops::Svm& svm)
+    : function_(svm.function),
+      gamma_(svm.gamma),
+      offset_(svm.offset),
+      degree_(svm.degree),
+      count_(svm.vector_count),
+      features_(svm.features) {
+  if (count_ == 0) return;
+  if (function_ != Function::radial) {
+    packed_ = compute::PackedMatrix<float>(svm.vectors.data(), features_, count_, true);
+    return;
+  }
+  transposed_.resize(svm.vectors.size());
+  for (int64_t k = 0; k < count_; ++k) {
+    for (int64_t i = 0; i < features_; ++i)
+      transposed_[static_cast<size_t>(i * count_ + k)] = svm.vectors[static_cast<size_t>(k * features_ + i)];
+  }
+}
+
+int64_t SvmFunction::block_rows() const { return std::max<int64_t>(1, (int64_t{1} << 20) / std::max<int64_t>(1, count_)); }
+
+void SvmFunction::run(const float* rows, int64_t count, float* similarities, const Parallel& parallel) const {
+  if (function_ != Function::radial) {
+    compute::GemmArgs<float> args{.m = count, .n = count_, .k = features_};
+    compute::gemm(args, rows, packed_, similarities, parallel);
+  }
+  const Cost cost{.bytes = 0,
+                  .operations = static_cast<double>(count_) * (function_ == Function::radial ? static_cast<double>(features_) + 10 : 10)};
+  parallel.for_range(count, cost, [&](Range range) {
+    for (int64_t row = range.begin; row < range.end; ++row) {
+      if (function_ == Function::radial) radial(rows + row * features_, similarities + row * count_);
+      finish(similarities + row * count_, count_);
+    }
+  });
+}
+
+/// Squared distances, a block of vectors at a time so that the sums stay in the first-level cache.
+void SvmFunction::radial(const float* row, float* similarities) const {
+  constexpr int64_t kBlock = 2048;
+  std::fill_n(similarities, count_, 0.0f);
+  for (int64_t begin = 0; begin < count_; begin += kBlock) {
+    const int64_t size = std::min(kBlock, count_ - begin);
+    float* __restrict sums = similarities + begin;
+    for (int64_t i = 0; i < features_; ++i) {
+      const float* __restrict values = transposed_.data() + i * count_ + begin;
+      const float x = row[i];
+      for (int64_t k = 0; k < size; ++k) sums[k] += (x - values[k]) * (x - values[k]);
+    }
+  }
+}
+
+/// From products or squared distances to the function's values.
+void SvmFunction::finish(float* similarities, int64_t count) const {
+  switch (function_) {
+    case Function::linear: return;
+    case Function::radial:
+      compute::scale_shift(similarities, -gamma_, 0, similarities, count);
+      return compute::unary(compute::Unary::exp, similarities, similarities, count);
+    case Function::sigmoid:
+      compute::scale_shift(similarities, gamma_, offset_, similarities, count);
+      return compute::unary(compute::Unary::tanh, similarities, similarities, count);
+    case Function::polynomial: break;
+  }
+  compute::scale_shift(similarities, gamma_, offset_, similarities, count);
+  if (degree_ == 2) return compute::unary(compute::Unary::square, similarities, similarities, count);
+  if (degree_ == 3) {
+    for (int64_t k = 0; k < count; ++k) similarities[k] *= similarities[k] * similarities[k];
+    return;
+  }
+  for (int64_t k = 0; k < count; ++k) similarities[k] = std::pow(similarities[k], degree_);
+}
+
+/// Sums in eight lanes, which compilers make vectors of.
+double dot_product(const float* a, const float* b, int64_t count) {
   constexpr int kLanes = 8;
   double lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    for (int k = 0; k < kLanes; ++k) lanes[k] += term(i + k);
+    for (int k = 0; k < kLanes; ++k) lanes[k] += static_cast<double>(a[i + k]) * static_cast<double>(b[i + k]);
   }
   double sum = 0;
   for (double lane : lanes) sum += lane;
-  for (; i < count; ++i) sum += term(i);
+  for (; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
   return sum;
-}
-
-double similarity(const ops::Svm& svm, const float* row, const float* vector) {
-  using enum ops::Svm::Function;
-  const double gamma = svm.gamma, offset = svm.offset;
-  switch (svm.function) {
-    case linear: return dot_product(row, vector, svm.features);
-    case polynomial: return std::pow(gamma * dot_product(row, vector, svm.features) + offset, static_cast<double>(svm.degree));
-    case sigmoid: return std::tanh(gamma * dot_product(row, vector, svm.features) + offset);
-    case radial: break;
-  }
-  return std::exp(-gamma * lane_sum(svm.features, [&](int64_t i) {
-    const double difference = static_cast<double>(row[i]) - static_cast<double>(vector[i]);
-    return difference * difference;
-  }));
-}
-
-}  // namespace
-
-double dot_product(const float* a, const float* b, int64_t count) {
-  return lane_sum(count, [&](int64_t i) { return static_cast<double>(a[i]) * static_cast<double>(b[i]); });
-}
-
-void read_svm_row(const TensorView& x, int64_t row, std::vector<float>& values) {
-  dispatch_or_throw<SvmInputs>(x.dtype(), "support vector machine", [&]<typename T>() {
-    const T* from = x.data<T>() + row * static_cast<int64_t>(values.size());
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(from[i]);
-  });
-}
-
-void svm_similarities(const ops::Svm& svm, const std::vector<float>& row, std::vector<double>& similarities) {
-  similarities.resize(static_cast<size_t>(svm.vector_count));
-  for (int64_t k = 0; k < svm.vector_count; ++k) {
-    similarities[static_cast<size_t>(k)] = similarity(svm, row.data(), svm.vectors.data() + k * svm.features);
-  }
 }
 
 }  // namespace rh::cpu

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "compute/gemm.h"
 #include "ops/ml/svm.h"
 #include "tensor/dispatch.h"
 #include "tensor/tensor.h"
@@ -11,11 +12,26 @@ namespace rh::cpu {
 /// Types of the rows that support vector machines take.
 using SvmInputs = Types<float, double, int64_t, int32_t>;
 
-/// A row of a real input [rows, features] or [features], as floats.
-void read_svm_row(const TensorView& x, int64_t row, std::vector<float>& values);
+/// The kernel function of a support vector machine, made ready at load.
+class SvmFunction {
+ public:
+  explicit SvmFunction(const ops::Svm& svm);
 
-/// The kernel function of a row with every support vector.
-void svm_similarities(const ops::Svm& svm, const std::vector<float>& row, std::vector<double>& similarities);
+  /// Rows whose similarities fit into a few megabytes.
+  int64_t block_rows() const;
+  /// `similarities` [count, vectors] of `rows` [count, features] with every support vector.
+  void run(const float* rows, int64_t count, float* similarities, const Parallel& parallel) const;
+
+ private:
+  void radial(const float* row, float* similarities) const;
+  void finish(float* similarities, int64_t count) const;
+
+  ops::Svm::Function function_;
+  float gamma_, offset_, degree_;
+  int64_t count_, features_;
+  compute::PackedMatrix<float> packed_;  ///< of functions of products
+  std::vector<float> transposed_;        ///< [features, vectors], of distances
+};
 
 double dot_product(const float* a, const float* b, int64_t count);
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/convert.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/post_transform.h"
 #include "providers/cpu/svm_function.h"
@@ -52,7 +52,7 @@ class SVMClassifierKernel final : public Kernel {
  public:
   using Types = SvmInputs;
 
-  explicit SVMClassifierKernel(const KernelInfo& info) : op_(info.attributes<ops::SVMClassifier>()) {
+  explicit SVMClassifierKernel(const KernelInfo& info) : op_(info.attributes<ops::SVMClassifier>()), function_(op_.svm) {
     first_vector_.resize(op_.vectors_per_class.size() + 1);
     std::partial_sum(op_.vectors_per_class.begin(), op_.vectors_per_class.end(), first_vector_.begin() + 1);
     all_positive_ = std::all_of(op_.svm.coefficients.begin(), op_.svm.coefficients.end(), [](float c) { return c >= 0; });
@@ -65,32 +65,46 @@ class SVMClassifierKernel final : public Kernel {
     const MutableView labels = context.output(0, op_.strings.empty() ? DType::int64 : DType::string, Shape{rows});
     const int64_t columns = op_.columns();
     float* out = context.output(1, DType::float32, Shape{rows, columns}).data<float>();
-    const double work = 2.0 * static_cast<double>(op_.svm.features * std::max<int64_t>(op_.svm.vector_count, op_.classes));
-    context.parallel().for_range(rows, Cost{.bytes = 0, .operations = work}, [&](Range range) {
-      std::vector<float> values(static_cast<size_t>(op_.svm.features));
-      std::vector<double> scores, similarities;
-      for (int64_t row = range.begin; row < range.end; ++row) {
-        read_svm_row(x, row, values);
-        const size_t best = op_.svm.is_linear() ? linear(values, scores) : pairwise(values, similarities, scores);
-        if (op_.strings.empty()) {
-          labels.data<int64_t>()[row] = op_.integers[best];
-        } else {
-          labels.data<std::string>()[row] = op_.strings[best];
+    const float* values = converted(context, x, DType::float32).data<float>();
+    const int64_t width = op_.svm.is_linear() ? op_.svm.features : op_.svm.vector_count;
+    const int64_t step = op_.svm.is_linear() ? rows : std::min(rows, function_.block_rows());
+    float* similarities = op_.svm.is_linear() ? nullptr : context.scratch_array<float>(step * width);
+    const Cost cost{.bytes = 0, .operations = 2.0 * static_cast<double>(width) * static_cast<double>(op_.classes)};
+    for (int64_t first = 0; first < rows; first += step) {
+      const int64_t count = std::min(step, rows - first);
+      const float* numbers = values + first * op_.svm.features;
+      if (similarities) function_.run(numbers, count, similarities, context.parallel());
+      if (similarities) numbers = similarities;
+      context.parallel().for_range(count, cost, [&](Range range) {
+        std::vector<double> scores;
+        for (int64_t row = range.begin; row < range.end; ++row) {
+          const float* of_row = numbers + row * width;
+          const size_t best = op_.svm.is_linear() ? linear(of_row, scores) : pairwise(of_row, scores);
+          write_label(labels, first + row, best);
+          std::transform(scores.begin(), scores.end(), out + (first + row) * columns,
+                         [](double score) { return static_cast<float>(score); });
         }
-        std::transform(scores.begin(), scores.end(), out + row * columns, [](double score) { return static_cast<float>(score); });
-      }
-    });
+      });
+    }
     return {};
   }
 
  private:
+  void write_label(const MutableView& labels, int64_t row, size_t best) const {
+    if (op_.strings.empty()) {
+      labels.data<int64_t>()[row] = op_.integers[best];
+    } else {
+      labels.data<std::string>()[row] = op_.strings[best];
+    }
+  }
+
   /// A score a class. Returns the label's index; of two labels with one offset the second wins above a threshold.
-  size_t linear(const std::vector<float>& row, std::vector<double>& scores) const {
+  size_t linear(const float* row, std::vector<double>& scores) const {
     const ops::Svm& svm = op_.svm;
     scores.resize(static_cast<size_t>(op_.classes));
     for (int64_t k = 0; k < op_.classes; ++k) {
       scores[static_cast<size_t>(k)] =
-          static_cast<double>(svm.rho[0]) + dot_product(row.data(), svm.coefficients.data() + k * svm.features, svm.features);
+          static_cast<double>(svm.rho[0]) + dot_product(row, svm.coefficients.data() + k * svm.features, svm.features);
     }
     const auto largest = std::max_element(scores.begin(), scores.end());
     size_t best = static_cast<size_t>(largest - scores.begin());
@@ -103,8 +117,7 @@ class SVMClassifierKernel final : public Kernel {
   }
 
   /// A decision a pair of classes. Returns the class that wins most of them.
-  size_t pairwise(const std::vector<float>& row, std::vector<double>& similarities, std::vector<double>& scores) const {
-    svm_similarities(op_.svm, row, similarities);
+  size_t pairwise(const float* similarities, std::vector<double>& scores) const {
     const auto count = static_cast<size_t>(op_.classes);
     scores.clear();
     std::vector<int64_t> votes(count);
@@ -128,13 +141,10 @@ class SVMClassifierKernel final : public Kernel {
   }
 
   /// The support vectors of a class under row `row` of the coefficients.
-  double weighted(const std::vector<double>& similarities, size_t of_class, size_t row) const {
+  double weighted(const float* similarities, size_t of_class, size_t row) const {
     const float* coefficients = op_.svm.coefficients.data() + static_cast<int64_t>(row) * op_.svm.vector_count;
-    double sum = 0;
-    for (int64_t k = first_vector_[of_class]; k < first_vector_[of_class + 1]; ++k) {
-      sum += static_cast<double>(coefficients[k]) * similarities[static_cast<size_t>(k)];
-    }
-    return sum;
+    const int64_t first = first_vector_[of_class], end = first_vector_[of_class + 1];
+    return dot_product(coefficients + first, similarities + first, end - first);
   }
 
   void to_probabilities(std::vector<double>& scores) const {
@@ -170,6 +180,7 @@ class SVMClassifierKernel final : public Kernel {
   }
 
   ops::SVMClassifier op_;
+  SvmFunction function_;
   std::vector<int64_t> first_vector_;
   bool all_positive_ = false;
 };

@@ -16,7 +16,6 @@ class TfIdfVectorizerKernel final : public Kernel {
   using Types = rh::Types<std::string, int64_t, int32_t>;
 
   explicit TfIdfVectorizerKernel(const KernelInfo& info) : op_(info.attributes<ops::TfIdfVectorizer>()) {
-    nodes_.push_back(kNone);
     for (size_t i = 0; i < op_.grams.size(); ++i) add(static_cast<int32_t>(i));
   }
 
@@ -52,20 +51,33 @@ class TfIdfVectorizerKernel final : public Kernel {
 
   void add(int32_t index) {
     const ops::TfIdfVectorizer::Gram& gram = op_.grams[static_cast<size_t>(index)];
-    int32_t node = 0;
+    int32_t node = kNone;
     for (int64_t i = gram.first; i < gram.first + gram.length; ++i) {
-      const auto at = static_cast<size_t>(i), next_item = integers_.size() + strings_.size();
-      const auto item = static_cast<int32_t>(next_item);
-      const int32_t id = op_.strings.empty() ? integers_.emplace(op_.integers[at], item).first->second
-                                             : strings_.emplace(op_.strings[at], item).first->second;
-      const auto [edge, is_new] = edges_.emplace(edge_key(node, id), static_cast<int32_t>(nodes_.size()));
-      if (is_new) nodes_.push_back(kNone);
-      node = edge->second;
+      const auto at = static_cast<size_t>(i);
+      const auto next_item = static_cast<int32_t>(integers_.size() + strings_.size());
+      const int32_t item = op_.strings.empty() ? integers_.emplace(op_.integers[at], next_item).first->second
+                                               : strings_.emplace(op_.strings[at], next_item).first->second;
+      node = child(node, item);
     }
-    if (nodes_[static_cast<size_t>(node)] != kNone) {
+    if (nodes_[static_cast<size_t>(node)].gram != kNone) {
       fail(ErrorCode::invalid_argument, "TfIdfVectorizer: n-gram {} of the pool stands in it before, expected each once", index);
     }
-    nodes_[static_cast<size_t>(node)] = index;
+    nodes_[static_cast<size_t>(node)].gram = index;
+  }
+
+  /// The node that an item leads to from a node, or from the beginning (kNone); made where it is not there.
+  int32_t child(int32_t node, int32_t item) {
+    const auto next = static_cast<int32_t>(nodes_.size());
+    if (node == kNone) {
+      if (static_cast<size_t>(item) >= first_.size()) first_.resize(static_cast<size_t>(item) + 1, kNone);
+      int32_t& first = first_[static_cast<size_t>(item)];
+      if (first == kNone) first = next, nodes_.emplace_back();
+      return first;
+    }
+    nodes_[static_cast<size_t>(node)].goes_on = true;
+    const auto [edge, is_new] = edges_.emplace(edge_key(node, item), next);
+    if (is_new) nodes_.emplace_back();
+    return edge->second;
   }
 
   static uint64_t edge_key(int32_t node, int32_t item) { return static_cast<uint64_t>(node) << 32 | static_cast<uint32_t>(item); }
@@ -89,14 +101,12 @@ class TfIdfVectorizerKernel final : public Kernel {
   }
 
   void count_from(const std::vector<int32_t>& items, int64_t start, int64_t step, int64_t least, float* out) const {
-    int32_t node = 0;
+    int32_t node = kNone;
     int64_t at = start;
     for (int64_t n = 1; n <= op_.max_length && at < static_cast<int64_t>(items.size()); ++n, at += step) {
-      const int32_t item = items[static_cast<size_t>(at)];
-      const auto edge = item == kNone ? edges_.end() : edges_.find(edge_key(node, item));
-      if (edge == edges_.end()) return;
-      node = edge->second;
-      const int32_t index = nodes_[static_cast<size_t>(node)];
+      node = next_node(node, items[static_cast<size_t>(at)]);
+      if (node == kNone) return;
+      const int32_t index = nodes_[static_cast<size_t>(node)].gram;
       if (index == kNone || n < least) continue;
       const ops::TfIdfVectorizer::Gram& gram = op_.grams[static_cast<size_t>(index)];
       using enum ops::TfIdfVectorizer::Mode;
@@ -107,11 +117,25 @@ class TfIdfVectorizerKernel final : public Kernel {
     }
   }
 
+  int32_t next_node(int32_t node, int32_t item) const {
+    if (item == kNone) return kNone;
+    if (node == kNone) return static_cast<size_t>(item) < first_.size() ? first_[static_cast<size_t>(item)] : kNone;
+    if (!nodes_[static_cast<size_t>(node)].goes_on) return kNone;
+    const auto edge = edges_.find(edge_key(node, item));
+    return edge == edges_.end() ? kNone : edge->second;
+  }
+
+  struct Node {
+    int32_t gram = kNone;  ///< the n-gram that ends there
+    bool goes_on = false;
+  };
+
   ops::TfIdfVectorizer op_;
   std::unordered_map<int64_t, int32_t> integers_;
   std::unordered_map<std::string, int32_t> strings_;
+  std::vector<int32_t> first_;                   ///< item to node
   std::unordered_map<uint64_t, int32_t> edges_;  ///< (node, item) to node
-  std::vector<int32_t> nodes_;                   ///< the n-gram that ends there
+  std::vector<Node> nodes_;
 };
 
 }  // namespace rh::cpu
