@@ -156,6 +156,32 @@ class InferenceSession:
         """From now on, providers that fail when a session is made are what "roundhouse.fallback" says. In runs they are errors always."""
         self._may_fall_back = True
 
+    def get_input_memory_infos(self):
+        """The memory in which each input is taken without a copy."""
+        return _native.session_memory_infos(self._session, False)
+
+    def get_output_memory_infos(self):
+        """The memory in which each output is made."""
+        return _native.session_memory_infos(self._session, True)
+
+    def get_input_epdevices(self):
+        """For each input the provider's device that takes it."""
+        return _native.session_input_ep_devices(self._session)
+
+    def create_ortvalue_from_shape_and_type(
+        self, shape, element_type, device_type: str, device_id: int = 0, vendor_id: int = -1
+    ) -> OrtValue:
+        """A tensor, not initialised, in memory of one of the session's devices; ``element_type`` is numpy's or ONNX's number."""
+        return OrtValue.ortvalue_from_shape_and_type(list(shape), element_type, device_type, device_id, int(vendor_id))
+
+    def set_ep_dynamic_options(self, options: dict[str, str]):
+        """Options of its providers that may change while it lives."""
+        self._session.set_ep_dynamic_options({str(k): str(v) for k, v in options.items()})
+
+    def release_captured_graph(self, graph_annotation_id: int = 0):
+        """Drops what a provider recorded of runs with this number; nothing where it records none."""
+        self._session.release_captured_graph(graph_annotation_id)
+
     def get_placement(self) -> list[NodePlacement]:
         """For each node of the model as it was read: who runs it, as what, and why nobody else does."""
         return [placement_of(row) for row in self.placement()]

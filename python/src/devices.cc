@@ -1,5 +1,8 @@
+#include <optional>
+
 #include "ep_devices.h"
 #include "module.h"
+#include "session.h"
 
 namespace rh::python {
 
@@ -18,15 +21,39 @@ nb::dict dict_of(const Ort::ConstKeyValuePairs& pairs) {
   return result;
 }
 
-nb::object memory_info(const PyEpDevice& self, int type) {
-  const Ort::ConstMemoryInfo info = self.device.GetMemoryInfo(static_cast<OrtDeviceMemoryType>(type));
-  if (!info) throw nb::value_error("the provider declares no memory of this type on the device");
+/// A copy as the package's OrtMemoryInfo.
+nb::object memory_object(const Ort::ConstMemoryInfo& info) {
   const OrtApi& api = Ort::GetApi();
   OrtMemoryInfoDeviceType type_of_device = OrtMemoryInfoDeviceType_CPU;
   api.MemoryInfoGetDeviceType(info, &type_of_device);
   Ort::MemoryInfo copy(info.GetAllocatorName().c_str(), type_of_device, api.MemoryInfoGetVendorId(info),
                        static_cast<uint32_t>(info.GetDeviceId()), api.MemoryInfoGetDeviceMemType(info), 0, OrtDeviceAllocator);
   return nb::module_::import_("roundhouse._memory").attr("OrtMemoryInfo").attr("_of")(nb::cast(std::move(copy)));
+}
+
+nb::object memory_info(const PyEpDevice& self, int type) {
+  const Ort::ConstMemoryInfo info = self.device.GetMemoryInfo(static_cast<OrtDeviceMemoryType>(type));
+  if (!info) throw nb::value_error("the provider declares no memory of this type on the device");
+  return memory_object(info);
+}
+
+nb::list session_memory_infos(nb::handle session, bool outputs) {
+  const Ort::Session& native = native_session(session);
+  nb::list list;
+  for (const auto& info : outputs ? native.GetMemoryInfoForOutputs() : native.GetMemoryInfoForInputs()) list.append(memory_object(info));
+  return list;
+}
+
+/// None for inputs that no provider's device takes.
+std::vector<std::optional<PyEpDevice>> session_input_ep_devices(nb::handle session) {
+  const Ort::Session& native = native_session(session);
+  std::vector<const OrtEpDevice*> raw(native.GetInputCount(), nullptr);
+  Ort::ThrowOnError(Ort::GetApi().SessionGetEpDeviceForInputs(native, raw.data(), raw.size()));
+  std::vector<std::optional<PyEpDevice>> devices;
+  for (const OrtEpDevice* device : raw) {
+    devices.push_back(device ? std::optional(PyEpDevice{Ort::ConstEpDevice(device)}) : std::nullopt);
+  }
+  return devices;
 }
 
 int model_compatibility(const std::vector<PyEpDevice>& devices, const std::string& info) {
@@ -102,6 +129,8 @@ void bind_devices(nb::module_& module) {
     for (const Ort::ConstEpDevice& device : environment().GetEpDevices()) devices.push_back({device});
     return devices;
   });
+  module.def("session_memory_infos", &session_memory_infos, nb::arg("session"), nb::arg("outputs"));
+  module.def("session_input_ep_devices", &session_input_ep_devices, nb::arg("session"));
   module.def("get_hardware_devices", [] {
     std::vector<PyHardwareDevice> devices;
     for (const Ort::ConstHardwareDevice& device : environment().GetHardwareDevices()) devices.push_back({device});

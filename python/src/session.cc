@@ -313,6 +313,15 @@ class PySession {
     return bytes;
   }
 
+  void set_ep_dynamic_options(const std::map<std::string, std::string>& options) {
+    std::vector<const char*> keys, values;
+    for (const auto& [key, value] : options) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
+    session_.SetEpDynamicOptions(keys.data(), values.data(), keys.size());
+  }
+
   std::string end_profiling() {
     Ort::AllocatorWithDefaultOptions allocator;
     return session_.EndProfilingAllocated(allocator).get();
@@ -404,6 +413,9 @@ void bind_session(nb::module_& module) {
       .def("report", &PySession::report)
       .def("memory_plan", &PySession::memory_plan)
       .def("trim", &PySession::trim)
+      .def("set_ep_dynamic_options", &PySession::set_ep_dynamic_options, nb::arg("options"))
+      .def("release_captured_graph",
+           [](PySession& s, int id) { Ort::ThrowOnError(Ort::GetApi().SessionReleaseCapturedGraph(s.native(), id)); })
       .def("end_profiling", &PySession::end_profiling)
       .def("get_profiling_start_time_ns", [](PySession& s) { return s.native().GetProfilingStartTimeNs(); });
   module.def("finish_async_runs", &finish_async_runs);

@@ -409,6 +409,40 @@ def test_inputs_that_do_not_fit(module, x, case):
         session.run_with_iobinding(binding)
 
 
+def test_where_a_session_takes_and_makes_values(module):
+    for session, name, provider in (
+        (session_on_device(module), "FakeDevice", FAKE),
+        (module.InferenceSession(add_and_relu(), providers=["CPUExecutionProvider"]), "Cpu", "CPUExecutionProvider"),
+    ):
+        assert [(info.name, info.device_vendor_id) for info in session.get_input_memory_infos()] == [
+            (name, 0xFADE if name != "Cpu" else 0)
+        ] * 2
+        assert [info.name for info in session.get_output_memory_infos()] == [name]
+        assert [device.ep_name for device in session.get_input_epdevices()] == [provider] * 2
+
+
+def test_values_of_a_session(module, x):
+    session = session_on_device(module)
+    for device, kind in ((("cpu",), "cpu"), (GPU, "cuda")):
+        value = session.create_ortvalue_from_shape_and_type([2, 3], np.float32, *device)
+        assert (value.device_name(), value.shape()) == (kind, [2, 3])
+        binding = session.io_binding()
+        binding.bind_cpu_input("a", x)
+        binding.bind_cpu_input("b", x)
+        binding.bind_ortvalue_output("y", value)
+        session.run_with_iobinding(binding)
+        np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[0], x * 2)
+
+
+def test_options_and_recordings_of_a_running_session(module):
+    for session in (session_on_device(module), module.InferenceSession(add_and_relu(), providers=["CPUExecutionProvider"])):
+        session.release_captured_graph()
+        session.release_captured_graph(3)
+        session.set_ep_dynamic_options({"ep.dynamic.workload_type": "Efficient"})
+    with pytest.raises(RuntimeError):
+        session.set_ep_dynamic_options({})
+
+
 def test_runs_with_vectors_of_values(module, x):
     session = session_on_device(module)
     if module is roundhouse:

@@ -134,9 +134,10 @@ std::string find_plugin_provider(const OrtEnv& env, std::string_view name) {
 
 const OrtEpDevice* ep_device_of(const OrtEnv& env, Device device) {
   const auto devices = env.ep_devices();
+  if (device.is_host()) return devices.front();
   const auto at =
       std::ranges::find_if(devices, [&](const OrtEpDevice* d) { return d->device_memory && abi::device_of(*d->device_memory) == device; });
-  return device.is_host() || at == devices.end() ? nullptr : *at;
+  return at == devices.end() ? nullptr : *at;
 }
 
 const OrtMemoryInfo* memory_info_of(const OrtEnv& env, Device device) {

@@ -24,7 +24,8 @@ void append_provider(OrtSessionOptions& options, std::string_view name, std::str
 /// Throws the same.
 void check_enabled(std::string_view name, std::string_view short_name);
 
-/// The environment's name of a memory, and the provider's device that has it; null where no registered provider declared it.
+/// The environment's name of a memory, and the provider's device that has it (the CPU's of host memory); null where no registered provider
+/// declared it.
 const OrtMemoryInfo* memory_info_of(const OrtEnv& env, Device device);
 const OrtEpDevice* ep_device_of(const OrtEnv& env, Device device);
 

@@ -23,10 +23,6 @@ std::vector<std::unique_ptr<Kernel>> Provider::compile(std::span<const Unit* con
   fail(ErrorCode::not_implemented, "{} compiles no nodes, but claimed some as a unit", name());
 }
 
-void Provider::set_options(const std::map<std::string, std::string>&) {
-  fail(ErrorCode::not_implemented, "{} has no options that may change while a session lives", name());
-}
-
 Status Provider::replay(int number) { return error_status(ErrorCode::not_implemented, "{} has no recording {}", name(), number); }
 
 Tensor device_tensor(const std::shared_ptr<Provider>& provider, DType dtype, const Shape& shape) {

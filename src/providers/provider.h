@@ -121,8 +121,8 @@ class Provider {
 
   virtual Status begin_run(const RunInfo&) { return {}; }
   virtual Status end_run(const RunInfo&) { return {}; }
-  /// Options that may change while the session lives. Throws Error{not_implemented} where there are none.
-  virtual void set_options(const std::map<std::string, std::string>& options);
+  /// Options that may change while the session lives; those that it does not know are left alone.
+  virtual void set_options(const std::map<std::string, std::string>&) {}
 };
 
 /// A tensor in the provider's memory, which keeps the provider.

@@ -377,10 +377,7 @@ SessionStatistics Session::statistics() const {
 }
 
 void Session::set_provider_options(const std::map<std::string, std::string>& options) {
-  const auto& providers = impl_->compiled.providers;
-  if (providers.size() == 1)
-    fail(ErrorCode::invalid_argument, "no provider of the session but {} has dynamic options", providers[0]->name());
-  for (size_t i = 0; i + 1 < providers.size(); ++i) providers[i]->set_options(options);
+  for (const auto& provider : impl_->compiled.providers) provider->set_options(options);
 }
 
 MemoryForecast Session::forecast(std::span<const InputShape> shapes, std::span<const std::pair<std::string, int64_t>> symbols) const {

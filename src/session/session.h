@@ -109,7 +109,7 @@ class Session {
   /// What a run takes, before it: see forecast_memory. Throws Error{invalid_argument}.
   MemoryForecast forecast(std::span<const InputShape> shapes, std::span<const std::pair<std::string, int64_t>> symbols) const;
 
-  /// Gives options that may change while the session lives to its providers. Throws Error where none of them takes any.
+  /// Gives options that may change while the session lives to its providers; those that know none of them go on as before.
   void set_provider_options(const std::map<std::string, std::string>& options);
 
   /// Lets go of a run that a provider recorded (run option "gpu_graph_id"), where there is one.

@@ -255,7 +255,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
   }
 
   void set_options(const std::map<std::string, std::string>& options) override {
-    if (!RH_HAS(ep_->raw, 23, SetDynamicOptions)) return Provider::set_options(options);
+    if (!RH_HAS(ep_->raw, 23, SetDynamicOptions)) return;
     std::vector<const char*> keys, values;
     for (const auto& [key, value] : options) {
       keys.push_back(key.c_str());
