@@ -101,7 +101,7 @@ void activate_loop(const Activation& activation, const float* x, float* y, int64
     case ActivationKind::scaled_tanh:
       return map(x, y, n, [a, b](Vec v) HWY_ATTR { return hn::Mul(set(a), simd_tanh(hn::Mul(v, set(b)))); });
     case ActivationKind::silu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::Mul(v, simd_sigmoid(hn::Mul(v, set(a)))); });
-    case ActivationKind::thresholded_relu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::IfThenZeroElse(hn::Le(v, set(a)), v); });
+    case ActivationKind::thresholded_relu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(v, set(a)), v); });
     case ActivationKind::mish: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Mul(v, simd_tanh(simd_softplus(v))); });
     default: return;
   }

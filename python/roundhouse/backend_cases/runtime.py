@@ -57,9 +57,10 @@ def unpack(data, shape, dtype, bits):
 
 
 class Runtime:
-    def __init__(self, module, threads):
+    def __init__(self, module, threads, config=None):
         self.module = importlib.import_module(module)
         self.threads = threads
+        self.config = config or {}  # of its sessions
         numbers = {getattr(TensorProto, name): bits for name, bits in NARROW.items()}
         self.narrow = {n: (np.dtype(helper.tensor_dtype_to_np_dtype(n)), bits) for n, bits in numbers.items()}
 
@@ -73,6 +74,8 @@ class Runtime:
         options.log_severity_level = 4
         options.intra_op_num_threads = self.threads
         options.inter_op_num_threads = 1
+        for key, value in self.config.items():
+            options.add_session_config_entry(key, value)
         return self.module.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
     def run(self, session, model, feeds):

@@ -46,7 +46,7 @@ UnaryRow floating_row(F function) {
     case F::leaky_relu: return unary_row<T>([](T x, const float* p) { return x < 0 ? T(p[0]) * x : x; });
     case F::hard_sigmoid: return unary_row<T>([](T x, const float* p) { return clip_to_unit(T(p[0]) * x + T(p[1])); });
     case F::hard_swish: return unary_row<T>([](T x) { return x * clip_to_unit(x * T(1.0 / 6) + T(0.5)); });
-    case F::thresholded_relu: return unary_row<T>([](T x, const float* p) { return x > T(p[0]) || x != x ? x : T(0); });
+    case F::thresholded_relu: return unary_row<T>([](T x, const float* p) { return x > T(p[0]) ? x : T(0); });
     case F::shrink: return unary_row<T>([](T x, const float* p) { return x < -T(p[0]) ? x + T(p[1]) : x > T(p[0]) ? x - T(p[1]) : T(0); });
     default: return smooth_row<T>(function);
   }

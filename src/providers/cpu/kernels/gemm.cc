@@ -1,9 +1,11 @@
 #include "ops/math/gemm.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "compute/gemm.h"
 #include "compute/gemm_reference.h"
+#include "providers/cpu/convert.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
@@ -54,6 +56,9 @@ class GemmKernel final : public Kernel {
     Scale args{.m = m, .n = n, .k = k, .transpose_a = op_.transpose_a, .transpose_b = op_.transpose_b, .alpha = narrowed<T>(op_.alpha)};
     args.beta = T(0.0f);
     args.epilogue.activation = compute_activation(op_.activation);
+    if constexpr (std::is_integral_v<T>) {
+      if (has_fractions()) return multiply_by_fractions<T>(context, args, a, y);
+    }
     if (context.has_input(2) && op_.beta != 0) add_c(context, args, y);
     if constexpr (std::is_integral_v<T>) {
       compute::gemm_reference(args, a, context.input(1).data<T>(), y, context.parallel());
@@ -64,21 +69,49 @@ class GemmKernel final : public Kernel {
     }
   }
 
+  /// C as it is broadcast to the result.
+  template <typename T>
+  struct Addend {
+    explicit Addend(const TensorView& c)
+        : from(c.data<T>()), rows(c.rank() == 2 ? c.shape()[0] : 1), cols(c.rank() >= 1 ? c.shape()[c.rank() - 1] : 1) {}
+    T at(int64_t i, int64_t j) const { return from[(rows == 1 ? 0 : i) * cols + (cols == 1 ? 0 : j)]; }
+
+    const T* from;
+    int64_t rows, cols;
+  };
+
   // A row or column of C is the epilogue's bias; other shapes are written to y first and accumulated on.
   template <typename T>
   void add_c(RunContext& context, compute::GemmArgs<T>& args, T* y) const {
-    const TensorView c = context.input(2);
-    const int64_t rows = c.rank() == 2 ? c.shape()[0] : 1, cols = c.rank() >= 1 ? c.shape()[c.rank() - 1] : 1;
-    const T* from = c.data<T>();
-    if (op_.beta == 1 && rows == 1 && cols == args.n) {
+    const Addend<T> c(context.input(2));
+    if (op_.beta == 1 && c.rows == 1 && c.cols == args.n) {
       args.epilogue.bias_kind = compute::BiasKind::per_column;
-      args.epilogue.bias = from;
+      args.epilogue.bias = c.from;
       return;
     }
     for (int64_t i = 0; i < args.m; ++i) {
-      for (int64_t j = 0; j < args.n; ++j) y[i * args.n + j] = from[(rows == 1 ? 0 : i) * cols + (cols == 1 ? 0 : j)];
+      for (int64_t j = 0; j < args.n; ++j) y[i * args.n + j] = c.at(i, j);
     }
     args.beta = narrowed<T>(op_.beta);
+  }
+
+  bool has_fractions() const { return op_.alpha != std::floor(op_.alpha) || op_.beta != std::floor(op_.beta); }
+
+  // Integers by factors that are none: the product is an integer, the rest is float64, cut to the type at the end.
+  template <typename T>
+  void multiply_by_fractions(RunContext& context, compute::GemmArgs<T> args, const T* a, T* y) const {
+    args.alpha = T(1);
+    compute::gemm_reference(args, a, context.input(1).data<T>(), y, context.parallel());
+    const Shape shape{args.m, args.n};
+    double* scaled = context.scratch_array<double>(shape.elements());
+    for (int64_t i = 0; i < shape.elements(); ++i) scaled[i] = static_cast<double>(op_.alpha) * static_cast<double>(y[i]);
+    if (context.has_input(2) && op_.beta != 0) {
+      const Addend<T> c(context.input(2));
+      for (int64_t i = 0; i < shape.elements(); ++i) {
+        scaled[i] += static_cast<double>(op_.beta) * static_cast<double>(c.at(i / args.n, i % args.n));
+      }
+    }
+    convert(context.parallel(), TensorView(DType::float64, shape, scaled), MutableView(dtype_of<T>, shape, y));
   }
 
   ops::Gemm op_;

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compute/row_math.h"
 #include "ops/nn/normalization.h"
@@ -24,45 +26,62 @@ class LayerNormalizationKernel final : public Kernel {
     const TensorView x = context.input(0);
     const int axis = normalize_axis(op_.axis, x.rank());
     const int64_t rows = x.shape().product(0, axis), length = x.shape().product(axis, x.rank());
-    Shape normalized(x.shape().begin() + axis, x.shape().end());
+    // Parameters of the normalised axes serve every row; others are spread over all of them.
+    const Shape normalized(x.shape().begin() + axis, x.shape().end());
+    Parameters shape{normalized, 0};
     for (int i = 1; i <= 2; ++i) {
-      if (context.has_input(i) && !(broadcast(context.input(i).shape(), normalized) == normalized)) {
+      if (!context.has_input(i) || broadcast(context.input(i).shape(), normalized) == normalized) continue;
+      if (!(broadcast(context.input(i).shape(), x.shape()) == x.shape())) {
         return error_status(ErrorCode::invalid_argument, "LayerNormalization: input {} has shape {}, expected one that broadcasts to {}", i,
-                            context.input(i).shape().to_string(), normalized.to_string());
+                            context.input(i).shape().to_string(), x.shape().to_string());
       }
+      shape = {x.shape(), length};
     }
     Shape statistics = x.shape();
     for (int i = axis; i < x.rank(); ++i) statistics[i] = 1;
     float* means = context.has_output(1) ? statistic(context, 1, statistics) : nullptr;
     float* deviations = context.has_output(2) ? statistic(context, 2, statistics) : nullptr;
     const MutableView result = context.output(0, x.shape());
-    if (x.elements() == 0) return {};
+    if (x.elements() == 0) {
+      for (float* list : {means, deviations}) {
+        if (list) std::fill_n(list, rows, std::numeric_limits<float>::quiet_NaN());
+      }
+      return {};
+    }
     // RMSNormalization gives the type of its scale, which may be another than the data's.
     const bool same = result.dtype() == x.dtype();
     const MutableView y = same ? result : MutableView(x.dtype(), x.shape(), context.scratch(x.bytes()));
     if (is_float_or_half(x.dtype()))
-      run_float(context, x, y, rows, length, normalized, means, deviations);
+      run_float(context, x, y, rows, length, shape, means, deviations);
     else
-      run_double(context, x.data<double>(), y.data<double>(), rows, length, normalized, means, deviations);
+      run_double(context, x.data<double>(), y.data<double>(), rows, length, shape, means, deviations);
     if (!same) convert(context.parallel(), y, result);
     return {};
   }
 
  private:
-  void run_double(RunContext& context, const double* x, double* y, int64_t rows, int64_t length, const Shape& normalized, float* means,
+  /// The shape that scale and bias are broadcast to, and how far those of one row lie from those of the next.
+  struct Parameters {
+    Shape shape;
+    int64_t row_stride;
+  };
+
+  void run_double(RunContext& context, const double* x, double* y, int64_t rows, int64_t length, const Parameters& parameters, float* means,
                   float* deviations) const {
-    const std::vector<double> scale = parameter<double>(context, 1, normalized), bias = parameter<double>(context, 2, normalized);
+    const std::vector<double> scale = parameter<double>(context, 1, parameters.shape),
+                              bias = parameter<double>(context, 2, parameters.shape);
     context.parallel().for_range(rows, {16.0 * static_cast<double>(length), 6.0 * static_cast<double>(length)}, [&](Range part) {
       for (int64_t row = part.begin; row < part.end; ++row) {
-        const double inverse = normalize(x + row * length, y + row * length, length, scale, bias, means ? means + row : nullptr);
+        const int64_t at = row * parameters.row_stride;
+        const double inverse = normalize(x + row * length, y + row * length, length, scale.data() + at,
+                                         bias.empty() ? nullptr : bias.data() + at, means ? means + row : nullptr);
         if (deviations) deviations[row] = static_cast<float>(inverse);
       }
     });
   }
 
   // Returns 1 / deviation.
-  double normalize(const double* x, double* y, int64_t length, const std::vector<double>& scale, const std::vector<double>& bias,
-                   float* mean_out) const {
+  double normalize(const double* x, double* y, int64_t length, const double* scale, const double* bias, float* mean_out) const {
     double mean = 0, variance = 0;
     if (!op_.rms) {
       for (int64_t i = 0; i < length; ++i) mean += x[i];
@@ -70,45 +89,46 @@ class LayerNormalizationKernel final : public Kernel {
     }
     for (int64_t i = 0; i < length; ++i) variance += (x[i] - mean) * (x[i] - mean);
     const double inverse = 1 / std::sqrt(variance / static_cast<double>(length) + static_cast<double>(op_.epsilon));
-    for (int64_t i = 0; i < length; ++i) {
-      const size_t k = static_cast<size_t>(i);
-      y[i] = (x[i] - mean) * inverse * scale[k] + (bias.empty() ? 0 : bias[k]);
-    }
+    for (int64_t i = 0; i < length; ++i) y[i] = (x[i] - mean) * inverse * scale[i] + (bias ? bias[i] : 0);
     if (mean_out) *mean_out = static_cast<float>(mean);
     return inverse;
   }
 
-  void run_float(RunContext& context, const TensorView& x, const MutableView& y, int64_t rows, int64_t length, const Shape& normalized,
+  void run_float(RunContext& context, const TensorView& x, const MutableView& y, int64_t rows, int64_t length, const Parameters& parameters,
                  float* means, float* deviations) const {
     std::vector<float> own_scale, own_bias;
-    const float* scale = float_parameter(context, 1, normalized, own_scale);
-    const float* bias = float_parameter(context, 2, normalized, own_bias);
+    const float* scale = float_parameter(context, 1, parameters.shape, own_scale);
+    const float* bias = float_parameter(context, 2, parameters.shape, own_bias);
     const Cost cost{2.0 * sizeof(float) * static_cast<double>(length), 6.0 * static_cast<double>(length)};
     for_float_rows(context.parallel(), x, y, rows, length, cost, [&](const float* from, float* to, Range part) {
-      if (op_.rms) {
-        compute::rms_norm_rows(from, scale, op_.epsilon, to, part.size(), length);
-      } else {
-        compute::layer_norm_rows(from, scale, bias, op_.epsilon, to, means ? means + part.begin : nullptr,
-                                 deviations ? deviations + part.begin : nullptr, part.size(), length);
+      // Rows with parameters of their own go one by one.
+      const int64_t stride = parameters.row_stride, step = stride == 0 ? part.size() : 1;
+      for (int64_t row = part.begin; row < part.end; row += step, from += step * length, to += step * length) {
+        const float *row_scale = scale ? scale + row * stride : nullptr, *row_bias = bias ? bias + row * stride : nullptr;
+        if (op_.rms) {
+          compute::rms_norm_rows(from, row_scale, op_.epsilon, to, step, length);
+        } else {
+          compute::layer_norm_rows(from, row_scale, row_bias, op_.epsilon, to, means ? means + row : nullptr,
+                                   deviations ? deviations + row : nullptr, step, length);
+        }
       }
     });
   }
 
-  // The parameter itself where it has the normalised shape (widened if need be), else a broadcast copy in `own`; null where a bias is
+  // The parameter itself where it has the shape asked for (widened if need be), else a broadcast copy in `own`; null where a bias is
   // left out.
-  static const float* float_parameter(RunContext& context, int input, const Shape& normalized, std::vector<float>& own) {
-    if (context.has_input(input) && is_float_or_half(context.input(input).dtype()) &&
-        context.input(input).elements() == normalized.elements()) {
+  static const float* float_parameter(RunContext& context, int input, const Shape& shape, std::vector<float>& own) {
+    if (context.has_input(input) && is_float_or_half(context.input(input).dtype()) && context.input(input).elements() == shape.elements()) {
       return converted(context, context.input(input), DType::float32).data<float>();
     }
-    own = parameter<float>(context, input, normalized);
+    own = parameter<float>(context, input, shape);
     return own.empty() ? nullptr : own.data();
   }
 
-  // Scale or bias, broadcast to the normalised shape; a scale that is left out is 1.
+  // Scale or bias, broadcast to the shape; a scale that is left out is 1.
   template <typename C>
-  static std::vector<C> parameter(RunContext& context, int input, const Shape& normalized) {
-    const int64_t length = normalized.elements();
+  static std::vector<C> parameter(RunContext& context, int input, const Shape& shape) {
+    const int64_t length = shape.elements();
     if (!context.has_input(input)) return input == 1 ? std::vector<C>(static_cast<size_t>(length), C(1)) : std::vector<C>();
     const TensorView view = context.input(input);
     std::vector<C> values(static_cast<size_t>(length));
@@ -117,12 +137,12 @@ class LayerNormalizationKernel final : public Kernel {
       return values;
     }
     const Shape strides = strides_of(view.shape());
-    const int offset = normalized.rank() - view.rank();
+    const int offset = shape.rank() - view.rank();
     for (int64_t i = 0; i < length; ++i) {
       int64_t rest = i, index = 0;
-      for (int k = normalized.rank() - 1; k >= 0; --k) {
-        const int64_t at = rest % normalized[k];
-        rest /= normalized[k];
+      for (int k = shape.rank() - 1; k >= 0; --k) {
+        const int64_t at = rest % shape[k];
+        rest /= shape[k];
         if (k >= offset && view.shape()[k - offset] != 1) index += at * strides[k - offset];
       }
       values[static_cast<size_t>(i)] = static_cast<C>(element_as_double(view, index));

@@ -28,7 +28,13 @@ class QLinearMatMulKernel final : public Kernel {
     if (y.elements() == 0) return {};
     Scales scales;
     RH_RETURN_IF_ERROR(read_scales(context, p, scales));
-    if (is_integer(context.input(0).dtype()) && is_integer(y.dtype())) return to_integers(context, p, scales, y);
+    const bool integer_right = product_.owns_right() || is_integer(context.input(3).dtype());
+    if (integer_right && is_integer(context.input(0).dtype()) && is_integer(y.dtype())) return to_integers(context, p, scales, y);
+    if (product_.owns_right()) {
+      return error_status(ErrorCode::not_implemented,
+                          "QLinearMatMul: a is {} and y {} where b is a constant of 8-bit integers, expected integers",
+                          to_string(context.input(0).dtype()), to_string(y.dtype()));
+    }
     return in_float(context, p, scales, y);
   }
 

@@ -17,7 +17,7 @@ using ops::Resize;
 struct AxisPlan {
   int axis;
   int64_t input, output;
-  float scale;
+  double scale;  ///< of given sizes, their exact ratio: what lies between two elements is as near to both
   float roi_begin = 0, roi_end = 1;
 };
 
@@ -29,22 +29,27 @@ struct Weights {
   std::vector<bool> outside;  ///< outputs that take the extrapolation value
 };
 
-float unbounded_coordinate(const Resize& op, const AxisPlan& p, int64_t i) {
+// In float, as the regions are given: what lies just outside the data is told from its last element.
+float cropped_coordinate(const AxisPlan& p, int64_t i) {
+  const float x = static_cast<float>(i), last = static_cast<float>(p.input - 1);
+  if (p.output <= 1) return 0.5f * (p.roi_begin + p.roi_end) * last;
+  return p.roi_begin * last + x * (p.roi_end - p.roi_begin) * last / static_cast<float>(p.output - 1);
+}
+
+double unbounded_coordinate(const Resize& op, const AxisPlan& p, int64_t i) {
   using C = Resize::Coordinates;
-  const float x = static_cast<float>(i), out = static_cast<float>(p.output), in = static_cast<float>(p.input);
+  const double x = static_cast<double>(i), out = static_cast<double>(p.output), in = static_cast<double>(p.input);
   switch (op.coordinates) {
-    case C::half_pixel: return (x + 0.5f) / p.scale - 0.5f;
+    case C::half_pixel: return (x + 0.5) / p.scale - 0.5;
     case C::half_pixel_symmetric: {
-      const float adjustment = out / (p.scale * in), center = in / 2;
-      return center * (1 - adjustment) + (x + 0.5f) / p.scale - 0.5f;
+      const double adjustment = out / (p.scale * in), center = in / 2;
+      return center * (1 - adjustment) + (x + 0.5) / p.scale - 0.5;
     }
-    case C::pytorch_half_pixel: return p.output > 1 ? (x + 0.5f) / p.scale - 0.5f : 0.0f;
-    case C::align_corners: return p.output > 1 ? x * (in - 1) / (out - 1) : 0.0f;
+    case C::pytorch_half_pixel: return p.output > 1 ? (x + 0.5) / p.scale - 0.5 : 0.0;
+    case C::align_corners: return p.output > 1 ? x * (in - 1) / (out - 1) : 0.0;
     case C::asymmetric: return x / p.scale;
-    case C::tf_half_pixel_nearest: return (x + 0.5f) / p.scale;
-    case C::tf_crop_and_resize:
-      return p.output > 1 ? p.roi_begin * (in - 1) + x * (p.roi_end - p.roi_begin) * (in - 1) / (out - 1)
-                          : 0.5f * (p.roi_begin + p.roi_end) * (in - 1);
+    case C::tf_half_pixel_nearest: return (x + 0.5) / p.scale;
+    case C::tf_crop_and_resize: return static_cast<double>(cropped_coordinate(p, i));
   }
   return x;
 }
@@ -52,7 +57,7 @@ float unbounded_coordinate(const Resize& op, const AxisPlan& p, int64_t i) {
 // Near enough to the data that whole numbers of it fit into int64; what is not a number lies before the data.
 float source_coordinate(const Resize& op, const AxisPlan& p, int64_t i) {
   constexpr float kFar = 1e18f;
-  const float x = unbounded_coordinate(op, p, i);
+  const float x = static_cast<float>(unbounded_coordinate(op, p, i));
   return x > -kFar ? std::min(x, kFar) : -kFar;
 }
 
@@ -79,7 +84,7 @@ float filter(const Resize& op, float x) {
 
 // Antialiasing stretches the filter when shrinking, so that every input counts.
 float filter_stretch(const Resize& op, const AxisPlan& p) {
-  return op.antialias && p.scale < 1 && op.mode != Resize::Mode::nearest ? 1 / p.scale : 1.0f;
+  return op.antialias && p.scale < 1 && op.mode != Resize::Mode::nearest ? static_cast<float>(1 / p.scale) : 1.0f;
 }
 
 // How far a filter reaches to either side.
@@ -295,12 +300,12 @@ class ResizeKernel final : public Kernel {
       if (!sizes.empty()) {
         RH_RETURN_IF_ERROR(check_size(sizes[i], p.axis));
         p.output = static_cast<int64_t>(sizes[i]);
-        p.scale = static_cast<float>(p.output) / static_cast<float>(std::max<int64_t>(p.input, 1));
+        p.scale = static_cast<double>(p.output) / static_cast<double>(std::max<int64_t>(p.input, 1));
       } else {
-        p.scale = static_cast<float>(scales[i]);
+        p.scale = scales[i];
         if (!(p.scale > 0))
           return error_status(ErrorCode::invalid_argument, "Resize: scale {} is {}, expected a positive number", i, scales[i]);
-        const float size = std::floor(static_cast<float>(p.input) * p.scale * (crop ? p.roi_end - p.roi_begin : 1.0f));
+        const float size = std::floor(static_cast<float>(p.input) * static_cast<float>(p.scale) * (crop ? p.roi_end - p.roi_begin : 1.0f));
         RH_RETURN_IF_ERROR(check_size(static_cast<double>(size), p.axis));
         p.output = static_cast<int64_t>(size);
       }

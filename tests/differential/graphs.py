@@ -1,0 +1,257 @@
+"""Small random graphs of what exporters write, so that passes find something to do."""
+
+import random
+
+import numpy as np
+import onnx
+from backend_cases.cases import walk
+from onnx import TensorProto, helper, numpy_helper
+
+TYPE = {TensorProto.FLOAT: np.float32, TensorProto.FLOAT16: np.float16}
+
+
+class RandomGraph:
+    """A model of one float input [batch, ...] and 4 to 14 steps. `quantized`: results may be a step off."""
+
+    def __init__(self, seed: int):
+        self.key, self.random, self.rng = seed, random.Random(seed), np.random.default_rng(seed)
+        self.number = self.random.choice([TensorProto.FLOAT] * 4 + [TensorProto.FLOAT16])
+        self.nodes, self.constants, self.count, self.quantized = [], [], 0, False
+        shape = self.random.choice([[2, 8, 6, 6], [1, 16, 9, 7], [2, 5, 16], [1, 12, 32], [4, 24], [3, 4, 5, 8]])
+        self.shapes = {"x": shape}
+        for _ in range(self.random.randint(4, 14)):
+            self.step(self.random.choice([*self.shapes, *list(self.shapes)[-2:] * 3]))
+        names = [n for n in self.shapes if n != "x"]
+        self.outputs = sorted({names[-1], *self.random.sample(names, min(len(names), self.random.choice([0, 0, 1, 2])))})
+        self.feeds = {"x": self.rng.uniform(-2, 2, shape).astype(TYPE[self.number])}
+
+    def model(self, outputs=None) -> onnx.ModelProto:
+        """Pruned to what the outputs need."""
+        outputs = outputs or self.outputs
+        needed, nodes = set(outputs), []
+        for node in reversed(self.nodes):
+            if needed & set(node.output):
+                nodes.insert(0, node)
+                needed |= {name for inner in walk([node]) for name in inner.input}
+        symbol = self.key % 2 == 0  # a symbolic batch half the time
+        inputs = [helper.make_tensor_value_info("x", self.number, ["batch" if symbol else self.shapes["x"][0], *self.shapes["x"][1:]])]
+        results = [helper.make_tensor_value_info(name, self.number, [None] * len(self.shapes[name])) for name in outputs]
+        graph = helper.make_graph(nodes, "random", inputs, results, [c for c in self.constants if c.name in needed])
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+
+    def constant(self, values, dtype=None) -> str:
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(values, dtype or TYPE[self.number]), name))
+        return name
+
+    def weights(self, *shape) -> str:
+        return self.constant(self.rng.uniform(-1, 1, shape) / max(1.0, np.sqrt(np.prod(shape[1:]))))
+
+    def add(self, op: str, inputs, shape=None, outputs=1, **attributes):
+        """A node; its value's name where it has one that the graph may go on with."""
+        names = [f"v{self.count + i}" for i in range(outputs)]
+        self.count += outputs
+        self.nodes.append(helper.make_node(op, inputs, names, f"n{len(self.nodes)}", **attributes))
+        if shape is not None:
+            for name in names:
+                self.shapes[name] = list(shape)
+        return names[0] if outputs == 1 else names
+
+    def step(self, x: str) -> None:
+        shape, rank = self.shapes[x], len(self.shapes[x])
+        steps = [self.activation, self.activation, self.binary, self.binary, self.residual, self.views, self.transposes, self.duplicate]
+        steps += [self.normalize, self.softmax, self.slices, self.shape_arithmetic, self.branch]
+        if rank >= 2:
+            steps += [self.product, self.product, self.product, self.gemm if rank == 2 else self.product]
+        if rank == 3:
+            steps += [self.attention, self.attention]
+        if rank == 4:
+            steps += [self.convolution, self.convolution, self.convolution, self.pool]
+        if self.number == TensorProto.FLOAT:
+            steps.append(self.quantization)
+        self.random.choice(steps)(x, shape)
+
+    def activation(self, x, s):
+        form = self.random.randrange(8)
+        if form < 3:
+            self.add(self.random.choice(["Relu", "Sigmoid", "Tanh", "HardSwish", "LeakyRelu", "Elu", "Gelu", "Mish"]), [x], s)
+        elif form == 3:  # SiLU
+            self.add("Mul", [x, self.add("Sigmoid", [x])], s)
+        elif form == 4:  # GELU by the error function
+            scaled = self.add("Erf", [self.add("Div", [x, self.constant(1.4142135)])])
+            inner = self.add("Mul", [x, self.add("Add", [scaled, self.constant(1)])])
+            self.add("Mul", [inner, self.constant(0.5)], s)
+        elif form == 5:  # hard swish in parts
+            clipped = self.add("Clip", [self.add("Add", [x, self.constant(3)]), self.constant(0), self.constant(6)])
+            self.add("Div", [self.add("Mul", [x, clipped]), self.constant(6)], s)
+        elif form == 6:  # GELU by tanh
+            cube = self.add("Pow", [x, self.constant(3)])
+            inner = self.add("Add", [x, self.add("Mul", [cube, self.constant(0.044715)])])
+            bent = self.add("Tanh", [self.add("Mul", [inner, self.constant(0.7978845)])])
+            half = self.add("Mul", [x, self.constant(0.5)])
+            self.add("Mul", [half, self.add("Add", [bent, self.constant(1)])], s)
+        else:
+            self.add("Clip", [x, self.constant(-0.5), self.constant(0.75)], s)
+
+    def binary(self, x, s):
+        one = self.random.choice([[], [s[-1]], [1] * len(s), [s[1], *[1] * (len(s) - 2)], s[1:]])
+        values = self.constant(self.rng.uniform(0.5, 1.5, one) if self.random.random() < 0.8 else np.full(one, self.random.choice([0, 1])))
+        inputs = [x, values] if self.random.random() < 0.7 else [values, x]
+        self.add(self.random.choice(["Add", "Mul", "Sub"]), inputs, s)
+
+    def residual(self, x, s):
+        others = [name for name, shape in self.shapes.items() if shape == s]
+        self.add(self.random.choice(["Add", "Add", "Mul", "Sub"]), [x, self.random.choice(others)], s)
+
+    def views(self, x, s):
+        form = self.random.randrange(5)
+        if form == 0:
+            self.add("Identity", [x], s)
+        elif form == 1:
+            self.add("Squeeze", [self.add("Unsqueeze", [x, self.constant([0], np.int64)]), self.constant([0], np.int64)], s)
+        elif form == 2:
+            self.add("Flatten", [x], [s[0], int(np.prod(s[1:]))], axis=1)
+        elif form == 3:
+            self.add("Reshape", [x, self.constant([0, -1, s[-1]], np.int64)], [s[0], int(np.prod(s[1:-1])), s[-1]])
+        else:
+            self.add("Cast", [x], s, to=self.number)
+
+    def transposes(self, x, s):
+        perm = self.random.sample(range(len(s)), len(s))
+        moved = self.add("Transpose", [x], [s[p] for p in perm], perm=perm)
+        if self.random.random() < 0.5:
+            back = [perm.index(i) for i in range(len(s))]
+            middle = self.add("Relu", [moved]) if self.random.random() < 0.5 else moved
+            self.add("Transpose", [middle], s, perm=back)
+
+    def duplicate(self, x, s):
+        """Two nodes that compute the same."""
+        op = self.random.choice(["Sigmoid", "Tanh", "Neg"])
+        self.add("Mul", [self.add(op, [x]), self.add(op, [x])], s)
+
+    def normalize(self, x, s):
+        if self.random.random() < 0.4:
+            scale, bias = self.constant(self.rng.uniform(0.5, 1.5, s[-1])), self.constant(self.rng.uniform(-1, 1, s[-1]))
+            self.add("LayerNormalization", [x, scale, bias], s, axis=-1)
+            return
+        axes = self.constant([-1], np.int64)
+        centred = self.add("Sub", [x, self.add("ReduceMean", [x, axes], keepdims=1)])
+        if self.random.random() < 0.3:
+            centred = x  # without its mean: RMS
+        square = self.random.choice([("Pow", [centred, self.constant(2)]), ("Mul", [centred, centred])])
+        variance = self.add("ReduceMean", [self.add(*square), axes], keepdims=1)
+        root = self.add("Sqrt", [self.add("Add", [variance, self.constant(1e-3)])])
+        if self.random.random() < 0.5:
+            normal = self.add("Div", [centred, root])
+        else:
+            normal = self.add("Mul", [centred, self.add("Reciprocal", [root])])
+        scaled = self.add("Mul", [normal, self.constant(self.rng.uniform(0.5, 1.5, s[-1]))], s)
+        if self.random.random() < 0.7:
+            self.add("Add", [scaled, self.constant(self.rng.uniform(-1, 1, s[-1]))], s)
+
+    def softmax(self, x, s):
+        self.add(self.random.choice(["Softmax", "LogSoftmax"]), [x], s, axis=self.random.randint(-len(s), len(s) - 1))
+
+    def slices(self, x, s):
+        axis = self.random.randrange(1, len(s))
+        if s[axis] % 2 == 0:
+            a, b = self.add("Split", [x], outputs=2, axis=axis, num_outputs=2)
+            self.add("Concat", [b, a] if self.random.random() < 0.5 else [a, b], s, axis=axis)
+        else:
+            ends = [self.constant([v], np.int64) for v in (1, 2**40, axis, 1)]
+            self.add("Slice", [x, *ends], [d - 1 if a == axis else d for a, d in enumerate(s)])
+
+    def shape_arithmetic(self, x, s):
+        """[batch, everything else], computed from the shape as exporters do."""
+        shape = self.add("Shape", [x])
+        batch = self.add("Gather", [shape, self.constant(0, np.int64)], axis=0)
+        first = self.add("Unsqueeze", [batch, self.constant([0], np.int64)])
+        target = self.add("Concat", [first, self.constant([-1], np.int64)], axis=0)
+        self.add("Reshape", [x, target], [s[0], int(np.prod(s[1:]))])
+
+    def branch(self, x, s):
+        """An If that a constant decides."""
+        made = f"b{self.count}"
+        port = helper.make_tensor_value_info(made, self.number, [None] * len(s))
+        bodies = [helper.make_graph([helper.make_node(op, [x], [made])], op, [], [port]) for op in ("Relu", "Neg")]
+        self.add("If", [self.constant(self.random.random() < 0.5, np.bool_)], s, then_branch=bodies[0], else_branch=bodies[1])
+
+    def product(self, x, s):
+        n = self.random.choice([1, 4, 8, 17, 32])
+        y = self.add("MatMul", [x, self.weights(s[-1], n)], [*s[:-1], n])
+        if self.random.random() < 0.7:
+            bias = self.constant(self.rng.uniform(-1, 1, n))
+            y = self.add("Add", [y, bias] if self.random.random() < 0.5 else [bias, y], [*s[:-1], n])
+        if self.random.random() < 0.5:
+            self.activation(y, [*s[:-1], n])
+
+    def gemm(self, x, s):
+        n, transposed = self.random.choice([3, 8, 16]), self.random.randint(0, 1)
+        weights = self.weights(n, s[-1]) if transposed else self.weights(s[-1], n)
+        self.add(
+            "Gemm",
+            [x, weights, self.constant(self.rng.uniform(-1, 1, n))],
+            [s[0], n],
+            transB=transposed,
+            alpha=self.random.choice([1.0, 0.5]),
+        )
+
+    def attention(self, x, s):
+        """Softmax(q k^T * scale + mask) v with two heads, from one value."""
+        batch, length, width = s
+        if width % 2 or width == 0 or length == 0:
+            return self.product(x, s)
+        heads, depth = 2, width // 2
+
+        def head(perm):
+            y = self.add("MatMul", [x, self.weights(width, width)])
+            return self.add("Transpose", [self.add("Reshape", [y, self.constant([0, 0, heads, depth], np.int64)])], perm=perm)
+
+        scores = self.add("MatMul", [head([0, 2, 1, 3]), head([0, 2, 3, 1])])
+        scores = self.add(
+            *self.random.choice([("Div", [scores, self.constant(np.sqrt(depth))]), ("Mul", [scores, self.constant(depth**-0.5)])])
+        )
+        if self.random.random() < 0.5:
+            mask = np.where(self.rng.random([1, 1, length, length]) < 0.3, -1e4, 0)
+            mask[..., 0] = 0
+            scores = self.add("Add", [scores, self.constant(mask)])
+        mixed = self.add("MatMul", [self.add("Softmax", [scores], axis=-1), head([0, 2, 1, 3])])
+        merged = self.add("Transpose", [mixed], perm=[0, 2, 1, 3])
+        self.add("Reshape", [merged, self.constant([0, 0, width], np.int64)], s)
+        return None
+
+    def convolution(self, x, s):
+        batch, channels, height, width = s
+        depthwise = self.random.random() < 0.3
+        outer, kernel = (channels if depthwise else self.random.choice([4, 8, 19])), self.random.choice([1, 3])
+        weights = self.weights(outer, 1 if depthwise else channels, kernel, kernel)
+        pad = kernel // 2
+        inputs = [x, weights] + ([self.constant(self.rng.uniform(-1, 1, outer))] if self.random.random() < 0.6 else [])
+        shape = [batch, outer, height, width]
+        y = self.add("Conv", inputs, shape, pads=[pad] * 4, group=channels if depthwise else 1)
+        if self.random.random() < 0.4:
+            parameters = [self.constant(self.rng.uniform(0.5, 1.5, outer)) for _ in range(4)]
+            y = self.add("BatchNormalization", [y, *parameters], shape)
+        if self.random.random() < 0.6:
+            self.activation(y, shape)
+        elif self.random.random() < 0.5:
+            self.residual(y, shape)
+
+    def pool(self, x, s):
+        if self.random.random() < 0.5:
+            self.add(self.random.choice(["MaxPool", "AveragePool"]), [x], s, kernel_shape=[3, 3], pads=[1] * 4)
+            return
+        pooled = self.add("GlobalAveragePool", [x])
+        narrow = self.add("Conv", [pooled, self.weights(2, s[1], 1, 1)])
+        gate = self.add("Sigmoid", [self.add("Conv", [self.add("Relu", [narrow]), self.weights(s[1], 2, 1, 1)])])
+        self.add("Mul", [x, gate], s)
+
+    def quantization(self, x, s):
+        self.quantized = True
+        scale, zero = self.constant(0.02, np.float32), self.constant(self.random.choice([0, 5]), np.int8)
+        y = self.add("DequantizeLinear", [self.add("QuantizeLinear", [x, scale, zero]), scale, zero], s)
+        if len(s) == 2 and self.random.random() < 0.7:
+            n = self.random.choice([4, 9])
+            codes = self.constant(self.rng.integers(-100, 100, [s[-1], n]), np.int8)
+            w = self.add("DequantizeLinear", [codes, self.constant(0.01, np.float32), self.constant(0, np.int8)])
+            self.add("MatMul", [y, w], [s[0], n])

@@ -1,0 +1,126 @@
+"""Runs a generated case on Roundhouse, on the reference evaluator of the `onnx` package and on ONNX Runtime, and says who agrees."""
+
+import copy
+import functools
+import sys
+from pathlib import Path
+
+import numpy as np
+from values import is_floating
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "python/roundhouse"))
+import onnx  # noqa: E402
+from backend_cases.compare import Mismatch, comparable, compare  # noqa: E402
+from backend_cases.runtime import Runtime  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+# By name of the element type: what a result may be off by, relative to itself and to the largest magnitude of its tensor.
+BOUNDS = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 1e-4, "float64": 1e-6}
+NARROW_FLOAT_BOUND = 0.26  # a step of the 8-bit and 4-bit types
+
+
+def our_runtime() -> Runtime:
+    return Runtime("roundhouse", 1, {"session.set_denormal_as_zero": "0"})
+
+
+@functools.cache
+def stock_runtime() -> Runtime:
+    return Runtime("onnxruntime", 1)
+
+
+class Answer:
+    """What a runtime gave: values, or why it refused."""
+
+    def __init__(self, run):
+        self.values, self.refusal = None, None
+        try:
+            self.values = run()
+        except Exception as error:
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            self.refusal = f"{type(error).__name__}: {' '.join(lines[:3])}"[:300]
+
+    @classmethod
+    def of_reference(cls, case):
+        return cls(lambda: ReferenceEvaluator(case.model).run(None, dict(case.feeds)))
+
+    @classmethod
+    def of(cls, runtime, case):
+        return cls(lambda: list(runtime.run(runtime.load(case.model), case.model, case.feeds)))
+
+
+def largest(array: np.ndarray) -> float:
+    finite = np.abs(array.astype(np.float64))
+    finite = finite[np.isfinite(finite)]
+    return float(finite.max()) if finite.size else 0.0
+
+
+def compare_value(expected, actual, where: str) -> None:
+    if not isinstance(expected, np.ndarray) or not isinstance(actual, np.ndarray) or expected.dtype.kind in "OUSTbc":
+        compare(expected, actual, 1e-4, 1e-5, where)
+        return
+    if is_floating(expected.dtype):
+        bound = BOUNDS.get(expected.dtype.name, NARROW_FLOAT_BOUND)
+        compare(expected, actual, bound, bound * max(largest(comparable(expected)), 1e-6), where)
+    else:
+        compare(expected, actual, 0, 0, where)
+
+
+def difference(expected: Answer, actual: Answer) -> str | None:
+    """How the values of two answers differ; None where they agree."""
+    if len(expected.values) != len(actual.values):
+        return f"{len(actual.values)} outputs, expected {len(expected.values)}"
+    try:
+        for i, (e, a) in enumerate(zip(expected.values, actual.values)):
+            compare_value(np.asarray(e) if isinstance(e, np.generic) else e, a, f"output {i}")
+    except Mismatch as mismatch:
+        return str(mismatch)[:300]
+    return None
+
+
+def valid(case) -> bool:
+    """By the checker, which wants every output to have a shape, and by strict inference."""
+    shaped = copy.deepcopy(case.model)
+    for port in shaped.graph.output:
+        if port.type.HasField("tensor_type"):
+            port.type.tensor_type.shape.SetInParent()
+    try:
+        onnx.checker.check_model(shaped)
+        onnx.shape_inference.infer_shapes(case.model, check_type=True, strict_mode=True)
+    except Exception:
+        return False
+    return True
+
+
+def against_reference(runtime, case) -> tuple[str, str]:
+    """`agree`; `invalid`: no model; `differs`, `refused`: by Roundhouse; `open`: the reference refuses."""
+    case = case.make()
+    if case is None or not valid(case):
+        return "invalid", ""
+    ours, reference = Answer.of(runtime, case), Answer.of_reference(case)
+    if reference.refusal and ours.refusal:
+        return "invalid", ""
+    if reference.refusal:
+        return "open", reference.refusal
+    if ours.refusal:
+        return ("unknown operator" if "is not known" in ours.refusal else "refused"), ours.refusal
+    found = difference(reference, ours)
+    return ("differs", found) if found else ("agree", case.op)
+
+
+def against_stock(runtime, case) -> tuple[str, str]:
+    """For a case on which Roundhouse and the reference are not at one: "disagreement", "refused", or who stands alone."""
+    case = case.make()
+    ours, reference, theirs = Answer.of(runtime, case), Answer.of_reference(case), Answer.of(stock_runtime(), case)
+    if ours.refusal:  # what the checker lets pass need not be a model: two against one
+        if theirs.refusal and "NotImplemented" not in ours.refusal:
+            return "invalid", ""
+        return "refused", f"{ours.refusal} [ONNX Runtime {'refuses' if theirs.refusal else 'runs'} it]"
+    if theirs.refusal:
+        return ("open", "") if reference.refusal else ("disagreement", f"{difference(reference, ours)} [ONNX Runtime: {theirs.refusal}]")
+    found = difference(theirs, ours)
+    if found is None:
+        return "as ONNX Runtime", difference(reference, ours) if not reference.refusal else reference.refusal
+    if reference.refusal:
+        return "disagreement", f"with ONNX Runtime: {found}"
+    with_reference = "agrees with the reference" if difference(reference, theirs) is None else "departs from both"
+    return "disagreement", f"{difference(reference, ours)} [ONNX Runtime {with_reference}]"

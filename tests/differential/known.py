@@ -1,0 +1,115 @@
+"""Where the reference evaluator of the `onnx` package departs from the standard's text, or the standard leaves the result open.
+
+docs/differences.md tells those that users of ONNX Runtime meet. A row: the operators, a test of the case, and the reason.
+"""
+
+import numpy as np
+import onnx
+from values import is_floating
+
+
+def floats(case) -> list[np.ndarray]:
+    """All floating inputs and constants as float64."""
+    arrays = [*case.feeds.values(), *(onnx.numpy_helper.to_array(t) for t in case.model.graph.initializer)]
+    return [a.astype(np.float64) for a in arrays if isinstance(a, np.ndarray) and is_floating(a.dtype)]
+
+
+def always(case) -> bool:
+    return True
+
+
+def has_nan(case) -> bool:
+    return any(bool(np.isnan(a).any()) for a in floats(case))
+
+
+def not_finite(case) -> bool:
+    return any(not np.isfinite(a).all() for a in floats(case))
+
+
+def huge(case) -> bool:
+    """Its square is beyond float32."""
+    return any(bool((np.abs(a) > 1e18).any()) for a in floats(case))
+
+
+def of_type(*names):
+    return lambda case: any(name in change for change in case.changes for name in names)
+
+
+def attribute_above(name, value):
+    return lambda case: any(a.name == name and a.i > value for a in case.model.graph.node[0].attribute)
+
+
+def either(*tests):
+    return lambda case: any(test(case) for test in tests)
+
+
+POOLS = {"AveragePool", "LpPool", "MaxPool", "GlobalAveragePool", "GlobalMaxPool"}
+ORDERS = {
+    "Hardmax",
+    "ArgMax",
+    "ArgMin",
+    "TopK",
+    "MaxPool",
+    "MaxUnpool",
+    "Unique",
+    "NonMaxSuppression",
+    "ReduceMax",
+    "ReduceMin",
+    "Max",
+    "Min",
+}
+REDUCTIONS = {
+    "ReduceSum",
+    "ReduceProd",
+    "ReduceMean",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceSumSquare",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "GlobalAveragePool",
+}
+NORMS = {"LayerNormalization", "RMSNormalization", "InstanceNormalization", "GroupNormalization", "BatchNormalization", "LpNormalization"}
+NORMS |= {"MeanVarianceNormalization"}
+
+LONG_SUMS = {"Attention", "LinearAttention", "FlexAttention", "CausalConvWithState", "GridSample", "RoiAlign", "DeformConv", "DFT", "STFT"}
+LONG_SUMS |= {"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss", "Einsum", "RotaryEmbedding", "AffineGrid", "Col2Im"}
+
+KNOWN = [
+    (LONG_SUMS, either(not_finite, huge), "which terms of a sum meet NaN, infinity or an overflow is open"),
+    ({"GridSample"}, of_type("FLOAT16", "BFLOAT16"), "the reference computes coordinates in the half type"),
+    ({"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"}, of_type("without ignore_index"), "labels that are no class are refused"),
+    ({"TfIdfVectorizer"}, of_type("T STRING"), "texts with a pool of integers are no model"),
+    ({"GlobalMaxPool"}, always, "the reference gives GlobalMaxPool a wrong shape"),
+    (POOLS, has_nan, "the reference's pools leave NaN out"),
+    (ORDERS, has_nan, "the place of NaN in an order is open"),
+    ({"LpPool"}, always, "the reference scales the LpPool of windows beyond the border"),
+    ({"MaxPool"}, always, "the reference pads MaxPool of one dimension, and rounds its size, in another way than the standard"),
+    ({"ReduceSumSquare"}, of_type("INT32"), "the reference gives ReduceSumSquare another type"),
+    ({"ReduceLogSum", "ReduceLogSumExp"}, of_type("INT32", "INT64"), "the reference refuses integers, ONNX Runtime loses empty dimensions"),
+    (REDUCTIONS | NORMS, of_type("BFLOAT16", "FLOAT16"), "the reference adds up in the half type"),
+    (REDUCTIONS | NORMS, huge, "the reference adds up in float32, which overflows"),
+    ({"QuantizeLinear", "DynamicQuantizeLinear", "CastLike", "Cast"}, not_finite, "what NaN and infinity are as integers is open"),
+    ({"QuantizeLinear", "CastLike", "Cast"}, always, "what lies outside an integer type is open"),
+    ({"Conv", "ConvTranspose"}, not_finite, "whether padding is multiplied with weights is open"),
+    ({"ConvTranspose"}, attribute_above("group", 1), "the reference mixes the groups of ConvTranspose"),
+    ({"Adam", "AffineGrid"}, of_type("DOUBLE", "BFLOAT16"), "the reference gives another type than the schema"),
+    ({"Softmax", "LogSoftmax"}, huge, "the difference of huge values is -inf in a half type"),
+    ({"Resize"}, either(not_finite, of_type("INT")), "interpolated integers are cut as ONNX Runtime does; weights of zero leave NaN out"),
+    ({"Resize"}, of_type("other end"), "the reference refuses negative axes, ONNX Runtime's aspect-ratio policies overlook them"),
+    ({"Resize"}, of_type("tf_crop_and_resize"), "coordinates at the border of a region depend on the rounding of single floats"),
+    ({"Resize"}, of_type("align_corners"), "a single element aligned with the corners is the first one, as ONNX Runtime takes it"),
+    ({"AveragePool"}, always, "the reference counts windows with dilations and rounding up in another way"),
+    ({"OneHot"}, not_finite, "the reference computes off + (on - off) * mask"),
+    ({"Trilu"}, of_type("STRING"), "the reference fills strings with 0"),
+    ({"ReduceL2", "ReduceL1", "ReduceSumSquare"}, of_type("INT"), "sums beyond the integer type are open"),
+    ({"DequantizeLinear"}, of_type("FLOAT"), "a zero point of a floating type is 0"),
+    ({"ArgMin", "ArgMax"}, of_type("INT", "size"), "of nothing, the reference refuses and ONNX Runtime keeps the axis"),
+    ({"ReduceMean"}, of_type("INT"), "the mean of no integers is open"),
+    ({"BatchNormalization"}, of_type("training"), "the reference gives the statistics another type"),
+    ({"CenterCropPad"}, always, "fewer sizes than axes are no model"),
+]
+
+
+def reason(case) -> str | None:
+    return next((why for ops, test, why in KNOWN if case.op in ops and test(case)), None)
