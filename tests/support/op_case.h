@@ -61,6 +61,7 @@ struct OpCase {
   const char* op_type = nullptr;     ///< where a table serves several operators
   std::vector<Input> expected = {};  ///< outputs (of the type under test), where nothing else tells them
   bool stock_is_wrong = false;       ///< the stock library contradicts the standard: only the other comparisons are made
+  std::vector<int> left_out = {};    ///< outputs that the node leaves out
 };
 
 /// Runs each case with each type that the standard allows there: our kernel alone and on two threads, against the stock library (where

@@ -23,6 +23,7 @@ constexpr OpName<F> kNames[] = {
     {"Mish", F::mish},
     {"Swish", F::swish},
     {"Shrink", F::shrink},
+    {"QuickGelu", F::swish},
 };
 
 }  // namespace
@@ -34,8 +35,8 @@ Activation Activation::read(const NodeView& node) {
     case F::leaky_relu: op.alpha = node.float_or("alpha", 0.01f); break;
     case F::elu:
     case F::celu:
-    case F::thresholded_relu:
-    case F::swish: op.alpha = node.float_or("alpha", 1.0f); break;
+    case F::thresholded_relu: op.alpha = node.float_or("alpha", 1.0f); break;
+    case F::swish: op.alpha = node.float_or("alpha", node.op_type() == "QuickGelu" ? 1.702f : 1.0f); break;
     case F::selu:
       op.alpha = node.float_or("alpha", first ? 1.6732f : 1.67326319217681884765625f);
       op.beta = node.float_or("gamma", first ? 1.0507f : 1.05070102214813232421875f);

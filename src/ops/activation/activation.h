@@ -4,7 +4,8 @@
 
 namespace rh::ops {
 
-/// Relu, LeakyRelu, Elu, Selu, Celu, HardSigmoid, HardSwish, Softplus, Softsign, ThresholdedRelu, Gelu, Mish, Swish, Shrink.
+/// Relu, LeakyRelu, Elu, Selu, Celu, HardSigmoid, HardSwish, Softplus, Softsign, ThresholdedRelu, Gelu, Mish, Swish, Shrink; Gelu and
+/// QuickGelu (a Swish) of com.microsoft.
 struct Activation {
   enum class Function : uint8_t {
     relu,

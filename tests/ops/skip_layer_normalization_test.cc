@@ -1,0 +1,81 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+OpCase skip(std::vector<Input> inputs, const char* purpose, int outputs = 1, std::vector<int> left_out = {},
+            std::vector<std::string> fails = {}) {
+  OpCase c{.opset = 1,
+           .attributes = {attr("epsilon", 1e-5f)},
+           .inputs = std::move(inputs),
+           .purpose = purpose,
+           .fails = std::move(fails),
+           .outputs = outputs,
+           .tolerance = 4e-6,
+           .domain = "com.microsoft"};
+  c.left_out = std::move(left_out);
+  return c;
+}
+
+const std::vector<OpCase> kFull = {
+    skip({normal({2, 3, 64}), normal({2, 3, 64}), normal({64}), normal({64}), normal({64})}, "all inputs"),
+    skip({normal({2, 3, 33}), normal({2, 3, 33}), normal({33}), normal({33})}, "without bias"),
+    skip({normal({2, 3, 33}), normal({2, 3, 33}), normal({33}), absent(), normal({33})}, "without beta"),
+    skip({normal({2, 3, 64}), normal({2, 3, 64}), normal({64}), normal({64}), normal({64})}, "the sum", 4, {1, 2}),
+    skip({normal({4, 3, 16}), normal({1, 3, 16}), normal({16}), normal({16})}, "one skip for all"),
+    skip({normal({4, 3, 16}), normal({3, 16}), normal({16}), normal({16})}, "skip without batch"),
+    skip({normal({5, 16}), normal({5, 16}), normal({16}), normal({16})}, "two dimensions"),
+    skip({normal({0, 3, 16}), normal({0, 3, 16}), normal({16}), normal({16})}, "no rows"),
+    skip({normal({2, 3, 16}), normal({2, 4, 16}), normal({16})}, "skip of another shape", 1, {}, {"[2, 4, 16]", "[2, 3, 16]"}),
+    skip({normal({2, 3, 16}), normal({2, 3, 16}), normal({15})}, "gamma of another size", 1, {}, {"15", "16"}),
+    skip({normal({16}), normal({16}), normal({16})}, "one dimension", 1, {}, {"[16]", "two dimensions"}),
+};
+RH_OP_TEST(SkipLayerNormalization, kFull, (Types<float, Float16, BFloat16>::set))
+
+const std::vector<OpCase> kSimplified = {
+    skip({normal({2, 3, 64}), normal({2, 3, 64}), normal({64}), normal({64})}, "all inputs"),
+    skip({normal({2, 3, 33}), normal({2, 3, 33}), normal({33})}, "without bias"),
+    skip({normal({2, 3, 64}), normal({2, 3, 64}), normal({64}), normal({64})}, "the sum", 4, {1, 2}),
+    skip({normal({4, 3, 16}), normal({1, 3, 16}), normal({16})}, "one skip for all"),
+    skip({normal({2, 3, 16}), normal({2, 3, 16}), normal({16}), normal({4})}, "bias of another size", 1, {}, {"4", "16"}),
+};
+RH_OP_TEST(SkipSimplifiedLayerNormalization, kSimplified, (Types<float, Float16, BFloat16>::set))
+
+Input ids(Shape shape, double end) { return uniform(std::move(shape), 0, end).as(DType::int32); }
+
+OpCase embed(std::vector<Input> inputs, const char* purpose, int outputs = 2, std::vector<std::string> fails = {}) {
+  return {.opset = 1,
+          .attributes = {attr("epsilon", 1e-5f)},
+          .inputs = std::move(inputs),
+          .purpose = purpose,
+          .fails = std::move(fails),
+          .outputs = outputs,
+          .tolerance = 4e-6,
+          .domain = "com.microsoft"};
+}
+
+const std::vector<OpCase> kEmbed = {
+    embed({ids({2, 5}, 9), ids({2, 5}, 2), normal({9, 32}), normal({8, 32}), normal({2, 32}), normal({32}), normal({32}), ids({2, 5}, 2)},
+          "all of BERT's"),
+    embed({ids({2, 5}, 9), absent(), normal({9, 32}), normal({5, 32}), absent(), normal({32}), normal({32})}, "without segments"),
+    embed({ids({2, 5}, 9), ids({2, 5}, 2), normal({9, 7}), normal({8, 7}), normal({2, 7}), normal({7}), normal({7}), absent(),
+           ids({2, 5}, 8)},
+          "positions", 3),
+    embed({ids({3, 5}, 9), absent(), normal({9, 7}), normal({8, 7}), absent(), normal({7}), normal({7}), absent(), ids({1, 5}, 8)},
+          "shared positions", 3),
+    embed({values({1, 2}, {3, 9}).as(DType::int32), absent(), normal({9, 7}), normal({8, 7}), absent(), normal({7}), normal({7})},
+          "word out of range", 2, {"input_ids has 9", "[0, 9)"}),
+    embed({ids({1, 2}, 9), absent(), normal({9, 7}), normal({8, 7}), absent(), normal({7}), normal({7}), absent(),
+           values({1, 2}, {-1, 0}).as(DType::int32)},
+          "position out of range", 2, {"position_ids has -1", "[0, 8)"}),
+    embed({ids({1, 5}, 9), absent(), normal({9, 7}), normal({4, 7}), absent(), normal({7}), normal({7})}, "more tokens than positions", 2,
+          {"5 tokens", "4 rows"}),
+    embed({ids({1, 5}, 9), absent(), normal({9, 7}), normal({5, 6}), absent(), normal({7}), normal({7})}, "tables of different widths", 2,
+          {"[5, 6]", "7"}),
+    embed({ids({1, 5}, 9), ids({1, 5}, 2), normal({9, 7}), normal({5, 7}), absent(), normal({7}), normal({7})}, "segments without a table",
+          2, {"segment_embedding"}),
+};
+RH_OP_TEST(EmbedLayerNormalization, kEmbed, (Types<float, Float16>::set))
+
+}  // namespace
+}  // namespace rh::test
