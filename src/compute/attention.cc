@@ -21,7 +21,7 @@ float* floats(ScratchSlot slot, int64_t count) {
 /// One head of one batch, for some of the queries.
 class Head {
  public:
-  Head(const AttentionArgs& args, int64_t batch, int64_t head) : args_(args), batch_(batch), kernels_(micro_kernels<float>()) {
+  Head(const AttentionArgs& args, int64_t batch, int64_t head) : args_(args), batch_(batch), head_(head), kernels_(micro_kernels<float>()) {
     const auto at = [](const float* from, const MatrixStrides& strides, int64_t b, int64_t h) {
       return from ? from + b * strides.batch + h * strides.head : nullptr;
     };
@@ -91,8 +91,18 @@ class Head {
     } else if (mask) {
       binary_scalar(Binary::add, scores, *mask, scores, seen.size());
     }
+    float largest = 0;
+    if (args_.sinks) reduce_rows(Reduction::max, scores, &largest, 1, seen.size());
     softmax_rows(scores, scores, 1, seen.size(), false);
+    if (args_.sinks) add_sink(args_.sinks[args_.one_position ? head_ * args_.queries + query : head_], scores, seen.size(), largest);
     if (std::isnan(scores[0]) && (args_.nan_is_zero || is_masked(mask, seen.size()))) std::fill_n(scores, seen.size(), 0.0f);
+  }
+
+  /// The largest weight is 1 over the sum of exp(score - largest), to which the sink adds its own.
+  static void add_sink(float sink, float* weights, int64_t count, float largest) {
+    float most = 0;
+    reduce_rows(Reduction::max, weights, &most, 1, count);
+    scale_shift(weights, 1 / (1 + std::exp(sink - largest) * most), 0, weights, count);
   }
 
   void cap(float* scores, int64_t count) const {
@@ -108,7 +118,7 @@ class Head {
   }
 
   const AttentionArgs& args_;
-  int64_t batch_, keys_ = 0;
+  int64_t batch_, head_, keys_ = 0;
   const MicroKernels<float>& kernels_;
   const float *q_, *k_, *v_, *mask_;
   float* y_;

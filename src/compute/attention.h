@@ -35,7 +35,8 @@ struct BasicAttentionArgs {
   const T* q = nullptr;
   const T* k = nullptr;
   const T* v = nullptr;
-  const T* mask = nullptr;  ///< [queries, keys] each; null: none
+  const T* mask = nullptr;   ///< [queries, keys] each; null: none
+  const T* sinks = nullptr;  ///< a logit of each head without a key, which takes part in each softmax; null: none
   T* y = nullptr;
   MatrixStrides q_strides, k_strides, v_strides, mask_strides, y_strides;
   int64_t mask_column = 1;   ///< 0: one number a row

@@ -58,6 +58,10 @@ struct Query {
   void weigh(T* scores, bool is_zero) const {
     T largest = -std::numeric_limits<T>::infinity(), sum = 0;
     for (int64_t key = 0; key < args.keys; ++key) largest = std::max(largest, scores[key]);
+    if (args.sinks) {
+      largest = std::max(largest, args.sinks[head]);
+      sum = std::exp(args.sinks[head] - largest);
+    }
     for (int64_t key = 0; key < args.keys; ++key) sum += scores[key] = std::exp(scores[key] - largest);
     for (int64_t key = 0; key < args.keys; ++key) {
       scores[key] = is_zero || (args.nan_is_zero && std::isnan(sum)) ? T(0) : scores[key] / sum;

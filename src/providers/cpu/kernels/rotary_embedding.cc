@@ -1,7 +1,7 @@
 #include "ops/nn/rotary_embedding.h"
 
 #include "providers/cpu/elements.h"
-#include "providers/cpu/numbers.h"
+#include "providers/cpu/rotary.h"
 
 namespace rh::cpu {
 
@@ -13,7 +13,7 @@ class RotaryEmbeddingKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     Turn turn;
-    set_layout(context.input(0).shape(), turn);
+    set_layout(context.input(0).shape(), depth_of_heads(context), turn);
     set_angles(context, turn);
     const MutableView y = context.output(0, context.input(0).shape());
     return dispatch<Types>(context.input(0).dtype(), "RotaryEmbedding", [&]<typename T>() {
@@ -31,19 +31,25 @@ class RotaryEmbeddingKernel final : public Kernel {
     const int64_t* positions = nullptr;  ///< null: the angles lie in the order of the tokens
   };
 
-  void set_layout(const Shape& x, Turn& turn) const {
+  /// That of com.microsoft where num_heads is left out: twice the angles of the caches.
+  int64_t depth_of_heads(const RunContext& context) const {
+    const Shape& cos = context.input(op_.cosines()).shape();
+    return op_.is_contrib && op_.heads == 0 && cos.rank() == 2 ? 2 * cos[1] : 0;
+  }
+
+  void set_layout(const Shape& x, int64_t depth, Turn& turn) const {
+    const int64_t heads = x.rank() == 3 && depth > 0 ? x[2] / depth : op_.heads;
     if (x.rank() == 4) {
       turn = {.batch = x[0], .heads = x[1], .length = x[2], .depth = x[3]};
       turn.token_stride = turn.depth;
       turn.head_stride = turn.length * turn.depth;
-    } else if (x.rank() == 3 && op_.heads > 0 && x[2] % op_.heads == 0) {
-      turn = {.batch = x[0], .heads = op_.heads, .length = x[1], .depth = x[2] / op_.heads};
+    } else if (x.rank() == 3 && heads > 0 && x[2] % heads == 0 && (depth == 0 || x[2] == heads * depth)) {
+      turn = {.batch = x[0], .heads = heads, .length = x[1], .depth = x[2] / heads};
       turn.token_stride = x[2];
       turn.head_stride = turn.depth;
     } else {
       fail(ErrorCode::invalid_argument,
-           "RotaryEmbedding: X has shape {}, expected 4 dimensions, or 3 of which num_heads = {} divides the last", x.to_string(),
-           op_.heads);
+           "RotaryEmbedding: X has shape {}, expected 4 dimensions, or 3 of which num_heads = {} divides the last", x.to_string(), heads);
     }
     turn.batch_stride = turn.heads * turn.length * turn.depth;
     turn.turned = op_.rotary_depth == 0 ? turn.depth : op_.rotary_depth;
@@ -53,45 +59,50 @@ class RotaryEmbeddingKernel final : public Kernel {
     }
   }
 
-  static void set_angles(RunContext& context, Turn& turn) {
-    const Shape &cos = context.input(1).shape(), &sin = context.input(2).shape();
+  void set_angles(RunContext& context, Turn& turn) const {
+    const int cosines = op_.cosines(), sines = op_.sines(), ids = op_.positions();
+    const Shape &cos = context.input(cosines).shape(), &sin = context.input(sines).shape();
     const int64_t half = turn.turned / 2;
-    const bool has_positions = context.has_input(3);
+    const bool has_positions = context.has_input(ids);
     const Shape expected = has_positions ? Shape{cos.rank() > 0 ? cos[0] : 0, half} : Shape{turn.batch, turn.length, half};
-    if (!(cos == expected) || !(sin == expected) || context.input(1).dtype() != context.input(0).dtype() ||
-        context.input(2).dtype() != context.input(0).dtype()) {
+    if (!(cos == expected) || !(sin == expected) || context.input(cosines).dtype() != context.input(0).dtype() ||
+        context.input(sines).dtype() != context.input(0).dtype()) {
       fail(ErrorCode::invalid_argument, "RotaryEmbedding: cos_cache has shape {} and sin_cache {}, expected {} of the type of X",
            cos.to_string(), sin.to_string(), has_positions ? fmt::format("[positions, {}]", half) : expected.to_string());
     }
-    if (!has_positions) return;
-    if (!(context.input(3).shape() == Shape{turn.batch, turn.length})) {
-      fail(ErrorCode::invalid_argument, "RotaryEmbedding: position_ids has shape {}, expected [{}, {}]",
-           context.input(3).shape().to_string(), turn.batch, turn.length);
+    if (has_positions) turn.positions = positions(context, turn, cos[0]);
+  }
+
+  /// The position of each token, in [0, count). com.microsoft has also one position for the first token of all sequences.
+  const int64_t* positions(RunContext& context, const Turn& turn, int64_t count) const {
+    const Shape& shape = context.input(op_.positions()).shape();
+    const int64_t tokens = turn.batch * turn.length;
+    const bool is_first = op_.is_contrib && shape == Shape{1};
+    if (!is_first && !(shape == Shape{turn.batch, turn.length})) {
+      fail(ErrorCode::invalid_argument, "RotaryEmbedding: position_ids has shape {}, expected [{}, {}]", shape.to_string(), turn.batch,
+           turn.length);
     }
-    turn.positions = indices_of(context, 3);
-    for (int64_t i = 0; i < turn.batch * turn.length; ++i) {
-      if (turn.positions[i] < 0 || turn.positions[i] >= cos[0]) {
-        fail(ErrorCode::invalid_argument, "RotaryEmbedding: position_ids has {}, expected positions in [0, {})", turn.positions[i], cos[0]);
+    const int64_t* given = indices_of(context, op_.positions());
+    const int64_t last = is_first ? turn.length - 1 : 0;
+    for (int64_t i = 0; i < shape.elements(); ++i) {
+      if (given[i] < 0 || given[i] >= count || given[i] + last >= count) {
+        fail(ErrorCode::invalid_argument, "RotaryEmbedding: position_ids has {}, expected positions in [0, {})", given[i], count - last);
       }
     }
+    if (!is_first) return given;
+    int64_t* all = context.scratch_array<int64_t>(tokens);
+    for (int64_t i = 0; i < tokens; ++i) all[i] = given[0] + i % turn.length;
+    return all;
   }
 
   template <typename T>
   void rotate(RunContext& context, const Turn& turn, int64_t token, T* to) const {
     const int64_t half = turn.turned / 2, angle = (turn.positions ? turn.positions[token] : token) * half;
-    const T *cos = context.input(1).data<T>() + angle, *sin = context.input(2).data<T>() + angle;
+    const T *cos = context.input(op_.cosines()).data<T>() + angle, *sin = context.input(op_.sines()).data<T>() + angle;
     const int64_t base = token / turn.length * turn.batch_stride + token % turn.length * turn.token_stride;
-    const int64_t step = op_.interleaved ? 2 : 1, other = op_.interleaved ? 1 : half;
     for (int64_t head = 0; head < turn.heads; ++head) {
-      const T* x = context.input(0).data<T>() + base + head * turn.head_stride;
-      T* y = to + base + head * turn.head_stride;
-      for (int64_t i = 0; i < half; ++i) {
-        const float c = static_cast<float>(cos[i]), s = static_cast<float>(sin[i]);
-        const float a = static_cast<float>(x[i * step]), b = static_cast<float>(x[i * step + other]);
-        y[i * step] = static_cast<T>(c * a - s * b);
-        y[i * step + other] = static_cast<T>(s * a + c * b);
-      }
-      std::copy(x + turn.turned, x + turn.depth, y + turn.turned);
+      const int64_t at = base + head * turn.head_stride;
+      rotate_head(context.input(0).data<T>() + at, cos, sin, half, turn.depth, op_.interleaved, to + at);
     }
   }
 

@@ -27,7 +27,7 @@ class SkipLayerNormalizationKernel final : public Kernel {
     if (context.has_output(3)) sum.emplace(context, 3, x.shape(), DType::float32);
     if (x.elements() == 0) return {};
     const auto floats = [&](int i) {
-      return context.has_input(i) ? converted(context, context.input(i), DType::float32).data<float>() : nullptr;
+      return i >= 0 && context.has_input(i) ? converted(context, context.input(i), DType::float32).data<float>() : nullptr;
     };
     const float *from = floats(0), *other = floats(1), *scale = floats(2), *beta = floats(op_.beta()), *bias = floats(op_.bias());
     const int64_t skip_rows = skip.elements() / length;

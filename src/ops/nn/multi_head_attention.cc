@@ -1,0 +1,45 @@
+#include "ops/nn/multi_head_attention.h"
+
+#include "ops/registry.h"
+
+namespace rh::ops {
+
+MultiHeadAttention MultiHeadAttention::read(const NodeView& node) {
+  MultiHeadAttention op{.heads = node.required_int("num_heads"),
+                        .hidden_score = node.float_or("mask_filter_value", -10000),
+                        .is_causal = node.flag("unidirectional")};
+  if (op.heads < 1) node.fail("num_heads is {}, expected at least 1", op.heads);
+  if (const float scale = node.float_or("scale", 0); scale != 0) op.scale = scale;
+  if (node.has_input(6) != node.has_input(7)) node.fail("of past_key and past_value one is left out, expected both or none");
+  if (!node.has_input(1) && node.has_input(2)) node.fail("value is given without key, expected both or none");
+  return op;
+}
+
+void infer(const MultiHeadAttention& op, InferenceContext& context) {
+  const TensorType& q = context.input_tensor(0);
+  const NodeView& node = context.node();
+  for (int i = 0; i < 4; ++i) context.set_output(i, q.dtype);
+  if (!q.has_rank()) return;
+  const SymbolicShape& dims = *q.dims;
+  if (dims.size() == 5) {
+    context.set_output(0, q.dtype, SymbolicShape{dims[0], dims[1], dims[2] * dims[4]});
+    return;
+  }
+  if (dims.size() != 3) node.fail("query has shape {}, expected [B, S, D] or [B, S, N, 3, H]", to_string(dims));
+  if (dims[2].is_constant() && dims[2].value() % op.heads != 0) {
+    node.fail("query has shape {}, expected a last dimension that num_heads = {} divides", to_string(dims), op.heads);
+  }
+  Dim width;  // of the output
+  if (context.has_input(2)) {
+    const TensorType& v = context.input_tensor(2);
+    if (v.has_rank() && v.rank() == 3) width = (*v.dims)[2];
+    if (v.has_rank() && v.rank() == 4) width = (*v.dims)[1] * (*v.dims)[3];
+  } else if (context.has_input(1)) {
+    width = dims[2];
+  }
+  context.set_output(0, q.dtype, SymbolicShape{dims[0], dims[1], width});
+}
+
+}  // namespace rh::ops
+
+RH_DEFINE_OP(MultiHeadAttention)

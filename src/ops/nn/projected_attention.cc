@@ -1,0 +1,46 @@
+#include "ops/nn/projected_attention.h"
+
+#include "ops/registry.h"
+
+namespace rh::ops {
+
+ProjectedAttention ProjectedAttention::read(const NodeView& node) {
+  ProjectedAttention op{.heads = node.required_int("num_heads"),
+                        .sizes = node.ints_or("qkv_hidden_sizes"),
+                        .hidden_score = node.float_or("mask_filter_value", -10000),
+                        .is_causal = node.flag("unidirectional"),
+                        .is_quantized = node.op_type() == "QAttention"};
+  if (op.heads < 1) node.fail("num_heads is {}, expected at least 1", op.heads);
+  if (const float scale = node.float_or("scale", 0); scale != 0) op.scale = scale;
+  if (!op.sizes.empty()) {
+    bool fits = op.sizes.size() == 3 && op.sizes[0] == op.sizes[1];
+    for (const int64_t size : op.sizes) fits = fits && size > 0 && size % op.heads == 0 && size < (int64_t{1} << 40);
+    if (!fits) node.fail("qkv_hidden_sizes does not hold three multiples of num_heads = {}, the first two equal", op.heads);
+  }
+  if (node.flag("do_rotary")) node.fail("do_rotary is 1, expected 0: turn queries and keys with RotaryEmbedding");
+  if (node.flag("past_present_share_buffer")) node.fail("past_present_share_buffer is 1, expected 0");
+  return op;
+}
+
+void infer(const ProjectedAttention& op, InferenceContext& context) {
+  const TensorType &x = context.input_tensor(0), &weights = context.input_tensor(1);
+  const DType dtype = op.is_quantized ? context.input_dtype(3) : x.dtype;
+  context.set_output(0, dtype);
+  context.set_output(1, dtype);
+  if (!x.has_rank()) return;
+  if (x.rank() != 3) context.node().fail("input has shape {}, expected three dimensions", to_string(*x.dims));
+  if (weights.has_rank() && weights.rank() != 2) {
+    context.node().fail("weights have shape {}, expected two dimensions", to_string(*weights.dims));
+  }
+  Dim width;
+  if (!op.sizes.empty()) {
+    width = Dim(op.sizes[2]);
+  } else if (weights.has_rank() && (*weights.dims)[1].is_constant()) {
+    width = Dim((*weights.dims)[1].value() / 3);
+  }
+  context.set_output(0, dtype, SymbolicShape{(*x.dims)[0], (*x.dims)[1], width});
+}
+
+}  // namespace rh::ops
+
+RH_DEFINE_OP(ProjectedAttention)

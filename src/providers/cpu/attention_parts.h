@@ -1,0 +1,48 @@
+#pragma once
+
+#include <span>
+
+#include "compute/attention.h"
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+/// Where the matrices of [batch, length, heads depth] lie, with `row` elements from one token to the next.
+inline compute::MatrixStrides token_strides(int64_t length, int64_t depth, int64_t row) { return {length * row, depth, row}; }
+/// Of a contiguous [batch, heads, length, depth].
+inline compute::MatrixStrides head_strides(int64_t heads, int64_t length, int64_t depth) {
+  return {heads * length * depth, length * depth, depth};
+}
+
+/// Keys or values that follow those of a cache: `from` has `length` rows a head.
+struct NewRows {
+  const void* from = nullptr;
+  compute::MatrixStrides strides;
+  int64_t length = 0;
+};
+
+/// Fills `to` [batch, heads, capacity, depth]: of each batch the first rows are those of `past` (of the same shape but for its capacity;
+/// null: none), as many as `past_lengths` says, then come the new rows; the rest is 0. `past` may lie where `to` does, and then the rest
+/// stays. Lengths are in range: the caller checked them.
+void append_rows(const Parallel& parallel, const MutableView& to, const TensorView* past, std::span<const int64_t> past_lengths,
+                 const NewRows& rows);
+
+/// The masks of the attention operators of com.microsoft.
+struct AttentionMasks {
+  const char* op_type;
+  int mask = -1;  ///< int32 [B] ends, [2B] ends and starts, [3B + 2] ends first, [B, T], [B, S, T] or [B, 1, M, M]: 0 where a key is hidden
+  int bias = -1;  ///< [B or 1, N or 1, S, T], added
+  float hidden = -10000;  ///< what is added to scores of hidden keys
+};
+
+/// Sets the mask of `args`, whose sizes stand, from the inputs. Throws Error{invalid_argument} where a shape does not fit.
+void set_masks(RunContext& context, const AttentionMasks& masks, compute::AttentionArgs& args);
+
+/// One lengths for all of a batch.
+std::vector<int64_t> equal_lengths(int64_t batch, int64_t length);
+
+/// Attention into output 0 [batch, queries, heads value_depth], and into `scores_output` (-1: none) the scores with their masks, in which
+/// keys that no query may see have the least float.
+void attend(RunContext& context, compute::AttentionArgs& args, int scores_output = -1);
+
+}  // namespace rh::cpu

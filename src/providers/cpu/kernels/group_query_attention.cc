@@ -1,0 +1,219 @@
+#include "ops/nn/group_query_attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "providers/cpu/attention_parts.h"
+#include "providers/cpu/convert.h"
+#include "providers/cpu/elements.h"
+#include "providers/cpu/rotary.h"
+
+namespace rh::cpu {
+
+class GroupQueryAttentionKernel final : public Kernel {
+ public:
+  using Types = rh::Types<float, Float16, BFloat16>;
+
+  explicit GroupQueryAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::GroupQueryAttention>()) {
+    for (int i = 12; i < 16; ++i) {
+      if (info.node().has_input(i)) {
+        fail(ErrorCode::not_implemented, "GroupQueryAttention: input {} (quantised caches, normalised queries and keys) is not supported",
+             i);
+      }
+    }
+    if (info.node().has_output(3)) fail(ErrorCode::not_implemented, "GroupQueryAttention: output_qk is not supported");
+  }
+
+  Status run(RunContext& context) const override {
+    Call call = read_sizes(context);
+    read_lengths(context, call);
+    const int64_t packed_row = (op_.heads + 2 * op_.kv_heads) * call.depth, key_row = op_.kv_heads * call.depth;
+    const bool packed = !context.has_input(1);
+    const float* q = converted(context, context.input(0), DType::float32).data<float>();
+    const float* k = packed ? q + op_.heads * call.depth : converted(context, context.input(1), DType::float32).data<float>();
+    const float* v = packed ? k + key_row : converted(context, context.input(2), DType::float32).data<float>();
+    const int64_t q_row = packed ? packed_row : op_.heads * call.depth, kv_row = packed ? packed_row : key_row;
+    NewRows queries{q, token_strides(call.length, call.depth, q_row), call.length};
+    NewRows keys{k, token_strides(call.length, call.depth, kv_row), call.length};
+    const NewRows values{v, token_strides(call.length, call.depth, kv_row), call.length};
+    if (op_.rotary) {
+      set_angles(context, call);
+      rotate(context, call, op_.heads, queries);
+      rotate(context, call, op_.kv_heads, keys);
+    }
+    compute::AttentionArgs args{.batch = call.batch, .heads = op_.heads, .key_heads = op_.kv_heads, .value_heads = op_.kv_heads};
+    args.k = cache(context, call, 3, 1, keys);
+    args.v = cache(context, call, 4, 2, values);
+    args.k_strides = args.v_strides = head_strides(op_.kv_heads, call.capacity, call.depth);
+    args.q = static_cast<const float*>(queries.from);
+    args.q_strides = queries.strides;
+    args.queries = call.length;
+    args.keys = call.total;
+    args.depth = args.value_depth = call.depth;
+    args.scale = op_.scale.value_or(1 / std::sqrt(static_cast<float>(call.depth)));
+    args.softcap = op_.softcap;
+    args.valid_keys = call.valid.data();
+    if (op_.is_causal) args.right_window = 0;
+    if (op_.window > 0) args.left_window = op_.window - 1;
+    set_sinks(context, args);
+    set_masks(context, {.op_type = "GroupQueryAttention", .bias = 10}, args);
+    attend(context, args);
+    return {};
+  }
+
+ private:
+  struct Call {
+    int64_t batch = 0, length = 0, depth = 0;
+    int64_t total = 0, capacity = 0;   ///< keys of the longest sequence; rows of the present cache
+    std::vector<int64_t> past, valid;  ///< keys of each sequence: before, and with the new ones
+    std::vector<int64_t> positions;    ///< of each token
+    int64_t half = 0;
+    const float *cosines = nullptr, *sines = nullptr;
+  };
+
+  Call read_sizes(RunContext& context) const {
+    const Shape& q = context.input(0).shape();
+    const int64_t parts = context.has_input(1) ? op_.heads : op_.heads + 2 * op_.kv_heads;
+    if (q.rank() != 3 || q[2] % parts != 0) {
+      fail(ErrorCode::invalid_argument, "GroupQueryAttention: query has shape {}, expected [batch, length, {} depth]", q.to_string(),
+           parts);
+    }
+    Call call{.batch = q[0], .length = q[1], .depth = q[2] / parts};
+    for (int i = 1; i <= 2 && context.has_input(1); ++i) {
+      if (context.input(i).shape() == Shape{call.batch, call.length, op_.kv_heads * call.depth}) continue;
+      fail(ErrorCode::invalid_argument, "GroupQueryAttention: input {} has shape {}, expected [{}, {}, {}]", i,
+           context.input(i).shape().to_string(), call.batch, call.length, op_.kv_heads * call.depth);
+    }
+    call.total = scalar_int(context, 6, "total_sequence_length");
+    if (call.total < call.length) {
+      fail(ErrorCode::invalid_argument, "GroupQueryAttention: total_sequence_length is {}, expected at least the {} new tokens", call.total,
+           call.length);
+    }
+    call.capacity = call.total;
+    for (int i = 3; i <= 4 && context.has_input(3); ++i) {
+      const Shape& past = context.input(i).shape();
+      if (past.rank() != 4 || !(past == Shape{call.batch, op_.kv_heads, context.input(3).shape()[2], call.depth}) ||
+          context.input(i).dtype() != context.input(0).dtype()) {
+        fail(ErrorCode::invalid_argument, "GroupQueryAttention: input {} has shape {}, expected [{}, {}, capacity, {}]", i,
+             past.to_string(), call.batch, op_.kv_heads, call.depth);
+      }
+      call.capacity = std::max(call.capacity, past[2]);
+    }
+    check_elements({call.batch, op_.kv_heads, call.capacity, call.depth}, "GroupQueryAttention: present keys and values");
+    return call;
+  }
+
+  void read_lengths(RunContext& context, Call& call) const {
+    if (context.input(5).elements() != call.batch) {
+      fail(ErrorCode::invalid_argument, "GroupQueryAttention: seqlens_k has shape {}, expected [{}]", context.input(5).shape().to_string(),
+           call.batch);
+    }
+    const int64_t* lengths = indices_of(context, 5);
+    const bool is_first = call.total == call.length;
+    const int64_t held = context.has_input(3) ? context.input(3).shape()[2] : 0;
+    for (int64_t b = 0; b < call.batch; ++b) {
+      const int64_t end = lengths[b] + 1, past = is_first ? 0 : end - call.length;
+      if (end < 1 || end > call.total || past < 0 || past > held) {
+        fail(
+            ErrorCode::invalid_argument,
+            "GroupQueryAttention: seqlens_k has {}, expected a number from {} to {}, the last key of {} new ones after at most {} old ones",
+            lengths[b], is_first ? 0 : call.length - 1, std::min(call.total, held + call.length) - 1, call.length, held);
+      }
+      call.past.push_back(past);
+      call.valid.push_back(op_.is_causal ? past + call.length : end);
+    }
+  }
+
+  void set_angles(RunContext& context, Call& call) const {
+    const Shape &cos = context.input(7).shape(), &sin = context.input(8).shape();
+    if (cos.rank() != 2 || !(cos == sin) || cos[1] < 1 || 2 * cos[1] > call.depth) {
+      fail(ErrorCode::invalid_argument,
+           "GroupQueryAttention: cos_cache has shape {} and sin_cache {}, expected [positions, at most {}] both", cos.to_string(),
+           sin.to_string(), call.depth / 2);
+    }
+    call.half = cos[1];
+    call.cosines = converted(context, context.input(7), DType::float32).data<float>();
+    call.sines = converted(context, context.input(8), DType::float32).data<float>();
+    const bool given = context.has_input(9);
+    if (given && !(context.input(9).shape() == Shape{call.batch, call.length})) {
+      fail(ErrorCode::invalid_argument, "GroupQueryAttention: position_ids has shape {}, expected [{}, {}]",
+           context.input(9).shape().to_string(), call.batch, call.length);
+    }
+    for (int64_t i = 0; i < call.batch * call.length; ++i) {
+      const int64_t position =
+          given ? context.input(9).data<int64_t>()[i] : call.past[static_cast<size_t>(i / call.length)] + i % call.length;
+      if (position < 0 || position >= cos[0]) {
+        fail(ErrorCode::invalid_argument, "GroupQueryAttention: a token has position {}, expected one in [0, {}), the rows of cos_cache",
+             position, cos[0]);
+      }
+      call.positions.push_back(position);
+    }
+  }
+
+  /// Turned copies of the rows.
+  void rotate(RunContext& context, const Call& call, int64_t heads, NewRows& rows) const {
+    const int64_t row = heads * call.depth;
+    float* to = context.scratch_array<float>(call.batch * call.length * row);
+    const float* from = static_cast<const float*>(rows.from);
+    const Cost cost{8.0 * static_cast<double>(row), 4.0 * static_cast<double>(row)};
+    context.parallel().for_range(call.batch * call.length, cost, [&](Range part) {
+      for (int64_t token = part.begin; token < part.end; ++token) {
+        const int64_t angle = call.positions[static_cast<size_t>(token)] * call.half;
+        const float *cos = call.cosines + angle, *sin = call.sines + angle;
+        for (int64_t head = 0; head < heads; ++head) {
+          const float* x = from + token / call.length * rows.strides.batch + token % call.length * rows.strides.row + head * call.depth;
+          float* y = to + token * row + head * call.depth;
+          rotate_head(x, cos, sin, call.half, call.depth, op_.interleaved, y);
+        }
+      }
+    });
+    rows.from = to;
+    rows.strides = token_strides(call.length, call.depth, row);
+  }
+
+  /// The present keys or values, in the output if it is wanted, and as floats.
+  const float* cache(RunContext& context, const Call& call, int input, int output, const NewRows& rows) const {
+    const DType dtype = context.input(0).dtype();
+    const Shape shape{call.batch, op_.kv_heads, call.capacity, call.depth};
+    const bool is_wanted = context.has_output(output);
+    const MutableView to =
+        is_wanted ? context.output(output, dtype, shape) : MutableView(dtype, shape, context.scratch(bytes_of(dtype, shape.elements())));
+    NewRows narrow = rows;
+    if (dtype != DType::float32) {  // caches have the type of the inputs
+      const int64_t row = op_.kv_heads * call.depth;
+      const Shape all{call.batch, call.length, row};
+      float* wide = context.scratch_array<float>(all.elements());
+      for (int64_t token = 0; token < call.batch * call.length; ++token) {
+        std::copy_n(
+            static_cast<const float*>(rows.from) + token / call.length * rows.strides.batch + token % call.length * rows.strides.row, row,
+            wide + token * row);
+      }
+      const MutableView halves(dtype, all, context.scratch(bytes_of(dtype, all.elements())));
+      convert(context.parallel(), TensorView(DType::float32, all, wide), halves);
+      narrow = {halves.raw(), token_strides(call.length, call.depth, row), call.length};
+    }
+    const TensorView past = context.has_input(input) ? context.input(input) : TensorView();
+    append_rows(context.parallel(), to, context.has_input(input) ? &past : nullptr, call.past, narrow);
+    return converted(context, to, DType::float32).data<float>();
+  }
+
+  void set_sinks(RunContext& context, compute::AttentionArgs& args) const {
+    if (context.has_input(11)) {
+      if (!(context.input(11).shape() == Shape{op_.heads})) {
+        fail(ErrorCode::invalid_argument, "GroupQueryAttention: head_sink has shape {}, expected [{}]",
+             context.input(11).shape().to_string(), op_.heads);
+      }
+      args.sinks = converted(context, context.input(11), DType::float32).data<float>();
+    } else if (op_.smooth_softmax) {
+      float* zeros = context.scratch_array<float>(op_.heads);
+      std::fill_n(zeros, op_.heads, 0.0f);
+      args.sinks = zeros;
+    }
+  }
+
+  ops::GroupQueryAttention op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(GroupQueryAttentionKernel)

@@ -1,0 +1,174 @@
+#include "ops/nn/multi_head_attention.h"
+
+#include <cmath>
+#include <optional>
+
+#include "compute/vector_math.h"
+#include "providers/cpu/attention_parts.h"
+#include "providers/cpu/convert.h"
+#include "providers/cpu/elements.h"
+
+namespace rh::cpu {
+
+namespace {
+
+/// Floats as heads: [batch, heads, length, depth] wherever they lie.
+struct Heads {
+  const float* data = nullptr;
+  int64_t batch = 0, heads = 0, length = 0, depth = 0;
+  compute::MatrixStrides strides;
+};
+
+}  // namespace
+
+class MultiHeadAttentionKernel final : public Kernel {
+ public:
+  using Types = rh::Types<float, Float16, BFloat16>;
+
+  explicit MultiHeadAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::MultiHeadAttention>()) {
+    if (info.node().has_input(8) || info.node().has_input(9)) {
+      fail(ErrorCode::not_implemented,
+           "MultiHeadAttention: past_sequence_length and cache_indirection are not supported, expected past_key "
+           "and past_value alone");
+    }
+  }
+
+  Status run(RunContext& context) const override {
+    const Shape& query = context.input(0).shape();
+    const bool packed = query.rank() == 5, packed_keys = !packed && context.has_input(1) && context.input(1).rank() == 5;
+    if (!packed && !packed_keys && !context.has_input(2)) {
+      return error_status(ErrorCode::invalid_argument,
+                          "MultiHeadAttention: query has shape {} without key and value, expected [B, S, N, 3, H]", query.to_string());
+    }
+    Heads q = heads(context, 0, packed ? 3 : 1, 0),
+          k = heads(context, packed ? 0 : 1,
+                    packed        ? 3
+                    : packed_keys ? 2
+                                  : 1,
+                    packed ? 1 : 0),
+          v = heads(context,
+                    packed        ? 0
+                    : packed_keys ? 1
+                                  : 2,
+                    packed        ? 3
+                    : packed_keys ? 2
+                                  : 1,
+                    packed        ? 2
+                    : packed_keys ? 1
+                                  : 0);
+    if (k.batch != q.batch || v.batch != q.batch || k.depth != q.depth || k.length != v.length) {
+      return error_status(ErrorCode::invalid_argument,
+                          "MultiHeadAttention: query has shape {}, key {} and value {}, which do not fit each other", query.to_string(),
+                          context.has_input(1) ? context.input(1).shape().to_string() : "none",
+                          context.has_input(2) ? context.input(2).shape().to_string() : "none");
+    }
+    if (context.has_input(3)) add_biases(context, q, k, v);
+    compute::AttentionArgs args{.batch = q.batch, .heads = op_.heads, .key_heads = op_.heads, .value_heads = op_.heads};
+    if (context.has_input(6)) args.past = context.input(6).rank() == 4 ? context.input(6).shape()[2] : -1;
+    append(context, 6, 1, args.past, k);
+    append(context, 7, 2, args.past, v);
+    args.queries = q.length;
+    args.keys = k.length;
+    args.depth = q.depth;
+    args.value_depth = v.depth;
+    args.scale = op_.scale.value_or(1 / std::sqrt(static_cast<float>(q.depth)));
+    if (op_.is_causal) args.right_window = 0;
+    args.q = q.data, args.k = k.data, args.v = v.data;
+    args.q_strides = q.strides, args.k_strides = k.strides, args.v_strides = v.strides;
+    set_masks(context, {.op_type = "MultiHeadAttention", .mask = 4, .bias = 5, .hidden = op_.hidden_score}, args);
+    attend(context, args, 3);
+    return {};
+  }
+
+ private:
+  /// An input as [batch, length, heads depth], [batch, heads, length, depth], or one of the parts of [batch, length, heads, parts, depth].
+  Heads heads(RunContext& context, int input, int parts, int part) const {
+    const TensorView x = context.input(input);
+    const Shape& s = x.shape();
+    const bool fits = parts > 1       ? s.rank() == 5 && s[2] == op_.heads && s[3] == parts
+                      : s.rank() == 4 ? input > 0 && s[1] == op_.heads
+                                      : s.rank() == 3 && s[2] % op_.heads == 0;
+    if (!fits) {
+      fail(ErrorCode::invalid_argument, "MultiHeadAttention: input {} has shape {}, expected one of {} heads", input, s.to_string(),
+           op_.heads);
+    }
+    Heads h{.data = converted(context, x, DType::float32).data<float>(), .batch = s[0], .heads = op_.heads};
+    if (s.rank() == 4) {
+      h.length = s[2], h.depth = s[3];
+      h.strides = head_strides(h.heads, h.length, h.depth);
+    } else if (s.rank() == 3) {
+      h.length = s[1], h.depth = s[2] / op_.heads;
+      h.strides = token_strides(h.length, h.depth, s[2]);
+    } else {
+      h.length = s[1], h.depth = s[4];
+      h.strides = token_strides(h.length, parts * h.depth, op_.heads * parts * h.depth);
+      h.data += part * h.depth;
+    }
+    return h;
+  }
+
+  /// The bias [D + D + D of values] of the projections. Keys and values with heads of their own have had theirs.
+  static void add_biases(RunContext& context, Heads& q, Heads& k, Heads& v) {
+    const int64_t size = q.heads * q.depth, value_size = v.heads * v.depth;
+    const TensorView bias = context.input(3);
+    if (!(bias.shape() == Shape{2 * size + value_size})) {
+      fail(ErrorCode::invalid_argument, "MultiHeadAttention: the bias has shape {}, expected [{}]", bias.shape().to_string(),
+           2 * size + value_size);
+    }
+    const float* from = converted(context, bias, DType::float32).data<float>();
+    add_bias(context, from, q);
+    if (context.has_input(1) && context.input(1).rank() == 4) return;
+    add_bias(context, from + size, k);
+    add_bias(context, from + 2 * size, v);
+  }
+
+  static void add_bias(RunContext& context, const float* bias, Heads& x) {
+    const int64_t row = x.heads * x.depth;
+    float* to = context.scratch_array<float>(x.batch * x.length * row);
+    for (int64_t token = 0; token < x.batch * x.length; ++token) {
+      const float* from = x.data + token / x.length * x.strides.batch + token % x.length * x.strides.row;
+      for (int64_t head = 0; head < x.heads; ++head) {
+        compute::binary(compute::Binary::add, from + head * x.strides.head, bias + head * x.depth, to + token * row + head * x.depth,
+                        x.depth);
+      }
+    }
+    x.data = to;
+    x.strides = token_strides(x.length, x.depth, row);
+  }
+
+  /// Keys or values after their past, also in the output where that is wanted.
+  static void append(RunContext& context, int past_input, int output, int64_t past, Heads& x) {
+    const bool has_past = context.has_input(past_input);
+    if (!has_past && !context.has_output(output)) return;
+    TensorView before;
+    if (has_past) {
+      const Shape& shape = context.input(past_input).shape();
+      if (past < 0 || !(shape == Shape{x.batch, x.heads, past, x.depth})) {
+        fail(ErrorCode::invalid_argument, "MultiHeadAttention: input {} has shape {}, expected [{}, {}, past length, {}]", past_input,
+             shape.to_string(), x.batch, x.heads, x.depth);
+      }
+      before = converted(context, context.input(past_input), DType::float32);
+    }
+    const Shape shape{x.batch, x.heads, past + x.length, x.depth};
+    check_elements(shape, "MultiHeadAttention: present keys and values");
+    MutableView to;
+    std::optional<ConvertedOutput> present;
+    if (context.has_output(output)) {
+      present.emplace(context, output, shape, DType::float32);
+      to = present->view();
+    } else {
+      to = MutableView(DType::float32, shape, context.scratch_array<float>(shape.elements()));
+    }
+    append_rows(context.parallel(), to, has_past ? &before : nullptr, equal_lengths(x.batch, past), {x.data, x.strides, x.length});
+    if (present) present->store(context.parallel());
+    x.data = to.data<float>();
+    x.length += past;
+    x.strides = head_strides(x.heads, x.length, x.depth);
+  }
+
+  ops::MultiHeadAttention op_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(MultiHeadAttentionKernel)

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace rh::cpu {
+
+/// Turns the first 2 half elements of one head of `depth` by `half` angles; pairs are halves, or neighbours if `interleaved`. The rest is
+/// copied. Computed in float; x and y do not overlap.
+template <typename T>
+void rotate_head(const T* x, const T* cosines, const T* sines, int64_t half, int64_t depth, bool interleaved, T* y) {
+  const int64_t step = interleaved ? 2 : 1, other = interleaved ? 1 : half;
+  for (int64_t i = 0; i < half; ++i) {
+    const float c = static_cast<float>(cosines[i]), s = static_cast<float>(sines[i]);
+    const float a = static_cast<float>(x[i * step]), b = static_cast<float>(x[i * step + other]);
+    y[i * step] = static_cast<T>(c * a - s * b);
+    y[i * step + other] = static_cast<T>(s * a + c * b);
+  }
+  std::copy(x + 2 * half, x + depth, y + 2 * half);
+}
+
+}  // namespace rh::cpu

@@ -1,0 +1,93 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+OpCase attend(std::vector<Input> inputs, const char* purpose, std::vector<Attribute> attributes = {}, int outputs = 3,
+              std::vector<std::string> fails = {}) {
+  attributes.push_back(attr("num_heads", 4));
+  attributes.push_back(attr("kv_num_heads", 2));
+  return {.opset = 1,
+          .attributes = std::move(attributes),
+          .inputs = std::move(inputs),
+          .purpose = purpose,
+          .fails = std::move(fails),
+          .outputs = outputs,
+          .tolerance = 4e-6,
+          .domain = "com.microsoft"};
+}
+Input i32(std::vector<double> v) {
+  const int64_t size = static_cast<int64_t>(v.size());
+  return values({size}, std::move(v)).as(DType::int32);
+}
+
+const Input kQ = normal({2, 3, 64}), kK = normal({2, 3, 32}), kV = normal({2, 3, 32});     // a prompt
+const Input kQ1 = normal({2, 1, 64}), kK1 = normal({2, 1, 32}), kV1 = normal({2, 1, 32});  // one token
+const Input kQc = normal({1, 3, 64}), kKc = normal({1, 3, 32}), kVc = normal({1, 3, 32});  // a chunk
+const Input kPast = normal({2, 2, 6, 16}), kPastOne = normal({1, 2, 6, 16}), kAngles = normal({16, 8});
+
+const std::vector<OpCase> kCases = {
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3})}, "prompt"),
+    attend({normal({2, 3, 128}), absent(), absent(), absent(), absent(), i32({2, 2}), i32({3})}, "packed prompt"),
+    attend({kQ1, kK1, kV1, kPast, kPast, i32({3, 5}), i32({6})}, "one token, within the cache"),
+    attend({kQ1, kK1, kV1, kPast, kPast, i32({6, 6}), i32({7})}, "one token, beyond the cache"),
+    attend({normal({2, 1, 128}), absent(), absent(), kPast, kPast, i32({3, 5}), i32({6})}, "one packed token"),
+    attend({kQc, kKc, kVc, kPastOne, kPastOne, i32({8}), i32({9})}, "chunk"),
+    attend({kQc, kKc, kVc, kPastOne, kPastOne, i32({4}), i32({5})}, "chunk within the cache"),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3}), kAngles, kAngles}, "rotary prompt", {attr("do_rotary", 1)}),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3}), kAngles, kAngles}, "neighbours turn",
+           {attr("do_rotary", 1), attr("rotary_interleaved", 1)}),
+    attend({kQ1, kK1, kV1, kPast, kPast, i32({3, 5}), i32({6}), kAngles, kAngles}, "rotary token", {attr("do_rotary", 1)}),
+    attend({normal({1, 3, 128}), absent(), absent(), kPastOne, kPastOne, i32({8}), i32({9}), kAngles, kAngles}, "rotary packed chunk",
+           {attr("do_rotary", 1)}),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3}), kAngles, kAngles, values({2, 3}, {3, 4, 5, 3, 4, 5}).as(DType::int64)},
+           "positions", {attr("do_rotary", 1)}),
+    attend({kQc, kKc, kVc, kPastOne, kPastOne, i32({8}), i32({9})}, "window of one", {attr("local_window_size", 1)}),
+    attend({kQc, kKc, kVc, kPastOne, kPastOne, i32({8}), i32({9})}, "window", {attr("local_window_size", 4)}),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3})}, "soft cap", {attr("softcap", 0.7f), attr("scale", 0.4f)}),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3})}, "smooth softmax", {attr("smooth_softmax", 1)}),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3}), absent(), absent(), absent(), absent(), normal({4})}, "sinks"),
+    attend({kQ1, kK1, kV1, kPast, kPast, i32({3, 5}), i32({6}), absent(), absent(), absent(), absent(), normal({4})}, "sinks of one token"),
+    attend({kQc, kKc, kVc, kPastOne, kPastOne, i32({8}), i32({9}), absent(), absent(), absent(), normal({1, 4, 3, 9})}, "bias of scores"),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3})}, "not causal", {attr("causal", 0)}),
+    attend({normal({1, 40, 64}), normal({1, 40, 32}), normal({1, 40, 32}), absent(), absent(), i32({39}), i32({40}), absent(), absent(),
+            absent(), absent(), normal({4})},
+           "many tokens with sinks", {attr("local_window_size", 9)}),
+    attend({kQ1, kK1, kV1, kPast, kPast, i32({7, 5}), i32({7})}, "length beyond the total", {}, 3, {"seqlens_k has 7"}),
+    attend({kQ1, kK1, kV1, kPast, kPast, i32({-1, 5}), i32({7})}, "negative length", {}, 3, {"seqlens_k has -1"}),
+    attend({kQ1, kK1, kV1, kPast, kPast, i32({9, 5}), i32({10})}, "more than the cache holds", {}, 3, {"seqlens_k has 9"}),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({2})}, "total below the new tokens", {}, 3, {"total_sequence_length is 2"}),
+    attend({kQ, kK, kV, absent(), absent(), i32({2}), i32({3})}, "a length left out", {}, 3, {"seqlens_k", "[2]"}),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3}), normal({2, 8}), normal({2, 8})}, "position beyond the angles",
+           {attr("do_rotary", 1)}, 3, {"position 2", "[0, 2)"}),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3})}, "rotary without angles", {attr("do_rotary", 1)}, 3, {"cos_cache"}),
+    attend({kQ, normal({2, 3, 48}), kV, absent(), absent(), i32({2, 2}), i32({3})}, "keys of another width", {}, 3, {"[2, 3, 48]"}),
+    attend({kQ1, kK1, kV1, normal({2, 2, 6, 8}), normal({2, 2, 6, 8}), i32({3, 5}), i32({6})}, "cache of another depth", {}, 3,
+           {"[2, 2, 6, 8]"}),
+};
+RH_OP_TEST(GroupQueryAttention, kCases, (Types<float, Float16>::set))
+
+OpCase rotate(std::vector<Input> inputs, const char* purpose, std::vector<Attribute> attributes = {}, std::vector<std::string> fails = {}) {
+  return {.opset = 1,
+          .attributes = std::move(attributes),
+          .inputs = std::move(inputs),
+          .purpose = purpose,
+          .fails = std::move(fails),
+          .domain = "com.microsoft"};
+}
+Input i64(Shape shape, std::vector<double> v) { return values(std::move(shape), std::move(v)).as(DType::int64); }
+
+const std::vector<OpCase> kRotary = {
+    rotate({normal({2, 3, 32}), i64({2, 3}, {0, 1, 2, 5, 4, 3}), kAngles, kAngles}, "positions"),
+    rotate({normal({2, 3, 32}), i64({1}, {4}), kAngles, kAngles}, "first position"),
+    rotate({normal({2, 2, 3, 16}), i64({1}, {4}), kAngles, kAngles}, "heads first", {attr("interleaved", 1)}),
+    rotate({normal({2, 3, 32}), i64({1}, {0}), normal({9, 4}), normal({9, 4})}, "a part turns",
+           {attr("num_heads", 2), attr("rotary_embedding_dim", 8)}),
+    rotate({normal({2, 3, 32}), i64({1}, {14}), kAngles, kAngles}, "beyond the angles", {}, {"position_ids has 14"}),
+    rotate({normal({2, 3, 32}), i64({2, 3}, {0, 1, 2, 5, -1, 3}), kAngles, kAngles}, "negative position", {}, {"position_ids has -1"}),
+    rotate({normal({2, 3, 30}), i64({1}, {0}), kAngles, kAngles}, "heads do not divide", {}, {"[2, 3, 30]"}),
+};
+TEST(OpCases, RotaryEmbeddingOfMicrosoft) { run_op_cases("RotaryEmbedding", kRotary, (Types<float, Float16>::set)); }
+
+}  // namespace
+}  // namespace rh::test
