@@ -105,7 +105,7 @@ class ProviderReport {
     child.kill();
     const std::string ended = in_time ? child.how_it_ended() : "";
     if (in_time && ended.empty()) return;
-    std::string detail = in_time ? "the process " + ended : "it did not end in " + number_text(settings_.timeout_s) + " s";
+    std::string detail = in_time ? "it " + ended : "it did not end in " + number_text(settings_.timeout_s) + " s";
     const std::string said = child.output();
     if (!said.empty()) detail += ": " + said.substr(said.rfind('\n') + 1);
     if (at.empty()) at = "the process after its last check";

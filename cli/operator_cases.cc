@@ -23,7 +23,7 @@ constexpr auto kBool = ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL;
 template <typename T>
 Contents array(ONNXTensorElementDataType type, Shape shape, const std::vector<T>& values) {
   Contents made{type, std::move(shape), std::vector<char>(values.size() * sizeof(T))};
-  std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
+  if (!values.empty()) std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
   return made;
 }
 
