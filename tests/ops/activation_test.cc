@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 
 #include "support/op_case.h"
@@ -49,6 +50,16 @@ const std::vector<OpCase> kInfinite = {
     {22, {}, {values({4}, {inf, -inf, 1000, -1000})}, "ends", {}, 1, 0, "", "Softplus"},
     {22, {}, {values({4}, {inf, -inf, 1000, -1000})}, "ends", {}, 1, 0, "", "HardSigmoid"},
     {22, {}, {values({4}, {inf, -inf, 100, -100})}, "ends", {}, 1, 0, "", "Elu"},
+    {10,
+     {},
+     {values({3}, {std::nan(""), 2, inf})},
+     "not a number is not above alpha",
+     {},
+     1,
+     0,
+     "",
+     "ThresholdedRelu",
+     {values({3}, {0, 2, inf})}},
 };
 RH_OP_TEST(ActivationEnds, kInfinite, (Types<float, double>::set))
 

@@ -33,6 +33,24 @@ const std::vector<OpCase> kGemm = {
 };
 RH_OP_TEST(Gemm, kGemm, FloatingTypes::set)
 
+// Scaled in float64 and cut at the end, as ONNX's reference does; the stock library has no such kernel.
+OpCase integer_gemm(float alpha, float beta, std::vector<double> expected) {
+  OpCase c{13,
+           {attr("alpha", alpha), attr("beta", beta)},
+           {values({1, 2}, {3, 4}), values({2, 2}, {1, 2, 3, 4}), values({2}, {3, 7})},
+           "factors",
+           {},
+           1,
+           0,
+           "",
+           "Gemm"};
+  c.expected = {values({1, 2}, std::move(expected))};
+  return c;
+}
+
+const std::vector<OpCase> kIntegerGemm = {integer_gemm(0.5f, 1, {10, 18}), integer_gemm(1, 0.5f, {16, 25}), integer_gemm(2, 1, {33, 51})};
+RH_OP_TEST(IntegerGemm, kIntegerGemm, (Types<int32_t, uint64_t>::set))
+
 OpCase contributed(std::vector<Attribute> attributes, std::vector<Input> inputs, const char* purpose, const char* op_type = nullptr) {
   return {1, std::move(attributes), std::move(inputs), purpose, {}, 1, 0, "com.microsoft", op_type};
 }
