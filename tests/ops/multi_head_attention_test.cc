@@ -88,6 +88,20 @@ const std::vector<OpCase> kProjected = {
 };
 TEST(OpCases, ProjectedAttention) { run_op_cases("Attention", kProjected, (Types<float>::set)); }
 
+/// Tokens that see themselves alone, whose outputs are their values. The stock library crashes without a bias and has no square masks.
+std::vector<OpCase> of_values() {
+  const Input weights = values({2, 12}, {0, 1, 2, 3, 4, 5, 6, 7, 1, 0, 2, 1, 7, 6, 5, 4, 3, 2, 1, 0, 0, 1, 1, 3});
+  std::vector<OpCase> cases = {
+      attend({values({1, 1, 2}, {1, 2}), weights}, "without bias"),
+      attend({values({1, 2, 2}, {1, 2, 3, 4}), weights, absent(), i32({1, 1, 3, 3}, {1, 0, 1, 0, 1, 1, 1, 1, 1})}, "square mask"),
+  };
+  cases[0].expected = {values({1, 1, 4}, {1, 2, 4, 7})};
+  cases[1].expected = {values({1, 2, 4}, {1, 2, 4, 7, 3, 4, 10, 15})};
+  for (OpCase& c : cases) c.stock_is_wrong = true;
+  return cases;
+}
+TEST(OpCases, ProjectedAttentionOfValues) { run_op_cases("Attention", of_values(), Types<float, Float16>::set); }
+
 std::vector<OpCase> quantized() {
   const auto row = [](DType weight_type, Input mask, Input past, int outputs, const char* purpose, Shape scales = {}) {
     const bool is_signed = weight_type == DType::int8;
