@@ -231,7 +231,13 @@ class RnnKernel final : public Kernel {
     d.input = x.shape()[2];
     d.hidden = r_shape[2];
     if (d.hidden > INT32_MAX) return error_status(ErrorCode::invalid_argument, "R has shape {}, which is too large", r_shape.to_string());
-    const int64_t directions = op_.directions(), width = op_.gates() * d.hidden, states = directions * d.batch * d.hidden;
+    const int64_t directions = op_.directions(), width = op_.gates() * d.hidden, states = Shape{directions, d.batch, d.hidden}.elements();
+    // Inputs without elements may name any batch; states have one all the same.
+    constexpr int64_t kMostStates = int64_t{1} << 40;
+    if (states > kMostStates || d.batch > kMostStates) {
+      return error_status(ErrorCode::invalid_argument, "states of {} directions, batch {} and hidden size {} are more than {} elements",
+                          directions, d.batch, d.hidden, kMostStates);
+    }
     for (const auto& [input, columns] : {std::pair(1, d.input), std::pair(2, d.hidden)}) {
       const Shape &found = input == 1 ? w_shape : r_shape, expected{directions, width, columns};
       if (!(found == expected)) {
