@@ -1,4 +1,5 @@
 #include "accelerators.h"
+#include "finding.h"
 
 #include <fnmatch.h>
 #include <grp.h>
@@ -142,20 +143,17 @@ std::string group_of(const std::string& file) {
 }
 
 /// One device, examined from the kernel up to the libraries until something is wrong.
-class Accelerator {
+class Accelerator : Finding {
  public:
   Accelerator(const std::string& root, const Driver* driver, const std::string& module, std::vector<std::string> nodes)
       : driver_(driver), module_(module), nodes_(std::move(nodes)) {
-    result_ = {{"name", driver ? driver->name : ""},
-               {"module", module},
-               {"module_version", module_version(root, module)},
-               {"nodes", nodes_},
-               {"ok", false},
-               {"libraries", json::array()},
-               {"icds", json::array()},
-               {"verdict", ""},
-               {"remedy", ""},
-               {"providers", json::array()}};
+    result_.update({{"name", driver ? driver->name : ""},
+                    {"module", module},
+                    {"module_version", module_version(root, module)},
+                    {"nodes", nodes_},
+                    {"libraries", json::array()},
+                    {"icds", json::array()},
+                    {"providers", json::array()}});
     if (!driver) return;
     result_["icds"] = files(root, driver->icds);
     for (const char* list : {driver->required_by, driver->used_by}) {
@@ -169,19 +167,12 @@ class Accelerator {
 
   json examined() && {
     if (check_kernel() && check_nodes() && check_libraries()) {
-      result_["ok"] = true;
-      result_["verdict"] = "ready";
+      be_ready();
     }
     return std::move(result_);
   }
 
  private:
-  bool conclude(const std::string& verdict, const std::string& remedy) {
-    result_["verdict"] = verdict;
-    result_["remedy"] = remedy;
-    return false;
-  }
-
   bool check_kernel() {
     if (!driver_) return conclude("no provider that is known here uses it", "");
     const std::vector<std::string> expected = words(driver_->modules);
@@ -212,7 +203,6 @@ class Accelerator {
   const Driver* driver_;
   std::string module_;
   std::vector<std::string> nodes_;
-  json result_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "dependencies.h"
 #include "elf.h"
+#include "finding.h"
 #include "model_options.h"
 #include "print.h"
 #include "probe.h"
@@ -27,10 +28,10 @@ json list_providers() {
 }
 
 /// One library of providers, examined from outside to inside until something is wrong.
-class Examination {
+class Examination : Finding {
  public:
   Examination(std::string library, std::chrono::milliseconds limit) : library_(std::move(library)), limit_(limit) {
-    result_ = {{"library", library_}, {"dependencies", json::array()}, {"verdict", ""}, {"remedy", ""}, {"ok", false}, {"probe", nullptr}};
+    result_.update({{"library", library_}, {"dependencies", json::array()}, {"probe", nullptr}});
   }
 
   json run(const json& driver) && {
@@ -40,12 +41,6 @@ class Examination {
   }
 
  private:
-  bool conclude(const std::string& verdict, const std::string& remedy) {
-    result_["verdict"] = verdict;
-    result_["remedy"] = remedy;
-    return false;
-  }
-
   bool check_file() {
     std::error_code error;
     if (!std::filesystem::exists(library_, error))
@@ -95,13 +90,11 @@ class Examination {
       conclude("it finds no device that it can use", "run it on a machine that has one, or install the device's driver");
       return;
     }
-    result_["ok"] = true;
-    result_["verdict"] = "ready";
+    be_ready();
   }
 
   std::string library_;
   std::chrono::milliseconds limit_;
-  json result_;
 };
 
 std::string hex(const json& number) {

@@ -17,12 +17,12 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "conformance")]
+sys.path.append(str(ROOT / "python/roundhouse"))
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
+from backend_cases.workers import Pool  # noqa: E402
 from graphs import RandomGraph  # noqa: E402
 from onnx import TensorProto  # noqa: E402
-from workers import Pool  # noqa: E402
 
 import roundhouse  # noqa: E402
 
