@@ -103,7 +103,8 @@ DynamicRange dynamic_range(const Parallel& parallel, const TensorView& x) {
   });
   DynamicRange result;
   if (all.high != all.low) result.scale = (all.high - all.low) / 255.0f;
-  result.zero_point = static_cast<uint8_t>(std::nearbyint(std::clamp(0.0f - all.low / result.scale, 0.0f, 255.0f)));
+  const float zero = 0.0f - all.low / result.scale;  // not a number where the range is infinite: then 255, as in ONNX Runtime
+  result.zero_point = zero < 255.0f ? static_cast<uint8_t>(std::nearbyint(std::max(zero, 0.0f))) : uint8_t{255};
   return result;
 }
 
