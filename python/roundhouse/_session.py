@@ -149,11 +149,11 @@ class InferenceSession:
         self._create(providers, provider_options)
 
     def disable_fallback(self):
-        """From now on, providers that fail when a session is made are errors."""
+        """From now on, providers that fail when a session is made, or in a run, are errors."""
         self._may_fall_back = False
 
     def enable_fallback(self):
-        """From now on, providers that fail when a session is made are what "roundhouse.fallback" says. In runs they are errors always."""
+        """From now on, providers that fail when a session is made, or in a run, are what "roundhouse.fallback" says."""
         self._may_fall_back = True
 
     def get_input_memory_infos(self):
@@ -225,17 +225,33 @@ class InferenceSession:
         if missing:
             raise ValueError(f"required inputs {missing} are missing from the feed, which has {list(feed)}")
 
+    def _fall_back(self, problem):
+        """After a provider failed in a run: the CPU alone from here on, where "roundhouse.fallback" is "warn"; else the problem again."""
+        if not self._may_fall_back or self._options._config_or("roundhouse.fallback", default_fallback) != "warn":
+            raise problem
+        warnings.warn(f"goes on with the CPU alone: {problem}", stacklevel=3)
+        self.set_providers([CPU_NAMES[0]])
+        self.disable_fallback()
+
     def run(self, output_names, input_feed, run_options=None):
         """Runs the model; no output names means all outputs.
 
         Values are numpy arrays or OrtValues, lists for sequences, dicts for maps, None for empty optionals.
         """
         self._check(input_feed)
+        try:
+            return self._session.run(_names(output_names), dict(input_feed), run_options)
+        except _native.EPFail as problem:
+            self._fall_back(problem)
         return self._session.run(_names(output_names), dict(input_feed), run_options)
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         """The same from and to OrtValue objects."""
         self._check(input_dict_ort_values)
+        try:
+            return self._session.run_with_ort_values(_names(output_names), dict(input_dict_ort_values), run_options)
+        except _native.EPFail as problem:
+            self._fall_back(problem)
         return self._session.run_with_ort_values(_names(output_names), dict(input_dict_ort_values), run_options)
 
     def run_with_values(self, output_names, input_feed):

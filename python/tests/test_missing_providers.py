@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import models
+import numpy as np
 import pytest
 from onnx import helper
 
@@ -58,26 +59,49 @@ def fake_device():
     roundhouse.unregister_execution_provider_library("fake")
 
 
+def adding_session(fake_device, fault, fallback="warn", **arguments):
+    """A session of one Add on a device with a fault."""
+    options = roundhouse.SessionOptions()
+    options.log_severity_level = 4
+    options.add_session_config_entry("roundhouse.fallback", fallback)
+    model = models.model(
+        [helper.make_node("Add", ["a", "b"], ["y"])],
+        [models.tensor("a", shape=(2, 3)), models.tensor("b", shape=(2, 3))],
+        [models.tensor("y", shape=(2, 3))],
+    )
+    return roundhouse.InferenceSession(model, options, providers=[(fake_device, {"fail": fault}), "CPUExecutionProvider"], **arguments)
+
+
+@pytest.mark.parametrize("by_values", [False, True])
+def test_a_provider_that_fails_in_a_run(fake_device, by_values):
+    feeds = {"a": np.ones((2, 3), np.float32), "b": np.full((2, 3), 2, np.float32)}
+
+    def run(session):
+        if not by_values:
+            return session.run(None, feeds)[0]
+        values = {name: roundhouse.OrtValue.ortvalue_from_numpy(value) for name, value in feeds.items()}
+        return session.run_with_ort_values(None, values)[0].numpy()
+
+    made = adding_session(fake_device, "run")
+    assert made.get_providers()[0] == fake_device
+    with pytest.warns(UserWarning, match="with the CPU alone.*failure injected at run"):
+        np.testing.assert_array_equal(run(made), feeds["a"] + feeds["b"])
+    assert made.get_providers() == ["CPUExecutionProvider"]
+    run(made)
+    for strict in (adding_session(fake_device, "run", enable_fallback=0), adding_session(fake_device, "run", "error")):
+        with pytest.raises(roundhouse.EPFail, match="failure injected at run"):
+            run(strict)
+
+
 @pytest.mark.parametrize(
     ("fault", "says"), [("create", "^FakeDevice.*CreateEp failed"), ("kernel", "with the CPU alone.*the kernel of Add")]
 )
 def test_a_provider_that_fails_while_the_session_is_made(fake_device, fault, says):
-    def session(**arguments):
-        options = roundhouse.SessionOptions()
-        options.log_severity_level = 4
-        options.add_session_config_entry("roundhouse.fallback", "warn")
-        model = models.model(
-            [helper.make_node("Add", ["a", "b"], ["y"])],
-            [models.tensor("a", shape=(2, 3)), models.tensor("b", shape=(2, 3))],
-            [models.tensor("y", shape=(2, 3))],
-        )
-        return roundhouse.InferenceSession(model, options, providers=[(fake_device, {"fail": fault}), "CPUExecutionProvider"], **arguments)
-
     with pytest.warns(UserWarning, match=says):
-        made = session()
+        made = adding_session(fake_device, fault)
     assert made.get_providers() == ["CPUExecutionProvider"]
     with pytest.raises(RuntimeError, match="failure injected at " + fault):
-        session(enable_fallback=0)
+        adding_session(fake_device, fault, enable_fallback=0)
     made.disable_fallback()
     with pytest.raises(RuntimeError, match="failure injected at " + fault):
         made.set_providers([(fake_device, {"fail": fault})])

@@ -10,7 +10,7 @@ namespace {
 /// Copies nodes of one view, with the values they use, to another.
 class NodeCopier {
  public:
-  NodeCopier(const OrtGraph& from, OrtGraph& to) : from_(from), to_(to) {
+  NodeCopier(const OrtGraph& from, OrtGraph& to) : to_(to) {
     to_.model = from.model;
     to_.model_graph = from.model_graph;
     to_.name = from.name;
@@ -77,7 +77,6 @@ class NodeCopier {
     return copy;
   }
 
-  const OrtGraph& from_;
   OrtGraph& to_;
   std::unordered_map<const OrtValueInfo*, OrtValueInfo*> values_;
 };

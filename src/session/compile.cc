@@ -51,7 +51,13 @@ std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& opti
       missing.push_back({choice.name, error.what()});
       continue;
     }
-    if (provider->name() == cpu::kProviderName) {
+    const bool is_cpu = provider->name() == cpu::kProviderName;
+    const auto same = [&](const std::shared_ptr<Provider>& other) { return other->name() == provider->name(); };
+    if (is_cpu ? cpu != nullptr : std::ranges::any_of(providers, same)) {
+      fail(ErrorCode::fail, "Provider {} has already been registered: append each provider once, with all of its devices",
+           provider->name());
+    }
+    if (is_cpu) {
       cpu = std::move(provider);
     } else {
       providers.push_back(std::move(provider));

@@ -132,6 +132,15 @@ TEST_F(PluginTest, BothAtOnce) {
   expect_like_cpu(session);
 }
 
+TEST_F(PluginTest, AProviderIsAppendedOnce) {
+  register_library("fake", library("fake_device"));
+  const auto devices = devices_of(kFake);
+  Ort::SessionOptions options = options_for(kFake);
+  Ort::ThrowOnError(api.SessionOptionsAppendExecutionProvider_V2(options, env(), devices.data(), devices.size(), nullptr, nullptr, 0));
+  const std::string message = message_of([&] { session_of(mixed_model(), options); });
+  EXPECT_NE(message.find("Provider FakeDeviceExecutionProvider has already been registered"), std::string::npos) << message;
+}
+
 TEST_F(PluginTest, FailuresNameProviderAndCall) {
   register_library("fake", library("fake_device"));
   for (const char* call : {"create", "capability", "kernel"}) {
