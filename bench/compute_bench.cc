@@ -173,6 +173,9 @@ int main(int argc, char** argv) {
     time_gemm(1, 2304, 768, packed);
     time_gemm(1, 50257, 768, packed);
     time_gemm(1, 1000, 2048, packed);
+    time_gemm(2, 4096, 4096, packed);
+    time_gemm(8, 4096, 4096, packed);
+    time_gemm(14, 4096, 4096, packed);
     time_gemm(16, 4096, 4096, packed);
   }
   time_batched(12, 128, 128, 64, true);

@@ -1,5 +1,6 @@
 #include "base/pages.h"
 
+#include <cstdint>
 #include <cstdlib>
 
 #if defined(__linux__)
@@ -26,6 +27,7 @@ void* heap_allocate(size_t bytes) {
 #if defined(__linux__)
 
 constexpr size_t kFromSystem = 128 << 10;
+constexpr size_t kLargePage = 2 << 20;
 
 bool from_system(size_t bytes) { return bytes >= kFromSystem; }
 
@@ -35,11 +37,31 @@ void* map(size_t bytes) {
   return data;
 }
 
+// From the start of a large page on; at most kLargest bytes.
+void* map_large(size_t bytes) {
+  constexpr size_t kPage = 4096;
+  const size_t whole = (bytes + kPage - 1) / kPage * kPage, more = whole + kLargePage;
+  char* begin = static_cast<char*>(map(more));
+  const size_t before = (kLargePage - reinterpret_cast<uintptr_t>(begin) % kLargePage) % kLargePage;
+  if (before != 0) ::munmap(begin, before);
+  ::munmap(begin + before + whole, more - before - whole);
+  ::madvise(begin + before, whole, MADV_HUGEPAGE);  // a wish: without it the memory serves as well
+  return begin + before;
+}
+
 #endif
 
 }  // namespace
 
 #if defined(__linux__)
+
+PageMemory PageMemory::in_large_pages(size_t bytes) {
+  if (bytes < kLargePage || bytes > kLargest) return PageMemory(bytes);
+  PageMemory memory;
+  memory.data_ = map_large(bytes);
+  memory.bytes_ = bytes;
+  return memory;
+}
 
 void PageMemory::release() noexcept {
   if (from_system(bytes_)) {
@@ -66,6 +88,8 @@ void PageMemory::resize(size_t bytes) {
 }
 
 #else
+
+PageMemory PageMemory::in_large_pages(size_t bytes) { return PageMemory(bytes); }
 
 void PageMemory::release() noexcept {
   std::free(data_);

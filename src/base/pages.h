@@ -12,6 +12,8 @@ class PageMemory {
   PageMemory() = default;
   /// Throws std::bad_alloc.
   explicit PageMemory(size_t bytes) { resize(bytes); }
+  /// In large pages where the system has them, for what is written whole and read often. Throws std::bad_alloc.
+  static PageMemory in_large_pages(size_t bytes);
   ~PageMemory() { release(); }
   PageMemory(PageMemory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   PageMemory& operator=(PageMemory&& other) noexcept {

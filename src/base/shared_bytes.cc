@@ -131,7 +131,7 @@ std::shared_ptr<const void> share_pieces(const Pieces& pieces, size_t slack, con
       if (has_pieces(there.get(), pieces, parallel)) return found(std::move(there));
     }
   }
-  const auto memory = std::make_shared<PageMemory>(bytes + slack);
+  const auto memory = std::make_shared<PageMemory>(PageMemory::in_large_pages(bytes + slack));
   const double piece = static_cast<double>(bytes) / static_cast<double>(std::max<size_t>(1, pieces.count));
   parallel.for_range(static_cast<int64_t>(pieces.count), {.bytes = 2 * piece, .operations = piece / 4}, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {

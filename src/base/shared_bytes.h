@@ -54,7 +54,7 @@ class SharedArray {
 /// Uninitialised, 64-byte aligned; goes back to the system when the last owner lets go of it. Throws std::bad_alloc.
 template <typename T>
 std::shared_ptr<T[]> aligned_array(size_t count) {
-  const auto memory = std::make_shared<PageMemory>(count * sizeof(T));
+  const auto memory = std::make_shared<PageMemory>(PageMemory::in_large_pages(count * sizeof(T)));
   return std::shared_ptr<T[]>(memory, static_cast<T*>(memory->data()));
 }
 

@@ -60,7 +60,7 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
     a2 += a_k;
     b += b_k;
     prefetch(ahead);
-    if constexpr (kRows <= 6) prefetch(ahead + V::kLanes);  // a step of few rows is over before the next line is asked for
+    prefetch(ahead + V::kLanes);
     ahead += ahead_step;
   };
   int64_t k = p.k;

@@ -11,9 +11,10 @@
 
 namespace rh::compute {
 
-inline constexpr int64_t kGroupPanels = 8;  // panels whose block of B is packed together: 256 KiB with AVX-512
-inline constexpr int64_t kRowBlock = 256;   // rows of A that are walked for one panel before the next
-inline constexpr int64_t kDirectRows = 3;   // up to so many rows, packing B costs more than it gives
+inline constexpr int64_t kGroupPanels = 8;                     // panels whose block of B is packed together: 256 KiB with AVX-512
+inline constexpr int64_t kRowBlock = 256;                      // rows of A that are walked for one panel before the next
+inline constexpr int64_t kNearAhead = 1024, kFarAhead = 2048;  // elements of packed B fetched ahead of one chunk of few or more rows
+inline constexpr int64_t kDirectRows = 3;                      // up to so many rows, packing B costs more than it gives
 
 inline bool clamps(const Activation& activation) {
   return activation.kind == ActivationKind::none || activation.kind == ActivationKind::relu || activation.kind == ActivationKind::clip;
@@ -86,10 +87,26 @@ struct GemmProduct {
     const Part columns = part_of(panels, grid.columns, index % grid.columns);
     if (rows.size == 0 || columns.size == 0) return;
     if (dots) return run_dots(columns);
+    if (packed && rows.size == 1) return run_column_by_column(rows, columns);
     const int64_t group = direct ? columns.size : kGroupPanels;
     for (int64_t first = columns.begin; first < columns.begin + columns.size; first += group) {
       run_group(rows, first, std::min(first + group, columns.begin + columns.size));
     }
+  }
+
+  /// Few rows: packed panels are read once, in the order in which they lie, as fast as memory gives them.
+  void run_column_by_column(const Part& rows, const Part& columns) const {
+    const int64_t blocks = std::max<int64_t>(1, (args.k + kBlockK - 1) / kBlockK);
+    const int64_t end = columns.begin + columns.size, chunk = rows.begin;
+    for (int64_t panel = columns.begin; panel < end; ++panel) {
+      if (panel % kGroupPanels == 0) throw_if_cancelled();
+      for (int64_t block = 0; block < blocks; ++block) {
+        const Part ks = part_of(args.k, blocks, block);
+        const T* ahead = packed + (panel * args.k + ks.begin) * kernels->columns + (args.m <= 4 ? kNearAhead : kFarAhead);
+        run_panel(chunk, chunk + 1, panel, ks, block == 0, block == blocks - 1, nullptr, 0, ahead);
+      }
+    }
+    if (activates) activate_chunks(chunk, chunk + 1, columns.begin, end);
   }
 
   void run_group(const Part& rows, int64_t first_panel, int64_t end_panel) const {

@@ -22,6 +22,19 @@ TEST(PageMemory, GrowsAndShrinksAcrossTheBoundaryOfHeapAndSystem) {
   EXPECT_EQ(moved.bytes(), 1u << 20);
 }
 
+TEST(PageMemory, InLargePagesIsAlignedAndGrowsLikeOthers) {
+  for (size_t bytes : {0u, 1000u, 200u << 10, 2u << 20, (5u << 20) + 1}) {
+    PageMemory memory = PageMemory::in_large_pages(bytes);
+    EXPECT_EQ(memory.bytes(), bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.data()) % 64, 0u);
+    if (bytes) std::memset(memory.data(), 1, bytes);
+    memory.resize(bytes + (3u << 20));
+    std::memset(memory.data(), 1, memory.bytes());
+  }
+  EXPECT_THROW(PageMemory::in_large_pages(size_t{1} << 60), std::bad_alloc);
+  EXPECT_THROW(PageMemory::in_large_pages(SIZE_MAX), std::bad_alloc);
+}
+
 TEST(PageMemory, TooMuchIsAnErrorAndLeavesItUsable) {
   PageMemory memory(1 << 20);
   EXPECT_THROW(memory.resize(size_t{1} << 60), std::bad_alloc);

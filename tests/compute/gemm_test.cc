@@ -167,13 +167,15 @@ TEST_P(GemmTest, activations_come_last) {
   };
   for (const int64_t m : {1, 2, 20}) {
     for (const auto& row : rows) {
-      Data<float> data({m, 37, 40, false, true, 1, 0, BiasKind::per_column});
-      std::vector<float> plain = data.c, activated = data.c;
+      Data<float> data({m, 37, 300, false, true, 1, 0, BiasKind::per_column});
+      std::vector<float> plain = data.c, activated = data.c, packed = data.c;
       gemm(data.args, data.a.data(), data.b.data(), plain.data(), three_threads());
       data.args.epilogue.activation = row.activation;
       gemm(data.args, data.a.data(), data.b.data(), activated.data(), three_threads());
+      gemm(data.args, data.a.data(), PackedMatrix<float>(data.b.data(), 300, 37, true, data.args.ldb), packed.data(), three_threads());
       for (size_t i = 0; i < plain.size() - 1; ++i) {
         ASSERT_NEAR(activated[i], row.expected(plain[i]), 2e-6) << "kind " << static_cast<int>(row.activation.kind);
+        ASSERT_NEAR(packed[i], row.expected(plain[i]), 1e-5) << "packed, kind " << static_cast<int>(row.activation.kind);
       }
     }
   }
