@@ -154,19 +154,16 @@ void nbits_dequantize(const NBitsMatrix& matrix, int64_t first, int64_t count, f
   }
 }
 
-void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel) {
-  if (m <= 0 || matrix.n <= 0) return;
-  if (m <= kDirectRows && matrix.bits == 4 && matrix.block % 32 == 0 && !matrix.block_of_k) {
-    return multiply_directly(matrix, m, a, bias, c, parallel);
-  }
-  const int64_t pieces = (matrix.n + kRowsAtOnce - 1) / kRowsAtOnce;
-  const double work = static_cast<double>(matrix.k) * kRowsAtOnce;
+void multiply_rows(int64_t n, int64_t k, FloatRows rows, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel) {
+  if (m <= 0 || n <= 0) return;
+  const int64_t pieces = (n + kRowsAtOnce - 1) / kRowsAtOnce;
+  const double work = static_cast<double>(k) * kRowsAtOnce;
   parallel.for_range(pieces, {.bytes = 5 * work, .operations = work * (4 + static_cast<double>(m))}, [&](Range range) {
     for (int64_t piece = range.begin; piece < range.end; ++piece) {
-      const int64_t first = piece * kRowsAtOnce, rows = std::min(kRowsAtOnce, matrix.n - first);
-      auto* weights = static_cast<float*>(thread_scratch(ScratchSlot::dequantized, static_cast<size_t>(rows * matrix.k) * sizeof(float)));
-      nbits_dequantize(matrix, first, rows, weights);
-      GemmArgs<float> args{.m = m, .n = rows, .k = matrix.k, .transpose_b = true, .ldc = matrix.n};
+      const int64_t first = piece * kRowsAtOnce, count = std::min(kRowsAtOnce, n - first);
+      auto* weights = static_cast<float*>(thread_scratch(ScratchSlot::dequantized, static_cast<size_t>(count * k) * sizeof(float)));
+      rows(first, count, weights);
+      GemmArgs<float> args{.m = m, .n = count, .k = k, .transpose_b = true, .ldc = n};
       if (bias) {
         args.epilogue.bias_kind = BiasKind::per_column;
         args.epilogue.bias = bias + first;
@@ -174,6 +171,15 @@ void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const 
       gemm(args, a, weights, c + first, Parallel());
     }
   });
+}
+
+void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel) {
+  if (m <= 0 || matrix.n <= 0) return;
+  if (m <= kDirectRows && matrix.bits == 4 && matrix.block % 32 == 0 && !matrix.block_of_k) {
+    return multiply_directly(matrix, m, a, bias, c, parallel);
+  }
+  const auto rows = [&](int64_t first, int64_t count, float* out) { nbits_dequantize(matrix, first, count, out); };
+  multiply_rows(matrix.n, matrix.k, rows, m, a, bias, c, parallel);
 }
 
 }  // namespace rh::compute

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/function_ref.h"
 #include "base/thread_pool.h"
 
 namespace rh::compute {
@@ -11,7 +12,7 @@ namespace rh::compute {
 struct NBitsMatrix {
   int64_t n = 0, k = 0;
   int bits = 4;
-  int64_t block = 32;                   ///< a power of two, at least 16
+  int64_t block = 32;                   ///< a multiple of the codes in a byte
   const uint8_t* data = nullptr;        ///< [n, blocks, block * bits / 8]
   const float* scales = nullptr;        ///< [n, blocks]
   const float* zero_points = nullptr;   ///< [n, blocks]; null: 2^(bits - 1)
@@ -22,6 +23,11 @@ struct NBitsMatrix {
 
 /// Rows [first, first + count) as floats [count, k].
 void nbits_dequantize(const NBitsMatrix& matrix, int64_t first, int64_t count, float* out);
+
+/// Writes rows [first, first + count) of a matrix [n, k] as floats; called from several threads.
+using FloatRows = FunctionRef<void(int64_t first, int64_t count, float* out)>;
+/// c [m, n] = a [m, k] times the transpose of the matrix that `rows` gives, a piece at a time, + bias (n values or null).
+void multiply_rows(int64_t n, int64_t k, FloatRows rows, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel);
 
 /// c [m, n] = a [m, k] times the transposed matrix + bias (n values or null), summed in float. The bits do not depend on the number of
 /// threads.

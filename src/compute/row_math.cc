@@ -182,10 +182,11 @@ HWY_INLINE float sum_of_squares(const float* x, int64_t count) {
       [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); }));
 }
 
-void rms_norm_loop(const float* x, const float* scale, float epsilon, float* y, int64_t rows, int64_t length) {
+void rms_norm_loop(const float* x, const float* scale, float epsilon, float* y, float* inverse_root, int64_t rows, int64_t length) {
   const float count = static_cast<float>(HWY_MAX(length, int64_t{1}));
   for (int64_t r = 0; r < rows; ++r, x += length, y += length) {
     const Vec factor = hn::Div(set(1.0f), hn::Sqrt(set(sum_of_squares(x, length) / count + epsilon)));
+    if (inverse_root) inverse_root[r] = hn::GetLane(factor);
     map2(x, scale, y, length, [factor](Vec v, Vec s) HWY_ATTR { return hn::Mul(hn::Mul(v, factor), s); });
   }
 }
@@ -273,8 +274,8 @@ void layer_norm_rows(const float* x, const float* scale, const float* bias, floa
   HWY_DYNAMIC_DISPATCH(layer_norm_loop)(x, scale, bias, epsilon, y, mean, inverse_deviation, rows, length);
 }
 
-void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, int64_t rows, int64_t length) {
-  HWY_DYNAMIC_DISPATCH(rms_norm_loop)(x, scale, epsilon, y, rows, length);
+void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, float* inverse_root, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(rms_norm_loop)(x, scale, epsilon, y, inverse_root, rows, length);
 }
 
 void reduce_rows(Reduction op, const float* x, float* y, int64_t rows, int64_t length) {

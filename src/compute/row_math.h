@@ -15,8 +15,8 @@ void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, in
 /// a row or are null.
 void layer_norm_rows(const float* x, const float* scale, const float* bias, float epsilon, float* y, float* mean, float* inverse_deviation,
                      int64_t rows, int64_t length);
-/// y = x / sqrt(mean of squares + epsilon) * scale.
-void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, int64_t rows, int64_t length);
+/// y = x / sqrt(mean of squares + epsilon) * scale. `inverse_root` takes 1 / sqrt(...) of each row or is null.
+void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, float* inverse_root, int64_t rows, int64_t length);
 
 enum class Reduction : uint8_t {
   sum,

@@ -74,10 +74,10 @@ TEST_P(RowMathTest, softmax_of_special_rows) {
 TEST_P(RowMathTest, normalisations) {
   for (const int64_t length : kLengths) {
     const std::vector<float> x = random_values(3 * length, 1, 90, 110), scale = random_values(length, 2), bias = random_values(length, 3);
-    std::vector<float> y(x.size()), no_bias(x.size()), rms(x.size()), mean(3), inverse(3);
+    std::vector<float> y(x.size()), no_bias(x.size()), rms(x.size()), mean(3), inverse(3), inverse_root(3);
     layer_norm_rows(x.data(), scale.data(), bias.data(), 1e-5f, y.data(), mean.data(), inverse.data(), 3, length);
     layer_norm_rows(x.data(), scale.data(), nullptr, 1e-5f, no_bias.data(), nullptr, nullptr, 3, length);
-    rms_norm_rows(x.data(), scale.data(), 1e-5f, rms.data(), 3, length);
+    rms_norm_rows(x.data(), scale.data(), 1e-5f, rms.data(), inverse_root.data(), 3, length);
     for (int64_t r = 0; r < 3; ++r) {
       const float* row = x.data() + r * length;
       double centre = 0, variance = 0, square = 0;
@@ -87,6 +87,7 @@ TEST_P(RowMathTest, normalisations) {
       const double factor = 1 / std::sqrt(variance + 1e-5);
       ASSERT_NEAR(mean[static_cast<size_t>(r)], centre, 1e-4);
       ASSERT_NEAR(inverse[static_cast<size_t>(r)], factor, 2e-2 * factor);
+      ASSERT_NEAR(inverse_root[static_cast<size_t>(r)], 1 / std::sqrt(square + 1e-5), 1e-6);
       for (int64_t i = 0; i < length; ++i) {
         const size_t at = static_cast<size_t>(r * length + i), column = static_cast<size_t>(i);
         const double plain = (row[i] - centre) * factor * scale[column];

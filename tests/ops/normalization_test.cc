@@ -26,6 +26,13 @@ const std::vector<OpCase> kLayerNormalization = {
 };
 RH_OP_TEST(LayerNormalization, kLayerNormalization, (Types<float, double, Float16>::set))
 
+const std::vector<OpCase> kSimplifiedLayerNormalization = {
+    {17, {}, {normal({2, 3, 33}), normal({33})}, "rows", {}, 1, 1e-5},
+    {17, {}, {normal({2, 3, 33}), normal({33})}, "deviation", {}, 2, 1e-5},
+    {17, {attr("axis", 1), attr("epsilon", 0.25f)}, {normal({2, 3, 5}), normal({3, 5})}, "two dimensions", {}, 2, 1e-5},
+};
+RH_OP_TEST(SimplifiedLayerNormalization, kSimplifiedLayerNormalization, (Types<float, double, Float16>::set))
+
 const std::vector<OpCase> kInstanceNormalization = {
     {6, {}, {normal({2, 3, 4, 5}), normal({3}), normal({3})}, "images"},
     {22, {attr("epsilon", 0.1f)}, {normal({1, 2, 9}), normal({2}), normal({2})}, "one dimension"},

@@ -22,6 +22,8 @@ const std::vector<OpCase> kFull = {
     skip({normal({2, 3, 33}), normal({2, 3, 33}), normal({33}), normal({33})}, "without bias"),
     skip({normal({2, 3, 33}), normal({2, 3, 33}), normal({33}), absent(), normal({33})}, "without beta"),
     skip({normal({2, 3, 64}), normal({2, 3, 64}), normal({64}), normal({64}), normal({64})}, "the sum", 4, {1, 2}),
+    skip({normal({2, 3, 33}), normal({2, 3, 33}), normal({33}), normal({33})}, "mean and deviation", 4),
+    skip({normal({2, 3, 33}), normal({2, 3, 33}), normal({33}), normal({33})}, "deviation alone", 3, {1}),
     skip({normal({4, 3, 16}), normal({1, 3, 16}), normal({16}), normal({16})}, "one skip for all"),
     skip({normal({4, 3, 16}), normal({3, 16}), normal({16}), normal({16})}, "skip without batch"),
     skip({normal({5, 16}), normal({5, 16}), normal({16}), normal({16})}, "two dimensions"),
@@ -36,6 +38,8 @@ const std::vector<OpCase> kSimplified = {
     skip({normal({2, 3, 64}), normal({2, 3, 64}), normal({64}), normal({64})}, "all inputs"),
     skip({normal({2, 3, 33}), normal({2, 3, 33}), normal({33})}, "without bias"),
     skip({normal({2, 3, 64}), normal({2, 3, 64}), normal({64}), normal({64})}, "the sum", 4, {1, 2}),
+    skip({normal({2, 3, 33}), normal({2, 3, 33}), normal({33}), normal({33})}, "mean (0) and deviation", 4),
+    skip({normal({2, 3, 33}), normal({2, 3, 33}), normal({33})}, "deviation alone", 3, {1}),
     skip({normal({4, 3, 16}), normal({1, 3, 16}), normal({16})}, "one skip for all"),
     skip({normal({2, 3, 16}), normal({2, 3, 16}), normal({16}), normal({4})}, "bias of another size", 1, {}, {"4", "16"}),
 };

@@ -51,6 +51,11 @@ Attribute attr(std::string name, std::vector<float> value) { return {std::move(n
 Attribute attr(std::string name, std::vector<std::string> value) { return {std::move(name), std::move(value)}; }
 Attribute attr(std::string name, Tensor value) { return {std::move(name), std::move(value)}; }
 
+OpCase contributed(std::vector<Attribute> attributes, std::vector<Input> inputs, const char* purpose, std::vector<std::string> fails,
+                   int outputs, double tolerance) {
+  return {1, std::move(attributes), std::move(inputs), purpose, std::move(fails), outputs, tolerance, "com.microsoft"};
+}
+
 namespace {
 
 template <typename T>

@@ -64,6 +64,10 @@ struct OpCase {
   std::vector<int> left_out = {};    ///< outputs that the node leaves out
 };
 
+/// A row for an operator of com.microsoft.
+OpCase contributed(std::vector<Attribute> attributes, std::vector<Input> inputs, const char* purpose, std::vector<std::string> fails = {},
+                   int outputs = 1, double tolerance = 0);
+
 /// Runs each case with each type that the standard allows there: our kernel alone and on two threads, against the stock library (where
 /// RH_STOCK_ORT names it and it has the kernel) and, for narrow floats, against our kernel in float64; inferred types and shapes, static
 /// and symbolic, are checked against what came out.

@@ -5,7 +5,8 @@
 namespace rh::ops {
 
 /// SkipLayerNormalization and SkipSimplifiedLayerNormalization of com.microsoft: normalises rows of input + skip (+ bias), a sum that is
-/// output 3. Inputs: input [..., H], skip of the same shape or fewer leading dimensions, gamma, without `rms` beta, bias.
+/// output 3; outputs 1 and 2 are mean (0 with `rms`) and 1 / deviation of each row. Inputs: input [..., H], skip of the same shape or fewer
+/// leading dimensions, gamma, without `rms` beta, bias.
 struct SkipLayerNormalization {
   float epsilon = 1e-12f;
   bool rms = false;  ///< without mean and beta

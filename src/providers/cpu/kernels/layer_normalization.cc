@@ -39,8 +39,10 @@ class LayerNormalizationKernel final : public Kernel {
     }
     Shape statistics = x.shape();
     for (int i = axis; i < x.rank(); ++i) statistics[i] = 1;
-    float* means = context.has_output(1) ? statistic(context, 1, statistics) : nullptr;
-    float* deviations = context.has_output(2) ? statistic(context, 2, statistics) : nullptr;
+    // Without a mean, 1 / deviation comes first.
+    const int deviation_output = op_.rms ? 1 : 2;
+    float* means = !op_.rms && context.has_output(1) ? statistic(context, 1, statistics) : nullptr;
+    float* deviations = context.has_output(deviation_output) ? statistic(context, deviation_output, statistics) : nullptr;
     const MutableView result = context.output(0, x.shape());
     if (x.elements() == 0) {
       for (float* list : {means, deviations}) {
@@ -106,7 +108,7 @@ class LayerNormalizationKernel final : public Kernel {
       for (int64_t row = part.begin; row < part.end; row += step, from += step * length, to += step * length) {
         const float *row_scale = scale ? scale + row * stride : nullptr, *row_bias = bias ? bias + row * stride : nullptr;
         if (op_.rms) {
-          compute::rms_norm_rows(from, row_scale, op_.epsilon, to, step, length);
+          compute::rms_norm_rows(from, row_scale, op_.epsilon, to, deviations ? deviations + row : nullptr, step, length);
         } else {
           compute::layer_norm_rows(from, row_scale, row_bias, op_.epsilon, to, means ? means + row : nullptr,
                                    deviations ? deviations + row : nullptr, step, length);

@@ -1,19 +1,9 @@
 #include "ops/quant/matmul_nbits.h"
 
 #include "compute/nbits.h"
-#include "providers/cpu/convert.h"
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/weight_inputs.h"
 
 namespace rh::cpu {
-
-namespace {
-
-Status expect_elements(const TensorView& view, const char* what, int64_t expected) {
-  if (view.elements() == expected) return {};
-  return error_status(ErrorCode::invalid_argument, "{} has shape {}, expected {} elements", what, view.shape().to_string(), expected);
-}
-
-}  // namespace
 
 /// The codes are read where they lie; scales and zero points that are constant are brought to float at load.
 class MatMulNBitsKernel final : public Kernel {
@@ -41,11 +31,8 @@ class MatMulNBitsKernel final : public Kernel {
   size_t packed_bytes() const override { return (scales_.size() + zero_points_.size()) * sizeof(scales_[0]); }
 
   Status run(RunContext& context) const override {
-    const TensorView a = context.input(0), b = context.input(1);
-    if (a.rank() < 1 || a.shape()[a.rank() - 1] != op_.k) {
-      return error_status(ErrorCode::invalid_argument, "A has shape {}, expected {} (K) as its last dimension", a.shape().to_string(),
-                          op_.k);
-    }
+    const TensorView b = context.input(1);
+    RH_RETURN_IF_ERROR(expect_columns(context.input(0), "K", op_.k));
     compute::NBitsMatrix matrix{
         .n = op_.n, .k = op_.k, .bits = static_cast<int>(op_.bits), .block = op_.block_size, .data = b.data<uint8_t>()};
     RH_RETURN_IF_ERROR(expect_elements(b, "B", op_.n * matrix.row_bytes()));
@@ -55,16 +42,8 @@ class MatMulNBitsKernel final : public Kernel {
       RH_RETURN_IF_ERROR(expect_elements(context.input(5), "bias", op_.n));
       bias = converted(context, context.input(5), DType::float32).data<float>();
     }
-    Shape shape = a.shape();
-    shape[shape.size() - 1] = op_.n;
-    const MutableView y = context.output(0, shape);
-    if (y.elements() == 0) return {};
-    const bool wide = y.dtype() == DType::float32;
-    const MutableView result = wide ? y : MutableView(DType::float32, y.shape(), context.scratch_array<float>(y.elements()));
-    compute::nbits_multiply(matrix, a.elements() / op_.k, converted(context, a, DType::float32).data<float>(), bias, result.data<float>(),
-                            context.parallel());
-    if (!wide) convert(context.parallel(), result, y);
-    return {};
+    return float_product(context, op_.n,
+                         [&](int64_t m, const float* a, float* y) { compute::nbits_multiply(matrix, m, a, bias, y, context.parallel()); });
   }
 
  private:

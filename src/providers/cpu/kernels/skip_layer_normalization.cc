@@ -1,5 +1,6 @@
 #include "ops/nn/skip_layer_normalization.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "compute/row_math.h"
@@ -22,6 +23,7 @@ class SkipLayerNormalizationKernel final : public Kernel {
     statistics[x.rank() - 1] = 1;
     const auto statistic = [&](int i) { return context.has_output(i) ? context.output(i, statistics).data<float>() : nullptr; };
     float *means = statistic(1), *deviations = statistic(2);
+    if (op_.rms && means) std::fill_n(means, rows, 0.0f);
     const ConvertedOutput y(context, 0, x.shape(), DType::float32);
     std::optional<ConvertedOutput> sum;
     if (context.has_output(3)) sum.emplace(context, 3, x.shape(), DType::float32);
@@ -39,7 +41,7 @@ class SkipLayerNormalizationKernel final : public Kernel {
         compute::binary(compute::Binary::add, from + row * length, other + row % skip_rows * length, total, length);
         if (bias) compute::binary(compute::Binary::add, total, bias, total, length);
         if (op_.rms)
-          compute::rms_norm_rows(total, scale, op_.epsilon, to, 1, length);
+          compute::rms_norm_rows(total, scale, op_.epsilon, to, deviations ? deviations + row : nullptr, 1, length);
         else
           compute::layer_norm_rows(total, scale, beta, op_.epsilon, to, means ? means + row : nullptr,
                                    deviations ? deviations + row : nullptr, 1, length);
@@ -75,10 +77,6 @@ class SkipLayerNormalizationKernel final : public Kernel {
       if (i < 0 || !context.has_input(i) || context.input(i).shape() == Shape{x.shape()[rank - 1]}) continue;
       return error_status(ErrorCode::invalid_argument, "SkipLayerNormalization: input {} has shape {}, expected [{}]", i,
                           context.input(i).shape().to_string(), x.shape()[rank - 1]);
-    }
-    if (op_.rms && (context.has_output(1) || context.has_output(2))) {
-      return error_status(ErrorCode::not_implemented,
-                          "SkipSimplifiedLayerNormalization: outputs 1 and 2 are not computed, expected 0 and 3");
     }
     return {};
   }
