@@ -3,6 +3,6 @@
 
 namespace rh::compute {
 
-extern const ConvTable kAvx2Conv = conv_table<Float, Double>(nullptr);
+extern const ConvTable kAvx2Conv = conv_table<Float, Double>({});
 
 }  // namespace rh::compute

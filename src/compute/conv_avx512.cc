@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compute/conv_micro_body.h"
 #include "compute/vector_avx512.h"
 
@@ -95,8 +97,130 @@ void small_planes_of(const SmallPlanes& p) {
 
 void small_planes(const SmallPlanes& p) { p.taps == 3 ? small_planes_of<3>(p) : small_planes_of<5>(p); }
 
+/// Lanes i of a vector with begin <= i < end.
+inline __mmask16 lanes_within(int64_t begin, int64_t end) {
+  const auto clamped = [](int64_t x) { return static_cast<int>(std::max<int64_t>(0, std::min<int64_t>(x, 16))); };
+  return static_cast<__mmask16>(((1u << clamped(end)) - 1) & (~0u << clamped(begin)));
+}
+
+alignas(64) constexpr float kNothing[kMostDirectReach + 64] = {};
+
+/// Where the lines of x that a block reads have their first column; those beyond the plane are zeros.
+template <int kLines>
+struct Lines {
+  const float* at[kLines];
+
+  Lines(const DirectPlane& p, int64_t top) {
+    const uint64_t height = static_cast<uint64_t>(p.height);
+    const int64_t step = p.dilation, row = step * p.width, left = p.pad_left;
+    const float* const x = p.x;
+    int64_t h = top, offset = top * p.width - left;
+#pragma GCC unroll 8
+    for (int line = 0; line < kLines; ++line, h += step, offset += row)
+      at[line] = static_cast<uint64_t>(h) < height ? x + offset : kNothing;
+  }
+};
+
+/// Adds what `kColumns` columns of taps from `tap` give to the sums of kRows rows. What lies beside the plane is masked out; with kInside,
+/// nothing does.
+template <int kTaps, int kStride, int kRows, int kColumns, bool kInside, typename Lines>
+inline void add_taps(const DirectPlane& p, const Lines& lines, int64_t column, int tap, __m512 (&sum)[kRows]) {
+  static_assert(kStride == 1 || kColumns <= 2);
+  const int64_t shift = column * kStride + tap * p.dilation, left = shift - p.pad_left;
+  __mmask16 live[kColumns];
+#pragma GCC unroll 4
+  for (int c = 0; c < kColumns; ++c) {
+    const int64_t at = left + c * p.dilation;
+    live[c] = kInside ? __mmask16{0xffff} : lanes_within(-at, p.width - at);
+  }
+  const __mmask16 beyond = kInside ? __mmask16{0xffff} : lanes_within(-left - 16, p.width - left - 16);
+  __m512 weight[kTaps][kColumns];
+#pragma GCC unroll 8
+  for (int line = 0; line < kTaps; ++line) {
+#pragma GCC unroll 4
+    for (int c = 0; c < kColumns; ++c) weight[line][c] = _mm512_set1_ps(p.weights[line * kTaps + tap + c]);
+  }
+#pragma GCC unroll 32
+  for (int line = 0; line < kStride * (kRows - 1) + kTaps; ++line) {
+    const float* from = lines.at[line] + shift;
+    __m512 value[kColumns];
+    if constexpr (kStride == 2) {
+      const __m512 a = _mm512_maskz_loadu_ps(live[0], from), b = _mm512_maskz_loadu_ps(beyond, from + 16);
+      value[0] = Float::even(a, b);
+      if constexpr (kColumns == 2) value[1] = Float::odd(a, b);
+    } else {
+#pragma GCC unroll 4
+      for (int c = 0; c < kColumns; ++c) value[c] = _mm512_maskz_loadu_ps(live[c], from + c * p.dilation);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+      if (line < kStride * i || line >= kStride * i + kTaps) continue;
+#pragma GCC unroll 4
+      for (int c = 0; c < kColumns; ++c) sum[i] = _mm512_fmadd_ps(weight[line - kStride * i][c], value[c], sum[i]);
+    }
+  }
+}
+
+template <int kTaps, int kStride, int kRows, bool kInside, typename Lines>
+inline void add_all_taps(const DirectPlane& p, const Lines& lines, int64_t column, __m512 (&sum)[kRows]) {
+  constexpr int kColumns = kTaps == 3 && kStride == 1 ? 3 : 2;
+#pragma GCC unroll 1
+  for (int tap = 0; tap + kColumns <= kTaps; tap += kColumns)
+    add_taps<kTaps, kStride, kRows, kColumns, kInside>(p, lines, column, tap, sum);
+  if constexpr (kTaps % kColumns != 0) add_taps<kTaps, kStride, kRows, 1, kInside>(p, lines, column, kTaps - 1, sum);
+}
+
+/// kRows rows of y, `dilation` rows apart, from `row`.
+template <int kTaps, int kStride, int kRows>
+void direct_rows(const DirectPlane& p, int64_t row) {
+  Lines<kStride*(kRows - 1) + kTaps> lines(p, row * kStride - p.pad_top);
+  for (int64_t column = 0; column < p.columns; column += 16) {
+    __m512 sum[kRows];
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) sum[i] = _mm512_set1_ps(p.bias);
+    const int64_t left = column * kStride - p.pad_left, reach = left + (kTaps - 1) * p.dilation + 16 * kStride;
+    if (left >= 0 && reach <= p.width)
+      add_all_taps<kTaps, kStride, kRows, true>(p, lines, column, sum);
+    else
+      add_all_taps<kTaps, kStride, kRows, false>(p, lines, column, sum);
+    const __mmask16 live = lanes_within(0, p.columns - column);
+    const __m512 low = _mm512_set1_ps(p.low), high = _mm512_set1_ps(p.high);
+    const int64_t at = row * p.columns + column, step = p.dilation * p.columns;
+    if (p.residual) {
+      const float* from = p.residual + at;
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows; ++i) sum[i] = _mm512_add_ps(sum[i], _mm512_maskz_loadu_ps(live, from + i * step));
+    }
+    float* to = p.y + at;
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i, to += step) _mm512_mask_storeu_ps(to, live, Float::min(high, Float::max(low, sum[i])));
+  }
+}
+
+template <int kTaps, int kStride>
+void direct_plane(const DirectPlane& p) {
+  constexpr void (*kBlocks[])(const DirectPlane&, int64_t) = {
+      direct_rows<kTaps, kStride, 1>, direct_rows<kTaps, kStride, 2>, direct_rows<kTaps, kStride, 3>, direct_rows<kTaps, kStride, 4>,
+      direct_rows<kTaps, kStride, 5>, direct_rows<kTaps, kStride, 6>, direct_rows<kTaps, kStride, 7>, direct_rows<kTaps, kStride, 8>};
+  constexpr int64_t kMostRows = 8;
+  const int64_t step = p.dilation;
+  for (int64_t phase = 0; phase < step && phase < p.rows; ++phase) {
+    const int64_t rows = (p.rows - phase + step - 1) / step, blocks = (rows + kMostRows - 1) / kMostRows;
+    for (int64_t block = 0, row = 0; block < blocks; ++block) {
+      const int64_t count = rows / blocks + (block < rows % blocks ? 1 : 0);
+      kBlocks[count - 1](p, phase + row * step);
+      row += count;
+    }
+  }
+}
+
+void direct(const DirectPlane& p) {
+  if (p.stride == 2) return p.taps == 3 ? direct_plane<3, 2>(p) : p.taps == 5 ? direct_plane<5, 2>(p) : direct_plane<7, 2>(p);
+  return p.taps == 3 ? direct_plane<3, 1>(p) : p.taps == 5 ? direct_plane<5, 1>(p) : direct_plane<7, 1>(p);
+}
+
 }  // namespace
 
-extern const ConvTable kAvx512Conv = conv_table<Float, Double>(small_planes);
+extern const ConvTable kAvx512Conv = conv_table<Float, Double>({small_planes, direct});
 
 }  // namespace rh::compute

@@ -35,6 +35,12 @@ class Depthwise final : public Convolution<S>::Impl {
       parallel.for_range(call.batch * channels_, cost, [&](Range planes) { run_small(call, planes); });
       return;
     }
+    if (is_direct(w)) {
+      parallel.for_range(call.batch * channels_, cost, [&](Range planes) {
+        for (int64_t plane = planes.begin; plane < planes.end; ++plane) run_direct(call, plane);
+      });
+      return;
+    }
     const Layout layout(window_, w, kernels_.lanes);
     parallel.for_range(call.batch * channels_, cost, [&](Range planes) {
       char* memory = static_cast<char*>(thread_scratch(ScratchSlot::packed_right, layout.bytes()));
@@ -54,7 +60,7 @@ class Depthwise final : public Convolution<S>::Impl {
   bool is_small(const ConvCall<S>& call) const {
     const Window& w = call.window;
     const int64_t taps = window_.kernel[2];
-    if (!kernels_.small_planes || call.residual || (taps != 3 && taps != 5)) return false;
+    if (!kernels_.planes.small || call.residual || (taps != 3 && taps != 5)) return false;
     for (int d = 0; d < 3; ++d) {
       const bool plane = d > 0, fits = window_.kernel[d] == (plane ? taps : 1) && w.pad_begin[d] == (plane ? taps / 2 : 0);
       if (!fits || window_.stride[d] != 1 || window_.dilation[d] != 1 || w.output[d] != w.input[d]) return false;
@@ -77,12 +83,35 @@ class Depthwise final : public Convolution<S>::Impl {
       else
         y = call.y + plane * size;
       if constexpr (std::is_same_v<T, float>) {
-        kernels_.small_planes({x, weights_.data() + channel * taps, bias_.empty() ? nullptr : bias_.data() + channel, y, count, w.output[1],
+        kernels_.planes.small({x, weights_.data() + channel * taps, bias_.empty() ? nullptr : bias_.data() + channel, y, count, w.output[1],
                                w.output[2], window_.kernel[2], clamp_.low, clamp_.high});
       }
       if (clamp_.activates) activate_values(activation_, y, count * size);
       if constexpr (kNarrow) narrow(y, call.y + plane * size, count * size);
       plane += count;
+    }
+  }
+
+  /// Whether planes can be read where they lie.
+  bool is_direct(const Window& w) const {
+    if constexpr (!std::is_same_v<S, float>) return false;
+    const int64_t taps = window_.kernel[2], stride = window_.stride[2], dilation = window_.dilation[2];
+    return kernels_.planes.direct && w.input[0] == 1 && w.output[0] == 1 && window_.kernel[0] == 1 && w.pad_begin[0] == 0 &&
+           (taps == 3 || taps == 5 || taps == 7) && window_.kernel[1] == taps && window_.stride[1] == stride &&
+           window_.dilation[1] == dilation && (stride == 1 || (stride == 2 && dilation == 1)) &&
+           w.output[2] * stride + taps * dilation <= kMostDirectReach;
+  }
+
+  void run_direct([[maybe_unused]] const ConvCall<S>& call, [[maybe_unused]] int64_t plane) const {
+    if constexpr (std::is_same_v<S, float>) {
+      const Window& w = call.window;
+      const int64_t channel = plane % channels_, taps = window_.kernel[2], outputs = w.output_size();
+      float* y = call.y + plane * outputs;
+      kernels_.planes.direct({call.x + plane * w.input_size(), w.input[1], w.input[2], w.pad_begin[1], w.pad_begin[2],
+                              weights_.data() + channel * taps * taps, taps, window_.stride[2], window_.dilation[2],
+                              bias_.empty() ? 0.0f : bias_[static_cast<size_t>(channel)], clamp_.low, clamp_.high,
+                              call.residual ? call.residual + plane * outputs : nullptr, y, w.output[1], w.output[2]});
+      if (clamp_.activates) activate_values(activation_, y, outputs);
     }
   }
 

@@ -54,6 +54,34 @@ struct SmallPlanes {
   float high;
 };
 
+/// Depthwise convolutions that read a plane where it lies: kernels of `taps` (3, 5 or 7) rows and columns, stride 1 with any dilation
+/// or stride 2 without, each the same in both directions; columns * stride + taps * dilation is at most kMostDirectReach.
+inline constexpr int64_t kMostDirectReach = 2048;
+struct DirectPlane {
+  const float* x;
+  int64_t height;
+  int64_t width;
+  int64_t pad_top;
+  int64_t pad_left;
+  const float* weights;
+  int64_t taps;
+  int64_t stride;
+  int64_t dilation;
+  float bias;
+  float low;
+  float high;
+  const float* residual;  ///< or null; may be y itself
+  float* y;
+  int64_t rows;     ///< of y
+  int64_t columns;  ///< of y
+};
+
+/// Depthwise kernels of one instruction set alone; null where there is none.
+struct PlaneKernels {
+  void (*small)(const SmallPlanes& args) = nullptr;
+  void (*direct)(const DirectPlane& args) = nullptr;
+};
+
 /// For elements of type S that are computed in T.
 template <typename T, typename S>
 struct ConvKernels {
@@ -69,8 +97,7 @@ struct ConvKernels {
   void (*copy_rows)(const S* x, int64_t rows, int64_t width, T* y, int64_t y_row);
   /// even[i] = x[2 i], odd[i] = x[2 i + 1] for `pairs` pairs.
   void (*split_pairs)(const S* x, int64_t pairs, T* even, T* odd);
-  /// Null where there is none.
-  void (*small_planes)(const SmallPlanes& args);
+  PlaneKernels planes;
 };
 
 /// A row of the image becomes a row of four planes, `plane` apart, with a value for each tile along it. Whole vectors are written.

@@ -158,17 +158,15 @@ void split_pairs(const S* x, int64_t pairs, typename V::T* even, typename V::T* 
   }
 }
 
-using SmallPlanesKernel = void (*)(const SmallPlanes&);
-
 template <typename V, typename S>
-constexpr ConvKernels<typename V::T, S> conv_kernels(SmallPlanesKernel small_planes) {
-  return {V::kLanes, copy_panel<V, S>, gather_panel<V, S>, depthwise<V>, copy_rows<V, S>, split_pairs<V, S>, small_planes};
+constexpr ConvKernels<typename V::T, S> conv_kernels(const PlaneKernels& planes) {
+  return {V::kLanes, copy_panel<V, S>, gather_panel<V, S>, depthwise<V>, copy_rows<V, S>, split_pairs<V, S>, planes};
 }
 
 template <typename Float, typename Double>
-constexpr ConvTable conv_table(SmallPlanesKernel small_planes) {
-  return {conv_kernels<Float, float>(small_planes), conv_kernels<Double, double>(nullptr), conv_kernels<Float, HalfCode>(small_planes),
-          conv_kernels<Float, BFloatCode>(small_planes), winograd_kernels<Float>()};
+constexpr ConvTable conv_table(const PlaneKernels& planes) {
+  return {conv_kernels<Float, float>(planes), conv_kernels<Double, double>({}), conv_kernels<Float, HalfCode>(planes),
+          conv_kernels<Float, BFloatCode>(planes), winograd_kernels<Float>()};
 }
 
 }  // namespace
