@@ -11,8 +11,9 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kScores = 1 << 16;  // of a block of queries: 256 KiB
-constexpr int64_t kLeastRows = 16;    // of a block
+constexpr int64_t kKeyBlock = 256;   // keys whose scores are made at a time
+constexpr int64_t kQueryChunks = 8;  // of as many queries as the kernels take: with the keys and values a quarter of a megabyte
+constexpr int64_t kLeastRows = 16;   // of a part
 
 float* floats(ScratchSlot slot, int64_t count) {
   return static_cast<float*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(float) + 64));
@@ -34,21 +35,26 @@ class Head {
 
   void run(Range queries) {
     keys_ = args_.keys_of(batch_, queries.end - 1).end;  // no earlier query sees more
-    const bool few = queries.size() <= kDirectRows;      // packing would cost more than it gives
+    if (keys_ == 0) return clear(queries);
+    const bool few = queries.size() <= kDirectRows;  // packing would cost more than it gives
+    const int64_t key_block = few ? keys_ : std::min(keys_, kKeyBlock);
     const float *packed_k = nullptr, *packed_v = nullptr;
     if (!few) {
       const int64_t k_size = panels(keys_) * args_.depth;
       float* packed = floats(ScratchSlot::packed_right, k_size + panels(args_.value_depth) * keys_);
       pack(k_, args_.k_strides.row, !args_.k_is_transposed, args_.depth, keys_, packed);
-      pack(v_, args_.v_strides.row, false, keys_, args_.value_depth, packed + k_size);
+      for (int64_t key = 0; key < keys_; key += key_block) {
+        pack(v_ + key * args_.v_strides.row, args_.v_strides.row, false, std::min(key_block, keys_ - key), args_.value_depth,
+             packed + k_size + key * panels(args_.value_depth));
+      }
       packed_k = packed;
       packed_v = packed + k_size;
     }
-    const int64_t wanted = std::clamp(kScores / std::max<int64_t>(1, keys_), kLeastRows, std::max(kLeastRows, queries.size()));
-    const int64_t step = few ? kDirectRows : (wanted + kernels_.rows - 1) / kernels_.rows * kernels_.rows;
-    float* scores = floats(ScratchSlot::row, std::min(step, queries.size()) * keys_);
-    for (int64_t query = queries.begin; query < queries.end; query += step) {
-      run_block({query, std::min(query + step, queries.end)}, packed_k, packed_v, scores);
+    const int64_t step = few ? kDirectRows : kQueryChunks * kernels_.rows, blocks = (queries.size() + step - 1) / step;
+    float* scores = floats(ScratchSlot::row, std::min(step, queries.size()) * (key_block + 2));
+    for (int64_t block = 0; block < blocks; ++block) {
+      const Part part = part_of(queries.size(), blocks, block);
+      run_block({queries.begin + part.begin, queries.begin + part.begin + part.size}, key_block, packed_k, packed_v, scores);
     }
   }
 
@@ -62,47 +68,105 @@ class Head {
     }
   }
 
-  void run_block(Range queries, const float* packed_k, const float* packed_v, float* scores) const {
-    const int64_t rows = queries.size(), keys = keys_;
-    GemmArgs<float> first{
-        .m = rows, .n = args_.keys_of(batch_, queries.end - 1).end, .k = args_.depth, .transpose_b = !args_.k_is_transposed};
-    first.ldc = keys;
-    first.alpha = args_.scale;
-    first.lda = args_.q_strides.row;
-    first.ldb = args_.k_strides.row;
-    GemmProduct<float>(first, q_ + queries.begin * first.lda, k_, packed_k, scores, kernels_).run_piece({}, 0);
-    for (int64_t row = 0; keys > 0 && row < rows; ++row) weigh(queries.begin + row, scores + row * keys);
-    GemmArgs<float> second{.m = rows, .n = args_.value_depth, .k = keys};
-    second.ldb = args_.v_strides.row;
-    second.ldc = args_.y_strides.row;
-    GemmProduct<float>(second, scores, v_, packed_v, y_ + queries.begin * second.ldc, kernels_).run_piece({}, 0);
+  /// What is known of a row of weights after some of the keys: their largest score, and the sum of the weights before the division by it.
+  struct Row {
+    float largest, sum;
+  };
+
+  void clear(Range queries) const {
+    for (int64_t query = queries.begin; query < queries.end; ++query) std::fill_n(row_of_y(query), args_.value_depth, 0.0f);
   }
 
-  void weigh(int64_t query, float* scores) const {
-    const Range seen = args_.keys_of(batch_, query);
-    std::fill_n(scores, seen.begin, 0.0f);
-    std::fill(scores + seen.end, scores + keys_, 0.0f);
-    if (seen.size() == 0) return;
-    scores += seen.begin;
+  float* row_of_y(int64_t query) const { return y_ + query * args_.y_strides.row; }
+
+  void run_block(Range queries, int64_t key_block, const float* packed_k, const float* packed_v, float* scores) const {
+    const int64_t rows = queries.size(), end = args_.keys_of(batch_, queries.end - 1).end;
+    const int64_t begin = args_.keys_of(batch_, queries.begin).begin / key_block * key_block;
+    if (begin >= end) return clear(queries);
+    Row* state = reinterpret_cast<Row*>(scores + rows * key_block);
+    for (int64_t row = 0; row < rows; ++row) state[row] = start(queries.begin + row);
+    for (int64_t key = begin; key < end; key += key_block) {
+      const Range keys{key, std::min(key + key_block, end)};
+      multiply_keys(queries, keys, packed_k, scores);
+      for (int64_t row = 0; row < rows; ++row) weigh(queries.begin + row, keys, key != begin, scores + row * keys.size(), state[row]);
+      multiply_values(queries, keys, std::min(key_block, keys_ - key), packed_v, scores, key != begin);
+    }
+    for (int64_t row = 0; row < rows; ++row) finish(queries.begin + row, state[row]);
+  }
+
+  void multiply_keys(Range queries, Range keys, const float* packed, float* scores) const {
+    GemmArgs<float> args{.m = queries.size(), .n = keys.size(), .k = args_.depth, .transpose_b = !args_.k_is_transposed};
+    args.alpha = args_.scale;
+    args.lda = args_.q_strides.row;
+    args.ldb = args_.k_strides.row;
+    const float* k = k_ + keys.begin * (args_.k_is_transposed ? 1 : args.ldb);
+    GemmProduct<float>(args, q_ + queries.begin * args.lda, k, packed ? packed + keys.begin * args_.depth : nullptr, scores, kernels_)
+        .run_piece({}, 0);
+  }
+
+  /// `packed_keys`: those that the packed block has.
+  void multiply_values(Range queries, Range keys, int64_t packed_keys, const float* packed, const float* weights, bool adds) const {
+    const int64_t depth = args_.value_depth, width = kernels_.columns;
+    GemmArgs<float> args{.m = queries.size(), .n = depth, .k = keys.size()};
+    args.beta = adds ? 1 : 0;
+    args.ldb = args_.v_strides.row;
+    args.ldc = args_.y_strides.row;
+    float* y = row_of_y(queries.begin);
+    const float* v = v_ + keys.begin * args.ldb;
+    if (!packed || keys.size() == packed_keys) {
+      const float* block = packed ? packed + keys.begin * panels(depth) : nullptr;
+      return GemmProduct<float>(args, weights, v, block, y, kernels_).run_piece({}, 0);
+    }
+    for (int64_t column = 0; column < depth; column += width) {  // each panel of the block ends before its last keys
+      args.n = std::min(width, depth - column);
+      const float* panel = packed + keys.begin * panels(depth) + column * packed_keys;
+      GemmProduct<float>(args, weights, v + column, panel, y + column, kernels_).run_piece({}, 0);
+    }
+  }
+
+  Row start(int64_t query) const {
+    if (!args_.sinks) return {-std::numeric_limits<float>::infinity(), 0};
+    const float sink = args_.sinks[args_.one_position ? head_ * args_.queries + query : head_];
+    return {sink, sink == -std::numeric_limits<float>::infinity() ? 0.0f : 1.0f};
+  }
+
+  const float* mask_of(int64_t query, int64_t key) const {
+    return mask_ ? mask_ + query * args_.mask_strides.row + key * args_.mask_column : nullptr;
+  }
+
+  /// Scores of some keys become weights that are yet to be divided by their sum; what was added to y before is brought to the same scale.
+  void weigh(int64_t query, Range keys, bool adds, float* scores, Row& row) const {
+    Range seen = args_.keys_of(batch_, query);
+    seen = {std::clamp(seen.begin, keys.begin, keys.end), std::clamp(seen.end, keys.begin, keys.end)};
+    if (seen.size() <= 0) return std::fill_n(scores, keys.size(), 0.0f), void();
+    std::fill_n(scores, seen.begin - keys.begin, 0.0f);
+    std::fill(scores + (seen.end - keys.begin), scores + keys.size(), 0.0f);
+    scores += seen.begin - keys.begin;
     if (args_.softcap != 0) cap(scores, seen.size());
-    const float* mask = mask_ ? mask_ + query * args_.mask_strides.row + seen.begin * args_.mask_column : nullptr;
+    const float* mask = mask_of(query, seen.begin);
     if (mask && args_.mask_column) {
       binary(Binary::add, scores, mask, scores, seen.size());
     } else if (mask) {
       binary_scalar(Binary::add, scores, *mask, scores, seen.size());
     }
-    float largest = 0;
-    if (args_.sinks) reduce_rows(Reduction::max, scores, &largest, 1, seen.size());
-    softmax_rows(scores, scores, 1, seen.size(), false);
-    if (args_.sinks) add_sink(args_.sinks[args_.one_position ? head_ * args_.queries + query : head_], scores, seen.size(), largest);
-    if (std::isnan(scores[0]) && (args_.nan_is_zero || is_masked(mask, seen.size()))) std::fill_n(scores, seen.size(), 0.0f);
+    const float before = row.largest, sum = exp_row(scores, row.largest, scores, seen.size());
+    if (row.largest != before) {
+      const float shrinks = std::exp(before - row.largest);
+      if (adds) scale_shift(row_of_y(query), shrinks, 0, row_of_y(query), args_.value_depth);
+      row.sum *= shrinks;
+    }
+    row.sum += sum;
   }
 
-  /// The largest weight is 1 over the sum of exp(score - largest), to which the sink adds its own.
-  static void add_sink(float sink, float* weights, int64_t count, float largest) {
-    float most = 0;
-    reduce_rows(Reduction::max, weights, &most, 1, count);
-    scale_shift(weights, 1 / (1 + std::exp(sink - largest) * most), 0, weights, count);
+  void finish(int64_t query, const Row& row) const {
+    float* y = row_of_y(query);
+    const Range seen = args_.keys_of(batch_, query);
+    if (seen.size() <= 0) return;
+    if (row.sum == 0 || std::isnan(row.sum)) {
+      const bool is_zero = args_.nan_is_zero || is_masked(mask_of(query, seen.begin), seen.size());
+      return std::fill_n(y, args_.value_depth, is_zero ? 0.0f : std::numeric_limits<float>::quiet_NaN()), void();
+    }
+    scale_shift(y, 1 / row.sum, 0, y, args_.value_depth);
   }
 
   void cap(float* scores, int64_t count) const {

@@ -56,7 +56,7 @@ struct BasicAttentionArgs {
 };
 using AttentionArgs = BasicAttentionArgs<float>;
 
-/// Scores are made a block of queries at a time and never leave the second-level cache. Scores are not given out.
+/// Scores are made for a block of queries and keys at a time and never leave the second-level cache. Scores are not given out.
 void attention(const AttentionArgs& args, const Parallel& parallel);
 
 /// The same, one query after the other as the formula says, of any float or double.

@@ -77,7 +77,7 @@ HWY_INLINE float row_max_of_numbers(const float* x, int64_t count) {
   return largest_lane(fold(x, count, low, -hwy::HighestValue<float>() * 2, larger, larger));
 }
 
-/// y = e^(x - shift), and its sum.
+/// y = e^(x - shift), where no x is above it, and its sum.
 HWY_INLINE float exp_and_sum(const float* x, float shift, float* y, int64_t count) {
   const Floats d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -85,7 +85,7 @@ HWY_INLINE float exp_and_sum(const float* x, float shift, float* y, int64_t coun
   Vec sum0 = set(0.0f), sum1 = set(0.0f);
   int64_t i = 0;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    const Vec e0 = simd_exp(hn::Sub(hn::LoadU(d, x + i), less)), e1 = simd_exp(hn::Sub(hn::LoadU(d, x + i + lanes), less));
+    const Vec e0 = exp_of_negative(hn::Sub(hn::LoadU(d, x + i), less)), e1 = exp_of_negative(hn::Sub(hn::LoadU(d, x + i + lanes), less));
     hn::StoreU(e0, d, y + i);
     hn::StoreU(e1, d, y + i + lanes);
     sum0 = hn::Add(sum0, e0);
@@ -93,11 +93,21 @@ HWY_INLINE float exp_and_sum(const float* x, float shift, float* y, int64_t coun
   }
   for (; i < count; i += lanes) {
     const size_t live = static_cast<size_t>(HWY_MIN(lanes, count - i));
-    const Vec e = simd_exp(hn::Sub(load_some(x + i, live), less));
+    const Vec e = exp_of_negative(hn::Sub(load_some(x + i, live), less));
     store_some(e, y + i, live);
     sum0 = hn::Add(sum0, hn::IfThenElseZero(hn::FirstN(d, live), e));
   }
   return total(hn::Add(sum0, sum1));
+}
+
+float exp_row_loop(const float* x, float& largest, float* y, int64_t length) {
+  largest = HWY_MAX(largest, row_max_of_numbers(x, length));
+  if (largest == -hn::GetLane(hn::Inf(Floats()))) {
+    // Without a number nothing but -inf and NaN is there.
+    map(x, y, length, [](Vec v) HWY_ATTR { return keep_nan(v, hn::Zero(Floats())); });
+    return row_sum(y, length);
+  }
+  return exp_and_sum(x, largest, y, length);
 }
 
 void softmax_rows_loop(const float* x, float* y, int64_t rows, int64_t length, bool log) {
@@ -255,6 +265,7 @@ namespace rh::compute {
 
 HWY_EXPORT(softmax_rows_loop);
 HWY_EXPORT(softmax_strided_loop);
+HWY_EXPORT(exp_row_loop);
 HWY_EXPORT(layer_norm_loop);
 HWY_EXPORT(rms_norm_loop);
 HWY_EXPORT(reduce_rows_loop);
@@ -262,6 +273,10 @@ HWY_EXPORT(reduce_columns_loop);
 
 void softmax_rows(const float* x, float* y, int64_t rows, int64_t length, bool log) {
   HWY_DYNAMIC_DISPATCH(softmax_rows_loop)(x, y, rows, length, log);
+}
+
+float exp_row(const float* x, float& largest, float* y, int64_t length) {
+  return HWY_DYNAMIC_DISPATCH(exp_row_loop)(x, largest, y, length);
 }
 
 void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log) {

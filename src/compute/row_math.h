@@ -8,7 +8,9 @@ namespace rh::compute {
 
 /// exp(x - max) / sum, or x - max - log(sum) if `log`. A row of only -inf gives NaN, as the formula says.
 void softmax_rows(const float* x, float* y, int64_t rows, int64_t length, bool log);
-/// The same along the middle axis of [outer, length, inner].
+/// y = e^(x - largest), the largest of x and what `largest` was before; returns their sum. Zeros where all are -inf.
+float exp_row(const float* x, float& largest, float* y, int64_t length);
+/// softmax_rows along the middle axis of [outer, length, inner].
 void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log);
 
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + bias over each row; `bias` may be null. `mean` and `inverse_deviation` take a value

@@ -1,0 +1,122 @@
+#include "compute/attention.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "support.h"
+
+namespace rh::compute {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+/// Queries, keys, values and masks of heads that lie side by side, and what attention makes of them.
+struct Data {
+  AttentionArgs args;
+  std::vector<float> q, k, v, mask, sinks, y;
+
+  Data(int64_t queries, int64_t keys, int64_t heads = 4, int64_t key_heads = 2, int64_t depth = 40, int64_t value_depth = 33) {
+    constexpr int64_t kBatch = 2;
+    q = random_values(kBatch * queries * heads * depth, 1, -3, 3);
+    k = random_values(kBatch * keys * key_heads * depth, 2, -3, 3);
+    v = random_values(kBatch * keys * key_heads * value_depth, 3);
+    mask = random_values(kBatch * heads * queries * keys, 4);
+    sinks = random_values(heads * std::max<int64_t>(1, queries), 5);
+    y.assign(static_cast<size_t>(kBatch * queries * heads * value_depth), 7);
+    args.batch = kBatch;
+    args.heads = heads;
+    args.key_heads = args.value_heads = key_heads;
+    args.queries = queries;
+    args.keys = keys;
+    args.depth = depth;
+    args.value_depth = value_depth;
+    args.scale = 0.3f;
+    args.q_strides = {queries * heads * depth, depth, heads * depth};
+    args.k_strides = {keys * key_heads * depth, depth, key_heads * depth};
+    args.v_strides = {keys * key_heads * value_depth, value_depth, key_heads * value_depth};
+    args.mask_strides = {heads * queries * keys, queries * keys, keys};
+    args.y_strides = {queries * heads * value_depth, value_depth, heads * value_depth};
+  }
+
+  void compare(const std::string& what) {
+    args.q = q.data();
+    args.k = k.data();
+    args.v = v.data();
+    args.y = y.data();
+    attention(args, three_threads());
+    std::vector<float> expected(y.size());
+    args.y = expected.data();
+    attention_reference(args, three_threads());
+    for (size_t i = 0; i < y.size(); ++i) {
+      if (std::isnan(expected[i])) {
+        ASSERT_TRUE(std::isnan(y[i])) << what << ", element " << i << " is " << y[i];
+      } else {
+        ASSERT_NEAR(y[i], expected[i], 1e-5) << what << ", element " << i;
+      }
+    }
+  }
+};
+
+class AttentionTest : public EveryIsa {};
+
+TEST_P(AttentionTest, is_the_reference_for_blocks_of_all_sizes) {
+  for (const int64_t queries : {1, 2, 5, 113, 230})
+    for (const int64_t keys : {1, 31, 256, 257, 530}) Data(queries, keys).compare(std::to_string(queries) + " x " + std::to_string(keys));
+}
+
+TEST_P(AttentionTest, what_a_query_sees) {
+  const struct {
+    const char* name;
+    std::function<void(Data&)> set;
+  } rows[] = {
+      {"causal", [](Data& d) { d.args.right_window = 0, d.args.past = 100; }},
+      {"causal, the first see nothing", [](Data& d) { d.args.right_window = 0, d.args.past = -50; }},
+      {"window", [](Data& d) { d.args.right_window = 3, d.args.left_window = 20, d.args.past = 300; }},
+      {"mask", [](Data& d) { d.args.mask = d.mask.data(); }},
+      {"mask of one number a row", [](Data& d) { d.args.mask = d.mask.data(), d.args.mask_column = 0, d.args.mask_strides = {0, 0, 1}; }},
+      {"short mask", [](Data& d) { d.args.mask = d.mask.data(), d.args.masked_keys = 270; }},
+      {"soft cap", [](Data& d) { d.args.softcap = 2; }},
+      {"sinks", [](Data& d) { d.args.sinks = d.sinks.data(); }},
+      {"sinks without weight", [](Data& d) { std::fill(d.sinks.begin(), d.sinks.end(), -kInf), d.args.sinks = d.sinks.data(); }},
+  };
+  for (const auto& row : rows) {
+    for (const int64_t queries : {2, 120}) {
+      Data data(queries, 600);
+      row.set(data);
+      data.compare(row.name);
+    }
+  }
+}
+
+TEST_P(AttentionTest, scores_that_are_no_numbers) {
+  for (const int mode : {0, 1, 2}) {
+    for (const int64_t queries : {2, 120}) {
+      Data data(queries, 600);
+      data.args.mask = data.mask.data();
+      data.args.nan_is_zero = mode == 1;
+      data.args.masked_rows_are_zero = mode == 2;
+      const auto row = [&](int64_t i) { return data.mask.begin() + i * 600; };
+      std::fill_n(row(0), 600, -kInf);        // sees nothing
+      std::fill_n(row(1), 300, -kInf);        // nothing in the first blocks
+      std::fill_n(row(2) + 200, 400, -kInf);  // nothing in the last ones
+      if (mode == 0) row(3)[400] = NAN;
+      data.compare("mode " + std::to_string(mode));
+    }
+  }
+}
+
+TEST_P(AttentionTest, transposed_keys_and_lengths_of_each_batch) {
+  Data data(40, 300);
+  data.args.k_is_transposed = true;
+  data.args.k_strides = {300 * 2 * 40, 300 * 40, 300};
+  const int64_t valid[] = {290, 17};
+  data.args.valid_keys = valid;
+  data.args.right_window = 0;
+  data.compare("transposed");
+}
+
+RH_EVERY_ISA(AttentionTest);
+
+}  // namespace
+}  // namespace rh::compute
