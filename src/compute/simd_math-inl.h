@@ -55,17 +55,21 @@ HWY_INLINE Vec keep_nan(Vec x, Vec y) { return hn::IfThenElse(hn::Eq(x, x), y, x
 
 HWY_INLINE Vec simd_exp(Vec x) { return keep_nan(x, exp_of_sum(x, hn::Zero(Floats()))); }
 
-/// e^x for x <= 0 or NaN; 0 where it would be below 1.8e-38.
-HWY_INLINE Vec exp_of_negative(Vec x) {
+/// 2^kPower e^x where that is in [2^-126, 2^128); anything elsewhere, but NaN of NaN.
+template <int kPower = 0>
+HWY_INLINE Vec exp_within(Vec x) {
   static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
-  // The sum's last bits are the exponent field of 2^n; what they are of where x is far too low does not matter.
-  const Vec shift = set(0x1.8p23f + 127), shifted = hn::MulAdd(x, set(1.44269504f), shift), n = hn::Sub(shifted, shift);
+  // The sum's last bits are the exponent field of 2^(n + kPower).
+  const Vec shift = set(0x1.8p23f + 127 + kPower), shifted = hn::MulAdd(x, set(1.44269504f), shift), n = hn::Sub(shifted, shift);
   const Vec power = hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), shifted)));
   Vec r = hn::NegMulAdd(n, set(0.693145752f), x);
   r = hn::NegMulAdd(n, set(1.42860677e-6f), r);
   const Vec y = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), polynomial(r, c), r));
-  return hn::IfThenElse(hn::Lt(x, set(-86.9f)), hn::Zero(Floats()), hn::Mul(y, power));
+  return hn::Mul(y, power);
 }
+
+/// e^x for x <= 0 or NaN; 0 where it would be below 1.8e-38.
+HWY_INLINE Vec exp_of_negative(Vec x) { return hn::IfThenElse(hn::Lt(x, set(-86.9f)), hn::Zero(Floats()), exp_within(x)); }
 
 HWY_INLINE Vec simd_log(Vec x) {
   static constexpr float c[] = {0.333333135f,  -0.250000089f, 0.200021192f,  -0.166679963f, 0.142195508f,

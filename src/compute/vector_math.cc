@@ -14,14 +14,20 @@ HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
 namespace HWY_NAMESPACE {
 
+/// x times the normal distribution's integral up to x: the part beyond |x| is e^polynomial(|x|) / 2.
 HWY_INLINE Vec gelu_erf(Vec x) {
-  const Vec half = hn::Mul(set(0.5f), x);
-  return hn::MulAdd(half, simd_erf(hn::Mul(x, set(0.707106781f))), half);
+  static constexpr float c[] = {-0.797886729f,    -0.318285435f,   -0.0364278965f,   0.00494710496f, -0.000122252444f,
+                                -0.000126996340f, 3.09428906e-05f, -3.30352987e-06f, 1.41097601e-07f};
+  const Vec a = hn::Abs(x), zero = hn::Zero(Floats());
+  const Vec beyond = hn::IfThenElse(hn::Gt(a, set(7.0f)), zero, exp_within<-1>(hn::Mul(a, polynomial(a, c))));
+  return hn::Mul(x, hn::IfThenElse(hn::Lt(x, zero), beyond, hn::Sub(set(1.0f), beyond)));
 }
 
+/// x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3).
 HWY_INLINE Vec gelu_tanh(Vec x) {
-  const Vec half = hn::Mul(set(0.5f), x), cube = hn::Mul(hn::Mul(x, x), x);
-  return hn::MulAdd(half, simd_tanh(hn::Mul(set(0.797884561f), hn::MulAdd(set(0.044715f), cube, x))), half);
+  const Vec doubled = hn::Mul(x, hn::MulAdd(hn::Mul(x, x), set(-0.0713548163f), set(-1.59576912f)));
+  const Vec one = set(1.0f), share = hn::Div(one, hn::Add(one, exp_within(hn::Max(doubled, set(-87.0f)))));
+  return hn::Mul(x, hn::IfThenElse(hn::Gt(doubled, set(88.0f)), hn::Zero(Floats()), share));
 }
 
 HWY_INLINE Vec hard_swish(Vec x) {

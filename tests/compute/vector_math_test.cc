@@ -97,22 +97,62 @@ TEST_P(VectorMathTest, special_values) {
     Unary op;
     float x, y;
   } rows[] = {
-      {Unary::exp, kInf, kInf},      {Unary::exp, -kInf, 0},      {Unary::exp, nan, nan},
-      {Unary::exp, 100, kInf},       {Unary::exp, -200, 0},       {Unary::exp, 0, 1},
-      {Unary::log, 0, -kInf},        {Unary::log, -0.0f, -kInf},  {Unary::log, -1, nan},
-      {Unary::log, kInf, kInf},      {Unary::log, nan, nan},      {Unary::log, 1, 0},
-      {Unary::log, -kInf, nan},      {Unary::tanh, kInf, 1},      {Unary::tanh, -kInf, -1},
-      {Unary::tanh, nan, nan},       {Unary::tanh, -0.0f, -0.0f}, {Unary::erf, kInf, 1},
-      {Unary::erf, -kInf, -1},       {Unary::erf, nan, nan},      {Unary::erf, -0.0f, -0.0f},
-      {Unary::sigmoid, kInf, 1},     {Unary::sigmoid, -kInf, 0},  {Unary::sigmoid, nan, nan},
-      {Unary::sin, kInf, nan},       {Unary::cos, -kInf, nan},    {Unary::tan, nan, nan},
-      {Unary::relu, nan, nan},       {Unary::relu, -3, 0},        {Unary::relu, kInf, kInf},
-      {Unary::hard_swish, nan, nan}, {Unary::hard_swish, 4, 4},   {Unary::hard_swish, -4, -0.0f},
-      {Unary::softplus, kInf, kInf}, {Unary::softplus, -kInf, 0}, {Unary::softplus, nan, nan},
-      {Unary::sqrt, -1, nan},        {Unary::round, 2.5f, 2},     {Unary::round, -1.5f, -2},
-      {Unary::floor, -1.5f, -2},     {Unary::ceil, -1.5f, -1},    {Unary::reciprocal, 0, kInf},
-      {Unary::abs, -kInf, kInf},     {Unary::gelu_erf, nan, nan}, {Unary::softsign, -3, -0.75f},
-      {Unary::neg, 2, -2},           {Unary::square, -3, 9},
+      {Unary::exp, kInf, kInf},
+      {Unary::exp, -kInf, 0},
+      {Unary::exp, nan, nan},
+      {Unary::exp, 100, kInf},
+      {Unary::exp, -200, 0},
+      {Unary::exp, 0, 1},
+      {Unary::log, 0, -kInf},
+      {Unary::log, -0.0f, -kInf},
+      {Unary::log, -1, nan},
+      {Unary::log, kInf, kInf},
+      {Unary::log, nan, nan},
+      {Unary::log, 1, 0},
+      {Unary::log, -kInf, nan},
+      {Unary::tanh, kInf, 1},
+      {Unary::tanh, -kInf, -1},
+      {Unary::tanh, nan, nan},
+      {Unary::tanh, -0.0f, -0.0f},
+      {Unary::erf, kInf, 1},
+      {Unary::erf, -kInf, -1},
+      {Unary::erf, nan, nan},
+      {Unary::erf, -0.0f, -0.0f},
+      {Unary::sigmoid, kInf, 1},
+      {Unary::sigmoid, -kInf, 0},
+      {Unary::sigmoid, nan, nan},
+      {Unary::sin, kInf, nan},
+      {Unary::cos, -kInf, nan},
+      {Unary::tan, nan, nan},
+      {Unary::relu, nan, nan},
+      {Unary::relu, -3, 0},
+      {Unary::relu, kInf, kInf},
+      {Unary::hard_swish, nan, nan},
+      {Unary::hard_swish, 4, 4},
+      {Unary::hard_swish, -4, -0.0f},
+      {Unary::softplus, kInf, kInf},
+      {Unary::softplus, -kInf, 0},
+      {Unary::softplus, nan, nan},
+      {Unary::sqrt, -1, nan},
+      {Unary::round, 2.5f, 2},
+      {Unary::round, -1.5f, -2},
+      {Unary::floor, -1.5f, -2},
+      {Unary::ceil, -1.5f, -1},
+      {Unary::reciprocal, 0, kInf},
+      {Unary::abs, -kInf, kInf},
+      {Unary::gelu_erf, nan, nan},
+      {Unary::softsign, -3, -0.75f},
+      {Unary::neg, 2, -2},
+      {Unary::square, -3, 9},
+      {Unary::gelu_tanh, nan, nan},
+      {Unary::gelu_erf, 0, 0},
+      {Unary::gelu_tanh, 0, 0},
+      {Unary::gelu_erf, kInf, kInf},
+      {Unary::gelu_erf, 8, 8},
+      {Unary::gelu_tanh, 12, 12},
+      {Unary::gelu_tanh, kInf, kInf},
+      {Unary::gelu_erf, -1e38f, -0.0f},
+      {Unary::gelu_tanh, -1e38f, -0.0f},
   };
   for (const auto& row : rows) {
     for (const int64_t count : {1, 3, 16, 17}) {
@@ -138,6 +178,10 @@ TEST_P(VectorMathTest, gelu_close_to_its_formula) {
     const double v = x[i];
     ASSERT_NEAR(y[i], 0.5 * v * (1 + std::erf(v * std::sqrt(0.5))), 3e-7 * std::max(1.0, std::fabs(v))) << v;
     ASSERT_NEAR(z[i], 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))), 3e-7 * std::max(1.0, std::fabs(v))) << v;
+    const double right = 0.5 * v * std::erfc(-v * std::sqrt(0.5));
+    if (v > -2) {
+      ASSERT_NEAR(y[i], right, 1e-6 * std::fabs(right) + 1e-44) << v;  // small results as well
+    }
   }
 }
 
