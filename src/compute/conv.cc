@@ -63,6 +63,10 @@ Convolution<T>::Convolution(const ConvChannels& channels, const Window& window, 
   if constexpr (std::is_same_v<T, float>) impl_ = make_winograd(channels, window, weights, bias, activation);
   if (impl_) return;
   const bool depthwise = channels.groups == channels.in && channels.in == channels.out && channels.groups > 1;
+  if constexpr (std::is_same_v<T, float>) {
+    if (!depthwise) impl_ = make_conv_pixels(channels, window, weights, bias, activation);
+    if (impl_) return;
+  }
   impl_ = (depthwise ? make_depthwise<T> : make_conv_gemm<T>)(channels, window, weights, bias, activation);
 }
 

@@ -37,8 +37,8 @@ struct ConvChannels {
 template <typename T>
 class Convolution {
  public:
-  /// `bias` has channels.out values or is null. `window` gives kernel, stride and dilation; its input, output and pads are not looked at.
-  /// The weights are copied.
+  /// `bias` has channels.out values or is null. `window` gives kernel, stride and dilation; its input and output are what most calls
+  /// will have, all 1 where that is not known: other sizes only take longer. The weights are copied.
   Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, const Activation& activation);
   ~Convolution();
   Convolution(Convolution&&) noexcept;
@@ -48,7 +48,7 @@ class Convolution {
   void run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel) const;
 
   size_t weight_bytes() const;
-  /// "depthwise", "winograd" or "gemm": for reports.
+  /// "depthwise", "winograd", "gemm of pixels" or "gemm": for reports.
   const char* variant() const;
 
   struct Impl;

@@ -219,8 +219,60 @@ void direct(const DirectPlane& p) {
   return p.taps == 3 ? direct_plane<3, 1>(p) : p.taps == 5 ? direct_plane<5, 1>(p) : direct_plane<7, 1>(p);
 }
 
+/// Sixteen vectors as rows become columns.
+inline void transpose(__m512 (&x)[16]) {
+  const auto low = [](__m512 a, __m512 b) { return _mm512_maskz_unpacklo_ps(0xffff, a, b); };
+  const auto high = [](__m512 a, __m512 b) { return _mm512_maskz_unpackhi_ps(0xffff, a, b); };
+  const auto pairs = [](__m512 a, __m512 b, int upper) {
+    const __m512d p = _mm512_castps_pd(a), q = _mm512_castps_pd(b);
+    return _mm512_castpd_ps(upper ? _mm512_maskz_unpackhi_pd(0xff, p, q) : _mm512_maskz_unpacklo_pd(0xff, p, q));
+  };
+  __m512 t[16];
+#pragma GCC unroll 4
+  for (int i = 0; i < 16; i += 4) {
+    const __m512 a = low(x[i], x[i + 1]), b = high(x[i], x[i + 1]), c = low(x[i + 2], x[i + 3]), d = high(x[i + 2], x[i + 3]);
+    t[i] = pairs(a, c, 0);
+    t[i + 1] = pairs(a, c, 1);
+    t[i + 2] = pairs(b, d, 0);
+    t[i + 3] = pairs(b, d, 1);
+  }
+  // Lane group g of t[4 r + c] holds column 4 g + c of rows 4 r to 4 r + 3.
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {
+    const __m512 a = _mm512_maskz_shuffle_f32x4(0xffff, t[c], t[4 + c], 0x88), b = _mm512_maskz_shuffle_f32x4(0xffff, t[c], t[4 + c], 0xdd);
+    const __m512 d = _mm512_maskz_shuffle_f32x4(0xffff, t[8 + c], t[12 + c], 0x88),
+                 e = _mm512_maskz_shuffle_f32x4(0xffff, t[8 + c], t[12 + c], 0xdd);
+    x[c] = _mm512_maskz_shuffle_f32x4(0xffff, a, d, 0x88);
+    x[4 + c] = _mm512_maskz_shuffle_f32x4(0xffff, b, e, 0x88);
+    x[8 + c] = _mm512_maskz_shuffle_f32x4(0xffff, a, d, 0xdd);
+    x[12 + c] = _mm512_maskz_shuffle_f32x4(0xffff, b, e, 0xdd);
+  }
+}
+
+void finish(const PixelSums& p) {
+  const __m512 low = _mm512_set1_ps(p.low), high = _mm512_set1_ps(p.high);
+  for (int64_t channel = 0; channel < p.channels; channel += 16) {
+    const int64_t channels = std::min<int64_t>(16, p.channels - channel);
+    for (int64_t pixel = 0; pixel < p.pixels; pixel += 16) {
+      const int64_t pixels = std::min<int64_t>(16, p.pixels - pixel);
+      const __mmask16 live = lanes_within(0, pixels);
+      __m512 x[16];
+#pragma GCC unroll 16
+      for (int i = 0; i < 16; ++i) x[i] = i < pixels ? _mm512_loadu_ps(p.sums + (pixel + i) * p.sums_row + channel) : _mm512_setzero_ps();
+      transpose(x);
+      const int64_t at = channel * p.plane + pixel;
+#pragma GCC unroll 16
+      for (int i = 0; i < 16; ++i) {
+        if (i >= channels) break;
+        if (p.residual) x[i] = _mm512_add_ps(x[i], _mm512_maskz_loadu_ps(live, p.residual + at + i * p.plane));
+        _mm512_mask_storeu_ps(p.y + at + i * p.plane, live, Float::min(high, Float::max(low, x[i])));
+      }
+    }
+  }
+}
+
 }  // namespace
 
-extern const ConvTable kAvx512Conv = conv_table<Float, Double>({small_planes, direct});
+extern const ConvTable kAvx512Conv = conv_table<Float, Double>({small_planes, direct, finish});
 
 }  // namespace rh::compute

@@ -3,6 +3,7 @@
 
 #include "base/cancellation.h"
 #include "base/shared_bytes.h"
+#include "compute/conv_gather.h"
 #include "compute/conv_impl.h"
 #include "compute/scratch.h"
 
@@ -10,7 +11,6 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kGroupPanels = 8;
-constexpr int64_t kMaxColumns = 32;  // of a panel, of any instruction set
 
 /// Output pixels as columns, weights as rows. k counts kernel positions first and input channels within each, so that what a kernel
 /// position means for the pixels of a panel is worked out once for all channels.
@@ -225,69 +225,18 @@ class ConvGemm final : public Convolution<S>::Impl {
       if (pixel + width <= image) return gather_.copy_panel(codes(from), image, ks.size, panel), true;
       if constexpr (!kNarrow) return pack_panel(from, image, false, ks.size, image - pixel, width, panel), true;
     }
-    Run runs[kMaxColumns];
-    const int64_t run_count = make_runs(w, pixel, runs);
-    Segment segments[kMaxColumns + 2];
+    const PixelRuns runs(window_, w, pixel, std::min(width, w.output_size() - pixel), kernels_.lanes);
+    Segment segments[PixelRuns::kMost + 2];
     bool live = false;
     for (int64_t k = ks.begin; k < ks.begin + ks.size;) {
       const int64_t tap = k / in_, channel = k % in_, count = std::min(in_ - channel, ks.begin + ks.size - k);
-      const int64_t made = make_segments(w, runs, run_count, tap, segments);
-      live = live || std::any_of(segments, segments + made, [](const Segment& s) { return s.first < s.last; });
-      gather_.gather_panel(codes(x + channel * image), image, count, window_.stride[2], segments, made, panel);
+      const int64_t made = runs.segments(tap, width, segments);
+      live = live || any_live(segments, made);
+      gather_.gather_panel(codes(x + channel * image), image, count, window_.stride[2], segments, made, panel, width);
       panel += count * width;
       k += count;
     }
     return live;
-  }
-
-  /// Neighbouring pixels of one output row, at most a vector; d, h and start are where kernel position 0 reads the first of them.
-  struct Run {
-    int64_t column, length, d, h, start;
-  };
-
-  int64_t make_runs(const Window& w, int64_t pixel, Run* runs) const {
-    const int64_t width = std::min(kernels_.columns, w.output_size() - pixel);
-    int64_t ow = pixel % w.output[2], oh = pixel / w.output[2] % w.output[1], od = pixel / (w.output[2] * w.output[1]);
-    int64_t made = 0;
-    for (int64_t column = 0; column < width;) {
-      const int64_t length = std::min({w.output[2] - ow, kernels_.lanes, width - column});
-      runs[made++] = {column, length, od * window_.stride[0] - w.pad_begin[0], oh * window_.stride[1] - w.pad_begin[1],
-                      ow * window_.stride[2] - w.pad_begin[2]};
-      column += length;
-      ow += length;
-      if (ow < w.output[2]) continue;
-      ow = 0;
-      if (++oh < w.output[1]) continue;
-      oh = 0;
-      ++od;
-    }
-    return made;
-  }
-
-  /// Where the panel's pixels find their input for one kernel position, and zeros for the columns beyond the last pixel.
-  int64_t make_segments(const Window& w, const Run* runs, int64_t run_count, int64_t tap, Segment* segments) const {
-    const int64_t stride = window_.stride[2], row_of_taps = tap / window_.kernel[2];
-    const int64_t shift[3] = {row_of_taps / window_.kernel[1] * window_.dilation[0], row_of_taps % window_.kernel[1] * window_.dilation[1],
-                              tap % window_.kernel[2] * window_.dilation[2]};
-    int64_t made = 0;
-    for (; made < run_count; ++made) {
-      const Run& run = runs[made];
-      Segment& s = segments[made];
-      s = {0, static_cast<int32_t>(run.column), 0, 0};
-      const int64_t d = run.d + shift[0], h = run.h + shift[1], start = run.start + shift[2];
-      if (d < 0 || d >= w.input[0] || h < 0 || h >= w.input[1]) continue;
-      s.offset = (d * w.input[1] + h) * w.input[2] + start;
-      int64_t first = 0, last = run.length;
-      if (start < 0) first = std::min(last, (-start + stride - 1) / stride);
-      if (start + (last - 1) * stride >= w.input[2])
-        last = std::max(first, start >= w.input[2] ? 0 : (w.input[2] - 1 - start) / stride + 1);
-      s.first = static_cast<int16_t>(first);
-      s.last = static_cast<int16_t>(last);
-    }
-    const Run& end = runs[run_count - 1];
-    for (int64_t column = end.column + end.length; column < kernels_.columns; column += kernels_.lanes)
-      segments[made++] = {0, static_cast<int32_t>(column), 0, 0};
-    return made;
   }
 
   const ConvChannels channels_;

@@ -76,10 +76,25 @@ struct DirectPlane {
   int64_t columns;  ///< of y
 };
 
-/// Depthwise kernels of one instruction set alone; null where there is none.
+/// Sums [pixel, channel], sums_row apart, become planes: y[channel * plane + pixel] = clamp(sum + residual).
+struct PixelSums {
+  const float* sums;
+  int64_t sums_row;
+  int64_t pixels;
+  int64_t channels;
+  const float* residual;  ///< or null; as y, may be y itself
+  float* y;
+  int64_t plane;
+  float low;
+  float high;
+};
+
+/// Kernels of one instruction set alone; null where there is none.
 struct PlaneKernels {
   void (*small)(const SmallPlanes& args) = nullptr;
   void (*direct)(const DirectPlane& args) = nullptr;
+  /// Whole vectors of sums are read.
+  void (*finish)(const PixelSums& args) = nullptr;
 };
 
 /// For elements of type S that are computed in T.
@@ -88,9 +103,9 @@ struct ConvKernels {
   int64_t lanes;
   /// `rows` rows of one full panel, `ldx` apart in x.
   void (*copy_panel)(const S* x, int64_t ldx, int64_t rows, T* panel);
-  /// For each of `channels` channels, `channel_stride` apart, one panel row.
+  /// For each of `channels` channels, `channel_stride` apart, one panel row, `panel_row` apart.
   void (*gather_panel)(const S* x, int64_t channel_stride, int64_t channels, int64_t stride, const Segment* segments, int64_t count,
-                       T* panel);
+                       T* panel, int64_t panel_row);
   /// Each row must be readable up to four vectors beyond `width` at each offset.
   void (*depthwise)(const DepthwiseArgs<T>& args);
   /// Copies rows; up to a vector of zeros may be written after each, before the next is.

@@ -17,8 +17,8 @@ void copy_panel(const S* x, int64_t ldx, int64_t rows, typename V::T* panel) {
 
 template <typename V, typename S>
 void gather_panel(const S* x, int64_t channel_stride, int64_t channels, int64_t stride, const Segment* segments, int64_t count,
-                  typename V::T* panel) {
-  for (int64_t c = 0; c < channels; ++c, x += channel_stride, panel += 2 * V::kLanes) {
+                  typename V::T* panel, int64_t panel_row) {
+  for (int64_t c = 0; c < channels; ++c, x += channel_stride, panel += panel_row) {
     for (int64_t s = 0; s < count; ++s) {
       const Segment& segment = segments[s];
       const S* from = x + segment.offset;

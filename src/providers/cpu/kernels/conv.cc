@@ -23,7 +23,7 @@ class ConvKernel final : public Kernel {
     if (bias && (bias->elements() != weights->shape()[0] || bias->dtype() != weights->dtype())) return;  // run() says what is wrong
     weights_shape_ = weights->shape();
     dispatch_or_throw<Types>(weights->dtype(), "Conv", [&]<typename T>() {
-      packed_.emplace<compute::Convolution<T>>(pack<T>(weights->view(), bias ? bias->data<T>() : nullptr));
+      packed_.emplace<compute::Convolution<T>>(pack<T>(weights->view(), bias ? bias->data<T>() : nullptr, expected_sizes(info)));
     });
   }
 
@@ -68,15 +68,34 @@ class ConvKernel final : public Kernel {
  private:
   bool is_packed() const { return !std::holds_alternative<std::monostate>(packed_); }
 
+  /// The declared spatial sizes of X; empty where one is not a number.
+  std::vector<int64_t> expected_sizes(const KernelInfo& info) const {
+    const ValueType& x = info.node().input_type(0);
+    std::vector<int64_t> sizes;
+    if (!x.is_tensor() || !x.tensor().dims || x.tensor().dims->size() != weights_shape_.size()) return {};
+    for (size_t i = 2; i < weights_shape_.size(); ++i) {
+      const Dim& size = (*x.tensor().dims)[i];
+      if (!size.is_constant() || size.value() < 1) return {};
+      sizes.push_back(size.value());
+    }
+    return sizes;
+  }
+
+  /// `sizes` are the spatial ones that X is expected to have, none where that is not known.
   template <typename T>
-  compute::Convolution<T> pack(const TensorView& weights, const T* bias) const {
+  compute::Convolution<T> pack(const TensorView& weights, const T* bias, std::vector<int64_t> sizes = {}) const {
     const Shape& w = weights.shape();
     const size_t spatial = w.size() - 2;
     const ops::Window window = with_kernel(op_.window, {w.begin() + 2, spatial});
-    const std::vector<int64_t> ones(spatial, 1);
+    std::vector<int64_t> outputs(spatial, 1), pads(spatial, 0);
+    if (sizes.empty()) {
+      sizes = outputs;
+    } else {
+      for (size_t i = 0; i < spatial; ++i) outputs[i] = std::max<int64_t>(1, window.output_size(i, sizes[i]));
+      pads = window.pads_for(sizes);
+    }
     compute::Window geometry;
-    // Sizes do not matter for packing.
-    if (Status status = conv_window(window, ones, ones, std::vector<int64_t>(spatial, 0), geometry); !status.ok()) {
+    if (Status status = conv_window(window, sizes, outputs, pads, geometry); !status.ok()) {
       throw Error(status.code(), std::string(status.message()));
     }
     const compute::Activation activation = compute_activation(op_.activation);

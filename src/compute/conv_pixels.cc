@@ -1,0 +1,288 @@
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/cancellation.h"
+#include "base/shared_bytes.h"
+#include "compute/conv_gather.h"
+#include "compute/conv_impl.h"
+#include "compute/scratch.h"
+
+namespace rh::compute {
+namespace {
+
+constexpr int64_t kMostChunks = 16;       // of pixels that are gathered together
+constexpr int64_t kSumBytes = 512 << 10;  // of the sums of one group
+constexpr int64_t kLeastProducts = 96;    // of a sum; fewer do not pay for turning the sums round
+constexpr int64_t kChannelsOfTap = 128;   // from which on a block of products stays within one kernel position
+
+/// Evenly sized pieces of at most `most`.
+int64_t pieces_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
+
+/// How pixels are cut into chunks: evenly over the plane, or over each of its rows, so that what lies beyond the image for a kernel
+/// position is left out in whole chunks.
+struct Chunks {
+  int64_t rows;      // that are cut by themselves
+  int64_t in_row;    // chunks
+  int64_t row_size;  // pixels
+
+  Chunks(const Window& w, int64_t most, bool by_row)
+      : rows(by_row ? w.output[0] * w.output[1] : 1), row_size(by_row ? w.output[2] : w.output_size()) {
+    in_row = pieces_of(row_size, most);
+  }
+  int64_t count() const { return rows * in_row; }
+  Part operator[](int64_t chunk) const {
+    const Part part = part_of(row_size, in_row, chunk % in_row);
+    return {chunk / in_row * row_size + part.begin, part.size};
+  }
+};
+
+/// Output channels as columns, pixels as rows: for planes whose pixels do not fill vectors well, and kernels whose positions often lie
+/// beyond the image. k counts kernel positions first and input channels within each.
+class ConvPixels final : public Convolution<float>::Impl {
+ public:
+  ConvPixels(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, const Activation& activation)
+      : channels_(channels),
+        window_(window),
+        activation_(activation),
+        clamp_(activation),
+        kernels_(micro_kernels<float>()),
+        gather_(conv_kernels_for_width<float>(kernels_.columns)),
+        in_(channels.in / channels.groups),
+        out_(channels.out / channels.groups),
+        k_(in_ * window.kernel_size()),
+        panels_(pieces_of(out_, kernels_.columns)),
+        blocks_(in_ >= kChannelsOfTap ? window.kernel_size() * pieces_of(in_, kBlockK) : pieces_of(k_, kBlockK)) {
+    bias_.resize(static_cast<size_t>(channels.groups * panels_ * kernels_.columns));
+    for (int64_t i = 0; bias && i < channels.out; ++i)
+      bias_[static_cast<size_t>(i / out_ * panels_ * kernels_.columns + i % out_)] = bias[i];
+    pack(weights);
+  }
+
+  size_t weight_bytes() const override { return weights_.size() * sizeof(float); }
+  const char* variant() const override { return "gemm of pixels"; }
+
+  void run(const ConvCall<float>& call, const Parallel& parallel) const override {
+    const Window& w = call.window;
+    const Chunks chunks(w, kernels_.rows, skips(w));
+    const int64_t products = call.batch * channels_.groups;
+    const double m = static_cast<double>(out_), n = static_cast<double>(w.output_size()), k = static_cast<double>(k_);
+    Grid grid;
+    if (products < 4 * parallel.threads())
+      grid = choose_grid(chunks.count(), panels_, m * n * k, 2 * n * k * sizeof(float), m * k * sizeof(float), parallel.threads());
+    const Cost cost{.bytes = 0, .operations = 0.25 * m * n * k / static_cast<double>(grid.pieces())};
+    const auto piece = [&](int64_t i) { run_piece(call, chunks, i / grid.pieces(), grid, i % grid.pieces()); };
+    if (products == 1) return parallel.for_pieces(grid.pieces(), piece);
+    parallel.for_range(products * grid.pieces(), cost, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) piece(i);
+    });
+  }
+
+ private:
+  void pack(const float* weights) {
+    const int64_t width = kernels_.columns, taps = window_.kernel_size(), pieces = channels_.groups * panels_;
+    const auto begin = [&](size_t piece) { return piece * static_cast<size_t>(k_ * width) * sizeof(float); };
+    const auto write = [&](size_t piece, void* memory) {
+      const int64_t i = static_cast<int64_t>(piece), first = i % panels_ * width, live = std::min(width, out_ - first);
+      const float* from = weights + (i / panels_ * out_ + first) * in_ * taps;
+      float* to = static_cast<float*>(memory);
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        for (int64_t c = 0; c < in_; ++c, to += width) {
+          for (int64_t j = 0; j < live; ++j) to[j] = from[(j * in_ + c) * taps + tap];
+          std::fill(to + live, to + width, 0.0f);
+        }
+      }
+    };
+    weights_ = SharedArray<float>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0), static_cast<size_t>(pieces * k_ * width));
+  }
+
+  bool skips(const Window& w) const { return conv_skips(window_, w, in_); }
+
+  static float* memory(ScratchSlot slot, int64_t count) {
+    return static_cast<float*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(float) + 128));  // whole vectors are read
+  }
+
+  Part block(int64_t index) const {
+    if (in_ < kChannelsOfTap) return part_of(k_, blocks_, index);
+    const int64_t of_tap = pieces_of(in_, kBlockK);
+    const Part channels = part_of(in_, of_tap, index % of_tap);
+    return {index / of_tap * in_ + channels.begin, channels.size};
+  }
+
+  void run_piece(const ConvCall<float>& call, const Chunks& chunks, int64_t product, const Grid& grid, int64_t index) const {
+    const Part rows = part_of(chunks.count(), grid.rows, index / grid.columns);
+    const Part columns = part_of(panels_, grid.columns, index % grid.columns);
+    if (rows.size == 0 || columns.size == 0) return;
+    const int64_t group = product % channels_.groups, image = product / channels_.groups;
+    const int64_t row_groups = pieces_of(rows.size, kMostChunks);
+    for (int64_t i = 0; i < row_groups; ++i) {
+      const Part part = part_of(rows.size, row_groups, i);
+      const int64_t bytes = part.size * kernels_.rows * kernels_.columns * static_cast<int64_t>(sizeof(float));
+      const int64_t column_groups = pieces_of(columns.size, std::max<int64_t>(1, kSumBytes / bytes));
+      for (int64_t j = 0; j < column_groups; ++j) {
+        const Part panels = part_of(columns.size, column_groups, j);
+        run_group({call, chunks, image, group, {rows.begin + part.begin, part.size}, {columns.begin + panels.begin, panels.size}});
+      }
+    }
+  }
+
+  /// Some chunks of pixels of one image times some panels of output channels.
+  struct Group {
+    const ConvCall<float>& call;
+    const Chunks& chunks;
+    int64_t image, group;
+    Part rows, panels;
+
+    int64_t first_pixel() const { return chunks[rows.begin].begin; }
+    int64_t pixels() const {
+      const Part last = chunks[rows.begin + rows.size - 1];
+      return last.begin + last.size - first_pixel();
+    }
+  };
+
+  void run_group(const Group& g) const {
+    const int64_t width = kernels_.columns, pixels = g.pixels(), chunk_size = (kBlockK + 1) * kernels_.lanes;
+    float* gathered = memory(ScratchSlot::packed_right, g.rows.size * chunk_size);
+    float* sums = memory(ScratchSlot::packed_left, g.panels.size * pixels * width);
+    bool started[kMostChunks] = {}, live[kMostChunks];
+    for (int64_t i = 0; i < blocks_; ++i) {
+      throw_if_cancelled();
+      const Part ks = block(i);
+      bool any = false;
+      for (int64_t row = 0; row < g.rows.size; ++row) {
+        live[row] = fill(g, g.chunks[g.rows.begin + row], ks, gathered + row * chunk_size);
+        any = any || live[row];
+      }
+      for (int64_t panel = 0; any && panel < g.panels.size; ++panel)
+        run_panel(g, panel, ks, {gathered, chunk_size, live, started}, sums + panel * pixels * width);
+      for (int64_t row = 0; row < g.rows.size; ++row) started[row] = started[row] || live[row];
+    }
+    const Part none{0, 0};
+    std::transform(started, started + g.rows.size, live, [](bool s) { return !s; });
+    for (int64_t panel = 0; panel < g.panels.size; ++panel) {
+      run_panel(g, panel, none, {gathered, chunk_size, live, started}, sums + panel * pixels * width);
+      finish(g, panel, sums + panel * pixels * width);
+    }
+  }
+
+  /// Pixels of all chunks for one block of products.
+  struct Gathered {
+    const float* at;
+    int64_t chunk_size;
+    const bool* live;     // chunks that take part
+    const bool* started;  // chunks that have sums
+  };
+
+  void run_panel(const Group& g, int64_t panel, const Part& ks, const Gathered& gathered, float* sums) const {
+    const int64_t width = kernels_.columns, at = g.group * panels_ + g.panels.begin + panel;
+    const int64_t columns = std::min(width, out_ - (g.panels.begin + panel) * width);
+    MicroArgs<float> p{};
+    p.k = ks.size;
+    p.a_row = 1;
+    p.a_k = kernels_.lanes;
+    p.b = weights_.data() + (at * k_ + ks.begin) * width;
+    p.b_k = width;
+    p.c_row = width;
+    p.columns = columns <= kernels_.lanes ? kernels_.lanes : width;
+    p.alpha = 1;
+    p.low = -std::numeric_limits<float>::infinity();
+    p.high = std::numeric_limits<float>::infinity();
+    // Each chunk brings its share of the next panel's weights nearer.
+    const int64_t share = ks.size * width / g.rows.size;
+    if (panel + 1 < g.panels.size) p.ahead = p.b + k_ * width;
+    p.ahead_step = (width + g.rows.size - 1) / g.rows.size;
+    const auto* kernels = columns <= kernels_.lanes ? kernels_.one : kernels_.two;
+    const int64_t first_pixel = g.first_pixel();
+    for (int64_t row = 0; row < g.rows.size; ++row, p.ahead += p.ahead ? share : 0) {
+      if (!gathered.live[row]) continue;
+      const Part pixels = g.chunks[g.rows.begin + row];
+      p.a = gathered.at + row * gathered.chunk_size;
+      p.c = sums + (pixels.begin - first_pixel) * width;
+      p.beta = gathered.started[row] ? 1.0f : 0.0f;
+      p.column_bias = gathered.started[row] ? nullptr : bias_.data() + at * width;
+      kernels[pixels.size](p);
+    }
+  }
+
+  /// Rows of [k, lanes] with the input of a chunk's pixels. False where all of it is padding.
+  bool fill(const Group& g, const Part& pixels, const Part& ks, float* to) const {
+    const Window& w = g.call.window;
+    const int64_t image = w.input_size(), lanes = kernels_.lanes;
+    const float* x = g.call.x + (g.image * channels_.in + g.group * in_) * image;
+    const PixelRuns runs(window_, w, pixels.begin, pixels.size, lanes);
+    Segment segments[PixelRuns::kMost + 2];
+    bool live = false;
+    for (int64_t k = ks.begin; k < ks.begin + ks.size;) {
+      const int64_t channel = k % in_, count = std::min(in_ - channel, ks.begin + ks.size - k);
+      const int64_t made = runs.segments(k / in_, pixels.size, segments);
+      const bool reads = any_live(segments, made);
+      if (!reads && count == ks.size) return false;
+      live = live || reads;
+      gather_.gather_panel(x + channel * image, image, count, window_.stride[2], segments, made, to, lanes);
+      to += count * lanes;
+      k += count;
+    }
+    return live;
+  }
+
+  /// Turns the sums of a panel round into y.
+  void finish(const Group& g, int64_t panel, const float* sums) const {
+    const int64_t width = kernels_.columns, plane = g.call.window.output_size(), first = (g.panels.begin + panel) * width;
+    const int64_t at = (g.image * channels_.out + g.group * out_ + first) * plane + g.first_pixel(), pixels = g.pixels();
+    const PixelSums p{
+        sums,  width,      pixels,     std::min(width, out_ - first), g.call.residual ? g.call.residual + at : nullptr, g.call.y + at,
+        plane, clamp_.low, clamp_.high};
+    if (gather_.planes.finish) {
+      gather_.planes.finish(p);
+    } else {
+      for (int64_t c = 0; c < p.channels; ++c) {
+        for (int64_t i = 0; i < pixels; ++i) {
+          const float sum = sums[i * width + c] + (p.residual ? p.residual[c * plane + i] : 0.0f);
+          p.y[c * plane + i] = sum < p.low ? p.low : sum > p.high ? p.high : sum;
+        }
+      }
+    }
+    for (int64_t c = 0; clamp_.activates && c < p.channels; ++c) activate_values(activation_, p.y + c * plane, pixels);
+  }
+
+  const ConvChannels channels_;
+  const Window window_;
+  const Activation activation_;
+  const Clamp clamp_;
+  const MicroKernels<float>& kernels_;
+  const ConvKernels<float, float>& gather_;
+  const int64_t in_, out_, k_, panels_, blocks_;
+  SharedArray<float> weights_;
+  std::vector<float> bias_;  // of whole panels
+};
+
+}  // namespace
+
+bool conv_skips(const Window& kernel, const Window& w, int64_t in) {
+  if (in < kChannelsOfTap) return false;
+  for (int d = 1; d < 3; ++d) {
+    const int64_t reach = (kernel.kernel[d] - 1) * kernel.dilation[d];
+    if (kernel.dilation[d] > 1 && 4 * reach >= w.input[d]) return true;
+  }
+  return false;
+}
+
+std::unique_ptr<Convolution<float>::Impl> make_conv_pixels(const ConvChannels& channels, const Window& window, const float* weights,
+                                                           const float* bias, const Activation& activation) {
+  const MicroKernels<float>& kernels = micro_kernels<float>();
+  const int64_t in = channels.in / channels.groups, out = channels.out / channels.groups, pixels = window.output_size();
+  const int64_t products = in * window.kernel_size();
+  if (kernels.rows > kernels.lanes || out < kernels.columns || products < kLeastProducts || pixels < kernels.rows) return nullptr;
+  // Time of a product for each that is asked for: partly filled vectors, gathering, and turning the sums round.
+  const auto filling = [&](int64_t count) {
+    const double panels = static_cast<double>(count / kernels.columns), rest = static_cast<double>(count % kernels.columns);
+    const double last = rest == 0 ? 0 : rest > static_cast<double>(kernels.lanes) ? 1 : 0.58;
+    return (panels + last) * static_cast<double>(kernels.columns) / static_cast<double>(count);
+  };
+  const double by_pixels = filling(out) * (1 + 9 / static_cast<double>(out) + 10 / static_cast<double>(products));
+  const double by_channels = filling(pixels) * (1 + 3 / static_cast<double>(out));
+  if (by_pixels >= by_channels && !conv_skips(window, window, in)) return nullptr;
+  return std::make_unique<ConvPixels>(channels, window, weights, bias, activation);
+}
+
+}  // namespace rh::compute
