@@ -1,0 +1,213 @@
+"""Operators that generate tokens with decoder graphs, token for token as ONNX Runtime."""
+
+import random
+
+import generation
+import numpy as np
+import onnxruntime
+import pytest
+from common import session
+
+import roundhouse
+
+PADS = (0, 29, -1)
+SCORES_CLOSE = dict(rtol=1e-3, atol=1e-3)
+
+
+class Case:
+    """A search drawn from a seed: its inputs, outputs and attributes."""
+
+    def __init__(self, kind, seed):
+        self.random, self.rng = random.Random(seed), np.random.default_rng(seed)
+        choose = self.random.choice
+        self.batch, self.length = choose([1, 2, 3]), choose([1, 2, 5])
+        self.attributes = {"eos_token_id": choose([2, 5, 10, 16, -1]), "pad_token_id": choose(PADS)}
+        if choose([True, False, False]):
+            self.attributes["no_repeat_ngram_size"] = choose([1, 2, 3])
+        self.feeds, self.outputs = {}, ["sequences"]
+        self.give("input_ids", self.tokens())
+        # ONNX Runtime cannot make just one token with Whisper.
+        self.give("max_length", [self.length + choose([2, 7, 12] if kind == "whisper" else [1, 2, 7, 12])])
+        self.give("min_length", [choose([0, 1, self.length + 3, 40])])
+        if choose([True, False]):
+            self.give("repetition_penalty", [choose([1.0, 1.5, 0.5])], np.float32)
+        if choose([True, False, False]):
+            self.give("vocab_mask", self.rng.integers(0, 3, generation.VOCABULARY).clip(0, 1))
+        if choose([True, False, False]):
+            self.give("prefix_vocab_mask", self.rng.integers(0, 2, (self.batch, generation.VOCABULARY)))
+        if choose([True, False, False]):
+            self.give("attention_mask", self.rng.integers(0, 2, (self.batch, self.length)))
+        getattr(self, kind)(seed)
+
+    def give(self, name, values, dtype=np.int32):
+        self.feeds[name] = np.asarray(values, dtype)
+
+    def tokens(self):
+        return self.rng.integers(0, generation.VOCABULARY, (self.batch, self.length))
+
+    def beams(self):
+        choose, beams = self.random.choice, self.random.choice([1, 2, 3, 4])
+        self.op = "BeamSearch"
+        self.give("num_beams", [beams])
+        self.give("num_return_sequences", [self.random.randint(1, beams)])
+        self.give("length_penalty", [choose([1.0, 0.0, 2.0, -0.5])], np.float32)
+        self.attributes["early_stopping"] = choose([0, 1])
+        self.outputs += choose([[], ["sequences_scores"], ["sequences_scores", "scores"]])
+
+    def greedy(self, seed):
+        self.op = "GreedySearch"
+        self.attributes["decoder"] = generation.gpt(seed=seed % 5)
+        if self.random.choice([True, False]):
+            self.attributes["init_decoder"] = generation.gpt("init_decoder", seed=seed % 5)
+
+    def sampling(self, seed):
+        self.greedy(seed)
+        self.op = "Sampling"
+        choose = self.random.choice
+        self.give("seed", [self.random.randint(0, 1000)])
+        self.attributes |= {"temperature": choose([1.0, 5.0, 0.5, 0.0]), "top_p": choose([0.0, 0.5, 0.9, 1.0, 1.5])}
+        self.attributes |= {"custom": choose([0, 1]), "min_tokens_to_keep": choose([0, 1, 5]), "filter_value": choose([-1e20, -3.0])}
+
+    def beam(self, seed):
+        self.beams()
+        self.attributes["decoder"] = generation.gpt(seed=seed % 5)
+
+    def t5(self, seed):
+        self.beams()
+        graphs = {"decoder": generation.cross_decoder(seed=seed % 5), "encoder": generation.cross_encoder()}
+        self.attributes |= graphs | {"model_type": 1, "decoder_start_token_id": self.random.choice([0, 1, 3])}
+
+    def whisper(self, seed):
+        self.beams()
+        choose = self.random.choice
+        self.feeds.pop("attention_mask", None)
+        self.give("input_ids", self.rng.standard_normal((self.batch, generation.HIDDEN, 6)), np.float32)
+        if choose([True, False]):
+            self.give("decoder_input_ids", self.tokens())
+        decoder = generation.cross_decoder(seed=seed % 5, masked=False)
+        self.attributes |= {"decoder": decoder, "encoder": generation.whisper_encoder(), "decoder_start_token_id": 1, "model_type": 2}
+        if choose([True, False]):
+            return
+        self.op = "WhisperBeamSearch"
+        if choose([True, False]):
+            self.give("temperature", [choose([1.0, 2.0, 0.5])], np.float32)
+        if choose([True, False]):
+            self.give("logits_processor", [1])
+            self.attributes |= {"beginning_timestamp_token_id": choose([18, 20, 24]), "no_timestamps_token_id": 17}
+            self.attributes |= {"start_of_lm_token_id": 16, "transcribe_token_id": 15, "translate_token_id": 14, "no_speech_token_id": 13}
+
+    def model(self):
+        return generation.model(self.op, self.feeds, self.outputs, **self.attributes)
+
+
+def before_all_ended(sequences, pad):
+    """Without the columns in which all are pads: ONNX Runtime leaves those of greedy searches as the memory was."""
+    used = np.flatnonzero((sequences != pad).any(0))
+    return sequences[:, : used[-1] + 1 if used.size else 0]
+
+
+def outputs_of(module, model, feeds, threads, path):
+    path.write_bytes(model)
+    return session(module, path, threads).run(None, feeds)
+
+
+@pytest.mark.parametrize("kind", ["greedy", "sampling", "beam", "t5", "whisper"])
+def test_as_onnx_runtime(kind, tmp_path):
+    for seed in range(20):
+        case = Case(kind, seed)
+        path, pad = tmp_path / "model.onnx", case.attributes["pad_token_id"]
+        ours = outputs_of(roundhouse, case.model(), case.feeds, 1 + seed % 2, path)
+        expected = outputs_of(onnxruntime, case.model(), case.feeds, 1, path)
+        assert [o.shape for o in ours] == [o.shape for o in expected], seed
+        if kind in ("greedy", "sampling"):
+            length = before_all_ended(ours[0], pad).shape[1]
+            np.testing.assert_array_equal(ours[0][:, :length], expected[0][:, :length], f"seed {seed}")
+            continue
+        np.testing.assert_array_equal(ours[0], expected[0], f"seed {seed}")
+        for name, a, e in zip(case.outputs[1:], ours[1:], expected[1:]):
+            # Of steps that were not made ONNX Runtime leaves the memory as it was.
+            made = a.reshape(a.shape[0], -1).any(1) if name == "scores" else slice(None)
+            np.testing.assert_allclose(a[made], e[made], **SCORES_CLOSE, err_msg=f"seed {seed}: {name}")
+
+
+BASE = {"input_ids": np.array([[3, 4], [5, 6]], np.int32), "max_length": np.array([8], np.int32)}
+BEAMS = {**BASE, "num_beams": np.array([2], np.int32), "num_return_sequences": np.array([1], np.int32)}
+
+
+def search(tmp_path, op, feeds, outputs=("sequences",), **attributes):
+    attributes = {"decoder": generation.gpt(), "eos_token_id": 2, "pad_token_id": 0, **attributes}
+    return outputs_of(roundhouse, generation.model(op, feeds, outputs, **attributes), feeds, 2, tmp_path / "model.onnx")
+
+
+def test_one_beam_is_the_greedy_search(tmp_path):
+    """Without the inputs that ONNX Runtime asks for although its schema makes them optional."""
+    one = {**BEAMS, "num_beams": np.array([1], np.int32)}
+    greedy = search(tmp_path, "GreedySearch", BASE, eos_token_id=-1)[0]
+    np.testing.assert_array_equal(search(tmp_path, "BeamSearch", one, eos_token_id=-1)[0][:, 0], greedy)
+
+
+def test_vocabulary_smaller_than_the_logits(tmp_path):
+    """Rows of logits are as far apart as the decoder's are; the tokens above the vocabulary never come."""
+    mask = {**BASE, "vocab_mask": (np.arange(30) < 20).astype(np.int32)}
+    smaller = search(tmp_path, "GreedySearch", BASE, vocab_size=20)[0]
+    np.testing.assert_array_equal(smaller, search(tmp_path, "GreedySearch", mask)[0])
+    assert smaller.max() < 20
+
+
+def test_presence_penalty(tmp_path):
+    """Tokens that are marked present lose all chance."""
+    feeds = {**BASE, "presence_mask": (np.arange(60).reshape(2, 30) % 2).astype(np.int32), "seed": np.array([3], np.int32)}
+    tokens = search(tmp_path, "Sampling", feeds, top_p=1.0, temperature=10.0, presence_penalty=1e4, eos_token_id=-1)[0][:, 2:]
+    assert (tokens % 2 == 0).all() and np.unique(tokens).size > 2
+
+
+def test_filtered_logits(tmp_path):
+    """Those of the last step: the token that came is among the two that stay."""
+    feeds = {**BASE, "max_length": np.array([3], np.int32)}
+    attributes = {"min_tokens_to_keep": 2, "filter_value": -77.0, "eos_token_id": -1}
+    tokens, logits = search(tmp_path, "Sampling", feeds, ("sequences", "filtered_logits"), **attributes)
+    assert logits.shape == (2, generation.VOCABULARY)
+    np.testing.assert_array_equal((logits != -77).sum(1), [2, 2])
+    assert (np.take_along_axis(logits, tokens[:, 2:], 1) != -77).all()
+
+
+def test_no_speech_probability(tmp_path):
+    """It is the share of the token in the first logits, which a search for one token has in its scores."""
+    feeds = {**BEAMS, "input_ids": np.random.default_rng(0).standard_normal((2, generation.HIDDEN, 6)).astype(np.float32)}
+    graphs = {"decoder": generation.cross_decoder(masked=False), "encoder": generation.whisper_encoder()}
+    outputs = ["sequences", "sequences_scores", "scores", "", "non_speech_probs"]
+    results = search(tmp_path, "WhisperBeamSearch", feeds, outputs, **graphs, decoder_start_token_id=1, no_speech_token_id=7)
+    np.testing.assert_allclose(results[3], np.exp(results[2][0, :, 0, 7]), rtol=1e-5)
+
+
+MISTAKES = [
+    ("GreedySearch", {"max_length": [2]}, {}, "max_length is 2, expected more than the 2 tokens"),
+    ("GreedySearch", {"input_ids": np.zeros((2, 0))}, {}, r"tokens have shape \[2, 0\]"),
+    ("GreedySearch", {"max_length": [8, 9]}, {}, "max_length has 2 elements, expected 1"),
+    ("GreedySearch", {"repetition_penalty": np.float32([0])}, {}, "repetition_penalty is 0, expected a number above 0"),
+    ("GreedySearch", {"vocab_mask": np.ones(20)}, {}, r"vocab_mask has shape \[20\], expected \[30\]"),
+    ("GreedySearch", {"attention_mask": np.ones((2, 3))}, {}, r"attention_mask has shape \[2, 3\], expected \[2, 2\]"),
+    ("GreedySearch", {}, {"vocab_size": 31}, "vocab_size is 31, but the decoder gives scores of 30 tokens"),
+    (
+        "GreedySearch",
+        {},
+        {"model_type": 1, "decoder_start_token_id": 1, "decoder": generation.cross_decoder()},
+        "attribute 'encoder' is missing",
+    ),
+    ("GreedySearch", {}, {"model_type": 3}, "model_type is 3, expected 0"),
+    ("GreedySearch", {}, {"decoder": generation.cross_encoder(name="decoder")}, "the decoder has 2 inputs and 4 outputs"),
+    ("Sampling", {}, {"min_tokens_to_keep": 30}, "min_tokens_to_keep is 30, expected 0 to 29"),
+    ("BeamSearch", {"num_beams": [0]}, {}, "num_beams is 0, expected 1 to 128"),
+    ("BeamSearch", {"num_return_sequences": [3]}, {}, "num_return_sequences is 3, expected 1 to num_beams, which is 2"),
+    ("BeamSearch", {"prefix_vocab_mask": np.ones((1, 30))}, {}, r"prefix_vocab_mask has shape \[1, 30\], expected \[2, 30\]"),
+]
+
+
+@pytest.mark.parametrize("op, changes, attributes, message", MISTAKES, ids=[m[3][:30] for m in MISTAKES])
+def test_mistakes(op, changes, attributes, message, tmp_path):
+    feeds = {**(BEAMS if op == "BeamSearch" else BASE)}
+    for name, values in changes.items():
+        values = np.asarray(values)
+        feeds[name] = values if values.dtype == np.float32 else values.astype(np.int32)
+    with pytest.raises(Exception, match=message):
+        search(tmp_path, op, feeds, **attributes)
