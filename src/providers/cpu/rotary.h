@@ -7,8 +7,8 @@ namespace rh::cpu {
 
 /// Turns the first 2 half elements of one head of `depth` by `half` angles; pairs are halves, or neighbours if `interleaved`. The rest is
 /// copied. Computed in float; x and y do not overlap.
-template <typename T>
-void rotate_head(const T* x, const T* cosines, const T* sines, int64_t half, int64_t depth, bool interleaved, T* y) {
+template <typename T, typename Angle>
+void rotate_head(const T* x, const Angle* cosines, const Angle* sines, int64_t half, int64_t depth, bool interleaved, T* y) {
   const int64_t step = interleaved ? 2 : 1, other = interleaved ? 1 : half;
   for (int64_t i = 0; i < half; ++i) {
     const float c = static_cast<float>(cosines[i]), s = static_cast<float>(sines[i]);

@@ -1,5 +1,6 @@
 #include "ops/nn/linear_attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/cancellation.h"
@@ -17,18 +18,21 @@ class LinearAttentionKernel final : public Kernel {
   Status run(RunContext& context) const override {
     Sizes sizes;
     RH_RETURN_IF_ERROR(set_sizes(context, sizes));
-    const ConvertedOutput y(context, 0, {sizes.batch, sizes.length, op_.q_heads * sizes.value_depth}, DType::float32);
-    const ConvertedOutput state(context, 1, {sizes.batch, op_.kv_heads, sizes.depth, sizes.value_depth}, DType::float32);
+    const ConvertedOutput y(context, 0, {sizes.batch, sizes.length, op_.out_heads() * sizes.value_depth}, DType::float32);
+    const ConvertedOutput state(context, 1, state_shape(sizes), DType::float32);
+    const int64_t all_states = sizes.batch * op_.kv_heads * sizes.depth * sizes.value_depth;
+    float* last = state.data<float>() + std::max<int64_t>(0, op_.window - 1) * all_states;
+    if (op_.window > 0) std::fill(state.data<float>(), last, 0.0f);
     const auto floats = [&](int input) {
       return context.has_input(input) ? converted(context, context.input(input), DType::float32).data<float>() : nullptr;
     };
-    const float* inputs[] = {floats(0), floats(1), floats(2), floats(3), floats(4), floats(5)};
+    const float* inputs[] = {floats(0), floats(1), floats(2), floats(3), op_.gated ? floats(4) : nullptr, op_.delta ? floats(5) : nullptr};
     const double work = static_cast<double>(sizes.length) * static_cast<double>(sizes.depth * sizes.value_depth);
     context.parallel().for_range(sizes.batch * op_.kv_heads, {4 * work, work}, [&](Range part) {
       std::vector<float> change(static_cast<size_t>(sizes.value_depth));
       for (int64_t i = part.begin; i < part.end; ++i) {
-        run_head(sizes, inputs, i / op_.kv_heads, i % op_.kv_heads, state.data<float>() + i * sizes.depth * sizes.value_depth,
-                 change.data(), y.data<float>());
+        run_head(sizes, inputs, i / op_.kv_heads, i % op_.kv_heads, last + i * sizes.depth * sizes.value_depth, change.data(),
+                 y.data<float>());
       }
     });
     y.store(context.parallel());
@@ -43,6 +47,13 @@ class LinearAttentionKernel final : public Kernel {
     int64_t beta = 0;   ///< numbers of beta a token: one, or one for each head
   };
 
+  Shape state_shape(const Sizes& sizes) const {
+    Shape shape;
+    if (op_.window > 0) shape.push_back(op_.window);
+    for (int64_t d : {sizes.batch, op_.kv_heads, sizes.depth, sizes.value_depth}) shape.push_back(d);
+    return shape;
+  }
+
   Status set_sizes(const RunContext& context, Sizes& sizes) const {
     const Shape &q = context.input(0).shape(), &k = context.input(1).shape(), &v = context.input(2).shape();
     const auto misfit = [&](int input, const char* name) {
@@ -55,8 +66,7 @@ class LinearAttentionKernel final : public Kernel {
     if (!(k == Shape{q[0], q[1], depth * op_.kv_heads})) return misfit(1, "key");
     if (v.rank() != 3 || v[0] != q[0] || v[1] != q[1] || v[2] % op_.kv_heads != 0) return misfit(2, "value");
     sizes = {q[0], q[1], depth, v[2] / op_.kv_heads};
-    if (context.has_input(3) && !(context.input(3).shape() == Shape{q[0], op_.kv_heads, depth, sizes.value_depth}))
-      return misfit(3, "past_state");
+    if (context.has_input(3) && !(context.input(3).shape() == state_shape(sizes))) return misfit(3, "past_state");
     if (op_.gated) {
       const Shape& decay = context.input(4).shape();
       sizes.decay = decay == Shape{q[0], q[1], op_.kv_heads} ? 1 : depth;
@@ -72,10 +82,12 @@ class LinearAttentionKernel final : public Kernel {
 
   /// All tokens of one head; `inputs` are query, key, value, past_state, decay and beta.
   void run_head(const Sizes& sizes, const float* const* inputs, int64_t batch, int64_t head, float* state, float* change, float* y) const {
-    const int64_t depth = sizes.depth, width = sizes.value_depth, group = op_.q_heads / op_.kv_heads;
+    const int64_t depth = sizes.depth, width = sizes.value_depth, all_states = sizes.batch * op_.kv_heads * depth * width;
+    const int64_t group = op_.out_heads() / op_.kv_heads, shared = op_.out_heads() / op_.q_heads;
     const float scale = op_.scale == 0 ? 1 / std::sqrt(static_cast<float>(depth)) : op_.scale;
     if (inputs[3]) {
-      std::copy_n(inputs[3] + (batch * op_.kv_heads + head) * depth * width, depth * width, state);
+      std::copy_n(inputs[3] + std::max<int64_t>(0, op_.window - 1) * all_states + (batch * op_.kv_heads + head) * depth * width,
+                  depth * width, state);
     } else {
       std::fill_n(state, depth * width, 0.0f);
     }
@@ -96,11 +108,13 @@ class LinearAttentionKernel final : public Kernel {
       }
       for (int64_t i = 0; i < depth; ++i) compute::add_scaled(value, key[i], state + i * width, width);
       for (int64_t h = head * group; h < (head + 1) * group; ++h) {
-        const float* query = inputs[0] + (token * op_.q_heads + h) * depth;
-        float* out = y + (token * op_.q_heads + h) * width;
+        const float* query = inputs[0] + (token * op_.q_heads + h / shared) * depth;
+        float* out = y + (token * op_.out_heads() + h) * width;
         std::fill_n(out, width, 0.0f);
         for (int64_t i = 0; i < depth; ++i) compute::add_scaled(state + i * width, scale * query[i], out, width);
       }
+      const int64_t later = sizes.length - 1 - t;  // tokens after this one
+      if (later > 0 && later < op_.window) std::copy_n(state, depth * width, state - later * all_states);
     }
   }
 

@@ -1,5 +1,6 @@
 #include "ops/nn/rotary_embedding.h"
 
+#include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/rotary.h"
 
@@ -14,7 +15,7 @@ class RotaryEmbeddingKernel final : public Kernel {
   Status run(RunContext& context) const override {
     Turn turn;
     set_layout(context.input(0).shape(), depth_of_heads(context), turn);
-    set_angles(context, turn);
+    op_.sections.empty() ? set_angles(context, turn) : gather_angles(context, turn);
     const MutableView y = context.output(0, context.input(0).shape());
     return dispatch<Types>(context.input(0).dtype(), "RotaryEmbedding", [&]<typename T>() {
       const double bytes = 2.0 * static_cast<double>(turn.heads * turn.depth) * sizeof(T);
@@ -28,13 +29,14 @@ class RotaryEmbeddingKernel final : public Kernel {
   struct Turn {
     int64_t batch, heads, length, depth, turned;
     int64_t batch_stride, head_stride, token_stride;
-    const int64_t* positions = nullptr;  ///< null: the angles lie in the order of the tokens
+    const int64_t* positions = nullptr;                ///< null: the angles lie in the order of the tokens
+    const float *cosines = nullptr, *sines = nullptr;  ///< gathered for each token; null: as the inputs are
   };
 
   /// That of com.microsoft where num_heads is left out: twice the angles of the caches.
   int64_t depth_of_heads(const RunContext& context) const {
     const Shape& cos = context.input(op_.cosines()).shape();
-    return op_.is_contrib && op_.heads == 0 && cos.rank() == 2 ? 2 * cos[1] : 0;
+    return op_.is_contrib && op_.sections.empty() && op_.heads == 0 && cos.rank() == 2 ? 2 * cos[1] : 0;
   }
 
   void set_layout(const Shape& x, int64_t depth, Turn& turn) const {
@@ -73,6 +75,42 @@ class RotaryEmbeddingKernel final : public Kernel {
     if (has_positions) turn.positions = positions(context, turn, cos[0]);
   }
 
+  /// MRotaryEmbedding: the angles of each token, some of each of its positions.
+  void gather_angles(RunContext& context, Turn& turn) const {
+    const Shape &cos = context.input(2).shape(), &sin = context.input(3).shape(), &ids = context.input(1).shape();
+    const int64_t half = turn.turned / 2, tokens = turn.batch * turn.length;
+    if (cos.rank() != 2 || cos[1] != half || !(sin == cos) || !(ids == Shape{3, turn.batch, turn.length})) {
+      fail(ErrorCode::invalid_argument,
+           "MRotaryEmbedding: cos_cache has shape {}, sin_cache {} and position_ids {}, expected [positions, {}] both and [3, {}, {}]",
+           cos.to_string(), sin.to_string(), ids.to_string(), half, turn.batch, turn.length);
+    }
+    int64_t sum = 0;
+    for (int64_t size : op_.sections) sum = size > half ? half + 1 : sum + size;
+    if (sum != half) {
+      fail(ErrorCode::invalid_argument, "MRotaryEmbedding: mrope_section is {}, expected a sum of {}, half the elements that turn",
+           to_string(op_.sections), half);
+    }
+    const int64_t* positions = indices_of(context, 1);
+    for (int64_t i = 0; i < 3 * tokens; ++i) {
+      if (positions[i] < 0 || positions[i] >= cos[0]) {
+        fail(ErrorCode::invalid_argument, "MRotaryEmbedding: position_ids has {}, expected positions in [0, {})", positions[i], cos[0]);
+      }
+    }
+    turn.cosines = gathered(context, 2, turn, positions);
+    turn.sines = gathered(context, 3, turn, positions);
+  }
+
+  const float* gathered(RunContext& context, int input, const Turn& turn, const int64_t* positions) const {
+    const int64_t half = turn.turned / 2, tokens = turn.batch * turn.length;
+    const float* from = converted(context, context.input(input), DType::float32).data<float>();
+    float* to = context.scratch_array<float>(tokens * half);
+    for (int64_t i = 0; i < half; ++i) {
+      const int64_t* stream = positions + op_.stream_of(i) * tokens;
+      for (int64_t token = 0; token < tokens; ++token) to[token * half + i] = op_.scale * from[stream[token] * half + i];
+    }
+    return to;
+  }
+
   /// The position of each token, in [0, count). com.microsoft has also one position for the first token of all sequences.
   const int64_t* positions(RunContext& context, const Turn& turn, int64_t count) const {
     const Shape& shape = context.input(op_.positions()).shape();
@@ -98,11 +136,16 @@ class RotaryEmbeddingKernel final : public Kernel {
   template <typename T>
   void rotate(RunContext& context, const Turn& turn, int64_t token, T* to) const {
     const int64_t half = turn.turned / 2, angle = (turn.positions ? turn.positions[token] : token) * half;
-    const T *cos = context.input(op_.cosines()).data<T>() + angle, *sin = context.input(op_.sines()).data<T>() + angle;
     const int64_t base = token / turn.length * turn.batch_stride + token % turn.length * turn.token_stride;
     for (int64_t head = 0; head < turn.heads; ++head) {
       const int64_t at = base + head * turn.head_stride;
-      rotate_head(context.input(0).data<T>() + at, cos, sin, half, turn.depth, op_.interleaved, to + at);
+      const T* from = context.input(0).data<T>() + at;
+      if (turn.cosines) {
+        rotate_head(from, turn.cosines + angle, turn.sines + angle, half, turn.depth, op_.interleaved, to + at);
+      } else {
+        rotate_head(from, context.input(op_.cosines()).data<T>() + angle, context.input(op_.sines()).data<T>() + angle, half, turn.depth,
+                    op_.interleaved, to + at);
+      }
     }
   }
 
