@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/cpu_features.h"
+#include "compute/transpose_words.h"
 #include "tensor/float_types.h"
 
 namespace rh::compute {
@@ -53,6 +54,11 @@ void pack_panel(const T* b, int64_t ldb, bool transposed, int64_t k, int64_t col
       std::memcpy(panel, b, static_cast<size_t>(columns) * sizeof(T));
       std::fill(panel + columns, panel + width, T(0));
     }
+    return;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    transpose_words(reinterpret_cast<const uint32_t*>(b), ldb, reinterpret_cast<uint32_t*>(panel), width, k, columns);
+    for (int64_t i = 0; columns < width && i < k; ++i) std::fill(panel + i * width + columns, panel + (i + 1) * width, T(0));
     return;
   }
   constexpr int64_t kBlock = 8;

@@ -35,25 +35,21 @@ HWY_INLINE Vec polynomial(Vec x, const float (&c)[kCount]) {
 /// 2^n for -126 <= n <= 127.
 HWY_INLINE Vec power_of_two(hn::Vec<Ints> n) { return hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(Ints(), 127)))); }
 
-/// e^(high + low), |low| small against high. NaN is not looked after.
-HWY_INLINE Vec exp_of_sum(Vec high, Vec low) {
-  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
-  const Vec x = hn::Min(hn::Max(high, set(-104.0f)), set(89.0f));
-  const Vec n = hn::Round(hn::Mul(x, set(1.44269504f)));
-  Vec r = hn::NegMulAdd(n, set(0.693145752f), x);
-  r = hn::Add(hn::NegMulAdd(n, set(1.42860677e-6f), r), low);
-  const Vec y = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), polynomial(r, c), r));
-  // In two steps, for 2^n alone may be out of range.
-  const auto whole = hn::ConvertTo(Ints(), n);
-  const auto half = hn::ShiftRight<1>(whole);
-  return hn::Mul(hn::Mul(y, power_of_two(half)), power_of_two(hn::Sub(whole, half)));
-}
-
 HWY_INLINE Mask is_nan(Vec x) { return hn::Not(hn::Eq(x, x)); }
 
 HWY_INLINE Vec keep_nan(Vec x, Vec y) { return hn::IfThenElse(hn::Eq(x, x), y, x); }
 
-HWY_INLINE Vec simd_exp(Vec x) { return keep_nan(x, exp_of_sum(x, hn::Zero(Floats()))); }
+HWY_INLINE Vec simd_exp(Vec any) {
+  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
+  const Vec x = hn::Min(hn::Max(any, set(-104.0f)), set(89.0f));
+  const Vec n = hn::Round(hn::Mul(x, set(1.44269504f)));
+  const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x));
+  const Vec y = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), polynomial(r, c), r));
+  // In two steps, for 2^n alone may be out of range.
+  const auto whole = hn::ConvertTo(Ints(), n);
+  const auto half = hn::ShiftRight<1>(whole);
+  return keep_nan(any, hn::Mul(hn::Mul(y, power_of_two(half)), power_of_two(hn::Sub(whole, half))));
+}
 
 /// 2^kPower e^x where that is in [2^-126, 2^128); anything elsewhere, but NaN of NaN.
 template <int kPower = 0>
@@ -100,7 +96,7 @@ HWY_INLINE Vec simd_tanh(Vec x) {
   const Vec a = hn::Abs(x), square = hn::Mul(x, x);
   const Vec near = hn::MulAdd(hn::Mul(square, x), polynomial(square, c), x);
   const Vec doubled = hn::Min(hn::Add(a, a), set(30.0f));
-  const Vec e = exp_of_sum(doubled, hn::Zero(Floats()));
+  const Vec e = exp_within(doubled);
   const Vec far = hn::Sub(set(1.0f), hn::Div(set(2.0f), hn::Add(e, set(1.0f))));
   return keep_nan(x, hn::CopySign(hn::IfThenElse(hn::Lt(a, set(0.625f)), near, far), x));
 }
@@ -113,15 +109,18 @@ HWY_INLINE Vec simd_erf(Vec x) {
   const Vec a = hn::Abs(x), square = hn::Mul(x, x);
   const Vec near = hn::MulAdd(x, polynomial(square, near_c), x);
   const Vec log_rest = polynomial(hn::Min(a, set(4.05f)), log_c);  // of 1 - erf(a)
-  const Vec far = hn::Sub(set(1.0f), exp_of_sum(log_rest, hn::Zero(Floats())));
+  const Vec far = hn::Sub(set(1.0f), exp_within(log_rest));
   return keep_nan(x, hn::CopySign(hn::IfThenElse(hn::Lt(a, set(0.92f)), near, far), x));
 }
 
-HWY_INLINE Vec simd_sigmoid(Vec x) { return hn::Div(set(1.0f), hn::Add(set(1.0f), simd_exp(hn::Neg(x)))); }
+HWY_INLINE Vec simd_sigmoid(Vec x) {
+  const Vec one = set(1.0f), share = hn::Div(one, hn::Add(one, exp_within(hn::Neg(hn::Min(x, set(87.0f))))));
+  return keep_nan(x, hn::IfThenElse(hn::Lt(x, set(-88.0f)), hn::Zero(Floats()), share));
+}
 
 /// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).
 HWY_INLINE Vec simd_softplus(Vec x) {
-  const Vec t = exp_of_sum(hn::Neg(hn::Abs(x)), hn::Zero(Floats()));
+  const Vec t = exp_of_negative(hn::Neg(hn::Abs(x)));
   // log(1 + t) without losing a small t: the rounding of 1 + t is put right by its quotient.
   const Vec u = hn::Add(set(1.0f), t), rest = hn::Sub(t, hn::Sub(u, set(1.0f)));
   const Vec log1p = hn::Add(simd_log(u), hn::Div(rest, u));
