@@ -67,9 +67,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     const Chunks chunks(w, kernels_.rows, skips(w));
     const int64_t products = call.batch * channels_.groups;
     const double m = static_cast<double>(out_), n = static_cast<double>(w.output_size()), k = static_cast<double>(k_);
-    Grid grid;
-    if (products < 4 * parallel.threads())
-      grid = choose_grid(chunks.count(), panels_, m * n * k, 2 * n * k * sizeof(float), m * k * sizeof(float), parallel.threads());
+    const Grid grid = products < 4 * parallel.threads() ? deal(chunks.count(), parallel.threads()) : Grid{};
     const Cost cost{.bytes = 0, .operations = 0.25 * m * n * k / static_cast<double>(grid.pieces())};
     const auto piece = [&](int64_t i) { run_piece(call, chunks, i / grid.pieces(), grid, i % grid.pieces()); };
     if (products == 1) return parallel.for_pieces(grid.pieces(), piece);
@@ -94,6 +92,27 @@ class ConvPixels final : public Convolution<float>::Impl {
       }
     };
     weights_ = SharedArray<float>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0), static_cast<size_t>(pieces * k_ * width));
+  }
+
+  /// Pieces for threads: what takes least time where each piece gathers its pixels and brings its weights near by itself. Steps of the
+  /// micro-kernel, for one product of k.
+  Grid deal(int64_t chunks, int threads) const {
+    constexpr double kStep = 14, kWeights = 8, kLeastSteps = 50000;
+    const double gathering = window_.kernel_size() > 1 ? 12 : 4, k = static_cast<double>(k_);
+    Grid best;
+    double least = std::numeric_limits<double>::infinity();
+    for (int64_t rows = 1; rows <= std::min<int64_t>(chunks, 4 * threads); ++rows) {
+      for (int64_t columns = 1; columns <= panels_ && rows * columns <= 4 * threads; ++columns) {
+        const double height = static_cast<double>(pieces_of(chunks, rows)), width = static_cast<double>(pieces_of(panels_, columns));
+        const double piece = (height * (gathering + width * kStep) + width * kWeights) * k;
+        if (rows * columns > 1 && piece < kLeastSteps) continue;
+        const double time = piece * static_cast<double>(pieces_of(rows * columns, threads));
+        if (time >= least) continue;
+        least = time;
+        best = {rows, columns};
+      }
+    }
+    return best;
   }
 
   bool skips(const Window& w) const { return conv_skips(window_, w, in_); }

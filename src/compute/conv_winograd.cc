@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kPositions = 16;          // products of a tile of 4x4 inputs, which gives 2x2 outputs
 constexpr int64_t kLeastChannels = 16;      // on either side; fewer do not pay for the transformations
-constexpr int64_t kGroupBytes = 768 << 10;  // of transformed inputs that are kept for all output channels
+constexpr int64_t kGroupBytes = 384 << 10;  // of transformed inputs that are kept for all output channels
 constexpr int64_t kMaxGroupPanels = 8;
 constexpr int64_t kMaxColumns = 32;  // of a panel, of any instruction set
 

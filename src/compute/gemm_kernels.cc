@@ -84,9 +84,7 @@ Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double l
   const int64_t affordable = static_cast<int64_t>(std::min(nanoseconds / kPieceNanoseconds, 1e6));
   if (threads <= 1 || affordable < 2) return {};
   // Some more pieces than threads even out what else the processors have to do.
-  const int64_t wanted = affordable >= 16 * threads  ? 4 * threads
-                         : affordable >= 6 * threads ? 2 * threads
-                                                     : std::min<int64_t>(affordable, threads);
+  const int64_t wanted = affordable >= 12 * threads ? 2 * threads : std::min<int64_t>(affordable, threads);
   Grid best;
   double least = -1;
   for (int64_t rows = 1; rows <= std::min(wanted, row_chunks); ++rows) {
