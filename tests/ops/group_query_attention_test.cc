@@ -65,6 +65,80 @@ const std::vector<OpCase> kCases = {
     attend({kQ1, kK1, kV1, normal({2, 2, 6, 8}), normal({2, 2, 6, 8}), i32({3, 5}), i32({6})}, "cache of another depth", {}, 3,
            {"[2, 2, 6, 8]"}),
 };
+std::vector<Attribute> quantized(const char* kind, int bits, std::vector<Attribute> more = {}) {
+  for (const char* name : {"k_quant_type", "v_quant_type"}) more.push_back(attr(name, kind));
+  more.push_back(attr("kv_cache_bit_width", bits));
+  return more;
+}
+
+// Inputs up to the scales of keys and values.
+std::vector<Input> with_scales(std::vector<Input> inputs, const Input& scale) {
+  while (inputs.size() < 12) inputs.push_back(absent());
+  inputs.push_back(scale.as(DType::float32));
+  inputs.push_back(scale.as(DType::float32));
+  return inputs;
+}
+
+const Input kBytes = uniform({2, 2, 6, 16}, -100, 100).as(DType::int8), kNibbles = uniform({2, 2, 6, 8}, 0, 255).as(DType::uint8);
+const Input kNoBytes = values({2, 2, 0, 16}, {}).as(DType::int8), kChannels = uniform({1, 2, 1, 16}, 0.01, 0.04);
+
+const std::vector<OpCase> kQuantized = {
+    attend(with_scales({kQ, kK, kV, kNoBytes, kNoBytes, i32({2, 2}), i32({3})}, values({1}, {0.02})), "prompt", quantized("PER_TENSOR", 8)),
+    attend(with_scales({kQ1, kK1, kV1, kBytes, kBytes, i32({3, 5}), i32({6})}, values({1}, {0.02})), "one token",
+           quantized("PER_TENSOR", 8)),
+    attend(with_scales({kQ1, kK1, kV1, kBytes, kBytes, i32({3, 5}), i32({6})}, kChannels), "a scale a channel",
+           quantized("PER_CHANNEL", 8)),
+    attend(with_scales({kQ1, kK1, kV1, kNibbles, kNibbles, i32({3, 5}), i32({6})}, values({1}, {0.3})), "4 bits",
+           quantized("PER_TENSOR", 4)),
+    attend(with_scales({kQ1, kK1, kV1, kNibbles, kNibbles, i32({6, 6}), i32({7})}, uniform({1, 2, 1, 16}, 0.1, 0.4)),
+           "4 bits, a scale a channel, beyond the cache", quantized("PER_CHANNEL", 4)),
+    attend(with_scales({kQ1, kK1, kV1, kBytes, kBytes, i32({3, 5}), i32({6}), kAngles, kAngles}, values({1}, {0.02})), "rotary token",
+           quantized("PER_TENSOR", 8, {attr("do_rotary", 1)})),
+    attend(with_scales({kQ1, kK1, kV1, kBytes, kBytes, i32({3, 5}), i32({6})}, kChannels), "scales", quantized("PER_TENSOR", 8), 3,
+           {"input 12 has shape [1, 2, 1, 16], expected 1 scales"}),
+    attend(with_scales({kQ1, kK1, kV1, kBytes, kBytes, i32({3, 5}), i32({6})}, kChannels), "bytes for 4 bits", quantized("PER_CHANNEL", 4),
+           3, {"expected uint8[2, 2, capacity, 8]"}),
+    attend(with_scales({kQ1, kK1, kV1, kBytes, kBytes, i32({3, 5}), i32({6})}, kChannels), "bits", quantized("PER_CHANNEL", 5), 3,
+           {"kv_cache_bit_width is 5"}),
+    attend({kQ1, kK1, kV1, kBytes, kBytes, i32({3, 5}), i32({6})}, "no scales", quantized("PER_CHANNEL", 8), 3, {"k_scale and v_scale"}),
+};
+TEST(OpCases, GroupQueryAttentionWithQuantizedCaches) { run_op_cases("GroupQueryAttention", kQuantized, Types<float>::set); }
+
+const std::vector<OpCase> kScores = {
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3})}, "scores", {attr("qk_output", 1)}, 4),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3})}, "weights", {attr("qk_output", 2), attr("smooth_softmax", 1)}, 4),
+    attend({kQc, kKc, kVc, kPastOne, kPastOne, i32({8}), i32({9}), absent(), absent(), absent(), normal({1, 4, 3, 9})},
+           "scores with a bias", {attr("qk_output", 1), attr("local_window_size", 4), attr("softcap", 0.7f)}, 4),
+    attend({kQ1, kK1, kV1, kPast, kPast, i32({5, 5}), i32({6})}, "weights of one token", {attr("qk_output", 2)}, 4),
+    attend({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3})}, "kind", {attr("qk_output", 3)}, 4, {"qk_output is 3"}),
+};
+TEST(OpCases, GroupQueryAttentionWithScores) { run_op_cases("GroupQueryAttention", kScores, (Types<float, Float16>::set)); }
+
+// A query (3, 4) becomes (3, 40) / sqrt(12.5) and a key (0, 2) becomes (0, 1) / sqrt(2).
+OpCase normalized(std::vector<Input> weights, std::vector<Input> expected, std::vector<std::string> fails = {}) {
+  std::vector<Input> inputs{
+      values({1, 1, 2}, {3, 4}), values({1, 1, 2}, {0, 2}), values({1, 1, 2}, {5, 6}), absent(), absent(), i32({0}), i32({1})};
+  inputs.resize(14, absent());
+  inputs.insert(inputs.end(), weights.begin(), weights.end());
+  return {.opset = 1,
+          .attributes = {attr("num_heads", 1), attr("kv_num_heads", 1), attr("qk_output", 1), attr("scale", 1.0f)},
+          .inputs = std::move(inputs),
+          .purpose = "normalised queries and keys",
+          .fails = std::move(fails),
+          .outputs = 4,
+          .tolerance = 1e-5,
+          .domain = "com.microsoft",
+          .expected = std::move(expected),
+          .stock_is_wrong = true};  // it normalises on GPUs only
+}
+const std::vector<OpCase> kNormalized = {
+    normalized({values({2}, {1, 10}), values({2}, {1, 0.5})},
+               {values({1, 1, 2}, {5, 6}), values({1, 1, 1, 2}, {0, 0.70710678}), values({1, 1, 1, 2}, {5, 6}), values({1, 1, 1, 1}, {8})}),
+    normalized({values({2}, {1, 10}), values({1}, {1})}, {}, {"input 15 has shape [1], expected [2]"}),
+    normalized({values({2}, {1, 10})}, {}, {"q_norm_weight and k_norm_weight one is left out"}),
+};
+TEST(OpCases, GroupQueryAttentionNormalized) { run_op_cases("GroupQueryAttention", kNormalized, Types<float>::set); }
+
 RH_OP_TEST(GroupQueryAttention, kCases, (Types<float, Float16>::set))
 
 OpCase rotate(std::vector<Input> inputs, const char* purpose, std::vector<Attribute> attributes = {}, std::vector<std::string> fails = {}) {

@@ -4,6 +4,33 @@
 
 namespace rh::ops {
 
+namespace {
+
+GroupQueryAttention::Quantization quantization(const NodeView& node, const char* attribute) {
+  const std::string kind = node.string_or(attribute, "NONE");
+  if (kind == "NONE") return GroupQueryAttention::Quantization::none;
+  if (kind == "PER_TENSOR") return GroupQueryAttention::Quantization::per_tensor;
+  if (kind != "PER_CHANNEL") node.fail("{} is '{}', expected 'NONE', 'PER_TENSOR' or 'PER_CHANNEL'", attribute, kind);
+  return GroupQueryAttention::Quantization::per_channel;
+}
+
+void read_quantization(const NodeView& node, GroupQueryAttention& op) {
+  op.k_quantization = quantization(node, "k_quant_type");
+  op.v_quantization = quantization(node, "v_quant_type");
+  op.cache_bits = node.int_or("kv_cache_bit_width", 0);
+  if (op.is_quantized() != (op.v_quantization != GroupQueryAttention::Quantization::none)) {
+    node.fail("of k_quant_type and v_quant_type one is 'NONE', expected both or none");
+  }
+  if (op.is_quantized() ? op.cache_bits != 4 && op.cache_bits != 8 : op.cache_bits != 0) {
+    node.fail("kv_cache_bit_width is {}, expected {}", op.cache_bits, op.is_quantized() ? "4 or 8" : "0, as caches are not quantised");
+  }
+  if (op.is_quantized() != node.has_input(12) || op.is_quantized() != node.has_input(13)) {
+    node.fail("k_scale and v_scale are expected where caches are quantised, and only there");
+  }
+}
+
+}  // namespace
+
 GroupQueryAttention GroupQueryAttention::read(const NodeView& node) {
   GroupQueryAttention op{.heads = node.required_int("num_heads"),
                          .kv_heads = node.required_int("kv_num_heads"),
@@ -21,13 +48,19 @@ GroupQueryAttention GroupQueryAttention::read(const NodeView& node) {
   if (node.has_input(3) != node.has_input(4)) node.fail("of past_key and past_value one is left out, expected both or none");
   if (node.has_input(1) != node.has_input(2)) node.fail("of key and value one is left out, expected both or none");
   if (op.rotary && (!node.has_input(7) || !node.has_input(8))) node.fail("do_rotary is 1 without cos_cache and sin_cache, expected both");
+  read_quantization(node, op);
+  op.norm_epsilon = node.float_or("qk_norm_epsilon", 1e-6f);
+  if (node.has_input(14) != node.has_input(15)) node.fail("of q_norm_weight and k_norm_weight one is left out, expected both or none");
+  op.scores_output = node.int_or("qk_output", 0);
+  if (op.scores_output < 0 || op.scores_output > 2) node.fail("qk_output is {}, expected 0, 1 or 2", op.scores_output);
+  if (node.flag("sliding_window_cache")) node.fail("sliding_window_cache is 1, expected 0: caches hold whole sequences");
   return op;
 }
 
 void infer(const GroupQueryAttention& op, InferenceContext& context) {
   const TensorType& q = context.input_tensor(0);
   context.set_output(0, q.dtype);
-  const DType cache = context.has_input(3) ? context.input_tensor(3).dtype : q.dtype;
+  const DType cache = context.has_input(3) ? context.input_tensor(3).dtype : op.cache_dtype(q.dtype);
   context.set_output(1, cache);
   context.set_output(2, cache);
   context.set_output(3, q.dtype);

@@ -134,18 +134,23 @@ void set_masks(RunContext& context, const AttentionMasks& masks, compute::Attent
   args.mask_strides = {s[0] == 1 ? 0 : s[1] * s[2] * s[3], s[1] == 1 ? 0 : s[2] * s[3], s[2] == 1 ? 0 : s[3]};
 }
 
-void attend(RunContext& context, compute::AttentionArgs& args, int scores_output) {
+void attend(RunContext& context, compute::AttentionArgs& args, const ScoresOutput& scores_output) {
   const int64_t row = args.heads * args.value_depth;
   const ConvertedOutput y(context, 0, Shape{args.batch, args.queries, row}, DType::float32);
   args.y = y.data<float>();
   args.y_strides = token_strides(args.queries, args.value_depth, row);
-  if (scores_output >= 0 && context.has_output(scores_output)) {
-    const ConvertedOutput scores(context, scores_output, Shape{args.batch, args.heads, args.queries, args.keys}, DType::float32);
+  if (scores_output.output >= 0 && context.has_output(scores_output.output)) {
+    const ConvertedOutput scores(context, scores_output.output, Shape{args.batch, args.heads, args.queries, args.keys}, DType::float32);
     args.scores = scores.data<float>();
-    args.wanted = compute::Scores::masked;
+    args.wanted = scores_output.wanted;
     compute::attention_reference(args, context.parallel());
-    for (float& score : std::span(args.scores, static_cast<size_t>(scores.view().elements()))) {
-      score = std::max(score, std::numeric_limits<float>::lowest());
+    for (int64_t i = 0; i < args.batch * args.heads * args.queries; ++i) {
+      const Range seen = args.keys_of(i / (args.heads * args.queries), i % args.queries);
+      float* row = args.scores + i * args.keys;
+      for (int64_t key = 0; key < args.keys; ++key) {
+        const bool is_seen = key >= seen.begin && key < seen.end;
+        row[key] = is_seen ? std::max(row[key], std::numeric_limits<float>::lowest()) : scores_output.hidden;
+      }
     }
     scores.store(context.parallel());
   } else {

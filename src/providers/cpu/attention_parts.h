@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include "compute/attention.h"
@@ -41,8 +42,14 @@ void set_masks(RunContext& context, const AttentionMasks& masks, compute::Attent
 /// One lengths for all of a batch.
 std::vector<int64_t> equal_lengths(int64_t batch, int64_t length);
 
-/// Attention into output 0 [batch, queries, heads value_depth], and into `scores_output` (-1: none) the scores with their masks, in which
-/// keys that no query may see have the least float.
-void attend(RunContext& context, compute::AttentionArgs& args, int scores_output = -1);
+/// The output that scores go to, which of them, and what stands for those of keys that a query does not see.
+struct ScoresOutput {
+  int output = -1;  ///< -1: none
+  compute::Scores wanted = compute::Scores::masked;
+  float hidden = std::numeric_limits<float>::lowest();
+};
+
+/// Attention into output 0 [batch, queries, heads value_depth], and its scores, of which none is below the least float.
+void attend(RunContext& context, compute::AttentionArgs& args, const ScoresOutput& scores_output = {});
 
 }  // namespace rh::cpu

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/row_math.h"
 #include "providers/cpu/attention_parts.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/quantized_cache.h"
 #include "providers/cpu/rotary.h"
 
 namespace rh::cpu {
@@ -14,15 +16,7 @@ class GroupQueryAttentionKernel final : public Kernel {
  public:
   using Types = rh::Types<float, Float16, BFloat16>;
 
-  explicit GroupQueryAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::GroupQueryAttention>()) {
-    for (int i = 12; i < 16; ++i) {
-      if (info.node().has_input(i)) {
-        fail(ErrorCode::not_implemented, "GroupQueryAttention: input {} (quantised caches, normalised queries and keys) is not supported",
-             i);
-      }
-    }
-    if (info.node().has_output(3)) fail(ErrorCode::not_implemented, "GroupQueryAttention: output_qk is not supported");
-  }
+  explicit GroupQueryAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::GroupQueryAttention>()) {}
 
   Status run(RunContext& context) const override {
     Call call = read_sizes(context);
@@ -36,6 +30,10 @@ class GroupQueryAttentionKernel final : public Kernel {
     NewRows queries{q, token_strides(call.length, call.depth, q_row), call.length};
     NewRows keys{k, token_strides(call.length, call.depth, kv_row), call.length};
     const NewRows values{v, token_strides(call.length, call.depth, kv_row), call.length};
+    if (context.has_input(14)) {
+      normalize(context, call, op_.heads, 14, queries);
+      normalize(context, call, op_.kv_heads, 15, keys);
+    }
     if (op_.rotary) {
       set_angles(context, call);
       rotate(context, call, op_.heads, queries);
@@ -57,7 +55,12 @@ class GroupQueryAttentionKernel final : public Kernel {
     if (op_.window > 0) args.left_window = op_.window - 1;
     set_sinks(context, args);
     set_masks(context, {.op_type = "GroupQueryAttention", .bias = 10}, args);
-    attend(context, args);
+    const auto wanted = op_.scores_output == 2 ? compute::Scores::weights : compute::Scores::masked;
+    attend(context, args, {.output = op_.scores_output > 0 ? 3 : -1, .wanted = wanted, .hidden = 0});
+    if (op_.scores_output == 0 && context.has_output(3)) {
+      const MutableView scores = context.output(3, {call.batch, op_.heads, call.length, call.total});
+      std::fill_n(scores.data<std::byte>(), scores.bytes(), std::byte{0});
+    }
     return {};
   }
 
@@ -92,10 +95,12 @@ class GroupQueryAttentionKernel final : public Kernel {
     call.capacity = call.total;
     for (int i = 3; i <= 4 && context.has_input(3); ++i) {
       const Shape& past = context.input(i).shape();
-      if (past.rank() != 4 || !(past == Shape{call.batch, op_.kv_heads, context.input(3).shape()[2], call.depth}) ||
-          context.input(i).dtype() != context.input(0).dtype()) {
-        fail(ErrorCode::invalid_argument, "GroupQueryAttention: input {} has shape {}, expected [{}, {}, capacity, {}]", i,
-             past.to_string(), call.batch, op_.kv_heads, call.depth);
+      const int64_t row = op_.cache_bits == 4 ? (call.depth + 1) / 2 : call.depth;
+      const DType dtype = op_.cache_dtype(context.input(0).dtype());
+      if (past.rank() != 4 || !(past == Shape{call.batch, op_.kv_heads, context.input(3).shape()[2], row}) ||
+          context.input(i).dtype() != dtype) {
+        fail(ErrorCode::invalid_argument, "GroupQueryAttention: input {} is {}{}, expected {}[{}, {}, capacity, {}]", i,
+             to_string(context.input(i).dtype()), past.to_string(), to_string(dtype), call.batch, op_.kv_heads, row);
       }
       call.capacity = std::max(call.capacity, past[2]);
     }
@@ -173,13 +178,16 @@ class GroupQueryAttentionKernel final : public Kernel {
 
   /// The present keys or values, in the output if it is wanted, and as floats.
   const float* cache(RunContext& context, const Call& call, int input, int output, const NewRows& rows) const {
-    const DType dtype = context.input(0).dtype();
-    const Shape shape{call.batch, op_.kv_heads, call.capacity, call.depth};
+    const CacheFormat format = op_.is_quantized() ? cache_format(context, call, input) : CacheFormat{};
+    const DType dtype = op_.cache_dtype(context.input(0).dtype());
+    const Shape shape{call.batch, op_.kv_heads, call.capacity, op_.is_quantized() ? format.bytes_of_row(call.depth) : call.depth};
     const bool is_wanted = context.has_output(output);
     const MutableView to =
         is_wanted ? context.output(output, dtype, shape) : MutableView(dtype, shape, context.scratch(bytes_of(dtype, shape.elements())));
     NewRows narrow = rows;
-    if (dtype != DType::float32) {  // caches have the type of the inputs
+    if (op_.is_quantized()) {
+      narrow = quantized_rows(context, format, call.batch, op_.kv_heads, call.depth, rows);
+    } else if (dtype != DType::float32) {  // caches have the type of the inputs
       const int64_t row = op_.kv_heads * call.depth;
       const Shape all{call.batch, call.length, row};
       float* wide = context.scratch_array<float>(all.elements());
@@ -194,7 +202,40 @@ class GroupQueryAttentionKernel final : public Kernel {
     }
     const TensorView past = context.has_input(input) ? context.input(input) : TensorView();
     append_rows(context.parallel(), to, context.has_input(input) ? &past : nullptr, call.past, narrow);
+    if (op_.is_quantized()) return dequantized_cache(context, format, to, call.depth, call.total);
     return converted(context, to, DType::float32).data<float>();
+  }
+
+  CacheFormat cache_format(RunContext& context, const Call& call, int input) const {
+    const int scale = input + 9;
+    const auto kind = input == 3 ? op_.k_quantization : op_.v_quantization;
+    const int64_t count = kind == ops::GroupQueryAttention::Quantization::per_tensor ? 1 : op_.kv_heads * call.depth;
+    if (context.input(scale).elements() != count) {
+      fail(ErrorCode::invalid_argument, "GroupQueryAttention: input {} has shape {}, expected {} scales", scale,
+           context.input(scale).shape().to_string(), count);
+    }
+    return {op_.cache_bits, converted(context, context.input(scale), DType::float32).data<float>(), count};
+  }
+
+  /// Copies of the rows, each head of which has been divided by its root mean square.
+  void normalize(RunContext& context, const Call& call, int64_t heads, int weight, NewRows& rows) const {
+    if (!(context.input(weight).shape() == Shape{call.depth})) {
+      fail(ErrorCode::invalid_argument, "GroupQueryAttention: input {} has shape {}, expected [{}]", weight,
+           context.input(weight).shape().to_string(), call.depth);
+    }
+    const float* scale = converted(context, context.input(weight), DType::float32).data<float>();
+    const int64_t row = heads * call.depth;
+    float* to = context.scratch_array<float>(call.batch * call.length * row);
+    const float* from = static_cast<const float*>(rows.from);
+    const Cost cost{8.0 * static_cast<double>(row), 4.0 * static_cast<double>(row)};
+    context.parallel().for_range(call.batch * call.length, cost, [&](Range part) {
+      for (int64_t token = part.begin; token < part.end; ++token) {
+        compute::rms_norm_rows(from + token / call.length * rows.strides.batch + token % call.length * rows.strides.row, scale,
+                               op_.norm_epsilon, to + token * row, nullptr, heads, call.depth);
+      }
+    });
+    rows.from = to;
+    rows.strides = token_strides(call.length, call.depth, row);
   }
 
   void set_sinks(RunContext& context, compute::AttentionArgs& args) const {

@@ -76,7 +76,7 @@ class MultiHeadAttentionKernel final : public Kernel {
     args.q = q.data, args.k = k.data, args.v = v.data;
     args.q_strides = q.strides, args.k_strides = k.strides, args.v_strides = v.strides;
     set_masks(context, {.op_type = "MultiHeadAttention", .mask = 4, .bias = 5, .hidden = op_.hidden_score}, args);
-    attend(context, args, 3);
+    attend(context, args, {.output = 3});
     return {};
   }
 
