@@ -23,6 +23,45 @@ inline typename V::Register epilogue(const MicroArgs<typename V::T>& p, typename
   return V::min(V::set(p.high), V::max(V::set(p.low), value));
 }
 
+/// The same of a whole tile, each step over all of it.
+template <typename V, int kRows, int kVectors>
+inline void store_tile(const MicroArgs<typename V::T>& p, typename V::Register (&sum)[kRows][kVectors]) {
+  using T = typename V::T;
+  using R = typename V::Register;
+  const auto for_all = [&](auto step) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) step(sum[i][j], i, j);
+    }
+  };
+  if (p.alpha != T(1)) {
+    const R alpha = V::set(p.alpha);
+    for_all([&](R& x, int, int) { x = V::mul(x, alpha); });
+  }
+  const int64_t c_row = p.c_row;
+  T* const c = p.c;
+  if (p.beta == T(1)) {
+    for_all([&](R& x, int i, int j) { x = V::add(x, V::load(c + i * c_row + j * V::kLanes)); });
+  } else if (p.beta != T(0)) {
+    const R beta = V::set(p.beta);
+    for_all([&](R& x, int i, int j) { x = V::fma(V::load(c + i * c_row + j * V::kLanes), beta, x); });
+  }
+  if (const T* const bias = p.column_bias) {
+    for_all([&](R& x, int, int j) { x = V::add(x, V::load(bias + j * V::kLanes)); });
+  }
+  if (const T* const bias = p.row_bias) {
+    for_all([&](R& x, int i, int) { x = V::add(x, V::set(bias[i])); });
+  }
+  if (const T* const residual = p.residual) {
+    const R scale = V::set(p.residual_scale);
+    const int64_t row = p.residual_row;
+    for_all([&](R& x, int i, int j) { x = V::fma(V::load(residual + i * row + j * V::kLanes), scale, x); });
+  }
+  const R low = V::set(p.low), high = V::set(p.high);
+  for_all([&](R& x, int i, int j) { V::store(c + i * c_row + j * V::kLanes, V::min(high, V::max(low, x))); });
+}
+
 /// Into the second level of caches: the first one holds what is worked on.
 inline void prefetch([[maybe_unused]] const void* from) {
 #if defined(__GNUC__)
@@ -97,15 +136,7 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
       for (int s = 1; s < kChains; ++s) sum[0][i][j] = V::add(sum[0][i][j], sum[s][i][j]);
     }
   }
-  if (p.columns >= kVectors * V::kLanes) {
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j)
-        V::store(p.c + i * p.c_row + j * V::kLanes, epilogue<V>(p, sum[0][i][j], i, j * V::kLanes, V::kLanes));
-    }
-    return;
-  }
+  if (p.columns >= kVectors * V::kLanes) return store_tile<V>(p, sum[0]);
   alignas(64) T spill[kRows][kVectors * V::kLanes];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
