@@ -37,7 +37,7 @@ def attribute_above(name, value):
 
 def short_mask(case) -> bool:
     """Before opset 24 a mask has one column or one for each key; the reference fills up others."""
-    values = case.feeds | {t.name: onnx.numpy_helper.to_array(t) for t in case.model.graph.initializer}
+    values = values_of(case)
     mask, keys, past = values.get("attn_mask"), values["K"], values.get("past_key")
     if mask is None or next(o.version for o in case.model.opset_import if not o.domain) >= 24:
         return False
@@ -50,13 +50,55 @@ def has_attribute(*names):
 
 def not_an_image(case) -> bool:
     """The first input has another rank than 4."""
-    values = case.feeds | {t.name: onnx.numpy_helper.to_array(t) for t in case.model.graph.initializer}
+    values = values_of(case)
     return values[case.model.graph.node[0].input[0]].ndim != 4
 
 
 def beyond_bytes(case) -> bool:
     """Numbers that some integer type does not hold."""
     return any(bool(((a < 0) | (a > 127)).any()) for a in floats(case))
+
+
+def attribute(case, name, default=None):
+    return next((onnx.helper.get_attribute_value(a) for a in case.model.graph.node[0].attribute if a.name == name), default)
+
+
+def uneven_pads(case) -> bool:
+    return len(set(attribute(case, "pads", []))) > 1
+
+
+def causal_row_mask(case) -> bool:
+    """A causal mask beside one that has a single row for all queries, without a window."""
+    values = values_of(case)
+    mask, queries = values.get("attn_mask"), values["Q"]
+    windows = [attribute(case, name, -1) for name in ("left_window_size", "right_window_size")]
+    if mask is None or not attribute(case, "is_causal", 0) or windows != [-1, -1]:
+        return False
+    return (mask.shape[-2] if mask.ndim > 1 else 1) == 1 < queries.shape[-2 if queries.ndim == 4 else 1]
+
+
+def values_of(case) -> dict:
+    return case.feeds | {t.name: onnx.numpy_helper.to_array(t) for t in case.model.graph.initializer}
+
+
+def after_the_first_step(case) -> bool:
+    """The optimizer's count of steps is above 0."""
+    steps = values_of(case)[case.model.graph.node[0].input[1]]
+    return bool(steps.reshape(-1)[0] > 0)
+
+
+def zero_point_of_floats(case) -> bool:
+    names = case.model.graph.node[0].input
+    point = values_of(case).get(names[2]) if len(names) > 2 else None
+    return point is not None and is_floating(point.dtype) and bool((point.astype(np.float64) != 0).any())
+
+
+def without_strides_but_indices(case) -> bool:
+    return len(case.model.graph.node[0].output) > 1 and len(set(attribute(case, "strides", [1])) | {1}) == 1
+
+
+def no_elements(case) -> bool:
+    return any(isinstance(a, np.ndarray) and a.size == 0 for a in case.feeds.values())
 
 
 def either(*tests):
@@ -103,6 +145,8 @@ LONG_SUMS |= LOSSES | {"Einsum", "RotaryEmbedding", "AffineGrid", "Col2Im"}
 KNOWN = [
     (LONG_SUMS, either(not_finite, huge), "which terms of a sum meet NaN, infinity or an overflow is open"),
     ({"Attention"}, short_mask, "the reference fills masks of one column up with -inf, where opset 23 has them broadcast"),
+    ({"Attention"}, causal_row_mask, "the reference takes the number of rows of the mask for that of the queries"),
+    (LOSSES, no_elements, "the reference refuses batches of none; their mean is 0 / 0, where ONNX Runtime gives 0"),
     ({"QLinearMatMul"}, either(not_finite, huge), "what NaN and infinity are as integers is open"),
     ({"Range"}, either(not_finite, huge), "a step that leaps over the limit is open"),
     ({"GridSample"}, of_type("INT"), "what interpolation overshoots an integer type by is open"),
@@ -120,21 +164,27 @@ KNOWN = [
     ({"LpPool"}, has_attribute("ceil_mode"), "the reference scales the LpPool of windows beyond the border"),
     (
         {"MaxPool"},
-        either(not_an_image, has_attribute("ceil_mode", "auto_pad", "dilations", "storage_order")),
-        "the reference pads MaxPool of one dimension, and rounds its size, in another way than the standard",
+        either(not_an_image, uneven_pads, has_attribute("ceil_mode", "auto_pad", "dilations", "storage_order")),
+        "the reference pads MaxPool of one dimension or unevenly, and rounds its size, in another way than the standard",
     ),
+    ({"MaxPool"}, without_strides_but_indices, "the reference counts indices in a padded plane where there are no strides"),
     ({"ReduceSumSquare"}, of_type("INT32"), "the reference gives ReduceSumSquare another type"),
     ({"ReduceLogSum", "ReduceLogSumExp"}, of_type("INT32", "INT64"), "the reference refuses integers, ONNX Runtime loses empty dimensions"),
     (REDUCTIONS | NORMS, of_type("BFLOAT16", "FLOAT16"), "the reference adds up in the half type"),
     (REDUCTIONS | NORMS, huge, "the reference adds up in float32, which overflows"),
     ({"QuantizeLinear", "DynamicQuantizeLinear", "CastLike", "Cast"}, not_finite, "what NaN and infinity are as integers is open"),
+    ({"QuantizeLinear"}, huge, "the reference goes through int32 before it saturates"),
     ({"QuantizeLinear"}, of_type("special values in y_scale"), "a scale of 0 is open"),
     ({"CastLike", "Cast"}, beyond_bytes, "what lies outside an integer type is open"),
     ({"Conv", "ConvTranspose"}, not_finite, "whether padding is multiplied with weights is open"),
     ({"ConvTranspose"}, attribute_above("group", 1), "the reference mixes the groups of ConvTranspose"),
     ({"Adam", "AffineGrid"}, of_type("DOUBLE", "BFLOAT16"), "the reference gives another type than the schema"),
+    ({"Adam"}, after_the_first_step, "the reference computes the rate in double and gives double"),
+    ({"Det"}, of_type("BFLOAT16", "FLOAT16"), "the reference gives another type than the schema"),
+    ({"QuantizeLinear"}, zero_point_of_floats, "a zero point of a floating type is 0"),
     ({"Softmax", "LogSoftmax"}, huge, "the difference of huge values is -inf in a half type"),
     ({"Resize"}, either(not_finite, of_type("INT")), "interpolated integers are cut as ONNX Runtime does; weights of zero leave NaN out"),
+    ({"Resize"}, huge, "cubic weights overshoot float32; the reference adds up in double"),
     ({"Resize"}, of_type("other end"), "the reference refuses negative axes, ONNX Runtime's aspect-ratio policies overlook them"),
     ({"Resize"}, of_type("tf_crop_and_resize"), "coordinates at the border of a region depend on the rounding of single floats"),
     ({"Resize"}, of_type("align_corners"), "a single element aligned with the corners is the first one, as ONNX Runtime takes it"),
@@ -144,7 +194,7 @@ KNOWN = [
         "the reference counts windows with dilations and rounding up in another way",
     ),
     ({"OneHot"}, not_finite, "the reference computes off + (on - off) * mask"),
-    ({"Trilu", "Pad"}, of_type("STRING"), "the reference fills strings with 0"),
+    ({"CenterCropPad", "Pad", "Trilu"}, of_type("STRING"), "the reference fills strings with 0"),
     ({"GRU", "LSTM", "RNN"}, huge, "what is left of huge values that cancel each other is open"),
     (LOSSES | {"Einsum"}, of_type("BFLOAT16", "FLOAT16"), "the reference adds up in the half type"),
     ({"ConvTranspose"}, of_type("autopad"), "the standard leaves open where an output larger than all windows begins"),

@@ -25,13 +25,16 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python/roundhouse"))
 from backend_cases.cases import collect  # noqa: E402
 from backend_cases.workers import Pool  # noqa: E402
-from judge import Answer, against_reference, against_stock, difference, our_runtime, stock_runtime  # noqa: E402
+from contrib_recipes import CONTRIB_RECIPES  # noqa: E402
+from judge import Answer, against_reference, against_stock, difference, our_runtime, stock_runtime, survives  # noqa: E402
 from known import reason  # noqa: E402
-from recipes import RECIPES, Recipe  # noqa: E402
+from ml_recipes import ML_RECIPES  # noqa: E402
+from recipe import Recipe  # noqa: E402
+from recipes import RECIPES as STANDARD_RECIPES  # noqa: E402
 from variants import Variant, as_text, suits  # noqa: E402
 
 ADDRESS_SPACE = 6 << 30  # a result too large for it is refused, not waited for
-BASES = []
+BASES, RECIPES = [], [*STANDARD_RECIPES, *CONTRIB_RECIPES, *ML_RECIPES]
 FAILING = {"disagreement", "refused", "crash", "timeout"}
 
 
@@ -44,9 +47,9 @@ class Numbered:
     def make(self):
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
         chance = random.Random(self.key)
-        if chance.random() < 0.5:
-            return Variant(chance.choice(BASES), self.key) if BASES else None
-        return Recipe(chance.choice(RECIPES), self.key) if RECIPES else None
+        if BASES and (chance.random() < 0.5 or not RECIPES):
+            return Variant(chance.choice(BASES), self.key)
+        return Recipe(chance.choice(RECIPES), self.key)
 
 
 def explain(key: int) -> None:
@@ -59,7 +62,7 @@ def explain(key: int) -> None:
     if not answers["Roundhouse"].refusal:
         for name in ("reference", "ONNX Runtime"):
             if not answers[name].refusal:
-                print(f"against {name}: {difference(answers[name], answers['Roundhouse']) or 'agrees'}")
+                print(f"against {name}: {difference(answers[name], answers['Roundhouse'], case.domain) or 'agrees'}")
 
 
 def main() -> int:
@@ -72,9 +75,11 @@ def main() -> int:
     parser.add_argument("--counts", help="JSON file to write {passed, failed} to")
     parser.add_argument("--verbose", "-v", action="store_true", help="also print where a peer stands alone")
     arguments = parser.parse_args()
-    BASES.extend(c for c in collect("^node/") if suits(c) and (not arguments.op or arguments.op in c.ops))
+    BASES.extend(c for c in collect("^node/") if suits(c) and (not arguments.op or c.model.graph.node[0].op_type == arguments.op))
     if arguments.op:
         RECIPES[:] = [r for r in RECIPES if r.op == arguments.op]
+        if not BASES and not RECIPES:
+            parser.error(f"--op {arguments.op}: no official case and no recipe has it")
     if arguments.only is not None:
         explain(arguments.only)
         return 0
@@ -82,6 +87,7 @@ def main() -> int:
     keys = range(arguments.seed * 1_000_000, arguments.seed * 1_000_000 + arguments.count)
     pool = lambda keys, run: Pool([Numbered(k) for k in keys], our_runtime, arguments.jobs, 30, run).run()  # noqa: E731
     verdicts = pool(keys, against_reference)
+    verdicts |= pool([k for k, (status, _) in verdicts.items() if status in ("crash", "timeout")], survives)
     second = pool([k for k, (status, _) in verdicts.items() if status in ("differs", "refused", "open")], against_stock)
     # Roundhouse came through the first round: a process that dies in the second one is ONNX Runtime's.
     died = {key: ("ONNX Runtime dies", message) for key, (status, message) in second.items() if status in ("crash", "timeout")}

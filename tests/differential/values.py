@@ -28,7 +28,7 @@ def array(number: int, shape, rng: np.random.Generator, low=-4.0, high=4.0) -> n
     if number == TensorProto.STRING:
         return rng.choice(np.array(WORDS, dtype=object), shape).astype(object)
     if dtype.kind == "b":
-        return rng.random(shape) < 0.5
+        return np.asarray(rng.random(shape) < 0.5)
     if dtype.kind == "c":
         return (rng.uniform(low, high, shape) + 1j * rng.uniform(low, high, shape)).astype(dtype)
     if is_floating(dtype):

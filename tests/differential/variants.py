@@ -24,7 +24,7 @@ class Variant:
         inputs = case.data()[0][0]
         self.feeds = dict(zip(case.input_names(len(inputs)), map(to_value, inputs)))
         self.node = self.model.graph.node[0]
-        self.op = self.node.op_type
+        self.op, self.domain = self.node.op_type, self.node.domain
         ways = [
             self.retype,
             self.retype,
@@ -36,7 +36,8 @@ class Variant:
             self.older,
             self.freeze,
         ]
-        for way in self.random.sample(ways, self.random.choice([1, 2, 2, 3])):
+        chosen = self.random.sample(ways, self.random.choice([1, 2, 2, 3]))
+        for way in sorted(chosen, key=lambda way: way == self.freeze):  # constants keep their size
             way()
 
     def arrays(self) -> list[str]:

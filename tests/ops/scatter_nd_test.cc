@@ -27,5 +27,22 @@ const std::vector<OpCase> kReductions = {
 };
 TEST(OpCases, ScatterNDReductions) { run_op_cases("ScatterND", kReductions, NumericTypes::set); }
 
+const Input kWords = strings({3}, {"a", "m", "z"}), kSecond = values({2, 1}, {1, 1}).as(DType::int64);
+const std::vector<OpCase> kStrings = {
+    {.opset = 18,
+     .attributes = {attr("reduction", "add")},
+     .inputs = {kWords, kSecond, strings({2}, {"b", "c"})},
+     .purpose = "joined",
+     .expected = {strings({3}, {"a", "mbc", "z"})}},
+    {.opset = 18,
+     .attributes = {attr("reduction", "max")},
+     .inputs = {kWords, kSecond, strings({2}, {"b", "q"})},
+     .purpose = "the last in order",
+     .expected = {strings({3}, {"a", "q", "z"})},
+     .stock_is_wrong = true},
+    {18, {attr("reduction", "mul")}, {kWords, kSecond, strings({2}, {"b", "c"})}, "no product", {"mul", "strings"}},
+};
+TEST(OpCases, ScatterNDStrings) { run_op_cases("ScatterND", kStrings, Types<std::string>::set); }
+
 }  // namespace
 }  // namespace rh::test

@@ -44,4 +44,8 @@ void apply_post_transform(ops::PostTransform transform, double* scores, int64_t 
   }
 }
 
+void apply_target_transform(ops::PostTransform transform, double* scores, int64_t count) {
+  if (count > 1 || transform == ops::PostTransform::probit) apply_post_transform(transform, scores, count);
+}
+
 }  // namespace rh::cpu

@@ -8,4 +8,7 @@ namespace rh::cpu {
 /// stay).
 void apply_post_transform(ops::PostTransform transform, double* scores, int64_t count);
 
+/// Transforms the scores of regressors: as above, but a single one only by probit, which is what models are made for, as ONNX Runtime does.
+void apply_target_transform(ops::PostTransform transform, double* scores, int64_t count);
+
 }  // namespace rh::cpu

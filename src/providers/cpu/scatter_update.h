@@ -1,12 +1,23 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <type_traits>
 
 #include "ops/tensor/scatter_reduction.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
+
+/// Strings are joined and compared; they have no product.
+inline std::string reduced(ops::ScatterReduction reduction, const std::string& old, const std::string& update) {
+  switch (reduction) {
+    case ops::ScatterReduction::add: return old + update;
+    case ops::ScatterReduction::min: return std::min(old, update);
+    case ops::ScatterReduction::max: return std::max(old, update);
+    default: fail(ErrorCode::invalid_argument, "reduction is mul, expected add, min or max for strings");
+  }
+}
 
 /// What a scatter puts in the place of `old`. NaN spreads through minimum and maximum. Floats are combined in float.
 template <typename T>
@@ -31,11 +42,11 @@ Status with_scatter_write(ops::ScatterReduction reduction, DType dtype, const El
     update([&](int64_t to, int64_t from, int64_t count) { compute::copy_elements(y.kind(), updates.at(from), y.at(to), count); });
     return {};
   }
-  return dispatch<Concat<NumericTypes, Types<bool>>>(dtype, "reduction", [&]<typename T>() {
+  return dispatch<Concat<NumericTypes, Types<bool, std::string>>>(dtype, "reduction", [&]<typename T>() {
     const T* x = reinterpret_cast<const T*>(updates.data());
     T* out = reinterpret_cast<T*>(y.data());
     update([&](int64_t to, int64_t from, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) out[to + i] = reduced<T>(reduction, out[to + i], x[from + i]);
+      for (int64_t i = 0; i < count; ++i) out[to + i] = reduced(reduction, out[to + i], x[from + i]);
     });
   });
 }

@@ -25,7 +25,7 @@ class LinearRegressorKernel final : public Kernel {
                                    std::vector<double> scores(static_cast<size_t>(op_.targets));
                                    for (int64_t row = range.begin; row < range.end; ++row) {
                                      linear_scores(x, row, op_.coefficients, op_.intercepts, scores);
-                                     apply_post_transform(op_.transform, scores.data(), op_.targets);
+                                     apply_target_transform(op_.transform, scores.data(), op_.targets);
                                      for (int64_t t = 0; t < op_.targets; ++t)
                                        y.data<float>()[row * op_.targets + t] = static_cast<float>(scores[static_cast<size_t>(t)]);
                                    }

@@ -25,7 +25,7 @@ class MaxUnpoolKernel final : public Kernel {
         return error_status(ErrorCode::invalid_argument, "MaxUnpool: X has shape {}, which is too large", x.to_string());
     }
     Shape unpooled{x[0], x[1]};
-    for (size_t i = 0; i < rank; ++i) unpooled.push_back(x[i + 2] == 0 ? 0 : std::max<int64_t>(0, op_.unpooled_size(i, x[i + 2])));
+    for (size_t i = 0; i < rank; ++i) unpooled.push_back(std::max<int64_t>(0, op_.unpooled_size(i, x[i + 2])));
     check_elements(unpooled, "MaxUnpool: output");
     Shape shape = unpooled;
     if (context.has_input(2)) {

@@ -48,7 +48,7 @@ class MaxpoolWithMaskKernel final : public Kernel {
     return {std::max<int64_t>(0, first), std::min(w.input[axis], first + w.kernel[axis])};
   }
 
-  static void pool(const compute::Window& w, const float* x, const int32_t* mask, float* y) {
+  void pool(const compute::Window& w, const float* x, const int32_t* mask, float* y) const {
     for (int64_t d = 0; d < w.output[0]; ++d) {
       for (int64_t h = 0; h < w.output[1]; ++h) {
         for (int64_t i = 0; i < w.output[2]; ++i) *y++ = largest(w, x, mask, inside(w, 0, d), inside(w, 1, h), inside(w, 2, i));
@@ -56,12 +56,16 @@ class MaxpoolWithMaskKernel final : public Kernel {
     }
   }
 
-  static float largest(const compute::Window& w, const float* x, const int32_t* mask, Range depth, Range height, Range width) {
+  /// Up to the first position of each row whose mask is 0, as ONNX Runtime does, which asks no mask for the first element of
+  /// planes and volumes.
+  float largest(const compute::Window& w, const float* x, const int32_t* mask, Range depth, Range height, Range width) const {
+    const bool is_plane = op_.window.kernel.size() > 1;
     float most = std::numeric_limits<float>::lowest();
     for (int64_t d = depth.begin; d < depth.end; ++d) {
       for (int64_t h = height.begin; h < height.end; ++h) {
         const int64_t row = (d * w.input[1] + h) * w.input[2];
-        for (int64_t i = width.begin; i < width.end && mask[row + i] != 0; ++i) most = std::max(most, x[row + i]);
+        for (int64_t i = width.begin; i < width.end && ((row + i == 0 && is_plane) || mask[row + i] != 0); ++i)
+          most = std::max(most, x[row + i]);
       }
     }
     return most;

@@ -108,7 +108,7 @@ class TreeEnsembleKernel final : public Kernel {
         if (op_.aggregate == ops::TreeEnsemble::Aggregate::average) row[k] /= trees_;
         row[k] += base(k);
       }
-      apply_post_transform(op_.post_transform, row, op_.targets);
+      apply_target_transform(op_.post_transform, row, op_.targets);
     }
     return dispatch<rh::Types<float, double, Float16>>(y.dtype(), "TreeEnsemble", [&]<typename T>() {
       for (int64_t i = 0; i < y.elements(); ++i) y.data<T>()[i] = narrowed<T>(totals[i]);

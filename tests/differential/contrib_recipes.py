@@ -1,0 +1,592 @@
+"""Operators of com.microsoft generated from rules, which only ONNX Runtime can be asked about: the types are those that it runs on CPU."""
+
+import numpy as np
+from onnx import TensorProto
+from recipe import MICROSOFT, Row
+
+FLOAT, DOUBLE, HALF = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16
+INT8, UINT8, INT16, INT32, INT64 = TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64
+BYTES = [INT8, UINT8]
+NUMBERS = [FLOAT, DOUBLE, INT32, INT64, INT8, UINT8]
+
+
+def unary(r):
+    r.give(r.value(r.shape()))
+
+
+def quick_gelu(r):
+    unary(r)
+    r.maybe(alpha=r.random.choice([1.0, 0.5, -1.0]))
+
+
+def biased(r):
+    shape = r.shape(1, 4)
+    r.give(r.plain(shape), r.plain(shape[-1:]) if r.op == "BiasGelu" or r.chance(0.8) else None)
+
+
+def distances(r):
+    m, n, k = r.few(9), r.few(9), r.few(9)
+    r.give(r.plain([m, k]), r.plain([n, k]))
+    r.maybe(metric=r.random.choice(["euclidean", "sqeuclidean"]))
+
+
+def products(r):
+    """FusedMatMul and TransposeMatMul."""
+    m, k, n = r.few(9), r.few(9), r.few(9)
+    r.maybe(transA=1, transB=1, alpha=r.random.choice([0.5, -2.0]))
+    batch = [r.few(3) for _ in range(r.random.randint(0, 2))]
+    a = [k, m] if r.attributes.get("transA") else [m, k]
+    b = [n, k] if r.attributes.get("transB") else [k, n]
+    if batch and r.op == "FusedMatMul" and r.chance(0.3):
+        r.attributes["transBatchA"] = r.attributes["transBatchB"] = 1  # the batch stands before the columns
+        r.give(r.plain([a[0], *batch, a[1]]), r.plain([b[0], *batch, b[1]]))
+        return
+    r.give(r.plain([*batch, *a]), r.plain([*(batch if r.chance() else []), *b]))
+
+
+ACTIVATIONS = ["Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid"]
+
+
+def fused_gemm(r):
+    m, k, n = r.few(9), r.few(9), r.few(9)
+    r.maybe(transA=1, transB=1, alpha=0.5, beta=2.0)
+    r.give(r.plain([k, m] if r.attributes.get("transA") else [m, k]), r.plain([n, k] if r.attributes.get("transB") else [k, n]))
+    if r.chance(0.7):
+        r.give(r.plain(r.random.choice([[n], [1, n], [m, 1], [m, n], [1]])))
+    r.attributes["activation"] = r.random.choice(["Relu", "Tanh", "Sigmoid", "LeakyRelu"])
+    if r.attributes["activation"] == "LeakyRelu":
+        r.attributes["activation_alpha"] = 0.1
+
+
+def fused_conv(r):
+    dims, group = r.random.randint(1, 2), r.random.choice([1, 1, 2, 4])
+    kernel, inner, outer = [r.few(3) for _ in range(dims)], group * r.few(4), group * r.few(4)
+    size = [r.random.randint(5, 9) for _ in range(dims)]
+    r.give(r.plain([r.few(2), inner, *size]), r.plain([outer, inner // group, *kernel]))
+    r.give(r.plain([outer]) if r.chance(0.7) else None)
+    r.attributes |= {"group": group, "kernel_shape": kernel, "activation": r.random.choice(ACTIVATIONS)}
+    parameters = {"LeakyRelu": [0.1], "Clip": [-0.5, 0.75], "HardSigmoid": [0.2, 0.5]}
+    if r.attributes["activation"] in parameters:
+        r.attributes["activation_params"] = parameters[r.attributes["activation"]]
+    if r.chance(0.3):
+        r.give(r.plain([r.inputs[0].shape[0], outer, *(s - k + 1 for s, k in zip(size, kernel))]))
+
+
+def dynamic_pads(r):
+    dims = 2
+    kernel, inner, outer = [r.few(3) for _ in range(dims)], r.few(3), r.few(3)
+    r.give(r.plain([r.few(2), inner, 4, 5]), r.plain([inner, outer, *kernel]), r.integers([r.random.randint(0, k - 1) for k in kernel * 2]))
+    if r.chance():
+        r.give(r.plain([outer]))
+    r.maybe(strides=[2, 1])
+
+
+def causal_conv(r):
+    batch, channels, length, taps = r.few(2), r.few(5), r.few(9), r.few(4)
+    r.give(r.plain([batch, channels, length]), r.plain([channels, 1, taps]))
+    r.give(r.plain([channels]) if r.chance() else None, r.plain([batch, channels, taps - 1]) if r.chance() else None)
+    r.maybe(activation=r.random.choice(["silu", "swish", "none"]))
+    r.outputs = 2
+
+
+def crops(r):
+    boxes, images = r.few(4), r.few(3)
+    r.give(r.plain([images, r.few(3), 6, 7]), r.plain([boxes, 4], None, -0.2, 1.2))
+    r.give(r.whole([boxes], 0, images - 1, INT32), np.array([r.few(), r.few()], np.int32))
+    r.maybe(mode=r.random.choice(["bilinear", "nearest"]), extrapolation_value=1.5)
+
+
+def grid_sample(r):
+    batch = r.few(2)
+    r.give(r.plain([batch, r.few(3), 5, 6]), r.plain([batch, r.few(), r.few(), 2], None, -1.3, 1.3))
+    r.output_types = {0: FLOAT}
+    r.maybe(align_corners=1, mode=r.random.choice(["bilinear", "nearest", "bicubic"]))
+    r.maybe(padding_mode=r.random.choice(["zeros", "border", "reflection"]))
+
+
+def time_warping(r):
+    r.give(r.plain([*([1] if r.chance() else []), r.few(9), r.few(9)]))
+
+
+def expand_dims(r):
+    shape = r.shape(0, 3)
+    r.give(r.value(shape), r.scalar(r.random.randint(-len(shape) - 1, len(shape)), INT32))
+
+
+def gather_nd(r):
+    shape = [r.few() for _ in range(r.random.randint(1, 4))]
+    depth = r.random.randint(1, len(shape))
+    indices = [r.random.randint(-d, d - 1) for _ in range(12) for d in shape[:depth]]
+    count = r.few(4)
+    kind = r.random.choice([np.int32, np.int64])
+    r.give(r.value(shape), np.array(indices[: count * depth], kind).reshape(count, depth))
+
+
+def inverse(r):
+    n = r.few(6)
+    batch = [r.few(3) for _ in range(r.random.randint(0, 2))]
+    x = r.plain([*batch, n, n], FLOAT, -1, 1).astype(np.float64) + 4 * np.eye(n)
+    r.give(x.astype({FLOAT: np.float32, DOUBLE: np.float64, HALF: np.float16}[r.number]))
+
+
+def pads(r):
+    shape = [r.few() + 1 for _ in range(r.random.randint(1, 4))]
+    mode = r.random.choice(["constant", "edge", "reflect"])
+    most = [3 if mode == "constant" else d - 1 for d in shape]
+    r.give(r.plain(shape), r.integers([r.random.randint(0, m) for m in most * 2]), r.plain([1]) if r.chance() else None)
+    r.maybe(mode=mode) if mode == "constant" else r.attributes.update(mode=mode)
+
+
+def ranges(r):
+    start, delta = r.random.randint(-5, 5), r.random.choice([1, 2, 3, -1, -2])
+    r.give(r.scalar(start, r.number), r.scalar(start + delta * r.random.randint(-1, 6), r.number))
+    if r.chance():
+        r.give(r.scalar(delta, r.number))
+
+
+def trilu(r):
+    r.give(r.value(r.shape(2, 4)))
+    if r.chance():
+        r.give(r.scalar(r.random.randint(-6, 6), INT64))
+    r.maybe(upper=r.random.randint(0, 1))
+
+
+def unfold(r):
+    shape = [r.few(4) for _ in range(r.random.randint(1, 4))]
+    axis = r.axis(len(shape))
+    shape[axis] = r.random.randint(3, 9)
+    r.give(r.value(shape))
+    r.attributes |= {"dim": axis, "size": r.random.randint(1, shape[axis])}
+    r.maybe(step=r.few(3))
+
+
+def unique(r):
+    r.give(r.whole([r.random.randint(1, 20)], -3, 3, r.number))
+    r.outputs = 3
+
+
+def hashes(r):
+    r.give(r.value(r.shape()))
+    positive = r.random.randint(0, 1)
+    r.attributes |= {"positive": positive, "seed": r.random.randint(0, 1000)}
+    r.output_types = {0: TensorProto.UINT32 if positive else INT32}
+
+
+def repeats(r):
+    batch, length, words = r.few(3), r.random.randint(1, 12), r.random.randint(2, 6)
+    r.give(r.whole([batch, length], 0, words - 1), r.plain([batch, words], FLOAT))
+    r.attributes["ngram_size"] = r.random.randint(1, 4)
+
+
+def bifurcation(r):
+    length, predicted = r.random.randint(1, 9), None
+    begin = r.random.randint(0, length - 1)
+    if r.chance(0.7):
+        predicted = r.whole([length + 1 - begin], 0, 3)
+    r.give(r.whole([length], 0, 3), r.whole([r.few(6)], 0, 3), r.scalar(begin, INT64), predicted)
+    r.maybe(min_ngram_size=1, max_ngram_size=r.random.randint(1, 4))
+    r.outputs = 2
+
+
+def word_convolution(r):
+    words, letters, width, embedding, characters, filters = r.few(3), 8, r.few(3), r.few(4), 10, r.few(5)
+    texts = r.whole([words, letters], 0, characters - 1, INT32)
+    texts[:, 0] = np.maximum(texts[:, 0], 1)  # of words without a letter ONNX Runtime gives what was in the memory
+    r.give(texts, r.plain([filters, 1, width, embedding], FLOAT))
+    r.give(r.plain([filters], FLOAT), r.plain([characters, embedding], FLOAT))
+    r.attributes |= {"embedding_size": filters, "conv_window_size": width, "char_embedding_size": embedding}
+
+
+def tokens(r):
+    texts = ["", "a b", "one,two three", "日本 語", "x", ", ,", "aaaa", "The  end."]
+    shape = [r.few(3)] if r.chance() else [r.few(2), r.few(3)]
+    r.give(np.array([r.random.choice(texts) for _ in range(int(np.prod(shape)))], object).reshape(shape))
+    r.attributes |= {"mark": r.random.randint(0, 1), "mincharnum": r.random.randint(1, 3), "pad_value": "#"}
+    if r.chance(0.7):
+        r.attributes["separators"] = r.random.choice([[" "], [",", " "], [""], ["a"], [", "]])
+        if r.attributes["separators"] == [""]:  # characters
+            r.attributes["mincharnum"] = 1
+    else:
+        r.attributes["tokenexp"] = r.random.choice(["[a-z]+", "\\w+", "[^ ]"])
+
+
+def masked_pool(r):
+    kernel = [r.few(3), r.few(3)]
+    r.give(r.plain([r.few(2), r.few(3), 6, 7]), r.whole([1, 1, 6, 7], 0, 1, INT32))
+    r.attributes["kernel_shape"] = kernel
+    r.maybe(strides=[2, 1], pads=[r.random.randint(0, k - 1) for k in kernel * 2])
+
+
+# Transformers.
+
+
+def layer_norm(r):
+    width, lead = r.few(9), [r.few(2), r.few(4)]
+    shape = [*lead, width]
+    skip = shape if r.chance(0.7) else r.random.choice([[1, *shape[1:]], shape[1:]])
+    r.give(r.plain(shape), r.plain(skip), r.plain([width]))
+    if r.op == "SkipLayerNormalization":
+        r.give(r.plain([width]) if r.chance() else None)
+    r.give(r.plain([width]) if r.chance() else None)
+    r.maybe(epsilon=1e-3)
+    r.outputs = ["y0", "", "", "y3"] if r.chance() else 1
+
+
+def embeddings(r):
+    batch, length, width = r.few(3), r.few(5), r.few(8)
+    table = lambda rows: r.plain([rows, width], FLOAT)  # noqa: E731
+    segments = r.chance()
+    r.give(r.whole([batch, length], 0, 6, INT32), r.whole([batch, length], 0, 1, INT32) if segments else None)
+    r.give(table(7), table(8), table(2) if segments else None, r.plain([width], FLOAT), r.plain([width], FLOAT))
+    r.give(r.whole([batch, length], 0, 1, INT32) if r.chance() else None)
+    r.give(r.whole([r.random.choice([1, batch]), length], 0, 7, INT32) if r.chance() else None)
+    r.outputs = ["y0", "y1", "y2"] if r.chance() else ["y0", "y1"]
+    r.output_types = {0: FLOAT, 1: INT32, 2: FLOAT}
+    r.maybe(epsilon=1e-3)
+
+
+def rotary(r):
+    batch, length, heads, size, positions = r.few(2), r.few(5), r.few(3), 2 * r.few(4), 12
+    r.give(r.plain([batch, heads, length, size] if r.chance() else [batch, length, heads * size]))
+    r.give(r.whole([batch, length], 0, positions - 1) if r.chance() else r.integers([r.random.randint(0, positions - length)]))
+    r.give(r.plain([positions, size // 2], None, -1, 1), r.plain([positions, size // 2], None, -1, 1))
+    r.maybe(interleaved=1)
+
+
+def scores_bias(r, batch, heads, queries, keys):
+    return r.plain([r.random.choice([1, batch]), r.random.choice([1, heads]), queries, keys], FLOAT)
+
+
+def projected_attention(r):
+    """Attention and QAttention of com.microsoft."""
+    batch, length, width, heads, size = r.few(2), r.few(5), r.few(6), r.few(3), r.few(4)
+    past = r.random.randint(1, 3) if r.chance(0.3) else 0
+    hidden, total = heads * size, past + length
+    masks = [None, [batch], [batch, total]] + ([[batch, length, total]] if r.op == "Attention" else [])
+    shape = r.random.choice(masks)
+    mask = None if shape is None else r.whole(shape, *((1, total) if len(shape) == 1 else (0, 1)), INT32)
+    if mask is not None and mask.ndim > 1:
+        mask[..., 0] = 1
+    if mask is not None and mask.ndim == 1 and past:
+        mask = None
+    states = r.plain([2, batch, heads, past, size], FLOAT) if past else None
+    r.attributes["num_heads"] = heads
+    r.maybe(unidirectional=1, scale=0.5)
+    r.outputs = 2 if past or r.chance(0.3) else 1
+    r.output_types = {0: FLOAT, 1: FLOAT}
+    if r.op == "Attention":
+        r.give(r.plain([batch, length, width]), r.plain([width, 3 * hidden]), r.plain([3 * hidden]), mask, states)
+        if r.chance(0.3) and not past:
+            r.give(scores_bias(r, batch, heads, length, total))
+        return
+    weights = r.random.choice(BYTES)
+    r.give(r.whole([batch, length, width], 0, 255, UINT8), r.whole([width, 3 * hidden], -128, 255, weights), r.plain([3 * hidden], FLOAT))
+    r.give(scale(r), scale(r), mask, zero(r, UINT8), zero(r, weights), states)
+
+
+def attention(r):
+    """MultiHeadAttention in the forms that run on CPU."""
+    batch, queries, keys, heads, size, value = r.few(2), r.few(5), r.few(6), r.few(3), r.few(5), r.few(5)
+    past = r.random.randint(1, 3) if r.chance(0.3) else 0
+    value = size if past else value
+    if past or r.chance(0.7):
+        k, v = [batch, keys, heads * size], [batch, keys, heads * value]
+    else:
+        k = v = [batch, heads, keys, size]
+        value = size
+    bias = r.plain([heads * (2 * size + value)]) if len(k) == 3 and not past and r.chance(0.3) else None
+    total = past + keys
+    padding = None
+    if r.chance(0.3):
+        padding = r.whole([batch, total], 0, 1, INT32)
+        padding[:, 0] = 1
+    r.give(r.plain([batch, queries, heads * size]), r.plain(k), r.plain(v), bias, padding)
+    r.give(scores_bias(r, batch, heads, queries, total) if r.chance(0.3) else None)
+    if past:
+        r.give(r.plain([batch, heads, past, size]), r.plain([batch, heads, past, value]))
+    r.outputs = 3 if past else 1
+    r.attributes["num_heads"] = heads
+    r.maybe(scale=0.7)
+    if keys == queries:  # else ONNX Runtime shows all keys to the last query
+        r.maybe(unidirectional=1)
+
+
+def grouped_attention(r):
+    batch, groups, heads_each, size = r.few(2), r.few(2), r.few(3), 16 * r.few(2)
+    heads, past = groups * heads_each, r.random.randint(1, 4) if r.chance() else 0
+    length = 1 if past else r.few(5)
+    total = past + length
+    packed = r.chance(0.3)
+    if packed:
+        r.give(r.plain([batch, length, (heads + 2 * groups) * size]), None, None)
+    else:
+        r.give(r.plain([batch, length, heads * size]), r.plain([batch, length, groups * size]), r.plain([batch, length, groups * size]))
+    cache = [batch, groups, past, size]
+    r.give(*((r.plain(cache), r.plain(cache)) if past else (None, None)))
+    r.give(np.full([batch], total - 1, np.int32), r.scalar(total, INT32))
+    r.attributes |= {"num_heads": heads, "kv_num_heads": groups}
+    if r.chance(0.4):
+        r.attributes["do_rotary"] = 1
+        r.give(r.plain([16, size // 2], None, -1, 1), r.plain([16, size // 2], None, -1, 1))
+        r.maybe(rotary_interleaved=1)
+    r.maybe(scale=0.5, softcap=r.random.choice([2.0, 20.0]))
+    if r.chance(0.3):
+        r.attributes["local_window_size"] = r.few(4)
+    r.outputs, r.output_types = 3, {1: r.number, 2: r.number}
+
+
+def gated(r):
+    """GatedAdd, GatedRMSNorm."""
+    width, lead = r.few(9), [r.few(2), r.few(4)]
+    if r.op == "GatedAdd":
+        r.give(r.plain([*lead, width]), r.plain([*lead, width]), r.plain([*lead, r.random.choice([1, width])]))
+        return
+    r.give(r.plain([*lead, width]), r.plain([width]), r.plain([*lead, width]))
+    r.maybe(epsilon=1e-3)
+
+
+def experts(r):
+    rows, width, inner, count = r.few(4), r.few(6), r.few(5), r.random.randint(1, 4)
+    r.give(r.plain([rows, width]), r.plain([rows, count]))
+    r.give(r.plain([count, inner, width]), r.plain([count, inner]) if r.chance() else None)
+    r.give(r.plain([count, width, inner]), r.plain([count, width]) if r.chance() else None)
+    r.attributes |= {"k": r.random.randint(1, count), "activation_type": r.random.choice(["relu", "gelu", "silu", "identity"])}
+    r.maybe(normalize_routing_weights=1)
+
+
+# Quantised operators.
+
+
+def weights_for(r) -> int:
+    """The type of 8-bit weights: ONNX Runtime has no kernel for signed inputs and unsigned weights."""
+    return INT8 if r.number == INT8 else r.random.choice(BYTES)
+
+
+def scale(r, shape=()):
+    return r.plain(list(shape), FLOAT, 0.01, 0.1)
+
+
+def zero(r, number, shape=()):
+    return r.whole(list(shape), *((100, 150) if number == UINT8 else (-20, 20)), number)
+
+
+def whole(r, shape, number):
+    """Over the whole range of an 8-bit type."""
+    return r.whole(shape, *((0, 255) if number == UINT8 else (-128, 127)), number)
+
+
+def quantize(r):
+    """QuantizeLinear and DequantizeLinear."""
+    to_bytes, shape = r.op == "QuantizeLinear", [r.few() for _ in range(r.random.randint(1, 4))]
+    number = r.random.choice([INT8, UINT8, INT16, TensorProto.UINT16]) if to_bytes else r.number
+    axis = r.axis(len(shape))
+    each = [shape[axis]] if r.chance() else []
+    if each:
+        r.attributes["axis"] = axis
+    point = r.whole(each, 0, 0, number) if number == INT32 else r.whole(each, 0, 20, number)
+    r.give(r.plain(shape, FLOAT, -9, 9) if to_bytes else r.whole(shape, -100, 100, number), r.plain(each, FLOAT, 0.05, 0.2), point)
+    r.output_types = {0: number if to_bytes else FLOAT}
+
+
+def matrix_to_float(r):
+    """DynamicQuantizeMatMul and MatMulIntegerToFloat."""
+    m, k, n, number = r.few(6), r.few(8), r.few(6), weights_for(r)
+    batch, each = [r.few(3)] if r.chance(0.3) else [], [n] if r.chance() else []
+    weights, point = whole(r, [k, n], number), zero(r, number, each) if r.chance(0.7) else None
+    bias = r.plain([n], FLOAT) if r.chance() else None
+    if r.op == "DynamicQuantizeMatMul":
+        r.give(r.plain([*batch, m, k], FLOAT), weights, scale(r, each), point, bias)
+        return
+    r.give(whole(r, [*batch, m, k], r.number), weights, scale(r), scale(r, each), zero(r, r.number) if r.chance() else None, point, bias)
+    r.output_types = {0: FLOAT}
+
+
+def wide_integers(r):
+    m, k, n = r.few(6), r.few(8), r.few(6)
+    r.give(r.whole([m, k], -300, 300, INT16), r.whole([k, n], -300, 300, INT16))
+    r.output_types = {0: INT32}
+
+
+def matmul_bits(r):
+    m, block, bits, n = r.few(4), r.random.choice([16, 32, 64]), r.random.choice([4, 4, 8]), r.few(7)
+    k = block * r.few(3) - r.random.choice([0, 0, 5])
+    blocks = -(-k // block)
+    packed = r.whole([n, blocks, block * bits // 8], 0, 255, UINT8)
+    r.give(r.plain([m, k]), packed, r.plain([n * blocks] if r.chance() else [n, blocks], None, 0.01, 0.1))
+    r.give(r.whole([n * -(-blocks * bits // 8)], 0, 255, UINT8) if r.chance() else None)
+    r.give(None, r.plain([n]) if r.chance(0.3) else None)
+    r.attributes |= {"K": k, "N": n, "bits": bits, "block_size": block}
+
+
+def gather_blocks(r):
+    block, rows, blocks = r.random.choice([16, 32]), r.few(6), r.few(3)
+    number = r.random.choice([TensorProto.INT4, TensorProto.UINT4])
+    limits = (-8, 7) if number == TensorProto.INT4 else (0, 15)
+    indices = r.whole([r.few(4)], -rows, rows - 1, r.random.choice([INT32, INT64]))
+    r.give(r.whole([rows, blocks * block], *limits, number), indices, r.plain([rows, blocks], FLOAT, 0.01, 0.1))
+    if r.chance():
+        r.give(r.whole([rows, blocks], *limits, number))
+    r.attributes |= {"block_size": block, "gather_axis": 0, "quantize_axis": 1}
+    r.output_types = {0: FLOAT}
+
+
+def matmul_normal_float(r):
+    m, n, block = r.few(4), r.few(6), r.random.choice([16, 32])
+    k = block * r.few(3)
+    r.give(r.plain([m, k], FLOAT), r.whole([(n * k + 1) // 2], 0, 255, UINT8), r.plain([-(-n * k // block)], FLOAT, 0.1, 1))
+    r.attributes |= {"K": k, "N": n, "block_size": block, "quant_type": r.random.randint(0, 1)}
+
+
+def quantized_gemm(r):
+    m, k, n, weights = r.few(6), r.few(8), r.few(6), weights_for(r)
+    r.maybe(transA=1, transB=1, alpha=0.5)
+    each = [n] if r.chance() else []
+    r.give(whole(r, [k, m] if r.attributes.get("transA") else [m, k], r.number), scale(r), zero(r, r.number))
+    r.give(whole(r, [n, k] if r.attributes.get("transB") else [k, n], weights), scale(r, each), zero(r, weights, each))
+    r.give(r.whole(r.random.choice([[n], [1, n], [m, n]]), -500, 500, INT32) if r.chance() else None)
+    if r.chance(0.7):
+        r.give(r.plain([], FLOAT, 0.2, 1), zero(r, r.number))
+    r.output_types = {0: r.number if len(r.inputs) > 7 else FLOAT}
+
+
+def quantized_binary(r):
+    a, b = r.broadcast(2)
+    r.give(whole(r, a, r.number), scale(r), zero(r, r.number), whole(r, b, r.number), scale(r), zero(r, r.number))
+    r.give(scale(r), zero(r, r.number))
+
+
+def quantized_unary(r):
+    r.give(whole(r, r.shape(1, 4), r.number), scale(r), zero(r, r.number) if r.chance(0.7) else None)
+    r.give(scale(r), zero(r, r.number) if r.chance(0.7) else None)
+    if r.op == "QLinearLeakyRelu":
+        r.maybe(alpha=0.2)
+
+
+def quantized_softmax(r):
+    shape = [r.few() for _ in range(r.random.randint(1, 4))]
+    opset = r.random.choice([11, 13])
+    r.give(whole(r, shape, r.number), scale(r), zero(r, r.number), r.scalar(1 / 128), r.scalar(0 if r.number == UINT8 else -128, r.number))
+    r.attributes |= {"opset": opset, "axis": r.axis(len(shape))}
+
+
+def quantized_where(r):
+    c, a, b = r.broadcast(3)
+    r.give(r.value(c, TensorProto.BOOL), whole(r, a, r.number), scale(r), zero(r, r.number))
+    r.give(whole(r, b, r.number), scale(r), zero(r, r.number), scale(r), zero(r, r.number))
+    r.output_types = {0: r.number}
+
+
+def quantized_concat(r):
+    shape, axis = [r.few() for _ in range(3)], r.axis(3)
+    number = r.random.choice(BYTES)
+    r.give(scale(r), zero(r, number))
+    for _ in range(r.few(3)):
+        shape[axis] = r.few()
+        r.give(whole(r, shape, number), scale(r), zero(r, number))
+    r.attributes["axis"] = axis
+    r.output_types = {0: number}
+
+
+def quantized_pool(r):
+    last = r.random.randint(0, 1)
+    channels, size = r.few(4), [6, 7]
+    shape = [r.few(2), *size, channels] if last else [r.few(2), channels, *size]
+    r.give(whole(r, shape, r.number), scale(r), zero(r, r.number), scale(r), zero(r, r.number))
+    r.attributes["channels_last"] = last
+    if r.op == "QLinearAveragePool":
+        kernel = [r.few(3), r.few(3)]
+        r.attributes["kernel_shape"] = kernel
+        r.maybe(strides=[2, 1], pads=[r.random.randint(0, k - 1) for k in kernel * 2], count_include_pad=1)
+
+
+def quantized_conv(r):
+    group, weights = r.random.choice([1, 1, 2]), weights_for(r)
+    inner, outer, kernel = group * r.few(3), group * r.few(4), [r.few(3), r.few(3)]
+    each, last = [outer] if r.chance() else [], r.random.randint(0, 1)
+    x = [r.few(2), inner, 6, 7]
+    r.give(whole(r, [x[0], 6, 7, inner] if last else x, r.number), scale(r), zero(r, r.number))
+    r.give(whole(r, [outer, inner // group, *kernel], weights), scale(r, each), r.whole(each, 0, 0, weights) if each else zero(r, weights))
+    r.give(r.plain([], FLOAT, 0.2, 1), zero(r, r.number))
+    if r.chance():
+        r.give(r.whole([outer], -500, 500, INT32))
+    r.attributes |= {"channels_last": last, "group": group, "kernel_shape": kernel}
+    r.maybe(strides=[2, 1], pads=[r.random.randint(0, k - 1) for k in kernel * 2])
+    r.output_types = {0: r.number}
+
+
+def quantized_max_pool(r):
+    kernel = [r.few(3), r.few(3)]
+    r.give(whole(r, [r.few(2), 6, 7, r.few(4)], r.number))
+    r.attributes["kernel_shape"] = kernel
+    r.maybe(strides=[2, 1], pads=[r.random.randint(0, k - 1) for k in kernel * 2])
+
+
+FLOATS = [FLOAT]
+BOTH = [FLOAT, DOUBLE]
+HALVES = [FLOAT, HALF]
+
+CONTRIB_RECIPES = [
+    Row(*row[:2], domain=MICROSOFT, types=row[2])
+    for row in [
+        ("Attention", projected_attention, FLOATS),
+        ("BiasGelu", biased, FLOATS),
+        ("BifurcationDetector", bifurcation, [INT64]),
+        ("CDist", distances, BOTH),
+        ("CausalConvWithState", causal_conv, FLOATS),
+        ("ConvTransposeWithDynamicPads", dynamic_pads, FLOATS),
+        ("CropAndResize", crops, FLOATS),
+        ("DequantizeLinear", quantize, [INT8, UINT8, INT16, TensorProto.UINT16, INT32]),
+        ("DynamicQuantizeMatMul", matrix_to_float, FLOATS),
+        ("DynamicTimeWarping", time_warping, FLOATS),
+        ("EmbedLayerNormalization", embeddings, [INT32]),
+        ("ExpandDims", expand_dims, NUMBERS),
+        ("FastGelu", biased, FLOATS),
+        ("FusedConv", fused_conv, FLOATS),
+        ("FusedGemm", fused_gemm, FLOATS),
+        ("FusedMatMul", products, BOTH),
+        ("GatedAdd", gated, HALVES),
+        ("GatedRMSNorm", gated, HALVES),
+        ("GatherBlockQuantized", gather_blocks, [TensorProto.UINT4]),
+        ("GatherND", gather_nd, NUMBERS),
+        ("Gelu", unary, FLOATS),
+        ("GridSample", grid_sample, FLOATS),
+        ("GroupQueryAttention", grouped_attention, HALVES),
+        ("Inverse", inverse, [FLOAT, DOUBLE, HALF]),
+        ("MatMulBnb4", matmul_normal_float, FLOATS),
+        ("MatMulInteger16", wide_integers, [INT16]),
+        ("MatMulIntegerToFloat", matrix_to_float, BYTES),
+        ("MatMulNBits", matmul_bits, HALVES),
+        ("MaxpoolWithMask", masked_pool, FLOATS),
+        ("MoE", experts, FLOATS),
+        ("MultiHeadAttention", attention, FLOATS),
+        ("MurmurHash3", hashes, [FLOAT, DOUBLE, INT32, INT64, TensorProto.UINT32, TensorProto.UINT64, TensorProto.STRING]),
+        ("NGramRepeatBlock", repeats, [INT64]),
+        ("NhwcMaxPool", quantized_max_pool, BYTES),
+        ("Pad", pads, FLOATS),
+        ("QAttention", projected_attention, [UINT8]),
+        ("QGemm", quantized_gemm, BYTES),
+        ("QLinearAdd", quantized_binary, BYTES),
+        ("QLinearAveragePool", quantized_pool, BYTES),
+        ("QLinearConcat", quantized_concat, FLOATS),
+        ("QLinearConv", quantized_conv, BYTES),
+        ("QLinearGlobalAveragePool", quantized_pool, BYTES),
+        ("QLinearLeakyRelu", quantized_unary, BYTES),
+        ("QLinearMul", quantized_binary, BYTES),
+        ("QLinearSigmoid", quantized_unary, BYTES),
+        ("QLinearSoftmax", quantized_softmax, BYTES),
+        ("QLinearWhere", quantized_where, BYTES),
+        ("QuantizeLinear", quantize, FLOATS),
+        ("QuickGelu", quick_gelu, FLOATS),
+        ("Range", ranges, [FLOAT, DOUBLE, INT16, INT32, INT64]),
+        ("RotaryEmbedding", rotary, HALVES),
+        ("SampleOp", unary, FLOATS),
+        ("SkipLayerNormalization", layer_norm, HALVES),
+        ("SkipSimplifiedLayerNormalization", layer_norm, HALVES),
+        ("Tokenizer", tokens, [TensorProto.STRING]),
+        ("TransposeMatMul", products, FLOATS),
+        ("Trilu", trilu, [FLOAT, DOUBLE, INT64]),
+        ("UnfoldTensor", unfold, [FLOAT, DOUBLE, INT32, INT64]),
+        ("Unique", unique, FLOATS),
+        ("WordConvEmbedding", word_convolution, [INT32]),
+    ]
+]
