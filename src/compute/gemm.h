@@ -42,6 +42,9 @@ struct GemmArgs {
   int64_t lda = 0;
   int64_t ldb = 0;
   int64_t ldc = 0;
+  /// A packed B of few rows of A is read from its end. Products that follow each other in turn with one B that hardly fits a cache find
+  /// more of it there.
+  bool backwards = false;
   Epilogue<T> epilogue;
 };
 

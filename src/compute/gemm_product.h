@@ -98,8 +98,9 @@ struct GemmProduct {
   void run_column_by_column(const Part& rows, const Part& columns) const {
     const int64_t blocks = std::max<int64_t>(1, (args.k + kBlockK - 1) / kBlockK);
     const int64_t end = columns.begin + columns.size, chunk = rows.begin;
-    for (int64_t panel = columns.begin; panel < end; ++panel) {
-      if (panel % kGroupPanels == 0) throw_if_cancelled();
+    for (int64_t i = 0; i < columns.size; ++i) {
+      const int64_t panel = args.backwards ? end - 1 - i : columns.begin + i;
+      if (i % kGroupPanels == 0) throw_if_cancelled();
       for (int64_t block = 0; block < blocks; ++block) {
         const Part ks = part_of(args.k, blocks, block);
         const T* ahead = packed + (panel * args.k + ks.begin) * kernels->columns + (args.m <= 4 ? kNearAhead : kFarAhead);

@@ -93,6 +93,7 @@ class Cell {
     args.n = width_;
     args.k = hidden_;
     args.beta = accumulate ? 1.0f : 0.0f;
+    args.backwards = backwards_ = !backwards_;
     gemm(args, h, r_, into, parallel_);
   }
 
@@ -173,6 +174,7 @@ class Cell {
   const Parallel& parallel_;
   const int64_t hidden_, width_;
   float *projected_, *gates_, *extra_, *bias_;
+  bool backwards_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "compute/gemm.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "compute/gemm_reference.h"
@@ -140,6 +141,11 @@ void run_cases(size_t first = 0, size_t step = 1) {
     const PackedMatrix<T> packed(data.b.data(), t.k, t.n, t.transpose_b, data.args.ldb);
     gemm(data.args, data.a.data(), packed, packed_c.data(), three_threads());
     check(data, packed_c, t);
+    GemmArgs<T> backwards = data.args;
+    backwards.backwards = true;
+    std::vector<T> backwards_c = data.c;
+    gemm(backwards, data.a.data(), packed, backwards_c.data(), Parallel());
+    ASSERT_EQ(std::memcmp(backwards_c.data(), packed_c.data(), packed_c.size() * sizeof(T)), 0) << t << ": backwards";
     if (testing::Test::HasFatalFailure()) return;
   }
 }
