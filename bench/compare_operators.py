@@ -1,0 +1,443 @@
+#!/usr/bin/env python3
+"""Times single operators beside ONNX Runtime (and OpenVINO where it is installed) at three sizes, interleaved in one process.
+
+A figure is the least of the repetitions over all rounds. `speedup` is the best peer's time over Roundhouse's: above 1 means that Roundhouse
+is faster. A case that a runtime refuses counts as not there.
+"""
+
+import argparse
+import importlib
+import math
+import sys
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 20
+RNG = np.random.default_rng(0)
+
+
+def floats(*shape, low=-1.0, high=1.0):
+    return RNG.uniform(low, high, shape).astype("f4")
+
+
+def model(nodes, feeds, constants, outputs, opset=OPSET, domains=()):
+    """A model of the nodes: `feeds` are its inputs, `constants` its initializers."""
+    inputs = [helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for k, v in feeds.items()]
+    initializers = [numpy_helper.from_array(v, k) for k, v in constants.items()]
+    graph = helper.make_graph(nodes, "g", inputs, [onnx.ValueInfoProto(name=o) for o in outputs], initializers)
+    imports = [helper.make_opsetid("", opset), *(helper.make_opsetid(d, 1) for d in domains)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=10).SerializeToString()
+
+
+def one(op_type, feeds, constants=None, outputs=1, opset=OPSET, domain="", order=None, **attributes):
+    """A model of one operator, whose inputs are the feeds and constants in turn, or as `order` names them."""
+    constants = constants or {}
+    names = [f"y{i}" for i in range(outputs)]
+    node = helper.make_node(op_type, order or [*feeds, *constants], names, domain=domain, **attributes)
+    return model([node], feeds, constants, names, opset, [domain] if domain else []), feeds
+
+
+def rows_of(op_type, **attributes):
+    return lambda rows, length: one(op_type, {"x": floats(rows, length)}, **attributes)
+
+
+def normalization(op_type, inputs, **attributes):
+    def build(rows, length):
+        weights = {name: floats(length) for name in inputs}
+        return one(op_type, {"x": floats(rows, length)}, weights, **attributes)
+
+    return build
+
+
+def reduction(op_type, axis, opset=18):
+    return lambda rows, length: one(op_type, {"x": floats(rows, length)}, {"axes": np.array([axis], "i8")}, opset=opset)
+
+
+def image(op_type, constants=None, channels_axis=None, **attributes):
+    def build(channels, size):
+        return one(op_type, {"x": floats(1, channels, size, size)}, constants(channels) if constants else None, **attributes)
+
+    return build
+
+
+def resize(mode, scale, **attributes):
+    def build(channels, size):
+        scales = {"scales": np.array([1, 1, scale, scale], "f4")}
+        return one("Resize", {"x": floats(1, channels, size, size)}, scales, order=["x", "", "scales"], mode=mode, **attributes)
+
+    return build
+
+
+def transpose(permutation):
+    return lambda *shape: one("Transpose", {"x": floats(*shape)}, perm=permutation)
+
+
+def recurrent(op_type, gates):
+    def build(steps, size):
+        weights = {"w": floats(1, gates * size, size, low=-0.1, high=0.1), "r": floats(1, gates * size, size, low=-0.1, high=0.1)}
+        return one(op_type, {"x": floats(steps, 1, size)}, weights, hidden_size=size)
+
+    return build
+
+
+def grid_sample(mode):
+    def build(channels, size):
+        feeds = {"x": floats(1, channels, size, size), "grid": floats(1, size, size, 2)}
+        return one("GridSample", feeds, mode=mode)
+
+    return build
+
+
+def roi_align(channels, rois):
+    corners = floats(rois, 2, low=0, high=100)
+    feeds = {"x": floats(1, channels, 50, 50), "rois": np.concatenate([corners, corners + floats(rois, 2, low=10, high=90)], 1)}
+    indices = {"batch": np.zeros(rois, "i8")}
+    return one("RoiAlign", feeds, indices, opset=16, output_height=7, output_width=7, sampling_ratio=2, spatial_scale=0.25)
+
+
+def non_max_suppression(boxes, classes):
+    corners = floats(1, boxes, 2, low=0, high=100)
+    feeds = {
+        "boxes": np.concatenate([corners, corners + floats(1, boxes, 2, low=1, high=20)], 2),
+        "scores": floats(1, classes, boxes, low=0),
+    }
+    limits = {"most": np.array([100], "i8"), "overlap": np.array([0.5], "f4"), "score": np.array([0.1], "f4")}
+    return one("NonMaxSuppression", feeds, limits)
+
+
+def trees(rows, count):
+    """A forest of full trees of depth 6 over 20 features."""
+    depth, inner = 6, 2**6 - 1
+    keys = {k: [] for k in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")}
+    targets = {k: [] for k in ("treeids", "nodeids", "ids", "weights")}
+    for tree in range(count):
+        for node in range(2 * inner + 1):
+            leaf = node >= inner
+            row = (
+                tree,
+                node,
+                0 if leaf else int(RNG.integers(20)),
+                0.0 if leaf else float(RNG.uniform(-1, 1)),
+                "LEAF" if leaf else "BRANCH_LEQ",
+            )
+            for key, value in zip(keys, (*row, 0 if leaf else 2 * node + 1, 0 if leaf else 2 * node + 2), strict=True):
+                keys[key].append(value)
+            if leaf:
+                for key, value in zip(targets, (tree, node, 0, float(RNG.uniform(-1, 1))), strict=True):
+                    targets[key].append(value)
+    assert depth == 6
+    attributes = {f"nodes_{k}": v for k, v in keys.items()} | {f"target_{k}": v for k, v in targets.items()}
+    return one("TreeEnsembleRegressor", {"x": floats(rows, 20)}, domain="ai.onnx.ml", n_targets=1, **attributes)
+
+
+def scatter_nd(rows, length):
+    indices = RNG.permutation(rows)[: rows // 2].reshape(-1, 1).astype("i8")
+    return one("ScatterND", {"x": floats(rows, length)}, {"indices": indices, "updates": floats(rows // 2, length)})
+
+
+def gather(axis):
+    def build(rows, length):
+        count = (rows, length)[axis]
+        return one("Gather", {"x": floats(rows, length), "at": RNG.integers(0, count, count).astype("i8")}, axis=axis)
+
+    return build
+
+
+def elements(op_type):
+    def build(rows, length):
+        at = RNG.integers(0, rows, (rows, length)).astype("i8")
+        feeds = {"x": floats(rows, length), "at": at}
+        if op_type == "ScatterElements":
+            feeds["updates"] = floats(rows, length)
+        return one(op_type, feeds, axis=0)
+
+    return build
+
+
+def top_k(count):
+    return lambda rows, length: one("TopK", {"x": floats(rows, length)}, {"k": np.array([count], "i8")}, outputs=2)
+
+
+def unique(rows, length):
+    return one("Unique", {"x": RNG.integers(0, 1000, rows * length).astype("i8")}, outputs=4)
+
+
+def binary(op_type, *other):
+    """Of x and a second operand of the last so many dimensions."""
+    return lambda rows, length: one(op_type, {"x": floats(rows, length), "z": floats(*[{"r": rows, "l": length, 1: 1}[o] for o in other])})
+
+
+def chain(kind):
+    def build(rows, length):
+        feeds = {"x": floats(rows, length)}
+        constants = {"bias": floats(length), "scale": floats(length), "three": np.float32(3), "six": np.float32(6), "zero": np.float32(0)}
+        node = helper.make_node
+        nodes = {
+            "x * scale + bias, Relu": [node("Mul", ["x", "scale"], ["a"]), node("Add", ["a", "bias"], ["b"]), node("Relu", ["b"], ["y0"])],
+            "x * sigmoid(x + bias)": [node("Add", ["x", "bias"], ["a"]), node("Sigmoid", ["a"], ["b"]), node("Mul", ["x", "b"], ["y0"])],
+            "(x - bias)^2 / scale": [
+                node("Sub", ["x", "bias"], ["a"]),
+                node("Mul", ["a", "a"], ["b"]),
+                node("Div", ["b", "scale"], ["y0"]),
+            ],
+            "tanh, Mul, Add, Exp, Neg": [
+                node("Tanh", ["x"], ["a"]),
+                node("Mul", ["a", "scale"], ["b"]),
+                node("Add", ["b", "x"], ["c"]),
+                node("Exp", ["c"], ["d"]),
+                node("Neg", ["d"], ["y0"]),
+            ],
+        }[kind]
+        used = {name for n in nodes for name in n.input}
+        return model(nodes, feeds, {k: v for k, v in constants.items() if k in used}, ["y0"]), feeds
+
+    return build
+
+
+def einsum(equation, *shapes):
+    def build(scale):
+        operands = [floats(*(d * scale if d > 4 else d for d in shape)) for shape in shapes]
+        return one("Einsum", {f"x{i}": v for i, v in enumerate(operands)}, equation=equation)
+
+    return build
+
+
+def attention(length):
+    heads, depth = 8, 64
+    feeds = {name: floats(1, heads, length, depth) for name in ("q", "k", "v")}
+    return one("Attention", feeds, opset=23)
+
+
+def rotary(length):
+    heads, depth = 8, 64
+    feeds = {"x": floats(1, heads, length, depth)}
+    tables = {"cos": floats(1, length, depth // 2), "sin": floats(1, length, depth // 2)}
+    return one("RotaryEmbedding", feeds, tables, opset=23)
+
+
+def contrib_rotary(length):
+    heads, depth = 8, 64
+    feeds = {"x": floats(1, heads, length, depth), "at": np.arange(length, dtype="i8").reshape(1, -1)}
+    tables = {"cos": floats(length, depth // 2), "sin": floats(length, depth // 2)}
+    return one("RotaryEmbedding", feeds, tables, domain="com.microsoft")
+
+
+def deform_conv(channels, size):
+    feeds = {"x": floats(1, channels, size, size)}
+    offsets = {"w": floats(channels, channels, 3, 3), "offset": floats(1, 18, size, size, low=-2, high=2)}
+    return one("DeformConv", feeds, offsets, opset=19, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+
+
+def dft(rows, length):
+    return one("DFT", {"x": floats(rows, length, 1)}, opset=17, axis=1)
+
+
+def dequantize(rows, length):
+    feeds = {"x": RNG.integers(0, 255, (rows, length)).astype("u1")}
+    return one("DequantizeLinear", feeds, {"s": np.float32(0.01), "z": np.uint8(128)})
+
+
+def one_hot(rows, length):
+    feeds = {"x": RNG.integers(0, length, rows).astype("i8")}
+    return one("OneHot", feeds, {"d": np.array(length, "i8"), "v": np.array([0, 1], "f4")})
+
+
+def strings(count):
+    return one("Identity", {"x": np.array([f"word {i}" for i in range(count)], object)})
+
+
+def concat(rows, length):
+    return one("Concat", {"x": floats(rows, length), "z": floats(rows, length)}, axis=1)
+
+
+def split(rows, length):
+    return one("Split", {"x": floats(rows, length)}, outputs=3, axis=1, num_outputs=3)
+
+
+def pad(mode):
+    return lambda channels, size: one(
+        "Pad", {"x": floats(1, channels, size, size)}, {"pads": np.array([0, 0, 2, 2, 0, 0, 2, 2], "i8")}, mode=mode
+    )
+
+
+def cast(to):
+    return lambda rows, length: one("Cast", {"x": floats(rows, length)}, to=to)
+
+
+ROWS = [(1, 512), (64, 1024), (512, 4096)]
+IMAGES = [(16, 14), (64, 56), (96, 112)]
+UNARY = "Exp Log Sqrt Tanh Sigmoid Erf Gelu HardSwish Softplus Elu LeakyRelu Relu Sin Cos Abs Neg Reciprocal Round Floor Softsign Mish Selu".split()
+
+REDUCTIONS = "ReduceSum ReduceMean ReduceMax ReduceL2 ReduceLogSumExp ReduceProd".split()
+
+# name, builder, arguments of the three sizes
+CASES = [
+    *((u, rows_of(u), ROWS) for u in UNARY),
+    *((f"{b}, same shape", binary(b, "r", "l"), ROWS) for b in ("Add", "Mul", "Div", "Pow", "Max", "Equal", "Less", "PRelu")),
+    *((f"{b}, a row", binary(b, "l"), ROWS) for b in ("Add", "Mul")),
+    *((f"{b}, a column", binary(b, "r", 1), ROWS) for b in ("Add", "Mul", "Sub")),
+    *((f"chain: {k}", chain(k), ROWS) for k in ("x * scale + bias, Relu", "x * sigmoid(x + bias)", "(x - bias)^2 / scale", "tanh, Mul, Add, Exp, Neg")),
+    ("Softmax, last", rows_of("Softmax"), ROWS),
+    ("Softmax, first", rows_of("Softmax", axis=0), ROWS),
+    ("LogSoftmax", rows_of("LogSoftmax"), ROWS),
+    ("LayerNormalization", normalization("LayerNormalization", ["scale", "bias"]), ROWS),
+    ("RMSNormalization", normalization("RMSNormalization", ["scale"], opset=23), ROWS),
+    ("BatchNormalization", image("BatchNormalization", lambda c: {n: floats(c, low=0.1) for n in ("s", "b", "m", "v")}), IMAGES),
+    ("InstanceNormalization", image("InstanceNormalization", lambda c: {n: floats(c) for n in ("s", "b")}), IMAGES),
+    ("GroupNormalization", image("GroupNormalization", lambda c: {n: floats(c) for n in ("s", "b")}, opset=21, num_groups=8), IMAGES),
+    ("LpNormalization", rows_of("LpNormalization", axis=-1, p=2), ROWS),
+    ("LRN", image("LRN", size=5), IMAGES),
+    *((f"{r}, last axis", reduction(r, -1), ROWS) for r in REDUCTIONS),
+    *((f"{r}, first axis", reduction(r, 0), ROWS) for r in ("ReduceSum", "ReduceMean", "ReduceMax")),
+    ("ArgMax, last axis", rows_of("ArgMax", axis=-1), ROWS),
+    ("ArgMax, first axis", rows_of("ArgMax", axis=0), ROWS),
+    ("CumSum", lambda r, n: one("CumSum", {"x": floats(r, n)}, {"axis": np.array(1, "i8")}), ROWS),
+    ("MaxPool 3x3 / 2", image("MaxPool", kernel_shape=[3, 3], strides=[2, 2]), IMAGES),
+    ("AveragePool 2x2 / 2", image("AveragePool", kernel_shape=[2, 2], strides=[2, 2]), IMAGES),
+    ("AveragePool 3x3", image("AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1]), IMAGES),
+    ("LpPool 3x3", image("LpPool", kernel_shape=[3, 3]), IMAGES),
+    ("GlobalAveragePool", image("GlobalAveragePool"), IMAGES),
+    ("GlobalMaxPool", image("GlobalMaxPool"), IMAGES),
+    ("Resize nearest x2", resize("nearest", 2, coordinate_transformation_mode="asymmetric", nearest_mode="floor"), IMAGES),
+    ("Resize linear x2", resize("linear", 2), IMAGES),
+    ("Resize linear x1/2", resize("linear", 0.5), IMAGES),
+    ("Resize cubic x2", resize("cubic", 2), IMAGES),
+    ("GridSample linear", grid_sample("linear"), IMAGES),
+    ("GridSample nearest", grid_sample("nearest"), IMAGES),
+    ("GridSample cubic", grid_sample("cubic"), IMAGES),
+    ("RoiAlign", roi_align, [(16, 4), (64, 50), (256, 100)]),
+    ("NonMaxSuppression", non_max_suppression, [(100, 1), (1000, 10), (3000, 80)]),
+    ("DeformConv", deform_conv, [(16, 14), (32, 28), (64, 56)]),
+    ("Pad constant", pad("constant"), IMAGES),
+    ("Pad reflect", pad("reflect"), IMAGES),
+    ("Pad edge", pad("edge"), IMAGES),
+    ("DepthToSpace", image("DepthToSpace", blocksize=2), [(16, 14), (64, 56), (96, 112)]),
+    ("SpaceToDepth", image("SpaceToDepth", blocksize=2), IMAGES),
+    ("Transpose to channels last", transpose([0, 2, 3, 1]), [(1, 16, 14, 14), (1, 64, 56, 56), (1, 96, 112, 112)]),
+    ("Transpose to channels first", transpose([0, 3, 1, 2]), [(1, 14, 14, 16), (1, 56, 56, 64), (1, 112, 112, 96)]),
+    ("Transpose of heads", transpose([0, 2, 1, 3]), [(1, 16, 4, 64), (1, 128, 12, 64), (1, 1024, 16, 64)]),
+    ("Transpose, reversed", transpose([3, 2, 1, 0]), [(4, 8, 8, 4), (16, 16, 32, 16), (32, 32, 64, 32)]),
+    ("Concat, last axis", concat, ROWS),
+    ("Split in 3, last axis", split, [(1, 768), (64, 2304), (512, 4608)]),
+    ("Gather rows", gather(0), [(16, 64), (512, 256), (4096, 512)]),
+    ("Gather columns", gather(1), [(16, 64), (512, 256), (1024, 1024)]),
+    ("GatherElements", elements("GatherElements"), ROWS),
+    ("ScatterElements", elements("ScatterElements"), ROWS),
+    ("ScatterND", scatter_nd, [(16, 64), (512, 256), (4096, 512)]),
+    ("Expand", lambda r, n: one("Expand", {"x": floats(1, n)}, {"shape": np.array([r, n], "i8")}), ROWS),
+    ("Tile", lambda r, n: one("Tile", {"x": floats(r, n)}, {"repeats": np.array([2, 2], "i8")}), ROWS),
+    ("Where", lambda r, n: one("Where", {"c": RNG.random((r, n)) < 0.5, "x": floats(r, n), "z": floats(r, n)}), ROWS),
+    ("Clip", lambda r, n: one("Clip", {"x": floats(r, n)}, {"low": np.float32(-0.5), "high": np.float32(0.5)}), ROWS),
+    ("Cast to float16", cast(TensorProto.FLOAT16), ROWS),
+    ("Cast to int64", cast(TensorProto.INT64), ROWS),
+    ("QuantizeLinear", lambda r, n: one("QuantizeLinear", {"x": floats(r, n)}, {"s": np.float32(0.01), "z": np.uint8(128)}), ROWS),
+    ("DequantizeLinear", dequantize, ROWS),
+    ("DynamicQuantizeLinear", rows_of("DynamicQuantizeLinear", outputs=3), ROWS),
+    ("NonZero", lambda r, n: one("NonZero", {"x": (RNG.random((r, n)) < 0.5).astype("f4")}), ROWS),
+    ("OneHot", one_hot, ROWS),
+    ("TopK 1", top_k(1), ROWS),
+    ("TopK 10", top_k(10), ROWS),
+    ("TopK 200", top_k(200), ROWS),
+    ("Unique", unique, ROWS),
+    ("LSTM", recurrent("LSTM", 4), [(10, 64), (50, 128), (100, 512)]),
+    ("GRU", recurrent("GRU", 3), [(10, 64), (50, 128), (100, 512)]),
+    ("RNN", recurrent("RNN", 1), [(10, 64), (50, 128), (100, 512)]),
+    ("TreeEnsembleRegressor", trees, [(1, 100), (100, 100), (5000, 300)]),
+    ("DFT", dft, [(1, 256), (16, 1024), (64, 4096)]),
+    ("Einsum bij,bjk->bik", einsum("bij,bjk->bik", (4, 16, 16), (4, 16, 16)), [(1,), (4,), (16,)]),
+    ("Einsum bhid,bhjd->bhij", einsum("bhid,bhjd->bhij", (1, 4, 16, 16), (1, 4, 16, 16)), [(1,), (4,), (16,)]),
+    ("Einsum ij->ji", einsum("ij->ji", (32, 32)), [(1,), (8,), (32,)]),
+    ("Einsum bid,bd->bi", einsum("bid,bd->bi", (4, 32, 32), (4, 32)), [(1,), (4,), (16,)]),
+    ("Einsum i,j->ij", einsum("i,j->ij", (32,), (32,)), [(1,), (8,), (64,)]),
+    ("Attention", attention, [(16,), (128,), (1024,)]),
+    ("RotaryEmbedding", rotary, [(16,), (128,), (1024,)]),
+    ("RotaryEmbedding (com.microsoft)", contrib_rotary, [(16,), (128,), (1024,)]),
+    ("strings through Identity", strings, [(100,), (1200,), (12000,)]),
+]  # fmt: skip
+
+
+def runner(runtime, data, threads):
+    """A function that runs the model on feeds; None where the runtime does not take it."""
+    try:
+        if runtime == "openvino":
+            core = importlib.import_module("openvino").Core()
+            hint = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1}
+            request = core.compile_model(core.read_model(data), "CPU", hint).create_infer_request()
+            return lambda feeds: request.infer(feeds, share_inputs=True, share_outputs=True)
+        module = importlib.import_module(runtime)
+        options = module.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 4
+        session = module.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        return lambda feeds: session.run(None, feeds)
+    except Exception:  # whatever a runtime throws
+        return None
+
+
+def least_times(runners, feeds, seconds, rounds):
+    """The least time of each runner, None where it fails."""
+    least = {}
+    for name, run in runners.items():
+        try:
+            started = time.perf_counter()
+            run(feeds)
+            least[name] = time.perf_counter() - started
+        except Exception:
+            least[name] = None
+    for _ in range(rounds):
+        for name, run in runners.items():
+            if least[name] is None:
+                continue
+            end = time.perf_counter() + seconds
+            while True:
+                started = time.perf_counter()
+                run(feeds)
+                now = time.perf_counter()
+                least[name] = min(least[name], now - started)
+                if now > end:
+                    break
+    return least
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runtimes", default="roundhouse,onnxruntime", help="openvino may be added; the first is compared with the others")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.02, help="of each round")
+    parser.add_argument("--only", default="", help="part of the names of the operators to time")
+    args = parser.parse_args()
+    runtimes = args.runtimes.split(",")
+    print(f"| operator | sizes | {' / '.join(runtimes)}, microseconds | speedup |\n| --- | --- | --- | --- |")
+    logarithms, slower = [], []
+    for name, build, sizes in CASES:
+        if args.only not in name:
+            continue
+        times, speedups = [], []
+        for size in sizes:
+            data, feeds = build(*size)
+            runners = {r: run for r in runtimes if (run := runner(r, data, args.threads))}
+            least = least_times(runners, feeds, args.seconds, args.rounds)
+            times.append(" / ".join(f"{1e6 * least[r]:.3g}" if least.get(r) else "-" for r in runtimes))
+            peers = [least[r] for r in runtimes[1:] if least.get(r)]
+            own = least.get(runtimes[0])
+            if not own or not peers:
+                speedups.append("-")
+                continue
+            speedup = min(peers) / own
+            speedups.append(f"{speedup:.2f}")
+            logarithms.append(math.log(speedup))
+            if speedup < 1:
+                slower.append(f"{name} {'x'.join(map(str, size))}: {speedup:.2f}")
+        print(f"| {name} | {', '.join('x'.join(map(str, s)) for s in sizes)} | {', '.join(times)} | {', '.join(speedups)} |", flush=True)
+    if logarithms:
+        mean = math.exp(sum(logarithms) / len(logarithms))
+        print(f"\nThe geometric mean of {len(logarithms)} speedups is {mean:.2f}; {len(slower)} are below 1:")
+        print("\n".join(slower))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
