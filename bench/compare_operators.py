@@ -269,8 +269,11 @@ def cast(to):
 
 ROWS = [(1, 512), (64, 1024), (512, 4096)]
 IMAGES = [(16, 14), (64, 56), (96, 112)]
-UNARY = "Exp Log Sqrt Tanh Sigmoid Erf Gelu HardSwish Softplus Elu LeakyRelu Relu Sin Cos Abs Neg Reciprocal Round Floor Softsign Mish Selu".split()
+UNARY = (
+    "Exp Log Sqrt Tanh Sigmoid Erf Gelu HardSwish Softplus Elu LeakyRelu Relu Sin Cos Abs Neg Reciprocal Round Floor Softsign Mish Selu"
+).split()
 
+CHAINS = ("x * scale + bias, Relu", "x * sigmoid(x + bias)", "(x - bias)^2 / scale", "tanh, Mul, Add, Exp, Neg")
 REDUCTIONS = "ReduceSum ReduceMean ReduceMax ReduceL2 ReduceLogSumExp ReduceProd".split()
 
 # name, builder, arguments of the three sizes
@@ -279,7 +282,7 @@ CASES = [
     *((f"{b}, same shape", binary(b, "r", "l"), ROWS) for b in ("Add", "Mul", "Div", "Pow", "Max", "Equal", "Less", "PRelu")),
     *((f"{b}, a row", binary(b, "l"), ROWS) for b in ("Add", "Mul")),
     *((f"{b}, a column", binary(b, "r", 1), ROWS) for b in ("Add", "Mul", "Sub")),
-    *((f"chain: {k}", chain(k), ROWS) for k in ("x * scale + bias, Relu", "x * sigmoid(x + bias)", "(x - bias)^2 / scale", "tanh, Mul, Add, Exp, Neg")),
+    *((f"chain: {k}", chain(k), ROWS) for k in CHAINS),
     ("Softmax, last", rows_of("Softmax"), ROWS),
     ("Softmax, first", rows_of("Softmax", axis=0), ROWS),
     ("LogSoftmax", rows_of("LogSoftmax"), ROWS),

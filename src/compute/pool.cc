@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <type_traits>
 
-#include "compute/conv_impl.h"
 #include "compute/gemm_reference.h"
+#include "compute/pool_rows.h"
 #include "compute/scratch.h"
 #include "compute/vector_math.h"
 
@@ -93,58 +94,64 @@ void max_plane(const Window& w, const T* x, T* y, int64_t* indices, int64_t offs
   });
 }
 
-/// Pooling of float planes without depth, by whole rows: first down the window's rows, then along the outputs, with columns split by their
-/// remainder modulo the stride so that both run over contiguous floats.
+/// Pooling of float planes without depth, a row of outputs at a time: first down the window's rows, then along the outputs, with columns
+/// split by their remainder modulo the stride so that both run over contiguous floats.
 class RowPool {
  public:
-  RowPool(const Window& window, Binary op, float neutral) : w_(window), op_(op), neutral_(neutral) {
+  RowPool(const Window& window, bool sums) : w_(window) {
+    constexpr int64_t kVector = 16;
     const int64_t reached = (w_.output[2] - 1) * w_.stride[2] + (w_.kernel[2] - 1) * w_.dilation[2] + 1;
-    extent_ = std::max(reached, w_.pad_begin[2] + w_.input[2]);
-    phase_width_ = (extent_ + w_.stride[2] - 1) / w_.stride[2];
-    row_ =
-        static_cast<float*>(thread_scratch(ScratchSlot::row, static_cast<size_t>(extent_ + w_.stride[2] * phase_width_) * sizeof(float)));
+    const int64_t extent = std::max(reached, w_.pad_begin[2] + w_.input[2]);
+    const int64_t phase = (extent + w_.stride[2] - 1) / w_.stride[2] + kVector, count = w_.stride[2] * phase;
+    float* memory =
+        static_cast<float*>(thread_scratch(ScratchSlot::row, static_cast<size_t>(count + w_.output[2] + kVector) * sizeof(float)));
+    std::fill_n(memory, count, sums ? 0.0f : lowest<float>());
+    divisors_ = memory + count;
+    row_.sums = sums;
+    row_.row_step = w_.dilation[1] * w_.input[2];
+    row_.width = w_.input[2];
+    row_.pad = w_.pad_begin[2];
+    row_.kernel = w_.kernel[2];
+    row_.dilation = w_.dilation[2];
+    row_.stride = w_.stride[2];
+    row_.even = memory;
+    row_.odd = memory + phase;
+    row_.outputs = w_.output[2];
   }
 
-  static bool suits(const Window& w) { return w.input[0] == 1 && w.kernel[0] == 1 && w.pad_begin[0] == 0 && w.output[0] == 1; }
+  static bool suits(const Window& w) {
+    return w.input[0] == 1 && w.kernel[0] == 1 && w.pad_begin[0] == 0 && w.output[0] == 1 && w.stride[2] <= 2 && w.output_size() > 0;
+  }
 
-  void run(const float* x, float* y) const {
-    for (int64_t row = 0; row < w_.output[1]; ++row, y += w_.output[2]) {
-      const float* phases = gather(x, span_of(w_, 1, row));
-      for (int64_t k = 0; k < w_.kernel[2]; ++k) {
-        const int64_t shift = k * w_.dilation[2];
-        const float* from = phases + shift % w_.stride[2] * phase_width_ + shift / w_.stride[2];
-        if (k == 0)
-          std::copy(from, from + w_.output[2], y);
-        else
-          binary(op_, y, from, y, w_.output[2]);
+  /// `divisor(axis, at)`: what the sums of the outputs at a place of an axis are divided by, times that of the other; null for maxima.
+  template <typename Divisor>
+  void run(const float* x, float* y, const Divisor* divisor) {
+    int64_t divided_by = -1;
+    for (int64_t at = 0; at < w_.output[1]; ++at, y += w_.output[2]) {
+      const Span rows = span_of(w_, 1, at);
+      if (rows.count() <= 0) {
+        std::fill_n(y, w_.output[2], row_.sums ? 0.0f : lowest<float>());
+      } else {
+        row_.x = x + rows.begin * w_.input[2];
+        row_.rows = rows.count();
       }
+      if constexpr (!std::is_same_v<Divisor, std::nullptr_t>) {
+        if (const int64_t count = (*divisor)(1, at); count != divided_by) {
+          for (int64_t i = 0; i < w_.output[2]; ++i) divisors_[i] = static_cast<float>(count * (*divisor)(2, i));
+          divided_by = count;
+        }
+        row_.divisors = divisors_;
+        if (rows.count() <= 0) binary(Binary::div, y, divisors_, y, w_.output[2]);
+      }
+      row_.y = y;
+      if (rows.count() > 0) pool_row(row_);
     }
   }
 
  private:
-  /// The window's rows folded into one padded row, split into phases.
-  const float* gather(const float* x, const Span& rows) const {
-    float* folded = row_;
-    const int64_t pad = w_.pad_begin[2], width = w_.input[2], stride = w_.stride[2];
-    std::fill(folded, folded + extent_, neutral_);
-    if (rows.begin < rows.end) std::copy(x + rows.begin * width, x + (rows.begin + 1) * width, folded + pad);
-    for (int64_t j = rows.begin + rows.step; j < rows.end; j += rows.step) binary(op_, folded + pad, x + j * width, folded + pad, width);
-    if (stride == 1) return folded;
-    float* phases = folded + extent_;
-    if (stride == 2) {
-      conv_kernels<float>().split_pairs(folded, extent_ / 2, phases, phases + phase_width_);
-      if (extent_ % 2 == 1) phases[extent_ / 2] = folded[extent_ - 1];
-    } else {
-      for (int64_t i = 0; i < extent_; ++i) phases[i % stride * phase_width_ + i / stride] = folded[i];
-    }
-    return phases;
-  }
-
   const Window& w_;
-  const Binary op_;
-  const float neutral_;
-  int64_t extent_, phase_width_;
-  float* row_;  // of the calling thread
+  float* divisors_;
+  PoolRow row_;
 };
 
 }  // namespace
@@ -154,8 +161,10 @@ void max_pool(const Window& w, int64_t planes, const T* x, T* y, int64_t* indice
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
     if constexpr (std::is_same_v<T, float>) {
       if (!indices && RowPool::suits(w)) {
-        const RowPool pool(w, Binary::max, lowest<float>());
-        for (int64_t plane = range.begin; plane < range.end; ++plane) pool.run(x + plane * w.input_size(), y + plane * w.output_size());
+        RowPool pool(w, false);
+        constexpr const std::nullptr_t* kNone = nullptr;
+        for (int64_t plane = range.begin; plane < range.end; ++plane)
+          pool.run(x + plane * w.input_size(), y + plane * w.output_size(), kNone);
         return;
       }
     }
@@ -170,20 +179,16 @@ template <typename T>
 void average_pool(const Window& w, const int64_t (&pad_end)[3], int64_t planes, bool count_padding, const T* x, T* y,
                   const Parallel& parallel) {
   using A = Accumulator<T>;
-  const auto divisor = [&](const int64_t(&at)[3], const Span(&s)[3]) {
-    int64_t count = 1;
-    for (int d = 0; d < 3; ++d) count *= count_padding ? padded_count(w, d, at[d], pad_end[d]) : s[d].count();
-    return static_cast<A>(count);
+  const auto count = [&](int axis, int64_t at) {
+    return count_padding ? padded_count(w, axis, at, pad_end[axis]) : span_of(w, axis, at).count();
   };
+  const auto divisor = [&](const int64_t(&at)[3]) { return static_cast<A>(count(0, at[0]) * count(1, at[1]) * count(2, at[2])); };
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
     if constexpr (std::is_same_v<T, float>) {
       if (RowPool::suits(w)) {
-        const RowPool pool(w, Binary::add, 0);
-        for (int64_t plane = range.begin; plane < range.end; ++plane) {
-          float* out = y + plane * w.output_size();
-          pool.run(x + plane * w.input_size(), out);
-          each_window(w, [&](const int64_t(&at)[3], const Span(&s)[3]) { *out++ /= divisor(at, s); });
-        }
+        RowPool pool(w, true);
+        for (int64_t plane = range.begin; plane < range.end; ++plane)
+          pool.run(x + plane * w.input_size(), y + plane * w.output_size(), &count);
         return;
       }
     }
@@ -193,7 +198,7 @@ void average_pool(const Window& w, const int64_t (&pad_end)[3], int64_t planes, 
       each_window(w, [&](const int64_t(&at)[3], const Span(&s)[3]) {
         A sum = 0;
         each_position(w, s, [&](int64_t position) { sum += static_cast<A>(in[position]); });
-        *out++ = static_cast<T>(sum / divisor(at, s));
+        *out++ = static_cast<T>(sum / divisor(at));
       });
     }
   });

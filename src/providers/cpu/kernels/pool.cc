@@ -42,13 +42,14 @@ class PoolKernel final : public Kernel {
   Status pool(RunContext& context, const compute::Window& window, const int64_t (&pad_end)[3], const TensorView& x, const MutableView& y,
               int64_t* indices) const {
     const int64_t planes = x.shape()[0] * x.shape()[1];
-    if (op_.kind == ops::Pool::Kind::max) {
+    const bool is_average = op_.kind == ops::Pool::Kind::average, is_max = op_.kind == ops::Pool::Kind::max;
+    if (op_.global && x.dtype() == DType::float32 && (is_average || (is_max && !indices)))
+      return global(context, is_max ? compute::Reduction::max : compute::Reduction::mean, planes, window.kernel[2], x, y);
+    if (is_max) {
       return dispatch<rh::Types<float, double, int8_t, uint8_t>>(x.dtype(), "pooling", [&]<typename T>() {
         compute::max_pool(window, planes, x.data<T>(), y.data<T>(), indices, op_.column_major_indices, context.parallel());
       });
     }
-    if (op_.kind == ops::Pool::Kind::average && op_.global && x.dtype() == DType::float32)
-      return global_average(context, planes, window.kernel[2], x, y);
     return dispatch<rh::Types<float, double>>(x.dtype(), "pooling", [&]<typename T>() {
       if (op_.kind == ops::Pool::Kind::lp) {
         compute::lp_pool(window, planes, static_cast<int>(op_.p), x.data<T>(), y.data<T>(), context.parallel());
@@ -58,10 +59,10 @@ class PoolKernel final : public Kernel {
     });
   }
 
-  static Status global_average(RunContext& context, int64_t planes, int64_t length, const TensorView& x, const MutableView& y) {
+  static Status global(RunContext& context, compute::Reduction reduction, int64_t planes, int64_t length, const TensorView& x,
+                       const MutableView& y) {
     context.parallel().for_range(planes, {sizeof(float) * static_cast<double>(length), static_cast<double>(length)}, [&](Range part) {
-      compute::reduce_rows(compute::Reduction::mean, x.data<float>() + part.begin * length, y.data<float>() + part.begin, part.size(),
-                           length);
+      compute::reduce_rows(reduction, x.data<float>() + part.begin * length, y.data<float>() + part.begin, part.size(), length);
     });
     return {};
   }
