@@ -47,6 +47,47 @@ const std::vector<OpCase> kMultiHead = {
     attend({kQ, kQ, kQ, absent(), absent(), absent(), normal({2, 2, 3, 7}), normal({2, 2, 3, 8})}, "past of another depth", {}, 1,
            {"[2, 2, 3, 7]"}),
 };
+// Four rows, two beams of two items, with a cache of room for six tokens.
+const Input kOne = normal({4, 1, 16}), kRoom = normal({4, 2, 6, 8}),
+            kBeams = values({2, 2, 6}, {0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0,  //
+                                        1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0})
+                         .as(DType::int32);
+Input number(double value) { return values({1}, {value}).as(DType::int32); }
+
+const std::vector<OpCase> kShared = {
+    attend({kOne, kOne, kOne, absent(), absent(), absent(), kRoom, kRoom, number(3)}, "one token in a shared buffer", {}, 3),
+    attend({normal({4, 3, 16}), normal({4, 3, 16}), normal({4, 3, 16}), absent(), absent(), absent(), kRoom, kRoom, number(0)},
+           "a prompt in a shared buffer", {attr("unidirectional", 1)}, 3),
+    attend({kOne, kOne, kOne, normal({48}), absent(), absent(), kRoom, kRoom, number(5)}, "the last place", {}, 3),
+    attend({kOne, kOne, kOne, absent(), absent(), normal({1, 2, 1, 4}), kRoom, kRoom, number(3), kBeams}, "beams", {}, 3),
+    attend({kOne, kOne, kOne, absent(), absent(), absent(), kRoom, kRoom, number(6)}, "no place", {}, 3, {"at least 7"}),
+    attend({kOne, kOne, kOne, absent(), absent(), absent(), kRoom, kRoom, number(-1)}, "past", {}, 3, {"past_sequence_length is -1"}),
+    attend({kOne, kOne, kOne, absent(), absent(), absent(), kRoom, kRoom, number(2),
+            values({2, 2, 2}, {0, 1, 0, 1, 0, 2, 0, 1}).as(DType::int32)},
+           "a beam that is not there", {}, 3, {"cache_indirection has 2", "[0, 2)"}),
+    attend({kOne, kOne, kOne, absent(), absent(), absent(), kRoom, kRoom, number(3),
+            values({2, 2, 2}, std::vector<double>(8)).as(DType::int32)},
+           "too few tokens", {}, 3, {"cache_indirection has shape [2, 2, 2]", "at least 3 tokens"}),
+};
+TEST(OpCases, MultiHeadAttentionInSharedBuffers) { run_op_cases("MultiHeadAttention", kShared, Types<float>::set); }
+
+OpCase decode(std::vector<Input> inputs, const char* purpose, int outputs = 3, std::vector<std::string> fails = {}) {
+  return attend(std::move(inputs), purpose, {attr("past_present_share_buffer", 1)}, outputs, std::move(fails));
+}
+
+const std::vector<OpCase> kDecoder = {
+    decode({kOne, kOne, kOne, absent(), absent(), kRoom, kRoom, number(3)}, "one token"),
+    decode({kOne, kOne, kOne, absent(), absent(), kRoom, kRoom, number(3), number(2), kBeams}, "beams"),
+    decode({kOne, kOne, kOne, values({4, 4}, {1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1}).as(DType::int32), normal({1, 2, 1, 4}),
+            kRoom, kRoom, number(3), absent(), absent(), normal({48})},
+           "mask and biases"),
+    attend({kOne, normal({4, 2, 5, 8}), normal({4, 2, 5, 8})}, "the encoder's keys"),
+    decode({normal({4, 2, 16}), normal({4, 2, 16}), normal({4, 2, 16}), absent(), absent(), kRoom, kRoom, number(3)}, "two tokens", 3,
+           {"query has shape [4, 2, 16]", "[batch, 1, width]"}),
+    decode({kOne, kOne, kOne, absent(), absent(), kRoom, kRoom, number(7)}, "past", 3, {"past_sequence_length is 7, expected 0 to 6"}),
+};
+TEST(OpCases, DecoderMaskedMultiHeadAttention) { run_op_cases("DecoderMaskedMultiHeadAttention", kDecoder, Types<float>::set); }
+
 RH_OP_TEST(MultiHeadAttention, kMultiHead, (Types<float, Float16>::set))
 
 /// One token, whose output is its value. The stock library has no packed forms.

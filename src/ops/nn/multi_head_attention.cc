@@ -7,11 +7,16 @@ namespace rh::ops {
 MultiHeadAttention MultiHeadAttention::read(const NodeView& node) {
   MultiHeadAttention op{.heads = node.required_int("num_heads"),
                         .hidden_score = node.float_or("mask_filter_value", -10000),
-                        .is_causal = node.flag("unidirectional")};
+                        .is_causal = node.flag("unidirectional"),
+                        .is_decoder = node.op_type() == "DecoderMaskedMultiHeadAttention"};
   if (op.heads < 1) node.fail("num_heads is {}, expected at least 1", op.heads);
   if (const float scale = node.float_or("scale", 0); scale != 0) op.scale = scale;
-  if (node.has_input(6) != node.has_input(7)) node.fail("of past_key and past_value one is left out, expected both or none");
+  if (node.has_input(op.past_key()) != node.has_input(op.past_value()))
+    node.fail("of past_key and past_value one is left out, expected both or none");
   if (!node.has_input(1) && node.has_input(2)) node.fail("value is given without key, expected both or none");
+  for (int i : {op.past_length(), op.indirection()}) {
+    if (node.has_input(i) && !node.has_input(op.past_key())) node.fail("input {} is given without past_key and past_value", i);
+  }
   return op;
 }
 
@@ -36,6 +41,8 @@ void infer(const MultiHeadAttention& op, InferenceContext& context) {
     if (v.has_rank() && v.rank() == 4) width = (*v.dims)[1] * (*v.dims)[3];
   } else if (context.has_input(1)) {
     width = dims[2];
+  } else if (op.is_decoder && dims[2].is_constant()) {
+    width = Dim(dims[2].value() / 3);
   }
   context.set_output(0, q.dtype, SymbolicShape{dims[0], dims[1], width});
 }

@@ -25,20 +25,19 @@ class MultiHeadAttentionKernel final : public Kernel {
  public:
   using Types = rh::Types<float, Float16, BFloat16>;
 
-  explicit MultiHeadAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::MultiHeadAttention>()) {
-    if (info.node().has_input(8) || info.node().has_input(9)) {
-      fail(ErrorCode::not_implemented,
-           "MultiHeadAttention: past_sequence_length and cache_indirection are not supported, expected past_key "
-           "and past_value alone");
-    }
-  }
+  explicit MultiHeadAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::MultiHeadAttention>()) {}
 
   Status run(RunContext& context) const override {
     const Shape& query = context.input(0).shape();
-    const bool packed = query.rank() == 5, packed_keys = !packed && context.has_input(1) && context.input(1).rank() == 5;
+    const bool packed = query.rank() == 5 || (op_.is_decoder && !context.has_input(1)),
+               packed_keys = !packed && context.has_input(1) && context.input(1).rank() == 5;
     if (!packed && !packed_keys && !context.has_input(2)) {
       return error_status(ErrorCode::invalid_argument,
                           "MultiHeadAttention: query has shape {} without key and value, expected [B, S, N, 3, H]", query.to_string());
+    }
+    if (op_.is_decoder && (query.rank() != 3 || query[1] != 1)) {
+      return error_status(ErrorCode::invalid_argument, "DecoderMaskedMultiHeadAttention: query has shape {}, expected [batch, 1, width]",
+                          query.to_string());
     }
     Heads q = heads(context, 0, packed ? 3 : 1, 0),
           k = heads(context, packed ? 0 : 1,
@@ -62,11 +61,12 @@ class MultiHeadAttentionKernel final : public Kernel {
                           context.has_input(1) ? context.input(1).shape().to_string() : "none",
                           context.has_input(2) ? context.input(2).shape().to_string() : "none");
     }
-    if (context.has_input(3)) add_biases(context, q, k, v);
+    if (context.has_input(op_.bias())) add_biases(context, q, k, v);
     compute::AttentionArgs args{.batch = q.batch, .heads = op_.heads, .key_heads = op_.heads, .value_heads = op_.heads};
-    if (context.has_input(6)) args.past = context.input(6).rank() == 4 ? context.input(6).shape()[2] : -1;
-    append(context, 6, 1, args.past, k);
-    append(context, 7, 2, args.past, v);
+    const Cache cache = read_cache(context, q.batch);
+    append(context, op_.past_key(), 1, cache, k);
+    append(context, op_.past_value(), 2, cache, v);
+    args.past = cache.past;
     args.queries = q.length;
     args.keys = k.length;
     args.depth = q.depth;
@@ -75,7 +75,7 @@ class MultiHeadAttentionKernel final : public Kernel {
     if (op_.is_causal) args.right_window = 0;
     args.q = q.data, args.k = k.data, args.v = v.data;
     args.q_strides = q.strides, args.k_strides = k.strides, args.v_strides = v.strides;
-    set_masks(context, {.op_type = "MultiHeadAttention", .mask = 4, .bias = 5, .hidden = op_.hidden_score}, args);
+    set_masks(context, {.op_type = "MultiHeadAttention", .mask = op_.mask(), .bias = op_.scores_bias(), .hidden = op_.hidden_score}, args);
     attend(context, args, {.output = 3});
     return {};
   }
@@ -85,7 +85,9 @@ class MultiHeadAttentionKernel final : public Kernel {
   Heads heads(RunContext& context, int input, int parts, int part) const {
     const TensorView x = context.input(input);
     const Shape& s = x.shape();
-    const bool fits = parts > 1       ? s.rank() == 5 && s[2] == op_.heads && s[3] == parts
+    const bool rows_are_packed = parts > 1 && s.rank() == 3;  // query, key and value one after the other
+    const bool fits = rows_are_packed ? s[2] % (parts * op_.heads) == 0
+                      : parts > 1     ? s.rank() == 5 && s[2] == op_.heads && s[3] == parts
                       : s.rank() == 4 ? input > 0 && s[1] == op_.heads
                                       : s.rank() == 3 && s[2] % op_.heads == 0;
     if (!fits) {
@@ -96,6 +98,10 @@ class MultiHeadAttentionKernel final : public Kernel {
     if (s.rank() == 4) {
       h.length = s[2], h.depth = s[3];
       h.strides = head_strides(h.heads, h.length, h.depth);
+    } else if (rows_are_packed) {
+      h.length = s[1], h.depth = s[2] / (parts * op_.heads);
+      h.strides = token_strides(h.length, h.depth, s[2]);
+      h.data += part * h.heads * h.depth;
     } else if (s.rank() == 3) {
       h.length = s[1], h.depth = s[2] / op_.heads;
       h.strides = token_strides(h.length, h.depth, s[2]);
@@ -108,9 +114,9 @@ class MultiHeadAttentionKernel final : public Kernel {
   }
 
   /// The bias [D + D + D of values] of the projections. Keys and values with heads of their own have had theirs.
-  static void add_biases(RunContext& context, Heads& q, Heads& k, Heads& v) {
+  void add_biases(RunContext& context, Heads& q, Heads& k, Heads& v) const {
     const int64_t size = q.heads * q.depth, value_size = v.heads * v.depth;
-    const TensorView bias = context.input(3);
+    const TensorView bias = context.input(op_.bias());
     if (!(bias.shape() == Shape{2 * size + value_size})) {
       fail(ErrorCode::invalid_argument, "MultiHeadAttention: the bias has shape {}, expected [{}]", bias.shape().to_string(),
            2 * size + value_size);
@@ -136,20 +142,66 @@ class MultiHeadAttentionKernel final : public Kernel {
     x.strides = token_strides(x.length, x.depth, row);
   }
 
+  struct Cache {
+    int64_t past = 0;
+    int64_t capacity = -1;                 ///< of past and present values that have the final length; -1: they have their own
+    const int32_t* indirection = nullptr;  ///< [rows, its length]: the beam that a row's token is of; null: its own
+    int64_t beams = 1, indirection_length = 0;
+  };
+
+  Cache read_cache(RunContext& context, int64_t batch) const {
+    Cache cache;
+    if (!context.has_input(op_.past_key())) return cache;
+    const Shape& shape = context.input(op_.past_key()).shape();
+    cache.past = shape.rank() == 4 ? shape[2] : -1;
+    if (context.has_input(op_.past_length())) {
+      cache.capacity = cache.past;
+      cache.past = scalar_int(context, op_.past_length(), "MultiHeadAttention: past_sequence_length");
+      if (cache.past < 0 || cache.past > cache.capacity) {
+        fail(ErrorCode::invalid_argument, "MultiHeadAttention: past_sequence_length is {}, expected 0 to {}, the length of past_key",
+             cache.past, cache.capacity);
+      }
+    }
+    if (context.has_input(op_.indirection())) read_indirection(context, batch, cache);
+    return cache;
+  }
+
+  void read_indirection(RunContext& context, int64_t batch, Cache& cache) const {
+    const TensorView beams = context.input(op_.indirection());
+    const Shape& shape = beams.shape();
+    if (shape.rank() != 3 || shape[1] < 1 || batch % shape[1] != 0 || shape[0] != batch / shape[1] || shape[2] < cache.past) {
+      fail(ErrorCode::invalid_argument,
+           "MultiHeadAttention: cache_indirection has shape {}, expected [items, beams, tokens] of {} rows and at least {} tokens",
+           shape.to_string(), batch, cache.past);
+    }
+    cache.indirection = beams.data<int32_t>();
+    cache.beams = shape[1];
+    cache.indirection_length = shape[2];
+    for (int64_t row = 0; row < batch; ++row) {
+      for (int64_t token = 0; token < cache.past; ++token) {
+        const int32_t beam = cache.indirection[row * shape[2] + token];
+        if (beam < 0 || beam >= cache.beams) {
+          fail(ErrorCode::invalid_argument, "MultiHeadAttention: cache_indirection has {}, expected beams in [0, {})", beam, cache.beams);
+        }
+      }
+    }
+  }
+
   /// Keys or values after their past, also in the output where that is wanted.
-  static void append(RunContext& context, int past_input, int output, int64_t past, Heads& x) {
-    const bool has_past = context.has_input(past_input);
+  static void append(RunContext& context, int past_input, int output, const Cache& cache, Heads& x) {
+    const bool has_past = context.has_input(past_input), shared = cache.capacity >= 0;
     if (!has_past && !context.has_output(output)) return;
+    const int64_t past = cache.past, held = shared ? cache.capacity : past;
     TensorView before;
     if (has_past) {
       const Shape& shape = context.input(past_input).shape();
-      if (past < 0 || !(shape == Shape{x.batch, x.heads, past, x.depth})) {
-        fail(ErrorCode::invalid_argument, "MultiHeadAttention: input {} has shape {}, expected [{}, {}, past length, {}]", past_input,
-             shape.to_string(), x.batch, x.heads, x.depth);
+      if (past < 0 || !(shape == Shape{x.batch, x.heads, held, x.depth}) || (shared && x.length > held - past)) {
+        fail(ErrorCode::invalid_argument, "MultiHeadAttention: input {} has shape {}, expected [{}, {}, {}, {}]", past_input,
+             shape.to_string(), x.batch, x.heads, shared ? fmt::format("at least {}", past + x.length) : "past length", x.depth);
       }
       before = converted(context, context.input(past_input), DType::float32);
     }
-    const Shape shape{x.batch, x.heads, past + x.length, x.depth};
+    const Shape shape{x.batch, x.heads, shared ? held : past + x.length, x.depth};
     check_elements(shape, "MultiHeadAttention: present keys and values");
     MutableView to;
     std::optional<ConvertedOutput> present;
@@ -159,10 +211,34 @@ class MultiHeadAttentionKernel final : public Kernel {
     } else {
       to = MutableView(DType::float32, shape, context.scratch_array<float>(shape.elements()));
     }
+    if (shared && before.raw() != to.raw()) {
+      copy_elements(before, to);  // what stands after the new rows stays
+      before = to;
+    }
     append_rows(context.parallel(), to, has_past ? &before : nullptr, equal_lengths(x.batch, past), {x.data, x.strides, x.length});
     if (present) present->store(context.parallel());
     x.data = to.data<float>();
     x.length += past;
+    x.strides = head_strides(x.heads, shape[2], x.depth);
+    if (cache.indirection) follow_beams(context, cache, x);
+  }
+
+  /// A copy in which each row has the past tokens of the beams that they are of.
+  static void follow_beams(RunContext& context, const Cache& cache, Heads& x) {
+    float* to = context.scratch_array<float>(x.batch * x.heads * x.length * x.depth);
+    const double moved = static_cast<double>(x.length * x.depth);
+    context.parallel().for_range(x.batch * x.heads, {8 * moved, moved}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        const int64_t row = i / x.heads, head = i % x.heads;
+        for (int64_t token = 0; token < x.length; ++token) {
+          const int64_t beam = token < cache.past ? cache.indirection[row * cache.indirection_length + token] : row % cache.beams;
+          const int64_t source = row / cache.beams * cache.beams + beam;
+          std::copy_n(x.data + source * x.strides.batch + head * x.strides.head + token * x.strides.row, x.depth,
+                      to + (i * x.length + token) * x.depth);
+        }
+      }
+    });
+    x.data = to;
     x.strides = head_strides(x.heads, x.length, x.depth);
   }
 
