@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "compute/row_math.h"
-#include "providers/cpu/attention_parts.h"
+#include "providers/cpu/attention_cache.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/quantized_cache.h"
-#include "providers/cpu/rotary.h"
 
 namespace rh::cpu {
 
@@ -35,9 +34,10 @@ class GroupQueryAttentionKernel final : public Kernel {
       normalize(context, call, op_.kv_heads, 15, keys);
     }
     if (op_.rotary) {
-      set_angles(context, call);
-      rotate(context, call, op_.heads, queries);
-      rotate(context, call, op_.kv_heads, keys);
+      RotaryAngles angles = rotary_angles(context, "GroupQueryAttention", 7, call.depth, call.length, call.past, 9);
+      angles.interleaved = op_.interleaved;
+      rotate_rows(context, angles, op_.heads, call.depth, queries);
+      rotate_rows(context, angles, op_.kv_heads, call.depth, keys);
     }
     compute::AttentionArgs args{.batch = call.batch, .heads = op_.heads, .key_heads = op_.kv_heads, .value_heads = op_.kv_heads};
     args.k = cache(context, call, 3, 1, keys);
@@ -69,9 +69,6 @@ class GroupQueryAttentionKernel final : public Kernel {
     int64_t batch = 0, length = 0, depth = 0;
     int64_t total = 0, capacity = 0;   ///< keys of the longest sequence; rows of the present cache
     std::vector<int64_t> past, valid;  ///< keys of each sequence: before, and with the new ones
-    std::vector<int64_t> positions;    ///< of each token
-    int64_t half = 0;
-    const float *cosines = nullptr, *sines = nullptr;
   };
 
   Call read_sizes(RunContext& context) const {
@@ -129,81 +126,18 @@ class GroupQueryAttentionKernel final : public Kernel {
     }
   }
 
-  void set_angles(RunContext& context, Call& call) const {
-    const Shape &cos = context.input(7).shape(), &sin = context.input(8).shape();
-    if (cos.rank() != 2 || !(cos == sin) || cos[1] < 1 || 2 * cos[1] > call.depth) {
-      fail(ErrorCode::invalid_argument,
-           "GroupQueryAttention: cos_cache has shape {} and sin_cache {}, expected [positions, at most {}] both", cos.to_string(),
-           sin.to_string(), call.depth / 2);
-    }
-    call.half = cos[1];
-    call.cosines = converted(context, context.input(7), DType::float32).data<float>();
-    call.sines = converted(context, context.input(8), DType::float32).data<float>();
-    const bool given = context.has_input(9);
-    if (given && !(context.input(9).shape() == Shape{call.batch, call.length})) {
-      fail(ErrorCode::invalid_argument, "GroupQueryAttention: position_ids has shape {}, expected [{}, {}]",
-           context.input(9).shape().to_string(), call.batch, call.length);
-    }
-    for (int64_t i = 0; i < call.batch * call.length; ++i) {
-      const int64_t position =
-          given ? context.input(9).data<int64_t>()[i] : call.past[static_cast<size_t>(i / call.length)] + i % call.length;
-      if (position < 0 || position >= cos[0]) {
-        fail(ErrorCode::invalid_argument, "GroupQueryAttention: a token has position {}, expected one in [0, {}), the rows of cos_cache",
-             position, cos[0]);
-      }
-      call.positions.push_back(position);
-    }
-  }
-
-  /// Turned copies of the rows.
-  void rotate(RunContext& context, const Call& call, int64_t heads, NewRows& rows) const {
-    const int64_t row = heads * call.depth;
-    float* to = context.scratch_array<float>(call.batch * call.length * row);
-    const float* from = static_cast<const float*>(rows.from);
-    const Cost cost{8.0 * static_cast<double>(row), 4.0 * static_cast<double>(row)};
-    context.parallel().for_range(call.batch * call.length, cost, [&](Range part) {
-      for (int64_t token = part.begin; token < part.end; ++token) {
-        const int64_t angle = call.positions[static_cast<size_t>(token)] * call.half;
-        const float *cos = call.cosines + angle, *sin = call.sines + angle;
-        for (int64_t head = 0; head < heads; ++head) {
-          const float* x = from + token / call.length * rows.strides.batch + token % call.length * rows.strides.row + head * call.depth;
-          float* y = to + token * row + head * call.depth;
-          rotate_head(x, cos, sin, call.half, call.depth, op_.interleaved, y);
-        }
-      }
-    });
-    rows.from = to;
-    rows.strides = token_strides(call.length, call.depth, row);
-  }
-
-  /// The present keys or values, in the output if it is wanted, and as floats.
+  /// The present keys or values as floats.
   const float* cache(RunContext& context, const Call& call, int input, int output, const NewRows& rows) const {
-    const CacheFormat format = op_.is_quantized() ? cache_format(context, call, input) : CacheFormat{};
-    const DType dtype = op_.cache_dtype(context.input(0).dtype());
-    const Shape shape{call.batch, op_.kv_heads, call.capacity, op_.is_quantized() ? format.bytes_of_row(call.depth) : call.depth};
-    const bool is_wanted = context.has_output(output);
-    const MutableView to =
-        is_wanted ? context.output(output, dtype, shape) : MutableView(dtype, shape, context.scratch(bytes_of(dtype, shape.elements())));
-    NewRows narrow = rows;
-    if (op_.is_quantized()) {
-      narrow = quantized_rows(context, format, call.batch, op_.kv_heads, call.depth, rows);
-    } else if (dtype != DType::float32) {  // caches have the type of the inputs
-      const int64_t row = op_.kv_heads * call.depth;
-      const Shape all{call.batch, call.length, row};
-      float* wide = context.scratch_array<float>(all.elements());
-      for (int64_t token = 0; token < call.batch * call.length; ++token) {
-        std::copy_n(
-            static_cast<const float*>(rows.from) + token / call.length * rows.strides.batch + token % call.length * rows.strides.row, row,
-            wide + token * row);
-      }
-      const MutableView halves(dtype, all, context.scratch(bytes_of(dtype, all.elements())));
-      convert(context.parallel(), TensorView(DType::float32, all, wide), halves);
-      narrow = {halves.raw(), token_strides(call.length, call.depth, row), call.length};
+    Shape shape{call.batch, op_.kv_heads, call.capacity, call.depth};
+    if (!op_.is_quantized()) {
+      const MutableView to = present_cache(context, input, output, context.input(0).dtype(), shape, call.past, rows);
+      return converted(context, to, DType::float32).data<float>();
     }
-    const TensorView past = context.has_input(input) ? context.input(input) : TensorView();
-    append_rows(context.parallel(), to, context.has_input(input) ? &past : nullptr, call.past, narrow);
-    if (op_.is_quantized()) return dequantized_cache(context, format, to, call.depth, call.total);
-    return converted(context, to, DType::float32).data<float>();
+    const CacheFormat format = cache_format(context, call, input);
+    shape[3] = format.bytes_of_row(call.depth);
+    const NewRows narrow = quantized_rows(context, format, call.batch, op_.kv_heads, call.depth, rows);
+    const MutableView to = present_cache(context, input, output, format.dtype(), shape, call.past, narrow);
+    return dequantized_cache(context, format, to, call.depth, call.total);
   }
 
   CacheFormat cache_format(RunContext& context, const Call& call, int input) const {
