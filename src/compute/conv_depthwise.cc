@@ -3,6 +3,7 @@
 
 #include "base/shared_bytes.h"
 #include "compute/conv_impl.h"
+#include "compute/conv_padded.h"
 #include "compute/scratch.h"
 
 namespace rh::compute {
@@ -41,15 +42,17 @@ class Depthwise final : public Convolution<S>::Impl {
       });
       return;
     }
-    const Layout layout(window_, w, kernels_.lanes);
+    const PaddedPlane layout(window_, w);
+    const size_t elements = static_cast<size_t>((layout.size() + 4 * kernels_.lanes + 15) / 16 * 16);
+    const size_t bytes = elements * sizeof(T) + static_cast<size_t>(window_.kernel_size()) * sizeof(int64_t);
     parallel.for_range(call.batch * channels_, cost, [&](Range planes) {
-      char* memory = static_cast<char*>(thread_scratch(ScratchSlot::packed_right, layout.bytes()));
+      char* memory = static_cast<char*>(thread_scratch(ScratchSlot::packed_right, bytes));
       T* padded = reinterpret_cast<T*>(memory);
-      int64_t* offsets = reinterpret_cast<int64_t*>(memory + layout.elements * sizeof(T));
+      int64_t* offsets = reinterpret_cast<int64_t*>(memory + elements * sizeof(T));
       layout.tap_offsets(window_, offsets);
-      std::memset(padded, 0, layout.elements * sizeof(T));
+      std::memset(padded, 0, elements * sizeof(T));
       for (int64_t plane = planes.begin; plane < planes.end; ++plane) {
-        layout.copy_in(kernels_, w, call.x + plane * w.input_size(), padded);
+        layout.copy_in(kernels_, w, codes(call.x + plane * w.input_size()), padded);
         run_plane(call, layout, plane, padded, offsets);
       }
     });
@@ -117,66 +120,7 @@ class Depthwise final : public Convolution<S>::Impl {
 
   using Kernels = ConvKernels<T, Code<S>>;
 
-  /// The padded buffer: [depth][height][stride phases][phase width].
-  struct Layout {
-    int64_t depth, height, phases, phase_width, row;
-    size_t elements;
-    int64_t taps;
-
-    Layout(const Window& kernel, const Window& w, int64_t lanes) : phases(kernel.stride[2]), taps(kernel.kernel_size()) {
-      const auto extent = [&](int d) {
-        const int64_t reached = (w.output[d] - 1) * kernel.stride[d] + (kernel.kernel[d] - 1) * kernel.dilation[d] + 1;
-        return std::max(reached, w.pad_begin[d] + w.input[d]);
-      };
-      depth = extent(0);
-      height = extent(1);
-      phase_width = (extent(2) + phases - 1) / phases;
-      row = phases * phase_width;
-      elements = static_cast<size_t>((depth * height * row + 4 * lanes + 15) / 16 * 16);
-    }
-    size_t bytes() const { return elements * sizeof(T) + static_cast<size_t>(taps) * sizeof(int64_t); }
-
-    int64_t position(int64_t d, int64_t h, int64_t column) const {
-      return (d * height + h) * row + column % phases * phase_width + column / phases;
-    }
-
-    void tap_offsets(const Window& k, int64_t* offsets) const {
-      for (int64_t d = 0; d < k.kernel[0]; ++d)
-        for (int64_t h = 0; h < k.kernel[1]; ++h)
-          for (int64_t c = 0; c < k.kernel[2]; ++c) *offsets++ = position(d * k.dilation[0], h * k.dilation[1], c * k.dilation[2]);
-    }
-
-    void copy_in(const Kernels& kernels, const Window& w, const S* x, T* padded) const {
-      for (int64_t d = 0; d < w.input[0]; ++d) {
-        if (phases == 1) {
-          T* to = padded + ((d + w.pad_begin[0]) * height + w.pad_begin[1]) * row + w.pad_begin[2];
-          kernels.copy_rows(codes(x), w.input[1], w.input[2], to, row);
-          x += w.input[1] * w.input[2];
-          continue;
-        }
-        for (int64_t h = 0; h < w.input[1]; ++h, x += w.input[2]) {
-          T* to = padded + ((d + w.pad_begin[0]) * height + h + w.pad_begin[1]) * row;
-          copy_row(kernels, x, w.input[2], w.pad_begin[2], to);
-        }
-      }
-    }
-
-    void copy_row(const Kernels& kernels, const S* x, int64_t width, int64_t pad, T* to) const {
-      int64_t i = 0;
-      if (phases == 2) {
-        if (pad % 2 == 1 && width > 0) {
-          to[phase_width + pad / 2] = static_cast<T>(x[0]);
-          i = 1;
-        }
-        const int64_t pairs = (width - i) / 2, at = (pad + i) / 2;
-        kernels.split_pairs(codes(x + i), pairs, to + at, to + phase_width + at);
-        i += 2 * pairs;
-      }
-      for (; i < width; ++i) to[(pad + i) % phases * phase_width + (pad + i) / phases] = static_cast<T>(x[i]);
-    }
-  };
-
-  void run_plane(const ConvCall<S>& call, const Layout& layout, int64_t plane, const T* padded, const int64_t* offsets) const {
+  void run_plane(const ConvCall<S>& call, const PaddedPlane& layout, int64_t plane, const T* padded, const int64_t* offsets) const {
     const Window& w = call.window;
     const int64_t channel = plane % channels_, outputs = w.output_size();
     constexpr bool kNarrow = !std::is_same_v<S, T>;
@@ -189,8 +133,8 @@ class Depthwise final : public Convolution<S>::Impl {
     const T* residual = call.residual ? widened(call.residual + plane * outputs, kNarrow ? wide + outputs : nullptr, outputs) : nullptr;
     DepthwiseArgs<T> p{};
     p.offsets = offsets;
-    p.weights = weights_.data() + channel * layout.taps;
-    p.taps = layout.taps;
+    p.weights = weights_.data() + channel * window_.kernel_size();
+    p.taps = window_.kernel_size();
     p.bias = bias_.empty() ? 0 : bias_[static_cast<size_t>(channel)];
     p.low = static_cast<T>(clamp_.low);
     p.high = static_cast<T>(clamp_.high);

@@ -5,12 +5,14 @@
 #include "base/shared_bytes.h"
 #include "compute/conv_gather.h"
 #include "compute/conv_impl.h"
+#include "compute/conv_padded.h"
 #include "compute/scratch.h"
 
 namespace rh::compute {
 namespace {
 
 constexpr int64_t kGroupPanels = 8;
+constexpr int64_t kStagedChannels = 8;
 
 /// Output pixels as columns, weights as rows. k counts kernel positions first and input channels within each, so that what a kernel
 /// position means for the pixels of a panel is worked out once for all channels.
@@ -39,6 +41,29 @@ class ConvGemm final : public Convolution<S>::Impl {
   const char* variant() const override { return "gemm"; }
 
   void run(const ConvCall<S>& call, const Parallel& parallel) const override {
+    if (!stages(call.window)) return run_pieces(call, {}, parallel);
+    const PaddedPlane plane(window_, call.window);
+    std::vector<int64_t> offsets(static_cast<size_t>(window_.kernel_size()));
+    plane.tap_offsets(window_, offsets.data());
+    run_pieces(call, {nullptr, &plane, offsets.data()}, parallel);
+  }
+
+ private:
+  /// Planes that are copied with their padding, each piece of work copying what it reads; or nothing.
+  struct Staged {
+    const T* x = nullptr;  ///< of one piece
+    const PaddedPlane* plane = nullptr;
+    const int64_t* tap_offsets = nullptr;
+  };
+
+  /// Whether planes are copied first: where so few channels share what a kernel position means that finding it would cost most.
+  bool stages(const Window& w) const {
+    const bool plane = w.input[0] == 1 && w.output[0] == 1 && window_.kernel[0] == 1 && w.pad_begin[0] == 0;
+    return plane && w.pad_begin[1] >= 0 && w.pad_begin[2] >= 0 && channels_.groups == 1 && in_ <= kStagedChannels &&
+           window_.kernel_size() > 1 && window_.stride[2] <= 2 && k_ <= kBlockK && w.output_size() >= 4 * kernels_.columns;
+  }
+
+  void run_pieces(const ConvCall<S>& call, const Staged& staged, const Parallel& parallel) const {
     const Window& w = call.window;
     const int64_t pixels = w.output_size(), panels = (pixels + kernels_.columns - 1) / kernels_.columns;
     const int64_t products = call.batch * channels_.groups;
@@ -47,17 +72,16 @@ class ConvGemm final : public Convolution<S>::Impl {
     Grid grid;
     if (products < 4 * threads) {
       const double gathering = pointwise(w) ? 1 : 4;
-      grid = choose_grid(chunks_, panels, m * n * k, m * k * sizeof(S), gathering * n * k * sizeof(T), threads);
+      grid = choose_grid(staged.plane ? 1 : chunks_, panels, m * n * k, m * k * sizeof(S), gathering * n * k * sizeof(T), threads);
     }
     const Cost cost{.bytes = 0, .operations = 0.25 * m * n * k / static_cast<double>(grid.pieces())};
-    const auto piece = [&](int64_t i) { run_piece(call, i / grid.pieces(), grid, i % grid.pieces(), panels); };
+    const auto piece = [&](int64_t i) { run_piece(call, staged, i / grid.pieces(), grid, i % grid.pieces(), panels); };
     if (products == 1) return parallel.for_pieces(grid.pieces(), piece);
     parallel.for_range(products * grid.pieces(), cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) piece(i);
     });
   }
 
- private:
   /// Whether the image itself is the matrix of columns.
   bool pointwise(const Window& w) const {
     for (int d = 0; d < 3; ++d)
@@ -90,7 +114,7 @@ class ConvGemm final : public Convolution<S>::Impl {
     return static_cast<T*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(T) + 64));  // whole vectors are read
   }
 
-  void run_piece(const ConvCall<S>& call, int64_t product, const Grid& grid, int64_t index, int64_t panels) const {
+  void run_piece(const ConvCall<S>& call, const Staged& staged, int64_t product, const Grid& grid, int64_t index, int64_t panels) const {
     const Part chunks = part_of(chunks_, grid.rows, index / grid.columns);
     const Part columns = part_of(panels, grid.columns, index % grid.columns);
     if (chunks.size == 0) return;
@@ -99,9 +123,10 @@ class ConvGemm final : public Convolution<S>::Impl {
     const S* x = call.x + (image * channels_.in + group * in_) * w.input_size();
     const int64_t out_plane = image * channels_.out + group * out_;
     if (panels == 1 && pointwise(w) && w.output_size() == 1) return run_one_pixel(call, x, group, out_plane, chunks);
+    const Staged filled = staged.plane ? stage(w, staged, x, columns) : staged;
     for (int64_t first = columns.begin; first < columns.begin + columns.size; first += kGroupPanels) {
       const int64_t end = std::min(first + kGroupPanels, columns.begin + columns.size);
-      run_group(call, x, group, out_plane, chunks, first, end);
+      run_group(call, filled, x, group, out_plane, chunks, first, end);
     }
   }
 
@@ -155,8 +180,8 @@ class ConvGemm final : public Convolution<S>::Impl {
     }
   }
 
-  void run_group(const ConvCall<S>& call, const S* x, int64_t group, int64_t out_plane, const Part& chunks, int64_t first,
-                 int64_t end) const {
+  void run_group(const ConvCall<S>& call, const Staged& staged, const S* x, int64_t group, int64_t out_plane, const Part& chunks,
+                 int64_t first, int64_t end) const {
     const Window& w = call.window;
     const int64_t pixels = w.output_size(), width = kernels_.columns;
     const int64_t blocks = std::max<int64_t>(1, (k_ + kBlockK - 1) / kBlockK);
@@ -173,7 +198,8 @@ class ConvGemm final : public Convolution<S>::Impl {
       const Part ks = part_of(k_, blocks, block);
       bool live[kGroupPanels];
       for (int64_t panel = first; panel < end; ++panel)
-        live[panel - first] = fill_panel(w, x, panel * width, ks, buffer + (panel - first) * panel_size);
+        live[panel - first] = staged.x ? fill_staged(w, staged, panel * width, buffer + (panel - first) * panel_size)
+                                       : fill_panel(w, x, panel * width, ks, buffer + (panel - first) * panel_size);
       for (int64_t i = 0; i < chunks.size; ++i) {
         const Part rows = part_of(out_, chunks_, chunks.begin + i);
         const S* weights = weights_.data() + (group * out_ + rows.begin) * k_ + ks.begin * rows.size;
@@ -237,6 +263,44 @@ class ConvGemm final : public Convolution<S>::Impl {
       k += count;
     }
     return live;
+  }
+
+  /// Copies the rows that some panels of pixels read.
+  Staged stage(const Window& w, const Staged& staged, const S* x, const Part& panels) const {
+    const PaddedPlane& plane = *staged.plane;
+    T* const memory =
+        static_cast<T*>(thread_scratch(ScratchSlot::image, static_cast<size_t>(in_ * plane.size() + 4 * kernels_.columns) * sizeof(T)));
+    const int64_t last_pixel = std::min(w.output_size(), (panels.begin + panels.size) * kernels_.columns) - 1;
+    const int64_t first = panels.begin * kernels_.columns / w.output[2] * window_.stride[1];
+    const int64_t last = last_pixel / w.output[2] * window_.stride[1] + (window_.kernel[1] - 1) * window_.dilation[1];
+    for (int64_t c = 0; c < in_; ++c) {
+      for (int64_t row = first; row <= last; ++row)
+        plane.make_row(gather_, w, codes(x + c * w.input_size()), row, memory + (c * plane.rows() + row) * plane.row);
+    }
+    return {memory, staged.plane, staged.tap_offsets};
+  }
+
+  /// The whole panel of pixels that begins at `pixel`, out of planes that were copied.
+  bool fill_staged(const Window& w, const Staged& staged, int64_t pixel, T* panel) const {
+    const int64_t width = kernels_.columns, pixels = w.output_size();
+    Segment segments[PixelRuns::kMost];
+    int64_t made = 0;
+    int64_t ow = pixel % w.output[2], oh = pixel / w.output[2] % w.output[1], od = pixel / (w.output[2] * w.output[1]);
+    for (int64_t column = 0; column < width; ++made) {
+      const int64_t length = pixel + column < pixels ? std::min({w.output[2] - ow, kernels_.lanes, width - column}) : kernels_.lanes;
+      const int64_t at = staged.plane->position(od * window_.stride[0], oh * window_.stride[1], ow * window_.stride[2]);
+      segments[made] = {pixel + column < pixels ? at : segments[0].offset, static_cast<int32_t>(column), 0,
+                        static_cast<int16_t>(kernels_.lanes)};
+      column += length;
+      ow += length;
+      if (ow < w.output[2]) continue;
+      ow = 0;
+      if (++oh < w.output[1]) continue;
+      oh = 0;
+      ++od;
+    }
+    gather_.gather_taps(staged.x, staged.tap_offsets, window_.kernel_size(), staged.plane->size(), in_, segments, made, panel, width);
+    return true;
   }
 
   const ConvChannels channels_;

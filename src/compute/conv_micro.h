@@ -106,6 +106,10 @@ struct ConvKernels {
   /// For each of `channels` channels, `channel_stride` apart, one panel row, `panel_row` apart.
   void (*gather_panel)(const S* x, int64_t channel_stride, int64_t channels, int64_t stride, const Segment* segments, int64_t count,
                        T* panel, int64_t panel_row);
+  /// The same for each tap of planes that have their padding, `offsets` from x, all lanes of segments being there: rows by tap, then
+  /// channel.
+  void (*gather_taps)(const T* x, const int64_t* offsets, int64_t taps, int64_t channel_stride, int64_t channels, const Segment* segments,
+                      int64_t count, T* panel, int64_t panel_row);
   /// Each row must be readable up to four vectors beyond `width` at each offset.
   void (*depthwise)(const DepthwiseArgs<T>& args);
   /// Copies rows; up to a vector of zeros may be written after each, before the next is.

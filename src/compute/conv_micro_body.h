@@ -31,6 +31,17 @@ void gather_panel(const S* x, int64_t channel_stride, int64_t channels, int64_t 
   }
 }
 
+template <typename V>
+void gather_taps(const typename V::T* x, const int64_t* offsets, int64_t taps, int64_t channel_stride, int64_t channels,
+                 const Segment* segments, int64_t count, typename V::T* panel, int64_t panel_row) {
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    const typename V::T* from = x + offsets[tap];
+    for (int64_t c = 0; c < channels; ++c, from += channel_stride, panel += panel_row) {
+      for (int64_t s = 0; s < count; ++s) V::store(panel + segments[s].column, V::load(from + segments[s].offset));
+    }
+  }
+}
+
 /// Adds all taps to the sums of kRows rows of kVectors vectors at `at`. With kLines, the taps are that many rows: a vector of x then
 /// serves all rows of y that it reaches, kStride rows of x apart.
 template <typename V, int kRows, int kVectors, int kLines, int kStride>
@@ -160,7 +171,7 @@ void split_pairs(const S* x, int64_t pairs, typename V::T* even, typename V::T* 
 
 template <typename V, typename S>
 constexpr ConvKernels<typename V::T, S> conv_kernels(const PlaneKernels& planes) {
-  return {V::kLanes, copy_panel<V, S>, gather_panel<V, S>, depthwise<V>, copy_rows<V, S>, split_pairs<V, S>, planes};
+  return {V::kLanes, copy_panel<V, S>, gather_panel<V, S>, gather_taps<V>, depthwise<V>, copy_rows<V, S>, split_pairs<V, S>, planes};
 }
 
 template <typename Float, typename Double>
