@@ -136,6 +136,40 @@ def cross_decoder(seed=2, name="decoder", masked=True):
     return b.graph()
 
 
+def decoder_of_buffers(seed=2, masked=True, shared=True):
+    """The same with fused attention; `shared`: self-attention in buffers of the final length, with the beams that its tokens are of."""
+    b = Builder("decoder", seed)
+    ids = b.input("input_ids", ["batch", 1], TensorProto.INT32)
+    mask = [b.input("encoder_attention_mask", ["batch", "source"], TensorProto.INT32)] if masked else []
+    past = {}
+    for kind, length in (("self", "past"), ("cross", "source")):
+        for i in range(LAYERS):
+            for part in ("key", "value"):
+                past[part, kind, i] = b.input(f"past_{part}_{kind}_{i}", ["batch", HEADS, length, HEAD_SIZE])
+    more = []
+    if shared:
+        more = [b.input(name, [1], TensorProto.INT32) for name in ("past_sequence_length", "beam_width")]
+        more.append(b.input("cache_indirection", ["items", "beams", "past"], TensorProto.INT32))
+    settings = dict(domain="com.microsoft", num_heads=HEADS)
+    x, presents = b.embedding(ids, VOCABULARY), []
+    for i in range(LAYERS):
+        own = [b.linear(x) for _ in range(3)] + [past[part, "self", i] for part in ("key", "value")]
+        if shared:
+            inputs = [*own[:3], "", "", *own[3:], *more]
+            y, key, value = b.op("DecoderMaskedMultiHeadAttention", *inputs, outputs=3, past_present_share_buffer=1, **settings)
+        else:
+            y, key, value = b.op("MultiHeadAttention", *own[:3], "", "", "", *own[3:], outputs=3, **settings)
+        presents += [(f"present_key_self_{i}", key), (f"present_value_self_{i}", value)]
+        x = b.op("Add", x, b.linear(y))
+        hidden = ["", *mask] if masked else []
+        y = b.op("MultiHeadAttention", b.linear(x), past["key", "cross", i], past["value", "cross", i], *hidden, **settings)
+        x = b.op("Add", x, b.linear(y))
+    b.output(b.linear(x, VOCABULARY), "logits", ["batch", 1, VOCABULARY])
+    for name, value in presents:
+        b.output(value, name, ["batch", HEADS, "total", HEAD_SIZE])
+    return b.graph()
+
+
 def whisper_encoder(seed=3, name="encoder"):
     """encoder_input_ids, decoder_input_ids to logits, encoder_hidden_states, present_{key,value}_{self,cross}_i"""
     b = Builder(name, seed)

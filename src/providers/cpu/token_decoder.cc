@@ -94,7 +94,10 @@ Status TokenDecoder::start_encoder(const Tensor& prompt, const Tensor* mask) {
     take_logits(outputs[0], batch_);
     if (op_.decoder.takes_hidden) hidden_ = expanded(outputs[1]);
     take_states(std::span(outputs).subspan(2, outputs.size() - 2 - cross), prompt.shape()[1]);
-    for (Value& state : states_) state = expanded(state);
+    for (Value& state : states_) {
+      state = expanded(state);
+      if (op_.decoder.shares_buffer) state = with_room(state.tensor());
+    }
     return {};
   }
   for (const TensorType& type : op_.pasts) states_.emplace_back(empty_state(type, rows_));
@@ -208,6 +211,25 @@ Tensor TokenDecoder::empty_state(const TensorType& type, int64_t rows) const {
   Tensor state(type.dtype, shape);
   if (state.bytes() > 0) std::memset(state.raw(), 0, state.bytes());
   return state;
+}
+
+Tensor TokenDecoder::with_room(const Tensor& state) const {
+  Shape shape = state.shape();
+  if (shape.rank() != 4 || shape[2] > max_length_) {
+    fail(ErrorCode::invalid_argument, "a graph gives a present value of shape {}, expected [{}, heads, at most {}, size]", shape.to_string(),
+         rows_, max_length_);
+  }
+  const size_t held = static_cast<size_t>(shape[2]);
+  shape[2] = max_length_;
+  check_elements(shape, "the past values of all beams");
+  Tensor to(state.dtype(), shape);
+  if (to.bytes() == 0) return to;
+  std::memset(to.raw(), 0, to.bytes());
+  const size_t heads = static_cast<size_t>(shape[0] * shape[1]), row = to.bytes() / heads, bytes = row / static_cast<size_t>(max_length_) * held;
+  for (size_t i = 0; bytes > 0 && i < heads; ++i) {
+    std::memcpy(static_cast<char*>(to.raw()) + i * row, static_cast<const char*>(state.raw()) + i * bytes, bytes);
+  }
+  return to;
 }
 
 Tensor TokenDecoder::picked(const Value& state, int batch_axis, std::span<const int64_t> rows) const {

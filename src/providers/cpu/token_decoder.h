@@ -34,6 +34,8 @@ class TokenDecoder {
   void take_logits(const Value& logits, int64_t rows);
   void take_states(std::span<Value> states, int64_t filled);
   Tensor empty_state(const TensorType& type, int64_t rows) const;
+  /// A present value [rows, heads, length, size] with room for max_length tokens.
+  Tensor with_room(const Tensor& state) const;
   Tensor picked(const Value& state, int batch_axis, std::span<const int64_t> rows) const;
   std::vector<int64_t> all_beams() const;
   int batch_axis() const { return op_.model == ops::Generation::Model::gpt ? 1 : 0; }
