@@ -53,7 +53,10 @@ GroupQueryAttention GroupQueryAttention::read(const NodeView& node) {
   if (node.has_input(14) != node.has_input(15)) node.fail("of q_norm_weight and k_norm_weight one is left out, expected both or none");
   op.scores_output = node.int_or("qk_output", 0);
   if (op.scores_output < 0 || op.scores_output > 2) node.fail("qk_output is {}, expected 0, 1 or 2", op.scores_output);
-  if (node.flag("sliding_window_cache")) node.fail("sliding_window_cache is 1, expected 0: caches hold whole sequences");
+  op.keeps_window = node.flag("sliding_window_cache");
+  if (op.keeps_window && (op.window < 1 || !op.is_causal || !node.has_input(3) || node.has_output(3))) {
+    node.fail("sliding_window_cache is 1, expected past_key, past_value, local_window_size from 1 on, causal 1, and no output_qk");
+  }
   return op;
 }
 

@@ -15,12 +15,19 @@ struct GroupQueryAttention {
   std::optional<float> scale;  ///< absent: 1 / sqrt(depth)
   float softcap = 0;           ///< 0: none
   int64_t window = -1;         ///< keys that a query sees, its own among them; -1: all
+  bool keeps_window = false;   ///< caches hold the last keys alone, from row 0 on: as many as kept_of() says
   bool is_causal = true, rotary = false, interleaved = false;
   Quantization k_quantization = Quantization::none, v_quantization = Quantization::none;
   int64_t cache_bits = 0;       ///< of a quantised cache: 8, or 4, of which a byte holds two
   int64_t scores_output = 0;    ///< what output 3 has: 0 nothing, 1 scores with their masks, 2 weights
   float norm_epsilon = 1e-6f;   ///< of the normalisation of queries and keys
   bool smooth_softmax = false;  ///< a logit of 0 without a value takes part in each softmax
+
+  /// Keys of `tokens` that a cache of `capacity` rows holds where it keeps a window: when it is full, all but the window go at once.
+  int64_t kept_of(int64_t tokens, int64_t capacity) const {
+    const int64_t freed = capacity - window + 1;
+    return tokens <= capacity ? tokens : tokens - freed * ((tokens - capacity - 1) / freed + 1);
+  }
 
   bool is_quantized() const { return k_quantization != Quantization::none; }
   /// The element type of caches; `otherwise` where they are not quantised.

@@ -73,8 +73,9 @@ NewRows narrowed_rows(RunContext& context, DType dtype, const Shape& cache, cons
 
 MutableView present_cache(RunContext& context, int past, int output, DType dtype, const Shape& shape, std::span<const int64_t> past_lengths,
                           const NewRows& rows) {
-  const MutableView to = context.has_output(output) ? context.output(output, dtype, shape)
-                                                    : MutableView(dtype, shape, context.scratch(bytes_of(dtype, shape.elements())));
+  const MutableView to = output >= 0 && context.has_output(output)
+                             ? context.output(output, dtype, shape)
+                             : MutableView(dtype, shape, context.scratch(bytes_of(dtype, shape.elements())));
   const TensorView before = context.has_input(past) ? context.input(past) : TensorView();
   const bool is_half = dtype == DType::float16 || dtype == DType::bfloat16;
   append_rows(context.parallel(), to, context.has_input(past) ? &before : nullptr, past_lengths,

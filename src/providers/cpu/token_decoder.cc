@@ -216,8 +216,8 @@ Tensor TokenDecoder::empty_state(const TensorType& type, int64_t rows) const {
 Tensor TokenDecoder::with_room(const Tensor& state) const {
   Shape shape = state.shape();
   if (shape.rank() != 4 || shape[2] > max_length_) {
-    fail(ErrorCode::invalid_argument, "a graph gives a present value of shape {}, expected [{}, heads, at most {}, size]", shape.to_string(),
-         rows_, max_length_);
+    fail(ErrorCode::invalid_argument, "a graph gives a present value of shape {}, expected [{}, heads, at most {}, size]",
+         shape.to_string(), rows_, max_length_);
   }
   const size_t held = static_cast<size_t>(shape[2]);
   shape[2] = max_length_;
@@ -225,7 +225,8 @@ Tensor TokenDecoder::with_room(const Tensor& state) const {
   Tensor to(state.dtype(), shape);
   if (to.bytes() == 0) return to;
   std::memset(to.raw(), 0, to.bytes());
-  const size_t heads = static_cast<size_t>(shape[0] * shape[1]), row = to.bytes() / heads, bytes = row / static_cast<size_t>(max_length_) * held;
+  const size_t heads = static_cast<size_t>(shape[0] * shape[1]), row = to.bytes() / heads,
+               bytes = row / static_cast<size_t>(max_length_) * held;
   for (size_t i = 0; bytes > 0 && i < heads; ++i) {
     std::memcpy(static_cast<char*>(to.raw()) + i * row, static_cast<const char*>(state.raw()) + i * bytes, bytes);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 #include "compute/row_math.h"
 #include "providers/cpu/attention_cache.h"
@@ -42,11 +44,11 @@ class GroupQueryAttentionKernel final : public Kernel {
     compute::AttentionArgs args{.batch = call.batch, .heads = op_.heads, .key_heads = op_.kv_heads, .value_heads = op_.kv_heads};
     args.k = cache(context, call, 3, 1, keys);
     args.v = cache(context, call, 4, 2, values);
-    args.k_strides = args.v_strides = head_strides(op_.kv_heads, call.capacity, call.depth);
+    args.k_strides = args.v_strides = head_strides(op_.kv_heads, call.rows, call.depth);
     args.q = static_cast<const float*>(queries.from);
     args.q_strides = queries.strides;
     args.queries = call.length;
-    args.keys = call.total;
+    args.keys = call.keys;
     args.depth = args.value_depth = call.depth;
     args.scale = op_.scale.value_or(1 / std::sqrt(static_cast<float>(call.depth)));
     args.softcap = op_.softcap;
@@ -54,7 +56,11 @@ class GroupQueryAttentionKernel final : public Kernel {
     if (op_.is_causal) args.right_window = 0;
     if (op_.window > 0) args.left_window = op_.window - 1;
     set_sinks(context, args);
-    set_masks(context, {.op_type = "GroupQueryAttention", .bias = 10}, args);
+    if (op_.keeps_window && context.has_input(10)) {
+      set_window_bias(context, call, args);
+    } else {
+      set_masks(context, {.op_type = "GroupQueryAttention", .bias = 10}, args);
+    }
     const auto wanted = op_.scores_output == 2 ? compute::Scores::weights : compute::Scores::masked;
     attend(context, args, {.output = op_.scores_output > 0 ? 3 : -1, .wanted = wanted, .hidden = 0});
     if (op_.scores_output == 0 && context.has_output(3)) {
@@ -68,7 +74,9 @@ class GroupQueryAttentionKernel final : public Kernel {
   struct Call {
     int64_t batch = 0, length = 0, depth = 0;
     int64_t total = 0, capacity = 0;   ///< keys of the longest sequence; rows of the present cache
-    std::vector<int64_t> past, valid;  ///< keys of each sequence: before, and with the new ones
+    int64_t keys = 0, rows = 0;        ///< that there are to see in the longest sequence; room for them
+    std::vector<int64_t> past, valid;  ///< keys of each sequence: before, and of those to see with the new ones
+    std::vector<int64_t> held;         ///< keys of each sequence that the past cache holds
   };
 
   Call read_sizes(RunContext& context) const {
@@ -101,6 +109,13 @@ class GroupQueryAttentionKernel final : public Kernel {
       }
       call.capacity = std::max(call.capacity, past[2]);
     }
+    if (op_.keeps_window) {
+      call.capacity = context.input(3).shape()[2];
+      if (call.capacity < op_.window) {
+        fail(ErrorCode::invalid_argument, "GroupQueryAttention: past_key has room for {} keys, expected at least the {} of the window",
+             call.capacity, op_.window);
+      }
+    }
     check_elements({call.batch, op_.kv_heads, call.capacity, call.depth}, "GroupQueryAttention: present keys and values");
     return call;
   }
@@ -112,32 +127,72 @@ class GroupQueryAttentionKernel final : public Kernel {
     }
     const int64_t* lengths = indices_of(context, 5);
     const bool is_first = call.total == call.length;
-    const int64_t held = context.has_input(3) ? context.input(3).shape()[2] : 0;
+    const int64_t most = std::numeric_limits<int64_t>::max(), held = op_.keeps_window       ? most
+                                                                     : context.has_input(3) ? context.input(3).shape()[2]
+                                                                                            : 0;
     for (int64_t b = 0; b < call.batch; ++b) {
       const int64_t end = lengths[b] + 1, past = is_first ? 0 : end - call.length;
       if (end < 1 || end > call.total || past < 0 || past > held) {
         fail(
             ErrorCode::invalid_argument,
             "GroupQueryAttention: seqlens_k has {}, expected a number from {} to {}, the last key of {} new ones after at most {} old ones",
-            lengths[b], is_first ? 0 : call.length - 1, std::min(call.total, held + call.length) - 1, call.length, held);
+            lengths[b], is_first ? 0 : call.length - 1, std::min(call.total - call.length, held) + call.length - 1, call.length, held);
       }
       call.past.push_back(past);
-      call.valid.push_back(op_.is_causal ? past + call.length : end);
+      call.held.push_back(op_.keeps_window ? op_.kept_of(past, call.capacity) : past);
+      call.valid.push_back(op_.is_causal ? call.held.back() + call.length : end);
     }
+    call.keys = op_.keeps_window && call.batch > 0 ? *std::max_element(call.valid.begin(), call.valid.end()) : call.total;
+    call.rows = op_.keeps_window ? call.keys : call.capacity;
   }
 
   /// The present keys or values as floats.
   const float* cache(RunContext& context, const Call& call, int input, int output, const NewRows& rows) const {
-    Shape shape{call.batch, op_.kv_heads, call.capacity, call.depth};
-    if (!op_.is_quantized()) {
-      const MutableView to = present_cache(context, input, output, context.input(0).dtype(), shape, call.past, rows);
-      return converted(context, to, DType::float32).data<float>();
+    const CacheFormat format = op_.is_quantized() ? cache_format(context, call, input) : CacheFormat{};
+    const DType dtype = op_.cache_dtype(context.input(0).dtype());
+    const Shape shape{call.batch, op_.kv_heads, call.rows, op_.is_quantized() ? format.bytes_of_row(call.depth) : call.depth};
+    check_elements(shape, "GroupQueryAttention: keys and values");
+    const NewRows added = op_.is_quantized() ? quantized_rows(context, format, call.batch, op_.kv_heads, call.depth, rows) : rows;
+    const MutableView all = present_cache(context, input, op_.keeps_window ? -1 : output, dtype, shape, call.held, added);
+    if (op_.keeps_window && context.has_output(output)) keep_window(context, call, all, output);
+    return op_.is_quantized() ? dequantized_cache(context, format, all, call.depth, call.keys)
+                              : converted(context, all, DType::float32).data<float>();
+  }
+
+  /// The last of all keys or values into the present cache.
+  void keep_window(RunContext& context, const Call& call, const MutableView& all, int output) const {
+    const MutableView to = context.output(output, all.dtype(), {call.batch, op_.kv_heads, call.capacity, all.shape()[3]});
+    const size_t row = bytes_of(all.dtype(), all.shape()[3]);
+    for (int64_t i = 0; i < call.batch * op_.kv_heads && to.bytes() > 0; ++i) {
+      const size_t b = static_cast<size_t>(i / op_.kv_heads);
+      const int64_t kept = op_.kept_of(call.past[b] + call.length, call.capacity), first = i * call.rows + call.valid[b] - kept;
+      std::byte* begin = to.data<std::byte>() + row * static_cast<size_t>(i * call.capacity);
+      const size_t bytes = row * static_cast<size_t>(kept);
+      if (bytes > 0) std::memcpy(begin, all.data<std::byte>() + row * static_cast<size_t>(first), bytes);
+      std::memset(begin + bytes, 0, row * static_cast<size_t>(call.capacity) - bytes);
     }
-    const CacheFormat format = cache_format(context, call, input);
-    shape[3] = format.bytes_of_row(call.depth);
-    const NewRows narrow = quantized_rows(context, format, call.batch, op_.kv_heads, call.depth, rows);
-    const MutableView to = present_cache(context, input, output, format.dtype(), shape, call.past, narrow);
-    return dequantized_cache(context, format, to, call.depth, call.total);
+  }
+
+  /// The bias [batch or 1, heads or 1, length, total] has a column for each token that there was: those of the keys to see.
+  void set_window_bias(RunContext& context, const Call& call, compute::AttentionArgs& args) const {
+    const Shape& given = context.input(10).shape();
+    if (given.rank() != 4 || (given[0] != 1 && given[0] != call.batch) || (given[1] != 1 && given[1] != op_.heads) ||
+        given[2] != call.length || given[3] != call.total) {
+      fail(ErrorCode::invalid_argument, "GroupQueryAttention: attention_bias has shape {}, expected [1 or {}, 1 or {}, {}, {}]",
+           given.to_string(), call.batch, op_.heads, call.length, call.total);
+    }
+    const Shape shape{call.batch, given[1], call.length, call.keys};
+    check_elements(shape, "GroupQueryAttention: the bias of the keys to see");
+    const float* from = converted(context, context.input(10), DType::float32).data<float>();
+    float* to = context.scratch_array<float>(shape.elements());
+    const int64_t matrix = given[1] * call.length;
+    for (int64_t i = 0; i < call.batch * matrix; ++i) {
+      const size_t b = static_cast<size_t>(i / matrix);
+      const float* row = from + (given[0] == 1 ? i % matrix : i) * call.total + call.past[b] - call.held[b];
+      std::fill(std::copy_n(row, call.valid[b], to + i * call.keys), to + (i + 1) * call.keys, 0.0f);
+    }
+    args.mask = to;
+    args.mask_strides = {matrix * call.keys, given[1] == 1 ? 0 : call.length * call.keys, call.keys};
   }
 
   CacheFormat cache_format(RunContext& context, const Call& call, int input) const {

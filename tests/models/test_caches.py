@@ -1,4 +1,5 @@
-"""SparseAttention, whose caches ONNX Runtime takes only where past and present are one buffer."""
+"""Caches of keys and values beside ONNX Runtime: SparseAttention's, which it takes only where past and present are one buffer, and those
+of GroupQueryAttention that keep a window and leave rows that mean nothing."""
 
 import numpy as np
 import onnx
@@ -14,18 +15,15 @@ COLUMNS = np.array([[0, 0, 1, 1, 2, 1, 2, 3, -1], [0, 0, 1, 0, 1, 2, 0, 2, 3]], 
 NAMES = "query key value past_key past_value rows columns total totals cosines sines".split()
 
 
-def model(feeds, **attributes):
-    node = helper.make_node(
-        "SparseAttention",
-        [name if name in feeds else "" for name in NAMES[: 11 if "sines" in feeds else 9]],
-        ["output", "present_key", "present_value"],
-        "attention",
-        domain="com.microsoft",
-        num_heads=HEADS,
-        kv_num_heads=KEY_HEADS,
-        sparse_block_size=BLOCK,
-        **attributes,
-    )
+def model(feeds, op="SparseAttention", names=NAMES, **attributes):
+    names = [name if name in feeds else "" for name in names]
+    while not names[-1]:
+        names.pop()
+    if op == "SparseAttention":
+        attributes["sparse_block_size"] = BLOCK
+    outputs = ["output", "present_key", "present_value"]
+    heads = {"num_heads": HEADS, "kv_num_heads": KEY_HEADS}
+    node = helper.make_node(op, names, outputs, "attention", domain="com.microsoft", **heads, **attributes)
     ports = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for n, v in feeds.items()]
     graph = helper.make_graph([node], "sparse", ports, [onnx.ValueInfoProto(name=name) for name in node.output])
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
@@ -109,3 +107,63 @@ def test_mistakes(changes, message):
     feeds = feeds_for(1, 20, [20, 20]) | changes
     with pytest.raises(Exception, match=message):
         roundhouse.InferenceSession(model(feeds), providers=["CPUExecutionProvider"]).run(None, feeds)
+
+
+WINDOW = 4
+QUERY_NAMES = "query key value past_key past_value last total cosines sines positions bias sinks k_scale v_scale".split()
+
+
+def kept(tokens, capacity):
+    """How many keys a cache of a window holds, as GroupQueryAttention's documentation has it."""
+    freed = capacity - WINDOW + 1
+    return tokens if tokens <= capacity else tokens + freed * ((capacity - tokens) // freed)
+
+
+def window_feeds(length, capacity, past, kind, seed):
+    rng = np.random.default_rng(seed)
+    batch, totals = len(past), [p + length for p in past]
+
+    def normal(*shape):
+        return rng.standard_normal(shape).astype(np.float32)
+
+    feeds = {"query": normal(batch, length, HEADS * DEPTH)}
+    feeds |= {name: normal(batch, length, KEY_HEADS * DEPTH) for name in ("key", "value")}
+    for name in ("past_key", "past_value"):
+        shape = (batch, KEY_HEADS, capacity, DEPTH)
+        feeds[name] = rng.integers(-100, 100, shape).astype(np.int8) if kind == "quantized" else normal(*shape)
+    feeds |= {"last": np.array(totals, np.int32) - 1, "total": np.array([max(totals)], np.int32)}
+    if kind == "rotary":
+        feeds |= {"cosines": normal(64, DEPTH // 2), "sines": normal(64, DEPTH // 2)}
+    if kind == "bias":
+        feeds["bias"] = normal(1, HEADS, length, max(totals))
+    if kind == "quantized":
+        feeds |= {"k_scale": np.array([0.02], np.float32), "v_scale": np.array([0.03], np.float32)}
+    return feeds
+
+
+@pytest.mark.parametrize("kind", ["plain", "rotary", "bias", "quantized"])
+@pytest.mark.parametrize("capacity", [4, 7])
+def test_windows(kind, capacity):
+    attributes = {"sliding_window_cache": 1, "local_window_size": WINDOW, "do_rotary": int(kind == "rotary")}
+    if kind == "quantized":
+        attributes |= {"k_quant_type": "PER_TENSOR", "v_quant_type": "PER_TENSOR", "kv_cache_bit_width": 8}
+    cases = [(1, [3]), (1, [4]), (1, [12]), (1, [20, 5]), (3, [6]), (3, [12]), (9, [12]), (5, [0]), (12, [0, 0])]
+    for seed, (length, past) in enumerate(cases):
+        feeds = window_feeds(length, capacity, past, kind, seed)
+        made = model(feeds, "GroupQueryAttention", QUERY_NAMES, **attributes)
+        ours, expected = (
+            module.InferenceSession(made, providers=["CPUExecutionProvider"]).run(None, feeds) for module in (roundhouse, onnxruntime)
+        )
+        np.testing.assert_allclose(ours[0], expected[0], rtol=1e-4, atol=2e-5, err_msg=f"{length} after {past}")
+        for row, before in enumerate(past):
+            held = kept(before + length, capacity)
+            for i in (1, 2):
+                assert ours[i].dtype == expected[i].dtype
+                np.testing.assert_allclose(ours[i][row, :, :held], expected[i][row, :, :held], rtol=1e-5, atol=1e-6)
+
+
+def test_window_without_room():
+    feeds = window_feeds(1, 3, [2], "plain", 0)
+    made = model(feeds, "GroupQueryAttention", QUERY_NAMES, sliding_window_cache=1, local_window_size=WINDOW)
+    with pytest.raises(Exception, match="past_key has room for 3 keys, expected at least the 4 of the window"):
+        roundhouse.InferenceSession(made, providers=["CPUExecutionProvider"]).run(None, feeds)
