@@ -78,19 +78,20 @@ class Builder:
         return helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, self.weights)
 
 
-def gpt(name="decoder", seed=0, vocabulary=VOCABULARY):
-    """input_ids, position_ids, attention_mask, past_i to logits, present_i [2, batch, heads, length, head size]"""
+def gpt(name="decoder", seed=0, vocabulary=VOCABULARY, shared=False):
+    """input_ids, position_ids, attention_mask, past_i to logits, present_i [2, batch, heads, length, head size]; `shared`: pasts of the
+    final length, and past_sequence_length"""
     b = Builder(name, seed)
     ids, positions = (b.input(n, ["batch", "length"], TensorProto.INT32) for n in ("input_ids", "position_ids"))
     mask = b.input("attention_mask", ["batch", "total"], TensorProto.INT32)
     past = [b.input(f"past_{i}", [2, "batch", HEADS, "past", HEAD_SIZE]) for i in range(LAYERS)]
+    filled = ["", b.input("past_sequence_length", [1], TensorProto.INT32)] if shared else []
     x = b.op("Add", b.embedding(ids, vocabulary), b.embedding(positions, POSITIONS))
     presents = []
     for i in range(LAYERS):
         qkv, bias = b.weight(HIDDEN, 3 * HIDDEN, scale=0.6), b.weight(3 * HIDDEN, scale=0.1)
-        mixed, present = b.op(
-            "Attention", x, qkv, bias, mask, past[i], outputs=2, domain="com.microsoft", num_heads=HEADS, unidirectional=1
-        )
+        settings = dict(domain="com.microsoft", num_heads=HEADS, unidirectional=1) | ({"past_present_share_buffer": 1} if shared else {})
+        mixed, present = b.op("Attention", x, qkv, bias, mask, past[i], *filled, outputs=2, **settings)
         x = b.op("Add", x, b.linear(mixed))
         presents.append(present)
     b.output(b.linear(x, vocabulary), "logits", ["batch", "length", vocabulary])

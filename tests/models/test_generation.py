@@ -130,6 +130,18 @@ def test_as_onnx_runtime(kind, tmp_path):
             np.testing.assert_allclose(a[made], e[made], **SCORES_CLOSE, err_msg=f"seed {seed}: {name}")
 
 
+@pytest.mark.parametrize("kind", ["greedy", "beam"])
+def test_shared_buffers_of_one_decoder(kind, tmp_path):
+    """They change nothing. ONNX Runtime's Attention has no such buffers on the CPU."""
+    for seed in range(8):
+        case, tokens = Case(kind, seed), []
+        case.attributes.pop("init_decoder", None)
+        for shared in (False, True):
+            case.attributes["decoder"] = generation.gpt(seed=seed, shared=shared)
+            tokens.append(outputs_of(roundhouse, case.model(), case.feeds, 1, tmp_path / "model.onnx")[0])
+        np.testing.assert_array_equal(*tokens, err_msg=f"seed {seed}")
+
+
 @pytest.mark.parametrize("kind", ["t5", "whisper"])
 def test_shared_buffers(kind, tmp_path):
     """They change nothing. ONNX Runtime runs such decoders on the CPU, but gives other tokens for them, or an error."""

@@ -126,6 +126,10 @@ const std::vector<OpCase> kProjected = {
     attend({kX, kW, kBias, i32({2}, {3, 6})}, "an end out of range", {}, 1, {"6"}),
     attend({kX, kW, kBias, absent(), normal({2, 2, 2, 3, 7})}, "past of another depth", {}, 1, {"[2, 2, 2, 3, 7]"}),
     attend({kX, kW, kBias}, "rotary", {attr("do_rotary", 1)}, 1, {"do_rotary", "RotaryEmbedding"}),
+    attend({kX, kW, kBias, absent(), normal({2, 2, 2, 6, 8})}, "shared buffer", {attr("past_present_share_buffer", 1)}, 2,
+           {"past and past_sequence_length"}),
+    attend({kX, kW, kBias, absent(), normal({2, 2, 2, 6, 8}), absent(), i32({1}, {2})}, "shared buffer without room",
+           {attr("past_present_share_buffer", 1)}, 2, {"past_sequence_length is 2, expected 0 to 1"}),
 };
 TEST(OpCases, ProjectedAttention) { run_op_cases("Attention", kProjected, (Types<float>::set)); }
 

@@ -18,7 +18,10 @@ ProjectedAttention ProjectedAttention::read(const NodeView& node) {
     if (!fits) node.fail("qkv_hidden_sizes does not hold three multiples of num_heads = {}, the first two equal", op.heads);
   }
   if (node.flag("do_rotary")) node.fail("do_rotary is 1, expected 0: turn queries and keys with RotaryEmbedding");
-  if (node.flag("past_present_share_buffer")) node.fail("past_present_share_buffer is 1, expected 0");
+  op.shares_buffer = node.flag("past_present_share_buffer");
+  if (op.shares_buffer && (op.is_quantized || !node.has_input(op.past()) || !node.has_input(op.past_length()))) {
+    node.fail("past_present_share_buffer is 1, expected {}", op.is_quantized ? "0" : "past and past_sequence_length with it");
+  }
   return op;
 }
 

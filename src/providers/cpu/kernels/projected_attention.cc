@@ -125,11 +125,18 @@ class ProjectedAttentionKernel final : public Kernel {
         fail(ErrorCode::invalid_argument, "Attention: past has shape {}, expected [2, {}, {}, length, {}]", shape.to_string(), args.batch,
              args.heads, args.depth);
       }
-      args.past = shape[3];
+      args.past = op_.shares_buffer ? scalar_int(context, op_.past_length(), "Attention: past_sequence_length") : shape[3];
+      if (args.past < 0 || (op_.shares_buffer && args.past > shape[3] - length)) {
+        fail(ErrorCode::invalid_argument,
+             "Attention: past_sequence_length is {}, expected 0 to {}, with the {} new ones the length of past", args.past,
+             shape[3] - length, length);
+      }
       past = converted(context, given, DType::float32).data<float>();
     }
-    const Shape one{args.batch, args.heads, args.past + length, args.depth}, old{args.batch, args.heads, args.past, args.depth};
-    const Shape both{2, args.batch, args.heads, args.past + length, args.depth};
+    const int64_t rows = op_.shares_buffer ? given.shape()[3] : args.past + length;
+    const Shape one{args.batch, args.heads, rows, args.depth},
+        old{args.batch, args.heads, op_.shares_buffer ? rows : args.past, args.depth};
+    const Shape both{2, args.batch, args.heads, rows, args.depth};
     check_elements(both, "Attention: present keys and values");
     std::optional<ConvertedOutput> present;
     if (context.has_output(1)) present.emplace(context, 1, both, DType::float32);
@@ -143,7 +150,7 @@ class ProjectedAttentionKernel final : public Kernel {
     if (present) present->store(context.parallel());
     args.k = to;
     args.v = to + one.elements();
-    args.k_strides = args.v_strides = head_strides(args.heads, args.past + length, args.depth);
+    args.k_strides = args.v_strides = head_strides(args.heads, rows, args.depth);
   }
 
   ops::ProjectedAttention op_;
