@@ -19,6 +19,8 @@ from recipe import MICROSOFT  # noqa: E402
 BOUNDS = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 1e-4, "float64": 1e-6}
 CLASSICAL = "ai.onnx.ml"
 CLASSICAL_BOUND = 1e-5  # of float32 there
+UNSETTLED = ("differs", "refused", "open")  # by the reference alone
+FAILING = {"disagreement", "refused", "crash", "timeout"}
 NARROW_FLOAT_BOUND = 0.26  # a step of the 8-bit and 4-bit types
 
 
@@ -145,3 +147,9 @@ def against_stock(runtime, case) -> tuple[str, str]:
         return "disagreement", f"with ONNX Runtime: {found}"
     with_reference = "agrees with the reference" if difference(reference, theirs, case.domain) is None else "departs from both"
     return "disagreement", f"{difference(reference, ours, case.domain)} [ONNX Runtime {with_reference}]"
+
+
+def verdict(runtime, case) -> tuple[str, str]:
+    """The last word on a case: of the reference, or, where Roundhouse and it are not at one, with ONNX Runtime's."""
+    found = against_reference(runtime, case)
+    return against_stock(runtime, case) if found[0] in UNSETTLED else found

@@ -62,6 +62,9 @@ class Recipe:
         self.model = self.build(node)
         self.changes = [f"{row.op} {TensorProto.DataType.Name(self.number)} opset {self.opset}", *self.frozen]
 
+    def make(self):
+        return self
+
     def definition(self):
         """The opsets that the model imports, and the operator's schema."""
         imports = [helper.make_opsetid("", self.opset)]

@@ -26,8 +26,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python/roundh
 from backend_cases.cases import collect  # noqa: E402
 from backend_cases.workers import Pool  # noqa: E402
 from contrib_recipes import CONTRIB_RECIPES  # noqa: E402
-from judge import Answer, against_reference, against_stock, difference, our_runtime, stock_runtime, survives  # noqa: E402
+from judge import FAILING, UNSETTLED, Answer, against_reference, against_stock, difference, our_runtime, stock_runtime, survives  # noqa: E402  # noqa: E402
 from known import reason  # noqa: E402
+from minimise import minimise  # noqa: E402
 from ml_recipes import ML_RECIPES  # noqa: E402
 from recipe import Recipe  # noqa: E402
 from recipes import RECIPES as STANDARD_RECIPES  # noqa: E402
@@ -35,7 +36,6 @@ from variants import Variant, as_text, suits  # noqa: E402
 
 ADDRESS_SPACE = 6 << 30  # a result too large for it is refused, not waited for
 BASES, RECIPES = [], [*STANDARD_RECIPES, *CONTRIB_RECIPES, *ML_RECIPES]
-FAILING = {"disagreement", "refused", "crash", "timeout"}
 
 
 class Numbered:
@@ -85,14 +85,14 @@ def main() -> int:
         return 0
     begin = time.monotonic()
     keys = range(arguments.seed * 1_000_000, arguments.seed * 1_000_000 + arguments.count)
-    pool = lambda keys, run: Pool([Numbered(k) for k in keys], our_runtime, arguments.jobs, 30, run).run()  # noqa: E731
+    pool = lambda keys, run, seconds=30: Pool([Numbered(k) for k in keys], our_runtime, arguments.jobs, seconds, run).run()  # noqa: E731
     verdicts = pool(keys, against_reference)
     verdicts |= pool([k for k, (status, _) in verdicts.items() if status in ("crash", "timeout")], survives)
-    second = pool([k for k, (status, _) in verdicts.items() if status in ("differs", "refused", "open")], against_stock)
+    second = pool([k for k, (status, _) in verdicts.items() if status in UNSETTLED], against_stock)
     # Roundhouse came through the first round: a process that dies in the second one is ONNX Runtime's.
     died = {key: ("ONNX Runtime dies", message) for key, (status, message) in second.items() if status in ("crash", "timeout")}
     verdicts |= second | died
-    counts = collections.Counter()
+    counts, failing = collections.Counter(), []
     for key, (status, message) in sorted(verdicts.items()):
         told = status in FAILING or (arguments.verbose and status == "as ONNX Runtime")
         case = Numbered(key).make() if told else None
@@ -101,6 +101,10 @@ def main() -> int:
         elif case:
             print(f"{key} {case.op} {status}: {message}\n    {', '.join(case.changes)}")
         counts[status] += 1
+        if status in ("disagreement", "refused"):
+            failing.append(key)
+    for key, (status, text) in sorted(pool(failing, minimise, 300).items()):
+        print(f"-- {key} {status}: {text}")
     for status, count in counts.most_common():
         print(f"{count:7d} {status}")
     failed = sum(counts[status] for status in FAILING)

@@ -40,6 +40,9 @@ class Variant:
         for way in sorted(chosen, key=lambda way: way == self.freeze):  # constants keep their size
             way()
 
+    def make(self):
+        return self
+
     def arrays(self) -> list[str]:
         return [name for name, value in self.feeds.items() if isinstance(value, np.ndarray)]
 

@@ -9,7 +9,8 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from mutate_models import Mutant, small_cases  # noqa: E402
+from families import official  # noqa: E402
+from mutate_models import Mutant  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 MAX_BYTES = 6000
@@ -23,7 +24,7 @@ class Unchanged(Mutant):
 
 def models():
     smallest = {}
-    for case in small_cases("^node/"):
+    for case in official("^node/"):
         data = Unchanged(case).as_one_file()
         key = "_".join(case.ops[:3]) if len(case.ops) <= 3 else ""
         if key and len(data) < MAX_BYTES and len(data) < len(smallest.get(key, (data + b"x",))[0]):

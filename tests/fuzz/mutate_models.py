@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Changes official node models at random, structure and inputs, and runs each in a child process. Reports crashes and hangs.
+"""Changes node models at random, structure and inputs, and runs each in a child process. Reports crashes and hangs.
 
-mutate_models.py [--count 10000] [--seed 1]     counts by outcome; exits 1 on a crash or a hang and says which
+mutate_models.py [--count 10000] [--seed 1]     counts by family and outcome; exits 1 on a crash or a hang and says which
+mutate_models.py --family ml                    mutants of one family of operators only
 mutate_models.py --save FOLDER                  writes each such model there, its inputs beside its graph, as run_fuzz reads it
 mutate_models.py --only 4711                    one of them again, in this process
 """
@@ -23,15 +24,15 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python/roundhouse"))
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-from backend_cases.cases import collect, to_value, walk  # noqa: E402
+from backend_cases.cases import to_value, walk  # noqa: E402
 from backend_cases.runtime import Runtime  # noqa: E402
 from backend_cases.workers import Pool  # noqa: E402
+from families import by_family, generated, official  # noqa: E402
 from onnx import AttributeProto, numpy_helper  # noqa: E402
 
 # The field of a model file that holds an input tensor for run_fuzz; ONNX does not use the number.
 INPUT_FIELD = 4096
 ADDRESS_SPACE = 2 << 30
-MAX_BYTES = 200_000
 STOP_SECONDS = 5
 
 INTEGERS = [
@@ -296,7 +297,12 @@ class MutantCase:
         self.key = key
 
     def make(self):
-        return Mutant(BASES[random.Random(self.key).randrange(len(BASES))], self.key)
+        chance = random.Random(self.key)
+        return Mutant(chance.choice(FAMILIES[self.family()]), self.key)
+
+    def family(self):
+        """Each family has as many mutants as any other."""
+        return list(FAMILIES)[self.key % len(FAMILIES)]
 
 
 class Serialized:
@@ -355,6 +361,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--module", default="roundhouse")
     parser.add_argument("--filter", default="^(node|simple)/", help="regular expression over kind/name of the official cases")
+    parser.add_argument("--family", help="only mutants of a family of operators: a folder of src/ops, or com.microsoft")
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1, help="of the first; each later one is one more")
     parser.add_argument("--only", type=int, help="the seed of one mutant, run in this process")
@@ -366,19 +373,14 @@ def arguments():
     return parser.parse_args()
 
 
-def small_cases(pattern):
-    cases = []
-    for case in collect(pattern):
-        if case.model.ByteSize() < MAX_BYTES and case.sets:
-            cases.append(case)
-    return cases
-
-
 def main():
-    global BASES, OP_TYPES
+    global FAMILIES, OP_TYPES
     args = arguments()
-    BASES = small_cases(args.filter)
-    OP_TYPES = sorted({op for case in BASES for op in case.ops if "." not in op})
+    bases = [*official(args.filter), *generated()]
+    FAMILIES = by_family(bases)
+    OP_TYPES = sorted({op.rpartition(".")[2] for case in bases for op in case.ops})
+    if args.family:
+        FAMILIES = {args.family: FAMILIES[args.family]}
     if args.only is not None:
         mutant = MutantCase(args.only).make()
         print(onnx.printer.to_text(mutant.model))
@@ -403,8 +405,11 @@ def main():
             args.save.mkdir(parents=True, exist_ok=True)
             (args.save / f"mutant_{seed}.onnx").write_bytes(mutant.as_one_file())
     counts = collections.Counter(status for status, _ in results.values())
+    for family, cases in FAMILIES.items():
+        outcomes = collections.Counter(results[seed][0] for seed in results if MutantCase(seed).family() == family)
+        print(f"{family:22} {outcomes.total():6} of {len(cases):4} models: {', '.join(f'{s} {n}' for s, n in outcomes.most_common())}")
     print(
-        f"{args.module}: {len(results)} mutants of {len(BASES)} models in {time.monotonic() - started:.0f} s: "
+        f"{args.module}: {len(results)} mutants of {len(bases)} models in {time.monotonic() - started:.0f} s: "
         + ", ".join(f"{status} {count}" for status, count in counts.most_common())
     )
     return 1 if bad else 0
