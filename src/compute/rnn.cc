@@ -18,8 +18,13 @@ int64_t block_steps(int64_t steps, int64_t batch) {
 /// The recurrence of one direction: `projected_` holds the input projections of one block of steps.
 class Cell {
  public:
-  Cell(const CellParams& params, const PackedMatrix<float>& r, const CellRun& run, float* scratch, const Parallel& parallel)
-      : p_(params), r_(r), run_(run), parallel_(parallel), hidden_(params.hidden_size), width_(gates_of(params.kind) * params.hidden_size) {
+  Cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch)
+      : p_(params),
+        input_(input),
+        recurrent_(recurrent),
+        run_(run),
+        hidden_(params.hidden_size),
+        width_(gates_of(params.kind) * params.hidden_size) {
     projected_ = scratch;
     gates_ = projected_ + block_steps(run.steps, run.batch) * run.batch * width_;
     extra_ = gates_ + run.batch * width_;
@@ -27,17 +32,17 @@ class Cell {
     sum_bias();
   }
 
-  void run(const PackedMatrix<float>& w) {
+  void run() {
     const int64_t block = block_steps(run_.steps, run_.batch), blocks = (run_.steps + block - 1) / block;
     for (int64_t i = 0; i < blocks; ++i) {
       const int64_t first = (run_.reverse ? blocks - 1 - i : i) * block, count = std::min(block, run_.steps - first);
-      project(w, first, count);
+      project(first, count);
       for (int64_t t = 0; t < count; ++t) step(first, run_.reverse ? count - 1 - t : t);
     }
   }
 
  private:
-  void project(const PackedMatrix<float>& w, int64_t first, int64_t steps) {
+  void project(int64_t first, int64_t steps) {
     const float* x = run_.x + first * run_.x_step_stride;
     GemmArgs<float> args;
     args.n = width_;
@@ -47,13 +52,13 @@ class Cell {
     if (run_.x_step_stride == run_.batch * run_.x_batch_stride || run_.batch == 1) {
       args.m = steps * run_.batch;
       args.lda = run_.batch == 1 ? run_.x_step_stride : run_.x_batch_stride;
-      gemm(args, x, w, projected_, parallel_);
+      input_(args, x, projected_);
       return;
     }
     args.m = steps;
     args.lda = run_.x_step_stride;
     args.ldc = run_.batch * width_;
-    for (int64_t b = 0; b < run_.batch; ++b) gemm(args, x + b * run_.x_batch_stride, w, projected_ + b * width_, parallel_);
+    for (int64_t b = 0; b < run_.batch; ++b) input_(args, x + b * run_.x_batch_stride, projected_ + b * width_);
   }
 
   // Step `at` of the block of steps that begins with `first`.
@@ -94,7 +99,7 @@ class Cell {
     args.k = hidden_;
     args.beta = accumulate ? 1.0f : 0.0f;
     args.backwards = backwards_ = !backwards_;
-    gemm(args, h, r_, into, parallel_);
+    recurrent_(args, h, into);
   }
 
   void gru_products(float* x) {
@@ -169,9 +174,8 @@ class Cell {
   }
 
   const CellParams& p_;
-  const PackedMatrix<float>& r_;
+  const CellProduct input_, recurrent_;
   const CellRun& run_;
-  const Parallel& parallel_;
   const int64_t hidden_, width_;
   float *projected_, *gates_, *extra_, *bias_;
   bool backwards_ = false;
@@ -186,9 +190,15 @@ size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batc
   return static_cast<size_t>((block_steps(steps, batch) + 1) * batch * width + batch * params.hidden_size + width);
 }
 
+void run_cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch) {
+  Cell(params, input, recurrent, run, scratch).run();
+}
+
 void run_cell(const CellParams& params, const PackedMatrix<float>& w, const PackedMatrix<float>& r, const CellRun& run, float* scratch,
               const Parallel& parallel) {
-  Cell(params, r, run, scratch, parallel).run(w);
+  const auto input = [&](const GemmArgs<float>& args, const float* a, float* c) { gemm(args, a, w, c, parallel); };
+  const auto recurrent = [&](const GemmArgs<float>& args, const float* a, float* c) { gemm(args, a, r, c, parallel); };
+  run_cell(params, input, recurrent, run, scratch);
 }
 
 }  // namespace rh::compute

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/function_ref.h"
 #include "base/thread_pool.h"
 #include "compute/activation.h"
 #include "compute/gemm.h"
@@ -48,8 +49,16 @@ struct CellRun {
 /// Floats of scratch memory that run_cell needs.
 size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batch);
 
-/// Weights w [gates hidden, input_size] and r [gates hidden, hidden], packed transposed (PackedMatrix(w, k = input_size, n = gates hidden,
-/// true)).
+/// A product with weights of the caller's: c[args.m, args.n] = a W^T + args.beta c + the bias of args' epilogue (a column each, or none);
+/// lda and ldc as gemm takes them.
+using CellProduct = FunctionRef<void(const GemmArgs<float>& args, const float* a, float* c)>;
+
+/// `input` multiplies rows of x (a is within run.x), `recurrent` the hidden state of all batch rows, once a step, with beta 1 (a
+/// GRU: 0).
+void run_cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch);
+
+/// The same with weights w [gates hidden, input_size] and r [gates hidden, hidden], packed transposed (PackedMatrix(w, k = input_size, n =
+/// gates hidden, true)).
 void run_cell(const CellParams& params, const PackedMatrix<float>& w, const PackedMatrix<float>& r, const CellRun& run, float* scratch,
               const Parallel& parallel);
 

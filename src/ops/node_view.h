@@ -24,9 +24,9 @@ class NodeView {
   int opset() const { return node_.opset; }
 
   int input_count() const { return static_cast<int>(node_.inputs.size()); }
-  bool has_input(int i) const { return i < input_count() && node_.inputs[i] != kNoValue; }
+  bool has_input(int i) const { return i >= 0 && i < input_count() && node_.inputs[i] != kNoValue; }
   int output_count() const { return static_cast<int>(node_.outputs.size()); }
-  bool has_output(int i) const { return i < output_count() && node_.outputs[i] != kNoValue; }
+  bool has_output(int i) const { return i >= 0 && i < output_count() && node_.outputs[i] != kNoValue; }
   /// The tensor of a constant input; null where it is left out or known only at run time.
   const Tensor* constant_input(int i) const;
   /// Declared or inferred type of an input; unknown where it is left out.

@@ -32,10 +32,11 @@ class RunContext {
   virtual ~RunContext() = default;
 
   int input_count() const { return static_cast<int>(inputs_.size()); }
-  bool has_input(int i) const { return i < input_count() && inputs_[i] != nullptr && !inputs_[i]->empty(); }
+  /// False beyond the node's inputs and for -1, which stands for inputs that an operator does not have.
+  bool has_input(int i) const { return i >= 0 && i < input_count() && inputs_[i] != nullptr && !inputs_[i]->empty(); }
   /// Throws Error{invalid_graph} where the input is left out: operators without a schema are not held against one before they run.
   const Value& input_value(int i) const {
-    if (i >= input_count() || inputs_[i] == nullptr) fail_left_out(i);
+    if (i < 0 || i >= input_count() || inputs_[i] == nullptr) fail_left_out(i);
     return *inputs_[i];
   }
   const Tensor& input_tensor(int i) const { return input_value(i).tensor(); }
@@ -44,7 +45,7 @@ class RunContext {
   InlineVector<int64_t, 8> input_ints(int i) const;
 
   int output_count() const { return static_cast<int>(output_dtypes_.size()); }
-  bool has_output(int i) const { return i < output_count() && outputs_wanted_[i]; }
+  bool has_output(int i) const { return i >= 0 && i < output_count() && outputs_wanted_[i]; }
   DType output_dtype(int i) const { return output_dtypes_[i]; }
   /// Memory for output i; its element type is the inferred one, or `dtype` where that is given. The view is valid to the end of run.
   MutableView output(int i, const Shape& shape) { return output(i, output_dtypes_[i], shape); }

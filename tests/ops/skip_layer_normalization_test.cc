@@ -81,5 +81,33 @@ const std::vector<OpCase> kEmbed = {
 };
 RH_OP_TEST(EmbedLayerNormalization, kEmbed, (Types<float, Float16>::set))
 
+/// The same of codes: of the type under test, with a scale and a zero point each.
+OpCase embed_codes(int64_t size, bool has_segments, Input mask, const char* purpose, std::vector<std::string> fails = {}) {
+  const auto codes = [](Shape shape) { return uniform(std::move(shape), 0, 120); };
+  const auto scale = [](double value) { return values({}, {value}).as(DType::float32); };
+  const auto zero = [](double value) { return values({}, {value}); };
+  const auto segment = [&](Input input) { return has_segments ? input : absent(); };
+  return contributed({attr("epsilon", 1e-5f)},
+                     {ids({2, 5}, 9), segment(ids({2, 5}, 2)), codes({9, size}), codes({8, size}), segment(codes({2, size})), codes({size}),
+                      codes({size}), mask, scale(0.02), scale(0.03), segment(scale(0.01)), scale(0.05), scale(0.07), zero(60), zero(10),
+                      segment(zero(100)), zero(0), zero(50)},
+                     purpose, std::move(fails), 2, 4e-6);
+}
+OpCase embed_changed(size_t input, Input other, const char* purpose, std::vector<std::string> fails) {
+  OpCase c = embed_codes(8, true, absent(), purpose, std::move(fails));
+  c.inputs[input] = std::move(other);
+  return c;
+}
+
+const std::vector<OpCase> kQEmbed = {
+    embed_codes(32, true, ids({2, 5}, 2), "all of BERT's"),
+    embed_codes(33, false, absent(), "without segments and mask"),
+    embed_changed(10, absent(), "segments without a scale", {"segment_embedding", "scale"}),
+    embed_changed(8, values({2}, {1, 2}).as(DType::float32), "two scales", {"[2]", "one element"}),
+    embed_changed(0, values({2, 5}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).as(DType::int32), "word out of range", {"input_ids has 9", "[0, 9)"}),
+    embed_changed(3, uniform({4, 8}, 0, 9), "more tokens than positions", {"5 tokens", "4 rows"}),
+};
+RH_OP_TEST(QEmbedLayerNormalization, kQEmbed, (Types<int8_t, uint8_t>::set))
+
 }  // namespace
 }  // namespace rh::test

@@ -211,7 +211,7 @@ class CaseRun {
     if (!case_.expected.empty() && dtype_ != DType::string) compare_with_expected(outputs);
     const bool compared = compare_with_stock(model, outputs);
     const bool narrow = is_floating(dtype_) && dtype_ != DType::float64 && bits_of(dtype_) >= 8;
-    if (narrow && !compared) compare_with_float64(outputs);
+    if (narrow && !compared) compare_with_wider(outputs);
   }
 
  private:
@@ -350,20 +350,23 @@ class CaseRun {
     return true;
   }
 
-  void compare_with_float64(const std::vector<Value>& outputs) const {
-    if (!standard_allows(op_type_, case_, DType::float64)) return;
+  /// With float64, or with float where the operator does not take that.
+  void compare_with_wider(const std::vector<Value>& outputs) const {
+    const bool has_float64 = standard_allows(op_type_, case_, DType::float64);
+    const DType type = has_float64 ? DType::float64 : DType::float32;
+    if (type == dtype_ || !standard_allows(op_type_, case_, type)) return;
     CaseRun wide = *this;
     for (size_t i = 0; i < wide.inputs_.size(); ++i) {
-      if (case_.inputs[i].dtype == DType::undefined) wide.inputs_[i] = converted(wide.inputs_[i], dtype_, DType::float64);
+      if (case_.inputs[i].dtype == DType::undefined) wide.inputs_[i] = converted(wide.inputs_[i], dtype_, type);
     }
     Model model = wide.build(wide.inputs_, nullptr);
     infer_types(*model.graph);
     if (!cpu::why_unsupported(NodeView(*model.graph, model.graph->node(0))).empty()) return;
     std::vector<Value> expected = wide.evaluate(model, {});
     for (size_t i = 0; i < expected.size(); ++i) {
-      if (outputs[i].is_tensor() && outputs[i].tensor().dtype() == dtype_) expected[i] = converted(expected[i], DType::float64, dtype_);
+      if (outputs[i].is_tensor() && outputs[i].tensor().dtype() == dtype_) expected[i] = converted(expected[i], type, dtype_);
     }
-    compare(outputs, expected, 0, "against float64");
+    compare(outputs, expected, 0, has_float64 ? "against float64" : "against float");
   }
 
   const OpCase& case_;

@@ -69,8 +69,8 @@ OpCase contributed(std::vector<Attribute> attributes, std::vector<Input> inputs,
                    int outputs = 1, double tolerance = 0);
 
 /// Runs each case with each type that the standard allows there: our kernel alone and on two threads, against the stock library (where
-/// RH_STOCK_ORT names it and it has the kernel) and, for narrow floats, against our kernel in float64; inferred types and shapes, static
-/// and symbolic, are checked against what came out.
+/// RH_STOCK_ORT names it and it has the kernel) and, for narrow floats, against our kernel in float64 or float; inferred types and shapes,
+/// static and symbolic, are checked against what came out.
 void run_op_cases(const char* op_type, const std::vector<OpCase>& cases, DTypeSet types);
 
 }  // namespace rh::test

@@ -46,7 +46,7 @@ void fill_parameters(const NodeView& node, Rnn& op) {
 
 Rnn Rnn::read(const NodeView& node) {
   Rnn op;
-  op.cell = node.op_type() == "LSTM" ? Cell::lstm : node.op_type() == "GRU" ? Cell::gru : Cell::rnn;
+  op.cell = node.op_type().ends_with("LSTM") ? Cell::lstm : node.op_type() == "GRU" ? Cell::gru : Cell::rnn;
   const std::string direction = node.string_or("direction", "forward");
   if (direction == "reverse") {
     op.direction = Direction::reverse;

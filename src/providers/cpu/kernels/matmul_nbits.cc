@@ -54,13 +54,8 @@ class MatMulNBitsKernel final : public Kernel {
   }
 
   void unpack_zero_points(const TensorView& view, float* out) const {
-    for (int64_t n = 0; n < op_.n; ++n) {
-      for (int64_t i = 0; i < op_.blocks(); ++i) {
-        *out++ = view.dtype() == DType::uint8
-                     ? static_cast<float>(packed_code(view.data<uint8_t>() + n * zero_row_bytes(), static_cast<int>(op_.bits), i))
-                     : element_as_float(view, n * op_.blocks() + i);
-      }
-    }
+    if (view.dtype() == DType::uint8) return unpack_codes(view.data<uint8_t>(), static_cast<int>(op_.bits), op_.n, op_.blocks(), out);
+    for (int64_t i = 0; i < view.elements(); ++i) out[i] = element_as_float(view, i);
   }
 
   Status prepare(RunContext& context, compute::NBitsMatrix& matrix) const {

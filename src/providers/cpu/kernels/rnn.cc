@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "base/cancellation.h"
-#include "compute/rnn.h"
-#include "providers/cpu/kernel.h"
-#include "providers/cpu/numbers.h"
+#include "providers/cpu/recurrent.h"
 
 namespace rh::cpu {
 
@@ -31,11 +29,9 @@ C activate(std::string_view name, C x, C alpha, C beta) {
 
 /// Sizes of a run and where one direction finds its parameters, all in the type computed in.
 template <typename C>
-struct Direction {
-  int64_t sequence, batch, input, hidden;
+struct Direction : RecurrentSizes {
   const C *w, *r, *b, *p;  ///< [G*H, I], [G*H, H], [2*G*H] or null, [3*H] or null
   bool reverse;
-  const int32_t* lengths;  ///< one a batch row, null: all full
   const std::string* activations;
   const float *alpha, *beta;
 };
@@ -162,31 +158,6 @@ class Layer {
 
 }  // namespace
 
-namespace {
-
-compute::Activation compute_activation(const std::string& name, float alpha, float beta) {
-  using K = compute::ActivationKind;
-  static constexpr std::pair<std::string_view, K> kKinds[] = {
-      {"sigmoid", K::sigmoid},
-      {"tanh", K::tanh},
-      {"relu", K::relu},
-      {"affine", K::affine},
-      {"leakyrelu", K::leaky_relu},
-      {"scaledtanh", K::scaled_tanh},
-      {"hardsigmoid", K::hard_sigmoid},
-      {"elu", K::elu},
-      {"softsign", K::softsign},
-      {"softplus", K::softplus},
-      {"thresholdedrelu", K::thresholded_relu},
-  };
-  for (const auto& [known, kind] : kKinds) {
-    if (name == known) return {kind, alpha, beta};
-  }
-  return {};
-}
-
-}  // namespace
-
 /// LSTM, GRU and RNN; the input projection of all steps is one product. Floats take the numeric library's cells, with constant weights
 /// packed at load.
 class RnnKernel final : public Kernel {
@@ -226,18 +197,9 @@ class RnnKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "X and R have ranks {} and {}, expected 3", x.rank(), r_shape.rank());
     if (packed && !std::is_same_v<T, float>) return error_status(ErrorCode::invalid_argument, "X is {}, W float", to_string(x.dtype()));
     Direction<C> d{};
-    d.sequence = x.shape()[op_.batch_first ? 1 : 0];
-    d.batch = x.shape()[op_.batch_first ? 0 : 1];
-    d.input = x.shape()[2];
-    d.hidden = r_shape[2];
-    if (d.hidden > INT32_MAX) return error_status(ErrorCode::invalid_argument, "R has shape {}, which is too large", r_shape.to_string());
-    const int64_t directions = op_.directions(), width = op_.gates() * d.hidden, states = Shape{directions, d.batch, d.hidden}.elements();
-    // Inputs without elements may name any batch; states have one all the same.
-    constexpr int64_t kMostStates = int64_t{1} << 40;
-    if (states > kMostStates || d.batch > kMostStates) {
-      return error_status(ErrorCode::invalid_argument, "states of {} directions, batch {} and hidden size {} are more than {} elements",
-                          directions, d.batch, d.hidden, kMostStates);
-    }
+    RH_RETURN_IF_ERROR(read_sizes(context, op_, r_shape[2], d));
+    const int64_t directions = op_.directions(), width = op_.gates() * d.hidden;
+    const bool lstm = op_.cell == Rnn::Cell::lstm;
     for (const auto& [input, columns] : {std::pair(1, d.input), std::pair(2, d.hidden)}) {
       const Shape &found = input == 1 ? w_shape : r_shape, expected{directions, width, columns};
       if (!(found == expected)) {
@@ -245,23 +207,10 @@ class RnnKernel final : public Kernel {
                             expected.to_string());
       }
     }
-    RH_RETURN_IF_ERROR(expect(context, 3, directions * 2 * width));
-    RH_RETURN_IF_ERROR(expect(context, 4, d.batch));
-    RH_RETURN_IF_ERROR(expect(context, 5, states));
-    const bool lstm = op_.cell == Rnn::Cell::lstm;
-    if (lstm) RH_RETURN_IF_ERROR(expect(context, 6, states));
-    if (lstm) RH_RETURN_IF_ERROR(expect(context, 7, directions * 3 * d.hidden));
-    d.lengths = context.has_input(4) ? context.input(4).data<int32_t>() : nullptr;
-    for (int64_t i = 0; d.lengths && i < d.batch; ++i) {
-      if (d.lengths[i] < 0 || d.lengths[i] > d.sequence) {
-        return error_status(ErrorCode::invalid_argument, "sequence_lens[{}] is {}, expected a value in [0, {}]", i, d.lengths[i],
-                            d.sequence);
-      }
-    }
     if constexpr (std::is_same_v<T, float>) return run_cells(context, d);
     const C* input = time_major(context, widened<T>(context, 0), d);
-    C* h = initial<T>(context, 5, directions, d);
-    C* c = lstm ? initial<T>(context, 6, directions, d) : nullptr;
+    C* h = initial_state<T>(context, op_, 5, d);
+    C* c = lstm ? initial_state<T>(context, op_, 6, d) : nullptr;
     const C *w = widened<T>(context, 1), *rec = widened<T>(context, 2), *b = widened<T>(context, 3),
             *p = lstm ? widened<T>(context, 7) : nullptr;
 
@@ -285,8 +234,8 @@ class RnnKernel final : public Kernel {
         for (int64_t i = 0; i < d.hidden; ++i) to[i] = T(values[i]);
       });
     }
-    give_state<T>(context, 1, h, directions, d);
-    if (lstm) give_state<T>(context, 2, c, directions, d);
+    give_state<T>(context, op_, 1, h, d);
+    if (lstm) give_state<T>(context, op_, 2, c, d);
     return {};
   }
 
@@ -304,58 +253,16 @@ class RnnKernel final : public Kernel {
     return packed;
   }
 
-  Status run_cells(RunContext& context, const Direction<float>& d) const {
-    const bool lstm = op_.cell == Rnn::Cell::lstm;
-    const int64_t directions = op_.directions(), width = op_.gates() * d.hidden;
+  Status run_cells(RunContext& context, const RecurrentSizes& sizes) const {
     const bool packed = !packed_w_.empty();
     const auto own_w = packed ? decltype(packed_w_)() : pack(context.input(1)),
                own_r = packed ? decltype(packed_r_)() : pack(context.input(2));
-    compute::CellParams params;
-    params.kind = lstm ? compute::CellKind::lstm : op_.cell == Rnn::Cell::gru ? compute::CellKind::gru : compute::CellKind::rnn;
-    params.input_size = d.input;
-    params.hidden_size = d.hidden;
-    params.clip = op_.clip;
-    params.input_forget = op_.input_forget;
-    params.linear_before_reset = op_.linear_before_reset;
-    float* h = initial<float>(context, 5, directions, d);
-    float* c = lstm ? initial<float>(context, 6, directions, d) : nullptr;
-    const Shape y_shape =
-        op_.batch_first ? Shape{d.batch, d.sequence, directions, d.hidden} : Shape{d.sequence, directions, d.batch, d.hidden};
-    float* y = context.has_output(0) ? context.output(0, DType::float32, y_shape).data<float>() : nullptr;
-    compute::CellRun run;
-    run.steps = d.sequence;
-    run.batch = d.batch;
-    run.sequence_lengths = d.lengths;
-    run.x = context.input(0).data<float>();
-    run.x_step_stride = op_.batch_first ? d.input : d.batch * d.input;
-    run.x_batch_stride = op_.batch_first ? d.sequence * d.input : d.input;
-    run.y_step_stride = op_.batch_first ? directions * d.hidden : directions * d.batch * d.hidden;
-    run.y_batch_stride = op_.batch_first ? d.sequence * directions * d.hidden : d.hidden;
-    float* scratch = context.scratch_array<float>(static_cast<int64_t>(compute::cell_scratch_floats(params, d.sequence, d.batch)));
-    for (int64_t k = 0; k < directions; ++k) {
-      const size_t index = static_cast<size_t>(k);
-      for (int f = 0; f < op_.functions(); ++f) {
-        const size_t at = index * static_cast<size_t>(op_.functions()) + static_cast<size_t>(f);
-        params.activations[f] = compute_activation(op_.activations[at], op_.activation_alpha[at], op_.activation_beta[at]);
-      }
-      params.bias = context.has_input(3) ? context.input(3).data<float>() + k * 2 * width : nullptr;
-      params.peepholes = lstm && context.has_input(7) ? context.input(7).data<float>() + k * 3 * d.hidden : nullptr;
-      run.reverse = op_.direction == Rnn::Direction::reverse || k == 1;
-      run.y = y ? y + k * (op_.batch_first ? d.hidden : d.batch * d.hidden) : nullptr;
-      run.h = h + k * d.batch * d.hidden;
-      run.c = c ? c + k * d.batch * d.hidden : nullptr;
-      compute::run_cell(params, packed ? packed_w_[index] : own_w[index], packed ? packed_r_[index] : own_r[index], run, scratch,
-                        context.parallel());
-    }
-    give_state<float>(context, 1, h, directions, d);
-    if (lstm) give_state<float>(context, 2, c, directions, d);
+    const auto run_one = [&](int64_t direction, const compute::CellParams& params, const compute::CellRun& run, float* scratch) {
+      const auto k = static_cast<size_t>(direction);
+      compute::run_cell(params, packed ? packed_w_[k] : own_w[k], packed ? packed_r_[k] : own_r[k], run, scratch, context.parallel());
+    };
+    run_directions(context, op_, sizes, run_one);
     return {};
-  }
-
-  static Status expect(RunContext& context, int input, int64_t elements) {
-    if (!context.has_input(input) || context.input(input).elements() == elements) return {};
-    return error_status(ErrorCode::invalid_argument, "input {} has shape {}, expected {} elements for these sizes", input,
-                        context.input(input).shape().to_string(), elements);
   }
 
   // The elements in the type computed in; null where the input is left out.
@@ -381,37 +288,6 @@ class RnnKernel final : public Kernel {
         std::copy_n(x + (row * d.sequence + t) * d.input, d.input, copy + (t * d.batch + row) * d.input);
     }
     return copy;
-  }
-
-  // State [directions, batch, hidden] in memory that the run may change.
-  template <typename T>
-  Compute<T>* initial(RunContext& context, int input, int64_t directions, const Direction<Compute<T>>& d) const {
-    Compute<T>* state = context.scratch_array<Compute<T>>(directions * d.batch * d.hidden);
-    if (!context.has_input(input)) {
-      std::fill_n(state, directions * d.batch * d.hidden, Compute<T>(0));
-      return state;
-    }
-    const T* from = context.input(input).data<T>();
-    for (int64_t k = 0; k < directions; ++k) {
-      for (int64_t row = 0; row < d.batch; ++row) {
-        const int64_t at = op_.batch_first ? row * directions + k : k * d.batch + row;
-        std::copy_n(from + at * d.hidden, d.hidden, state + (k * d.batch + row) * d.hidden);
-      }
-    }
-    return state;
-  }
-
-  template <typename T>
-  void give_state(RunContext& context, int output, const Compute<T>* state, int64_t directions, const Direction<Compute<T>>& d) const {
-    if (!context.has_output(output)) return;
-    const Shape shape = op_.batch_first ? Shape{d.batch, directions, d.hidden} : Shape{directions, d.batch, d.hidden};
-    T* to = context.output(output, dtype_of<T>, shape).template data<T>();
-    for (int64_t k = 0; k < directions; ++k) {
-      for (int64_t row = 0; row < d.batch; ++row) {
-        const int64_t at = op_.batch_first ? row * directions + k : k * d.batch + row;
-        for (int64_t i = 0; i < d.hidden; ++i) to[at * d.hidden + i] = T(state[(k * d.batch + row) * d.hidden + i]);
-      }
-    }
   }
 
   Rnn op_;
