@@ -11,7 +11,9 @@ namespace rh {
 
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
+constexpr size_t kLargePage = 2 << 20;
+constexpr size_t kLargePages =
+    256 << 10;  // from which on small pages, scattered over the sets of the caches, cost more than the rest of a large one
 constexpr int kTrimming = -(1 << 30);
 
 struct Registry {
@@ -43,21 +45,18 @@ ThreadMemory::~ThreadMemory() {
   release();
 }
 
-void ThreadMemory::release() noexcept {
-  ::operator delete(data_, kAlignment);
-  data_ = nullptr;
-  bytes_ = 0;
-}
+void ThreadMemory::release() noexcept { memory_ = {}; }
 
 void* ThreadMemory::grow(size_t bytes) {
-  if (bytes <= bytes_) return data_;
-  const size_t room = bytes + bytes / 4;
-  void* larger = ::operator new(room, kAlignment, std::nothrow);
-  if (!larger) throw OutOfMemory(room, "the working memory of a thread");
-  release();
-  data_ = larger;
-  bytes_ = room;
-  return data_;
+  if (bytes <= memory_.bytes()) return memory_.data();
+  const size_t room = bytes >= kLargePages ? (bytes + kLargePage - 1) / kLargePage * kLargePage : bytes + bytes / 4;
+  memory_ = {};
+  try {
+    memory_ = bytes >= kLargePages ? PageMemory::in_large_pages(room) : PageMemory(room);
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(room, "the working memory of a thread");
+  }
+  return memory_.data();
 }
 
 ThreadMemoryUse::ThreadMemoryUse() noexcept {

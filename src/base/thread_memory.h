@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "base/pages.h"
+
 namespace rh {
 
 /// Memory that a thread keeps between uses: a thread_local, known to trim_thread_memory. Used only while a ThreadMemoryUse lives wherever
@@ -16,14 +18,13 @@ class ThreadMemory {
   /// At least `bytes`, 64-byte aligned; what was in it is lost where it grows. Throws std::bad_alloc.
   void* grow(size_t bytes);
   void release() noexcept;
-  size_t bytes() const { return bytes_; }
+  size_t bytes() const { return memory_.bytes(); }
 
  private:
   friend size_t trim_thread_memory();
   friend size_t thread_memory_bytes();
 
-  void* data_ = nullptr;
-  size_t bytes_ = 0;
+  PageMemory memory_;
   ThreadMemory* next_ = nullptr;
   ThreadMemory* previous_ = nullptr;
 };

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kPositions = 16;          // products of a tile of 4x4 inputs, which gives 2x2 outputs
 constexpr int64_t kLeastChannels = 16;      // on either side; fewer do not pay for the transformations
-constexpr int64_t kGroupBytes = 384 << 10;  // of transformed inputs that are kept for all output channels
-constexpr int64_t kMaxGroupPanels = 8;
+constexpr int64_t kGroupBytes = 768 << 10;  // of transformed inputs that are kept for all output channels
+constexpr int64_t kMaxGroupPanels = 12;
 constexpr int64_t kMaxColumns = 32;  // of a panel, of any instruction set
 
 /// U[i][j] = (G g G^T)[i][j] with G = [1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1].
@@ -148,9 +148,12 @@ class ConvWinograd final : public Convolution<float>::Impl {
                       w.output_size()};
     const int64_t group_panels =
         std::clamp<int64_t>(kGroupBytes / (kPositions * position_ * static_cast<int64_t>(sizeof(float))), 1, kMaxGroupPanels);
-    for (int64_t first = columns.begin; first < columns.begin + columns.size; first += group_panels) {
+    const int64_t groups = (columns.size + group_panels - 1) / group_panels;
+    for (int64_t i = 0; i < groups; ++i) {
       throw_if_cancelled();
-      run_group(plane, chunks, first, std::min(first + group_panels, columns.begin + columns.size));
+      const Part group_columns = part_of(columns.size, groups, i);
+      const int64_t first = columns.begin + group_columns.begin;
+      run_group(plane, chunks, first, first + group_columns.size);
     }
   }
 
