@@ -7,6 +7,7 @@ import numpy as np
 import onnxruntime
 import pytest
 from common import session
+from onnx import TensorProto, helper
 
 import roundhouse
 
@@ -171,6 +172,17 @@ def test_one_beam_is_the_greedy_search(tmp_path):
     one = {**BEAMS, "num_beams": np.array([1], np.int32)}
     greedy = search(tmp_path, "GreedySearch", BASE, eos_token_id=-1)[0]
     np.testing.assert_array_equal(search(tmp_path, "BeamSearch", one, eos_token_id=-1)[0][:, 0], greedy)
+
+
+def test_narrow_logits(tmp_path):
+    """Of a decoder that ends in float16, which ONNX Runtime refuses on the CPU."""
+    narrow = generation.gpt()
+    last = next(node for node in narrow.node if node.output[0] == "logits")
+    last.op_type = "Cast"
+    last.attribute.append(helper.make_attribute("to", TensorProto.FLOAT16))
+    narrow.output[0].type.tensor_type.elem_type = TensorProto.FLOAT16
+    for op, feeds in (("GreedySearch", BASE), ("BeamSearch", BEAMS)):
+        np.testing.assert_array_equal(search(tmp_path, op, feeds, decoder=narrow)[0], search(tmp_path, op, feeds)[0])
 
 
 def test_vocabulary_smaller_than_the_logits(tmp_path):

@@ -82,6 +82,8 @@ const std::vector<OpCase> kDecoder = {
             kRoom, kRoom, number(3), absent(), absent(), normal({48})},
            "mask and biases"),
     attend({kOne, normal({4, 2, 5, 8}), normal({4, 2, 5, 8})}, "the encoder's keys"),
+    attend({kOne, kOne, kOne, absent(), absent(), kRoom, kRoom, number(3)}, "scores",
+           {attr("past_present_share_buffer", 1), attr("output_qk", 1)}, 4),
     decode({normal({4, 2, 16}), normal({4, 2, 16}), normal({4, 2, 16}), absent(), absent(), kRoom, kRoom, number(3)}, "two tokens", 3,
            {"query has shape [4, 2, 16]", "[batch, 1, width]"}),
     decode({kOne, kOne, kOne, absent(), absent(), kRoom, kRoom, number(7)}, "past", 3, {"past_sequence_length is 7, expected 0 to 6"}),

@@ -162,17 +162,17 @@ Status TokenDecoder::run(int graph, std::vector<Value> inputs) {
 }
 
 // Rows of the beams stand where they belong, so each cached token is of the beam itself.
-void TokenDecoder::add_buffer_inputs(std::vector<Value>& inputs, int64_t filled) const {
+void TokenDecoder::add_buffer_inputs(std::vector<Value>& inputs, int64_t filled) {
   if (!op_.decoder.shares_buffer) return;
   inputs.emplace_back(Tensor::from<int32_t>({1}, std::vector<int32_t>{static_cast<int32_t>(filled)}));
   if (!op_.decoder.takes_indirection) return;
   inputs.emplace_back(Tensor::from<int32_t>({1}, std::vector<int32_t>{static_cast<int32_t>(beams_)}));
-  const Shape shape{batch_, beams_, max_length_};
-  check_elements(shape, "cache indirection");
-  Tensor indirection(DType::int32, shape);
-  for (int64_t i = 0; i < rows_; ++i)
-    std::fill_n(indirection.data<int32_t>() + i * max_length_, max_length_, static_cast<int32_t>(i % beams_));
-  inputs.emplace_back(std::move(indirection));
+  if (indirection_.empty()) {
+    Tensor own = scratch_tensor(DType::int32, {batch_, beams_, max_length_});
+    for (int64_t i = 0; i < rows_; ++i) std::fill_n(own.data<int32_t>() + i * max_length_, max_length_, static_cast<int32_t>(i % beams_));
+    indirection_ = std::move(own);
+  }
+  inputs.push_back(indirection_);
 }
 
 void TokenDecoder::take_logits(const Value& logits, int64_t rows) {
@@ -197,6 +197,11 @@ void TokenDecoder::take_states(std::span<Value> states, int64_t filled) {
   if (filled >= 0) filled_ = filled;
 }
 
+Tensor TokenDecoder::scratch_tensor(DType dtype, const Shape& shape) const {
+  check_elements(shape, "the past values of all beams");
+  return {dtype, shape, context_.scratch(bytes_of(dtype, shape.elements())), nullptr};
+}
+
 Tensor TokenDecoder::empty_state(const TensorType& type, int64_t rows) const {
   Shape shape;
   const int rank = type.rank();
@@ -207,8 +212,7 @@ Tensor TokenDecoder::empty_state(const TensorType& type, int64_t rows) const {
                     : dim.is_constant() ? dim.value()
                                         : 2);
   }
-  check_elements(shape, "a past value");
-  Tensor state(type.dtype, shape);
+  Tensor state = scratch_tensor(type.dtype, shape);
   if (state.bytes() > 0) std::memset(state.raw(), 0, state.bytes());
   return state;
 }
@@ -221,8 +225,7 @@ Tensor TokenDecoder::with_room(const Tensor& state) const {
   }
   const size_t held = static_cast<size_t>(shape[2]);
   shape[2] = max_length_;
-  check_elements(shape, "the past values of all beams");
-  Tensor to(state.dtype(), shape);
+  Tensor to = scratch_tensor(state.dtype(), shape);
   if (to.bytes() == 0) return to;
   std::memset(to.raw(), 0, to.bytes());
   const size_t heads = static_cast<size_t>(shape[0] * shape[1]), row = to.bytes() / heads,

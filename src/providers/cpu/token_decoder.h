@@ -30,9 +30,11 @@ class TokenDecoder {
   Status start_gpt(const Tensor& prompt, const Tensor* mask);
   Status start_encoder(const Tensor& prompt, const Tensor* mask);
   Status run(int graph, std::vector<Value> inputs);
-  void add_buffer_inputs(std::vector<Value>& inputs, int64_t filled) const;
+  void add_buffer_inputs(std::vector<Value>& inputs, int64_t filled);
   void take_logits(const Value& logits, int64_t rows);
   void take_states(std::span<Value> states, int64_t filled);
+  /// Uninitialised, in memory that counts against the session's budget until the run ends.
+  Tensor scratch_tensor(DType dtype, const Shape& shape) const;
   Tensor empty_state(const TensorType& type, int64_t rows) const;
   /// A present value [rows, heads, length, size] with room for max_length tokens.
   Tensor with_room(const Tensor& state) const;
@@ -44,7 +46,7 @@ class TokenDecoder {
   RunContext& context_;
   int64_t batch_, beams_, rows_, max_length_;
   std::vector<Value> states_, cross_;
-  Value hidden_;
+  Value hidden_, indirection_;
   std::vector<int32_t> positions_;  ///< of the next tokens, one a row
   Tensor mask_;                     ///< GPT: [rows, tokens so far]; T5: [rows, length of input 0]
   Tensor logits_;                   ///< float32 [rows or batch, length, tokens]

@@ -16,6 +16,10 @@ void forbid(std::span<float> scores, int64_t first, int64_t last) {
     scores[static_cast<size_t>(i)] = kNever;
 }
 
+void forbid_token(std::span<float> scores, int64_t token) {
+  if (token >= 0 && token < static_cast<int64_t>(scores.size())) scores[static_cast<size_t>(token)] = kNever;
+}
+
 void forbid_masked(std::span<const int32_t> mask, std::span<float> scores) {
   for (size_t i = 0; i < scores.size(); ++i) {
     if (mask[i] == 0) scores[i] = kNever;
@@ -40,7 +44,7 @@ void forbid_repeated(std::span<const int32_t> sequence, int64_t ngram, std::span
   const std::span<const int32_t> last = sequence.last(prefix);
   for (size_t i = 0; i + prefix < sequence.size(); ++i) {
     if (std::equal(last.begin(), last.end(), sequence.begin() + static_cast<std::ptrdiff_t>(i))) {
-      forbid(scores, sequence[i + prefix], static_cast<int64_t>(sequence[i + prefix]) + 1);
+      forbid_token(scores, sequence[i + prefix]);
     }
   }
 }
@@ -62,13 +66,9 @@ void apply_timestamps(const ops::Timestamps& rules, std::span<const int32_t> seq
   const int64_t size = static_cast<int64_t>(scores.size()), length = static_cast<int64_t>(sequence.size());
   const auto first = std::find_if(sequence.begin(), sequence.end(), is_time);
   const int64_t begin = std::min<int64_t>(first - sequence.begin() + 1, length);
-  const auto forbid_token = [&](int64_t token) { forbid(scores, token, token + 1); };
-  forbid_token(rules.no_timestamps);
-  forbid_token(rules.start_of_lm);
-  if (length > begin) {
-    forbid_token(rules.start);
-    forbid_token(rules.transcribe);
-    forbid_token(rules.translate);
+  for (int64_t token : {rules.no_timestamps, rules.start_of_lm}) forbid_token(scores, token);
+  for (int64_t token : {rules.start, rules.transcribe, rules.translate}) {
+    if (length > begin) forbid_token(scores, token);
   }
   const bool last = length > 0 && is_time(sequence.back());
   const bool before = length <= begin || is_time(sequence[static_cast<size_t>(length - 2)]);
@@ -86,12 +86,11 @@ void apply_timestamps(const ops::Timestamps& rules, std::span<const int32_t> seq
 
 void ScoreRules::apply(std::span<const int32_t> sequence, int64_t batch, bool is_first_step, std::span<float> scores) const {
   const size_t row = static_cast<size_t>(batch) * scores.size();
-  std::replace_if(scores.begin(), scores.end(), [](float score) { return std::isnan(score); }, kNever);
   if (repetition_penalty != 1) penalize_repetition(sequence, repetition_penalty, scores);
   forbid_repeated(sequence, no_repeat_ngram, scores);
   if (!vocabulary_mask.empty()) forbid_masked(vocabulary_mask, scores);
   if (is_first_step && !prefix_mask.empty()) forbid_masked(prefix_mask.subspan(row), scores);
-  if (static_cast<int64_t>(sequence.size()) < min_length) forbid(scores, eos, eos + 1);
+  if (static_cast<int64_t>(sequence.size()) < min_length) forbid_token(scores, eos);
   if (temperature != 1) {
     for (float& score : scores) score /= temperature;
   }
@@ -99,6 +98,7 @@ void ScoreRules::apply(std::span<const int32_t> sequence, int64_t batch, bool is
     for (size_t i = 0; i < scores.size(); ++i) scores[i] -= static_cast<float>(presence_mask[row + i]) * presence_penalty;
   }
   if (timestamps) apply_timestamps(*timestamps, sequence, eos, scores);
+  std::replace_if(scores.begin(), scores.end(), [](float score) { return std::isnan(score); }, kNever);
 }
 
 }  // namespace rh::cpu
