@@ -227,6 +227,11 @@ DeclaredType declared_type(const OrtTypeInfo* info) {
     Ort::ThrowOnError(api.GetSequenceElementType(sequence, &inner));
     const DeclaredType element = declared_type(owned(inner, api.ReleaseTypeInfo).get());
     if (element.kind == ONNX_TYPE_TENSOR) result.element = element.element;
+  } else if (result.kind == ONNX_TYPE_MAP) {
+    const OrtMapTypeInfo* map = nullptr;
+    Ort::ThrowOnError(api.CastTypeInfoToMapTypeInfo(info, &map));
+    Ort::ThrowOnError(api.GetMapValueType(map, &inner));
+    result.element = declared_type(owned(inner, api.ReleaseTypeInfo).get()).element;
   } else if (result.kind == ONNX_TYPE_TENSOR) {
     const OrtTensorTypeAndShapeInfo* tensor = nullptr;
     Ort::ThrowOnError(api.CastTypeInfoToTensorInfo(info, &tensor));

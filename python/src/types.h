@@ -51,7 +51,7 @@ std::string type_text(const OrtTypeInfo* info);
 /// What an input is declared as, which lists, numbers and None need to become values.
 struct DeclaredType {
   ONNXType kind = ONNX_TYPE_UNKNOWN;                                            ///< of an optional: of its content
-  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;  ///< of the tensor, or of a sequence's tensors
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;  ///< of the tensor, of a sequence's, or of a map's values
   bool optional = false;
 };
 DeclaredType declared_type(const OrtTypeInfo* info);

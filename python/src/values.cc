@@ -108,12 +108,20 @@ Ort::Value sequence_from_list(nb::handle list, nb::object& holder, const Declare
   return Ort::Value::CreateSequence(elements);
 }
 
-Ort::Value map_from_dict(const nb::dict& dict, nb::object& holder) {
-  nb::object keys_holder, values_holder;
+// Numbers get the declared floating type, and float where none is declared.
+Ort::Value map_from_dict(const nb::dict& dict, nb::object& holder, const DeclaredType* declared) {
+  nb::object keys_holder = nb::none(), values_holder = nb::none();
   const nb::object keys = numpy().attr("array")(nb::list(dict.keys())), values = numpy().attr("array")(nb::list(dict.values()));
-  const bool floats = nb::cast<std::string>(values.attr("dtype").attr("kind")) == "f";
+  const std::string kind = nb::cast<std::string>(values.attr("dtype").attr("kind"));
+  const ONNXTensorElementDataType element = declared ? declared->element : ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  const bool is_floating = element == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT || element == ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE;
+  nb::object typed = values;
+  if (is_floating && (kind == "f" || kind == "i"))
+    typed = values.attr("astype")(row_of(element)->numpy_name);
+  else if (kind == "f")
+    typed = values.attr("astype")("float32");
   const Ort::Value k = tensor_from_array(keys, keys_holder);
-  const Ort::Value v = tensor_from_array(floats ? nb::object(values.attr("astype")("float32")) : values, values_holder);
+  const Ort::Value v = tensor_from_array(typed, values_holder);
   holder = nb::make_tuple(keys_holder, values_holder);
   return Ort::Value::CreateMap(k, v);
 }
@@ -204,7 +212,7 @@ Ort::Value tensor_over_memory(void* data, size_t bytes, const std::vector<int64_
 Ort::Value value_from_object(nb::handle object, nb::object& holder, const DeclaredType* declared) {
   const bool tensor = declared && declared->kind == ONNX_TYPE_TENSOR;
   if (!tensor && nb::isinstance<nb::list>(object)) return sequence_from_list(object, holder, declared);
-  if (nb::isinstance<nb::dict>(object)) return map_from_dict(nb::cast<nb::dict>(object), holder);
+  if (nb::isinstance<nb::dict>(object)) return map_from_dict(nb::cast<nb::dict>(object), holder, declared);
   return tensor_from_array(array_of(object, declared), holder);
 }
 

@@ -54,3 +54,25 @@ def test_missing_and_unknown_inputs_are_named():
 def test_a_wrong_element_type_is_refused_by_name():
     with pytest.raises(Exception, match="(?s)x.*(double|float64)|(double|float64).*x"):
         identity(TensorProto.FLOAT).run(None, {"x": np.zeros((1, 1))})
+
+
+@pytest.mark.parametrize("words", [{"b": 2.0}, {"a": 1.5, "b": 2.0, "unknown": 3.0}])
+def test_a_dict_with_text_as_keys_is_a_map(words):
+    kind = helper.make_map_type_proto(TensorProto.STRING, helper.make_tensor_type_proto(TensorProto.FLOAT, []))
+    node = helper.make_node("DictVectorizer", ["x"], ["y"], domain="ai.onnx.ml", string_vocabulary=["a", "b"])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([node], "words", [helper.make_value_info("x", kind)], [y])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString()
+    stock = pytest.importorskip("onnxruntime").InferenceSession(model, providers=["CPUExecutionProvider"])
+    np.testing.assert_array_equal(roundhouse.InferenceSession(model).run(None, {"x": words})[0], stock.run(None, {"x": words})[0])
+
+
+def test_the_values_of_a_dict_get_the_declared_type():
+    kind = helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.DOUBLE, []))
+    node = helper.make_node("DictVectorizer", ["x"], ["y"], domain="ai.onnx.ml", int64_vocabulary=[4, 7])
+    y = helper.make_tensor_value_info("y", TensorProto.DOUBLE, None)
+    graph = helper.make_graph([node], "numbers", [helper.make_value_info("x", kind)], [y])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)]
+    session = roundhouse.InferenceSession(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
+    assert session.run(None, {"x": {7: 0.1, 4: 2}})[0].tolist() == [[2.0, 0.1]]

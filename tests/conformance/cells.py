@@ -2,7 +2,8 @@
 """Loads and runs every operator of the standard in every version from opset 7 on with every element type of every type parameter.
 
 Each official node case of one node is a template: the parameter's inputs are given in the type, an attribute that names the output's
-type is set. What a cell computes is held against the standard elsewhere; here it must run. Exits 1 where one does not.
+type is set. Where there is none, cell_templates.py has one. What a cell computes is held against the standard elsewhere; here it must run.
+Exits 1 where one does not, or has no template and no reason why.
 
 cells.py [--module roundhouse] [--op NAME]
 """
@@ -19,6 +20,7 @@ from onnx import TensorProto, defs, helper
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python/roundhouse"))  # not the package: other runtimes run alone
 from backend_cases.cases import collect, to_value  # noqa: E402
 from backend_cases.runtime import Runtime  # noqa: E402
+from cell_templates import template  # noqa: E402
 
 FIRST_OPSET = 7
 LATEST = defs.onnx_opset_version()
@@ -84,6 +86,8 @@ def cell_model(case, schema, parameter, number):
         names_output[0].i = number  # which must have as many bits
     elif names_output and not taken and node.op_type != "BitCast":
         names_output[0].i = number
+    elif not taken and is_result(schema, parameter):
+        pass  # whatever the inputs are, a result has the type
     elif not taken or not all(isinstance(feeds.get(name), np.ndarray) for name, _ in ports):
         raise NotApplicableError
     elif number == TensorProto.FLOAT8E8M0 and "output_dtype" in schema.attributes and not names_output:
@@ -98,13 +102,19 @@ def cell_model(case, schema, parameter, number):
     return helper.make_model(graph, opset_imports=imports, ir_version=11), feeds
 
 
+def is_result(schema, parameter) -> bool:
+    """The parameter is the type of outputs only, and can be no other."""
+    allowed = next(c.allowed_type_strs for c in schema.type_constraints if c.type_param_str == parameter)
+    return len(allowed) == 1 and all(p.type_str != parameter for p in schema.inputs)
+
+
 def set_type(feeds, types, name, number):
     if name not in feeds or not types[name].HasField("tensor_type"):
         raise NotApplicableError
     if types[name].tensor_type.elem_type == number:
         return
     dtype = helper.tensor_dtype_to_np_dtype(number)
-    if dtype.name.startswith("float6"):  # no arrays of it can be given
+    if dtype.name.startswith("float6_"):  # no arrays of it can be given
         raise NotApplicableError
     if not isinstance(feeds[name], np.ndarray) or feeds[name].dtype.kind in "OUS":
         raise NotApplicableError
@@ -117,17 +127,28 @@ def set_type(feeds, types, name, number):
     types[name].tensor_type.elem_type = number
 
 
-def try_cell(runtime, cases, schema, parameter, number):
-    """None where the cell runs, else why not; NotApplicableError where no case is a template for it."""
-    reasons = []
+def cell_models(key, cases, schema, parameter, number):
     for case in cases:
         try:
             with np.errstate(all="ignore"):
-                model, feeds = cell_model(case, schema, parameter, number)
+                yield cell_model(case, schema, parameter, number)
         except NotApplicableError:
             continue
+    made = template(key, schema, parameter, number)
+    if made:
+        yield made
+
+
+def try_cell(runtime, key, cases, schema, parameter, number):
+    """None where the cell runs, else why not; NotApplicableError where nothing is a template for it."""
+    reasons = []
+    for model, feeds in cell_models(key, cases, schema, parameter, number):
         try:
-            runtime.load(model).run_with_ort_values(None, {name: runtime.to_ort_value(value) for name, value in feeds.items()})
+            session = runtime.load(model)
+            if any(isinstance(value, dict) for value in feeds.values()):
+                session.run(None, feeds)
+            else:
+                session.run_with_ort_values(None, {name: runtime.to_ort_value(value) for name, value in feeds.items()})
             return None
         except Exception as error:  # noqa: BLE001
             reasons.append(f"{type(error).__name__}: {' '.join(str(error).split())}")
@@ -142,7 +163,7 @@ def main():
     parser.add_argument("--op")
     args = parser.parse_args()
     runtime, cases = Runtime(args.module, 1), templates()
-    ran, untried, failures = 0, 0, []
+    ran, untried, failures = 0, [], []
     for key, versions in sorted(schemas().items()):
         for schema in versions if args.op in (None, key[1]) else []:
             for constraint in schema.type_constraints:
@@ -151,16 +172,18 @@ def main():
                     if text not in TYPES or (key[1], name) in WITHOUT:
                         continue
                     try:
-                        reason = try_cell(runtime, cases[key], schema, constraint.type_param_str, TYPES[text])
+                        reason = try_cell(runtime, key, cases[key], schema, constraint.type_param_str, TYPES[text])
                         ran += reason is None
                         if reason:
                             failures.append(f"{key[1]}({schema.since_version}) {constraint.type_param_str} {name}: {reason}")
                     except NotApplicableError:
-                        untried += 1
+                        untried.append(f"{key[1]}({schema.since_version}) {constraint.type_param_str} {name}")
     for failure in failures:
         print(f"FAILED {failure}"[:240])
-    print(f"{args.module}: {ran} cells of operator, version and type run, {len(failures)} fail, {untried} have no template")
-    return 1 if failures else 0
+    for cell in untried:
+        print(f"NO TEMPLATE {cell}")
+    print(f"{args.module}: {ran} cells of operator, version and type run, {len(failures)} fail, {len(untried)} have no template")
+    return 1 if failures or untried else 0
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ const std::vector<OpCase> kLayerNormalization = {
     {17, {attr("axis", 1)}, {normal({2, 3, 5}), normal({3, 5}), normal({3, 5})}, "two axes"},
     {17, {attr("axis", -1), attr("epsilon", 0.1f)}, {normal({7, 33}), normal({33})}, "without bias"},
     {17, {}, {normal({2, 3, 64}), normal({64}), normal({64})}, "statistics", {}, 3},
+    {17, {attr("stash_type", 11)}, {normal({2, 3, 8}), normal({8})}, "statistics of another type", {}, 3},
+    {17, {attr("stash_type", 7)}, {normal({2, 8}), normal({8})}, "statistics of integers", {"stash_type", "7", "16"}},
     {17, {}, {normal({2, 3, 5}), normal({3, 5}), normal({2, 1, 1})}, "parameters beyond the axes", {}, 3},
     {17, {}, {normal({2, 3, 5}), normal({4, 5})}, "scale does not broadcast", {"[4, 5]", "[2, 3, 5]"}},
     {17, {attr("axis", 2)}, {normal({2, 3}), normal({3})}, "axis out of range", {"axis is 2", "[-2, 1]"}},

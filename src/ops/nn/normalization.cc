@@ -32,10 +32,13 @@ void infer(const BatchNormalization&, InferenceContext& context) {
 }
 
 LayerNormalization LayerNormalization::read(const NodeView& node) {
+  const int64_t stash_type = node.int_or("stash_type", 1);
+  if (const bool is_floating = stash_type == 1 || stash_type == 10 || stash_type == 11 || stash_type == 16; !is_floating)
+    node.fail("attribute 'stash_type' is {}, expected 1 (float) or 16 (bfloat16)", stash_type);
   return {.axis = node.int_or("axis", -1),
           .epsilon = node.float_or("epsilon", 1e-5f),
           .rms = node.op_type() == "RMSNormalization" || node.op_type() == "SimplifiedLayerNormalization",
-          .stash_type = static_cast<DType>(node.int_or("stash_type", 1))};
+          .stash_type = static_cast<DType>(stash_type)};
 }
 
 void infer(const LayerNormalization& op, InferenceContext& context) {

@@ -43,11 +43,18 @@ class LayerNormalizationKernel final : public Kernel {
     const int deviation_output = op_.rms ? 1 : 2;
     float* means = !op_.rms && context.has_output(1) ? statistic(context, 1, statistics) : nullptr;
     float* deviations = context.has_output(deviation_output) ? statistic(context, deviation_output, statistics) : nullptr;
+    const auto finish = [&] {
+      if (op_.stash_type == DType::float32) return;
+      if (means) convert(context.parallel(), {DType::float32, statistics, means}, context.output(1, op_.stash_type, statistics));
+      if (deviations)
+        convert(context.parallel(), {DType::float32, statistics, deviations}, context.output(deviation_output, op_.stash_type, statistics));
+    };
     const MutableView result = context.output(0, x.shape());
     if (x.elements() == 0) {
       for (float* list : {means, deviations}) {
         if (list) std::fill_n(list, rows, std::numeric_limits<float>::quiet_NaN());
       }
+      finish();
       return {};
     }
     // RMSNormalization gives the type of its scale, which may be another than the data's.
@@ -58,6 +65,7 @@ class LayerNormalizationKernel final : public Kernel {
     else
       run_double(context, x.data<double>(), y.data<double>(), rows, length, shape, means, deviations);
     if (!same) convert(context.parallel(), y, result);
+    finish();
     return {};
   }
 
@@ -152,7 +160,9 @@ class LayerNormalizationKernel final : public Kernel {
     return values;
   }
 
+  /// Where to write an output of `shape` in float; `run` gives it the type that the model asks for.
   float* statistic(RunContext& context, int output, const Shape& shape) const {
+    if (op_.stash_type != DType::float32) return context.scratch_array<float>(shape.elements());
     return context.output(output, DType::float32, shape).data<float>();
   }
 
