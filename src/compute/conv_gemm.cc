@@ -196,41 +196,66 @@ class ConvGemm final : public Convolution<S>::Impl {
     for (int64_t block = 0; block < blocks; ++block) {
       throw_if_cancelled();
       const Part ks = part_of(k_, blocks, block);
+      const bool last = block == blocks - 1, with_residual = residual && (call.residual == call.y ? block == 0 : last);
+      MicroArgs<T> p{};
+      p.a_row = 1;
+      p.b_k = width;
+      p.c_row = sums.stride;
+      p.alpha = 1;
+      p.beta = block == 0 && !(kNarrow && call.residual) ? 0 : 1;
+      p.low = static_cast<T>(last ? clamp_.low : -std::numeric_limits<float>::infinity());
+      p.high = static_cast<T>(last ? clamp_.high : std::numeric_limits<float>::infinity());
+      p.residual_row = pixels;
+      p.residual_scale = 1;
+      const auto take_rows = [&](int64_t i) {
+        const Part rows = part_of(out_, chunks_, chunks.begin + i);
+        const S* weights = weights_.data() + (group * out_ + rows.begin) * k_ + ks.begin * rows.size;
+        p.a = widened(weights, kNarrow ? memory(ScratchSlot::packed_left, ks.size * rows.size) : nullptr, ks.size * rows.size);
+        p.a_k = rows.size;
+        if (last && !bias_.empty()) p.row_bias = bias_.data() + group * out_ + rows.begin;
+        return rows;
+      };
+      const auto run_tile = [&](const Part& rows, int64_t panel) {
+        const int64_t column = panel * width - first_column, row = rows.begin - first_row;
+        p.c = sums.at + row * sums.stride + column;
+        p.columns = std::min(width, columns - column);
+        p.residual = with_residual ? residual + row * pixels + column : nullptr;
+        (p.columns <= kernels_.lanes ? kernels_.one : kernels_.two)[rows.size](p);
+      };
+      if (reads_directly(w, chunks, ks)) {
+        if constexpr (!kNarrow) {
+          p.k = ks.size;
+          for (int64_t panel = first; panel < end; ++panel) {
+            const T* at = x + ks.begin * pixels + panel * width;
+            const bool whole = (panel + 1) * width <= pixels;
+            if (!whole) fill_panel(w, x, panel * width, ks, buffer);
+            p.b = whole ? at : buffer;
+            p.b_k = whole ? pixels : width;
+            for (int64_t i = 0; i < chunks.size; ++i) {
+              p.ahead = i == 0 && (panel + 2) * width <= pixels ? at + width : nullptr;
+              p.ahead_step = pixels;
+              run_tile(take_rows(i), panel);
+            }
+          }
+        }
+        continue;
+      }
       bool live[kGroupPanels];
       for (int64_t panel = first; panel < end; ++panel)
         live[panel - first] = staged.x ? fill_staged(w, staged, panel * width, buffer + (panel - first) * panel_size)
                                        : fill_panel(w, x, panel * width, ks, buffer + (panel - first) * panel_size);
       for (int64_t i = 0; i < chunks.size; ++i) {
-        const Part rows = part_of(out_, chunks_, chunks.begin + i);
-        const S* weights = weights_.data() + (group * out_ + rows.begin) * k_ + ks.begin * rows.size;
-        MicroArgs<T> p{};
-        p.a = widened(weights, kNarrow ? memory(ScratchSlot::packed_left, ks.size * rows.size) : nullptr, ks.size * rows.size);
+        const Part rows = take_rows(i);
         const T* next_weights = nullptr;
-        if constexpr (!kNarrow) next_weights = weights + rows.size * k_;
-        p.a_row = 1;
-        p.a_k = rows.size;
-        p.b_k = width;
-        p.c_row = sums.stride;
-        p.alpha = 1;
-        p.beta = block == 0 && !(kNarrow && call.residual) ? 0 : 1;
-        const bool last = block == blocks - 1, with_residual = residual && (call.residual == call.y ? block == 0 : last);
-        p.low = static_cast<T>(last ? clamp_.low : -std::numeric_limits<float>::infinity());
-        p.high = static_cast<T>(last ? clamp_.high : std::numeric_limits<float>::infinity());
-        p.residual_row = pixels;
-        p.residual_scale = 1;
-        if (last && !bias_.empty()) p.row_bias = bias_.data() + group * out_ + rows.begin;
+        if constexpr (!kNarrow) next_weights = p.a + rows.size * k_;
         for (int64_t panel = first; panel < end; ++panel) {
           const bool empty = !live[panel - first];
           if (empty && block > 0 && !last) continue;
           p.k = empty ? 0 : ks.size;
           p.ahead = panel == first && i + 1 < chunks.size ? next_weights : nullptr;
           p.ahead_step = rows.size;
-          const int64_t column = panel * width - first_column, row = rows.begin - first_row;
           p.b = buffer + (panel - first) * panel_size;
-          p.c = sums.at + row * sums.stride + column;
-          p.columns = std::min(width, columns - column);
-          p.residual = with_residual ? residual + row * pixels + column : nullptr;
-          (p.columns <= kernels_.lanes ? kernels_.one : kernels_.two)[rows.size](p);
+          run_tile(rows, panel);
         }
       }
     }
@@ -240,6 +265,14 @@ class ConvGemm final : public Convolution<S>::Impl {
       if (clamp_.activates) activate_values(activation_, from, columns);
       if constexpr (kNarrow) narrow(from, call.y + (out_plane + first_row + row) * pixels + first_column, columns);
     }
+  }
+
+  /// Whether panels are read where they lie, one after the other: where the weights of a block stay near, and are enough for the walk over
+  /// all output channels to pay.
+  bool reads_directly(const Window& w, const Part& chunks, const Part& ks) const {
+    constexpr int64_t kNear = 384 << 10, kLeast = 32;
+    return !kNarrow && pointwise(w) && ks.size >= kLeast &&
+           chunks.size * kernels_.rows * ks.size * static_cast<int64_t>(sizeof(T)) <= kNear;
   }
 
   /// Rows [ks.begin, ks.begin + ks.size) of the panel of pixels that begins at `pixel`. False where all of it is padding, as whole kernel
