@@ -98,7 +98,7 @@ class ConvPixels final : public Convolution<float>::Impl {
   /// micro-kernel, for one product of k.
   Grid deal(int64_t chunks, int threads) const {
     constexpr double kStep = 14, kWeights = 8, kLeastSteps = 50000;
-    const double gathering = window_.kernel_size() > 1 ? 12 : 4, k = static_cast<double>(k_);
+    const double gathering = window_.kernel_size() > 1 ? 12 : window_.stride[2] > 1 ? 4 : 0, k = static_cast<double>(k_);
     Grid best;
     double least = std::numeric_limits<double>::infinity();
     for (int64_t rows = 1; rows <= std::min<int64_t>(chunks, 4 * threads); ++rows) {
@@ -113,6 +113,13 @@ class ConvPixels final : public Convolution<float>::Impl {
       }
     }
     return best;
+  }
+
+  /// Whether each pixel's input is the pixel of the same place.
+  bool lies_ready(const Window& w) const {
+    for (int d = 0; d < 3; ++d)
+      if (window_.kernel[d] != 1 || window_.stride[d] != 1 || w.pad_begin[d] != 0 || w.input[d] != w.output[d]) return false;
+    return true;
   }
 
   bool skips(const Window& w) const { return conv_skips(window_, w, in_); }
@@ -160,8 +167,11 @@ class ConvPixels final : public Convolution<float>::Impl {
   };
 
   void run_group(const Group& g) const {
-    const int64_t width = kernels_.columns, pixels = g.pixels(), chunk_size = (kBlockK + 1) * kernels_.lanes;
-    float* gathered = memory(ScratchSlot::packed_right, g.rows.size * chunk_size);
+    const int64_t width = kernels_.columns, pixels = g.pixels(), plane = g.call.window.input_size();
+    const int64_t chunk_size = (kBlockK + 1) * kernels_.lanes;
+    const bool direct = lies_ready(g.call.window);
+    float* gathered = direct ? nullptr : memory(ScratchSlot::packed_right, g.rows.size * chunk_size);
+    const float* x = g.call.x + (g.image * channels_.in + g.group * in_) * g.call.window.input_size();
     float* sums = memory(ScratchSlot::packed_left, g.panels.size * pixels * width);
     bool started[kMostChunks] = {}, live[kMostChunks];
     for (int64_t i = 0; i < blocks_; ++i) {
@@ -169,17 +179,18 @@ class ConvPixels final : public Convolution<float>::Impl {
       const Part ks = block(i);
       bool any = false;
       for (int64_t row = 0; row < g.rows.size; ++row) {
-        live[row] = fill(g, g.chunks[g.rows.begin + row], ks, gathered + row * chunk_size);
+        live[row] = direct || fill(g, x, g.chunks[g.rows.begin + row], ks, gathered + row * chunk_size);
         any = any || live[row];
       }
-      for (int64_t panel = 0; any && panel < g.panels.size; ++panel)
-        run_panel(g, panel, ks, {gathered, chunk_size, live, started}, sums + panel * pixels * width);
+      const Gathered a = direct ? Gathered{x + ks.begin * plane + g.first_pixel(), plane, 0, live, started}
+                                : Gathered{gathered, kernels_.lanes, chunk_size, live, started};
+      for (int64_t panel = 0; any && panel < g.panels.size; ++panel) run_panel(g, panel, ks, a, sums + panel * pixels * width);
       for (int64_t row = 0; row < g.rows.size; ++row) started[row] = started[row] || live[row];
     }
     const Part none{0, 0};
     std::transform(started, started + g.rows.size, live, [](bool s) { return !s; });
     for (int64_t panel = 0; panel < g.panels.size; ++panel) {
-      run_panel(g, panel, none, {gathered, chunk_size, live, started}, sums + panel * pixels * width);
+      run_panel(g, panel, none, {x, 0, 0, live, started}, sums + panel * pixels * width);
       finish(g, panel, sums + panel * pixels * width);
     }
   }
@@ -187,7 +198,8 @@ class ConvPixels final : public Convolution<float>::Impl {
   /// Pixels of all chunks for one block of products.
   struct Gathered {
     const float* at;
-    int64_t chunk_size;
+    int64_t row;          // between products
+    int64_t chunk;        // between chunks; 0: pixels follow each other
     const bool* live;     // chunks that take part
     const bool* started;  // chunks that have sums
   };
@@ -198,7 +210,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     MicroArgs<float> p{};
     p.k = ks.size;
     p.a_row = 1;
-    p.a_k = kernels_.lanes;
+    p.a_k = gathered.row;
     p.b = weights_.data() + (at * k_ + ks.begin) * width;
     p.b_k = width;
     p.c_row = width;
@@ -215,7 +227,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     for (int64_t row = 0; row < g.rows.size; ++row, p.ahead += p.ahead ? share : 0) {
       if (!gathered.live[row]) continue;
       const Part pixels = g.chunks[g.rows.begin + row];
-      p.a = gathered.at + row * gathered.chunk_size;
+      p.a = gathered.at + (gathered.chunk ? row * gathered.chunk : pixels.begin - first_pixel);
       p.c = sums + (pixels.begin - first_pixel) * width;
       p.beta = gathered.started[row] ? 1.0f : 0.0f;
       p.column_bias = gathered.started[row] ? nullptr : bias_.data() + at * width;
@@ -224,10 +236,9 @@ class ConvPixels final : public Convolution<float>::Impl {
   }
 
   /// Rows of [k, lanes] with the input of a chunk's pixels. False where all of it is padding.
-  bool fill(const Group& g, const Part& pixels, const Part& ks, float* to) const {
+  bool fill(const Group& g, const float* x, const Part& pixels, const Part& ks, float* to) const {
     const Window& w = g.call.window;
     const int64_t image = w.input_size(), lanes = kernels_.lanes;
-    const float* x = g.call.x + (g.image * channels_.in + g.group * in_) * image;
     const PixelRuns runs(window_, w, pixels.begin, pixels.size, lanes);
     Segment segments[PixelRuns::kMost + 2];
     bool live = false;
@@ -298,8 +309,9 @@ std::unique_ptr<Convolution<float>::Impl> make_conv_pixels(const ConvChannels& c
     const double last = rest == 0 ? 0 : rest > static_cast<double>(kernels.lanes) ? 1 : 0.58;
     return (panels + last) * static_cast<double>(kernels.columns) / static_cast<double>(count);
   };
-  const double by_pixels = filling(out) * (1 + 9 / static_cast<double>(out) + 10 / static_cast<double>(products));
-  const double by_channels = filling(pixels) * (1 + 3 / static_cast<double>(out));
+  const double gathering = window.kernel_size() > 1 || window.stride[2] > 1 ? 9 : 0;
+  const double by_pixels = filling(out) * (1 + gathering / static_cast<double>(out) + 10 / static_cast<double>(products));
+  const double by_channels = filling(pixels) * (1 + gathering / 3 / static_cast<double>(out));
   if (by_pixels >= by_channels && !conv_skips(window, window, in)) return nullptr;
   return std::make_unique<ConvPixels>(channels, window, weights, bias, activation);
 }
