@@ -52,6 +52,7 @@ bool allows(const TypeSet& types, const ValueType& type) {
     case ValueType::Kind::optional:
       if (is_sequence(type.element())) return has(types.optional_sequence, element_of(type.element().element()));
       return has(types.optional, element_of(type.element()));
+    case ValueType::Kind::sparse_tensor: return has(types.sparse, type.tensor().dtype);
     case ValueType::Kind::map: return allows_map(types.map_int64, types.map_string, type);
     default: return false;
   }
@@ -67,6 +68,7 @@ std::string to_string(const TypeSet& types) {
   append(text, types.map_string, "map(string, ", ")");
   append(text, types.sequence_map_int64, "seq(map(int64, ", "))");
   append(text, types.sequence_map_string, "seq(map(string, ", "))");
+  append(text, types.sparse, "sparse_tensor(", ")");
   return text;
 }
 

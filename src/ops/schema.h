@@ -22,6 +22,7 @@ struct TypeSet {
   uint32_t map_string = 0;         ///< map(string, T)
   uint32_t sequence_map_int64 = 0;
   uint32_t sequence_map_string = 0;
+  uint32_t sparse = 0;  ///< sparse_tensor(T)
 
   constexpr bool allows_tensor(DType dtype) const { return tensor >> static_cast<int>(dtype) & 1; }
   constexpr bool allows_sequence(DType dtype) const { return sequence >> static_cast<int>(dtype) & 1; }

@@ -24,7 +24,25 @@ void check(const OrtApi& api, OrtStatus* status) {
 template <typename T>
 using Handle = std::unique_ptr<T, void (*)(T*)>;
 
+Handle<OrtValue> sparse_to_ort(const OrtApi& api, const SparseTensor& sparse, const OrtMemoryInfo* memory) {
+  OrtValue* raw = nullptr;
+  const Shape &dims = sparse.dense_shape, &count = sparse.values.shape();
+  const auto ints = [](const Tensor& tensor) { return const_cast<int64_t*>(tensor.data<int64_t>()); };
+  check(api, api.CreateSparseTensorWithValuesAsOrtValue(memory, const_cast<void*>(sparse.values.raw()), dims.data(), dims.size(),
+                                                        count.data(), count.size(), abi::to_element_type(sparse.dtype), &raw));
+  Handle<OrtValue> result(raw, api.ReleaseValue);
+  const auto inner = static_cast<size_t>(sparse.indices.elements());
+  if (sparse.format == SparseTensor::Format::coo) {
+    check(api, api.UseCooIndices(raw, ints(sparse.indices), inner));
+  } else {
+    check(api, api.UseCsrIndices(raw, ints(sparse.indices), inner, ints(sparse.outer_indices),
+                                 static_cast<size_t>(sparse.outer_indices.elements())));
+  }
+  return result;
+}
+
 Handle<OrtValue> to_ort(const OrtApi& api, const Value& value, const OrtMemoryInfo* memory) {
+  if (value.is_sparse()) return sparse_to_ort(api, value.sparse(), memory);
   const Tensor& tensor = value.tensor();
   OrtValue* result = nullptr;
   const auto type = abi::to_element_type(tensor.dtype());
