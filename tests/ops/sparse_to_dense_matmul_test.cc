@@ -4,6 +4,7 @@
 
 #include "onnx/writer.h"
 #include "providers/cpu/kernel.h"
+#include "support/model_case.h"
 #include "support/stock.h"
 #include "tensor/dispatch.h"
 
@@ -188,6 +189,27 @@ TEST(SparseToDenseMatMul, integers_take_whole_factors) {
   EXPECT_EQ(run_here({.rows = 1, .depth = 1, .columns = 1, .alpha = -3}, a, b).data<int32_t>()[0], -24);
   EXPECT_THROW(run_here({.rows = 1, .depth = 1, .columns = 1, .alpha = 0.5f}, a, b), Error);
 }
+
+SparseTensor two_of(Format format, std::vector<int64_t> indices, std::vector<int64_t> outer = {}) {
+  SparseTensor a{.format = format, .dtype = DType::float32, .dense_shape = {2, 3}, .values = floats({2}, {2, -3})};
+  a.indices = integers(format == Format::coo ? Shape{2, 2} : Shape{2}, std::move(indices));
+  if (!outer.empty()) a.outer_indices = integers({3}, std::move(outer));
+  return a;
+}
+
+constexpr char kModel[] = R"(<ir_version: 8, opset_import: ["" : 18, "com.microsoft" : 1]>
+g (sparse_tensor(float[2, 3]) a, float[3, 2] b) => (float[2, 2] z) {
+  y = com.microsoft.SparseToDenseMatMul <alpha = 0.5> (a, b)
+  z = Relu (y)
+})";
+
+const std::vector<ModelCase> kSessions = {
+    {"rows and columns of a caller", kModel, {two_of(Format::coo, {0, 1, 1, 2}), floats({3, 2}, {1, 2, 3, 4, 5, 6})}},
+    {"compressed rows of a caller", kModel, {two_of(Format::csr, {1, 2}, {0, 1, 2}), floats({3, 2}, {1, 2, 3, 4, 5, 6})}},
+    {"a dense value", kModel, {floats({2, 3}, {1, 2, 3, 4, 5, 6}), floats({3, 2}, {1, 2, 3, 4, 5, 6})}, {"sparse"}},
+    {"a row outside", kModel, {two_of(Format::coo, {0, 1, 2, 2}), floats({3, 2}, {1, 2, 3, 4, 5, 6})}, {"SparseToDenseMatMul", "row 2"}},
+};
+TEST(ModelCases, SparseToDenseMatMul) { run_model_cases(kSessions); }
 
 }  // namespace
 }  // namespace rh::test
