@@ -154,6 +154,50 @@ class RowPool {
   PoolRow row_;
 };
 
+constexpr int64_t kByteBlock = 32;  // elements of loops of a known length, which compilers vectorise
+
+/// to[i] = max(to[i], x[i]).
+template <typename T>
+void raise(T* to, const T* x, int64_t count) {
+  int64_t i = 0;
+  for (; i + kByteBlock <= count; i += kByteBlock)
+    for (int64_t j = 0; j < kByteBlock; ++j) to[i + j] = std::max(to[i + j], x[i + j]);
+  for (; i < count; ++i) to[i] = std::max(to[i], x[i]);
+}
+
+/// Maxima of planes of bytes without depth, a row of outputs at a time: down the window's rows, then along them for every position, of
+/// which those that are outputs are kept.
+template <typename T>
+class ByteMaxRows {
+ public:
+  explicit ByteMaxRows(const Window& window) : w_(window) {
+    starts_ = (w_.output[2] - 1) * w_.stride[2] + 1;
+    width_ = std::max(starts_ + (w_.kernel[2] - 1) * w_.dilation[2], w_.pad_begin[2] + w_.input[2]);
+    down_ = static_cast<T*>(thread_scratch(ScratchSlot::row, static_cast<size_t>(width_ + starts_)));
+  }
+
+  static bool suits(const Window& w) {
+    return w.input[0] == 1 && w.kernel[0] == 1 && w.pad_begin[0] == 0 && w.output[0] == 1 && w.pad_begin[2] >= 0 && w.output_size() > 0;
+  }
+
+  void run(const T* x, T* y) {
+    T* const along = down_ + width_;
+    for (int64_t at = 0; at < w_.output[1]; ++at, y += w_.output[2]) {
+      std::fill_n(down_, width_, lowest<T>());
+      const Span rows = span_of(w_, 1, at);
+      for (int64_t row = rows.begin; row < rows.end; row += rows.step) raise(down_ + w_.pad_begin[2], x + row * w_.input[2], w_.input[2]);
+      std::copy_n(down_, starts_, along);
+      for (int64_t tap = 1; tap < w_.kernel[2]; ++tap) raise(along, down_ + tap * w_.dilation[2], starts_);
+      for (int64_t i = 0; i < w_.output[2]; ++i) y[i] = along[i * w_.stride[2]];
+    }
+  }
+
+ private:
+  const Window& w_;
+  int64_t starts_, width_;
+  T* down_;
+};
+
 }  // namespace
 
 template <typename T>
@@ -165,6 +209,13 @@ void max_pool(const Window& w, int64_t planes, const T* x, T* y, int64_t* indice
         constexpr const std::nullptr_t* kNone = nullptr;
         for (int64_t plane = range.begin; plane < range.end; ++plane)
           pool.run(x + plane * w.input_size(), y + plane * w.output_size(), kNone);
+        return;
+      }
+    }
+    if constexpr (sizeof(T) == 1) {
+      if (!indices && ByteMaxRows<T>::suits(w)) {
+        ByteMaxRows<T> pool(w);
+        for (int64_t plane = range.begin; plane < range.end; ++plane) pool.run(x + plane * w.input_size(), y + plane * w.output_size());
         return;
       }
     }

@@ -83,6 +83,30 @@ TEST_P(PoolTest, maximum_and_its_place) {
   }
 }
 
+template <typename T>
+void check_byte_maximum() {
+  for (const Case& c : kCases) {
+    const Window w = window_of(c);
+    std::vector<T> x;
+    for (const float value : random_values(kPlanes * w.input_size(), 2)) x.push_back(static_cast<T>(static_cast<int>(value * 100)));
+    std::vector<T> y(static_cast<size_t>(kPlanes * w.output_size()), T(1));
+    max_pool<T>(w, kPlanes, x.data(), y.data(), nullptr, false, three_threads());
+    const auto lists = windows(w);
+    for (size_t i = 0; i < y.size(); ++i) {
+      const int64_t plane = static_cast<int64_t>(i) / w.output_size();
+      T expected = std::numeric_limits<T>::lowest();
+      for (const int64_t position : lists[i % lists.size()])
+        if (position >= 0) expected = std::max(expected, x[static_cast<size_t>(plane * w.input_size() + position)]);
+      ASSERT_EQ(y[i], expected) << c.what << " at " << i;
+    }
+  }
+}
+
+TEST(Pool, maximum_of_bytes) {
+  check_byte_maximum<int8_t>();
+  check_byte_maximum<uint8_t>();
+}
+
 TEST_P(PoolTest, maximum_keeps_nan) {
   for (const Case& c : kCases) {
     const Window w = window_of(c);

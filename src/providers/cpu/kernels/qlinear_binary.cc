@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/vector_math.h"
 #include "providers/cpu/broadcast.h"
 #include "providers/cpu/quantization.h"
 
@@ -33,7 +34,7 @@ class QLinearBinaryKernel final : public Kernel {
           const int64_t n = std::min(kPiece, count - i);
           widen(a.data<T>() + inputs[0] + i * steps[0], steps[0], a_scale, left, n);
           widen(b.data<T>() + inputs[1] + i * steps[1], steps[1], b_scale, right, n);
-          for (int64_t k = 0; k < n; ++k) left[k] = op_.multiplies ? left[k] * right[k] : left[k] + right[k];
+          compute::binary(op_.multiplies ? compute::Binary::mul : compute::Binary::add, left, right, left, n);
           compute::quantize(left, c_scale.scale, range, c.data<T>() + output + i, n);
         }
       });
