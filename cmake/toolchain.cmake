@@ -20,7 +20,7 @@ if(RH_PCH AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
 endif()
 
 find_program(RH_MOLD mold)
-if(RH_MOLD AND NOT RH_SANITIZE)
+if(RH_MOLD AND NOT RH_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=mold)
 endif()
 

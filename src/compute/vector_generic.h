@@ -7,6 +7,10 @@
 #include "compute/conv_micro.h"
 #include "tensor/float_types.h"
 
+#if defined(__aarch64__) && defined(__GNUC__)
+#include <arm_neon.h>
+#endif
+
 // Vectors of 16 bytes where the compiler has them (SSE2, NEON), else plain loops over as many elements.
 namespace rh::compute {
 namespace {
@@ -25,7 +29,16 @@ struct Plain {
   static Register add(Register a, Register b) { return a + b; }
   static Register sub(Register a, Register b) { return a - b; }
   static Register mul(Register a, Register b) { return a * b; }
+#if defined(__aarch64__)
+  static Register fma(Register a, Register b, Register c) { return vfmaq_f32(c, a, b); }
+  static Register fma(Register a, Register b, Register c)
+    requires(sizeof(T) == 8)
+  {
+    return vfmaq_f64(c, a, b);
+  }
+#else
   static Register fma(Register a, Register b, Register c) { return a * b + c; }
+#endif
   static Register max(Register bound, Register x) { return x < bound ? bound : x; }
   static Register min(Register bound, Register x) { return x > bound ? bound : x; }
 #else

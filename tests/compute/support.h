@@ -23,7 +23,7 @@ class EveryIsa : public testing::TestWithParam<const char*> {
 };
 
 inline std::vector<const char*> isas() {
-  std::vector<const char*> names{"sse2"};
+  std::vector<const char*> names{cpu_features().neon ? "neon" : "sse2"};
   if (cpu_features().avx2) names.push_back("avx2");
   if (cpu_features().avx512) names.push_back("avx512");
   return names;
