@@ -18,7 +18,9 @@ ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 /// run), "unassigned", "provider", "kernel": operators that compute it, "runs_as": the first node of the final graph that stands for it,
 /// "fused_from": the nodes of the model that this one stands for where there are others, "unit": the compiled unit, "pass", "reason": why
 /// it does not run, "refusals": [{"provider", "code", "reason"}]}. Codes: op, opset, type, shape, attribute, layout, claimed_earlier, cost,
-/// forced, unstated. The counts add up to "nodes", those of functions' bodies left out.
+/// forced, unstated. The counts add up to "nodes", those of functions' bodies left out. "variants" has, of each node of the final graph
+/// whose kernel may compute in several ways: {"node", "problem": what tuning knows it by, "variant": the way taken, "variants": all};
+/// "machine" and "threads" are what a file of `roundhouse tune` must have been made with.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocator* allocator, char** json);
 
 /// What a session with these options would do with a model, as JSON, without making it: nothing is compiled, and nodes that no provider

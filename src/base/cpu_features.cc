@@ -96,6 +96,19 @@ std::atomic<const CpuFeatures*> override_{nullptr};
 
 }  // namespace
 
+std::string_view machine_class(const CpuFeatures& features) {
+  if (features.amx_bf16) return "amx";
+  if (features.avx512_vnni) return "avx512-vnni";
+  if (features.avx512) return "avx512";
+  if (features.avx2) return "avx2";
+  if (features.sse41) return "sse4.1";
+#ifdef RH_X86
+  return "sse2";
+#else
+  return features.neon ? "neon" : "plain";
+#endif
+}
+
 CpuFeatures lowered(CpuFeatures features, std::string_view isa) {
   const int level = isa == "sse2" ? 0 : isa == "avx2" ? 1 : isa == "avx512" ? 2 : 3;
   if (level < 3) features.amx_bf16 = features.amx_int8 = features.avx512_vnni = false;

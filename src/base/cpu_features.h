@@ -18,6 +18,9 @@ struct CpuFeatures {
   long l3_bytes = 8 << 20;
 };
 
+/// "amx", "avx512-vnni", "avx512", "avx2", "sse4.1", "sse2", "neon" or "plain": what kernels tell machines apart by.
+std::string_view machine_class(const CpuFeatures& features);
+
 /// `features` without what comes after `isa` (sse2, avx2, avx512); "native", an empty or an unknown name leaves them as they are.
 CpuFeatures lowered(CpuFeatures features, std::string_view isa);
 

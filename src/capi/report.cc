@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "abi/allocator.h"
+#include "base/cpu_features.h"
 #include "capi/guard.h"
 #include "capi/placement_json.h"
 #include "capi/session.h"
@@ -40,6 +41,12 @@ json report_of(const Session& session) {
     report["missing_providers"].push_back({{"provider", missing.name}, {"reason", missing.reason}});
   }
   report["statistics"] = to_json(session.statistics());
+  report["machine"] = machine_class(cpu_features());
+  report["threads"] = session.threads();
+  report["variants"] = json::array();
+  for (const auto& [node, chosen] : session.variants()) {
+    report["variants"].push_back({{"node", node}, {"problem", chosen.problem}, {"variant", chosen.variant}, {"variants", chosen.variants}});
+  }
   return report;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/cpu_features.h"
 #include "compute/conv_impl.h"
+#include "compute/conv_variants.h"
 
 namespace rh::compute {
 namespace {
@@ -59,15 +60,10 @@ Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::in
 
 template <typename T>
 Convolution<T>::Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias,
-                            const Activation& activation) {
-  if constexpr (std::is_same_v<T, float>) impl_ = make_winograd(channels, window, weights, bias, activation);
-  if (impl_) return;
-  const bool depthwise = channels.groups == channels.in && channels.in == channels.out && channels.groups > 1;
-  if constexpr (std::is_same_v<T, float>) {
-    if (!depthwise) impl_ = make_conv_pixels(channels, window, weights, bias, activation);
-    if (impl_) return;
-  }
-  impl_ = (depthwise ? make_depthwise<T> : make_conv_gemm<T>)(channels, window, weights, bias, activation);
+                            const Activation& activation, std::string_view variant) {
+  const ConvVariant<T>& chosen = choose_conv_variant<T>(channels, window, variant);
+  impl_ = chosen.make(channels, window, weights, bias, activation);
+  variant_ = chosen.name;
 }
 
 template <typename T>
@@ -88,8 +84,12 @@ size_t Convolution<T>::weight_bytes() const {
   return impl_->weight_bytes();
 }
 template <typename T>
-const char* Convolution<T>::variant() const {
-  return impl_->variant();
+std::vector<std::string_view> Convolution<T>::variants(const ConvChannels& channels, const Window& window) {
+  std::vector<std::string_view> names;
+  for (const ConvVariant<T>& variant : conv_variants<T>()) {
+    if (variant.fits(channels, window)) names.push_back(variant.name);
+  }
+  return names;
 }
 
 #define RH_INSTANTIATE(T)                                                               \

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "base/thread_pool.h"
 #include "compute/activation.h"
@@ -38,8 +40,10 @@ template <typename T>
 class Convolution {
  public:
   /// `bias` has channels.out values or is null. `window` gives kernel, stride and dilation; its input and output are what most calls
-  /// will have, all 1 where that is not known: other sizes only take longer. The weights are copied.
-  Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, const Activation& activation);
+  /// will have, all 1 where that is not known: other sizes only take longer. The weights are copied. `variant` asks for one of variants();
+  /// where it is none of them, the one that costs least by what is known of the machine is taken.
+  Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, const Activation& activation,
+              std::string_view variant = {});
   ~Convolution();
   Convolution(Convolution&&) noexcept;
   Convolution& operator=(Convolution&&) noexcept;
@@ -48,13 +52,16 @@ class Convolution {
   void run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel) const;
 
   size_t weight_bytes() const;
-  /// "depthwise", "winograd", "gemm of pixels" or "gemm": for reports.
-  const char* variant() const;
+  /// "depthwise", "winograd", "pixels" or "gemm".
+  std::string_view variant() const { return variant_; }
+  /// Those that can convolve this.
+  static std::vector<std::string_view> variants(const ConvChannels& channels, const Window& window);
 
   struct Impl;
 
  private:
   std::unique_ptr<Impl> impl_;
+  std::string_view variant_;
 };
 
 /// The plain convolution, for any of float, double, Float16, BFloat16; sums in float (double for double). The oracle of Convolution.

@@ -26,7 +26,6 @@ class Depthwise final : public Convolution<S>::Impl {
   }
 
   size_t weight_bytes() const override { return weights_.size() * sizeof(T); }
-  const char* variant() const override { return "depthwise"; }
 
   void run(const ConvCall<S>& call, const Parallel& parallel) const override {
     const Window& w = call.window;

@@ -38,7 +38,6 @@ class ConvGemm final : public Convolution<S>::Impl {
   }
 
   size_t weight_bytes() const override { return weights_.size() * sizeof(S); }
-  const char* variant() const override { return "gemm"; }
 
   void run(const ConvCall<S>& call, const Parallel& parallel) const override {
     if (!stages(call.window)) return run_pieces(call, {}, parallel);

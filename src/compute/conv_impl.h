@@ -53,7 +53,6 @@ struct Convolution<S>::Impl {
   virtual ~Impl() = default;
   virtual void run(const ConvCall<S>& call, const Parallel& parallel) const = 0;
   virtual size_t weight_bytes() const = 0;
-  virtual const char* variant() const = 0;
 };
 
 /// Every channel by itself: groups = in = out.
@@ -65,16 +64,14 @@ template <typename S>
 std::unique_ptr<typename Convolution<S>::Impl> make_conv_gemm(const ConvChannels& channels, const Window& window, const S* weights,
                                                               const S* bias, const Activation& activation);
 
-/// The same product with pixels as rows and output channels as columns, for planes of window.input to window.output where that does less.
-/// Null where it does not.
+/// The same product with pixels as rows and output channels as columns.
 std::unique_ptr<Convolution<float>::Impl> make_conv_pixels(const ConvChannels& channels, const Window& window, const float* weights,
                                                            const float* bias, const Activation& activation);
 /// Whether kernel positions of `kernel` lie beyond the planes of `w` so often that pixels are cut into chunks by row to leave them out.
 bool conv_skips(const Window& kernel, const Window& w, int64_t in);
 
-/// 3x3 kernels of stride 1 by Winograd's F(2x2, 3x3): 16 products for 4 outputs where others take 36. Null where that is not what is asked
-/// for, or would gain nothing. Each output depends on the inputs that it should and on no others; where a sum is not finite, its tile is
-/// worked out in the plain way.
+/// 3x3 kernels of stride 1 by Winograd's F(2x2, 3x3): 16 products for 4 outputs where others take 36. Each output depends on the inputs
+/// that it should and on no others; where a sum is not finite, its tile is worked out in the plain way.
 std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& channels, const Window& window, const float* weights,
                                                         const float* bias, const Activation& activation);
 

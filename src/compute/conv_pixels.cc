@@ -13,7 +13,6 @@ namespace {
 
 constexpr int64_t kMostChunks = 16;       // of pixels that are gathered together
 constexpr int64_t kSumBytes = 512 << 10;  // of the sums of one group
-constexpr int64_t kLeastProducts = 96;    // of a sum; fewer do not pay for turning the sums round
 constexpr int64_t kChannelsOfTap = 128;   // from which on a block of products stays within one kernel position
 
 /// Evenly sized pieces of at most `most`.
@@ -60,7 +59,6 @@ class ConvPixels final : public Convolution<float>::Impl {
   }
 
   size_t weight_bytes() const override { return weights_.size() * sizeof(float); }
-  const char* variant() const override { return "gemm of pixels"; }
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
@@ -299,20 +297,6 @@ bool conv_skips(const Window& kernel, const Window& w, int64_t in) {
 
 std::unique_ptr<Convolution<float>::Impl> make_conv_pixels(const ConvChannels& channels, const Window& window, const float* weights,
                                                            const float* bias, const Activation& activation) {
-  const MicroKernels<float>& kernels = micro_kernels<float>();
-  const int64_t in = channels.in / channels.groups, out = channels.out / channels.groups, pixels = window.output_size();
-  const int64_t products = in * window.kernel_size();
-  if (kernels.rows > kernels.lanes || out < kernels.columns || products < kLeastProducts || pixels < kernels.rows) return nullptr;
-  // Time of a product for each that is asked for: partly filled vectors, gathering, and turning the sums round.
-  const auto filling = [&](int64_t count) {
-    const double panels = static_cast<double>(count / kernels.columns), rest = static_cast<double>(count % kernels.columns);
-    const double last = rest == 0 ? 0 : rest > static_cast<double>(kernels.lanes) ? 1 : 0.58;
-    return (panels + last) * static_cast<double>(kernels.columns) / static_cast<double>(count);
-  };
-  const double gathering = window.kernel_size() > 1 || window.stride[2] > 1 ? 9 : 0;
-  const double by_pixels = filling(out) * (1 + gathering / static_cast<double>(out) + 10 / static_cast<double>(products));
-  const double by_channels = filling(pixels) * (1 + gathering / 3 / static_cast<double>(out));
-  if (by_pixels >= by_channels && !conv_skips(window, window, in)) return nullptr;
   return std::make_unique<ConvPixels>(channels, window, weights, bias, activation);
 }
 

@@ -12,7 +12,6 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kPositions = 16;          // products of a tile of 4x4 inputs, which gives 2x2 outputs
-constexpr int64_t kLeastChannels = 16;      // on either side; fewer do not pay for the transformations
 constexpr int64_t kGroupBytes = 768 << 10;  // of transformed inputs that are kept for all output channels
 constexpr int64_t kMaxGroupPanels = 12;
 constexpr int64_t kMaxColumns = 32;  // of a panel, of any instruction set
@@ -68,7 +67,6 @@ class ConvWinograd final : public Convolution<float>::Impl {
   }
 
   size_t weight_bytes() const override { return weights_.size() * sizeof(float); }
-  const char* variant() const override { return "winograd"; }
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
@@ -292,12 +290,8 @@ class ConvWinograd final : public Convolution<float>::Impl {
 
 }  // namespace
 
-std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& channels, const Window& window, const float* weights,
+std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& channels, const Window&, const float* weights,
                                                         const float* bias, const Activation& activation) {
-  const bool fits = window.kernel[0] == 1 && window.kernel[1] == 3 && window.kernel[2] == 3 &&
-                    std::all_of(window.stride, window.stride + 3, [](int64_t s) { return s == 1; }) &&
-                    std::all_of(window.dilation, window.dilation + 3, [](int64_t d) { return d == 1; });
-  if (!fits || channels.in / channels.groups < kLeastChannels || channels.out / channels.groups < kLeastChannels) return nullptr;
   return std::make_unique<ConvWinograd>(channels, weights, bias, activation);
 }
 

@@ -87,6 +87,13 @@ struct Alias {
   Kind kind;
 };
 
+/// One of several ways to compute, for reports and tuning.
+struct KernelVariant {
+  std::string problem;                     ///< what is computed: operator, type, sizes; empty where there is one way alone
+  std::string_view variant;                ///< the way that was taken
+  std::vector<std::string_view> variants;  ///< all that can compute it
+};
+
 /// A node, or the nodes that a provider compiled into one, made ready to run. Made once at load, run many times, from several threads at
 /// once: run() is const and keeps no state.
 class Kernel {
@@ -98,6 +105,7 @@ class Kernel {
   virtual bool owns_constant(int) const { return false; }
   /// Bytes of constants that it keeps in a form of its own.
   virtual size_t packed_bytes() const { return 0; }
+  virtual KernelVariant variant() const { return {}; }
 };
 
 }  // namespace rh

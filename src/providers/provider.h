@@ -12,6 +12,7 @@
 #include "providers/device.h"
 #include "providers/kernel.h"
 #include "providers/profiler.h"
+#include "providers/tuning.h"
 #include "tensor/tensor.h"
 
 namespace rh {
@@ -68,6 +69,7 @@ struct ContextNode {
 struct CompileContext {
   bool strict_precision = false;  ///< one order of summation for any number of threads
   bool fast_precision = false;    ///< about 16 bits of mantissa are enough
+  Tuning tuning = {};             ///< of kernels that have several variants
 };
 
 /// What a provider is told of a run, before and after it.

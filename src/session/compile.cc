@@ -124,11 +124,25 @@ void check_fallback(const Graph& graph, const Assignment& assignment, const Sess
   }
 }
 
-PlanOptions plan_options(const SessionOptions& options, MemoryAccount& account) {
+// "roundhouse.tuning" and "roundhouse.variant".
+Tuning tuning_of(const SessionOptions& options, int threads) {
+  Tuning tuning;
+  if (const std::string path(options.config_entry("roundhouse.tuning")); !path.empty()) {
+    std::string ignored;
+    tuning = read_tuning(path, threads, ignored);
+    if (!ignored.empty() && options.log) options.log->log(LogSeverity::warning, "session", ignored + ": the session does without it");
+  }
+  tuning.preferred = options.config_entry("roundhouse.variant");
+  return tuning;
+}
+
+PlanOptions plan_options(const SessionOptions& options, MemoryAccount& account, int threads) {
   const auto precision = options.config.find("roundhouse.precision");
   const std::string_view text = precision == options.config.end() ? std::string_view() : precision->second;
   return {.plan_memory = options.memory_pattern,
-          .kernels = {.strict_precision = text == "strict" || (text.empty() && options.deterministic), .fast_precision = text == "fast"},
+          .kernels = {.strict_precision = text == "strict" || (text.empty() && options.deterministic),
+                      .fast_precision = text == "fast",
+                      .tuning = tuning_of(options, threads)},
           .cancel = options.cancel_load.get(),
           .max_tensor_bytes = max_tensor_bytes(options),
           .account = &account};
@@ -191,7 +205,7 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   compiled.copies = place_copies(graph, assignment, compiled.providers);
   compiled.load.partition_ms = placed.assign_ms + watch.lap();
 
-  compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options, *compiled.account));
+  compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options, *compiled.account, parallel.threads()));
   if (compiled.for_file) {
     compiled.file_metadata = compatibility_metadata(*compiled.for_file, compiled.providers);
     compiled.context_nodes = place_context_nodes(*compiled.for_file, graph, assignment, compiled.providers);

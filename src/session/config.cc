@@ -26,6 +26,8 @@ const OwnKey kOwnKeys[] = {
     {"roundhouse.max_rewrites", {}},
     {"roundhouse.plugin.timeout_ms", {}},
     {"roundhouse.dump_graphs", {}},
+    {"roundhouse.tuning", {}},
+    {"roundhouse.variant", {}},
     {kMaxTensorBytesKey, {}},
 };
 

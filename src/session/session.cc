@@ -359,6 +359,19 @@ const std::vector<Device>& Session::input_devices() const { return impl_->input_
 const std::vector<Device>& Session::output_devices() const { return impl_->output_devices; }
 const std::vector<CopyPlacement>& Session::copies() const { return impl_->compiled.copies; }
 
+std::vector<std::pair<std::string, KernelVariant>> Session::variants() const {
+  std::vector<std::pair<std::string, KernelVariant>> list;
+  const std::function<void(const Plan&)> add = [&](const Plan& plan) {
+    for (const Step& step : plan.steps) {
+      KernelVariant variant = step.kernel->variant();
+      if (!variant.problem.empty()) list.emplace_back(step.node->display_name(), std::move(variant));
+    }
+    for (const auto& subplan : plan.subplans) add(*subplan);
+  };
+  add(*impl_->compiled.plan);
+  return list;
+}
+
 SessionStatistics Session::statistics() const {
   const Plan& plan = *impl_->compiled.plan;
   SessionStatistics statistics = impl_->compiled.load;

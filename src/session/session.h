@@ -100,6 +100,8 @@ class Session {
   const std::vector<Device>& output_devices() const;
   /// Where the placement needs a value in another memory than it is made in.
   const std::vector<CopyPlacement>& copies() const;
+  /// Of each node whose kernel has several: its name as observers of runs see it, those of subgraphs included.
+  std::vector<std::pair<std::string, KernelVariant>> variants() const;
   SessionStatistics statistics() const;
   /// Threads that work on one operator, the caller included.
   int threads() const;

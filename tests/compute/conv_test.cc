@@ -109,6 +109,15 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
     conv_reference<double>(c.channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(), expected.data(), {});
     conv_reference<double>(c.channels, w, c.batch, absolute(widened(x)).data(), absolute(widened(weights)).data(),
                            absolute(widened(bias)).data(), magnitude.data(), {});
+    for (const std::string_view variant : Convolution<float>::variants(c.channels, w)) {
+      const Convolution<float> conv(c.channels, w, weights.data(), bias.data(), {}, variant);
+      ASSERT_EQ(conv.variant(), variant);
+      std::vector<float> y(residual.size(), 99);
+      conv.run(w, c.batch, x.data(), nullptr, y.data(), three_threads());
+      for (size_t i = 0; i < y.size(); ++i) {
+        ASSERT_LE(std::fabs(y[i] - expected[i]), (k + 4) * 0x1p-24 * magnitude[i]) << c.what << ", " << variant << ", at " << i;
+      }
+    }
     for (const bool with_residual : {false, true}) {
       const Convolution<float> conv(c.channels, w, weights.data(), bias.data(),
                                     with_residual ? Activation{ActivationKind::relu} : Activation{});

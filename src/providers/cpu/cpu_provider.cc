@@ -30,7 +30,7 @@ class CpuProvider final : public Provider {
   std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) override {
     const NodeView view(graph, node);
     const Precision precision = context.strict_precision ? Precision::strict : context.fast_precision ? Precision::fast : Precision::fp32;
-    return cpu::make_kernel(KernelInfo(view, precision));
+    return cpu::make_kernel(KernelInfo(view, precision, &context.tuning));
   }
 };
 

@@ -11,6 +11,7 @@
 #include "ops/node_view.h"
 #include "ops/registry.h"
 #include "providers/kernel.h"
+#include "providers/tuning.h"
 #include "tensor/dispatch.h"
 #include "tensor/value.h"
 
@@ -31,7 +32,8 @@ enum class Precision : uint8_t { strict, fp32, fast, bf16 };
 /// released afterwards: a kernel that returns true from `owns_constant(i)` never reads input i again.
 class KernelInfo {
  public:
-  KernelInfo(const NodeView& node, Precision precision = Precision::fp32) : node_(node), precision_(precision) {}
+  explicit KernelInfo(const NodeView& node, Precision precision = Precision::fp32, const Tuning* tuning = nullptr)
+      : node_(node), precision_(precision), tuning_(tuning) {}
 
   const NodeView& node() const { return node_; }
   template <typename Op>
@@ -41,10 +43,13 @@ class KernelInfo {
   const Tensor* constant_input(int i) const { return node_.constant_input(i); }
   DType input_dtype(int i) const { return node_.input_type(i).tensor().dtype; }
   Precision precision() const { return precision_; }
+  /// The variant that is asked for; empty: none.
+  std::string_view tuned(std::string_view problem) const { return tuning_ ? tuning_->choice(problem) : std::string_view(); }
 
  private:
   const NodeView& node_;
   Precision precision_;
+  const Tuning* tuning_;
 };
 
 /// One row of kernel_list.inc.

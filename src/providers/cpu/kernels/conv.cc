@@ -1,5 +1,8 @@
 #include "ops/nn/conv.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <variant>
 
 #include "compute/conv.h"
@@ -23,10 +26,18 @@ class ConvKernel final : public Kernel {
     if (bias && (bias->elements() != weights->shape()[0] || bias->dtype() != weights->dtype())) return;  // run() says what is wrong
     weights_shape_ = weights->shape();
     dispatch_or_throw<Types>(weights->dtype(), "Conv", [&]<typename T>() {
-      packed_.emplace<compute::Convolution<T>>(pack<T>(weights->view(), bias ? bias->data<T>() : nullptr, expected_sizes(info)));
+      const compute::ConvChannels channels = channels_of(weights_shape_);
+      const std::vector<int64_t> sizes = expected_sizes(info);
+      const compute::Window window = window_of(weights_shape_, sizes);
+      variant_ = {problem_of(weights->dtype(), channels, window, !sizes.empty()), {}, compute::Convolution<T>::variants(channels, window)};
+      const T* bias_values = bias ? bias->data<T>() : nullptr;
+      auto& made = packed_.emplace<compute::Convolution<T>>(channels, window, weights->data<T>(), bias_values,
+                                                            compute_activation(op_.activation), info.tuned(variant_.problem));
+      variant_.variant = made.variant();
     });
   }
 
+  KernelVariant variant() const override { return variant_; }
   bool owns_constant(int input) const override { return is_packed() && (input == 1 || input == 2); }
   size_t packed_bytes() const override { return weight_bytes(packed_); }
   std::span<const Alias> aliases() const override {
@@ -81,12 +92,12 @@ class ConvKernel final : public Kernel {
     return sizes;
   }
 
+  compute::ConvChannels channels_of(const Shape& weights) const { return {weights[1] * op_.group, weights[0], op_.group}; }
+
   /// `sizes` are the spatial ones that X is expected to have, none where that is not known.
-  template <typename T>
-  compute::Convolution<T> pack(const TensorView& weights, const T* bias, std::vector<int64_t> sizes = {}) const {
-    const Shape& w = weights.shape();
-    const size_t spatial = w.size() - 2;
-    const ops::Window window = with_kernel(op_.window, {w.begin() + 2, spatial});
+  compute::Window window_of(const Shape& weights, std::vector<int64_t> sizes) const {
+    const size_t spatial = weights.size() - 2;
+    const ops::Window window = with_kernel(op_.window, {weights.begin() + 2, spatial});
     std::vector<int64_t> outputs(spatial, 1), pads(spatial, 0);
     if (sizes.empty()) {
       sizes = outputs;
@@ -98,8 +109,21 @@ class ConvKernel final : public Kernel {
     if (Status status = conv_window(window, sizes, outputs, pads, geometry); !status.ok()) {
       throw Error(status.code(), std::string(status.message()));
     }
-    const compute::Activation activation = compute_activation(op_.activation);
-    return compute::Convolution<T>({w[1] * op_.group, w[0], op_.group}, geometry, weights.data<T>(), bias, activation);
+    return geometry;
+  }
+
+  /// "Conv float32 64>128 groups 1, kernel 1x3x3 strides 1x2x2 dilations 1x1x1 pads 0x1x1, 1x56x56>1x28x28".
+  static std::string problem_of(DType dtype, const compute::ConvChannels& channels, const compute::Window& w, bool sizes_known) {
+    const auto text = [](const int64_t(&sizes)[3]) { return fmt::format("{}", fmt::join(sizes, "x")); };
+    return fmt::format("Conv {} {}>{} groups {}, kernel {} strides {} dilations {} pads {}, {}", to_string(dtype), channels.in,
+                       channels.out, channels.groups, text(w.kernel), text(w.stride), text(w.dilation), text(w.pad_begin),
+                       sizes_known ? text(w.input) + ">" + text(w.output) : "any size");
+  }
+
+  /// For weights that come with a run.
+  template <typename T>
+  compute::Convolution<T> pack(const TensorView& weights, const T* bias) const {
+    return {channels_of(weights.shape()), window_of(weights.shape(), {}), weights.data<T>(), bias, compute_activation(op_.activation)};
   }
 
   template <typename T>
@@ -111,6 +135,7 @@ class ConvKernel final : public Kernel {
 
   ops::Conv op_;
   Shape weights_shape_;
+  KernelVariant variant_;
   std::variant<std::monostate, compute::Convolution<float>, compute::Convolution<double>, compute::Convolution<Float16>,
                compute::Convolution<BFloat16>>
       packed_;

@@ -1,0 +1,118 @@
+#include "compute/conv_variants.h"
+
+#include <algorithm>
+
+#include "base/cpu_features.h"
+
+namespace rh::compute {
+namespace {
+
+struct MachineClass {
+  bool (*is)(const CpuFeatures& cpu);
+  ConvCosts costs;
+};
+
+// The first that a machine is. Measured with AVX-512; the others are taken to be alike.
+constexpr MachineClass kMachines[] = {
+    {[](const CpuFeatures& cpu) { return cpu.avx512; },
+     {.gemm_by_out = 3, .pixels_by_out = 9, .pixels_by_products = 10, .half_panel = 0.58, .winograd = 0.44, .winograd_by_least = 8}},
+    {[](const CpuFeatures& cpu) { return cpu.avx2; },
+     {.gemm_by_out = 3, .pixels_by_out = 9, .pixels_by_products = 10, .half_panel = 0.58, .winograd = 0.44, .winograd_by_least = 8}},
+    {[](const CpuFeatures&) { return true; },
+     {.gemm_by_out = 3, .pixels_by_out = 9, .pixels_by_products = 10, .half_panel = 0.58, .winograd = 0.44, .winograd_by_least = 8}},
+};
+
+const ConvCosts& costs_here() {
+  const CpuFeatures& cpu = cpu_features();
+  return std::ranges::find_if(kMachines, [&](const MachineClass& machine) { return machine.is(cpu); })->costs;
+}
+
+constexpr int64_t kLeastWinogradChannels = 16;  // on either side
+constexpr int64_t kLeastPixelProducts = 96;     // of a sum
+
+/// Panels of `count` columns that are worked out, by those that are asked for.
+double filling(int64_t count, const ConvCosts& costs) {
+  const MicroKernels<float>& kernels = micro_kernels<float>();
+  const double panels = static_cast<double>(count / kernels.columns), rest = static_cast<double>(count % kernels.columns);
+  const double last = rest == 0 ? 0 : rest > static_cast<double>(kernels.lanes) ? 1 : costs.half_panel;
+  return (panels + last) * static_cast<double>(kernels.columns) / static_cast<double>(count);
+}
+
+/// Whether pixels are brought together; else they lie ready.
+bool gathers(const Window& w) { return w.kernel_size() > 1 || w.stride[2] > 1; }
+
+int64_t in_of(const ConvChannels& c) { return c.in / c.groups; }
+int64_t out_of(const ConvChannels& c) { return c.out / c.groups; }
+
+bool is_depthwise(const ConvChannels& c, const Window&) { return c.groups == c.in && c.in == c.out && c.groups > 1; }
+
+bool fits_winograd(const ConvChannels& c, const Window& w) {
+  const auto all_one = [](const int64_t(&values)[3]) { return std::ranges::all_of(values, [](int64_t v) { return v == 1; }); };
+  return w.kernel[0] == 1 && w.kernel[1] == 3 && w.kernel[2] == 3 && all_one(w.stride) && all_one(w.dilation) &&
+         in_of(c) >= kLeastWinogradChannels && out_of(c) >= kLeastWinogradChannels;
+}
+
+double winograd_cost(const ConvChannels& c, const Window&, const ConvCosts& costs) {
+  return costs.winograd + costs.winograd_by_least / static_cast<double>(std::min(in_of(c), out_of(c)));
+}
+
+bool fits_pixels(const ConvChannels& c, const Window& w) {
+  const MicroKernels<float>& kernels = micro_kernels<float>();
+  return !is_depthwise(c, w) && kernels.rows <= kernels.lanes && out_of(c) >= kernels.columns &&
+         in_of(c) * w.kernel_size() >= kLeastPixelProducts && w.output_size() >= kernels.rows;
+}
+
+double pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  if (conv_skips(w, w, in_of(c))) return 0;  // the others work out what lies beyond the image
+  const double out = static_cast<double>(out_of(c)), products = static_cast<double>(in_of(c) * w.kernel_size());
+  return filling(out_of(c), costs) * (1 + (gathers(w) ? costs.pixels_by_out / out : 0) + costs.pixels_by_products / products);
+}
+
+double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  return filling(std::max<int64_t>(1, w.output_size()), costs) * (1 + (gathers(w) ? costs.gemm_by_out / static_cast<double>(out_of(c)) : 0));
+}
+
+}  // namespace
+
+template <typename S>
+std::span<const ConvVariant<S>> conv_variants() {
+  static constexpr ConvVariant<S> kDepthwise = {
+      "depthwise", is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; }, make_depthwise<S>};
+  static constexpr ConvVariant<S> kGemm = {"gemm", [](const ConvChannels&, const Window&) { return true; }, gemm_cost, make_conv_gemm<S>};
+  if constexpr (std::is_same_v<S, float>) {
+    static constexpr ConvVariant<S> kAll[] = {kDepthwise,
+                                              {"winograd", fits_winograd, winograd_cost, make_winograd},
+                                              {"pixels", fits_pixels, pixels_cost, make_conv_pixels},
+                                              kGemm};
+    return kAll;
+  } else {
+    static constexpr ConvVariant<S> kAll[] = {kDepthwise, kGemm};
+    return kAll;
+  }
+}
+
+template <typename S>
+const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, std::string_view name) {
+  const ConvVariant<S>* best = nullptr;
+  double least = 0;
+  for (const ConvVariant<S>& variant : conv_variants<S>()) {
+    if (!variant.fits(channels, window)) continue;
+    if (variant.name == name) return variant;
+    const double cost = variant.cost(channels, window, costs_here());
+    if (best && cost >= least) continue;
+    best = &variant;
+    least = cost;
+  }
+  return *best;
+}
+
+#define RH_INSTANTIATE(S)                                      \
+  template std::span<const ConvVariant<S>> conv_variants<S>(); \
+  template const ConvVariant<S>& choose_conv_variant<S>(const ConvChannels&, const Window&, std::string_view);
+RH_INSTANTIATE(float)
+RH_INSTANTIATE(double)
+RH_INSTANTIATE(Float16)
+RH_INSTANTIATE(BFloat16)
+#undef RH_INSTANTIATE
+
+}  // namespace rh::compute

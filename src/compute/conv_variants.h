@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "compute/conv_impl.h"
+
+namespace rh::compute {
+
+/// What the ways to convolve cost on a class of machines, in units of a product that the processor works out at its best, for each product
+/// that plain convolution would take. How well columns fill vectors comes on top (see conv_variants.cc).
+struct ConvCosts {
+  double gemm_by_out;         ///< x 1/output channels: gathering pixels
+  double pixels_by_out;       ///< x 1/output channels: gathering, once a channel of outputs
+  double pixels_by_products;  ///< x 1/products of a sum: turning the sums round
+  double half_panel;          ///< of a panel whose second vector is empty
+  double winograd;            ///< products
+  double winograd_by_least;   ///< x 1/the fewer of input and output channels: transformations
+};
+
+/// A way to convolve values of S.
+template <typename S>
+struct ConvVariant {
+  std::string_view name;
+  bool (*fits)(const ConvChannels& channels, const Window& window);
+  double (*cost)(const ConvChannels& channels, const Window& window, const ConvCosts& costs);
+  std::unique_ptr<typename Convolution<S>::Impl> (*make)(const ConvChannels& channels, const Window& window, const S* weights,
+                                                         const S* bias, const Activation& activation);
+};
+
+/// All that there are. The last fits always.
+template <typename S>
+std::span<const ConvVariant<S>> conv_variants();
+
+/// The cheapest that fits by the costs of this machine's class, or the one of this name where it fits.
+template <typename S>
+const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, std::string_view name);
+
+}  // namespace rh::compute
