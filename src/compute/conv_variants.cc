@@ -69,7 +69,8 @@ double pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& cost
 }
 
 double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  return filling(std::max<int64_t>(1, w.output_size()), costs) * (1 + (gathers(w) ? costs.gemm_by_out / static_cast<double>(out_of(c)) : 0));
+  return filling(std::max<int64_t>(1, w.output_size()), costs) *
+         (1 + (gathers(w) ? costs.gemm_by_out / static_cast<double>(out_of(c)) : 0));
 }
 
 }  // namespace
