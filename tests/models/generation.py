@@ -6,6 +6,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 VOCABULARY, HEADS, HEAD_SIZE, LAYERS, POSITIONS = 30, 2, 4, 2, 64
 HIDDEN = HEADS * HEAD_SIZE
+SCALE = 0.6  # of the weights of products
 #: Inputs of the operators in order, those that hold floats in capitals.
 INPUTS = {
     "BeamSearch": "input_ids max_length min_length num_beams num_return_sequences LENGTH_PENALTY REPETITION_PENALTY vocab_mask "
@@ -15,6 +16,12 @@ INPUTS = {
     "WhisperBeamSearch": "INPUT_IDS max_length min_length num_beams num_return_sequences LENGTH_PENALTY REPETITION_PENALTY vocab_mask "
     "prefix_vocab_mask attention_mask decoder_input_ids logits_processor cross_qk_layer_head extra_decoding_ids TEMPERATURE",
 }
+
+
+def set_sizes(heads, head_size, layers, vocabulary, positions, scale):
+    """Of all graphs made from here on."""
+    sizes = {"HEADS": heads, "HEAD_SIZE": head_size, "LAYERS": layers, "VOCABULARY": vocabulary, "POSITIONS": positions}
+    globals().update(sizes, HIDDEN=heads * head_size, SCALE=scale)
 
 
 def port(name, shape, element=TensorProto.FLOAT):
@@ -52,8 +59,8 @@ class Builder:
     def embedding(self, ids, rows, scale=1.0):
         return self.op("Gather", self.weight(rows, HIDDEN, scale=scale), ids)
 
-    def linear(self, x, width=HIDDEN, scale=0.6):
-        return self.op("MatMul", x, self.weight(HIDDEN, width, scale=scale))
+    def linear(self, x, width=None):
+        return self.op("MatMul", x, self.weight(HIDDEN, width or HIDDEN, scale=SCALE))
 
     def heads(self, x):
         """[batch, length, hidden] as [batch, heads, length, head size]"""
@@ -78,10 +85,10 @@ class Builder:
         return helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, self.weights)
 
 
-def gpt(name="decoder", seed=0, vocabulary=VOCABULARY, shared=False):
+def gpt(name="decoder", seed=0, vocabulary=None, shared=False):
     """input_ids, position_ids, attention_mask, past_i to logits, present_i [2, batch, heads, length, head size]; `shared`: pasts of the
     final length, and past_sequence_length"""
-    b = Builder(name, seed)
+    b, vocabulary = Builder(name, seed), vocabulary or VOCABULARY
     ids, positions = (b.input(n, ["batch", "length"], TensorProto.INT32) for n in ("input_ids", "position_ids"))
     mask = b.input("attention_mask", ["batch", "total"], TensorProto.INT32)
     past = [b.input(f"past_{i}", [2, "batch", HEADS, "past", HEAD_SIZE]) for i in range(LAYERS)]
@@ -89,7 +96,7 @@ def gpt(name="decoder", seed=0, vocabulary=VOCABULARY, shared=False):
     x = b.op("Add", b.embedding(ids, vocabulary), b.embedding(positions, POSITIONS))
     presents = []
     for i in range(LAYERS):
-        qkv, bias = b.weight(HIDDEN, 3 * HIDDEN, scale=0.6), b.weight(3 * HIDDEN, scale=0.1)
+        qkv, bias = b.weight(HIDDEN, 3 * HIDDEN, scale=SCALE), b.weight(3 * HIDDEN, scale=0.1)
         settings = dict(domain="com.microsoft", num_heads=HEADS, unidirectional=1) | ({"past_present_share_buffer": 1} if shared else {})
         mixed, present = b.op("Attention", x, qkv, bias, mask, past[i], *filled, outputs=2, **settings)
         x = b.op("Add", x, b.linear(mixed))

@@ -89,7 +89,11 @@ class GreedySearchKernel final : public Kernel {
     return rules;
   }
 
-  static int64_t likeliest(std::span<const float> scores) { return std::max_element(scores.begin(), scores.end()) - scores.begin(); }
+  static int64_t likeliest(std::span<const float> scores) {
+    float largest = 0;
+    compute::reduce_rows(compute::Reduction::max, scores.data(), &largest, 1, static_cast<int64_t>(scores.size()));
+    return std::find(scores.begin(), scores.end(), largest) - scores.begin();
+  }
 
   int64_t draw(std::span<float> scores, Draws& draws) const {
     filter(scores);
