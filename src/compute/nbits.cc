@@ -54,7 +54,43 @@ HWY_INLINE void dot_rows(const NBitsMatrix& matrix, int64_t row, const float* a,
   for (int i = 0; i < kRows; ++i) out[i] = hn::GetLane(hn::SumOfLanes(d, sum[i])) - correction[i];
 }
 
+/// The same for 8-bit weights and blocks of a multiple of 16; `a` holds its elements in order, padded with zeros to whole blocks.
+template <int kRows>
+HWY_INLINE void dot_rows8(const NBitsMatrix& matrix, int64_t row, const float* a, int64_t a_row, float* out) {
+  const Floats d;
+  const hn::RebindToUnsigned<Floats> words;
+  const hn::Rebind<uint8_t, Floats> bytes;
+  const int64_t lanes = std::min<int64_t>(static_cast<int64_t>(hn::Lanes(d)), 16), blocks = matrix.blocks();
+  const uint8_t* data = matrix.data + row * matrix.row_bytes();
+  const float* scales = matrix.scales + row * blocks;
+  const float* zeros = matrix.zero_points ? matrix.zero_points + row * blocks : nullptr;
+  Vec sum[kRows];
+  for (int i = 0; i < kRows; ++i) sum[i] = hn::Zero(d);
+  for (int64_t b = 0; b < blocks; ++b) {
+    Vec part[kRows];
+    const Vec zero = set(zeros ? zeros[b] : 128.0f);
+    for (int i = 0; i < kRows; ++i) part[i] = hn::Zero(d);
+    for (int64_t k = b * matrix.block; k < (b + 1) * matrix.block; k += lanes) {
+      const Vec code = hn::Sub(hn::ConvertTo(d, hn::BitCast(Ints(), hn::PromoteTo(words, hn::LoadU(bytes, data + k)))), zero);
+      for (int i = 0; i < kRows; ++i) part[i] = hn::MulAdd(code, hn::LoadU(d, a + i * a_row + k), part[i]);
+    }
+    const Vec scale = set(scales[b]);
+    for (int i = 0; i < kRows; ++i) sum[i] = hn::MulAdd(part[i], scale, sum[i]);
+  }
+  for (int i = 0; i < kRows; ++i) out[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
+}
+
+void dot_loop8(const NBitsMatrix& matrix, int64_t row, int64_t rows, const float* a, int64_t a_row, float* out) {
+  switch (rows) {
+    case 1: return dot_rows8<1>(matrix, row, a, a_row, out);
+    case 2: return dot_rows8<2>(matrix, row, a, a_row, out);
+    case 3: return dot_rows8<3>(matrix, row, a, a_row, out);
+    default: return dot_rows8<4>(matrix, row, a, a_row, out);
+  }
+}
+
 void dot_loop(const NBitsMatrix& matrix, int64_t row, int64_t rows, const float* a, int64_t a_row, const float* a_sums, float* out) {
+  if (matrix.bits == 8) return dot_loop8(matrix, row, rows, a, a_row, out);
   switch (rows) {
     case 1: return dot_rows<1>(matrix, row, a, a_row, a_sums, out);
     case 2: return dot_rows<2>(matrix, row, a, a_row, a_sums, out);
@@ -78,6 +114,21 @@ void dequantize4_loop(const uint8_t* data, int64_t count, float zero, float scal
   }
 }
 
+/// `count` codes of 8 bits of one block as floats.
+void dequantize8_loop(const uint8_t* data, int64_t count, float zero, float scale, float* out) {
+  const Floats d;
+  const hn::RebindToUnsigned<Floats> words;
+  const hn::Rebind<uint8_t, Floats> bytes;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const Vec zeros = set(zero), factor = set(scale);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const Vec code = hn::ConvertTo(d, hn::BitCast(Ints(), hn::PromoteTo(words, hn::LoadU(bytes, data + i))));
+    hn::StoreU(hn::Mul(hn::Sub(code, zeros), factor), d, out + i);
+  }
+  for (; i < count; ++i) out[i] = (static_cast<float>(data[i]) - zero) * scale;
+}
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace rh::compute
@@ -91,19 +142,29 @@ namespace rh::compute {
 
 HWY_EXPORT(dot_loop);
 HWY_EXPORT(dequantize4_loop);
+HWY_EXPORT(dequantize8_loop);
 
 namespace {
 
 constexpr int64_t kDirectRows = 4;   // of A, up to which the codes are read where they lie
 constexpr int64_t kRowsAtOnce = 64;  // of the matrix that are made floats together
 
-/// Even and odd elements of every 32 apart, zeros up to whole blocks, and the sums of the blocks behind.
+/// Whether the loops that read codes where they lie take this matrix.
+bool is_direct(const NBitsMatrix& matrix) {
+  return !matrix.block_of_k && ((matrix.bits == 4 && matrix.block % 32 == 0) || (matrix.bits == 8 && matrix.block % 16 == 0));
+}
+
+/// For 4 bits even and odd elements of every 32 apart; zeros up to whole blocks, and the sums of the blocks behind.
 void split_left(const NBitsMatrix& matrix, int64_t m, const float* a, float* split, float* sums) {
   const int64_t padded = matrix.blocks() * matrix.block;
   for (int64_t i = 0; i < m; ++i) {
     float* out = split + i * padded;
     std::fill_n(out, padded, 0.0f);
-    for (int64_t k = 0; k < matrix.k; ++k) out[k / 32 * 32 + k % 2 * 16 + k % 32 / 2] = a[i * matrix.k + k];
+    if (matrix.bits == 8) {
+      std::copy_n(a + i * matrix.k, matrix.k, out);
+    } else {
+      for (int64_t k = 0; k < matrix.k; ++k) out[k / 32 * 32 + k % 2 * 16 + k % 32 / 2] = a[i * matrix.k + k];
+    }
     for (int64_t b = 0; b < matrix.blocks(); ++b) {
       float sum = 0;
       for (int64_t k = b * matrix.block; k < std::min(matrix.k, (b + 1) * matrix.block); ++k) sum += a[i * matrix.k + k];
@@ -144,6 +205,13 @@ void nbits_dequantize(const NBitsMatrix& matrix, int64_t first, int64_t count, f
         out += matrix.block;
         continue;
       }
+      if (matrix.bits == 8 && !matrix.block_of_k) {
+        const float zero = matrix.zero_points ? matrix.zero_points[row * blocks + b] : 128.0f;
+        const int64_t count = std::min(matrix.k - b * matrix.block, matrix.block);
+        HWY_DYNAMIC_DISPATCH(dequantize8_loop)(data + b * matrix.block, count, zero, scales[b], out);
+        out += count;
+        continue;
+      }
       for (int64_t k = b * matrix.block; k < std::min(matrix.k, (b + 1) * matrix.block); ++k) {
         const int64_t scale = matrix.block_of_k ? matrix.block_of_k[k] : b;
         const float zero = matrix.zero_points ? matrix.zero_points[row * blocks + scale] : static_cast<float>(1 << (matrix.bits - 1));
@@ -175,9 +243,7 @@ void multiply_rows(int64_t n, int64_t k, FloatRows rows, int64_t m, const float*
 
 void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel) {
   if (m <= 0 || matrix.n <= 0) return;
-  if (m <= kDirectRows && matrix.bits == 4 && matrix.block % 32 == 0 && !matrix.block_of_k) {
-    return multiply_directly(matrix, m, a, bias, c, parallel);
-  }
+  if (m <= kDirectRows && is_direct(matrix)) return multiply_directly(matrix, m, a, bias, c, parallel);
   const auto rows = [&](int64_t first, int64_t count, float* out) { nbits_dequantize(matrix, first, count, out); };
   multiply_rows(matrix.n, matrix.k, rows, m, a, bias, c, parallel);
 }

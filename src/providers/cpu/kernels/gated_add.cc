@@ -1,5 +1,8 @@
 #include "ops/math/gated_add.h"
 
+#include <type_traits>
+
+#include "compute/vector_math.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -29,6 +32,11 @@ class GatedAddKernel final : public Kernel {
           const T *from = x.data<T>() + row * length, *other = added.data<T>() + row * length;
           T* to = y.data<T>() + row * length;
           const float factor = static_cast<float>(gate.data<T>()[row]);
+          if constexpr (std::is_same_v<T, float>) {
+            compute::binary_scalar(compute::Binary::mul, other, factor, to, length);
+            compute::binary(compute::Binary::add, from, to, to, length);
+            continue;
+          }
           for (int64_t i = 0; i < length; ++i) {
             const T product = T(static_cast<float>(other[i]) * factor);
             to[i] = T(static_cast<float>(from[i]) + static_cast<float>(product));

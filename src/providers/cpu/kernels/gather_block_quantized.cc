@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/nbits.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 
@@ -52,6 +53,7 @@ class GatherBlockQuantizedKernel final : public Kernel {
     Shape shape;  ///< of the codes
     const void* data = nullptr;
     int bits = 8;
+    bool is_unsigned = false;
     float value[256];     ///< of a code
     TensorView scales;    ///< [..., blocks, ...]
     Shape scale_strides;  ///< 0 along dimensions that share a scale
@@ -91,9 +93,21 @@ class GatherBlockQuantizedKernel final : public Kernel {
         const int64_t piece = std::min(end - first, stop - at), begin = scale_index(first);
         const int64_t step = along ? 0 : scale_strides[shape.rank() - 1];
         float offset = zero(begin), scale = element_as_float(scales, begin);
-        for (int64_t i = 0; i < piece; ++i) {
-          if (step != 0) offset = zero(begin + i), scale = element_as_float(scales, begin + i);
-          *out++ = (value[code(first + i)] - offset) * scale;
+        if (along && is_unsigned && first * bits % 8 == 0) {
+          const compute::NBitsMatrix block_of_codes{.n = 1,
+                                                    .k = piece,
+                                                    .bits = bits,
+                                                    .block = piece,
+                                                    .data = static_cast<const uint8_t*>(data) + first * bits / 8,
+                                                    .scales = &scale,
+                                                    .zero_points = &offset};
+          compute::nbits_dequantize(block_of_codes, 0, 1, out);
+          out += piece;
+        } else {
+          for (int64_t i = 0; i < piece; ++i) {
+            if (step != 0) offset = zero(begin + i), scale = element_as_float(scales, begin + i);
+            *out++ = (value[code(first + i)] - offset) * scale;
+          }
         }
         first += piece;
       }
@@ -108,6 +122,7 @@ class GatherBlockQuantizedKernel final : public Kernel {
     codes.shape[last] = checked_product(codes.shape[last], op_.codes_per_byte(data.dtype()), "GatherBlockQuantized: data");
     codes.data = data.raw();
     codes.bits = is_packed ? static_cast<int>(op_.bits) : bits_of(data.dtype());
+    codes.is_unsigned = is_packed || data.dtype() == DType::uint4;
     codes.axis = normalize_axis(op_.quantize_axis, data.rank(), "GatherBlockQuantized: quantize_axis");
     const int64_t size = codes.shape[codes.axis];
     codes.block = op_.block_size == 0 ? std::max<int64_t>(size, 1) : op_.block_size;

@@ -1,5 +1,6 @@
 #include "ops/quant/matmul_bnb4.h"
 
+#include <algorithm>
 #include <array>
 
 #include "compute/gemm.h"
@@ -11,6 +12,7 @@ namespace rh::cpu {
 namespace {
 
 using Codebook = std::array<float, 16>;
+using Pairs = std::array<std::array<float, 2>, 256>;  ///< what a byte stands for, the high bits first
 
 /// Three bits and a sign (bitsandbytes' FP4), and the quantiles of the normal distribution (QLoRA, arXiv:2305.14314, appendix E).
 constexpr Codebook kFp4 = {0.0f,  0.0052083333f,  2.0f / 3,  1.0f,  1.0f / 3,  0.5f,  1.0f / 6,  0.25f,
@@ -31,6 +33,13 @@ constexpr Codebook kNf4 = {-1.0f,
                            0.5626170039176941f,
                            0.7229568362236023f,
                            1.0f};
+
+constexpr Pairs pairs_of(const Codebook& codebook) {
+  Pairs pairs{};
+  for (size_t byte = 0; byte < 256; ++byte) pairs[byte] = {codebook[byte >> 4], codebook[byte & 15]};
+  return pairs;
+}
+constexpr Pairs kFp4Pairs = pairs_of(kFp4), kNf4Pairs = pairs_of(kNf4);
 
 }  // namespace
 
@@ -60,10 +69,17 @@ class MatMulBnb4Kernel final : public Kernel {
 
  private:
   void dequantize(const uint8_t* codes, const float* scales, int64_t first, int64_t end, float* out) const {
-    const Codebook& codebook = op_.codes == ops::MatMulBnb4::Codes::nf4 ? kNf4 : kFp4;
-    for (int64_t i = first; i < end; ++i) {
-      const int code = i % 2 == 0 ? codes[i / 2] >> 4 : codes[i / 2] & 15;
-      *out++ = codebook[static_cast<size_t>(code)] * scales[i / op_.block_size];
+    const Pairs& pairs = op_.codes == ops::MatMulBnb4::Codes::nf4 ? kNf4Pairs : kFp4Pairs;
+    for (int64_t i = first; i < end;) {
+      const int64_t stop = std::min(end, (i / op_.block_size + 1) * op_.block_size);
+      const float scale = scales[i / op_.block_size];
+      if (i % 2 != 0) *out++ = pairs[codes[i / 2]][1] * scale, ++i;
+      for (; i + 2 <= stop; i += 2, out += 2) {
+        const std::array<float, 2>& pair = pairs[codes[i / 2]];
+        out[0] = pair[0] * scale;
+        out[1] = pair[1] * scale;
+      }
+      if (i < stop) *out++ = pairs[codes[i / 2]][0] * scale, ++i;
     }
   }
 
