@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "compute/gemm_micro.h"
 
 // The micro-kernels, written once against a vector type V that each instruction set's file defines in its own anonymous namespace, so
@@ -199,6 +201,21 @@ void dot_kernel(const DotArgs<typename V::T>& p) {
     case 3: return dot_rows<V, 3>(p);
     default: return dot_rows<V, 4>(p);
   }
+}
+
+template <typename V, int kVectors, typename Rows>
+struct KernelList;
+template <typename V, int kVectors, int... kRow>
+struct KernelList<V, kVectors, std::integer_sequence<int, kRow...>> {
+  static constexpr typename MicroKernels<typename V::T>::Kernel kByRows[] = {nullptr, micro_kernel<V, kRow + 1, kVectors>...};
+};
+
+/// All kernels of V for tiles of up to kRows rows, by two vectors or one. No more rows than 2 x lanes: products of one pixel swap the two.
+template <typename V, int kRows>
+constexpr MicroKernels<typename V::T> kernel_table() {
+  using Rows = std::make_integer_sequence<int, kRows>;
+  static_assert(kRows <= 2 * V::kLanes);
+  return {kRows, 2 * V::kLanes, V::kLanes, KernelList<V, 2, Rows>::kByRows, KernelList<V, 1, Rows>::kByRows, dot_kernel<V>};
 }
 
 }  // namespace
