@@ -108,9 +108,9 @@ def non_max_suppression(boxes, classes):
     return one("NonMaxSuppression", feeds, limits)
 
 
-def trees(rows, count):
-    """A forest of full trees of depth 6 over 20 features."""
-    depth, inner = 6, 2**6 - 1
+def trees(rows, count, classes=0):
+    """A forest of full trees of depth 6 over 20 features: a regressor, or a classifier whose trees vote for one class each."""
+    inner = 2**6 - 1
     keys = {k: [] for k in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")}
     targets = {k: [] for k in ("treeids", "nodeids", "ids", "weights")}
     for tree in range(count):
@@ -126,11 +126,31 @@ def trees(rows, count):
             for key, value in zip(keys, (*row, 0 if leaf else 2 * node + 1, 0 if leaf else 2 * node + 2), strict=True):
                 keys[key].append(value)
             if leaf:
-                for key, value in zip(targets, (tree, node, 0, float(RNG.uniform(-1, 1))), strict=True):
+                for key, value in zip(targets, (tree, node, tree % max(classes, 1), float(RNG.uniform(-1, 1))), strict=True):
                     targets[key].append(value)
-    assert depth == 6
-    attributes = {f"nodes_{k}": v for k, v in keys.items()} | {f"target_{k}": v for k, v in targets.items()}
-    return one("TreeEnsembleRegressor", {"x": floats(rows, 20)}, domain="ai.onnx.ml", n_targets=1, **attributes)
+    x, attributes = {"x": floats(rows, 20)}, {f"nodes_{k}": v for k, v in keys.items()}
+    attributes |= {f"{'class' if classes else 'target'}_{k}": v for k, v in targets.items()}
+    if not classes:
+        return one("TreeEnsembleRegressor", x, domain="ai.onnx.ml", n_targets=1, **attributes)
+    labels = list(range(classes))
+    return one(
+        "TreeEnsembleClassifier", x, outputs=2, domain="ai.onnx.ml", classlabels_int64s=labels, post_transform="SOFTMAX", **attributes
+    )
+
+
+def support_vectors(rows, vectors):
+    """Three classes over 20 features, radial kernel."""
+    attributes = {"vectors_per_class": [vectors] * 3, "support_vectors": floats(60 * vectors).tolist(), "rho": [0.1, 0.2, -0.1]}
+    attributes |= {"coefficients": floats(6 * vectors).tolist(), "kernel_type": "RBF", "kernel_params": [0.05, 0.0, 3.0]}
+    attributes |= {"classlabels_ints": [0, 1, 2], "prob_a": [-1.0, -1.1, -0.9], "prob_b": [0.1, 0.0, -0.1]}
+    return one("SVMClassifier", {"x": floats(rows, 20)}, outputs=2, domain="ai.onnx.ml", **attributes)
+
+
+def linear_classes(rows, classes):
+    attributes = {"coefficients": floats(20 * classes).tolist(), "intercepts": floats(classes).tolist(), "post_transform": "SOFTMAX"}
+    return one(
+        "LinearClassifier", {"x": floats(rows, 20)}, outputs=2, domain="ai.onnx.ml", classlabels_ints=list(range(classes)), **attributes
+    )
 
 
 def scatter_nd(rows, length):
@@ -348,7 +368,10 @@ CASES = [
     ("LSTM", recurrent("LSTM", 4), [(10, 64), (50, 128), (100, 512)]),
     ("GRU", recurrent("GRU", 3), [(10, 64), (50, 128), (100, 512)]),
     ("RNN", recurrent("RNN", 1), [(10, 64), (50, 128), (100, 512)]),
-    ("TreeEnsembleRegressor", trees, [(1, 100), (100, 100), (5000, 300)]),
+    ("TreeEnsembleRegressor", trees, [(1, 100), (1000, 100), (5000, 300)]),
+    ("TreeEnsembleClassifier", trees, [(1, 100, 5), (1000, 100, 5), (1000, 300, 5)]),
+    ("SVMClassifier", support_vectors, [(1, 100), (100, 100), (1000, 100)]),
+    ("LinearClassifier", linear_classes, [(1, 3), (100, 3), (1000, 3)]),
     ("DFT", dft, [(1, 256), (16, 1024), (64, 4096)]),
     ("Einsum bij,bjk->bik", einsum("bij,bjk->bik", (4, 16, 16), (4, 16, 16)), [(1,), (4,), (16,)]),
     ("Einsum bhid,bhjd->bhij", einsum("bhid,bhjd->bhij", (1, 4, 16, 16), (1, 4, 16, 16)), [(1,), (4,), (16,)]),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -8,7 +9,9 @@
 namespace rh::compute {
 
 /// Decision trees laid out for walking: the nodes of all trees in one array, a tree's nodes together in the order of a walk that visits
-/// the branch taken when a test fails first. T is the type in which features are compared with splits: float or double.
+/// the branch taken when a test fails first. Where all tests are of one kind, as in forests that are trained, several walks (of the rows of
+/// a batch through one tree, or of one row through several trees) go on side by side without a branch. T is the type in which features
+/// are compared with splits: float or double.
 template <typename T>
 class Trees {
  public:
@@ -40,10 +43,33 @@ class Trees {
   void run(const T* x, int64_t rows, int64_t features, Aggregate aggregate, double* totals, bool* reached, const Parallel& parallel) const;
 
  private:
+  /// A node of side-by-side walks: a leaf has itself for children.
+  struct Step {
+    T split;
+    uint32_t feature;  ///< the highest bit: NaN holds
+    std::array<int32_t, 2> children;
+  };
+  enum class Missing : uint8_t { fails, holds, mixed };
+  static constexpr int kWalks = 8;
+
   void lay_out(const std::vector<Node>& nodes, const std::vector<int32_t>& roots);
   template <bool kOnlyLeq>
   int32_t leaf_of(int32_t at, const T* row) const;
   void add_rows(const T* x, int64_t rows, int64_t features, Aggregate aggregate, double* totals, bool* reached) const;
+  void add_leaf(int32_t leaf, Aggregate aggregate, double* totals, bool* reached) const;
+
+  void lay_out_steps();
+  struct Pending {
+    int32_t parent, side;  ///< a step, and which of its children
+    int32_t child;         ///< the node or leaf that it is
+    int32_t depth;
+  };
+  int32_t add_step(int32_t child, int32_t depth, std::vector<Pending>& pending);
+  template <bool kLess, Missing kMissing>
+  void walk_side_by_side(int32_t depth, std::array<int32_t, kWalks>& at, const std::array<const T*, kWalks>& rows) const;
+  template <bool kLess, Missing kMissing>
+  void add_side_by_side(const T* x, int64_t rows, int64_t features, Aggregate aggregate, double* totals, bool* reached) const;
+  void add(const T* x, int64_t rows, int64_t features, Aggregate aggregate, double* totals, bool* reached) const;
 
   std::vector<Node> nodes_;
   std::vector<Leaf> leaves_;
@@ -52,6 +78,12 @@ class Trees {
   std::vector<std::vector<double>> member_sets_;
   int64_t targets_;
   bool only_leq_ = true;
+
+  std::vector<Step> steps_;           ///< none where the tests are of several kinds
+  std::vector<int32_t> step_leaves_;  ///< of each step: the leaf that it is
+  std::vector<int32_t> step_roots_, step_depths_;
+  bool steps_less_ = false;  ///< holds: value < split, else value <= split
+  Missing steps_missing_ = Missing::fails;
 };
 
 }  // namespace rh::compute

@@ -64,10 +64,10 @@ def compare_value(expected, actual, where: str, domain: str) -> None:
         compare(expected, actual, 1e-4, 1e-5, where)
         return
     if is_floating(expected.dtype):
-        bound = BOUNDS.get(expected.dtype.name, NARROW_FLOAT_BOUND)
-        if domain == CLASSICAL:
-            bound = min(bound, CLASSICAL_BOUND)
-        compare(expected, actual, bound, bound * max(largest(comparable(expected)), 1e-6), where)
+        bound, least = BOUNDS.get(expected.dtype.name, NARROW_FLOAT_BOUND), 1e-6
+        if domain == CLASSICAL:  # its scores are sums of numbers about 1
+            bound, least = min(bound, CLASSICAL_BOUND), 1
+        compare(expected, actual, bound, bound * max(largest(comparable(expected)), least), where)
     else:
         compare(expected, actual, 0, 0, where)
 

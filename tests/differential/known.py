@@ -97,6 +97,16 @@ def without_strides_but_indices(case) -> bool:
     return len(case.model.graph.node[0].output) > 1 and len(set(attribute(case, "strides", [1])) | {1}) == 1
 
 
+def votes_for_both(case) -> bool:
+    """Of a tree classifier of two classes."""
+    classes = attribute(case, "classlabels_strings", []) or attribute(case, "classlabels_int64s", [])
+    return len(classes) == 2 and set(attribute(case, "class_ids", [])) == {0, 1}
+
+
+def is_probit(case) -> bool:
+    return attribute(case, "post_transform") == b"PROBIT"
+
+
 def no_elements(case) -> bool:
     return any(isinstance(a, np.ndarray) and a.size == 0 for a in case.feeds.values())
 
@@ -167,6 +177,12 @@ KNOWN = [
         either(not_an_image, uneven_pads, has_attribute("ceil_mode", "auto_pad", "dilations", "storage_order")),
         "the reference pads MaxPool of one dimension or unevenly, and rounds its size, in another way than the standard",
     ),
+    (
+        {"TreeEnsembleClassifier"},
+        votes_for_both,
+        "ONNX Runtime gives label 1 or 0 by the sign of the second score, whatever the labels are",
+    ),
+    ({"TreeEnsembleRegressor"}, is_probit, "ONNX Runtime computes the inverse error function in float, which cancels about a half"),
     ({"MaxPool"}, without_strides_but_indices, "the reference counts indices in a padded plane where there are no strides"),
     ({"ReduceSumSquare"}, of_type("INT32"), "the reference gives ReduceSumSquare another type"),
     ({"ReduceLogSum", "ReduceLogSumExp"}, of_type("INT32", "INT64"), "the reference refuses integers, ONNX Runtime loses empty dimensions"),

@@ -21,8 +21,17 @@ void linear_scores(const TensorView& x, int64_t row, const std::vector<float>& c
     const float* weights = coefficients.data();
     for (size_t k = 0; k < scores.size(); ++k, weights += features) {
       double sum = intercepts.empty() ? 0 : static_cast<double>(intercepts[k]);
-      for (int64_t i = 0; i < features; ++i) sum += static_cast<double>(from[i]) * static_cast<double>(weights[i]);
-      scores[k] = sum;
+      double second = 0, third = 0, fourth = 0;  // sums that do not wait for each other
+      const auto product = [&](int64_t i) { return static_cast<double>(from[i]) * static_cast<double>(weights[i]); };
+      int64_t i = 0;
+      for (; i + 4 <= features; i += 4) {
+        sum += product(i);
+        second += product(i + 1);
+        third += product(i + 2);
+        fourth += product(i + 3);
+      }
+      for (; i < features; ++i) sum += product(i);
+      scores[k] = (sum + second) + (third + fourth);
     }
   });
 }
