@@ -49,7 +49,8 @@ void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel&
 
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, const Parallel& parallel) {
-  run<T>(args, Product<T>(args, a, nullptr, b.data(), c, micro_kernels_for_width<Computed<T>>(b.panel_width())), parallel);
+  run<T>(args, Product<T>(args, a, nullptr, b.data() + args.first_column * b.k(), c, micro_kernels_for_width<Computed<T>>(b.panel_width())),
+         parallel);
 }
 
 template <typename T>

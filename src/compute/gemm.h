@@ -45,6 +45,8 @@ struct GemmArgs {
   /// A packed B of few rows of A is read from its end. Products that follow each other in turn with one B that hardly fits a cache find
   /// more of it there.
   bool backwards = false;
+  /// Columns of a packed B before the first of the product's, a multiple of its panel_width().
+  int64_t first_column = 0;
   Epilogue<T> epilogue;
 };
 
@@ -78,7 +80,8 @@ class PackedMatrix {
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel& parallel);
 
-/// The same with a packed B: args.n and args.k must be b's; transpose_b and ldb are not looked at.
+/// The same with a packed B: args.k must be b's, and args.n its or that of the columns from args.first_column on; transpose_b and ldb are
+/// not looked at.
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, const Parallel& parallel);
 

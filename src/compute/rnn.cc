@@ -18,13 +18,14 @@ int64_t block_steps(int64_t steps, int64_t batch) {
 /// The recurrence of one direction: `projected_` holds the input projections of one block of steps.
 class Cell {
  public:
-  Cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch)
+  Cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch, int64_t panel_width)
       : p_(params),
         input_(input),
         recurrent_(recurrent),
         run_(run),
         hidden_(params.hidden_size),
-        width_(gates_of(params.kind) * params.hidden_size) {
+        width_(gates_of(params.kind) * params.hidden_size),
+        panel_width_(panel_width) {
     projected_ = scratch;
     gates_ = projected_ + block_steps(run.steps, run.batch) * run.batch * width_;
     extra_ = gates_ + run.batch * width_;
@@ -92,19 +93,26 @@ class Cell {
   }
 
   /// into[batch, width] (+)= h R^T.
-  void recur(float* into, const float* h, bool accumulate) {
+  void recur(float* into, const float* h, bool accumulate) { recur(into, h, accumulate, 0, width_); }
+
+  /// The same for some of the columns alone.
+  void recur(float* into, const float* h, bool accumulate, int64_t first, int64_t columns) {
     GemmArgs<float> args;
     args.m = run_.batch;
-    args.n = width_;
+    args.n = columns;
+    args.first_column = first;
+    args.ldc = width_;
     args.k = hidden_;
     args.beta = accumulate ? 1.0f : 0.0f;
     args.backwards = backwards_ = !backwards_;
-    recurrent_(args, h, into);
+    recurrent_(args, h, into + first);
   }
 
   void gru_products(float* x) {
-    recur(gates_, run_.h, false);
     const int64_t n = 2 * hidden_;
+    // The candidate's product with the reset state follows, where it is apart in the packed matrix.
+    const bool apart = !p_.linear_before_reset && panel_width_ > 0 && n % panel_width_ == 0;
+    recur(gates_, run_.h, false, 0, apart ? n : width_);
     for (int64_t b = 0; b < run_.batch; ++b) {
       float* row = x + b * width_;
       const float* recurrent = gates_ + b * width_;
@@ -121,7 +129,7 @@ class Cell {
       }
     }
     if (!p_.linear_before_reset) {
-      recur(gates_, extra_, false);
+      recur(gates_, extra_, false, apart ? n : 0, apart ? hidden_ : width_);
       for (int64_t b = 0; b < run_.batch; ++b) std::copy(gates_ + b * width_ + n, gates_ + (b + 1) * width_, extra_ + b * hidden_);
     }
   }
@@ -176,7 +184,7 @@ class Cell {
   const CellParams& p_;
   const CellProduct input_, recurrent_;
   const CellRun& run_;
-  const int64_t hidden_, width_;
+  const int64_t hidden_, width_, panel_width_;
   float *projected_, *gates_, *extra_, *bias_;
   bool backwards_ = false;
 };
@@ -190,15 +198,16 @@ size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batc
   return static_cast<size_t>((block_steps(steps, batch) + 1) * batch * width + batch * params.hidden_size + width);
 }
 
-void run_cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch) {
-  Cell(params, input, recurrent, run, scratch).run();
+void run_cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch,
+              int64_t panel_width) {
+  Cell(params, input, recurrent, run, scratch, panel_width).run();
 }
 
 void run_cell(const CellParams& params, const PackedMatrix<float>& w, const PackedMatrix<float>& r, const CellRun& run, float* scratch,
               const Parallel& parallel) {
   const auto input = [&](const GemmArgs<float>& args, const float* a, float* c) { gemm(args, a, w, c, parallel); };
   const auto recurrent = [&](const GemmArgs<float>& args, const float* a, float* c) { gemm(args, a, r, c, parallel); };
-  run_cell(params, input, recurrent, run, scratch);
+  run_cell(params, input, recurrent, run, scratch, r.panel_width());
 }
 
 }  // namespace rh::compute

@@ -54,8 +54,9 @@ size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batc
 using CellProduct = FunctionRef<void(const GemmArgs<float>& args, const float* a, float* c)>;
 
 /// `input` multiplies rows of x (a is within run.x), `recurrent` the hidden state of all batch rows, once a step, with beta 1 (a
-/// GRU: 0).
-void run_cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch);
+/// GRU: 0); of all columns, or, where `panel_width` is not 0, of those from a multiple of it on (args.first_column) too.
+void run_cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch,
+              int64_t panel_width = 0);
 
 /// The same with weights w [gates hidden, input_size] and r [gates hidden, hidden], packed transposed (PackedMatrix(w, k = input_size, n =
 /// gates hidden, true)).

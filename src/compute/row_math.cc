@@ -118,7 +118,7 @@ void softmax_rows_loop(const float* x, float* y, int64_t rows, int64_t length, b
       map(y, y, length, [scale](Vec v) HWY_ATTR { return hn::Mul(v, scale); });
       continue;
     }
-    const auto add_exp = [largest](Vec a, Vec v) HWY_ATTR { return hn::Add(a, simd_exp(hn::Sub(v, set(largest)))); };
+    const auto add_exp = [largest](Vec a, Vec v) HWY_ATTR { return hn::Add(a, exp_of_negative(hn::Sub(v, set(largest)))); };
     const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
     const float sum = total(fold(x, length, set(0.0f), -hwy::HighestValue<float>() * 2, add_exp, add));
     const Vec shift = simd_log(set(sum)), less = set(largest);
@@ -146,11 +146,50 @@ HWY_INLINE void softmax_columns(const float* x, float* y, int64_t length, int64_
   }
 }
 
+/// Four vectors of columns side by side, so that more than one line of each row is used while it is there.
+HWY_INLINE void softmax_four_columns(const float* x, float* y, int64_t length, int64_t inner) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const Vec low = hn::Neg(hn::Inf(d)), zero = hn::Zero(d);
+  const auto larger = [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(v, a), is_nan(v)), v, a); };
+  Vec m0 = low, m1 = low, m2 = low, m3 = low, s0 = zero, s1 = zero, s2 = zero, s3 = zero;
+  for (int64_t at = 0; at < length * inner; at += inner) {
+    m0 = larger(m0, hn::LoadU(d, x + at));
+    m1 = larger(m1, hn::LoadU(d, x + at + lanes));
+    m2 = larger(m2, hn::LoadU(d, x + at + 2 * lanes));
+    m3 = larger(m3, hn::LoadU(d, x + at + 3 * lanes));
+  }
+  const auto next = [&](int64_t at, Vec largest, Vec sum) HWY_ATTR {
+    const Vec e = exp_of_negative(hn::Sub(hn::LoadU(d, x + at), largest));
+    hn::StoreU(e, d, y + at);
+    return hn::Add(sum, e);
+  };
+  for (int64_t at = 0; at < length * inner; at += inner) {
+    s0 = next(at, m0, s0);
+    s1 = next(at + lanes, m1, s1);
+    s2 = next(at + 2 * lanes, m2, s2);
+    s3 = next(at + 3 * lanes, m3, s3);
+  }
+  const Vec one = set(1.0f);
+  s0 = hn::Div(one, s0);
+  s1 = hn::Div(one, s1);
+  s2 = hn::Div(one, s2);
+  s3 = hn::Div(one, s3);
+  for (int64_t at = 0; at < length * inner; at += inner) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, y + at), s0), d, y + at);
+    hn::StoreU(hn::Mul(hn::LoadU(d, y + at + lanes), s1), d, y + at + lanes);
+    hn::StoreU(hn::Mul(hn::LoadU(d, y + at + 2 * lanes), s2), d, y + at + 2 * lanes);
+    hn::StoreU(hn::Mul(hn::LoadU(d, y + at + 3 * lanes), s3), d, y + at + 3 * lanes);
+  }
+}
+
 void softmax_strided_loop(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
   for (int64_t o = 0; o < outer; ++o, x += length * inner, y += length * inner) {
-    for (int64_t i = 0; i < inner; i += lanes)
-      softmax_columns(x + i, y + i, length, inner, static_cast<size_t>(HWY_MIN(lanes, inner - i)), log);
+    int64_t i = 0;
+    if (!log)
+      for (; i + 4 * lanes <= inner; i += 4 * lanes) softmax_four_columns(x + i, y + i, length, inner);
+    for (; i < inner; i += lanes) softmax_columns(x + i, y + i, length, inner, static_cast<size_t>(HWY_MIN(lanes, inner - i)), log);
   }
 }
 
@@ -190,6 +229,29 @@ HWY_INLINE float sum_of_squares(const float* x, int64_t count) {
   return total(fold(
       x, count, set(0.0f), 0.0f, [](Vec a, Vec v) HWY_ATTR { return hn::MulAdd(v, v, a); },
       [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); }));
+}
+
+void centre_scale_loop(const float* x, float centre, float factor, float offset, float* y, int64_t length) {
+  map(x, y, length, [=](Vec v) HWY_ATTR { return hn::MulAdd(hn::Sub(v, set(centre)), set(factor), set(offset)); });
+}
+
+/// Blocks of floats, whose sums are added in double.
+RowStatistics row_statistics_loop(const float* x, int64_t length) {
+  constexpr int64_t kBlock = 4096;
+  RowStatistics result;
+  if (length == 0) return result;
+  for (int64_t i = 0; i < length; i += kBlock) result.mean += static_cast<double>(row_sum(x + i, HWY_MIN(kBlock, length - i)));
+  result.mean /= static_cast<double>(length);
+  const float centre = static_cast<float>(result.mean);
+  const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
+  const auto add_square = [centre](Vec a, Vec v) HWY_ATTR {
+    const Vec away = hn::Sub(v, set(centre));
+    return hn::MulAdd(away, away, a);
+  };
+  for (int64_t i = 0; i < length; i += kBlock)
+    result.variance += static_cast<double>(total(fold(x + i, HWY_MIN(kBlock, length - i), set(0.0f), centre, add_square, add)));
+  result.variance /= static_cast<double>(length);
+  return result;
 }
 
 void rms_norm_loop(const float* x, const float* scale, float epsilon, float* y, float* inverse_root, int64_t rows, int64_t length) {
@@ -247,9 +309,60 @@ HWY_INLINE Vec reduce_some_columns(Reduction op, const float* x, int64_t length,
   return op == Reduction::mean ? hn::Div(sum, set(static_cast<float>(length))) : sum;
 }
 
+/// Four vectors of columns side by side, so that more than one line of each row is used while it is there. `step` joins, `read` prepares.
+template <typename Read, typename Join>
+HWY_INLINE void reduce_four(const float* x, float* y, int64_t begin, int64_t end, int64_t inner, Vec start, Read read, Join join) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  Vec a0 = start, a1 = start, a2 = start, a3 = start;
+  for (const float* row = x + begin * inner; row < x + end * inner; row += inner) {
+    a0 = join(a0, read(hn::LoadU(d, row)));
+    a1 = join(a1, read(hn::LoadU(d, row + lanes)));
+    a2 = join(a2, read(hn::LoadU(d, row + 2 * lanes)));
+    a3 = join(a3, read(hn::LoadU(d, row + 3 * lanes)));
+  }
+  hn::StoreU(a0, d, y);
+  hn::StoreU(a1, d, y + lanes);
+  hn::StoreU(a2, d, y + 2 * lanes);
+  hn::StoreU(a3, d, y + 3 * lanes);
+}
+
+/// The same order of sums as that of one vector.
+template <typename Read>
+HWY_INLINE void sum_four(const float* x, float* y, int64_t length, int64_t inner, float divisor, Read read) {
+  constexpr int64_t kBlock = 128;
+  const int64_t count = 4 * static_cast<int64_t>(hn::Lanes(Floats()));
+  HWY_ALIGN float part[HWY_MAX_BYTES];
+  const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
+  for (int64_t i = 0; i < count; ++i) y[i] = 0;
+  for (int64_t begin = 0; begin < length; begin += kBlock) {
+    reduce_four(x, part, begin, HWY_MIN(length, begin + kBlock), inner, set(0.0f), read, add);
+    map2(y, part, y, count, add);
+  }
+  if (divisor != 1) map(y, y, count, [=](Vec v) HWY_ATTR { return hn::Div(v, set(divisor)); });
+}
+
+HWY_INLINE void reduce_four_columns(Reduction op, const float* x, float* y, int64_t length, int64_t inner) {
+  const auto same = [](Vec v) HWY_ATTR { return v; };
+  switch (op) {
+    case Reduction::sum: return sum_four(x, y, length, inner, 1, same);
+    case Reduction::mean: return sum_four(x, y, length, inner, static_cast<float>(length), same);
+    case Reduction::sum_square: return sum_four(x, y, length, inner, 1, [](Vec v) HWY_ATTR { return hn::Mul(v, v); });
+    case Reduction::l1: return sum_four(x, y, length, inner, 1, [](Vec v) HWY_ATTR { return hn::Abs(v); });
+    case Reduction::max:
+      return reduce_four(x, y, 0, length, inner, hn::Neg(hn::Inf(Floats())), same,
+                         [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(v, a), is_nan(v)), v, a); });
+    case Reduction::min:
+      return reduce_four(x, y, 0, length, inner, hn::Inf(Floats()), same,
+                         [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Lt(v, a), is_nan(v)), v, a); });
+  }
+}
+
 void reduce_columns_loop(Reduction op, const float* x, float* y, int64_t length, int64_t inner) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-  for (int64_t i = 0; i < inner; i += lanes) {
+  int64_t i = 0;
+  for (; i + 4 * lanes <= inner; i += 4 * lanes) reduce_four_columns(op, x + i, y + i, length, inner);
+  for (; i < inner; i += lanes) {
     const size_t live = static_cast<size_t>(HWY_MIN(lanes, inner - i));
     store_some(reduce_some_columns(op, x + i, length, inner, live), y + i, live);
   }
@@ -268,6 +381,8 @@ HWY_EXPORT(softmax_strided_loop);
 HWY_EXPORT(exp_row_loop);
 HWY_EXPORT(layer_norm_loop);
 HWY_EXPORT(rms_norm_loop);
+HWY_EXPORT(row_statistics_loop);
+HWY_EXPORT(centre_scale_loop);
 HWY_EXPORT(reduce_rows_loop);
 HWY_EXPORT(reduce_columns_loop);
 
@@ -292,6 +407,12 @@ void layer_norm_rows(const float* x, const float* scale, const float* bias, floa
 void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, float* inverse_root, int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(rms_norm_loop)(x, scale, epsilon, y, inverse_root, rows, length);
 }
+
+void centre_scale(const float* x, float centre, float factor, float offset, float* y, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(centre_scale_loop)(x, centre, factor, offset, y, length);
+}
+
+RowStatistics row_statistics(const float* x, int64_t length) { return HWY_DYNAMIC_DISPATCH(row_statistics_loop)(x, length); }
 
 void reduce_rows(Reduction op, const float* x, float* y, int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(reduce_rows_loop)(op, x, y, rows, length);

@@ -20,6 +20,14 @@ void layer_norm_rows(const float* x, const float* scale, const float* bias, floa
 /// y = x / sqrt(mean of squares + epsilon) * scale. `inverse_root` takes 1 / sqrt(...) of each row or is null.
 void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, float* inverse_root, int64_t rows, int64_t length);
 
+/// Mean of a row and mean of the squares of what its elements are away from it.
+struct RowStatistics {
+  double mean = 0, variance = 0;
+};
+RowStatistics row_statistics(const float* x, int64_t length);
+/// y = (x - centre) * factor + offset.
+void centre_scale(const float* x, float centre, float factor, float offset, float* y, int64_t length);
+
 enum class Reduction : uint8_t {
   sum,
   mean,

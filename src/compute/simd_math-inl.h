@@ -39,18 +39,6 @@ HWY_INLINE Mask is_nan(Vec x) { return hn::Not(hn::Eq(x, x)); }
 
 HWY_INLINE Vec keep_nan(Vec x, Vec y) { return hn::IfThenElse(hn::Eq(x, x), y, x); }
 
-HWY_INLINE Vec simd_exp(Vec any) {
-  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
-  const Vec x = hn::Min(hn::Max(any, set(-104.0f)), set(89.0f));
-  const Vec n = hn::Round(hn::Mul(x, set(1.44269504f)));
-  const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x));
-  const Vec y = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), polynomial(r, c), r));
-  // In two steps, for 2^n alone may be out of range.
-  const auto whole = hn::ConvertTo(Ints(), n);
-  const auto half = hn::ShiftRight<1>(whole);
-  return keep_nan(any, hn::Mul(hn::Mul(y, power_of_two(half)), power_of_two(hn::Sub(whole, half))));
-}
-
 /// 2^kPower e^x where that is in [2^-126, 2^128); anything elsewhere, but NaN of NaN.
 template <int kPower = 0>
 HWY_INLINE Vec exp_within(Vec x) {
@@ -66,6 +54,29 @@ HWY_INLINE Vec exp_within(Vec x) {
 
 /// e^x for x <= 0 or NaN; 0 where it would be below 1.8e-38.
 HWY_INLINE Vec exp_of_negative(Vec x) { return hn::IfThenElse(hn::Lt(x, set(-86.9f)), hn::Zero(Floats()), exp_within(x)); }
+
+/// e^x - 1 for x <= 0 or NaN.
+HWY_INLINE Vec expm1_of_negative(Vec any) {
+  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
+  const Vec x = hn::Max(any, set(-87.0f)), shift = set(0x1.8p23f + 127), shifted = hn::MulAdd(x, set(1.44269504f), shift);
+  const Vec n = hn::Sub(shifted, shift), power = hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), shifted)));
+  const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x));
+  const Vec rest = hn::MulAdd(hn::Mul(r, r), polynomial(r, c), r);
+  return keep_nan(any, hn::MulAdd(rest, power, hn::Sub(power, set(1.0f))));
+}
+
+HWY_INLINE Vec simd_exp(Vec any) {
+  if (HWY_LIKELY(hn::AllTrue(Floats(), hn::Le(hn::Abs(any), set(87.0f))))) return exp_within(any);
+  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
+  const Vec x = hn::Min(hn::Max(any, set(-104.0f)), set(89.0f));
+  const Vec n = hn::Round(hn::Mul(x, set(1.44269504f)));
+  const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x));
+  const Vec y = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), polynomial(r, c), r));
+  // In two steps, for 2^n alone may be out of range.
+  const auto whole = hn::ConvertTo(Ints(), n);
+  const auto half = hn::ShiftRight<1>(whole);
+  return keep_nan(any, hn::Mul(hn::Mul(y, power_of_two(half)), power_of_two(hn::Sub(whole, half))));
+}
 
 HWY_INLINE Vec simd_log(Vec x) {
   static constexpr float c[] = {0.333333135f,  -0.250000089f, 0.200021192f,  -0.166679963f, 0.142195508f,

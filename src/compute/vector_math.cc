@@ -108,9 +108,30 @@ void activate_loop(const Activation& activation, const float* x, float* y, int64
       return map(x, y, n, [a, b](Vec v) HWY_ATTR { return hn::Mul(set(a), simd_tanh(hn::Mul(v, set(b)))); });
     case ActivationKind::silu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::Mul(v, simd_sigmoid(hn::Mul(v, set(a)))); });
     case ActivationKind::thresholded_relu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(v, set(a)), v); });
+    case ActivationKind::elu:
+      return map(x, y, n, [a](Vec v) HWY_ATTR {
+        const Vec below = hn::Mul(set(a), expm1_of_negative(hn::Min(v, set(0.0f))));
+        return hn::IfThenElse(hn::Lt(v, set(0.0f)), below, v);
+      });
     case ActivationKind::mish: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Mul(v, simd_tanh(simd_softplus(v))); });
     default: return;
   }
+}
+
+void rotate_loop(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const Vec u = hn::LoadU(d, a + i), v = hn::LoadU(d, b + i), c = hn::LoadU(d, cosines + i), s = hn::LoadU(d, sines + i);
+    hn::StoreU(hn::MulSub(c, u, hn::Mul(s, v)), d, y_a + i);
+    hn::StoreU(hn::MulAdd(s, u, hn::Mul(c, v)), d, y_b + i);
+  }
+  const size_t rest = static_cast<size_t>(count - i);
+  if (rest == 0) return;
+  const Vec u = load_some(a + i, rest), v = load_some(b + i, rest), c = load_some(cosines + i, rest), s = load_some(sines + i, rest);
+  store_some(hn::MulSub(c, u, hn::Mul(s, v)), y_a + i, rest);
+  store_some(hn::MulAdd(s, u, hn::Mul(c, v)), y_b + i, rest);
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
@@ -130,6 +151,7 @@ HWY_EXPORT(scalar_binary_loop);
 HWY_EXPORT(scale_shift_loop);
 HWY_EXPORT(add_scaled_loop);
 HWY_EXPORT(activate_loop);
+HWY_EXPORT(rotate_loop);
 
 void unary(Unary op, const float* x, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(unary_loop)(op, x, y, count); }
 void binary(Binary op, const float* a, const float* b, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(binary_loop)(op, a, b, y, count); }
@@ -143,6 +165,10 @@ void scale_shift(const float* x, float scale, float shift, float* y, int64_t cou
   HWY_DYNAMIC_DISPATCH(scale_shift_loop)(x, scale, shift, y, count);
 }
 void add_scaled(const float* x, float scale, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(add_scaled_loop)(x, scale, y, count); }
+
+void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(rotate_loop)(a, b, cosines, sines, y_a, y_b, count);
+}
 
 void activate(const Activation& activation, const float* x, float* y, int64_t count) {
   const float a = activation.alpha;
@@ -159,9 +185,6 @@ void activate(const Activation& activation, const float* x, float* y, int64_t co
     case ActivationKind::softplus: return unary(Unary::softplus, x, y, count);
     case ActivationKind::gelu_erf: return unary(Unary::gelu_erf, x, y, count);
     case ActivationKind::gelu_tanh: return unary(Unary::gelu_tanh, x, y, count);
-    case ActivationKind::elu:
-      for (int64_t i = 0; i < count; ++i) y[i] = x[i] < 0 ? a * std::expm1(x[i]) : x[i];
-      return;
     default: return HWY_DYNAMIC_DISPATCH(activate_loop)(activation, x, y, count);
   }
 }

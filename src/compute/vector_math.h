@@ -53,4 +53,7 @@ void scale_shift(const float* x, float scale, float shift, float* y, int64_t cou
 /// y[i] += scale x[i].
 void add_scaled(const float* x, float scale, float* y, int64_t count);
 
+/// Pairs (a, b) turned by angles: y_a = a cos - b sin, y_b = a sin + b cos. The results may lie in a and b.
+void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count);
+
 }  // namespace rh::compute

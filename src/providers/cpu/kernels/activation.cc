@@ -52,6 +52,13 @@ UnaryRow floating_row(F function) {
   }
 }
 
+// Scaled by the second parameter.
+void selu_row(const void* x, void* y, int64_t count, const float* p) {
+  float* to = static_cast<float*>(y);
+  compute::activate({compute::ActivationKind::elu, p[0]}, static_cast<const float*>(x), to, count);
+  compute::scale_shift(to, p[1], 0, to, count);
+}
+
 template <compute::ActivationKind kKind>
 void activation_row(const void* x, void* y, int64_t count, const float* p) {
   compute::activate({kKind, p[0], p[1]}, static_cast<const float*>(x), static_cast<float*>(y), count);
@@ -65,6 +72,8 @@ UnaryRow float_row(F function) {
     case F::hard_sigmoid: return activation_row<Kind::hard_sigmoid>;
     case F::hard_swish: return activation_row<Kind::hard_swish>;
     case F::elu: return activation_row<Kind::elu>;
+    case F::selu: return selu_row;
+    case F::mish: return activation_row<Kind::mish>;
     case F::softplus: return activation_row<Kind::softplus>;
     case F::softsign: return activation_row<Kind::softsign>;
     case F::swish: return activation_row<Kind::silu>;

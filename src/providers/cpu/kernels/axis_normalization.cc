@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/row_math.h"
+#include "compute/vector_math.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
@@ -24,6 +26,10 @@ class AxisNormalizationKernel final : public Kernel {
     for (int64_t axis : op_.axes) strides[normalize_axis(axis, x.rank())] = 0;
     const size_t groups = static_cast<size_t>(kept.elements());
     if (x.elements() == 0) return {};
+    if (x.dtype() == DType::float32 && op_.axes.size() == 1 && normalize_axis(op_.axes[0], x.rank()) == x.rank() - 1) {
+      normalize_rows(context, x, y);
+      return {};
+    }
     const double count = static_cast<double>(x.elements()) / static_cast<double>(groups);
     return dispatch<Types>(x.dtype(), "normalization", [&]<typename T>() {
       std::vector<double> first(groups, 0), second(groups, 0);
@@ -51,6 +57,27 @@ class AxisNormalizationKernel final : public Kernel {
   }
 
  private:
+  void normalize_rows(RunContext& context, const TensorView& x, const MutableView& y) const {
+    const int64_t length = x.shape()[x.rank() - 1];
+    const Cost cost{8.0 * static_cast<double>(length), 2.0 * static_cast<double>(length)};
+    context.parallel().for_range(x.elements() / length, cost, [&](Range part) {
+      for (int64_t row = part.begin; row < part.end; ++row) {
+        const float* from = x.data<float>() + row * length;
+        float* to = y.data<float>() + row * length;
+        if (op_.mean_variance) {
+          const compute::RowStatistics statistics = compute::row_statistics(from, length);
+          const double factor = 1 / (std::sqrt(statistics.variance) + 1e-9);
+          compute::centre_scale(from, static_cast<float>(statistics.mean), static_cast<float>(factor), 0, to, length);
+          continue;
+        }
+        float norm = 0;
+        compute::reduce_rows(op_.p == 1 ? compute::Reduction::l1 : compute::Reduction::sum_square, from, &norm, 1, length);
+        if (op_.p != 1) norm = std::sqrt(norm);
+        norm == 0 ? static_cast<void>(std::fill_n(to, length, 0.0f)) : compute::binary_scalar(compute::Binary::div, from, norm, to, length);
+      }
+    });
+  }
+
   template <typename Visit>
   static void for_each(const Shape& shape, const Shape& strides, Visit&& visit) {
     Shape index(shape.size(), 0);

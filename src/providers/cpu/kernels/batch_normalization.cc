@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "compute/vector_math.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
@@ -16,6 +17,10 @@ void scale_channels(const T* x, T* y, int64_t batch, int64_t channels, int64_t i
     for (int64_t i = part.begin; i < part.end; ++i) {
       const auto f = static_cast<Compute<T>>(factor[static_cast<size_t>(i % channels)]);
       const auto o = static_cast<Compute<T>>(offset[static_cast<size_t>(i % channels)]);
+      if constexpr (std::is_same_v<T, float>) {
+        compute::scale_shift(x + i * inner, f, o, y + i * inner, inner);
+        continue;
+      }
       for (int64_t k = i * inner; k < (i + 1) * inner; ++k) y[k] = T(static_cast<Compute<T>>(x[k]) * f + o);
     }
   });

@@ -1,5 +1,6 @@
 #include "ops/math/clip.h"
 
+#include "compute/activation.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
@@ -9,6 +10,9 @@ namespace {
 // A NaN stays one; the upper bound has the last word.
 template <typename T>
 void clip_row(const T* x, T* y, int64_t count, T low, T high) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (low <= high) return compute::activate({compute::ActivationKind::clip, low, high}, x, y, count);
+  }
   using Wide = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
   const Wide least = low, most = high;
   fill_row(y, count, [=](int64_t i) {

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "compute/row_math.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
@@ -35,6 +36,10 @@ class GroupNormalizationKernel final : public Kernel {
         for (int64_t i = part.begin; i < part.end; ++i) {
           const T* from = x.data<T>() + i * length;
           T* to = y.data<T>() + i * length;
+          if constexpr (std::is_same_v<T, float>) {
+            normalize(from, to, i % groups, per_group, inner, scale, bias);
+            continue;
+          }
           double mean = 0, variance = 0;
           for (int64_t k = 0; k < length; ++k) mean += static_cast<double>(from[k]);
           mean /= static_cast<double>(length);
@@ -52,6 +57,17 @@ class GroupNormalizationKernel final : public Kernel {
   }
 
  private:
+  void normalize(const float* from, float* to, int64_t group, int64_t per_group, int64_t inner, const std::vector<double>& scale,
+                 const std::vector<double>& bias) const {
+    const compute::RowStatistics row = compute::row_statistics(from, per_group * inner);
+    const double inverse = 1 / std::sqrt(row.variance + static_cast<double>(op_.epsilon));
+    for (int64_t c = 0; c < per_group; ++c) {
+      const size_t parameter = static_cast<size_t>(op_.per_group_scale ? group : group * per_group + c);
+      const float factor = static_cast<float>(inverse * scale[parameter]), offset = static_cast<float>(bias[parameter]);
+      compute::centre_scale(from + c * inner, static_cast<float>(row.mean), factor, offset, to + c * inner, inner);
+    }
+  }
+
   ops::GroupNormalization op_;
 };
 

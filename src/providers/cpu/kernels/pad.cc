@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/strided_copy.h"
+#include "compute/elements.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -21,8 +21,7 @@ int64_t source(Mode mode, int64_t at, int64_t size) {
 
 }  // namespace
 
-/// The data is copied into the middle. Then, axis by axis from the last, what lies before and after it along the axis is filled: with the
-/// constant, or with copies of blocks that already stand.
+/// Row by row of the output: each takes the input's row that it maps to, or the constant.
 class PadKernel final : public Kernel {
  public:
   using Types = AnyType;
@@ -35,28 +34,17 @@ class PadKernel final : public Kernel {
     RH_RETURN_IF_ERROR(resolve(context, x.shape(), plan));
     ElementOutput y(context, 0, x.dtype(), plan.y);
     if (y.elements() == 0) return {};
-    const Shape y_strides = strides_of(plan.y);
-    int64_t x_offset = 0, y_offset = 0;
-    const Shape x_strides = strides_of(x.shape());
-    for (int k = 0; k < plan.y.rank(); ++k) {
-      x_offset += plan.crop[k] * x_strides[k];
-      y_offset += plan.before[k] * y_strides[k];
+    for (int axis = 0; axis < plan.y.rank(); ++axis) {
+      if (op_.mode == Mode::constant || plan.inner[axis] > 0 || plan.y[axis] == 0) continue;
+      return error_status(ErrorCode::invalid_argument, "Pad: dimension {} of input {} has no element to repeat", axis,
+                          x.shape().to_string());
     }
     const Tensor constant = op_.mode == Mode::constant ? fill_value(context, x.dtype()) : Tensor();
-    if (plan.inner.elements() > 0) {
-      compute::strided_copy(x.kind(), plan.inner, x.at(x_offset), x_strides, y.at(y_offset), y_strides, context.parallel());
-    }
-    for (int axis = plan.y.rank() - 1; axis >= 0; --axis) {
-      if (plan.inner[axis] == plan.y[axis]) continue;
-      if (op_.mode == Mode::constant) {
-        fill_axis(context, plan, axis, y, ElementInput(context, constant.view()).data());
-      } else if (plan.inner[axis] == 0) {
-        return error_status(ErrorCode::invalid_argument, "Pad: dimension {} of input {} has no element to repeat", axis,
-                            x.shape().to_string());
-      } else {
-        fill_axis(context, plan, axis, y, nullptr);
-      }
-    }
+    const std::byte* fill = op_.mode == Mode::constant ? ElementInput(context, constant.view()).data() : nullptr;
+    compute::dispatch_kind(x.kind(), [&]<typename T>() {
+      const T* from = reinterpret_cast<const T*>(x.data());
+      pad_rows<T>(context, plan, x.shape(), from, reinterpret_cast<const T*>(fill), reinterpret_cast<T*>(y.data()));
+    });
     y.finish();
     return {};
   }
@@ -111,34 +99,57 @@ class PadKernel final : public Kernel {
     return value;
   }
 
-  // Everything outside the data along one axis, for each position of the data in the axes before it. A null constant means copies.
-  void fill_axis(RunContext& context, const Plan& plan, int axis, const ElementOutput& y, const std::byte* constant) const {
-    const Shape strides = strides_of(plan.y);
-    const int64_t block = strides[axis], first = plan.before[axis], size = plan.inner[axis];
-    const double bytes =
-        static_cast<double>(plan.y[axis] - size) * static_cast<double>(block) * static_cast<double>(compute::element_bytes(y.kind()));
-    const int64_t outer = plan.inner.product(0, constant ? 0 : axis);
-    const int64_t rows = constant ? plan.y.product(0, axis) : outer;
-    context.parallel().for_range(rows, {2 * bytes, 1.0}, [&](Range part) {
+  // Rows along the last axis that is padded or cropped, of blocks of what lies behind it. A null constant means copies.
+  template <typename T>
+  void pad_rows(RunContext& context, const Plan& plan, const Shape& x_shape, const T* x, const T* constant, T* y) const {
+    int axis = plan.y.rank() - 1;
+    while (axis > 0 && plan.y[axis] == x_shape[axis] && plan.inner[axis] == x_shape[axis] && plan.before[axis] == 0) --axis;
+    if (axis < 0) return copy_block(x, y, 1);
+    const Shape x_strides = strides_of(x_shape);
+    const int64_t block = plan.y.product(axis + 1, plan.y.rank()), size = plan.y[axis], first = plan.before[axis];
+    const int64_t inner = plan.inner[axis], cropped = plan.crop[axis] * block, last = first + inner;
+    const double bytes = 2.0 * static_cast<double>(size * block) * sizeof(T);
+    context.parallel().for_range(plan.y.product(0, axis), {bytes, 8.0}, [&](Range part) {
       for (int64_t row = part.begin; row < part.end; ++row) {
-        int64_t offset = 0, left = row;
-        for (int k = axis - 1; k >= 0; --k) {
-          const int64_t extent = constant ? plan.y[k] : plan.inner[k];
-          offset += (left % extent + (constant ? 0 : plan.before[k])) * strides[k];
-          left /= extent;
-        }
-        if (constant) {
-          compute::fill_elements(y.kind(), constant, y.at(offset), first * block);
-          compute::fill_elements(y.kind(), constant, y.at(offset + (first + size) * block), (plan.y[axis] - first - size) * block);
+        const int64_t offset = row_offset(plan, x_strides, axis, row, constant);
+        T* to = y + row * size * block;
+        if (offset < 0) {
+          std::fill_n(to, size * block, *constant);
           continue;
         }
-        for (int64_t at = 0; at < plan.y[axis]; ++at) {
-          if (at >= first && at < first + size) continue;
-          const int64_t from = first + source(op_.mode, at - first, size);
-          compute::copy_elements(y.kind(), y.at(offset + from * block), y.at(offset + at * block), block);
+        const T* from = x + offset + cropped;
+        copy_block(from, to + first * block, inner * block);
+        if (constant) {
+          std::fill_n(to, first * block, *constant);
+          std::fill_n(to + last * block, (size - last) * block, *constant);
+          continue;
         }
+        const auto outside = [&](int64_t at) { copy_block(from + source(op_.mode, at - first, inner) * block, to + at * block, block); };
+        for (int64_t at = 0; at < first; ++at) outside(at);
+        for (int64_t at = last; at < size; ++at) outside(at);
       }
     });
+  }
+
+  template <typename T>
+  static void copy_block(const T* from, T* to, int64_t count) {
+    std::copy_n(from, count, to);
+  }
+
+  /// Where in the input the row of the output comes from; -1: nowhere.
+  template <typename T>
+  int64_t row_offset(const Plan& plan, const Shape& x_strides, int axis, int64_t row, const T* constant) const {
+    int64_t offset = 0;
+    for (int k = axis - 1; k >= 0; --k) {
+      int64_t at = row % plan.y[k] - plan.before[k];
+      row /= plan.y[k];
+      if (at < 0 || at >= plan.inner[k]) {
+        if (constant) return -1;
+        at = source(op_.mode, at, plan.inner[k]);
+      }
+      offset += (at + plan.crop[k]) * x_strides[k];
+    }
+    return offset;
   }
 
   ops::Pad op_;

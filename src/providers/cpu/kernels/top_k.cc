@@ -20,9 +20,37 @@ bool above(T a, T b) {
   return a > b;
 }
 
+constexpr int64_t kFew = 64;  // so many are kept sorted while a row is read
+
+// The same where few are wanted: what is not above the last of those that are kept is passed over at once.
+template <typename T, bool kLargest>
+void few_of_row(const T* x, int64_t length, int64_t stride, int64_t k, T* y, int64_t* indices) {
+  T best[kFew];
+  int64_t places[kFew];
+  int64_t kept = 0;
+  const auto first = [](T a, T b) { return kLargest ? above(a, b) : above(b, a); };
+  for (int64_t i = 0; i < length; ++i) {
+    if (i % 65536 == 0) throw_if_cancelled();
+    const T value = x[i * stride];
+    if (kept == k && !first(value, best[k - 1])) continue;
+    int64_t at = kept < k ? kept++ : k - 1;
+    for (; at > 0 && first(value, best[at - 1]); --at) {
+      best[at] = best[at - 1];
+      places[at] = places[at - 1];
+    }
+    best[at] = value;
+    places[at] = i;
+  }
+  for (int64_t i = 0; i < k; ++i) {
+    if (y) y[i * stride] = best[i];
+    if (indices) indices[i * stride] = places[i];
+  }
+}
+
 // The k first places of one row of `length` elements `stride` apart. `order` holds `length` indices.
 template <typename T, bool kLargest>
 void top_of_row(const T* x, int64_t length, int64_t stride, int64_t k, bool sorted, int64_t* order, T* y, int64_t* indices) {
+  if (k <= kFew && k * 8 < length) return few_of_row<T, kLargest>(x, length, stride, k, y, indices);
   std::iota(order, order + length, int64_t{0});
   const auto before = Interruptible([=](int64_t a, int64_t b) {
     const T u = x[a * stride], v = x[b * stride];
