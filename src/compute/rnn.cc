@@ -66,6 +66,7 @@ class Cell {
   void step(int64_t first, int64_t at) {
     throw_if_cancelled();
     const int64_t t = first + at;
+    backwards_ = !backwards_;
     float* x = projected_ + at * run_.batch * width_;
     switch (p_.kind) {
       case CellKind::rnn: recur(x, run_.h, true); break;
@@ -104,7 +105,7 @@ class Cell {
     args.ldc = width_;
     args.k = hidden_;
     args.beta = accumulate ? 1.0f : 0.0f;
-    args.backwards = backwards_ = !backwards_;
+    args.backwards = backwards_;
     recurrent_(args, h, into + first);
   }
 
