@@ -32,13 +32,71 @@ Ort::Value new_tensor(const std::vector<int64_t>& shape, ONNXTensorElementDataTy
 Ort::Value strings_from_array(nb::handle array) {
   Ort::Value value = new_tensor(shape_of(array), ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING);
   size_t at = 0;
-  for (nb::handle item : nb::cast<nb::list>(array.attr("ravel")().attr("tolist")())) {
-    const std::string text = text_of(item);
+  const auto store = [&](const char* text, size_t size) {
     char* buffer = nullptr;
-    Ort::ThrowOnError(Ort::GetApi().GetResizedStringTensorElementBuffer(value, at++, text.size(), &buffer));
-    if (!text.empty()) std::memcpy(buffer, text.data(), text.size());
+    Ort::ThrowOnError(Ort::GetApi().GetResizedStringTensorElementBuffer(value, at++, size, &buffer));
+    if (size != 0) std::memcpy(buffer, text, size);
+  };
+  for (nb::handle item : nb::cast<nb::list>(array.attr("ravel")().attr("tolist")())) {
+    Py_ssize_t size = 0;
+    if (PyUnicode_Check(item.ptr())) {
+      if (const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size)) {
+        store(text, static_cast<size_t>(size));
+        continue;
+      }
+      PyErr_Clear();  // lone surrogates
+    }
+    const std::string text = text_of(item);
+    store(text.data(), text.size());
   }
   return value;
+}
+
+// The element type of a format of the buffer protocol, where it is one letter in the machine's own order.
+ONNXTensorElementDataType type_of_format(const char* format, Py_ssize_t bytes) {
+  if (!format || format[0] == '\0' || format[1] != '\0') return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  const auto sized = [bytes](auto one, auto two, auto four, auto eight) {
+    return bytes == 1 ? one : bytes == 2 ? two : bytes == 4 ? four : bytes == 8 ? eight : ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  };
+  switch (format[0]) {
+    case 'e': return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16;
+    case 'f': return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+    case 'd': return ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE;
+    case '?': return ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL;
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+      return sized(ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32,
+                   ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64);
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+      return sized(ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32,
+                   ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64);
+    default: return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  }
+}
+
+// A tensor over an array of the usual kind, by the buffer protocol alone; empty where it is of another kind.
+Ort::Value tensor_over_usual_array(nb::handle array) {
+  static const PyObject* const ndarray = nb::object(numpy().attr("ndarray")).release().ptr();
+  Py_buffer view;
+  if (reinterpret_cast<const PyObject*>(Py_TYPE(array.ptr())) != ndarray) return Ort::Value(nullptr);
+  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_ND | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    return Ort::Value(nullptr);
+  }
+  const ONNXTensorElementDataType type = type_of_format(view.format, view.itemsize);
+  const std::vector<int64_t> shape(view.shape, view.shape + view.ndim);
+  void* const data = view.buf;
+  const size_t bytes = static_cast<size_t>(view.len);
+  PyBuffer_Release(&view);  // the array itself keeps its memory
+  if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) return Ort::Value(nullptr);
+  return tensor_over_memory(data, bytes, shape, type);
 }
 
 // Elements narrower than a byte, given one a byte, the first in the low bits.
@@ -187,11 +245,19 @@ bool is_read_only(const PyValue& value) {
 
 nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>& shape) {
   const size_t count = value.GetTensorTypeAndShapeInfo().GetElementCount();
-  nb::object array = numpy().attr("empty")(count, "object");
+  const size_t bytes = count == 0 ? 0 : value.GetStringTensorDataLength();
+  std::string texts(bytes, '\0');
+  std::vector<size_t> offsets(count + 1, bytes);
+  if (count != 0) value.GetStringTensorContent(texts.data(), bytes, offsets.data(), count);
+  const nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(count)));
+  if (!list) throw nb::python_error();
   for (size_t i = 0; i < count; ++i) {
-    const std::string text = value.GetStringTensorElement(i);
-    array[nb::int_(i)] = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
+    const Py_ssize_t size = static_cast<Py_ssize_t>(offsets[i + 1] - offsets[i]);
+    PyObject* text = PyUnicode_DecodeUTF8(texts.data() + offsets[i], size, "surrogateescape");
+    if (!text) throw nb::python_error();
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), text);
   }
+  const nb::object array = numpy().attr("array")(list, "object");
   return array.attr("reshape")(nb::cast(shape));
 }
 
@@ -213,6 +279,10 @@ Ort::Value value_from_object(nb::handle object, nb::object& holder, const Declar
   const bool tensor = declared && declared->kind == ONNX_TYPE_TENSOR;
   if (!tensor && nb::isinstance<nb::list>(object)) return sequence_from_list(object, holder, declared);
   if (nb::isinstance<nb::dict>(object)) return map_from_dict(nb::cast<nb::dict>(object), holder, declared);
+  if (Ort::Value usual = tensor_over_usual_array(object)) {
+    holder = nb::borrow(object);
+    return usual;
+  }
   return tensor_from_array(array_of(object, declared), holder);
 }
 

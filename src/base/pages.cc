@@ -106,6 +106,14 @@ void PageMemory::resize(size_t bytes) {
 
 #endif
 
+void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
+#if defined(__linux__)
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + kLargePage - 1) / kLargePage * kLargePage;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) / kLargePage * kLargePage;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+}
+
 void trim_heap() {
 #if defined(__GLIBC__)
   ::malloc_trim(0);

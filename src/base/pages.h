@@ -34,6 +34,9 @@ class PageMemory {
   size_t bytes_ = 0;
 };
 
+/// Asks for large pages for memory that is yet to be touched; a wish.
+void prefer_large_pages(void* memory, size_t bytes);
+
 /// Gives free memory that the heap holds on to back to the system, where the heap can.
 void trim_heap();
 

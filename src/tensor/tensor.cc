@@ -5,11 +5,15 @@
 #include <cstring>
 
 #include "base/out_of_memory.h"
+#include "base/pages.h"
 #include "tensor/dispatch.h"
 
 namespace rh {
 
 namespace {
+
+// Larger pieces come from the system anew each time, and touching their pages costs more than what is done with them.
+constexpr size_t kKeptByHeap = (size_t{32} << 20) - 8192;
 
 class HostAllocator final : public Allocator {
  public:
@@ -18,6 +22,7 @@ class HostAllocator final : public Allocator {
     const size_t rounded = std::max(kTensorAlignment, (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment);
     void* memory = std::aligned_alloc(kTensorAlignment, rounded);
     if (!memory) throw OutOfMemory(bytes, "a tensor");
+    if (rounded > kKeptByHeap) prefer_large_pages(memory, rounded);
     return memory;
   }
   void deallocate(void* memory) override { std::free(memory); }

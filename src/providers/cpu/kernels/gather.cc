@@ -26,7 +26,17 @@ class GatherKernel final : public Kernel {
     int64_t* positions = context.scratch_array<int64_t>(count);
     for (int64_t i = 0; i < count; ++i) positions[i] = checked_index(given[i], size, "Gather: indices");
     const double bytes = static_cast<double>(block) * static_cast<double>(compute::element_bytes(x.kind()));
-    if (block > 0) {
+    if (block == 1) {
+      compute::dispatch_kind(x.kind(), [&]<typename T>() {
+        const T* from = reinterpret_cast<const T*>(x.data());
+        T* to = reinterpret_cast<T*>(y.data());
+        const double row_bytes = 2.0 * sizeof(T) * static_cast<double>(count);
+        context.parallel().for_range(shape.product(0, axis), {row_bytes, static_cast<double>(count)}, [&](Range part) {
+          for (int64_t row = part.begin; row < part.end; ++row)
+            for (int64_t i = 0; i < count; ++i) to[row * count + i] = from[row * size + positions[i]];
+        });
+      });
+    } else if (block > 0) {
       context.parallel().for_range(shape.product(0, axis) * count, {2 * bytes, 1.0}, [&](Range part) {
         for (int64_t row = part.begin; row < part.end; ++row) {
           const int64_t from = row / count * size + positions[row % count];

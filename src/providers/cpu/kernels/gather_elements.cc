@@ -36,10 +36,18 @@ class GatherElementsKernel final : public Kernel {
             if (k != axis) base += left % count[k] * strides[k];
             left /= count[k];
           }
-          const int64_t step = axis == rank - 1 ? 0 : 1;
-          for (int64_t i = 0; i < inner; ++i) {
-            const int64_t index = checked_index(indices[row * inner + i], shape[axis], "GatherElements: indices");
-            to[row * inner + i] = from[base + index * strides[axis] + i * step];
+          const int64_t size = shape[axis], stride = strides[axis];
+          const auto index_at = [&](int64_t i) {
+            const int64_t index = indices[row * inner + i];
+            if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) return index;
+            return checked_index(index, size, "GatherElements: indices");
+          };
+          const T* source = from + base;
+          T* out = to + row * inner;
+          if (axis == rank - 1) {
+            for (int64_t i = 0; i < inner; ++i) out[i] = source[index_at(i)];
+          } else {
+            for (int64_t i = 0; i < inner; ++i) out[i] = source[index_at(i) * stride + i];
           }
         }
       });

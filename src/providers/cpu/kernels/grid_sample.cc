@@ -34,6 +34,42 @@ struct Block {
   std::vector<Tap<W>> taps;
 };
 
+constexpr int64_t kPositions = 64;  // of a block
+
+/// A block of which every position is made of at most four elements, those that are missing with weight 0.
+struct Fours {
+  int64_t offsets[4][kPositions];
+  float weights[4][kPositions];
+  int64_t count = 0, empty_count = 0;
+  int64_t empty[kPositions];  ///< positions without an element
+
+  bool take(const Block<float>& block) {
+    count = static_cast<int64_t>(block.ends.size());
+    size_t tap = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const size_t end = block.ends[static_cast<size_t>(i)], first = tap;
+      if (end - first > 4) return false;
+      if (end == first) empty[empty_count++] = i;
+      for (size_t k = 0; k < 4; ++k) {
+        // A missing one is another one without weight: it brings no NaN that is not there anyway.
+        const bool is_there = tap < end;
+        offsets[k][i] = is_there ? block.taps[tap].offset : end > first ? block.taps[first].offset : 0;
+        weights[k][i] = is_there ? block.taps[tap].weight : 0;
+        if (is_there) ++tap;
+      }
+    }
+    return true;
+  }
+
+  void sum(const float* from, float* to) const {
+    for (int64_t i = 0; i < count; ++i) {
+      to[i] = from[offsets[0][i]] * weights[0][i] + from[offsets[1][i]] * weights[1][i] + from[offsets[2][i]] * weights[2][i] +
+              from[offsets[3][i]] * weights[3][i];
+    }
+    for (int64_t i = 0; i < empty_count; ++i) to[empty[i]] = 0;
+  }
+};
+
 /// The type of weights for elements of T.
 template <typename T>
 struct WeightOf {
@@ -163,6 +199,14 @@ class GridSampleKernel final : public Kernel {
     using W = typename WeightOf<T>::type;
     const int64_t channels = x.shape()[1], inner = x.shape().product(2, x.rank()), outputs = y.shape().product(2, y.rank());
     for_blocks<W>(context, x.shape(), y.shape(), [&](const Block<W>& block) {
+      if constexpr (std::is_same_v<T, float>) {
+        Fours fours;
+        if (op_.mode == GridSample::Mode::linear && fours.take(block)) {
+          for (int64_t c = block.image * channels; c < (block.image + 1) * channels; ++c)
+            fours.sum(x.data<T>() + c * inner, y.data<T>() + c * outputs + block.first);
+          return;
+        }
+      }
       for (int64_t c = block.image * channels; c < (block.image + 1) * channels; ++c) {
         const T* from = x.data<T>() + c * inner;
         T* to = y.data<T>() + c * outputs + block.first;
@@ -192,7 +236,6 @@ class GridSampleKernel final : public Kernel {
 
   template <typename G, typename W, typename F>
   void for_blocks_in(RunContext& context, const Shape& x, int64_t positions, F use) const {
-    constexpr int64_t kPositions = 64;
     const G* grid = converted(context, context.input(1), dtype_of<G>).template data<G>();
     const int rank = x.rank() - 2;
     std::vector<Axis<G>> axes;

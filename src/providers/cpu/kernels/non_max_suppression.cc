@@ -92,12 +92,15 @@ class NonMaxSuppressionKernel final : public Kernel {
     for (int64_t i = 0; i < count; ++i) {
       if (!has_least || scores[i] > least) candidates.push_back({scores[i], i});
     }
-    std::sort(candidates.begin(), candidates.end(), Interruptible(comes_before));
+    // A heap: often few of many candidates are looked at before the limit is reached.
+    const auto comes_after = Interruptible([](const Candidate& a, const Candidate& b) { return comes_before(b, a); });
+    std::make_heap(candidates.begin(), candidates.end(), comes_after);
     compute::BoxSet kept;
     std::vector<int64_t> selected;
-    for (const Candidate& candidate : candidates) {
+    for (auto end = candidates.end(); end != candidates.begin() && kept.size() < limit;) {
       throw_if_cancelled();
-      if (kept.size() >= limit) break;
+      std::pop_heap(candidates.begin(), end, comes_after);
+      const Candidate& candidate = *--end;
       const Box box = read_box(boxes + candidate.index * 4, op_.center_point_box);
       if (kept.any_overlaps(box, iou)) continue;
       kept.add(box);

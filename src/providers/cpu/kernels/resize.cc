@@ -256,12 +256,28 @@ class ResizeKernel final : public Kernel {
     const auto& along = offsets.back();
     const int64_t width = y.shape()[rank - 1];
     const Cost cost{2.0 * sizeof(T) * static_cast<double>(width), 2.0 * static_cast<double>(width)};
+    const bool doubles = width % 2 == 0 && width > 0 && [&] {
+      for (int64_t i = 0; i < width; ++i)
+        if (along[static_cast<size_t>(i)] != i / 2) return false;
+      return true;
+    }();
     context.parallel().for_range(y.elements() / width, cost, [&](Range rows) {
+      int64_t before = -1;
       for (int64_t row = rows.begin; row < rows.end; ++row) {
         int64_t offset = 0;
         for (int64_t axis = rank - 2, rest = row; axis >= 0; rest /= y.shape()[static_cast<int>(axis)], --axis)
           offset += offsets[static_cast<size_t>(axis)][static_cast<size_t>(rest % y.shape()[static_cast<int>(axis)])];
-        for (int64_t i = 0; i < width; ++i) to[row * width + i] = from[offset + along[static_cast<size_t>(i)]];
+        T* line = to + row * width;
+        const T* source = from + offset;
+        if (offset == before) {
+          std::copy_n(line - width, width, line);
+        } else if (doubles) {
+          for (int64_t i = 0; i < width / 2; ++i) line[2 * i] = line[2 * i + 1] = source[i];
+        } else {
+          const int64_t* places = along.data();
+          for (int64_t i = 0; i < width; ++i) line[i] = source[places[i]];
+        }
+        before = offset;
       }
     });
   }
