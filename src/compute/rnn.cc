@@ -199,8 +199,7 @@ size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batc
   return static_cast<size_t>((block_steps(steps, batch) + 1) * batch * width + batch * params.hidden_size + width);
 }
 
-void run_cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch,
-              int64_t panel_width) {
+void run_cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch, int64_t panel_width) {
   Cell(params, input, recurrent, run, scratch, panel_width).run();
 }
 
