@@ -55,7 +55,7 @@ struct Ended {
 };
 
 #if defined(__SSE2__)
-constexpr unsigned kFlush = 0x8040, kRoundDown = 0x2000, kStatusFlags = 0x3f;
+constexpr unsigned kFlush = 0x8040, kStatusFlags = 0x3f;
 
 // Whatever a session does with denormals in its own work, the caller's control register and that of callbacks stay as they were.
 TEST_F(ProcessTest, ControlRegistersStayAsTheyWere) {

@@ -6,6 +6,8 @@
 
 namespace rh::ops {
 
+constexpr int64_t kMostPadding = (int64_t{1} << 31) - 1;
+
 ConvTranspose ConvTranspose::read(const NodeView& node) {
   ConvTranspose op{.window = Window::read(node), .group = node.int_or("group", 1)};
   if (op.group < 1) node.fail("group is {}, expected at least 1", op.group);
@@ -23,10 +25,16 @@ ConvTranspose ConvTranspose::read(const NodeView& node) {
   if (op.window.kernel.size() == spatial) op.window.complete(node, static_cast<int>(spatial));
   if (op.output_padding.empty()) op.output_padding.assign(spatial, 0);
   if (op.output_padding.size() != spatial) node.fail("output_padding has {} values, expected {}", op.output_padding.size(), spatial);
+  for (const int64_t value : op.output_padding) {
+    if (value < 0 || value > kMostPadding) node.fail("output_padding has the value {}, expected one in [0, {}]", value, kMostPadding);
+  }
   // Some exporters write the whole output shape, batch and channels included.
   if (op.output_shape.size() == spatial + 2) op.output_shape.erase(op.output_shape.begin(), op.output_shape.begin() + 2);
   if (!op.output_shape.empty() && op.output_shape.size() != spatial) {
     node.fail("output_shape has {} values, expected {}", op.output_shape.size(), spatial);
+  }
+  for (const int64_t size : op.output_shape) {
+    if (size < 0 || size > kMostSize) node.fail("output_shape has the size {}, expected one in [0, {}]", size, kMostSize);
   }
   return op;
 }
@@ -34,9 +42,16 @@ ConvTranspose ConvTranspose::read(const NodeView& node) {
 int64_t ConvTranspose::output_size(size_t axis, int64_t input) const {
   if (!output_shape.empty()) return output_shape[axis];
   const size_t n = window.strides.size();
-  if (window.auto_pad == AutoPad::same_upper || window.auto_pad == AutoPad::same_lower) return input * window.strides[axis];
-  return window.strides[axis] * (input - 1) + output_padding[axis] + window.effective_kernel(axis) - window.pads[axis] -
-         window.pads[n + axis];
+  if (window.auto_pad == AutoPad::same_upper || window.auto_pad == AutoPad::same_lower) return strided(axis, input);
+  return reach(axis, input) - window.pads[axis] - window.pads[n + axis];
+}
+
+int64_t ConvTranspose::strided(size_t axis, int64_t count) const {
+  return count > kMostSize / window.strides[axis] ? kMostSize : count * window.strides[axis];
+}
+
+int64_t ConvTranspose::reach(size_t axis, int64_t input) const {
+  return strided(axis, input - 1) + output_padding[axis] + window.effective_kernel(axis);
 }
 
 std::vector<int64_t> ConvTranspose::pads_for(std::span<const int64_t> spatial) const {
@@ -45,8 +60,7 @@ std::vector<int64_t> ConvTranspose::pads_for(std::span<const int64_t> spatial) c
   if (output_shape.empty() && !same) return pads;
   const size_t n = spatial.size();
   for (size_t i = 0; i < n; ++i) {
-    const int64_t needed =
-        window.strides[i] * (spatial[i] - 1) + output_padding[i] + window.effective_kernel(i) - output_size(i, spatial[i]);
+    const int64_t needed = reach(i, spatial[i]) - output_size(i, spatial[i]);
     const int64_t total = std::max<int64_t>(needed, 0);  // a larger output than the inputs reach is filled up at the end
     const int64_t small = total / 2, large = total - small;
     const bool upper = window.auto_pad == AutoPad::same_upper;

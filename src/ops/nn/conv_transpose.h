@@ -19,6 +19,11 @@ struct ConvTranspose {
   int64_t output_size(size_t axis, int64_t input) const;
   /// Begin and end padding for these spatial sizes: pads, auto_pad or what output_shape asks for.
   std::vector<int64_t> pads_for(std::span<const int64_t> spatial) const;
+
+ private:
+  int64_t strided(size_t axis, int64_t count) const;
+  /// Positions that the kernels of `input` positions reach, output_padding included.
+  int64_t reach(size_t axis, int64_t input) const;
 };
 
 void infer(const ConvTranspose& op, InferenceContext& context);

@@ -51,8 +51,8 @@ std::vector<int64_t> Window::pads_for(std::span<const int64_t> spatial) const {
   if (auto_pad != AutoPad::same_upper && auto_pad != AutoPad::same_lower) return result;
   const size_t n = spatial.size();
   for (size_t i = 0; i < n; ++i) {
-    const int64_t output = (spatial[i] + strides[i] - 1) / strides[i];
-    const int64_t total = std::max<int64_t>((output - 1) * strides[i] + effective_kernel(i) - spatial[i], 0);
+    const int64_t size = std::min(spatial[i], kMostSize), output = (size + strides[i] - 1) / strides[i];
+    const int64_t total = std::max<int64_t>((output - 1) * strides[i] + effective_kernel(i) - size, 0);
     const int64_t small = total / 2, large = total - small;
     result[i] = auto_pad == AutoPad::same_upper ? small : large;
     result[n + i] = auto_pad == AutoPad::same_upper ? large : small;
@@ -62,6 +62,7 @@ std::vector<int64_t> Window::pads_for(std::span<const int64_t> spatial) const {
 
 int64_t Window::output_size(size_t axis, int64_t input) const {
   const int64_t stride = strides[axis];
+  input = std::min(input, kMostSize);
   if (auto_pad == AutoPad::same_upper || auto_pad == AutoPad::same_lower) return (input + stride - 1) / stride;
   const size_t n = strides.size();
   const int64_t room = input + pads[axis] + pads[n + axis] - effective_kernel(axis);

@@ -9,6 +9,9 @@ namespace rh::ops {
 
 enum class AutoPad : uint8_t { notset, same_upper, same_lower, valid };
 
+/// Larger sizes, which no memory has, count as this: sums with kernels and pads do not overflow.
+inline constexpr int64_t kMostSize = int64_t{1} << 61;
+
 /// The sliding window that convolutions and poolings share: kernel_shape, strides, dilations, pads, auto_pad, ceil_mode. Lists have one
 /// entry a spatial axis once `complete` was called; pads have all begins, then all ends.
 struct Window {
