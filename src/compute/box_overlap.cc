@@ -1,6 +1,8 @@
 #include "compute/box_overlap.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "compute/hwy_targets.h"
 
@@ -58,6 +60,61 @@ void BoxSet::add(const Box& box) {
 bool BoxSet::any_overlaps(const Box& box, float threshold) const {
   if (!(box.area() > 0)) return false;
   return HWY_DYNAMIC_DISPATCH(any_overlaps_loop)(blocks_.data(), count_, box, threshold);
+}
+
+// Monotone, so that boxes that meet share a slab.
+int64_t BoxIndex::Slabs::of(float coordinate) const {
+  const double slab = (static_cast<double>(coordinate) - begin) * per_unit;
+  return slab > 0 ? static_cast<int64_t>(std::min(slab, last)) : 0;
+}
+
+void BoxIndex::add(const Box& box) {
+  ++size_;
+  if (!(box.area() > 0)) return;
+  boxes_.push_back(box);
+  if (boxes_.size() < spread_at_) return place(box);
+  spread_at_ *= 8;
+  spread();
+}
+
+void BoxIndex::place(const Box& box) {
+  constexpr int64_t kMostSlabs = 8;
+  const int64_t first = slabs_.first_of(box), last = slabs_.last_of(box);
+  if (last - first >= kMostSlabs) return everywhere_.add(box);
+  for (int64_t slab = first; slab <= last; ++slab) by_slab_[static_cast<size_t>(slab)].add(box);
+}
+
+/// Slabs as wide as boxes are on the average, along the axis that tells more boxes apart.
+void BoxIndex::spread() {
+  constexpr double kMostSlabs = 1024;
+  double most = 0;
+  for (const bool along_x : {false, true}) {
+    double low = std::numeric_limits<double>::infinity(), high = -low, extents = 0, count = 0;
+    for (const Box& box : boxes_) {
+      const double begin = static_cast<double>(along_x ? box.x1 : box.y1), end = static_cast<double>(along_x ? box.x2 : box.y2);
+      if (!std::isfinite(begin) || !std::isfinite(end)) continue;
+      low = std::min(low, begin);
+      high = std::max(high, end);
+      extents += end - begin;
+      ++count;
+    }
+    const double slabs = extents > 0 ? std::min(kMostSlabs, (high - low) * count / extents) : 0;
+    if (!(slabs > most)) continue;
+    most = slabs;
+    slabs_ = {along_x, low, slabs / (high - low), std::floor(slabs)};
+  }
+  everywhere_.clear();
+  by_slab_.assign(static_cast<size_t>(slabs_.last) + 1, {});
+  for (const Box& box : boxes_) place(box);
+}
+
+bool BoxIndex::any_overlaps(const Box& box, float threshold) const {
+  if (!(box.area() > 0)) return false;
+  if (everywhere_.any_overlaps(box, threshold)) return true;
+  const int64_t last = slabs_.last_of(box);
+  for (int64_t slab = slabs_.first_of(box); slab <= last; ++slab)
+    if (by_slab_[static_cast<size_t>(slab)].any_overlaps(box, threshold)) return true;
+  return false;
 }
 
 }  // namespace rh::compute

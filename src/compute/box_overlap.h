@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,34 @@ class BoxSet {
  private:
   int64_t count_ = 0;
   std::vector<float> blocks_;  // each: y1, x1, y2, x2, area; kBlock values of each; lanes without a box have no area
+};
+
+/// As BoxSet, for sets of many: once there are enough, boxes are found by the slabs of the plane that they touch.
+class BoxIndex {
+ public:
+  int64_t size() const { return size_; }
+  void add(const Box& box);
+  bool any_overlaps(const Box& box, float threshold) const;
+
+ private:
+  /// Slabs of even width along one axis; what lies beyond them belongs to the outermost.
+  struct Slabs {
+    bool along_x = false;
+    double begin = 0, per_unit = 0, last = 0;
+    int64_t of(float coordinate) const;
+    int64_t first_of(const Box& box) const { return of(along_x ? box.x1 : box.y1); }
+    int64_t last_of(const Box& box) const { return of(along_x ? box.x2 : box.y2); }
+  };
+
+  void spread();
+  void place(const Box& box);
+
+  int64_t size_ = 0;
+  size_t spread_at_ = 256;  // boxes, from which on slabs pay
+  std::vector<Box> boxes_;  // those with an area
+  Slabs slabs_;
+  BoxSet everywhere_;  // boxes that touch many slabs
+  std::vector<BoxSet> by_slab_{1};
 };
 
 }  // namespace rh::compute

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
 
 #include "compute/support.h"
 
@@ -48,6 +49,45 @@ TEST_P(BoxOverlapTest, boxes_without_area_overlap_nothing) {
   set.add({0, 0, 5, 5});
   EXPECT_FALSE(set.any_overlaps({2, 2, 2, 3}, 0));
   EXPECT_TRUE(set.any_overlaps({2, 2, 3, 3}, 0));
+}
+
+/// Boxes whose corners lie in [0, span) and whose sides are up to `side`, every tenth one as wide as all.
+Box random_box(std::mt19937& engine, float span, float side) {
+  std::uniform_real_distribution<float> unit(0, 1);
+  const float x = unit(engine) * span, y = unit(engine) * span;
+  if (engine() % 10 == 0) return {y, 0, y + unit(engine) * side, span};
+  return {y, x, y + unit(engine) * side, x + unit(engine) * side};
+}
+
+TEST_P(BoxOverlapTest, an_index_finds_what_a_set_does) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const Box odd[] = {{0, 0, inf, inf},   {-inf, -inf, 1, 1}, {nan, 0, 4, 4}, {3, 3, 3, 9}, {-1e38f, -1e38f, 3e38f, 3e38f},
+                     {900, -50, 2000, 7}};
+  // Narrow boxes, wide ones, points far from each other.
+  for (const float side : {0.5f, 30.0f, 400.0f}) {
+    std::mt19937 engine(5);
+    BoxSet set;
+    BoxIndex index;
+    for (int i = 0; i < 3000; ++i) {
+      const Box box = i % 100 == 99 ? odd[i / 100 % 6] : random_box(engine, 1000, side);
+      ASSERT_EQ(index.any_overlaps(box, 0.2f), set.any_overlaps(box, 0.2f)) << i << ", sides of " << side;
+      if (i % 100 != 99 && i % 3 == 0 && set.any_overlaps(box, 0.2f)) continue;
+      set.add(box);
+      index.add(box);
+    }
+    EXPECT_EQ(index.size(), set.size());
+  }
+}
+
+TEST_P(BoxOverlapTest, an_index_of_one_place) {
+  BoxSet set;
+  BoxIndex index;
+  for (int i = 0; i < 600; ++i) {
+    const Box box{1, 1, 2, 2};
+    EXPECT_EQ(index.any_overlaps(box, 0.5f), set.any_overlaps(box, 0.5f));
+    set.add(box);
+    index.add(box);
+  }
 }
 
 RH_EVERY_ISA(BoxOverlapTest);

@@ -83,6 +83,9 @@ const std::vector<OpCase> kTopK = {
     {11, {}, {normal({2, 6}), ints({7}).constant()}, "more than there are", {"k is 7", "0 to 6"}, 2},
     {10, {}, {normal({3, 8}), ints({2}).constant()}, "opset 10", {}, 2},
     {1, {attr("k", 2)}, {normal({3, 8})}, "opset 1", {}, 2},
+    {11, {}, {uniform({3, 700}, 0, 100), ints({300})}, "many of a row", {}, 2},
+    {11, {attr("largest", 0)}, {normal({2, 900}), ints({200})}, "the least of a row", {}, 2},
+    {11, {attr("axis", 0)}, {uniform({600, 3}, 0, 100), ints({600})}, "all of columns", {}, 2},
 };
 RH_OP_TEST(TopK, kTopK, NumericTypes::set)
 

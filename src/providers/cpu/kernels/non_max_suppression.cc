@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/cancellation.h"
 #include "compute/box_overlap.h"
+#include "compute/ranking.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -19,19 +21,8 @@ Box read_box(const float* p, bool center) {
   return {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};  // diagonal corners, in either order
 }
 
-struct Candidate {
-  float score;
-  int64_t index;
-};
-
-// By falling score, equal ones by index; NaN comes last.
-bool comes_before(const Candidate& a, const Candidate& b) {
-  if (a.score > b.score) return true;
-  if (a.score == b.score || std::isnan(a.score) || std::isnan(b.score)) {
-    return std::isnan(a.score) == std::isnan(b.score) ? a.index < b.index : std::isnan(b.score);
-  }
-  return false;
-}
+/// By falling score; NaN comes last.
+uint32_t rank_of(float score) { return std::isnan(score) ? ~0u : ~compute::ordered_key(score); }
 
 }  // namespace
 
@@ -51,6 +42,8 @@ class NonMaxSuppressionKernel final : public Kernel {
                           "NonMaxSuppression: boxes have shape {} and scores {}, expected [B, N, 4] and [B, C, N]",
                           boxes.shape().to_string(), scores.shape().to_string());
     }
+    if (boxes.shape()[1] > std::numeric_limits<uint32_t>::max())
+      return error_status(ErrorCode::invalid_argument, "NonMaxSuppression: there are {} boxes, expected less than 2^32", boxes.shape()[1]);
     const int64_t limit = context.has_input(2) && context.input(2).elements() > 0 ? element_as_int(context.input(2), 0) : 0;
     const float iou = scalar(context, 3, 0);
     if (iou < 0 || iou > 1)
@@ -88,23 +81,29 @@ class NonMaxSuppressionKernel final : public Kernel {
   /// Boxes [count, 4] of one image, scores of one class: the indices of those kept, by falling score.
   std::vector<int64_t> select(const float* boxes, const float* scores, int64_t count, int64_t limit, float iou, bool has_least,
                               float least) const {
-    std::vector<Candidate> candidates;
+    std::vector<uint64_t> candidates;
     for (int64_t i = 0; i < count; ++i) {
-      if (!has_least || scores[i] > least) candidates.push_back({scores[i], i});
+      if (!has_least || scores[i] > least) candidates.push_back(compute::ranked(rank_of(scores[i]), static_cast<uint32_t>(i)));
     }
-    // A heap: often few of many candidates are looked at before the limit is reached.
-    const auto comes_after = Interruptible([](const Candidate& a, const Candidate& b) { return comes_before(b, a); });
-    std::make_heap(candidates.begin(), candidates.end(), comes_after);
-    compute::BoxSet kept;
+    // Often few of many candidates are looked at before the limit is reached.
+    constexpr int64_t kFirst = 1024;
+    const int64_t all = static_cast<int64_t>(candidates.size()), first = std::min(limit, all) * 4 + kFirst;
+    std::vector<uint64_t> ranked = candidates, scratch(candidates.size());
+    const int64_t some = first < all / 4 ? first : all;
+    compute::rank_least(ranked.data(), all, some, scratch.data());
+    compute::BoxIndex kept;
     std::vector<int64_t> selected;
-    for (auto end = candidates.end(); end != candidates.begin() && kept.size() < limit;) {
-      throw_if_cancelled();
-      std::pop_heap(candidates.begin(), end, comes_after);
-      const Candidate& candidate = *--end;
-      const Box box = read_box(boxes + candidate.index * 4, op_.center_point_box);
+    for (int64_t i = 0; i < all && kept.size() < limit; ++i) {
+      if (i % 256 == 0) throw_if_cancelled();
+      if (i == some) {
+        ranked.swap(candidates);
+        compute::rank_least(ranked.data(), all, all, scratch.data());
+      }
+      const int64_t index = compute::place_of(ranked[static_cast<size_t>(i)]);
+      const Box box = read_box(boxes + index * 4, op_.center_point_box);
       if (kept.any_overlaps(box, iou)) continue;
       kept.add(box);
-      selected.push_back(candidate.index);
+      selected.push_back(index);
     }
     return selected;
   }

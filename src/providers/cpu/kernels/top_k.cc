@@ -1,9 +1,12 @@
 #include "ops/reduction/top_k.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/cancellation.h"
+#include "compute/ranking.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {
@@ -47,10 +50,30 @@ void few_of_row(const T* x, int64_t length, int64_t stride, int64_t k, T* y, int
   }
 }
 
-// The k first places of one row of `length` elements `stride` apart. `order` holds `length` indices.
+// The same for many of float.
+template <bool kLargest>
+void many_of_row(const float* x, int64_t length, int64_t stride, int64_t k, int64_t* order, float* y, int64_t* indices) {
+  uint64_t* ranked = reinterpret_cast<uint64_t*>(order);
+  for (int64_t i = 0; i < length; ++i) {
+    const float value = x[i * stride];
+    const uint32_t key = std::isnan(value) ? ~0u : compute::ordered_key(value);
+    ranked[i] = compute::ranked(kLargest ? ~key : key, static_cast<uint32_t>(i));
+  }
+  compute::rank_least(ranked, length, k, ranked + length);
+  for (int64_t i = 0; i < k; ++i) {
+    const int64_t place = compute::place_of(ranked[i]);
+    if (y) y[i * stride] = x[place * stride];
+    if (indices) indices[i * stride] = place;
+  }
+}
+
+// The k first places of one row of `length` elements `stride` apart. `order` has room for twice `length` indices.
 template <typename T, bool kLargest>
 void top_of_row(const T* x, int64_t length, int64_t stride, int64_t k, bool sorted, int64_t* order, T* y, int64_t* indices) {
   if (k <= kFew && k * 8 < length) return few_of_row<T, kLargest>(x, length, stride, k, y, indices);
+  if constexpr (std::is_same_v<T, float>) {
+    if (length <= std::numeric_limits<uint32_t>::max()) return many_of_row<kLargest>(x, length, stride, k, order, y, indices);
+  }
   std::iota(order, order + length, int64_t{0});
   const auto before = Interruptible([=](int64_t a, int64_t b) {
     const T u = x[a * stride], v = x[b * stride];
@@ -116,7 +139,7 @@ class TopKKernel final : public Kernel {
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank()), rows = x.elements() / length;
     const auto top = op_.largest ? top_of_row<T, true> : top_of_row<T, false>;
     context.parallel().for_range(rows, {8.0 * length, 20.0 * length}, [&](Range part) {
-      std::vector<int64_t> order(static_cast<size_t>(length));
+      std::vector<int64_t> order(static_cast<size_t>(2 * length));
       for (int64_t row = part.begin; row < part.end; ++row) {
         const int64_t outer = row / inner, column = row % inner, at = outer * k * inner + column;
         top(x.data<T>() + outer * length * inner + column, length, inner, k, op_.sorted, order.data(), values ? values + at : nullptr,
