@@ -71,8 +71,8 @@ Tensor zeros(Shape shape) {
 
 std::vector<LongKernel> long_kernels() {
   const Value square = ramp({3000, 3000});
-  Tensor boxes = ramp({1, 30'000, 4});
-  for (int64_t i = 0; i < 30'000; ++i) {
+  Tensor boxes = ramp({1, 300'000, 4});
+  for (int64_t i = 0; i < 300'000; ++i) {
     float* box = boxes.data<float>() + 4 * i;
     for (int c : {0, 1}) box[c] = box[c] * 1e6f, box[c + 2] = box[c] + 1;
   }
@@ -85,7 +85,7 @@ std::vector<LongKernel> long_kernels() {
        "<opset_import: [\"\" : 17]>\nmain (float[1, n, 4] b, float[1, 1, n] s, int64[1] k) => (int64[m, 3] y) { y = NonMaxSuppression (b, "
        "s, "
        "k) }",
-       {{"b", boxes}, {"s", ramp({1, 1, 30'000})}, {"k", Tensor::ints(std::vector<int64_t>{30'000})}}},
+       {{"b", boxes}, {"s", ramp({1, 1, 300'000})}, {"k", Tensor::ints(std::vector<int64_t>{300'000})}}},
       {"LSTM",
        "<opset_import: [\"\" : 17]>\nmain (float[t, 1, 16] x, float[1, 1024, 16] w, float[1, 1024, 256] r) => (float[t, 1, 1, 256] y) { y "
        "= "
