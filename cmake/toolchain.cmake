@@ -42,6 +42,9 @@ function(rh_set_isa_flags)
     elseif(source MATCHES "_avx512\\.cc$")
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c"
         SKIP_PRECOMPILE_HEADERS ON)
+    elseif(source MATCHES "_amx\\.cc$")
+      set_source_files_properties(${source} PROPERTIES
+        COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c;-mamx-tile;-mamx-bf16" SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
 endfunction()

@@ -21,10 +21,11 @@ struct CpuFeatures {
 /// "amx", "avx512-vnni", "avx512", "avx2", "sse4.1", "sse2", "neon" or "plain": what kernels tell machines apart by.
 std::string_view machine_class(const CpuFeatures& features);
 
-/// `features` without what comes after `isa` (sse2, avx2, avx512); "native", an empty or an unknown name leaves them as they are.
+/// `features` without what comes after `isa` (sse2, avx2, avx512, amx); "amx" leaves them as they are, as do "native",
+/// an empty and an unknown name.
 CpuFeatures lowered(CpuFeatures features, std::string_view isa);
 
-/// Detected once. The environment variable ROUNDHOUSE_ISA (sse2, avx2, avx512, native) lowers it, for tests and comparisons.
+/// Detected once. The environment variable ROUNDHOUSE_ISA (sse2, avx2, avx512, amx, native) lowers it, for tests and comparisons.
 const CpuFeatures& cpu_features();
 
 /// While it lives, cpu_features() answers `features`: lets one test process walk all instruction sets. Not for use beside running kernels.

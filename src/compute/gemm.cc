@@ -5,6 +5,8 @@
 #include "base/shared_bytes.h"
 #include "compute/gemm_narrow.h"
 #include "compute/gemm_product.h"
+#include "compute/gemm_split.h"
+#include "compute/gemm_variants.h"
 
 namespace rh::compute {
 namespace {
@@ -12,9 +14,9 @@ namespace {
 template <typename T>
 using Product = std::conditional_t<std::is_same_v<T, Computed<T>>, GemmProduct<T>, NarrowProduct<T>>;
 
-template <typename T>
-void run(const GemmArgs<T>& args, const Product<T>& product, const Parallel& parallel) {
-  if (args.m <= 0 || args.n <= 0) return;
+template <typename P>
+void run(int64_t m, int64_t n, const P& product, const Parallel& parallel) {
+  if (m <= 0 || n <= 0) return;
   const Grid grid = product.grid(parallel.threads());
   parallel.for_pieces(grid.pieces(), [&](int64_t piece) { product.run_piece(grid, piece); });
 }
@@ -23,34 +25,53 @@ void run(const GemmArgs<T>& args, const Product<T>& product, const Parallel& par
 
 template <typename T>
 size_t PackedMatrix<T>::bytes() const {
-  return data_ ? static_cast<size_t>((n_ + panel_width_ - 1) / panel_width_ * panel_width_ * k_) * sizeof(T) : 0;
+  const size_t panels = panel_width_ == 0 ? 0 : static_cast<size_t>((n_ + panel_width_ - 1) / panel_width_);
+  if (split_) return panels * split_panel_bytes(k_);
+  return data_ ? panels * static_cast<size_t>(panel_width_ * k_) * sizeof(T) : 0;
 }
 
 template <typename T>
-PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed, int64_t ldb)
-    : k_(k), n_(n), panel_width_(micro_kernels<Computed<T>>().columns) {
+PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed, int64_t ldb, PackedUse use)
+    : k_(k), n_(n), panel_width_(micro_kernels<Computed<T>>().columns), use_(use) {
   if (ldb == 0) ldb = transposed ? k : n;
-  const int64_t panels = (n + panel_width_ - 1) / panel_width_;
-  const size_t count = static_cast<size_t>(panels * panel_width_ * k);
-  const auto begin = [&](size_t panel) { return panel * (panels == 0 ? 0 : count / static_cast<size_t>(panels)) * sizeof(T); };
-  const auto write = [&](size_t panel, void* to) {
+  const size_t panels = static_cast<size_t>((n + panel_width_ - 1) / panel_width_);
+  const auto pack = [&](size_t panel, void* memory) {
     const int64_t column = static_cast<int64_t>(panel) * panel_width_;
     pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, k, std::min(panel_width_, n - column), panel_width_,
-               static_cast<T*>(to));
+               static_cast<T*>(memory));
   };
-  const auto shared = share_pieces({static_cast<size_t>(panels), begin, write}, 64);
+  if constexpr (std::is_same_v<T, float>) {
+    if (use.amx && use.rows > 0) {
+      const auto begin = [&](size_t panel) { return panel * split_panel_bytes(k); };
+      split_ = share_pieces({panels, begin,
+                             [&](size_t panel, void* memory) {
+                               void* floats =
+                                   thread_scratch(ScratchSlot::packed_right, static_cast<size_t>(k * panel_width_) * sizeof(T) + 64);
+                               pack(panel, floats);
+                               split_panel(static_cast<const float*>(floats), k, memory);
+                             }},
+                            0);
+      return;
+    }
+  }
+  const auto begin = [&](size_t panel) { return panel * static_cast<size_t>(panel_width_ * k) * sizeof(T); };
+  const auto shared = share_pieces({panels, begin, pack}, 64);
   data_ = std::shared_ptr<const T[]>(shared, static_cast<const T*>(shared.get()));
 }
 
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel& parallel) {
-  run<T>(args, Product<T>(args, a, b, nullptr, c, micro_kernels<Computed<T>>()), parallel);
+  run(args.m, args.n, Product<T>(args, a, b, nullptr, c, micro_kernels<Computed<T>>()), parallel);
 }
 
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, const Parallel& parallel) {
-  run<T>(args, Product<T>(args, a, nullptr, b.data() + args.first_column * b.k(), c, micro_kernels_for_width<Computed<T>>(b.panel_width())),
-         parallel);
+  if constexpr (std::is_same_v<T, float>) {
+    const bool splits = b.may_use_amx() && amx_pays({args.m, args.n, args.k});
+    if (b.is_split() || splits) return run(args.m, args.n, SplitProduct(args, a, b, c), parallel);
+  }
+  const T* const panels = b.data() + args.first_column * b.k();
+  run(args.m, args.n, Product<T>(args, a, nullptr, panels, c, micro_kernels_for_width<Computed<T>>(b.panel_width())), parallel);
 }
 
 template <typename T>

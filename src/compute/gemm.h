@@ -50,28 +50,40 @@ struct GemmArgs {
   Epilogue<T> epilogue;
 };
 
+/// What is known at load of the products that a packed B is for.
+struct PackedUse {
+  bool amx = false;  ///< float products may use AMX tiles, see amx_usable()
+  int64_t rows = 0;  ///< of A; 0: not known
+};
+
 /// A constant right operand in the order in which the kernels read it: packed once, at load; equal ones share their memory. Half types are
-/// kept as they are and widened a block at a time where they are used.
+/// kept as they are and widened a block at a time where they are used. For AMX and a known number of rows, floats are kept in split form
+/// (gemm_amx.h, 6 bytes a value); where rows are not known, as panels that products of many rows split while they run.
 template <typename T>
 class PackedMatrix {
  public:
   PackedMatrix() = default;
   /// From [k, n], or from [n, k] when transposed; ldb 0: rows are contiguous.
-  PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed, int64_t ldb = 0);
+  PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed, int64_t ldb = 0, PackedUse use = {});
 
-  bool empty() const { return !data_; }
+  bool empty() const { return !data_ && !split_; }
   int64_t k() const { return k_; }
   int64_t n() const { return n_; }
   size_t bytes() const;
   const T* data() const { return data_.get(); }
   /// Columns of one panel; panels follow each other, each [k, panel_width] and padded with zeros.
   int64_t panel_width() const { return panel_width_; }
+  const void* split_data() const { return split_.get(); }
+  bool is_split() const { return split_ != nullptr; }
+  bool may_use_amx() const { return use_.amx; }
 
  private:
   int64_t k_ = 0;
   int64_t n_ = 0;
   int64_t panel_width_ = 0;
+  PackedUse use_;
   std::shared_ptr<const T[]> data_;
+  std::shared_ptr<const void> split_;  ///< instead of data_
 };
 
 /// T is float, double, Float16 or BFloat16 (widened, summed in float and rounded once). K is summed in blocks of 256, whose sums are then

@@ -1,3 +1,4 @@
+#include "compute/gemm_amx.h"
 #include "compute/gemm_micro_body.h"
 #include "compute/vector_generic.h"
 
@@ -12,5 +13,9 @@ constexpr int kFloatRows = 4;
 
 extern const MicroKernels<float> kGenericFloat = kernel_table<Float, kFloatRows>();
 extern const MicroKernels<double> kGenericDouble = kernel_table<Double, 4>();
+
+#if !defined(__x86_64__)
+extern const AmxKernels kAmxKernels = {};
+#endif
 
 }  // namespace rh::compute

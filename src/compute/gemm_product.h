@@ -20,6 +20,15 @@ inline bool clamps(const Activation& activation) {
   return activation.kind == ActivationKind::none || activation.kind == ActivationKind::relu || activation.kind == ActivationKind::clip;
 }
 
+/// The tile `rows` rows further down.
+template <typename T>
+void move_rows(MicroArgs<T>& tile, int64_t rows) {
+  tile.a += rows * tile.a_row;
+  tile.c += rows * tile.c_row;
+  if (tile.row_bias) tile.row_bias += rows;
+  if (tile.residual) tile.residual += rows * tile.residual_row;
+}
+
 template <typename T>
 void activate_rows(const Activation& activation, T* c, int64_t rows, int64_t columns, int64_t stride) {
   for (int64_t i = 0; i < rows; ++i) {
@@ -159,36 +168,46 @@ struct GemmProduct {
     return buffer;
   }
 
-  /// `next`: the packed panel that comes after this one, or null.
-  void run_panel(int64_t chunk, int64_t end_chunk, int64_t panel, const Part& ks, bool first, bool last, const T* buffer, int64_t in_group,
-                 const T* next) const {
-    const int64_t width = kernels->columns, column = panel * width;
+  /// A tile of C from `row` on, one panel wide, and a block of k: all but the place of B.
+  MicroArgs<T> tile_args(int64_t row, int64_t panel, const Part& ks, bool first, bool last) const {
+    const int64_t column = panel * kernels->columns;
     MicroArgs<T> p{};
     p.k = ks.size;
+    p.a = a_at(row, ks.begin);
     p.a_row = args.transpose_a ? 1 : args.lda;
     p.a_k = args.transpose_a ? args.lda : 1;
-    p.columns = std::min(width, args.n - column);
-    p.b_k = width;
-    if (packed) {
-      p.b = packed + (panel * args.k + ks.begin) * width;
-    } else if (direct && p.columns == width) {
-      p.b = b + ks.begin * args.ldb + column;
-      p.b_k = args.ldb;
-    } else {
-      p.b = direct ? buffer : buffer + in_group * ks.size * width;
-    }
+    p.columns = std::min(kernels->columns, args.n - column);
+    p.c = c + row * args.ldc + column;
     p.c_row = args.ldc;
     p.alpha = args.alpha;
     p.beta = first ? args.beta : T(1);
     p.low = -std::numeric_limits<T>::infinity();
     p.high = std::numeric_limits<T>::infinity();
+    if (!last) return p;
     const Epilogue<T>& e = args.epilogue;
-    if (last) {
-      p.low = low;
-      p.high = high;
-      p.residual_row = e.residual_stride;
-      p.residual_scale = e.residual_scale;
-      if (e.bias_kind == BiasKind::per_column) p.column_bias = e.bias + column;
+    p.low = low;
+    p.high = high;
+    p.residual_row = e.residual_stride;
+    p.residual_scale = e.residual_scale;
+    if (e.bias_kind == BiasKind::per_column) p.column_bias = e.bias + column;
+    if (e.bias_kind == BiasKind::per_row) p.row_bias = e.bias + row;
+    if (e.residual) p.residual = e.residual + row * e.residual_stride + column;
+    return p;
+  }
+
+  /// `next`: the packed panel that comes after this one, or null.
+  void run_panel(int64_t chunk, int64_t end_chunk, int64_t panel, const Part& ks, bool first, bool last, const T* buffer, int64_t in_group,
+                 const T* next) const {
+    const int64_t width = kernels->columns;
+    MicroArgs<T> p = tile_args(part_of(args.m, row_chunks, chunk).begin, panel, ks, first, last);
+    p.b_k = width;
+    if (packed) {
+      p.b = packed + (panel * args.k + ks.begin) * width;
+    } else if (direct && p.columns == width) {
+      p.b = b + ks.begin * args.ldb + panel * width;
+      p.b_k = args.ldb;
+    } else {
+      p.b = direct ? buffer : buffer + in_group * ks.size * width;
     }
     // Each chunk of rows brings its share of what comes next nearer.
     const int64_t chunks = end_chunk - chunk, share = ks.size * width / chunks;
@@ -197,11 +216,8 @@ struct GemmProduct {
     const auto* table = p.columns <= kernels->lanes ? kernels->one : kernels->two;
     for (; chunk < end_chunk; ++chunk) {
       const Part rows = part_of(args.m, row_chunks, chunk);
-      p.a = a_at(rows.begin, ks.begin);
-      p.c = c + rows.begin * args.ldc + column;
-      if (last && e.bias_kind == BiasKind::per_row) p.row_bias = e.bias + rows.begin;
-      if (last && e.residual) p.residual = e.residual + rows.begin * e.residual_stride + column;
       table[rows.size](p);
+      move_rows(p, rows.size);
       if (p.ahead) p.ahead += share;
     }
   }

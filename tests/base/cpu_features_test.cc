@@ -20,7 +20,7 @@ TEST(CpuFeatures, lowered_cuts_all_that_comes_after) {
   EXPECT_FALSE(avx2.avx512 || avx2.avx512_vnni || avx2.amx_bf16);
   const CpuFeatures sse2 = lowered(everything(), "sse2");
   EXPECT_FALSE(sse2.sse41 || sse2.avx2 || sse2.avx512 || sse2.amx_int8);
-  for (const char* all : {"native", ""}) EXPECT_TRUE(lowered(everything(), all).amx_int8);
+  for (const char* all : {"amx", "native", ""}) EXPECT_TRUE(lowered(everything(), all).amx_int8);
 }
 
 TEST(CpuFeatures, detected_levels_include_the_lower_ones) {

@@ -1,0 +1,48 @@
+#include "compute/gemm_variants.h"
+
+#include "compute/amx.h"
+#include "compute/gemm_product.h"
+
+namespace rh::compute {
+namespace {
+
+// From measurements on a Xeon with AMX (docs/measurements.md, "Products by AMX tiles"). Without AMX only the first counts.
+constexpr GemmCosts kCosts = {.gemv = 1.1, .amx = 0.51, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
+
+/// Rows of a product whose rows are not known at load.
+constexpr int64_t kUsualRows = 128;
+
+double amx_cost(const ProductSizes& s, const GemmCosts& costs, bool splits) {
+  const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  return costs.amx + (costs.amx_by_m + (splits ? costs.amx_splits : 0)) / m + costs.amx_by_n / n + costs.amx_by_k / k;
+}
+
+constexpr GemmVariant kVariants[] = {
+    {"gemv", [](const ProductSizes& s) { return s.m > 0 && s.m <= kDirectRows; },
+     [](const ProductSizes&, const GemmCosts& costs) { return costs.gemv; }},
+    {"amx", [](const ProductSizes& s) { return s.is_float && s.n > 0 && s.k > 0 && amx_usable(); },
+     [](const ProductSizes& s, const GemmCosts& costs) {
+       return s.m > 0 ? amx_cost(s, costs, false) : amx_cost({kUsualRows, s.n, s.k}, costs, true);
+     }},
+    {"gemm", [](const ProductSizes&) { return true; }, [](const ProductSizes&, const GemmCosts&) { return 1.0; }},
+};
+
+}  // namespace
+
+std::span<const GemmVariant> gemm_variants() { return kVariants; }
+
+const GemmVariant& choose_gemm_variant(const ProductSizes& sizes, std::string_view name) {
+  const GemmVariant* best = nullptr;
+  for (const GemmVariant& variant : kVariants) {
+    if (!variant.fits(sizes)) continue;
+    if (variant.name == name) return variant;
+    if (!best || variant.cost(sizes, kCosts) < best->cost(sizes, kCosts)) best = &variant;
+  }
+  return *best;
+}
+
+bool amx_pays(const ProductSizes& sizes) {
+  return sizes.m > 0 && sizes.n > 0 && sizes.k > 0 && amx_usable() && amx_cost(sizes, kCosts, true) < 1;
+}
+
+}  // namespace rh::compute
