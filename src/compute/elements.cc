@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "tensor/tensor.h"
 
@@ -31,7 +32,17 @@ void copy_elements(ElementKind kind, const void* from, void* to, int64_t count) 
 
 void fill_elements(ElementKind kind, const void* element, void* to, int64_t count) {
   if (count <= 0) return;
-  dispatch_kind(kind, [&]<typename T>() { std::fill_n(static_cast<T*>(to), count, *static_cast<const T*>(element)); });
+  constexpr int64_t kBlockBytes = 2048;  // that later blocks are copies of
+  dispatch_kind(kind, [&]<typename T>() {
+    T* first = static_cast<T*>(to);
+    constexpr int64_t kBlock = kBlockBytes / static_cast<int64_t>(sizeof(T));
+    const bool blocks = std::is_trivially_copyable_v<T> && count > kBlock;
+    std::fill_n(first, blocks ? kBlock : count, *static_cast<const T*>(element));
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      for (int64_t i = kBlock; i < count; i += kBlock)
+        std::memcpy(first + i, first, static_cast<size_t>(std::min(kBlock, count - i)) * sizeof(T));
+    }
+  });
 }
 
 void unpack_elements(int bits, const void* from, uint8_t* to, int64_t count) {

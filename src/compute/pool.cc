@@ -154,6 +154,19 @@ class RowPool {
   PoolRow row_;
 };
 
+/// Planes of sums of magnitudes, or of roots of sums of squares.
+void lp_planes(const Window& w, Range planes, int p, const float* x, float* y) {
+  RowPool pool(w, true);
+  const int64_t input = w.input_size(), output = w.output_size();
+  float* powers = static_cast<float*>(thread_scratch(ScratchSlot::image, static_cast<size_t>(input) * sizeof(float)));
+  constexpr const std::nullptr_t* kNone = nullptr;
+  for (int64_t plane = planes.begin; plane < planes.end; ++plane) {
+    unary(p == 1 ? Unary::abs : Unary::square, x + plane * input, powers, input);
+    pool.run(powers, y + plane * output, kNone);
+    if (p == 2) unary(Unary::sqrt, y + plane * output, y + plane * output, output);
+  }
+}
+
 constexpr int64_t kByteBlock = 32;  // elements of loops of a known length, which compilers vectorise
 
 /// to[i] = max(to[i], x[i]).
@@ -259,6 +272,9 @@ template <typename T>
 void lp_pool(const Window& w, int64_t planes, int p, const T* x, T* y, const Parallel& parallel) {
   using A = Accumulator<T>;
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
+    if constexpr (std::is_same_v<T, float>) {
+      if ((p == 1 || p == 2) && RowPool::suits(w)) return lp_planes(w, range, p, x, y);
+    }
     for (int64_t plane = range.begin; plane < range.end; ++plane) {
       const T* in = x + plane * w.input_size();
       T* out = y + plane * w.output_size();

@@ -131,10 +131,11 @@ HWY_INLINE Vec simd_sigmoid(Vec x) {
 
 /// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).
 HWY_INLINE Vec simd_softplus(Vec x) {
+  static constexpr float c[] = {0.333333194f, 0.200038359f, 0.141169831f, 0.134337515f};
   const Vec t = exp_of_negative(hn::Neg(hn::Abs(x)));
-  // log(1 + t) without losing a small t: the rounding of 1 + t is put right by its quotient.
-  const Vec u = hn::Add(set(1.0f), t), rest = hn::Sub(t, hn::Sub(u, set(1.0f)));
-  const Vec log1p = hn::Add(simd_log(u), hn::Div(rest, u));
+  // log(1 + t) = 2 artanh(t / (2 + t)), whose argument is at most 1/3.
+  const Vec s = hn::Div(t, hn::Add(t, set(2.0f))), square = hn::Mul(s, s), doubled = hn::Add(s, s);
+  const Vec log1p = hn::MulAdd(hn::Mul(doubled, square), polynomial(square, c), doubled);
   return keep_nan(x, hn::Add(hn::Max(x, hn::Zero(Floats())), log1p));
 }
 

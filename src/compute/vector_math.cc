@@ -35,6 +35,12 @@ HWY_INLINE Vec hard_swish(Vec x) {
   return hn::Mul(x, clamped(gate, set(0.0f), set(1.0f)));
 }
 
+/// x tanh(log(1 + e^x)) = x n / (n + 2), n = e^x (e^x + 2).
+HWY_INLINE Vec mish(Vec x) {
+  const Vec e = simd_exp(hn::Min(x, set(20.0f))), n = hn::Mul(e, hn::Add(e, set(2.0f)));
+  return keep_nan(x, hn::Mul(x, hn::Div(n, hn::Add(n, set(2.0f)))));
+}
+
 void unary_loop(Unary op, const float* x, float* y, int64_t n) {
   switch (op) {
     case Unary::exp: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_exp(v); });
@@ -73,6 +79,7 @@ HWY_INLINE void with_binary(Binary op, Loop loop) {
     case Binary::div: return loop([](Vec a, Vec b) HWY_ATTR { return hn::Div(a, b); });
     case Binary::min: return loop([](Vec a, Vec b) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Lt(a, b), is_nan(a)), a, b); });
     case Binary::max: return loop([](Vec a, Vec b) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(a, b), is_nan(a)), a, b); });
+    case Binary::prelu: return loop([](Vec a, Vec b) HWY_ATTR { return hn::IfThenElse(hn::Lt(a, set(0.0f)), hn::Mul(a, b), a); });
   }
 }
 
@@ -113,7 +120,7 @@ void activate_loop(const Activation& activation, const float* x, float* y, int64
         const Vec below = hn::Mul(set(a), expm1_of_negative(hn::Min(v, set(0.0f))));
         return hn::IfThenElse(hn::Lt(v, set(0.0f)), below, v);
       });
-    case ActivationKind::mish: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Mul(v, simd_tanh(simd_softplus(v))); });
+    case ActivationKind::mish: return map(x, y, n, [](Vec v) HWY_ATTR { return mish(v); });
     default: return;
   }
 }

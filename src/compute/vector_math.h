@@ -39,8 +39,9 @@ enum class Binary : uint8_t {
   sub,
   mul,
   div,
-  min,  ///< NaN if either is NaN
-  max,  ///< NaN if either is NaN
+  min,    ///< NaN if either is NaN
+  max,    ///< NaN if either is NaN
+  prelu,  ///< a where it is not negative, else a b
 };
 /// y[i] = a[i] op b[i].
 void binary(Binary op, const float* a, const float* b, float* y, int64_t count);

@@ -211,6 +211,7 @@ TEST_P(VectorMathTest, binary_operations) {
       {Binary::div, [](float x, float y) { return x / y; }},
       {Binary::min, [](float x, float y) { return std::isnan(x) || std::isnan(y) ? NAN : std::min(x, y); }},
       {Binary::max, [](float x, float y) { return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y); }},
+      {Binary::prelu, [](float x, float y) { return x < 0 ? x * y : x; }},
   };
   const auto same = [](float x, float y) { return (std::isnan(x) && std::isnan(y)) || x == y; };
   for (const auto& row : rows) {

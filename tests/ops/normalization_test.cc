@@ -51,6 +51,9 @@ RH_OP_TEST(GroupNormalization, kGroupNormalization, (Types<float, Float16>::set)
 const std::vector<OpCase> kLrn = {
     {13, {attr("size", 5)}, {normal({2, 7, 3, 3})}, "odd window"},
     {13, {attr("size", 4), attr("alpha", 0.1f), attr("beta", 0.5f), attr("bias", 2.0f)}, {normal({1, 9, 2, 2})}, "even window"},
+    {13, {attr("size", 3), attr("alpha", 0.2f), attr("beta", 0.6f)}, {normal({2, 5, 9, 11})}, "another exponent"},
+    {13, {attr("size", 3), attr("alpha", 0.2f)}, {normal({1, 4, 37, 41})}, "blocks of columns"},
+    {13, {attr("size", 3)}, {normal({3, 70})}, "no spatial dimensions"},
     {1, {attr("size", 0)}, {normal({1, 9, 2, 2})}, "empty window", {"size is 0"}},
 };
 RH_OP_TEST(LRN, kLrn, FloatingTypes::set)

@@ -62,6 +62,7 @@ TEST(NumberEnds, NaNIsTheExtreme) {
   row[700] = row[131] = nan;
   EXPECT_EQ((run<float, int64_t>("ArgMax (x0)", "float", {row})), (std::vector<int64_t>{131}));
   EXPECT_EQ((run<float, int64_t>("TopK@9 <k = 3> (x0)", "float", {{1, nan, 3, nan}}, 1)), (std::vector<int64_t>{1, 3, 2}));
+  EXPECT_EQ((run<float, int64_t>("TopK@9 <k = 3> (x0)", "float", {row}, 1)), (std::vector<int64_t>{131, 700, 0}));
 }
 
 TEST(NumberEnds, FloatsThatNoIntegerHolds) {

@@ -37,6 +37,11 @@ RH_OP_TEST(AveragePool, kAveragePool, FloatingTypes::set)
 const std::vector<OpCase> kLpPool = {
     {11, {attr("kernel_shape", {3, 3})}, {normal({1, 2, 6, 6})}, "euclidean"},
     {11, {attr("kernel_shape", {2, 2}), attr("p", 1)}, {normal({1, 2, 6, 6})}, "sum of magnitudes"},
+    {11,
+     {attr("kernel_shape", {3, 3}), attr("strides", {2, 2}), attr("pads", {1, 1, 1, 1})},
+     {normal({2, 2, 9, 35})},
+     "stride and padding"},
+    {11, {attr("kernel_shape", {2, 2}), attr("p", 3)}, {normal({1, 2, 6, 6})}, "cubes"},
 };
 RH_OP_TEST(LpPool, kLpPool, FloatingTypes::set)
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "compute/row_search.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {
 
 namespace {
 
-constexpr int kColumns = 64;
+constexpr int kColumns = compute::kArgColumns;
 
 // Whether x takes the place of the best element so far; a NaN beats all numbers. Without branches, for the sake of vectors.
 template <bool kMax, typename T>
@@ -32,6 +33,8 @@ void arg_reduce(const T* x, int64_t length, int64_t stride, bool last, int64_t* 
 // The same for `columns` neighbouring columns of a [length, stride] block, row by row. Indices are of the elements' width meanwhile.
 template <bool kMax, typename T, typename Count>
 void arg_reduce_columns(const T* x, int64_t length, int64_t stride, bool last, Count columns, int64_t* indices) {
+  if constexpr (std::is_same_v<T, float> && !std::is_same_v<Count, int>)
+    return compute::arg_columns(x, length, stride, kMax, last, indices);
   using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   T best[kColumns];
   Index at[kColumns] = {};

@@ -1,5 +1,7 @@
 #include "ops/reduction/cumulative.h"
 
+#include <algorithm>
+
 #include "base/interruptible.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/numbers.h"
@@ -21,18 +23,63 @@ T element(Total<T> total) {
   }
 }
 
-template <typename T>
-void accumulate(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t stride) {
-  Total<T> total = op.product ? 1 : 0;
-  in_order(length, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t at = (op.reverse ? length - 1 - i : i) * stride;
-      const Total<T> value = static_cast<Total<T>>(x[at]);
-      const Total<T> next = op.product ? total * value : total + value;
-      y[at] = element<T>(op.exclusive ? total : next);
-      total = next;
+struct Add {
+  static constexpr int kStart = 0;
+  template <typename A>
+  static A step(A a, A b) {
+    return a + b;
+  }
+};
+
+struct Multiply {
+  static constexpr int kStart = 1;
+  template <typename A>
+  static A step(A a, A b) {
+    return a * b;
+  }
+};
+
+// `kRows` neighbouring rows of `length` elements at once, so that their chains of sums overlap: `row` apart, elements `stride` apart.
+template <typename Op, int kRows, typename T>
+void accumulate(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t stride, int64_t row) {
+  Total<T> totals[kRows];
+  for (Total<T>& total : totals) total = static_cast<Total<T>>(Op::kStart);
+  const bool exclusive = op.exclusive;
+  const int64_t step = op.reverse ? -stride : stride;
+  int64_t at = op.reverse ? (length - 1) * stride : 0;
+  in_order(
+      length,
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i, at += step) {
+          for (int r = 0; r < kRows; ++r) {
+            const Total<T> before = totals[r];
+            totals[r] = Op::step(before, static_cast<Total<T>>(x[at + r * row]));
+            y[at + r * row] = element<T>(exclusive ? before : totals[r]);
+          }
+        }
+      },
+      kRows);
+}
+
+// Lines [begin, end) of x: line i runs along the middle axis of [outer, length, inner].
+template <typename Op, typename T>
+void accumulate_lines(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t inner, Range lines) {
+  constexpr int kColumns = 16, kRows = 8;
+  const auto offset = [&](int64_t line) { return line / inner * length * inner + line % inner; };
+  int64_t i = lines.begin;
+  while (i < lines.end) {
+    const int64_t at = offset(i), left = lines.end - i;
+    if (inner > 1 && std::min(left, inner - i % inner) >= kColumns) {
+      accumulate<Op, kColumns>(op, x + at, y + at, length, inner, 1);
+      i += kColumns;
+    } else if (inner == 1 && left >= kRows) {
+      accumulate<Op, kRows>(op, x + at, y + at, length, 1, length);
+      i += kRows;
+    } else {
+      accumulate<Op, 1>(op, x + at, y + at, length, inner, 0);
+      ++i;
     }
-  });
+  }
 }
 
 }  // namespace
@@ -53,10 +100,8 @@ class CumulativeKernel final : public Kernel {
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank());
     return dispatch<Types>(x.dtype(), "CumSum, CumProd", [&]<typename T>() {
       context.parallel().for_range(x.elements() / length, {2.0 * sizeof(T) * length, 4.0 * length}, [&](Range part) {
-        for (int64_t row = part.begin; row < part.end; ++row) {
-          const int64_t offset = row / inner * length * inner + row % inner;
-          accumulate(op_, x.data<T>() + offset, y.data<T>() + offset, length, inner);
-        }
+        const auto lines = op_.product ? accumulate_lines<Multiply, T> : accumulate_lines<Add, T>;
+        lines(op_, x.data<T>(), y.data<T>(), length, inner, part);
       });
     });
   }

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "base/interruptible.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -30,14 +29,20 @@ class OneHotKernel final : public Kernel {
     y_shape.insert(static_cast<size_t>(axis), depth);
     check_elements(y_shape, "OneHot: output");
     ElementOutput y(context, 0, values.dtype(), y_shape);
-    compute::fill_elements(y.kind(), values.at(0), y.data(), y.elements());
-    const int64_t inner = indices.shape().product(axis, indices.rank());
-    in_order(indices.elements(), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t index = place(indices, i, depth);
-        if (index >= 0) compute::copy_elements(y.kind(), values.at(1), y.at((i / inner * depth + index) * inner + i % inner), 1);
-      }
-    });
+    if (y.elements() == 0) return {};
+    const int64_t inner = indices.shape().product(axis, indices.rank()), block = depth * inner;
+    const double bytes = static_cast<double>(compute::element_bytes(y.kind())) * static_cast<double>(block);
+    context.parallel().for_range(indices.elements() / inner, {.bytes = bytes, .operations = 4.0 * static_cast<double>(inner)},
+                                 [&](Range part) {
+                                   for (int64_t outer = part.begin; outer < part.end; ++outer) {
+                                     compute::fill_elements(y.kind(), values.at(0), y.at(outer * block), block);
+                                     for (int64_t i = 0; i < inner; ++i) {
+                                       const int64_t index = place(indices, outer * inner + i, depth);
+                                       if (index >= 0)
+                                         compute::copy_elements(y.kind(), values.at(1), y.at(outer * block + index * inner + i), 1);
+                                     }
+                                   }
+                                 });
     y.finish();
     return {};
   }

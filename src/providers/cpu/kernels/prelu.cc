@@ -1,6 +1,7 @@
 #include "ops/activation/prelu.h"
 
 #include "providers/cpu/elementwise.h"
+#include "providers/cpu/float_rows.h"
 
 namespace rh::cpu {
 
@@ -13,15 +14,17 @@ class PReluKernel final : public Kernel {
   Status run(RunContext& context) const override {
     ops::LegacyBroadcast legacy;
     if (op_.slope_by_channel && context.input(1).elements() > 1 && context.input(1).rank() == 1) legacy.axis = 1;
-    return dispatch<Types>(context.input(0).dtype(), "PRelu", [&]<typename T>() {
-      using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
+    if (is_float_or_half(context.input(0).dtype())) {
+      run_binary(context, float_binary_row<compute::Binary::prelu>(context.input(0).dtype()), legacy, context.input(0).dtype(), 2);
+      return {};
+    }
+    return dispatch<rh::Types<double, int32_t, int64_t, uint32_t, uint64_t>>(context.input(0).dtype(), "PRelu", [&]<typename T>() {
       const BinaryRow row = binary_row<T, T, T>([](T x, T slope) {
-        const Wide value = x;
         if constexpr (std::is_integral_v<T>) {
           using U = std::make_unsigned_t<T>;
-          return value < 0 ? static_cast<T>(static_cast<U>(value) * static_cast<U>(slope)) : value;
+          return x < 0 ? static_cast<T>(static_cast<U>(x) * static_cast<U>(slope)) : x;
         } else {
-          return value < 0 ? value * Wide(slope) : value;
+          return x < 0 ? x * slope : x;
         }
       });
       run_binary(context, row, legacy, dtype_of<T>, 2);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compute/row_math.h"
+#include "compute/wide_reductions.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/numbers.h"
 #include "providers/cpu/reduction.h"
@@ -167,6 +168,15 @@ std::optional<compute::Reduction> vector_reduction(F function) {
   }
 }
 
+std::optional<compute::WideReduction> wide_reduction(F function) {
+  switch (function) {
+    case F::prod: return compute::WideReduction::product;
+    case F::l2: return compute::WideReduction::l2;
+    case F::log_sum_exp: return compute::WideReduction::log_sum_exp;
+    default: return std::nullopt;
+  }
+}
+
 // Long rows go in pieces of a fixed length, so that the result does not depend on the number of threads.
 void reduce_long_row(RunContext& context, compute::Reduction op, const float* x, float* y, int64_t length) {
   using compute::Reduction;
@@ -184,24 +194,34 @@ void reduce_long_row(RunContext& context, compute::Reduction op, const float* x,
   if (op == Reduction::mean) *y /= static_cast<float>(length);
 }
 
-// False where the layout is none that the numeric library has.
-bool reduce_float(RunContext& context, const ReductionLoop& loop, F function, const float* x, float* y) {
-  const auto op = vector_reduction(function);
+// Rows or columns by the numeric library; false where the layout is none that it has.
+template <typename Op>
+bool reduce_plain(RunContext& context, const ReductionLoop& loop, Op op, double operations, const float* x, float* y) {
   const int64_t outer = loop.outer_kept(), count = loop.reduced_count(), inner = loop.inner();
-  if (!op || count == 0) return false;
   const double elements = static_cast<double>(count);
   if (loop.is_plain_rows()) {
-    if (outer == 1 && count > 65536) return reduce_long_row(context, *op, x, y, count), true;
-    context.parallel().for_range(outer, {4 * elements, elements}, [&](Range part) {
-      compute::reduce_rows(*op, x + part.begin * count, y + part.begin, part.size(), count);
-    });
+    context.parallel().for_range(outer, {4 * elements, operations * elements},
+                                 [&](Range part) { compute::reduce_rows(op, x + part.begin * count, y + part.begin, part.size(), count); });
     return true;
   }
   if (!loop.is_plain_columns() || (outer < context.parallel().threads() && inner * count > 65536)) return false;
-  context.parallel().for_range(outer, {4 * elements * static_cast<double>(inner), elements * static_cast<double>(inner)}, [&](Range part) {
-    for (int64_t i = part.begin; i < part.end; ++i) compute::reduce_columns(*op, x + i * count * inner, y + i * inner, count, inner);
+  const double block = elements * static_cast<double>(inner);
+  context.parallel().for_range(outer, {4 * block, operations * block}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i) compute::reduce_columns(op, x + i * count * inner, y + i * inner, count, inner);
   });
   return true;
+}
+
+// False where the plain loops are to do it.
+bool reduce_float(RunContext& context, const ReductionLoop& loop, F function, const float* x, float* y) {
+  if (loop.reduced_count() == 0) return false;
+  const bool one_long_row = loop.is_plain_rows() && loop.outer_kept() == 1 && loop.reduced_count() > 65536;
+  if (const auto op = vector_reduction(function)) {
+    if (one_long_row) return reduce_long_row(context, *op, x, y, loop.reduced_count()), true;
+    return reduce_plain(context, loop, *op, 1, x, y);
+  }
+  const auto op = wide_reduction(function);
+  return op && reduce_plain(context, loop, *op, function == F::log_sum_exp ? 8 : 2, x, y);
 }
 
 }  // namespace

@@ -5,8 +5,9 @@
 #include <limits>
 #include <numeric>
 
-#include "base/cancellation.h"
+#include "base/interruptible.h"
 #include "compute/ranking.h"
+#include "compute/row_search.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {
@@ -32,10 +33,9 @@ void few_of_row(const T* x, int64_t length, int64_t stride, int64_t k, T* y, int
   int64_t places[kFew];
   int64_t kept = 0;
   const auto first = [](T a, T b) { return kLargest ? above(a, b) : above(b, a); };
-  for (int64_t i = 0; i < length; ++i) {
-    if (i % 65536 == 0) throw_if_cancelled();
+  const auto look_at = [&](int64_t i) {
     const T value = x[i * stride];
-    if (kept == k && !first(value, best[k - 1])) continue;
+    if (kept == k && !first(value, best[k - 1])) return;
     int64_t at = kept < k ? kept++ : k - 1;
     for (; at > 0 && first(value, best[at - 1]); --at) {
       best[at] = best[at - 1];
@@ -43,7 +43,16 @@ void few_of_row(const T* x, int64_t length, int64_t stride, int64_t k, T* y, int
     }
     best[at] = value;
     places[at] = i;
-  }
+  };
+  constexpr int64_t kAtOnce = 16;  // elements that are looked at behind one that was found
+  in_order(length, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end;) {
+      if constexpr (std::is_same_v<T, float>) {
+        if (stride == 1 && kept == k) i += compute::find_beyond(x + i, end - i, best[k - 1], kLargest);
+      }
+      for (const int64_t stop = std::min(end, i + kAtOnce); i < stop; ++i) look_at(i);
+    }
+  });
   for (int64_t i = 0; i < k; ++i) {
     if (y) y[i * stride] = best[i];
     if (indices) indices[i * stride] = places[i];

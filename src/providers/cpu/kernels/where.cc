@@ -1,6 +1,7 @@
 #include "ops/logic/where.h"
 
 #include "compute/elements.h"
+#include "compute/row_search.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
@@ -31,6 +32,7 @@ void where_row(const bool* condition, int64_t step, const T* x, int64_t step_x, 
     }
     return;
   }
+  if constexpr (std::is_same_v<T, uint32_t>) return compute::select_words(condition, x, step_x, y, step_y, out, count);
   if (step_x && step_y) {
     choose(condition, out, count, [=](int64_t i) { return x[i]; }, [=](int64_t i) { return y[i]; });
   } else if (step_x) {

@@ -1,0 +1,126 @@
+#include "compute/row_search.h"
+
+#include "compute/hwy_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/row_search.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which sets the target.
+#include "compute/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rh::compute {
+namespace HWY_NAMESPACE {
+
+template <typename Beyond>
+HWY_INLINE int64_t find_first(const float* x, int64_t count, Beyond beyond) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    const Mask low = hn::Or(beyond(hn::LoadU(d, x + i)), beyond(hn::LoadU(d, x + i + lanes)));
+    const Mask high = hn::Or(beyond(hn::LoadU(d, x + i + 2 * lanes)), beyond(hn::LoadU(d, x + i + 3 * lanes)));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, hn::Or(low, high)))) break;
+  }
+  for (; i < count; i += lanes) {
+    const size_t live = static_cast<size_t>(HWY_MIN(lanes, count - i));
+    const Mask found = hn::And(beyond(load_some(x + i, live)), hn::FirstN(d, live));
+    if (const intptr_t at = hn::FindFirstTrue(d, found); at >= 0) return i + at;
+  }
+  return count;
+}
+
+int64_t find_beyond_loop(const float* x, int64_t count, float limit, bool largest) {
+  const Vec at = set(limit);
+  const bool limit_is_nan = limit != limit;
+  if (largest) {
+    if (limit_is_nan) return count;
+    return find_first(x, count, [at](Vec v) HWY_ATTR { return hn::Or(hn::Gt(v, at), is_nan(v)); });
+  }
+  if (limit_is_nan) return find_first(x, count, [](Vec v) HWY_ATTR { return hn::Eq(v, v); });
+  return find_first(x, count, [at](Vec v) HWY_ATTR { return hn::Lt(v, at); });
+}
+
+template <bool kLargest, bool kLast>
+HWY_INLINE void arg_loop(const float* x, int64_t length, int64_t stride, int64_t* indices) {
+  const Floats d;
+  const Ints di;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN int32_t places[HWY_MAX_BYTES / sizeof(int32_t)];
+  using IntVec = hn::Vec<Ints>;
+  const auto step = [di](Vec v, IntVec row, Vec& best, IntVec& place) HWY_ATTR {
+    const Mask best_nan = is_nan(best);
+    Mask better = kLargest ? (kLast ? hn::Ge(v, best) : hn::Gt(v, best)) : (kLast ? hn::Le(v, best) : hn::Lt(v, best));
+    better = hn::Or(better, kLast ? is_nan(v) : hn::AndNot(best_nan, is_nan(v)));
+    best = hn::IfThenElse(better, v, best);
+    place = hn::IfThenElse(hn::RebindMask(di, better), row, place);
+  };
+  for (int64_t c = 0; c < kArgColumns; c += 2 * lanes) {
+    const float* from = x + c;
+    const bool two = c + lanes < kArgColumns;
+    const int64_t second = two ? lanes : 0;
+    Vec b0 = hn::LoadU(d, from), b1 = hn::LoadU(d, from + second);
+    IntVec p0 = hn::Zero(di), p1 = hn::Zero(di);
+    for (int64_t i = 1; i < length; ++i) {
+      from += stride;
+      const IntVec row = hn::Set(di, static_cast<int32_t>(i));
+      step(hn::LoadU(d, from), row, b0, p0);
+      step(hn::LoadU(d, from + second), row, b1, p1);
+    }
+    hn::Store(p0, di, places);
+    for (int64_t lane = 0; lane < lanes; ++lane) indices[c + lane] = places[lane];
+    if (!two) continue;
+    hn::Store(p1, di, places);
+    for (int64_t lane = 0; lane < lanes; ++lane) indices[c + lanes + lane] = places[lane];
+  }
+}
+
+void arg_columns_loop(const float* x, int64_t length, int64_t stride, bool largest, bool last, int64_t* indices) {
+  if (largest) {
+    last ? arg_loop<true, true>(x, length, stride, indices) : arg_loop<true, false>(x, length, stride, indices);
+  } else {
+    last ? arg_loop<false, true>(x, length, stride, indices) : arg_loop<false, false>(x, length, stride, indices);
+  }
+}
+
+void select_words_loop(const bool* condition, const uint32_t* a, int64_t a_step, const uint32_t* b, int64_t b_step, uint32_t* y,
+                       int64_t count) {
+  const hn::ScalableTag<uint32_t> d;
+  const hn::Rebind<uint8_t, decltype(d)> bytes;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto first = hn::Set(d, *a), second = hn::Set(d, *b);
+  const uint8_t* chosen = reinterpret_cast<const uint8_t*>(condition);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto mask = hn::Ne(hn::PromoteTo(d, hn::LoadU(bytes, chosen + i)), hn::Zero(d));
+    hn::StoreU(hn::IfThenElse(mask, a_step ? hn::LoadU(d, a + i) : first, b_step ? hn::LoadU(d, b + i) : second), d, y + i);
+  }
+  for (; i < count; ++i) y[i] = condition[i] ? a[i * a_step] : b[i * b_step];
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace rh::compute
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rh::compute {
+
+HWY_EXPORT(find_beyond_loop);
+HWY_EXPORT(arg_columns_loop);
+HWY_EXPORT(select_words_loop);
+
+int64_t find_beyond(const float* x, int64_t count, float limit, bool largest) {
+  return HWY_DYNAMIC_DISPATCH(find_beyond_loop)(x, count, limit, largest);
+}
+
+void arg_columns(const float* x, int64_t length, int64_t stride, bool largest, bool last, int64_t* indices) {
+  HWY_DYNAMIC_DISPATCH(arg_columns_loop)(x, length, stride, largest, last, indices);
+}
+
+void select_words(const bool* condition, const uint32_t* a, int64_t a_step, const uint32_t* b, int64_t b_step, uint32_t* y, int64_t count) {
+  if (count > 0) HWY_DYNAMIC_DISPATCH(select_words_loop)(condition, a, a_step, b, b_step, y, count);
+}
+
+}  // namespace rh::compute
+#endif

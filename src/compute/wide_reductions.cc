@@ -1,0 +1,166 @@
+#include "compute/wide_reductions.h"
+
+#include <cmath>
+#include <limits>
+
+#include "compute/row_math.h"
+
+#include "compute/hwy_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/wide_reductions.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which sets the target.
+#include "compute/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rh::compute {
+namespace HWY_NAMESPACE {
+
+struct Product {
+  static constexpr double kStart = 1;
+  static HWY_INLINE Wide step(Wide a, Wide v) { return hn::Mul(a, v); }
+  static HWY_INLINE Wide join(Wide a, Wide b) { return hn::Mul(a, b); }
+  static double step(double a, double v) { return a * v; }
+  static double join(double a, double b) { return a * b; }
+  static double finish(double a) { return a; }
+};
+
+struct Length {
+  static constexpr double kStart = 0;
+  static HWY_INLINE Wide step(Wide a, Wide v) { return hn::MulAdd(v, v, a); }
+  static HWY_INLINE Wide join(Wide a, Wide b) { return hn::Add(a, b); }
+  static double step(double a, double v) { return a + v * v; }
+  static double join(double a, double b) { return a + b; }
+  static double finish(double a) { return std::sqrt(a); }
+};
+
+HWY_INLINE Wide load_wide(const float* x) { return hn::PromoteTo(Doubles(), hn::LoadU(hn::Rebind<float, Doubles>(), x)); }
+
+template <typename Op>
+double fold_row(const float* x, int64_t count) {
+  const Doubles d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const Wide start = hn::Set(d, Op::kStart);
+  Wide a0 = start, a1 = start, a2 = start, a3 = start;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    a0 = Op::step(a0, load_wide(x + i));
+    a1 = Op::step(a1, load_wide(x + i + lanes));
+    a2 = Op::step(a2, load_wide(x + i + 2 * lanes));
+    a3 = Op::step(a3, load_wide(x + i + 3 * lanes));
+  }
+  for (; i + lanes <= count; i += lanes) a0 = Op::step(a0, load_wide(x + i));
+  HWY_ALIGN double parts[HWY_MAX_BYTES / sizeof(double)];
+  hn::Store(Op::join(Op::join(a0, a1), Op::join(a2, a3)), d, parts);
+  double all = parts[0];
+  for (int64_t lane = 1; lane < lanes; ++lane) all = Op::join(all, parts[lane]);
+  for (; i < count; ++i) all = Op::step(all, static_cast<double>(x[i]));
+  return Op::finish(all);
+}
+
+/// Four vectors of columns side by side, then the rest one by one.
+template <typename Op>
+void fold_columns(const float* x, float* y, int64_t length, int64_t inner) {
+  const Doubles d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN double parts[4 * HWY_MAX_BYTES / sizeof(double)];
+  int64_t i = 0;
+  for (; i + 4 * lanes <= inner; i += 4 * lanes) {
+    const Wide start = hn::Set(d, Op::kStart);
+    Wide a0 = start, a1 = start, a2 = start, a3 = start;
+    for (int64_t l = 0; l < length; ++l) {
+      const float* row = x + l * inner + i;
+      a0 = Op::step(a0, load_wide(row));
+      a1 = Op::step(a1, load_wide(row + lanes));
+      a2 = Op::step(a2, load_wide(row + 2 * lanes));
+      a3 = Op::step(a3, load_wide(row + 3 * lanes));
+    }
+    hn::Store(a0, d, parts);
+    hn::Store(a1, d, parts + lanes);
+    hn::Store(a2, d, parts + 2 * lanes);
+    hn::Store(a3, d, parts + 3 * lanes);
+    for (int64_t lane = 0; lane < 4 * lanes; ++lane) y[i + lane] = static_cast<float>(Op::finish(parts[lane]));
+  }
+  for (; i < inner; ++i) {
+    double all = Op::kStart;
+    for (int64_t l = 0; l < length; ++l) all = Op::step(all, static_cast<double>(x[l * inner + i]));
+    y[i] = static_cast<float>(Op::finish(all));
+  }
+}
+
+/// Sum of e^(x - largest).
+float exp_sum_row(const float* x, float largest, int64_t count) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const Vec less = set(largest);
+  Vec s0 = set(0.0f), s1 = set(0.0f);
+  int64_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    s0 = hn::Add(s0, exp_of_negative(hn::Sub(hn::LoadU(d, x + i), less)));
+    s1 = hn::Add(s1, exp_of_negative(hn::Sub(hn::LoadU(d, x + i + lanes), less)));
+  }
+  for (; i < count; i += lanes) {
+    const size_t live = static_cast<size_t>(HWY_MIN(lanes, count - i));
+    s0 = hn::Add(s0, hn::IfThenElseZero(hn::FirstN(d, live), exp_of_negative(hn::Sub(load_some(x + i, live), less))));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(s0, s1)));
+}
+
+/// The logarithms of sums of columns whose largest values stand in y.
+void log_sum_exp_columns(const float* x, float* y, int64_t length, int64_t inner) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < inner; i += lanes) {
+    const size_t live = static_cast<size_t>(HWY_MIN(lanes, inner - i));
+    const Vec largest = load_some(y + i, live);
+    Vec sum = set(0.0f);
+    for (int64_t l = 0; l < length; ++l) sum = hn::Add(sum, exp_of_negative(hn::Sub(load_some(x + l * inner + i, live), largest)));
+    const Mask finite = hn::Lt(hn::Abs(largest), hn::Inf(d));
+    store_some(hn::IfThenElse(finite, hn::Add(largest, simd_log(sum)), largest), y + i, live);
+  }
+}
+
+void wide_rows_loop(WideReduction op, const float* x, float* y, int64_t rows, int64_t length) {
+  for (int64_t r = 0; r < rows; ++r, x += length) {
+    if (op != WideReduction::log_sum_exp) {
+      y[r] = static_cast<float>(op == WideReduction::product ? fold_row<Product>(x, length) : fold_row<Length>(x, length));
+      continue;
+    }
+    float largest = 0;
+    reduce_rows(Reduction::max, x, &largest, 1, length);
+    const bool finite = std::fabs(largest) <= std::numeric_limits<float>::max();
+    y[r] = finite ? largest + std::log(exp_sum_row(x, largest, length)) : largest;
+  }
+}
+
+void wide_columns_loop(WideReduction op, const float* x, float* y, int64_t length, int64_t inner) {
+  switch (op) {
+    case WideReduction::product: return fold_columns<Product>(x, y, length, inner);
+    case WideReduction::l2: return fold_columns<Length>(x, y, length, inner);
+    case WideReduction::log_sum_exp: return log_sum_exp_columns(x, y, length, inner);
+  }
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace rh::compute
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rh::compute {
+
+HWY_EXPORT(wide_rows_loop);
+HWY_EXPORT(wide_columns_loop);
+
+void reduce_rows(WideReduction op, const float* x, float* y, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(wide_rows_loop)(op, x, y, rows, length);
+}
+
+void reduce_columns(WideReduction op, const float* x, float* y, int64_t length, int64_t inner) {
+  if (op == WideReduction::log_sum_exp) reduce_columns(Reduction::max, x, y, length, inner);
+  HWY_DYNAMIC_DISPATCH(wide_columns_loop)(op, x, y, length, inner);
+}
+
+}  // namespace rh::compute
+#endif

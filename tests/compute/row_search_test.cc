@@ -1,0 +1,88 @@
+#include "compute/row_search.h"
+
+#include <cmath>
+#include <limits>
+
+#include "compute/support.h"
+
+namespace rh::compute {
+namespace {
+
+const float kInf = std::numeric_limits<float>::infinity();
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+class RowSearchTest : public EveryIsa {};
+
+bool comes_first(float a, float b, bool largest) {
+  const float first = largest ? a : b, second = largest ? b : a;
+  if (std::isnan(first) || std::isnan(second)) return std::isnan(first) && !std::isnan(second);
+  return first > second;
+}
+
+TEST_P(RowSearchTest, finds_the_first_beyond_a_limit) {
+  for (const int64_t count : {0, 1, 5, 16, 63, 64, 65, 300}) {
+    for (const float limit : {0.5f, 0.97f, -kInf, kInf, kNan}) {
+      for (const int64_t odd : {int64_t{-1}, count / 3, count - 1}) {
+        std::vector<float> x = random_values(count, 4, 0, 1);
+        if (odd >= 0 && odd < count) x[static_cast<size_t>(odd)] = kNan;
+        for (const bool largest : {false, true}) {
+          int64_t expected = 0;
+          while (expected < count && !comes_first(x[static_cast<size_t>(expected)], limit, largest)) ++expected;
+          ASSERT_EQ(find_beyond(x.data(), count, limit, largest), expected) << limit << " of " << count << ", largest " << largest;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(RowSearchTest, extremes_of_columns) {
+  for (const int64_t length : {1, 2, 19, 200}) {
+    for (const int64_t stride : {kArgColumns, kArgColumns + 5}) {
+      std::vector<float> x = random_values(length * stride, 8, 0, 9);
+      for (float& value : x) value = std::floor(value);  // many are equal
+      for (size_t i = 7; i < x.size(); i += 131) x[i] = kNan;
+      for (int choice = 0; choice < 4; ++choice) {
+        const bool largest = choice % 2 != 0, last = choice / 2 != 0;
+        std::vector<int64_t> found(kArgColumns);
+        arg_columns(x.data(), length, stride, largest, last, found.data());
+        for (int64_t c = 0; c < kArgColumns; ++c) {
+          const auto at = [&](int64_t row) { return x[static_cast<size_t>(row * stride + c)]; };
+          int64_t best = 0;
+          for (int64_t row = 1; row < length; ++row) {
+            const bool equal = at(row) == at(best) || (std::isnan(at(row)) && std::isnan(at(best)));
+            const bool better = std::isnan(at(row)) || std::isnan(at(best)) ? std::isnan(at(row)) && !std::isnan(at(best))
+                                                                            : comes_first(at(row), at(best), largest);
+            if (better || (last && equal)) best = row;
+          }
+          ASSERT_EQ(found[static_cast<size_t>(c)], best) << "column " << c << " of " << length << " rows";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(RowSearchTest, selects_words_by_a_condition) {
+  for (const int64_t count : {0, 1, 15, 16, 17, 100}) {
+    std::vector<uint32_t> a(static_cast<size_t>(count) + 1), b(a.size()), y(a.size(), 7);
+    const auto condition = std::make_unique<bool[]>(a.size());
+    for (size_t i = 0; i < a.size(); ++i) {
+      a[i] = static_cast<uint32_t>(i * 2654435761u);
+      b[i] = ~a[i];
+      condition[i] = i % 3 == 0 || i % 7 == 2;
+    }
+    for (int steps = 0; steps < 4; ++steps) {
+      const int64_t a_step = steps % 2, b_step = steps / 2;
+      select_words(condition.get(), a.data(), a_step, b.data(), b_step, y.data(), count);
+      for (int64_t i = 0; i < count; ++i) {
+        const size_t k = static_cast<size_t>(i);
+        ASSERT_EQ(y[k], condition[k] ? a[static_cast<size_t>(i * a_step)] : b[static_cast<size_t>(i * b_step)]) << i << " of " << count;
+      }
+      ASSERT_EQ(y.back(), 7u);
+    }
+  }
+}
+
+RH_EVERY_ISA(RowSearchTest);
+
+}  // namespace
+}  // namespace rh::compute
