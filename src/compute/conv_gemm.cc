@@ -231,9 +231,14 @@ class ConvGemm final : public Convolution<S>::Impl {
             p.b = whole ? at : buffer;
             p.b_k = whole ? pixels : width;
             for (int64_t i = 0; i < chunks.size; ++i) {
+              const Part rows = take_rows(i);
               p.ahead = i == 0 && (panel + 2) * width <= pixels ? at + width : nullptr;
               p.ahead_step = pixels;
-              run_tile(take_rows(i), panel);
+              if (panel == first && i > 0 && i + 1 < chunks.size) {  // weights come from far
+                p.ahead = p.a + rows.size * k_;
+                p.ahead_step = rows.size;
+              }
+              run_tile(rows, panel);
             }
           }
         }
@@ -258,11 +263,10 @@ class ConvGemm final : public Convolution<S>::Impl {
         }
       }
     }
-    if (!clamp_.activates && !kNarrow) return;
-    for (int64_t row = 0; row < row_count; ++row) {
-      T* from = sums.at + row * sums.stride;
-      if (clamp_.activates) activate_values(activation_, from, columns);
-      if constexpr (kNarrow) narrow(from, call.y + (out_plane + first_row + row) * pixels + first_column, columns);
+    if (clamp_.activates) activate_rows(activation_, sums.at, row_count, columns, sums.stride);
+    if constexpr (kNarrow) {
+      S* to = call.y + (out_plane + first_row) * pixels + first_column;
+      for (int64_t row = 0; row < row_count; ++row) narrow(sums.at + row * sums.stride, to + row * pixels, columns);
     }
   }
 

@@ -85,6 +85,13 @@ void activate_values(const Activation& activation, T* y, int64_t count) {
   }
 }
 
+/// The activation over `rows` rows of `columns` values, `stride` apart.
+template <typename T>
+void activate_rows(const Activation& activation, T* y, int64_t rows, int64_t columns, int64_t stride) {
+  if (columns == stride) return activate_values(activation, y, rows * columns);
+  for (int64_t row = 0; row < rows; ++row) activate_values(activation, y + row * stride, columns);
+}
+
 /// Values of S as those that are computed in: `from` itself, or widened into `to`.
 template <typename S>
 const Computed<S>* widened(const S* from, Computed<S>* to, int64_t count) {

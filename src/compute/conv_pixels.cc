@@ -270,7 +270,7 @@ class ConvPixels final : public Convolution<float>::Impl {
         }
       }
     }
-    for (int64_t c = 0; clamp_.activates && c < p.channels; ++c) activate_values(activation_, p.y + c * plane, pixels);
+    if (clamp_.activates) activate_rows(activation_, p.y, p.channels, pixels, plane);
   }
 
   const ConvChannels channels_;

@@ -124,8 +124,16 @@ HWY_INLINE Vec simd_erf(Vec x) {
   return keep_nan(x, hn::CopySign(hn::IfThenElse(hn::Lt(a, set(0.92f)), near, far), x));
 }
 
+/// Written for short chains of dependent steps: those limit it.
 HWY_INLINE Vec simd_sigmoid(Vec x) {
-  const Vec one = set(1.0f), share = hn::Div(one, hn::Add(one, exp_within(hn::Neg(hn::Min(x, set(87.0f))))));
+  // 1 + e^-x = 1 + 2^n e^-r as in exp_within.
+  const Vec least = hn::Min(x, set(87.0f)), shift = set(0x1.8p23f + 127), shifted = hn::NegMulAdd(least, set(1.44269504f), shift);
+  const Vec n = hn::Sub(shifted, shift), power = hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), shifted)));
+  const Vec r = hn::MulAdd(n, set(1.42860677e-6f), hn::MulAdd(n, set(0.693145752f), least)), square = hn::Mul(r, r);
+  const Vec low = hn::NegMulAdd(r, set(0.166665196f), set(0.49999994f)), high = hn::NegMulAdd(r, set(0.00836878084f), set(0.0416683927f));
+  const Vec rest = hn::MulAdd(hn::MulAdd(square, set(0.00138144649f), high), square, low);
+  const Vec e = hn::MulAdd(rest, square, hn::Sub(set(1.0f), r));
+  const Vec share = hn::Div(set(1.0f), hn::MulAdd(e, power, set(1.0f)));
   return keep_nan(x, hn::IfThenElse(hn::Lt(x, set(-88.0f)), hn::Zero(Floats()), share));
 }
 

@@ -192,6 +192,9 @@ void activate(const Activation& activation, const float* x, float* y, int64_t co
     case ActivationKind::softplus: return unary(Unary::softplus, x, y, count);
     case ActivationKind::gelu_erf: return unary(Unary::gelu_erf, x, y, count);
     case ActivationKind::gelu_tanh: return unary(Unary::gelu_tanh, x, y, count);
+    case ActivationKind::silu:
+      if (a == 1) return unary(Unary::silu, x, y, count);
+      [[fallthrough]];
     default: return HWY_DYNAMIC_DISPATCH(activate_loop)(activation, x, y, count);
   }
 }
