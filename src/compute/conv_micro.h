@@ -119,53 +119,45 @@ struct ConvKernels {
   PlaneKernels planes;
 };
 
-/// A row of the image becomes a row of four planes, `plane` apart, with a value for each tile along it. Whole vectors are written.
-struct WinogradColumns {
-  const float* x;  ///< where the first tile begins; only x[begin] to x[end - 1] are there, the others are zero
-  int64_t begin;
-  int64_t end;
-  int64_t tiles;
+/// Tiles of 4x4 inputs, two apart, become sixteen positions each, tile after tile in panels two vectors wide: tile i
+/// goes to to[i / width * panel + position * apart + i % width]. `skipped` tiles of the first row are left out; whole vectors are written
+/// in the last panel.
+struct WinogradInputs {
+  const float* x;  ///< where the first tile begins; only its rows [top, bottom) and columns [left, right) are there, the others are zero
+  int64_t x_row;
+  int64_t top;
+  int64_t bottom;
+  int64_t left;
+  int64_t right;
+  int64_t ahead;  ///< what lies so far beyond will be wanted soon
+  int64_t rows;   ///< of tiles
+  int64_t columns;
+  int64_t skipped;
+  int64_t count;  ///< tiles that are not left out
   float* to;
-  int64_t plane;
+  int64_t panel;
+  int64_t apart;
 };
 
-/// Rows of Winograd's planes become his sixteen positions: to[(4 r + c) position + t] for each tile t. Whole vectors are read and written.
-struct WinogradRows {
-  const float* even;  ///< four planes, `plane` apart
-  const float* odd;
-  int64_t plane;
-  int64_t next;  ///< tiles in a row of tiles
-  int64_t tiles;
-  float* to;
-  int64_t position;
-};
-
-/// Sixteen products of each tile become two rows of two sums: to[row * to_row + 2 t + column]. Whole vectors are read and written.
-struct WinogradSums {
+/// Sixteen products of each of some tiles side by side become two rows of two sums, clamp(sum + bias + residual). Whole vectors are read.
+struct WinogradOutputs {
   const float* products;
-  int64_t position;
+  int64_t apart;  ///< between positions
   int64_t tiles;
   float bias;
-  float* to;
-  int64_t to_row;
-};
-
-/// y[i] = clamp(sums[i] + residual[i]); sums are read in whole vectors.
-struct WinogradFinish {
-  const float* sums;
-  const float* residual;  ///< or null
+  const float* residual;  ///< or null; rows as those of y, may be y itself
   float low;
   float high;
   float* y;
-  int64_t count;
+  int64_t y_row;
+  int64_t rows;     ///< of y that are there: 1 or 2
+  int64_t columns;  ///< of y that are there
 };
 
 struct WinogradKernels {
-  void (*columns)(const WinogradColumns& args);
-  void (*rows)(const WinogradRows& args);
-  /// False if a sum is not finite.
-  bool (*sums)(const WinogradSums& args);
-  void (*finish)(const WinogradFinish& args);
+  void (*inputs)(const WinogradInputs& args);
+  /// How many tiles it worked out: it stops before a vector of tiles with a sum that is not finite.
+  int64_t (*outputs)(const WinogradOutputs& args);
 };
 
 struct ConvTable {

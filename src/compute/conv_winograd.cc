@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "base/cancellation.h"
@@ -14,7 +13,8 @@ namespace {
 constexpr int64_t kPositions = 16;          // products of a tile of 4x4 inputs, which gives 2x2 outputs
 constexpr int64_t kGroupBytes = 768 << 10;  // of transformed inputs that are kept for all output channels
 constexpr int64_t kMaxGroupPanels = 12;
-constexpr int64_t kMaxColumns = 32;  // of a panel, of any instruction set
+constexpr int64_t kStripVectors = 2;  // of tiles side by side, so that few rows of the image are transformed for two groups
+constexpr int64_t kMaxColumns = 32;   // of a panel, of any instruction set
 
 /// U[i][j] = (G g G^T)[i][j] with G = [1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1].
 void transform_weights(const float* g, float* u) {
@@ -50,6 +50,23 @@ void restore_weights(const float (&u)[kPositions], float (&g)[9]) {
   }
 }
 
+/// The four sums of a tile with its products `apart`, in the kernels' order of additions.
+void sum_products(const float* products, int64_t apart, float bias, float (&sums)[4]) {
+  float upper[4], lower[4];
+  const auto pair = [](const float(&m)[4], float& first, float& second) {
+    first = m[0] + (m[1] + m[2]);
+    second = m[1] - m[2] - m[3];
+  };
+  for (int column = 0; column < 4; ++column) {
+    float m[4];
+    for (int row = 0; row < 4; ++row) m[row] = products[(4 * row + column) * apart];
+    pair(m, upper[column], lower[column]);
+  }
+  pair(upper, sums[0], sums[1]);
+  pair(lower, sums[2], sums[3]);
+  for (float& sum : sums) sum += bias;
+}
+
 class ConvWinograd final : public Convolution<float>::Impl {
  public:
   ConvWinograd(const ConvChannels& channels, const float* weights, const float* bias, const Activation& activation)
@@ -69,17 +86,16 @@ class ConvWinograd final : public Convolution<float>::Impl {
   size_t weight_bytes() const override { return weights_.size() * sizeof(float); }
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
-    const Window& w = call.window;
-    const Tiles tiles{(w.output[1] + 1) / 2, (w.output[2] + 1) / 2};
-    const int64_t panels = (tiles.count() + products_.columns - 1) / products_.columns;
-    const int64_t planes = call.batch * channels_.groups * w.output[0];
+    const Tiles tiles(call.window, products_);
+    const int64_t panels = tiles.panels();
+    const int64_t planes = call.batch * channels_.groups * call.window.output[0];
     const double m = static_cast<double>(out_), n = static_cast<double>(panels * products_.columns), k = static_cast<double>(in_);
     Grid grid;
     if (planes < 4 * parallel.threads())
       grid = choose_grid(chunks_, panels, kPositions * m * n * k, kPositions * m * k * sizeof(float),
                          4 * kPositions * n * k * sizeof(float), parallel.threads());
     const Cost cost{.bytes = 0, .operations = 0.25 * kPositions * m * n * k / static_cast<double>(grid.pieces())};
-    const auto piece = [&](int64_t i) { run_piece(call, tiles, i / grid.pieces(), grid, i % grid.pieces(), panels); };
+    const auto piece = [&](int64_t i) { run_piece(call, tiles, i / grid.pieces(), grid, i % grid.pieces()); };
     if (planes == 1) return parallel.for_pieces(grid.pieces(), piece);
     parallel.for_range(planes * grid.pieces(), cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) piece(i);
@@ -87,38 +103,74 @@ class ConvWinograd final : public Convolution<float>::Impl {
   }
 
  private:
+  /// Tiles from a column on, as many side by side; all rows of the plane.
+  struct Strip {
+    int64_t column, columns;
+  };
+
+  /// The tiles of a plane, cut into strips. Panels take the tiles of a strip row by row.
   struct Tiles {
-    int64_t rows, columns;
-    int64_t count() const { return rows * columns; }
+    int64_t rows, columns, vectors, strips, lanes, width;
+
+    Tiles(const Window& w, const MicroKernels<float>& products)
+        : rows((w.output[1] + 1) / 2),
+          columns((w.output[2] + 1) / 2),
+          vectors((columns + products.lanes - 1) / products.lanes),
+          strips(std::max<int64_t>(1, vectors / kStripVectors)),
+          lanes(products.lanes),
+          width(products.columns) {}
+
+    Strip strip(int64_t index) const {
+      const Part part = part_of(vectors, strips, index);
+      return {part.begin * lanes, std::min(part.size * lanes, columns - part.begin * lanes)};
+    }
+    int64_t panels_of(const Strip& strip) const { return (rows * strip.columns + width - 1) / width; }
+    int64_t panels() const {
+      int64_t count = 0;
+      for (int64_t i = 0; i < strips; ++i) count += panels_of(strip(i));
+      return count;
+    }
   };
 
   /// One plane of outputs: a group of an image at a depth.
   struct Plane {
     const ConvCall<float>& call;
-    Tiles tiles;
+    int64_t rows;  ///< of tiles
     int64_t group;
     const float* x;  ///< of the first input channel, or null where all of it is padding
     int64_t y;       ///< offset of the first output channel
     int64_t y_channel;
   };
 
+  /// Some tiles of a strip, row by row.
+  struct Run {
+    const Plane& plane;
+    const Strip& strip;
+    int64_t first, count;
+  };
+
   void pack(const float* weights) {
-    const size_t count = static_cast<size_t>(channels_.out * in_ * kPositions);
-    const std::shared_ptr<float[]> packed = aligned_array<float>(count);
-    for (int64_t g = 0; g < channels_.groups; ++g) {
-      for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
-        const Part rows = part_of(out_, chunks_, chunk);
-        float* to = packed.get() + weights_at(g, rows);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          for (int64_t c = 0; c < in_; ++c) {
-            float u[kPositions];
-            transform_weights(weights + ((g * out_ + rows.begin + r) * in_ + c) * 9, u);
-            for (int64_t p = 0; p < kPositions; ++p) to[(p * in_ + c) * rows.size + r] = u[p];
-          }
+    const int64_t pieces = channels_.groups * chunks_;
+    const auto rows_of = [&](int64_t piece) { return part_of(out_, chunks_, piece % chunks_); };
+    const auto begin = [&](size_t index) {
+      const int64_t piece = static_cast<int64_t>(index);
+      const int64_t row = piece == pieces ? channels_.out : piece / chunks_ * out_ + rows_of(piece).begin;
+      return static_cast<size_t>(row * in_ * kPositions) * sizeof(float);
+    };
+    const auto write = [&](size_t index, void* memory) {
+      const int64_t piece = static_cast<int64_t>(index), group = piece / chunks_;
+      const Part rows = rows_of(piece);
+      float* to = static_cast<float*>(memory);
+      for (int64_t r = 0; r < rows.size; ++r) {
+        for (int64_t c = 0; c < in_; ++c) {
+          float u[kPositions];
+          transform_weights(weights + ((group * out_ + rows.begin + r) * in_ + c) * 9, u);
+          for (int64_t p = 0; p < kPositions; ++p) to[(p * in_ + c) * rows.size + r] = u[p];
         }
       }
-    }
-    weights_ = SharedArray<float>(packed, count);
+    };
+    weights_ = SharedArray<float>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0),
+                                  static_cast<size_t>(channels_.out * in_ * kPositions));
   }
 
   /// Each chunk of output channels lies as [position, input channel, output channel].
@@ -129,89 +181,121 @@ class ConvWinograd final : public Convolution<float>::Impl {
         thread_scratch(slot, static_cast<size_t>(count) * sizeof(float) + 128));  // whole vectors are read and written
   }
 
-  void run_piece(const ConvCall<float>& call, const Tiles& tiles, int64_t plane_index, const Grid& grid, int64_t index,
-                 int64_t panels) const {
+  void run_piece(const ConvCall<float>& call, const Tiles& tiles, int64_t plane_index, const Grid& grid, int64_t index) const {
     const Part chunks = part_of(chunks_, grid.rows, index / grid.columns);
-    const Part columns = part_of(panels, grid.columns, index % grid.columns);
+    const Part columns = part_of(tiles.panels(), grid.columns, index % grid.columns);
     if (chunks.size == 0) return;
     const Window& w = call.window;
     const int64_t depth = plane_index % w.output[0], group = plane_index / w.output[0] % channels_.groups;
     const int64_t image = plane_index / w.output[0] / channels_.groups, from = depth - w.pad_begin[0];
     const float* x = call.x + (image * channels_.in + group * in_) * w.input_size() + from * w.input[1] * w.input[2];
     const Plane plane{call,
-                      tiles,
+                      tiles.rows,
                       group,
                       from >= 0 && from < w.input[0] ? x : nullptr,
                       (image * channels_.out + group * out_) * w.output_size() + depth * w.output[1] * w.output[2],
                       w.output_size()};
-    const int64_t group_panels =
+    int64_t before = 0;  // panels of the strips so far
+    for (int64_t i = 0; i < tiles.strips && before < columns.begin + columns.size; ++i) {
+      const Strip strip = tiles.strip(i);
+      const int64_t panels = tiles.panels_of(strip), begin = std::max<int64_t>(0, columns.begin - before);
+      const int64_t end = std::min(panels, columns.begin + columns.size - before);
+      if (begin < end) run_strip(plane, strip, chunks, {begin, end - begin});
+      before += panels;
+    }
+  }
+
+  void run_strip(const Plane& plane, const Strip& strip, const Part& chunks, const Part& panels) const {
+    const int64_t fitting =
         std::clamp<int64_t>(kGroupBytes / (kPositions * position_ * static_cast<int64_t>(sizeof(float))), 1, kMaxGroupPanels);
-    const int64_t groups = (columns.size + group_panels - 1) / group_panels;
+    const int64_t groups = (panels.size + fitting - 1) / fitting;
     for (int64_t i = 0; i < groups; ++i) {
       throw_if_cancelled();
-      const Part group_columns = part_of(columns.size, groups, i);
-      const int64_t first = columns.begin + group_columns.begin;
-      run_group(plane, chunks, first, first + group_columns.size);
+      const Part group = part_of(panels.size, groups, i);
+      const int64_t first = (panels.begin + group.begin) * products_.columns;
+      const int64_t end = std::min(plane.rows * strip.columns, first + group.size * products_.columns);
+      run_group({plane, strip, first, end - first}, chunks);
     }
   }
 
-  void run_group(const Plane& plane, const Part& chunks, int64_t first_panel, int64_t end_panel) const {
-    const int64_t width = products_.columns, panels = end_panel - first_panel;
-    const int64_t first = first_panel * width, end = std::min(plane.tiles.count(), end_panel * width);
+  void run_group(const Run& run, const Part& chunks) const {
+    const int64_t width = products_.columns, panels = (run.count + width - 1) / width;
     float* inputs = memory(ScratchSlot::packed_right, panels * kPositions * position_);
-    transform_inputs(plane, first, end, inputs);
+    transform_inputs(run, inputs);
     for (int64_t i = chunks.begin; i < chunks.begin + chunks.size; ++i) {
       const Part rows = part_of(out_, chunks_, i);
-      for (int64_t panel = 0; panel < panels; ++panel)
-        run_block(plane, rows, first + panel * width, std::min(width, end - first - panel * width), inputs + panel * kPositions * position_,
-                  panel == 0 && i + 1 < chunks.begin + chunks.size);
+      for (int64_t panel = 0; panel < panels; ++panel) {
+        const Run part{run.plane, run.strip, run.first + panel * width, std::min(width, run.count - panel * width)};
+        run_block(part, rows, inputs + panel * kPositions * position_, panel == 0 && i + 1 < chunks.begin + chunks.size);
+      }
     }
   }
 
-  /// Tiles [first, end) of all input channels, as panels of [position, channel, tile].
-  void transform_inputs(const Plane& plane, int64_t first, int64_t end, float* to) const {
-    const Window& w = plane.call.window;
-    const int64_t across = plane.tiles.columns, width = products_.columns;
-    const int64_t first_row = first / across, tile_rows = (end - 1) / across - first_row + 1;
-    const int64_t size = (tile_rows + 1) * across + 2 * width;
-    float* planes = memory(ScratchSlot::row, 8 * size);
-    for (int p = 1; p <= 8; ++p) std::memset(planes + p * size - 2 * width, 0, static_cast<size_t>(2 * width) * sizeof(float));
-    for (int64_t channel = 0; channel < in_; ++channel) {
-      const float* x = plane.x ? plane.x + channel * w.input_size() : nullptr;
-      for (int64_t row = 0; row < 2 * tile_rows + 2; ++row) {
-        float* into = planes + row % 2 * 4 * size + row / 2 * across;
-        const int64_t h = 2 * first_row + row - w.pad_begin[1];
-        if (!x || h < 0 || h >= w.input[1]) {
-          for (int p = 0; p < 4; ++p) std::memset(into + p * size, 0, static_cast<size_t>(across) * sizeof(float));
-          continue;
-        }
-        transforms_.columns({x + h * w.input[2] - w.pad_begin[2], w.pad_begin[2], w.pad_begin[2] + w.input[2], across, into, size});
-      }
-      const int64_t skipped = first - first_row * across;
-      for (int64_t tile = first; tile < end; tile += width) {
-        const int64_t at = skipped + tile - first;
-        transforms_.rows({planes + at, planes + 4 * size + at, size, across, std::min(width, end - tile),
-                          to + (tile - first) / width * kPositions * position_ + channel * width, position_});
-      }
+  /// The tiles of all input channels, as panels of [position, channel, tile].
+  void transform_inputs(const Run& run, float* to) const {
+    const Window& w = run.plane.call.window;
+    const int64_t across = run.strip.columns, first_row = run.first / across;
+    const int64_t row = 2 * first_row - w.pad_begin[1], column = 2 * run.strip.column - w.pad_begin[2];
+    WinogradInputs p{};
+    p.x = run.plane.call.x;  // read nowhere if all is padding
+    p.x_row = w.input[2];
+    p.left = -column;
+    p.right = w.input[2] - column;
+    p.ahead = 2 * w.input_size();
+    p.rows = (run.first + run.count - 1) / across - first_row + 1;
+    p.columns = across;
+    p.skipped = run.first - first_row * across;
+    p.count = run.count;
+    p.panel = kPositions * position_;
+    p.apart = position_;
+    if (run.plane.x) {
+      p.top = -row;
+      p.bottom = w.input[1] - row;
     }
+    for (int64_t channel = 0; channel < in_; ++channel) {
+      if (run.plane.x) p.x = run.plane.x + channel * w.input_size() + row * w.input[2] + column;
+      p.to = to + channel * products_.columns;
+      transforms_.inputs(p);
+    }
+  }
+
+  /// Tiles side by side, and where their sums go.
+  struct Segment {
+    int64_t tile, tiles;  ///< of a panel
+    int64_t y;            ///< offset within the plane
+    int64_t rows, columns;
+  };
+
+  /// At most a panel as segments of rows of tiles; returns how many.
+  int64_t segments_of(const Run& run, Segment* segments) const {
+    const Window& w = run.plane.call.window;
+    int64_t made = 0;
+    for (int64_t tile = 0; tile < run.count; ++made) {
+      const int64_t row = (run.first + tile) / run.strip.columns, within = (run.first + tile) % run.strip.columns;
+      const int64_t tiles = std::min(run.strip.columns - within, run.count - tile), column = 2 * (run.strip.column + within);
+      segments[made] = {tile, tiles, 2 * row * w.output[2] + column, std::min<int64_t>(2, w.output[1] - 2 * row),
+                        std::min(2 * tiles, w.output[2] - column)};
+      tile += tiles;
+    }
+    return made;
   }
 
   /// A chunk of output channels of at most a panel of tiles; `fetch_next` brings the next chunk's weights nearer.
-  void run_block(const Plane& plane, const Part& rows, int64_t first, int64_t tiles, const float* inputs, bool fetch_next) const {
+  void run_block(const Run& run, const Part& rows, const float* inputs, bool fetch_next) const {
     const int64_t width = products_.columns, position = rows.size * width;
-    float* sums = memory(ScratchSlot::packed_left, kPositions * position + 4 * kMaxColumns);
+    float* sums = memory(ScratchSlot::packed_left, kPositions * position);
     MicroArgs<float> p{};
     p.k = in_;
     p.a_row = 1;
     p.a_k = p.ahead_step = rows.size;
     p.b_k = width;
     p.c_row = width;
-    p.columns = tiles <= products_.lanes ? products_.lanes : width;
+    p.columns = run.count <= products_.lanes ? products_.lanes : width;
     p.alpha = 1;
     p.low = -std::numeric_limits<float>::infinity();
     p.high = std::numeric_limits<float>::infinity();
-    const auto kernel = (tiles <= products_.lanes ? products_.one : products_.two)[rows.size];
-    const float* weights = weights_.data() + weights_at(plane.group, rows);
+    const auto kernel = (run.count <= products_.lanes ? products_.one : products_.two)[rows.size];
+    const float* weights = weights_.data() + weights_at(run.plane.group, rows);
     for (int64_t i = 0; i < kPositions; ++i) {
       p.a = weights + i * in_ * rows.size;
       p.b = inputs + i * position_;
@@ -219,59 +303,72 @@ class ConvWinograd final : public Convolution<float>::Impl {
       if (fetch_next) p.ahead = p.a + kPositions * in_ * rows.size;
       kernel(p);
     }
-    float* outputs = sums + kPositions * position;
+    Segment segments[kMaxColumns];
+    const int64_t count = segments_of(run, segments);
     for (int64_t row = 0; row < rows.size; ++row) {
-      const int64_t channel = plane.group * out_ + rows.begin + row;
-      const float bias = bias_.empty() ? 0.0f : bias_[static_cast<size_t>(channel)];
-      if (!transforms_.sums({sums + row * width, position, tiles, bias, outputs, 2 * width}))
-        repair(plane, rows, row, first, tiles, bias, outputs);
-      finish(plane, rows.begin + row, first, tiles, outputs);
+      for (int64_t i = 0; i < count; ++i) finish(run, rows, row, segments[i], sums + row * width, position);
     }
   }
 
-  /// Puts sums where they belong, tile row by tile row.
-  void finish(const Plane& plane, int64_t channel, int64_t first, int64_t tiles, const float* outputs) const {
-    const Window& w = plane.call.window;
-    const int64_t across = plane.tiles.columns;
-    for (int64_t tile = first; tile < first + tiles;) {
-      const int64_t row = tile / across, column = tile % across, count = std::min(across - column, first + tiles - tile);
-      const int64_t values = std::min(2 * count, w.output[2] - 2 * column);
-      for (int64_t i = 0; i < 2 && 2 * row + i < w.output[1]; ++i) {
-        const int64_t at = plane.y + channel * plane.y_channel + (2 * row + i) * w.output[2] + 2 * column;
-        float* y = plane.call.y + at;
-        transforms_.finish({outputs + i * 2 * products_.columns + 2 * (tile - first),
-                            plane.call.residual ? plane.call.residual + at : nullptr, clamp_.low, clamp_.high, y, values});
-        if (clamp_.activates) activate_values(activation_, y, values);
-      }
-      tile += count;
+  /// Puts the sums of one channel where they belong.
+  void finish(const Run& run, const Part& rows, int64_t row, const Segment& s, const float* sums, int64_t position) const {
+    const ConvCall<float>& call = run.plane.call;
+    const int64_t channel = rows.begin + row, y = run.plane.y + channel * run.plane.y_channel + s.y;
+    WinogradOutputs p{};
+    p.products = sums + s.tile;
+    p.apart = position;
+    p.tiles = s.tiles;
+    p.bias = bias_.empty() ? 0.0f : bias_[static_cast<size_t>(run.plane.group * out_ + channel)];
+    p.residual = call.residual ? call.residual + y : nullptr;
+    p.low = clamp_.low;
+    p.high = clamp_.high;
+    p.y = call.y + y;
+    p.y_row = call.window.output[2];
+    p.rows = s.rows;
+    p.columns = s.columns;
+    for (int64_t done = transforms_.outputs(p); done < p.tiles; done = transforms_.outputs(p)) {
+      const int64_t end = std::min(p.tiles, done + products_.lanes);
+      for (int64_t tile = done; tile < end; ++tile) finish_plainly(run, rows, row, s.tile + tile, p, tile);
+      p.products += end;
+      p.tiles -= end;
+      p.columns -= 2 * end;
+      p.y += 2 * end;
+      if (p.residual) p.residual += 2 * end;
+    }
+    if (!clamp_.activates) return;
+    for (int64_t i = 0; i < s.rows; ++i) activate_values(activation_, call.y + y + i * p.y_row, s.columns);
+  }
+
+  /// One tile of `p`, from the definition where a sum of Winograd's is not finite.
+  void finish_plainly(const Run& run, const Part& rows, int64_t row, int64_t tile, const WinogradOutputs& p, int64_t at) const {
+    float sums[4];
+    sum_products(p.products + at, p.apart, p.bias, sums);
+    if (!std::all_of(sums, sums + 4, [](float sum) { return std::isfinite(sum); })) {
+      std::fill_n(sums, 4, p.bias);
+      for (int64_t channel = 0; channel < in_; ++channel) add_plainly(run, rows, row, channel, tile, sums);
+    }
+    for (int64_t i = 0; i < 4; ++i) {
+      const int64_t column = 2 * at + i % 2, to = i / 2 * p.y_row + column;
+      if (i / 2 >= p.rows || column >= p.columns) continue;
+      const float sum = sums[i] + (p.residual ? p.residual[to] : 0.0f);
+      p.y[to] = sum < p.low ? p.low : sum > p.high ? p.high : sum;
     }
   }
 
-  /// Works out those tiles of row `row` of a chunk whose sums are not finite from the definition.
-  void repair(const Plane& plane, const Part& rows, int64_t row, int64_t first, int64_t tiles, float bias, float* outputs) const {
-    for (int64_t t = 0; t < tiles; ++t) {
-      float* upper = outputs + 2 * t;
-      float* lower = upper + 2 * products_.columns;
-      if (std::isfinite(upper[0]) && std::isfinite(upper[1]) && std::isfinite(lower[0]) && std::isfinite(lower[1])) continue;
-      float sums[4] = {bias, bias, bias, bias};
-      for (int64_t channel = 0; channel < in_; ++channel) add_plainly(plane, rows, row, channel, first + t, sums);
-      std::copy_n(sums, 2, upper);
-      std::copy_n(sums + 2, 2, lower);
-    }
-  }
-
-  void add_plainly(const Plane& plane, const Part& rows, int64_t row, int64_t channel, int64_t tile, float (&sums)[4]) const {
-    const Window& w = plane.call.window;
-    if (!plane.x) return;
+  void add_plainly(const Run& run, const Part& rows, int64_t row, int64_t channel, int64_t tile, float (&sums)[4]) const {
+    const Window& w = run.plane.call.window;
+    if (!run.plane.x) return;
     float u[kPositions], g[9];
-    const float* weights = weights_.data() + weights_at(plane.group, rows);
+    const float* weights = weights_.data() + weights_at(run.plane.group, rows);
     for (int64_t p = 0; p < kPositions; ++p) u[p] = weights[(p * in_ + channel) * rows.size + row];
     restore_weights(u, g);
-    const float* x = plane.x + channel * w.input_size();
+    const float* x = run.plane.x + channel * w.input_size();
+    const int64_t tile_row = (run.first + tile) / run.strip.columns;
+    const int64_t tile_column = run.strip.column + (run.first + tile) % run.strip.columns;
     for (int64_t i = 0; i < 4; ++i) {
       for (int64_t tap = 0; tap < 9; ++tap) {
-        const int64_t h = 2 * (tile / plane.tiles.columns) + i / 2 + tap / 3 - w.pad_begin[1];
-        const int64_t v = 2 * (tile % plane.tiles.columns) + i % 2 + tap % 3 - w.pad_begin[2];
+        const int64_t h = 2 * tile_row + i / 2 + tap / 3 - w.pad_begin[1];
+        const int64_t v = 2 * tile_column + i % 2 + tap % 3 - w.pad_begin[2];
         if (h >= 0 && h < w.input[1] && v >= 0 && v < w.input[2]) sums[i] += g[tap] * x[h * w.input[2] + v];
       }
     }

@@ -6,42 +6,103 @@
 namespace rh::compute {
 namespace {
 
-/// What one row of the image gives to each tile along it: with a tile's four values d0 to d3, the four planes get d0 - d2, d1 + d2, d2 - d1
-/// and d1 - d3.
+/// What rows of the image give to a vector of tiles: of a tile's four values d0 to d3, d0 - d2, d1 + d2, d2 - d1 and d1 - d3.
 template <typename V>
-void winograd_columns(const WinogradColumns& p) {
-  const auto load = [&](int64_t at) {
-    if (at >= p.begin && at + V::kLanes <= p.end) return V::load(p.x + at);
-    const int64_t first = p.begin - at, last = p.end - at;
-    const int live_end = last < 0 ? 0 : last < V::kLanes ? static_cast<int>(last) : V::kLanes;
-    const int live_begin = first < 0 ? 0 : first < live_end ? static_cast<int>(first) : live_end;
-    return V::load_lanes(p.x + at, 1, live_begin, live_end);
-  };
-  float* to = p.to;
-  for (int64_t t = 0; t < p.tiles; t += V::kLanes, to += V::kLanes) {
-    const typename V::Register a = load(2 * t), b = load(2 * t + V::kLanes), c = load(2 * t + 2), d = load(2 * t + V::kLanes + 2);
-    const typename V::Register d0 = V::even(a, b), d1 = V::odd(a, b), d2 = V::even(c, d), d3 = V::odd(c, d);
-    V::store(to, V::sub(d0, d2));
-    V::store(to + p.plane, V::add(d1, d2));
-    V::store(to + 2 * p.plane, V::sub(d2, d1));
-    V::store(to + 3 * p.plane, V::sub(d1, d3));
+class WinogradColumns {
+ public:
+  using R = typename V::Register;
+
+  /// The vector of tiles from column `tile` on.
+  WinogradColumns(const WinogradInputs& p, int64_t tile)
+      : x_(p.x + 2 * tile), x_row_(p.x_row), top_(p.top), bottom_(p.bottom), ahead_(p.ahead) {
+    const int64_t left = p.left - 2 * tile, right = p.right - 2 * tile;
+    const auto clamped = [](int64_t at) { return static_cast<int>(at < 0 ? 0 : at < V::kLanes ? at : V::kLanes); };
+    for (int i = 0; i < 4; ++i) {
+      last_[i] = clamped(right - kAt[i]);
+      first_[i] = clamped(left - kAt[i]);
+      if (first_[i] > last_[i]) first_[i] = last_[i];
+    }
+  }
+
+  [[gnu::always_inline]] void row(int64_t row, R (&to)[4]) const {
+    if (row < top_ || row >= bottom_) {
+#pragma GCC unroll 4
+      for (int column = 0; column < 4; ++column) to[column] = V::zero();
+      return;
+    }
+    const float* x = x_ + row * x_row_;
+#if defined(__GNUC__)
+    __builtin_prefetch(x + ahead_);
+    __builtin_prefetch(x + ahead_ + V::kLanes);
+#endif
+    const R a = V::load_lanes(x + kAt[0], 1, first_[0], last_[0]), b = V::load_lanes(x + kAt[1], 1, first_[1], last_[1]);
+    const R c = V::load_lanes(x + kAt[2], 1, first_[2], last_[2]), d = V::load_lanes(x + kAt[3], 1, first_[3], last_[3]);
+    const R d0 = V::even(a, b), d1 = V::odd(a, b), d2 = V::even(c, d), d3 = V::odd(c, d);
+    to[0] = V::sub(d0, d2);
+    to[1] = V::add(d1, d2);
+    to[2] = V::sub(d2, d1);
+    to[3] = V::sub(d1, d3);
+  }
+
+ private:
+  static constexpr int64_t kAt[4] = {0, V::kLanes, 2, V::kLanes + 2};
+
+  const float* x_;
+  int64_t x_row_, top_, bottom_, ahead_;
+  int first_[4], last_[4];
+};
+
+/// The sixteen positions of a vector of tiles, of whose four rows d holds what they give.
+template <typename V>
+[[gnu::always_inline]] inline void winograd_positions(const typename V::Register (&d)[4][4], int64_t apart, auto store) {
+#pragma GCC unroll 4
+  for (int column = 0; column < 4; ++column) {
+    const int64_t at = column * apart;
+    store(at, V::sub(d[0][column], d[2][column]));
+    store(at + 4 * apart, V::add(d[1][column], d[2][column]));
+    store(at + 8 * apart, V::sub(d[2][column], d[1][column]));
+    store(at + 12 * apart, V::sub(d[1][column], d[3][column]));
   }
 }
 
-/// The same down the rows: `even` and `odd` hold the planes of rows 2 i and 2 i + 1 of all tile rows, `next` tiles a tile row.
+/// Vectors come from right to left: what one has beyond the end of a row of tiles is overwritten by the tiles of the next row.
 template <typename V>
-void winograd_rows(const WinogradRows& p) {
-  for (int64_t t = 0; t < p.tiles; t += V::kLanes) {
+void winograd_inputs(const WinogradInputs& p) {
+  using R = typename V::Register;
+  constexpr int64_t kWidth = 2 * V::kLanes;
+  const int64_t apart = p.apart, rows = p.rows, columns = p.columns, panel_size = p.panel, count = p.count;
+  for (int64_t tile = (columns - 1) / V::kLanes * V::kLanes; tile >= 0; tile -= V::kLanes) {
+    const WinogradColumns<V> image(p, tile);
+    R d[4][4];
+    image.row(0, d[0]);
+    image.row(1, d[1]);
+    int64_t first = tile - p.skipped;
+    for (int64_t row = 0; row < rows; ++row, first += columns) {
+      image.row(2 * row + 2, d[2]);
+      image.row(2 * row + 3, d[3]);
+      const int64_t panel = first < 0 ? 0 : first / kWidth, column = first - panel * kWidth;
+      float* const to = p.to + panel * panel_size + column;
+      if (column >= 0 && column <= kWidth - V::kLanes && first < count) {
+        winograd_positions<V>(d, apart, [&](int64_t at, R x) {
+          V::store(to + at, x);
+          __builtin_prefetch(to + at + kWidth, 1);
+        });
+      } else if (first > -V::kLanes && first < count) {
+        const int begin = static_cast<int>(first < 0 ? -first : 0);
+        const int split = static_cast<int>(first < 0 ? V::kLanes : kWidth - column);
+        winograd_positions<V>(d, apart, [&](int64_t at, R x) {
+          V::store_lanes(to + at, x, begin, split);
+          __builtin_prefetch(to + at + kWidth, 1);
+        });
+        float* const next = to + panel_size - kWidth;
+        if (split < V::kLanes && (panel + 1) * kWidth < count)
+          winograd_positions<V>(d, apart, [&](int64_t at, R x) { V::store_lanes(next + at, x, split, V::kLanes); });
+      }
 #pragma GCC unroll 4
-    for (int column = 0; column < 4; ++column) {
-      const float* even = p.even + column * p.plane + t;
-      const float* odd = p.odd + column * p.plane + t;
-      const typename V::Register d0 = V::load(even), d1 = V::load(odd), d2 = V::load(even + p.next), d3 = V::load(odd + p.next);
-      float* to = p.to + column * p.position + t;
-      V::store(to, V::sub(d0, d2));
-      V::store(to + 4 * p.position, V::add(d1, d2));
-      V::store(to + 8 * p.position, V::sub(d2, d1));
-      V::store(to + 12 * p.position, V::sub(d1, d3));
+      for (int i = 0; i < 4; ++i) {
+        d[0][i] = d[2][i];
+        d[1][i] = d[3][i];
+      }
     }
   }
 }
@@ -53,56 +114,68 @@ inline void winograd_pair(const typename V::Register (&m)[4], typename V::Regist
   second = V::sub(V::sub(m[1], m[2]), m[3]);
 }
 
+/// The sums of a vector of tiles, [row][column].
 template <typename V>
-bool winograd_sums(const WinogradSums& p) {
+inline void winograd_sums(const float* products, int64_t apart, float bias, typename V::Register (&sums)[2][2]) {
   using R = typename V::Register;
-  R poison = V::zero();
-  const R bias = V::set(p.bias);
-  for (int64_t t = 0; t < p.tiles; t += V::kLanes) {
-    R upper[4], lower[4];
+  R upper[4], lower[4];
 #pragma GCC unroll 4
-    for (int column = 0; column < 4; ++column) {
-      R m[4];
+  for (int column = 0; column < 4; ++column) {
+    R m[4];
 #pragma GCC unroll 4
-      for (int row = 0; row < 4; ++row) m[row] = V::load(p.products + (4 * row + column) * p.position + t);
-      winograd_pair<V>(m, upper[column], lower[column]);
-    }
-    R left[2], right[2];
-    winograd_pair<V>(upper, left[0], right[0]);
-    winograd_pair<V>(lower, left[1], right[1]);
-#pragma GCC unroll 2
-    for (int row = 0; row < 2; ++row) {
-      left[row] = V::add(left[row], bias);
-      right[row] = V::add(right[row], bias);
-      poison = V::fma(left[row], V::zero(), V::fma(right[row], V::zero(), poison));
-      V::interleave(left[row], right[row], p.to + row * p.to_row + 2 * t);
-    }
+    for (int row = 0; row < 4; ++row) m[row] = V::load(products + (4 * row + column) * apart);
+    winograd_pair<V>(m, upper[column], lower[column]);
   }
-  float lanes[V::kLanes];
-  V::store(lanes, poison);
-  bool finite = true;
-  for (float lane : lanes) finite = finite && lane == 0;
-  return finite;
+  winograd_pair<V>(upper, sums[0][0], sums[0][1]);
+  winograd_pair<V>(lower, sums[1][0], sums[1][1]);
+  const R start = V::set(bias);
+#pragma GCC unroll 2
+  for (int row = 0; row < 2; ++row) {
+    sums[row][0] = V::add(sums[row][0], start);
+    sums[row][1] = V::add(sums[row][1], start);
+  }
 }
 
 template <typename V>
-void winograd_finish(const WinogradFinish& p) {
-  const typename V::Register low = V::set(p.low), high = V::set(p.high);
-  for (int64_t i = 0; i < p.count; i += V::kLanes) {
-    const int live = p.count - i < V::kLanes ? static_cast<int>(p.count - i) : V::kLanes;
-    typename V::Register sum = V::load(p.sums + i);
-    if (p.residual) sum = V::add(sum, live == V::kLanes ? V::load(p.residual + i) : V::load_partial(p.residual + i, live));
-    sum = V::min(high, V::max(low, sum));
-    if (live == V::kLanes)
-      V::store(p.y + i, sum);
-    else
-      V::store_partial(p.y + i, sum, live);
+inline bool winograd_finite(const typename V::Register (&sums)[2][2]) {
+  const auto poison = V::fma(sums[0][0], V::zero(), V::mul(sums[0][1], V::zero()));
+  return V::all_zero(V::fma(sums[1][0], V::zero(), V::fma(sums[1][1], V::zero(), poison)));
+}
+
+template <typename V>
+int64_t winograd_outputs(const WinogradOutputs& p) {
+  using R = typename V::Register;
+  const R low = V::set(p.low), high = V::set(p.high);
+  const float* products = p.products;
+  const float* residual = p.residual;
+  float* y = p.y;
+  const int64_t apart = p.apart, tiles = p.tiles, columns = p.columns;
+  const int rows = static_cast<int>(p.rows);
+  for (int64_t t = 0; t < tiles; t += V::kLanes) {
+    R sums[2][2];
+    winograd_sums<V>(products + t, apart, p.bias, sums);
+    if (!winograd_finite<V>(sums)) return t;
+#pragma GCC unroll 2
+    for (int row = 0; row < 2; ++row) {
+      if (row >= rows) break;
+      R pair[2];
+      V::interleave(sums[row][0], sums[row][1], pair);
+#pragma GCC unroll 2
+      for (int i = 0; i < 2; ++i) {
+        const int64_t column = 2 * t + i * V::kLanes, at = row * p.y_row + column, rest = columns - column;
+        if (rest <= 0) break;
+        const int live = rest < V::kLanes ? static_cast<int>(rest) : V::kLanes;
+        if (residual) pair[i] = V::add(pair[i], V::load_partial(residual + at, live));
+        V::store_partial(y + at, V::min(high, V::max(low, pair[i])), live);
+      }
+    }
   }
+  return tiles;
 }
 
 template <typename V>
 constexpr WinogradKernels winograd_kernels() {
-  return {winograd_columns<V>, winograd_rows<V>, winograd_sums<V>, winograd_finish<V>};
+  return {winograd_inputs<V>, winograd_outputs<V>};
 }
 
 }  // namespace

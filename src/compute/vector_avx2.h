@@ -48,14 +48,18 @@ struct Float {
   static Register even(Register a, Register b) { return in_order(_mm256_shuffle_ps(a, b, 0x88)); }
   static Register odd(Register a, Register b) { return in_order(_mm256_shuffle_ps(a, b, 0xdd)); }
   static Register in_order(Register x) { return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8)); }
-  /// a[0], b[0], a[1], b[1], ...
-  static void interleave(Register a, Register b, T* p) {
+  /// The two vectors of a[0], b[0], a[1], b[1], ...
+  static void interleave(Register a, Register b, Register (&out)[2]) {
     const Register low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
-    store(p, _mm256_permute2f128_ps(low, high, 0x20));
-    store(p + kLanes, _mm256_permute2f128_ps(low, high, 0x31));
+    out[0] = _mm256_permute2f128_ps(low, high, 0x20);
+    out[1] = _mm256_permute2f128_ps(low, high, 0x31);
   }
+  static bool all_zero(Register x) { return _mm256_movemask_ps(_mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_EQ_OQ)) == 0xff; }
   static void store(T* p, Register x) { _mm256_storeu_ps(p, x); }
   static void store_partial(T* p, Register x, int count) { _mm256_maskstore_ps(p, mask(count), x); }
+  static void store_lanes(T* p, Register x, int first, int last) {
+    _mm256_maskstore_ps(p, _mm256_andnot_si256(mask(first), mask(last)), x);
+  }
   static Register add(Register a, Register b) { return _mm256_add_ps(a, b); }
   static Register sub(Register a, Register b) { return _mm256_sub_ps(a, b); }
   static Register mul(Register a, Register b) { return _mm256_mul_ps(a, b); }

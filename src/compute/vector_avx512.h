@@ -60,13 +60,17 @@ struct Float {
   static Register odd(Register a, Register b) {
     return _mm512_permutex2var_ps(a, _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1), b);
   }
-  /// a[0], b[0], a[1], b[1], ...
-  static void interleave(Register a, Register b, T* p) {
-    store(p, _mm512_permutex2var_ps(a, _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0), b));
-    store(p + kLanes, _mm512_permutex2var_ps(a, _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8), b));
+  /// The two vectors of a[0], b[0], a[1], b[1], ...
+  static void interleave(Register a, Register b, Register (&out)[2]) {
+    out[0] = _mm512_permutex2var_ps(a, _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0), b);
+    out[1] = _mm512_permutex2var_ps(a, _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8), b);
   }
+  static bool all_zero(Register x) { return _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_EQ_OQ) == 0xffff; }
   static void store(T* p, Register x) { _mm512_storeu_ps(p, x); }
   static void store_partial(T* p, Register x, int count) { _mm512_mask_storeu_ps(p, mask(count), x); }
+  static void store_lanes(T* p, Register x, int first, int last) {
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>(mask(last) & ~mask(first)), x);
+  }
   static Register add(Register a, Register b) { return _mm512_add_ps(a, b); }
   static Register sub(Register a, Register b) { return _mm512_sub_ps(a, b); }
   static Register mul(Register a, Register b) { return _mm512_mul_ps(a, b); }

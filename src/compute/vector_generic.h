@@ -113,19 +113,22 @@ struct Plain {
     }
     return r;
   }
-  /// a[0], b[0], a[1], b[1], ...
-  static void interleave(Register a, Register b, T* p) {
-    for (int i = 0; i < kCount; ++i) {
-      p[2 * i] = a[i];
-      p[2 * i + 1] = b[i];
-    }
+  /// The two vectors of a[0], b[0], a[1], b[1], ...
+  static void interleave(Register a, Register b, Register (&out)[2]) {
+    for (int i = 0; i < 2 * kCount; ++i) out[i / kCount][i % kCount] = i % 2 == 0 ? a[i / 2] : b[i / 2];
+  }
+  static bool all_zero(Register x) {
+    bool all = true;
+    for (int i = 0; i < kCount; ++i) all = all && x[i] == 0;
+    return all;
   }
   template <typename S>
   static Register load_partial(const S* p, int count) {
     return load_lanes(p, 1, 0, count);
   }
-  static void store_partial(T* p, Register x, int count) {
-    for (int i = 0; i < count; ++i) p[i] = x[i];
+  static void store_partial(T* p, Register x, int count) { store_lanes(p, x, 0, count); }
+  static void store_lanes(T* p, Register x, int first, int last) {
+    for (int i = first; i < last; ++i) p[i] = x[i];
   }
 };
 

@@ -38,6 +38,7 @@ const Case kCases[] = {
     {"3x3", {17, 30, 1}, 1, {1, 14, 14}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
     {"3x3, rows shorter than a vector", {40, 29, 1}, 2, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
     {"3x3, wider than a panel, odd", {16, 16, 1}, 1, {1, 13, 75}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"3x3, wider than a strip of tiles", {17, 18, 1}, 1, {1, 21, 405}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 2}, {0, 0, 1}},
     {"3x3, groups, no padding", {48, 34, 2}, 2, {1, 9, 8}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
     {"3x3, more padding than taps", {16, 17, 1}, 1, {1, 5, 4}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 4, 3}, {0, 0, 5}},
     {"3x3, input not read to its end", {16, 16, 1}, 1, {1, 9, 9}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, -1, -2}, {0, -1, -1}},
@@ -142,15 +143,15 @@ TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
   const ConvChannels channels{16, 16, 1};
   Window w;
   w.input[1] = w.output[1] = 10;
-  w.input[2] = w.output[2] = 21;
+  w.input[2] = w.output[2] = 85;
   w.kernel[1] = w.kernel[2] = 3;
   w.pad_begin[1] = w.pad_begin[2] = 1;
   const std::vector<float> weights(16 * 16 * 9, 0x1p-9f);
   for (const float value : {infinity, -infinity, nan, 0x1.8p127f}) {
-    for (const int64_t at : {0, 10, 20, 5 * 21 + 9, 9 * 21 + 20}) {
-      std::vector<float> x = random_values(16 * 210, 5), y(16 * 210), expected = y;
-      x[static_cast<size_t>(3 * 210 + at)] = value;
-      x[static_cast<size_t>(7 * 210 + at)] = value;
+    for (const int64_t at : {0, 10, 84, 5 * 85 + 57, 9 * 85 + 84}) {
+      std::vector<float> x = random_values(16 * 850, 5), y(16 * 850), expected = y;
+      x[static_cast<size_t>(3 * 850 + at)] = value;
+      x[static_cast<size_t>(7 * 850 + at)] = value;
       Convolution<float>(channels, w, weights.data(), nullptr, {}).run(w, 1, x.data(), nullptr, y.data(), {});
       conv_reference<float>(channels, w, 1, x.data(), weights.data(), nullptr, expected.data(), {});
       for (size_t i = 0; i < y.size(); ++i) {
