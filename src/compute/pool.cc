@@ -94,19 +94,33 @@ void max_plane(const Window& w, const T* x, T* y, int64_t* indices, int64_t offs
   });
 }
 
+constexpr const std::nullptr_t* kNoDivisor = nullptr;
+
 /// Pooling of float planes without depth, a row of outputs at a time: first down the window's rows, then along the outputs, with columns
 /// split by their remainder modulo the stride so that both run over contiguous floats.
 class RowPool {
  public:
-  RowPool(const Window& window, bool sums) : w_(window) {
+  /// `divisor(axis, at)`: what the sums of the outputs at a place of an axis are divided by, times that of the other; null for maxima
+  /// and plain sums.
+  template <typename Divisor>
+  RowPool(const Window& window, bool sums, const Divisor* divisor) : w_(window) {
     constexpr int64_t kVector = 16;
     const int64_t reached = (w_.output[2] - 1) * w_.stride[2] + (w_.kernel[2] - 1) * w_.dilation[2] + 1;
     const int64_t extent = std::max(reached, w_.pad_begin[2] + w_.input[2]);
     const int64_t phase = (extent + w_.stride[2] - 1) / w_.stride[2] + kVector, count = w_.stride[2] * phase;
-    float* memory =
-        static_cast<float*>(thread_scratch(ScratchSlot::row, static_cast<size_t>(count + w_.output[2] + kVector) * sizeof(float)));
+    float* memory = static_cast<float*>(
+        thread_scratch(ScratchSlot::row, static_cast<size_t>(count + w_.output[1] + 2 * w_.output[2] + kVector) * sizeof(float)));
     std::fill_n(memory, count, sums ? 0.0f : lowest<float>());
-    divisors_ = memory + count;
+    factors_ = memory + count;
+    set_plane(sums);
+    if constexpr (!std::is_same_v<Divisor, std::nullptr_t>) {
+      float* columns = factors_ + w_.output[2];
+      float* rows = columns + w_.output[2];
+      for (int64_t i = 0; i < w_.output[2]; ++i) columns[i] = 1 / static_cast<float>((*divisor)(2, i));
+      for (int64_t i = 0; i < w_.output[1]; ++i) rows[i] = 1 / static_cast<float>((*divisor)(1, i));
+      plane_.column_factors = columns;
+      plane_.row_factors = rows;
+    }
     row_.sums = sums;
     row_.row_step = w_.dilation[1] * w_.input[2];
     row_.width = w_.input[2];
@@ -123,10 +137,8 @@ class RowPool {
     return w.input[0] == 1 && w.kernel[0] == 1 && w.pad_begin[0] == 0 && w.output[0] == 1 && w.stride[2] <= 2 && w.output_size() > 0;
   }
 
-  /// `divisor(axis, at)`: what the sums of the outputs at a place of an axis are divided by, times that of the other; null for maxima.
-  template <typename Divisor>
-  void run(const float* x, float* y, const Divisor* divisor) {
-    int64_t divided_by = -1;
+  void run(const float* x, float* y) {
+    if (is_small_ && pool_plane(plane_, x, y)) return;
     for (int64_t at = 0; at < w_.output[1]; ++at, y += w_.output[2]) {
       const Span rows = span_of(w_, 1, at);
       if (rows.count() <= 0) {
@@ -135,13 +147,11 @@ class RowPool {
         row_.x = x + rows.begin * w_.input[2];
         row_.rows = rows.count();
       }
-      if constexpr (!std::is_same_v<Divisor, std::nullptr_t>) {
-        if (const int64_t count = (*divisor)(1, at); count != divided_by) {
-          for (int64_t i = 0; i < w_.output[2]; ++i) divisors_[i] = static_cast<float>(count * (*divisor)(2, i));
-          divided_by = count;
-        }
-        row_.divisors = divisors_;
-        if (rows.count() <= 0) binary(Binary::div, y, divisors_, y, w_.output[2]);
+      if (plane_.row_factors) {
+        if (const float factor = plane_.row_factors[at]; at == 0 || factor != plane_.row_factors[at - 1])
+          binary_scalar(Binary::mul, plane_.column_factors, factor, factors_, w_.output[2]);
+        row_.factors = factors_;
+        if (rows.count() <= 0) binary(Binary::mul, y, factors_, y, w_.output[2]);
       }
       row_.y = y;
       if (rows.count() > 0) pool_row(row_);
@@ -149,20 +159,40 @@ class RowPool {
   }
 
  private:
+  void set_plane(bool sums) {
+    constexpr int64_t kWidest = int64_t{1} << 24;
+    is_small_ = w_.kernel[1] <= kPlaneTaps && w_.kernel[2] <= kPlaneTaps && w_.kernel[1] * w_.kernel[2] <= kPlaneTaps &&
+                w_.pad_begin[2] >= 0 && std::max({w_.input[2], w_.output[2], w_.dilation[2], w_.pad_begin[2]}) < kWidest;
+    plane_ = {.sums = sums,
+              .height = w_.input[1],
+              .width = w_.input[2],
+              .out_height = w_.output[1],
+              .out_width = w_.output[2],
+              .kernel_height = w_.kernel[1],
+              .kernel_width = w_.kernel[2],
+              .stride_height = w_.stride[1],
+              .stride_width = w_.stride[2],
+              .dilation_height = w_.dilation[1],
+              .dilation_width = w_.dilation[2],
+              .pad_top = w_.pad_begin[1],
+              .pad_left = w_.pad_begin[2]};
+  }
+
   const Window& w_;
-  float* divisors_;
+  float* factors_;
   PoolRow row_;
+  PoolPlane plane_;
+  bool is_small_ = false;
 };
 
 /// Planes of sums of magnitudes, or of roots of sums of squares.
 void lp_planes(const Window& w, Range planes, int p, const float* x, float* y) {
-  RowPool pool(w, true);
+  RowPool pool(w, true, kNoDivisor);
   const int64_t input = w.input_size(), output = w.output_size();
   float* powers = static_cast<float*>(thread_scratch(ScratchSlot::image, static_cast<size_t>(input) * sizeof(float)));
-  constexpr const std::nullptr_t* kNone = nullptr;
   for (int64_t plane = planes.begin; plane < planes.end; ++plane) {
     unary(p == 1 ? Unary::abs : Unary::square, x + plane * input, powers, input);
-    pool.run(powers, y + plane * output, kNone);
+    pool.run(powers, y + plane * output);
     if (p == 2) unary(Unary::sqrt, y + plane * output, y + plane * output, output);
   }
 }
@@ -218,10 +248,8 @@ void max_pool(const Window& w, int64_t planes, const T* x, T* y, int64_t* indice
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
     if constexpr (std::is_same_v<T, float>) {
       if (!indices && RowPool::suits(w)) {
-        RowPool pool(w, false);
-        constexpr const std::nullptr_t* kNone = nullptr;
-        for (int64_t plane = range.begin; plane < range.end; ++plane)
-          pool.run(x + plane * w.input_size(), y + plane * w.output_size(), kNone);
+        RowPool pool(w, false, kNoDivisor);
+        for (int64_t plane = range.begin; plane < range.end; ++plane) pool.run(x + plane * w.input_size(), y + plane * w.output_size());
         return;
       }
     }
@@ -250,9 +278,8 @@ void average_pool(const Window& w, const int64_t (&pad_end)[3], int64_t planes, 
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
     if constexpr (std::is_same_v<T, float>) {
       if (RowPool::suits(w)) {
-        RowPool pool(w, true);
-        for (int64_t plane = range.begin; plane < range.end; ++plane)
-          pool.run(x + plane * w.input_size(), y + plane * w.output_size(), &count);
+        RowPool pool(w, true, &count);
+        for (int64_t plane = range.begin; plane < range.end; ++plane) pool.run(x + plane * w.input_size(), y + plane * w.output_size());
         return;
       }
     }

@@ -16,11 +16,25 @@ struct PoolRow {
   int64_t kernel = 1, dilation = 1, stride = 1;
   float* even = nullptr;
   float* odd = nullptr;
-  const float* divisors = nullptr;  ///< of each output, or null
+  const float* factors = nullptr;  ///< of each output, or null
   float* y = nullptr;
   int64_t outputs = 0;
 };
 
 void pool_row(const PoolRow& row);
+
+/// A plane at once, for small windows: read where it lies, without folding rows first.
+struct PoolPlane {
+  bool sums = false;  ///< else the largest, NaN where there is one
+  int64_t height = 0, width = 0, out_height = 0, out_width = 0;
+  int64_t kernel_height = 1, kernel_width = 1, stride_height = 1, stride_width = 1, dilation_height = 1, dilation_width = 1;
+  int64_t pad_top = 0, pad_left = 0;
+  const float* row_factors = nullptr;  ///< of each row of outputs; with column_factors, or both null
+  const float* column_factors = nullptr;
+};
+
+inline constexpr int64_t kPlaneTaps = 16;  ///< that a window has at most
+/// False, and nothing is done, where the processor has no loads under a mask. Strides along rows are 1 or 2.
+bool pool_plane(const PoolPlane& plane, const float* x, float* y);
 
 }  // namespace rh::compute

@@ -55,6 +55,67 @@ class PadKernel final : public Kernel {
     Shape before, crop;  ///< where the data begins in the output, and in the input
   };
 
+  /// Where in the input rows of the output come from: those of the axes before `axis`.
+  class RowSources {
+   public:
+    RowSources(const Plan& plan, const Shape& x_strides, int axis, Mode mode) : axes_(static_cast<size_t>(axis)) {
+      for (int k = 0; k < axis; ++k) {
+        std::vector<int64_t>& offsets = axes_[static_cast<size_t>(k)];
+        for (int64_t i = 0; i < plan.y[k]; ++i) {
+          int64_t at = i - plan.before[k];
+          const bool is_outside = at < 0 || at >= plan.inner[k];
+          if (is_outside && mode != Mode::constant) at = source(mode, at, plan.inner[k]);
+          offsets.push_back(is_outside && mode == Mode::constant ? -1 : (at + plan.crop[k]) * x_strides[k]);
+        }
+      }
+    }
+
+    /// One row after the other.
+    class Walk {
+     public:
+      Walk(const RowSources& sources, int64_t row) : axes_(sources.axes_), index_(sources.axes_.size(), 0) {
+        for (size_t k = axes_.size(); k-- > 0;) {
+          const int64_t size = static_cast<int64_t>(axes_[k].size());
+          index_[k] = row % size;
+          row /= size;
+        }
+        set_outer();
+      }
+      /// -1: nowhere.
+      int64_t offset() const {
+        if (axes_.empty()) return 0;
+        const int64_t inner = axes_.back()[static_cast<size_t>(index_.back())];
+        return outer_ < 0 || inner < 0 ? -1 : outer_ + inner;
+      }
+      void next() {
+        for (size_t k = axes_.size(); k-- > 0;) {
+          if (++index_[k] < static_cast<int64_t>(axes_[k].size())) break;
+          index_[k] = 0;
+          if (k + 1 == axes_.size()) carried_ = true;
+        }
+        if (carried_) set_outer();
+      }
+
+     private:
+      void set_outer() {
+        outer_ = 0;
+        carried_ = false;
+        for (size_t k = 0; k + 1 < axes_.size(); ++k) {
+          const int64_t offset = axes_[k][static_cast<size_t>(index_[k])];
+          outer_ = offset < 0 || outer_ < 0 ? -1 : outer_ + offset;
+        }
+      }
+
+      const std::vector<std::vector<int64_t>>& axes_;
+      InlineVector<int64_t, 8> index_;
+      int64_t outer_ = 0;
+      bool carried_ = false;
+    };
+
+   private:
+    std::vector<std::vector<int64_t>> axes_;
+  };
+
   Status resolve(const RunContext& context, const Shape& x, Plan& plan) const {
     const auto pads = ints_of(op_.pads, context), axes = ints_of(op_.axes, context);
     const size_t count = axes ? axes->size() : x.size();
@@ -105,14 +166,20 @@ class PadKernel final : public Kernel {
     int axis = plan.y.rank() - 1;
     while (axis > 0 && plan.y[axis] == x_shape[axis] && plan.inner[axis] == x_shape[axis] && plan.before[axis] == 0) --axis;
     if (axis < 0) return copy_block(x, y, 1);
-    const Shape x_strides = strides_of(x_shape);
     const int64_t block = plan.y.product(axis + 1, plan.y.rank()), size = plan.y[axis], first = plan.before[axis];
     const int64_t inner = plan.inner[axis], cropped = plan.crop[axis] * block, last = first + inner;
     const double bytes = 2.0 * static_cast<double>(size * block) * sizeof(T);
+    const RowSources sources(plan, strides_of(x_shape), axis, op_.mode);
+    std::vector<int64_t> outside;  // the blocks of a row that lie outside the data, and where each comes from
+    for (int64_t at = 0; at < size && !constant; ++at) {
+      if (at >= first && at < last) continue;
+      outside.push_back(at * block);
+      outside.push_back(source(op_.mode, at - first, inner) * block);
+    }
     context.parallel().for_range(plan.y.product(0, axis), {bytes, 8.0}, [&](Range part) {
-      for (int64_t row = part.begin; row < part.end; ++row) {
-        const int64_t offset = row_offset(plan, x_strides, axis, row, constant);
-        T* to = y + row * size * block;
+      RowSources::Walk row(sources, part.begin);
+      for (T* to = y + part.begin * size * block; to < y + part.end * size * block; to += size * block, row.next()) {
+        const int64_t offset = row.offset();
         if (offset < 0) {
           std::fill_n(to, size * block, *constant);
           continue;
@@ -122,11 +189,11 @@ class PadKernel final : public Kernel {
         if (constant) {
           std::fill_n(to, first * block, *constant);
           std::fill_n(to + last * block, (size - last) * block, *constant);
-          continue;
+        } else if (block == 1) {
+          for (size_t i = 0; i < outside.size(); i += 2) to[outside[i]] = from[outside[i + 1]];
+        } else {
+          for (size_t i = 0; i < outside.size(); i += 2) copy_block(from + outside[i + 1], to + outside[i], block);
         }
-        const auto outside = [&](int64_t at) { copy_block(from + source(op_.mode, at - first, inner) * block, to + at * block, block); };
-        for (int64_t at = 0; at < first; ++at) outside(at);
-        for (int64_t at = last; at < size; ++at) outside(at);
       }
     });
   }
@@ -134,22 +201,6 @@ class PadKernel final : public Kernel {
   template <typename T>
   static void copy_block(const T* from, T* to, int64_t count) {
     std::copy_n(from, count, to);
-  }
-
-  /// Where in the input the row of the output comes from; -1: nowhere.
-  template <typename T>
-  int64_t row_offset(const Plan& plan, const Shape& x_strides, int axis, int64_t row, const T* constant) const {
-    int64_t offset = 0;
-    for (int k = axis - 1; k >= 0; --k) {
-      int64_t at = row % plan.y[k] - plan.before[k];
-      row /= plan.y[k];
-      if (at < 0 || at >= plan.inner[k]) {
-        if (constant) return -1;
-        at = source(op_.mode, at, plan.inner[k]);
-      }
-      offset += (at + plan.crop[k]) * x_strides[k];
-    }
-    return offset;
   }
 
   ops::Pad op_;

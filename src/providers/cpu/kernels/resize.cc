@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/interleave.h"
 #include "compute/vector_math.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
@@ -243,6 +244,7 @@ class ResizeKernel final : public Kernel {
     for (int axis = 0; axis < rank; ++axis) {
       const auto plan = std::find_if(plans.begin(), plans.end(), [&](const AxisPlan& p) { return p.axis == axis; });
       auto& list = offsets[static_cast<size_t>(axis)];
+      list.reserve(static_cast<size_t>(y.shape()[axis]));
       for (int64_t i = 0; i < y.shape()[axis]; ++i) {
         const int64_t at =
             plan == plans.end() ? i : std::clamp<int64_t>(nearest_index(op_.nearest, source_coordinate(op_, *plan, i)), 0, plan->input - 1);
@@ -261,18 +263,29 @@ class ResizeKernel final : public Kernel {
         if (along[static_cast<size_t>(i)] != i / 2) return false;
       return true;
     }();
+    const int64_t height = rank < 2 ? 1 : y.shape()[rank - 2];
+    const std::vector<int64_t> no_rows{0};
+    const std::vector<int64_t>& down = rank < 2 ? no_rows : offsets[static_cast<size_t>(rank - 2)];
     context.parallel().for_range(y.elements() / width, cost, [&](Range rows) {
-      int64_t before = -1;
-      for (int64_t row = rows.begin; row < rows.end; ++row) {
-        int64_t offset = 0;
-        for (int64_t axis = rank - 2, rest = row; axis >= 0; rest /= y.shape()[static_cast<int>(axis)], --axis)
-          offset += offsets[static_cast<size_t>(axis)][static_cast<size_t>(rest % y.shape()[static_cast<int>(axis)])];
+      int64_t before = -1, plane = 0;
+      for (int64_t row = rows.begin, line_of_plane = row % height; row < rows.end; ++row, ++line_of_plane) {
+        if (line_of_plane == height) line_of_plane = 0;
+        if (row == rows.begin || line_of_plane == 0) {
+          plane = 0;
+          for (int64_t axis = rank - 3, rest = row / height; axis >= 0; rest /= y.shape()[static_cast<int>(axis)], --axis)
+            plane += offsets[static_cast<size_t>(axis)][static_cast<size_t>(rest % y.shape()[static_cast<int>(axis)])];
+        }
+        const int64_t offset = plane + down[static_cast<size_t>(line_of_plane)];
         T* line = to + row * width;
         const T* source = from + offset;
         if (offset == before) {
           std::copy_n(line - width, width, line);
         } else if (doubles) {
-          for (int64_t i = 0; i < width / 2; ++i) line[2 * i] = line[2 * i + 1] = source[i];
+          if constexpr (std::is_trivially_copyable_v<T>) {
+            compute::interleave(source, 0, 2, width / 2, sizeof(T), line);
+          } else {
+            for (int64_t i = 0; i < width / 2; ++i) line[2 * i] = line[2 * i + 1] = source[i];
+          }
         } else {
           const int64_t* places = along.data();
           for (int64_t i = 0; i < width; ++i) line[i] = source[places[i]];
