@@ -84,6 +84,10 @@ size_t Convolution<T>::weight_bytes() const {
   return impl_->weight_bytes();
 }
 template <typename T>
+bool Convolution<T>::adds_residual_last() const {
+  return impl_->adds_residual_last();
+}
+template <typename T>
 std::vector<std::string_view> Convolution<T>::variants(const ConvChannels& channels, const Window& window) {
   std::vector<std::string_view> names;
   for (const ConvVariant<T>& variant : conv_variants<T>()) {

@@ -52,6 +52,8 @@ class Convolution {
   void run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel) const;
 
   size_t weight_bytes() const;
+  /// False: a residual that is y itself becomes part of the sum early, which rounds more.
+  bool adds_residual_last() const;
   /// "depthwise", "winograd", "pixels" or "gemm".
   std::string_view variant() const { return variant_; }
   /// Those that can convolve this.

@@ -37,6 +37,7 @@ class ConvGemm final : public Convolution<S>::Impl {
     pack(weights);
   }
 
+  bool adds_residual_last() const override { return k_ <= kConvFold; }
   size_t weight_bytes() const override { return weights_.size() * sizeof(S); }
 
   void run(const ConvCall<S>& call, const Parallel& parallel) const override {
@@ -155,7 +156,7 @@ class ConvGemm final : public Convolution<S>::Impl {
         p.c = ends;
       else
         p.c = y;
-      (rows.size <= kernels_.lanes ? kernels_.one : kernels_.two)[1](p);
+      run_folded((rows.size <= kernels_.lanes ? kernels_.one : kernels_.two)[1], p, kConvFold);
       if (clamp_.activates) activate_values(activation_, p.c, rows.size);
       if constexpr (kNarrow) narrow(p.c, y, rows.size);
     }
@@ -219,7 +220,7 @@ class ConvGemm final : public Convolution<S>::Impl {
         p.c = sums.at + row * sums.stride + column;
         p.columns = std::min(width, columns - column);
         p.residual = with_residual ? residual + row * pixels + column : nullptr;
-        (p.columns <= kernels_.lanes ? kernels_.one : kernels_.two)[rows.size](p);
+        run_folded((p.columns <= kernels_.lanes ? kernels_.one : kernels_.two)[rows.size], p, staged.plane ? kImageFold : kBlockK);
       };
       if (reads_directly(w, chunks, ks)) {
         if constexpr (!kNarrow) {

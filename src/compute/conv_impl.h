@@ -38,6 +38,10 @@ struct Clamp {
   bool activates = false;  ///< a pass of its own is needed
 };
 
+/// Convolutions add up about so many products before they join a longer sum (run_folded()): of pixels, whose values have one sign, and
+/// under the transformations of Winograd's algorithm rounding weighs more.
+inline constexpr int64_t kConvFold = 128, kImageFold = 16, kWinogradFold = 64;
+
 /// One call of Convolution::run.
 template <typename S>
 struct ConvCall {
@@ -53,6 +57,7 @@ struct Convolution<S>::Impl {
   virtual ~Impl() = default;
   virtual void run(const ConvCall<S>& call, const Parallel& parallel) const = 0;
   virtual size_t weight_bytes() const = 0;
+  virtual bool adds_residual_last() const { return true; }
 };
 
 /// Every channel by itself: groups = in = out.

@@ -301,7 +301,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
       p.b = inputs + i * position_;
       p.c = sums + i * position;
       if (fetch_next) p.ahead = p.a + kPositions * in_ * rows.size;
-      kernel(p);
+      run_folded(kernel, p, kWinogradFold);
     }
     Segment segments[kMaxColumns];
     const int64_t count = segments_of(run, segments);

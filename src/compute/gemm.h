@@ -56,6 +56,10 @@ struct PackedUse {
   int64_t rows = 0;  ///< of A; 0: not known
 };
 
+/// Sums over k are made in blocks of this many products, between which C has what there is so far: a residual that is C itself is then part
+/// of the sum early, which rounds more.
+inline constexpr int64_t kBlockK = 256;
+
 /// A constant right operand in the order in which the kernels read it: packed once, at load; equal ones share their memory. Half types are
 /// kept as they are and widened a block at a time where they are used. For AMX and a known number of rows, floats are kept in split form
 /// (gemm_amx.h, 6 bytes a value); where rows are not known, as panels that products of many rows split while they run.

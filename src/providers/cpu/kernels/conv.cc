@@ -34,6 +34,7 @@ class ConvKernel final : public Kernel {
       auto& made = packed_.emplace<compute::Convolution<T>>(channels, window, weights->data<T>(), bias_values,
                                                             compute_activation(op_.activation), info.tuned(variant_.problem));
       variant_.variant = made.variant();
+      residual_last_ = made.adds_residual_last();
     });
   }
 
@@ -42,7 +43,7 @@ class ConvKernel final : public Kernel {
   size_t packed_bytes() const override { return weight_bytes(packed_); }
   std::span<const Alias> aliases() const override {
     static constexpr Alias list[] = {{0, 3, Alias::Kind::in_place}};
-    return list;
+    return residual_last_ ? list : std::span<const Alias>{};
   }
 
   Status run(RunContext& context) const override {
@@ -136,6 +137,7 @@ class ConvKernel final : public Kernel {
   ops::Conv op_;
   Shape weights_shape_;
   KernelVariant variant_;
+  bool residual_last_ = false;
   std::variant<std::monostate, compute::Convolution<float>, compute::Convolution<double>, compute::Convolution<Float16>,
                compute::Convolution<BFloat16>>
       packed_;

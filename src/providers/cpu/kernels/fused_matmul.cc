@@ -48,7 +48,8 @@ class FusedMatMulKernel final : public Kernel {
   size_t packed_bytes() const override { return packed_.bytes(); }
   std::span<const Alias> aliases() const override {
     static constexpr Alias list[] = {{0, 3, Alias::Kind::in_place}};
-    return list;
+    const bool one_block = !packed_.empty() && packed_.shape()[op_.transpose_b ? 1 : 0] <= compute::kBlockK;
+    return one_block ? list : std::span<const Alias>{};
   }
 
   Status run(RunContext& context) const override {
