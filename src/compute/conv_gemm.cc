@@ -220,7 +220,7 @@ class ConvGemm final : public Convolution<S>::Impl {
         p.c = sums.at + row * sums.stride + column;
         p.columns = std::min(width, columns - column);
         p.residual = with_residual ? residual + row * pixels + column : nullptr;
-        run_folded((p.columns <= kernels_.lanes ? kernels_.one : kernels_.two)[rows.size], p, staged.plane ? kImageFold : kBlockK);
+        run_folded((p.columns <= kernels_.lanes ? kernels_.one : kernels_.two)[rows.size], p, staged.plane ? kImageFold : kConvFold);
       };
       if (reads_directly(w, chunks, ks)) {
         if constexpr (!kNarrow) {

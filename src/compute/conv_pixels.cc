@@ -229,7 +229,7 @@ class ConvPixels final : public Convolution<float>::Impl {
       p.c = sums + (pixels.begin - first_pixel) * width;
       p.beta = gathered.started[row] ? 1.0f : 0.0f;
       p.column_bias = gathered.started[row] ? nullptr : bias_.data() + at * width;
-      kernels[pixels.size](p);
+      run_folded(kernels[pixels.size], p, kConvFold);
     }
   }
 
