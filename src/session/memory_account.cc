@@ -20,25 +20,72 @@ void raise_to(std::atomic<size_t>& peak, size_t value) {
 }  // namespace
 
 void MemoryAccount::charge(MemoryUse use, size_t bytes) {
+  while (!try_charge(use, bytes)) {
+    if (drop_outputs() == 0) fail_over_budget(use, bytes);
+  }
+}
+
+bool MemoryAccount::try_charge(MemoryUse use, size_t bytes) noexcept {
   const int u = static_cast<int>(use);
   const size_t before = total_.fetch_add(bytes, std::memory_order_relaxed);
   if (budget_ != 0 && (before > budget_ || bytes > budget_ - before)) {
     total_.fetch_sub(bytes, std::memory_order_relaxed);
-    std::string parts;
-    for (int other = 0; other < kMemoryUses; ++other) {
-      const size_t used = uses_[other].load(std::memory_order_relaxed);
-      if (used != 0) parts += fmt::format("{}{} {}", parts.empty() ? " (" : ", ", kUseNames[other], bytes_text(used));
-    }
-    throw OverBudget(ErrorCode::runtime_exception,
-                     fmt::format("{} would take {} more, the session has {}{}, and its budget (roundhouse.memory.budget_bytes) is {} bytes",
-                                 kUseNames[u], bytes_text(bytes), bytes_text(before), parts.empty() ? parts : parts + ")", budget_));
+    return false;
   }
   raise_to(peaks_[u], uses_[u].fetch_add(bytes, std::memory_order_relaxed) + bytes);
+  return true;
+}
+
+void MemoryAccount::fail_over_budget(MemoryUse use, size_t bytes) const {
+  std::string parts;
+  for (int other = 0; other < kMemoryUses; ++other) {
+    const size_t used = uses_[other].load(std::memory_order_relaxed);
+    if (used != 0) parts += fmt::format("{}{} {}", parts.empty() ? " (" : ", ", kUseNames[other], bytes_text(used));
+  }
+  throw OverBudget(
+      ErrorCode::runtime_exception,
+      fmt::format("{} would take {} more, the session has {}{}, and its budget (roundhouse.memory.budget_bytes) is {} bytes",
+                  kUseNames[static_cast<int>(use)], bytes_text(bytes), bytes_text(used()), parts.empty() ? parts : parts + ")", budget_));
 }
 
 void MemoryAccount::credit(MemoryUse use, size_t bytes) noexcept {
   total_.fetch_sub(bytes, std::memory_order_relaxed);
   uses_[static_cast<int>(use)].fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+OutputBlocks::Blocks MemoryAccount::take_output(size_t bytes) {
+  const size_t wanted = output_block_bytes(bytes);
+  if (OutputBlocks::Blocks idle = outputs_.take_idle(bytes); !idle.empty()) return idle;
+  OutputBlocks::Blocks block(1);
+  free_outputs(outputs_.make_room(wanted));
+  try {
+    charge(MemoryUse::outputs, wanted);
+    try {
+      block.front() = PageMemory::in_large_pages(wanted);
+    } catch (...) {
+      credit(MemoryUse::outputs, wanted);
+      throw;
+    }
+  } catch (...) {
+    OutputBlocks::Blocks none;
+    outputs_.give_back(none, wanted);
+    throw;
+  }
+  return block;
+}
+
+void MemoryAccount::give_output_back(OutputBlocks::Blocks block) noexcept {
+  if (block.empty()) return;
+  outputs_.give_back(block, block.front().bytes());
+  free_outputs(std::move(block));
+}
+
+size_t MemoryAccount::free_outputs(OutputBlocks::Blocks blocks) noexcept {
+  size_t bytes = 0;
+  for (const PageMemory& block : blocks) bytes += block.bytes();
+  blocks.clear();
+  if (bytes != 0) credit(MemoryUse::outputs, bytes);
+  return bytes;
 }
 
 CountedMemory::~CountedMemory() {
@@ -96,6 +143,16 @@ void CountedMemory::resize(size_t bytes) {
 Tensor counted_output(const std::shared_ptr<MemoryAccount>& account, DType dtype, const Shape& shape) {
   if (dtype == DType::string) return Tensor(dtype, shape);
   const size_t bytes = bytes_of(dtype, shape.elements());
+  if (bytes >= kLeastOutputBlock && !account->source()) {
+    struct Owner {
+      std::shared_ptr<MemoryAccount> account;
+      OutputBlocks::Blocks block;
+      ~Owner() { account->give_output_back(std::move(block)); }
+    };
+    const auto owner = std::make_shared<Owner>(account);
+    owner->block = account->take_output(bytes);
+    return Tensor(dtype, shape, owner->block.front().data(), owner);
+  }
   account->charge(MemoryUse::outputs, bytes);
   Allocator& source = account->source() ? *account->source() : host_allocator();
   void* data = nullptr;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/pages.h"
+#include "session/output_blocks.h"
 #include "tensor/tensor.h"
 
 namespace rh {
@@ -28,7 +29,7 @@ class MemoryAccount {
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;
 
-  /// To be called before memory is taken. Throws OverBudget, and then counts nothing.
+  /// To be called before memory is taken. Throws OverBudget, and then counts nothing; what is kept for outputs to come goes first.
   void charge(MemoryUse use, size_t bytes);
   void credit(MemoryUse use, size_t bytes) noexcept;
 
@@ -36,15 +37,27 @@ class MemoryAccount {
   Allocator* source() const { return source_.get(); }
   size_t used() const { return total_.load(std::memory_order_relaxed); }
   size_t used(MemoryUse use) const { return uses_[static_cast<int>(use)].load(std::memory_order_relaxed); }
+  /// Host memory of at least `bytes` for an output, counted, perhaps that of one before. Throws std::bad_alloc or OverBudget.
+  OutputBlocks::Blocks take_output(size_t bytes);
+  /// It is kept for the next one, and counted as long.
+  void give_output_back(OutputBlocks::Blocks block) noexcept;
+  /// Lets go of what is kept for outputs to come, and says how many bytes; with `for_good` nothing is kept from now on.
+  size_t drop_outputs(bool for_good = false) noexcept { return free_outputs(outputs_.drop(for_good)); }
+
   /// The most that was ever used at once.
   size_t peak(MemoryUse use) const { return peaks_[static_cast<int>(use)].load(std::memory_order_relaxed); }
 
  private:
+  bool try_charge(MemoryUse use, size_t bytes) noexcept;
+  [[noreturn]] void fail_over_budget(MemoryUse use, size_t bytes) const;
+  size_t free_outputs(OutputBlocks::Blocks blocks) noexcept;
+
   const size_t budget_;
   const std::shared_ptr<Allocator> source_;
   std::atomic<size_t> total_{0};
   std::atomic<size_t> uses_[kMemoryUses] = {};
   std::atomic<size_t> peaks_[kMemoryUses] = {};
+  OutputBlocks outputs_;
 };
 
 /// Host memory that an account counts as long as it is there; memory of a device that only has an owner.

@@ -83,6 +83,10 @@ struct Session::Impl {
     if (options.profiling) profiler = std::make_unique<Profiler>(options.profile_prefix);
   }
 
+  ~Impl() {
+    if (compiled.account) compiled.account->drop_outputs(true);
+  }
+
   void load(Model model, double read_ms) {
     std::optional<Profiler::Mark> begin;
     if (profiler) begin = profiler->begin();
@@ -94,6 +98,7 @@ struct Session::Impl {
     const CancellationScope cancellable(&cancellation);
     compiled = compile(std::move(model), options, threads.parallel);
     compiled.load.read_ms = read_ms;
+    if (!options.cpu_arena) compiled.account->drop_outputs(true);
     if (compiled.context_nodes > 0) {
       ModelInfo info = compiled.model;
       add_metadata(info, compiled.file_metadata);
@@ -198,6 +203,7 @@ struct Session::Impl {
     auto state = states.take(*compiled.plan, compiled.account);
     Status status = run(*state, run_options, trace, input_names, values, output_names, results);
     states.give_back(std::move(state), options.cpu_arena && arenas.empty());
+    if (!arenas.empty()) compiled.account->drop_outputs();
     for (Allocator* arena : arenas) {
       if (auto* shrinkable = dynamic_cast<ShrinkableAllocator*>(arena)) shrinkable->shrink();
     }
@@ -403,9 +409,10 @@ MemoryForecast Session::forecast(std::span<const InputShape> shapes, std::span<c
 }
 
 size_t Session::trim() {
-  const MemoryAccount& account = *impl_->compiled.account;
+  MemoryAccount& account = *impl_->compiled.account;
   const size_t before = account.used();
   impl_->states.trim();
+  account.drop_outputs();
   const size_t freed = before - std::min(before, account.used());
   const size_t threads = trim_thread_memory();
   trim_heap();

@@ -135,6 +135,60 @@ TEST(Trim, GivesBackWhatRunsKept) {
   run(*session, {{"x", ones(64)}}, {"y"});
 }
 
+TEST(LargeOutputs, LiveInMemoryOfThoseBefore) {
+  auto session = make_session(kWide);
+  const size_t at_rest = session->statistics().memory_bytes, large = size_t{256} * 4096 * 4;
+  const auto used = [&] { return session->statistics().memory_bytes - at_rest; };
+  auto first = run(*session, {{"x", ones(256)}}, {"y"});
+  const void* where = first[0].tensor().raw();
+  auto second = run(*session, {{"x", ones(256)}}, {"y"});
+  EXPECT_NE(second[0].tensor().raw(), where) << "the first output is still there";
+  const size_t both = used();
+  first.clear();
+  EXPECT_EQ(used(), both) << "kept for the next run, and counted";
+  first = run(*session, {{"x", ones(250)}}, {"y"});
+  EXPECT_EQ(first[0].tensor().raw(), where);
+  EXPECT_FLOAT_EQ(elements(first[0])[0], -(8 + std::exp(8.0f)));
+  EXPECT_EQ(used(), both);
+  first.clear();
+  EXPECT_GE(session->trim(), large);
+  second.clear();
+  session->trim();
+  EXPECT_EQ(used(), 0u);
+}
+
+TEST(LargeOutputs, KeepNoMoreThanWhatWasOutAtOnce) {
+  auto session = make_session(kWide);
+  const size_t at_rest = session->statistics().memory_bytes;
+  for (const int64_t n : {512, 200, 300, 400, 250, 350}) run(*session, {{"x", ones(n)}}, {"y"});
+  const size_t frames = session->statistics().frame_bytes, largest = size_t{512} * 4096 * 4;
+  EXPECT_LE(session->statistics().memory_bytes, at_rest + frames + largest / 4 * 5);
+}
+
+TEST(LargeOutputs, GoBeforeARunIsRefusedForTheBudget) {
+  auto session = make_session(kWide, with_budget(size_t{28} << 20));
+  run(*session, {{"x", ones(384)}}, {"y"});  // 12 MiB planned, an output of 6 MiB that is kept
+  session->trim();
+  run(*session, {{"x", ones(300)}}, {"y"});
+  run(*session, {{"x", ones(512)}}, {"y"});  // 16 MiB and 8 MiB
+}
+
+TEST(LargeOutputs, AreNotKeptWithoutAnArena) {
+  SessionOptions options;
+  options.config["session.enable_cpu_mem_arena"] = "0";
+  auto session = make_session(kWide, options);
+  const size_t at_rest = session->statistics().memory_bytes;
+  run(*session, {{"x", ones(256)}}, {"y"});
+  EXPECT_EQ(session->statistics().memory_bytes, at_rest);
+}
+
+TEST(LargeOutputs, MayOutliveTheSession) {
+  auto session = make_session(kWide);
+  std::vector<Value> results = run(*session, {{"x", ones(256)}}, {"y"});
+  session.reset();
+  EXPECT_FLOAT_EQ(elements(results[0])[4096 * 256 - 1], -(8 + std::exp(8.0f)));
+}
+
 TEST(Trim, MayComeWhileOthersRun) {
   auto session = make_session(kWide);
   std::vector<std::thread> threads;
