@@ -20,6 +20,13 @@ TEST(OpCases, GridSampleModes) {
                          mode});
         cases.back().tolerance = 1e-5;
       }
+      for (const char* mode : {"nearest", "linear", "cubic"}) {
+        cases.push_back({20,
+                         {attr("mode", mode), attr("padding_mode", padding), attr("align_corners", corners)},
+                         {normal({2, 19, 5, 4}).as(DType::float32), uniform({2, 11, 13, 2}, -1.5, 1.5).as(DType::float32)},
+                         "many channels"});
+        cases.back().tolerance = 1e-5;
+      }
       for (const char* mode : {"nearest", "linear"}) {
         cases.push_back({20,
                          {attr("mode", mode), attr("padding_mode", padding), attr("align_corners", corners)},

@@ -4,6 +4,8 @@
 
 #include "compute/gemm.h"
 #include "compute/scratch.h"
+#include "compute/transpose.h"
+#include "compute/weighted_rows.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
@@ -42,6 +44,13 @@ class DeformConvKernel final : public Kernel {
     int64_t offset;
     double weight;
   };
+
+  /// Data and filters with their channels last.
+  struct Moved {
+    float* x = nullptr;
+    float* weights = nullptr;
+  };
+  static constexpr int64_t kVectorChannels = 8;  ///< from which on channels are taken side by side
 
   Status set_problem(const RunContext& context, Problem& p) const {
     const Shape &x = context.input(0).shape(), &w = context.input(1).shape();
@@ -85,10 +94,26 @@ class DeformConvKernel final : public Kernel {
     const ConvertedOutput y(context, 0, shape, dtype_of<T>);
     if (y.view().elements() == 0) return {};
     const int64_t blocks = (p.positions + kPositions - 1) / kPositions;
+    Moved moved;
+    if constexpr (std::is_same_v<T, float>) {
+      if (p.input.rank() == 2 && op_.group == 1 && p.channels / op_.offset_group >= kVectorChannels) {
+        moved = {context.scratch_array<float>(context.input(0).elements()), context.scratch_array<float>(context.input(1).elements())};
+        const int64_t x_dims[] = {p.batch, p.channels, p.input.elements()}, w_dims[] = {p.filters, p.channels, p.kernel},
+                      swap[] = {0, 2, 1};
+        compute::transpose(data.x, x_dims, swap, sizeof(float), moved.x, context.parallel());
+        compute::transpose(data.weights, w_dims, swap, sizeof(float), moved.weights, context.parallel());
+      }
+    }
     const double work = static_cast<double>(p.kernel * p.channels) * kPositions * 8;
     context.parallel().for_range(p.batch * blocks, {work, work}, [&](Range part) {
       for (int64_t i = part.begin; i < part.end; ++i) {
         const int64_t first = i % blocks * kPositions;
+        if constexpr (std::is_same_v<T, float>) {
+          if (moved.x) {
+            run_channels_last(p, data, moved, i / blocks, {first, std::min(first + kPositions, p.positions)}, y.template data<T>());
+            continue;
+          }
+        }
         run_block(p, data, i / blocks, {first, std::min(first + kPositions, p.positions)}, y.template data<T>());
       }
     });
@@ -124,6 +149,63 @@ class DeformConvKernel final : public Kernel {
         args.epilogue.bias = data.bias + group * group_filters;
       }
       compute::gemm<T>(args, data.weights + group * group_filters * group_rows, columns + group * group_rows * count, to, {});
+    }
+  }
+
+  /// The same in two dimensions, where channels lie next to each other: a kernel element takes all of them at once.
+  void run_channels_last(const Problem& p, const Data<float>& data, const Moved& moved, int64_t batch, Range positions, float* y) const {
+    const int64_t count = positions.size(), length = p.channels * p.kernel, channels = p.channels / op_.offset_group;
+    float* columns =
+        static_cast<float*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(length * count) * sizeof(float)));
+    std::vector<compute::WeightedRow> rows;
+    std::vector<size_t> ends(static_cast<size_t>(count));
+    const float* image = moved.x + batch * p.input.elements() * p.channels;
+    for (int64_t group = 0; group < op_.offset_group; ++group) {
+      for (int64_t element = 0; element < p.kernel; ++element) {
+        rows.clear();
+        for (int64_t i = 0; i < count; ++i) {
+          add_neighbours(p, data, (batch * op_.offset_group + group) * p.kernel + element, element, positions.begin + i, rows);
+          ends[static_cast<size_t>(i)] = rows.size();
+        }
+        compute::sum_rows(image + group * channels, p.channels, channels, rows.data(), ends.data(), count,
+                          columns + element * p.channels + group * channels, length);
+      }
+    }
+    compute::GemmArgs<float> args{.m = p.filters, .n = count, .k = length};
+    args.transpose_b = true;
+    args.ldc = p.positions;
+    if (data.bias) {
+      args.epilogue.bias_kind = compute::BiasKind::per_row;
+      args.epilogue.bias = data.bias;
+    }
+    compute::gemm<float>(args, moved.weights, columns, y + batch * p.filters * p.positions + positions.begin, {});
+  }
+
+  /// find_taps in two dimensions.
+  static void add_neighbours(const Problem& p, const Data<float>& data, int64_t moved, int64_t element, int64_t position,
+                             std::vector<compute::WeightedRow>& rows) {
+    const int64_t out[2] = {position / p.output[1], position % p.output[1]};
+    const int64_t tap[2] = {element / p.window.kernel[1], element % p.window.kernel[1]};
+    const float weight = data.mask ? data.mask[moved * p.positions + position] : 1.0f;
+    int64_t low[2];
+    float rest[2];
+    for (size_t k = 0; k < 2; ++k) {
+      const int64_t base = out[k] * p.window.strides[k] - p.window.pads[k] + tap[k] * p.window.dilations[k];
+      const double at =
+          static_cast<double>(base) + static_cast<double>(data.offsets[(moved * 2 + static_cast<int64_t>(k)) * p.positions + position]);
+      if (!(at > -1 && at < static_cast<double>(p.input[k]))) return;
+      low[k] = static_cast<int64_t>(at + 1) - 1;  // rounds down, as at is above -1
+      rest[k] = static_cast<float>(at - static_cast<double>(low[k]));
+    }
+    for (int i = 0; i < 2; ++i) {
+      const int64_t row = low[0] + i;
+      const float down = i == 0 ? 1 - rest[0] : rest[0];
+      if (row < 0 || row >= p.input[0] || (i == 1 && rest[0] == 0)) continue;
+      for (int k = 0; k < 2; ++k) {
+        const int64_t column = low[1] + k;
+        if (column < 0 || column >= p.input[1] || (k == 1 && rest[1] == 0)) continue;
+        rows.push_back({row * p.input[1] + column, weight * down * (k == 0 ? 1 - rest[1] : rest[1])});
+      }
     }
   }
 

@@ -3,6 +3,10 @@
 #include <cmath>
 #include <complex>
 
+#include "compute/scratch.h"
+#include "compute/transpose.h"
+#include "compute/transpose_words.h"
+#include "compute/weighted_rows.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 
@@ -22,53 +26,21 @@ struct AxisTaps {
 /// An element of a channel, and how much of it counts.
 template <typename W>
 struct Tap {
-  int64_t offset;
+  int64_t row;
   W weight;
 };
+template <typename W>
+using TapOf = std::conditional_t<std::is_same_v<W, float>, compute::WeightedRow, Tap<W>>;
 
 /// Positions of the output one after the other: those of position i are taps[ends[i - 1]] to taps[ends[i]].
 template <typename W>
 struct Block {
   int64_t image, first;
   std::vector<size_t> ends;
-  std::vector<Tap<W>> taps;
+  std::vector<TapOf<W>> taps;
 };
 
 constexpr int64_t kPositions = 64;  // of a block
-
-/// A block of which every position is made of at most four elements, those that are missing with weight 0.
-struct Fours {
-  int64_t offsets[4][kPositions];
-  float weights[4][kPositions];
-  int64_t count = 0, empty_count = 0;
-  int64_t empty[kPositions];  ///< positions without an element
-
-  bool take(const Block<float>& block) {
-    count = static_cast<int64_t>(block.ends.size());
-    size_t tap = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const size_t end = block.ends[static_cast<size_t>(i)], first = tap;
-      if (end - first > 4) return false;
-      if (end == first) empty[empty_count++] = i;
-      for (size_t k = 0; k < 4; ++k) {
-        // A missing one is another one without weight: it brings no NaN that is not there anyway.
-        const bool is_there = tap < end;
-        offsets[k][i] = is_there ? block.taps[tap].offset : end > first ? block.taps[first].offset : 0;
-        weights[k][i] = is_there ? block.taps[tap].weight : 0;
-        if (is_there) ++tap;
-      }
-    }
-    return true;
-  }
-
-  void sum(const float* from, float* to) const {
-    for (int64_t i = 0; i < count; ++i) {
-      to[i] = from[offsets[0][i]] * weights[0][i] + from[offsets[1][i]] * weights[1][i] + from[offsets[2][i]] * weights[2][i] +
-              from[offsets[3][i]] * weights[3][i];
-    }
-    for (int64_t i = 0; i < empty_count; ++i) to[empty[i]] = 0;
-  }
-};
 
 /// The type of weights for elements of T.
 template <typename T>
@@ -198,15 +170,10 @@ class GridSampleKernel final : public Kernel {
   Status run_as(RunContext& context, const TensorView& x, const MutableView& y) const {
     using W = typename WeightOf<T>::type;
     const int64_t channels = x.shape()[1], inner = x.shape().product(2, x.rank()), outputs = y.shape().product(2, y.rank());
+    if constexpr (std::is_same_v<T, float>) {
+      if (channels >= kVectorChannels && 2 * outputs >= inner) return run_channels_last(context, x, y);
+    }
     for_blocks<W>(context, x.shape(), y.shape(), [&](const Block<W>& block) {
-      if constexpr (std::is_same_v<T, float>) {
-        Fours fours;
-        if (op_.mode == GridSample::Mode::linear && fours.take(block)) {
-          for (int64_t c = block.image * channels; c < (block.image + 1) * channels; ++c)
-            fours.sum(x.data<T>() + c * inner, y.data<T>() + c * outputs + block.first);
-          return;
-        }
-      }
       for (int64_t c = block.image * channels; c < (block.image + 1) * channels; ++c) {
         const T* from = x.data<T>() + c * inner;
         T* to = y.data<T>() + c * outputs + block.first;
@@ -214,13 +181,34 @@ class GridSampleKernel final : public Kernel {
           T sum{};
           for (; tap < block.ends[i]; ++tap) {
             if constexpr (std::is_same_v<T, std::string>)
-              sum = from[block.taps[tap].offset];
+              sum = from[block.taps[tap].row];
             else
-              sum += from[block.taps[tap].offset] * block.taps[tap].weight;
+              sum += from[block.taps[tap].row] * block.taps[tap].weight;
           }
           to[i] = std::move(sum);
         }
       }
+    });
+    return {};
+  }
+
+  static constexpr int64_t kVectorChannels = 8;  ///< from which on channels are taken side by side
+
+  /// With the channels of an element next to each other, so that a position takes all of them at once.
+  Status run_channels_last(RunContext& context, const TensorView& x, const MutableView& y) const {
+    const int64_t channels = x.shape()[1], inner = x.shape().product(2, x.rank()), outputs = y.shape().product(2, y.rank());
+    float* last = context.scratch_array<float>(x.elements());
+    const int64_t dims[] = {x.shape()[0], channels, inner}, permutation[] = {0, 2, 1};
+    compute::transpose(x.raw(), dims, permutation, sizeof(float), last, context.parallel());
+    for_blocks<float>(context, x.shape(), y.shape(), [&](const Block<float>& block) {
+      const int64_t count = static_cast<int64_t>(block.ends.size());
+      float* sums = static_cast<float*>(
+          compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(kPositions * channels) * sizeof(float)));
+      compute::sum_rows(last + block.image * inner * channels, channels, channels, block.taps.data(), block.ends.data(), count, sums,
+                        channels);
+      float* to = y.data<float>() + block.image * channels * outputs + block.first;
+      compute::transpose_words(reinterpret_cast<const uint32_t*>(sums), channels, reinterpret_cast<uint32_t*>(to), outputs, channels,
+                               count);
     });
     return {};
   }
@@ -263,6 +251,17 @@ class GridSampleKernel final : public Kernel {
 
   template <typename G, typename W>
   static void add_position(const Shape& x, const std::vector<Axis<G>>& axes, const G* at, Block<W>& block) {
+    if (axes.size() == 2) {
+      const AxisTaps down = axes[0].taps(at[1]), across = axes[1].taps(at[0]);
+      for (int i = 0; i < down.count; ++i) {
+        for (int k = 0; k < across.count && down.at[i] >= 0; ++k) {
+          if (across.at[k] < 0) continue;
+          block.taps.push_back({down.at[i] * x[3] + across.at[k], static_cast<W>(down.weight[i]) * static_cast<W>(across.weight[k])});
+        }
+      }
+      block.ends.push_back(block.taps.size());
+      return;
+    }
     const size_t begin = block.taps.size();
     block.taps.push_back({0, 1});
     for (size_t axis = 0; axis < axes.size(); ++axis) {
@@ -270,9 +269,9 @@ class GridSampleKernel final : public Kernel {
       // Each tap so far becomes one for each element along this axis; they are made behind the old ones, which are then dropped.
       const size_t end = block.taps.size();
       for (size_t i = begin; i < end; ++i) {
-        const Tap<W> tap = block.taps[i];
+        const TapOf<W> tap = block.taps[i];
         for (int k = 0; k < more.count; ++k) {
-          if (more.at[k] >= 0) block.taps.push_back({tap.offset * x[axis + 2] + more.at[k], tap.weight * static_cast<W>(more.weight[k])});
+          if (more.at[k] >= 0) block.taps.push_back({tap.row * x[axis + 2] + more.at[k], tap.weight * static_cast<W>(more.weight[k])});
         }
       }
       block.taps.erase(block.taps.begin() + static_cast<int64_t>(begin), block.taps.begin() + static_cast<int64_t>(end));

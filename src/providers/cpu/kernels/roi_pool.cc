@@ -7,6 +7,10 @@
 #include <vector>
 
 #include "base/cancellation.h"
+#include "compute/scratch.h"
+#include "compute/transpose.h"
+#include "compute/transpose_words.h"
+#include "compute/weighted_rows.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 
@@ -51,6 +55,15 @@ class RoiPoolKernel final : public Kernel {
     const ConvertedOutput y(context, 0, shape, dtype_of<T>);
     const int64_t output = shape.product(1, 4), image = x.product(1, 4);
     const double work = 16.0 * static_cast<double>(output);
+    if constexpr (std::is_same_v<T, float>) {
+      const int64_t samples = op_.sampling_ratio > 0 ? op_.sampling_ratio * op_.sampling_ratio : 1;
+      if (op_.aligned && !op_.takes_max && x[1] >= kVectorChannels && samples <= kVectorSamples &&
+          8 * rois[0] * op_.height * op_.width * samples >= x[0] * x[2] * x[3]) {
+        align_channels_last(context, data, x, regions, batches, rois[0], y.template data<float>());
+        y.store(context.parallel());
+        return {};
+      }
+    }
     context.parallel().for_range(rois[0], {work, work}, [&](Range part) {
       for (int64_t i = part.begin; i < part.end; ++i) {
         const T* region = regions + i * columns;
@@ -75,10 +88,12 @@ class RoiPoolKernel final : public Kernel {
 
   /// One of the four neighbours of a sample, and how much of it counts.
   template <typename T>
-  struct Corner {
-    int64_t offset;
+  struct Neighbour {
+    int64_t row;
     T weight;
   };
+  template <typename T>
+  using Corner = std::conditional_t<std::is_same_v<T, float>, compute::WeightedRow, Neighbour<T>>;
 
   /// Appends the neighbours of a sample; one that is outside has no weights.
   template <typename T>
@@ -113,8 +128,69 @@ class RoiPoolKernel final : public Kernel {
     return std::max<int64_t>(0, static_cast<int64_t>(std::ceil(std::max(bin, T(-1)))));
   }
 
+  static constexpr int64_t kVectorChannels = 8;   ///< from which on channels are taken side by side
+  static constexpr int64_t kVectorSamples = 256;  ///< of a bin at most, for the same
+
+  /// With the channels of an element next to each other, so that a bin takes all of them at once.
+  void align_channels_last(RunContext& context, const float* x, const Shape& shape, const float* regions, const int64_t* batches,
+                           int64_t count, float* y) const {
+    const int64_t channels = shape[1], inner = shape[2] * shape[3], bins = op_.height * op_.width, image = channels * inner;
+    float* last = context.scratch_array<float>(shape.elements());
+    const int64_t dims[] = {shape[0], channels, inner}, permutation[] = {0, 2, 1};
+    compute::transpose(x, dims, permutation, sizeof(float), last, context.parallel());
+    const double work = 8.0 * static_cast<double>(channels * bins);
+    context.parallel().for_range(count, {work, work}, [&](Range part) {
+      float* sums =
+          static_cast<float*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(bins * channels) * sizeof(float)));
+      std::vector<Corner<float>> corners;
+      std::vector<size_t> ends(static_cast<size_t>(bins));
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        const int64_t batch = batch_of(static_cast<double>(batches[i]), shape[0]);
+        float* out = y + i * channels * bins;
+        if (!find_corners(shape, regions + 4 * i, corners, ends)) {
+          align(Map<float>{channels, shape[2], shape[3], x + batch * image}, regions + 4 * i, out);
+          continue;
+        }
+        compute::sum_rows(last + batch * image, channels, channels, corners.data(), ends.data(), bins, sums, channels);
+        compute::transpose_words(reinterpret_cast<const uint32_t*>(sums), channels, reinterpret_cast<uint32_t*>(out), bins, channels, bins);
+      }
+    });
+  }
+
+  /// The neighbours that each bin of a region is the sum of, one bin after the other; false where there are too many.
+  bool find_corners(const Shape& shape, const float* region, std::vector<Corner<float>>& corners, std::vector<size_t>& ends) const {
+    const Grid<float> grid = grid_of(region);
+    if (shape[2] == 0 || shape[3] == 0 || grid.rows > kVectorSamples || grid.columns > kVectorSamples ||
+        grid.rows * grid.columns > kVectorSamples)
+      return false;
+    corners.clear();
+    const Map<float> map{shape[1], shape[2], shape[3], nullptr};
+    const float share = 1 / static_cast<float>(std::max<int64_t>(1, grid.rows * grid.columns));
+    for (int64_t bin = 0; bin < op_.height * op_.width; ++bin) {
+      for (int64_t i = 0; i < grid.rows * grid.columns; ++i)
+        sample(map, grid.row(bin / op_.width, i / grid.columns), grid.column(bin % op_.width, i % grid.columns), corners);
+      ends[static_cast<size_t>(bin)] = corners.size();
+    }
+    for (Corner<float>& corner : corners) corner.weight *= share;
+    return true;
+  }
+
+  /// Where the samples of a region lie: so many rows and columns of them in each bin.
   template <typename T>
-  void align(const Map<T>& map, const T* region, T* y) const {
+  struct Grid {
+    T top, left, bin_height, bin_width;
+    int64_t rows, columns;
+
+    T row(int64_t bin, int64_t i) const {
+      return top + static_cast<T>(bin) * bin_height + (static_cast<T>(i) + T(0.5)) * (bin_height / static_cast<T>(rows));
+    }
+    T column(int64_t bin, int64_t i) const {
+      return left + static_cast<T>(bin) * bin_width + (static_cast<T>(i) + T(0.5)) * bin_width / static_cast<T>(columns);
+    }
+  };
+
+  template <typename T>
+  Grid<T> grid_of(const T* region) const {
     const T offset = op_.half_pixel ? T(0.5) : T(0), scale = static_cast<T>(op_.spatial_scale);
     const T left = region[0] * scale - offset, top = region[1] * scale - offset;
     T width = region[2] * scale - offset - left, height = region[3] * scale - offset - top;
@@ -123,7 +199,13 @@ class RoiPoolKernel final : public Kernel {
       height = std::max(height, T(1));
     }
     const T bin_height = height / static_cast<T>(op_.height), bin_width = width / static_cast<T>(op_.width);
-    const int64_t rows = samples(bin_height), columns = samples(bin_width);
+    return {top, left, bin_height, bin_width, samples(bin_height), samples(bin_width)};
+  }
+
+  template <typename T>
+  void align(const Map<T>& map, const T* region, T* y) const {
+    const Grid<T> grid = grid_of(region);
+    const int64_t rows = grid.rows, columns = grid.columns;
     check_samples(columns);
     if (map.height == 0 || map.width == 0) {
       std::fill_n(y, map.channels * op_.height * op_.width, T(0));
@@ -131,7 +213,6 @@ class RoiPoolKernel final : public Kernel {
     }
     const T count = static_cast<T>(std::max<int64_t>(1, rows * columns));
     for (int64_t bin_row = 0; bin_row < op_.height; ++bin_row) {
-      const T from = top + static_cast<T>(bin_row) * bin_height, row_height = bin_height / static_cast<T>(rows);
       T* out = y + bin_row * op_.width;
       const auto for_bins = [&](auto change) {
         for (int64_t i = 0; i < map.channels * op_.width; ++i) change(out[i / op_.width * op_.height * op_.width + i % op_.width]);
@@ -141,10 +222,8 @@ class RoiPoolKernel final : public Kernel {
       for (int64_t row = 0; row < rows; ++row) {
         throw_if_cancelled();
         corners.clear();
-        for (int64_t i = 0; i < op_.width * columns; ++i) {
-          const T column = (static_cast<T>(i % columns) + T(0.5)) * bin_width / static_cast<T>(columns);
-          sample(map, from + (static_cast<T>(row) + T(0.5)) * row_height, left + static_cast<T>(i / columns) * bin_width + column, corners);
-        }
+        for (int64_t i = 0; i < op_.width * columns; ++i)
+          sample(map, grid.row(bin_row, row), grid.column(i / columns, i % columns), corners);
         add_samples<T>(map, corners, columns * 4, out);
       }
       if (!op_.takes_max) for_bins([&](T& bin) { bin /= count; });
@@ -167,7 +246,7 @@ class RoiPoolKernel final : public Kernel {
       for (int64_t bin = 0; bin < op_.width; ++bin) {
         T result = bins[c * op_.height * op_.width + bin];
         for (const Corner<T>& corner : std::span(corners.data() + bin * each, static_cast<size_t>(each))) {
-          const T value = corner.weight * channel[corner.offset];
+          const T value = corner.weight * channel[corner.row];
           result = op_.takes_max ? std::max(result, value) : result + value;
         }
         bins[c * op_.height * op_.width + bin] = result;
