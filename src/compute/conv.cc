@@ -46,6 +46,15 @@ const WinogradKernels& winograd_kernels_for_width([[maybe_unused]] int64_t colum
   return kGenericConv.winograd;
 }
 
+bool (*conv_add_rows())(const AddedRows& args) {
+#if defined(__x86_64__) || defined(_M_X64)
+  const CpuFeatures& cpu = cpu_features();
+  if (cpu.avx512) return kAvx512Conv.add_rows;
+  if (cpu.avx2) return kAvx2Conv.add_rows;
+#endif
+  return kGenericConv.add_rows;
+}
+
 Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::infinity()), high(std::numeric_limits<float>::infinity()) {
   switch (activation.kind) {
     case ActivationKind::none: break;

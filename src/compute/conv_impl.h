@@ -30,6 +30,9 @@ const Code<S>* codes(const S* x) {
 
 const WinogradKernels& winograd_kernels_for_width(int64_t columns);
 
+/// Of the processor at hand: see ConvTable.
+bool (*conv_add_rows())(const AddedRows& args);
+
 /// What relu and clip become inside the kernels; other activations are left to a pass of their own.
 struct Clamp {
   explicit Clamp(const Activation& activation);
@@ -79,6 +82,15 @@ bool conv_skips(const Window& kernel, const Window& w, int64_t in);
 /// that it should and on no others; where a sum is not finite, its tile is worked out in the plain way.
 std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& channels, const Window& window, const float* weights,
                                                         const float* bias, const Activation& activation);
+
+/// 3x3 kernels whose dilation is at least half of the plane (conv_pairs): outputs a dilation apart share products. As for Winograd's,
+/// planes whose sums are not finite are worked out in the plain way.
+std::unique_ptr<Convolution<float>::Impl> make_conv_paired(const ConvChannels& channels, const Window& window, const float* weights,
+                                                           const float* bias, const Activation& activation);
+/// Whether a convolution of such a `kernel` finds its pairs in the planes of `w`.
+bool conv_pairs(const ConvChannels& channels, const Window& kernel, const Window& w);
+/// Products that are made so, by those that plain convolution with its padding takes.
+double conv_pair_products(const Window& w);
 
 /// The activation over `count` values.
 template <typename T>

@@ -160,12 +160,27 @@ struct WinogradKernels {
   int64_t (*outputs)(const WinogradOutputs& args);
 };
 
+/// y[r][c] = a[r][c] + b[r][c] + shift, rows the given steps apart.
+struct AddedRows {
+  const float* a;
+  int64_t a_row;
+  const float* b;  ///< or null
+  int64_t b_row;
+  float shift;
+  float* y;
+  int64_t y_row;
+  int64_t rows;
+  int64_t columns;
+};
+
 struct ConvTable {
   ConvKernels<float, float> of_float;
   ConvKernels<double, double> of_double;
   ConvKernels<float, HalfCode> of_half;
   ConvKernels<float, BFloatCode> of_bfloat;
   WinogradKernels winograd;
+  /// False if a sum is not finite.
+  bool (*add_rows)(const AddedRows& args);
 };
 
 extern const ConvTable kGenericConv, kAvx2Conv, kAvx512Conv;

@@ -169,6 +169,34 @@ void split_pairs(const S* x, int64_t pairs, typename V::T* even, typename V::T* 
   }
 }
 
+template <typename V>
+bool add_rows(const AddedRows& p) {
+  typename V::Register strange = V::zero();  // sums times zero: zero, or not a number
+  const typename V::Register shift = V::set(p.shift);
+  for (int64_t row = 0; row < p.rows; ++row) {
+    const float* a = p.a + row * p.a_row;
+    const float* b = p.b ? p.b + row * p.b_row : nullptr;
+    float* y = p.y + row * p.y_row;
+    for (int64_t at = 0; at < p.columns; at += V::kLanes) {
+      const int64_t left = p.columns - at;
+      const bool whole = left >= V::kLanes;
+      const int live = whole ? V::kLanes : static_cast<int>(left);
+      typename V::Register sum = V::add(whole ? V::load(a + at) : V::load_partial(a + at, live), shift);
+      if (b) sum = V::add(sum, whole ? V::load(b + at) : V::load_partial(b + at, live));
+      strange = V::fma(sum, V::zero(), strange);
+      if (whole)
+        V::store(y + at, sum);
+      else
+        V::store_partial(y + at, sum, live);
+    }
+  }
+  alignas(64) float lanes[V::kLanes];
+  V::store(lanes, strange);
+  bool finite = true;
+  for (int i = 0; i < V::kLanes; ++i) finite = finite && lanes[i] == 0;
+  return finite;
+}
+
 template <typename V, typename S>
 constexpr ConvKernels<typename V::T, S> conv_kernels(const PlaneKernels& planes) {
   return {V::kLanes, copy_panel<V, S>, gather_panel<V, S>, gather_taps<V>, depthwise<V>, copy_rows<V, S>, split_pairs<V, S>, planes};
@@ -176,8 +204,8 @@ constexpr ConvKernels<typename V::T, S> conv_kernels(const PlaneKernels& planes)
 
 template <typename Float, typename Double>
 constexpr ConvTable conv_table(const PlaneKernels& planes) {
-  return {conv_kernels<Float, float>(planes), conv_kernels<Double, double>({}), conv_kernels<Float, HalfCode>(planes),
-          conv_kernels<Float, BFloatCode>(planes), winograd_kernels<Float>()};
+  return {conv_kernels<Float, float>(planes),      conv_kernels<Double, double>({}), conv_kernels<Float, HalfCode>(planes),
+          conv_kernels<Float, BFloatCode>(planes), winograd_kernels<Float>(),        add_rows<Float>};
 }
 
 }  // namespace

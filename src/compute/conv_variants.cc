@@ -1,6 +1,7 @@
 #include "compute/conv_variants.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/cpu_features.h"
 
@@ -62,8 +63,30 @@ bool fits_pixels(const ConvChannels& c, const Window& w) {
          in_of(c) * w.kernel_size() >= kLeastPixelProducts && w.output_size() >= kernels.rows;
 }
 
+bool fits_paired(const ConvChannels& c, const Window& w) {
+  return conv_pairs(c, w, w) && in_of(c) >= kLeastWinogradChannels && out_of(c) >= kLeastWinogradChannels;
+}
+
+double paired_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  return conv_pair_products(w) + costs.winograd_by_least / static_cast<double>(std::min(in_of(c), out_of(c)));
+}
+
+/// Products whose input lies in the image, by all; those at the rim are taken to be 1 in 10 of the others.
+double share_within(const Window& w) {
+  double share = 1;
+  for (int d = 1; d < 3; ++d) {
+    int64_t within = 0;
+    for (int64_t tap = 0; tap < w.kernel[d]; ++tap) {
+      const int64_t shift = std::abs(tap * w.dilation[d] - w.pad_begin[d]);
+      within += std::max<int64_t>(0, w.input[d] - shift);
+    }
+    share *= std::min(1.0, 1.1 * static_cast<double>(within) / static_cast<double>(w.kernel[d] * w.input[d]));
+  }
+  return share;
+}
+
 double pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  if (conv_skips(w, w, in_of(c))) return 0;  // the others work out what lies beyond the image
+  if (conv_skips(w, w, in_of(c))) return share_within(w);  // the others work out what lies beyond the image
   const double out = static_cast<double>(out_of(c)), products = static_cast<double>(in_of(c) * w.kernel_size());
   return filling(out_of(c), costs) * (1 + (gathers(w) ? costs.pixels_by_out / out : 0) + costs.pixels_by_products / products);
 }
@@ -83,6 +106,7 @@ std::span<const ConvVariant<S>> conv_variants() {
   if constexpr (std::is_same_v<S, float>) {
     static constexpr ConvVariant<S> kAll[] = {kDepthwise,
                                               {"winograd", fits_winograd, winograd_cost, make_winograd},
+                                              {"paired", fits_paired, paired_cost, make_conv_paired},
                                               {"pixels", fits_pixels, pixels_cost, make_conv_pixels},
                                               kGemm};
     return kAll;

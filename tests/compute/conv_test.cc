@@ -52,6 +52,9 @@ const Case kCases[] = {
     {"3x3, stride 2, 7x7", {20, 64, 1}, 2, {1, 14, 13}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
     {"3x3, strongly dilated", {130, 40, 1}, 1, {1, 20, 21}, {1, 3, 3}, {1, 1, 1}, {1, 12, 12}, {0, 12, 12}, {0, 12, 12}},
     {"3x3, dilated beyond the input, many channels", {300, 33, 1}, 1, {1, 9, 18}, {1, 3, 3}, {1, 1, 1}, {1, 30, 6}, {0, 30, 6}, {0, 30, 6}},
+    {"3x3, dilated by half the plane", {17, 20, 1}, 2, {1, 12, 10}, {1, 3, 3}, {1, 1, 1}, {1, 6, 5}, {0, 6, 5}, {0, 6, 5}},
+    {"3x3, pairs in rows alone", {16, 33, 1}, 1, {1, 19, 7}, {1, 3, 3}, {1, 1, 1}, {1, 11, 8}, {0, 11, 8}, {0, 11, 8}},
+    {"3x3, dilated by less than half the plane", {130, 33, 1}, 1, {1, 21, 20}, {1, 3, 3}, {1, 1, 1}, {1, 10, 10}, {0, 10, 10}, {0, 10, 10}},
     {"wholly padding, many channels", {130, 33, 1}, 1, {1, 4, 4}, {1, 2, 2}, {1, 1, 1}, {1, 9, 9}, {0, 8, 8}, {0, 5, 5}},
     {"dilated planes of a volume", {130, 33, 1}, 1, {2, 6, 7}, {2, 3, 3}, {1, 1, 1}, {1, 5, 5}, {1, 5, 5}, {0, 5, 5}},
     {"3x3, one channel", {1, 9, 1}, 2, {1, 28, 27}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
@@ -137,7 +140,7 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
   }
 }
 
-/// Winograd's sums of inputs would turn an infinity into NaN, and overflow early: such tiles must be as the definition says.
+/// Sums of inputs, as Winograd's, would turn an infinity into NaN, and overflow early: such planes must be as the definition says.
 TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const ConvChannels channels{16, 16, 1};
@@ -145,21 +148,53 @@ TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
   w.input[1] = w.output[1] = 10;
   w.input[2] = w.output[2] = 85;
   w.kernel[1] = w.kernel[2] = 3;
-  w.pad_begin[1] = w.pad_begin[2] = 1;
   const std::vector<float> weights(16 * 16 * 9, 0x1p-9f);
-  for (const float value : {infinity, -infinity, nan, 0x1.8p127f}) {
-    for (const int64_t at : {0, 10, 84, 5 * 85 + 57, 9 * 85 + 84}) {
-      std::vector<float> x = random_values(16 * 850, 5), y(16 * 850), expected = y;
-      x[static_cast<size_t>(3 * 850 + at)] = value;
-      x[static_cast<size_t>(7 * 850 + at)] = value;
-      Convolution<float>(channels, w, weights.data(), nullptr, {}).run(w, 1, x.data(), nullptr, y.data(), {});
-      conv_reference<float>(channels, w, 1, x.data(), weights.data(), nullptr, expected.data(), {});
-      for (size_t i = 0; i < y.size(); ++i) {
-        if (std::isfinite(expected[i])) {
-          ASSERT_NEAR(y[i], expected[i], 1e-5 * std::max(1.0f, std::fabs(expected[i]))) << value << " at " << at << ", output " << i;
-        } else {
-          ASSERT_TRUE(std::isnan(expected[i]) ? std::isnan(y[i]) : y[i] == expected[i]) << y[i] << ", expected " << expected[i];
+  for (const auto& [variant, dilation] : {std::pair{"winograd", 1}, std::pair{"paired", 48}}) {
+    w.pad_begin[1] = w.pad_begin[2] = w.dilation[1] = w.dilation[2] = dilation;
+    const Convolution<float> conv(channels, w, weights.data(), nullptr, {}, variant);
+    ASSERT_EQ(conv.variant(), variant);
+    for (const float value : {infinity, -infinity, nan, 0x1.8p127f}) {
+      for (const int64_t at : {0, 10, 84, 5 * 85 + 57, 9 * 85 + 84}) {
+        std::vector<float> x = random_values(16 * 850, 5), y(16 * 850), expected = y;
+        x[static_cast<size_t>(3 * 850 + at)] = value;
+        x[static_cast<size_t>(7 * 850 + at)] = value;
+        conv.run(w, 1, x.data(), nullptr, y.data(), {});
+        conv_reference<float>(channels, w, 1, x.data(), weights.data(), nullptr, expected.data(), {});
+        for (size_t i = 0; i < y.size(); ++i) {
+          if (std::isfinite(expected[i])) {
+            ASSERT_NEAR(y[i], expected[i], 1e-5 * std::max(1.0f, std::fabs(expected[i]))) << value << " at " << at << ", output " << i;
+          } else {
+            ASSERT_TRUE(std::isnan(expected[i]) ? std::isnan(y[i]) : y[i] == expected[i]) << y[i] << ", expected " << expected[i];
+          }
         }
+      }
+    }
+  }
+}
+
+/// What was made for planes whose pairs lie far apart takes others as well, and infinities with a residual in place.
+TEST_P(ConvTest, pairs_serve_planes_of_other_sizes) {
+  const ConvChannels channels{17, 20, 1};
+  Window made;
+  made.input[1] = made.output[1] = made.input[2] = made.output[2] = 9;
+  made.kernel[1] = made.kernel[2] = 3;
+  made.pad_begin[1] = made.pad_begin[2] = made.dilation[1] = made.dilation[2] = 5;
+  const std::vector<float> weights = random_values(17 * 20 * 9, 1), bias = random_values(20, 2);
+  const Convolution<float> conv(channels, made, weights.data(), bias.data(), {}, "paired");
+  ASSERT_EQ(conv.variant(), "paired");
+  for (const auto& [height, width] : {std::pair{9, 9}, std::pair{4, 10}, std::pair{6, 3}, std::pair{13, 9}, std::pair{9, 24}}) {
+    Window w = made;
+    w.input[1] = w.output[1] = height;
+    w.input[2] = w.output[2] = width;
+    for (const bool finite : {true, false}) {
+      std::vector<float> x = random_values(2 * 17 * height * width, 3), y = random_values(2 * 20 * height * width, 4), expected(y.size());
+      if (!finite) x[static_cast<size_t>(17 * height * width + 2)] = std::numeric_limits<float>::infinity();
+      conv_reference<float>(channels, w, 2, x.data(), weights.data(), bias.data(), expected.data(), {});
+      for (size_t i = 0; i < y.size(); ++i) expected[i] += y[i];
+      conv.run(w, 2, x.data(), y.data(), y.data(), three_threads());
+      for (size_t i = 0; i < y.size(); ++i) {
+        const bool alike = std::isfinite(expected[i]) ? std::fabs(y[i] - expected[i]) < 1e-4 : y[i] == expected[i];
+        ASSERT_TRUE(alike) << y[i] << ", expected " << expected[i] << ", " << height << " x " << width << ", at " << i;
       }
     }
   }
