@@ -1,8 +1,32 @@
 """Operators of com.microsoft generated from rules, which only ONNX Runtime can be asked about: the types are those that it runs on CPU."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from onnx import TensorProto
 from recipe import MICROSOFT, Row
+from terms import Terms
+from transformer_recipes import (
+    attention,
+    decoder_attention,
+    embeddings,
+    experts,
+    gated,
+    grouped_attention,
+    layer_norm,
+    linear_attention,
+    linear_gate,
+    multimodal_rotary,
+    projected_attention,
+    quantized_embeddings,
+    quantized_experts,
+    rotary,
+    scale,
+    search,
+    sparse_attention,
+    whole,
+    zero,
+)
 
 FLOAT, DOUBLE, HALF = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16
 INT8, UINT8, INT16, INT32, INT64 = TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64
@@ -217,162 +241,12 @@ def masked_pool(r):
     r.maybe(strides=[2, 1], pads=[r.random.randint(0, k - 1) for k in kernel * 2])
 
 
-# Transformers.
-
-
-def layer_norm(r):
-    width, lead = r.few(9), [r.few(2), r.few(4)]
-    shape = [*lead, width]
-    skip = shape if r.chance(0.7) else r.random.choice([[1, *shape[1:]], shape[1:]])
-    r.give(r.plain(shape), r.plain(skip), r.plain([width]))
-    if r.op == "SkipLayerNormalization":
-        r.give(r.plain([width]) if r.chance() else None)
-    r.give(r.plain([width]) if r.chance() else None)
-    r.maybe(epsilon=1e-3)
-    r.outputs = ["y0", "", "", "y3"] if r.chance() else 1
-
-
-def embeddings(r):
-    batch, length, width = r.few(3), r.few(5), r.few(8)
-    table = lambda rows: r.plain([rows, width], FLOAT)  # noqa: E731
-    segments = r.chance()
-    r.give(r.whole([batch, length], 0, 6, INT32), r.whole([batch, length], 0, 1, INT32) if segments else None)
-    r.give(table(7), table(8), table(2) if segments else None, r.plain([width], FLOAT), r.plain([width], FLOAT))
-    r.give(r.whole([batch, length], 0, 1, INT32) if r.chance() else None)
-    r.give(r.whole([r.random.choice([1, batch]), length], 0, 7, INT32) if r.chance() else None)
-    r.outputs = ["y0", "y1", "y2"] if r.chance() else ["y0", "y1"]
-    r.output_types = {0: FLOAT, 1: INT32, 2: FLOAT}
-    r.maybe(epsilon=1e-3)
-
-
-def rotary(r):
-    batch, length, heads, size, positions = r.few(2), r.few(5), r.few(3), 2 * r.few(4), 12
-    r.give(r.plain([batch, heads, length, size] if r.chance() else [batch, length, heads * size]))
-    r.give(r.whole([batch, length], 0, positions - 1) if r.chance() else r.integers([r.random.randint(0, positions - length)]))
-    r.give(r.plain([positions, size // 2], None, -1, 1), r.plain([positions, size // 2], None, -1, 1))
-    r.maybe(interleaved=1)
-
-
-def scores_bias(r, batch, heads, queries, keys):
-    return r.plain([r.random.choice([1, batch]), r.random.choice([1, heads]), queries, keys], FLOAT)
-
-
-def projected_attention(r):
-    """Attention and QAttention of com.microsoft."""
-    batch, length, width, heads, size = r.few(2), r.few(5), r.few(6), r.few(3), r.few(4)
-    past = r.random.randint(1, 3) if r.chance(0.3) else 0
-    hidden, total = heads * size, past + length
-    masks = [None, [batch], [batch, total]] + ([[batch, length, total]] if r.op == "Attention" else [])
-    shape = r.random.choice(masks)
-    mask = None if shape is None else r.whole(shape, *((1, total) if len(shape) == 1 else (0, 1)), INT32)
-    if mask is not None and mask.ndim > 1:
-        mask[..., 0] = 1
-    if mask is not None and mask.ndim == 1 and past:
-        mask = None
-    states = r.plain([2, batch, heads, past, size], FLOAT) if past else None
-    r.attributes["num_heads"] = heads
-    r.maybe(unidirectional=1, scale=0.5)
-    r.outputs = 2 if past or r.chance(0.3) else 1
-    r.output_types = {0: FLOAT, 1: FLOAT}
-    if r.op == "Attention":
-        r.give(r.plain([batch, length, width]), r.plain([width, 3 * hidden]), r.plain([3 * hidden]), mask, states)
-        if r.chance(0.3) and not past:
-            r.give(scores_bias(r, batch, heads, length, total))
-        return
-    weights = r.random.choice(BYTES)
-    r.give(r.whole([batch, length, width], 0, 255, UINT8), r.whole([width, 3 * hidden], -128, 255, weights), r.plain([3 * hidden], FLOAT))
-    r.give(scale(r), scale(r), mask, zero(r, UINT8), zero(r, weights), states)
-
-
-def attention(r):
-    """MultiHeadAttention in the forms that run on CPU."""
-    batch, queries, keys, heads, size, value = r.few(2), r.few(5), r.few(6), r.few(3), r.few(5), r.few(5)
-    past = r.random.randint(1, 3) if r.chance(0.3) else 0
-    value = size if past else value
-    if past or r.chance(0.7):
-        k, v = [batch, keys, heads * size], [batch, keys, heads * value]
-    else:
-        k = v = [batch, heads, keys, size]
-        value = size
-    bias = r.plain([heads * (2 * size + value)]) if len(k) == 3 and not past and r.chance(0.3) else None
-    total = past + keys
-    padding = None
-    if r.chance(0.3):
-        padding = r.whole([batch, total], 0, 1, INT32)
-        padding[:, 0] = 1
-    r.give(r.plain([batch, queries, heads * size]), r.plain(k), r.plain(v), bias, padding)
-    r.give(scores_bias(r, batch, heads, queries, total) if r.chance(0.3) else None)
-    if past:
-        r.give(r.plain([batch, heads, past, size]), r.plain([batch, heads, past, value]))
-    r.outputs = 3 if past else 1
-    r.attributes["num_heads"] = heads
-    r.maybe(scale=0.7)
-    if keys == queries:  # else ONNX Runtime shows all keys to the last query
-        r.maybe(unidirectional=1)
-
-
-def grouped_attention(r):
-    batch, groups, heads_each, size = r.few(2), r.few(2), r.few(3), 16 * r.few(2)
-    heads, past = groups * heads_each, r.random.randint(1, 4) if r.chance() else 0
-    length = 1 if past else r.few(5)
-    total = past + length
-    packed = r.chance(0.3)
-    if packed:
-        r.give(r.plain([batch, length, (heads + 2 * groups) * size]), None, None)
-    else:
-        r.give(r.plain([batch, length, heads * size]), r.plain([batch, length, groups * size]), r.plain([batch, length, groups * size]))
-    cache = [batch, groups, past, size]
-    r.give(*((r.plain(cache), r.plain(cache)) if past else (None, None)))
-    r.give(np.full([batch], total - 1, np.int32), r.scalar(total, INT32))
-    r.attributes |= {"num_heads": heads, "kv_num_heads": groups}
-    if r.chance(0.4):
-        r.attributes["do_rotary"] = 1
-        r.give(r.plain([16, size // 2], None, -1, 1), r.plain([16, size // 2], None, -1, 1))
-        r.maybe(rotary_interleaved=1)
-    r.maybe(scale=0.5, softcap=r.random.choice([2.0, 20.0]))
-    if r.chance(0.3):
-        r.attributes["local_window_size"] = r.few(4)
-    r.outputs, r.output_types = 3, {1: r.number, 2: r.number}
-
-
-def gated(r):
-    """GatedAdd, GatedRMSNorm."""
-    width, lead = r.few(9), [r.few(2), r.few(4)]
-    if r.op == "GatedAdd":
-        r.give(r.plain([*lead, width]), r.plain([*lead, width]), r.plain([*lead, r.random.choice([1, width])]))
-        return
-    r.give(r.plain([*lead, width]), r.plain([width]), r.plain([*lead, width]))
-    r.maybe(epsilon=1e-3)
-
-
-def experts(r):
-    rows, width, inner, count = r.few(4), r.few(6), r.few(5), r.random.randint(1, 4)
-    r.give(r.plain([rows, width]), r.plain([rows, count]))
-    r.give(r.plain([count, inner, width]), r.plain([count, inner]) if r.chance() else None)
-    r.give(r.plain([count, width, inner]), r.plain([count, width]) if r.chance() else None)
-    r.attributes |= {"k": r.random.randint(1, count), "activation_type": r.random.choice(["relu", "gelu", "silu", "identity"])}
-    r.maybe(normalize_routing_weights=1)
-
-
 # Quantised operators.
 
 
 def weights_for(r) -> int:
     """The type of 8-bit weights: ONNX Runtime has no kernel for signed inputs and unsigned weights."""
     return INT8 if r.number == INT8 else r.random.choice(BYTES)
-
-
-def scale(r, shape=()):
-    return r.plain(list(shape), FLOAT, 0.01, 0.1)
-
-
-def zero(r, number, shape=()):
-    return r.whole(list(shape), *((100, 150) if number == UINT8 else (-20, 20)), number)
-
-
-def whole(r, shape, number):
-    """Over the whole range of an 8-bit type."""
-    return r.whole(shape, *((0, 255) if number == UINT8 else (-128, 127)), number)
 
 
 def quantize(r):
@@ -521,21 +395,86 @@ def quantized_max_pool(r):
     r.maybe(strides=[2, 1], pads=[r.random.randint(0, k - 1) for k in kernel * 2])
 
 
+def recurrent(r, width):
+    """Sizes, and the inputs 3 to 7 and attributes that LSTM layers share."""
+    steps, batch, hidden = r.few(5), r.few(3), r.few(7)
+    direction = r.random.choice(["forward", "reverse", "bidirectional"])
+    d = 2 if direction == "bidirectional" else 1
+    r.attributes |= {"hidden_size": hidden, "direction": direction}
+    r.maybe(input_forget=1)
+    if r.chance(0.3):
+        r.attributes["clip"] = 0.5
+    if r.chance(0.3):
+        r.attributes["activations"] = ["HardSigmoid", "Softsign", "Tanh"] * d
+    state = [
+        r.plain([d, 8 * hidden], FLOAT) if r.chance() else None,
+        r.whole([batch], 1, steps, INT32) if r.chance(0.3) else None,
+        *(r.plain([d, batch, hidden], FLOAT) if r.chance(0.3) else None for _ in range(2)),
+        r.plain([d, 3 * hidden], FLOAT) if r.chance(0.3) else None,
+    ]
+    r.outputs, r.output_types = 3, {0: FLOAT, 1: FLOAT, 2: FLOAT}
+    return SimpleNamespace(x=r.plain([steps, batch, width], FLOAT), d=d, steps=steps, batch=batch, hidden=hidden, state=state)
+
+
+def attention_lstm(r):
+    width, depth, size, memory, columns = r.few(5), r.few(6), r.few(4), r.few(5), r.few(3)
+    layer, has_layer = recurrent(r, width), r.chance(0.7)
+    d, hidden, batch = layer.d, layer.hidden, layer.batch
+    columns = columns if has_layer else depth
+    r.give(layer.x, r.plain([d, 4 * hidden, width + columns]), r.plain([d, 4 * hidden, hidden]), *layer.state)
+    r.give(r.plain([d, hidden, size]), r.plain([d, depth, size]), r.plain([d, size]), r.plain([batch, memory, depth]))
+    r.give(r.whole([batch], 1, memory, INT32) if r.chance() else None)
+    r.give(r.plain([d, hidden + depth, columns]) if has_layer else None)
+
+
+def quantized_lstm(r):
+    width, number = r.few(9), r.random.choice(BYTES)
+    layer = recurrent(r, width)
+    d, hidden, lengths = layer.d, layer.hidden, layer.state[1]
+    if lengths is not None and lengths.min() < layer.steps:
+        r.terms = Terms(
+            bound=5e-2
+        )  # ONNX Runtime runs on over the padding, whose states widen the range in which all are rounded to 8 bits
+    weights = lambda rows: r.whole([d, rows, 4 * hidden], 0, 120, number)  # noqa: E731
+    r.give(layer.x, weights(width), weights(hidden), *layer.state)
+    each = [d, 4 * hidden] if r.chance(0.4) else [d]
+    point = 60 if len(each) == 1 else 0  # ONNX Runtime takes one zero point a direction, and of int8 columns none
+    for _ in range(2):
+        r.give(r.plain(each, FLOAT, 0.002, 0.01), r.whole(each, point, point, number))
+
+
+def float_blocks(r):
+    """MatMulFpQ4: blocks of 32 codes behind a scale and, but for type 0, a zero point."""
+    n, k, kind = r.few(7), r.few(70), r.random.randint(0, 1)
+    shape = [*([r.few(3)] if r.chance(0.3) else []), r.few(6), k]
+    count = n * -(-k // 32)
+    parts = [r.plain([count, 1], FLOAT, 0.01, 0.1).view(np.uint8)]
+    if kind:
+        parts.append(r.whole([count, 1], 0, 15, UINT8))
+    codes = np.concatenate([*parts, r.whole([count, 16], 0, 255, UINT8)], 1)
+    r.give(r.plain(shape), codes.reshape(-1), r.integers([k, n]))
+    r.attributes["blk_quant_type"] = kind
+
+
 FLOATS = [FLOAT]
 BOTH = [FLOAT, DOUBLE]
 HALVES = [FLOAT, HALF]
 
 CONTRIB_RECIPES = [
-    Row(*row[:2], domain=MICROSOFT, types=row[2])
+    Row(*row[:2], domain=MICROSOFT, types=row[2], first=row[3] if len(row) > 3 else 1)
     for row in [
         ("Attention", projected_attention, FLOATS),
+        ("AttnLSTM", attention_lstm, FLOATS),
+        ("BeamSearch", search, [INT32], 15),
         ("BiasGelu", biased, FLOATS),
         ("BifurcationDetector", bifurcation, [INT64]),
         ("CDist", distances, BOTH),
         ("CausalConvWithState", causal_conv, FLOATS),
         ("ConvTransposeWithDynamicPads", dynamic_pads, FLOATS),
         ("CropAndResize", crops, FLOATS),
+        ("DecoderMaskedMultiHeadAttention", decoder_attention, FLOATS),
         ("DequantizeLinear", quantize, [INT8, UINT8, INT16, TensorProto.UINT16, INT32]),
+        ("DynamicQuantizeLSTM", quantized_lstm, FLOATS),
         ("DynamicQuantizeMatMul", matrix_to_float, FLOATS),
         ("DynamicTimeWarping", time_warping, FLOATS),
         ("EmbedLayerNormalization", embeddings, [INT32]),
@@ -549,10 +488,15 @@ CONTRIB_RECIPES = [
         ("GatherBlockQuantized", gather_blocks, [TensorProto.UINT4]),
         ("GatherND", gather_nd, NUMBERS),
         ("Gelu", unary, FLOATS),
+        ("GreedySearch", search, [INT32], 15),
         ("GridSample", grid_sample, FLOATS),
         ("GroupQueryAttention", grouped_attention, HALVES),
         ("Inverse", inverse, [FLOAT, DOUBLE, HALF]),
+        ("LinearAttention", linear_attention, FLOATS),
+        ("LinearAttentionGate", linear_gate, HALVES),
+        ("MRotaryEmbedding", multimodal_rotary, HALVES),
         ("MatMulBnb4", matmul_normal_float, FLOATS),
+        ("MatMulFpQ4", float_blocks, FLOATS),
         ("MatMulInteger16", wide_integers, [INT16]),
         ("MatMulIntegerToFloat", matrix_to_float, BYTES),
         ("MatMulNBits", matmul_bits, HALVES),
@@ -564,6 +508,7 @@ CONTRIB_RECIPES = [
         ("NhwcMaxPool", quantized_max_pool, BYTES),
         ("Pad", pads, FLOATS),
         ("QAttention", projected_attention, [UINT8]),
+        ("QEmbedLayerNormalization", quantized_embeddings, [INT32]),
         ("QGemm", quantized_gemm, BYTES),
         ("QLinearAdd", quantized_binary, BYTES),
         ("QLinearAveragePool", quantized_pool, BYTES),
@@ -575,18 +520,22 @@ CONTRIB_RECIPES = [
         ("QLinearSigmoid", quantized_unary, BYTES),
         ("QLinearSoftmax", quantized_softmax, BYTES),
         ("QLinearWhere", quantized_where, BYTES),
+        ("QMoE", quantized_experts, HALVES),
         ("QuantizeLinear", quantize, FLOATS),
         ("QuickGelu", quick_gelu, FLOATS),
         ("Range", ranges, [FLOAT, DOUBLE, INT16, INT32, INT64]),
         ("RotaryEmbedding", rotary, HALVES),
         ("SampleOp", unary, FLOATS),
+        ("Sampling", search, [INT32], 15),
         ("SkipLayerNormalization", layer_norm, HALVES),
         ("SkipSimplifiedLayerNormalization", layer_norm, HALVES),
+        ("SparseAttention", sparse_attention, HALVES),
         ("Tokenizer", tokens, [TensorProto.STRING]),
         ("TransposeMatMul", products, FLOATS),
         ("Trilu", trilu, [FLOAT, DOUBLE, INT64]),
         ("UnfoldTensor", unfold, [FLOAT, DOUBLE, INT32, INT64]),
         ("Unique", unique, FLOATS),
+        ("WhisperBeamSearch", search, FLOATS, 15),
         ("WordConvEmbedding", word_convolution, [INT32]),
     ]
 ]

@@ -17,7 +17,7 @@ class Small:
 
     def __init__(self, case):
         self.model, self.op, self.domain, self.changes = copy.deepcopy(case.model), case.op, case.domain, list(case.changes)
-        self.feeds = dict(case.feeds)
+        self.feeds, self.terms = dict(case.feeds), case.terms
         for tensor in self.model.graph.initializer:
             self.give(tensor.name, numpy_helper.to_array(tensor))
         del self.model.graph.initializer[:]

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from terms import Terms
 from values import FLOATS, array, with_specials
 from variants import LEFT_OUT, NUMBER
 
@@ -19,10 +20,10 @@ CONTRIB_SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "src/ops/contrib
 
 class Row:
     """An operator and the function that chooses its inputs and attributes. `low`, `high`: of the values; `types`: of the first input,
-    where not all of the schema's are wanted."""
+    where not all of the schema's are wanted; `first`: of the opsets, in domains other than the standard's."""
 
-    def __init__(self, op: str, make, low=-4.0, high=4.0, domain="", types=None):
-        self.op, self.make, self.low, self.high, self.domain, self.types = op, make, low, high, domain, types
+    def __init__(self, op: str, make, low=-4.0, high=4.0, domain="", types=None, first=1):
+        self.op, self.make, self.low, self.high, self.domain, self.types, self.first = op, make, low, high, domain, types, first
 
 
 @functools.cache
@@ -49,11 +50,12 @@ class Recipe:
 
     def __init__(self, row: Row, seed: int):
         self.random, self.rng, self.row, self.op, self.domain = random.Random(seed), np.random.default_rng(seed), row, row.op, row.domain
-        first = 1 if row.domain else first_version(row.op, "")
+        first = row.first if row.domain else first_version(row.op, "")
         self.opset = self.random.choice([opset for opset in OPSETS if opset >= first])
         self.imports, self.schema = self.definition()
         self.number = self.random.choice(self.types())
         self.inputs, self.attributes, self.outputs, self.output_types = [], {}, 1, {}
+        self.terms = Terms()
         row.make(self)
         names = [f"x{i}" if value is not None else "" for i, value in enumerate(self.inputs)]
         self.feeds = {name: value for name, value in zip(names, self.inputs) if name}
@@ -92,7 +94,7 @@ class Recipe:
         self.frozen, ports, constants, shapes = [], [], [], {name: value.shape for name, value in self.feeds.items()}
         types = {name: helper.np_dtype_to_tensor_dtype(value.dtype) for name, value in self.feeds.items()}
         for name, value in list(self.feeds.items()):
-            if self.random.random() < 0.25:
+            if self.random.random() < 0.25 and name not in self.terms.buffers:
                 constants.append(numpy_helper.from_array(value, name))
                 self.frozen.append(f"{name} constant")
                 del self.feeds[name]

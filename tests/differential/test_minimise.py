@@ -18,7 +18,7 @@ from recipes import RECIPES  # noqa: E402
 class Faulty(Runtime):
     """Roundhouse, whose LeakyRelu forgets the second column of rows of three and more where it is below -1."""
 
-    def run(self, session, model, feeds):
+    def run(self, session, model, feeds, buffers=None):
         (y,) = super().run(session, model, feeds)
         (x,) = feeds.values() if feeds else [onnx.numpy_helper.to_array(model.graph.initializer[0])]
         if x.ndim and x.shape[-1] >= 3:

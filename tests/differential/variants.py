@@ -7,6 +7,7 @@ import numpy as np
 import onnx
 from backend_cases.cases import to_value
 from onnx import AttributeProto, TensorProto, numpy_helper
+from terms import Terms
 from values import array, is_floating, numpy_type, with_specials
 
 MOST_ELEMENTS = 1 << 16
@@ -17,6 +18,8 @@ NUMBER = {f"tensor({name.lower()})": number for name, number in TensorProto.Data
 
 class Variant:
     """A model of one node and its inputs, changed in one to three ways. `changes` says how."""
+
+    terms = Terms()
 
     def __init__(self, case, seed: int):
         self.random, self.rng = random.Random(seed), np.random.default_rng(seed)

@@ -132,6 +132,8 @@ def cross_decoder(seed=2, name="decoder", masked=True):
             for part in ("key", "value"):
                 past[part, kind, i] = b.input(f"past_{part}_{kind}_{i}", ["batch", HEADS, length, HEAD_SIZE])
     x, bias, presents = b.embedding(ids, VOCABULARY), b.mask_bias(mask) if masked else None, []
+    position = b.op("Shape", past["key", "self", 0], start=2, end=3)
+    x = b.op("Add", x, b.embedding(position, POSITIONS))  # else beams of the same tokens in another order are equal
     for i in range(LAYERS):
         q, k, v = (b.heads(b.linear(x)) for _ in range(3))
         k, v = (b.op("Concat", past[part, "self", i], new, axis=2) for part, new in (("key", k), ("value", v)))

@@ -78,12 +78,30 @@ class Runtime:
             options.add_session_config_entry(key, value)
         return self.module.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
-    def run(self, session, model, feeds):
+    def run(self, session, model, feeds, buffers=None):
+        """Outputs in the model's order; `buffers`: names of inputs and of the outputs that are written to the same memory."""
+        if buffers:
+            return self.run_bound(session, model, feeds, buffers)
         outputs = [o.type.tensor_type.elem_type for o in model.graph.output if o.type.HasField("tensor_type")]
         if not any(self.element_type(v) for v in feeds.values()) and not any(t in self.narrow for t in outputs):
             return session.run(None, feeds)
         values = session.run_with_ort_values(None, {name: self.to_ort_value(v) for name, v in feeds.items()})
         return [self.from_ort_value(v) for v in values]
+
+    def run_bound(self, session, model, feeds, buffers):
+        binding = session.io_binding()
+        arrays = {name: value.copy() for name, value in feeds.items()}  # whose memory the values are
+        values = {name: self.to_ort_value(array) for name, array in arrays.items()}
+        for name, value in values.items():
+            binding.bind_ortvalue_input(name, value)
+        shared = {output: values[name] for name, output in buffers.items()}
+        for port in model.graph.output:
+            if port.name in shared:
+                binding.bind_ortvalue_output(port.name, shared[port.name])
+            else:
+                binding.bind_output(port.name)
+        session.run_with_iobinding(binding)
+        return [np.array(self.from_ort_value(value)) for value in binding.get_outputs()]
 
     def to_ort_value(self, value):
         narrow = self.element_type(value)

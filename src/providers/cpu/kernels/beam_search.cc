@@ -94,8 +94,12 @@ class BeamSearchKernel final : public Kernel {
           for (float& value : row_scores) value += sums[static_cast<size_t>(row)];
         }
       });
-      if (all_scores)
-        std::copy(scores.begin(), scores.end(), all_scores + (length - request.length()) * static_cast<int64_t>(scores.size()));
+      if (!all_scores) return;
+      const int64_t size = beams * width;
+      for (int64_t item = 0; item < request.batch; ++item) {
+        if (ended[static_cast<size_t>(item)]) continue;
+        std::copy_n(scores.data() + item * size, size, all_scores + ((length - request.length()) * request.batch + item) * size);
+      }
     }
 
     // Gives each beam its next token, and keeps what ends here.
