@@ -12,11 +12,11 @@ WIDTH = 4096
 
 
 def wide():
-    """y[N, 4096] = -(x w + exp(x w)), with w[16, 4096] of 0.5"""
+    """y[N, 4096] = -(x w + softmax(x w)), with w[16, 4096] of 0.5"""
     return models.model(
         [
             helper.make_node("MatMul", ["x", "w"], ["a"], "first"),
-            helper.make_node("Exp", ["a"], ["b"], "second"),
+            helper.make_node("Softmax", ["a"], ["b"], "second"),
             helper.make_node("Add", ["a", "b"], ["c"], "third"),
             helper.make_node("Neg", ["c"], ["y"], "fourth"),
         ],

@@ -495,12 +495,17 @@ def test_float16_tensors_need_no_further_package():
 
 
 def test_run_with_values_tells_what_is_between():
-    nodes = [helper.make_node("Exp", ["x"], ["e"]), helper.make_node("Neg", ["e"], ["n"]), helper.make_node("Add", ["n", "x"], ["y"])]
+    nodes = [
+        helper.make_node("Exp", ["x"], ["e"]),
+        helper.make_node("CumSum", ["e", "axis"], ["n"]),
+        helper.make_node("Add", ["n", "x"], ["y"]),
+    ]
+    axis = helper.make_tensor("axis", TensorProto.INT64, [], [0])
     given = np.array([0.5, -1, 2], "f4")
-    made = session(models.model(nodes, [models.tensor("x")], [models.tensor("y")]))
+    made = session(models.model(nodes, [models.tensor("x")], [models.tensor("y")], [axis]))
     [y], values = made.run_with_values(None, {"x": given})
     np.testing.assert_array_equal(y, made.run(None, {"x": given})[0])
     np.testing.assert_array_equal(values["y"], y)
-    np.testing.assert_allclose(values["n"], -np.exp(given), rtol=1e-6)
+    np.testing.assert_allclose(values["n"], np.cumsum(np.exp(given)), rtol=1e-6)
     with pytest.raises(ValueError, match="missing"):
         made.run_with_values(None, {})

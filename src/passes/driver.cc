@@ -60,9 +60,11 @@ class Driver {
       for (size_t i = 0; i < passes_.size(); ++i) {
         if (looked_at[i] == version_) continue;
         const int64_t before = version_;
+        context_.changing = changed;
+        context_.postponed = false;
         run_pass(i);
         changed |= version_ != before;
-        if (version_ == before) looked_at[i] = version_;
+        if (version_ == before && !context_.postponed) looked_at[i] = version_;
       }
       if (inferred_version_ != version_) infer();
       ++report_.rounds;

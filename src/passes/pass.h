@@ -46,6 +46,15 @@ class PassContext {
     return true;
   }
 
+  /// For passes that take what all others leave: false, and to be asked again, where another pass of the list changed something in this
+  /// round.
+  bool is_settled() {
+    postponed |= changing;
+    return !changing;
+  }
+
+  bool changing = false;       ///< a pass of the list changed something in this round
+  bool postponed = false;      ///< the pass is asked again, whatever it proposes now
   int64_t rewrites_left = -1;  ///< negative: no limit
   int64_t rewrites = 0;        ///< of this run of this pass
 };

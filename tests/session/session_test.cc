@@ -222,14 +222,15 @@ TEST(Session, RefusesToFallBackToTheCpuWhereForbidden) {
 
 TEST(Session, MemoryOfRunsIsKeptUnlessTheRunOrTheSessionSaysNo) {
   const Value x = floats({1, 3}, {1, 1, 1});
-  auto session = make_session(kAddRelu);
+  SessionOptions options;
+  options.disabled_passes = {"fused_elementwise"};
+  auto session = make_session(kAddRelu, options);
   RunOptions shrink;
   shrink.config["memory.enable_memory_arena_shrinkage"] = "cpu:0";
   run(*session, {{"x", x}}, {"y"}, shrink);
   EXPECT_EQ(session->statistics().frame_bytes, 0u);
   run(*session, {{"x", x}}, {"y"});
   EXPECT_GT(session->statistics().frame_bytes, 0u);
-  SessionOptions options;
   options.cpu_arena = false;
   auto bare = make_session(kAddRelu, options);
   run(*bare, {{"x", x}}, {"y"});
@@ -402,6 +403,7 @@ TEST(Session, WritesATrace) {
   SessionOptions options;
   options.profiling = true;
   options.profile_prefix = ::testing::TempDir() + "roundhouse_trace";
+  options.disabled_passes = {"fused_elementwise"};
   auto session = make_session(kAddRelu, options);
   run(*session, {{"x", filled({2, 3}, 1)}}, {"y"});
   const std::string path = session->end_profiling();

@@ -19,14 +19,15 @@ class Broadcast {
 
   int64_t elements() const { return rows_ * row_length_; }
   int64_t step(int input) const { return steps_[input]; }
+  int64_t row_length() const { return row_length_; }
 
   /// Called with offsets in elements, of the output and of each input, and how many elements of a row follow.
   using Row = FunctionRef<void(int64_t output, const int64_t* inputs, int64_t count)>;
   void run(const Parallel& parallel, const Cost& cost_per_element, Row row) const;
-
- private:
+  /// The same for outputs [range.begin, range.end), in the calling thread.
   void run_range(Range range, Row row) const;
 
+ private:
   int inputs_;
   int64_t row_length_ = 1, rows_ = 1;
   int64_t steps_[kMaxInputs] = {};

@@ -21,6 +21,12 @@ void run_narrow(UnaryRow row, const T* x, T* y, int64_t count, const float* para
 
 }  // namespace
 
+void run_unary_row(UnaryRow row, DType dtype, const void* x, void* y, int64_t count, const float* parameters) {
+  if (dtype == DType::float16) return run_narrow(row, static_cast<const Float16*>(x), static_cast<Float16*>(y), count, parameters);
+  if (dtype == DType::bfloat16) return run_narrow(row, static_cast<const BFloat16*>(x), static_cast<BFloat16*>(y), count, parameters);
+  row(x, y, count, parameters);
+}
+
 void run_unary(RunContext& context, UnaryRow row, double operations_per_element, const float* parameters) {
   const TensorView x = context.input(0);
   const MutableView y = context.output(0, x.shape());
@@ -30,13 +36,7 @@ void run_unary(RunContext& context, UnaryRow row, double operations_per_element,
   const Cost cost{static_cast<double>(from + to), operations_per_element};
   const DType narrow = x.dtype() == y.dtype() ? x.dtype() : DType::undefined;
   context.parallel().for_range(x.elements(), cost, [&](Range part) {
-    if (narrow == DType::float16) {
-      run_narrow(row, x.data<Float16>() + part.begin, y.data<Float16>() + part.begin, part.size(), parameters);
-    } else if (narrow == DType::bfloat16) {
-      run_narrow(row, x.data<BFloat16>() + part.begin, y.data<BFloat16>() + part.begin, part.size(), parameters);
-    } else {
-      row(source + part.begin * from, target + part.begin * to, part.size(), parameters);
-    }
+    run_unary_row(row, narrow, source + part.begin * from, target + part.begin * to, part.size(), parameters);
   });
 }
 

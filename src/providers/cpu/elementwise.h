@@ -109,6 +109,18 @@ BinaryRow float_binary_row(DType dtype) {
   return float_binary_row<kOp>;
 }
 
+/// The row that f<T>() gives for the C++ type of `dtype`; null where the list lacks it.
+template <typename List, typename Row, typename F>
+Row row_by_type(DType dtype, F f) {
+  Row row = nullptr;
+  if (List::set.contains(dtype))
+    (void)dispatch<List>(dtype, "element-wise operator", [&]<typename T>() { row = f.template operator()<T>(); });
+  return row;
+}
+
+/// A row over `count` elements of this type, which the results have as well; for a half type `row` is the one of float.
+void run_unary_row(UnaryRow row, DType dtype, const void* x, void* y, int64_t count, const float* parameters);
+
 /// Runs a row over input 0 into output 0. For float16 and bfloat16 inputs with outputs of the same type, `row` is the one of float.
 void run_unary(RunContext& context, UnaryRow row, double operations_per_element, const float* parameters = nullptr);
 

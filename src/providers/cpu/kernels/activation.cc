@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "compute/activation.h"
-#include "providers/cpu/elementwise.h"
+#include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
 
@@ -95,12 +95,28 @@ UnaryRow integer_row(F function) {
   });
 }
 
-bool is_cheap(F function) {
-  return function == F::relu || function == F::leaky_relu || function == F::hard_sigmoid || function == F::hard_swish ||
-         function == F::thresholded_relu || function == F::shrink || function == F::softsign;
+template <typename T>
+UnaryRow typed_row(F function) {
+  if constexpr (std::is_same_v<T, double>) {
+    return floating_row<double>(function);
+  } else if constexpr (std::is_integral_v<T>) {
+    return integer_row<T>(function);
+  } else {
+    return float_row(function);
+  }
 }
 
 }  // namespace
+
+UnaryRow row_of(F function, DType dtype) {
+  return row_by_type<NumericTypes, UnaryRow>(dtype, [&]<typename T>() { return typed_row<T>(function); });
+}
+
+double operations_of(F function) {
+  const bool is_cheap = function == F::relu || function == F::leaky_relu || function == F::hard_sigmoid || function == F::hard_swish ||
+                        function == F::thresholded_relu || function == F::shrink || function == F::softsign;
+  return is_cheap ? 2 : 30;
+}
 
 class ActivationKernel final : public Kernel {
  public:
@@ -110,16 +126,9 @@ class ActivationKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     return dispatch<Types>(context.input(0).dtype(), "activation", [&]<typename T>() -> Status {
-      UnaryRow row;
-      if constexpr (std::is_same_v<T, double>) {
-        row = floating_row<double>(op_.function);
-      } else if constexpr (std::is_integral_v<T>) {
-        row = integer_row<T>(op_.function);
-      } else {
-        row = float_row(op_.function);
-      }
+      const UnaryRow row = typed_row<T>(op_.function);
       if (!row) return error_status(ErrorCode::not_implemented, "element type {} is not one of this operator's", to_string(dtype_of<T>));
-      run_unary(context, row, is_cheap(op_.function) ? 2 : 30, parameters_);
+      run_unary(context, row, operations_of(op_.function), parameters_);
       return {};
     });
   }

@@ -1,6 +1,6 @@
 #include "ops/math/arithmetic.h"
 
-#include "providers/cpu/elementwise.h"
+#include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
 
@@ -48,7 +48,22 @@ BinaryRow float_row(F function, DType dtype) {
   }
 }
 
+template <typename T>
+BinaryRow typed_row(F function) {
+  if constexpr (std::is_integral_v<T>) {
+    return integer_row<T>(function);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return double_row(function);
+  } else {
+    return float_row(function, dtype_of<T>);
+  }
+}
+
 }  // namespace
+
+BinaryRow row_of(F function, DType dtype) {
+  return row_by_type<NumericTypes, BinaryRow>(dtype, [&]<typename T>() { return typed_row<T>(function); });
+}
 
 class ArithmeticKernel final : public Kernel {
  public:
@@ -57,15 +72,8 @@ class ArithmeticKernel final : public Kernel {
   explicit ArithmeticKernel(const KernelInfo& info) : op_(info.attributes<ops::Arithmetic>()) {}
 
   Status run(RunContext& context) const override {
-    return dispatch<Types>(context.input(0).dtype(), "Arithmetic", [&]<typename T>() {
-      if constexpr (std::is_integral_v<T>) {
-        run_binary(context, integer_row<T>(op_.function), op_.legacy, dtype_of<T>);
-      } else if constexpr (std::is_same_v<T, double>) {
-        run_binary(context, double_row(op_.function), op_.legacy, dtype_of<T>);
-      } else {
-        run_binary(context, float_row(op_.function, dtype_of<T>), op_.legacy, dtype_of<T>);
-      }
-    });
+    return dispatch<Types>(context.input(0).dtype(), "Arithmetic",
+                           [&]<typename T>() { run_binary(context, typed_row<T>(op_.function), op_.legacy, dtype_of<T>); });
   }
 
   std::span<const Alias> aliases() const override { return kInPlaceOfEither; }

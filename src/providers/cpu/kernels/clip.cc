@@ -1,7 +1,7 @@
 #include "ops/math/clip.h"
 
 #include "compute/activation.h"
-#include "providers/cpu/elementwise.h"
+#include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
 
@@ -41,6 +41,13 @@ T highest() {
 }
 
 }  // namespace
+
+UnaryRow clip_row(DType dtype) {
+  if (dtype != DType::float32 && dtype != DType::float16 && dtype != DType::bfloat16) return nullptr;
+  return [](const void* x, void* y, int64_t count, const float* bounds) {
+    clip_row(static_cast<const float*>(x), static_cast<float*>(y), count, bounds[0], bounds[1]);
+  };
+}
 
 class ClipKernel final : public Kernel {
  public:

@@ -1,6 +1,6 @@
 #include "ops/logic/comparison.h"
 
-#include "providers/cpu/elementwise.h"
+#include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
 
@@ -23,6 +23,10 @@ BinaryRow comparison_row(F function) {
 }
 
 }  // namespace
+
+BinaryRow row_of(F function, DType dtype) {
+  return row_by_type<NumericTypes, BinaryRow>(dtype, [&]<typename T>() { return comparison_row<T>(function); });
+}
 
 class ComparisonKernel final : public Kernel {
  public:

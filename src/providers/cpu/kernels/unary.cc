@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "providers/cpu/elementwise.h"
+#include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
 
@@ -82,7 +82,24 @@ UnaryRow float_row(F function) {
   }
 }
 
-bool is_cheap(F function) {
+template <typename T>
+UnaryRow typed_row(F function) {
+  if constexpr (std::is_same_v<T, double>) {
+    return floating_row<double>(function);
+  } else if constexpr (std::is_integral_v<T>) {
+    return integer_row<T>(function);
+  } else {
+    return float_row(function);
+  }
+}
+
+}  // namespace
+
+UnaryRow row_of(F function, DType dtype) {
+  return row_by_type<NumericTypes, UnaryRow>(dtype, [&]<typename T>() { return typed_row<T>(function); });
+}
+
+double operations_of(F function) {
   switch (function) {
     case F::abs:
     case F::neg:
@@ -91,12 +108,10 @@ bool is_cheap(F function) {
     case F::sqrt:
     case F::floor:
     case F::ceil:
-    case F::round: return true;
-    default: return false;
+    case F::round: return 1;
+    default: return 20;
   }
 }
-
-}  // namespace
 
 class UnaryKernel final : public Kernel {
  public:
@@ -106,16 +121,9 @@ class UnaryKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     return dispatch<Types>(context.input(0).dtype(), "element-wise function", [&]<typename T>() -> Status {
-      UnaryRow row;
-      if constexpr (std::is_same_v<T, double>) {
-        row = floating_row<double>(function_);
-      } else if constexpr (std::is_integral_v<T>) {
-        row = integer_row<T>(function_);
-      } else {
-        row = float_row(function_);
-      }
+      const UnaryRow row = typed_row<T>(function_);
       if (!row) return error_status(ErrorCode::not_implemented, "element type {} is not one of this operator's", to_string(dtype_of<T>));
-      run_unary(context, row, is_cheap(function_) ? 1 : 20);
+      run_unary(context, row, operations_of(function_));
       return {};
     });
   }

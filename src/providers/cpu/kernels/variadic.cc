@@ -1,6 +1,6 @@
 #include "ops/math/variadic.h"
 
-#include "providers/cpu/elementwise.h"
+#include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
 
@@ -33,7 +33,7 @@ BinaryRow float_row(F function, DType dtype) {
 }
 
 template <typename T>
-BinaryRow row_of(F function) {
+BinaryRow typed_row(F function) {
   if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) {
     return variadic_row<T>(function);
   } else {
@@ -50,6 +50,10 @@ void divide(const Parallel& parallel, T* values, int64_t count, int divisor) {
 }
 
 }  // namespace
+
+BinaryRow row_of(F function, DType dtype) {
+  return row_by_type<NumericTypes, BinaryRow>(dtype, [&]<typename T>() { return typed_row<T>(function); });
+}
 
 class VariadicKernel final : public Kernel {
  public:
@@ -71,7 +75,7 @@ class VariadicKernel final : public Kernel {
       return {};
     }
     return dispatch<Types>(first.dtype(), "Variadic", [&]<typename T>() -> Status {
-      const BinaryRow row = row_of<T>(op_.function);
+      const BinaryRow row = typed_row<T>(op_.function);
       if (!row) return error_status(ErrorCode::not_implemented, "element type {} is not one of this operator's", to_string(dtype_of<T>));
       run_binary(context.parallel(), row, first, context.input(1), out);
       for (int i = 2; i < context.input_count(); ++i) run_binary(context.parallel(), row, out, context.input(i), out);

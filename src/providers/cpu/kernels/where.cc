@@ -2,7 +2,7 @@
 
 #include "compute/elements.h"
 #include "compute/row_search.h"
-#include "providers/cpu/elementwise.h"
+#include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
 
@@ -45,6 +45,16 @@ void where_row(const bool* condition, int64_t step, const T* x, int64_t step_x, 
 }
 
 }  // namespace
+
+ChoiceRow choice_row(DType dtype) {
+  return row_by_type<FloatingTypes, ChoiceRow>(dtype, []<typename T>() -> ChoiceRow {
+    return [](const bool* condition, int64_t step, const void* x, int64_t step_x, const void* y, int64_t step_y, void* out, int64_t count) {
+      using Moved = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+      where_row(condition, step, static_cast<const Moved*>(x), step_x, static_cast<const Moved*>(y), step_y, static_cast<Moved*>(out),
+                count);
+    };
+  });
+}
 
 class WhereKernel final : public Kernel {
  public:

@@ -1,0 +1,263 @@
+#include "ops/math/fused_elementwise.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "compute/elements.h"
+#include "compute/scratch.h"
+#include "providers/cpu/element_rows.h"
+
+namespace rh::cpu {
+
+namespace {
+
+using Op = ops::FusedElementwise;
+using F = Op::Function;
+
+constexpr int64_t kTileBytes = 8192;  // of a value: a few of them stay in the first-level cache
+constexpr int64_t kShortRow = 256;    // elements; inputs that broadcast along shorter rows are spread out over a tile
+constexpr int64_t kVector = 16;       // elements; pieces of rows are whole vectors
+constexpr size_t kMaxValues = Op::kMaxInputs + Op::kMaxSteps;
+
+/// A step with its function; one of the rows is set.
+struct RowStep {
+  UnaryRow unary = nullptr;
+  BinaryRow binary = nullptr;
+  ChoiceRow choice = nullptr;
+  double operations = 1;
+};
+
+void set_row(RowStep& step, UnaryRow row) { step.unary = row; }
+void set_row(RowStep& step, BinaryRow row) { step.binary = row; }
+template <typename Function>
+double price_of(Function function) {
+  if constexpr (requires { operations_of(function); }) return operations_of(function);
+  return 1;
+}
+
+RowStep row_step(F function, DType dtype) {
+  RowStep step;
+  switch (function) {
+#define RH_STEP(name, text, operands, attributes)                  \
+  case F::name:                                                    \
+    set_row(step, row_of(ops::attributes::Function::name, dtype)); \
+    step.operations = price_of(ops::attributes::Function::name);   \
+    break;
+#include "ops/math/fused_elementwise_steps.inc"
+#undef RH_STEP
+    case F::clip: step.unary = clip_row(dtype); break;
+    case F::where: step.choice = choice_row(dtype); break;
+  }
+  return step;
+}
+
+/// Where the elements of a value lie that belong to a tile: they go on one by one (step 1), or one serves all (step 0).
+struct Place {
+  const char* data;
+  int64_t step;
+};
+
+/// An input as the tiles see it.
+class Source {
+ public:
+  Source(const TensorView& input, const Shape& output) : data_(static_cast<const char*>(input.raw())), bytes_(bits_of(input.dtype()) / 8) {
+    const int64_t elements = input.elements();
+    if (elements == 1 || elements == output.elements()) {
+      step_ = elements == 1 ? 0 : 1;
+      return;
+    }
+    const Shape* const shapes[] = {&input.shape()};
+    rows_.emplace(output, shapes);
+    kind_ = compute::element_kind(input.dtype());
+  }
+
+  /// Elements of a row along which it goes on or stays; 0 where it does one of the two all along.
+  int64_t row_length() const { return rows_ ? rows_->row_length() : 0; }
+  double bytes_per_element() const { return static_cast<double>(!rows_ && step_ == 1 ? bytes_ : 0); }
+
+  /// The elements of outputs [at, at + count); `room` takes them where they do not lie in one row.
+  Place tile(int64_t at, int64_t count, char* room) const {
+    if (!rows_) return {data_ + at * step_ * bytes_, step_};
+    Place place{room, 1};
+    rows_->run_range({at, at + count}, [&](int64_t output, const int64_t* inputs, int64_t length) {
+      const char* from = data_ + inputs[0] * bytes_;
+      if (length == count) {
+        place = {from, rows_->step(0)};
+      } else if (rows_->step(0) == 0) {
+        compute::fill_elements(kind_, from, room + (output - at) * bytes_, length);
+      } else {
+        compute::copy_elements(kind_, from, room + (output - at) * bytes_, length);
+      }
+    });
+    return place;
+  }
+
+ private:
+  const char* data_;
+  int64_t bytes_, step_ = 1;
+  std::optional<Broadcast> rows_;
+  compute::ElementKind kind_ = compute::ElementKind::bytes1;
+};
+
+using Sources = std::array<std::optional<Source>, Op::kMaxInputs>;
+
+/// The steps for one element type.
+struct Program {
+  DType dtype = DType::undefined;
+  std::vector<RowStep> steps;
+  double operations = 0;  ///< an element
+};
+
+}  // namespace
+
+class FusedElementwiseKernel final : public Kernel {
+ public:
+  using Types = FloatingTypes;
+
+  explicit FusedElementwiseKernel(const KernelInfo& info)
+      : op_(info.attributes<Op>()), inputs_(static_cast<size_t>(info.node().input_count())) {
+    for (Op::Step& step : op_.steps) {
+      if (step.function == F::greater || step.function == F::greater_or_equal) std::swap(step.operands[0], step.operands[1]);
+    }
+    assign_rooms();
+    program_ = program(info.input_dtype(0));
+    // A boolean output may have the bytes of an input with fewer elements.
+    for (size_t i = 0; i < inputs_ && !Op::gives_boolean(op_.steps.back().function); ++i)
+      aliases_.push_back({0, static_cast<int>(i), Alias::Kind::in_place});
+  }
+
+  std::span<const Alias> aliases() const override { return aliases_; }
+
+  Status run(RunContext& context) const override {
+    const DType dtype = context.input(0).dtype();
+    Program other;
+    if (dtype != program_.dtype) other = program(dtype);
+    const Program& program = dtype == program_.dtype ? program_ : other;
+    if (program.steps.empty()) {
+      return error_status(ErrorCode::not_implemented, "FusedElementwise: element type {} is not one of all its operators'",
+                          to_string(dtype));
+    }
+    Shape shape;
+    for (size_t i = 0; i < inputs_; ++i) {
+      const TensorView x = context.input(static_cast<int>(i));
+      const DType expected = is_boolean_[i] ? DType::boolean : dtype;
+      if (x.dtype() != expected) {
+        return error_status(ErrorCode::invalid_argument, "FusedElementwise: input {} is {}, expected {}", i, to_string(x.dtype()),
+                            to_string(expected));
+      }
+      shape = broadcast(shape, x.shape());
+    }
+    const MutableView y = context.output(0, Op::gives_boolean(op_.steps.back().function) ? DType::boolean : dtype, shape);
+    if (y.elements() == 0) return {};
+    Sources sources;
+    double bytes = static_cast<double>(bits_of(y.dtype()) / 8);
+    for (size_t i = 0; i < inputs_; ++i) {
+      sources[i].emplace(context.input(static_cast<int>(i)), shape);
+      bytes += sources[i]->bytes_per_element();
+    }
+    const int64_t row = row_length(sources);
+    context.parallel().for_range(y.elements(), {bytes, program.operations}, [&](Range part) { run_part(part, program, row, sources, y); });
+    return {};
+  }
+
+ private:
+  /// Without steps where an operator does not have the type.
+  Program program(DType dtype) const {
+    Program program{dtype, {}};
+    for (const Op::Step& step : op_.steps) {
+      const RowStep row = row_step(step.function, dtype);
+      if (!row.unary && !row.binary && !row.choice) return {dtype, {}};
+      program.steps.push_back(row);
+      program.operations += row.operations;
+    }
+    return program;
+  }
+
+  /// Gives each result but the last a piece of a tile's memory until its last use, and one to each input.
+  void assign_rooms() {
+    const size_t count = op_.steps.size();
+    std::array<size_t, kMaxValues> last_use = {};
+    for (size_t s = 0; s < count; ++s) {
+      const Op::Step& step = op_.steps[s];
+      is_boolean_[inputs_ + s] = Op::gives_boolean(step.function);
+      if (step.function == F::where) is_boolean_[static_cast<size_t>(step.operands[0])] = true;
+      for (int i = 0; i < Op::operand_count(step.function); ++i) last_use[static_cast<size_t>(step.operands[static_cast<size_t>(i)])] = s;
+    }
+    std::vector<size_t> owners;
+    for (size_t s = 0; s + 1 < count; ++s) {
+      const size_t result = inputs_ + s;
+      // A result may overwrite an operand of its own type.
+      const auto room = std::find_if(owners.begin(), owners.end(), [&](size_t owner) {
+        return last_use[owner] < s || (last_use[owner] == s && !is_boolean_[owner] && !is_boolean_[result]);
+      });
+      rooms_[result] = static_cast<size_t>(room - owners.begin());
+      if (room == owners.end()) {
+        owners.push_back(result);
+      } else {
+        *room = result;
+      }
+    }
+    room_count_ = owners.size();
+    for (size_t i = 0; i < inputs_; ++i) rooms_[i] = room_count_++;
+  }
+
+  /// What tiles must not cross: the least row of an input that broadcasts, where rows are long enough; 0 where they may cross all.
+  int64_t row_length(const Sources& sources) const {
+    int64_t least = 0;
+    for (size_t i = 0; i < inputs_; ++i) {
+      const int64_t length = sources[i]->row_length();
+      if (length >= kShortRow && (least == 0 || length < least)) least = length;
+    }
+    return least;
+  }
+
+  void run_part(Range part, const Program& program, int64_t row, const Sources& sources, const MutableView& y) const {
+    char* rooms = static_cast<char*>(compute::thread_scratch(compute::ScratchSlot::row, room_count_ * kTileBytes));
+    int64_t tile = kTileBytes / (bits_of(program.dtype) / 8);
+    if (row > 0) {
+      const int64_t pieces = (row + tile - 1) / tile;
+      tile = std::min(tile, ((row + pieces - 1) / pieces + kVector - 1) / kVector * kVector);
+    }
+    const int64_t width = bits_of(y.dtype()) / 8;
+    std::array<Place, kMaxValues> values;
+    for (int64_t at = part.begin; at < part.end;) {
+      const int64_t count = std::min({tile, part.end - at, row > 0 ? row - at % row : tile});
+      for (size_t i = 0; i < inputs_; ++i) values[i] = sources[i]->tile(at, count, rooms + rooms_[i] * kTileBytes);
+      for (size_t s = 0; s < op_.steps.size(); ++s) {
+        const bool is_last = s + 1 == op_.steps.size();
+        char* out = is_last ? static_cast<char*>(y.raw()) + at * width : rooms + rooms_[inputs_ + s] * kTileBytes;
+        run_step(op_.steps[s], program.steps[s], program.dtype, values, out, count);
+        values[inputs_ + s] = {out, 1};
+      }
+      at += count;
+    }
+  }
+
+  static void run_step(const Op::Step& step, const RowStep& row, DType dtype, const std::array<Place, kMaxValues>& values, char* out,
+                       int64_t count) {
+    const auto value = [&](size_t operand) { return values[static_cast<size_t>(step.operands[operand])]; };
+    const Place x = value(0);
+    if (row.unary) {
+      const float numbers[] = {step.alpha, step.beta};
+      if (x.step == 0) compute::fill_elements(compute::element_kind(dtype), x.data, out, count);
+      run_unary_row(row.unary, dtype, x.step == 0 ? out : x.data, out, count, numbers);
+    } else if (row.binary) {
+      row.binary(x.data, x.step, value(1).data, value(1).step, out, count);
+    } else {
+      row.choice(reinterpret_cast<const bool*>(x.data), x.step, value(1).data, value(1).step, value(2).data, value(2).step, out, count);
+    }
+  }
+
+  Op op_;
+  size_t inputs_;
+  Program program_;
+  std::vector<Alias> aliases_;
+  std::array<bool, kMaxValues> is_boolean_ = {};  // of inputs and results
+  std::array<size_t, kMaxValues> rooms_ = {};
+  size_t room_count_ = 0;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(FusedElementwiseKernel)

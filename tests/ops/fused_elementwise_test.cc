@@ -1,0 +1,38 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+OpCase joined(std::vector<std::string> operators, std::vector<int64_t> operands, std::vector<Input> inputs, const char* purpose,
+              std::vector<Input> expected, std::vector<std::string> fails = {}) {
+  OpCase c{1, {attr("operators", std::move(operators)), attr("operands", std::move(operands))}, std::move(inputs), purpose};
+  c.domain = "roundhouse";
+  c.expected = std::move(expected);
+  c.fails = std::move(fails);
+  return c;
+}
+
+const std::vector<OpCase> kFusedElementwise = {
+    joined({"Mul", "Add", "Relu"}, {0, 1, 3, 2, 4}, {values({2, 2}, {1, 2, -3, 4}), values({2}, {2, 3}), values({2, 1}, {1, -20})},
+           "rows and columns that broadcast", {values({2, 2}, {3, 7, 0, 0})}),
+    joined({"Greater", "Where", "Neg"}, {0, 1, 2, 1, 0, 3}, {values({3}, {1, 5, 3}), values({}, {3})}, "a boolean between",
+           {values({3}, {-1, -3, -3})}),
+    joined({"Where"}, {2, 0, 1}, {values({3}, {1, 2, 3}), values({1}, {7}), values({3}, {1, 0, 1}).as(DType::boolean)},
+           "a condition behind the numbers", {values({3}, {1, 7, 3})}),
+    joined({"Exp"}, {0}, {values({}, {0})}, "a scalar", {values({}, {1})}),
+    joined({"Exp", "Mul"}, {0, 1, 2}, {values({}, {0}), values({3}, {1, 2, 3})}, "a function of fewer elements than the output",
+           {values({3}, {1, 2, 3})}),
+    joined({"Sine"}, {0}, {normal({2})}, "an operator that is not known", {}, {"Sine"}),
+    joined({}, {}, {normal({2})}, "no operator", {}, {"operators has 0"}),
+    joined({"Neg"}, {1}, {normal({2})}, "its own result", {}, {"operand 0 of Neg is 1"}),
+    joined({"Neg"}, {-1}, {normal({2})}, "a negative operand", {}, {"operand 0 of Neg is -1"}),
+    joined({"Add"}, {0}, {normal({2})}, "too few operands", {}, {"operands has 1"}),
+    joined({"Neg"}, {0, 0}, {normal({2})}, "too many operands", {}, {"operands has 2"}),
+    joined({"Neg"}, {0}, {normal({2}), normal({2})}, "an input that nothing takes", {}, {"input 1"}),
+    joined({"Greater", "Neg"}, {0, 0, 1}, {normal({2})}, "a boolean as a number", {}, {"operand 0 of Neg"}),
+    joined({"Add"}, {0, 1}, {normal({2}), normal({3})}, "shapes that do not broadcast", {}, {"[2]", "[3]"}),
+};
+RH_OP_TEST(FusedElementwise, kFusedElementwise, FloatingTypes::set)
+
+}  // namespace
+}  // namespace rh::test
