@@ -54,7 +54,7 @@ class Convolution {
   size_t weight_bytes() const;
   /// False: a residual that is y itself becomes part of the sum early, which rounds more.
   bool adds_residual_last() const;
-  /// "depthwise", "winograd", "paired", "pixels" or "gemm".
+  /// "depthwise", "winograd", "winograd_pixels", "paired", "pixels" or "gemm".
   std::string_view variant() const { return variant_; }
   /// Those that can convolve this.
   static std::vector<std::string_view> variants(const ConvChannels& channels, const Window& window);

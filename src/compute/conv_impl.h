@@ -75,6 +75,9 @@ std::unique_ptr<typename Convolution<S>::Impl> make_conv_gemm(const ConvChannels
 /// The same product with pixels as rows and output channels as columns.
 std::unique_ptr<Convolution<float>::Impl> make_conv_pixels(const ConvChannels& channels, const Window& window, const float* weights,
                                                            const float* bias, const Activation& activation);
+/// Turns sums of pixels round into y.
+void finish_pixels(const ConvKernels<float, float>& kernels, const PixelSums& sums);
+
 /// Whether kernel positions of `kernel` lie beyond the planes of `w` so often that pixels are cut into chunks by row to leave them out.
 bool conv_skips(const Window& kernel, const Window& w, int64_t in);
 
@@ -82,6 +85,10 @@ bool conv_skips(const Window& kernel, const Window& w, int64_t in);
 /// that it should and on no others; where a sum is not finite, its tile is worked out in the plain way.
 std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& channels, const Window& window, const float* weights,
                                                         const float* bias, const Activation& activation);
+
+/// The same with tiles as rows and output channels as columns, for planes of few tiles.
+std::unique_ptr<Convolution<float>::Impl> make_winograd_pixels(const ConvChannels& channels, const Window& window, const float* weights,
+                                                               const float* bias, const Activation& activation);
 
 /// 3x3 kernels whose dilation is at least half of the plane (conv_pairs): outputs a dilation apart share products. As for Winograd's,
 /// planes whose sums are not finite are worked out in the plain way.

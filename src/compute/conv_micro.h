@@ -154,10 +154,25 @@ struct WinogradOutputs {
   int64_t columns;  ///< of y that are there
 };
 
+/// The same of a panel of channels: products are [tile, channel] for each position, sums become [pixel, channel].
+struct WinogradPixels {
+  const float* products;
+  int64_t apart;  ///< between positions
+  int64_t first;  ///< tile to begin with
+  int64_t tiles;
+  int64_t across;     ///< tiles in a row
+  const float* bias;  ///< of each channel
+  float* to;
+  int64_t rows;     ///< of pixels
+  int64_t columns;  ///< of pixels
+};
+
 struct WinogradKernels {
   void (*inputs)(const WinogradInputs& args);
   /// How many tiles it worked out: it stops before a vector of tiles with a sum that is not finite.
   int64_t (*outputs)(const WinogradOutputs& args);
+  /// The tile that it stopped before, as one of its sums is not finite, or `tiles`.
+  int64_t (*pixels)(const WinogradPixels& args);
 };
 
 /// y[r][c] = a[r][c] + b[r][c] + shift, rows the given steps apart.

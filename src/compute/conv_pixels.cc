@@ -260,16 +260,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     const PixelSums p{
         sums,  width,      pixels,     std::min(width, out_ - first), g.call.residual ? g.call.residual + at : nullptr, g.call.y + at,
         plane, clamp_.low, clamp_.high};
-    if (gather_.planes.finish) {
-      gather_.planes.finish(p);
-    } else {
-      for (int64_t c = 0; c < p.channels; ++c) {
-        for (int64_t i = 0; i < pixels; ++i) {
-          const float sum = sums[i * width + c] + (p.residual ? p.residual[c * plane + i] : 0.0f);
-          p.y[c * plane + i] = sum < p.low ? p.low : sum > p.high ? p.high : sum;
-        }
-      }
-    }
+    finish_pixels(gather_, p);
     if (clamp_.activates) activate_rows(activation_, p.y, p.channels, pixels, plane);
   }
 
@@ -285,6 +276,16 @@ class ConvPixels final : public Convolution<float>::Impl {
 };
 
 }  // namespace
+
+void finish_pixels(const ConvKernels<float, float>& kernels, const PixelSums& p) {
+  if (kernels.planes.finish) return kernels.planes.finish(p);
+  for (int64_t c = 0; c < p.channels; ++c) {
+    for (int64_t i = 0; i < p.pixels; ++i) {
+      const float sum = p.sums[i * p.sums_row + c] + (p.residual ? p.residual[c * p.plane + i] : 0.0f);
+      p.y[c * p.plane + i] = sum < p.low ? p.low : sum > p.high ? p.high : sum;
+    }
+  }
+}
 
 bool conv_skips(const Window& kernel, const Window& w, int64_t in) {
   if (in < kChannelsOfTap) return false;

@@ -16,11 +16,29 @@ struct MachineClass {
 // The first that a machine is. Measured with AVX-512; the others are taken to be alike.
 constexpr MachineClass kMachines[] = {
     {[](const CpuFeatures& cpu) { return cpu.avx512; },
-     {.gemm_by_out = 3, .pixels_by_out = 9, .pixels_by_products = 10, .half_panel = 0.58, .winograd = 0.44, .winograd_by_least = 8}},
+     {.gemm_by_out = 3,
+      .pixels_by_out = 9,
+      .pixels_by_products = 10,
+      .half_panel = 0.58,
+      .winograd = 0.44,
+      .winograd_pixels = 0.42,
+      .winograd_by_least = 8}},
     {[](const CpuFeatures& cpu) { return cpu.avx2; },
-     {.gemm_by_out = 3, .pixels_by_out = 9, .pixels_by_products = 10, .half_panel = 0.58, .winograd = 0.44, .winograd_by_least = 8}},
+     {.gemm_by_out = 3,
+      .pixels_by_out = 9,
+      .pixels_by_products = 10,
+      .half_panel = 0.58,
+      .winograd = 0.44,
+      .winograd_pixels = 0.45,
+      .winograd_by_least = 8}},
     {[](const CpuFeatures&) { return true; },
-     {.gemm_by_out = 3, .pixels_by_out = 9, .pixels_by_products = 10, .half_panel = 0.58, .winograd = 0.44, .winograd_by_least = 8}},
+     {.gemm_by_out = 3,
+      .pixels_by_out = 9,
+      .pixels_by_products = 10,
+      .half_panel = 0.58,
+      .winograd = 0.44,
+      .winograd_pixels = 0.42,
+      .winograd_by_least = 8}},
 };
 
 const ConvCosts& costs_here() {
@@ -53,8 +71,28 @@ bool fits_winograd(const ConvChannels& c, const Window& w) {
          in_of(c) >= kLeastWinogradChannels && out_of(c) >= kLeastWinogradChannels;
 }
 
-double winograd_cost(const ConvChannels& c, const Window&, const ConvCosts& costs) {
-  return costs.winograd + costs.winograd_by_least / static_cast<double>(std::min(in_of(c), out_of(c)));
+double winograd_transforms(const ConvChannels& c, const ConvCosts& costs) {
+  return costs.winograd_by_least / static_cast<double>(std::min(in_of(c), out_of(c)));
+}
+
+/// Tiles of a plane, and outputs of whole tiles by those that are asked for.
+int64_t winograd_tiles(const Window& w) { return std::max<int64_t>(1, (w.output[1] + 1) / 2 * ((w.output[2] + 1) / 2)); }
+double winograd_edges(const Window& w) {
+  return static_cast<double>(4 * winograd_tiles(w)) / static_cast<double>(std::max<int64_t>(1, w.output[1] * w.output[2]));
+}
+
+double winograd_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  return winograd_edges(w) * (costs.winograd * filling(winograd_tiles(w), costs) + winograd_transforms(c, costs));
+}
+
+bool fits_winograd_pixels(const ConvChannels& c, const Window& w) {
+  return fits_winograd(c, w) && out_of(c) >= micro_kernels<float>().columns;
+}
+
+double winograd_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  const int64_t width = micro_kernels<float>().columns, panels = (out_of(c) + width - 1) / width;
+  const double filling = static_cast<double>(panels * width) / static_cast<double>(out_of(c));
+  return winograd_edges(w) * (costs.winograd_pixels * filling + winograd_transforms(c, costs));
 }
 
 bool fits_pixels(const ConvChannels& c, const Window& w) {
@@ -106,6 +144,7 @@ std::span<const ConvVariant<S>> conv_variants() {
   if constexpr (std::is_same_v<S, float>) {
     static constexpr ConvVariant<S> kAll[] = {kDepthwise,
                                               {"winograd", fits_winograd, winograd_cost, make_winograd},
+                                              {"winograd_pixels", fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
                                               {"paired", fits_paired, paired_cost, make_conv_paired},
                                               {"pixels", fits_pixels, pixels_cost, make_conv_pixels},
                                               kGemm};

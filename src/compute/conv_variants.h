@@ -16,6 +16,7 @@ struct ConvCosts {
   double pixels_by_products;  ///< x 1/products of a sum: turning the sums round
   double half_panel;          ///< of a panel whose second vector is empty
   double winograd;            ///< products
+  double winograd_pixels;     ///< the same, with channels as columns
   double winograd_by_least;   ///< x 1/the fewer of input and output channels: transformations
 };
 

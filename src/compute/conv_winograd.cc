@@ -1,71 +1,20 @@
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "base/cancellation.h"
 #include "base/shared_bytes.h"
 #include "compute/conv_impl.h"
+#include "compute/conv_winograd.h"
 #include "compute/scratch.h"
 
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kPositions = 16;          // products of a tile of 4x4 inputs, which gives 2x2 outputs
+constexpr int64_t kPositions = kWinogradPositions;
 constexpr int64_t kGroupBytes = 768 << 10;  // of transformed inputs that are kept for all output channels
 constexpr int64_t kMaxGroupPanels = 12;
 constexpr int64_t kStripVectors = 2;  // of tiles side by side, so that few rows of the image are transformed for two groups
 constexpr int64_t kMaxColumns = 32;   // of a panel, of any instruction set
-
-/// U[i][j] = (G g G^T)[i][j] with G = [1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1].
-void transform_weights(const float* g, float* u) {
-  double rows[4][3];
-  for (int c = 0; c < 3; ++c) {
-    const double a = g[c], b = g[3 + c], d = g[6 + c];
-    rows[0][c] = a;
-    rows[1][c] = (a + d + b) / 2;
-    rows[2][c] = (a + d - b) / 2;
-    rows[3][c] = d;
-  }
-  for (int r = 0; r < 4; ++r) {
-    const auto [a, b, d] = rows[r];
-    u[4 * r] = static_cast<float>(a);
-    u[4 * r + 1] = static_cast<float>((a + d + b) / 2);
-    u[4 * r + 2] = static_cast<float>((a + d - b) / 2);
-    u[4 * r + 3] = static_cast<float>(d);
-  }
-}
-
-/// What transform_weights() was given, but for rounding.
-void restore_weights(const float (&u)[kPositions], float (&g)[9]) {
-  float rows[3][4];
-  for (int c = 0; c < 4; ++c) {
-    rows[0][c] = u[c];
-    rows[1][c] = u[4 + c] - u[8 + c];
-    rows[2][c] = u[12 + c];
-  }
-  for (int r = 0; r < 3; ++r) {
-    g[3 * r] = rows[r][0];
-    g[3 * r + 1] = rows[r][1] - rows[r][2];
-    g[3 * r + 2] = rows[r][3];
-  }
-}
-
-/// The four sums of a tile with its products `apart`, in the kernels' order of additions.
-void sum_products(const float* products, int64_t apart, float bias, float (&sums)[4]) {
-  float upper[4], lower[4];
-  const auto pair = [](const float(&m)[4], float& first, float& second) {
-    first = m[0] + (m[1] + m[2]);
-    second = m[1] - m[2] - m[3];
-  };
-  for (int column = 0; column < 4; ++column) {
-    float m[4];
-    for (int row = 0; row < 4; ++row) m[row] = products[(4 * row + column) * apart];
-    pair(m, upper[column], lower[column]);
-  }
-  pair(upper, sums[0], sums[1]);
-  pair(lower, sums[2], sums[3]);
-  for (float& sum : sums) sum += bias;
-}
 
 class ConvWinograd final : public Convolution<float>::Impl {
  public:
@@ -164,7 +113,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
       for (int64_t r = 0; r < rows.size; ++r) {
         for (int64_t c = 0; c < in_; ++c) {
           float u[kPositions];
-          transform_weights(weights + ((group * out_ + rows.begin + r) * in_ + c) * 9, u);
+          winograd_weights(weights + ((group * out_ + rows.begin + r) * in_ + c) * 9, u);
           for (int64_t p = 0; p < kPositions; ++p) to[(p * in_ + c) * rows.size + r] = u[p];
         }
       }
@@ -341,36 +290,20 @@ class ConvWinograd final : public Convolution<float>::Impl {
 
   /// One tile of `p`, from the definition where a sum of Winograd's is not finite.
   void finish_plainly(const Run& run, const Part& rows, int64_t row, int64_t tile, const WinogradOutputs& p, int64_t at) const {
+    const int64_t across = run.strip.columns;
+    const WinogradTile place{run.plane.call.window, run.plane.x, in_, (run.first + tile) / across,
+                             run.strip.column + (run.first + tile) % across};
+    const float* weights = weights_.data() + weights_at(run.plane.group, rows) + row;
+    const auto weights_of = [&](int64_t channel, float* u) {
+      for (int64_t i = 0; i < kPositions; ++i) u[i] = weights[(i * in_ + channel) * rows.size];
+    };
     float sums[4];
-    sum_products(p.products + at, p.apart, p.bias, sums);
-    if (!std::all_of(sums, sums + 4, [](float sum) { return std::isfinite(sum); })) {
-      std::fill_n(sums, 4, p.bias);
-      for (int64_t channel = 0; channel < in_; ++channel) add_plainly(run, rows, row, channel, tile, sums);
-    }
+    winograd_tile(place, p.products + at, p.apart, p.bias, weights_of, sums);
     for (int64_t i = 0; i < 4; ++i) {
       const int64_t column = 2 * at + i % 2, to = i / 2 * p.y_row + column;
       if (i / 2 >= p.rows || column >= p.columns) continue;
       const float sum = sums[i] + (p.residual ? p.residual[to] : 0.0f);
       p.y[to] = sum < p.low ? p.low : sum > p.high ? p.high : sum;
-    }
-  }
-
-  void add_plainly(const Run& run, const Part& rows, int64_t row, int64_t channel, int64_t tile, float (&sums)[4]) const {
-    const Window& w = run.plane.call.window;
-    if (!run.plane.x) return;
-    float u[kPositions], g[9];
-    const float* weights = weights_.data() + weights_at(run.plane.group, rows);
-    for (int64_t p = 0; p < kPositions; ++p) u[p] = weights[(p * in_ + channel) * rows.size + row];
-    restore_weights(u, g);
-    const float* x = run.plane.x + channel * w.input_size();
-    const int64_t tile_row = (run.first + tile) / run.strip.columns;
-    const int64_t tile_column = run.strip.column + (run.first + tile) % run.strip.columns;
-    for (int64_t i = 0; i < 4; ++i) {
-      for (int64_t tap = 0; tap < 9; ++tap) {
-        const int64_t h = 2 * tile_row + i / 2 + tap / 3 - w.pad_begin[1];
-        const int64_t v = 2 * tile_column + i % 2 + tap % 3 - w.pad_begin[2];
-        if (h >= 0 && h < w.input[1] && v >= 0 && v < w.input[2]) sums[i] += g[tap] * x[h * w.input[2] + v];
-      }
     }
   }
 

@@ -82,21 +82,14 @@ void winograd_inputs(const WinogradInputs& p) {
       image.row(2 * row + 3, d[3]);
       const int64_t panel = first < 0 ? 0 : first / kWidth, column = first - panel * kWidth;
       float* const to = p.to + panel * panel_size + column;
-      if (column >= 0 && column <= kWidth - V::kLanes && first < count) {
-        winograd_positions<V>(d, apart, [&](int64_t at, R x) {
-          V::store(to + at, x);
-          __builtin_prefetch(to + at + kWidth, 1);
-        });
+      if (column >= 0 && column <= kWidth - V::kLanes && first + V::kLanes <= count) {
+        winograd_positions<V>(d, apart, [&](int64_t at, R x) { V::store(to + at, x); });
       } else if (first > -V::kLanes && first < count) {
-        const int begin = static_cast<int>(first < 0 ? -first : 0);
-        const int split = static_cast<int>(first < 0 ? V::kLanes : kWidth - column);
-        winograd_positions<V>(d, apart, [&](int64_t at, R x) {
-          V::store_lanes(to + at, x, begin, split);
-          __builtin_prefetch(to + at + kWidth, 1);
-        });
+        const auto lane = [](int64_t at) { return static_cast<int>(at < 0 ? 0 : at < V::kLanes ? at : V::kLanes); };
+        const int begin = lane(-first), end = lane(count - first), split = lane(kWidth - column) < end ? lane(kWidth - column) : end;
+        winograd_positions<V>(d, apart, [&](int64_t at, R x) { V::store_lanes(to + at, x, begin, split); });
         float* const next = to + panel_size - kWidth;
-        if (split < V::kLanes && (panel + 1) * kWidth < count)
-          winograd_positions<V>(d, apart, [&](int64_t at, R x) { V::store_lanes(next + at, x, split, V::kLanes); });
+        if (split < end) winograd_positions<V>(d, apart, [&](int64_t at, R x) { V::store_lanes(next + at, x, split, end); });
       }
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
@@ -116,7 +109,7 @@ inline void winograd_pair(const typename V::Register (&m)[4], typename V::Regist
 
 /// The sums of a vector of tiles, [row][column].
 template <typename V>
-inline void winograd_sums(const float* products, int64_t apart, float bias, typename V::Register (&sums)[2][2]) {
+inline void winograd_sums(const float* products, int64_t apart, typename V::Register bias, typename V::Register (&sums)[2][2]) {
   using R = typename V::Register;
   R upper[4], lower[4];
 #pragma GCC unroll 4
@@ -128,11 +121,10 @@ inline void winograd_sums(const float* products, int64_t apart, float bias, type
   }
   winograd_pair<V>(upper, sums[0][0], sums[0][1]);
   winograd_pair<V>(lower, sums[1][0], sums[1][1]);
-  const R start = V::set(bias);
 #pragma GCC unroll 2
   for (int row = 0; row < 2; ++row) {
-    sums[row][0] = V::add(sums[row][0], start);
-    sums[row][1] = V::add(sums[row][1], start);
+    sums[row][0] = V::add(sums[row][0], bias);
+    sums[row][1] = V::add(sums[row][1], bias);
   }
 }
 
@@ -145,7 +137,7 @@ inline bool winograd_finite(const typename V::Register (&sums)[2][2]) {
 template <typename V>
 int64_t winograd_outputs(const WinogradOutputs& p) {
   using R = typename V::Register;
-  const R low = V::set(p.low), high = V::set(p.high);
+  const R low = V::set(p.low), high = V::set(p.high), bias = V::set(p.bias);
   const float* products = p.products;
   const float* residual = p.residual;
   float* y = p.y;
@@ -153,7 +145,7 @@ int64_t winograd_outputs(const WinogradOutputs& p) {
   const int rows = static_cast<int>(p.rows);
   for (int64_t t = 0; t < tiles; t += V::kLanes) {
     R sums[2][2];
-    winograd_sums<V>(products + t, apart, p.bias, sums);
+    winograd_sums<V>(products + t, apart, bias, sums);
     if (!winograd_finite<V>(sums)) return t;
 #pragma GCC unroll 2
     for (int row = 0; row < 2; ++row) {
@@ -174,8 +166,34 @@ int64_t winograd_outputs(const WinogradOutputs& p) {
 }
 
 template <typename V>
+int64_t winograd_pixels(const WinogradPixels& p) {
+  constexpr int64_t kWidth = 2 * V::kLanes;
+  const int64_t apart = p.apart, tiles = p.tiles, across = p.across, rows = p.rows, columns = p.columns;
+  int64_t row = p.first / across, column = p.first % across;
+  for (int64_t tile = p.first; tile < tiles; ++tile) {
+    const bool second_row = 2 * row + 1 < rows, second_column = 2 * column + 1 < columns;
+    float* const to = p.to + (2 * row * columns + 2 * column) * kWidth;
+#pragma GCC unroll 2
+    for (int64_t lane = 0; lane < kWidth; lane += V::kLanes) {
+      typename V::Register sums[2][2];
+      winograd_sums<V>(p.products + tile * kWidth + lane, apart, V::load(p.bias + lane), sums);
+      if (!winograd_finite<V>(sums)) return tile;
+      V::store(to + lane, sums[0][0]);
+      if (second_column) V::store(to + kWidth + lane, sums[0][1]);
+      if (!second_row) continue;
+      V::store(to + columns * kWidth + lane, sums[1][0]);
+      if (second_column) V::store(to + (columns + 1) * kWidth + lane, sums[1][1]);
+    }
+    if (++column < across) continue;
+    column = 0;
+    ++row;
+  }
+  return tiles;
+}
+
+template <typename V>
 constexpr WinogradKernels winograd_kernels() {
-  return {winograd_inputs<V>, winograd_outputs<V>};
+  return {winograd_inputs<V>, winograd_outputs<V>, winograd_pixels<V>};
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ PROBLEM = "Conv float 32>32 groups 1, kernel 1x3x3 strides 1x1x1 dilations 1x1x1
 def test_tune(folder):
     report = answer("tune", "conv.onnx", "-n", "3", "--threads", "1", cwd=folder)
     [row] = report["problems"]
-    assert row["problem"] == PROBLEM and row["usual"] == "winograd"
-    assert {"winograd", "gemm"} <= row["ms"].keys() and all(ms > 0 for ms in row["ms"].values())
+    assert row["problem"] == PROBLEM and row["usual"] == "winograd_pixels"
+    assert {"winograd", "winograd_pixels", "gemm"} <= row["ms"].keys() and all(ms > 0 for ms in row["ms"].values())
     assert report["run_ms"].keys() == {"usual", "tuned"}
     lines = (folder / "conv.onnx.tuning").read_text().splitlines()
     assert lines[:3] == ["roundhouse tuning 1", f"machine {report['machine']}", "threads 1"]
@@ -51,15 +51,15 @@ def test_a_session_takes_what_the_file_names(folder):
     plain = package.InferenceSession(str(folder / "conv.onnx"))
     machine = plain._report()["machine"]
     title = f"roundhouse tuning 1\nmachine {machine}\nthreads 1\n"
-    assert chosen(plain) == "winograd" and plain._report()["variants"][0]["node"] == "conv"
+    assert chosen(plain) == "winograd_pixels" and plain._report()["variants"][0]["node"] == "conv"
     tuned = session_with(folder, f"{title}gemm | {PROBLEM}\n")
     assert chosen(tuned) == "gemm"
     x = {"x": np.random.default_rng(1).standard_normal((1, 32, 20, 20), np.float32)}
     np.testing.assert_allclose(tuned.run(None, x)[0], plain.run(None, x)[0], atol=1e-4)
-    assert chosen(session_with(folder, f"{title}gemm | another problem\n")) == "winograd"
-    assert chosen(session_with(folder, f"{title}no such way | {PROBLEM}\n")) == "winograd"
-    assert chosen(session_with(folder, f"{title}gemm | {PROBLEM}\n", threads=2)) == "winograd"
-    assert chosen(session_with(folder, f"roundhouse tuning 1\nmachine other\nthreads 1\ngemm | {PROBLEM}\n")) == "winograd"
+    assert chosen(session_with(folder, f"{title}gemm | another problem\n")) == "winograd_pixels"
+    assert chosen(session_with(folder, f"{title}no such way | {PROBLEM}\n")) == "winograd_pixels"
+    assert chosen(session_with(folder, f"{title}gemm | {PROBLEM}\n", threads=2)) == "winograd_pixels"
+    assert chosen(session_with(folder, f"roundhouse tuning 1\nmachine other\nthreads 1\ngemm | {PROBLEM}\n")) == "winograd_pixels"
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,8 @@ const Case kCases[] = {
     {"3x3", {17, 30, 1}, 1, {1, 14, 14}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
     {"3x3, rows shorter than a vector", {40, 29, 1}, 2, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
     {"3x3, wider than a panel, odd", {16, 16, 1}, 1, {1, 13, 75}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"3x3, many channels, few tiles", {70, 65, 1}, 1, {1, 9, 13}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+    {"3x3, some bands of tiles", {33, 40, 1}, 1, {1, 47, 31}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
     {"3x3, wider than a strip of tiles", {17, 18, 1}, 1, {1, 21, 405}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 2}, {0, 0, 1}},
     {"3x3, groups, no padding", {48, 34, 2}, 2, {1, 9, 8}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
     {"3x3, more padding than taps", {16, 17, 1}, 1, {1, 5, 4}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 4, 3}, {0, 0, 5}},
@@ -116,8 +118,10 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
     for (const std::string_view variant : Convolution<float>::variants(c.channels, w)) {
       const Convolution<float> conv(c.channels, w, weights.data(), bias.data(), {}, variant);
       ASSERT_EQ(conv.variant(), variant);
-      std::vector<float> y(residual.size(), 99);
+      std::vector<float> y(residual.size(), 99), serial(residual.size());
       conv.run(w, c.batch, x.data(), nullptr, y.data(), three_threads());
+      conv.run(w, c.batch, x.data(), nullptr, serial.data(), {});
+      ASSERT_EQ(y, serial) << c.what << ", " << variant << ": the bits depend on the number of threads";
       for (size_t i = 0; i < y.size(); ++i) {
         ASSERT_LE(std::fabs(y[i] - expected[i]), (k + 4) * 0x1p-24 * magnitude[i]) << c.what << ", " << variant << ", at " << i;
       }
@@ -143,19 +147,19 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
 /// Sums of inputs, as Winograd's, would turn an infinity into NaN, and overflow early: such planes must be as the definition says.
 TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-  const ConvChannels channels{16, 16, 1};
+  const ConvChannels channels{16, 40, 1};
   Window w;
   w.input[1] = w.output[1] = 10;
   w.input[2] = w.output[2] = 85;
   w.kernel[1] = w.kernel[2] = 3;
-  const std::vector<float> weights(16 * 16 * 9, 0x1p-9f);
-  for (const auto& [variant, dilation] : {std::pair{"winograd", 1}, std::pair{"paired", 48}}) {
+  const std::vector<float> weights(40 * 16 * 9, 0x1p-9f);
+  for (const auto& [variant, dilation] : {std::pair{"winograd", 1}, std::pair{"winograd_pixels", 1}, std::pair{"paired", 48}}) {
     w.pad_begin[1] = w.pad_begin[2] = w.dilation[1] = w.dilation[2] = dilation;
     const Convolution<float> conv(channels, w, weights.data(), nullptr, {}, variant);
     ASSERT_EQ(conv.variant(), variant);
     for (const float value : {infinity, -infinity, nan, 0x1.8p127f}) {
       for (const int64_t at : {0, 10, 84, 5 * 85 + 57, 9 * 85 + 84}) {
-        std::vector<float> x = random_values(16 * 850, 5), y(16 * 850), expected = y;
+        std::vector<float> x = random_values(16 * 850, 5), y(40 * 850), expected = y;
         x[static_cast<size_t>(3 * 850 + at)] = value;
         x[static_cast<size_t>(7 * 850 + at)] = value;
         conv.run(w, 1, x.data(), nullptr, y.data(), {});

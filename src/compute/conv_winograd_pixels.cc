@@ -1,0 +1,271 @@
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/cancellation.h"
+#include "base/shared_bytes.h"
+#include "compute/conv_impl.h"
+#include "compute/conv_winograd.h"
+#include "compute/scratch.h"
+
+namespace rh::compute {
+namespace {
+
+constexpr int64_t kPositions = kWinogradPositions;
+constexpr int64_t kInputBytes = 832 << 10;    // of transformed inputs that are kept for all output channels
+constexpr int64_t kProductBytes = 128 << 10;  // of one panel
+
+int64_t pieces_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
+
+/// Output channels as columns, tiles as rows: whatever the size of the plane, vectors are full.
+class ConvWinogradPixels final : public Convolution<float>::Impl {
+ public:
+  ConvWinogradPixels(const ConvChannels& channels, const float* weights, const float* bias, const Activation& activation)
+      : channels_(channels),
+        activation_(activation),
+        clamp_(activation),
+        products_(micro_kernels<float>()),
+        transforms_(winograd_kernels_for_width(products_.columns)),
+        planes_(conv_kernels_for_width<float>(products_.columns)),
+        in_(channels.in / channels.groups),
+        out_(channels.out / channels.groups),
+        panels_(pieces_of(out_, products_.columns)) {
+    bias_.resize(static_cast<size_t>(channels.groups * panels_ * products_.columns));
+    for (int64_t i = 0; bias && i < channels.out; ++i)
+      bias_[static_cast<size_t>(i / out_ * panels_ * products_.columns + i % out_)] = bias[i];
+    pack(weights);
+  }
+
+  size_t weight_bytes() const override { return weights_.size() * sizeof(float); }
+
+  void run(const ConvCall<float>& call, const Parallel& parallel) const override {
+    const Window& w = call.window;
+    const int64_t planes = call.batch * channels_.groups * w.output[0], threads = parallel.threads();
+    Bands bands(w, in_);
+    const double operations = static_cast<double>(kPositions * bands.rows * bands.across * panels_ * products_.columns * in_);
+    constexpr double kLeastOperations = 500000;  // that are worth another thread
+    const bool splits = threads > 1 && planes < 4 * threads && operations >= kLeastOperations;
+    if (splits)
+      bands.count = std::clamp(bands.rows * bands.across / (2 * products_.rows), bands.count, pieces_of(bands.count, threads) * threads);
+    if (splits && planes * bands.count < threads) {
+      for (int64_t plane = 0; plane < planes; ++plane)
+        for (int64_t i = 0; i < bands.count; ++i) share_band(band_of(call, bands, plane, i), parallel);
+      return;
+    }
+    const Cost cost{.bytes = 0, .operations = 0.25 * operations / static_cast<double>(bands.count)};
+    const auto piece = [&](int64_t i) { run_band(band_of(call, bands, i / bands.count, i % bands.count)); };
+    if (splits && planes == 1) return parallel.for_pieces(bands.count, piece);
+    parallel.for_range(planes * bands.count, cost, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) piece(i);
+    });
+  }
+
+ private:
+  /// How the rows of tiles of a plane are cut.
+  struct Bands {
+    int64_t rows, across, count;
+
+    Bands(const Window& w, int64_t in) : rows((w.output[1] + 1) / 2), across((w.output[2] + 1) / 2) {
+      const int64_t row_bytes = kPositions * across * in * static_cast<int64_t>(sizeof(float));
+      count = pieces_of(rows, std::max<int64_t>(1, kInputBytes / row_bytes));
+    }
+  };
+
+  /// A band of rows of tiles of a plane: a group of an image at a depth.
+  struct Band {
+    const ConvCall<float>& call;
+    int64_t group;
+    const float* x;  ///< of the first input channel, or null where all of it is padding
+    int64_t y;       ///< offset of the first output channel
+    Part rows;
+    int64_t across;
+
+    int64_t tiles() const { return rows.size * across; }
+    int64_t first_pixel_row() const { return 2 * rows.begin; }
+    int64_t pixel_rows() const { return std::min(2 * rows.size, call.window.output[1] - first_pixel_row()); }
+  };
+
+  Band band_of(const ConvCall<float>& call, const Bands& bands, int64_t plane, int64_t index) const {
+    const Window& w = call.window;
+    const int64_t depth = plane % w.output[0], group = plane / w.output[0] % channels_.groups;
+    const int64_t image = plane / w.output[0] / channels_.groups, from = depth - w.pad_begin[0];
+    const float* x = call.x + (image * channels_.in + group * in_) * w.input_size() + from * w.input[1] * w.input[2];
+    const int64_t y = (image * channels_.out + group * out_) * w.output_size() + depth * w.output[1] * w.output[2];
+    return {call, group, from >= 0 && from < w.input[0] ? x : nullptr, y, part_of(bands.rows, bands.count, index), bands.across};
+  }
+
+  /// As [position, input channel, output channel of the panel] for each panel.
+  void pack(const float* weights) {
+    const int64_t width = products_.columns, pieces = channels_.groups * panels_;
+    const auto begin = [&](size_t piece) { return piece * static_cast<size_t>(panel_size()) * sizeof(float); };
+    const auto write = [&](size_t piece, void* memory) {
+      const int64_t group = static_cast<int64_t>(piece) / panels_, first = static_cast<int64_t>(piece) % panels_ * width;
+      const int64_t live = std::min(width, out_ - first);
+      float* to = static_cast<float*>(memory);
+      std::fill_n(to, panel_size(), 0.0f);
+      for (int64_t r = 0; r < live; ++r) {
+        for (int64_t c = 0; c < in_; ++c) {
+          float u[kPositions];
+          winograd_weights(weights + ((group * out_ + first + r) * in_ + c) * 9, u);
+          for (int64_t p = 0; p < kPositions; ++p) to[(p * in_ + c) * width + r] = u[p];
+        }
+      }
+    };
+    weights_ = SharedArray<float>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0), static_cast<size_t>(pieces * panel_size()));
+  }
+
+  int64_t panel_size() const { return kPositions * in_ * products_.columns; }
+
+  static float* memory(ScratchSlot slot, int64_t count) {
+    return static_cast<float*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(float)));
+  }
+
+  /// Between positions of a band's transformed inputs: not a power of two.
+  int64_t apart(const Band& band) const { return in_ * band.tiles() + 16; }
+
+  void run_band(const Band& band) const {
+    float* inputs = memory(ScratchSlot::packed_right, kPositions * apart(band));
+    transform_inputs(band, {0, in_}, inputs);
+    run_panels(band, {0, panels_}, inputs);
+  }
+
+  /// The same on several threads, which share what one after the other has transformed.
+  void share_band(const Band& band, const Parallel& parallel) const {
+    constexpr int64_t kLeastChannels = 16;
+    const int64_t most = 4 * parallel.threads(), parts = std::clamp<int64_t>(in_ / kLeastChannels, 1, most);
+    float* inputs = memory(ScratchSlot::packed_right, kPositions * apart(band));
+    parallel.for_pieces(parts, [&](int64_t i) { transform_inputs(band, part_of(in_, parts, i), inputs); });
+    const int64_t pieces = std::min(panels_, most);
+    parallel.for_pieces(pieces, [&](int64_t i) { run_panels(band, part_of(panels_, pieces, i), inputs); });
+  }
+
+  void run_panels(const Band& band, const Part& panels, const float* inputs) const {
+    const int64_t width = products_.columns, row_bytes = kPositions * band.across * width * static_cast<int64_t>(sizeof(float));
+    const int64_t parts = pieces_of(band.rows.size, std::max<int64_t>(1, kProductBytes / row_bytes));
+    const int64_t most = pieces_of(band.rows.size, parts) * band.across;
+    float* products = memory(ScratchSlot::packed_left, kPositions * most * width);
+    float* sums = memory(ScratchSlot::row, 4 * most * width);
+    for (int64_t panel = panels.begin; panel < panels.begin + panels.size; ++panel) {
+      throw_if_cancelled();
+      for (int64_t i = 0; i < parts; ++i) {
+        const Part rows = part_of(band.rows.size, parts, i);
+        const bool more = i + 1 == parts && panel + 1 < panels.begin + panels.size;
+        multiply(band, panel, {rows.begin * band.across, rows.size * band.across}, more, inputs, products);
+        Band part = band;
+        part.rows = {band.rows.begin + rows.begin, rows.size};
+        finish(part, panel, products, sums);
+      }
+    }
+  }
+
+  /// Some channels as [position, channel, tile].
+  void transform_inputs(const Band& band, const Part& channels, float* to) const {
+    const Window& w = band.call.window;
+    const int64_t row = band.first_pixel_row() - w.pad_begin[1], column = -w.pad_begin[2];
+    WinogradInputs p{};
+    p.x = band.call.x;  // read nowhere if all is padding
+    p.x_row = w.input[2];
+    p.left = -column;
+    p.right = w.input[2] - column;
+    p.ahead = 2 * w.input_size();
+    p.rows = band.rows.size;
+    p.columns = band.across;
+    p.count = band.tiles();
+    p.panel = products_.columns;  // panels follow each other
+    p.apart = apart(band);
+    if (band.x) {
+      p.top = -row;
+      p.bottom = w.input[1] - row;
+    }
+    for (int64_t channel = channels.begin; channel < channels.begin + channels.size; ++channel) {
+      if (band.x) p.x = band.x + channel * w.input_size() + row * w.input[2] + column;
+      p.to = to + channel * band.tiles();
+      transforms_.inputs(p);
+    }
+  }
+
+  /// Products of some tiles for one panel as [position, tile, channel].
+  void multiply(const Band& band, int64_t panel, const Part& tiles, bool more, const float* inputs, float* products) const {
+    const int64_t width = products_.columns, chunks = pieces_of(tiles.size, products_.rows);
+    const int64_t share = in_ * width / chunks;
+    MicroArgs<float> p{};
+    p.k = in_;
+    p.a_row = 1;
+    p.a_k = band.tiles();
+    p.b_k = width;
+    p.c_row = width;
+    p.columns = width;
+    p.alpha = 1;
+    p.low = -std::numeric_limits<float>::infinity();
+    p.high = std::numeric_limits<float>::infinity();
+    p.ahead_step = pieces_of(width, chunks);
+    p.b = weights_.data() + (band.group * panels_ + panel) * panel_size();
+    for (int64_t position = 0; position < kPositions; ++position, p.b += in_ * width) {
+      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+        const Part rows = part_of(tiles.size, chunks, chunk);
+        p.a = inputs + position * apart(band) + tiles.begin + rows.begin;
+        p.c = products + (position * tiles.size + rows.begin) * width;
+        // Each chunk brings its share of the next position's weights nearer.
+        p.ahead = more || position + 1 < kPositions ? p.b + in_ * width + chunk * share : nullptr;
+        products_.two[rows.size](p);  // narrower ones add small chunks up in another order
+      }
+    }
+  }
+
+  void finish(const Band& band, int64_t panel, const float* products, float* sums) const {
+    const Window& w = band.call.window;
+    const int64_t width = products_.columns, first = panel * width, channels = std::min(width, out_ - first);
+    WinogradPixels p{};
+    p.products = products;
+    p.apart = band.tiles() * width;
+    p.tiles = band.tiles();
+    p.across = band.across;
+    p.bias = bias_.data() + (band.group * panels_ + panel) * width;
+    p.to = sums;
+    p.rows = band.pixel_rows();
+    p.columns = w.output[2];
+    for (; (p.first = transforms_.pixels(p)) < p.tiles; ++p.first) sum_plainly(band, panel, channels, p);
+    const int64_t plane = w.output_size(), at = band.y + first * plane + band.first_pixel_row() * w.output[2], pixels = p.rows * p.columns;
+    float* y = band.call.y + at;
+    const float* residual = band.call.residual ? band.call.residual + at : nullptr;
+    finish_pixels(planes_, {sums, width, pixels, channels, residual, y, plane, clamp_.low, clamp_.high});
+    if (clamp_.activates) activate_rows(activation_, y, channels, pixels, plane);
+  }
+
+  /// The sums of tile `p.first`, one of which is not finite.
+  void sum_plainly(const Band& band, int64_t panel, int64_t channels, const WinogradPixels& p) const {
+    const int64_t width = products_.columns, row = p.first / p.across, column = p.first % p.across;
+    const WinogradTile tile{band.call.window, band.x, in_, band.rows.begin + row, column};
+    for (int64_t c = 0; c < channels; ++c) {
+      const float* weights = weights_.data() + (band.group * panels_ + panel) * panel_size() + c;
+      const auto weights_of = [&](int64_t channel, float* u) {
+        for (int64_t i = 0; i < kPositions; ++i) u[i] = weights[(i * in_ + channel) * width];
+      };
+      float sums[4];
+      winograd_tile(tile, p.products + p.first * width + c, p.apart, p.bias[c], weights_of, sums);
+      for (int64_t i = 0; i < 4; ++i) {
+        const int64_t h = 2 * row + i / 2, v = 2 * column + i % 2;
+        if (h < p.rows && v < p.columns) p.to[(h * p.columns + v) * width + c] = sums[i];
+      }
+    }
+  }
+
+  const ConvChannels channels_;
+  const Activation activation_;
+  const Clamp clamp_;
+  const MicroKernels<float>& products_;
+  const WinogradKernels& transforms_;
+  const ConvKernels<float, float>& planes_;
+  const int64_t in_, out_, panels_;
+  SharedArray<float> weights_;
+  std::vector<float> bias_;  // of whole panels
+};
+
+}  // namespace
+
+std::unique_ptr<Convolution<float>::Impl> make_winograd_pixels(const ConvChannels& channels, const Window&, const float* weights,
+                                                               const float* bias, const Activation& activation) {
+  return std::make_unique<ConvWinogradPixels>(channels, weights, bias, activation);
+}
+
+}  // namespace rh::compute
