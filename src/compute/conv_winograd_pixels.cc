@@ -12,7 +12,7 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kPositions = kWinogradPositions;
-constexpr int64_t kInputBytes = 832 << 10;    // of transformed inputs that are kept for all output channels
+constexpr int64_t kInputBytes = 1088 << 10;   // of transformed inputs that are kept for all output channels
 constexpr int64_t kProductBytes = 128 << 10;  // of one panel
 
 int64_t pieces_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
@@ -207,7 +207,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
         p.c = products + (position * tiles.size + rows.begin) * width;
         // Each chunk brings its share of the next position's weights nearer.
         p.ahead = more || position + 1 < kPositions ? p.b + in_ * width + chunk * share : nullptr;
-        products_.two[rows.size](p);  // narrower ones add small chunks up in another order
+        run_folded(products_.two[rows.size], p, kWinogradFold);  // narrower kernels add small chunks up in another order
       }
     }
   }
