@@ -4,6 +4,7 @@
 
 #include "passes/pass.h"
 #include "passes/rewrite.h"
+#include "passes/rotated_halves.h"
 #include "tensor/dispatch.h"
 
 namespace rh::passes {
@@ -20,8 +21,9 @@ constexpr int64_t kMinElements = 64;
 // Inputs of the output's shape, which stay in memory until the joined operator runs: more would cost what joining saves.
 constexpr size_t kMaxWholeInputs = 4;
 
-/// Nodes that become one, the root, which gives the result, first.
+/// Nodes that become one, which gives what the root does.
 struct Group {
+  NodeId root;
   std::vector<NodeId> nodes;
   std::unordered_set<NodeId> members;
 };
@@ -29,6 +31,7 @@ struct Group {
 /// What a group takes from outside.
 struct Inputs {
   std::vector<ValueId> numbers, conditions;
+  std::unordered_map<ValueId, RotatedHalves> rotated;  ///< numbers that are made of another value's halves
   size_t steps = 0;
 };
 
@@ -91,7 +94,7 @@ class Joiner {
 
   /// The root with all nodes whose results nothing but the group takes.
   Group grown(const Node& root) const {
-    Group group{{root.id}, {root.id}};
+    Group group{root.id, {root.id}, {root.id}};
     for (size_t i = 0; i < group.nodes.size(); ++i) {
       for (ValueId input : graph_.node(group.nodes[i]).inputs) {
         const Node* node = graph_.producer(input);
@@ -119,12 +122,23 @@ class Joiner {
     return !node || !group.members.contains(node->id);
   }
 
+  /// Halves that the group alone takes in turn, of a value of its shape.
+  std::optional<RotatedHalves> rotated_within(ValueId id, const Group& group) const {
+    const GraphValue& value = graph_.value(id);
+    const auto is_inside = [&](NodeId node) { return group.members.contains(node); };
+    if (value.is_output || !std::all_of(value.consumers.begin(), value.consumers.end(), is_inside)) return std::nullopt;
+    if (!have_same_type(graph_, id, graph_.node(group.root).outputs[0])) return std::nullopt;
+    return rotated_halves(graph_, id);
+  }
+
   Inputs inputs_of(const Group& group) const {
     Inputs inputs;
     for (NodeId id : group.nodes) {
       const Node& node = graph_.node(id);
-      for (ValueId value : numbers(node))
-        if (is_outside(value, group)) add_once(inputs.numbers, value);
+      for (ValueId value : numbers(node)) {
+        if (!is_outside(value, group) || !add_once(inputs.numbers, value)) continue;
+        if (auto halves = rotated_within(value, group)) inputs.rotated.emplace(value, std::move(*halves));
+      }
       if (node.op_type == "Where" && is_outside(node.inputs[0], group)) add_once(inputs.conditions, node.inputs[0]);
       inputs.steps += std::max<size_t>(numbers(node).size(), 2) - 1;
     }
@@ -140,7 +154,7 @@ class Joiner {
   }
 
   void join(Group& group) {
-    const Node& root = graph_.node(group.nodes[0]);
+    const Node& root = graph_.node(group.root);
     std::sort(group.nodes.begin(), group.nodes.end(), [&](NodeId a, NodeId b) { return position_[a] < position_[b]; });
     Inputs inputs = inputs_of(group);
     // Numbers first: their type is the joined operator's.
@@ -176,9 +190,16 @@ class Joiner {
     fused.op_type = "FusedElementwise";
     fused.domain = "roundhouse";
     fused.opset = 1;
-    for (ValueId id : list) fused.inputs.push_back(rewrite_.current(id));
+    std::vector<NodeId> nodes = group.nodes;
+    for (ValueId id : list) {
+      const auto halves = inputs.rotated.find(id);
+      fused.inputs.push_back(rewrite_.current(halves == inputs.rotated.end() ? id : halves->second.x));
+      if (halves == inputs.rotated.end()) continue;
+      op.rotated.push_back(static_cast<int64_t>(fused.inputs.size()) - 1);
+      nodes.insert(nodes.begin(), halves->second.nodes.begin(), halves->second.nodes.end());
+    }
     fused.attributes = op.attributes();
-    rewrite_.replace_nodes(std::move(fused), root, group.nodes);
+    rewrite_.replace_nodes(std::move(fused), root, nodes);
   }
 
   const Graph& graph_;
@@ -190,7 +211,7 @@ class Joiner {
 }  // namespace
 
 /// Element-wise operators in a row, and trees of them, whose results have one shape and go nowhere else become one operator, which takes
-/// them a tile at a time.
+/// them a tile at a time. The exchanged halves of rotary embeddings are read where they lie.
 Edit fused_elementwise(const Graph& graph, PassContext& context) {
   return context.is_settled() ? Joiner(graph, context).run() : Edit(graph);
 }

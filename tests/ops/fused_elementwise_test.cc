@@ -4,8 +4,9 @@ namespace rh::test {
 namespace {
 
 OpCase joined(std::vector<std::string> operators, std::vector<int64_t> operands, std::vector<Input> inputs, const char* purpose,
-              std::vector<Input> expected, std::vector<std::string> fails = {}) {
+              std::vector<Input> expected, std::vector<std::string> fails = {}, std::vector<int64_t> rotated = {}) {
   OpCase c{1, {attr("operators", std::move(operators)), attr("operands", std::move(operands))}, std::move(inputs), purpose};
+  if (!rotated.empty()) c.attributes.push_back(attr("rotated", std::move(rotated)));
   c.domain = "roundhouse";
   c.expected = std::move(expected);
   c.fails = std::move(fails);
@@ -31,6 +32,11 @@ const std::vector<OpCase> kFusedElementwise = {
     joined({"Neg"}, {0}, {normal({2}), normal({2})}, "an input that nothing takes", {}, {"input 1"}),
     joined({"Greater", "Neg"}, {0, 0, 1}, {normal({2})}, "a boolean as a number", {}, {"operand 0 of Neg"}),
     joined({"Add"}, {0, 1}, {normal({2}), normal({3})}, "shapes that do not broadcast", {}, {"[2]", "[3]"}),
+    joined({"Mul", "Add"}, {0, 1, 3, 2}, {values({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), values({4}, {1, 1, 2, 2}), values({2, 1}, {0, 1})},
+           "halves that change places", {values({2, 4}, {-3, -4, 2, 4, -6, -7, 11, 13})}, {}, {0}),
+    joined({"Add"}, {0, 1}, {normal({2, 4}), normal({4})}, "halves of what broadcasts", {}, {"input 1", "[4]", "[2, 4]"}, {1}),
+    joined({"Neg"}, {0}, {normal({2, 3})}, "halves of three", {}, {"[2, 3]", "even"}, {0}),
+    joined({"Neg"}, {0}, {normal({2, 4})}, "halves of no input", {}, {"rotated lists 1"}, {1}),
 };
 RH_OP_TEST(FusedElementwise, kFusedElementwise, FloatingTypes::set)
 

@@ -113,6 +113,13 @@ TEST(FusedElementwise, GivesTheBitsOfTheOperatorsOneByOne) {
        "g (bool[N, 1] c, TYPE[N, K] x, TYPE[N, K] z, TYPE[K] s) => (TYPE[N, K] y)\n"
        "{ g1 = Greater (x, z)\n a = Where (g1, s, z)\n b = Where (c, a, x)\n l = LessOrEqual (b, s)\n y = Where (l, b, z) }",
        {{{20, 1}, {20, 33}, {20, 33}, {33}}, {{3, 1}, {3, 1500}, {3, 1500}, {1500}}, {{1, 1}, {1, 1}, {1, 1}, {1}}}},
+      {"a rotary embedding",
+       "g (TYPE[N, H, S, 64] x, TYPE[N, 1, S, 64] c, TYPE[N, 1, S, 64] s) => (TYPE[N, H, S, 64] y)\n{ first, second = Split <axis = -1, "
+       "num_outputs "
+       "= 2> (x)\n n = Neg (second)\n r = Concat <axis = -1> (n, first)\n a = Mul (x, c)\n b = Mul (r, s)\n y = Add (a, b) }",
+       {{{1, 3, 50, 64}, {1, 1, 50, 64}, {1, 1, 50, 64}},
+        {{2, 2, 1, 64}, {2, 1, 1, 64}, {2, 1, 1, 64}},
+        {{0, 2, 1, 64}, {0, 1, 1, 64}, {0, 1, 1, 64}}}},
   };
   for (const char* type : {"float", "double", "float16", "bfloat16"}) {
     for (const ChainCase& c : cases) check_case(c, type, 1);

@@ -62,7 +62,11 @@ class Operands {
     kinds_.push_back(FusedElementwise::gives_boolean(step.function) ? Kind::boolean : Kind::number);
   }
 
-  void finish() const {
+  void finish(const std::vector<int64_t>& rotated) const {
+    for (const int64_t input : rotated) {
+      const bool is_number = input >= 0 && input < node_.input_count() && kinds_[static_cast<size_t>(input)] == Kind::number;
+      if (!is_number) node_.fail("rotated lists {}, expected inputs that are numbers", input);
+    }
     if (next_ != list_.size()) node_.fail("operands has {} numbers, expected {}", list_.size(), next_);
     if (kinds_[0] != Kind::number) node_.fail("input 0 is not taken as a number, expected one that is");
     for (int i = 0; i < node_.input_count(); ++i) {
@@ -102,7 +106,8 @@ FusedElementwise FusedElementwise::read(const NodeView& node) {
     operands.take(step);
     op.steps.push_back(step);
   }
-  operands.finish();
+  op.rotated = node.ints_or("rotated");
+  operands.finish(op.rotated);
   return op;
 }
 
@@ -120,6 +125,7 @@ std::vector<Attribute> FusedElementwise::attributes() const {
   }
   std::vector<Attribute> list{{"operators", std::move(names)}, {"operands", std::move(operands)}};
   if (has_numbers) list.push_back({"numbers", std::move(numbers)});
+  if (!rotated.empty()) list.push_back({"rotated", rotated});
   return list;
 }
 
@@ -144,6 +150,11 @@ std::optional<FusedElementwise::Step> FusedElementwise::of(const NodeView& node)
 }
 
 void infer(const FusedElementwise& op, InferenceContext& context) {
+  for (const int64_t input : op.rotated) {
+    const TensorType& type = context.input_tensor(static_cast<int>(input));
+    const bool is_odd = type.has_rank() && (type.rank() < 1 || (type.dims->back().is_constant() && type.dims->back().value() % 2 != 0));
+    if (is_odd) context.node().fail("input {} is {}, expected an even last dimension of what is rotated", input, type.to_string());
+  }
   const bool is_boolean = FusedElementwise::gives_boolean(op.steps.back().function);
   context.set_broadcast_output(0, is_boolean ? DType::boolean : context.input_dtype(0), 0, context.input_count());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 
 #include "compute/elements.h"
@@ -58,6 +59,24 @@ struct Place {
   int64_t step;
 };
 
+/// Elements [at, at + count) of [-second half, first half] of rows of `length`.
+void rotate_halves(UnaryRow negate, const TensorView& x, int64_t length, int64_t at, int64_t count, char* y) {
+  const int64_t half = length / 2, bytes = bits_of(x.dtype()) / 8;
+  const char* from = static_cast<const char*>(x.raw());
+  for (const int64_t end = at + count; at < end;) {
+    const int64_t column = at % length;
+    const bool is_first = column < half;
+    const int64_t size = std::min(end - at, (is_first ? half : length) - column);
+    if (is_first) {
+      run_unary_row(negate, x.dtype(), from + (at + half) * bytes, y, size, nullptr);
+    } else {
+      std::memcpy(y, from + (at - half) * bytes, static_cast<size_t>(size * bytes));
+    }
+    y += size * bytes;
+    at += size;
+  }
+}
+
 /// An input as the tiles see it.
 class Source {
  public:
@@ -76,8 +95,19 @@ class Source {
   int64_t row_length() const { return rows_ ? rows_->row_length() : 0; }
   double bytes_per_element() const { return static_cast<double>(!rows_ && step_ == 1 ? bytes_ : 0); }
 
+  /// Rows of so many elements are to be read with their halves exchanged; the input has the output's shape.
+  void rotate(const TensorView& input, int64_t length) {
+    rotated_ = input;
+    rotated_length_ = length;
+    negate_ = row_of(ops::Unary::Function::neg, input.dtype());
+  }
+
   /// The elements of outputs [at, at + count); `room` takes them where they do not lie in one row.
   Place tile(int64_t at, int64_t count, char* room) const {
+    if (rotated_length_ > 0) {
+      rotate_halves(negate_, rotated_, rotated_length_, at, count, room);
+      return {room, 1};
+    }
     if (!rows_) return {data_ + at * step_ * bytes_, step_};
     Place place{room, 1};
     rows_->run_range({at, at + count}, [&](int64_t output, const int64_t* inputs, int64_t length) {
@@ -98,6 +128,9 @@ class Source {
   int64_t bytes_, step_ = 1;
   std::optional<Broadcast> rows_;
   compute::ElementKind kind_ = compute::ElementKind::bytes1;
+  TensorView rotated_;
+  int64_t rotated_length_ = 0;  ///< 0: it is read as it is
+  UnaryRow negate_ = nullptr;
 };
 
 using Sources = std::array<std::optional<Source>, Op::kMaxInputs>;
@@ -123,7 +156,8 @@ class FusedElementwiseKernel final : public Kernel {
     assign_rooms();
     program_ = program(info.input_dtype(0));
     // A boolean output may have the bytes of an input with fewer elements.
-    for (size_t i = 0; i < inputs_ && !Op::gives_boolean(op_.steps.back().function); ++i)
+    // What is rotated is read elsewhere than it is written.
+    for (size_t i = 0; i < inputs_ && op_.rotated.empty() && !Op::gives_boolean(op_.steps.back().function); ++i)
       aliases_.push_back({0, static_cast<int>(i), Alias::Kind::in_place});
   }
 
@@ -156,6 +190,7 @@ class FusedElementwiseKernel final : public Kernel {
       sources[i].emplace(context.input(static_cast<int>(i)), shape);
       bytes += sources[i]->bytes_per_element();
     }
+    RH_RETURN_IF_ERROR(rotate(context, shape, sources));
     const int64_t row = row_length(sources);
     context.parallel().for_range(y.elements(), {bytes, program.operations}, [&](Range part) { run_part(part, program, row, sources, y); });
     return {};
@@ -200,6 +235,21 @@ class FusedElementwiseKernel final : public Kernel {
     }
     room_count_ = owners.size();
     for (size_t i = 0; i < inputs_; ++i) rooms_[i] = room_count_++;
+  }
+
+  Status rotate(RunContext& context, const Shape& output, Sources& sources) const {
+    for (const int64_t input : op_.rotated) {
+      const TensorView x = context.input(static_cast<int>(input));
+      const int64_t length = x.rank() > 0 ? x.shape()[x.rank() - 1] : 1;
+      if (x.elements() != output.elements() || length % 2 != 0) {
+        return error_status(ErrorCode::invalid_argument,
+                            "FusedElementwise: input {}, which is rotated, has shape {}, expected that of the output, {}, and an even last "
+                            "dimension",
+                            input, x.shape().to_string(), output.to_string());
+      }
+      sources[static_cast<size_t>(input)]->rotate(x, length);
+    }
+    return {};
   }
 
   /// What tiles must not cross: the least row of an input that broadcasts, where rows are long enough; 0 where they may cross all.

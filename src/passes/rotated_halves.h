@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace rh::passes {
+
+/// What rotary embeddings add times the sines: the halves of x's last dimension exchanged, the second one negated, [-x2, x1].
+struct RotatedHalves {
+  ValueId x = kNoValue;
+  std::vector<NodeId> nodes;  ///< that make it: the Concat first
+};
+
+/// The value as such, written as Concat of Neg of one Slice (or output of Split) and another one, which nothing else takes; nothing where
+/// it is none. Whoever takes the value itself is left to the caller.
+std::optional<RotatedHalves> rotated_halves(const Graph& graph, ValueId value);
+
+}  // namespace rh::passes
