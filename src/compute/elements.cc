@@ -35,6 +35,13 @@ void fill_elements(ElementKind kind, const void* element, void* to, int64_t coun
   constexpr int64_t kBlockBytes = 2048;  // that later blocks are copies of
   dispatch_kind(kind, [&]<typename T>() {
     T* first = static_cast<T*>(to);
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      constexpr T kZero{};
+      if (std::memcmp(element, &kZero, sizeof(T)) == 0) {
+        std::memset(to, 0, static_cast<size_t>(count) * sizeof(T));
+        return;
+      }
+    }
     constexpr int64_t kBlock = kBlockBytes / static_cast<int64_t>(sizeof(T));
     const bool blocks = std::is_trivially_copyable_v<T> && count > kBlock;
     std::fill_n(first, blocks ? kBlock : count, *static_cast<const T*>(element));

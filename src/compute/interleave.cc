@@ -74,6 +74,23 @@ void deinterleave_any(const T* x, int64_t count, int64_t length, T* y, int64_t y
     for (int64_t i = begin; i < length; ++i) y[k * y_stride + i] = x[i * count + k];
 }
 
+void double_plane_loop(const uint32_t* x, int64_t height, int64_t width, uint32_t* y) {
+  for (int64_t row = 0; row < height; ++row, x += width, y += 4 * width) {
+    uint32_t* below = y + 2 * width;
+    int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+    const Words d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (; i + lanes <= width; i = next_of(i, lanes, width)) {
+      const auto v = hn::LoadU(d, x + i);
+      hn::StoreInterleaved2(v, v, d, y + 2 * i);
+      hn::StoreInterleaved2(v, v, d, below + 2 * i);
+    }
+#endif
+    for (; i < width; ++i) y[2 * i] = y[2 * i + 1] = below[2 * i] = below[2 * i + 1] = x[i];
+  }
+}
+
 void interleave_loop(const void* x, int64_t x_stride, int64_t count, int64_t length, size_t element_bytes, void* y) {
   const auto run = [=]<typename T>(T) { interleave_any(static_cast<const T*>(x), x_stride, count, length, static_cast<T*>(y)); };
   switch (element_bytes) {
@@ -106,6 +123,11 @@ namespace rh::compute {
 
 HWY_EXPORT(interleave_loop);
 HWY_EXPORT(deinterleave_loop);
+HWY_EXPORT(double_plane_loop);
+
+void double_plane(const uint32_t* x, int64_t height, int64_t width, uint32_t* y) {
+  HWY_DYNAMIC_DISPATCH(double_plane_loop)(x, height, width, y);
+}
 
 void interleave(const void* x, int64_t x_stride, int64_t count, int64_t length, size_t element_bytes, void* y) {
   HWY_DYNAMIC_DISPATCH(interleave_loop)(x, x_stride, count, length, element_bytes, y);

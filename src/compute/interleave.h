@@ -10,4 +10,7 @@ namespace rh::compute {
 void interleave(const void* x, int64_t x_stride, int64_t count, int64_t length, size_t element_bytes, void* y);
 void deinterleave(const void* x, int64_t count, int64_t length, size_t element_bytes, void* y, int64_t y_stride);
 
+/// y[2 i, 2 k], y[2 i, 2 k + 1], y[2 i + 1, 2 k], y[2 i + 1, 2 k + 1] = x[i, k]: a plane of words, twice as high and wide. Serial.
+void double_plane(const uint32_t* x, int64_t height, int64_t width, uint32_t* y);
+
 }  // namespace rh::compute

@@ -44,6 +44,19 @@ TEST_P(InterleaveTest, one_row_twice) {
   for (size_t i = 0; i < 74; ++i) EXPECT_EQ(y[i], x[i / 2]);
 }
 
+TEST_P(InterleaveTest, planes_twice_as_large) {
+  for (const int64_t width : {1, 5, 16, 21, 40}) {
+    constexpr int64_t kHeight = 3;
+    std::vector<uint32_t> x(static_cast<size_t>(kHeight * width)), y(4 * x.size() + 1, 9);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint32_t>(i) * 2654435761u;
+    double_plane(x.data(), kHeight, width, y.data());
+    for (int64_t i = 0; i < 2 * kHeight; ++i)
+      for (int64_t k = 0; k < 2 * width; ++k)
+        ASSERT_EQ(y[static_cast<size_t>(i * 2 * width + k)], x[static_cast<size_t>(i / 2 * width + k / 2)]) << width;
+    EXPECT_EQ(y.back(), 9u);
+  }
+}
+
 RH_EVERY_ISA(InterleaveTest);
 
 }  // namespace

@@ -13,6 +13,9 @@ const std::vector<OpCase> kUnique = {
     {11, {attr("axis", 0)}, {values({4, 2}, {1, 0, 1, 0, 0, 1, 1, 1})}, "rows", {}, 4},
     {11, {attr("axis", -1), attr("sorted", 0)}, {values({2, 4}, {1, 1, 0, 1, 0, 0, 1, 0})}, "columns", {}, 4},
     {11, {attr("axis", 1)}, {values({2, 3, 2}, {1, 1, 0, 1, 1, 1, 0, 0, 1, 0, 0, 0})}, "middle axis", {}, 4},
+    {11, {}, {normal({3000})}, "many different ones", {}, 4},
+    {11, {attr("sorted", 0)}, {uniform({2000}, -40, 40).as(DType::int64)}, "numbers in order of appearance", {}, 4},
+    {11, {}, {values({7}, {0, -0.0, 1, -1, 1, -0.0, -1})}, "zeros of both signs", {}, 4},
     {11, {}, {normal({0})}, "empty", {}, 4},
     {11, {attr("axis", 2)}, {normal({2, 2})}, "axis out of range", {"axis is 2", "[-2, 1]"}},
 };

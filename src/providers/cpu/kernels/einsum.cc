@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/cancellation.h"
 #include "compute/gemm.h"
 #include "compute/strided_copy.h"
+#include "compute/transpose.h"
+#include "compute/vector_math.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 
@@ -15,6 +18,11 @@ namespace {
 
 using Label = ops::Einsum::Label;
 using LabelList = std::vector<Label>;
+
+/// Whether both have the same labels, each once.
+bool is_permutation(const LabelList& a, const LabelList& b) {
+  return a.size() == b.size() && std::is_permutation(a.begin(), a.end(), b.begin());
+}
 
 bool has(const LabelList& labels, Label label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
 
@@ -95,18 +103,17 @@ class EinsumKernel final : public Kernel {
       const TensorView wide = is_floating(view.dtype()) ? converted(context, view, dtype_of<T>) : view;
       return Operand<T>{labels.inputs[i], view.shape(), static_cast<const T*>(wide.raw())};
     };
+    const MutableView y = context.output(0, shape);
+    std::optional<ConvertedOutput> wide;
+    if (is_floating(y.dtype())) wide.emplace(context, y, dtype_of<T>);
+    const Target<T> target{labels.output, wide ? wide->template data<T>() : static_cast<T*>(y.raw())};
     Operand<T> all = operand(0);
     for (size_t i = 1; i < labels.inputs.size(); ++i) {
-      all = contracted(context, sizes, all, operand(i), [&](Label label) { return needed(i + 1, label); });
+      const bool is_last = i + 1 == labels.inputs.size();
+      all = contracted(context, sizes, all, operand(i), [&](Label label) { return needed(i + 1, label); }, is_last ? &target : nullptr);
     }
-    const MutableView y = context.output(0, shape);
-    if (!is_floating(y.dtype())) {
-      arrange(context, sizes, all, labels.output, static_cast<T*>(y.raw()));
-      return {};
-    }
-    const ConvertedOutput wide(context, y, dtype_of<T>);
-    arrange(context, sizes, all, labels.output, wide.template data<T>());
-    wide.store(context.parallel());
+    if (all.data != target.data) arrange(context, sizes, all, labels.output, target.data);
+    if (wide) wide->store(context.parallel());
     return {};
   }
 
@@ -126,8 +133,26 @@ class EinsumKernel final : public Kernel {
     return sizes;
   }
 
+  /// Where the result is to be, and in which order.
+  template <typename T>
+  struct Target {
+    const LabelList& labels;
+    T* data;
+  };
+
+  /// Of floats, a matrix may be read transposed rather than be copied: `labels` or, with the last two lists changed over, what it is.
+  template <typename T>
+  static bool is_transposed(const Sizes& sizes, const Operand<T>& x, const LabelList& changed) {
+    if (!std::is_floating_point_v<T> || x.labels != changed) return false;
+    for (size_t k = 0; k < changed.size(); ++k)
+      if (x.dims[k] != sizes.at(changed[k])) return false;
+    return true;
+  }
+
+  /// Written where `target` says if the order is that one's.
   template <typename T, typename Needed>
-  static Operand<T> contracted(RunContext& context, const Sizes& sizes, const Operand<T>& a, const Operand<T>& b, Needed needed) {
+  static Operand<T> contracted(RunContext& context, const Sizes& sizes, const Operand<T>& a, const Operand<T>& b, Needed needed,
+                               const Target<T>* target) {
     LabelList batch, rows, columns, summed;
     for (Label label : a.labels) {
       LabelList& list = !has(b.labels, label) ? rows : needed(label) ? batch : summed;
@@ -146,29 +171,45 @@ class EinsumKernel final : public Kernel {
       for (Label label : list) product = checked_product(product, sizes.at(label), "Einsum: sizes");
       return product;
     };
-    const Operand<T> left = arranged(context, sizes, a, joined({&batch, &rows, &summed}));
-    const Operand<T> right = arranged(context, sizes, b, joined({&batch, &summed, &columns}));
+    const bool left_transposed = is_transposed(sizes, a, joined({&batch, &summed, &rows})) && !rows.empty() && !summed.empty();
+    const bool right_transposed = is_transposed(sizes, b, joined({&batch, &columns, &summed})) && !columns.empty() && !summed.empty();
+    const Operand<T> left = left_transposed ? a : arranged(context, sizes, a, joined({&batch, &rows, &summed}));
+    const Operand<T> right = right_transposed ? b : arranged(context, sizes, b, joined({&batch, &summed, &columns}));
     Operand<T> y{joined({&batch, &rows, &columns}), {}, nullptr};
     for (Label label : y.labels) y.dims.push_back(sizes.at(label));
     check_elements(y.dims, "Einsum: product");
-    T* to = context.scratch_array<T>(y.dims.elements());
-    multiply(context.parallel(), count(batch), count(rows), count(summed), count(columns), left.data, right.data, to);
+    T* to = target && target->labels == y.labels ? target->data : context.scratch_array<T>(y.dims.elements());
+    const compute::GemmArgs<float> matrices{
+        .m = count(rows), .n = count(columns), .k = count(summed), .transpose_a = left_transposed, .transpose_b = right_transposed};
+    multiply(context.parallel(), count(batch), matrices, left.data, right.data, to);
     y.data = to;
     return y;
   }
 
-  /// Products [m, k] x [k, n] of a batch.
+  /// Products of a batch, of which `matrices` tells the sizes and order.
   template <typename T>
-  static void multiply(const Parallel& parallel, int64_t batch, int64_t m, int64_t k, int64_t n, const T* a, const T* b, T* y) {
+  static void multiply(const Parallel& parallel, int64_t batch, const compute::GemmArgs<float>& matrices, const T* a, const T* b, T* y) {
+    const int64_t m = matrices.m, n = matrices.n, k = matrices.k;
     if (batch == 0 || m == 0 || n == 0) return;
+    if constexpr (std::is_same_v<T, float>) {
+      if (k == 1 && n >= kOuterColumns) return outer_products(parallel, batch * m, m, n, a, b, y);
+    }
     if constexpr (std::is_floating_point_v<T>) {
+      // A matrix by a vector is a vector by the matrix transposed, which is read where it lies.
+      const bool by_vector = n == 1 && m > 1 && !matrices.transpose_a;
+      compute::GemmArgs<T> args{.m = m, .n = n, .k = k, .transpose_a = matrices.transpose_a, .transpose_b = matrices.transpose_b};
+      if (by_vector) args = {.m = 1, .n = m, .k = k, .transpose_b = true};
       std::vector<int64_t> a_offsets, b_offsets, y_offsets;
       for (int64_t i = 0; i < batch; ++i) {
         a_offsets.push_back(i * m * k);
         b_offsets.push_back(i * k * n);
         y_offsets.push_back(i * m * n);
       }
-      compute::gemm_batched<T>({.m = m, .n = n, .k = k}, {batch, a_offsets.data(), b_offsets.data(), y_offsets.data()}, a, b, y, parallel);
+      if (by_vector) {
+        std::swap(a_offsets, b_offsets);
+        std::swap(a, b);
+      }
+      compute::gemm_batched<T>(args, {batch, a_offsets.data(), b_offsets.data(), y_offsets.data()}, a, b, y, parallel);
     } else {
       const double work = static_cast<double>(n) * static_cast<double>(k);
       parallel.for_range(batch * m, {sizeof(T) * work, work}, [&](Range part) {
@@ -183,6 +224,16 @@ class EinsumKernel final : public Kernel {
         }
       });
     }
+  }
+
+  static constexpr int64_t kOuterColumns = 16;  ///< from which on rows of outer products are rows of vectors
+
+  /// Row i of y is row i / rows of b times element i of a.
+  static void outer_products(const Parallel& parallel, int64_t count, int64_t rows, int64_t n, const float* a, const float* b, float* y) {
+    const double length = static_cast<double>(n);
+    parallel.for_range(count, {8 * length, length}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) compute::binary_scalar(compute::Binary::mul, b + i / rows * n, a[i], y + i * n, n);
+    });
   }
 
   template <typename T>
@@ -220,6 +271,11 @@ class EinsumKernel final : public Kernel {
       summed_strides.push_back(stride_of(label));
     }
     if (dims.elements() == 0) return;
+    if (summed_dims.empty() && is_permutation(x.labels, labels) && dims.elements() == x.dims.elements()) {
+      Shape axes;
+      for (Label label : labels) axes.push_back(std::find(x.labels.begin(), x.labels.end(), label) - x.labels.begin());
+      return compute::transpose(x.data, x.dims, axes, sizeof(T), y, context.parallel());
+    }
     if (summed_dims.empty()) {
       const Shape out = strides_of(dims);
       compute::strided_copy(compute::element_kind(dtype_of<T>), dims, x.data, strides, y, out, context.parallel());

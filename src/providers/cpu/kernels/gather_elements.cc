@@ -1,5 +1,6 @@
 #include "ops/tensor/gather_elements.h"
 
+#include "providers/cpu/axis_columns.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -26,9 +27,20 @@ class GatherElementsKernel final : public Kernel {
     if (y.elements() == 0) return {};
     const Shape strides = strides_of(shape);
     const int64_t inner = count[rank - 1];
+    const AxisColumns columns(shape, count, axis);
     compute::dispatch_kind(x.kind(), [&]<typename T>() {
       const T* from = reinterpret_cast<const T*>(x.data());
       T* to = reinterpret_cast<T*>(y.data());
+      if (columns.fits()) {
+        const int64_t size = shape[axis], stride = columns.inner();
+        columns.run(context.parallel(), sizeof(T), [=](int64_t base, int64_t first, int64_t width) {
+          const int64_t* chosen = indices + first;
+          const T* column = from + base;
+          T* out = to + first;
+          for (int64_t i = 0; i < width; ++i) out[i] = column[checked(chosen[i], size) * stride + i];
+        });
+        return;
+      }
       context.parallel().for_range(y.elements() / inner, {24.0 * inner, 4.0 * inner}, [&](Range part) {
         for (int64_t row = part.begin; row < part.end; ++row) {
           int64_t base = 0, left = row;
@@ -37,11 +49,7 @@ class GatherElementsKernel final : public Kernel {
             left /= count[k];
           }
           const int64_t size = shape[axis], stride = strides[axis];
-          const auto index_at = [&](int64_t i) {
-            const int64_t index = indices[row * inner + i];
-            if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) return index;
-            return checked_index(index, size, "GatherElements: indices");
-          };
+          const auto index_at = [&](int64_t i) { return checked(indices[row * inner + i], size); };
           const T* source = from + base;
           T* out = to + row * inner;
           if (axis == rank - 1) {
@@ -57,6 +65,11 @@ class GatherElementsKernel final : public Kernel {
   }
 
  private:
+  static int64_t checked(int64_t index, int64_t size) {
+    if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) return index;
+    return checked_index(index, size, "GatherElements: indices");
+  }
+
   ops::GatherElements op_;
 };
 

@@ -1,6 +1,7 @@
 #include "ops/tensor/scatter_elements.h"
 
 #include "base/interruptible.h"
+#include "providers/cpu/axis_columns.h"
 #include "providers/cpu/scatter_update.h"
 
 namespace rh::cpu {
@@ -30,6 +31,17 @@ class ScatterElementsKernel final : public Kernel {
                           count.to_string(), updates.shape().to_string(), rank, shape.to_string(), axis);
     }
     const int64_t* indices = indices_of(context, 1);
+    if (op_.reduction == ops::ScatterReduction::none && count.elements() > 0 &&
+        (axis == rank - 1 || AxisColumns(shape, count, axis).fits())) {
+      ElementOutput y(context, 0, x.dtype(), shape);
+      start_from_data(x, y);
+      compute::dispatch_kind(x.kind(), [&]<typename T>() {
+        replace(context.parallel(), shape, count, axis, indices, reinterpret_cast<const T*>(updates.data()),
+                reinterpret_cast<T*>(y.data()));
+      });
+      y.finish();
+      return {};
+    }
     const int64_t total = count.elements();
     const Shape strides = strides_of(shape);
     int64_t* places = context.scratch_array<int64_t>(total);
@@ -53,6 +65,40 @@ class ScatterElementsKernel final : public Kernel {
   }
 
  private:
+  /// Without a reduction, where the order of updates counts along the axis alone.
+  template <typename T>
+  static void replace(const Parallel& parallel, const Shape& shape, const Shape& count, int axis, const int64_t* indices, const T* updates,
+                      T* y) {
+    const int64_t size = shape[axis];
+    const auto place = [size](int64_t index) {
+      if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) return index;
+      return checked_index(index, size, "ScatterElements: indices");
+    };
+    const AxisColumns columns(shape, count, axis);
+    if (columns.fits()) {
+      const int64_t stride = columns.inner();
+      columns.run(parallel, sizeof(T), [=](int64_t base, int64_t first, int64_t width) {
+        const int64_t* chosen = indices + first;
+        const T* from = updates + first;
+        T* column = y + base;
+        for (int64_t i = 0; i < width; ++i) column[place(chosen[i]) * stride + i] = from[i];
+      });
+      return;
+    }
+    const Shape strides = strides_of(shape);
+    const int64_t length = count[axis];
+    parallel.for_range(count.elements() / length, {16.0 * static_cast<double>(length), 4.0 * static_cast<double>(length)}, [&](Range part) {
+      for (int64_t row = part.begin; row < part.end; ++row) {
+        int64_t base = 0, left = row;
+        for (int k = axis - 1; k >= 0; --k) {
+          base += left % count[k] * strides[k];
+          left /= count[k];
+        }
+        for (int64_t i = row * length; i < (row + 1) * length; ++i) y[base + place(indices[i])] = updates[i];
+      }
+    });
+  }
+
   ops::ScatterElements op_;
   bool in_place_;
 };

@@ -1,6 +1,7 @@
 #include "ops/tensor/unique.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "base/interruptible.h"
@@ -42,8 +43,78 @@ struct Group {
   int64_t first, count;
 };
 
+/// Numbers by their bits, equal ones with equal bits.
+template <typename T>
+uint64_t key_of(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<uint64_t>(value);
+  } else {
+    const double number = static_cast<double>(value);
+    return number != number ? ~uint64_t{0} : std::bit_cast<uint64_t>(number + 0.0);
+  }
+}
+
+/// Groups of single numbers in the order of their first positions.
+template <typename T>
+std::vector<Group> group_numbers(const T* x, int64_t count, std::vector<int64_t>& inverse) {
+  std::vector<Group> groups;
+  std::vector<uint64_t> keys;                       // of the groups
+  std::vector<int64_t> table(size_t{1} << 10, -1);  // groups by hash, at most half full
+  int shift = 64 - 10;
+  const auto slot_of = [&](uint64_t key) {
+    size_t slot = static_cast<size_t>((key ^ key >> 32) * 0x9e3779b97f4a7c15u >> shift);
+    while (table[slot] >= 0 && keys[static_cast<size_t>(table[slot])] != key) slot = slot + 1 == table.size() ? 0 : slot + 1;
+    return slot;
+  };
+  inverse.resize(static_cast<size_t>(count));
+  in_order(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const uint64_t key = key_of(x[i]);
+      size_t slot = slot_of(key);
+      if (table[slot] < 0) {
+        table[slot] = static_cast<int64_t>(groups.size());
+        groups.push_back({i, 0});
+        keys.push_back(key);
+      }
+      const int64_t found = table[slot];
+      ++groups[static_cast<size_t>(found)].count;
+      inverse[static_cast<size_t>(i)] = found;
+      if (2 * groups.size() <= table.size()) continue;
+      --shift;
+      table.assign(2 * table.size(), -1);
+      for (size_t g = 0; g < keys.size(); ++g) table[slot_of(keys[g])] = static_cast<int64_t>(g);
+    }
+  });
+  return groups;
+}
+
+/// Puts groups in the order that `before` gives their positions.
+template <typename Before>
+std::vector<Group> arranged(const std::vector<Group>& groups, std::vector<int64_t>& inverse, Before before) {
+  std::vector<int64_t> order(groups.size()), place(groups.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), Interruptible(before));
+  std::vector<Group> result;
+  result.reserve(groups.size());
+  for (int64_t g : order) {
+    place[static_cast<size_t>(g)] = static_cast<int64_t>(result.size());
+    result.push_back(groups[static_cast<size_t>(g)]);
+  }
+  for (int64_t& i : inverse) i = place[static_cast<size_t>(i)];
+  return result;
+}
+
 template <typename T>
 std::vector<Group> group(const Items<T>& items, bool sorted, std::vector<int64_t>& inverse) {
+  if constexpr (!std::is_same_v<T, std::string>) {
+    if (items.outer == 1 && items.inner == 1) {
+      std::vector<Group> groups = group_numbers(items.data, items.count, inverse);
+      if (!sorted) return groups;
+      return arranged(groups, inverse, [&](int64_t a, int64_t b) {
+        return items.order(groups[static_cast<size_t>(a)].first, groups[static_cast<size_t>(b)].first) < 0;
+      });
+    }
+  }
   std::vector<int64_t> order(static_cast<size_t>(items.count));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), Interruptible([&](int64_t a, int64_t b) { return items.order(a, b) < 0; }));
@@ -58,16 +129,7 @@ std::vector<Group> group(const Items<T>& items, bool sorted, std::vector<int64_t
     }
   });
   if (sorted) return groups;
-  std::vector<int64_t> by_first(groups.size()), place(groups.size());
-  std::iota(by_first.begin(), by_first.end(), 0);
-  std::sort(by_first.begin(), by_first.end(), Interruptible([&](int64_t a, int64_t b) { return groups[a].first < groups[b].first; }));
-  std::vector<Group> result;
-  for (int64_t g : by_first) {
-    place[g] = static_cast<int64_t>(result.size());
-    result.push_back(groups[g]);
-  }
-  for (int64_t& i : inverse) i = place[i];
-  return result;
+  return arranged(groups, inverse, [&](int64_t a, int64_t b) { return groups[a].first < groups[b].first; });
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+
+#include "base/cancellation.h"
+#include "base/thread_pool.h"
+#include "tensor/shape.h"
+
+namespace rh::cpu {
+
+/// An index for each of [outer, rows, inner] into the middle axis of data [outer, size, inner]: what lies behind the axis has the same
+/// sizes in both. Taken by blocks of columns, so that those of the data stay in the cache, each in the order of the rows.
+class AxisColumns {
+ public:
+  AxisColumns(const Shape& data, const Shape& indices, int axis)
+      : outer_(indices.product(0, axis)), rows_(indices[axis]), inner_(indices.product(axis + 1, indices.rank())), size_(data[axis]) {
+    fits_ = inner_ > 1;
+    for (int k = 0; k < data.rank(); ++k) fits_ = fits_ && (k == axis || data[k] == indices[k]);
+  }
+
+  /// False where columns are none, or sizes off the axis differ.
+  bool fits() const { return fits_; }
+  int64_t inner() const { return inner_; }
+
+  /// Calls body(base, first, width) for pieces of rows: `first` is the place of the piece's first index, `base` that of the first element
+  /// of its column in the data.
+  template <typename Body>
+  void run(const Parallel& parallel, size_t element_bytes, Body&& body) const {
+    const int64_t blocks = (inner_ + kColumns - 1) / kColumns;
+    const double work = static_cast<double>(rows_ * std::min(inner_, kColumns));
+    parallel.for_range(outer_ * blocks, {(8 + 2.0 * static_cast<double>(element_bytes)) * work, 2 * work}, [&](Range part) {
+      for (int64_t block = part.begin; block < part.end; ++block) {
+        throw_if_cancelled();
+        const int64_t outer = block / blocks, column = block % blocks * kColumns, width = std::min(kColumns, inner_ - column);
+        for (int64_t row = 0; row < rows_; ++row) body(outer * size_ * inner_ + column, (outer * rows_ + row) * inner_ + column, width);
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kColumns = 256;
+
+  int64_t outer_, rows_, inner_, size_;
+  bool fits_;
+};
+
+}  // namespace rh::cpu
