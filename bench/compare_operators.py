@@ -8,6 +8,7 @@ is faster. A case that a runtime refuses counts as not there.
 import argparse
 import importlib
 import math
+import os
 import sys
 import time
 
@@ -277,6 +278,69 @@ def split(rows, length):
     return one("Split", {"x": floats(rows, length)}, outputs=3, axis=1, num_outputs=3)
 
 
+def matmul(rows, inner, columns):
+    return one("MatMul", {"x": floats(rows, inner)}, {"w": floats(inner, columns)})
+
+
+def batched_matmul(batch, rows, inner):
+    return one("MatMul", {"x": floats(batch, rows, inner), "z": floats(batch, inner, rows)})
+
+
+def gemm(rows, inner, columns):
+    return one("Gemm", {"x": floats(rows, inner)}, {"w": floats(columns, inner), "b": floats(columns)}, transB=1)
+
+
+def conv(op_type, kernel, groups=None, **attributes):
+    def build(channels, size):
+        count = groups(channels) if groups else 1
+        weights = {"w": floats(channels, channels // count, kernel, kernel), "b": floats(channels)}
+        pads = [kernel // 2] * 4
+        return one(op_type, {"x": floats(1, channels, size, size)}, weights, group=count, pads=pads, **attributes)
+
+    return build
+
+
+def sliced(starts, ends, axes, steps):
+    def build(rows, length):
+        feeds = {"x": floats(rows, length)}
+        bounds = {k: np.array(v, "i8") for k, v in (("starts", starts), ("ends", ends), ("axes", axes), ("steps", steps))}
+        return one("Slice", feeds, bounds)
+
+    return build
+
+
+def logical(op_type):
+    return lambda rows, length: one(op_type, {n: RNG.random((rows, length)) < 0.5 for n in ("x", "z")[: 1 if op_type == "Not" else 2]})
+
+
+def integers(op_type, other=None):
+    def build(rows, length):
+        feeds = {"x": RNG.integers(-1000, 1000, (rows, length)).astype("i8")}
+        if other:
+            feeds["z"] = RNG.integers(1, 9, other(rows, length)).astype("i8")
+        return one(op_type, feeds)
+
+    return build
+
+
+def skip_layer_normalization(rows, length):
+    feeds = {"x": floats(1, rows, length), "skip": floats(1, rows, length)}
+    return one("SkipLayerNormalization", feeds, {n: floats(length) for n in ("gamma", "beta")}, domain="com.microsoft")
+
+
+def reverse_sequence(rows, length):
+    feeds = {"x": floats(rows, length), "lengths": np.full(length, max(rows // 2, 1), "i8")}
+    return one("ReverseSequence", feeds, batch_axis=1, time_axis=0)
+
+
+def compress(rows, length):
+    return one("Compress", {"x": floats(rows, length), "c": RNG.random(rows) < 0.5}, axis=0)
+
+
+def spatial_mean(channels, size):
+    return one("ReduceMean", {"x": floats(1, channels, size, size)}, {"axes": np.array([2, 3], "i8")}, opset=18)
+
+
 def pad(mode):
     return lambda channels, size: one(
         "Pad", {"x": floats(1, channels, size, size)}, {"pads": np.array([0, 0, 2, 2, 0, 0, 2, 2], "i8")}, mode=mode
@@ -289,8 +353,10 @@ def cast(to):
 
 ROWS = [(1, 512), (64, 1024), (512, 4096)]
 IMAGES = [(16, 14), (64, 56), (96, 112)]
+ODD_ROWS = [(3, 77), (61, 333), (511, 1999)]
 UNARY = (
-    "Exp Log Sqrt Tanh Sigmoid Erf Gelu HardSwish Softplus Elu LeakyRelu Relu Sin Cos Abs Neg Reciprocal Round Floor Softsign Mish Selu"
+    "Exp Log Sqrt Tanh Sigmoid Erf Gelu HardSwish Softplus Elu LeakyRelu Relu Sin Cos Abs Neg Reciprocal Round Floor Softsign Mish Selu "
+    "Ceil Sign Celu HardSigmoid ThresholdedRelu Atan Sinh"
 ).split()
 
 CHAINS = ("x * scale + bias, Relu", "x * sigmoid(x + bias)", "(x - bias)^2 / scale", "tanh, Mul, Add, Exp, Neg")
@@ -381,6 +447,43 @@ CASES = [
     ("Attention", attention, [(16,), (128,), (1024,)]),
     ("RotaryEmbedding", rotary, [(16,), (128,), (1024,)]),
     ("RotaryEmbedding (com.microsoft)", contrib_rotary, [(16,), (128,), (1024,)]),
+    ("Softmax, last, odd sizes", rows_of("Softmax"), ODD_ROWS),
+    ("LayerNormalization, odd sizes", normalization("LayerNormalization", ["scale", "bias"]), ODD_ROWS),
+    ("ReduceMean, last axis, odd sizes", reduction("ReduceMean", -1), ODD_ROWS),
+    ("Transpose of a matrix, odd sizes", transpose([1, 0]), ODD_ROWS),
+    *((f"{b}, same shape", binary(b, "r", "l"), ROWS) for b in ("Sub", "Min", "Greater", "Sum", "Mean")),
+    *((f"{b}, a number", binary(b, 1), ROWS) for b in ("Mul", "Pow")),
+    *((f"{r}, last axis", reduction(r, -1), ROWS) for r in ("ReduceMin", "ReduceL1", "ReduceSumSquare", "ReduceLogSum")),
+    *((f"{r}, first axis", reduction(r, 0), ROWS) for r in ("ReduceL2", "ReduceLogSumExp", "ReduceProd")),
+    ("ReduceMean of planes", spatial_mean, IMAGES),
+    ("Hardmax", rows_of("Hardmax"), ROWS),
+    ("MeanVarianceNormalization", image("MeanVarianceNormalization"), IMAGES),
+    ("SkipLayerNormalization (com.microsoft)", skip_layer_normalization, ROWS),
+    ("MaxPool 2x2 / 2", image("MaxPool", kernel_shape=[2, 2], strides=[2, 2]), IMAGES),
+    ("MaxPool 5x5", image("MaxPool", kernel_shape=[5, 5], pads=[2, 2, 2, 2]), IMAGES),
+    ("MatMul by a constant", matmul, [(1, 512, 512), (64, 512, 512), (512, 1024, 1024)]),
+    ("MatMul of a batch", batched_matmul, [(1, 16, 64), (12, 64, 64), (12, 256, 64)]),
+    ("Gemm", gemm, [(1, 512, 512), (64, 512, 512), (512, 1024, 1024)]),
+    ("Conv 3x3", conv("Conv", 3), [(16, 14), (64, 28), (64, 56)]),
+    ("Conv 1x1", conv("Conv", 1), [(16, 14), (64, 28), (128, 56)]),
+    ("Conv 3x3, depthwise", conv("Conv", 3, lambda c: c), IMAGES),
+    ("ConvTranspose 3x3 / 2", conv("ConvTranspose", 3, strides=[2, 2]), [(16, 14), (32, 28), (64, 28)]),
+    ("Slice of rows", sliced([0], [1 << 60], [0], [2]), ROWS),
+    ("Slice of columns", sliced([7], [-9], [1], [1]), ROWS),
+    ("Slice of every second column", sliced([0], [1 << 60], [1], [2]), ROWS),
+    ("Slice, reversed", sliced([-1], [-(1 << 60)], [1], [-1]), ROWS),
+    ("GatherND", lambda r, n: one("GatherND", {"x": floats(r, n), "at": RNG.integers(0, r, (r, 1)).astype("i8")}), ROWS),
+    ("Trilu", lambda r, n: one("Trilu", {"x": floats(r, n)}), ROWS),
+    ("ReverseSequence", reverse_sequence, ROWS),
+    ("Compress", compress, ROWS),
+    ("And", logical("And"), ROWS),
+    ("Not", logical("Not"), ROWS),
+    ("IsNaN", rows_of("IsNaN"), ROWS),
+    ("Cast from int64", lambda r, n: one("Cast", {"x": RNG.integers(-1000, 1000, (r, n)).astype("i8")}, to=TensorProto.FLOAT), ROWS),
+    ("Cast from float16", lambda r, n: one("Cast", {"x": floats(r, n).astype("f2")}, to=TensorProto.FLOAT), ROWS),
+    ("Add of int64", integers("Add", lambda r, n: (r, n)), ROWS),
+    ("Div of int64 by a number", integers("Div", lambda r, n: (1,)), ROWS),
+    ("Mod of int64 by a number", integers("Mod", lambda r, n: (1,)), ROWS),
     ("strings through Identity", strings, [(100,), (1200,), (12000,)]),
 ]  # fmt: skip
 
@@ -428,6 +531,18 @@ def least_times(runners, feeds, seconds, rounds):
     return least
 
 
+def page_head(args, runtimes):
+    """The title of the written page: how to repeat it, and on what it was measured."""
+    versions = [f"{r} {getattr(importlib.import_module(r), '__version__', '')}".strip() for r in runtimes]
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "an unknown processor")
+    command = f"bench/compare_operators.py --runtimes {args.runtimes} --threads {args.threads} --markdown FILE"
+    return (
+        f"# Operators beside their peers\n\nWritten by `{command}`.\n{', '.join(versions)}; {model}, {os.cpu_count()} processors, "
+        f"{args.threads} thread(s). {__doc__.splitlines()[2]} {' '.join(__doc__.splitlines()[3:])}\n\n"
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runtimes", default="roundhouse,onnxruntime", help="openvino may be added; the first is compared with the others")
@@ -435,9 +550,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.02, help="of each round")
     parser.add_argument("--only", default="", help="part of the names of the operators to time")
+    parser.add_argument("--markdown", help="also writes the table, and what it was measured with, to this file")
     args = parser.parse_args()
     runtimes = args.runtimes.split(",")
-    print(f"| operator | sizes | {' / '.join(runtimes)}, microseconds | speedup |\n| --- | --- | --- | --- |")
+    lines = []
+
+    def say(line):
+        print(line, flush=True)
+        lines.append(line)
+
+    say(f"| operator | sizes | {' / '.join(runtimes)}, microseconds | speedup |\n| --- | --- | --- | --- |")
     logarithms, slower = [], []
     for name, build, sizes in CASES:
         if args.only not in name:
@@ -458,11 +580,15 @@ def main():
             logarithms.append(math.log(speedup))
             if speedup < 1:
                 slower.append(f"{name} {'x'.join(map(str, size))}: {speedup:.2f}")
-        print(f"| {name} | {', '.join('x'.join(map(str, s)) for s in sizes)} | {', '.join(times)} | {', '.join(speedups)} |", flush=True)
+        say(f"| {name} | {', '.join('x'.join(map(str, s)) for s in sizes)} | {', '.join(times)} | {', '.join(speedups)} |")
     if logarithms:
         mean = math.exp(sum(logarithms) / len(logarithms))
-        print(f"\nThe geometric mean of {len(logarithms)} speedups is {mean:.2f}; {len(slower)} are below 1:")
-        print("\n".join(slower))
+        say(f"\nThe geometric mean of {len(logarithms)} speedups is {mean:.2f}; {len(slower)} are below 1:\n")
+        for line in slower:
+            say(f"- {line}")
+    if args.markdown:
+        with open(args.markdown, "w", encoding="utf-8") as file:
+            file.write(page_head(args, runtimes) + "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -107,7 +107,8 @@ class RowPool {
     constexpr int64_t kVector = 16;
     const int64_t reached = (w_.output[2] - 1) * w_.stride[2] + (w_.kernel[2] - 1) * w_.dilation[2] + 1;
     const int64_t extent = std::max(reached, w_.pad_begin[2] + w_.input[2]);
-    const int64_t phase = (extent + w_.stride[2] - 1) / w_.stride[2] + kVector, count = w_.stride[2] * phase;
+    phase_ = (extent + w_.stride[2] - 1) / w_.stride[2] + kVector;
+    const int64_t count = kRowsAtOnce * w_.stride[2] * phase_;
     float* memory = static_cast<float*>(
         thread_scratch(ScratchSlot::row, static_cast<size_t>(count + w_.output[1] + 2 * w_.output[2] + kVector) * sizeof(float)));
     std::fill_n(memory, count, sums ? 0.0f : lowest<float>());
@@ -128,8 +129,7 @@ class RowPool {
     row_.kernel = w_.kernel[2];
     row_.dilation = w_.dilation[2];
     row_.stride = w_.stride[2];
-    row_.even = memory;
-    row_.odd = memory + phase;
+    folded_ = memory;
     row_.outputs = w_.output[2];
   }
 
@@ -139,26 +139,46 @@ class RowPool {
 
   void run(const float* x, float* y) {
     if (is_small_ && pool_plane(plane_, x, y)) return;
-    for (int64_t at = 0; at < w_.output[1]; ++at, y += w_.output[2]) {
-      const Span rows = span_of(w_, 1, at);
-      if (rows.count() <= 0) {
-        std::fill_n(y, w_.output[2], row_.sums ? 0.0f : lowest<float>());
-      } else {
+    row_.numbers = !row_.sums && are_numbers(x, w_.input[1] * w_.input[2]);
+    for (int64_t first = 0; first < w_.output[1]; first += kRowsAtOnce) {
+      const int64_t last = std::min(first + kRowsAtOnce, w_.output[1]);
+      for (int64_t at = first; at < last; ++at) {
+        const Span rows = rows_of(at, at - first);
         row_.x = x + rows.begin * w_.input[2];
-        row_.rows = rows.count();
+        if (row_.rows > 0) fold_pool_rows(row_);
       }
-      if (plane_.row_factors) {
-        if (const float factor = plane_.row_factors[at]; at == 0 || factor != plane_.row_factors[at - 1])
-          binary_scalar(Binary::mul, plane_.column_factors, factor, factors_, w_.output[2]);
-        row_.factors = factors_;
-        if (rows.count() <= 0) binary(Binary::mul, y, factors_, y, w_.output[2]);
+      for (int64_t at = first; at < last; ++at) {
+        rows_of(at, at - first);
+        row_.y = y + at * w_.output[2];
+        if (plane_.row_factors) set_factors(at, at == first);
+        if (row_.rows > 0) {
+          pool_folded_row(row_);
+        } else {
+          std::fill_n(row_.y, w_.output[2], row_.sums ? 0.0f : lowest<float>());
+          if (plane_.row_factors) binary(Binary::mul, row_.y, factors_, row_.y, w_.output[2]);
+        }
       }
-      row_.y = y;
-      if (rows.count() > 0) pool_row(row_);
     }
   }
 
  private:
+  static constexpr int64_t kRowsAtOnce = 8;
+
+  /// Sets the row up for a row of outputs, in the memory of place `slot`; its rows of the plane.
+  Span rows_of(int64_t at, int64_t slot) {
+    const Span rows = span_of(w_, 1, at);
+    row_.rows = std::max<int64_t>(0, rows.count());
+    row_.even = folded_ + slot * w_.stride[2] * phase_;
+    row_.odd = row_.even + phase_;
+    return rows;
+  }
+
+  void set_factors(int64_t at, bool is_first) {
+    if (is_first || plane_.row_factors[at] != plane_.row_factors[at - 1])
+      binary_scalar(Binary::mul, plane_.column_factors, plane_.row_factors[at], factors_, w_.output[2]);
+    row_.factors = factors_;
+  }
+
   void set_plane(bool sums) {
     constexpr int64_t kWidest = int64_t{1} << 24;
     is_small_ = w_.kernel[1] <= kPlaneTaps && w_.kernel[2] <= kPlaneTaps && w_.kernel[1] * w_.kernel[2] <= kPlaneTaps &&
@@ -180,6 +200,8 @@ class RowPool {
 
   const Window& w_;
   float* factors_;
+  float* folded_;
+  int64_t phase_;
   PoolRow row_;
   PoolPlane plane_;
   bool is_small_ = false;

@@ -12,88 +12,13 @@ HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
 namespace HWY_NAMESPACE {
 
-template <bool kSums>
-HWY_INLINE Vec joined(Vec a, Vec b) {
-  if constexpr (kSums) return hn::Add(a, b);
-  return hn::IfThenElse(hn::Or(hn::Gt(b, a), is_nan(b)), b, a);
-}
-
-/// `live` neighbouring columns, folded over the window's rows.
-template <bool kSums>
-HWY_INLINE Vec folded(const PoolRow& p, int64_t column, size_t live) {
-  const Floats d;
-  const bool whole = live == hn::Lanes(d);
-  const float* from = p.x + column;
-  Vec v = whole ? hn::LoadU(d, from) : load_some(from, live);
-  for (int64_t i = 1; i < p.rows; ++i) {
-    from += p.row_step;
-    v = joined<kSums>(v, whole ? hn::LoadU(d, from) : load_some(from, live));
-  }
-  return v;
-}
-
-/// Folds the window's rows and puts the columns where they belong.
-template <bool kSums>
-HWY_INLINE void fold_rows(const PoolRow& p) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-  const auto live = [&](int64_t column) {
-    const int64_t left = p.width - column;
-    return static_cast<size_t>(left < 0 ? 0 : HWY_MIN(lanes, left));
-  };
-  if (p.stride == 1) {
-    for (int64_t c = 0; c < p.width; c += lanes) store_some(folded<kSums>(p, c, live(c)), p.even + p.pad + c, live(c));
-    return;
-  }
-  // Padded columns of one parity are those of the plane, or of the other one.
-  float* first = p.pad % 2 == 0 ? p.even + p.pad / 2 : p.odd + p.pad / 2;
-  float* second = p.pad % 2 == 0 ? p.odd + p.pad / 2 : p.even + (p.pad + 1) / 2;
-#if HWY_TARGET == HWY_SCALAR
-  for (int64_t c = 0; c < p.width; ++c) store_some(folded<kSums>(p, c, 1), (c % 2 == 0 ? first : second) + c / 2, 1);
-#else
-  const Floats d;
-  for (int64_t c = 0; c < p.width; c += 2 * lanes) {
-    const size_t in_low = live(c), in_high = live(c + lanes), both = in_low + in_high;
-    const Vec low = folded<kSums>(p, c, in_low), high = in_high == 0 ? low : folded<kSums>(p, c + lanes, in_high);
-    store_some(hn::ConcatEven(d, high, low), first + c / 2, (both + 1) / 2);
-    store_some(hn::ConcatOdd(d, high, low), second + c / 2, both / 2);
-  }
-#endif
-}
-
-/// Where the columns of the window's position k begin.
-HWY_INLINE const float* phase(const PoolRow& p, int64_t k) {
-  const int64_t shift = k * p.dilation;
-  return p.stride == 1 ? p.even + shift : (shift % 2 == 0 ? p.even : p.odd) + shift / 2;
-}
-
-template <bool kSums>
-HWY_INLINE void run(const PoolRow& p) {
-  fold_rows<kSums>(p);
-  const Floats d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < p.outputs; i += lanes) {
-    // Whole vectors are read: both arrays have room for one more.
-    Vec v = hn::LoadU(d, phase(p, 0) + i);
-    for (int64_t k = 1; k < p.kernel; ++k) v = joined<kSums>(v, hn::LoadU(d, phase(p, k) + i));
-    const size_t live = static_cast<size_t>(HWY_MIN(lanes, p.outputs - i));
-    if (live == static_cast<size_t>(lanes)) {
-      hn::StoreU(p.factors ? hn::Mul(v, hn::LoadU(d, p.factors + i)) : v, d, p.y + i);
-    } else {
-      store_some(p.factors ? hn::Mul(v, load_some(p.factors + i, live)) : v, p.y + i, live);
-    }
-  }
-}
-
-void pool_row_loop(const PoolRow& row) { row.sums ? run<true>(row) : run<false>(row); }
-
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 enum class Fold { sum, largest_of_numbers, largest };
 
 template <Fold kFold>
 HWY_INLINE Vec folded_with(Vec a, Vec v) {
   if constexpr (kFold == Fold::sum) return hn::Add(a, v);
   if constexpr (kFold == Fold::largest_of_numbers) return hn::Max(a, v);
-  return joined<false>(a, v);
+  return hn::IfThenElse(hn::Or(hn::Gt(v, a), is_nan(v)), v, a);
 }
 
 /// Whether a NaN or an infinity is among them.
@@ -113,6 +38,82 @@ HWY_INLINE bool has_odd_value(const float* x, int64_t count) {
   return !hn::AllFalse(d, is_nan(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
 }
 
+/// `live` neighbouring columns, folded over the window's rows.
+template <Fold kFold>
+HWY_INLINE Vec folded(const PoolRow& p, int64_t column, size_t live) {
+  const Floats d;
+  const bool whole = live == hn::Lanes(d);
+  const float* from = p.x + column;
+  Vec v = whole ? hn::LoadU(d, from) : load_some(from, live);
+  for (int64_t i = 1; i < p.rows; ++i) {
+    from += p.row_step;
+    v = folded_with<kFold>(v, whole ? hn::LoadU(d, from) : load_some(from, live));
+  }
+  return v;
+}
+
+/// Folds the window's rows and puts the columns where they belong.
+template <Fold kFold>
+HWY_INLINE void fold_rows(const PoolRow& p) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+  const auto live = [&](int64_t column) {
+    const int64_t left = p.width - column;
+    return static_cast<size_t>(left < 0 ? 0 : HWY_MIN(lanes, left));
+  };
+  if (p.stride == 1) {
+    for (int64_t c = 0; c < p.width; c += lanes) store_some(folded<kFold>(p, c, live(c)), p.even + p.pad + c, live(c));
+    return;
+  }
+  // Padded columns of one parity are those of the plane, or of the other one.
+  float* first = p.pad % 2 == 0 ? p.even + p.pad / 2 : p.odd + p.pad / 2;
+  float* second = p.pad % 2 == 0 ? p.odd + p.pad / 2 : p.even + (p.pad + 1) / 2;
+#if HWY_TARGET == HWY_SCALAR
+  for (int64_t c = 0; c < p.width; ++c) store_some(folded<kFold>(p, c, 1), (c % 2 == 0 ? first : second) + c / 2, 1);
+#else
+  const Floats d;
+  for (int64_t c = 0; c < p.width; c += 2 * lanes) {
+    const size_t in_low = live(c), in_high = live(c + lanes), both = in_low + in_high;
+    const Vec low = folded<kFold>(p, c, in_low), high = in_high == 0 ? low : folded<kFold>(p, c + lanes, in_high);
+    store_some(hn::ConcatEven(d, high, low), first + c / 2, (both + 1) / 2);
+    store_some(hn::ConcatOdd(d, high, low), second + c / 2, both / 2);
+  }
+#endif
+}
+
+/// Where the columns of the window's position k begin.
+HWY_INLINE const float* phase(const PoolRow& p, int64_t k) {
+  const int64_t shift = k * p.dilation;
+  return p.stride == 1 ? p.even + shift : (shift % 2 == 0 ? p.even : p.odd) + shift / 2;
+}
+
+template <Fold kFold>
+HWY_INLINE void pool_folded(const PoolRow& p) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < p.outputs; i += lanes) {
+    // Whole vectors are read: both arrays have room for one more.
+    Vec v = hn::LoadU(d, phase(p, 0) + i);
+    for (int64_t k = 1; k < p.kernel; ++k) v = folded_with<kFold>(v, hn::LoadU(d, phase(p, k) + i));
+    const size_t live = static_cast<size_t>(HWY_MIN(lanes, p.outputs - i));
+    if (live == static_cast<size_t>(lanes)) {
+      hn::StoreU(p.factors ? hn::Mul(v, hn::LoadU(d, p.factors + i)) : v, d, p.y + i);
+    } else {
+      store_some(p.factors ? hn::Mul(v, load_some(p.factors + i, live)) : v, p.y + i, live);
+    }
+  }
+}
+
+void fold_rows_loop(const PoolRow& row) {
+  if (row.sums) return fold_rows<Fold::sum>(row);
+  row.numbers ? fold_rows<Fold::largest_of_numbers>(row) : fold_rows<Fold::largest>(row);
+}
+void pool_folded_loop(const PoolRow& row) {
+  if (row.sums) return pool_folded<Fold::sum>(row);
+  row.numbers ? pool_folded<Fold::largest_of_numbers>(row) : pool_folded<Fold::largest>(row);
+}
+bool are_numbers_loop(const float* x, int64_t count) { return !has_odd_value(x, count); }
+
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 /// Which of the columns from `first` on lie in the plane.
 HWY_INLINE Mask columns_in(int64_t first, int64_t width) {
   const Ints di;
@@ -308,13 +309,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rh::compute {
 
-HWY_EXPORT(pool_row_loop);
+HWY_EXPORT(fold_rows_loop);
+HWY_EXPORT(pool_folded_loop);
+HWY_EXPORT(are_numbers_loop);
 
 HWY_EXPORT(pool_plane_loop);
 
 bool pool_plane(const PoolPlane& plane, const float* x, float* y) { return HWY_DYNAMIC_DISPATCH(pool_plane_loop)(plane, x, y); }
 
-void pool_row(const PoolRow& row) { HWY_DYNAMIC_DISPATCH(pool_row_loop)(row); }
+bool are_numbers(const float* x, int64_t count) { return HWY_DYNAMIC_DISPATCH(are_numbers_loop)(x, count); }
+void fold_pool_rows(const PoolRow& row) { HWY_DYNAMIC_DISPATCH(fold_rows_loop)(row); }
+void pool_folded_row(const PoolRow& row) { HWY_DYNAMIC_DISPATCH(pool_folded_loop)(row); }
 
 }  // namespace rh::compute
 #endif

@@ -8,6 +8,7 @@ namespace rh::compute {
 /// parity, folded over the window's rows (with stride 1 all are in `even`); their padding stands there already.
 struct PoolRow {
   bool sums = false;         ///< else the largest, NaN where there is one
+  bool numbers = false;      ///< the plane has neither NaN nor infinities
   const float* x = nullptr;  ///< the first row of the window inside the plane
   int64_t row_step = 0;      ///< from one row of the window to the next, in elements
   int64_t rows = 0;
@@ -21,7 +22,13 @@ struct PoolRow {
   int64_t outputs = 0;
 };
 
-void pool_row(const PoolRow& row);
+/// Whether there is neither a NaN nor an infinity.
+bool are_numbers(const float* x, int64_t count);
+
+/// Its two halves: the window's rows into `even` and `odd`, then along the outputs. Several rows' first halves come before their second
+/// ones, so that these need not wait for what was only just written.
+void fold_pool_rows(const PoolRow& row);
+void pool_folded_row(const PoolRow& row);
 
 /// A plane at once, for small windows: read where it lies, without folding rows first.
 struct PoolPlane {

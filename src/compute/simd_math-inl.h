@@ -147,6 +147,20 @@ HWY_INLINE Vec simd_softplus(Vec x) {
   return keep_nan(x, hn::Add(hn::Max(x, hn::Zero(Floats())), log1p));
 }
 
+/// Around 0, 1 and infinity, each by the tangent of what is left: pi/4 + atan((x - 1) / (x + 1)), pi/2 - atan(1 / x).
+HWY_INLINE Vec simd_atan(Vec x) {
+  static constexpr float c[] = {-0.333333313f, 0.199995503f, -0.142642349f, 0.107463136f, -0.0645941645f};
+  const Vec a = hn::Abs(x), one = set(1.0f), zero = hn::Zero(Floats());
+  const Mask far = hn::Gt(a, set(2.41421356f)), middle = hn::Gt(a, set(0.414213562f));
+  const Vec above = hn::IfThenElse(far, set(-1.0f), hn::IfThenElse(middle, hn::Sub(a, one), a));
+  const Vec below = hn::IfThenElse(far, a, hn::IfThenElse(middle, hn::Add(a, one), one));
+  const Vec r = hn::Div(above, below), square = hn::Mul(r, r);
+  const Vec start = hn::IfThenElse(far, set(1.57079637f), hn::IfThenElse(middle, set(0.785398185f), zero));
+  const Vec rest = hn::IfThenElse(far, set(-4.37113883e-8f), hn::IfThenElse(middle, set(-2.18556941e-8f), zero));
+  const Vec y = hn::Add(start, hn::Add(r, hn::MulAdd(hn::Mul(r, square), polynomial(square, c), rest)));
+  return keep_nan(x, hn::CopySign(y, x));
+}
+
 enum class Trigonometric { sin, cos, tan };
 using Doubles = hn::ScalableTag<double>;
 using Wide = hn::Vec<Doubles>;

@@ -41,6 +41,11 @@ HWY_INLINE Vec mish(Vec x) {
   return keep_nan(x, hn::Mul(x, hn::Div(n, hn::Add(n, set(2.0f)))));
 }
 
+HWY_INLINE Vec sign(Vec x) {
+  const Vec zero = set(0.0f);
+  return keep_nan(x, hn::IfThenElse(hn::Gt(x, zero), set(1.0f), hn::IfThenElse(hn::Lt(x, zero), set(-1.0f), zero)));
+}
+
 void unary_loop(Unary op, const float* x, float* y, int64_t n) {
   switch (op) {
     case Unary::exp: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_exp(v); });
@@ -51,6 +56,8 @@ void unary_loop(Unary op, const float* x, float* y, int64_t n) {
     case Unary::sin: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_trigonometric<Trigonometric::sin>(v); });
     case Unary::cos: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_trigonometric<Trigonometric::cos>(v); });
     case Unary::tan: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_trigonometric<Trigonometric::tan>(v); });
+    case Unary::atan: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_atan(v); });
+    case Unary::sign: return map(x, y, n, [](Vec v) HWY_ATTR { return sign(v); });
     case Unary::neg: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Neg(v); });
     case Unary::abs: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Abs(v); });
     case Unary::sqrt: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Sqrt(v); });

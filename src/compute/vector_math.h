@@ -6,7 +6,7 @@ namespace rh::compute {
 
 /// Serial loops over contiguous floats, vectorised for the processor at hand: callers split the work. x and y may be the same array, not
 /// overlap otherwise. NaN, infinities and signed zeros behave as in <cmath>; exp, log, tanh, erf and sigmoid stay within 4 ULP, sin, cos
-/// and tan of any angle within 1.
+/// and tan of any angle within 1; atan stays within 4.
 enum class Unary : uint8_t {
   exp,
   log,
@@ -16,8 +16,10 @@ enum class Unary : uint8_t {
   sin,
   cos,
   tan,
+  atan,
   neg,
   abs,
+  sign,  ///< 0 of both zeros, NaN of NaN
   sqrt,
   reciprocal,
   floor,

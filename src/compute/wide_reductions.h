@@ -8,6 +8,7 @@ namespace rh::compute {
 enum class WideReduction : uint8_t {
   product,      ///< in double
   l2,           ///< root of the sum of squares, in double
+  log_sum,      ///< logarithm of the sum, in double
   log_sum_exp,  ///< -inf for nothing; the largest where that is infinite or NaN
 };
 /// y[row] = reduction of the row.

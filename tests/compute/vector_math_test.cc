@@ -45,6 +45,7 @@ TEST_P(VectorMathTest, transcendental_functions_within_4_ulp) {
       {"tanh", Unary::tanh, [](double x) { return std::tanh(x); }, -12, 12},
       {"erf", Unary::erf, [](double x) { return std::erf(x); }, -6, 6},
       {"sigmoid", Unary::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -86, 90},
+      {"atan", Unary::atan, [](double x) { return std::atan(x); }, -1e30f, 1e30f},
       {"softplus", Unary::softplus, [](double x) { return std::log1p(std::exp(x)); }, -80, 80},
   };
   for (const auto& row : rows) {

@@ -48,6 +48,15 @@ const std::vector<OpCase> kGroupNormalization = {
 };
 RH_OP_TEST(GroupNormalization, kGroupNormalization, (Types<float, Float16>::set))
 
+const std::vector<OpCase> kMeanVariance = {
+    {13, {}, {normal({3, 4, 5, 7})}, "planes of a batch"},
+    {13, {attr("axes", {1, 2})}, {normal({3, 5, 40})}, "the last axes"},
+    {13, {attr("axes", {0, 1, 2})}, {normal({3, 5, 40})}, "all axes"},
+    {13, {attr("axes", {0, 2})}, {normal({1, 6, 50})}, "a batch of one"},
+    {13, {attr("axes", {1})}, {normal({3, 5, 4})}, "an axis in the middle"},
+};
+TEST(OpCases, MeanVarianceOverPlanes) { run_op_cases("MeanVarianceNormalization", kMeanVariance, FloatingTypes::set); }
+
 const std::vector<OpCase> kLrn = {
     {13, {attr("size", 5)}, {normal({2, 7, 3, 3})}, "odd window"},
     {13, {attr("size", 4), attr("alpha", 0.1f), attr("beta", 0.5f), attr("bias", 2.0f)}, {normal({1, 9, 2, 2})}, "even window"},

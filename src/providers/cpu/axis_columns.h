@@ -30,15 +30,17 @@ class AxisColumns {
     const double work = static_cast<double>(rows_ * std::min(inner_, kColumns));
     parallel.for_range(outer_ * blocks, {(8 + 2.0 * static_cast<double>(element_bytes)) * work, 2 * work}, [&](Range part) {
       for (int64_t block = part.begin; block < part.end; ++block) {
-        throw_if_cancelled();
         const int64_t outer = block / blocks, column = block % blocks * kColumns, width = std::min(kColumns, inner_ - column);
-        for (int64_t row = 0; row < rows_; ++row) body(outer * size_ * inner_ + column, (outer * rows_ + row) * inner_ + column, width);
+        for (int64_t row = 0; row < rows_; ++row) {
+          if (row % kRowsBetweenLooks == 0) throw_if_cancelled();
+          body(outer * size_ * inner_ + column, (outer * rows_ + row) * inner_ + column, width);
+        }
       }
     });
   }
 
  private:
-  static constexpr int64_t kColumns = 256;
+  static constexpr int64_t kColumns = 256, kRowsBetweenLooks = 256;
 
   int64_t outer_, rows_, inner_, size_;
   bool fits_;

@@ -59,6 +59,12 @@ void selu_row(const void* x, void* y, int64_t count, const float* p) {
   compute::scale_shift(to, p[1], 0, to, count);
 }
 
+// By the usual alpha it is the other's function.
+void celu_row(const void* x, void* y, int64_t count, const float* p) {
+  if (p[0] != 1) return smooth_row<float>(F::celu)(x, y, count, p);
+  compute::activate({compute::ActivationKind::elu, 1}, static_cast<const float*>(x), static_cast<float*>(y), count);
+}
+
 template <compute::ActivationKind kKind>
 void activation_row(const void* x, void* y, int64_t count, const float* p) {
   compute::activate({kKind, p[0], p[1]}, static_cast<const float*>(x), static_cast<float*>(y), count);
@@ -73,6 +79,7 @@ UnaryRow float_row(F function) {
     case F::hard_swish: return activation_row<Kind::hard_swish>;
     case F::elu: return activation_row<Kind::elu>;
     case F::selu: return selu_row;
+    case F::celu: return celu_row;
     case F::mish: return activation_row<Kind::mish>;
     case F::softplus: return activation_row<Kind::softplus>;
     case F::softsign: return activation_row<Kind::softsign>;

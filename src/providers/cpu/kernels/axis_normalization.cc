@@ -30,6 +30,7 @@ class AxisNormalizationKernel final : public Kernel {
       normalize_rows(context, x, y);
       return {};
     }
+    if (x.dtype() == DType::float32 && op_.mean_variance && normalize_planes(context, x, y)) return {};
     const double count = static_cast<double>(x.elements()) / static_cast<double>(groups);
     return dispatch<Types>(x.dtype(), "normalization", [&]<typename T>() {
       std::vector<double> first(groups, 0), second(groups, 0);
@@ -76,6 +77,39 @@ class AxisNormalizationKernel final : public Kernel {
         norm == 0 ? static_cast<void>(std::fill_n(to, length, 0.0f)) : compute::binary_scalar(compute::Binary::div, from, norm, to, length);
       }
     });
+  }
+
+  /// [outer, kept, inner], where the first and the last are normalised over; false where the axes are others.
+  bool normalize_planes(RunContext& context, const TensorView& x, const MutableView& y) const {
+    const int rank = x.rank();
+    std::vector<bool> reduced(static_cast<size_t>(rank), false);
+    for (int64_t axis : op_.axes) reduced[static_cast<size_t>(normalize_axis(axis, rank))] = true;
+    int begin = 0, end = rank;
+    while (begin < rank && reduced[static_cast<size_t>(begin)]) ++begin;
+    while (end > begin && reduced[static_cast<size_t>(end - 1)]) --end;
+    if (end == rank) return false;
+    for (int k = begin; k < end; ++k)
+      if (reduced[static_cast<size_t>(k)]) return false;
+    const int64_t outer = x.shape().product(0, begin), kept = x.shape().product(begin, end), inner = x.shape().product(end, rank);
+    const double work = static_cast<double>(outer * inner);
+    context.parallel().for_range(kept, {8 * work, 2 * work}, [&](Range part) {
+      std::vector<compute::RowStatistics> planes(static_cast<size_t>(outer));
+      for (int64_t k = part.begin; k < part.end; ++k) {
+        double mean = 0, variance = 0;
+        for (int64_t o = 0; o < outer; ++o) {
+          planes[static_cast<size_t>(o)] = compute::row_statistics(x.data<float>() + (o * kept + k) * inner, inner);
+          mean += planes[static_cast<size_t>(o)].mean / static_cast<double>(outer);
+        }
+        for (const compute::RowStatistics& plane : planes)
+          variance += (plane.variance + (plane.mean - mean) * (plane.mean - mean)) / static_cast<double>(outer);
+        const float factor = static_cast<float>(1 / (std::sqrt(variance) + 1e-9));
+        for (int64_t o = 0; o < outer; ++o) {
+          const int64_t at = (o * kept + k) * inner;
+          compute::centre_scale(x.data<float>() + at, static_cast<float>(mean), factor, 0, y.data<float>() + at, inner);
+        }
+      }
+    });
+    return true;
   }
 
   template <typename Visit>

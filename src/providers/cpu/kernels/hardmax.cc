@@ -1,5 +1,11 @@
 #include "ops/activation/hardmax.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compute/row_math.h"
+#include "compute/row_search.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -31,11 +37,26 @@ class HardmaxKernel final : public Kernel {
  private:
   template <typename T>
   static void mark_largest(const T* x, T* y, int64_t length, int64_t stride) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (stride == 1 && mark_largest_of_numbers(x, y, length)) return;
+    }
     int64_t best = 0;
     for (int64_t i = 1; i < length; ++i) {
       if (x[i * stride] > x[best * stride]) best = i;
     }
     for (int64_t i = 0; i < length; ++i) y[i * stride] = T(i == best ? 1.0f : 0.0f);
+  }
+
+  /// False where a NaN is among them.
+  static bool mark_largest_of_numbers(const float* x, float* y, int64_t length) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    float largest = 0;
+    compute::reduce_rows(compute::Reduction::max, x, &largest, 1, length);
+    if (std::isnan(largest)) return false;
+    const int64_t best = largest == -kInfinity ? 0 : compute::find_beyond(x, length, std::nextafter(largest, -kInfinity), true);
+    std::fill_n(y, length, 0.0f);
+    y[best] = 1;
+    return true;
   }
 
   ops::Hardmax op_;

@@ -172,6 +172,7 @@ std::optional<compute::WideReduction> wide_reduction(F function) {
   switch (function) {
     case F::prod: return compute::WideReduction::product;
     case F::l2: return compute::WideReduction::l2;
+    case F::log_sum: return compute::WideReduction::log_sum;
     case F::log_sum_exp: return compute::WideReduction::log_sum_exp;
     default: return std::nullopt;
   }

@@ -94,7 +94,9 @@ class ScatterElementsKernel final : public Kernel {
           base += left % count[k] * strides[k];
           left /= count[k];
         }
-        for (int64_t i = row * length; i < (row + 1) * length; ++i) y[base + place(indices[i])] = updates[i];
+        in_order(length, [&](int64_t begin, int64_t end) {
+          for (int64_t i = row * length + begin; i < row * length + end; ++i) y[base + place(indices[i])] = updates[i];
+        });
       }
     });
   }

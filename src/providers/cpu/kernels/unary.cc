@@ -65,6 +65,8 @@ UnaryRow float_row(F function) {
   switch (function) {
     case F::abs: return float_unary_row<Unary::abs>;
     case F::neg: return float_unary_row<Unary::neg>;
+    case F::sign: return float_unary_row<Unary::sign>;
+    case F::atan: return float_unary_row<Unary::atan>;
     case F::reciprocal: return float_unary_row<Unary::reciprocal>;
     case F::sqrt: return float_unary_row<Unary::sqrt>;
     case F::exp: return float_unary_row<Unary::exp>;
