@@ -33,6 +33,9 @@ struct ConvChannels {
   int64_t groups = 1;
 };
 
+/// `fast`: results may be off by ten times as much as float32 sums are.
+enum class ConvAccuracy : uint8_t { usual, fast };
+
 /// A convolution whose weights are known beforehand: X [batch, in, spatial...] -> Y [batch, out, spatial...], row-major.
 /// y = activation(conv(x) + bias + residual), T out of float, double, Float16 and BFloat16: the half types are widened where they are
 /// gathered, summed in float and rounded once; their weights stay narrow.
@@ -43,7 +46,7 @@ class Convolution {
   /// will have, all 1 where that is not known: other sizes only take longer. The weights are copied. `variant` asks for one of variants();
   /// where it is none of them, the one that costs least by what is known of the machine is taken.
   Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, const Activation& activation,
-              std::string_view variant = {});
+              std::string_view variant = {}, ConvAccuracy accuracy = ConvAccuracy::usual);
   ~Convolution();
   Convolution(Convolution&&) noexcept;
   Convolution& operator=(Convolution&&) noexcept;
@@ -54,10 +57,11 @@ class Convolution {
   size_t weight_bytes() const;
   /// False: a residual that is y itself becomes part of the sum early, which rounds more.
   bool adds_residual_last() const;
-  /// "depthwise", "winograd", "winograd_pixels", "paired", "pixels" or "gemm".
+  /// "depthwise", "winograd", "winograd_pixels", "winograd_4x4", "paired", "pixels" or "gemm".
   std::string_view variant() const { return variant_; }
   /// Those that can convolve this.
-  static std::vector<std::string_view> variants(const ConvChannels& channels, const Window& window);
+  static std::vector<std::string_view> variants(const ConvChannels& channels, const Window& window,
+                                                ConvAccuracy accuracy = ConvAccuracy::usual);
 
   struct Impl;
 

@@ -90,6 +90,10 @@ std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& chan
 std::unique_ptr<Convolution<float>::Impl> make_winograd_pixels(const ConvChannels& channels, const Window& window, const float* weights,
                                                                const float* bias, const Activation& activation);
 
+/// The same by F(4x4, 3x3): 36 products for 16 outputs; results are off by several times as much.
+std::unique_ptr<Convolution<float>::Impl> make_winograd_4x4(const ConvChannels& channels, const Window& window, const float* weights,
+                                                            const float* bias, const Activation& activation);
+
 /// 3x3 kernels whose dilation is at least half of the plane (conv_pairs): outputs a dilation apart share products. As for Winograd's,
 /// planes whose sums are not finite are worked out in the plain way.
 std::unique_ptr<Convolution<float>::Impl> make_conv_paired(const ConvChannels& channels, const Window& window, const float* weights,

@@ -119,9 +119,8 @@ struct ConvKernels {
   PlaneKernels planes;
 };
 
-/// Tiles of 4x4 inputs, two apart, become sixteen positions each, tile after tile in panels two vectors wide: tile i
-/// goes to to[i / width * panel + position * apart + i % width]. `skipped` tiles of the first row are left out; whole vectors are written
-/// in the last panel.
+/// Tiles of 4x4 inputs, two apart (or 6x6, four apart), become 16 (36) positions each, tile after tile in panels two vectors wide: tile i
+/// goes to to[i / width * panel + position * apart + i % width]. `skipped` tiles of the first row are left out.
 struct WinogradInputs {
   const float* x;  ///< where the first tile begins; only its rows [top, bottom) and columns [left, right) are there, the others are zero
   int64_t x_row;
@@ -154,7 +153,7 @@ struct WinogradOutputs {
   int64_t columns;  ///< of y that are there
 };
 
-/// The same of a panel of channels: products are [tile, channel] for each position, sums become [pixel, channel].
+/// Products of a panel of channels, [tile, channel] for each position, become sums of tiles of 2x2 (4x4) pixels, [pixel, channel].
 struct WinogradPixels {
   const float* products;
   int64_t apart;  ///< between positions
@@ -167,12 +166,16 @@ struct WinogradPixels {
   int64_t columns;  ///< of pixels
 };
 
-struct WinogradKernels {
+struct WinogradPixelKernels {
   void (*inputs)(const WinogradInputs& args);
-  /// How many tiles it worked out: it stops before a vector of tiles with a sum that is not finite.
-  int64_t (*outputs)(const WinogradOutputs& args);
   /// The tile that it stopped before, as one of its sums is not finite, or `tiles`.
   int64_t (*pixels)(const WinogradPixels& args);
+};
+
+struct WinogradKernels {
+  WinogradPixelKernels two, four;  ///< tiles of 2x2 and of 4x4 outputs
+  /// How many tiles it worked out: it stops before a vector of tiles with a sum that is not finite.
+  int64_t (*outputs)(const WinogradOutputs& args);
 };
 
 /// y[r][c] = a[r][c] + b[r][c] + shift, rows the given steps apart.

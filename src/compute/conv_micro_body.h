@@ -1,7 +1,7 @@
 #pragma once
 
 #include "compute/conv_micro.h"
-#include "compute/conv_winograd_body.h"
+#include "compute/conv_winograd_four_body.h"
 
 // Written once against the vector type V of the file that includes it (see gemm_micro_body.h).
 namespace rh::compute {

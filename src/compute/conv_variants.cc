@@ -22,6 +22,7 @@ constexpr MachineClass kMachines[] = {
       .half_panel = 0.58,
       .winograd = 0.44,
       .winograd_pixels = 0.42,
+      .winograd_4x4 = 0.26,
       .winograd_by_least = 8}},
     {[](const CpuFeatures& cpu) { return cpu.avx2; },
      {.gemm_by_out = 3,
@@ -30,6 +31,7 @@ constexpr MachineClass kMachines[] = {
       .half_panel = 0.58,
       .winograd = 0.44,
       .winograd_pixels = 0.45,
+      .winograd_4x4 = 0.26,
       .winograd_by_least = 8}},
     {[](const CpuFeatures&) { return true; },
      {.gemm_by_out = 3,
@@ -38,6 +40,7 @@ constexpr MachineClass kMachines[] = {
       .half_panel = 0.58,
       .winograd = 0.44,
       .winograd_pixels = 0.42,
+      .winograd_4x4 = 0.26,
       .winograd_by_least = 8}},
 };
 
@@ -75,24 +78,39 @@ double winograd_transforms(const ConvChannels& c, const ConvCosts& costs) {
   return costs.winograd_by_least / static_cast<double>(std::min(in_of(c), out_of(c)));
 }
 
-/// Tiles of a plane, and outputs of whole tiles by those that are asked for.
-int64_t winograd_tiles(const Window& w) { return std::max<int64_t>(1, (w.output[1] + 1) / 2 * ((w.output[2] + 1) / 2)); }
-double winograd_edges(const Window& w) {
-  return static_cast<double>(4 * winograd_tiles(w)) / static_cast<double>(std::max<int64_t>(1, w.output[1] * w.output[2]));
+/// Tiles of a plane of size x size outputs each, and outputs of whole tiles by those that are asked for.
+int64_t winograd_tiles(const Window& w, int64_t size) {
+  return std::max<int64_t>(1, (w.output[1] + size - 1) / size * ((w.output[2] + size - 1) / size));
+}
+double winograd_edges(const Window& w, int64_t size) {
+  return static_cast<double>(size * size * winograd_tiles(w, size)) / static_cast<double>(std::max<int64_t>(1, w.output[1] * w.output[2]));
 }
 
 double winograd_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  return winograd_edges(w) * (costs.winograd * filling(winograd_tiles(w), costs) + winograd_transforms(c, costs));
+  return winograd_edges(w, 2) * (costs.winograd * filling(winograd_tiles(w, 2), costs) + winograd_transforms(c, costs));
 }
 
 bool fits_winograd_pixels(const ConvChannels& c, const Window& w) {
   return fits_winograd(c, w) && out_of(c) >= micro_kernels<float>().columns;
 }
 
-double winograd_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+/// Panels of channels that are worked out, by those that are asked for.
+double winograd_panels(const ConvChannels& c) {
   const int64_t width = micro_kernels<float>().columns, panels = (out_of(c) + width - 1) / width;
-  const double filling = static_cast<double>(panels * width) / static_cast<double>(out_of(c));
-  return winograd_edges(w) * (costs.winograd_pixels * filling + winograd_transforms(c, costs));
+  return static_cast<double>(panels * width) / static_cast<double>(out_of(c));
+}
+
+double winograd_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  return winograd_edges(w, 2) * (costs.winograd_pixels * winograd_panels(c) + winograd_transforms(c, costs));
+}
+
+/// Fewer tiles than a few of the micro-kernel's leave its weights, four times those of 3x3, too little to do.
+bool fits_winograd_4x4(const ConvChannels& c, const Window& w) {
+  return fits_winograd_pixels(c, w) && winograd_tiles(w, 4) >= 3 * micro_kernels<float>().rows;
+}
+
+double winograd_4x4_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  return winograd_edges(w, 4) * (costs.winograd_4x4 * winograd_panels(c) + winograd_transforms(c, costs));
 }
 
 bool fits_pixels(const ConvChannels& c, const Window& w) {
@@ -139,14 +157,16 @@ double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs)
 template <typename S>
 std::span<const ConvVariant<S>> conv_variants() {
   static constexpr ConvVariant<S> kDepthwise = {
-      "depthwise", is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; }, make_depthwise<S>};
-  static constexpr ConvVariant<S> kGemm = {"gemm", [](const ConvChannels&, const Window&) { return true; }, gemm_cost, make_conv_gemm<S>};
+      "depthwise", false, is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; }, make_depthwise<S>};
+  static constexpr ConvVariant<S> kGemm = {"gemm", false, [](const ConvChannels&, const Window&) { return true; }, gemm_cost,
+                                           make_conv_gemm<S>};
   if constexpr (std::is_same_v<S, float>) {
     static constexpr ConvVariant<S> kAll[] = {kDepthwise,
-                                              {"winograd", fits_winograd, winograd_cost, make_winograd},
-                                              {"winograd_pixels", fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
-                                              {"paired", fits_paired, paired_cost, make_conv_paired},
-                                              {"pixels", fits_pixels, pixels_cost, make_conv_pixels},
+                                              {"winograd", false, fits_winograd, winograd_cost, make_winograd},
+                                              {"winograd_pixels", false, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
+                                              {"winograd_4x4", true, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
+                                              {"paired", false, fits_paired, paired_cost, make_conv_paired},
+                                              {"pixels", false, fits_pixels, pixels_cost, make_conv_pixels},
                                               kGemm};
     return kAll;
   } else {
@@ -156,11 +176,12 @@ std::span<const ConvVariant<S>> conv_variants() {
 }
 
 template <typename S>
-const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, std::string_view name) {
+const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy,
+                                          std::string_view name) {
   const ConvVariant<S>* best = nullptr;
   double least = 0;
   for (const ConvVariant<S>& variant : conv_variants<S>()) {
-    if (!variant.fits(channels, window)) continue;
+    if (!variant.fits(channels, window) || (variant.rounds_more && accuracy != ConvAccuracy::fast)) continue;
     if (variant.name == name) return variant;
     const double cost = variant.cost(channels, window, costs_here());
     if (best && cost >= least) continue;
@@ -172,7 +193,7 @@ const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Wi
 
 #define RH_INSTANTIATE(S)                                      \
   template std::span<const ConvVariant<S>> conv_variants<S>(); \
-  template const ConvVariant<S>& choose_conv_variant<S>(const ConvChannels&, const Window&, std::string_view);
+  template const ConvVariant<S>& choose_conv_variant<S>(const ConvChannels&, const Window&, ConvAccuracy, std::string_view);
 RH_INSTANTIATE(float)
 RH_INSTANTIATE(double)
 RH_INSTANTIATE(Float16)

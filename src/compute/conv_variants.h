@@ -17,6 +17,7 @@ struct ConvCosts {
   double half_panel;          ///< of a panel whose second vector is empty
   double winograd;            ///< products
   double winograd_pixels;     ///< the same, with channels as columns
+  double winograd_4x4;        ///< the same of tiles of 4x4 outputs
   double winograd_by_least;   ///< x 1/the fewer of input and output channels: transformations
 };
 
@@ -24,6 +25,7 @@ struct ConvCosts {
 template <typename S>
 struct ConvVariant {
   std::string_view name;
+  bool rounds_more;  ///< than float32 accuracy allows: only where less is asked for
   bool (*fits)(const ConvChannels& channels, const Window& window);
   double (*cost)(const ConvChannels& channels, const Window& window, const ConvCosts& costs);
   std::unique_ptr<typename Convolution<S>::Impl> (*make)(const ConvChannels& channels, const Window& window, const S* weights,
@@ -36,6 +38,6 @@ std::span<const ConvVariant<S>> conv_variants();
 
 /// The cheapest that fits by the costs of this machine's class, or the one of this name where it fits.
 template <typename S>
-const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, std::string_view name);
+const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, std::string_view name);
 
 }  // namespace rh::compute

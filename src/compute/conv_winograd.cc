@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/cancellation.h"
@@ -10,11 +11,28 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kPositions = kWinogradPositions;
+constexpr int64_t kPositions = winograd_positions(2);
 constexpr int64_t kGroupBytes = 768 << 10;  // of transformed inputs that are kept for all output channels
 constexpr int64_t kMaxGroupPanels = 12;
 constexpr int64_t kStripVectors = 2;  // of tiles side by side, so that few rows of the image are transformed for two groups
 constexpr int64_t kMaxColumns = 32;   // of a panel, of any instruction set
+
+/// The four sums of a tile with its products `apart`, in the kernels' order of additions.
+void sum_products(const float* products, int64_t apart, float bias, float (&sums)[4]) {
+  float upper[4], lower[4];
+  const auto pair = [](const float(&m)[4], float& first, float& second) {
+    first = m[0] + (m[1] + m[2]);
+    second = m[1] - m[2] - m[3];
+  };
+  for (int column = 0; column < 4; ++column) {
+    float m[4];
+    for (int row = 0; row < 4; ++row) m[row] = products[(4 * row + column) * apart];
+    pair(m, upper[column], lower[column]);
+  }
+  pair(upper, sums[0], sums[1]);
+  pair(lower, sums[2], sums[3]);
+  for (float& sum : sums) sum += bias;
+}
 
 class ConvWinograd final : public Convolution<float>::Impl {
  public:
@@ -113,7 +131,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
       for (int64_t r = 0; r < rows.size; ++r) {
         for (int64_t c = 0; c < in_; ++c) {
           float u[kPositions];
-          winograd_weights(weights + ((group * out_ + rows.begin + r) * in_ + c) * 9, u);
+          winograd_weights(2, weights + ((group * out_ + rows.begin + r) * in_ + c) * 9, u);
           for (int64_t p = 0; p < kPositions; ++p) to[(p * in_ + c) * rows.size + r] = u[p];
         }
       }
@@ -204,7 +222,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
     for (int64_t channel = 0; channel < in_; ++channel) {
       if (run.plane.x) p.x = run.plane.x + channel * w.input_size() + row * w.input[2] + column;
       p.to = to + channel * products_.columns;
-      transforms_.inputs(p);
+      transforms_.two.inputs(p);
     }
   }
 
@@ -291,14 +309,17 @@ class ConvWinograd final : public Convolution<float>::Impl {
   /// One tile of `p`, from the definition where a sum of Winograd's is not finite.
   void finish_plainly(const Run& run, const Part& rows, int64_t row, int64_t tile, const WinogradOutputs& p, int64_t at) const {
     const int64_t across = run.strip.columns;
-    const WinogradTile place{run.plane.call.window, run.plane.x, in_, (run.first + tile) / across,
-                             run.strip.column + (run.first + tile) % across};
+    const WinogradTile place{
+        run.plane.call.window, 2, run.plane.x, in_, (run.first + tile) / across, run.strip.column + (run.first + tile) % across};
     const float* weights = weights_.data() + weights_at(run.plane.group, rows) + row;
-    const auto weights_of = [&](int64_t channel, float* u) {
+    const auto weights_of = [&](int64_t channel, float(&g)[9]) {
+      float u[kPositions];
       for (int64_t i = 0; i < kPositions; ++i) u[i] = weights[(i * in_ + channel) * rows.size];
+      winograd_restore(2, u, g);
     };
     float sums[4];
-    winograd_tile(place, p.products + at, p.apart, p.bias, weights_of, sums);
+    sum_products(p.products + at, p.apart, p.bias, sums);
+    if (!std::all_of(sums, sums + 4, [](float sum) { return std::isfinite(sum); })) plain_tile(place, p.bias, weights_of, sums);
     for (int64_t i = 0; i < 4; ++i) {
       const int64_t column = 2 * at + i % 2, to = i / 2 * p.y_row + column;
       if (i / 2 >= p.rows || column >= p.columns) continue;

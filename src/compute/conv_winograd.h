@@ -5,23 +5,25 @@
 
 namespace rh::compute {
 
-inline constexpr int64_t kWinogradPositions = 16;  // products of a tile of 4x4 inputs, which gives 2x2 outputs
+/// Winograd's algorithm for 3x3 kernels, F(size x size, 3x3): tiles of `size` (2 or 4) rows and columns of outputs take so many products.
+constexpr int64_t winograd_positions(int64_t size) { return (size + 2) * (size + 2); }
 
-/// U[i][j] = (G g G^T)[i][j] with G = [1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1], the sixteen positions of 3x3 weights.
-void winograd_weights(const float* g, float* u);
+/// U = G g G^T, the positions of 3x3 weights.
+void winograd_weights(int64_t size, const float* g, float* u);
+/// The weights that winograd_weights() was given, but for rounding.
+void winograd_restore(int64_t size, const float* u, float (&g)[9]);
 
 /// A tile of outputs, by row and column of tiles, and the first input channel, null where all of it is padding.
 struct WinogradTile {
   const Window& window;
+  int64_t size;
   const float* x;
   int64_t channels;
   int64_t row;
   int64_t column;
 };
 
-/// The four sums of a tile from its products, which lie `apart`; from the definition where they are not finite. `weights` gives the sixteen
-/// positions of the weights of an input channel.
-void winograd_tile(const WinogradTile& tile, const float* products, int64_t apart, float bias,
-                   FunctionRef<void(int64_t channel, float* u)> weights, float (&sums)[4]);
+/// The size x size sums of a tile from the definition. `weights` gives the 3x3 weights of an input channel.
+void plain_tile(const WinogradTile& tile, float bias, FunctionRef<void(int64_t channel, float (&g)[9])> weights, float* sums);
 
 }  // namespace rh::compute

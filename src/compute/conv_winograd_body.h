@@ -65,12 +65,30 @@ template <typename V>
   }
 }
 
+/// Lets `positions` store a vector of tiles, the first of which is tile `first` of p, in one panel or in two.
+template <typename V>
+[[gnu::always_inline]] inline void winograd_place(const WinogradInputs& p, int64_t first, auto positions) {
+  using R = typename V::Register;
+  constexpr int64_t kWidth = 2 * V::kLanes;
+  const int64_t count = p.count, panel_size = p.panel;
+  const int64_t panel = first < 0 ? 0 : first / kWidth, column = first - panel * kWidth;
+  float* const to = p.to + panel * panel_size + column;
+  if (column >= 0 && column <= kWidth - V::kLanes && first + V::kLanes <= count) {
+    positions([&](int64_t at, R x) { V::store(to + at, x); });
+  } else if (first > -V::kLanes && first < count) {
+    const auto lane = [](int64_t at) { return static_cast<int>(at < 0 ? 0 : at < V::kLanes ? at : V::kLanes); };
+    const int begin = lane(-first), end = lane(count - first), split = lane(kWidth - column) < end ? lane(kWidth - column) : end;
+    positions([&](int64_t at, R x) { V::store_lanes(to + at, x, begin, split); });
+    float* const next = to + panel_size - kWidth;
+    if (split < end) positions([&](int64_t at, R x) { V::store_lanes(next + at, x, split, end); });
+  }
+}
+
 /// Vectors come from right to left: what one has beyond the end of a row of tiles is overwritten by the tiles of the next row.
 template <typename V>
 void winograd_inputs(const WinogradInputs& p) {
   using R = typename V::Register;
-  constexpr int64_t kWidth = 2 * V::kLanes;
-  const int64_t apart = p.apart, rows = p.rows, columns = p.columns, panel_size = p.panel, count = p.count;
+  const int64_t apart = p.apart, rows = p.rows, columns = p.columns;
   for (int64_t tile = (columns - 1) / V::kLanes * V::kLanes; tile >= 0; tile -= V::kLanes) {
     const WinogradColumns<V> image(p, tile);
     R d[4][4];
@@ -80,17 +98,7 @@ void winograd_inputs(const WinogradInputs& p) {
     for (int64_t row = 0; row < rows; ++row, first += columns) {
       image.row(2 * row + 2, d[2]);
       image.row(2 * row + 3, d[3]);
-      const int64_t panel = first < 0 ? 0 : first / kWidth, column = first - panel * kWidth;
-      float* const to = p.to + panel * panel_size + column;
-      if (column >= 0 && column <= kWidth - V::kLanes && first + V::kLanes <= count) {
-        winograd_positions<V>(d, apart, [&](int64_t at, R x) { V::store(to + at, x); });
-      } else if (first > -V::kLanes && first < count) {
-        const auto lane = [](int64_t at) { return static_cast<int>(at < 0 ? 0 : at < V::kLanes ? at : V::kLanes); };
-        const int begin = lane(-first), end = lane(count - first), split = lane(kWidth - column) < end ? lane(kWidth - column) : end;
-        winograd_positions<V>(d, apart, [&](int64_t at, R x) { V::store_lanes(to + at, x, begin, split); });
-        float* const next = to + panel_size - kWidth;
-        if (split < end) winograd_positions<V>(d, apart, [&](int64_t at, R x) { V::store_lanes(next + at, x, split, end); });
-      }
+      winograd_place<V>(p, first, [&](auto store) { winograd_positions<V>(d, apart, store); });
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
         d[0][i] = d[2][i];
@@ -189,11 +197,6 @@ int64_t winograd_pixels(const WinogradPixels& p) {
     ++row;
   }
   return tiles;
-}
-
-template <typename V>
-constexpr WinogradKernels winograd_kernels() {
-  return {winograd_inputs<V>, winograd_outputs<V>, winograd_pixels<V>};
 }
 
 }  // namespace

@@ -11,21 +11,23 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kPositions = kWinogradPositions;
 constexpr int64_t kInputBytes = 1088 << 10;   // of transformed inputs that are kept for all output channels
 constexpr int64_t kProductBytes = 128 << 10;  // of one panel
 
 int64_t pieces_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
 
-/// Output channels as columns, tiles as rows: whatever the size of the plane, vectors are full.
+/// Output channels as columns, tiles of kSize x kSize outputs as rows: whatever the size of the plane, vectors are full.
+template <int64_t kSize>
 class ConvWinogradPixels final : public Convolution<float>::Impl {
+  static constexpr int64_t kPositions = winograd_positions(kSize);
+
  public:
   ConvWinogradPixels(const ConvChannels& channels, const float* weights, const float* bias, const Activation& activation)
       : channels_(channels),
         activation_(activation),
         clamp_(activation),
         products_(micro_kernels<float>()),
-        transforms_(winograd_kernels_for_width(products_.columns)),
+        transforms_(kSize == 2 ? winograd_kernels_for_width(products_.columns).two : winograd_kernels_for_width(products_.columns).four),
         planes_(conv_kernels_for_width<float>(products_.columns)),
         in_(channels.in / channels.groups),
         out_(channels.out / channels.groups),
@@ -65,7 +67,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   struct Bands {
     int64_t rows, across, count;
 
-    Bands(const Window& w, int64_t in) : rows((w.output[1] + 1) / 2), across((w.output[2] + 1) / 2) {
+    Bands(const Window& w, int64_t in) : rows(pieces_of(w.output[1], kSize)), across(pieces_of(w.output[2], kSize)) {
       const int64_t row_bytes = kPositions * across * in * static_cast<int64_t>(sizeof(float));
       count = pieces_of(rows, std::max<int64_t>(1, kInputBytes / row_bytes));
     }
@@ -81,8 +83,8 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     int64_t across;
 
     int64_t tiles() const { return rows.size * across; }
-    int64_t first_pixel_row() const { return 2 * rows.begin; }
-    int64_t pixel_rows() const { return std::min(2 * rows.size, call.window.output[1] - first_pixel_row()); }
+    int64_t first_pixel_row() const { return kSize * rows.begin; }
+    int64_t pixel_rows() const { return std::min(kSize * rows.size, call.window.output[1] - first_pixel_row()); }
   };
 
   Band band_of(const ConvCall<float>& call, const Bands& bands, int64_t plane, int64_t index) const {
@@ -106,7 +108,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
       for (int64_t r = 0; r < live; ++r) {
         for (int64_t c = 0; c < in_; ++c) {
           float u[kPositions];
-          winograd_weights(weights + ((group * out_ + first + r) * in_ + c) * 9, u);
+          winograd_weights(kSize, weights + ((group * out_ + first + r) * in_ + c) * 9, u);
           for (int64_t p = 0; p < kPositions; ++p) to[(p * in_ + c) * width + r] = u[p];
         }
       }
@@ -144,7 +146,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     const int64_t parts = pieces_of(band.rows.size, std::max<int64_t>(1, kProductBytes / row_bytes));
     const int64_t most = pieces_of(band.rows.size, parts) * band.across;
     float* products = memory(ScratchSlot::packed_left, kPositions * most * width);
-    float* sums = memory(ScratchSlot::row, 4 * most * width);
+    float* sums = memory(ScratchSlot::row, kSize * kSize * most * width);
     for (int64_t panel = panels.begin; panel < panels.begin + panels.size; ++panel) {
       throw_if_cancelled();
       for (int64_t i = 0; i < parts; ++i) {
@@ -235,16 +237,18 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   /// The sums of tile `p.first`, one of which is not finite.
   void sum_plainly(const Band& band, int64_t panel, int64_t channels, const WinogradPixels& p) const {
     const int64_t width = products_.columns, row = p.first / p.across, column = p.first % p.across;
-    const WinogradTile tile{band.call.window, band.x, in_, band.rows.begin + row, column};
+    const WinogradTile tile{band.call.window, kSize, band.x, in_, band.rows.begin + row, column};
     for (int64_t c = 0; c < channels; ++c) {
       const float* weights = weights_.data() + (band.group * panels_ + panel) * panel_size() + c;
-      const auto weights_of = [&](int64_t channel, float* u) {
+      const auto weights_of = [&](int64_t channel, float(&g)[9]) {
+        float u[kPositions];
         for (int64_t i = 0; i < kPositions; ++i) u[i] = weights[(i * in_ + channel) * width];
+        winograd_restore(kSize, u, g);
       };
-      float sums[4];
-      winograd_tile(tile, p.products + p.first * width + c, p.apart, p.bias[c], weights_of, sums);
-      for (int64_t i = 0; i < 4; ++i) {
-        const int64_t h = 2 * row + i / 2, v = 2 * column + i % 2;
+      float sums[kSize * kSize];
+      plain_tile(tile, p.bias[c], weights_of, sums);
+      for (int64_t i = 0; i < kSize * kSize; ++i) {
+        const int64_t h = kSize * row + i / kSize, v = kSize * column + i % kSize;
         if (h < p.rows && v < p.columns) p.to[(h * p.columns + v) * width + c] = sums[i];
       }
     }
@@ -254,7 +258,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   const Activation activation_;
   const Clamp clamp_;
   const MicroKernels<float>& products_;
-  const WinogradKernels& transforms_;
+  const WinogradPixelKernels& transforms_;
   const ConvKernels<float, float>& planes_;
   const int64_t in_, out_, panels_;
   SharedArray<float> weights_;
@@ -265,7 +269,12 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
 
 std::unique_ptr<Convolution<float>::Impl> make_winograd_pixels(const ConvChannels& channels, const Window&, const float* weights,
                                                                const float* bias, const Activation& activation) {
-  return std::make_unique<ConvWinogradPixels>(channels, weights, bias, activation);
+  return std::make_unique<ConvWinogradPixels<2>>(channels, weights, bias, activation);
+}
+
+std::unique_ptr<Convolution<float>::Impl> make_winograd_4x4(const ConvChannels& channels, const Window&, const float* weights,
+                                                            const float* bias, const Activation& activation) {
+  return std::make_unique<ConvWinogradPixels<4>>(channels, weights, bias, activation);
 }
 
 }  // namespace rh::compute

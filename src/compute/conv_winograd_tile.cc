@@ -1,83 +1,65 @@
 #include <algorithm>
-#include <cmath>
 
 #include "compute/conv_winograd.h"
 
 namespace rh::compute {
 namespace {
 
-/// What winograd_weights() was given, but for rounding.
-void restore_weights(const float* u, float (&g)[9]) {
-  float rows[3][4];
-  for (int c = 0; c < 4; ++c) {
-    rows[0][c] = u[c];
-    rows[1][c] = u[4 + c] - u[8 + c];
-    rows[2][c] = u[12 + c];
-  }
-  for (int r = 0; r < 3; ++r) {
-    g[3 * r] = rows[r][0];
-    g[3 * r + 1] = rows[r][1] - rows[r][2];
-    g[3 * r + 2] = rows[r][3];
-  }
-}
+/// Rows of G.
+constexpr double kTwo[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+constexpr double kFour[6][3] = {{1.0 / 4, 0, 0},
+                                {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                                {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                                {1.0 / 24, -1.0 / 12, 1.0 / 6},
+                                {0, 0, 1}};
 
-/// In the kernels' order of additions.
-void sum_products(const float* products, int64_t apart, float bias, float (&sums)[4]) {
-  float upper[4], lower[4];
-  const auto pair = [](const float(&m)[4], float& first, float& second) {
-    first = m[0] + (m[1] + m[2]);
-    second = m[1] - m[2] - m[3];
-  };
-  for (int column = 0; column < 4; ++column) {
-    float m[4];
-    for (int row = 0; row < 4; ++row) m[row] = products[(4 * row + column) * apart];
-    pair(m, upper[column], lower[column]);
-  }
-  pair(upper, sums[0], sums[1]);
-  pair(lower, sums[2], sums[3]);
-  for (float& sum : sums) sum += bias;
-}
-
-void add_channel(const WinogradTile& tile, const float* x, const float (&g)[9], float (&sums)[4]) {
-  const Window& w = tile.window;
-  for (int64_t i = 0; i < 4; ++i) {
-    for (int64_t tap = 0; tap < 9; ++tap) {
-      const int64_t h = 2 * tile.row + i / 2 + tap / 3 - w.pad_begin[1], v = 2 * tile.column + i % 2 + tap % 3 - w.pad_begin[2];
-      if (h >= 0 && h < w.input[1] && v >= 0 && v < w.input[2]) sums[i] += g[tap] * x[h * w.input[2] + v];
-    }
-  }
+/// What G makes of three weights, back from the values `apart` that it made.
+void restore(int64_t size, const float* u, int64_t apart, float (&g)[3]) {
+  g[0] = size == 2 ? u[0] : 4 * u[0];
+  g[1] = size == 2 ? u[apart] - u[2 * apart] : 3 * (u[2 * apart] - u[apart]);
+  g[2] = u[(size + 1) * apart];
 }
 
 }  // namespace
 
-void winograd_weights(const float* g, float* u) {
-  double rows[4][3];
-  for (int c = 0; c < 3; ++c) {
-    const double a = g[c], b = g[3 + c], d = g[6 + c];
-    rows[0][c] = a;
-    rows[1][c] = (a + d + b) / 2;
-    rows[2][c] = (a + d - b) / 2;
-    rows[3][c] = d;
-  }
-  for (int r = 0; r < 4; ++r) {
-    const auto [a, b, d] = rows[r];
-    u[4 * r] = static_cast<float>(a);
-    u[4 * r + 1] = static_cast<float>((a + d + b) / 2);
-    u[4 * r + 2] = static_cast<float>((a + d - b) / 2);
-    u[4 * r + 3] = static_cast<float>(d);
+void winograd_weights(int64_t size, const float* g, float* u) {
+  const double(*rows)[3] = size == 2 ? kTwo : kFour;
+  for (int64_t i = 0; i < size + 2; ++i) {
+    double row[3];
+    for (int c = 0; c < 3; ++c) row[c] = rows[i][0] * g[c] + rows[i][1] * g[3 + c] + rows[i][2] * g[6 + c];
+    for (int64_t j = 0; j < size + 2; ++j) *u++ = static_cast<float>(rows[j][0] * row[0] + rows[j][1] * row[1] + rows[j][2] * row[2]);
   }
 }
 
-void winograd_tile(const WinogradTile& tile, const float* products, int64_t apart, float bias,
-                   FunctionRef<void(int64_t channel, float* u)> weights, float (&sums)[4]) {
-  sum_products(products, apart, bias, sums);
-  if (std::all_of(sums, sums + 4, [](float sum) { return std::isfinite(sum); })) return;
-  std::fill_n(sums, 4, bias);
+void winograd_restore(int64_t size, const float* u, float (&g)[9]) {
+  float rows[3][6];
+  for (int64_t c = 0; c < size + 2; ++c) {
+    float column[3];
+    restore(size, u + c, size + 2, column);
+    for (int r = 0; r < 3; ++r) rows[r][c] = column[r];
+  }
+  for (int r = 0; r < 3; ++r) {
+    float row[3];
+    restore(size, rows[r], 1, row);
+    std::copy_n(row, 3, g + 3 * r);
+  }
+}
+
+void plain_tile(const WinogradTile& tile, float bias, FunctionRef<void(int64_t channel, float (&g)[9])> weights, float* sums) {
+  const Window& w = tile.window;
+  std::fill_n(sums, tile.size * tile.size, bias);
   for (int64_t channel = 0; tile.x && channel < tile.channels; ++channel) {
-    float u[kWinogradPositions], g[9];
-    weights(channel, u);
-    restore_weights(u, g);
-    add_channel(tile, tile.x + channel * tile.window.input_size(), g, sums);
+    float g[9];
+    weights(channel, g);
+    const float* x = tile.x + channel * w.input_size();
+    for (int64_t i = 0; i < tile.size * tile.size; ++i) {
+      for (int64_t tap = 0; tap < 9; ++tap) {
+        const int64_t h = tile.size * tile.row + i / tile.size + tap / 3 - w.pad_begin[1];
+        const int64_t v = tile.size * tile.column + i % tile.size + tap % 3 - w.pad_begin[2];
+        if (h >= 0 && h < w.input[1] && v >= 0 && v < w.input[2]) sums[i] += g[tap] * x[h * w.input[2] + v];
+      }
+    }
   }
 }
 

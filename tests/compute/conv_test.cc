@@ -1,5 +1,6 @@
 #include "compute/conv.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -153,9 +154,10 @@ TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
   w.input[2] = w.output[2] = 85;
   w.kernel[1] = w.kernel[2] = 3;
   const std::vector<float> weights(40 * 16 * 9, 0x1p-9f);
-  for (const auto& [variant, dilation] : {std::pair{"winograd", 1}, std::pair{"winograd_pixels", 1}, std::pair{"paired", 48}}) {
+  for (const auto& [variant, dilation] :
+       {std::pair{"winograd", 1}, std::pair{"winograd_pixels", 1}, std::pair{"winograd_4x4", 1}, std::pair{"paired", 48}}) {
     w.pad_begin[1] = w.pad_begin[2] = w.dilation[1] = w.dilation[2] = dilation;
-    const Convolution<float> conv(channels, w, weights.data(), nullptr, {}, variant);
+    const Convolution<float> conv(channels, w, weights.data(), nullptr, {}, variant, ConvAccuracy::fast);
     ASSERT_EQ(conv.variant(), variant);
     for (const float value : {infinity, -infinity, nan, 0x1.8p127f}) {
       for (const int64_t at : {0, 10, 84, 5 * 85 + 57, 9 * 85 + 84}) {
@@ -201,6 +203,43 @@ TEST_P(ConvTest, pairs_serve_planes_of_other_sizes) {
         ASSERT_TRUE(alike) << y[i] << ", expected " << expected[i] << ", " << height << " x " << width << ", at " << i;
       }
     }
+  }
+}
+
+/// Tiles of 4x4 outputs round more than float sums do: that is bounded by the largest sum of magnitudes of the result.
+TEST_P(ConvTest, winograd_4x4_is_near_where_less_accuracy_is_asked_for) {
+  const Case cases[] = {
+      {"few channels", {17, 40, 1}, 2, {1, 33, 30}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+      {"many channels, bands", {200, 64, 1}, 1, {1, 39, 41}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
+      {"wide, padding at one side", {16, 33, 1}, 1, {1, 9, 291}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 2, 0}, {0, 0, 3}},
+      {"groups, planes of a volume", {40, 80, 2}, 1, {2, 30, 34}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 0, 0}, {0, 0, 0}},
+  };
+  for (const Case& c : cases) {
+    const Window w = window_of(c);
+    const std::vector<std::string_view> usual = Convolution<float>::variants(c.channels, w);
+    ASSERT_EQ(std::ranges::count(usual, "winograd_4x4"), 0) << c.what;
+    const int64_t k = c.channels.in / c.channels.groups * 9;
+    const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
+    const std::vector<float> bias = random_values(c.channels.out, 3);
+    std::vector<float> y(static_cast<size_t>(c.batch * c.channels.out * w.output_size()), 99), serial = y, residual = y;
+    std::vector<double> expected(y.size());
+    conv_reference<double>(c.channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(), expected.data(), {});
+    const Convolution<float> conv(c.channels, w, weights.data(), bias.data(), {}, "winograd_4x4", ConvAccuracy::fast);
+    ASSERT_EQ(conv.variant(), "winograd_4x4") << c.what;
+    conv.run(w, c.batch, x.data(), nullptr, y.data(), three_threads());
+    conv.run(w, c.batch, x.data(), nullptr, serial.data(), {});
+    ASSERT_EQ(y, serial) << c.what << ": the bits depend on the number of threads";
+    const Convolution<float> exact(c.channels, w, weights.data(), bias.data(), {}, "winograd_4x4");
+    ASSERT_NE(exact.variant(), "winograd_4x4") << c.what;
+    double squares = 0;
+    for (size_t i = 0; i < y.size(); ++i) {
+      const double error = y[i] - expected[i], magnitude = static_cast<double>(k) / 4;  // the mean of |x w|
+      ASSERT_LE(std::fabs(error), 64 * 0x1p-24 * magnitude) << c.what << ", at " << i;
+      squares += error * error / (magnitude * magnitude);
+    }
+    ASSERT_LE(std::sqrt(squares / static_cast<double>(y.size())), 4 * 0x1p-24) << c.what;
+    conv.run(w, c.batch, x.data(), residual.data(), residual.data(), three_threads());
+    for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(residual[i], y[i] + 99) << c.what << ", at " << i;
   }
 }
 

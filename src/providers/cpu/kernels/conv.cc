@@ -29,10 +29,13 @@ class ConvKernel final : public Kernel {
       const compute::ConvChannels channels = channels_of(weights_shape_);
       const std::vector<int64_t> sizes = expected_sizes(info);
       const compute::Window window = window_of(weights_shape_, sizes);
-      variant_ = {problem_of(weights->dtype(), channels, window, !sizes.empty()), {}, compute::Convolution<T>::variants(channels, window)};
+      const auto accuracy = info.precision() == Precision::fast ? compute::ConvAccuracy::fast : compute::ConvAccuracy::usual;
+      variant_ = {problem_of(weights->dtype(), channels, window, !sizes.empty()),
+                  {},
+                  compute::Convolution<T>::variants(channels, window, accuracy)};
       const T* bias_values = bias ? bias->data<T>() : nullptr;
       auto& made = packed_.emplace<compute::Convolution<T>>(channels, window, weights->data<T>(), bias_values,
-                                                            compute_activation(op_.activation), info.tuned(variant_.problem));
+                                                            compute_activation(op_.activation), info.tuned(variant_.problem), accuracy);
       variant_.variant = made.variant();
       residual_last_ = made.adds_residual_last();
     });
