@@ -63,7 +63,9 @@ class Worker:
     def measure(self, seconds):
         self.process.stdin.write(f"{seconds}\n")
         self.process.stdin.flush()
-        self.best = min(self.best, self.answer())
+        time = self.answer()
+        self.best = min(self.best, time)
+        return time
 
     def error(self):
         self.errors.seek(0)
