@@ -1,4 +1,5 @@
 #include "abi/status.h"
+#include "base/inline_array.h"
 #include "capi/guard.h"
 #include "capi/plugins.h"
 #include "capi/session.h"
@@ -16,22 +17,23 @@ void run(OrtSession& session, const OrtRunOptions* options, const char* const* i
   checked_array(output_names, output_count, "output_names");
   checked_array(outputs, output_count, "outputs");
   if (output_count == 0) fail(ErrorCode::invalid_argument, "run: at least one output must be asked for");
-  std::vector<const Value*> given(input_count);
+  InlineArray<const Value*, 8> given(input_count);
   for (size_t i = 0; i < input_count; ++i) {
     if (!input_names[i] || !*input_names[i]) fail(ErrorCode::invalid_argument, "run: the name of input {} is empty", i);
     if (!inputs[i]) fail(ErrorCode::invalid_argument, "run: the value of input '{}' is null", input_names[i]);
     given[i] = &inputs[i]->value;
   }
-  std::vector<Value> results(output_count);
+  InlineArray<Value, 4> results(output_count);
   for (size_t i = 0; i < output_count; ++i) {
     if (!output_names[i] || !*output_names[i]) fail(ErrorCode::invalid_argument, "run: the name of output {} is empty", i);
     if (outputs[i]) results[i] = outputs[i]->value;
   }
+  const std::span<const Value* const> values(given.data(), input_count);
   const Status status =
-      session_of(&session).run(run_options(options), {input_names, input_count}, given, {output_names, output_count}, results);
+      session_of(&session).run(run_options(options), {input_names, input_count}, values, {output_names, output_count}, results);
   if (!status.ok()) throw Error(status.code(), std::string(status.message()));
 
-  std::vector<std::unique_ptr<OrtValue>> made(output_count);
+  InlineArray<std::unique_ptr<OrtValue>, 4> made(output_count);
   for (size_t i = 0; i < output_count; ++i) {
     if (!outputs[i]) made[i] = std::make_unique<OrtValue>();
   }

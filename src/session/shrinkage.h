@@ -8,7 +8,7 @@
 namespace rh {
 
 /// What a run is to shrink when it ends.
-inline constexpr const char* kShrinkageKey = "memory.enable_memory_arena_shrinkage";
+inline const std::string kShrinkageKey = "memory.enable_memory_arena_shrinkage";
 
 /// The devices of a list such as "cpu:0;gpu:0"; "cpu" is "cpu:0". Throws Error{invalid_argument} for anything else.
 std::vector<Device> parse_shrinkage(std::string_view list);

@@ -42,7 +42,7 @@ void* or_throw(void* memory) {
 
 namespace rh::test {
 
-FailingAllocations::FailingAllocations(int64_t n, bool on) {
+FailingAllocations::FailingAllocations(int64_t n, bool on) : n_(n) {
   goes_on = on;
   any_failed = false;
   left = n;
@@ -50,6 +50,7 @@ FailingAllocations::FailingAllocations(int64_t n, bool on) {
 
 void FailingAllocations::stop() { left = 0; }
 bool FailingAllocations::failed() const { return any_failed; }
+int64_t FailingAllocations::count() const { return n_ - left; }
 
 }  // namespace rh::test
 

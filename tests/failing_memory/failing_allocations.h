@@ -16,6 +16,11 @@ class FailingAllocations {
   void stop();
   /// Whether one has failed.
   bool failed() const;
+  /// Those that were made so far.
+  int64_t count() const;
+
+ private:
+  int64_t n_;
 };
 
 }  // namespace rh::test

@@ -12,8 +12,8 @@ ConvTranspose ConvTranspose::read(const NodeView& node) {
   ConvTranspose op{.window = Window::read(node), .group = node.int_or("group", 1)};
   if (op.group < 1) node.fail("group is {}, expected at least 1", op.group);
   if (node.op_type() == "ConvTransposeWithDynamicPads") op.bias_input = 3, op.pads_are_input = node.has_input(2);
-  op.output_padding = node.ints_or("output_padding");
-  op.output_shape = node.ints_or("output_shape");
+  op.output_padding = Sizes(node.ints_or("output_padding"));
+  op.output_shape = Sizes(node.ints_or("output_shape"));
   const TensorType* weights = node.input_type(1).is_tensor() ? &node.input_type(1).tensor() : nullptr;
   if (!weights || !weights->has_rank()) return op;
   if (weights->rank() < 3) node.fail("weights have rank {}, expected at least 3: [C, M/group, kernel...]", weights->rank());
@@ -23,13 +23,13 @@ ConvTranspose ConvTranspose::read(const NodeView& node) {
     if (dim.is_constant() && op.window.kernel.size() == i) op.window.kernel.push_back(dim.value());
   }
   if (op.window.kernel.size() == spatial) op.window.complete(node, static_cast<int>(spatial));
-  if (op.output_padding.empty()) op.output_padding.assign(spatial, 0);
+  if (op.output_padding.empty()) op.output_padding = Sizes(spatial, 0);
   if (op.output_padding.size() != spatial) node.fail("output_padding has {} values, expected {}", op.output_padding.size(), spatial);
   for (const int64_t value : op.output_padding) {
     if (value < 0 || value > kMostPadding) node.fail("output_padding has the value {}, expected one in [0, {}]", value, kMostPadding);
   }
   // Some exporters write the whole output shape, batch and channels included.
-  if (op.output_shape.size() == spatial + 2) op.output_shape.erase(op.output_shape.begin(), op.output_shape.begin() + 2);
+  if (op.output_shape.size() == spatial + 2) op.output_shape = Sizes(op.output_shape.begin() + 2, op.output_shape.end());
   if (!op.output_shape.empty() && op.output_shape.size() != spatial) {
     node.fail("output_shape has {} values, expected {}", op.output_shape.size(), spatial);
   }
@@ -54,8 +54,8 @@ int64_t ConvTranspose::reach(size_t axis, int64_t input) const {
   return strided(axis, input - 1) + output_padding[axis] + window.effective_kernel(axis);
 }
 
-std::vector<int64_t> ConvTranspose::pads_for(std::span<const int64_t> spatial) const {
-  std::vector<int64_t> pads = window.pads;
+Sizes ConvTranspose::pads_for(std::span<const int64_t> spatial) const {
+  Sizes pads = window.pads;
   const bool same = window.auto_pad == AutoPad::same_upper || window.auto_pad == AutoPad::same_lower;
   if (output_shape.empty() && !same) return pads;
   const size_t n = spatial.size();

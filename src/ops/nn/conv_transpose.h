@@ -9,8 +9,8 @@ namespace rh::ops {
 struct ConvTranspose {
   Window window;
   int64_t group = 1;
-  std::vector<int64_t> output_padding;
-  std::vector<int64_t> output_shape;  ///< spatial sizes; empty: from the pads
+  Sizes output_padding;
+  Sizes output_shape;  ///< spatial sizes; empty: from the pads
 
   int bias_input = 2;
   bool pads_are_input = false;  ///< where they are given
@@ -18,7 +18,7 @@ struct ConvTranspose {
   static ConvTranspose read(const NodeView& node);
   int64_t output_size(size_t axis, int64_t input) const;
   /// Begin and end padding for these spatial sizes: pads, auto_pad or what output_shape asks for.
-  std::vector<int64_t> pads_for(std::span<const int64_t> spatial) const;
+  Sizes pads_for(std::span<const int64_t> spatial) const;
 
  private:
   int64_t strided(size_t axis, int64_t count) const;

@@ -6,10 +6,10 @@ namespace rh::ops {
 
 Window Window::read(const NodeView& node) {
   Window w;
-  w.kernel = node.ints_or("kernel_shape");
-  w.strides = node.ints_or("strides");
-  w.dilations = node.ints_or("dilations");
-  w.pads = node.ints_or("pads");
+  w.kernel = Sizes(node.ints_or("kernel_shape"));
+  w.strides = Sizes(node.ints_or("strides"));
+  w.dilations = Sizes(node.ints_or("dilations"));
+  w.pads = Sizes(node.ints_or("pads"));
   w.ceil_mode = node.flag("ceil_mode");
   const std::string mode = node.string_or("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER") {
@@ -26,8 +26,8 @@ Window Window::read(const NodeView& node) {
 
 void Window::complete(const NodeView& node, int spatial_rank) {
   constexpr int64_t kMost = (int64_t{1} << 31) - 1;
-  const auto check = [&](const char* name, std::vector<int64_t>& list, size_t length, int64_t otherwise, int64_t least) {
-    if (list.empty()) list.assign(length, otherwise);
+  const auto check = [&](const char* name, Sizes& list, size_t length, int64_t otherwise, int64_t least) {
+    if (list.empty()) list = Sizes(length, otherwise);
     if (list.size() != length)
       node.fail("{} has {} values, expected {} for {} spatial dimensions", name, list.size(), length, spatial_rank);
     for (int64_t value : list) {
@@ -38,7 +38,7 @@ void Window::complete(const NodeView& node, int spatial_rank) {
   check("kernel_shape", kernel, n, 1, 1);
   check("strides", strides, n, 1, 1);
   check("dilations", dilations, n, 1, 1);
-  if (auto_pad != AutoPad::notset) pads.assign(2 * n, 0);
+  if (auto_pad != AutoPad::notset) pads = Sizes(2 * n, 0);
   check("pads", pads, 2 * n, 0, -kMost);
 }
 
@@ -46,8 +46,8 @@ bool Window::is_complete(size_t n) const {
   return kernel.size() == n && strides.size() == n && dilations.size() == n && pads.size() == 2 * n;
 }
 
-std::vector<int64_t> Window::pads_for(std::span<const int64_t> spatial) const {
-  std::vector<int64_t> result = pads;
+Sizes Window::pads_for(std::span<const int64_t> spatial) const {
+  Sizes result = pads;
   if (auto_pad != AutoPad::same_upper && auto_pad != AutoPad::same_lower) return result;
   const size_t n = spatial.size();
   for (size_t i = 0; i < n; ++i) {

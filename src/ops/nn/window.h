@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "base/inline_vector.h"
 #include "ops/inference.h"
 
 namespace rh::ops {
@@ -12,10 +12,13 @@ enum class AutoPad : uint8_t { notset, same_upper, same_lower, valid };
 /// Larger sizes, which no memory has, count as this: sums with kernels and pads do not overflow.
 inline constexpr int64_t kMostSize = int64_t{1} << 61;
 
+/// One or two numbers a spatial axis.
+using Sizes = InlineVector<int64_t, 6>;
+
 /// The sliding window that convolutions and poolings share: kernel_shape, strides, dilations, pads, auto_pad, ceil_mode. Lists have one
 /// entry a spatial axis once `complete` was called; pads have all begins, then all ends.
 struct Window {
-  std::vector<int64_t> kernel, strides, dilations, pads;
+  Sizes kernel, strides, dilations, pads;
   AutoPad auto_pad = AutoPad::notset;
   bool ceil_mode = false;
 
@@ -26,7 +29,7 @@ struct Window {
   /// Whether every list has its entry for this many spatial axes: what sizes can be computed from.
   bool is_complete(size_t spatial_rank) const;
   /// Begin and end padding for these spatial sizes, auto_pad resolved.
-  std::vector<int64_t> pads_for(std::span<const int64_t> spatial) const;
+  Sizes pads_for(std::span<const int64_t> spatial) const;
   int64_t effective_kernel(size_t axis) const { return (kernel[axis] - 1) * dilations[axis] + 1; }
   /// Output size along a spatial axis; can be <= 0 where the window does not fit.
   int64_t output_size(size_t axis, int64_t input) const;

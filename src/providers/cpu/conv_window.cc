@@ -5,9 +5,9 @@ namespace rh::cpu {
 ops::Window with_kernel(const ops::Window& window, std::span<const int64_t> kernel) {
   ops::Window result = window;
   result.kernel.assign(kernel.begin(), kernel.end());
-  if (result.strides.empty()) result.strides.assign(kernel.size(), 1);
-  if (result.dilations.empty()) result.dilations.assign(kernel.size(), 1);
-  if (result.pads.empty()) result.pads.assign(2 * kernel.size(), 0);
+  if (result.strides.empty()) result.strides = ops::Sizes(kernel.size(), 1);
+  if (result.dilations.empty()) result.dilations = ops::Sizes(kernel.size(), 1);
+  if (result.pads.empty()) result.pads = ops::Sizes(2 * kernel.size(), 0);
   return result;
 }
 

@@ -27,7 +27,7 @@ class ConvKernel final : public Kernel {
     weights_shape_ = weights->shape();
     dispatch_or_throw<Types>(weights->dtype(), "Conv", [&]<typename T>() {
       const compute::ConvChannels channels = channels_of(weights_shape_);
-      const std::vector<int64_t> sizes = expected_sizes(info);
+      const ops::Sizes sizes = expected_sizes(info);
       const compute::Window window = window_of(weights_shape_, sizes);
       const auto accuracy = info.precision() == Precision::fast ? compute::ConvAccuracy::fast : compute::ConvAccuracy::usual;
       variant_ = {problem_of(weights->dtype(), channels, window, !sizes.empty()),
@@ -84,9 +84,9 @@ class ConvKernel final : public Kernel {
   bool is_packed() const { return !std::holds_alternative<std::monostate>(packed_); }
 
   /// The declared spatial sizes of X; empty where one is not a number.
-  std::vector<int64_t> expected_sizes(const KernelInfo& info) const {
+  ops::Sizes expected_sizes(const KernelInfo& info) const {
     const ValueType& x = info.node().input_type(0);
-    std::vector<int64_t> sizes;
+    ops::Sizes sizes;
     if (!x.is_tensor() || !x.tensor().dims || x.tensor().dims->size() != weights_shape_.size()) return {};
     for (size_t i = 2; i < weights_shape_.size(); ++i) {
       const Dim& size = (*x.tensor().dims)[i];
@@ -99,10 +99,10 @@ class ConvKernel final : public Kernel {
   compute::ConvChannels channels_of(const Shape& weights) const { return {weights[1] * op_.group, weights[0], op_.group}; }
 
   /// `sizes` are the spatial ones that X is expected to have, none where that is not known.
-  compute::Window window_of(const Shape& weights, std::vector<int64_t> sizes) const {
+  compute::Window window_of(const Shape& weights, ops::Sizes sizes) const {
     const size_t spatial = weights.size() - 2;
     const ops::Window window = with_kernel(op_.window, {weights.begin() + 2, spatial});
-    std::vector<int64_t> outputs(spatial, 1), pads(spatial, 0);
+    ops::Sizes outputs(spatial, 1), pads(spatial, 0);
     if (sizes.empty()) {
       sizes = outputs;
     } else {

@@ -48,7 +48,7 @@ class ConvTransposeKernel final : public Kernel {
     const size_t spatial = static_cast<size_t>(x.rank() - 2);
     ops::ConvTranspose op = op_;
     op.window = with_kernel(op_.window, {w.begin() + 2, spatial});
-    if (op.output_padding.empty()) op.output_padding.assign(spatial, 0);
+    if (op.output_padding.empty()) op.output_padding = ops::Sizes(spatial, 0);
     if (op.pads_are_input) RH_RETURN_IF_ERROR(read_pads(context, spatial, op.window.pads));
     const std::span<const int64_t> sizes(x.shape().begin() + 2, spatial);
     Shape shape{x.shape()[0], filters};
@@ -73,7 +73,7 @@ class ConvTransposeKernel final : public Kernel {
 
  private:
   // A packed convolution has a product for each phase, and as many phases as the strides multiply to.
-  static bool has_few_phases(const std::vector<int64_t>& strides) {
+  static bool has_few_phases(std::span<const int64_t> strides) {
     int64_t phases = 1;
     for (int64_t stride : strides) {
       if (__builtin_mul_overflow(phases, stride, &phases) || phases > 4096) return false;
@@ -81,7 +81,7 @@ class ConvTransposeKernel final : public Kernel {
     return true;
   }
 
-  static Status read_pads(const RunContext& context, size_t spatial, std::vector<int64_t>& pads) {
+  static Status read_pads(const RunContext& context, size_t spatial, ops::Sizes& pads) {
     constexpr int64_t kMost = (int64_t{1} << 31) - 1;
     const auto given = context.input_ints(2);
     pads.assign(given.begin(), given.end());

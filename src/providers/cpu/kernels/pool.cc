@@ -71,7 +71,7 @@ class PoolKernel final : public Kernel {
     const ops::Window& w = op_.window;
     const size_t spatial = w.kernel.size();
     const std::span<const int64_t> sizes(input.begin() + 2, spatial);
-    const std::vector<int64_t> pads = w.pads_for(sizes);
+    const ops::Sizes pads = w.pads_for(sizes);
     for (size_t i = 0; i < spatial; ++i) {
       output.push_back(std::max<int64_t>(0, w.output_size(i, sizes[i])));
       if (spatial <= 3) pad_end[3 - spatial + i] = pads[spatial + i];

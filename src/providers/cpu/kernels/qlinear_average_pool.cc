@@ -70,7 +70,7 @@ class QLinearAveragePoolKernel final : public Kernel {
   Status resolve(std::span<const int64_t> sizes, compute::Window& window, int64_t (&pad_end)[3], int64_t* output) const {
     ops::Window w = op_.window;
     if (op_.global) w = with_kernel({}, sizes);
-    const std::vector<int64_t> pads = w.pads_for(sizes);
+    const ops::Sizes pads = w.pads_for(sizes);
     for (size_t i = 0; i < sizes.size(); ++i) {
       output[i] = std::max<int64_t>(0, w.output_size(i, sizes[i]));
       if (sizes.size() <= 3) pad_end[3 - sizes.size() + i] = pads[sizes.size() + i];
