@@ -43,9 +43,9 @@ class ConvGemm final : public Convolution<S>::Impl {
   void run(const ConvCall<S>& call, const Parallel& parallel) const override {
     if (!stages(call.window)) return run_pieces(call, {}, parallel);
     const PaddedPlane plane(window_, call.window);
-    std::vector<int64_t> offsets(static_cast<size_t>(window_.kernel_size()));
-    plane.tap_offsets(window_, offsets.data());
-    run_pieces(call, {nullptr, &plane, offsets.data()}, parallel);
+    int64_t offsets[kBlockK];  // stages() holds kernels to as many
+    plane.tap_offsets(window_, offsets);
+    run_pieces(call, {nullptr, &plane, offsets}, parallel);
   }
 
  private:

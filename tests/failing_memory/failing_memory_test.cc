@@ -101,7 +101,7 @@ class Client {
 
 struct Row {
   const char* purpose;
-  const char* text;  ///< of a model from x [2, n] to y
+  const char* text;           ///< of a model from x [2, n] to y
   bool runs_in_place = true;  ///< once its shapes were seen: no sizes that only a run tells, no containers, no scales of integers
 };
 

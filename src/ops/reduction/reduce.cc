@@ -51,8 +51,8 @@ Reduce Reduce::read(const NodeView& node) {
   return op;
 }
 
-std::vector<bool> Reduce::reduced(std::span<const int64_t> axes, int rank) const {
-  std::vector<bool> mask(static_cast<size_t>(rank), axes.empty() && !none_for_empty_axes);
+AxisMask Reduce::reduced(std::span<const int64_t> axes, int rank) const {
+  AxisMask mask(static_cast<size_t>(rank), axes.empty() && !none_for_empty_axes);
   for (int64_t axis : axes) mask[static_cast<size_t>(normalize_axis(axis, rank, "axes"))] = true;
   return mask;
 }
@@ -67,7 +67,7 @@ void infer(const Reduce& op, InferenceContext& context) {
     return context.set_output(0, x.dtype, SymbolicShape(x.dims->size()));
   }
   for (int64_t axis : *axes) context.check_axis("axes", axis, x.rank());
-  const std::vector<bool> reduced = op.reduced(*axes, x.rank());
+  const AxisMask reduced = op.reduced(*axes, x.rank());
   SymbolicShape dims;
   for (int i = 0; i < x.rank(); ++i) {
     if (!reduced[i]) {

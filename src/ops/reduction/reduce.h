@@ -3,9 +3,13 @@
 #include <optional>
 #include <vector>
 
+#include "base/inline_vector.h"
 #include "ops/inference.h"
 
 namespace rh::ops {
+
+/// Whether each axis is meant.
+using AxisMask = InlineVector<bool, 8>;
 
 /// ReduceSum (ai.onnx 1, 11, 13), ReduceMean, Max, Min, Prod, L1, L2, LogSum, LogSumExp, SumSquare (1, 11, 12, 13, 18, 20, 28).
 struct Reduce {
@@ -18,7 +22,7 @@ struct Reduce {
 
   static Reduce read(const NodeView& node);
   /// For each dimension of a tensor of `rank` whether it is reduced. Throws Error{invalid_argument} for an axis out of range.
-  std::vector<bool> reduced(std::span<const int64_t> axes, int rank) const;
+  AxisMask reduced(std::span<const int64_t> axes, int rank) const;
 };
 
 void infer(const Reduce& op, InferenceContext& context);

@@ -2,17 +2,17 @@
 
 namespace rh::cpu {
 
-ReductionLoop::ReductionLoop(const Shape& shape, const std::vector<bool>& reduced) {
+ReductionLoop::ReductionLoop(const Shape& shape, std::span<const bool> reduced) {
   struct Group {
-    int64_t size, stride;
-    bool reduced;
+    int64_t size = 1, stride = 1;
+    bool reduced = false;
   };
-  std::vector<Group> groups;  // innermost first
+  InlineVector<Group, 8> groups;  // innermost first
   int64_t stride = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
     if (shape[i] == 1) continue;
-    if (!groups.empty() && groups.back().reduced == reduced[i]) {
-      groups.back().size *= shape[i];
+    if (!groups.empty() && groups[groups.size() - 1].reduced == reduced[i]) {
+      groups[groups.size() - 1].size *= shape[i];
     } else {
       groups.push_back({shape[i], stride, reduced[i]});
     }

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <span>
 
+#include "base/inline_vector.h"
 #include "base/thread_pool.h"
 #include "tensor/shape.h"
 
@@ -12,7 +13,7 @@ namespace rh::cpu {
 /// either reduced (rows) or kept (columns). Neighbouring dimensions of one sort are merged.
 class ReductionLoop {
  public:
-  ReductionLoop(const Shape& shape, const std::vector<bool>& reduced);
+  ReductionLoop(const Shape& shape, std::span<const bool> reduced);
 
   bool inner_is_reduced() const { return inner_is_reduced_; }
   int64_t inner() const { return inner_; }  ///< length of the innermost group

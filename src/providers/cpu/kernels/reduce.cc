@@ -238,7 +238,7 @@ class ReduceKernel final : public Kernel {
     InlineVector<int64_t, 8> axes;
     if (op_.axes) axes.assign(op_.axes->begin(), op_.axes->end());
     if (op_.axes_are_input && context.has_input(1)) axes = context.input_ints(1);
-    const std::vector<bool> reduced = op_.reduced(axes, x.rank());
+    const ops::AxisMask reduced = op_.reduced(axes, x.rank());
     Shape shape;
     for (int i = 0; i < x.rank(); ++i) {
       if (!reduced[i] || op_.keep_dims) shape.push_back(reduced[i] ? 1 : x.shape()[i]);
