@@ -80,10 +80,17 @@ def main():
                 ratio, (low, high), rounds, (base, new) = compare(model, threads, options, folder)
                 verdict = "slower" if low > options.limit else "not slower" if high < options.limit else "not known"
                 name = pathlib.Path(model).stem
-                print(
-                    f"| {name} | {threads} | {base * 1e3:.3g} | {new * 1e3:.3g} | {ratio:.3f} | {low:.3f} to {high:.3f} | {rounds} | {verdict} |",
-                    flush=True,
-                )
+                cells = [
+                    name,
+                    threads,
+                    f"{base * 1e3:.3g}",
+                    f"{new * 1e3:.3g}",
+                    f"{ratio:.3f}",
+                    f"{low:.3f} to {high:.3f}",
+                    rounds,
+                    verdict,
+                ]
+                print("|", " | ".join(map(str, cells)), "|", flush=True)
                 if verdict == "slower":
                     lost.append(name)
     return 1 if lost else 0
