@@ -54,6 +54,7 @@ from roundhouse._native import (
 from roundhouse._placement import NodePlacement, OrtEpAssignedNode, OrtEpAssignedSubgraph, Refusal
 from roundhouse._session import InferenceSession, IOBinding
 from roundhouse._shim import install_as_onnxruntime
+from roundhouse._sparse import SparseTensor
 from roundhouse._types import ExecutionOrder, OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat
 
 __version__ = get_version_string()
@@ -105,6 +106,7 @@ __all__ = [
     "RuntimeException",
     "SessionIOBinding",
     "SessionOptions",
+    "SparseTensor",
     "copy_tensors",
     "create_and_register_allocator",
     "create_and_register_allocator_v2",

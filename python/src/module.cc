@@ -59,6 +59,7 @@ NB_MODULE(_native, module) {
   rh::python::bind_ep_devices(module);
   rh::python::bind_options(module);
   rh::python::bind_ort_value(module);
+  rh::python::bind_sparse_tensor(module);
   rh::python::bind_memory(module);
   rh::python::bind_session(module);
   rh::python::bind_ort_value_vector(module);

@@ -18,6 +18,7 @@ Ort::Env& environment();
 
 void bind_options(nb::module_& module);
 void bind_ort_value(nb::module_& module);
+void bind_sparse_tensor(nb::module_& module);
 void bind_memory(nb::module_& module);
 void bind_session(nb::module_& module);
 void bind_ort_value_vector(nb::module_& module);

@@ -122,6 +122,8 @@ void bind_making(nb::class_<PyValue>& type) {
       .def_static("ortvalue_from_numpy_with_onnx_type", &from_numpy_with_type, nb::arg("data"), nb::arg("onnx_element_type"))
       .def_static("ortvalue_from_shape_and_type", &from_shape, nb::arg("shape"), nb::arg("element_type"), nb::arg("device_type") = "cpu",
                   nb::arg("device_id") = 0, nb::arg("vendor_id") = -1, nb::arg("memory_info") = nb::none())
+      .def_static(
+          "ort_value_from_sparse_tensor", [](nb::handle tensor) { return nb::object(tensor.attr("_value")); }, nb::arg("sparse_tensor"))
       .def_prop_ro("_ortvalue", [](nb::handle self) { return nb::borrow(self); })
       .def("_get_c_value", [](nb::handle self) { return nb::borrow(self); });
 }
@@ -144,7 +146,8 @@ void bind_ort_value(nb::module_& module) {
            })
       .def("has_value", [](const PyValue& v) { return v.value && v.value.HasValue(); })
       .def("is_tensor", [](const PyValue& v) { return v.value.IsTensor(); })
-      .def("is_sparse_tensor", [](const PyValue& v) { return v.value.GetTypeInfo().GetONNXType() == ONNX_TYPE_SPARSETENSOR; })
+      .def("is_sparse_tensor", [](const PyValue& v) { return is_sparse(v.value); })
+      .def("as_sparse_tensor", [](nb::handle self) { return sparse_tensor_over(self); })
       .def("is_tensor_sequence", [](const PyValue& v) { return v.value.GetTypeInfo().GetONNXType() == ONNX_TYPE_SEQUENCE; })
       .def("numpy", &to_numpy)
       .def("__array__", &to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())

@@ -297,6 +297,7 @@ nb::object value_to_object(Ort::Value value) {
       return list;
     }
     case ONNX_TYPE_MAP: return map_to_dict(value);
+    case ONNX_TYPE_SPARSETENSOR: return sparse_tensor_over(nb::cast(PyValue{std::move(value), nb::none()}));
     default: return tensor_to_array(std::move(value));
   }
 }

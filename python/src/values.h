@@ -30,6 +30,9 @@ Ort::Value tensor_over_memory(void* data, size_t bytes, const std::vector<int64_
 
 /// The element type of a tensor of numbers. Throws RuntimeError for others.
 ONNXTensorElementDataType numeric_type(const Ort::Value& value);
+bool is_sparse(const Ort::Value& value);
+/// A roundhouse.SparseTensor of the OrtValue `ort_value`.
+nb::object sparse_tensor_over(nb::handle ort_value);
 /// Whether the value borrows an array that must not be written.
 bool is_read_only(const PyValue& value);
 

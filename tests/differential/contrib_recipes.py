@@ -27,6 +27,7 @@ from transformer_recipes import (
     whole,
     zero,
 )
+from values import Sparse
 
 FLOAT, DOUBLE, HALF = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16
 INT8, UINT8, INT16, INT32, INT64 = TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64
@@ -66,6 +67,18 @@ def products(r):
         r.give(r.plain([a[0], *batch, a[1]]), r.plain([b[0], *batch, b[1]]))
         return
     r.give(r.plain([*batch, *a]), r.plain([*(batch if r.chance() else []), *b]))
+
+
+def sparse_product(r):
+    m, k, n = r.few(9), r.few(9), r.few(9)
+    r.maybe(transA=1, transB=1)
+    if r.number == FLOAT:
+        r.maybe(alpha=-2.0)
+    whole_numbers = r.number not in (FLOAT, DOUBLE)
+    a = r.plain([k, m] if r.attributes.get("transA") else [m, k], None, *((0, 4) if whole_numbers else (-2, 2)))
+    a[r.rng.random(a.shape) < r.random.choice([0.2, 0.7, 1])] = 0
+    layout = r.random.choice(["coo", "csr"]) if a.any() else "coo"  # of rows without values ONNX Runtime dies
+    r.give(Sparse(a, layout), r.plain([n, k] if r.attributes.get("transB") else [k, n], None, 0, 4))
 
 
 ACTIVATIONS = ["Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid"]
@@ -530,6 +543,7 @@ CONTRIB_RECIPES = [
         ("SkipLayerNormalization", layer_norm, HALVES),
         ("SkipSimplifiedLayerNormalization", layer_norm, HALVES),
         ("SparseAttention", sparse_attention, HALVES),
+        ("SparseToDenseMatMul", sparse_product, [FLOAT, DOUBLE, INT32, INT64, TensorProto.UINT32, TensorProto.UINT64]),
         ("Tokenizer", tokens, [TensorProto.STRING]),
         ("TransposeMatMul", products, FLOATS),
         ("Trilu", trilu, [FLOAT, DOUBLE, INT64]),

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from values import is_floating
+from values import Sparse, is_floating
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "python/roundhouse"))
 import onnx  # noqa: E402
@@ -50,7 +50,8 @@ class Answer:
 
     @classmethod
     def of(cls, runtime, case):
-        return cls(lambda: list(runtime.run(runtime.load(case.model), case.model, case.feeds, case.terms.buffers)))
+        feeds = {name: value.ort_value(runtime.module) if isinstance(value, Sparse) else value for name, value in case.feeds.items()}
+        return cls(lambda: list(runtime.run(runtime.load(case.model), case.model, feeds, case.terms.buffers)))
 
 
 def largest(array: np.ndarray) -> float:
@@ -94,11 +95,11 @@ def settled(ours: Answer, theirs: Answer, case) -> Answer:
 
 
 def valid(case) -> bool:
-    """By the checker, which wants every output to have a shape, and by strict inference."""
+    """By the checker, which wants every port to have a shape, and by strict inference."""
     shaped = copy.deepcopy(case.model)
-    for port in shaped.graph.output:
-        if port.type.HasField("tensor_type"):
-            port.type.tensor_type.shape.SetInParent()
+    for port in [*shaped.graph.input, *shaped.graph.output]:
+        if (kind := port.type.WhichOneof("value")) in ("tensor_type", "sparse_tensor_type"):
+            getattr(port.type, kind).shape.SetInParent()
     try:
         onnx.checker.check_model(shaped)
         onnx.shape_inference.infer_shapes(case.model, check_type=True, strict_mode=True)

@@ -9,6 +9,29 @@ SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 1e-40, 3e38, -3e38, 6e4]
 WORDS = ["", "a", "B c", "naïve", "ÅNGSTRÖM", "x" * 40, "0", "-7.5", "\t", "日本"]
 
 
+class Sparse:
+    """A matrix of which a sparse tensor keeps the elements that are not zero, in `layout` "coo" or "csr"."""
+
+    def __init__(self, dense: np.ndarray, layout: str):
+        self.dense, self.layout, self.shape, self.dtype = dense, layout, dense.shape, dense.dtype
+
+    def __repr__(self):
+        return f"{self.layout} {self.dense}"
+
+    def ort_value(self, module):
+        """Of a module that has the API of onnxruntime."""
+        return module.OrtValue.ort_value_from_sparse_tensor(self.tensor(module))
+
+    def tensor(self, module):
+        made, device = module.SparseTensor, module.OrtDevice.make("cpu", 0)
+        rows, columns = np.nonzero(self.dense)
+        values, shape = self.dense[rows, columns], np.array(self.shape, np.int64)
+        if self.layout == "csr":
+            outer = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=self.shape[0]))])
+            return made.sparse_csr_from_numpy(shape, values, columns.astype(np.int64), outer.astype(np.int64), device)
+        return made.sparse_coo_from_numpy(shape, values, np.stack([rows, columns], 1).astype(np.int64), device)
+
+
 def numpy_type(number: int) -> np.dtype:
     return np.dtype(helper.tensor_dtype_to_np_dtype(number))
 

@@ -1,0 +1,105 @@
+"""Tensors of which only the elements that are not zero are kept."""
+
+import numpy as np
+
+from roundhouse import _native
+from roundhouse._device import OrtDevice
+from roundhouse._native import OrtValue
+from roundhouse._types import OrtSparseFormat
+
+__all__ = ["SparseTensor"]
+
+_COO, _CSR_INNER, _CSR_OUTER, _BLOCKS = range(4)  # OrtSparseIndicesFormat
+
+
+class _View:
+    """A sparse tensor by its indices of one format."""
+
+    def __init__(self, value: OrtValue):
+        self._value = value
+
+
+class _CooView(_View):
+    def indices(self) -> np.ndarray:
+        """[nnz] places in the flattened tensor, or [nnz, 2] rows and columns, as they were given."""
+        return _native._sparse_indices(self._value, _COO)
+
+
+class _CsrView(_View):
+    def inner(self) -> np.ndarray:
+        """The column of each value."""
+        return _native._sparse_indices(self._value, _CSR_INNER)
+
+    def outer(self) -> np.ndarray:
+        """Where each row's values begin, and where the last one's end."""
+        return _native._sparse_indices(self._value, _CSR_OUTER)
+
+
+class _BlockView(_View):
+    def indices(self) -> np.ndarray:
+        """[2, blocks]: rows and columns of blocks."""
+        return _native._sparse_indices(self._value, _BLOCKS)
+
+
+class SparseTensor:
+    """A sparse tensor of numbers in host memory. It borrows the arrays it is made from where they are contiguous."""
+
+    def __init__(self, sparse_tensor):
+        self._value = sparse_tensor._value if isinstance(sparse_tensor, SparseTensor) else sparse_tensor
+        if not self._value.is_sparse_tensor():
+            raise RuntimeError(f"the OrtValue is a {self._value.data_type()}, expected a sparse tensor")
+
+    def _get_c_tensor(self) -> "SparseTensor":
+        return self
+
+    @staticmethod
+    def sparse_coo_from_numpy(dense_shape, values: np.ndarray, coo_indices: np.ndarray, ort_device: OrtDevice) -> "SparseTensor":
+        """`coo_indices`: [nnz] places in the flattened tensor, or [nnz, 2] (flat or not) rows and columns."""
+        _expect_host(ort_device)
+        return SparseTensor(_native._sparse_coo(dense_shape, values, coo_indices))
+
+    @staticmethod
+    def sparse_csr_from_numpy(
+        dense_shape, values: np.ndarray, inner_indices: np.ndarray, outer_indices: np.ndarray, ort_device: OrtDevice
+    ) -> "SparseTensor":
+        """`inner_indices`: the column of each value; `outer_indices`: where each row's values begin, and where the last one's end."""
+        _expect_host(ort_device)
+        return SparseTensor(_native._sparse_csr(dense_shape, values, inner_indices, outer_indices))
+
+    def values(self) -> np.ndarray:
+        """[nnz], over the tensor's own memory."""
+        return _native._sparse_values(self._value)
+
+    def as_coo_view(self) -> _CooView:
+        return self._view(_CooView, OrtSparseFormat.ORT_SPARSE_COO)
+
+    def as_csrc_view(self) -> _CsrView:
+        return self._view(_CsrView, OrtSparseFormat.ORT_SPARSE_CSRC)
+
+    def as_blocksparse_view(self) -> _BlockView:
+        return self._view(_BlockView, OrtSparseFormat.ORT_SPARSE_BLOCK_SPARSE)
+
+    def to_cuda(self, ort_device: OrtDevice) -> "SparseTensor":
+        raise RuntimeError("sparse tensors live in host memory; no provider takes them")
+
+    def format(self) -> OrtSparseFormat:
+        return OrtSparseFormat(_native._sparse_format(self._value))
+
+    def dense_shape(self) -> np.ndarray:
+        return np.array(self._value.shape(), np.int64)
+
+    def data_type(self) -> str:
+        return self._value.data_type()
+
+    def device_name(self) -> str:
+        return "cpu"
+
+    def _view(self, view, expected: OrtSparseFormat):
+        if self.format() != expected:
+            raise RuntimeError(f"the sparse tensor is in format {self.format().name}, expected {expected.name}")
+        return view(self._value)
+
+
+def _expect_host(device: OrtDevice) -> None:
+    if device.device_type() != 0:
+        raise RuntimeError("sparse tensors are made in host memory: expected OrtDevice.make('cpu', 0)")
