@@ -1,6 +1,9 @@
 // Times the numeric library on the shapes of well-known models: compute_bench [threads] [name filter] [seconds a case].
-// One line a case: name, milliseconds (least of the repetitions), GFLOP/s. compare_compute.py sets them beside another runtime.
+// One line a case: name, milliseconds (least of the repetitions), GFLOP/s, and their share of what multiply-adds of registers alone reach
+// in the same run (above 100 % where fewer products are made than counted, or AMX tiles make them). compare_compute.py sets them beside
+// another runtime.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +19,7 @@
 #include "compute/pool.h"
 #include "compute/row_math.h"
 #include "compute/vector_math.h"
+#include "peak.h"
 
 namespace {
 
@@ -25,6 +29,7 @@ using namespace rh::compute;
 double budget_seconds = 0.3;
 const char* name_filter = "";
 Parallel parallel;
+double peak = 0;  // GFLOP/s
 
 std::vector<float> random_floats(int64_t count) {
   static std::mt19937 engine(1);
@@ -48,11 +53,17 @@ void time_case(const std::string& name, double operations, FunctionRef<void()> b
     best = std::min(best, took);
     total += took;
   }
-  std::printf("%-44s %10.4f ms %8.1f GFLOP/s\n", name.c_str(), best * 1e3, operations / best * 1e-9);
+  const double speed = operations / best * 1e-9;
+  std::printf("%-44s %10.4f ms %8.1f GFLOP/s %6.1f %%\n", name.c_str(), best * 1e3, speed, 100 * speed / peak);
 }
 
-void time_gemm(int64_t m, int64_t n, int64_t k, bool packed) {
-  const std::string name = "gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + (packed ? "" : " unpacked");
+enum class Right { unpacked, packed, amx, amx_any_rows };
+
+void time_gemm(int64_t m, int64_t n, int64_t k, Right form) {
+  static constexpr const char* kForms[] = {" unpacked", "", " amx", " amx, any rows"};
+  const bool packed = form != Right::unpacked;
+  const PackedUse use{.amx = form >= Right::amx, .rows = form == Right::amx ? m : 0};
+  const std::string name = "gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + kForms[static_cast<int>(form)];
   if (!wanted(name)) return;
   const std::vector<float> a = random_floats(m * k), b = random_floats(k * n);
   std::vector<float> c(static_cast<size_t>(m * n));
@@ -60,7 +71,7 @@ void time_gemm(int64_t m, int64_t n, int64_t k, bool packed) {
   args.m = m;
   args.n = n;
   args.k = k;
-  const PackedMatrix<float> right = packed ? PackedMatrix<float>(b.data(), k, n, false) : PackedMatrix<float>();
+  const PackedMatrix<float> right = packed ? PackedMatrix<float>(b.data(), k, n, false, 0, use) : PackedMatrix<float>();
   time_case(name, 2.0 * m * n * k, [&] {
     if (packed)
       gemm(args, a.data(), right, c.data(), parallel);
@@ -164,19 +175,28 @@ int main(int argc, char** argv) {
   if (argc > 3) budget_seconds = std::atof(argv[3]);
   parallel = Parallel(ThreadPool::process_wide().get(), threads);
 
-  time_gemm(1024, 1024, 1024, true);
-  time_gemm(1024, 1024, 1024, false);
-  for (const bool packed : {true, false}) {
-    time_gemm(128, 768, 768, packed);
-    time_gemm(128, 3072, 768, packed);
-    time_gemm(128, 768, 3072, packed);
-    time_gemm(1, 2304, 768, packed);
-    time_gemm(1, 50257, 768, packed);
-    time_gemm(1, 1000, 2048, packed);
-    time_gemm(2, 4096, 4096, packed);
-    time_gemm(8, 4096, 4096, packed);
-    time_gemm(14, 4096, 4096, packed);
-    time_gemm(16, 4096, 4096, packed);
+  const auto show_peak = [](const char* name, double speed) { std::printf("%-44s %10.4f ms %8.1f GFLOP/s\n", name, 1.0, speed); };
+  peak = bench::peak_of(bench::multiply_add, parallel);
+  show_peak("peak of multiply-add", peak);
+  if (amx_usable()) {
+    const double tiles = bench::peak_of(bench::multiply_tiles, parallel);
+    show_peak("peak of tiles of bfloat16", tiles);
+    show_peak("peak of tiles, six products a product", tiles / 6);
+  }
+
+  for (const Right form : {Right::packed, Right::unpacked, Right::amx, Right::amx_any_rows}) {
+    const bool tiles = form >= Right::amx;
+    if (tiles && !amx_usable()) continue;
+    time_gemm(1024, 1024, 1024, form);
+    for (const auto& [m, n, k] : {std::array{128, 768, 768}, std::array{128, 3072, 768}, std::array{128, 768, 3072}})
+      time_gemm(m, n, k, form);
+    for (const auto& [m, n, k] : {std::array{49, 512, 4608}, std::array{196, 256, 2304}, std::array{32, 4096, 4096}})
+      time_gemm(m, n, k, form);
+    if (tiles) continue;
+    time_gemm(1, 2304, 768, form);
+    time_gemm(1, 50257, 768, form);
+    time_gemm(1, 1000, 2048, form);
+    for (const int64_t m : {2, 8, 14, 16}) time_gemm(m, 4096, 4096, form);
   }
   time_batched(12, 128, 128, 64, true);
   time_batched(12, 128, 64, 128, false);

@@ -161,6 +161,8 @@ struct Doctor {
   void print(const Globals& globals, const json& report) const {
     std::printf("roundhouse %s\n", report["version"].get<std::string>().c_str());
     for (const json& device : report["hardware"]) std::printf("  %s\n", device_text(device).c_str());
+    const std::string why_not = report["amx"]["reason"];
+    std::printf("  AMX: %s\n", report["amx"]["used"] ? "used for products of floats" : ("not used: " + why_not).c_str());
     for (const json& accelerator : report["accelerators"]) print_accelerator(globals, accelerator);
     size_t absent = 0;
     for (const json& provider : report["providers"]) {

@@ -20,7 +20,7 @@ ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 /// it does not run, "refusals": [{"provider", "code", "reason"}]}. Codes: op, opset, type, shape, attribute, layout, claimed_earlier, cost,
 /// forced, unstated. The counts add up to "nodes", those of functions' bodies left out. "variants" has, of each node of the final graph
 /// whose kernel may compute in several ways: {"node", "problem": what tuning knows it by, "variant": the way taken, "variants": all};
-/// "machine" and "threads" are what a file of `roundhouse tune` must have been made with.
+/// "machine" and "threads" are what a file of `roundhouse tune` must have been made with. "amx" is as RhListProviders gives it.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocator* allocator, char** json);
 
 /// What a session with these options would do with a model, as JSON, without making it: nothing is compiled, and nodes that no provider
@@ -35,7 +35,8 @@ ORT_EXPORT OrtStatus* ORT_API_CALL RhExplainModel(const OrtEnv* env, const ORTCH
 /// Which providers there can be, and what the machine has, as JSON: {"version", "folders": [where libraries of providers are looked for],
 /// "providers": [{"name", "short_name", "library": path, "" where there is none, "state": "built in", "found", "missing", "not for this
 /// system" or "gone", "reason"}], "libraries": [paths of other libraries of providers in those folders], "hardware": [{"type": "CPU", "GPU"
-/// or "NPU", "vendor", "vendor_id", "device_id", "metadata": {key: value}}]}. Loads nothing. The text is freed with `allocator`.
+/// or "NPU", "vendor", "vendor_id", "device_id", "metadata": {key: value}}], "amx": {"used": whether float products may use AMX tiles in
+/// this process, "reason": why not}}. Loads nothing. The text is freed with `allocator`.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhListProviders(const OrtEnv* env, OrtAllocator* allocator, char** json);
 
 /// The shape that an input will have.

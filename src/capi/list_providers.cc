@@ -6,6 +6,7 @@
 #include "abi/allocator.h"
 #include "abi/env.h"
 #include "base/dynamic_library.h"
+#include "capi/amx_json.h"
 #include "capi/guard.h"
 #include "capi/session.h"
 #include "providers/known_providers.h"
@@ -74,11 +75,8 @@ json list_providers(const OrtEnv& env) {
     providers.push_back(to_json(provider, libraries.back()));
   }
   for (const auto& folder : provider_folders()) folders.push_back(utf8(folder));
-  return {{"version", RhGetVersionString()},
-          {"folders", std::move(folders)},
-          {"providers", std::move(providers)},
-          {"libraries", other_libraries(libraries)},
-          {"hardware", hardware_of(env)}};
+  return {{"version", RhGetVersionString()},         {"folders", std::move(folders)}, {"providers", std::move(providers)},
+          {"libraries", other_libraries(libraries)}, {"hardware", hardware_of(env)},  {"amx", amx_json()}};
 }
 
 }  // namespace

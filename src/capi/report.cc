@@ -3,6 +3,7 @@
 
 #include "abi/allocator.h"
 #include "base/cpu_features.h"
+#include "capi/amx_json.h"
 #include "capi/guard.h"
 #include "capi/placement_json.h"
 #include "capi/session.h"
@@ -42,6 +43,7 @@ json report_of(const Session& session) {
   }
   report["statistics"] = to_json(session.statistics());
   report["machine"] = machine_class(cpu_features());
+  report["amx"] = amx_json();
   report["threads"] = session.threads();
   report["variants"] = json::array();
   for (const auto& [node, chosen] : session.variants()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace rh::compute {
 
@@ -36,5 +37,22 @@ struct Activation {
 void activate(const Activation& activation, const float* x, float* y, int64_t count);
 /// The plain form, for tensors of double.
 double activated(const Activation& activation, double x);
+
+/// The activation over `count` values.
+template <typename T>
+void activate_values(const Activation& activation, T* y, int64_t count) {
+  if constexpr (std::is_same_v<T, float>) {
+    activate(activation, y, y, count);
+  } else {
+    for (int64_t i = 0; i < count; ++i) y[i] = activated(activation, y[i]);
+  }
+}
+
+/// The activation over `rows` rows of `columns` values, `stride` apart.
+template <typename T>
+void activate_rows(const Activation& activation, T* y, int64_t rows, int64_t columns, int64_t stride) {
+  if (columns == stride) return activate_values(activation, y, rows * columns);
+  for (int64_t row = 0; row < rows; ++row) activate_values(activation, y + row * stride, columns);
+}
 
 }  // namespace rh::compute

@@ -57,7 +57,7 @@ class Convolution {
   size_t weight_bytes() const;
   /// False: a residual that is y itself becomes part of the sum early, which rounds more.
   bool adds_residual_last() const;
-  /// "depthwise", "winograd", "winograd_pixels", "winograd_4x4", "paired", "pixels" or "gemm".
+  /// "depthwise", "winograd", "winograd_pixels", "winograd_4x4", "paired", "pixels", "amx" or "gemm".
   std::string_view variant() const { return variant_; }
   /// Those that can convolve this.
   static std::vector<std::string_view> variants(const ConvChannels& channels, const Window& window,

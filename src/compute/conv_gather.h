@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compute/conv.h"
-#include "compute/conv_micro.h"
+#include "compute/conv_impl.h"
 
 namespace rh::compute {
 
@@ -72,6 +72,38 @@ class PixelRuns {
 /// Whether any of the segments reads something.
 inline bool any_live(const Segment* segments, int64_t count) {
   return std::any_of(segments, segments + count, [](const Segment& s) { return s.first < s.last; });
+}
+
+/// Whether the image itself is the matrix of columns.
+inline bool is_pointwise(const Window& kernel, const Window& w) {
+  for (int d = 0; d < 3; ++d)
+    if (kernel.kernel[d] != 1 || kernel.stride[d] != 1 || w.pad_begin[d] != 0 || w.input[d] != w.output[d]) return false;
+  return true;
+}
+
+/// Rows [ks.begin, ks.begin + ks.size) of the panel of pixels that begins at `pixel`, as wide as those of `kernels`; a row is one of `in`
+/// channels at a kernel position, positions first. False where all of it is padding, as whole kernel positions of strong dilation are.
+template <typename S>
+bool fill_pixel_panel(const Window& kernel, const Window& w, const S* x, int64_t in, int64_t pixel, const Part& ks,
+                      const MicroKernels<Computed<S>>& kernels, const ConvKernels<Computed<S>, Code<S>>& gather, Computed<S>* panel) {
+  const int64_t width = kernels.columns, image = w.input_size();
+  if (is_pointwise(kernel, w)) {
+    const S* from = x + ks.begin * image + pixel;
+    if (pixel + width <= image) return gather.copy_panel(codes(from), image, ks.size, panel), true;
+    if constexpr (std::is_same_v<S, Computed<S>>) return pack_panel(from, image, false, ks.size, image - pixel, width, panel), true;
+  }
+  const PixelRuns runs(kernel, w, pixel, std::min(width, w.output_size() - pixel), kernels.lanes);
+  Segment segments[PixelRuns::kMost + 2];
+  bool live = false;
+  for (int64_t k = ks.begin; k < ks.begin + ks.size;) {
+    const int64_t tap = k / in, channel = k % in, count = std::min(in - channel, ks.begin + ks.size - k);
+    const int64_t made = runs.segments(tap, width, segments);
+    live = live || any_live(segments, made);
+    gather.gather_panel(codes(x + channel * image), image, count, kernel.stride[2], segments, made, panel, width);
+    panel += count * width;
+    k += count;
+  }
+  return live;
 }
 
 }  // namespace rh::compute

@@ -82,12 +82,7 @@ class ConvGemm final : public Convolution<S>::Impl {
     });
   }
 
-  /// Whether the image itself is the matrix of columns.
-  bool pointwise(const Window& w) const {
-    for (int d = 0; d < 3; ++d)
-      if (window_.kernel[d] != 1 || window_.stride[d] != 1 || w.pad_begin[d] != 0 || w.input[d] != w.output[d]) return false;
-    return true;
-  }
+  bool pointwise(const Window& w) const { return is_pointwise(window_, w); }
 
   void pack(const S* weights) {
     const int64_t taps = window_.kernel_size();
@@ -279,27 +274,8 @@ class ConvGemm final : public Convolution<S>::Impl {
            chunks.size * kernels_.rows * ks.size * static_cast<int64_t>(sizeof(T)) <= kNear;
   }
 
-  /// Rows [ks.begin, ks.begin + ks.size) of the panel of pixels that begins at `pixel`. False where all of it is padding, as whole kernel
-  /// positions of strong dilation are.
   bool fill_panel(const Window& w, const S* x, int64_t pixel, const Part& ks, T* panel) const {
-    const int64_t width = kernels_.columns, image = w.input_size();
-    if (pointwise(w)) {
-      const S* from = x + ks.begin * image + pixel;
-      if (pixel + width <= image) return gather_.copy_panel(codes(from), image, ks.size, panel), true;
-      if constexpr (!kNarrow) return pack_panel(from, image, false, ks.size, image - pixel, width, panel), true;
-    }
-    const PixelRuns runs(window_, w, pixel, std::min(width, w.output_size() - pixel), kernels_.lanes);
-    Segment segments[PixelRuns::kMost + 2];
-    bool live = false;
-    for (int64_t k = ks.begin; k < ks.begin + ks.size;) {
-      const int64_t tap = k / in_, channel = k % in_, count = std::min(in_ - channel, ks.begin + ks.size - k);
-      const int64_t made = runs.segments(tap, width, segments);
-      live = live || any_live(segments, made);
-      gather_.gather_panel(codes(x + channel * image), image, count, window_.stride[2], segments, made, panel, width);
-      panel += count * width;
-      k += count;
-    }
-    return live;
+    return fill_pixel_panel<S>(window_, w, x, in_, pixel, ks, kernels_, gather_, panel);
   }
 
   /// Copies the rows that some panels of pixels read.

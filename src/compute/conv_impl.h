@@ -78,6 +78,9 @@ std::unique_ptr<Convolution<float>::Impl> make_conv_pixels(const ConvChannels& c
 /// Turns sums of pixels round into y.
 void finish_pixels(const ConvKernels<float, float>& kernels, const PixelSums& sums);
 
+/// The product of make_conv_gemm by AMX tiles, see gemm_split.h.
+std::unique_ptr<Convolution<float>::Impl> make_conv_split(const ConvChannels& channels, const Window& window, const float* weights,
+                                                          const float* bias, const Activation& activation);
 /// Whether kernel positions of `kernel` lie beyond the planes of `w` so often that pixels are cut into chunks by row to leave them out.
 bool conv_skips(const Window& kernel, const Window& w, int64_t in);
 
@@ -102,23 +105,6 @@ std::unique_ptr<Convolution<float>::Impl> make_conv_paired(const ConvChannels& c
 bool conv_pairs(const ConvChannels& channels, const Window& kernel, const Window& w);
 /// Products that are made so, by those that plain convolution with its padding takes.
 double conv_pair_products(const Window& w);
-
-/// The activation over `count` values.
-template <typename T>
-void activate_values(const Activation& activation, T* y, int64_t count) {
-  if constexpr (std::is_same_v<T, float>) {
-    activate(activation, y, y, count);
-  } else {
-    for (int64_t i = 0; i < count; ++i) y[i] = activated(activation, y[i]);
-  }
-}
-
-/// The activation over `rows` rows of `columns` values, `stride` apart.
-template <typename T>
-void activate_rows(const Activation& activation, T* y, int64_t rows, int64_t columns, int64_t stride) {
-  if (columns == stride) return activate_values(activation, y, rows * columns);
-  for (int64_t row = 0; row < rows; ++row) activate_values(activation, y + row * stride, columns);
-}
 
 /// Values of S as those that are computed in: `from` itself, or widened into `to`.
 template <typename S>

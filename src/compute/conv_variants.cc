@@ -1,9 +1,12 @@
 #include "compute/conv_variants.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/cpu_features.h"
+#include "compute/amx.h"
+#include "compute/gemm_amx.h"
 
 namespace rh::compute {
 namespace {
@@ -152,6 +155,17 @@ double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs)
          (1 + (gathers(w) ? costs.gemm_by_out / static_cast<double>(out_of(c)) : 0));
 }
 
+bool fits_amx(const ConvChannels&, const Window&) { return amx_usable(); }
+
+double amx_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  const double pixels = static_cast<double>(std::max<int64_t>(1, w.output_size())), panels = std::ceil(pixels / kSplitWidth);
+  const double out = static_cast<double>(out_of(c)), products = static_cast<double>(in_of(c) * w.kernel_size());
+  const double rows = std::ceil(out / kSplitWidth) * kSplitWidth / out;
+  return panels * kSplitWidth / pixels *
+             (costs.amx * rows + (costs.amx_by_out + (gathers(w) ? costs.gemm_by_out : 0)) / out + costs.amx_by_products / products) +
+         costs.amx_by_pixels / pixels;
+}
+
 }  // namespace
 
 template <typename S>
@@ -167,6 +181,7 @@ std::span<const ConvVariant<S>> conv_variants() {
                                               {"winograd_4x4", true, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
                                               {"paired", false, fits_paired, paired_cost, make_conv_paired},
                                               {"pixels", false, fits_pixels, pixels_cost, make_conv_pixels},
+                                              {"amx", false, fits_amx, amx_cost, make_conv_split},
                                               kGemm};
     return kAll;
   } else {

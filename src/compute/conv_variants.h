@@ -19,6 +19,11 @@ struct ConvCosts {
   double winograd_pixels;     ///< the same, with channels as columns
   double winograd_4x4;        ///< the same of tiles of 4x4 outputs
   double winograd_by_least;   ///< x 1/the fewer of input and output channels: transformations
+
+  double amx = 0.51;           ///< where there are AMX tiles: six products of bfloat16 parts
+  double amx_by_out = 9;       ///< x 1/output channels: splitting pixels
+  double amx_by_pixels = 16;   ///< x 1/output pixels: reading weights in split form
+  double amx_by_products = 6;  ///< x 1/products of a sum: sums in and out of tiles
 };
 
 /// A way to convolve values of S.

@@ -26,7 +26,7 @@ void run(int64_t m, int64_t n, const P& product, const Parallel& parallel) {
 template <typename T>
 size_t PackedMatrix<T>::bytes() const {
   const size_t panels = panel_width_ == 0 ? 0 : static_cast<size_t>((n_ + panel_width_ - 1) / panel_width_);
-  if (split_) return panels * split_panel_bytes(k_);
+  if (split_) return panels * split_bytes(k_);
   return data_ ? panels * static_cast<size_t>(panel_width_ * k_) * sizeof(T) : 0;
 }
 
@@ -42,13 +42,13 @@ PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed,
   };
   if constexpr (std::is_same_v<T, float>) {
     if (use.amx && use.rows > 0) {
-      const auto begin = [&](size_t panel) { return panel * split_panel_bytes(k); };
+      const auto begin = [&](size_t panel) { return panel * split_bytes(k); };
       split_ = share_pieces({panels, begin,
                              [&](size_t panel, void* memory) {
                                void* floats =
                                    thread_scratch(ScratchSlot::packed_right, static_cast<size_t>(k * panel_width_) * sizeof(T) + 64);
                                pack(panel, floats);
-                               split_panel(static_cast<const float*>(floats), k, memory);
+                               split_columns(static_cast<const float*>(floats), k, memory);
                              }},
                             0);
       return;
@@ -67,8 +67,8 @@ void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel&
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, const Parallel& parallel) {
   if constexpr (std::is_same_v<T, float>) {
-    const bool splits = b.may_use_amx() && amx_pays({args.m, args.n, args.k});
-    if (b.is_split() || splits) return run(args.m, args.n, SplitProduct(args, a, b, c), parallel);
+    const bool by_tiles = b.is_split() || (b.use().amx && amx_pays({args.m, args.n, args.k, true, b.use().accuracy}));
+    if (by_tiles) return run(args.m, args.n, SplitProduct(args, a, b, c), parallel);
   }
   const T* const panels = b.data() + args.first_column * b.k();
   run(args.m, args.n, Product<T>(args, a, nullptr, panels, c, micro_kernels_for_width<Computed<T>>(b.panel_width())), parallel);

@@ -50,10 +50,15 @@ struct GemmArgs {
   Epilogue<T> epilogue;
 };
 
+/// How near products of floats come to the exact ones where tiles of narrower values are faster: as float sums, to about 16 bits, or as
+/// products of bfloat16.
+enum class ProductAccuracy : uint8_t { full, fast, bf16 };
+
 /// What is known at load of the products that a packed B is for.
 struct PackedUse {
   bool amx = false;  ///< float products may use AMX tiles, see amx_usable()
   int64_t rows = 0;  ///< of A; 0: not known
+  ProductAccuracy accuracy = ProductAccuracy::full;
 };
 
 /// Sums over k are made in blocks of this many products, between which C has what there is so far: a residual that is C itself is then part
@@ -79,7 +84,7 @@ class PackedMatrix {
   int64_t panel_width() const { return panel_width_; }
   const void* split_data() const { return split_.get(); }
   bool is_split() const { return split_ != nullptr; }
-  bool may_use_amx() const { return use_.amx; }
+  const PackedUse& use() const { return use_; }
 
  private:
   int64_t k_ = 0;

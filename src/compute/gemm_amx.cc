@@ -66,6 +66,7 @@ inline void add_products() {
 }
 
 /// Small products first, in an order in which each finds one of its operands loaded.
+template <int kProducts>
 void multiply(int64_t steps, const void* left, const void* right, int64_t rows, float* sums) {
   zero_tile<0>();
   zero_tile<1>();
@@ -74,18 +75,29 @@ void multiply(int64_t steps, const void* left, const void* right, int64_t rows, 
   const char* a = static_cast<const char*>(left);
   const char* b = static_cast<const char*>(right);
   for (int64_t i = 0; i < steps; ++i, a += kSplitStepBytes, b += kSplitStepBytes) {
-    load_left(a, 2);
     load_right(b, 0);
-    add_products();
-    load_left(a, 1);
-    add_products();
-    load_right(b, 1);
-    add_products();
+    if constexpr (kProducts > 3) {
+      load_left(a, 2);
+      add_products();
+    }
+    if constexpr (kProducts > 1) {
+      load_left(a, 1);
+      add_products();
+    }
+    if constexpr (kProducts > 3) {
+      load_right(b, 1);
+      add_products();
+    }
     load_left(a, 0);
-    add_products();
-    load_right(b, 2);
-    add_products();
-    load_right(b, 0);
+    if constexpr (kProducts > 1) {
+      if constexpr (kProducts == 3) load_right(b, 1);
+      add_products();
+    }
+    if constexpr (kProducts > 3) {
+      load_right(b, 2);
+      add_products();
+    }
+    if constexpr (kProducts > 1) load_right(b, 0);
     add_products();
   }
   float* const lower = sums + upper_rows(rows) * kSplitWidth;
@@ -135,18 +147,26 @@ inline void split(__m512 x, __m512 y, char* to) {
   }
 }
 
+/// Of the values of a step that are there, the first 16 and the others.
+struct Lanes {
+  explicit Lanes(int64_t left)
+      : first(left < 16 ? Float::mask(static_cast<int>(left)) : 0xffff),
+        second(left <= 16  ? 0
+               : left < 32 ? Float::mask(static_cast<int>(left - 16))
+                           : 0xffff) {}
+  __mmask16 first, second;
+};
+
 Magnitudes split_left(const float* a, int64_t a_row, int64_t rows, int64_t k, void* steps) {
   LaneMagnitudes magnitudes;
   const int64_t upper = upper_rows(rows);
   char* step = static_cast<char*>(steps);
   for (int64_t at = 0; at < k; at += kSplitStep, step += kSplitStepBytes) {
-    const int64_t left = k - at;
-    const __mmask16 first = left < 16 ? Float::mask(static_cast<int>(left)) : 0xffff;
-    const __mmask16 second = left < 16 ? 0 : left < 32 ? Float::mask(static_cast<int>(left - 16)) : 0xffff;
+    const Lanes lanes(k - at);
     const float* from = a + at;
     for (int64_t row = 0; row < rows; ++row, from += a_row) {
-      const __m512 x = _mm512_maskz_loadu_ps(first, from);
-      const __m512 y = second ? _mm512_maskz_loadu_ps(second, from + 16) : _mm512_setzero_ps();
+      const __m512 x = _mm512_maskz_loadu_ps(lanes.first, from);
+      const __m512 y = lanes.second ? _mm512_maskz_loadu_ps(lanes.second, from + 16) : _mm512_setzero_ps();
       magnitudes.take(x);
       magnitudes.take(y);
       split(x, y, step + (row < upper ? row * kTileRow : kTileBytes + (row - upper) * kTileRow));
@@ -174,21 +194,42 @@ Magnitudes split_right(const float* b, int64_t b_k, int64_t k, void* steps) {
   return magnitudes.over_all();
 }
 
-void join_right(const void* steps, int64_t k, float* panel) {
-  const __m512i high = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+/// What split() took apart.
+struct Joined {
+  explicit Joined(const char* from) {
+    const __m512i high = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+    for (int i = 0; i < 3; ++i) {
+      const __m512i pairs = _mm512_load_si512(part(from, i));
+      x = _mm512_add_ps(x, _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, pairs, 16)));
+      y = _mm512_add_ps(y, _mm512_castsi512_ps(_mm512_and_si512(pairs, high)));
+    }
+  }
+  __m512 x = _mm512_setzero_ps(), y = _mm512_setzero_ps();
+};
+
+void join_left(const void* steps, int64_t rows, int64_t k, float* a) {
+  const int64_t upper = upper_rows(rows);
+  const char* step = static_cast<const char*>(steps);
+  for (int64_t at = 0; at < k; at += kSplitStep, step += kSplitStepBytes) {
+    const Lanes lanes(k - at);
+    for (int64_t row = 0; row < rows; ++row) {
+      const Joined values(step + (row < upper ? row * kTileRow : kTileBytes + (row - upper) * kTileRow));
+      float* const to = a + row * k + at;
+      _mm512_mask_storeu_ps(to, lanes.first, values.x);
+      if (lanes.second) _mm512_mask_storeu_ps(to + 16, lanes.second, values.y);
+    }
+  }
+}
+
+void join_right(const void* steps, int64_t k, float* b) {
   const char* step = static_cast<const char*>(steps);
   for (int64_t at = 0; at < k; at += kSplitStep, step += kSplitStepBytes) {
     for (int64_t row = 0; row < kTileRows && at + row < k; ++row) {
       for (int64_t tile = 0; tile < 2; ++tile) {
-        __m512 even = _mm512_setzero_ps(), odd = _mm512_setzero_ps();
-        for (int i = 0; i < 3; ++i) {
-          const __m512i pairs = _mm512_load_si512(part(step, i) + tile * kTileBytes + row * kTileRow);
-          even = _mm512_add_ps(even, _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, pairs, 16)));
-          odd = _mm512_add_ps(odd, _mm512_castsi512_ps(_mm512_and_si512(pairs, high)));
-        }
-        float* const to = panel + (at + row) * kSplitWidth + tile * 16;
-        _mm512_storeu_ps(to, even);
-        if (at + 16 + row < k) _mm512_storeu_ps(to + 16 * kSplitWidth, odd);
+        const Joined values(step + tile * kTileBytes + row * kTileRow);
+        float* const to = b + (at + row) * kSplitWidth + tile * 16;
+        _mm512_storeu_ps(to, values.x);
+        if (at + 16 + row < k) _mm512_storeu_ps(to + 16 * kSplitWidth, values.y);
       }
     }
   }
@@ -224,6 +265,7 @@ void finish(const MicroArgs<float>& args, int64_t rows, const float* sums) {
 
 }  // namespace
 
-extern const AmxKernels kAmxKernels = {configure, release, split_left, split_right, join_right, multiply, finish};
+extern const AmxKernels kAmxKernels = {configure,  release,     split_left,  split_right, join_left,
+                                       join_right, multiply<6>, multiply<3>, multiply<1>, finish};
 
 }  // namespace rh::compute

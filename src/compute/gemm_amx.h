@@ -7,8 +7,9 @@
 // Plain data alone: this header is compiled with the flags of every instruction set.
 //
 // Float products from bfloat16 tiles. A float is the sum of three bfloat16 parts, each what rounding left of the last, and a product of
-// two floats that of the six products of parts that count: what is left out is less than 2^-24 of it. 32 values of k make a step; a step
-// of 32 rows or columns is laid out as three parts of two tiles of 1024 bytes.
+// two floats that of the six products of parts that count: what is left out is less than 2^-24 of it; of three, which leave out 2^-15, or
+// of one, 2^-7, where that is enough. 32 values of k make a step; a step of 32 rows or columns is laid out as three parts of two tiles of
+// 1024 bytes.
 namespace rh::compute {
 
 inline constexpr int64_t kSplitWidth = 32;        ///< rows of A and columns of B that are worked out together
@@ -31,10 +32,12 @@ struct AmxKernels {
   Magnitudes (*split_left)(const float* a, int64_t a_row, int64_t rows, int64_t k, void* steps);
   /// The same of 32 columns of B, whose rows lie b_k apart.
   Magnitudes (*split_right)(const float* b, int64_t b_k, int64_t k, void* steps);
-  /// Back to rows of 32 floats, one after the other: exact where every part is a normal number.
-  void (*join_right)(const void* steps, int64_t k, float* panel);
+  /// Back to floats, exact where every part is a normal number: rows of k of A, or rows of 32 of B, one after the other.
+  void (*join_left)(const void* steps, int64_t rows, int64_t k, float* a);
+  void (*join_right)(const void* steps, int64_t k, float* b);
   /// sums[32][32] = A B of `steps` steps, with tiles that are configured for `rows`.
-  void (*multiply)(int64_t steps, const void* a, const void* b, int64_t rows, float* sums);
+  using Multiply = void (*)(int64_t steps, const void* a, const void* b, int64_t rows, float* sums);
+  Multiply multiply_six, multiply_three, multiply_one;  ///< products of parts
   /// What comes after the sums, as MicroArgs says; its a, b and k are not looked at.
   void (*finish)(const MicroArgs<float>& args, int64_t rows, const float* sums);
 };

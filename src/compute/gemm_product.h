@@ -29,18 +29,6 @@ void move_rows(MicroArgs<T>& tile, int64_t rows) {
   if (tile.residual) tile.residual += rows * tile.residual_row;
 }
 
-template <typename T>
-void activate_rows(const Activation& activation, T* c, int64_t rows, int64_t columns, int64_t stride) {
-  for (int64_t i = 0; i < rows; ++i) {
-    T* row = c + i * stride;
-    if constexpr (std::is_same_v<T, float>) {
-      activate(activation, row, row, columns);
-    } else {
-      for (int64_t j = 0; j < columns; ++j) row[j] = activated(activation, row[j]);
-    }
-  }
-}
-
 /// One product with every default filled in. B is given as packed panels, or lies at b with ldb.
 template <typename T>
 struct GemmProduct {

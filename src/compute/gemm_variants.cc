@@ -7,14 +7,18 @@ namespace rh::compute {
 namespace {
 
 // From measurements on a Xeon with AMX (docs/measurements.md, "Products by AMX tiles"). Without AMX only the first counts.
-constexpr GemmCosts kCosts = {.gemv = 1.1, .amx = 0.51, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
+constexpr GemmCosts kCosts = {
+    .gemv = 1.5, .amx = 0.51, .amx_fast = 0.27, .amx_bf16 = 0.18, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
 
 /// Rows of a product whose rows are not known at load.
 constexpr int64_t kUsualRows = 128;
 
 double amx_cost(const ProductSizes& s, const GemmCosts& costs, bool splits) {
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
-  return costs.amx + (costs.amx_by_m + (splits ? costs.amx_splits : 0)) / m + costs.amx_by_n / n + costs.amx_by_k / k;
+  const double products = s.accuracy == ProductAccuracy::full   ? costs.amx
+                          : s.accuracy == ProductAccuracy::fast ? costs.amx_fast
+                                                                : costs.amx_bf16;
+  return products + (costs.amx_by_m + (splits ? costs.amx_splits : 0)) / m + costs.amx_by_n / n + costs.amx_by_k / k;
 }
 
 constexpr GemmVariant kVariants[] = {
@@ -22,7 +26,7 @@ constexpr GemmVariant kVariants[] = {
      [](const ProductSizes&, const GemmCosts& costs) { return costs.gemv; }},
     {"amx", [](const ProductSizes& s) { return s.is_float && s.n > 0 && s.k > 0 && amx_usable(); },
      [](const ProductSizes& s, const GemmCosts& costs) {
-       return s.m > 0 ? amx_cost(s, costs, false) : amx_cost({kUsualRows, s.n, s.k}, costs, true);
+       return s.m > 0 ? amx_cost(s, costs, false) : amx_cost({kUsualRows, s.n, s.k, true, s.accuracy}, costs, true);
      }},
     {"gemm", [](const ProductSizes&) { return true; }, [](const ProductSizes&, const GemmCosts&) { return 1.0; }},
 };

@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "compute/gemm.h"
+
 namespace rh::compute {
 
 /// A product by a constant right operand as it is known at load; m is 0 where rows come with a run.
@@ -12,12 +14,15 @@ struct ProductSizes {
   int64_t n = 0;
   int64_t k = 0;
   bool is_float = true;
+  ProductAccuracy accuracy = ProductAccuracy::full;
 };
 
 /// What products cost on a class of machines, for each product of two values, in units of what packed multiply-add takes at its best.
 struct GemmCosts {
   double gemv;        ///< B where it lies, in products of few rows
   double amx;         ///< six products of bfloat16 parts
+  double amx_fast;    ///< three of them
+  double amx_bf16;    ///< one
   double amx_by_m;    ///< x 1/m: reading B in split form
   double amx_by_n;    ///< x 1/n: splitting A
   double amx_by_k;    ///< x 1/k: sums in and out of tiles

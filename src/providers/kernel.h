@@ -87,6 +87,10 @@ struct Alias {
   Kind kind;
 };
 
+/// The least accuracy that a session asks for: one order of summation for any number of threads; float sums; about 16 bits of mantissa;
+/// products of bfloat16.
+enum class Precision : uint8_t { strict, fp32, fast, bf16 };
+
 /// One of several ways to compute, for reports and tuning.
 struct KernelVariant {
   std::string problem;                     ///< what is computed: operator, type, sizes; empty where there is one way alone

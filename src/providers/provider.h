@@ -67,9 +67,8 @@ struct ContextNode {
 
 /// What is known of the session when a kernel is made.
 struct CompileContext {
-  bool strict_precision = false;  ///< one order of summation for any number of threads
-  bool fast_precision = false;    ///< about 16 bits of mantissa are enough
-  Tuning tuning = {};             ///< of kernels that have several variants
+  Precision precision = Precision::fp32;
+  Tuning tuning = {};  ///< of kernels that have several variants
 };
 
 /// What a provider is told of a run, before and after it.

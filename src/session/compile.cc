@@ -136,13 +136,15 @@ Tuning tuning_of(const SessionOptions& options, int threads) {
   return tuning;
 }
 
+Precision precision_of(const SessionOptions& options) {
+  const std::string_view text = options.config_entry("roundhouse.precision");
+  if (text.empty()) return options.deterministic ? Precision::strict : Precision::fp32;
+  return text == "strict" ? Precision::strict : text == "fast" ? Precision::fast : text == "bf16" ? Precision::bf16 : Precision::fp32;
+}
+
 PlanOptions plan_options(const SessionOptions& options, MemoryAccount& account, int threads) {
-  const auto precision = options.config.find("roundhouse.precision");
-  const std::string_view text = precision == options.config.end() ? std::string_view() : precision->second;
   return {.plan_memory = options.memory_pattern,
-          .kernels = {.strict_precision = text == "strict" || (text.empty() && options.deterministic),
-                      .fast_precision = text == "fast",
-                      .tuning = tuning_of(options, threads)},
+          .kernels = {.precision = precision_of(options), .tuning = tuning_of(options, threads)},
           .cancel = options.cancel_load.get(),
           .max_tensor_bytes = max_tensor_bytes(options),
           .account = &account};

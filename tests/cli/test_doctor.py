@@ -112,6 +112,7 @@ def test_the_whole_report(tmp_path):
     assert cuda["verdict"] == "not installed" and "roundhouse_provider_cuda.so" in cuda["remedy"]
     assert {os.path.basename(p["library"]) for p in report["providers"] if p["library"]} >= {"roundhouse_provider_example.so"}
     assert report["hardware"][0]["type"] == "CPU"
+    assert report["amx"]["used"] == (report["amx"]["reason"] == "")
     text = roundhouse("doctor").stdout
     assert "CPUExecutionProvider  ready" in text and "libc.so.6" in text and "--all" in text and "TensorRT" not in text
     assert "TensorrtExecutionProvider  not installed" in roundhouse("doctor", "--all").stdout

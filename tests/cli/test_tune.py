@@ -33,6 +33,25 @@ def test_tune(folder):
     assert done.returncode == 0 and "of 1 problems" in done.stdout and (folder / "t").exists()
 
 
+def test_tune_measures_products(folder):
+    weights = numpy_helper.from_array(np.random.default_rng(0).standard_normal((64, 48), np.float32), "w")
+    node = helper.make_node("MatMul", ["x", "w"], ["y"], "product")
+    write_model(folder / "product.onnx", [node], [value("x", [2, 64])], [value("y", [2, 48])], [weights])
+    report = answer("tune", "product.onnx", "-n", "3", "--threads", "1", cwd=folder)
+    [row] = report["problems"]
+    assert row["problem"] == "MatMul float 64>48, 2 rows" and row["usual"] == "gemm"
+    assert {"gemv", "gemm"} <= row["ms"].keys()
+    x = {"x": np.random.default_rng(1).standard_normal((2, 64), np.float32)}
+    results = []
+    for name in ("gemv", "gemm"):
+        options = package.SessionOptions()
+        options.add_session_config_entry("roundhouse.variant", name)
+        session = package.InferenceSession(str(folder / "product.onnx"), options)
+        assert chosen(session) == name
+        results += session.run(None, x)
+    np.testing.assert_allclose(*results, atol=1e-4)
+
+
 def session_with(folder, text, threads=1):
     (folder / "given").write_text(text)
     options = package.SessionOptions()

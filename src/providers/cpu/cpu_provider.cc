@@ -1,5 +1,6 @@
 #include "providers/cpu/cpu_provider.h"
 
+#include "compute/amx.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -29,8 +30,7 @@ class CpuProvider final : public Provider {
 
   std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) override {
     const NodeView view(graph, node);
-    const Precision precision = context.strict_precision ? Precision::strict : context.fast_precision ? Precision::fast : Precision::fp32;
-    return cpu::make_kernel(KernelInfo(view, precision, &context.tuning));
+    return cpu::make_kernel(KernelInfo(view, context.precision, &context.tuning));
   }
 };
 
@@ -44,5 +44,7 @@ std::shared_ptr<Provider> make_provider(const std::map<std::string, std::string>
   }
   return std::make_shared<CpuProvider>();
 }
+
+std::string why_no_amx() { return compute::amx_status().reason; }
 
 }  // namespace rh::cpu

@@ -26,8 +26,6 @@ using rh::Kernel;
 using rh::RunContext;
 using rh::SubgraphRunner;
 
-enum class Precision : uint8_t { strict, fp32, fast, bf16 };
-
 /// What a kernel may know when it is made, once, at load: attributes, constant inputs, declared types. Large constants that it packs may be
 /// released afterwards: a kernel that returns true from `owns_constant(i)` never reads input i again.
 class KernelInfo {

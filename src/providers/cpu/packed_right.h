@@ -3,21 +3,19 @@
 #include <variant>
 
 #include "compute/gemm.h"
+#include "providers/cpu/kernel.h"
 #include "tensor/dispatch.h"
 #include "tensor/tensor.h"
 
 namespace rh::cpu {
 
-/// A constant right operand of MatMul or Gemm, packed at load: any floating type, two dimensions. Empty for everything else.
+/// A constant right operand of a product, packed at load in the form that the cost model or the session's tuning chooses: any floating
+/// type, two dimensions. Empty for everything else, and where it is read where it lies.
 class PackedRight {
  public:
-  PackedRight(const Tensor* b, bool transposed) {
-    if (!b || b->shape().rank() != 2 || b->elements() == 0 || !FloatingTypes::set.contains(b->dtype())) return;
-    shape_ = b->shape();
-    dispatch_or_throw<FloatingTypes>(b->dtype(), "right operand", [&]<typename T>() {
-      matrix_.emplace<compute::PackedMatrix<T>>(b->data<T>(), shape_[transposed ? 1 : 0], shape_[transposed ? 0 : 1], transposed);
-    });
-  }
+  PackedRight() = default;
+  /// `b` is constant input 1 of the node, or null; input 0 is the left operand.
+  PackedRight(const KernelInfo& info, const Tensor* b, bool transposed_b, bool transposed_a = false);
 
   bool empty() const { return std::holds_alternative<std::monostate>(matrix_); }
   size_t bytes() const {
@@ -28,6 +26,8 @@ class PackedRight {
         },
         matrix_);
   }
+  /// Of the node; no problem where the operand is no such constant.
+  const KernelVariant& variant() const { return variant_; }
   /// Of the operand as it was given.
   const Shape& shape() const { return shape_; }
   /// T is the operand's type.
@@ -44,6 +44,7 @@ class PackedRight {
     using Variant = std::variant<std::monostate, compute::PackedMatrix<T>...>;
   };
   Shape shape_;
+  KernelVariant variant_;
   Choice<FloatingTypes>::Variant matrix_;
 };
 

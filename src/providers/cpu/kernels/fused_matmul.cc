@@ -42,9 +42,11 @@ class FusedMatMulKernel final : public Kernel {
   using Types = FloatingTypes;
 
   explicit FusedMatMulKernel(const KernelInfo& info)
-      : op_(info.attributes<ops::FusedMatMul>()), packed_(info.constant_input(1), op_.transpose_b) {}
+      : op_(info.attributes<ops::FusedMatMul>()),
+        packed_(info, info.constant_input(1), op_.transpose_b, op_.transpose_a || op_.transpose_batch_a) {}
 
   bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
+  KernelVariant variant() const override { return packed_.variant(); }
   size_t packed_bytes() const override { return packed_.bytes(); }
   std::span<const Alias> aliases() const override {
     static constexpr Alias list[] = {{0, 3, Alias::Kind::in_place}};

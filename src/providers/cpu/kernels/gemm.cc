@@ -18,9 +18,11 @@ class GemmKernel final : public Kernel {
  public:
   using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t>>;
 
-  explicit GemmKernel(const KernelInfo& info) : op_(info.attributes<ops::Gemm>()), packed_(info.constant_input(1), op_.transpose_b) {}
+  explicit GemmKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::Gemm>()), packed_(info, info.constant_input(1), op_.transpose_b, op_.transpose_a) {}
 
   bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
+  KernelVariant variant() const override { return packed_.variant(); }
   size_t packed_bytes() const override { return packed_.bytes(); }
 
   Status run(RunContext& context) const override {

@@ -13,9 +13,10 @@ class MatMulKernel final : public Kernel {
  public:
   using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t>>;
 
-  explicit MatMulKernel(const KernelInfo& info) : packed_(info.constant_input(1), false) {}
+  explicit MatMulKernel(const KernelInfo& info) : packed_(info, info.constant_input(1), false) {}
 
   bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
+  KernelVariant variant() const override { return packed_.variant(); }
   size_t packed_bytes() const override { return packed_.bytes(); }
 
   Status run(RunContext& context) const override {

@@ -20,11 +20,12 @@ class ProjectedAttentionKernel final : public Kernel {
 
   explicit ProjectedAttentionKernel(const KernelInfo& info)
       : op_(info.attributes<ops::ProjectedAttention>()),
-        weights_(op_.is_quantized || info.input_dtype(1) != DType::float32 ? nullptr : info.constant_input(1), false) {
+        weights_(info, op_.is_quantized || info.input_dtype(1) != DType::float32 ? nullptr : info.constant_input(1), false) {
     if (op_.is_quantized) product_.emplace(info, Int8Product::Inputs{.a = 0, .b = 1, .a_zero = 6, .b_zero = 7});
   }
 
   bool owns_constant(int input) const override { return input == 1 && (product_ ? product_->owns_right() : !weights_.empty()); }
+  KernelVariant variant() const override { return weights_.variant(); }
   size_t packed_bytes() const override { return product_ ? product_->packed_bytes() : weights_.bytes(); }
 
   Status run(RunContext& context) const override {

@@ -1,0 +1,52 @@
+#include "providers/cpu/packed_right.h"
+
+#include <fmt/format.h>
+
+#include "compute/gemm_variants.h"
+
+namespace rh::cpu {
+
+namespace {
+
+/// Rows of the left operand as it is declared; 0 where they are not known.
+int64_t expected_rows(const ValueType& a, bool transposed) {
+  if (!a.is_tensor() || !a.tensor().dims || a.tensor().dims->empty()) return 0;
+  const SymbolicShape& dims = *a.tensor().dims;
+  if (transposed && dims.size() > 2) return 0;  // one product each matrix of the batch
+  const Dim rows = transposed ? dims.back() : product(dims, 0, dims.size() - 1);
+  return rows.is_constant() ? std::max<int64_t>(0, rows.value()) : 0;
+}
+
+compute::ProductAccuracy accuracy_of(Precision precision) {
+  switch (precision) {
+    case Precision::fast: return compute::ProductAccuracy::fast;
+    case Precision::bf16: return compute::ProductAccuracy::bf16;
+    default: return compute::ProductAccuracy::full;
+  }
+}
+
+}  // namespace
+
+PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, bool transposed_b, bool transposed_a) {
+  if (!b || b->shape().rank() != 2 || b->elements() == 0 || !FloatingTypes::set.contains(b->dtype())) return;
+  const int64_t k = b->shape()[transposed_b ? 1 : 0], n = b->shape()[transposed_b ? 0 : 1];
+  const compute::ProductSizes sizes{.m = expected_rows(info.node().input_type(0), transposed_a),
+                                    .n = n,
+                                    .k = k,
+                                    .is_float = b->dtype() == DType::float32,
+                                    .accuracy = accuracy_of(info.precision())};
+  variant_.problem = fmt::format("{} {} {}>{}{}{}, {} rows", info.node().op_type(), to_string(b->dtype()), k, n, transposed_a ? " At" : "",
+                                 transposed_b ? " Bt" : "", sizes.m == 0 ? "any" : std::to_string(sizes.m));
+  for (const compute::GemmVariant& variant : compute::gemm_variants()) {
+    if (variant.fits(sizes)) variant_.variants.push_back(variant.name);
+  }
+  variant_.variant = compute::choose_gemm_variant(sizes, info.tuned(variant_.problem)).name;
+  if (variant_.variant == "gemv") return;
+  shape_ = b->shape();
+  const compute::PackedUse use{.amx = variant_.variant == "amx", .rows = sizes.m, .accuracy = sizes.accuracy};
+  dispatch_or_throw<FloatingTypes>(b->dtype(), "right operand", [&]<typename T>() {
+    matrix_.emplace<compute::PackedMatrix<T>>(b->data<T>(), k, n, transposed_b, 0, use);
+  });
+}
+
+}  // namespace rh::cpu

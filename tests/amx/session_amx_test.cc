@@ -1,0 +1,91 @@
+// Sessions on a processor with AMX: what their kernels choose, what they report, and what comes out.
+#include "amx/support.h"
+#include "session/run_helpers.h"
+
+namespace rh::test {
+namespace {
+
+class SessionAmx : public AmxTest {};
+
+std::string model(const std::string& rows) {
+  std::string weights;
+  for (int i = 0; i < 96 * 128; ++i) weights += (i ? ", " : "") + std::to_string(static_cast<double>(i * 31 % 201) / 100 - 1);
+  return R"(<opset_import: ["" : 17]>
+main (float[)" +
+         rows + R"(, 96] x) => (float[)" + rows + R"(, 128] y)
+< float[96, 128] w = {)" +
+         weights +
+         R"(} >
+{
+  [product] y = MatMul (x, w)
+})";
+}
+
+Tensor ramp(Shape shape) {
+  Tensor tensor(DType::float32, std::move(shape));
+  for (int64_t i = 0; i < tensor.elements(); ++i) tensor.data<float>()[i] = static_cast<float>(i % 97) / 31 - 1.5f;
+  return tensor;
+}
+
+SessionOptions with(const std::string& key, const std::string& value) {
+  SessionOptions options;
+  options.config[key] = value;
+  return options;
+}
+
+KernelVariant variant_of(const Session& session) {
+  const auto list = session.variants();
+  EXPECT_EQ(list.size(), 1u);
+  return list.empty() ? KernelVariant{} : list[0].second;
+}
+
+TEST_F(SessionAmx, products_say_how_they_compute) {
+  const KernelVariant known = variant_of(*make_session(model("100")));
+  EXPECT_EQ(known.problem, "MatMul float 96>128, 100 rows");
+  EXPECT_EQ(known.variant, "amx");
+  EXPECT_EQ(known.variants, (std::vector<std::string_view>{"amx", "gemm"}));
+  EXPECT_EQ(variant_of(*make_session(model("n"))).problem, "MatMul float 96>128, any rows");
+  const KernelVariant few = variant_of(*make_session(model("2")));
+  EXPECT_EQ(few.variant, "gemm");
+  EXPECT_EQ(few.variants, (std::vector<std::string_view>{"gemv", "amx", "gemm"}));
+  for (const char* name : {"gemv", "amx", "gemm"}) {
+    EXPECT_EQ(variant_of(*make_session(model("2"), with("roundhouse.variant", name))).variant, name);
+  }
+}
+
+TEST_F(SessionAmx, results_are_those_of_multiply_add) {
+  const auto plain = make_session(model("n"), with("roundhouse.variant", "gemm"));
+  for (const char* rows : {"100", "n"}) {
+    const auto session = make_session(model(rows));
+    const int64_t before = emulator_->instructions();
+    const auto found = run(*session, {{"x", ramp({100, 96})}}, {"y"}), expected = run(*plain, {{"x", ramp({100, 96})}}, {"y"});
+    EXPECT_TRUE(AmxEmulator::native() || emulator_->instructions() > before) << rows;
+    for (int64_t i = 0; i < 100 * 128; ++i) {
+      ASSERT_NEAR(found[0].tensor().data<float>()[i], expected[0].tensor().data<float>()[i], 1e-4) << rows << " at " << i;
+    }
+  }
+}
+
+TEST_F(SessionAmx, the_split_form_counts_as_memory_of_the_session) {
+  const size_t weights = 96 * 128;
+  const size_t floats = make_session(model("100"), with("roundhouse.variant", "gemm"))->forecast({}, {}).packed_bytes;
+  const size_t split = make_session(model("100"))->forecast({}, {}).packed_bytes;
+  EXPECT_EQ(floats, 4 * weights);
+  EXPECT_GE(split, 6 * weights);
+  EXPECT_LE(split, 6 * weights + 4 * 64);
+}
+
+TEST_F(SessionAmx, less_accuracy_takes_fewer_products) {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const char* precision : {"fp32", "fast", "bf16"}) {
+    const auto session = make_session(model("100"), with("roundhouse.precision", precision));
+    const int64_t before = emulator_->instructions();
+    run(*session, {{"x", ramp({100, 96})}}, {"y"});
+    const int64_t taken = emulator_->instructions() - before;
+    EXPECT_TRUE(AmxEmulator::native() || taken < least) << precision;
+    least = taken;
+  }
+}
+
+}  // namespace
+}  // namespace rh::test
