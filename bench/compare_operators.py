@@ -194,7 +194,14 @@ def binary(op_type, *other):
 def chain(kind):
     def build(rows, length):
         feeds = {"x": floats(rows, length)}
-        constants = {"bias": floats(length), "scale": floats(length), "three": np.float32(3), "six": np.float32(6), "zero": np.float32(0)}
+        constants = {
+            "bias": floats(length),
+            "scale": floats(length),
+            "three": np.float32(3),
+            "six": np.float32(6),
+            "zero": np.float32(0),
+            "one": np.float32(1),
+        }
         node = helper.make_node
         nodes = {
             "x * scale + bias, Relu": [node("Mul", ["x", "scale"], ["a"]), node("Add", ["a", "bias"], ["b"]), node("Relu", ["b"], ["y0"])],
@@ -210,6 +217,23 @@ def chain(kind):
                 node("Add", ["b", "x"], ["c"]),
                 node("Exp", ["c"], ["d"]),
                 node("Neg", ["d"], ["y0"]),
+            ],
+            "log(1 + exp(x)) * scale": [
+                node("Exp", ["x"], ["a"]),
+                node("Add", ["a", "one"], ["b"]),
+                node("Log", ["b"], ["c"]),
+                node("Mul", ["c", "scale"], ["y0"]),
+            ],
+            "x > bias ? x * three : scale": [
+                node("Greater", ["x", "bias"], ["a"]),
+                node("Mul", ["x", "three"], ["b"]),
+                node("Where", ["a", "b", "scale"], ["y0"]),
+            ],
+            "(x + three) / six, between 0 and 1, squared": [
+                node("Add", ["x", "three"], ["a"]),
+                node("Div", ["a", "six"], ["b"]),
+                node("Clip", ["b", "zero", "one"], ["c"]),
+                node("Mul", ["c", "c"], ["y0"]),
             ],
         }[kind]
         used = {name for n in nodes for name in n.input}
@@ -237,6 +261,43 @@ def rotary(length):
     feeds = {"x": floats(1, heads, length, depth)}
     tables = {"cos": floats(1, length, depth // 2), "sin": floats(1, length, depth // 2)}
     return one("RotaryEmbedding", feeds, tables, opset=23)
+
+
+def written_out_rotary(length):
+    """x cos + [-x2, x1] sin, as transformers' models are exported."""
+    heads, depth = 8, 64
+    feeds = {"x": floats(1, heads, length, depth), "cos": floats(1, 1, length, depth), "sin": floats(1, 1, length, depth)}
+    ints = {name: np.array([value]) for name, value in (("zero", 0), ("half", depth // 2), ("end", depth), ("last", -1))}
+    nodes = [
+        helper.make_node("Slice", ["x", "zero", "half", "last"], ["first"]),
+        helper.make_node("Slice", ["x", "half", "end", "last"], ["second"]),
+        helper.make_node("Neg", ["second"], ["negated"]),
+        helper.make_node("Concat", ["negated", "first"], ["turned"], axis=-1),
+        helper.make_node("Mul", ["x", "cos"], ["a"]),
+        helper.make_node("Mul", ["turned", "sin"], ["b"]),
+        helper.make_node("Add", ["a", "b"], ["y0"]),
+    ]
+    return model(nodes, feeds, ints, ["y0"]), feeds
+
+
+def box_decoding(boxes):
+    """Corners of boxes from offsets and anchors, as detectors write them."""
+    feeds = {"d": floats(boxes, 4), "centre": floats(boxes, 2), "size": floats(boxes, 2, low=0.1)}
+    constants = {"weights": np.array([0.1, 0.1, 0.2, 0.2], "f4"), "half": np.float32(0.5), "most": np.float32(4)}
+    nodes = [
+        helper.make_node("Mul", ["d", "weights"], ["w"]),
+        helper.make_node("Split", ["w"], ["shift", "stretch"], axis=1, num_outputs=2),
+        helper.make_node("Mul", ["shift", "size"], ["a"]),
+        helper.make_node("Add", ["a", "centre"], ["middle"]),
+        helper.make_node("Min", ["stretch", "most"], ["b"]),
+        helper.make_node("Exp", ["b"], ["c"]),
+        helper.make_node("Mul", ["c", "size"], ["e"]),
+        helper.make_node("Mul", ["e", "half"], ["f"]),
+        helper.make_node("Sub", ["middle", "f"], ["low"]),
+        helper.make_node("Add", ["middle", "f"], ["high"]),
+        helper.make_node("Concat", ["low", "high"], ["y0"], axis=1),
+    ]
+    return model(nodes, feeds, constants, ["y0"]), feeds
 
 
 def contrib_rotary(length):
@@ -359,7 +420,15 @@ UNARY = (
     "Ceil Sign Celu HardSigmoid ThresholdedRelu Atan Sinh"
 ).split()
 
-CHAINS = ("x * scale + bias, Relu", "x * sigmoid(x + bias)", "(x - bias)^2 / scale", "tanh, Mul, Add, Exp, Neg")
+CHAINS = (
+    "x * scale + bias, Relu",
+    "x * sigmoid(x + bias)",
+    "(x - bias)^2 / scale",
+    "tanh, Mul, Add, Exp, Neg",
+    "log(1 + exp(x)) * scale",
+    "x > bias ? x * three : scale",
+    "(x + three) / six, between 0 and 1, squared",
+)
 REDUCTIONS = "ReduceSum ReduceMean ReduceMax ReduceL2 ReduceLogSumExp ReduceProd".split()
 
 # name, builder, arguments of the three sizes
@@ -369,6 +438,8 @@ CASES = [
     *((f"{b}, a row", binary(b, "l"), ROWS) for b in ("Add", "Mul")),
     *((f"{b}, a column", binary(b, "r", 1), ROWS) for b in ("Add", "Mul", "Sub")),
     *((f"chain: {k}", chain(k), ROWS) for k in CHAINS),
+    ("chain: rotary embedding", written_out_rotary, [(16,), (128,), (1024,)]),
+    ("chain: box decoding", box_decoding, [(100,), (3000,), (100000,)]),
     ("Softmax, last", rows_of("Softmax"), ROWS),
     ("Softmax, first", rows_of("Softmax", axis=0), ROWS),
     ("LogSoftmax", rows_of("LogSoftmax"), ROWS),

@@ -1,5 +1,7 @@
 #include "providers/cpu/elementwise.h"
 
+#include <cstring>
+
 #include "compute/narrow_floats.h"
 
 namespace rh::cpu {
@@ -19,7 +21,42 @@ void run_narrow(UnaryRow row, const T* x, T* y, int64_t count, const float* para
   }
 }
 
+constexpr int64_t kShortRow = 128;       // elements; an operand whose rows are shorter is repeated for many of them at once
+constexpr int64_t kPatternBytes = 4096;  // so much of it
+
+/// Runs a row where one operand, whole in one short row of the output, serves all rows, and the other is as large as the output.
+void run_pattern(const Parallel& parallel, const Cost& cost, BinaryRow row, const TensorView& a, const TensorView& b, bool is_second,
+                 const MutableView& out) {
+  const TensorView& pattern = is_second ? b : a;
+  const int64_t bytes = bits_of(pattern.dtype()) / 8, period = pattern.elements(), tile = kPatternBytes / bytes / period * period;
+  const int64_t size_other = bits_of((is_second ? a : b).dtype()) / 8, size_out = bits_of(out.dtype()) / 8;
+  const auto* other = static_cast<const char*>((is_second ? a : b).raw());
+  auto* result = static_cast<char*>(out.raw());
+  parallel.for_range(out.elements(), cost, [&](Range part) {
+    alignas(64) char repeated[kPatternBytes];
+    repeat_pattern(pattern.raw(), period, part.begin % period, bytes, repeated, std::min(tile, part.size()));
+    for (int64_t at = part.begin; at < part.end; at += tile) {
+      const char* from = other + at * size_other;
+      row(is_second ? from : repeated, 1, is_second ? repeated : from, 1, result + at * size_out, std::min(tile, part.end - at));
+    }
+  });
+}
+
 }  // namespace
+
+void repeat_pattern(const void* pattern, int64_t period, int64_t phase, int64_t bytes, void* out, int64_t count) {
+  const auto* from = static_cast<const char*>(pattern);
+  auto* to = static_cast<char*>(out);
+  int64_t done = std::min(count, period);
+  const int64_t first = std::min(done, period - phase);
+  std::memcpy(to, from + phase * bytes, static_cast<size_t>(first * bytes));
+  std::memcpy(to + first * bytes, from, static_cast<size_t>((done - first) * bytes));
+  while (done < count) {
+    const int64_t more = std::min(done, count - done);
+    std::memcpy(to + done * bytes, to, static_cast<size_t>(more * bytes));
+    done += more;
+  }
+}
 
 void run_unary_row(UnaryRow row, DType dtype, const void* x, void* y, int64_t count, const float* parameters) {
   if (dtype == DType::float16) return run_narrow(row, static_cast<const Float16*>(x), static_cast<Float16*>(y), count, parameters);
@@ -47,13 +84,20 @@ void run_binary(const Parallel& parallel, BinaryRow row, const TensorView& a, co
   const Shape* const shapes[] = {&a.shape(), &b.shape()};
   const Broadcast broadcast(out.shape(), shapes);
   const double read = static_cast<double>(size_a * broadcast.step(0) + size_b * broadcast.step(1));
+  const Cost cost{read + static_cast<double>(size_out), operations_per_element};
+  const int64_t length = broadcast.row_length();
+  const bool both_move = broadcast.step(0) == 1 && broadcast.step(1) == 1 && a.dtype() != DType::string;
+  if (both_move && length < kShortRow && out.elements() > length) {
+    const bool is_second = b.elements() == length;
+    const bool other_is_whole = (is_second ? a : b).elements() == out.elements();
+    if (other_is_whole && (is_second ? b : a).elements() == length) return run_pattern(parallel, cost, row, a, b, is_second, out);
+  }
   const auto* x = static_cast<const char*>(a.raw());
   const auto* y = static_cast<const char*>(b.raw());
   auto* result = static_cast<char*>(out.raw());
-  broadcast.run(parallel, {read + static_cast<double>(size_out), operations_per_element},
-                [&](int64_t at, const int64_t* inputs, int64_t count) {
-                  row(x + inputs[0] * size_a, broadcast.step(0), y + inputs[1] * size_b, broadcast.step(1), result + at * size_out, count);
-                });
+  broadcast.run(parallel, cost, [&](int64_t at, const int64_t* inputs, int64_t count) {
+    row(x + inputs[0] * size_a, broadcast.step(0), y + inputs[1] * size_b, broadcast.step(1), result + at * size_out, count);
+  });
 }
 
 void run_binary(RunContext& context, BinaryRow row, const ops::LegacyBroadcast& legacy, DType out, double operations_per_element) {

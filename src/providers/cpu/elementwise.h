@@ -124,6 +124,9 @@ void run_unary_row(UnaryRow row, DType dtype, const void* x, void* y, int64_t co
 /// Runs a row over input 0 into output 0. For float16 and bfloat16 inputs with outputs of the same type, `row` is the one of float.
 void run_unary(RunContext& context, UnaryRow row, double operations_per_element, const float* parameters = nullptr);
 
+/// `count` elements of so many bytes out of a pattern of `period` that repeats itself, from element `phase` of it on.
+void repeat_pattern(const void* pattern, int64_t period, int64_t phase, int64_t bytes, void* out, int64_t count);
+
 /// Runs a row over inputs 0 and 1 into output 0 of the type given, under broadcasting.
 void run_binary(RunContext& context, BinaryRow row, const ops::LegacyBroadcast& legacy, DType out, double operations_per_element = 1);
 

@@ -88,6 +88,7 @@ class Source {
     }
     const Shape* const shapes[] = {&input.shape()};
     rows_.emplace(output, shapes);
+    if (rows_->step(0) == 1 && rows_->row_length() == elements && elements < kShortRow) period_ = elements;
     kind_ = compute::element_kind(input.dtype());
   }
 
@@ -110,6 +111,10 @@ class Source {
     }
     if (!rows_) return {data_ + at * step_ * bytes_, step_};
     Place place{room, 1};
+    if (period_ > 0) {
+      repeat_pattern(data_, period_, at % period_, bytes_, room, count);
+      return place;
+    }
     rows_->run_range({at, at + count}, [&](int64_t output, const int64_t* inputs, int64_t length) {
       const char* from = data_ + inputs[0] * bytes_;
       if (length == count) {
@@ -128,6 +133,7 @@ class Source {
   int64_t bytes_, step_ = 1;
   std::optional<Broadcast> rows_;
   compute::ElementKind kind_ = compute::ElementKind::bytes1;
+  int64_t period_ = 0;  ///< of an input whose few elements repeat themselves; 0: it is none
   TensorView rotated_;
   int64_t rotated_length_ = 0;  ///< 0: it is read as it is
   UnaryRow negate_ = nullptr;
