@@ -8,7 +8,8 @@ namespace rh::compute {
 
 namespace {
 
-constexpr int64_t kTile = 16;  // elements a side of a transposed tile
+constexpr int64_t kTile = 16;     // elements a side of a transposed tile
+constexpr int64_t kShortRow = 4;  // elements; shorter rows, and those as long, are copied column by column
 
 // A copy with as few dimensions as its strides allow; the last one is the inner loop.
 struct Loop {
@@ -106,7 +107,8 @@ void copy_tiles(const Loop& loop, const T* x, T* y, const Parallel& parallel) {
   const int64_t x_row = loop.x[outer], x_column = loop.x[outer + 1], y_row = loop.y[outer], y_column = loop.y[outer + 1];
   const int64_t tiles = row_tiles * column_tiles;
   const int64_t count = loop.shape.product(0, outer) * tiles;
-  parallel.for_range(count, {2.0 * sizeof(T) * kTile * kTile, 1.0 * kTile * kTile}, [&](Range part) {
+  const auto elements = static_cast<double>(std::min(rows, kTile) * std::min(columns, kTile));
+  parallel.for_range(count, {2.0 * sizeof(T) * elements, elements}, [&](Range part) {
     Walk walk(loop, outer, part.begin / tiles);
     for (int64_t item = part.begin; item < part.end; ++item) {
       const int64_t tile = item % tiles;
@@ -136,13 +138,43 @@ bool arrange_tiles(Loop& loop) {
   return false;
 }
 
+// Many rows of few elements become few rows of many; false where the rows are long.
+bool arrange_columns(Loop& loop) {
+  const int last = loop.rank() - 1;
+  if (last < 1 || loop.shape[last] > kShortRow || loop.shape[last - 1] < kTile || loop.x[last] == 0) return false;
+  for (Shape* list : {&loop.shape, &loop.x, &loop.y}) std::swap((*list)[last - 1], (*list)[last]);
+  return true;
+}
+
+// Rows of 2, 4 or 8 contiguous elements that make a wider one, where all lie at multiples of it, become one such element each.
+ElementKind widened(ElementKind kind, Loop& loop, const void* x, const void* y) {
+  const int last = loop.rank() - 1;
+  const int64_t length = loop.shape[last], bytes = length * static_cast<int64_t>(element_bytes(kind));
+  if (last < 1 || loop.x[last] != 1 || loop.y[last] != 1 || length < 2 || bytes > 16 || (bytes & (bytes - 1)) != 0) return kind;
+  const auto is_multiple = [&](const void* address) { return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(bytes) == 0; };
+  if (!is_multiple(x) || !is_multiple(y)) return kind;
+  for (int k = 0; k < last; ++k)
+    if (loop.x[k] % length != 0 || loop.y[k] % length != 0) return kind;
+  loop.shape.resize(static_cast<size_t>(last), 1);
+  loop.x.resize(static_cast<size_t>(last), 0);
+  loop.y.resize(static_cast<size_t>(last), 0);
+  for (int k = 0; k < last; ++k) {
+    loop.x[k] /= length;
+    loop.y[k] /= length;
+  }
+  while (static_cast<int64_t>(element_bytes(kind)) < bytes) kind = static_cast<ElementKind>(static_cast<int>(kind) + 1);
+  return kind;
+}
+
 }  // namespace
 
 void strided_copy(ElementKind kind, const Shape& shape, const void* x, std::span<const int64_t> x_strides, void* y,
                   std::span<const int64_t> y_strides, const Parallel& parallel) {
   if (shape.elements() == 0) return;
   Loop loop = simplify(shape, x_strides, y_strides);
-  const bool tiles = kind != ElementKind::string && arrange_tiles(loop);
+  const bool is_string = kind == ElementKind::string;
+  if (!is_string) kind = widened(kind, loop, x, y);
+  const bool tiles = !is_string && (arrange_tiles(loop) || arrange_columns(loop));
   dispatch_kind(kind, [&]<typename T>() {
     if (tiles) {
       copy_tiles(loop, static_cast<const T*>(x), static_cast<T*>(y), parallel);
