@@ -15,18 +15,32 @@ void copy_panel(const S* x, int64_t ldx, int64_t rows, typename V::T* panel) {
   }
 }
 
+/// Segment by segment, so that its lanes and addresses are worked out once for all channels; what a last one has too much for its row is
+/// left out, as the next row may be there already.
 template <typename V, typename S>
 void gather_panel(const S* x, int64_t channel_stride, int64_t channels, int64_t stride, const Segment* segments, int64_t count,
                   typename V::T* panel, int64_t panel_row) {
-  for (int64_t c = 0; c < channels; ++c, x += channel_stride, panel += panel_row) {
-    for (int64_t s = 0; s < count; ++s) {
-      const Segment& segment = segments[s];
-      const S* from = x + segment.offset;
-      if (stride == 1 && segment.first == 0 && segment.last == V::kLanes) {
-        V::store(panel + segment.column, V::load(from));
+  for (int64_t s = 0; s < count; ++s) {
+    const int first = segments[s].first, last = segments[s].last;
+    const int64_t room = channels > 1 ? panel_row - segments[s].column : V::kLanes;
+    const int live = room < V::kLanes ? static_cast<int>(room) : V::kLanes;
+    const auto each = [&](auto load) {
+      const S* from = x + segments[s].offset;
+      typename V::T* to = panel + segments[s].column;
+      if (live == V::kLanes) {
+        for (int64_t c = 0; c < channels; ++c, from += channel_stride, to += panel_row) V::store(to, load(from));
       } else {
-        V::store(panel + segment.column, V::load_lanes(from, stride, segment.first, segment.last));
+        for (int64_t c = 0; c < channels; ++c, from += channel_stride, to += panel_row) V::store_partial(to, load(from), live);
       }
+    };
+    if (stride == 1 && first == 0 && last == V::kLanes) {
+      each([](const S* from) { return V::load(from); });
+    } else if (stride == 1) {
+      each([&](const S* from) { return V::load_lanes(from, 1, first, last); });
+    } else if (stride == 2) {
+      each([&](const S* from) { return V::load_lanes(from, 2, first, last); });
+    } else {
+      each([&](const S* from) { return V::load_lanes(from, stride, first, last); });
     }
   }
 }
