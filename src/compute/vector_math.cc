@@ -110,6 +110,13 @@ void add_scaled_loop(const float* x, float scale, float* y, int64_t n) {
   map2(x, y, y, n, [=](Vec v, Vec old) HWY_ATTR { return hn::MulAdd(v, set(scale), old); });
 }
 
+void scale_rows_loop(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {
+  for (int64_t row = 0; row < rows; ++row, x += length, y += length) {
+    const Vec factor = set(factors[row]);
+    map(x, y, length, [factor](Vec v) HWY_ATTR { return hn::Mul(v, factor); });
+  }
+}
+
 void activate_loop(const Activation& activation, const float* x, float* y, int64_t n) {
   const float a = activation.alpha, b = activation.beta;
   switch (activation.kind) {
@@ -164,6 +171,7 @@ HWY_EXPORT(binary_scalar_loop);
 HWY_EXPORT(scalar_binary_loop);
 HWY_EXPORT(scale_shift_loop);
 HWY_EXPORT(add_scaled_loop);
+HWY_EXPORT(scale_rows_loop);
 HWY_EXPORT(activate_loop);
 HWY_EXPORT(rotate_loop);
 
@@ -179,6 +187,10 @@ void scale_shift(const float* x, float scale, float shift, float* y, int64_t cou
   HWY_DYNAMIC_DISPATCH(scale_shift_loop)(x, scale, shift, y, count);
 }
 void add_scaled(const float* x, float scale, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(add_scaled_loop)(x, scale, y, count); }
+
+void scale_rows(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(scale_rows_loop)(x, factors, y, rows, length);
+}
 
 void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count) {
   HWY_DYNAMIC_DISPATCH(rotate_loop)(a, b, cosines, sines, y_a, y_b, count);

@@ -55,6 +55,8 @@ void scalar_binary(Binary op, float a, const float* b, float* y, int64_t count);
 void scale_shift(const float* x, float scale, float shift, float* y, int64_t count);
 /// y[i] += scale x[i].
 void add_scaled(const float* x, float scale, float* y, int64_t count);
+/// Rows of `length` floats, each times its own factor; x and y may be the same.
+void scale_rows(const float* x, const float* factors, float* y, int64_t rows, int64_t length);
 
 /// Pairs (a, b) turned by angles: y_a = a cos - b sin, y_b = a sin + b cos. The results may lie in a and b.
 void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count);

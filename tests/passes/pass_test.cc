@@ -27,7 +27,7 @@ struct PassCase {
 const char* const kFiles[] = {"constant_nodes",      "if_branches",           "identities",         "adjacent_views", "shape_arithmetic",
                               "constant_folding",    "common_subexpressions", "conv_scale",         "dead_nodes",     "quantized_forms",
                               "integer_products",    "activation_forms",      "fused_convolutions", "fused_products", "attention_forms",
-                              "normalization_forms", "fused_elementwise"};
+                              "normalization_forms", "fused_elementwise",     "squeeze_excite"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');

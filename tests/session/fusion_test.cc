@@ -66,6 +66,45 @@ std::string conv_model(const std::string& head, const std::string& attributes, c
          ">\n{\n  t = Conv <" + attributes + "> (x, w, b)\n" + body + "\n}";
 }
 
+std::string squeeze_model(const Shape& x, const Shape& w1, const Shape& w2, const std::string& body) {
+  const std::string type = x.to_string().replace(1, 1, "N");
+  return "<opset_import: [\"\" : 17]>\ng (float" + type + " x) => (float" + type + " y)\n<int64[4] shape = {-1, " + std::to_string(x[1]) +
+         ", 1, 1}, " + weights("w1", w1, 0.1f) + ", " + weights("b1", {16}) + ", " + weights("w2", w2, 0.1f) + ", " +
+         weights("b2", {x[1]}) + ">\n{\n" + body + "\n}";
+}
+
+TEST(Fusion, SqueezeAndExcite) {
+  const std::vector<std::vector<Shape>> small = {{{1, 40, 7, 7}}, {{3, 40, 7, 7}}, {{0, 40, 7, 7}}}, line = {{{2, 40, 50}}};
+  const std::vector<FusionCase> cases = {
+      {"MobileNetV3, GlobalAveragePool",
+       squeeze_model({1, 40, 7, 7}, {16, 40, 1, 1}, {40, 16, 1, 1},
+                     "m = GlobalAveragePool (x)\nr = Conv (m, w1, b1)\na = Relu (r)\ne = Conv (a, w2, b2)\ng = HardSigmoid (e)\n"
+                     "y = Mul (g, x)"),
+       small, 1},
+      {"EfficientNet, ReduceMean, SiLU written out",
+       squeeze_model({1, 40, 7, 7}, {16, 40, 1, 1}, {40, 16, 1, 1},
+                     "m = ReduceMean <axes = [2, 3]> (x)\nr = Conv (m, w1, b1)\ns = Sigmoid (r)\na = Mul (r, s)\ne = Conv (a, w2, b2)\n"
+                     "g = Sigmoid (e)\ny = Mul (x, g)"),
+       small, 1},
+      {"SENet, linear layers",
+       squeeze_model({1, 40, 7, 7}, {16, 40}, {40, 16},
+                     "m = GlobalAveragePool (x)\nf = Flatten (m)\nr = Gemm <transB = 1> (f, w1, b1)\na = Relu (r)\n"
+                     "e = Gemm <transB = 1> (a, w2, b2)\ng = Sigmoid (e)\nv = Reshape (g, shape)\ny = Mul (x, v)"),
+       small, 1},
+      {"linear layers, weights the other way round, no dimensions kept",
+       squeeze_model({1, 40, 7, 7}, {40, 16}, {16, 40},
+                     "m = ReduceMean <axes = [-1, -2], keepdims = 0> (x)\nr = Gemm (m, w1, b1)\na = Relu (r)\ne = Gemm (a, w2, b2)\n"
+                     "g = Sigmoid (e)\nv = Reshape (g, shape)\ny = Mul (x, v)"),
+       small, 1},
+      {"one dimension",
+       squeeze_model(
+           {1, 40, 50}, {16, 40, 1}, {40, 16, 1},
+           "m = GlobalAveragePool (x)\nr = Conv (m, w1, b1)\na = Relu (r)\ne = Conv (a, w2, b2)\ng = Sigmoid (e)\ny = Mul (x, g)"),
+       line, 1},
+  };
+  for (const FusionCase& c : cases) check_case(c);
+}
+
 TEST(Fusion, ConvolutionsWithActivationsAndSums) {
   const std::string one = "(float[N, 5, H, W] x) => (float[N, M, K, L] y)";
   const std::string two = "(float[N, 5, H, W] x, float[N, 8, H, W] z) => (float[N, 8, H, W] y)";

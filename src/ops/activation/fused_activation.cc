@@ -77,19 +77,19 @@ std::optional<FusedActivation> clip(const NodeView& node) {
 
 }  // namespace
 
-FusedActivation FusedActivation::read(const NodeView& node) {
-  const std::string name = node.string_or("activation", "");
+FusedActivation FusedActivation::read(const NodeView& node, std::string_view attribute) {
+  const std::string prefix(attribute), name = node.string_or(prefix, "");
   if (name.empty()) return {};
   const auto at = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& entry) { return entry.name == name; });
   if (at == std::end(kKnown)) {
     std::string names;
     for (const Known& entry : kKnown) names += (names.empty() ? "" : ", ") + std::string(entry.name);
-    node.fail("activation '{}' is not known, expected one of: {}", name, names);
+    node.fail("{} '{}' is not known, expected one of: {}", prefix, name, names);
   }
-  std::vector<float> numbers = node.floats_or("activation_params");
-  if (numbers.empty()) numbers = {node.float_or("activation_alpha", at->alpha), node.float_or("activation_beta", at->beta)};
+  std::vector<float> numbers = node.floats_or(prefix + "_params");
+  if (numbers.empty()) numbers = {node.float_or(prefix + "_alpha", at->alpha), node.float_or(prefix + "_beta", at->beta)};
   if (numbers.size() < at->numbers)
-    node.fail("activation_params has {} numbers, expected {} for the activation {}", numbers.size(), at->numbers, name);
+    node.fail("{}_params has {} numbers, expected {} for the activation {}", prefix, numbers.size(), at->numbers, name);
   numbers.resize(2, 0);
   return {at->function, at->numbers > 0 ? numbers[0] : 0, at->numbers > 1 ? numbers[1] : 0};
 }
@@ -107,13 +107,13 @@ std::optional<FusedActivation> FusedActivation::of(const NodeView& node) {
   return function ? std::optional(FusedActivation{*function, single.alpha, single.beta}) : std::nullopt;
 }
 
-std::vector<Attribute> FusedActivation::attributes() const {
+std::vector<Attribute> FusedActivation::attributes(std::string_view attribute) const {
   if (function == F::none) return {};
   const Known& entry = known(function);
-  std::vector<Attribute> list{{"activation", std::string(entry.name)}};
+  std::vector<Attribute> list{{std::string(attribute), std::string(entry.name)}};
   std::vector<float> numbers{alpha, beta};
   numbers.resize(entry.numbers);
-  if (!numbers.empty()) list.push_back({"activation_params", std::move(numbers)});
+  if (!numbers.empty()) list.push_back({std::string(attribute) + "_params", std::move(numbers)});
   return list;
 }
 

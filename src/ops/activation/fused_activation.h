@@ -33,12 +33,13 @@ struct FusedActivation {
   float alpha = 0, beta = 0;  ///< clip: the bounds
 
   /// Of a fused node: numbers stand in `activation_params`, or in `activation_alpha` and `activation_beta`.
-  static FusedActivation read(const NodeView& node);
+  /// An operator of several names the attribute; the others begin with its name.
+  static FusedActivation read(const NodeView& node, std::string_view attribute = "activation");
   /// The activation that the node by itself computes of its input 0; nothing where it is none, or where its numbers are not constant.
   static std::optional<FusedActivation> of(const NodeView& node);
 
   /// The attributes from which `read` makes the same, numbers in `activation_params`; none where there is no function.
-  std::vector<Attribute> attributes() const;
+  std::vector<Attribute> attributes(std::string_view attribute = "activation") const;
   /// The same with numbers in attributes of their own, as FusedGemm has them.
   std::vector<Attribute> separate_attributes() const;
 };

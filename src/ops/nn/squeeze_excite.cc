@@ -1,0 +1,23 @@
+#include "ops/nn/squeeze_excite.h"
+
+#include "ops/registry.h"
+
+namespace rh::ops {
+
+SqueezeExcite SqueezeExcite::read(const NodeView& node) {
+  return {.activation = FusedActivation::read(node),
+          .gate = FusedActivation::read(node, "gate"),
+          .first_transposed = node.flag("first_transposed"),
+          .second_transposed = node.flag("second_transposed")};
+}
+
+void infer(const SqueezeExcite&, InferenceContext& context) {
+  const TensorType& x = context.input_tensor(0);
+  if (x.has_rank() && x.rank() < 3) context.node().fail("input has rank {}, expected at least 3: [N, C, spatial...]", x.rank());
+  if (!x.dims) return context.set_output(0, x.dtype);
+  context.set_output(0, x.dtype, SymbolicShape(*x.dims));
+}
+
+}  // namespace rh::ops
+
+RH_DEFINE_OP(SqueezeExcite)
