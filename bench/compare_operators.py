@@ -351,12 +351,14 @@ def gemm(rows, inner, columns):
     return one("Gemm", {"x": floats(rows, inner)}, {"w": floats(columns, inner), "b": floats(columns)}, transB=1)
 
 
-def conv(op_type, kernel, groups=None, **attributes):
+def conv(op_type, kernel, groups=None, axes=2, padded=True, **attributes):
+    """Over `axes` spatial axes of one size each; keeps the size where the stride is 1."""
+
     def build(channels, size):
         count = groups(channels) if groups else 1
-        weights = {"w": floats(channels, channels // count, kernel, kernel), "b": floats(channels)}
-        pads = [kernel // 2] * 4
-        return one(op_type, {"x": floats(1, channels, size, size)}, weights, group=count, pads=pads, **attributes)
+        weights = {"w": floats(channels, channels // count, *[kernel] * axes), "b": floats(channels)}
+        pads = [kernel // 2 * attributes.get("dilations", [1])[0] if padded else 0] * (2 * axes)
+        return one(op_type, {"x": floats(1, channels, *[size] * axes)}, weights, group=count, pads=pads, **attributes)
 
     return build
 
@@ -538,7 +540,25 @@ CASES = [
     ("Conv 3x3", conv("Conv", 3), [(16, 14), (64, 28), (64, 56)]),
     ("Conv 1x1", conv("Conv", 1), [(16, 14), (64, 28), (128, 56)]),
     ("Conv 3x3, depthwise", conv("Conv", 3, lambda c: c), IMAGES),
+    ("Conv 3x3 / 2", conv("Conv", 3, strides=[2, 2]), [(16, 28), (64, 56), (256, 28)]),
+    ("Conv 1x1 / 2", conv("Conv", 1, strides=[2, 2]), [(16, 28), (64, 56), (256, 28)]),
+    ("Conv 5x5", conv("Conv", 5), [(16, 14), (32, 28), (64, 56)]),
+    ("Conv 3x3, dilated", conv("Conv", 3, dilations=[2, 2]), [(16, 14), (64, 28), (128, 28)]),
+    ("Conv 3x3, 4 groups", conv("Conv", 3, lambda c: 4), [(16, 14), (64, 28), (256, 28)]),
+    ("Conv 3x3, groups of 4", conv("Conv", 3, lambda c: c // 4), [(16, 14), (64, 28), (256, 28)]),
+    ("Conv 3", conv("Conv", 3, axes=1), [(32, 100), (128, 400), (384, 1500)]),
+    ("Conv 7, dilated", conv("Conv", 7, axes=1, dilations=[3]), [(32, 100), (128, 400), (256, 1500)]),
+    ("Conv 8 / 4", conv("Conv", 8, axes=1, strides=[4]), [(16, 400), (64, 1600), (256, 1600)]),
+    ("Conv 31, depthwise", conv("Conv", 31, lambda c: c, axes=1), [(32, 100), (128, 400), (512, 400)]),
+    ("Conv 3x3x3", conv("Conv", 3, axes=3), [(8, 8), (16, 16), (32, 32)]),
+    ("Conv 3x3x3 / 2", conv("Conv", 3, axes=3, strides=[2, 2, 2]), [(8, 8), (16, 16), (64, 16)]),
+    ("Conv 3x3x3, depthwise", conv("Conv", 3, lambda c: c, axes=3), [(8, 8), (16, 16), (64, 16)]),
+    ("ConvTranspose 2x2 / 2", conv("ConvTranspose", 2, padded=False, strides=[2, 2]), [(16, 14), (64, 28), (64, 64)]),
+    ("ConvTranspose 3x3", conv("ConvTranspose", 3), [(16, 14), (32, 28), (64, 56)]),
     ("ConvTranspose 3x3 / 2", conv("ConvTranspose", 3, strides=[2, 2]), [(16, 14), (32, 28), (64, 28)]),
+    ("ConvTranspose 4x4 / 2, depthwise", conv("ConvTranspose", 4, lambda c: c, strides=[2, 2]), [(16, 14), (64, 28), (128, 56)]),
+    ("ConvTranspose 16 / 8", conv("ConvTranspose", 16, axes=1, strides=[8]), [(16, 50), (64, 100), (128, 400)]),
+    ("ConvTranspose 2x2x2 / 2", conv("ConvTranspose", 2, axes=3, padded=False, strides=[2, 2, 2]), [(8, 8), (16, 16), (32, 16)]),
     ("Slice of rows", sliced([0], [1 << 60], [0], [2]), ROWS),
     ("Slice of columns", sliced([7], [-9], [1], [1]), ROWS),
     ("Slice of every second column", sliced([0], [1 << 60], [1], [2]), ROWS),
