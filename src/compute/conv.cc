@@ -69,8 +69,8 @@ Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::in
 
 template <typename T>
 Convolution<T>::Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias,
-                            const Activation& activation, std::string_view variant, ConvAccuracy accuracy) {
-  const ConvVariant<T>& chosen = choose_conv_variant<T>(channels, window, accuracy, variant);
+                            const Activation& activation, std::string_view variant, ConvAccuracy accuracy, bool lean) {
+  const ConvVariant<T>& chosen = choose_conv_variant<T>(channels, window, accuracy, lean, variant);
   impl_ = chosen.make(channels, window, weights, bias, activation);
   variant_ = chosen.name;
 }
@@ -97,10 +97,11 @@ bool Convolution<T>::adds_residual_last() const {
   return impl_->adds_residual_last();
 }
 template <typename T>
-std::vector<std::string_view> Convolution<T>::variants(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy) {
+std::vector<std::string_view> Convolution<T>::variants(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy,
+                                                       bool lean) {
   std::vector<std::string_view> names;
   for (const ConvVariant<T>& variant : conv_variants<T>()) {
-    if (variant.fits(channels, window) && (!variant.rounds_more || accuracy == ConvAccuracy::fast)) names.push_back(variant.name);
+    if (may_take(variant, channels, window, accuracy, lean)) names.push_back(variant.name);
   }
   return names;
 }

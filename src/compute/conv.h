@@ -44,9 +44,10 @@ class Convolution {
  public:
   /// `bias` has channels.out values or is null. `window` gives kernel, stride and dilation; its input and output are what most calls
   /// will have, all 1 where that is not known: other sizes only take longer. The weights are copied. `variant` asks for one of variants();
-  /// where it is none of them, the one that costs least by what is known of the machine is taken.
+  /// where it is none of them, the one that costs least by what is known of the machine is taken. `lean`: only variants whose weights
+  /// take no more memory than they do in a model.
   Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, const Activation& activation,
-              std::string_view variant = {}, ConvAccuracy accuracy = ConvAccuracy::usual);
+              std::string_view variant = {}, ConvAccuracy accuracy = ConvAccuracy::usual, bool lean = false);
   ~Convolution();
   Convolution(Convolution&&) noexcept;
   Convolution& operator=(Convolution&&) noexcept;
@@ -61,7 +62,7 @@ class Convolution {
   std::string_view variant() const { return variant_; }
   /// Those that can convolve this.
   static std::vector<std::string_view> variants(const ConvChannels& channels, const Window& window,
-                                                ConvAccuracy accuracy = ConvAccuracy::usual);
+                                                ConvAccuracy accuracy = ConvAccuracy::usual, bool lean = false);
 
   struct Impl;
 

@@ -171,18 +171,19 @@ double amx_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) 
 template <typename S>
 std::span<const ConvVariant<S>> conv_variants() {
   static constexpr ConvVariant<S> kDepthwise = {
-      "depthwise", false, is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; }, make_depthwise<S>};
-  static constexpr ConvVariant<S> kGemm = {"gemm", false, [](const ConvChannels&, const Window&) { return true; }, gemm_cost,
-                                           make_conv_gemm<S>};
+      "depthwise", false, false, is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; }, make_depthwise<S>};
+  static constexpr ConvVariant<S> kGemm = {
+      "gemm", false, false, [](const ConvChannels&, const Window&) { return true; }, gemm_cost, make_conv_gemm<S>};
   if constexpr (std::is_same_v<S, float>) {
-    static constexpr ConvVariant<S> kAll[] = {kDepthwise,
-                                              {"winograd", false, fits_winograd, winograd_cost, make_winograd},
-                                              {"winograd_pixels", false, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
-                                              {"winograd_4x4", true, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
-                                              {"paired", false, fits_paired, paired_cost, make_conv_paired},
-                                              {"pixels", false, fits_pixels, pixels_cost, make_conv_pixels},
-                                              {"amx", false, fits_amx, amx_cost, make_conv_split},
-                                              kGemm};
+    static constexpr ConvVariant<S> kAll[] = {
+        kDepthwise,
+        {"winograd", false, true, fits_winograd, winograd_cost, make_winograd},
+        {"winograd_pixels", false, true, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
+        {"winograd_4x4", true, true, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
+        {"paired", false, true, fits_paired, paired_cost, make_conv_paired},
+        {"pixels", false, false, fits_pixels, pixels_cost, make_conv_pixels},
+        {"amx", false, true, fits_amx, amx_cost, make_conv_split},
+        kGemm};
     return kAll;
   } else {
     static constexpr ConvVariant<S> kAll[] = {kDepthwise, kGemm};
@@ -191,12 +192,12 @@ std::span<const ConvVariant<S>> conv_variants() {
 }
 
 template <typename S>
-const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy,
+const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, bool lean,
                                           std::string_view name) {
   const ConvVariant<S>* best = nullptr;
   double least = 0;
   for (const ConvVariant<S>& variant : conv_variants<S>()) {
-    if (!variant.fits(channels, window) || (variant.rounds_more && accuracy != ConvAccuracy::fast)) continue;
+    if (!may_take(variant, channels, window, accuracy, lean)) continue;
     if (variant.name == name) return variant;
     const double cost = variant.cost(channels, window, costs_here());
     if (best && cost >= least) continue;
@@ -208,7 +209,7 @@ const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Wi
 
 #define RH_INSTANTIATE(S)                                      \
   template std::span<const ConvVariant<S>> conv_variants<S>(); \
-  template const ConvVariant<S>& choose_conv_variant<S>(const ConvChannels&, const Window&, ConvAccuracy, std::string_view);
+  template const ConvVariant<S>& choose_conv_variant<S>(const ConvChannels&, const Window&, ConvAccuracy, bool, std::string_view);
 RH_INSTANTIATE(float)
 RH_INSTANTIATE(double)
 RH_INSTANTIATE(Float16)

@@ -31,6 +31,7 @@ template <typename S>
 struct ConvVariant {
   std::string_view name;
   bool rounds_more;  ///< than float32 accuracy allows: only where less is asked for
+  bool grows;        ///< its weights take more memory than they do in a model
   bool (*fits)(const ConvChannels& channels, const Window& window);
   double (*cost)(const ConvChannels& channels, const Window& window, const ConvCosts& costs);
   std::unique_ptr<typename Convolution<S>::Impl> (*make)(const ConvChannels& channels, const Window& window, const S* weights,
@@ -43,6 +44,13 @@ std::span<const ConvVariant<S>> conv_variants();
 
 /// The cheapest that fits by the costs of this machine's class, or the one of this name where it fits.
 template <typename S>
-const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, std::string_view name);
+const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, bool lean,
+                                          std::string_view name);
+
+/// Whether it can compute this and may where this is asked for.
+template <typename S>
+bool may_take(const ConvVariant<S>& variant, const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, bool lean) {
+  return variant.fits(channels, window) && (!variant.rounds_more || accuracy == ConvAccuracy::fast) && !(variant.grows && lean);
+}
 
 }  // namespace rh::compute

@@ -144,7 +144,9 @@ Precision precision_of(const SessionOptions& options) {
 
 PlanOptions plan_options(const SessionOptions& options, MemoryAccount& account, int threads) {
   return {.plan_memory = options.memory_pattern,
-          .kernels = {.precision = precision_of(options), .tuning = tuning_of(options, threads)},
+          .kernels = {.precision = precision_of(options),
+                      .tuning = tuning_of(options, threads),
+                      .lean_memory = options.config_entry("roundhouse.memory") == "lean"},
           .cancel = options.cancel_load.get(),
           .max_tensor_bytes = max_tensor_bytes(options),
           .account = &account};

@@ -22,6 +22,7 @@ struct OwnKey {
 const OwnKey kOwnKeys[] = {
     {"roundhouse.precision", {"strict", "fp32", "fast", "bf16"}},
     {"roundhouse.fallback", {"error", "warn"}},
+    {"roundhouse.memory", {"fast", "lean"}},
     {"roundhouse.memory.budget_bytes", {}},
     {"roundhouse.max_rewrites", {}},
     {"roundhouse.plugin.timeout_ms", {}},

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <thread>
 
@@ -70,6 +71,33 @@ TEST(MemoryBudget, ARunBeyondItFailsWithABreakdownAndTheSessionGoesOn) {
   }
   EXPECT_EQ(session->statistics().memory_bytes, at_rest) << "a failed run must not keep what it was refused";
   for (int i = 0; i < 3; ++i) run(*session, {{"x", ones(2)}}, {"y"});
+}
+
+// By Winograd's algorithm weights of 3x3 take 16/9 of their memory.
+TEST(LeanMemory, PackedWeightsTakeNoMoreThanInTheModel) {
+  constexpr char kConvolution[] = R"(<opset_import: ["" : 17]>
+main (float[1, 64, 56, 56] x) => (float[1, 64, 56, 56] y)
+< float[64, 64, 3, 3] w = {0.5, ...} >
+{
+  y = Conv <pads = [1, 1, 1, 1]> (x, w)
+})";
+  constexpr size_t kOwn = 64 * 64 * 9 * sizeof(float), kSlack = 256;
+  const auto with_memory = [&](const char* value) {
+    SessionOptions options;
+    options.config["roundhouse.memory"] = value;
+    return make_session(kConvolution, options);
+  };
+  const auto fast = with_memory("fast"), lean = with_memory("lean");
+  EXPECT_GT(fast->forecast({}, {}).packed_bytes, kOwn + kSlack);
+  EXPECT_LE(lean->forecast({}, {}).packed_bytes, kOwn + kSlack);
+  ASSERT_EQ(lean->variants().size(), 1u);
+  EXPECT_EQ(std::ranges::count(lean->variants()[0].second.variants, "winograd"), 0);
+  const auto expected = run(*fast, {{"x", filled({1, 64, 56, 56}, 1)}}, {"y"}),
+             found = run(*lean, {{"x", filled({1, 64, 56, 56}, 1)}}, {"y"});
+  for (int64_t i = 0; i < found[0].tensor().elements(); ++i) {
+    ASSERT_NEAR(found[0].tensor().data<float>()[i], expected[0].tensor().data<float>()[i], 1e-3) << i;
+  }
+  EXPECT_THROW(with_memory("small"), Error);
 }
 
 TEST(MemoryBudget, CountsOutputsUntilTheirLastOwnerLetsGo) {

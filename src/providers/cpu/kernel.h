@@ -30,8 +30,8 @@ using rh::SubgraphRunner;
 /// released afterwards: a kernel that returns true from `owns_constant(i)` never reads input i again.
 class KernelInfo {
  public:
-  explicit KernelInfo(const NodeView& node, Precision precision = Precision::fp32, const Tuning* tuning = nullptr)
-      : node_(node), precision_(precision), tuning_(tuning) {}
+  explicit KernelInfo(const NodeView& node, Precision precision = Precision::fp32, const Tuning* tuning = nullptr, bool lean_memory = false)
+      : node_(node), precision_(precision), tuning_(tuning), lean_memory_(lean_memory) {}
 
   const NodeView& node() const { return node_; }
   template <typename Op>
@@ -41,6 +41,8 @@ class KernelInfo {
   const Tensor* constant_input(int i) const { return node_.constant_input(i); }
   DType input_dtype(int i) const { return node_.input_type(i).tensor().dtype; }
   Precision precision() const { return precision_; }
+  /// Packed constants may take no more memory than they do in the model.
+  bool lean_memory() const { return lean_memory_; }
   /// The variant that is asked for; empty: none.
   std::string_view tuned(std::string_view problem) const { return tuning_ ? tuning_->choice(problem) : std::string_view(); }
 
@@ -48,6 +50,7 @@ class KernelInfo {
   const NodeView& node_;
   Precision precision_;
   const Tuning* tuning_;
+  bool lean_memory_;
 };
 
 /// One row of kernel_list.inc.

@@ -32,10 +32,11 @@ class ConvKernel final : public Kernel {
       const auto accuracy = info.precision() == Precision::fast ? compute::ConvAccuracy::fast : compute::ConvAccuracy::usual;
       variant_ = {problem_of(weights->dtype(), channels, window, !sizes.empty()),
                   {},
-                  compute::Convolution<T>::variants(channels, window, accuracy)};
+                  compute::Convolution<T>::variants(channels, window, accuracy, info.lean_memory())};
       const T* bias_values = bias ? bias->data<T>() : nullptr;
-      auto& made = packed_.emplace<compute::Convolution<T>>(channels, window, weights->data<T>(), bias_values,
-                                                            compute_activation(op_.activation), info.tuned(variant_.problem), accuracy);
+      auto& made =
+          packed_.emplace<compute::Convolution<T>>(channels, window, weights->data<T>(), bias_values, compute_activation(op_.activation),
+                                                   info.tuned(variant_.problem), accuracy, info.lean_memory());
       variant_.variant = made.variant();
       residual_last_ = made.adds_residual_last();
     });
