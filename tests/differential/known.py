@@ -115,6 +115,20 @@ def either(*tests):
     return lambda case: any(test(case) for test in tests)
 
 
+def both(*tests):
+    return lambda case: all(test(case) for test in tests)
+
+
+def keeps_extremes(case) -> bool:
+    return attribute(case, "reduction", b"none") in (b"min", b"max")
+
+
+def half_scales(case) -> bool:
+    """Scales of a type narrower than float32."""
+    names = [n for n in case.model.graph.node[0].input if n.endswith("_scale")]
+    return any(values_of(case)[n].dtype.itemsize == 2 for n in names)
+
+
 def attribute_is_default(name):
     return lambda case: all(a.name != name or a.s == b"NONE" for a in case.model.graph.node[0].attribute)
 
@@ -158,6 +172,8 @@ KNOWN = [
     ({"Attention"}, causal_row_mask, "the reference takes the number of rows of the mask for that of the queries"),
     (LOSSES, no_elements, "the reference refuses batches of none; their mean is 0 / 0, where ONNX Runtime gives 0"),
     ({"QLinearMatMul"}, either(not_finite, huge), "what NaN and infinity are as integers is open"),
+    ({"QLinearMatMul"}, half_scales, "the reference multiplies scales in the half type"),
+    ({"Gemm"}, both(not_finite, huge), "the reference's products overflow before they meet an infinity of the other sign"),
     ({"Range"}, either(not_finite, huge), "a step that leaps over the limit is open"),
     ({"GridSample"}, of_type("INT"), "what interpolation overshoots an integer type by is open"),
     ({"GridSample"}, of_type("FLOAT16", "BFLOAT16"), "the reference computes coordinates in the half type"),
@@ -171,6 +187,7 @@ KNOWN = [
     ({"GlobalMaxPool"}, not_an_image, "the reference gives GlobalMaxPool a wrong shape"),
     (POOLS, has_nan, "the reference's pools leave NaN out"),
     (ORDERS, has_nan, "the place of NaN in an order is open"),
+    ({"ScatterElements", "ScatterND"}, both(has_nan, keeps_extremes), "the place of NaN in an order is open"),
     ({"LpPool"}, has_attribute("ceil_mode"), "the reference scales the LpPool of windows beyond the border"),
     (
         {"MaxPool"},

@@ -18,6 +18,20 @@ UnaryRow row_of(ops::Unary::Function function, DType dtype);
 UnaryRow row_of(ops::Activation::Function function, DType dtype);
 UnaryRow clip_row(DType dtype);  ///< parameters: the bounds
 
+/// The row of a numeric type: of_double() for double, of_integer<T>() for the integers, of_float() for float and the half types.
+template <typename Double, typename Integer, typename Float>
+UnaryRow numeric_row(DType dtype, Double of_double, Integer of_integer, Float of_float) {
+  return row_by_type<NumericTypes, UnaryRow>(dtype, [&]<typename T>() -> UnaryRow {
+    if constexpr (std::is_same_v<T, double>) {
+      return of_double();
+    } else if constexpr (std::is_integral_v<T>) {
+      return of_integer.template operator()<T>();
+    } else {
+      return of_float();
+    }
+  });
+}
+
 /// out[i] = condition[i * step] ? x[i * step_x] : y[i * step_y], steps 0 or 1; out may be x or y with step 1.
 using ChoiceRow = void (*)(const bool* condition, int64_t step, const void* x, int64_t step_x, const void* y, int64_t step_y, void* out,
                            int64_t count);

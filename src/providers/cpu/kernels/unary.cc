@@ -84,21 +84,12 @@ UnaryRow float_row(F function) {
   }
 }
 
-template <typename T>
-UnaryRow typed_row(F function) {
-  if constexpr (std::is_same_v<T, double>) {
-    return floating_row<double>(function);
-  } else if constexpr (std::is_integral_v<T>) {
-    return integer_row<T>(function);
-  } else {
-    return float_row(function);
-  }
-}
-
 }  // namespace
 
 UnaryRow row_of(F function, DType dtype) {
-  return row_by_type<NumericTypes, UnaryRow>(dtype, [&]<typename T>() { return typed_row<T>(function); });
+  return numeric_row(
+      dtype, [&] { return floating_row<double>(function); }, [&]<typename T>() { return integer_row<T>(function); },
+      [&] { return float_row(function); });
 }
 
 double operations_of(F function) {
@@ -122,12 +113,11 @@ class UnaryKernel final : public Kernel {
   explicit UnaryKernel(const KernelInfo& info) : function_(info.attributes<ops::Unary>().function) {}
 
   Status run(RunContext& context) const override {
-    return dispatch<Types>(context.input(0).dtype(), "element-wise function", [&]<typename T>() -> Status {
-      const UnaryRow row = typed_row<T>(function_);
-      if (!row) return error_status(ErrorCode::not_implemented, "element type {} is not one of this operator's", to_string(dtype_of<T>));
-      run_unary(context, row, operations_of(function_));
-      return {};
-    });
+    const DType dtype = context.input(0).dtype();
+    const UnaryRow row = row_of(function_, dtype);
+    if (!row) return error_status(ErrorCode::not_implemented, "element type {} is not one of this operator's", to_string(dtype));
+    run_unary(context, row, operations_of(function_));
+    return {};
   }
 
   std::span<const Alias> aliases() const override { return kInPlaceOfFirst; }
