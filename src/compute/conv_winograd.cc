@@ -128,8 +128,8 @@ class ConvWinograd final : public Convolution<float>::Impl {
       const int64_t piece = static_cast<int64_t>(index), group = piece / chunks_;
       const Part rows = rows_of(piece);
       float* to = static_cast<float*>(memory);
-      for (int64_t r = 0; r < rows.size; ++r) {
-        for (int64_t c = 0; c < in_; ++c) {
+      for (int64_t c = 0; c < in_; ++c) {  // what lies together is written together
+        for (int64_t r = 0; r < rows.size; ++r) {
           float u[kPositions];
           winograd_weights(2, weights + ((group * out_ + rows.begin + r) * in_ + c) * 9, u);
           for (int64_t p = 0; p < kPositions; ++p) to[(p * in_ + c) * rows.size + r] = u[p];

@@ -105,8 +105,8 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
       const int64_t live = std::min(width, out_ - first);
       float* to = static_cast<float*>(memory);
       std::fill_n(to, panel_size(), 0.0f);
-      for (int64_t r = 0; r < live; ++r) {
-        for (int64_t c = 0; c < in_; ++c) {
+      for (int64_t c = 0; c < in_; ++c) {  // what lies together is written together
+        for (int64_t r = 0; r < live; ++r) {
           float u[kPositions];
           winograd_weights(kSize, weights + ((group * out_ + first + r) * in_ + c) * 9, u);
           for (int64_t p = 0; p < kPositions; ++p) to[(p * in_ + c) * width + r] = u[p];

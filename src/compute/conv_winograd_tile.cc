@@ -5,14 +5,42 @@
 namespace rh::compute {
 namespace {
 
-/// Rows of G.
-constexpr double kTwo[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-constexpr double kFour[6][3] = {{1.0 / 4, 0, 0},
-                                {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                                {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                                {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                                {1.0 / 24, -1.0 / 12, 1.0 / 6},
-                                {0, 0, 1}};
+/// G times three weights: tiles of 2x2 and of 4x4 outputs.
+struct SpreadTwo {
+  static constexpr int kCount = 4;
+  void operator()(double a, double b, double c, double (&to)[4]) const {
+    const double even = (a + c) * 0.5, odd = b * 0.5;
+    to[0] = a;
+    to[1] = even + odd;
+    to[2] = even - odd;
+    to[3] = c;
+  }
+};
+struct SpreadFour {
+  static constexpr int kCount = 6;
+  void operator()(double a, double b, double c, double (&to)[6]) const {
+    const double near = -(a + c) / 6, odd = b / 6, far = a / 24 + c / 6;
+    to[0] = a / 4;
+    to[1] = near - odd;
+    to[2] = near + odd;
+    to[3] = far + odd / 2;
+    to[4] = far - odd / 2;
+    to[5] = c;
+  }
+};
+
+/// G g G^T.
+template <typename Spread>
+void spread(const float* g, float* u) {
+  constexpr int kCount = Spread::kCount;
+  constexpr Spread three;
+  double rows[3][kCount], row[kCount];
+  for (int c = 0; c < 3; ++c) three(g[c], g[3 + c], g[6 + c], rows[c]);
+  for (int i = 0; i < kCount; ++i) {
+    three(rows[0][i], rows[1][i], rows[2][i], row);
+    for (int j = 0; j < kCount; ++j) u[i * kCount + j] = static_cast<float>(row[j]);
+  }
+}
 
 /// What G makes of three weights, back from the values `apart` that it made.
 void restore(int64_t size, const float* u, int64_t apart, float (&g)[3]) {
@@ -24,12 +52,10 @@ void restore(int64_t size, const float* u, int64_t apart, float (&g)[3]) {
 }  // namespace
 
 void winograd_weights(int64_t size, const float* g, float* u) {
-  const double(*rows)[3] = size == 2 ? kTwo : kFour;
-  for (int64_t i = 0; i < size + 2; ++i) {
-    double row[3];
-    for (int c = 0; c < 3; ++c) row[c] = rows[i][0] * g[c] + rows[i][1] * g[3 + c] + rows[i][2] * g[6 + c];
-    for (int64_t j = 0; j < size + 2; ++j) *u++ = static_cast<float>(rows[j][0] * row[0] + rows[j][1] * row[1] + rows[j][2] * row[2]);
-  }
+  if (size == 2)
+    spread<SpreadTwo>(g, u);
+  else
+    spread<SpreadFour>(g, u);
 }
 
 void winograd_restore(int64_t size, const float* u, float (&g)[9]) {
