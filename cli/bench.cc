@@ -125,7 +125,8 @@ struct Bench {
     std::printf("memory     peak %s, after loading %s\n           weights %s, planned for intermediate tensors %s\n",
                 bytes_text(r["memory_bytes"]["peak"]).c_str(), bytes_text(r["memory_bytes"]["peak_after_load"]).c_str(),
                 bytes_text(r["memory_bytes"]["weights"]).c_str(), bytes_text(r["memory_bytes"]["planned_peak"]).c_str());
-    const double largest = std::max<double>(r["latency_ms"]["max"], r.contains("peer") ? r["peer"]["latency_ms"]["max"].get<double>() : 0);
+    double largest = r["latency_ms"]["max"];
+    if (r.contains("peer")) largest = std::max(largest, r["peer"]["latency_ms"]["max"].get<double>());
     const bool fast = r["latency_ms"]["p50"] < 1.0 && largest < 10.0;  // a line holds numbers of microseconds to 10,000
     const double scale = fast ? 1000 : 1;
     std::printf("latency    in %s over %s runs%s\n\n", fast ? "µs" : "ms", r["runs"].dump().c_str(),
