@@ -445,9 +445,8 @@ def quantized_lstm(r):
     layer = recurrent(r, width)
     d, hidden, lengths = layer.d, layer.hidden, layer.state[1]
     if lengths is not None and lengths.min() < layer.steps:
-        r.terms = Terms(
-            bound=5e-2
-        )  # ONNX Runtime runs on over the padding, whose states widen the range in which all are rounded to 8 bits
+        # ONNX Runtime runs on over the padding, whose states widen the range in which all are rounded to 8 bits.
+        r.terms = Terms(bound=5e-2)
     weights = lambda rows: r.whole([d, rows, 4 * hidden], 0, 120, number)  # noqa: E731
     r.give(layer.x, weights(width), weights(hidden), *layer.state)
     each = [d, 4 * hidden] if r.chance(0.4) else [d]
