@@ -172,6 +172,7 @@ KNOWN = [
     ({"Attention"}, causal_row_mask, "the reference takes the number of rows of the mask for that of the queries"),
     (LOSSES, no_elements, "the reference refuses batches of none; their mean is 0 / 0, where ONNX Runtime gives 0"),
     ({"QLinearMatMul"}, either(not_finite, huge), "what NaN and infinity are as integers is open"),
+    ({"Pad"}, of_type("FLOAT8E8M0"), "the type has no zero to pad with"),
     ({"QLinearMatMul"}, half_scales, "the reference multiplies scales in the half type"),
     ({"Gemm"}, both(not_finite, huge), "the reference's products overflow before they meet an infinity of the other sign"),
     ({"Range"}, either(not_finite, huge), "a step that leaps over the limit is open"),

@@ -14,6 +14,12 @@ ConvTranspose ConvTranspose::read(const NodeView& node) {
   if (node.op_type() == "ConvTransposeWithDynamicPads") op.bias_input = 3, op.pads_are_input = node.has_input(2);
   op.output_padding = Sizes(node.ints_or("output_padding"));
   op.output_shape = Sizes(node.ints_or("output_shape"));
+  for (const int64_t value : op.output_padding) {
+    if (value < 0 || value > kMostPadding) node.fail("output_padding has the value {}, expected one in [0, {}]", value, kMostPadding);
+  }
+  for (const int64_t size : op.output_shape) {
+    if (size < 0 || size > kMostSize) node.fail("output_shape has the size {}, expected one in [0, {}]", size, kMostSize);
+  }
   const TensorType* weights = node.input_type(1).is_tensor() ? &node.input_type(1).tensor() : nullptr;
   if (!weights || !weights->has_rank()) return op;
   if (weights->rank() < 3) node.fail("weights have rank {}, expected at least 3: [C, M/group, kernel...]", weights->rank());
@@ -25,16 +31,10 @@ ConvTranspose ConvTranspose::read(const NodeView& node) {
   if (op.window.kernel.size() == spatial) op.window.complete(node, static_cast<int>(spatial));
   if (op.output_padding.empty()) op.output_padding = Sizes(spatial, 0);
   if (op.output_padding.size() != spatial) node.fail("output_padding has {} values, expected {}", op.output_padding.size(), spatial);
-  for (const int64_t value : op.output_padding) {
-    if (value < 0 || value > kMostPadding) node.fail("output_padding has the value {}, expected one in [0, {}]", value, kMostPadding);
-  }
   // Some exporters write the whole output shape, batch and channels included.
   if (op.output_shape.size() == spatial + 2) op.output_shape = Sizes(op.output_shape.begin() + 2, op.output_shape.end());
   if (!op.output_shape.empty() && op.output_shape.size() != spatial) {
     node.fail("output_shape has {} values, expected {}", op.output_shape.size(), spatial);
-  }
-  for (const int64_t size : op.output_shape) {
-    if (size < 0 || size > kMostSize) node.fail("output_shape has the size {}, expected one in [0, {}]", size, kMostSize);
   }
   return op;
 }

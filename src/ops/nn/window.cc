@@ -4,12 +4,31 @@
 
 namespace rh::ops {
 
+namespace {
+
+/// Larger numbers are mistakes; sums of some with sizes do not overflow.
+constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+
+void check_values(const NodeView& node, const char* name, const Sizes& list, int64_t least) {
+  for (int64_t value : list) {
+    if (value < least || value > kMost) node.fail("{} has the value {}, expected one in [{}, {}]", name, value, least, kMost);
+  }
+}
+
+Sizes read_list(const NodeView& node, const char* name, int64_t least) {
+  Sizes list(node.ints_or(name));
+  check_values(node, name, list, least);
+  return list;
+}
+
+}  // namespace
+
 Window Window::read(const NodeView& node) {
   Window w;
-  w.kernel = Sizes(node.ints_or("kernel_shape"));
-  w.strides = Sizes(node.ints_or("strides"));
-  w.dilations = Sizes(node.ints_or("dilations"));
-  w.pads = Sizes(node.ints_or("pads"));
+  w.kernel = read_list(node, "kernel_shape", 1);
+  w.strides = read_list(node, "strides", 1);
+  w.dilations = read_list(node, "dilations", 1);
+  w.pads = read_list(node, "pads", -kMost);
   w.ceil_mode = node.flag("ceil_mode");
   const std::string mode = node.string_or("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER") {
@@ -25,21 +44,18 @@ Window Window::read(const NodeView& node) {
 }
 
 void Window::complete(const NodeView& node, int spatial_rank) {
-  constexpr int64_t kMost = (int64_t{1} << 31) - 1;
-  const auto check = [&](const char* name, Sizes& list, size_t length, int64_t otherwise, int64_t least) {
+  const auto check = [&](const char* name, Sizes& list, size_t length, int64_t otherwise) {
     if (list.empty()) list = Sizes(length, otherwise);
     if (list.size() != length)
       node.fail("{} has {} values, expected {} for {} spatial dimensions", name, list.size(), length, spatial_rank);
-    for (int64_t value : list) {
-      if (value < least || value > kMost) node.fail("{} has the value {}, expected one in [{}, {}]", name, value, least, kMost);
-    }
   };
   const size_t n = static_cast<size_t>(spatial_rank);
-  check("kernel_shape", kernel, n, 1, 1);
-  check("strides", strides, n, 1, 1);
-  check("dilations", dilations, n, 1, 1);
+  check("kernel_shape", kernel, n, 1);
+  check_values(node, "kernel_shape", kernel, 1);  // may come from the weights
+  check("strides", strides, n, 1);
+  check("dilations", dilations, n, 1);
   if (auto_pad != AutoPad::notset) pads = Sizes(2 * n, 0);
-  check("pads", pads, 2 * n, 0, -kMost);
+  check("pads", pads, 2 * n, 0);
 }
 
 bool Window::is_complete(size_t n) const {

@@ -22,9 +22,9 @@ struct Window {
   AutoPad auto_pad = AutoPad::notset;
   bool ceil_mode = false;
 
+  /// Throws Error{invalid_graph} for values below their minimum or beyond 32 bits.
   static Window read(const NodeView& node);
-  /// Fills left-out lists for a number of spatial axes; throws Error{invalid_graph} for lists of other lengths and values below their
-  /// minimum.
+  /// Fills left-out lists for a number of spatial axes; throws Error{invalid_graph} for lists of other lengths and kernels without size.
   void complete(const NodeView& node, int spatial_rank);
   /// Whether every list has its entry for this many spatial axes: what sizes can be computed from.
   bool is_complete(size_t spatial_rank) const;
