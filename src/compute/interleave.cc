@@ -91,8 +91,9 @@ void double_plane_loop(const uint32_t* x, int64_t height, int64_t width, uint32_
   }
 }
 
-void interleave_loop(const void* x, int64_t x_stride, int64_t count, int64_t length, size_t element_bytes, void* y) {
-  const auto run = [=]<typename T>(T) { interleave_any(static_cast<const T*>(x), x_stride, count, length, static_cast<T*>(y)); };
+/// run() of a value of the type that is so wide.
+template <typename Run>
+void by_width(size_t element_bytes, const Run& run) {
   switch (element_bytes) {
     case 1: return run(uint8_t());
     case 2: return run(uint16_t());
@@ -102,15 +103,14 @@ void interleave_loop(const void* x, int64_t x_stride, int64_t count, int64_t len
   }
 }
 
+void interleave_loop(const void* x, int64_t x_stride, int64_t count, int64_t length, size_t element_bytes, void* y) {
+  const auto run = [=]<typename T>(T) { interleave_any(static_cast<const T*>(x), x_stride, count, length, static_cast<T*>(y)); };
+  by_width(element_bytes, run);
+}
+
 void deinterleave_loop(const void* x, int64_t count, int64_t length, size_t element_bytes, void* y, int64_t y_stride) {
   const auto run = [=]<typename T>(T) { deinterleave_any(static_cast<const T*>(x), count, length, static_cast<T*>(y), y_stride); };
-  switch (element_bytes) {
-    case 1: return run(uint8_t());
-    case 2: return run(uint16_t());
-    case 4: return run(uint32_t());
-    case 8: return run(uint64_t());
-    default: return run(Bytes16());
-  }
+  by_width(element_bytes, run);
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
