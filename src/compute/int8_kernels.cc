@@ -131,7 +131,7 @@ int32_t int8_pack_left(const uint8_t* row, int64_t count, int64_t padded, uint8_
   } else {
     HWY_DYNAMIC_DISPATCH(widen_loop)(row, count, flip, is_signed, static_cast<int16_t*>(out));
   }
-  std::memset(static_cast<uint8_t*>(out) + count * bytes, 0, static_cast<size_t>((padded - count) * bytes));
+  if (padded > count) std::memset(static_cast<uint8_t*>(out) + count * bytes, 0, static_cast<size_t>((padded - count) * bytes));
   // As a number a signed byte is its flipped form less 128.
   const uint64_t sum = HWY_DYNAMIC_DISPATCH(sum_loop)(row, count, is_signed ? flip ^ kInt8Flip : flip);
   return static_cast<int32_t>(static_cast<uint32_t>(sum - (is_signed ? 128 * static_cast<uint64_t>(count) : 0)));

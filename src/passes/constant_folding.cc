@@ -70,20 +70,32 @@ class Folder {
 
   // A change of type to twice the width is let through.
   size_t most_bytes() const { return std::min(context_.fold_budget_bytes, std::max(context_.fold_limit_bytes, 2 * input_bytes_)); }
-  bool fits(ValueId id, size_t bytes) const {
-    return bytes <= most_bytes() || (bytes <= std::min(context_.fold_budget_bytes, context_.weight_limit_bytes) && is_weight(graph_, id));
+  // What results take of either budget.
+  struct Bytes {
+    size_t weights = 0, others = 0;
+  };
+  // False where the result is too large to be kept, counted before.
+  bool count(ValueId id, size_t bytes, Bytes& taken) const {
+    if (bytes > context_.fold_limit_bytes && bytes <= context_.weight_budget_bytes - taken.weights && is_weight(graph_, id)) {
+      taken.weights += bytes;
+      return true;
+    }
+    if (bytes > most_bytes() || bytes > context_.fold_budget_bytes - taken.others) return false;
+    taken.others += bytes;
+    return true;
   }
 
   // Before anything is computed: as far as types tell, results are small enough.
   bool may_be_kept(const Node& node) const {
     bool used = false, all_known = true;
+    Bytes bytes;
     for (ValueId id : node.outputs) {
       if (!is_used(graph_, id)) continue;
       used = true;
       const TensorType& type = tensor_type(graph_, id);
       if (!type.is_static()) {
         all_known = false;
-      } else if (!fits(id, bytes_of(type.dtype, type.shape().elements()))) {
+      } else if (!count(id, bytes_of(type.dtype, type.shape().elements()), bytes)) {
         return false;
       }
     }
@@ -93,22 +105,22 @@ class Folder {
   void fold(const Node& node) {
     std::vector<Value> results;
     try {
-      results = context_.evaluator->evaluate(graph_, node, inputs_, context_.fold_budget_bytes);
+      results = context_.evaluator->evaluate(graph_, node, inputs_, std::max(context_.fold_budget_bytes, context_.weight_budget_bytes));
     } catch (const Error&) {
       return;
     }
     if (results.size() != node.outputs.size()) return;
-    size_t bytes = 0;
+    Bytes bytes;
     for (size_t i = 0; i < results.size(); ++i) {
       if (!is_used(graph_, node.outputs[i])) continue;
       if (!results[i].is_tensor() || !results[i].tensor().defined()) return;
       const DType expected = tensor_type(graph_, node.outputs[i]).dtype;
       if (expected != DType::undefined && expected != results[i].tensor().dtype()) return;
-      if (!fits(node.outputs[i], results[i].tensor().bytes())) return;
-      bytes += results[i].tensor().bytes();
+      if (!count(node.outputs[i], results[i].tensor().bytes(), bytes)) return;
     }
-    if (bytes > context_.fold_budget_bytes || !context_.admit()) return;
-    context_.fold_budget_bytes -= bytes;
+    if (!context_.admit()) return;
+    context_.fold_budget_bytes -= bytes.others;
+    context_.weight_budget_bytes -= bytes.weights;
     for (size_t i = 0; i < results.size(); ++i) {
       const ValueId output = node.outputs[i];
       if (!is_used(graph_, output)) continue;

@@ -38,7 +38,7 @@ class Driver {
       : main_(graph), options_(options) {
     context_.evaluator = evaluator;
     context_.fold_limit_bytes = options.fold_limit_bytes;
-    context_.weight_limit_bytes = options.weight_limit_bytes;
+    context_.weight_budget_bytes = options.weight_budget_bytes;
     context_.fold_budget_bytes = 32 * options.fold_limit_bytes + 8 * constant_bytes(graph);
     context_.rewrites_left = options.max_rewrites;
     for (const std::string& name : options.disabled) {

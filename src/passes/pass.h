@@ -29,13 +29,12 @@ class PassContext {
   ConstantEvaluator* evaluator = nullptr;  ///< null: nothing is evaluated
   /// Results of folding that are larger than this are kept only where the inputs are as large.
   size_t fold_limit_bytes = size_t{1} << 20;
-  /// The same for results that nothing but matrix products and convolutions take as weights: those are held at run time anyway, and packed
-  /// once when they are constant.
-  size_t weight_limit_bytes = size_t{1} << 30;
-
   /// What all results of folding may take together, of every pass and round: nodes that double their input in a row must not fill the
   /// memory.
   size_t fold_budget_bytes = size_t{1} << 30;
+  /// The same for results that nothing but matrix products and convolutions take as weights, each and together: those are held at run time
+  /// anyway, and packed once when they are constant.
+  size_t weight_budget_bytes = size_t{2} << 30;
 
   /// Asked once for each place before it is rewritten. False where as many rewrites as the options allow are done: the place must be left
   /// as it is.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -12,10 +13,17 @@ namespace rh::cpu {
 template <typename T>
 using Compute = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
 
-/// A floating result in the element type.
+/// A result in the element type. Integers: the fraction is cut off, what lies beyond the type becomes its nearest end, NaN zero.
 template <typename T>
 T narrowed(double value) {
-  if constexpr (std::is_arithmetic_v<T>) {
+  if constexpr (std::is_integral_v<T>) {
+    // The largest integer itself may not be a double: the next above it is.
+    constexpr double kBelow = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr double kAbove = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+    if (value >= kAbove) return std::numeric_limits<T>::max();
+    if (value <= kBelow) return std::numeric_limits<T>::min();
+    return value == value ? static_cast<T>(value) : T(0);
+  } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(value);
   } else {
     return T(static_cast<float>(value));

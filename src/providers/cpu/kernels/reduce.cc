@@ -45,8 +45,8 @@ struct Finish {
     if constexpr (std::is_integral_v<T>) {
       switch (function) {
         case F::mean: return count == 0 ? T(0) : static_cast<T>(sum / static_cast<Sum<T>>(count));
-        case F::l2: return static_cast<T>(std::sqrt(static_cast<double>(sum)));
-        case F::log_sum: return sum > 0 ? static_cast<T>(std::log(static_cast<double>(sum))) : std::numeric_limits<T>::min();
+        case F::l2: return narrowed<T>(std::sqrt(static_cast<double>(sum)));
+        case F::log_sum: return sum > 0 ? narrowed<T>(std::log(static_cast<double>(sum))) : std::numeric_limits<T>::min();
         default: return static_cast<T>(sum);
       }
     } else {
@@ -128,7 +128,7 @@ struct LogSumExp {
   T finish(Accumulator a, int64_t) const {
     const double value = a.largest + std::log(a.sum);
     if constexpr (std::is_integral_v<T>) {
-      return a.sum == 0 ? std::numeric_limits<T>::min() : static_cast<T>(value);
+      return a.sum == 0 ? std::numeric_limits<T>::min() : narrowed<T>(value);
     } else {
       return narrowed<T>(a.sum == 0 ? -std::numeric_limits<double>::infinity() : value);
     }
