@@ -4,6 +4,7 @@ The two run in turns, round after round, and the least time of each counts, so t
 """
 
 import argparse
+import json
 import re
 import subprocess
 import time
@@ -37,7 +38,7 @@ def model(op_type, inputs, constants, output_rank, **attributes):
 
 
 def case_of(name):
-    """The model that corresponds to a line of compute_bench, or None."""
+    """The model that corresponds to a case of compute_bench, or None."""
     if m := re.fullmatch(r"gemm (\d+)x(\d+)x(\d+)( unpacked)?", name):
         rows, columns, k = (int(m[i]) for i in (1, 2, 3))
         a, b = floats(rows, k), floats(k, columns)
@@ -79,9 +80,10 @@ def peer_milliseconds(session, feeds, seconds):
 
 
 def own_milliseconds(program, threads, name, seconds):
-    """Times of every case whose name contains `name`."""
-    text = subprocess.run([program, str(threads), name, str(seconds)], capture_output=True, text=True, check=True).stdout
-    return {line[:44].strip(): float(line[44:55]) for line in text.splitlines()}
+    """Times of every case whose name has a part that the regular expression `name` matches."""
+    flags = [f"--benchmark_filter={name}", f"--benchmark_min_time={seconds}", "--benchmark_format=json"]
+    text = subprocess.run([program, str(threads), *flags], capture_output=True, text=True, check=True).stdout
+    return {row["name"].removesuffix("/manual_time"): row["least_ms"] for row in json.loads(text)["benchmarks"]}
 
 
 def main():

@@ -1,10 +1,11 @@
 // What it takes to hand work to the threads of a warm pool and to wait for all of them: fork_join_bench [threads].
-// Prints microseconds a loop of one piece a thread, each of which ends once all have begun, so that every thread takes part: the least and
-// the median of many, with no pause between them, and with one that is as long as a small operator takes in the caller.
+// A loop of one piece a thread, each of which ends once all have begun, so that every thread takes part; with no pause between the loops,
+// and with one that is as long as a small operator takes in the caller. Counters: the least and the median of all loops.
+#include <benchmark/benchmark.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
@@ -14,16 +15,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double microseconds(Clock::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
+double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
-void time_loops(const rh::Parallel& parallel, double pause) {
-  constexpr int kLoops = 20000;
-  std::vector<double> times;
-  times.reserve(kLoops);
+void fork_join(benchmark::State& state, const rh::Parallel& parallel) {
+  const double pause = 1e-6 * static_cast<double>(state.range(0));
   const int64_t threads = parallel.threads();
-  for (int i = 0; i < kLoops; ++i) {
+  std::vector<double> times;
+  times.reserve(static_cast<size_t>(state.max_iterations));
+  for ([[maybe_unused]] auto _ : state) {
     const auto begin = Clock::now();
-    while (microseconds(Clock::now() - begin) < pause) {
+    while (seconds(Clock::now() - begin) < pause) {
     }
     std::atomic<int64_t> begun{0};
     const auto start = Clock::now();
@@ -32,18 +33,26 @@ void time_loops(const rh::Parallel& parallel, double pause) {
       while (begun.load() < threads) {
       }
     });
-    times.push_back(microseconds(Clock::now() - start));
+    times.push_back(seconds(Clock::now() - start));
+    state.SetIterationTime(times.back());
   }
   std::sort(times.begin(), times.end());
-  std::printf("%d threads, pauses of %.0f us: least %.2f us, median %.2f us\n", parallel.threads(), pause, times.front(),
-              times[times.size() / 2]);
+  state.counters["least_us"] = 1e6 * times.front();
+  state.counters["median_us"] = 1e6 * times[times.size() / 2];
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
   rh::ThreadPool pool({.threads = argc > 1 ? std::atoi(argv[1]) : 0});
   const rh::Parallel parallel(&pool, 0);
-  time_loops(parallel, 0);
-  time_loops(parallel, 10);
+  benchmark::RegisterBenchmark("fork_join", [&](benchmark::State& state) { fork_join(state, parallel); })
+      ->ArgName("pause_us")
+      ->Arg(0)
+      ->Arg(10)
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond)
+      ->Iterations(20000);
+  benchmark::RunSpecifiedBenchmarks();
 }
