@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <new>
 #include <unordered_map>
 
 #include "passes/pass.h"
@@ -108,6 +109,8 @@ class Folder {
       results = context_.evaluator->evaluate(graph_, node, inputs_, std::max(context_.fold_budget_bytes, context_.weight_budget_bytes));
     } catch (const Error&) {
       return;
+    } catch (const std::bad_alloc&) {
+      return;  // as any other failure: the node stays, and the run reports it
     }
     if (results.size() != node.outputs.size()) return;
     Bytes bytes;

@@ -84,6 +84,8 @@ void disable_listed(const std::string& list, std::vector<std::string>& disabled)
 PassReport simplify(Graph& graph, std::span<const Pass> list, std::span<const Pass> other, const SessionOptions& options,
                     const Parallel& parallel) {
   PassOptions passes;
+  // The other half of the memory is for the packed forms of those weights, and for all else.
+  passes.weight_budget_bytes = std::min(passes.weight_budget_bytes, max_tensor_bytes(options) / 2);
   passes.level = static_cast<int>(options.optimization_level);
   passes.disabled = options.disabled_passes;
   const auto find = [&](const char* key) {

@@ -17,19 +17,6 @@ struct Case {
   int64_t input[3], kernel[3], stride[3], dilation[3], pad_begin[3], pad_end[3];
 };
 
-Window window_of(const Case& c) {
-  Window w;
-  for (int d = 0; d < 3; ++d) {
-    w.input[d] = c.input[d];
-    w.kernel[d] = c.kernel[d];
-    w.stride[d] = c.stride[d];
-    w.dilation[d] = c.dilation[d];
-    w.pad_begin[d] = c.pad_begin[d];
-    w.output[d] = (c.input[d] + c.pad_begin[d] + c.pad_end[d] - (c.kernel[d] - 1) * c.dilation[d] - 1) / c.stride[d] + 1;
-  }
-  return w;
-}
-
 const Case kCases[] = {
     {"pointwise", {20, 33, 1}, 2, {1, 7, 9}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
     {"pointwise, one pixel", {70, 5, 1}, 1, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},

@@ -31,19 +31,6 @@ const Case kCases[] = {
 };
 constexpr int64_t kPlanes = 3;
 
-Window window_of(const Case& c) {
-  Window w;
-  for (int d = 0; d < 3; ++d) {
-    w.input[d] = c.input[d];
-    w.kernel[d] = c.kernel[d];
-    w.stride[d] = c.stride[d];
-    w.dilation[d] = c.dilation[d];
-    w.pad_begin[d] = c.pad_begin[d];
-    w.output[d] = (c.input[d] + c.pad_begin[d] + c.pad_end[d] - (c.kernel[d] - 1) * c.dilation[d] - 1) / c.stride[d] + 1;
-  }
-  return w;
-}
-
 /// The input positions under each window of a plane (-1 for one in the padding), one list an output.
 std::vector<std::vector<int64_t>> windows(const Window& w) {
   std::vector<std::vector<int64_t>> all;

@@ -10,6 +10,7 @@
 
 #include "base/cpu_features.h"
 #include "base/thread_pool.h"
+#include "compute/conv.h"
 
 namespace rh::compute {
 
@@ -57,6 +58,21 @@ std::vector<T> random_values(int64_t count, uint32_t seed, double low = -1, doub
   std::vector<T> values(static_cast<size_t>(count));
   for (T& value : values) value = T(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(distribution(engine)));
   return values;
+}
+
+/// The window of a case's sizes along the three dimensions.
+template <typename Case>
+Window window_of(const Case& c) {
+  Window w;
+  for (int d = 0; d < 3; ++d) {
+    w.input[d] = c.input[d];
+    w.kernel[d] = c.kernel[d];
+    w.stride[d] = c.stride[d];
+    w.dilation[d] = c.dilation[d];
+    w.pad_begin[d] = c.pad_begin[d];
+    w.output[d] = (c.input[d] + c.pad_begin[d] + c.pad_end[d] - (c.kernel[d] - 1) * c.dilation[d] - 1) / c.stride[d] + 1;
+  }
+  return w;
 }
 
 }  // namespace rh::compute

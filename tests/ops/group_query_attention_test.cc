@@ -7,14 +7,7 @@ OpCase attend(std::vector<Input> inputs, const char* purpose, std::vector<Attrib
               std::vector<std::string> fails = {}) {
   attributes.push_back(attr("num_heads", 4));
   attributes.push_back(attr("kv_num_heads", 2));
-  return {.opset = 1,
-          .attributes = std::move(attributes),
-          .inputs = std::move(inputs),
-          .purpose = purpose,
-          .fails = std::move(fails),
-          .outputs = outputs,
-          .tolerance = 4e-6,
-          .domain = "com.microsoft"};
+  return contributed(std::move(attributes), std::move(inputs), purpose, std::move(fails), outputs, 4e-6);
 }
 Input i32(std::vector<double> v) {
   const int64_t size = static_cast<int64_t>(v.size());

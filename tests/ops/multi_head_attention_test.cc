@@ -6,14 +6,7 @@ namespace {
 OpCase attend(std::vector<Input> inputs, const char* purpose, std::vector<Attribute> attributes = {}, int outputs = 1,
               std::vector<std::string> fails = {}) {
   attributes.push_back(attr("num_heads", 2));
-  return {.opset = 1,
-          .attributes = std::move(attributes),
-          .inputs = std::move(inputs),
-          .purpose = purpose,
-          .fails = std::move(fails),
-          .outputs = outputs,
-          .tolerance = 4e-6,
-          .domain = "com.microsoft"};
+  return contributed(std::move(attributes), std::move(inputs), purpose, std::move(fails), outputs, 4e-6);
 }
 Input i32(Shape shape, std::vector<double> v) { return values(std::move(shape), std::move(v)).as(DType::int32); }
 Input flags(Shape shape) { return uniform(std::move(shape), 0, 2).as(DType::int32); }
