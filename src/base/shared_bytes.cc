@@ -43,6 +43,7 @@ Shard* shards() {
 
 std::atomic<size_t> pieces_made{0}, pieces_found{0};
 thread_local KeptBytes* t_keeper = nullptr;
+thread_local Parallel t_packing;
 
 std::shared_ptr<const void> found(std::shared_ptr<const void> memory) {
   pieces_found.fetch_add(1, std::memory_order_relaxed);
@@ -119,23 +120,25 @@ std::shared_ptr<const void> share_bytes(std::shared_ptr<const void> memory, size
   return enter(key, std::move(memory), bytes);
 }
 
-std::shared_ptr<const void> share_pieces(const Pieces& pieces, size_t slack, const Parallel& parallel) {
+std::shared_ptr<const void> share_pieces(const Pieces& pieces, size_t slack, const Parallel& given) {
+  const Parallel parallel = given.threads() > 1 ? given : t_packing;
   const size_t bytes = pieces.begin(pieces.count);
+  const auto memory = std::make_shared<PageMemory>(PageMemory::in_large_pages(bytes + slack));
   uint64_t key = 0;
-  if (bytes >= kLeast) {
-    const size_t first_bytes = pieces.begin(1);
-    PageMemory first(first_bytes);
-    pieces.write(0, first.data());
-    key = key_of(first.data(), first_bytes) ^ (bytes * 0x9e3779b97f4a7c15u + 1);
+  size_t written = 0;
+  if (bytes >= kLeast) {  // the first piece, untouched pages behind it, tells whether there may be others with these bytes
+    pieces.write(0, memory->data());
+    written = 1;
+    key = key_of(memory->data(), pieces.begin(1)) ^ (bytes * 0x9e3779b97f4a7c15u + 1);
     for (auto& there : candidates(shards()[key % kShards], key, bytes)) {
       if (has_pieces(there.get(), pieces, parallel)) return found(std::move(there));
     }
   }
-  const auto memory = std::make_shared<PageMemory>(PageMemory::in_large_pages(bytes + slack));
   const double piece = static_cast<double>(bytes) / static_cast<double>(std::max<size_t>(1, pieces.count));
-  parallel.for_range(static_cast<int64_t>(pieces.count), {.bytes = 2 * piece, .operations = piece / 4}, [&](Range range) {
+  parallel.for_range(static_cast<int64_t>(pieces.count - written), {.bytes = 2 * piece, .operations = piece / 4}, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
-      pieces.write(static_cast<size_t>(i), static_cast<std::byte*>(memory->data()) + pieces.begin(static_cast<size_t>(i)));
+      const size_t index = static_cast<size_t>(i) + written;
+      pieces.write(index, static_cast<std::byte*>(memory->data()) + pieces.begin(index));
     }
   });
   std::shared_ptr<const void> made(memory, memory->data());
@@ -154,6 +157,9 @@ size_t KeptBytes::pieces() const {
 
 KeepingScope::KeepingScope(KeptBytes* keeper) : before_(t_keeper) { t_keeper = keeper; }
 KeepingScope::~KeepingScope() { t_keeper = before_; }
+
+PackingScope::PackingScope(const Parallel& parallel) : before_(t_packing) { t_packing = parallel; }
+PackingScope::~PackingScope() { t_packing = before_; }
 
 SharedBytes shared_bytes() {
   SharedBytes sum;

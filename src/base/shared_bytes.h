@@ -23,7 +23,7 @@ struct Pieces {
 };
 
 /// The same of memory that is yet to be made: where it is shared already the pieces are only compared with that, and no memory is taken.
-/// `slack` bytes follow that may be read but belong to nobody.
+/// `slack` bytes follow that may be read but belong to nobody. Without threads of their own, pieces are made by those of the PackingScope.
 std::shared_ptr<const void> share_pieces(const Pieces& pieces, size_t slack, const Parallel& parallel = {});
 
 /// The same of an array of floats or the like.
@@ -79,6 +79,18 @@ class KeepingScope {
 
  private:
   KeptBytes* before_;
+};
+
+/// While it lives, share_pieces() of this thread has these threads.
+class PackingScope {
+ public:
+  explicit PackingScope(const Parallel& parallel);
+  ~PackingScope();
+  PackingScope(const PackingScope&) = delete;
+  PackingScope& operator=(const PackingScope&) = delete;
+
+ private:
+  Parallel before_;
 };
 
 struct SharedBytes {

@@ -5,6 +5,7 @@
 #include "base/shared_bytes.h"
 #include "compute/conv_gather.h"
 #include "compute/conv_impl.h"
+#include "compute/conv_pack.h"
 #include "compute/conv_padded.h"
 #include "compute/scratch.h"
 
@@ -97,10 +98,8 @@ class ConvGemm final : public Convolution<S>::Impl {
       const int64_t i = static_cast<int64_t>(piece), g = i / chunks_;
       const Part rows = part_of(out_, chunks_, i % chunks_);
       S* to = static_cast<S*>(memory);
-      for (int64_t tap = 0; tap < taps; ++tap)
-        for (int64_t c = 0; c < in_; ++c)
-          for (int64_t r = 0; r < rows.size; ++r) *to++ = weights[((g * out_ + rows.begin + r) * in_ + c) * taps + tap];
-      if (i + 1 == pieces) std::fill_n(to, kernels_.columns, S{});
+      pack_taps(weights + (g * out_ + rows.begin) * k_, in_, taps, rows.size, rows.size, to);
+      if (i + 1 == pieces) std::fill_n(to + rows.size * k_, kernels_.columns, S{});
     };
     weights_ = SharedArray<S>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0), count);
   }

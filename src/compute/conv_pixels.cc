@@ -6,6 +6,7 @@
 #include "base/shared_bytes.h"
 #include "compute/conv_gather.h"
 #include "compute/conv_impl.h"
+#include "compute/conv_pack.h"
 #include "compute/scratch.h"
 
 namespace rh::compute {
@@ -80,14 +81,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     const auto begin = [&](size_t piece) { return piece * static_cast<size_t>(k_ * width) * sizeof(float); };
     const auto write = [&](size_t piece, void* memory) {
       const int64_t i = static_cast<int64_t>(piece), first = i % panels_ * width, live = std::min(width, out_ - first);
-      const float* from = weights + (i / panels_ * out_ + first) * in_ * taps;
-      float* to = static_cast<float*>(memory);
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        for (int64_t c = 0; c < in_; ++c, to += width) {
-          for (int64_t j = 0; j < live; ++j) to[j] = from[(j * in_ + c) * taps + tap];
-          std::fill(to + live, to + width, 0.0f);
-        }
-      }
+      pack_taps(weights + (i / panels_ * out_ + first) * k_, in_, taps, live, width, static_cast<float*>(memory));
     };
     weights_ = SharedArray<float>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0), static_cast<size_t>(pieces * k_ * width));
   }

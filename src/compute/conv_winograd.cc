@@ -5,6 +5,7 @@
 #include "base/cancellation.h"
 #include "base/shared_bytes.h"
 #include "compute/conv_impl.h"
+#include "compute/conv_pack.h"
 #include "compute/conv_winograd.h"
 #include "compute/scratch.h"
 
@@ -128,13 +129,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
       const int64_t piece = static_cast<int64_t>(index), group = piece / chunks_;
       const Part rows = rows_of(piece);
       float* to = static_cast<float*>(memory);
-      for (int64_t c = 0; c < in_; ++c) {  // what lies together is written together
-        for (int64_t r = 0; r < rows.size; ++r) {
-          float u[kPositions];
-          winograd_weights(2, weights + ((group * out_ + rows.begin + r) * in_ + c) * 9, u);
-          for (int64_t p = 0; p < kPositions; ++p) to[(p * in_ + c) * rows.size + r] = u[p];
-        }
-      }
+      pack_winograd(2, weights + (group * out_ + rows.begin) * in_ * 9, in_, rows.size, rows.size, to);
     };
     weights_ = SharedArray<float>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0),
                                   static_cast<size_t>(channels_.out * in_ * kPositions));

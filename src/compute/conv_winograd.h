@@ -8,9 +8,7 @@ namespace rh::compute {
 /// Winograd's algorithm for 3x3 kernels, F(size x size, 3x3): tiles of `size` (2 or 4) rows and columns of outputs take so many products.
 constexpr int64_t winograd_positions(int64_t size) { return (size + 2) * (size + 2); }
 
-/// U = G g G^T, the positions of 3x3 weights.
-void winograd_weights(int64_t size, const float* g, float* u);
-/// The weights that winograd_weights() was given, but for rounding.
+/// The 3x3 weights of which pack_winograd() made the positions `u`, but for rounding.
 void winograd_restore(int64_t size, const float* u, float (&g)[9]);
 
 /// A tile of outputs, by row and column of tiles, and the first input channel, null where all of it is padding.

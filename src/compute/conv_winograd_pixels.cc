@@ -5,6 +5,7 @@
 #include "base/cancellation.h"
 #include "base/shared_bytes.h"
 #include "compute/conv_impl.h"
+#include "compute/conv_pack.h"
 #include "compute/conv_winograd.h"
 #include "compute/scratch.h"
 
@@ -104,14 +105,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
       const int64_t group = static_cast<int64_t>(piece) / panels_, first = static_cast<int64_t>(piece) % panels_ * width;
       const int64_t live = std::min(width, out_ - first);
       float* to = static_cast<float*>(memory);
-      std::fill_n(to, panel_size(), 0.0f);
-      for (int64_t c = 0; c < in_; ++c) {  // what lies together is written together
-        for (int64_t r = 0; r < live; ++r) {
-          float u[kPositions];
-          winograd_weights(kSize, weights + ((group * out_ + first + r) * in_ + c) * 9, u);
-          for (int64_t p = 0; p < kPositions; ++p) to[(p * in_ + c) * width + r] = u[p];
-        }
-      }
+      pack_winograd(kSize, weights + (group * out_ + first) * in_ * 9, in_, live, width, to);
     };
     weights_ = SharedArray<float>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0), static_cast<size_t>(pieces * panel_size()));
   }

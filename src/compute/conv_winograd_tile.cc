@@ -5,43 +5,6 @@
 namespace rh::compute {
 namespace {
 
-/// G times three weights: tiles of 2x2 and of 4x4 outputs.
-struct SpreadTwo {
-  static constexpr int kCount = 4;
-  void operator()(double a, double b, double c, double (&to)[4]) const {
-    const double even = (a + c) * 0.5, odd = b * 0.5;
-    to[0] = a;
-    to[1] = even + odd;
-    to[2] = even - odd;
-    to[3] = c;
-  }
-};
-struct SpreadFour {
-  static constexpr int kCount = 6;
-  void operator()(double a, double b, double c, double (&to)[6]) const {
-    const double near = -(a + c) / 6, odd = b / 6, far = a / 24 + c / 6;
-    to[0] = a / 4;
-    to[1] = near - odd;
-    to[2] = near + odd;
-    to[3] = far + odd / 2;
-    to[4] = far - odd / 2;
-    to[5] = c;
-  }
-};
-
-/// G g G^T.
-template <typename Spread>
-void spread(const float* g, float* u) {
-  constexpr int kCount = Spread::kCount;
-  constexpr Spread three;
-  double rows[3][kCount], row[kCount];
-  for (int c = 0; c < 3; ++c) three(g[c], g[3 + c], g[6 + c], rows[c]);
-  for (int i = 0; i < kCount; ++i) {
-    three(rows[0][i], rows[1][i], rows[2][i], row);
-    for (int j = 0; j < kCount; ++j) u[i * kCount + j] = static_cast<float>(row[j]);
-  }
-}
-
 /// What G makes of three weights, back from the values `apart` that it made.
 void restore(int64_t size, const float* u, int64_t apart, float (&g)[3]) {
   g[0] = size == 2 ? u[0] : 4 * u[0];
@@ -50,13 +13,6 @@ void restore(int64_t size, const float* u, int64_t apart, float (&g)[3]) {
 }
 
 }  // namespace
-
-void winograd_weights(int64_t size, const float* g, float* u) {
-  if (size == 2)
-    spread<SpreadTwo>(g, u);
-  else
-    spread<SpreadFour>(g, u);
-}
 
 void winograd_restore(int64_t size, const float* u, float (&g)[9]) {
   float rows[3][6];

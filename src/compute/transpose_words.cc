@@ -25,7 +25,6 @@ void transpose_words_loop(const uint32_t* x, int64_t x_stride, uint32_t* y, int6
 }
 #else
 using Words = hn::ScalableTag<uint32_t>;
-using Pairs = hn::Repartition<uint64_t, Words>;
 using Block = hn::Full128<uint32_t>;
 constexpr int64_t kLanes = HWY_MAX_BYTES / 4;
 
@@ -43,12 +42,10 @@ HWY_INLINE hn::Vec<Words> load_blocks(const uint32_t* x, [[maybe_unused]] int64_
 #endif
 }
 
-/// Four rows of a vector each. Every block of the vectors is a matrix of four by four of its own.
-HWY_INLINE void transpose_four(const uint32_t* x, int64_t x_stride, uint32_t* y, int64_t y_stride) {
-  const Words d;
-  const Pairs pairs;
-  const auto a = load_blocks(x, 4 * x_stride), b = load_blocks(x + x_stride, 4 * x_stride);
-  const auto c = load_blocks(x + 2 * x_stride, 4 * x_stride), e = load_blocks(x + 3 * x_stride, 4 * x_stride);
+/// Four rows of y out of a vector from each of four rows of x, or of vectors of blocks. Every block is a matrix of four by four of its own.
+template <class D>
+HWY_INLINE void transpose_four(D d, hn::Vec<D> a, hn::Vec<D> b, hn::Vec<D> c, hn::Vec<D> e, uint32_t* y, int64_t y_stride) {
+  const hn::Repartition<uint64_t, D> pairs;
   const auto low_ab = hn::BitCast(pairs, hn::InterleaveLower(d, a, b)), high_ab = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
   const auto low_ce = hn::BitCast(pairs, hn::InterleaveLower(d, c, e)), high_ce = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
   hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low_ab, low_ce)), d, y);
@@ -59,9 +56,23 @@ HWY_INLINE void transpose_four(const uint32_t* x, int64_t x_stride, uint32_t* y,
 
 void transpose_words_loop(const uint32_t* x, int64_t x_stride, uint32_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
   const int64_t whole_rows = rows / 4 * 4, whole_columns = columns / kLanes * kLanes;
-  for (int64_t c = 0; c < whole_columns; c += kLanes)
-    for (int64_t r = 0; r < whole_rows; r += 4) transpose_four(x + r + c * x_stride, x_stride, y + r * y_stride + c, y_stride);
-  transpose_plain(x + whole_columns * x_stride, x_stride, y + whole_columns, y_stride, whole_rows, columns - whole_columns);
+  int64_t c = 0;
+  for (; c < whole_columns; c += kLanes) {
+    for (int64_t r = 0; r < whole_rows; r += 4) {
+      const uint32_t* from = x + r + c * x_stride;
+      const int64_t apart = 4 * x_stride;
+      transpose_four(Words(), load_blocks(from, apart), load_blocks(from + x_stride, apart), load_blocks(from + 2 * x_stride, apart),
+                     load_blocks(from + 3 * x_stride, apart), y + r * y_stride + c, y_stride);
+    }
+  }
+  for (const Block block; c + 4 <= columns; c += 4) {
+    for (int64_t r = 0; r < whole_rows; r += 4) {
+      const uint32_t* from = x + r + c * x_stride;
+      transpose_four(block, hn::LoadU(block, from), hn::LoadU(block, from + x_stride), hn::LoadU(block, from + 2 * x_stride),
+                     hn::LoadU(block, from + 3 * x_stride), y + r * y_stride + c, y_stride);
+    }
+  }
+  transpose_plain(x + c * x_stride, x_stride, y + c, y_stride, whole_rows, columns - c);
   transpose_plain(x + whole_rows, x_stride, y + whole_rows * y_stride, y_stride, rows - whole_rows, columns);
 }
 #endif

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -76,6 +79,32 @@ TEST(SharedBytes, OneByteOfOnePieceMakesADifference) {
     EXPECT_EQ(static_cast<const char*>(other.get())[at], 'x');
     EXPECT_EQ(pieces_with(at, 'x', parallel).get(), other.get());
   }
+}
+
+TEST(SharedBytes, AScopeLendsItsThreads) {
+  ThreadPool pool({.threads = 3});
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  const auto begin = [](size_t piece) { return piece << 20; };
+  const auto write = [&](size_t piece, void* to) {
+    std::fill_n(static_cast<char*>(to), size_t{1} << 20, static_cast<char>(piece + 40));
+    // Each waits until there are two: one thread alone would not get on.
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto seen = [&] {
+      const std::lock_guard lock(mutex);
+      threads.insert(std::this_thread::get_id());
+      return threads.size();
+    };
+    while (piece > 0 && seen() < 2 && std::chrono::steady_clock::now() < late) std::this_thread::yield();
+  };
+  std::shared_ptr<const void> made;
+  {
+    const PackingScope scope(Parallel(&pool, 3));
+    made = share_pieces({8, begin, write}, 0);
+  }
+  EXPECT_GE(threads.size(), 2u);
+  for (size_t piece = 0; piece < 8; ++piece)
+    EXPECT_EQ(static_cast<const char*>(made.get())[begin(piece) + 7], static_cast<char>(piece + 40)) << piece;
 }
 
 TEST(SharedBytes, AKeeperKeepsWhatItsThreadShares) {
