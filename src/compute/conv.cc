@@ -83,9 +83,10 @@ template <typename T>
 Convolution<T>& Convolution<T>::operator=(Convolution&&) noexcept = default;
 
 template <typename T>
-void Convolution<T>::run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel) const {
+void Convolution<T>::run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel,
+                         const InputScale& input) const {
   if (batch <= 0 || window.output_size() <= 0) return;
-  impl_->run({window, batch, x, residual, y}, parallel);
+  impl_->run({window, batch, x, residual, y, input}, parallel);
 }
 
 template <typename T>
@@ -95,6 +96,10 @@ size_t Convolution<T>::weight_bytes() const {
 template <typename T>
 bool Convolution<T>::adds_residual_last() const {
   return impl_->adds_residual_last();
+}
+template <typename T>
+bool Convolution<T>::scales_input() const {
+  return impl_->scales_input();
 }
 template <typename T>
 std::vector<std::string_view> Convolution<T>::variants(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy,

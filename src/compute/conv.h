@@ -33,6 +33,12 @@ struct ConvChannels {
   int64_t groups = 1;
 };
 
+/// relu(scale x + shift), a pair for each input channel, is convolved in place of x; x itself where `scale` is null.
+struct InputScale {
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+};
+
 /// `fast`: results may be off by ten times as much as float32 sums are.
 enum class ConvAccuracy : uint8_t { usual, fast };
 
@@ -53,11 +59,15 @@ class Convolution {
   Convolution& operator=(Convolution&&) noexcept;
 
   /// `residual` has the shape of y or is null; it may be y itself. Threads pack into memory of their own that is kept for later calls.
-  void run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel) const;
+  /// `input` names a scale only where scales_input().
+  void run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel,
+           const InputScale& input = {}) const;
 
   size_t weight_bytes() const;
   /// False: a residual that is y itself becomes part of the sum early, which rounds more.
   bool adds_residual_last() const;
+  /// Whether the input can be scaled while it is gathered.
+  bool scales_input() const;
   /// "depthwise", "winograd", "winograd_pixels", "winograd_4x4", "paired", "pixels", "amx" or "gemm".
   std::string_view variant() const { return variant_; }
   /// Those that can convolve this.

@@ -81,6 +81,11 @@ inline bool is_pointwise(const Window& kernel, const Window& w) {
   return true;
 }
 
+/// Whether kernels of one position read no padding.
+inline bool reads_one_pixel(const ConvChannels& channels, const Window& kernel) {
+  return channels.groups == 1 && kernel.kernel_size() == 1 && std::ranges::all_of(kernel.pad_begin, [](int64_t pad) { return pad == 0; });
+}
+
 /// Rows [ks.begin, ks.begin + ks.size) of the panel of pixels that begins at `pixel`, as wide as those of `kernels`; a row is one of `in`
 /// channels at a kernel position, positions first. False where all of it is padding, as whole kernel positions of strong dilation are.
 template <typename S>

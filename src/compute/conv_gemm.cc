@@ -8,6 +8,7 @@
 #include "compute/conv_pack.h"
 #include "compute/conv_padded.h"
 #include "compute/scratch.h"
+#include "compute/vector_math.h"
 
 namespace rh::compute {
 namespace {
@@ -40,6 +41,7 @@ class ConvGemm final : public Convolution<S>::Impl {
 
   bool adds_residual_last() const override { return k_ <= kConvFold; }
   size_t weight_bytes() const override { return weights_.size() * sizeof(S); }
+  bool scales_input() const override { return std::is_same_v<S, float> && reads_one_pixel(channels_, window_); }
 
   void run(const ConvCall<S>& call, const Parallel& parallel) const override {
     if (!stages(call.window)) return run_pieces(call, {}, parallel);
@@ -116,7 +118,7 @@ class ConvGemm final : public Convolution<S>::Impl {
     const int64_t group = product % channels_.groups, image = product / channels_.groups;
     const S* x = call.x + (image * channels_.in + group * in_) * w.input_size();
     const int64_t out_plane = image * channels_.out + group * out_;
-    if (panels == 1 && pointwise(w) && w.output_size() == 1) return run_one_pixel(call, x, group, out_plane, chunks);
+    if (panels == 1 && pointwise(w) && w.output_size() == 1 && !call.input.scale) return run_one_pixel(call, x, group, out_plane, chunks);
     const Staged filled = staged.plane ? stage(w, staged, x, columns) : staged;
     for (int64_t first = columns.begin; first < columns.begin + columns.size; first += kGroupPanels) {
       const int64_t end = std::min(first + kGroupPanels, columns.begin + columns.size);
@@ -221,10 +223,10 @@ class ConvGemm final : public Convolution<S>::Impl {
           p.k = ks.size;
           for (int64_t panel = first; panel < end; ++panel) {
             const T* at = x + ks.begin * pixels + panel * width;
-            const bool whole = (panel + 1) * width <= pixels;
-            if (!whole) fill_panel(w, x, panel * width, ks, buffer);
-            p.b = whole ? at : buffer;
-            p.b_k = whole ? pixels : width;
+            const bool whole = (panel + 1) * width <= pixels, lies_ready = whole && !call.input.scale;
+            if (!lies_ready) fill(call, x, panel * width, ks, buffer);
+            p.b = lies_ready ? at : buffer;
+            p.b_k = lies_ready ? pixels : width;
             for (int64_t i = 0; i < chunks.size; ++i) {
               const Part rows = take_rows(i);
               p.ahead = i == 0 && (panel + 2) * width <= pixels ? at + width : nullptr;
@@ -242,7 +244,7 @@ class ConvGemm final : public Convolution<S>::Impl {
       bool live[kGroupPanels];
       for (int64_t panel = first; panel < end; ++panel)
         live[panel - first] = staged.x ? fill_staged(w, staged, panel * width, buffer + (panel - first) * panel_size)
-                                       : fill_panel(w, x, panel * width, ks, buffer + (panel - first) * panel_size);
+                                       : fill(call, x, panel * width, ks, buffer + (panel - first) * panel_size);
       for (int64_t i = 0; i < chunks.size; ++i) {
         const Part rows = take_rows(i);
         const T* next_weights = nullptr;
@@ -273,7 +275,19 @@ class ConvGemm final : public Convolution<S>::Impl {
            chunks.size * kernels_.rows * ks.size * static_cast<int64_t>(sizeof(T)) <= kNear;
   }
 
-  bool fill_panel(const Window& w, const S* x, int64_t pixel, const Part& ks, T* panel) const {
+  /// Rows `ks` of the panel of pixels that begins at `pixel`; false where all of it is padding.
+  bool fill(const ConvCall<S>& call, const S* x, int64_t pixel, const Part& ks, T* panel) const {
+    const Window& w = call.window;
+    if constexpr (std::is_same_v<S, float>) {
+      if (const auto& [scale, shift] = call.input; scale) {
+        const int64_t width = kernels_.columns;
+        const bool ready = pointwise(w) && pixel + width <= w.output_size();
+        if (!ready) fill_pixel_panel<S>(window_, w, x, in_, pixel, ks, kernels_, gather_, panel);
+        const float* from = ready ? x + ks.begin * w.input_size() + pixel : panel;
+        relu_scaled_rows(from, ready ? w.input_size() : width, scale + ks.begin, shift + ks.begin, panel, width, ks.size, width);
+        return true;
+      }
+    }
     return fill_pixel_panel<S>(window_, w, x, in_, pixel, ks, kernels_, gather_, panel);
   }
 

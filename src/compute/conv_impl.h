@@ -53,6 +53,7 @@ struct ConvCall {
   const S* x;
   const S* residual;
   S* y;
+  InputScale input;
 };
 
 template <typename S>
@@ -61,6 +62,7 @@ struct Convolution<S>::Impl {
   virtual void run(const ConvCall<S>& call, const Parallel& parallel) const = 0;
   virtual size_t weight_bytes() const = 0;
   virtual bool adds_residual_last() const { return true; }
+  virtual bool scales_input() const { return false; }
 };
 
 /// Every channel by itself: groups = in = out.

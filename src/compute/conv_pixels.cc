@@ -8,6 +8,7 @@
 #include "compute/conv_impl.h"
 #include "compute/conv_pack.h"
 #include "compute/scratch.h"
+#include "compute/vector_math.h"
 
 namespace rh::compute {
 namespace {
@@ -60,6 +61,7 @@ class ConvPixels final : public Convolution<float>::Impl {
   }
 
   size_t weight_bytes() const override { return weights_.size() * sizeof(float); }
+  bool scales_input() const override { return reads_one_pixel(channels_, window_); }
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
@@ -161,7 +163,7 @@ class ConvPixels final : public Convolution<float>::Impl {
   void run_group(const Group& g) const {
     const int64_t width = kernels_.columns, pixels = g.pixels(), plane = g.call.window.input_size();
     const int64_t chunk_size = (kBlockK + 1) * kernels_.lanes;
-    const bool direct = lies_ready(g.call.window);
+    const bool direct = lies_ready(g.call.window) && !g.call.input.scale;
     float* gathered = direct ? nullptr : memory(ScratchSlot::packed_right, g.rows.size * chunk_size);
     const float* x = g.call.x + (g.image * channels_.in + g.group * in_) * g.call.window.input_size();
     float* sums = memory(ScratchSlot::packed_left, g.panels.size * pixels * width);
@@ -229,6 +231,17 @@ class ConvPixels final : public Convolution<float>::Impl {
 
   /// Rows of [k, lanes] with the input of a chunk's pixels. False where all of it is padding.
   bool fill(const Group& g, const float* x, const Part& pixels, const Part& ks, float* to) const {
+    const auto& [scale, shift] = g.call.input;
+    if (!scale) return gather(g, x, pixels, ks, to);
+    const bool ready = lies_ready(g.call.window);
+    if (!ready) gather(g, x, pixels, ks, to);
+    const int64_t plane = g.call.window.input_size(), lanes = kernels_.lanes;
+    const float* from = ready ? x + ks.begin * plane + pixels.begin : to;
+    relu_scaled_rows(from, ready ? plane : lanes, scale + ks.begin, shift + ks.begin, to, lanes, ks.size, pixels.size);
+    return true;
+  }
+
+  bool gather(const Group& g, const float* x, const Part& pixels, const Part& ks, float* to) const {
     const Window& w = g.call.window;
     const int64_t image = w.input_size(), lanes = kernels_.lanes;
     const PixelRuns runs(window_, w, pixels.begin, pixels.size, lanes);

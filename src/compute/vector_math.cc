@@ -117,6 +117,17 @@ void scale_rows_loop(const float* x, const float* factors, float* y, int64_t row
   }
 }
 
+void relu_scaled_rows_loop(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,
+                           int64_t length) {
+  for (int64_t row = 0; row < rows; ++row, x += x_row, y += y_row) {
+    const Vec a = set(scale[row]), b = set(shift[row]);
+    map(x, y, length, [a, b](Vec v) HWY_ATTR {
+      const Vec scaled = hn::MulAdd(v, a, b);
+      return hn::IfThenZeroElse(hn::Lt(scaled, set(0.0f)), scaled);
+    });
+  }
+}
+
 void activate_loop(const Activation& activation, const float* x, float* y, int64_t n) {
   const float a = activation.alpha, b = activation.beta;
   switch (activation.kind) {
@@ -172,6 +183,7 @@ HWY_EXPORT(scalar_binary_loop);
 HWY_EXPORT(scale_shift_loop);
 HWY_EXPORT(add_scaled_loop);
 HWY_EXPORT(scale_rows_loop);
+HWY_EXPORT(relu_scaled_rows_loop);
 HWY_EXPORT(activate_loop);
 HWY_EXPORT(rotate_loop);
 
@@ -190,6 +202,11 @@ void add_scaled(const float* x, float scale, float* y, int64_t count) { HWY_DYNA
 
 void scale_rows(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(scale_rows_loop)(x, factors, y, rows, length);
+}
+
+void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,
+                      int64_t length) {
+  HWY_DYNAMIC_DISPATCH(relu_scaled_rows_loop)(x, x_row, scale, shift, y, y_row, rows, length);
 }
 
 void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count) {

@@ -58,6 +58,10 @@ void add_scaled(const float* x, float scale, float* y, int64_t count);
 /// Rows of `length` floats, each times its own factor; x and y may be the same.
 void scale_rows(const float* x, const float* factors, float* y, int64_t rows, int64_t length);
 
+/// Rows of `length` floats, y = max(0, scale x + shift) with a pair of its own each; x_row and y_row lie between rows.
+void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,
+                      int64_t length);
+
 /// Pairs (a, b) turned by angles: y_a = a cos - b sin, y_b = a sin + b cos. The results may lie in a and b.
 void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count);
 

@@ -3,7 +3,7 @@
 
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
-#include "ops/nn/normalization.h"
+#include "passes/channel_affine.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 #include "tensor/dispatch.h"
@@ -11,11 +11,6 @@
 namespace rh::passes {
 
 namespace {
-
-// y = scale * x + shift, a channel.
-struct Affine {
-  std::vector<double> scale, shift;
-};
 
 struct Convolution {
   const Node* node = nullptr;
@@ -28,8 +23,6 @@ struct Convolution {
   int rank() const { return weights->shape().rank(); }
 };
 
-bool is_foldable(DType dtype) { return FloatingTypes::set.contains(dtype); }
-
 // The convolution with constant weights that gives `value` to one user alone.
 std::optional<Convolution> convolution_of(const Graph& graph, ValueId value) {
   const Node* node = graph.producer(value);
@@ -38,7 +31,7 @@ std::optional<Convolution> convolution_of(const Graph& graph, ValueId value) {
   if (!conv.transposed && !is_op(*node, "Conv")) return std::nullopt;
   const NodeView view(graph, *node);
   conv.weights = view.constant_input(1);
-  if (!conv.weights || !is_foldable(conv.weights->dtype()) || conv.rank() < 3) return std::nullopt;
+  if (!conv.weights || !FloatingTypes::set.contains(conv.weights->dtype()) || conv.rank() < 3) return std::nullopt;
   conv.group = conv.transposed ? ops::ConvTranspose::read(view).group : ops::Conv::read(view).group;
   const int64_t first = conv.weights->shape()[0];
   if (conv.group < 1 || first % conv.group != 0) return std::nullopt;
@@ -47,54 +40,6 @@ std::optional<Convolution> convolution_of(const Graph& graph, ValueId value) {
   conv.bias = view.constant_input(2);
   if (!conv.bias || conv.bias->dtype() != conv.weights->dtype() || conv.bias->elements() != conv.channels) return std::nullopt;
   return conv;
-}
-
-std::optional<Affine> batch_normalization(const NodeView& node, int64_t channels) {
-  if (node.opset() < 7 || node.input_count() != 5 || !node.flag("spatial", true)) return std::nullopt;
-  const auto op = ops::BatchNormalization::read(node);
-  if (op.training) return std::nullopt;
-  const Tensor* parts[4];
-  for (int i = 0; i < 4; ++i) {
-    parts[i] = node.constant_input(i + 1);
-    if (!parts[i] || !is_foldable(parts[i]->dtype()) || parts[i]->elements() != channels) return std::nullopt;
-  }
-  Affine result;
-  for (int64_t c = 0; c < channels; ++c) {
-    const auto part = [&](int i) { return element_as_double(parts[i]->view(), c); };
-    const double scale = part(0) / std::sqrt(part(3) + static_cast<double>(op.epsilon));
-    result.scale.push_back(scale);
-    result.shift.push_back(part(1) - part(2) * scale);
-  }
-  return result;
-}
-
-// One number a channel of a constant that is broadcast against the output of the convolution; nothing where it varies otherwise or would
-// widen the output.
-std::optional<std::vector<double>> per_channel(const Tensor* constant, const Convolution& conv) {
-  if (!constant || constant->dtype() != conv.weights->dtype() || constant->shape().rank() > conv.rank()) return std::nullopt;
-  const int offset = conv.rank() - constant->shape().rank();
-  for (int i = 0; i < constant->shape().rank(); ++i) {
-    const int64_t size = constant->shape()[i];
-    if (size != 1 && (i + offset != 1 || size != conv.channels)) return std::nullopt;
-  }
-  std::vector<double> values;
-  for (int64_t c = 0; c < conv.channels; ++c) values.push_back(element_as_double(constant->view(), constant->elements() == 1 ? 0 : c));
-  return values;
-}
-
-std::optional<Affine> arithmetic(const NodeView& node, int constant_input, const Convolution& conv) {
-  if (node.opset() < 7) return std::nullopt;
-  auto values = per_channel(node.constant_input(constant_input), conv);
-  if (!values) return std::nullopt;
-  const size_t channels = values->size();
-  const std::string_view op = node.op_type();
-  if (op == "Add") return Affine{std::vector<double>(channels, 1.0), *values};
-  if (op == "Mul") return Affine{*values, std::vector<double>(channels, 0.0)};
-  if (constant_input != 1) return std::nullopt;
-  for (double& v : *values) v = op == "Sub" ? -v : 1 / v;
-  if (op == "Sub") return Affine{std::vector<double>(channels, 1.0), *values};
-  if (op == "Div") return Affine{*values, std::vector<double>(channels, 0.0)};
-  return std::nullopt;
 }
 
 template <typename T>
@@ -130,7 +75,7 @@ std::optional<Tensor> scaled_weights(const Convolution& conv, const std::vector<
   return finite ? std::optional(std::move(result)) : std::nullopt;
 }
 
-std::optional<Tensor> scaled_bias(const Convolution& conv, const Affine& affine) {
+std::optional<Tensor> scaled_bias(const Convolution& conv, const ChannelAffine& affine) {
   Tensor result(conv.weights->dtype(), Shape{conv.channels});
   bool finite = true;
   dispatch_or_throw<FloatingTypes>(result.dtype(), "conv_scale", [&]<typename T>() {
@@ -153,11 +98,7 @@ class Scaler {
     for (NodeId id : graph_.topological_order()) {
       const Node& node = graph_.node(id);
       if (!is_only_output(graph_, node)) continue;
-      if (is_op(node, "BatchNormalization")) {
-        fold(node, 0);
-      } else if (is_op(node, "Mul") || is_op(node, "Add") || is_op(node, "Sub") || is_op(node, "Div")) {
-        if (!fold(node, 0)) fold(node, 1);
-      }
+      if (is_channel_affine(node) && !fold(node, 0)) fold(node, 1);
     }
     return rewrite_.take();
   }
@@ -165,15 +106,14 @@ class Scaler {
  private:
   bool fold(const Node& node, int conv_input) {
     const NodeView view(graph_, node);
-    if (!view.has_input(conv_input) || (node.op_type != "BatchNormalization" && view.input_count() != 2)) return false;
+    if (!view.has_input(conv_input)) return false;
     const auto conv = convolution_of(graph_, node.inputs[static_cast<size_t>(conv_input)]);
     if (!conv || rewrite_.is_removed(conv->node->id)) return false;
-    const auto affine =
-        node.op_type == "BatchNormalization" ? batch_normalization(view, conv->channels) : arithmetic(view, 1 - conv_input, *conv);
+    const auto affine = channel_affine(view, conv_input, {conv->weights->dtype(), conv->rank(), conv->channels});
     return affine && apply(node, *conv, *affine);
   }
 
-  bool apply(const Node& node, const Convolution& conv, const Affine& affine) {
+  bool apply(const Node& node, const Convolution& conv, const ChannelAffine& affine) {
     const bool scales = std::any_of(affine.scale.begin(), affine.scale.end(), [](double v) { return v != 1.0; });
     const bool shifts = std::any_of(affine.shift.begin(), affine.shift.end(), [](double v) { return v != 0.0; });
     std::optional<Tensor> weights, bias;

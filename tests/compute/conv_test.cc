@@ -230,6 +230,30 @@ TEST_P(ConvTest, winograd_4x4_is_near_where_less_accuracy_is_asked_for) {
   }
 }
 
+TEST_P(ConvTest, inputs_are_scaled_while_they_are_gathered) {
+  int scaled = 0;
+  for (const Case& c : kCases) {
+    const Window w = window_of(c);
+    const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), plane = w.input_size();
+    const std::vector<float> x = random_values(c.batch * c.channels.in * plane, 1), weights = random_values(c.channels.out * k, 2);
+    const std::vector<float> scale = random_values(c.channels.in, 3), shift = random_values(c.channels.in, 4);
+    std::vector<float> before = x, expected(static_cast<size_t>(c.batch * c.channels.out * w.output_size())), y = expected;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t channel = i / static_cast<size_t>(plane) % scale.size();
+      before[i] = std::max(0.0f, static_cast<float>(double{x[i]} * double{scale[channel]} + double{shift[channel]}));
+    }
+    for (const std::string_view variant : Convolution<float>::variants(c.channels, w)) {
+      const Convolution<float> conv(c.channels, w, weights.data(), nullptr, {ActivationKind::relu}, variant);
+      if (!conv.scales_input()) continue;
+      conv.run(w, c.batch, before.data(), nullptr, expected.data(), {});
+      conv.run(w, c.batch, x.data(), nullptr, y.data(), three_threads(), {scale.data(), shift.data()});
+      ++scaled;
+      for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 1e-6 * static_cast<double>(k)) << c.what << ", " << variant;
+    }
+  }
+  EXPECT_GE(scaled, 6);
+}
+
 TEST_P(ConvTest, other_activations_come_last) {
   for (const Case& c : kCases) {
     const Window w = window_of(c);

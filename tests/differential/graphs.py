@@ -66,7 +66,7 @@ class RandomGraph:
         if rank == 3:
             steps += [self.attention, self.attention]
         if rank == 4:
-            steps += [self.convolution, self.convolution, self.convolution, self.pool]
+            steps += [self.convolution, self.convolution, self.convolution, self.pool, self.preactivation]
         if self.number == TensorProto.FLOAT:
             steps.append(self.quantization)
         self.random.choice(steps)(x, shape)
@@ -236,6 +236,16 @@ class RandomGraph:
             self.activation(y, shape)
         elif self.random.random() < 0.5:
             self.residual(y, shape)
+
+    def preactivation(self, x, s):
+        """Scaled channels and Relu before a convolution."""
+        y = x
+        if self.random.random() < 0.7:
+            y = self.add("BatchNormalization", [y, *(self.constant(self.rng.uniform(0.5, 1.5, s[1])) for _ in range(4))])
+        for op in self.random.sample(["Mul", "Add", "Sub"], self.random.randint(0, 2)):
+            y = self.add(op, [y, self.constant(self.rng.uniform(0.5, 1.5, self.random.choice([[], [s[1], 1, 1]])))])
+        outer, kernel = self.random.choice([3, 40]), self.random.choice([1, 1, 3])
+        self.add("Conv", [self.add("Relu", [y]), self.weights(outer, s[1], kernel, kernel)], [s[0], outer, *s[2:]], pads=[kernel // 2] * 4)
 
     def pool(self, x, s):
         if self.random.random() < 0.5:

@@ -32,6 +32,12 @@ std::string weights(const std::string& name, const Shape& shape, float scale = 0
   return text + "}";
 }
 
+std::string repeated(const char* number, int64_t count) {
+  std::string text = number;
+  for (int64_t i = 1; i < count; ++i) text += std::string(", ") + number;
+  return text;
+}
+
 SessionOptions without_cpu_passes() {
   SessionOptions options;
   for (const Pass& pass : cpu_passes()) options.disabled_passes.emplace_back(pass.name);
@@ -138,6 +144,45 @@ TEST(Fusion, ConvolutionsWithActivationsAndSums) {
        sizes, 2},
   };
   for (const FusionCase& c : cases) check_case(c);
+}
+
+TEST(Fusion, ScaledChannelsAndReluBeforeConvolutions) {
+  const std::vector<std::vector<Shape>> sizes = {
+      {{1, 130, 7, 7}}, {{2, 130, 14, 15}}, {{0, 130, 3, 3}}, {{1, 130, 1, 1}}, {{1, 130, 40, 33}}};
+  const std::string norm = ", " + weights("scale", {130}) + ", " + weights("shift", {130}) + ", " + weights("mean", {130}) +
+                           ", float[130] var = {" + repeated("0.7", 130) + "}, " + weights("factor", {130, 1, 1}) + ", " +
+                           weights("offset", {130, 1, 1});
+  const auto model = [&](const char* attributes, const char* before, const char* after, int64_t channels) {
+    return "<opset_import: [\"\" : 17]>\ng (float[N, 130, H, W] x) => (float[N, M, K, L] y)\n<" + weights("w", {channels, 130, 1, 1}) +
+           ", " + weights("b", {channels}) + norm + ">\n{\n" + before + "\nt = Conv <" + attributes + "> (r, w, b)\n" + after + "\n}";
+  };
+  const char* const all = "n = BatchNormalization (x, scale, shift, mean, var)\nm = Mul (n, factor)\na = Add (m, offset)\nr = Relu (a)";
+  const std::vector<FusionCase> cases = {
+      {"all, Relu after", model("group = 1", all, "y = Relu (t)", 70), sizes, 1},
+      {"stride 2", model("strides = [2, 2]", all, "y = Identity (t)", 40), sizes, 1},
+      {"normalisation alone, few channels",
+       model("group = 1", "n = BatchNormalization (x, scale, shift, mean, var)\nr = Relu (n)", "y = Tanh (t)", 3), sizes, 1},
+  };
+  for (const FusionCase& c : cases) check_case(c);
+}
+
+// Convolutions that cannot scale while they gather.
+TEST(Fusion, ScaledInputsOfAnyConvolution) {
+  for (const char* attributes : {"pads = [1, 1, 1, 1]", "pads = [0, 1, 1, 0], strides = [2, 1]"}) {
+    const std::string constants = "<" + weights("w", {20, 24, 3, 3}) + ", " + weights("scale", {24}) + ", " + weights("shift", {24}) +
+                                  ", int64[3] shape = {24, 1, 1}>\n";
+    const std::string opsets = "<opset_import: [\"\" : 17, \"roundhouse\" : 1]>\ng (float[N, 24, H, W] x) => (float[N, 20, K, L] y)\n";
+    auto joined =
+        make_session(opsets + constants + "{\ny = roundhouse.PreactivatedConv <" + attributes + "> (x, w, _, _, scale, shift)\n}");
+    auto plain =
+        make_session(opsets + constants + "{\ns = Reshape (scale, shape)\nh = Reshape (shift, shape)\nm = Mul (x, s)\na = Add (m, h)\n" +
+                         "r = Relu (a)\ny = Conv <" + attributes + "> (r, w)\n}",
+                     without_cpu_passes());
+    const Value x = random_tensor({2, 24, 9, 11}, 5);
+    const auto found = elements(run(*joined, {{"x", x}}, {"y"})[0]), expected = elements(run(*plain, {{"x", x}}, {"y"})[0]);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2e-5) << attributes << " at " << i;
+  }
 }
 
 std::string product_model(const std::string& head, const std::string& body, const std::string& constants = "") {

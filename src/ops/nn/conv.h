@@ -6,7 +6,8 @@
 namespace rh::ops {
 
 /// Conv: ai.onnx 1, 11, 22. Input [N, C, spatial...], weights [M, C/group, kernel...], bias [M]. FusedConv: com.microsoft 1, with a sum of
-/// the result's shape, added before the activation.
+/// the result's shape, added before the activation. PreactivatedConv: roundhouse 1, the same of relu(scale X + shift) in place of X, with
+/// scale and shift [C] as inputs 4 and 5.
 struct Conv {
   Window window;
   int64_t group = 1;

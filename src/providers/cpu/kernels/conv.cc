@@ -6,13 +6,15 @@
 #include <variant>
 
 #include "compute/conv.h"
+#include "compute/vector_math.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
 
-/// Constant weights are packed at load, others each run. Input 3 of FusedConv is a sum of the result's shape.
+/// Constant weights are packed at load, others each run. Input 3 of FusedConv is a sum of the result's shape. The input of PreactivatedConv
+/// is scaled while it is gathered where the convolution can do so.
 class ConvKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
@@ -72,6 +74,7 @@ class ConvKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "Z has shape {}, expected the result's, {}", context.input(3).shape().to_string(),
                           shape.to_string());
     }
+    if (context.has_input(4)) RH_RETURN_IF_ERROR(check_input_scale(context, x));
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
     return dispatch<Types>(x.dtype(), "Conv", [&]<typename T>() {
@@ -135,7 +138,41 @@ class ConvKernel final : public Kernel {
   static void convolve(RunContext& context, const compute::Convolution<T>& convolution, const compute::Window& geometry,
                        const TensorView& x, const MutableView& y) {
     const T* residual = context.has_input(3) ? context.input(3).data<T>() : nullptr;
-    convolution.run(geometry, x.shape()[0], x.data<T>(), residual, y.data<T>(), context.parallel());
+    const T* values = x.data<T>();
+    compute::InputScale scale;
+    if constexpr (std::is_same_v<T, float>) {
+      if (context.has_input(4)) scale = {context.input(4).data<float>(), context.input(5).data<float>()};
+      if (scale.scale && !convolution.scales_input()) {
+        values = preactivated(context, x, scale);
+        scale = {};
+      }
+    }
+    convolution.run(geometry, x.shape()[0], values, residual, y.data<T>(), context.parallel(), scale);
+  }
+
+  static Status check_input_scale(const RunContext& context, const TensorView& x) {
+    for (int i = 4; i < 6; ++i) {
+      const bool is_float = context.has_input(i) && context.input(i).dtype() == DType::float32 && x.dtype() == DType::float32;
+      if (is_float && context.input(i).elements() == x.shape()[1]) continue;
+      return error_status(ErrorCode::invalid_argument, "PreactivatedConv: input {} is {}, expected {} floats for X of {}", i,
+                          context.has_input(i) ? context.input(i).shape().to_string() : "left out", x.shape()[1], to_string(x.dtype()));
+    }
+    return {};
+  }
+
+  /// relu(scale x + shift), in working memory.
+  static const float* preactivated(RunContext& context, const TensorView& x, const compute::InputScale& scale) {
+    float* values = context.scratch_array<float>(x.elements());
+    const int64_t channels = x.shape()[1], inner = x.shape().product(2, x.rank());
+    const float* from = x.data<float>();
+    const double size = static_cast<double>(inner);
+    context.parallel().for_range(x.shape()[0] * channels, {2.0 * sizeof(float) * size, 3.0 * size}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        const int64_t c = i % channels;
+        compute::relu_scaled_rows(from + i * inner, inner, scale.scale + c, scale.shift + c, values + i * inner, inner, 1, inner);
+      }
+    });
+    return values;
   }
 
   ops::Conv op_;

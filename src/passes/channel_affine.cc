@@ -1,0 +1,76 @@
+#include "passes/channel_affine.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/nn/normalization.h"
+#include "passes/rewrite.h"
+#include "tensor/dispatch.h"
+
+namespace rh::passes {
+
+namespace {
+
+constexpr int kFirstOpset = 7;  // of ai.onnx, from which on operators broadcast as numpy does and BatchNormalization says what it trains
+
+std::optional<ChannelAffine> batch_normalization(const NodeView& node, int64_t channels) {
+  if (node.input_count() != 5 || !node.flag("spatial", true)) return std::nullopt;
+  const auto op = ops::BatchNormalization::read(node);
+  if (op.training) return std::nullopt;
+  const Tensor* parts[4];
+  for (int i = 0; i < 4; ++i) {
+    parts[i] = node.constant_input(i + 1);
+    if (!parts[i] || !FloatingTypes::set.contains(parts[i]->dtype()) || parts[i]->elements() != channels) return std::nullopt;
+  }
+  ChannelAffine result;
+  for (int64_t c = 0; c < channels; ++c) {
+    const auto part = [&](int i) { return element_as_double(parts[i]->view(), c); };
+    const double scale = part(0) / std::sqrt(part(3) + static_cast<double>(op.epsilon));
+    result.scale.push_back(scale);
+    result.shift.push_back(part(1) - part(2) * scale);
+  }
+  return result;
+}
+
+// One number a channel of a constant that is broadcast against x; nothing where it varies otherwise or would widen x.
+std::optional<std::vector<double>> per_channel(const Tensor* constant, const ChannelValue& x) {
+  if (!constant || constant->dtype() != x.dtype || constant->shape().rank() > x.rank) return std::nullopt;
+  const int offset = x.rank - constant->shape().rank();
+  for (int i = 0; i < constant->shape().rank(); ++i) {
+    const int64_t size = constant->shape()[i];
+    if (size != 1 && (i + offset != 1 || size != x.channels)) return std::nullopt;
+  }
+  std::vector<double> values;
+  for (int64_t c = 0; c < x.channels; ++c) values.push_back(element_as_double(constant->view(), constant->elements() == 1 ? 0 : c));
+  return values;
+}
+
+std::optional<ChannelAffine> arithmetic(const NodeView& node, int constant_input, const ChannelValue& x) {
+  if (node.input_count() != 2) return std::nullopt;
+  auto values = per_channel(node.constant_input(constant_input), x);
+  if (!values) return std::nullopt;
+  const size_t channels = values->size();
+  const std::string_view op = node.op_type();
+  if (op == "Add") return ChannelAffine{std::vector<double>(channels, 1.0), *values};
+  if (op == "Mul") return ChannelAffine{*values, std::vector<double>(channels, 0.0)};
+  if (constant_input != 1) return std::nullopt;
+  for (double& v : *values) v = op == "Sub" ? -v : 1 / v;
+  if (op == "Sub") return ChannelAffine{std::vector<double>(channels, 1.0), *values};
+  if (op == "Div") return ChannelAffine{*values, std::vector<double>(channels, 0.0)};
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_channel_affine(const Node& node) {
+  constexpr std::string_view kOps[] = {"BatchNormalization", "Mul", "Add", "Sub", "Div"};
+  return std::ranges::any_of(kOps, [&](std::string_view op) { return is_op(node, op); });
+}
+
+std::optional<ChannelAffine> channel_affine(const NodeView& node, int position, const ChannelValue& x) {
+  if (node.opset() < kFirstOpset) return std::nullopt;
+  if (node.op_type() != "BatchNormalization") return arithmetic(node, 1 - position, x);
+  return position == 0 ? batch_normalization(node, x.channels) : std::nullopt;
+}
+
+}  // namespace rh::passes
