@@ -9,6 +9,7 @@ import argparse
 import importlib
 import math
 import os
+import re
 import sys
 import time
 
@@ -630,8 +631,52 @@ def page_head(args, runtimes):
     command = f"bench/compare_operators.py --runtimes {args.runtimes} --threads {args.threads} --markdown FILE"
     return (
         f"# Operators beside their peers\n\nWritten by `{command}`.\n{', '.join(versions)}; {model}, {os.cpu_count()} processors, "
-        f"{args.threads} thread(s). {__doc__.splitlines()[2]} {' '.join(__doc__.splitlines()[3:])}\n\n"
+        f"{args.threads} thread(s). {__doc__.splitlines()[2]} {' '.join(__doc__.splitlines()[3:])} "
+        "Rows may be of later runs (`--only OPERATOR --update FILE`).\n\n"
     )
+
+
+def summary(rows):
+    """The lines below a table's rows: the mean of the speedups, and what is below 1."""
+    logarithms, slower = [], []
+    for row in rows:
+        name, sizes, _, speedups = row.strip("| ").split(" | ")
+        for size, speedup in zip(sizes.split(", "), speedups.split(", "), strict=True):
+            if speedup == "-":
+                continue
+            logarithms.append(math.log(float(speedup)))
+            if float(speedup) < 1:
+                slower.append(f"- {name} {size}: {speedup}")
+    if not logarithms:
+        return []
+    mean = math.exp(sum(logarithms) / len(logarithms))
+    return ["", f"The geometric mean of {len(logarithms)} speedups is {mean:.2f}; {len(slower)} are below 1:", "", *slower]
+
+
+def timed_row(name, build, sizes, runtimes, args):
+    times, speedups = [], []
+    for size in sizes:
+        data, feeds = build(*size)
+        runners = {r: run for r in runtimes if (run := runner(r, data, args.threads))}
+        least = least_times(runners, feeds, args.seconds, args.rounds)
+        times.append(" / ".join(f"{1e6 * least[r]:.3g}" if least.get(r) else "-" for r in runtimes))
+        peers = [least[r] for r in runtimes[1:] if least.get(r)]
+        own = least.get(runtimes[0])
+        speedups.append(f"{min(peers) / own:.2f}" if own and peers else "-")
+    return f"| {name} | {', '.join('x'.join(map(str, s)) for s in sizes)} | {', '.join(times)} | {', '.join(speedups)} |"
+
+
+def update_table(path, rows):
+    """Replaces rows of a written table by those of the same operators, and what stands below it."""
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    first = next(i for i, line in enumerate(lines) if line.startswith("| ---")) + 1
+    last = next(i for i in range(first, len(lines)) if not lines[i].startswith("|"))
+    changed = {row.split(" | ")[0]: row for row in rows}
+    rest = next(i for i in range(last + 1, len(lines) + 1) if i == len(lines) or lines[i].startswith(("## ", "# ")))
+    table = [changed.get(line.split(" | ")[0], line) for line in lines[first:last]]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join([*lines[:first], *table, *summary(table), "", *lines[rest:]]).rstrip("\n") + "\n")
 
 
 def main():
@@ -640,46 +685,24 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.02, help="of each round")
-    parser.add_argument("--only", default="", help="part of the names of the operators to time")
+    parser.add_argument("--only", default="", help="times the operators in whose names this regular expression is found")
     parser.add_argument("--markdown", help="also writes the table, and what it was measured with, to this file")
+    parser.add_argument("--update", help="a file that --markdown has written, in which the rows of what is timed are replaced")
     args = parser.parse_args()
     runtimes = args.runtimes.split(",")
-    lines = []
-
-    def say(line):
-        print(line, flush=True)
-        lines.append(line)
-
-    say(f"| operator | sizes | {' / '.join(runtimes)}, microseconds | speedup |\n| --- | --- | --- | --- |")
-    logarithms, slower = [], []
+    head = f"| operator | sizes | {' / '.join(runtimes)}, microseconds | speedup |\n| --- | --- | --- | --- |"
+    print(head, flush=True)
+    rows = []
     for name, build, sizes in CASES:
-        if args.only not in name:
-            continue
-        times, speedups = [], []
-        for size in sizes:
-            data, feeds = build(*size)
-            runners = {r: run for r in runtimes if (run := runner(r, data, args.threads))}
-            least = least_times(runners, feeds, args.seconds, args.rounds)
-            times.append(" / ".join(f"{1e6 * least[r]:.3g}" if least.get(r) else "-" for r in runtimes))
-            peers = [least[r] for r in runtimes[1:] if least.get(r)]
-            own = least.get(runtimes[0])
-            if not own or not peers:
-                speedups.append("-")
-                continue
-            speedup = min(peers) / own
-            speedups.append(f"{speedup:.2f}")
-            logarithms.append(math.log(speedup))
-            if speedup < 1:
-                slower.append(f"{name} {'x'.join(map(str, size))}: {speedup:.2f}")
-        say(f"| {name} | {', '.join('x'.join(map(str, s)) for s in sizes)} | {', '.join(times)} | {', '.join(speedups)} |")
-    if logarithms:
-        mean = math.exp(sum(logarithms) / len(logarithms))
-        say(f"\nThe geometric mean of {len(logarithms)} speedups is {mean:.2f}; {len(slower)} are below 1:\n")
-        for line in slower:
-            say(f"- {line}")
+        if re.search(args.only, name):
+            rows.append(timed_row(name, build, sizes, runtimes, args))
+            print(rows[-1], flush=True)
+    print("\n".join(summary(rows)))
     if args.markdown:
         with open(args.markdown, "w", encoding="utf-8") as file:
-            file.write(page_head(args, runtimes) + "\n".join(lines) + "\n")
+            file.write(page_head(args, runtimes) + "\n".join([head, *rows, *summary(rows)]) + "\n")
+    if args.update:
+        update_table(args.update, rows)
 
 
 if __name__ == "__main__":

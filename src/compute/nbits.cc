@@ -15,43 +15,71 @@ HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
 namespace HWY_NAMESPACE {
 
-/// One row of 4-bit weights times kRows rows of A. `a` holds, of every 32 elements, the 16 even ones and then the 16 odd ones, padded with
-/// zeros to whole blocks; a_sums the sums of its blocks.
-template <int kRows>
-HWY_INLINE void dot_rows(const NBitsMatrix& matrix, int64_t row, const float* a, int64_t a_row, const float* a_sums, float* out) {
+constexpr int64_t kHalf = 16;  // even or odd elements of 32
+
+/// One block of codes times kRows rows of A, times its scale, added to the sums. kBlock is the block's size where compilers know it, or 0.
+template <int kRows, int kBlock>
+HWY_INLINE void add_block(const uint8_t* data, const float* a, int64_t a_row, int64_t block, float scale, Vec (&sums)[kRows]) {
   const Floats d;
   const hn::RebindToUnsigned<Floats> words;
   const hn::Rebind<uint8_t, Floats> bytes;
-  constexpr int64_t kHalf = 16;
-  const int64_t lanes = std::min<int64_t>(static_cast<int64_t>(hn::Lanes(d)), kHalf), blocks = matrix.blocks();
-  const uint8_t* data = matrix.data + row * matrix.row_bytes();
-  const float* scales = matrix.scales + row * blocks;
-  const float* zeros = matrix.zero_points ? matrix.zero_points + row * blocks : nullptr;
-  Vec sum[kRows];
-  float correction[kRows] = {};
-  for (int i = 0; i < kRows; ++i) sum[i] = hn::Zero(d);
-  for (int64_t b = 0; b < blocks; ++b) {
-    Vec part[kRows];
-    for (int i = 0; i < kRows; ++i) part[i] = hn::Zero(d);
-    for (int64_t k = b * matrix.block; k < (b + 1) * matrix.block; k += 2 * kHalf) {
-      for (int64_t j = 0; j < kHalf; j += lanes) {
-        const auto codes = hn::PromoteTo(words, hn::LoadU(bytes, data + k / 2 + j));
-        const Vec even = hn::ConvertTo(d, hn::BitCast(Ints(), hn::And(codes, hn::Set(words, 15))));
-        const Vec odd = hn::ConvertTo(d, hn::BitCast(Ints(), hn::ShiftRight<4>(codes)));
-        for (int i = 0; i < kRows; ++i) {
-          const float* from = a + i * a_row + k + j;
-          part[i] = hn::MulAdd(odd, hn::LoadU(d, from + kHalf), hn::MulAdd(even, hn::LoadU(d, from), part[i]));
-        }
+  const int64_t lanes = std::min<int64_t>(static_cast<int64_t>(hn::Lanes(d)), kHalf);
+  Vec part[kRows];
+  for (int i = 0; i < kRows; ++i) part[i] = hn::Zero(d);
+  for (int64_t k = 0; k < (kBlock > 0 ? kBlock : block); k += 2 * kHalf) {
+    for (int64_t j = 0; j < kHalf; j += lanes) {
+      const auto codes = hn::PromoteTo(words, hn::LoadU(bytes, data + k / 2 + j));
+      const Vec even = hn::ConvertTo(d, hn::BitCast(Ints(), hn::And(codes, hn::Set(words, 15))));
+      const Vec odd = hn::ConvertTo(d, hn::BitCast(Ints(), hn::ShiftRight<4>(codes)));
+      for (int i = 0; i < kRows; ++i) {
+        const float* from = a + i * a_row + k + j;
+        part[i] = hn::MulAdd(odd, hn::LoadU(d, from + kHalf), hn::MulAdd(even, hn::LoadU(d, from), part[i]));
       }
     }
-    const Vec scale = set(scales[b]);
-    const float zero = scales[b] * (zeros ? zeros[b] : 8.0f);
-    for (int i = 0; i < kRows; ++i) {
-      sum[i] = hn::MulAdd(part[i], scale, sum[i]);
-      correction[i] += zero * a_sums[i * blocks + b];
-    }
   }
-  for (int i = 0; i < kRows; ++i) out[i] = hn::GetLane(hn::SumOfLanes(d, sum[i])) - correction[i];
+  for (int i = 0; i < kRows; ++i) sums[i] = hn::MulAdd(part[i], set(scale), sums[i]);
+}
+
+/// The sum of zero point x scale x sum of A over the blocks.
+HWY_INLINE float zero_point_share(const float* scales, const float* zeros, const float* a_sums, int64_t blocks) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  Vec sum = hn::Zero(d);
+  for (int64_t b = 0; b < blocks; b += lanes) {
+    const size_t count = static_cast<size_t>(std::min(lanes, blocks - b));
+    const bool whole = count == static_cast<size_t>(lanes);
+    const auto load = [=](const float* from) HWY_ATTR { return whole ? hn::LoadU(d, from) : load_some(from, count); };
+    sum = hn::MulAdd(hn::Mul(load(scales + b), zeros ? load(zeros + b) : set(8.0f)), load(a_sums + b), sum);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+/// One row of 4-bit weights times kRows rows of A. `a` holds, of every 32 elements, the 16 even ones and then the 16 odd ones, padded with
+/// zeros to whole blocks; a_sums the sums of its blocks.
+template <int kRows, int kBlock>
+HWY_INLINE void dot_rows(const NBitsMatrix& matrix, int64_t row, const float* a, int64_t a_row, const float* a_sums, float* out) {
+  const Floats d;
+  const int64_t block = kBlock > 0 ? kBlock : matrix.block, blocks = matrix.blocks();
+  const uint8_t* data = matrix.data + row * matrix.row_bytes();
+  const float* scales = matrix.scales + row * blocks;
+  // Sums that do not wait for each other; written out, since compilers keep arrays of arrays in memory.
+  Vec first[kRows], second[kRows], third[kRows], fourth[kRows];
+  for (int i = 0; i < kRows; ++i) first[i] = second[i] = third[i] = fourth[i] = hn::Zero(d);
+  const auto add = [=](int64_t b, Vec(&sums)[kRows])
+                       HWY_ATTR { add_block<kRows, kBlock>(data + b * block / 2, a + b * block, a_row, block, scales[b], sums); };
+  int64_t b = 0;
+  for (; b + 4 <= blocks; b += 4) {
+    add(b, first);
+    add(b + 1, second);
+    add(b + 2, third);
+    add(b + 3, fourth);
+  }
+  for (; b < blocks; ++b) add(b, first);
+  const float* zeros = matrix.zero_points ? matrix.zero_points + row * blocks : nullptr;
+  for (int i = 0; i < kRows; ++i) {
+    const Vec all = hn::Add(hn::Add(first[i], second[i]), hn::Add(third[i], fourth[i]));
+    out[i] = hn::GetLane(hn::SumOfLanes(d, all)) - zero_point_share(scales, zeros, a_sums + i * blocks, blocks);
+  }
 }
 
 /// The same for 8-bit weights and blocks of a multiple of 16; `a` holds its elements in order, padded with zeros to whole blocks.
@@ -92,10 +120,12 @@ void dot_loop8(const NBitsMatrix& matrix, int64_t row, int64_t rows, const float
 void dot_loop(const NBitsMatrix& matrix, int64_t row, int64_t rows, const float* a, int64_t a_row, const float* a_sums, float* out) {
   if (matrix.bits == 8) return dot_loop8(matrix, row, rows, a, a_row, out);
   switch (rows) {
-    case 1: return dot_rows<1>(matrix, row, a, a_row, a_sums, out);
-    case 2: return dot_rows<2>(matrix, row, a, a_row, a_sums, out);
-    case 3: return dot_rows<3>(matrix, row, a, a_row, a_sums, out);
-    default: return dot_rows<4>(matrix, row, a, a_row, a_sums, out);
+    case 1:
+      if (matrix.block == 32) return dot_rows<1, 32>(matrix, row, a, a_row, a_sums, out);
+      return dot_rows<1, 0>(matrix, row, a, a_row, a_sums, out);
+    case 2: return dot_rows<2, 0>(matrix, row, a, a_row, a_sums, out);
+    case 3: return dot_rows<3, 0>(matrix, row, a, a_row, a_sums, out);
+    default: return dot_rows<4, 0>(matrix, row, a, a_row, a_sums, out);
   }
 }
 

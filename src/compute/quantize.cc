@@ -43,44 +43,62 @@ HWY_INLINE void for_vectors(int64_t count, Block block, Tail tail) {
   if (i < count) tail(i, static_cast<size_t>(count - i));
 }
 
-/// Floats as quantised values; bounds are without the zero point.
+using Words = hn::RebindToUnsigned<Floats>;
+
+/// Floats as quantised values, in the low bits of words; bounds are without the zero point.
 struct Rounder {
   explicit Rounder(const QuantRange& range)
       : low(set(static_cast<float>(range.low - range.zero_point))),
         high(set(static_cast<float>(range.high - range.zero_point))),
-        zero_point(hn::Set(Ints(), range.zero_point)) {}
+        shift(set(0x1.8p23f)),
+        zero_point(hn::Set(Words(), static_cast<uint32_t>(range.zero_point))) {}
 
-  HWY_INLINE hn::Vec<Ints> operator()(Vec v) const {
-    const Vec above = hn::IfThenElse(hn::Gt(v, low), v, low);  // NaN becomes low
-    return hn::Add(hn::NearestInt(hn::Min(above, high)), zero_point);
+  HWY_INLINE hn::Vec<Words> operator()(Vec v) const {
+    const Vec within = hn::Min(hn::Max(v, low), high);  // Max of NaN and low is low
+    // The sum's last bits are the nearest whole number.
+    return hn::Add(hn::BitCast(Words(), hn::Add(within, shift)), zero_point);
   }
 
-  Vec low, high;
-  hn::Vec<Ints> zero_point;
+  Vec low, high, shift;
+  hn::Vec<Words> zero_point;
 };
 
 template <typename T>
-HWY_INLINE void store_narrow(hn::Vec<Ints> v, T* y) {
-  const hn::Rebind<T, Ints> d;
-  hn::StoreU(hn::DemoteTo(d, v), d, y);
+HWY_INLINE void store_narrow(hn::Vec<Words> v, T* y) {
+  using Narrow = std::make_unsigned_t<T>;
+  const hn::Rebind<Narrow, Words> d;
+  hn::StoreU(hn::TruncateTo(d, v), d, reinterpret_cast<Narrow*>(y));
 }
 
 template <typename T>
-HWY_INLINE void store_narrow_some(hn::Vec<Ints> v, T* y, size_t count) {
-  T buffer[hn::MaxLanes(Ints())];
+HWY_INLINE void store_narrow_some(hn::Vec<Words> v, T* y, size_t count) {
+  T buffer[hn::MaxLanes(Words())];
   store_narrow(v, buffer);
   std::memcpy(y, buffer, count * sizeof(T));
 }
 
-void quantize_loop(const float* x, float scale, QuantRange range, QuantElement element, void* out, int64_t count) {
+template <typename T>
+HWY_INLINE void quantize_row(const float* x, float scale, const QuantRange& range, T* y, int64_t count) {
+  const Floats d;
   const Rounder round(range);
   const Vec divisor = set(scale);
-  with_element(element, [=](auto type) HWY_ATTR {
-    auto* y = static_cast<decltype(type)*>(out);
-    for_vectors(
-        count, [=](int64_t i) HWY_ATTR { store_narrow(round(hn::Div(hn::LoadU(Floats(), x + i), divisor)), y + i); },
-        [=](int64_t i, size_t rest) HWY_ATTR { store_narrow_some(round(hn::Div(load_some(x + i, rest), divisor)), y + i, rest); });
-  });
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    const Vec v0 = hn::Div(hn::LoadU(d, x + i), divisor), v1 = hn::Div(hn::LoadU(d, x + i + lanes), divisor);
+    const Vec v2 = hn::Div(hn::LoadU(d, x + i + 2 * lanes), divisor), v3 = hn::Div(hn::LoadU(d, x + i + 3 * lanes), divisor);
+    store_narrow(round(v0), y + i);
+    store_narrow(round(v1), y + i + lanes);
+    store_narrow(round(v2), y + i + 2 * lanes);
+    store_narrow(round(v3), y + i + 3 * lanes);
+  }
+  for (; i + lanes <= count; i += lanes) store_narrow(round(hn::Div(hn::LoadU(d, x + i), divisor)), y + i);
+  const auto rest = static_cast<size_t>(count - i);
+  if (rest > 0) store_narrow_some(round(hn::Div(load_some(x + i, rest), divisor)), y + i, rest);
+}
+
+void quantize_loop(const float* x, float scale, QuantRange range, QuantElement element, void* out, int64_t count) {
+  with_element(element, [&](auto type) HWY_ATTR { quantize_row(x, scale, range, static_cast<decltype(type)*>(out), count); });
 }
 
 void dequantize_loop(const void* in, QuantElement element, float scale, int32_t zero_point, float* y, int64_t count) {
@@ -137,16 +155,25 @@ void scale_sums_loop(const int32_t* x, const float* scales, const float* shifts,
 MinMax min_max_loop(const float* x, int64_t count) {
   if (count <= 0) return {};
   const float inf = std::numeric_limits<float>::infinity();
-  Vec low = set(inf), high = set(-inf);
-  const auto take = [&](Vec v) HWY_ATTR {
-    low = hn::IfThenElse(hn::Lt(v, low), v, low);
-    high = hn::IfThenElse(hn::Gt(v, high), v, high);
-  };
   const Floats d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  // Four that do not wait for each other. Min and Max of NaN and a number are the second one.
+  Vec low0 = set(inf), low1 = low0, low2 = low0, low3 = low0, high0 = set(-inf), high1 = high0, high2 = high0, high3 = high0;
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) take(hn::LoadU(d, x + i));
-  MinMax result{hn::GetLane(hn::MinOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high))};
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    const Vec v0 = hn::LoadU(d, x + i), v1 = hn::LoadU(d, x + i + lanes);
+    const Vec v2 = hn::LoadU(d, x + i + 2 * lanes), v3 = hn::LoadU(d, x + i + 3 * lanes);
+    low0 = hn::Min(v0, low0), high0 = hn::Max(v0, high0);
+    low1 = hn::Min(v1, low1), high1 = hn::Max(v1, high1);
+    low2 = hn::Min(v2, low2), high2 = hn::Max(v2, high2);
+    low3 = hn::Min(v3, low3), high3 = hn::Max(v3, high3);
+  }
+  for (; i + lanes <= count; i += lanes) {
+    const Vec v = hn::LoadU(d, x + i);
+    low0 = hn::Min(v, low0), high0 = hn::Max(v, high0);
+  }
+  const Vec least = hn::Min(hn::Min(low0, low1), hn::Min(low2, low3)), largest = hn::Max(hn::Max(high0, high1), hn::Max(high2, high3));
+  MinMax result{hn::GetLane(hn::MinOfLanes(d, least)), hn::GetLane(hn::MaxOfLanes(d, largest))};
   for (; i < count; ++i) {
     if (x[i] < result.low) result.low = x[i];
     if (x[i] > result.high) result.high = x[i];

@@ -62,6 +62,27 @@ TEST_P(QuantizeTest, EqualsTheFormula) {
   check_element_type<int16_t>();
 }
 
+// Just at, below and above half way between two values, for many scales: as division rounds them.
+TEST_P(QuantizeTest, EqualsDivisionNearTies) {
+  const QuantRange range = QuantRange::of<uint8_t>(100);
+  std::vector<float> scales = random_values(60, 5, 1e-3, 3);
+  scales.insert(scales.end(), {1.0f, 0.01f, 1e-40f, 1e-30f, 1e35f, -0.5f, 0.0f});
+  for (const float scale : scales) {
+    std::vector<float> x;
+    for (int k = -110; k < 170; ++k) {
+      const float tie = (static_cast<float>(k) + 0.5f) * scale;
+      for (const float near : {tie, std::nextafterf(tie, -1e38f), std::nextafterf(tie, 1e38f), tie * 1.0002f}) x.push_back(near);
+    }
+    std::vector<uint8_t> y(x.size());
+    quantize(x.data(), scale, range, y.data(), static_cast<int64_t>(x.size()));
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float quotient = x[i] / scale;
+      const auto expected = std::isnan(quotient) ? uint8_t{0} : clamped<uint8_t>(std::nearbyint(quotient) + range.zero_point, range);
+      ASSERT_EQ(y[i], expected) << x[i] << " by " << scale;
+    }
+  }
+}
+
 TEST_P(QuantizeTest, ScalesSums) {
   for (const int64_t count : kCounts) {
     const std::vector<int32_t> sums = random_values<int32_t>(count, 9, -1e6, 1e6);

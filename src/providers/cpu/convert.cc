@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "compute/int64_math.h"
 #include "compute/narrow_floats.h"
 
 namespace rh::cpu {
 
 namespace {
 
-// True where one side is float and the other a half type: then the elements are converted.
-bool convert_halves(const TensorView& from, const MutableView& to, Range part) {
+// True where one side is float and the other a half type or int64: then the elements are converted.
+bool convert_float(const TensorView& from, const MutableView& to, Range part) {
   const auto both = [&](DType a, DType b) { return from.dtype() == a && to.dtype() == b; };
   const int64_t at = part.begin, count = part.size();
   if (both(DType::float16, DType::float32)) {
@@ -20,6 +21,10 @@ bool convert_halves(const TensorView& from, const MutableView& to, Range part) {
     compute::narrow(from.data<float>() + at, to.data<Float16>() + at, count);
   } else if (both(DType::float32, DType::bfloat16)) {
     compute::narrow(from.data<float>() + at, to.data<BFloat16>() + at, count);
+  } else if (both(DType::float32, DType::int64)) {
+    compute::truncate(from.data<float>() + at, to.data<int64_t>() + at, count);
+  } else if (both(DType::int64, DType::float32)) {
+    compute::to_float(from.data<int64_t>() + at, to.data<float>() + at, count);
   } else {
     return false;
   }
@@ -36,7 +41,7 @@ void convert(const Parallel& parallel, const TensorView& from, const MutableView
   const double operations = text ? 200 : direct ? 1 : 8;
   parallel.for_range(blocks, {bytes * kConversionBlock, operations * kConversionBlock}, [&](Range part) {
     const Range elements{part.begin * kConversionBlock, std::min(part.end * kConversionBlock, count)};
-    if (!convert_halves(from, to, elements)) convert_elements(from, to, elements.begin, elements.end, conversion);
+    if (!convert_float(from, to, elements)) convert_elements(from, to, elements.begin, elements.end, conversion);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/int64_math.h"
 #include "compute/narrow_floats.h"
 #include "compute/vector_math.h"
 #include "ops/elementwise.h"
@@ -107,6 +108,12 @@ BinaryRow float_binary_row(DType dtype) {
   if (dtype == DType::float16) return narrow_binary_row<Float16, kOp>;
   if (dtype == DType::bfloat16) return narrow_binary_row<BFloat16, kOp>;
   return float_binary_row<kOp>;
+}
+
+/// The row of a division of 64-bit integers.
+template <compute::Division kKind>
+void division_row(const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
+  compute::divide(kKind, static_cast<const int64_t*>(a), step_a, static_cast<const int64_t*>(b), step_b, static_cast<int64_t*>(out), count);
 }
 
 /// The row that f<T>() gives for the C++ type of `dtype`; null where the list lacks it.

@@ -10,7 +10,7 @@ namespace rh::cpu {
 
 namespace {
 
-constexpr int64_t kRowElements = 4096;  // of a tensor with one scale
+constexpr int64_t kRowElements = 16384;  // of a tensor with one scale
 
 Status mismatch(const Shape& input, const Shape& scale, int64_t axis, int64_t block_size) {
   return error_status(ErrorCode::invalid_argument, "the scale has shape {}, which does not go with input {}, axis {} and block_size {}",

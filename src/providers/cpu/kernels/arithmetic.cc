@@ -20,6 +20,7 @@ BinaryRow integer_row(F function) {
     case F::sub: return binary_row<T, T, T>([](T a, T b) { return static_cast<U>(a) - static_cast<U>(b); });
     case F::mul: return binary_row<T, T, T>([](T a, T b) { return static_cast<U>(a) * static_cast<U>(b); });
     default:
+      if constexpr (std::is_same_v<T, int64_t>) return division_row<compute::Division::quotient>;
       // Division by 0 gives 0; the least number by -1 wraps around to itself.
       return binary_row<T, T, T>([](T a, T b) {
         if (b == 0) return T(0);

@@ -17,7 +17,9 @@ T remainder_of(T a, T b) {
 // A divisor of 0 gives 0 for integers, NaN for floats.
 template <typename T>
 BinaryRow mod_row(bool fmod) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, int64_t>) {
+    return fmod ? division_row<compute::Division::rest> : division_row<compute::Division::floor_rest>;
+  } else if constexpr (std::is_integral_v<T>) {
     if (fmod) return binary_row<T, T, T>([](T a, T b) { return remainder_of(a, b); });
     return binary_row<T, T, T>([](T a, T b) {
       const T rest = remainder_of(a, b);

@@ -1,5 +1,7 @@
 #include "ops/tensor/reverse_sequence.h"
 
+#include <algorithm>
+
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -29,19 +31,46 @@ class ReverseSequenceKernel final : public Kernel {
       }
     }
     ElementOutput y(context, 0, x.dtype(), shape);
-    const double bytes = static_cast<double>(block) * static_cast<double>(compute::element_bytes(x.kind()));
-    context.parallel().for_range(batch * time, {2 * bytes, 1.0}, [&](Range part) {
-      for (int64_t i = part.begin; i < part.end; ++i) {
-        const int64_t b = i / time, t = i % time;
-        const int64_t from = t < lengths[b] ? lengths[b] - 1 - t : t;
-        compute::copy_elements(x.kind(), x.at(b * batch_stride + from * time_stride), y.at(b * batch_stride + t * time_stride), block);
-      }
-    });
+    const int64_t bytes = static_cast<int64_t>(compute::element_bytes(x.kind()));
+    if (block * bytes > kShortBlock || op_.batch_first) {
+      context.parallel().for_range(batch * time, {2.0 * static_cast<double>(block * bytes), 1.0}, [&](Range part) {
+        for (int64_t i = part.begin; i < part.end; ++i) {
+          const int64_t b = i / time, t = i % time;
+          const int64_t from = source_of(t, lengths[b]);
+          compute::copy_elements(x.kind(), x.at(b * batch_stride + from * time_stride), y.at(b * batch_stride + t * time_stride), block);
+        }
+      });
+    } else {
+      copy_short_blocks(context.parallel(), x, y, lengths, batch, time, block);
+    }
     y.finish();
     return {};
   }
 
  private:
+  static constexpr int64_t kShortBlock = 64;  // bytes; what is shorter is not copied by a call of its own
+
+  static int64_t source_of(int64_t t, int64_t length) { return t < length ? length - 1 - t : t; }
+
+  /// Time first: the blocks of neighbouring sequences of one length lie beside each other at every time.
+  static void copy_short_blocks(const Parallel& parallel, const ElementInput& x, const ElementOutput& y, const int64_t* lengths,
+                                int64_t batch, int64_t time, int64_t block) {
+    compute::dispatch_kind(x.kind(), [&]<typename T>() {
+      const double row = 2.0 * static_cast<double>(batch * block) * sizeof(T);
+      parallel.for_range(time, {row, static_cast<double>(batch)}, [&](Range part) {
+        for (int64_t t = part.begin; t < part.end; ++t) {
+          T* to = reinterpret_cast<T*>(y.at(t * batch * block));
+          for (int64_t b = 0; b < batch;) {
+            const int64_t first = b, length = lengths[b];
+            while (b < batch && lengths[b] == length) ++b;
+            const T* from = reinterpret_cast<const T*>(x.at((source_of(t, length) * batch + first) * block));
+            to = std::copy_n(from, (b - first) * block, to);
+          }
+        }
+      });
+    });
+  }
+
   ops::ReverseSequence op_;
 };
 
