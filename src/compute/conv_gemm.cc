@@ -39,7 +39,7 @@ class ConvGemm final : public Convolution<S>::Impl {
     pack(weights);
   }
 
-  bool adds_residual_last() const override { return k_ <= kConvFold; }
+  bool adds_residual_last() const override { return k_ <= kBlockK; }
   size_t weight_bytes() const override { return weights_.size() * sizeof(S); }
   bool scales_input() const override { return std::is_same_v<S, float> && reads_one_pixel(channels_, window_); }
 
@@ -135,6 +135,7 @@ class ConvGemm final : public Convolution<S>::Impl {
       S* y = call.y + out_plane + rows.begin;
       MicroArgs<T> p{};
       p.k = k_;
+      p.fold = kConvFold;
       p.a = left;
       p.a_k = 1;
       p.b_k = rows.size;
@@ -152,7 +153,7 @@ class ConvGemm final : public Convolution<S>::Impl {
         p.c = ends;
       else
         p.c = y;
-      run_folded((rows.size <= kernels_.lanes ? kernels_.one : kernels_.two)[1], p, kConvFold);
+      (rows.size <= kernels_.lanes ? kernels_.one : kernels_.two)[1](p);
       if (clamp_.activates) activate_values(activation_, p.c, rows.size);
       if constexpr (kNarrow) narrow(p.c, y, rows.size);
     }
@@ -194,6 +195,7 @@ class ConvGemm final : public Convolution<S>::Impl {
       const Part ks = part_of(k_, blocks, block);
       const bool last = block == blocks - 1, with_residual = residual && (call.residual == call.y ? block == 0 : last);
       MicroArgs<T> p{};
+      p.fold = staged.plane ? kImageFold : kConvFold;
       p.a_row = 1;
       p.b_k = width;
       p.c_row = sums.stride;
@@ -216,7 +218,7 @@ class ConvGemm final : public Convolution<S>::Impl {
         p.c = sums.at + row * sums.stride + column;
         p.columns = std::min(width, columns - column);
         p.residual = with_residual ? residual + row * pixels + column : nullptr;
-        run_folded((p.columns <= kernels_.lanes ? kernels_.one : kernels_.two)[rows.size], p, staged.plane ? kImageFold : kConvFold);
+        (p.columns <= kernels_.lanes ? kernels_.one : kernels_.two)[rows.size](p);
       };
       if (reads_directly(w, chunks, ks)) {
         if constexpr (!kNarrow) {

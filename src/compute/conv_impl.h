@@ -41,9 +41,9 @@ struct Clamp {
   bool activates = false;  ///< a pass of its own is needed
 };
 
-/// Convolutions add up about so many products before they join a longer sum (run_folded()): of pixels, whose values have one sign, and
+/// Convolutions add up about so many products before they join a longer sum (MicroArgs::fold): of pixels, whose values have one sign, and
 /// under the transformations of Winograd's algorithm rounding weighs more.
-inline constexpr int64_t kConvFold = 112, kImageFold = 25, kWinogradFold = 64;
+inline constexpr int64_t kConvFold = 112, kImageFold = 25, kWinogradFold = 48;
 
 /// One call of Convolution::run.
 template <typename S>

@@ -203,6 +203,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     const int64_t columns = std::min(width, out_ - (g.panels.begin + panel) * width);
     MicroArgs<float> p{};
     p.k = ks.size;
+    p.fold = kConvFold;
     p.a_row = 1;
     p.a_k = gathered.row;
     p.b = weights_.data() + (at * k_ + ks.begin) * width;
@@ -225,7 +226,7 @@ class ConvPixels final : public Convolution<float>::Impl {
       p.c = sums + (pixels.begin - first_pixel) * width;
       p.beta = gathered.started[row] ? 1.0f : 0.0f;
       p.column_bias = gathered.started[row] ? nullptr : bias_.data() + at * width;
-      run_folded(kernels[pixels.size], p, kConvFold);
+      kernels[pixels.size](p);
     }
   }
 

@@ -248,6 +248,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
     float* sums = memory(ScratchSlot::packed_left, kPositions * position);
     MicroArgs<float> p{};
     p.k = in_;
+    p.fold = kWinogradFold;
     p.a_row = 1;
     p.a_k = p.ahead_step = rows.size;
     p.b_k = width;
@@ -263,7 +264,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
       p.b = inputs + i * position_;
       p.c = sums + i * position;
       if (fetch_next) p.ahead = p.a + kPositions * in_ * rows.size;
-      run_folded(kernel, p, kWinogradFold);
+      kernel(p);
     }
     Segment segments[kMaxColumns];
     const int64_t count = segments_of(run, segments);

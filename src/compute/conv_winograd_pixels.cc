@@ -186,6 +186,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     const int64_t share = in_ * width / chunks;
     MicroArgs<float> p{};
     p.k = in_;
+    p.fold = kWinogradFold;
     p.a_row = 1;
     p.a_k = band.tiles();
     p.b_k = width;
@@ -203,7 +204,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
         p.c = products + (position * tiles.size + rows.begin) * width;
         // Each chunk brings its share of the next position's weights nearer.
         p.ahead = more || position + 1 < kPositions ? p.b + in_ * width + chunk * share : nullptr;
-        run_folded(products_.two[rows.size], p, kWinogradFold);  // narrower kernels add small chunks up in another order
+        products_.two[rows.size](p);  // narrower kernels add small chunks up in another order
       }
     }
   }

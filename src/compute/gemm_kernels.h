@@ -1,7 +1,5 @@
 #pragma once
 
-#include <limits>
-
 #include "compute/gemm.h"
 #include "compute/gemm_micro.h"
 
@@ -28,35 +26,6 @@ struct Part {
 inline Part part_of(int64_t count, int64_t parts, int64_t index) {
   const int64_t size = count / parts, extra = count % parts;
   return {index * size + (index < extra ? index : extra), size + (index < extra ? 1 : 0)};
-}
-
-/// Runs the kernel over p.k in parts of about `fold`, whose sums meet in C: long sums round less so.
-template <typename T>
-inline void run_folded(typename MicroKernels<T>::Kernel kernel, const MicroArgs<T>& p, int64_t fold) {
-  const int64_t parts = (p.k + fold - 1) / fold;
-  if (parts <= 1) return kernel(p);
-  MicroArgs<T> part = p;
-  if (p.residual != p.c) part.residual = nullptr;  // else the sum begins with it, as C is overwritten
-  part.column_bias = part.row_bias = nullptr;
-  part.low = -std::numeric_limits<T>::infinity();
-  part.high = std::numeric_limits<T>::infinity();
-  for (int64_t i = 0; i < parts; ++i) {
-    const Part ks = part_of(p.k, parts, i);
-    part.k = ks.size;
-    part.a = p.a + ks.begin * p.a_k;
-    part.b = p.b + ks.begin * p.b_k;
-    part.ahead = p.ahead ? p.ahead + ks.begin * p.ahead_step : nullptr;
-    if (i == parts - 1) {
-      part.column_bias = p.column_bias;
-      part.row_bias = p.row_bias;
-      if (p.residual != p.c) part.residual = p.residual;
-      part.low = p.low;
-      part.high = p.high;
-    }
-    kernel(part);
-    part.residual = nullptr;
-    part.beta = T(1);
-  }
 }
 
 /// How [row_chunks, panels] of tiles are dealt to threads: rows x columns pieces.

@@ -27,6 +27,7 @@ struct MicroArgs {
   T residual_scale;
   T low;  ///< min(max(x, low), high), NaN passes
   T high;
+  int64_t fold;        ///< about how many products are added up before they join a longer sum, which rounds less; 0: all
   const T* ahead;      ///< memory that a later call will read, or null: brought nearer while this one runs
   int64_t ahead_step;  ///< elements of `ahead` a step of k
 };

@@ -77,15 +77,26 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
   using R = typename V::Register;
   // Small tiles keep several sums apart so that additions do not wait for each other.
   constexpr int kChains = kRows * kVectors <= 2 ? 4 : kRows * kVectors <= 4 ? 2 : 1;
-  R sum[kChains][kRows][kVectors];
-#pragma GCC unroll 4
-  for (int s = 0; s < kChains; ++s) {
+  const auto for_all = [](auto step) {
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) sum[s][i][j] = V::zero();
+      for (int j = 0; j < kVectors; ++j) step(i, j);
     }
+  };
+  int64_t parts = 1, size = p.k, longer = 0;
+  if (p.fold > 0 && p.k > p.fold) {
+    parts = (p.k + p.fold - 1) / p.fold;
+    size = p.k / parts;
+    longer = p.k % parts;
   }
+  R sum[kChains][kRows][kVectors];
+  constexpr int kWidth = kVectors * V::kLanes;
+  alignas(64) T memory[kRows * kWidth];  // the sum of the parts so far, and then what is stored lane by lane
+  T* kept = memory;
+#if defined(__GNUC__)
+  asm("" : "+r"(kept));  // else it is split into registers that are not there
+#endif
   // Three row pointers five rows apart, so that every row is reached by one of them plus a small multiple of the stride.
   const T* a0 = p.a;
   const T* a1 = a0 + 5 * p.a_row;
@@ -104,52 +115,46 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
     prefetch(ahead + V::kLanes);
     ahead += ahead_step;
   };
-  int64_t k = p.k;
-  for (; k >= kChains; k -= kChains) {
+  for (int64_t part = 0;;) {
 #pragma GCC unroll 4
-    for (int s = 0; s < kChains; ++s) {
-      R right[kVectors];
+    for (int s = 0; s < kChains; ++s) for_all([&](int i, int j) { sum[s][i][j] = V::zero(); });
+    int64_t k = size + (part < longer ? 1 : 0);
+    for (; k >= kChains; k -= kChains) {
 #pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) right[j] = V::load(b + j * V::kLanes);
+      for (int s = 0; s < kChains; ++s) {
+        R right[kVectors];
+#pragma GCC unroll 4
+        for (int j = 0; j < kVectors; ++j) right[j] = V::load(b + j * V::kLanes);
 #pragma GCC unroll 16
-      for (int i = 0; i < kRows; ++i) {
-        const R left = left_of(i);
+        for (int i = 0; i < kRows; ++i) {
+          const R left = left_of(i);
 #pragma GCC unroll 4
-        for (int j = 0; j < kVectors; ++j) sum[s][i][j] = V::fma(left, right[j], sum[s][i][j]);
+          for (int j = 0; j < kVectors; ++j) sum[s][i][j] = V::fma(left, right[j], sum[s][i][j]);
+        }
+        advance();
       }
-      advance();
     }
-  }
-  if constexpr (kChains > 1) {
-    for (; k > 0; --k) {
-#pragma GCC unroll 16
-      for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-        for (int j = 0; j < kVectors; ++j) sum[0][i][j] = V::fma(left_of(i), V::load(b + j * V::kLanes), sum[0][i][j]);
+    if constexpr (kChains > 1) {
+      for (; k > 0; --k) {
+        for_all([&](int i, int j) { sum[0][i][j] = V::fma(left_of(i), V::load(b + j * V::kLanes), sum[0][i][j]); });
+        advance();
       }
-      advance();
     }
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) {
+    for_all([&](int i, int j) {
 #pragma GCC unroll 4
       for (int s = 1; s < kChains; ++s) sum[0][i][j] = V::add(sum[0][i][j], sum[s][i][j]);
-    }
+    });
+    if (part > 0) for_all([&](int i, int j) { sum[0][i][j] = V::add(V::load(kept + i * kWidth + j * V::kLanes), sum[0][i][j]); });
+    if (++part >= parts) break;
+    for_all([&](int i, int j) { V::store(kept + i * kWidth + j * V::kLanes, sum[0][i][j]); });
   }
-  if (p.columns >= kVectors * V::kLanes) return store_tile<V>(p, sum[0]);
-  alignas(64) T spill[kRows][kVectors * V::kLanes];
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) V::store(spill[i] + j * V::kLanes, sum[0][i][j]);
-  }
+  if (p.columns >= kWidth) return store_tile<V>(p, sum[0]);
+  for_all([&](int i, int j) { V::store(kept + i * kWidth + j * V::kLanes, sum[0][i][j]); });
   for (int i = 0; i < kRows; ++i) {
     for (int column = 0; column < p.columns; column += V::kLanes) {
       const int64_t left = p.columns - column;
       const int live = left < V::kLanes ? static_cast<int>(left) : V::kLanes;
-      V::store_partial(p.c + i * p.c_row + column, epilogue<V>(p, V::load(spill[i] + column), i, column, live), live);
+      V::store_partial(p.c + i * p.c_row + column, epilogue<V>(p, V::load(kept + i * kWidth + column), i, column, live), live);
     }
   }
 }
