@@ -180,9 +180,6 @@ class RowPool {
   }
 
   void set_plane(bool sums) {
-    constexpr int64_t kWidest = int64_t{1} << 24;
-    is_small_ = w_.kernel[1] <= kPlaneTaps && w_.kernel[2] <= kPlaneTaps && w_.kernel[1] * w_.kernel[2] <= kPlaneTaps &&
-                w_.pad_begin[2] >= 0 && std::max({w_.input[2], w_.output[2], w_.dilation[2], w_.pad_begin[2]}) < kWidest;
     plane_ = {.sums = sums,
               .height = w_.input[1],
               .width = w_.input[2],
@@ -196,6 +193,10 @@ class RowPool {
               .dilation_width = w_.dilation[2],
               .pad_top = w_.pad_begin[1],
               .pad_left = w_.pad_begin[2]};
+    constexpr int64_t kWidest = int64_t{1} << 24;
+    const bool few_taps = w_.kernel[1] <= kPlaneTaps && w_.kernel[2] <= kPlaneTaps && w_.kernel[1] * w_.kernel[2] <= kPlaneTaps;
+    is_small_ = (few_taps || slides_down(plane_)) && w_.pad_begin[2] >= 0 &&
+                std::max({w_.input[2], w_.output[2], w_.dilation[2], w_.pad_begin[2]}) < kWidest;
   }
 
   const Window& w_;

@@ -218,6 +218,26 @@ struct Columns {
   }
 };
 
+/// A vector of outputs of every row, from windows that are one row apart: a row of the plane is folded along the window once, then 3 or 5
+/// such rows down.
+template <int kHeight, Fold kFold, bool kWhole, typename Store>
+HWY_INLINE void slide_down(const Columns<kFold, false, kWhole, 0, 0>& columns, const float* x, const Store& store) {
+  static_assert(kHeight == 3 || kHeight == 5);
+  const PoolPlane& p = columns.p;
+  const auto along = [&](int64_t row)
+                         HWY_ATTR { return row < 0 || row >= p.height ? columns.start() : columns.window(x + row * p.width, 1); };
+  const int64_t top = -p.pad_top;
+  Vec a = columns.start(), b = a, c = a, d = a;
+  if constexpr (kHeight == 5) a = along(top), b = along(top + 1);
+  c = along(top + kHeight - 3);
+  d = along(top + kHeight - 2);
+  for (int64_t row = 0; row < p.out_height; ++row) {
+    const Vec e = along(top + row + kHeight - 1), last = folded_with<kFold>(folded_with<kFold>(c, d), e);
+    store(row, kHeight == 3 ? last : folded_with<kFold>(folded_with<kFold>(a, b), last));
+    a = b, b = c, c = d, d = e;
+  }
+}
+
 /// A vector of outputs of every row; kWhole where no column is missing.
 template <Fold kFold, bool kTwo, bool kWhole, int kHeight, int kWidth>
 HWY_INLINE void pool_columns(const PoolPlane& p, const float* x, float* y, int64_t at) {
@@ -233,6 +253,9 @@ HWY_INLINE void pool_columns(const PoolPlane& p, const float* x, float* y, int64
     else
       store_some(all, to, live);
   };
+  if constexpr (!kTwo && kHeight == 0) {
+    if (slides_down(p)) return p.kernel_height == 3 ? slide_down<3>(columns, x, store) : slide_down<5>(columns, x, store);
+  }
   const int64_t dilation = p.dilation_height, reach = (p.kernel_height - 1) * dilation;
   for (int64_t row = 0; row < p.out_height; ++row) {
     const int64_t top = row * p.stride_height - p.pad_top;

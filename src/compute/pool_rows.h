@@ -40,7 +40,12 @@ struct PoolPlane {
   const float* column_factors = nullptr;
 };
 
-inline constexpr int64_t kPlaneTaps = 16;  ///< that a window has at most
+inline constexpr int64_t kPlaneTaps = 16;  ///< that a window has at most; a row of it where the plane slides_down()
+/// Whether windows are so high, and so near to each other, that what is folded along a row serves several rows of outputs.
+inline bool slides_down(const PoolPlane& plane) {
+  return (plane.kernel_height == 3 || plane.kernel_height == 5) && plane.stride_height == 1 && plane.stride_width == 1 &&
+         plane.dilation_height == 1 && plane.kernel_width <= kPlaneTaps;
+}
 /// False, and nothing is done, where the processor has no loads under a mask. Strides along rows are 1 or 2.
 bool pool_plane(const PoolPlane& plane, const float* x, float* y);
 

@@ -16,4 +16,7 @@ struct WeightedRow {
 void sum_rows(const float* x, int64_t x_stride, int64_t length, const WeightedRow* rows, const size_t* ends, int64_t count, float* y,
               int64_t y_stride);
 
+/// y[i] = weights[2 i] x[2 i] + weights[2 i + 1] x[2 i + 1]. Serial.
+void sum_pairs(const float* x, const float* weights, float* y, int64_t count);
+
 }  // namespace rh::compute

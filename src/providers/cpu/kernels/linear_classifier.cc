@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "compute/gemm.h"
+#include "compute/vector_math.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/post_transform.h"
 
@@ -24,6 +26,11 @@ class LinearClassifierKernel final : public Kernel {
     const int64_t columns = op_.adds_second_class() ? 2 : op_.classes;
     const MutableView labels = context.output(0, op_.strings.empty() ? DType::int64 : DType::string, Shape{rows});
     const MutableView out = context.output(1, DType::float32, Shape{rows, columns});
+    if (x.dtype() == DType::float32 && op_.classes > 1 && in_float(op_.transform)) {
+      const Cost cost{.bytes = 4.0 * static_cast<double>(op_.features()), .operations = 2.0 * static_cast<double>(op_.coefficients.size())};
+      context.parallel().for_range(rows, cost, [&](Range range) { classify(x.data<float>(), range, labels, out.data<float>()); });
+      return {};
+    }
     context.parallel().for_range(rows, Cost{.bytes = 0, .operations = 2.0 * static_cast<double>(op_.coefficients.size())},
                                  [&](Range range) {
                                    std::vector<double> scores(static_cast<size_t>(op_.classes));
@@ -37,14 +44,60 @@ class LinearClassifierKernel final : public Kernel {
   }
 
  private:
-  void write_label(const MutableView& labels, int64_t row, const std::vector<double>& scores) const {
-    const auto best = op_.classes == 1 ? int64_t{scores[0] > 0} : std::max_element(scores.begin(), scores.end()) - scores.begin();
-    const bool named = op_.classes > 1 || op_.labels() == 2;
+  static bool in_float(ops::PostTransform transform) {
+    using enum ops::PostTransform;
+    return transform == none || transform == softmax || transform == logistic;
+  }
+
+  /// Rows of floats, many at once.
+  void classify(const float* x, Range rows, const MutableView& labels, float* out) const {
+    constexpr int64_t kRowsAtOnce = 64;
+    const int64_t classes = op_.classes, features = op_.features();
+    for (int64_t row = rows.begin; row < rows.end; row += kRowsAtOnce) {
+      const int64_t count = std::min(kRowsAtOnce, rows.end - row);
+      float* scores = out + row * classes;
+      compute::GemmArgs<float> args{.m = count, .n = classes, .k = features, .transpose_b = true};
+      if (!op_.intercepts.empty()) {
+        args.epilogue.bias_kind = compute::BiasKind::per_column;
+        args.epilogue.bias = op_.intercepts.data();
+      }
+      compute::gemm(args, x + row * features, op_.coefficients.data(), scores, Parallel());
+      for (int64_t i = 0; i < count; ++i) {
+        float* of_row = scores + i * classes;
+        const float* best = std::max_element(of_row, of_row + classes);
+        name_row(labels, row + i, best - of_row, true);
+        if (op_.transform != ops::PostTransform::softmax) continue;
+        const float largest = *best;
+        for (int64_t k = 0; k < classes; ++k) of_row[k] -= largest;
+      }
+      transform(scores, count);
+    }
+  }
+
+  /// Scores of rows, for a softmax what they lie below the largest one.
+  void transform(float* scores, int64_t rows) const {
+    const int64_t classes = op_.classes;
+    if (op_.transform == ops::PostTransform::logistic) compute::unary(compute::Unary::sigmoid, scores, scores, rows * classes);
+    if (op_.transform != ops::PostTransform::softmax) return;
+    compute::unary(compute::Unary::exp, scores, scores, rows * classes);
+    for (int64_t i = 0; i < rows; ++i, scores += classes) {
+      float sum = 0;
+      for (int64_t k = 0; k < classes; ++k) sum += scores[k];
+      for (int64_t k = 0; k < classes; ++k) scores[k] /= sum;
+    }
+  }
+
+  void name_row(const MutableView& labels, int64_t row, int64_t best, bool named) const {
     if (op_.strings.empty()) {
       labels.data<int64_t>()[row] = named ? op_.integers[static_cast<size_t>(best)] : best;
     } else {
       labels.data<std::string>()[row] = named ? op_.strings[static_cast<size_t>(best)] : std::to_string(best);
     }
+  }
+
+  void write_label(const MutableView& labels, int64_t row, const std::vector<double>& scores) const {
+    const auto best = op_.classes == 1 ? int64_t{scores[0] > 0} : std::max_element(scores.begin(), scores.end()) - scores.begin();
+    name_row(labels, row, best, op_.classes > 1 || op_.labels() == 2);
   }
 
   void write_scores(std::vector<double>& scores, float* out) const {

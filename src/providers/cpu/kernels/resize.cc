@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "compute/interleave.h"
-#include "compute/vector_math.h"
+#include "compute/weighted_rows.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
 
@@ -27,7 +27,7 @@ struct Weights {
   int64_t taps = 1;
   std::vector<int64_t> index;
   std::vector<float> weight;
-  std::vector<bool> outside;  ///< outputs that take the extrapolation value
+  std::vector<bool> outside;  ///< outputs that take the extrapolation value; empty but for tf_crop_and_resize
 };
 
 // In float, as the regions are given: what lies just outside the data is told from its last element.
@@ -105,7 +105,7 @@ Weights axis_weights(const Resize& op, const AxisPlan& p) {
     const float x = source_coordinate(op, p, i);
     int64_t* index = w.index.data() + i * w.taps;
     float* weight = w.weight.data() + i * w.taps;
-    w.outside[static_cast<size_t>(i)] = crop && (x < 0 || x > static_cast<float>(p.input - 1));
+    if (crop) w.outside[static_cast<size_t>(i)] = x < 0 || x > static_cast<float>(p.input - 1);
     if (op.mode == Resize::Mode::nearest) {
       index[0] = std::clamp<int64_t>(nearest_index(op.nearest, x), 0, p.input - 1);
       weight[0] = 1;
@@ -136,51 +136,92 @@ T from_sum(C sum) {
     return T(sum);
 }
 
-/// One output of `inner` neighbouring rows at once: to[k] = sum of weight[t] image[index[t] inner + k].
-template <typename T, typename C>
-void blend_rows(const T* image, const int64_t* index, const float* weight, int64_t taps, int64_t inner, T* to) {
+/// Whether output i is made of inputs 2 i and 2 i + 1.
+bool takes_pairs(const Weights& w, int64_t input) {
+  if (w.taps != 2 || static_cast<int64_t>(w.index.size()) > input) return false;
+  for (size_t i = 0; i < w.index.size(); ++i)
+    if (w.index[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+/// A contiguous row; `pairs` says takes_pairs().
+template <typename T>
+void resample_row(const T* row, const Weights& w, bool pairs, int64_t outputs, T* to) {
+  using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
   if constexpr (std::is_same_v<T, float>) {
-    compute::scale_shift(image + index[0] * inner, weight[0], 0, to, inner);
-    for (int64_t t = 1; t < taps; ++t) compute::add_scaled(image + index[t] * inner, weight[t], to, inner);
-    return;
+    if (pairs) return compute::sum_pairs(row, w.weight.data(), to, outputs);
   }
-  for (int64_t k = 0; k < inner; ++k) {
+  const int64_t* index = w.index.data();
+  const float* weight = w.weight.data();
+  for (int64_t i = 0; i < outputs; ++i) {
     C sum = 0;
-    for (int64_t t = 0; t < taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(image[index[t] * inner + k]);
-    to[k] = from_sum<T, C>(sum);
+    for (int64_t t = i * w.taps; t < (i + 1) * w.taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(row[index[t]]);
+    to[i] = from_sum<T, C>(sum);
+  }
+}
+
+/// Outputs `rows` of an axis with `inner` neighbours, one after the other.
+template <typename T>
+void blend_rows(const T* image, const Weights& w, Range rows, int64_t inner, T* to) {
+  using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  for (int64_t row = rows.begin; row < rows.end; ++row, to += inner) {
+    const int64_t* index = w.index.data() + row * w.taps;
+    const float* weight = w.weight.data() + row * w.taps;
+    if (w.taps == 1) {
+      std::copy_n(image + index[0] * inner, inner, to);
+      continue;
+    }
+    if constexpr (std::is_same_v<T, float>) {
+      constexpr int64_t kTermsAtOnce = 16;
+      if (w.taps <= kTermsAtOnce) {
+        compute::WeightedRow terms[kTermsAtOnce];
+        for (int64_t t = 0; t < w.taps; ++t) terms[t] = {index[t], weight[t]};
+        const auto end = static_cast<size_t>(w.taps);
+        compute::sum_rows(image, inner, inner, terms, &end, 1, to, inner);
+        continue;
+      }
+    }
+    for (int64_t k = 0; k < inner; ++k) {
+      C sum = 0;
+      for (int64_t t = 0; t < w.taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(image[index[t] * inner + k]);
+      to[k] = from_sum<T, C>(sum);
+    }
   }
 }
 
 // Resamples one axis of [outer, axis, inner].
 template <typename T>
 void resample(const T* x, T* y, int64_t outer, const AxisPlan& p, int64_t inner, const Weights& w, const Parallel& parallel) {
-  using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  const int64_t* index = w.index.data();
-  const float* weight = w.weight.data();
   if (inner == 1) {
     const Cost cost{static_cast<double>(sizeof(T)) * (p.input + p.output), 4.0 * p.output * w.taps};
+    const bool pairs = takes_pairs(w, p.input);
     parallel.for_range(outer, cost, [&](Range part) {
-      for (int64_t o = part.begin; o < part.end; ++o) {
-        const T* row = x + o * p.input;
-        T* to = y + o * p.output;
-        for (int64_t i = 0; i < p.output; ++i) {
-          C sum = 0;
-          for (int64_t t = i * w.taps; t < (i + 1) * w.taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(row[index[t]]);
-          to[i] = from_sum<T, C>(sum);
-        }
-      }
+      for (int64_t o = part.begin; o < part.end; ++o) resample_row(x + o * p.input, w, pairs, p.output, y + o * p.output);
     });
     return;
   }
   parallel.for_range(outer * p.output, {static_cast<double>(sizeof(T)) * inner * (w.taps + 1), 2.0 * inner * w.taps}, [&](Range part) {
-    for (int64_t row = part.begin; row < part.end; ++row) {
-      const int64_t o = row / p.output, i = row % p.output;
-      const T* image = x + o * p.input * inner;
-      T* to = y + row * inner;
-      if (w.taps == 1)
-        std::copy_n(image + index[i] * inner, inner, to);
-      else
-        blend_rows<T, C>(image, index + i * w.taps, weight + i * w.taps, w.taps, inner, to);
+    for (int64_t row = part.begin; row < part.end;) {
+      const int64_t o = row / p.output, end = std::min(part.end, (o + 1) * p.output);
+      blend_rows(x + o * p.input * inner, w, Range{row - o * p.output, end - o * p.output}, inner, y + row * inner);
+      row = end;
+    }
+  });
+}
+
+/// Resamples the last two axes of [outer, rows, columns], rows first: what lies between stays in the cache.
+void resample_planes(const float* x, float* y, int64_t outer, const AxisPlan& rows, const AxisPlan& columns, const Weights& down,
+                     const Weights& along, const Parallel& parallel) {
+  const bool pairs = takes_pairs(along, columns.input);
+  const double output = static_cast<double>(columns.output), input = static_cast<double>(columns.input);
+  const Cost cost{4 * (input * static_cast<double>(down.taps) + output),
+                  2 * input * static_cast<double>(down.taps) + 4 * output * static_cast<double>(along.taps)};
+  parallel.for_range(outer * rows.output, cost, [&](Range part) {
+    std::vector<float> row(static_cast<size_t>(columns.input));
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      const int64_t plane = i / rows.output, at = i % rows.output;
+      blend_rows(x + plane * rows.input * columns.input, down, Range{at, at + 1}, columns.input, row.data());
+      resample_row(row.data(), along, pairs, columns.output, y + i * columns.output);
     }
   });
 }
@@ -214,6 +255,12 @@ class ResizeKernel final : public Kernel {
       return dispatch<Types>(x.dtype(), "Resize", [&]<typename T>() { pick_nearest(context, x, y, plans, x.data<T>(), y.data<T>()); });
     }
     using Interpolated = NumericTypes;
+    const bool rows_first = plans.size() == 2 && plans[0].axis == x.rank() - 2 && plans[1].axis == x.rank() - 1;
+    if (x.dtype() == DType::float32 && rows_first && op_.coordinates != Resize::Coordinates::tf_crop_and_resize) {
+      resample_planes(x.data<float>(), y.data<float>(), x.shape().product(0, x.rank() - 2), plans[0], plans[1], axis_weights(op_, plans[0]),
+                      axis_weights(op_, plans[1]), context.parallel());
+      return {};
+    }
     return dispatch<Interpolated>(x.dtype(), "Resize by interpolation", [&]<typename T>() {
       const T* from = x.data<T>();
       Shape current = x.shape();
