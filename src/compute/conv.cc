@@ -9,6 +9,15 @@
 namespace rh::compute {
 namespace {
 
+const ConvTable& conv_table() {
+#if defined(__x86_64__) || defined(_M_X64)
+  const CpuFeatures& cpu = cpu_features();
+  if (cpu.avx512) return kAvx512Conv;
+  if (cpu.avx2) return kAvx2Conv;
+#endif
+  return kGenericConv;
+}
+
 template <typename S>
 const ConvKernels<Computed<S>, Code<S>>& kernels_of(const ConvTable& table) {
   if constexpr (std::is_same_v<S, float>) return table.of_float;
@@ -21,12 +30,7 @@ const ConvKernels<Computed<S>, Code<S>>& kernels_of(const ConvTable& table) {
 
 template <typename S>
 const ConvKernels<Computed<S>, Code<S>>& conv_kernels() {
-#if defined(__x86_64__) || defined(_M_X64)
-  const CpuFeatures& cpu = cpu_features();
-  if (cpu.avx512) return kernels_of<S>(kAvx512Conv);
-  if (cpu.avx2) return kernels_of<S>(kAvx2Conv);
-#endif
-  return kernels_of<S>(kGenericConv);
+  return kernels_of<S>(conv_table());
 }
 
 template <typename S>
@@ -46,14 +50,8 @@ const WinogradKernels& winograd_kernels_for_width([[maybe_unused]] int64_t colum
   return kGenericConv.winograd;
 }
 
-bool (*conv_add_rows())(const AddedRows& args) {
-#if defined(__x86_64__) || defined(_M_X64)
-  const CpuFeatures& cpu = cpu_features();
-  if (cpu.avx512) return kAvx512Conv.add_rows;
-  if (cpu.avx2) return kAvx2Conv.add_rows;
-#endif
-  return kGenericConv.add_rows;
-}
+bool (*conv_add_rows())(const AddedRows& args) { return conv_table().add_rows; }
+void (*conv_channel_row())(const ChannelRow& args) { return conv_table().channel_row; }
 
 Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::infinity()), high(std::numeric_limits<float>::infinity()) {
   switch (activation.kind) {

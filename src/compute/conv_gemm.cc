@@ -128,6 +128,7 @@ class ConvGemm final : public Convolution<S>::Impl {
 
   /// A matrix times a vector: a chunk of weights takes the right side, whose columns are then output channels.
   void run_one_pixel(const ConvCall<S>& call, const S* x, int64_t group, int64_t out_plane, const Part& chunks) const {
+    constexpr int64_t kAhead = 1024;  // of weights, which come from far
     T* wide = kNarrow ? memory(ScratchSlot::packed_right, k_ * (kernels_.rows + 1) + 2 * kernels_.rows) : nullptr;
     const T* left = widened(x, wide, k_);
     for (int64_t chunk = chunks.begin; chunk < chunks.begin + chunks.size; ++chunk) {
@@ -148,6 +149,10 @@ class ConvGemm final : public Convolution<S>::Impl {
       const S* weights = weights_.data() + (group * out_ + rows.begin) * k_;
       T* ends = kNarrow ? wide + k_ : nullptr;
       p.b = widened(weights, kNarrow ? ends + 2 * kernels_.rows : nullptr, k_ * rows.size);
+      if constexpr (!kNarrow) {
+        p.ahead = p.b + kAhead;
+        p.ahead_step = rows.size;
+      }
       if (call.residual) p.residual = widened(call.residual + out_plane + rows.begin, kNarrow ? ends + kernels_.rows : nullptr, rows.size);
       if constexpr (kNarrow)
         p.c = ends;

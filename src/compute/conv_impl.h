@@ -32,6 +32,7 @@ const WinogradKernels& winograd_kernels_for_width(int64_t columns);
 
 /// Of the processor at hand: see ConvTable.
 bool (*conv_add_rows())(const AddedRows& args);
+void (*conv_channel_row())(const ChannelRow& args);
 
 /// What relu and clip become inside the kernels; other activations are left to a pass of their own.
 struct Clamp {

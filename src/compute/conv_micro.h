@@ -76,6 +76,21 @@ struct DirectPlane {
   int64_t columns;  ///< of y
 };
 
+/// One row of outputs of a depthwise convolution whose channels lie side by side, `step` of them from a column to the next: up to two
+/// vectors of channels of y[column] = bias + sum over taps of weights x. `taps` (3, 5 or 7) rows and columns of taps, stride 1 or 2.
+inline constexpr int64_t kMostChannelTaps = 7;
+struct ChannelRow {
+  const float* rows[kMostChannelTaps];  ///< where each row of taps begins, its padding being there
+  int64_t step;
+  int64_t vectors;       ///< of channels: 1 or 2
+  const float* weights;  ///< [taps, taps, step]
+  const float* bias;     ///< [step]
+  int64_t taps;
+  int64_t stride;
+  float* y;  ///< [columns, step]
+  int64_t columns;
+};
+
 /// Sums [pixel, channel], sums_row apart, become planes: y[channel * plane + pixel] = clamp(sum + residual).
 struct PixelSums {
   const float* sums;
@@ -199,6 +214,7 @@ struct ConvTable {
   WinogradKernels winograd;
   /// False if a sum is not finite.
   bool (*add_rows)(const AddedRows& args);
+  void (*channel_row)(const ChannelRow& args);
 };
 
 extern const ConvTable kGenericConv, kAvx2Conv, kAvx512Conv;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "compute/conv_channels_body.h"
 #include "compute/conv_micro.h"
 #include "compute/conv_winograd_four_body.h"
 
@@ -218,8 +219,13 @@ constexpr ConvKernels<typename V::T, S> conv_kernels(const PlaneKernels& planes)
 
 template <typename Float, typename Double>
 constexpr ConvTable conv_table(const PlaneKernels& planes) {
-  return {conv_kernels<Float, float>(planes),      conv_kernels<Double, double>({}), conv_kernels<Float, HalfCode>(planes),
-          conv_kernels<Float, BFloatCode>(planes), winograd_kernels<Float>(),        add_rows<Float>};
+  return {conv_kernels<Float, float>(planes),
+          conv_kernels<Double, double>({}),
+          conv_kernels<Float, HalfCode>(planes),
+          conv_kernels<Float, BFloatCode>(planes),
+          winograd_kernels<Float>(),
+          add_rows<Float>,
+          channel_row<Float>};
 }
 
 }  // namespace

@@ -20,6 +20,14 @@ struct Float {
   static Register zero() { return _mm512_setzero_ps(); }
   static Register set(T x) { return _mm512_set1_ps(x); }
   static Register load(const T* p) { return _mm512_loadu_ps(p); }
+  /// Loaded by an instruction of its own.
+  static Register load_once(const T* p) {
+    Register x = load(p);
+#if defined(__GNUC__)
+    asm("" : "+v"(x));
+#endif
+    return x;
+  }
   static Register load_partial(const T* p, int count) { return _mm512_maskz_loadu_ps(mask(count), p); }
   static Register load_lanes(const T* p, int64_t stride, int first, int last) {
     const __mmask16 live = static_cast<__mmask16>(mask(last) & ~mask(first));

@@ -1,0 +1,91 @@
+#include "ops/nn/expand_depthwise.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "compute/expand_depthwise.h"
+#include "providers/cpu/conv_window.h"
+#include "providers/cpu/fused_activation.h"
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+/// Weights and biases are constant and packed at load.
+class ExpandDepthwiseKernel final : public Kernel {
+ public:
+  using Types = rh::Types<float>;
+
+  explicit ExpandDepthwiseKernel(const KernelInfo& info) : op_(info.attributes<ops::ExpandDepthwise>()) {
+    const Tensor *expand = weights(info, 1), *depthwise = weights(info, 2);
+    const Shape &wide = expand->shape(), &filters = depthwise->shape();
+    in_ = wide[1];
+    hidden_ = wide[0];
+    window_ = with_kernel(op_.window, {filters.begin() + 2, 2});
+    compute::Window geometry;
+    if (Status status = conv_window(window_, ops::Sizes(2, 1), ops::Sizes(2, 1), ops::Sizes(2, 0), geometry); !status.ok())
+      throw Error(status.code(), std::string(status.message()));
+    const bool fits = wide[2] == 1 && wide[3] == 1 && filters[0] == hidden_ && filters[1] == 1 && hidden_ > 0 && in_ > 0;
+    if (!fits || !compute::ExpandDepthwise::fits(geometry)) {
+      throw Error(ErrorCode::invalid_graph,
+                  fmt::format("ExpandDepthwise: the weights have shapes {} and {}, expected [M, C, 1, 1] and [M, 1, K, K], K 3, 5 or 7, "
+                              "the same stride of 1 or 2 in both directions, and no dilation",
+                              wide.to_string(), filters.to_string()));
+    }
+    convolution_.emplace(in_, hidden_, geometry,
+                         compute::ExpandDepthwise::Stage{expand->data<float>(), bias(info, 3), compute_activation(op_.expand)},
+                         compute::ExpandDepthwise::Stage{depthwise->data<float>(), bias(info, 4), compute_activation(op_.activation)});
+  }
+
+  bool owns_constant(int input) const override { return input > 0; }
+  size_t packed_bytes() const override { return convolution_->weight_bytes(); }
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    if (x.rank() != 4 || x.shape()[1] != in_) {
+      return error_status(ErrorCode::invalid_argument, "ExpandDepthwise: input has shape {}, expected [N, {}, height, width]",
+                          x.shape().to_string(), in_);
+    }
+    const std::span<const int64_t> sizes(x.shape().begin() + 2, 2);
+    const ops::Sizes pads = window_.pads_for(sizes);
+    Shape shape{x.shape()[0], hidden_};
+    for (size_t i = 0; i < 2; ++i) {
+      if (pads[i] < 0 || pads[i] >= window_.kernel[i] || pads[i + 2] >= window_.kernel[i])
+        return error_status(ErrorCode::invalid_argument, "ExpandDepthwise: pads are {} and {}, expected 0 to {}", pads[i], pads[i + 2],
+                            window_.kernel[i] - 1);
+      shape.push_back(std::max<int64_t>(0, window_.output_size(i, sizes[i])));
+    }
+    compute::Window geometry;
+    RH_RETURN_IF_ERROR(conv_window(window_, sizes, {shape.begin() + 2, 2}, pads, geometry));
+    const MutableView y = context.output(0, shape);
+    if (y.elements() > 0) convolution_->run(geometry, x.shape()[0], x.data<float>(), y.data<float>(), context.parallel());
+    return {};
+  }
+
+ private:
+  static const Tensor* weights(const KernelInfo& info, int input) {
+    const Tensor* given = info.constant_input(input);
+    if (!given || given->dtype() != DType::float32 || given->shape().rank() != 4)
+      throw Error(ErrorCode::not_implemented,
+                  fmt::format("ExpandDepthwise: input {} is expected to be constant float32 weights of rank 4", input));
+    return given;
+  }
+
+  const float* bias(const KernelInfo& info, int input) const {
+    if (!info.node().has_input(input)) return nullptr;
+    const Tensor* given = info.constant_input(input);
+    if (!given || given->dtype() != DType::float32 || given->elements() != hidden_)
+      throw Error(ErrorCode::not_implemented,
+                  fmt::format("ExpandDepthwise: input {} is expected to be a constant bias of {} float32 values", input, hidden_));
+    return given->data<float>();
+  }
+
+  ops::ExpandDepthwise op_;
+  ops::Window window_;
+  int64_t in_ = 0, hidden_ = 0;
+  std::optional<compute::ExpandDepthwise> convolution_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(ExpandDepthwiseKernel)
