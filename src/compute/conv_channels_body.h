@@ -89,7 +89,7 @@ void channel_columns(const ChannelRow& p) {
 
 template <typename V, int kTaps, int kStride>
 void channel_vectors(const ChannelRow& p) {
-  if (p.vectors == 1) return channel_columns<V, kTaps, kStride, 1>(p);
+  if (p.step == V::kLanes) return channel_columns<V, kTaps, kStride, 1>(p);
   if constexpr (kManyRegisters<V>) return channel_columns<V, kTaps, kStride, 2>(p);
   channel_columns<V, kTaps, kStride, 1>(p);
   ChannelRow second = p;

@@ -76,15 +76,14 @@ struct DirectPlane {
   int64_t columns;  ///< of y
 };
 
-/// One row of outputs of a depthwise convolution whose channels lie side by side, `step` of them from a column to the next: up to two
-/// vectors of channels of y[column] = bias + sum over taps of weights x. `taps` (3, 5 or 7) rows and columns of taps, stride 1 or 2.
 inline constexpr int64_t kMostChannelTaps = 7;
+/// One row of outputs of a depthwise convolution of one or two vectors of channels, which lie side by side: y[column] = bias + sum over
+/// taps of weights x. `taps` (3, 5 or 7) rows and columns of taps, stride 1 or 2.
 struct ChannelRow {
   const float* rows[kMostChannelTaps];  ///< where each row of taps begins, its padding being there
-  int64_t step;
-  int64_t vectors;       ///< of channels: 1 or 2
-  const float* weights;  ///< [taps, taps, step]
-  const float* bias;     ///< [step]
+  int64_t step;                         ///< channels
+  const float* weights;                 ///< [taps, taps, step]
+  const float* bias;                    ///< [step]
   int64_t taps;
   int64_t stride;
   float* y;  ///< [columns, step]

@@ -35,7 +35,7 @@ struct ExpandDepthwise::Impl {
         expand_(expand.weights, in, hidden, true),
         kernels_(micro_kernels_for_width<float>(expand_.panel_width())),
         turn_(conv_kernels<float>()),
-        panels_(pieces_of(hidden, step())),
+        panels_(pieces_of(hidden, panel_width())),
         expand_activation_(expand.activation),
         activation_(depthwise.activation),
         expand_clamp_(expand.activation),
@@ -43,12 +43,14 @@ struct ExpandDepthwise::Impl {
         expand_bias_(whole_panels(expand.bias)),
         bias_(whole_panels(depthwise.bias)) {
     const int64_t taps = taps_ * taps_;
-    const size_t count = static_cast<size_t>(panels_ * taps * step());
+    const size_t count = static_cast<size_t>(panels_ * taps * panel_width());
     const std::shared_ptr<float[]> packed = aligned_array<float>(count);
     std::fill_n(packed.get(), count, 0.0f);
-    for (int64_t c = 0; c < hidden; ++c)
-      for (int64_t t = 0; t < taps; ++t)
-        packed[static_cast<size_t>((c / step() * taps + t) * step() + c % step())] = depthwise.weights[c * taps + t];
+    for (int64_t c = 0; c < hidden; ++c) {
+      const int64_t panel = c / panel_width(), row = channels_of(panel);
+      float* const to = packed.get() + panel * taps * panel_width() + c % panel_width();
+      for (int64_t t = 0; t < taps; ++t) to[t * row] = depthwise.weights[c * taps + t];
+    }
     weights_ = SharedArray<float>(packed, count);
   }
 
@@ -61,7 +63,8 @@ struct ExpandDepthwise::Impl {
     const int64_t bands = bands_for(w, batch, threads), pieces = batch * bands * panels_;
     (threads > 1 ? parallel : Parallel()).for_pieces(pieces, [&](int64_t i) {
       const int64_t image = i / (bands * panels_), band = i / panels_ % bands, panel = i % panels_;
-      run_piece({w, tiles, x + image * in_ * w.input_size(), y + (image * hidden_ + panel * step()) * w.output_size(), panel},
+      run_piece({w, tiles, x + image * in_ * w.input_size(), y + (image * hidden_ + panel * panel_width()) * w.output_size(), panel,
+                 channels_of(panel)},
                 part_of(w.output[1], bands, band));
     });
   }
@@ -69,10 +72,13 @@ struct ExpandDepthwise::Impl {
   size_t weight_bytes() const { return expand_.bytes() + weights_.size() * sizeof(float); }
 
  private:
-  int64_t step() const { return expand_.panel_width(); }
+  int64_t panel_width() const { return expand_.panel_width(); }  // channels
+
+  /// Channels of a panel that are worked out: whole vectors.
+  int64_t channels_of(int64_t panel) const { return hidden_ - panel * panel_width() <= kernels_.lanes ? kernels_.lanes : panel_width(); }
 
   std::vector<float> whole_panels(const float* values) const {
-    std::vector<float> made(static_cast<size_t>(panels_ * step()), 0.0f);
+    std::vector<float> made(static_cast<size_t>(panels_ * panel_width()), 0.0f);
     if (values) std::copy_n(values, hidden_, made.begin());
     return made;
   }
@@ -99,7 +105,7 @@ struct ExpandDepthwise::Impl {
 
   Tiles tiles_for(const Window& w) const {
     const int64_t count = pieces_of(w.input[2], kernels_.rows), all = count * w.input[1];
-    return {count, w.input[2] / count, w.input[2] % count, in_ * step() / all, pieces_of(step(), all)};
+    return {count, w.input[2] / count, w.input[2] % count, in_ * panel_width() / all, pieces_of(panel_width(), all)};
   }
 
   /// One panel of channels of one image.
@@ -109,6 +115,7 @@ struct ExpandDepthwise::Impl {
     const float* x;
     float* y;
     int64_t panel;
+    int64_t step;  ///< channels of the panel that are worked out, side by side: one vector or two
   };
 
   /// The rows that the window covers, with their padding: row r of the padded plane lies in place r % taps. One more is all padding.
@@ -120,11 +127,11 @@ struct ExpandDepthwise::Impl {
     float* at(int64_t r) const { return memory + r % count * row; }
   };
 
-  Ring ring_for(const Window& w) const {
+  Ring ring_for(const Window& w, int64_t step) const {
     const int64_t reach = (w.output[2] - 1) * stride_ + taps_, width = std::max(w.pad_begin[2] + w.input[2], reach);
-    Ring ring{nullptr, width * step(), taps_};
+    Ring ring{nullptr, width * step, taps_};
     ring.memory = static_cast<float*>(thread_scratch(ScratchSlot::image, static_cast<size_t>((taps_ + 1) * ring.row) * sizeof(float)));
-    const int64_t left = w.pad_begin[2] * step(), right = left + w.input[2] * step();
+    const int64_t left = w.pad_begin[2] * step, right = left + w.input[2] * step;
     for (float* row = ring.memory; row < ring.zeros(); row += ring.row) {
       std::fill(row, row + left, 0.0f);
       std::fill(row + right, row + ring.row, 0.0f);
@@ -135,17 +142,17 @@ struct ExpandDepthwise::Impl {
 
   void run_piece(const Piece& piece, const Part& band) const {
     const Window& w = piece.w;
-    const Ring ring = ring_for(w);
-    const int64_t live = std::min(step(), hidden_ - piece.panel * step()), vectors = live <= kernels_.lanes ? 1 : 2;
-    const int64_t at_once = std::max<int64_t>(1, kSumBytes / (w.output[2] * step() * static_cast<int64_t>(sizeof(float))));
+    const int64_t step = piece.step;
+    const Ring ring = ring_for(w, step);
+    const int64_t at_once = std::max<int64_t>(1, kSumBytes / (w.output[2] * step * static_cast<int64_t>(sizeof(float))));
     float* const sums =
-        static_cast<float*>(thread_scratch(ScratchSlot::row, static_cast<size_t>(at_once * w.output[2] * step()) * sizeof(float)));
-    if (piece.panel + 1 < panels_) bring_nearer(weights_.data() + (piece.panel + 1) * taps_ * taps_ * step(), taps_ * taps_ * step());
+        static_cast<float*>(thread_scratch(ScratchSlot::row, static_cast<size_t>(at_once * w.output[2] * step) * sizeof(float)));
+    if (piece.panel + 1 < panels_)
+      bring_nearer(weights_.data() + (piece.panel + 1) * taps_ * taps_ * panel_width(), taps_ * taps_ * panel_width());
     ChannelRow p{};
-    p.step = step();
-    p.vectors = vectors;
-    p.weights = weights_.data() + piece.panel * taps_ * taps_ * step();
-    p.bias = bias_.data() + piece.panel * step();
+    p.step = step;
+    p.weights = weights_.data() + piece.panel * taps_ * taps_ * panel_width();
+    p.bias = bias_.data() + piece.panel * panel_width();
     p.taps = taps_;
     p.stride = stride_;
     p.columns = w.output[2];
@@ -154,15 +161,15 @@ struct ExpandDepthwise::Impl {
       throw_if_cancelled();
       const int64_t rows = std::min(at_once, band.begin + band.size - first);
       for (int64_t row = first; row < first + rows; ++row) {
-        for (; made < row * stride_ + taps_; ++made) expand_row(piece, ring, made, vectors);
+        for (; made < row * stride_ + taps_; ++made) expand_row(piece, ring, made);
         for (int64_t tap = 0; tap < taps_; ++tap) {
           const int64_t r = row * stride_ + tap;
           p.rows[tap] = is_within(w, r) ? ring.at(r) : ring.zeros();
         }
-        p.y = sums + (row - first) * w.output[2] * step();
+        p.y = sums + (row - first) * w.output[2] * step;
         channel_row_(p);
       }
-      finish(piece, sums, first, rows, live, vectors);
+      finish(piece, sums, first, rows);
     }
   }
 
@@ -170,43 +177,44 @@ struct ExpandDepthwise::Impl {
   static bool is_within(const Window& w, int64_t r) { return r >= w.pad_begin[1] && r < w.pad_begin[1] + w.input[1]; }
 
   /// Row r of the padded plane: the first stage of a row of the image.
-  void expand_row(const Piece& piece, const Ring& ring, int64_t r, int64_t vectors) const {
+  void expand_row(const Piece& piece, const Ring& ring, int64_t r) const {
     const Window& w = piece.w;
     if (!is_within(w, r)) return;
     const int64_t width = w.input[2], row = r - w.pad_begin[1];
     const Tiles& tiles = piece.tiles;
     const float* x = piece.x + row * width;
-    float* const to = ring.at(r) + w.pad_begin[2] * step();
+    float* const to = ring.at(r) + w.pad_begin[2] * piece.step;
     MicroArgs<float> p{};
     p.k = in_;
     p.a_row = 1;
     p.a_k = w.input_size();
-    p.b = expand_.data() + piece.panel * in_ * step();
-    p.b_k = step();
-    p.c_row = step();
-    p.columns = vectors * kernels_.lanes;
+    p.b = expand_.data() + piece.panel * in_ * panel_width();
+    p.b_k = panel_width();
+    p.c_row = piece.step;
+    p.columns = piece.step;
     p.fold = kConvFold;
     p.alpha = 1;
-    p.column_bias = expand_bias_.data() + piece.panel * step();
+    p.column_bias = expand_bias_.data() + piece.panel * panel_width();
     p.low = expand_clamp_.low;
     p.high = expand_clamp_.high;
     p.ahead_step = tiles.ahead_step;
     for (int64_t tile = 0, pixel = 0; tile < tiles.count; ++tile) {
       const int64_t pixels = tiles.size + (tile < tiles.larger ? 1 : 0);
-      if (piece.panel + 1 < panels_) p.ahead = p.b + in_ * step() + (row * tiles.count + tile) * tiles.ahead;
+      if (piece.panel + 1 < panels_) p.ahead = p.b + in_ * panel_width() + (row * tiles.count + tile) * tiles.ahead;
       p.a = x + pixel;
-      p.c = to + pixel * step();
-      (vectors == 1 ? kernels_.one : kernels_.two)[pixels](p);
+      p.c = to + pixel * piece.step;
+      (piece.step == kernels_.lanes ? kernels_.one : kernels_.two)[pixels](p);
       pixel += pixels;
     }
-    if (expand_clamp_.activates) activate_rows(expand_activation_, to, width, vectors * kernels_.lanes, step());
+    if (expand_clamp_.activates) activate_values(expand_activation_, to, width * piece.step);
   }
 
   /// Turns the sums of some rows of outputs round into y.
-  void finish(const Piece& piece, float* sums, int64_t first, int64_t rows, int64_t live, int64_t vectors) const {
-    const int64_t columns = piece.w.output[2], pixels = rows * columns;
-    if (clamp_.activates) activate_rows(activation_, sums, pixels, vectors * kernels_.lanes, step());
-    finish_pixels(turn_, {sums, step(), pixels, live, nullptr, piece.y + first * columns, piece.w.output_size(), clamp_.low, clamp_.high});
+  void finish(const Piece& piece, float* sums, int64_t first, int64_t rows) const {
+    const int64_t columns = piece.w.output[2], pixels = rows * columns, live = std::min(piece.step, hidden_ - piece.panel * panel_width());
+    if (clamp_.activates) activate_values(activation_, sums, pixels * piece.step);
+    finish_pixels(turn_,
+                  {sums, piece.step, pixels, live, nullptr, piece.y + first * columns, piece.w.output_size(), clamp_.low, clamp_.high});
   }
 
   const int64_t in_, hidden_, taps_, stride_;

@@ -50,8 +50,8 @@ class Fuser {
   }
 
   bool is_sum(const Node& node, ValueId value) const {
-    return is_op(node, "Add") && node.opset >= kBroadcastOpset && node.inputs.size() == 2 && is_only_output(graph_, node) &&
-           have_same_type(graph_, value, other_input(node, value));
+    const bool adds = (is_op(node, "Add") && node.opset >= kBroadcastOpset) || is_op(node, "Sum");
+    return adds && node.inputs.size() == 2 && is_only_output(graph_, node) && have_same_type(graph_, value, other_input(node, value));
   }
 
   void replace(const Node& conv, const Node* sum, ValueId addend, const std::optional<ops::FusedActivation>& function, const Node& last) {
