@@ -15,11 +15,11 @@ inline typename V::Register load_once(const float* x) {
     return V::load(x);
 }
 
-/// kColumns outputs side by side: a vector of x serves all that it reaches.
+/// kColumns outputs, `dilation` columns apart: a vector of x serves all that it reaches.
 template <typename V, int kTaps, int kStride, int kVectors, int kColumns>
 inline void channel_block(const ChannelRow& p, int64_t column) {
   using R = typename V::Register;
-  const int64_t step = p.step, at = column * kStride * step;
+  const int64_t step = p.step, apart = p.dilation * step, at = column * kStride * apart;
   R sum[kColumns][kVectors];
 #pragma GCC unroll 4
   for (int j = 0; j < kVectors; ++j) {
@@ -38,7 +38,7 @@ inline void channel_block(const ChannelRow& p, int64_t column) {
       for (int j = 0; j < kVectors; ++j) w[tap][j] = V::load(weights + tap * step + j * V::kLanes);
     }
 #pragma GCC unroll 32
-    for (int from = 0; from < kStride * (kColumns - 1) + kTaps; ++from, x += step) {
+    for (int from = 0; from < kStride * (kColumns - 1) + kTaps; ++from, x += apart) {
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
         const R value = load_once<V>(x + j * V::kLanes);
@@ -50,9 +50,9 @@ inline void channel_block(const ChannelRow& p, int64_t column) {
       }
     }
   }
-  float* y = p.y + column * step;
+  float* y = p.y + column * apart;
 #pragma GCC unroll 8
-  for (int i = 0; i < kColumns; ++i, y += step) {
+  for (int i = 0; i < kColumns; ++i, y += apart) {
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) V::store(y + j * V::kLanes, sum[i][j]);
   }
@@ -105,9 +105,16 @@ void channel_taps(const ChannelRow& p) {
   p.stride == 2 ? channel_vectors<V, kTaps, 2>(p) : channel_vectors<V, kTaps, 1>(p);
 }
 
+/// Columns that share inputs are `dilation` apart: each such set by itself.
 template <typename V>
 void channel_row(const ChannelRow& p) {
-  p.taps == 3 ? channel_taps<V, 3>(p) : p.taps == 5 ? channel_taps<V, 5>(p) : channel_taps<V, 7>(p);
+  ChannelRow set = p;
+  for (int64_t phase = 0; phase < p.dilation && phase < p.columns; ++phase) {
+    set.columns = (p.columns - phase + p.dilation - 1) / p.dilation;
+    p.taps == 3 ? channel_taps<V, 3>(set) : p.taps == 5 ? channel_taps<V, 5>(set) : channel_taps<V, 7>(set);
+    for (int64_t row = 0; row < p.taps; ++row) set.rows[row] += p.step;
+    set.y += p.step;
+  }
 }
 
 }  // namespace

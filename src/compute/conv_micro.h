@@ -78,7 +78,7 @@ struct DirectPlane {
 
 inline constexpr int64_t kMostChannelTaps = 7;
 /// One row of outputs of a depthwise convolution of one or two vectors of channels, which lie side by side: y[column] = bias + sum over
-/// taps of weights x. `taps` (3, 5 or 7) rows and columns of taps, stride 1 or 2.
+/// taps of weights x. `taps` (3, 5 or 7) rows and columns of taps, stride 1 with any dilation or stride 2 without.
 struct ChannelRow {
   const float* rows[kMostChannelTaps];  ///< where each row of taps begins, its padding being there
   int64_t step;                         ///< channels
@@ -86,6 +86,7 @@ struct ChannelRow {
   const float* bias;                    ///< [step]
   int64_t taps;
   int64_t stride;
+  int64_t dilation;
   float* y;  ///< [columns, step]
   int64_t columns;
 };

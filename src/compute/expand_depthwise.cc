@@ -32,6 +32,8 @@ struct ExpandDepthwise::Impl {
         hidden_(hidden),
         taps_(window.kernel[2]),
         stride_(window.stride[2]),
+        dilation_(window.dilation[2]),
+        reach_((taps_ - 1) * dilation_ + 1),
         expand_(expand.weights, in, hidden, true),
         kernels_(micro_kernels_for_width<float>(expand_.panel_width())),
         turn_(conv_kernels<float>()),
@@ -88,7 +90,7 @@ struct ExpandDepthwise::Impl {
     if (threads <= 1 || batch * panels_ >= 4 * threads) return 1;
     int64_t best = 1, least = std::numeric_limits<int64_t>::max();
     for (int64_t bands = 1; bands <= std::min<int64_t>(4 * threads, w.output[1]); ++bands) {
-      const int64_t rows = (pieces_of(w.output[1], bands) - 1) * stride_ + taps_;
+      const int64_t rows = (pieces_of(w.output[1], bands) - 1) * stride_ + reach_;
       const int64_t time = pieces_of(batch * bands * panels_, threads) * rows;
       if (time >= least) continue;
       least = time;
@@ -118,7 +120,7 @@ struct ExpandDepthwise::Impl {
     int64_t step;  ///< channels of the panel that are worked out, side by side: one vector or two
   };
 
-  /// The rows that the window covers, with their padding: row r of the padded plane lies in place r % taps. One more is all padding.
+  /// The rows that the window covers, with their padding: row r of the padded plane lies in place r % count. One more is all padding.
   struct Ring {
     float* memory;
     int64_t row;    // floats
@@ -128,15 +130,15 @@ struct ExpandDepthwise::Impl {
   };
 
   Ring ring_for(const Window& w, int64_t step) const {
-    const int64_t reach = (w.output[2] - 1) * stride_ + taps_, width = std::max(w.pad_begin[2] + w.input[2], reach);
-    Ring ring{nullptr, width * step, taps_};
-    ring.memory = static_cast<float*>(thread_scratch(ScratchSlot::image, static_cast<size_t>((taps_ + 1) * ring.row) * sizeof(float)));
+    const int64_t width = std::max(w.pad_begin[2] + w.input[2], (w.output[2] - 1) * stride_ + reach_);
+    Ring ring{nullptr, width * step, reach_};
+    ring.memory = static_cast<float*>(thread_scratch(ScratchSlot::image, static_cast<size_t>((reach_ + 1) * ring.row) * sizeof(float)));
     const int64_t left = w.pad_begin[2] * step, right = left + w.input[2] * step;
     for (float* row = ring.memory; row < ring.zeros(); row += ring.row) {
       std::fill(row, row + left, 0.0f);
       std::fill(row + right, row + ring.row, 0.0f);
     }
-    std::fill_n(ring.memory + taps_ * ring.row, ring.row, 0.0f);
+    std::fill_n(ring.memory + reach_ * ring.row, ring.row, 0.0f);
     return ring;
   }
 
@@ -155,15 +157,16 @@ struct ExpandDepthwise::Impl {
     p.bias = bias_.data() + piece.panel * panel_width();
     p.taps = taps_;
     p.stride = stride_;
+    p.dilation = dilation_;
     p.columns = w.output[2];
     int64_t made = band.begin * stride_;  // rows of the padded plane before this one are there, or not needed
     for (int64_t first = band.begin; first < band.begin + band.size; first += at_once) {
       throw_if_cancelled();
       const int64_t rows = std::min(at_once, band.begin + band.size - first);
       for (int64_t row = first; row < first + rows; ++row) {
-        for (; made < row * stride_ + taps_; ++made) expand_row(piece, ring, made);
+        for (; made < row * stride_ + reach_; ++made) expand_row(piece, ring, made);
         for (int64_t tap = 0; tap < taps_; ++tap) {
-          const int64_t r = row * stride_ + tap;
+          const int64_t r = row * stride_ + tap * dilation_;
           p.rows[tap] = is_within(w, r) ? ring.at(r) : ring.zeros();
         }
         p.y = sums + (row - first) * w.output[2] * step;
@@ -217,7 +220,7 @@ struct ExpandDepthwise::Impl {
                   {sums, piece.step, pixels, live, nullptr, piece.y + first * columns, piece.w.output_size(), clamp_.low, clamp_.high});
   }
 
-  const int64_t in_, hidden_, taps_, stride_;
+  const int64_t in_, hidden_, taps_, stride_, dilation_, reach_;  // rows that the window spans: reach_
   const PackedMatrix<float> expand_;
   const MicroKernels<float>& kernels_;
   const ConvKernels<float, float>& turn_;
@@ -236,10 +239,10 @@ ExpandDepthwise::ExpandDepthwise(ExpandDepthwise&&) noexcept = default;
 ExpandDepthwise& ExpandDepthwise::operator=(ExpandDepthwise&&) noexcept = default;
 
 bool ExpandDepthwise::fits(const Window& window) {
-  const int64_t taps = window.kernel[2], stride = window.stride[2];
+  const int64_t taps = window.kernel[2], stride = window.stride[2], dilation = window.dilation[2];
   return window.kernel[0] == 1 && window.kernel[1] == taps && (taps == 3 || taps == 5 || taps == 7) && window.stride[0] == 1 &&
-         window.stride[1] == stride && (stride == 1 || stride == 2) &&
-         std::ranges::all_of(window.dilation, [](int64_t dilation) { return dilation == 1; });
+         window.stride[1] == stride && window.dilation[0] == 1 && window.dilation[1] == dilation &&
+         (stride == 1 ? dilation <= kMostDilation : stride == 2 && dilation == 1);
 }
 
 void ExpandDepthwise::run(const Window& window, int64_t batch, const float* x, float* y, const Parallel& parallel) const {

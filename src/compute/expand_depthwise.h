@@ -23,8 +23,9 @@ class ExpandDepthwise {
   ExpandDepthwise(ExpandDepthwise&&) noexcept;
   ExpandDepthwise& operator=(ExpandDepthwise&&) noexcept;
 
-  /// Square kernels of 3, 5 or 7 over planes, stride 1 or 2 in both directions, not dilated.
+  /// Square kernels of 3, 5 or 7 over planes, stride 1 in both directions with a dilation of up to kMostDilation, or stride 2 without.
   static bool fits(const Window& window);
+  static constexpr int64_t kMostDilation = 4;
 
   /// Padding of `window` is at least 0. The bits do not depend on the number of threads.
   void run(const Window& window, int64_t batch, const float* x, float* y, const Parallel& parallel) const;

@@ -8,6 +8,8 @@ namespace rh::passes {
 
 namespace {
 
+constexpr int64_t kMostDilation = 4;  // that the operator has
+
 /// A convolution of planes whose weights, and bias, if any, are constant floats; nothing is added to its result.
 bool is_constant_conv(const Graph& graph, const Node& node) {
   if (!is_op(node, "Conv") && !(node.op_type == "FusedConv" && node.domain == "com.microsoft")) return false;
@@ -28,12 +30,14 @@ bool is_pointwise(const ops::Conv& op, const Shape& weights) {
          (op.window.auto_pad == ops::AutoPad::notset || op.window.auto_pad == ops::AutoPad::valid);
 }
 
-/// Of a kernel that the operator has, with less padding than the kernel is large.
+/// Of a kernel that the operator has, with less padding than the window is large.
 bool is_depthwise(const ops::Conv& op, const Shape& weights) {
   const int64_t taps = weights[2], stride = op.window.strides.empty() ? 1 : op.window.strides[0];
+  const int64_t dilation = op.window.dilations.empty() ? 1 : op.window.dilations[0], reach = (taps - 1) * dilation + 1;
   return op.group > 1 && op.group == weights[0] && weights[1] == 1 && (taps == 3 || taps == 5 || taps == 7) && weights[3] == taps &&
-         (stride == 1 || stride == 2) && all_are(op.window.strides, stride) && all_are(op.window.dilations, 1) &&
-         std::ranges::all_of(op.window.pads, [&](int64_t pad) { return pad >= 0 && pad < taps; });
+         (stride == 1 ? dilation <= kMostDilation : stride == 2 && dilation == 1) && all_are(op.window.strides, stride) &&
+         all_are(op.window.dilations, dilation) &&
+         std::ranges::all_of(op.window.pads, [&](int64_t pad) { return pad >= 0 && pad < reach; });
 }
 
 class Matcher {

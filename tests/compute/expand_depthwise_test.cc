@@ -11,6 +11,7 @@ struct Case {
   const char* what;
   int64_t batch, in, hidden, height, width, taps, stride;
   int64_t pads[4];  // top, left, bottom, right
+  int64_t dilation = 1;
 };
 
 Window square_window(const Case& c) {
@@ -20,8 +21,9 @@ Window square_window(const Case& c) {
     w.input[d] = sizes[d - 1];
     w.kernel[d] = c.taps;
     w.stride[d] = c.stride;
+    w.dilation[d] = c.dilation;
     w.pad_begin[d] = c.pads[d - 1];
-    w.output[d] = (w.input[d] + c.pads[d - 1] + c.pads[d + 1] - c.taps) / c.stride + 1;
+    w.output[d] = (w.input[d] + c.pads[d - 1] + c.pads[d + 1] - (c.taps - 1) * c.dilation - 1) / c.stride + 1;
   }
   return w;
 }
@@ -42,6 +44,9 @@ const Case kCases[] = {
     {"input not read to its end", 1, 6, 12, 8, 10, 3, 2, {0, 0, 0, 0}},
     {"more padding than is read", 1, 6, 12, 2, 3, 5, 2, {4, 4, 0, 0}},
     {"many rows", 1, 4, 16, 61, 5, 3, 1, {1, 1, 1, 1}},
+    {"5x5, dilated", 1, 12, 40, 20, 21, 5, 1, {4, 4, 4, 4}, 2},
+    {"3x3, strongly dilated, one side", 2, 5, 18, 9, 10, 3, 1, {8, 0, 0, 7}, 4},
+    {"3x3, dilated beyond the plane", 1, 5, 18, 2, 2, 3, 1, {3, 3, 3, 3}, 3},
     {"one panel that threads share", 1, 48, 30, 60, 40, 5, 2, {2, 2, 2, 2}},
 };
 
@@ -113,7 +118,7 @@ TEST_P(ExpandDepthwiseTest, is_two_convolutions_with_any_activation) {
   }
 }
 
-TEST(ExpandDepthwise, takes_square_kernels_that_are_not_dilated) {
+TEST(ExpandDepthwise, takes_square_kernels_of_some_strides_and_dilations) {
   const Window good = square_window({"", 1, 1, 1, 9, 9, 3, 2, {1, 1, 1, 1}});
   EXPECT_TRUE(ExpandDepthwise::fits(good));
   const auto with = [&](auto change) {
@@ -126,7 +131,17 @@ TEST(ExpandDepthwise, takes_square_kernels_that_are_not_dilated) {
   EXPECT_FALSE(with([](Window& w) { w.kernel[0] = 3; }));
   EXPECT_FALSE(with([](Window& w) { w.stride[1] = 1; }));
   EXPECT_FALSE(with([](Window& w) { w.stride[1] = w.stride[2] = 3; }));
-  EXPECT_FALSE(with([](Window& w) { w.dilation[2] = 2; }));
+  EXPECT_FALSE(with([](Window& w) { w.dilation[1] = w.dilation[2] = 2; }));
+  const auto dilated = [&](int64_t height, int64_t width) {
+    return with([&](Window& w) {
+      w.stride[1] = w.stride[2] = 1;
+      w.dilation[1] = height;
+      w.dilation[2] = width;
+    });
+  };
+  EXPECT_TRUE(dilated(4, 4));
+  EXPECT_FALSE(dilated(2, 1));
+  EXPECT_FALSE(dilated(5, 5));
 }
 
 RH_EVERY_ISA(ExpandDepthwiseTest);

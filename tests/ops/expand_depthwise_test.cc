@@ -27,7 +27,7 @@ const std::vector<OpCase> kExpandDepthwise = {
     expanded({}, normal({1, 3, 4, 4}), kExpand, kDepthwise, "channels that do not fit", {}, {"ExpandDepthwise", "[1, 3, 4, 4]", "[N, 2,"}),
     expanded({}, normal({1, 2, 4}), kExpand, kDepthwise, "a rank that does not fit", {}, {"ExpandDepthwise", "[1, 2, 4]"}),
     expanded({attr("pads", {0, 3, 0, 0})}, normal({1, 2, 4, 4}), kExpand, kDepthwise, "too much padding", {}, {"pads are 3", "0 to 2"}),
-    expanded({attr("dilations", {2, 2})}, normal({1, 2, 9, 9}), kExpand, kDepthwise, "dilated", {}, {"[1, 1, 3, 3]", "no dilation"}),
+    expanded({attr("dilations", {5, 5})}, normal({1, 2, 12, 12}), kExpand, kDepthwise, "strongly dilated", {}, {"[1, 1, 3, 3]", "up to 4"}),
     expanded({}, normal({1, 2, 4, 4}), kExpand, values({1, 1, 2, 2}, {1, 2, 3, 4}), "an even kernel", {}, {"[1, 1, 2, 2]", "K 3, 5 or 7"}),
     expanded({}, normal({1, 2, 4, 4}), values({1, 2}, {1, 2}), kDepthwise, "weights of rank 2", {}, {"input 1", "rank 4"}),
 };

@@ -27,10 +27,11 @@ class ExpandDepthwiseKernel final : public Kernel {
       throw Error(status.code(), std::string(status.message()));
     const bool fits = wide[2] == 1 && wide[3] == 1 && filters[0] == hidden_ && filters[1] == 1 && hidden_ > 0 && in_ > 0;
     if (!fits || !compute::ExpandDepthwise::fits(geometry)) {
-      throw Error(ErrorCode::invalid_graph,
-                  fmt::format("ExpandDepthwise: the weights have shapes {} and {}, expected [M, C, 1, 1] and [M, 1, K, K], K 3, 5 or 7, "
-                              "the same stride of 1 or 2 in both directions, and no dilation",
-                              wide.to_string(), filters.to_string()));
+      throw Error(
+          ErrorCode::invalid_graph,
+          fmt::format("ExpandDepthwise: the weights have shapes {} and {}, expected [M, C, 1, 1] and [M, 1, K, K], K 3, 5 or 7, "
+                      "and the same stride and dilation in both directions: stride 1 with a dilation of up to {}, or stride 2 without",
+                      wide.to_string(), filters.to_string(), compute::ExpandDepthwise::kMostDilation));
     }
     convolution_.emplace(in_, hidden_, geometry,
                          compute::ExpandDepthwise::Stage{expand->data<float>(), bias(info, 3), compute_activation(op_.expand)},
@@ -50,9 +51,9 @@ class ExpandDepthwiseKernel final : public Kernel {
     const ops::Sizes pads = window_.pads_for(sizes);
     Shape shape{x.shape()[0], hidden_};
     for (size_t i = 0; i < 2; ++i) {
-      if (pads[i] < 0 || pads[i] >= window_.kernel[i] || pads[i + 2] >= window_.kernel[i])
+      if (pads[i] < 0 || pads[i] >= window_.effective_kernel(i) || pads[i + 2] >= window_.effective_kernel(i))
         return error_status(ErrorCode::invalid_argument, "ExpandDepthwise: pads are {} and {}, expected 0 to {}", pads[i], pads[i + 2],
-                            window_.kernel[i] - 1);
+                            window_.effective_kernel(i) - 1);
       shape.push_back(std::max<int64_t>(0, window_.output_size(i, sizes[i])));
     }
     compute::Window geometry;
