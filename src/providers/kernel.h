@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "base/error.h"
@@ -53,7 +54,9 @@ class RunContext {
   /// Output i becomes a value that the kernel made (sequences, maps, shared tensors).
   virtual void set_output(int i, Value value) = 0;
   /// Output `i` is input `from` under another shape (Reshape, Squeeze, Identity): no copy where the plan allowed it, else one.
-  virtual void output_view(int i, int from, const Shape& shape) = 0;
+  void output_view(int i, int from, const Shape& shape) { output_part(i, from, 0, shape); }
+  /// Output `i` is the elements of input `from` that begin at `first`, as many as `shape` has: no copy where the plan allowed it, else one.
+  virtual void output_part(int i, int from, int64_t first, const Shape& shape) = 0;
   /// Uninitialised memory, 64-byte aligned, until the end of run; each call gives another piece.
   virtual void* scratch(size_t bytes) = 0;
   template <typename T>
@@ -81,6 +84,7 @@ struct Alias {
   enum class Kind : uint8_t {
     in_place,  ///< element-wise: the output may overwrite the input where both have the same bytes and nobody else needs it
     view,      ///< the output is the input's bytes; the kernel calls output_view
+    part,      ///< elements of the input without gaps, where dimensions before the one that differs are 1: the kernel calls output_part
   };
   int output;
   int input;
@@ -105,6 +109,8 @@ class Kernel {
   virtual ~Kernel() = default;
   virtual Status run(RunContext& context) const = 0;
   virtual std::span<const Alias> aliases() const { return {}; }
+  /// The axis of its one output along which inputs follow each other as they are: run() may find them there, and has nothing to copy.
+  virtual std::optional<int64_t> joins_along() const { return {}; }
   /// True where the kernel packed constant input i and does not read it again.
   virtual bool owns_constant(int) const { return false; }
   /// Bytes of constants that it keeps in a form of its own.

@@ -10,6 +10,8 @@ namespace {
 constexpr size_t kRecent = 4;
 // What a symbol that grows step by step gets at least.
 constexpr int64_t kGrowingRoom = 32;
+// Parts lie inside other values where that takes at most so much of the arena more, as 1 / this.
+constexpr int64_t kPartsRoom = 16;
 // A limit more than this many times the value is not carried over to a new binding.
 constexpr int64_t kSlack = 4;
 
@@ -56,7 +58,8 @@ std::shared_ptr<const Binding> BindingCache::make(std::span<const int64_t> symbo
   auto binding = bind(symbols, limits);
   if (wide == limits) return binding;
   auto wider = bind(symbols, std::move(wide));
-  return wider->arena_bytes <= std::max(peak_bytes(), binding->arena_bytes) ? wider : binding;
+  const bool fits = wider->parts_in_place == binding->parts_in_place && wider->arena_bytes <= std::max(peak_bytes(), binding->arena_bytes);
+  return fits ? wider : binding;
 }
 
 const std::shared_ptr<const Binding>* BindingCache::find_recent(std::span<const int64_t> symbols) const {
@@ -116,6 +119,17 @@ std::shared_ptr<const Binding> BindingCache::bind(std::span<const int64_t> symbo
     binding->bytes.push_back(bytes > 0 && static_cast<uint64_t>(bytes) > max_buffer_bytes_ ? -1 : bytes);
   }
   MemoryPlan plan = planner_.place(binding->bytes);
+  binding->planner = &planner_;
+  if (in_place_ && !are_units(units_, binding->limits)) {
+    binding->units = units_;
+  } else if (in_place_) {
+    MemoryPlan in_place = in_place_->place(binding->bytes);
+    if (in_place.bytes <= plan.bytes + (lean_ ? 0 : plan.bytes / kPartsRoom)) {
+      plan = std::move(in_place);
+      binding->planner = in_place_;
+      binding->parts_in_place = true;
+    }
+  }
   binding->offsets = std::move(plan.offsets);
   binding->arena_bytes = plan.bytes;
   return binding;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -23,14 +24,25 @@ struct BufferSize {
   int64_t bytes(int64_t elements) const;
 };
 
+/// Whether all of these symbols are 0 or 1.
+inline bool are_units(std::span<const SizeProgram::Register> units, std::span<const int64_t> symbols) {
+  return std::ranges::all_of(units, [&](SizeProgram::Register r) { return symbols[static_cast<size_t>(r)] <= 1; });
+}
+
 /// Places of all planned buffers for symbol values up to `limits`.
 struct Binding {
   std::vector<int64_t> limits;   ///< by symbol, inclusive
   std::vector<int64_t> offsets;  ///< by buffer; -1 where the size could not be told
   std::vector<int64_t> bytes;    ///< by buffer: what is reserved
   int64_t arena_bytes = 0;
+  bool parts_in_place = false;             ///< values lie inside others where the plan has places for them
+  const MemoryPlanner* planner = nullptr;  ///< that gave the offsets
+
+  /// Of a binding in which no value lies inside another one since one of these symbols is more than 1: else none.
+  std::span<const SizeProgram::Register> units;
 
   bool covers(std::span<const int64_t> symbols) const {
+    if (!units.empty() && are_units(units, symbols)) return false;
     for (size_t i = 0; i < limits.size(); ++i) {
       if (symbols[i] > limits[i]) return false;
     }
@@ -68,6 +80,13 @@ class BindingCache {
   BindingCache(const SizeProgram& program, const std::vector<BufferSize>& sizes, const MemoryPlanner& planner)
       : program_(program), sizes_(sizes), planner_(planner) {}
 
+  /// Another schedule of the same buffers, in which parts lie inside other values: taken where all the symbols `units` are 0 or 1 and the
+  /// arena is hardly larger, with `lean` no larger.
+  void set_parts(const MemoryPlanner& in_place, std::vector<SizeProgram::Register> units, bool lean) {
+    in_place_ = &in_place;
+    units_ = std::move(units);
+    lean_ = lean;
+  }
   /// Larger buffers are left out of bindings made from then on.
   void set_max_buffer_bytes(size_t bytes) { max_buffer_bytes_ = bytes; }
 
@@ -91,6 +110,9 @@ class BindingCache {
   const SizeProgram& program_;
   const std::vector<BufferSize>& sizes_;
   const MemoryPlanner& planner_;
+  const MemoryPlanner* in_place_ = nullptr;
+  std::vector<SizeProgram::Register> units_;
+  bool lean_ = false;
   size_t max_buffer_bytes_ = std::numeric_limits<size_t>::max();
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<const Binding>> recent_;  ///< the newest first

@@ -147,6 +147,7 @@ Precision precision_of(const SessionOptions& options) {
 
 PlanOptions plan_options(const SessionOptions& options, MemoryAccount& account, int threads) {
   return {.plan_memory = options.memory_pattern,
+          .parts_in_place = options.optimization_level != OptimizationLevel::none,
           .kernels = {.precision = precision_of(options),
                       .tuning = tuning_of(options, threads),
                       .lean_memory = options.config_entry("roundhouse.memory") == "lean"},

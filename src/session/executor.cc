@@ -127,18 +127,18 @@ class StepContext final : public RunContext {
     frame_.value(slot) = owned(std::move(given));
   }
 
-  void output_view(int i, int from, const Shape& shape) override {
+  void output_part(int i, int from, int64_t first, const Shape& shape) override {
     const int32_t slot = slot_of(i);
     if (slot == kNoSlot) return;
     const Tensor& source = input_tensor(from);
     check_output_dtype(frame_.plan(), step_, i, source.dtype());
-    if (alias_of(i).kind == OutputAlias::Kind::view && alias_of(i).input == from) {
-      frame_.value(slot) = source.reshaped(shape);
+    Tensor part = source.part(first, shape);
+    if (shares(i, from, part.elements() == source.elements())) {
+      frame_.value(slot) = std::move(part);
       if (source.owns_memory()) frame_.note_held(slot);
       return;
     }
-    if (shape.elements() != source.elements()) (void)source.reshaped(shape);
-    copy_elements(source.view(), output(i, source.dtype(), shape));
+    copy_elements(part.view(), output(i, source.dtype(), shape));
   }
 
   void* scratch(size_t bytes) override {
@@ -152,6 +152,11 @@ class StepContext final : public RunContext {
   size_t flat(int i) const { return static_cast<size_t>(step_.first_output + i); }
   int32_t slot_of(int i) const { return frame_.plan().step_outputs[flat(i)]; }
   const OutputAlias& alias_of(int i) const { return frame_.plan().output_aliases[flat(i)]; }
+  bool shares(int i, int from, bool all) const {
+    const OutputAlias& alias = alias_of(i);
+    if (alias.input != from) return false;
+    return alias.kind == OutputAlias::Kind::part ? frame_.has_parts_in_place() : alias.kind == OutputAlias::Kind::view && all;
+  }
 
   void check_given(int i, const Value& given) const {
     if (given.is_tensor()) return check_output_dtype(frame_.plan(), step_, i, given.tensor().dtype());
@@ -179,9 +184,9 @@ class StepContext final : public RunContext {
 
   // Sharing was planned on inferred sizes; here the real ones decide.
   void* place(int i, int32_t slot, size_t bytes) {
-    const int32_t root = frame_.plan().slots[static_cast<size_t>(slot)].root;
     const OutputAlias& alias = alias_of(i);
-    if (alias.kind == OutputAlias::Kind::none) return frame_.memory_of(root, bytes);
+    if (alias.kind == OutputAlias::Kind::none || alias.kind == OutputAlias::Kind::part) return frame_.memory_of(slot, bytes);
+    const int32_t root = frame_.plan().slots[static_cast<size_t>(slot)].root;
     if (alias.kind == OutputAlias::Kind::view) return frame_.extra_memory(slot, bytes);
     const Tensor& input = input_tensor(alias.input);
     if (!frame_.lives_in(root, input.raw())) return frame_.memory_of(root, bytes);

@@ -60,7 +60,7 @@ void Frame::bind() {
     symbol = std::max(symbol, value->tensor().shape()[static_cast<size_t>(source.axis)]);
   }
   growth_.note(symbols_);
-  if (binding_ && binding_->covers(symbols_)) return;
+  if (binding_ && binding_->covers(symbols_)) return place_parts();
   binding_.reset();  // where there is no memory for the new one the next run must not take the frame for bound
   auto binding = plan_.bindings.find(symbols_, growth_);
   try {
@@ -72,6 +72,21 @@ void Frame::bind() {
     reserve_arena(binding);
   }
   binding_ = std::move(binding);
+  place_parts();
+}
+
+// Bindings round sizes up; where pieces meet must be exact.
+void Frame::place_parts() {
+  if (!binding_->parts_in_place || (!parts_.empty() && parts_symbols_ == symbols_)) return;
+  registers_.resize(static_cast<size_t>(plan_.sizes.registers()));
+  std::copy(symbols_.begin(), symbols_.end(), registers_.begin());
+  plan_.sizes.evaluate(registers_);
+  const auto bytes_of_size = [&](const BufferSize& size) {
+    return size.bytes(size.elements == SizeProgram::kNone ? size.constant : registers_[static_cast<size_t>(size.elements)]);
+  };
+  parts_.resize(plan_.parts.size());
+  for (size_t i = 0; i < parts_.size(); ++i) parts_[i] = {bytes_of_size(plan_.parts[i].offset), bytes_of_size(plan_.parts[i].size)};
+  parts_symbols_ = symbols_;
 }
 
 void Frame::reserve_arena(const std::shared_ptr<const Binding>& binding) {
@@ -99,19 +114,28 @@ const Value* Frame::find(int32_t slot) const {
   return plan_.defaults[s] ? plan_.defaults[s] : &values_[s];
 }
 
-void* Frame::memory_of(int32_t root, size_t bytes) {
-  const Slot& slot = plan_.slots[static_cast<size_t>(root)];
-  if (slot.buffer >= 0) {
-    const size_t b = static_cast<size_t>(slot.buffer);
-    if (binding_->offsets[b] >= 0 && bytes <= static_cast<size_t>(binding_->bytes[b])) {
-      return static_cast<std::byte*>(arena_.data()) + binding_->offsets[b];
-    }
-  }
-  BlockCache::Block& block = blocks_[static_cast<size_t>(root)];
+// In the arena; null where it has no place there, or a smaller one.
+void* Frame::place_of(const Slot& slot, size_t bytes) const {
+  const bool is_part = slot.part >= 0 && binding_->parts_in_place;
+  const int32_t buffer = is_part ? plan_.slots[static_cast<size_t>(slot.root)].buffer : slot.buffer;
+  if (buffer < 0 || binding_->offsets[static_cast<size_t>(buffer)] < 0) return nullptr;
+  std::byte* const place = static_cast<std::byte*>(arena_.data()) + binding_->offsets[static_cast<size_t>(buffer)];
+  const size_t room = static_cast<size_t>(binding_->bytes[static_cast<size_t>(buffer)]);
+  if (!is_part) return bytes <= room ? place : nullptr;
+  const PartPlace& part = parts_[static_cast<size_t>(slot.part)];
+  if (part.offset < 0 || part.bytes < 0 || bytes != static_cast<size_t>(part.bytes)) return nullptr;
+  const size_t offset = static_cast<size_t>(part.offset);
+  return offset <= room && bytes <= room - offset ? place + offset : nullptr;
+}
+
+void* Frame::memory_of(int32_t slot, size_t bytes) {
+  const Slot& target = plan_.slots[static_cast<size_t>(slot)];
+  if (void* place = place_of(target, bytes)) return place;
+  BlockCache::Block& block = blocks_[static_cast<size_t>(slot)];
   if (block.data() && block.bytes() >= bytes) return block.data();
-  if (block.data()) extra_.emplace_back(slot.place, std::move(block));
-  held_.push_back(root);
-  block = cache_of(root).take(bytes);
+  if (block.data()) extra_.emplace_back(target.place, std::move(block));
+  held_.push_back(slot);
+  block = cache_of(slot).take(bytes);
   return block.data();
 }
 
@@ -180,7 +204,7 @@ SubplanRunner& Frame::subplan(int32_t index) {
 std::vector<TensorMemory> Frame::live_tensors() const {
   std::vector<TensorMemory> tensors;
   if (const Binding* binding = refused_ ? refused_.get() : binding_.get()) {
-    tensors = tensors_of(plan_, *binding, plan_.planner.peak(binding->bytes).buffers);
+    tensors = tensors_of(plan_, *binding, binding->planner->peak(binding->bytes).buffers);
   }
   const auto add = [&](size_t slot, size_t bytes) {
     const Node* node = plan_.graph->producer(plan_.slots[slot].value);

@@ -69,8 +69,10 @@ class Frame {
   Value& bound_output(int32_t index) { return outputs_[static_cast<size_t>(index)]; }
   const RunControls& controls() const { return *controls_; }
 
-  /// Memory of at least `bytes` for a root slot: its place in the arena where that suffices, else a block.
-  void* memory_of(int32_t root, size_t bytes);
+  /// Memory of at least `bytes` for a slot that shares no older one: its place in the arena where that suffices, else a block.
+  void* memory_of(int32_t slot, size_t bytes);
+  /// Whether values lie inside others in this run.
+  bool has_parts_in_place() const { return binding_->parts_in_place; }
   /// Whether `data` lies in the memory of a root slot.
   bool lives_in(int32_t root, const void* data) const;
   /// A block for this run in the memory of a slot, apart from what is planned.
@@ -112,6 +114,8 @@ class Frame {
  private:
   BlockCache& cache_of(int32_t slot) { return *caches_[static_cast<size_t>(plan_.slots[static_cast<size_t>(slot)].place)]; }
   void bind();
+  void place_parts();
+  void* place_of(const Slot& slot, size_t bytes) const;
   void reserve_arena(const std::shared_ptr<const Binding>& binding);
 
   const Plan& plan_;
@@ -131,8 +135,14 @@ class Frame {
   std::vector<std::unique_ptr<BlockCache>> caches_;           // by place
   std::vector<Tensor> staged_;                                // by input
   std::vector<std::unique_ptr<Notification>> notifications_;  // by step
-  std::vector<BlockCache::Block> blocks_;                     // by root slot
-  std::vector<LateTypes> late_types_;                         // by Step::late_types
+  std::vector<BlockCache::Block> blocks_;                     // by slot
+  struct PartPlace {
+    int64_t offset = -1, bytes = -1;
+  };
+  std::vector<PartPlace> parts_;        // by part of the plan
+  std::vector<int64_t> parts_symbols_;  // for which they were worked out
+  std::vector<int64_t> registers_;
+  std::vector<LateTypes> late_types_;  // by Step::late_types
   std::vector<int32_t> held_;
   std::vector<std::pair<int32_t, BlockCache::Block>> extra_;  // with their places
   std::vector<CountedMemory> scratch_chunks_;

@@ -104,7 +104,7 @@ std::string producer_of(const Plan& plan, ValueId value) {
 }
 
 void describe_peak(const Plan& plan, const Binding& binding, MemoryForecast& forecast) {
-  const MemoryPlanner::Peak peak = plan.planner.peak(binding.bytes);
+  const MemoryPlanner::Peak peak = binding.planner->peak(binding.bytes);
   forecast.live_bytes = static_cast<size_t>(peak.bytes);
   if (peak.step >= 0) forecast.peak_node = plan.steps[static_cast<size_t>(peak.step)].node->display_name();
   forecast.at_peak = tensors_of(plan, binding, peak.buffers);
@@ -144,7 +144,7 @@ std::vector<TensorMemory> tensors_of(const Plan& plan, const Binding& binding, s
   std::vector<int32_t> slot_of(plan.buffers.size(), kNoSlot);
   for (size_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];
-    if (slot.buffer >= 0 && slot.root == static_cast<int32_t>(s)) slot_of[static_cast<size_t>(slot.buffer)] = slot.root;
+    if (slot.buffer >= 0) slot_of[static_cast<size_t>(slot.buffer)] = static_cast<int32_t>(s);
   }
   std::vector<TensorMemory> tensors;
   for (int32_t buffer : buffers) {

@@ -28,8 +28,10 @@ struct Slot {
     late,      ///< size or type known only when it is made: a block from the frame's cache
   };
   Kind kind = Kind::late;
-  int32_t root = kNoSlot;  ///< the slot whose memory this one shares: itself, but for views and outputs made in place
-  int32_t buffer = -1;     ///< of a planned root: its number with the memory planner
+  int32_t root = kNoSlot;  ///< the slot whose memory this one shares: itself, but for views, parts of others and outputs made in place
+  int32_t home = kNoSlot;  ///< the same where no value lies inside another one
+  int32_t buffer = -1;     ///< of a planned home: its number with the memory planner
+  int32_t part = -1;       ///< of a value that is made inside its root: its number among the plan's parts
   int32_t index = -1;      ///< of an input or output: its position
   ValueId value = kNoValue;
   int32_t place = 0;  ///< of its memory, in the plan's list
@@ -60,7 +62,7 @@ struct Place {
 
 /// How an output of a step may share an input's memory.
 struct OutputAlias {
-  enum class Kind : uint8_t { none, in_place, view };
+  enum class Kind : uint8_t { none, in_place, view, part };
   Kind kind = Kind::none;
   int32_t input = -1;  ///< of the same step
 };
@@ -70,6 +72,11 @@ struct SymbolSource {
   int32_t symbol = 0;
   int32_t input = 0;  ///< position
   int32_t axis = 0;
+};
+
+/// Where a value lies inside its root, and how much it takes.
+struct ValuePart {
+  BufferSize offset, size;
 };
 
 /// A graph compiled for one pattern of symbols: steps in order, and a slot for each value. Immutable but for its cache of bindings; shared
@@ -109,7 +116,9 @@ struct Plan {
   std::vector<SymbolSource> symbol_sources;
   std::vector<BufferSize> buffers;
   std::vector<BufferSize> output_sizes;  ///< by output: of those that a step makes; `constant` -1 where only a run tells
-  MemoryPlanner planner;
+  std::vector<ValuePart> parts;
+  MemoryPlanner planner;           ///< of a run in which no value lies inside another one
+  MemoryPlanner in_place_planner;  ///< of one in which all parts do
   mutable BindingCache bindings{sizes, buffers, planner};
 
   /// Whether this plan or one of its subgraphs has work for a device.

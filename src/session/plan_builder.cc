@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "session/copy_kernel.h"
 #include "session/memory_forecast.h"
+#include "session/value_parts.h"
 #include "session/value_types.h"
 
 namespace rh {
@@ -118,7 +119,8 @@ class PlanBuilder {
 
   int32_t add_slot(ValueId id, Slot::Kind kind, int32_t index = -1) {
     const int32_t slot = static_cast<int32_t>(plan_->slots.size());
-    plan_->slots.push_back({kind, slot, -1, index, id, place_of(assignment_.location(graph_, id))});
+    plan_->slots.push_back({.kind = kind, .root = slot, .home = slot, .index = index, .value = id});
+    plan_->slots.back().place = place_of(assignment_.location(graph_, id));
     plan_->defaults.push_back(nullptr);
     slot_of_[static_cast<size_t>(id)] = slot;
     return slot;
@@ -320,7 +322,9 @@ class PlanBuilder {
     members_.resize(plan_->slots.size());
   }
 
-  Slot& root_of(int32_t slot) { return plan_->slots[static_cast<size_t>(plan_->slots[static_cast<size_t>(slot)].root)]; }
+  Slot& slot_at(int32_t slot) { return plan_->slots[static_cast<size_t>(slot)]; }
+  Slot& root_of(int32_t slot) { return slot_at(slot_at(slot).root); }
+  Slot& home_of(int32_t slot) { return slot_at(slot_at(slot).home); }
 
   std::vector<int32_t> slots_read_by(const Step& step, size_t s) const {
     std::vector<int32_t> slots;
@@ -345,21 +349,51 @@ class PlanBuilder {
     }
   }
 
+  // Which values lie inside others.
+  void place_parts(const std::vector<std::vector<int32_t>>& reads) {
+    parts_.views.assign(plan_->step_outputs.size(), false);
+    if (!options_.parts_in_place || plan_->uses_streams) return;
+    parts_ = find_value_parts(*plan_, reads, [&](int32_t slot) { return buffer_size(slot); });
+    for (size_t s = 0; s < parts_.places.size(); ++s) {
+      const ValueParts::Place& place = parts_.places[s];
+      if (place.root == kNoSlot) continue;
+      const int32_t slot = static_cast<int32_t>(s);
+      reserve(place.root);
+      reserve(slot);
+      const BufferSize size = plan_->buffers[static_cast<size_t>(slot_at(slot).buffer)];
+      BufferSize offset{SizeProgram::kNone, 0, size.bits};
+      if (place.offset.is_constant()) {
+        offset.constant = place.offset.value();
+      } else {
+        offset.elements = plan_->sizes.add(place.offset);
+        if (offset.elements == SizeProgram::kNone) offset.constant = -1;
+      }
+      slot_at(slot).part = static_cast<int32_t>(plan_->parts.size());
+      plan_->parts.push_back({offset, size});
+      slot_at(slot).root = place.root;
+      uses_[static_cast<size_t>(place.root)] += uses_[s];
+    }
+  }
+
   // One pass over the steps: which outputs share memory with which inputs, who dies where, and what the planner has to place.
   void lay_out() {
+    std::vector<std::vector<int32_t>> reads;
+    for (size_t s = 0; s < plan_->steps.size(); ++s) reads.push_back(slots_read_by(plan_->steps[s], s));
+    place_parts(reads);
     Schedule schedule;
     schedule.steps.resize(plan_->steps.size());
     schedule.streams = 1 + static_cast<int32_t>(plan_->uses_streams ? providers_.size() : 0);
+    Schedule in_place = schedule;
     made_by_.assign(plan_->slots.size(), -1);
     used_by_streams_.assign(plan_->slots.size(), false);
     for (size_t s = 0; s < plan_->steps.size(); ++s) {
       Step& step = plan_->steps[s];
-      const std::vector<int32_t> read = slots_read_by(step, s);
+      const std::vector<int32_t>& read = reads[s];
       add_waits(s, read, schedule);
       for (int32_t slot : read) {
-        const Slot& root = root_of(slot);
         --uses_[static_cast<size_t>(plan_->slots[static_cast<size_t>(slot)].root)];
-        if (root.buffer >= 0) schedule.steps[s].reads.push_back(root.buffer);
+        if (home_of(slot).buffer >= 0) schedule.steps[s].reads.push_back(home_of(slot).buffer);
+        if (root_of(slot).buffer >= 0) in_place.steps[s].reads.push_back(root_of(slot).buffer);
       }
       for (int32_t o = 0; o < step.output_count; ++o) {
         const int32_t slot = plan_->step_outputs[static_cast<size_t>(step.first_output + o)];
@@ -367,12 +401,17 @@ class PlanBuilder {
         made_by_[static_cast<size_t>(slot)] = static_cast<int32_t>(s);
         if (!share_memory(step, o, slot, read)) choose_place(slot);
         if (step.stream != kHostStream) used_by_streams_[static_cast<size_t>(plan_->slots[static_cast<size_t>(slot)].root)] = true;
-        if (root_of(slot).buffer >= 0) schedule.steps[s].writes.push_back(root_of(slot).buffer);
+        if (home_of(slot).buffer >= 0) schedule.steps[s].writes.push_back(home_of(slot).buffer);
+        if (root_of(slot).buffer >= 0) in_place.steps[s].writes.push_back(root_of(slot).buffer);
       }
       add_releases(step, read);
     }
     schedule.buffers = static_cast<int32_t>(plan_->buffers.size());
     plan_->planner = MemoryPlanner(schedule);
+    if (!parts_.any) return;
+    in_place.buffers = schedule.buffers;
+    plan_->in_place_planner = MemoryPlanner(in_place);
+    plan_->bindings.set_parts(plan_->in_place_planner, parts_.units, options_.kernels.lean_memory);
   }
 
   // What a step reads must be done, unless its own stream did it before. Work of streams begins after all that the host did before it.
@@ -401,33 +440,48 @@ class PlanBuilder {
   }
 
   bool share_memory(const Step& step, int32_t output, int32_t slot, const std::vector<int32_t>& read) {
-    if (plan_->slots[static_cast<size_t>(slot)].kind == Slot::Kind::output) return false;
+    if (slot_at(slot).kind == Slot::Kind::output || slot_at(slot).buffer >= 0) return false;
+    const size_t flat = static_cast<size_t>(step.first_output + output);
     for (const Alias& alias : step.kernel->aliases()) {
       if (alias.output != output || alias.input >= step.input_count) continue;
       const int32_t input = plan_->step_inputs[static_cast<size_t>(step.first_input + alias.input)];
       if (input == kNoSlot) continue;
-      const bool view = alias.kind == Alias::Kind::view;
-      if (!view && !may_overwrite(input, slot, read)) continue;
+      if (alias.kind == Alias::Kind::part ? !parts_.views[flat] : alias.kind == Alias::Kind::in_place && !may_overwrite(input, slot, read))
+        continue;
       join(slot, input);
-      plan_->output_aliases[static_cast<size_t>(step.first_output + output)] = {
-          view ? OutputAlias::Kind::view : OutputAlias::Kind::in_place, alias.input};
+      plan_->output_aliases[flat] = {kind_of(alias), alias.input};
+      if (alias.kind == Alias::Kind::part) {
+        slot_at(slot).home = slot;
+        reserve(slot);
+      }
       return true;
     }
     return false;
   }
 
+  static OutputAlias::Kind kind_of(const Alias& alias) {
+    switch (alias.kind) {
+      case Alias::Kind::in_place: return OutputAlias::Kind::in_place;
+      case Alias::Kind::view: return OutputAlias::Kind::view;
+      case Alias::Kind::part: return OutputAlias::Kind::part;
+    }
+    return OutputAlias::Kind::none;
+  }
+
   void join(int32_t slot, int32_t input) {
     Slot& target = plan_->slots[static_cast<size_t>(slot)];
     target.root = plan_->slots[static_cast<size_t>(input)].root;
+    target.home = plan_->slots[static_cast<size_t>(input)].home;
     target.kind = root_of(slot).kind;
     uses_[static_cast<size_t>(target.root)] += uses_[static_cast<size_t>(slot)];
     members_[static_cast<size_t>(target.root)].push_back(slot);
   }
 
-  // The input dies here, stands once among what the step reads, is intermediate, and has as many bytes.
+  // The input dies here, stands once among what the step reads, is intermediate, lies inside no other value, and has as many bytes.
   bool may_overwrite(int32_t input, int32_t slot, const std::vector<int32_t>& read) {
     const int32_t root = plan_->slots[static_cast<size_t>(input)].root;
     const Slot::Kind kind = plan_->slots[static_cast<size_t>(root)].kind;
+    if (slot_at(input).home != root) return false;
     if (used_by_streams_[static_cast<size_t>(root)] && on_host(root)) return false;
     if (plan_->slots[static_cast<size_t>(root)].place != plan_->slots[static_cast<size_t>(slot)].place) return false;
     if ((kind != Slot::Kind::planned && kind != Slot::Kind::late) || uses_[static_cast<size_t>(root)] != 0) return false;
@@ -462,8 +516,15 @@ class PlanBuilder {
     Slot& target = plan_->slots[static_cast<size_t>(slot)];
     members_[static_cast<size_t>(slot)].push_back(slot);
     if (target.kind == Slot::Kind::output) return;
+    reserve(slot);
+  }
+
+  // A buffer of its own, where its size is known.
+  void reserve(int32_t slot) {
+    Slot& target = slot_at(slot);
+    if (target.buffer >= 0) return;
     const auto size = buffer_size(slot);
-    target.kind = size ? Slot::Kind::planned : Slot::Kind::late;
+    if (target.root == slot) target.kind = size ? Slot::Kind::planned : Slot::Kind::late;
     if (!size) return;
     target.buffer = static_cast<int32_t>(plan_->buffers.size());
     plan_->buffers.push_back(*size);
@@ -500,6 +561,7 @@ class PlanBuilder {
   std::vector<std::vector<int32_t>> members_;  // by root slot: those that share its memory
   std::vector<int32_t> made_by_;               // by slot: the step
   std::vector<bool> used_by_streams_;          // by root slot
+  ValueParts parts_;
   int32_t last_host_step_ = -1;
 };
 

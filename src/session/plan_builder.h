@@ -13,7 +13,8 @@
 namespace rh {
 
 struct PlanOptions {
-  bool plan_memory = true;  ///< otherwise every intermediate value is allocated as it comes
+  bool plan_memory = true;     ///< otherwise every intermediate value is allocated as it comes
+  bool parts_in_place = true;  ///< values may lie inside others: what a Concat joins, what Split and Slice take
   CompileContext kernels;
   const std::atomic<bool>* cancel = nullptr;                     ///< null: never
   size_t max_tensor_bytes = std::numeric_limits<size_t>::max();  ///< larger ones are not planned; the run refuses them

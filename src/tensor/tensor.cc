@@ -68,6 +68,17 @@ Tensor Tensor::reshaped(Shape shape) const {
   return Tensor(dtype_, std::move(shape), data_, owner_, device_);
 }
 
+Tensor Tensor::part(int64_t first, Shape shape) const {
+  if (first == 0 && shape.elements() == elements()) return reshaped(std::move(shape));
+  const bool is_packed = bytes_of(dtype_, 2) < 2;
+  if (first < 0 || first > elements() || shape.elements() > elements() - first || is_packed) {
+    fail(ErrorCode::invalid_argument, "cannot take shape {} from element {} of {}{}: expected whole bytes of what is there",
+         shape.to_string(), first, rh::to_string(dtype_), shape_.to_string());
+  }
+  std::byte* const from = static_cast<std::byte*>(data_);
+  return Tensor(dtype_, std::move(shape), first == 0 ? from : from + bytes_of(dtype_, first), owner_, device_);
+}
+
 Tensor Tensor::clone() const {
   Tensor copy(dtype_, shape_);
   copy_elements(view(), copy.mutable_view());

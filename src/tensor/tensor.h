@@ -145,6 +145,9 @@ class Tensor {
   MutableView mutable_view() { return {dtype_, shape_, data_}; }
   /// The same memory under another shape of as many elements.
   Tensor reshaped(Shape shape) const;
+  /// The elements from `first` on, under this shape: the same memory. Throws Error{invalid_argument} where there are not as many, or where
+  /// they begin within a byte.
+  Tensor part(int64_t first, Shape shape) const;
   /// A deep copy in host memory.
   Tensor clone() const;
 

@@ -60,7 +60,7 @@ class RandomGraph:
     def step(self, x: str) -> None:
         shape, rank = self.shapes[x], len(self.shapes[x])
         steps = [self.activation, self.activation, self.binary, self.binary, self.residual, self.views, self.transposes, self.duplicate]
-        steps += [self.normalize, self.softmax, self.slices, self.shape_arithmetic, self.branch]
+        steps += [self.normalize, self.softmax, self.slices, self.joins, self.shape_arithmetic, self.branch]
         if rank >= 2:
             steps += [self.product, self.product, self.product, self.gemm if rank == 2 else self.product]
         if rank == 3:
@@ -160,6 +160,17 @@ class RandomGraph:
         else:
             ends = [self.constant([v], np.int64) for v in (1, 2**40, axis, 1)]
             self.add("Slice", [x, *ends], [d - 1 if a == axis else d for a, d in enumerate(s)])
+
+    def joins(self, x, s):
+        """Channels that grow by what is made of all before, joined one to the next or all anew."""
+        if len(s) < 2 or s[1] == 0 or s[1] > 64:
+            return
+        pieces, anew, whole = [x], self.random.random() < 0.5, x
+        for _ in range(self.random.randint(1, 3)):
+            pieces.append(self.add(self.random.choice(["Relu", "Sigmoid", "Neg"]), [self.random.choice([whole, pieces[-1]])]))
+            self.shapes[pieces[-1]] = list(self.shapes[self.nodes[-1].input[0]])
+            s = [s[0], s[1] + self.shapes[pieces[-1]][1], *s[2:]]
+            whole = self.add("Concat", list(pieces) if anew else [whole, pieces[-1]], s, axis=1)
 
     def shape_arithmetic(self, x, s):
         """[batch, everything else], computed from the shape as exporters do."""

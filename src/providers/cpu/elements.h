@@ -14,6 +14,9 @@ struct AnyType {
   static constexpr DTypeSet set = DTypeSet::all();
 };
 
+/// Whether elements are whole bytes that can be told apart by their address alone.
+inline bool is_byte_sized(DType dtype) { return bits_of(dtype) >= 8; }
+
 /// Elements to be read by position and byte size: those of a packed type unpacked to a byte each, in scratch memory.
 class ElementInput {
  public:

@@ -20,8 +20,8 @@ class SingleNodeContext final : public RunContext {
     return value.tensor().mutable_view();
   }
   void set_output(int i, Value value) override { outputs_[static_cast<size_t>(i)] = std::move(value); }
-  void output_view(int i, int from, const Shape& shape) override {
-    outputs_[static_cast<size_t>(i)] = input_tensor(from).clone().reshaped(shape);
+  void output_part(int i, int from, int64_t first, const Shape& shape) override {
+    outputs_[static_cast<size_t>(i)] = input_tensor(from).part(first, shape).clone();
   }
   void* scratch(size_t bytes) override {
     check_size(bytes);

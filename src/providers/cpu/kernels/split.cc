@@ -5,11 +5,16 @@
 
 namespace rh::cpu {
 
+/// Parts that lie in the input without gaps are not copied where the plan has them there.
 class SplitKernel final : public Kernel {
  public:
   using Types = AnyType;
 
-  explicit SplitKernel(const KernelInfo& info) : op_(info.attributes<ops::Split>()) {}
+  explicit SplitKernel(const KernelInfo& info) : op_(info.attributes<ops::Split>()) {
+    for (int i = 0; i < info.node().output_count(); ++i) aliases_.push_back({i, 0, Alias::Kind::part});
+  }
+
+  std::span<const Alias> aliases() const override { return aliases_; }
 
   Status run(RunContext& context) const override {
     const ElementInput x(context, 0);
@@ -25,6 +30,11 @@ class SplitKernel final : public Kernel {
       if (context.has_output(i)) {
         Shape y_shape = shape;
         y_shape[axis] = sizes[i];
+        if (rows == 1 && is_byte_sized(x.dtype())) {
+          context.output_part(i, 0, column, y_shape);
+          column += length;
+          continue;
+        }
         ElementOutput y(context, i, x.dtype(), y_shape);
         compute::strided_copy(x.kind(), Shape{rows, length}, x.at(column), Shape{row_length, 1}, y.data(), Shape{length, 1},
                               context.parallel());
@@ -62,6 +72,7 @@ class SplitKernel final : public Kernel {
   }
 
   ops::Split op_;
+  std::vector<Alias> aliases_;
 };
 
 }  // namespace rh::cpu
