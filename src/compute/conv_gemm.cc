@@ -14,7 +14,7 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kGroupPanels = 8;
-constexpr int64_t kStagedChannels = 8;
+constexpr int64_t kStagedChannels = 8, kStagedProducts = 2 * kBlockK;
 
 /// Output pixels as columns, weights as rows. k counts kernel positions first and input channels within each, so that what a kernel
 /// position means for the pixels of a panel is worked out once for all channels.
@@ -46,7 +46,7 @@ class ConvGemm final : public Convolution<S>::Impl {
   void run(const ConvCall<S>& call, const Parallel& parallel) const override {
     if (!stages(call.window)) return run_pieces(call, {}, parallel);
     const PaddedPlane plane(window_, call.window);
-    int64_t offsets[kBlockK];  // stages() holds kernels to as many
+    int64_t offsets[kStagedProducts];  // stages() holds kernels to as many
     plane.tap_offsets(window_, offsets);
     run_pieces(call, {nullptr, &plane, offsets}, parallel);
   }
@@ -63,7 +63,8 @@ class ConvGemm final : public Convolution<S>::Impl {
   bool stages(const Window& w) const {
     const bool plane = w.input[0] == 1 && w.output[0] == 1 && window_.kernel[0] == 1 && w.pad_begin[0] == 0;
     return plane && w.pad_begin[1] >= 0 && w.pad_begin[2] >= 0 && channels_.groups == 1 && in_ <= kStagedChannels &&
-           window_.kernel_size() > 1 && window_.stride[2] <= 2 && k_ <= kBlockK && w.output_size() >= 4 * kernels_.columns;
+           window_.kernel_size() > 1 && window_.stride[2] <= std::min<int64_t>(4, std::max<int64_t>(2, window_.kernel[2])) &&
+           k_ <= kStagedProducts && w.output_size() >= 4 * kernels_.columns;
   }
 
   void run_pieces(const ConvCall<S>& call, const Staged& staged, const Parallel& parallel) const {
@@ -186,7 +187,7 @@ class ConvGemm final : public Convolution<S>::Impl {
                  int64_t first, int64_t end) const {
     const Window& w = call.window;
     const int64_t pixels = w.output_size(), width = kernels_.columns;
-    const int64_t blocks = std::max<int64_t>(1, (k_ + kBlockK - 1) / kBlockK);
+    const int64_t blocks = staged.plane ? 1 : std::max<int64_t>(1, (k_ + kBlockK - 1) / kBlockK);
     const int64_t panel_size = (k_ / blocks + 1) * width + kernels_.lanes;  // a vector of slack: see Segment
     T* buffer = memory(ScratchSlot::packed_right, (end - first) * panel_size + width);
     const Part last_chunk = part_of(out_, chunks_, chunks.begin + chunks.size - 1);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "compute/conv.h"
 #include "compute/conv_micro.h"
@@ -74,11 +75,31 @@ class PaddedPlane {
       kernels.split_pairs(x + done, pairs, to + at, to + phase_width_ + at);
       split_part(kernels, x, 0, done, pad, to);
       done += 2 * pairs;
+    } else if (phases_ == 4 && std::is_same_v<T, S>) {
+      done = split_quads(kernels, x, width, pad, to);
     } else if (phases_ == 1) {
       done = width / kernels.lanes * kernels.lanes;
       kernels.copy_rows(x, 1, done, to + pad, row);
     }
     split_part(kernels, x, done, width, pad, to);
+  }
+
+  /// Phases of four, as pairs of pairs; returns how many elements of the row there were in whole quadruples.
+  template <typename T, typename S>
+  int64_t split_quads(const ConvKernels<T, S>& kernels, const S* x, int64_t width, int64_t pad, T* to) const {
+    constexpr int64_t kMost = 64;
+    int64_t done = std::min(width, (4 - pad % 4) % 4);
+    split_part(kernels, x, 0, done, pad, to);
+    if constexpr (std::is_same_v<T, S>) {
+      T even[2 * kMost], odd[2 * kMost];
+      for (int64_t quads; (quads = std::min(kMost, (width - done) / 4)) > 0; done += 4 * quads) {
+        T* const at = to + (pad + done) / 4;
+        kernels.split_pairs(x + done, 2 * quads, even, odd);
+        kernels.split_pairs(even, quads, at, at + 2 * phase_width_);
+        kernels.split_pairs(odd, quads, at + phase_width_, at + 3 * phase_width_);
+      }
+    }
+    return done;
   }
 
   /// The elements [begin, end) of a row, phase by phase.
