@@ -4,6 +4,7 @@
 #include <roundhouse/roundhouse_c_api.h>
 
 #include <cstring>
+#include <utility>
 
 namespace rh::python {
 
@@ -29,6 +30,28 @@ Ort::Value new_tensor(const std::vector<int64_t>& shape, ONNXTensorElementDataTy
   return Ort::Value::CreateTensor(allocator, shape.data(), shape.size(), type);
 }
 
+/// The elements of an array of objects in row-major order, where they lie; none where the array is of another kind.
+class ObjectItems {
+ public:
+  explicit ObjectItems(nb::handle array) {
+    held_ = PyObject_GetBuffer(array.ptr(), &view_, PyBUF_ND | PyBUF_FORMAT) == 0;
+    if (!held_) PyErr_Clear();
+  }
+  ~ObjectItems() {
+    if (held_) PyBuffer_Release(&view_);
+  }
+  ObjectItems(const ObjectItems&) = delete;
+  ObjectItems& operator=(const ObjectItems&) = delete;
+
+  bool there() const { return held_ && view_.format && std::strcmp(view_.format, "O") == 0 && view_.itemsize == sizeof(PyObject*); }
+  size_t count() const { return static_cast<size_t>(view_.len) / sizeof(PyObject*); }
+  PyObject*& operator[](size_t i) { return static_cast<PyObject**>(view_.buf)[i]; }
+
+ private:
+  Py_buffer view_;
+  bool held_ = false;
+};
+
 Ort::Value strings_from_array(nb::handle array) {
   Ort::Value value = new_tensor(shape_of(array), ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING);
   size_t at = 0;
@@ -37,17 +60,21 @@ Ort::Value strings_from_array(nb::handle array) {
     Ort::ThrowOnError(Ort::GetApi().GetResizedStringTensorElementBuffer(value, at++, size, &buffer));
     if (size != 0) std::memcpy(buffer, text, size);
   };
-  for (nb::handle item : nb::cast<nb::list>(array.attr("ravel")().attr("tolist")())) {
+  const auto store_item = [&](nb::handle item) {
     Py_ssize_t size = 0;
     if (PyUnicode_Check(item.ptr())) {
-      if (const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size)) {
-        store(text, static_cast<size_t>(size));
-        continue;
-      }
+      if (const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size)) return store(text, static_cast<size_t>(size));
       PyErr_Clear();  // lone surrogates
     }
     const std::string text = text_of(item);
     store(text.data(), text.size());
+  };
+  ObjectItems items(array);
+  if (items.there()) {
+    // An element's own str() may run, which could put others into the array.
+    for (size_t i = 0; i < items.count(); ++i) store_item(items[i] ? nb::borrow(items[i]) : nb::none());
+  } else {
+    for (nb::handle item : nb::cast<nb::list>(array.attr("ravel")().attr("tolist")())) store_item(item);
   }
   return value;
 }
@@ -249,15 +276,14 @@ nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>&
   std::string texts(bytes, '\0');
   std::vector<size_t> offsets(count + 1, bytes);
   if (count != 0) value.GetStringTensorContent(texts.data(), bytes, offsets.data(), count);
-  const nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(count)));
-  if (!list) throw nb::python_error();
+  const nb::object array = numpy().attr("empty")(count, "object");
+  ObjectItems items(array);
   for (size_t i = 0; i < count; ++i) {
     const Py_ssize_t size = static_cast<Py_ssize_t>(offsets[i + 1] - offsets[i]);
     PyObject* text = PyUnicode_DecodeUTF8(texts.data() + offsets[i], size, "surrogateescape");
     if (!text) throw nb::python_error();
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), text);
+    Py_XDECREF(std::exchange(items[i], text));
   }
-  const nb::object array = numpy().attr("array")(list, "object");
   return array.attr("reshape")(nb::cast(shape));
 }
 

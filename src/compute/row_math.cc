@@ -309,59 +309,67 @@ HWY_INLINE Vec reduce_some_columns(Reduction op, const float* x, int64_t length,
   return op == Reduction::mean ? hn::Div(sum, set(static_cast<float>(length))) : sum;
 }
 
-/// Four vectors of columns side by side, so that more than one line of each row is used while it is there. `step` joins, `read` prepares.
+/// Eight vectors of columns side by side, so that more than one line of each row is used while it is there. `step` joins, `read` prepares.
 template <typename Read, typename Join>
-HWY_INLINE void reduce_four(const float* x, float* y, int64_t begin, int64_t end, int64_t inner, Vec start, Read read, Join join) {
+HWY_INLINE void reduce_eight(const float* x, float* y, int64_t begin, int64_t end, int64_t inner, Vec start, Read read, Join join) {
   const Floats d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  Vec a0 = start, a1 = start, a2 = start, a3 = start;
+  Vec a0 = start, a1 = start, a2 = start, a3 = start, a4 = start, a5 = start, a6 = start, a7 = start;
   for (const float* row = x + begin * inner; row < x + end * inner; row += inner) {
     a0 = join(a0, read(hn::LoadU(d, row)));
     a1 = join(a1, read(hn::LoadU(d, row + lanes)));
     a2 = join(a2, read(hn::LoadU(d, row + 2 * lanes)));
     a3 = join(a3, read(hn::LoadU(d, row + 3 * lanes)));
+    a4 = join(a4, read(hn::LoadU(d, row + 4 * lanes)));
+    a5 = join(a5, read(hn::LoadU(d, row + 5 * lanes)));
+    a6 = join(a6, read(hn::LoadU(d, row + 6 * lanes)));
+    a7 = join(a7, read(hn::LoadU(d, row + 7 * lanes)));
   }
   hn::StoreU(a0, d, y);
   hn::StoreU(a1, d, y + lanes);
   hn::StoreU(a2, d, y + 2 * lanes);
   hn::StoreU(a3, d, y + 3 * lanes);
+  hn::StoreU(a4, d, y + 4 * lanes);
+  hn::StoreU(a5, d, y + 5 * lanes);
+  hn::StoreU(a6, d, y + 6 * lanes);
+  hn::StoreU(a7, d, y + 7 * lanes);
 }
 
 /// The same order of sums as that of one vector.
 template <typename Read>
-HWY_INLINE void sum_four(const float* x, float* y, int64_t length, int64_t inner, float divisor, Read read) {
+HWY_INLINE void sum_eight(const float* x, float* y, int64_t length, int64_t inner, float divisor, Read read) {
   constexpr int64_t kBlock = 128;
-  const int64_t count = 4 * static_cast<int64_t>(hn::Lanes(Floats()));
-  HWY_ALIGN float part[HWY_MAX_BYTES];
+  const int64_t count = 8 * static_cast<int64_t>(hn::Lanes(Floats()));
+  HWY_ALIGN float part[8 * HWY_MAX_BYTES / sizeof(float)];
   const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
   for (int64_t i = 0; i < count; ++i) y[i] = 0;
   for (int64_t begin = 0; begin < length; begin += kBlock) {
-    reduce_four(x, part, begin, HWY_MIN(length, begin + kBlock), inner, set(0.0f), read, add);
+    reduce_eight(x, part, begin, HWY_MIN(length, begin + kBlock), inner, set(0.0f), read, add);
     map2(y, part, y, count, add);
   }
   if (divisor != 1) map(y, y, count, [=](Vec v) HWY_ATTR { return hn::Div(v, set(divisor)); });
 }
 
-HWY_INLINE void reduce_four_columns(Reduction op, const float* x, float* y, int64_t length, int64_t inner) {
+HWY_INLINE void reduce_eight_columns(Reduction op, const float* x, float* y, int64_t length, int64_t inner) {
   const auto same = [](Vec v) HWY_ATTR { return v; };
   switch (op) {
-    case Reduction::sum: return sum_four(x, y, length, inner, 1, same);
-    case Reduction::mean: return sum_four(x, y, length, inner, static_cast<float>(length), same);
-    case Reduction::sum_square: return sum_four(x, y, length, inner, 1, [](Vec v) HWY_ATTR { return hn::Mul(v, v); });
-    case Reduction::l1: return sum_four(x, y, length, inner, 1, [](Vec v) HWY_ATTR { return hn::Abs(v); });
+    case Reduction::sum: return sum_eight(x, y, length, inner, 1, same);
+    case Reduction::mean: return sum_eight(x, y, length, inner, static_cast<float>(length), same);
+    case Reduction::sum_square: return sum_eight(x, y, length, inner, 1, [](Vec v) HWY_ATTR { return hn::Mul(v, v); });
+    case Reduction::l1: return sum_eight(x, y, length, inner, 1, [](Vec v) HWY_ATTR { return hn::Abs(v); });
     case Reduction::max:
-      return reduce_four(x, y, 0, length, inner, hn::Neg(hn::Inf(Floats())), same,
-                         [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(v, a), is_nan(v)), v, a); });
+      return reduce_eight(x, y, 0, length, inner, hn::Neg(hn::Inf(Floats())), same,
+                          [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(v, a), is_nan(v)), v, a); });
     case Reduction::min:
-      return reduce_four(x, y, 0, length, inner, hn::Inf(Floats()), same,
-                         [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Lt(v, a), is_nan(v)), v, a); });
+      return reduce_eight(x, y, 0, length, inner, hn::Inf(Floats()), same,
+                          [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Lt(v, a), is_nan(v)), v, a); });
   }
 }
 
 void reduce_columns_loop(Reduction op, const float* x, float* y, int64_t length, int64_t inner) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
   int64_t i = 0;
-  for (; i + 4 * lanes <= inner; i += 4 * lanes) reduce_four_columns(op, x + i, y + i, length, inner);
+  for (; i + 8 * lanes <= inner; i += 8 * lanes) reduce_eight_columns(op, x + i, y + i, length, inner);
   for (; i < inner; i += lanes) {
     const size_t live = static_cast<size_t>(HWY_MIN(lanes, inner - i));
     store_some(reduce_some_columns(op, x + i, length, inner, live), y + i, live);

@@ -50,6 +50,8 @@ void unary_loop(Unary op, const float* x, float* y, int64_t n) {
   switch (op) {
     case Unary::exp: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_exp(v); });
     case Unary::log: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_log(v); });
+    case Unary::sinh: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_sinh(v); });
+    case Unary::cosh: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_cosh(v); });
     case Unary::tanh: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_tanh(v); });
     case Unary::erf: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_erf(v); });
     case Unary::sigmoid: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_sigmoid(v); });

@@ -100,6 +100,7 @@ TEST_P(RowMathTest, normalisations) {
 }
 
 TEST_P(RowMathTest, reductions_of_rows_and_columns) {
+  constexpr int64_t kCount = 149;
   const struct {
     Reduction op;
     double start;
@@ -114,15 +115,15 @@ TEST_P(RowMathTest, reductions_of_rows_and_columns) {
   };
   for (const auto& row : rows) {
     for (const int64_t length : kLengths) {
-      const std::vector<float> x = random_values(length * 21, 9);
-      std::vector<float> by_row(21), by_column(21);
-      reduce_rows(row.op, x.data(), by_row.data(), 21, length);
-      reduce_columns(row.op, x.data(), by_column.data(), length, 21);
-      for (int64_t r = 0; r < 21; ++r) {
+      const std::vector<float> x = random_values(length * kCount, 9);
+      std::vector<float> by_row(kCount), by_column(kCount);
+      reduce_rows(row.op, x.data(), by_row.data(), kCount, length);
+      reduce_columns(row.op, x.data(), by_column.data(), length, kCount);
+      for (int64_t r = 0; r < kCount; ++r) {
         double expected_row = row.start, expected_column = row.start;
         for (int64_t i = 0; i < length; ++i) {
           expected_row = row.step(expected_row, x[static_cast<size_t>(r * length + i)]);
-          expected_column = row.step(expected_column, x[static_cast<size_t>(i * 21 + r)]);
+          expected_column = row.step(expected_column, x[static_cast<size_t>(i * kCount + r)]);
         }
         const double divisor = row.op == Reduction::mean ? static_cast<double>(length) : 1;
         ASSERT_NEAR(by_row[static_cast<size_t>(r)], expected_row / divisor, 1e-6 * static_cast<double>(length)) << static_cast<int>(row.op);

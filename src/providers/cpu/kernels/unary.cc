@@ -77,6 +77,8 @@ UnaryRow float_row(F function) {
     case F::sin: return float_unary_row<Unary::sin>;
     case F::cos: return float_unary_row<Unary::cos>;
     case F::tan: return float_unary_row<Unary::tan>;
+    case F::sinh: return float_unary_row<Unary::sinh>;
+    case F::cosh: return float_unary_row<Unary::cosh>;
     case F::tanh: return float_unary_row<Unary::tanh>;
     case F::erf: return float_unary_row<Unary::erf>;
     case F::sigmoid: return float_unary_row<Unary::sigmoid>;
