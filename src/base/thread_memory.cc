@@ -1,5 +1,6 @@
 #include "base/thread_memory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <new>
@@ -48,6 +49,7 @@ ThreadMemory::~ThreadMemory() {
 void ThreadMemory::release() noexcept { memory_ = {}; }
 
 void* ThreadMemory::grow(size_t bytes) {
+  bytes = std::max<size_t>(bytes, 1);
   if (bytes <= memory_.bytes()) return memory_.data();
   const size_t room = bytes >= kLargePages ? (bytes + kLargePage - 1) / kLargePage * kLargePage : bytes + bytes / 4;
   memory_ = {};

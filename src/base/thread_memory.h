@@ -15,7 +15,7 @@ class ThreadMemory {
   ThreadMemory(const ThreadMemory&) = delete;
   ThreadMemory& operator=(const ThreadMemory&) = delete;
 
-  /// At least `bytes`, 64-byte aligned; what was in it is lost where it grows. Throws std::bad_alloc.
+  /// At least `bytes`, never null, 64-byte aligned; what was in it is lost where it grows. Throws std::bad_alloc.
   void* grow(size_t bytes);
   void release() noexcept;
   size_t bytes() const { return memory_.bytes(); }

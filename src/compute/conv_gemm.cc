@@ -93,9 +93,9 @@ class ConvGemm final : public Convolution<S>::Impl {
     const size_t count = static_cast<size_t>(channels_.out * k_ + kernels_.columns);  // run_one_pixel reads whole vectors
     const int64_t pieces = channels_.groups * chunks_;
     const auto begin = [&](size_t piece) {  // the last one takes the vector after the end
-      const int64_t i = static_cast<int64_t>(piece), g = i / chunks_, chunk = i % chunks_;
+      const int64_t i = static_cast<int64_t>(piece);
       if (i == pieces) return count * sizeof(S);
-      return static_cast<size_t>((g * out_ + part_of(out_, chunks_, chunk).begin) * k_) * sizeof(S);
+      return static_cast<size_t>((i / chunks_ * out_ + part_of(out_, chunks_, i % chunks_).begin) * k_) * sizeof(S);
     };
     const auto write = [&](size_t piece, void* memory) {
       const int64_t i = static_cast<int64_t>(piece), g = i / chunks_;

@@ -9,6 +9,7 @@
 #include "base/shared_bytes.h"
 #include "onnx/located.h"
 #include "onnx/proto.h"
+#include "tensor/extent.h"
 
 namespace rh::onnx {
 
@@ -174,16 +175,12 @@ Tensor page_tensor(DType dtype, Shape shape) {
 }
 
 int64_t checked_elements(const Shape& dims) {
-  int64_t extent = 1;
-  bool empty = false;
   for (int64_t dim : dims) {
     if (dim < 0) fail(ErrorCode::invalid_graph, "the shape is {}, expected dimensions of at least 0", dims.to_string());
-    empty |= dim == 0;
-    if (dim != 0 && __builtin_mul_overflow(extent, dim, &extent)) {
-      fail(ErrorCode::invalid_graph, "the shape is {}, whose number of elements overflows", dims.to_string());
-    }
   }
-  return empty ? 0 : extent;
+  if (extent(dims) == std::numeric_limits<int64_t>::max())
+    fail(ErrorCode::invalid_graph, "the shape is {}, whose number of elements overflows", dims.to_string());
+  return dims.elements();
 }
 
 bool is_aligned_for(DType dtype, uint64_t address) {
@@ -305,7 +302,7 @@ Tensor TensorReader::read_fields(const Fields& fields, std::string_view message)
   const DType dtype = static_cast<DType>(fields.data_type);
   const int64_t elements = checked_elements(fields.dims);
   const size_t bytes = bytes_of(dtype, elements);
-  if (bytes >= std::numeric_limits<size_t>::max() / 2)
+  if (bytes >= std::numeric_limits<size_t>::max() / 2 || extent(fields.dims) > kMostElements)
     fail(ErrorCode::invalid_graph, "the shape is {}, too large to address", fields.dims.to_string());
   if (fields.external) return read_external(fields, dtype, fields.dims, bytes);
 

@@ -9,6 +9,7 @@
 #include "session/options.h"
 #include "session/profiler.h"
 #include "session/value_types.h"
+#include "tensor/extent.h"
 
 namespace rh {
 
@@ -91,9 +92,7 @@ class StepContext final : public RunContext {
   MutableView output(int i, DType dtype, const Shape& shape) override {
     if (dtype == DType::undefined) fail(ErrorCode::fail, "output {} has no element type", i);
     check_output_dtype(frame_.plan(), step_, i, dtype);
-    if (std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; })) {
-      fail(ErrorCode::invalid_argument, "output {} would have the shape {}", i, shape.to_string());
-    }
+    check_shape(i, shape);
     if (const size_t bytes = bytes_of(dtype, shape.elements()); bytes > frame_.controls().max_tensor_bytes) {
       fail_too_large(fmt::format("output {} would be {}{}", i, to_string(dtype), shape.to_string()), bytes);
     }
@@ -132,6 +131,7 @@ class StepContext final : public RunContext {
     if (slot == kNoSlot) return;
     const Tensor& source = input_tensor(from);
     check_output_dtype(frame_.plan(), step_, i, source.dtype());
+    check_shape(i, shape);
     Tensor part = source.part(first, shape);
     if (shares(i, from, part.elements() == source.elements())) {
       frame_.value(slot) = std::move(part);
@@ -149,6 +149,11 @@ class StepContext final : public RunContext {
   SubgraphRunner& subgraph(int k) override { return frame_.subplan(step_.first_subplan + k); }
 
  private:
+  static void check_shape(int i, const Shape& shape) {
+    if (std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; }) || extent(shape) > kMostElements) {
+      fail(ErrorCode::invalid_argument, "output {} would have the shape {}", i, shape.to_string());
+    }
+  }
   size_t flat(int i) const { return static_cast<size_t>(step_.first_output + i); }
   int32_t slot_of(int i) const { return frame_.plan().step_outputs[flat(i)]; }
   const OutputAlias& alias_of(int i) const { return frame_.plan().output_aliases[flat(i)]; }

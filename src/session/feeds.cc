@@ -5,6 +5,7 @@
 #include "session/compile.h"
 #include "session/run_state.h"
 #include "session/value_types.h"
+#include "tensor/extent.h"
 
 namespace rh {
 
@@ -28,8 +29,13 @@ Status check_input(const ValueInfo& info, const Value& value) {
     return error_status(ErrorCode::invalid_argument, "input '{}' is {}, expected {}", info.name, kind_of(value),
                         onnx_type_string(info.type));
   }
-  if (!value.is_tensor() || !info.type.is_tensor() || !info.type.tensor().has_rank()) return {};
+  if (!value.is_tensor() || !info.type.is_tensor()) return {};
   const Shape& shape = value.tensor().shape();
+  if (extent(shape) > kMostElements) {
+    return error_status(ErrorCode::invalid_argument, "input '{}' has shape {}, whose number of elements overflows", info.name,
+                        shape.to_string());
+  }
+  if (!info.type.tensor().has_rank()) return {};
   const SymbolicShape& dims = *info.type.tensor().dims;
   if (shape.rank() != static_cast<int>(dims.size())) {
     return error_status(ErrorCode::invalid_argument, "input '{}' has shape {} of rank {}, expected {} of rank {}", info.name,

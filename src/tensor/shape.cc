@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "tensor/extent.h"
 
 namespace rh {
 
@@ -15,6 +16,14 @@ int64_t Shape::product(int first, int last) const {
     overflow |= __builtin_mul_overflow(result, (*this)[i], &result);
   }
   return overflow ? std::numeric_limits<int64_t>::max() : result;
+}
+
+int64_t extent(const Shape& shape) {
+  int64_t result = 1;
+  for (int64_t dim : shape) {
+    if (dim != 0 && __builtin_mul_overflow(result, dim, &result)) return std::numeric_limits<int64_t>::max();
+  }
+  return result;
 }
 
 std::string to_string(std::span<const int64_t> dims) {
@@ -37,7 +46,7 @@ int normalize_axis(int64_t axis, int rank, const char* what) {
 
 Shape strides_of(const Shape& shape) {
   Shape strides(shape.size(), 1);
-  // Of an empty tensor, whose dimensions have no bound, strides may wrap around: nobody follows them.
+  // Those of a shape that no tensor has may wrap around.
   for (int i = shape.rank() - 2; i >= 0; --i) {
     strides[i] = static_cast<int64_t>(static_cast<uint64_t>(strides[i + 1]) * static_cast<uint64_t>(shape[i + 1]));
   }

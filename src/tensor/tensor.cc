@@ -7,6 +7,7 @@
 #include "base/out_of_memory.h"
 #include "base/pages.h"
 #include "tensor/dispatch.h"
+#include "tensor/narrowed.h"
 
 namespace rh {
 
@@ -129,7 +130,13 @@ int64_t element_as_int(const TensorView& view, int64_t i) {
     return is_signed_integer(view.dtype()) && code >= (1 << (bits - 1)) ? code - (1 << bits) : code;
   }
   int64_t value = 0;
-  dispatch_or_throw<RealTypes>(view.dtype(), "integer element", [&]<typename T>() { value = static_cast<int64_t>(view.data<T>()[i]); });
+  dispatch_or_throw<RealTypes>(view.dtype(), "integer element", [&]<typename T>() {
+    if constexpr (std::is_integral_v<T>) {
+      value = static_cast<int64_t>(view.data<T>()[i]);
+    } else {
+      value = narrowed<int64_t>(static_cast<double>(view.data<T>()[i]));
+    }
+  });
   return value;
 }
 

@@ -42,6 +42,19 @@ TEST(NumberEnds, TheLeastIntegerWraps) {
   EXPECT_EQ((run<int32_t, int32_t>("Neg (x0)", "int32", {{kLeast, -2}})), (std::vector<int32_t>{kLeast, 2}));
 }
 
+TEST(NumberEnds, WhatIsBeyondAnIntegerIsItsEnd) {
+  EXPECT_EQ((run<int64_t, int64_t>("Shrink <bias = 1e30, lambd = 0.5> (x0)", "int64", {{-3, 0, 7}})),
+            (std::vector<int64_t>{std::numeric_limits<int64_t>::max(), 0, std::numeric_limits<int64_t>::min()}));
+}
+
+TEST(NumberEnds, ARangeFromEndToEnd) {
+  constexpr int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max(), step = int64_t{1} << 62;
+  EXPECT_EQ((run<int64_t, int64_t>("Range (x0, x1, x2)", "int64", {{least}, {most}, {step}})),
+            (std::vector<int64_t>{least, -step, 0, step}));
+  EXPECT_EQ((run<int64_t, int64_t>("Range (x0, x1, x2)", "int64", {{most}, {least}, {-step}})),
+            (std::vector<int64_t>{most, step - 1, -1, -step - 1}));
+}
+
 TEST(NumberEnds, IntegerPowers) {
   EXPECT_EQ((run<int32_t, int32_t>("Pow (x0, x1)", "int32", {{2, -1, 1, 3, 0}, {-1, -3, -2, 21, -1}})),
             (std::vector<int32_t>{0, -1, 1, static_cast<int32_t>(10460353203), 0}));

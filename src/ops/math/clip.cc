@@ -25,7 +25,7 @@ void infer(const Clip& op, InferenceContext& context) {
   if ((context.has_input(1) && !low) || (context.has_input(2) && !high)) return;
   infer_contents(context, 1, [&](std::span<const Dim> x) {
     Dim value = x[0];
-    if (low && !less_contents(Dim(*low - 1), value).is_constant(1)) value = Dim::apply(Dim::Function::max, value, Dim(*low));
+    if (low && !less_contents(Dim(*low) + Dim(-1), value).is_constant(1)) value = Dim::apply(Dim::Function::max, value, Dim(*low));
     if (high) value = Dim::apply(Dim::Function::min, value, Dim(*high));
     return value;
   });

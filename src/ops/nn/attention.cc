@@ -1,6 +1,7 @@
 #include "ops/nn/attention.h"
 
 #include "ops/dim_rules.h"
+#include "ops/nn/heads.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -25,8 +26,8 @@ Attention Attention::read(const NodeView& node) {
   if (op.left_window < -1 || op.right_window < -1) {
     node.fail("left_window_size is {} and right_window_size {}, expected at least -1", op.left_window, op.right_window);
   }
-  if (op.q_heads < 0 || op.kv_heads < 0) {
-    node.fail("q_num_heads is {} and kv_num_heads {}, expected positive numbers", op.q_heads, op.kv_heads);
+  if (op.q_heads < 0 || op.kv_heads < 0 || op.q_heads > kMostHeads || op.kv_heads > kMostHeads) {
+    node.fail("q_num_heads is {} and kv_num_heads {}, expected positive numbers, at most {}", op.q_heads, op.kv_heads, kMostHeads);
   }
   if (node.has_input(4) != node.has_input(5)) node.fail("of past_key and past_value one is left out, expected both or none");
   if (node.has_input(4) && node.has_input(6)) node.fail("past_key and nonpad_kv_seqlen are both given, expected one of them");

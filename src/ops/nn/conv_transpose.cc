@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/nn/filters.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -9,8 +10,7 @@ namespace rh::ops {
 constexpr int64_t kMostPadding = (int64_t{1} << 31) - 1;
 
 ConvTranspose ConvTranspose::read(const NodeView& node) {
-  ConvTranspose op{.window = Window::read(node), .group = node.int_or("group", 1)};
-  if (op.group < 1) node.fail("group is {}, expected at least 1", op.group);
+  ConvTranspose op{.window = Window::read(node), .group = read_group(node)};
   if (node.op_type() == "ConvTransposeWithDynamicPads") op.bias_input = 3, op.pads_are_input = node.has_input(2);
   op.output_padding = Sizes(node.ints_or("output_padding"));
   op.output_shape = Sizes(node.ints_or("output_shape"));

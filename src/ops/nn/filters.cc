@@ -4,7 +4,8 @@ namespace rh::ops {
 
 int64_t read_group(const NodeView& node) {
   const int64_t group = node.int_or("group", 1);
-  if (group < 1) node.fail("group is {}, expected at least 1", group);
+  constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+  if (group < 1 || group > kMost) node.fail("group is {}, expected a value in [1, {}]", group, kMost);
   return group;
 }
 
@@ -36,9 +37,10 @@ std::optional<SymbolicShape> filtered_shape(const Window& window, int64_t group,
   }
   const size_t rank = x.dims->size(), channel_axis = channels_last ? rank - 1 : 1, first = channels_last ? 1 : 2;
   const Dim &channels = (*x.dims)[channel_axis], &filters = (*w.dims)[0], &per_group = (*w.dims)[1];
-  if (channels.is_constant() && per_group.is_constant() && channels.value() != per_group.value() * group) {
-    context.node().fail("input has {} channels, expected {} (weights {}, group {})", channels.value(), per_group.value() * group,
-                        to_string(*w.dims), group);
+  const Dim expected = per_group * Dim(group);
+  if (channels.is_constant() && expected.is_constant() && channels.value() != expected.value()) {
+    context.node().fail("input has {} channels, expected {} (weights {}, group {})", channels.value(), expected.value(), to_string(*w.dims),
+                        group);
   }
   if (filters.is_constant() && filters.value() % group != 0) {
     context.node().fail("{} filters cannot be divided among {} groups", filters.value(), group);

@@ -1,5 +1,6 @@
 #include "ops/nn/group_query_attention.h"
 
+#include "ops/nn/heads.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -40,8 +41,9 @@ GroupQueryAttention GroupQueryAttention::read(const NodeView& node) {
                          .rotary = node.flag("do_rotary"),
                          .interleaved = node.flag("rotary_interleaved"),
                          .smooth_softmax = node.int_or("smooth_softmax", -1) > 0};
-  if (op.heads < 1 || op.kv_heads < 1 || op.heads % op.kv_heads != 0) {
-    node.fail("num_heads is {} and kv_num_heads {}, expected a multiple of a positive number", op.heads, op.kv_heads);
+  if (op.heads < 1 || op.heads > kMostHeads || op.kv_heads < 1 || op.heads % op.kv_heads != 0) {
+    node.fail("num_heads is {} and kv_num_heads {}, expected a multiple of a positive number, at most {}", op.heads, op.kv_heads,
+              kMostHeads);
   }
   if (op.window < -1 || op.window == 0) node.fail("local_window_size is {}, expected -1 or at least 1", op.window);
   if (const float scale = node.float_or("scale", 0); scale != 0) op.scale = scale;

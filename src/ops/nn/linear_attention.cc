@@ -1,5 +1,6 @@
 #include "ops/nn/linear_attention.h"
 
+#include "ops/nn/heads.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -8,9 +9,9 @@ LinearAttention LinearAttention::read(const NodeView& node) {
   LinearAttention op{
       .q_heads = node.required_int("q_num_heads"), .kv_heads = node.required_int("kv_num_heads"), .scale = node.float_or("scale", 0)};
   const bool is_contrib = node.domain() == "com.microsoft";
-  const bool positive = op.kv_heads > 0 && op.q_heads > 0;
+  const bool positive = op.kv_heads > 0 && op.q_heads > 0 && op.kv_heads <= kMostHeads && op.q_heads <= kMostHeads;
   if (!positive || (op.q_heads % op.kv_heads != 0 && !(is_contrib && op.kv_heads % op.q_heads == 0))) {
-    node.fail("q_num_heads is {}, expected a positive multiple of kv_num_heads = {}", op.q_heads, op.kv_heads);
+    node.fail("q_num_heads is {}, expected a positive multiple of kv_num_heads = {}, at most {}", op.q_heads, op.kv_heads, kMostHeads);
   }
   const std::string rule = node.string_or("update_rule", "gated_delta");
   if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta") {

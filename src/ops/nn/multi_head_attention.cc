@@ -1,5 +1,6 @@
 #include "ops/nn/multi_head_attention.h"
 
+#include "ops/nn/heads.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -9,7 +10,7 @@ MultiHeadAttention MultiHeadAttention::read(const NodeView& node) {
                         .hidden_score = node.float_or("mask_filter_value", -10000),
                         .is_causal = node.flag("unidirectional"),
                         .is_decoder = node.op_type() == "DecoderMaskedMultiHeadAttention"};
-  if (op.heads < 1) node.fail("num_heads is {}, expected at least 1", op.heads);
+  if (op.heads < 1 || op.heads > kMostHeads) node.fail("num_heads is {}, expected a value in [1, {}]", op.heads, kMostHeads);
   if (const float scale = node.float_or("scale", 0); scale != 0) op.scale = scale;
   if (node.has_input(op.past_key()) != node.has_input(op.past_value()))
     node.fail("of past_key and past_value one is left out, expected both or none");

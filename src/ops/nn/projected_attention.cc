@@ -1,5 +1,6 @@
 #include "ops/nn/projected_attention.h"
 
+#include "ops/nn/heads.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -10,7 +11,7 @@ ProjectedAttention ProjectedAttention::read(const NodeView& node) {
                         .hidden_score = node.float_or("mask_filter_value", -10000),
                         .is_causal = node.flag("unidirectional"),
                         .is_quantized = node.op_type() == "QAttention"};
-  if (op.heads < 1) node.fail("num_heads is {}, expected at least 1", op.heads);
+  if (op.heads < 1 || op.heads > kMostHeads) node.fail("num_heads is {}, expected a value in [1, {}]", op.heads, kMostHeads);
   if (const float scale = node.float_or("scale", 0); scale != 0) op.scale = scale;
   if (!op.sizes.empty()) {
     bool fits = op.sizes.size() == 3 && op.sizes[0] == op.sizes[1];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/nn/heads.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -11,7 +12,7 @@ RotaryEmbedding RotaryEmbedding::read(const NodeView& node) {
                      .rotary_depth = node.int_or("rotary_embedding_dim", 0),
                      .interleaved = node.flag("interleaved"),
                      .is_contrib = node.domain() == "com.microsoft"};
-  if (op.heads < 0) node.fail("num_heads is {}, expected a positive number", op.heads);
+  if (op.heads < 0 || op.heads > kMostHeads) node.fail("num_heads is {}, expected a positive number, at most {}", op.heads, kMostHeads);
   if (op.rotary_depth < 0 || op.rotary_depth % 2 != 0) node.fail("rotary_embedding_dim is {}, expected an even number", op.rotary_depth);
   if (node.op_type() == "MRotaryEmbedding") {
     op.sections = node.required_ints("mrope_section");

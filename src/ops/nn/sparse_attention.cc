@@ -1,5 +1,6 @@
 #include "ops/nn/sparse_attention.h"
 
+#include "ops/nn/heads.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -10,8 +11,9 @@ SparseAttention SparseAttention::read(const NodeView& node) {
                      .block = node.required_int("sparse_block_size"),
                      .rotary = node.flag("do_rotary"),
                      .interleaved = node.flag("rotary_interleaved")};
-  if (op.heads < 1 || op.kv_heads < 1 || op.heads % op.kv_heads != 0) {
-    node.fail("num_heads is {} and kv_num_heads {}, expected a multiple of a positive number", op.heads, op.kv_heads);
+  if (op.heads < 1 || op.heads > kMostHeads || op.kv_heads < 1 || op.heads % op.kv_heads != 0) {
+    node.fail("num_heads is {} and kv_num_heads {}, expected a multiple of a positive number, at most {}", op.heads, op.kv_heads,
+              kMostHeads);
   }
   if (op.block < 1 || op.block > (int64_t{1} << 30)) node.fail("sparse_block_size is {}, expected a number of tokens", op.block);
   if (const float scale = node.float_or("scale", 0); scale != 0) op.scale = scale;

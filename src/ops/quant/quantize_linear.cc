@@ -43,7 +43,7 @@ void check_scales(InferenceContext& context, int64_t axis, int64_t block_size) {
   for (int i = 0; i < x.rank(); ++i) {
     const Dim &size = (*x.dims)[static_cast<size_t>(i)], &scales = (*scale.dims)[static_cast<size_t>(i)];
     if (!size.is_constant() || !scales.is_constant()) continue;
-    const int64_t expected = i == blocked ? (size.value() + block_size - 1) / block_size : size.value();
+    const int64_t expected = i == blocked ? size.value() / block_size + (size.value() % block_size != 0) : size.value();
     if (scales.value() != expected) {
       context.node().fail("the scale has shape {}, expected {} along axis {}: the input has shape {} and block_size is {}",
                           to_string(*scale.dims), expected, i, to_string(*x.dims), block_size);

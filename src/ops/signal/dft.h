@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+
 #include "ops/inference.h"
+#include "tensor/extent.h"
 
 namespace rh::ops {
 
@@ -13,7 +16,7 @@ struct DFT {
 
   bool gives_real() const { return inverse && onesided; }
   /// Length of the transform where none is asked for.
-  int64_t default_length(int64_t size) const { return gives_real() ? 2 * (size - 1) : size; }
+  int64_t default_length(int64_t size) const { return gives_real() ? 2 * (std::min(size, kMostElements) - 1) : size; }
 
   static DFT read(const NodeView& node);
 };

@@ -23,7 +23,7 @@ void infer(const Rfft& op, InferenceContext& context) {
   }
   if (op.inverse) shape.pop_back();
   Dim& last = shape.back();
-  last = !last.is_constant() ? Dim() : op.inverse ? Dim(2 * (last.value() - 1)) : Dim(last.value() / 2 + 1);
+  last = !last.is_constant() ? Dim() : op.inverse ? Dim(2) * (last + Dim(-1)) : Dim(last.value() / 2 + 1);
   if (!op.inverse) shape.push_back(2);
   context.set_output(0, x.dtype, std::move(shape));
 }

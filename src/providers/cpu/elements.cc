@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tensor/extent.h"
+
 namespace rh::cpu {
 
 namespace {
@@ -80,7 +82,7 @@ void check_elements(const Shape& shape, const char* what) {
   for (int64_t d : shape) {
     if (d < 0) fail(ErrorCode::invalid_argument, "{}: shape {} has a negative dimension", what, shape.to_string());
   }
-  if (shape.elements() > std::numeric_limits<int64_t>::max() / 64) {
+  if (extent(shape) > kMostElements) {
     fail(ErrorCode::invalid_argument, "{}: shape {} has too many elements", what, shape.to_string());
   }
 }

@@ -4,6 +4,7 @@
 
 #include "compute/activation.h"
 #include "providers/cpu/element_rows.h"
+#include "tensor/narrowed.h"
 
 namespace rh::cpu {
 
@@ -97,8 +98,8 @@ UnaryRow integer_row(F function) {
   if (function != F::shrink) return nullptr;
   return unary_row<T>([](T x, const float* p) {
     const double value = static_cast<double>(x);
-    if (value < -p[0]) return static_cast<T>(static_cast<int64_t>(value + p[1]));
-    return value > p[0] ? static_cast<T>(static_cast<int64_t>(value - p[1])) : T(0);
+    if (value < -p[0]) return static_cast<T>(narrowed<int64_t>(value + p[1]));
+    return value > p[0] ? static_cast<T>(narrowed<int64_t>(value - p[1])) : T(0);
   });
 }
 

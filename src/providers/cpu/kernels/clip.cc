@@ -2,6 +2,7 @@
 
 #include "compute/activation.h"
 #include "providers/cpu/element_rows.h"
+#include "tensor/narrowed.h"
 
 namespace rh::cpu {
 
@@ -77,7 +78,7 @@ class ClipKernel final : public Kernel {
   template <typename T>
   T bound(RunContext& context, int i, std::optional<float> attribute, T otherwise) const {
     if (op_.bounds_are_inputs) return context.has_input(i) ? *context.input(i).data<T>() : otherwise;
-    return attribute ? static_cast<T>(*attribute) : otherwise;
+    return attribute ? narrowed<T>(*attribute) : otherwise;
   }
 
   ops::Clip op_;

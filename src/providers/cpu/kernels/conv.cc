@@ -55,7 +55,8 @@ class ConvKernel final : public Kernel {
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
     const Shape& w = is_packed() ? weights_shape_ : context.input(1).shape();
-    if (x.rank() != w.rank() || x.rank() < 3 || x.shape()[1] != w[1] * op_.group || w[0] % op_.group != 0) {
+    if (x.rank() != w.rank() || x.rank() < 3 || x.shape()[1] % op_.group != 0 || x.shape()[1] / op_.group != w[1] ||
+        w[0] % op_.group != 0) {
       return error_status(ErrorCode::invalid_argument,
                           "input has shape {} and the weights {}, expected [N, C, ...] and [M, C/group, ...] with group {}",
                           x.shape().to_string(), w.to_string(), op_.group);

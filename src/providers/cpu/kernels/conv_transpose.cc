@@ -5,6 +5,7 @@
 
 #include "compute/conv.h"
 #include "providers/cpu/conv_window.h"
+#include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -40,7 +41,7 @@ class ConvTransposeKernel final : public Kernel {
                           "input has shape {} and the weights {}, expected [N, C, ...] and [C, M/group, ...] with group {}",
                           x.shape().to_string(), w.to_string(), op_.group);
     }
-    const int64_t filters = w[1] * op_.group;
+    const int64_t filters = checked_product(w[1], op_.group, "ConvTranspose: filters");
     if (!is_packed() && context.has_input(op_.bias_input) && context.input(op_.bias_input).elements() != filters) {
       return error_status(ErrorCode::invalid_argument, "bias has shape {}, expected [{}]",
                           context.input(op_.bias_input).shape().to_string(), filters);

@@ -54,7 +54,8 @@ class DeformConvKernel final : public Kernel {
 
   Status set_problem(const RunContext& context, Problem& p) const {
     const Shape &x = context.input(0).shape(), &w = context.input(1).shape();
-    if (x.rank() < 3 || w.rank() != x.rank() || x[1] != w[1] * op_.group || w[0] % op_.group != 0 || x[1] % op_.offset_group != 0) {
+    if (x.rank() < 3 || w.rank() != x.rank() || x[1] % op_.group != 0 || x[1] / op_.group != w[1] || w[0] % op_.group != 0 ||
+        x[1] % op_.offset_group != 0) {
       return error_status(ErrorCode::invalid_argument,
                           "DeformConv: X has shape {} and the weights {}, which do not fit group {} and offset_group {}", x.to_string(),
                           w.to_string(), op_.group, op_.offset_group);

@@ -47,7 +47,7 @@ class DropoutKernel final : public Kernel {
     Tensor result(x.dtype(), x.shape());
     RH_RETURN_IF_ERROR(dispatch<Types>(x.dtype(), "Dropout", [&]<typename T>() {
       for (size_t i = 0; i < keep.size(); ++i) {
-        result.data<T>()[i] = keep[i] ? narrowed<T>(static_cast<double>(x.data<T>()[i]) / (1 - ratio)) : narrowed<T>(0);
+        result.data<T>()[i] = keep[i] ? narrowed<T>(static_cast<double>(x.data<T>()[i]) / (1 - ratio)) : narrowed<T>(0.0);
       }
     }));
     context.set_output(0, std::move(result));

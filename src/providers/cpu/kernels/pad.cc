@@ -4,6 +4,7 @@
 
 #include "compute/elements.h"
 #include "providers/cpu/elements.h"
+#include "tensor/narrowed.h"
 
 namespace rh::cpu {
 
@@ -155,7 +156,7 @@ class PadKernel final : public Kernel {
     if (dtype == DType::string) return value;
     std::fill_n(value.data<char>(), value.bytes(), 0);
     if (op_.value != 0) {
-      dispatch_or_throw<NumericTypes>(dtype, "Pad", [&]<typename T>() { *value.data<T>() = static_cast<T>(op_.value); });
+      dispatch_or_throw<NumericTypes>(dtype, "Pad", [&]<typename T>() { *value.data<T>() = narrowed<T>(op_.value); });
     }
     return value;
   }

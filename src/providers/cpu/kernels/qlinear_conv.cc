@@ -55,7 +55,8 @@ class QLinearConvKernel final : public Kernel {
     const TensorView x = context.input(0);
     const Shape& w = packed_ ? weights_shape_ : context.input(op_.weights()).shape();
     const int rank = x.rank(), channel_axis = op_.channels_last ? rank - 1 : 1;
-    if (rank != w.rank() || rank < 3 || x.shape()[channel_axis] != w[1] * op_.group || w[0] % op_.group != 0) {
+    if (rank != w.rank() || rank < 3 || x.shape()[channel_axis] % op_.group != 0 || x.shape()[channel_axis] / op_.group != w[1] ||
+        w[0] % op_.group != 0) {
       return error_status(ErrorCode::invalid_argument,
                           "input has shape {} and the weights {}, expected [N, C, ...] and [M, C/group, ...] with group {}",
                           x.shape().to_string(), w.to_string(), op_.group);

@@ -130,7 +130,7 @@ class QLinearMatMulKernel final : public Kernel {
       const int32_t low = y.dtype() == DType::int8 ? -128 : 0;
       for (int64_t i = 0; i < y.elements(); ++i) {
         const float value = std::min(std::max(std::nearbyint(result[i]), static_cast<float>(low)), static_cast<float>(low + 255));
-        y.data<uint8_t>()[i] = static_cast<uint8_t>(static_cast<int32_t>(value));
+        y.data<uint8_t>()[i] = static_cast<uint8_t>(narrowed<int32_t>(value));
       }
       return {};
     }

@@ -25,8 +25,12 @@ Status fill_range(RunContext& context) {
   if (!(steps < kMostElements)) return range_error("start, limit and delta give too many elements or are not finite");
   const int64_t count = steps > 0 ? static_cast<int64_t>(steps) : 0;
   T* y = context.output(0, dtype_of<T>, Shape{count}).template data<T>();
-  if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) {
-    for (int64_t i = 0; i < count; ++i) y[i] = static_cast<T>(from + static_cast<Wide>(i) * step);
+  if constexpr (std::is_integral_v<T>) {
+    // Elements fit; their distance from the first need not.
+    for (int64_t i = 0; i < count; ++i)
+      y[i] = static_cast<T>(static_cast<uint64_t>(from) + static_cast<uint64_t>(i) * static_cast<uint64_t>(step));
+  } else if constexpr (std::is_same_v<T, double>) {
+    for (int64_t i = 0; i < count; ++i) y[i] = from + static_cast<double>(i) * step;
   } else {
     for (int64_t i = 0; i < count; ++i) y[i] = T(static_cast<float>(from + static_cast<Wide>(i) * step));
   }

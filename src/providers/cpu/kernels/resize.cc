@@ -130,8 +130,7 @@ Weights axis_weights(const Resize& op, const AxisPlan& p) {
 template <typename T, typename C>
 T from_sum(C sum) {
   if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(
-        std::clamp<C>(sum, static_cast<C>(std::numeric_limits<T>::lowest()), static_cast<C>(std::numeric_limits<T>::max())));
+    return narrowed<T>(sum);
   else
     return T(sum);
 }

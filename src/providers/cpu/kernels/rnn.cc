@@ -217,7 +217,7 @@ class RnnKernel final : public Kernel {
     const Shape y_shape =
         op_.batch_first ? Shape{d.batch, d.sequence, directions, d.hidden} : Shape{d.sequence, directions, d.batch, d.hidden};
     T* y = context.has_output(0) ? context.output(0, x.dtype(), y_shape).template data<T>() : nullptr;
-    if (y) std::fill_n(y, y_shape.elements(), narrowed<T>(0));
+    if (y) std::fill_n(y, y_shape.elements(), narrowed<T>(0.0));
     for (int64_t k = 0; k < directions; ++k) {
       d.w = w + k * width * d.input;
       d.r = rec + k * width * d.hidden;

@@ -35,7 +35,7 @@ class TfIdfVectorizerKernel final : public Kernel {
     check_elements(shape, "TfIdfVectorizer: the output");
     float* out = context.output(0, shape).data<float>();
     std::fill_n(out, rows * op_.columns, 0.0f);
-    const double work = 20.0 * static_cast<double>(length * (op_.max_skip + 1));
+    const double work = 20.0 * static_cast<double>(length) * (static_cast<double>(op_.max_skip) + 1);
     context.parallel().for_range(rows, Cost{.bytes = 0, .operations = work}, [&](Range range) {
       std::vector<int32_t> items(static_cast<size_t>(length));
       for (int64_t row = range.begin; row < range.end; ++row) {
