@@ -25,7 +25,7 @@ std::vector<std::string> files_in(const std::string& folder) {
 std::span<const std::byte> bytes_of(const std::string& content) { return std::as_bytes(std::span(content)); }
 
 TEST(FuzzReplay, Models) {
-  for (const char* folder : {"corpus/model", "regressions/model"}) {
+  for (const char* folder : {"corpus/model", "corpus/found_model", "regressions/model"}) {
     const auto files = files_in(folder);
     EXPECT_FALSE(files.empty()) << folder;
     size_t ran = 0;
@@ -43,7 +43,7 @@ TEST(FuzzReplay, Models) {
 }
 
 TEST(FuzzReplay, GraphText) {
-  for (const char* folder : {"corpus/graph_text", "regressions/graph_text"}) {
+  for (const char* folder : {"corpus/graph_text", "corpus/found_graph_text", "regressions/graph_text"}) {
     const auto files = files_in(folder);
     EXPECT_FALSE(files.empty()) << folder;
     for (const std::string& file : files) {
