@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kKeyBlock = 256;   // keys whose scores are made at a time
 constexpr int64_t kQueryChunks = 8;  // of as many queries as the kernels take: with the keys and values a quarter of a megabyte
+constexpr int64_t kRowsAtOnce = 4;   // chunks whose scores are made and used in turns
 constexpr int64_t kLeastRows = 16;   // of a part
 
 float* floats(ScratchSlot slot, int64_t count) {
@@ -51,10 +52,10 @@ class Head {
       packed_v = packed + k_size;
     }
     const int64_t step = few ? kDirectRows : kQueryChunks * kernels_.rows, blocks = (queries.size() + step - 1) / step;
-    float* scores = floats(ScratchSlot::row, std::min(step, queries.size()) * (key_block + 2));
+    const Scratch scratch(std::min(step, queries.size()), std::min(queries.size(), kRowsAtOnce * kernels_.rows), key_block);
     for (int64_t block = 0; block < blocks; ++block) {
       const Part part = part_of(queries.size(), blocks, block);
-      run_block({queries.begin + part.begin, queries.begin + part.begin + part.size}, key_block, packed_k, packed_v, scores);
+      run_block({queries.begin + part.begin, queries.begin + part.begin + part.size}, key_block, packed_k, packed_v, scratch);
     }
   }
 
@@ -68,9 +69,20 @@ class Head {
     }
   }
 
-  /// What is known of a row of weights after some of the keys: their largest score, and the sum of the weights before the division by it.
-  struct Row {
-    float largest, sum;
+  /// Of a block of queries: what is known of their weights after some of the keys, and the scores of those that are worked on.
+  struct Scratch {
+    Scratch(int64_t rows, int64_t rows_at_once, int64_t keys) {
+      shifts = floats(ScratchSlot::row, 2 * rows + (2 + keys) * rows_at_once + 16);
+      sums = shifts + rows;
+      before = sums + rows;
+      parts = before + rows_at_once;
+      scores = parts + rows_at_once;
+      scores += (16 - (scores - shifts) % 16) % 16;
+    }
+    float* shifts;          ///< by which scores are less in the exponent
+    float* sums;            ///< of the weights
+    float *before, *parts;  ///< shifts before some keys, sums of theirs
+    float* scores;
   };
 
   void clear(Range queries) const {
@@ -79,33 +91,38 @@ class Head {
 
   float* row_of_y(int64_t query) const { return y_ + query * args_.y_strides.row; }
 
-  void run_block(Range queries, int64_t key_block, const float* packed_k, const float* packed_v, float* scores) const {
-    const int64_t rows = queries.size(), end = args_.keys_of(batch_, queries.end - 1).end;
-    const int64_t begin = args_.keys_of(batch_, queries.begin).begin / key_block * key_block;
-    if (begin >= end) return clear(queries);
-    Row* state = reinterpret_cast<Row*>(scores + rows * key_block);
-    for (int64_t row = 0; row < rows; ++row) state[row] = start(queries.begin + row);
-    for (int64_t key = begin; key < end; key += key_block) {
-      const Range keys{key, std::min(key + key_block, end)};
-      multiply_keys(queries, keys, packed_k, scores);
-      for (int64_t row = 0; row < rows; ++row) weigh(queries.begin + row, keys, key != begin, scores + row * keys.size(), state[row]);
-      multiply_values(queries, keys, std::min(key_block, keys_ - key), packed_v, scores, key != begin);
+  void run_block(Range queries, int64_t key_block, const float* packed_k, const float* packed_v, const Scratch& scratch) const {
+    const int64_t rows = queries.size(), at_once = kRowsAtOnce * kernels_.rows, chunks = (rows + at_once - 1) / at_once;
+    for (int64_t row = 0; row < rows; ++row) start(queries.begin + row, scratch.shifts[row], scratch.sums[row]);
+    const int64_t end = args_.keys_of(batch_, queries.end - 1).end;
+    for (int64_t key = args_.keys_of(batch_, queries.begin).begin / key_block * key_block; key < end; key += key_block) {
+      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+        const Part part = part_of(rows, chunks, chunk);
+        const Range some{queries.begin + part.begin, queries.begin + part.begin + part.size};
+        const Range seen{args_.keys_of(batch_, some.begin).begin / key_block * key_block, args_.keys_of(batch_, some.end - 1).end};
+        const Range keys{key, std::min(key + key_block, seen.end)};
+        if (key < seen.begin || keys.size() <= 0) continue;
+        multiply_keys(some, keys, packed_k, scratch);
+        weigh(some, keys, key != seen.begin, scratch, part.begin);
+        multiply_values(some, keys, std::min(key_block, keys_ - key), packed_v, scratch, key != seen.begin);
+      }
     }
-    for (int64_t row = 0; row < rows; ++row) finish(queries.begin + row, state[row]);
+    for (int64_t row = 0; row < rows; ++row) finish(queries.begin + row, scratch.sums[row]);
   }
 
-  void multiply_keys(Range queries, Range keys, const float* packed, float* scores) const {
+  void multiply_keys(Range queries, Range keys, const float* packed, const Scratch& scratch) const {
     GemmArgs<float> args{.m = queries.size(), .n = keys.size(), .k = args_.depth, .transpose_b = !args_.k_is_transposed};
     args.alpha = args_.scale;
     args.lda = args_.q_strides.row;
     args.ldb = args_.k_strides.row;
     const float* k = k_ + keys.begin * (args_.k_is_transposed ? 1 : args.ldb);
-    GemmProduct<float>(args, q_ + queries.begin * args.lda, k, packed ? packed + keys.begin * args_.depth : nullptr, scores, kernels_)
+    GemmProduct<float>(args, q_ + queries.begin * args.lda, k, packed ? packed + keys.begin * args_.depth : nullptr, scratch.scores,
+                       kernels_)
         .run_piece({}, 0);
   }
 
   /// `packed_keys`: those that the packed block has.
-  void multiply_values(Range queries, Range keys, int64_t packed_keys, const float* packed, const float* weights, bool adds) const {
+  void multiply_values(Range queries, Range keys, int64_t packed_keys, const float* packed, const Scratch& scratch, bool adds) const {
     const int64_t depth = args_.value_depth, width = kernels_.columns;
     GemmArgs<float> args{.m = queries.size(), .n = depth, .k = keys.size()};
     args.beta = adds ? 1 : 0;
@@ -115,19 +132,19 @@ class Head {
     const float* v = v_ + keys.begin * args.ldb;
     if (!packed || keys.size() == packed_keys) {
       const float* block = packed ? packed + keys.begin * panels(depth) : nullptr;
-      return GemmProduct<float>(args, weights, v, block, y, kernels_).run_piece({}, 0);
+      return GemmProduct<float>(args, scratch.scores, v, block, y, kernels_).run_piece({}, 0);
     }
     for (int64_t column = 0; column < depth; column += width) {  // each panel of the block ends before its last keys
       args.n = std::min(width, depth - column);
       const float* panel = packed + keys.begin * panels(depth) + column * packed_keys;
-      GemmProduct<float>(args, weights, v + column, panel, y + column, kernels_).run_piece({}, 0);
+      GemmProduct<float>(args, scratch.scores, v + column, panel, y + column, kernels_).run_piece({}, 0);
     }
   }
 
-  Row start(int64_t query) const {
-    if (!args_.sinks) return {-std::numeric_limits<float>::infinity(), 0};
-    const float sink = args_.sinks[args_.one_position ? head_ * args_.queries + query : head_];
-    return {sink, sink == -std::numeric_limits<float>::infinity() ? 0.0f : 1.0f};
+  void start(int64_t query, float& shift, float& sum) const {
+    shift = -std::numeric_limits<float>::infinity();
+    if (args_.sinks) shift = args_.sinks[args_.one_position ? head_ * args_.queries + query : head_];
+    sum = shift == -std::numeric_limits<float>::infinity() ? 0.0f : 1.0f;
   }
 
   const float* mask_of(int64_t query, int64_t key) const {
@@ -135,12 +152,49 @@ class Head {
   }
 
   /// Scores of some keys become weights that are yet to be divided by their sum; what was added to y before is brought to the same scale.
-  void weigh(int64_t query, Range keys, bool adds, float* scores, Row& row) const {
-    Range seen = args_.keys_of(batch_, query);
-    seen = {std::clamp(seen.begin, keys.begin, keys.end), std::clamp(seen.end, keys.begin, keys.end)};
-    if (seen.size() <= 0) return std::fill_n(scores, keys.size(), 0.0f), void();
+  void weigh(Range queries, Range keys, bool adds, const Scratch& scratch, int64_t first) const {
+    const int64_t rows = queries.size();
+    float *const shifts = scratch.shifts + first, *const sums = scratch.sums + first;
+    std::copy_n(shifts, rows, scratch.before);
+    Range all = keys;
+    for (int64_t row = 0; row < rows; ++row) {
+      const Range seen = mask_scores(queries.begin + row, keys, scratch.scores + row * keys.size());
+      all = {std::max(all.begin, seen.begin), std::min(all.end, seen.end)};
+    }
+    if (all.begin == keys.begin && all.end == keys.end) {
+      exp_rows(scratch.scores, keys.size(), rows, keys.size(), shifts, scratch.parts);
+    } else {
+      for (int64_t row = 0; row < rows; ++row) {
+        const Range seen = seen_of(queries.begin + row, keys);
+        float* const scores = scratch.scores + row * keys.size() + (seen.begin - keys.begin);
+        exp_rows(scores, keys.size(), 1, seen.size(), shifts + row, scratch.parts + row);
+      }
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      const float before = scratch.before[row];
+      if (shifts[row] != before) {
+        const float shrinks = std::exp(before - shifts[row]);
+        float* const y = row_of_y(queries.begin + row);
+        if (adds) scale_shift(y, shrinks, 0, y, args_.value_depth);
+        sums[row] *= shrinks;
+      }
+      sums[row] += scratch.parts[row];
+    }
+  }
+
+  /// Those of the keys that a query sees; none: an empty range at their begin or end.
+  Range seen_of(int64_t query, Range keys) const {
+    const Range seen = args_.keys_of(batch_, query);
+    const int64_t begin = std::clamp(seen.begin, keys.begin, keys.end);
+    return {begin, std::clamp(seen.end, begin, keys.end)};
+  }
+
+  /// Caps and masks the scores of the keys that a query sees, and gives those keys; the others' become weights of 0.
+  Range mask_scores(int64_t query, Range keys, float* scores) const {
+    const Range seen = seen_of(query, keys);
     std::fill_n(scores, seen.begin - keys.begin, 0.0f);
     std::fill(scores + (seen.end - keys.begin), scores + keys.size(), 0.0f);
+    if (seen.size() == 0) return seen;
     scores += seen.begin - keys.begin;
     if (args_.softcap != 0) cap(scores, seen.size());
     const float* mask = mask_of(query, seen.begin);
@@ -149,24 +203,18 @@ class Head {
     } else if (mask) {
       binary_scalar(Binary::add, scores, *mask, scores, seen.size());
     }
-    const float before = row.largest, sum = exp_row(scores, row.largest, scores, seen.size());
-    if (row.largest != before) {
-      const float shrinks = std::exp(before - row.largest);
-      if (adds) scale_shift(row_of_y(query), shrinks, 0, row_of_y(query), args_.value_depth);
-      row.sum *= shrinks;
-    }
-    row.sum += sum;
+    return seen;
   }
 
-  void finish(int64_t query, const Row& row) const {
+  void finish(int64_t query, float sum) const {
     float* y = row_of_y(query);
     const Range seen = args_.keys_of(batch_, query);
-    if (seen.size() <= 0) return;
-    if (row.sum == 0 || std::isnan(row.sum)) {
+    if (seen.size() <= 0) return std::fill_n(y, args_.value_depth, 0.0f), void();
+    if (sum == 0 || std::isnan(sum)) {
       const bool is_zero = args_.nan_is_zero || is_masked(mask_of(query, seen.begin), seen.size());
       return std::fill_n(y, args_.value_depth, is_zero ? 0.0f : std::numeric_limits<float>::quiet_NaN()), void();
     }
-    scale_shift(y, 1 / row.sum, 0, y, args_.value_depth);
+    scale_shift(y, 1 / sum, 0, y, args_.value_depth);
   }
 
   void cap(float* scores, int64_t count) const {

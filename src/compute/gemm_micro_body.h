@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <utility>
 
 #include "compute/gemm_micro.h"
@@ -60,14 +61,35 @@ inline void store_tile(const MicroArgs<typename V::T>& p, typename V::Register (
     const int64_t row = p.residual_row;
     for_all([&](R& x, int i, int j) { x = V::fma(V::load(residual + i * row + j * V::kLanes), scale, x); });
   }
-  const R low = V::set(p.low), high = V::set(p.high);
-  for_all([&](R& x, int i, int j) { V::store(c + i * c_row + j * V::kLanes, V::min(high, V::max(low, x))); });
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  if (p.low != -kInfinity || p.high != kInfinity) {
+    const R low = V::set(p.low), high = V::set(p.high);
+    for_all([&](R& x, int, int) { x = V::min(high, V::max(low, x)); });
+  }
+  for_all([&](R& x, int i, int j) { V::store(c + i * c_row + j * V::kLanes, x); });
 }
 
 /// Into the second level of caches: the first one holds what is worked on.
 inline void prefetch([[maybe_unused]] const void* from) {
 #if defined(__GNUC__)
   __builtin_prefetch(from, 0, 2);
+#endif
+}
+
+/// Into the first level: a tile of C that is read when its sums are there. Inlined, for GCC drops calls that only prefetch.
+template <int kRows, int kWidth, typename T>
+#if defined(__GNUC__)
+__attribute__((always_inline))
+#endif
+inline void
+prefetch_tile([[maybe_unused]] const T* tile, [[maybe_unused]] int64_t row) {
+#if defined(__GNUC__)
+  constexpr int kLine = 64 / sizeof(T);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kWidth; j += kLine) __builtin_prefetch(tile + i * row + j, 0, 3);
+  }
 #endif
 }
 
@@ -84,6 +106,10 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
       for (int j = 0; j < kVectors; ++j) step(i, j);
     }
   };
+  if constexpr (kChains == 1) {
+    if (p.beta != T(0)) prefetch_tile<kRows, kVectors * V::kLanes>(p.c, p.c_row);
+    if (p.residual) prefetch_tile<kRows, kVectors * V::kLanes>(p.residual, p.residual_row);
+  }
   int64_t parts = 1, size = p.k, longer = 0;
   if (p.fold > 0 && p.k > p.fold) {
     parts = (p.k + p.fold - 1) / p.fold;

@@ -12,6 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
 namespace HWY_NAMESPACE {
 
+constexpr float kShiftSlack = 8;  // that x may exceed the shift of exp_rows by
+
 /// Folds `count` floats with several chains: step(accumulator, v) for vectors, join(a, b) for accumulators. Lanes beyond the end hold
 /// `rest`.
 template <typename Step, typename Join>
@@ -100,14 +102,68 @@ HWY_INLINE float exp_and_sum(const float* x, float shift, float* y, int64_t coun
   return total(hn::Add(sum0, sum1));
 }
 
-float exp_row_loop(const float* x, float& largest, float* y, int64_t length) {
-  largest = HWY_MAX(largest, row_max_of_numbers(x, length));
-  if (largest == -hn::GetLane(hn::Inf(Floats()))) {
-    // Without a number nothing but -inf and NaN is there.
-    map(x, y, length, [](Vec v) HWY_ATTR { return keep_nan(v, hn::Zero(Floats())); });
-    return row_sum(y, length);
+template <int kRows>
+HWY_INLINE void exp_some_rows(float* x, int64_t stride, int64_t length, float* shifts, float* sums) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = length / lanes * lanes;
+  const size_t rest = static_cast<size_t>(length - whole);
+  const Vec low = hn::Neg(hn::Inf(d));
+  Vec most[kRows], shift[kRows], sum[kRows];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r)
+    most[r] = rest == 0 ? low : hn::IfThenElse(hn::FirstN(d, rest), load_some(x + r * stride + whole, rest), low);
+  for (int64_t i = 0; i < whole; i += lanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) most[r] = hn::Max(most[r], hn::LoadU(d, x + r * stride + i));
   }
-  return exp_and_sum(x, largest, y, length);
+  const float nothing = -hn::GetLane(hn::Inf(d));
+  bool is_nothing = false;
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    const float largest = largest_lane(most[r]);
+    if (largest > shifts[r] + kShiftSlack) shifts[r] = largest;
+    is_nothing |= shifts[r] == nothing;
+    shift[r] = set(shifts[r]);
+    sum[r] = hn::Zero(d);
+  }
+  if (is_nothing && kRows > 1) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) exp_some_rows<1>(x + r * stride, stride, length, shifts + r, sums + r);
+    return;
+  }
+  if (is_nothing) {  // -inf and NaN are all that is there
+    map(x, x, length, [](Vec v) HWY_ATTR { return keep_nan(v, hn::Zero(Floats())); });
+    sums[0] = row_sum(x, length);
+    return;
+  }
+  for (int64_t i = 0; i < whole; i += lanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      float* const at = x + r * stride + i;
+      const Vec e = exp_of_negative(hn::Sub(hn::LoadU(d, at), shift[r]));
+      hn::StoreU(e, d, at);
+      sum[r] = hn::Add(sum[r], e);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; rest > 0 && r < kRows; ++r) {
+    float* const at = x + r * stride + whole;
+    const Vec e = exp_of_negative(hn::Sub(load_some(at, rest), shift[r]));
+    store_some(e, at, rest);
+    sum[r] = hn::Add(sum[r], hn::IfThenElseZero(hn::FirstN(d, rest), e));
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) sums[r] = total(sum[r]);
+}
+
+void exp_rows_loop(float* x, int64_t stride, int64_t rows, int64_t length, float* shifts, float* sums) {
+  int64_t row = 0;
+  for (; row + 4 <= rows; row += 4) exp_some_rows<4>(x + row * stride, stride, length, shifts + row, sums + row);
+  if (row + 2 <= rows) {
+    exp_some_rows<2>(x + row * stride, stride, length, shifts + row, sums + row);
+    row += 2;
+  }
+  if (row < rows) exp_some_rows<1>(x + row * stride, stride, length, shifts + row, sums + row);
 }
 
 void softmax_rows_loop(const float* x, float* y, int64_t rows, int64_t length, bool log) {
@@ -386,7 +442,7 @@ namespace rh::compute {
 
 HWY_EXPORT(softmax_rows_loop);
 HWY_EXPORT(softmax_strided_loop);
-HWY_EXPORT(exp_row_loop);
+HWY_EXPORT(exp_rows_loop);
 HWY_EXPORT(layer_norm_loop);
 HWY_EXPORT(rms_norm_loop);
 HWY_EXPORT(row_statistics_loop);
@@ -398,8 +454,8 @@ void softmax_rows(const float* x, float* y, int64_t rows, int64_t length, bool l
   HWY_DYNAMIC_DISPATCH(softmax_rows_loop)(x, y, rows, length, log);
 }
 
-float exp_row(const float* x, float& largest, float* y, int64_t length) {
-  return HWY_DYNAMIC_DISPATCH(exp_row_loop)(x, largest, y, length);
+void exp_rows(float* x, int64_t stride, int64_t rows, int64_t length, float* shifts, float* sums) {
+  HWY_DYNAMIC_DISPATCH(exp_rows_loop)(x, stride, rows, length, shifts, sums);
 }
 
 void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log) {

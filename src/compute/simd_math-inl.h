@@ -32,6 +32,17 @@ HWY_INLINE Vec polynomial(Vec x, const float (&c)[kCount]) {
   return sum;
 }
 
+/// The same of five or nine numbers in fewer dependent steps; `square` is x^2.
+HWY_INLINE Vec short_polynomial(Vec x, Vec square, const float (&c)[5]) {
+  const Vec low = hn::MulAdd(set(c[1]), x, set(c[0])), high = hn::MulAdd(set(c[3]), x, set(c[2]));
+  return hn::MulAdd(hn::MulAdd(set(c[4]), square, high), square, low);
+}
+HWY_INLINE Vec short_polynomial(Vec x, Vec square, const float (&c)[9]) {
+  const float rest[5] = {c[4], c[5], c[6], c[7], c[8]};
+  const Vec low = hn::MulAdd(set(c[1]), x, set(c[0])), high = hn::MulAdd(set(c[3]), x, set(c[2]));
+  return hn::MulAdd(short_polynomial(x, square, rest), hn::Mul(square, square), hn::MulAdd(high, square, low));
+}
+
 /// 2^n for -126 <= n <= 127.
 HWY_INLINE Vec power_of_two(hn::Vec<Ints> n) { return hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(Ints(), 127)))); }
 
@@ -48,11 +59,11 @@ HWY_INLINE Vec exp_within(Vec x) {
   const Vec power = hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), shifted)));
   Vec r = hn::NegMulAdd(n, set(0.693145752f), x);
   r = hn::NegMulAdd(n, set(1.42860677e-6f), r);
-  const Vec y = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), polynomial(r, c), r));
-  return hn::Mul(y, power);
+  const Vec square = hn::Mul(r, r);
+  return hn::MulAdd(hn::MulAdd(square, short_polynomial(r, square, c), r), power, power);
 }
 
-/// e^x for x <= 0 or NaN; 0 where it would be below 1.8e-38.
+/// e^x for x <= 8 or NaN; 0 where it would be below 1.8e-38.
 HWY_INLINE Vec exp_of_negative(Vec x) { return hn::IfThenElse(hn::Lt(x, set(-86.9f)), hn::Zero(Floats()), exp_within(x)); }
 
 /// e^x - 1 for x <= 0 or NaN.

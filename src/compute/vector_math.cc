@@ -19,7 +19,7 @@ HWY_INLINE Vec gelu_erf(Vec x) {
   static constexpr float c[] = {-0.797886729f,    -0.318285435f,   -0.0364278965f,   0.00494710496f, -0.000122252444f,
                                 -0.000126996340f, 3.09428906e-05f, -3.30352987e-06f, 1.41097601e-07f};
   const Vec a = hn::Abs(x), zero = hn::Zero(Floats());
-  const Vec beyond = hn::IfThenElse(hn::Gt(a, set(7.0f)), zero, exp_within<-1>(hn::Mul(a, polynomial(a, c))));
+  const Vec beyond = hn::IfThenElse(hn::Gt(a, set(7.0f)), zero, exp_within<-1>(hn::Mul(a, short_polynomial(a, hn::Mul(a, a), c))));
   return hn::Mul(x, hn::IfThenElse(hn::Lt(x, zero), beyond, hn::Sub(set(1.0f), beyond)));
 }
 
