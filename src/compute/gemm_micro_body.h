@@ -174,7 +174,11 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
     if (++part >= parts) break;
     for_all([&](int i, int j) { V::store(kept + i * kWidth + j * V::kLanes, sum[0][i][j]); });
   }
-  if (p.columns >= kWidth) return store_tile<V>(p, sum[0]);
+  if (p.columns >= kWidth) {
+    R total[kRows][kVectors];  // a copy stays in registers, where GCC lays the sums themselves out in memory
+    for_all([&](int i, int j) { total[i][j] = sum[0][i][j]; });
+    return store_tile<V>(p, total);
+  }
   for_all([&](int i, int j) { V::store(kept + i * kWidth + j * V::kLanes, sum[0][i][j]); });
   for (int i = 0; i < kRows; ++i) {
     for (int column = 0; column < p.columns; column += V::kLanes) {
