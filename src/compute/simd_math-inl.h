@@ -60,7 +60,8 @@ HWY_INLINE Vec exp_within(Vec x) {
   Vec r = hn::NegMulAdd(n, set(0.693145752f), x);
   r = hn::NegMulAdd(n, set(1.42860677e-6f), r);
   const Vec square = hn::Mul(r, r);
-  return hn::MulAdd(hn::MulAdd(square, short_polynomial(r, square, c), r), power, power);
+  const Vec y = hn::Add(set(1.0f), hn::MulAdd(square, short_polynomial(r, square, c), r));
+  return hn::Mul(y, power);  // not y's parts times a power that may be infinite
 }
 
 /// e^x for x <= 8 or NaN; 0 where it would be below 1.8e-38.
