@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <functional>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "base/function_ref.h"
 #include "base/thread_pool.h"
 #include "compute/conv.h"
+#include "compute/conv_blocked.h"
 #include "compute/gemm.h"
 #include "compute/pool.h"
 #include "compute/row_math.h"
@@ -30,10 +32,21 @@ using namespace rh::compute;
 Parallel parallel;
 double peak = 0;  // GFLOP/s
 
-std::vector<float> random_floats(int64_t count) {
+/// Values lie as tensors of a session do.
+template <typename T>
+struct AlignedAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{64};
+  T* allocate(size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kAlignment)); }
+  void deallocate(T* memory, size_t) { ::operator delete(memory, kAlignment); }
+  bool operator==(const AlignedAllocator&) const { return true; }
+};
+using Floats = std::vector<float, AlignedAllocator<float>>;
+
+Floats random_floats(int64_t count) {
   static std::mt19937 engine(1);
   std::uniform_real_distribution<float> distribution(-1, 1);
-  std::vector<float> values(static_cast<size_t>(count));
+  Floats values(static_cast<size_t>(count));
   for (float& value : values) value = distribution(engine);
   return values;
 }
@@ -64,8 +77,8 @@ void add_gemm(int64_t m, int64_t n, int64_t k, Right form) {
   const PackedUse use{.amx = form >= Right::amx, .rows = form == Right::amx ? m : 0};
   const std::string name = "gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + kForms[static_cast<int>(form)];
   add_case(name, 2.0 * m * n * k, [=](Timer time) {
-    const std::vector<float> a = random_floats(m * k), b = random_floats(k * n);
-    std::vector<float> c(static_cast<size_t>(m * n));
+    const Floats a = random_floats(m * k), b = random_floats(k * n);
+    Floats c(static_cast<size_t>(m * n));
     GemmArgs<float> args;
     args.m = m;
     args.n = n;
@@ -84,8 +97,8 @@ void add_batched(int64_t count, int64_t m, int64_t n, int64_t k, bool transposed
   const std::string name = "batched " + std::to_string(count) + "x" + std::to_string(m) + "x" + std::to_string(n) + "x" +
                            std::to_string(k) + (transposed ? " Bt" : "");
   add_case(name, 2.0 * count * m * n * k, [=](Timer time) {
-    const std::vector<float> a = random_floats(count * m * k), b = random_floats(count * k * n);
-    std::vector<float> c(static_cast<size_t>(count * m * n));
+    const Floats a = random_floats(count * m * k), b = random_floats(count * k * n);
+    Floats c(static_cast<size_t>(count * m * n));
     std::vector<int64_t> a_at, b_at, c_at;
     for (int64_t i = 0; i < count; ++i) {
       a_at.push_back(i * m * k);
@@ -98,6 +111,21 @@ void add_batched(int64_t count, int64_t m, int64_t n, int64_t k, bool transposed
     args.k = k;
     args.transpose_b = transposed;
     time([&] { gemm_batched<float>(args, {count, a_at.data(), b_at.data(), c_at.data()}, a.data(), b.data(), c.data(), parallel); });
+  });
+}
+
+/// Between blocks of channels; from planes where there are few.
+void add_blocked_conv(const std::string& name, const ConvChannels& channels, const Window& w) {
+  const BlockedInput input = channels.in < 8 ? BlockedInput::planes : BlockedInput::blocks;
+  if (!BlockedConvolution::fits(channels, w, input)) return;
+  const double operations = 2.0 * channels.out * w.output_size() * (channels.in / channels.groups) * w.kernel_size();
+  add_case(name + " blocked", operations, [=](Timer time) {
+    const int64_t in = input == BlockedInput::planes ? channels.in : channel_blocks(channels.in) * kChannelBlock;
+    const Floats x = random_floats(in * w.input_size()), bias = random_floats(channels.out);
+    const Floats weights = random_floats(channels.out * channels.in / channels.groups * w.kernel_size());
+    Floats y(static_cast<size_t>(channel_blocks(channels.out) * kChannelBlock * w.output_size()));
+    const BlockedConvolution conv(channels, w, weights.data(), bias.data(), {}, input);
+    time([&] { conv.run(w, 1, x.data(), nullptr, y.data(), parallel); });
   });
 }
 
@@ -114,12 +142,13 @@ void add_conv(int64_t in, int64_t out, int64_t groups, int64_t size, int64_t ker
     w.output[d] = (size + 2 * (kernel / 2) - kernel) / stride + 1;
   }
   add_case(name, 2.0 * out * w.output_size() * (in / groups) * w.kernel_size(), [=](Timer time) {
-    const std::vector<float> x = random_floats(in * w.input_size()), weights = random_floats(out * in / groups * w.kernel_size());
-    const std::vector<float> bias = random_floats(out);
-    std::vector<float> y(static_cast<size_t>(out * w.output_size()));
+    const Floats x = random_floats(in * w.input_size()), weights = random_floats(out * in / groups * w.kernel_size());
+    const Floats bias = random_floats(out);
+    Floats y(static_cast<size_t>(out * w.output_size()));
     const Convolution<float> conv({in, out, groups}, w, weights.data(), bias.data(), {});
     time([&] { conv.run(w, 1, x.data(), nullptr, y.data(), parallel); });
   });
+  add_blocked_conv(name, {in, out, groups}, w);
 }
 
 void add_pool(int64_t planes, int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
@@ -134,8 +163,8 @@ void add_pool(int64_t planes, int64_t size, int64_t kernel, int64_t stride, int6
     w.output[d] = (size + 2 * pad - kernel) / stride + 1;
   }
   add_case(name, 1.0 * planes * w.output_size() * w.kernel_size(), [=](Timer time) {
-    const std::vector<float> x = random_floats(planes * w.input_size());
-    std::vector<float> y(static_cast<size_t>(planes * w.output_size()));
+    const Floats x = random_floats(planes * w.input_size());
+    Floats y(static_cast<size_t>(planes * w.output_size()));
     time([&] { max_pool<float>(w, planes, x.data(), y.data(), nullptr, false, parallel); });
   });
 }
@@ -143,8 +172,8 @@ void add_pool(int64_t planes, int64_t size, int64_t kernel, int64_t stride, int6
 /// One operation an element; serial, as its callers split the work.
 void add_elements(const char* what, int64_t count, std::function<void(const float*, float*, int64_t)> body) {
   add_case(std::string(what) + " " + std::to_string(count), static_cast<double>(count), [count, body = std::move(body)](Timer time) {
-    const std::vector<float> x = random_floats(count);
-    std::vector<float> y(static_cast<size_t>(count));
+    const Floats x = random_floats(count);
+    Floats y(static_cast<size_t>(count));
     time([&] { body(x.data(), y.data(), count); });
   });
 }

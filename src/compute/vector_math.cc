@@ -119,6 +119,16 @@ void scale_rows_loop(const float* x, const float* factors, float* y, int64_t row
   }
 }
 
+void scale_columns_loop(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {
+  const hn::ScalableTag<float> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t row = 0; row < rows; ++row, x += length, y += length) {
+    int64_t i = 0;
+    for (; i + lanes <= length; i += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, factors + i)), d, y + i);
+    for (; i < length; ++i) y[i] = x[i] * factors[i];
+  }
+}
+
 void relu_scaled_rows_loop(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,
                            int64_t length) {
   for (int64_t row = 0; row < rows; ++row, x += x_row, y += y_row) {
@@ -185,6 +195,7 @@ HWY_EXPORT(scalar_binary_loop);
 HWY_EXPORT(scale_shift_loop);
 HWY_EXPORT(add_scaled_loop);
 HWY_EXPORT(scale_rows_loop);
+HWY_EXPORT(scale_columns_loop);
 HWY_EXPORT(relu_scaled_rows_loop);
 HWY_EXPORT(activate_loop);
 HWY_EXPORT(rotate_loop);
@@ -204,6 +215,10 @@ void add_scaled(const float* x, float scale, float* y, int64_t count) { HWY_DYNA
 
 void scale_rows(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(scale_rows_loop)(x, factors, y, rows, length);
+}
+
+void scale_columns(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(scale_columns_loop)(x, factors, y, rows, length);
 }
 
 void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/conv_blocked.h"
 #include "compute/support.h"
 #include "tensor/float_types.h"
 
@@ -103,6 +104,25 @@ std::vector<double> widened(const std::vector<T>& values) {
   return {values.begin(), values.end()};
 }
 
+/// The result, and the same with absolute values, which scales the bound.
+struct DoubleSums {
+  std::vector<double> expected, magnitude;
+};
+DoubleSums sums_in_double(const Case& c, const Window& w, const std::vector<float>& x, const std::vector<float>& weights,
+                          const std::vector<float>& bias) {
+  const auto absolute = [](std::vector<double> values) {
+    for (double& v : values) v = std::fabs(v);
+    return values;
+  };
+  const auto sums = [&](const auto& values_of) {
+    std::vector<double> y(static_cast<size_t>(c.batch * c.channels.out * w.output_size()));
+    conv_reference<double>(c.channels, w, c.batch, values_of(widened(x)).data(), values_of(widened(weights)).data(),
+                           values_of(widened(bias)).data(), y.data(), {});
+    return y;
+  };
+  return {sums([](const std::vector<double>& values) { return values; }), sums(absolute)};
+}
+
 class ConvTest : public EveryIsa {};
 
 TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
@@ -112,15 +132,7 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
     const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
     const std::vector<float> bias = random_values(c.channels.out, 3),
                              residual = random_values(c.batch * c.channels.out * w.output_size(), 4);
-    // In float64: the result, and the same with absolute values, which scales the bound.
-    std::vector<double> expected(residual.size()), magnitude(residual.size());
-    const auto absolute = [](std::vector<double> values) {
-      for (double& v : values) v = std::fabs(v);
-      return values;
-    };
-    conv_reference<double>(c.channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(), expected.data(), {});
-    conv_reference<double>(c.channels, w, c.batch, absolute(widened(x)).data(), absolute(widened(weights)).data(),
-                           absolute(widened(bias)).data(), magnitude.data(), {});
+    const auto [expected, magnitude] = sums_in_double(c, w, x, weights, bias);
     for (const std::string_view variant : Convolution<float>::variants(c.channels, w)) {
       const Convolution<float> conv(c.channels, w, weights.data(), bias.data(), {}, variant);
       ASSERT_EQ(conv.variant(), variant);
@@ -145,6 +157,40 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
         const double plain = with_residual ? std::max(sum, 0.0) : expected[i];
         ASSERT_LE(std::fabs(y[i] - plain), bound) << c.what << ", residual " << with_residual << ", at " << i;
         ASSERT_LE(std::fabs(in_place[i] - (with_residual ? std::max(sum, 0.0) : sum)), bound) << c.what << ", in place, at " << i;
+      }
+    }
+  }
+}
+
+/// Between blocks of channels, and from planes: the same bound as that of every other variant.
+TEST_P(ConvTest, blocks_of_channels_within_the_bound_of_a_float_sum) {
+  for (const Case& c : kCases) {
+    const Window w = window_of(c);
+    const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), inputs = w.input_size(), outputs = w.output_size();
+    const std::vector<float> x = random_values(c.batch * c.channels.in * inputs, 1), weights = random_values(c.channels.out * k, 2);
+    const std::vector<float> bias = random_values(c.channels.out, 3), residual = random_values(c.batch * c.channels.out * outputs, 4);
+    const auto [expected, magnitude] = sums_in_double(c, w, x, weights, bias);
+    for (const BlockedInput input : {BlockedInput::blocks, BlockedInput::planes}) {
+      if (!BlockedConvolution::fits(c.channels, w, input)) continue;
+      const auto blocked = [&](const std::vector<float>& values, int64_t channels, int64_t plane) {
+        std::vector<float> blocks(static_cast<size_t>(c.batch * channel_blocks(channels) * plane * kChannelBlock), 99.0f);
+        to_blocked(values.data(), c.batch, channels, plane, blocks.data(), three_threads());
+        return blocks;
+      };
+      const std::vector<float> from = input == BlockedInput::planes ? x : blocked(x, c.channels.in, inputs);
+      const std::vector<float> added = blocked(residual, c.channels.out, outputs);
+      for (const Activation& activation : {Activation{}, Activation{ActivationKind::relu}, Activation{ActivationKind::hard_swish}}) {
+        const bool with_residual = activation.kind == ActivationKind::relu;
+        const BlockedConvolution conv(c.channels, w, weights.data(), bias.data(), activation, input);
+        std::vector<float> y(added.size(), 99), serial(added.size()), planes(residual.size());
+        conv.run(w, c.batch, from.data(), with_residual ? added.data() : nullptr, y.data(), three_threads());
+        conv.run(w, c.batch, from.data(), with_residual ? added.data() : nullptr, serial.data(), {});
+        ASSERT_EQ(y, serial) << c.what << ": the bits depend on the number of threads";
+        from_blocked(y.data(), c.batch, c.channels.out, outputs, planes.data(), three_threads());
+        for (size_t i = 0; i < planes.size(); ++i) {
+          const double more = with_residual ? residual[i] : 0, bound = 2 * (k + 4) * 0x1p-24 * (magnitude[i] + std::fabs(more));
+          ASSERT_NEAR(planes[i], activated(activation, expected[i] + more), bound) << c.what << ", at " << i;
+        }
       }
     }
   }

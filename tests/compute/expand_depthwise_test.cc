@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "compute/blocked_expand_depthwise.h"
 #include "compute/support.h"
 
 namespace rh::compute {
@@ -88,8 +89,24 @@ TEST_P(ExpandDepthwiseTest, within_the_bound_of_float_sums) {
     both.run(w, c.batch, given[0].data(), serial.data(), {});
     ASSERT_EQ(y, serial) << c.what << ": the bits depend on the number of threads";
     const double terms = static_cast<double>(c.in + c.taps * c.taps + 8);
-    for (size_t i = 0; i < y.size(); ++i)
-      ASSERT_LE(std::fabs(y[i] - expected[i]), terms * 0x1p-24 * magnitude[i]) << c.what << ", at " << i;
+    const auto expect_near = [&](const std::vector<float>& result, const char* layout) {
+      for (size_t i = 0; i < result.size(); ++i)
+        ASSERT_LE(std::fabs(result[i] - expected[i]), terms * 0x1p-24 * magnitude[i]) << c.what << ", " << layout << ", at " << i;
+    };
+    expect_near(y, "planes");
+    if (!BlockedExpandDepthwise::fits(w)) continue;
+    const BlockedExpandDepthwise blocked(c.in, c.hidden, w, {given[1].data(), given[2].data(), {ActivationKind::relu}},
+                                         {given[3].data(), given[4].data(), {}});
+    const auto blocks = [&](int64_t channels, int64_t plane) {
+      return std::vector<float>(static_cast<size_t>(c.batch * channel_blocks(channels) * plane * kChannelBlock), 99.0f);
+    };
+    std::vector<float> from = blocks(c.in, w.input_size()), to = blocks(c.hidden, w.output_size()), alone = to;
+    to_blocked(given[0].data(), c.batch, c.in, w.input_size(), from.data(), {});
+    blocked.run(w, c.batch, from.data(), to.data(), three_threads());
+    blocked.run(w, c.batch, from.data(), alone.data(), {});
+    ASSERT_EQ(to, alone) << c.what << ": the bits depend on the number of threads";
+    from_blocked(to.data(), c.batch, c.hidden, w.output_size(), y.data(), {});
+    expect_near(y, "blocks");
   }
 }
 

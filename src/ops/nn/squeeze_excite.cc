@@ -8,7 +8,8 @@ SqueezeExcite SqueezeExcite::read(const NodeView& node) {
   return {.activation = FusedActivation::read(node),
           .gate = FusedActivation::read(node, "gate"),
           .first_transposed = node.flag("first_transposed"),
-          .second_transposed = node.flag("second_transposed")};
+          .second_transposed = node.flag("second_transposed"),
+          .blocked = node.flag("blocked")};
 }
 
 void infer(const SqueezeExcite&, InferenceContext& context) {

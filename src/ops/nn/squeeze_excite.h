@@ -6,11 +6,13 @@
 namespace rh::ops {
 
 /// SqueezeExcite of our own domain `roundhouse`: x times gate(W2 activation(W1 m + b1) + b2), m being the mean of each plane of x. Inputs x
-/// [N, C, spatial...], W1 [R, C], b1 [R], W2 [C, R], b2 [C]; the weights may have more dimensions, of 1, and biases may be left out.
+/// [N, C, spatial...], W1 [R, C], b1 [R], W2 [C, R], b2 [C]; the weights may have more dimensions, of 1, and biases may be left out. With
+/// `blocked` x lies as BlockChannels makes it.
 struct SqueezeExcite {
   FusedActivation activation, gate;
   /// These lie as [C, R] and [R, C].
   bool first_transposed = false, second_transposed = false;
+  bool blocked = false;
 
   static SqueezeExcite read(const NodeView& node);
 };

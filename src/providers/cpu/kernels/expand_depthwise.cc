@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "compute/blocked_expand_depthwise.h"
 #include "compute/expand_depthwise.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/fused_activation.h"
@@ -33,23 +34,30 @@ class ExpandDepthwiseKernel final : public Kernel {
                       "and the same stride and dilation in both directions: stride 1 with a dilation of up to {}, or stride 2 without",
                       wide.to_string(), filters.to_string(), compute::ExpandDepthwise::kMostDilation));
     }
-    convolution_.emplace(in_, hidden_, geometry,
-                         compute::ExpandDepthwise::Stage{expand->data<float>(), bias(info, 3), compute_activation(op_.expand)},
-                         compute::ExpandDepthwise::Stage{depthwise->data<float>(), bias(info, 4), compute_activation(op_.activation)});
+    const compute::ExpandDepthwise::Stage widens{expand->data<float>(), bias(info, 3), compute_activation(op_.expand)};
+    const compute::ExpandDepthwise::Stage slides{depthwise->data<float>(), bias(info, 4), compute_activation(op_.activation)};
+    if (!op_.blocked) {
+      planes_.emplace(in_, hidden_, geometry, widens, slides);
+    } else if (compute::BlockedExpandDepthwise::fits(geometry)) {
+      blocks_.emplace(in_, hidden_, geometry, widens, slides);
+    } else {
+      throw Error(ErrorCode::not_implemented, "ExpandDepthwise: in blocks, kernels are expected to be 3x3 or 5x5, not dilated");
+    }
   }
 
   bool owns_constant(int input) const override { return input > 0; }
-  size_t packed_bytes() const override { return convolution_->weight_bytes(); }
+  size_t packed_bytes() const override { return planes_ ? planes_->weight_bytes() : blocks_->weight_bytes(); }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
-    if (x.rank() != 4 || x.shape()[1] != in_) {
-      return error_status(ErrorCode::invalid_argument, "ExpandDepthwise: input has shape {}, expected [N, {}, height, width]",
-                          x.shape().to_string(), in_);
+    const int64_t second = op_.blocked ? compute::channel_blocks(in_) : in_;
+    if (x.rank() != (op_.blocked ? 5 : 4) || x.shape()[1] != second || (op_.blocked && x.shape()[4] != compute::kChannelBlock)) {
+      return error_status(ErrorCode::invalid_argument, "ExpandDepthwise: input has shape {}, expected [N, {}, height, width{}]",
+                          x.shape().to_string(), second, op_.blocked ? ", 16" : "");
     }
     const std::span<const int64_t> sizes(x.shape().begin() + 2, 2);
     const ops::Sizes pads = window_.pads_for(sizes);
-    Shape shape{x.shape()[0], hidden_};
+    Shape shape{x.shape()[0], op_.blocked ? compute::channel_blocks(hidden_) : hidden_};
     for (size_t i = 0; i < 2; ++i) {
       if (pads[i] < 0 || pads[i] >= window_.effective_kernel(i) || pads[i + 2] >= window_.effective_kernel(i))
         return error_status(ErrorCode::invalid_argument, "ExpandDepthwise: pads are {} and {}, expected 0 to {}", pads[i], pads[i + 2],
@@ -58,8 +66,13 @@ class ExpandDepthwiseKernel final : public Kernel {
     }
     compute::Window geometry;
     RH_RETURN_IF_ERROR(conv_window(window_, sizes, {shape.begin() + 2, 2}, pads, geometry));
+    if (op_.blocked) shape.push_back(compute::kChannelBlock);
     const MutableView y = context.output(0, shape);
-    if (y.elements() > 0) convolution_->run(geometry, x.shape()[0], x.data<float>(), y.data<float>(), context.parallel());
+    if (y.elements() == 0) return {};
+    const auto run = [&](const auto& convolution) {
+      convolution.run(geometry, x.shape()[0], x.data<float>(), y.data<float>(), context.parallel());
+    };
+    planes_ ? run(*planes_) : run(*blocks_);
     return {};
   }
 
@@ -84,7 +97,8 @@ class ExpandDepthwiseKernel final : public Kernel {
   ops::ExpandDepthwise op_;
   ops::Window window_;
   int64_t in_ = 0, hidden_ = 0;
-  std::optional<compute::ExpandDepthwise> convolution_;
+  std::optional<compute::ExpandDepthwise> planes_;
+  std::optional<compute::BlockedExpandDepthwise> blocks_;
 };
 
 }  // namespace rh::cpu

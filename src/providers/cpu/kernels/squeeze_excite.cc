@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "compute/conv.h"
+#include "compute/conv_blocked.h"
 #include "compute/row_math.h"
 #include "compute/vector_math.h"
 #include "providers/cpu/fused_activation.h"
@@ -20,6 +22,7 @@ class SqueezeExciteKernel final : public Kernel {
 
   explicit SqueezeExciteKernel(const KernelInfo& info) {
     const ops::SqueezeExcite& op = info.attributes<ops::SqueezeExcite>();
+    blocked_ = op.blocked;
     first_ = product(info, 1, op.first_transposed, compute_activation(op.activation));
     second_ = product(info, 3, op.second_transposed, compute_activation(op.gate));
     if (first_.in != second_.out || first_.out != second_.in) {
@@ -37,34 +40,62 @@ class SqueezeExciteKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
-    const int64_t channels = first_.in;
-    if (x.rank() < 3 || x.shape()[1] != channels) {
-      return error_status(ErrorCode::invalid_argument, "SqueezeExcite: input has shape {}, expected [N, {}, spatial...]",
-                          x.shape().to_string(), channels);
+    const int64_t channels = first_.in, blocks = compute::channel_blocks(channels);
+    const bool fits = blocked_ ? x.rank() == 5 && x.shape()[1] == blocks && x.shape()[4] == compute::kChannelBlock
+                               : x.rank() >= 3 && x.shape()[1] == channels;
+    if (!fits) {
+      return error_status(ErrorCode::invalid_argument, "SqueezeExcite: input has shape {}, expected {} with {} channels",
+                          x.shape().to_string(), blocked_ ? "[N, blocks, H, W, 16]" : "[N, C, spatial...]", channels);
     }
     const MutableView y = context.output(0, x.shape());
     if (y.elements() == 0) return {};
-    const int64_t batch = x.shape()[0], planes = batch * channels, size = y.elements() / planes;
-    float* means = context.scratch_array<float>(planes);
+    // Planes, or blocks of planes whose channels lie together.
+    const int64_t batch = x.shape()[0], units = blocked_ ? batch * blocks : batch * channels, size = y.elements() / units;
+    const int64_t width = blocked_ ? compute::kChannelBlock : 1, all = units * width / batch;
+    float* means = context.scratch_array<float>(batch * all);
     float* hidden = context.scratch_array<float>(batch * first_.out);
-    float* gates = context.scratch_array<float>(planes);
+    float* gates = context.scratch_array<float>(batch * all);
+    const float* from = x.data<float>();
     const Cost reading{.bytes = 4.0 * static_cast<double>(size), .operations = static_cast<double>(size)};
-    context.parallel().for_range(planes, reading, [&](Range range) {
-      compute::reduce_rows(compute::Reduction::mean, x.data<float>() + range.begin * size, means + range.begin, range.size(), size);
+    context.parallel().for_range(units, reading, [&](Range range) {
+      if (!blocked_) {
+        compute::reduce_rows(compute::Reduction::mean, from + range.begin * size, means + range.begin, range.size(), size);
+        return;
+      }
+      for (int64_t unit = range.begin; unit < range.end; ++unit) mean_of_block(from + unit * size, size / width, means + unit * width);
     });
     constexpr int64_t kFewProducts = 40'000;  // that one thread makes before others have joined
     const Parallel parallel = channels * first_.out <= kFewProducts ? Parallel() : context.parallel();
-    first_.weights->run({}, batch, means, nullptr, hidden, parallel);
-    second_.weights->run({}, batch, hidden, nullptr, gates, parallel);
+    for (int64_t image = 0; image < batch; ++image) {
+      first_.weights->run({}, 1, means + image * all, nullptr, hidden + image * first_.out, parallel);
+      second_.weights->run({}, 1, hidden + image * first_.out, nullptr, gates + image * all, parallel);
+      std::fill(gates + image * all + channels, gates + (image + 1) * all, 0.0f);
+    }
     const Cost scaling{.bytes = 8.0 * static_cast<double>(size), .operations = static_cast<double>(size)};
-    context.parallel().for_range(planes, scaling, [&](Range range) {
+    context.parallel().for_range(units, scaling, [&](Range range) {
       const int64_t at = range.begin * size;
-      compute::scale_rows(x.data<float>() + at, gates + range.begin, y.data<float>() + at, range.size(), size);
+      if (!blocked_) return compute::scale_rows(from + at, gates + range.begin, y.data<float>() + at, range.size(), size);
+      for (int64_t unit = range.begin; unit < range.end; ++unit)
+        compute::scale_columns(from + unit * size, gates + unit * width, y.data<float>() + unit * size, size / width, width);
     });
     return {};
   }
 
  private:
+  /// Means over x [pixels, 16], of sums of limited length.
+  static void mean_of_block(const float* x, int64_t pixels, float* means) {
+    constexpr int64_t kWidth = compute::kChannelBlock, kAtOnce = 4, kPixels = 1024;
+    std::fill_n(means, kWidth, 0.0f);
+    for (int64_t begin = 0; begin < pixels; begin += kPixels) {
+      const int64_t count = std::min(kPixels, pixels - begin), whole = count / kAtOnce;
+      float sums[kAtOnce * kWidth];
+      compute::reduce_columns(compute::Reduction::sum, x + begin * kWidth, sums, whole, kAtOnce * kWidth);
+      for (int64_t i = 0; i < kAtOnce * kWidth; ++i) means[i % kWidth] += sums[i];
+      for (int64_t i = whole * kAtOnce * kWidth; i < count * kWidth; ++i) means[i % kWidth] += x[begin * kWidth + i];
+    }
+    for (int64_t i = 0; i < kWidth; ++i) means[i] /= static_cast<float>(pixels);
+  }
+
   /// A matrix as a convolution of one pixel.
   struct Product {
     int64_t in = 0, out = 0;
@@ -94,6 +125,7 @@ class SqueezeExciteKernel final : public Kernel {
   }
 
   Product first_, second_;
+  bool blocked_ = false;
 };
 
 }  // namespace rh::cpu

@@ -1,0 +1,122 @@
+#include "compute/blocked_expand_depthwise.h"
+
+#include <algorithm>
+
+#include "base/interruptible.h"
+#include "compute/conv_blocked_impl.h"
+#include "compute/conv_pack.h"
+#include "compute/scratch.h"
+
+namespace rh::compute {
+namespace {
+
+constexpr int64_t kBlock = kChannelBlock, kHiddenBytes = 384 << 10, kLinePixels = 56;
+
+int64_t pieces_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
+std::vector<float> whole_blocks(const float* values, int64_t count) {
+  std::vector<float> all(static_cast<size_t>(channel_blocks(count) * kBlock), 0.0f);
+  if (values) std::copy_n(values, count, all.data());
+  return all;
+}
+
+}  // namespace
+
+bool BlockedExpandDepthwise::fits(const Window& window) {
+  return ExpandDepthwise::fits(window) && (window.kernel[2] == 3 || window.kernel[2] == 5) && window.dilation[2] == 1;
+}
+
+BlockedExpandDepthwise::BlockedExpandDepthwise(int64_t in, int64_t hidden, const Window& window, const ExpandDepthwise::Stage& expand,
+                                               const ExpandDepthwise::Stage& depthwise)
+    : in_(in),
+      hidden_(hidden),
+      window_(window),
+      activation_(expand.activation),
+      taps_activation_(depthwise.activation),
+      kernels_(blocked_kernels()),
+      bias_(whole_blocks(expand.bias, hidden)),
+      taps_bias_(whole_blocks(depthwise.bias, hidden)) {
+  const size_t count = bias_.size() * static_cast<size_t>(in);
+  const std::shared_ptr<float[]> packed = aligned_array<float>(count);
+  const int64_t step = kernels_.blocks * kBlock, taps = window.kernel_size(), padded = static_cast<int64_t>(bias_.size());
+  for (int64_t first = 0; first < hidden; first += step) {
+    const int64_t width = std::min(step, padded - first);
+    pack_taps(expand.weights + first * in, in, 1, std::min(width, hidden - first), width, packed.get() + first * in);
+  }
+  weights_ = SharedArray<float>(packed, count);
+  taps_.assign(static_cast<size_t>(padded * taps), 0.0f);
+  for (int64_t c = 0; c < hidden; ++c)
+    for (int64_t t = 0; t < taps; ++t)
+      taps_[static_cast<size_t>((c / kBlock * taps + t) * kBlock + c % kBlock)] = depthwise.weights[c * taps + t];
+}
+
+/// Some rows of y of a group of blocks of an image.
+struct BlockedExpandDepthwise::Unit {
+  const Window& window;
+  const BlockedStep* steps;
+  int64_t step_count;
+  const float* x;  ///< of the image
+  float* y;
+  int64_t first;  ///< block of the group
+  int64_t blocks;
+  Part rows;
+};
+
+void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x, float* y, const Parallel& parallel) const {
+  const int64_t in_blocks = channel_blocks(in_), blocks = channel_blocks(hidden_), groups = pieces_of(blocks, kernels_.blocks);
+  auto* steps = static_cast<BlockedStep*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(in_blocks) * sizeof(BlockedStep)));
+  for (int64_t i = 0; i < in_blocks; ++i) steps[i] = {i * w.input_size() * kBlock, std::min(kBlock, in_ - i * kBlock)};
+  const int64_t row_bytes = w.input[2] * kernels_.blocks * kBlock * static_cast<int64_t>(sizeof(float)), stride = window_.stride[1];
+  const int64_t most_rows = (kHiddenBytes / row_bytes - window_.kernel[1] + stride) / stride;  // that so many rows of x give
+  const int64_t bands = pieces_of(w.output[1], std::max<int64_t>(1, most_rows));
+  const double outputs = static_cast<double>(w.output_size() * kernels_.blocks * kBlock), taps = static_cast<double>(window_.kernel_size());
+  const double inputs = static_cast<double>(w.input_size() * kernels_.blocks * kBlock);
+  const Cost cost{.bytes = 4 * outputs / static_cast<double>(bands),
+                  .operations = 0.06 * (inputs * static_cast<double>(in_) + outputs * taps) / static_cast<double>(bands)};
+  parallel.for_range(batch * groups * bands, cost, [&](Range range) {
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      throw_if_cancelled();
+      const int64_t image = i / bands / groups, first = i / bands % groups * kernels_.blocks;
+      run_unit({w, steps, in_blocks, x + image * in_blocks * w.input_size() * kBlock, y + image * blocks * w.output_size() * kBlock, first,
+                std::min(kernels_.blocks, blocks - first), part_of(w.output[1], bands, i % bands)});
+    }
+  });
+}
+
+void BlockedExpandDepthwise::run_unit(const Unit& unit) const {
+  const Window& w = unit.window;
+  const int64_t taps = window_.kernel[1], stride = window_.stride[1];
+  const int64_t top = unit.rows.begin * stride - w.pad_begin[1], bottom = top + (unit.rows.size - 1) * stride + taps;
+  const int64_t begin = std::clamp<int64_t>(top, 0, w.input[1]), rows = std::clamp<int64_t>(bottom, begin, w.input[1]) - begin;
+  const int64_t pixels = rows * w.input[2], hidden_block = pixels * kBlock, channel = unit.first * kBlock;
+  auto* hidden =
+      static_cast<float*>(thread_scratch(ScratchSlot::packed_right, static_cast<size_t>(unit.blocks * hidden_block + 1) * sizeof(float)));
+  const Clamp clamp(activation_), taps_clamp(taps_activation_);
+  const BlockedSums sums{.x = unit.x + begin * w.input[2] * kBlock,
+                         .steps = unit.steps,
+                         .step_count = unit.step_count,
+                         .x_pixel = kBlock,
+                         .weights = weights_.data() + channel * in_,
+                         .bias = bias_.data() + channel,
+                         .residual = nullptr,
+                         .y = hidden,
+                         .y_block = hidden_block,
+                         .more = false,
+                         .low = clamp.low,
+                         .high = clamp.high};
+  if (pixels > 0)
+    sum_blocked_lines(kernels_, sums, unit.blocks, kConvFold / kBlock,
+                      {0, pieces_of(pixels, kLinePixels), kLinePixels, pixels, kLinePixels * kBlock});
+  if (clamp.activates) activate_values(activation_, hidden, unit.blocks * hidden_block);
+  const auto slide = kernels_.window[taps == 5][stride == 2];
+  for (int64_t block = 0; block < unit.blocks; ++block) {
+    float* y = unit.y + ((unit.first + block) * w.output_size() + unit.rows.begin * w.output[2]) * kBlock;
+    slide({hidden + block * hidden_block, rows, w.input[2], begin - top, w.pad_begin[2],
+           taps_.data() + (channel + block * kBlock) * window_.kernel_size(), taps_bias_.data() + channel + block * kBlock, nullptr, y,
+           w.output[2], taps_clamp.low, taps_clamp.high},
+          0, unit.rows.size);
+    if (taps_clamp.activates) activate_values(taps_activation_, y, unit.rows.size * w.output[2] * kBlock);
+  }
+}
+
+}  // namespace rh::compute

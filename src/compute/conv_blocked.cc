@@ -1,0 +1,356 @@
+#include "compute/conv_blocked.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/cpu_features.h"
+#include "base/interruptible.h"
+#include "base/shared_bytes.h"
+#include "compute/conv_blocked_impl.h"
+#include "compute/conv_pack.h"
+#include "compute/scratch.h"
+#include "compute/transpose_words.h"
+
+namespace rh::compute {
+namespace {
+
+constexpr int64_t kBlock = kChannelBlock;
+
+int64_t pieces_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
+void transpose(const float* x, int64_t x_stride, float* y, int64_t y_stride, int64_t rows, int64_t columns) {
+  transpose_words(reinterpret_cast<const uint32_t*>(x), x_stride, reinterpret_cast<uint32_t*>(y), y_stride, rows, columns);
+}
+
+/// body(block of an image, its first channel, channels that it has, pixels) over all pixels of all blocks.
+template <typename Body>
+void each_block(int64_t batch, int64_t channels, int64_t plane, const Parallel& parallel, const Body& body) {
+  constexpr int64_t kPixels = 256;
+  const int64_t blocks = channel_blocks(channels), parts = pieces_of(plane, kPixels);
+  const Cost cost{.bytes = 8.0 * kBlock * static_cast<double>(std::min(plane, kPixels))};
+  parallel.for_range(batch * blocks * parts, cost, [&](Range range) {
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      const int64_t block = i / parts, image = block / blocks, first = block % blocks * kBlock, begin = i % parts * kPixels;
+      body(block, image * channels + first, std::min(kBlock, channels - first), Range{begin, std::min(plane, begin + kPixels)});
+    }
+  });
+}
+
+}  // namespace
+
+const BlockedKernels& blocked_kernels() {
+#if defined(__x86_64__) || defined(_M_X64)
+  const CpuFeatures& cpu = cpu_features();
+  if (cpu.avx512) return kAvx512Blocked;
+  if (cpu.avx2) return kAvx2Blocked;
+#endif
+  return kGenericBlocked;
+}
+
+void to_blocked(const float* x, int64_t batch, int64_t channels, int64_t plane, float* y, const Parallel& parallel) {
+  each_block(batch, channels, plane, parallel, [&](int64_t block, int64_t channel, int64_t live, Range pixels) {
+    float* to = y + (block * plane + pixels.begin) * kBlock;
+    transpose(x + channel * plane + pixels.begin, plane, to, kBlock, pixels.size(), live);
+    for (int64_t i = 0; live < kBlock && i < pixels.size(); ++i) std::fill(to + i * kBlock + live, to + (i + 1) * kBlock, 0.0f);
+  });
+}
+
+void from_blocked(const float* x, int64_t batch, int64_t channels, int64_t plane, float* y, const Parallel& parallel) {
+  each_block(batch, channels, plane, parallel, [&](int64_t block, int64_t channel, int64_t live, Range pixels) {
+    transpose(x + (block * plane + pixels.begin) * kBlock, kBlock, y + channel * plane + pixels.begin, plane, live, pixels.size());
+  });
+}
+
+struct BlockedConvolution::Impl {
+  Impl(const ConvChannels& c, const Window& w, const float* weights, const float* bias, const Activation& a, BlockedInput from)
+      : channels(c), kernel(w), activation(a), clamp(a), kernels(blocked_kernels()), unit(from == BlockedInput::blocks ? kBlock : 1) {
+    depthwise = c.groups > 1;
+    const size_t padded = static_cast<size_t>(channel_blocks(c.out) * kBlock);
+    bias_values.assign(padded, 0.0f);
+    if (bias) std::copy_n(bias, c.out, bias_values.data());
+    const size_t count = static_cast<size_t>(channel_blocks(c.out) * kBlock * (depthwise ? taps() : products()));
+    const std::shared_ptr<float[]> memory = aligned_array<float>(count);
+    std::fill_n(memory.get(), count, 0.0f);
+    depthwise ? pack_depthwise(weights, memory.get()) : pack(weights, memory.get());
+    packed = SharedArray<float>(memory, count);
+  }
+
+  void run(const ConvCall<float>& call, const Parallel& parallel) const {
+    depthwise ? run_depthwise(call, parallel) : run_dense(call, parallel);
+  }
+
+  size_t weight_bytes() const { return (packed.size() + bias_values.size()) * sizeof(float); }
+
+ private:
+  int64_t taps() const { return kernel.kernel[1] * kernel.kernel[2]; }
+  int64_t in_blocks() const { return unit == 1 ? 1 : channel_blocks(channels.in); }
+  int64_t out_blocks() const { return channel_blocks(channels.out); }
+  int64_t in_planes() const { return unit == 1 ? channels.in : in_blocks(); }
+  int64_t products() const { return taps() * channels.in; }
+  /// Blocks of output channels that are worked out at once: those of a group.
+  int64_t groups() const { return pieces_of(out_blocks(), kernels.blocks); }
+  int64_t group_blocks(int64_t group) const { return std::min(kernels.blocks, out_blocks() - group * kernels.blocks); }
+
+  /// [group][tap][input channel][channels of the group].
+  void pack(const float* weights, float* all) const {
+    for (int64_t group = 0; group < groups(); ++group) {
+      const int64_t first = group * kernels.blocks * kBlock, width = group_blocks(group) * kBlock;
+      pack_taps(weights + first * products(), channels.in, taps(), std::min(width, channels.out - first), width, all + first * products());
+    }
+  }
+
+  /// [block][tap][channel].
+  void pack_depthwise(const float* weights, float* all) const {
+    for (int64_t channel = 0; channel < channels.out; ++channel)
+      for (int64_t tap = 0; tap < taps(); ++tap)
+        all[(channel / kBlock * taps() + tap) * kBlock + channel % kBlock] = weights[channel * taps() + tap];
+  }
+
+  /// Where inputs lie: the planes themselves, or copies with their padding.
+  struct Frame {
+    int64_t height, width;  ///< pixels that the kernel reaches
+    bool copied;
+
+    Frame(const Window& kernel, const Window& w) {
+      const auto reach = [&](int d) { return (w.output[d] - 1) * kernel.stride[d] + (kernel.kernel[d] - 1) * kernel.dilation[d] + 1; };
+      height = reach(1);
+      width = reach(2);
+      copied = w.pad_begin[1] != 0 || w.pad_begin[2] != 0 || height > w.input[1] || width > w.input[2];
+      if (!copied) {
+        height = w.input[1];
+        width = w.input[2];
+      }
+    }
+    int64_t plane() const { return height * width; }
+  };
+
+  /// Rows of a frame of one plane of `unit` floats a pixel, out of x.
+  void copy_rows(const Window& w, const Frame& frame, const float* x, Range rows, float* to) const {
+    const int64_t left = std::clamp<int64_t>(w.pad_begin[2], 0, frame.width), skipped = std::max<int64_t>(0, -w.pad_begin[2]);
+    const int64_t live = std::clamp<int64_t>(w.input[2] - skipped, 0, frame.width - left);
+    for (int64_t row = rows.begin; row < rows.end; ++row, to += frame.width * unit) {
+      const int64_t from = row - w.pad_begin[1];
+      if (from < 0 || from >= w.input[1]) {
+        std::fill_n(to, frame.width * unit, 0.0f);
+        continue;
+      }
+      std::fill_n(to, left * unit, 0.0f);
+      if (live > 0)
+        std::memcpy(to + left * unit, x + (from * w.input[2] + skipped) * unit, static_cast<size_t>(live * unit) * sizeof(float));
+      std::fill(to + (left + live) * unit, to + frame.width * unit, 0.0f);
+    }
+  }
+
+  template <typename T>
+  static T* list_of(int64_t count) {
+    return static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(count) * sizeof(T)));
+  }
+
+  /// Where the inputs of each tap lie in a plane of a frame, in memory of the calling thread.
+  const int64_t* offsets_of(const Frame& frame) const {
+    auto* offsets = list_of<int64_t>(taps());
+    for (int64_t h = 0; h < kernel.kernel[1]; ++h)
+      for (int64_t v = 0; v < kernel.kernel[2]; ++v)
+        offsets[h * kernel.kernel[2] + v] = (h * kernel.dilation[1] * frame.width + v * kernel.dilation[2]) * unit;
+    return offsets;
+  }
+
+  /// The same for every plane, tap by tap.
+  const BlockedStep* steps_of(const Frame& frame) const {
+    auto* steps = list_of<BlockedStep>(taps() * in_planes());
+    BlockedStep* next = steps;
+    for (int64_t h = 0; h < kernel.kernel[1]; ++h)
+      for (int64_t v = 0; v < kernel.kernel[2]; ++v)
+        for (int64_t i = 0; i < in_planes(); ++i)
+          *next++ = {(i * frame.plane() + h * kernel.dilation[1] * frame.width + v * kernel.dilation[2]) * unit,
+                     std::min(unit, channels.in - i * unit)};
+    return steps;
+  }
+
+  void run_dense(const ConvCall<float>& call, const Parallel& parallel) const {
+    const Window& w = call.window;
+    const Frame frame(kernel, w);
+    const int64_t planes = in_planes(), plane = frame.plane() * unit, input = planes * w.input_size() * unit;
+    const float* x = call.x;
+    if (frame.copied) {
+      float* copy =
+          static_cast<float*>(thread_scratch(ScratchSlot::image, static_cast<size_t>(call.batch * planes * plane) * sizeof(float)));
+      constexpr int64_t kRows = 16;
+      const int64_t parts = pieces_of(frame.height, kRows);
+      parallel.for_range(call.batch * planes * parts, {.bytes = 8.0 * static_cast<double>(kRows * frame.width * unit)}, [&](Range range) {
+        for (int64_t i = range.begin; i < range.end; ++i) {
+          const int64_t at = i / parts, begin = i % parts * kRows;
+          copy_rows(w, frame, call.x + at * w.input_size() * unit, {begin, std::min(frame.height, begin + kRows)},
+                    copy + at * plane + begin * frame.width * unit);
+        }
+      });
+      x = copy;
+    }
+    const BlockedStep* steps = steps_of(frame);
+    const Lines lines(kernel, w, frame, unit);
+    const int64_t most = std::max<int64_t>(1, std::max<int64_t>(kLeastPixels, kInputFloats / products()) / lines.pixels);
+    const int64_t bands = pieces_of(lines.count, most), cuts = bands * call.batch >= 2 * parallel.threads() ? 1 : groups();
+    const Cost cost{.bytes = 4.0 * kBlock,
+                    .operations = 0.06 * static_cast<double>(products() * most * lines.pixels * kernels.blocks * kBlock * groups() / cuts)};
+    parallel.for_range(call.batch * bands * cuts, cost, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        throw_if_cancelled();
+        const int64_t image = i / cuts / bands;
+        const Band band{call, lines, part_of(lines.count, bands, i / cuts % bands), x + image * (frame.copied ? planes * plane : input),
+                        image * out_blocks() * w.output_size() * kBlock};
+        const Part part = part_of(groups(), cuts, i % cuts);
+        for (int64_t group = part.begin; group < part.begin + part.size; ++group) sum_band(band, group, steps);
+      }
+    });
+  }
+
+  static constexpr int64_t kInputFloats = 48 * 1024, kLeastPixels = 28, kLinePixels = 56;
+
+  /// Outputs that are worked out from left to right: rows of y, or parts of the plane where its pixels lie as those of x.
+  struct Lines {
+    int64_t pixels, count, total, x_line, x_pixel;
+
+    Lines(const Window& kernel, const Window& w, const Frame& frame, int64_t unit)
+        : total(w.output_size()), x_pixel(kernel.stride[2] * unit) {
+      const bool flat =
+          !frame.copied && kernel.kernel_size() == 1 && kernel.stride[1] == 1 && kernel.stride[2] == 1 && w.output_size() == w.input_size();
+      pixels = flat ? std::min(kLinePixels, total) : w.output[2];
+      count = pieces_of(total, pixels);
+      x_line = flat ? pixels * unit : kernel.stride[1] * frame.width * unit;
+    }
+  };
+
+  struct Band {
+    const ConvCall<float>& call;
+    const Lines& lines;
+    Part rows;
+    const float* x;  ///< of the image
+    int64_t y;       ///< its offset
+  };
+
+  void sum_band(const Band& band, int64_t group, const BlockedStep* steps) const {
+    const Lines& lines = band.lines;
+    const int64_t first = group * kernels.blocks, blocks = group_blocks(group), block_size = lines.total * kBlock;
+    const int64_t fold = std::max<int64_t>(1, (unit == 1 ? kImageFold : kConvFold) / unit), at = band.y + first * block_size;
+    const BlockedSums sums{.x = band.x,
+                           .steps = steps,
+                           .step_count = taps() * in_planes(),
+                           .x_pixel = lines.x_pixel,
+                           .weights = packed.data() + first * kBlock * products(),
+                           .bias = bias_values.data() + first * kBlock,
+                           .residual = band.call.residual ? band.call.residual + at : nullptr,
+                           .y = band.call.y + at,
+                           .y_block = block_size,
+                           .more = false,
+                           .low = clamp.low,
+                           .high = clamp.high};
+    sum_blocked_lines(kernels, sums, blocks, fold, {band.rows.begin, band.rows.size, lines.pixels, lines.total, lines.x_line});
+    if (!clamp.activates) return;
+    const int64_t begin = band.rows.begin * lines.pixels, end = std::min(lines.total, (band.rows.begin + band.rows.size) * lines.pixels);
+    for (int64_t block = first; block < first + blocks; ++block)
+      activate_values(activation, band.call.y + band.y + block * block_size + begin * kBlock, (end - begin) * kBlock);
+  }
+
+  /// Whether a kernel reads planes where they lie.
+  bool reads_in_place() const {
+    const int64_t size = kernel.kernel[2], stride = kernel.stride[2];
+    return (size == 3 || size == 5) && kernel.kernel[1] == size && (stride == 1 || stride == 2) && kernel.stride[1] == stride &&
+           kernel.dilation[1] == 1 && kernel.dilation[2] == 1;
+  }
+
+  void run_in_place(const ConvCall<float>& call, const Parallel& parallel) const {
+    const Window& w = call.window;
+    const int64_t size = kernel.kernel[2], stride = kernel.stride[2], plane = w.output_size() * kBlock;
+    const auto run = kernels.window[size == 5][stride == 2];
+    const int64_t bands = call.batch * out_blocks() >= 2 * parallel.threads() ? 1 : std::min<int64_t>(w.output[1], 2 * parallel.threads());
+    const double outputs = static_cast<double>(plane) / static_cast<double>(bands);
+    const Cost cost{.bytes = 8 * outputs, .operations = 0.06 * static_cast<double>(taps()) * outputs};
+    parallel.for_range(call.batch * out_blocks() * bands, cost, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        const int64_t block = i / bands, channel = block % out_blocks() * kBlock;
+        const Part rows = part_of(w.output[1], bands, i % bands);
+        float* y = call.y + block * plane;
+        run({call.x + block * w.input_size() * kBlock, w.input[1], w.input[2], w.pad_begin[1], w.pad_begin[2],
+             packed.data() + channel * taps(), bias_values.data() + channel, call.residual ? call.residual + block * plane : nullptr, y,
+             w.output[2], clamp.low, clamp.high},
+            rows.begin, rows.begin + rows.size);
+        if (clamp.activates) activate_values(activation, y + rows.begin * w.output[2] * kBlock, rows.size * w.output[2] * kBlock);
+      }
+    });
+  }
+
+  void run_depthwise(const ConvCall<float>& call, const Parallel& parallel) const {
+    if (reads_in_place()) return run_in_place(call, parallel);
+    const Window& w = call.window;
+    const Frame frame(kernel, w);
+    const int64_t frame_row = frame.width * kBlock, rows = std::max<int64_t>(1, kFrameFloats / frame_row / kernel.stride[1]);
+    const int64_t bands = pieces_of(w.output[1], rows);
+    const double outputs = static_cast<double>(w.output_size() * kBlock) / static_cast<double>(bands);
+    const Cost cost{.bytes = 8 * outputs, .operations = 0.1 * static_cast<double>(taps()) * outputs};
+    const int64_t* offsets = offsets_of(frame);
+    parallel.for_range(call.batch * out_blocks() * bands, cost, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) run_rows(call, frame, i / bands, part_of(w.output[1], bands, i % bands), offsets);
+    });
+  }
+
+  static constexpr int64_t kFrameFloats = 32 * 1024;
+
+  /// Some rows of a block of an image.
+  void run_rows(const ConvCall<float>& call, const Frame& frame, int64_t block, const Part& rows, const int64_t* offsets) const {
+    const Window& w = call.window;
+    const float* x = call.x + block * w.input_size() * kBlock;
+    const int64_t first = rows.begin * kernel.stride[1];
+    if (frame.copied) {
+      const int64_t count = (rows.size - 1) * kernel.stride[1] + (kernel.kernel[1] - 1) * kernel.dilation[1] + 1;
+      float* copy =
+          static_cast<float*>(thread_scratch(ScratchSlot::packed_right, static_cast<size_t>(count * frame.width * kBlock) * sizeof(float)));
+      copy_rows(w, frame, x, {first, first + count}, copy);
+      x = copy;
+    } else {
+      x += first * frame.width * kBlock;
+    }
+    const int64_t channel = block % out_blocks() * kBlock, y = (block * w.output_size() + rows.begin * w.output[2]) * kBlock;
+    for (int64_t row = 0; row < rows.size; ++row) {
+      const int64_t at = y + row * w.output[2] * kBlock;
+      kernels.taps(
+          {x + row * kernel.stride[1] * frame.width * kBlock, offsets, taps(), kernel.stride[2] * kBlock, packed.data() + channel * taps(),
+           bias_values.data() + channel, call.residual ? call.residual + at : nullptr, call.y + at, clamp.low, clamp.high},
+          w.output[2]);
+    }
+    if (clamp.activates) activate_values(activation, call.y + y, rows.size * w.output[2] * kBlock);
+  }
+
+  const ConvChannels channels;
+  const Window kernel;
+  const Activation activation;
+  const Clamp clamp;
+  const BlockedKernels& kernels;
+  const int64_t unit;  ///< floats of a pixel of the input that lie together
+  bool depthwise;
+  SharedArray<float> packed;
+  std::vector<float> bias_values;
+};
+
+bool BlockedConvolution::fits(const ConvChannels& channels, const Window& window, BlockedInput input) {
+  const bool depthwise = channels.groups == channels.in && channels.in == channels.out && input == BlockedInput::blocks;
+  return (channels.groups == 1 || depthwise) && window.kernel[0] == 1 && window.input[0] == 1 && window.output[0] == 1 &&
+         window.pad_begin[0] == 0;
+}
+
+BlockedConvolution::BlockedConvolution(const ConvChannels& channels, const Window& window, const float* weights, const float* bias,
+                                       const Activation& activation, BlockedInput input)
+    : impl_(std::make_unique<Impl>(channels, window, weights, bias, activation, input)) {}
+BlockedConvolution::~BlockedConvolution() = default;
+BlockedConvolution::BlockedConvolution(BlockedConvolution&&) noexcept = default;
+BlockedConvolution& BlockedConvolution::operator=(BlockedConvolution&&) noexcept = default;
+
+void BlockedConvolution::run(const Window& window, int64_t batch, const float* x, const float* residual, float* y,
+                             const Parallel& parallel) const {
+  if (batch <= 0 || window.output_size() <= 0) return;
+  impl_->run({window, batch, x, residual, y}, parallel);
+}
+
+size_t BlockedConvolution::weight_bytes() const { return impl_->weight_bytes(); }
+
+}  // namespace rh::compute

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+
+#include "compute/conv.h"
+#include "compute/conv_blocked_micro.h"
+
+namespace rh::compute {
+
+/// Blocks that hold `channels` channels.
+inline int64_t channel_blocks(int64_t channels) { return (channels + kChannelBlock - 1) / kChannelBlock; }
+
+/// x [batch, channels, plane] becomes y [batch, blocks, plane, kChannelBlock]; channels that the last block has beyond are 0.
+void to_blocked(const float* x, int64_t batch, int64_t channels, int64_t plane, float* y, const Parallel& parallel);
+/// The way back.
+void from_blocked(const float* x, int64_t batch, int64_t channels, int64_t plane, float* y, const Parallel& parallel);
+
+/// What the input of a blocked convolution is.
+enum class BlockedInput : uint8_t { blocks, planes };
+
+/// A convolution in up to two dimensions between values in blocks of channels: see to_blocked; what the last block has beyond the
+/// channels is not looked at, and may be anything in y. y = activation(conv(x) + bias + residual).
+class BlockedConvolution {
+ public:
+  /// Whether run() can compute this: one group, or each channel by itself (then of blocks alone); planes, not volumes.
+  static bool fits(const ConvChannels& channels, const Window& window, BlockedInput input);
+
+  /// Arguments as those of Convolution; where fits().
+  BlockedConvolution(const ConvChannels& channels, const Window& window, const float* weights, const float* bias,
+                     const Activation& activation, BlockedInput input);
+  ~BlockedConvolution();
+  BlockedConvolution(BlockedConvolution&&) noexcept;
+  BlockedConvolution& operator=(BlockedConvolution&&) noexcept;
+
+  /// `residual` lies as y or is null; it is not y itself.
+  void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel) const;
+
+  size_t weight_bytes() const;
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rh::compute

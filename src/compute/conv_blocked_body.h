@@ -1,0 +1,193 @@
+#pragma once
+
+#include "compute/conv_blocked_micro.h"
+
+// Written once against the vector type V of the file that includes it (see gemm_micro_body.h).
+namespace rh::compute {
+namespace {
+
+/// Vectors of a block.
+template <typename V>
+inline constexpr int kBlockVectors = static_cast<int>(kChannelBlock) / V::kLanes;
+
+template <typename V, int kPixels, int kBlocks>
+inline void blocked_finish(const BlockedSums& p, typename V::Register (&sum)[kPixels][kBlocks * kBlockVectors<V>]) {
+  const typename V::Register low = V::set(p.low), high = V::set(p.high);
+#pragma GCC unroll 2
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma GCC unroll 14
+    for (int pixel = 0; pixel < kPixels; ++pixel) {
+#pragma GCC unroll 4
+      for (int part = 0; part < kBlockVectors<V>; ++part) {
+        typename V::Register y = sum[pixel][block * kBlockVectors<V> + part];
+        const int64_t at = block * p.y_block + pixel * kChannelBlock + part * V::kLanes;
+        if (p.more) y = V::add(V::load(p.y + at), y);
+        if (p.bias) y = V::add(y, V::load(p.bias + block * kChannelBlock + part * V::kLanes));
+        if (p.residual) y = V::add(y, V::load(p.residual + at));
+        V::store(p.y + at, V::min(high, V::max(low, y)));
+      }
+    }
+  }
+}
+
+template <typename V, int kPixels, int kBlocks>
+void blocked_sums(const BlockedSums& p) {
+  using R = typename V::Register;
+  constexpr int kVectors = kBlocks * kBlockVectors<V>;
+  R sum[kPixels][kVectors];
+#pragma GCC unroll 14
+  for (int pixel = 0; pixel < kPixels; ++pixel) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sum[pixel][v] = V::zero();
+  }
+  constexpr int kAhead = 16;  // rows of weights
+  const float* weights = p.weights;
+  for (const BlockedStep* step = p.steps; step < p.steps + p.step_count; ++step) {
+    const float* x = p.x + step->offset;
+    for (int64_t i = 0; i < step->count; ++i, weights += kVectors * V::kLanes) {
+#if defined(__GNUC__)
+#pragma GCC unroll 2
+      for (int block = 0; block < kBlocks; ++block) __builtin_prefetch(weights + (kAhead * kBlocks + block) * kChannelBlock);
+#endif
+      R w[kVectors];
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) w[v] = V::load(weights + v * V::kLanes);
+#pragma GCC unroll 14
+      for (int pixel = 0; pixel < kPixels; ++pixel) {
+        const R value = V::set(x[pixel * p.x_pixel + i]);
+#pragma GCC unroll 8
+        for (int v = 0; v < kVectors; ++v) sum[pixel][v] = V::fma(value, w[v], sum[pixel][v]);
+      }
+    }
+  }
+  blocked_finish<V, kPixels, kBlocks>(p, sum);
+}
+
+template <typename V, int kPixels>
+void blocked_taps(const BlockedTaps& p) {
+  using R = typename V::Register;
+#pragma GCC unroll 4
+  for (int part = 0; part < kBlockVectors<V>; ++part) {
+    const int64_t lane = part * V::kLanes;
+    R sum[kPixels];
+#pragma GCC unroll 14
+    for (int pixel = 0; pixel < kPixels; ++pixel) sum[pixel] = V::load(p.bias + lane);
+    for (int64_t tap = 0; tap < p.taps; ++tap) {
+      const float* x = p.x + p.offsets[tap] + lane;
+      const R w = V::load(p.weights + tap * kChannelBlock + lane);
+#pragma GCC unroll 14
+      for (int pixel = 0; pixel < kPixels; ++pixel) sum[pixel] = V::fma(w, V::load(x + pixel * p.x_pixel), sum[pixel]);
+    }
+    const R low = V::set(p.low), high = V::set(p.high);
+#pragma GCC unroll 14
+    for (int pixel = 0; pixel < kPixels; ++pixel) {
+      const int64_t at = pixel * kChannelBlock + lane;
+      if (p.residual) sum[pixel] = V::add(sum[pixel], V::load(p.residual + at));
+      V::store(p.y + at, V::min(high, V::max(low, sum[pixel])));
+    }
+  }
+}
+
+/// Calls run<kPixels>() over `pixels` outputs, as many as the registers hold at a time, then half as many and so on.
+template <int kPixels, typename Args, typename Run>
+inline void in_strips(Args p, int64_t pixels, const Run& run) {
+  for (; pixels >= kPixels; pixels -= kPixels) {
+    run.template operator()<kPixels>(p);
+    p.x += kPixels * p.x_pixel;
+    p.y += kPixels * kChannelBlock;
+    if (p.residual) p.residual += kPixels * kChannelBlock;
+  }
+  if constexpr (kPixels > 1) {
+    if (pixels > 0) in_strips<(kPixels + 1) / 2>(p, pixels, run);
+  }
+}
+
+template <typename V, int kPixels, int kMostBlocks>
+void blocked_sums_of(const BlockedSums& p, int64_t blocks, int64_t pixels) {
+  const auto run = [&]<int kBlocks>() {
+    in_strips<kPixels>(p, pixels, []<int kCount>(const BlockedSums& strip) { blocked_sums<V, kCount, kBlocks>(strip); });
+  };
+  if constexpr (kMostBlocks > 1) {
+    if (blocks > 1) return run.template operator()<2>();
+  }
+  return run.template operator()<1>();
+}
+
+template <typename V, int kPixels>
+void blocked_taps_of(const BlockedTaps& p, int64_t pixels) {
+  in_strips<kPixels>(p, pixels, []<int kCount>(const BlockedTaps& strip) { blocked_taps<V, kCount>(strip); });
+}
+
+/// kPixels outputs of a row from `column` on. A vector of x serves every output that it reaches. With kRim, columns may lie beyond x.
+template <typename V, int kTaps, int kStride, int kPixels, bool kRim>
+void blocked_window_strip(const BlockedWindow& p, int64_t row, int64_t column) {
+  using R = typename V::Register;
+  constexpr int kColumns = (kPixels - 1) * kStride + kTaps;
+  const int64_t top = row * kStride - p.pad_top, left = column * kStride - p.pad_left;
+  const int64_t first = top < 0 ? -top : 0, last = top + kTaps > p.height ? p.height - top : kTaps;
+  const int64_t at = (row * p.columns + column) * kChannelBlock;
+#pragma GCC unroll 4
+  for (int part = 0; part < kBlockVectors<V>; ++part) {
+    const int64_t lane = part * V::kLanes;
+    R sum[kPixels];
+#pragma GCC unroll 14
+    for (int pixel = 0; pixel < kPixels; ++pixel) sum[pixel] = V::load(p.bias + lane);
+    for (int64_t line = first; line < last; ++line) {
+      const float* x = p.x + ((top + line) * p.width + left) * kChannelBlock + lane;
+      const float* weights = p.weights + line * kTaps * kChannelBlock + lane;
+      R w[kTaps];
+#pragma GCC unroll 5
+      for (int tap = 0; tap < kTaps; ++tap) w[tap] = V::load(weights + tap * kChannelBlock);
+#pragma GCC unroll 32
+      for (int c = 0; c < kColumns; ++c) {
+        if (kRim && (left + c < 0 || left + c >= p.width)) continue;
+        const R value = V::load(x + c * kChannelBlock);
+#pragma GCC unroll 5
+        for (int tap = 0; tap < kTaps; ++tap) {
+          if ((c - tap) % kStride != 0 || c < tap || (c - tap) / kStride >= kPixels) continue;
+          sum[(c - tap) / kStride] = V::fma(w[tap], value, sum[(c - tap) / kStride]);
+        }
+      }
+    }
+    const R low = V::set(p.low), high = V::set(p.high);
+#pragma GCC unroll 14
+    for (int pixel = 0; pixel < kPixels; ++pixel) {
+      const int64_t to = at + pixel * kChannelBlock + lane;
+      if (p.residual) sum[pixel] = V::add(sum[pixel], V::load(p.residual + to));
+      V::store(p.y + to, V::min(high, V::max(low, sum[pixel])));
+    }
+  }
+}
+
+template <typename V, int kTaps, int kStride, int kPixels>
+inline int64_t blocked_window_strips(const BlockedWindow& p, int64_t row, int64_t column) {
+  for (; column + kPixels <= p.columns; column += kPixels) {
+    const int64_t left = column * kStride - p.pad_left;
+    if (left < 0 || left + (kPixels - 1) * kStride + kTaps > p.width)
+      blocked_window_strip<V, kTaps, kStride, kPixels, true>(p, row, column);
+    else
+      blocked_window_strip<V, kTaps, kStride, kPixels, false>(p, row, column);
+  }
+  if constexpr (kPixels > 1) {
+    if (column < p.columns) return blocked_window_strips<V, kTaps, kStride, (kPixels + 1) / 2>(p, row, column);
+  }
+  return column;
+}
+
+template <typename V, int kTaps, int kStride, int kPixels>
+void blocked_window(const BlockedWindow& p, int64_t begin, int64_t end) {
+  for (int64_t row = begin; row < end; ++row) blocked_window_strips<V, kTaps, kStride, kPixels>(p, row, 0);
+}
+
+/// `kPixels` outputs at a time, for `kMostBlocks` blocks; of channels by themselves, `kOwnPixels`.
+template <typename V, int kPixels, int kMostBlocks, int kOwnPixels>
+constexpr BlockedKernels blocked_kernels_of() {
+  return {.blocks = kMostBlocks,
+          .sums = blocked_sums_of<V, kPixels, kMostBlocks>,
+          .taps = blocked_taps_of<V, kOwnPixels>,
+          .window = {{blocked_window<V, 3, 1, kOwnPixels>, blocked_window<V, 3, 2, kOwnPixels>},
+                     {blocked_window<V, 5, 1, kOwnPixels>, blocked_window<V, 5, 2, kOwnPixels>}}};
+}
+
+}  // namespace
+}  // namespace rh::compute

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "ops/nn/conv.h"
+
+namespace rh::ops {
+
+/// BlockedConv of our own domain `roundhouse`: FusedConv of two dimensions whose X, Z and Y lie as BlockChannels makes them, Z and Y
+/// [N, blocks of 16 filters, H, W, 16]. With `from_planes` X is [N, C, H, W].
+struct BlockedConv {
+  Conv conv;
+  bool from_planes = false;
+
+  static BlockedConv read(const NodeView& node);
+};
+
+void infer(const BlockedConv& op, InferenceContext& context);
+
+}  // namespace rh::ops

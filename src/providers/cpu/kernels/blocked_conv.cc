@@ -1,0 +1,81 @@
+#include "ops/nn/blocked_conv.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "compute/conv_blocked.h"
+#include "providers/cpu/conv_window.h"
+#include "providers/cpu/fused_activation.h"
+#include "providers/cpu/kernel.h"
+
+namespace rh::cpu {
+
+/// Weights and bias are constant and packed at load.
+class BlockedConvKernel final : public Kernel {
+ public:
+  using Types = rh::Types<float>;
+
+  explicit BlockedConvKernel(const KernelInfo& info) : op_(info.attributes<ops::BlockedConv>()) {
+    const Tensor *weights = info.constant_input(1), *bias = info.constant_input(2);
+    const bool given = weights && weights->dtype() == DType::float32 && weights->shape().rank() == 4 && weights->elements() > 0;
+    if (!given || (info.node().has_input(2) && (!bias || bias->dtype() != DType::float32 || bias->elements() != weights->shape()[0]))) {
+      throw Error(ErrorCode::not_implemented,
+                  "BlockedConv: inputs 1 and 2 are expected to be constant weights [M, C/group, h, w] and bias [M]");
+    }
+    const Shape& w = weights->shape();
+    channels_ = {w[1] * op_.conv.group, w[0], op_.conv.group};
+    window_ = with_kernel(op_.conv.window, {w.begin() + 2, 2});
+    compute::Window window;
+    const int64_t one[2] = {1, 1}, none[4] = {};
+    if (const Status status = conv_window(window_, one, one, none, window); !status.ok())
+      throw Error(status.code(), std::string(status.message()));
+    const auto input = op_.from_planes ? compute::BlockedInput::planes : compute::BlockedInput::blocks;
+    if (!compute::BlockedConvolution::fits(channels_, window, input)) {
+      throw Error(ErrorCode::not_implemented, fmt::format("BlockedConv: {} channels in {} groups, expected one group or one a channel",
+                                                          channels_.in, channels_.groups));
+    }
+    packed_.emplace(channels_, window, weights->data<float>(), bias ? bias->data<float>() : nullptr,
+                    compute_activation(op_.conv.activation), input);
+  }
+
+  KernelVariant variant() const override { return {.problem = "", .variant = "blocked", .variants = {}}; }
+  bool owns_constant(int input) const override { return input == 1 || input == 2; }
+  size_t packed_bytes() const override { return packed_->weight_bytes(); }
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0);
+    const Shape& d = x.shape();
+    const bool planes = op_.from_planes;
+    const int64_t first = planes ? channels_.in : compute::channel_blocks(channels_.in);
+    if (d.rank() != (planes ? 4 : 5) || d[1] != first || (!planes && d[4] != compute::kChannelBlock)) {
+      return error_status(ErrorCode::invalid_argument, "BlockedConv: input has shape {}, expected {} of {} channels", d.to_string(),
+                          planes ? "[N, C, H, W]" : "[N, blocks, H, W, 16]", channels_.in);
+    }
+    const std::span<const int64_t> sizes(d.begin() + 2, 2);
+    Shape shape{d[0], compute::channel_blocks(channels_.out)};
+    for (size_t i = 0; i < 2; ++i) shape.push_back(std::max<int64_t>(0, window_.output_size(i, sizes[i])));
+    compute::Window geometry;
+    RH_RETURN_IF_ERROR(conv_window(window_, sizes, {shape.begin() + 2, 2}, window_.pads_for(sizes), geometry));
+    shape.push_back(compute::kChannelBlock);
+    if (context.has_input(3) && !(context.input(3).shape() == shape)) {
+      return error_status(ErrorCode::invalid_argument, "Z has shape {}, expected the result's, {}", context.input(3).shape().to_string(),
+                          shape.to_string());
+    }
+    const MutableView y = context.output(0, shape);
+    if (y.elements() == 0) return {};
+    const float* residual = context.has_input(3) ? context.input(3).data<float>() : nullptr;
+    packed_->run(geometry, d[0], x.data<float>(), residual, y.data<float>(), context.parallel());
+    return {};
+  }
+
+ private:
+  ops::BlockedConv op_;
+  compute::ConvChannels channels_;
+  ops::Window window_;
+  std::optional<compute::BlockedConvolution> packed_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(BlockedConvKernel)
