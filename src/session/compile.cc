@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "base/cpu_features.h"
 #include "base/shared_bytes.h"
 #include "base/thread_memory.h"
 #include "graph/check.h"
@@ -94,6 +95,8 @@ PassReport simplify(Graph& graph, std::span<const Pass> list, std::span<const Pa
     return at == options.config.end() ? std::string() : at->second;
   };
   disable_listed(find("optimization.disable_specified_optimizers"), passes.disabled);
+  // With shorter vectors the node takes longer than the two that it stands for.
+  if (!cpu_features().avx512) passes.disabled.push_back("expand_depthwise");
   std::erase_if(passes.disabled, [&](const std::string& name) { return find_pass(other, name) && !find_pass(list, name); });
   passes.dump_folder = find("roundhouse.dump_graphs");
   if (const std::string limit = find("roundhouse.max_rewrites"); !limit.empty()) passes.max_rewrites = std::atoll(limit.c_str());
