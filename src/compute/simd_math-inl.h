@@ -79,11 +79,12 @@ HWY_INLINE Vec expm1_of_negative(Vec any) {
 
 HWY_INLINE Vec simd_exp(Vec any) {
   if (HWY_LIKELY(hn::AllTrue(Floats(), hn::Le(hn::Abs(any), set(87.0f))))) return exp_within(any);
+  // The same steps: the bits of an element do not depend on its neighbours.
   static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
-  const Vec x = hn::Min(hn::Max(any, set(-104.0f)), set(89.0f));
-  const Vec n = hn::Round(hn::Mul(x, set(1.44269504f)));
-  const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x));
-  const Vec y = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), polynomial(r, c), r));
+  const Vec x = hn::Min(hn::Max(any, set(-104.0f)), set(89.0f)), shift = set(0x1.8p23f + 127);
+  const Vec n = hn::Sub(hn::MulAdd(x, set(1.44269504f), shift), shift);
+  const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x)), square = hn::Mul(r, r);
+  const Vec y = hn::Add(set(1.0f), hn::MulAdd(square, short_polynomial(r, square, c), r));
   // In two steps, for 2^n alone may be out of range.
   const auto whole = hn::ConvertTo(Ints(), n);
   const auto half = hn::ShiftRight<1>(whole);

@@ -94,6 +94,22 @@ TEST_P(VectorMathTest, angles_of_any_size_within_1_ulp) {
   }
 }
 
+/// However values fall into vectors, as where threads share them.
+TEST_P(VectorMathTest, bits_of_an_element_do_not_depend_on_its_neighbours) {
+  const std::vector<float> values = interesting(-80, 80);
+  for (const Unary op :
+       {Unary::exp, Unary::sinh, Unary::cosh, Unary::tanh, Unary::erf, Unary::sigmoid, Unary::softplus, Unary::sin, Unary::cos}) {
+    for (const float neighbour : {100.0f, -200.0f, kInf, 1e9f}) {
+      std::vector<float> alone(2 * values.size(), 0.0f), beside(2 * values.size(), neighbour);
+      for (size_t i = 0; i < values.size(); ++i) alone[2 * i] = beside[2 * i] = values[i];
+      unary(op, alone.data(), alone.data(), static_cast<int64_t>(alone.size()));
+      unary(op, beside.data(), beside.data(), static_cast<int64_t>(beside.size()));
+      for (size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(alone[2 * i], beside[2 * i]) << "function " << static_cast<int>(op) << " of " << values[i] << " beside " << neighbour;
+    }
+  }
+}
+
 TEST_P(VectorMathTest, special_values) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const struct {
