@@ -12,8 +12,6 @@ namespace {
 
 constexpr int64_t kBlock = kChannelBlock, kHiddenBytes = 384 << 10, kLinePixels = 56;
 
-int64_t pieces_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
-
 std::vector<float> whole_blocks(const float* values, int64_t count) {
   std::vector<float> all(static_cast<size_t>(channel_blocks(count) * kBlock), 0.0f);
   if (values) std::copy_n(values, count, all.data());

@@ -17,8 +17,6 @@ namespace {
 
 constexpr int64_t kBlock = kChannelBlock;
 
-int64_t pieces_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
-
 void transpose(const float* x, int64_t x_stride, float* y, int64_t y_stride, int64_t rows, int64_t columns) {
   transpose_words(reinterpret_cast<const uint32_t*>(x), x_stride, reinterpret_cast<uint32_t*>(y), y_stride, rows, columns);
 }

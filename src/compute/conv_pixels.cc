@@ -18,8 +18,6 @@ constexpr int64_t kSumBytes = 512 << 10;  // of the sums of one group
 constexpr int64_t kChannelsOfTap = 128;   // from which on a block of products stays within one kernel position
 
 /// Evenly sized pieces of at most `most`.
-int64_t pieces_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
-
 /// How pixels are cut into chunks: evenly over the plane, or over each of its rows, so that what lies beyond the image for a kernel
 /// position is left out in whole chunks.
 struct Chunks {

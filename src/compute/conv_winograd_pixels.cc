@@ -15,8 +15,6 @@ namespace {
 constexpr int64_t kInputBytes = 1088 << 10;   // of transformed inputs that are kept for all output channels
 constexpr int64_t kProductBytes = 128 << 10;  // of one panel
 
-int64_t pieces_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
-
 /// Output channels as columns, tiles of kSize x kSize outputs as rows: whatever the size of the plane, vectors are full.
 template <int64_t kSize>
 class ConvWinogradPixels final : public Convolution<float>::Impl {

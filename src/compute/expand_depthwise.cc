@@ -22,8 +22,6 @@ void bring_nearer([[maybe_unused]] const float* values, [[maybe_unused]] int64_t
 #endif
 }
 
-int64_t pieces_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
-
 }  // namespace
 
 struct ExpandDepthwise::Impl {

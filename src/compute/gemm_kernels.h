@@ -28,6 +28,9 @@ inline Part part_of(int64_t count, int64_t parts, int64_t index) {
   return {index * size + (index < extra ? index : extra), size + (index < extra ? 1 : 0)};
 }
 
+/// Pieces of at most `most` things each that `count` are.
+inline int64_t pieces_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
+
 /// How [row_chunks, panels] of tiles are dealt to threads: rows x columns pieces.
 struct Grid {
   int64_t rows = 1;
