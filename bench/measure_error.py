@@ -8,6 +8,7 @@ the one with dequantised weights and unrounded activations. Prints root mean squ
 import argparse
 import pathlib
 import sys
+import tempfile
 
 import numpy as np
 import onnxruntime
@@ -38,12 +39,10 @@ QUANTISED_MODELS = ["resnet50_int8_qdq", "bert_base_int8_dynamic", "llama_tiny_i
 
 def truth(module, name, dtype):
     model = dequantized_model(model_path(name), dtype)
-    path = pathlib.Path(model_path(name)).with_suffix(f".{dtype}.onnx")
-    path.write_bytes(model.SerializeToString())
-    try:
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / f"{name}.{dtype}.onnx"
+        path.write_bytes(model.SerializeToString())
         return session(module, path, 2)
-    finally:
-        path.unlink()
 
 
 def wide(feeds):
