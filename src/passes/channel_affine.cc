@@ -6,6 +6,7 @@
 #include "ops/nn/normalization.h"
 #include "passes/rewrite.h"
 #include "tensor/dispatch.h"
+#include "tensor/narrowed.h"
 
 namespace rh::passes {
 
@@ -71,6 +72,35 @@ std::optional<ChannelAffine> channel_affine(const NodeView& node, int position, 
   if (node.opset() < kFirstOpset) return std::nullopt;
   if (node.op_type() != "BatchNormalization") return arithmetic(node, 1 - position, x);
   return position == 0 ? batch_normalization(node, x.channels) : std::nullopt;
+}
+
+ChannelAffineChain channel_affines_after(const Graph& graph, const Node& first, const ChannelValue& x) {
+  const size_t channels = static_cast<size_t>(x.channels);
+  ChannelAffineChain chain{.affine = {std::vector<double>(channels, 1.0), std::vector<double>(channels, 0.0)}, .last = &first};
+  for (const Node* user; (user = only_user(graph, *chain.last)) && is_channel_affine(*user); chain.last = user) {
+    const int position = user->inputs[0] == chain.last->outputs[0] ? 0 : 1;
+    const auto next = channel_affine(NodeView(graph, *user), position, x);
+    if (!next) break;
+    for (size_t c = 0; c < channels; ++c) {
+      chain.affine.scale[c] *= next->scale[c];
+      chain.affine.shift[c] = chain.affine.shift[c] * next->scale[c] + next->shift[c];
+    }
+    chain.nodes.push_back(user->id);
+  }
+  return chain;
+}
+
+std::optional<Tensor> channel_parameters(DType dtype, const std::vector<double>& values) {
+  Tensor result(dtype, Shape{static_cast<int64_t>(values.size())});
+  bool finite = true;
+  dispatch_or_throw<FloatingTypes>(dtype, "channel parameters", [&]<typename T>() {
+    for (size_t c = 0; c < values.size(); ++c) {
+      const T value = narrowed<T>(values[c]);
+      result.data<T>()[c] = value;
+      finite &= std::isfinite(static_cast<double>(value));
+    }
+  });
+  return finite ? std::optional(std::move(result)) : std::nullopt;
 }
 
 }  // namespace rh::passes

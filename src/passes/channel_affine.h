@@ -25,4 +25,16 @@ bool is_channel_affine(const Node& node);
 /// precision. Nothing where it does something else, or would widen x.
 std::optional<ChannelAffine> channel_affine(const NodeView& node, int position, const ChannelValue& x);
 
+/// Operators that channel_affine() reads, each the only user of the one before, as one.
+struct ChannelAffineChain {
+  ChannelAffine affine;
+  std::vector<NodeId> nodes;
+  const Node* last = nullptr;  ///< the node given where there are no others
+};
+
+/// Those that follow `first`, which gives `x`: as many as there are.
+ChannelAffineChain channel_affines_after(const Graph& graph, const Node& first, const ChannelValue& x);
+/// A vector of this type; nothing where a number of it is not finite.
+std::optional<Tensor> channel_parameters(DType dtype, const std::vector<double>& values);
+
 }  // namespace rh::passes

@@ -7,6 +7,7 @@
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 #include "tensor/dispatch.h"
+#include "tensor/narrowed.h"
 
 namespace rh::passes {
 
@@ -42,12 +43,6 @@ std::optional<Convolution> convolution_of(const Graph& graph, ValueId value) {
   return conv;
 }
 
-template <typename T>
-T rounded(double value) {
-  if constexpr (std::is_same_v<T, double>) return value;
-  return T(static_cast<float>(value));
-}
-
 // The output channel to which a row of the weights belongs, one over all kernel positions (and of Conv, all input channels).
 size_t channel_of(const Convolution& conv, int64_t row) {
   if (!conv.transposed) return static_cast<size_t>(row);
@@ -67,7 +62,7 @@ std::optional<Tensor> scaled_weights(const Convolution& conv, const std::vector<
       const T* from = conv.weights->data<T>() + row * length;
       T* to = result.data<T>() + row * length;
       for (int64_t i = 0; i < length; ++i) {
-        to[i] = rounded<T>(static_cast<double>(from[i]) * factor);
+        to[i] = narrowed<T>(static_cast<double>(from[i]) * factor);
         finite &= std::isfinite(static_cast<double>(to[i]));
       }
     }
@@ -76,18 +71,10 @@ std::optional<Tensor> scaled_weights(const Convolution& conv, const std::vector<
 }
 
 std::optional<Tensor> scaled_bias(const Convolution& conv, const ChannelAffine& affine) {
-  Tensor result(conv.weights->dtype(), Shape{conv.channels});
-  bool finite = true;
-  dispatch_or_throw<FloatingTypes>(result.dtype(), "conv_scale", [&]<typename T>() {
-    for (int64_t c = 0; c < conv.channels; ++c) {
-      const size_t k = static_cast<size_t>(c);
-      const double bias = conv.bias ? static_cast<double>(conv.bias->data<T>()[c]) : 0.0;
-      const T value = rounded<T>(bias * affine.scale[k] + affine.shift[k]);
-      result.data<T>()[c] = value;
-      finite &= std::isfinite(static_cast<double>(value));
-    }
-  });
-  return finite ? std::optional(std::move(result)) : std::nullopt;
+  std::vector<double> values = affine.shift;
+  for (size_t c = 0; conv.bias && c < values.size(); ++c)
+    values[c] += element_as_double(conv.bias->view(), static_cast<int64_t>(c)) * affine.scale[c];
+  return channel_parameters(conv.weights->dtype(), values);
 }
 
 class Scaler {

@@ -66,7 +66,7 @@ class RandomGraph:
         if rank == 3:
             steps += [self.attention, self.attention]
         if rank == 4:
-            steps += [self.convolution, self.convolution, self.convolution, self.pool, self.preactivation]
+            steps += [self.convolution, self.convolution, self.convolution, self.pool, self.preactivation, self.normalize_channels]
         if self.number == TensorProto.FLOAT:
             steps.append(self.quantization)
         self.random.choice(steps)(x, shape)
@@ -134,7 +134,13 @@ class RandomGraph:
             scale, bias = self.constant(self.rng.uniform(0.5, 1.5, s[-1])), self.constant(self.rng.uniform(-1, 1, s[-1]))
             self.add("LayerNormalization", [x, scale, bias], s, axis=-1)
             return
-        axes = self.constant([-1], np.int64)
+        scaled = self.add("Mul", [self.normalized(x, [-1]), self.constant(self.rng.uniform(0.5, 1.5, s[-1]))], s)
+        if self.random.random() < 0.7:
+            self.add("Add", [scaled, self.constant(self.rng.uniform(-1, 1, s[-1]))], s)
+
+    def normalized(self, x, dimensions):
+        """Written out, now and then without subtracting the mean."""
+        axes = self.constant(dimensions, np.int64)
         centred = self.add("Sub", [x, self.add("ReduceMean", [x, axes], keepdims=1)])
         if self.random.random() < 0.3:
             centred = x  # without its mean: RMS
@@ -142,12 +148,30 @@ class RandomGraph:
         variance = self.add("ReduceMean", [self.add(*square), axes], keepdims=1)
         root = self.add("Sqrt", [self.add("Add", [variance, self.constant(1e-3)])])
         if self.random.random() < 0.5:
-            normal = self.add("Div", [centred, root])
+            return self.add("Div", [centred, root])
+        return self.add("Mul", [centred, self.add("Reciprocal", [root])])
+
+    def normalize_channels(self, x, s):
+        """InstanceNormalization written out, or GroupNormalization as an operator of groups between two Reshapes."""
+        if self.random.random() < 0.5:
+            y = self.normalized(x, self.random.choice([[2, 3], [-1, -2]]))
         else:
-            normal = self.add("Mul", [centred, self.add("Reciprocal", [root])])
-        scaled = self.add("Mul", [normal, self.constant(self.rng.uniform(0.5, 1.5, s[-1]))], s)
-        if self.random.random() < 0.7:
-            self.add("Add", [scaled, self.constant(self.rng.uniform(-1, 1, s[-1]))], s)
+            groups = self.random.choice([g for g in range(1, s[1] + 1) if s[1] % g == 0])
+            parameters = [self.constant(self.rng.uniform(0.5, 1.5, groups)), self.constant(self.rng.uniform(-1, 1, groups))]
+            y = self.add("InstanceNormalization", [self.add("Reshape", [x, self.constant([0, groups, -1], np.int64)]), *parameters])
+            y = self.add("Reshape", [y, self.random.choice([self.add("Shape", [x]), self.constant([-1, *s[1:]], np.int64)])])
+        self.shapes[y] = s
+        for op in self.random.sample(["Mul", "Add", "Sub"], self.random.randint(0, 3)):
+            y = self.add(op, [y, self.constant(self.rng.uniform(0.5, 1.5, [s[1], 1, 1]))], s)
+
+    def padded(self, x, pads, value=None):
+        """A Pad of some of the pads, and those that are left to the operator behind it."""
+        if self.random.random() < 0.6:
+            return x, pads
+        ahead = [self.random.choice([0, pad]) for pad in pads]
+        begins, ends = ahead[: len(pads) // 2], ahead[len(pads) // 2 :]
+        y = self.add("Pad", [x, self.constant([0, 0, *begins, 0, 0, *ends], np.int64)] + ([value] if value else []))
+        return y, [pad - done for pad, done in zip(pads, ahead, strict=True)]
 
     def softmax(self, x, s):
         self.add(self.random.choice(["Softmax", "LogSoftmax"]), [x], s, axis=self.random.randint(-len(s), len(s) - 1))
@@ -237,9 +261,10 @@ class RandomGraph:
         outer, kernel = (channels if depthwise else self.random.choice([4, 8, 19])), self.random.choice([1, 3])
         weights = self.weights(outer, 1 if depthwise else channels, kernel, kernel)
         pad = kernel // 2
+        x, pads = self.padded(x, [pad] * 4)
         inputs = [x, weights] + ([self.constant(self.rng.uniform(-1, 1, outer))] if self.random.random() < 0.6 else [])
         shape = [batch, outer, height, width]
-        y = self.add("Conv", inputs, shape, pads=[pad] * 4, group=channels if depthwise else 1)
+        y = self.add("Conv", inputs, shape, pads=pads, group=channels if depthwise else 1)
         if self.random.random() < 0.4:
             parameters = [self.constant(self.rng.uniform(0.5, 1.5, outer)) for _ in range(4)]
             y = self.add("BatchNormalization", [y, *parameters], shape)
@@ -260,7 +285,10 @@ class RandomGraph:
 
     def pool(self, x, s):
         if self.random.random() < 0.5:
-            self.add(self.random.choice(["MaxPool", "AveragePool"]), [x], s, kernel_shape=[3, 3], pads=[1] * 4)
+            kind = self.random.choice(["MaxPool", "AveragePool"])
+            x, pads = self.padded(x, [1] * 4, self.constant(-np.inf if kind == "MaxPool" else 0))
+            counted = {"count_include_pad": self.random.choice([0, 1])} if kind == "AveragePool" else {}
+            self.add(kind, [x], s, kernel_shape=[3, 3], pads=pads, **counted)
             return
         pooled = self.add("GlobalAveragePool", [x])
         narrow = self.add("Conv", [pooled, self.weights(2, s[1], 1, 1)])
