@@ -54,11 +54,11 @@ HWY_INLINE void transpose_four(D d, hn::Vec<D> a, hn::Vec<D> b, hn::Vec<D> c, hn
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high_ab, high_ce)), d, y + 3 * y_stride);
 }
 
-void transpose_words_loop(const uint32_t* x, int64_t x_stride, uint32_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
-  const int64_t whole_rows = rows / 4 * 4, whole_columns = columns / kLanes * kLanes;
+/// Of a few rows, a multiple of 4.
+HWY_INLINE void transpose_rows(const uint32_t* x, int64_t x_stride, uint32_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
   int64_t c = 0;
-  for (; c < whole_columns; c += kLanes) {
-    for (int64_t r = 0; r < whole_rows; r += 4) {
+  for (; c + kLanes <= columns; c += kLanes) {
+    for (int64_t r = 0; r < rows; r += 4) {
       const uint32_t* from = x + r + c * x_stride;
       const int64_t apart = 4 * x_stride;
       transpose_four(Words(), load_blocks(from, apart), load_blocks(from + x_stride, apart), load_blocks(from + 2 * x_stride, apart),
@@ -66,13 +66,20 @@ void transpose_words_loop(const uint32_t* x, int64_t x_stride, uint32_t* y, int6
     }
   }
   for (const Block block; c + 4 <= columns; c += 4) {
-    for (int64_t r = 0; r < whole_rows; r += 4) {
+    for (int64_t r = 0; r < rows; r += 4) {
       const uint32_t* from = x + r + c * x_stride;
       transpose_four(block, hn::LoadU(block, from), hn::LoadU(block, from + x_stride), hn::LoadU(block, from + 2 * x_stride),
                      hn::LoadU(block, from + 3 * x_stride), y + r * y_stride + c, y_stride);
     }
   }
-  transpose_plain(x + c * x_stride, x_stride, y + c, y_stride, whole_rows, columns - c);
+  transpose_plain(x + c * x_stride, x_stride, y + c, y_stride, rows, columns - c);
+}
+
+void transpose_words_loop(const uint32_t* x, int64_t x_stride, uint32_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
+  constexpr int64_t kRows = 16;  // that are written side by side: as many streams as the processor keeps up with
+  const int64_t whole_rows = rows / 4 * 4;
+  for (int64_t r = 0; r < whole_rows; r += kRows)
+    transpose_rows(x + r, x_stride, y + r * y_stride, y_stride, HWY_MIN(kRows, whole_rows - r), columns);
   transpose_plain(x + whole_rows, x_stride, y + whole_rows * y_stride, y_stride, rows - whole_rows, columns);
 }
 #endif

@@ -8,7 +8,7 @@
 #define HWY_TARGET_INCLUDE "compute/vector_math.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which sets the target.
-#include "compute/simd_math-inl.h"
+#include "compute/vector_ops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
@@ -30,20 +30,10 @@ HWY_INLINE Vec gelu_tanh(Vec x) {
   return hn::Mul(x, hn::IfThenElse(hn::Gt(doubled, set(88.0f)), hn::Zero(Floats()), share));
 }
 
-HWY_INLINE Vec hard_swish(Vec x) {
-  const Vec gate = hn::MulAdd(x, set(1.0f / 6), set(0.5f));
-  return hn::Mul(x, clamped(gate, set(0.0f), set(1.0f)));
-}
-
 /// x tanh(log(1 + e^x)) = x n / (n + 2), n = e^x (e^x + 2).
 HWY_INLINE Vec mish(Vec x) {
   const Vec e = simd_exp(hn::Min(x, set(20.0f))), n = hn::Mul(e, hn::Add(e, set(2.0f)));
   return keep_nan(x, hn::Mul(x, hn::Div(n, hn::Add(n, set(2.0f)))));
-}
-
-HWY_INLINE Vec sign(Vec x) {
-  const Vec zero = set(0.0f);
-  return keep_nan(x, hn::IfThenElse(hn::Gt(x, zero), set(1.0f), hn::IfThenElse(hn::Lt(x, zero), set(-1.0f), zero)));
 }
 
 void unary_loop(Unary op, const float* x, float* y, int64_t n) {
@@ -63,15 +53,15 @@ void unary_loop(Unary op, const float* x, float* y, int64_t n) {
     case Unary::neg: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Neg(v); });
     case Unary::abs: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Abs(v); });
     case Unary::sqrt: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Sqrt(v); });
-    case Unary::reciprocal: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Div(set(1.0f), v); });
+    case Unary::reciprocal: return map(x, y, n, [](Vec v) HWY_ATTR { return reciprocal(v); });
     case Unary::floor: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Floor(v); });
     case Unary::ceil: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Ceil(v); });
     case Unary::round: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Round(v); });
     case Unary::square: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Mul(v, v); });
-    case Unary::relu: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::IfThenZeroElse(hn::Lt(v, set(0.0f)), v); });
+    case Unary::relu: return map(x, y, n, [](Vec v) HWY_ATTR { return relu(v); });
     case Unary::hard_swish: return map(x, y, n, [](Vec v) HWY_ATTR { return hard_swish(v); });
     case Unary::softplus: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_softplus(v); });
-    case Unary::softsign: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Div(v, hn::Add(set(1.0f), hn::Abs(v))); });
+    case Unary::softsign: return map(x, y, n, [](Vec v) HWY_ATTR { return softsign(v); });
     case Unary::gelu_erf: return map(x, y, n, [](Vec v) HWY_ATTR { return gelu_erf(v); });
     case Unary::gelu_tanh: return map(x, y, n, [](Vec v) HWY_ATTR { return gelu_tanh(v); });
     case Unary::silu: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Mul(v, simd_sigmoid(v)); });
@@ -82,13 +72,13 @@ void unary_loop(Unary op, const float* x, float* y, int64_t n) {
 template <typename Loop>
 HWY_INLINE void with_binary(Binary op, Loop loop) {
   switch (op) {
-    case Binary::add: return loop([](Vec a, Vec b) HWY_ATTR { return hn::Add(a, b); });
-    case Binary::sub: return loop([](Vec a, Vec b) HWY_ATTR { return hn::Sub(a, b); });
-    case Binary::mul: return loop([](Vec a, Vec b) HWY_ATTR { return hn::Mul(a, b); });
-    case Binary::div: return loop([](Vec a, Vec b) HWY_ATTR { return hn::Div(a, b); });
-    case Binary::min: return loop([](Vec a, Vec b) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Lt(a, b), is_nan(a)), a, b); });
-    case Binary::max: return loop([](Vec a, Vec b) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(a, b), is_nan(a)), a, b); });
-    case Binary::prelu: return loop([](Vec a, Vec b) HWY_ATTR { return hn::IfThenElse(hn::Lt(a, set(0.0f)), hn::Mul(a, b), a); });
+    case Binary::add: return loop([](Vec a, Vec b) HWY_ATTR { return applied<Binary::add>(a, b); });
+    case Binary::sub: return loop([](Vec a, Vec b) HWY_ATTR { return applied<Binary::sub>(a, b); });
+    case Binary::mul: return loop([](Vec a, Vec b) HWY_ATTR { return applied<Binary::mul>(a, b); });
+    case Binary::div: return loop([](Vec a, Vec b) HWY_ATTR { return applied<Binary::div>(a, b); });
+    case Binary::min: return loop([](Vec a, Vec b) HWY_ATTR { return applied<Binary::min>(a, b); });
+    case Binary::max: return loop([](Vec a, Vec b) HWY_ATTR { return applied<Binary::max>(a, b); });
+    case Binary::prelu: return loop([](Vec a, Vec b) HWY_ATTR { return applied<Binary::prelu>(a, b); });
   }
 }
 
@@ -133,21 +123,16 @@ void relu_scaled_rows_loop(const float* x, int64_t x_row, const float* scale, co
                            int64_t length) {
   for (int64_t row = 0; row < rows; ++row, x += x_row, y += y_row) {
     const Vec a = set(scale[row]), b = set(shift[row]);
-    map(x, y, length, [a, b](Vec v) HWY_ATTR {
-      const Vec scaled = hn::MulAdd(v, a, b);
-      return hn::IfThenZeroElse(hn::Lt(scaled, set(0.0f)), scaled);
-    });
+    map(x, y, length, [a, b](Vec v) HWY_ATTR { return relu(hn::MulAdd(v, a, b)); });
   }
 }
 
 void activate_loop(const Activation& activation, const float* x, float* y, int64_t n) {
   const float a = activation.alpha, b = activation.beta;
   switch (activation.kind) {
-    case ActivationKind::leaky_relu:
-      return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::IfThenElse(hn::Lt(v, set(0.0f)), hn::Mul(v, set(a)), v); });
+    case ActivationKind::leaky_relu: return map(x, y, n, [a](Vec v) HWY_ATTR { return leaky_relu(v, a); });
     case ActivationKind::clip: return map(x, y, n, [a, b](Vec v) HWY_ATTR { return clamped(v, set(a), set(b)); });
-    case ActivationKind::hard_sigmoid:
-      return map(x, y, n, [a, b](Vec v) HWY_ATTR { return clamped(hn::MulAdd(v, set(a), set(b)), set(0.0f), set(1.0f)); });
+    case ActivationKind::hard_sigmoid: return map(x, y, n, [a, b](Vec v) HWY_ATTR { return hard_sigmoid(v, a, b); });
     case ActivationKind::scaled_tanh:
       return map(x, y, n, [a, b](Vec v) HWY_ATTR { return hn::Mul(set(a), simd_tanh(hn::Mul(v, set(b)))); });
     case ActivationKind::silu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::Mul(v, simd_sigmoid(hn::Mul(v, set(a)))); });
@@ -159,6 +144,13 @@ void activate_loop(const Activation& activation, const float* x, float* y, int64
       });
     case ActivationKind::mish: return map(x, y, n, [](Vec v) HWY_ATTR { return mish(v); });
     default: return;
+  }
+}
+
+void rotate_halves_loop(const float* x, float* y, int64_t rows, int64_t half) {
+  for (int64_t row = 0; row < rows; ++row, x += 2 * half, y += 2 * half) {
+    map(x + half, y, half, [](Vec v) HWY_ATTR { return hn::Neg(v); });
+    map(x, y + half, half, [](Vec v) HWY_ATTR { return v; });
   }
 }
 
@@ -199,6 +191,7 @@ HWY_EXPORT(scale_columns_loop);
 HWY_EXPORT(relu_scaled_rows_loop);
 HWY_EXPORT(activate_loop);
 HWY_EXPORT(rotate_loop);
+HWY_EXPORT(rotate_halves_loop);
 
 void unary(Unary op, const float* x, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(unary_loop)(op, x, y, count); }
 void binary(Binary op, const float* a, const float* b, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(binary_loop)(op, a, b, y, count); }
@@ -225,6 +218,8 @@ void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const f
                       int64_t length) {
   HWY_DYNAMIC_DISPATCH(relu_scaled_rows_loop)(x, x_row, scale, shift, y, y_row, rows, length);
 }
+
+void rotate_halves(const float* x, float* y, int64_t rows, int64_t half) { HWY_DYNAMIC_DISPATCH(rotate_halves_loop)(x, y, rows, half); }
 
 void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count) {
   HWY_DYNAMIC_DISPATCH(rotate_loop)(a, b, cosines, sines, y_a, y_b, count);

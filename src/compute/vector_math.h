@@ -66,6 +66,9 @@ void scale_columns(const float* x, const float* factors, float* y, int64_t rows,
 void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,
                       int64_t length);
 
+/// y = [-second half, first half] of each row of 2 half floats.
+void rotate_halves(const float* x, float* y, int64_t rows, int64_t half);
+
 /// Pairs (a, b) turned by angles: y_a = a cos - b sin, y_b = a sin + b cos. The results may lie in a and b.
 void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count);
 

@@ -113,6 +113,17 @@ TEST(FusedElementwise, GivesTheBitsOfTheOperatorsOneByOne) {
        "g (bool[N, 1] c, TYPE[N, K] x, TYPE[N, K] z, TYPE[K] s) => (TYPE[N, K] y)\n"
        "{ g1 = Greater (x, z)\n a = Where (g1, s, z)\n b = Where (c, a, x)\n l = LessOrEqual (b, s)\n y = Where (l, b, z) }",
        {{{20, 1}, {20, 33}, {20, 33}, {33}}, {{3, 1}, {3, 1500}, {3, 1500}, {1500}}, {{1, 1}, {1, 1}, {1, 1}, {1}}}},
+      {"operands in both orders, values taken again",
+       "g (TYPE[N, K] x, TYPE[K] s, TYPE[N, 1] z) => (TYPE[N, K] y)\n"
+       "{ a = Sub (x, s)\n b = Sub (s, a)\n c = Div (b, z)\n d = Div (z, c)\n e = Max (d, x)\n f = Max (z, e)\n h = Min (f, s)\n"
+       "i = Min (x, h)\n j = Mul (i, i)\n k = Add (j, j)\n l = LeakyRelu <alpha = 0.2> (k)\n m = Sum (l, b)\n y = Mul (m, e) }",
+       {{{4, 700}, {700}, {4, 1}}, {{7, 40}, {40}, {7, 1}}, {{1, 5000}, {5000}, {1, 1}}}},
+      {"each choice by each comparison",
+       "g (TYPE[N, K] x, TYPE[K] s, TYPE[N, 1] z) => (TYPE[N, K] y)\n"
+       "{ a = Abs (x)\n c = GreaterOrEqual (a, s)\n b = Where (c, a, z)\n d = Equal (b, z)\n e = Where (d, x, b)\n f = Greater (s, e)\n"
+       "h = Neg (e)\n i = Where (f, h, s)\n j = Less (i, x)\n k = Reciprocal (i)\n l = Where (j, s, k)\n m = LessOrEqual (z, l)\n"
+       "y = Where (m, l, l) }",
+       {{{4, 700}, {700}, {4, 1}}, {{7, 40}, {40}, {7, 1}}, {{1, 5000}, {5000}, {1, 1}}}},
       {"a rotary embedding",
        "g (TYPE[N, H, S, 64] x, TYPE[N, 1, S, 64] c, TYPE[N, 1, S, 64] s) => (TYPE[N, H, S, 64] y)\n{ first, second = Split <axis = -1, "
        "num_outputs "

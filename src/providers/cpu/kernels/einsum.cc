@@ -6,6 +6,7 @@
 
 #include "base/cancellation.h"
 #include "compute/gemm.h"
+#include "compute/matrix_vector.h"
 #include "compute/strided_copy.h"
 #include "compute/transpose.h"
 #include "compute/vector_math.h"
@@ -192,6 +193,7 @@ class EinsumKernel final : public Kernel {
     const int64_t m = matrices.m, n = matrices.n, k = matrices.k;
     if (batch == 0 || m == 0 || n == 0) return;
     if constexpr (std::is_same_v<T, float>) {
+      if (n == 1 && m > 1 && !matrices.transpose_a) return matrices_by_vectors(parallel, batch, m, k, a, b, y);
       if (k == 1 && n >= kOuterColumns) return outer_products(parallel, batch * m, m, n, a, b, y);
     }
     if constexpr (std::is_floating_point_v<T>) {
@@ -224,6 +226,17 @@ class EinsumKernel final : public Kernel {
         }
       });
     }
+  }
+
+  static void matrices_by_vectors(const Parallel& parallel, int64_t batch, int64_t m, int64_t k, const float* a, const float* b, float* y) {
+    const double length = static_cast<double>(k);
+    parallel.for_range(batch * m, {4 * length, length}, [&](Range part) {
+      for (int64_t row = part.begin; row < part.end;) {
+        const int64_t matrix = row / m, rows = std::min(part.end, (matrix + 1) * m) - row;
+        compute::matrix_vector(a + row * k, b + matrix * k, y + row, rows, k);
+        row += rows;
+      }
+    });
   }
 
   static constexpr int64_t kOuterColumns = 16;  ///< from which on rows of outer products are rows of vectors

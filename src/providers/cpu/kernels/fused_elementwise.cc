@@ -7,6 +7,7 @@
 
 #include "compute/elements.h"
 #include "compute/scratch.h"
+#include "providers/cpu/chain_segments.h"
 #include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
@@ -63,6 +64,9 @@ struct Place {
 void rotate_halves(UnaryRow negate, const TensorView& x, int64_t length, int64_t at, int64_t count, char* y) {
   const int64_t half = length / 2, bytes = bits_of(x.dtype()) / 8;
   const char* from = static_cast<const char*>(x.raw());
+  if (x.dtype() == DType::float32 && at % length == 0 && count % length == 0) {
+    return compute::rotate_halves(reinterpret_cast<const float*>(from) + at, reinterpret_cast<float*>(y), count / length, half);
+  }
   for (const int64_t end = at + count; at < end;) {
     const int64_t column = at % length;
     const bool is_first = column < half;
@@ -145,7 +149,8 @@ using Sources = std::array<std::optional<Source>, Op::kMaxInputs>;
 struct Program {
   DType dtype = DType::undefined;
   std::vector<RowStep> steps;
-  double operations = 0;  ///< an element
+  std::vector<ChainSegment> segments;  ///< of steps that are done in registers
+  double operations = 0;               ///< an element
 };
 
 }  // namespace
@@ -205,13 +210,14 @@ class FusedElementwiseKernel final : public Kernel {
  private:
   /// Without steps where an operator does not have the type.
   Program program(DType dtype) const {
-    Program program{dtype, {}};
+    Program program{dtype, {}, {}};
     for (const Op::Step& step : op_.steps) {
       const RowStep row = row_step(step.function, dtype);
-      if (!row.unary && !row.binary && !row.choice) return {dtype, {}};
+      if (!row.unary && !row.binary && !row.choice) return {dtype, {}, {}};
       program.steps.push_back(row);
       program.operations += row.operations;
     }
+    if (dtype == DType::float32) program.segments = chain_segments(op_.steps, inputs_);
     return program;
   }
 
@@ -280,14 +286,30 @@ class FusedElementwiseKernel final : public Kernel {
     for (int64_t at = part.begin; at < part.end;) {
       const int64_t count = std::min({tile, part.end - at, row > 0 ? row - at % row : tile});
       for (size_t i = 0; i < inputs_; ++i) values[i] = sources[i]->tile(at, count, rooms + rooms_[i] * kTileBytes);
+      auto segment = program.segments.begin();
       for (size_t s = 0; s < op_.steps.size(); ++s) {
+        const bool joined = segment != program.segments.end() && segment->begin == s;
+        if (joined) s = segment->end - 1;
         const bool is_last = s + 1 == op_.steps.size();
         char* out = is_last ? static_cast<char*>(y.raw()) + at * width : rooms + rooms_[inputs_ + s] * kTileBytes;
-        run_step(op_.steps[s], program.steps[s], program.dtype, values, out, count);
+        if (joined) {
+          run_segment(*segment++, values, reinterpret_cast<float*>(out), count);
+        } else {
+          run_step(op_.steps[s], program.steps[s], program.dtype, values, out, count);
+        }
         values[inputs_ + s] = {out, 1};
       }
       at += count;
     }
+  }
+
+  static void run_segment(const ChainSegment& segment, const std::array<Place, kMaxValues>& values, float* out, int64_t count) {
+    std::array<compute::ChainInput, compute::kMaxChainInputs> inputs;
+    for (size_t i = 0; i < segment.inputs.size(); ++i) {
+      const Place& place = values[segment.inputs[i]];
+      inputs[i] = {reinterpret_cast<const float*>(place.data), place.step};
+    }
+    compute::run_chain(segment.steps, {inputs.data(), segment.inputs.size()}, out, count);
   }
 
   static void run_step(const Op::Step& step, const RowStep& row, DType dtype, const std::array<Place, kMaxValues>& values, char* out,

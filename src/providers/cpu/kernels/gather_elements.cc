@@ -1,5 +1,9 @@
 #include "ops/tensor/gather_elements.h"
 
+#include <algorithm>
+#include <type_traits>
+
+#include "compute/scratch.h"
 #include "providers/cpu/axis_columns.h"
 #include "providers/cpu/elements.h"
 
@@ -31,6 +35,10 @@ class GatherElementsKernel final : public Kernel {
     compute::dispatch_kind(x.kind(), [&]<typename T>() {
       const T* from = reinterpret_cast<const T*>(x.data());
       T* to = reinterpret_cast<T*>(y.data());
+      if constexpr (std::is_trivially_copyable_v<T>) {
+        if (columns.fits() && columns.pays_to_pack(sizeof(T)))
+          return gather_packed(context.parallel(), columns, from, indices, to, shape[axis]);
+      }
       if (columns.fits()) {
         const int64_t size = shape[axis], stride = columns.inner();
         columns.run(context.parallel(), sizeof(T), [=](int64_t base, int64_t first, int64_t width) {
@@ -65,6 +73,22 @@ class GatherElementsKernel final : public Kernel {
   }
 
  private:
+  /// By blocks of columns that are first laid out side by side.
+  template <typename T>
+  static void gather_packed(const Parallel& parallel, const AxisColumns& columns, const T* from, const int64_t* indices, T* to,
+                            int64_t size) {
+    const int64_t stride = columns.inner();
+    columns.run_blocks(parallel, sizeof(T), AxisColumns::kPackedColumns, [=, &columns](int64_t base, int64_t first, int64_t width) {
+      T* packed = static_cast<T*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(size * width) * sizeof(T)));
+      for (int64_t i = 0; i < size; ++i) std::copy_n(from + base + i * stride, width, packed + i * width);
+      columns.for_rows([=](int64_t row) {
+        const int64_t* chosen = indices + first + row * stride;
+        T* out = to + first + row * stride;
+        for (int64_t i = 0; i < width; ++i) out[i] = packed[checked(chosen[i], size) * width + i];
+      });
+    });
+  }
+
   static int64_t checked(int64_t index, int64_t size) {
     if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) return index;
     return checked_index(index, size, "GatherElements: indices");

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace rh::compute {
+
+/// A step of a chain of operations on floats: it changes the value at hand, v, of which a block stays in registers from step to step.
+/// Operands a and b are inputs of the chain or, by numbers from kMaxChainInputs on, values kept. Results are those of the loops of
+/// vector_math.h and activation.h, of comparisons and choices those of C.
+enum class ChainOp : uint8_t {
+  load,  ///< v = a
+  keep,  ///< a = v, which is a value kept
+  add,
+  sub,       ///< v - a
+  sub_from,  ///< a - v
+  mul,
+  square,
+  div,       ///< v / a
+  div_into,  ///< a / v
+  min,       ///< of v and a, in this order
+  min_from,  ///< of a and v
+  max,
+  max_from,
+  equal,  ///< comparisons give truth values, which only choices take
+  less,   ///< v < a
+  more,   ///< a < v
+  less_equal,
+  more_equal,
+  choose,        ///< v ? a : b
+  choose_first,  ///< a ? v : b
+  choose_other,  ///< a ? b : v
+  neg,
+  abs,
+  sign,
+  sqrt,
+  reciprocal,
+  floor,
+  ceil,
+  round,
+  relu,
+  leaky_relu,  ///< slope alpha
+  hard_swish,
+  hard_sigmoid,  ///< alpha v + beta between 0 and 1
+  softsign,
+  clip,  ///< between alpha and beta, alpha <= beta
+};
+
+inline constexpr int kMaxChainInputs = 16, kMaxKeptValues = 32, kMaxChainSteps = 96;
+
+struct ChainStep {
+  ChainOp op = ChainOp::load;
+  uint8_t a = 0, b = 0;
+  float alpha = 0, beta = 0;
+};
+
+/// Elements one after the other (step 1), or one for all (step 0).
+struct ChainInput {
+  const float* data = nullptr;
+  int64_t step = 1;
+};
+
+/// y[i] = the value after all steps, from elements i of the inputs . y may be an input with step 1. Serial.
+void run_chain(std::span<const ChainStep> steps, std::span<const ChainInput> inputs, float* y, int64_t count);
+
+}  // namespace rh::compute

@@ -1,0 +1,165 @@
+#include "providers/cpu/chain_segments.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace rh::cpu {
+
+namespace {
+
+using Op = ops::FusedElementwise;
+using F = Op::Function;
+using compute::ChainOp;
+using compute::ChainStep;
+
+/// An operation where the value at hand is the first operand, and where it is the second.
+struct Forms {
+  ChainOp first, second;
+};
+
+std::optional<Forms> binary_forms(F function) {
+  switch (function) {
+    case F::add:
+    case F::sum: return Forms{ChainOp::add, ChainOp::add};
+    case F::sub: return Forms{ChainOp::sub, ChainOp::sub_from};
+    case F::mul: return Forms{ChainOp::mul, ChainOp::mul};
+    case F::div: return Forms{ChainOp::div, ChainOp::div_into};
+    case F::max: return Forms{ChainOp::max, ChainOp::max_from};
+    case F::min: return Forms{ChainOp::min, ChainOp::min_from};
+    case F::equal: return Forms{ChainOp::equal, ChainOp::equal};
+    case F::greater:
+    case F::less: return Forms{ChainOp::less, ChainOp::more};
+    case F::greater_or_equal:
+    case F::less_or_equal: return Forms{ChainOp::less_equal, ChainOp::more_equal};
+    default: return std::nullopt;
+  }
+}
+
+std::optional<ChainOp> unary_form(const Op::Step& step) {
+  switch (step.function) {
+    case F::neg: return ChainOp::neg;
+    case F::abs: return ChainOp::abs;
+    case F::sign: return ChainOp::sign;
+    case F::sqrt: return ChainOp::sqrt;
+    case F::reciprocal: return ChainOp::reciprocal;
+    case F::floor: return ChainOp::floor;
+    case F::ceil: return ChainOp::ceil;
+    case F::round: return ChainOp::round;
+    case F::relu: return ChainOp::relu;
+    case F::leaky_relu: return ChainOp::leaky_relu;
+    case F::hard_swish: return ChainOp::hard_swish;
+    case F::hard_sigmoid: return ChainOp::hard_sigmoid;
+    case F::softsign: return ChainOp::softsign;
+    case F::clip: return step.alpha <= step.beta ? std::optional(ChainOp::clip) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+bool is_chained(const Op::Step& step) { return step.function == F::where || binary_forms(step.function) || unary_form(step); }
+
+/// Writes the steps of one segment.
+class Writer {
+ public:
+  Writer(std::span<const Op::Step> steps, size_t inputs, ChainSegment& segment) : first_(inputs + segment.begin), segment_(segment) {
+    for (size_t s = segment.begin; s < segment.end; ++s) {
+      write(steps[s]);
+      at_hand_ = inputs + s;
+      ends_.push_back(written_.size());
+    }
+  }
+
+  /// False where the chain would take too many inputs.
+  bool finish() {
+    if (segment_.inputs.size() > static_cast<size_t>(compute::kMaxChainInputs)) return false;
+    size_t next = 0;
+    for (size_t s = 0; s < ends_.size(); ++s) {
+      for (; next < ends_[s]; ++next) segment_.steps.push_back(written_[next]);
+      const auto kept = std::find(kept_.begin(), kept_.end(), first_ + s);
+      if (kept != kept_.end()) segment_.steps.push_back({ChainOp::keep, slot(kept)});
+    }
+    return true;
+  }
+
+ private:
+  using Kept = std::vector<size_t>::iterator;
+  uint8_t slot(Kept kept) { return static_cast<uint8_t>(compute::kMaxChainInputs + (kept - kept_.begin())); }
+
+  /// The operand by which the chain finds a value that is not at hand.
+  uint8_t operand(size_t value) {
+    std::vector<size_t>& list = value >= first_ ? kept_ : segment_.inputs;
+    auto found = std::find(list.begin(), list.end(), value);
+    if (found == list.end()) found = list.insert(list.end(), value);
+    return value >= first_ ? slot(found) : static_cast<uint8_t>(found - list.begin());
+  }
+
+  void load(size_t value) {
+    written_.push_back({ChainOp::load, operand(value)});
+    at_hand_ = value;
+  }
+
+  void write(const Op::Step& step) {
+    const auto value = [&](size_t i) { return static_cast<size_t>(step.operands[i]); };
+    const int count = Op::operand_count(step.function);
+    bool at_hand = false;
+    for (int i = 0; i < count; ++i) at_hand = at_hand || value(static_cast<size_t>(i)) == at_hand_;
+    if (!at_hand) load(value(0));
+    if (count == 1) {
+      written_.push_back({unary_form(step).value(), 0, 0, step.alpha, step.beta});
+    } else if (step.function == F::where) {
+      const size_t held = value(0) == at_hand_ ? 0 : value(1) == at_hand_ ? 1 : 2;
+      const ChainOp forms[] = {ChainOp::choose, ChainOp::choose_first, ChainOp::choose_other};
+      written_.push_back({forms[held], operand(value(held == 0 ? 1 : 0)), operand(value(held == 2 ? 1 : 2))});
+    } else if (step.function == F::mul && value(0) == value(1)) {
+      written_.push_back({ChainOp::square});
+    } else {
+      const Forms forms = binary_forms(step.function).value();
+      const bool is_first = value(0) == at_hand_;
+      written_.push_back({is_first ? forms.first : forms.second, operand(value(is_first ? 1 : 0))});
+    }
+  }
+
+  size_t first_;
+  ChainSegment& segment_;
+  size_t at_hand_ = SIZE_MAX;
+  std::vector<ChainStep> written_;
+  std::vector<size_t> ends_;  ///< of each step of the operator, in what is written
+  std::vector<size_t> kept_;  ///< results that are read again
+};
+
+}  // namespace
+
+std::vector<ChainSegment> chain_segments(std::span<const Op::Step> steps, size_t inputs) {
+  std::vector<size_t> last_use(steps.size(), 0);
+  for (size_t s = 0; s < steps.size(); ++s) {
+    for (int i = 0; i < Op::operand_count(steps[s].function); ++i) {
+      const auto value = static_cast<size_t>(steps[s].operands[static_cast<size_t>(i)]);
+      if (value >= inputs) last_use[value - inputs] = s;
+    }
+  }
+  std::vector<ChainSegment> segments;
+  for (size_t begin = 0; begin < steps.size();) {
+    // Truth values are made and used within a segment.
+    const auto joins = [&](size_t s) {
+      return is_chained(steps[s]) && (steps[s].function != F::where || static_cast<size_t>(steps[s].operands[0]) >= inputs + begin);
+    };
+    size_t end = begin;
+    while (end < steps.size() && joins(end)) ++end;
+    const auto is_closed = [&] {
+      if (Op::gives_boolean(steps[end - 1].function)) return false;
+      for (size_t s = begin; s + 1 < end; ++s)
+        if (last_use[s] >= end) return false;
+      return true;
+    };
+    while (end > begin + 1 && !is_closed()) --end;
+    ChainSegment segment{begin, end, {}, {}};
+    if (end > begin + 1 && Writer(steps, inputs, segment).finish()) {
+      segments.push_back(std::move(segment));
+      begin = end;
+    } else {
+      ++begin;
+    }
+  }
+  return segments;
+}
+
+}  // namespace rh::cpu
