@@ -6,6 +6,7 @@
 
 #include "base/cpu_features.h"
 #include "compute/amx.h"
+#include "compute/conv_parts.h"
 #include "compute/gemm_amx.h"
 
 namespace rh::compute {
@@ -103,6 +104,18 @@ double winograd_4x4_cost(const ConvChannels& c, const Window& w, const ConvCosts
   return winograd_edges(w, 4) * (costs.winograd_4x4 * winograd_panels(c) + winograd_transforms(c, costs));
 }
 
+/// Kernels of few products less have other ways that transform less.
+bool fits_parts(const ConvChannels& c, const Window& w) {
+  constexpr double kMostProducts = 0.85;
+  return conv_takes_parts(c, w) && !fits_winograd(c, w) && conv_parts_work(w).products <= kMostProducts;
+}
+
+double parts_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  const ConvPartsWork work = conv_parts_work(w);
+  return costs.parts * work.products * winograd_panels(c) + costs.parts_inputs * work.inputs / static_cast<double>(out_of(c)) +
+         costs.parts_outputs * work.outputs / static_cast<double>(in_of(c));
+}
+
 bool fits_pixels(const ConvChannels& c, const Window& w) {
   const MicroKernels<float>& kernels = micro_kernels<float>();
   return !is_depthwise(c, w) && kernels.rows <= kernels.lanes && out_of(c) >= kernels.columns &&
@@ -167,6 +180,7 @@ std::span<const ConvVariant<S>> conv_variants() {
         {"winograd", false, true, fits_winograd, winograd_cost, make_winograd},
         {"winograd_pixels", false, true, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
         {"winograd_4x4", true, true, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
+        {"winograd_parts", false, true, fits_parts, parts_cost, make_conv_parts},
         {"paired", false, true, fits_paired, paired_cost, make_conv_paired},
         {"pixels", false, false, fits_pixels, pixels_cost, make_conv_pixels},
         {"amx", false, true, fits_amx, amx_cost, make_conv_split},

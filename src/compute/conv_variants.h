@@ -19,6 +19,9 @@ struct ConvCosts {
   double winograd_pixels;     ///< the same, with channels as columns
   double winograd_4x4;        ///< the same of tiles of 4x4 outputs
   double winograd_by_least;   ///< x 1/the fewer of input and output channels: transformations
+  double parts = 1.05;        ///< products
+  double parts_inputs = 7;    ///< x values made of inputs, 1/output channels
+  double parts_outputs = 5;   ///< x sums, 1/input channels
 
   double amx = 0.51;           ///< where there are AMX tiles: six products of bfloat16 parts
   double amx_by_out = 9;       ///< x 1/output channels: splitting pixels

@@ -46,8 +46,10 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     const double operations = static_cast<double>(kPositions * bands.rows * bands.across * panels_ * products_.columns * in_);
     constexpr double kLeastOperations = 500000;  // that are worth another thread
     const bool splits = threads > 1 && planes < 4 * threads && operations >= kLeastOperations;
-    if (splits)
-      bands.count = std::clamp(bands.rows * bands.across / (2 * products_.rows), bands.count, pieces_of(bands.count, threads) * threads);
+    if (splits) {
+      const int64_t most = std::min(bands.rows, bands.rows * bands.across / (2 * products_.rows));
+      bands.count = std::max(bands.count, std::min(most, pieces_of(bands.count, threads) * threads));
+    }
     if (splits && planes * bands.count < threads) {
       for (int64_t plane = 0; plane < planes; ++plane)
         for (int64_t i = 0; i < bands.count; ++i) share_band(band_of(call, bands, plane, i), parallel);

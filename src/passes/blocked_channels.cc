@@ -24,6 +24,9 @@ struct Costs {
   double dilated = 0.6;              ///< the same with a dilation, which leaves out what lies beyond the image
   double image = 1.25;               ///< the same of a few channels
   double blocked_image = 1.05;       ///< from planes to blocks
+  double parts = 1.25;               ///< x products that are left of kernels taken apart (parts_share)
+  double parts_by_channels = 4;      ///< x 1/output channels: transformations
+  double parts_by_products = 18;     ///< x 1/products of a sum
   double depthwise = 0.014;          ///< nanoseconds a product between planes
   double depthwise_strided = 0.04;   ///< the same with a stride
   double blocked_depthwise = 0.008;  ///< between blocks
@@ -33,6 +36,7 @@ struct Costs {
   double reorder = 0.3;           ///< nanoseconds a value
 };
 constexpr Costs kCosts;
+constexpr int64_t kLeastPartsChannels = 32;  // of outputs
 constexpr int64_t kMostImageChannels = 4;
 constexpr int64_t kLeastWinogradChannels = 16, kMostExpandTaps = 5;
 
@@ -46,6 +50,25 @@ struct Planes {
 };
 
 /// A node that can work on blocks of channels.
+/// The same of kernels that are taken apart into products which outputs share (compute/conv_parts.h), as share of the plain products: a
+/// part of up to three taps takes one product more than it has taps, for two outputs. 1 where none are shared.
+double parts_share(const ops::Window& window, const Shape& weights) {
+  constexpr int64_t kMostTaps = 11, kMostStride = 4;
+  double share = 1;
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const auto of_axis = [&](const ops::Sizes& sizes) { return axis < sizes.size() ? sizes[axis] : 1; };
+    const int64_t taps = weights[axis + 2], stride = of_axis(window.strides);
+    if (taps > kMostTaps || stride > kMostStride || of_axis(window.dilations) != 1) return 1;
+    int64_t products = 0;
+    for (int64_t phase = 0; phase < std::min(stride, taps); ++phase) {
+      const int64_t of_phase = (taps - phase + stride - 1) / stride;
+      products += of_phase + (of_phase + 2) / 3;
+    }
+    if (products < 2 * taps) share *= static_cast<double>(products) / static_cast<double>(2 * taps);
+  }
+  return share;
+}
+
 struct Candidate {
   NodeId id = kNoNode;
   std::vector<size_t> inputs;  ///< that are to lie in blocks
@@ -125,11 +148,16 @@ class Planner {
       const bool dilated = taps > 1 && !all_one(op.window.dilations);
       const bool winograd =
           taps == 9 && weights->shape()[2] == 3 && !strided && !dilated && std::min(x.channels, y.channels) >= kLeastWinogradChannels;
-      const double planes = winograd         ? kCosts.winograd
-                            : dilated        ? kCosts.dilated
-                            : found.is_image ? kCosts.image
-                            : taps > 1       ? kCosts.gathered
-                                             : 1;
+      double planes = winograd         ? kCosts.winograd
+                      : dilated        ? kCosts.dilated
+                      : found.is_image ? kCosts.image
+                      : taps > 1       ? kCosts.gathered
+                                       : 1;
+      if (const double share = parts_share(op.window, weights->shape()); share < 1 && !winograd && y.channels >= kLeastPartsChannels) {
+        const double transforms =
+            kCosts.parts_by_channels / static_cast<double>(y.channels) + kCosts.parts_by_products / static_cast<double>(taps * x.channels);
+        planes = std::min(planes, kCosts.parts * share + transforms);
+      }
       const double filled = static_cast<double>(y.padded()) / static_cast<double>(y.channels);
       const double blocked = found.is_image ? kCosts.blocked_image : static_cast<double>(x.padded()) / static_cast<double>(x.channels);
       found.saved = products * kCosts.product * (planes - blocked * filled);
