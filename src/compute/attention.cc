@@ -15,6 +15,7 @@ constexpr int64_t kKeyBlock = 256;   // keys whose scores are made at a time
 constexpr int64_t kQueryChunks = 8;  // of as many queries as the kernels take: with the keys and values a quarter of a megabyte
 constexpr int64_t kRowsAtOnce = 4;   // chunks whose scores are made and used in turns
 constexpr int64_t kLeastRows = 16;   // of a part
+constexpr double kLog2E = 1.4426950408889634;
 
 float* floats(ScratchSlot slot, int64_t count) {
   return static_cast<float*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(float) + 64));
@@ -32,6 +33,10 @@ class Head {
     v_ = at(args.v, args.v_strides, batch, head / (args.heads / args.value_heads));
     mask_ = at(args.mask, args.mask_strides, batch, head);
     y_ = args.y + batch * args.y_strides.batch + head * args.y_strides.head;
+    const bool scales_exponents = !mask_ && !args.sinks && args.softcap == 0 && args.scale >= 1e-20f && args.scale <= 1e20f;
+    scale_ = scales_exponents ? 1.0f : args.scale;
+    factor_ = static_cast<float>(scales_exponents ? kLog2E * static_cast<double>(args.scale) : kLog2E);
+    adds_mask_ = mask_ && args.mask_column == 1 && args.softcap == 0;
   }
 
   void run(Range queries) {
@@ -60,6 +65,9 @@ class Head {
   }
 
  private:
+  /// Of a row of scores, so that vectors of all rows lie alike.
+  static int64_t row_stride(int64_t keys) { return (keys + 15) / 16 * 16; }
+
   int64_t panels(int64_t columns) const { return (columns + kernels_.columns - 1) / kernels_.columns * kernels_.columns; }
 
   void pack(const float* from, int64_t row, bool transposed, int64_t k, int64_t columns, float* to) const {
@@ -72,7 +80,7 @@ class Head {
   /// Of a block of queries: what is known of their weights after some of the keys, and the scores of those that are worked on.
   struct Scratch {
     Scratch(int64_t rows, int64_t rows_at_once, int64_t keys) {
-      shifts = floats(ScratchSlot::row, 2 * rows + (2 + keys) * rows_at_once + 16);
+      shifts = floats(ScratchSlot::row, 2 * rows + (2 + row_stride(keys)) * rows_at_once + 16);
       sums = shifts + rows;
       before = sums + rows;
       parts = before + rows_at_once;
@@ -112,9 +120,19 @@ class Head {
 
   void multiply_keys(Range queries, Range keys, const float* packed, const Scratch& scratch) const {
     GemmArgs<float> args{.m = queries.size(), .n = keys.size(), .k = args_.depth, .transpose_b = !args_.k_is_transposed};
-    args.alpha = args_.scale;
+    args.alpha = scale_;
     args.lda = args_.q_strides.row;
     args.ldb = args_.k_strides.row;
+    args.ldc = row_stride(keys.size());
+    if (adds_mask_ && args_.mask_strides.row == 0) {
+      args.epilogue.bias_kind = BiasKind::per_column;
+      args.epilogue.bias = mask_of(queries.begin, keys.begin);
+    } else if (adds_mask_) {
+      args.epilogue.residual = mask_of(queries.begin, keys.begin);
+      args.epilogue.residual_stride = args_.mask_strides.row;
+    } else if (packed) {
+      args.n = std::min(panels(args.n), args.ldc);  // whole vectors of panels that end in zeros
+    }
     const float* k = k_ + keys.begin * (args_.k_is_transposed ? 1 : args.ldb);
     GemmProduct<float>(args, q_ + queries.begin * args.lda, k, packed ? packed + keys.begin * args_.depth : nullptr, scratch.scores,
                        kernels_)
@@ -126,6 +144,7 @@ class Head {
     const int64_t depth = args_.value_depth, width = kernels_.columns;
     GemmArgs<float> args{.m = queries.size(), .n = depth, .k = keys.size()};
     args.beta = adds ? 1 : 0;
+    args.lda = row_stride(keys.size());
     args.ldb = args_.v_strides.row;
     args.ldc = args_.y_strides.row;
     float* y = row_of_y(queries.begin);
@@ -156,24 +175,24 @@ class Head {
     const int64_t rows = queries.size();
     float *const shifts = scratch.shifts + first, *const sums = scratch.sums + first;
     std::copy_n(shifts, rows, scratch.before);
-    Range all = keys;
-    for (int64_t row = 0; row < rows; ++row) {
-      const Range seen = mask_scores(queries.begin + row, keys, scratch.scores + row * keys.size());
-      all = {std::max(all.begin, seen.begin), std::min(all.end, seen.end)};
+    const int64_t stride = row_stride(keys.size());
+    const bool cuts = seen_of(queries.begin, keys).end < keys.end || seen_of(queries.end - 1, keys).begin > keys.begin;
+    if (cuts || args_.softcap != 0 || (mask_ && !adds_mask_)) {
+      for (int64_t row = 0; row < rows; ++row) mask_scores(queries.begin + row, keys, scratch.scores + row * stride);
     }
-    if (all.begin == keys.begin && all.end == keys.end) {
-      exp_rows(scratch.scores, keys.size(), rows, keys.size(), shifts, scratch.parts);
+    if (!cuts) {
+      exp2_rows(scratch.scores, stride, rows, keys.size(), factor_, shifts, scratch.parts);
     } else {
       for (int64_t row = 0; row < rows; ++row) {
         const Range seen = seen_of(queries.begin + row, keys);
-        float* const scores = scratch.scores + row * keys.size() + (seen.begin - keys.begin);
-        exp_rows(scores, keys.size(), 1, seen.size(), shifts + row, scratch.parts + row);
+        float* const scores = scratch.scores + row * stride + (seen.begin - keys.begin);
+        exp2_rows(scores, stride, 1, seen.size(), factor_, shifts + row, scratch.parts + row);
       }
     }
     for (int64_t row = 0; row < rows; ++row) {
       const float before = scratch.before[row];
       if (shifts[row] != before) {
-        const float shrinks = std::exp(before - shifts[row]);
+        const float shrinks = std::exp2((before - shifts[row]) * factor_);
         float* const y = row_of_y(queries.begin + row);
         if (adds) scale_shift(y, shrinks, 0, y, args_.value_depth);
         sums[row] *= shrinks;
@@ -189,12 +208,12 @@ class Head {
     return {begin, std::clamp(seen.end, begin, keys.end)};
   }
 
-  /// Caps and masks the scores of the keys that a query sees, and gives those keys; the others' become weights of 0.
-  Range mask_scores(int64_t query, Range keys, float* scores) const {
+  /// Caps and masks the scores of the keys that a query sees; the others' become weights of 0.
+  void mask_scores(int64_t query, Range keys, float* scores) const {
     const Range seen = seen_of(query, keys);
     std::fill_n(scores, seen.begin - keys.begin, 0.0f);
     std::fill(scores + (seen.end - keys.begin), scores + keys.size(), 0.0f);
-    if (seen.size() == 0) return seen;
+    if (seen.size() == 0 || adds_mask_) return;
     scores += seen.begin - keys.begin;
     if (args_.softcap != 0) cap(scores, seen.size());
     const float* mask = mask_of(query, seen.begin);
@@ -203,7 +222,6 @@ class Head {
     } else if (mask) {
       binary_scalar(Binary::add, scores, *mask, scores, seen.size());
     }
-    return seen;
   }
 
   void finish(int64_t query, float sum) const {
@@ -233,6 +251,8 @@ class Head {
   int64_t batch_, head_, keys_ = 0;
   const MicroKernels<float>& kernels_;
   const float *q_, *k_, *v_, *mask_;
+  float scale_, factor_;  ///< of products, of what exponents of two are made from
+  bool adds_mask_;        ///< to products as they are made
   float* y_;
 };
 

@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
 namespace HWY_NAMESPACE {
 
-constexpr float kShiftSlack = 8;  // that x may exceed the shift of exp_rows by
+constexpr float kLargestExponent = 11;  // of exp2_rows
 
 /// Folds `count` floats with several chains: step(accumulator, v) for vectors, join(a, b) for accumulators. Lanes beyond the end hold
 /// `rest`.
@@ -102,12 +102,31 @@ HWY_INLINE float exp_and_sum(const float* x, float shift, float* y, int64_t coun
   return total(hn::Add(sum0, sum1));
 }
 
+/// sums[r] = the sum of the lanes of v[r].
 template <int kRows>
-HWY_INLINE void exp_some_rows(float* x, int64_t stride, int64_t length, float* shifts, float* sums) {
+HWY_INLINE void sum_lanes(const Vec (&v)[kRows], float* sums) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (kRows == 4) {
+    const Floats d;
+    const hn::Repartition<uint64_t, Floats> pairs;
+    const auto a = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1])));
+    const auto b = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3])));
+    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];  // groups of four: one of each row
+    hn::Store(hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), hn::BitCast(d, hn::InterleaveUpper(pairs, a, b))), d, lanes);
+    for (int r = 0; r < kRows; ++r) sums[r] = lanes[r];
+    for (size_t i = kRows; i < hn::Lanes(d); ++i) sums[i % kRows] += lanes[i];
+    return;
+  }
+#endif
+  for (int r = 0; r < kRows; ++r) sums[r] = total(v[r]);
+}
+
+template <int kRows>
+HWY_INLINE void exp2_some_rows(float* x, int64_t stride, int64_t length, float factor, float* shifts, float* sums) {
   const Floats d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = length / lanes * lanes;
   const size_t rest = static_cast<size_t>(length - whole);
-  const Vec low = hn::Neg(hn::Inf(d));
+  const Vec low = hn::Neg(hn::Inf(d)), scale = set(factor), least = set(-127 / factor);
   Vec most[kRows], shift[kRows], sum[kRows];
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r)
@@ -116,19 +135,18 @@ HWY_INLINE void exp_some_rows(float* x, int64_t stride, int64_t length, float* s
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) most[r] = hn::Max(most[r], hn::LoadU(d, x + r * stride + i));
   }
-  const float nothing = -hn::GetLane(hn::Inf(d));
+  const float nothing = -hn::GetLane(hn::Inf(d)), slack = kLargestExponent / factor;
   bool is_nothing = false;
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) {
-    const float largest = largest_lane(most[r]);
-    if (largest > shifts[r] + kShiftSlack) shifts[r] = largest;
+    if (!hn::AllFalse(d, hn::Gt(most[r], set(shifts[r] + slack)))) shifts[r] = largest_lane(most[r]);
     is_nothing |= shifts[r] == nothing;
     shift[r] = set(shifts[r]);
     sum[r] = hn::Zero(d);
   }
   if (is_nothing && kRows > 1) {
 #pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) exp_some_rows<1>(x + r * stride, stride, length, shifts + r, sums + r);
+    for (int r = 0; r < kRows; ++r) exp2_some_rows<1>(x + r * stride, stride, length, factor, shifts + r, sums + r);
     return;
   }
   if (is_nothing) {  // -inf and NaN are all that is there
@@ -136,34 +154,38 @@ HWY_INLINE void exp_some_rows(float* x, int64_t stride, int64_t length, float* s
     sums[0] = row_sum(x, length);
     return;
   }
+  Vec e[kRows];
+  const auto for_all = [](auto step) HWY_ATTR {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) step(r);
+  };
   for (int64_t i = 0; i < whole; i += lanes) {
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) {
-      float* const at = x + r * stride + i;
-      const Vec e = exp_of_negative(hn::Sub(hn::LoadU(d, at), shift[r]));
-      hn::StoreU(e, d, at);
-      sum[r] = hn::Add(sum[r], e);
-    }
+    for_all([&](int r) HWY_ATTR { e[r] = hn::Sub(hn::LoadU(d, x + r * stride + i), shift[r]); });
+    exp2_or_zero(e, scale, least);
+    for_all([&](int r) HWY_ATTR {
+      hn::StoreU(e[r], d, x + r * stride + i);
+      sum[r] = hn::Add(sum[r], e[r]);
+    });
   }
-#pragma GCC unroll 4
-  for (int r = 0; rest > 0 && r < kRows; ++r) {
-    float* const at = x + r * stride + whole;
-    const Vec e = exp_of_negative(hn::Sub(load_some(at, rest), shift[r]));
-    store_some(e, at, rest);
-    sum[r] = hn::Add(sum[r], hn::IfThenElseZero(hn::FirstN(d, rest), e));
+  if (rest > 0) {
+    for_all([&](int r) HWY_ATTR { e[r] = hn::Sub(load_some(x + r * stride + whole, rest), shift[r]); });
+    exp2_or_zero(e, scale, least);
+    for_all([&](int r) HWY_ATTR {
+      store_some(e[r], x + r * stride + whole, rest);
+      sum[r] = hn::Add(sum[r], hn::IfThenElseZero(hn::FirstN(d, rest), e[r]));
+    });
   }
-#pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) sums[r] = total(sum[r]);
+  sum_lanes(sum, sums);
 }
 
-void exp_rows_loop(float* x, int64_t stride, int64_t rows, int64_t length, float* shifts, float* sums) {
+void exp2_rows_loop(float* x, int64_t stride, int64_t rows, int64_t length, float factor, float* shifts, float* sums) {
   int64_t row = 0;
-  for (; row + 4 <= rows; row += 4) exp_some_rows<4>(x + row * stride, stride, length, shifts + row, sums + row);
+  for (; row + 4 <= rows; row += 4) exp2_some_rows<4>(x + row * stride, stride, length, factor, shifts + row, sums + row);
   if (row + 2 <= rows) {
-    exp_some_rows<2>(x + row * stride, stride, length, shifts + row, sums + row);
+    exp2_some_rows<2>(x + row * stride, stride, length, factor, shifts + row, sums + row);
     row += 2;
   }
-  if (row < rows) exp_some_rows<1>(x + row * stride, stride, length, shifts + row, sums + row);
+  if (row < rows) exp2_some_rows<1>(x + row * stride, stride, length, factor, shifts + row, sums + row);
 }
 
 void softmax_rows_loop(const float* x, float* y, int64_t rows, int64_t length, bool log) {
@@ -442,7 +464,7 @@ namespace rh::compute {
 
 HWY_EXPORT(softmax_rows_loop);
 HWY_EXPORT(softmax_strided_loop);
-HWY_EXPORT(exp_rows_loop);
+HWY_EXPORT(exp2_rows_loop);
 HWY_EXPORT(layer_norm_loop);
 HWY_EXPORT(rms_norm_loop);
 HWY_EXPORT(row_statistics_loop);
@@ -454,8 +476,8 @@ void softmax_rows(const float* x, float* y, int64_t rows, int64_t length, bool l
   HWY_DYNAMIC_DISPATCH(softmax_rows_loop)(x, y, rows, length, log);
 }
 
-void exp_rows(float* x, int64_t stride, int64_t rows, int64_t length, float* shifts, float* sums) {
-  HWY_DYNAMIC_DISPATCH(exp_rows_loop)(x, stride, rows, length, shifts, sums);
+void exp2_rows(float* x, int64_t stride, int64_t rows, int64_t length, float factor, float* shifts, float* sums) {
+  HWY_DYNAMIC_DISPATCH(exp2_rows_loop)(x, stride, rows, length, factor, shifts, sums);
 }
 
 void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log) {

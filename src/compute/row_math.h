@@ -8,9 +8,9 @@ namespace rh::compute {
 
 /// exp(x - max) / sum, or x - max - log(sum) if `log`. A row of only -inf gives NaN, as the formula says.
 void softmax_rows(const float* x, float* y, int64_t rows, int64_t length, bool log);
-/// x = e^(x - shift) in rows that lie `stride` floats apart, and the sum of each row. A row's shift becomes its largest value where that
-/// exceeds it by more than 8. Zeros where the shift stays -inf.
-void exp_rows(float* x, int64_t stride, int64_t rows, int64_t length, float* shifts, float* sums);
+/// x = 2^(factor (x - shift)) in rows that lie `stride` floats apart, and the sum of each row; `factor` is in [1e-30, 1e30]. A row's shift
+/// becomes its largest value where exponents would exceed 11. Zeros where the shift stays -inf.
+void exp2_rows(float* x, int64_t stride, int64_t rows, int64_t length, float factor, float* shifts, float* sums);
 /// softmax_rows along the middle axis of [outer, length, inner].
 void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log);
 

@@ -67,6 +67,35 @@ HWY_INLINE Vec exp_within(Vec x) {
 /// e^x for x <= 8 or NaN; 0 where it would be below 1.8e-38.
 HWY_INLINE Vec exp_of_negative(Vec x) { return hn::IfThenElse(hn::Lt(x, set(-86.9f)), hn::Zero(Floats()), exp_within(x)); }
 
+/// The larger one; NaN of an x that is NaN.
+HWY_INLINE Vec at_least(Vec least, Vec x) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+  return hn::Max(least, x);  // the second one where they do not compare
+#else
+  return hn::IfThenElse(hn::Lt(x, least), least, x);
+#endif
+}
+
+/// x = 2^(factor x) of several vectors in steps over all of them; below 2^-126.5 zero, up to 2^127. `least` is -127 / factor. NaN of NaN.
+template <int kVectors>
+HWY_INLINE void exp2_or_zero(Vec (&x)[kVectors], Vec factor, Vec least) {
+  static constexpr float c[] = {1.0f, 0.6931472f, 0.24022648f, 0.055503324f, 0.009618437f, 0.0013398874f, 0.00015353362f};
+  const Vec shift = set(0x1.8p23f + 127);  // the sum's last bits are the exponent field of the power, zero for least
+  Vec power[kVectors], r[kVectors], y[kVectors];
+  const auto for_all = [](auto step) HWY_ATTR {
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) step(i);
+  };
+  for_all([&](int i) HWY_ATTR { x[i] = at_least(least, x[i]); });
+  for_all([&](int i) HWY_ATTR { power[i] = hn::MulAdd(x[i], factor, shift); });
+  for_all([&](int i) HWY_ATTR { r[i] = hn::Sub(power[i], shift); });
+  for_all([&](int i) HWY_ATTR { r[i] = hn::MulSub(x[i], factor, r[i]); });
+  for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(set(c[6]), r[i], set(c[5])); });
+#pragma GCC unroll 6
+  for (int k = 4; k >= 0; --k) for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], r[i], set(c[k])); });
+  for_all([&](int i) HWY_ATTR { x[i] = hn::Mul(y[i], hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), power[i])))); });
+}
+
 /// e^x - 1 for x <= 0 or NaN.
 HWY_INLINE Vec expm1_of_negative(Vec any) {
   static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
