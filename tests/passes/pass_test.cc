@@ -46,7 +46,8 @@ const char* const kFiles[] = {"constant_nodes",
                               "preactivated_convolutions",
                               "expand_depthwise",
                               "window_pads",
-                              "group_normalization_forms"};
+                              "group_normalization_forms",
+                              "einsum_products"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');
