@@ -10,12 +10,22 @@ namespace rh::passes {
 namespace {
 
 constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on arithmetic broadcasts as numpy does
+constexpr int kWhereOpset = 9;
+constexpr double kMasked = -1e30;  // beside this or less, a score that is added to it is lost
 
 using Permutation = std::vector<int64_t>;
+
+/// A mask of true and false: what scores become where it is `masked`.
+struct Choice {
+  ValueId condition = kNoValue;
+  bool masked = false;
+  double number = 0;
+};
 
 /// What is known of one attention.
 struct Attention {
   ValueId q = kNoValue, k = kNoValue, v = kNoValue, mask = kNoValue;
+  std::optional<Choice> choice;  ///< in place of the mask
   double scale = 1;
   bool q_length_first = false, k_length_first = false, v_length_first = false, output_length_first = false;
   int64_t q_part = 0, k_part = 0, v_part = 0;
@@ -101,7 +111,21 @@ class Matcher {
         return true;
       }
     }
+    if (node && is_op(*node, "Where") && has_one_use(graph_.value(value))) return match_choice(*node, a);
     return match_product(value, a);
+  }
+
+  /// Scores, or a number so low that nothing is left of a score beside it.
+  bool match_choice(const Node& where, Attention& a) const {
+    for (size_t i = 1; i < 3; ++i) {
+      const auto number = constant_number(graph_, where.inputs[3 - i]);
+      const int dimensions = rank(where.inputs[0]);
+      if (!number || !(*number <= kMasked) || !have_same_type(graph_, where.inputs[i], where.outputs[0]) || dimensions < 0) continue;
+      a.choice = Choice{.condition = where.inputs[0], .masked = i == 2, .number = *number};
+      a.inner.push_back(where.id);
+      return match_product(where.inputs[i], a);
+    }
+    return false;
   }
 
   bool match_product(ValueId value, Attention& a) const {
@@ -318,6 +342,27 @@ class Matcher {
     a.last = node;
   }
 
+  /// Numbers to add in place of the choice.
+  ValueId added_mask(const Node& softmax, const Choice& choice) {
+    Edit& edit = rewrite_.edit();
+    const std::string& name = graph_.value(softmax.outputs[0]).name;
+    const auto number = [&](double value) {
+      Tensor tensor(DType::float32, Shape{});
+      *tensor.data<float>() = static_cast<float>(value);
+      return edit.add_constant(name + (value == 0 ? "_kept" : "_masked"), std::move(tensor));
+    };
+    const ValueId kept = number(0), masked = number(choice.number);
+    Node node;
+    node.name = softmax.name + "_mask";
+    node.op_type = "Where";
+    node.opset = std::max(softmax.opset, kWhereOpset);
+    node.inputs = {rewrite_.current(choice.condition), choice.masked ? masked : kept, choice.masked ? kept : masked};
+    node.outputs = {edit.add_value(name + "_mask")};
+    const ValueId mask = node.outputs[0];
+    edit.add_node(std::move(node), {softmax.id});
+    return mask;
+  }
+
   void replace(const Node& softmax, const Attention& a) {
     Node fused;
     fused.name = softmax.name;
@@ -327,6 +372,7 @@ class Matcher {
     fused.attributes = a.attributes();
     for (ValueId input : {a.q, a.k, a.v}) fused.inputs.push_back(rewrite_.current(input));
     if (a.mask != kNoValue) fused.inputs.push_back(rewrite_.current(a.mask));
+    if (a.choice) fused.inputs.push_back(added_mask(softmax, *a.choice));
     std::vector<NodeId> stands_for = a.inner;
     stands_for.insert(stands_for.end(), a.outer.begin(), a.outer.end());
     std::sort(stands_for.begin(), stands_for.end());

@@ -153,7 +153,7 @@ class RandomGraph:
 
     def normalize_channels(self, x, s):
         """InstanceNormalization written out, or GroupNormalization as an operator of groups between two Reshapes."""
-        if self.random.random() < 0.5:
+        if self.random.random() < 0.5 or 0 in s:
             y = self.normalized(x, self.random.choice([[2, 3], [-1, -2]]))
         else:
             groups = self.random.choice([g for g in range(1, s[1] + 1) if s[1] % g == 0])
@@ -242,18 +242,37 @@ class RandomGraph:
             y = self.add("MatMul", [x, self.weights(width, width)])
             return self.add("Transpose", [self.add("Reshape", [y, self.constant([0, 0, heads, depth], np.int64)])], perm=perm)
 
-        scores = self.add("MatMul", [head([0, 2, 1, 3]), head([0, 2, 3, 1])])
+        def keras_head():
+            return self.add("Einsum", [x, self.weights(width, heads, depth)], equation="abc,cde->abde")
+
+        as_keras = self.random.random() < 0.3
+        if as_keras:
+            scores = self.add("Einsum", [keras_head(), keras_head()], equation="aecd,abcd->acbe")
+        else:
+            scores = self.add("MatMul", [head([0, 2, 1, 3]), head([0, 2, 3, 1])])
         scores = self.add(
             *self.random.choice([("Div", [scores, self.constant(np.sqrt(depth))]), ("Mul", [scores, self.constant(depth**-0.5)])])
         )
-        if self.random.random() < 0.5:
-            mask = np.where(self.rng.random([1, 1, length, length]) < 0.3, -1e4, 0)
-            mask[..., 0] = 0
-            scores = self.add("Add", [scores, self.constant(mask)])
-        mixed = self.add("MatMul", [self.add("Softmax", [scores], axis=-1), head([0, 2, 1, 3])])
-        merged = self.add("Transpose", [mixed], perm=[0, 2, 1, 3])
+        if self.random.random() < 0.6:
+            scores = self.masked(scores, length)
+        weights = self.add("Softmax", [scores], axis=-1)
+        if as_keras:
+            mixed = self.add("Einsum", [weights, keras_head()], equation="acbe,aecd->abcd")
+            self.add("Einsum", [mixed, self.weights(heads, depth, width)], s, equation="abcd,cde->abe")
+            return None
+        merged = self.add("Transpose", [self.add("MatMul", [weights, head([0, 2, 1, 3])])], perm=[0, 2, 1, 3])
         self.add("Reshape", [merged, self.constant([0, 0, width], np.int64)], s)
         return None
+
+    def masked(self, scores, length):
+        left_out = self.rng.random([1, 1, length, length]) < 0.3
+        left_out[..., 0] = False
+        if self.random.random() < 0.5:
+            return self.add("Add", [scores, self.constant(np.where(left_out, -1e4, 0))])
+        least = self.constant(self.random.choice([-np.inf, np.finfo(TYPE[self.number]).min]))
+        if self.random.random() < 0.5:
+            return self.add("Where", [self.constant(left_out, np.bool_), least, scores])
+        return self.add("Where", [self.constant(~left_out, np.bool_), scores, least])
 
     def convolution(self, x, s):
         batch, channels, height, width = s
