@@ -61,9 +61,11 @@ struct PackedUse {
   ProductAccuracy accuracy = ProductAccuracy::full;
 };
 
-/// Sums over k are made in blocks of this many products, between which C has what there is so far: a residual that is C itself is then part
-/// of the sum early, which rounds more.
+/// Sums over k are made of at most this many products each, which are then added.
 inline constexpr int64_t kBlockK = 256;
+/// The sums of a tile of C by a packed B are kept beside the registers for so much of k, and only beyond it in C: a residual that is C
+/// itself is then part of the sum early, which rounds more. AMX tiles keep them in C after each kBlockK.
+inline constexpr int64_t kDeepK = 6 * kBlockK;
 
 /// A constant right operand in the order in which the kernels read it: packed once, at load; equal ones share their memory. Half types are
 /// kept as they are and widened a block at a time where they are used. For AMX and a known number of rows, floats are kept in split form

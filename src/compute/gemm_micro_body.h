@@ -7,6 +7,12 @@
 
 // The micro-kernels, written once against a vector type V that each instruction set's file defines in its own anonymous namespace, so
 // that every instantiation stays inside that file.
+#if defined(__GNUC__)
+#define RH_INLINED __attribute__((always_inline))
+#else
+#define RH_INLINED
+#endif
+
 namespace rh::compute {
 namespace {
 
@@ -78,11 +84,7 @@ inline void prefetch([[maybe_unused]] const void* from) {
 
 /// Into the first level: a tile of C that is read when its sums are there. Inlined, for GCC drops calls that only prefetch.
 template <int kRows, int kWidth, typename T>
-#if defined(__GNUC__)
-__attribute__((always_inline))
-#endif
-inline void
-prefetch_tile([[maybe_unused]] const T* tile, [[maybe_unused]] int64_t row) {
+RH_INLINED inline void prefetch_tile([[maybe_unused]] const T* tile, [[maybe_unused]] int64_t row) {
 #if defined(__GNUC__)
   constexpr int kLine = 64 / sizeof(T);
 #pragma GCC unroll 16
@@ -91,6 +93,19 @@ prefetch_tile([[maybe_unused]] const T* tile, [[maybe_unused]] int64_t row) {
     for (int j = 0; j < kWidth; j += kLine) __builtin_prefetch(tile + i * row + j, 0, 3);
   }
 #endif
+}
+
+/// What is left of a tile lane by lane: fewer columns than the kernel has.
+template <typename V, int kRows, int kVectors>
+inline void store_narrow_tile(const MicroArgs<typename V::T>& p, const typename V::T* sums) {
+  for (int i = 0; i < kRows; ++i) {
+    for (int column = 0; column < p.columns; column += V::kLanes) {
+      const int64_t left = p.columns - column;
+      const int live = left < V::kLanes ? static_cast<int>(left) : V::kLanes;
+      const typename V::Register sum = V::load(sums + i * kVectors * V::kLanes + column);
+      V::store_partial(p.c + i * p.c_row + column, epilogue<V>(p, sum, i, column, live), live);
+    }
+  }
 }
 
 template <typename V, int kRows, int kVectors>
@@ -109,12 +124,6 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
   if constexpr (kChains == 1) {
     if (p.beta != T(0)) prefetch_tile<kRows, kVectors * V::kLanes>(p.c, p.c_row);
     if (p.residual) prefetch_tile<kRows, kVectors * V::kLanes>(p.residual, p.residual_row);
-  }
-  int64_t parts = 1, size = p.k, longer = 0;
-  if (p.fold > 0 && p.k > p.fold) {
-    parts = (p.k + p.fold - 1) / p.fold;
-    size = p.k / parts;
-    longer = p.k % parts;
   }
   R sum[kChains][kRows][kVectors];
   constexpr int kWidth = kVectors * V::kLanes;
@@ -141,10 +150,10 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
     prefetch(ahead + V::kLanes);
     ahead += ahead_step;
   };
-  for (int64_t part = 0;;) {
+  // The sums of the next k products. Inlined at both calls, for else the sums would lie in memory.
+  const auto add_up = [&](int64_t k) RH_INLINED {
 #pragma GCC unroll 4
     for (int s = 0; s < kChains; ++s) for_all([&](int i, int j) { sum[s][i][j] = V::zero(); });
-    int64_t k = size + (part < longer ? 1 : 0);
     for (; k >= kChains; k -= kChains) {
 #pragma GCC unroll 4
       for (int s = 0; s < kChains; ++s) {
@@ -153,9 +162,9 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
         for (int j = 0; j < kVectors; ++j) right[j] = V::load(b + j * V::kLanes);
 #pragma GCC unroll 16
         for (int i = 0; i < kRows; ++i) {
-          const R left = left_of(i);
+          const R value = left_of(i);
 #pragma GCC unroll 4
-          for (int j = 0; j < kVectors; ++j) sum[s][i][j] = V::fma(left, right[j], sum[s][i][j]);
+          for (int j = 0; j < kVectors; ++j) sum[s][i][j] = V::fma(value, right[j], sum[s][i][j]);
         }
         advance();
       }
@@ -170,23 +179,29 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
 #pragma GCC unroll 4
       for (int s = 1; s < kChains; ++s) sum[0][i][j] = V::add(sum[0][i][j], sum[s][i][j]);
     });
-    if (part > 0) for_all([&](int i, int j) { sum[0][i][j] = V::add(V::load(kept + i * kWidth + j * V::kLanes), sum[0][i][j]); });
-    if (++part >= parts) break;
-    for_all([&](int i, int j) { V::store(kept + i * kWidth + j * V::kLanes, sum[0][i][j]); });
+  };
+  const auto add_kept = [&](int i, int j) { sum[0][i][j] = V::add(V::load(kept + i * kWidth + j * V::kLanes), sum[0][i][j]); };
+  const bool folds = p.fold > 0 && p.k > p.fold;
+  int64_t left = p.k;
+  if (folds) {
+    int64_t parts = (left + p.fold - 1) / p.fold;
+    for (bool first = true; parts > 1; --parts, first = false) {
+      const int64_t size = (left + parts - 1) / parts;
+      left -= size;
+      add_up(size);
+      if (!first) for_all(add_kept);
+      for_all([&](int i, int j) { V::store(kept + i * kWidth + j * V::kLanes, sum[0][i][j]); });
+    }
   }
+  add_up(left);
+  if (folds) for_all(add_kept);
   if (p.columns >= kWidth) {
     R total[kRows][kVectors];  // a copy stays in registers, where GCC lays the sums themselves out in memory
     for_all([&](int i, int j) { total[i][j] = sum[0][i][j]; });
     return store_tile<V>(p, total);
   }
   for_all([&](int i, int j) { V::store(kept + i * kWidth + j * V::kLanes, sum[0][i][j]); });
-  for (int i = 0; i < kRows; ++i) {
-    for (int column = 0; column < p.columns; column += V::kLanes) {
-      const int64_t left = p.columns - column;
-      const int live = left < V::kLanes ? static_cast<int>(left) : V::kLanes;
-      V::store_partial(p.c + i * p.c_row + column, epilogue<V>(p, V::load(kept + i * kWidth + column), i, column, live), live);
-    }
-  }
+  store_narrow_tile<V, kRows, kVectors>(p, kept);
 }
 
 template <typename V, int kRows>
@@ -255,3 +270,5 @@ constexpr MicroKernels<typename V::T> kernel_table() {
 
 }  // namespace
 }  // namespace rh::compute
+
+#undef RH_INLINED

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "base/cancellation.h"
+#include "base/cpu_features.h"
 #include "compute/gemm.h"
 #include "compute/gemm_kernels.h"
 #include "compute/scratch.h"
@@ -12,7 +13,8 @@
 namespace rh::compute {
 
 inline constexpr int64_t kGroupPanels = 8;                     // panels whose block of B is packed together: 256 KiB with AVX-512
-inline constexpr int64_t kRowBlock = 256;                      // rows of A that are walked for one panel before the next
+inline constexpr int64_t kRowBlock = 256;                      // rows of A at most that are walked for one panel before the next
+inline constexpr int64_t kLeftBytes = 512 * 1024;              // of those rows at most in one block
 inline constexpr int64_t kNearAhead = 1024, kFarAhead = 2048;  // elements of packed B fetched ahead of one chunk of few or more rows
 inline constexpr int64_t kDirectRows = 3;                      // up to so many rows, packing B costs more than it gives
 
@@ -85,15 +87,26 @@ struct GemmProduct {
     if (rows.size == 0 || columns.size == 0) return;
     if (dots) return run_dots(columns);
     if (packed && rows.size == 1) return run_column_by_column(rows, columns);
+    if (packed) return run_packed(rows, columns);
     const int64_t group = direct ? columns.size : kGroupPanels;
     for (int64_t first = columns.begin; first < columns.begin + columns.size; first += group) {
       run_group(rows, first, std::min(first + group, columns.begin + columns.size));
     }
   }
 
+  /// Blocks of k, between which C keeps the sums. A packed B goes through more of k at once, in parts of kBlockK.
+  int64_t blocks() const { return std::max<int64_t>(1, pieces_of(args.k, packed ? kDeepK : kBlockK)); }
+
+  /// Chunks of rows whose part of A in one block stays in the second-level cache.
+  int64_t chunks_at_once() const {
+    const int64_t bytes = pieces_of(args.k, blocks()) * kernels->rows * static_cast<int64_t>(sizeof(T));
+    const int64_t most = std::min<int64_t>(kLeftBytes, cpu_features().l2_bytes / 2) / std::max<int64_t>(1, bytes);
+    return std::clamp<int64_t>(most, 1, std::max<int64_t>(1, kRowBlock / kernels->rows));
+  }
+
   /// Few rows: packed panels are read once, in the order in which they lie, as fast as memory gives them.
   void run_column_by_column(const Part& rows, const Part& columns) const {
-    const int64_t blocks = std::max<int64_t>(1, (args.k + kBlockK - 1) / kBlockK);
+    const int64_t blocks = this->blocks();
     const int64_t end = columns.begin + columns.size, chunk = rows.begin;
     for (int64_t i = 0; i < columns.size; ++i) {
       const int64_t panel = args.backwards ? end - 1 - i : columns.begin + i;
@@ -101,31 +114,51 @@ struct GemmProduct {
       for (int64_t block = 0; block < blocks; ++block) {
         const Part ks = part_of(args.k, blocks, block);
         const T* ahead = packed + (panel * args.k + ks.begin) * kernels->columns + (args.m <= 4 ? kNearAhead : kFarAhead);
-        run_panel(chunk, chunk + 1, panel, ks, block == 0, block == blocks - 1, nullptr, 0, ahead);
+        run_panel({chunk, chunk + 1, ks, block == 0, block == blocks - 1}, panel, nullptr, ahead);
       }
     }
     if (activates) activate_chunks(chunk, chunk + 1, columns.begin, end);
   }
 
+  /// Rows of A that stay in the cache pass by all panels of B, each of which is brought nearer while the one before it is worked on.
+  void run_packed(const Part& rows, const Part& columns) const {
+    const int64_t blocks = this->blocks(), walks = pieces_of(rows.size, chunks_at_once());
+    const int64_t end_panel = columns.begin + columns.size;
+    // More rows than stay in the cache.
+    const bool far = walks > 1 && !args.transpose_a && args.lda == args.k && blocks == 1;
+    const auto at = [&](int64_t panel, int64_t k) { return packed + (panel * args.k + k) * kernels->columns; };
+    for (int64_t walk = 0; walk < walks; ++walk) {
+      const Part part = part_of(rows.size, walks, walk);
+      const int64_t chunk = rows.begin + part.begin, end_chunk = chunk + part.size;
+      for (int64_t block = 0; block < blocks; ++block) {
+        const Part ks = part_of(args.k, blocks, block);
+        const bool last = block == blocks - 1;
+        Walk steps{chunk, end_chunk, ks, block == 0, last, far};
+        for (int64_t panel = columns.begin; panel < end_panel; ++panel) {
+          const int64_t done = panel - columns.begin + 1;
+          if (done % kGroupPanels == 1) throw_if_cancelled();
+          const T* const next = panel + 1 < end_panel ? at(panel + 1, ks.begin) : at(columns.begin, last ? 0 : ks.begin + ks.size);
+          run_panel(steps, panel, nullptr, next);
+          steps.fetches_left = false;
+          if (activates && last && (done % kGroupPanels == 0 || panel + 1 == end_panel))
+            activate_chunks(chunk, end_chunk, panel - (done - 1) % kGroupPanels, panel + 1);
+        }
+      }
+    }
+  }
+
   void run_group(const Part& rows, int64_t first_panel, int64_t end_panel) const {
-    const int64_t blocks = std::max<int64_t>(1, (args.k + kBlockK - 1) / kBlockK);
-    const int64_t chunks_at_once = std::max<int64_t>(1, kRowBlock / kernels->rows);
+    const int64_t blocks = this->blocks(), walks = pieces_of(rows.size, chunks_at_once());
     for (int64_t block = 0; block < blocks; ++block) {
       throw_if_cancelled();
       const Part ks = part_of(args.k, blocks, block);
-      T* buffer = nullptr;
-      if (!packed) buffer = pack_group(first_panel, end_panel, ks);
-      for (int64_t chunk = rows.begin; chunk < rows.begin + rows.size; chunk += chunks_at_once) {
-        const int64_t end_chunk = std::min(chunk + chunks_at_once, rows.begin + rows.size);
+      const T* buffer = pack_group(first_panel, end_panel, ks);
+      for (int64_t walk = 0; walk < walks; ++walk) {
+        const Part part = part_of(rows.size, walks, walk);
+        const int64_t chunk = rows.begin + part.begin, end_chunk = chunk + part.size;
         for (int64_t panel = first_panel; panel < end_panel; ++panel) {
-          const T* next = nullptr;
-          if (packed && panel + 1 < end_panel)
-            next = packed + ((panel + 1) * args.k + ks.begin) * kernels->columns;
-          else if (packed && block + 1 < blocks)
-            next = packed + (first_panel * args.k + ks.begin + ks.size) * kernels->columns;
-          else if (packed && end_panel < panels)
-            next = packed + end_panel * args.k * kernels->columns;
-          run_panel(chunk, end_chunk, panel, ks, block == 0, block == blocks - 1, buffer, panel - first_panel, next);
+          const T* const right = buffer && !direct ? buffer + (panel - first_panel) * ks.size * kernels->columns : buffer;
+          run_panel({chunk, end_chunk, ks, block == 0, block == blocks - 1}, panel, right, nullptr);
         }
         if (activates && block == blocks - 1) activate_chunks(chunk, end_chunk, first_panel, end_panel);
       }
@@ -161,6 +194,7 @@ struct GemmProduct {
     const int64_t column = panel * kernels->columns;
     MicroArgs<T> p{};
     p.k = ks.size;
+    p.fold = kBlockK;
     p.a = a_at(row, ks.begin);
     p.a_row = args.transpose_a ? 1 : args.lda;
     p.a_k = args.transpose_a ? args.lda : 1;
@@ -183,11 +217,21 @@ struct GemmProduct {
     return p;
   }
 
-  /// `next`: the packed panel that comes after this one, or null.
-  void run_panel(int64_t chunk, int64_t end_chunk, int64_t panel, const Part& ks, bool first, bool last, const T* buffer, int64_t in_group,
-                 const T* next) const {
+  /// Chunks of rows that pass by panels of B in one block of k.
+  struct Walk {
+    int64_t chunk;
+    int64_t end_chunk;
+    Part ks;
+    bool first;
+    bool last;
+    bool fetches_left = false;  ///< the rows of A, which lie one after the other, are brought nearer as well, in place of B
+  };
+
+  /// `right`: the packed panel where B is not packed as a whole, or null. `next`: what comes after this panel, or null.
+  void run_panel(const Walk& walk, int64_t panel, const T* right, const T* next) const {
     const int64_t width = kernels->columns;
-    MicroArgs<T> p = tile_args(part_of(args.m, row_chunks, chunk).begin, panel, ks, first, last);
+    const Part& ks = walk.ks;
+    MicroArgs<T> p = tile_args(part_of(args.m, row_chunks, walk.chunk).begin, panel, ks, walk.first, walk.last);
     p.b_k = width;
     if (packed) {
       p.b = packed + (panel * args.k + ks.begin) * width;
@@ -195,15 +239,16 @@ struct GemmProduct {
       p.b = b + ks.begin * args.ldb + panel * width;
       p.b_k = args.ldb;
     } else {
-      p.b = direct ? buffer : buffer + in_group * ks.size * width;
+      p.b = right;
     }
     // Each chunk of rows brings its share of what comes next nearer.
-    const int64_t chunks = end_chunk - chunk, share = ks.size * width / chunks;
+    const int64_t chunks = walk.end_chunk - walk.chunk, share = ks.size * width / chunks;
     p.ahead = next;
-    p.ahead_step = (width + chunks - 1) / chunks;
+    p.ahead_step = walk.fetches_left ? kernels->rows : (width + chunks - 1) / chunks;
     const auto* table = p.columns <= kernels->lanes ? kernels->one : kernels->two;
-    for (; chunk < end_chunk; ++chunk) {
+    for (int64_t chunk = walk.chunk; chunk < walk.end_chunk; ++chunk) {
       const Part rows = part_of(args.m, row_chunks, chunk);
+      if (walk.fetches_left) p.ahead = p.a + rows.size * p.a_row;
       table[rows.size](p);
       move_rows(p, rows.size);
       if (p.ahead) p.ahead += share;

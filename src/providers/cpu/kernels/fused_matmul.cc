@@ -50,7 +50,8 @@ class FusedMatMulKernel final : public Kernel {
   size_t packed_bytes() const override { return packed_.bytes(); }
   std::span<const Alias> aliases() const override {
     static constexpr Alias list[] = {{0, 3, Alias::Kind::in_place}};
-    const bool one_block = !packed_.empty() && packed_.shape()[op_.transpose_b ? 1 : 0] <= compute::kBlockK;
+    const int64_t block = packed_.variant().variant == "amx" ? compute::kBlockK : compute::kDeepK;
+    const bool one_block = !packed_.empty() && packed_.shape()[op_.transpose_b ? 1 : 0] <= block;
     return one_block ? list : std::span<const Alias>{};
   }
 
