@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -52,33 +53,57 @@ bool spin_until(int microseconds, Done done) {
   return false;
 }
 
+thread_local int t_block_base = 0;
+
 /// One loop under way; lives on its caller's stack. Fields that are not atomic belong to Workers::mutex, `exception` to whoever set
-/// `failed`.
+/// `failed`. Its pieces are dealt out in equal shares, one in a row for each thread, so that threads find in their caches what they wrote
+/// in the loop before; who has no more helps with the shares of others.
 struct Loop {
-  Loop(FunctionRef<void(int64_t)> body, int64_t pieces, int seats) : body(body), pieces(pieces), seats(seats) {}
+  Loop(FunctionRef<void(int64_t)> body, int64_t pieces, int seats) : body(body), seats(seats) {
+    if (t_block_base == 0) share_count = std::min(seats + 1, kMostShares);
+    int64_t begin = 0;
+    for (int i = 0; i < share_count; ++i) {
+      shares[i].next.store(begin, std::memory_order_relaxed);
+      begin += pieces / share_count + (i < pieces % share_count ? 1 : 0);
+      shares[i].end = begin;
+    }
+  }
+
+  struct alignas(64) Share {
+    std::atomic<int64_t> next;
+    int64_t end;
+  };
+  static constexpr int kMostShares = 32;
 
   FunctionRef<void(int64_t)> body;
-  const int64_t pieces;
   const Cancellation* const cancellation = current_cancellation();
   const bool flush_denormals = FlushDenormals::active();
-  std::atomic<int64_t> next{0};
   std::atomic<int> helpers{0};
   std::atomic<bool> failed{false};
   std::exception_ptr exception;
   int seats;  // how many more workers may join
+  int share_count = 1;
   bool owner_sleeps = false;
   bool listed = false;
   Loop* older = nullptr;
   Loop* newer = nullptr;
+  Share shares[kMostShares];
 
-  void work() {
-    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
+  /// As thread `own` of the pool, 0 being the loop's caller.
+  void work(size_t own) {
+    for (int i = 0; i < share_count; ++i) work_off(shares[(own + static_cast<size_t>(i)) % static_cast<size_t>(share_count)]);
+  }
+
+ private:
+  void work_off(Share& share) {
+    if (share.next.load(std::memory_order_relaxed) >= share.end) return;
+    for (int64_t i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
       try {
         if (cancellation) cancellation->check();
         body(i);
       } catch (...) {
         if (!failed.exchange(true)) exception = std::current_exception();
-        next.store(pieces, std::memory_order_relaxed);
+        for (int k = 0; k < share_count; ++k) shares[k].next.store(shares[k].end, std::memory_order_relaxed);
       }
     }
   }
@@ -127,7 +152,7 @@ class Workers {
     }
     published_.fetch_add(1, std::memory_order_release);
     for (int i = 0; i < sleepers; ++i) wake_.notify_one();
-    loop.work();
+    loop.work(0);
     {
       std::lock_guard lock(mutex_);
       unlist(loop);
@@ -173,14 +198,15 @@ class Workers {
     const auto& affinities = from.workers->options_.affinities;
     if (from.index < affinities.size()) bind_this_thread(affinities[from.index]);
     FlushDenormals::keep_in_this_thread();
-    from.workers->serve();
+    from.workers->serve(from.index + 1);
   }
 
-  void serve() {
+  /// As thread `thread` of the pool.
+  void serve(size_t thread) {
     std::unique_lock lock(mutex_);
     while (!stop_.load(std::memory_order_relaxed)) {
       if (Loop* loop = newest_) {
-        help(*loop, lock);
+        help(*loop, thread, lock);
         continue;
       }
       const uint64_t seen = published_.load(std::memory_order_relaxed);
@@ -195,14 +221,14 @@ class Workers {
     }
   }
 
-  void help(Loop& loop, std::unique_lock<std::mutex>& lock) {
+  void help(Loop& loop, size_t thread, std::unique_lock<std::mutex>& lock) {
     if (--loop.seats == 0) unlist(loop);
     loop.helpers.fetch_add(1, std::memory_order_relaxed);
     lock.unlock();
     {
       const CancellationScope cancellation(loop.cancellation);
       const FlushDenormals flush(loop.flush_denormals);
-      loop.work();
+      loop.work(thread);
     }
     lock.lock();
     unlist(loop);
@@ -296,11 +322,10 @@ int64_t pieces_for(int64_t count, const Cost& cost, int threads) {
   double pieces = least;
   if (threads > 1 && affordable >= 2) {
     pieces = std::max(least, affordable < threads ? affordable : std::min<double>(affordable, threads * kPiecesPerThread));
+    if (pieces > threads) pieces = std::ceil(std::floor(pieces) / threads) * threads;  // as many for each
   }
   return pieces >= static_cast<double>(count) ? count : static_cast<int64_t>(pieces);
 }
-
-thread_local int t_block_base = 0;
 
 /// Where the pieces of a loop end that shrink towards the end.
 std::vector<int64_t> shrinking_ends(int64_t count, const Cost& cost, int threads, int base) {
@@ -328,10 +353,10 @@ void cut(int64_t count, const Cost& cost, int threads, FunctionRef<void(Range)> 
       body({at == 0 ? 0 : ends[at - 1], ends[at]});
     });
   }
-  int64_t size = (count - 1) / pieces_for(count, cost, threads) + 1;
-  if (size < count && size >= 256) size = (size + 63) / 64 * 64;  // keeps pieces of an array on cache lines of their own
-  const int64_t pieces = (count - 1) / size + 1;
-  run(pieces, [&](int64_t i) { body({i * size, std::min(count, (i + 1) * size)}); });
+  const int64_t pieces = pieces_for(count, cost, threads), size = count / pieces, extra = count % pieces;
+  const int64_t step = pieces > 1 && size >= 256 ? 64 : 1;  // keeps pieces of an array on cache lines of their own
+  const auto begin_of = [&](int64_t i) { return i == pieces ? count : (i * size + std::min(i, extra)) / step * step; };
+  run(pieces, [&](int64_t i) { body({begin_of(i), begin_of(i + 1)}); });
 }
 
 void in_this_thread(int64_t pieces, FunctionRef<void(int64_t)> body) {

@@ -66,17 +66,20 @@ void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x,
   for (int64_t i = 0; i < in_blocks; ++i) steps[i] = {i * w.input_size() * kBlock, std::min(kBlock, in_ - i * kBlock)};
   const int64_t row_bytes = w.input[2] * kernels_.blocks * kBlock * static_cast<int64_t>(sizeof(float)), stride = window_.stride[1];
   const int64_t most_rows = (kHiddenBytes / row_bytes - window_.kernel[1] + stride) / stride;  // that so many rows of x give
-  const int64_t bands = pieces_of(w.output[1], std::max<int64_t>(1, most_rows));
+  int64_t bands = pieces_of(w.output[1], std::max<int64_t>(1, most_rows));
+  if (bands > 1 && batch % parallel.threads() != 0)
+    bands = std::min(w.output[1], pieces_of(bands, parallel.threads()) * parallel.threads());
   const double outputs = static_cast<double>(w.output_size() * kernels_.blocks * kBlock), taps = static_cast<double>(window_.kernel_size());
   const double inputs = static_cast<double>(w.input_size() * kernels_.blocks * kBlock);
   const Cost cost{.bytes = 4 * outputs / static_cast<double>(bands),
                   .operations = 0.06 * (inputs * static_cast<double>(in_) + outputs * taps) / static_cast<double>(bands)};
-  parallel.for_range(batch * groups * bands, cost, [&](Range range) {
+  // Bands by turns where there are several: each thread then has the rows of all channels, which it reads in the next layer.
+  parallel.for_range(batch * bands * groups, cost, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
       throw_if_cancelled();
-      const int64_t image = i / bands / groups, first = i / bands % groups * kernels_.blocks;
+      const int64_t image = i / bands / groups, first = i % groups * kernels_.blocks;
       run_unit({w, steps, in_blocks, x + image * in_blocks * w.input_size() * kBlock, y + image * blocks * w.output_size() * kBlock, first,
-                std::min(kernels_.blocks, blocks - first), part_of(w.output[1], bands, i % bands)});
+                std::min(kernels_.blocks, blocks - first), part_of(w.output[1], bands, i / groups % bands)});
     }
   });
 }

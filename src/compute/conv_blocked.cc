@@ -186,34 +186,43 @@ struct BlockedConvolution::Impl {
       x = copy;
     }
     const BlockedStep* steps = steps_of(frame);
-    const Lines lines(kernel, w, frame, unit);
-    const int64_t most = std::max<int64_t>(1, std::max<int64_t>(kLeastPixels, kInputFloats / products()) / lines.pixels);
-    const int64_t bands = pieces_of(lines.count, most), cuts = bands * call.batch >= 2 * parallel.threads() ? 1 : groups();
+    const Lines lines(kernel, w, frame, unit, parallel.threads());
+    const int64_t threads = parallel.threads(),
+                  most = std::max<int64_t>(1, std::max<int64_t>(kLeastPixels, kInputFloats / products()) / lines.pixels);
+    int64_t bands = pieces_of(lines.count, most);
+    if (call.batch % threads != 0) bands = std::min(lines.count, pieces_of(bands, threads) * threads);
+    const int64_t cuts = bands * call.batch >= 2 * threads ? 1 : groups();
     const Cost cost{.bytes = 4.0 * kBlock,
-                    .operations = 0.06 * static_cast<double>(products() * most * lines.pixels * kernels.blocks * kBlock * groups() / cuts)};
-    parallel.for_range(call.batch * bands * cuts, cost, [&](Range range) {
+                    .operations = 0.06 * static_cast<double>(products() * lines.total * kernels.blocks * kBlock * groups()) /
+                                  static_cast<double>(cuts * bands)};
+    parallel.for_range(call.batch * cuts * bands, cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
         throw_if_cancelled();
         const int64_t image = i / cuts / bands;
-        const Band band{call, lines, part_of(lines.count, bands, i / cuts % bands), x + image * (frame.copied ? planes * plane : input),
+        const Band band{call, lines, part_of(lines.count, bands, i % bands), x + image * (frame.copied ? planes * plane : input),
                         image * out_blocks() * w.output_size() * kBlock};
-        const Part part = part_of(groups(), cuts, i % cuts);
+        const Part part = part_of(groups(), cuts, i / bands % cuts);
         for (int64_t group = part.begin; group < part.begin + part.size; ++group) sum_band(band, group, steps);
       }
     });
   }
 
-  static constexpr int64_t kInputFloats = 48 * 1024, kLeastPixels = 28, kLinePixels = 56;
+  static constexpr int64_t kInputFloats = 48 * 1024, kLeastPixels = 28, kLinePixels = 56, kStripPixels = 7;
 
   /// Outputs that are worked out from left to right: rows of y, or parts of the plane where its pixels lie as those of x.
   struct Lines {
     int64_t pixels, count, total, x_line, x_pixel;
 
-    Lines(const Window& kernel, const Window& w, const Frame& frame, int64_t unit)
+    Lines(const Window& kernel, const Window& w, const Frame& frame, int64_t unit, int threads)
         : total(w.output_size()), x_pixel(kernel.stride[2] * unit) {
       const bool flat =
           !frame.copied && kernel.kernel_size() == 1 && kernel.stride[1] == 1 && kernel.stride[2] == 1 && w.output_size() == w.input_size();
-      pixels = flat ? std::min(kLinePixels, total) : w.output[2];
+      pixels = w.output[2];
+      if (flat) {
+        const int64_t parts = pieces_of(total, kLinePixels);
+        pixels = pieces_of(total, parts == 1 && total < kLinePixels / 2 ? 1 : pieces_of(parts, threads) * threads);
+        pixels = std::min(pieces_of(pixels, kStripPixels) * kStripPixels, total);
+      }
       count = pieces_of(total, pixels);
       x_line = flat ? pixels * unit : kernel.stride[1] * frame.width * unit;
     }
@@ -261,7 +270,10 @@ struct BlockedConvolution::Impl {
     const Window& w = call.window;
     const int64_t size = kernel.kernel[2], stride = kernel.stride[2], plane = w.output_size() * kBlock;
     const auto run = kernels.window[size == 5][stride == 2];
-    const int64_t bands = call.batch * out_blocks() >= 2 * parallel.threads() ? 1 : std::min<int64_t>(w.output[1], 2 * parallel.threads());
+    const int64_t threads = parallel.threads(), planes = call.batch * out_blocks();
+    const int64_t bands = planes >= 8 * threads || (planes >= 2 * threads && planes % threads == 0)
+                              ? 1
+                              : std::min<int64_t>(w.output[1], planes >= 2 * threads ? threads : 2 * threads);
     const double outputs = static_cast<double>(plane) / static_cast<double>(bands);
     const Cost cost{.bytes = 8 * outputs, .operations = 0.06 * static_cast<double>(taps()) * outputs};
     parallel.for_range(call.batch * out_blocks() * bands, cost, [&](Range range) {

@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cfloat>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -75,6 +77,38 @@ TEST(ThreadPool, uses_several_threads_and_no_more_than_allowed) {
     if (allowed > 1) {
       EXPECT_GT(most, 1);
     }
+  }
+}
+
+TEST(ThreadPool, threads_begin_with_shares_of_their_own) {
+  ThreadPool pool(with_threads(2));
+  for (int loop = 0; loop < 50; ++loop) {
+    std::vector<std::thread::id> by(8);
+    std::atomic<int> begun{0};
+    pool.parallel_pieces(8, [&](int64_t i) {
+      by[static_cast<size_t>(i)] = std::this_thread::get_id();
+      if (i % 4 != 0) return;
+      ++begun;
+      while (begun < 2) std::this_thread::yield();  // for the first piece of the other share
+    });
+    EXPECT_EQ(by[0], std::this_thread::get_id());
+    EXPECT_NE(by[4], std::this_thread::get_id());
+  }
+}
+
+TEST(ThreadPool, pieces_are_as_many_for_each_thread_and_of_like_size) {
+  ThreadPool pool(with_threads(2));
+  for (const int64_t count : {6, 7, 100, 5000}) {
+    std::atomic<int64_t> pieces{0}, least{count}, most{0};
+    std::mutex mutex;
+    pool.parallel_for(count, {.operations = 1.6e5 / static_cast<double>(count)}, [&](Range range) {  // three threads' worth
+      std::lock_guard lock(mutex);
+      ++pieces;
+      least = std::min<int64_t>(least, range.size());
+      most = std::max<int64_t>(most, range.size());
+    });
+    EXPECT_EQ(pieces % 2, 0) << count;
+    EXPECT_LE(most - least, count < 512 ? 1 : 127) << count;
   }
 }
 
