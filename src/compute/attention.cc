@@ -6,15 +6,17 @@
 
 #include "compute/gemm_product.h"
 #include "compute/row_math.h"
+#include "compute/transpose_words.h"
 #include "compute/vector_math.h"
 
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kKeyBlock = 256;   // keys whose scores are made at a time
-constexpr int64_t kQueryChunks = 8;  // of as many queries as the kernels take: with the keys and values a quarter of a megabyte
-constexpr int64_t kRowsAtOnce = 4;   // chunks whose scores are made and used in turns
-constexpr int64_t kLeastRows = 16;   // of a part
+constexpr int64_t kKeyBlock = 256;     // keys whose scores are made at a time
+constexpr int64_t kQueryChunks = 8;    // of as many queries as the kernels take: with the keys and values a quarter of a megabyte
+constexpr int64_t kRowsAtOnce = 4;     // chunks whose scores are made and used in turns
+constexpr int64_t kLeastRows = 16;     // of a part
+constexpr int64_t kUnpackedRows = 32;  // up to so many, packing values would cost more than it gives
 constexpr double kLog2E = 1.4426950408889634;
 
 float* floats(ScratchSlot slot, int64_t count) {
@@ -46,15 +48,16 @@ class Head {
     const int64_t key_block = few ? keys_ : std::min(keys_, kKeyBlock);
     const float *packed_k = nullptr, *packed_v = nullptr;
     if (!few) {
+      const bool packs_values = queries.size() > kUnpackedRows || args_.value_depth % kernels_.columns != 0;
       const int64_t k_size = panels(keys_) * args_.depth;
-      float* packed = floats(ScratchSlot::packed_right, k_size + panels(args_.value_depth) * keys_);
+      float* packed = floats(ScratchSlot::packed_right, k_size + (packs_values ? panels(args_.value_depth) * keys_ : 0));
       pack(k_, args_.k_strides.row, !args_.k_is_transposed, args_.depth, keys_, packed);
-      for (int64_t key = 0; key < keys_; key += key_block) {
+      for (int64_t key = 0; packs_values && key < keys_; key += key_block) {
         pack(v_ + key * args_.v_strides.row, args_.v_strides.row, false, std::min(key_block, keys_ - key), args_.value_depth,
              packed + k_size + key * panels(args_.value_depth));
       }
       packed_k = packed;
-      packed_v = packed + k_size;
+      if (packs_values) packed_v = packed + k_size;
     }
     const int64_t step = few ? kDirectRows : kQueryChunks * kernels_.rows, blocks = (queries.size() + step - 1) / step;
     const Scratch scratch(std::min(step, queries.size()), std::min(queries.size(), kRowsAtOnce * kernels_.rows), key_block);
@@ -70,10 +73,18 @@ class Head {
 
   int64_t panels(int64_t columns) const { return (columns + kernels_.columns - 1) / kernels_.columns * kernels_.columns; }
 
+  /// Panels, which end in zeros as far as rows of scores are long.
   void pack(const float* from, int64_t row, bool transposed, int64_t k, int64_t columns, float* to) const {
-    for (int64_t column = 0; column < columns; column += kernels_.columns, to += kernels_.columns * k) {
-      pack_panel(transposed ? from + column * row : from + column, row, transposed, k, std::min(kernels_.columns, columns - column),
-                 kernels_.columns, to);
+    const int64_t width = kernels_.columns;
+    for (int64_t column = 0; column < columns; column += width, to += width * k) {
+      const int64_t live = std::min(width, columns - column);
+      if (!transposed) {
+        pack_panel(from + column, row, false, k, live, width, to);
+        continue;
+      }
+      transpose_words(reinterpret_cast<const uint32_t*>(from + column * row), row, reinterpret_cast<uint32_t*>(to), width, k, live);
+      const int64_t rest = std::min(width, row_stride(live)) - live;
+      for (int64_t i = 0; rest > 0 && i < k; ++i) std::fill_n(to + i * width + live, rest, 0.0f);
     }
   }
 
@@ -115,7 +126,9 @@ class Head {
         multiply_values(some, keys, std::min(key_block, keys_ - key), packed_v, scratch, key != seen.begin);
       }
     }
-    for (int64_t row = 0; row < rows; ++row) finish(queries.begin + row, scratch.sums[row]);
+    for (int64_t row = 0; row < rows; ++row) scratch.sums[row] = finish(queries.begin + row, scratch.sums[row]);
+    float* const y = row_of_y(queries.begin);
+    scale_rows(y, args_.y_strides.row, scratch.sums, y, args_.y_strides.row, rows, args_.value_depth);
   }
 
   void multiply_keys(Range queries, Range keys, const float* packed, const Scratch& scratch) const {
@@ -151,7 +164,9 @@ class Head {
     const float* v = v_ + keys.begin * args.ldb;
     if (!packed || keys.size() == packed_keys) {
       const float* block = packed ? packed + keys.begin * panels(depth) : nullptr;
-      return GemmProduct<float>(args, scratch.scores, v, block, y, kernels_).run_piece({}, 0);
+      GemmProduct<float> product(args, scratch.scores, v, block, y, kernels_);
+      product.direct = !packed;
+      return product.run_piece({}, 0);
     }
     for (int64_t column = 0; column < depth; column += width) {  // each panel of the block ends before its last keys
       args.n = std::min(width, depth - column);
@@ -191,7 +206,7 @@ class Head {
     }
     for (int64_t row = 0; row < rows; ++row) {
       const float before = scratch.before[row];
-      if (shifts[row] != before) {
+      if (shifts[row] != before && before != -std::numeric_limits<float>::infinity()) {  // else all weights were zero
         const float shrinks = std::exp2((before - shifts[row]) * factor_);
         float* const y = row_of_y(queries.begin + row);
         if (adds) scale_shift(y, shrinks, 0, y, args_.value_depth);
@@ -224,15 +239,13 @@ class Head {
     }
   }
 
-  void finish(int64_t query, float sum) const {
-    float* y = row_of_y(query);
+  /// By what a row of y is to be multiplied; one without weights is filled.
+  float finish(int64_t query, float sum) const {
     const Range seen = args_.keys_of(batch_, query);
-    if (seen.size() <= 0) return std::fill_n(y, args_.value_depth, 0.0f), void();
-    if (sum == 0 || std::isnan(sum)) {
-      const bool is_zero = args_.nan_is_zero || is_masked(mask_of(query, seen.begin), seen.size());
-      return std::fill_n(y, args_.value_depth, is_zero ? 0.0f : std::numeric_limits<float>::quiet_NaN()), void();
-    }
-    scale_shift(y, 1 / sum, 0, y, args_.value_depth);
+    if (seen.size() > 0 && sum != 0 && !std::isnan(sum)) return 1 / sum;
+    const bool is_zero = seen.size() <= 0 || args_.nan_is_zero || is_masked(mask_of(query, seen.begin), seen.size());
+    std::fill_n(row_of_y(query), args_.value_depth, is_zero ? 0.0f : std::numeric_limits<float>::quiet_NaN());
+    return 1;
   }
 
   void cap(float* scores, int64_t count) const {

@@ -102,8 +102,8 @@ void add_scaled_loop(const float* x, float scale, float* y, int64_t n) {
   map2(x, y, y, n, [=](Vec v, Vec old) HWY_ATTR { return hn::MulAdd(v, set(scale), old); });
 }
 
-void scale_rows_loop(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {
-  for (int64_t row = 0; row < rows; ++row, x += length, y += length) {
+void scale_rows_loop(const float* x, int64_t x_row, const float* factors, float* y, int64_t y_row, int64_t rows, int64_t length) {
+  for (int64_t row = 0; row < rows; ++row, x += x_row, y += y_row) {
     const Vec factor = set(factors[row]);
     map(x, y, length, [factor](Vec v) HWY_ATTR { return hn::Mul(v, factor); });
   }
@@ -206,8 +206,8 @@ void scale_shift(const float* x, float scale, float shift, float* y, int64_t cou
 }
 void add_scaled(const float* x, float scale, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(add_scaled_loop)(x, scale, y, count); }
 
-void scale_rows(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {
-  HWY_DYNAMIC_DISPATCH(scale_rows_loop)(x, factors, y, rows, length);
+void scale_rows(const float* x, int64_t x_row, const float* factors, float* y, int64_t y_row, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(scale_rows_loop)(x, x_row, factors, y, y_row, rows, length);
 }
 
 void scale_columns(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {

@@ -57,9 +57,9 @@ void scalar_binary(Binary op, float a, const float* b, float* y, int64_t count);
 void scale_shift(const float* x, float scale, float shift, float* y, int64_t count);
 /// y[i] += scale x[i].
 void add_scaled(const float* x, float scale, float* y, int64_t count);
-/// Rows of `length` floats, each times its own factor; x and y may be the same.
-void scale_rows(const float* x, const float* factors, float* y, int64_t rows, int64_t length);
-/// The same with a factor a column.
+/// Rows of `length` floats, each times its own factor; x and y may be the same. x_row and y_row lie between rows.
+void scale_rows(const float* x, int64_t x_row, const float* factors, float* y, int64_t y_row, int64_t rows, int64_t length);
+/// The same with a factor a column and rows that follow each other.
 void scale_columns(const float* x, const float* factors, float* y, int64_t rows, int64_t length);
 
 /// Rows of `length` floats, y = max(0, scale x + shift) with a pair of its own each; x_row and y_row lie between rows.

@@ -65,6 +65,12 @@ TEST_P(AttentionTest, is_the_reference_for_blocks_of_all_sizes) {
     for (const int64_t keys : {1, 31, 256, 257, 530}) Data(queries, keys).compare(std::to_string(queries) + " x " + std::to_string(keys));
 }
 
+TEST_P(AttentionTest, values_that_are_read_where_they_lie) {
+  for (const int64_t queries : {4, 16, 32})
+    for (const int64_t keys : {5, 16, 33, 300})
+      Data(queries, keys, 4, 2, 64, 64).compare(std::to_string(queries) + " x " + std::to_string(keys));
+}
+
 TEST_P(AttentionTest, what_a_query_sees) {
   const struct {
     const char* name;

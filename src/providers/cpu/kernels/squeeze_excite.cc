@@ -74,7 +74,7 @@ class SqueezeExciteKernel final : public Kernel {
     const Cost scaling{.bytes = 8.0 * static_cast<double>(size), .operations = static_cast<double>(size)};
     context.parallel().for_range(units, scaling, [&](Range range) {
       const int64_t at = range.begin * size;
-      if (!blocked_) return compute::scale_rows(from + at, gates + range.begin, y.data<float>() + at, range.size(), size);
+      if (!blocked_) return compute::scale_rows(from + at, size, gates + range.begin, y.data<float>() + at, size, range.size(), size);
       for (int64_t unit = range.begin; unit < range.end; ++unit)
         compute::scale_columns(from + unit * size, gates + unit * width, y.data<float>() + unit * size, size / width, width);
     });
