@@ -239,6 +239,9 @@ int main(int argc, char** argv) {
                                   {240, 240, 240, 28, 3, 2}, {480, 480, 480, 14, 3, 1}, {672, 672, 672, 14, 5, 2},
                                   {960, 960, 960, 7, 5, 1},  {960, 160, 1, 7, 1, 1},    {960, 1280, 1, 1, 1, 1}};
   for (const auto& c : mobilenet) add_conv(c[0], c[1], c[2], c[3], c[4], c[5]);
+  const int64_t of_more_taps[][6] = {{3, 96, 1, 224, 11, 4}, {3, 96, 1, 224, 7, 2}, {96, 256, 1, 54, 5, 2},
+                                     {48, 128, 1, 26, 5, 1}, {32, 96, 1, 28, 5, 1}, {48, 128, 1, 14, 5, 1}};
+  for (const auto& c : of_more_taps) add_conv(c[0], c[1], c[2], c[3], c[4], c[5]);
   add_pool(64, 112, 3, 2, 1);
   add_elementwise();
   benchmark::RunSpecifiedBenchmarks();

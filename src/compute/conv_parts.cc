@@ -317,13 +317,16 @@ class ConvParts final : public Convolution<float>::Impl {
         p.k = run.terms * in_;
         p.b = weights + run.weight * in_ * width;
         // Each chunk brings its share of what comes next nearer.
-        const int64_t share = p.k * width / chunks;
-        p.ahead_step = pieces_of(width, chunks);
+        const bool ends = j + 1 == slot.runs.size();
+        const PartsLayout::Run& next = last ? layout_.slots[0].runs[0] : ends ? layout_.slots[i + 1].runs[0] : slot.runs[j + 1];
+        const float* const ahead = weights + (last ? panel_size() : 0) + next.weight * in_ * width;
+        const int64_t share = next.terms * in_ * width / chunks;
+        p.ahead_step = pieces_of(share, p.k);
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
           const Part rows = part_of(tiles, chunks, chunk);
           p.a = left + (run.input - slot.begin) * in_ * all + rows.begin;
           p.c = to + rows.begin * width;
-          p.ahead = !last || more ? p.b + p.k * width + chunk * share : nullptr;
+          p.ahead = !last || more ? ahead + chunk * share : nullptr;
           products_.two[rows.size](p);  // narrower kernels add small chunks up in another order
         }
       }

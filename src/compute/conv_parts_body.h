@@ -53,13 +53,14 @@ void split_line(const PartsLines& p, const float* line, float* split) {
 }
 
 /// `count` elements of each of some rows, and up to a vector more.
-template <typename V>
-inline void join_lines(const PartsSource& s, const float* from, int64_t from_row, int64_t rows, int64_t count, float* to) {
+template <typename V, typename Place>
+inline void join_rows(const PartsSource& s, const float* from, int64_t from_row, int64_t rows, int64_t count, float* to, Place place) {
   const auto each = [&](auto join) {
     const float *a = from + s.a, *b = from + s.b;
-    float* y = to + s.to;
-    for (int64_t row = 0; row < rows; ++row, a += from_row, b += from_row, y += count)
+    for (int64_t row = 0; row < rows; ++row, a += from_row, b += from_row) {
+      float* const y = to + s.to + place(row);
       for (int64_t i = 0; i < count; i += V::kLanes) V::store(y + i, join(V::load(a + i), b + i));
+    }
   };
   if (s.sign == 0)
     each([](auto a, const float*) { return a; });
@@ -78,20 +79,20 @@ void parts_lines(const PartsLines& p) {
                                      : split_line<V, 0>;
   // Some rows are split before they are read again, which would wait for what was only just written.
   const int64_t split_size = p.phases * p.split_row;
-  for (int64_t phase = 0; phase < p.phases_down; ++phase) {
-    const int64_t lines = (p.lines - phase + p.phases_down - 1) / p.phases_down;
-    for (int64_t first = 0; first < lines; first += kPartsLines) {
-      const int64_t end = first + kPartsLines < lines ? first + kPartsLines : lines;
-      for (int64_t i = first; i < end; ++i) {
-        const int64_t line = phase + i * p.phases_down;
-        float* const to = p.split + (i - first) * split_size;
-        if (line >= p.top && line < p.bottom)
-          split(p, p.x + line * p.x_row, to);
-        else
-          for (int64_t at = 0; at < split_size; at += V::kLanes) V::store(to + at, V::zero());
-      }
-      for (int64_t s = 0; s < p.source_count; ++s)
-        join_lines<V>(p.sources[s], p.split, split_size, end - first, p.across, p.to + phase * p.plane + first * p.across);
+  for (int64_t first = 0; first < p.lines; first += kPartsLines) {
+    const int64_t count = p.lines - first < kPartsLines ? p.lines - first : kPartsLines;
+    int64_t to[kPartsLines];
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t line = first + i;
+      float* const at = p.split + i * split_size;
+      to[i] = line % p.phases_down * p.plane + line / p.phases_down * p.across;
+      if (line >= p.top && line < p.bottom)
+        split(p, p.x + line * p.x_row, at);
+      else
+        for (int64_t lane = 0; lane < split_size; lane += V::kLanes) V::store(at + lane, V::zero());
+    }
+    for (int64_t s = 0; s < p.source_count; ++s) {
+      join_rows<V>(p.sources[s], p.split, split_size, count, p.across, p.to, [&](int64_t row) { return to[row]; });
     }
   }
 }
@@ -105,7 +106,7 @@ void parts_inputs(const float* from, const PartsSource* sources, int64_t count, 
     for (int64_t row = 0; row < s.rows; ++row) {
       const float* const x = from + row * s.from_row;
       float* const y = to + row * s.to_row;
-      join_lines<V>(s, x, 0, 1, whole, y);
+      join_rows<V>(s, x, 0, 1, whole, y, [](int64_t) { return 0; });
       if (rest == 0) continue;
       typename V::Register value = V::load_partial(x + s.a + whole, rest);
       if (s.sign != 0) {
