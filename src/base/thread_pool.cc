@@ -109,6 +109,36 @@ struct Loop {
   }
 };
 
+/// Takes a mutex that is held for less than going to sleep over it would take.
+std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
+  for (int i = 0; i < 100; ++i) {
+    if (mutex.try_lock()) return {mutex, std::adopt_lock};
+    pause();
+  }
+  return std::unique_lock(mutex);
+}
+
+/// The processor that this thread is on; -1 where that cannot be told.
+int this_processor() {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+/// Moves this thread to another processor than `taken`, where it may; it is free to go anywhere afterwards.
+void leave_processor([[maybe_unused]] int taken) {
+#if defined(__linux__)
+  cpu_set_t allowed;
+  if (taken < 0 || taken >= CPU_SETSIZE || pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed) != 0) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(taken, &others);
+  if (CPU_COUNT(&others) == 0 || pthread_setaffinity_np(pthread_self(), sizeof others, &others) != 0) return;
+  (void)pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed);
+#endif
+}
+
 void bind_this_thread(const std::vector<int>& processors) {
 #if defined(__linux__)
   cpu_set_t set;
@@ -145,8 +175,9 @@ class Workers {
   /// Returns when no piece of `loop` is running or will run.
   void run(Loop& loop) {
     int sleepers;
+    owner_processor_.store(this_processor(), std::memory_order_relaxed);
     {
-      std::lock_guard lock(mutex_);
+      const auto lock = lock_soon(mutex_);
       list(loop);
       sleepers = std::min(sleepers_, loop.seats);
     }
@@ -154,7 +185,7 @@ class Workers {
     for (int i = 0; i < sleepers; ++i) wake_.notify_one();
     loop.work(0);
     {
-      std::lock_guard lock(mutex_);
+      const auto lock = lock_soon(mutex_);
       unlist(loop);
     }
     const auto alone = [&] { return loop.helpers.load(std::memory_order_acquire) == 0; };
@@ -203,6 +234,7 @@ class Workers {
 
   /// As thread `thread` of the pool.
   void serve(size_t thread) {
+    Clock::time_point moved{};
     std::unique_lock lock(mutex_);
     while (!stop_.load(std::memory_order_relaxed)) {
       if (Loop* loop = newest_) {
@@ -213,12 +245,27 @@ class Workers {
       lock.unlock();
       const bool changed = spin_until(
           spin_microseconds_, [&] { return published_.load(std::memory_order_acquire) != seen || stop_.load(std::memory_order_relaxed); });
-      lock.lock();
+      if (changed) keep_clear_of_owner(moved);
+      lock = lock_soon(mutex_);
       if (changed || newest_) continue;
       ++sleepers_;
       wake_.wait(lock, [&] { return newest_ || stop_.load(std::memory_order_relaxed); });
       --sleepers_;
+      lock.unlock();
+      keep_clear_of_owner(moved);
+      lock = lock_soon(mutex_);
     }
+  }
+
+  /// A worker on the processor of the thread that it is to help only takes time from it, and the system may leave both there for long:
+  /// one that spins or sleeps for microseconds looks idle. `moved`: when this worker last went away.
+  void keep_clear_of_owner(Clock::time_point& moved) const {
+    constexpr auto kLeastStay = std::chrono::microseconds(500);
+    if (spin_microseconds_ <= 0 || this_processor() != owner_processor_.load(std::memory_order_relaxed)) return;
+    const Clock::time_point now = Clock::now();
+    if (now - moved < kLeastStay) return;
+    moved = now;
+    leave_processor(this_processor());
   }
 
   void help(Loop& loop, size_t thread, std::unique_lock<std::mutex>& lock) {
@@ -230,7 +277,7 @@ class Workers {
       const FlushDenormals flush(loop.flush_denormals);
       loop.work(thread);
     }
-    lock.lock();
+    lock = lock_soon(mutex_);
     unlist(loop);
     const bool owner_sleeps = loop.owner_sleeps;
     // The owner may be gone as soon as the count is zero: nothing of the loop is touched after this.
@@ -260,6 +307,7 @@ class Workers {
   Loop* newest_ = nullptr;
   int sleepers_ = 0;
   std::atomic<bool> stop_{false};
+  std::atomic<int> owner_processor_{-1};  // of the thread that began the latest loop
   alignas(64) std::atomic<uint64_t> published_{0};
   std::vector<std::thread> threads_;
   std::vector<const void*> handles_;  // of threads that the caller's functions made

@@ -312,6 +312,47 @@ TEST(ThreadPool, binds_workers_to_processors) {
   EXPECT_GT(bound, 0);
   EXPECT_EQ(free, 0);
 }
+
+TEST(ThreadPool, a_worker_leaves_the_processor_of_its_caller) {
+  if (usable_processors() < 2) GTEST_SKIP() << "needs two processors";
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  ThreadPool pool(with_threads(2));
+  std::thread caller([&] {
+    const std::thread::id self = std::this_thread::get_id();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    const int processor = sched_getcpu();
+    CPU_SET(processor, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    const auto in_worker = [&](const auto& work) {  // once
+      for (std::atomic<bool> done{false}; !done;) {
+        pool.parallel_pieces(2, [&](int64_t i) {
+          if (std::this_thread::get_id() != self && !done.exchange(true)) return work();
+          if (i == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+        });
+      }
+    };
+    in_worker([&] {
+      cpu_set_t here;
+      CPU_ZERO(&here);
+      CPU_SET(processor, &here);
+      sched_setaffinity(0, sizeof here, &here);
+      sched_setaffinity(0, sizeof all, &all);
+    });
+    bool away = false;
+    for (int round = 0; round < 500 && !away; ++round) {
+      in_worker([&] {
+        cpu_set_t now;
+        sched_getaffinity(0, sizeof now, &now);
+        EXPECT_TRUE(CPU_EQUAL(&now, &all));
+        away = sched_getcpu() != processor;
+      });
+    }
+    EXPECT_TRUE(away);
+  });
+  caller.join();
+}
 #endif
 
 TEST(ThreadPool, reads_affinities) {
