@@ -4,10 +4,11 @@
 measure_memory.py [--modules roundhouse,onnxruntime] [--runs 1000] MODEL...
 
 Every figure comes from a process of its own. `sessions`: resident (RSS) and proportional (PSS) memory after one, two and three
-sessions of a model, each run once. `shapes`: runs with random batches and lengths; the most memory beyond that of loading, and its
-slope over the last half. `first`: the time of the first run of a shape over the least of the next three. `trim`: how much is given
-back (of onnxruntime: by a run with memory.enable_memory_arena_shrinkage) of what a run of the largest shape left behind: anonymous
-memory, which code is not, after the caller's results are gone.
+sessions of a model, each run once. `lean`: resident memory after one session and run, of Roundhouse with roundhouse.memory = lean.
+`shapes`: runs with random batches and lengths; the most memory beyond that of loading, and its slope over the last half. `first`: the
+time of the first run of a shape over the least of the next three. `trim`: how much is given back (of onnxruntime: by a run with
+memory.enable_memory_arena_shrinkage) of what a run of the largest shape left behind: anonymous memory, which code is not, after the
+caller's results are gone.
 """
 
 import argparse
@@ -31,9 +32,11 @@ def memory(field: str) -> float:
         return next(int(line.split()[1]) / 1024 for line in rollup if line.startswith(field + ":"))
 
 
-def create(module, model):
+def create(module, model, lean=False):
     options = module.SessionOptions()
     options.log_severity_level = 3
+    if lean:
+        options.add_session_config_entry("roundhouse.memory", "lean")
     options.intra_op_num_threads = 1
     return module.InferenceSession(str(model), options, providers=CPU)
 
@@ -72,6 +75,15 @@ def measure_sessions(module, model, _):
         for field, row in rows.items():
             row.append(round(memory(field) - before[field], 1))
     return rows
+
+
+def measure_lean(module, model, _):
+    rng = np.random.default_rng(0)  # whose libraries are loaded here
+    before = memory("Rss")
+    session = create(module, model, lean=module.__name__ == "roundhouse")
+    session.run(None, feed(session, {}, rng))
+    gc.collect()
+    return {"mib": round(memory("Rss") - before, 1)}
 
 
 def random_sizes(names, rng) -> dict:
@@ -143,7 +155,7 @@ def measure_trim(module, model, _):
     return {"kept_mib": round(used - idle, 2), "left_mib": round(after - idle, 2), "given_back": round(share, 3)}
 
 
-MEASURES = {"sessions": measure_sessions, "shapes": measure_shapes, "first": measure_first, "trim": measure_trim}
+MEASURES = {"sessions": measure_sessions, "lean": measure_lean, "shapes": measure_shapes, "first": measure_first, "trim": measure_trim}
 
 
 def main() -> None:

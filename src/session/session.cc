@@ -105,6 +105,7 @@ struct Session::Impl {
       write_context_model(info, *compiled.for_file, options);
     }
     compiled.for_file = nullptr;
+    if (options.config_entry("roundhouse.memory") == "lean") trim_heap();  // of what loading freed
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
     signature = CallSignature(compiled);
     recordings.find_recorder(compiled);
