@@ -83,7 +83,7 @@ void PageMemory::resize(size_t bytes) {
   }
   release();
   if (bytes == 0) return;
-  data_ = from_system(bytes) ? map(bytes) : heap_allocate(bytes);
+  data_ = bytes >= kLargePage && bytes <= kLargest ? map_large(bytes) : from_system(bytes) ? map(bytes) : heap_allocate(bytes);
   bytes_ = bytes;
 }
 

@@ -235,6 +235,7 @@ class Workers {
   /// As thread `thread` of the pool.
   void serve(size_t thread) {
     Clock::time_point moved{};
+    keep_clear_of_owner(moved);
     std::unique_lock lock(mutex_);
     while (!stop_.load(std::memory_order_relaxed)) {
       if (Loop* loop = newest_) {
@@ -307,7 +308,7 @@ class Workers {
   Loop* newest_ = nullptr;
   int sleepers_ = 0;
   std::atomic<bool> stop_{false};
-  std::atomic<int> owner_processor_{-1};  // of the thread that began the latest loop
+  std::atomic<int> owner_processor_{this_processor()};  // of the thread that began the latest loop, or the threads
   alignas(64) std::atomic<uint64_t> published_{0};
   std::vector<std::thread> threads_;
   std::vector<const void*> handles_;  // of threads that the caller's functions made

@@ -71,7 +71,9 @@ std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options) {
 
 SessionThreads::SessionThreads(const SessionOptions& options)
     : pool(choose_pool(options)), flush_denormals(flushes_denormals(options)), dynamic_block_base(block_base(options)) {
-  if (pool) parallel = Parallel(pool.get(), options.intra_op_threads > 0 ? options.intra_op_threads : pool->threads());
+  if (!pool) return;
+  parallel = Parallel(pool.get(), options.intra_op_threads > 0 ? options.intra_op_threads : pool->threads());
+  parallel.for_pieces(parallel.threads(), [](int64_t) {});  // starts the threads, so that the first run need not
 }
 
 }  // namespace rh
