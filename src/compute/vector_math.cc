@@ -14,13 +14,20 @@ HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
 namespace HWY_NAMESPACE {
 
-/// x times the normal distribution's integral up to x: the part beyond |x| is e^polynomial(|x|) / 2.
+/// x times the normal distribution's integral up to x, which is max(x, 0) less |x| times the part beyond |x|: 2^polynomial(|x|) / 2.
 HWY_INLINE Vec gelu_erf(Vec x) {
-  static constexpr float c[] = {-0.797886729f,    -0.318285435f,   -0.0364278965f,   0.00494710496f, -0.000122252444f,
-                                -0.000126996340f, 3.09428906e-05f, -3.30352987e-06f, 1.41097601e-07f};
-  const Vec a = hn::Abs(x), zero = hn::Zero(Floats());
-  const Vec beyond = hn::IfThenElse(hn::Gt(a, set(7.0f)), zero, exp_within<-1>(hn::Mul(a, short_polynomial(a, hn::Mul(a, a), c))));
-  return hn::Mul(x, hn::IfThenElse(hn::Lt(x, zero), beyond, hn::Sub(set(1.0f), beyond)));
+  static constexpr float c[] = {-1.15110421f,     -0.459221452f,  -0.0524347648f,   0.00693111913f, 1.49913994e-05f,
+                                -0.000284348032f, 7.4973978e-05f, -9.56026088e-06f, 5.12864062e-07f};
+  static constexpr float half_c[] = {0.34657359f, 0.120113239f, 0.0277516618f, 0.00480921846f, 0.00066994375f, 7.6766810e-05f};
+  const Vec a = hn::Abs(x), power = hn::Mul(a, short_polynomial(a, hn::Mul(a, a), c));
+  // 2^power = 2^n 2^r: the last bits of `shifted` are n, which joins the exponent of 2^r / 2.
+  const Vec shift = set(0x1.8p23f), shifted = hn::Add(power, shift), r = hn::Sub(power, hn::Sub(shifted, shift));
+  const Vec r_square = hn::Mul(r, r);
+  const Vec top = hn::MulAdd(hn::MulAdd(set(half_c[5]), r, set(half_c[4])), r_square, hn::MulAdd(set(half_c[3]), r, set(half_c[2])));
+  const Vec half = hn::MulAdd(hn::MulAdd(top, r_square, hn::MulAdd(set(half_c[1]), r, set(half_c[0]))), r, set(0.5f));
+  const Vec beyond = hn::BitCast(Floats(), hn::Add(hn::BitCast(Ints(), half), hn::ShiftLeft<23>(hn::BitCast(Ints(), shifted))));
+  const Vec positive = hn::Max(hn::Zero(Floats()), x);
+  return hn::IfThenElse(hn::Gt(a, set(7.0f)), hn::CopySign(positive, x), hn::NegMulAdd(a, beyond, positive));
 }
 
 /// x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3).
