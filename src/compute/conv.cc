@@ -44,10 +44,10 @@ const ConvKernels<Computed<S>, Code<S>>& conv_kernels_for_width([[maybe_unused]]
 
 const WinogradKernels& winograd_kernels_for_width([[maybe_unused]] int64_t columns) {
 #if defined(__x86_64__) || defined(_M_X64)
-  if (columns == 2 * kAvx512Conv.of_float.lanes) return kAvx512Conv.winograd;
-  if (columns == 2 * kAvx2Conv.of_float.lanes) return kAvx2Conv.winograd;
+  if (columns == 2 * kAvx512Conv.of_float.lanes) return kAvx512Winograd;
+  if (columns == 2 * kAvx2Conv.of_float.lanes) return kAvx2Winograd;
 #endif
-  return kGenericConv.winograd;
+  return kGenericWinograd;
 }
 
 bool (*conv_add_rows())(const AddedRows& args) { return conv_table().add_rows; }

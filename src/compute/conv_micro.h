@@ -211,12 +211,12 @@ struct ConvTable {
   ConvKernels<double, double> of_double;
   ConvKernels<float, HalfCode> of_half;
   ConvKernels<float, BFloatCode> of_bfloat;
-  WinogradKernels winograd;
   /// False if a sum is not finite.
   bool (*add_rows)(const AddedRows& args);
   void (*channel_row)(const ChannelRow& args);
 };
 
 extern const ConvTable kGenericConv, kAvx2Conv, kAvx512Conv;
+extern const WinogradKernels kGenericWinograd, kAvx2Winograd, kAvx512Winograd;
 
 }  // namespace rh::compute

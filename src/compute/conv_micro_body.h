@@ -2,7 +2,6 @@
 
 #include "compute/conv_channels_body.h"
 #include "compute/conv_micro.h"
-#include "compute/conv_winograd_four_body.h"
 
 // Written once against the vector type V of the file that includes it (see gemm_micro_body.h).
 namespace rh::compute {
@@ -223,7 +222,6 @@ constexpr ConvTable conv_table(const PlaneKernels& planes) {
           conv_kernels<Double, double>({}),
           conv_kernels<Float, HalfCode>(planes),
           conv_kernels<Float, BFloatCode>(planes),
-          winograd_kernels<Float>(),
           add_rows<Float>,
           channel_row<Float>};
 }
