@@ -409,9 +409,10 @@ class ConvParts final : public Convolution<float>::Impl {
 }  // namespace
 
 bool conv_takes_parts(const ConvChannels& channels, const Window& window) {
-  constexpr int64_t kLeastInputs = 3, kLeastTiles = 12, kMostTaps = 11, kMostStride = 4;
+  // Shorter sums round more than where they are made plainly.
+  constexpr int64_t kLeastProducts = 256, kLeastTiles = 12, kMostTaps = 11, kMostStride = 4;
   if (window.kernel[0] != 1 || window.stride[0] != 1 || channels.out / channels.groups < micro_kernels<float>().columns ||
-      channels.in / channels.groups < kLeastInputs)
+      channels.in / channels.groups * window.kernel_size() < kLeastProducts)
     return false;
   for (int d = 1; d < 3; ++d) {
     if (window.kernel[d] > kMostTaps || window.stride[d] > kMostStride || window.dilation[d] != 1) return false;

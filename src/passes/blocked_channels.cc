@@ -36,7 +36,7 @@ struct Costs {
   double reorder = 0.3;           ///< nanoseconds a value
 };
 constexpr Costs kCosts;
-constexpr int64_t kLeastPartsChannels = 32;  // of outputs
+constexpr int64_t kLeastPartsChannels = 32, kLeastPartsProducts = 256;
 constexpr int64_t kMostImageChannels = 4;
 constexpr int64_t kLeastWinogradChannels = 16, kMostExpandTaps = 5;
 
@@ -153,7 +153,8 @@ class Planner {
                       : found.is_image ? kCosts.image
                       : taps > 1       ? kCosts.gathered
                                        : 1;
-      if (const double share = parts_share(op.window, weights->shape()); share < 1 && !winograd && y.channels >= kLeastPartsChannels) {
+      if (const double share = parts_share(op.window, weights->shape());
+          share < 1 && !winograd && y.channels >= kLeastPartsChannels && taps * x.channels >= kLeastPartsProducts) {
         const double transforms =
             kCosts.parts_by_channels / static_cast<double>(y.channels) + kCosts.parts_by_products / static_cast<double>(taps * x.channels);
         planes = std::min(planes, kCosts.parts * share + transforms);
