@@ -34,6 +34,7 @@ double activated(const Activation& activation, double x) {
     case ActivationKind::gelu_erf: return 0.5 * x * std::erfc(x * -0.70710678118654752440);
     case ActivationKind::gelu_tanh: return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
     case ActivationKind::thresholded_relu: return x > a ? x : 0;
+    case ActivationKind::shrink: return x < -a ? x + b : x > a ? x - b : 0;
     case ActivationKind::mish: return x * std::tanh(softplus(x));
   }
   return x;

@@ -24,6 +24,7 @@ enum class ActivationKind : uint8_t {
   gelu_erf,          ///< x (1 + erf(x / sqrt 2)) / 2
   gelu_tanh,         ///< the tanh approximation of the same
   thresholded_relu,  ///< x > alpha ? x : 0
+  shrink,            ///< x + beta below -alpha, x - beta above alpha, else 0
   mish,              ///< x tanh(softplus x)
 };
 

@@ -101,6 +101,39 @@ void quantize_loop(const float* x, float scale, QuantRange range, QuantElement e
   with_element(element, [&](auto type) HWY_ATTR { quantize_row(x, scale, range, static_cast<decltype(type)*>(out), count); });
 }
 
+template <typename T>
+HWY_INLINE void quantized_binary_row(bool multiplies, const QuantOperand<T>& a, const QuantOperand<T>& b, float scale,
+                                     const QuantRange& range, T* y, int64_t count) {
+  const hn::Rebind<T, Ints> d;
+  const Rounder round(range);
+  const Vec divisor = set(scale);
+  const auto value = [=](const QuantOperand<T>& x, const T* at) HWY_ATTR {
+    const auto whole = x.step ? hn::PromoteTo(Ints(), hn::LoadU(d, at)) : hn::Set(Ints(), *x.data);
+    return hn::Mul(hn::ConvertTo(Floats(), hn::Sub(whole, hn::Set(Ints(), x.zero_point))), set(x.scale));
+  };
+  const auto result = [=](const T* left, const T* right) HWY_ATTR {
+    const Vec u = value(a, left), v = value(b, right);
+    return round(hn::Div(multiplies ? hn::Mul(u, v) : hn::Add(u, v), divisor));
+  };
+  for_vectors(
+      count, [=](int64_t i) HWY_ATTR { store_narrow(result(a.data + i * a.step, b.data + i * b.step), y + i); },
+      [=](int64_t i, size_t rest) HWY_ATTR {
+        T left[hn::MaxLanes(Ints())] = {}, right[hn::MaxLanes(Ints())] = {};
+        if (a.step) std::memcpy(left, a.data + i, rest * sizeof(T));
+        if (b.step) std::memcpy(right, b.data + i, rest * sizeof(T));
+        store_narrow_some(result(left, right), y + i, rest);
+      });
+}
+
+void quantized_binary_loop(bool multiplies, const QuantOperand<uint8_t>& a, const QuantOperand<uint8_t>& b, float scale,
+                           const QuantRange& range, uint8_t* y, int64_t count) {
+  quantized_binary_row(multiplies, a, b, scale, range, y, count);
+}
+void quantized_binary_signed_loop(bool multiplies, const QuantOperand<int8_t>& a, const QuantOperand<int8_t>& b, float scale,
+                                  const QuantRange& range, int8_t* y, int64_t count) {
+  quantized_binary_row(multiplies, a, b, scale, range, y, count);
+}
+
 void dequantize_loop(const void* in, QuantElement element, float scale, int32_t zero_point, float* y, int64_t count) {
   const Vec factor = set(scale);
   const hn::Vec<Ints> zero = hn::Set(Ints(), zero_point);
@@ -191,6 +224,8 @@ namespace rh::compute {
 
 HWY_EXPORT(quantize_loop);
 HWY_EXPORT(dequantize_loop);
+HWY_EXPORT(quantized_binary_loop);
+HWY_EXPORT(quantized_binary_signed_loop);
 HWY_EXPORT(requantize_loop);
 HWY_EXPORT(min_max_loop);
 HWY_EXPORT(scale_sums_loop);
@@ -213,6 +248,17 @@ void quantize(const float* x, float scale, const QuantRange& range, T* y, int64_
 template <typename T>
 void dequantize(const T* x, float scale, int32_t zero_point, float* y, int64_t count) {
   HWY_DYNAMIC_DISPATCH(dequantize_loop)(x, element_of<T>, scale, zero_point, y, count);
+}
+
+template <>
+void quantized_binary(bool multiplies, const QuantOperand<uint8_t>& a, const QuantOperand<uint8_t>& b, float scale, const QuantRange& range,
+                      uint8_t* y, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(quantized_binary_loop)(multiplies, a, b, scale, range, y, count);
+}
+template <>
+void quantized_binary(bool multiplies, const QuantOperand<int8_t>& a, const QuantOperand<int8_t>& b, float scale, const QuantRange& range,
+                      int8_t* y, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(quantized_binary_signed_loop)(multiplies, a, b, scale, range, y, count);
 }
 
 template <typename T>

@@ -26,6 +26,21 @@ void quantize(const float* x, float scale, const QuantRange& range, T* y, int64_
 template <typename T>
 void dequantize(const T* x, float scale, int32_t zero_point, float* y, int64_t count);
 
+/// An operand of quantised arithmetic: elements one after the other (step 1), or one for all (step 0), that stand for (x - zero_point) *
+/// scale.
+template <typename T>
+struct QuantOperand {
+  const T* data;
+  int64_t step;
+  float scale;
+  int32_t zero_point;
+};
+
+/// y = what quantize(a + b, scale, range) gives, or of a * b if `multiplies`. T is uint8_t or int8_t.
+template <typename T>
+void quantized_binary(bool multiplies, const QuantOperand<T>& a, const QuantOperand<T>& b, float scale, const QuantRange& range, T* y,
+                      int64_t count);
+
 /// y = clamp(rint(x * scale) + zero_point), scale = scales[0], or scales[i] where `per_element`. T is uint8_t or int8_t.
 template <typename T>
 void requantize(const int32_t* x, const float* scales, bool per_element, const QuantRange& range, T* y, int64_t count);

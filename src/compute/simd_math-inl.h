@@ -213,6 +213,18 @@ HWY_INLINE Vec simd_atan(Vec x) {
   return keep_nan(x, hn::CopySign(y, x));
 }
 
+/// The angles of points of the unit circle; 1 - |x| has no error where it is small.
+HWY_INLINE Vec simd_asin(Vec x) {
+  const Vec one = set(1.0f);
+  const Vec adjacent = hn::Sqrt(hn::Mul(hn::Sub(one, x), hn::Add(one, x)));
+  return keep_nan(x, simd_atan(hn::Div(x, adjacent)));
+}
+HWY_INLINE Vec simd_acos(Vec x) {
+  const Vec one = set(1.0f);
+  const Vec half = simd_atan(hn::Sqrt(hn::Div(hn::Sub(one, x), hn::Add(one, x))));
+  return hn::Add(half, half);
+}
+
 enum class Trigonometric { sin, cos, tan };
 using Doubles = hn::ScalableTag<double>;
 using Wide = hn::Vec<Doubles>;

@@ -56,6 +56,8 @@ void unary_loop(Unary op, const float* x, float* y, int64_t n) {
     case Unary::cos: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_trigonometric<Trigonometric::cos>(v); });
     case Unary::tan: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_trigonometric<Trigonometric::tan>(v); });
     case Unary::atan: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_atan(v); });
+    case Unary::asin: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_asin(v); });
+    case Unary::acos: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_acos(v); });
     case Unary::sign: return map(x, y, n, [](Vec v) HWY_ATTR { return sign(v); });
     case Unary::neg: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Neg(v); });
     case Unary::abs: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Abs(v); });
@@ -144,6 +146,11 @@ void activate_loop(const Activation& activation, const float* x, float* y, int64
       return map(x, y, n, [a, b](Vec v) HWY_ATTR { return hn::Mul(set(a), simd_tanh(hn::Mul(v, set(b)))); });
     case ActivationKind::silu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::Mul(v, simd_sigmoid(hn::Mul(v, set(a)))); });
     case ActivationKind::thresholded_relu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(v, set(a)), v); });
+    case ActivationKind::shrink:
+      return map(x, y, n, [a, b](Vec v) HWY_ATTR {
+        const Vec above = hn::IfThenElseZero(hn::Gt(v, set(a)), hn::Sub(v, set(b)));
+        return hn::IfThenElse(hn::Lt(v, set(-a)), hn::Add(v, set(b)), above);
+      });
     case ActivationKind::elu:
       return map(x, y, n, [a](Vec v) HWY_ATTR {
         const Vec below = hn::Mul(set(a), expm1_of_negative(hn::Min(v, set(0.0f))));

@@ -6,7 +6,7 @@ namespace rh::compute {
 
 /// Serial loops over contiguous floats, vectorised for the processor at hand: callers split the work. x and y may be the same array, not
 /// overlap otherwise. NaN, infinities and signed zeros behave as in <cmath>; exp, log, sinh, cosh, tanh, erf and sigmoid stay within 4 ULP,
-/// sin, cos and tan of any angle within 1; atan stays within 4.
+/// sin, cos and tan of any angle within 1; atan, asin and acos stay within 4.
 enum class Unary : uint8_t {
   exp,
   log,
@@ -19,6 +19,8 @@ enum class Unary : uint8_t {
   cos,
   tan,
   atan,
+  asin,
+  acos,
   neg,
   abs,
   sign,  ///< 0 of both zeros, NaN of NaN

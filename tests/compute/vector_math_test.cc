@@ -48,6 +48,8 @@ TEST_P(VectorMathTest, transcendental_functions_within_4_ulp) {
       {"erf", Unary::erf, [](double x) { return std::erf(x); }, -6, 6},
       {"sigmoid", Unary::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -86, 90},
       {"atan", Unary::atan, [](double x) { return std::atan(x); }, -1e30f, 1e30f},
+      {"asin", Unary::asin, [](double x) { return std::asin(x); }, -1, 1},
+      {"acos", Unary::acos, [](double x) { return std::acos(x); }, -1, 1},
       {"softplus", Unary::softplus, [](double x) { return std::log1p(std::exp(x)); }, -80, 80},
   };
   for (const auto& row : rows) {
@@ -268,6 +270,9 @@ TEST_P(VectorMathTest, activations_follow_their_formulas) {
       {{ActivationKind::silu, 1}, [](double x, double a, double) { return x / (1 + std::exp(-a * x)); }},
       {{ActivationKind::silu, 1.7f}, [](double x, double a, double) { return x / (1 + std::exp(-a * x)); }},
       {{ActivationKind::thresholded_relu, 0.5f}, [](double x, double a, double) { return x > a ? x : 0; }},
+      {{ActivationKind::shrink, 0.5f, 0.25f}, [](double x, double a, double b) { return x < -a  ? x + b
+                                                                                        : x > a ? x - b
+                                                                                                : 0; }},
       {{ActivationKind::softsign}, [](double x, double, double) { return x / (1 + std::fabs(x)); }},
       {{ActivationKind::softplus}, [](double x, double, double) { return std::log1p(std::exp(x)); }},
       {{ActivationKind::mish}, [](double x, double, double) { return x * std::tanh(std::log1p(std::exp(x))); }},

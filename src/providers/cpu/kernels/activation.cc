@@ -88,6 +88,7 @@ UnaryRow float_row(F function) {
     case F::gelu: return activation_row<Kind::gelu_erf>;
     case F::gelu_tanh: return activation_row<Kind::gelu_tanh>;
     case F::thresholded_relu: return activation_row<Kind::thresholded_relu>;
+    case F::shrink: return activation_row<Kind::shrink>;
     default: return floating_row<float>(function);
   }
 }

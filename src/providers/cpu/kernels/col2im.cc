@@ -1,5 +1,6 @@
 #include "ops/vision/col2im.h"
 
+#include <algorithm>
 #include <complex>
 
 #include "providers/cpu/elements.h"
@@ -81,18 +82,32 @@ class Col2ImKernel final : public Kernel {
   template <typename T>
   static void add_columns(const Layout& layout, const T* from, T* to) {
     const int64_t elements = layout.block.elements(), blocks = layout.blocks.elements();
+    const size_t last = layout.image.size() - 1;
+    const int64_t row = layout.blocks[last], stride = layout.strides[last], width = layout.image[last];
     for (int64_t element = 0; element < elements; ++element) {
-      for (int64_t block = 0; block < blocks; ++block) {
-        const int64_t at = place(layout, element, block);
-        if (at >= 0) add(to[at], from[element * blocks + block]);
+      // Of a row of blocks, those whose element lies in the image.
+      const int64_t shift = element % layout.block[last] * layout.dilations[last] - layout.pads[last];
+      const int64_t begin = shift < 0 ? std::min(row, (-shift + stride - 1) / stride) : 0;
+      const int64_t end = shift < width ? std::clamp<int64_t>((width - shift + stride - 1) / stride, begin, row) : begin;
+      for (int64_t block = 0; block < blocks; block += row) {
+        const int64_t base = row_place(layout, element / layout.block[last], block / row);
+        if (base < 0) continue;
+        const T* values = from + element * blocks + block;
+        if (stride == 1) {
+          T* __restrict out = to + (base + shift + begin);
+          const T* __restrict in = values + begin;
+          for (int64_t i = 0; i < end - begin; ++i) add(out[i], in[i]);
+        } else {
+          for (int64_t i = begin; i < end; ++i) add(to[base + shift + i * stride], values[i]);
+        }
       }
     }
   }
 
-  /// Where an element of a block lies in the image; -1 in its pads.
-  static int64_t place(const Layout& layout, int64_t element, int64_t block) {
-    int64_t at = 0, stride = 1;
-    for (size_t i = layout.image.size(); i-- > 0;) {
+  /// Where the row of the image begins in which an element of a row of blocks lies; -1 in its pads.
+  static int64_t row_place(const Layout& layout, int64_t element, int64_t block) {
+    int64_t at = 0, stride = layout.image[layout.image.size() - 1];
+    for (size_t i = layout.image.size() - 1; i-- > 0;) {
       const int64_t position =
           block % layout.blocks[i] * layout.strides[i] - layout.pads[i] + element % layout.block[i] * layout.dilations[i];
       if (position < 0 || position >= layout.image[i]) return -1;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/row_math.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 
@@ -70,6 +71,15 @@ class CrossEntropyLossKernel final : public Kernel {
     if (context.has_output(1)) output.emplace(context, 1, context.input(0).shape(), dtype_of<T>);
     T* y = output ? output->data<T>() : context.scratch_array<T>(outer * classes * inner);
     const double work = 24.0 * static_cast<double>(classes);
+    if constexpr (std::is_same_v<T, float>) {
+      if (inner == 1 && classes > 0) {
+        context.parallel().for_range(outer, {work, work}, [&](Range part) {
+          compute::softmax_rows(x + part.begin * classes, y + part.begin * classes, part.size(), classes, true);
+        });
+        if (output) output->store(context.parallel());
+        return y;
+      }
+    }
     context.parallel().for_range(outer * inner, {work, work}, [&](Range part) {
       for (int64_t i = part.begin; i < part.end; ++i) {
         const int64_t base = i / inner * classes * inner + i % inner;

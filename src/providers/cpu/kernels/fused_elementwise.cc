@@ -19,7 +19,8 @@ using F = Op::Function;
 
 constexpr int64_t kTileBytes = 8192;  // of a value: a few of them stay in the first-level cache
 constexpr int64_t kShortRow = 256;    // elements; inputs that broadcast along shorter rows are spread out over a tile
-constexpr int64_t kVector = 16;       // elements; pieces of rows are whole vectors
+constexpr int64_t kRowsTogether = 8;
+constexpr int64_t kVector = 16;  // elements; pieces of rows are whole vectors
 constexpr size_t kMaxValues = Op::kMaxInputs + Op::kMaxSteps;
 
 /// A step with its function; one of the rows is set.
@@ -92,7 +93,7 @@ class Source {
     }
     const Shape* const shapes[] = {&input.shape()};
     rows_.emplace(output, shapes);
-    if (rows_->step(0) == 1 && rows_->row_length() == elements && elements < kShortRow) period_ = elements;
+    if (rows_->step(0) == 1 && rows_->row_length() == elements) period_ = elements;
     kind_ = compute::element_kind(input.dtype());
   }
 
@@ -115,6 +116,7 @@ class Source {
     }
     if (!rows_) return {data_ + at * step_ * bytes_, step_};
     Place place{room, 1};
+    if (period_ >= kShortRow) return {data_ + at % period_ * bytes_, 1};
     if (period_ > 0) {
       repeat_pattern(data_, period_, at % period_, bytes_, room, count);
       return place;
@@ -137,7 +139,7 @@ class Source {
   int64_t bytes_, step_ = 1;
   std::optional<Broadcast> rows_;
   compute::ElementKind kind_ = compute::ElementKind::bytes1;
-  int64_t period_ = 0;  ///< of an input whose few elements repeat themselves; 0: it is none
+  int64_t period_ = 0;  ///< of an input whose elements repeat themselves row by row; 0: it is none
   TensorView rotated_;
   int64_t rotated_length_ = 0;  ///< 0: it is read as it is
   UnaryRow negate_ = nullptr;
@@ -282,9 +284,8 @@ class FusedElementwiseKernel final : public Kernel {
       tile = std::min(tile, ((row + pieces - 1) / pieces + kVector - 1) / kVector * kVector);
     }
     const int64_t width = bits_of(y.dtype()) / 8;
-    std::array<Place, kMaxValues> values;
-    for (int64_t at = part.begin; at < part.end;) {
-      const int64_t count = std::min({tile, part.end - at, row > 0 ? row - at % row : tile});
+    const auto run_tile = [&](int64_t at, int64_t count) {
+      std::array<Place, kMaxValues> values;
       for (size_t i = 0; i < inputs_; ++i) values[i] = sources[i]->tile(at, count, rooms + rooms_[i] * kTileBytes);
       auto segment = program.segments.begin();
       for (size_t s = 0; s < op_.steps.size(); ++s) {
@@ -299,6 +300,17 @@ class FusedElementwiseKernel final : public Kernel {
         }
         values[inputs_ + s] = {out, 1};
       }
+    };
+    for (int64_t at = part.begin; at < part.end;) {
+      if (row > tile && at % row == 0 && part.end - at >= kRowsTogether * row) {
+        // Piece by piece of some rows, so that what they share stays in the cache.
+        for (int64_t column = 0; column < row; column += tile)
+          for (int64_t i = 0; i < kRowsTogether; ++i) run_tile(at + i * row + column, std::min(tile, row - column));
+        at += kRowsTogether * row;
+        continue;
+      }
+      const int64_t count = std::min({tile, part.end - at, row > 0 ? row - at % row : tile});
+      run_tile(at, count);
       at += count;
     }
   }

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
 
@@ -37,13 +37,24 @@ class ImputerKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "Imputer: the input has shape {}, expected {} features as there are imputed values",
                           x.shape().to_string(), by.size());
     }
+    const std::vector<T> values(by.begin(), by.end());
+    const auto row_length = static_cast<int64_t>(by.size() == 1 ? 1 : features);
+    const int64_t rows = row_length == 0 ? 0 : x.elements() / row_length;
+    const bool any_nan = replaced != replaced;
+    // Unequal to itself: NaN.
+    const auto chosen = [=](T value, T other) {
+      const bool hit =
+          static_cast<bool>(static_cast<int>(value == replaced) | (static_cast<int>(value != value) & static_cast<int>(any_nan)));
+      return hit ? other : value;
+    };
     const T* from = x.data<T>();
-    for (size_t i = 0, feature = 0; i < static_cast<size_t>(x.elements()); ++i) {
-      // Unequal to itself: NaN.
-      const bool hit = from[i] == replaced || (from[i] != from[i] && replaced != replaced);
-      y.data<T>()[i] = hit ? static_cast<T>(by[feature]) : from[i];
-      if (++feature == by.size()) feature = 0;
+    T* to = y.data<T>();
+    if (row_length == 1) {
+      fill_row(to, rows, [=, other = values[0]](int64_t i) { return chosen(from[i], other); });
+      return {};
     }
+    for (int64_t row = 0; row < rows; ++row, from += row_length, to += row_length)
+      fill_row(to, row_length, [=, others = values.data()](int64_t i) { return chosen(from[i], others[i]); });
     return {};
   }
 

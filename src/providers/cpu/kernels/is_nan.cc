@@ -1,6 +1,7 @@
 #include "ops/logic/is_nan.h"
 
 #include <cmath>
+#include <limits>
 
 #include "providers/cpu/elementwise.h"
 
@@ -13,13 +14,14 @@ class IsNaNKernel final : public Kernel {
   explicit IsNaNKernel(const KernelInfo& info) : op_(info.attributes<ops::IsNaN>()) {}
 
   Status run(RunContext& context) const override {
-    const float wanted[] = {op_.positive ? 1.0f : 0.0f, op_.negative ? 1.0f : 0.0f};
+    constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNone = std::numeric_limits<float>::quiet_NaN();
+    const float wanted[] = {op_.positive ? kInfinity : kNone, op_.negative ? -kInfinity : kNone};
     return dispatch<Types>(context.input(0).dtype(), "IsNaN", [&]<typename T>() {
       using Wide = std::conditional_t<sizeof(T) <= 2, float, T>;
       const UnaryRow row =
           op_.nan ? unary_row<T, bool>([](T x) { return std::isnan(Wide(x)); }) : unary_row<T, bool>([](T x, const float* p) {
             const Wide value = x;
-            return std::isinf(value) && p[value < 0] != 0;
+            return static_cast<int>(value == Wide(p[0])) | static_cast<int>(value == Wide(p[1]));
           });
       run_unary(context, row, 1, wanted);
     });

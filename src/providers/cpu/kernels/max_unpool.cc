@@ -44,10 +44,19 @@ class MaxUnpoolKernel final : public Kernel {
     const int64_t elements = unpooled.elements();
     const Shape strides = strides_of(shape);
     return dispatch<Types>(y.dtype(), "MaxUnpool", [&]<typename T>() {
+      const T* from = context.input(0).data<T>();
+      T* to = y.data<T>();
+      if (shape == unpooled) {
+        for (int64_t i = 0, count = x.elements(); i < count; ++i) {
+          const bool fits = static_cast<uint64_t>(indices[i]) < static_cast<uint64_t>(elements);
+          to[fits ? indices[i] : checked_index(indices[i], elements, "MaxUnpool: an index")] = from[i];
+        }
+        return;
+      }
       for (int64_t i = 0; i < x.elements(); ++i) {
         int64_t left = checked_index(indices[i], elements, "MaxUnpool: an index"), at = 0;
         for (size_t k = shape.size(); k-- > 0; left /= unpooled[k]) at += left % unpooled[k] * strides[k];
-        y.data<T>()[at] = context.input(0).data<T>()[i];
+        to[at] = from[i];
       }
     });
   }

@@ -1,8 +1,6 @@
 #include "ops/quant/qlinear_binary.h"
 
-#include <algorithm>
-
-#include "compute/vector_math.h"
+#include "compute/quantize.h"
 #include "providers/cpu/broadcast.h"
 #include "providers/cpu/quantization.h"
 
@@ -28,29 +26,14 @@ class QLinearBinaryKernel final : public Kernel {
     return dispatch<Types>(a.dtype(), "QLinearBinary", [&]<typename T>() {
       const auto range = compute::QuantRange::of<T>(c_scale.zero_point);
       rows.run(context.parallel(), {.bytes = 3, .operations = 2}, [&](int64_t output, const int64_t* inputs, int64_t count) {
-        constexpr int64_t kPiece = 512;
-        float left[kPiece], right[kPiece];
-        for (int64_t i = 0; i < count; i += kPiece) {
-          const int64_t n = std::min(kPiece, count - i);
-          widen(a.data<T>() + inputs[0] + i * steps[0], steps[0], a_scale, left, n);
-          widen(b.data<T>() + inputs[1] + i * steps[1], steps[1], b_scale, right, n);
-          compute::binary(op_.multiplies ? compute::Binary::mul : compute::Binary::add, left, right, left, n);
-          compute::quantize(left, c_scale.scale, range, c.data<T>() + output + i, n);
-        }
+        compute::quantized_binary<T>(op_.multiplies, {a.data<T>() + inputs[0], steps[0], a_scale.scale, a_scale.zero_point},
+                                     {b.data<T>() + inputs[1], steps[1], b_scale.scale, b_scale.zero_point}, c_scale.scale, range,
+                                     c.data<T>() + output, count);
       });
     });
   }
 
  private:
-  template <typename T>
-  static void widen(const T* x, int64_t step, const TensorScale& scale, float* out, int64_t count) {
-    if (step == 0) {
-      std::fill_n(out, count, scale.value(*x));
-    } else {
-      compute::dequantize(x, scale.scale, scale.zero_point, out, count);
-    }
-  }
-
   ops::QLinearBinary op_;
 };
 

@@ -1,7 +1,9 @@
 #include "ops/tensor/range.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "compute/int64_math.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -27,8 +29,14 @@ Status fill_range(RunContext& context) {
   T* y = context.output(0, dtype_of<T>, Shape{count}).template data<T>();
   if constexpr (std::is_integral_v<T>) {
     // Elements fit; their distance from the first need not.
-    for (int64_t i = 0; i < count; ++i)
+    constexpr int64_t kBlock = 512;  // elements; later ones are sums of those a block before
+    const int64_t first = std::is_same_v<T, int64_t> ? std::min(count, kBlock) : count;
+    for (int64_t i = 0; i < first; ++i)
       y[i] = static_cast<T>(static_cast<uint64_t>(from) + static_cast<uint64_t>(i) * static_cast<uint64_t>(step));
+    if constexpr (std::is_same_v<T, int64_t>) {
+      const auto stride = static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(kBlock));
+      for (int64_t i = first; i < count; i += kBlock) compute::add(y + i - kBlock, 1, &stride, 0, y + i, std::min(kBlock, count - i));
+    }
   } else if constexpr (std::is_same_v<T, double>) {
     for (int64_t i = 0; i < count; ++i) y[i] = from + static_cast<double>(i) * step;
   } else {

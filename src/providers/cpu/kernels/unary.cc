@@ -66,6 +66,8 @@ UnaryRow float_row(F function) {
     case F::abs: return float_unary_row<Unary::abs>;
     case F::neg: return float_unary_row<Unary::neg>;
     case F::sign: return float_unary_row<Unary::sign>;
+    case F::asin: return float_unary_row<Unary::asin>;
+    case F::acos: return float_unary_row<Unary::acos>;
     case F::atan: return float_unary_row<Unary::atan>;
     case F::reciprocal: return float_unary_row<Unary::reciprocal>;
     case F::sqrt: return float_unary_row<Unary::sqrt>;
