@@ -65,7 +65,8 @@ def page_head(args, runtimes):
     versions = [f"{r} {getattr(importlib.import_module(r), '__version__', '')}".strip() for r in runtimes]
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "an unknown processor")
-    command = f"bench/compare_operators.py --runtimes {args.runtimes} --threads {args.threads} --markdown FILE"
+    numbers = f"--threads {args.threads} --rounds {args.rounds} --seconds {args.seconds}"
+    command = f"bench/compare_operators.py --runtimes {args.runtimes} {numbers} --markdown FILE"
     return (
         f"# Operators beside their peers\n\nWritten by `{command}`.\n{', '.join(versions)}; {model}, {os.cpu_count()} processors, "
         f"{args.threads} thread(s). {__doc__.splitlines()[2]} {' '.join(__doc__.splitlines()[3:])} "
