@@ -63,6 +63,9 @@ struct PackedUse {
 
 /// Sums over k are made of at most this many products each, which are then added.
 inline constexpr int64_t kBlockK = 256;
+/// Of these, about so many products are added up before they join the longer sum, so that the root mean square of the errors of deep
+/// products stays below that of sums of 256.
+inline constexpr int64_t kSumK = 192;
 /// The sums of a tile of C by a packed B are kept beside the registers for so much of k, and only beyond it in C: a residual that is C
 /// itself is then part of the sum early, which rounds more. AMX tiles keep them in C after each kBlockK.
 inline constexpr int64_t kDeepK = 6 * kBlockK;
@@ -97,9 +100,9 @@ class PackedMatrix {
   std::shared_ptr<const void> split_;  ///< instead of data_
 };
 
-/// T is float, double, Float16 or BFloat16 (widened, summed in float and rounded once). K is summed in blocks of 256, whose sums are then
-/// added: the error of an element stays within gamma_k sum|a||b|. The bits do not depend on the number of threads. Aliasing of C with A or
-/// B is not allowed.
+/// T is float, double, Float16 or BFloat16 (widened, summed in float and rounded once). K is summed in blocks of at most 256, whose sums
+/// are then added: the error of an element stays within gamma_k sum|a||b|. The bits do not depend on the number of threads. Aliasing of C
+/// with A or B is not allowed.
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel& parallel);
 
