@@ -56,6 +56,35 @@ void sum_rows_loop(const float* x, int64_t x_stride, int64_t length, const Weigh
   }
 }
 
+/// kVectors vectors of columns, the last one of them of `live` lanes.
+template <size_t kVectors>
+HWY_INLINE void largest_vectors(const float* x, int64_t x_stride, int64_t rows, int64_t columns, int64_t length, size_t live, float* y) {
+  const Floats d;
+  const size_t lanes = hn::Lanes(d);
+  Vec most[kVectors];
+  for (Vec& v : most) v = set(-3.402823466e38f);
+  for (int64_t row = 0; row < rows; ++row) {
+    const float* from = x + row * x_stride;
+    for (int64_t column = 0; column < columns; ++column, from += length) {
+      for (size_t i = 0; i < kVectors; ++i) {
+        const Vec v = i + 1 < kVectors || live == lanes ? hn::LoadU(d, from + i * lanes) : load_some(from + i * lanes, live);
+        most[i] = hn::IfThenElse(hn::Lt(most[i], v), v, most[i]);
+      }
+    }
+  }
+  for (size_t i = 0; i + 1 < kVectors; ++i) hn::StoreU(most[i], d, y + i * lanes);
+  store_some(most[kVectors - 1], y + (kVectors - 1) * lanes, live);
+}
+
+void largest_of_area_loop(const float* x, int64_t x_stride, int64_t rows, int64_t columns, int64_t length, float* y) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+  int64_t i = 0;
+  for (; i + 4 * lanes <= length; i += 4 * lanes)
+    largest_vectors<4>(x + i, x_stride, rows, columns, length, static_cast<size_t>(lanes), y + i);
+  for (; i < length; i += lanes)
+    largest_vectors<1>(x + i, x_stride, rows, columns, length, static_cast<size_t>(HWY_MIN(lanes, length - i)), y + i);
+}
+
 void sum_pairs_loop(const float* x, const float* weights, float* y, int64_t count) {
   int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
@@ -80,10 +109,15 @@ namespace rh::compute {
 
 HWY_EXPORT(sum_rows_loop);
 HWY_EXPORT(sum_pairs_loop);
+HWY_EXPORT(largest_of_area_loop);
 
 void sum_rows(const float* x, int64_t x_stride, int64_t length, const WeightedRow* rows, const size_t* ends, int64_t count, float* y,
               int64_t y_stride) {
   HWY_DYNAMIC_DISPATCH(sum_rows_loop)(x, x_stride, length, rows, ends, count, y, y_stride);
+}
+
+void largest_of_area(const float* x, int64_t x_stride, int64_t rows, int64_t columns, int64_t length, float* y) {
+  HWY_DYNAMIC_DISPATCH(largest_of_area_loop)(x, x_stride, rows, columns, length, y);
 }
 
 void sum_pairs(const float* x, const float* weights, float* y, int64_t count) {

@@ -16,6 +16,10 @@ struct WeightedRow {
 void sum_rows(const float* x, int64_t x_stride, int64_t length, const WeightedRow* rows, const size_t* ends, int64_t count, float* y,
               int64_t y_stride);
 
+/// y[i] = the largest of column i of `rows` x `columns` rows of x, of `length` columns each; rows side by side follow each other, those
+/// below lie `x_stride` apart. NaN does not count; the lowest number where there is nothing. Serial.
+void largest_of_area(const float* x, int64_t x_stride, int64_t rows, int64_t columns, int64_t length, float* y);
+
 /// y[i] = weights[2 i] x[2 i] + weights[2 i + 1] x[2 i + 1]. Serial.
 void sum_pairs(const float* x, const float* weights, float* y, int64_t count);
 

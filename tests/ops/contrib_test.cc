@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 
 #include "support/op_case.h"
@@ -16,9 +17,20 @@ Input whole(int64_t value) {
 Input int32s(Shape shape, std::vector<double> numbers) { return values(std::move(shape), std::move(numbers)).as(DType::int32); }
 Input f(Shape shape) { return normal(std::move(shape)).as(DType::float32); }
 
+const double kFar = std::sqrt(999.5 * 999.5 + 4e6 + 3001.0 * 3001);
 const std::vector<OpCase> kCDist = {
     {1, {}, {normal({5, 7}), normal({3, 7})}, "squared", {}, 1, 1e-5, kMs},
     {1, {attr("metric", "euclidean")}, {normal({4, 2}), normal({6, 2})}, "roots", {}, 1, 1e-5, kMs},
+    {1, {}, {normal({9, 70}), normal({33, 70})}, "many", {}, 1, 1e-5, kMs},
+    {.opset = 1,
+     .attributes = {attr("metric", "euclidean")},
+     .inputs = {values({2, 3}, {1000, 2000, -3000, 0.5, 0, 1}), values({3, 3}, {1000, 2000, -3000, 1001, 2000, -3002, 0.5, 0, 1})},
+     .purpose = "near each other and far from zero",
+     .tolerance = 1e-6,
+     .domain = kMs,
+     .expected = {values({2, 3}, {0, std::sqrt(5), kFar, kFar, std::sqrt(1000.5 * 1000.5 + 4e6 + 3003.0 * 3003), 0})},
+     .stock_is_wrong = true},
+    {1, {}, {normal({2, 0}), normal({3, 0})}, "no columns", {}, 1, 0, kMs},
     {1, {}, {normal({0, 2}), normal({6, 2})}, "nothing", {}, 1, 0, kMs},
     {1, {attr("metric", "cosine")}, {normal({4, 2}), normal({6, 2})}, "unknown metric", {"CDist", "cosine", "euclidean"}, 1, 0, kMs},
     {1, {}, {normal({4, 2}), normal({6, 3})}, "other columns", {"CDist", "[6, 3]"}, 1, 0, kMs},

@@ -1,11 +1,14 @@
 #include "ops/math/cdist.h"
 
 #include <cmath>
+#include <limits>
 
+#include "compute/gemm.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
 
+/// By |a|^2 + |b|^2 - 2ab; where that cancels most digits, by the differences.
 class CDistKernel final : public Kernel {
  public:
   using Types = rh::Types<float, double>;
@@ -22,22 +25,65 @@ class CDistKernel final : public Kernel {
     const int64_t columns = a.shape()[1];
     return dispatch<Types>(a.dtype(), "CDist", [&]<typename T>() {
       T* y = context.output(0, shape).data<T>();
-      const double work = 3.0 * static_cast<double>(columns);
-      context.parallel().for_range(shape.elements(), Cost{.bytes = 0, .operations = work}, [&](Range range) {
-        for (int64_t i = range.begin; i < range.end; ++i) {
-          const T *from = a.data<T>() + i / shape[1] * columns, *to = b.data<T>() + i % shape[1] * columns;
-          double sum = 0;
-          for (int64_t k = 0; k < columns; ++k) {
-            const double difference = static_cast<double>(from[k]) - static_cast<double>(to[k]);
-            sum += difference * difference;
-          }
-          y[i] = static_cast<T>(op_.squared ? sum : std::sqrt(sum));
-        }
+      if (shape.elements() == 0) return;
+      compute::GemmArgs<T> product{.m = shape[0], .n = shape[1], .k = columns, .transpose_b = true, .alpha = T(-2)};
+      compute::gemm(product, a.data<T>(), b.data<T>(), y, context.parallel());
+      T* norms = context.scratch_array<T>(shape[1]);
+      for (int64_t j = 0; j < shape[1]; ++j) norms[j] = static_cast<T>(squares(columns, at(b.data<T>() + j * columns)));
+      const double work = 4.0 * static_cast<double>(shape[1] + columns);
+      context.parallel().for_range(shape[0], {static_cast<double>(shape[1]) * sizeof(T), work}, [&](Range range) {
+        for (int64_t i = range.begin; i < range.end; ++i)
+          finish_row(a.data<T>() + i * columns, b.data<T>(), columns, norms, shape[1], y + i * shape[1]);
       });
     });
   }
 
  private:
+  /// A distance below this share of |a|^2 + |b|^2 is computed from the differences.
+  static constexpr double kCancelled = 1.0 / 64;
+
+  /// The sum of value(k)^2, in double and several partial sums.
+  template <typename Value>
+  static double squares(int64_t count, const Value& value) {
+    constexpr int64_t kSums = 8;
+    double sums[kSums] = {};
+    int64_t k = 0;
+    for (; k + kSums <= count; k += kSums) {
+      for (int64_t lane = 0; lane < kSums; ++lane) sums[lane] += value(k + lane) * value(k + lane);
+    }
+    for (; k < count; ++k) sums[k % kSums] += value(k) * value(k);
+    return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+  }
+
+  template <typename T>
+  static auto at(const T* x) {
+    return [x](int64_t k) { return static_cast<double>(x[k]); };
+  }
+
+  /// y holds -2ab. NaN and infinity, which may come of an overflow of the terms, are computed again as well.
+  template <typename T>
+  void finish_row(const T* a, const T* b, int64_t columns, const T* norms, int64_t count, T* y) const {
+    const T norm = static_cast<T>(squares(columns, at(a)));
+    const auto fits = [&](T whole, T distance) {
+      return distance > whole * static_cast<T>(kCancelled) && distance <= std::numeric_limits<T>::max();
+    };
+    int64_t cancelled = 0;
+    for (int64_t j = 0; j < count; ++j) {
+      const T whole = norm + norms[j];
+      y[j] += whole;
+      cancelled += fits(whole, y[j]) ? 0 : 1;
+    }
+    if (cancelled > 0) {
+      for (int64_t j = 0; j < count; ++j) {
+        if (fits(norm + norms[j], y[j])) continue;
+        const T* to = b + j * columns;
+        y[j] = static_cast<T>(squares(columns, [a, to](int64_t k) { return static_cast<double>(a[k]) - static_cast<double>(to[k]); }));
+      }
+    }
+    if (op_.squared) return;
+    for (int64_t j = 0; j < count; ++j) y[j] = std::sqrt(y[j]);
+  }
+
   ops::CDist op_;
 };
 

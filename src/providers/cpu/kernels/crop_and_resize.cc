@@ -1,6 +1,7 @@
 #include "ops/vision/crop_and_resize.h"
 
 #include <cmath>
+#include <vector>
 
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
@@ -39,10 +40,17 @@ class CropAndResizeKernel final : public Kernel {
       const auto planes = shape[0] * shape[1];
       const Cost cost{.bytes = 0, .operations = 20.0 * static_cast<double>(size[0]) * static_cast<double>(size[1])};
       context.parallel().for_range(planes, cost, [&](Range range) {
-        for (int64_t plane = range.begin; plane < range.end; ++plane) {
+        std::vector<Line> rows, columns;
+        for (int64_t plane = range.begin, last = -1; plane < range.end; ++plane) {
           const int64_t roi = plane / shape[1], channel = plane % shape[1];
+          if (roi != last) {
+            const T* box = rois.data<T>() + roi * 4;
+            lines(size[0], static_cast<double>(box[0]), static_cast<double>(box[2]), x.shape()[2], rows);
+            lines(size[1], static_cast<double>(box[1]), static_cast<double>(box[3]), x.shape()[3], columns);
+            last = roi;
+          }
           const Plane<T> from{x.data<T>() + (images[roi] * shape[1] + channel) * x.shape()[2] * x.shape()[3], x.shape()[2], x.shape()[3]};
-          crop(from, rois.data<T>() + roi * 4, size[0], size[1], y + plane * size[0] * size[1]);
+          crop(from, rows, columns, y + plane * size[0] * size[1]);
         }
       });
     });
@@ -64,27 +72,38 @@ class CropAndResizeKernel final : public Kernel {
     return first * scale + static_cast<double>(i) * (last - first) * scale / static_cast<double>(count - 1);
   }
 
+  /// What a line of a crop is made of: two lines of the image, or twice the nearest one.
+  struct Line {
+    int64_t low = -1, high = -1;  ///< -1: outside
+    double rest = 0;              ///< the share of `high`
+  };
+
+  void lines(int64_t count, double first, double last, int64_t size, std::vector<Line>& to) const {
+    to.assign(static_cast<size_t>(count), {});
+    for (int64_t i = 0; i < count; ++i) {
+      const double at = place(i, count, first, last, size);
+      if (!(at >= 0 && at <= static_cast<double>(size - 1))) continue;
+      const double low = op_.nearest ? std::round(at) : std::floor(at), high = op_.nearest ? low : std::ceil(at);
+      to[static_cast<size_t>(i)] = {static_cast<int64_t>(low), static_cast<int64_t>(high), op_.nearest ? 0 : at - low};
+    }
+  }
+
   template <typename T>
-  void crop(const Plane<T>& from, const T* box, int64_t height, int64_t width, T* out) const {
-    for (int64_t i = 0; i < height; ++i) {
-      const double y = place(i, height, static_cast<double>(box[0]), static_cast<double>(box[2]), from.height);
-      for (int64_t j = 0; j < width; ++j, ++out) {
-        const double x = place(j, width, static_cast<double>(box[1]), static_cast<double>(box[3]), from.width);
-        const bool inside = y >= 0 && y <= static_cast<double>(from.height - 1) && x >= 0 && x <= static_cast<double>(from.width - 1);
-        *out = narrowed<T>(inside ? sample(from, y, x) : static_cast<double>(op_.outside));
+  void crop(const Plane<T>& from, const std::vector<Line>& rows, const std::vector<Line>& columns, T* out) const {
+    const T outside = narrowed<T>(static_cast<double>(op_.outside));
+    for (const Line& row : rows) {
+      for (const Line& column : columns) {
+        *out++ =
+            row.low >= 0 && column.low >= 0 ? narrowed<T>(op_.nearest ? from.at(row.low, column.low) : sample(from, row, column)) : outside;
       }
     }
   }
 
   template <typename T>
-  double sample(const Plane<T>& from, double y, double x) const {
-    if (op_.nearest) return from.at(static_cast<int64_t>(std::round(y)), static_cast<int64_t>(std::round(x)));
-    const auto top = static_cast<int64_t>(std::floor(y)), bottom = static_cast<int64_t>(std::ceil(y));
-    const auto left = static_cast<int64_t>(std::floor(x)), right = static_cast<int64_t>(std::ceil(x));
-    const double dy = y - std::floor(y), dx = x - std::floor(x);
-    const double above = from.at(top, left) + (from.at(top, right) - from.at(top, left)) * dx;
-    const double below = from.at(bottom, left) + (from.at(bottom, right) - from.at(bottom, left)) * dx;
-    return above + (below - above) * dy;
+  static double sample(const Plane<T>& from, const Line& row, const Line& column) {
+    const double above = from.at(row.low, column.low) + (from.at(row.low, column.high) - from.at(row.low, column.low)) * column.rest;
+    const double below = from.at(row.high, column.low) + (from.at(row.high, column.high) - from.at(row.high, column.low)) * column.rest;
+    return above + (below - above) * row.rest;
   }
 
   ops::CropAndResize op_;

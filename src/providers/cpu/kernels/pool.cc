@@ -4,6 +4,7 @@
 
 #include "compute/pool.h"
 #include "compute/row_math.h"
+#include "compute/wide_reductions.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/convert.h"
 
@@ -45,6 +46,8 @@ class PoolKernel final : public Kernel {
     const bool is_average = op_.kind == ops::Pool::Kind::average, is_max = op_.kind == ops::Pool::Kind::max;
     if (op_.global && x.dtype() == DType::float32 && (is_average || (is_max && !indices)))
       return global(context, is_max ? compute::Reduction::max : compute::Reduction::mean, planes, window.kernel[2], x, y);
+    if (op_.global && x.dtype() == DType::float32 && op_.kind == ops::Pool::Kind::lp && op_.p == 2)
+      return global(context, compute::WideReduction::l2, planes, window.kernel[2], x, y);
     if (is_max) {
       return dispatch<rh::Types<float, double, int8_t, uint8_t>>(x.dtype(), "pooling", [&]<typename T>() {
         compute::max_pool(window, planes, x.data<T>(), y.data<T>(), indices, op_.column_major_indices, context.parallel());
@@ -59,7 +62,8 @@ class PoolKernel final : public Kernel {
     });
   }
 
-  static Status global(RunContext& context, compute::Reduction reduction, int64_t planes, int64_t length, const TensorView& x,
+  template <typename Reduction>
+  static Status global(RunContext& context, Reduction reduction, int64_t planes, int64_t length, const TensorView& x,
                        const MutableView& y) {
     context.parallel().for_range(planes, {sizeof(float) * static_cast<double>(length), static_cast<double>(length)}, [&](Range part) {
       compute::reduce_rows(reduction, x.data<float>() + part.begin * length, y.data<float>() + part.begin, part.size(), length);

@@ -64,6 +64,13 @@ class RoiPoolKernel final : public Kernel {
         return {};
       }
     }
+    if constexpr (std::is_same_v<T, float>) {
+      if (!op_.aligned && x[1] >= kVectorChannels && 8 * rois[0] * op_.height * op_.width >= x[0] * x[2] * x[3]) {
+        pool_channels_last(context, data, x, regions, rois[0], y.template data<float>());
+        y.store(context.parallel());
+        return {};
+      }
+    }
     context.parallel().for_range(rois[0], {work, work}, [&](Range part) {
       for (int64_t i = part.begin; i < part.end; ++i) {
         const T* region = regions + i * columns;
@@ -131,13 +138,18 @@ class RoiPoolKernel final : public Kernel {
   static constexpr int64_t kVectorChannels = 8;   ///< from which on channels are taken side by side
   static constexpr int64_t kVectorSamples = 256;  ///< of a bin at most, for the same
 
+  static const float* channels_last(RunContext& context, const float* x, const Shape& shape) {
+    float* last = context.scratch_array<float>(shape.elements());
+    const int64_t dims[] = {shape[0], shape[1], shape[2] * shape[3]}, permutation[] = {0, 2, 1};
+    compute::transpose(x, dims, permutation, sizeof(float), last, context.parallel());
+    return last;
+  }
+
   /// With the channels of an element next to each other, so that a bin takes all of them at once.
   void align_channels_last(RunContext& context, const float* x, const Shape& shape, const float* regions, const int64_t* batches,
                            int64_t count, float* y) const {
-    const int64_t channels = shape[1], inner = shape[2] * shape[3], bins = op_.height * op_.width, image = channels * inner;
-    float* last = context.scratch_array<float>(shape.elements());
-    const int64_t dims[] = {shape[0], channels, inner}, permutation[] = {0, 2, 1};
-    compute::transpose(x, dims, permutation, sizeof(float), last, context.parallel());
+    const int64_t channels = shape[1], bins = op_.height * op_.width, image = channels * shape[2] * shape[3];
+    const float* last = channels_last(context, x, shape);
     const double work = 8.0 * static_cast<double>(channels * bins);
     context.parallel().for_range(count, {work, work}, [&](Range part) {
       float* sums =
@@ -264,12 +276,48 @@ class RoiPoolKernel final : public Kernel {
             std::min(bounded(std::ceil(static_cast<T>(index + 1) * bin) + begin), size)};
   }
 
+  struct Area {
+    Range rows, columns;
+  };
+
+  template <typename T>
+  Area bin_area(const T* region, int64_t bin, int64_t height, int64_t width) const {
+    const T scale = static_cast<T>(op_.spatial_scale);
+    return {bin_range(region[1] * scale, region[3] * scale, op_.height, bin / op_.width, height),
+            bin_range(region[0] * scale, region[2] * scale, op_.width, bin % op_.width, width)};
+  }
+
+  /// pool() with the channels of an element next to each other.
+  void pool_channels_last(RunContext& context, const float* x, const Shape& shape, const float* regions, int64_t count, float* y) const {
+    const int64_t channels = shape[1], bins = op_.height * op_.width, image = channels * shape[2] * shape[3];
+    const float* last = channels_last(context, x, shape);
+    const double work = 16.0 * static_cast<double>(channels * bins);
+    context.parallel().for_range(count, {work, work}, [&](Range part) {
+      float* most =
+          static_cast<float*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(bins * channels) * sizeof(float)));
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        const float* region = regions + 5 * i;
+        const float* from = last + batch_of(static_cast<double>(region[0]), shape[0]) * image;
+        for (int64_t bin = 0; bin < bins; ++bin) {
+          const auto [rows, columns] = bin_area(region + 1, bin, shape[2], shape[3]);
+          float* to = most + bin * channels;
+          if (rows.size() <= 0 || columns.size() <= 0) {
+            std::fill_n(to, channels, 0.0F);
+          } else {
+            compute::largest_of_area(from + (rows.begin * shape[3] + columns.begin) * channels, shape[3] * channels, rows.size(),
+                                     columns.size(), channels, to);
+          }
+        }
+        compute::transpose_words(reinterpret_cast<const uint32_t*>(most), channels, reinterpret_cast<uint32_t*>(y + i * channels * bins),
+                                 bins, channels, bins);
+      }
+    });
+  }
+
   template <typename T>
   void pool(const Map<T>& map, const T* region, T* y) const {
-    const T scale = static_cast<T>(op_.spatial_scale);
     for (int64_t bin = 0; bin < op_.height * op_.width; ++bin) {
-      const Range rows = bin_range(region[1] * scale, region[3] * scale, op_.height, bin / op_.width, map.height);
-      const Range columns = bin_range(region[0] * scale, region[2] * scale, op_.width, bin % op_.width, map.width);
+      const auto [rows, columns] = bin_area(region, bin, map.height, map.width);
       for (int64_t c = 0; c < map.channels; ++c) {
         const bool empty = rows.size() <= 0 || columns.size() <= 0;
         T most = empty ? T(0) : std::numeric_limits<T>::lowest();
