@@ -172,6 +172,43 @@ void requantize_loop(const int32_t* x, const float* scales, bool per_element, Qu
   });
 }
 
+void look_up_loop(const uint8_t* table, const uint8_t* x, uint8_t* y, int64_t count) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR  // which has no blocks of 16 bytes
+  const hn::ScalableTag<uint8_t> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto sixteen = hn::Set(d, 16), bias = hn::Set(d, 0x70);
+  for (; i + lanes <= count; i += lanes) {
+    auto rest = hn::LoadU(d, x + i), found = hn::Zero(d);
+    for (int part = 0; part < 256; part += 16) {
+      // Below 16 as it is, else with the highest bit, which finds 0.
+      const auto index = hn::Xor(hn::SaturatedAdd(rest, bias), bias);
+      found = hn::Or(found, hn::TableLookupBytesOr0(hn::LoadDup128(d, table + part), index));
+      rest = hn::Sub(rest, sixteen);
+    }
+    hn::StoreU(found, d, y + i);
+  }
+#endif
+  for (; i < count; ++i) y[i] = table[x[i]];
+}
+
+/// The sum of the elements as uint8 with their bits in `flipped` flipped.
+uint64_t sum_bytes_loop(const uint8_t* x, uint8_t flipped, int64_t count) {
+  const hn::ScalableTag<uint8_t> d;
+  const hn::Repartition<uint64_t, decltype(d)> wide;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto flip = hn::Set(d, flipped);
+  auto sum0 = hn::Zero(wide), sum1 = sum0;
+  int64_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    sum0 = hn::Add(sum0, hn::SumsOf8(hn::Xor(hn::LoadU(d, x + i), flip)));
+    sum1 = hn::Add(sum1, hn::SumsOf8(hn::Xor(hn::LoadU(d, x + i + lanes), flip)));
+  }
+  uint64_t sum = hn::GetLane(hn::SumOfLanes(wide, hn::Add(sum0, sum1)));
+  for (; i < count; ++i) sum += static_cast<uint64_t>(x[i] ^ flipped);
+  return sum;
+}
+
 void scale_sums_loop(const int32_t* x, const float* scales, const float* shifts, float* y, int64_t count) {
   const Floats d;
   for_vectors(
@@ -227,6 +264,8 @@ HWY_EXPORT(dequantize_loop);
 HWY_EXPORT(quantized_binary_loop);
 HWY_EXPORT(quantized_binary_signed_loop);
 HWY_EXPORT(requantize_loop);
+HWY_EXPORT(look_up_loop);
+HWY_EXPORT(sum_bytes_loop);
 HWY_EXPORT(min_max_loop);
 HWY_EXPORT(scale_sums_loop);
 
@@ -264,6 +303,19 @@ void quantized_binary(bool multiplies, const QuantOperand<int8_t>& a, const Quan
 template <typename T>
 void requantize(const int32_t* x, const float* scales, bool per_element, const QuantRange& range, T* y, int64_t count) {
   HWY_DYNAMIC_DISPATCH(requantize_loop)(x, scales, per_element, range, element_of<T>, y, count);
+}
+
+void look_up(const uint8_t (&table)[256], const uint8_t* x, uint8_t* y, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(look_up_loop)(table, x, y, count);
+}
+
+template <>
+int64_t sum_codes(const uint8_t* x, int64_t count) {
+  return static_cast<int64_t>(HWY_DYNAMIC_DISPATCH(sum_bytes_loop)(x, 0, count));
+}
+template <>
+int64_t sum_codes(const int8_t* x, int64_t count) {
+  return static_cast<int64_t>(HWY_DYNAMIC_DISPATCH(sum_bytes_loop)(reinterpret_cast<const uint8_t*>(x), 0x80, count)) - 128 * count;
 }
 
 void scale_sums(const int32_t* x, const float* scales, const float* shifts, float* y, int64_t count) {

@@ -45,6 +45,13 @@ void quantized_binary(bool multiplies, const QuantOperand<T>& a, const QuantOper
 template <typename T>
 void requantize(const int32_t* x, const float* scales, bool per_element, const QuantRange& range, T* y, int64_t count);
 
+/// y[i] = table[x[i]]; y may be x.
+void look_up(const uint8_t (&table)[256], const uint8_t* x, uint8_t* y, int64_t count);
+
+/// The exact sum of the elements. T is uint8_t or int8_t.
+template <typename T>
+int64_t sum_codes(const T* x, int64_t count);
+
 /// y = x * scales[i] + shifts[i].
 void scale_sums(const int32_t* x, const float* scales, const float* shifts, float* y, int64_t count);
 

@@ -1,5 +1,6 @@
 #include "compute/quantize.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "compute/support.h"
@@ -81,6 +82,34 @@ TEST_P(QuantizeTest, EqualsDivisionNearTies) {
       ASSERT_EQ(y[i], expected) << x[i] << " by " << scale;
     }
   }
+}
+
+TEST_P(QuantizeTest, LooksUpBytes) {
+  uint8_t table[256];
+  for (int i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i * 37 + 11);
+  for (const int64_t count : {0, 1, 15, 64, 300, 777}) {
+    std::vector<uint8_t> x(static_cast<size_t>(count)), y(x.size() + 1, 77);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i * 3);
+    look_up(table, x.data(), y.data(), count);
+    for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], table[x[i]]) << i << " of " << count;
+    ASSERT_EQ(y.back(), 77);
+    look_up(table, x.data(), x.data(), count);
+    ASSERT_TRUE(std::equal(x.begin(), x.end(), y.begin()));
+  }
+}
+
+template <typename T>
+void check_sum() {
+  for (const int64_t count : {0, 1, 15, 128, 300, 70001}) {
+    std::vector<T> x(static_cast<size_t>(count));
+    int64_t sum = 0;
+    for (size_t i = 0; i < x.size(); ++i) sum += x[i] = static_cast<T>(i * 7 + 130);
+    ASSERT_EQ(sum_codes(x.data(), count), sum) << count;
+  }
+}
+TEST_P(QuantizeTest, SumsCodes) {
+  check_sum<uint8_t>();
+  check_sum<int8_t>();
 }
 
 TEST_P(QuantizeTest, ScalesSums) {

@@ -40,6 +40,12 @@ const std::vector<OpCase> kUnary = {
     contributed({}, {bytes({500}), one(0.05), bytes({}), one(0.0039), bytes({})}, "sigmoid", "QLinearSigmoid"),
     contributed({attr("alpha", 0.2f)}, {bytes({500}), one(0.05), bytes({}), one(0.043), bytes({})}, "leaky", "QLinearLeakyRelu"),
     contributed({}, {bytes({500}), one(0.05), bytes({}), one(0.043), bytes({})}, "default slope", "QLinearLeakyRelu"),
+    contributed({}, {bytes({500}), one(0.05).constant(), bytes({}).constant(), one(0.043).constant(), bytes({}).constant()},
+                "constant scales", "QLinearLeakyRelu"),
+    contributed({}, {bytes({70}), one(0.05).constant(), absent(), one(0.0039).constant(), bytes({}).constant()},
+                "constant scales, one zero point", "QLinearSigmoid"),
+    contributed({}, {bytes({70}), scales({2}).constant(), absent(), one(0.0039).constant(), bytes({}).constant()}, "two constant scales",
+                "QLinearSigmoid", {"scale", "[2]"}),
 };
 RH_OP_TEST(QLinearUnary, kUnary, kBytes)
 
@@ -55,6 +61,10 @@ const std::vector<OpCase> kConcat = {
     contributed({attr("axis", 1)}, {one(0.04), bytes({}), bytes({2, 3, 4}), one(0.03), bytes({}), bytes({2, 1, 4}), one(0.05), bytes({})},
                 "rescaled"),
     contributed({attr("axis", -1)}, {one(0.04), bytes({}), bytes({5}), one(0.04), bytes({})}, "one input"),
+    contributed({attr("axis", 1)},
+                {one(0.04).constant(), bytes({}).constant(), bytes({3, 200}), one(0.03).constant(), bytes({}).constant(), bytes({3, 70}),
+                 one(0.05), bytes({})},
+                "constant scales of one input"),
     contributed({attr("axis", 0)}, {one(0.04), bytes({}), bytes({2, 3}), one(0.03), bytes({}), bytes({2, 4}), one(0.05), bytes({})},
                 "sizes do not fit", nullptr, {"3", "4"}),
 };

@@ -91,6 +91,16 @@ Status TensorScale::read(const RunContext& context, int scale_input, int zero_in
   return context.has_input(zero_input) ? scalar_of(context.input(zero_input), what, result.zero_point) : Status();
 }
 
+std::optional<TensorScale> TensorScale::constant(const KernelInfo& info, int scale_input, int zero_input) {
+  const bool has_zero = info.node().has_input(zero_input);
+  const Tensor* scale = info.constant_input(scale_input);
+  const Tensor* zero = has_zero ? info.constant_input(zero_input) : nullptr;
+  TensorScale result;
+  if (!scale || (has_zero && !zero) || !scalar_of(scale->view(), "the scale", result.scale).ok()) return std::nullopt;
+  if (zero && !scalar_of(zero->view(), "the zero point", result.zero_point).ok()) return std::nullopt;
+  return result;
+}
+
 DynamicRange dynamic_range(const Parallel& parallel, const TensorView& x) {
   const float* from = x.data<float>();
   std::mutex mutex;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "compute/quantize.h"
 #include "providers/cpu/kernel.h"
 
@@ -40,6 +42,8 @@ struct TensorScale {
 
   /// From two inputs; a zero point that is left out is 0. `what` names the tensor in the error for inputs of more than one element.
   static Status read(const RunContext& context, int scale_input, int zero_input, const char* what, TensorScale& result);
+  /// The same of inputs that are constants; nothing where one is not, or has another number of elements.
+  static std::optional<TensorScale> constant(const KernelInfo& info, int scale_input, int zero_input);
   float value(int code) const { return static_cast<float>(code - zero_point) * scale; }
   /// The code nearest to a value, ties to even; T is uint8_t or int8_t.
   template <typename T>
@@ -56,16 +60,13 @@ struct ByteTable {
 
   template <typename T, typename F>
   static ByteTable make(const TensorScale& from, const TensorScale& to, F f) {
+    float values[256];
+    for (int i = 0; i < 256; ++i) values[i] = f(from.value(static_cast<T>(i)));
     ByteTable table;
-    for (int i = 0; i < 256; ++i) {
-      const T code = to.code<T>(f(from.value(static_cast<T>(i))));
-      table.of[i] = static_cast<uint8_t>(code);
-    }
+    compute::quantize(values, to.scale, compute::QuantRange::of<T>(to.zero_point), reinterpret_cast<T*>(table.of), 256);
     return table;
   }
-  void run(const uint8_t* x, uint8_t* y, int64_t count) const {
-    for (int64_t i = 0; i < count; ++i) y[i] = of[x[i]];
-  }
+  void run(const uint8_t* x, uint8_t* y, int64_t count) const { compute::look_up(of, x, y, count); }
 };
 
 using ByteTypes = Types<int8_t, uint8_t>;

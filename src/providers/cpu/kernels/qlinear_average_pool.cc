@@ -20,9 +20,21 @@ void swap_last_two(const T* from, int64_t batch, int64_t rows, int64_t columns, 
   }
 }
 
+/// The mean of each of `rows` rows of `count` codes.
+template <typename T>
+void whole_means(const Parallel& parallel, const T* x, int64_t rows, int64_t count, const TensorScale& scale, float* means) {
+  const double work = static_cast<double>(count);
+  parallel.for_range(rows, {.bytes = work, .operations = work / 16}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      const int64_t sum = compute::sum_codes(x + i * count, count) - count * scale.zero_point;
+      means[i] = static_cast<float>(static_cast<double>(sum) * static_cast<double>(scale.scale) / work);
+    }
+  });
+}
+
 }  // namespace
 
-/// In float: dequantised, averaged, quantised.
+/// In float: dequantised, averaged, quantised. Means of whole channels come from exact sums.
 class QLinearAveragePoolKernel final : public Kernel {
  public:
   using Types = ByteTypes;
@@ -47,7 +59,6 @@ class QLinearAveragePoolKernel final : public Kernel {
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
     const int64_t batch = shape[0], channels = shape[op_.channels_last ? static_cast<size_t>(x.rank() - 1) : 1];
-    float* values = context.scratch_array<float>(x.elements());
     float* means = context.scratch_array<float>(y.elements());
     return dispatch<Types>(x.dtype(), "QLinearAveragePool", [&]<typename T>() {
       const T* source = x.data<T>();
@@ -56,10 +67,15 @@ class QLinearAveragePoolKernel final : public Kernel {
         swap_last_two(source, batch, window.input_size(), channels, turned);
         source = turned;
       }
-      context.parallel().for_range(x.elements(), {.bytes = 5, .operations = 1}, [&](Range part) {
-        compute::dequantize(source + part.begin, from.scale, from.zero_point, values + part.begin, part.size());
-      });
-      compute::average_pool(window, pad_end, batch * channels, op_.count_include_pad, values, means, context.parallel());
+      if (op_.global) {
+        whole_means(context.parallel(), source, batch * channels, window.input_size(), from, means);
+      } else {
+        float* values = context.scratch_array<float>(x.elements());
+        context.parallel().for_range(x.elements(), {.bytes = 5, .operations = 1}, [&](Range part) {
+          compute::dequantize(source + part.begin, from.scale, from.zero_point, values + part.begin, part.size());
+        });
+        compute::average_pool(window, pad_end, batch * channels, op_.count_include_pad, values, means, context.parallel());
+      }
       T* target = op_.channels_last ? context.scratch_array<T>(y.elements()) : y.data<T>();
       compute::quantize(means, to.scale, compute::QuantRange::of<T>(to.zero_point), target, y.elements());
       if (op_.channels_last) swap_last_two(target, batch, channels, window.output_size(), y.data<T>());
