@@ -19,10 +19,11 @@ inline int64_t plain_truncated(float x) {
   return x >= -0x1p63f && x < 0x1p63f ? static_cast<int64_t>(x) : std::numeric_limits<int64_t>::min();
 }
 
-/// a + b or a - b, wrapping around.
-inline int64_t plain_sum(bool negative, int64_t a, int64_t b) {
+enum class Wrapped { sum, difference, product };
+
+inline int64_t plain_wrapped(Wrapped kind, int64_t a, int64_t b) {
   const auto x = static_cast<uint64_t>(a), z = static_cast<uint64_t>(b);
-  return static_cast<int64_t>(negative ? x - z : x + z);
+  return static_cast<int64_t>(kind == Wrapped::sum ? x + z : kind == Wrapped::difference ? x - z : x * z);
 }
 
 inline int64_t plain_divided(Division kind, int64_t a, int64_t b) {
@@ -45,8 +46,8 @@ void truncate_loop(const float* x, int64_t* y, int64_t count) { std::transform(x
 void to_float_loop(const int64_t* x, float* y, int64_t count) {
   for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(x[i]);
 }
-void add_loop(bool negative, const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = plain_sum(negative, a[i * step_a], b[i * step_b]);
+void wrapped_loop(Wrapped kind, const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = plain_wrapped(kind, a[i * step_a], b[i * step_b]);
 }
 void divide_loop(Division kind, const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
   for (int64_t i = 0; i < count; ++i) y[i] = plain_divided(kind, a[i * step_a], b[i * step_b]);
@@ -98,24 +99,34 @@ void to_float_loop(const int64_t* x, float* y, int64_t count) {
   for (; i < count; ++i) y[i] = static_cast<float>(x[i]);
 }
 
-template <bool kNegative>
-HWY_INLINE void add_row(const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
+template <Wrapped kKind>
+HWY_INLINE Long wrapped(Long a, Long b) {
+  if constexpr (kKind == Wrapped::sum) return hn::Add(a, b);
+  if constexpr (kKind == Wrapped::difference) return hn::Sub(a, b);
+  return hn::Mul(a, b);
+}
+
+template <Wrapped kKind>
+HWY_INLINE void wrapped_row(const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
   const Longs d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto sum = [=](Long x, Long z) HWY_ATTR { return kNegative ? hn::Sub(x, z) : hn::Add(x, z); };
   int64_t i = 0;
   if (count >= lanes && step_a && step_b) {
-    for (; i + lanes <= count; i += lanes) hn::StoreU(sum(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
+    for (; i + lanes <= count; i += lanes) hn::StoreU(wrapped<kKind>(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
   } else if (count >= lanes) {
     const Long first = hn::Set(d, *a), second = hn::Set(d, *b);
     for (; i + lanes <= count; i += lanes)
-      hn::StoreU(sum(step_a ? hn::LoadU(d, a + i) : first, step_b ? hn::LoadU(d, b + i) : second), d, y + i);
+      hn::StoreU(wrapped<kKind>(step_a ? hn::LoadU(d, a + i) : first, step_b ? hn::LoadU(d, b + i) : second), d, y + i);
   }
-  for (; i < count; ++i) y[i] = plain_sum(kNegative, a[i * step_a], b[i * step_b]);
+  for (; i < count; ++i) y[i] = plain_wrapped(kKind, a[i * step_a], b[i * step_b]);
 }
 
-void add_loop(bool negative, const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
-  return negative ? add_row<true>(a, step_a, b, step_b, y, count) : add_row<false>(a, step_a, b, step_b, y, count);
+void wrapped_loop(Wrapped kind, const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
+  switch (kind) {
+    case Wrapped::sum: return wrapped_row<Wrapped::sum>(a, step_a, b, step_b, y, count);
+    case Wrapped::difference: return wrapped_row<Wrapped::difference>(a, step_a, b, step_b, y, count);
+    case Wrapped::product: return wrapped_row<Wrapped::product>(a, step_a, b, step_b, y, count);
+  }
 }
 
 /// Of whole numbers below 2^51, the divisor not 0. The quotient's nearest double has the quotient's whole part: what is missing to the
@@ -166,15 +177,18 @@ namespace rh::compute {
 HWY_EXPORT(truncate_loop);
 HWY_EXPORT(to_float_loop);
 HWY_EXPORT(divide_loop);
-HWY_EXPORT(add_loop);
+HWY_EXPORT(wrapped_loop);
 
 void truncate(const float* x, int64_t* y, int64_t count) { HWY_DYNAMIC_DISPATCH(truncate_loop)(x, y, count); }
 void to_float(const int64_t* x, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(to_float_loop)(x, y, count); }
 void add(const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(add_loop)(false, a, step_a, b, step_b, y, count);
+  HWY_DYNAMIC_DISPATCH(wrapped_loop)(Wrapped::sum, a, step_a, b, step_b, y, count);
 }
 void subtract(const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(add_loop)(true, a, step_a, b, step_b, y, count);
+  HWY_DYNAMIC_DISPATCH(wrapped_loop)(Wrapped::difference, a, step_a, b, step_b, y, count);
+}
+void multiply(const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(wrapped_loop)(Wrapped::product, a, step_a, b, step_b, y, count);
 }
 void divide(Division kind, const int64_t* a, int64_t step_a, const int64_t* b, int64_t step_b, int64_t* y, int64_t count) {
   HWY_DYNAMIC_DISPATCH(divide_loop)(kind, a, step_a, b, step_b, y, count);

@@ -63,7 +63,7 @@ TEST_P(Int64Math, DividesSmallNumbersInPlace) {
   }
 }
 
-TEST_P(Int64Math, AddsAndSubtractsWrappingAround) {
+TEST_P(Int64Math, AddsSubtractsAndMultipliesWrappingAround) {
   for (const int64_t count : kCounts) {
     std::vector<int64_t> a = random_values<int64_t>(count, 1, -1e6, 1e6), b = random_values<int64_t>(count, 2, -1e6, 1e6);
     for (size_t i = 0; i < a.size(); i += 3) {
@@ -74,14 +74,17 @@ TEST_P(Int64Math, AddsAndSubtractsWrappingAround) {
     const auto difference = [](int64_t x, int64_t z) { return static_cast<int64_t>(static_cast<uint64_t>(x) - static_cast<uint64_t>(z)); };
     for (const int64_t step_a : {0, 1}) {
       for (const int64_t step_b : {0, 1}) {
-        std::vector<int64_t> y = a, z = b;
+        std::vector<int64_t> y = a, z = b, products = a;
         y.push_back(77);
         add(step_a ? y.data() : a.data(), step_a, b.data(), step_b, y.data(), count);
         subtract(a.data(), step_a, step_b ? z.data() : b.data(), step_b, z.data(), count);
+        multiply(step_a ? products.data() : a.data(), step_a, b.data(), step_b, products.data(), count);
         for (size_t i = 0; i < a.size(); ++i) {
           const int64_t left = a[step_a ? i : 0], right = b[step_b ? i : 0];
           ASSERT_EQ(y[i], sum(left, right)) << left << " and " << right;
           ASSERT_EQ(z[i], difference(left, right)) << left << " and " << right;
+          ASSERT_EQ(products[i], static_cast<int64_t>(static_cast<uint64_t>(left) * static_cast<uint64_t>(right)))
+              << left << " and " << right;
         }
         ASSERT_EQ(y.back(), 77);
       }

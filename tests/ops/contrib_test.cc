@@ -80,6 +80,17 @@ RH_OP_TEST(CropAndResize, kCropAndResize, (Types<float>::set))
 const std::vector<OpCase> kInverse = {
     {1, {}, {normal({3, 3})}, "one matrix", {}, 1, 1e-4, kMs},
     {1, {}, {values({2, 2, 2}, {0, 1, 1, 0, 2, 1, 1, 1})}, "a batch, a pivot of 0", {}, 1, 1e-5, kMs},
+    {1,
+     {},
+     {values({1, 4, 4}, {0, 2, 0, 1, 0, 0, 4, 0, 1, 0, 0, 0, 8, 0, 0, 2})},
+     "rows in another order",
+     {},
+     1,
+     1e-5,
+     kMs,
+     nullptr,
+     {values({1, 4, 4}, {0, 0, 1, 0, 0.5, 0, 2, -0.25, 0, 0.25, 0, 0, 0, 0, -4, 0.5})}},
+    {1, {}, {f({2, 19, 19})}, "wider than vectors", {}, 1, 1e-3, kMs},
     {1, {}, {normal({0, 2, 2})}, "nothing", {}, 1, 0, kMs},
     {1, {}, {normal({2, 3})}, "not square", {"Inverse", "[2, 3]", "square"}, 1, 0, kMs},
 };

@@ -12,9 +12,9 @@ using F = ops::Arithmetic::Function;
 template <typename T>
 using Wrapping = std::make_unsigned_t<std::common_type_t<T, int>>;
 
-/// The row of a sum or difference of 64-bit integers.
+/// The row of a sum, difference or product of 64-bit integers.
 template <void (*kLoop)(const int64_t*, int64_t, const int64_t*, int64_t, int64_t*, int64_t)>
-void sum_row(const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
+void wrapping_row(const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
   kLoop(static_cast<const int64_t*>(a), step_a, static_cast<const int64_t*>(b), step_b, static_cast<int64_t*>(out), count);
 }
 
@@ -22,8 +22,9 @@ template <typename T>
 BinaryRow integer_row(F function) {
   using U = Wrapping<T>;
   if constexpr (std::is_same_v<T, int64_t>) {
-    if (function == F::add) return sum_row<compute::add>;
-    if (function == F::sub) return sum_row<compute::subtract>;
+    if (function == F::add) return wrapping_row<compute::add>;
+    if (function == F::sub) return wrapping_row<compute::subtract>;
+    if (function == F::mul) return wrapping_row<compute::multiply>;
   }
   switch (function) {
     case F::add: return binary_row<T, T, T>([](T a, T b) { return static_cast<U>(a) + static_cast<U>(b); });

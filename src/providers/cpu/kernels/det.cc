@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "compute/elimination.h"
+#include "compute/scratch.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
 
@@ -23,13 +25,18 @@ class DetKernel final : public Kernel {
     }
     const int64_t size = x.shape()[rank - 1];
     const MutableView y = context.output(0, Shape(x.shape().begin(), x.shape().end() - 2));
-    double* matrix = context.scratch_array<double>(size * size);
+    if (y.elements() == 0) return {};
     return dispatch<Types>(x.dtype(), "Det", [&]<typename T>() {
-      for (int64_t i = 0; i < y.elements(); ++i) {
-        const T* from = x.data<T>() + i * size * size;
-        for (int64_t k = 0; k < size * size; ++k) matrix[k] = static_cast<double>(from[k]);
-        y.data<T>()[i] = narrowed<T>(determinant(matrix, size));
-      }
+      const double work = static_cast<double>(size * size) * static_cast<double>(size + 8) / 3;
+      context.parallel().for_range(y.elements(), {static_cast<double>(size * size) * sizeof(T), work}, [&](Range part) {
+        double* matrix =
+            static_cast<double*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(size * size) * sizeof(double)));
+        for (int64_t i = part.begin; i < part.end; ++i) {
+          const T* from = x.data<T>() + i * size * size;
+          for (int64_t k = 0; k < size * size; ++k) matrix[k] = static_cast<double>(from[k]);
+          y.data<T>()[i] = narrowed<T>(determinant(matrix, size));
+        }
+      });
     });
   }
 
@@ -47,10 +54,8 @@ class DetKernel final : public Kernel {
         product = -product;
       }
       product *= m[column * size + column];
-      for (int64_t row = column + 1; row < size; ++row) {
-        const double factor = m[row * size + column] / m[column * size + column];
-        for (int64_t k = column; k < size; ++k) m[row * size + k] -= factor * m[column * size + k];
-      }
+      const double* pivots = m + column * size;
+      compute::eliminate_rows(pivots, pivots[column], m + (column + 1) * size, size - column - 1, size, column, column + 1, size);
     }
     return product;
   }

@@ -1,9 +1,13 @@
 #include "ops/math/inverse.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
+#include "compute/elimination.h"
+#include "compute/scratch.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
 
@@ -22,41 +26,46 @@ class InverseKernel final : public Kernel {
     if (rank < 2 || x.shape()[rank - 1] != x.shape()[rank - 2]) {
       return error_status(ErrorCode::invalid_argument, "Inverse: the input has shape {}, expected square matrices", x.shape().to_string());
     }
-    const int64_t size = x.shape()[rank - 1], elements = size * size;
+    const int64_t size = x.shape()[rank - 1];
     const MutableView y = context.output(0, x.shape());
-    double *matrix = context.scratch_array<double>(elements), *inverse = context.scratch_array<double>(elements);
+    if (x.elements() == 0) return {};
+    const int64_t elements = size * size;
     return dispatch<Types>(x.dtype(), "Inverse", [&]<typename T>() {
-      for (int64_t at = 0; at < x.elements(); at += elements) {
-        for (int64_t k = 0; k < elements; ++k) matrix[k] = static_cast<double>(x.data<T>()[at + k]);
-        invert(matrix, inverse, size);
-        for (int64_t k = 0; k < elements; ++k) y.data<T>()[at + k] = narrowed<T>(inverse[k]);
-      }
+      const double work = static_cast<double>(elements) * static_cast<double>(size + 8);
+      context.parallel().for_range(x.elements() / elements, {2.0 * static_cast<double>(elements) * sizeof(T), work}, [&](Range part) {
+        double* matrix =
+            static_cast<double*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(elements) * sizeof(double)));
+        std::vector<int64_t> pivots(static_cast<size_t>(size));
+        for (int64_t at = part.begin * elements; at < part.end * elements; at += elements) {
+          for (int64_t k = 0; k < elements; ++k) matrix[k] = static_cast<double>(x.data<T>()[at + k]);
+          invert(matrix, size, pivots);
+          for (int64_t k = 0; k < elements; ++k) y.data<T>()[at + k] = narrowed<T>(matrix[k]);
+        }
+      });
     });
   }
 
  private:
-  static void invert(double* m, double* inverse, int64_t size) {
-    for (int64_t k = 0; k < size * size; ++k) inverse[k] = k % (size + 1) == 0 ? 1 : 0;
+  /// In place: a column that is done makes room for that of the inverse. Rows that were exchanged are columns of the inverse.
+  static void invert(double* m, int64_t size, std::vector<int64_t>& pivots) {
     for (int64_t column = 0; column < size; ++column) {
       int64_t pivot = column;
       for (int64_t row = column + 1; row < size; ++row) {
         if (std::fabs(m[row * size + column]) > std::fabs(m[pivot * size + column])) pivot = row;
       }
-      if (m[pivot * size + column] == 0) return std::fill_n(inverse, size * size, std::numeric_limits<double>::quiet_NaN()), void();
-      for (int64_t k = 0; pivot != column && k < size; ++k) {
-        std::swap(m[pivot * size + k], m[column * size + k]);
-        std::swap(inverse[pivot * size + k], inverse[column * size + k]);
-      }
-      const double scale = 1 / m[column * size + column];
-      for (int64_t k = 0; k < size; ++k) m[column * size + k] *= scale, inverse[column * size + k] *= scale;
-      for (int64_t row = 0; row < size; ++row) {
-        const double factor = m[row * size + column];
-        if (row == column || factor == 0) continue;
-        for (int64_t k = 0; k < size; ++k) {
-          m[row * size + k] -= factor * m[column * size + k];
-          inverse[row * size + k] -= factor * inverse[column * size + k];
-        }
-      }
+      pivots[static_cast<size_t>(column)] = pivot;
+      if (m[pivot * size + column] == 0) return std::fill_n(m, size * size, std::numeric_limits<double>::quiet_NaN()), void();
+      double* line = m + column * size;
+      if (pivot != column) std::swap_ranges(line, line + size, m + pivot * size);
+      const double scale = 1 / line[column];
+      line[column] = 1;
+      for (int64_t k = 0; k < size; ++k) line[k] *= scale;
+      compute::eliminate_rows(line, 1, m, column, size, column, 0, size);
+      compute::eliminate_rows(line, 1, line + size, size - column - 1, size, column, 0, size);
+    }
+    for (int64_t column = size; column-- > 0;) {
+      const int64_t pivot = pivots[static_cast<size_t>(column)];
+      for (int64_t row = 0; pivot != column && row < size; ++row) std::swap(m[row * size + column], m[row * size + pivot]);
     }
   }
 };
