@@ -12,10 +12,10 @@ class RandomStream {
   RandomStream(uint64_t seed, uint64_t stream) : seed_(seed), stream_(stream) {}
 
   std::array<uint32_t, 4> block(uint64_t index) const;
-  /// In [0, 1), a multiple of 2^-bits; at most 53 bits.
-  double uniform(uint64_t index, int bits = 53) const;
-  /// Of the standard normal distribution.
-  double normal(uint64_t index) const;
+  /// In [0, 1), multiples of 2^-bits for 1 to 53 bits: those of `count` indices from `first` on.
+  void uniform(uint64_t first, int64_t count, int bits, double* out) const;
+  /// The same of the standard normal distribution, of two uniform numbers of 53 bits each.
+  void normal(uint64_t first, int64_t count, double* out) const;
 
  private:
   uint64_t seed_, stream_;

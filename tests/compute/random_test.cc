@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <numbers>
+#include <vector>
 
 namespace rh::compute {
 namespace {
@@ -17,8 +20,11 @@ TEST(RandomStream, HasTheDistributionsItNames) {
   const RandomStream random(7, 1);
   constexpr int kCount = 200000;
   double uniform = 0, uniform_square = 0, normal = 0, normal_square = 0, normal_fourth = 0;
-  for (int i = 0; i < kCount; ++i) {
-    const double u = random.uniform(static_cast<uint64_t>(i)), n = random.normal(static_cast<uint64_t>(i));
+  std::vector<double> uniforms(kCount), normals(kCount);
+  random.uniform(0, kCount, 53, uniforms.data());
+  random.normal(0, kCount, normals.data());
+  for (size_t i = 0; i < kCount; ++i) {
+    const double u = uniforms[i], n = normals[i];
     ASSERT_TRUE(u >= 0 && u < 1);
     uniform += u, uniform_square += u * u;
     normal += n, normal_square += n * n, normal_fourth += n * n * n * n;
@@ -30,11 +36,32 @@ TEST(RandomStream, HasTheDistributionsItNames) {
   EXPECT_NEAR(normal_fourth / kCount, 3, 0.15);
 }
 
-TEST(RandomStream, KeepsToTheBitsAskedFor) {
-  for (uint64_t i = 0; i < 1000; ++i) {
-    const double scaled = RandomStream(1, 2).uniform(i, 8) * 256;
-    ASSERT_EQ(scaled, std::floor(scaled));
+/// The upper bits of two words of a block as a number below 1.
+double fraction(uint32_t high, uint32_t low, int bits) {
+  return std::ldexp(static_cast<double>((static_cast<uint64_t>(high) << 32 | low) >> (64 - bits)), -bits);
+}
+
+TEST(RandomStream, FillsWithTheNumbersOfItsBlocks) {  // beyond 32 bits of indices, and with a rest beside whole vectors
+  const RandomStream random(0x123456789abcdef0, 0xfedcba9876543210);
+  constexpr uint64_t kFirst = 0xfffffff0;
+  constexpr size_t kCount = 37;
+  std::array<double, kCount + 1> out{};
+  for (const int bits : {1, 8, 24, 53}) {
+    out.back() = -1;
+    random.uniform(kFirst, kCount, bits, out.data());
+    for (size_t i = 0; i < kCount; ++i) {
+      const auto c = random.block(kFirst + i);
+      ASSERT_EQ(out[i], fraction(c[0], c[1], bits)) << bits << " bits, " << i;
+    }
+    ASSERT_EQ(out.back(), -1);
   }
+  random.normal(kFirst, kCount, out.data());
+  for (size_t i = 0; i < kCount; ++i) {
+    const auto c = random.block(kFirst + i);
+    const double radius = std::sqrt(-2 * std::log(fraction(c[0], c[1], 53) + 0x1p-53));
+    ASSERT_NEAR(out[i], radius * std::cos(2 * std::numbers::pi * fraction(c[2], c[3], 53)), 1e-14) << i;
+  }
+  ASSERT_EQ(out.back(), -1);
 }
 
 }  // namespace

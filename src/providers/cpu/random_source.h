@@ -9,6 +9,9 @@
 
 namespace rh::cpu {
 
+/// Numbers that kernels draw at a time, on the stack.
+inline constexpr int64_t kRandomBlock = 256;
+
 /// The random numbers of a kernel: a stream a run. With a seed the streams are the same ones in every session.
 class RandomSource {
  public:

@@ -1,5 +1,8 @@
 #include "ops/random/bernoulli.h"
 
+#include <algorithm>
+#include <array>
+
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
 #include "providers/cpu/random_source.h"
@@ -21,13 +24,21 @@ class BernoulliKernel final : public Kernel {
     bool* drawn = context.scratch_array<bool>(x.elements());
     RH_RETURN_IF_ERROR(dispatch<Types>(x.dtype(), "Bernoulli", [&]<typename T>() {
       context.parallel().for_range(x.elements(), Cost{.bytes = sizeof(T), .operations = 40}, [&](Range range) {
-        for (int64_t i = range.begin; i < range.end; ++i) {
-          drawn[i] = random.uniform(static_cast<uint64_t>(i)) < static_cast<double>(x.data<T>()[i]);
+        std::array<double, kRandomBlock> numbers;
+        const T* limits = x.data<T>();
+        for (int64_t i = range.begin, count = 0; i < range.end; i += count) {
+          count = std::min<int64_t>(kRandomBlock, range.end - i);
+          random.uniform(static_cast<uint64_t>(i), count, 53, numbers.data());
+          for (int64_t k = 0; k < count; ++k) drawn[i + k] = numbers[static_cast<size_t>(k)] < static_cast<double>(limits[i + k]);
         }
       });
     }));
     return dispatch<NumericAndBool>(dtype, "Bernoulli", [&]<typename T>() {
-      for (int64_t i = 0; i < y.elements(); ++i) y.data<T>()[i] = static_cast<T>(drawn[i] ? 1.0f : 0.0f);
+      T* out = y.data<T>();
+      const std::array<T, 2> values{static_cast<T>(0.0f), static_cast<T>(1.0f)};  // no branch, which would be guessed wrong
+      context.parallel().for_range(y.elements(), Cost{.bytes = sizeof(T) + 1, .operations = 1}, [&](Range range) {
+        for (int64_t i = range.begin; i < range.end; ++i) out[i] = values[drawn[i]];
+      });
     });
   }
 

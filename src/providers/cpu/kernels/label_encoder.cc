@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "providers/cpu/integer_index.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -17,6 +18,7 @@ class LabelEncoderKernel final : public Kernel {
       const T* keys = op_.keys.data<T>();
       for (int64_t i = 0; i < op_.keys.elements(); ++i) insert(keys[i], i);
     });
+    integers_.finish();
   }
 
   Status run(RunContext& context) const override {
@@ -31,10 +33,12 @@ class LabelEncoderKernel final : public Kernel {
         const From* from = x.data<From>();
         To* to = y.data<To>();
         const To *values = op_.values.data<To>(), *fallback = op_.fallback.data<To>();
-        for (int64_t i = 0; i < x.elements(); ++i) {
-          const int64_t found = find(from[i]);
-          to[i] = found < 0 ? *fallback : values[found];
-        }
+        context.parallel().for_range(x.elements(), Cost{.bytes = sizeof(From) + sizeof(To), .operations = 10}, [&](Range range) {
+          for (int64_t i = range.begin; i < range.end; ++i) {
+            const int64_t found = find(from[i]);
+            to[i] = found < 0 ? *fallback : values[found];
+          }
+        });
       });
     });
   }
@@ -51,7 +55,7 @@ class LabelEncoderKernel final : public Kernel {
         reals_.try_emplace(static_cast<double>(key), index);
       }
     } else {
-      integers_.try_emplace(static_cast<int64_t>(key), index);
+      integers_.add(static_cast<int64_t>(key), index);
     }
   }
   /// -1 where there is none.
@@ -66,13 +70,13 @@ class LabelEncoderKernel final : public Kernel {
     } else if constexpr (std::is_floating_point_v<T>) {
       return std::isnan(key) ? nan_ : in(reals_, static_cast<double>(key));
     } else {
-      return in(integers_, static_cast<int64_t>(key));
+      return integers_.find(static_cast<int64_t>(key));
     }
   }
 
   ops::LabelEncoder op_;
   std::unordered_map<std::string, int64_t> strings_;
-  std::unordered_map<int64_t, int64_t> integers_;
+  IntegerIndex integers_;
   std::unordered_map<double, int64_t> reals_;
   int64_t nan_ = -1;
 };

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "compute/gemm.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/post_transform.h"
 
@@ -20,6 +21,12 @@ class LinearRegressorKernel final : public Kernel {
     int64_t rows = 0;
     RH_RETURN_IF_ERROR(check_rows("LinearRegressor", x, op_.features(), rows));
     const MutableView y = context.output(0, DType::float32, Shape{rows, op_.targets});
+    if (x.dtype() == DType::float32 && op_.transform == ops::PostTransform::none) {
+      compute::GemmArgs<float> args{.m = rows, .n = op_.targets, .k = op_.features(), .transpose_b = true};
+      if (!op_.intercepts.empty()) args.epilogue.bias_kind = compute::BiasKind::per_column, args.epilogue.bias = op_.intercepts.data();
+      compute::gemm(args, x.data<float>(), op_.coefficients.data(), y.data<float>(), context.parallel());
+      return {};
+    }
     context.parallel().for_range(rows, Cost{.bytes = 0, .operations = 2.0 * static_cast<double>(op_.coefficients.size())},
                                  [&](Range range) {
                                    std::vector<double> scores(static_cast<size_t>(op_.targets));

@@ -1,9 +1,13 @@
 #include "ops/random/multinomial.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
+#include "compute/row_math.h"
+#include "compute/vector_math.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/random_source.h"
@@ -26,31 +30,67 @@ class MultinomialKernel final : public Kernel {
     check_elements(shape, "Multinomial: the samples");
     const MutableView y = context.output(0, op_.dtype, shape);
     const compute::RandomStream random = source_.next();
-    std::vector<double> sums(static_cast<size_t>(x.shape()[1]));
-    for (int64_t row = 0; row < shape[0]; ++row) {
-      RH_RETURN_IF_ERROR(accumulate(x, row, sums));
-      for (int64_t k = 0; k < op_.samples; ++k) {
-        const int64_t at = row * op_.samples + k, chosen = draw(sums, random.uniform(static_cast<uint64_t>(at)));
-        if (op_.dtype == DType::int32) {
-          y.data<int32_t>()[at] = static_cast<int32_t>(chosen);
-        } else {
-          y.data<int64_t>()[at] = chosen;
+    const int64_t classes = x.shape()[1];
+    std::atomic<int64_t> unfit = shape[0];
+    const Cost cost{.bytes = 8.0 * static_cast<double>(classes), .operations = 20.0 * static_cast<double>(classes)};
+    RH_RETURN_IF_ERROR(dispatch<Types>(x.dtype(), "Multinomial", [&]<typename T>() {
+      context.parallel().for_range(shape[0], cost, [&](Range rows) {
+        std::vector<double> sums(static_cast<size_t>(classes));
+        std::vector<float> powers(static_cast<size_t>(classes));
+        for (int64_t row = rows.begin; row < rows.end; ++row) {
+          if (accumulate(x.data<T>() + row * classes, powers, sums)) {
+            draw_row(sums, random, row, y);
+          } else {
+            int64_t least = unfit;
+            while (row < least && !unfit.compare_exchange_weak(least, row)) {
+            }
+          }
         }
-      }
+      });
+    }));
+    if (unfit < shape[0]) {
+      return error_status(ErrorCode::invalid_argument, "Multinomial: row {} of the input has no finite largest log-probability",
+                          unfit.load());
     }
     return {};
   }
 
  private:
-  /// Sums of exp(x - max) up to each class.
-  static Status accumulate(const TensorView& x, int64_t row, std::vector<double>& sums) {
-    const auto classes = static_cast<int64_t>(sums.size());
-    for (int64_t i = 0; i < classes; ++i) sums[static_cast<size_t>(i)] = element_as_double(x, row * classes + i);
-    const double largest = *std::max_element(sums.begin(), sums.end());
+  /// Sums of exp(x - max) up to each class; false where they are not finite.
+  template <typename T>
+  static bool accumulate(const T* x, std::vector<float>& powers, std::vector<double>& sums) {
+    const size_t classes = sums.size();
     double sum = 0;
-    for (double& value : sums) value = sum += std::exp(value - largest);
-    if (std::isfinite(sum)) return {};
-    return error_status(ErrorCode::invalid_argument, "Multinomial: row {} of the input has no finite largest log-probability", row);
+    if constexpr (std::is_same_v<T, double>) {
+      const double largest = *std::max_element(x, x + classes);
+      for (size_t i = 0; i < classes; ++i) sums[i] = sum += std::exp(x[i] - largest);
+    } else {
+      for (size_t i = 0; i < classes; ++i) powers[i] = static_cast<float>(x[i]);
+      const auto count = static_cast<int64_t>(classes);
+      float largest = 0;
+      compute::reduce_rows(compute::Reduction::max, powers.data(), &largest, 1, count);
+      compute::binary_scalar(compute::Binary::sub, powers.data(), largest, powers.data(), count);
+      compute::unary(compute::Unary::exp, powers.data(), powers.data(), count);
+      for (size_t i = 0; i < classes; ++i) sums[i] = sum += static_cast<double>(powers[i]);
+    }
+    return std::isfinite(sum);
+  }
+
+  void draw_row(const std::vector<double>& sums, const compute::RandomStream& random, int64_t row, const MutableView& y) const {
+    std::array<double, kRandomBlock> drawn;
+    const int64_t end = (row + 1) * op_.samples;
+    for (int64_t i = row * op_.samples, count = 0; i < end; i += count) {
+      count = std::min<int64_t>(kRandomBlock, end - i);
+      random.uniform(static_cast<uint64_t>(i), count, 53, drawn.data());
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t chosen = draw(sums, drawn[static_cast<size_t>(k)]);
+        if (op_.dtype == DType::int32) {
+          y.data<int32_t>()[i + k] = static_cast<int32_t>(chosen);
+        } else {
+          y.data<int64_t>()[i + k] = chosen;
+        }
+      }
+    }
   }
 
   /// The first class whose sum passes the draw.

@@ -27,7 +27,7 @@ class NGramRepeatBlockKernel final : public Kernel {
     for (int64_t row = 0; row < tokens.shape()[0] && length > before; ++row) {
       const int64_t *ids = tokens.data<int64_t>() + row * length, *last = ids + length - before;
       for (int64_t at = 0; at + before < length; ++at) {
-        if (!std::equal(last, last + before, ids + at)) continue;
+        if (before > 0 && (ids[at] != *last || !std::equal(last + 1, last + before, ids + at + 1))) continue;
         const int64_t word = ids[at + before];
         if (word < 0 || word >= words) {
           return error_status(ErrorCode::invalid_argument, "NGramRepeatBlock: token {} of row {} is {}, expected [0, {})", at + before, row,

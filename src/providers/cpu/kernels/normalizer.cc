@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/row_math.h"
+#include "compute/vector_math.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -22,11 +24,32 @@ class NormalizerKernel final : public Kernel {
     const MutableView y = context.output(0, DType::float32, x.shape());
     const int64_t features = x.shape()[x.rank() - 1], rows = x.rank() == 2 ? x.shape()[0] : 1;
     return dispatch<Types>(x.dtype(), "Normalizer", [&]<typename T>() {
-      for (int64_t row = 0; row < rows; ++row) normalize(x.data<T>() + row * features, y.data<float>() + row * features, features);
+      const Cost cost{.bytes = (sizeof(T) + 4.0) * static_cast<double>(features), .operations = 4.0 * static_cast<double>(features)};
+      context.parallel().for_range(rows, cost, [&](Range range) {
+        for (int64_t row = range.begin; row < range.end; ++row) {
+          const T* from = x.data<T>() + row * features;
+          float* to = y.data<float>() + row * features;
+          if constexpr (std::is_same_v<T, float>) {
+            if (normalize_floats(from, to, features)) continue;
+          }
+          normalize(from, to, features);
+        }
+      });
     });
   }
 
  private:
+  /// By sums of floats; false where these would lose too much of it, and for maxima.
+  bool normalize_floats(const float* x, float* y, int64_t count) const {
+    if (norm_ == ops::Normalizer::Norm::max) return false;
+    const bool squares = norm_ == ops::Normalizer::Norm::l2;
+    float sum = 0;
+    compute::reduce_rows(squares ? compute::Reduction::sum_square : compute::Reduction::l1, x, &sum, 1, count);
+    if (!(sum > 1e-20f && sum < 1e30f)) return false;
+    compute::binary_scalar(compute::Binary::div, x, squares ? std::sqrt(sum) : sum, y, count);
+    return true;
+  }
+
   template <typename T>
   void normalize(const T* x, float* y, int64_t count) const {
     double size = 0;

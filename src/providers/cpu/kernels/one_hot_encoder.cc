@@ -1,10 +1,10 @@
 #include "ops/ml/one_hot_encoder.h"
 
-#include <algorithm>
+#include <atomic>
 #include <cmath>
-#include <optional>
 #include <unordered_map>
 
+#include "providers/cpu/integer_index.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -14,8 +14,10 @@ class OneHotEncoderKernel final : public Kernel {
   using Types = rh::Types<int64_t, int32_t, float, double, std::string>;
 
   explicit OneHotEncoderKernel(const KernelInfo& info) : op_(info.attributes<ops::OneHotEncoder>()) {
-    for (size_t i = 0; i < op_.integers.size(); ++i) integers_.insert_or_assign(op_.integers[i], i);
-    for (size_t i = 0; i < op_.strings.size(); ++i) strings_.insert_or_assign(op_.strings[i], i);
+    for (size_t i = op_.integers.size(); i-- > 0;)
+      integers_.add(op_.integers[i], static_cast<int64_t>(i));  // the last of equal ones counts
+    integers_.finish();
+    for (size_t i = 0; i < op_.strings.size(); ++i) strings_.insert_or_assign(op_.strings[i], static_cast<int64_t>(i));
   }
 
   Status run(RunContext& context) const override {
@@ -23,42 +25,49 @@ class OneHotEncoderKernel final : public Kernel {
     std::vector<int64_t> dims(x.shape().begin(), x.shape().end());
     dims.push_back(op_.count());
     const MutableView y = context.output(0, DType::float32, Shape(dims.begin(), dims.end()));
-    std::fill_n(y.data<float>(), y.elements(), 0.0f);
+    const int64_t count = op_.count();
+    std::atomic<int64_t> unknown = x.elements();
     return dispatch<Types>(x.dtype(), "OneHotEncoder", [&]<typename T>() -> Status {
-      for (int64_t i = 0; i < x.elements(); ++i) {
-        const std::optional<size_t> found = category(x.data<T>()[i]);
-        if (found) {
-          y.data<float>()[static_cast<size_t>(i * op_.count()) + *found] = 1;
-        } else if (!op_.zeros) {
-          return error_status(ErrorCode::invalid_argument, "OneHotEncoder: element {} is '{}', which is none of the {} categories", i,
-                              x.data<T>()[i], op_.count());
+      const T* from = x.data<T>();
+      const double written = static_cast<double>(sizeof(float)) * static_cast<double>(count);
+      context.parallel().for_range(x.elements(), Cost{.bytes = written, .operations = 10}, [&](Range range) {
+        float* to = y.data<float>() + range.begin * count;
+        for (int64_t i = range.begin; i < range.end; ++i, to += count) {
+          for (int64_t k = 0; k < count; ++k) to[k] = 0;
+          const int64_t found = category(from[i]);
+          if (found >= 0) {
+            to[found] = 1;
+          } else if (!op_.zeros) {
+            int64_t least = unknown;
+            while (i < least && !unknown.compare_exchange_weak(least, i)) {
+            }
+          }
         }
-      }
-      return {};
+      });
+      if (unknown == x.elements()) return {};
+      return error_status(ErrorCode::invalid_argument, "OneHotEncoder: element {} is '{}', which is none of the {} categories",
+                          unknown.load(), from[unknown.load()], count);
     });
   }
 
  private:
-  template <typename Map, typename Key>
-  static std::optional<size_t> find(const Map& map, const Key& key) {
-    const auto at = map.find(key);
-    return at == map.end() ? std::nullopt : std::optional(at->second);
-  }
+  /// IntegerIndex::kNone where the element is of no category.
   template <typename T>
-  std::optional<size_t> category(const T& element) const {
+  int64_t category(const T& element) const {
     if constexpr (std::is_same_v<T, std::string>) {
-      return find(strings_, element);
+      const auto at = strings_.find(element);
+      return at == strings_.end() ? IntegerIndex::kNone : at->second;
     } else {
       if constexpr (std::is_floating_point_v<T>) {
-        if (!(std::fabs(element) < T(9.2e18))) return std::nullopt;
+        if (!(std::fabs(element) < T(9.2e18))) return IntegerIndex::kNone;
       }
-      return find(integers_, static_cast<int64_t>(element));
+      return integers_.find(static_cast<int64_t>(element));
     }
   }
 
   ops::OneHotEncoder op_;
-  std::unordered_map<int64_t, size_t> integers_;
-  std::unordered_map<std::string, size_t> strings_;
+  IntegerIndex integers_;
+  std::unordered_map<std::string, int64_t> strings_;
 };
 
 }  // namespace rh::cpu

@@ -1,5 +1,8 @@
 #include "ops/random/random_fill.h"
 
+#include <algorithm>
+#include <array>
+
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
@@ -33,10 +36,16 @@ class RandomFillKernel final : public Kernel {
     return dispatch<FloatingTypes>(dtype, "random numbers", [&]<typename T>() {
       T* out = context.output(0, dtype, shape).data<T>();
       context.parallel().for_range(shape.elements(), Cost{.bytes = sizeof(T), .operations = 60}, [&](Range range) {
-        for (int64_t i = range.begin; i < range.end; ++i) {
-          const auto index = static_cast<uint64_t>(i);
-          out[i] = narrowed<T>(op_.normal ? first + second * random.normal(index)
-                                          : first + (second - first) * random.uniform(index, kUniformBits<T>));
+        std::array<double, kRandomBlock> drawn;
+        const double factor = op_.normal ? second : second - first;
+        for (int64_t i = range.begin, count = 0; i < range.end; i += count) {
+          count = std::min<int64_t>(kRandomBlock, range.end - i);
+          if (op_.normal) {
+            random.normal(static_cast<uint64_t>(i), count, drawn.data());
+          } else {
+            random.uniform(static_cast<uint64_t>(i), count, kUniformBits<T>, drawn.data());
+          }
+          for (int64_t k = 0; k < count; ++k) out[i + k] = narrowed<T>(first + factor * drawn[static_cast<size_t>(k)]);
         }
       });
     });

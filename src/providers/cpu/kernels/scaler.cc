@@ -25,11 +25,24 @@ class ScalerKernel final : public Kernel {
     return dispatch<Types>(x.dtype(), "Scaler", [&]<typename T>() {
       const T* from = x.data<T>();
       float* to = y.data<float>();
-      for (size_t i = 0, feature = 0; i < static_cast<size_t>(x.elements()); ++i) {
-        to[i] = static_cast<float>((static_cast<Wide<T>>(from[i]) - static_cast<Wide<T>>(op_.offsets[feature])) *
-                                   static_cast<Wide<T>>(op_.scales[feature]));
-        if (++feature == count) feature = 0;
-      }
+      const auto period = static_cast<int64_t>(count);
+      const float *offsets = op_.offsets.data(), *scales = op_.scales.data();
+      const auto scaled = [](T value, float offset, float scale) {
+        return static_cast<float>((static_cast<Wide<T>>(value) - static_cast<Wide<T>>(offset)) * static_cast<Wide<T>>(scale));
+      };
+      const Cost cost{.bytes = (sizeof(T) + 4.0) * static_cast<double>(period), .operations = 2.0 * static_cast<double>(period)};
+      context.parallel().for_range(x.elements() / period, cost, [&](Range range) {
+        if (period == 1) {
+          const float offset = offsets[0], scale = scales[0];
+          for (int64_t i = range.begin; i < range.end; ++i) to[i] = scaled(from[i], offset, scale);
+          return;
+        }
+        for (int64_t row = range.begin; row < range.end; ++row) {
+          const T* row_from = from + row * period;
+          float* row_to = to + row * period;
+          for (int64_t k = 0; k < period; ++k) row_to[k] = scaled(row_from[k], offsets[k], scales[k]);
+        }
+      });
     });
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "providers/cpu/elements.h"
+#include "providers/cpu/integer_index.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -17,6 +18,7 @@ class TfIdfVectorizerKernel final : public Kernel {
 
   explicit TfIdfVectorizerKernel(const KernelInfo& info) : op_(info.attributes<ops::TfIdfVectorizer>()) {
     for (size_t i = 0; i < op_.grams.size(); ++i) add(static_cast<int32_t>(i));
+    integers_.finish();
   }
 
   Status run(RunContext& context) const override {
@@ -39,7 +41,7 @@ class TfIdfVectorizerKernel final : public Kernel {
     context.parallel().for_range(rows, Cost{.bytes = 0, .operations = work}, [&](Range range) {
       std::vector<int32_t> items(static_cast<size_t>(length));
       for (int64_t row = range.begin; row < range.end; ++row) {
-        for (int64_t i = 0; i < length; ++i) items[static_cast<size_t>(i)] = item_of(x, row * length + i);
+        find_items(x, row * length, items);
         count(items, out + row * op_.columns);
       }
     });
@@ -47,17 +49,17 @@ class TfIdfVectorizerKernel final : public Kernel {
   }
 
  private:
-  static constexpr int32_t kNone = -1;
+  static constexpr int32_t kNone = static_cast<int32_t>(IntegerIndex::kNone);
 
   void add(int32_t index) {
     const ops::TfIdfVectorizer::Gram& gram = op_.grams[static_cast<size_t>(index)];
     int32_t node = kNone;
     for (int64_t i = gram.first; i < gram.first + gram.length; ++i) {
       const auto at = static_cast<size_t>(i);
-      const auto next_item = static_cast<int32_t>(integers_.size() + strings_.size());
-      const int32_t item = op_.strings.empty() ? integers_.emplace(op_.integers[at], next_item).first->second
-                                               : strings_.emplace(op_.strings[at], next_item).first->second;
-      node = child(node, item);
+      const int64_t item =
+          op_.strings.empty() ? integers_.add(op_.integers[at], items_) : strings_.try_emplace(op_.strings[at], items_).first->second;
+      if (item == items_) ++items_;
+      node = child(node, static_cast<int32_t>(item));
     }
     if (nodes_[static_cast<size_t>(node)].gram != kNone) {
       fail(ErrorCode::invalid_argument, "TfIdfVectorizer: n-gram {} of the pool stands in it before, expected each once", index);
@@ -82,14 +84,19 @@ class TfIdfVectorizerKernel final : public Kernel {
 
   static uint64_t edge_key(int32_t node, int32_t item) { return static_cast<uint64_t>(node) << 32 | static_cast<uint32_t>(item); }
 
-  /// Number of an element, kNone where no n-gram has it.
-  int32_t item_of(const TensorView& x, int64_t i) const {
-    if (x.dtype() == DType::string) {
-      const auto at = strings_.find(x.data<std::string>()[i]);
-      return at == strings_.end() ? kNone : at->second;
-    }
-    const auto at = integers_.find(element_as_int(x, i));
-    return at == integers_.end() ? kNone : at->second;
+  /// Numbers of elements from `first` on, kNone where no n-gram has them.
+  void find_items(const TensorView& x, int64_t first, std::vector<int32_t>& items) const {
+    dispatch_or_throw<Types>(x.dtype(), "TfIdfVectorizer", [&]<typename T>() {
+      const T* from = x.data<T>() + first;
+      for (size_t i = 0; i < items.size(); ++i) {
+        if constexpr (std::is_same_v<T, std::string>) {
+          const auto at = strings_.find(from[i]);
+          items[i] = at == strings_.end() ? kNone : static_cast<int32_t>(at->second);
+        } else {
+          items[i] = static_cast<int32_t>(integers_.find(from[i]));
+        }
+      }
+    });
   }
 
   void count(const std::vector<int32_t>& items, float* out) const {
@@ -131,8 +138,9 @@ class TfIdfVectorizerKernel final : public Kernel {
   };
 
   ops::TfIdfVectorizer op_;
-  std::unordered_map<int64_t, int32_t> integers_;
-  std::unordered_map<std::string, int32_t> strings_;
+  int64_t items_ = 0;
+  IntegerIndex integers_;
+  std::unordered_map<std::string, int64_t> strings_;
   std::vector<int32_t> first_;                   ///< item to node
   std::unordered_map<uint64_t, int32_t> edges_;  ///< (node, item) to node
   std::vector<Node> nodes_;
