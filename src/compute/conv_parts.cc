@@ -6,6 +6,7 @@
 
 #include "base/cancellation.h"
 #include "base/shared_bytes.h"
+#include "compute/conv_bands.h"
 #include "compute/conv_impl.h"
 #include "compute/conv_pack.h"
 #include "compute/scratch.h"
@@ -53,27 +54,14 @@ class ConvParts final : public Convolution<float>::Impl {
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
-    const int64_t planes = call.batch * channels_.groups * w.output[0], threads = parallel.threads();
+    const int64_t planes = call.batch * channels_.groups * w.output[0], across = layout_.columns.tiles(w.output[2]);
     Bands bands(*this, w);
-    const double tiles = static_cast<double>(bands.rows * layout_.columns.tiles(w.output[2]));
+    const double tiles = static_cast<double>(bands.rows * across);
     const double operations = tiles * static_cast<double>(terms() * panels_ * products_.columns * in_);
-    constexpr double kLeastOperations = 500000;  // that are worth another thread
-    const bool splits = threads > 1 && planes < 4 * threads && operations >= kLeastOperations;
-    if (splits) {
-      const int64_t most = std::min(bands.rows, bands.rows * layout_.columns.tiles(w.output[2]) / (2 * products_.rows));
-      bands.count = std::max(bands.count, std::min(most, pieces_of(bands.count, threads) * threads));
-    }
-    if (splits && planes * bands.count < threads) {
-      for (int64_t plane = 0; plane < planes; ++plane)
-        for (int64_t i = 0; i < bands.count; ++i) share_band(band_of(call, bands, plane, i), parallel);
-      return;
-    }
-    const Cost cost{.bytes = 0, .operations = 0.25 * operations / static_cast<double>(bands.count)};
-    const auto piece = [&](int64_t i) { run_band(band_of(call, bands, i / bands.count, i % bands.count)); };
-    if (splits && planes == 1) return parallel.for_pieces(bands.count, piece);
-    parallel.for_range(planes * bands.count, cost, [&](Range range) {
-      for (int64_t i = range.begin; i < range.end; ++i) piece(i);
-    });
+    run_bands(
+        {planes, bands.rows, across, 2 * products_.rows, operations}, bands.count, parallel,
+        [&](int64_t plane, int64_t i) { run_band(band_of(call, bands, plane, i)); },
+        [&](int64_t plane, int64_t i) { share_band(band_of(call, bands, plane, i), parallel); });
   }
 
  private:

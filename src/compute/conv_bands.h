@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "compute/gemm_kernels.h"
+
+namespace rh::compute {
+
+/// Planes of outputs, each cut into bands of its rows of tiles.
+struct BandedPlanes {
+  int64_t planes;
+  int64_t rows, across;  ///< of tiles
+  int64_t least_tiles;   ///< of a band that is worth one of its own
+  double operations;     ///< of a plane
+};
+
+/// Shares the bands of all planes among threads: first cuts planes into more than the `count` bands given where there would be too few,
+/// then calls `run(plane, band)` for each. Where even that is fewer than the threads, `share(plane, band)` is called for one after the
+/// other, to share each by itself.
+template <typename Run, typename Share>
+void run_bands(const BandedPlanes& p, int64_t& count, const Parallel& parallel, const Run& run, const Share& share) {
+  constexpr double kLeastOperations = 500000;  // that are worth another thread
+  const int64_t threads = parallel.threads();
+  const bool splits = threads > 1 && p.planes < 4 * threads && p.operations >= kLeastOperations;
+  if (splits) {
+    const int64_t most = std::min(p.rows, p.rows * p.across / p.least_tiles);
+    count = std::max(count, std::min(most, pieces_of(count, threads) * threads));
+  }
+  if (splits && p.planes * count < threads) {
+    for (int64_t plane = 0; plane < p.planes; ++plane)
+      for (int64_t i = 0; i < count; ++i) share(plane, i);
+    return;
+  }
+  const Cost cost{.bytes = 0, .operations = 0.25 * p.operations / static_cast<double>(count)};
+  const auto piece = [&](int64_t i) { run(i / count, i % count); };
+  if (splits && p.planes == 1) return parallel.for_pieces(count, piece);
+  parallel.for_range(p.planes * count, cost, [&](Range range) {
+    for (int64_t i = range.begin; i < range.end; ++i) piece(i);
+  });
+}
+
+}  // namespace rh::compute
