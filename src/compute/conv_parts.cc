@@ -130,10 +130,6 @@ class ConvParts final : public Convolution<float>::Impl {
     weights_ = SharedArray<float>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0), static_cast<size_t>(pieces * panel_size()));
   }
 
-  static float* memory(ScratchSlot slot, int64_t count) {
-    return static_cast<float*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(float)));
-  }
-
   /// Where a slot's inputs begin, [term, input channel, tile].
   int64_t inputs_at(const Band& band, int64_t slot) const {
     int64_t at = 0;
@@ -146,7 +142,7 @@ class ConvParts final : public Convolution<float>::Impl {
   int64_t inputs_size(const Band& band) const { return inputs_at(band, static_cast<int64_t>(layout_.slots.size())); }
 
   void run_band(const Band& band) const {
-    float* inputs = memory(ScratchSlot::packed_right, inputs_size(band));
+    float* inputs = scratch_floats(ScratchSlot::packed_right, inputs_size(band));
     transform_inputs(band, {0, in_}, inputs);
     run_panels(band, {0, panels_}, inputs);
   }
@@ -155,7 +151,7 @@ class ConvParts final : public Convolution<float>::Impl {
   void share_band(const Band& band, const Parallel& parallel) const {
     constexpr int64_t kLeastChannels = 16;
     const int64_t most = 4 * parallel.threads(), parts = std::clamp<int64_t>(in_ / kLeastChannels, 1, most);
-    float* inputs = memory(ScratchSlot::packed_right, inputs_size(band));
+    float* inputs = scratch_floats(ScratchSlot::packed_right, inputs_size(band));
     parallel.for_pieces(parts, [&](int64_t i) { transform_inputs(band, part_of(in_, parts, i), inputs); });
     const int64_t pieces = std::min(panels_, most);
     parallel.for_pieces(pieces, [&](int64_t i) { run_panels(band, part_of(panels_, pieces, i), inputs); });
@@ -217,7 +213,7 @@ class ConvParts final : public Convolution<float>::Impl {
     const int64_t source_count = terms(), values_size = layout_.rows.step() * lines.phase() + kMostLanes;
     const int64_t split_size = (kPartsLines * layout_.columns.step() + 1) * lines.split_row + 2 * kMostLanes;
     const int64_t sources_size = (source_count + lines.terms) * static_cast<int64_t>(sizeof(PartsSource) / sizeof(float));
-    float* const first_of_all = memory(ScratchSlot::row, sources_size + split_size + values_size);
+    float* const first_of_all = scratch_floats(ScratchSlot::row, sources_size + split_size + values_size);
     auto* const of_rows = reinterpret_cast<PartsSource*>(first_of_all);  // that is aligned
     PartsSource* const of_columns = of_rows + source_count;
     float *const split = first_of_all + sources_size, *const values = split + split_size;
@@ -256,8 +252,8 @@ class ConvParts final : public Convolution<float>::Impl {
     const int64_t row_bytes = slots * band.across * width * static_cast<int64_t>(sizeof(float));
     const int64_t parts = pieces_of(band.rows.size, std::max<int64_t>(1, kProductBytes / row_bytes));
     const int64_t most = pieces_of(band.rows.size, parts) * band.across;
-    float* products = memory(ScratchSlot::packed_left, slots * (most * width + kApartness));
-    float* sums = memory(ScratchSlot::row, layout_.rows.tile() * layout_.columns.tile() * most * width);
+    float* products = scratch_floats(ScratchSlot::packed_left, slots * (most * width + kApartness));
+    float* sums = scratch_floats(ScratchSlot::row, layout_.rows.tile() * layout_.columns.tile() * most * width);
     for (int64_t panel = panels.begin; panel < panels.begin + panels.size; ++panel) {
       throw_if_cancelled();
       for (int64_t i = 0; i < parts; ++i) {

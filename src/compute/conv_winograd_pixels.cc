@@ -100,15 +100,11 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
 
   int64_t panel_size() const { return kPositions * in_ * products_.columns; }
 
-  static float* memory(ScratchSlot slot, int64_t count) {
-    return static_cast<float*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(float)));
-  }
-
   /// Between positions of a band's transformed inputs: not a power of two.
   int64_t apart(const Band& band) const { return in_ * band.tiles() + 16; }
 
   void run_band(const Band& band) const {
-    float* inputs = memory(ScratchSlot::packed_right, kPositions * apart(band));
+    float* inputs = scratch_floats(ScratchSlot::packed_right, kPositions * apart(band));
     transform_inputs(band, {0, in_}, inputs);
     run_panels(band, {0, panels_}, inputs);
   }
@@ -117,7 +113,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   void share_band(const Band& band, const Parallel& parallel) const {
     constexpr int64_t kLeastChannels = 16;
     const int64_t most = 4 * parallel.threads(), parts = std::clamp<int64_t>(in_ / kLeastChannels, 1, most);
-    float* inputs = memory(ScratchSlot::packed_right, kPositions * apart(band));
+    float* inputs = scratch_floats(ScratchSlot::packed_right, kPositions * apart(band));
     parallel.for_pieces(parts, [&](int64_t i) { transform_inputs(band, part_of(in_, parts, i), inputs); });
     const int64_t pieces = std::min(panels_, most);
     parallel.for_pieces(pieces, [&](int64_t i) { run_panels(band, part_of(panels_, pieces, i), inputs); });
@@ -127,8 +123,8 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     const int64_t width = products_.columns, row_bytes = kPositions * band.across * width * static_cast<int64_t>(sizeof(float));
     const int64_t parts = pieces_of(band.rows.size, std::max<int64_t>(1, kProductBytes / row_bytes));
     const int64_t most = pieces_of(band.rows.size, parts) * band.across;
-    float* products = memory(ScratchSlot::packed_left, kPositions * most * width);
-    float* sums = memory(ScratchSlot::row, kSize * kSize * most * width);
+    float* products = scratch_floats(ScratchSlot::packed_left, kPositions * most * width);
+    float* sums = scratch_floats(ScratchSlot::row, kSize * kSize * most * width);
     for (int64_t panel = panels.begin; panel < panels.begin + panels.size; ++panel) {
       throw_if_cancelled();
       for (int64_t i = 0; i < parts; ++i) {

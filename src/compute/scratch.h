@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace rh::compute {
 
@@ -10,5 +11,10 @@ enum class ScratchSlot { packed_right, packed_left, row, dequantized, phase, ima
 /// At least `bytes` of memory of the calling thread, 64-byte aligned, kept (and grown) until the thread ends. The next call with the same
 /// slot gives the same memory. Throws std::bad_alloc.
 void* thread_scratch(ScratchSlot slot, size_t bytes);
+
+/// The same, of so many floats.
+inline float* scratch_floats(ScratchSlot slot, int64_t count) {
+  return static_cast<float*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(float)));
+}
 
 }  // namespace rh::compute
