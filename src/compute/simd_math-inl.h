@@ -189,6 +189,29 @@ HWY_INLINE Vec simd_sigmoid(Vec x) {
   return keep_nan(x, hn::IfThenElse(hn::Lt(x, set(-88.0f)), hn::Zero(Floats()), share));
 }
 
+/// x / (1 + e^-x) of several vectors in steps over all of them, within 4 ULP down to -87; below -88 zero of finite x.
+template <int kVectors>
+HWY_INLINE void simd_silu(Vec (&x)[kVectors]) {
+  static constexpr float c[] = {1.0f, 1.0f, 0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
+  const Vec shift = set(0x1.8p23f + 127), one = set(1.0f);  // as in exp_within
+  Vec power[kVectors], n[kVectors], r[kVectors], y[kVectors];
+  const auto for_all = [](auto step) HWY_ATTR {
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) step(i);
+  };
+  for_all([&](int i) HWY_ATTR { r[i] = hn::Min(x[i], set(87.0f)); });
+  for_all([&](int i) HWY_ATTR { power[i] = hn::NegMulAdd(r[i], set(1.44269504f), shift); });
+  for_all([&](int i) HWY_ATTR { n[i] = hn::Sub(power[i], shift); });
+  for_all([&](int i) HWY_ATTR { r[i] = hn::NegMulSub(n[i], set(0.693145752f), r[i]); });
+  for_all([&](int i) HWY_ATTR { r[i] = hn::NegMulAdd(n[i], set(1.42860677e-6f), r[i]); });
+  for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(set(c[6]), r[i], set(c[5])); });
+#pragma GCC unroll 6
+  for (int k = 4; k >= 0; --k) for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], r[i], set(c[k])); });
+  for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), power[i]))), one); });
+  // x less itself: NaN of an infinite one, as of x sigmoid(x).
+  for_all([&](int i) HWY_ATTR { x[i] = hn::IfThenElse(hn::Lt(x[i], set(-88.0f)), hn::Sub(x[i], x[i]), hn::Div(x[i], y[i])); });
+}
+
 /// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).
 HWY_INLINE Vec simd_softplus(Vec x) {
   static constexpr float c[] = {0.333333194f, 0.200038359f, 0.141169831f, 0.134337515f};
@@ -323,6 +346,28 @@ HWY_INLINE void map(const float* x, float* y, int64_t count, F f) {
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) hn::StoreU(f(hn::LoadU(d, x + i)), d, y + i);
   if (i < count) store_some(f(load_some(x + i, static_cast<size_t>(count - i))), y + i, static_cast<size_t>(count - i));
+}
+
+/// y[i] = x[i] after f(x), which takes and changes an array of up to four vectors.
+template <typename F>
+HWY_INLINE void map_in_steps(const float* x, float* y, int64_t count, F f) {
+  constexpr int kVectors = 4;
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + kVectors * lanes <= count; i += kVectors * lanes) {
+    Vec v[kVectors];
+#pragma GCC unroll 4
+    for (int k = 0; k < kVectors; ++k) v[k] = hn::LoadU(d, x + i + k * lanes);
+    f(v);
+#pragma GCC unroll 4
+    for (int k = 0; k < kVectors; ++k) hn::StoreU(v[k], d, y + i + k * lanes);
+  }
+  map(x + i, y + i, count - i, [f](Vec v) HWY_ATTR {
+    Vec one[1] = {v};
+    f(one);
+    return one[0];
+  });
 }
 
 /// y[i] = f(a[i], b[i]).

@@ -73,7 +73,7 @@ void unary_loop(Unary op, const float* x, float* y, int64_t n) {
     case Unary::softsign: return map(x, y, n, [](Vec v) HWY_ATTR { return softsign(v); });
     case Unary::gelu_erf: return map(x, y, n, [](Vec v) HWY_ATTR { return gelu_erf(v); });
     case Unary::gelu_tanh: return map(x, y, n, [](Vec v) HWY_ATTR { return gelu_tanh(v); });
-    case Unary::silu: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Mul(v, simd_sigmoid(v)); });
+    case Unary::silu: return map_in_steps(x, y, n, [](auto& v) HWY_ATTR { simd_silu(v); });
   }
 }
 

@@ -47,6 +47,7 @@ TEST_P(VectorMathTest, transcendental_functions_within_4_ulp) {
       {"tanh", Unary::tanh, [](double x) { return std::tanh(x); }, -12, 12},
       {"erf", Unary::erf, [](double x) { return std::erf(x); }, -6, 6},
       {"sigmoid", Unary::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -86, 90},
+      {"silu", Unary::silu, [](double x) { return x / (1 + std::exp(-x)); }, -87, 90},
       {"atan", Unary::atan, [](double x) { return std::atan(x); }, -1e30f, 1e30f},
       {"asin", Unary::asin, [](double x) { return std::asin(x); }, -1, 1},
       {"acos", Unary::acos, [](double x) { return std::acos(x); }, -1, 1},
@@ -99,8 +100,8 @@ TEST_P(VectorMathTest, angles_of_any_size_within_1_ulp) {
 /// However values fall into vectors, as where threads share them.
 TEST_P(VectorMathTest, bits_of_an_element_do_not_depend_on_its_neighbours) {
   const std::vector<float> values = interesting(-80, 80);
-  for (const Unary op :
-       {Unary::exp, Unary::sinh, Unary::cosh, Unary::tanh, Unary::erf, Unary::sigmoid, Unary::softplus, Unary::sin, Unary::cos}) {
+  for (const Unary op : {Unary::exp, Unary::sinh, Unary::cosh, Unary::tanh, Unary::erf, Unary::sigmoid, Unary::silu, Unary::softplus,
+                         Unary::sin, Unary::cos}) {
     for (const float neighbour : {100.0f, -200.0f, kInf, 1e9f}) {
       std::vector<float> alone(2 * values.size(), 0.0f), beside(2 * values.size(), neighbour);
       for (size_t i = 0; i < values.size(); ++i) alone[2 * i] = beside[2 * i] = values[i];
