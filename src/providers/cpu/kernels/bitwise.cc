@@ -1,5 +1,6 @@
 #include "ops/logic/bitwise.h"
 
+#include "compute/bitwise.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
@@ -8,20 +9,27 @@ namespace {
 
 using F = ops::Bitwise::Function;
 
+template <compute::Bitwise kOp, typename T>
+void integer_row(const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
+  compute::bitwise(kOp, sizeof(T), a, step_a, b, step_b, out, count);
+}
+
 template <typename T>
 BinaryRow bitwise_row(F function) {
-  using U = std::make_unsigned_t<T>;
-  constexpr U kBits = 8 * sizeof(T);
+  using compute::Bitwise;
   switch (function) {
-    case F::bit_and: return binary_row<T, T, T>([](T a, T b) { return a & b; });
-    case F::bit_or: return binary_row<T, T, T>([](T a, T b) { return a | b; });
-    case F::bit_xor: return binary_row<T, T, T>([](T a, T b) { return a ^ b; });
-    case F::shift_left:
-      return binary_row<T, T, T>(
-          [](T a, T b) { return static_cast<U>(b) >= kBits ? T(0) : static_cast<T>(static_cast<uint64_t>(a) << b); });
+    case F::bit_and: return integer_row<Bitwise::bit_and, T>;
+    case F::bit_or: return integer_row<Bitwise::bit_or, T>;
+    case F::bit_xor: return integer_row<Bitwise::bit_xor, T>;
+    case F::shift_left: return integer_row<Bitwise::shift_left, T>;
     default:
-      return binary_row<T, T, T>(
-          [](T a, T b) { return static_cast<U>(b) >= kBits ? static_cast<T>(a < 0 ? -1 : 0) : static_cast<T>(a >> b); });
+      if constexpr (std::is_unsigned_v<T>) {
+        return integer_row<Bitwise::shift_right, T>;
+      } else {
+        return binary_row<T, T, T>([](T a, T b) {
+          return static_cast<std::make_unsigned_t<T>>(b) >= 8 * sizeof(T) ? static_cast<T>(a < 0 ? -1 : 0) : static_cast<T>(a >> b);
+        });
+      }
   }
 }
 

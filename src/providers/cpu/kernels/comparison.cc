@@ -1,5 +1,6 @@
 #include "ops/logic/comparison.h"
 
+#include "compute/comparison.h"
 #include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
@@ -8,17 +9,33 @@ namespace {
 
 using F = ops::Comparison::Function;
 
+using compute::Comparison;
+
+template <Comparison kKind, typename T>
+BinaryRow row_of_kind() {
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    return [](const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
+      constexpr DType kType = std::is_same_v<T, bool> ? DType::uint8 : dtype_of<T>;
+      compute::compare(kKind, kType, a, step_a, b, step_b, static_cast<bool*>(out), count);
+    };
+  } else {
+    using Value = std::conditional_t<sizeof(T) == 2, float, T>;
+    return binary_row<T, T, bool>([](const T& a, const T& b) {
+      const auto holds = [](const Value& x, const Value& y) {
+        return kKind == Comparison::equal ? x == y : kKind == Comparison::less ? x < y : x <= y;
+      };
+      return holds(static_cast<const Value&>(a), static_cast<const Value&>(b));
+    });
+  }
+}
+
 template <typename T>
 BinaryRow comparison_row(F function) {
-  using Value = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
   switch (function) {
-    case F::equal:
-      return binary_row<T, T, bool>([](const T& a, const T& b) { return static_cast<const Value&>(a) == static_cast<const Value&>(b); });
+    case F::equal: return row_of_kind<Comparison::equal, T>();
     case F::greater:
-    case F::less:
-      return binary_row<T, T, bool>([](const T& a, const T& b) { return static_cast<const Value&>(a) < static_cast<const Value&>(b); });
-    default:
-      return binary_row<T, T, bool>([](const T& a, const T& b) { return static_cast<const Value&>(a) <= static_cast<const Value&>(b); });
+    case F::less: return row_of_kind<Comparison::less, T>();
+    default: return row_of_kind<Comparison::less_equal, T>();
   }
 }
 

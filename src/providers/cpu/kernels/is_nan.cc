@@ -3,9 +3,40 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/comparison.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
+
+namespace {
+
+template <typename T>
+UnaryRow nan_row() {
+  if constexpr (sizeof(T) <= 2) {
+    return unary_row<T, bool>([](T x) { return std::isnan(static_cast<float>(x)); });
+  } else {
+    return [](const void* x, void* y, int64_t count, const float*) {
+      compute::compare(compute::Comparison::unordered, dtype_of<T>, x, 1, x, 1, static_cast<bool*>(y), count);
+    };
+  }
+}
+
+/// Whether an element is one of two numbers.
+template <typename T>
+UnaryRow either_row() {
+  if constexpr (sizeof(T) <= 2) {
+    return unary_row<T, bool>([](T x, const float* p) {
+      const auto value = static_cast<float>(x);
+      return static_cast<int>(value == p[0]) | static_cast<int>(value == p[1]);
+    });
+  } else {
+    return [](const void* x, void* y, int64_t count, const float* p) {
+      compute::is_either(static_cast<const T*>(x), static_cast<T>(p[0]), static_cast<T>(p[1]), static_cast<bool*>(y), count);
+    };
+  }
+}
+
+}  // namespace
 
 class IsNaNKernel final : public Kernel {
  public:
@@ -16,15 +47,8 @@ class IsNaNKernel final : public Kernel {
   Status run(RunContext& context) const override {
     constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNone = std::numeric_limits<float>::quiet_NaN();
     const float wanted[] = {op_.positive ? kInfinity : kNone, op_.negative ? -kInfinity : kNone};
-    return dispatch<Types>(context.input(0).dtype(), "IsNaN", [&]<typename T>() {
-      using Wide = std::conditional_t<sizeof(T) <= 2, float, T>;
-      const UnaryRow row =
-          op_.nan ? unary_row<T, bool>([](T x) { return std::isnan(Wide(x)); }) : unary_row<T, bool>([](T x, const float* p) {
-            const Wide value = x;
-            return static_cast<int>(value == Wide(p[0])) | static_cast<int>(value == Wide(p[1]));
-          });
-      run_unary(context, row, 1, wanted);
-    });
+    return dispatch<Types>(context.input(0).dtype(), "IsNaN",
+                           [&]<typename T>() { run_unary(context, op_.nan ? nan_row<T>() : either_row<T>(), 1, wanted); });
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "ops/logic/logical.h"
 
+#include "compute/bitwise.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
@@ -18,11 +19,17 @@ class LogicalKernel final : public Kernel {
   std::span<const Alias> aliases() const override { return kInPlaceOfEither; }
 
  private:
+  template <compute::Bitwise kOp>
+  static void bytes_row(const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
+    compute::bitwise(kOp, sizeof(bool), a, step_a, b, step_b, out, count);
+  }
+
   BinaryRow row() const {
+    using compute::Bitwise;
     switch (op_.function) {
-      case ops::Logical::Function::logical_and: return binary_row<bool, bool, bool>([](bool a, bool b) { return a & b; });
-      case ops::Logical::Function::logical_or: return binary_row<bool, bool, bool>([](bool a, bool b) { return a | b; });
-      default: return binary_row<bool, bool, bool>([](bool a, bool b) { return a != b; });
+      case ops::Logical::Function::logical_and: return bytes_row<Bitwise::bit_and>;
+      case ops::Logical::Function::logical_or: return bytes_row<Bitwise::bit_or>;
+      default: return bytes_row<Bitwise::bit_xor>;
     }
   }
 

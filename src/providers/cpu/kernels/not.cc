@@ -1,5 +1,6 @@
 #include "ops/logic/not.h"
 
+#include "compute/bitwise.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
@@ -15,7 +16,10 @@ class NotKernel final : public Kernel {
       if constexpr (std::is_same_v<T, bool>) {
         run_unary(context, unary_row<uint8_t>([](uint8_t x) { return x == 0; }), 1);
       } else {
-        run_unary(context, unary_row<T>([](T x) { return ~x; }), 1);
+        const UnaryRow row = [](const void* x, void* y, int64_t count, const float*) {
+          compute::complement(x, y, count * static_cast<int64_t>(sizeof(T)));
+        };
+        run_unary(context, row, 1);
       }
     });
   }
