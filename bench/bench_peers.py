@@ -45,7 +45,7 @@ class Worker:
         self.outputs = os.path.join(folder, f"{runtime}.npz")
         dims = {name: int(size) for name, size in (pair.split("=") for pair in args.dims.split(","))}
         command = [sys.executable, WORKER, runtime, model, str(threads), args.precision, json.dumps(dims), self.outputs, args.clock]
-        environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": "1"}  # numpy's threads spin when made
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, env=environment

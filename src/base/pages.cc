@@ -114,6 +114,16 @@ void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t b
 #endif
 }
 
+void touch_pages(void* memory, size_t bytes) {
+  constexpr size_t kPage = 4096;
+  std::byte* const begin = static_cast<std::byte*>(memory);
+#if defined(MADV_POPULATE_WRITE)
+  const size_t before = (kPage - reinterpret_cast<uintptr_t>(memory) % kPage) % kPage;
+  if (bytes > before && ::madvise(begin + before, bytes - before, MADV_POPULATE_WRITE) == 0) return;
+#endif
+  for (size_t at = 0; at < bytes; at += kPage) static_cast<volatile std::byte*>(begin)[at] = std::byte{0};
+}
+
 void trim_heap() {
 #if defined(__GLIBC__)
   ::malloc_trim(0);

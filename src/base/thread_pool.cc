@@ -165,6 +165,7 @@ class Workers {
     threads_.reserve(starts_.size());
     try {
       for (Start& start : starts_) threads_.emplace_back(serve_from, &start);
+      wait_for_arrivals();
     } catch (const std::exception&) {
       // Fewer workers than wished for (system_error, bad_alloc): loops still complete, for callers work on their own.
     }
@@ -232,11 +233,21 @@ class Workers {
     from.workers->serve(from.index + 1);
   }
 
+  /// A new thread may be queued on this processor until this thread sleeps: the loops to come would have to do without it. What cannot
+  /// start for want of processors is not waited for.
+  void wait_for_arrivals() {
+    constexpr auto kLongest = std::chrono::milliseconds(10);
+    std::unique_lock lock(mutex_);
+    arrived_.wait_for(lock, kLongest, [&] { return arrivals_ == threads_.size(); });
+  }
+
   /// As thread `thread` of the pool.
   void serve(size_t thread) {
     Clock::time_point moved{};
     keep_clear_of_owner(moved);
     std::unique_lock lock(mutex_);
+    ++arrivals_;
+    arrived_.notify_one();
     while (!stop_.load(std::memory_order_relaxed)) {
       if (Loop* loop = newest_) {
         help(*loop, thread, lock);
@@ -305,8 +316,10 @@ class Workers {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable left_;
+  std::condition_variable arrived_;
   Loop* newest_ = nullptr;
   int sleepers_ = 0;
+  size_t arrivals_ = 0;  // of workers in their loops
   std::atomic<bool> stop_{false};
   std::atomic<int> owner_processor_{this_processor()};  // of the thread that began the latest loop, or the threads
   alignas(64) std::atomic<uint64_t> published_{0};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/out_of_memory.h"
+#include "base/pages.h"
 #include "session/executor.h"
 
 namespace rh {
@@ -49,6 +50,19 @@ void Frame::begin(std::span<const Value* const> inputs, std::span<Value> outputs
     for (int32_t position : plan_.input_positions[i]) step_inputs_[static_cast<size_t>(position)] = value;
   }
   bind();
+}
+
+void Frame::prepare(Parallel parallel) {
+  constexpr int64_t kMost = 16 << 20;  // of larger arenas the pages take a small part of a run
+  constexpr int64_t kPiece = 2 << 20;
+  if (plan_.sizes.symbols() != 0 || account_->source()) return;
+  const auto binding = plan_.bindings.preview({});
+  const int64_t bytes = binding->arena_bytes;
+  if (bytes == 0 || bytes > kMost) return;
+  bind();
+  parallel.for_pieces((bytes - 1) / kPiece + 1, [&](int64_t i) {
+    touch_pages(static_cast<std::byte*>(arena_.data()) + i * kPiece, static_cast<size_t>(std::min(kPiece, bytes - i * kPiece)));
+  });
 }
 
 void Frame::bind() {

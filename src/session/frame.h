@@ -48,6 +48,8 @@ class Frame {
   const Plan& plan() const { return plan_; }
   const std::shared_ptr<MemoryAccount>& account() const { return account_; }
 
+  /// Where sizes do not depend on inputs, makes the arena ready, so that the first run need not wait for its pages.
+  void prepare(Parallel parallel);
   void set_controls(const RunControls& controls) { controls_ = &controls; }
   /// Points inputs at the caller's values, finds the binding for their shapes and the arena for it.
   void begin(std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls);

@@ -111,6 +111,11 @@ struct Session::Impl {
     recordings.find_recorder(compiled);
     input_devices = devices_of(*compiled.plan, compiled.plan->inputs, compiled.inputs);
     output_devices = devices_of(*compiled.plan, compiled.plan->outputs, compiled.outputs);
+    if (options.cpu_arena && compiled.account->budget() == 0) {
+      auto state = states.take(*compiled.plan, compiled.account);
+      state->frame.prepare(threads.parallel);
+      states.give_back(std::move(state), true);
+    }
     if (profiler) {
       profiler->record_session("session_initialization", *begin);
       profiler->attach(provider_profilers());

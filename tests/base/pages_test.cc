@@ -6,6 +6,12 @@
 #include <cstring>
 #include <new>
 
+#if defined(__linux__)
+#include <sys/resource.h>
+#endif
+
+#include "support/sanitizers.h"
+
 namespace rh::test {
 namespace {
 
@@ -34,6 +40,29 @@ TEST(PageMemory, InLargePagesIsAlignedAndGrowsLikeOthers) {
   EXPECT_THROW(PageMemory::in_large_pages(size_t{1} << 60), std::bad_alloc);
   EXPECT_THROW(PageMemory::in_large_pages(SIZE_MAX), std::bad_alloc);
 }
+
+#if defined(__linux__)
+int64_t page_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_minflt;
+}
+
+TEST(PageMemory, PagesThatWereTouchedAreThere) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers touch pages of their own";
+  for (const size_t offset : {size_t{0}, size_t{64}}) {
+    PageMemory memory((3u << 20) + 4096);
+    touch_pages(static_cast<std::byte*>(memory.data()) + offset, memory.bytes() - offset);
+    const int64_t before = page_faults();
+    std::memset(memory.data(), 1, memory.bytes());
+    EXPECT_LE(page_faults() - before, 8) << "of 769 pages, from byte " << offset << " on";
+  }
+  PageMemory small(1000);
+  touch_pages(small.data(), small.bytes());
+  std::memset(small.data(), 1, small.bytes());
+  touch_pages(nullptr, 0);
+}
+#endif
 
 TEST(PageMemory, TooMuchIsAnErrorAndLeavesItUsable) {
   PageMemory memory(1 << 20);

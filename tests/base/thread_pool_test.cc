@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cfloat>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <numeric>
@@ -311,6 +312,37 @@ TEST(ThreadPool, binds_workers_to_processors) {
   }
   EXPECT_GT(bound, 0);
   EXPECT_EQ(free, 0);
+}
+
+// Those that the kernel has let run, by /proc.
+int threads_that_ran() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    int64_t nanoseconds = 0;
+    std::ifstream(task.path() / "schedstat") >> nanoseconds;
+    count += nanoseconds > 0;
+  }
+  return count;
+}
+
+TEST(ThreadPool, workers_that_share_their_callers_processor_have_begun_when_the_first_loop_returns) {
+  if (!std::filesystem::exists("/proc/self/schedstat")) GTEST_SKIP() << "the system does not count the time of threads";
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  int processor = 0;
+  while (!CPU_ISSET(processor, &before)) ++processor;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  int begun = 0;
+  for (int attempt = 0; attempt < 10 && begun == 0; ++attempt) {  // an overloaded machine may keep threads waiting
+    ThreadPool pool(with_threads(2));
+    const int others = threads_that_ran();
+    pool.parallel_pieces(2, [](int64_t) {});
+    begun = threads_that_ran() - others;
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(begun, 1);
 }
 
 TEST(ThreadPool, a_worker_leaves_the_processor_of_its_caller) {

@@ -341,6 +341,33 @@ main (float[n] x) => (int64[...] y)
   EXPECT_EQ(before.plan_bindings, after.plan_bindings);
 }
 
+TEST(Session, MemoryOfTheFirstRunIsReadyWhereItsSizeIsKnown) {
+  constexpr char kFixed[] = R"(<opset_import: ["" : 17]>
+main (float[256, 1024] x) => (float[256] y)
+{
+  a = Exp (x)
+  b = Transpose <perm = [1, 0]> (a)
+  c = Softmax <axis = 0> (b)
+  y = ReduceMax <axes = [0], keepdims = 0> (c)
+})";
+  auto session = make_session(kFixed);
+  const SessionStatistics made = session->statistics();
+  EXPECT_GE(made.frame_bytes, size_t{1} << 20);
+  run(*session, {{"x", filled({256, 1024}, 1)}}, {"y"});
+  EXPECT_EQ(session->statistics().plan_bindings, made.plan_bindings);
+  EXPECT_EQ(session->statistics().planned_peak_bytes, made.planned_peak_bytes);
+  SessionOptions options;
+  options.cpu_arena = false;
+  EXPECT_EQ(make_session(kFixed, options)->statistics().frame_bytes, 0u);
+  options.cpu_arena = true;
+  options.config["roundhouse.memory.budget_bytes"] = "67108864";
+  EXPECT_EQ(make_session(kFixed, options)->statistics().frame_bytes, 0u);
+  std::string large = kFixed;
+  for (size_t at; (at = large.find("256")) != std::string::npos;) large.replace(at, 3, "9000");
+  EXPECT_EQ(make_session(large)->statistics().frame_bytes, 0u) << "36 MB";
+  EXPECT_EQ(make_session(chain(10))->statistics().frame_bytes, 0u) << "of any number of rows";
+}
+
 TEST(Session, AChainNeedsFewBuffers) {
   auto session = make_session(chain(100));
   run(*session, {{"x", filled({8, 64}, 1)}}, {"y"});
