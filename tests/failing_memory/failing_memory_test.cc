@@ -46,15 +46,16 @@ class Environment {
   OrtEnv* env = nullptr;
 };
 
-/// A session over floats of one input x and one output y, with two threads.
+/// A session over floats of one input x and one output y, with two threads; it keeps the memory of runs for later ones, or not.
 class Client {
  public:
   ~Client() { close(); }
 
-  OrtStatus* open(const Environment& environment, const std::string& model) {
+  OrtStatus* open(const Environment& environment, const std::string& model, bool keeps_memory = true) {
     OrtSessionOptions* options = nullptr;
     OrtStatus* status = api().CreateSessionOptions(&options);
     if (!status) status = api().SetIntraOpNumThreads(options, 2);
+    if (!status && !keeps_memory) status = api().DisableCpuMemArena(options);
     if (!status) status = api().CreateSessionFromArray(environment.env, model.data(), model.size(), options, &session);
     api().ReleaseSessionOptions(options);
     return status;
@@ -157,7 +158,7 @@ std::string bytes_of_row(const Row& row) {
 
 /// Calls work(allocations that fail) with failures farther and farther on until none is met; each of the first, then a sample.
 template <typename Work>
-void for_each_failure(bool on, Work&& work) {
+void for_each_failure(bool on, Work&& work, int64_t least = 11) {
   const int64_t dense = kSanitized ? 20 : 120;
   int64_t n = 1, met = 0;
   for (; n < 10'000'000; n += n < dense ? 1 : 1 + n / 24) {
@@ -165,7 +166,7 @@ void for_each_failure(bool on, Work&& work) {
     ++met;
     if (testing::Test::HasFailure()) break;
   }
-  EXPECT_GT(met, 10);
+  EXPECT_GE(met, least);
 }
 
 // Every call that fails says why; afterwards the same calls work and give what they gave before.
@@ -200,39 +201,46 @@ TEST(FailingMemory, LoadingFailsWithAMessage) {
   }
 }
 
+void fail_runs(const Row& row, const Environment& environment, bool keeps_memory) {
+  const std::string model = bytes_of_row(row);
+  const std::vector<float> x = input_of(row);
+  std::vector<float> expected, again;
+  expected.reserve(4096);
+  again.reserve(4096);
+  Client reference;
+  expect_ok(reference.open(environment, model));
+  expect_ok(reference.run(expected, x));
+  for (const bool on : {false, true}) {
+    Client client;  // its first runs make its frames where they are not made with it
+    expect_ok(client.open(environment, model, keeps_memory));
+    const auto run = [&](int64_t n, bool goes_on) {
+      SCOPED_TRACE(n);
+      std::vector<float> given = x;
+      FailingAllocations failing(n, goes_on);
+      OrtStatus* status = client.run(again, std::move(given));
+      failing.stop();
+      const bool failed = failing.failed();
+      if (status) expect_out_of_memory(status);
+      if (n % 8 == 1) {
+        expect_ok(client.run(again, x));
+        EXPECT_EQ(again, expected);
+        client.close();
+        expect_ok(client.open(environment, model, keeps_memory));
+      }
+      return failed;
+    };
+    for_each_failure(on, run, keeps_memory ? 5 : 11);
+    expect_ok(client.run(again, x));
+    EXPECT_EQ(again, expected);
+  }
+}
+
 TEST(FailingMemory, RunsFailWithAMessageAndTheSessionGoesOn) {
   const Environment environment;
   for (const Row& row : kRows) {
-    SCOPED_TRACE(row.purpose);
-    const std::string model = bytes_of_row(row);
-    const std::vector<float> x = input_of(row);
-    std::vector<float> expected, again;
-    expected.reserve(4096);
-    again.reserve(4096);
-    Client reference;
-    expect_ok(reference.open(environment, model));
-    expect_ok(reference.run(expected, x));
-    for (const bool on : {false, true}) {
-      Client client;  // its first runs make its frames
-      expect_ok(client.open(environment, model));
-      for_each_failure(on, [&](int64_t n, bool goes_on) {
-        SCOPED_TRACE(n);
-        std::vector<float> given = x;
-        FailingAllocations failing(n, goes_on);
-        OrtStatus* status = client.run(again, std::move(given));
-        failing.stop();
-        const bool failed = failing.failed();
-        if (status) expect_out_of_memory(status);
-        if (n % 8 == 1) {
-          expect_ok(client.run(again, x));
-          EXPECT_EQ(again, expected);
-          client.close();
-          expect_ok(client.open(environment, model));
-        }
-        return failed;
-      });
-      expect_ok(client.run(again, x));
-      EXPECT_EQ(again, expected);
+    for (const bool keeps_memory : {true, false}) {
+      SCOPED_TRACE(std::string(row.purpose) + (keeps_memory ? "" : ", memory not kept"));
+      fail_runs(row, environment, keeps_memory);
     }
   }
 }
