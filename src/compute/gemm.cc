@@ -74,6 +74,10 @@ void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, c
   run(args.m, args.n, Product<T>(args, a, nullptr, panels, c, micro_kernels_for_width<Computed<T>>(b.panel_width())), parallel);
 }
 
+void gemm_from_panels(const GemmArgs<float>& args, const float* a, RightPanels panels, float* c, const Parallel& parallel) {
+  run(args.m, args.n, GemmProduct<float>(args, a, panels, c, micro_kernels<float>()), parallel);
+}
+
 template <typename T>
 void gemm_batched(const GemmArgs<T>& args, const GemmBatch<T>& batch, const T* a, const T* b, T* c, const Parallel& parallel) {
   if (batch.count <= 0 || args.m <= 0 || args.n <= 0) return;

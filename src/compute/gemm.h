@@ -5,6 +5,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "base/function_ref.h"
 #include "base/thread_pool.h"
 #include "compute/activation.h"
 #include "tensor/float_types.h"
@@ -110,6 +111,19 @@ void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel&
 /// not looked at.
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, const Parallel& parallel);
+
+/// Rows [k, k + count) of `columns` columns of op(B), which go into a panel [count, width].
+struct RightPart {
+  int64_t k = 0, count = 0;
+  int64_t column = 0, columns = 0;
+  int64_t width = 0;
+};
+/// Writes a part of op(B) as a panel, padded with zeros; called from several threads.
+using RightPanels = FunctionRef<void(const RightPart& part, float* panel)>;
+
+/// The same with a B that is made while the product runs, a part in the second-level cache at a time; transpose_b and ldb are not looked
+/// at.
+void gemm_from_panels(const GemmArgs<float>& args, const float* a, RightPanels panels, float* c, const Parallel& parallel);
 
 /// Products of many pairs of matrices: product i takes a + a_offsets[i], b + b_offsets[i], c + c_offsets[i] (in elements; the same offset
 /// may come often: broadcasting). args.epilogue applies to each, its residual at residual + c_offsets[i].

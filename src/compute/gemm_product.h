@@ -37,7 +37,8 @@ struct GemmProduct {
   GemmArgs<T> args;
   const T* a;
   const T* b;
-  const T* packed;  // panels, each [k, kernels->columns]; or null
+  const T* packed;                    // panels, each [k, kernels->columns]; or null
+  const RightPanels* made = nullptr;  // writes panels where B lies nowhere
   T* c;
   const MicroKernels<T>* kernels;
   int64_t row_chunks;
@@ -72,6 +73,13 @@ struct GemmProduct {
       dots = args.transpose_b;
       direct = !args.transpose_b;
     }
+  }
+
+  /// With a B that `panels` writes.
+  GemmProduct(const GemmArgs<T>& given, const T* a, const RightPanels& panels, T* c, const MicroKernels<T>& kernels)
+      : GemmProduct(given, a, nullptr, nullptr, c, kernels) {
+    made = &panels;
+    direct = dots = false;
   }
 
   const T* a_at(int64_t row, int64_t k) const { return args.transpose_a ? a + k * args.lda + row : a + row * args.lda + k; }
@@ -182,6 +190,12 @@ struct GemmProduct {
         thread_scratch(ScratchSlot::packed_right, static_cast<size_t>((end_panel - begin) * ks.size * width) * sizeof(T) + 64));
     for (int64_t panel = begin; panel < end_panel; ++panel) {
       const int64_t column = panel * width;
+      if constexpr (std::is_same_v<T, float>) {
+        if (made) {
+          (*made)({ks.begin, ks.size, column, std::min(width, args.n - column), width}, buffer + (panel - begin) * ks.size * width);
+          continue;
+        }
+      }
       const T* from = args.transpose_b ? b + column * args.ldb + ks.begin : b + ks.begin * args.ldb + column;
       pack_panel(from, args.ldb, args.transpose_b, ks.size, std::min(width, args.n - column), width,
                  buffer + (panel - begin) * ks.size * width);

@@ -82,38 +82,58 @@ HWY_INLINE void dot_rows(const NBitsMatrix& matrix, int64_t row, const float* a,
   }
 }
 
-/// The same for 8-bit weights and blocks of a multiple of 16; `a` holds its elements in order, padded with zeros to whole blocks.
-template <int kRows>
-HWY_INLINE void dot_rows8(const NBitsMatrix& matrix, int64_t row, const float* a, int64_t a_row, float* out) {
+/// One block of 8-bit codes times kRows rows of A, times its scale, added to the sums. kBlock as above.
+template <int kRows, int kBlock>
+HWY_INLINE void add_block8(const uint8_t* data, const float* a, int64_t a_row, int64_t block, float zero_point, float scale,
+                           Vec (&sums)[kRows]) {
   const Floats d;
   const hn::RebindToUnsigned<Floats> words;
   const hn::Rebind<uint8_t, Floats> bytes;
-  const int64_t lanes = std::min<int64_t>(static_cast<int64_t>(hn::Lanes(d)), 16), blocks = matrix.blocks();
+  const int64_t lanes = std::min<int64_t>(static_cast<int64_t>(hn::Lanes(d)), kHalf);
+  const Vec zero = set(zero_point);
+  Vec part[kRows];
+  for (int i = 0; i < kRows; ++i) part[i] = hn::Zero(d);
+  for (int64_t k = 0; k < (kBlock > 0 ? kBlock : block); k += lanes) {
+    const Vec code = hn::Sub(hn::ConvertTo(d, hn::BitCast(Ints(), hn::PromoteTo(words, hn::LoadU(bytes, data + k)))), zero);
+    for (int i = 0; i < kRows; ++i) part[i] = hn::MulAdd(code, hn::LoadU(d, a + i * a_row + k), part[i]);
+  }
+  for (int i = 0; i < kRows; ++i) sums[i] = hn::MulAdd(part[i], set(scale), sums[i]);
+}
+
+/// The same as dot_rows() for 8-bit weights and blocks of a multiple of 16; `a` holds its elements in order, padded with zeros to whole
+/// blocks.
+template <int kRows, int kBlock>
+HWY_INLINE void dot_rows8(const NBitsMatrix& matrix, int64_t row, const float* a, int64_t a_row, float* out) {
+  const Floats d;
+  const int64_t block = kBlock > 0 ? kBlock : matrix.block, blocks = matrix.blocks();
   const uint8_t* data = matrix.data + row * matrix.row_bytes();
   const float* scales = matrix.scales + row * blocks;
   const float* zeros = matrix.zero_points ? matrix.zero_points + row * blocks : nullptr;
-  Vec sum[kRows];
-  for (int i = 0; i < kRows; ++i) sum[i] = hn::Zero(d);
-  for (int64_t b = 0; b < blocks; ++b) {
-    Vec part[kRows];
-    const Vec zero = set(zeros ? zeros[b] : 128.0f);
-    for (int i = 0; i < kRows; ++i) part[i] = hn::Zero(d);
-    for (int64_t k = b * matrix.block; k < (b + 1) * matrix.block; k += lanes) {
-      const Vec code = hn::Sub(hn::ConvertTo(d, hn::BitCast(Ints(), hn::PromoteTo(words, hn::LoadU(bytes, data + k)))), zero);
-      for (int i = 0; i < kRows; ++i) part[i] = hn::MulAdd(code, hn::LoadU(d, a + i * a_row + k), part[i]);
-    }
-    const Vec scale = set(scales[b]);
-    for (int i = 0; i < kRows; ++i) sum[i] = hn::MulAdd(part[i], scale, sum[i]);
+  Vec first[kRows], second[kRows], third[kRows], fourth[kRows];
+  for (int i = 0; i < kRows; ++i) first[i] = second[i] = third[i] = fourth[i] = hn::Zero(d);
+  const auto add = [=](int64_t b, Vec(&sums)[kRows]) HWY_ATTR {
+    add_block8<kRows, kBlock>(data + b * block, a + b * block, a_row, block, zeros ? zeros[b] : 128.0f, scales[b], sums);
+  };
+  int64_t b = 0;
+  for (; b + 4 <= blocks; b += 4) {
+    add(b, first);
+    add(b + 1, second);
+    add(b + 2, third);
+    add(b + 3, fourth);
   }
-  for (int i = 0; i < kRows; ++i) out[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
+  for (; b < blocks; ++b) add(b, first);
+  for (int i = 0; i < kRows; ++i)
+    out[i] = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(first[i], second[i]), hn::Add(third[i], fourth[i]))));
 }
 
 void dot_loop8(const NBitsMatrix& matrix, int64_t row, int64_t rows, const float* a, int64_t a_row, float* out) {
   switch (rows) {
-    case 1: return dot_rows8<1>(matrix, row, a, a_row, out);
-    case 2: return dot_rows8<2>(matrix, row, a, a_row, out);
-    case 3: return dot_rows8<3>(matrix, row, a, a_row, out);
-    default: return dot_rows8<4>(matrix, row, a, a_row, out);
+    case 1:
+      if (matrix.block == 32) return dot_rows8<1, 32>(matrix, row, a, a_row, out);
+      return dot_rows8<1, 0>(matrix, row, a, a_row, out);
+    case 2: return dot_rows8<2, 0>(matrix, row, a, a_row, out);
+    case 3: return dot_rows8<3, 0>(matrix, row, a, a_row, out);
+    default: return dot_rows8<4, 0>(matrix, row, a, a_row, out);
   }
 }
 
@@ -166,6 +186,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "compute/gemm.h"
+#include "compute/nbits_panels.h"
 #include "compute/scratch.h"
 
 namespace rh::compute {
@@ -274,6 +295,11 @@ void multiply_rows(int64_t n, int64_t k, FloatRows rows, int64_t m, const float*
 void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel) {
   if (m <= 0 || matrix.n <= 0) return;
   if (m <= kDirectRows && is_direct(matrix)) return multiply_directly(matrix, m, a, bias, c, parallel);
+  if (fits_nbits_panels(matrix)) {
+    GemmArgs<float> args{.m = m, .n = matrix.n, .k = matrix.k};
+    if (bias) args.epilogue.bias_kind = BiasKind::per_column, args.epilogue.bias = bias;
+    return gemm_from_panels(args, a, [&](const RightPart& part, float* panel) { write_nbits_panel(matrix, part, panel); }, c, parallel);
+  }
   const auto rows = [&](int64_t first, int64_t count, float* out) { nbits_dequantize(matrix, first, count, out); };
   multiply_rows(matrix.n, matrix.k, rows, m, a, bias, c, parallel);
 }
