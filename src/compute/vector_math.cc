@@ -111,6 +111,27 @@ void add_scaled_loop(const float* x, float scale, float* y, int64_t n) {
   map2(x, y, y, n, [=](Vec v, Vec old) HWY_ATTR { return hn::MulAdd(v, set(scale), old); });
 }
 
+/// Rows of a vector at least. The last one is whole: what a masked store covers would wait for it.
+template <typename D>
+HWY_INLINE void add_rows_of(D d, const float* x, int64_t x_row, float* y, int64_t y_row, int64_t rows, int64_t length) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), last = length - lanes;
+  for (int64_t row = 0; row < rows; ++row, x += x_row, y += y_row) {
+    const auto sum = [&](int64_t i) HWY_ATTR { return hn::Add(hn::LoadU(d, y + i), hn::LoadU(d, x + i)); };
+    const auto end = sum(last);
+    for (int64_t i = 0; i < last; i += lanes) hn::StoreU(sum(i), d, y + i);
+    hn::StoreU(end, d, y + last);
+  }
+}
+
+void add_rows_loop(const float* x, int64_t x_row, float* y, int64_t y_row, int64_t rows, int64_t length) {
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 4> narrow;
+  if (length >= static_cast<int64_t>(hn::Lanes(d))) return add_rows_of(d, x, x_row, y, y_row, rows, length);
+  if (length >= static_cast<int64_t>(hn::Lanes(narrow))) return add_rows_of(narrow, x, x_row, y, y_row, rows, length);
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t i = 0; i < length; ++i) y[row * y_row + i] += x[row * x_row + i];
+}
+
 void scale_rows_loop(const float* x, int64_t x_row, const float* factors, float* y, int64_t y_row, int64_t rows, int64_t length) {
   for (int64_t row = 0; row < rows; ++row, x += x_row, y += y_row) {
     const Vec factor = set(factors[row]);
@@ -200,6 +221,7 @@ HWY_EXPORT(binary_scalar_loop);
 HWY_EXPORT(scalar_binary_loop);
 HWY_EXPORT(scale_shift_loop);
 HWY_EXPORT(add_scaled_loop);
+HWY_EXPORT(add_rows_loop);
 HWY_EXPORT(scale_rows_loop);
 HWY_EXPORT(scale_columns_loop);
 HWY_EXPORT(relu_scaled_rows_loop);
@@ -219,6 +241,10 @@ void scale_shift(const float* x, float scale, float shift, float* y, int64_t cou
   HWY_DYNAMIC_DISPATCH(scale_shift_loop)(x, scale, shift, y, count);
 }
 void add_scaled(const float* x, float scale, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(add_scaled_loop)(x, scale, y, count); }
+
+void add_rows(const float* x, int64_t x_row, float* y, int64_t y_row, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(add_rows_loop)(x, x_row, y, y_row, rows, length);
+}
 
 void scale_rows(const float* x, int64_t x_row, const float* factors, float* y, int64_t y_row, int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(scale_rows_loop)(x, x_row, factors, y, y_row, rows, length);

@@ -4,6 +4,7 @@
 #include <complex>
 #include <vector>
 
+#include "compute/vector_math.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -86,6 +87,8 @@ class Col2ImKernel final : public Kernel {
     const int64_t elements = layout.block.elements(), blocks = layout.blocks.elements();
     const size_t last = layout.image.size() - 1;
     const int64_t row = layout.blocks[last], stride = layout.strides[last], width = layout.image[last];
+    const bool rows_repeat = last > 0 && layout.strides[last - 1] < layout.image[last - 1];
+    const int64_t row_step = rows_repeat ? layout.strides[last - 1] * width : 0;  // of the image, between rows of blocks
     for (int64_t element = 0; element < elements; ++element) {
       // Of a row of blocks, those whose element lies in the image.
       const int64_t shift = element % layout.block[last] * layout.dilations[last] - layout.pads[last];
@@ -95,6 +98,15 @@ class Col2ImKernel final : public Kernel {
       for (int64_t block = 0; block < blocks; block += row) {
         const int64_t base = *place++;
         if (base < 0) continue;
+        if constexpr (std::is_same_v<T, float>) {
+          if (stride == 1) {
+            const int64_t rows = rows_from(place - 1, (blocks - block) / row, row_step);
+            compute::add_rows(from + element * blocks + block + begin, row, to + base + shift + begin, row_step, rows, end - begin);
+            block += (rows - 1) * row;
+            place += rows - 1;
+            continue;
+          }
+        }
         const T* values = from + element * blocks + block;
         if (stride == 1) {
           T* __restrict out = to + (base + shift + begin);
@@ -105,6 +117,13 @@ class Col2ImKernel final : public Kernel {
         }
       }
     }
+  }
+
+  /// How many of `count` rows, from the first on, lie `step` apart.
+  static int64_t rows_from(const int64_t* places, int64_t count, int64_t step) {
+    int64_t rows = 1;
+    while (rows < count && places[rows] == places[0] + rows * step) ++rows;
+    return rows;
   }
 
   /// row_place() of every row of elements of every row of blocks.

@@ -1,5 +1,7 @@
 #include "ops/nn/max_unpool.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "providers/cpu/elements.h"
@@ -39,18 +41,16 @@ class MaxUnpoolKernel final : public Kernel {
       check_elements(shape, "MaxUnpool: output_shape");
     }
     const MutableView y = context.output(0, shape);
-    if (y.bytes() > 0) std::memset(y.raw(), 0, y.bytes());
     const int64_t* indices = indices_of(context, 1);
     const int64_t elements = unpooled.elements();
     const Shape strides = strides_of(shape);
     return dispatch<Types>(y.dtype(), "MaxUnpool", [&]<typename T>() {
       const T* from = context.input(0).data<T>();
       T* to = y.data<T>();
+      if (shape == unpooled && stay_in_planes(context.parallel(), x, shape, indices, from, to)) return;
+      if (y.bytes() > 0) std::memset(y.raw(), 0, y.bytes());
       if (shape == unpooled) {
-        for (int64_t i = 0, count = x.elements(); i < count; ++i) {
-          const bool fits = static_cast<uint64_t>(indices[i]) < static_cast<uint64_t>(elements);
-          to[fits ? indices[i] : checked_index(indices[i], elements, "MaxUnpool: an index")] = from[i];
-        }
+        for (int64_t i = 0; i < x.elements(); ++i) to[checked_index(indices[i], elements, "MaxUnpool: an index")] = from[i];
         return;
       }
       for (int64_t i = 0; i < x.elements(); ++i) {
@@ -62,6 +62,34 @@ class MaxUnpoolKernel final : public Kernel {
   }
 
  private:
+  /// Plane by plane, as MaxPool's indices are; false, with anything in `to`, where one is of another plane.
+  template <typename T>
+  static bool stay_in_planes(const Parallel& parallel, const Shape& x, const Shape& y, const int64_t* indices, const T* from, T* to) {
+    const int64_t pooled = x.product(2, x.rank()), plane = y.product(2, y.rank());
+    const double work = static_cast<double>(pooled + plane);
+    std::atomic<bool> fits{true};
+    parallel.for_range(x[0] * x[1], {sizeof(T) * work, work}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        T* const out = to + i * plane;
+        std::fill_n(out, plane, T(0.0F));
+        const bool stays = place_plane(from + i * pooled, indices + i * pooled, pooled, i * plane, static_cast<uint64_t>(plane), out);
+        if (!stays) fits.store(false, std::memory_order_relaxed);
+      }
+    });
+    return fits.load(std::memory_order_relaxed);
+  }
+
+  template <typename T>
+  static bool place_plane(const T* __restrict from, const int64_t* __restrict indices, int64_t count, int64_t first, uint64_t plane,
+                          T* __restrict out) {
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t at = static_cast<uint64_t>(indices[i]) - static_cast<uint64_t>(first);
+      if (at >= plane) return false;
+      out[at] = from[i];
+    }
+    return true;
+  }
+
   ops::MaxUnpool op_;
 };
 

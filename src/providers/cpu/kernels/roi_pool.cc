@@ -276,15 +276,17 @@ class RoiPoolKernel final : public Kernel {
             std::min(bounded(std::ceil(static_cast<T>(index + 1) * bin) + begin), size)};
   }
 
-  struct Area {
-    Range rows, columns;
-  };
-
+  /// The rows of each row of bins of a region, then the columns of each column of bins.
   template <typename T>
-  Area bin_area(const T* region, int64_t bin, int64_t height, int64_t width) const {
+  void find_areas(const T* region, int64_t height, int64_t width, std::vector<Range>& areas) const {
     const T scale = static_cast<T>(op_.spatial_scale);
-    return {bin_range(region[1] * scale, region[3] * scale, op_.height, bin / op_.width, height),
-            bin_range(region[0] * scale, region[2] * scale, op_.width, bin % op_.width, width)};
+    areas.clear();
+    for (int64_t i = 0; i < op_.height; ++i) areas.push_back(bin_range(region[1] * scale, region[3] * scale, op_.height, i, height));
+    for (int64_t i = 0; i < op_.width; ++i) areas.push_back(bin_range(region[0] * scale, region[2] * scale, op_.width, i, width));
+  }
+  const Range& rows_of(const std::vector<Range>& areas, int64_t bin) const { return areas[static_cast<size_t>(bin / op_.width)]; }
+  const Range& columns_of(const std::vector<Range>& areas, int64_t bin) const {
+    return areas[static_cast<size_t>(op_.height + bin % op_.width)];
   }
 
   /// pool() with the channels of an element next to each other.
@@ -295,11 +297,13 @@ class RoiPoolKernel final : public Kernel {
     context.parallel().for_range(count, {work, work}, [&](Range part) {
       float* most =
           static_cast<float*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(bins * channels) * sizeof(float)));
+      std::vector<Range> areas;
       for (int64_t i = part.begin; i < part.end; ++i) {
         const float* region = regions + 5 * i;
+        find_areas(region + 1, shape[2], shape[3], areas);
         const float* from = last + batch_of(static_cast<double>(region[0]), shape[0]) * image;
         for (int64_t bin = 0; bin < bins; ++bin) {
-          const auto [rows, columns] = bin_area(region + 1, bin, shape[2], shape[3]);
+          const Range &rows = rows_of(areas, bin), &columns = columns_of(areas, bin);
           float* to = most + bin * channels;
           if (rows.size() <= 0 || columns.size() <= 0) {
             std::fill_n(to, channels, 0.0F);
@@ -316,8 +320,10 @@ class RoiPoolKernel final : public Kernel {
 
   template <typename T>
   void pool(const Map<T>& map, const T* region, T* y) const {
+    std::vector<Range> areas;
+    find_areas(region, map.height, map.width, areas);
     for (int64_t bin = 0; bin < op_.height * op_.width; ++bin) {
-      const auto [rows, columns] = bin_area(region, bin, map.height, map.width);
+      const Range &rows = rows_of(areas, bin), &columns = columns_of(areas, bin);
       for (int64_t c = 0; c < map.channels; ++c) {
         const bool empty = rows.size() <= 0 || columns.size() <= 0;
         T most = empty ? T(0) : std::numeric_limits<T>::lowest();
