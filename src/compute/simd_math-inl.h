@@ -209,7 +209,8 @@ HWY_INLINE void simd_silu(Vec (&x)[kVectors]) {
   for (int k = 4; k >= 0; --k) for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], r[i], set(c[k])); });
   for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), power[i]))), one); });
   // x less itself: NaN of an infinite one, as of x sigmoid(x).
-  for_all([&](int i) HWY_ATTR { x[i] = hn::IfThenElse(hn::Lt(x[i], set(-88.0f)), hn::Sub(x[i], x[i]), hn::Div(x[i], y[i])); });
+  for_all([&](int i)
+              HWY_ATTR { x[i] = hn::IfThenElse(hn::Lt(x[i], set(-88.0f)), hn::Sub(x[i], x[i]), hn::Mul(x[i], hn::Div(one, y[i]))); });
 }
 
 /// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).
