@@ -2,7 +2,7 @@
 """Times single operators beside ONNX Runtime (and OpenVINO where it is installed) at three sizes, interleaved in one process.
 
 A figure is the least of the repetitions over all rounds. `speedup` is the best peer's time over Roundhouse's: above 1 means that Roundhouse
-is faster. A case that a runtime refuses counts as not there.
+is faster. A case that a runtime refuses, or for which it gives outputs of other sizes, counts as not there.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import re
 import sys
 import time
 
+from attention_cases import ATTENTION_CASES
 from more_operator_cases import MORE_CASES
 from operator_cases import CASES
 
@@ -36,14 +37,19 @@ def runner(runtime, data, threads):
 
 
 def least_times(runners, feeds, seconds, rounds):
-    """The least time of each runner, None where it fails."""
-    least = {}
+    """The least time of each runner, None where it fails, or where its outputs have other sizes than the first one's."""
+    least, expected = {}, None
     for name, run in runners.items():
         try:
             started = time.perf_counter()
-            run(feeds)
+            outputs = run(feeds)
             least[name] = time.perf_counter() - started
         except Exception:
+            least[name] = None
+            continue
+        sizes = [getattr(x, "size", None) for x in (outputs.values() if hasattr(outputs, "values") else outputs)]
+        expected = expected or sizes
+        if sizes != expected:
             least[name] = None
     for _ in range(rounds):
         for name, run in runners.items():
@@ -105,14 +111,14 @@ def timed_row(name, build, sizes, runtimes, args):
 
 
 def update_table(path, rows):
-    """Replaces rows of a written table by those of the same operators, and what stands below it."""
+    """Replaces rows of a written table by those of the same operators, adds those it lacks, and renews what stands below it."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
     first = next(i for i, line in enumerate(lines) if line.startswith("| ---")) + 1
     last = next(i for i in range(first, len(lines)) if not lines[i].startswith("|"))
     changed = {row.split(" | ")[0]: row for row in rows}
     rest = next(i for i in range(last + 1, len(lines) + 1) if i == len(lines) or lines[i].startswith(("## ", "# ")))
-    table = [changed.get(line.split(" | ")[0], line) for line in lines[first:last]]
+    table = [changed.pop(line.split(" | ")[0], line) for line in lines[first:last]] + [*changed.values()]
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join([*lines[:first], *table, *summary(table), "", *lines[rest:]]).rstrip("\n") + "\n")
 
@@ -131,7 +137,7 @@ def main():
     head = f"| operator | sizes | {' / '.join(runtimes)}, microseconds | speedup |\n| --- | --- | --- | --- |"
     print(head, flush=True)
     rows = []
-    for name, build, sizes in [*CASES, *MORE_CASES]:
+    for name, build, sizes in [*CASES, *MORE_CASES, *ATTENTION_CASES]:
         if re.search(args.only, name):
             rows.append(timed_row(name, build, sizes, runtimes, args))
             print(rows[-1], flush=True)

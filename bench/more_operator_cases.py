@@ -146,28 +146,6 @@ def qlinear_concat(rows, length):
 # Transformers.
 
 
-def multi_head_attention(length):
-    feeds = {n: floats(1, length, 512) for n in ("q", "k", "v")}
-    return one("MultiHeadAttention", feeds, domain=MS, num_heads=8)
-
-
-def projected_attention(length):
-    return one(
-        "Attention",
-        {"x": floats(1, length, 512)},
-        {"w": floats(512, 1536, low=-0.05, high=0.05), "b": floats(1536)},
-        domain=MS,
-        num_heads=8,
-    )
-
-
-def group_query_attention(past, length):
-    feeds = {"q": floats(1, length, 512), "k": floats(1, length, 128), "v": floats(1, length, 128)}
-    feeds |= {"pk": floats(1, 2, past, 64), "pv": floats(1, 2, past, 64)}
-    feeds |= {"ends": np.array([past + length - 1], "i4"), "total": np.array(past + length, "i4")}
-    return one("GroupQueryAttention", feeds, outputs=3, domain=MS, num_heads=8, kv_num_heads=2)
-
-
 def embed_layer_normalization(length):
     feeds = {"at": RNG.integers(0, 1000, (1, length)).astype("i4"), "segment": np.zeros((1, length), "i4")}
     c = {"words": floats(1000, 768), "places": floats(512, 768), "segments": floats(2, 768), "gamma": floats(768), "beta": floats(768)}
@@ -409,9 +387,6 @@ MORE_CASES = [
     ("QuickGelu (com.microsoft)", contrib("QuickGelu"), ROWS),
     ("SkipSimplifiedLayerNormalization (com.microsoft)", skip_simplified, ROWS),
     ("EmbedLayerNormalization (com.microsoft)", embed_layer_normalization, TOKENS),
-    ("MultiHeadAttention (com.microsoft)", multi_head_attention, TOKENS),
-    ("Attention (com.microsoft)", projected_attention, TOKENS),
-    ("GroupQueryAttention (com.microsoft), past and new", group_query_attention, [(31, 1), (1023, 1), (0, 128)]),
     ("MoE (com.microsoft)", experts, [(1, 64), (16, 256), (64, 512)]),
     ("QMoE (com.microsoft)", quantized_experts, [(1, 64), (16, 256), (64, 512)]),
     ("NGramRepeatBlock (com.microsoft)", repeats, [(1, 16), (4, 128), (16, 1024)]),

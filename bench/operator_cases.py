@@ -238,19 +238,6 @@ def einsum(equation, *shapes):
     return build
 
 
-def attention(length):
-    heads, depth = 8, 64
-    feeds = {name: floats(1, heads, length, depth) for name in ("q", "k", "v")}
-    return one("Attention", feeds, opset=23)
-
-
-def rotary(length):
-    heads, depth = 8, 64
-    feeds = {"x": floats(1, heads, length, depth)}
-    tables = {"cos": floats(1, length, depth // 2), "sin": floats(1, length, depth // 2)}
-    return one("RotaryEmbedding", feeds, tables, opset=23)
-
-
 def written_out_rotary(length):
     """x cos + [-x2, x1] sin, as transformers' models are exported."""
     heads, depth = 8, 64
@@ -286,13 +273,6 @@ def box_decoding(boxes):
         helper.make_node("Concat", ["low", "high"], ["y0"], axis=1),
     ]
     return model(nodes, feeds, constants, ["y0"]), feeds
-
-
-def contrib_rotary(length):
-    heads, depth = 8, 64
-    feeds = {"x": floats(1, heads, length, depth), "at": np.arange(length, dtype="i8").reshape(1, -1)}
-    tables = {"cos": floats(length, depth // 2), "sin": floats(length, depth // 2)}
-    return one("RotaryEmbedding", feeds, tables, domain="com.microsoft")
 
 
 def deform_conv(channels, size):
@@ -505,9 +485,6 @@ CASES = [
     ("Einsum ij->ji", einsum("ij->ji", (32, 32)), [(1,), (8,), (32,)]),
     ("Einsum bid,bd->bi", einsum("bid,bd->bi", (4, 32, 32), (4, 32)), [(1,), (4,), (16,)]),
     ("Einsum i,j->ij", einsum("i,j->ij", (32,), (32,)), [(1,), (8,), (64,)]),
-    ("Attention", attention, [(16,), (128,), (1024,)]),
-    ("RotaryEmbedding", rotary, [(16,), (128,), (1024,)]),
-    ("RotaryEmbedding (com.microsoft)", contrib_rotary, [(16,), (128,), (1024,)]),
     ("Softmax, last, odd sizes", rows_of("Softmax"), ODD_ROWS),
     ("LayerNormalization, odd sizes", normalization("LayerNormalization", ["scale", "bias"]), ODD_ROWS),
     ("ReduceMean, last axis, odd sizes", reduction("ReduceMean", -1), ODD_ROWS),

@@ -289,7 +289,7 @@ AttentionArgs with_heads_as_queries(AttentionArgs args) {
 }  // namespace
 
 void attention(const AttentionArgs& given, const Parallel& parallel) {
-  if (given.queries <= 0 || given.value_depth <= 0 || given.heads <= 0) return;
+  if (given.queries <= 0 || given.value_depth <= 0 || given.heads <= 0) return given.fill_heads(parallel);
   const bool shares = given.queries == 1 && given.key_heads == given.value_heads && given.heads > given.key_heads;
   const AttentionArgs args = shares ? with_heads_as_queries(given) : given;
   const int64_t heads = args.batch * args.heads;
@@ -297,6 +297,9 @@ void attention(const AttentionArgs& given, const Parallel& parallel) {
   // Whole heads where there are enough for all threads.
   const int64_t threads = parallel.threads();
   const int64_t parts = heads >= 2 * threads ? 1 : std::min((threads + heads - 1) / heads, (args.queries + kLeastRows - 1) / kLeastRows);
+  // A head that is the only one to read its keys and values fills them while they are on their way through the caches.
+  const bool fills = args.fill_head && parts == 1 && args.heads == args.key_heads && args.heads == args.value_heads;
+  if (!fills) args.fill_heads(parallel);
   const double products = static_cast<double>(args.queries) * static_cast<double>(args.keys) / static_cast<double>(parts);
   const Cost cost{.bytes = 8.0 * static_cast<double>(args.keys) * static_cast<double>(args.depth),
                   .operations = products * (0.25 * static_cast<double>(args.depth + args.value_depth) + 8)};
@@ -304,6 +307,7 @@ void attention(const AttentionArgs& given, const Parallel& parallel) {
     for (int64_t i = range.begin; i < range.end; ++i) {
       const Part rows = part_of(args.queries, parts, i % parts);
       if (rows.size == 0) continue;
+      if (fills) (*args.fill_head)(i / args.heads, i % args.heads);
       Head(args, i / parts / args.heads, i / parts % args.heads).run({rows.begin, rows.begin + rows.size});
     }
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/function_ref.h"
 #include "base/thread_pool.h"
 
 namespace rh::compute {
@@ -42,7 +43,16 @@ struct BasicAttentionArgs {
   int64_t mask_column = 1;   ///< 0: one number a row
   int64_t masked_keys = -1;  ///< keys that the mask has a number for; those after are not seen. -1: all
   Scores wanted = Scores::none;
-  T* scores = nullptr;  ///< [batch, heads, queries, keys]
+  T* scores = nullptr;                                             ///< [batch, heads, queries, keys]
+  const FunctionRef<void(int64_t, int64_t)>* fill_head = nullptr;  ///< puts the keys and values of a batch's head there; null: they are
+
+  void fill_heads(const Parallel& parallel) const {
+    if (!fill_head) return;
+    const double bytes = 4.0 * sizeof(T) * static_cast<double>(keys) * static_cast<double>(depth + value_depth);
+    parallel.for_range(batch * key_heads, {bytes, bytes / 16}, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) (*fill_head)(i / key_heads, i % key_heads);
+    });
+  }
 
   /// The keys that a query sees, before the mask.
   Range keys_of(int64_t at_batch, int64_t query) const {

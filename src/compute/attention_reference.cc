@@ -82,6 +82,7 @@ struct Query {
 
 template <typename T>
 void attention_reference(const BasicAttentionArgs<T>& args, const Parallel& parallel) {
+  args.fill_heads(parallel);
   const double products = static_cast<double>(args.keys) * static_cast<double>(args.depth + args.value_depth + 16);
   parallel.for_range(args.batch * args.heads * args.queries, {sizeof(T) * products, products}, [&](Range range) {
     T* scores = static_cast<T*>(thread_scratch(ScratchSlot::row, static_cast<size_t>(args.keys) * sizeof(T)));

@@ -204,9 +204,28 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
   store_narrow_tile<V, kRows, kVectors>(p, kept);
 }
 
+/// out[i] = the sum of the lanes of x[i].
+template <typename V>
+inline void sum_lanes(const typename V::Register (&x)[4], typename V::T* out) {
+  using R = typename V::Register;
+  if constexpr (V::kLanes >= 4) {
+    const auto pairs = [](R a, R b) { return V::add(V::even(a, b), V::odd(a, b)); };
+    R sums = pairs(pairs(x[0], x[1]), pairs(x[2], x[3]));
+    for (int width = V::kLanes / 4; width > 1; width /= 2) sums = pairs(sums, sums);
+    V::store_partial(out, sums, 4);
+  } else {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      typename V::T lanes[V::kLanes];
+      V::store(lanes, x[i]);
+      out[i] = lanes[0];
+      for (int l = 1; l < V::kLanes; ++l) out[i] += lanes[l];
+    }
+  }
+}
+
 template <typename V, int kRows>
 void dot_rows(const DotArgs<typename V::T>& p) {
-  using T = typename V::T;
   using R = typename V::Register;
   R sum[kRows][4];
 #pragma GCC unroll 4
@@ -233,13 +252,8 @@ void dot_rows(const DotArgs<typename V::T>& p) {
     for (int j = 0; j < 4; ++j) {
       if (rest > 0)
         sum[i][j] = V::fma(V::load_partial(p.a + i * p.a_row + k, rest), V::load_partial(p.b + j * p.b_row + k, rest), sum[i][j]);
-      alignas(64) T lanes[V::kLanes];
-      V::store(lanes, sum[i][j]);
-      for (int width = V::kLanes / 2; width > 0; width /= 2) {
-        for (int l = 0; l < width; ++l) lanes[l] += lanes[l + width];
-      }
-      p.out[i * 4 + j] = lanes[0];
     }
+    sum_lanes<V>(sum[i], p.out + i * 4);
   }
 }
 

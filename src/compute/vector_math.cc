@@ -205,6 +205,39 @@ void rotate_loop(const float* a, const float* b, const float* cosines, const flo
   store_some(hn::MulAdd(s, u, hn::Mul(c, v)), y_b + i, rest);
 }
 
+void rotate_pairs_loop(const float* x, const float* cosines, const float* sines, float* y, int64_t count) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int64_t i = 0; i < count; ++i) {
+    const float u = x[2 * i], v = x[2 * i + 1];
+    y[2 * i] = cosines[i] * u - sines[i] * v;
+    y[2 * i + 1] = sines[i] * u + cosines[i] * v;
+  }
+#else
+  const Floats d;
+  const Ints di;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto lower = hn::IndicesFromVec(d, hn::ShiftRight<1>(hn::Iota(di, 0)));
+  const auto upper = hn::IndicesFromVec(d, hn::ShiftRight<1>(hn::Iota(di, static_cast<int32_t>(lanes))));
+  const Vec sign = hn::OddEven(set(0.0f), set(-0.0f));
+  const auto turn_half = [&](const float* from, Vec c, Vec s, float* to) HWY_ATTR {
+    const Vec pairs = hn::LoadU(d, from);
+    hn::StoreU(hn::MulAdd(pairs, c, hn::Mul(hn::Shuffle2301(pairs), hn::Xor(s, sign))), d, to);
+  };
+  const auto turn = [&](const float* from, Vec c, Vec s, float* to) HWY_ATTR {
+    turn_half(from, hn::TableLookupLanes(c, lower), hn::TableLookupLanes(s, lower), to);
+    turn_half(from + lanes, hn::TableLookupLanes(c, upper), hn::TableLookupLanes(s, upper), to + lanes);
+  };
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) turn(x + 2 * i, hn::LoadU(d, cosines + i), hn::LoadU(d, sines + i), y + 2 * i);
+  const size_t rest = static_cast<size_t>(count - i);
+  if (rest == 0) return;
+  HWY_ALIGN float some[2 * HWY_MAX_BYTES / sizeof(float)] = {};
+  std::copy_n(x + 2 * i, 2 * rest, some);
+  turn(some, load_some(cosines + i, rest), load_some(sines + i, rest), some);
+  std::copy_n(some, 2 * rest, y + 2 * i);
+#endif
+}
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace rh::compute
@@ -227,6 +260,7 @@ HWY_EXPORT(scale_columns_loop);
 HWY_EXPORT(relu_scaled_rows_loop);
 HWY_EXPORT(activate_loop);
 HWY_EXPORT(rotate_loop);
+HWY_EXPORT(rotate_pairs_loop);
 HWY_EXPORT(rotate_halves_loop);
 
 void unary(Unary op, const float* x, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(unary_loop)(op, x, y, count); }
@@ -263,6 +297,10 @@ void rotate_halves(const float* x, float* y, int64_t rows, int64_t half) { HWY_D
 
 void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count) {
   HWY_DYNAMIC_DISPATCH(rotate_loop)(a, b, cosines, sines, y_a, y_b, count);
+}
+
+void rotate_pairs(const float* x, const float* cosines, const float* sines, float* y, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(rotate_pairs_loop)(x, cosines, sines, y, count);
 }
 
 void activate(const Activation& activation, const float* x, float* y, int64_t count) {

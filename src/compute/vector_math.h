@@ -76,4 +76,7 @@ void rotate_halves(const float* x, float* y, int64_t rows, int64_t half);
 /// Pairs (a, b) turned by angles: y_a = a cos - b sin, y_b = a sin + b cos. The results may lie in a and b.
 void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count);
 
+/// The same of `count` pairs of neighbours.
+void rotate_pairs(const float* x, const float* cosines, const float* sines, float* y, int64_t count);
+
 }  // namespace rh::compute

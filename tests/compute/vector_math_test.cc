@@ -256,6 +256,21 @@ TEST_P(VectorMathTest, binary_operations) {
   }
 }
 
+TEST_P(VectorMathTest, pairs_of_neighbours_turn_as_pairs_of_rows) {
+  for (const int64_t count : {1, 3, 4, 16, 21, 64}) {
+    const std::vector<float> x = random_values(2 * count, 1), cosines = random_values(count, 2), sines = random_values(count, 3);
+    std::vector<float> y(x.size() + 1, 7.0f), a(static_cast<size_t>(count)), b(a), y_a(a), y_b(a);
+    rotate_pairs(x.data(), cosines.data(), sines.data(), y.data(), count);
+    for (size_t i = 0; i < a.size(); ++i) a[i] = x[2 * i], b[i] = x[2 * i + 1];
+    rotate(a.data(), b.data(), cosines.data(), sines.data(), y_a.data(), y_b.data(), count);
+    for (size_t i = 0; i < a.size(); ++i) {
+      EXPECT_NEAR(y[2 * i], y_a[i], 1e-6) << i << " of " << count;
+      EXPECT_NEAR(y[2 * i + 1], y_b[i], 1e-6) << i << " of " << count;
+    }
+    EXPECT_EQ(y.back(), 7.0f) << count;
+  }
+}
+
 TEST_P(VectorMathTest, activations_follow_their_formulas) {
   const struct {
     Activation activation;

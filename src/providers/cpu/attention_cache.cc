@@ -71,16 +71,18 @@ NewRows narrowed_rows(RunContext& context, DType dtype, const Shape& cache, cons
 
 }  // namespace
 
-MutableView present_cache(RunContext& context, int past, int output, DType dtype, const Shape& shape, std::span<const int64_t> past_lengths,
-                          const NewRows& rows) {
-  const MutableView to = output >= 0 && context.has_output(output)
-                             ? context.output(output, dtype, shape)
-                             : MutableView(dtype, shape, context.scratch(bytes_of(dtype, shape.elements())));
-  const TensorView before = context.has_input(past) ? context.input(past) : TensorView();
+AppendedRows present_cache(RunContext& context, int past, int output, DType dtype, const Shape& shape,
+                           const std::vector<int64_t>& past_lengths, const NewRows& rows) {
+  AppendedRows all{.dtype = dtype, .shape = shape, .past_lengths = past_lengths};
+  all.to = output >= 0 && context.has_output(output) ? context.output(output, dtype, shape).raw()
+                                                     : context.scratch(bytes_of(dtype, shape.elements()));
+  if (context.has_input(past)) {
+    all.past = context.input(past).raw();
+    all.past_capacity = context.input(past).shape()[2];
+  }
   const bool is_half = dtype == DType::float16 || dtype == DType::bfloat16;
-  append_rows(context.parallel(), to, context.has_input(past) ? &before : nullptr, past_lengths,
-              is_half ? narrowed_rows(context, dtype, shape, rows) : rows);
-  return to;
+  all.rows = is_half ? narrowed_rows(context, dtype, shape, rows) : rows;
+  return all;
 }
 
 }  // namespace rh::cpu

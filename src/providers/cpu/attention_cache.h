@@ -23,9 +23,9 @@ RotaryAngles rotary_angles(RunContext& context, const char* op_type, int cosines
 /// Makes float rows [batch, length] of heads turned copies of themselves.
 void rotate_rows(RunContext& context, const RotaryAngles& angles, int64_t heads, int64_t depth, NewRows& rows);
 
-/// The rows that follow those of `past` in a cache `shape` [batch, heads, capacity, depth] of `dtype`: in the output if it is wanted (-1:
-/// it is not), else in scratch memory. `rows` are floats, or of a type that is no float.
-MutableView present_cache(RunContext& context, int past, int output, DType dtype, const Shape& shape, std::span<const int64_t> past_lengths,
-                          const NewRows& rows);
+/// The rows that are to follow those of `past` in a cache `shape` [batch, heads, capacity, depth] of `dtype`: in the output if it is wanted
+/// (-1: it is not), else in scratch memory. `rows` are floats, or of a type that is no float. The cache is not filled yet.
+AppendedRows present_cache(RunContext& context, int past, int output, DType dtype, const Shape& shape,
+                           const std::vector<int64_t>& past_lengths, const NewRows& rows);
 
 }  // namespace rh::cpu

@@ -9,29 +9,35 @@
 
 namespace rh::cpu {
 
-void append_rows(const Parallel& parallel, const MutableView& to, const TensorView* past, std::span<const int64_t> past_lengths,
-                 const NewRows& rows) {
-  const int64_t heads = to.shape()[1], capacity = to.shape()[2], depth = to.shape()[3];
-  if (to.elements() == 0) return;
-  const size_t element = bytes_of(to.dtype(), 1), row = element * static_cast<size_t>(depth);
+void AppendedRows::fill_head(int64_t batch, int64_t head) const {
+  if (shape.elements() == 0) return;
+  const int64_t heads = shape[1], capacity = shape[2], depth = shape[3], i = batch * heads + head;
+  const size_t element = bytes_of(dtype, 1), row = element * static_cast<size_t>(depth);
   const auto at = [&](const void* base, int64_t offset) {
     return static_cast<const std::byte*>(base) + element * static_cast<size_t>(offset);
   };
-  const bool in_place = past && past->raw() == to.raw();
-  const double moved = static_cast<double>(row) * static_cast<double>(capacity);
-  parallel.for_range(to.shape()[0] * heads, {2 * moved, moved / 16}, [&](Range part) {
-    for (int64_t i = part.begin; i < part.end; ++i) {
-      const int64_t before = past_lengths[static_cast<size_t>(i / heads)];
-      std::byte* out = static_cast<std::byte*>(to.raw()) + row * static_cast<size_t>(i * capacity);
-      if (past && !in_place && before > 0)
-        std::memcpy(out, at(past->raw(), i * past->shape()[2] * depth), row * static_cast<size_t>(before));
-      const int64_t source = i / heads * rows.strides.batch + i % heads * rows.strides.head;
-      for (int64_t k = 0; k < rows.length; ++k) {
-        std::memcpy(out + row * static_cast<size_t>(before + k), at(rows.from, source + k * rows.strides.row), row);
-      }
-      const int64_t end = before + rows.length;
-      if (!in_place && end < capacity) std::memset(out + row * static_cast<size_t>(end), 0, row * static_cast<size_t>(capacity - end));
-    }
+  const bool in_place = past == to;
+  const int64_t before = past_lengths[static_cast<size_t>(batch)], end = before + rows.length;
+  std::byte* out = static_cast<std::byte*>(to) + row * static_cast<size_t>(i * capacity);
+  if (past && !in_place) {
+    const std::byte* from = at(past, i * past_capacity * depth);
+    if (before > 0) std::memcpy(out, from, row * static_cast<size_t>(before));
+    const size_t done = row * static_cast<size_t>(end);
+    if (keeps_rest && end < capacity) std::memcpy(out + done, from + done, row * static_cast<size_t>(capacity - end));
+  }
+  const int64_t source = batch * rows.strides.batch + head * rows.strides.head;
+  for (int64_t k = 0; k < rows.length; ++k) {
+    std::memcpy(out + row * static_cast<size_t>(before + k), at(rows.from, source + k * rows.strides.row), row);
+  }
+  if (!in_place && !keeps_rest && end < capacity)
+    std::memset(out + row * static_cast<size_t>(end), 0, row * static_cast<size_t>(capacity - end));
+}
+
+void append_rows(const Parallel& parallel, const AppendedRows& appended) {
+  const Shape& shape = appended.shape;
+  const double moved = static_cast<double>(bytes_of(appended.dtype, shape[2] * shape[3]));
+  parallel.for_range(shape[0] * shape[1], {2 * moved, moved / 16}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i) appended.fill_head(i / shape[1], i % shape[1]);
   });
 }
 

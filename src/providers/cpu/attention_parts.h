@@ -1,7 +1,7 @@
 #pragma once
 
 #include <limits>
-#include <span>
+#include <vector>
 
 #include "compute/attention.h"
 #include "providers/cpu/kernel.h"
@@ -22,11 +22,25 @@ struct NewRows {
   int64_t length = 0;
 };
 
-/// Fills `to` [batch, heads, capacity, depth]: of each batch the first rows are those of `past` (of the same shape but for its capacity;
-/// null: none), as many as `past_lengths` says, then come the new rows; the rest is 0. `past` may lie where `to` does, and then the rest
-/// stays. Lengths are in range: the caller checked them.
-void append_rows(const Parallel& parallel, const MutableView& to, const TensorView* past, std::span<const int64_t> past_lengths,
-                 const NewRows& rows);
+/// What is to fill `to` [batch, heads, capacity, depth]: of each batch the first rows are those of `past` (null: none), as many as
+/// `past_lengths` says, then come the new rows; the rest is 0, or `past`'s where it is kept or `past` lies where `to` does. Lengths are in
+/// range: the caller checked them.
+struct AppendedRows {
+  DType dtype = DType::float32;
+  Shape shape;  ///< of `to`
+  void* to = nullptr;
+  const void* past = nullptr;
+  int64_t past_capacity = 0;
+  std::vector<int64_t> past_lengths;
+  NewRows rows;
+  bool keeps_rest = false;  ///< `past` has the same capacity
+
+  MutableView view() const { return {dtype, shape, to}; }
+  void fill_head(int64_t batch, int64_t head) const;
+};
+
+/// Fills all heads.
+void append_rows(const Parallel& parallel, const AppendedRows& appended);
 
 /// The masks of the attention operators of com.microsoft.
 struct AttentionMasks {

@@ -14,11 +14,13 @@ template <typename T, typename Angle>
 void rotate_head(const T* x, const Angle* cosines, const Angle* sines, int64_t half, int64_t depth, bool interleaved, T* y) {
   const int64_t step = interleaved ? 2 : 1, other = interleaved ? 1 : half;
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Angle, float>) {
-    if (!interleaved) {
+    if (interleaved) {
+      compute::rotate_pairs(x, cosines, sines, y, half);
+    } else {
       compute::rotate(x, x + half, cosines, sines, y, y + half, half);
-      std::copy(x + 2 * half, x + depth, y + 2 * half);
-      return;
     }
+    std::copy(x + 2 * half, x + depth, y + 2 * half);
+    return;
   }
   for (int64_t i = 0; i < half; ++i) {
     const float c = static_cast<float>(cosines[i]), s = static_cast<float>(sines[i]);

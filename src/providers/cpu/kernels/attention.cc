@@ -1,10 +1,9 @@
 #include "ops/nn/attention.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
-#include "compute/attention.h"
+#include "providers/cpu/attention_parts.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 
@@ -61,8 +60,13 @@ class AttentionKernel final : public Kernel {
     }
     compute::BasicAttentionArgs<T> args{.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
     args.past = context.has_input(4) ? past_length(context, k, v) : 0;
-    Shape key_shape, value_shape;
-    const TensorView keys = present(context, 1, args.past, k, key_shape), values = present(context, 2, args.past, v, value_shape);
+    const AppendedRows appended[] = {present(context, 1, args.past, k), present(context, 2, args.past, v)};
+    const auto fill = [&](int64_t batch, int64_t head) {
+      for (const AppendedRows& part : appended)
+        if (part.to) part.fill_head(batch, head);
+    };
+    const FunctionRef<void(int64_t, int64_t)> fill_head(fill);
+    args.fill_head = &fill_head;
     args.queries = q.length;
     args.keys = k.length;
     args.depth = q.depth;
@@ -76,6 +80,12 @@ class AttentionKernel final : public Kernel {
     args.k_strides = k.strides;
     args.v_strides = v.strides;
     args.q = converted(context, context.input(0), dtype_of<T>).template data<T>();
+    const TensorView keys = appended[0].to ? TensorView(appended[0].view()) : context.input(1);
+    const TensorView values = appended[1].to ? TensorView(appended[1].view()) : context.input(2);
+    if (keys.dtype() != dtype_of<T> || values.dtype() != dtype_of<T>) {  // they are read when they are converted
+      args.fill_heads(context.parallel());
+      args.fill_head = nullptr;
+    }
     args.k = converted(context, keys, dtype_of<T>).template data<T>();
     args.v = converted(context, values, dtype_of<T>).template data<T>();
     if (context.has_input(3)) set_mask(context, args);
@@ -99,36 +109,22 @@ class AttentionKernel final : public Kernel {
     return keys[2];
   }
 
-  /// The keys (input 1) or values (2) after their past, in the output that has them if it is wanted. `now` becomes where they lie, `shape`
-  /// the shape that the view has.
-  static TensorView present(RunContext& context, int input, int64_t past, Heads& now, Shape& shape) {
+  /// The keys (input 1) or values (2) after their past, in the output that has them if it is wanted, which are yet to be filled. `now`
+  /// becomes where they lie.
+  static AppendedRows present(RunContext& context, int input, int64_t past, Heads& now) {
     const TensorView x = context.input(input);
     const bool has_past = context.has_input(input + 3), is_wanted = context.has_output(input);
-    if (!has_past && !is_wanted) return x;
-    const Heads from = now;
-    shape = {now.batch, now.heads, now.length + past, now.depth};
+    if (!has_past && !is_wanted) return {};
+    AppendedRows all{.dtype = x.dtype(), .rows = {x.raw(), now.strides, now.length}};
+    const Shape shape{now.batch, now.heads, now.length + past, now.depth};
     check_elements(shape, "Attention: present keys and values");
     now = Heads(shape, 0, "present");
-    void* to = is_wanted ? context.output(input, x.dtype(), shape).raw() : context.scratch(bytes_of(x.dtype(), shape.elements()));
-    const void* old = has_past ? context.input(input + 3).raw() : nullptr;
-    const double moved = static_cast<double>(bytes_of(x.dtype(), now.length * now.depth));
-    context.parallel().for_range(now.batch * now.heads, {2 * moved, moved / 16}, [&](Range part) {
-      for (int64_t i = part.begin; i < part.end; ++i) {
-        const int64_t source = i / now.heads * from.strides.batch + i % now.heads * from.strides.head;
-        copy_elements(x.dtype(), old, i * past * now.depth, to, i * now.strides.head, past * now.depth);
-        for (int64_t row = 0; row < from.length; ++row) {
-          copy_elements(x.dtype(), x.raw(), source + row * from.strides.row, to, i * now.strides.head + (past + row) * now.depth,
-                        now.depth);
-        }
-      }
-    });
-    return {x.dtype(), shape, to};
-  }
-
-  static void copy_elements(DType dtype, const void* from, int64_t from_at, void* to, int64_t to_at, int64_t count) {
-    if (count == 0) return;
-    std::memcpy(static_cast<std::byte*>(to) + bytes_of(dtype, to_at), static_cast<const std::byte*>(from) + bytes_of(dtype, from_at),
-                bytes_of(dtype, count));
+    all.shape = shape;
+    all.to = is_wanted ? context.output(input, x.dtype(), shape).raw() : context.scratch(bytes_of(x.dtype(), shape.elements()));
+    if (has_past) all.past = context.input(input + 3).raw();
+    all.past_capacity = past;
+    all.past_lengths = equal_lengths(now.batch, past);
+    return all;
   }
 
   template <typename T>

@@ -42,8 +42,17 @@ class GroupQueryAttentionKernel final : public Kernel {
       rotate_rows(context, angles, op_.kv_heads, call.depth, keys);
     }
     compute::AttentionArgs args{.batch = call.batch, .heads = op_.heads, .key_heads = op_.kv_heads, .value_heads = op_.kv_heads};
-    args.k = cache(context, call, 3, 1, keys);
-    args.v = cache(context, call, 4, 2, values);
+    // Floats that stay where they are put are filled a head at a time, while attention reads them.
+    const bool fills_later = context.input(0).dtype() == DType::float32 && !op_.is_quantized() && !op_.keeps_window;
+    const AppendedRows all_keys = cache(context, call, 3, 1, keys), all_values = cache(context, call, 4, 2, values);
+    const auto fill = [&](int64_t batch, int64_t head) {
+      all_keys.fill_head(batch, head);
+      all_values.fill_head(batch, head);
+    };
+    const FunctionRef<void(int64_t, int64_t)> fill_head(fill);
+    if (fills_later) args.fill_head = &fill_head;
+    args.k = fills_later ? all_keys.view().data<float>() : filled(context, call, 3, 1, all_keys);
+    args.v = fills_later ? all_values.view().data<float>() : filled(context, call, 4, 2, all_values);
     args.k_strides = args.v_strides = head_strides(op_.kv_heads, call.rows, call.depth);
     args.q = static_cast<const float*>(queries.from);
     args.q_strides = queries.strides;
@@ -146,17 +155,22 @@ class GroupQueryAttentionKernel final : public Kernel {
     call.rows = op_.keeps_window ? call.keys : call.capacity;
   }
 
-  /// The present keys or values as floats.
-  const float* cache(RunContext& context, const Call& call, int input, int output, const NewRows& rows) const {
+  /// The present keys or values, which are yet to be filled.
+  AppendedRows cache(RunContext& context, const Call& call, int input, int output, const NewRows& rows) const {
     const CacheFormat format = op_.is_quantized() ? cache_format(context, call, input) : CacheFormat{};
     const DType dtype = op_.cache_dtype(context.input(0).dtype());
     const Shape shape{call.batch, op_.kv_heads, call.rows, op_.is_quantized() ? format.bytes_of_row(call.depth) : call.depth};
     check_elements(shape, "GroupQueryAttention: keys and values");
     const NewRows added = op_.is_quantized() ? quantized_rows(context, format, call.batch, op_.kv_heads, call.depth, rows) : rows;
-    const MutableView all = present_cache(context, input, op_.keeps_window ? -1 : output, dtype, shape, call.held, added);
-    if (op_.keeps_window && context.has_output(output)) keep_window(context, call, all, output);
-    return op_.is_quantized() ? dequantized_cache(context, format, all, call.depth, call.keys)
-                              : converted(context, all, DType::float32).data<float>();
+    return present_cache(context, input, op_.keeps_window ? -1 : output, dtype, shape, call.held, added);
+  }
+
+  /// The same as floats, filled.
+  const float* filled(RunContext& context, const Call& call, int input, int output, const AppendedRows& cache) const {
+    append_rows(context.parallel(), cache);
+    if (op_.keeps_window && context.has_output(output)) keep_window(context, call, cache.view(), output);
+    return op_.is_quantized() ? dequantized_cache(context, cache_format(context, call, input), cache.view(), call.depth, call.keys)
+                              : converted(context, cache.view(), DType::float32).data<float>();
   }
 
   /// The last of all keys or values into the present cache.

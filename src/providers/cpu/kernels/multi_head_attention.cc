@@ -64,19 +64,34 @@ class MultiHeadAttentionKernel final : public Kernel {
     if (context.has_input(op_.bias())) add_biases(context, q, k, v);
     compute::AttentionArgs args{.batch = q.batch, .heads = op_.heads, .key_heads = op_.heads, .value_heads = op_.heads};
     const Cache cache = read_cache(context, q.batch);
-    append(context, op_.past_key(), 1, cache, k);
-    append(context, op_.past_value(), 2, cache, v);
+    std::optional<ConvertedOutput> presents[2];
+    const AppendedRows rows[] = {append(context, op_.past_key(), 1, cache, k, presents[0]),
+                                 append(context, op_.past_value(), 2, cache, v, presents[1])};
+    const auto fill = [&](int64_t batch, int64_t head) {
+      for (const AppendedRows& part : rows)
+        if (part.to) part.fill_head(batch, head);
+    };
+    const FunctionRef<void(int64_t, int64_t)> fill_head(fill);
+    args.fill_head = &fill_head;
     args.past = cache.past;
     args.queries = q.length;
     args.keys = k.length;
     args.depth = q.depth;
     args.value_depth = v.depth;
+    if (cache.indirection) {  // what beams share is read by all of them
+      args.fill_heads(context.parallel());
+      args.fill_head = nullptr;
+      follow_beams(context, cache, k);
+      follow_beams(context, cache, v);
+    }
     args.scale = op_.scale.value_or(1 / std::sqrt(static_cast<float>(q.depth)));
     if (op_.is_causal) args.right_window = 0;
     args.q = q.data, args.k = k.data, args.v = v.data;
     args.q_strides = q.strides, args.k_strides = k.strides, args.v_strides = v.strides;
     set_masks(context, {.op_type = "MultiHeadAttention", .mask = op_.mask(), .bias = op_.scores_bias(), .hidden = op_.hidden_score}, args);
     attend(context, args, {.output = 3});
+    for (const auto& present : presents)
+      if (present) present->store(context.parallel());
     return {};
   }
 
@@ -187,40 +202,37 @@ class MultiHeadAttentionKernel final : public Kernel {
     }
   }
 
-  /// Keys or values after their past, also in the output where that is wanted.
-  static void append(RunContext& context, int past_input, int output, const Cache& cache, Heads& x) {
+  /// Keys or values after their past, also in the output where that is wanted: what `x` becomes is yet to be filled by the result.
+  static AppendedRows append(RunContext& context, int past_input, int output, const Cache& cache, Heads& x,
+                             std::optional<ConvertedOutput>& present) {
     const bool has_past = context.has_input(past_input), shared = cache.capacity >= 0;
-    if (!has_past && !context.has_output(output)) return;
+    if (!has_past && !context.has_output(output)) return {};
     const int64_t past = cache.past, held = shared ? cache.capacity : past;
-    TensorView before;
+    const void* before = nullptr;
     if (has_past) {
       const Shape& shape = context.input(past_input).shape();
       if (past < 0 || !(shape == Shape{x.batch, x.heads, held, x.depth}) || (shared && x.length > held - past)) {
         fail(ErrorCode::invalid_argument, "MultiHeadAttention: input {} has shape {}, expected [{}, {}, {}, {}]", past_input,
              shape.to_string(), x.batch, x.heads, shared ? fmt::format("at least {}", past + x.length) : "past length", x.depth);
       }
-      before = converted(context, context.input(past_input), DType::float32);
+      before = converted(context, context.input(past_input), DType::float32).raw();
     }
     const Shape shape{x.batch, x.heads, shared ? held : past + x.length, x.depth};
     check_elements(shape, "MultiHeadAttention: present keys and values");
-    MutableView to;
-    std::optional<ConvertedOutput> present;
+    float* to = nullptr;
     if (context.has_output(output)) {
       present.emplace(context, output, shape, DType::float32);
-      to = present->view();
+      to = present->data<float>();
     } else {
-      to = MutableView(DType::float32, shape, context.scratch_array<float>(shape.elements()));
+      to = context.scratch_array<float>(shape.elements());
     }
-    if (shared && before.raw() != to.raw()) {
-      copy_elements(before, to);  // what stands after the new rows stays
-      before = to;
-    }
-    append_rows(context.parallel(), to, has_past ? &before : nullptr, equal_lengths(x.batch, past), {x.data, x.strides, x.length});
-    if (present) present->store(context.parallel());
-    x.data = to.data<float>();
+    AppendedRows appended{.shape = shape, .to = to, .past = before, .past_capacity = held, .past_lengths = equal_lengths(x.batch, past)};
+    appended.rows = {x.data, x.strides, x.length};
+    appended.keeps_rest = shared;
+    x.data = to;
     x.length += past;
     x.strides = head_strides(x.heads, shape[2], x.depth);
-    if (cache.indirection) follow_beams(context, cache, x);
+    return appended;
   }
 
   /// A copy in which each row has the past tokens of the beams that they are of.

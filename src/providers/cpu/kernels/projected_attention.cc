@@ -1,5 +1,6 @@
 #include "ops/nn/projected_attention.h"
 
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -103,16 +104,24 @@ class ProjectedAttentionKernel final : public Kernel {
     args.value_depth = value_depth;
     args.scale = op_.scale.value_or(1 / std::sqrt(static_cast<float>(depth)));
     if (op_.is_causal) args.right_window = 0;
-    append_past(context, args, length);
+    std::optional<ConvertedOutput> present;
+    const std::array<AppendedRows, 2> rows = append_past(context, args, length, present);
+    const auto fill = [&](int64_t at, int64_t head) {
+      for (const AppendedRows& part : rows) part.fill_head(at, head);
+    };
+    const FunctionRef<void(int64_t, int64_t)> fill_head(fill);
+    if (rows[0].to) args.fill_head = &fill_head;
     args.keys = args.past + length;
     set_masks(context, {.op_type = "Attention", .mask = op_.mask(), .bias = op_.bias(), .hidden = op_.hidden_score}, args);
     attend(context, args);
+    if (present) present->store(context.parallel());
   }
 
-  /// Keys and values after the past ones [2, batch, heads, past, depth], in output 1 if that is wanted.
-  void append_past(RunContext& context, compute::AttentionArgs& args, int64_t length) const {
+  /// Keys and values after the past ones [2, batch, heads, past, depth], in output 1 if that is wanted: what is to fill them.
+  std::array<AppendedRows, 2> append_past(RunContext& context, compute::AttentionArgs& args, int64_t length,
+                                          std::optional<ConvertedOutput>& present) const {
     const bool has_past = context.has_input(op_.past());
-    if (!has_past && !context.has_output(1)) return;
+    if (!has_past && !context.has_output(1)) return {};
     if (args.depth != args.value_depth) {
       fail(ErrorCode::invalid_argument, "Attention: keys have {} elements a head and values {}, expected as many where a past is kept",
            args.depth, args.value_depth);
@@ -135,23 +144,23 @@ class ProjectedAttentionKernel final : public Kernel {
       past = converted(context, given, DType::float32).data<float>();
     }
     const int64_t rows = op_.shares_buffer ? given.shape()[3] : args.past + length;
-    const Shape one{args.batch, args.heads, rows, args.depth},
-        old{args.batch, args.heads, op_.shares_buffer ? rows : args.past, args.depth};
+    const int64_t held = op_.shares_buffer ? rows : args.past;
+    const Shape one{args.batch, args.heads, rows, args.depth};
     const Shape both{2, args.batch, args.heads, rows, args.depth};
     check_elements(both, "Attention: present keys and values");
-    std::optional<ConvertedOutput> present;
     if (context.has_output(1)) present.emplace(context, 1, both, DType::float32);
     float* to = present ? present->data<float>() : context.scratch_array<float>(both.elements());
-    const std::vector<int64_t> lengths = equal_lengths(args.batch, args.past);
+    std::array<AppendedRows, 2> result;
     for (int i = 0; i < 2; ++i) {
-      const TensorView before(DType::float32, old, past ? past + i * old.elements() : nullptr);
-      append_rows(context.parallel(), {DType::float32, one, to + i * one.elements()}, past ? &before : nullptr, lengths,
-                  {i == 0 ? args.k : args.v, i == 0 ? args.k_strides : args.v_strides, length});
+      AppendedRows& part = result[static_cast<size_t>(i)];
+      part = {.shape = one, .to = to + i * one.elements(), .past_capacity = held, .past_lengths = equal_lengths(args.batch, args.past)};
+      if (past) part.past = past + i * args.batch * args.heads * held * args.depth;
+      part.rows = {i == 0 ? args.k : args.v, i == 0 ? args.k_strides : args.v_strides, length};
     }
-    if (present) present->store(context.parallel());
     args.k = to;
     args.v = to + one.elements();
     args.k_strides = args.v_strides = head_strides(args.heads, rows, args.depth);
+    return result;
   }
 
   ops::ProjectedAttention op_;

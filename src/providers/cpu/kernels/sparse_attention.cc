@@ -170,8 +170,10 @@ class SparseAttentionKernel final : public Kernel {
   }
 
   const float* cache(RunContext& context, const Call& call, int input, int output, const NewRows& rows) const {
-    const MutableView to = present_cache(context, input, output, context.input(0).dtype(), context.input(input).shape(), call.past, rows);
-    return converted(context, to, DType::float32).data<float>();
+    const AppendedRows cache =
+        present_cache(context, input, output, context.input(0).dtype(), context.input(input).shape(), call.past, rows);
+    append_rows(context.parallel(), cache);
+    return converted(context, cache.view(), DType::float32).data<float>();
   }
 
   ops::SparseAttention op_;
