@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/cancellation.h"
+#include "compute/linear_attention.h"
 #include "compute/vector_math.h"
 #include "providers/cpu/convert.h"
 
@@ -29,9 +30,10 @@ class LinearAttentionKernel final : public Kernel {
     const float* inputs[] = {floats(0), floats(1), floats(2), floats(3), op_.gated ? floats(4) : nullptr, op_.delta ? floats(5) : nullptr};
     const double work = static_cast<double>(sizes.length) * static_cast<double>(sizes.depth * sizes.value_depth);
     context.parallel().for_range(sizes.batch * op_.kv_heads, {4 * work, work}, [&](Range part) {
-      std::vector<float> change(static_cast<size_t>(sizes.value_depth));
+      std::vector<float> rows(static_cast<size_t>(2 * sizes.depth));
+      std::vector<const float*> queries(static_cast<size_t>(op_.out_heads() / op_.kv_heads));
       for (int64_t i = part.begin; i < part.end; ++i) {
-        run_head(sizes, inputs, i / op_.kv_heads, i % op_.kv_heads, last + i * sizes.depth * sizes.value_depth, change.data(),
+        run_head(sizes, inputs, i / op_.kv_heads, i % op_.kv_heads, last + i * sizes.depth * sizes.value_depth, rows.data(), queries,
                  y.data<float>());
       }
     });
@@ -80,8 +82,9 @@ class LinearAttentionKernel final : public Kernel {
     return {};
   }
 
-  /// All tokens of one head; `inputs` are query, key, value, past_state, decay and beta.
-  void run_head(const Sizes& sizes, const float* const* inputs, int64_t batch, int64_t head, float* state, float* change, float* y) const {
+  /// All tokens of one head; `inputs` are query, key, value, past_state, decay and beta. `rows`: 2 depth floats to work on.
+  void run_head(const Sizes& sizes, const float* const* inputs, int64_t batch, int64_t head, float* state, float* rows,
+                std::vector<const float*>& queries, float* y) const {
     const int64_t depth = sizes.depth, width = sizes.value_depth, all_states = sizes.batch * op_.kv_heads * depth * width;
     const int64_t group = op_.out_heads() / op_.kv_heads, shared = op_.out_heads() / op_.q_heads;
     const float scale = op_.scale == 0 ? 1 / std::sqrt(static_cast<float>(depth)) : op_.scale;
@@ -91,28 +94,22 @@ class LinearAttentionKernel final : public Kernel {
     } else {
       std::fill_n(state, depth * width, 0.0f);
     }
+    float* const decays = rows;
+    compute::LinearToken one{.depth = depth, .width = width, .decays = decays, .queries = group, .query = queries.data(), .scale = scale};
+    one.decayed_key = rows + depth;
+    if (!op_.gated) std::fill_n(decays, depth, 1.0f);
     for (int64_t t = 0; t < sizes.length; ++t) {
       throw_if_cancelled();
       const int64_t token = batch * sizes.length + t, at = token * op_.kv_heads + head;
-      const float *key = inputs[1] + at * depth, *value = inputs[2] + at * width;
-      for (int64_t i = 0; op_.gated && i < depth; ++i) {
-        const float decay = std::exp(inputs[4][at * sizes.decay + (sizes.decay == 1 ? 0 : i)]);
-        compute::scale_shift(state + i * width, decay, 0, state + i * width, width);
+      one.key = inputs[1] + at * depth;
+      one.value = inputs[2] + at * width;
+      if (op_.gated && sizes.decay == 1) std::fill_n(decays, depth, std::exp(inputs[4][at]));
+      if (op_.gated && sizes.decay != 1) compute::unary(compute::Unary::exp, inputs[4] + at * depth, decays, depth);
+      if (op_.delta) one.rate = inputs[5] + token * sizes.beta + (sizes.beta == 1 ? 0 : head);
+      for (int64_t i = 0; i < group; ++i) {
+        queries[static_cast<size_t>(i)] = inputs[0] + (token * op_.q_heads + (head * group + i) / shared) * depth;
       }
-      if (op_.delta) {
-        const float rate = inputs[5][token * sizes.beta + (sizes.beta == 1 ? 0 : head)];
-        std::copy_n(value, width, change);
-        for (int64_t i = 0; i < depth; ++i) compute::add_scaled(state + i * width, -key[i], change, width);
-        compute::scale_shift(change, rate, 0, change, width);
-        value = change;
-      }
-      for (int64_t i = 0; i < depth; ++i) compute::add_scaled(value, key[i], state + i * width, width);
-      for (int64_t h = head * group; h < (head + 1) * group; ++h) {
-        const float* query = inputs[0] + (token * op_.q_heads + h / shared) * depth;
-        float* out = y + (token * op_.out_heads() + h) * width;
-        std::fill_n(out, width, 0.0f);
-        for (int64_t i = 0; i < depth; ++i) compute::add_scaled(state + i * width, scale * query[i], out, width);
-      }
+      compute::linear_attention_token(one, state, y + (token * op_.out_heads() + head * group) * width);
       const int64_t later = sizes.length - 1 - t;  // tokens after this one
       if (later > 0 && later < op_.window) std::copy_n(state, depth * width, state - later * all_states);
     }
