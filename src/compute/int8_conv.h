@@ -2,18 +2,26 @@
 
 #include <vector>
 
-#include "base/shared_bytes.h"
 #include "compute/conv.h"
 #include "compute/int8_gemm.h"
+#include "compute/quantize.h"
 
 namespace rh::compute {
 
-/// Part of a convolution's sums: tile.row is the output channel, tile.column the output position in its image.
-struct Int8ConvTile {
-  int64_t image;
-  Int8Tile tile;
+/// Where an image of bytes lies: [batch, channels, pixels], or [batch, pixels, channels].
+struct Int8Image {
+  Int8Matrix bytes;
+  int32_t zero_point = 0;
+  bool channels_last = false;
 };
-using Int8ConvEpilogue = FunctionRef<void(const Int8ConvTile&)>;
+
+/// Where a convolution's results go, in either order: the int32 sums, or with `factors` bytes, clamp(rint(sum * factor) + zero point).
+struct Int8ConvResult {
+  void* data = nullptr;
+  bool channels_last = false;
+  const float* factors = nullptr;  ///< one an output channel
+  QuantRange range;                ///< of bytes
+};
 
 /// A convolution of bytes, weights known at load: X [batch, in, spatial...], sums [batch, out, spatial...] of (x - x_zero) (w - w_zero) +
 /// bias, exact modulo 2^32. Positions outside the image count as x_zero.
@@ -24,23 +32,25 @@ class Int8Convolution {
   Int8Convolution(const ConvChannels& channels, const Window& window, const Int8Matrix& weights, const ZeroPoints& w_zero,
                   const int32_t* bias);
 
-  void run(const Window& window, int64_t batch, const Int8Matrix& x, int32_t x_zero, Int8ConvEpilogue epilogue,
-           const Parallel& parallel) const;
+  /// Threads pack into memory of their own that is kept for later calls.
+  void run(const Window& window, int64_t batch, const Int8Image& x, const Int8ConvResult& y, const Parallel& parallel) const;
 
-  size_t weight_bytes() const { return weights_.size() + values_.size() * sizeof(int16_t); }
+  size_t weight_bytes() const;
 
  private:
   friend class Int8ConvCall;
-  bool is_depthwise() const { return in_ == 1; }
+  friend class Int8DepthwiseCall;
+  bool is_depthwise() const { return in_ == 1 && channels_.groups > 1; }
+  void pack(const Int8Matrix& weights);
 
   ConvChannels channels_;
   Window window_;
-  const Int8Kernels& kernels_;
-  int64_t in_, out_, k_;          ///< channels of a group, products of a sum
-  SharedArray<uint8_t> weights_;  ///< rows [out, groups of 4] as the kernels read the left side, k counts kernel positions first
-  std::vector<int16_t> values_;   ///< depthwise: weights less their zero points, [out, kernel]
-  std::vector<int32_t> w_zero_;   ///< of each output channel as the kernels see the weights; empty: all 0
-  std::vector<int32_t> sums_;     ///< of each output channel's weights, as the kernels see them
+  int64_t in_, out_, k_;                  ///< channels of a group, products of a sum
+  int64_t segments_, segment_;            ///< of a sum, and the elements in each, which lie together where they are read
+  std::vector<PackedInt8Matrix> panels_;  ///< of each group: weights [segments * whole groups of 4, out]
+  std::vector<int16_t> values_;           ///< depthwise: weights less their zero points, [out, kernel]
+  std::vector<int32_t> w_zero_;           ///< of each output channel as the kernels see the weights; empty: all 0
+  bool many_zeros_ = false;               ///< not all of w_zero_ are the same
   std::vector<int32_t> bias_;
 };
 

@@ -112,12 +112,17 @@ class Product {
     for (int64_t i = 0; i < rows.size; ++i) {
       row_start[i] = b_uniform_ ? static_cast<int32_t>(0u - product(b_zero(0), row_sums[i])) : 0;
     }
-    Int8MicroArgs p{.groups = groups_, .a = left, .a_row = a_row, .c_row = stride, .row_start = row_start};
+    int64_t row_offset[kInt8MaxRows];
+    const int64_t segment_offset = 0;
+    for (int64_t i = 0; i < rows.size; ++i) row_offset[i] = i * a_row * kernels_.left_bytes;
+    Int8MicroArgs p{.groups = groups_, .segments = 1, .a = left, .row_offset = row_offset, .segment_offset = &segment_offset};
+    p.row_start = row_start;
+    p.c_row = stride;
     for (int64_t i = panel; i < end_panel; ++i) {
       p.b = b_.panel(i);
       p.c = tile + (i - panel) * width;
       p.column_start = column_start_.data() + i * width;
-      kernels_.left_unsigned[rows.size](p);
+      kernels_.of_columns(b_.n() - i * width)[rows.size](p);
     }
     const int64_t column = panel * width;
     const Int8Tile result{rows.begin, column, rows.size, std::min(stride, b_.n() - column), tile, stride};

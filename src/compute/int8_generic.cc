@@ -3,23 +3,25 @@
 namespace rh::compute {
 namespace {
 
-constexpr int kColumns = 16;
+constexpr int kPanelColumns = 16;
 
 /// The plain kernel, for any processor.
-template <int kRows, typename A, typename B>
+template <int kRows, int kColumns>
 void micro_kernel(const Int8MicroArgs& p) {
   uint32_t sum[kRows][kColumns];
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kColumns; ++j) sum[i][j] = static_cast<uint32_t>(p.column_start[j]) + static_cast<uint32_t>(p.row_start[i]);
   }
-  const A* a = static_cast<const A*>(p.a);
-  const B* b = static_cast<const B*>(p.b);
-  for (int64_t g = 0; g < p.groups; ++g, a += kInt8Group, b += kColumns * kInt8Group) {
-    for (int i = 0; i < kRows; ++i) {
-      const A* left = a + i * p.a_row;
-      for (int j = 0; j < kColumns; ++j) {
-        const B* right = b + j * kInt8Group;
-        sum[i][j] += static_cast<uint32_t>(left[0] * right[0] + left[1] * right[1] + left[2] * right[2] + left[3] * right[3]);
+  const int8_t* b = static_cast<const int8_t*>(p.b);
+  for (int64_t s = 0; s < p.segments; ++s) {
+    const uint8_t* a = static_cast<const uint8_t*>(p.a) + p.segment_offset[s];
+    for (int64_t g = 0; g < p.groups; ++g, a += kInt8Group, b += kPanelColumns * kInt8Group) {
+      for (int i = 0; i < kRows; ++i) {
+        const uint8_t* left = a + p.row_offset[i];
+        for (int j = 0; j < kColumns; ++j) {
+          const int8_t* right = b + j * kInt8Group;
+          sum[i][j] += static_cast<uint32_t>(left[0] * right[0] + left[1] * right[1] + left[2] * right[2] + left[3] * right[3]);
+        }
       }
     }
   }
@@ -28,14 +30,14 @@ void micro_kernel(const Int8MicroArgs& p) {
   }
 }
 
-template <typename A, typename B>
+template <int kColumns>
 struct Table {
-  static constexpr Int8Kernels::Kernel rows[] = {nullptr, micro_kernel<1, A, B>, micro_kernel<2, A, B>, micro_kernel<3, A, B>,
-                                                 micro_kernel<4, A, B>};
+  static constexpr Int8Kernels::Kernel rows[] = {nullptr, micro_kernel<1, kColumns>, micro_kernel<2, kColumns>, micro_kernel<3, kColumns>,
+                                                 micro_kernel<4, kColumns>};
 };
 
 }  // namespace
 
-extern const Int8Kernels kGenericInt8 = {4, kColumns, 1, Table<uint8_t, int8_t>::rows, Table<int8_t, uint8_t>::rows};
+extern const Int8Kernels kGenericInt8 = {4, kPanelColumns, 1, Table<kPanelColumns>::rows, Table<kPanelColumns / 2>::rows};
 
 }  // namespace rh::compute

@@ -71,29 +71,31 @@ void flip_loop(const uint8_t* x, int64_t count, uint8_t flip, uint8_t* y) {
 }
 
 /// Sum of the flipped bytes as unsigned numbers.
-uint64_t sum_loop(const uint8_t* x, int64_t count, uint8_t flip) {
+HWY_INLINE uint64_t sum_of(const uint8_t* x, int64_t count, uint8_t flip) {
   const hn::ScalableTag<uint8_t> d;
   const hn::Repartition<uint64_t, decltype(d)> wide;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto sums = hn::Zero(wide);
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) sums = hn::Add(sums, hn::SumsOf8(hn::Xor(hn::LoadU(d, x + i), hn::Set(d, flip))));
-  uint64_t sum = hn::GetLane(hn::SumOfLanes(wide, sums));
+  uint64_t sum = 0;
+  if (lanes <= count) {
+    auto sums = hn::Zero(wide);
+    for (; i + lanes <= count; i += lanes) sums = hn::Add(sums, hn::SumsOf8(hn::Xor(hn::LoadU(d, x + i), hn::Set(d, flip))));
+    sum = hn::GetLane(hn::SumOfLanes(wide, sums));
+  }
+  const hn::CappedTag<uint8_t, 16> small;
+  const hn::Repartition<uint64_t, decltype(small)> small_wide;
+  for (; i + static_cast<int64_t>(hn::Lanes(small)) <= count && hn::Lanes(small) >= 8; i += static_cast<int64_t>(hn::Lanes(small))) {
+    const auto sums = hn::SumsOf8(hn::Xor(hn::LoadU(small, x + i), hn::Set(small, flip)));
+    sum += hn::GetLane(hn::SumOfLanes(small_wide, sums));
+  }
   for (; i < count; ++i) sum += static_cast<uint8_t>(x[i] ^ flip);
   return sum;
 }
 
-void every_second_loop(const uint8_t* x, int64_t count, uint8_t* y) {
-  const hn::CappedTag<uint8_t, kPackWidth> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  // One vector fewer, for the last load would reach past the last element.
-  for (; i + lanes < count; i += lanes) {
-    hn::Vec<decltype(d)> even, odd;
-    hn::LoadInterleaved2(d, x + 2 * i, even, odd);
-    hn::StoreU(even, d, y + i);
-  }
-  for (; i < count; ++i) y[i] = x[2 * i];
+uint64_t sum_loop(const uint8_t* x, int64_t count, uint8_t flip) { return sum_of(x, count, flip); }
+
+void sum_pixels_loop(const uint8_t* x, int64_t pitch, uint8_t flip, int64_t pixels, int64_t channels, int32_t* sums) {
+  for (int64_t i = 0; i < pixels; ++i) sums[i] = static_cast<int32_t>(sum_of(x + i * pitch, channels, flip));
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
@@ -110,7 +112,7 @@ HWY_EXPORT(pack_right_loop);
 HWY_EXPORT(widen_loop);
 HWY_EXPORT(flip_loop);
 HWY_EXPORT(sum_loop);
-HWY_EXPORT(every_second_loop);
+HWY_EXPORT(sum_pixels_loop);
 
 const Int8Kernels& int8_kernels() {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -137,7 +139,17 @@ int32_t int8_pack_left(const uint8_t* row, int64_t count, int64_t padded, uint8_
   return static_cast<int32_t>(static_cast<uint32_t>(sum - (is_signed ? 128 * static_cast<uint64_t>(count) : 0)));
 }
 
-void int8_every_second(const uint8_t* x, int64_t count, uint8_t* y) { HWY_DYNAMIC_DISPATCH(every_second_loop)(x, count, y); }
+void int8_sum_pixels(const uint8_t* x, int64_t pitch, uint8_t flip, int64_t pixels, int64_t channels, int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(sum_pixels_loop)(x, pitch, flip, pixels, channels, sums);
+}
+
+void int8_lay_out(const uint8_t* x, int64_t count, uint8_t flip, int64_t bytes, void* out) {
+  if (bytes == 1) {
+    HWY_DYNAMIC_DISPATCH(flip_loop)(x, count, flip, static_cast<uint8_t*>(out));
+  } else {
+    HWY_DYNAMIC_DISPATCH(widen_loop)(x, count, flip, false, static_cast<int16_t*>(out));
+  }
+}
 
 }  // namespace rh::compute
 #endif

@@ -7,10 +7,8 @@ namespace rh::compute {
 /// The micro-kernels for the processor at hand (see cpu_features()).
 const Int8Kernels& int8_kernels();
 
-/// Two forms of a product: the instructions multiply unsigned by signed bytes. Bytes of the other sign are brought over by flipping their
-/// top bit, which moves values and zero points by 128.
-enum class Int8Form : uint8_t { left_unsigned, right_unsigned };
-
+/// The kernels multiply unsigned by signed bytes. Bytes of the other sign are brought over by flipping their top bit, which moves values
+/// and zero points by 128.
 inline constexpr uint8_t kInt8Flip = 0x80;
 /// What flipping adds to a value, by the sign that it has and the one that is wanted.
 inline int32_t int8_shift(bool is_signed, bool wants_signed) { return is_signed == wants_signed ? 0 : wants_signed ? -128 : 128; }
@@ -25,7 +23,10 @@ void int8_pack_right(const uint8_t* const rows[kInt8Group], int64_t count, int64
 /// `is_signed` is the sign after flipping.
 int32_t int8_pack_left(const uint8_t* row, int64_t count, int64_t padded, uint8_t flip, bool is_signed, int64_t bytes, void* out);
 
-/// y[i] = x[2 i].
-void int8_every_second(const uint8_t* x, int64_t count, uint8_t* y);
+/// `count` bytes, flipped, as elements of `bytes` bytes, unsigned.
+void int8_lay_out(const uint8_t* x, int64_t count, uint8_t flip, int64_t bytes, void* out);
+
+/// sums[i]: of the `channels` flipped bytes at x + i * pitch, as unsigned numbers.
+void int8_sum_pixels(const uint8_t* x, int64_t pitch, uint8_t flip, int64_t pixels, int64_t channels, int32_t* sums);
 
 }  // namespace rh::compute

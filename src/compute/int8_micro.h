@@ -7,26 +7,35 @@ namespace rh::compute {
 
 /// Values along k that lie together.
 inline constexpr int64_t kInt8Group = 4;
+/// Rows that no kernel's tile exceeds.
+inline constexpr int64_t kInt8MaxRows = 12;
 
-/// One tile of int32 sums: c[i, j] = column_start[j] + row_start[i] + sum over k of a[i, k] b[k, j], modulo 2^32.
+/// One tile of int32 sums: c[i, j] = column_start[j] + row_start[i] + sum over k of a[i, k] b[k, j], modulo 2^32. What a row reads lies in
+/// segments: k counts the segments and, in each, 4 groups elements that lie together. Offsets are in bytes.
 struct Int8MicroArgs {
-  int64_t groups;  ///< of 4 along k
-  const void* a;   ///< elements as Int8Kernels::left_bytes says, rows contiguous along k
-  int64_t a_row;   ///< elements between rows
-  const void* b;   ///< a panel [groups][columns][4] of bytes
+  int64_t groups;  ///< of 4 along k in a segment
+  int64_t segments;
+  const void* a;                  ///< elements as Int8Kernels::left_bytes says
+  const int64_t* row_offset;      ///< [rows]
+  const int64_t* segment_offset;  ///< [segments]
+  const void* b;                  ///< a panel [segments * groups][columns][4] of bytes
   int32_t* c;
   int64_t c_row;
   const int32_t* column_start;  ///< [columns]
   const int32_t* row_start;     ///< [rows]
 };
 
+/// A in 0..255, B in -128..127.
 struct Int8Kernels {
   using Kernel = void (*)(const Int8MicroArgs&);
   int64_t rows;
-  int64_t columns;               ///< of a panel; whole panels are computed
-  int64_t left_bytes;            ///< of an element of A: 1, or 2 where A is widened to int16 beforehand
-  const Kernel* left_unsigned;   ///< [rows + 1]: A in 0..255, B in -128..127
-  const Kernel* right_unsigned;  ///< [rows + 1]: A in -128..127, B in 0..255
+  int64_t columns;      ///< of a panel
+  int64_t left_bytes;   ///< of an element of A: 1, or 2 where A is widened to int16 beforehand
+  const Kernel* whole;  ///< [rows + 1]: of all columns
+  const Kernel* half;   ///< [rows + 1]: of the first half of the columns alone
+
+  /// For a panel of which so many columns are wanted.
+  const Kernel* of_columns(int64_t wanted) const { return 2 * wanted <= columns ? half : whole; }
 };
 
 extern const Int8Kernels kGenericInt8, kAvx2Int8, kAvx512Int8, kAvx512VnniInt8;

@@ -8,7 +8,7 @@ namespace rh::compute {
 namespace {
 
 /// A is int16. Each vector of sums holds V::kColumns columns, each as two partial sums.
-template <typename V, int kRows, int kVectors, bool kRightUnsigned>
+template <typename V, int kRows, int kVectors>
 void int16_micro_kernel(const Int8MicroArgs& p) {
   using R = typename V::Register;
   R sum[kRows][kVectors];
@@ -17,17 +17,23 @@ void int16_micro_kernel(const Int8MicroArgs& p) {
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) sum[i][j] = V::zero();
   }
-  const int16_t* a = static_cast<const int16_t*>(p.a);
   const uint8_t* b = static_cast<const uint8_t*>(p.b);
-  for (int64_t g = 0; g < p.groups; ++g, a += kInt8Group, b += kVectors * V::kColumns * kInt8Group) {
-    R right[kVectors];
-#pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) right[j] = V::template widen<kRightUnsigned>(b + j * V::kColumns * kInt8Group);
+  const int64_t elements = p.groups * kInt8Group;
+  for (int64_t s = 0; s < p.segments; ++s) {
+    const uint8_t* a = static_cast<const uint8_t*>(p.a) + p.segment_offset[s];
+    const int16_t* row[kRows];
 #pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
-      const R left = V::repeat4(a + i * p.a_row);
+    for (int i = 0; i < kRows; ++i) row[i] = reinterpret_cast<const int16_t*>(a + p.row_offset[i]);
+    for (int64_t k = 0; k < elements; k += kInt8Group, b += V::kPanelColumns * kInt8Group) {
+      R right[kVectors];
 #pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) sum[i][j] = V::add(sum[i][j], V::multiply_pairs(left, right[j]));
+      for (int j = 0; j < kVectors; ++j) right[j] = V::widen(b + j * V::kColumns * kInt8Group);
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows; ++i) {
+        const R left = V::repeat4(row[i] + k);
+#pragma GCC unroll 4
+        for (int j = 0; j < kVectors; ++j) sum[i][j] = V::add(sum[i][j], V::multiply_pairs(left, right[j]));
+      }
     }
   }
 #pragma GCC unroll 8

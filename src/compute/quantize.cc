@@ -172,6 +172,28 @@ void requantize_loop(const int32_t* x, const float* scales, bool per_element, Qu
   });
 }
 
+void requantize_rows_loop(const int32_t* x, int64_t x_stride, const float* scales, QuantRange range, uint8_t* y, int64_t y_stride,
+                          int64_t rows, int64_t columns) {
+  const Rounder round(range);
+  const Floats d;
+  for_vectors(
+      columns,
+      [=](int64_t i) HWY_ATTR {
+        const Vec scale = hn::LoadU(d, scales + i);
+        for (int64_t r = 0; r < rows; ++r) {
+          store_narrow(round(hn::Mul(hn::ConvertTo(d, hn::LoadU(Ints(), x + r * x_stride + i)), scale)), y + r * y_stride + i);
+        }
+      },
+      [=](int64_t i, size_t rest) HWY_ATTR {
+        const Vec scale = load_some(scales + i, rest);
+        for (int64_t r = 0; r < rows; ++r) {
+          int32_t sums[hn::MaxLanes(Ints())] = {};
+          std::memcpy(sums, x + r * x_stride + i, rest * sizeof(int32_t));
+          store_narrow_some(round(hn::Mul(hn::ConvertTo(d, hn::LoadU(Ints(), sums)), scale)), y + r * y_stride + i, rest);
+        }
+      });
+}
+
 void look_up_loop(const uint8_t* table, const uint8_t* x, uint8_t* y, int64_t count) {
   int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR  // which has no blocks of 16 bytes
@@ -264,6 +286,7 @@ HWY_EXPORT(dequantize_loop);
 HWY_EXPORT(quantized_binary_loop);
 HWY_EXPORT(quantized_binary_signed_loop);
 HWY_EXPORT(requantize_loop);
+HWY_EXPORT(requantize_rows_loop);
 HWY_EXPORT(look_up_loop);
 HWY_EXPORT(sum_bytes_loop);
 HWY_EXPORT(min_max_loop);
@@ -303,6 +326,11 @@ void quantized_binary(bool multiplies, const QuantOperand<int8_t>& a, const Quan
 template <typename T>
 void requantize(const int32_t* x, const float* scales, bool per_element, const QuantRange& range, T* y, int64_t count) {
   HWY_DYNAMIC_DISPATCH(requantize_loop)(x, scales, per_element, range, element_of<T>, y, count);
+}
+
+void requantize_rows(const int32_t* x, int64_t x_stride, const float* scales, const QuantRange& range, uint8_t* y, int64_t y_stride,
+                     int64_t rows, int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(requantize_rows_loop)(x, x_stride, scales, range, y, y_stride, rows, columns);
 }
 
 void look_up(const uint8_t (&table)[256], const uint8_t* x, uint8_t* y, int64_t count) {

@@ -45,6 +45,10 @@ void quantized_binary(bool multiplies, const QuantOperand<T>& a, const QuantOper
 template <typename T>
 void requantize(const int32_t* x, const float* scales, bool per_element, const QuantRange& range, T* y, int64_t count);
 
+/// The same of a matrix with a scale for each column, to bytes of either sign.
+void requantize_rows(const int32_t* x, int64_t x_stride, const float* scales, const QuantRange& range, uint8_t* y, int64_t y_stride,
+                     int64_t rows, int64_t columns);
+
 /// y[i] = table[x[i]]; y may be x.
 void look_up(const uint8_t (&table)[256], const uint8_t* x, uint8_t* y, int64_t count);
 

@@ -44,6 +44,7 @@ Walk walk_of(std::span<const int64_t> dims, std::span<const int64_t> permutation
 template <typename T>
 void tile_2d(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t rows, int64_t columns) {
   if constexpr (sizeof(T) == sizeof(uint32_t)) return transpose_words(x, x_stride, y, y_stride, rows, columns);
+  if constexpr (sizeof(T) == 1) return transpose_bytes(x, x_stride, y, y_stride, rows, columns);
   constexpr int64_t kTile = 16;
   for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
     const int64_t r1 = std::min(rows, r0 + kTile);

@@ -14,13 +14,17 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-HWY_INLINE void transpose_plain(const uint32_t* x, int64_t x_stride, uint32_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
+template <typename T>
+HWY_INLINE void transpose_plain(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t rows, int64_t columns) {
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c) y[r * y_stride + c] = x[r + c * x_stride];
 }
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 void transpose_words_loop(const uint32_t* x, int64_t x_stride, uint32_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
+  transpose_plain(x, x_stride, y, y_stride, rows, columns);
+}
+void transpose_bytes_loop(const uint8_t* x, int64_t x_stride, uint8_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
   transpose_plain(x, x_stride, y, y_stride, rows, columns);
 }
 #else
@@ -82,6 +86,38 @@ void transpose_words_loop(const uint32_t* x, int64_t x_stride, uint32_t* y, int6
     transpose_rows(x + r, x_stride, y + r * y_stride, y_stride, HWY_MIN(kRows, whole_rows - r), columns);
   transpose_plain(x + whole_rows, x_stride, y + whole_rows * y_stride, y_stride, rows - whole_rows, columns);
 }
+
+/// Pairs of vectors half the vectors apart, interleaved: after four such steps a block of 16 by 16 bytes is transposed.
+template <class D>
+HWY_INLINE void interleave_halves(D d, const hn::VFromD<D> (&in)[16], hn::VFromD<D> (&out)[16]) {
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) {
+    out[2 * i] = hn::InterleaveLower(d, in[i], in[i + 8]);
+    out[2 * i + 1] = hn::InterleaveUpper(d, in[i], in[i + 8]);
+  }
+}
+
+void transpose_bytes_loop(const uint8_t* x, int64_t x_stride, uint8_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
+  constexpr int64_t kBlock = 16;
+  if (rows < kBlock || columns < kBlock) return transpose_plain(x, x_stride, y, y_stride, rows, columns);
+  const hn::Full128<uint8_t> d;
+  // The last block of a row or column takes some elements a second time.
+  for (int64_t column = 0; column < columns; column += kBlock) {
+    const int64_t c = HWY_MIN(column, columns - kBlock);
+    for (int64_t row = 0; row < rows; row += kBlock) {
+      const int64_t r = HWY_MIN(row, rows - kBlock);
+      hn::VFromD<decltype(d)> a[kBlock], b[kBlock];
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < kBlock; ++i) a[i] = hn::LoadU(d, x + r + (c + i) * x_stride);
+      interleave_halves(d, a, b);
+      interleave_halves(d, b, a);
+      interleave_halves(d, a, b);
+      interleave_halves(d, b, a);
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < kBlock; ++i) hn::StoreU(a[i], d, y + (r + i) * y_stride + c);
+    }
+  }
+}
 #endif
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
@@ -93,9 +129,14 @@ HWY_AFTER_NAMESPACE();
 namespace rh::compute {
 
 HWY_EXPORT(transpose_words_loop);
+HWY_EXPORT(transpose_bytes_loop);
 
 void transpose_words(const uint32_t* x, int64_t x_stride, uint32_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
   HWY_DYNAMIC_DISPATCH(transpose_words_loop)(x, x_stride, y, y_stride, rows, columns);
+}
+
+void transpose_bytes(const uint8_t* x, int64_t x_stride, uint8_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(transpose_bytes_loop)(x, x_stride, y, y_stride, rows, columns);
 }
 
 }  // namespace rh::compute

@@ -15,16 +15,40 @@ struct Case {
 };
 
 const Case kCases[] = {
-    {{3, 5, 1}, {1, 9, 11}, {1, 3, 3}, 1, 1, 1},       {{16, 40, 1}, {1, 20, 20}, {1, 1, 1}},
-    {{16, 33, 1}, {1, 17, 19}, {1, 1, 1}, 2, 1, 0, 2}, {{6, 8, 2}, {1, 30, 33}, {1, 3, 3}, 2, 1, 1, 3},
-    {{4, 6, 1}, {1, 13, 40}, {1, 3, 5}, 3, 2, 4},      {{7, 7, 7}, {1, 21, 40}, {1, 3, 3}, 1, 1, 1, 2},
-    {{5, 10, 5}, {1, 12, 13}, {1, 5, 5}, 2, 2, 3},     {{3, 4, 1}, {5, 6, 7}, {2, 3, 3}, 2, 1, 1},
+    {{3, 5, 1}, {1, 9, 11}, {1, 3, 3}, 1, 1, 1},
+    {{16, 40, 1}, {1, 20, 20}, {1, 1, 1}},
+    {{16, 33, 1}, {1, 17, 19}, {1, 1, 1}, 2, 1, 0, 2},
+    {{6, 8, 2}, {1, 30, 33}, {1, 3, 3}, 2, 1, 1, 3},
+    {{4, 6, 1}, {1, 13, 40}, {1, 3, 5}, 3, 2, 4},
+    {{7, 7, 7}, {1, 21, 40}, {1, 3, 3}, 1, 1, 1, 2},
+    {{5, 10, 5}, {1, 12, 13}, {1, 5, 5}, 2, 2, 3},
+    {{3, 4, 1}, {5, 6, 7}, {2, 3, 3}, 2, 1, 1},
     {{8, 4, 1}, {1, 1, 300}, {1, 1, 7}, 1, 1, 3},
+    {{8, 36, 2}, {1, 9, 8}, {1, 3, 3}, 1, 1, 1},
+    {{8, 70, 1}, {1, 14, 14}, {1, 2, 2}},
+    {{8, 24, 2}, {1, 15, 16}, {1, 1, 1}, 2},
+    {{1, 6, 1}, {1, 12, 12}, {1, 5, 5}, 1, 1, 2},
+    {{24, 5, 1}, {1, 40, 40}, {1, 3, 3}, 1, 1, 1},
+    {{20, 8, 1}, {1, 1, 1500}, {1, 1, 9}, 2, 1, 4},
+    {{16, 140, 1}, {1, 7, 7}, {1, 3, 3}, 1, 2, 2},
+    {{4, 6, 1}, {6, 9, 8}, {3, 3, 3}, 1, 2, 2},
 };
 
 class Int8ConvTest : public EveryIsa {};
 
-void check(const Case& c, bool x_signed, bool w_signed, bool w_zeros) {
+/// [batch, pixels, channels] from [batch, channels, pixels].
+template <typename T>
+std::vector<T> channels_swapped(const std::vector<T>& x, int64_t batch, int64_t channels, int64_t pixels) {
+  std::vector<T> y;
+  for (int64_t b = 0; b < batch; ++b) {
+    for (int64_t p = 0; p < pixels; ++p) {
+      for (int64_t c = 0; c < channels; ++c) y.push_back(x[static_cast<size_t>((b * channels + c) * pixels + p)]);
+    }
+  }
+  return y;
+}
+
+void check(const Case& c, bool x_signed, bool w_signed, int w_zeros) {
   SCOPED_TRACE(testing::Message() << c.channels.in << "->" << c.channels.out << " groups " << c.channels.groups << " kernel " << c.kernel[1]
                                   << "x" << c.kernel[2] << " stride " << c.stride << " signed " << x_signed << w_signed << " zero points "
                                   << w_zeros);
@@ -47,25 +71,34 @@ void check(const Case& c, bool x_signed, bool w_signed, bool w_zeros) {
   const std::vector<uint8_t> weights = bytes(c.channels.out * c.channels.in / c.channels.groups * w.kernel_size(), 2);
   const std::vector<int32_t> zeros = random_values<int32_t>(c.channels.out, 3, w_signed ? -128 : 0, w_signed ? 127 : 255);
   const std::vector<int32_t> bias = random_values<int32_t>(c.channels.out, 4, -1e9, 1e9);
-  const ZeroPoints w_zero{w_zeros ? zeros.data() : nullptr, true};
+  const ZeroPoints w_zero{w_zeros ? zeros.data() : nullptr, w_zeros > 1};
   const int32_t x_zero = x_signed ? -7 : 130;
   const Int8Matrix image{x.data(), x_signed}, filters{weights.data(), w_signed};
   const int64_t pixels = w.output_size();
   std::vector<int32_t> expected(static_cast<size_t>(c.batch * c.channels.out * pixels)), found(expected.size(), 77);
   int8_conv_reference(c.channels, w, c.batch, image, x_zero, filters, w_zero, bias.data(), expected.data());
   const Int8Convolution conv(c.channels, w, filters, w_zero, bias.data());
-  for (const Parallel& parallel : {Parallel(), three_threads()}) {
-    std::fill(found.begin(), found.end(), 77);
-    conv.run(
-        w, c.batch, image, x_zero,
-        [&](const Int8ConvTile& part) {
-          for (int64_t i = 0; i < part.tile.rows; ++i) {
-            std::memcpy(found.data() + (part.image * c.channels.out + part.tile.row + i) * pixels + part.tile.column,
-                        part.tile.sums + i * part.tile.stride, static_cast<size_t>(part.tile.columns) * sizeof(int32_t));
-          }
-        },
-        parallel);
-    ASSERT_EQ(found, expected);
+  const std::vector<float> factors = random_values(c.channels.out, 5, 1e-8, 1e-7);
+  const QuantRange range = QuantRange::of<uint8_t>(100);
+  std::vector<uint8_t> bytes_expected(expected.size()), bytes_found(expected.size());
+  for (int64_t i = 0; i < c.batch * c.channels.out; ++i) {
+    requantize(expected.data() + i * pixels, &factors[static_cast<size_t>(i % c.channels.out)], false, range,
+               bytes_expected.data() + i * pixels, pixels);
+  }
+  const std::vector<uint8_t> x_last = channels_swapped(x, c.batch, c.channels.in, w.input_size());
+  for (const bool x_channels_last : {false, true}) {
+    const Int8Image source{{x_channels_last ? x_last.data() : x.data(), x_signed}, x_zero, x_channels_last};
+    for (const bool y_channels_last : {false, true}) {
+      SCOPED_TRACE(testing::Message() << "channels last " << x_channels_last << y_channels_last);
+      for (const Parallel& parallel : {Parallel(), x_signed == w_signed ? three_threads() : Parallel()}) {
+        std::fill(found.begin(), found.end(), 77);
+        conv.run(w, c.batch, source, {.data = found.data(), .channels_last = y_channels_last}, parallel);
+        ASSERT_EQ(found, y_channels_last ? channels_swapped(expected, c.batch, c.channels.out, pixels) : expected);
+        conv.run(w, c.batch, source,
+                 {.data = bytes_found.data(), .channels_last = y_channels_last, .factors = factors.data(), .range = range}, parallel);
+        ASSERT_EQ(bytes_found, y_channels_last ? channels_swapped(bytes_expected, c.batch, c.channels.out, pixels) : bytes_expected);
+      }
+    }
   }
 }
 
@@ -73,8 +106,7 @@ TEST_P(Int8ConvTest, SumsAreExact) {
   for (const Case& c : kCases) {
     for (const bool x_signed : {false, true}) {
       for (const bool w_signed : {false, true}) {
-        check(c, x_signed, w_signed, false);
-        check(c, x_signed, w_signed, true);
+        for (const int w_zeros : {0, 1, 2}) check(c, x_signed, w_signed, w_zeros);  // none, one, one a channel
       }
     }
   }

@@ -1,7 +1,7 @@
 #include "ops/quant/qlinear_conv.h"
 
-#include <cstring>
 #include <optional>
+#include <span>
 
 #include "compute/int8_conv.h"
 #include "compute/quantize.h"
@@ -11,19 +11,6 @@
 #include "providers/cpu/quantization.h"
 
 namespace rh::cpu {
-
-namespace {
-
-/// [N, C, pixels] from [N, pixels, C] and back.
-void swap_last_two(const uint8_t* from, int64_t batch, int64_t rows, int64_t columns, uint8_t* to) {
-  for (int64_t b = 0; b < batch; ++b, from += rows * columns, to += rows * columns) {
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
-    }
-  }
-}
-
-}  // namespace
 
 /// Constant weights are packed at load.
 class QLinearConvKernel final : public Kernel {
@@ -115,59 +102,32 @@ class QLinearConvKernel final : public Kernel {
                   const MutableView& y) const {
     const TensorView x = context.input(0);
     const int64_t batch = x.shape()[0], pixels = geometry.output_size(), channels = y.elements() / batch / pixels;
-    compute::Int8Matrix image = int8_matrix(x);
-    if (op_.channels_last) {
-      auto* turned = context.scratch_array<uint8_t>(x.elements());
-      swap_last_two(x.data<uint8_t>(), batch, geometry.input_size(), x.shape()[static_cast<size_t>(x.rank() - 1)], turned);
-      image.data = turned;
+    const compute::Int8Image image{int8_matrix(x), x_zero, op_.channels_last};
+    compute::Int8ConvResult result{.data = y.data<uint8_t>(), .channels_last = op_.channels_last};
+    if (!op_.integer) {
+      auto* factors = context.scratch_array<float>(channels);
+      int32_t y_zero = 0;
+      RH_RETURN_IF_ERROR(read_factors(context, {factors, static_cast<size_t>(channels)}, y_zero));
+      result.factors = factors;
+      result.range = y.dtype() == DType::int8 ? compute::QuantRange::of<int8_t>(y_zero) : compute::QuantRange::of<uint8_t>(y_zero);
     }
-    if (op_.integer) {
-      convolution.run(
-          geometry, batch, image, x_zero,
-          [&](const compute::Int8ConvTile& part) {
-            const compute::Int8Tile& t = part.tile;
-            for (int64_t i = 0; i < t.rows; ++i) {
-              std::memcpy(y.data<int32_t>() + (part.image * channels + t.row + i) * pixels + t.column, t.sums + i * t.stride,
-                          static_cast<size_t>(t.columns) * sizeof(int32_t));
-            }
-          },
-          context.parallel());
-      return {};
-    }
-    std::vector<float> factors;
-    int32_t y_zero = 0;
-    RH_RETURN_IF_ERROR(read_factors(context, channels, factors, y_zero));
-    auto* out = op_.channels_last ? context.scratch_array<uint8_t>(y.elements()) : y.data<uint8_t>();
-    RH_RETURN_IF_ERROR((dispatch<rh::Types<int8_t, uint8_t>>(y.dtype(), "QLinearConv", [&]<typename T>() {
-      const auto range = compute::QuantRange::of<T>(y_zero);
-      convolution.run(
-          geometry, batch, image, x_zero,
-          [&](const compute::Int8ConvTile& part) {
-            const compute::Int8Tile& t = part.tile;
-            for (int64_t i = 0; i < t.rows; ++i) {
-              compute::requantize(t.sums + i * t.stride, &factors[static_cast<size_t>(t.row + i)], false, range,
-                                  reinterpret_cast<T*>(out) + (part.image * channels + t.row + i) * pixels + t.column, t.columns);
-            }
-          },
-          context.parallel());
-    })));
-    if (op_.channels_last) swap_last_two(out, batch, channels, pixels, y.data<uint8_t>());
+    convolution.run(geometry, batch, image, result, context.parallel());
     return {};
   }
 
   /// x's scale times the weights' over y's, of each output channel.
-  static Status read_factors(RunContext& context, int64_t channels, std::vector<float>& factors, int32_t& y_zero) {
+  static Status read_factors(RunContext& context, std::span<float> factors, int32_t& y_zero) {
     float x_scale, y_scale;
     RH_RETURN_IF_ERROR(scalar_of(context.input(1), "the scale of x", x_scale));
     RH_RETURN_IF_ERROR(scalar_of(context.input(6), "the scale of y", y_scale));
     RH_RETURN_IF_ERROR(scalar_of(context.input(7), "the zero point of y", y_zero));
-    const std::vector<double> w_scale = as_doubles(context.input(4));
-    if (w_scale.size() != 1 && static_cast<int64_t>(w_scale.size()) != channels) {
-      return error_status(ErrorCode::invalid_argument, "the scale of the weights has {} elements, expected 1 or {}", w_scale.size(),
-                          channels);
+    const TensorView w_scale = context.input(4);
+    if (w_scale.elements() != 1 && w_scale.elements() != static_cast<int64_t>(factors.size())) {
+      return error_status(ErrorCode::invalid_argument, "the scale of the weights has {} elements, expected 1 or {}", w_scale.elements(),
+                          factors.size());
     }
-    for (int64_t i = 0; i < channels; ++i) {
-      factors.push_back(x_scale * static_cast<float>(w_scale[w_scale.size() > 1 ? static_cast<size_t>(i) : 0]) / y_scale);
+    for (size_t i = 0; i < factors.size(); ++i) {
+      factors[i] = x_scale * element_as_float(w_scale, w_scale.elements() > 1 ? static_cast<int64_t>(i) : 0) / y_scale;
     }
     return {};
   }
