@@ -57,6 +57,29 @@ struct ConvCall {
   InputScale input;
 };
 
+/// The planes that a plane of outputs is summed over: each input channel of a group at each depth of the kernel, depths first.
+struct SummedPlanes {
+  const float* x;                        ///< the group's first channel of an image
+  int64_t channel, plane;                ///< elements
+  int64_t first, taps, dilation, depth;  ///< of the kernel's depths, and how deep the input is
+
+  /// `image` is a group of an image.
+  SummedPlanes(const Window& kernel, const Window& w, const float* image, int64_t output_depth)
+      : x(image),
+        channel(w.input_size()),
+        plane(w.input[1] * w.input[2]),
+        first(output_depth * kernel.stride[0] - w.pad_begin[0]),
+        taps(kernel.kernel[0]),
+        dilation(kernel.dilation[0]),
+        depth(w.input[0]) {}
+
+  /// Null where all of it is padding.
+  const float* operator[](int64_t i) const {
+    const int64_t at = first + i % taps * dilation;
+    return at >= 0 && at < depth ? x + i / taps * channel + at * plane : nullptr;
+  }
+};
+
 template <typename S>
 struct Convolution<S>::Impl {
   virtual ~Impl() = default;
@@ -87,8 +110,8 @@ std::unique_ptr<Convolution<float>::Impl> make_conv_split(const ConvChannels& ch
 /// Whether kernel positions of `kernel` lie beyond the planes of `w` so often that pixels are cut into chunks by row to leave them out.
 bool conv_skips(const Window& kernel, const Window& w, int64_t in);
 
-/// 3x3 kernels of stride 1 by Winograd's F(2x2, 3x3): 16 products for 4 outputs where others take 36. Each output depends on the inputs
-/// that it should and on no others; where a sum is not finite, its tile is worked out in the plain way.
+/// Kernels of 3x3 across, of stride 1 there, by Winograd's F(2x2, 3x3): 16 products for 4 outputs where others take 36. Each output depends
+/// on the inputs that it should and on no others; where a sum is not finite, its tile is worked out in the plain way.
 std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& channels, const Window& window, const float* weights,
                                                         const float* bias, const Activation& activation);
 

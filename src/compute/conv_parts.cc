@@ -41,7 +41,7 @@ class ConvParts final : public Convolution<float>::Impl {
         kernels_(parts_kernels_for_width(products_.columns)),
         planes_(conv_kernels_for_width<float>(products_.columns)),
         layout_(window),
-        in_(channels.in / channels.groups),
+        in_(channels.in / channels.groups * window.kernel[0]),
         out_(channels.out / channels.groups),
         panels_(pieces_of(out_, products_.columns)) {
     bias_.resize(static_cast<size_t>(channels.groups * panels_ * products_.columns));
@@ -81,8 +81,8 @@ class ConvParts final : public Convolution<float>::Impl {
   struct Band {
     const ConvCall<float>& call;
     int64_t group;
-    const float* x;  ///< of the first input channel, or null where all of it is padding
-    int64_t y;       ///< offset of the first output channel
+    SummedPlanes x;
+    int64_t y;  ///< offset of the first output channel
     Part rows;
     int64_t second_rows;  ///< of tiles that have a second row of outputs
     int64_t across, second_across;
@@ -91,14 +91,13 @@ class ConvParts final : public Convolution<float>::Impl {
   Band band_of(const ConvCall<float>& call, const Bands& bands, int64_t plane, int64_t index) const {
     const Window& w = call.window;
     const int64_t depth = plane % w.output[0], group = plane / w.output[0] % channels_.groups;
-    const int64_t image = plane / w.output[0] / channels_.groups, from = depth - w.pad_begin[0];
-    const bool inside = from >= 0 && from < w.input[0];
-    const int64_t x = (image * channels_.in + group * in_) * w.input_size() + from * w.input[1] * w.input[2];
+    const int64_t image = plane / w.output[0] / channels_.groups;
+    const float* x = call.x + (image * channels_.in + group * (channels_.in / channels_.groups)) * w.input_size();
     const int64_t y = (image * channels_.out + group * out_) * w.output_size() + depth * w.output[1] * w.output[2];
     const Part rows = part_of(bands.rows, bands.count, index);
     return {call,
             group,
-            inside ? call.x + x : nullptr,
+            {window_, w, x, depth},
             y,
             rows,
             std::clamp<int64_t>(layout_.rows.second_tiles(w.output[1]) - rows.begin, 0, rows.size),
@@ -114,7 +113,7 @@ class ConvParts final : public Convolution<float>::Impl {
 
   /// As [place, input channel, output channel of the panel] for each panel.
   void pack(const float* weights) {
-    const int64_t width = products_.columns, taps = window_.kernel_size(), pieces = channels_.groups * panels_;
+    const int64_t width = products_.columns, taps = window_.kernel[1] * window_.kernel[2], pieces = channels_.groups * panels_;
     const auto begin = [&](size_t piece) { return piece * static_cast<size_t>(panel_size()) * sizeof(float); };
     const auto write = [&](size_t piece, void* memory) {
       const int64_t group = static_cast<int64_t>(piece) / panels_, first = static_cast<int64_t>(piece) % panels_ * width;
@@ -221,13 +220,8 @@ class ConvParts final : public Convolution<float>::Impl {
     column_sources(lines, of_columns);
     const int64_t first = layout_.rows.step() * band.rows.begin - w.pad_begin[1];
     PartsLines p{};
-    p.x = band.call.x;  // read nowhere if all is padding
     p.x_row = w.input[2];
     p.lines = lines.count;
-    if (band.x) {
-      p.top = -first;
-      p.bottom = w.input[1] - first;
-    }
     p.width = w.input[2];
     p.pad = w.pad_begin[2];
     p.phases = layout_.columns.step();
@@ -240,7 +234,10 @@ class ConvParts final : public Convolution<float>::Impl {
     p.plane = lines.phase();
     p.to = values;
     for (int64_t channel = channels.begin; channel < channels.begin + channels.size; ++channel) {
-      if (band.x) p.x = band.x + channel * w.input_size() + first * w.input[2];
+      const float* const x = band.x[channel];
+      p.x = x ? x + first * w.input[2] : band.call.x;  // read nowhere if all is padding
+      p.top = x ? -first : 0;
+      p.bottom = x ? w.input[1] - first : 0;
       kernels_.lines(p);
       kernels_.inputs(values, of_rows, source_count, to);
       for (int64_t i = 0; i < source_count; ++i) of_rows[i].to += of_rows[i].rows * of_rows[i].count;
@@ -361,8 +358,9 @@ class ConvParts final : public Convolution<float>::Impl {
       const size_t place = static_cast<size_t>(r) * layout_.columns.weights().size() + static_cast<size_t>(c);
       return weights[(layout_.places[place] * in_ + channel) * products_.columns];
     };
-    for (int64_t channel = 0; part.x && channel < in_; ++channel) {
-      const float* const x = part.x + channel * w.input_size();
+    for (int64_t channel = 0; channel < in_; ++channel) {
+      const float* const x = part.x[channel];
+      if (!x) continue;
       for (int64_t i = 0; i < window_.kernel[1]; ++i) {
         for (int64_t j = 0; j < window_.kernel[2]; ++j) {
           const int64_t h = row * window_.stride[1] + i - w.pad_begin[1], v = column * window_.stride[2] + j - w.pad_begin[2];
@@ -385,7 +383,8 @@ class ConvParts final : public Convolution<float>::Impl {
   const PartsKernels& kernels_;
   const ConvKernels<float, float>& planes_;
   const PartsLayout layout_;
-  const int64_t in_, out_, panels_;
+  const int64_t in_;  ///< planes of a sum
+  const int64_t out_, panels_;
   SharedArray<float> weights_;
   std::vector<float> bias_;  // of whole panels
 };
@@ -395,7 +394,7 @@ class ConvParts final : public Convolution<float>::Impl {
 bool conv_takes_parts(const ConvChannels& channels, const Window& window) {
   // Shorter sums round more than where they are made plainly.
   constexpr int64_t kLeastProducts = 256, kLeastTiles = 12, kMostTaps = 11, kMostStride = 4;
-  if (window.kernel[0] != 1 || window.stride[0] != 1 || channels.out / channels.groups < micro_kernels<float>().columns ||
+  if (channels.out / channels.groups < micro_kernels<float>().columns ||
       channels.in / channels.groups * window.kernel_size() < kLeastProducts)
     return false;
   for (int d = 1; d < 3; ++d) {
@@ -408,7 +407,7 @@ bool conv_takes_parts(const ConvChannels& channels, const Window& window) {
 ConvPartsWork conv_parts_work(const Window& w) {
   const PartsAxis rows(w.kernel[1], w.stride[1]), columns(w.kernel[2], w.stride[2]);
   const double outputs = static_cast<double>(std::max<int64_t>(1, w.output[1] * w.output[2])),
-               plain = outputs * static_cast<double>(w.kernel_size());
+               plain = outputs * static_cast<double>(w.kernel[1] * w.kernel[2]);
   const double tiles = static_cast<double>(rows.tiles(w.output[1]) * columns.tiles(w.output[2]));
   const double of_rows = static_cast<double>(rows.terms().size()), of_columns = static_cast<double>(columns.terms().size());
   return {static_cast<double>(rows.products(w.output[1]) * columns.products(w.output[2])) / plain,

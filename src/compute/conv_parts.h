@@ -85,16 +85,16 @@ struct PartsLayout {
 /// Whether a convolution can go by parts.
 bool conv_takes_parts(const ConvChannels& channels, const Window& window);
 
-/// What a convolution by parts does, each by the products that a plain one takes of one input channel and one output channel.
+/// What a convolution by parts does, each by the products that a plain one takes of one plane of inputs and one output channel.
 struct ConvPartsWork {
   double products;
-  double inputs;   ///< values that are made of inputs, of one channel
+  double inputs;   ///< values that are made of inputs, of one plane
   double outputs;  ///< sums and outputs, of one channel
 };
 ConvPartsWork conv_parts_work(const Window& window);
 
-/// Kernels of up to 11 taps an axis and stride up to 4, without dilation, by Winograd's F(2, 3) and F(2, 2) of their parts. As for
-/// Winograd's, each output depends on the inputs that it should and on no others.
+/// Kernels of up to 11 taps and stride up to 4 in height and width, without dilation there, by Winograd's F(2, 3) and F(2, 2) of their
+/// parts. As for Winograd's, each output depends on the inputs that it should and on no others.
 std::unique_ptr<Convolution<float>::Impl> make_conv_parts(const ConvChannels& channels, const Window& window, const float* weights,
                                                           const float* bias, const Activation& activation);
 

@@ -96,6 +96,35 @@ class TransposedPhases final : public TransposedImpl<S> {
   std::vector<Phase> phases_;
 };
 
+/// Of stride 1: one phase, whose results lie in order.
+template <typename S>
+class TransposedPlain final : public TransposedImpl<S> {
+ public:
+  TransposedPlain(const ConvChannels& channels, const Window& window, const S* weights, const S* bias)
+      : phase_(window, 0), conv_(channels, ordinary(window), phase_.weights(channels, window, weights).data(), bias, Activation{}) {}
+
+  size_t weight_bytes() const override { return conv_.weight_bytes(); }
+
+  void run(const Window& w, int64_t batch, const S* x, S* y, const Parallel& parallel) const override {
+    conv_.run(ordinary(w), batch, x, nullptr, y, parallel);
+  }
+
+ private:
+  /// The ordinary convolution that one of sizes `w` is.
+  Window ordinary(const Window& w) const {
+    Window result = phase_.kernel();
+    for (int d = 0; d < 3; ++d) {
+      result.input[d] = w.input[d];
+      result.output[d] = w.output[d];
+      result.pad_begin[d] = AxisOutputs(phase_.axes[d], 0, 1, w.pad_begin[d], w.output[d]).pad;
+    }
+    return result;
+  }
+
+  const TransposedPhase phase_;
+  const Convolution<S> conv_;
+};
+
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed(const ConvChannels& channels, const Window& window, const S* weights, const S* bias) {
   if (channels.groups > 1 && channels.groups == channels.in && channels.in == channels.out)
@@ -103,6 +132,7 @@ std::unique_ptr<TransposedImpl<S>> make_transposed(const ConvChannels& channels,
   bool blocks = window.kernel_size() > 1;
   for (int d = 0; d < 3; ++d) blocks = blocks && window.kernel[d] == window.stride[d] && window.dilation[d] == 1;
   if (blocks) return make_transposed_blocks<S>(channels, window, weights, bias);
+  if (TransposedPhase::count(window) == 1) return std::make_unique<TransposedPlain<S>>(channels, window, weights, bias);
   return std::make_unique<TransposedPhases<S>>(channels, window, weights, bias);
 }
 

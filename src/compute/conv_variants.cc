@@ -59,14 +59,17 @@ int64_t out_of(const ConvChannels& c) { return c.out / c.groups; }
 
 bool is_depthwise(const ConvChannels& c, const Window&) { return c.groups == c.in && c.in == c.out && c.groups > 1; }
 
+/// Planes that are summed up: input channels at each depth of the kernel.
+int64_t planes_of(const ConvChannels& c, const Window& w) { return in_of(c) * w.kernel[0]; }
+
 bool fits_winograd(const ConvChannels& c, const Window& w) {
-  const auto all_one = [](const int64_t(&values)[3]) { return std::ranges::all_of(values, [](int64_t v) { return v == 1; }); };
-  return w.kernel[0] == 1 && w.kernel[1] == 3 && w.kernel[2] == 3 && all_one(w.stride) && all_one(w.dilation) &&
-         in_of(c) >= kLeastWinogradChannels && out_of(c) >= kLeastWinogradChannels;
+  for (int d = 1; d < 3; ++d)
+    if (w.kernel[d] != 3 || w.stride[d] != 1 || w.dilation[d] != 1) return false;
+  return planes_of(c, w) >= kLeastWinogradChannels && out_of(c) >= kLeastWinogradChannels;
 }
 
-double winograd_transforms(const ConvChannels& c, const ConvCosts& costs) {
-  return costs.winograd_by_least / static_cast<double>(std::min(in_of(c), out_of(c)));
+double winograd_transforms(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  return costs.winograd_by_least / static_cast<double>(std::min(planes_of(c, w), out_of(c)));
 }
 
 /// Tiles of a plane of size x size outputs each, and outputs of whole tiles by those that are asked for.
@@ -78,7 +81,7 @@ double winograd_edges(const Window& w, int64_t size) {
 }
 
 double winograd_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  return winograd_edges(w, 2) * (costs.winograd * filling(winograd_tiles(w, 2), costs) + winograd_transforms(c, costs));
+  return winograd_edges(w, 2) * (costs.winograd * filling(winograd_tiles(w, 2), costs) + winograd_transforms(c, w, costs));
 }
 
 bool fits_winograd_pixels(const ConvChannels& c, const Window& w) {
@@ -92,7 +95,7 @@ double winograd_panels(const ConvChannels& c) {
 }
 
 double winograd_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  return winograd_edges(w, 2) * (costs.winograd_pixels * winograd_panels(c) + winograd_transforms(c, costs));
+  return winograd_edges(w, 2) * (costs.winograd_pixels * winograd_panels(c) + winograd_transforms(c, w, costs));
 }
 
 /// Fewer tiles than a few of the micro-kernel's leave its weights, four times those of 3x3, too little to do.
@@ -101,7 +104,7 @@ bool fits_winograd_4x4(const ConvChannels& c, const Window& w) {
 }
 
 double winograd_4x4_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  return winograd_edges(w, 4) * (costs.winograd_4x4 * winograd_panels(c) + winograd_transforms(c, costs));
+  return winograd_edges(w, 4) * (costs.winograd_4x4 * winograd_panels(c) + winograd_transforms(c, w, costs));
 }
 
 /// Kernels of few products less have other ways that transform less.
@@ -113,7 +116,7 @@ bool fits_parts(const ConvChannels& c, const Window& w) {
 double parts_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const ConvPartsWork work = conv_parts_work(w);
   return costs.parts * work.products * winograd_panels(c) + costs.parts_inputs * work.inputs / static_cast<double>(out_of(c)) +
-         costs.parts_outputs * work.outputs / static_cast<double>(in_of(c));
+         costs.parts_outputs * work.outputs / static_cast<double>(planes_of(c, w));
 }
 
 bool fits_pixels(const ConvChannels& c, const Window& w) {

@@ -37,13 +37,14 @@ void sum_products(const float* products, int64_t apart, float bias, float (&sums
 
 class ConvWinograd final : public Convolution<float>::Impl {
  public:
-  ConvWinograd(const ConvChannels& channels, const float* weights, const float* bias, const Activation& activation)
+  ConvWinograd(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, const Activation& activation)
       : channels_(channels),
+        window_(window),
         activation_(activation),
         clamp_(activation),
         products_(micro_kernels<float>()),
         transforms_(winograd_kernels_for_width(products_.columns)),
-        in_(channels.in / channels.groups),
+        in_(channels.in / channels.groups * window.kernel[0]),
         out_(channels.out / channels.groups),
         chunks_((out_ + products_.rows - 1) / products_.rows),
         position_(in_ * products_.columns + 16) {
@@ -105,8 +106,8 @@ class ConvWinograd final : public Convolution<float>::Impl {
     const ConvCall<float>& call;
     int64_t rows;  ///< of tiles
     int64_t group;
-    const float* x;  ///< of the first input channel, or null where all of it is padding
-    int64_t y;       ///< offset of the first output channel
+    SummedPlanes x;
+    int64_t y;  ///< offset of the first output channel
     int64_t y_channel;
   };
 
@@ -149,12 +150,12 @@ class ConvWinograd final : public Convolution<float>::Impl {
     if (chunks.size == 0) return;
     const Window& w = call.window;
     const int64_t depth = plane_index % w.output[0], group = plane_index / w.output[0] % channels_.groups;
-    const int64_t image = plane_index / w.output[0] / channels_.groups, from = depth - w.pad_begin[0];
-    const float* x = call.x + (image * channels_.in + group * in_) * w.input_size() + from * w.input[1] * w.input[2];
+    const int64_t image = plane_index / w.output[0] / channels_.groups;
+    const float* x = call.x + (image * channels_.in + group * (channels_.in / channels_.groups)) * w.input_size();
     const Plane plane{call,
                       tiles.rows,
                       group,
-                      from >= 0 && from < w.input[0] ? x : nullptr,
+                      {window_, w, x, depth},
                       (image * channels_.out + group * out_) * w.output_size() + depth * w.output[1] * w.output[2],
                       w.output_size()};
     int64_t before = 0;  // panels of the strips so far
@@ -199,7 +200,6 @@ class ConvWinograd final : public Convolution<float>::Impl {
     const int64_t across = run.strip.columns, first_row = run.first / across;
     const int64_t row = 2 * first_row - w.pad_begin[1], column = 2 * run.strip.column - w.pad_begin[2];
     WinogradInputs p{};
-    p.x = run.plane.call.x;  // read nowhere if all is padding
     p.x_row = w.input[2];
     p.left = -column;
     p.right = w.input[2] - column;
@@ -210,12 +210,11 @@ class ConvWinograd final : public Convolution<float>::Impl {
     p.count = run.count;
     p.panel = kPositions * position_;
     p.apart = position_;
-    if (run.plane.x) {
-      p.top = -row;
-      p.bottom = w.input[1] - row;
-    }
     for (int64_t channel = 0; channel < in_; ++channel) {
-      if (run.plane.x) p.x = run.plane.x + channel * w.input_size() + row * w.input[2] + column;
+      const float* const x = run.plane.x[channel];
+      p.x = x ? x + row * w.input[2] + column : run.plane.call.x;  // read nowhere if all is padding
+      p.top = x ? -row : 0;
+      p.bottom = x ? w.input[1] - row : 0;
       p.to = to + channel * products_.columns;
       transforms_.two.inputs(p);
     }
@@ -325,11 +324,13 @@ class ConvWinograd final : public Convolution<float>::Impl {
   }
 
   const ConvChannels channels_;
+  const Window window_;
   const Activation activation_;
   const Clamp clamp_;
   const MicroKernels<float>& products_;
   const WinogradKernels& transforms_;
-  const int64_t in_, out_, chunks_;
+  const int64_t in_;  ///< planes of a sum
+  const int64_t out_, chunks_;
   const int64_t position_;  ///< between positions of transformed inputs; not a power of two
   SharedArray<float> weights_;
   std::vector<float> bias_;
@@ -337,9 +338,9 @@ class ConvWinograd final : public Convolution<float>::Impl {
 
 }  // namespace
 
-std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& channels, const Window&, const float* weights,
+std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& channels, const Window& window, const float* weights,
                                                         const float* bias, const Activation& activation) {
-  return std::make_unique<ConvWinograd>(channels, weights, bias, activation);
+  return std::make_unique<ConvWinograd>(channels, window, weights, bias, activation);
 }
 
 }  // namespace rh::compute

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/function_ref.h"
-#include "compute/conv.h"
+#include "compute/conv_impl.h"
 
 namespace rh::compute {
 
@@ -11,17 +11,17 @@ constexpr int64_t winograd_positions(int64_t size) { return (size + 2) * (size +
 /// The 3x3 weights of which pack_winograd() made the positions `u`, but for rounding.
 void winograd_restore(int64_t size, const float* u, float (&g)[9]);
 
-/// A tile of outputs, by row and column of tiles, and the first input channel, null where all of it is padding.
+/// A tile of outputs, by row and column of tiles, and the `count` planes that it is summed over.
 struct WinogradTile {
   const Window& window;
   int64_t size;
-  const float* x;
-  int64_t channels;
+  const SummedPlanes& planes;
+  int64_t count;
   int64_t row;
   int64_t column;
 };
 
-/// The size x size sums of a tile from the definition. `weights` gives the 3x3 weights of an input channel.
-void plain_tile(const WinogradTile& tile, float bias, FunctionRef<void(int64_t channel, float (&g)[9])> weights, float* sums);
+/// The size x size sums of a tile from the definition. `weights` gives the 3x3 weights of a plane.
+void plain_tile(const WinogradTile& tile, float bias, FunctionRef<void(int64_t plane, float (&g)[9])> weights, float* sums);
 
 }  // namespace rh::compute

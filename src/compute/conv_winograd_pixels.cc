@@ -22,14 +22,16 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   static constexpr int64_t kPositions = winograd_positions(kSize);
 
  public:
-  ConvWinogradPixels(const ConvChannels& channels, const float* weights, const float* bias, const Activation& activation)
+  ConvWinogradPixels(const ConvChannels& channels, const Window& window, const float* weights, const float* bias,
+                     const Activation& activation)
       : channels_(channels),
+        window_(window),
         activation_(activation),
         clamp_(activation),
         products_(micro_kernels<float>()),
         transforms_(kSize == 2 ? winograd_kernels_for_width(products_.columns).two : winograd_kernels_for_width(products_.columns).four),
         planes_(conv_kernels_for_width<float>(products_.columns)),
-        in_(channels.in / channels.groups),
+        in_(channels.in / channels.groups * window.kernel[0]),
         out_(channels.out / channels.groups),
         panels_(pieces_of(out_, products_.columns)) {
     bias_.resize(static_cast<size_t>(channels.groups * panels_ * products_.columns));
@@ -66,8 +68,8 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   struct Band {
     const ConvCall<float>& call;
     int64_t group;
-    const float* x;  ///< of the first input channel, or null where all of it is padding
-    int64_t y;       ///< offset of the first output channel
+    SummedPlanes x;
+    int64_t y;  ///< offset of the first output channel
     Part rows;
     int64_t across;
 
@@ -79,10 +81,10 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   Band band_of(const ConvCall<float>& call, const Bands& bands, int64_t plane, int64_t index) const {
     const Window& w = call.window;
     const int64_t depth = plane % w.output[0], group = plane / w.output[0] % channels_.groups;
-    const int64_t image = plane / w.output[0] / channels_.groups, from = depth - w.pad_begin[0];
-    const float* x = call.x + (image * channels_.in + group * in_) * w.input_size() + from * w.input[1] * w.input[2];
+    const int64_t image = plane / w.output[0] / channels_.groups;
+    const float* x = call.x + (image * channels_.in + group * (channels_.in / channels_.groups)) * w.input_size();
     const int64_t y = (image * channels_.out + group * out_) * w.output_size() + depth * w.output[1] * w.output[2];
-    return {call, group, from >= 0 && from < w.input[0] ? x : nullptr, y, part_of(bands.rows, bands.count, index), bands.across};
+    return {call, group, {window_, w, x, depth}, y, part_of(bands.rows, bands.count, index), bands.across};
   }
 
   /// As [position, input channel, output channel of the panel] for each panel.
@@ -143,7 +145,6 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     const Window& w = band.call.window;
     const int64_t row = band.first_pixel_row() - w.pad_begin[1], column = -w.pad_begin[2];
     WinogradInputs p{};
-    p.x = band.call.x;  // read nowhere if all is padding
     p.x_row = w.input[2];
     p.left = -column;
     p.right = w.input[2] - column;
@@ -153,12 +154,11 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     p.count = band.tiles();
     p.panel = products_.columns;  // panels follow each other
     p.apart = apart(band);
-    if (band.x) {
-      p.top = -row;
-      p.bottom = w.input[1] - row;
-    }
     for (int64_t channel = channels.begin; channel < channels.begin + channels.size; ++channel) {
-      if (band.x) p.x = band.x + channel * w.input_size() + row * w.input[2] + column;
+      const float* const x = band.x[channel];
+      p.x = x ? x + row * w.input[2] + column : band.call.x;  // read nowhere if all is padding
+      p.top = x ? -row : 0;
+      p.bottom = x ? w.input[1] - row : 0;
       p.to = to + channel * band.tiles();
       transforms_.inputs(p);
     }
@@ -234,26 +234,28 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   }
 
   const ConvChannels channels_;
+  const Window window_;
   const Activation activation_;
   const Clamp clamp_;
   const MicroKernels<float>& products_;
   const WinogradPixelKernels& transforms_;
   const ConvKernels<float, float>& planes_;
-  const int64_t in_, out_, panels_;
+  const int64_t in_;  ///< planes of a sum
+  const int64_t out_, panels_;
   SharedArray<float> weights_;
   std::vector<float> bias_;  // of whole panels
 };
 
 }  // namespace
 
-std::unique_ptr<Convolution<float>::Impl> make_winograd_pixels(const ConvChannels& channels, const Window&, const float* weights,
+std::unique_ptr<Convolution<float>::Impl> make_winograd_pixels(const ConvChannels& channels, const Window& window, const float* weights,
                                                                const float* bias, const Activation& activation) {
-  return std::make_unique<ConvWinogradPixels<2>>(channels, weights, bias, activation);
+  return std::make_unique<ConvWinogradPixels<2>>(channels, window, weights, bias, activation);
 }
 
-std::unique_ptr<Convolution<float>::Impl> make_winograd_4x4(const ConvChannels& channels, const Window&, const float* weights,
+std::unique_ptr<Convolution<float>::Impl> make_winograd_4x4(const ConvChannels& channels, const Window& window, const float* weights,
                                                             const float* bias, const Activation& activation) {
-  return std::make_unique<ConvWinogradPixels<4>>(channels, weights, bias, activation);
+  return std::make_unique<ConvWinogradPixels<4>>(channels, window, weights, bias, activation);
 }
 
 }  // namespace rh::compute

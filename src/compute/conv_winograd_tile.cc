@@ -28,13 +28,14 @@ void winograd_restore(int64_t size, const float* u, float (&g)[9]) {
   }
 }
 
-void plain_tile(const WinogradTile& tile, float bias, FunctionRef<void(int64_t channel, float (&g)[9])> weights, float* sums) {
+void plain_tile(const WinogradTile& tile, float bias, FunctionRef<void(int64_t plane, float (&g)[9])> weights, float* sums) {
   const Window& w = tile.window;
   std::fill_n(sums, tile.size * tile.size, bias);
-  for (int64_t channel = 0; tile.x && channel < tile.channels; ++channel) {
+  for (int64_t plane = 0; plane < tile.count; ++plane) {
+    const float* x = tile.planes[plane];
+    if (!x) continue;
     float g[9];
-    weights(channel, g);
-    const float* x = tile.x + channel * w.input_size();
+    weights(plane, g);
     for (int64_t i = 0; i < tile.size * tile.size; ++i) {
       for (int64_t tap = 0; tap < 9; ++tap) {
         const int64_t h = tile.size * tile.row + i / tile.size + tap / 3 - w.pad_begin[1];
