@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/row_tables.h"
 #include "onnx/located.h"
 #include "onnx/type_reader.h"
 
@@ -46,6 +47,9 @@ void GraphReader::read_main(const GraphFields& fields, Graph& graph) {
   for (const auto& [domain, version] : model_.imports) graph.opset_imports[std::string(domain)] = version;
   Scope scope{.graph = graph, .imports = model_.imports};
   read_graph(fields, scope);
+  align_constants(graph, [&](const Tensor& tensor) {
+    return tensors_.copy(tensor.dtype(), tensor.shape(), {static_cast<const char*>(tensor.raw()), tensor.bytes()});
+  });
 }
 
 void GraphReader::read_graph(const GraphFields& fields, Scope& scope) {
@@ -80,7 +84,7 @@ std::unordered_map<std::string_view, ValueId> GraphReader::read_initializers(con
   };
   for (std::string_view message : fields.initializers) {
     std::string_view name;
-    Tensor tensor = tensors_.read(message, &name, &location);
+    Tensor tensor = tensors_.read(message, &name, &location, Alignment::any);
     add(name, std::move(tensor));
   }
   for (std::string_view message : fields.sparse_initializers) {

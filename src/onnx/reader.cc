@@ -68,7 +68,13 @@ Model read_model(const std::string& path, const ReadOptions& options) {
                    ExternalData external = ExternalData::beside_model(path);
                    external.add(options.files, options.initializers);
                    const std::string_view bytes = text_of(mapping->bytes());
-                   TensorReader tensors({.bytes = bytes, .in_place = true, .owner = mapping, .file = &file, .constant = true}, &external);
+                   TensorReader tensors({.bytes = bytes,
+                                         .in_place = true,
+                                         .owner = mapping,
+                                         .file = &file,
+                                         .constant = true,
+                                         .tables_in_place = options.tables_in_place},
+                                        &external);
                    Model model = build(bytes, tensors, options.limits);
                    file.check_unchanged();
                    external.check_unchanged();
@@ -83,9 +89,12 @@ Model read_model(std::span<const std::byte> bytes, const ReadOptions& options) {
                    ExternalData external = ExternalData::in_folder(options.folder);
                    external.add(options.files, options.initializers);
                    const bool borrow = options.buffer_use == ReadOptions::BufferUse::borrow;
-                   TensorReader tensors(
-                       {.bytes = text_of(bytes), .in_place = borrow, .owner = borrow ? options.owner : nullptr, .constant = true},
-                       &external);
+                   TensorReader tensors({.bytes = text_of(bytes),
+                                         .in_place = borrow,
+                                         .owner = borrow ? options.owner : nullptr,
+                                         .constant = true,
+                                         .tables_in_place = options.tables_in_place},
+                                        &external);
                    Model model = build(text_of(bytes), tensors, options.limits);
                    external.check_unchanged();
                    return model;

@@ -27,6 +27,8 @@ struct ReadOptions {
   std::string folder;                 ///< of external data for a model in a buffer; empty: there may be none
   /// External data files that are in memory, by the name that the model gives them; copied. They come before those of the folder.
   std::map<std::string, std::span<const std::byte>, std::less<>> files;
+  /// Tables of rows (graph/row_tables.h) may stay at any address of the file or the borrowed buffer. For graphs that only the CPU runs.
+  bool tables_in_place = false;
   /// Stand for initializers of these names that the model keeps in external files, which are then not read; null: none.
   const std::map<std::string, Value>* initializers = nullptr;
   ReadLimits limits;

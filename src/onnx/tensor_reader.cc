@@ -183,11 +183,6 @@ int64_t checked_elements(const Shape& dims) {
   return dims.elements();
 }
 
-bool is_aligned_for(DType dtype, uint64_t address) {
-  const int bits = dtype == DType::complex128 ? 64 : dtype == DType::complex64 ? 32 : bits_of(dtype);
-  return bits <= 8 || address % static_cast<uint64_t>(bits / 8) == 0;
-}
-
 struct TensorReader::Fields {
   std::string_view name;
   Shape dims;
@@ -278,14 +273,15 @@ TensorReader::Fields TensorReader::parse(std::string_view message) const {
   return fields;
 }
 
-Tensor TensorReader::read(std::string_view message, std::string_view* name, std::optional<ExternalLocation>* location) {
+Tensor TensorReader::read(std::string_view message, std::string_view* name, std::optional<ExternalLocation>* location,
+                          Alignment alignment) {
   std::string_view tensor_name;
   return located([&] { return Where{.file = {}, .node = {}, .op = {}, .tensor = std::string(tensor_name)}; },
                  [&] {
                    const Fields fields = parse(message);
                    tensor_name = fields.name;
                    if (name) *name = fields.name;
-                   Tensor tensor = read_fields(fields, message);
+                   Tensor tensor = read_fields(fields, message, alignment);
                    if (location && fields.external) {
                      *location = ExternalLocation{std::string(fields.location), static_cast<int64_t>(fields.offset), tensor.bytes()};
                    }
@@ -293,7 +289,7 @@ Tensor TensorReader::read(std::string_view message, std::string_view* name, std:
                  });
 }
 
-Tensor TensorReader::read_fields(const Fields& fields, std::string_view message) {
+Tensor TensorReader::read_fields(const Fields& fields, std::string_view message, Alignment alignment) {
   if (!is_known(static_cast<int>(std::clamp<int64_t>(fields.data_type, -1, kDTypeCount)))) {
     fail(ErrorCode::invalid_graph, "the tensor has element type {}, expected a number from 1 to {} (TensorProto.DataType)",
          fields.data_type, kDTypeCount - 1);
@@ -321,7 +317,7 @@ Tensor TensorReader::read_fields(const Fields& fields, std::string_view message)
       fail(ErrorCode::invalid_graph, "raw_data has {} bytes, expected {} for {}{}", fields.raw.size(), bytes, to_string(dtype),
            fields.dims.to_string());
     }
-    return read_raw(dtype, fields.dims, fields.raw);
+    return read_raw(dtype, fields.dims, fields.raw, alignment);
   }
   if (!fields.raw.empty())
     fail(ErrorCode::invalid_graph, "the tensor has both raw_data and {}, expected one of them", kStorageName[storage]);
@@ -370,16 +366,24 @@ Tensor TensorReader::read_external(const Fields& fields, DType dtype, Shape shap
   return normalized;
 }
 
-Tensor TensorReader::read_raw(DType dtype, Shape shape, std::string_view raw) {
-  const bool inside = raw.data() >= buffer_.bytes.data() && raw.data() + raw.size() <= buffer_.bytes.data() + buffer_.bytes.size();
-  const bool in_place = buffer_.in_place && inside && raw.size() >= kInPlaceBytes && dtype != DType::boolean && bits_of(dtype) >= 8;
-  if (in_place && is_aligned_for(dtype, reinterpret_cast<uintptr_t>(raw.data()))) {
+bool TensorReader::is_inside(std::string_view raw) const {
+  return raw.data() >= buffer_.bytes.data() && raw.data() + raw.size() <= buffer_.bytes.data() + buffer_.bytes.size();
+}
+
+Tensor TensorReader::read_raw(DType dtype, Shape shape, std::string_view raw, Alignment alignment) const {
+  const bool in_place = buffer_.in_place && is_inside(raw) && raw.size() >= kInPlaceBytes && dtype != DType::boolean && bits_of(dtype) >= 8;
+  const bool any_address = buffer_.tables_in_place && alignment == Alignment::any;
+  if (in_place && (any_address || is_aligned_for(dtype, reinterpret_cast<uintptr_t>(raw.data())))) {
     return Tensor(dtype, std::move(shape), const_cast<char*>(raw.data()), buffer_.owner);
   }
+  return copy(dtype, std::move(shape), raw);
+}
+
+Tensor TensorReader::copy(DType dtype, Shape shape, std::string_view raw) const {
   Tensor tensor = page_tensor(dtype, std::move(shape));
   if (dtype == DType::boolean) {
     std::transform(raw.begin(), raw.end(), tensor.data<uint8_t>(), [](char byte) { return byte != 0; });
-  } else if (buffer_.file && inside && raw.size() >= kInPlaceBytes) {
+  } else if (buffer_.file && is_inside(raw) && raw.size() >= kInPlaceBytes) {
     // Reading, instead of copying from the mapping, keeps the file's pages out of the process's memory.
     buffer_.file->read(static_cast<uint64_t>(raw.data() - buffer_.bytes.data()), tensor.raw(), raw.size());
   } else if (!raw.empty()) {

@@ -20,9 +20,6 @@ inline constexpr size_t kMaxRank = 64;
 /// overflows.
 int64_t checked_elements(const Shape& dims);
 
-/// Whether elements at this address (or at this offset of a page) are aligned for their type.
-bool is_aligned_for(DType dtype, uint64_t address);
-
 /// The bytes that a message was read from.
 struct Buffer {
   std::string_view bytes;
@@ -30,10 +27,14 @@ struct Buffer {
   std::shared_ptr<const void> owner;  ///< keeps the buffer alive
   const InputFile* file = nullptr;    ///< where the buffer is the mapping of a file
   bool constant = false;              ///< nobody changes the tensors read: equal ones may share their memory
+  bool tables_in_place = false;       ///< initializers may look into it at any address until `align_constants` (graph/row_tables.h)
 };
 
 /// Uninitialised memory that goes back to the system when its last owner lets go of it, unlike the heap's.
 Tensor page_tensor(DType dtype, Shape shape);
+
+/// Which addresses of the buffer a tensor may look at.
+enum class Alignment : uint8_t { element, any };
 
 /// Decodes tensors. What a tensor claims is checked against the bytes that are there before memory is taken for it.
 class TensorReader {
@@ -42,17 +43,21 @@ class TensorReader {
   TensorReader(Buffer buffer, ExternalData* external) : buffer_(std::move(buffer)), external_(external) {}
 
   /// A TensorProto inside the buffer. `name` and `location`, where given, get the tensor's name and where its data lies if that is outside
-  /// the message.
-  Tensor read(std::string_view message, std::string_view* name = nullptr, std::optional<ExternalLocation>* location = nullptr);
+  /// the message. Alignment::any counts where the buffer leaves tables in place.
+  Tensor read(std::string_view message, std::string_view* name = nullptr, std::optional<ExternalLocation>* location = nullptr,
+              Alignment alignment = Alignment::element);
+  /// A copy in memory of its own of raw data; of bytes of the buffer's file it is read anew.
+  Tensor copy(DType dtype, Shape shape, std::string_view raw) const;
   /// A SparseTensorProto: COO with linear [nnz] or [nnz, rank] indices. `name` gets the name of its values.
   SparseTensor read_sparse(std::string_view message, std::string_view* name = nullptr);
 
  private:
   struct Fields;
   Fields parse(std::string_view message) const;
-  Tensor read_fields(const Fields& fields, std::string_view message);
+  Tensor read_fields(const Fields& fields, std::string_view message, Alignment alignment);
   Tensor read_external(const Fields& fields, DType dtype, Shape shape, size_t bytes);
-  Tensor read_raw(DType dtype, Shape shape, std::string_view raw);
+  Tensor read_raw(DType dtype, Shape shape, std::string_view raw, Alignment alignment) const;
+  bool is_inside(std::string_view raw) const;
 
   Buffer buffer_;
   ExternalData* external_;

@@ -8,6 +8,7 @@
 #include "base/shared_bytes.h"
 #include "base/thread_memory.h"
 #include "graph/check.h"
+#include "graph/row_tables.h"
 #include "onnx/writer.h"
 #include "partition/assignment.h"
 #include "partition/copies.h"
@@ -170,6 +171,10 @@ const ProviderRegistry& provider_registry() {
   return registry;
 }
 
+bool is_cpu_choice(const ProviderChoice& choice) {
+  return !choice.make && provider_registry().canonical_name(choice.name) == cpu::kProviderName;
+}
+
 PlacedModel place(Model model, const SessionOptions& options, const Parallel& parallel) {
   Stopwatch watch;
   PlacedModel placed;
@@ -187,6 +192,7 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
   const bool cpu_only = placed.providers.size() == 1, for_file = wants_context_model(options);
   if (cpu_only && for_file) placed.for_file = graph.clone();
   if (cpu_only) add(simplify(graph, cpu_passes(), standard_passes(), options, parallel), eliminated);
+  align_constants(graph, [](const Tensor& tensor) { return tensor.clone(); });  // of tables that passes gave other nodes
   placed.passes_ms = watch.lap();
 
   placed.assignment = assign(graph, placed.providers, for_file && !cpu_only ? &placed.for_file : nullptr);
@@ -235,10 +241,7 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
 FileModel compile_for_file(Model model, SessionOptions options) {
   apply_config(options);
   FileModel result{model, nullptr, model.keep_alive};
-  const auto may_compile = [](const ProviderChoice& choice) {
-    return choice.make || provider_registry().canonical_name(choice.name) != cpu::kProviderName;
-  };
-  if (std::ranges::any_of(options.providers, may_compile)) {
+  if (!std::ranges::all_of(options.providers, is_cpu_choice)) {
     options.config["ep.context_enable"] = std::string("1");
     CompiledModel compiled = compile(std::move(model), options, Parallel());
     result.graph = compiled.for_file;

@@ -54,6 +54,9 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
 /// The providers that a session may ask for.
 const ProviderRegistry& provider_registry();
 
+/// Whether the choice is the CPU provider of ours.
+bool is_cpu_choice(const ProviderChoice& choice);
+
 /// Model to plan: what the options change, inference, passes, placement, kernels and memory. Throws Error.
 CompiledModel compile(Model model, const SessionOptions& options, const Parallel& parallel);
 

@@ -8,7 +8,11 @@ std::vector<Value> CpuConstantEvaluator::evaluate(const Graph& graph, const Node
   bool has_subgraph = false;
   Graph::for_each_subgraph(node, [&](const Graph&) { has_subgraph = true; });
   if (has_subgraph || !cpu::why_unsupported(NodeView(graph, node)).empty()) return {};
-  return cpu::evaluate_node(graph, node, inputs, parallel_, max_bytes);
+  std::vector<Value> aligned(inputs.begin(), inputs.end());
+  for (Value& value : aligned) {
+    if (value.is_tensor()) value = value.tensor().aligned();
+  }
+  return cpu::evaluate_node(graph, node, aligned, parallel_, max_bytes);
 }
 
 }  // namespace rh

@@ -267,11 +267,22 @@ struct Session::Impl {
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::~Session() = default;
 
+namespace {
+
+// Whether the graph is for the CPU provider's own kernels alone.
+bool only_cpu_runs(const SessionOptions& options) {
+  return !options.choose_providers && !options.custom_operators && std::ranges::all_of(options.providers, is_cpu_choice);
+}
+
+}  // namespace
+
 std::unique_ptr<Session> Session::create(const std::string& path, const SessionOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   auto impl = std::make_unique<Impl>(options);
-  Model model = onnx::read_model(
-      path, {.folder = impl->options.external_data_folder, .files = options.external_files, .initializers = &options.initializers});
+  Model model = onnx::read_model(path, {.folder = impl->options.external_data_folder,
+                                        .files = options.external_files,
+                                        .tables_in_place = only_cpu_runs(options),
+                                        .initializers = &options.initializers});
   if (!options.dims_by_denotation.empty()) {
     apply_dim_denotations(*model.graph, onnx::read_dim_denotations(MappedFile(InputFile(path)).bytes()), options);
   }
@@ -292,6 +303,7 @@ std::unique_ptr<Session> Session::create(std::span<const std::byte> bytes, const
   Model model = onnx::read_model(bytes, {.buffer_use = options.borrow_bytes ? Use::borrow : Use::copy,
                                          .folder = impl->options.external_data_folder,
                                          .files = options.external_files,
+                                         .tables_in_place = only_cpu_runs(options),
                                          .initializers = &options.initializers});
   if (!options.dims_by_denotation.empty()) apply_dim_denotations(*model.graph, onnx::read_dim_denotations(bytes), options);
   impl->load(std::move(model), milliseconds_since(begin));

@@ -62,6 +62,11 @@ Tensor::Tensor(DType dtype, Shape shape, Allocator& allocator) : dtype_(dtype), 
 Tensor::Tensor(DType dtype, Shape shape, void* data, std::shared_ptr<const void> owner, Device device)
     : dtype_(dtype), device_(device), shape_(std::move(shape)), data_(data), owner_(std::move(owner)) {}
 
+bool is_aligned_for(DType dtype, uint64_t address) {
+  const int bits = dtype == DType::complex128 ? 64 : dtype == DType::complex64 ? 32 : bits_of(dtype);
+  return bits <= 8 || address % static_cast<uint64_t>(bits / 8) == 0;
+}
+
 Tensor Tensor::reshaped(Shape shape) const {
   if (shape.elements() != elements()) {
     fail(ErrorCode::invalid_argument, "cannot view shape {} as {}: the numbers of elements differ", shape_.to_string(), shape.to_string());

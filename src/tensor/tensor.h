@@ -95,6 +95,9 @@ class MutableView {
   void* data_ = nullptr;
 };
 
+/// Whether elements at this address (or at this offset of a page) are aligned for their type.
+bool is_aligned_for(DType dtype, uint64_t address);
+
 /// A contiguous, row-major tensor: type, shape and memory that it shares by count or borrows. Copying a Tensor copies no elements.
 class Tensor {
  public:
@@ -150,6 +153,8 @@ class Tensor {
   Tensor part(int64_t first, Shape shape) const;
   /// A deep copy in host memory.
   Tensor clone() const;
+  /// The same memory where it is aligned for the elements, else a deep copy.
+  Tensor aligned() const { return is_aligned_for(dtype_, reinterpret_cast<uintptr_t>(data_)) ? *this : clone(); }
 
  private:
   DType dtype_ = DType::undefined;
