@@ -26,12 +26,16 @@ struct Product {
   static double finish(double a) { return a; }
 };
 
-struct Length {
+struct Squares {
   static constexpr double kStart = 0;
   static HWY_INLINE Wide step(Wide a, Wide v) { return hn::MulAdd(v, v, a); }
   static HWY_INLINE Wide join(Wide a, Wide b) { return hn::Add(a, b); }
   static double step(double a, double v) { return a + v * v; }
   static double join(double a, double b) { return a + b; }
+  static double finish(double a) { return a; }
+};
+
+struct Length : Squares {
   static double finish(double a) { return std::sqrt(a); }
 };
 
@@ -133,9 +137,10 @@ void log_sum_exp_columns(const float* x, float* y, int64_t length, int64_t inner
 void wide_rows_loop(WideReduction op, const float* x, float* y, int64_t rows, int64_t length) {
   for (int64_t r = 0; r < rows; ++r, x += length) {
     if (op != WideReduction::log_sum_exp) {
-      y[r] = static_cast<float>(op == WideReduction::product ? fold_row<Product>(x, length)
-                                : op == WideReduction::l2    ? fold_row<Length>(x, length)
-                                                             : fold_row<LogSum>(x, length));
+      y[r] = static_cast<float>(op == WideReduction::product   ? fold_row<Product>(x, length)
+                                : op == WideReduction::squares ? fold_row<Squares>(x, length)
+                                : op == WideReduction::l2      ? fold_row<Length>(x, length)
+                                                               : fold_row<LogSum>(x, length));
       continue;
     }
     float largest = 0;
@@ -148,6 +153,7 @@ void wide_rows_loop(WideReduction op, const float* x, float* y, int64_t rows, in
 void wide_columns_loop(WideReduction op, const float* x, float* y, int64_t length, int64_t inner) {
   switch (op) {
     case WideReduction::product: return fold_columns<Product>(x, y, length, inner);
+    case WideReduction::squares: return fold_columns<Squares>(x, y, length, inner);
     case WideReduction::l2: return fold_columns<Length>(x, y, length, inner);
     case WideReduction::log_sum: return fold_columns<LogSum>(x, y, length, inner);
     case WideReduction::log_sum_exp: return log_sum_exp_columns(x, y, length, inner);

@@ -7,7 +7,8 @@ namespace rh::compute {
 /// Reductions of floats that need more range than float while they go on; serial: callers split the rows.
 enum class WideReduction : uint8_t {
   product,      ///< in double
-  l2,           ///< root of the sum of squares, in double
+  squares,      ///< sum of the squares, in double
+  l2,           ///< root of that, in double
   log_sum,      ///< logarithm of the sum, in double
   log_sum_exp,  ///< -inf for nothing; the largest where that is infinite or NaN
 };

@@ -23,11 +23,13 @@ double reduced(WideReduction op, const std::vector<double>& x) {
   for (const double value : x) exps += std::exp(value - largest);
   if (op == WideReduction::product) return product;
   if (op == WideReduction::log_sum) return std::log(sum);
+  if (op == WideReduction::squares) return squares;
   return op == WideReduction::l2 ? std::sqrt(squares) : largest + std::log(exps);
 }
 
 TEST_P(WideReductionsTest, rows_and_columns) {
-  for (const WideReduction op : {WideReduction::product, WideReduction::l2, WideReduction::log_sum, WideReduction::log_sum_exp}) {
+  for (const WideReduction op :
+       {WideReduction::product, WideReduction::squares, WideReduction::l2, WideReduction::log_sum, WideReduction::log_sum_exp}) {
     for (const int64_t length : {1, 2, 7, 16, 33, 64, 129, 1000}) {
       for (const int64_t others : {1, 5, 32, 71}) {
         const std::vector<float> x = random_values(length * others, 3, 0.7, 1.4);

@@ -2,8 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
+#include "compute/distances.h"
 #include "compute/gemm.h"
+#include "compute/vector_math.h"
+#include "compute/wide_reductions.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -29,7 +33,7 @@ class CDistKernel final : public Kernel {
       compute::GemmArgs<T> product{.m = shape[0], .n = shape[1], .k = columns, .transpose_b = true, .alpha = T(-2)};
       compute::gemm(product, a.data<T>(), b.data<T>(), y, context.parallel());
       T* norms = context.scratch_array<T>(shape[1]);
-      for (int64_t j = 0; j < shape[1]; ++j) norms[j] = static_cast<T>(squares(columns, at(b.data<T>() + j * columns)));
+      add_up_squares(b.data<T>(), norms, shape[1], columns);
       const double work = 4.0 * static_cast<double>(shape[1] + columns);
       context.parallel().for_range(shape[0], {static_cast<double>(shape[1]) * sizeof(T), work}, [&](Range range) {
         for (int64_t i = range.begin; i < range.end; ++i)
@@ -60,20 +64,41 @@ class CDistKernel final : public Kernel {
     return [x](int64_t k) { return static_cast<double>(x[k]); };
   }
 
+  template <typename T>
+  static void add_up_squares(const T* x, T* y, int64_t rows, int64_t columns) {
+    if constexpr (std::is_same_v<T, float>) {
+      compute::reduce_rows(compute::WideReduction::squares, x, y, rows, columns);
+    } else {
+      for (int64_t i = 0; i < rows; ++i) y[i] = squares(columns, at(x + i * columns));
+    }
+  }
+
+  /// The number of distances that are to be computed again, after the norms were added to -2ab.
+  template <typename T>
+  static int64_t add_norms(T norm, const T* norms, T* y, int64_t count) {
+    if constexpr (std::is_same_v<T, float>) {
+      return compute::add_norms(norm, norms, static_cast<float>(kCancelled), y, count);
+    } else {
+      int64_t cancelled = 0;
+      for (int64_t j = 0; j < count; ++j) {
+        y[j] += norm + norms[j];
+        cancelled += fits(norm + norms[j], y[j]) ? 0 : 1;
+      }
+      return cancelled;
+    }
+  }
+
+  template <typename T>
+  static bool fits(T whole, T distance) {
+    return distance > whole * static_cast<T>(kCancelled) && distance <= std::numeric_limits<T>::max();
+  }
+
   /// y holds -2ab. NaN and infinity, which may come of an overflow of the terms, are computed again as well.
   template <typename T>
   void finish_row(const T* a, const T* b, int64_t columns, const T* norms, int64_t count, T* y) const {
-    const T norm = static_cast<T>(squares(columns, at(a)));
-    const auto fits = [&](T whole, T distance) {
-      return distance > whole * static_cast<T>(kCancelled) && distance <= std::numeric_limits<T>::max();
-    };
-    int64_t cancelled = 0;
-    for (int64_t j = 0; j < count; ++j) {
-      const T whole = norm + norms[j];
-      y[j] += whole;
-      cancelled += fits(whole, y[j]) ? 0 : 1;
-    }
-    if (cancelled > 0) {
+    T norm = 0;
+    add_up_squares(a, &norm, 1, columns);
+    if (add_norms(norm, norms, y, count) > 0) {
       for (int64_t j = 0; j < count; ++j) {
         if (fits(norm + norms[j], y[j])) continue;
         const T* to = b + j * columns;
@@ -81,7 +106,11 @@ class CDistKernel final : public Kernel {
       }
     }
     if (op_.squared) return;
-    for (int64_t j = 0; j < count; ++j) y[j] = std::sqrt(y[j]);
+    if constexpr (std::is_same_v<T, float>) {
+      compute::unary(compute::Unary::sqrt, y, y, count);
+    } else {
+      for (int64_t j = 0; j < count; ++j) y[j] = std::sqrt(y[j]);
+    }
   }
 
   ops::CDist op_;

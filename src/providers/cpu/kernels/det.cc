@@ -1,7 +1,6 @@
 #include "ops/math/det.h"
 
-#include <cmath>
-#include <utility>
+#include <vector>
 
 #include "compute/elimination.h"
 #include "compute/scratch.h"
@@ -29,35 +28,17 @@ class DetKernel final : public Kernel {
     return dispatch<Types>(x.dtype(), "Det", [&]<typename T>() {
       const double work = static_cast<double>(size * size) * static_cast<double>(size + 8) / 3;
       context.parallel().for_range(y.elements(), {static_cast<double>(size * size) * sizeof(T), work}, [&](Range part) {
-        double* matrix =
-            static_cast<double*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(size * size) * sizeof(double)));
+        const int64_t stride = compute::Elimination::stride(size), work = compute::Elimination::work_elements(size);
+        double* matrix = static_cast<double*>(
+            compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(size * stride + work) * sizeof(double)));
+        std::vector<int64_t> pivots(static_cast<size_t>(size));
         for (int64_t i = part.begin; i < part.end; ++i) {
-          const T* from = x.data<T>() + i * size * size;
-          for (int64_t k = 0; k < size * size; ++k) matrix[k] = static_cast<double>(from[k]);
-          y.data<T>()[i] = narrowed<T>(determinant(matrix, size));
+          compute::Elimination elimination{size, matrix, matrix + size * stride, pivots.data()};
+          elimination.read(x.data<T>() + i * size * size);
+          y.data<T>()[i] = narrowed<T>(elimination.determinant());
         }
       });
     });
-  }
-
- private:
-  static double determinant(double* m, int64_t size) {
-    double product = 1;
-    for (int64_t column = 0; column < size; ++column) {
-      int64_t pivot = column;
-      for (int64_t row = column + 1; row < size; ++row) {
-        if (std::fabs(m[row * size + column]) > std::fabs(m[pivot * size + column])) pivot = row;
-      }
-      if (m[pivot * size + column] == 0) return 0;
-      if (pivot != column) {
-        for (int64_t k = 0; k < size; ++k) std::swap(m[pivot * size + k], m[column * size + k]);
-        product = -product;
-      }
-      product *= m[column * size + column];
-      const double* pivots = m + column * size;
-      compute::eliminate_rows(pivots, pivots[column], m + (column + 1) * size, size - column - 1, size, column, column + 1, size);
-    }
-    return product;
   }
 };
 
