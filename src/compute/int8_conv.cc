@@ -52,7 +52,11 @@ void Int8Convolution::pack(const Int8Matrix& weights) {
   for (int64_t group = 0; group < channels_.groups; ++group) {
     for (int64_t o = 0; o < out_; ++o, from += k_) {
       uint8_t* row = rows.data() + o * k;
-      for (int64_t i = 0; i < k_; ++i) row[i / segment_ * padded + i % segment_] = from[i % in_ * taps + i / in_];
+      for (int64_t segment = 0, tap = 0; segment < segments_; ++segment, row += padded) {
+        for (uint8_t* at = row; at < row + segment_; at += in_, ++tap) {
+          for (int64_t c = 0; c < in_; ++c) at[c] = from[c * taps + tap];
+        }
+      }
     }
     panels_.emplace_back(Int8Matrix{rows.data(), weights.is_signed}, k, out_, true);
   }

@@ -189,7 +189,12 @@ void PackedInt8Matrix::pack_panel(const Int8Matrix& b, bool transposed, int64_t 
       const int64_t count = std::min(kInt8Group, k_ - k);
       std::memset(out, 0, static_cast<size_t>(width * kInt8Group));
       for (int64_t j = 0; j < live; ++j) {
-        for (int64_t t = 0; t < count; ++t) out[j * kInt8Group + t] = from[(column + j) * b.stride + k + t] ^ flip;
+        const uint8_t* at = from + (column + j) * b.stride + k;
+        if (count == kInt8Group) {
+          for (int64_t t = 0; t < kInt8Group; ++t) out[j * kInt8Group + t] = at[t] ^ flip;
+        } else {
+          for (int64_t t = 0; t < count; ++t) out[j * kInt8Group + t] = at[t] ^ flip;
+        }
       }
     } else {
       const uint8_t* rows[kInt8Group];

@@ -92,6 +92,27 @@ HWY_INLINE uint64_t sum_of(const uint8_t* x, int64_t count, uint8_t flip) {
   return sum;
 }
 
+template <typename T>
+HWY_INLINE void largest_of(const uint8_t* const* rows, int64_t count, int64_t length, uint8_t* y) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto row = [=](int64_t k) { return reinterpret_cast<const T*>(rows[k]); };
+  int64_t i = 0;
+  for (; i + lanes <= length; i += lanes) {
+    auto most = hn::LoadU(d, row(0) + i);
+    for (int64_t k = 1; k < count; ++k) most = hn::Max(most, hn::LoadU(d, row(k) + i));
+    hn::StoreU(most, d, reinterpret_cast<T*>(y) + i);
+  }
+  for (; i < length; ++i) {
+    T most = row(0)[i];
+    for (int64_t k = 1; k < count; ++k) most = HWY_MAX(most, row(k)[i]);
+    y[i] = static_cast<uint8_t>(most);
+  }
+}
+void largest_loop(const uint8_t* const* rows, int64_t count, bool is_signed, int64_t length, uint8_t* y) {
+  is_signed ? largest_of<int8_t>(rows, count, length, y) : largest_of<uint8_t>(rows, count, length, y);
+}
+
 uint64_t sum_loop(const uint8_t* x, int64_t count, uint8_t flip) { return sum_of(x, count, flip); }
 
 void sum_pixels_loop(const uint8_t* x, int64_t pitch, uint8_t flip, int64_t pixels, int64_t channels, int32_t* sums) {
@@ -111,6 +132,7 @@ namespace rh::compute {
 HWY_EXPORT(pack_right_loop);
 HWY_EXPORT(widen_loop);
 HWY_EXPORT(flip_loop);
+HWY_EXPORT(largest_loop);
 HWY_EXPORT(sum_loop);
 HWY_EXPORT(sum_pixels_loop);
 
@@ -137,6 +159,10 @@ int32_t int8_pack_left(const uint8_t* row, int64_t count, int64_t padded, uint8_
   // As a number a signed byte is its flipped form less 128.
   const uint64_t sum = HWY_DYNAMIC_DISPATCH(sum_loop)(row, count, is_signed ? flip ^ kInt8Flip : flip);
   return static_cast<int32_t>(static_cast<uint32_t>(sum - (is_signed ? 128 * static_cast<uint64_t>(count) : 0)));
+}
+
+void int8_largest(const uint8_t* const* rows, int64_t count, bool is_signed, int64_t length, uint8_t* y) {
+  HWY_DYNAMIC_DISPATCH(largest_loop)(rows, count, is_signed, length, y);
 }
 
 void int8_sum_pixels(const uint8_t* x, int64_t pitch, uint8_t flip, int64_t pixels, int64_t channels, int32_t* sums) {

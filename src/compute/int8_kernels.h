@@ -26,6 +26,9 @@ int32_t int8_pack_left(const uint8_t* row, int64_t count, int64_t padded, uint8_
 /// `count` bytes, flipped, as elements of `bytes` bytes, unsigned.
 void int8_lay_out(const uint8_t* x, int64_t count, uint8_t flip, int64_t bytes, void* out);
 
+/// y[i] = the largest of rows[k][i], of signed or unsigned bytes; `rows` is not empty.
+void int8_largest(const uint8_t* const* rows, int64_t count, bool is_signed, int64_t length, uint8_t* y);
+
 /// sums[i]: of the `channels` flipped bytes at x + i * pitch, as unsigned numbers.
 void int8_sum_pixels(const uint8_t* x, int64_t pitch, uint8_t flip, int64_t pixels, int64_t channels, int32_t* sums);
 

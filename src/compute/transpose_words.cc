@@ -99,6 +99,14 @@ HWY_INLINE void interleave_halves(D d, const hn::VFromD<D> (&in)[16], hn::VFromD
 
 void transpose_bytes_loop(const uint8_t* x, int64_t x_stride, uint8_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
   constexpr int64_t kBlock = 16;
+  if (columns == 3 && y_stride == 3 && rows >= kBlock) {  // the colours of an image
+    const hn::Full128<uint8_t> d;
+    for (int64_t row = 0; row < rows; row += kBlock) {
+      const int64_t r = HWY_MIN(row, rows - kBlock);
+      hn::StoreInterleaved3(hn::LoadU(d, x + r), hn::LoadU(d, x + x_stride + r), hn::LoadU(d, x + 2 * x_stride + r), d, y + 3 * r);
+    }
+    return;
+  }
   if (rows < kBlock || columns < kBlock) return transpose_plain(x, x_stride, y, y_stride, rows, columns);
   const hn::Full128<uint8_t> d;
   // The last block of a row or column takes some elements a second time.

@@ -47,7 +47,8 @@ const char* const kFiles[] = {"constant_nodes",
                               "expand_depthwise",
                               "window_pads",
                               "group_normalization_forms",
-                              "einsum_products"};
+                              "einsum_products",
+                              "byte_layouts"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');

@@ -28,15 +28,15 @@ Window read_filter_window(const NodeView& node, int weights) {
 }
 
 std::optional<SymbolicShape> filtered_shape(const Window& window, int64_t group, const InferenceContext& context, int weights,
-                                            bool channels_last) {
+                                            bool x_channels_last, bool y_channels_last) {
   const TensorType &x = context.input_tensor(0), &w = context.input_tensor(weights);
   if (!x.has_rank() || !w.has_rank()) return std::nullopt;
   if (x.rank() != w.rank() || x.rank() < 3) {
     context.node().fail("input {} and weights {} have ranks that do not fit, expected the same rank, at least 3", to_string(*x.dims),
                         to_string(*w.dims));
   }
-  const size_t rank = x.dims->size(), channel_axis = channels_last ? rank - 1 : 1, first = channels_last ? 1 : 2;
-  const Dim &channels = (*x.dims)[channel_axis], &filters = (*w.dims)[0], &per_group = (*w.dims)[1];
+  const size_t rank = x.dims->size(), from = x_channels_last ? 1 : 2, to = y_channels_last ? 1 : 2;
+  const Dim &channels = (*x.dims)[x_channels_last ? rank - 1 : 1], &filters = (*w.dims)[0], &per_group = (*w.dims)[1];
   const Dim expected = per_group * Dim(group);
   if (channels.is_constant() && expected.is_constant() && channels.value() != expected.value()) {
     context.node().fail("input has {} channels, expected {} (weights {}, group {})", channels.value(), expected.value(), to_string(*w.dims),
@@ -47,9 +47,9 @@ std::optional<SymbolicShape> filtered_shape(const Window& window, int64_t group,
   }
   SymbolicShape dims(rank);
   dims[0] = (*x.dims)[0];
-  dims[channel_axis] = filters;
+  dims[y_channels_last ? rank - 1 : 1] = filters;
   const bool complete = window.is_complete(rank - 2);
-  for (size_t i = 0; i + 2 < rank; ++i) dims[first + i] = complete ? window.output_dim(i, (*x.dims)[first + i]) : Dim();
+  for (size_t i = 0; i + 2 < rank; ++i) dims[to + i] = complete ? window.output_dim(i, (*x.dims)[from + i]) : Dim();
   return dims;
 }
 

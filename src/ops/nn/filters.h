@@ -13,9 +13,9 @@ int64_t read_group(const NodeView& node);
 /// Throws Error{invalid_graph} where kernel_shape says otherwise.
 Window read_filter_window(const NodeView& node, int weights);
 
-/// The output shape of a convolution of input 0, [N, C, spatial...] or [N, spatial..., C]; nothing where a rank is not known. Throws
+/// The output shape of a convolution of input 0, each [N, C, spatial...] or [N, spatial..., C]; nothing where a rank is not known. Throws
 /// Error{invalid_graph} where channels, filters and groups do not fit.
 std::optional<SymbolicShape> filtered_shape(const Window& window, int64_t group, const InferenceContext& context, int weights,
-                                            bool channels_last = false);
+                                            bool x_channels_last = false, bool y_channels_last = false);
 
 }  // namespace rh::ops

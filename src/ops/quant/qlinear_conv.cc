@@ -6,14 +6,18 @@
 namespace rh::ops {
 
 QLinearConv QLinearConv::read(const NodeView& node) {
-  QLinearConv op{.group = read_group(node), .integer = node.op_type() == "ConvInteger", .channels_last = node.flag("channels_last")};
+  const bool both = node.flag("channels_last");
+  QLinearConv op{.group = read_group(node),
+                 .integer = node.op_type() == "ConvInteger",
+                 .x_channels_last = both || node.flag("x_channels_last"),
+                 .y_channels_last = both || node.flag("y_channels_last")};
   op.window = read_filter_window(node, op.weights());
   return op;
 }
 
 void infer(const QLinearConv& op, InferenceContext& context) {
   const DType dtype = op.integer ? DType::int32 : context.input_dtype(7);
-  context.set_output(0, dtype, filtered_shape(op.window, op.group, context, op.weights(), op.channels_last));
+  context.set_output(0, dtype, filtered_shape(op.window, op.group, context, op.weights(), op.x_channels_last, op.y_channels_last));
 }
 
 }  // namespace rh::ops

@@ -1,8 +1,9 @@
 #include "ops/nn/nhwc_max_pool.h"
 
 #include <algorithm>
-#include <limits>
+#include <vector>
 
+#include "compute/int8_kernels.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/kernel.h"
 
@@ -28,32 +29,38 @@ class NhwcMaxPoolKernel final : public Kernel {
     RH_RETURN_IF_ERROR(conv_window(op_.window, sizes, {shape.begin() + 1, spatial}, op_.window.pads_for(sizes), window));
     const int64_t channels = x.shape()[x.rank() - 1], places = window.output_size();
     const MutableView y = context.output(0, shape);
-    return dispatch<Types>(x.dtype(), "NhwcMaxPool", [&]<typename T>() {
-      const Cost cost{.bytes = 0, .operations = static_cast<double>(channels) * static_cast<double>(window.kernel_size())};
-      context.parallel().for_range(shape[0] * places, cost, [&](Range range) {
-        for (int64_t i = range.begin; i < range.end; ++i) {
-          pool(window, channels, x.data<T>() + i / places * window.input_size() * channels, i % places, y.data<T>() + i * channels);
+    const Cost cost{.bytes = 0, .operations = static_cast<double>(channels) * static_cast<double>(window.kernel_size()) / 16};
+    context.parallel().for_range(shape[0] * places, cost, [&](Range range) {
+      std::vector<const uint8_t*> pixels;
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        pixels.clear();
+        add_pixels(window, channels, x.data<uint8_t>() + i / places * window.input_size() * channels, i % places, pixels);
+        uint8_t* out = y.data<uint8_t>() + i * channels;
+        if (pixels.empty()) {
+          std::fill_n(out, channels, x.dtype() == DType::int8 ? uint8_t{0x80} : uint8_t{0});
+        } else {
+          compute::int8_largest(pixels.data(), static_cast<int64_t>(pixels.size()), x.dtype() == DType::int8, channels, out);
         }
-      });
+      }
     });
+    return {};
   }
 
  private:
-  template <typename T>
-  static void pool(const compute::Window& w, int64_t channels, const T* x, int64_t place, T* y) {
+  /// Those that the window of an output covers.
+  static void add_pixels(const compute::Window& w, int64_t channels, const uint8_t* x, int64_t place, std::vector<const uint8_t*>& pixels) {
     const int64_t at[3] = {place / (w.output[1] * w.output[2]), place / w.output[2] % w.output[1], place % w.output[2]};
-    std::fill_n(y, channels, std::numeric_limits<T>::lowest());
-    for (int64_t k = 0; k < w.kernel_size(); ++k) {
-      const int64_t tap[3] = {k / (w.kernel[1] * w.kernel[2]), k / w.kernel[2] % w.kernel[1], k % w.kernel[2]};
-      int64_t from = 0;
-      bool is_inside = true;
-      for (int axis = 0; axis < 3; ++axis) {
-        const int64_t position = at[axis] * w.stride[axis] - w.pad_begin[axis] + tap[axis] * w.dilation[axis];
-        is_inside = is_inside && position >= 0 && position < w.input[axis];
-        from = from * w.input[axis] + position;
+    const auto position = [&](int axis, int64_t tap) { return at[axis] * w.stride[axis] - w.pad_begin[axis] + tap * w.dilation[axis]; };
+    const auto is_inside = [&](int axis, int64_t i) { return i >= 0 && i < w.input[axis]; };
+    for (int64_t kd = 0; kd < w.kernel[0]; ++kd) {
+      const int64_t d = position(0, kd);
+      for (int64_t kh = 0; is_inside(0, d) && kh < w.kernel[1]; ++kh) {
+        const int64_t h = position(1, kh);
+        for (int64_t kw = 0; is_inside(1, h) && kw < w.kernel[2]; ++kw) {
+          const int64_t i = position(2, kw);
+          if (is_inside(2, i)) pixels.push_back(x + ((d * w.input[1] + h) * w.input[2] + i) * channels);
+        }
       }
-      if (!is_inside) continue;
-      for (int64_t c = 0; c < channels; ++c) y[c] = std::max(y[c], x[from * channels + c]);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute/pool.h"
+#include "compute/transpose.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/quantization.h"
 
@@ -12,12 +13,9 @@ namespace {
 
 /// [N, columns, rows] from [N, rows, columns].
 template <typename T>
-void swap_last_two(const T* from, int64_t batch, int64_t rows, int64_t columns, T* to) {
-  for (int64_t b = 0; b < batch; ++b, from += rows * columns, to += rows * columns) {
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
-    }
-  }
+void swap_last_two(const Parallel& parallel, const T* from, int64_t batch, int64_t rows, int64_t columns, T* to) {
+  const int64_t dims[] = {batch, rows, columns}, order[] = {0, 2, 1};
+  compute::transpose(from, dims, order, sizeof(T), to, parallel);
 }
 
 /// The mean of each of `rows` rows of `count` codes.
@@ -64,7 +62,7 @@ class QLinearAveragePoolKernel final : public Kernel {
       const T* source = x.data<T>();
       if (op_.channels_last) {
         T* turned = context.scratch_array<T>(x.elements());
-        swap_last_two(source, batch, window.input_size(), channels, turned);
+        swap_last_two(context.parallel(), source, batch, window.input_size(), channels, turned);
         source = turned;
       }
       if (op_.global) {
@@ -78,7 +76,7 @@ class QLinearAveragePoolKernel final : public Kernel {
       }
       T* target = op_.channels_last ? context.scratch_array<T>(y.elements()) : y.data<T>();
       compute::quantize(means, to.scale, compute::QuantRange::of<T>(to.zero_point), target, y.elements());
-      if (op_.channels_last) swap_last_two(target, batch, channels, window.output_size(), y.data<T>());
+      if (op_.channels_last) swap_last_two(context.parallel(), target, batch, channels, window.output_size(), y.data<T>());
     });
   }
 

@@ -41,14 +41,14 @@ class QLinearConvKernel final : public Kernel {
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
     const Shape& w = packed_ ? weights_shape_ : context.input(op_.weights()).shape();
-    const int rank = x.rank(), channel_axis = op_.channels_last ? rank - 1 : 1;
+    const int rank = x.rank(), channel_axis = op_.x_channels_last ? rank - 1 : 1;
     if (rank != w.rank() || rank < 3 || x.shape()[channel_axis] % op_.group != 0 || x.shape()[channel_axis] / op_.group != w[1] ||
         w[0] % op_.group != 0) {
       return error_status(ErrorCode::invalid_argument,
                           "input has shape {} and the weights {}, expected [N, C, ...] and [M, C/group, ...] with group {}",
                           x.shape().to_string(), w.to_string(), op_.group);
     }
-    const size_t spatial = static_cast<size_t>(rank - 2), first = op_.channels_last ? 1 : 2;
+    const size_t spatial = static_cast<size_t>(rank - 2), first = op_.x_channels_last ? 1 : 2;
     const ops::Window window = with_kernel(op_.window, {w.begin() + 2, spatial});
     const std::span<const int64_t> sizes(x.shape().begin() + first, spatial);
     Shape out_sizes;
@@ -56,9 +56,9 @@ class QLinearConvKernel final : public Kernel {
     compute::Window geometry;
     RH_RETURN_IF_ERROR(conv_window(window, sizes, {out_sizes.begin(), spatial}, window.pads_for(sizes), geometry));
     Shape shape{x.shape()[0]};
-    if (!op_.channels_last) shape.push_back(w[0]);
+    if (!op_.y_channels_last) shape.push_back(w[0]);
     for (const int64_t size : out_sizes) shape.push_back(size);
-    if (op_.channels_last) shape.push_back(w[0]);
+    if (op_.y_channels_last) shape.push_back(w[0]);
     const MutableView y = op_.integer ? context.output(0, shape) : context.output(0, context.input(7).dtype(), shape);
     if (y.elements() == 0) return {};
     int32_t x_zero = 0;
@@ -102,8 +102,8 @@ class QLinearConvKernel final : public Kernel {
                   const MutableView& y) const {
     const TensorView x = context.input(0);
     const int64_t batch = x.shape()[0], pixels = geometry.output_size(), channels = y.elements() / batch / pixels;
-    const compute::Int8Image image{int8_matrix(x), x_zero, op_.channels_last};
-    compute::Int8ConvResult result{.data = y.data<uint8_t>(), .channels_last = op_.channels_last};
+    const compute::Int8Image image{int8_matrix(x), x_zero, op_.x_channels_last};
+    compute::Int8ConvResult result{.data = y.data<uint8_t>(), .channels_last = op_.y_channels_last};
     if (!op_.integer) {
       auto* factors = context.scratch_array<float>(channels);
       int32_t y_zero = 0;
