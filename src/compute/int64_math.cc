@@ -9,7 +9,7 @@
 #define HWY_TARGET_INCLUDE "compute/int64_math.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which sets the target.
-#include "compute/simd_math-inl.h"
+#include "compute/simd_double-inl.h"
 
 #ifndef RH_COMPUTE_INT64_MATH_PLAIN
 #define RH_COMPUTE_INT64_MATH_PLAIN

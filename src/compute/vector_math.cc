@@ -8,6 +8,7 @@
 #define HWY_TARGET_INCLUDE "compute/vector_math.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which sets the target.
+#include "compute/simd_double-inl.h"
 #include "compute/vector_ops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -58,6 +59,9 @@ void unary_loop(Unary op, const float* x, float* y, int64_t n) {
     case Unary::atan: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_atan(v); });
     case Unary::asin: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_asin(v); });
     case Unary::acos: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_acos(v); });
+    case Unary::asinh: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_inverse<InverseHyperbolic::asinh>(v); });
+    case Unary::acosh: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_inverse<InverseHyperbolic::acosh>(v); });
+    case Unary::atanh: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_inverse<InverseHyperbolic::atanh>(v); });
     case Unary::sign: return map(x, y, n, [](Vec v) HWY_ATTR { return sign(v); });
     case Unary::neg: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Neg(v); });
     case Unary::abs: return map(x, y, n, [](Vec v) HWY_ATTR { return hn::Abs(v); });

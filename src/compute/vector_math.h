@@ -21,6 +21,9 @@ enum class Unary : uint8_t {
   atan,
   asin,
   acos,
+  asinh,
+  acosh,
+  atanh,
   neg,
   abs,
   sign,  ///< 0 of both zeros, NaN of NaN

@@ -11,7 +11,7 @@
 #define HWY_TARGET_INCLUDE "compute/wide_reductions.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which sets the target.
-#include "compute/simd_math-inl.h"
+#include "compute/simd_double-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rh::compute {

@@ -1,11 +1,12 @@
 #include "compute/random.h"
 
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 #include <vector>
+
+#include "compute/support.h"
 
 namespace rh::compute {
 namespace {
@@ -62,6 +63,45 @@ TEST(RandomStream, FillsWithTheNumbersOfItsBlocks) {  // beyond 32 bits of indic
     ASSERT_NEAR(out[i], radius * std::cos(2 * std::numbers::pi * fraction(c[2], c[3], 53)), 1e-14) << i;
   }
   ASSERT_EQ(out.back(), -1);
+}
+
+class RandomFloats : public EveryIsa {};
+RH_EVERY_ISA(RandomFloats);
+
+TEST_P(RandomFloats, AreTheWordsOfTheirBlocks) {  // wherever a piece begins and ends
+  const RandomStream random(0x123456789abcdef0, 3);
+  constexpr uint64_t kStart = uint64_t{0x1fffffffe} * 4;
+  for (const uint64_t skipped : {0, 1, 2, 3, 30}) {
+    for (const size_t count : {size_t{0}, size_t{1}, size_t{2}, size_t{3}, size_t{31}, size_t{32}, size_t{33}, size_t{100}}) {
+      std::vector<float> out(count + 1, -9.0f);
+      random.uniform(kStart + skipped, static_cast<int64_t>(count), -1, 2, out.data());
+      for (size_t i = 0; i < count; ++i) {
+        const uint64_t n = kStart + skipped + i;
+        ASSERT_EQ(out[i], 2 * std::ldexp(static_cast<float>(random.block(n / 4)[n % 4] >> 8), -24) - 1) << n << ", " << count;
+      }
+      ASSERT_EQ(out.back(), -9.0f);
+    }
+  }
+}
+
+TEST_P(RandomFloats, CoverTheirRangeEvenly) {
+  constexpr size_t kCount = 1 << 20, kBins = 64;
+  std::vector<float> out(kCount);
+  RandomStream(5, 9).uniform(0, kCount, 2, 3, out.data());
+  double mean = 0, neighbours = 0;
+  std::array<int, kBins> bins{};
+  for (size_t i = 0; i < kCount; ++i) {
+    ASSERT_TRUE(out[i] >= 2 && out[i] <= 5);
+    const double u = (static_cast<double>(out[i]) - 2) / 3;
+    mean += u / kCount;
+    if (i > 0) neighbours += (u - 0.5) * ((static_cast<double>(out[i - 1]) - 2) / 3 - 0.5) / kCount;
+    ++bins[std::min(kBins - 1, static_cast<size_t>(u * kBins))];
+  }
+  double chi_square = 0;
+  for (const int bin : bins) chi_square += std::pow(bin - double{kCount} / kBins, 2) / (double{kCount} / kBins);
+  EXPECT_NEAR(mean, 0.5, 0.0015);
+  EXPECT_NEAR(neighbours, 0, 0.0005);
+  EXPECT_LT(chi_square, 120);  // 63 is expected, with a deviation of 11
 }
 
 }  // namespace

@@ -97,6 +97,34 @@ TEST_P(VectorMathTest, angles_of_any_size_within_1_ulp) {
   }
 }
 
+TEST_P(VectorMathTest, inverse_hyperbolic_functions_within_1_ulp) {
+  const struct {
+    const char* name;
+    Unary op;
+    double (*exact)(double);
+  } rows[] = {
+      {"asinh", Unary::asinh, [](double x) { return std::asinh(x); }},
+      {"acosh", Unary::acosh, [](double x) { return std::acosh(x); }},
+      {"atanh", Unary::atanh, [](double x) { return std::atanh(x); }},
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> x{0.0f, -0.0f, 1.0f, -1.0f, 2.0f, -2.0f, kInf, -kInf, nan, 3.4028235e38f, -3.4028235e38f, 1e-38f, -1e-30f, 0.5f};
+  for (const float power : {1e-6f, 1e-4f, 9e-4f, 0.00097656244f, 0.1f, 0.9f, 1.0f, 1.1f, 1.5f, 10.0f, 1e5f, 1e9f, 1e20f, 3e38f}) {
+    for (const float v : random_values(3000, 12, -static_cast<double>(power), static_cast<double>(power))) x.push_back(v);
+  }
+  for (float v = 1, w = 1; x.size() < 50000; v = std::nextafter(v, kInf), w = std::nextafter(w, 0.0f)) x.insert(x.end(), {v, w, -w});
+  std::vector<float> y(x.size());
+  for (const auto& row : rows) {
+    unary(row.op, x.data(), y.data(), static_cast<int64_t>(x.size()));
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_LE(ulps(y[i], row.exact(x[i])), 1) << row.name << "(" << x[i] << ") = " << y[i];
+      if (x[i] == 0 && row.op != Unary::acosh) {
+        ASSERT_EQ(std::signbit(y[i]), std::signbit(x[i])) << row.name;
+      }
+    }
+  }
+}
+
 /// However values fall into vectors, as where threads share them.
 TEST_P(VectorMathTest, bits_of_an_element_do_not_depend_on_its_neighbours) {
   const std::vector<float> values = interesting(-80, 80);

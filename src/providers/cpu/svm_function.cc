@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/similarity.h"
 #include "compute/vector_math.h"
 
 namespace rh::cpu {
@@ -39,25 +40,11 @@ void SvmFunction::run(const float* rows, int64_t count, float* similarities, con
                   .operations = static_cast<double>(count_) * (function_ == Function::radial ? static_cast<double>(features_) + 10 : 10)};
   parallel.for_range(count, cost, [&](Range range) {
     for (int64_t row = range.begin; row < range.end; ++row) {
-      if (function_ == Function::radial) radial(rows + row * features_, similarities + row * count_);
+      if (function_ == Function::radial)
+        compute::squared_distances(rows + row * features_, transposed_.data(), features_, count_, similarities + row * count_);
       finish(similarities + row * count_, count_);
     }
   });
-}
-
-/// Squared distances, a block of vectors at a time so that the sums stay in the first-level cache.
-void SvmFunction::radial(const float* row, float* similarities) const {
-  constexpr int64_t kBlock = 2048;
-  std::fill_n(similarities, count_, 0.0f);
-  for (int64_t begin = 0; begin < count_; begin += kBlock) {
-    const int64_t size = std::min(kBlock, count_ - begin);
-    float* __restrict sums = similarities + begin;
-    for (int64_t i = 0; i < features_; ++i) {
-      const float* __restrict values = transposed_.data() + i * count_ + begin;
-      const float x = row[i];
-      for (int64_t k = 0; k < size; ++k) sums[k] += (x - values[k]) * (x - values[k]);
-    }
-  }
 }
 
 /// From products or squared distances to the function's values.
@@ -79,20 +66,6 @@ void SvmFunction::finish(float* similarities, int64_t count) const {
     return;
   }
   for (int64_t k = 0; k < count; ++k) similarities[k] = std::pow(similarities[k], degree_);
-}
-
-/// Sums in eight lanes, which compilers make vectors of.
-double dot_product(const float* a, const float* b, int64_t count) {
-  constexpr int kLanes = 8;
-  double lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int k = 0; k < kLanes; ++k) lanes[k] += static_cast<double>(a[i + k]) * static_cast<double>(b[i + k]);
-  }
-  double sum = 0;
-  for (double lane : lanes) sum += lane;
-  for (; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
 }
 
 }  // namespace rh::cpu

@@ -23,7 +23,6 @@ class SvmFunction {
   void run(const float* rows, int64_t count, float* similarities, const Parallel& parallel) const;
 
  private:
-  void radial(const float* row, float* similarities) const;
   void finish(float* similarities, int64_t count) const;
 
   ops::Svm::Function function_;
@@ -32,7 +31,5 @@ class SvmFunction {
   compute::PackedMatrix<float> packed_;  ///< of functions of products
   std::vector<float> transposed_;        ///< [features, vectors], of distances
 };
-
-double dot_product(const float* a, const float* b, int64_t count);
 
 }  // namespace rh::cpu

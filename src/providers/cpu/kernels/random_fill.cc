@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
@@ -35,6 +36,14 @@ class RandomFillKernel final : public Kernel {
     const double first = static_cast<double>(op_.first), second = static_cast<double>(op_.second);
     return dispatch<FloatingTypes>(dtype, "random numbers", [&]<typename T>() {
       T* out = context.output(0, dtype, shape).data<T>();
+      if constexpr (std::is_same_v<T, float>) {
+        if (const float width = op_.second - op_.first; !op_.normal && std::isnormal(width * 0x1p-24f)) {
+          context.parallel().for_range(shape.elements(), Cost{.bytes = sizeof(T), .operations = 4}, [&](Range range) {
+            random.uniform(static_cast<uint64_t>(range.begin), range.size(), op_.first, width, out + range.begin);
+          });
+          return;
+        }
+      }
       context.parallel().for_range(shape.elements(), Cost{.bytes = sizeof(T), .operations = 60}, [&](Range range) {
         std::array<double, kRandomBlock> drawn;
         const double factor = op_.normal ? second : second - first;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "compute/similarity.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/post_transform.h"
@@ -104,7 +105,7 @@ class SVMClassifierKernel final : public Kernel {
     scores.resize(static_cast<size_t>(op_.classes));
     for (int64_t k = 0; k < op_.classes; ++k) {
       scores[static_cast<size_t>(k)] =
-          static_cast<double>(svm.rho[0]) + dot_product(row, svm.coefficients.data() + k * svm.features, svm.features);
+          static_cast<double>(svm.rho[0]) + compute::dot_product(row, svm.coefficients.data() + k * svm.features, svm.features);
     }
     const auto largest = std::max_element(scores.begin(), scores.end());
     size_t best = static_cast<size_t>(largest - scores.begin());
@@ -144,7 +145,7 @@ class SVMClassifierKernel final : public Kernel {
   double weighted(const float* similarities, size_t of_class, size_t row) const {
     const float* coefficients = op_.svm.coefficients.data() + static_cast<int64_t>(row) * op_.svm.vector_count;
     const int64_t first = first_vector_[of_class], end = first_vector_[of_class + 1];
-    return dot_product(coefficients + first, similarities + first, end - first);
+    return compute::dot_product(coefficients + first, similarities + first, end - first);
   }
 
   void to_probabilities(std::vector<double>& scores) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/similarity.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/svm_function.h"
@@ -58,7 +59,8 @@ class SVMRegressorKernel final : public Kernel {
   void sum(RunContext& context, const float* numbers, int64_t length, int64_t rows, float* out) const {
     context.parallel().for_range(rows, Cost{.bytes = 0, .operations = 2.0 * static_cast<double>(length)}, [&](Range range) {
       for (int64_t row = range.begin; row < range.end; ++row) {
-        const double sum = static_cast<double>(svm_.rho[0]) + dot_product(numbers + row * length, svm_.coefficients.data(), length);
+        const double sum =
+            static_cast<double>(svm_.rho[0]) + compute::dot_product(numbers + row * length, svm_.coefficients.data(), length);
         out[row] = one_class_ ? (sum > 0 ? 1.0f : -1.0f) : static_cast<float>(sum);
       }
     });

@@ -69,6 +69,9 @@ UnaryRow float_row(F function) {
     case F::asin: return float_unary_row<Unary::asin>;
     case F::acos: return float_unary_row<Unary::acos>;
     case F::atan: return float_unary_row<Unary::atan>;
+    case F::asinh: return float_unary_row<Unary::asinh>;
+    case F::acosh: return float_unary_row<Unary::acosh>;
+    case F::atanh: return float_unary_row<Unary::atanh>;
     case F::reciprocal: return float_unary_row<Unary::reciprocal>;
     case F::sqrt: return float_unary_row<Unary::sqrt>;
     case F::exp: return float_unary_row<Unary::exp>;
