@@ -59,12 +59,13 @@ class ConvGemm final : public Convolution<S>::Impl {
     const int64_t* tap_offsets = nullptr;
   };
 
-  /// Whether planes are copied first: where so few channels share what a kernel position means that finding it would cost most.
+  /// Whether planes are copied first: where so few channels share what a kernel position means that finding it would cost most. The same
+  /// where some rows of a result are worked out alone.
   bool stages(const Window& w) const {
     const bool plane = w.input[0] == 1 && w.output[0] == 1 && window_.kernel[0] == 1 && w.pad_begin[0] == 0;
-    return plane && w.pad_begin[1] >= 0 && w.pad_begin[2] >= 0 && channels_.groups == 1 && in_ <= kStagedChannels &&
-           window_.kernel_size() > 1 && window_.stride[2] <= std::min<int64_t>(4, std::max<int64_t>(2, window_.kernel[2])) &&
-           k_ <= kStagedProducts && w.output_size() >= 4 * kernels_.columns;
+    return plane && w.pad_begin[2] >= 0 && channels_.groups == 1 && in_ <= kStagedChannels && window_.kernel_size() > 1 &&
+           window_.stride[2] <= std::min<int64_t>(4, std::max<int64_t>(2, window_.kernel[2])) && k_ <= kStagedProducts &&
+           w.input_size() >= 4 * kernels_.columns * window_.stride[1] * window_.stride[2];
   }
 
   void run_pieces(const ConvCall<S>& call, const Staged& staged, const Parallel& parallel) const {

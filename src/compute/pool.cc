@@ -267,26 +267,30 @@ class ByteMaxRows {
 }  // namespace
 
 template <typename T>
+void max_pool_planes(const Window& w, int64_t planes, const T* x, int64_t x_plane, T* y, int64_t y_plane) {
+  const auto run = [&](auto&& pool) {
+    for (int64_t plane = 0; plane < planes; ++plane) pool.run(x + plane * x_plane, y + plane * y_plane);
+  };
+  if constexpr (std::is_same_v<T, float>) {
+    if (RowPool::suits(w)) return run(RowPool(w, false, kNoDivisor));
+  }
+  if constexpr (sizeof(T) == 1) {
+    if (ByteMaxRows<T>::suits(w)) return run(ByteMaxRows<T>(w));
+  }
+  for (int64_t plane = 0; plane < planes; ++plane) max_plane<T>(w, x + plane * x_plane, y + plane * y_plane, nullptr, 0, false);
+}
+
+template <typename T>
 void max_pool(const Window& w, int64_t planes, const T* x, T* y, int64_t* indices, bool column_major, const Parallel& parallel) {
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
-    if constexpr (std::is_same_v<T, float>) {
-      if (!indices && RowPool::suits(w)) {
-        RowPool pool(w, false, kNoDivisor);
-        for (int64_t plane = range.begin; plane < range.end; ++plane) pool.run(x + plane * w.input_size(), y + plane * w.output_size());
-        return;
-      }
+    const int64_t first = range.begin;
+    if (!indices) {
+      max_pool_planes(w, range.size(), x + first * w.input_size(), w.input_size(), y + first * w.output_size(), w.output_size());
+      return;
     }
-    if constexpr (sizeof(T) == 1) {
-      if (!indices && ByteMaxRows<T>::suits(w)) {
-        ByteMaxRows<T> pool(w);
-        for (int64_t plane = range.begin; plane < range.end; ++plane) pool.run(x + plane * w.input_size(), y + plane * w.output_size());
-        return;
-      }
-    }
-    for (int64_t plane = range.begin; plane < range.end; ++plane) {
-      max_plane(w, x + plane * w.input_size(), y + plane * w.output_size(), indices ? indices + plane * w.output_size() : nullptr,
-                plane * w.input_size(), column_major);
-    }
+    for (int64_t plane = first; plane < range.end; ++plane)
+      max_plane(w, x + plane * w.input_size(), y + plane * w.output_size(), indices + plane * w.output_size(), plane * w.input_size(),
+                column_major);
   });
 }
 
@@ -340,7 +344,9 @@ void lp_pool(const Window& w, int64_t planes, int p, const T* x, T* y, const Par
   });
 }
 
-#define RH_MAX(T) template void max_pool(const Window&, int64_t, const T*, T*, int64_t*, bool, const Parallel&);
+#define RH_MAX(T)                                                                        \
+  template void max_pool_planes(const Window&, int64_t, const T*, int64_t, T*, int64_t); \
+  template void max_pool(const Window&, int64_t, const T*, T*, int64_t*, bool, const Parallel&);
 #define RH_INSTANTIATE(T)                                                                                       \
   RH_MAX(T)                                                                                                     \
   template void average_pool(const Window&, const int64_t(&)[3], int64_t, bool, const T*, T*, const Parallel&); \

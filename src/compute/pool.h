@@ -16,6 +16,10 @@ namespace rh::compute {
 template <typename T>
 void max_pool(const Window& window, int64_t planes, const T* x, T* y, int64_t* indices, bool column_major, const Parallel& parallel);
 
+/// The same without indices, in the calling thread; planes of x and of y lie x_plane and y_plane apart.
+template <typename T>
+void max_pool_planes(const Window& window, int64_t planes, const T* x, int64_t x_plane, T* y, int64_t y_plane);
+
 /// Mean over the window. With `count_padding` the divisor counts padding too, up to `pad_end` beyond the input (positions that ceil mode
 /// adds beyond that are never counted).
 template <typename T>

@@ -146,6 +146,20 @@ TEST(Fusion, ConvolutionsWithActivationsAndSums) {
   for (const FusionCase& c : cases) check_case(c);
 }
 
+TEST(Fusion, FirstConvolutionsWithTheirPool) {
+  const std::string from = "(float[N, 3, 230, 231] x) => (float[N, M, K, L] y)", pool = "kernel_shape = [3, 3], strides = [2, 2]";
+  const std::vector<std::vector<Shape>> sizes = {{{1, 3, 230, 231}}, {{2, 3, 230, 231}}, {{0, 3, 230, 231}}};
+  const std::vector<FusionCase> cases = {
+      {"Relu, padded",
+       conv_model(from, "strides = [2, 2]", {24, 3, 7, 7}, "r = Relu (t)\ny = MaxPool <" + pool + ", pads = [1, 1, 1, 1]> (r)"), sizes, 1},
+      {"no activation, rounded up", conv_model(from, "strides = [2, 2]", {24, 3, 3, 3}, "y = MaxPool <" + pool + ", ceil_mode = 1> (t)"),
+       sizes, 1},
+      {"one that clamps nothing", conv_model(from, "strides = [2, 2]", {24, 3, 3, 3}, "h = Tanh (t)\ny = MaxPool <" + pool + "> (h)"),
+       sizes, 1},
+  };
+  for (const FusionCase& c : cases) check_case(c);
+}
+
 TEST(Fusion, ScaledChannelsAndReluBeforeConvolutions) {
   const std::vector<std::vector<Shape>> sizes = {
       {{1, 130, 7, 7}}, {{2, 130, 14, 15}}, {{0, 130, 3, 3}}, {{1, 130, 1, 1}}, {{1, 130, 40, 33}}};

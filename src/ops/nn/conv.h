@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "ops/activation/fused_activation.h"
 #include "ops/nn/window.h"
 
@@ -7,11 +9,13 @@ namespace rh::ops {
 
 /// Conv: ai.onnx 1, 11, 22. Input [N, C, spatial...], weights [M, C/group, kernel...], bias [M]. FusedConv: com.microsoft 1, with a sum of
 /// the result's shape, added before the activation. PreactivatedConv: roundhouse 1, the same of relu(scale X + shift) in place of X, with
-/// scale and shift [C] as inputs 4 and 5.
+/// scale and shift [C] as inputs 4 and 5. PooledConv: roundhouse 1, the maxima over windows of what Conv or FusedConv of planes gives;
+/// attributes pool_kernel_shape, pool_strides, pool_pads.
 struct Conv {
   Window window;
   int64_t group = 1;
   FusedActivation activation;
+  std::optional<Window> pool;
 
   static Conv read(const NodeView& node);
 };

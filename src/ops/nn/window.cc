@@ -9,13 +9,13 @@ namespace {
 /// Larger numbers are mistakes; sums of some with sizes do not overflow.
 constexpr int64_t kMost = (int64_t{1} << 31) - 1;
 
-void check_values(const NodeView& node, const char* name, const Sizes& list, int64_t least) {
+void check_values(const NodeView& node, const std::string& name, const Sizes& list, int64_t least) {
   for (int64_t value : list) {
     if (value < least || value > kMost) node.fail("{} has the value {}, expected one in [{}, {}]", name, value, least, kMost);
   }
 }
 
-Sizes read_list(const NodeView& node, const char* name, int64_t least) {
+Sizes read_list(const NodeView& node, const std::string& name, int64_t least) {
   Sizes list(node.ints_or(name));
   check_values(node, name, list, least);
   return list;
@@ -23,14 +23,14 @@ Sizes read_list(const NodeView& node, const char* name, int64_t least) {
 
 }  // namespace
 
-Window Window::read(const NodeView& node) {
+Window Window::read(const NodeView& node, const std::string& prefix) {
   Window w;
-  w.kernel = read_list(node, "kernel_shape", 1);
-  w.strides = read_list(node, "strides", 1);
-  w.dilations = read_list(node, "dilations", 1);
-  w.pads = read_list(node, "pads", -kMost);
-  w.ceil_mode = node.flag("ceil_mode");
-  const std::string mode = node.string_or("auto_pad", "NOTSET");
+  w.kernel = read_list(node, prefix + "kernel_shape", 1);
+  w.strides = read_list(node, prefix + "strides", 1);
+  w.dilations = read_list(node, prefix + "dilations", 1);
+  w.pads = read_list(node, prefix + "pads", -kMost);
+  w.ceil_mode = node.flag(prefix + "ceil_mode");
+  const std::string mode = node.string_or(prefix + "auto_pad", "NOTSET");
   if (mode == "SAME_UPPER") {
     w.auto_pad = AutoPad::same_upper;
   } else if (mode == "SAME_LOWER") {

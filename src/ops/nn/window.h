@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/inline_vector.h"
 #include "ops/inference.h"
@@ -22,8 +23,8 @@ struct Window {
   AutoPad auto_pad = AutoPad::notset;
   bool ceil_mode = false;
 
-  /// Throws Error{invalid_graph} for values below their minimum or beyond 32 bits.
-  static Window read(const NodeView& node);
+  /// Throws Error{invalid_graph} for values below their minimum or beyond 32 bits. `prefix` stands before the names of all attributes.
+  static Window read(const NodeView& node, const std::string& prefix = "");
   /// Fills left-out lists for a number of spatial axes; throws Error{invalid_graph} for lists of other lengths and kernels without size.
   void complete(const NodeView& node, int spatial_rank);
   /// Whether every list has its entry for this many spatial axes: what sizes can be computed from.

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <variant>
 
 #include "compute/conv.h"
+#include "compute/conv_pooled.h"
+#include "compute/pool.h"
 #include "compute/vector_math.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/fused_activation.h"
@@ -14,7 +17,7 @@
 namespace rh::cpu {
 
 /// Constant weights are packed at load, others each run. Input 3 of FusedConv is a sum of the result's shape. The input of PreactivatedConv
-/// is scaled while it is gathered where the convolution can do so.
+/// is scaled while it is gathered where the convolution can do so. PooledConv has constant weights of floats.
 class ConvKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
@@ -22,6 +25,14 @@ class ConvKernel final : public Kernel {
   explicit ConvKernel(const KernelInfo& info) : op_(info.attributes<ops::Conv>()) {
     const Tensor* weights = info.constant_input(1);
     const bool bias_known = !info.node().has_input(2) || info.constant_input(2);
+    const bool pools = !op_.pool || (weights && bias_known && weights->dtype() == DType::float32 && weights->shape().rank() == 4 &&
+                                     op_.pool->dilations == ops::Sizes(2, 1) && op_.pool->auto_pad == ops::AutoPad::notset &&
+                                     std::ranges::all_of(op_.pool->pads, [](int64_t pad) { return pad >= 0; }));
+    if (!pools) {
+      throw Error(ErrorCode::not_implemented,
+                  "PooledConv: weights [M, C/group, h, w] and bias [M] are expected to be constant float32, and pools without dilation or "
+                  "negative pads");
+    }
     if (!weights || !Types::set.contains(weights->dtype()) || !bias_known || weights->shape().rank() < 3 || weights->shape().rank() > 5)
       return;
     const Tensor* bias = info.constant_input(2);
@@ -41,6 +52,8 @@ class ConvKernel final : public Kernel {
                                                    info.tuned(variant_.problem), accuracy, info.lean_memory());
       variant_.variant = made.variant();
       residual_last_ = made.adds_residual_last();
+      // How many threads there are decides where bands begin, and that, rarely, in which order their sums are made.
+      if constexpr (std::is_same_v<T, float>) in_bands_ = info.precision() != Precision::strict && compute::pools_in_bands(made);
     });
   }
 
@@ -76,6 +89,7 @@ class ConvKernel final : public Kernel {
                           shape.to_string());
     }
     if (context.has_input(4)) RH_RETURN_IF_ERROR(check_input_scale(context, x));
+    if (op_.pool) return run_pooled(context, geometry, x, shape);
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
     return dispatch<Types>(x.dtype(), "Conv", [&]<typename T>() {
@@ -129,6 +143,31 @@ class ConvKernel final : public Kernel {
                        sizes_known ? text(w.input) + ">" + text(w.output) : "any size");
   }
 
+  /// `shape` is that of the convolution's result.
+  Status run_pooled(RunContext& context, const compute::Window& geometry, const TensorView& x, const Shape& shape) const {
+    const auto* convolution = std::get_if<compute::Convolution<float>>(&packed_);
+    if (!convolution || x.dtype() != DType::float32 || context.has_input(3))
+      return error_status(ErrorCode::invalid_argument, "PooledConv: X is {}, expected float32 with a bias [M] and no sum",
+                          to_string(x.dtype()));
+    const std::span<const int64_t> sizes(shape.begin() + 2, 2);
+    Shape pooled{shape[0], shape[1]};
+    for (size_t i = 0; i < 2; ++i) pooled.push_back(std::max<int64_t>(0, op_.pool->output_size(i, sizes[i])));
+    compute::Window window;
+    RH_RETURN_IF_ERROR(conv_window(*op_.pool, sizes, {pooled.begin() + 2, 2}, op_.pool->pads, window));
+    const MutableView y = context.output(0, pooled);
+    if (y.elements() == 0) return {};
+    if (in_bands_) {
+      compute::convolve_and_pool(*convolution, geometry, channels_of(weights_shape_), window, shape[0], x.data<float>(), y.data<float>(),
+                                 context.parallel());
+      return {};
+    }
+    const int64_t planes = shape[0] * shape[1];
+    float* whole = context.scratch_array<float>(planes * geometry.output_size());
+    convolution->run(geometry, shape[0], x.data<float>(), nullptr, whole, context.parallel());
+    compute::max_pool<float>(window, planes, whole, y.data<float>(), nullptr, false, context.parallel());
+    return {};
+  }
+
   /// For weights that come with a run.
   template <typename T>
   compute::Convolution<T> pack(const TensorView& weights, const T* bias) const {
@@ -179,7 +218,7 @@ class ConvKernel final : public Kernel {
   ops::Conv op_;
   Shape weights_shape_;
   KernelVariant variant_;
-  bool residual_last_ = false;
+  bool residual_last_ = false, in_bands_ = false;
   std::variant<std::monostate, compute::Convolution<float>, compute::Convolution<double>, compute::Convolution<Float16>,
                compute::Convolution<BFloat16>>
       packed_;
