@@ -41,15 +41,29 @@ HWY_INLINE void add_block(const uint8_t* data, const float* a, int64_t a_row, in
 }
 
 /// The sum of zero point x scale x sum of A over the blocks.
-HWY_INLINE float zero_point_share(const float* scales, const float* zeros, const float* a_sums, int64_t blocks) {
+HWY_INLINE float zero_point_share(const NBitsMatrix& matrix, int64_t row, const float* a_sums) {
   const Floats d;
+  const hn::RebindToUnsigned<Floats> words;
+  const hn::Rebind<uint8_t, Floats> bytes;
+  const int64_t blocks = matrix.blocks(), first = row * blocks;
+  const float* scales = matrix.scales + first;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   Vec sum = hn::Zero(d);
   for (int64_t b = 0; b < blocks; b += lanes) {
     const size_t count = static_cast<size_t>(std::min(lanes, blocks - b));
     const bool whole = count == static_cast<size_t>(lanes);
     const auto load = [=](const float* from) HWY_ATTR { return whole ? hn::LoadU(d, from) : load_some(from, count); };
-    sum = hn::MulAdd(hn::Mul(load(scales + b), zeros ? load(zeros + b) : set(8.0f)), load(a_sums + b), sum);
+    Vec zero = set(8.0f);
+    if (matrix.zero_codes && whole) {
+      zero = hn::ConvertTo(d, hn::BitCast(Ints(), hn::PromoteTo(words, hn::LoadU(bytes, matrix.zero_codes + first + b))));
+    } else if (matrix.zero_codes) {
+      float some[kHalf] = {};
+      for (size_t i = 0; i < count; ++i) some[i] = matrix.zero_point(first + b + static_cast<int64_t>(i));
+      zero = load(some);
+    } else if (matrix.zero_points) {
+      zero = load(matrix.zero_points + first + b);
+    }
+    sum = hn::MulAdd(hn::Mul(load(scales + b), zero), load(a_sums + b), sum);
   }
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
@@ -75,10 +89,9 @@ HWY_INLINE void dot_rows(const NBitsMatrix& matrix, int64_t row, const float* a,
     add(b + 3, fourth);
   }
   for (; b < blocks; ++b) add(b, first);
-  const float* zeros = matrix.zero_points ? matrix.zero_points + row * blocks : nullptr;
   for (int i = 0; i < kRows; ++i) {
     const Vec all = hn::Add(hn::Add(first[i], second[i]), hn::Add(third[i], fourth[i]));
-    out[i] = hn::GetLane(hn::SumOfLanes(d, all)) - zero_point_share(scales, zeros, a_sums + i * blocks, blocks);
+    out[i] = hn::GetLane(hn::SumOfLanes(d, all)) - zero_point_share(matrix, row, a_sums + i * blocks);
   }
 }
 
@@ -108,11 +121,10 @@ HWY_INLINE void dot_rows8(const NBitsMatrix& matrix, int64_t row, const float* a
   const int64_t block = kBlock > 0 ? kBlock : matrix.block, blocks = matrix.blocks();
   const uint8_t* data = matrix.data + row * matrix.row_bytes();
   const float* scales = matrix.scales + row * blocks;
-  const float* zeros = matrix.zero_points ? matrix.zero_points + row * blocks : nullptr;
   Vec first[kRows], second[kRows], third[kRows], fourth[kRows];
   for (int i = 0; i < kRows; ++i) first[i] = second[i] = third[i] = fourth[i] = hn::Zero(d);
   const auto add = [=](int64_t b, Vec(&sums)[kRows]) HWY_ATTR {
-    add_block8<kRows, kBlock>(data + b * block, a + b * block, a_row, block, zeros ? zeros[b] : 128.0f, scales[b], sums);
+    add_block8<kRows, kBlock>(data + b * block, a + b * block, a_row, block, matrix.zero_point(row * blocks + b), scales[b], sums);
   };
   int64_t b = 0;
   for (; b + 4 <= blocks; b += 4) {
@@ -186,6 +198,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "compute/gemm.h"
+#include "compute/nbits_int16.h"
 #include "compute/nbits_panels.h"
 #include "compute/scratch.h"
 
@@ -251,13 +264,13 @@ void nbits_dequantize(const NBitsMatrix& matrix, int64_t first, int64_t count, f
     const float* scales = matrix.scales + row * blocks;
     for (int64_t b = 0; b < blocks; ++b) {
       if (matrix.bits == 4 && matrix.block % 32 == 0 && !matrix.block_of_k && (b + 1) * matrix.block <= matrix.k) {
-        const float zero = matrix.zero_points ? matrix.zero_points[row * blocks + b] : 8.0f;
+        const float zero = matrix.zero_point(row * blocks + b);
         HWY_DYNAMIC_DISPATCH(dequantize4_loop)(data + b * matrix.block / 2, matrix.block, zero, scales[b], out);
         out += matrix.block;
         continue;
       }
       if (matrix.bits == 8 && !matrix.block_of_k) {
-        const float zero = matrix.zero_points ? matrix.zero_points[row * blocks + b] : 128.0f;
+        const float zero = matrix.zero_point(row * blocks + b);
         const int64_t count = std::min(matrix.k - b * matrix.block, matrix.block);
         HWY_DYNAMIC_DISPATCH(dequantize8_loop)(data + b * matrix.block, count, zero, scales[b], out);
         out += count;
@@ -265,7 +278,7 @@ void nbits_dequantize(const NBitsMatrix& matrix, int64_t first, int64_t count, f
       }
       for (int64_t k = b * matrix.block; k < std::min(matrix.k, (b + 1) * matrix.block); ++k) {
         const int64_t scale = matrix.block_of_k ? matrix.block_of_k[k] : b;
-        const float zero = matrix.zero_points ? matrix.zero_points[row * blocks + scale] : static_cast<float>(1 << (matrix.bits - 1));
+        const float zero = matrix.zero_point(row * blocks + scale);
         const int code = data[k / per_byte] >> (k % per_byte * matrix.bits) & mask;
         *out++ = (static_cast<float>(code) - zero) * scales[scale];
       }
@@ -292,8 +305,10 @@ void multiply_rows(int64_t n, int64_t k, FloatRows rows, int64_t m, const float*
   });
 }
 
-void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel) {
+void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel,
+                    NBitsLeft left) {
   if (m <= 0 || matrix.n <= 0) return;
+  if (left == NBitsLeft::rounded && fits_nbits_int16(matrix)) return nbits_multiply_int16(matrix, m, a, bias, c, parallel);
   if (m <= kDirectRows && is_direct(matrix)) return multiply_directly(matrix, m, a, bias, c, parallel);
   if (fits_nbits_panels(matrix)) {
     GemmArgs<float> args{.m = m, .n = matrix.n, .k = matrix.k};

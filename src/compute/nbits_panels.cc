@@ -11,24 +11,6 @@
 // After foreach_target.h, which sets the target.
 #include "compute/simd_math-inl.h"
 
-#ifndef RH_COMPUTE_NBITS_PANELS_TILE
-#define RH_COMPUTE_NBITS_PANELS_TILE
-namespace rh::compute {
-
-/// Codes of a panel: word w, column j at words[w * width + j]. Scales and zero points lie alike, a row a block.
-struct NBitsTile {
-  const uint32_t* words;
-  const float* scales;
-  const float* zero_points;  ///< null: 2^(bits - 1)
-  int64_t width;
-  int64_t block;  ///< codes along k that share a scale
-  int64_t begin;  ///< of the first block's codes, the first that is wanted
-  int64_t count;
-};
-
-}  // namespace rh::compute
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
 namespace HWY_NAMESPACE {
@@ -105,26 +87,49 @@ void transpose_padded(const void* x, int64_t stride, int64_t rows, int64_t colum
   }
 }
 
+/// y[b, j] = x[j * stride + b] for j < columns, and 0 up to `width`.
+void widen_zero_codes(const uint8_t* x, int64_t stride, int64_t blocks, int64_t columns, int64_t width, float* y) {
+  constexpr int64_t kMostBlocks = 64, kMostWidth = 32;
+  int64_t done = 0;
+  // Whole words of codes are a matrix of 8 bits whose scales are 1.
+  if (stride % 4 == 0 && width <= kMostWidth) {
+    alignas(64) uint32_t words[kMostBlocks / 4 * kMostWidth];
+    alignas(64) float ones[kMostWidth], zeros[kMostWidth] = {};
+    std::fill_n(ones, width, 1.0f);
+    for (int64_t count; (count = std::min(kMostBlocks, blocks - done) / 4 * 4) > 0; done += count) {
+      transpose_padded(x + done, stride, count / 4, columns, width, words);
+      HWY_DYNAMIC_DISPATCH(write_tile_loop)({words, ones, zeros, width, count, 0, count}, 8, y + done * width);
+    }
+  }
+  for (int64_t b = done; b < blocks; ++b) {
+    for (int64_t j = 0; j < width; ++j) y[b * width + j] = j < columns ? static_cast<float>(x[j * stride + b]) : 0;
+  }
+}
+
 }  // namespace
 
 bool fits_nbits_panels(const NBitsMatrix& matrix) { return !matrix.block_of_k && matrix.block % codes_in_word(matrix) == 0; }
 
-void write_nbits_panel(const NBitsMatrix& matrix, const RightPart& part, float* panel) {
-  if (part.count <= 0) return;
+NBitsTile gather_nbits_tile(const NBitsMatrix& matrix, const RightPart& part) {
   const int64_t block = part.k / matrix.block, end_block = (part.k + part.count - 1) / matrix.block + 1, blocks = end_block - block;
   const int64_t words = blocks * matrix.block / codes_in_word(matrix), width = part.width;
   auto* memory = static_cast<uint32_t*>(
       thread_scratch(ScratchSlot::dequantized, static_cast<size_t>((words + 2 * blocks) * width) * sizeof(uint32_t)));
   auto* scales = reinterpret_cast<float*>(memory + words * width);
-  float* zero_points = matrix.zero_points ? scales + blocks * width : nullptr;
+  float* zero_points = matrix.zero_points || matrix.zero_codes ? scales + blocks * width : nullptr;
   const int64_t all_blocks = matrix.blocks(), at = part.column * all_blocks + block, row_bytes = matrix.row_bytes();
   const int64_t scale_bytes = all_blocks * static_cast<int64_t>(sizeof(float));
   transpose_padded(matrix.data + part.column * row_bytes + block * matrix.block * matrix.bits / 8, row_bytes, words, part.columns, width,
                    memory);
   transpose_padded(matrix.scales + at, scale_bytes, blocks, part.columns, width, scales);
-  if (zero_points) transpose_padded(matrix.zero_points + at, scale_bytes, blocks, part.columns, width, zero_points);
-  const NBitsTile tile{memory, scales, zero_points, width, matrix.block, part.k - block * matrix.block, part.count};
-  HWY_DYNAMIC_DISPATCH(write_tile_loop)(tile, matrix.bits, panel);
+  if (matrix.zero_points) transpose_padded(matrix.zero_points + at, scale_bytes, blocks, part.columns, width, zero_points);
+  if (matrix.zero_codes) widen_zero_codes(matrix.zero_codes + at, all_blocks, blocks, part.columns, width, zero_points);
+  return {memory, scales, zero_points, width, matrix.block, part.k - block * matrix.block, part.count};
+}
+
+void write_nbits_panel(const NBitsMatrix& matrix, const RightPart& part, float* panel) {
+  if (part.count <= 0) return;
+  HWY_DYNAMIC_DISPATCH(write_tile_loop)(gather_nbits_tile(matrix, part), matrix.bits, panel);
 }
 
 }  // namespace rh::compute

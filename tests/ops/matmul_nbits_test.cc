@@ -19,6 +19,12 @@ OpCase product(Shape a, int n, int k, int bits, int block, std::vector<Input> mo
           1e-5,
           "com.microsoft"};
 }
+/// The same at an accuracy level. At level 4 the stock library rounds A to 8 bits.
+OpCase at_level(int level, OpCase row) {
+  row.attributes.push_back(attr("accuracy_level", level));
+  if (level == 4) row.tolerance = 0.02;
+  return row;
+}
 Input codes(Shape shape) { return uniform(std::move(shape), 0, 256).as(DType::uint8).constant(); }
 
 const std::vector<OpCase> kMatMulNBits = {
@@ -40,6 +46,16 @@ const std::vector<OpCase> kMatMulNBits = {
     product({6, 64}, 8, 64, 4, 32, {codes({8, 1}), absent(), normal({8})}, "many rows and bias"),
     product({1, 64}, 8, 64, 4, 32, {uniform({8, 2}, 2, 9).constant()}, "zero points as numbers"),
     product({2, 64}, 8, 64, 4, 32, {absent(), uniform({64}, 0, 2).as(DType::int32).constant()}, "blocks by index"),
+    at_level(1, product({1, 96}, 7, 96, 4, 32, {codes({7, 2})}, "float at one row")),
+    at_level(1, product({9, 96}, 40, 96, 8, 32, {codes({40, 3})}, "float at many rows")),
+    at_level(4, product({1, 512}, 37, 512, 4, 32, {codes({37, 8})}, "8 bits of A are enough, one row")),
+    at_level(4, product({1, 300}, 37, 300, 4, 16, {codes({37, 10})}, "8 bits of A are enough, short blocks")),
+    at_level(4, product({2, 700}, 9, 700, 4, 256, {}, "8 bits of A are enough, long blocks")),
+    at_level(4, product({3, 333}, 70, 333, 4, 64, {absent(), absent(), normal({70})}, "8 bits of A are enough, three rows and bias")),
+    at_level(4, product({23, 333}, 70, 333, 4, 128, {codes({70, 2}), absent(), normal({70})}, "8 bits of A are enough, many rows")),
+    at_level(4, product({1, 333}, 19, 333, 8, 32, {codes({19, 11})}, "8 bits of A and of B, one row")),
+    at_level(4, product({2, 7, 333}, 70, 333, 8, 128, {codes({70, 3})}, "8 bits of A and of B, many rows")),
+    at_level(4, product({5, 64}, 8, 64, 4, 32, {uniform({8, 2}, 2, 9).constant()}, "8 bits of A are enough, zero points as numbers")),
     product({0, 64}, 8, 64, 4, 32, {}, "no rows"),
     product({2, 60}, 8, 64, 4, 32, {}, "A too short", {"[2, 60]", "64"}),
     product({2, 64}, 8, 64, 3, 32, {}, "3 bits", {"bits", "3"}),

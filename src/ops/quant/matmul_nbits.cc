@@ -6,8 +6,11 @@
 namespace rh::ops {
 
 MatMulNBits MatMulNBits::read(const NodeView& node) {
-  const MatMulNBits op{
-      .k = node.required_int("K"), .n = node.required_int("N"), .bits = node.int_or("bits", 4), .block_size = required_block_size(node)};
+  const MatMulNBits op{.k = node.required_int("K"),
+                       .n = node.required_int("N"),
+                       .bits = node.int_or("bits", 4),
+                       .block_size = required_block_size(node),
+                       .rounds_activations = node.int_or("accuracy_level", 0) == 4};
   check_weight_sizes(node, op.k, op.n);
   if (op.bits != 2 && op.bits != 4 && op.bits != 8) node.fail("bits is {}, expected 2, 4 or 8", op.bits);
   if (node.int_or("weight_prepacked", 0) != 0)

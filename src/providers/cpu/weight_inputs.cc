@@ -13,10 +13,10 @@ Status expect_columns(const TensorView& a, const char* name, int64_t columns) {
                       name);
 }
 
-void unpack_codes(const uint8_t* from, int bits, int64_t rows, int64_t count, float* out) {
+void unpack_codes(const uint8_t* from, int bits, int64_t rows, int64_t count, uint8_t* out) {
   const int64_t row_bytes = (count * bits + 7) / 8;
   for (int64_t row = 0; row < rows; ++row, from += row_bytes) {
-    for (int64_t i = 0; i < count; ++i) *out++ = static_cast<float>(packed_code(from, bits, i));
+    for (int64_t i = 0; i < count; ++i) *out++ = static_cast<uint8_t>(packed_code(from, bits, i));
   }
 }
 

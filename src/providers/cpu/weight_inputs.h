@@ -11,8 +11,8 @@ Status expect_elements(const TensorView& view, const char* what, int64_t expecte
 /// Status{invalid_argument} where A [..., columns] has another last dimension; `name` is what the node calls `columns`.
 Status expect_columns(const TensorView& a, const char* name, int64_t columns);
 
-/// Codes of 2, 4 or 8 bits as floats: `rows` rows of `count`, each of which begins on a byte, the first in the low bits.
-void unpack_codes(const uint8_t* from, int bits, int64_t rows, int64_t count, float* out);
+/// Codes of 2, 4 or 8 bits as bytes: `rows` rows of `count`, each of which begins on a byte, the first in the low bits.
+void unpack_codes(const uint8_t* from, int bits, int64_t rows, int64_t count, uint8_t* out);
 
 /// Output 0, A's shape with `columns` as its last dimension, written by multiply(rows, a, y) in float; A's elements are widened and the
 /// result is narrowed.

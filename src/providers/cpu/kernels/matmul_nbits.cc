@@ -21,14 +21,17 @@ class MatMulNBitsKernel final : public Kernel {
       for (size_t i = 0; i < scales_.size(); ++i) scales_[i] = element_as_float(scales->view(), static_cast<int64_t>(i));
     }
     if (zeros) {
-      zero_points_.resize(static_cast<size_t>(op_.n * op_.blocks()));
-      unpack_zero_points(zeros->view(), zero_points_.data());
+      const auto count = static_cast<size_t>(op_.n * op_.blocks());
+      const bool are_codes = zeros->dtype() == DType::uint8;
+      zero_codes_.resize(are_codes ? count : 0);
+      zero_points_.resize(are_codes ? 0 : count);
+      unpack_zero_points(zeros->view(), zero_codes_.data(), zero_points_.data());
     }
     prepared_ = true;
   }
 
   bool owns_constant(int input) const override { return prepared_ && ((input == 2 && !scales_.empty()) || input == 3); }
-  size_t packed_bytes() const override { return (scales_.size() + zero_points_.size()) * sizeof(scales_[0]); }
+  size_t packed_bytes() const override { return (scales_.size() + zero_points_.size()) * sizeof(scales_[0]) + zero_codes_.size(); }
 
   Status run(RunContext& context) const override {
     const TensorView b = context.input(1);
@@ -42,8 +45,10 @@ class MatMulNBitsKernel final : public Kernel {
       RH_RETURN_IF_ERROR(expect_elements(context.input(5), "bias", op_.n));
       bias = converted(context, context.input(5), DType::float32).data<float>();
     }
-    return float_product(context, op_.n,
-                         [&](int64_t m, const float* a, float* y) { compute::nbits_multiply(matrix, m, a, bias, y, context.parallel()); });
+    const auto left = op_.rounds_activations ? compute::NBitsLeft::rounded : compute::NBitsLeft::exact;
+    return float_product(context, op_.n, [&](int64_t m, const float* a, float* y) {
+      compute::nbits_multiply(matrix, m, a, bias, y, context.parallel(), left);
+    });
   }
 
  private:
@@ -53,23 +58,28 @@ class MatMulNBitsKernel final : public Kernel {
     return expect_elements(view, "zero_points", op_.n * (view.dtype() == DType::uint8 ? zero_row_bytes() : op_.blocks()));
   }
 
-  void unpack_zero_points(const TensorView& view, float* out) const {
-    if (view.dtype() == DType::uint8) return unpack_codes(view.data<uint8_t>(), static_cast<int>(op_.bits), op_.n, op_.blocks(), out);
-    for (int64_t i = 0; i < view.elements(); ++i) out[i] = element_as_float(view, i);
+  /// As bytes where they are packed, else as floats.
+  void unpack_zero_points(const TensorView& view, uint8_t* codes, float* floats) const {
+    if (view.dtype() == DType::uint8) return unpack_codes(view.data<uint8_t>(), static_cast<int>(op_.bits), op_.n, op_.blocks(), codes);
+    for (int64_t i = 0; i < view.elements(); ++i) floats[i] = element_as_float(view, i);
   }
 
   Status prepare(RunContext& context, compute::NBitsMatrix& matrix) const {
     if (prepared_) {
       matrix.scales = scales_.empty() ? context.input(2).data<float>() : scales_.data();
       if (!zero_points_.empty()) matrix.zero_points = zero_points_.data();
+      if (!zero_codes_.empty()) matrix.zero_codes = zero_codes_.data();
     } else {
       RH_RETURN_IF_ERROR(expect_elements(context.input(2), "scales", op_.n * op_.blocks()));
       matrix.scales = converted(context, context.input(2), DType::float32).data<float>();
       if (context.has_input(3)) {
         RH_RETURN_IF_ERROR(check_zero_points(context.input(3)));
-        float* zeros = context.scratch_array<float>(op_.n * op_.blocks());
-        unpack_zero_points(context.input(3), zeros);
-        matrix.zero_points = zeros;
+        const bool are_codes = context.input(3).dtype() == DType::uint8;
+        auto* codes = are_codes ? context.scratch_array<uint8_t>(op_.n * op_.blocks()) : nullptr;
+        auto* floats = are_codes ? nullptr : context.scratch_array<float>(op_.n * op_.blocks());
+        unpack_zero_points(context.input(3), codes, floats);
+        matrix.zero_codes = codes;
+        matrix.zero_points = floats;
       }
     }
     if (!context.has_input(4)) return {};
@@ -87,6 +97,7 @@ class MatMulNBitsKernel final : public Kernel {
   ops::MatMulNBits op_;
   bool prepared_ = false;
   std::vector<float> scales_, zero_points_;
+  std::vector<uint8_t> zero_codes_;
 };
 
 }  // namespace rh::cpu

@@ -49,9 +49,7 @@ class MoEKernel final : public Kernel {
     }
     return false;
   }
-  size_t packed_bytes() const override {
-    return (zero_points_[0].size() + zero_points_[1].size() + zero_points_[2].size()) * sizeof(float);
-  }
+  size_t packed_bytes() const override { return zero_points_[0].size() + zero_points_[1].size() + zero_points_[2].size(); }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0), router = context.input(1);
@@ -91,7 +89,8 @@ class MoEKernel final : public Kernel {
     int64_t rows = 0, columns = 0;
     int64_t bits = 0;   ///< 0: not quantised
     int64_t block = 1;  ///< columns that share a scale
-    const float *scales = nullptr, *zero_points = nullptr, *bias = nullptr;
+    const float *scales = nullptr, *bias = nullptr;
+    const uint8_t* zero_points = nullptr;
 
     void multiply(int64_t expert, int64_t m, const float* a, float* y, const Parallel& parallel) const {
       const float* b = bias ? bias + expert * rows : nullptr;
@@ -104,7 +103,7 @@ class MoEKernel final : public Kernel {
                                           .block = block,
                                           .data = weights.data<uint8_t>() + first * columns * bits / 8,
                                           .scales = scales + first * blocks,
-                                          .zero_points = zero_points ? zero_points + first * blocks : nullptr};
+                                          .zero_codes = zero_points ? zero_points + first * blocks : nullptr};
         return compute::nbits_multiply(matrix, m, a, b, y, parallel);
       }
       if (weights.dtype() == DType::float32) {
@@ -170,12 +169,12 @@ class MoEKernel final : public Kernel {
     const Shape blocks = op_.block_size > 0 ? Shape{experts, rows, columns / projection.block} : Shape{experts, rows};
     RH_RETURN_IF_ERROR(expect_shape(context, op_.scales(i), blocks));
     projection.scales = converted(context, context.input(op_.scales(i)), DType::float32).data<float>();
-    const std::vector<float>& known = zero_points_[static_cast<size_t>(i)];
+    const std::vector<uint8_t>& known = zero_points_[static_cast<size_t>(i)];
     if (!known.empty()) projection.zero_points = known.data();
     if (!known.empty() || !context.has_input(op_.zero_points(i))) return {};
     const Codes codes = codes_of(i, projection.weights.shape());
     RH_RETURN_IF_ERROR(expect_elements(context.input(op_.zero_points(i)), "zero_points", codes.zero_bytes()));
-    float* zeros = context.scratch_array<float>(codes.rows * codes.row_codes);
+    auto* zeros = context.scratch_array<uint8_t>(codes.rows * codes.row_codes);
     unpack_codes(context.input(op_.zero_points(i)).data<uint8_t>(), static_cast<int>(codes.bits), codes.rows, codes.row_codes, zeros);
     projection.zero_points = zeros;
     return {};
@@ -300,7 +299,7 @@ class MoEKernel final : public Kernel {
   }
 
   ops::MoE op_;
-  std::array<std::vector<float>, 3> zero_points_;  ///< of the projections, where they are constant
+  std::array<std::vector<uint8_t>, 3> zero_points_;  ///< of the projections, where they are constant
 };
 
 }  // namespace rh::cpu
