@@ -1,5 +1,7 @@
 #include "ops/quant/qgemm.h"
 
+#include <utility>
+
 #include "providers/cpu/int8_product.h"
 #include "providers/cpu/numbers.h"
 #include "providers/cpu/quantization.h"
@@ -57,6 +59,7 @@ class QGemmKernel final : public Kernel {
     }
     Addend c;
     if (context.has_input(6)) RH_RETURN_IF_ERROR(c.read(context.input(6), m, n));
+    args.bias = c.take_row(context, n);
     const auto finish = [&]<typename F>(F row) {
       const auto epilogue = [&](const compute::Int8Tile& tile) {
         for (int64_t i = 0; i < tile.rows; ++i) {
@@ -101,6 +104,16 @@ class QGemmKernel final : public Kernel {
       row_step = rows == 1 ? 0 : columns;
       column_step = columns == 1 ? 0 : 1;
       return {};
+    }
+
+    /// n values where C has the same for each row, which add() then leaves alone; else null.
+    const int32_t* take_row(RunContext& context, int64_t n) {
+      if (!values || row_step != 0) return nullptr;
+      const int32_t* row = std::exchange(values, nullptr);
+      if (column_step == 1) return row;
+      auto* repeated = context.scratch_array<int32_t>(n);
+      std::fill_n(repeated, n, *row);
+      return repeated;
     }
 
     void add(int64_t row, int64_t column, int64_t count, int32_t* sums) const {
