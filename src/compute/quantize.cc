@@ -1,6 +1,7 @@
 #include "compute/quantize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -77,61 +78,130 @@ HWY_INLINE void store_narrow_some(hn::Vec<Words> v, T* y, size_t count) {
   std::memcpy(y, buffer, count * sizeof(T));
 }
 
-template <typename T>
-HWY_INLINE void quantize_row(const float* x, float scale, const QuantRange& range, T* y, int64_t count) {
-  const Floats d;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+/// y = round(value(i) / scale), four vectors at a time; how many elements were taken. A product with the reciprocal rounds as the quotient
+/// does where it is not near a tie, for the two are at most four units of rounding apart: blocks with values as near as that are divided.
+template <typename T, typename Value>
+HWY_INLINE int64_t quantize_blocks(float scale, const QuantRange& range, T* y, int64_t count, Value value) {
+  constexpr int64_t kLanes = 16, kVectors = 4;
+  const float inverse = 1.0f / scale, widest = static_cast<float>(range.high - range.low);
+  if (sizeof(T) != 1 || !std::isnormal(scale) || !std::isnormal(inverse)) return 0;
+  const __m512 reciprocal = _mm512_set1_ps(inverse), divisor = _mm512_set1_ps(scale), most = _mm512_set1_ps(0x1p20f);
+  const __m512 certain = _mm512_set1_ps(0.5f - 4 * 0x1p-24f * widest);
+  const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(range.zero_point));
+  const __m512i low = _mm512_set1_epi8(static_cast<char>(range.low)), high = _mm512_set1_epi8(static_cast<char>(range.high));
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  int64_t i = 0, divided = 0;
+  for (; i + kVectors * kLanes <= count; i += kVectors * kLanes) {
+    __m512 x[kVectors], q[kVectors], farthest = _mm512_setzero_ps();
+    // Where many blocks hold ties, all are divided: that costs less than to find out each time.
+    const bool multiplies = 8 * divided <= i / (kVectors * kLanes) + 8;
+#pragma GCC unroll 4
+    for (int64_t k = 0; k < kVectors; ++k) x[k] = value(i + k * kLanes).raw;
+    if (multiplies) {
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < kVectors; ++k) {
+        q[k] = _mm512_min_ps(most, _mm512_mul_ps(x[k], reciprocal));  // NaN stays
+        farthest = _mm512_range_ps(farthest, _mm512_reduce_ps(q[k], 8), 11);
+      }
+    }
+    if (!multiplies || HWY_UNLIKELY(_mm512_cmp_ps_mask(farthest, certain, _CMP_NLT_UQ) != 0)) {
+      ++divided;
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < kVectors; ++k) q[k] = _mm512_min_ps(most, _mm512_div_ps(x[k], divisor));
+    }
+    // What is too small, and NaN, becomes the least int32, and saturates.
+    const __m512i first = _mm512_packs_epi32(_mm512_cvtps_epi32(q[0]), _mm512_cvtps_epi32(q[1]));
+    const __m512i second = _mm512_packs_epi32(_mm512_cvtps_epi32(q[2]), _mm512_cvtps_epi32(q[3]));
+    const __m512i from = _mm512_adds_epi16(first, zero), to = _mm512_adds_epi16(second, zero);
+    __m512i bytes;
+    if constexpr (std::is_signed_v<T>) {
+      bytes = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(from, to), low), high);
+    } else {
+      bytes = _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(from, to), low), high);
+    }
+    _mm512_storeu_si512(y + i, _mm512_permutexvar_epi32(order, bytes));
+  }
+  return i;
+}
+#else
+template <typename T, typename Value>
+HWY_INLINE int64_t quantize_blocks(float, const QuantRange&, T*, int64_t, Value) {
+  return 0;
+}
+#endif
+
+/// y = round(value(i) / scale) of vectors that begin at i; some(i, rest) are the last elements, fewer than a vector.
+template <typename T, typename Value, typename Some>
+HWY_INLINE void quantize_values(float scale, const QuantRange& range, T* y, int64_t count, Value value, Some some) {
   const Rounder round(range);
   const Vec divisor = set(scale);
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+  int64_t i = quantize_blocks(scale, range, y, count, value);
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
-    const Vec v0 = hn::Div(hn::LoadU(d, x + i), divisor), v1 = hn::Div(hn::LoadU(d, x + i + lanes), divisor);
-    const Vec v2 = hn::Div(hn::LoadU(d, x + i + 2 * lanes), divisor), v3 = hn::Div(hn::LoadU(d, x + i + 3 * lanes), divisor);
+    const Vec v0 = hn::Div(value(i), divisor), v1 = hn::Div(value(i + lanes), divisor);
+    const Vec v2 = hn::Div(value(i + 2 * lanes), divisor), v3 = hn::Div(value(i + 3 * lanes), divisor);
     store_narrow(round(v0), y + i);
     store_narrow(round(v1), y + i + lanes);
     store_narrow(round(v2), y + i + 2 * lanes);
     store_narrow(round(v3), y + i + 3 * lanes);
   }
-  for (; i + lanes <= count; i += lanes) store_narrow(round(hn::Div(hn::LoadU(d, x + i), divisor)), y + i);
+  for (; i + lanes <= count; i += lanes) store_narrow(round(hn::Div(value(i), divisor)), y + i);
   const auto rest = static_cast<size_t>(count - i);
-  if (rest > 0) store_narrow_some(round(hn::Div(load_some(x + i, rest), divisor)), y + i, rest);
+  if (rest > 0) store_narrow_some(round(hn::Div(some(i, rest), divisor)), y + i, rest);
 }
 
 void quantize_loop(const float* x, float scale, QuantRange range, QuantElement element, void* out, int64_t count) {
-  with_element(element, [&](auto type) HWY_ATTR { quantize_row(x, scale, range, static_cast<decltype(type)*>(out), count); });
+  with_element(element, [&](auto type) HWY_ATTR {
+    quantize_values(
+        scale, range, static_cast<decltype(type)*>(out), count, [=](int64_t i) HWY_ATTR { return hn::LoadU(Floats(), x + i); },
+        [=](int64_t i, size_t rest) HWY_ATTR { return load_some(x + i, rest); });
+  });
 }
 
-template <typename T>
-HWY_INLINE void quantized_binary_row(bool multiplies, const QuantOperand<T>& a, const QuantOperand<T>& b, float scale,
-                                     const QuantRange& range, T* y, int64_t count) {
+/// kLeft and kRight: whether the operand is one element for all.
+template <bool kMultiplies, bool kLeft, bool kRight, typename T>
+HWY_INLINE void quantized_binary_row(const QuantOperand<T>& a, const QuantOperand<T>& b, float scale, const QuantRange& range, T* y,
+                                     int64_t count) {
   const hn::Rebind<T, Ints> d;
-  const Rounder round(range);
-  const Vec divisor = set(scale);
-  const auto value = [=](const QuantOperand<T>& x, const T* at) HWY_ATTR {
-    const auto whole = x.step ? hn::PromoteTo(Ints(), hn::LoadU(d, at)) : hn::Set(Ints(), *x.data);
-    return hn::Mul(hn::ConvertTo(Floats(), hn::Sub(whole, hn::Set(Ints(), x.zero_point))), set(x.scale));
-  };
+  const hn::Vec<Ints> a_zero = hn::Set(Ints(), a.zero_point), b_zero = hn::Set(Ints(), b.zero_point);
+  const Vec a_scale = set(a.scale), b_scale = set(b.scale);
+  const auto one = [](const QuantOperand<T>& x) HWY_ATTR { return set(static_cast<float>(*x.data - x.zero_point) * x.scale); };
+  const Vec a_one = one(a), b_one = one(b);
   const auto result = [=](const T* left, const T* right) HWY_ATTR {
-    const Vec u = value(a, left), v = value(b, right);
-    return round(hn::Div(multiplies ? hn::Mul(u, v) : hn::Add(u, v), divisor));
+    Vec u = a_one, v = b_one;
+    if constexpr (!kLeft) u = hn::Mul(hn::ConvertTo(Floats(), hn::Sub(hn::PromoteTo(Ints(), hn::LoadU(d, left)), a_zero)), a_scale);
+    if constexpr (!kRight) v = hn::Mul(hn::ConvertTo(Floats(), hn::Sub(hn::PromoteTo(Ints(), hn::LoadU(d, right)), b_zero)), b_scale);
+    return kMultiplies ? hn::Mul(u, v) : hn::Add(u, v);
   };
-  for_vectors(
-      count, [=](int64_t i) HWY_ATTR { store_narrow(result(a.data + i * a.step, b.data + i * b.step), y + i); },
+  const T *left_data = a.data, *right_data = b.data;
+  quantize_values(
+      scale, range, y, count, [=](int64_t i) HWY_ATTR { return result(left_data + i, right_data + i); },
       [=](int64_t i, size_t rest) HWY_ATTR {
         T left[hn::MaxLanes(Ints())] = {}, right[hn::MaxLanes(Ints())] = {};
-        if (a.step) std::memcpy(left, a.data + i, rest * sizeof(T));
-        if (b.step) std::memcpy(right, b.data + i, rest * sizeof(T));
-        store_narrow_some(result(left, right), y + i, rest);
+        if (!kLeft) std::memcpy(left, left_data + i, rest * sizeof(T));
+        if (!kRight) std::memcpy(right, right_data + i, rest * sizeof(T));
+        return result(left, right);
       });
+}
+
+template <bool kMultiplies, typename T>
+HWY_INLINE void quantized_binary_rows(const QuantOperand<T>& a, const QuantOperand<T>& b, float scale, const QuantRange& range, T* y,
+                                      int64_t count) {
+  if (count <= 0) return;
+  if (a.step == 0 && b.step == 0) return quantized_binary_row<kMultiplies, true, true>(a, b, scale, range, y, count);
+  if (a.step == 0) return quantized_binary_row<kMultiplies, true, false>(a, b, scale, range, y, count);
+  if (b.step == 0) return quantized_binary_row<kMultiplies, false, true>(a, b, scale, range, y, count);
+  quantized_binary_row<kMultiplies, false, false>(a, b, scale, range, y, count);
 }
 
 void quantized_binary_loop(bool multiplies, const QuantOperand<uint8_t>& a, const QuantOperand<uint8_t>& b, float scale,
                            const QuantRange& range, uint8_t* y, int64_t count) {
-  quantized_binary_row(multiplies, a, b, scale, range, y, count);
+  multiplies ? quantized_binary_rows<true>(a, b, scale, range, y, count) : quantized_binary_rows<false>(a, b, scale, range, y, count);
 }
 void quantized_binary_signed_loop(bool multiplies, const QuantOperand<int8_t>& a, const QuantOperand<int8_t>& b, float scale,
                                   const QuantRange& range, int8_t* y, int64_t count) {
-  quantized_binary_row(multiplies, a, b, scale, range, y, count);
+  multiplies ? quantized_binary_rows<true>(a, b, scale, range, y, count) : quantized_binary_rows<false>(a, b, scale, range, y, count);
 }
 
 void dequantize_loop(const void* in, QuantElement element, float scale, int32_t zero_point, float* y, int64_t count) {

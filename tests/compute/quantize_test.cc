@@ -1,6 +1,7 @@
 #include "compute/quantize.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "compute/support.h"
@@ -63,24 +64,80 @@ TEST_P(QuantizeTest, EqualsTheFormula) {
   check_element_type<int16_t>();
 }
 
+/// What is quantised by `scale` must be what division and rounding to even give.
+template <typename T>
+void check_quotients(const std::vector<float>& x, float scale, int32_t zero_point) {
+  const QuantRange range = QuantRange::of<T>(zero_point);
+  std::vector<T> y(x.size());
+  quantize(x.data(), scale, range, y.data(), static_cast<int64_t>(x.size()));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const float quotient = x[i] / scale;
+    const T expected = std::isnan(quotient) ? static_cast<T>(range.low) : clamped<T>(std::nearbyint(quotient) + range.zero_point, range);
+    ASSERT_EQ(y[i], expected) << x[i] << " by " << scale;
+  }
+}
+
 // Just at, below and above half way between two values, for many scales: as division rounds them.
 TEST_P(QuantizeTest, EqualsDivisionNearTies) {
-  const QuantRange range = QuantRange::of<uint8_t>(100);
   std::vector<float> scales = random_values(60, 5, 1e-3, 3);
-  scales.insert(scales.end(), {1.0f, 0.01f, 1e-40f, 1e-30f, 1e35f, -0.5f, 0.0f});
+  scales.insert(scales.end(), {1.0f, 0.01f, 1e-40f, 1e-30f, 1e35f, 1e38f, 0x1p-126f, 0x1.fffffep-127f, 0x1.fffffep3f, -0.5f, 0.0f});
   for (const float scale : scales) {
     std::vector<float> x;
     for (int k = -110; k < 170; ++k) {
       const float tie = (static_cast<float>(k) + 0.5f) * scale;
-      for (const float near : {tie, std::nextafterf(tie, -1e38f), std::nextafterf(tie, 1e38f), tie * 1.0002f}) x.push_back(near);
+      float below = tie, above = tie;
+      for (int step = 0; step < 5; ++step) {
+        x.insert(x.end(), {below, above, tie * (1.0002f + static_cast<float>(step))});
+        below = std::nextafterf(below, -1e38f);
+        above = std::nextafterf(above, 1e38f);
+      }
     }
-    std::vector<uint8_t> y(x.size());
-    quantize(x.data(), scale, range, y.data(), static_cast<int64_t>(x.size()));
-    for (size_t i = 0; i < x.size(); ++i) {
-      const float quotient = x[i] / scale;
-      const auto expected = std::isnan(quotient) ? uint8_t{0} : clamped<uint8_t>(std::nearbyint(quotient) + range.zero_point, range);
-      ASSERT_EQ(y[i], expected) << x[i] << " by " << scale;
+    check_quotients<uint8_t>(x, scale, 100);
+    check_quotients<int8_t>(x, scale, -20);
+    check_quotients<int16_t>(x, scale, 3);
+  }
+}
+
+// One value near a tie among many that are not: blocks of products and blocks of quotients side by side.
+TEST_P(QuantizeTest, EqualsDivisionOfManyValues) {
+  const std::vector<float> scales = random_values(40, 11, 1e-3, 0.1);
+  for (size_t i = 0; i < scales.size(); ++i) {
+    std::vector<float> x = random_values(20000, static_cast<uint32_t>(i), -200 * scales[i], 200 * scales[i]);
+    for (size_t k = 0; k < x.size(); k += 1000) x[k] = (static_cast<float>(k / 100) - 99.5f) * scales[i];
+    check_quotients<uint8_t>(x, scales[i], 128);
+    check_quotients<int8_t>(x, scales[i], 0);
+  }
+}
+
+template <typename T>
+void check_binary(bool multiplies, int32_t zero_point) {
+  std::vector<T> a, b;
+  for (int i = 0; i < 256; ++i) {
+    for (int j = 0; j < 256; ++j) {
+      a.push_back(static_cast<T>(i));
+      b.push_back(static_cast<T>(j));
     }
+  }
+  const QuantRange range = QuantRange::of<T>(zero_point);
+  // Powers of two give exact ties.
+  for (const auto& [left, right, scale] :
+       {std::array{0.5f, 0.25f, 1.0f}, std::array{0.037f, 0.021f, 0.043f}, std::array{1e-20f, 3.f, 1e-40f}}) {
+    for (const int64_t step : {int64_t{0}, int64_t{1}}) {
+      std::vector<T> y(a.size());
+      quantized_binary<T>(multiplies, {a.data(), 1, left, 5}, {b.data(), step, right, zero_point}, scale, range, y.data(),
+                          static_cast<int64_t>(a.size()));
+      for (size_t i = 0; i < a.size(); ++i) {
+        const float u = static_cast<float>(a[i] - 5) * left, v = static_cast<float>(b[step ? i : 0] - zero_point) * right;
+        const float quotient = (multiplies ? u * v : u + v) / scale;
+        ASSERT_EQ(y[i], clamped<T>(std::nearbyint(quotient) + zero_point, range)) << u << " " << v << " by " << scale;
+      }
+    }
+  }
+}
+TEST_P(QuantizeTest, SumsAndProductsRoundAsDivisionDoes) {
+  for (const bool multiplies : {false, true}) {
+    check_binary<uint8_t>(multiplies, 120);
+    check_binary<int8_t>(multiplies, -3);
   }
 }
 
