@@ -78,8 +78,8 @@ class PooledImage {
     Window p = pool_;
     p.output[1] = rows.size();
     const int64_t above = rows.begin * pool_.stride[1] - pool_.pad_begin[1] - band.begin, skipped = std::max<int64_t>(0, above);
-    p.input[1] = band.size() - skipped;
     p.pad_begin[1] = std::max<int64_t>(0, -above);
+    p.input[1] = std::min(band.size() - skipped, (rows.size() - 1) * pool_.stride[1] + pool_.kernel[1] - p.pad_begin[1]);
     max_pool_planes(p, channels_, sums + skipped * p.input[2], band.size() * p.input[2], to, to_plane);
   }
 

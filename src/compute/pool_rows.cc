@@ -178,7 +178,26 @@ struct Columns {
     }
     const Vec next = column(from + lanes, high0), two = folded_with<kFold>(hn::ConcatEven(d, next, first), hn::ConcatOdd(d, next, first));
     if constexpr (kWidth == 2) return two;
-    return folded_with<kFold>(two, hn::ConcatEven(d, column(from + 2 + lanes, high2), column(from + 2, low2)));
+    return folded_with<kFold>(two, hn::ConcatOdd(d, column(from + 1 + lanes, high1), column(from + 1, low1)));
+  }
+
+  /// What windows of 3 by 3 and stride 2 take of one row, or of rows that were folded.
+  struct RowPart {
+    Vec low0, high0, low1, high1;
+  };
+  HWY_INLINE RowPart row_part(const float* x) const {
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+    const float* from = x + column_of(0);
+    return {read(from, low0), read(from + lanes, high0), read(from + 1, low1), read(from + 1 + lanes, high1)};
+  }
+  static HWY_INLINE RowPart folded_parts(const RowPart& a, const RowPart& b) {
+    return {folded_with<kFold>(a.low0, b.low0), folded_with<kFold>(a.high0, b.high0), folded_with<kFold>(a.low1, b.low1),
+            folded_with<kFold>(a.high1, b.high1)};
+  }
+  static HWY_INLINE Vec along(const RowPart& p) {
+    const Floats d;
+    const Vec two = folded_with<kFold>(hn::ConcatEven(d, p.high0, p.low0), hn::ConcatOdd(d, p.high0, p.low0));
+    return folded_with<kFold>(two, hn::ConcatOdd(d, p.high1, p.low1));
   }
 
   /// Two windows of 3 by 3, one row apart: the rows between them are read once.
@@ -205,14 +224,17 @@ struct Columns {
     const bool pairs = kTwo && p.dilation_width == 1;
     Vec all = start();
     for (int64_t tap = 0; tap < p.kernel_width; tap += pairs ? 2 : 1) {
-      const float* from = x + column_of(tap);
+      // The last tap of an odd number as the second one of a pair: nothing is read beyond it.
+      const bool is_second = pairs && tap > 0 && tap + 1 == p.kernel_width;
+      const int64_t first = is_second ? tap - 1 : tap;
+      const float* from = x + column_of(first);
       Vec a = start(), b = start();
       for (int64_t k = 0; k < rows; ++k, from += row_step) {
-        a = folded_with<kFold>(a, read(from, low(tap)));
-        if constexpr (kTwo) b = folded_with<kFold>(b, read(from + lanes, high(tap)));
+        a = folded_with<kFold>(a, read(from, low(first)));
+        if constexpr (kTwo) b = folded_with<kFold>(b, read(from + lanes, high(first)));
       }
-      all = folded_with<kFold>(all, kTwo ? hn::ConcatEven(Floats(), b, a) : a);
-      if (pairs && tap + 1 < p.kernel_width) all = folded_with<kFold>(all, hn::ConcatOdd(Floats(), b, a));
+      if (!is_second) all = folded_with<kFold>(all, kTwo ? hn::ConcatEven(Floats(), b, a) : a);
+      if (pairs && (is_second || tap + 1 < p.kernel_width)) all = folded_with<kFold>(all, hn::ConcatOdd(Floats(), b, a));
     }
     return all;
   }
@@ -274,6 +296,20 @@ HWY_INLINE void pool_columns(const PoolPlane& p, const float* x, float* y, int64
         continue;
       }
     }
+    if constexpr (kHeight == 3 && kTwo) {
+      if (p.stride_height == 2 && dilation == 1) {  // rows that windows share are read once
+        auto shared = columns.row_part(x + top * p.width);
+        const int64_t last = HWY_MIN(p.out_height, (p.height - 3 + p.pad_top) / 2 + 1);
+        for (; row < last; ++row) {
+          const float* next = x + (row * 2 - p.pad_top + 1) * p.width;
+          const auto above = columns.folded_parts(shared, columns.row_part(next));
+          shared = columns.row_part(next + p.width);
+          store(row, columns.along(columns.folded_parts(above, shared)));
+        }
+        --row;
+        continue;
+      }
+    }
     if constexpr (kHeight != 0)
       store(row, columns.whole_window(x + top * p.width));
     else
@@ -285,7 +321,7 @@ template <Fold kFold, bool kTwo, int kHeight, int kWidth>
 HWY_INLINE void pool_blocks(const PoolPlane& p, const float* x, float* y) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats())), stride = kTwo ? 2 : 1;
   const bool pairs = kTwo && p.dilation_width == 1;
-  const int64_t last_tap = pairs ? (p.kernel_width - 1) / 2 * 2 : (p.kernel_width - 1) * p.dilation_width;
+  const int64_t last_tap = pairs ? HWY_MAX(int64_t{0}, p.kernel_width - 2) : (p.kernel_width - 1) * p.dilation_width;
   for (int64_t next = 0; next < p.out_width; next += lanes) {
     // The last vector takes some outputs a second time rather than few.
     const int64_t at = p.out_width < lanes ? next : HWY_MIN(next, p.out_width - lanes);
