@@ -24,6 +24,11 @@ OpCase changed(OpCase c, size_t input, Shape shape) {
   c.inputs[input].shape = std::move(shape);
   return c;
 }
+/// The same with weights that come with the run.
+OpCase fed(OpCase c) {
+  for (Input& input : c.inputs) input.is_constant = false;
+  return c;
+}
 Attribute k(int count) { return attr("k", count); }
 Attribute activation(const char* name) { return attr("activation_type", name); }
 Attribute gates(int order) { return attr("swiglu_fusion", order); }
@@ -42,6 +47,9 @@ const std::vector<OpCase> kMoE = {
         kFused, true, "swiglu with all its numbers"),
     experts({k(3)}, {70, 33, 65, 7, 65}, true, "many tokens"),
     experts({k(1)}, {1, 64, 32, 8, 32}, true, "one token"),
+    fed(experts({k(3)}, {70, 33, 65, 7, 65}, true, "many tokens, weights not known at load")),
+    fed(changed(experts({k(1)}, {1, 64, 32, 8, 32}, true, "fc1 too short, not known at load", {"input 2", "[8, 31, 64]", "[8, 32, 64]"}), 2,
+                {8, 31, 64})),
     experts({k(2)}, {0, 6, 5, 4, 5}, true, "no tokens"),
     changed(experts({k(2)}, kSmall, true, "a batch"), 0, {1, 5, 6}),
     changed(experts({k(2)}, kSmall, true, "router of another shape", {"router_probs", "[4, 4]", "5"}), 1, {4, 4}),

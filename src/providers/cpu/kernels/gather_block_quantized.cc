@@ -84,13 +84,35 @@ class GatherBlockQuantizedKernel final : public Kernel {
       return value[packed_code(static_cast<const uint8_t*>(zeros) + scale / zero_row * row_bytes, bits, scale % zero_row)];
     }
 
+    /// Elements from `first` on, before `end`, whose blocks lie one after the other with their scales and without zero points; 0: none.
+    int64_t blocks_at(int64_t first, int64_t end) const {
+      const int last = shape.rank() - 1;
+      const int64_t at = first % shape[last];
+      const bool is_plain = axis == last && scale_strides[last] == 1 && is_unsigned && !zeros && scales.dtype() == DType::float32 &&
+                            default_zero == static_cast<float>(1 << (bits - 1));
+      return is_plain && at % block == 0 && block * bits % 8 == 0 && first * bits % 8 == 0 ? std::min(end - first, shape[last] - at) : 0;
+    }
+
     /// Elements [first, first + count), in pieces that share a scale or, across the blocks, have one each.
     void dequantize(int64_t first, int64_t count, float* out) const {
       const int64_t length = shape[shape.rank() - 1];
       const bool along = axis == shape.rank() - 1;
       for (const int64_t end = first + count; first < end;) {
         const int64_t at = first % length, stop = along ? std::min(length, (at / block + 1) * block) : length;
-        const int64_t piece = std::min(end - first, stop - at), begin = scale_index(first);
+        const int64_t begin = scale_index(first);
+        if (const int64_t count = blocks_at(first, end); count > 0) {
+          compute::nbits_dequantize({.n = 1,
+                                     .k = count,
+                                     .bits = bits,
+                                     .block = block,
+                                     .data = static_cast<const uint8_t*>(data) + first * bits / 8,
+                                     .scales = scales.data<float>() + begin},
+                                    0, 1, out);
+          first += count;
+          out += count;
+          continue;
+        }
+        const int64_t piece = std::min(end - first, stop - at);
         const int64_t step = along ? 0 : scale_strides[shape.rank() - 1];
         float offset = zero(begin), scale = element_as_float(scales, begin);
         if (along && is_unsigned && first * bits % 8 == 0) {

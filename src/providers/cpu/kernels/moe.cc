@@ -25,12 +25,13 @@ void choose(const float* logits, int64_t experts, int64_t k, int64_t* order) {
 
 }  // namespace
 
-/// Experts one after the other, each over all of its tokens at once. Weights are read where they lie.
+/// Experts one after the other, each over all of its tokens at once. Constant float weights are packed at load, others read where they lie.
 class MoEKernel final : public Kernel {
  public:
   using Types = rh::Types<float, Float16, BFloat16>;
 
   explicit MoEKernel(const KernelInfo& info) : op_(info.attributes<ops::MoE>()) {
+    for (int i = 0; i < 3; ++i) packed_[static_cast<size_t>(i)] = Packed(info.constant_input(op_.weights(i)));
     for (int i = 0; op_.quantized && i < 3; ++i) {
       const Tensor *weights = info.constant_input(op_.weights(i)), *zeros = info.constant_input(op_.zero_points(i));
       // What does not fit is said when it runs.
@@ -46,10 +47,17 @@ class MoEKernel final : public Kernel {
   bool owns_constant(int input) const override {
     for (int i = 0; i < 3; ++i) {
       if (input == op_.zero_points(i) && !zero_points_[static_cast<size_t>(i)].empty()) return true;
+      if (input == op_.weights(i) && is_packed(i)) return true;
     }
     return false;
   }
-  size_t packed_bytes() const override { return zero_points_[0].size() + zero_points_[1].size() + zero_points_[2].size(); }
+  size_t packed_bytes() const override {
+    size_t bytes = zero_points_[0].size() + zero_points_[1].size() + zero_points_[2].size();
+    for (const Packed& packed : packed_) {
+      for (const auto& expert : packed.experts) bytes += expert.bytes();
+    }
+    return bytes;
+  }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0), router = context.input(1);
@@ -83,9 +91,30 @@ class MoEKernel final : public Kernel {
     int64_t tokens = 0, hidden = 0, experts = 0, inner = 0;
   };
 
+  /// Constant float weights [experts, rows, columns], packed one expert at a time; none for other tensors.
+  struct Packed {
+    Shape shape;
+    std::vector<compute::PackedMatrix<float>> experts;
+
+    Packed() = default;
+    explicit Packed(const Tensor* weights) {
+      // What does not fit is said when it runs.
+      if (!weights || weights->dtype() != DType::float32 || weights->shape().rank() != 3 || weights->elements() == 0) return;
+      shape = weights->shape();
+      for (int64_t e = 0; e < shape[0]; ++e)
+        experts.emplace_back(weights->data<float>() + e * shape[1] * shape[2], shape[2], shape[1], true);
+    }
+  };
+  bool is_packed(int i) const { return !packed_[static_cast<size_t>(i)].experts.empty(); }
+  bool has_weights(const RunContext& context, int i) const { return is_packed(i) || context.has_input(op_.weights(i)); }
+  const Shape& weights_shape(const RunContext& context, int i) const {
+    return is_packed(i) ? packed_[static_cast<size_t>(i)].shape : context.input(op_.weights(i)).shape();
+  }
+
   /// The matrices [rows, columns] of fc1, fc2 or fc3.
   struct Projection {
     TensorView weights;
+    const compute::PackedMatrix<float>* packed = nullptr;  ///< of each expert, in place of `weights`
     int64_t rows = 0, columns = 0;
     int64_t bits = 0;   ///< 0: not quantised
     int64_t block = 1;  ///< columns that share a scale
@@ -106,9 +135,10 @@ class MoEKernel final : public Kernel {
                                           .zero_codes = zero_points ? zero_points + first * blocks : nullptr};
         return compute::nbits_multiply(matrix, m, a, b, y, parallel);
       }
-      if (weights.dtype() == DType::float32) {
+      if (packed || weights.dtype() == DType::float32) {
         compute::GemmArgs<float> args{.m = m, .n = rows, .k = columns, .transpose_b = true};
         if (b) args.epilogue.bias_kind = compute::BiasKind::per_column, args.epilogue.bias = b;
+        if (packed) return compute::gemm(args, a, packed[expert], y, parallel);
         return compute::gemm(args, a, weights.data<float>() + first * columns, y, parallel);
       }
       const auto as_floats = [&](int64_t row, int64_t count, float* out) {
@@ -134,7 +164,7 @@ class MoEKernel final : public Kernel {
   }
 
   Status read_projections(RunContext& context, Sizes& sizes, Projection* projections) const {
-    const Shape& second = context.input(op_.weights(1)).shape();
+    const Shape& second = weights_shape(context, 1);
     if (second.rank() != 3) return misfit(op_.weights(1), second, "three dimensions");
     sizes.inner = op_.quantized ? codes_of(1, second).columns : second[2];
     if (sizes.inner < 1 || sizes.hidden < 1) {
@@ -144,15 +174,20 @@ class MoEKernel final : public Kernel {
     const int64_t outer = checked_product(sizes.inner, op_.is_fused() ? 2 : 1, "MoE: inner size");
     RH_RETURN_IF_ERROR(read(context, 0, sizes.experts, outer, sizes.hidden, projections[0]));
     RH_RETURN_IF_ERROR(read(context, 1, sizes.experts, sizes.hidden, sizes.inner, projections[1]));
-    return context.has_input(op_.weights(2)) ? read(context, 2, sizes.experts, sizes.inner, sizes.hidden, projections[2]) : Status();
+    return has_weights(context, 2) ? read(context, 2, sizes.experts, sizes.inner, sizes.hidden, projections[2]) : Status();
   }
 
   Status read(RunContext& context, int i, int64_t experts, int64_t rows, int64_t columns, Projection& projection) const {
     projection.rows = rows;
     projection.columns = columns;
-    projection.weights = context.input(op_.weights(i));
     const int64_t width = op_.quantized ? columns * op_.bits[i] / 8 : columns;
-    RH_RETURN_IF_ERROR(expect_shape(context, op_.weights(i), {experts, rows, width}));
+    const Shape& found = weights_shape(context, i);
+    if (const Shape expected{experts, rows, width}; !(found == expected)) return misfit(op_.weights(i), found, expected.to_string());
+    if (is_packed(i)) {
+      projection.packed = packed_[static_cast<size_t>(i)].experts.data();
+    } else {
+      projection.weights = context.input(op_.weights(i));
+    }
     if (context.has_input(op_.bias(i))) {
       RH_RETURN_IF_ERROR(expect_shape(context, op_.bias(i), {experts, rows}));
       projection.bias = converted(context, context.input(op_.bias(i)), DType::float32).data<float>();
@@ -249,7 +284,7 @@ class MoEKernel final : public Kernel {
     const auto buffer = [&](int64_t columns) {
       return context.scratch_array<float>(checked_product(most, columns, "MoE: rows of an expert"));
     };
-    const bool has_factors = context.has_input(op_.weights(2));
+    const bool has_factors = has_weights(context, 2);
     float *in = buffer(sizes.hidden), *wide = buffer(projections[0].rows), *narrow = buffer(sizes.inner), *out = buffer(sizes.hidden);
     float* factors = has_factors ? buffer(sizes.inner) : nullptr;
     const Cost copy{8.0 * static_cast<double>(sizes.hidden), 2.0 * static_cast<double>(sizes.hidden)};
@@ -299,6 +334,7 @@ class MoEKernel final : public Kernel {
   }
 
   ops::MoE op_;
+  std::array<Packed, 3> packed_;                     ///< of the projections
   std::array<std::vector<uint8_t>, 3> zero_points_;  ///< of the projections, where they are constant
 };
 
