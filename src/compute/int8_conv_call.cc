@@ -246,6 +246,7 @@ void Int8ConvCall::multiply(const Block& block, const Source& source) const {
           ? nullptr
           : static_cast<uint8_t*>(thread_scratch(ScratchSlot::packed_right, static_cast<size_t>(pixels * columns * (y_.factors ? 1 : 4))));
   const int64_t tiles = pieces_of(pixels, kernels_.rows);
+  const uint8_t* weights = panels.panel(0);
   for (int64_t panel = block.panels.begin; panel < block.panels.end; panel += at_once) {
     const int64_t end_panel = std::min(panel + at_once, block.panels.end), column = panel * width;
     const int64_t live = std::min(end_panel * width, conv_.out_) - column;
@@ -256,7 +257,7 @@ void Int8ConvCall::multiply(const Block& block, const Source& source) const {
         for (int64_t i = 0; i < rows.size; ++i) row_start[i] = static_cast<int32_t>(0u - int8_product(zero, row_sums[rows.begin + i]));
       }
       for (int64_t i = panel; i < end_panel; ++i) {
-        p.b = panels.panel(i);
+        p.b = weights + i * panel_bytes;
         p.c = tile + (i - panel) * width;
         p.column_start = start + (i - block.panels.begin) * width;
         kernels_.of_columns(conv_.out_ - i * width)[rows.size](p);

@@ -11,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "compute/quantize.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which sets the target.
+#include "compute/quantize_blocks-inl.h"
 #include "compute/simd_math-inl.h"
 
 #ifndef RH_COMPUTE_QUANTIZE_ELEMENT
@@ -77,59 +78,6 @@ HWY_INLINE void store_narrow_some(hn::Vec<Words> v, T* y, size_t count) {
   store_narrow(v, buffer);
   std::memcpy(y, buffer, count * sizeof(T));
 }
-
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-/// y = round(value(i) / scale), four vectors at a time; how many elements were taken. A product with the reciprocal rounds as the quotient
-/// does where it is not near a tie, for the two are at most four units of rounding apart: blocks with values as near as that are divided.
-template <typename T, typename Value>
-HWY_INLINE int64_t quantize_blocks(float scale, const QuantRange& range, T* y, int64_t count, Value value) {
-  constexpr int64_t kLanes = 16, kVectors = 4;
-  const float inverse = 1.0f / scale, widest = static_cast<float>(range.high - range.low);
-  if (sizeof(T) != 1 || !std::isnormal(scale) || !std::isnormal(inverse)) return 0;
-  const __m512 reciprocal = _mm512_set1_ps(inverse), divisor = _mm512_set1_ps(scale), most = _mm512_set1_ps(0x1p20f);
-  const __m512 certain = _mm512_set1_ps(0.5f - 4 * 0x1p-24f * widest);
-  const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(range.zero_point));
-  const __m512i low = _mm512_set1_epi8(static_cast<char>(range.low)), high = _mm512_set1_epi8(static_cast<char>(range.high));
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  int64_t i = 0, divided = 0;
-  for (; i + kVectors * kLanes <= count; i += kVectors * kLanes) {
-    __m512 x[kVectors], q[kVectors], farthest = _mm512_setzero_ps();
-    // Where many blocks hold ties, all are divided: that costs less than to find out each time.
-    const bool multiplies = 8 * divided <= i / (kVectors * kLanes) + 8;
-#pragma GCC unroll 4
-    for (int64_t k = 0; k < kVectors; ++k) x[k] = value(i + k * kLanes).raw;
-    if (multiplies) {
-#pragma GCC unroll 4
-      for (int64_t k = 0; k < kVectors; ++k) {
-        q[k] = _mm512_min_ps(most, _mm512_mul_ps(x[k], reciprocal));  // NaN stays
-        farthest = _mm512_range_ps(farthest, _mm512_reduce_ps(q[k], 8), 11);
-      }
-    }
-    if (!multiplies || HWY_UNLIKELY(_mm512_cmp_ps_mask(farthest, certain, _CMP_NLT_UQ) != 0)) {
-      ++divided;
-#pragma GCC unroll 4
-      for (int64_t k = 0; k < kVectors; ++k) q[k] = _mm512_min_ps(most, _mm512_div_ps(x[k], divisor));
-    }
-    // What is too small, and NaN, becomes the least int32, and saturates.
-    const __m512i first = _mm512_packs_epi32(_mm512_cvtps_epi32(q[0]), _mm512_cvtps_epi32(q[1]));
-    const __m512i second = _mm512_packs_epi32(_mm512_cvtps_epi32(q[2]), _mm512_cvtps_epi32(q[3]));
-    const __m512i from = _mm512_adds_epi16(first, zero), to = _mm512_adds_epi16(second, zero);
-    __m512i bytes;
-    if constexpr (std::is_signed_v<T>) {
-      bytes = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(from, to), low), high);
-    } else {
-      bytes = _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(from, to), low), high);
-    }
-    _mm512_storeu_si512(y + i, _mm512_permutexvar_epi32(order, bytes));
-  }
-  return i;
-}
-#else
-template <typename T, typename Value>
-HWY_INLINE int64_t quantize_blocks(float, const QuantRange&, T*, int64_t, Value) {
-  return 0;
-}
-#endif
 
 /// y = round(value(i) / scale) of vectors that begin at i; some(i, rest) are the last elements, fewer than a vector.
 template <typename T, typename Value, typename Some>
@@ -244,6 +192,12 @@ void requantize_loop(const int32_t* x, const float* scales, bool per_element, Qu
 
 void requantize_rows_loop(const int32_t* x, int64_t x_stride, const float* scales, QuantRange range, uint8_t* y, int64_t y_stride,
                           int64_t rows, int64_t columns) {
+  const int64_t done = range.low < 0 ? requantize_blocks<int8_t>(x, x_stride, scales, range, y, y_stride, rows, columns)
+                                     : requantize_blocks<uint8_t>(x, x_stride, scales, range, y, y_stride, rows, columns);
+  x += done;
+  scales += done;
+  y += done;
+  columns -= done;
   const Rounder round(range);
   const Floats d;
   for_vectors(

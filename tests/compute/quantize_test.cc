@@ -141,6 +141,32 @@ TEST_P(QuantizeTest, SumsAndProductsRoundAsDivisionDoes) {
   }
 }
 
+template <typename T>
+void check_rows(int64_t rows, int64_t columns, int32_t zero_point) {
+  const int64_t stride = columns + 3, y_stride = columns + 5;
+  const QuantRange range = QuantRange::of<T>(zero_point);
+  std::vector<int32_t> sums = random_values<int32_t>(rows * stride, 9, -1e6, 1e6);
+  sums[0] = std::numeric_limits<int32_t>::max();
+  sums[static_cast<size_t>(columns - 1)] = std::numeric_limits<int32_t>::min();
+  std::vector<float> scales = random_values(columns, 10, 1e-5, 1e-3);
+  scales[0] = 3;
+  scales[static_cast<size_t>(columns / 2)] = 0.5f;  // ties
+  std::vector<uint8_t> found(static_cast<size_t>(rows * y_stride), 77), expected = found;
+  for (int64_t r = 0; r < rows; ++r) {
+    requantize(sums.data() + r * stride, scales.data(), true, range, reinterpret_cast<T*>(expected.data()) + r * y_stride, columns);
+  }
+  requantize_rows(sums.data(), stride, scales.data(), range, found.data(), y_stride, rows, columns);
+  ASSERT_EQ(found, expected) << rows << " rows of " << columns;
+}
+TEST_P(QuantizeTest, RequantizesRowsAsEachOne) {
+  for (const int64_t columns : {1, 15, 16, 40, 64, 130, 200}) {
+    for (const int64_t rows : {1, 12}) {
+      check_rows<uint8_t>(rows, columns, 100);
+      check_rows<int8_t>(rows, columns, -5);
+    }
+  }
+}
+
 TEST_P(QuantizeTest, LooksUpBytes) {
   uint8_t table[256];
   for (int i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i * 37 + 11);
