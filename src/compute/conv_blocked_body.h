@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "compute/conv_blocked_micro.h"
 
 // Written once against the vector type V of the file that includes it (see gemm_micro_body.h).
@@ -10,24 +12,36 @@ namespace {
 template <typename V>
 inline constexpr int kBlockVectors = static_cast<int>(kChannelBlock) / V::kLanes;
 
+/// Each step over the whole tile; none that changes nothing, which would weigh beside few input channels.
 template <typename V, int kPixels, int kBlocks>
 inline void blocked_finish(const BlockedSums& p, typename V::Register (&sum)[kPixels][kBlocks * kBlockVectors<V>]) {
-  const typename V::Register low = V::set(p.low), high = V::set(p.high);
+  using R = typename V::Register;
+  const auto for_all = [&](auto step) {
 #pragma GCC unroll 2
-  for (int block = 0; block < kBlocks; ++block) {
+    for (int block = 0; block < kBlocks; ++block) {
 #pragma GCC unroll 14
-    for (int pixel = 0; pixel < kPixels; ++pixel) {
+      for (int pixel = 0; pixel < kPixels; ++pixel) {
 #pragma GCC unroll 4
-      for (int part = 0; part < kBlockVectors<V>; ++part) {
-        typename V::Register y = sum[pixel][block * kBlockVectors<V> + part];
-        const int64_t at = block * p.y_block + pixel * kChannelBlock + part * V::kLanes;
-        if (p.more) y = V::add(V::load(p.y + at), y);
-        if (p.bias) y = V::add(y, V::load(p.bias + block * kChannelBlock + part * V::kLanes));
-        if (p.residual) y = V::add(y, V::load(p.residual + at));
-        V::store(p.y + at, V::min(high, V::max(low, y)));
+        for (int part = 0; part < kBlockVectors<V>; ++part) {
+          const int lane = part * V::kLanes;
+          step(sum[pixel][block * kBlockVectors<V> + part], block * p.y_block + pixel * kChannelBlock + lane, block * kChannelBlock + lane);
+        }
       }
     }
+  };
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (p.more) for_all([&](R& x, int64_t at, int64_t) { x = V::add(V::load(p.y + at), x); });
+  if (p.bias) for_all([&](R& x, int64_t, int64_t channel) { x = V::add(x, V::load(p.bias + channel)); });
+  if (p.residual) for_all([&](R& x, int64_t at, int64_t) { x = V::add(x, V::load(p.residual + at)); });
+  if (p.low != -kInfinity) {
+    const R low = V::set(p.low);
+    for_all([&](R& x, int64_t, int64_t) { x = V::max(low, x); });
   }
+  if (p.high != kInfinity) {
+    const R high = V::set(p.high);
+    for_all([&](R& x, int64_t, int64_t) { x = V::min(high, x); });
+  }
+  for_all([&](R& x, int64_t at, int64_t) { V::store(p.y + at, x); });
 }
 
 template <typename V, int kPixels, int kBlocks>
