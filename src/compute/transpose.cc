@@ -86,23 +86,53 @@ class Transposer {
     const double bytes =
         2.0 * sizeof(T) * static_cast<double>(walk_.size[rank_ - 1]) * (planes ? static_cast<double>(walk_.size[rows_]) : 1.0) / slices;
     parallel.for_range(outer * slices, {.bytes = bytes * (planes ? 4 : 1)}, [&](Range range) {
-      for (int64_t i = range.begin; i < range.end; ++i) one(i / slices, i % slices, planes);
+      Place place = place_of(range.begin / slices);
+      int64_t slice = range.begin % slices;
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        one(place, slice, planes);
+        if (++slice < slices) continue;
+        slice = 0;
+        advance(place);
+      }
     });
   }
 
  private:
   static constexpr int64_t kSliceRows = 64;
 
-  void one(int64_t outer, int64_t slice, bool planes) const {
-    const T* x = x_;
-    T* y = y_;
+  /// Where an index of the outer dimensions lies on both sides.
+  struct Place {
+    Dims index;
+    int64_t x = 0, y = 0;
+  };
+
+  Place place_of(int64_t outer) const {
+    Place place{Dims(rank_, 0)};
     for (size_t i = rank_ - 1; i-- > 0;) {
       if (i == rows_) continue;
-      const int64_t index = outer % walk_.size[i];
+      place.index[i] = outer % walk_.size[i];
       outer /= walk_.size[i];
-      x += index * walk_.stride[i];
-      y += index * out_stride_[i];
+      place.x += place.index[i] * walk_.stride[i];
+      place.y += place.index[i] * out_stride_[i];
     }
+    return place;
+  }
+
+  void advance(Place& place) const {
+    for (size_t i = rank_ - 1; i-- > 0;) {
+      if (i == rows_) continue;
+      place.x += walk_.stride[i];
+      place.y += out_stride_[i];
+      if (++place.index[i] < walk_.size[i]) return;
+      place.x -= walk_.stride[i] * walk_.size[i];
+      place.y -= out_stride_[i] * walk_.size[i];
+      place.index[i] = 0;
+    }
+  }
+
+  void one(const Place& place, int64_t slice, bool planes) const {
+    const T* x = x_ + place.x;
+    T* y = y_ + place.y;
     const int64_t columns = walk_.size[rank_ - 1], stride = walk_.stride[rank_ - 1];
     if (planes) {
       const int64_t first = slice * kSliceRows, rows = std::min(kSliceRows, walk_.size[rows_] - first);

@@ -9,6 +9,9 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const std::vector<OpCase> kVariadic = {
     {13, {}, {normal({3, 40}), normal({3, 40}), normal({3, 40})}, "same shape"},
+    {13, {}, {normal({3, 147}), normal({3, 147})}, "two of one shape"},
+    {13, {}, std::vector<Input>(32, normal({5, 61})), "more than a chain takes, a power of two"},
+    {13, {}, std::vector<Input>(29, normal({5, 61})), "two turns"},
     {13, {}, {normal({3, 40})}, "one input"},
     {13, {}, {normal({3, 40}), normal({40})}, "a row"},
     {13, {}, {normal({3, 1}), normal({40}), normal({2, 1, 1}), normal({})}, "all spread"},

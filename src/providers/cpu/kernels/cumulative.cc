@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/interruptible.h"
+#include "compute/prefix_sums.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/numbers.h"
 
@@ -61,10 +62,26 @@ void accumulate(const ops::Cumulative& op, const T* x, T* y, int64_t length, int
       kRows);
 }
 
+// Sums of floats along one line of neighbours.
+void sum_line(const ops::Cumulative& op, const float* x, float* y, int64_t length) {
+  double total = 0;
+  in_order(length, [&](int64_t begin, int64_t end) {
+    const int64_t at = op.reverse ? length - end : begin;
+    total = compute::prefix_sums(x + at, y + at, end - begin, total, op.exclusive, op.reverse);
+  });
+}
+
 // Lines [begin, end) of x: line i runs along the middle axis of [outer, length, inner].
 template <typename Op, typename T>
 void accumulate_lines(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t inner, Range lines) {
   constexpr int kColumns = 16, kRows = 8;
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Add>) {
+    constexpr int64_t kLong = 16;  // enough for vectors
+    if (inner == 1 && length >= kLong) {
+      for (int64_t i = lines.begin; i < lines.end; ++i) sum_line(op, x + i * length, y + i * length, length);
+      return;
+    }
+  }
   const auto offset = [&](int64_t line) { return line / inner * length * inner + line % inner; };
   int64_t i = lines.begin;
   while (i < lines.end) {

@@ -1,5 +1,8 @@
 #include "ops/math/variadic.h"
 
+#include <bit>
+
+#include "compute/register_chain.h"
 #include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
@@ -75,7 +78,7 @@ class VariadicKernel final : public Kernel {
       return {};
     }
     if (first.dtype() == DType::float32 && has_one_shape(context)) {
-      run_by_blocks(context, out);
+      run_as_chain(context, out);
       return {};
     }
     return dispatch<Types>(first.dtype(), "Variadic", [&]<typename T>() -> Status {
@@ -102,20 +105,33 @@ class VariadicKernel final : public Kernel {
     return true;
   }
 
-  /// Floats of one shape, a block that stays in the first-level cache at a time.
-  void run_by_blocks(RunContext& context, const MutableView& out) const {
-    constexpr int64_t kBlock = 2048;
-    const BinaryRow row = float_row(op_.function, DType::float32);
+  /// Floats of one shape, which go through registers once; more inputs than a chain takes in turns.
+  void run_as_chain(RunContext& context, const MutableView& out) const {
+    using compute::ChainOp;
     const int inputs = context.input_count();
-    std::vector<const float*> x;
-    for (int i = 0; i < inputs; ++i) x.push_back(context.input(i).data<float>());
+    const ChainOp op = op_.function == F::max ? ChainOp::max : op_.function == F::min ? ChainOp::min : ChainOp::add;
+    const bool is_mean = op_.function == F::mean;
+    const auto divisor = static_cast<float>(inputs);
+    // Half of a float, a quarter and so on are the same as its quotients.
+    const bool halves = std::has_single_bit(static_cast<unsigned>(inputs));
+    const float scale = halves ? 1 / divisor : divisor;
+    constexpr int kMost = compute::kMaxChainInputs - 2;  // beside the result of the turn before and the divisor
     context.parallel().for_range(out.elements(), {4.0 * (inputs + 1), static_cast<double>(inputs)}, [&](Range part) {
-      for (int64_t at = part.begin; at < part.end; at += kBlock) {
-        const int64_t count = std::min(kBlock, part.end - at);
-        float* y = out.data<float>() + at;
-        row(x[0] + at, 1, x[1] + at, 1, y, count);
-        for (size_t i = 2; i < x.size(); ++i) row(y, 1, x[i] + at, 1, y, count);
-        if (op_.function == F::mean) compute::binary_scalar(compute::Binary::div, y, static_cast<float>(inputs), y, count);
+      float* y = out.data<float>() + part.begin;
+      for (int next = 0; next < inputs;) {
+        compute::ChainInput values[compute::kMaxChainInputs];
+        compute::ChainStep steps[compute::kMaxChainInputs];
+        uint8_t count = 0;
+        const auto take = [&](ChainOp step, const float* data, int64_t step_of_data) {
+          values[count] = {data, step_of_data};
+          steps[count] = {step, count};
+          ++count;
+        };
+        if (next > 0) take(ChainOp::load, y, 1);
+        for (const int end = std::min(inputs, next + kMost); next < end; ++next)
+          take(count == 0 ? ChainOp::load : op, context.input(next).data<float>() + part.begin, 1);
+        if (is_mean && next == inputs) take(halves ? ChainOp::mul : ChainOp::div, &scale, 0);
+        compute::run_chain({steps, count}, {values, count}, y, part.size());
       }
     });
   }

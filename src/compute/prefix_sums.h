@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+
+namespace rh::compute {
+
+/// y[i] = before + x[0] + ... + x[i], without x[i] if `exclusive`, summed in double and rounded once each; the sum of all comes back. In
+/// `reverse` from the last element on. Serial; y may be x.
+double prefix_sums(const float* x, float* y, int64_t count, double before, bool exclusive, bool reverse);
+
+}  // namespace rh::compute
