@@ -45,6 +45,7 @@ class ObjectItems {
 
   bool there() const { return held_ && view_.format && std::strcmp(view_.format, "O") == 0 && view_.itemsize == sizeof(PyObject*); }
   size_t count() const { return static_cast<size_t>(view_.len) / sizeof(PyObject*); }
+  std::vector<int64_t> shape() const { return {view_.shape, view_.shape + view_.ndim}; }
   PyObject*& operator[](size_t i) { return static_cast<PyObject**>(view_.buf)[i]; }
 
  private:
@@ -53,7 +54,8 @@ class ObjectItems {
 };
 
 Ort::Value strings_from_array(nb::handle array) {
-  Ort::Value value = new_tensor(shape_of(array), ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING);
+  ObjectItems items(array);
+  Ort::Value value = new_tensor(items.there() ? items.shape() : shape_of(array), ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING);
   size_t at = 0;
   const auto store = [&](const char* text, size_t size) {
     char* buffer = nullptr;
@@ -69,7 +71,6 @@ Ort::Value strings_from_array(nb::handle array) {
     const std::string text = text_of(item);
     store(text.data(), text.size());
   };
-  ObjectItems items(array);
   if (items.there()) {
     // An element's own str() may run, which could put others into the array.
     for (size_t i = 0; i < items.count(); ++i) store_item(items[i] ? nb::borrow(items[i]) : nb::none());
@@ -108,11 +109,15 @@ ONNXTensorElementDataType type_of_format(const char* format, Py_ssize_t bytes) {
   }
 }
 
+bool is_plain_array(nb::handle object) {
+  static const PyObject* const ndarray = nb::object(numpy().attr("ndarray")).release().ptr();
+  return reinterpret_cast<const PyObject*>(Py_TYPE(object.ptr())) == ndarray;
+}
+
 // A tensor over an array of the usual kind, by the buffer protocol alone; empty where it is of another kind.
 Ort::Value tensor_over_usual_array(nb::handle array) {
-  static const PyObject* const ndarray = nb::object(numpy().attr("ndarray")).release().ptr();
   Py_buffer view;
-  if (reinterpret_cast<const PyObject*>(Py_TYPE(array.ptr())) != ndarray) return Ort::Value(nullptr);
+  if (!is_plain_array(array)) return Ort::Value(nullptr);
   if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_ND | PyBUF_FORMAT) != 0) {
     PyErr_Clear();
     return Ort::Value(nullptr);
@@ -276,7 +281,8 @@ nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>&
   std::string texts(bytes, '\0');
   std::vector<size_t> offsets(count + 1, bytes);
   if (count != 0) value.GetStringTensorContent(texts.data(), bytes, offsets.data(), count);
-  const nb::object array = numpy().attr("empty")(count, "object");
+  static const auto* empty = new nb::object(numpy().attr("empty"));
+  nb::object array = (*empty)(nb::tuple(nb::cast(shape)), nb::handle(reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
   ObjectItems items(array);
   for (size_t i = 0; i < count; ++i) {
     const Py_ssize_t size = static_cast<Py_ssize_t>(offsets[i + 1] - offsets[i]);
@@ -284,7 +290,7 @@ nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>&
     if (!text) throw nb::python_error();
     Py_XDECREF(std::exchange(items[i], text));
   }
-  return array.attr("reshape")(nb::cast(shape));
+  return array;
 }
 
 Ort::Value tensor_over_array(nb::handle array, ONNXTensorElementDataType type) {
@@ -309,6 +315,7 @@ Ort::Value value_from_object(nb::handle object, nb::object& holder, const Declar
     holder = nb::borrow(object);
     return usual;
   }
+  if (is_plain_array(object) && ObjectItems(object).there()) return strings_from_array(object);
   return tensor_from_array(array_of(object, declared), holder);
 }
 

@@ -28,7 +28,9 @@ void* compile(const char* pattern, size_t size, bool longest, char* error, size_
 
 void release(void* regex) { delete static_cast<RE2*>(regex); }
 
-bool matches_all(const void* regex, const char* text, size_t size) { return RE2::FullMatch(Piece(text, size), of(regex)); }
+bool matches_all(const void* regex, const char* text, size_t size) {
+  return of(regex).Match(Piece(text, size), 0, size, RE2::ANCHOR_BOTH, nullptr, 0);
+}
 
 bool find(const void* regex, const char* text, size_t size, size_t from, size_t* begin, size_t* end) {
   Piece match;

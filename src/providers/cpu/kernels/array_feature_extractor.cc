@@ -33,12 +33,19 @@ class ArrayFeatureExtractorKernel final : public Kernel {
     }
     const MutableView y = context.output(0, x.dtype(), Shape(dims.begin(), dims.end()));
     return dispatch<Types>(x.dtype(), "ArrayFeatureExtractor", [&]<typename T>() {
+      const int64_t* from_place = places.data<int64_t>();
+      const T* from = x.data<T>();
       T* to = y.data<T>();
-      for (int64_t row = 0; row < rows; ++row) {
-        const T* from = x.data<T>() + row * features;
-        for (int64_t k = 0; k < count; ++k) *to++ = from[places.data<int64_t>()[k]];
-      }
+      context.parallel().for_range(rows, {2.0 * sizeof(T) * static_cast<double>(count), static_cast<double>(count)}, [&](Range part) {
+        for (int64_t row = part.begin; row < part.end; ++row) take(from + row * features, from_place, to + row * count, count);
+      });
     });
+  }
+
+ private:
+  template <typename T>
+  static void take(const T* from, const int64_t* places, T* to, int64_t count) {
+    for (int64_t k = 0; k < count; ++k) to[k] = from[places[k]];
   }
 };
 
