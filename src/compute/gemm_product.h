@@ -203,12 +203,15 @@ struct GemmProduct {
     return buffer;
   }
 
+  /// Tiles of one or two rows keep so many sums apart, each of which may add up as many products as those of others.
+  int64_t sums_apart() const { return args.m == 1 ? 4 : args.m == 2 ? 2 : 1; }
+
   /// A tile of C from `row` on, one panel wide, and a block of k: all but the place of B.
   MicroArgs<T> tile_args(int64_t row, int64_t panel, const Part& ks, bool first, bool last) const {
     const int64_t column = panel * kernels->columns;
     MicroArgs<T> p{};
     p.k = ks.size;
-    p.fold = ks.size > kBlockK ? kSumK : kBlockK;
+    p.fold = ks.size > kBlockK ? kSumK * sums_apart() : kBlockK;
     p.a = a_at(row, ks.begin);
     p.a_row = args.transpose_a ? 1 : args.lda;
     p.a_k = args.transpose_a ? args.lda : 1;
