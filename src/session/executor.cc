@@ -1,6 +1,7 @@
 #include "session/executor.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/cancellation.h"
 #include "base/thread_memory.h"
@@ -56,6 +57,13 @@ Value owned(Value value) {
   make_owned(copy.indices);
   make_owned(copy.outer_indices);
   return copy;
+}
+
+// Host memory that nobody else refers to.
+bool is_spare_memory(const Value& value) {
+  if (!value.is_tensor()) return false;
+  const Tensor& tensor = value.tensor();
+  return tensor.defined() && tensor.dtype() != DType::string && tensor.device().is_host() && tensor.owner().use_count() == 1;
 }
 
 // What the caller gets shares with nobody: not with his inputs, nor with constants.
@@ -118,7 +126,7 @@ class StepContext final : public RunContext {
     if (target.kind != Slot::Kind::output || alias_of(i).kind != OutputAlias::Kind::none) {
       frame_.note_held(slot);
     } else if (const Value& bound = frame_.bound_output(target.index);
-               !bound.empty() && given.is_tensor() && given.tensor().device().is_host()) {
+               !is_subgraph() && !bound.empty() && given.is_tensor() && given.tensor().device().is_host()) {
       const MutableView view = output(i, given.tensor().dtype(), given.tensor().shape());
       copy_elements(given.tensor().view(), view);
       return;
@@ -154,6 +162,8 @@ class StepContext final : public RunContext {
       fail(ErrorCode::invalid_argument, "output {} would have the shape {}", i, shape.to_string());
     }
   }
+  // Of a subgraph the outputs that are there are no more than memory that may be used.
+  bool is_subgraph() const { return frame_.controls().depth > 0; }
   size_t flat(int i) const { return static_cast<size_t>(step_.first_output + i); }
   int32_t slot_of(int i) const { return frame_.plan().step_outputs[flat(i)]; }
   const OutputAlias& alias_of(int i) const { return frame_.plan().output_aliases[flat(i)]; }
@@ -177,7 +187,8 @@ class StepContext final : public RunContext {
 
   void give_output(int32_t slot, Value& value, DType dtype, const Shape& shape) {
     const Slot& target = frame_.plan().slots[static_cast<size_t>(slot)];
-    const Value& bound = frame_.bound_output(target.index);
+    Value& bound = frame_.bound_output(target.index);
+    if (is_subgraph() && !bound.empty() && (bound.tensor().dtype() != dtype || !(bound.tensor().shape() == shape))) bound = Value();
     if (!bound.empty()) check_bound(bound, dtype, shape, frame_.plan().name_of(slot));
     const Place& place = frame_.plan().places[static_cast<size_t>(target.place)];
     if (!bound.empty() && bound.tensor().device() == place.device) {
@@ -382,7 +393,7 @@ void fill_bound(const Frame& frame, const Value& from, Value& to, const std::str
 void hand_out(const Frame& frame, Value from, Value& to, const std::string& name, bool stays, Level level) {
   const bool copied = is_on_device(from);
   try {
-    if (to.empty() || !from.is_tensor()) {
+    if (to.empty() || !from.is_tensor() || level == Level::subgraph) {
       to = result(frame, std::move(from), stays, level);
     } else {
       fill_bound(frame, from, to, name);
@@ -482,7 +493,8 @@ bool needs_staging(const Plan& plan, std::span<const Value* const> inputs) {
 
 Status execute(Frame& frame, std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls, Level level) {
   Status status;
-  const ThreadMemoryUse scratch;
+  std::optional<ThreadMemoryUse> scratch;
+  if (level == Level::top) scratch.emplace();
   std::vector<Value> staged;
   std::vector<const Value*> pointers;
   try {
@@ -534,7 +546,9 @@ Status SubplanRunner::run(std::span<const Value> inputs, std::span<Value> output
     inputs_[i] = &inputs[i];
   }
   for (size_t i = 0; i < plan.captured.size(); ++i) inputs_[inputs.size() + i] = enclosing_.find(plan.captured[i]);
-  for (Value& output : outputs) output = Value();
+  for (Value& output : outputs) {
+    if (!is_spare_memory(output)) output = Value();
+  }
   controls_ = enclosing_.controls();
   controls_.steps = nullptr;
   ++controls_.depth;

@@ -20,6 +20,8 @@ class SubplanRunner final : public SubgraphRunner {
 
   int input_count() const override { return frame_.plan().graph_inputs; }
   int output_count() const override { return static_cast<int>(frame_.plan().outputs.size()); }
+  /// Tensors that are in `outputs`, such as results of a run before, give their memory to results of their type and shape where nobody
+  /// shares it.
   Status run(std::span<const Value> inputs, std::span<Value> outputs) override;
 
   const Frame& frame() const { return frame_; }

@@ -272,6 +272,39 @@ TEST(FailingMemory, ARunTakesNoMemoryOnceItsShapesWereSeen) {
   }
 }
 
+// Iterations of Loop and Scan write what they give where earlier ones lay.
+TEST(FailingMemory, IterationsTakeNoMemoryOfTheirOwn) {
+  const Environment environment;
+  const Row rows[] = {
+      {"Loop",
+       "g (float[2, n] x) => (float[2, n] y) < int64[] trips = {COUNT}, bool[] go = {1} >\n"
+       "{ y = Loop (trips, go, x) < body = step (int64[] i, bool[] k, float[2, n] v) => (bool[] k2, float[2, n] v2)\n"
+       "    { k2 = Identity (k) v2 = Add (v, x) } > }"},
+      {"Scan",
+       "g (float[2, n] x) => (float[2, n] y, float[...] z) < int64[3] all = {COUNT, 1, 1} >\n"
+       "{ many = Expand (x, all) y, z = Scan <num_scan_inputs = 1> (x, many) < body = step (float[2, n] v, float[2, n] e) =>\n"
+       "    (float[2, n] v2, float[2, n] s) { v2 = Add (v, e) s = Relu (v2) } > }"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.purpose);
+    int64_t counts[2];
+    for (const int i : {0, 1}) {
+      std::string text = row.text;
+      text.replace(text.find("COUNT"), 5, i == 0 ? "10" : "90");
+      Client client;
+      expect_ok(client.open(environment, bytes_of_row({row.purpose, text.c_str()})));
+      std::vector<float> y;
+      y.reserve(64);
+      for (int k = 0; k < 3; ++k) expect_ok(client.run(y, input_of(row)));
+      FailingAllocations counted(int64_t{1} << 60, false);
+      expect_ok(client.run(y, input_of(row)));
+      counted.stop();
+      counts[i] = counted.count();
+    }
+    EXPECT_LE(counts[1] - counts[0], 8) << counts[0] << " with 10 iterations, " << counts[1] << " with 90";
+  }
+}
+
 /// What RunAsync's callback was told.
 struct Told {
   std::mutex mutex;

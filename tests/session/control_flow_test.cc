@@ -71,6 +71,46 @@ TEST(ControlFlow, ALoopInItsSteadyStateKeepsItsMemory) {
   EXPECT_EQ(session->statistics().plan_bindings, before.plan_bindings);
 }
 
+// Memory of earlier iterations serves later ones: values that change places, stand twice, stay, or grow must not be written over.
+TEST(ControlFlow, MemoryThatIterationsUseAgainHoldsNothingThatIsStillNeeded) {
+  auto session = make_session(R"(<opset_import: ["" : 17]>
+main (int64[] trips, float[n] x) => (float[...] a, float[...] b, float[...] kept, float[...] grown, float[...] all, float[...] again)
+< bool[] go = {1} >
+{
+  a, b, kept, grown, all, again = Loop (trips, go, x, x, x, x) <
+    body = step (int64[] i, bool[] c, float[n] p, float[n] q, float[n] k, float[m] g) =>
+        (bool[] c2, float[n] p2, float[n] q2, float[n] k2, float[m2] g2, float[n] s, float[n] s2)
+    {
+      c2 = Identity (c)
+      p2 = Identity (q)
+      q2 = Add (p, q)
+      k2 = Identity (k)
+      g2 = Concat <axis = 0> (g, q)
+      s = Sub (q2, p)
+      s2 = Identity (q2)
+    }
+  >
+})");
+  const Floats start{1, 3};
+  for (const int64_t count : {1, 2, 3, 4, 12}) {
+    const auto results = run(*session, {{"trips", trips(count)}, {"x", floats({2}, start)}}, {"a", "b", "kept", "grown", "all", "again"});
+    Floats p = start, q = start, grown = start, all, again;
+    for (int64_t i = 0; i < count; ++i) {
+      const Floats sum{p[0] + q[0], p[1] + q[1]};
+      grown.insert(grown.end(), q.begin(), q.end());
+      all.insert(all.end(), q.begin(), q.end());  // sum - p
+      again.insert(again.end(), sum.begin(), sum.end());
+      p = std::exchange(q, sum);
+    }
+    EXPECT_EQ(elements(results[0]), p) << count;
+    EXPECT_EQ(elements(results[1]), q) << count;
+    EXPECT_EQ(elements(results[2]), start) << count;
+    EXPECT_EQ(elements(results[3]), grown) << count;
+    EXPECT_EQ(elements(results[4]), all) << count;
+    EXPECT_EQ(elements(results[5]), again) << count;
+  }
+}
+
 TEST(ControlFlow, SubgraphsInsideSubgraphsSeeAllAround) {
   auto session = make_session(R"(<opset_import: ["" : 17]>
 main (int64[] trips, bool[] which, float[n] x) => (float[n] y)

@@ -34,8 +34,9 @@ class LoopKernel final : public Kernel {
                             condition.elements(), to_string(condition.dtype()));
       }
       goes_on = *condition.data<bool>();
-      if (op_.condition_rank == condition.shape().rank()) inputs[1] = std::move(outputs[0]);
-      for (size_t i = 0; i < carried; ++i) inputs[2 + i] = std::move(outputs[1 + i]);
+      // What an iteration took is the next one's memory for what it gives.
+      if (op_.condition_rank == condition.shape().rank()) std::swap(inputs[1], outputs[0]);
+      for (size_t i = 0; i < carried; ++i) std::swap(inputs[2 + i], outputs[1 + i]);
       for (size_t i = 0; i < scans.size(); ++i) RH_RETURN_IF_ERROR(scans[i].add(outputs[1 + carried + i].tensor(), "Loop: scan output"));
     }
     give_carried(context, inputs, iteration == 0);

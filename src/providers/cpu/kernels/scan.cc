@@ -77,6 +77,7 @@ class ScanKernel final : public Kernel {
     int64_t room = 0;  ///< size of the scanned axis of the outputs, at least `length`
     std::vector<Value> states;
     std::vector<Tensor> outputs;
+    bool is_whole = false;  ///< the node's outputs are those of this pass, and are written where they lie
   };
 
   Status run_pass(RunContext& context, Pass& pass) const {
@@ -86,13 +87,13 @@ class ScanKernel final : public Kernel {
     pass.outputs.resize(op_.slices.size());
     for (int64_t t = 0; t < pass.length; ++t) {
       throw_if_cancelled();
-      for (size_t i = 0; i < states; ++i) inputs[i] = std::move(pass.states[i]);
+      for (size_t i = 0; i < states; ++i) std::swap(inputs[i], pass.states[i]);
       for (size_t i = 0; i < scans; ++i) {
         inputs[states + i] = slice_of(pass.inputs[i], pass.axes[i], op_.input_backwards[i] ? pass.length - 1 - t : t);
       }
       RH_RETURN_IF_ERROR(body.run(inputs, outputs));
-      for (size_t i = 0; i < states; ++i) pass.states[i] = std::move(outputs[i]);
-      for (size_t i = 0; i < op_.slices.size(); ++i) RH_RETURN_IF_ERROR(take(pass, i, t, outputs[states + i].tensor()));
+      for (size_t i = 0; i < states; ++i) std::swap(pass.states[i], outputs[i]);  // what it held is the next one's memory
+      for (size_t i = 0; i < op_.slices.size(); ++i) RH_RETURN_IF_ERROR(take(context, pass, i, t, outputs[states + i].tensor()));
     }
     for (size_t i = 0; i < op_.slices.size(); ++i) {
       if (pass.length == 0) pass.outputs[i] = empty_output(context, i, pass.room);
@@ -102,12 +103,23 @@ class ScanKernel final : public Kernel {
 
   int output_axis(size_t i, int rank) const { return normalize_axis(op_.output_axes[i], rank, "Scan: scan_output_axes"); }
 
-  Status take(Pass& pass, size_t i, int64_t t, const Tensor& slice) const {
+  bool writes_in_place(const RunContext& context, const Pass& pass, size_t i, DType dtype) const {
+    return pass.is_whole && pass.length > 0 && dtype != DType::string && context.has_output(op_.states + static_cast<int>(i));
+  }
+
+  Tensor make_output(RunContext& context, const Pass& pass, size_t i, DType dtype, const Shape& shape) const {
+    if (!writes_in_place(context, pass, i, dtype)) return zeros(dtype, shape);
+    const MutableView view = context.output(op_.states + static_cast<int>(i), dtype, shape);
+    if (!can_offset(dtype)) std::memset(view.raw(), 0, bytes_of(dtype, shape.elements()));
+    return Tensor(dtype, shape, view.raw(), nullptr);
+  }
+
+  Status take(RunContext& context, Pass& pass, size_t i, int64_t t, const Tensor& slice) const {
     Shape shape = slice.shape();
     const int axis = output_axis(i, shape.rank() + 1);
     shape.insert(static_cast<size_t>(axis), pass.room);
     Tensor& y = pass.outputs[i];
-    if (t == 0) y = zeros(slice.dtype(), shape);
+    if (t == 0) y = make_output(context, pass, i, slice.dtype(), shape);
     if (!(y.shape() == shape) || y.dtype() != slice.dtype()) {
       return error_status(ErrorCode::invalid_argument,
                           "Scan: iteration {} gives {}{} to scan output {}, expected the shape of the first, {}", t,
@@ -143,13 +155,15 @@ class ScanKernel final : public Kernel {
       pass.inputs.push_back(x);
     }
     pass.room = pass.length;
+    pass.is_whole = true;
     RH_RETURN_IF_ERROR(run_pass(context, pass));
     for (int i = 0; i < op_.states; ++i) {
       if (context.has_output(i)) context.set_output(i, independent(context, pass.states[i]));
     }
     for (size_t i = 0; i < op_.slices.size(); ++i) {
       const int output = op_.states + static_cast<int>(i);
-      if (context.has_output(output)) context.set_output(output, std::move(pass.outputs[i]));
+      if (!context.has_output(output) || writes_in_place(context, pass, i, pass.outputs[i].dtype())) continue;
+      context.set_output(output, std::move(pass.outputs[i]));
     }
     return {};
   }
