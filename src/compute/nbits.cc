@@ -121,10 +121,12 @@ HWY_INLINE void dot_rows8(const NBitsMatrix& matrix, int64_t row, const float* a
   const int64_t block = kBlock > 0 ? kBlock : matrix.block, blocks = matrix.blocks();
   const uint8_t* data = matrix.data + row * matrix.row_bytes();
   const float* scales = matrix.scales + row * blocks;
+  const bool has_zeros = matrix.zero_points || matrix.zero_codes;
   Vec first[kRows], second[kRows], third[kRows], fourth[kRows];
   for (int i = 0; i < kRows; ++i) first[i] = second[i] = third[i] = fourth[i] = hn::Zero(d);
-  const auto add = [=](int64_t b, Vec(&sums)[kRows]) HWY_ATTR {
-    add_block8<kRows, kBlock>(data + b * block, a + b * block, a_row, block, matrix.zero_point(row * blocks + b), scales[b], sums);
+  const auto add = [&](int64_t b, Vec(&sums)[kRows]) HWY_ATTR {
+    const float zero = has_zeros ? matrix.zero_point(row * blocks + b) : 128.0f;
+    add_block8<kRows, kBlock>(data + b * block, a + b * block, a_row, block, zero, scales[b], sums);
   };
   int64_t b = 0;
   for (; b + 4 <= blocks; b += 4) {
@@ -143,9 +145,7 @@ void dot_loop8(const NBitsMatrix& matrix, int64_t row, int64_t rows, const float
     case 1:
       if (matrix.block == 32) return dot_rows8<1, 32>(matrix, row, a, a_row, out);
       return dot_rows8<1, 0>(matrix, row, a, a_row, out);
-    case 2: return dot_rows8<2, 0>(matrix, row, a, a_row, out);
-    case 3: return dot_rows8<3, 0>(matrix, row, a, a_row, out);
-    default: return dot_rows8<4, 0>(matrix, row, a, a_row, out);
+    default: return dot_rows8<2, 0>(matrix, row, a, a_row, out);
   }
 }
 
@@ -155,9 +155,7 @@ void dot_loop(const NBitsMatrix& matrix, int64_t row, int64_t rows, const float*
     case 1:
       if (matrix.block == 32) return dot_rows<1, 32>(matrix, row, a, a_row, a_sums, out);
       return dot_rows<1, 0>(matrix, row, a, a_row, a_sums, out);
-    case 2: return dot_rows<2, 0>(matrix, row, a, a_row, a_sums, out);
-    case 3: return dot_rows<3, 0>(matrix, row, a, a_row, a_sums, out);
-    default: return dot_rows<4, 0>(matrix, row, a, a_row, a_sums, out);
+    default: return dot_rows<2, 0>(matrix, row, a, a_row, a_sums, out);
   }
 }
 
@@ -210,7 +208,7 @@ HWY_EXPORT(dequantize8_loop);
 
 namespace {
 
-constexpr int64_t kDirectRows = 4;   // of A, up to which the codes are read where they lie
+constexpr int64_t kDirectRows = 2;   // of A, up to which the codes are read where they lie
 constexpr int64_t kRowsAtOnce = 64;  // of the matrix that are made floats together
 
 /// Whether the loops that read codes where they lie take this matrix.
