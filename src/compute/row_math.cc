@@ -113,8 +113,10 @@ HWY_INLINE void sum_lanes(const Vec (&v)[kRows], float* sums) {
     const auto b = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3])));
     HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];  // groups of four: one of each row
     hn::Store(hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), hn::BitCast(d, hn::InterleaveUpper(pairs, a, b))), d, lanes);
-    for (int r = 0; r < kRows; ++r) sums[r] = lanes[r];
-    for (size_t i = kRows; i < hn::Lanes(d); ++i) sums[i % kRows] += lanes[i];
+    const hn::FixedTag<float, kRows> rows;
+    auto sum = hn::Load(rows, lanes);
+    for (size_t i = kRows; i < hn::Lanes(d); i += kRows) sum = hn::Add(sum, hn::Load(rows, lanes + i));
+    hn::StoreU(sum, rows, sums);
     return;
   }
 #endif

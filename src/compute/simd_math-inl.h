@@ -76,6 +76,39 @@ HWY_INLINE Vec at_least(Vec least, Vec x) {
 #endif
 }
 
+#if HWY_TARGET == HWY_AVX3
+/// x = 2^(factor x) of several vectors in steps over all of them; below 2^-126 what is less, up to 2^127. `least` is -127 / factor. NaN of
+/// NaN. The sixteenths of the exponent come from a table, within 1 ULP.
+template <int kVectors>
+HWY_INLINE void exp2_or_zero(Vec (&x)[kVectors], Vec factor, Vec least) {
+  static constexpr float c[] = {0.69314718f, 0.24023429f, 0.05550595f};
+  // Bits of 2^(k / 16) less k sixteenths of an exponent, so that the sixteenths are added to them as a whole number.
+  HWY_ALIGN static constexpr int32_t kTable[16] = {0x3f800000, 0x3f7daac3, 0x3f7b95c2, 0x3f79c3d3, 0x3f7837f0, 0x3f76f532,
+                                                   0x3f75fed7, 0x3f75583f, 0x3f7504f3, 0x3f7508a4, 0x3f75672a, 0x3f76248c,
+                                                   0x3f7744fd, 0x3f78ccdf, 0x3f7ac0c7, 0x3f7d257d};
+  const Ints di;
+  const auto table = hn::Load(di, kTable);
+  const Vec shift = set(0x1.8p19f);  // the sum's last bits are sixteenths
+  Vec power[kVectors], r[kVectors], y[kVectors];
+  const auto for_all = [](auto step) HWY_ATTR {
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) step(i);
+  };
+  for_all([&](int i) HWY_ATTR { x[i] = at_least(least, x[i]); });
+  for_all([&](int i) HWY_ATTR { power[i] = hn::MulAdd(x[i], factor, shift); });
+  for_all([&](int i) HWY_ATTR { r[i] = hn::Sub(power[i], shift); });
+  for_all([&](int i) HWY_ATTR { r[i] = hn::MulSub(x[i], factor, r[i]); });
+  for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(set(c[2]), r[i], set(c[1])); });
+  for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], r[i], set(c[0])); });
+  for_all([&](int i) HWY_ATTR { y[i] = hn::Mul(y[i], r[i]); });
+  for_all([&](int i) HWY_ATTR {
+    const auto sixteenths = hn::BitCast(di, power[i]);
+    const hn::Vec<Ints> part{_mm512_permutexvar_epi32(sixteenths.raw, table.raw)};  // by the last four bits
+    x[i] = hn::BitCast(Floats(), hn::Add(part, hn::ShiftLeft<19>(sixteenths)));
+  });
+  for_all([&](int i) HWY_ATTR { x[i] = hn::MulAdd(x[i], y[i], x[i]); });
+}
+#else
 /// x = 2^(factor x) of several vectors in steps over all of them; below 2^-126.5 zero, up to 2^127. `least` is -127 / factor. NaN of NaN.
 template <int kVectors>
 HWY_INLINE void exp2_or_zero(Vec (&x)[kVectors], Vec factor, Vec least) {
@@ -95,6 +128,7 @@ HWY_INLINE void exp2_or_zero(Vec (&x)[kVectors], Vec factor, Vec least) {
   for (int k = 4; k >= 0; --k) for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], r[i], set(c[k])); });
   for_all([&](int i) HWY_ATTR { x[i] = hn::Mul(y[i], hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), power[i])))); });
 }
+#endif
 
 /// e^x - 1 for x <= 0 or NaN.
 HWY_INLINE Vec expm1_of_negative(Vec any) {
