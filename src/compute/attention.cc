@@ -118,12 +118,12 @@ class Head {
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         const Part part = part_of(rows, chunks, chunk);
         const Range some{queries.begin + part.begin, queries.begin + part.begin + part.size};
-        const Range seen{args_.keys_of(batch_, some.begin).begin / key_block * key_block, args_.keys_of(batch_, some.end - 1).end};
-        const Range keys{key, std::min(key + key_block, seen.end)};
-        if (key < seen.begin || keys.size() <= 0) continue;
+        const int64_t first = args_.keys_of(batch_, some.begin).begin / kernels_.columns * kernels_.columns;  // at a panel
+        const Range keys{std::max(key, first), std::min(key + key_block, args_.keys_of(batch_, some.end - 1).end)};
+        if (keys.size() <= 0) continue;
         multiply_keys(some, keys, packed_k, scratch);
-        weigh(some, keys, key != seen.begin, scratch, part.begin);
-        multiply_values(some, keys, std::min(key_block, keys_ - key), packed_v, scratch, key != seen.begin);
+        weigh(some, keys, keys.begin != first, scratch, part.begin);
+        multiply_values(some, keys, {key, std::min(key + key_block, keys_)}, packed_v, scratch, keys.begin != first);
       }
     }
     for (int64_t row = 0; row < rows; ++row) scratch.sums[row] = finish(queries.begin + row, scratch.sums[row]);
@@ -152,8 +152,8 @@ class Head {
         .run_piece({}, 0);
   }
 
-  /// `packed_keys`: those that the packed block has.
-  void multiply_values(Range queries, Range keys, int64_t packed_keys, const float* packed, const Scratch& scratch, bool adds) const {
+  /// `packed_keys`: those that the packed block has, `keys` among them.
+  void multiply_values(Range queries, Range keys, Range packed_keys, const float* packed, const Scratch& scratch, bool adds) const {
     const int64_t depth = args_.value_depth, width = kernels_.columns;
     GemmArgs<float> args{.m = queries.size(), .n = depth, .k = keys.size()};
     args.beta = adds ? 1 : 0;
@@ -162,15 +162,16 @@ class Head {
     args.ldc = args_.y_strides.row;
     float* y = row_of_y(queries.begin);
     const float* v = v_ + keys.begin * args.ldb;
-    if (!packed || keys.size() == packed_keys) {
+    if (!packed || keys.size() == packed_keys.size()) {
       const float* block = packed ? packed + keys.begin * panels(depth) : nullptr;
       GemmProduct<float> product(args, scratch.scores, v, block, y, kernels_);
       product.direct = !packed;
       return product.run_piece({}, 0);
     }
-    for (int64_t column = 0; column < depth; column += width) {  // each panel of the block ends before its last keys
+    for (int64_t column = 0; column < depth; column += width) {  // some of the rows of each panel of the block
       args.n = std::min(width, depth - column);
-      const float* panel = packed + keys.begin * panels(depth) + column * packed_keys;
+      const float* panel =
+          packed + packed_keys.begin * panels(depth) + column * packed_keys.size() + (keys.begin - packed_keys.begin) * width;
       GemmProduct<float>(args, scratch.scores, v + column, panel, y + column, kernels_).run_piece({}, 0);
     }
   }

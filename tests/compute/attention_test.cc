@@ -79,6 +79,8 @@ TEST_P(AttentionTest, what_a_query_sees) {
       {"causal", [](Data& d) { d.args.right_window = 0, d.args.past = 100; }},
       {"causal, the first see nothing", [](Data& d) { d.args.right_window = 0, d.args.past = -50; }},
       {"window", [](Data& d) { d.args.right_window = 3, d.args.left_window = 20, d.args.past = 300; }},
+      {"window far from the first key", [](Data& d) { d.args.right_window = 0, d.args.left_window = 40, d.args.past = 470; }},
+      {"window of more than a block", [](Data& d) { d.args.right_window = 0, d.args.left_window = 300, d.args.past = 400; }},
       {"mask", [](Data& d) { d.args.mask = d.mask.data(); }},
       {"mask of one number a row", [](Data& d) { d.args.mask = d.mask.data(), d.args.mask_column = 0, d.args.mask_strides = {0, 0, 1}; }},
       {"mask of all queries", [](Data& d) { d.args.mask = d.mask.data(), d.args.mask_strides = {600, 0, 0}; }},
