@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/cancellation.h"
 #include "base/cpu_features.h"
 #include "compute/gemm_kernels.h"
 #include "compute/nbits_int16_micro.h"
@@ -142,8 +143,10 @@ void multiply_by_panels(const NBitsInt16Kernels& kernels, const NBitsMatrix& mat
     });
     const double work = k * kNBitsColumns;
     parallel.for_range(panels, {.bytes = 0.75 * work, .operations = work * (1 + 0.5 * static_cast<double>(part.size))}, [&](Range range) {
-      for (int64_t i = range.begin; i < range.end; ++i)
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        throw_if_cancelled();
         multiply_panel(kernels, matrix, left, part.size, i, bias, c + part.begin * matrix.n);
+      }
     });
   }
 }
