@@ -77,7 +77,8 @@ class VariadicKernel final : public Kernel {
       copy_elements(first, out);
       return {};
     }
-    if (first.dtype() == DType::float32 && has_one_shape(context)) {
+    const bool is_binary = context.input_count() == 2 && op_.function != F::mean;
+    if (first.dtype() == DType::float32 && !is_binary && has_one_shape(context)) {
       run_as_chain(context, out);
       return {};
     }
