@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "base/error.h"
 #include "compute/gemm_kernels.h"
 #include "compute/int8_conv_impl.h"
 #include "compute/int8_kernels.h"
@@ -12,6 +13,7 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kBlockBytes = 128 << 10;  // of pixels that are laid out at once
+constexpr double kMostBytes = 2.0 * (1 << 30);
 constexpr int64_t kBlockPixels = 1024;
 constexpr int64_t kLeastPixels = 48;
 constexpr int64_t kTileColumns = 128;       // of sums that wait for their epilogue
@@ -63,10 +65,12 @@ Int8ConvCall::Int8ConvCall(const Int8Convolution& conv, const Window& window, in
 void Int8ConvCall::plan_blocks(int threads) {
   const int64_t pixel_bytes = conv_.in_ * kernels_.left_bytes, products = batch_ * conv_.channels_.groups * w_.output[0];
   const bool is_row = w_.output[1] == 1 && w_.input[1] == 1;
-  const int64_t row_bytes = conv_.window_.kernel[0] * pixel_bytes * (is_row ? 1 : extent(conv_.window_, 2, w_.output[2]) * step_[1]);
+  const double row_bytes = static_cast<double>(conv_.window_.kernel[0]) * static_cast<double>(pixel_bytes) *
+                           (is_row ? 1.0 : static_cast<double>(extent(conv_.window_, 2, w_.output[2])) * static_cast<double>(step_[1]));
   const int64_t width = is_row ? 1 : w_.output[2], count = is_row ? w_.output[2] : w_.output[1];
   const int64_t most = std::max<int64_t>(1, kBlockPixels / width), least = std::min(most, pieces_of(kLeastPixels, width));
-  int64_t blocks = pieces_of(count, std::clamp(kBlockBytes / std::max<int64_t>(1, row_bytes), least, most));
+  const auto fitting = static_cast<int64_t>(static_cast<double>(kBlockBytes) / std::max(1.0, row_bytes));
+  int64_t blocks = pieces_of(count, std::clamp(fitting, least, most));
   column_parts_ = 1;
   if (threads > 1 && products * blocks < 2 * threads) {
     const int64_t wanted = pieces_of(2 * threads, products * blocks);
@@ -78,6 +82,15 @@ void Int8ConvCall::plan_blocks(int threads) {
   }
   block_rows_ = is_row ? 1 : blocks;
   block_columns_ = is_row ? blocks : 1;
+  const int64_t rows = extent(conv_.window_, 1, pieces_of(w_.output[1], block_rows_));
+  const int64_t columns = extent(conv_.window_, 2, pieces_of(w_.output[2], block_columns_));
+  const double bytes =
+      static_cast<double>(conv_.window_.kernel[0] * pixel_bytes) * static_cast<double>(rows) * static_cast<double>(columns);
+  if (!in_place_ && bytes > kMostBytes) {
+    fail(ErrorCode::invalid_argument,
+         "windows reach over {} x {} positions of {} channels, expected less than 2 GiB of them; are dilations and pads right?", rows,
+         columns, conv_.in_);
+  }
 }
 
 void Int8ConvCall::run(const Parallel& parallel) {

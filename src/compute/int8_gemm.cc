@@ -55,11 +55,14 @@ class Product {
   }
 
   void fill_column_start() {
-    column_start_.assign(static_cast<size_t>(panels_ * kernels_.columns), 0);
+    const int64_t columns = panels_ * kernels_.columns;
+    // Of the calling thread, while all read it: a slot that no part of a product takes.
+    column_start_ = static_cast<int32_t*>(thread_scratch(ScratchSlot::image, static_cast<size_t>(columns) * sizeof(int32_t)));
+    std::fill_n(column_start_, columns, 0);
     for (int64_t j = 0; j < b_.n(); ++j) {
       uint32_t start = args_.bias ? static_cast<uint32_t>(args_.bias[j]) : 0;
       if (!args_.a_zero.many) start -= column_term(a_zero(0), j);
-      column_start_[static_cast<size_t>(j)] = static_cast<int32_t>(start);
+      column_start_[j] = static_cast<int32_t>(start);
     }
   }
 
@@ -121,7 +124,7 @@ class Product {
     for (int64_t i = panel; i < end_panel; ++i) {
       p.b = b_.panel(i);
       p.c = tile + (i - panel) * width;
-      p.column_start = column_start_.data() + i * width;
+      p.column_start = column_start_ + i * width;
       kernels_.of_columns(b_.n() - i * width)[rows.size](p);
     }
     const int64_t column = panel * width;
@@ -151,7 +154,7 @@ class Product {
   const uint8_t flip_;
   const int64_t groups_, stride_, row_chunks_, panels_;
   bool b_uniform_, needs_row_sums_, in_place_;
-  std::vector<int32_t> column_start_;
+  int32_t* column_start_ = nullptr;
 };
 
 }  // namespace

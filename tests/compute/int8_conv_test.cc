@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/error.h"
 #include "compute/support.h"
 
 namespace rh::compute {
@@ -110,6 +111,20 @@ TEST_P(Int8ConvTest, SumsAreExact) {
       }
     }
   }
+}
+
+// An image of 8x8 between pads of a million positions would be laid out in terabytes.
+TEST_P(Int8ConvTest, RefusesWindowsThatReachTooFar) {
+  Window w;
+  for (int d = 1; d < 3; ++d) {
+    w.input[d] = w.output[d] = 8;
+    w.kernel[d] = 3;
+    w.dilation[d] = w.pad_begin[d] = 1 << 20;
+  }
+  const std::vector<uint8_t> x(4 * 64), weights(4 * 4 * 9);
+  std::vector<int32_t> y(4 * 64);
+  const Int8Convolution conv({4, 4, 1}, w, {weights.data()}, {}, nullptr);
+  EXPECT_THROW(conv.run(w, 1, {{x.data()}}, {.data = y.data()}, {}), Error);
 }
 
 RH_EVERY_INT8_ISA(Int8ConvTest);

@@ -1,9 +1,9 @@
 #include "ops/nn/nhwc_max_pool.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "compute/int8_kernels.h"
+#include "compute/scratch.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/kernel.h"
 
@@ -29,17 +29,20 @@ class NhwcMaxPoolKernel final : public Kernel {
     RH_RETURN_IF_ERROR(conv_window(op_.window, sizes, {shape.begin() + 1, spatial}, op_.window.pads_for(sizes), window));
     const int64_t channels = x.shape()[x.rank() - 1], places = window.output_size();
     const MutableView y = context.output(0, shape);
+    int64_t most = 1;  // pixels of a window
+    for (int axis = 0; axis < 3; ++axis) most *= std::min(window.kernel[axis], window.input[axis]);
     const Cost cost{.bytes = 0, .operations = static_cast<double>(channels) * static_cast<double>(window.kernel_size()) / 16};
     context.parallel().for_range(shape[0] * places, cost, [&](Range range) {
-      std::vector<const uint8_t*> pixels;
+      auto* pixels = static_cast<const uint8_t**>(
+          compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(most) * sizeof(const uint8_t*)));
       for (int64_t i = range.begin; i < range.end; ++i) {
-        pixels.clear();
-        add_pixels(window, channels, x.data<uint8_t>() + i / places * window.input_size() * channels, i % places, pixels);
+        const int64_t count =
+            find_pixels(window, channels, x.data<uint8_t>() + i / places * window.input_size() * channels, i % places, pixels);
         uint8_t* out = y.data<uint8_t>() + i * channels;
-        if (pixels.empty()) {
+        if (count == 0) {
           std::fill_n(out, channels, x.dtype() == DType::int8 ? uint8_t{0x80} : uint8_t{0});
         } else {
-          compute::int8_largest(pixels.data(), static_cast<int64_t>(pixels.size()), x.dtype() == DType::int8, channels, out);
+          compute::int8_largest(pixels, count, x.dtype() == DType::int8, channels, out);
         }
       }
     });
@@ -47,8 +50,9 @@ class NhwcMaxPoolKernel final : public Kernel {
   }
 
  private:
-  /// Those that the window of an output covers.
-  static void add_pixels(const compute::Window& w, int64_t channels, const uint8_t* x, int64_t place, std::vector<const uint8_t*>& pixels) {
+  /// Those that the window of an output covers; how many there are.
+  static int64_t find_pixels(const compute::Window& w, int64_t channels, const uint8_t* x, int64_t place, const uint8_t** pixels) {
+    int64_t count = 0;
     const int64_t at[3] = {place / (w.output[1] * w.output[2]), place / w.output[2] % w.output[1], place % w.output[2]};
     const auto position = [&](int axis, int64_t tap) { return at[axis] * w.stride[axis] - w.pad_begin[axis] + tap * w.dilation[axis]; };
     const auto is_inside = [&](int axis, int64_t i) { return i >= 0 && i < w.input[axis]; };
@@ -58,10 +62,11 @@ class NhwcMaxPoolKernel final : public Kernel {
         const int64_t h = position(1, kh);
         for (int64_t kw = 0; is_inside(1, h) && kw < w.kernel[2]; ++kw) {
           const int64_t i = position(2, kw);
-          if (is_inside(2, i)) pixels.push_back(x + ((d * w.input[1] + h) * w.input[2] + i) * channels);
+          if (is_inside(2, i)) pixels[count++] = x + ((d * w.input[1] + h) * w.input[2] + i) * channels;
         }
       }
     }
+    return count;
   }
 
   ops::NhwcMaxPool op_;
