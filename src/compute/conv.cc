@@ -52,6 +52,7 @@ const WinogradKernels& winograd_kernels_for_width([[maybe_unused]] int64_t colum
 
 bool (*conv_add_rows())(const AddedRows& args) { return conv_table().add_rows; }
 void (*conv_channel_row())(const ChannelRow& args) { return conv_table().channel_row; }
+const TapKernels& conv_tap_kernels() { return conv_table().taps; }
 
 Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::infinity()), high(std::numeric_limits<float>::infinity()) {
   switch (activation.kind) {

@@ -14,7 +14,7 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kGroupPanels = 8;
-constexpr int64_t kStagedChannels = 8, kStagedProducts = 2 * kBlockK;
+constexpr int64_t kStagedProducts = 2 * kBlockK;
 
 /// Output pixels as columns, weights as rows. k counts kernel positions first and input channels within each, so that what a kernel
 /// position means for the pixels of a panel is worked out once for all channels.
@@ -59,13 +59,12 @@ class ConvGemm final : public Convolution<S>::Impl {
     const int64_t* tap_offsets = nullptr;
   };
 
-  /// Whether planes are copied first: where so few channels share what a kernel position means that finding it would cost most. The same
-  /// where some rows of a result are worked out alone.
+  /// The same where some rows of a result are worked out alone.
   bool stages(const Window& w) const {
-    const bool plane = w.input[0] == 1 && w.output[0] == 1 && window_.kernel[0] == 1 && w.pad_begin[0] == 0;
-    return plane && w.pad_begin[2] >= 0 && channels_.groups == 1 && in_ <= kStagedChannels && window_.kernel_size() > 1 &&
-           window_.stride[2] <= std::min<int64_t>(4, std::max<int64_t>(2, window_.kernel[2])) && k_ <= kStagedProducts &&
-           w.input_size() >= 4 * kernels_.columns * window_.stride[1] * window_.stride[2];
+    Window window = w;
+    std::ranges::copy(window_.kernel, window.kernel);
+    std::ranges::copy(window_.stride, window.stride);
+    return conv_stages(channels_, window) && w.input_size() >= 4 * kernels_.columns * window_.stride[1] * window_.stride[2];
   }
 
   void run_pieces(const ConvCall<S>& call, const Staged& staged, const Parallel& parallel) const {
@@ -350,6 +349,13 @@ class ConvGemm final : public Convolution<S>::Impl {
 };
 
 }  // namespace
+
+bool conv_stages(const ConvChannels& channels, const Window& w) {
+  constexpr int64_t kStagedChannels = 8;
+  const bool plane = w.input[0] == 1 && w.output[0] == 1 && w.kernel[0] == 1 && w.pad_begin[0] == 0;
+  return plane && w.pad_begin[2] >= 0 && channels.groups == 1 && channels.in <= kStagedChannels && w.kernel_size() > 1 &&
+         w.stride[2] <= std::min<int64_t>(4, std::max<int64_t>(2, w.kernel[2])) && channels.in * w.kernel_size() <= kStagedProducts;
+}
 
 template <typename S>
 std::unique_ptr<typename Convolution<S>::Impl> make_conv_gemm(const ConvChannels& channels, const Window& window, const S* weights,

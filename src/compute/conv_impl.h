@@ -33,6 +33,7 @@ const WinogradKernels& winograd_kernels_for_width(int64_t columns);
 /// Of the processor at hand: see ConvTable.
 bool (*conv_add_rows())(const AddedRows& args);
 void (*conv_channel_row())(const ChannelRow& args);
+const TapKernels& conv_tap_kernels();
 
 /// What relu and clip become inside the kernels; other activations are left to a pass of their own.
 struct Clamp {
@@ -97,6 +98,8 @@ std::unique_ptr<typename Convolution<S>::Impl> make_depthwise(const ConvChannels
 template <typename S>
 std::unique_ptr<typename Convolution<S>::Impl> make_conv_gemm(const ConvChannels& channels, const Window& window, const S* weights,
                                                               const S* bias, const Activation& activation);
+/// Whether its planes are copied first: where so few channels share what a kernel position means that finding it would cost most.
+bool conv_stages(const ConvChannels& channels, const Window& w);
 
 /// The same product with pixels as rows and output channels as columns.
 std::unique_ptr<Convolution<float>::Impl> make_conv_pixels(const ConvChannels& channels, const Window& window, const float* weights,

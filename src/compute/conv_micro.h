@@ -206,6 +206,40 @@ struct AddedRows {
   int64_t columns;
 };
 
+/// Products of 1 to 4 rows of weights [channel, tap, row] and of vectors of x that lie at x + channel * channel_step + offsets[tap]: sums
+/// [row, output], sums_row apart, begin with `start`, or what they were where it is null.
+struct TapProducts {
+  const float* x;
+  int64_t channels;
+  int64_t channel_step;
+  const int64_t* offsets;
+  int64_t taps;
+  const float* weights;
+  int64_t rows;
+  const float* start;
+  float* sums;
+  int64_t sums_row;
+  int64_t vectors;  ///< TapKernels::vectors, half as many or 1
+};
+
+/// Rows of sums become rows of y, which follow each other: clamp(sum + residual).
+struct TapOutputs {
+  const float* sums;
+  int64_t sums_row;
+  const float* residual;  ///< or null; as y, may be y itself
+  float* y;
+  int64_t rows;
+  int64_t width;
+  float low;
+  float high;
+};
+
+struct TapKernels {
+  int64_t vectors;
+  void (*products)(const TapProducts& args);
+  void (*outputs)(const TapOutputs& args);
+};
+
 struct ConvTable {
   ConvKernels<float, float> of_float;
   ConvKernels<double, double> of_double;
@@ -214,6 +248,7 @@ struct ConvTable {
   /// False if a sum is not finite.
   bool (*add_rows)(const AddedRows& args);
   void (*channel_row)(const ChannelRow& args);
+  TapKernels taps;
 };
 
 extern const ConvTable kGenericConv, kAvx2Conv, kAvx512Conv;

@@ -2,6 +2,7 @@
 
 #include "compute/conv_channels_body.h"
 #include "compute/conv_micro.h"
+#include "compute/conv_taps_body.h"
 
 // Written once against the vector type V of the file that includes it (see gemm_micro_body.h).
 namespace rh::compute {
@@ -223,7 +224,8 @@ constexpr ConvTable conv_table(const PlaneKernels& planes) {
           conv_kernels<Float, HalfCode>(planes),
           conv_kernels<Float, BFloatCode>(planes),
           add_rows<Float>,
-          channel_row<Float>};
+          channel_row<Float>,
+          {kTapVectors<Float>, tap_products<Float>, tap_outputs<Float>}};
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compute/conv_impl.h"
-#include "compute/interleave.h"
+#include "compute/conv_phases.h"
 
 namespace rh::compute {
 
@@ -106,12 +106,5 @@ struct TransposedPhase {
     return result;
   }
 };
-
-/// A row of `width` outputs from its `stride` phases, `apart` from each other, the first of which has its position 0.
-template <typename S>
-void join_phases(const S* phases, int64_t apart, int64_t stride, int64_t width, S* row) {
-  interleave(phases, apart, stride, width / stride, sizeof(S), row);
-  for (int64_t i = width / stride * stride; i < width; ++i) row[i] = phases[i % stride * apart + i / stride];
-}
 
 }  // namespace rh::compute

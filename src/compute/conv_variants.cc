@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "base/cpu_features.h"
 #include "compute/amx.h"
+#include "compute/conv_direct.h"
 #include "compute/conv_parts.h"
+#include "compute/conv_phases.h"
 #include "compute/gemm_amx.h"
 
 namespace rh::compute {
@@ -154,8 +157,31 @@ double pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& cost
 }
 
 double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  return filling(std::max<int64_t>(1, w.output_size()), costs) *
-         (1 + (gathers(w) ? costs.gemm_by_out / static_cast<double>(out_of(c)) : 0));
+  const double runs =
+      std::max(1.0, static_cast<double>(micro_kernels<float>().lanes) / static_cast<double>(std::max<int64_t>(1, w.output[2])));
+  const double found = w.kernel_size() > 1 ? runs * (1 + costs.gemm_by_in / static_cast<double>(in_of(c))) : 1;
+  const double staged = costs.gemm_staged * (1 + costs.gemm_by_sum / static_cast<double>(in_of(c) * w.kernel_size()));
+  const double gathering = conv_stages(c, w) ? staged : gathers(w) ? costs.gemm_by_out * found : 0;
+  return filling(std::max<int64_t>(1, w.output_size()), costs) * (1 + gathering / static_cast<double>(out_of(c)));
+}
+
+double phases_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  const Window inner = conv_phase_window(w, w);
+  double least = std::numeric_limits<double>::infinity();
+  for (const ConvVariant<float>& variant : conv_variants<float>())
+    if (!variant.rounds_more && variant.fits(c, inner)) least = std::min(least, variant.cost(c, inner, costs));
+  const double phases = static_cast<double>(conv_phase_count(w)), outputs = static_cast<double>(w.output_size());
+  const double inputs = phases * static_cast<double>(inner.input_size()) / outputs;
+  const double padded = phases * static_cast<double>(inner.output_size()) / outputs, taps = static_cast<double>(w.kernel_size());
+  const double copied = w.dilation[2] == 2 ? costs.phases_of_two : costs.phases;
+  return padded * least + copied / taps * (inputs / static_cast<double>(out_of(c)) + padded / static_cast<double>(in_of(c)));
+}
+
+double direct_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  const ConvDirectWork work = conv_direct_work(c, w);
+  const double out = static_cast<double>(out_of(c)), taps = static_cast<double>(w.kernel_size());
+  return costs.direct * work.outputs + costs.direct_inputs * work.inputs / (out * taps) +
+         costs.direct_outputs / (static_cast<double>(in_of(c)) * taps);
 }
 
 bool fits_amx(const ConvChannels&, const Window&) { return amx_usable(); }
@@ -184,6 +210,8 @@ std::span<const ConvVariant<S>> conv_variants() {
         {"winograd_pixels", false, true, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
         {"winograd_4x4", true, true, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
         {"winograd_parts", false, true, fits_parts, parts_cost, make_conv_parts},
+        {"phases", false, true, conv_has_phases, phases_cost, make_conv_phases},
+        {"direct", false, false, conv_fits_direct, direct_cost, make_conv_direct},
         {"paired", false, true, fits_paired, paired_cost, make_conv_paired},
         {"pixels", false, false, fits_pixels, pixels_cost, make_conv_pixels},
         {"amx", false, true, fits_amx, amx_cost, make_conv_split},
