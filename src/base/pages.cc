@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kLargest = size_t{1} << 62;
+constexpr size_t kPage = 4096;  // where the system's are larger, what is done page by page is done more often than needed
 
 void* heap_allocate(size_t bytes) {
   if (bytes > kLargest) throw OutOfMemory(bytes);
@@ -115,13 +116,19 @@ void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t b
 }
 
 void touch_pages(void* memory, size_t bytes) {
-  constexpr size_t kPage = 4096;
   std::byte* const begin = static_cast<std::byte*>(memory);
 #if defined(MADV_POPULATE_WRITE)
   const size_t before = (kPage - reinterpret_cast<uintptr_t>(memory) % kPage) % kPage;
   if (bytes > before && ::madvise(begin + before, bytes - before, MADV_POPULATE_WRITE) == 0) return;
 #endif
   for (size_t at = 0; at < bytes; at += kPage) static_cast<volatile std::byte*>(begin)[at] = std::byte{0};
+}
+
+void populate_pages([[maybe_unused]] const void* memory, [[maybe_unused]] size_t bytes) {
+#if defined(MADV_POPULATE_READ)
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(memory) / kPage * kPage, end = reinterpret_cast<uintptr_t>(memory) + bytes;
+  if (bytes != 0) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_READ);
+#endif
 }
 
 void trim_heap() {

@@ -40,6 +40,9 @@ void prefer_large_pages(void* memory, size_t bytes);
 /// Has the system give the pages of fresh memory at once, which is cheaper than one by one at first touch.
 void touch_pages(void* memory, size_t bytes);
 
+/// Has the system bring these bytes of a mapped file at once, which is cheaper than page by page at first reading; a wish.
+void populate_pages(const void* memory, size_t bytes);
+
 /// Gives free memory that the heap holds on to back to the system, where the heap can.
 void trim_heap();
 

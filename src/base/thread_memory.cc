@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kLargePage = 2 << 20;
 constexpr size_t kLargePages =
     256 << 10;  // from which on small pages, scattered over the sets of the caches, cost more than the rest of a large one
+constexpr size_t kLargestPart = 1 << 20;  // of a large page that blocks share
+constexpr size_t kPartStep = 64 << 10;
 constexpr int kTrimming = -(1 << 30);
 
 struct Registry {
@@ -46,19 +48,52 @@ ThreadMemory::~ThreadMemory() {
   release();
 }
 
-void ThreadMemory::release() noexcept { memory_ = {}; }
+void ThreadMemory::release() noexcept {
+  pages_ = nullptr;
+  data_ = nullptr;
+  bytes_ = 0;
+}
 
 void* ThreadMemory::grow(size_t bytes) {
   bytes = std::max<size_t>(bytes, 1);
-  if (bytes <= memory_.bytes()) return memory_.data();
-  const size_t room = bytes >= kLargePages ? (bytes + kLargePage - 1) / kLargePage * kLargePage : bytes + bytes / 4;
-  memory_ = {};
+  if (bytes <= bytes_) return data_;
+  size_t room = bytes + bytes / 4;
+  if (bytes > kLargestPart) {
+    room = (bytes + kLargePage - 1) / kLargePage * kLargePage;
+  } else if (bytes >= kLargePages) {
+    room = (bytes + kPartStep - 1) / kPartStep * kPartStep;
+  }
   try {
-    memory_ = bytes >= kLargePages ? PageMemory::in_large_pages(room) : PageMemory(room);
+    if (bytes >= kLargePages && bytes <= kLargestPart) {
+      take_part(room);
+    } else {
+      release();
+      pages_ = std::make_shared<PageMemory>(bytes > kLargestPart ? PageMemory::in_large_pages(room) : PageMemory(room));
+      data_ = static_cast<std::byte*>(pages_->data());
+      bytes_ = room;
+    }
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(room, "the working memory of a thread");
   }
-  return memory_.data();
+  return data_;
+}
+
+void ThreadMemory::take_part(size_t bytes) {
+  thread_local std::weak_ptr<PageMemory> shared;
+  thread_local size_t used = 0;
+  std::shared_ptr<PageMemory> pages = shared.lock();
+  // What lies at the end of the used part grows where it is.
+  if (pages && pages == pages_ && data_ + bytes_ == static_cast<std::byte*>(pages->data()) + used) used -= bytes_;
+  release();
+  if (!pages || used + bytes > kLargePage) {
+    pages = std::make_shared<PageMemory>(PageMemory::in_large_pages(kLargePage));
+    shared = pages;
+    used = 0;
+  }
+  data_ = static_cast<std::byte*>(pages->data()) + used;
+  bytes_ = bytes;
+  used += bytes;
+  pages_ = std::move(pages);
 }
 
 ThreadMemoryUse::ThreadMemoryUse() noexcept {

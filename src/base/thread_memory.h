@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "base/pages.h"
 
@@ -18,13 +19,18 @@ class ThreadMemory {
   /// At least `bytes`, never null, 64-byte aligned; what was in it is lost where it grows. Throws std::bad_alloc.
   void* grow(size_t bytes);
   void release() noexcept;
-  size_t bytes() const { return memory_.bytes(); }
+  size_t bytes() const { return bytes_; }
 
  private:
   friend size_t trim_thread_memory();
   friend size_t thread_memory_bytes();
 
-  PageMemory memory_;
+  /// `bytes` of a large page that blocks of this thread share.
+  void take_part(size_t bytes);
+
+  std::shared_ptr<PageMemory> pages_;
+  std::byte* data_ = nullptr;
+  size_t bytes_ = 0;
   ThreadMemory* next_ = nullptr;
   ThreadMemory* previous_ = nullptr;
 };

@@ -68,19 +68,13 @@ HWY_INLINE float zero_point_share(const NBitsMatrix& matrix, int64_t row, const 
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-/// One row of 4-bit weights times kRows rows of A. `a` holds, of every 32 elements, the 16 even ones and then the 16 odd ones, padded with
-/// zeros to whole blocks; a_sums the sums of its blocks.
-template <int kRows, int kBlock>
-HWY_INLINE void dot_rows(const NBitsMatrix& matrix, int64_t row, const float* a, int64_t a_row, const float* a_sums, float* out) {
+/// Calls add(b, sums) for each block b and writes each row's sum over all lanes and blocks.
+template <int kRows, typename Add>
+HWY_INLINE void sum_blocks(int64_t blocks, const Add& add, float* out) {
   const Floats d;
-  const int64_t block = kBlock > 0 ? kBlock : matrix.block, blocks = matrix.blocks();
-  const uint8_t* data = matrix.data + row * matrix.row_bytes();
-  const float* scales = matrix.scales + row * blocks;
   // Sums that do not wait for each other; written out, since compilers keep arrays of arrays in memory.
   Vec first[kRows], second[kRows], third[kRows], fourth[kRows];
   for (int i = 0; i < kRows; ++i) first[i] = second[i] = third[i] = fourth[i] = hn::Zero(d);
-  const auto add = [=](int64_t b, Vec(&sums)[kRows])
-                       HWY_ATTR { add_block<kRows, kBlock>(data + b * block / 2, a + b * block, a_row, block, scales[b], sums); };
   int64_t b = 0;
   for (; b + 4 <= blocks; b += 4) {
     add(b, first);
@@ -89,10 +83,21 @@ HWY_INLINE void dot_rows(const NBitsMatrix& matrix, int64_t row, const float* a,
     add(b + 3, fourth);
   }
   for (; b < blocks; ++b) add(b, first);
-  for (int i = 0; i < kRows; ++i) {
-    const Vec all = hn::Add(hn::Add(first[i], second[i]), hn::Add(third[i], fourth[i]));
-    out[i] = hn::GetLane(hn::SumOfLanes(d, all)) - zero_point_share(matrix, row, a_sums + i * blocks);
-  }
+  for (int i = 0; i < kRows; ++i)
+    out[i] = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(first[i], second[i]), hn::Add(third[i], fourth[i]))));
+}
+
+/// One row of 4-bit weights times kRows rows of A. `a` holds, of every 32 elements, the 16 even ones and then the 16 odd ones, padded with
+/// zeros to whole blocks; a_sums the sums of its blocks.
+template <int kRows, int kBlock>
+HWY_INLINE void dot_rows(const NBitsMatrix& matrix, int64_t row, const float* a, int64_t a_row, const float* a_sums, float* out) {
+  const int64_t block = kBlock > 0 ? kBlock : matrix.block, blocks = matrix.blocks();
+  const uint8_t* data = matrix.data + row * matrix.row_bytes();
+  const float* scales = matrix.scales + row * blocks;
+  const auto add = [=](int64_t b, Vec(&sums)[kRows])
+                       HWY_ATTR { add_block<kRows, kBlock>(data + b * block / 2, a + b * block, a_row, block, scales[b], sums); };
+  sum_blocks<kRows>(blocks, add, out);
+  for (int i = 0; i < kRows; ++i) out[i] -= zero_point_share(matrix, row, a_sums + i * blocks);
 }
 
 /// One block of 8-bit codes times kRows rows of A, times its scale, added to the sums. kBlock as above.
@@ -117,27 +122,15 @@ HWY_INLINE void add_block8(const uint8_t* data, const float* a, int64_t a_row, i
 /// blocks.
 template <int kRows, int kBlock>
 HWY_INLINE void dot_rows8(const NBitsMatrix& matrix, int64_t row, const float* a, int64_t a_row, float* out) {
-  const Floats d;
   const int64_t block = kBlock > 0 ? kBlock : matrix.block, blocks = matrix.blocks();
   const uint8_t* data = matrix.data + row * matrix.row_bytes();
   const float* scales = matrix.scales + row * blocks;
   const bool has_zeros = matrix.zero_points || matrix.zero_codes;
-  Vec first[kRows], second[kRows], third[kRows], fourth[kRows];
-  for (int i = 0; i < kRows; ++i) first[i] = second[i] = third[i] = fourth[i] = hn::Zero(d);
   const auto add = [&](int64_t b, Vec(&sums)[kRows]) HWY_ATTR {
     const float zero = has_zeros ? matrix.zero_point(row * blocks + b) : 128.0f;
     add_block8<kRows, kBlock>(data + b * block, a + b * block, a_row, block, zero, scales[b], sums);
   };
-  int64_t b = 0;
-  for (; b + 4 <= blocks; b += 4) {
-    add(b, first);
-    add(b + 1, second);
-    add(b + 2, third);
-    add(b + 3, fourth);
-  }
-  for (; b < blocks; ++b) add(b, first);
-  for (int i = 0; i < kRows; ++i)
-    out[i] = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(first[i], second[i]), hn::Add(third[i], fourth[i]))));
+  sum_blocks<kRows>(blocks, add, out);
 }
 
 void dot_loop8(const NBitsMatrix& matrix, int64_t row, int64_t rows, const float* a, int64_t a_row, float* out) {

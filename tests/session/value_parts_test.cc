@@ -68,7 +68,9 @@ std::vector<int> check(const std::string& text, const std::vector<Shape>& sizes,
     }
     copies.push_back(observer->copies);
   }
-  if (holds_peak) EXPECT_LE(placed->statistics().planned_peak_bytes, plain->statistics().planned_peak_bytes * 5 / 4) << text;
+  if (holds_peak) {
+    EXPECT_LE(placed->statistics().planned_peak_bytes, plain->statistics().planned_peak_bytes * 5 / 4) << text;
+  }
   return copies;
 }
 

@@ -1,5 +1,6 @@
 #include "ops/quant/matmul_nbits.h"
 
+#include "base/pages.h"
 #include "compute/nbits.h"
 #include "providers/cpu/weight_inputs.h"
 
@@ -11,6 +12,7 @@ class MatMulNBitsKernel final : public Kernel {
   using Types = rh::Types<float, Float16, BFloat16>;
 
   explicit MatMulNBitsKernel(const KernelInfo& info) : op_(info.attributes<ops::MatMulNBits>()) {
+    if (const Tensor* codes = info.constant_input(1)) populate_pages(codes->raw(), codes->bytes());
     const Tensor *scales = info.constant_input(2), *zeros = info.constant_input(3);
     if (!scales || (info.node().has_input(3) && !zeros)) return;
     // What does not fit is said when it runs.
