@@ -3,10 +3,14 @@
 #include <hwy/highway.h>
 
 #include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
 
 #include "base/cpu_features.h"
 
-// The two symbols of Highway's library that its run-time dispatch asks for, answered from cpu_features(): nothing of it is linked.
+// The symbols of Highway's library that its headers ask for: two of run-time dispatch, answered from cpu_features(), and one that its
+// assertions call where they are on (sanitizers). Nothing of it is linked.
 namespace hwy {
 
 int64_t SupportedTargets() {
@@ -31,6 +35,16 @@ ChosenTarget& GetChosenTarget() {
     chosen_for.store(targets, std::memory_order_release);
   }
   return chosen;
+}
+
+void Abort(const char* file, int line, const char* format, ...) {
+  std::fprintf(stderr, "%s:%d: ", file, line);
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  std::fputc('\n', stderr);
+  std::abort();
 }
 
 }  // namespace hwy

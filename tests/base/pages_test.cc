@@ -9,6 +9,7 @@
 #include <string>
 
 #if defined(__linux__)
+#include <sys/mman.h>
 #include <sys/resource.h>
 #endif
 
@@ -51,8 +52,15 @@ int64_t page_faults() {
   return usage.ru_minflt;
 }
 
+/// Emulators of a processor take any advice and do nothing; a system refuses advice that it does not know.
+bool takes_advice() {
+  PageMemory memory(1 << 20);
+  return ::madvise(memory.data(), 4096, 0x7fff) != 0;
+}
+
 TEST(PageMemory, PagesThatWereTouchedAreThere) {
   if (kSanitized) GTEST_SKIP() << "sanitizers touch pages of their own";
+  if (!takes_advice()) GTEST_SKIP() << "this system ignores advice";
   for (const size_t offset : {size_t{0}, size_t{64}}) {
     PageMemory memory((3u << 20) + 4096);
     touch_pages(static_cast<std::byte*>(memory.data()) + offset, memory.bytes() - offset);
@@ -68,6 +76,7 @@ TEST(PageMemory, PagesThatWereTouchedAreThere) {
 
 TEST(MappedFile, PagesThatWerePopulatedAreThere) {
   if (kSanitized) GTEST_SKIP() << "sanitizers touch pages of their own";
+  if (!takes_advice()) GTEST_SKIP() << "this system ignores advice";
   const std::string path = ::testing::TempDir() + "roundhouse_pages";
   write_file(path, std::string((3u << 20) + 100, 'x'));
   const MappedFile file{InputFile(path)};
