@@ -1,5 +1,7 @@
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "compute/int8_micro.h"
 
 namespace rh::compute {
@@ -7,7 +9,11 @@ namespace {
 
 constexpr int kPanelBytes = 2 * 64;
 
-__m512i repeat4(const uint8_t* p) { return _mm512_set1_epi32(*reinterpret_cast<const int32_t __attribute__((may_alias, aligned(1)))*>(p)); }
+__m512i repeat4(const uint8_t* p) {
+  int32_t word;
+  std::memcpy(&word, p, sizeof(word));
+  return _mm512_set1_epi32(word);
+}
 
 /// vpdpbusd adds four products of an unsigned and a signed byte to an int32, exactly.
 template <int kRows, int kVectors>

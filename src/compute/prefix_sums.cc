@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
 namespace HWY_NAMESPACE {
 
-constexpr int kDoubles = static_cast<int>(hn::MaxLanes(Doubles()));
+[[maybe_unused]] constexpr int kDoubles = static_cast<int>(hn::MaxLanes(Doubles()));
 using HalfFloats = hn::Rebind<float, Doubles>;
 
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128  // which keep no infinity where they make floats of doubles
