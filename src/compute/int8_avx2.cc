@@ -1,5 +1,7 @@
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "compute/int8_micro_body.h"
 
 namespace rh::compute {
@@ -11,7 +13,9 @@ struct Pairs {
   static Register zero() { return _mm256_setzero_si256(); }
   static Register widen(const uint8_t* p) { return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
   static Register repeat4(const int16_t* p) {
-    return _mm256_set1_epi64x(*reinterpret_cast<const int64_t __attribute__((may_alias, aligned(2)))*>(p));
+    int64_t word;
+    std::memcpy(&word, p, sizeof(word));
+    return _mm256_set1_epi64x(word);
   }
   static Register multiply_pairs(Register a, Register b) { return _mm256_madd_epi16(a, b); }
   static Register add(Register a, Register b) { return _mm256_add_epi32(a, b); }

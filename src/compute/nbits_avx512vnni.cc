@@ -1,5 +1,7 @@
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "compute/nbits_int16_micro.h"
 
 namespace rh::compute {
@@ -235,7 +237,9 @@ void write_pairs(const uint32_t* words, int64_t count, int bits, const float* ze
 }
 
 __m512i repeat_pair(const int16_t* p) {
-  return _mm512_set1_epi32(*reinterpret_cast<const int32_t __attribute__((may_alias, aligned(1)))*>(p));
+  int32_t word;
+  std::memcpy(&word, p, sizeof(word));
+  return _mm512_set1_epi32(word);
 }
 
 /// sum += a0 b0 + a1 b1 in each lane. By an instruction of its own: GCC 12 copies the sums of the plain form around each.
