@@ -16,18 +16,20 @@ enum class Trigonometric { sin, cos, tan };
 using Doubles = hn::ScalableTag<double>;
 using Wide = hn::Vec<Doubles>;
 
-/// Lane by lane.
-template <Trigonometric kFunction>
-HWY_INLINE Vec scalar_trigonometric(Vec x) {
+/// f of doubles, lane by lane.
+template <typename F>
+HWY_INLINE Vec lane_by_lane(Vec x, F f) {
   HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
   hn::Store(x, Floats(), lanes);
-  for (size_t i = 0; i < hn::Lanes(Floats()); ++i) {
-    const double x_i = static_cast<double>(lanes[i]);
-    lanes[i] = static_cast<float>(kFunction == Trigonometric::sin   ? std::sin(x_i)
-                                  : kFunction == Trigonometric::cos ? std::cos(x_i)
-                                                                    : std::tan(x_i));
-  }
+  for (size_t i = 0; i < hn::Lanes(Floats()); ++i) lanes[i] = static_cast<float>(f(static_cast<double>(lanes[i])));
   return hn::Load(Floats(), lanes);
+}
+
+template <Trigonometric kFunction>
+HWY_INLINE Vec scalar_trigonometric(Vec x) {
+  return lane_by_lane(x, [](double v) {
+    return kFunction == Trigonometric::sin ? std::sin(v) : kFunction == Trigonometric::cos ? std::cos(v) : std::tan(v);
+  });
 }
 
 #if HWY_TARGET == HWY_SCALAR
@@ -91,14 +93,12 @@ HWY_INLINE Vec simd_trigonometric(Vec x) {
 
 enum class InverseHyperbolic { asinh, acosh, atanh };
 
-#if HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128  // which keep no infinity where they make floats of doubles
 template <InverseHyperbolic kFunction>
 HWY_INLINE Vec simd_inverse(Vec x) {
-  const double v = static_cast<double>(hn::GetLane(x));
-  const double y = kFunction == InverseHyperbolic::asinh   ? std::asinh(v)
-                   : kFunction == InverseHyperbolic::acosh ? std::acosh(v)
-                                                           : std::atanh(v);
-  return set(static_cast<float>(y));
+  return lane_by_lane(x, [](double v) {
+    return kFunction == InverseHyperbolic::asinh ? std::asinh(v) : kFunction == InverseHyperbolic::acosh ? std::acosh(v) : std::atanh(v);
+  });
 }
 #else
 /// Of x >= 1, infinity among them, within 2^-33 of it and 2^-51 absolutely; NaN of others.

@@ -1,5 +1,7 @@
 #include "compute/similarity.h"
 
+#include <algorithm>
+
 #include "compute/hwy_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -80,6 +82,10 @@ HWY_EXPORT(distances_loop);
 HWY_EXPORT(dot_loop);
 
 void squared_distances(const float* x, const float* columns, int64_t length, int64_t count, float* y) {
+  if (length <= 0) {  // there may be no columns
+    std::fill_n(y, std::max<int64_t>(0, count), 0.0f);
+    return;
+  }
   HWY_DYNAMIC_DISPATCH(distances_loop)(x, columns, length, count, y);
 }
 double dot_product(const float* a, const float* b, int64_t count) { return HWY_DYNAMIC_DISPATCH(dot_loop)(a, b, count); }
