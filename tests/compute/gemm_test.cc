@@ -1,5 +1,6 @@
 #include "compute/gemm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -25,6 +26,9 @@ std::vector<GemmCase> cases() {
         }
   all.push_back({260, 300, 520, false, false, 1, 0, BiasKind::per_column, true, 0});
   all.push_back({300, 520, 260, true, true, 1, 1, BiasKind::none, false, 0});
+  all.push_back({40, 130, 1024, false, false, 1, 0, BiasKind::per_row, false, 0});
+  all.push_back({19, 129, 1000, false, true, 0.5, 1, BiasKind::per_column, true, 24});
+  all.push_back({9, 150, 3072, false, false, 1, 0, BiasKind::none, false, 0});
   all.push_back({1, 1000, 700, false, true, 1, 0, BiasKind::per_column, false, 0});
   all.push_back({1, 1000, 700, true, false, 1, 0, BiasKind::per_column, false, 2});
   return all;
@@ -88,6 +92,29 @@ TEST_P(GemmTest, activations_come_last) {
         ASSERT_NEAR(activated[i], row.expected(plain[i]), 2e-6) << "kind " << static_cast<int>(row.activation.kind);
         ASSERT_NEAR(packed[i], row.expected(plain[i]), 1e-5) << "packed, kind " << static_cast<int>(row.activation.kind);
       }
+    }
+  }
+}
+
+TEST_P(GemmTest, bits_depend_on_no_distance_between_rows) {
+  for (const int64_t m : {9, 14, 75, 300}) {
+    const GemmCase close{m, 200, 1024}, apart{m, 200, 1024, false, false, 1, 0, BiasKind::none, false, 7};
+    const GemmData<float> one(close), other(apart);
+    std::vector<float> a(static_cast<size_t>(m * other.args.lda), 0.0f);
+    for (int64_t i = 0; i < m; ++i) std::copy_n(one.a.data() + i * one.args.lda, close.k, a.data() + i * other.args.lda);
+    GemmArgs<float> args = one.args;
+    args.lda = other.args.lda;
+    const PackedMatrix<float> packed(one.b.data(), close.k, close.n, false, one.args.ldb);
+    for (const bool is_packed : {false, true}) {
+      std::vector<float> c = one.c, spread_c = one.c;
+      if (is_packed) {
+        gemm(one.args, one.a.data(), packed, c.data(), Parallel());
+        gemm(args, a.data(), packed, spread_c.data(), Parallel());
+      } else {
+        gemm(one.args, one.a.data(), one.b.data(), c.data(), Parallel());
+        gemm(args, a.data(), one.b.data(), spread_c.data(), Parallel());
+      }
+      ASSERT_EQ(std::memcmp(c.data(), spread_c.data(), static_cast<size_t>(m * close.n) * sizeof(float)), 0) << m << " rows";
     }
   }
 }
