@@ -46,6 +46,8 @@ struct GemmArgs {
   /// A packed B of few rows of A is read from its end. Products that follow each other in turn with one B that hardly fits a cache find
   /// more of it there.
   bool backwards = false;
+  /// Products with the same packed B came just before, so that much of it is in a cache already.
+  bool repeated = false;
   /// Columns of a packed B before the first of the product's, a multiple of its panel_width().
   int64_t first_column = 0;
   Epilogue<T> epilogue;

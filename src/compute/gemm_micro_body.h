@@ -140,12 +140,16 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
   const int64_t a_row = p.a_row, a_k = p.a_k, b_k = p.b_k;
   const T* ahead = p.ahead ? p.ahead : b;
   const int64_t ahead_step = p.ahead ? p.ahead_step : 0;
+  [[maybe_unused]] const bool fetches = p.ahead != nullptr;
   const auto left_of = [&](int i) { return V::set((i < 5 ? a0 : i < 10 ? a1 : a2)[i % 5 * a_row]); };
   const auto advance = [&] {
     a0 += a_k;
     a1 += a_k;
     a2 += a_k;
     b += b_k;
+    if constexpr (kRows == 1) {  // little else is done beside it
+      if (!fetches) return;
+    }
     prefetch(ahead);
     prefetch(ahead + V::kLanes);
     ahead += ahead_step;

@@ -121,7 +121,8 @@ struct GemmProduct {
     return std::clamp<int64_t>(most, 1, std::max<int64_t>(1, kRowBlock / kernels->rows));
   }
 
-  /// Few rows: packed panels are read once, in the order in which they lie, as fast as memory gives them.
+  /// Few rows: packed panels are read once, in the order in which they lie, as fast as memory gives them. From a cache they come faster
+  /// where nothing is fetched ahead.
   void run_column_by_column(const Part& rows, const Part& columns) const {
     const int64_t blocks = this->blocks();
     const int64_t end = columns.begin + columns.size, chunk = rows.begin;
@@ -132,9 +133,9 @@ struct GemmProduct {
       if (i % kGroupPanels == 0) throw_if_cancelled();
       for (int64_t block = 0; block < blocks; ++block) {
         const Part ks = part_of(args.k, blocks, block);
-        const T* ahead = packed + (panel * args.k + ks.begin) * kernels->columns + (args.m <= 4 ? kNearAhead : kFarAhead);
+        const T* const ahead = packed + (panel * args.k + ks.begin) * kernels->columns + (args.m <= 4 ? kNearAhead : kFarAhead);
         run_panel({chunk, chunk + 1, ks, {left.rows + ks.begin * a_k, left.stride}, block == 0, block == blocks - 1}, panel, nullptr,
-                  ahead);
+                  args.repeated ? nullptr : ahead);
       }
     }
     if (activates) activate_chunks(chunk, chunk + 1, columns.begin, end);

@@ -106,6 +106,7 @@ class Cell {
     args.k = hidden_;
     args.beta = accumulate ? 1.0f : 0.0f;
     args.backwards = backwards_;
+    args.repeated = run_.steps > 1;
     recurrent_(args, h, into + first);
   }
 

@@ -55,6 +55,11 @@ void run_cases(size_t first = 0, size_t step = 1) {
     std::vector<T> backwards_c = data.c;
     gemm(backwards, data.a.data(), packed, backwards_c.data(), Parallel());
     ASSERT_EQ(std::memcmp(backwards_c.data(), packed_c.data(), packed_c.size() * sizeof(T)), 0) << t << ": backwards";
+    GemmArgs<T> repeated = data.args;
+    repeated.repeated = true;
+    std::vector<T> repeated_c = data.c;
+    gemm(repeated, data.a.data(), packed, repeated_c.data(), three_threads());
+    ASSERT_EQ(std::memcmp(repeated_c.data(), packed_c.data(), packed_c.size() * sizeof(T)), 0) << t << ": repeated";
     if (testing::Test::HasFatalFailure()) return;
   }
 }
