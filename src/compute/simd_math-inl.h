@@ -223,6 +223,35 @@ HWY_INLINE Vec simd_sigmoid(Vec x) {
   return keep_nan(x, hn::IfThenElse(hn::Lt(x, set(-88.0f)), hn::Zero(Floats()), share));
 }
 
+#if HWY_TARGET == HWY_AVX3
+/// x / (1 + e^-x) of several vectors in steps over all of them, within 4 ULP down to -87; below -89 zero of finite x. The sixteenths of the
+/// exponent come from a table; what is beyond the range of floats becomes infinite, and its reciprocal zero.
+template <int kVectors>
+HWY_INLINE void simd_silu(Vec (&x)[kVectors]) {
+  HWY_ALIGN static constexpr float kTable[16] = {1.0f,        1.04427378f, 1.09050773f, 1.13878863f, 1.18920712f, 1.24185781f,
+                                                 1.29683955f, 1.3542555f,  1.41421356f, 1.47682615f, 1.54221083f, 1.6104903f,
+                                                 1.68179283f, 1.75625216f, 1.83400809f, 1.91520656f};
+  const Vec table = hn::Load(Floats(), kTable), one = set(1.0f), shift = set(0x1.8p19f);  // the sum's last bits are sixteenths
+  Vec power[kVectors], n[kVectors], r[kVectors], y[kVectors];
+  const auto for_all = [](auto step) HWY_ATTR {
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) step(i);
+  };
+  for_all([&](int i) HWY_ATTR { r[i] = hn::Min(hn::Max(x[i], set(-110.0f)), set(110.0f)); });
+  for_all([&](int i) HWY_ATTR { power[i] = hn::NegMulAdd(r[i], set(1.44269504f), shift); });
+  for_all([&](int i) HWY_ATTR { n[i] = hn::Sub(power[i], shift); });
+  for_all([&](int i) HWY_ATTR { r[i] = hn::NegMulSub(n[i], set(0.693145752f), r[i]); });
+  for_all([&](int i) HWY_ATTR { r[i] = hn::NegMulAdd(n[i], set(1.42860677e-6f), r[i]); });
+  for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(set(1.0f / 6), r[i], set(0.5f)); });
+  for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], r[i], one); });
+  for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], r[i], one); });
+  for_all([&](int i) HWY_ATTR {
+    const __m512 part = _mm512_permutexvar_ps(_mm512_castps_si512(power[i].raw), table.raw);  // by the last four bits
+    y[i] = hn::MulAdd(y[i], Vec{_mm512_scalef_ps(part, n[i].raw)}, one);                      // by 2^floor(n)
+  });
+  for_all([&](int i) HWY_ATTR { x[i] = hn::Mul(x[i], hn::Div(one, y[i])); });
+}
+#else
 /// x / (1 + e^-x) of several vectors in steps over all of them, within 4 ULP down to -87; below -88 zero of finite x.
 template <int kVectors>
 HWY_INLINE void simd_silu(Vec (&x)[kVectors]) {
@@ -242,10 +271,10 @@ HWY_INLINE void simd_silu(Vec (&x)[kVectors]) {
 #pragma GCC unroll 6
   for (int k = 4; k >= 0; --k) for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], r[i], set(c[k])); });
   for_all([&](int i) HWY_ATTR { y[i] = hn::MulAdd(y[i], hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), power[i]))), one); });
-  // x less itself: NaN of an infinite one, as of x sigmoid(x).
-  for_all([&](int i)
-              HWY_ATTR { x[i] = hn::IfThenElse(hn::Lt(x[i], set(-88.0f)), hn::Sub(x[i], x[i]), hn::Mul(x[i], hn::Div(one, y[i]))); });
+  // Times zero: NaN of an infinite one, as of x sigmoid(x).
+  for_all([&](int i) HWY_ATTR { x[i] = hn::Mul(x[i], hn::IfThenElseZero(hn::Ge(x[i], set(-88.0f)), hn::Div(one, y[i]))); });
 }
+#endif
 
 /// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).
 HWY_INLINE Vec simd_softplus(Vec x) {
