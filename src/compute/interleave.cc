@@ -22,30 +22,43 @@ HWY_INLINE int64_t next_of(int64_t i, int64_t lanes, int64_t length) {
   return i + lanes < length && i + 2 * lanes > length ? length - lanes : i + lanes;
 }
 
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+/// Runs take(d) by the longest vectors of up to kLanes words that a row fills.
+template <size_t kLanes = hn::MaxLanes(Words()), typename Take>
+HWY_INLINE int64_t by_vectors(int64_t length, const Take& take) {
+  if constexpr (kLanes > 4) {
+    if (length < static_cast<int64_t>(kLanes)) return by_vectors<kLanes / 2>(length, take);
+  }
+  return take(hn::CappedTag<uint32_t, kLanes>());
+}
+
 /// Two rows; how many elements of each were taken.
 HWY_INLINE int64_t interleave_two(const uint32_t* a, const uint32_t* b, int64_t length, uint32_t* y) {
-  int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
-  const Words d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; i + lanes <= length; i = next_of(i, lanes, length)) hn::StoreInterleaved2(hn::LoadU(d, a + i), hn::LoadU(d, b + i), d, y + 2 * i);
-#endif
-  return i;
+  return by_vectors(length, [=](auto d) HWY_ATTR {
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    int64_t i = 0;
+    for (; i + lanes <= length; i = next_of(i, lanes, length))
+      hn::StoreInterleaved2(hn::LoadU(d, a + i), hn::LoadU(d, b + i), d, y + 2 * i);
+    return i;
+  });
 }
 
 HWY_INLINE int64_t deinterleave_two(const uint32_t* x, int64_t length, uint32_t* a, uint32_t* b) {
-  int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
-  const Words d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; i + lanes <= length; i = next_of(i, lanes, length)) {
-    const auto low = hn::LoadU(d, x + 2 * i), high = hn::LoadU(d, x + 2 * i + lanes);
-    hn::StoreU(hn::ConcatEven(d, high, low), d, a + i);
-    hn::StoreU(hn::ConcatOdd(d, high, low), d, b + i);
-  }
-#endif
-  return i;
+  return by_vectors(length, [=](auto d) HWY_ATTR {
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    int64_t i = 0;
+    for (; i + lanes <= length; i = next_of(i, lanes, length)) {
+      const auto low = hn::LoadU(d, x + 2 * i), high = hn::LoadU(d, x + 2 * i + lanes);
+      hn::StoreU(hn::ConcatEven(d, high, low), d, a + i);
+      hn::StoreU(hn::ConcatOdd(d, high, low), d, b + i);
+    }
+    return i;
+  });
 }
+#else
+HWY_INLINE int64_t interleave_two(const uint32_t*, const uint32_t*, int64_t, uint32_t*) { return 0; }
+HWY_INLINE int64_t deinterleave_two(const uint32_t*, int64_t, uint32_t*, uint32_t*) { return 0; }
+#endif
 
 template <typename T>
 void interleave_any(const T* x, int64_t x_stride, int64_t count, int64_t length, T* y) {

@@ -12,7 +12,7 @@ class InterleaveTest : public EveryIsa {};
 TEST_P(InterleaveTest, rows_as_one_and_back) {
   for (const size_t bytes : {1, 2, 4, 8, 16}) {
     for (const int64_t count : {1, 2, 3, 4}) {
-      for (const int64_t length : {0, 1, 7, 16, 33, 100}) {
+      for (const int64_t length : {0, 1, 4, 7, 8, 9, 14, 16, 33, 100}) {
         const int64_t stride = length + 3;
         std::vector<uint8_t> x(static_cast<size_t>(count * stride) * bytes), y(static_cast<size_t>(count * length) * bytes + 1, 77),
             back(x);
