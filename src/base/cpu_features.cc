@@ -27,7 +27,7 @@ Registers cpuid(uint32_t leaf, uint32_t subleaf) {
   Registers r;
 #ifdef _MSC_VER
   int out[4];
-  __cpuid(out, 0);
+  __cpuid(out, static_cast<int>(leaf & 0x80000000));
   if (static_cast<uint32_t>(out[0]) < leaf) return r;
   __cpuidex(out, static_cast<int>(leaf), static_cast<int>(subleaf));
   r = {static_cast<uint32_t>(out[0]), static_cast<uint32_t>(out[1]), static_cast<uint32_t>(out[2]), static_cast<uint32_t>(out[3])};
@@ -65,6 +65,24 @@ void detect_isa(CpuFeatures& f) {
   f.amx_bf16 = f.avx512 && tiles && bit(seven.d, 24) && bit(seven.d, 22);
   f.amx_int8 = f.avx512 && tiles && bit(seven.d, 24) && bit(seven.d, 25);
 }
+
+/// The first level of data by cpuid's "deterministic cache parameters", at one leaf on Intel's processors and at another on AMD's.
+void detect_l1d(CpuFeatures& f) {
+  constexpr uint32_t kLeaves[] = {4, 0x8000001d};
+  for (const uint32_t leaf : kLeaves) {
+    if (cpuid(leaf & 0x80000000, 0).a < leaf) continue;
+    for (uint32_t index = 0; index < 8; ++index) {
+      const Registers cache = cpuid(leaf, index);
+      const uint32_t kind = cache.a & 31, level = cache.a >> 5 & 7;
+      if (kind == 0) break;
+      if (kind != 1 || level != 1) continue;
+      f.l1d_line_bytes = static_cast<long>(cache.b & 0xfff) + 1;
+      f.l1d_ways = static_cast<long>(cache.b >> 22) + 1;
+      f.l1d_bytes = f.l1d_ways * f.l1d_line_bytes * (static_cast<long>(cache.b >> 12 & 0x3ff) + 1) * (static_cast<long>(cache.c) + 1);
+      return;
+    }
+  }
+}
 #endif
 
 void detect_caches(CpuFeatures& f) {
@@ -73,10 +91,15 @@ void detect_caches(CpuFeatures& f) {
     if (const long bytes = sysconf(name); bytes > 0) value = bytes;
   };
   read(_SC_LEVEL1_DCACHE_SIZE, f.l1d_bytes);
+  read(_SC_LEVEL1_DCACHE_LINESIZE, f.l1d_line_bytes);
+  read(_SC_LEVEL1_DCACHE_ASSOC, f.l1d_ways);
   read(_SC_LEVEL2_CACHE_SIZE, f.l2_bytes);
   read(_SC_LEVEL3_CACHE_SIZE, f.l3_bytes);
 #else
   (void)f;
+#endif
+#ifdef RH_X86
+  if (f.l1d_ways == 0) detect_l1d(f);
 #endif
 }
 

@@ -14,6 +14,8 @@ struct CpuFeatures {
   bool amx_int8 = false;
   bool neon = false;
   long l1d_bytes = 32 << 10;
+  long l1d_line_bytes = 64;
+  long l1d_ways = 0;  ///< lines that share a set; 0: not known
   long l2_bytes = 1 << 20;
   long l3_bytes = 8 << 20;
 };

@@ -78,6 +78,31 @@ template void pack_panel(const double*, int64_t, bool, int64_t, int64_t, int64_t
 template void pack_panel(const Float16*, int64_t, bool, int64_t, int64_t, int64_t, Float16*);
 template void pack_panel(const BFloat16*, int64_t, bool, int64_t, int64_t, int64_t, BFloat16*);
 
+namespace {
+
+/// Up to `most` rows of which no set of the first-level cache gets more than it holds.
+int64_t rows_that_stay(int64_t most, int64_t row_bytes) {
+  const CpuFeatures& cpu = cpu_features();
+  constexpr int64_t kMostSets = 512;
+  const int64_t sets = cpu.l1d_ways <= 0 ? 0 : cpu.l1d_bytes / (cpu.l1d_line_bytes * cpu.l1d_ways);
+  if (most <= cpu.l1d_ways || sets <= 0 || sets > kMostSets) return most;
+  uint8_t lines[kMostSets] = {};
+  for (int64_t row = 0, last = -1; row < most; ++row) {
+    const int64_t line = row * row_bytes / cpu.l1d_line_bytes;
+    if (line == last) continue;
+    last = line;
+    if (++lines[line % sets] > cpu.l1d_ways) return row;
+  }
+  return most;
+}
+
+}  // namespace
+
+int64_t tiles_of(int64_t rows, int64_t most, int64_t row_bytes) {
+  const int64_t tiles = pieces_of(rows, most);
+  return std::max(tiles, std::min(pieces_of(rows, rows_that_stay(most, row_bytes)), rows / kLeastTileRows));
+}
+
 Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double left_bytes, double right_bytes, int threads) {
   constexpr double kOperationsPerNanosecond = 40, kBytesPerNanosecond = 12, kPieceNanoseconds = 6000;
   const double nanoseconds = std::max(operations / kOperationsPerNanosecond, (left_bytes + right_bytes) / kBytesPerNanosecond);

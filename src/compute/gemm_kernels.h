@@ -31,6 +31,13 @@ inline Part part_of(int64_t count, int64_t parts, int64_t index) {
 /// Pieces of at most `most` things each that `count` are.
 inline int64_t pieces_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
 
+/// Into how many tiles, of at most `most` rows each, `rows` rows of A are cut that lie `row_bytes` apart. Rows a multiple of a page apart
+/// fall into few sets of the first-level cache: tiles of so many rows that they would push each other out are made smaller, though not of
+/// less than kLeastTileRows for it.
+int64_t tiles_of(int64_t rows, int64_t most, int64_t row_bytes);
+/// So many rows hide the latency of multiply-adds, and sums of more do not depend on how many they are (see micro_kernel).
+inline constexpr int64_t kLeastTileRows = 5;
+
 /// How [row_chunks, panels] of tiles are dealt to threads: rows x columns pieces.
 struct Grid {
   int64_t rows = 1;

@@ -46,7 +46,6 @@ struct GemmProduct {
   T low = -std::numeric_limits<T>::infinity();
   T high = std::numeric_limits<T>::infinity();
   bool activates = false;  // by a pass of its own
-  bool spreads = false;    // rows of A are copied, for they would push each other out of the first-level cache
   bool direct = false;     // B is read where it lies
   bool dots = false;       // by dot products along rows of a transposed B
 
@@ -68,8 +67,7 @@ struct GemmProduct {
       low = static_cast<T>(e.activation.alpha);
       high = static_cast<T>(e.activation.beta);
     }
-    spreads = rows_collide();
-    row_chunks = (args.m + kernels.rows - 1) / kernels.rows;
+    row_chunks = tiles_of(args.m, kernels.rows, (args.transpose_a ? 1 : args.lda) * static_cast<int64_t>(sizeof(T)));
     panels = (args.n + kernels.columns - 1) / kernels.columns;
     if (!packed && args.m <= kDirectRows) {
       dots = args.transpose_b;
@@ -85,13 +83,6 @@ struct GemmProduct {
   }
 
   const T* a_at(int64_t row, int64_t k) const { return args.transpose_a ? a + k * args.lda + row : a + row * args.lda + k; }
-
-  /// Whether rows of A lie a multiple of 4 KiB apart: all at one set of the first-level cache, which holds 8 or 12 lines of them.
-  bool rows_collide() const {
-    constexpr int64_t kApart = 4096, kRows = 8, kColumns = 4;
-    const int64_t row = args.lda * static_cast<int64_t>(sizeof(T));
-    return !args.transpose_a && row > 0 && row % kApart == 0 && args.m >= kRows && args.n >= kColumns * kernels->columns;
-  }
 
   Grid grid(int threads) const {
     const double m = static_cast<double>(args.m), n = static_cast<double>(args.n), k = static_cast<double>(args.k);
@@ -126,16 +117,13 @@ struct GemmProduct {
   void run_column_by_column(const Part& rows, const Part& columns) const {
     const int64_t blocks = this->blocks();
     const int64_t end = columns.begin + columns.size, chunk = rows.begin;
-    const Left left = spread_rows(chunk, chunk + 1, {0, args.k});
-    const int64_t a_k = args.transpose_a ? args.lda : 1;
     for (int64_t i = 0; i < columns.size; ++i) {
       const int64_t panel = args.backwards ? end - 1 - i : columns.begin + i;
       if (i % kGroupPanels == 0) throw_if_cancelled();
       for (int64_t block = 0; block < blocks; ++block) {
         const Part ks = part_of(args.k, blocks, block);
         const T* const ahead = packed + (panel * args.k + ks.begin) * kernels->columns + (args.m <= 4 ? kNearAhead : kFarAhead);
-        run_panel({chunk, chunk + 1, ks, {left.rows + ks.begin * a_k, left.stride}, block == 0, block == blocks - 1}, panel, nullptr,
-                  args.repeated ? nullptr : ahead);
+        run_panel({chunk, chunk + 1, ks, block == 0, block == blocks - 1}, panel, nullptr, args.repeated ? nullptr : ahead);
       }
     }
     if (activates) activate_chunks(chunk, chunk + 1, columns.begin, end);
@@ -146,7 +134,7 @@ struct GemmProduct {
     const int64_t blocks = this->blocks(), walks = pieces_of(rows.size, chunks_at_once());
     const int64_t end_panel = columns.begin + columns.size;
     // More rows than stay in the cache.
-    const bool far = walks > 1 && !spreads && !args.transpose_a && args.lda == args.k && blocks == 1;
+    const bool far = walks > 1 && !args.transpose_a && args.lda == args.k && blocks == 1;
     const auto at = [&](int64_t panel, int64_t k) { return packed + (panel * args.k + k) * kernels->columns; };
     for (int64_t walk = 0; walk < walks; ++walk) {
       const Part part = part_of(rows.size, walks, walk);
@@ -154,7 +142,7 @@ struct GemmProduct {
       for (int64_t block = 0; block < blocks; ++block) {
         const Part ks = part_of(args.k, blocks, block);
         const bool last = block == blocks - 1;
-        Walk steps{chunk, end_chunk, ks, spread_rows(chunk, end_chunk, ks), block == 0, last, far};
+        Walk steps{chunk, end_chunk, ks, block == 0, last, far};
         for (int64_t panel = columns.begin; panel < end_panel; ++panel) {
           const int64_t done = panel - columns.begin + 1;
           if (done % kGroupPanels == 1) throw_if_cancelled();
@@ -177,10 +165,9 @@ struct GemmProduct {
       for (int64_t walk = 0; walk < walks; ++walk) {
         const Part part = part_of(rows.size, walks, walk);
         const int64_t chunk = rows.begin + part.begin, end_chunk = chunk + part.size;
-        const Left left = spread_rows(chunk, end_chunk, ks);
         for (int64_t panel = first_panel; panel < end_panel; ++panel) {
           const T* const right = buffer && !direct ? buffer + (panel - first_panel) * ks.size * kernels->columns : buffer;
-          run_panel({chunk, end_chunk, ks, left, block == 0, block == blocks - 1}, panel, right, nullptr);
+          run_panel({chunk, end_chunk, ks, block == 0, block == blocks - 1}, panel, right, nullptr);
         }
         if (activates && block == blocks - 1) activate_chunks(chunk, end_chunk, first_panel, end_panel);
       }
@@ -220,35 +207,14 @@ struct GemmProduct {
   /// Tiles of one or two rows keep so many sums apart, each of which may add up as many products as those of others.
   int64_t sums_apart() const { return args.m == 1 ? 4 : args.m == 2 ? 2 : 1; }
 
-  /// Where rows of A lie from the first row of a walk on.
-  struct Left {
-    const T* rows;
-    int64_t stride;
-  };
-
-  Left left_at(int64_t row, int64_t k) const { return {a_at(row, k), args.transpose_a ? 1 : args.lda}; }
-
-  /// Rows of chunks in a block of k; copied to an odd number of cache lines from row to row where they would collide.
-  Left spread_rows(int64_t chunk, int64_t end_chunk, const Part& ks) const {
-    const Part end = part_of(args.m, row_chunks, end_chunk - 1);
-    const int64_t first = part_of(args.m, row_chunks, chunk).begin, count = end.begin + end.size - first;
-    const Left given = left_at(first, ks.begin);
-    if (!spreads) return given;
-    constexpr int64_t kLine = 64 / sizeof(T);
-    const int64_t stride = ((ks.size + kLine - 1) / kLine | 1) * kLine;
-    T* const to = static_cast<T*>(thread_scratch(ScratchSlot::spread_left, static_cast<size_t>(count * stride) * sizeof(T)));
-    for (int64_t row = 0; row < count; ++row) std::copy_n(given.rows + row * given.stride, ks.size, to + row * stride);
-    return {to, stride};
-  }
-
   /// A tile of C from `row` on, one panel wide, and a block of k: all but the place of B.
-  MicroArgs<T> tile_args(int64_t row, int64_t panel, const Part& ks, const Left& left, bool first, bool last) const {
+  MicroArgs<T> tile_args(int64_t row, int64_t panel, const Part& ks, bool first, bool last) const {
     const int64_t column = panel * kernels->columns;
     MicroArgs<T> p{};
     p.k = ks.size;
     p.fold = ks.size > kBlockK ? kSumK * sums_apart() : kBlockK;
-    p.a = left.rows;
-    p.a_row = left.stride;
+    p.a = a_at(row, ks.begin);
+    p.a_row = args.transpose_a ? 1 : args.lda;
     p.a_k = args.transpose_a ? args.lda : 1;
     p.columns = std::min(kernels->columns, args.n - column);
     p.c = c + row * args.ldc + column;
@@ -274,7 +240,6 @@ struct GemmProduct {
     int64_t chunk;
     int64_t end_chunk;
     Part ks;
-    Left left;
     bool first;
     bool last;
     bool fetches_left = false;  ///< the rows of A, which lie one after the other, are brought nearer as well, in place of B
@@ -284,7 +249,7 @@ struct GemmProduct {
   void run_panel(const Walk& walk, int64_t panel, const T* right, const T* next) const {
     const int64_t width = kernels->columns;
     const Part& ks = walk.ks;
-    MicroArgs<T> p = tile_args(part_of(args.m, row_chunks, walk.chunk).begin, panel, ks, walk.left, walk.first, walk.last);
+    MicroArgs<T> p = tile_args(part_of(args.m, row_chunks, walk.chunk).begin, panel, ks, walk.first, walk.last);
     p.b_k = width;
     if (packed) {
       p.b = packed + (panel * args.k + ks.begin) * width;

@@ -160,9 +160,7 @@ void SplitProduct::run_group(const Part& chunks, int64_t first_panel, int64_t en
       const Magnitudes magnitudes = split_left(rows, ks, left_steps, copy);
       tiles.set_rows(rows.size);
       for (size_t i = 0; i < panels; ++i) {
-        const int64_t panel = first_panel + static_cast<int64_t>(i);
-        const GemmProduct<float>::Left left = base_.left_at(rows.begin, ks.begin);
-        MicroArgs<float> tile = base_.tile_args(rows.begin, panel, ks, left, index == 0, index == blocks - 1);
+        MicroArgs<float> tile = base_.tile_args(rows.begin, first_panel + static_cast<int64_t>(i), ks, index == 0, index == blocks - 1);
         if (fits_split(magnitudes, right[i].magnitudes)) {
           multiply_(split_steps(ks.size), left_steps, right[i].steps, rows.size, sums);
           kAmxKernels.finish(tile, rows.size, sums);

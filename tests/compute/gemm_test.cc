@@ -5,7 +5,9 @@
 #include <cstring>
 #include <limits>
 
+#include "base/cpu_features.h"
 #include "compute/gemm_cases.h"
+#include "compute/gemm_kernels.h"
 #include "compute/gemm_reference.h"
 
 namespace rh::compute {
@@ -177,7 +179,74 @@ TEST_P(GemmTest, batches_take_their_offsets) {
   }
 }
 
+/// A first-level cache of 64 sets.
+CpuFeatures with_ways(long ways) {
+  CpuFeatures features = cpu_features();
+  features.l1d_line_bytes = 64;
+  features.l1d_ways = ways;
+  features.l1d_bytes = 64 * 64 * std::max(1L, ways);
+  return features;
+}
+
+TEST_P(GemmTest, bits_do_not_depend_on_the_ways_of_the_cache) {
+  for (const int64_t m : {6, 9, 10, 14, 15, 29}) {
+    for (const int64_t n : {5, 37}) {
+      for (const int64_t k : {40, 2000}) {
+        const GemmCase t{m, n, k, false, false, 1, 0, BiasKind::per_column, true, 2048 - k};
+        const GemmData<float> data(t);
+        const PackedMatrix<float> packed(data.b.data(), k, n, false, data.args.ldb);
+        std::vector<std::vector<float>> results;  // by turns not packed and packed
+        for (const long ways : {0, 2, 4, 8}) {
+          const ScopedCpuFeatures scope(with_ways(ways));
+          for (const bool is_packed : {false, true}) {
+            std::vector<float> c = data.c;
+            if (is_packed) {
+              gemm(data.args, data.a.data(), packed, c.data(), Parallel());
+            } else {
+              gemm(data.args, data.a.data(), data.b.data(), c.data(), Parallel());
+            }
+            results.push_back(c);
+          }
+          const auto same = [](const std::vector<float>& x, const std::vector<float>& y) {
+            return std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+          };
+          ASSERT_TRUE(same(results[0], results[results.size() - 2])) << t << ": " << ways << " ways";
+          ASSERT_TRUE(same(results[1], results.back())) << t << ": packed, " << ways << " ways";
+        }
+      }
+    }
+  }
+}
+
 RH_EVERY_ISA(GemmTest);
+
+TEST(GemmTiles, hold_no_more_rows_of_one_set_than_the_cache) {
+  constexpr int64_t kFloat = sizeof(float);
+  struct Case {
+    long ways;
+    int64_t rows, most, row_bytes, tiles;
+  };
+  const Case cases[] = {
+      {8, 128, 14, 768 * kFloat, 10},   // four sets
+      {8, 128, 14, 3072 * kFloat, 16},  // one
+      {8, 128, 14, 1025 * kFloat, 16},  // nearly one
+      {8, 128, 14, 3088 * kFloat, 10},  // a line further for each row
+      {8, 128, 14, 512 * kFloat, 10},   // two, of seven rows each
+      {8, 128, 14, 0, 10},              // the same row
+      {8, 128, 14, kFloat, 10},         // a transposed matrix
+      {12, 128, 14, 3072 * kFloat, 11},
+      {0, 128, 14, 3072 * kFloat, 10},  // not known
+      {8, 128, 6, 3072 * kFloat, 22},   // as many as are there
+      {8, 8, 14, 3072 * kFloat, 1},
+      {8, 9, 14, 3072 * kFloat, 1},  // rather than five and four
+      {8, 10, 14, 3072 * kFloat, 2},
+      {2, 14, 14, 3072 * kFloat, 2},  // of seven
+  };
+  for (const Case& c : cases) {
+    const ScopedCpuFeatures scope(with_ways(c.ways));
+    EXPECT_EQ(tiles_of(c.rows, c.most, c.row_bytes), c.tiles) << c.ways << " ways, " << c.rows << " rows by " << c.row_bytes << " bytes";
+  }
+}
 
 TEST(GemmReference, integers_wrap_around) {
   GemmArgs<int32_t> args;
