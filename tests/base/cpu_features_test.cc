@@ -31,7 +31,9 @@ TEST(CpuFeatures, detected_levels_include_the_lower_ones) {
   EXPECT_GT(f.l2_bytes, 0);
   EXPECT_GT(f.l1d_line_bytes, 0);
   EXPECT_GE(f.l1d_ways, 0);
-  if (f.l1d_ways > 0) EXPECT_EQ(f.l1d_bytes % (f.l1d_ways * f.l1d_line_bytes), 0);
+  if (f.l1d_ways > 0) {
+    EXPECT_EQ(f.l1d_bytes % (f.l1d_ways * f.l1d_line_bytes), 0);
+  }
 }
 
 TEST(CpuFeatures, scopes_nest) {
