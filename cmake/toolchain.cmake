@@ -25,10 +25,29 @@ if(RH_MOLD AND NOT RH_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
 endif()
 
 if(RH_SANITIZE)
-  # Enumerations of the C ABI hold whatever a caller gave.
-  add_compile_options(-fsanitize=${RH_SANITIZE} -fno-sanitize=enum -fno-omit-frame-pointer -g1)
+  # Enumerations of the C ABI hold whatever a caller gave. A null pointer ends the program without a check too, and checks of sums of
+  # pointers would be a third of what is compiled.
+  add_compile_options(-fsanitize=${RH_SANITIZE} -fno-sanitize=enum,null,pointer-overflow -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${RH_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    add_compile_options("SHELL:-mllvm -experimental-debug-variable-locations=false")  # else it looks for variables that -g1 leaves out
+  endif()
 endif()
+
+# Kernels under the sanitizers: their loops are unrolled, so checks inline take the compiler minutes a file, and what a fuzzer would learn
+# from their branches is nothing about the models it writes.
+function(rh_set_sanitizer_flags)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    return()
+  endif()
+  if(RH_SANITIZE MATCHES address)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -mllvm -asan-instrumentation-with-call-threshold=0)
+  endif()
+  if(RH_FUZZ)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS
+      -fno-sanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
+  endif()
+endfunction()
 
 # Files whose name ends in the instruction set that they need. Nothing but micro-kernels may stand in them: an inline function of a
 # shared header compiled here could be the one that the linker keeps.

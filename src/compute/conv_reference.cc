@@ -24,13 +24,14 @@ A window_sum(const Window& w, const int64_t (&at)[3], const T* x, const T* weigh
     start[d] = at[d] * w.stride[d] - w.pad_begin[d];
     r[d] = reach(start[d], w.dilation[d], w.kernel[d], w.input[d]);
   }
+  const int64_t input_size = w.input_size(), kernel_size = w.kernel_size(), dilation = w.dilation[2];
   A sum = 0;
-  for (int64_t c = 0; c < channels; ++c, x += w.input_size(), weights += w.kernel_size()) {
+  for (int64_t c = 0; c < channels; ++c, x += input_size, weights += kernel_size) {
     for (int64_t i = r[0].begin; i < r[0].end; ++i) {
       for (int64_t j = r[1].begin; j < r[1].end; ++j) {
         const T* row = x + ((start[0] + i * w.dilation[0]) * w.input[1] + start[1] + j * w.dilation[1]) * w.input[2] + start[2];
         const T* taps = weights + (i * w.kernel[1] + j) * w.kernel[2];
-        for (int64_t k = r[2].begin; k < r[2].end; ++k) sum += static_cast<A>(row[k * w.dilation[2]]) * static_cast<A>(taps[k]);
+        for (int64_t k = r[2].begin; k < r[2].end; ++k) sum += static_cast<A>(row[k * dilation]) * static_cast<A>(taps[k]);
       }
     }
   }
@@ -65,6 +66,7 @@ namespace {
 /// The sum that reaches output position `at` of one plane: the input positions i with i x stride + k x dilation = at + pad.
 template <typename T, typename A>
 A scatter_sum(const Window& w, const int64_t (&at)[3], const T* x, const T* weights, int64_t channels, int64_t weight_stride) {
+  const int64_t input_size = w.input_size();
   A sum = 0;
   int64_t k[3], i[3];
   const auto source = [&](int d) {
@@ -80,7 +82,7 @@ A scatter_sum(const Window& w, const int64_t (&at)[3], const T* x, const T* weig
         if (!source(2)) continue;
         const T* from = x + (i[0] * w.input[1] + i[1]) * w.input[2] + i[2];
         const T* tap = weights + (k[0] * w.kernel[1] + k[1]) * w.kernel[2] + k[2];
-        for (int64_t c = 0; c < channels; ++c) sum += static_cast<A>(from[c * w.input_size()]) * static_cast<A>(tap[c * weight_stride]);
+        for (int64_t c = 0; c < channels; ++c) sum += static_cast<A>(from[c * input_size]) * static_cast<A>(tap[c * weight_stride]);
       }
     }
   }

@@ -1,7 +1,12 @@
 // Which instruction sets the portable vector code is compiled for; include this instead of hwy/highway.h. No include guard: it is read once
-// a target.
+// a target. RH_FEW_TARGETS, which the sanitizers' builds set, leaves out the one that runs the code of SSE2.
 #undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#define RH_UNUSED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#ifdef RH_FEW_TARGETS
+#define HWY_DISABLED_TARGETS (RH_UNUSED_TARGETS | HWY_SSE4)
+#else
+#define HWY_DISABLED_TARGETS RH_UNUSED_TARGETS
+#endif
 #ifndef HWY_COMPILE_ALL_ATTAINABLE
 #define HWY_COMPILE_ALL_ATTAINABLE
 #endif

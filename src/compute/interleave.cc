@@ -87,20 +87,10 @@ void deinterleave_any(const T* x, int64_t count, int64_t length, T* y, int64_t y
     for (int64_t i = begin; i < length; ++i) y[k * y_stride + i] = x[i * count + k];
 }
 
+/// Line by line: where both lines of a row are written at once, a Zen 4 takes twice as long for planes beyond its caches.
 void double_plane_loop(const uint32_t* x, int64_t height, int64_t width, uint32_t* y) {
-  for (int64_t row = 0; row < height; ++row, x += width, y += 4 * width) {
-    uint32_t* below = y + 2 * width;
-    int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
-    const Words d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    for (; i + lanes <= width; i = next_of(i, lanes, width)) {
-      const auto v = hn::LoadU(d, x + i);
-      hn::StoreInterleaved2(v, v, d, y + 2 * i);
-      hn::StoreInterleaved2(v, v, d, below + 2 * i);
-    }
-#endif
-    for (; i < width; ++i) y[2 * i] = y[2 * i + 1] = below[2 * i] = below[2 * i + 1] = x[i];
+  for (int64_t row = 0; row < height; ++row, x += width) {
+    for (int line = 0; line < 2; ++line, y += 2 * width) interleave_any(x, 0, 2, width, y);
   }
 }
 

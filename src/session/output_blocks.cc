@@ -17,7 +17,7 @@ OutputBlocks::Blocks OutputBlocks::take_idle(size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   auto best = idle_.end();
   for (auto at = idle_.begin(); at != idle_.end(); ++at) {
-    if (at->bytes() >= bytes && at->bytes() <= bytes + bytes / 4 && (best == idle_.end() || at->bytes() < best->bytes())) best = at;
+    if (at->bytes() >= bytes && at->bytes() <= bytes + bytes / 4 && (best == idle_.end() || at->bytes() <= best->bytes())) best = at;
   }
   if (best == idle_.end()) return taken;
   idle_bytes_ -= best->bytes();

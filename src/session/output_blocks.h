@@ -17,7 +17,8 @@ class OutputBlocks {
   /// Lists, so that they change hands without taking memory.
   using Blocks = std::list<PageMemory>;
 
-  /// An idle block that is large enough and not much too large; none where there is no such.
+  /// An idle block that is large enough and not much too large; none where there is no such. Of equals the one that was in use last, which
+  /// caches still hold.
   Blocks take_idle(size_t bytes) noexcept;
   /// Counts a new block as out. What must go to stay within bounds is returned, and counted no longer.
   Blocks make_room(size_t bytes) noexcept;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "compute/conv_blocked.h"
 #include "compute/support.h"
@@ -141,12 +142,21 @@ std::vector<double> widened(const std::vector<T>& values) {
   return {values.begin(), values.end()};
 }
 
+/// What `make` gives for a case of kCases, made once and kept: its data are the same in the tests of every instruction set. `made` holds
+/// what is of one kind.
+template <typename Value, typename Make>
+const Value& made_once(std::map<std::pair<const Case*, int64_t>, Value>& made, const Case& c, int64_t extra, const Make& make) {
+  const auto [at, is_new] = made.try_emplace({&c, extra});
+  if (is_new) at->second = make();
+  return at->second;
+}
+
 /// The result, and the same with absolute values, which scales the bound.
 struct DoubleSums {
   std::vector<double> expected, magnitude;
 };
-DoubleSums sums_in_double(const Case& c, const Window& w, const std::vector<float>& x, const std::vector<float>& weights,
-                          const std::vector<float>& bias) {
+const DoubleSums& sums_in_double(const Case& c, const Window& w, const std::vector<float>& x, const std::vector<float>& weights,
+                                 const std::vector<float>& bias) {
   const auto absolute = [](std::vector<double> values) {
     for (double& v : values) v = std::fabs(v);
     return values;
@@ -157,7 +167,8 @@ DoubleSums sums_in_double(const Case& c, const Window& w, const std::vector<floa
                            values_of(widened(bias)).data(), y.data(), {});
     return y;
   };
-  return {sums([](const std::vector<double>& values) { return values; }), sums(absolute)};
+  static std::map<std::pair<const Case*, int64_t>, DoubleSums> made;
+  return made_once(made, c, 0, [&] { return DoubleSums{sums([](const std::vector<double>& values) { return values; }), sums(absolute)}; });
 }
 
 class ConvTest : public EveryIsa {};
@@ -169,7 +180,7 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
     const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
     const std::vector<float> bias = random_values(c.channels.out, 3),
                              residual = random_values(c.batch * c.channels.out * w.output_size(), 4);
-    const auto [expected, magnitude] = sums_in_double(c, w, x, weights, bias);
+    const auto& [expected, magnitude] = sums_in_double(c, w, x, weights, bias);
     for (const std::string_view variant : Convolution<float>::variants(c.channels, w)) {
       const Convolution<float> conv(c.channels, w, weights.data(), bias.data(), {}, variant);
       ASSERT_EQ(conv.variant(), variant);
@@ -206,7 +217,7 @@ TEST_P(ConvTest, blocks_of_channels_within_the_bound_of_a_float_sum) {
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), inputs = w.input_size(), outputs = w.output_size();
     const std::vector<float> x = random_values(c.batch * c.channels.in * inputs, 1), weights = random_values(c.channels.out * k, 2);
     const std::vector<float> bias = random_values(c.channels.out, 3), residual = random_values(c.batch * c.channels.out * outputs, 4);
-    const auto [expected, magnitude] = sums_in_double(c, w, x, weights, bias);
+    const auto& [expected, magnitude] = sums_in_double(c, w, x, weights, bias);
     for (const BlockedInput input : {BlockedInput::blocks, BlockedInput::planes}) {
       if (!BlockedConvolution::fits(c.channels, w, input)) continue;
       const auto blocked = [&](const std::vector<float>& values, int64_t channels, int64_t plane) {
@@ -446,8 +457,12 @@ void check_type(double unit, double rounding) {
     const std::vector<T> x = random_values<T>(c.batch * c.channels.in * w.input_size(), 1),
                          weights = random_values<T>(c.channels.out * k, 2);
     const std::vector<T> bias = random_values<T>(c.channels.out, 3), residual = random_values<T>(outputs, 4);
-    std::vector<double> expected(residual.size());
-    conv_reference<double>(c.channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(), expected.data(), {});
+    static std::map<std::pair<const Case*, int64_t>, std::vector<double>> made;
+    const std::vector<double>& expected = made_once(made, c, 0, [&] {
+      std::vector<double> sums(residual.size());
+      conv_reference<double>(c.channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(), sums.data(), {});
+      return sums;
+    });
     const Convolution<T> conv(c.channels, w, weights.data(), bias.data(), {});
     std::vector<T> y(residual.size(), T(99.0f)), serial = y, in_place = residual;
     conv.run(w, c.batch, x.data(), nullptr, y.data(), three_threads());
@@ -505,9 +520,13 @@ void check_transposed(double unit, double rounding) {
       const ConvChannels channels{c.channels.out, c.channels.in, c.channels.groups};
       const auto x = random_values<T>(c.batch * channels.in * w.input_size(), 1), bias = random_values<T>(channels.out, 3);
       const auto weights = random_values<T>(channels.in * channels.out / channels.groups * w.kernel_size(), 2);
-      std::vector<double> expected(static_cast<size_t>(c.batch * channels.out * w.output_size()));
-      conv_transpose_reference<double>(channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(),
-                                       expected.data(), {});
+      static std::map<std::pair<const Case*, int64_t>, std::vector<double>> made;
+      const std::vector<double>& expected = made_once(made, c, extra, [&] {
+        std::vector<double> sums(static_cast<size_t>(c.batch * channels.out * w.output_size()));
+        conv_transpose_reference<double>(channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(),
+                                         sums.data(), {});
+        return sums;
+      });
       const TransposedConvolution<T> conv(channels, w, weights.data(), bias.data());
       std::vector<T> y(expected.size(), T(99.0f)), serial = y;
       conv.run(w, c.batch, x.data(), y.data(), three_threads());
