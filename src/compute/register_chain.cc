@@ -105,6 +105,11 @@ HWY_INLINE Block one_step(const PlacedStep& step, const Block& v) {
     case ChainOp::hard_swish: return RH_ALONE(hard_swish(x));
     case ChainOp::hard_sigmoid: return RH_ALONE(hard_sigmoid(x, alpha, beta));
     case ChainOp::softsign: return RH_ALONE(softsign(x));
+    case ChainOp::exp: return RH_ALONE(simd_exp(x));
+    case ChainOp::log: return RH_ALONE(simd_log(x));
+    case ChainOp::tanh: return RH_ALONE(simd_tanh(x));
+    case ChainOp::sigmoid: return RH_ALONE(simd_sigmoid(x));
+    case ChainOp::erf: return RH_ALONE(simd_erf(x));
     case ChainOp::clip: return RH_ALONE(clamped(x, set(alpha), set(beta)));
   }
   return v;

@@ -43,6 +43,11 @@ enum class ChainOp : uint8_t {
   hard_swish,
   hard_sigmoid,  ///< alpha v + beta between 0 and 1
   softsign,
+  exp,
+  log,
+  tanh,
+  sigmoid,
+  erf,
   clip,  ///< between alpha and beta, alpha <= beta
 };
 

@@ -1,6 +1,9 @@
 #include "compute/register_chain.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
 
 #include "compute/support.h"
 #include "compute/vector_math.h"
@@ -31,6 +34,30 @@ TEST_P(RegisterChainTest, gives_the_bits_of_rows_one_by_one) {
     run_chain(steps, inputs, y.data(), count);
     for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], std::clamp(chosen[i], -3.0f, 30.0f)) << i << " of " << count;
     ASSERT_EQ(y.back(), 77) << "what lies behind the results stays";
+  }
+}
+
+TEST_P(RegisterChainTest, functions_give_the_bits_of_their_loops) {
+  const std::pair<ChainOp, Unary> functions[] = {{ChainOp::exp, Unary::exp},
+                                                 {ChainOp::log, Unary::log},
+                                                 {ChainOp::tanh, Unary::tanh},
+                                                 {ChainOp::sigmoid, Unary::sigmoid},
+                                                 {ChainOp::erf, Unary::erf}};
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> x = random_values(300, 1);
+  for (size_t i = 0; i < x.size(); ++i) x[i] *= i % 3 == 0 ? 1.0f : i % 3 == 1 ? 20.0f : 120.0f;
+  const float special[] = {0.0f, -0.0f, infinity, -infinity, std::numeric_limits<float>::quiet_NaN(), 0x1p-140f, 88.8f, -104.0f};
+  std::ranges::copy(special, x.begin() + 5);
+  std::ranges::copy(special, x.end() - 9);
+  for (const auto& [op, function] : functions) {
+    std::vector<float> y(x.size()), expected(x.size());
+    const ChainInput inputs[] = {{x.data(), 1}};
+    const ChainStep steps[] = {{ChainOp::load, 0}, {op}};
+    run_chain(steps, inputs, y.data(), static_cast<int64_t>(x.size()));
+    unary(function, x.data(), expected.data(), static_cast<int64_t>(x.size()));
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(std::bit_cast<uint32_t>(y[i]), std::bit_cast<uint32_t>(expected[i])) << static_cast<int>(function) << " of " << x[i];
+    }
   }
 }
 

@@ -95,6 +95,7 @@ TEST(FusedElementwise, GivesTheBitsOfTheOperatorsOneByOne) {
        "g (TYPE[N, K] x, TYPE[K] s, TYPE[N, 1] z) => (TYPE[N, K] y)\n{ a = Tanh (x)\n b = Div (a, s)\n y = Sub (z, b) }",
        {{{9, 768}, {768}, {9, 1}},
         {{21, 2600}, {2600}, {21, 1}},
+        {{9, 33000}, {33000}, {9, 1}},
         {{400, 3}, {3}, {400, 1}},
         {{3, 2500}, {2500}, {3, 1}},
         {{70, 96}, {96}, {70, 1}}}},

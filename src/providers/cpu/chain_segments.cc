@@ -50,6 +50,11 @@ std::optional<ChainOp> unary_form(const Op::Step& step) {
     case F::hard_swish: return ChainOp::hard_swish;
     case F::hard_sigmoid: return ChainOp::hard_sigmoid;
     case F::softsign: return ChainOp::softsign;
+    case F::exp: return ChainOp::exp;
+    case F::log: return ChainOp::log;
+    case F::tanh: return ChainOp::tanh;
+    case F::sigmoid: return ChainOp::sigmoid;
+    case F::erf: return ChainOp::erf;
     case F::clip: return step.alpha <= step.beta ? std::optional(ChainOp::clip) : std::nullopt;
     default: return std::nullopt;
   }
