@@ -21,7 +21,7 @@ constexpr int64_t kTileBytes = 8192;  // of a value: a few of them stay in the f
 constexpr int64_t kShortRow = 256;    // elements; inputs that broadcast along shorter rows are spread out over a tile
 constexpr int64_t kRowsTogether = 8;
 constexpr int64_t kLongRow = 32768;  // elements: what rows share of shorter ones stays in the second-level cache
-constexpr int64_t kVector = 16;  // elements; pieces of rows are whole vectors
+constexpr int64_t kVector = 16;      // elements; pieces of rows are whole vectors
 constexpr size_t kMaxValues = Op::kMaxInputs + Op::kMaxSteps;
 
 /// A step with its function; one of the rows is set.
@@ -304,7 +304,8 @@ class FusedElementwiseKernel final : public Kernel {
     };
     for (int64_t at = part.begin; at < part.end;) {
       if (row >= kLongRow && at % row == 0 && part.end - at >= kRowsTogether * row) {
-        // Piece by piece of some rows, so that what they share stays in the cache. Memory read in order is worth more where rows are shorter.
+        // Piece by piece of some rows, so that what they share stays in the cache. Memory read in order is worth more where rows are
+        // shorter.
         for (int64_t column = 0; column < row; column += tile)
           for (int64_t i = 0; i < kRowsTogether; ++i) run_tile(at + i * row + column, std::min(tile, row - column));
         at += kRowsTogether * row;
