@@ -96,6 +96,11 @@ const std::vector<OpCase> kContributed = {
     with_expected(contributed_rule("linear", 1, 1, {values({1, 2, 1}, {1, 2}), values({1, 2, 1}, {1, 1}), values({1, 2, 1}, {5, 1})},
                                    "states after the last three of two tokens", {attr("state_window", 3)}),
                   {values({1, 2, 1}, {5, 12}), values({3, 1, 1, 1, 1}, {0, 5, 6})}),
+    with_expected(contributed_rule("linear", 1, 1,
+                                   {values({1, 7, 1}, {1, 1, 1, 1, 1, 1, 2}), values({1, 7, 1}, {1, 1, 1, 1, 1, 1, 1}),
+                                    values({1, 7, 1}, {1, 2, 3, 4, 5, 6, 7})},
+                                   "states after the last two of seven tokens", {attr("state_window", 2)}),
+                  {values({1, 7, 1}, {1, 3, 6, 10, 15, 21, 56}), values({2, 1, 1, 1, 1}, {21, 28})}),
     with_expected(
         contributed_rule("linear", 1, 1,
                          {values({1, 1, 1}, {1}), values({1, 1, 1}, {1}), values({1, 1, 1}, {5}), values({2, 1, 1, 1, 1}, {7, 1})},

@@ -30,10 +30,10 @@ class LinearAttentionKernel final : public Kernel {
     const float* inputs[] = {floats(0), floats(1), floats(2), floats(3), op_.gated ? floats(4) : nullptr, op_.delta ? floats(5) : nullptr};
     const double work = static_cast<double>(sizes.length) * static_cast<double>(sizes.depth * sizes.value_depth);
     context.parallel().for_range(sizes.batch * op_.kv_heads, {4 * work, work}, [&](Range part) {
-      std::vector<float> rows(static_cast<size_t>(2 * sizes.depth));
-      std::vector<const float*> queries(static_cast<size_t>(op_.out_heads() / op_.kv_heads));
+      const int64_t scratch = compute::linear_attention_scratch(sizes.depth, op_.out_heads() / op_.kv_heads);
+      std::vector<float> rows(static_cast<size_t>(kTokens * sizes.depth + scratch));
       for (int64_t i = part.begin; i < part.end; ++i) {
-        run_head(sizes, inputs, i / op_.kv_heads, i % op_.kv_heads, last + i * sizes.depth * sizes.value_depth, rows.data(), queries,
+        run_head(sizes, inputs, i / op_.kv_heads, i % op_.kv_heads, last + i * sizes.depth * sizes.value_depth, rows.data(),
                  y.data<float>());
       }
     });
@@ -82,36 +82,48 @@ class LinearAttentionKernel final : public Kernel {
     return {};
   }
 
-  /// All tokens of one head; `inputs` are query, key, value, past_state, decay and beta. `rows`: 2 depth floats to work on.
-  void run_head(const Sizes& sizes, const float* const* inputs, int64_t batch, int64_t head, float* state, float* rows,
-                std::vector<const float*>& queries, float* y) const {
+  static constexpr int64_t kTokens = 16;  ///< whose decays are worked out together
+
+  /// All tokens of one head; `inputs` are query, key, value, past_state, decay and beta. `rows`: floats to work on.
+  void run_head(const Sizes& sizes, const float* const* inputs, int64_t batch, int64_t head, float* state, float* rows, float* y) const {
     const int64_t depth = sizes.depth, width = sizes.value_depth, all_states = sizes.batch * op_.kv_heads * depth * width;
     const int64_t group = op_.out_heads() / op_.kv_heads, shared = op_.out_heads() / op_.q_heads;
-    const float scale = op_.scale == 0 ? 1 / std::sqrt(static_cast<float>(depth)) : op_.scale;
     if (inputs[3]) {
       std::copy_n(inputs[3] + std::max<int64_t>(0, op_.window - 1) * all_states + (batch * op_.kv_heads + head) * depth * width,
                   depth * width, state);
     } else {
       std::fill_n(state, depth * width, 0.0f);
     }
-    float* const decays = rows;
-    compute::LinearToken one{.depth = depth, .width = width, .decays = decays, .queries = group, .query = queries.data(), .scale = scale};
-    one.decayed_key = rows + depth;
-    if (!op_.gated) std::fill_n(decays, depth, 1.0f);
-    for (int64_t t = 0; t < sizes.length; ++t) {
+    compute::LinearTokens some{.depth = depth, .width = width, .decays = rows, .queries = group, .scratch = rows + kTokens * depth};
+    some.scale = op_.scale == 0 ? 1 / std::sqrt(static_cast<float>(depth)) : op_.scale;
+    some.key_stride = op_.kv_heads * depth;
+    some.value_stride = op_.kv_heads * width;
+    some.rate_stride = sizes.beta;
+    some.query_stride = op_.q_heads * depth;
+    some.y_stride = op_.out_heads() * width;
+    if (!op_.gated) std::fill_n(rows, kTokens * depth, 1.0f);
+    for (int64_t t = 0; t < sizes.length; t += some.count) {
       throw_if_cancelled();
-      const int64_t token = batch * sizes.length + t, at = token * op_.kv_heads + head;
-      one.key = inputs[1] + at * depth;
-      one.value = inputs[2] + at * width;
-      if (op_.gated && sizes.decay == 1) std::fill_n(decays, depth, std::exp(inputs[4][at]));
-      if (op_.gated && sizes.decay != 1) compute::unary(compute::Unary::exp, inputs[4] + at * depth, decays, depth);
-      if (op_.delta) one.rate = inputs[5] + token * sizes.beta + (sizes.beta == 1 ? 0 : head);
-      for (int64_t i = 0; i < group; ++i) {
-        queries[static_cast<size_t>(i)] = inputs[0] + (token * op_.q_heads + (head * group + i) / shared) * depth;
-      }
-      compute::linear_attention_token(one, state, y + (token * op_.out_heads() + head * group) * width);
-      const int64_t later = sizes.length - 1 - t;  // tokens after this one
-      if (later > 0 && later < op_.window) std::copy_n(state, depth * width, state - later * all_states);
+      const int64_t later = sizes.length - t, token = batch * sizes.length + t, at = token * op_.kv_heads + head;
+      some.count = std::clamp<int64_t>(later - std::max<int64_t>(0, op_.window - 1), 1, kTokens);
+      some.key = inputs[1] + at * depth;
+      some.value = inputs[2] + at * width;
+      if (op_.delta) some.rate = inputs[5] + token * sizes.beta + (sizes.beta == 1 ? 0 : head);
+      some.query = inputs[0] + (token * op_.q_heads + head * group / shared) * depth;
+      some.y = y + (token * op_.out_heads() + head * group) * width;
+      if (op_.gated) set_decays(sizes, inputs[4], at, some.count, rows);
+      compute::linear_attention(some, state);
+      const int64_t rest = later - some.count;  // tokens after these ones
+      if (rest > 0 && rest < op_.window) std::copy_n(state, depth * width, state - rest * all_states);
+    }
+  }
+
+  /// Factors of the rows of a state for `count` tokens from `at` on, which is the place of a token's head.
+  void set_decays(const Sizes& sizes, const float* logarithms, int64_t at, int64_t count, float* decays) const {
+    for (int64_t i = 0; i < count; ++i) {
+      const float* from = logarithms + (at + i * op_.kv_heads) * sizes.decay;
+      float* const to = decays + i * sizes.depth;
+      sizes.decay == 1 ? void(std::fill_n(to, sizes.depth, std::exp(*from))) : compute::unary(compute::Unary::exp, from, to, sizes.depth);
     }
   }
 
