@@ -44,6 +44,27 @@ struct DotArgs {
   T* out;
 };
 
+/// A row of A times a panel of B: c[panel] = add + a B, and beside it rows of another product, which come from the first level of caches
+/// while the panel comes from further away: tile_c[rows, panel] = tile_add + tile_a tile_b. Both panels are read whole.
+template <typename T>
+struct BesideArgs {
+  int64_t k;
+  const T* a;
+  const T* b;
+  const T* add;
+  T* c;
+  int64_t tile_k;
+  const T* tile_a;
+  int64_t tile_a_row;  ///< between rows of tile_a, along which k lies
+  const T* tile_b;
+  const T* tile_add;
+  int64_t tile_add_row;
+  T* tile_c;  ///< rows follow each other; may be tile_add
+};
+
+/// Rows of a tile beside a row: at most so many (they share the registers), and none or at least so many.
+inline constexpr int64_t kMostBesideRows = 10, kLeastBesideRows = 5;
+
 template <typename T>
 struct MicroKernels {
   using Kernel = void (*)(const MicroArgs<T>&);
@@ -53,6 +74,8 @@ struct MicroKernels {
   const Kernel* two;  ///< [rows + 1]: for tiles of 1..rows rows, two vectors wide
   const Kernel* one;  ///< the same, one vector wide
   void (*dot)(const DotArgs<T>&);
+  /// [kMostBesideRows + 1]: by the rows of the tile. Null where there are not registers enough.
+  void (*const* beside)(const BesideArgs<T>&) = nullptr;
 };
 
 extern const MicroKernels<float> kGenericFloat, kAvx2Float, kAvx512Float;

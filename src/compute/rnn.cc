@@ -1,8 +1,10 @@
 #include "compute/rnn.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/cancellation.h"
+#include "compute/rnn_beside.h"
 #include "compute/vector_math.h"
 
 namespace rh::compute {
@@ -13,6 +15,12 @@ constexpr int64_t kProjectedRows = 96;  // enough rows for a product to run at f
 /// How many steps are projected at once.
 int64_t block_steps(int64_t steps, int64_t batch) {
   return std::clamp<int64_t>(kProjectedRows / std::max<int64_t>(batch, 1), 1, std::max<int64_t>(steps, 1));
+}
+
+/// Floats of the input projections: of one block of steps, or of two where recurrent products go beside them.
+int64_t projected_floats(int64_t steps, int64_t batch, int64_t width) {
+  const int64_t floats = block_steps(steps, batch) * batch * width;
+  return batch == 1 ? std::max(floats, ProductsBeside::scratch_floats(width)) : floats;
 }
 
 /// The recurrence of one direction: `projected_` holds the input projections of one block of steps.
@@ -27,13 +35,26 @@ class Cell {
         width_(gates_of(params.kind) * params.hidden_size),
         panel_width_(panel_width) {
     projected_ = scratch;
-    gates_ = projected_ + block_steps(run.steps, run.batch) * run.batch * width_;
+    gates_ = projected_ + projected_floats(run.steps, run.batch, width_);
     extra_ = gates_ + run.batch * width_;
     bias_ = extra_ + run.batch * hidden_;
     sum_bias();
   }
 
+  /// Works both products out beside each other, where that is possible.
+  void put_beside(const PackedMatrix<float>& w, const PackedMatrix<float>& r, const Parallel& parallel) {
+    if (run_.batch != 1 || run_.steps == 0 || p_.kind == CellKind::gru) return;
+    const int64_t stride = run_.x_step_stride;
+    const float* const x = run_.reverse ? run_.x + (run_.steps - 1) * stride : run_.x;
+    const RowProducts products{w, r, x, run_.reverse ? -stride : stride, run_.steps, bias_};
+    if (ProductsBeside::fits(products)) beside_.emplace(products, projected_, parallel);
+  }
+
   void run() {
+    if (beside_) {
+      for (int64_t i = 0; i < run_.steps; ++i) step(0, run_.reverse ? run_.steps - 1 - i : i);
+      return;
+    }
     const int64_t block = block_steps(run_.steps, run_.batch), blocks = (run_.steps + block - 1) / block;
     for (int64_t i = 0; i < blocks; ++i) {
       const int64_t first = (run_.reverse ? blocks - 1 - i : i) * block, count = std::min(block, run_.steps - first);
@@ -69,8 +90,14 @@ class Cell {
     backwards_ = !backwards_;
     float* x = projected_ + at * run_.batch * width_;
     switch (p_.kind) {
-      case CellKind::rnn: recur(x, run_.h, true); break;
-      case CellKind::lstm: recur(x, run_.h, true); break;
+      case CellKind::rnn:
+      case CellKind::lstm:
+        if (beside_) {
+          x = beside_->next(run_.h);
+        } else {
+          recur(x, run_.h, true);
+        }
+        break;
       case CellKind::gru: gru_products(x); break;
     }
     for (int64_t b = 0; b < run_.batch; ++b) {
@@ -189,6 +216,7 @@ class Cell {
   const int64_t hidden_, width_, panel_width_;
   float *projected_, *gates_, *extra_, *bias_;
   bool backwards_ = false;
+  std::optional<ProductsBeside> beside_;
 };
 
 }  // namespace
@@ -197,7 +225,7 @@ int64_t gates_of(CellKind kind) { return kind == CellKind::lstm ? 4 : kind == Ce
 
 size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batch) {
   const int64_t width = gates_of(params.kind) * params.hidden_size;
-  return static_cast<size_t>((block_steps(steps, batch) + 1) * batch * width + batch * params.hidden_size + width);
+  return static_cast<size_t>(projected_floats(steps, batch, width) + batch * width + batch * params.hidden_size + width);
 }
 
 void run_cell(const CellParams& params, CellProduct input, CellProduct recurrent, const CellRun& run, float* scratch, int64_t panel_width) {
@@ -208,7 +236,9 @@ void run_cell(const CellParams& params, const PackedMatrix<float>& w, const Pack
               const Parallel& parallel) {
   const auto input = [&](const GemmArgs<float>& args, const float* a, float* c) { gemm(args, a, w, c, parallel); };
   const auto recurrent = [&](const GemmArgs<float>& args, const float* a, float* c) { gemm(args, a, r, c, parallel); };
-  run_cell(params, input, recurrent, run, scratch, r.panel_width());
+  Cell cell(params, input, recurrent, run, scratch, r.panel_width());
+  cell.put_beside(w, r, parallel);
+  cell.run();
 }
 
 }  // namespace rh::compute
