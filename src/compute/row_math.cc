@@ -64,15 +64,41 @@ HWY_INLINE float row_sum(const float* x, int64_t count) {
   return total(fold(x, count, set(0.0f), 0.0f, add, add));
 }
 
-/// Largest value, NaN if there is one.
-HWY_INLINE float row_max(const float* x, int64_t count) {
-  const auto larger = [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Gt(v, a), is_nan(v)), v, a); };
-  const Vec low = hn::Neg(hn::Inf(Floats())), best = fold(x, count, low, -hwy::HighestValue<float>() * 2, larger, larger);
-  if (!hn::AllFalse(Floats(), is_nan(best))) return hn::GetLane(hn::NaN(Floats()));
-  return largest_lane(best);
+/// The best value by `better`, hn::Max or hn::Min, to which `least` gives way; NaN if there is one.
+template <typename Better, typename Lane>
+HWY_INLINE float row_best(const float* x, int64_t count, float least, Better better, Lane best_lane) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), four = 4 * lanes, whole = count / four * four;
+  Vec a0 = set(least), a1 = a0, a2 = a0, a3 = a0;
+  Mask numbers = hn::Eq(a0, a0);
+  for (int64_t i = 0; i < whole; i += four) {
+    const Vec v0 = hn::LoadU(d, x + i), v1 = hn::LoadU(d, x + i + lanes), v2 = hn::LoadU(d, x + i + 2 * lanes),
+              v3 = hn::LoadU(d, x + i + 3 * lanes);
+    const Mask two = hn::And(hn::Eq(v0, v0), hn::Eq(v1, v1)), others = hn::And(hn::Eq(v2, v2), hn::Eq(v3, v3));
+    numbers = hn::And(numbers, hn::And(two, others));
+    a0 = better(a0, v0);
+    a1 = better(a1, v1);
+    a2 = better(a2, v2);
+    a3 = better(a3, v3);
+  }
+  const auto step = [&](Vec a, Vec v) HWY_ATTR {
+    numbers = hn::And(numbers, hn::Eq(v, v));
+    return better(a, v);
+  };
+  const Vec best = fold(x + whole, count - whole, better(better(a0, a1), better(a2, a3)), least, step, better);
+  return hn::AllTrue(d, numbers) ? best_lane(best) : hn::GetLane(hn::NaN(d));
 }
 
-/// The same for those who meet the NaN later anyway: it may be overlooked.
+/// Largest value, NaN if there is one.
+HWY_INLINE float row_max(const float* x, int64_t count) {
+  return row_best(x, count, -hwy::HighestValue<float>() * 2, [](Vec a, Vec v) HWY_ATTR { return hn::Max(a, v); }, largest_lane);
+}
+
+HWY_INLINE float row_min(const float* x, int64_t count) {
+  return row_best(x, count, hwy::HighestValue<float>() * 2, [](Vec a, Vec v) HWY_ATTR { return hn::Min(a, v); }, least_lane);
+}
+
+/// The largest value for those who meet the NaN later anyway: it may be overlooked.
 HWY_INLINE float row_max_of_numbers(const float* x, int64_t count) {
   const auto larger = [](Vec a, Vec v) HWY_ATTR { return hn::Max(a, v); };
   const Vec low = hn::Neg(hn::Inf(Floats()));
@@ -353,10 +379,7 @@ HWY_INLINE float reduce_row(Reduction op, const float* x, int64_t length) {
     case Reduction::sum_square: return sum_of_squares(x, length);
     case Reduction::l1: return total(fold(x, length, set(0.0f), 0.0f, [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, hn::Abs(v)); }, add));
   }
-  const auto smaller = [](Vec a, Vec v) HWY_ATTR { return hn::IfThenElse(hn::Or(hn::Lt(v, a), is_nan(v)), v, a); };
-  const Vec best = fold(x, length, hn::Inf(Floats()), hwy::HighestValue<float>() * 2, smaller, smaller);
-  if (!hn::AllFalse(Floats(), is_nan(best))) return hn::GetLane(hn::NaN(Floats()));
-  return least_lane(best);
+  return row_min(x, length);
 }
 
 void reduce_rows_loop(Reduction op, const float* x, float* y, int64_t rows, int64_t length) {
