@@ -26,7 +26,7 @@ endif()
 
 if(RH_SANITIZE)
   # Enumerations of the C ABI hold whatever a caller gave. A null pointer ends the program without a check too, and checks of sums of
-  # pointers would be a third of what is compiled.
+  # pointers would take a quarter of the compiler's time.
   add_compile_options(-fsanitize=${RH_SANITIZE} -fno-sanitize=enum,null,pointer-overflow -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${RH_SANITIZE})
   option(RH_SANITIZE_LINES "Reports of the sanitizers give lines beside functions; builds take a sixth longer" OFF)

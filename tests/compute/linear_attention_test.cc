@@ -10,7 +10,7 @@ namespace {
 class LinearAttentionTest : public EveryIsa {};
 
 void expect_formula(int64_t tokens, int64_t queries, int64_t depth, int64_t width, bool has_rate) {
-  // Rows of tokens lie further apart than they are long.
+  // Rows of tokens lie further apart than they are long. Keys are short, as those of models: longer ones let states grow.
   const int64_t key_stride = depth + 3, value_stride = width + 2, query_stride = queries * depth + 1, y_stride = queries * width + 1;
   const auto decays = random_values(tokens * depth, 1, 0.5, 1), key = random_values(tokens * key_stride, 2, -0.3, 0.3),
              value = random_values(tokens * value_stride, 3), query = random_values(tokens * query_stride, 4),
