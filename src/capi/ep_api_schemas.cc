@@ -56,7 +56,7 @@ std::unique_ptr<OrtOpSchema> describe(const ops::OpSchema& schema) {
   for (const ops::TypeParameter& parameter : schema.type_parameters) {
     OrtOpSchemaTypeConstraint& constraint = made->constraints.emplace_back();
     constraint.name = parameter.name;
-    constraint.types = split_types(ops::to_string(*parameter.allowed));
+    constraint.types = split_types(ops::type_list(*parameter.allowed));
     for (const std::string& type : constraint.types) constraint.type_pointers.push_back(type.c_str());
     constraint.inputs = positions(schema.inputs, parameter.name);
     constraint.outputs = positions(schema.outputs, parameter.name);

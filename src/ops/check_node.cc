@@ -105,7 +105,7 @@ void check_types(const NodeView& node, const OpSchema& schema, const OpSchema& n
     if (!port || !is_typed(type) || first_of_many) continue;
     const Port* newer = newest.input(i);
     if (!ops::allows(*port->allowed, type) && !(newer && ops::allows(*newer->allowed, type))) {
-      node.fail("input {} ({}) is {}, expected one of {}", i, port->name, onnx_type_string(type), ops::to_string(*port->allowed));
+      node.fail("input {} ({}) is {}, expected one of {}", i, port->name, onnx_type_string(type), ops::type_list(*port->allowed));
     }
     bindings.bind(node, *port, i, type);
   }

@@ -58,7 +58,7 @@ bool allows(const TypeSet& types, const ValueType& type) {
   }
 }
 
-std::string to_string(const TypeSet& types) {
+std::string type_list(const TypeSet& types) {
   std::string text;
   append(text, types.tensor, "tensor(", ")");
   append(text, types.sequence, "seq(tensor(", "))");

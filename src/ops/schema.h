@@ -32,7 +32,7 @@ struct TypeSet {
 bool allows(const TypeSet& types, const ValueType& type);
 
 /// "tensor(float), tensor(double), seq(tensor(float))": as ONNX writes types, in the order of forms and type numbers.
-std::string to_string(const TypeSet& types);
+std::string type_list(const TypeSet& types);
 
 enum class PortOption : uint8_t { single, optional, variadic };
 

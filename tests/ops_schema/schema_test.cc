@@ -42,7 +42,7 @@ TEST(Schema, PortsAgreeWithArity) {
       for (const Port& port : ports) {
         ++position;
         EXPECT_FALSE(port.name.empty());
-        EXPECT_NE(to_string(*port.allowed), "") << port.name;
+        EXPECT_NE(type_list(*port.allowed), "") << port.name;
         if (port.option == PortOption::single) required = position;
         if (port.option == PortOption::variadic) {
           EXPECT_EQ(&port, &ports.back());
@@ -109,7 +109,7 @@ TEST(Schema, DescribesConv) {
   EXPECT_EQ(conv.input(2)->option, PortOption::optional);
   EXPECT_EQ(conv.input(3), nullptr);
   EXPECT_EQ(conv.input(-1), nullptr);
-  EXPECT_EQ(to_string(*conv.type_parameter("T")->allowed), "tensor(float), tensor(float16), tensor(double)");
+  EXPECT_EQ(type_list(*conv.type_parameter("T")->allowed), "tensor(float), tensor(float16), tensor(double)");
   EXPECT_TRUE(find_schema("", "Conv", 22)->input(0)->allowed->allows_tensor(DType::bfloat16));
   EXPECT_FALSE(conv.input(0)->allowed->allows_tensor(DType::bfloat16));
   EXPECT_EQ(conv.attribute("group")->default_value->integer, 1);
@@ -125,7 +125,7 @@ TEST(Schema, DescribesContributedOperators) {
   EXPECT_EQ(std::tuple(product.min_inputs, product.max_inputs), std::tuple(3, 6));
   EXPECT_TRUE(product.attribute("K")->required);
   EXPECT_EQ(product.attribute("bits")->default_value->integer, 4);
-  EXPECT_EQ(to_string(*product.input(1)->allowed), "tensor(uint8)");
+  EXPECT_EQ(type_list(*product.input(1)->allowed), "tensor(uint8)");
   EXPECT_EQ(product.input(4)->option, PortOption::optional);
   const OpSchema& concat = *find_schema("com.microsoft", "QLinearConcat", 1);
   EXPECT_EQ(concat.max_inputs, kUnbounded);
@@ -152,7 +152,7 @@ TEST(Schema, DescribesVariadicAndOtherForms) {
   EXPECT_EQ(loop.input(2)->min_arity, 0);
   EXPECT_EQ(loop.attribute("body")->kind, AttributeKind::graph);
   EXPECT_TRUE(find_schema("", "SequenceAt", 11)->input(0)->allowed->allows_sequence(DType::string));
-  EXPECT_EQ(to_string(*find_schema("ai.onnx.ml", "ZipMap", 1)->output(0)->allowed), "seq(map(int64, float)), seq(map(string, float))");
+  EXPECT_EQ(type_list(*find_schema("ai.onnx.ml", "ZipMap", 1)->output(0)->allowed), "seq(map(int64, float)), seq(map(string, float))");
   EXPECT_TRUE(find_schema("", "Cast", 28)->input(0)->allowed->allows_tensor(DType::float4e2m1));
 }
 

@@ -7,7 +7,7 @@ namespace rh::ops {
 
 namespace {
 
-void infer_contents(InferenceContext& context) {
+void infer_joined_contents(InferenceContext& context) {
   SymbolicShape all;
   for (int i = 0; i < context.input_count(); ++i) {
     const auto part = context.input_contents(i);
@@ -45,7 +45,7 @@ void infer(const Concat& op, InferenceContext& context) {
   if (y && !all_ranks) (*y)[axis] = Dim();
   const bool small = y && y->size() == 1;
   context.set_output(0, dtype, std::move(y));
-  if (small) infer_contents(context);
+  if (small) infer_joined_contents(context);
 }
 
 }  // namespace rh::ops

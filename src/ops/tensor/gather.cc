@@ -7,7 +7,7 @@ namespace rh::ops {
 
 namespace {
 
-void infer_contents(InferenceContext& context) {
+void infer_gathered_contents(InferenceContext& context) {
   const auto contents = context.input_contents(0);
   const auto indices = context.input_ints(1);
   if (!contents || !indices) return;
@@ -35,7 +35,7 @@ void infer(const Gather& op, InferenceContext& context) {
   y.insert(y.end(), x.dims->begin() + axis + 1, x.dims->end());
   const bool small = y.size() <= 1 && x.rank() == 1;
   context.set_output(0, x.dtype, std::move(y));
-  if (small) infer_contents(context);
+  if (small) infer_gathered_contents(context);
 }
 
 }  // namespace rh::ops

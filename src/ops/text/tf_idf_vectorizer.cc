@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostColumns = int64_t{1} << 31;
 
-TfIdfVectorizer::Mode read_mode(const NodeView& node) {
+TfIdfVectorizer::Mode read_weighting(const NodeView& node) {
   const std::string mode = node.required_string("mode");
   if (mode == "TF") return TfIdfVectorizer::Mode::tf;
   if (mode == "IDF") return TfIdfVectorizer::Mode::idf;
@@ -53,7 +53,7 @@ void read_grams(TfIdfVectorizer& op, const NodeView& node, int64_t size) {
 
 TfIdfVectorizer TfIdfVectorizer::read(const NodeView& node) {
   TfIdfVectorizer op;
-  op.mode = read_mode(node);
+  op.mode = read_weighting(node);
   op.min_length = node.required_int("min_gram_length");
   op.max_length = node.required_int("max_gram_length");
   op.max_skip = node.required_int("max_skip_count");

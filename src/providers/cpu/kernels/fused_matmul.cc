@@ -13,13 +13,13 @@ namespace rh::cpu {
 namespace {
 
 /// One side of the product, as it lies.
-struct Operand {
+struct Factor {
   Shape shape;           ///< as the product sees it: [batch..., rows, columns]
   int64_t leading = 0;   ///< elements from row to row of what lies there; 0: rows are contiguous
   int64_t matrix = 0;    ///< elements from one matrix of the batch to the next
   bool strided = false;  ///< rows of all the batch do not follow each other
 
-  Operand(const Shape& lies, bool transposes_batch, bool transposes) : shape(lies) {
+  Factor(const Shape& lies, bool transposes_batch, bool transposes) : shape(lies) {
     const int rank = lies.rank();
     matrix = rank < 2 ? lies.elements() : lies[rank - 2] * lies[rank - 1];
     if (rank < 2) return;
@@ -57,9 +57,9 @@ class FusedMatMulKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView a = context.input(0);
-    const Operand left(a.shape(), op_.transpose_batch_a, op_.transpose_a && a.rank() > 1);
+    const Factor left(a.shape(), op_.transpose_batch_a, op_.transpose_a && a.rank() > 1);
     const Shape& right_shape = packed_.empty() ? context.input(1).shape() : packed_.shape();
-    const Operand right(right_shape, op_.transpose_batch_b, op_.transpose_b && right_shape.rank() > 1);
+    const Factor right(right_shape, op_.transpose_batch_b, op_.transpose_b && right_shape.rank() > 1);
     MatMulProblem p;
     RH_RETURN_IF_ERROR(MatMulProblem::make("FusedMatMul", left.shape, right.shape, p));
     if (context.has_input(2) && context.input(2).elements() != p.n) {
@@ -80,7 +80,7 @@ class FusedMatMulKernel final : public Kernel {
 
  private:
   template <typename T>
-  void multiply(RunContext& context, const MatMulProblem& p, const Operand& left, const Operand& right, const T* a, T* c) const {
+  void multiply(RunContext& context, const MatMulProblem& p, const Factor& left, const Factor& right, const T* a, T* c) const {
     compute::GemmArgs<T> args{.m = p.m, .n = p.n, .k = p.k, .lda = left.leading, .ldb = right.leading};
     args.transpose_a = op_.transpose_a && left.shape.rank() > 1;
     args.transpose_b = op_.transpose_b && right.shape.rank() > 1;

@@ -13,7 +13,7 @@ namespace rh::cpu {
 namespace {
 
 /// Floats as heads: [batch, heads, length, depth] wherever they lie.
-struct Heads {
+struct HeadData {
   const float* data = nullptr;
   int64_t batch = 0, heads = 0, length = 0, depth = 0;
   compute::MatrixStrides strides;
@@ -39,7 +39,7 @@ class MultiHeadAttentionKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "DecoderMaskedMultiHeadAttention: query has shape {}, expected [batch, 1, width]",
                           query.to_string());
     }
-    Heads q = heads(context, 0, packed ? 3 : 1, 0),
+    HeadData q = heads(context, 0, packed ? 3 : 1, 0),
           k = heads(context, packed ? 0 : 1,
                     packed        ? 3
                     : packed_keys ? 2
@@ -97,7 +97,7 @@ class MultiHeadAttentionKernel final : public Kernel {
 
  private:
   /// An input as [batch, length, heads depth], [batch, heads, length, depth], or one of the parts of [batch, length, heads, parts, depth].
-  Heads heads(RunContext& context, int input, int parts, int part) const {
+  HeadData heads(RunContext& context, int input, int parts, int part) const {
     const TensorView x = context.input(input);
     const Shape& s = x.shape();
     const bool rows_are_packed = parts > 1 && s.rank() == 3;  // query, key and value one after the other
@@ -109,7 +109,7 @@ class MultiHeadAttentionKernel final : public Kernel {
       fail(ErrorCode::invalid_argument, "MultiHeadAttention: input {} has shape {}, expected one of {} heads", input, s.to_string(),
            op_.heads);
     }
-    Heads h{.data = converted(context, x, DType::float32).data<float>(), .batch = s[0], .heads = op_.heads};
+    HeadData h{.data = converted(context, x, DType::float32).data<float>(), .batch = s[0], .heads = op_.heads};
     if (s.rank() == 4) {
       h.length = s[2], h.depth = s[3];
       h.strides = head_strides(h.heads, h.length, h.depth);
@@ -129,7 +129,7 @@ class MultiHeadAttentionKernel final : public Kernel {
   }
 
   /// The bias [D + D + D of values] of the projections. Keys and values with heads of their own have had theirs.
-  void add_biases(RunContext& context, Heads& q, Heads& k, Heads& v) const {
+  void add_biases(RunContext& context, HeadData& q, HeadData& k, HeadData& v) const {
     const int64_t size = q.heads * q.depth, value_size = v.heads * v.depth;
     const TensorView bias = context.input(op_.bias());
     if (!(bias.shape() == Shape{2 * size + value_size})) {
@@ -143,7 +143,7 @@ class MultiHeadAttentionKernel final : public Kernel {
     add_bias(context, from + 2 * size, v);
   }
 
-  static void add_bias(RunContext& context, const float* bias, Heads& x) {
+  static void add_bias(RunContext& context, const float* bias, HeadData& x) {
     const int64_t row = x.heads * x.depth;
     float* to = context.scratch_array<float>(x.batch * x.length * row);
     for (int64_t token = 0; token < x.batch * x.length; ++token) {
@@ -203,7 +203,7 @@ class MultiHeadAttentionKernel final : public Kernel {
   }
 
   /// Keys or values after their past, also in the output where that is wanted: what `x` becomes is yet to be filled by the result.
-  static AppendedRows append(RunContext& context, int past_input, int output, const Cache& cache, Heads& x,
+  static AppendedRows append(RunContext& context, int past_input, int output, const Cache& cache, HeadData& x,
                              std::optional<ConvertedOutput>& present) {
     const bool has_past = context.has_input(past_input), shared = cache.capacity >= 0;
     if (!has_past && !context.has_output(output)) return {};
@@ -236,7 +236,7 @@ class MultiHeadAttentionKernel final : public Kernel {
   }
 
   /// A copy in which each row has the past tokens of the beams that they are of.
-  static void follow_beams(RunContext& context, const Cache& cache, Heads& x) {
+  static void follow_beams(RunContext& context, const Cache& cache, HeadData& x) {
     float* to = context.scratch_array<float>(x.batch * x.heads * x.length * x.depth);
     const double moved = static_cast<double>(x.length * x.depth);
     context.parallel().for_range(x.batch * x.heads, {8 * moved, moved}, [&](Range part) {
