@@ -102,6 +102,7 @@ void BlockedExpandDepthwise::run_unit(const Unit& unit) const {
                          .residual = nullptr,
                          .y = hidden,
                          .y_block = hidden_block,
+                         .half = has_half_block(hidden_, unit.first + unit.blocks),
                          .more = false,
                          .low = clamp.low,
                          .high = clamp.high};

@@ -249,6 +249,7 @@ struct BlockedConvolution::Impl {
                            .residual = band.call.residual ? band.call.residual + at : nullptr,
                            .y = band.call.y + at,
                            .y_block = block_size,
+                           .half = has_half_block(channels.out, first + blocks),
                            .more = false,
                            .low = clamp.low,
                            .high = clamp.high};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "compute/conv_blocked_micro.h"
@@ -14,7 +15,7 @@ inline constexpr int kBlockVectors = static_cast<int>(kChannelBlock) / V::kLanes
 
 /// Each step over the whole tile; none that changes nothing, which would weigh beside few input channels.
 template <typename V, int kPixels, int kBlocks>
-inline void blocked_finish(const BlockedSums& p, typename V::Register (&sum)[kPixels][kBlocks * kBlockVectors<V>]) {
+[[gnu::always_inline]] inline void blocked_finish(const BlockedSums& p, typename V::Register (&sum)[kPixels][kBlocks * kBlockVectors<V>]) {
   using R = typename V::Register;
   const auto for_all = [&](auto step) {
 #pragma GCC unroll 2
@@ -44,15 +45,27 @@ inline void blocked_finish(const BlockedSums& p, typename V::Register (&sum)[kPi
   for_all([&](R& x, int64_t at, int64_t) { V::store(p.y + at, x); });
 }
 
-template <typename V, int kPixels, int kBlocks>
+/// Half a vector, where a block is one.
+template <typename V>
+struct HalfOf : V {};
+template <typename V>
+  requires requires { typename V::Half; }
+struct HalfOf<V> : V::Half {};
+
+/// With kHalf the second half of the last block has no channels: its sums are zero.
+template <typename V, int kPixels, int kBlocks, bool kHalf>
 void blocked_sums(const BlockedSums& p) {
   using R = typename V::Register;
-  constexpr int kVectors = kBlocks * kBlockVectors<V>;
+  using H = HalfOf<V>;
+  constexpr bool kHalfVector = kHalf && kBlockVectors<V> == 1;
+  constexpr int kVectors = kBlocks * kBlockVectors<V>, kSummed = kVectors - (kHalf ? std::max(1, kBlockVectors<V> / 2) : 0);
   R sum[kPixels][kVectors];
+  [[maybe_unused]] typename H::Register half[kPixels];
 #pragma GCC unroll 14
   for (int pixel = 0; pixel < kPixels; ++pixel) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) sum[pixel][v] = V::zero();
+    half[pixel] = H::zero();
   }
   constexpr int kAhead = 16;  // rows of weights
   const float* weights = p.weights;
@@ -65,14 +78,26 @@ void blocked_sums(const BlockedSums& p) {
 #endif
       R w[kVectors];
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) w[v] = V::load(weights + v * V::kLanes);
+      for (int v = 0; v < kSummed; ++v) w[v] = V::load(weights + v * V::kLanes);
+      [[maybe_unused]] typename H::Register half_w = H::zero();
+      if constexpr (kHalfVector) half_w = H::load(weights + kSummed * V::kLanes);
 #pragma GCC unroll 14
       for (int pixel = 0; pixel < kPixels; ++pixel) {
-        const R value = V::set(x[pixel * p.x_pixel + i]);
+        const float one = x[pixel * p.x_pixel + i];
+        if constexpr (kSummed == 0) {
+          half[pixel] = H::fma(H::set(one), half_w, half[pixel]);
+          continue;
+        }
+        const R value = V::set(one);
 #pragma GCC unroll 8
-        for (int v = 0; v < kVectors; ++v) sum[pixel][v] = V::fma(value, w[v], sum[pixel][v]);
+        for (int v = 0; v < kSummed; ++v) sum[pixel][v] = V::fma(value, w[v], sum[pixel][v]);
+        if constexpr (kHalfVector && kSummed > 0) half[pixel] = H::fma(H::lower(value), half_w, half[pixel]);
       }
     }
+  }
+  if constexpr (kHalfVector) {
+#pragma GCC unroll 14
+    for (int pixel = 0; pixel < kPixels; ++pixel) sum[pixel][kSummed] = H::widened(half[pixel]);
   }
   blocked_finish<V, kPixels, kBlocks>(p, sum);
 }
@@ -118,13 +143,13 @@ inline void in_strips(Args p, int64_t pixels, const Run& run) {
 
 template <typename V, int kPixels, int kMostBlocks>
 void blocked_sums_of(const BlockedSums& p, int64_t blocks, int64_t pixels) {
-  const auto run = [&]<int kBlocks>() {
-    in_strips<kPixels>(p, pixels, []<int kCount>(const BlockedSums& strip) { blocked_sums<V, kCount, kBlocks>(strip); });
+  const auto run = [&]<int kBlocks, bool kHalf>() {
+    in_strips<kPixels>(p, pixels, []<int kCount>(const BlockedSums& strip) { blocked_sums<V, kCount, kBlocks, kHalf>(strip); });
   };
   if constexpr (kMostBlocks > 1) {
-    if (blocks > 1) return run.template operator()<2>();
+    if (blocks > 1) return p.half ? run.template operator()<2, true>() : run.template operator()<2, false>();
   }
-  return run.template operator()<1>();
+  return p.half ? run.template operator()<1, true>() : run.template operator()<1, false>();
 }
 
 template <typename V, int kPixels>

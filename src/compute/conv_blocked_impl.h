@@ -10,6 +10,9 @@ namespace rh::compute {
 /// Of the processor at hand.
 const BlockedKernels& blocked_kernels();
 
+/// Whether the last of so many blocks has no channels in its second half.
+inline bool has_half_block(int64_t channels, int64_t blocks) { return blocks * kChannelBlock - channels >= kChannelBlock / 2; }
+
 /// Outputs that are worked out from left to right: `count` lines from `first` on of `pixels` outputs each, the last of which ends at
 /// output `total`; their inputs lie x_line apart.
 struct BlockedLines {

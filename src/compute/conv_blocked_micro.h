@@ -27,6 +27,7 @@ struct BlockedSums {
   const float* residual;  ///< or null; lies as y
   float* y;               ///< [pixel][kChannelBlock]
   int64_t y_block;        ///< between blocks of output channels
+  bool half;              ///< the last block has no channels in its second half, whose weights are zero
   bool more;              ///< y holds a part of the sums
   float low;
   float high;

@@ -85,6 +85,18 @@ struct Float {
   static Register fma(Register a, Register b, Register c) { return _mm512_fmadd_ps(a, b, c); }
   static Register max(Register bound, Register x) { return _mm512_maskz_max_ps(0xffff, bound, x); }  // a NaN in x wins
   static Register min(Register bound, Register x) { return _mm512_maskz_min_ps(0xffff, bound, x); }
+
+  /// Half a vector, whose multiply-adds take half the time where a processor makes those of a whole one by halves.
+  struct Half {
+    using Register = __m256;
+    static Register zero() { return _mm256_setzero_ps(); }
+    static Register set(T x) { return _mm256_set1_ps(x); }
+    static Register load(const T* p) { return _mm256_loadu_ps(p); }
+    static Register lower(__m512 x) { return _mm512_maskz_extractf32x8_ps(0xff, x, 0); }
+    static Register fma(Register a, Register b, Register c) { return _mm256_fmadd_ps(a, b, c); }
+    /// Zeros behind it.
+    static __m512 widened(Register x) { return _mm512_maskz_mov_ps(0x00ff, _mm512_castps256_ps512(x)); }
+  };
 };
 
 struct Double {
