@@ -40,21 +40,21 @@ class MultiHeadAttentionKernel final : public Kernel {
                           query.to_string());
     }
     HeadData q = heads(context, 0, packed ? 3 : 1, 0),
-          k = heads(context, packed ? 0 : 1,
-                    packed        ? 3
-                    : packed_keys ? 2
-                                  : 1,
-                    packed ? 1 : 0),
-          v = heads(context,
-                    packed        ? 0
-                    : packed_keys ? 1
-                                  : 2,
-                    packed        ? 3
-                    : packed_keys ? 2
-                                  : 1,
-                    packed        ? 2
-                    : packed_keys ? 1
-                                  : 0);
+             k = heads(context, packed ? 0 : 1,
+                       packed        ? 3
+                       : packed_keys ? 2
+                                     : 1,
+                       packed ? 1 : 0),
+             v = heads(context,
+                       packed        ? 0
+                       : packed_keys ? 1
+                                     : 2,
+                       packed        ? 3
+                       : packed_keys ? 2
+                                     : 1,
+                       packed        ? 2
+                       : packed_keys ? 1
+                                     : 0);
     if (k.batch != q.batch || v.batch != q.batch || k.depth != q.depth || k.length != v.length) {
       return error_status(ErrorCode::invalid_argument,
                           "MultiHeadAttention: query has shape {}, key {} and value {}, which do not fit each other", query.to_string(),
