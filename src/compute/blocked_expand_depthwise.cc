@@ -55,12 +55,13 @@ struct BlockedExpandDepthwise::Unit {
   int64_t step_count;
   const float* x;  ///< of the image
   float* y;
+  float* sums;    ///< of the image's rows, or null
   int64_t first;  ///< block of the group
   int64_t blocks;
   Part rows;
 };
 
-void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x, float* y, const Parallel& parallel) const {
+void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x, float* y, float* means, const Parallel& parallel) const {
   const int64_t in_blocks = channel_blocks(in_), blocks = channel_blocks(hidden_), groups = pieces_of(blocks, kernels_.blocks);
   auto* steps = static_cast<BlockedStep*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(in_blocks) * sizeof(BlockedStep)));
   for (int64_t i = 0; i < in_blocks; ++i) steps[i] = {i * w.input_size() * kBlock, std::min(kBlock, in_ - i * kBlock)};
@@ -69,6 +70,8 @@ void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x,
   int64_t bands = pieces_of(w.output[1], std::max<int64_t>(1, most_rows));
   if (bands > 1 && batch % parallel.threads() != 0)
     bands = std::min(w.output[1], pieces_of(bands, parallel.threads()) * parallel.threads());
+  const int64_t image_sums = blocks * w.output[1] * kBlock;
+  float* sums = means ? scratch_floats(ScratchSlot::image, batch * image_sums) : nullptr;
   const double outputs = static_cast<double>(w.output_size() * kernels_.blocks * kBlock), taps = static_cast<double>(window_.kernel_size());
   const double inputs = static_cast<double>(w.input_size() * kernels_.blocks * kBlock);
   const Cost cost{.bytes = 4 * outputs / static_cast<double>(bands),
@@ -78,10 +81,12 @@ void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x,
     for (int64_t i = range.begin; i < range.end; ++i) {
       throw_if_cancelled();
       const int64_t image = i / bands / groups, first = i % groups * kernels_.blocks;
-      run_unit({w, steps, in_blocks, x + image * in_blocks * w.input_size() * kBlock, y + image * blocks * w.output_size() * kBlock, first,
-                std::min(kernels_.blocks, blocks - first), part_of(w.output[1], bands, i / groups % bands)});
+      run_unit({w, steps, in_blocks, x + image * in_blocks * w.input_size() * kBlock, y + image * blocks * w.output_size() * kBlock,
+                sums ? sums + image * image_sums : nullptr, first, std::min(kernels_.blocks, blocks - first),
+                part_of(w.output[1], bands, i / groups % bands)});
     }
   });
+  if (means) means_of_rows(sums, batch * blocks, w.output[1], w.output[2], means);
 }
 
 void BlockedExpandDepthwise::run_unit(const Unit& unit) const {
@@ -110,14 +115,15 @@ void BlockedExpandDepthwise::run_unit(const Unit& unit) const {
     sum_blocked_lines(kernels_, sums, unit.blocks, kConvFold / kBlock,
                       {0, pieces_of(pixels, kLinePixels), kLinePixels, pixels, kLinePixels * kBlock});
   if (clamp.activates) activate_values(activation_, hidden, unit.blocks * hidden_block);
-  const auto slide = kernels_.window[taps == 5][stride == 2];
   for (int64_t block = 0; block < unit.blocks; ++block) {
-    float* y = unit.y + ((unit.first + block) * w.output_size() + unit.rows.begin * w.output[2]) * kBlock;
-    slide({hidden + block * hidden_block, rows, w.input[2], begin - top, w.pad_begin[2],
-           taps_.data() + (channel + block * kBlock) * window_.kernel_size(), taps_bias_.data() + channel + block * kBlock, nullptr, y,
-           w.output[2], taps_clamp.low, taps_clamp.high},
-          0, unit.rows.size);
-    if (taps_clamp.activates) activate_values(taps_activation_, y, unit.rows.size * w.output[2] * kBlock);
+    const int64_t first_row = (unit.first + block) * w.output[1] + unit.rows.begin;
+    float* y = unit.y + first_row * w.output[2] * kBlock;
+    const BlockedRows slide{kernels_, taps == 5, stride == 2, taps_clamp.activates ? &taps_activation_ : nullptr,
+                            unit.sums ? unit.sums + first_row * kBlock : nullptr};
+    slide.run({hidden + block * hidden_block, rows, w.input[2], begin - top, w.pad_begin[2],
+               taps_.data() + (channel + block * kBlock) * window_.kernel_size(), taps_bias_.data() + channel + block * kBlock, nullptr, y,
+               w.output[2], taps_clamp.low, taps_clamp.high},
+              0, unit.rows.size);
   }
 }
 

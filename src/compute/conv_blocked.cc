@@ -11,6 +11,7 @@
 #include "compute/conv_pack.h"
 #include "compute/scratch.h"
 #include "compute/transpose_words.h"
+#include "compute/vector_math.h"
 
 namespace rh::compute {
 namespace {
@@ -74,9 +75,13 @@ struct BlockedConvolution::Impl {
     packed = SharedArray<float>(memory, count);
   }
 
-  void run(const ConvCall<float>& call, const Parallel& parallel) const {
-    depthwise ? run_depthwise(call, parallel) : run_dense(call, parallel);
+  void run(const ConvCall<float>& call, const BlockedScales& scales, const Parallel& parallel) const {
+    if (!depthwise) return run_dense(call, scales.gates, parallel);
+    reads_in_place() ? run_in_place(call, scales.means, parallel) : run_depthwise(call, parallel);
   }
+
+  bool takes_gates() const { return !depthwise && unit == kBlock && kernel.kernel_size() == 1; }
+  bool gives_means() const { return depthwise && reads_in_place(); }
 
   size_t weight_bytes() const { return (packed.size() + bias_values.size()) * sizeof(float); }
 
@@ -166,7 +171,22 @@ struct BlockedConvolution::Impl {
     return steps;
   }
 
-  void run_dense(const ConvCall<float>& call, const Parallel& parallel) const {
+  /// Weights of each image, multiplied by its gates, in memory of the calling thread.
+  const float* gated_weights(int64_t batch, const float* gates, const Parallel& parallel) const {
+    const int64_t image = static_cast<int64_t>(packed.size());
+    float* scaled = scratch_floats(ScratchSlot::packed_right, batch * image);
+    const Cost cost{.bytes = 8.0 * static_cast<double>(channels.in * kernels.blocks * kBlock)};
+    parallel.for_range(batch * groups(), cost, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        const int64_t at = i / groups(), width = group_blocks(i % groups()) * kBlock;
+        const int64_t first = i % groups() * kernels.blocks * kBlock * channels.in;
+        scale_rows(packed.data() + first, width, gates + at * in_blocks() * kBlock, scaled + at * image + first, width, channels.in, width);
+      }
+    });
+    return scaled;
+  }
+
+  void run_dense(const ConvCall<float>& call, const float* gates, const Parallel& parallel) const {
     const Window& w = call.window;
     const Frame frame(kernel, w);
     const int64_t planes = in_planes(), plane = frame.plane() * unit, input = planes * w.input_size() * unit;
@@ -192,6 +212,7 @@ struct BlockedConvolution::Impl {
     int64_t bands = pieces_of(lines.count, most);
     if (call.batch % threads != 0) bands = std::min(lines.count, pieces_of(bands, threads) * threads);
     const int64_t cuts = bands * call.batch >= 2 * threads ? 1 : groups();
+    const float* weights = gates ? gated_weights(call.batch, gates, parallel) : packed.data();
     const Cost cost{.bytes = 4.0 * kBlock,
                     .operations = 0.06 * static_cast<double>(products() * lines.total * kernels.blocks * kBlock * groups()) /
                                   static_cast<double>(cuts * bands)};
@@ -199,7 +220,11 @@ struct BlockedConvolution::Impl {
       for (int64_t i = range.begin; i < range.end; ++i) {
         throw_if_cancelled();
         const int64_t image = i / cuts / bands;
-        const Band band{call, lines, part_of(lines.count, bands, i % bands), x + image * (frame.copied ? planes * plane : input),
+        const Band band{call,
+                        lines,
+                        part_of(lines.count, bands, i % bands),
+                        x + image * (frame.copied ? planes * plane : input),
+                        weights + (gates ? image * static_cast<int64_t>(packed.size()) : 0),
                         image * out_blocks() * w.output_size() * kBlock};
         const Part part = part_of(groups(), cuts, i / bands % cuts);
         for (int64_t group = part.begin; group < part.begin + part.size; ++group) sum_band(band, group, steps);
@@ -233,7 +258,8 @@ struct BlockedConvolution::Impl {
     const Lines& lines;
     Part rows;
     const float* x;  ///< of the image
-    int64_t y;       ///< its offset
+    const float* weights;
+    int64_t y;  ///< the image's offset
   };
 
   void sum_band(const Band& band, int64_t group, const BlockedStep* steps) const {
@@ -244,7 +270,7 @@ struct BlockedConvolution::Impl {
                            .steps = steps,
                            .step_count = taps() * in_planes(),
                            .x_pixel = lines.x_pixel,
-                           .weights = packed.data() + first * kBlock * products(),
+                           .weights = band.weights + first * kBlock * products(),
                            .bias = bias_values.data() + first * kBlock,
                            .residual = band.call.residual ? band.call.residual + at : nullptr,
                            .y = band.call.y + at,
@@ -267,32 +293,32 @@ struct BlockedConvolution::Impl {
            kernel.dilation[1] == 1 && kernel.dilation[2] == 1;
   }
 
-  void run_in_place(const ConvCall<float>& call, const Parallel& parallel) const {
+  void run_in_place(const ConvCall<float>& call, float* means, const Parallel& parallel) const {
     const Window& w = call.window;
-    const int64_t size = kernel.kernel[2], stride = kernel.stride[2], plane = w.output_size() * kBlock;
-    const auto run = kernels.window[size == 5][stride == 2];
+    const int64_t plane = w.output_size() * kBlock;
     const int64_t threads = parallel.threads(), planes = call.batch * out_blocks();
     const int64_t bands = planes >= 8 * threads || (planes >= 2 * threads && planes % threads == 0)
                               ? 1
                               : std::min<int64_t>(w.output[1], planes >= 2 * threads ? threads : 2 * threads);
+    float* sums = means ? scratch_floats(ScratchSlot::image, planes * w.output[1] * kBlock) : nullptr;
     const double outputs = static_cast<double>(plane) / static_cast<double>(bands);
     const Cost cost{.bytes = 8 * outputs, .operations = 0.06 * static_cast<double>(taps()) * outputs};
     parallel.for_range(call.batch * out_blocks() * bands, cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
         const int64_t block = i / bands, channel = block % out_blocks() * kBlock;
         const Part rows = part_of(w.output[1], bands, i % bands);
-        float* y = call.y + block * plane;
-        run({call.x + block * w.input_size() * kBlock, w.input[1], w.input[2], w.pad_begin[1], w.pad_begin[2],
-             packed.data() + channel * taps(), bias_values.data() + channel, call.residual ? call.residual + block * plane : nullptr, y,
-             w.output[2], clamp.low, clamp.high},
-            rows.begin, rows.begin + rows.size);
-        if (clamp.activates) activate_values(activation, y + rows.begin * w.output[2] * kBlock, rows.size * w.output[2] * kBlock);
+        const BlockedRows slide{kernels, kernel.kernel[2] == 5, kernel.stride[2] == 2, clamp.activates ? &activation : nullptr,
+                                sums ? sums + block * w.output[1] * kBlock : nullptr};
+        slide.run({call.x + block * w.input_size() * kBlock, w.input[1], w.input[2], w.pad_begin[1], w.pad_begin[2],
+                   packed.data() + channel * taps(), bias_values.data() + channel, call.residual ? call.residual + block * plane : nullptr,
+                   call.y + block * plane, w.output[2], clamp.low, clamp.high},
+                  rows.begin, rows.begin + rows.size);
       }
     });
+    if (means) means_of_rows(sums, planes, w.output[1], w.output[2], means);
   }
 
   void run_depthwise(const ConvCall<float>& call, const Parallel& parallel) const {
-    if (reads_in_place()) return run_in_place(call, parallel);
     const Window& w = call.window;
     const Frame frame(kernel, w);
     const int64_t frame_row = frame.width * kBlock, rows = std::max<int64_t>(1, kFrameFloats / frame_row / kernel.stride[1]);
@@ -356,11 +382,14 @@ BlockedConvolution::~BlockedConvolution() = default;
 BlockedConvolution::BlockedConvolution(BlockedConvolution&&) noexcept = default;
 BlockedConvolution& BlockedConvolution::operator=(BlockedConvolution&&) noexcept = default;
 
-void BlockedConvolution::run(const Window& window, int64_t batch, const float* x, const float* residual, float* y,
-                             const Parallel& parallel) const {
+void BlockedConvolution::run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel,
+                             const BlockedScales& scales) const {
   if (batch <= 0 || window.output_size() <= 0) return;
-  impl_->run({window, batch, x, residual, y}, parallel);
+  impl_->run({window, batch, x, residual, y, {}}, scales, parallel);
 }
+
+bool BlockedConvolution::takes_gates() const { return impl_->takes_gates(); }
+bool BlockedConvolution::gives_means() const { return impl_->gives_means(); }
 
 size_t BlockedConvolution::weight_bytes() const { return impl_->weight_bytes(); }
 

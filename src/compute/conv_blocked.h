@@ -18,6 +18,12 @@ void from_blocked(const float* x, int64_t batch, int64_t channels, int64_t plane
 /// What the input of a blocked convolution is.
 enum class BlockedInput : uint8_t { blocks, planes };
 
+/// What a blocked convolution takes and gives besides. Both are [batch, channels of the blocks].
+struct BlockedScales {
+  const float* gates = nullptr;  ///< x is multiplied by them first; where takes_gates()
+  float* means = nullptr;        ///< those of the planes of y; where gives_means()
+};
+
 /// A convolution in up to two dimensions between values in blocks of channels: see to_blocked; what the last block has beyond the
 /// channels is not looked at, and may be anything in y. y = activation(conv(x) + bias + residual).
 class BlockedConvolution {
@@ -32,8 +38,14 @@ class BlockedConvolution {
   BlockedConvolution(BlockedConvolution&&) noexcept;
   BlockedConvolution& operator=(BlockedConvolution&&) noexcept;
 
+  /// One group of blocks, one pixel.
+  bool takes_gates() const;
+  /// Each channel by itself, 3x3 or 5x5 taps that lie together, of stride 1 or 2.
+  bool gives_means() const;
+
   /// `residual` lies as y or is null; it is not y itself.
-  void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel) const;
+  void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel,
+           const BlockedScales& scales = {}) const;
 
   size_t weight_bytes() const;
 

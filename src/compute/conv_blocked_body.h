@@ -218,6 +218,24 @@ void blocked_window(const BlockedWindow& p, int64_t begin, int64_t end) {
   for (int64_t row = begin; row < end; ++row) blocked_window_strips<V, kTaps, kStride, kPixels>(p, row, 0);
 }
 
+template <typename V>
+void blocked_row_sums(const float* x, int64_t rows, int64_t pixels, float* sums) {
+  using R = typename V::Register;
+  constexpr int kAtOnce = 4;
+  for (int64_t row = 0; row < rows; ++row, x += pixels * kChannelBlock, sums += kChannelBlock) {
+    for (int64_t lane = 0; lane < kChannelBlock; lane += V::kLanes) {
+      R sum[kAtOnce] = {V::zero(), V::zero(), V::zero(), V::zero()};
+      int64_t pixel = 0;
+      for (; pixel + kAtOnce <= pixels; pixel += kAtOnce) {
+#pragma GCC unroll 4
+        for (int i = 0; i < kAtOnce; ++i) sum[i] = V::add(sum[i], V::load(x + (pixel + i) * kChannelBlock + lane));
+      }
+      for (; pixel < pixels; ++pixel) sum[0] = V::add(sum[0], V::load(x + pixel * kChannelBlock + lane));
+      V::store(sums + lane, V::add(V::add(sum[0], sum[1]), V::add(sum[2], sum[3])));
+    }
+  }
+}
+
 /// `kPixels` outputs at a time, for `kMostBlocks` blocks; of channels by themselves, `kOwnPixels`.
 template <typename V, int kPixels, int kMostBlocks, int kOwnPixels>
 constexpr BlockedKernels blocked_kernels_of() {
@@ -225,7 +243,8 @@ constexpr BlockedKernels blocked_kernels_of() {
           .sums = blocked_sums_of<V, kPixels, kMostBlocks>,
           .taps = blocked_taps_of<V, kOwnPixels>,
           .window = {{blocked_window<V, 3, 1, kOwnPixels>, blocked_window<V, 3, 2, kOwnPixels>},
-                     {blocked_window<V, 5, 1, kOwnPixels>, blocked_window<V, 5, 2, kOwnPixels>}}};
+                     {blocked_window<V, 5, 1, kOwnPixels>, blocked_window<V, 5, 2, kOwnPixels>}},
+          .row_sums = blocked_row_sums<V>};
 }
 
 }  // namespace

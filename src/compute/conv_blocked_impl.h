@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "compute/conv_blocked.h"
@@ -9,6 +10,37 @@ namespace rh::compute {
 
 /// Of the processor at hand.
 const BlockedKernels& blocked_kernels();
+
+/// Rows of a depthwise convolution's result, finished some at a time, while they are near the processor, where their sums are wanted.
+struct BlockedRows {
+  const BlockedKernels& kernels;
+  bool is_wide, has_stride;      ///< 5x5 taps in place of 3x3; stride 2 in place of 1
+  const Activation* activation;  ///< of a pass of its own, or null
+  float* sums;                   ///< of each row of the window's y, [kChannelBlock], or null
+
+  void run(const BlockedWindow& window, int64_t begin, int64_t end) const {
+    constexpr int64_t kNearPixels = 112;
+    const int64_t most = sums ? std::max<int64_t>(1, kNearPixels / window.columns) : end - begin, width = window.columns * kChannelBlock;
+    for (int64_t row = begin; row < end; row += most) {
+      const int64_t rows = std::min(most, end - row);
+      float* y = window.y + row * width;
+      kernels.window[is_wide][has_stride](window, row, row + rows);
+      if (activation) activate_values(*activation, y, rows * width);
+      if (sums) kernels.row_sums(y, rows, window.columns, sums + row * kChannelBlock);
+    }
+  }
+};
+
+/// Means of planes out of sums of their rows: sums [blocks][rows][kChannelBlock] over `columns` pixels each.
+inline void means_of_rows(const float* sums, int64_t blocks, int64_t rows, int64_t columns, float* means) {
+  const float pixels = static_cast<float>(rows * columns);
+  for (int64_t block = 0; block < blocks; ++block, means += kChannelBlock) {
+    std::fill_n(means, kChannelBlock, 0.0f);
+    for (int64_t row = 0; row < rows; ++row, sums += kChannelBlock)
+      for (int64_t c = 0; c < kChannelBlock; ++c) means[c] += sums[c];
+    for (int64_t c = 0; c < kChannelBlock; ++c) means[c] /= pixels;
+  }
+}
 
 /// Whether the last of so many blocks has no channels in its second half.
 inline bool has_half_block(int64_t channels, int64_t blocks) { return blocks * kChannelBlock - channels >= kChannelBlock / 2; }

@@ -71,6 +71,8 @@ struct BlockedKernels {
   void (*taps)(const BlockedTaps& p, int64_t pixels);
   /// By whether taps are 5x5 and whether the stride is 2; rows [begin, end) of y.
   void (*window[2][2])(const BlockedWindow& p, int64_t begin, int64_t end);
+  /// sums[row][c] = sum over pixels of x[row][pixel][c].
+  void (*row_sums)(const float* x, int64_t rows, int64_t pixels, float* sums);
 };
 
 extern const BlockedKernels kGenericBlocked;

@@ -245,6 +245,39 @@ TEST_P(ConvTest, blocks_of_channels_within_the_bound_of_a_float_sum) {
   }
 }
 
+/// Gates multiply inputs, means are those of the result: as if a pass of its own did either.
+TEST_P(ConvTest, blocks_of_channels_with_gates_and_means) {
+  int gated = 0, averaged = 0;
+  for (const Case& c : kCases) {
+    const Window w = window_of(c);
+    if (!BlockedConvolution::fits(c.channels, w, BlockedInput::blocks)) continue;
+    const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), inputs = w.input_size(), outputs = w.output_size();
+    const int64_t in = channel_blocks(c.channels.in) * kChannelBlock, out = channel_blocks(c.channels.out) * kChannelBlock;
+    const std::vector<float> x = random_values(c.batch * in * inputs, 1), weights = random_values(c.channels.out * k, 2);
+    const std::vector<float> bias = random_values(c.channels.out, 3), gates = random_values(c.batch * in, 4);
+    const BlockedConvolution conv(c.channels, w, weights.data(), bias.data(), {ActivationKind::hard_swish}, BlockedInput::blocks);
+    std::vector<float> y(static_cast<size_t>(c.batch * out * outputs), 99), expected = y, means(static_cast<size_t>(c.batch * out), 99);
+    if (conv.takes_gates()) {
+      ++gated;
+      std::vector<float> scaled = x;
+      for (size_t i = 0; i < x.size(); ++i)
+        scaled[i] *= gates[i / static_cast<size_t>(inputs * kChannelBlock) * kChannelBlock + i % kChannelBlock];
+      conv.run(w, c.batch, scaled.data(), nullptr, expected.data(), {});
+      conv.run(w, c.batch, x.data(), nullptr, y.data(), three_threads(), {.gates = gates.data()});
+      for (size_t i = 0; i < y.size(); ++i)
+        ASSERT_NEAR(y[i], expected[i], static_cast<double>(k + 4) * 0x1p-20 * (1 + std::fabs(expected[i]))) << c.what << ", at " << i;
+    }
+    if (!conv.gives_means()) continue;
+    ++averaged;
+    conv.run(w, c.batch, x.data(), nullptr, expected.data(), {});
+    conv.run(w, c.batch, x.data(), nullptr, y.data(), three_threads(), {.means = means.data()});
+    ASSERT_EQ(y, expected) << c.what;
+    expect_means(y, outputs, means, c.what);
+  }
+  EXPECT_GE(gated, 5);
+  EXPECT_GE(averaged, 4);
+}
+
 /// Sums of inputs, as Winograd's, would turn an infinity into NaN, and overflow early: such planes must be as the definition says.
 TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

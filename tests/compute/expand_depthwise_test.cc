@@ -102,9 +102,15 @@ TEST_P(ExpandDepthwiseTest, within_the_bound_of_float_sums) {
     };
     std::vector<float> from = blocks(c.in, w.input_size()), to = blocks(c.hidden, w.output_size()), alone = to;
     to_blocked(given[0].data(), c.batch, c.in, w.input_size(), from.data(), {});
-    blocked.run(w, c.batch, from.data(), to.data(), three_threads());
-    blocked.run(w, c.batch, from.data(), alone.data(), {});
+    blocked.run(w, c.batch, from.data(), to.data(), nullptr, three_threads());
+    blocked.run(w, c.batch, from.data(), alone.data(), nullptr, {});
     ASSERT_EQ(to, alone) << c.what << ": the bits depend on the number of threads";
+    std::vector<float> means(static_cast<size_t>(c.batch * channel_blocks(c.hidden) * kChannelBlock), 99), means_alone = means;
+    blocked.run(w, c.batch, from.data(), alone.data(), means.data(), three_threads());
+    ASSERT_EQ(to, alone) << c.what << ": with means";
+    blocked.run(w, c.batch, from.data(), alone.data(), means_alone.data(), {});
+    ASSERT_EQ(means, means_alone) << c.what << ": means depend on the number of threads";
+    expect_means(to, w.output_size(), means, c.what);
     from_blocked(to.data(), c.batch, c.hidden, w.output_size(), y.data(), {});
     expect_near(y, "blocks");
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -58,6 +59,20 @@ std::vector<T> random_values(int64_t count, uint32_t seed, double low = -1, doub
   std::vector<T> values(static_cast<size_t>(count));
   for (T& value : values) value = T(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(distribution(engine)));
   return values;
+}
+
+/// `means` are those of y [planes, pixels, 16].
+inline void expect_means(const std::vector<float>& y, int64_t pixels, const std::vector<float>& means, const char* what) {
+  constexpr size_t kWidth = 16;
+  for (size_t i = 0; i < means.size(); ++i) {
+    double sum = 0, magnitude = 0;
+    for (size_t pixel = 0; pixel < static_cast<size_t>(pixels); ++pixel) {
+      const double value = y[(i / kWidth * static_cast<size_t>(pixels) + pixel) * kWidth + i % kWidth];
+      sum += value;
+      magnitude += std::fabs(value);
+    }
+    ASSERT_NEAR(means[i], sum / static_cast<double>(pixels), 0x1p-20 * magnitude / static_cast<double>(pixels)) << what << ", mean " << i;
+  }
 }
 
 /// The window of a case's sizes along the three dimensions.

@@ -111,6 +111,18 @@ TEST(Fusion, SqueezeAndExcite) {
   for (const FusionCase& c : cases) check_case(c);
 }
 
+TEST(Fusion, SqueezeAndExciteBetweenBlockedConvolutions) {
+  const std::string model =
+      "<opset_import: [\"\" : 17]>\ng (float[N, 3, 224, 224] x) => (float[N, 24, 56, 56] y)\n<" + weights("wi", {48, 3, 3, 3}) + ", " +
+      weights("bi", {48}) + ", " + weights("wd", {48, 1, 3, 3}) + ", " + weights("bd", {48}) + ", " + weights("w1", {16, 48, 1, 1}, 0.1f) +
+      ", " + weights("b1", {16}) + ", " + weights("w2", {48, 16, 1, 1}, 0.1f) + ", " + weights("b2", {48}) + ", " +
+      weights("wp", {24, 48, 1, 1}) +
+      ">\n{\ni = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, wi, bi)\n"
+      "d = Conv <group = 48, strides = [2, 2], pads = [1, 1, 1, 1]> (i, wd, bd)\nv = HardSwish (d)\nm = GlobalAveragePool (v)\n"
+      "r = Conv (m, w1, b1)\na = Relu (r)\ne = Conv (a, w2, b2)\ng = HardSigmoid (e)\ns = Mul (v, g)\ny = Conv (s, wp)\n}";
+  check_case({"three convolutions, squeeze-and-excite and the way back to planes", model, {{{1, 3, 224, 224}}, {{2, 3, 224, 224}}}, 5});
+}
+
 TEST(Fusion, ConvolutionsWithActivationsAndSums) {
   const std::string one = "(float[N, 5, H, W] x) => (float[N, M, K, L] y)";
   const std::string two = "(float[N, 5, H, W] x, float[N, 8, H, W] z) => (float[N, 8, H, W] y)";

@@ -16,6 +16,9 @@ struct BlockChannels {
   static BlockChannels read(const NodeView& node);
 };
 
+/// How many channels so many blocks hold.
+inline Dim channels_of_blocks(const Dim& blocks) { return blocks.is_constant() ? Dim(blocks.value() * kChannelBlock) : Dim(); }
+
 void infer(const BlockChannels& op, InferenceContext& context);
 
 }  // namespace rh::ops

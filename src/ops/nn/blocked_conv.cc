@@ -22,6 +22,7 @@ void infer(const BlockedConv& op, InferenceContext& context) {
   SymbolicShape dims{(*x.dims)[0], Dim((filters[0] + kChannelBlock - 1) / kChannelBlock)};
   for (size_t i = 0; i < 2; ++i) dims.push_back(op.conv.window.is_complete(2) ? op.conv.window.output_dim(i, (*x.dims)[i + 2]) : Dim());
   dims.push_back(Dim(kChannelBlock));
+  if (context.node().has_output(1)) context.set_output(1, x.dtype, SymbolicShape{dims[0], channels_of_blocks(dims[1])});
   context.set_output(0, x.dtype, dims);
 }
 

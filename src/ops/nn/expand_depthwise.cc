@@ -26,6 +26,7 @@ void infer(const ExpandDepthwise& op, InferenceContext& context) {
   SymbolicShape dims{(*x.dims)[0], op.blocked ? blocks : hidden, Dim(), Dim()};
   for (size_t i = 0; i < 2 && op.window.is_complete(2); ++i) dims[i + 2] = op.window.output_dim(i, (*x.dims)[i + 2]);
   if (op.blocked) dims.push_back(Dim(kChannelBlock));
+  if (op.blocked && context.node().has_output(1)) context.set_output(1, x.dtype, SymbolicShape{dims[0], channels_of_blocks(dims[1])});
   context.set_output(0, x.dtype, std::move(dims));
 }
 

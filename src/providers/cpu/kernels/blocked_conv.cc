@@ -37,6 +37,10 @@ class BlockedConvKernel final : public Kernel {
     }
     packed_.emplace(channels_, window, weights->data<float>(), bias ? bias->data<float>() : nullptr,
                     compute_activation(op_.conv.activation), input);
+    if ((info.node().has_input(4) && !packed_->takes_gates()) || (info.node().has_output(1) && !packed_->gives_means())) {
+      throw Error(ErrorCode::invalid_graph,
+                  "BlockedConv: input 4 goes with kernels of one pixel, output 1 with depthwise ones of 3x3 or 5x5 taps, not dilated");
+    }
   }
 
   KernelVariant variant() const override { return {.problem = "", .variant = "blocked", .variants = {}}; }
@@ -62,10 +66,17 @@ class BlockedConvKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "Z has shape {}, expected the result's, {}", context.input(3).shape().to_string(),
                           shape.to_string());
     }
+    const Shape scaled{d[0], first * compute::kChannelBlock}, of_y{d[0], shape[1] * compute::kChannelBlock};
+    if (context.has_input(4) && !(context.input(4).shape() == scaled)) {
+      return error_status(ErrorCode::invalid_argument, "input 4 has shape {}, expected {}", context.input(4).shape().to_string(),
+                          scaled.to_string());
+    }
     const MutableView y = context.output(0, shape);
+    const compute::BlockedScales scales{.gates = context.has_input(4) ? context.input(4).data<float>() : nullptr,
+                                        .means = context.has_output(1) ? context.output(1, of_y).data<float>() : nullptr};
     if (y.elements() == 0) return {};
     const float* residual = context.has_input(3) ? context.input(3).data<float>() : nullptr;
-    packed_->run(geometry, d[0], x.data<float>(), residual, y.data<float>(), context.parallel());
+    packed_->run(geometry, d[0], x.data<float>(), residual, y.data<float>(), context.parallel(), scales);
     return {};
   }
 

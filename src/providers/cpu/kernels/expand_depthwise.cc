@@ -66,13 +66,16 @@ class ExpandDepthwiseKernel final : public Kernel {
     }
     compute::Window geometry;
     RH_RETURN_IF_ERROR(conv_window(window_, sizes, {shape.begin() + 2, 2}, pads, geometry));
-    if (op_.blocked) shape.push_back(compute::kChannelBlock);
+    if (planes_) {
+      const MutableView y = context.output(0, shape);
+      if (y.elements() > 0) planes_->run(geometry, x.shape()[0], x.data<float>(), y.data<float>(), context.parallel());
+      return {};
+    }
+    const Shape channels{shape[0], shape[1] * compute::kChannelBlock};
+    shape.push_back(compute::kChannelBlock);
     const MutableView y = context.output(0, shape);
-    if (y.elements() == 0) return {};
-    const auto run = [&](const auto& convolution) {
-      convolution.run(geometry, x.shape()[0], x.data<float>(), y.data<float>(), context.parallel());
-    };
-    planes_ ? run(*planes_) : run(*blocks_);
+    float* means = context.has_output(1) ? context.output(1, channels).data<float>() : nullptr;
+    if (y.elements() > 0) blocks_->run(geometry, x.shape()[0], x.data<float>(), y.data<float>(), means, context.parallel());
     return {};
   }
 

@@ -23,6 +23,7 @@ class SqueezeExciteKernel final : public Kernel {
   explicit SqueezeExciteKernel(const KernelInfo& info) {
     const ops::SqueezeExcite& op = info.attributes<ops::SqueezeExcite>();
     blocked_ = op.blocked;
+    from_means_ = op.from_means;
     first_ = product(info, 1, op.first_transposed, compute_activation(op.activation));
     second_ = product(info, 3, op.second_transposed, compute_activation(op.gate));
     if (first_.in != second_.out || first_.out != second_.in) {
@@ -40,6 +41,7 @@ class SqueezeExciteKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
+    if (from_means_) return run_gates(context, x);
     const int64_t channels = first_.in, blocks = compute::channel_blocks(channels);
     const bool fits = blocked_ ? x.rank() == 5 && x.shape()[1] == blocks && x.shape()[4] == compute::kChannelBlock
                                : x.rank() >= 3 && x.shape()[1] == channels;
@@ -53,7 +55,6 @@ class SqueezeExciteKernel final : public Kernel {
     const int64_t batch = x.shape()[0], units = blocked_ ? batch * blocks : batch * channels, size = y.elements() / units;
     const int64_t width = blocked_ ? compute::kChannelBlock : 1, all = units * width / batch;
     float* means = context.scratch_array<float>(batch * all);
-    float* hidden = context.scratch_array<float>(batch * first_.out);
     float* gates = context.scratch_array<float>(batch * all);
     const float* from = x.data<float>();
     const Cost reading{.bytes = 4.0 * static_cast<double>(size), .operations = static_cast<double>(size)};
@@ -64,13 +65,7 @@ class SqueezeExciteKernel final : public Kernel {
       }
       for (int64_t unit = range.begin; unit < range.end; ++unit) mean_of_block(from + unit * size, size / width, means + unit * width);
     });
-    constexpr int64_t kFewProducts = 40'000;  // that one thread makes before others have joined
-    const Parallel parallel = channels * first_.out <= kFewProducts ? Parallel() : context.parallel();
-    for (int64_t image = 0; image < batch; ++image) {
-      first_.weights->run({}, 1, means + image * all, nullptr, hidden + image * first_.out, parallel);
-      second_.weights->run({}, 1, hidden + image * first_.out, nullptr, gates + image * all, parallel);
-      std::fill(gates + image * all + channels, gates + (image + 1) * all, 0.0f);
-    }
+    make_gates(context, batch, all, means, gates);
     const Cost scaling{.bytes = 8.0 * static_cast<double>(size), .operations = static_cast<double>(size)};
     context.parallel().for_range(units, scaling, [&](Range range) {
       const int64_t at = range.begin * size;
@@ -82,6 +77,30 @@ class SqueezeExciteKernel final : public Kernel {
   }
 
  private:
+  /// Both are [batch, all]; gates are 0 beyond the channels.
+  void make_gates(RunContext& context, int64_t batch, int64_t all, const float* means, float* gates) const {
+    constexpr int64_t kFewProducts = 40'000;  // that one thread makes before others have joined
+    const int64_t channels = first_.in;
+    const Parallel parallel = channels * first_.out <= kFewProducts ? Parallel() : context.parallel();
+    float* hidden = context.scratch_array<float>(first_.out);
+    for (int64_t image = 0; image < batch; ++image) {
+      first_.weights->run({}, 1, means + image * all, nullptr, hidden, parallel);
+      second_.weights->run({}, 1, hidden, nullptr, gates + image * all, parallel);
+      std::fill(gates + image * all + channels, gates + (image + 1) * all, 0.0f);
+    }
+  }
+
+  Status run_gates(RunContext& context, const TensorView& means) const {
+    const int64_t all = compute::channel_blocks(first_.in) * compute::kChannelBlock;
+    if (means.rank() != 2 || means.shape()[1] != all) {
+      return error_status(ErrorCode::invalid_argument, "SqueezeExcite: means have shape {}, expected [N, {}]", means.shape().to_string(),
+                          all);
+    }
+    const MutableView gates = context.output(0, means.shape());
+    if (gates.elements() > 0) make_gates(context, means.shape()[0], all, means.data<float>(), gates.data<float>());
+    return {};
+  }
+
   /// Means over x [pixels, 16], of sums of limited length.
   static void mean_of_block(const float* x, int64_t pixels, float* means) {
     constexpr int64_t kWidth = compute::kChannelBlock, kAtOnce = 4, kPixels = 1024;
@@ -125,7 +144,7 @@ class SqueezeExciteKernel final : public Kernel {
   }
 
   Product first_, second_;
-  bool blocked_ = false;
+  bool blocked_ = false, from_means_ = false;
 };
 
 }  // namespace rh::cpu
