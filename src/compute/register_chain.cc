@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "compute/hwy_targets.h"
 
@@ -59,58 +60,74 @@ HWY_INLINE Vec choice(Vec condition, Vec x, Vec y) { return hn::IfThenElse(hn::M
 
 /// A step and where its operands' blocks lie, which move from block to block or stay.
 struct PlacedStep {
-  ChainOp op;
+  int op;
   float alpha, beta;
   float *a, *b;
   int64_t move_a, move_b;
+  const Divisor* divisor;  // of div, where it is one number
 };
+
+/// Steps whose operand a is one number for all have codes of their own: it is read once, not vector by vector.
+constexpr int code(ChainOp op, bool one_number = false) { return 2 * static_cast<int>(op) + (one_number ? 1 : 0); }
+
+HWY_INLINE Block divided(const Block& x, const Divisor& divisor) {
+  Vec v[] = {x.v0, x.v1, x.v2, x.v3, x.v4, x.v5, x.v6, x.v7};
+  divisor.divide(v);
+  return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
+}
 
 HWY_INLINE Block one_step(const PlacedStep& step, const Block& v) {
   const float alpha = step.alpha, beta = step.beta;
-#define RH_WITH(expression) each(v, step.a, [](Vec x, Vec a) HWY_ATTR { return expression; })
+#define RH_WITH(name, expression)                                                                     \
+  case code(ChainOp::name): return each(v, step.a, [](Vec x, Vec a) HWY_ATTR { return expression; }); \
+  case code(ChainOp::name, true): {                                                                   \
+    const Vec a = set(*step.a);                                                                       \
+    return each(v, [a](Vec x) HWY_ATTR { return expression; });                                       \
+  }
 #define RH_CHOICE(expression) each(v, step.a, step.b, [](Vec x, Vec a, Vec b) HWY_ATTR { return expression; })
 #define RH_ALONE(expression) each(v, [=](Vec x) HWY_ATTR { return expression; })
   switch (step.op) {
-    case ChainOp::load: return RH_WITH(a);
-    case ChainOp::keep: store_block(v, step.a); return v;
-    case ChainOp::add: return RH_WITH(hn::Add(x, a));
-    case ChainOp::sub: return RH_WITH(hn::Sub(x, a));
-    case ChainOp::sub_from: return RH_WITH(hn::Sub(a, x));
-    case ChainOp::mul: return RH_WITH(hn::Mul(x, a));
-    case ChainOp::square: return RH_ALONE(hn::Mul(x, x));
-    case ChainOp::div: return RH_WITH(hn::Div(x, a));
-    case ChainOp::div_into: return RH_WITH(hn::Div(a, x));
-    case ChainOp::min: return RH_WITH(applied<Binary::min>(x, a));
-    case ChainOp::min_from: return RH_WITH(applied<Binary::min>(a, x));
-    case ChainOp::max: return RH_WITH(applied<Binary::max>(x, a));
-    case ChainOp::max_from: return RH_WITH(applied<Binary::max>(a, x));
-    case ChainOp::equal: return RH_WITH(truth(hn::Eq(x, a)));
-    case ChainOp::less: return RH_WITH(truth(hn::Lt(x, a)));
-    case ChainOp::more: return RH_WITH(truth(hn::Lt(a, x)));
-    case ChainOp::less_equal: return RH_WITH(truth(hn::Le(x, a)));
-    case ChainOp::more_equal: return RH_WITH(truth(hn::Le(a, x)));
-    case ChainOp::choose: return RH_CHOICE(choice(x, a, b));
-    case ChainOp::choose_first: return RH_CHOICE(choice(a, x, b));
-    case ChainOp::choose_other: return RH_CHOICE(choice(a, b, x));
-    case ChainOp::neg: return RH_ALONE(hn::Neg(x));
-    case ChainOp::abs: return RH_ALONE(hn::Abs(x));
-    case ChainOp::sign: return RH_ALONE(sign(x));
-    case ChainOp::sqrt: return RH_ALONE(hn::Sqrt(x));
-    case ChainOp::reciprocal: return RH_ALONE(reciprocal(x));
-    case ChainOp::floor: return RH_ALONE(hn::Floor(x));
-    case ChainOp::ceil: return RH_ALONE(hn::Ceil(x));
-    case ChainOp::round: return RH_ALONE(hn::Round(x));
-    case ChainOp::relu: return RH_ALONE(relu(x));
-    case ChainOp::leaky_relu: return RH_ALONE(leaky_relu(x, alpha));
-    case ChainOp::hard_swish: return RH_ALONE(hard_swish(x));
-    case ChainOp::hard_sigmoid: return RH_ALONE(hard_sigmoid(x, alpha, beta));
-    case ChainOp::softsign: return RH_ALONE(softsign(x));
-    case ChainOp::exp: return RH_ALONE(simd_exp(x));
-    case ChainOp::log: return RH_ALONE(simd_log(x));
-    case ChainOp::tanh: return RH_ALONE(simd_tanh(x));
-    case ChainOp::sigmoid: return RH_ALONE(simd_sigmoid(x));
-    case ChainOp::erf: return RH_ALONE(simd_erf(x));
-    case ChainOp::clip: return RH_ALONE(clamped(x, set(alpha), set(beta)));
+    RH_WITH(load, a)
+    RH_WITH(add, hn::Add(x, a))
+    RH_WITH(sub, hn::Sub(x, a))
+    RH_WITH(sub_from, hn::Sub(a, x))
+    RH_WITH(mul, hn::Mul(x, a))
+    RH_WITH(div_into, hn::Div(a, x))
+    RH_WITH(min, applied<Binary::min>(x, a))
+    RH_WITH(min_from, applied<Binary::min>(a, x))
+    RH_WITH(max, applied<Binary::max>(x, a))
+    RH_WITH(max_from, applied<Binary::max>(a, x))
+    RH_WITH(equal, truth(hn::Eq(x, a)))
+    RH_WITH(less, truth(hn::Lt(x, a)))
+    RH_WITH(more, truth(hn::Lt(a, x)))
+    RH_WITH(less_equal, truth(hn::Le(x, a)))
+    RH_WITH(more_equal, truth(hn::Le(a, x)))
+    case code(ChainOp::div): return each(v, step.a, [](Vec x, Vec a) HWY_ATTR { return hn::Div(x, a); });
+    case code(ChainOp::div, true): return divided(v, *step.divisor);
+    case code(ChainOp::keep): store_block(v, step.a); return v;
+    case code(ChainOp::square): return RH_ALONE(hn::Mul(x, x));
+    case code(ChainOp::choose): return RH_CHOICE(choice(x, a, b));
+    case code(ChainOp::choose_first): return RH_CHOICE(choice(a, x, b));
+    case code(ChainOp::choose_other): return RH_CHOICE(choice(a, b, x));
+    case code(ChainOp::neg): return RH_ALONE(hn::Neg(x));
+    case code(ChainOp::abs): return RH_ALONE(hn::Abs(x));
+    case code(ChainOp::sign): return RH_ALONE(sign(x));
+    case code(ChainOp::sqrt): return RH_ALONE(hn::Sqrt(x));
+    case code(ChainOp::reciprocal): return RH_ALONE(reciprocal(x));
+    case code(ChainOp::floor): return RH_ALONE(hn::Floor(x));
+    case code(ChainOp::ceil): return RH_ALONE(hn::Ceil(x));
+    case code(ChainOp::round): return RH_ALONE(hn::Round(x));
+    case code(ChainOp::relu): return RH_ALONE(relu(x));
+    case code(ChainOp::leaky_relu): return RH_ALONE(leaky_relu(x, alpha));
+    case code(ChainOp::hard_swish): return RH_ALONE(hard_swish(x));
+    case code(ChainOp::hard_sigmoid): return RH_ALONE(hard_sigmoid(x, alpha, beta));
+    case code(ChainOp::softsign): return RH_ALONE(softsign(x));
+    case code(ChainOp::exp): return RH_ALONE(simd_exp(x));
+    case code(ChainOp::log): return RH_ALONE(simd_log(x));
+    case code(ChainOp::tanh): return RH_ALONE(simd_tanh(x));
+    case code(ChainOp::sigmoid): return RH_ALONE(simd_sigmoid(x));
+    case code(ChainOp::erf): return RH_ALONE(simd_erf(x));
+    case code(ChainOp::clip): return RH_ALONE(clamped(x, set(alpha), set(beta)));
   }
   return v;
 #undef RH_WITH
@@ -131,10 +148,16 @@ HWY_NOINLINE void run_blocks(std::span<PlacedStep> steps, float* y, int64_t bloc
   }
 }
 
+/// Whether the step has a code for a number as its operand.
+bool has_one_number(ChainOp op) {
+  return op == ChainOp::load || (op >= ChainOp::add && op <= ChainOp::more_equal && op != ChainOp::square);
+}
+
 void run_chain_loop(std::span<const ChainStep> steps, std::span<const ChainInput> inputs, float* y, int64_t count) {
   HWY_ALIGN float copies[kMaxChainInputs * kBlock];  // of single elements, spread out; then of what is left after whole blocks
   HWY_ALIGN float kept[kMaxKeptValues * kBlock];
   PlacedStep placed[kMaxChainSteps];
+  std::optional<Divisor> divisors[kMaxChainInputs];
   const auto place_of = [&](uint8_t operand, float*& place, int64_t& move) {
     move = 0;
     if (operand >= kMaxChainInputs) {
@@ -149,9 +172,13 @@ void run_chain_loop(std::span<const ChainStep> steps, std::span<const ChainInput
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].step == 0) std::fill_n(copies + static_cast<int64_t>(i) * kBlock, kBlock, *inputs[i].data);
   for (size_t i = 0; i < steps.size(); ++i) {
-    placed[i] = {steps[i].op, steps[i].alpha, steps[i].beta, nullptr, nullptr, 0, 0};
+    const bool one_number = has_one_number(steps[i].op) && steps[i].a < kMaxChainInputs && inputs[steps[i].a].step == 0;
+    placed[i] = {code(steps[i].op, one_number), steps[i].alpha, steps[i].beta, nullptr, nullptr, 0, 0, nullptr};
     place_of(steps[i].a, placed[i].a, placed[i].move_a);
     place_of(steps[i].b, placed[i].b, placed[i].move_b);
+    if (steps[i].op == ChainOp::div && one_number) {
+      placed[i].divisor = &divisors[steps[i].a].emplace(*inputs[steps[i].a].data);
+    }
   }
   const int64_t blocks = count / kBlock, done = blocks * kBlock;
   run_blocks({placed, steps.size()}, y, blocks);

@@ -76,6 +76,15 @@ HWY_INLINE Vec at_least(Vec least, Vec x) {
 #endif
 }
 
+/// The smaller one; NaN of an x that is NaN.
+HWY_INLINE Vec at_most(Vec most, Vec x) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+  return hn::Min(most, x);  // the second one where they do not compare
+#else
+  return hn::IfThenElse(hn::Gt(x, most), most, x);
+#endif
+}
+
 #if HWY_TARGET == HWY_AVX3
 /// x = 2^(factor x) of several vectors in steps over all of them; below 2^-126 what is less, up to 2^127. `least` is -127 / factor. NaN of
 /// NaN. The sixteenths of the exponent come from a table, within 1 ULP.
@@ -312,7 +321,8 @@ HWY_INLINE Vec simd_acos(Vec x) {
   return hn::Add(half, half);
 }
 
-HWY_INLINE Vec clamped(Vec x, Vec low, Vec high) { return hn::IfThenElse(hn::Lt(x, low), low, hn::IfThenElse(hn::Gt(x, high), high, x)); }
+/// x between low and high, low <= high; NaN of an x that is NaN.
+HWY_INLINE Vec clamped(Vec x, Vec low, Vec high) { return at_most(high, at_least(low, x)); }
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 /// The first `count` floats (fewer than a vector), the others zero.

@@ -100,6 +100,10 @@ void binary_loop(Binary op, const float* a, const float* b, float* y, int64_t n)
 }
 
 void binary_scalar_loop(Binary op, const float* a, float b, float* y, int64_t n) {
+  if (op == Binary::div) {
+    const Divisor divisor(b);
+    return map_in_steps(a, y, n, [&divisor](auto& v) HWY_ATTR { divisor.divide(v); });
+  }
   with_binary(op, [=](auto f) HWY_ATTR { map(a, y, n, [f, b](Vec v) HWY_ATTR { return f(v, set(b)); }); });
 }
 

@@ -67,6 +67,39 @@ TEST_P(VectorMathTest, transcendental_functions_within_4_ulp) {
   }
 }
 
+/// Numbers of every magnitude, and those whose quotients by `number` are closest to the middle of two floats.
+std::vector<float> dividends(float number) {
+  std::vector<float> x{0.0f, -0.0f, kInf, -kInf, std::numeric_limits<float>::max(), 0x1p-126f, -0x1p-140f};
+  uint32_t random = 1;
+  const auto next = [&random] { return random = random * 1664525 + 1013904223; };
+  for (int i = 0; i < 20000; ++i) x.push_back(std::bit_cast<float>(next()));
+  for (int i = 0; i < 100000; ++i) {
+    const double middle = (1 << 23 | next() >> 9) + 0.5, product = middle * number;  // exact
+    x.push_back(static_cast<float>(product));
+    x.push_back(std::nextafter(x.back(), product > x.back() ? kInf : -kInf));
+  }
+  return x;
+}
+
+TEST_P(VectorMathTest, quotients_by_a_number_have_the_bits_of_division) {
+  const float infinite[] = {0.0f, -0.0f, kInf, -kInf};
+  std::vector<float> numbers{6,    -6, 3,       255,       0.75f,    1048575,     1048573, 0x1.00002p-7f, -0x1.ffffep3f,
+                             0.1f, 8,  -0.125f, 0x1p-126f, 0x1p100f, 0x1p39f / 3, 0x1p16f, 0x1.8p15f,     0x1.8p16f};
+  numbers.insert(numbers.end(), std::begin(infinite), std::end(infinite));
+  numbers.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(0x1.2p-39f / 7) & ~15U));
+  for (const float number : numbers) {
+    std::vector<float> x = dividends(std::isfinite(number) && number != 0 ? number : 1), y(x.size()), z(x.size());
+    const std::vector<float> b(x.size(), number);
+    const auto count = static_cast<int64_t>(x.size());
+    binary(Binary::div, x.data(), b.data(), z.data(), count);
+    binary_scalar(Binary::div, x.data(), number, y.data(), count);
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (std::isnan(z[i]) && std::isnan(y[i])) continue;
+      ASSERT_EQ(std::bit_cast<uint32_t>(y[i]), std::bit_cast<uint32_t>(z[i])) << x[i] << " / " << number << " is " << z[i];
+    }
+  }
+}
+
 TEST_P(VectorMathTest, angles_of_any_size_within_1_ulp) {
   const struct {
     const char* name;

@@ -17,8 +17,9 @@ namespace {
 using Op = ops::FusedElementwise;
 using F = Op::Function;
 
-constexpr int64_t kTileBytes = 8192;  // of a value: a few of them stay in the first-level cache
-constexpr int64_t kShortRow = 256;    // elements; inputs that broadcast along shorter rows are spread out over a tile
+constexpr int64_t kTileBytes = 8192;       // of a value: a few of them stay in the first-level cache
+constexpr int64_t kLongTileBytes = 65536;  // where no value but inputs and output lies in memory
+constexpr int64_t kShortRow = 256;         // elements; inputs that broadcast along shorter rows are spread out over a tile
 constexpr int64_t kRowsTogether = 8;
 constexpr int64_t kLongRow = 32768;  // elements: what rows share of shorter ones stays in the second-level cache
 constexpr int64_t kVector = 16;      // elements; pieces of rows are whole vectors
@@ -108,6 +109,9 @@ class Source {
     rotated_length_ = length;
     negate_ = row_of(ops::Unary::Function::neg, input.dtype());
   }
+
+  /// Whether tiles of any size are read where they lie.
+  bool lies_in_rows() const { return rotated_length_ == 0 && (!rows_ || period_ >= kShortRow); }
 
   /// The elements of outputs [at, at + count); `room` takes them where they do not lie in one row.
   Place tile(int64_t at, int64_t count, char* room) const {
@@ -277,9 +281,14 @@ class FusedElementwiseKernel final : public Kernel {
     return least;
   }
 
+  bool stays_in_registers(const Program& program, const Sources& sources) const {
+    if (program.segments.size() != 1 || program.segments[0].begin != 0 || program.segments[0].end != op_.steps.size()) return false;
+    return std::ranges::all_of(sources, [](const auto& source) { return !source || source->lies_in_rows(); });
+  }
+
   void run_part(Range part, const Program& program, int64_t row, const Sources& sources, const MutableView& y) const {
     char* rooms = static_cast<char*>(compute::thread_scratch(compute::ScratchSlot::row, room_count_ * kTileBytes));
-    int64_t tile = kTileBytes / (bits_of(program.dtype) / 8);
+    int64_t tile = (stays_in_registers(program, sources) ? kLongTileBytes : kTileBytes) / (bits_of(program.dtype) / 8);
     if (row > 0) {
       const int64_t pieces = (row + tile - 1) / tile;
       tile = std::min(tile, ((row + pieces - 1) / pieces + kVector - 1) / kVector * kVector);
