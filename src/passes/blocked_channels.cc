@@ -100,7 +100,6 @@ class Planner {
 
  private:
   static bool is_conv(const Node& node) { return is_op(node, "Conv") || (node.op_type == "FusedConv" && node.domain == "com.microsoft"); }
-  static bool is_own(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain == "roundhouse"; }
   /// Operators of our own that have an attribute for blocks.
   static bool has_blocked_form(const Node& node) { return is_own(node, "SqueezeExcite") || is_own(node, "ExpandDepthwise"); }
 

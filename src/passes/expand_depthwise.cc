@@ -21,12 +21,8 @@ bool is_constant_conv(const Graph& graph, const Node& node) {
   return bias && bias->dtype() == DType::float32 && bias->elements() == weights->shape()[0];
 }
 
-bool all_are(const ops::Sizes& values, int64_t value) {
-  return std::ranges::all_of(values, [&](int64_t v) { return v == value; });
-}
-
 bool is_pointwise(const ops::Conv& op, const Shape& weights) {
-  return op.group == 1 && weights[2] == 1 && weights[3] == 1 && all_are(op.window.strides, 1) && all_are(op.window.pads, 0) &&
+  return op.group == 1 && weights[2] == 1 && weights[3] == 1 && ops::all_are(op.window.strides, 1) && ops::all_are(op.window.pads, 0) &&
          (op.window.auto_pad == ops::AutoPad::notset || op.window.auto_pad == ops::AutoPad::valid);
 }
 
@@ -35,8 +31,8 @@ bool is_depthwise(const ops::Conv& op, const Shape& weights) {
   const int64_t taps = weights[2], stride = op.window.strides.empty() ? 1 : op.window.strides[0];
   const int64_t dilation = op.window.dilations.empty() ? 1 : op.window.dilations[0], reach = (taps - 1) * dilation + 1;
   return op.group > 1 && op.group == weights[0] && weights[1] == 1 && (taps == 3 || taps == 5 || taps == 7) && weights[3] == taps &&
-         (stride == 1 ? dilation <= kMostDilation : stride == 2 && dilation == 1) && all_are(op.window.strides, stride) &&
-         all_are(op.window.dilations, dilation) &&
+         (stride == 1 ? dilation <= kMostDilation : stride == 2 && dilation == 1) && ops::all_are(op.window.strides, stride) &&
+         ops::all_are(op.window.dilations, dilation) &&
          std::ranges::all_of(op.window.pads, [&](int64_t pad) { return pad >= 0 && pad < reach; });
 }
 

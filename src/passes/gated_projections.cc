@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "ops/nn/blocked_conv.h"
 #include "ops/nn/squeeze_excite.h"
 #include "passes/pass.h"
@@ -9,13 +7,7 @@ namespace rh::passes {
 
 namespace {
 
-bool is_own(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain == "roundhouse"; }
-
 constexpr int64_t kFewWeights = 3;  // values of x to a weight, from which on it pays to multiply weights, which come from memory
-
-bool all_are(const ops::Sizes& values, int64_t value) {
-  return std::ranges::all_of(values, [&](int64_t v) { return v == value; });
-}
 
 class Matcher {
  public:
@@ -59,7 +51,7 @@ class Matcher {
     const Shape& taps = graph_.value(node.inputs[1]).constant_tensor()->shape();
     const int64_t stride = op.window.strides.empty() ? 1 : op.window.strides[0];
     return op.group > 1 && taps[2] == taps[3] && (taps[2] == 3 || taps[2] == 5) && (stride == 1 || stride == 2) &&
-           all_are(op.window.strides, stride) && all_are(op.window.dilations, 1);
+           ops::all_are(op.window.strides, stride) && ops::all_are(op.window.dilations, 1);
   }
 
   bool takes_gates(const Node& node, ValueId x) const {

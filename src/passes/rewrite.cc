@@ -46,6 +46,7 @@ void Rewrite::replace_nodes(Node made, const Node& last, const std::vector<NodeI
 }
 
 bool is_op(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain.empty(); }
+bool is_own(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain == "roundhouse"; }
 
 bool has_one_use(const GraphValue& value) { return value.consumers.size() == 1 && !value.is_output; }
 

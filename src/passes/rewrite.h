@@ -46,6 +46,8 @@ class Rewrite {
 
 /// Whether the node is the standard's operator of this name.
 bool is_op(const Node& node, std::string_view op_type);
+/// Whether the node is this operator of our own domain.
+bool is_own(const Node& node, std::string_view op_type);
 /// Whether nothing but this one input takes the value.
 bool has_one_use(const GraphValue& value);
 /// Whether the value is used at all.

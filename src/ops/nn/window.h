@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -15,6 +16,10 @@ inline constexpr int64_t kMostSize = int64_t{1} << 61;
 
 /// One or two numbers a spatial axis.
 using Sizes = InlineVector<int64_t, 6>;
+
+inline bool all_are(const Sizes& values, int64_t value) {
+  return std::ranges::all_of(values, [&](int64_t v) { return v == value; });
+}
 
 /// The sliding window that convolutions and poolings share: kernel_shape, strides, dilations, pads, auto_pad, ceil_mode. Lists have one
 /// entry a spatial axis once `complete` was called; pads have all begins, then all ends.
