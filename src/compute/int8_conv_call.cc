@@ -220,6 +220,7 @@ void Int8ConvCall::sum_windows(const Block& block, const Source& source, int32_t
   const int64_t pixel_bytes = conv_.in_ * kernels_.left_bytes, width = block.columns.size();
   const Window& kernel = conv_.window_;
   std::fill_n(sums, block.pixels(), 0);
+  if (pixel_bytes == 0) return;
   for (int64_t tap = 0; tap < kernel.kernel_size(); ++tap) {
     const int64_t at[3] = {tap / kernel.kernel[2] / kernel.kernel[1], tap / kernel.kernel[2] % kernel.kernel[1], tap % kernel.kernel[2]};
     const int32_t* pixels = source.pixel_sums + (at[0] * source.tap[0] + at[1] * source.tap[1] + at[2] * source.tap[2]) / pixel_bytes;

@@ -50,23 +50,6 @@ HWY_INLINE Mask is_nan(Vec x) { return hn::Not(hn::Eq(x, x)); }
 
 HWY_INLINE Vec keep_nan(Vec x, Vec y) { return hn::IfThenElse(hn::Eq(x, x), y, x); }
 
-/// 2^kPower e^x where that is in [2^-126, 2^128); anything elsewhere, but NaN of NaN.
-template <int kPower = 0>
-HWY_INLINE Vec exp_within(Vec x) {
-  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
-  // The sum's last bits are the exponent field of 2^(n + kPower).
-  const Vec shift = set(0x1.8p23f + 127 + kPower), shifted = hn::MulAdd(x, set(1.44269504f), shift), n = hn::Sub(shifted, shift);
-  const Vec power = hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), shifted)));
-  Vec r = hn::NegMulAdd(n, set(0.693145752f), x);
-  r = hn::NegMulAdd(n, set(1.42860677e-6f), r);
-  const Vec square = hn::Mul(r, r);
-  const Vec y = hn::Add(set(1.0f), hn::MulAdd(square, short_polynomial(r, square, c), r));
-  return hn::Mul(y, power);  // not y's parts times a power that may be infinite
-}
-
-/// e^x for x <= 8 or NaN; 0 where it would be below 1.8e-38.
-HWY_INLINE Vec exp_of_negative(Vec x) { return hn::IfThenElse(hn::Lt(x, set(-86.9f)), hn::Zero(Floats()), exp_within(x)); }
-
 /// The larger one; NaN of an x that is NaN.
 HWY_INLINE Vec at_least(Vec least, Vec x) {
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
@@ -84,6 +67,64 @@ HWY_INLINE Vec at_most(Vec most, Vec x) {
   return hn::IfThenElse(hn::Gt(x, most), most, x);
 #endif
 }
+
+#if HWY_TARGET == HWY_AVX3
+/// 2^(k / 16), k = 0 to 15.
+HWY_INLINE Vec roots_of_two() {
+  HWY_ALIGN static constexpr float kRoots[16] = {1.0f,        1.04427378f, 1.09050773f, 1.13878863f, 1.18920712f, 1.24185781f,
+                                                 1.29683955f, 1.3542555f,  1.41421356f, 1.47682615f, 1.54221083f, 1.6104903f,
+                                                 1.68179283f, 1.75625216f, 1.83400809f, 1.91520656f};
+  return hn::Load(Floats(), kRoots);
+}
+
+/// 2^kPower e^x within 1.1 ULP where that is less than 2^133; NaN of NaN. The sixteenths of the exponent come from a table, so that r is
+/// at most 0.0217; what is beyond the range of floats becomes infinite, subnormal or zero.
+template <int kPower = 0>
+HWY_INLINE Vec exp_within(Vec x) {
+  const Vec shift = set(0x1.8p19f), sum = hn::MulAdd(x, set(1.44269504f), shift), n = hn::Sub(sum, shift);  // the sum's last bits are sixteenths
+  const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x));
+  const Vec y = hn::Mul(r, hn::MulAdd(r, hn::MulAdd(r, set(1.0f / 6), set(0.5f)), set(1.0f)));
+  const Vec part{_mm512_permutexvar_ps(_mm512_castps_si512(sum.raw), roots_of_two().raw)};  // by the last four bits
+  const Vec power = kPower == 0 ? n : hn::Add(n, set(kPower));
+  return Vec{_mm512_scalef_ps(hn::MulAdd(part, y, part).raw, power.raw)};  // by 2^floor(power)
+}
+
+/// e^x for x <= 8 or NaN.
+HWY_INLINE Vec exp_of_negative(Vec x) { return exp_within(at_least(set(-110.0f), x)); }
+
+HWY_INLINE Vec simd_exp(Vec x) { return exp_within(at_most(set(90.0f), at_least(set(-110.0f), x))); }
+#else
+/// 2^kPower e^x where that is in [2^-126, 2^128); anything elsewhere, but NaN of NaN.
+template <int kPower = 0>
+HWY_INLINE Vec exp_within(Vec x) {
+  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
+  // The sum's last bits are the exponent field of 2^(n + kPower).
+  const Vec shift = set(0x1.8p23f + 127 + kPower), shifted = hn::MulAdd(x, set(1.44269504f), shift), n = hn::Sub(shifted, shift);
+  const Vec power = hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::BitCast(Ints(), shifted)));
+  Vec r = hn::NegMulAdd(n, set(0.693145752f), x);
+  r = hn::NegMulAdd(n, set(1.42860677e-6f), r);
+  const Vec square = hn::Mul(r, r);
+  const Vec y = hn::Add(set(1.0f), hn::MulAdd(square, short_polynomial(r, square, c), r));
+  return hn::Mul(y, power);  // not y's parts times a power that may be infinite
+}
+
+/// e^x for x <= 8 or NaN; 0 where it would be below 1.8e-38.
+HWY_INLINE Vec exp_of_negative(Vec x) { return hn::IfThenElse(hn::Lt(x, set(-86.9f)), hn::Zero(Floats()), exp_within(x)); }
+
+HWY_INLINE Vec simd_exp(Vec any) {
+  if (HWY_LIKELY(hn::AllTrue(Floats(), hn::Le(hn::Abs(any), set(87.0f))))) return exp_within(any);
+  // The same steps: the bits of an element do not depend on its neighbours.
+  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
+  const Vec x = hn::Min(hn::Max(any, set(-104.0f)), set(89.0f)), shift = set(0x1.8p23f + 127);
+  const Vec n = hn::Sub(hn::MulAdd(x, set(1.44269504f), shift), shift);
+  const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x)), square = hn::Mul(r, r);
+  const Vec y = hn::Add(set(1.0f), hn::MulAdd(square, short_polynomial(r, square, c), r));
+  // In two steps, for 2^n alone may be out of range.
+  const auto whole = hn::ConvertTo(Ints(), n);
+  const auto half = hn::ShiftRight<1>(whole);
+  return keep_nan(any, hn::Mul(hn::Mul(y, power_of_two(half)), power_of_two(hn::Sub(whole, half))));
+}
+#endif
 
 #if HWY_TARGET == HWY_AVX3
 /// x = 2^(factor x) of several vectors in steps over all of them; below 2^-126 what is less, up to 2^127. `least` is -127 / factor. NaN of
@@ -147,20 +188,6 @@ HWY_INLINE Vec expm1_of_negative(Vec any) {
   const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x));
   const Vec rest = hn::MulAdd(hn::Mul(r, r), polynomial(r, c), r);
   return keep_nan(any, hn::MulAdd(rest, power, hn::Sub(power, set(1.0f))));
-}
-
-HWY_INLINE Vec simd_exp(Vec any) {
-  if (HWY_LIKELY(hn::AllTrue(Floats(), hn::Le(hn::Abs(any), set(87.0f))))) return exp_within(any);
-  // The same steps: the bits of an element do not depend on its neighbours.
-  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f};
-  const Vec x = hn::Min(hn::Max(any, set(-104.0f)), set(89.0f)), shift = set(0x1.8p23f + 127);
-  const Vec n = hn::Sub(hn::MulAdd(x, set(1.44269504f), shift), shift);
-  const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x)), square = hn::Mul(r, r);
-  const Vec y = hn::Add(set(1.0f), hn::MulAdd(square, short_polynomial(r, square, c), r));
-  // In two steps, for 2^n alone may be out of range.
-  const auto whole = hn::ConvertTo(Ints(), n);
-  const auto half = hn::ShiftRight<1>(whole);
-  return keep_nan(any, hn::Mul(hn::Mul(y, power_of_two(half)), power_of_two(hn::Sub(whole, half))));
 }
 
 HWY_INLINE Vec simd_log(Vec x) {
@@ -237,10 +264,7 @@ HWY_INLINE Vec simd_sigmoid(Vec x) {
 /// exponent come from a table; what is beyond the range of floats becomes infinite, and its reciprocal zero.
 template <int kVectors>
 HWY_INLINE void simd_silu(Vec (&x)[kVectors]) {
-  HWY_ALIGN static constexpr float kTable[16] = {1.0f,        1.04427378f, 1.09050773f, 1.13878863f, 1.18920712f, 1.24185781f,
-                                                 1.29683955f, 1.3542555f,  1.41421356f, 1.47682615f, 1.54221083f, 1.6104903f,
-                                                 1.68179283f, 1.75625216f, 1.83400809f, 1.91520656f};
-  const Vec table = hn::Load(Floats(), kTable), one = set(1.0f), shift = set(0x1.8p19f);  // the sum's last bits are sixteenths
+  const Vec table = roots_of_two(), one = set(1.0f), shift = set(0x1.8p19f);  // the sum's last bits are sixteenths
   Vec power[kVectors], n[kVectors], r[kVectors], y[kVectors];
   const auto for_all = [](auto step) HWY_ATTR {
 #pragma GCC unroll 4

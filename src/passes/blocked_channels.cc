@@ -9,6 +9,7 @@
 #include "ops/nn/expand_depthwise.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
+#include "tensor/extent.h"
 
 namespace rh::passes {
 
@@ -36,7 +37,8 @@ struct Costs {
   double reorder = 0.3;           ///< nanoseconds a value
 };
 constexpr Costs kCosts;
-constexpr int64_t kLeastPartsChannels = 32, kLeastPartsProducts = 256;
+constexpr int64_t kLeastPartsChannels = 32;
+constexpr double kLeastPartsProducts = 256;
 constexpr int64_t kMostImageChannels = 4;
 constexpr int64_t kLeastWinogradChannels = 16, kMostExpandTaps = 5;
 
@@ -49,8 +51,7 @@ struct Planes {
   double values() const { return static_cast<double>(channels * size); }
 };
 
-/// A node that can work on blocks of channels.
-/// The same of kernels that are taken apart into products which outputs share (compute/conv_parts.h), as share of the plain products: a
+/// The products of kernels that are taken apart into products which outputs share (compute/conv_parts.h), as share of the plain ones: a
 /// part of up to three taps takes one product more than it has taps, for two outputs. 1 where none are shared.
 double parts_share(const ops::Window& window, const Shape& weights) {
   constexpr int64_t kMostTaps = 11, kMostStride = 4;
@@ -69,6 +70,7 @@ double parts_share(const ops::Window& window, const Shape& weights) {
   return share;
 }
 
+/// A node that can work on blocks of channels.
 struct Candidate {
   NodeId id = kNoNode;
   std::vector<size_t> inputs;  ///< that are to lie in blocks
@@ -114,7 +116,7 @@ class Planner {
     if (type.dtype != DType::float32 || !type.has_rank() || type.rank() != 4) return {};
     const auto size = [&](size_t axis) { return (*type.dims)[axis].is_constant() ? (*type.dims)[axis].value() : 0; };
     const bool known = size(1) > 0 && size(2) > 0 && size(3) > 0;
-    return known ? Planes{size(1), size(2) * size(3)} : Planes{};
+    return known && Shape{size(1), size(2), size(3)}.elements() <= kMostElements ? Planes{size(1), size(2) * size(3)} : Planes{};
   }
 
   static bool all_one(const ops::Sizes& sizes) {
@@ -152,10 +154,10 @@ class Planner {
                       : found.is_image ? kCosts.image
                       : taps > 1       ? kCosts.gathered
                                        : 1;
+      const double summands = static_cast<double>(taps) * static_cast<double>(x.channels);
       if (const double share = parts_share(op.window, weights->shape());
-          share < 1 && !winograd && y.channels >= kLeastPartsChannels && taps * x.channels >= kLeastPartsProducts) {
-        const double transforms =
-            kCosts.parts_by_channels / static_cast<double>(y.channels) + kCosts.parts_by_products / static_cast<double>(taps * x.channels);
+          share < 1 && !winograd && y.channels >= kLeastPartsChannels && summands >= kLeastPartsProducts) {
+        const double transforms = kCosts.parts_by_channels / static_cast<double>(y.channels) + kCosts.parts_by_products / summands;
         planes = std::min(planes, kCosts.parts * share + transforms);
       }
       const double filled = static_cast<double>(y.padded()) / static_cast<double>(y.channels);
@@ -171,7 +173,7 @@ class Planner {
     const ops::ExpandDepthwise op = ops::ExpandDepthwise::read(NodeView(graph_, node));
     if (!x.known() || !y.known() || op.window.kernel.size() != 2 || op.window.kernel[1] > kMostExpandTaps || !all_one(op.window.dilations))
       return std::nullopt;
-    const double products = static_cast<double>(x.size * x.channels * y.channels),
+    const double products = x.values() * static_cast<double>(y.channels),
                  filled = static_cast<double>(y.padded()) / static_cast<double>(y.channels);
     return Candidate{.id = kNoNode, .inputs = {0}, .saved = kCosts.turned * y.values() - kCosts.product * products * (filled - 1)};
   }
