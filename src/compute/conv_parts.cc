@@ -176,8 +176,17 @@ class ConvParts final : public Convolution<float>::Impl {
     return lines;
   }
 
-  void column_sources(const Lines& lines, PartsSource* to) const {
-    const auto at = [&](int64_t column) { return column % layout_.columns.step() * lines.split_row + column / layout_.columns.step(); };
+  /// Rows whose tiles fill one vector, where their elements fill whole ones.
+  int64_t rows_together(const Band& band) const {
+    const int64_t lanes = products_.columns / 2, step = layout_.columns.step();
+    const bool fits = (step == 2 || step == 4 || step == 8) && lanes % band.across == 0 && band.across * step % lanes == 0;
+    return fits && layout_.columns.reach() <= kMostPartsReach ? lanes / band.across : 1;
+  }
+
+  void column_sources(const Lines& lines, bool together, PartsSource* to) const {
+    const auto at = [&](int64_t column) {
+      return together ? column : column % layout_.columns.step() * lines.split_row + column / layout_.columns.step();
+    };
     int64_t made = 0;
     for (const PartsAxis::Term& term : layout_.columns.terms())
       *to++ = {at(term.a), at(term.b), term.sign, made++ * lines.term, 1, 0, 0, 0};
@@ -217,7 +226,8 @@ class ConvParts final : public Convolution<float>::Impl {
     PartsSource* const of_columns = of_rows + source_count;
     float *const split = first_of_all + sources_size, *const values = split + split_size;
     row_sources(band, lines, channels.begin, of_rows);
-    column_sources(lines, of_columns);
+    const int64_t together = rows_together(band);
+    column_sources(lines, together > 1, of_columns);
     const int64_t first = layout_.rows.step() * band.rows.begin - w.pad_begin[1];
     PartsLines p{};
     p.x_row = w.input[2];
@@ -233,6 +243,8 @@ class ConvParts final : public Convolution<float>::Impl {
     p.across = band.across;
     p.plane = lines.phase();
     p.to = values;
+    p.together = together;
+    p.reach = layout_.columns.reach();
     for (int64_t channel = channels.begin; channel < channels.begin + channels.size; ++channel) {
       const float* const x = band.x[channel];
       p.x = x ? x + first * w.input[2] : band.call.x;  // read nowhere if all is padding

@@ -23,6 +23,16 @@ inline void deal(const typename V::Register* x, typename V::Register* to) {
   }
 }
 
+/// The first of those vectors.
+template <typename V, int kCount>
+inline typename V::Register deal_first(const typename V::Register* x) {
+  if constexpr (kCount == 1) {
+    return x[0];
+  } else {
+    return V::even(deal_first<V, kCount / 2>(x), deal_first<V, kCount / 2>(x + kCount / 2));
+  }
+}
+
 inline int lanes_below(int64_t count, int most) { return count <= 0 ? 0 : count < most ? static_cast<int>(count) : most; }
 
 /// Elements from `start` on, `stride` apart, zero where a row has none.
@@ -70,8 +80,49 @@ inline void join_rows(const PartsSource& s, const float* from, int64_t from_row,
     each([](auto a, const float* b) { return V::sub(a, V::load(b)); });
 }
 
+/// Rows `line`, `line` + phases_down and so on, whose tiles lie in one vector, as vectors of each column of a tile.
+template <typename V, int kPhases>
+inline void split_together(const PartsLines& p, int64_t line, float* split) {
+  const int64_t row_vectors = p.across * kPhases / V::kLanes;
+  for (int64_t column = 0; column < p.reach; column += kPhases) {
+    typename V::Register x[kPhases], phases[kPhases];
+#pragma GCC unroll 8
+    for (int i = 0; i < kPhases; ++i) {
+      const int64_t from = line + i / row_vectors * p.phases_down;
+      const bool is_there = from >= p.top && from < p.bottom && from < p.lines;
+      x[i] = is_there ? line_part<V>(p, p.x + from * p.x_row, column + i % row_vectors * V::kLanes - p.pad, 1) : V::zero();
+    }
+    if (p.reach == column + 1) {
+      V::store(split + column * V::kLanes, deal_first<V, kPhases>(x));
+      break;
+    }
+    deal<V, kPhases, 1>(x, phases);
+#pragma GCC unroll 8
+    for (int i = 0; i < kPhases; ++i) V::store(split + (column + i) * V::kLanes, phases[i]);
+  }
+}
+
+template <typename V, int kPhases>
+void lines_together(const PartsLines& p) {
+  alignas(64) float split[(kMostPartsReach + kPhases) * V::kLanes];
+  for (int64_t first = 0; first < p.phases_down; ++first) {
+    float* to = p.to + first * p.plane;
+    for (int64_t line = first; line < p.lines; line += p.together * p.phases_down, to += V::kLanes) {
+      split_together<V, kPhases>(p, line, split);
+      for (int64_t s = 0; s < p.source_count; ++s) {
+        const PartsSource& source = p.sources[s];
+        const typename V::Register a = V::load(split + source.a * V::kLanes), b = V::load(split + source.b * V::kLanes);
+        V::store(to + source.to, source.sign == 0 ? a : source.sign > 0 ? V::add(a, b) : V::sub(a, b));
+      }
+    }
+  }
+}
+
 template <typename V>
 void parts_lines(const PartsLines& p) {
+  if (p.together > 1) {
+    return p.phases == 2 ? lines_together<V, 2>(p) : p.phases == 4 ? lines_together<V, 4>(p) : lines_together<V, 8>(p);
+  }
   const auto split = p.phases == 1   ? split_line<V, 1>
                      : p.phases == 2 ? split_line<V, 2>
                      : p.phases == 4 ? split_line<V, 4>

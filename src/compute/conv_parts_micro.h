@@ -17,10 +17,12 @@ struct PartsSource {
   int64_t to_row;
 };
 
-inline constexpr int64_t kPartsLines = 8;
+inline constexpr int64_t kPartsLines = 8, kMostPartsReach = 16;
 /// Rows of an image, `pad` zeros before each, split by column modulo `phases` (1, 2, 4 or any other number) and joined: row i becomes the
 /// sources' values at to + i % phases_down * plane + i / phases_down * across. Up to a vector more is written after each row, before the
 /// next is.
+/// Where one vector has the tiles of several rows (`together`), a source's a and b are columns of a tile, of `reach` at most; else they
+/// are offsets of the phases.
 struct PartsLines {
   const float* x;  ///< row 0, of which rows [top, bottom) are there
   int64_t x_row;
@@ -38,6 +40,8 @@ struct PartsLines {
   int64_t across;
   int64_t plane;
   float* to;
+  int64_t together;  ///< rows, phases_down apart, whose tiles fill one vector and whose elements fill whole ones; 0 or 1: row by row
+  int64_t reach;     ///< columns that a tile reads, at most kMostPartsReach
 };
 
 /// Sums that outputs of a tile have in common, along one axis: the first output takes `first` + `both` + `apart`, the second one `second` +
