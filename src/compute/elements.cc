@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "compute/copy.h"
 #include "tensor/tensor.h"
 
 namespace rh::compute {
@@ -26,7 +27,7 @@ void copy_elements(ElementKind kind, const void* from, void* to, int64_t count) 
   if (kind == ElementKind::string) {
     std::copy_n(static_cast<const std::string*>(from), count, static_cast<std::string*>(to));
   } else {
-    std::memcpy(to, from, static_cast<size_t>(count) * element_bytes(kind));
+    copy_bytes(from, to, static_cast<size_t>(count) * element_bytes(kind));
   }
 }
 

@@ -79,13 +79,14 @@ HWY_INLINE void store_narrow_some(hn::Vec<Words> v, T* y, size_t count) {
   std::memcpy(y, buffer, count * sizeof(T));
 }
 
-/// y = round(value(i) / scale) of vectors that begin at i; some(i, rest) are the last elements, fewer than a vector.
+/// y = round(value(i) / scale) of vectors that begin at i; some(i, rest) are the last elements, fewer than a vector. `done` of the first
+/// ones are there already.
 template <typename T, typename Value, typename Some>
-HWY_INLINE void quantize_values(float scale, const QuantRange& range, T* y, int64_t count, Value value, Some some) {
+HWY_INLINE void quantize_values(float scale, const QuantRange& range, T* y, int64_t count, Value value, Some some, int64_t done = 0) {
   const Rounder round(range);
   const Vec divisor = set(scale);
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-  int64_t i = quantize_blocks(scale, range, y, count, value);
+  int64_t i = done > 0 ? done : quantize_blocks(scale, range, y, count, value);
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
     const Vec v0 = hn::Div(value(i), divisor), v1 = hn::Div(value(i + lanes), divisor);
     const Vec v2 = hn::Div(value(i + 2 * lanes), divisor), v3 = hn::Div(value(i + 3 * lanes), divisor);
@@ -123,14 +124,18 @@ HWY_INLINE void quantized_binary_row(const QuantOperand<T>& a, const QuantOperan
     return kMultiplies ? hn::Mul(u, v) : hn::Add(u, v);
   };
   const T *left_data = a.data, *right_data = b.data;
+  const auto at = [=](int64_t i) HWY_ATTR { return result(left_data + i, right_data + i); };
+  int64_t done = 0;
+  if constexpr (!kMultiplies && !kLeft && !kRight) done = quantize_sums(a, b, scale, range, y, count, at);
   quantize_values(
-      scale, range, y, count, [=](int64_t i) HWY_ATTR { return result(left_data + i, right_data + i); },
+      scale, range, y, count, at,
       [=](int64_t i, size_t rest) HWY_ATTR {
         T left[hn::MaxLanes(Ints())] = {}, right[hn::MaxLanes(Ints())] = {};
         if (!kLeft) std::memcpy(left, left_data + i, rest * sizeof(T));
         if (!kRight) std::memcpy(right, right_data + i, rest * sizeof(T));
         return result(left, right);
-      });
+      },
+      done);
 }
 
 template <bool kMultiplies, typename T>

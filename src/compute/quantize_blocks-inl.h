@@ -69,38 +69,67 @@ HWY_INLINE int64_t requantize_blocks(const int32_t* x, int64_t x_stride, const f
   return i;
 }
 
-/// y = round(value(i) / scale), four vectors at a time; how many elements were taken. A product with the reciprocal rounds as the quotient
-/// does where it is not near a tie, for the two are at most four units of rounding apart: blocks with values as near as that are divided.
-template <typename T, typename Value>
-HWY_INLINE int64_t quantize_blocks(float scale, const QuantRange& range, T* y, int64_t count, Value value) {
+/// y = round(value(i) / scale), four vectors at a time; how many elements were taken. `about(i)` is at most `slack` from the quotient, less
+/// than 2^30, and rounds as it does where it is not near a tie: blocks with values as near as that are divided.
+template <typename T, typename Value, typename About>
+HWY_INLINE int64_t quantize_blocks_about(float scale, const QuantRange& range, T* y, int64_t count, Value value, float slack, About about) {
   constexpr int64_t kLanes = 16, kVectors = 4;
-  const float inverse = 1.0f / scale, widest = static_cast<float>(range.high - range.low);
-  if (sizeof(T) != 1 || !std::isnormal(scale) || !std::isnormal(inverse)) return 0;
   const BytePacker<T> pack(range);
-  const __m512 reciprocal = _mm512_set1_ps(inverse), divisor = _mm512_set1_ps(scale);
-  const __m512 certain = _mm512_set1_ps(0.5f - 4 * 0x1p-24f * widest);
+  const __m512 divisor = _mm512_set1_ps(scale), certain = _mm512_set1_ps(0.5f - slack);
   int64_t i = 0, divided = 0;
   for (; i + kVectors * kLanes <= count; i += kVectors * kLanes) {
-    __m512 x[kVectors], q[kVectors], farthest = _mm512_setzero_ps();
+    __m512 q[kVectors], farthest = _mm512_setzero_ps();
     // Where many blocks hold ties, all are divided: that costs less than to find out each time.
-    const bool multiplies = 8 * divided <= i / (kVectors * kLanes) + 8;
-#pragma GCC unroll 4
-    for (int64_t k = 0; k < kVectors; ++k) x[k] = value(i + k * kLanes).raw;
-    if (multiplies) {
+    const bool estimates = 8 * divided <= i / (kVectors * kLanes) + 8;
+    if (estimates) {
 #pragma GCC unroll 4
       for (int64_t k = 0; k < kVectors; ++k) {
-        q[k] = pack.bounded(_mm512_mul_ps(x[k], reciprocal));
+        q[k] = about(i + k * kLanes);
         farthest = _mm512_range_ps(farthest, _mm512_reduce_ps(q[k], 8), 11);
       }
     }
-    if (!multiplies || HWY_UNLIKELY(_mm512_cmp_ps_mask(farthest, certain, _CMP_NLT_UQ) != 0)) {
+    if (!estimates || HWY_UNLIKELY(_mm512_cmp_ps_mask(farthest, certain, _CMP_NLT_UQ) != 0)) {
       ++divided;
 #pragma GCC unroll 4
-      for (int64_t k = 0; k < kVectors; ++k) q[k] = pack.bounded(_mm512_div_ps(x[k], divisor));
+      for (int64_t k = 0; k < kVectors; ++k) q[k] = pack.bounded(_mm512_div_ps(value(i + k * kLanes).raw, divisor));
     }
     _mm512_storeu_si512(y + i, pack(q));
   }
   return i;
+}
+
+/// By products with the reciprocal: the two are at most four units of rounding apart.
+template <typename T, typename Value>
+HWY_INLINE int64_t quantize_blocks(float scale, const QuantRange& range, T* y, int64_t count, Value value) {
+  const float inverse = 1.0f / scale, widest = static_cast<float>(range.high - range.low);
+  if (sizeof(T) != 1 || !std::isnormal(scale) || !std::isnormal(inverse)) return 0;
+  const BytePacker<T> pack(range);
+  const __m512 reciprocal = _mm512_set1_ps(inverse);
+  return quantize_blocks_about(scale, range, y, count, value, 4 * 0x1p-24f * widest, [=](int64_t i) HWY_ATTR {
+    return pack.bounded(_mm512_mul_ps(value(i).raw, reciprocal));
+  });
+}
+
+/// Sums of two operands of one element each, by multiples of their codes.
+template <typename T, typename Value>
+HWY_INLINE int64_t quantize_sums(const QuantOperand<T>& a, const QuantOperand<T>& b, float scale, const QuantRange& range, T* y,
+                                 int64_t count, Value value) {
+  constexpr double kMost = 0x1p20, kMostSlack = 0.25, kWidest = 255;
+  const double a_share = static_cast<double>(a.scale) / scale, b_share = static_cast<double>(b.scale) / scale;
+  const double shift = -a_share * a.zero_point - b_share * b.zero_point;
+  // Whatever is rounded is a term or a sum of terms, on either way.
+  const double terms = kWidest * (std::fabs(a_share) + std::fabs(b_share)) + std::fabs(shift), slack = 8 * 0x1p-24 * terms;
+  if (!std::isnormal(scale) || !(terms < kMost) || slack > kMostSlack) return 0;
+  const auto codes = [](const T* x) HWY_ATTR {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
+    return _mm512_cvtepi32_ps(std::is_signed_v<T> ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes));
+  };
+  const __m512 of_a = _mm512_set1_ps(static_cast<float>(a_share)), of_b = _mm512_set1_ps(static_cast<float>(b_share));
+  const __m512 rest = _mm512_set1_ps(static_cast<float>(shift));
+  const T *left = a.data, *right = b.data;
+  return quantize_blocks_about(scale, range, y, count, value, static_cast<float>(slack), [=](int64_t i) HWY_ATTR {
+    return _mm512_fmadd_ps(codes(left + i), of_a, _mm512_fmadd_ps(codes(right + i), of_b, rest));
+  });
 }
 #else
 template <typename T>
@@ -109,6 +138,10 @@ HWY_INLINE int64_t requantize_blocks(const int32_t*, int64_t, const float*, cons
 }
 template <typename T, typename Value>
 HWY_INLINE int64_t quantize_blocks(float, const QuantRange&, T*, int64_t, Value) {
+  return 0;
+}
+template <typename T, typename Value>
+HWY_INLINE int64_t quantize_sums(const QuantOperand<T>&, const QuantOperand<T>&, float, const QuantRange&, T*, int64_t, Value) {
   return 0;
 }
 #endif

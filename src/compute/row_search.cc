@@ -1,5 +1,10 @@
 #include "compute/row_search.h"
 
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <limits>
+
 #include "compute/hwy_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -39,6 +44,75 @@ int64_t find_beyond_loop(const float* x, int64_t count, float limit, bool larges
   }
   if (limit_is_nan) return find_first(x, count, [](Vec v) HWY_ATTR { return hn::Eq(v, v); });
   return find_first(x, count, [at](Vec v) HWY_ATTR { return hn::Lt(v, at); });
+}
+
+constexpr int64_t kExtremeVectors = 4;
+
+/// The extremes of every so many elements, kExtremeVectors vectors of them, out of as many whole ones; false where an element is NaN.
+template <bool kLargest>
+HWY_INLINE bool extremes(const float* x, int64_t count, float* to) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), step = kExtremeVectors * lanes;
+  Vec best[kExtremeVectors];
+  for (int64_t k = 0; k < kExtremeVectors; ++k) best[k] = hn::LoadU(d, x + k * lanes);
+  Mask nan = is_nan(best[0]);
+  for (int64_t k = 1; k < kExtremeVectors; ++k) nan = hn::Or(nan, is_nan(best[k]));
+  int64_t i = step;
+  for (; i + step <= count; i += step) {
+#pragma GCC unroll 4
+    for (int64_t k = 0; k < kExtremeVectors; ++k) {
+      const Vec v = hn::LoadU(d, x + i + k * lanes);
+      nan = hn::Or(nan, is_nan(v));
+      best[k] = kLargest ? hn::Max(best[k], v) : hn::Min(best[k], v);
+    }
+  }
+  for (; i < count; i += lanes) {
+    const size_t live = static_cast<size_t>(HWY_MIN(lanes, count - i));
+    nan = hn::Or(nan, is_nan(load_some(x + i, live)));  // zeros beyond the end
+  }
+  for (int64_t k = 0; k < kExtremeVectors; ++k) hn::StoreU(best[k], d, to + k * lanes);
+  return hn::AllFalse(d, nan);
+}
+
+/// How many extremes there are; 0 where an element is NaN or there are too few elements.
+int64_t extremes_loop(const float* x, int64_t count, bool largest, float* to) {
+  const int64_t made = kExtremeVectors * static_cast<int64_t>(hn::Lanes(Floats()));
+  if (count < made) return 0;
+  return (largest ? extremes<true>(x, count, to) : extremes<false>(x, count, to)) ? made : 0;
+}
+
+template <bool kLargest>
+HWY_INLINE int64_t find_from(const float* x, int64_t count, float limit, int32_t* places, int64_t room) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const Vec at = set(limit);
+  const auto is_found = [at](Vec v) HWY_ATTR { return kLargest ? hn::Ge(v, at) : hn::Le(v, at); };
+  int64_t found = 0;
+  const auto note = [&](Mask mask, int64_t begin) HWY_ATTR {
+    uint8_t bytes[8] = {};
+    hn::StoreMaskBits(d, mask, bytes);
+    uint64_t bits;
+    std::memcpy(&bits, bytes, sizeof(bits));
+    for (; bits != 0; bits &= bits - 1, ++found) {
+      if (found < room) places[found] = static_cast<int32_t>(begin + static_cast<int64_t>(hwy::Num0BitsBelowLS1Bit_Nonzero64(bits)));
+    }
+  };
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    Mask masks[4];
+    for (int k = 0; k < 4; ++k) masks[k] = is_found(hn::LoadU(d, x + i + k * lanes));
+    if (HWY_LIKELY(hn::AllFalse(d, hn::Or(hn::Or(masks[0], masks[1]), hn::Or(masks[2], masks[3]))))) continue;
+    for (int k = 0; k < 4; ++k) note(masks[k], i + k * lanes);
+  }
+  for (; i < count; i += lanes) {
+    const size_t live = static_cast<size_t>(HWY_MIN(lanes, count - i));
+    note(hn::And(is_found(load_some(x + i, live)), hn::FirstN(d, live)), i);
+  }
+  return found;
+}
+
+int64_t find_from_loop(const float* x, int64_t count, float limit, bool largest, int32_t* places, int64_t room) {
+  return largest ? find_from<true>(x, count, limit, places, room) : find_from<false>(x, count, limit, places, room);
 }
 
 template <bool kLargest, bool kLast>
@@ -107,11 +181,36 @@ HWY_AFTER_NAMESPACE();
 namespace rh::compute {
 
 HWY_EXPORT(find_beyond_loop);
+HWY_EXPORT(extremes_loop);
+HWY_EXPORT(find_from_loop);
 HWY_EXPORT(arg_columns_loop);
 HWY_EXPORT(select_words_loop);
 
 int64_t find_beyond(const float* x, int64_t count, float limit, bool largest) {
   return HWY_DYNAMIC_DISPATCH(find_beyond_loop)(x, count, limit, largest);
+}
+
+float kth_bound(const float* x, int64_t count, int64_t k, bool largest) {
+  constexpr int64_t kMostExtremes = 4 * 16;
+  float made[kMostExtremes];
+  int64_t extremes = HWY_DYNAMIC_DISPATCH(extremes_loop)(x, count, largest, made);
+  if (k < 1 || k > extremes) return std::numeric_limits<float>::quiet_NaN();
+  // Fewer, of more elements each, bound about as closely.
+  for (; extremes % 2 == 0 && extremes >= 3 * k; extremes /= 2) {
+    for (int64_t i = 0; i < extremes / 2; ++i) {
+      const float a = made[i], b = made[i + extremes / 2];
+      made[i] = (a > b) == largest ? a : b;
+    }
+  }
+  if (largest)
+    std::nth_element(made, made + k - 1, made + extremes, std::greater());
+  else
+    std::nth_element(made, made + k - 1, made + extremes);
+  return made[k - 1];
+}
+
+int64_t find_from(const float* x, int64_t count, float limit, bool largest, int32_t* places, int64_t room) {
+  return HWY_DYNAMIC_DISPATCH(find_from_loop)(x, count, limit, largest, places, room);
 }
 
 void arg_columns(const float* x, int64_t length, int64_t stride, bool largest, bool last, int64_t* indices) {

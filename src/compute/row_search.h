@@ -8,6 +8,13 @@ namespace rh::compute {
 /// where none does.
 int64_t find_beyond(const float* x, int64_t count, float limit, bool largest);
 
+/// A number that at least k of `count` floats are not below (not above, of the smallest), close to the k-th of them; NaN where one of them
+/// is NaN or k is too many for the like.
+float kth_bound(const float* x, int64_t count, int64_t k, bool largest);
+/// The places of the floats that are not below (above) `limit`, rising, as far as `places` has room for them; how many there are. `count`
+/// is less than 2^31.
+int64_t find_from(const float* x, int64_t count, float limit, bool largest, int32_t* places, int64_t room);
+
 inline constexpr int64_t kArgColumns = 64;
 /// Rows of the largest or smallest of kArgColumns neighbouring columns of [length, stride]: the first or the last of equal ones, and a
 /// NaN before all numbers. `length` is 1 to 2^31 - 1.

@@ -1,3 +1,4 @@
+#include "compute/copy.h"
 #include "compute/strided_copy.h"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ class Walk {
 template <typename T>
 void copy_row(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t count) {
   if (x_stride == 1 && y_stride == 1) {
-    std::copy_n(x, count, y);
+    copy_items(x, count, y);
   } else if (x_stride == 0 && y_stride == 1) {
     std::fill_n(y, count, *x);
   } else if (y_stride == 1) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/inline_vector.h"
+#include "compute/copy.h"
 #include "compute/transpose_words.h"
 
 namespace rh::compute {
@@ -138,7 +139,7 @@ class Transposer {
       const int64_t first = slice * kSliceRows, rows = std::min(kSliceRows, walk_.size[rows_] - first);
       tile_2d(x + first, stride, y + first * out_stride_[rows_], out_stride_[rows_], rows, columns);
     } else if (stride == 1) {
-      std::memcpy(static_cast<void*>(y), x, static_cast<size_t>(columns) * sizeof(T));
+      copy_items(x, columns, y);
     } else {
       for (int64_t c = 0; c < columns; ++c) y[c] = x[c * stride];
     }

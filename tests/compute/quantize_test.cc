@@ -121,7 +121,8 @@ void check_binary(bool multiplies, int32_t zero_point) {
   const QuantRange range = QuantRange::of<T>(zero_point);
   // Powers of two give exact ties.
   for (const auto& [left, right, scale] :
-       {std::array{0.5f, 0.25f, 1.0f}, std::array{0.037f, 0.021f, 0.043f}, std::array{1e-20f, 3.f, 1e-40f}}) {
+       {std::array{0.5f, 0.25f, 1.0f}, std::array{0.037f, 0.021f, 0.043f}, std::array{0.0123f, 0.0456f, 0.0789f},
+        std::array{1.7f, 0.003f, -2.1f}, std::array{1e-20f, 3.f, 1e-40f}}) {
     for (const int64_t step : {int64_t{0}, int64_t{1}}) {
       std::vector<T> y(a.size());
       quantized_binary<T>(multiplies, {a.data(), 1, left, 5}, {b.data(), step, right, zero_point}, scale, range, y.data(),

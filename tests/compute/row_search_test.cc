@@ -35,6 +35,43 @@ TEST_P(RowSearchTest, finds_the_first_beyond_a_limit) {
   }
 }
 
+TEST_P(RowSearchTest, bounds_of_the_first_few_leave_these_and_not_many_more) {
+  for (const int64_t count : {16, 63, 64, 129, 1000, 1024}) {
+    for (const int64_t k : {int64_t{1}, int64_t{2}, int64_t{10}, int64_t{16}, int64_t{40}}) {
+      for (const bool largest : {false, true}) {
+        for (const float step : {0.0f, 0.1f}) {  // equal ones too
+          std::vector<float> x = random_values(count, static_cast<uint32_t>(count + k), -1, 1);
+          for (float& value : x) value = step > 0 ? std::floor(value / step) * step : value;
+          const float bound = kth_bound(x.data(), count, k, largest);
+          if (std::isnan(bound)) continue;
+          std::vector<int32_t> places(static_cast<size_t>(count)), expected;
+          for (int32_t i = 0; i < count; ++i) {
+            if (!comes_first(bound, x[static_cast<size_t>(i)], largest)) expected.push_back(i);
+          }
+          const int64_t found = find_from(x.data(), count, bound, largest, places.data(), count);
+          places.resize(static_cast<size_t>(found));
+          ASSERT_EQ(places, expected) << k << " of " << count;
+          ASSERT_GE(found, k);
+          if (step == 0 && count == 1024) {
+            ASSERT_LE(found, 5 * k + 16) << k;
+          }
+          ASSERT_EQ(find_from(x.data(), count, bound, largest, places.data(), k), found) << "no more than there is room for is written";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(RowSearchTest, no_bound_beside_a_nan) {
+  for (const size_t at : {size_t{0}, size_t{63}, size_t{64}, size_t{129}}) {
+    std::vector<float> x = random_values(130, 3, -1, 1);
+    EXPECT_FALSE(std::isnan(kth_bound(x.data(), 130, 3, true)));
+    x[at] = kNan;
+    EXPECT_TRUE(std::isnan(kth_bound(x.data(), 130, 3, true)));
+    EXPECT_TRUE(std::isnan(kth_bound(x.data(), 130, 3, false)));
+  }
+}
+
 TEST_P(RowSearchTest, extremes_of_columns) {
   for (const int64_t length : {1, 2, 19, 200}) {
     for (const int64_t stride : {kArgColumns, kArgColumns + 5}) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "compute/copy.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 
@@ -21,13 +22,13 @@ void AppendedRows::fill_head(int64_t batch, int64_t head) const {
   std::byte* out = static_cast<std::byte*>(to) + row * static_cast<size_t>(i * capacity);
   if (past && !in_place) {
     const std::byte* from = at(past, i * past_capacity * depth);
-    if (before > 0) std::memcpy(out, from, row * static_cast<size_t>(before));
+    if (before > 0) compute::copy_bytes(from, out, row * static_cast<size_t>(before));
     const size_t done = row * static_cast<size_t>(end);
-    if (keeps_rest && end < capacity) std::memcpy(out + done, from + done, row * static_cast<size_t>(capacity - end));
+    if (keeps_rest && end < capacity) compute::copy_bytes(from + done, out + done, row * static_cast<size_t>(capacity - end));
   }
   const int64_t source = batch * rows.strides.batch + head * rows.strides.head;
   for (int64_t k = 0; k < rows.length; ++k) {
-    std::memcpy(out + row * static_cast<size_t>(before + k), at(rows.from, source + k * rows.strides.row), row);
+    compute::copy_bytes(at(rows.from, source + k * rows.strides.row), out + row * static_cast<size_t>(before + k), row);
   }
   if (!in_place && !keeps_rest && end < capacity)
     std::memset(out + row * static_cast<size_t>(end), 0, row * static_cast<size_t>(capacity - end));

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "compute/copy.h"
 #include "compute/narrow_floats.h"
 
 namespace rh::cpu {
@@ -49,11 +50,11 @@ void repeat_pattern(const void* pattern, int64_t period, int64_t phase, int64_t 
   auto* to = static_cast<char*>(out);
   int64_t done = std::min(count, period);
   const int64_t first = std::min(done, period - phase);
-  std::memcpy(to, from + phase * bytes, static_cast<size_t>(first * bytes));
-  std::memcpy(to + first * bytes, from, static_cast<size_t>((done - first) * bytes));
+  compute::copy_bytes(from + phase * bytes, to, static_cast<size_t>(first * bytes));
+  compute::copy_bytes(from, to + first * bytes, static_cast<size_t>((done - first) * bytes));
   while (done < count) {
     const int64_t more = std::min(done, count - done);
-    std::memcpy(to + done * bytes, to, static_cast<size_t>(more * bytes));
+    compute::copy_bytes(to, to + done * bytes, static_cast<size_t>(more * bytes));
     done += more;
   }
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/cancellation.h"
+#include "compute/copy.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 
@@ -231,7 +232,7 @@ Tensor TokenDecoder::with_room(const Tensor& state) const {
   const size_t heads = static_cast<size_t>(shape[0] * shape[1]), row = to.bytes() / heads,
                bytes = row / static_cast<size_t>(max_length_) * held;
   for (size_t i = 0; bytes > 0 && i < heads; ++i) {
-    std::memcpy(static_cast<char*>(to.raw()) + i * row, static_cast<const char*>(state.raw()) + i * bytes, bytes);
+    compute::copy_bytes(static_cast<const char*>(state.raw()) + i * bytes, static_cast<char*>(to.raw()) + i * row, bytes);
   }
   return to;
 }
@@ -261,8 +262,8 @@ Tensor TokenDecoder::picked(const Value& state, int batch_axis, std::span<const 
   context_.parallel().for_range(outer * chosen, {work, work}, [&](Range part) {
     for (int64_t i = part.begin; i < part.end; ++i) {
       const int64_t row = i / chosen * count + rows[static_cast<size_t>(i % chosen)];
-      std::memcpy(static_cast<char*>(to.raw()) + static_cast<size_t>(i) * bytes,
-                  static_cast<const char*>(from.raw()) + static_cast<size_t>(row) * bytes, bytes);
+      compute::copy_bytes(static_cast<const char*>(from.raw()) + static_cast<size_t>(row) * bytes,
+                          static_cast<char*>(to.raw()) + static_cast<size_t>(i) * bytes, bytes);
     }
   });
   return to;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "compute/copy.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -19,7 +20,7 @@ class BitCastKernel final : public Kernel {
                           to_string(op_.to), bits_of(x.dtype()));
     }
     const MutableView y = context.output(0, op_.to, x.shape());
-    if (x.raw() != y.raw() && x.bytes() != 0) std::memcpy(y.raw(), x.raw(), x.bytes());
+    if (x.raw() != y.raw()) compute::copy_bytes(x.raw(), y.raw(), x.bytes());
     return {};
   }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "compute/copy.h"
 #include "compute/strided_copy.h"
 #include "providers/cpu/elements.h"
 
@@ -64,7 +65,9 @@ class ConcatKernel final : public Kernel {
     const std::byte *end = x.at(x.elements()), *y_end = y.at(y.elements());
     if (address(end) <= address(y.data()) || address(y_end) <= address(x.data())) return x.data();
     const size_t bytes = static_cast<size_t>(end - x.data());
-    return static_cast<const std::byte*>(std::memcpy(context.scratch(bytes), x.data(), bytes));
+    void* const copy = context.scratch(bytes);
+    compute::copy_bytes(x.data(), copy, bytes);
+    return static_cast<const std::byte*>(copy);
   }
 
   ops::Concat op_;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "compute/copy.h"
 #include "compute/elements.h"
 #include "compute/scratch.h"
 #include "providers/cpu/chain_segments.h"
@@ -77,7 +78,7 @@ void rotate_halves(UnaryRow negate, const TensorView& x, int64_t length, int64_t
     if (is_first) {
       run_unary_row(negate, x.dtype(), from + (at + half) * bytes, y, size, nullptr);
     } else {
-      std::memcpy(y, from + (at - half) * bytes, static_cast<size_t>(size * bytes));
+      compute::copy_bytes(from + (at - half) * bytes, y, static_cast<size_t>(size * bytes));
     }
     y += size * bytes;
     at += size;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "compute/copy.h"
 #include "compute/row_math.h"
 #include "providers/cpu/attention_cache.h"
 #include "providers/cpu/convert.h"
@@ -182,7 +183,7 @@ class GroupQueryAttentionKernel final : public Kernel {
       const int64_t kept = op_.kept_of(call.past[b] + call.length, call.capacity), first = i * call.rows + call.valid[b] - kept;
       std::byte* begin = to.data<std::byte>() + row * static_cast<size_t>(i * call.capacity);
       const size_t bytes = row * static_cast<size_t>(kept);
-      if (bytes > 0) std::memcpy(begin, all.data<std::byte>() + row * static_cast<size_t>(first), bytes);
+      if (bytes > 0) compute::copy_bytes(all.data<std::byte>() + row * static_cast<size_t>(first), begin, bytes);
       std::memset(begin + bytes, 0, row * static_cast<size_t>(call.capacity) - bytes);
     }
   }

@@ -1,6 +1,7 @@
 #include "ops/logic/not.h"
 
 #include "compute/bitwise.h"
+#include "compute/comparison.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
@@ -14,7 +15,11 @@ class NotKernel final : public Kernel {
   Status run(RunContext& context) const override {
     return dispatch<Types>(context.input(0).dtype(), "Not", [&]<typename T>() {
       if constexpr (std::is_same_v<T, bool>) {
-        run_unary(context, unary_row<uint8_t>([](uint8_t x) { return x == 0; }), 1);
+        const UnaryRow row = [](const void* x, void* y, int64_t count, const float*) {
+          const uint8_t zero = 0;
+          compute::compare(compute::Comparison::equal, DType::uint8, x, 1, &zero, 0, static_cast<bool*>(y), count);
+        };
+        run_unary(context, row, 1);
       } else {
         const UnaryRow row = [](const void* x, void* y, int64_t count, const float*) {
           compute::complement(x, y, count * static_cast<int64_t>(sizeof(T)));

@@ -1,5 +1,6 @@
 #include "ops/ml/one_hot_encoder.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <unordered_map>
@@ -31,9 +32,11 @@ class OneHotEncoderKernel final : public Kernel {
       const T* from = x.data<T>();
       const double written = static_cast<double>(sizeof(float)) * static_cast<double>(count);
       context.parallel().for_range(x.elements(), Cost{.bytes = written, .operations = 10}, [&](Range range) {
+        constexpr int64_t kZeros = 4096;  // elements that are cleared at once, and stay near
+        const int64_t at_once = std::max<int64_t>(1, kZeros / std::max<int64_t>(1, count));
         float* to = y.data<float>() + range.begin * count;
         for (int64_t i = range.begin; i < range.end; ++i, to += count) {
-          for (int64_t k = 0; k < count; ++k) to[k] = 0;
+          if ((i - range.begin) % at_once == 0) std::fill_n(to, std::min(at_once, range.end - i) * count, 0.0f);
           const int64_t found = category(from[i]);
           if (found >= 0) {
             to[found] = 1;

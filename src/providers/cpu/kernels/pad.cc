@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/copy.h"
 #include "compute/elements.h"
 #include "providers/cpu/elements.h"
 #include "tensor/narrowed.h"
@@ -201,7 +202,7 @@ class PadKernel final : public Kernel {
 
   template <typename T>
   static void copy_block(const T* from, T* to, int64_t count) {
-    std::copy_n(from, count, to);
+    compute::copy_items(from, count, to);
   }
 
   ops::Pad op_;

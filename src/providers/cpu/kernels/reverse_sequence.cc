@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/copy.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -64,7 +65,8 @@ class ReverseSequenceKernel final : public Kernel {
             const int64_t first = b, length = lengths[b];
             while (b < batch && lengths[b] == length) ++b;
             const T* from = reinterpret_cast<const T*>(x.at((source_of(t, length) * batch + first) * block));
-            to = std::copy_n(from, (b - first) * block, to);
+            compute::copy_items(from, (b - first) * block, to);
+            to += (b - first) * block;
           }
         }
       });

@@ -8,6 +8,7 @@
 #include "base/interruptible.h"
 #include "compute/ranking.h"
 #include "compute/row_search.h"
+#include "compute/scratch.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {
@@ -26,37 +27,74 @@ bool above(T a, T b) {
 
 constexpr int64_t kFew = 64;  // so many are kept sorted while a row is read
 
-// The same where few are wanted: what is not above the last of those that are kept is passed over at once.
+// The k first of what has been looked at, in order.
+template <typename T, bool kLargest>
+class Best {
+ public:
+  Best(const T* x, int64_t stride, int64_t k) : x_(x), stride_(stride), k_(k) {}
+
+  bool is_full() const { return kept_ == k_; }
+  T last() const { return values_[k_ - 1]; }
+
+  void look_at(int64_t i) {
+    const T value = x_[i * stride_];
+    if (is_full() && !first(value, last())) return;
+    int64_t at = is_full() ? k_ - 1 : kept_++;
+    for (; at > 0 && first(value, values_[at - 1]); --at) {
+      values_[at] = values_[at - 1];
+      places_[at] = places_[at - 1];
+    }
+    values_[at] = value;
+    places_[at] = i;
+  }
+
+  void store(T* y, int64_t* indices) const {
+    for (int64_t i = 0; i < k_; ++i) {
+      if (y) y[i * stride_] = values_[i];
+      if (indices) indices[i * stride_] = places_[i];
+    }
+  }
+
+ private:
+  static bool first(T a, T b) { return kLargest ? above(a, b) : above(b, a); }
+
+  const T* x_;
+  int64_t stride_, k_, kept_ = 0;
+  T values_[kFew];
+  int64_t places_[kFew];
+};
+
+// Looks at the few that can be among the first, by a bound out of the row's parts; false where that gives none or too many.
+template <bool kLargest>
+bool look_at_bounded(const float* x, int64_t length, int64_t k, Best<float, kLargest>& best) {
+  constexpr int64_t kRoom = 4 * kFew, kMostLength = int64_t{1} << 20;  // longer ones are searched a piece at a time
+  if (length > kMostLength) return false;
+  const float bound = compute::kth_bound(x, length, k, kLargest);
+  if (std::isnan(bound)) return false;
+  int32_t places[kRoom];
+  const int64_t found = compute::find_from(x, length, bound, kLargest, places, kRoom);
+  if (found > kRoom) return false;
+  for (int64_t i = 0; i < found; ++i) best.look_at(places[i]);
+  return true;
+}
+
+// The first places of one row where few are wanted: what does not come before the last of those that are kept is passed over at once.
 template <typename T, bool kLargest>
 void few_of_row(const T* x, int64_t length, int64_t stride, int64_t k, T* y, int64_t* indices) {
-  T best[kFew];
-  int64_t places[kFew];
-  int64_t kept = 0;
-  const auto first = [](T a, T b) { return kLargest ? above(a, b) : above(b, a); };
-  const auto look_at = [&](int64_t i) {
-    const T value = x[i * stride];
-    if (kept == k && !first(value, best[k - 1])) return;
-    int64_t at = kept < k ? kept++ : k - 1;
-    for (; at > 0 && first(value, best[at - 1]); --at) {
-      best[at] = best[at - 1];
-      places[at] = places[at - 1];
-    }
-    best[at] = value;
-    places[at] = i;
-  };
+  Best<T, kLargest> best(x, stride, k);
+  if constexpr (std::is_same_v<T, float>) {
+    if (stride == 1 && look_at_bounded(x, length, k, best)) return best.store(y, indices);
+  }
   constexpr int64_t kAtOnce = 16;  // elements that are looked at behind one that was found
   in_order(length, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end;) {
       if constexpr (std::is_same_v<T, float>) {
-        if (stride == 1 && kept == k) i += compute::find_beyond(x + i, end - i, best[k - 1], kLargest);
+        if (stride == 1 && best.is_full()) i += compute::find_beyond(x + i, end - i, best.last(), kLargest);
       }
-      for (const int64_t stop = std::min(end, i + kAtOnce); i < stop; ++i) look_at(i);
+      for (const int64_t stop = std::min(end, i + kAtOnce); i < stop; ++i) best.look_at(i);
     }
   });
-  for (int64_t i = 0; i < k; ++i) {
-    if (y) y[i * stride] = best[i];
-    if (indices) indices[i * stride] = places[i];
-  }
+  best.store(y, indices);
 }
 
 // The same for many of float.
@@ -148,10 +186,11 @@ class TopKKernel final : public Kernel {
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank()), rows = x.elements() / length;
     const auto top = op_.largest ? top_of_row<T, true> : top_of_row<T, false>;
     context.parallel().for_range(rows, {8.0 * length, 20.0 * length}, [&](Range part) {
-      std::vector<int64_t> order(static_cast<size_t>(2 * length));
+      auto* const order = static_cast<int64_t*>(
+          compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(2 * length) * sizeof(int64_t)));
       for (int64_t row = part.begin; row < part.end; ++row) {
         const int64_t outer = row / inner, column = row % inner, at = outer * k * inner + column;
-        top(x.data<T>() + outer * length * inner + column, length, inner, k, op_.sorted, order.data(), values ? values + at : nullptr,
+        top(x.data<T>() + outer * length * inner + column, length, inner, k, op_.sorted, order, values ? values + at : nullptr,
             indices ? indices + at : nullptr);
       }
     });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/copy.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -31,9 +32,9 @@ class TriluKernel final : public Kernel {
           T* b = to + row * columns;
           if (op_.upper) {
             std::fill_n(b, split, T());
-            std::copy(a + split, a + columns, b + split);
+            compute::copy_items(a + split, columns - split, b + split);
           } else {
-            std::copy_n(a, split, b);
+            compute::copy_items(a, split, b);
             std::fill(b + split, b + columns, T());
           }
         }

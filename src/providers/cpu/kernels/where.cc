@@ -1,5 +1,6 @@
 #include "ops/logic/where.h"
 
+#include "compute/copy.h"
 #include "compute/elements.h"
 #include "compute/row_search.h"
 #include "providers/cpu/element_rows.h"
@@ -26,7 +27,7 @@ void where_row(const bool* condition, int64_t step, const T* x, int64_t step_x, 
   if (step == 0) {
     const T* source = *condition ? x : y;
     if (*condition ? step_x : step_y) {
-      if (source != out) std::copy_n(source, count, out);
+      if (source != out) compute::copy_items(source, count, out);
     } else {
       std::fill_n(out, count, *source);
     }

@@ -1,0 +1,44 @@
+#include "compute/copy.h"
+
+#include <string>
+#include <vector>
+
+#include "compute/support.h"
+
+namespace rh::compute {
+namespace {
+
+class CopyTest : public EveryIsa {};
+
+TEST_P(CopyTest, copies_each_byte_and_no_other) {
+  constexpr size_t kRoom = 64;
+  for (const size_t bytes : {size_t{0}, size_t{1}, kLeastLongCopy - 1, kLeastLongCopy, kLeastLongCopy + 1, size_t{4095}, size_t{70001}}) {
+    for (const size_t offset : {size_t{0}, size_t{4}, size_t{61}}) {
+      std::vector<uint8_t> from(bytes + offset), to(bytes + 2 * kRoom, 0xee);
+      for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<uint8_t>(i * 7 + i / 251);
+      copy_bytes(from.data() + offset, to.data() + kRoom, bytes);
+      for (size_t i = 0; i < to.size(); ++i) {
+        const bool inside = i >= kRoom && i < kRoom + bytes;
+        ASSERT_EQ(to[i], inside ? from[i - kRoom + offset] : 0xee) << "byte " << i << " of " << bytes << " from " << offset;
+      }
+    }
+  }
+  copy_bytes(nullptr, nullptr, 0);
+}
+
+TEST_P(CopyTest, items_of_any_type) {
+  const std::vector<std::string> words{"a", "", std::string(100, 'x')};
+  std::vector<std::string> copied(3);
+  copy_items(words.data(), 3, copied.data());
+  EXPECT_EQ(copied, words);
+  const std::vector<float> x = random_values(1000, 3);
+  std::vector<float> y(1000);
+  copy_items(x.data(), 1000, y.data());
+  EXPECT_EQ(y, x);
+}
+
+
+RH_EVERY_ISA(CopyTest);
+
+}  // namespace
+}  // namespace rh::compute
