@@ -1,5 +1,8 @@
 #include "compute/copy.h"
 
+#include <cstdint>
+#include <cstring>
+
 #include "compute/hwy_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -14,9 +17,9 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// At least a vector.
-void copy_loop(const uint8_t* x, uint8_t* y, size_t count) {
-  const hn::ScalableTag<uint8_t> d;
+/// At least a vector of D.
+template <typename D>
+HWY_INLINE void copy_vectors(D d, const uint8_t* x, uint8_t* y, size_t count) {
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
@@ -33,6 +36,20 @@ void copy_loop(const uint8_t* x, uint8_t* y, size_t count) {
   }
 }
 
+void copy_loop(const uint8_t* x, uint8_t* y, size_t count) { copy_vectors(hn::ScalableTag<uint8_t>(), x, y, count); }
+
+void copy_rows_loop(const uint8_t* x, int64_t x_step, uint8_t* y, int64_t y_step, int64_t rows, size_t count) {
+  const hn::ScalableTag<uint8_t> d;
+  const hn::CappedTag<uint8_t, 16> narrow;
+  if (count >= hn::Lanes(d)) {
+    for (int64_t row = 0; row < rows; ++row) copy_vectors(d, x + row * x_step, y + row * y_step, count);
+  } else if (count >= hn::Lanes(narrow)) {
+    for (int64_t row = 0; row < rows; ++row) copy_vectors(narrow, x + row * x_step, y + row * y_step, count);
+  } else {
+    for (int64_t row = 0; row < rows; ++row) std::memcpy(y + row * y_step, x + row * x_step, count);
+  }
+}
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace rh::compute
@@ -42,6 +59,7 @@ HWY_AFTER_NAMESPACE();
 namespace rh::compute {
 
 HWY_EXPORT(copy_loop);
+HWY_EXPORT(copy_rows_loop);
 
 namespace detail {
 
@@ -50,6 +68,13 @@ void copy_long(const void* from, void* to, size_t bytes) {
 }
 
 }  // namespace detail
+
+void copy_rows(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, size_t bytes) {
+  const auto* x = static_cast<const uint8_t*>(from);
+  auto* y = static_cast<uint8_t*>(to);
+  if (bytes > 0 && bytes <= kMostLongCopy && rows > 1) return HWY_DYNAMIC_DISPATCH(copy_rows_loop)(x, from_step, y, to_step, rows, bytes);
+  for (int64_t row = 0; row < rows; ++row) copy_bytes(x + row * from_step, y + row * to_step, bytes);
+}
 
 }  // namespace rh::compute
 #endif

@@ -23,6 +23,9 @@ inline void copy_bytes(const void* from, void* to, size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
+/// `rows` rows of `bytes` bytes, `from_step` and `to_step` bytes apart.
+void copy_rows(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, size_t bytes);
+
 /// In place of std::copy_n.
 template <typename T>
 void copy_items(const T* from, int64_t count, T* to) {

@@ -105,9 +105,8 @@ HWY_INLINE int64_t quantize_blocks(float scale, const QuantRange& range, T* y, i
   if (sizeof(T) != 1 || !std::isnormal(scale) || !std::isnormal(inverse)) return 0;
   const BytePacker<T> pack(range);
   const __m512 reciprocal = _mm512_set1_ps(inverse);
-  return quantize_blocks_about(scale, range, y, count, value, 4 * 0x1p-24f * widest, [=](int64_t i) HWY_ATTR {
-    return pack.bounded(_mm512_mul_ps(value(i).raw, reciprocal));
-  });
+  return quantize_blocks_about(scale, range, y, count, value, 4 * 0x1p-24f * widest,
+                               [=](int64_t i) HWY_ATTR { return pack.bounded(_mm512_mul_ps(value(i).raw, reciprocal)); });
 }
 
 /// Sums of two operands of one element each, by multiples of their codes.

@@ -81,7 +81,8 @@ HWY_INLINE Vec roots_of_two() {
 /// at most 0.0217; what is beyond the range of floats becomes infinite, subnormal or zero.
 template <int kPower = 0>
 HWY_INLINE Vec exp_within(Vec x) {
-  const Vec shift = set(0x1.8p19f), sum = hn::MulAdd(x, set(1.44269504f), shift), n = hn::Sub(sum, shift);  // the sum's last bits are sixteenths
+  const Vec shift = set(0x1.8p19f), sum = hn::MulAdd(x, set(1.44269504f), shift),
+            n = hn::Sub(sum, shift);  // the sum's last bits are sixteenths
   const Vec r = hn::NegMulAdd(n, set(1.42860677e-6f), hn::NegMulAdd(n, set(0.693145752f), x));
   const Vec y = hn::Mul(r, hn::MulAdd(r, hn::MulAdd(r, set(1.0f / 6), set(0.5f)), set(1.0f)));
   const Vec part{_mm512_permutexvar_ps(_mm512_castps_si512(sum.raw), roots_of_two().raw)};  // by the last four bits

@@ -1,5 +1,5 @@
-#include "compute/copy.h"
 #include "compute/strided_copy.h"
+#include "compute/copy.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,8 +9,9 @@ namespace rh::compute {
 
 namespace {
 
-constexpr int64_t kTile = 16;     // elements a side of a transposed tile
-constexpr int64_t kShortRow = 4;  // elements; shorter rows, and those as long, are copied column by column
+constexpr int64_t kTile = 16;           // elements a side of a transposed tile
+constexpr int64_t kFewElements = 8192;  // that one thread copies
+constexpr int64_t kShortRow = 4;        // elements; shorter rows, and those as long, are copied column by column
 
 // A copy with as few dimensions as its strides allow; the last one is the inner loop.
 struct Loop {
@@ -52,16 +53,20 @@ class Walk {
       y += index_[k] * loop.y[k];
     }
   }
-  void next() {
-    for (int k = index_.rank() - 1; k >= 0; --k) {
-      x += loop_.x[k];
-      y += loop_.y[k];
-      if (++index_[k] < loop_.shape[k]) return;
+  /// By `steps` of the innermost dimension, which do not lead beyond its end.
+  void next(int64_t steps = 1) {
+    for (int k = index_.rank() - 1; k >= 0; --k, steps = 1) {
+      x += steps * loop_.x[k];
+      y += steps * loop_.y[k];
+      if ((index_[k] += steps) < loop_.shape[k]) return;
       x -= loop_.x[k] * loop_.shape[k];
       y -= loop_.y[k] * loop_.shape[k];
       index_[k] = 0;
     }
   }
+  /// Steps to the end of the innermost dimension.
+  int64_t left() const { return index_.rank() == 0 ? 1 : loop_.shape[index_.rank() - 1] - index_[index_.rank() - 1]; }
+
   int64_t x = 0, y = 0;
 
  private:
@@ -84,13 +89,24 @@ void copy_row(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t coun
 
 // Rows of the last dimension; a piece may begin and end within a row.
 template <typename T>
-void copy_rows(const Loop& loop, const T* x, T* y, const Parallel& parallel) {
+void copy_by_rows(const Loop& loop, const T* x, T* y, const Parallel& parallel) {
   const int last = loop.rank() - 1;
   const int64_t length = loop.shape[last], x_stride = loop.x[last], y_stride = loop.y[last];
-  parallel.for_range(loop.shape.elements(), {2.0 * sizeof(T), x_stride == 1 && y_stride == 1 ? 0.1 : 1.0}, [&](Range part) {
+  const bool contiguous = x_stride == 1 && y_stride == 1;
+  constexpr int64_t kItem = sizeof(T);
+  parallel.for_range(loop.shape.elements(), {2.0 * sizeof(T), contiguous ? 0.1 : 1.0}, [&](Range part) {
     Walk walk(loop, last, part.begin / length);
     int64_t begin = part.begin % length;
     for (int64_t left = part.size(); left > 0; walk.next()) {
+      if constexpr (std::is_trivially_copyable_v<T>) {
+        const int64_t rows = contiguous && begin == 0 ? std::min(left / length, walk.left()) : 0;
+        if (rows > 1) {
+          copy_rows(x + walk.x, loop.x[last - 1] * kItem, y + walk.y, loop.y[last - 1] * kItem, rows, static_cast<size_t>(length * kItem));
+          left -= rows * length;
+          if (left > 0) walk.next(rows - 1);
+          continue;
+        }
+      }
       const int64_t count = std::min(left, length - begin);
       copy_row(x + walk.x + begin * x_stride, x_stride, y + walk.y + begin * y_stride, y_stride, count);
       left -= count;
@@ -101,7 +117,7 @@ void copy_rows(const Loop& loop, const T* x, T* y, const Parallel& parallel) {
 
 // The last two dimensions in square tiles: one is contiguous in x, the other in y.
 template <typename T>
-void copy_tiles(const Loop& loop, const T* x, T* y, const Parallel& parallel) {
+void copy_by_tiles(const Loop& loop, const T* x, T* y, const Parallel& parallel) {
   const int outer = loop.rank() - 2;
   const int64_t rows = loop.shape[outer], columns = loop.shape[outer + 1];
   const int64_t row_tiles = (rows + kTile - 1) / kTile, column_tiles = (columns + kTile - 1) / kTile;
@@ -171,16 +187,21 @@ ElementKind widened(ElementKind kind, Loop& loop, const void* x, const void* y) 
 
 void strided_copy(ElementKind kind, const Shape& shape, const void* x, std::span<const int64_t> x_strides, void* y,
                   std::span<const int64_t> y_strides, const Parallel& parallel) {
-  if (shape.elements() == 0) return;
+  const int64_t elements = shape.elements();
+  if (elements == 0) return;
+  if (kind != ElementKind::string && shape.rank() == 2 && x_strides[1] == 1 && y_strides[1] == 1 && elements < kFewElements) {
+    const int64_t item = static_cast<int64_t>(element_bytes(kind));
+    return copy_rows(x, x_strides[0] * item, y, y_strides[0] * item, shape[0], static_cast<size_t>(shape[1] * item));
+  }
   Loop loop = simplify(shape, x_strides, y_strides);
   const bool is_string = kind == ElementKind::string;
   if (!is_string) kind = widened(kind, loop, x, y);
   const bool tiles = !is_string && (arrange_tiles(loop) || arrange_columns(loop));
   dispatch_kind(kind, [&]<typename T>() {
     if (tiles) {
-      copy_tiles(loop, static_cast<const T*>(x), static_cast<T*>(y), parallel);
+      copy_by_tiles(loop, static_cast<const T*>(x), static_cast<T*>(y), parallel);
     } else {
-      copy_rows(loop, static_cast<const T*>(x), static_cast<T*>(y), parallel);
+      copy_by_rows(loop, static_cast<const T*>(x), static_cast<T*>(y), parallel);
     }
   });
 }

@@ -82,6 +82,7 @@ class Transposer {
     for (size_t i = 0; i + 1 < rank_; ++i)
       if (i != rows_) outer *= walk_.size[i];
     const bool planes = rows_ != rank_ - 1;
+    if (!planes && walk_.stride[rank_ - 1] == 1 && rank_ > 1) return run_rows(outer, parallel);
     // A plane is cut along its rows so that a lone one can be shared.
     const int64_t slices = planes ? std::max<int64_t>(1, (walk_.size[rows_] + kSliceRows - 1) / kSliceRows) : 1;
     const double bytes =
@@ -101,6 +102,21 @@ class Transposer {
  private:
   static constexpr int64_t kSliceRows = 64;
 
+  /// Rows that are contiguous on both sides, as many at a time as follow each other along one axis.
+  void run_rows(int64_t outer, const Parallel& parallel) const {
+    const size_t axis = rank_ - 2;
+    const int64_t bytes = walk_.size[rank_ - 1] * static_cast<int64_t>(sizeof(T)), item = static_cast<int64_t>(sizeof(T));
+    parallel.for_range(outer, {.bytes = 2.0 * static_cast<double>(bytes)}, [&](Range range) {
+      Place place = place_of(range.begin);
+      for (int64_t left = range.size(); left > 0;) {
+        const int64_t count = std::min(left, walk_.size[axis] - place.index[axis]);
+        copy_rows(x_ + place.x, walk_.stride[axis] * item, y_ + place.y, bytes, count, static_cast<size_t>(bytes));
+        left -= count;
+        if (left > 0) advance(place, count);
+      }
+    });
+  }
+
   /// Where an index of the outer dimensions lies on both sides.
   struct Place {
     Dims index;
@@ -119,12 +135,13 @@ class Transposer {
     return place;
   }
 
-  void advance(Place& place) const {
-    for (size_t i = rank_ - 1; i-- > 0;) {
+  /// By `steps` of the innermost one, which do not lead beyond its end.
+  void advance(Place& place, int64_t steps = 1) const {
+    for (size_t i = rank_ - 1; i-- > 0; steps = 1) {
       if (i == rows_) continue;
-      place.x += walk_.stride[i];
-      place.y += out_stride_[i];
-      if (++place.index[i] < walk_.size[i]) return;
+      place.x += steps * walk_.stride[i];
+      place.y += steps * out_stride_[i];
+      if ((place.index[i] += steps) < walk_.size[i]) return;
       place.x -= walk_.stride[i] * walk_.size[i];
       place.y -= out_stride_[i] * walk_.size[i];
       place.index[i] = 0;
@@ -139,7 +156,7 @@ class Transposer {
       const int64_t first = slice * kSliceRows, rows = std::min(kSliceRows, walk_.size[rows_] - first);
       tile_2d(x + first, stride, y + first * out_stride_[rows_], out_stride_[rows_], rows, columns);
     } else if (stride == 1) {
-      copy_items(x, columns, y);
+      copy_items(x, columns, y);  // the only row
     } else {
       for (int64_t c = 0; c < columns; ++c) y[c] = x[c * stride];
     }

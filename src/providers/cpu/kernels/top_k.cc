@@ -186,8 +186,8 @@ class TopKKernel final : public Kernel {
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank()), rows = x.elements() / length;
     const auto top = op_.largest ? top_of_row<T, true> : top_of_row<T, false>;
     context.parallel().for_range(rows, {8.0 * length, 20.0 * length}, [&](Range part) {
-      auto* const order = static_cast<int64_t*>(
-          compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(2 * length) * sizeof(int64_t)));
+      auto* const order =
+          static_cast<int64_t*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(2 * length) * sizeof(int64_t)));
       for (int64_t row = part.begin; row < part.end; ++row) {
         const int64_t outer = row / inner, column = row % inner, at = outer * k * inner + column;
         top(x.data<T>() + outer * length * inner + column, length, inner, k, op_.sorted, order, values ? values + at : nullptr,
