@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/cpu_features.h"
 #include "compute/hwy_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/copy.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which sets the target.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -17,11 +19,12 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// At least a vector of D.
+constexpr size_t kLine = 64;
+
+/// At least a vector of D, from element i on.
 template <typename D>
-HWY_INLINE void copy_vectors(D d, const uint8_t* x, uint8_t* y, size_t count) {
+HWY_INLINE void copy_vectors(D d, const uint8_t* x, uint8_t* y, size_t count, size_t i = 0) {
   const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
     const auto v0 = hn::LoadU(d, x + i), v1 = hn::LoadU(d, x + i + lanes);
     const auto v2 = hn::LoadU(d, x + i + 2 * lanes), v3 = hn::LoadU(d, x + i + 3 * lanes);
@@ -36,11 +39,28 @@ HWY_INLINE void copy_vectors(D d, const uint8_t* x, uint8_t* y, size_t count) {
   }
 }
 
+/// The same past the caches, but for the lines that it shares with others.
+HWY_INLINE void stream_vectors(const uint8_t* x, uint8_t* y, size_t count) {
+  const hn::ScalableTag<uint8_t> d;
+  const size_t lanes = hn::Lanes(d), first = (kLine - reinterpret_cast<uintptr_t>(y) % kLine) % kLine;
+  if (count < first + kLine) return copy_vectors(d, x, y, count);
+  copy_vectors(d, x, y, HWY_MAX(first, lanes));
+  size_t i = first;
+  for (; i + kLine <= count; i += kLine) {
+    for (size_t k = 0; k < kLine; k += lanes) hn::Stream(hn::LoadU(d, x + i + k), d, y + i + k);
+  }
+  if (i < count) copy_vectors(d, x, y, count, i);
+}
+
 void copy_loop(const uint8_t* x, uint8_t* y, size_t count) { copy_vectors(hn::ScalableTag<uint8_t>(), x, y, count); }
 
-void copy_rows_loop(const uint8_t* x, int64_t x_step, uint8_t* y, int64_t y_step, int64_t rows, size_t count) {
+void copy_rows_loop(const uint8_t* x, int64_t x_step, uint8_t* y, int64_t y_step, int64_t rows, size_t count, bool past_caches) {
   const hn::ScalableTag<uint8_t> d;
   const hn::CappedTag<uint8_t, 16> narrow;
+  if (past_caches && count >= hn::Lanes(d)) {
+    for (int64_t row = 0; row < rows; ++row) stream_vectors(x + row * x_step, y + row * y_step, count);
+    return;
+  }
   if (count >= hn::Lanes(d)) {
     for (int64_t row = 0; row < rows; ++row) copy_vectors(d, x + row * x_step, y + row * y_step, count);
   } else if (count >= hn::Lanes(narrow)) {
@@ -69,12 +89,17 @@ void copy_long(const void* from, void* to, size_t bytes) {
 
 }  // namespace detail
 
-void copy_rows(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, size_t bytes) {
+void copy_rows(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, size_t bytes, bool past_caches) {
   const auto* x = static_cast<const uint8_t*>(from);
   auto* y = static_cast<uint8_t*>(to);
-  if (bytes > 0 && bytes <= kMostLongCopy && rows > 1) return HWY_DYNAMIC_DISPATCH(copy_rows_loop)(x, from_step, y, to_step, rows, bytes);
+  if (bytes > 0 && bytes <= kMostLongCopy && (rows > 1 || past_caches))
+    return HWY_DYNAMIC_DISPATCH(copy_rows_loop)(x, from_step, y, to_step, rows, bytes, past_caches);
   for (int64_t row = 0; row < rows; ++row) copy_bytes(x + row * from_step, y + row * to_step, bytes);
 }
+
+void end_past_caches() { hwy::FlushStream(); }
+
+bool leaves_caches(double bytes) { return bytes >= 0.5 * static_cast<double>(cpu_features().l3_bytes); }
 
 }  // namespace rh::compute
 #endif

@@ -23,8 +23,14 @@ inline void copy_bytes(const void* from, void* to, size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
-/// `rows` rows of `bytes` bytes, `from_step` and `to_step` bytes apart.
-void copy_rows(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, size_t bytes);
+/// `rows` rows of `bytes` bytes, `from_step` and `to_step` bytes apart. `past_caches`: what is written is not to stay there,
+/// and other threads see it after end_past_caches().
+void copy_rows(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, size_t bytes, bool past_caches = false);
+
+void end_past_caches();
+
+/// Whether values of so many bytes leave the caches before they are read: half of the last level's, which their sources share.
+bool leaves_caches(double bytes);
 
 /// In place of std::copy_n.
 template <typename T>

@@ -223,8 +223,36 @@ void requantize_rows_loop(const int32_t* x, int64_t x_stride, const float* scale
       });
 }
 
-void look_up_loop(const uint8_t* table, const uint8_t* x, uint8_t* y, int64_t count) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+/// The entries of words that are below 256, in their lower bytes: the table's words are found by 7 bits, their bytes by the last one.
+HWY_INLINE __m512i look_up_words(const __m512i (&table)[4], __m512i x) {
+  const __m512i place = _mm512_srli_epi16(x, 1);
+  const __m512i low = _mm512_permutex2var_epi16(table[0], place, table[1]), high = _mm512_permutex2var_epi16(table[2], place, table[3]);
+  const __m512i word = _mm512_mask_mov_epi16(low, _mm512_test_epi16_mask(x, _mm512_set1_epi16(0x80)), high);
+  return _mm512_srlv_epi16(word, _mm512_slli_epi16(_mm512_and_si512(x, _mm512_set1_epi16(1)), 3));
+}
+
+/// The first elements, 64 at a time; how many were taken.
+HWY_INLINE int64_t look_up_blocks(const uint8_t* table, const uint8_t* x, uint8_t* y, int64_t count) {
+  constexpr __mmask64 kOdd = 0xaaaaaaaaaaaaaaaa;
+  __m512i parts[4];
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; ++k) parts[k] = _mm512_loadu_si512(table + 64 * k);
   int64_t i = 0;
+  for (; i + 64 <= count; i += 64) {
+    const __m512i v = _mm512_loadu_si512(x + i);
+    const __m512i even = look_up_words(parts, _mm512_and_si512(v, _mm512_set1_epi16(0xff)));
+    const __m512i odd = look_up_words(parts, _mm512_srli_epi16(v, 8));
+    _mm512_storeu_si512(y + i, _mm512_mask_mov_epi8(even, kOdd, _mm512_slli_epi16(odd, 8)));
+  }
+  return i;
+}
+#else
+HWY_INLINE int64_t look_up_blocks(const uint8_t*, const uint8_t*, uint8_t*, int64_t) { return 0; }
+#endif
+
+void look_up_loop(const uint8_t* table, const uint8_t* x, uint8_t* y, int64_t count) {
+  int64_t i = look_up_blocks(table, x, y, count);
 #if HWY_TARGET != HWY_SCALAR  // which has no blocks of 16 bytes
   const hn::ScalableTag<uint8_t> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -2,6 +2,7 @@
 #include "compute/copy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <type_traits>
 
@@ -87,6 +88,15 @@ void copy_row(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t coun
   }
 }
 
+// Of the whole that y is part of, where the copy is a good part of it: others then write the rest.
+double output_elements(const Loop& loop) {
+  constexpr double kGoodPart = 0.25;
+  const double copied = static_cast<double>(loop.shape.elements());
+  double all = copied;
+  for (int k = 0; k < loop.rank(); ++k) all = std::max(all, static_cast<double>(loop.shape[k]) * std::fabs(static_cast<double>(loop.y[k])));
+  return copied >= kGoodPart * all ? all : copied;
+}
+
 // Rows of the last dimension; a piece may begin and end within a row.
 template <typename T>
 void copy_by_rows(const Loop& loop, const T* x, T* y, const Parallel& parallel) {
@@ -94,14 +104,15 @@ void copy_by_rows(const Loop& loop, const T* x, T* y, const Parallel& parallel) 
   const int64_t length = loop.shape[last], x_stride = loop.x[last], y_stride = loop.y[last];
   const bool contiguous = x_stride == 1 && y_stride == 1;
   constexpr int64_t kItem = sizeof(T);
+  const bool past_caches = leaves_caches(sizeof(T) * output_elements(loop));
   parallel.for_range(loop.shape.elements(), {2.0 * sizeof(T), contiguous ? 0.1 : 1.0}, [&](Range part) {
     Walk walk(loop, last, part.begin / length);
     int64_t begin = part.begin % length;
     for (int64_t left = part.size(); left > 0; walk.next()) {
       if constexpr (std::is_trivially_copyable_v<T>) {
         const int64_t rows = contiguous && begin == 0 ? std::min(left / length, walk.left()) : 0;
-        if (rows > 1) {
-          copy_rows(x + walk.x, loop.x[last - 1] * kItem, y + walk.y, loop.y[last - 1] * kItem, rows, static_cast<size_t>(length * kItem));
+        if (rows > (past_caches ? 0 : 1)) {
+          copy_rows(x + walk.x, loop.x[last - 1] * kItem, y + walk.y, loop.y[last - 1] * kItem, rows, static_cast<size_t>(length * kItem), past_caches);
           left -= rows * length;
           if (left > 0) walk.next(rows - 1);
           continue;
@@ -112,6 +123,7 @@ void copy_by_rows(const Loop& loop, const T* x, T* y, const Parallel& parallel) 
       left -= count;
       begin = 0;
     }
+    if (past_caches) end_past_caches();
   });
 }
 

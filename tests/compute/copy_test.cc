@@ -26,13 +26,14 @@ TEST_P(CopyTest, copies_each_byte_and_no_other) {
   copy_bytes(nullptr, nullptr, 0);
 }
 
-TEST_P(CopyTest, rows_of_bytes) {
+void check_rows(bool past_caches) {
   for (const int64_t bytes : {0, 1, 7, 16, 17, 63, 64, 65, 256, 3001}) {
     for (const int64_t rows : {0, 1, 2, 5}) {
       const int64_t from_step = bytes + 3, to_step = bytes + 9;
       std::vector<uint8_t> from(static_cast<size_t>(rows * from_step)), to(static_cast<size_t>(rows * to_step), 0xee);
       for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<uint8_t>(i * 5 + i / 97);
-      copy_rows(from.data(), from_step, to.data(), to_step, rows, static_cast<size_t>(bytes));
+      copy_rows(from.data(), from_step, to.data(), to_step, rows, static_cast<size_t>(bytes), past_caches);
+      end_past_caches();
       for (int64_t row = 0; row < rows; ++row) {
         for (int64_t i = 0; i < to_step; ++i) {
           const uint8_t expected = i < bytes ? from[static_cast<size_t>(row * from_step + i)] : 0xee;
@@ -41,6 +42,11 @@ TEST_P(CopyTest, rows_of_bytes) {
       }
     }
   }
+}
+
+TEST_P(CopyTest, rows_of_bytes) {
+  check_rows(false);
+  check_rows(true);
 }
 
 TEST_P(CopyTest, items_of_any_type) {
