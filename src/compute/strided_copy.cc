@@ -112,7 +112,8 @@ void copy_by_rows(const Loop& loop, const T* x, T* y, const Parallel& parallel) 
       if constexpr (std::is_trivially_copyable_v<T>) {
         const int64_t rows = contiguous && begin == 0 ? std::min(left / length, walk.left()) : 0;
         if (rows > (past_caches ? 0 : 1)) {
-          copy_rows(x + walk.x, loop.x[last - 1] * kItem, y + walk.y, loop.y[last - 1] * kItem, rows, static_cast<size_t>(length * kItem), past_caches);
+          copy_rows(x + walk.x, loop.x[last - 1] * kItem, y + walk.y, loop.y[last - 1] * kItem, rows, static_cast<size_t>(length * kItem),
+                    past_caches);
           left -= rows * length;
           if (left > 0) walk.next(rows - 1);
           continue;
