@@ -26,8 +26,16 @@ struct Product {
   static double finish(double a) { return a; }
 };
 
+/// Halves of vectors of floats, as many numbers as vectors of doubles have.
+using Halves = hn::Rebind<float, Doubles>;
+using Half = hn::Vec<Halves>;
+
+// Where an operation has pair(), two numbers make one float before they are widened; sums that are not certain(), for squares or sums that
+// no float holds, are made anew.
 struct Squares {
   static constexpr double kStart = 0;
+  static HWY_INLINE Half pair(Half a, Half b) { return hn::MulAdd(a, a, hn::Mul(b, b)); }
+  static bool certain(double a) { return a >= 1e-20 && a <= 1e300; }  // squares below 1e-38 were lost
   static HWY_INLINE Wide step(Wide a, Wide v) { return hn::MulAdd(v, v, a); }
   static HWY_INLINE Wide join(Wide a, Wide b) { return hn::Add(a, b); }
   static double step(double a, double v) { return a + v * v; }
@@ -41,6 +49,8 @@ struct Length : Squares {
 
 struct LogSum {
   static constexpr double kStart = 0;
+  static HWY_INLINE Half pair(Half a, Half b) { return hn::Add(a, b); }
+  static bool certain(double a) { return a <= 1e300; }
   static HWY_INLINE Wide step(Wide a, Wide v) { return hn::Add(a, v); }
   static HWY_INLINE Wide join(Wide a, Wide b) { return hn::Add(a, b); }
   static double step(double a, double v) { return a + v; }
@@ -48,15 +58,27 @@ struct LogSum {
   static double finish(double a) { return std::log(a); }
 };
 
-HWY_INLINE Wide load_wide(const float* x) { return hn::PromoteTo(Doubles(), hn::LoadU(hn::Rebind<float, Doubles>(), x)); }
+HWY_INLINE Half load_half(const float* x) { return hn::LoadU(Halves(), x); }
+HWY_INLINE Wide load_wide(const float* x) { return hn::PromoteTo(Doubles(), load_half(x)); }
 
-template <typename Op>
-double fold_row(const float* x, int64_t count) {
+template <typename Op, bool kPairs>
+HWY_INLINE double fold_all(const float* x, int64_t count) {
   const Doubles d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const Wide start = hn::Set(d, Op::kStart);
   Wide a0 = start, a1 = start, a2 = start, a3 = start;
   int64_t i = 0;
+  if constexpr (kPairs) {
+    const auto pair = [x, lanes](int64_t at) HWY_ATTR {
+      return hn::PromoteTo(Doubles(), Op::pair(load_half(x + at), load_half(x + at + lanes)));
+    };
+    for (; i + 8 * lanes <= count; i += 8 * lanes) {
+      a0 = Op::join(a0, pair(i));
+      a1 = Op::join(a1, pair(i + 2 * lanes));
+      a2 = Op::join(a2, pair(i + 4 * lanes));
+      a3 = Op::join(a3, pair(i + 6 * lanes));
+    }
+  }
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
     a0 = Op::step(a0, load_wide(x + i));
     a1 = Op::step(a1, load_wide(x + i + lanes));
@@ -69,7 +91,16 @@ double fold_row(const float* x, int64_t count) {
   double all = parts[0];
   for (int64_t lane = 1; lane < lanes; ++lane) all = Op::join(all, parts[lane]);
   for (; i < count; ++i) all = Op::step(all, static_cast<double>(x[i]));
-  return Op::finish(all);
+  return all;
+}
+
+template <typename Op>
+double fold_row(const float* x, int64_t count) {
+  if constexpr (requires { Op::certain(0.0); }) {
+    const double all = fold_all<Op, true>(x, count);
+    if (HWY_LIKELY(Op::certain(all))) return Op::finish(all);
+  }
+  return Op::finish(fold_all<Op, false>(x, count));
 }
 
 /// Four vectors of columns side by side, then the rest one by one.

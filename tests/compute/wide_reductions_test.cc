@@ -51,6 +51,23 @@ TEST_P(WideReductionsTest, rows_and_columns) {
   }
 }
 
+TEST_P(WideReductionsTest, long_rows_whose_squares_or_sums_no_float_holds) {
+  for (const float size : {1e-25f, 1e-19f, 1.0f, 1e25f, 2e38f}) {
+    const std::vector<float> x = random_values(200, 5, 0.5 * size, size);
+    const std::vector<double> wide(x.begin(), x.end());
+    for (const WideReduction op : {WideReduction::l2, WideReduction::log_sum}) {
+      float y = 0;
+      reduce_rows(op, x.data(), &y, 1, 200);
+      const double expected = reduced(op, wide);
+      if (expected < 1e38) {
+        EXPECT_NEAR(y, expected, 2e-7 * std::fabs(expected)) << size;
+      } else {
+        EXPECT_EQ(y, kInf);
+      }
+    }
+  }
+}
+
 TEST_P(WideReductionsTest, products_and_squares_that_no_float_holds) {
   const std::vector<float> x = {1e30f, 1e30f, 1e30f, 1e-30f, 1e-30f, 1e-30f, 2};
   float y = 0;
