@@ -13,12 +13,13 @@ struct BandedPlanes {
   int64_t planes;
   int64_t rows, across;  ///< of tiles
   int64_t least_tiles;   ///< of a band that is worth one of its own
+  int64_t panels;        ///< of output channels, by which a band's products are shared
   double operations;     ///< of a plane
 };
 
 /// Shares the bands of all planes among threads: first cuts planes into more than the `count` bands given where there would be too few,
 /// then calls `run(plane, band)` for each. Where even that is fewer than the threads, `share(plane, band)` is called for one after the
-/// other, to share each by itself.
+/// other, to share each by itself; or bands get smaller still, where there are too few panels for that.
 template <typename Run, typename Share>
 void run_bands(const BandedPlanes& p, int64_t& count, const Parallel& parallel, const Run& run, const Share& share) {
   constexpr double kLeastOperations = 500000;  // that are worth another thread
@@ -27,6 +28,7 @@ void run_bands(const BandedPlanes& p, int64_t& count, const Parallel& parallel, 
   if (splits) {
     const int64_t most = std::min(p.rows, p.rows * p.across / p.least_tiles);
     count = std::max(count, std::min(most, pieces_of(count, threads) * threads));
+    if (p.planes * count < threads && p.panels < threads) count = std::max(count, std::min(p.rows, pieces_of(threads, p.planes)));
   }
   if (splits && p.planes * count < threads) {
     for (int64_t plane = 0; plane < p.planes; ++plane)
