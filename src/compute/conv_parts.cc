@@ -59,7 +59,7 @@ class ConvParts final : public Convolution<float>::Impl {
     const double tiles = static_cast<double>(bands.rows * across);
     const double operations = tiles * static_cast<double>(terms() * panels_ * products_.columns * in_);
     run_bands(
-        {planes, bands.rows, across, 2 * products_.rows, panels_, operations}, bands.count, parallel,
+        {planes, bands.rows, across, 2 * products_.rows, panels_, weight_bytes(), operations}, bands.count, parallel,
         [&](int64_t plane, int64_t i) { run_band(band_of(call, bands, plane, i)); },
         [&](int64_t plane, int64_t i) { share_band(band_of(call, bands, plane, i), parallel); });
   }

@@ -48,7 +48,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     Bands bands(w, in_);
     const double operations = static_cast<double>(kPositions * bands.rows * bands.across * panels_ * products_.columns * in_);
     run_bands(
-        {planes, bands.rows, bands.across, 2 * products_.rows, panels_, operations}, bands.count, parallel,
+        {planes, bands.rows, bands.across, 2 * products_.rows, panels_, weight_bytes(), operations}, bands.count, parallel,
         [&](int64_t plane, int64_t i) { run_band(band_of(call, bands, plane, i)); },
         [&](int64_t plane, int64_t i) { share_band(band_of(call, bands, plane, i), parallel); });
   }
