@@ -216,17 +216,18 @@ struct BlockedConvolution::Impl {
     const Cost cost{.bytes = 4.0 * kBlock,
                     .operations = 0.06 * static_cast<double>(products() * lines.total * kernels.blocks * kBlock * groups()) /
                                   static_cast<double>(cuts * bands)};
-    parallel.for_range(call.batch * cuts * bands, cost, [&](Range range) {
+    // Bands by turns: groups differ, and a band that one thread takes with all of them is read by one.
+    parallel.for_range(call.batch * bands * cuts, cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
         throw_if_cancelled();
         const int64_t image = i / cuts / bands;
         const Band band{call,
                         lines,
-                        part_of(lines.count, bands, i % bands),
+                        part_of(lines.count, bands, i / cuts % bands),
                         x + image * (frame.copied ? planes * plane : input),
                         weights + (gates ? image * static_cast<int64_t>(packed.size()) : 0),
                         image * out_blocks() * w.output_size() * kBlock};
-        const Part part = part_of(groups(), cuts, i / bands % cuts);
+        const Part part = part_of(groups(), cuts, i % cuts);
         for (int64_t group = part.begin; group < part.begin + part.size; ++group) sum_band(band, group, steps);
       }
     });
