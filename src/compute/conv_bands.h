@@ -25,8 +25,8 @@ inline double evenness(int64_t pieces, int threads) {
 
 /// Shares the bands of all planes among threads: first cuts planes into more than the `count` bands given where there would be too few,
 /// then calls `run(plane, band)` for each. Where even that is fewer than the threads, `share(plane, band)` is called for one after the
-/// other, to share each by itself; or bands get smaller still, where these keep the threads as busy as panels do and weights are few: no thread
-/// then needs what another one has transformed.
+/// other, to share each by itself; or bands get smaller still, where these keep the threads as busy as panels do and weights are few: no
+/// thread then needs what another one has transformed.
 template <typename Run, typename Share>
 void run_bands(const BandedPlanes& p, int64_t& count, const Parallel& parallel, const Run& run, const Share& share) {
   constexpr double kLeastOperations = 500000;  // that are worth another thread
@@ -36,8 +36,7 @@ void run_bands(const BandedPlanes& p, int64_t& count, const Parallel& parallel, 
   if (splits) {
     const int64_t most = std::min(p.rows, p.rows * p.across / p.least_tiles);
     count = std::max(count, std::min(most, pieces_of(count, threads) * threads));
-    if (p.planes * count < threads && p.weight_bytes <= kMostWeights &&
-        evenness(p.panels, threads) <= evenness(p.planes * p.rows, threads))
+    if (p.planes * count < threads && p.weight_bytes <= kMostWeights && evenness(p.panels, threads) <= evenness(p.planes * p.rows, threads))
       count = std::max(count, std::min(p.rows, pieces_of(threads, p.planes)));
   }
   if (splits && p.planes * count < threads) {

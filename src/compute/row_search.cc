@@ -48,9 +48,10 @@ int64_t find_beyond_loop(const float* x, int64_t count, float limit, bool larges
 
 constexpr int64_t kExtremeVectors = 4;
 
-/// The extremes of every so many elements, kExtremeVectors vectors of them, out of as many whole ones; false where an element is NaN.
+/// The extremes of every so many elements, `vectors` (1, 2 or 4) vectors of them; false where an element is NaN.
 template <bool kLargest>
-HWY_INLINE bool extremes(const float* x, int64_t count, float* to) {
+HWY_INLINE bool extremes(const float* x, int64_t count, int64_t vectors, float* to) {
+  const auto further = [](Vec a, Vec b) HWY_ATTR { return kLargest ? hn::Max(a, b) : hn::Min(a, b); };
   const Floats d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), step = kExtremeVectors * lanes;
   Vec best[kExtremeVectors];
@@ -63,22 +64,28 @@ HWY_INLINE bool extremes(const float* x, int64_t count, float* to) {
     for (int64_t k = 0; k < kExtremeVectors; ++k) {
       const Vec v = hn::LoadU(d, x + i + k * lanes);
       nan = hn::Or(nan, is_nan(v));
-      best[k] = kLargest ? hn::Max(best[k], v) : hn::Min(best[k], v);
+      best[k] = further(best[k], v);
     }
   }
   for (; i < count; i += lanes) {
     const size_t live = static_cast<size_t>(HWY_MIN(lanes, count - i));
     nan = hn::Or(nan, is_nan(load_some(x + i, live)));  // zeros beyond the end
   }
-  for (int64_t k = 0; k < kExtremeVectors; ++k) hn::StoreU(best[k], d, to + k * lanes);
+  if (vectors < 4) {
+    best[0] = further(best[0], best[2]);
+    best[1] = further(best[1], best[3]);
+  }
+  if (vectors < 2) best[0] = further(best[0], best[1]);
+  for (int64_t k = 0; k < vectors; ++k) hn::StoreU(best[k], d, to + k * lanes);
   return hn::AllFalse(d, nan);
 }
 
-/// How many extremes there are; 0 where an element is NaN or there are too few elements.
-int64_t extremes_loop(const float* x, int64_t count, bool largest, float* to) {
-  const int64_t made = kExtremeVectors * static_cast<int64_t>(hn::Lanes(Floats()));
-  if (count < made) return 0;
-  return (largest ? extremes<true>(x, count, to) : extremes<false>(x, count, to)) ? made : 0;
+/// How many extremes there are, k at least; 0 where an element is NaN or there are too few elements.
+int64_t extremes_loop(const float* x, int64_t count, int64_t k, bool largest, float* to) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+  if (count < kExtremeVectors * lanes || k > kExtremeVectors * lanes) return 0;
+  const int64_t vectors = 3 * k <= 2 * lanes ? 1 : 3 * k <= 4 * lanes ? 2 : 4;
+  return (largest ? extremes<true>(x, count, vectors, to) : extremes<false>(x, count, vectors, to)) ? vectors * lanes : 0;
 }
 
 template <bool kLargest>
@@ -193,7 +200,7 @@ int64_t find_beyond(const float* x, int64_t count, float limit, bool largest) {
 float kth_bound(const float* x, int64_t count, int64_t k, bool largest) {
   constexpr int64_t kMostExtremes = 4 * 16;
   float made[kMostExtremes];
-  int64_t extremes = HWY_DYNAMIC_DISPATCH(extremes_loop)(x, count, largest, made);
+  int64_t extremes = HWY_DYNAMIC_DISPATCH(extremes_loop)(x, count, k, largest, made);
   if (k < 1 || k > extremes) return std::numeric_limits<float>::quiet_NaN();
   // Fewer, of more elements each, bound about as closely.
   for (; extremes % 2 == 0 && extremes >= 3 * k; extremes /= 2) {

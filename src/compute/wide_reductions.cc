@@ -69,9 +69,8 @@ HWY_INLINE double fold_all(const float* x, int64_t count) {
   Wide a0 = start, a1 = start, a2 = start, a3 = start;
   int64_t i = 0;
   if constexpr (kPairs) {
-    const auto pair = [x, lanes](int64_t at) HWY_ATTR {
-      return hn::PromoteTo(Doubles(), Op::pair(load_half(x + at), load_half(x + at + lanes)));
-    };
+    const auto pair = [x, lanes](int64_t at)
+                          HWY_ATTR { return hn::PromoteTo(Doubles(), Op::pair(load_half(x + at), load_half(x + at + lanes))); };
     for (; i + 8 * lanes <= count; i += 8 * lanes) {
       a0 = Op::join(a0, pair(i));
       a1 = Op::join(a1, pair(i + 2 * lanes));

@@ -1,6 +1,6 @@
 #include "ops/ml/binarizer.h"
 
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
 
@@ -11,17 +11,15 @@ class BinarizerKernel final : public Kernel {
   explicit BinarizerKernel(const KernelInfo& info) : threshold_(info.attributes<ops::Binarizer>().threshold) {}
 
   Status run(RunContext& context) const override {
-    const TensorView x = context.input(0);
-    const MutableView y = context.output(0, x.dtype(), x.shape());
-    return dispatch<Types>(x.dtype(), "Binarizer", [&]<typename T>() {
-      for (int64_t i = 0; i < x.elements(); ++i)
-        y.data<T>()[i] = static_cast<T>(static_cast<double>(x.data<T>()[i]) > static_cast<double>(threshold_));
+    return dispatch<Types>(context.input(0).dtype(), "Binarizer", [&]<typename T>() {
+      // Numbers of 64 bits beside the threshold as double.
+      using Compared = std::conditional_t<std::is_same_v<T, float>, float, double>;
+      const UnaryRow row =
+          unary_row<T>([](T x, const float* threshold) { return static_cast<T>(static_cast<Compared>(x) > Compared(*threshold)); });
+      run_unary(context, row, 1, &threshold_);
     });
   }
-  std::span<const Alias> aliases() const override {
-    static constexpr Alias kAliases[] = {{0, 0, Alias::Kind::in_place}};
-    return kAliases;
-  }
+  std::span<const Alias> aliases() const override { return kInPlaceOfFirst; }
 
  private:
   float threshold_;
