@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <new>
 #include <random>
@@ -17,6 +18,7 @@
 #include "base/thread_pool.h"
 #include "compute/conv.h"
 #include "compute/conv_blocked.h"
+#include "compute/copy.h"
 #include "compute/gemm.h"
 #include "compute/pool.h"
 #include "compute/row_math.h"
@@ -178,6 +180,46 @@ void add_elements(const char* what, int64_t count, std::function<void(const floa
   });
 }
 
+/// Rows of 4 KiB to where they lie so many bytes further modulo 4096: gigabytes a second in place of GFLOP/s.
+void add_copies() {
+  static constexpr int64_t kRow = 4096;
+  for (const int64_t bytes : {int64_t{256} << 10, int64_t{8} << 20}) {
+    for (const int64_t apart : {0, 4, 52}) {
+      for (const bool own : {true, false}) {
+        const std::string name = (own ? "copy " : "memcpy ") + std::to_string(bytes >> 10) + " KiB, " + std::to_string(apart) + " apart";
+        add_case(name, static_cast<double>(bytes), [=](Timer time) {
+          // At a multiple of 4096 both, but for what they are apart.
+          std::vector<char> x(static_cast<size_t>(bytes + kRow)), y(static_cast<size_t>(bytes + 2 * kRow));
+          const auto page = [](char* at) { return at + (kRow - reinterpret_cast<intptr_t>(at) % kRow) % kRow; };
+          const char* from = page(x.data());
+          char* to = page(y.data()) + apart;
+          const volatile size_t known_later = kRow;  // else the compiler writes out memcpy
+          const size_t row = known_later;
+          time([&] {
+            for (int64_t i = 0; i < bytes; i += kRow) own ? copy_bytes(from + i, to + i, row) : void(std::memcpy(to + i, from + i, row));
+          });
+        });
+      }
+    }
+  }
+  // Two values side by side in each row of a third one.
+  for (const int64_t mebibytes : {4, 8, 16, 32}) {
+    for (const bool past_caches : {false, true}) {
+      const int64_t row = 16 << 10, rows = mebibytes * (int64_t{1} << 20) / row;
+      add_case("join 2 x " + std::to_string(mebibytes) + " MiB" + (past_caches ? " past caches" : ""), static_cast<double>(2 * rows * row),
+               [=](Timer time) {
+                 const Floats a = random_floats(rows * row / 4), b = random_floats(rows * row / 4);
+                 Floats y(static_cast<size_t>(2 * rows * row / 4));
+                 time([&] {
+                   copy_rows(a.data(), row, y.data(), 2 * row, rows, static_cast<size_t>(row), past_caches);
+                   copy_rows(b.data(), row, y.data() + row / 4, 2 * row, rows, static_cast<size_t>(row), past_caches);
+                   end_past_caches();
+                 });
+               });
+    }
+  }
+}
+
 void add_elementwise() {
   const struct {
     const char* name;
@@ -244,5 +286,6 @@ int main(int argc, char** argv) {
   for (const auto& c : of_more_taps) add_conv(c[0], c[1], c[2], c[3], c[4], c[5]);
   add_pool(64, 112, 3, 2, 1);
   add_elementwise();
+  add_copies();
   benchmark::RunSpecifiedBenchmarks();
 }
