@@ -202,7 +202,8 @@ void strided_copy(ElementKind kind, const Shape& shape, const void* x, std::span
                   std::span<const int64_t> y_strides, const Parallel& parallel) {
   const int64_t elements = shape.elements();
   if (elements == 0) return;
-  if (kind != ElementKind::string && shape.rank() == 2 && x_strides[1] == 1 && y_strides[1] == 1 && elements < kFewElements) {
+  const bool rows = shape.rank() == 2 && shape[1] > kShortRow && x_strides[1] == 1 && y_strides[1] == 1;
+  if (kind != ElementKind::string && rows && elements < kFewElements) {
     const int64_t item = static_cast<int64_t>(element_bytes(kind));
     return copy_rows(x, x_strides[0] * item, y, y_strides[0] * item, shape[0], static_cast<size_t>(shape[1] * item));
   }

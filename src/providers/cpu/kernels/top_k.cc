@@ -114,10 +114,12 @@ void many_of_row(const float* x, int64_t length, int64_t stride, int64_t k, int6
   }
 }
 
-// The k first places of one row of `length` elements `stride` apart. `order` has room for twice `length` indices.
+constexpr bool are_few(int64_t k, int64_t length) { return k <= kFew && k * 8 < length; }
+
+// The k first places of one row of `length` elements `stride` apart. `order` has room for twice `length` indices, unless few are wanted.
 template <typename T, bool kLargest>
 void top_of_row(const T* x, int64_t length, int64_t stride, int64_t k, bool sorted, int64_t* order, T* y, int64_t* indices) {
-  if (k <= kFew && k * 8 < length) return few_of_row<T, kLargest>(x, length, stride, k, y, indices);
+  if (are_few(k, length)) return few_of_row<T, kLargest>(x, length, stride, k, y, indices);
   if constexpr (std::is_same_v<T, float>) {
     if (length <= std::numeric_limits<uint32_t>::max()) return many_of_row<kLargest>(x, length, stride, k, order, y, indices);
   }
@@ -186,8 +188,8 @@ class TopKKernel final : public Kernel {
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank()), rows = x.elements() / length;
     const auto top = op_.largest ? top_of_row<T, true> : top_of_row<T, false>;
     context.parallel().for_range(rows, {8.0 * length, 20.0 * length}, [&](Range part) {
-      auto* const order =
-          static_cast<int64_t*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(2 * length) * sizeof(int64_t)));
+      const size_t bytes = are_few(k, length) ? 0 : static_cast<size_t>(2 * length) * sizeof(int64_t);
+      auto* const order = static_cast<int64_t*>(compute::thread_scratch(compute::ScratchSlot::row, bytes));
       for (int64_t row = part.begin; row < part.end; ++row) {
         const int64_t outer = row / inner, column = row % inner, at = outer * k * inner + column;
         top(x.data<T>() + outer * length * inner + column, length, inner, k, op_.sorted, order, values ? values + at : nullptr,
