@@ -1,10 +1,11 @@
 #include "compute/strided_copy.h"
-#include "compute/copy.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <type_traits>
+
+#include "compute/copy.h"
 
 namespace rh::compute {
 

@@ -43,7 +43,10 @@ TEST_P(RowSearchTest, bounds_of_the_first_few_leave_these_and_not_many_more) {
           std::vector<float> x = random_values(count, static_cast<uint32_t>(count + k), -1, 1);
           for (float& value : x) value = step > 0 ? std::floor(value / step) * step : value;
           const float bound = kth_bound(x.data(), count, k, largest);
-          if (std::isnan(bound)) continue;
+          if (std::isnan(bound)) {
+            ASSERT_TRUE(count < 64 || k > 16) << k << " of " << count;  // as every instruction set can
+            continue;
+          }
           std::vector<int32_t> places(static_cast<size_t>(count)), expected;
           for (int32_t i = 0; i < count; ++i) {
             if (!comes_first(bound, x[static_cast<size_t>(i)], largest)) expected.push_back(i);
