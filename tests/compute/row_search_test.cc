@@ -44,7 +44,7 @@ TEST_P(RowSearchTest, bounds_of_the_first_few_leave_these_and_not_many_more) {
           for (float& value : x) value = step > 0 ? std::floor(value / step) * step : value;
           const float bound = kth_bound(x.data(), count, k, largest);
           if (std::isnan(bound)) {
-            ASSERT_TRUE(count < 64 || k > 16) << k << " of " << count;  // as every instruction set can
+            ASSERT_TRUE(count < 64 || k > 4) << k << " of " << count;  // which vectors of one number give as well
             continue;
           }
           std::vector<int32_t> places(static_cast<size_t>(count)), expected;
