@@ -246,6 +246,18 @@ void rotate_pairs_loop(const float* x, const float* cosines, const float* sines,
 #endif
 }
 
+void rotate_heads_loop(const RotatedHeads& heads, const float* x, const float* cosines, const float* sines, float* y) {
+  const int64_t half = heads.half;
+  for (int64_t head = 0; head < heads.count; ++head, x += heads.stride, y += heads.stride) {
+    if (heads.interleaved) {
+      rotate_pairs_loop(x, cosines, sines, y, half);
+    } else {
+      rotate_loop(x, x + half, cosines, sines, y, y + half, half);
+    }
+    if (2 * half < heads.depth) std::copy(x + 2 * half, x + heads.depth, y + 2 * half);
+  }
+}
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace rh::compute
@@ -267,8 +279,7 @@ HWY_EXPORT(scale_rows_loop);
 HWY_EXPORT(scale_columns_loop);
 HWY_EXPORT(relu_scaled_rows_loop);
 HWY_EXPORT(activate_loop);
-HWY_EXPORT(rotate_loop);
-HWY_EXPORT(rotate_pairs_loop);
+HWY_EXPORT(rotate_heads_loop);
 HWY_EXPORT(rotate_halves_loop);
 
 void unary(Unary op, const float* x, float* y, int64_t count) { HWY_DYNAMIC_DISPATCH(unary_loop)(op, x, y, count); }
@@ -303,12 +314,8 @@ void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const f
 
 void rotate_halves(const float* x, float* y, int64_t rows, int64_t half) { HWY_DYNAMIC_DISPATCH(rotate_halves_loop)(x, y, rows, half); }
 
-void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(rotate_loop)(a, b, cosines, sines, y_a, y_b, count);
-}
-
-void rotate_pairs(const float* x, const float* cosines, const float* sines, float* y, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(rotate_pairs_loop)(x, cosines, sines, y, count);
+void rotate_heads(const RotatedHeads& heads, const float* x, const float* cosines, const float* sines, float* y) {
+  HWY_DYNAMIC_DISPATCH(rotate_heads_loop)(heads, x, cosines, sines, y);
 }
 
 void activate(const Activation& activation, const float* x, float* y, int64_t count) {

@@ -76,10 +76,14 @@ void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const f
 /// y = [-second half, first half] of each row of 2 half floats.
 void rotate_halves(const float* x, float* y, int64_t rows, int64_t half);
 
-/// Pairs (a, b) turned by angles: y_a = a cos - b sin, y_b = a sin + b cos. The results may lie in a and b.
-void rotate(const float* a, const float* b, const float* cosines, const float* sines, float* y_a, float* y_b, int64_t count);
+/// Heads of one token, `stride` floats apart, of `depth` floats each, of which the first 2 half turn by `half` angles, the same for each
+/// head; the rest stays as it is. A pair (a, b) becomes (a cos - b sin, a sin + b cos); pairs are neighbours if `interleaved`, else halves.
+struct RotatedHeads {
+  int64_t count, stride, depth, half;
+  bool interleaved;
+};
 
-/// The same of `count` pairs of neighbours.
-void rotate_pairs(const float* x, const float* cosines, const float* sines, float* y, int64_t count);
+/// y has the strides of x and does not overlap it.
+void rotate_heads(const RotatedHeads& heads, const float* x, const float* cosines, const float* sines, float* y);
 
 }  // namespace rh::compute

@@ -324,18 +324,25 @@ TEST_P(VectorMathTest, binary_operations) {
   }
 }
 
-TEST_P(VectorMathTest, pairs_of_neighbours_turn_as_pairs_of_rows) {
-  for (const int64_t count : {1, 3, 4, 16, 21, 64}) {
-    const std::vector<float> x = random_values(2 * count, 1), cosines = random_values(count, 2), sines = random_values(count, 3);
-    std::vector<float> y(x.size() + 1, 7.0f), a(static_cast<size_t>(count)), b(a), y_a(a), y_b(a);
-    rotate_pairs(x.data(), cosines.data(), sines.data(), y.data(), count);
-    for (size_t i = 0; i < a.size(); ++i) a[i] = x[2 * i], b[i] = x[2 * i + 1];
-    rotate(a.data(), b.data(), cosines.data(), sines.data(), y_a.data(), y_b.data(), count);
-    for (size_t i = 0; i < a.size(); ++i) {
-      EXPECT_NEAR(y[2 * i], y_a[i], 1e-6) << i << " of " << count;
-      EXPECT_NEAR(y[2 * i + 1], y_b[i], 1e-6) << i << " of " << count;
+TEST_P(VectorMathTest, heads_turn_by_the_angles_of_their_token) {
+  for (const bool interleaved : {false, true}) {
+    for (const int64_t half : {1, 3, 4, 16, 21, 64}) {
+      const int64_t depth = 2 * half + 3, stride = depth + 2, count = 3;
+      const RotatedHeads heads{count, stride, depth, half, interleaved};
+      const std::vector<float> x = random_values(count * stride, 1), cosines = random_values(half, 2), sines = random_values(half, 3);
+      std::vector<float> y(x.size(), 7.0f), expected(y);
+      for (int64_t head = 0; head < count; ++head) {
+        const size_t at = static_cast<size_t>(head * stride);
+        std::copy_n(x.begin() + head * stride, depth, expected.begin() + head * stride);
+        for (size_t i = 0; i < cosines.size(); ++i) {
+          const size_t first = at + (interleaved ? 2 * i : i), second = interleaved ? first + 1 : first + cosines.size();
+          expected[first] = cosines[i] * x[first] - sines[i] * x[second];
+          expected[second] = sines[i] * x[first] + cosines[i] * x[second];
+        }
+      }
+      rotate_heads(heads, x.data(), cosines.data(), sines.data(), y.data());
+      for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-6) << i << " of heads of " << depth << ", " << interleaved;
     }
-    EXPECT_EQ(y.back(), 7.0f) << count;
   }
 }
 

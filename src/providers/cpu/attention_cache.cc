@@ -43,10 +43,8 @@ void rotate_rows(RunContext& context, const RotaryAngles& angles, int64_t heads,
     for (int64_t token = part.begin; token < part.end; ++token) {
       const int64_t angle = angles.positions[static_cast<size_t>(token)] * angles.half;
       const float *cos = angles.cosines + angle, *sin = angles.sines + angle;
-      for (int64_t head = 0; head < heads; ++head) {
-        const float* x = from + token / length * rows.strides.batch + token % length * rows.strides.row + head * depth;
-        rotate_head(x, cos, sin, angles.half, depth, angles.interleaved, to + token * row + head * depth);
-      }
+      const float* x = from + token / length * rows.strides.batch + token % length * rows.strides.row;
+      rotate_heads({heads, depth, depth, angles.half, angles.interleaved}, x, cos, sin, to + token * row);
     }
   });
   rows.from = to;

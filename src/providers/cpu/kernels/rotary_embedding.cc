@@ -137,16 +137,10 @@ class RotaryEmbeddingKernel final : public Kernel {
   void rotate(RunContext& context, const Turn& turn, int64_t token, T* to) const {
     const int64_t half = turn.turned / 2, angle = (turn.positions ? turn.positions[token] : token) * half;
     const int64_t base = token / turn.length * turn.batch_stride + token % turn.length * turn.token_stride;
-    for (int64_t head = 0; head < turn.heads; ++head) {
-      const int64_t at = base + head * turn.head_stride;
-      const T* from = context.input(0).data<T>() + at;
-      if (turn.cosines) {
-        rotate_head(from, turn.cosines + angle, turn.sines + angle, half, turn.depth, op_.interleaved, to + at);
-      } else {
-        rotate_head(from, context.input(op_.cosines()).data<T>() + angle, context.input(op_.sines()).data<T>() + angle, half, turn.depth,
-                    op_.interleaved, to + at);
-      }
-    }
+    const compute::RotatedHeads heads{turn.heads, turn.head_stride, turn.depth, half, op_.interleaved};
+    const T* from = context.input(0).data<T>() + base;
+    if (turn.cosines) return rotate_heads(heads, from, turn.cosines + angle, turn.sines + angle, to + base);
+    rotate_heads(heads, from, context.input(op_.cosines()).data<T>() + angle, context.input(op_.sines()).data<T>() + angle, to + base);
   }
 
   ops::RotaryEmbedding op_;
