@@ -140,6 +140,8 @@ CpuFeatures lowered(CpuFeatures features, std::string_view isa) {
   return features;
 }
 
+std::atomic<uint64_t> cpu_features_generation{1};
+
 const CpuFeatures& cpu_features() {
   static const CpuFeatures detected = detect();
   const CpuFeatures* scoped = override_.load(std::memory_order_acquire);
@@ -148,8 +150,12 @@ const CpuFeatures& cpu_features() {
 
 ScopedCpuFeatures::ScopedCpuFeatures(const CpuFeatures& features) : features_(features), outer_(override_.load()) {
   override_.store(&features_, std::memory_order_release);
+  cpu_features_generation.fetch_add(1, std::memory_order_release);
 }
 
-ScopedCpuFeatures::~ScopedCpuFeatures() { override_.store(outer_, std::memory_order_release); }
+ScopedCpuFeatures::~ScopedCpuFeatures() {
+  override_.store(outer_, std::memory_order_release);
+  cpu_features_generation.fetch_add(1, std::memory_order_release);
+}
 
 }  // namespace rh

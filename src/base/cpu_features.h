@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string_view>
 
 namespace rh {
@@ -29,6 +31,9 @@ CpuFeatures lowered(CpuFeatures features, std::string_view isa);
 
 /// Detected once. The environment variable ROUNDHOUSE_ISA (sse2, avx2, avx512, amx, native) lowers it, for tests and comparisons.
 const CpuFeatures& cpu_features();
+
+/// Counts the answers that cpu_features() has had, from 1 on: cheap to read, for who remembers what follows from an answer.
+extern std::atomic<uint64_t> cpu_features_generation;
 
 /// While it lives, cpu_features() answers `features`: lets one test process walk all instruction sets. Not for use beside running kernels.
 class ScopedCpuFeatures {

@@ -27,12 +27,12 @@ int64_t SupportedTargets() {
 }
 
 ChosenTarget& GetChosenTarget() {
-  static ChosenTarget chosen;
-  static std::atomic<int64_t> chosen_for{0};
-  const int64_t targets = SupportedTargets();
-  if (chosen_for.load(std::memory_order_acquire) != targets) {
-    chosen.Update(targets);
-    chosen_for.store(targets, std::memory_order_release);
+  static constinit ChosenTarget chosen;
+  static constinit std::atomic<uint64_t> chosen_for{0};
+  const uint64_t generation = rh::cpu_features_generation.load(std::memory_order_acquire);
+  if (chosen_for.load(std::memory_order_acquire) != generation) {
+    chosen.Update(SupportedTargets());
+    chosen_for.store(generation, std::memory_order_release);
   }
   return chosen;
 }

@@ -48,7 +48,8 @@ int64_t find_beyond_loop(const float* x, int64_t count, float limit, bool larges
 
 constexpr int64_t kExtremeVectors = 4;
 
-/// The extremes of every so many elements, `vectors` (1, 2 or 4) vectors of them; false where an element is NaN.
+/// The extremes of every so many elements, `vectors` (1, 2 or 4) vectors of them; false where an element is NaN, and perhaps where there are
+/// infinities of both signs: one comparison of the sum of four vectors takes the place of four.
 template <bool kLargest>
 HWY_INLINE bool extremes(const float* x, int64_t count, int64_t vectors, float* to) {
   const auto further = [](Vec a, Vec b) HWY_ATTR { return kLargest ? hn::Max(a, b) : hn::Min(a, b); };
@@ -56,16 +57,17 @@ HWY_INLINE bool extremes(const float* x, int64_t count, int64_t vectors, float* 
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), step = kExtremeVectors * lanes;
   Vec best[kExtremeVectors];
   for (int64_t k = 0; k < kExtremeVectors; ++k) best[k] = hn::LoadU(d, x + k * lanes);
-  Mask nan = is_nan(best[0]);
-  for (int64_t k = 1; k < kExtremeVectors; ++k) nan = hn::Or(nan, is_nan(best[k]));
+  const auto any_nan = [](Vec a, Vec b, Vec c, Vec e) HWY_ATTR { return is_nan(hn::Add(hn::Add(a, b), hn::Add(c, e))); };
+  Mask nan = any_nan(best[0], best[1], best[2], best[3]);
   int64_t i = step;
   for (; i + step <= count; i += step) {
+    Vec v[kExtremeVectors];
 #pragma GCC unroll 4
     for (int64_t k = 0; k < kExtremeVectors; ++k) {
-      const Vec v = hn::LoadU(d, x + i + k * lanes);
-      nan = hn::Or(nan, is_nan(v));
-      best[k] = further(best[k], v);
+      v[k] = hn::LoadU(d, x + i + k * lanes);
+      best[k] = further(best[k], v[k]);
     }
+    nan = hn::Or(nan, any_nan(v[0], v[1], v[2], v[3]));
   }
   for (; i < count; i += lanes) {
     const size_t live = static_cast<size_t>(HWY_MIN(lanes, count - i));
@@ -106,10 +108,13 @@ HWY_INLINE int64_t find_from(const float* x, int64_t count, float limit, int32_t
   };
   int64_t i = 0;
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
-    Mask masks[4];
-    for (int k = 0; k < 4; ++k) masks[k] = is_found(hn::LoadU(d, x + i + k * lanes));
-    if (HWY_LIKELY(hn::AllFalse(d, hn::Or(hn::Or(masks[0], masks[1]), hn::Or(masks[2], masks[3]))))) continue;
-    for (int k = 0; k < 4; ++k) note(masks[k], i + k * lanes);
+    const Mask first = is_found(hn::LoadU(d, x + i)), second = is_found(hn::LoadU(d, x + i + lanes));
+    const Mask third = is_found(hn::LoadU(d, x + i + 2 * lanes)), fourth = is_found(hn::LoadU(d, x + i + 3 * lanes));
+    if (HWY_LIKELY(hn::AllFalse(d, hn::Or(hn::Or(first, second), hn::Or(third, fourth))))) continue;
+    note(first, i);
+    note(second, i + lanes);
+    note(third, i + 2 * lanes);
+    note(fourth, i + 3 * lanes);
   }
   for (; i < count; i += lanes) {
     const size_t live = static_cast<size_t>(HWY_MIN(lanes, count - i));

@@ -9,7 +9,7 @@ namespace rh::compute {
 int64_t find_beyond(const float* x, int64_t count, float limit, bool largest);
 
 /// A number that at least k of `count` floats are not below (not above, of the smallest), close to the k-th of them; NaN where one of them
-/// is NaN or k is too many for the like.
+/// is NaN or k is too many for the like, and perhaps where there are infinities of both signs.
 float kth_bound(const float* x, int64_t count, int64_t k, bool largest);
 /// The places of the floats that are not below (above) `limit`, rising, as far as `places` has room for them; how many there are. `count`
 /// is less than 2^31.

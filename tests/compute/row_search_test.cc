@@ -1,5 +1,6 @@
 #include "compute/row_search.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -72,6 +73,17 @@ TEST_P(RowSearchTest, no_bound_beside_a_nan) {
     x[at] = kNan;
     EXPECT_TRUE(std::isnan(kth_bound(x.data(), 130, 3, true)));
     EXPECT_TRUE(std::isnan(kth_bound(x.data(), 130, 3, false)));
+  }
+}
+
+TEST_P(RowSearchTest, infinities_are_bounds_or_leave_none) {
+  for (const bool both : {false, true}) {
+    std::vector<float> x = random_values(130, 5, -1, 1);
+    x[70] = -kInf;
+    if (both) x[86] = kInf;
+    const float least = kth_bound(x.data(), 130, 1, false), most = kth_bound(x.data(), 130, 1, true);
+    EXPECT_TRUE(std::isnan(least) ? both : least == -kInf) << least;
+    EXPECT_TRUE(std::isnan(most) ? both : most == *std::max_element(x.begin(), x.end())) << most;
   }
 }
 
