@@ -53,6 +53,14 @@ HWY_INLINE Block each(const Block& x, const float* a, const float* b, F f) {
   return {f(x.v0, at(a, 0), at(b, 0)), f(x.v1, at(a, 1), at(b, 1)), f(x.v2, at(a, 2), at(b, 2)), f(x.v3, at(a, 3), at(b, 3)),
           f(x.v4, at(a, 4), at(b, 4)), f(x.v5, at(a, 5), at(b, 5)), f(x.v6, at(a, 6), at(b, 6)), f(x.v7, at(a, 7), at(b, 7))};
 }
+template <typename F>
+HWY_INLINE Block each(const Block& x, const float* a, const float* b, const float* c, F f) {
+  const auto of = [=](Vec v, int64_t vector) HWY_ATTR {
+    const int64_t at = vector * kLanes;
+    return f(v, hn::LoadU(Floats(), a + at), hn::LoadU(Floats(), b + at), hn::LoadU(Floats(), c + at));
+  };
+  return {of(x.v0, 0), of(x.v1, 1), of(x.v2, 2), of(x.v3, 3), of(x.v4, 4), of(x.v5, 5), of(x.v6, 6), of(x.v7, 7)};
+}
 
 /// Truth values fill their lanes' bits.
 HWY_INLINE Vec truth(Mask mask) { return hn::VecFromMask(Floats(), mask); }
@@ -62,8 +70,8 @@ HWY_INLINE Vec choice(Vec condition, Vec x, Vec y) { return hn::IfThenElse(hn::M
 struct PlacedStep {
   int op;
   float alpha, beta;
-  float *a, *b;
-  int64_t move_a, move_b;
+  float *a, *b, *c;
+  int64_t move_a, move_b, move_c;
   const Divisor* divisor;  // of div, where it is one number
 };
 
@@ -85,6 +93,7 @@ HWY_INLINE Block one_step(const PlacedStep& step, const Block& v) {
     return each(v, [a](Vec x) HWY_ATTR { return expression; });                                       \
   }
 #define RH_CHOICE(expression) each(v, step.a, step.b, [](Vec x, Vec a, Vec b) HWY_ATTR { return expression; })
+#define RH_COMPARED(expression) each(v, step.a, step.b, step.c, [](Vec x, Vec a, Vec b, Vec c) HWY_ATTR { return expression; })
 #define RH_ALONE(expression) each(v, [=](Vec x) HWY_ATTR { return expression; })
   switch (step.op) {
     RH_WITH(load, a)
@@ -109,6 +118,12 @@ HWY_INLINE Block one_step(const PlacedStep& step, const Block& v) {
     case code(ChainOp::choose): return RH_CHOICE(choice(x, a, b));
     case code(ChainOp::choose_first): return RH_CHOICE(choice(a, x, b));
     case code(ChainOp::choose_other): return RH_CHOICE(choice(a, b, x));
+    case code(ChainOp::choose_if_equal): return RH_COMPARED(hn::IfThenElse(hn::Eq(a, b), x, c));
+    case code(ChainOp::choose_if_less): return RH_COMPARED(hn::IfThenElse(hn::Lt(a, b), x, c));
+    case code(ChainOp::choose_if_less_equal): return RH_COMPARED(hn::IfThenElse(hn::Le(a, b), x, c));
+    case code(ChainOp::choose_unless_equal): return RH_COMPARED(hn::IfThenElse(hn::Eq(a, b), c, x));
+    case code(ChainOp::choose_unless_less): return RH_COMPARED(hn::IfThenElse(hn::Lt(a, b), c, x));
+    case code(ChainOp::choose_unless_less_equal): return RH_COMPARED(hn::IfThenElse(hn::Le(a, b), c, x));
     case code(ChainOp::neg): return RH_ALONE(hn::Neg(x));
     case code(ChainOp::abs): return RH_ALONE(hn::Abs(x));
     case code(ChainOp::sign): return RH_ALONE(sign(x));
@@ -132,6 +147,7 @@ HWY_INLINE Block one_step(const PlacedStep& step, const Block& v) {
   return v;
 #undef RH_WITH
 #undef RH_CHOICE
+#undef RH_COMPARED
 #undef RH_ALONE
 }
 
@@ -143,6 +159,7 @@ HWY_NOINLINE void run_blocks(std::span<PlacedStep> steps, float* y, int64_t bloc
       v = one_step(step, v);
       step.a += step.move_a;
       step.b += step.move_b;
+      step.c += step.move_c;
     }
     store_block(v, y);
   }
@@ -173,9 +190,10 @@ void run_chain_loop(std::span<const ChainStep> steps, std::span<const ChainInput
     if (inputs[i].step == 0) std::fill_n(copies + static_cast<int64_t>(i) * kBlock, kBlock, *inputs[i].data);
   for (size_t i = 0; i < steps.size(); ++i) {
     const bool one_number = has_one_number(steps[i].op) && steps[i].a < kMaxChainInputs && inputs[steps[i].a].step == 0;
-    placed[i] = {code(steps[i].op, one_number), steps[i].alpha, steps[i].beta, nullptr, nullptr, 0, 0, nullptr};
+    placed[i] = {.op = code(steps[i].op, one_number), .alpha = steps[i].alpha, .beta = steps[i].beta};
     place_of(steps[i].a, placed[i].a, placed[i].move_a);
     place_of(steps[i].b, placed[i].b, placed[i].move_b);
+    place_of(steps[i].c, placed[i].c, placed[i].move_c);
     if (steps[i].op == ChainOp::div && one_number) {
       placed[i].divisor = &divisors[steps[i].a].emplace(*inputs[steps[i].a].data);
     }
@@ -193,6 +211,7 @@ void run_chain_loop(std::span<const ChainStep> steps, std::span<const ChainInput
   for (size_t i = 0; i < steps.size(); ++i) {
     if (placed[i].move_a > 0) placed[i].a = copies + steps[i].a * kBlock;
     if (placed[i].move_b > 0) placed[i].b = copies + steps[i].b * kBlock;
+    if (placed[i].move_c > 0) placed[i].c = copies + steps[i].c * kBlock;
   }
   HWY_ALIGN float results[kBlock];
   run_blocks({placed, steps.size()}, results, 1);

@@ -6,7 +6,7 @@
 namespace rh::compute {
 
 /// A step of a chain of operations on floats: it changes the value at hand, v, of which a block stays in registers from step to step.
-/// Operands a and b are inputs of the chain or, by numbers from kMaxChainInputs on, values kept. Results are those of the loops of
+/// Operands a, b and c are inputs of the chain or, by numbers from kMaxChainInputs on, values kept. Results are those of the loops of
 /// vector_math.h and activation.h, of comparisons and choices those of C.
 enum class ChainOp : uint8_t {
   load,  ///< v = a
@@ -30,6 +30,12 @@ enum class ChainOp : uint8_t {
   choose,        ///< v ? a : b
   choose_first,  ///< a ? v : b
   choose_other,  ///< a ? b : v
+  choose_if_equal,  ///< a == b ? v : c
+  choose_if_less,   ///< a < b ? v : c
+  choose_if_less_equal,
+  choose_unless_equal,  ///< a == b ? c : v
+  choose_unless_less,
+  choose_unless_less_equal,
   neg,
   abs,
   sign,
@@ -57,6 +63,7 @@ struct ChainStep {
   ChainOp op = ChainOp::load;
   uint8_t a = 0, b = 0;
   float alpha = 0, beta = 0;
+  uint8_t c = 0;
 };
 
 /// Elements one after the other (step 1), or one for all (step 0).

@@ -129,6 +129,13 @@ TEST(FusedElementwise, GivesTheBitsOfTheOperatorsOneByOne) {
        "h = Neg (e)\n i = Where (f, h, s)\n j = Less (i, x)\n k = Reciprocal (i)\n l = Where (j, s, k)\n m = LessOrEqual (z, l)\n"
        "y = Where (m, l, l) }",
        {{{4, 700}, {700}, {4, 1}}, {{7, 40}, {40}, {7, 1}}, {{1, 5000}, {5000}, {1, 1}}}},
+      {"comparisons of inputs before what they choose from",
+       "g (TYPE[N, K] x, TYPE[K] s, TYPE[N, 1] z) => (TYPE[N, K] y)\n"
+       "{ g1 = Greater (x, s)\n a = Mul (x, z)\n b = Where (g1, a, s)\n g2 = LessOrEqual (x, z)\n c = Neg (b)\n d = Where (g2, s, c)\n"
+       "g3 = Equal (x, x)\n e = Abs (d)\n f = Where (g3, e, z)\n g4 = GreaterOrEqual (s, x)\n h = Neg (f)\n i = Where (g4, x, h)\n"
+       "g5 = Less (z, x)\n j = Abs (i)\n k = Where (g5, j, x)\n g6 = Equal (x, s)\n l = Neg (k)\n m = Where (g6, s, z)\n n = Add (l, m)\n"
+       "g7 = Greater (x, z)\n o = Neg (n)\n p = Where (g7, o, z)\n y = Where (g7, s, p) }",
+       {{{4, 700}, {700}, {4, 1}}, {{7, 40}, {40}, {7, 1}}, {{1, 5000}, {5000}, {1, 1}}}},
       {"a rotary embedding",
        "g (TYPE[N, H, S, 64] x, TYPE[N, 1, S, 64] c, TYPE[N, 1, S, 64] s) => (TYPE[N, H, S, 64] y)\n{ first, second = Split <axis = -1, "
        "num_outputs "

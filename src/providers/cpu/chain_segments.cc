@@ -62,13 +62,26 @@ std::optional<ChainOp> unary_form(const Op::Step& step) {
 
 bool is_chained(const Op::Step& step) { return step.function == F::where || binary_forms(step.function) || unary_form(step); }
 
+/// A choice by a comparison of operands: whether the value at hand is what is taken where it holds, and where it does not.
+Forms choices_by(F comparison) {
+  switch (comparison) {
+    case F::equal: return {ChainOp::choose_if_equal, ChainOp::choose_unless_equal};
+    case F::greater:
+    case F::less: return {ChainOp::choose_if_less, ChainOp::choose_unless_less};
+    default: return {ChainOp::choose_if_less_equal, ChainOp::choose_unless_less_equal};
+  }
+}
+
 /// Writes the steps of one segment.
 class Writer {
  public:
-  Writer(std::span<const Op::Step> steps, size_t inputs, ChainSegment& segment) : first_(inputs + segment.begin), segment_(segment) {
+  Writer(std::span<const Op::Step> steps, size_t inputs, ChainSegment& segment)
+      : first_(inputs + segment.begin), steps_(steps), inputs_(inputs), segment_(segment) {
     for (size_t s = segment.begin; s < segment.end; ++s) {
-      write(steps[s]);
-      at_hand_ = inputs + s;
+      if (!is_put_off(s)) {
+        write(steps[s]);
+        at_hand_ = inputs + s;
+      }
       ends_.push_back(written_.size());
     }
   }
@@ -97,6 +110,34 @@ class Writer {
     return value >= first_ ? slot(found) : static_cast<uint8_t>(found - list.begin());
   }
 
+  /// Whether a step compares inputs for one choice alone, which does not follow at once: it is then made there, and no truth values are kept.
+  bool is_put_off(size_t s) const {
+    const Op::Step& step = steps_[s];
+    const auto value = static_cast<int>(inputs_ + s);
+    if (!Op::gives_boolean(step.function) || Op::operand_count(step.function) != 2) return false;
+    if (static_cast<size_t>(std::max(step.operands[0], step.operands[1])) >= first_) return false;
+    size_t uses = 0, use = 0;
+    for (size_t t = s + 1; t < steps_.size(); ++t) {
+      for (int i = 0; i < Op::operand_count(steps_[t].function); ++i) {
+        if (steps_[t].operands[static_cast<size_t>(i)] == value) ++uses, use = t;
+      }
+    }
+    return uses == 1 && use > s + 1 && steps_[use].function == F::where && steps_[use].operands[0] == value;
+  }
+
+  /// A choice by a comparison that was put off.
+  void write_choice(const Op::Step& choice, const Op::Step& comparison) {
+    const auto first = static_cast<size_t>(choice.operands[1]), other = static_cast<size_t>(choice.operands[2]);
+    if (first != at_hand_ && other != at_hand_) load(first);
+    const Forms forms = choices_by(comparison.function);
+    const bool is_first = first == at_hand_;
+    ChainStep step{is_first ? forms.first : forms.second};
+    step.a = operand(static_cast<size_t>(comparison.operands[0]));
+    step.b = operand(static_cast<size_t>(comparison.operands[1]));
+    step.c = operand(is_first ? other : first);
+    written_.push_back(step);
+  }
+
   void load(size_t value) {
     written_.push_back({ChainOp::load, operand(value)});
     at_hand_ = value;
@@ -105,6 +146,9 @@ class Writer {
   void write(const Op::Step& step) {
     const auto value = [&](size_t i) { return static_cast<size_t>(step.operands[i]); };
     const int count = Op::operand_count(step.function);
+    if (step.function == F::where && value(0) >= first_ && is_put_off(value(0) - inputs_)) {
+      return write_choice(step, steps_[value(0) - inputs_]);
+    }
     bool at_hand = false;
     for (int i = 0; i < count; ++i) at_hand = at_hand || value(static_cast<size_t>(i)) == at_hand_;
     if (!at_hand) load(value(0));
@@ -124,6 +168,8 @@ class Writer {
   }
 
   size_t first_;
+  std::span<const Op::Step> steps_;
+  size_t inputs_;
   ChainSegment& segment_;
   size_t at_hand_ = SIZE_MAX;
   std::vector<ChainStep> written_;
