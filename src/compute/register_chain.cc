@@ -37,6 +37,11 @@ HWY_INLINE void store_block(const Block& x, float* to) {
   hn::StoreU(x.v7, d, to + 7 * kLanes);
 }
 
+HWY_INLINE Block load_block(const float* from) {
+  const auto at = [from](int64_t vector) HWY_ATTR { return hn::LoadU(Floats(), from + vector * kLanes); };
+  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)};
+}
+
 template <typename F>
 HWY_INLINE Block each(const Block& x, F f) {
   return {f(x.v0), f(x.v1), f(x.v2), f(x.v3), f(x.v4), f(x.v5), f(x.v6), f(x.v7)};
@@ -66,12 +71,19 @@ HWY_INLINE Block each(const Block& x, const float* a, const float* b, const floa
 HWY_INLINE Vec truth(Mask mask) { return hn::VecFromMask(Floats(), mask); }
 HWY_INLINE Vec choice(Vec condition, Vec x, Vec y) { return hn::IfThenElse(hn::MaskFromVec(condition), x, y); }
 
-/// A step and where its operands' blocks lie, which move from block to block or stay.
+/// Where an operand's blocks lie: one after the other, or all in one place.
+struct Place {
+  float* first;
+  int64_t moves;  ///< all bits where they lie one after the other
+
+  /// The block that begins `offset` floats behind the first.
+  HWY_INLINE float* at(int64_t offset) const { return first + (offset & moves); }
+};
+
 struct PlacedStep {
   int op;
   float alpha, beta;
-  float *a, *b, *c;
-  int64_t move_a, move_b, move_c;
+  Place a, b, c;
   const Divisor* divisor;  // of div, where it is one number
 };
 
@@ -84,16 +96,17 @@ HWY_INLINE Block divided(const Block& x, const Divisor& divisor) {
   return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
 }
 
-HWY_INLINE Block one_step(const PlacedStep& step, const Block& v) {
+/// The step on the block that begins at element `at`.
+HWY_INLINE Block one_step(const PlacedStep& step, int64_t at, const Block& v) {
   const float alpha = step.alpha, beta = step.beta;
 #define RH_WITH(name, expression)                                                                     \
-  case code(ChainOp::name): return each(v, step.a, [](Vec x, Vec a) HWY_ATTR { return expression; }); \
+  case code(ChainOp::name): return each(v, step.a.at(at), [](Vec x, Vec a) HWY_ATTR { return expression; }); \
   case code(ChainOp::name, true): {                                                                   \
-    const Vec a = set(*step.a);                                                                       \
+    const Vec a = set(*step.a.first);                                                                       \
     return each(v, [a](Vec x) HWY_ATTR { return expression; });                                       \
   }
-#define RH_CHOICE(expression) each(v, step.a, step.b, [](Vec x, Vec a, Vec b) HWY_ATTR { return expression; })
-#define RH_COMPARED(expression) each(v, step.a, step.b, step.c, [](Vec x, Vec a, Vec b, Vec c) HWY_ATTR { return expression; })
+#define RH_CHOICE(expression) each(v, step.a.at(at), step.b.at(at), [](Vec x, Vec a, Vec b) HWY_ATTR { return expression; })
+#define RH_COMPARED(expression) each(v, step.a.at(at), step.b.at(at), step.c.at(at), [](Vec x, Vec a, Vec b, Vec c) HWY_ATTR { return expression; })
 #define RH_ALONE(expression) each(v, [=](Vec x) HWY_ATTR { return expression; })
   switch (step.op) {
     RH_WITH(load, a)
@@ -111,9 +124,9 @@ HWY_INLINE Block one_step(const PlacedStep& step, const Block& v) {
     RH_WITH(more, truth(hn::Lt(a, x)))
     RH_WITH(less_equal, truth(hn::Le(x, a)))
     RH_WITH(more_equal, truth(hn::Le(a, x)))
-    case code(ChainOp::div): return each(v, step.a, [](Vec x, Vec a) HWY_ATTR { return hn::Div(x, a); });
+    case code(ChainOp::div): return each(v, step.a.at(at), [](Vec x, Vec a) HWY_ATTR { return hn::Div(x, a); });
     case code(ChainOp::div, true): return divided(v, *step.divisor);
-    case code(ChainOp::keep): store_block(v, step.a); return v;
+    case code(ChainOp::keep): store_block(v, step.a.first); return v;
     case code(ChainOp::square): return RH_ALONE(hn::Mul(x, x));
     case code(ChainOp::choose): return RH_CHOICE(choice(x, a, b));
     case code(ChainOp::choose_first): return RH_CHOICE(choice(a, x, b));
@@ -151,17 +164,13 @@ HWY_INLINE Block one_step(const PlacedStep& step, const Block& v) {
 #undef RH_ALONE
 }
 
-HWY_NOINLINE void run_blocks(std::span<PlacedStep> steps, float* y, int64_t blocks) {
-  for (int64_t block = 0; block < blocks; ++block, y += kBlock) {
-    const Vec zero = hn::Zero(Floats());
-    Block v{zero, zero, zero, zero, zero, zero, zero, zero};
-    for (PlacedStep& step : steps) {
-      v = one_step(step, v);
-      step.a += step.move_a;
-      step.b += step.move_b;
-      step.c += step.move_c;
-    }
-    store_block(v, y);
+/// The first step is a load.
+HWY_NOINLINE void run_blocks(std::span<const PlacedStep> steps, float* y, int64_t blocks) {
+  const std::span<const PlacedStep> others = steps.subspan(1);
+  for (int64_t at = 0; at < blocks * kBlock; at += kBlock) {
+    Block v = load_block(steps[0].a.at(at));
+    for (const PlacedStep& step : others) v = one_step(step, at, v);
+    store_block(v, y + at);
   }
 }
 
@@ -175,25 +184,22 @@ void run_chain_loop(std::span<const ChainStep> steps, std::span<const ChainInput
   HWY_ALIGN float kept[kMaxKeptValues * kBlock];
   PlacedStep placed[kMaxChainSteps];
   std::optional<Divisor> divisors[kMaxChainInputs];
-  const auto place_of = [&](uint8_t operand, float*& place, int64_t& move) {
-    move = 0;
-    if (operand >= kMaxChainInputs) {
-      place = kept + (operand - kMaxChainInputs) * kBlock;
-    } else if (inputs[operand].step == 0) {
-      place = copies + operand * kBlock;
-    } else {
-      place = const_cast<float*>(inputs[operand].data);  // which steps only read
-      move = kBlock;
-    }
+  const auto place_of = [&](uint8_t operand) -> Place {
+    if (operand >= kMaxChainInputs) return {kept + (operand - kMaxChainInputs) * kBlock, 0};
+    if (inputs[operand].step == 0) return {copies + operand * kBlock, 0};
+    return {const_cast<float*>(inputs[operand].data), -1};  // which steps only read
   };
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].step == 0) std::fill_n(copies + static_cast<int64_t>(i) * kBlock, kBlock, *inputs[i].data);
   for (size_t i = 0; i < steps.size(); ++i) {
     const bool one_number = has_one_number(steps[i].op) && steps[i].a < kMaxChainInputs && inputs[steps[i].a].step == 0;
-    placed[i] = {.op = code(steps[i].op, one_number), .alpha = steps[i].alpha, .beta = steps[i].beta};
-    place_of(steps[i].a, placed[i].a, placed[i].move_a);
-    place_of(steps[i].b, placed[i].b, placed[i].move_b);
-    place_of(steps[i].c, placed[i].c, placed[i].move_c);
+    placed[i] = {.op = code(steps[i].op, one_number),
+                 .alpha = steps[i].alpha,
+                 .beta = steps[i].beta,
+                 .a = place_of(steps[i].a),
+                 .b = place_of(steps[i].b),
+                 .c = place_of(steps[i].c),
+                 .divisor = nullptr};
     if (steps[i].op == ChainOp::div && one_number) {
       placed[i].divisor = &divisors[steps[i].a].emplace(*inputs[steps[i].a].data);
     }
@@ -209,9 +215,9 @@ void run_chain_loop(std::span<const ChainStep> steps, std::span<const ChainInput
     std::fill(to + rest, to + kBlock, 0.0f);
   }
   for (size_t i = 0; i < steps.size(); ++i) {
-    if (placed[i].move_a > 0) placed[i].a = copies + steps[i].a * kBlock;
-    if (placed[i].move_b > 0) placed[i].b = copies + steps[i].b * kBlock;
-    if (placed[i].move_c > 0) placed[i].c = copies + steps[i].c * kBlock;
+    if (placed[i].a.moves) placed[i].a = {copies + steps[i].a * kBlock, 0};
+    if (placed[i].b.moves) placed[i].b = {copies + steps[i].b * kBlock, 0};
+    if (placed[i].c.moves) placed[i].c = {copies + steps[i].c * kBlock, 0};
   }
   HWY_ALIGN float results[kBlock];
   run_blocks({placed, steps.size()}, results, 1);
