@@ -34,15 +34,15 @@ class OneHotEncoderKernel final : public Kernel {
       context.parallel().for_range(x.elements(), Cost{.bytes = written, .operations = 10}, [&](Range range) {
         constexpr int64_t kZeros = 4096;  // elements that are cleared at once, and stay near
         const int64_t at_once = std::max<int64_t>(1, kZeros / std::max<int64_t>(1, count));
-        float* to = y.data<float>() + range.begin * count;
-        for (int64_t i = range.begin; i < range.end; ++i, to += count) {
-          if ((i - range.begin) % at_once == 0) std::fill_n(to, std::min(at_once, range.end - i) * count, 0.0f);
-          const int64_t found = category(from[i]);
-          if (found >= 0) {
-            to[found] = 1;
-          } else if (!op_.zeros) {
-            int64_t least = unknown;
-            while (i < least && !unknown.compare_exchange_weak(least, i)) {
+        for (int64_t begin = range.begin; begin < range.end; begin += at_once) {
+          const int64_t end = std::min(begin + at_once, range.end);
+          float* to = y.data<float>() + begin * count;
+          std::fill_n(to, (end - begin) * count, 0.0f);
+          for (int64_t i = begin; i < end; ++i, to += count) {
+            if (const int64_t found = category(from[i]); found >= 0) {
+              to[found] = 1;
+            } else if (!op_.zeros) {
+              note_least(unknown, i);
             }
           }
         }
@@ -54,6 +54,12 @@ class OneHotEncoderKernel final : public Kernel {
   }
 
  private:
+  static void note_least(std::atomic<int64_t>& least, int64_t i) {
+    int64_t now = least;
+    while (i < now && !least.compare_exchange_weak(now, i)) {
+    }
+  }
+
   /// IntegerIndex::kNone where the element is of no category.
   template <typename T>
   int64_t category(const T& element) const {
