@@ -66,11 +66,13 @@ struct Table {
                                                  micro_kernel<9, kVectors>,
                                                  micro_kernel<10, kVectors>,
                                                  micro_kernel<11, kVectors>,
-                                                 micro_kernel<12, kVectors>};
+                                                 micro_kernel<12, kVectors>,
+                                                 micro_kernel<13, kVectors>,
+                                                 micro_kernel<14, kVectors>};
 };
 
 }  // namespace
 
-extern const Int8Kernels kAvx512VnniInt8 = {12, 32, 1, Table<2>::rows, Table<1>::rows};
+extern const Int8Kernels kAvx512VnniInt8 = {14, 32, 1, Table<2>::rows, Table<1>::rows};
 
 }  // namespace rh::compute

@@ -12,6 +12,7 @@
 namespace rh::compute {
 namespace {
 
+constexpr int64_t kMostRows = 12;  // of a tile: rows of A that lie a power of two apart share few sets of the first-level cache
 constexpr int64_t kTileColumns = 256;
 constexpr int64_t kRightBytes = 512 << 10;  // of B that is walked again for each chunk of rows
 constexpr int64_t kLeftBytes = 256 << 10;   // of A that is laid out at once
@@ -29,7 +30,7 @@ class Product {
         flip_(int8_flip(args.a.is_signed, false)),
         groups_(int8_groups(b.k())),
         stride_(args.a.stride ? args.a.stride : b.k()),
-        row_chunks_((args.m + kernels_.rows - 1) / kernels_.rows),
+        row_chunks_((args.m + tile_rows() - 1) / tile_rows()),
         panels_((b.n() + kernels_.columns - 1) / kernels_.columns) {
     b_uniform_ = true;
     for (int64_t j = 0; j < b.n() && args.b_zero.many; ++j) b_uniform_ &= b_zero(j) == b_zero(0);
@@ -47,6 +48,7 @@ class Product {
   }
 
  private:
+  int64_t tile_rows() const { return std::min(kernels_.rows, kMostRows); }
   int32_t a_zero(int64_t i) const { return args_.a_zero.at(i) + int8_shift(args_.a.is_signed, false); }
   int32_t b_zero(int64_t j) const { return args_.b_zero.at(j) + int8_shift(b_.is_signed(), true); }
   // What the zero points of A take from a column.
@@ -68,7 +70,7 @@ class Product {
 
   void run_piece(const Part& chunks, const Part& panels) const {
     const int64_t row_bytes = groups_ * kInt8Group * kernels_.left_bytes;
-    const int64_t chunks_at_once = std::max<int64_t>(1, kLeftBytes / std::max<int64_t>(1, row_bytes * kernels_.rows));
+    const int64_t chunks_at_once = std::max<int64_t>(1, kLeftBytes / std::max<int64_t>(1, row_bytes * tile_rows()));
     for (int64_t first = chunks.begin; first < chunks.begin + chunks.size; first += chunks_at_once) {
       run_rows(first, std::min(first + chunks_at_once, chunks.begin + chunks.size), panels);
     }

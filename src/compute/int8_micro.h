@@ -8,7 +8,7 @@ namespace rh::compute {
 /// Values along k that lie together.
 inline constexpr int64_t kInt8Group = 4;
 /// Rows that no kernel's tile exceeds.
-inline constexpr int64_t kInt8MaxRows = 12;
+inline constexpr int64_t kInt8MaxRows = 14;
 
 /// One tile of int32 sums: c[i, j] = column_start[j] + row_start[i] + sum over k of a[i, k] b[k, j], modulo 2^32. What a row reads lies in
 /// segments: k counts the segments and, in each, 4 groups elements that lie together. Offsets are in bytes.
