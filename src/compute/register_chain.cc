@@ -99,14 +99,15 @@ HWY_INLINE Block divided(const Block& x, const Divisor& divisor) {
 /// The step on the block that begins at element `at`.
 HWY_INLINE Block one_step(const PlacedStep& step, int64_t at, const Block& v) {
   const float alpha = step.alpha, beta = step.beta;
-#define RH_WITH(name, expression)                                                                     \
+#define RH_WITH(name, expression)                                                                            \
   case code(ChainOp::name): return each(v, step.a.at(at), [](Vec x, Vec a) HWY_ATTR { return expression; }); \
-  case code(ChainOp::name, true): {                                                                   \
-    const Vec a = set(*step.a.first);                                                                       \
-    return each(v, [a](Vec x) HWY_ATTR { return expression; });                                       \
+  case code(ChainOp::name, true): {                                                                          \
+    const Vec a = set(*step.a.first);                                                                        \
+    return each(v, [a](Vec x) HWY_ATTR { return expression; });                                              \
   }
 #define RH_CHOICE(expression) each(v, step.a.at(at), step.b.at(at), [](Vec x, Vec a, Vec b) HWY_ATTR { return expression; })
-#define RH_COMPARED(expression) each(v, step.a.at(at), step.b.at(at), step.c.at(at), [](Vec x, Vec a, Vec b, Vec c) HWY_ATTR { return expression; })
+#define RH_COMPARED(expression) \
+  each(v, step.a.at(at), step.b.at(at), step.c.at(at), [](Vec x, Vec a, Vec b, Vec c) HWY_ATTR { return expression; })
 #define RH_ALONE(expression) each(v, [=](Vec x) HWY_ATTR { return expression; })
   switch (step.op) {
     RH_WITH(load, a)

@@ -27,9 +27,9 @@ enum class ChainOp : uint8_t {
   more,   ///< a < v
   less_equal,
   more_equal,
-  choose,        ///< v ? a : b
-  choose_first,  ///< a ? v : b
-  choose_other,  ///< a ? b : v
+  choose,           ///< v ? a : b
+  choose_first,     ///< a ? v : b
+  choose_other,     ///< a ? b : v
   choose_if_equal,  ///< a == b ? v : c
   choose_if_less,   ///< a < b ? v : c
   choose_if_less_equal,

@@ -48,8 +48,8 @@ int64_t find_beyond_loop(const float* x, int64_t count, float limit, bool larges
 
 constexpr int64_t kExtremeVectors = 4;
 
-/// The extremes of every so many elements, `vectors` (1, 2 or 4) vectors of them; false where an element is NaN, and perhaps where there are
-/// infinities of both signs: one comparison of the sum of four vectors takes the place of four.
+/// The extremes of every so many elements, `vectors` (1, 2 or 4) vectors of them; false where an element is NaN, and perhaps where there
+/// are infinities of both signs: one comparison of the sum of four vectors takes the place of four.
 template <bool kLargest>
 HWY_INLINE bool extremes(const float* x, int64_t count, int64_t vectors, float* to) {
   const auto further = [](Vec a, Vec b) HWY_ATTR { return kLargest ? hn::Max(a, b) : hn::Min(a, b); };

@@ -8,35 +8,13 @@
 #define HWY_TARGET_INCLUDE "compute/vector_math.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which sets the target.
+#include "compute/gelu-inl.h"
 #include "compute/simd_double-inl.h"
 #include "compute/vector_ops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
 namespace HWY_NAMESPACE {
-
-/// x times the normal distribution's integral up to x, which is max(x, 0) less |x| times the part beyond |x|: 2^polynomial(|x|) / 2.
-HWY_INLINE Vec gelu_erf(Vec x) {
-  static constexpr float c[] = {-1.15110421f,     -0.459221452f,  -0.0524347648f,   0.00693111913f, 1.49913994e-05f,
-                                -0.000284348032f, 7.4973978e-05f, -9.56026088e-06f, 5.12864062e-07f};
-  static constexpr float half_c[] = {0.34657359f, 0.120113239f, 0.0277516618f, 0.00480921846f, 0.00066994375f, 7.6766810e-05f};
-  const Vec a = hn::Abs(x), power = hn::Mul(a, short_polynomial(a, hn::Mul(a, a), c));
-  // 2^power = 2^n 2^r: the last bits of `shifted` are n, which joins the exponent of 2^r / 2.
-  const Vec shift = set(0x1.8p23f), shifted = hn::Add(power, shift), r = hn::Sub(power, hn::Sub(shifted, shift));
-  const Vec r_square = hn::Mul(r, r);
-  const Vec top = hn::MulAdd(hn::MulAdd(set(half_c[5]), r, set(half_c[4])), r_square, hn::MulAdd(set(half_c[3]), r, set(half_c[2])));
-  const Vec half = hn::MulAdd(hn::MulAdd(top, r_square, hn::MulAdd(set(half_c[1]), r, set(half_c[0]))), r, set(0.5f));
-  const Vec beyond = hn::BitCast(Floats(), hn::Add(hn::BitCast(Ints(), half), hn::ShiftLeft<23>(hn::BitCast(Ints(), shifted))));
-  const Vec positive = hn::Max(hn::Zero(Floats()), x);
-  return hn::IfThenElse(hn::Gt(a, set(7.0f)), hn::CopySign(positive, x), hn::NegMulAdd(a, beyond, positive));
-}
-
-/// x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3).
-HWY_INLINE Vec gelu_tanh(Vec x) {
-  const Vec doubled = hn::Mul(x, hn::MulAdd(hn::Mul(x, x), set(-0.0713548163f), set(-1.59576912f)));
-  const Vec one = set(1.0f), share = hn::Div(one, hn::Add(one, exp_within(hn::Max(doubled, set(-87.0f)))));
-  return hn::Mul(x, hn::IfThenElse(hn::Gt(doubled, set(88.0f)), hn::Zero(Floats()), share));
-}
 
 /// x tanh(log(1 + e^x)) = x n / (n + 2), n = e^x (e^x + 2).
 HWY_INLINE Vec mish(Vec x) {
@@ -75,8 +53,8 @@ void unary_loop(Unary op, const float* x, float* y, int64_t n) {
     case Unary::hard_swish: return map(x, y, n, [](Vec v) HWY_ATTR { return hard_swish(v); });
     case Unary::softplus: return map(x, y, n, [](Vec v) HWY_ATTR { return simd_softplus(v); });
     case Unary::softsign: return map(x, y, n, [](Vec v) HWY_ATTR { return softsign(v); });
-    case Unary::gelu_erf: return map(x, y, n, [](Vec v) HWY_ATTR { return gelu_erf(v); });
-    case Unary::gelu_tanh: return map(x, y, n, [](Vec v) HWY_ATTR { return gelu_tanh(v); });
+    case Unary::gelu_erf: return gelu_erf_loop(x, y, n);
+    case Unary::gelu_tanh: return gelu_tanh_loop(x, y, n);
     case Unary::silu: return map_in_steps(x, y, n, [](auto& v) HWY_ATTR { simd_silu(v); });
   }
 }

@@ -110,7 +110,8 @@ class Writer {
     return value >= first_ ? slot(found) : static_cast<uint8_t>(found - list.begin());
   }
 
-  /// Whether a step compares inputs for one choice alone, which does not follow at once: it is then made there, and no truth values are kept.
+  /// Whether a step compares inputs for one choice alone, which does not follow at once: it is then made there, and no truth values are
+  /// kept.
   bool is_put_off(size_t s) const {
     const Op::Step& step = steps_[s];
     const auto value = static_cast<int>(inputs_ + s);
