@@ -14,26 +14,63 @@ namespace {
 
 constexpr int64_t kRows = 4;  // output channels that the micro-kernel takes at a time
 constexpr int64_t kMostTaps = 128, kMostStride = 4, kMostChannels = 64;
-constexpr int64_t kBandBytes = 256 << 10;  // of staged planes and of sums
+constexpr int64_t kBandBytes = 384 << 10;  // of staged planes and of sums
 constexpr int64_t kImageChannels = 4;      // up to which inputs are taken to be images: see kImageFold
 
-/// How planes lie once staged: phases of the stride, each with the rows and columns that its outputs read.
-PhasedPlanes staged_planes(const Window& kernel, const Window& w) {
-  PhasedPlanes planes{};
-  for (int d = 0; d < 3; ++d) {
-    planes.step[d] = kernel.stride[d];
-    planes.size[d] = w.output[d] + (kernel.kernel[d] - 1) * kernel.dilation[d] / kernel.stride[d];
-    planes.pad[d] = w.pad_begin[d];
-    planes.input[d] = w.input[d];
+/// How planes lie once staged: along each axis phases of the stride, each with the rows or columns that its outputs read, or a phase for
+/// each tap, which has those of the outputs and no more.
+struct StagedPlanes : PhasedPlanes {
+  bool by_tap[3];
+
+  StagedPlanes(const Window& kernel, const Window& w, bool rows_by_tap, bool columns_by_tap)
+      : PhasedPlanes{}, by_tap{false, rows_by_tap, columns_by_tap} {
+    for (int d = 0; d < 3; ++d) {
+      step[d] = kernel.stride[d];
+      count[d] = by_tap[d] ? kernel.kernel[d] : step[d];
+      shift[d] = by_tap[d] ? kernel.dilation[d] : 1;
+      size[d] = w.output[d] + (by_tap[d] ? 0 : (kernel.kernel[d] - 1) * kernel.dilation[d] / step[d]);
+      pad[d] = w.pad_begin[d];
+      input[d] = w.input[d];
+    }
   }
-  return planes;
-}
+
+  /// Rows of outputs, with the ones between two depths that are none.
+  int64_t output_rows(const Window& w) const { return (w.output[0] - 1) * size[1] + w.output[1]; }
+};
 
 /// As many rows of outputs as may be staged together.
-int64_t rows_of_band(const ConvChannels& channels, const PhasedPlanes& planes, int64_t reach) {
+int64_t rows_of_band(const ConvChannels& channels, const StagedPlanes& planes, int64_t reach) {
   const int64_t row =
       (channels.in * planes.phases() + channels.out) / channels.groups * planes.size[2] * static_cast<int64_t>(sizeof(float));
   return std::max({kBandBytes / std::max<int64_t>(1, row) - reach, reach, int64_t{4}});
+}
+
+ConvDirectWork work_of(const ConvChannels& channels, const Window& w, const StagedPlanes& planes) {
+  const double outputs = static_cast<double>(std::max<int64_t>(1, w.output_size()));
+  const int64_t rows = planes.output_rows(w), reach = planes.rows() - rows, lanes = conv_tap_kernels().lanes, width = planes.size[2];
+  const int64_t again = (pieces_of(rows, rows_of_band(channels, planes, reach)) - 1) * reach;
+  const bool halves = planes.step[2] == 2 && 2 * width == lanes;
+  const int64_t vectors = planes.phases() * (planes.rows() + again) * pieces_of(width, lanes) / (halves ? 2 : 1);
+  const int64_t sums = pieces_of((rows - 1) * width + w.output[2], lanes);
+  return {static_cast<double>(sums * lanes) / outputs, static_cast<double>(vectors * lanes) / outputs};
+}
+
+/// What takes least.
+StagedPlanes staged_planes(const ConvChannels& channels, const Window& kernel, const Window& w) {
+  constexpr double kStaged = 11;  // products that an element staged costs
+  const double products = static_cast<double>(channels.out / channels.groups * kernel.kernel_size());
+  const auto cost = [&](const StagedPlanes& planes) {
+    const ConvDirectWork work = work_of(channels, w, planes);
+    return work.outputs * products + work.inputs * kStaged;
+  };
+  StagedPlanes best(kernel, w, false, false);
+  if (w.output[0] * w.output[1] == 1) return best;  // a row
+  for (const auto& [rows, columns] : {std::pair{false, true}, {true, false}, {true, true}}) {
+    if (rows && w.output[0] == 1) continue;  // nothing lies between planes
+    const StagedPlanes planes(kernel, w, rows, columns);
+    if (cost(planes) < cost(best)) best = planes;
+  }
+  return best;
 }
 
 class ConvDirect final : public Convolution<float>::Impl {
@@ -43,7 +80,6 @@ class ConvDirect final : public Convolution<float>::Impl {
         window_(window),
         activation_(activation),
         clamp_(activation),
-        kernels_(conv_kernels<float>()),
         taps_(conv_tap_kernels()),
         in_(channels.in / channels.groups),
         out_(channels.out / channels.groups),
@@ -66,9 +102,9 @@ class ConvDirect final : public Convolution<float>::Impl {
   }
 
  private:
-  /// How planes of some sizes are staged. Rows of outputs are those of a phase, with the ones between two depths that are none.
+  /// How planes of some sizes are staged. Rows of outputs are those of a phase.
   struct Plan {
-    PhasedPlanes planes;
+    StagedPlanes planes;
     int64_t row;    ///< elements
     int64_t rows;   ///< of outputs
     int64_t reach;  ///< rows that are staged beyond those of the outputs
@@ -76,9 +112,9 @@ class ConvDirect final : public Convolution<float>::Impl {
     int64_t width;  ///< of a row of outputs, without what lies between
 
     Plan(const ConvDirect& conv, const Window& w, int64_t products, int threads)
-        : planes(staged_planes(conv.window_, w)),
+        : planes(staged_planes(conv.channels_, conv.window_, w)),
           row(planes.size[2]),
-          rows((w.output[0] - 1) * planes.size[1] + w.output[1]),
+          rows(planes.output_rows(w)),
           reach(planes.rows() - rows),
           width(w.output[2]) {
       bands = pieces_of(rows, rows_of_band(conv.channels_, planes, reach));
@@ -121,7 +157,7 @@ class ConvDirect final : public Convolution<float>::Impl {
 
   void run_band(const ConvCall<float>& call, const Plan& plan, int64_t product, const Part& rows) const {
     throw_if_cancelled();
-    const int64_t group = product % channels_.groups, image = product / channels_.groups, lanes = kernels_.lanes;
+    const int64_t group = product % channels_.groups, image = product / channels_.groups, lanes = taps_.lanes;
     const int64_t phase = (rows.size + plan.reach) * plan.row, slack = taps_.vectors * lanes;
     Band band{plan,
               rows,
@@ -134,7 +170,7 @@ class ConvDirect final : public Convolution<float>::Impl {
     find_offsets(band, phase);
     float* const staged = scratch_floats(ScratchSlot::image, in_ * band.channel + slack);
     const float* const x = call.x + (image * channels_.in + group * in_) * call.window.input_size();
-    plan.planes.split(kernels_, x, in_, {rows.begin, rows.size + plan.reach}, {staged, band.channel, phase, true});
+    plan.planes.split(x, in_, {rows.begin, rows.size + plan.reach}, {staged, band.channel, phase});
     band.staged = staged;
     band.sums = scratch_floats(ScratchSlot::row, out_ * band.sums_row + slack);
     const int64_t outputs = band.outputs(), half = taps_.vectors / 2;
@@ -148,15 +184,18 @@ class ConvDirect final : public Convolution<float>::Impl {
   }
 
   void find_offsets(Band& band, int64_t phase) const {
-    const PhasedPlanes& planes = band.plan.planes;
+    const StagedPlanes& planes = band.plan.planes;
     int64_t* to = band.offsets;
     for (int64_t tap = 0; tap < window_.kernel_size(); ++tap) {
-      const int64_t at[3] = {tap / (window_.kernel[1] * window_.kernel[2]) * window_.dilation[0],
-                             tap / window_.kernel[2] % window_.kernel[1] * window_.dilation[1],
-                             tap % window_.kernel[2] * window_.dilation[2]};
-      const int64_t of = (at[0] % planes.step[0] * planes.step[1] + at[1] % planes.step[1]) * planes.step[2] + at[2] % planes.step[2];
-      const int64_t row = at[0] / planes.step[0] * planes.size[1] + at[1] / planes.step[1];
-      *to++ = of * phase + row * planes.size[2] + at[2] / planes.step[2];
+      const int64_t taps[3] = {tap / (window_.kernel[1] * window_.kernel[2]), tap / window_.kernel[2] % window_.kernel[1],
+                               tap % window_.kernel[2]};
+      int64_t of = 0, at = 0;
+      for (int d = 0; d < 3; ++d) {
+        const int64_t shift = taps[d] * window_.dilation[d];
+        of = of * planes.count[d] + (planes.by_tap[d] ? taps[d] : shift % planes.step[d]);
+        at = at * planes.size[d] + (planes.by_tap[d] ? 0 : shift / planes.step[d]);
+      }
+      *to++ = of * phase + at;
     }
   }
 
@@ -217,7 +256,6 @@ class ConvDirect final : public Convolution<float>::Impl {
   const Window window_;
   const Activation activation_;
   const Clamp clamp_;
-  const ConvKernels<float, float>& kernels_;
   const TapKernels& taps_;
   const int64_t in_, out_, k_, chunks_;
   std::vector<float> bias_;
@@ -227,13 +265,7 @@ class ConvDirect final : public Convolution<float>::Impl {
 }  // namespace
 
 ConvDirectWork conv_direct_work(const ConvChannels& channels, const Window& w) {
-  const PhasedPlanes planes = staged_planes(w, w);
-  const double outputs = static_cast<double>(std::max<int64_t>(1, w.output_size()));
-  const int64_t rows = (w.output[0] - 1) * planes.size[1] + w.output[1], reach = planes.rows() - rows, lanes = conv_kernels<float>().lanes;
-  const int64_t again = (pieces_of(rows, rows_of_band(channels, planes, reach)) - 1) * reach;
-  const int64_t vectors = planes.phases() * (planes.rows() + again) * pieces_of(planes.size[2], lanes);
-  const int64_t sums = pieces_of((rows - 1) * planes.size[2] + w.output[2], lanes);
-  return {static_cast<double>(sums * lanes) / outputs, static_cast<double>(vectors * lanes) / outputs};
+  return work_of(channels, w, staged_planes(channels, w, w));
 }
 
 bool conv_fits_direct(const ConvChannels& channels, const Window& w) {

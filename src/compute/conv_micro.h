@@ -234,8 +234,26 @@ struct TapOutputs {
   float high;
 };
 
+/// Every `stride`-th element of rows, as rows of `width` that follow each other: row r of phase i has the vectors that its `count` segments
+/// find from x + from[r] on. A segment that reaches beyond its row is the only one.
+struct SplitRows {
+  const float* x;
+  const int64_t* from;  ///< negative: the row is `zeros`
+  const float* zeros;   ///< as many as a row of x has elements
+  int64_t rows;
+  const Segment* segments;  ///< [phases, count]
+  int64_t phases;
+  int64_t count;
+  int64_t stride;
+  int64_t width;
+  float* y;  ///< phases `phase_step` apart
+  int64_t phase_step;
+};
+
 struct TapKernels {
+  int64_t lanes;
   int64_t vectors;
+  void (*split)(const SplitRows& args);
   void (*products)(const TapProducts& args);
   void (*outputs)(const TapOutputs& args);
 };

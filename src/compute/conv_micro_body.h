@@ -225,7 +225,7 @@ constexpr ConvTable conv_table(const PlaneKernels& planes) {
           conv_kernels<Float, BFloatCode>(planes),
           add_rows<Float>,
           channel_row<Float>,
-          {kTapVectors<Float>, tap_products<Float>, tap_outputs<Float>}};
+          {Float::kLanes, kTapVectors<Float>, split_rows<Float>, tap_products<Float>, tap_outputs<Float>}};
 }
 
 }  // namespace

@@ -9,11 +9,9 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kMostLanes = 16;
-
 /// Where a vector of a phase's row finds its input, from the row's first element.
 Segment row_segment(const PhasedPlanes& p, int64_t phase, int64_t column, int64_t lanes) {
-  const int64_t step = p.step[2], start = column * step + phase - p.pad[2];
+  const int64_t step = p.step[2], start = column * step + phase * p.shift[2] - p.pad[2];
   const int64_t first = start < 0 ? std::min(lanes, (-start + step - 1) / step) : 0;
   const int64_t last = start >= p.input[2] ? first : std::clamp((p.input[2] - 1 - start) / step + 1, first, lanes);
   return {start, static_cast<int32_t>(column), static_cast<int16_t>(first), static_cast<int16_t>(last)};
@@ -23,10 +21,7 @@ Segment row_segment(const PhasedPlanes& p, int64_t phase, int64_t column, int64_
 class ConvPhases final : public Convolution<float>::Impl {
  public:
   ConvPhases(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, const Activation& activation)
-      : channels_(channels),
-        window_(window),
-        planes_(conv_kernels<float>()),
-        conv_(channels, conv_phase_window(window, window), weights, bias, activation) {}
+      : channels_(channels), window_(window), conv_(channels, conv_phase_window(window, window), weights, bias, activation) {}
 
   size_t weight_bytes() const override { return conv_.weight_bytes(); }
 
@@ -57,7 +52,8 @@ class ConvPhases final : public Convolution<float>::Impl {
              const Parallel& parallel) const {
     PhasedPlanes planes{};
     for (int d = 0; d < 3; ++d) {
-      planes.step[d] = step(d);
+      planes.step[d] = planes.count[d] = step(d);
+      planes.shift[d] = 1;
       planes.size[d] = size[d];
       planes.pad[d] = step(d) > 1 ? pad[d] : 0;
       planes.input[d] = input[d];
@@ -65,8 +61,7 @@ class ConvPhases final : public Convolution<float>::Impl {
     const int64_t plane = input[0] * input[1] * input[2], phase = planes.rows() * size[2];
     const double work = kCopy * static_cast<double>(phase * planes.phases());
     parallel.for_range(channels, {2 * sizeof(float) * work, work}, [&](Range part) {
-      planes.split(planes_, from + part.begin * plane, part.size(), {0, planes.rows()},
-                   {to + part.begin * phase, phase, channels * phase, false});
+      planes.split(from + part.begin * plane, part.size(), {0, planes.rows()}, {to + part.begin * phase, phase, channels * phase});
     });
   }
 
@@ -90,41 +85,53 @@ class ConvPhases final : public Convolution<float>::Impl {
 
   const ConvChannels channels_;
   const Window window_;
-  const ConvKernels<float, float>& planes_;
   const Convolution<float> conv_;
 };
 
 }  // namespace
 
-void PhasedPlanes::split(const ConvKernels<float, float>& kernels, const float* x, int64_t channels, const Part& rows,
-                         const Target& target) const {
+void PhasedPlanes::split(const float* x, int64_t channels, const Part& rows, const Target& target) const {
+  const TapKernels& kernels = conv_tap_kernels();
   const int64_t lanes = kernels.lanes, width = size[2], plane = input[0] * input[1] * input[2];
-  const int64_t count = pieces_of(width, lanes);
-  auto* const segments = static_cast<Segment*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(count) * sizeof(Segment)));
-  for (int64_t phase = 0; phase < phases(); ++phase) {
-    for (int64_t i = 0; i < count; ++i)  // the last one ends where the row does
-      segments[static_cast<size_t>(i)] =
-          row_segment(*this, phase % step[2], std::min(i * lanes, std::max<int64_t>(0, width - lanes)), lanes);
-    float* to = target.to + phase * target.phase_step;
-    for (int64_t row = rows.begin; row < rows.begin + rows.size; ++row, to += width) {
-      const int64_t d = row / size[1] * step[0] + phase / (step[1] * step[2]) - pad[0];
-      const int64_t h = row % size[1] * step[1] + phase / step[2] % step[1] - pad[1];
-      if (d < 0 || d >= input[0] || h < 0 || h >= input[1]) {
-        for (int64_t c = 0; c < channels; ++c) std::fill_n(to + c * target.channel_step, width, 0.0f);
-        continue;
-      }
-      const float* const from = x + (d * input[1] + h) * input[2];
-      // What a vector has too much is written again by the rows after.
-      if (target.slack || (row - rows.begin) * width + std::max(width, lanes) <= rows.size * width) {
-        kernels.gather_panel(from, plane, channels, step[2], segments, count, to, target.channel_step);
-        continue;
-      }
-      for (int64_t c = 0; c < channels; ++c) {
-        alignas(64) float vector[kMostLanes];
-        kernels.gather_panel(from + c * plane, 0, 1, step[2], segments, 1, vector, 0);
-        std::copy_n(vector, width, to + c * target.channel_step);
-      }
+  const int64_t vectors = pieces_of(width, lanes), outer = count[0] * count[1];
+  const size_t segments_size = static_cast<size_t>(count[2] * vectors) * sizeof(Segment);
+  const size_t from_size = static_cast<size_t>(outer * rows.size) * sizeof(int64_t), zeros_size = static_cast<size_t>(input[2]);
+  uint8_t* const memory =
+      static_cast<uint8_t*>(thread_scratch(ScratchSlot::packed_left, segments_size + from_size + zeros_size * sizeof(float)));
+  auto* const segments = reinterpret_cast<Segment*>(memory);
+  auto* const from = reinterpret_cast<int64_t*>(memory + segments_size);
+  auto* const zeros = reinterpret_cast<float*>(memory + segments_size + from_size);
+  std::fill_n(zeros, zeros_size, 0.0f);
+  for (int64_t i = 0; i < count[2] * vectors; ++i)  // the last one of a row ends where the row does
+    segments[i] = row_segment(*this, i / vectors, std::min(i % vectors * lanes, std::max<int64_t>(0, width - lanes)), lanes);
+  for (int64_t phase = 0; phase < outer; ++phase) find_rows(phase, rows, from + phase * rows.size);
+  if (rows.size == 1 && (width >= lanes || channels > 1)) {  // all channels at a time
+    for (int64_t phase = 0; phase < phases(); ++phase) {
+      const int64_t row = from[phase / count[2]];
+      conv_kernels<float>().gather_panel(row < 0 ? zeros : x + row, row < 0 ? 0 : plane, channels, step[2],
+                                         segments + phase % count[2] * vectors, vectors, target.to + phase * target.phase_step,
+                                         target.channel_step);
     }
+    return;
+  }
+  for (int64_t channel = 0; channel < channels; ++channel) {
+    float* const to = target.to + channel * target.channel_step;
+    for (int64_t phase = 0; phase < outer; ++phase) {
+      kernels.split({x + channel * plane, from + phase * rows.size, zeros, rows.size, segments, count[2], vectors, step[2], width,
+                     to + phase * count[2] * target.phase_step, target.phase_step});
+    }
+  }
+}
+
+void PhasedPlanes::find_rows(int64_t phase, const Part& rows, int64_t* from) const {
+  const int64_t before = phase / count[1] * shift[0] - pad[0], above = phase % count[1] * shift[1] - pad[1];
+  int64_t depth = rows.begin / size[1], row = rows.begin % size[1];
+  for (int64_t i = 0; i < rows.size; ++i) {
+    const int64_t d = depth * step[0] + before, h = row * step[1] + above;
+    from[i] = d >= 0 && d < input[0] && h >= 0 && h < input[1] ? (d * input[1] + h) * input[2] : -1;
+    if (++row < size[1]) continue;
+    row = 0;
+    ++depth;
   }
 }
 

@@ -5,24 +5,30 @@
 
 namespace rh::compute {
 
-/// Planes of some channels with their padding, taken apart by position modulo a step of each axis: a phase has every `step`-th element.
+/// Planes of some channels with their padding, taken apart along each axis: phase i has every `step`-th element from i * shift on. Those of
+/// shift 1 and as many as a step have each element once.
 struct PhasedPlanes {
   int64_t step[3];
+  int64_t count[3];  ///< phases
+  int64_t shift[3];
   int64_t size[3];  ///< of a phase
   int64_t pad[3];   ///< before the first element; may be negative
   int64_t input[3];
 
-  int64_t phases() const { return step[0] * step[1] * step[2]; }
+  int64_t phases() const { return count[0] * count[1] * count[2]; }
   int64_t rows() const { return size[0] * size[1]; }
 
   /// Where the results go: to[channel * channel_step + phase * phase_step + row * size[2] + column].
   struct Target {
     float* to;
     int64_t channel_step, phase_step;
-    bool slack;  ///< a vector may be written after each channel
   };
   /// Rows `rows` of each phase, the first of which is row 0 of the target.
-  void split(const ConvKernels<float, float>& kernels, const float* x, int64_t channels, const Part& rows, const Target& target) const;
+  void split(const float* x, int64_t channels, const Part& rows, const Target& target) const;
+
+ private:
+  /// Where the rows `rows` of a phase of the first two axes begin, -1 where they are padding.
+  void find_rows(int64_t phase, const Part& rows, int64_t* from) const;
 };
 
 /// The convolution without dilation that each phase of one with dilation is: all of the sizes `w`, whose phases are padded already. Axes
