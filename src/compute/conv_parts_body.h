@@ -80,19 +80,48 @@ inline void join_rows(const PartsSource& s, const float* from, int64_t from_row,
     each([](auto a, const float* b) { return V::sub(a, V::load(b)); });
 }
 
-/// Rows `line`, `line` + phases_down and so on, whose tiles lie in one vector, as vectors of each column of a tile.
+/// Where the vectors of elements lie that become one vector of each column of tiles of some rows.
 template <typename V, int kPhases>
-inline void split_together(const PartsLines& p, int64_t line, float* split) {
-  const int64_t row_vectors = p.across * kPhases / V::kLanes;
-  for (int64_t column = 0; column < p.reach; column += kPhases) {
-    typename V::Register x[kPhases], phases[kPhases];
-#pragma GCC unroll 8
-    for (int i = 0; i < kPhases; ++i) {
-      const int64_t from = line + i / row_vectors * p.phases_down;
-      const bool is_there = from >= p.top && from < p.bottom && from < p.lines;
-      x[i] = is_there ? line_part<V>(p, p.x + from * p.x_row, column + i % row_vectors * V::kLanes - p.pad, 1) : V::zero();
+struct TogetherVectors {
+  int64_t lines[kPhases];    ///< from the first
+  int64_t offsets[kPhases];  ///< from the beginning of the first
+  int64_t spans[kPhases];
+  typename V::Lanes lanes[kMostPartsReach];
+
+  explicit TogetherVectors(const PartsTiles& p) {
+    for (int64_t i = 0, row = 0, span = 0; i < kPhases; ++i) {
+      lines[i] = row * p.phases_down;
+      offsets[i] = lines[i] * p.x_row;
+      spans[i] = span;
+      if (++span < p.row_vectors) continue;
+      span = 0;
+      ++row;
     }
-    if (p.reach == column + 1) {
+    for (int64_t column = 0, i = 0; column < p.reach; column += kPhases) {
+      for (int64_t end = i + p.row_vectors; i < end; ++i) lanes[i] = V::lanes(p.spans[i].first, p.spans[i].last);
+    }
+  }
+};
+
+/// The elements of rows from `line` on as vectors of each column of a tile.
+template <typename V, int kPhases>
+inline void split_together(const PartsTiles& p, const TogetherVectors<V, kPhases>& at, int64_t line, float* split) {
+  const int64_t reach = p.reach, row_vectors = p.row_vectors, top = p.top - line, bottom = p.bottom - line;
+  const float* const row = p.x + line * p.x_row;
+  const bool all = top <= 0 && at.lines[kPhases - 1] < bottom;
+  for (int64_t column = 0, span = 0; column < reach; column += kPhases, span += row_vectors) {
+    typename V::Register x[kPhases], phases[kPhases];
+    const auto read = [&](int i) {
+      return V::load_lanes(row + at.offsets[i] + p.spans[span + at.spans[i]].offset, at.lanes[span + at.spans[i]]);
+    };
+    if (all) {
+#pragma GCC unroll 8
+      for (int i = 0; i < kPhases; ++i) x[i] = read(i);
+    } else {
+#pragma GCC unroll 8
+      for (int i = 0; i < kPhases; ++i) x[i] = at.lines[i] >= top && at.lines[i] < bottom ? read(i) : V::zero();
+    }
+    if (reach == column + 1) {
       V::store(split + column * V::kLanes, deal_first<V, kPhases>(x));
       break;
     }
@@ -102,27 +131,58 @@ inline void split_together(const PartsLines& p, int64_t line, float* split) {
   }
 }
 
+/// put(sum, value) for each sum of vectors at `from`.
+template <typename V, typename Put>
+inline void each_sum(const PartsTiles::Sum* sum, const PartsTiles::Signs& signs, const float* from, Put put) {
+  const auto vector = [&](int32_t i) { return V::load(from + int64_t{i} * V::kLanes); };
+  const PartsTiles::Sum *const plain = sum + signs.none, *const added = plain + signs.plus, *const end = added + signs.minus;
+  for (; sum < plain; ++sum) put(*sum, vector(sum->a));
+  for (; sum < added; ++sum) put(*sum, V::add(vector(sum->a), vector(sum->b)));
+  for (; sum < end; ++sum) put(*sum, V::sub(vector(sum->a), vector(sum->b)));
+}
+
+/// A vector of the tiles of some rows, as far as there are so many.
+template <typename V>
+inline void store_tiles(const PartsTiles::Sum& s, const PartsTiles& p, int64_t row, typename V::Register value) {
+  const int64_t left = s.rows - row, rows = left < p.together ? left : p.together;
+  float* to = p.to + s.to + (p.channel * s.rows + row) * s.count;
+  if (s.count == p.across && rows == p.together) return V::store(to, value);
+  alignas(64) float tiles[2 * V::kLanes] = {};
+  V::store(tiles, value);
+  for (int64_t i = 0; i < rows; ++i, to += s.count) V::store_partial(to, V::load(tiles + i * p.across), static_cast<int>(s.count));
+}
+
 template <typename V, int kPhases>
-void lines_together(const PartsLines& p) {
-  alignas(64) float split[(kMostPartsReach + kPhases) * V::kLanes];
-  for (int64_t first = 0; first < p.phases_down; ++first) {
-    float* to = p.to + first * p.plane;
-    for (int64_t line = first; line < p.lines; line += p.together * p.phases_down, to += V::kLanes) {
-      split_together<V, kPhases>(p, line, split);
-      for (int64_t s = 0; s < p.source_count; ++s) {
-        const PartsSource& source = p.sources[s];
-        const typename V::Register a = V::load(split + source.a * V::kLanes), b = V::load(split + source.b * V::kLanes);
-        V::store(to + source.to, source.sign == 0 ? a : source.sign > 0 ? V::add(a, b) : V::sub(a, b));
-      }
+void tiles_together(const PartsTiles& args) {
+  const PartsTiles p = args;  // which no store may change
+  const TogetherVectors<V, kPhases> vectors(p);
+  for (int64_t row = 0; row < p.rows; row += p.together) {
+    float* line = p.values;
+    for (int64_t i = 0; i < p.reach_down; ++i, line += p.line * V::kLanes) {
+      split_together<V, kPhases>(p, vectors, row * p.phases_down + i, line);
+      float* made = line + p.reach * V::kLanes;
+      each_sum<V>(p.columns, p.column_signs, line, [&](const PartsTiles::Sum&, typename V::Register value) {
+        V::store(made, value);
+        made += V::kLanes;
+      });
+    }
+    if (p.whole && row + p.together <= p.rows) {
+      float* const to = p.to + (p.channel * p.rows + row) * p.across;
+      each_sum<V>(p.sums, p.signs, p.values, [&](const PartsTiles::Sum& s, typename V::Register value) { V::store(to + s.to, value); });
+    } else {
+      each_sum<V>(p.sums, p.signs, p.values,
+                  [&](const PartsTiles::Sum& s, typename V::Register value) { store_tiles<V>(s, p, row, value); });
     }
   }
 }
 
 template <typename V>
+void parts_tiles(const PartsTiles& p) {
+  p.phases == 2 ? tiles_together<V, 2>(p) : p.phases == 4 ? tiles_together<V, 4>(p) : tiles_together<V, 8>(p);
+}
+
+template <typename V>
 void parts_lines(const PartsLines& p) {
-  if (p.together > 1) {
-    return p.phases == 2 ? lines_together<V, 2>(p) : p.phases == 4 ? lines_together<V, 4>(p) : lines_together<V, 8>(p);
-  }
   const auto split = p.phases == 1   ? split_line<V, 1>
                      : p.phases == 2 ? split_line<V, 2>
                      : p.phases == 4 ? split_line<V, 4>
@@ -230,7 +290,8 @@ int64_t parts_outputs(const PartsOutputs& p) {
 
 template <typename V>
 constexpr PartsKernels parts_kernels() {
-  return {parts_lines<V>,
+  return {parts_tiles<V>,
+          parts_lines<V>,
           parts_inputs<V>,
           {{parts_outputs<V, 1, 1>, parts_outputs<V, 1, 3>, parts_outputs<V, 1, 4>},
            {parts_outputs<V, 3, 1>, parts_outputs<V, 3, 3>, parts_outputs<V, 3, 4>},

@@ -17,12 +17,58 @@ struct PartsSource {
   int64_t to_row;
 };
 
-inline constexpr int64_t kPartsLines = 8, kMostPartsReach = 16;
+inline constexpr int64_t kMostPartsReach = 16;
+/// Tiles of a channel whose rows fill a vector `together`. Rows of the image become vectors of each column of the tiles, then more, which
+/// are sums of two of those: `line` vectors a row of a tile. Sums of those of two rows are what is made.
+struct PartsTiles {
+  /// One of the vectors that have the elements of rows from a column of the tiles on: lanes [first, last) are there.
+  struct Span {
+    int64_t offset;
+    int32_t first;
+    int32_t last;
+  };
+  /// Vectors a, a + b or a - b of a line (`columns`) or of all lines.
+  struct Sum {
+    int32_t a;
+    int32_t b;
+    int64_t to;     ///< where the first channel's begin
+    int64_t rows;   ///< of tiles
+    int64_t count;  ///< tiles of a row
+  };
+  /// How many sums, in their order, are of one vector, how many add and subtract two.
+  struct Signs {
+    int64_t none;
+    int64_t plus;
+    int64_t minus;
+  };
+  const float* x;  ///< row 0, of which rows [top, bottom) are there
+  int64_t x_row;
+  int64_t top;
+  int64_t bottom;
+  const Span* spans;  ///< [every `phases`-th column, row_vectors]
+  int64_t row_vectors;
+  int64_t phases;  ///< columns from tile to tile: 2, 4 or 8
+  int64_t phases_down;
+  int64_t reach;  ///< columns that a tile reads, at most kMostPartsReach
+  int64_t reach_down;
+  int64_t across;
+  int64_t rows;  ///< of tiles
+  int64_t together;
+  const Sum* columns;  ///< none of one vector
+  Signs column_signs;
+  int64_t line;
+  const Sum* sums;
+  Signs signs;
+  bool whole;     ///< all sums have all tiles
+  float* values;  ///< reach_down lines, and `phases` vectors that may be written
+  float* to;
+  int64_t channel;
+};
+
+inline constexpr int64_t kPartsLines = 8;
 /// Rows of an image, `pad` zeros before each, split by column modulo `phases` (1, 2, 4 or any other number) and joined: row i becomes the
 /// sources' values at to + i % phases_down * plane + i / phases_down * across. Up to a vector more is written after each row, before the
 /// next is.
-/// Where one vector has the tiles of several rows (`together`), a source's a and b are columns of a tile, of `reach` at most; else they
-/// are offsets of the phases.
 struct PartsLines {
   const float* x;  ///< row 0, of which rows [top, bottom) are there
   int64_t x_row;
@@ -40,8 +86,6 @@ struct PartsLines {
   int64_t across;
   int64_t plane;
   float* to;
-  int64_t together;  ///< rows, phases_down apart, whose tiles fill one vector and whose elements fill whole ones; 0 or 1: row by row
-  int64_t reach;     ///< columns that a tile reads, at most kMostPartsReach
 };
 
 /// Sums that outputs of a tile have in common, along one axis: the first output takes `first` + `both` + `apart`, the second one `second` +
@@ -62,6 +106,7 @@ struct PartsOutputs {
 };
 
 struct PartsKernels {
+  void (*tiles)(const PartsTiles& args);
   void (*lines)(const PartsLines& args);
   void (*inputs)(const float* from, const PartsSource* sources, int64_t count, float* to);
   /// By slots of an axis: 0 for one, 1 without `apart`, 2 for all. Gives the tile that it stopped before, as one of its sums is not finite,

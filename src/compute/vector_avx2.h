@@ -22,9 +22,12 @@ struct Float {
   static Register set(T x) { return _mm256_set1_ps(x); }
   static Register load(const T* p) { return _mm256_loadu_ps(p); }
   static Register load_partial(const T* p, int count) { return _mm256_maskload_ps(p, mask(count)); }
+  using Lanes = __m256i;
+  static Lanes lanes(int first, int last) { return _mm256_andnot_si256(mask(first), mask(last)); }
+  static Register load_lanes(const T* p, Lanes live) { return _mm256_maskload_ps(p, live); }
   static Register load_lanes(const T* p, int64_t stride, int first, int last) {
-    const __m256i live = _mm256_andnot_si256(mask(first), mask(last));
-    if (stride == 1) return _mm256_maskload_ps(p, live);
+    const Lanes live = lanes(first, last);
+    if (stride == 1) return load_lanes(p, live);
     const __m256i lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
     return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), p, _mm256_mullo_epi32(lane, _mm256_set1_epi32(static_cast<int>(stride))),
                                     _mm256_castsi256_ps(live), 4);
@@ -57,9 +60,7 @@ struct Float {
   static bool all_zero(Register x) { return _mm256_movemask_ps(_mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_EQ_OQ)) == 0xff; }
   static void store(T* p, Register x) { _mm256_storeu_ps(p, x); }
   static void store_partial(T* p, Register x, int count) { _mm256_maskstore_ps(p, mask(count), x); }
-  static void store_lanes(T* p, Register x, int first, int last) {
-    _mm256_maskstore_ps(p, _mm256_andnot_si256(mask(first), mask(last)), x);
-  }
+  static void store_lanes(T* p, Register x, int first, int last) { _mm256_maskstore_ps(p, lanes(first, last), x); }
   static Register add(Register a, Register b) { return _mm256_add_ps(a, b); }
   static Register sub(Register a, Register b) { return _mm256_sub_ps(a, b); }
   static Register mul(Register a, Register b) { return _mm256_mul_ps(a, b); }

@@ -29,9 +29,12 @@ struct Float {
     return x;
   }
   static Register load_partial(const T* p, int count) { return _mm512_maskz_loadu_ps(mask(count), p); }
+  using Lanes = __mmask16;
+  static Lanes lanes(int first, int last) { return static_cast<Lanes>(mask(last) & ~mask(first)); }
+  static Register load_lanes(const T* p, Lanes live) { return _mm512_maskz_loadu_ps(live, p); }
   static Register load_lanes(const T* p, int64_t stride, int first, int last) {
-    const __mmask16 live = static_cast<__mmask16>(mask(last) & ~mask(first));
-    if (stride == 1) return _mm512_maskz_loadu_ps(live, p);
+    const Lanes live = lanes(first, last);
+    if (stride == 1) return load_lanes(p, live);
     if (stride == 2) {  // every second float of two vectors
       const uint32_t pairs = 0x55555555u & (last < 16 ? (1u << (2 * last)) - 1 : ~0u) & ~((uint64_t{1} << (2 * first)) - 1);
       return even(_mm512_maskz_loadu_ps(static_cast<__mmask16>(pairs), p),

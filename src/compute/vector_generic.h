@@ -97,6 +97,11 @@ struct Plain {
   static Register load(const Code* p) {
     return load_lanes(p, 1, 0, kLanes);
   }
+  struct Lanes {
+    int first, last;
+  };
+  static Lanes lanes(int first, int last) { return {first, last}; }
+  static Register load_lanes(const T* p, Lanes live) { return load_lanes(p, 1, live.first, live.last); }
   template <typename S>
   static Register load_lanes(const S* p, int64_t stride, int first, int last) {
     Register r = zero();
