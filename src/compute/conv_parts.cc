@@ -9,6 +9,7 @@
 #include "compute/conv_bands.h"
 #include "compute/conv_impl.h"
 #include "compute/conv_pack.h"
+#include "compute/conv_parts_inputs.h"
 #include "compute/scratch.h"
 
 namespace rh::compute {
@@ -16,10 +17,6 @@ namespace {
 
 constexpr int64_t kInputBytes = 1088 << 10;   // of transformed inputs that are kept for all output channels
 constexpr int64_t kProductBytes = 128 << 10;  // of one panel
-constexpr int64_t kMostLanes = 16;
-constexpr int64_t kMostTerms = 32;  // of an axis
-
-constexpr int64_t kApartness = 16;  // elements between what lies at the same place of two slots: not a power of two
 
 const PartsKernels& parts_kernels_for_width([[maybe_unused]] int64_t columns) {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -44,7 +41,8 @@ class ConvParts final : public Convolution<float>::Impl {
         layout_(window),
         in_(channels.in / channels.groups * window.kernel[0]),
         out_(channels.out / channels.groups),
-        panels_(pieces_of(out_, products_.columns)) {
+        panels_(pieces_of(out_, products_.columns)),
+        inputs_(layout_, kernels_, in_, products_.columns / 2) {
     bias_.resize(static_cast<size_t>(channels.groups * panels_ * products_.columns));
     for (int64_t i = 0; bias && i < channels.out; ++i)
       bias_[static_cast<size_t>(i / out_ * panels_ * products_.columns + i % out_)] = bias[i];
@@ -58,7 +56,7 @@ class ConvParts final : public Convolution<float>::Impl {
     const int64_t planes = call.batch * channels_.groups * w.output[0], across = layout_.columns.tiles(w.output[2]);
     Bands bands(*this, w);
     const double tiles = static_cast<double>(bands.rows * across);
-    const double operations = tiles * static_cast<double>(terms() * panels_ * products_.columns * in_);
+    const double operations = tiles * static_cast<double>(layout_.terms() * panels_ * products_.columns * in_);
     run_bands(
         {planes, bands.rows, across, 2 * products_.rows, panels_, weight_bytes(), operations}, bands.count, parallel,
         [&](int64_t plane, int64_t i) { run_band(band_of(call, bands, plane, i)); },
@@ -66,28 +64,18 @@ class ConvParts final : public Convolution<float>::Impl {
   }
 
  private:
-  int64_t terms() const { return static_cast<int64_t>(layout_.rows.terms().size() * layout_.columns.terms().size()); }
-
   /// How the rows of tiles of a plane are cut.
   struct Bands {
     int64_t rows, count;
 
     Bands(const ConvParts& conv, const Window& w) : rows(conv.layout_.rows.tiles(w.output[1])) {
-      const int64_t row_bytes = conv.terms() * conv.layout_.columns.tiles(w.output[2]) * conv.in_ * static_cast<int64_t>(sizeof(float));
+      const int64_t row_bytes =
+          conv.layout_.terms() * conv.layout_.columns.tiles(w.output[2]) * conv.in_ * static_cast<int64_t>(sizeof(float));
       count = pieces_of(rows, std::max<int64_t>(1, kInputBytes / row_bytes));
     }
   };
 
-  /// A band of rows of tiles of a plane: a group of an image at a depth.
-  struct Band {
-    const ConvCall<float>& call;
-    int64_t group;
-    SummedPlanes x;
-    int64_t y;  ///< offset of the first output channel
-    Part rows;
-    int64_t second_rows;  ///< of tiles that have a second row of outputs
-    int64_t across, second_across;
-  };
+  using Band = PartsBand;
 
   Band band_of(const ConvCall<float>& call, const Bands& bands, int64_t plane, int64_t index) const {
     const Window& w = call.window;
@@ -105,10 +93,6 @@ class ConvParts final : public Convolution<float>::Impl {
             layout_.columns.tiles(w.output[2]),
             layout_.columns.second_tiles(w.output[2])};
   }
-
-  /// Some rows of tiles as one slot sees them.
-  static int64_t rows_of(int64_t slot, const Band& band) { return slot == kSecond ? band.second_rows : band.rows.size; }
-  static int64_t across_of(int64_t slot, const Band& band) { return slot == kSecond ? band.second_across : band.across; }
 
   int64_t panel_size() const { return static_cast<int64_t>(layout_.places.size()) * in_ * products_.columns; }
 
@@ -130,20 +114,9 @@ class ConvParts final : public Convolution<float>::Impl {
     weights_ = SharedArray<float>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0), static_cast<size_t>(pieces * panel_size()));
   }
 
-  /// Where a slot's inputs begin, [term, input channel, tile].
-  int64_t inputs_at(const Band& band, int64_t slot) const {
-    int64_t at = 0;
-    for (int64_t i = 0; i < slot; ++i) {
-      const PartsLayout::Slot& s = layout_.slots[static_cast<size_t>(i)];
-      at += s.terms * in_ * rows_of(s.row, band) * across_of(s.column, band) + kApartness;
-    }
-    return at;
-  }
-  int64_t inputs_size(const Band& band) const { return inputs_at(band, static_cast<int64_t>(layout_.slots.size())); }
-
   void run_band(const Band& band) const {
-    float* inputs = scratch_floats(ScratchSlot::packed_right, inputs_size(band));
-    transform_inputs(band, {0, in_}, inputs);
+    float* inputs = scratch_floats(ScratchSlot::packed_right, inputs_.size(band));
+    inputs_.transform(band, {0, in_}, inputs);
     run_panels(band, {0, panels_}, inputs);
   }
 
@@ -151,217 +124,10 @@ class ConvParts final : public Convolution<float>::Impl {
   void share_band(const Band& band, const Parallel& parallel) const {
     constexpr int64_t kLeastChannels = 16;
     const int64_t most = 4 * parallel.threads(), parts = std::clamp<int64_t>(in_ / kLeastChannels, 1, most);
-    float* inputs = scratch_floats(ScratchSlot::packed_right, inputs_size(band));
-    parallel.for_pieces(parts, [&](int64_t i) { transform_inputs(band, part_of(in_, parts, i), inputs); });
+    float* inputs = scratch_floats(ScratchSlot::packed_right, inputs_.size(band));
+    parallel.for_pieces(parts, [&](int64_t i) { inputs_.transform(band, part_of(in_, parts, i), inputs); });
     const int64_t pieces = std::min(panels_, most);
     parallel.for_pieces(pieces, [&](int64_t i) { run_panels(band, part_of(panels_, pieces, i), inputs); });
-  }
-
-  /// How a channel's rows lie once split and joined, a value for each term of the columns and each tile: [phase][term][row][tile].
-  struct Lines {
-    int64_t count;     ///< rows
-    int64_t in_phase;  ///< of them
-    int64_t term;      ///< elements of a phase and a term, with a vector that may be written beyond
-    int64_t terms;
-    int64_t split_row;
-
-    int64_t phase() const { return terms * term; }
-  };
-  Lines lines_of(const Band& band) const {
-    Lines lines{};
-    lines.count = layout_.rows.step() * (band.rows.size - 1) + layout_.rows.reach();
-    lines.in_phase = pieces_of(lines.count, layout_.rows.step());
-    lines.term = lines.in_phase * band.across + kMostLanes;
-    lines.terms = static_cast<int64_t>(layout_.columns.terms().size());
-    lines.split_row = pieces_of(band.across + (layout_.columns.reach() - 1) / layout_.columns.step(), kMostLanes) * kMostLanes;
-    return lines;
-  }
-
-  /// Rows whose tiles fill one vector, where their elements fill whole ones.
-  int64_t rows_together(const Band& band) const {
-    const int64_t lanes = products_.columns / 2, step = layout_.columns.step();
-    const bool fits = (step == 2 || step == 4 || step == 8) && lanes % band.across == 0 && band.across * step % lanes == 0;
-    return fits && layout_.columns.reach() <= kMostPartsReach ? lanes / band.across : 1;
-  }
-
-  void column_sources(const Lines& lines, PartsSource* to) const {
-    const auto at = [&](int64_t column) { return column % layout_.columns.step() * lines.split_row + column / layout_.columns.step(); };
-    int64_t made = 0;
-    for (const PartsAxis::Term& term : layout_.columns.terms())
-      *to++ = {at(term.a), at(term.b), term.sign, made++ * lines.term, 1, 0, 0, 0};
-  }
-
-  /// Of all slots' inputs of a channel: make(row term, column term's index, place, rows, tiles of a row).
-  template <typename Make>
-  void each_source(const Band& band, int64_t channel, Make make) const {
-    for (size_t i = 0; i < layout_.slots.size(); ++i) {
-      const PartsLayout::Slot& slot = layout_.slots[i];
-      const int64_t rows = rows_of(slot.row, band), across = across_of(slot.column, band);
-      int64_t to = inputs_at(band, static_cast<int64_t>(i)) + channel * rows * across;
-      for (const PartsAxis::Term& r : layout_.rows.terms()) {
-        for (size_t c = 0; c < layout_.columns.terms().size(); ++c) {
-          if (r.slot != slot.row || layout_.columns.terms()[c].slot != slot.column) continue;
-          make(r, static_cast<int64_t>(c), to, rows, across);
-          to += in_ * rows * across;
-        }
-      }
-    }
-  }
-
-  /// Out of lines.
-  void row_sources(const Band& band, const Lines& lines, int64_t channel, PartsSource* made) const {
-    const auto at = [&](int64_t row) { return row % layout_.rows.step() * lines.phase() + row / layout_.rows.step() * band.across; };
-    each_source(band, channel, [&](const PartsAxis::Term& r, int64_t c, int64_t to, int64_t rows, int64_t across) {
-      *made = {at(r.a) + c * lines.term, at(r.b) + c * lines.term, r.sign, to, rows, across, band.across, across};
-      if (across == band.across) {
-        made->count *= rows;
-        made->rows = 1;
-      }
-      ++made;
-    });
-  }
-
-  /// Some channels as [slot, term, channel, tile].
-  void transform_inputs(const Band& band, const Part& channels, float* to) const {
-    rows_together(band) > 1 ? transform_tiles(band, channels, to) : transform_lines(band, channels, to);
-  }
-
-  /// What is there of a plane as a band's tiles see it, from their first row on.
-  struct Plane {
-    const float* x;
-    int64_t top, bottom;
-  };
-  Plane plane_of(const Band& band, int64_t channel) const {
-    const Window& w = band.call.window;
-    const int64_t first = layout_.rows.step() * band.rows.begin - w.pad_begin[1];
-    const float* const x = band.x[channel];
-    if (!x) return {band.call.x, 0, 0};  // all is padding
-    return {x + first * w.input[2], -first, w.input[1] - first};
-  }
-
-  void transform_tiles(const Band& band, const Part& channels, float* to) const {
-    const Window& w = band.call.window;
-    const int64_t lanes = products_.columns / 2, step = layout_.columns.step(), reach = layout_.columns.reach();
-    const std::vector<PartsAxis::Term>& column_terms = layout_.columns.terms();
-    const int64_t sum_count = terms(), column_count = static_cast<int64_t>(column_terms.size());
-    const int64_t line = reach + column_count, values_size = (layout_.rows.reach() * line + step) * lanes;
-    const int64_t sums_size = (sum_count + column_count) * static_cast<int64_t>(sizeof(PartsTiles::Sum) / sizeof(float));
-    float* const memory = scratch_floats(ScratchSlot::row, values_size + sums_size);
-    auto* const sums = reinterpret_cast<PartsTiles::Sum*>(memory + values_size);  // that is aligned
-    PartsTiles p{};
-    p.columns = sums + sum_count;
-    p.sums = sums;
-    int64_t at[kMostTerms];
-    p.column_signs = column_sums(sums + sum_count, at);
-    p.signs = tile_sums(band, line, at, sums);
-    PartsTiles::Span spans[kMostPartsReach];
-    p.spans = spans;
-    find_spans(band, spans);
-    p.x_row = w.input[2];
-    p.row_vectors = band.across * step / lanes;
-    p.phases = step;
-    p.phases_down = layout_.rows.step();
-    p.reach = reach;
-    p.reach_down = layout_.rows.reach();
-    p.across = band.across;
-    p.rows = band.rows.size;
-    p.together = rows_together(band);
-    p.line = line;
-    p.whole = std::ranges::all_of(layout_.slots, [&](const PartsLayout::Slot& slot) {
-      return rows_of(slot.row, band) == band.rows.size && across_of(slot.column, band) == band.across;
-    });
-    p.values = memory;
-    p.to = to;
-    for (p.channel = channels.begin; p.channel < channels.begin + channels.size; ++p.channel) {
-      const Plane plane = plane_of(band, p.channel);
-      p.x = plane.x;
-      p.top = plane.top;
-      p.bottom = plane.bottom;
-      kernels_.tiles(p);
-    }
-  }
-
-  /// Sums of two columns, those that add first, and `at` which vector of a line each term of the columns is.
-  PartsTiles::Signs column_sums(PartsTiles::Sum* made, int64_t* at) const {
-    PartsTiles::Signs signs{};
-    const auto make = [&](int64_t sign, int64_t& count) {
-      for (size_t i = 0; i < layout_.columns.terms().size(); ++i) {
-        const PartsAxis::Term& term = layout_.columns.terms()[i];
-        if (term.sign != sign) continue;
-        *made++ = {static_cast<int32_t>(term.a), static_cast<int32_t>(term.b), 0, 0, 0};
-        at[i] = layout_.columns.reach() + signs.plus + signs.minus;
-        ++count;
-      }
-    };
-    make(1, signs.plus);
-    make(-1, signs.minus);
-    for (size_t i = 0; i < layout_.columns.terms().size(); ++i)
-      if (layout_.columns.terms()[i].sign == 0) at[i] = layout_.columns.terms()[i].a;
-    return signs;
-  }
-
-  /// Of all slots' inputs, out of lines of `line` vectors that have the terms of the columns `at` these places.
-  PartsTiles::Signs tile_sums(const Band& band, int64_t line, const int64_t* at, PartsTiles::Sum* made) const {
-    PartsTiles::Signs signs{};
-    const auto make = [&](int64_t sign, int64_t& count) {
-      each_source(band, 0, [&](const PartsAxis::Term& r, int64_t c, int64_t to, int64_t rows, int64_t across) {
-        if (r.sign != sign) return;
-        *made++ = {static_cast<int32_t>(r.a * line + at[c]), static_cast<int32_t>(r.b * line + at[c]), to, rows, across};
-        ++count;
-      });
-    };
-    make(0, signs.none);
-    make(1, signs.plus);
-    make(-1, signs.minus);
-    return signs;
-  }
-
-  void find_spans(const Band& band, PartsTiles::Span* span) const {
-    const Window& w = band.call.window;
-    const int64_t lanes = products_.columns / 2, step = layout_.columns.step();
-    for (int64_t column = -w.pad_begin[2]; column < layout_.columns.reach() - w.pad_begin[2]; column += step) {
-      for (int64_t start = column; start < column + band.across * step; start += lanes) {
-        const int64_t last = std::clamp<int64_t>(w.input[2] - start, 0, lanes);
-        *span++ = {start, static_cast<int32_t>(std::clamp<int64_t>(-start, 0, last)), static_cast<int32_t>(last)};
-      }
-    }
-  }
-
-  void transform_lines(const Band& band, const Part& channels, float* to) const {
-    const Window& w = band.call.window;
-    const Lines lines = lines_of(band);
-    const int64_t source_count = terms(), values_size = layout_.rows.step() * lines.phase() + kMostLanes;
-    const int64_t split_size = (kPartsLines * layout_.columns.step() + 1) * lines.split_row + 2 * kMostLanes;
-    const int64_t sources_size = (source_count + lines.terms) * static_cast<int64_t>(sizeof(PartsSource) / sizeof(float));
-    float* const first_of_all = scratch_floats(ScratchSlot::row, sources_size + split_size + values_size);
-    auto* const of_rows = reinterpret_cast<PartsSource*>(first_of_all);  // that is aligned
-    PartsSource* const of_columns = of_rows + source_count;
-    float *const split = first_of_all + sources_size, *const values = split + split_size;
-    row_sources(band, lines, channels.begin, of_rows);
-    column_sources(lines, of_columns);
-    PartsLines p{};
-    p.x_row = w.input[2];
-    p.lines = lines.count;
-    p.width = w.input[2];
-    p.pad = w.pad_begin[2];
-    p.phases = layout_.columns.step();
-    p.phases_down = layout_.rows.step();
-    p.split_row = lines.split_row;
-    p.split = split;
-    p.sources = of_columns;
-    p.source_count = lines.terms;
-    p.across = band.across;
-    p.plane = lines.phase();
-    p.to = values;
-    for (int64_t channel = channels.begin; channel < channels.begin + channels.size; ++channel) {
-      const Plane plane = plane_of(band, channel);
-      p.x = plane.x;
-      p.top = plane.top;
-      p.bottom = plane.bottom;
-      kernels_.lines(p);
-      kernels_.inputs(values, of_rows, source_count, to);
-      for (int64_t i = 0; i < source_count; ++i) of_rows[i].to += of_rows[i].rows * of_rows[i].count;
-    }
   }
 
   void run_panels(const Band& band, const Part& panels, const float* inputs) const {
@@ -369,7 +135,7 @@ class ConvParts final : public Convolution<float>::Impl {
     const int64_t row_bytes = slots * band.across * width * static_cast<int64_t>(sizeof(float));
     const int64_t parts = pieces_of(band.rows.size, std::max<int64_t>(1, kProductBytes / row_bytes));
     const int64_t most = pieces_of(band.rows.size, parts) * band.across;
-    float* products = scratch_floats(ScratchSlot::packed_left, slots * (most * width + kApartness));
+    float* products = scratch_floats(ScratchSlot::packed_left, slots * (most * width + kPartsApartness));
     float* sums = scratch_floats(ScratchSlot::row, layout_.rows.tile() * layout_.columns.tile() * most * width);
     for (int64_t panel = panels.begin; panel < panels.begin + panels.size; ++panel) {
       throw_if_cancelled();
@@ -386,7 +152,7 @@ class ConvParts final : public Convolution<float>::Impl {
 
   /// Where the products of a slot begin, [tile, channel].
   int64_t products_at(const Band& part, int64_t slot) const {
-    return slot * (part.rows.size * part.across * products_.columns + kApartness);
+    return slot * (part.rows.size * part.across * products_.columns + kPartsApartness);
   }
 
   /// Products of some rows of tiles of a band for one panel.
@@ -405,11 +171,11 @@ class ConvParts final : public Convolution<float>::Impl {
     int64_t from = 0;
     for (size_t i = 0; i < layout_.slots.size(); ++i) {
       const PartsLayout::Slot& slot = layout_.slots[i];
-      const int64_t across = across_of(slot.column, band), all = rows_of(slot.row, band) * across;
-      const int64_t tiles = rows_of(slot.row, part) * across, chunks = pieces_of(tiles, products_.rows);
+      const int64_t across = band.across_of(slot.column), all = band.rows_of(slot.row) * across;
+      const int64_t tiles = part.rows_of(slot.row) * across, chunks = pieces_of(tiles, products_.rows);
       const float* const left = inputs + from + (part.rows.begin - band.rows.begin) * across;
       float* const to = products + products_at(part, static_cast<int64_t>(i));
-      from += slot.terms * in_ * all + kApartness;
+      from += slot.terms * in_ * all + kPartsApartness;
       p.a_k = all;
       p.beta = 0;
       for (size_t j = 0; j < slot.runs.size() && chunks > 0; ++j, p.beta = 1) {
@@ -505,6 +271,7 @@ class ConvParts final : public Convolution<float>::Impl {
   const PartsLayout layout_;
   const int64_t in_;  ///< planes of a sum
   const int64_t out_, panels_;
+  const PartsInputs inputs_;
   SharedArray<float> weights_;
   std::vector<float> bias_;  // of whole panels
 };

@@ -77,6 +77,9 @@ struct PartsLayout {
   /// what comes between: kernel rows x columns.weights() x width values. The width is at most 32.
   void spread(const float* taps, int64_t width, int64_t channels, double* columns, float* to) const;
 
+  /// Of both axes.
+  int64_t terms() const { return static_cast<int64_t>(rows.terms().size() * columns.terms().size()); }
+
   PartsAxis rows, columns;
   std::vector<int64_t> places;  ///< [weight of rows, weight of columns]: those of a slot follow each other as far as slots share none
   std::vector<Slot> slots;
