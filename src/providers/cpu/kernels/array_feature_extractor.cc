@@ -37,21 +37,13 @@ class ArrayFeatureExtractorKernel final : public Kernel {
       const T* from = x.data<T>();
       T* to = y.data<T>();
       context.parallel().for_range(rows, {2.0 * sizeof(T) * static_cast<double>(count), static_cast<double>(count)}, [&](Range part) {
-        constexpr int kRows = 2;  // for which a place is read once
-        int64_t row = part.begin;
-        for (; row + kRows <= part.end; row += kRows) take<kRows>(from + row * features, features, from_place, to + row * count, count);
-        for (; row < part.end; ++row) take<1>(from + row * features, features, from_place, to + row * count, count);
+        for (int64_t row = part.begin; row < part.end; ++row) {
+          const T* const features_of_row = from + row * features;
+          T* const taken = to + row * count;
+          for (int64_t k = 0; k < count; ++k) taken[k] = features_of_row[from_place[k]];
+        }
       });
     });
-  }
-
- private:
-  template <int kRows, typename T>
-  static void take(const T* from, int64_t features, const int64_t* places, T* to, int64_t count) {
-    for (int64_t k = 0; k < count; ++k) {
-      const T* at = from + places[k];
-      for (int row = 0; row < kRows; ++row) to[row * count + k] = at[row * features];
-    }
   }
 };
 
