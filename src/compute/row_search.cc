@@ -46,6 +46,10 @@ int64_t find_beyond_loop(const float* x, int64_t count, float limit, bool larges
   return find_first(x, count, [at](Vec v) HWY_ATTR { return hn::Lt(v, at); });
 }
 
+int64_t find_not_below_loop(const float* x, int64_t count, float limit) {
+  return find_first(x, count, [at = set(limit)](Vec v) HWY_ATTR { return hn::Ge(v, at); });
+}
+
 constexpr int64_t kExtremeVectors = 4;
 
 /// The extremes of every so many elements, `vectors` (1, 2 or 4) vectors of them; false where an element is NaN, and perhaps where there
@@ -193,6 +197,7 @@ HWY_AFTER_NAMESPACE();
 namespace rh::compute {
 
 HWY_EXPORT(find_beyond_loop);
+HWY_EXPORT(find_not_below_loop);
 HWY_EXPORT(extremes_loop);
 HWY_EXPORT(find_from_loop);
 HWY_EXPORT(arg_columns_loop);
@@ -201,6 +206,8 @@ HWY_EXPORT(select_words_loop);
 int64_t find_beyond(const float* x, int64_t count, float limit, bool largest) {
   return HWY_DYNAMIC_DISPATCH(find_beyond_loop)(x, count, limit, largest);
 }
+
+int64_t find_not_below(const float* x, int64_t count, float limit) { return HWY_DYNAMIC_DISPATCH(find_not_below_loop)(x, count, limit); }
 
 float kth_bound(const float* x, int64_t count, int64_t k, bool largest) {
   constexpr int64_t kMostExtremes = 4 * 16;

@@ -8,6 +8,9 @@ namespace rh::compute {
 /// where none does.
 int64_t find_beyond(const float* x, int64_t count, float limit, bool largest);
 
+/// The place of the first of `count` floats that is not below `limit`; `count` where none is.
+int64_t find_not_below(const float* x, int64_t count, float limit);
+
 /// A number that at least k of `count` floats are not below (not above, of the smallest), close to the k-th of them; NaN where one of them
 /// is NaN or k is too many for the like, and perhaps where there are infinities of both signs.
 float kth_bound(const float* x, int64_t count, int64_t k, bool largest);

@@ -36,6 +36,16 @@ TEST_P(RowSearchTest, finds_the_first_beyond_a_limit) {
   }
 }
 
+TEST_P(RowSearchTest, finds_the_first_that_is_not_below) {
+  for (const int64_t count : {0, 1, 5, 16, 63, 64, 65, 300}) {
+    for (const float limit : {0.5f, 0.97f, 0.0f, -kInf, kInf, kNan}) {
+      const std::vector<float> x = random_values(count, 4, 0, 1);
+      const auto first = std::find_if(x.begin(), x.end(), [=](float value) { return value >= limit; });
+      ASSERT_EQ(find_not_below(x.data(), count, limit), first - x.begin()) << limit << " of " << count;
+    }
+  }
+}
+
 TEST_P(RowSearchTest, bounds_of_the_first_few_leave_these_and_not_many_more) {
   for (const int64_t count : {16, 63, 64, 129, 1000, 1024}) {
     for (const int64_t k : {int64_t{1}, int64_t{2}, int64_t{10}, int64_t{16}, int64_t{40}}) {

@@ -132,6 +132,7 @@ const std::vector<OpCase> kHardmax = {
     {13, {}, {normal({3, 7})}, "rows"},
     {13, {attr("axis", 1)}, {uniform({2, 5, 4}, 0, 3)}, "strided; the first of the largest"},
     {11, {}, {normal({2, 3, 4})}, "flattened form of old opsets"},
+    {13, {}, {values({2, 4}, {0, 0, 0, 0, -1, 0, -2, 0})}, "the largest is zero"},
 };
 RH_OP_TEST(Hardmax, kHardmax, FloatingTypes::set)
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "compute/row_math.h"
 #include "compute/row_search.h"
@@ -49,11 +48,10 @@ class HardmaxKernel final : public Kernel {
 
   /// False where a NaN is among them.
   static bool mark_largest_of_numbers(const float* x, float* y, int64_t length) {
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
     float largest = 0;
     compute::reduce_rows(compute::Reduction::max, x, &largest, 1, length);
     if (std::isnan(largest)) return false;
-    const int64_t best = largest == -kInfinity ? 0 : compute::find_beyond(x, length, std::nextafter(largest, -kInfinity), true);
+    const int64_t best = compute::find_not_below(x, length, largest);  // there is one, where denormal numbers count as zero as well
     std::fill_n(y, length, 0.0f);
     y[best] = 1;
     return true;
