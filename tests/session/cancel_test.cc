@@ -258,6 +258,13 @@ TEST(Denormals, TheCallersModeStaysAsItWas) {
 }
 #endif
 
+// The number below zero is denormal.
+TEST(Denormals, TheLargestOfARowIsFoundWhereItIsZero) {
+  auto session = make_session("<opset_import: [\"\" : 17]>\nmain (float[n] x) => (float[n] y) { y = Hardmax (x) }");
+  const auto y = run(*session, {{"x", filled({20}, 0.0f)}}, {"y"});
+  for (int64_t i = 0; i < 20; ++i) EXPECT_EQ(y[0].tensor().data<float>()[i], i == 0 ? 1.0f : 0.0f) << i;
+}
+
 TEST(Denormals, CountAsZeroUnlessTheSessionKeepsThem) {
   constexpr char kText[] =
       "<opset_import: [\"\" : 17]>\nmain (float[n] x) => (float[n] y)\n< float[1] half = {0.5} > { y = Mul (x, half) }";
