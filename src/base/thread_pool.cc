@@ -24,6 +24,7 @@
 #include "base/denormals.h"
 #include "base/dynamic_blocks.h"
 #include "base/error.h"
+#include "base/shares.h"
 
 namespace rh {
 namespace {
@@ -415,9 +416,9 @@ void cut(int64_t count, const Cost& cost, int threads, FunctionRef<void(Range)> 
       body({at == 0 ? 0 : ends[at - 1], ends[at]});
     });
   }
-  const int64_t pieces = pieces_for(count, cost, threads), size = count / pieces, extra = count % pieces;
+  const int64_t pieces = pieces_for(count, cost, threads), size = count / pieces;
   const int64_t step = pieces > 1 && size >= 256 ? 64 : 1;  // keeps pieces of an array on cache lines of their own
-  const auto begin_of = [&](int64_t i) { return i == pieces ? count : (i * size + std::min(i, extra)) / step * step; };
+  const auto begin_of = [&](int64_t i) { return i == pieces ? count : share_begin(count, pieces, i) / step * step; };
   run(pieces, [&](int64_t i) { body({begin_of(i), begin_of(i + 1)}); });
 }
 

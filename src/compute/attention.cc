@@ -306,7 +306,7 @@ void attention(const AttentionArgs& given, const Parallel& parallel) {
                   .operations = products * (0.25 * static_cast<double>(args.depth + args.value_depth) + 8)};
   parallel.for_range(heads * parts, cost, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
-      const Part rows = part_of(args.queries, parts, i % parts);
+      const Part rows = share_of(args.queries, parts, i % parts);
       if (rows.size == 0) continue;
       if (fills) (*args.fill_head)(i / args.heads, i % args.heads);
       Head(args, i / parts / args.heads, i / parts % args.heads).run({rows.begin, rows.begin + rows.size});

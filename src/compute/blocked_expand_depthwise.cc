@@ -83,7 +83,7 @@ void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x,
       const int64_t image = i / bands / groups, first = i % groups * kernels_.blocks;
       run_unit({w, steps, in_blocks, x + image * in_blocks * w.input_size() * kBlock, y + image * blocks * w.output_size() * kBlock,
                 sums ? sums + image * image_sums : nullptr, first, std::min(kernels_.blocks, blocks - first),
-                part_of(w.output[1], bands, i / groups % bands)});
+                share_of(w.output[1], bands, i / groups % bands)});
     }
   });
   if (means) means_of_rows(sums, batch * blocks, w.output[1], w.output[2], means);

@@ -206,40 +206,57 @@ struct BlockedConvolution::Impl {
       x = copy;
     }
     const BlockedStep* steps = steps_of(frame);
-    const Lines lines(kernel, w, frame, unit, parallel.threads());
-    const int64_t threads = parallel.threads(),
-                  most = std::max<int64_t>(1, std::max<int64_t>(kLeastPixels, kInputFloats / products()) / lines.pixels);
+    const int64_t threads = parallel.threads();
+    const bool by_groups = call.batch % threads != 0 && static_cast<int64_t>(packed.size()) > planes * plane;
+    const Lines lines(kernel, w, frame, unit, by_groups ? kStripPixels : 0, threads);
+    const float* weights = gates ? gated_weights(call.batch, gates, parallel) : packed.data();
+    const auto band_of = [&](int64_t image, const Part& rows) {
+      return Band{call,
+                  lines,
+                  rows,
+                  x + image * (frame.copied ? planes * plane : input),
+                  weights + (gates ? image * static_cast<int64_t>(packed.size()) : 0),
+                  image * out_blocks() * w.output_size() * kBlock};
+    };
+    const double group_operations = 0.06 * static_cast<double>(products() * lines.total * kernels.blocks * kBlock);
+    // Where weights are more than inputs, each thread has groups of its own, of which it alone reads the weights.
+    if (by_groups) {
+      const Cost cost{.bytes = 4.0 * kBlock, .operations = group_operations / static_cast<double>(lines.count)};
+      parallel.for_range(call.batch * groups() * lines.count, cost, [&](Range range) {
+        for (int64_t i = range.begin, size; i < range.end; i += size) {
+          throw_if_cancelled();
+          const int64_t line = i % lines.count, group = i / lines.count;
+          size = std::min(lines.count - line, range.end - i);
+          sum_band(band_of(group / groups(), {line, size}), group % groups(), steps);
+        }
+      });
+      return;
+    }
+    const int64_t most = std::max<int64_t>(1, std::max<int64_t>(kLeastPixels, kInputFloats / products()) / lines.pixels);
     int64_t bands = pieces_of(lines.count, most);
     if (call.batch % threads != 0) bands = std::min(lines.count, pieces_of(bands, threads) * threads);
     const int64_t cuts = bands * call.batch >= 2 * threads ? 1 : groups();
-    const float* weights = gates ? gated_weights(call.batch, gates, parallel) : packed.data();
     const Cost cost{.bytes = 4.0 * kBlock,
-                    .operations = 0.06 * static_cast<double>(products() * lines.total * kernels.blocks * kBlock * groups()) /
-                                  static_cast<double>(cuts * bands)};
+                    .operations = group_operations * static_cast<double>(groups()) / static_cast<double>(cuts * bands)};
     // Bands by turns: groups differ, and a band that one thread takes with all of them is read by one.
     parallel.for_range(call.batch * bands * cuts, cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
         throw_if_cancelled();
-        const int64_t image = i / cuts / bands;
-        const Band band{call,
-                        lines,
-                        part_of(lines.count, bands, i / cuts % bands),
-                        x + image * (frame.copied ? planes * plane : input),
-                        weights + (gates ? image * static_cast<int64_t>(packed.size()) : 0),
-                        image * out_blocks() * w.output_size() * kBlock};
-        const Part part = part_of(groups(), cuts, i % cuts);
+        const Band band = band_of(i / cuts / bands, share_of(lines.count, bands, i / cuts % bands));
+        const Part part = share_of(groups(), cuts, i % cuts);
         for (int64_t group = part.begin; group < part.begin + part.size; ++group) sum_band(band, group, steps);
       }
     });
   }
 
-  static constexpr int64_t kInputFloats = 48 * 1024, kLeastPixels = 28, kLinePixels = 56, kStripPixels = 7;
+  static constexpr int64_t kInputFloats = 48 * 1024, kLeastPixels = 28, kLinePixels = 56, kStripPixels = 14, kHalfStrip = 7;
 
-  /// Outputs that are worked out from left to right: rows of y, or parts of the plane where its pixels lie as those of x.
+  /// Outputs that are worked out from left to right: rows of y, or parts of the plane where its pixels lie as those of x: of `wanted`
+  /// pixels each, or, where that is 0, as many as suit the threads.
   struct Lines {
     int64_t pixels, count, total, x_line, x_pixel;
 
-    Lines(const Window& kernel, const Window& w, const Frame& frame, int64_t unit, int threads)
+    Lines(const Window& kernel, const Window& w, const Frame& frame, int64_t unit, int64_t wanted, int64_t threads)
         : total(w.output_size()), x_pixel(kernel.stride[2] * unit) {
       const bool flat =
           !frame.copied && kernel.kernel_size() == 1 && kernel.stride[1] == 1 && kernel.stride[2] == 1 && w.output_size() == w.input_size();
@@ -247,7 +264,7 @@ struct BlockedConvolution::Impl {
       if (flat) {
         const int64_t parts = pieces_of(total, kLinePixels);
         pixels = pieces_of(total, parts == 1 && total < kLinePixels / 2 ? 1 : pieces_of(parts, threads) * threads);
-        pixels = std::min(pieces_of(pixels, kStripPixels) * kStripPixels, total);
+        pixels = std::min(wanted > 0 ? wanted : pieces_of(pixels, kHalfStrip) * kHalfStrip, total);
       }
       count = pieces_of(total, pixels);
       x_line = flat ? pixels * unit : kernel.stride[1] * frame.width * unit;
@@ -307,7 +324,7 @@ struct BlockedConvolution::Impl {
     parallel.for_range(call.batch * out_blocks() * bands, cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
         const int64_t block = i / bands, channel = block % out_blocks() * kBlock;
-        const Part rows = part_of(w.output[1], bands, i % bands);
+        const Part rows = share_of(w.output[1], bands, i % bands);
         const BlockedRows slide{kernels, kernel.kernel[2] == 5, kernel.stride[2] == 2, clamp.activates ? &activation : nullptr,
                                 sums ? sums + block * w.output[1] * kBlock : nullptr};
         slide.run({call.x + block * w.input_size() * kBlock, w.input[1], w.input[2], w.pad_begin[1], w.pad_begin[2],
@@ -328,7 +345,7 @@ struct BlockedConvolution::Impl {
     const Cost cost{.bytes = 8 * outputs, .operations = 0.1 * static_cast<double>(taps()) * outputs};
     const int64_t* offsets = offsets_of(frame);
     parallel.for_range(call.batch * out_blocks() * bands, cost, [&](Range range) {
-      for (int64_t i = range.begin; i < range.end; ++i) run_rows(call, frame, i / bands, part_of(w.output[1], bands, i % bands), offsets);
+      for (int64_t i = range.begin; i < range.end; ++i) run_rows(call, frame, i / bands, share_of(w.output[1], bands, i % bands), offsets);
     });
   }
 

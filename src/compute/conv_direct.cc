@@ -97,7 +97,7 @@ class ConvDirect final : public Convolution<float>::Impl {
     const double work = static_cast<double>(plan.rows * plan.row * k_ * out_) / static_cast<double>(plan.bands);
     parallel.for_range(call.batch * channels_.groups * plan.bands, {.bytes = 0, .operations = 0.25 * work}, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i)
-        run_band(call, plan, i / plan.bands, part_of(plan.rows, plan.bands, i % plan.bands));
+        run_band(call, plan, i / plan.bands, share_of(plan.rows, plan.bands, i % plan.bands));
     });
   }
 

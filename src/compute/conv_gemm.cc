@@ -112,8 +112,8 @@ class ConvGemm final : public Convolution<S>::Impl {
   }
 
   void run_piece(const ConvCall<S>& call, const Staged& staged, int64_t product, const Grid& grid, int64_t index, int64_t panels) const {
-    const Part chunks = part_of(chunks_, grid.rows, index / grid.columns);
-    const Part columns = part_of(panels, grid.columns, index % grid.columns);
+    const Part chunks = share_of(chunks_, grid.rows, index / grid.columns);
+    const Part columns = share_of(panels, grid.columns, index % grid.columns);
     if (chunks.size == 0) return;
     const Window& w = call.window;
     const int64_t group = product % channels_.groups, image = product / channels_.groups;

@@ -83,7 +83,7 @@ class ConvParts final : public Convolution<float>::Impl {
     const int64_t image = plane / w.output[0] / channels_.groups;
     const float* x = call.x + (image * channels_.in + group * (channels_.in / channels_.groups)) * w.input_size();
     const int64_t y = (image * channels_.out + group * out_) * w.output_size() + depth * w.output[1] * w.output[2];
-    const Part rows = part_of(bands.rows, bands.count, index);
+    const Part rows = share_of(bands.rows, bands.count, index);
     return {call,
             group,
             {window_, w, x, depth},
@@ -125,9 +125,9 @@ class ConvParts final : public Convolution<float>::Impl {
     constexpr int64_t kLeastChannels = 16;
     const int64_t most = 4 * parallel.threads(), parts = std::clamp<int64_t>(in_ / kLeastChannels, 1, most);
     float* inputs = scratch_floats(ScratchSlot::packed_right, inputs_.size(band));
-    parallel.for_pieces(parts, [&](int64_t i) { inputs_.transform(band, part_of(in_, parts, i), inputs); });
+    parallel.for_pieces(parts, [&](int64_t i) { inputs_.transform(band, share_of(in_, parts, i), inputs); });
     const int64_t pieces = std::min(panels_, most);
-    parallel.for_pieces(pieces, [&](int64_t i) { run_panels(band, part_of(panels_, pieces, i), inputs); });
+    parallel.for_pieces(pieces, [&](int64_t i) { run_panels(band, share_of(panels_, pieces, i), inputs); });
   }
 
   void run_panels(const Band& band, const Part& panels, const float* inputs) const {

@@ -128,8 +128,8 @@ class ConvPixels final : public Convolution<float>::Impl {
   }
 
   void run_piece(const ConvCall<float>& call, const Chunks& chunks, int64_t product, const Grid& grid, int64_t index) const {
-    const Part rows = part_of(chunks.count(), grid.rows, index / grid.columns);
-    const Part columns = part_of(panels_, grid.columns, index % grid.columns);
+    const Part rows = share_of(chunks.count(), grid.rows, index / grid.columns);
+    const Part columns = share_of(panels_, grid.columns, index % grid.columns);
     if (rows.size == 0 || columns.size == 0) return;
     const int64_t group = product % channels_.groups, image = product / channels_.groups;
     const int64_t row_groups = pieces_of(rows.size, kMostChunks);

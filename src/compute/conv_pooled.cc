@@ -102,7 +102,7 @@ void convolve_and_pool(const Convolution<float>& convolution, const Window& wind
   parallel.for_pieces(batch * pieces, [&](int64_t i) {
     const int64_t at = i / pieces;
     PooledImage(convolution, window, channels.out, pool, x + at * image, y + at * channels.out * pool.output_size())
-        .run(part_of(pool.output[1], pieces, i % pieces));
+        .run(share_of(pool.output[1], pieces, i % pieces));
   });
 }
 

@@ -81,8 +81,8 @@ class ConvSplit final : public Convolution<float>::Impl {
   }
 
   void run_piece(const ConvCall<float>& call, int64_t product, const Grid& grid, int64_t index, int64_t panels) const {
-    const Part chunks = part_of(chunks_, grid.rows, index / grid.columns);
-    const Part columns = part_of(panels, grid.columns, index % grid.columns);
+    const Part chunks = share_of(chunks_, grid.rows, index / grid.columns);
+    const Part columns = share_of(panels, grid.columns, index % grid.columns);
     const int64_t group = product % channels_.groups, image = product / channels_.groups;
     const Place place{call.x + (image * channels_.in + group * in_) * call.window.input_size(), group,
                       image * channels_.out + group * out_};

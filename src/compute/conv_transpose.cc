@@ -65,7 +65,7 @@ class TransposedPhases final : public TransposedImpl<S> {
         inner.output[d] = o[d].count;
         inner.pad_begin[d] = o[d].pad;
       }
-      rows = part_of(o[1].count, bands, band);
+      rows = share_of(o[1].count, bands, band);
       inner.output[1] = rows.size;
       inner.output[2] = width;  // one more than there are in some phases
       inner.pad_begin[1] = o[1].pad - rows.begin;

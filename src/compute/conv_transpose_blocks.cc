@@ -36,7 +36,7 @@ class TransposedBlocks final : public TransposedImpl<S> {
     const auto band_of = [&](int64_t i) {
       const int64_t image = i / bands;
       return Band{w, x + image * channels_.in * w.input_size(), y + image * channels_.out * w.output_size(),
-                  part_of(lines, bands, i % bands)};
+                  share_of(lines, bands, i % bands)};
     };
     const Range all{0, channels_.out};
     if (batch * bands < 2 * parallel.threads()) {

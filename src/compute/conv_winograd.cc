@@ -145,8 +145,8 @@ class ConvWinograd final : public Convolution<float>::Impl {
   }
 
   void run_piece(const ConvCall<float>& call, const Tiles& tiles, int64_t plane_index, const Grid& grid, int64_t index) const {
-    const Part chunks = part_of(chunks_, grid.rows, index / grid.columns);
-    const Part columns = part_of(tiles.panels(), grid.columns, index % grid.columns);
+    const Part chunks = share_of(chunks_, grid.rows, index / grid.columns);
+    const Part columns = share_of(tiles.panels(), grid.columns, index % grid.columns);
     if (chunks.size == 0) return;
     const Window& w = call.window;
     const int64_t depth = plane_index % w.output[0], group = plane_index / w.output[0] % channels_.groups;

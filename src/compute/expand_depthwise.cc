@@ -65,7 +65,7 @@ struct ExpandDepthwise::Impl {
       const int64_t image = i / (bands * panels_), band = i / panels_ % bands, panel = i % panels_;
       run_piece({w, tiles, x + image * in_ * w.input_size(), y + (image * hidden_ + panel * panel_width()) * w.output_size(), panel,
                  channels_of(panel)},
-                part_of(w.output[1], bands, band));
+                share_of(w.output[1], bands, band));
     });
   }
 

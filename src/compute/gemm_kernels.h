@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/shares.h"
 #include "compute/gemm.h"
 #include "compute/gemm_micro.h"
 
@@ -26,6 +27,12 @@ struct Part {
 inline Part part_of(int64_t count, int64_t parts, int64_t index) {
   const int64_t size = count / parts, extra = count % parts;
   return {index * size + (index < extra ? index : extra), size + (index < extra ? 1 : 0)};
+}
+
+/// The same for what threads share: see share_begin.
+inline Part share_of(int64_t count, int64_t parts, int64_t index) {
+  const int64_t begin = share_begin(count, parts, index);
+  return {begin, share_begin(count, parts, index + 1) - begin};
 }
 
 /// Pieces of at most `most` things each that `count` are.

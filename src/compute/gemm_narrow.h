@@ -32,8 +32,8 @@ class NarrowProduct {
   }
 
   void run_piece(const Grid& grid, int64_t index) const {
-    const Part chunks = part_of(row_chunks_, grid.rows, index / grid.columns);
-    const Part panels = part_of(panels_, grid.columns, index % grid.columns);
+    const Part chunks = share_of(row_chunks_, grid.rows, index / grid.columns);
+    const Part panels = share_of(panels_, grid.columns, index % grid.columns);
     if (chunks.size == 0) return;
     for (int64_t done = 0; done < panels.size; done += group_panels_) {
       const int64_t first = (panels.begin + done) * kernels_.columns;

@@ -90,8 +90,8 @@ struct GemmProduct {
   }
 
   void run_piece(const Grid& grid, int64_t index) const {
-    const Part rows = part_of(row_chunks, grid.rows, index / grid.columns);
-    const Part columns = part_of(panels, grid.columns, index % grid.columns);
+    const Part rows = share_of(row_chunks, grid.rows, index / grid.columns);
+    const Part columns = share_of(panels, grid.columns, index % grid.columns);
     if (rows.size == 0 || columns.size == 0) return;
     if (dots) return run_dots(columns);
     if (packed && rows.size == 1) return run_column_by_column(rows, columns);

@@ -107,8 +107,8 @@ Grid SplitProduct::grid(int threads) const {
 }
 
 void SplitProduct::run_piece(const Grid& grid, int64_t index) const {
-  const Part chunks = part_of(chunks_, grid.rows, index / grid.columns);
-  const Part panels = part_of(base_.panels, grid.columns, index % grid.columns);
+  const Part chunks = share_of(chunks_, grid.rows, index / grid.columns);
+  const Part panels = share_of(base_.panels, grid.columns, index % grid.columns);
   TileScope tiles;
   for (int64_t first = panels.begin; first < panels.begin + panels.size; first += kPanelsAtOnce) {
     const int64_t end = std::min(first + kPanelsAtOnce, panels.begin + panels.size);

@@ -43,7 +43,7 @@ class Product {
     const double m = static_cast<double>(args_.m), n = static_cast<double>(b_.n()), k = static_cast<double>(b_.k());
     const Grid grid = choose_grid(row_chunks_, panels_, 0.3 * m * n * k + m * n, m * k, n * k, parallel.threads());
     parallel.for_pieces(grid.pieces(), [&](int64_t piece) {
-      run_piece(part_of(row_chunks_, grid.rows, piece / grid.columns), part_of(panels_, grid.columns, piece % grid.columns));
+      run_piece(share_of(row_chunks_, grid.rows, piece / grid.columns), share_of(panels_, grid.columns, piece % grid.columns));
     });
   }
 

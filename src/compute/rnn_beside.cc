@@ -111,7 +111,7 @@ float* ProductsBeside::next(const float* h) {
   };
   backwards_ = !backwards_;
   parallel_.for_pieces(grid_.pieces(), [&](int64_t piece) {
-    const Part part = part_of(panels_, grid_.pieces(), piece);
+    const Part part = share_of(panels_, grid_.pieces(), piece);
     for (int64_t i = 0; i < part.size; ++i) run_panel(part.begin + (backwards_ ? part.size - 1 - i : i));
   });
   if (++step_ == steps) {

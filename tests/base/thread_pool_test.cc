@@ -25,6 +25,7 @@
 #include "base/denormals.h"
 #include "base/dynamic_blocks.h"
 #include "base/error.h"
+#include "base/shares.h"
 
 namespace rh {
 namespace {
@@ -110,6 +111,37 @@ TEST(ThreadPool, pieces_are_as_many_for_each_thread_and_of_like_size) {
     });
     EXPECT_EQ(pieces % 2, 0) << count;
     EXPECT_LE(most - least, count < 512 ? 1 : 127) << count;
+  }
+}
+
+TEST(Shares, rows_of_neighbours_have_their_part) {
+  for (const int64_t count : {1, 7, 14, 21, 100}) {
+    for (const int64_t shares : {1, 2, 4, 6, 8}) {
+      for (int64_t i = 0; i < shares; ++i) {
+        const int64_t size = share_begin(count, shares, i + 1) - share_begin(count, shares, i);
+        EXPECT_TRUE(size == count / shares || size == count / shares + 1) << count << " in " << shares;
+      }
+      EXPECT_EQ(share_begin(count, shares, 0), 0);
+      EXPECT_EQ(share_begin(count, shares, shares), count);
+      if (shares % 2 == 0) {
+        EXPECT_EQ(share_begin(count, shares, shares / 2), count / 2) << count << " in " << shares;
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, threads_have_as_many_items_where_pieces_cannot_be_alike) {
+  ThreadPool pool(with_threads(2));
+  for (const int64_t count : {10, 18, 21, 27}) {
+    std::vector<int64_t> begins;
+    std::mutex mutex;
+    pool.parallel_for(count, {.operations = 1e7}, [&](Range range) {
+      std::lock_guard lock(mutex);
+      begins.push_back(range.begin);
+    });
+    std::sort(begins.begin(), begins.end());
+    EXPECT_GT(begins.size(), 2u) << count;
+    EXPECT_EQ(begins[begins.size() / 2], count / 2) << count;
   }
 }
 
