@@ -57,8 +57,9 @@ class ConvParts final : public Convolution<float>::Impl {
     Bands bands(*this, w);
     const double tiles = static_cast<double>(bands.rows * across);
     const double operations = tiles * static_cast<double>(layout_.terms() * panels_ * products_.columns * in_);
+    const int64_t alike = layout_.rows.second_tiles(w.output[1]) == bands.rows ? bands.rows : w.output[1];
     run_bands(
-        {planes, bands.rows, across, 2 * products_.rows, panels_, weight_bytes(), operations}, bands.count, parallel,
+        {planes, bands.rows, across, alike, false, 2 * products_.rows, weight_bytes(), operations}, bands.cuts, parallel,
         [&](int64_t plane, int64_t i) { run_band(band_of(call, bands, plane, i)); },
         [&](int64_t plane, int64_t i) { share_band(band_of(call, bands, plane, i), parallel); });
   }
@@ -66,12 +67,13 @@ class ConvParts final : public Convolution<float>::Impl {
  private:
   /// How the rows of tiles of a plane are cut.
   struct Bands {
-    int64_t rows, count;
+    int64_t rows;
+    BandCuts cuts;
 
     Bands(const ConvParts& conv, const Window& w) : rows(conv.layout_.rows.tiles(w.output[1])) {
       const int64_t row_bytes =
           conv.layout_.terms() * conv.layout_.columns.tiles(w.output[2]) * conv.in_ * static_cast<int64_t>(sizeof(float));
-      count = pieces_of(rows, std::max<int64_t>(1, kInputBytes / row_bytes));
+      cuts.count = pieces_of(rows, std::max<int64_t>(1, kInputBytes / row_bytes));
     }
   };
 
@@ -83,7 +85,7 @@ class ConvParts final : public Convolution<float>::Impl {
     const int64_t image = plane / w.output[0] / channels_.groups;
     const float* x = call.x + (image * channels_.in + group * (channels_.in / channels_.groups)) * w.input_size();
     const int64_t y = (image * channels_.out + group * out_) * w.output_size() + depth * w.output[1] * w.output[2];
-    const Part rows = share_of(bands.rows, bands.count, index);
+    const Part rows = share_of(bands.rows, bands.cuts.count, index);
     return {call,
             group,
             {window_, w, x, depth},
@@ -117,7 +119,7 @@ class ConvParts final : public Convolution<float>::Impl {
   void run_band(const Band& band) const {
     float* inputs = scratch_floats(ScratchSlot::packed_right, inputs_.size(band));
     inputs_.transform(band, {0, in_}, inputs);
-    run_panels(band, {0, panels_}, inputs);
+    for (int64_t panel = 0; panel < panels_; ++panel) run_panel(band, panel, {0, band.rows.size}, inputs);
   }
 
   /// The same on several threads, which share what one after the other has transformed.
@@ -126,27 +128,26 @@ class ConvParts final : public Convolution<float>::Impl {
     const int64_t most = 4 * parallel.threads(), parts = std::clamp<int64_t>(in_ / kLeastChannels, 1, most);
     float* inputs = scratch_floats(ScratchSlot::packed_right, inputs_.size(band));
     parallel.for_pieces(parts, [&](int64_t i) { inputs_.transform(band, share_of(in_, parts, i), inputs); });
-    const int64_t pieces = std::min(panels_, most);
-    parallel.for_pieces(pieces, [&](int64_t i) { run_panels(band, share_of(panels_, pieces, i), inputs); });
+    share_panels(panels_, band.rows.size, parallel, [&](int64_t panel, const Part& rows) { run_panel(band, panel, rows, inputs); });
   }
 
-  void run_panels(const Band& band, const Part& panels, const float* inputs) const {
+  /// Some rows of a band for one panel.
+  void run_panel(const Band& band, int64_t panel, const Part& rows, const float* inputs) const {
+    throw_if_cancelled();
     const int64_t width = products_.columns, slots = static_cast<int64_t>(layout_.slots.size());
     const int64_t row_bytes = slots * band.across * width * static_cast<int64_t>(sizeof(float));
-    const int64_t parts = pieces_of(band.rows.size, std::max<int64_t>(1, kProductBytes / row_bytes));
-    const int64_t most = pieces_of(band.rows.size, parts) * band.across;
+    const int64_t parts = pieces_of(rows.size, std::max<int64_t>(1, kProductBytes / row_bytes));
+    const int64_t most = pieces_of(rows.size, parts) * band.across;
     float* products = scratch_floats(ScratchSlot::packed_left, slots * (most * width + kPartsApartness));
     float* sums = scratch_floats(ScratchSlot::row, layout_.rows.tile() * layout_.columns.tile() * most * width);
-    for (int64_t panel = panels.begin; panel < panels.begin + panels.size; ++panel) {
-      throw_if_cancelled();
-      for (int64_t i = 0; i < parts; ++i) {
-        const Part rows = part_of(band.rows.size, parts, i);
-        Band part = band;
-        part.rows = {band.rows.begin + rows.begin, rows.size};
-        part.second_rows = std::clamp<int64_t>(band.second_rows - rows.begin, 0, rows.size);
-        multiply(band, part, panel, i + 1 == parts && panel + 1 < panels.begin + panels.size, inputs, products);
-        finish(part, panel, products, sums);
-      }
+    for (int64_t i = 0; i < parts; ++i) {
+      const Part some = part_of(rows.size, parts, i);
+      const int64_t first = rows.begin + some.begin;
+      Band part = band;
+      part.rows = {band.rows.begin + first, some.size};
+      part.second_rows = std::clamp<int64_t>(band.second_rows - first, 0, some.size);
+      multiply(band, part, panel, i + 1 == parts && panel + 1 < panels_, inputs, products);
+      finish(part, panel, products, sums);
     }
   }
 

@@ -48,19 +48,20 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     Bands bands(w, in_);
     const double operations = static_cast<double>(kPositions * bands.rows * bands.across * panels_ * products_.columns * in_);
     run_bands(
-        {planes, bands.rows, bands.across, 2 * products_.rows, panels_, weight_bytes(), operations}, bands.count, parallel,
+        {planes, bands.rows, bands.across, bands.rows, true, 2 * products_.rows, weight_bytes(), operations}, bands.cuts, parallel,
         [&](int64_t plane, int64_t i) { run_band(band_of(call, bands, plane, i)); },
         [&](int64_t plane, int64_t i) { share_band(band_of(call, bands, plane, i), parallel); });
   }
 
  private:
-  /// How the rows of tiles of a plane are cut.
+  /// How the tiles of a plane are cut.
   struct Bands {
-    int64_t rows, across, count;
+    int64_t rows, across;
+    BandCuts cuts;
 
     Bands(const Window& w, int64_t in) : rows(pieces_of(w.output[1], kSize)), across(pieces_of(w.output[2], kSize)) {
       const int64_t row_bytes = kPositions * across * in * static_cast<int64_t>(sizeof(float));
-      count = pieces_of(rows, std::max<int64_t>(1, kInputBytes / row_bytes));
+      cuts.count = pieces_of(rows, std::max<int64_t>(1, kInputBytes / row_bytes));
     }
   };
 
@@ -72,10 +73,9 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     int64_t y;  ///< offset of the first output channel
     Part rows;
     int64_t across;
+    Part own;  ///< tiles of these rows that are its own
 
     int64_t tiles() const { return rows.size * across; }
-    int64_t first_pixel_row() const { return kSize * rows.begin; }
-    int64_t pixel_rows() const { return std::min(kSize * rows.size, call.window.output[1] - first_pixel_row()); }
   };
 
   Band band_of(const ConvCall<float>& call, const Bands& bands, int64_t plane, int64_t index) const {
@@ -84,7 +84,8 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     const int64_t image = plane / w.output[0] / channels_.groups;
     const float* x = call.x + (image * channels_.in + group * (channels_.in / channels_.groups)) * w.input_size();
     const int64_t y = (image * channels_.out + group * out_) * w.output_size() + depth * w.output[1] * w.output[2];
-    return {call, group, {window_, w, x, depth}, y, share_of(bands.rows, bands.count, index), bands.across};
+    const auto [rows, own] = bands.cuts.band(bands.rows, bands.across, index);
+    return {call, group, {window_, w, x, depth}, y, rows, bands.across, own};
   }
 
   /// As [position, input channel, output channel of the panel] for each panel.
@@ -108,7 +109,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   void run_band(const Band& band) const {
     float* inputs = scratch_floats(ScratchSlot::packed_right, kPositions * apart(band));
     transform_inputs(band, {0, in_}, inputs);
-    run_panels(band, {0, panels_}, inputs);
+    for (int64_t panel = 0; panel < panels_; ++panel) run_panel(band, panel, band.own, inputs);
   }
 
   /// The same on several threads, which share what one after the other has transformed.
@@ -117,33 +118,33 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     const int64_t most = 4 * parallel.threads(), parts = std::clamp<int64_t>(in_ / kLeastChannels, 1, most);
     float* inputs = scratch_floats(ScratchSlot::packed_right, kPositions * apart(band));
     parallel.for_pieces(parts, [&](int64_t i) { transform_inputs(band, share_of(in_, parts, i), inputs); });
-    const int64_t pieces = std::min(panels_, most);
-    parallel.for_pieces(pieces, [&](int64_t i) { run_panels(band, share_of(panels_, pieces, i), inputs); });
+    share_panels(panels_, band.rows.size, parallel, [&](int64_t panel, const Part& rows) {
+      run_panel(band, panel, {rows.begin * band.across, rows.size * band.across}, inputs);
+    });
   }
 
-  void run_panels(const Band& band, const Part& panels, const float* inputs) const {
-    const int64_t width = products_.columns, row_bytes = kPositions * band.across * width * static_cast<int64_t>(sizeof(float));
-    const int64_t parts = pieces_of(band.rows.size, std::max<int64_t>(1, kProductBytes / row_bytes));
-    const int64_t most = pieces_of(band.rows.size, parts) * band.across;
+  /// Some tiles of a band for one panel.
+  void run_panel(const Band& band, int64_t panel, const Part& tiles, const float* inputs) const {
+    throw_if_cancelled();
+    const int64_t across = band.across, width = products_.columns,
+                  row_bytes = kPositions * across * width * static_cast<int64_t>(sizeof(float));
+    const int64_t first = tiles.begin / across, end = tiles.begin + tiles.size, rows = pieces_of(end, across) - first;
+    const int64_t parts = pieces_of(rows, std::max<int64_t>(1, kProductBytes / row_bytes)), most = pieces_of(rows, parts) * across;
     float* products = scratch_floats(ScratchSlot::packed_left, kPositions * most * width);
     float* sums = scratch_floats(ScratchSlot::row, kSize * kSize * most * width);
-    for (int64_t panel = panels.begin; panel < panels.begin + panels.size; ++panel) {
-      throw_if_cancelled();
-      for (int64_t i = 0; i < parts; ++i) {
-        const Part rows = part_of(band.rows.size, parts, i);
-        const bool more = i + 1 == parts && panel + 1 < panels.begin + panels.size;
-        multiply(band, panel, {rows.begin * band.across, rows.size * band.across}, more, inputs, products);
-        Band part = band;
-        part.rows = {band.rows.begin + rows.begin, rows.size};
-        finish(part, panel, products, sums);
-      }
+    for (int64_t i = 0; i < parts; ++i) {
+      const Part some = part_of(rows, parts, i);
+      const int64_t from = std::max(tiles.begin, (first + some.begin) * across);
+      const Part part{from, std::min(end, (first + some.begin + some.size) * across) - from};
+      multiply(band, panel, part, i + 1 == parts && panel + 1 < panels_, inputs, products);
+      finish(band, panel, part, products, sums);
     }
   }
 
   /// Some channels as [position, channel, tile].
   void transform_inputs(const Band& band, const Part& channels, float* to) const {
     const Window& w = band.call.window;
-    const int64_t row = band.first_pixel_row() - w.pad_begin[1], column = -w.pad_begin[2];
+    const int64_t row = kSize * band.rows.begin - w.pad_begin[1], column = -w.pad_begin[2];
     WinogradInputs p{};
     p.x_row = w.input[2];
     p.left = -column;
@@ -193,30 +194,51 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     }
   }
 
-  void finish(const Band& band, int64_t panel, const float* products, float* sums) const {
-    const Window& w = band.call.window;
-    const int64_t width = products_.columns, first = panel * width, channels = std::min(width, out_ - first);
-    WinogradPixels p{};
-    p.products = products;
-    p.apart = band.tiles() * width;
-    p.tiles = band.tiles();
-    p.across = band.across;
-    p.bias = bias_.data() + (band.group * panels_ + panel) * width;
-    p.to = sums;
-    p.rows = band.pixel_rows();
-    p.columns = w.output[2];
-    for (; (p.first = transforms_.pixels(p)) < p.tiles; ++p.first) sum_plainly(band, panel, channels, p);
-    const int64_t plane = w.output_size(), at = band.y + first * plane + band.first_pixel_row() * w.output[2], pixels = p.rows * p.columns;
-    float* y = band.call.y + at;
-    const float* residual = band.call.residual ? band.call.residual + at : nullptr;
-    finish_pixels(planes_, {sums, width, pixels, channels, residual, y, plane, clamp_.low, clamp_.high});
-    if (clamp_.activates) activate_rows(activation_, y, channels, pixels, plane);
+  /// Some tiles side by side, in whole rows or in one.
+  struct Block {
+    int64_t row, column;  ///< of the plane, in tiles
+    int64_t rows, across;
+  };
+
+  /// The outputs of some tiles of a band, whose products these are.
+  void finish(const Band& band, int64_t panel, const Part& tiles, const float* products, float* sums) const {
+    const int64_t width = products_.columns, end = tiles.begin + tiles.size;
+    for (int64_t tile = tiles.begin, rows, across; tile < end; tile += rows * across) {
+      const int64_t column = tile % band.across;
+      across = std::min(band.across - column, end - tile);
+      rows = across == band.across ? (end - tile) / across : 1;
+      WinogradPixels p{};
+      p.products = products + (tile - tiles.begin) * width;
+      p.apart = tiles.size * width;
+      p.to = sums;
+      finish_block(band, panel, {band.rows.begin + tile / band.across, column, rows, across}, p);
+    }
   }
 
-  /// The sums of tile `p.first`, one of which is not finite.
-  void sum_plainly(const Band& band, int64_t panel, int64_t channels, const WinogradPixels& p) const {
+  void finish_block(const Band& band, int64_t panel, const Block& block, WinogradPixels& p) const {
+    const Window& w = band.call.window;
+    const int64_t width = products_.columns, first = panel * width, channels = std::min(width, out_ - first);
+    p.tiles = block.rows * block.across;
+    p.across = block.across;
+    p.bias = bias_.data() + (band.group * panels_ + panel) * width;
+    p.rows = std::min(kSize * block.rows, w.output[1] - kSize * block.row);
+    p.columns = std::min(kSize * block.across, w.output[2] - kSize * block.column);
+    for (; (p.first = transforms_.pixels(p)) < p.tiles; ++p.first) sum_plainly(band, panel, channels, block, p);
+    // Rows that lie together are written at once.
+    const int64_t lines = p.columns == w.output[2] ? 1 : p.rows, pixels = p.rows * p.columns / lines, plane = w.output_size();
+    for (int64_t line = 0; line < lines; ++line) {
+      const int64_t at = band.y + first * plane + (kSize * block.row + line) * w.output[2] + kSize * block.column;
+      float* y = band.call.y + at;
+      const float* residual = band.call.residual ? band.call.residual + at : nullptr;
+      finish_pixels(planes_, {p.to + line * pixels * width, width, pixels, channels, residual, y, plane, clamp_.low, clamp_.high});
+      if (clamp_.activates) activate_rows(activation_, y, channels, pixels, plane);
+    }
+  }
+
+  /// The sums of tile `p.first` of a block, one of which is not finite.
+  void sum_plainly(const Band& band, int64_t panel, int64_t channels, const Block& block, const WinogradPixels& p) const {
     const int64_t width = products_.columns, row = p.first / p.across, column = p.first % p.across;
-    const WinogradTile tile{band.call.window, kSize, band.x, in_, band.rows.begin + row, column};
+    const WinogradTile tile{band.call.window, kSize, band.x, in_, block.row + row, block.column + column};
     for (int64_t c = 0; c < channels; ++c) {
       const float* weights = weights_.data() + (band.group * panels_ + panel) * panel_size() + c;
       const auto weights_of = [&](int64_t channel, float(&g)[9]) {

@@ -377,12 +377,15 @@ TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
         x[static_cast<size_t>(7 * 850 + at)] = value;
         conv.run(w, 1, x.data(), nullptr, y.data(), {});
         conv_reference<float>(channels, w, 1, x.data(), weights.data(), nullptr, expected.data(), {});
+        std::vector<float> shared(y.size());
+        conv.run(w, 1, x.data(), nullptr, shared.data(), three_threads());
         for (size_t i = 0; i < y.size(); ++i) {
           if (std::isfinite(expected[i])) {
             ASSERT_NEAR(y[i], expected[i], 1e-5 * std::max(1.0f, std::fabs(expected[i]))) << value << " at " << at << ", output " << i;
           } else {
             ASSERT_TRUE(std::isnan(expected[i]) ? std::isnan(y[i]) : y[i] == expected[i]) << y[i] << ", expected " << expected[i];
           }
+          ASSERT_TRUE(std::isnan(y[i]) ? std::isnan(shared[i]) : y[i] == shared[i]) << value << " at " << at << ", output " << i;
         }
       }
     }
