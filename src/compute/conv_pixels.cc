@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -17,7 +18,6 @@ constexpr int64_t kMostChunks = 16;       // of pixels that are gathered togethe
 constexpr int64_t kSumBytes = 512 << 10;  // of the sums of one group
 constexpr int64_t kChannelsOfTap = 128;   // from which on a block of products stays within one kernel position
 
-/// Evenly sized pieces of at most `most`.
 /// How pixels are cut into chunks: evenly over the plane, or over each of its rows, so that what lies beyond the image for a kernel
 /// position is left out in whole chunks.
 struct Chunks {
@@ -30,6 +30,10 @@ struct Chunks {
     in_row = pieces_of(row_size, most);
   }
   int64_t count() const { return rows * in_row; }
+  /// Chunks where they come in so many parts alike, as far as they can be made smaller for that.
+  int64_t count_for(int64_t parts) const { return rows == 1 && in_row > parts ? pieces_of(in_row, parts) * parts : count(); }
+  void fit(int64_t parts) { in_row = count_for(parts) / rows; }
+
   Part operator[](int64_t chunk) const {
     const Part part = part_of(row_size, in_row, chunk % in_row);
     return {chunk / in_row * row_size + part.begin, part.size};
@@ -63,10 +67,11 @@ class ConvPixels final : public Convolution<float>::Impl {
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
-    const Chunks chunks(w, kernels_.rows, skips(w));
+    Chunks chunks(w, kernels_.rows, skips(w));
     const int64_t products = call.batch * channels_.groups;
     const double m = static_cast<double>(out_), n = static_cast<double>(w.output_size()), k = static_cast<double>(k_);
-    const Grid grid = products < 4 * parallel.threads() ? deal(chunks.count(), parallel.threads()) : Grid{};
+    const Grid grid = products < 4 * parallel.threads() ? deal(chunks, parallel.threads()) : Grid{};
+    chunks.fit(grid.rows);
     const Cost cost{.bytes = 0, .operations = 0.25 * m * n * k / static_cast<double>(grid.pieces())};
     const auto piece = [&](int64_t i) { run_piece(call, chunks, i / grid.pieces(), grid, i % grid.pieces()); };
     if (products == 1) return parallel.for_pieces(grid.pieces(), piece);
@@ -88,15 +93,18 @@ class ConvPixels final : public Convolution<float>::Impl {
 
   /// Pieces for threads: what takes least time where each piece gathers its pixels and brings its weights near by itself. Steps of the
   /// micro-kernel, for one product of k.
-  Grid deal(int64_t chunks, int threads) const {
-    constexpr double kStep = 14, kWeights = 8, kLeastSteps = 50000;
+  Grid deal(const Chunks& chunks, int threads) const {
+    constexpr double kChunk = 2, kPixels = 12, kWeights = 8, kLeastSteps = 20000;
     const double gathering = window_.kernel_size() > 1 ? 12 : window_.stride[2] > 1 ? 4 : 0, k = static_cast<double>(k_);
     Grid best;
     double least = std::numeric_limits<double>::infinity();
-    for (int64_t rows = 1; rows <= std::min<int64_t>(chunks, 4 * threads); ++rows) {
+    for (int64_t rows = 1; rows <= std::min<int64_t>(chunks.count(), 4 * threads); ++rows) {
+      const double count = static_cast<double>(chunks.count_for(rows)), size = static_cast<double>(chunks.count()) / count;
       for (int64_t columns = 1; columns <= panels_ && rows * columns <= 4 * threads; ++columns) {
-        const double height = static_cast<double>(pieces_of(chunks, rows)), width = static_cast<double>(pieces_of(panels_, columns));
-        const double piece = (height * (gathering + width * kStep) + width * kWeights) * k;
+        const double whole = static_cast<double>(out_) / static_cast<double>(kernels_.columns);  // the last panel may have few channels
+        const double height = std::ceil(count / static_cast<double>(rows)),
+                     width = std::min(static_cast<double>(pieces_of(panels_, columns)), whole);
+        const double piece = (height * (gathering + width * (kChunk + kPixels * size)) + width * kWeights) * k;
         if (rows * columns > 1 && piece < kLeastSteps) continue;
         const double time = piece * static_cast<double>(pieces_of(rows * columns, threads));
         if (time >= least) continue;
