@@ -195,7 +195,7 @@ class ConvParts final : public Convolution<float>::Impl {
           p.a = left + (run.input - slot.begin) * in_ * all + rows.begin;
           p.c = to + rows.begin * width;
           p.ahead = !last || more ? ahead + chunk * share : nullptr;
-          products_.two[rows.size](p);  // narrower kernels add small chunks up in another order
+          products_.alike[rows.size](p);
         }
       }
     }

@@ -30,8 +30,12 @@ struct Chunks {
     in_row = pieces_of(row_size, most);
   }
   int64_t count() const { return rows * in_row; }
-  /// Chunks where they come in so many parts alike, as far as they can be made smaller for that.
-  int64_t count_for(int64_t parts) const { return rows == 1 && in_row > parts ? pieces_of(in_row, parts) * parts : count(); }
+  /// Chunks where they come in so many parts alike; as many as there are where they cannot be made smaller for that. Chunks of less than
+  /// kLeastTileRows are summed in another order.
+  int64_t count_for(int64_t parts) const {
+    const int64_t even = pieces_of(in_row, parts) * parts;
+    return rows == 1 && even * kLeastTileRows <= row_size ? even : count();
+  }
   void fit(int64_t parts) { in_row = count_for(parts) / rows; }
 
   Part operator[](int64_t chunk) const {

@@ -189,7 +189,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
         p.c = products + (position * tiles.size + rows.begin) * width;
         // Each chunk brings its share of the next position's weights nearer.
         p.ahead = more || position + 1 < kPositions ? p.b + in_ * width + chunk * share : nullptr;
-        products_.two[rows.size](p);  // narrower kernels add small chunks up in another order
+        products_.alike[rows.size](p);
       }
     }
   }

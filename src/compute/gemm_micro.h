@@ -73,6 +73,8 @@ struct MicroKernels {
   int64_t lanes;
   const Kernel* two;  ///< [rows + 1]: for tiles of 1..rows rows, two vectors wide
   const Kernel* one;  ///< the same, one vector wide
+  /// [rows + 1], two vectors wide: every one adds up in the same order, so that bits do not depend on how many rows a tile has.
+  const Kernel* alike;
   void (*dot)(const DotArgs<T>&);
   /// [kMostBesideRows + 1]: by the rows of the tile. Null where there are not registers enough.
   void (*const* beside)(const BesideArgs<T>&) = nullptr;

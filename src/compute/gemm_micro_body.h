@@ -108,12 +108,13 @@ inline void store_narrow_tile(const MicroArgs<typename V::T>& p, const typename 
   }
 }
 
-template <typename V, int kRows, int kVectors>
+/// Small tiles keep several sums apart so that additions do not wait for each other.
+constexpr int chains_of(int rows, int vectors) { return rows * vectors <= 2 ? 4 : rows * vectors <= 4 ? 2 : 1; }
+
+template <typename V, int kRows, int kVectors, int kChains = chains_of(kRows, kVectors)>
 void micro_kernel(const MicroArgs<typename V::T>& p) {
   using T = typename V::T;
   using R = typename V::Register;
-  // Small tiles keep several sums apart so that additions do not wait for each other.
-  constexpr int kChains = kRows * kVectors <= 2 ? 4 : kRows * kVectors <= 4 ? 2 : 1;
   const auto for_all = [](auto step) {
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
@@ -276,6 +277,7 @@ struct KernelList;
 template <typename V, int kVectors, int... kRow>
 struct KernelList<V, kVectors, std::integer_sequence<int, kRow...>> {
   static constexpr typename MicroKernels<typename V::T>::Kernel kByRows[] = {nullptr, micro_kernel<V, kRow + 1, kVectors>...};
+  static constexpr typename MicroKernels<typename V::T>::Kernel kAlike[] = {nullptr, micro_kernel<V, kRow + 1, kVectors, 1>...};
 };
 
 /// All kernels of V for tiles of up to kRows rows, by two vectors or one. No more rows than 2 x lanes: products of one pixel swap the two.
@@ -283,7 +285,8 @@ template <typename V, int kRows>
 constexpr MicroKernels<typename V::T> kernel_table() {
   using Rows = std::make_integer_sequence<int, kRows>;
   static_assert(kRows <= 2 * V::kLanes);
-  return {kRows, 2 * V::kLanes, V::kLanes, KernelList<V, 2, Rows>::kByRows, KernelList<V, 1, Rows>::kByRows, dot_kernel<V>};
+  using Two = KernelList<V, 2, Rows>;
+  return {kRows, 2 * V::kLanes, V::kLanes, Two::kByRows, KernelList<V, 1, Rows>::kByRows, Two::kAlike, dot_kernel<V>};
 }
 
 }  // namespace
