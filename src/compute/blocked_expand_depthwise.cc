@@ -18,6 +18,24 @@ std::vector<float> whole_blocks(const float* values, int64_t count) {
   return all;
 }
 
+/// Blocks that are worked out together: pairs, where the kernels take two. Of an odd number of pairs the middle one is two groups, so that
+/// two threads have as many blocks each.
+struct Groups {
+  Groups(int64_t blocks, int64_t most)
+      : blocks(blocks), most(most), whole(pieces_of(blocks, most)), parted(most == 2 && blocks % 4 == 2 ? whole / 2 : whole) {}
+
+  int64_t count() const { return parted < whole ? whole + 1 : whole; }
+  Part operator[](int64_t group) const {
+    if (group > parted + 1)
+      --group;
+    else if (group >= parted)
+      return {2 * parted + (group - parted), 1};
+    return {group * most, std::min(most, blocks - group * most)};
+  }
+
+  int64_t blocks, most, whole, parted;
+};
+
 }  // namespace
 
 bool BlockedExpandDepthwise::fits(const Window& window) {
@@ -36,9 +54,10 @@ BlockedExpandDepthwise::BlockedExpandDepthwise(int64_t in, int64_t hidden, const
       taps_bias_(whole_blocks(depthwise.bias, hidden)) {
   const size_t count = bias_.size() * static_cast<size_t>(in);
   const std::shared_ptr<float[]> packed = aligned_array<float>(count);
-  const int64_t step = kernels_.blocks * kBlock, taps = window.kernel_size(), padded = static_cast<int64_t>(bias_.size());
-  for (int64_t first = 0; first < hidden; first += step) {
-    const int64_t width = std::min(step, padded - first);
+  const int64_t taps = window.kernel_size(), padded = static_cast<int64_t>(bias_.size());
+  const Groups groups(channel_blocks(hidden), kernels_.blocks);
+  for (int64_t group = 0; group < groups.count(); ++group) {
+    const int64_t first = groups[group].begin * kBlock, width = groups[group].size * kBlock;
     pack_taps(expand.weights + first * in, in, 1, std::min(width, hidden - first), width, packed.get() + first * in);
   }
   weights_ = SharedArray<float>(packed, count);
@@ -62,7 +81,9 @@ struct BlockedExpandDepthwise::Unit {
 };
 
 void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x, float* y, float* means, const Parallel& parallel) const {
-  const int64_t in_blocks = channel_blocks(in_), blocks = channel_blocks(hidden_), groups = pieces_of(blocks, kernels_.blocks);
+  const int64_t in_blocks = channel_blocks(in_), blocks = channel_blocks(hidden_);
+  const Groups all(blocks, kernels_.blocks);
+  const int64_t groups = all.count();
   auto* steps = static_cast<BlockedStep*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(in_blocks) * sizeof(BlockedStep)));
   for (int64_t i = 0; i < in_blocks; ++i) steps[i] = {i * w.input_size() * kBlock, std::min(kBlock, in_ - i * kBlock)};
   const int64_t row_bytes = w.input[2] * kernels_.blocks * kBlock * static_cast<int64_t>(sizeof(float)), stride = window_.stride[1];
@@ -80,10 +101,10 @@ void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x,
   parallel.for_range(batch * bands * groups, cost, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
       throw_if_cancelled();
-      const int64_t image = i / bands / groups, first = i % groups * kernels_.blocks;
+      const int64_t image = i / bands / groups;
+      const Part group = all[i % groups];
       run_unit({w, steps, in_blocks, x + image * in_blocks * w.input_size() * kBlock, y + image * blocks * w.output_size() * kBlock,
-                sums ? sums + image * image_sums : nullptr, first, std::min(kernels_.blocks, blocks - first),
-                share_of(w.output[1], bands, i / groups % bands)});
+                sums ? sums + image * image_sums : nullptr, group.begin, group.size, share_of(w.output[1], bands, i / groups % bands)});
     }
   });
   if (means) means_of_rows(sums, batch * blocks, w.output[1], w.output[2], means);
