@@ -16,7 +16,7 @@ struct BandCuts {
   };
 
   int64_t count = 1;
-  bool by_tiles = false;
+  bool by_tiles = false;  ///< rows of neighbouring bands then overlap, so that each works out its own tiles alone
 
   Band band(int64_t rows, int64_t across, int64_t index) const {
     if (!by_tiles) {
@@ -79,13 +79,13 @@ void run_bands(const BandedPlanes& p, BandCuts& cuts, const Parallel& parallel, 
     const bool even = p.in_tiles || evenness(p.planes * p.alike, threads) >= kEvenEnough;
     if (p.planes * count < threads && p.weight_bytes <= kMostWeights && even)
       count = std::max(count, std::min(p.rows, pieces_of(threads, p.planes)));
-    cuts.by_tiles = p.in_tiles && p.rows % count != 0 && p.planes * count <= 2 * threads;
   }
   if (splits && p.planes * count < threads) {
     for (int64_t plane = 0; plane < p.planes; ++plane)
       for (int64_t i = 0; i < count; ++i) share(plane, i);
     return;
   }
+  cuts.by_tiles = splits && p.in_tiles && p.rows % count != 0 && p.planes * count <= 2 * threads;
   const Cost cost{.bytes = 0, .operations = 0.25 * p.operations / static_cast<double>(count)};
   const auto piece = [&](int64_t i) { run(i / count, i % count); };
   if (splits && p.planes == 1) return parallel.for_pieces(count, piece);

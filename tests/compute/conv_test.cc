@@ -436,6 +436,25 @@ TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should_by_parts) {
   }
 }
 
+/// More threads than bands that are worth it, and weights that not every one of them may read: bands one after the other, each shared.
+TEST_P(ConvTest, a_residual_in_place_is_added_once_where_threads_share_bands) {
+  const ConvChannels channels{256, 260, 1};
+  Window w;
+  w.input[1] = w.output[1] = 14;
+  w.input[2] = w.output[2] = 16;
+  w.kernel[1] = w.kernel[2] = 3;
+  w.pad_begin[1] = w.pad_begin[2] = 1;
+  const std::vector<float> x = random_values(256 * 224, 1), weights = random_values(260 * 256 * 9, 2),
+                           residual = random_values(260 * 224, 3);
+  const Convolution<float> conv(channels, w, weights.data(), nullptr, {}, "winograd_pixels");
+  ASSERT_EQ(conv.variant(), "winograd_pixels");
+  ASSERT_GT(conv.weight_bytes(), size_t{4} << 20);
+  std::vector<float> serial(residual.size()), shared = residual;
+  conv.run(w, 1, x.data(), residual.data(), serial.data(), {});
+  conv.run(w, 1, x.data(), shared.data(), shared.data(), three_threads());
+  EXPECT_EQ(shared, serial);
+}
+
 /// Weights of a window serve planes of other sizes.
 TEST_P(ConvTest, parts_serve_planes_of_other_sizes) {
   const ConvChannels channels{12, 40, 1};
