@@ -13,15 +13,15 @@ namespace {
 template <typename V>
 inline constexpr int kBlockVectors = static_cast<int>(kChannelBlock) / V::kLanes;
 
-/// Each step over the whole tile; none that changes nothing, which would weigh beside few input channels.
-template <typename V, int kPixels, int kBlocks>
+/// Each step over pixels [kFirst, kLast) of the tile; none that changes nothing, which would weigh beside few input channels.
+template <typename V, int kFirst, int kLast, int kPixels, int kBlocks>
 [[gnu::always_inline]] inline void blocked_finish(const BlockedSums& p, typename V::Register (&sum)[kPixels][kBlocks * kBlockVectors<V>]) {
   using R = typename V::Register;
   const auto for_all = [&](auto step) {
 #pragma GCC unroll 2
     for (int block = 0; block < kBlocks; ++block) {
 #pragma GCC unroll 14
-      for (int pixel = 0; pixel < kPixels; ++pixel) {
+      for (int pixel = kFirst; pixel < kLast; ++pixel) {
 #pragma GCC unroll 4
         for (int part = 0; part < kBlockVectors<V>; ++part) {
           const int lane = part * V::kLanes;
@@ -52,6 +52,9 @@ template <typename V>
   requires requires { typename V::Half; }
 struct HalfOf<V> : V::Half {};
 
+/// Tiles of so many vectors of sums are finished half by half, so that one half is stored beside the sums of the other.
+inline constexpr int kSplitSums = 24;
+
 /// With kHalf the second half of the last block has no channels: its sums are zero.
 template <typename V, int kPixels, int kBlocks, bool kHalf>
 void blocked_sums(const BlockedSums& p) {
@@ -69,9 +72,10 @@ void blocked_sums(const BlockedSums& p) {
   }
   constexpr int kAhead = 16;  // rows of weights
   const float* weights = p.weights;
-  for (const BlockedStep* step = p.steps; step < p.steps + p.step_count; ++step) {
-    const float* x = p.x + step->offset;
-    for (int64_t i = 0; i < step->count; ++i, weights += kVectors * V::kLanes) {
+  const BlockedStep* const last = p.steps + p.step_count - 1;
+  const auto add_step = [&]<int kFirst, int kLast>(const BlockedStep& step) {
+    const float* x = p.x + step.offset;
+    for (int64_t i = 0; i < step.count; ++i, weights += kVectors * V::kLanes) {
 #if defined(__GNUC__)
 #pragma GCC unroll 2
       for (int block = 0; block < kBlocks; ++block) __builtin_prefetch(weights + (kAhead * kBlocks + block) * kChannelBlock);
@@ -82,7 +86,7 @@ void blocked_sums(const BlockedSums& p) {
       [[maybe_unused]] typename H::Register half_w = H::zero();
       if constexpr (kHalfVector) half_w = H::load(weights + kSummed * V::kLanes);
 #pragma GCC unroll 14
-      for (int pixel = 0; pixel < kPixels; ++pixel) {
+      for (int pixel = kFirst; pixel < kLast; ++pixel) {
         const float one = x[pixel * p.x_pixel + i];
         if constexpr (kSummed == 0) {
           half[pixel] = H::fma(H::set(one), half_w, half[pixel]);
@@ -94,12 +98,27 @@ void blocked_sums(const BlockedSums& p) {
         if constexpr (kHalfVector && kSummed > 0) half[pixel] = H::fma(H::lower(value), half_w, half[pixel]);
       }
     }
-  }
-  if constexpr (kHalfVector) {
+  };
+  const auto finish = [&]<int kFirst, int kLast>() {
+    if constexpr (kHalfVector) {
 #pragma GCC unroll 14
-    for (int pixel = 0; pixel < kPixels; ++pixel) sum[pixel][kSummed] = H::widened(half[pixel]);
+      for (int pixel = kFirst; pixel < kLast; ++pixel) sum[pixel][kSummed] = H::widened(half[pixel]);
+    }
+    blocked_finish<V, kFirst, kLast, kPixels, kBlocks>(p, sum);
+  };
+  for (const BlockedStep* step = p.steps; step < last; ++step) add_step.template operator()<0, kPixels>(*step);
+  if constexpr (kPixels * kVectors < kSplitSums) {
+    add_step.template operator()<0, kPixels>(*last);
+    finish.template operator()<0, kPixels>();
+  } else {
+    constexpr int kEarly = kPixels / 2;
+    const float* const again = weights;
+    add_step.template operator()<0, kEarly>(*last);
+    finish.template operator()<0, kEarly>();
+    weights = again;
+    add_step.template operator()<kEarly, kPixels>(*last);
+    finish.template operator()<kEarly, kPixels>();
   }
-  blocked_finish<V, kPixels, kBlocks>(p, sum);
 }
 
 template <typename V, int kPixels>

@@ -297,7 +297,7 @@ HWY_INLINE Vec simd_sigmoid(Vec x) {
 
 #if HWY_TARGET == HWY_AVX3
 /// x / (1 + e^-x) of several vectors in steps over all of them, within 4 ULP down to -87; below -89 zero of finite x. The sixteenths of the
-/// exponent come from a table; what is beyond the range of floats becomes infinite, and its reciprocal zero.
+/// exponent come from a table; what is beyond the range of floats becomes infinite, and x over it zero.
 template <int kVectors>
 HWY_INLINE void simd_silu(Vec (&x)[kVectors]) {
   const Vec table = roots_of_two(), one = set(1.0f), shift = set(0x1.8p19f);  // the sum's last bits are sixteenths
@@ -306,7 +306,7 @@ HWY_INLINE void simd_silu(Vec (&x)[kVectors]) {
 #pragma GCC unroll 4
     for (int i = 0; i < kVectors; ++i) step(i);
   };
-  for_all([&](int i) HWY_ATTR { r[i] = hn::Min(hn::Max(x[i], set(-110.0f)), set(110.0f)); });
+  for_all([&](int i) HWY_ATTR { r[i] = Vec{_mm512_range_ps(x[i].raw, set(110.0f).raw, 2)}; });  // the lesser magnitude, with x's sign
   for_all([&](int i) HWY_ATTR { power[i] = hn::NegMulAdd(r[i], set(1.44269504f), shift); });
   for_all([&](int i) HWY_ATTR { n[i] = hn::Sub(power[i], shift); });
   for_all([&](int i) HWY_ATTR { r[i] = hn::NegMulSub(n[i], set(0.693145752f), r[i]); });
@@ -318,7 +318,7 @@ HWY_INLINE void simd_silu(Vec (&x)[kVectors]) {
     const __m512 part = _mm512_permutexvar_ps(_mm512_castps_si512(power[i].raw), table.raw);  // by the last four bits
     y[i] = hn::MulAdd(y[i], Vec{_mm512_scalef_ps(part, n[i].raw)}, one);                      // by 2^floor(n)
   });
-  for_all([&](int i) HWY_ATTR { x[i] = hn::Mul(x[i], hn::Div(one, y[i])); });
+  for_all([&](int i) HWY_ATTR { x[i] = hn::Div(x[i], y[i]); });
 }
 #else
 /// x / (1 + e^-x) of several vectors in steps over all of them, within 4 ULP down to -87; below -88 zero of finite x.
