@@ -1,5 +1,6 @@
 #include "base/pages.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
@@ -88,9 +89,19 @@ void PageMemory::resize(size_t bytes) {
   bytes_ = bytes;
 }
 
+void PageMemory::shorten(size_t bytes) {
+  constexpr size_t kSystemPage = 64 << 10;  // at most
+  const size_t kept = (bytes + kSystemPage - 1) / kSystemPage * kSystemPage;
+  if (!from_system(bytes_) || !from_system(kept) || kept >= bytes_) return;
+  ::munmap(static_cast<std::byte*>(data_) + kept, bytes_ - kept);
+  bytes_ = kept;
+}
+
 #else
 
 PageMemory PageMemory::in_large_pages(size_t bytes) { return PageMemory(bytes); }
+
+void PageMemory::shorten(size_t) {}
 
 void PageMemory::release() noexcept {
   std::free(data_);
@@ -106,6 +117,24 @@ void PageMemory::resize(size_t bytes) {
 }
 
 #endif
+
+std::shared_ptr<std::byte> PageChunk::take(size_t bytes) {
+  if (bytes > kLargest) return nullptr;
+  const size_t size = std::max<size_t>(1, (bytes + kAlignment - 1) / kAlignment) * kAlignment, room = room_.load();
+  size_t begin = used_.load();
+  do {
+    if (size > room || begin > room - size) return nullptr;
+  } while (!used_.compare_exchange_weak(begin, begin + size));
+  return {static_cast<std::byte*>(memory_.data()) + begin, [chunk = shared_from_this(), begin, size](std::byte*) {
+            size_t end = begin + size;
+            chunk->used_.compare_exchange_strong(end, begin);
+          }};
+}
+
+void PageChunk::close() {
+  room_ = 0;
+  memory_.shorten(used_.load());
+}
 
 void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
 #if defined(__linux__)

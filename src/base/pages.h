@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 namespace rh {
@@ -26,12 +28,40 @@ class PageMemory {
   size_t bytes() const { return bytes_; }
   /// What was in it is lost. Throws std::bad_alloc, and is then empty.
   void resize(size_t bytes);
+  /// Gives what lies behind the first `bytes`, which stay as and where they are, back to the system, where it takes parts back.
+  void shorten(size_t bytes);
 
  private:
   void release() noexcept;
 
   void* data_ = nullptr;
   size_t bytes_ = 0;
+};
+
+/// Large pages that several blocks share, one behind the other, 64-byte aligned.
+class PageChunk : public std::enable_shared_from_this<PageChunk> {
+ public:
+  /// Whether room that is not used costs nothing, and close() gives it back.
+#if defined(__linux__)
+  static constexpr bool kGivesBack = true;
+#else
+  static constexpr bool kGivesBack = false;
+#endif
+
+  /// Throws std::bad_alloc.
+  static std::shared_ptr<PageChunk> make(size_t bytes) { return std::shared_ptr<PageChunk>(new PageChunk(bytes)); }
+
+  /// Null where no room is left. The chunk lives as long as its blocks; the room of the last one is free again once that is let go of.
+  /// Thread-safe.
+  std::shared_ptr<std::byte> take(size_t bytes);
+  /// Takes no more blocks, and keeps no room for them.
+  void close();
+
+ private:
+  explicit PageChunk(size_t bytes) : memory_(PageMemory::in_large_pages(bytes)), room_(bytes) {}
+
+  PageMemory memory_;
+  std::atomic<size_t> used_{0}, room_;
 };
 
 /// Asks for large pages for memory that is yet to be touched; a wish.

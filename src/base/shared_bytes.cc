@@ -7,15 +7,30 @@
 #include <mutex>
 #include <new>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace rh {
+
+/// This thread's scope.
+struct Packing {
+  static inline thread_local PackingScope* scope = nullptr;
+
+  static Parallel parallel() { return scope ? scope->parallel_ : Parallel(); }
+  static std::shared_ptr<void> take_memory(size_t bytes) { return scope ? scope->take_memory(bytes) : nullptr; }
+  static void note(const void* memory, size_t bytes) {
+    if (scope) scope->shared_.emplace_back(static_cast<const std::byte*>(memory), bytes);
+  }
+};
 
 namespace {
 
 // Smaller pieces are not worth an entry.
 constexpr size_t kLeast = 4096;
 constexpr int kSamples = 64;
+// With fewer, what is left of the last large page would be too much beside them. With more, large pages take long to get, and what is
+// large by itself has them anyway.
+constexpr size_t kLeastInPages = 8 << 20, kMostInPages = 64 << 20;
 
 struct Entry {
   std::weak_ptr<const void> memory;
@@ -43,7 +58,6 @@ Shard* shards() {
 
 std::atomic<size_t> pieces_made{0}, pieces_found{0};
 thread_local KeptBytes* t_keeper = nullptr;
-thread_local Parallel t_packing;
 
 std::shared_ptr<const void> found(std::shared_ptr<const void> memory) {
   pieces_found.fetch_add(1, std::memory_order_relaxed);
@@ -114,35 +128,47 @@ bool has_pieces(const void* memory, const Pieces& pieces, const Parallel& parall
 
 }  // namespace
 
+std::shared_ptr<void> packing_memory(size_t bytes) {
+  if (std::shared_ptr<void> part = Packing::take_memory(bytes)) return part;
+  const auto memory = std::make_shared<PageMemory>(PageMemory::in_large_pages(bytes));
+  return {memory, memory->data()};
+}
+
 std::shared_ptr<const void> share_bytes(std::shared_ptr<const void> memory, size_t bytes) {
   if (!memory || bytes < kLeast) return memory;
   const uint64_t key = key_of(memory.get(), bytes);
-  return enter(key, std::move(memory), bytes);
+  std::shared_ptr<const void> shared = enter(key, std::move(memory), bytes);
+  Packing::note(shared.get(), bytes);
+  return shared;
 }
 
 std::shared_ptr<const void> share_pieces(const Pieces& pieces, size_t slack, const Parallel& given) {
-  const Parallel parallel = given.threads() > 1 ? given : t_packing;
+  const Parallel parallel = given.threads() > 1 ? given : Packing::parallel();
   const size_t bytes = pieces.begin(pieces.count);
-  const auto memory = std::make_shared<PageMemory>(PageMemory::in_large_pages(bytes + slack));
+  const std::shared_ptr<void> memory = packing_memory(bytes + slack);
   uint64_t key = 0;
   size_t written = 0;
   if (bytes >= kLeast) {  // the first piece, untouched pages behind it, tells whether there may be others with these bytes
-    pieces.write(0, memory->data());
+    pieces.write(0, memory.get());
     written = 1;
-    key = key_of(memory->data(), pieces.begin(1)) ^ (bytes * 0x9e3779b97f4a7c15u + 1);
+    key = key_of(memory.get(), pieces.begin(1)) ^ (bytes * 0x9e3779b97f4a7c15u + 1);
     for (auto& there : candidates(shards()[key % kShards], key, bytes)) {
-      if (has_pieces(there.get(), pieces, parallel)) return found(std::move(there));
+      if (!has_pieces(there.get(), pieces, parallel)) continue;
+      Packing::note(there.get(), bytes);
+      return found(std::move(there));
     }
   }
   const double piece = static_cast<double>(bytes) / static_cast<double>(std::max<size_t>(1, pieces.count));
   parallel.for_range(static_cast<int64_t>(pieces.count - written), {.bytes = 2 * piece, .operations = piece / 4}, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
       const size_t index = static_cast<size_t>(i) + written;
-      pieces.write(index, static_cast<std::byte*>(memory->data()) + pieces.begin(index));
+      pieces.write(index, static_cast<std::byte*>(memory.get()) + pieces.begin(index));
     }
   });
-  std::shared_ptr<const void> made(memory, memory->data());
-  return bytes < kLeast ? made : enter(key, std::move(made), bytes);
+  if (bytes < kLeast) return memory;
+  std::shared_ptr<const void> shared = enter(key, memory, bytes);
+  Packing::note(shared.get(), bytes);
+  return shared;
 }
 
 void KeptBytes::keep(const std::shared_ptr<const void>& memory) {
@@ -158,8 +184,40 @@ size_t KeptBytes::pieces() const {
 KeepingScope::KeepingScope(KeptBytes* keeper) : before_(t_keeper) { t_keeper = keeper; }
 KeepingScope::~KeepingScope() { t_keeper = before_; }
 
-PackingScope::PackingScope(const Parallel& parallel) : before_(t_packing) { t_packing = parallel; }
-PackingScope::~PackingScope() { t_packing = before_; }
+PackingScope::PackingScope(const Parallel& parallel, size_t bytes)
+    : parallel_(parallel),
+      may_have_pages_(PageChunk::kGivesBack && bytes >= kLeastInPages && bytes <= kMostInPages),
+      before_(std::exchange(Packing::scope, this)) {}
+
+void PackingScope::use_pages() {
+  if (Packing::scope) Packing::scope->has_pages_ = Packing::scope->may_have_pages_;
+}
+
+PackingScope::~PackingScope() {
+  if (pages_) pages_->close();
+  Packing::scope = before_;
+}
+
+std::shared_ptr<void> PackingScope::take_memory(size_t bytes) {
+  constexpr size_t kChunk = kMostInPages, kLargestPart = kChunk / 4;
+  if (!has_pages_ || bytes > kLargestPart) return nullptr;
+  if (pages_) {
+    if (std::shared_ptr<std::byte> part = pages_->take(bytes)) return part;
+    pages_->close();
+  }
+  try {
+    pages_ = PageChunk::make(kChunk);
+  } catch (const std::bad_alloc&) {  // there may still be room for the part by itself
+    pages_ = nullptr;
+    has_pages_ = false;
+    return nullptr;
+  }
+  return pages_->take(bytes);
+}
+
+std::vector<std::span<const std::byte>> PackingScope::take_shared() {
+  return Packing::scope ? std::exchange(Packing::scope->shared_, {}) : std::vector<std::span<const std::byte>>();
+}
 
 SharedBytes shared_bytes() {
   SharedBytes sum;

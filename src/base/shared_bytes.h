@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "base/function_ref.h"
 #include "base/pages.h"
@@ -51,11 +53,15 @@ class SharedArray {
   size_t size_ = 0;
 };
 
-/// Uninitialised, 64-byte aligned; goes back to the system when the last owner lets go of it. Throws std::bad_alloc.
+/// Memory for what is packed: uninitialised, 64-byte aligned, in the pages of this thread's PackingScope where it has such. Throws
+/// std::bad_alloc.
+std::shared_ptr<void> packing_memory(size_t bytes);
+
+/// The same of an array.
 template <typename T>
 std::shared_ptr<T[]> aligned_array(size_t count) {
-  const auto memory = std::make_shared<PageMemory>(PageMemory::in_large_pages(count * sizeof(T)));
-  return std::shared_ptr<T[]>(memory, static_cast<T*>(memory->data()));
+  const std::shared_ptr<void> memory = packing_memory(count * sizeof(T));
+  return std::shared_ptr<T[]>(memory, static_cast<T*>(memory.get()));
 }
 
 /// Keeps shared memory alive. Thread-safe.
@@ -84,13 +90,29 @@ class KeepingScope {
 /// While it lives, share_pieces() of this thread has these threads.
 class PackingScope {
  public:
-  explicit PackingScope(const Parallel& parallel);
+  /// Of so many bytes to be packed in all.
+  explicit PackingScope(const Parallel& parallel, size_t bytes = 0);
   ~PackingScope();
   PackingScope(const PackingScope&) = delete;
   PackingScope& operator=(const PackingScope&) = delete;
 
+  /// From now on what this thread packs lies one behind the other in large pages, unless it is very little or much in all. Large pages
+  /// take the system longer to give: for what is read in order and soon after it was fetched.
+  static void use_pages();
+  /// What this thread has shared since the last call, in the order of sharing. Empty where no scope lives.
+  static std::vector<std::span<const std::byte>> take_shared();
+
  private:
-  Parallel before_;
+  friend struct Packing;
+
+  /// Null where blocks have memory of their own.
+  std::shared_ptr<void> take_memory(size_t bytes);
+
+  Parallel parallel_;
+  bool may_have_pages_, has_pages_ = false;
+  std::shared_ptr<PageChunk> pages_;
+  std::vector<std::span<const std::byte>> shared_;
+  PackingScope* before_;
 };
 
 struct SharedBytes {

@@ -68,9 +68,10 @@ void* ThreadMemory::grow(size_t bytes) {
       take_part(room);
     } else {
       release();
-      pages_ = std::make_shared<PageMemory>(bytes > kLargestPart ? PageMemory::in_large_pages(room) : PageMemory(room));
-      data_ = static_cast<std::byte*>(pages_->data());
+      auto pages = std::make_shared<PageMemory>(bytes > kLargestPart ? PageMemory::in_large_pages(room) : PageMemory(room));
+      data_ = static_cast<std::byte*>(pages->data());
       bytes_ = room;
+      pages_ = std::move(pages);
     }
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(room, "the working memory of a thread");
@@ -79,21 +80,18 @@ void* ThreadMemory::grow(size_t bytes) {
 }
 
 void ThreadMemory::take_part(size_t bytes) {
-  thread_local std::weak_ptr<PageMemory> shared;
-  thread_local size_t used = 0;
-  std::shared_ptr<PageMemory> pages = shared.lock();
-  // What lies at the end of the used part grows where it is.
-  if (pages && pages == pages_ && data_ + bytes_ == static_cast<std::byte*>(pages->data()) + used) used -= bytes_;
-  release();
-  if (!pages || used + bytes > kLargePage) {
-    pages = std::make_shared<PageMemory>(PageMemory::in_large_pages(kLargePage));
-    shared = pages;
-    used = 0;
+  thread_local std::weak_ptr<PageChunk> shared;
+  std::shared_ptr<PageChunk> chunk = shared.lock();
+  release();  // what lies at the end grows where it is
+  std::shared_ptr<std::byte> part = chunk ? chunk->take(bytes) : nullptr;
+  if (!part) {
+    chunk = PageChunk::make(kLargePage);
+    shared = chunk;
+    part = chunk->take(bytes);
   }
-  data_ = static_cast<std::byte*>(pages->data()) + used;
+  data_ = part.get();
   bytes_ = bytes;
-  used += bytes;
-  pages_ = std::move(pages);
+  pages_ = std::move(part);
 }
 
 ThreadMemoryUse::ThreadMemoryUse() noexcept {

@@ -28,7 +28,7 @@ class ThreadMemory {
   /// `bytes` of a large page that blocks of this thread share.
   void take_part(size_t bytes);
 
-  std::shared_ptr<PageMemory> pages_;
+  std::shared_ptr<void> pages_;
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;
   ThreadMemory* next_ = nullptr;

@@ -78,9 +78,11 @@ struct BlockedExpandDepthwise::Unit {
   int64_t first;  ///< block of the group
   int64_t blocks;
   Part rows;
+  FetchedPart fetched;
 };
 
-void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x, float* y, float* means, const Parallel& parallel) const {
+void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x, float* y, float* means, const Parallel& parallel,
+                                 FetchList ahead) const {
   const int64_t in_blocks = channel_blocks(in_), blocks = channel_blocks(hidden_);
   const Groups all(blocks, kernels_.blocks);
   const int64_t groups = all.count();
@@ -98,13 +100,15 @@ void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x,
   const Cost cost{.bytes = 4 * outputs / static_cast<double>(bands),
                   .operations = 0.06 * (inputs * static_cast<double>(in_) + outputs * taps) / static_cast<double>(bands)};
   // Bands by turns where there are several: each thread then has the rows of all channels, which it reads in the next layer.
-  parallel.for_range(batch * bands * groups, cost, [&](Range range) {
+  const int64_t units = batch * bands * groups;
+  parallel.for_range(units, cost, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
       throw_if_cancelled();
       const int64_t image = i / bands / groups;
       const Part group = all[i % groups];
       run_unit({w, steps, in_blocks, x + image * in_blocks * w.input_size() * kBlock, y + image * blocks * w.output_size() * kBlock,
-                sums ? sums + image * image_sums : nullptr, group.begin, group.size, share_of(w.output[1], bands, i / groups % bands)});
+                sums ? sums + image * image_sums : nullptr, group.begin, group.size, share_of(w.output[1], bands, i / groups % bands),
+                FetchedPart(ahead, i, i + 1, units)});
     }
   });
   if (means) means_of_rows(sums, batch * blocks, w.output[1], w.output[2], means);
@@ -119,6 +123,7 @@ void BlockedExpandDepthwise::run_unit(const Unit& unit) const {
   auto* hidden =
       static_cast<float*>(thread_scratch(ScratchSlot::packed_right, static_cast<size_t>(unit.blocks * hidden_block + 1) * sizeof(float)));
   const Clamp clamp(activation_), taps_clamp(taps_activation_);
+  FetchedPart fetched = unit.fetched;
   const BlockedSums sums{.x = unit.x + begin * w.input[2] * kBlock,
                          .steps = unit.steps,
                          .step_count = unit.step_count,
@@ -131,10 +136,11 @@ void BlockedExpandDepthwise::run_unit(const Unit& unit) const {
                          .half = has_half_block(hidden_, unit.first + unit.blocks),
                          .more = false,
                          .low = clamp.low,
-                         .high = clamp.high};
+                         .high = clamp.high,
+                         .fetched = nullptr};
   if (pixels > 0)
     sum_blocked_lines(kernels_, sums, unit.blocks, kConvFold / kBlock,
-                      {0, pieces_of(pixels, kLinePixels), kLinePixels, pixels, kLinePixels * kBlock});
+                      {0, pieces_of(pixels, kLinePixels), kLinePixels, pixels, kLinePixels * kBlock}, fetched);
   if (clamp.activates) activate_values(activation_, hidden, unit.blocks * hidden_block);
   for (int64_t block = 0; block < unit.blocks; ++block) {
     const int64_t first_row = (unit.first + block) * w.output[1] + unit.rows.begin;

@@ -75,11 +75,12 @@ struct BlockedConvolution::Impl {
     packed = SharedArray<float>(memory, count);
   }
 
-  void run(const ConvCall<float>& call, const BlockedScales& scales, const Parallel& parallel) const {
-    if (!depthwise) return run_dense(call, scales.gates, parallel);
+  void run(const ConvCall<float>& call, const BlockedScales& scales, FetchList ahead, const Parallel& parallel) const {
+    if (!depthwise) return run_dense(call, scales.gates, ahead, parallel);
     reads_in_place() ? run_in_place(call, scales.means, parallel) : run_depthwise(call, parallel);
   }
 
+  bool fetches_ahead() const { return !depthwise; }
   bool takes_gates() const { return !depthwise && unit == kBlock && kernel.kernel_size() == 1; }
   bool gives_means() const { return depthwise && reads_in_place(); }
 
@@ -186,7 +187,7 @@ struct BlockedConvolution::Impl {
     return scaled;
   }
 
-  void run_dense(const ConvCall<float>& call, const float* gates, const Parallel& parallel) const {
+  void run_dense(const ConvCall<float>& call, const float* gates, FetchList ahead, const Parallel& parallel) const {
     const Window& w = call.window;
     const Frame frame(kernel, w);
     const int64_t planes = in_planes(), plane = frame.plane() * unit, input = planes * w.input_size() * unit;
@@ -222,12 +223,14 @@ struct BlockedConvolution::Impl {
     // Where weights are more than inputs, each thread has groups of its own, of which it alone reads the weights.
     if (by_groups) {
       const Cost cost{.bytes = 4.0 * kBlock, .operations = group_operations / static_cast<double>(lines.count)};
-      parallel.for_range(call.batch * groups() * lines.count, cost, [&](Range range) {
+      const int64_t units = call.batch * groups() * lines.count;
+      parallel.for_range(units, cost, [&](Range range) {
         for (int64_t i = range.begin, size; i < range.end; i += size) {
           throw_if_cancelled();
           const int64_t line = i % lines.count, group = i / lines.count;
           size = std::min(lines.count - line, range.end - i);
-          sum_band(band_of(group / groups(), {line, size}), group % groups(), steps);
+          FetchedPart fetched(ahead, i, i + size, units);
+          sum_band(band_of(group / groups(), {line, size}), group % groups(), steps, fetched);
         }
       });
       return;
@@ -239,12 +242,14 @@ struct BlockedConvolution::Impl {
     const Cost cost{.bytes = 4.0 * kBlock,
                     .operations = group_operations * static_cast<double>(groups()) / static_cast<double>(cuts * bands)};
     // Bands by turns: groups differ, and a band that one thread takes with all of them is read by one.
-    parallel.for_range(call.batch * bands * cuts, cost, [&](Range range) {
+    const int64_t units = call.batch * bands * cuts;
+    parallel.for_range(units, cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
         throw_if_cancelled();
+        FetchedPart fetched(ahead, i, i + 1, units);
         const Band band = band_of(i / cuts / bands, share_of(lines.count, bands, i / cuts % bands));
         const Part part = share_of(groups(), cuts, i % cuts);
-        for (int64_t group = part.begin; group < part.begin + part.size; ++group) sum_band(band, group, steps);
+        for (int64_t group = part.begin; group < part.begin + part.size; ++group) sum_band(band, group, steps, fetched);
       }
     });
   }
@@ -280,7 +285,7 @@ struct BlockedConvolution::Impl {
     int64_t y;  ///< the image's offset
   };
 
-  void sum_band(const Band& band, int64_t group, const BlockedStep* steps) const {
+  void sum_band(const Band& band, int64_t group, const BlockedStep* steps, FetchedPart& fetched) const {
     const Lines& lines = band.lines;
     const int64_t first = group * kernels.blocks, blocks = group_blocks(group), block_size = lines.total * kBlock;
     const int64_t fold = std::max<int64_t>(1, (unit == 1 ? kImageFold : kConvFold) / unit), at = band.y + first * block_size;
@@ -296,8 +301,9 @@ struct BlockedConvolution::Impl {
                            .half = has_half_block(channels.out, first + blocks),
                            .more = false,
                            .low = clamp.low,
-                           .high = clamp.high};
-    sum_blocked_lines(kernels, sums, blocks, fold, {band.rows.begin, band.rows.size, lines.pixels, lines.total, lines.x_line});
+                           .high = clamp.high,
+                           .fetched = nullptr};
+    sum_blocked_lines(kernels, sums, blocks, fold, {band.rows.begin, band.rows.size, lines.pixels, lines.total, lines.x_line}, fetched);
     if (!clamp.activates) return;
     const int64_t begin = band.rows.begin * lines.pixels, end = std::min(lines.total, (band.rows.begin + band.rows.size) * lines.pixels);
     for (int64_t block = first; block < first + blocks; ++block)
@@ -401,10 +407,12 @@ BlockedConvolution::BlockedConvolution(BlockedConvolution&&) noexcept = default;
 BlockedConvolution& BlockedConvolution::operator=(BlockedConvolution&&) noexcept = default;
 
 void BlockedConvolution::run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel,
-                             const BlockedScales& scales) const {
+                             const BlockedScales& scales, FetchList ahead) const {
   if (batch <= 0 || window.output_size() <= 0) return;
-  impl_->run({window, batch, x, residual, y, {}}, scales, parallel);
+  impl_->run({window, batch, x, residual, y, {}}, scales, ahead, parallel);
 }
+
+bool BlockedConvolution::fetches_ahead() const { return impl_->fetches_ahead(); }
 
 bool BlockedConvolution::takes_gates() const { return impl_->takes_gates(); }
 bool BlockedConvolution::gives_means() const { return impl_->gives_means(); }

@@ -72,11 +72,17 @@ void blocked_sums(const BlockedSums& p) {
   }
   constexpr int kAhead = 16;  // rows of weights
   const float* weights = p.weights;
+  FetchedLines fetched = p.fetched ? *p.fetched : FetchedLines{};
   const BlockedStep* const last = p.steps + p.step_count - 1;
   const auto add_step = [&]<int kFirst, int kLast>(const BlockedStep& step) {
     const float* x = p.x + step.offset;
     for (int64_t i = 0; i < step.count; ++i, weights += kVectors * V::kLanes) {
 #if defined(__GNUC__)
+      if (fetched.next < fetched.end) {
+        __builtin_prefetch(fetched.next, 0, 2);
+        __builtin_prefetch(fetched.next + 64, 0, 2);
+        fetched.next += 128;
+      }
 #pragma GCC unroll 2
       for (int block = 0; block < kBlocks; ++block) __builtin_prefetch(weights + (kAhead * kBlocks + block) * kChannelBlock);
 #endif
@@ -119,6 +125,7 @@ void blocked_sums(const BlockedSums& p) {
     add_step.template operator()<kEarly, kPixels>(*last);
     finish.template operator()<kEarly, kPixels>();
   }
+  if (p.fetched) *p.fetched = fetched;
 }
 
 template <typename V, int kPixels>

@@ -5,6 +5,7 @@
 
 #include "compute/conv_blocked.h"
 #include "compute/conv_impl.h"
+#include "compute/fetched_part.h"
 
 namespace rh::compute {
 
@@ -52,9 +53,9 @@ struct BlockedLines {
 };
 
 /// The sums of `p`, whose x and y are those of line 0, over some lines, no more than about `fold` steps at a time, so that rounding grows
-/// slowly.
-inline void sum_blocked_lines(const BlockedKernels& kernels, const BlockedSums& p, int64_t blocks, int64_t fold,
-                              const BlockedLines& lines) {
+/// slowly. What there is to be fetched is, while there are sums.
+inline void sum_blocked_lines(const BlockedKernels& kernels, const BlockedSums& p, int64_t blocks, int64_t fold, const BlockedLines& lines,
+                              FetchedPart& fetched) {
   const int64_t parts = (p.step_count + fold - 1) / fold;
   BlockedSums sums = p;
   for (int64_t i = 0; i < parts; ++i) {
@@ -71,6 +72,7 @@ inline void sum_blocked_lines(const BlockedKernels& kernels, const BlockedSums& 
       sums.x = p.x + line * lines.x_line;
       sums.y = p.y + pixel * kChannelBlock;
       sums.residual = last && p.residual ? p.residual + pixel * kChannelBlock : nullptr;
+      sums.fetched = &fetched.lines();
       kernels.sums(sums, blocks, std::min(lines.pixels, lines.total - pixel));
     }
     for (int64_t step = 0; step < part.size; ++step) sums.weights += sums.steps[step].count * blocks * kChannelBlock;

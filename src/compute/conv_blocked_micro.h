@@ -14,6 +14,12 @@ struct BlockedStep {
   int64_t count;
 };
 
+/// Neighbouring cache lines that are fetched into the second level beside sums, two with each input channel.
+struct FetchedLines {
+  const char* next;
+  const char* end;
+};
+
 /// Sums of outputs that follow each other in a row, for one or two blocks of output channels:
 /// y[pixel][c] = clamp(y[pixel][c] + bias[c] + sum over steps s and i < s.count of x[s.offset + pixel x_pixel + i] weights[s][i][c] +
 /// residual[pixel][c]).
@@ -31,6 +37,7 @@ struct BlockedSums {
   bool more;              ///< y holds a part of the sums
   float low;
   float high;
+  FetchedLines* fetched;  ///< or null
 };
 
 /// The same where each channel has inputs of its own: x[offsets[t] + pixel x_pixel + c] weights[t][c].

@@ -98,6 +98,21 @@ void visit_subgraphs(NodeType& node, Visit& visit) {
 
 }  // namespace
 
+size_t Graph::constant_bytes() const {
+  size_t bytes = 0;
+  for (ValueId id = 0; id < value_count(); ++id) {
+    const Tensor* tensor = value(id).outer == kNoValue ? value(id).constant_tensor() : nullptr;
+    bytes += tensor ? tensor->bytes() : 0;
+  }
+  for (NodeId id : nodes()) {
+    for (const Attribute& attribute : node(id).attributes) {
+      if (const Tensor* tensor = attribute.get<Tensor>()) bytes += tensor->bytes();
+    }
+    for_each_subgraph(node(id), [&](const Graph& subgraph) { bytes += subgraph.constant_bytes(); });
+  }
+  return bytes;
+}
+
 void Graph::for_each_subgraph(const Node& node, FunctionRef<void(const Graph&)> visit) { visit_subgraphs(node, visit); }
 void Graph::for_each_subgraph(Node& node, FunctionRef<void(Graph&)> visit) { visit_subgraphs(node, visit); }
 

@@ -171,6 +171,8 @@ class Graph {
   /// An initializer becomes an input that the caller may override.
   void make_input(ValueId id);
   std::string fresh_name(std::string_view hint) const;
+  /// Of constant tensors, attributes and subgraphs included.
+  size_t constant_bytes() const;
 
  private:
   Graph& operator=(Graph&&) = default;

@@ -16,22 +16,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double milliseconds_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
 
-// Of the graph and its subgraphs.
-size_t constant_bytes(const Graph& graph) {
-  size_t bytes = 0;
-  for (ValueId id = 0; id < graph.value_count(); ++id) {
-    const Tensor* tensor = graph.value(id).outer == kNoValue ? graph.value(id).constant_tensor() : nullptr;
-    bytes += tensor ? tensor->bytes() : 0;
-  }
-  for (NodeId id : graph.nodes()) {
-    for (const Attribute& attribute : graph.node(id).attributes) {
-      if (const Tensor* tensor = attribute.get<Tensor>()) bytes += tensor->bytes();
-    }
-    Graph::for_each_subgraph(graph.node(id), [&](const Graph& subgraph) { bytes += constant_bytes(subgraph); });
-  }
-  return bytes;
-}
-
 class Driver {
  public:
   Driver(Graph& graph, std::span<const Pass> passes, const PassOptions& options, ConstantEvaluator* evaluator)
@@ -39,7 +23,7 @@ class Driver {
     context_.evaluator = evaluator;
     context_.fold_limit_bytes = options.fold_limit_bytes;
     context_.weight_budget_bytes = options.weight_budget_bytes;
-    context_.fold_budget_bytes = 32 * options.fold_limit_bytes + 8 * constant_bytes(graph);
+    context_.fold_budget_bytes = 32 * options.fold_limit_bytes + 8 * graph.constant_bytes();
     context_.rewrites_left = options.max_rewrites;
     for (const std::string& name : options.disabled) {
       if (!find_pass(passes, name)) fail(ErrorCode::invalid_argument, "passes: there is no pass '{}' to switch off", name);

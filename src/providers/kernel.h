@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/fetch_list.h"
 #include "base/inline_vector.h"
 #include "base/thread_pool.h"
 #include "tensor/value.h"
@@ -65,6 +66,8 @@ class RunContext {
   }
 
   const Parallel& parallel() const { return parallel_; }
+  /// Constants that later kernels read: what one whose own work leaves memory idle fetches into the caches; see Kernel::fetches_ahead.
+  virtual FetchList ahead() const { return {}; }
   /// Where the node's provider submits its work; null where work is done when calls return.
   virtual Stream* stream() const { return nullptr; }
   /// Subgraph k of the node, in the order of its graph attributes sorted by name (If: else_branch, then_branch).
@@ -116,6 +119,8 @@ class Kernel {
   /// Bytes of constants that it keeps in a form of its own.
   virtual size_t packed_bytes() const { return 0; }
   virtual KernelVariant variant() const { return {}; }
+  /// Whether run() fetches RunContext::ahead().
+  virtual bool fetches_ahead() const { return false; }
 };
 
 }  // namespace rh

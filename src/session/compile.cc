@@ -222,7 +222,7 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   compiled.copies = place_copies(graph, assignment, compiled.providers);
   compiled.load.partition_ms = placed.assign_ms + watch.lap();
 
-  const PackingScope packing(parallel);
+  const PackingScope packing(parallel, graph.constant_bytes());
   compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options, *compiled.account, parallel.threads()));
   if (compiled.for_file) {
     compiled.file_metadata = compatibility_metadata(*compiled.for_file, compiled.providers);

@@ -118,6 +118,8 @@ class StepContext final : public RunContext {
     return value.tensor().mutable_view();
   }
 
+  FetchList ahead() const override { return frame_.plan().fetches_of(step_); }
+
   void set_output(int i, Value given) override {
     const int32_t slot = slot_of(i);
     if (slot == kNoSlot) return;

@@ -51,7 +51,8 @@ struct Step {
   int32_t copy_into = kHostStream;  ///< of a copy from device to device: the stream that may still use the target's memory
   bool copies = false;              ///< it is a Copy node
   bool signals = false;             ///< a later step waits for it
-  int32_t late_types = -1;          ///< where only a run tells the types of its inputs: its number among such steps
+  int32_t first_fetch = 0, fetch_count = 0;
+  int32_t late_types = -1;  ///< where only a run tells the types of its inputs: its number among such steps
 };
 
 /// A memory that values of a plan live in. The first of a plan is the host's.
@@ -105,6 +106,7 @@ struct Plan {
   std::unique_ptr<bool[]> outputs_wanted;             ///< beside step_outputs
   std::vector<OutputAlias> output_aliases;            ///< beside step_outputs
   std::vector<int32_t> releases;                      ///< late slots whose values die with a step
+  std::vector<std::span<const std::byte>> fetches;    ///< constants of later steps that a step brings into the caches
   std::vector<int32_t> waits;                         ///< steps of streams that must be done before a step begins
   std::vector<std::vector<int32_t>> input_positions;  ///< by input: where in step_inputs its slot stands
   std::vector<std::unique_ptr<Plan>> subplans;
@@ -124,6 +126,9 @@ struct Plan {
   /// Whether this plan or one of its subgraphs has work for a device.
   bool has_devices() const {
     return uses_streams || places.size() > 1 || std::ranges::any_of(subplans, [](const auto& subplan) { return subplan->has_devices(); });
+  }
+  FetchList fetches_of(const Step& step) const {
+    return FetchList(fetches).subspan(static_cast<size_t>(step.first_fetch), static_cast<size_t>(step.fetch_count));
   }
   Device device_of(int32_t slot) const { return places[static_cast<size_t>(slots[static_cast<size_t>(slot)].place)].device; }
   const std::string& name_of(int32_t slot) const { return graph->value(slots[static_cast<size_t>(slot)].value).name; }

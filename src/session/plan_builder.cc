@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/shared_bytes.h"
 #include "session/copy_kernel.h"
+#include "session/fetch_ahead.h"
 #include "session/memory_forecast.h"
 #include "session/value_parts.h"
 #include "session/value_types.h"
@@ -31,6 +33,7 @@ class PlanBuilder {
     add_host_outputs();
     add_symbols();
     add_steps();
+    add_fetches(*plan_, packed_);
     count_uses();
     add_output_sizes();
     lay_out();
@@ -88,6 +91,8 @@ class PlanBuilder {
       } else {
         plan_->kernels.push_back(provider.make_kernel(graph_, node, options_.kernels));
       }
+      packed_.push_back(PackingScope::take_shared());
+      if (plan_->kernels.back()->fetches_ahead()) PackingScope::use_pages();
       charge(plan_->kernels.back()->packed_bytes());
       drop_owned_constants(node, *plan_->kernels.back());
     }
@@ -554,6 +559,7 @@ class PlanBuilder {
   const PlanOptions& options_;
   std::unique_ptr<Plan> plan_ = std::make_unique<Plan>();
   std::vector<NodeId> order_;
+  std::vector<PackedBytes> packed_;            // by node in that order
   std::vector<int32_t> slot_of_;               // by value
   std::vector<int32_t> constant_uses_;         // by value: consumers that have not packed it, and the graph's output
   std::vector<ValueId> captured_values_;       // of the enclosing graph

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -87,6 +88,54 @@ TEST(MappedFile, PagesThatWerePopulatedAreThere) {
   populate_pages(nullptr, 0);
 }
 #endif
+
+TEST(PageMemory, WhatItIsShortenedToStays) {
+  PageMemory memory = PageMemory::in_large_pages(8 << 20);
+  std::memset(memory.data(), 7, memory.bytes());
+  const void* before = memory.data();
+  memory.shorten((3u << 20) + 1);
+  EXPECT_EQ(memory.data(), before);
+  EXPECT_GE(memory.bytes(), (3u << 20) + 1);
+  if (PageChunk::kGivesBack) EXPECT_LE(memory.bytes(), 4u << 20);
+  const unsigned char* bytes = static_cast<const unsigned char*>(memory.data());
+  EXPECT_TRUE(std::all_of(bytes, bytes + (3u << 20) + 1, [](unsigned char byte) { return byte == 7; }));
+  memory.shorten(100u << 20);
+  EXPECT_EQ(memory.data(), before);
+  memory.resize(0);
+}
+
+TEST(PageChunk, BlocksLieOneBehindTheOther) {
+  std::shared_ptr<PageChunk> chunk = PageChunk::make(4 << 20);
+  const std::shared_ptr<std::byte> a = chunk->take(100), b = chunk->take(1 << 20);
+  std::shared_ptr<std::byte> c = chunk->take(65), none = chunk->take(3 << 20);
+  EXPECT_EQ(b.get(), a.get() + 128);
+  EXPECT_EQ(c.get(), b.get() + (1 << 20));
+  EXPECT_EQ(none, nullptr);
+  EXPECT_EQ(chunk->take(SIZE_MAX), nullptr);
+  std::memset(a.get(), 1, 100);
+  std::memset(b.get(), 2, 1 << 20);
+  const std::byte* const last = c.get();
+  c.reset();
+  c = chunk->take(2 << 20);
+  EXPECT_EQ(c.get(), last) << "the room of the last block is free again";
+  std::memset(c.get(), 3, 2 << 20);
+  chunk->close();
+  EXPECT_EQ(chunk->take(1), nullptr);
+  chunk.reset();
+  EXPECT_EQ(a.get()[99], std::byte{1});
+  EXPECT_EQ(b.get()[(1 << 20) - 1], std::byte{2});
+  EXPECT_EQ(c.get()[(2 << 20) - 1], std::byte{3});
+}
+
+TEST(PageChunk, RoomOfABlockBeforeOthersIsNotTakenAgain) {
+  const std::shared_ptr<PageChunk> chunk = PageChunk::make(2 << 20);
+  std::shared_ptr<std::byte> first = chunk->take(64);
+  const std::shared_ptr<std::byte> second = chunk->take(64);
+  first.reset();
+  EXPECT_EQ(chunk->take(64).get(), second.get() + 64);
+  EXPECT_NE(chunk->take((2 << 20) - 128), nullptr);
+  EXPECT_EQ(chunk->take((2 << 20) - 127), nullptr);
+}
 
 TEST(PageMemory, TooMuchIsAnErrorAndLeavesItUsable) {
   PageMemory memory(1 << 20);

@@ -107,6 +107,50 @@ TEST(SharedBytes, AScopeLendsItsThreads) {
     EXPECT_EQ(static_cast<const char*>(made.get())[begin(piece) + 7], static_cast<char>(piece + 40)) << piece;
 }
 
+TEST(SharedBytes, AScopeOfManyBytesPacksThemOneBehindTheOther) {
+  const auto array_of = [](char value, size_t bytes) {
+    std::shared_ptr<char[]> array = aligned_array<char>(bytes);
+    std::fill_n(array.get(), bytes, value);
+    return share_array(std::move(array), bytes);
+  };
+  const auto begin = [](size_t piece) { return piece * 500'000; };
+  const auto write = [](size_t, void* to) { std::fill_n(static_cast<char*>(to), 500'000, '2'); };
+  EXPECT_TRUE(PackingScope::take_shared().empty());
+  std::shared_ptr<const char[]> first, third, again, large;
+  std::shared_ptr<const void> second;
+  std::vector<std::span<const std::byte>> shared;
+  {
+    const PackingScope scope({}, 40 << 20);
+    PackingScope::use_pages();
+    first = array_of('1', 100'000);
+    EXPECT_EQ(PackingScope::take_shared().size(), 1u);
+    second = share_pieces({2, begin, write}, 64);
+    again = array_of('1', 100'000);
+    third = array_of('3', 9'000);
+    large = array_of('4', 20 << 20);
+    shared = PackingScope::take_shared();
+    const PackingScope inner({}, 0);
+    EXPECT_TRUE(PackingScope::take_shared().empty());
+  }
+  EXPECT_TRUE(PackingScope::take_shared().empty());
+  ASSERT_EQ(shared.size(), 4u);
+  const void* const expected[] = {second.get(), first.get(), third.get(), large.get()};
+  const size_t sizes[] = {1'000'000, 100'000, 9'000, 20 << 20};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(shared[i].data(), expected[i]) << i;
+    EXPECT_EQ(shared[i].size(), sizes[i]) << i;
+  }
+  EXPECT_EQ(again, first);
+  if (PageChunk::kGivesBack) {
+    EXPECT_EQ(static_cast<const char*>(second.get()), first.get() + 100'032);
+    EXPECT_EQ(third.get(), static_cast<const char*>(second.get()) + 1'000'064) << "what was there already takes no room";
+  }
+  EXPECT_EQ(first[99'999], '1');
+  EXPECT_EQ(static_cast<const char*>(second.get())[999'999], '2');
+  EXPECT_EQ(third[8'999], '3');
+  EXPECT_EQ(large[(20 << 20) - 1], '4');
+}
+
 TEST(SharedBytes, AKeeperKeepsWhatItsThreadShares) {
   const size_t before = shared_bytes().bytes;
   {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "compute/conv_blocked.h"
+#include "compute/conv_blocked_impl.h"
 #include "compute/support.h"
 #include "tensor/float_types.h"
 
@@ -324,6 +325,71 @@ TEST_P(ConvTest, blocks_of_channels_within_the_bound_of_a_float_sum) {
       }
     }
   }
+}
+
+/// Two lines with each step of each tile, until all have been; results are the same.
+TEST_P(ConvTest, blocks_of_channels_fetch_beside_their_sums) {
+  Window w;
+  w.input[1] = w.output[1] = 5;
+  w.input[2] = w.output[2] = 9;
+  const ConvChannels channels{40, 48, 1};
+  const std::vector<float> x = random_values(channel_blocks(40) * kChannelBlock * 45, 1), weights = random_values(40 * 48, 2);
+  const BlockedConvolution conv(channels, w, weights.data(), nullptr, {}, BlockedInput::blocks);
+  ASSERT_TRUE(conv.fetches_ahead());
+  std::vector<float> y(45 * 48), expected = y;
+  conv.run(w, 1, x.data(), nullptr, expected.data(), {});
+  const std::vector<std::byte> ahead(100'000);
+  for (const size_t bytes : {size_t{0}, size_t{63}, size_t{1'000}, ahead.size()}) {
+    const std::span<const std::byte> pieces[] = {{ahead.data(), bytes}, {ahead.data() + 64, 640}};
+    conv.run(w, 1, x.data(), nullptr, y.data(), three_threads(), {}, pieces);
+    ASSERT_EQ(y, expected) << bytes;
+  }
+  const BlockedStep step{0, 16};
+  const char* const begin = reinterpret_cast<const char*>(ahead.data());
+  FetchedLines fetched{begin, begin + 128 * 40};
+  const BlockedSums sums{.x = x.data(),
+                         .steps = &step,
+                         .step_count = 1,
+                         .x_pixel = kChannelBlock,
+                         .weights = weights.data(),
+                         .bias = nullptr,
+                         .residual = nullptr,
+                         .y = y.data(),
+                         .y_block = 45 * kChannelBlock,
+                         .half = false,
+                         .more = false,
+                         .low = -1e30f,
+                         .high = 1e30f,
+                         .fetched = &fetched};
+  blocked_kernels().sums(sums, 1, 1);
+  EXPECT_EQ(fetched.next, begin + 128 * 16);
+  blocked_kernels().sums(sums, 1, 1);
+  blocked_kernels().sums(sums, 1, 1);
+  EXPECT_EQ(fetched.next, fetched.end);
+}
+
+/// Each line of a list belongs to one part, however many there are; what is less than a line is left out.
+TEST(FetchedPart, PartsAreTheWholeListInOrder) {
+  const std::vector<std::byte> memory(4096);
+  const std::span<const std::byte> list[] = {
+      {memory.data(), 640}, {memory.data() + 640, 63}, {memory.data() + 1024, 200}, {}, {memory.data() + 2048, 1024}};
+  std::vector<ptrdiff_t> expected;
+  for (const auto& [begin, lines] : {std::pair{0, 10}, {1024, 3}, {2048, 16}})
+    for (int i = 0; i < lines; ++i) expected.push_back(begin + 64 * i);
+  for (const int64_t count : {1, 2, 5, 29, 40}) {
+    std::vector<ptrdiff_t> lines;
+    for (int64_t i = 0, size = 1; i < count; i += size) {
+      size = std::min<int64_t>(1 + i % 3, count - i);
+      FetchedPart part(list, i, i + size, count);
+      while (part.lines().next < part.lines().end) {
+        lines.push_back(part.lines().next - reinterpret_cast<const char*>(memory.data()));
+        part.lines().next += 64;
+      }
+    }
+    EXPECT_EQ(lines, expected) << count;
+  }
+  FetchedPart none({}, 0, 1, 1);
+  EXPECT_GE(none.lines().next, none.lines().end);
 }
 
 /// Gates multiply inputs, means are those of the result: as if a pass of its own did either.

@@ -46,6 +46,7 @@ class BlockedConvKernel final : public Kernel {
   KernelVariant variant() const override { return {.problem = "", .variant = "blocked", .variants = {}}; }
   bool owns_constant(int input) const override { return input == 1 || input == 2; }
   size_t packed_bytes() const override { return packed_->weight_bytes(); }
+  bool fetches_ahead() const override { return packed_->fetches_ahead(); }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
@@ -76,7 +77,7 @@ class BlockedConvKernel final : public Kernel {
                                         .means = context.has_output(1) ? context.output(1, of_y).data<float>() : nullptr};
     if (y.elements() == 0) return {};
     const float* residual = context.has_input(3) ? context.input(3).data<float>() : nullptr;
-    packed_->run(geometry, d[0], x.data<float>(), residual, y.data<float>(), context.parallel(), scales);
+    packed_->run(geometry, d[0], x.data<float>(), residual, y.data<float>(), context.parallel(), scales, context.ahead());
     return {};
   }
 

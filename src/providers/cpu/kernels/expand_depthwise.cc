@@ -48,6 +48,8 @@ class ExpandDepthwiseKernel final : public Kernel {
   bool owns_constant(int input) const override { return input > 0; }
   size_t packed_bytes() const override { return planes_ ? planes_->weight_bytes() : blocks_->weight_bytes(); }
 
+  bool fetches_ahead() const override { return blocks_.has_value(); }
+
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
     const int64_t second = op_.blocked ? compute::channel_blocks(in_) : in_;
@@ -75,7 +77,8 @@ class ExpandDepthwiseKernel final : public Kernel {
     shape.push_back(compute::kChannelBlock);
     const MutableView y = context.output(0, shape);
     float* means = context.has_output(1) ? context.output(1, channels).data<float>() : nullptr;
-    if (y.elements() > 0) blocks_->run(geometry, x.shape()[0], x.data<float>(), y.data<float>(), means, context.parallel());
+    if (y.elements() > 0)
+      blocks_->run(geometry, x.shape()[0], x.data<float>(), y.data<float>(), means, context.parallel(), context.ahead());
     return {};
   }
 
