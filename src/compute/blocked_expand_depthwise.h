@@ -18,10 +18,12 @@ class BlockedExpandDepthwise {
   BlockedExpandDepthwise(int64_t in, int64_t hidden, const Window& window, const ExpandDepthwise::Stage& expand,
                          const ExpandDepthwise::Stage& depthwise);
 
-  /// `means`, where not null, get those of the planes of y: [batch, channels of its blocks]. `ahead` is brought into the caches on the way.
+  /// `means`, where not null, get those of the planes of y: [batch, channels of its blocks]. `ahead` is brought into the caches on the way,
+  /// where fetches_ahead().
   void run(const Window& window, int64_t batch, const float* x, float* y, float* means, const Parallel& parallel,
            FetchList ahead = {}) const;
 
+  bool fetches_ahead() const { return kernels_.fetches; }
   size_t weight_bytes() const { return (weights_.size() + taps_.size() + bias_.size() + taps_bias_.size()) * sizeof(float); }
 
  private:

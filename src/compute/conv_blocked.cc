@@ -80,7 +80,7 @@ struct BlockedConvolution::Impl {
     reads_in_place() ? run_in_place(call, scales.means, parallel) : run_depthwise(call, parallel);
   }
 
-  bool fetches_ahead() const { return !depthwise; }
+  bool fetches_ahead() const { return !depthwise && kernels.fetches; }
   bool takes_gates() const { return !depthwise && unit == kBlock && kernel.kernel_size() == 1; }
   bool gives_means() const { return depthwise && reads_in_place(); }
 

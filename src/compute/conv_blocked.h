@@ -39,13 +39,14 @@ class BlockedConvolution {
   BlockedConvolution(BlockedConvolution&&) noexcept;
   BlockedConvolution& operator=(BlockedConvolution&&) noexcept;
 
+  /// Whether run() does anything with `ahead`.
   bool fetches_ahead() const;
   /// One group of blocks, one pixel.
   bool takes_gates() const;
   /// Each channel by itself, 3x3 or 5x5 taps that lie together, of stride 1 or 2.
   bool gives_means() const;
 
-  /// `residual` lies as y or is null; it is not y itself. `ahead` is brought into the caches on the way, where there is one group.
+  /// `residual` lies as y or is null; it is not y itself. `ahead` is brought into the caches on the way, where fetches_ahead().
   void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel,
            const BlockedScales& scales = {}, FetchList ahead = {}) const;
 

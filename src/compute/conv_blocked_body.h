@@ -52,8 +52,9 @@ template <typename V>
   requires requires { typename V::Half; }
 struct HalfOf<V> : V::Half {};
 
-/// Tiles of so many vectors of sums are finished half by half, so that one half is stored beside the sums of the other.
-inline constexpr int kSplitSums = 24;
+/// Vectors of sums from which on a tile is finished half by half, so that one half is stored beside the sums of the other, and memory is
+/// fetched beside it: beside fewer it would be asked for more than it gives.
+inline constexpr int kLargeTile = 24;
 
 /// With kHalf the second half of the last block has no channels: its sums are zero.
 template <typename V, int kPixels, int kBlocks, bool kHalf>
@@ -72,16 +73,19 @@ void blocked_sums(const BlockedSums& p) {
   }
   constexpr int kAhead = 16;  // rows of weights
   const float* weights = p.weights;
-  FetchedLines fetched = p.fetched ? *p.fetched : FetchedLines{};
+  constexpr bool kIsLarge = kPixels * kVectors >= kLargeTile;
+  [[maybe_unused]] FetchedLines fetched = p.fetched ? *p.fetched : FetchedLines{};
   const BlockedStep* const last = p.steps + p.step_count - 1;
   const auto add_step = [&]<int kFirst, int kLast>(const BlockedStep& step) {
     const float* x = p.x + step.offset;
     for (int64_t i = 0; i < step.count; ++i, weights += kVectors * V::kLanes) {
 #if defined(__GNUC__)
-      if (fetched.next < fetched.end) {
-        __builtin_prefetch(fetched.next, 0, 2);
-        __builtin_prefetch(fetched.next + 64, 0, 2);
-        fetched.next += 128;
+      if constexpr (kIsLarge) {
+        if (fetched.next < fetched.end) {
+          __builtin_prefetch(fetched.next, 0, 2);
+          __builtin_prefetch(fetched.next + 64, 0, 2);
+          fetched.next += 128;
+        }
       }
 #pragma GCC unroll 2
       for (int block = 0; block < kBlocks; ++block) __builtin_prefetch(weights + (kAhead * kBlocks + block) * kChannelBlock);
@@ -113,7 +117,7 @@ void blocked_sums(const BlockedSums& p) {
     blocked_finish<V, kFirst, kLast, kPixels, kBlocks>(p, sum);
   };
   for (const BlockedStep* step = p.steps; step < last; ++step) add_step.template operator()<0, kPixels>(*step);
-  if constexpr (kPixels * kVectors < kSplitSums) {
+  if constexpr (!kIsLarge) {
     add_step.template operator()<0, kPixels>(*last);
     finish.template operator()<0, kPixels>();
   } else {
@@ -124,8 +128,8 @@ void blocked_sums(const BlockedSums& p) {
     weights = again;
     add_step.template operator()<kEarly, kPixels>(*last);
     finish.template operator()<kEarly, kPixels>();
+    if (p.fetched) *p.fetched = fetched;
   }
-  if (p.fetched) *p.fetched = fetched;
 }
 
 template <typename V, int kPixels>
@@ -266,6 +270,7 @@ void blocked_row_sums(const float* x, int64_t rows, int64_t pixels, float* sums)
 template <typename V, int kPixels, int kMostBlocks, int kOwnPixels>
 constexpr BlockedKernels blocked_kernels_of() {
   return {.blocks = kMostBlocks,
+          .fetches = kPixels * kMostBlocks * kBlockVectors<V> >= kLargeTile,
           .sums = blocked_sums_of<V, kPixels, kMostBlocks>,
           .taps = blocked_taps_of<V, kOwnPixels>,
           .window = {{blocked_window<V, 3, 1, kOwnPixels>, blocked_window<V, 3, 2, kOwnPixels>},

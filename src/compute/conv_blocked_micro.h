@@ -14,7 +14,7 @@ struct BlockedStep {
   int64_t count;
 };
 
-/// Neighbouring cache lines that are fetched into the second level beside sums, two with each input channel.
+/// Neighbouring cache lines that are fetched into the second level beside sums, two with each input channel of a tile.
 struct FetchedLines {
   const char* next;
   const char* end;
@@ -73,6 +73,7 @@ struct BlockedWindow {
 
 struct BlockedKernels {
   int64_t blocks;  ///< that `sums` takes at most
+  bool fetches;    ///< `sums` fetches lines, where there are enough outputs
   /// For 1 to `blocks` blocks and any number of pixels.
   void (*sums)(const BlockedSums& p, int64_t blocks, int64_t pixels);
   void (*taps)(const BlockedTaps& p, int64_t pixels);

@@ -48,7 +48,7 @@ class ExpandDepthwiseKernel final : public Kernel {
   bool owns_constant(int input) const override { return input > 0; }
   size_t packed_bytes() const override { return planes_ ? planes_->weight_bytes() : blocks_->weight_bytes(); }
 
-  bool fetches_ahead() const override { return blocks_.has_value(); }
+  bool fetches_ahead() const override { return blocks_ && blocks_->fetches_ahead(); }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
