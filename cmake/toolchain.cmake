@@ -63,7 +63,7 @@ function(rh_set_isa_flags)
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mfma;-mf16c"
         SKIP_PRECOMPILE_HEADERS ON)
     elseif(source MATCHES "_avx512\\.cc$")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c"
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c;-mprfchw"
         SKIP_PRECOMPILE_HEADERS ON)
     elseif(source MATCHES "_amx\\.cc$")
       set_source_files_properties(${source} PROPERTIES

@@ -75,7 +75,7 @@ class ConvGemm final : public Convolution<S>::Impl {
     const int threads = parallel.threads();
     Grid grid;
     if (products < 4 * threads) {
-      const double gathering = pointwise(w) ? 1 : 4;
+      const double gathering = pointwise(w) ? 2 : 4;  // other threads may have written what is read
       grid = choose_grid(staged.plane ? 1 : chunks_, panels, m * n * k, m * k * sizeof(S), gathering * n * k * sizeof(T), threads);
     }
     const Cost cost{.bytes = 0, .operations = 0.25 * m * n * k / static_cast<double>(grid.pieces())};
@@ -211,6 +211,7 @@ class ConvGemm final : public Convolution<S>::Impl {
       p.high = static_cast<T>(last ? clamp_.high : std::numeric_limits<float>::infinity());
       p.residual_row = pixels;
       p.residual_scale = 1;
+      p.c_is_far = !kNarrow;
       const auto take_rows = [&](int64_t i) {
         const Part rows = part_of(out_, chunks_, chunks.begin + i);
         const S* weights = weights_.data() + (group * out_ + rows.begin) * k_ + ks.begin * rows.size;

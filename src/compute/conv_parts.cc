@@ -292,15 +292,17 @@ bool conv_takes_parts(const ConvChannels& channels, const Window& window) {
   return rows.tiles(window.output[1]) * columns.tiles(window.output[2]) >= kLeastTiles;
 }
 
-ConvPartsWork conv_parts_work(const Window& w) {
+ConvPartsWork conv_parts_work(const ConvChannels& channels, const Window& w) {
   const PartsAxis rows(w.kernel[1], w.stride[1]), columns(w.kernel[2], w.stride[2]);
   const double outputs = static_cast<double>(std::max<int64_t>(1, w.output[1] * w.output[2])),
                plain = outputs * static_cast<double>(w.kernel[1] * w.kernel[2]);
   const double tiles = static_cast<double>(rows.tiles(w.output[1]) * columns.tiles(w.output[2]));
   const double of_rows = static_cast<double>(rows.terms().size()), of_columns = static_cast<double>(columns.terms().size());
+  const int64_t planes = channels.in / channels.groups * w.kernel[0];
+  const double row_bytes = of_rows * of_columns * static_cast<double>(columns.tiles(w.output[2]) * planes) * sizeof(float);
   return {static_cast<double>(rows.products(w.output[1]) * columns.products(w.output[2])) / plain,
           tiles * of_columns * (of_rows + static_cast<double>(rows.step())) / plain,
-          (tiles * static_cast<double>(rows.slots() * columns.slots()) + outputs) / plain};
+          (tiles * static_cast<double>(rows.slots() * columns.slots()) + outputs) / plain, row_bytes <= static_cast<double>(kInputBytes)};
 }
 
 std::unique_ptr<Convolution<float>::Impl> make_conv_parts(const ConvChannels& channels, const Window& window, const float* weights,

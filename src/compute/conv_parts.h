@@ -93,8 +93,9 @@ struct ConvPartsWork {
   double products;
   double inputs;   ///< values that are made of inputs, of one plane
   double outputs;  ///< sums and outputs, of one channel
+  bool fits;       ///< what is made of the inputs of a row of tiles stays in the second-level cache until all channels have read it
 };
-ConvPartsWork conv_parts_work(const Window& window);
+ConvPartsWork conv_parts_work(const ConvChannels& channels, const Window& window);
 
 /// Kernels of up to 11 taps and stride up to 4 in height and width, without dilation there, by Winograd's F(2, 3) and F(2, 2) of their
 /// parts. As for Winograd's, each output depends on the inputs that it should and on no others.

@@ -5,6 +5,7 @@
 
 #include "base/cancellation.h"
 #include "base/shared_bytes.h"
+#include "compute/bring_near.h"
 #include "compute/conv_gather.h"
 #include "compute/conv_impl.h"
 #include "compute/conv_pack.h"
@@ -95,11 +96,12 @@ class ConvPixels final : public Convolution<float>::Impl {
     weights_ = SharedArray<float>(share_pieces({static_cast<size_t>(pieces), begin, write}, 0), static_cast<size_t>(pieces * k_ * width));
   }
 
-  /// Pieces for threads: what takes least time where each piece gathers its pixels and brings its weights near by itself. Steps of the
-  /// micro-kernel, for one product of k.
+  /// Pieces for threads: what takes least time where each piece gathers its pixels, of which others may have written many, and brings its
+  /// weights near by itself. Steps of the micro-kernel, for one product of k.
   Grid deal(const Chunks& chunks, int threads) const {
-    constexpr double kChunk = 2, kPixels = 12, kWeights = 8, kLeastSteps = 20000;
-    const double gathering = window_.kernel_size() > 1 ? 12 : window_.stride[2] > 1 ? 4 : 0, k = static_cast<double>(k_);
+    constexpr double kChunk = 2, kPixels = 12, kWeights = 8, kFar = 36, kLeastSteps = 20000;
+    const double taps = static_cast<double>(window_.kernel_size()), k = static_cast<double>(k_);
+    const double gathering = kFar / taps + (taps > 1 ? 12 : window_.stride[2] > 1 ? 4 : 0);
     Grid best;
     double least = std::numeric_limits<double>::infinity();
     for (int64_t rows = 1; rows <= std::min<int64_t>(chunks.count(), 4 * threads); ++rows) {
@@ -151,7 +153,7 @@ class ConvPixels final : public Convolution<float>::Impl {
       const int64_t column_groups = pieces_of(columns.size, std::max<int64_t>(1, kSumBytes / bytes));
       for (int64_t j = 0; j < column_groups; ++j) {
         const Part panels = part_of(columns.size, column_groups, j);
-        run_group({call, chunks, image, group, {rows.begin + part.begin, part.size}, {columns.begin + panels.begin, panels.size}});
+        run_group({call, chunks, image, group, {rows.begin + part.begin, part.size}, {columns.begin + panels.begin, panels.size}, grid.pieces() > 1});
       }
     }
   }
@@ -162,6 +164,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     const Chunks& chunks;
     int64_t image, group;
     Part rows, panels;
+    bool shared;  ///< other threads may have written what is read
 
     int64_t first_pixel() const { return chunks[rows.begin].begin; }
     int64_t pixels() const {
@@ -171,12 +174,14 @@ class ConvPixels final : public Convolution<float>::Impl {
   };
 
   void run_group(const Group& g) const {
+    constexpr int64_t kBytes = sizeof(float);
     const int64_t width = kernels_.columns, pixels = g.pixels(), plane = g.call.window.input_size();
     const int64_t chunk_size = (kBlockK + 1) * kernels_.lanes;
     const bool direct = lies_ready(g.call.window) && !g.call.input.scale;
     float* gathered = direct ? nullptr : memory(ScratchSlot::packed_right, g.rows.size * chunk_size);
     const float* x = g.call.x + (g.image * channels_.in + g.group * in_) * g.call.window.input_size();
     float* sums = memory(ScratchSlot::packed_left, g.panels.size * pixels * width);
+    if (direct && g.shared) bring_near(x + g.first_pixel(), block(0).size, pixels * kBytes, plane * kBytes);
     bool started[kMostChunks] = {}, live[kMostChunks];
     for (int64_t i = 0; i < blocks_; ++i) {
       throw_if_cancelled();
@@ -186,15 +191,16 @@ class ConvPixels final : public Convolution<float>::Impl {
         live[row] = direct || fill(g, x, g.chunks[g.rows.begin + row], ks, gathered + row * chunk_size);
         any = any || live[row];
       }
-      const Gathered a = direct ? Gathered{x + ks.begin * plane + g.first_pixel(), plane, 0, live, started}
-                                : Gathered{gathered, kernels_.lanes, chunk_size, live, started};
+      const bool more = direct && i + 1 < blocks_;
+      const Gathered a = direct ? Gathered{x + ks.begin * plane + g.first_pixel(), plane, 0, more, live, started}
+                                : Gathered{gathered, kernels_.lanes, chunk_size, more, live, started};
       for (int64_t panel = 0; any && panel < g.panels.size; ++panel) run_panel(g, panel, ks, a, sums + panel * pixels * width);
       for (int64_t row = 0; row < g.rows.size; ++row) started[row] = started[row] || live[row];
     }
     const Part none{0, 0};
     std::transform(started, started + g.rows.size, live, [](bool s) { return !s; });
     for (int64_t panel = 0; panel < g.panels.size; ++panel) {
-      run_panel(g, panel, none, {x, 0, 0, live, started}, sums + panel * pixels * width);
+      run_panel(g, panel, none, {x, 0, 0, false, live, started}, sums + panel * pixels * width);
       finish(g, panel, sums + panel * pixels * width);
     }
   }
@@ -204,6 +210,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     const float* at;
     int64_t row;          // between products
     int64_t chunk;        // between chunks; 0: pixels follow each other
+    bool more;            // the next block's pixels lie behind these
     const bool* live;     // chunks that take part
     const bool* started;  // chunks that have sums
   };
@@ -223,16 +230,18 @@ class ConvPixels final : public Convolution<float>::Impl {
     p.alpha = 1;
     p.low = -std::numeric_limits<float>::infinity();
     p.high = std::numeric_limits<float>::infinity();
-    // Each chunk brings its share of the next panel's weights nearer.
+    // Each chunk brings its share of the next panel's weights nearer; behind the last panel, its own pixels of the next block.
     const int64_t share = ks.size * width / g.rows.size;
-    if (panel + 1 < g.panels.size) p.ahead = p.b + k_ * width;
-    p.ahead_step = (width + g.rows.size - 1) / g.rows.size;
+    const bool last = panel + 1 == g.panels.size, fetches_pixels = last && gathered.more;
+    if (!last) p.ahead = p.b + k_ * width;
+    p.ahead_step = fetches_pixels ? gathered.row : (width + g.rows.size - 1) / g.rows.size;
     const auto* kernels = columns <= kernels_.lanes ? kernels_.one : kernels_.two;
     const int64_t first_pixel = g.first_pixel();
-    for (int64_t row = 0; row < g.rows.size; ++row, p.ahead += p.ahead ? share : 0) {
+    for (int64_t row = 0; row < g.rows.size; ++row, p.ahead += last ? 0 : share) {
       if (!gathered.live[row]) continue;
       const Part pixels = g.chunks[g.rows.begin + row];
       p.a = gathered.at + (gathered.chunk ? row * gathered.chunk : pixels.begin - first_pixel);
+      if (fetches_pixels) p.ahead = p.a + ks.size * gathered.row;
       p.c = sums + (pixels.begin - first_pixel) * width;
       p.beta = gathered.started[row] ? 1.0f : 0.0f;
       p.column_bias = gathered.started[row] ? nullptr : bias_.data() + at * width;

@@ -113,12 +113,13 @@ double winograd_4x4_cost(const ConvChannels& c, const Window& w, const ConvCosts
 /// Kernels of few products less have other ways that transform less.
 bool fits_parts(const ConvChannels& c, const Window& w) {
   constexpr double kMostProducts = 0.85;
-  return conv_takes_parts(c, w) && !fits_winograd(c, w) && conv_parts_work(w).products <= kMostProducts;
+  return conv_takes_parts(c, w) && !fits_winograd(c, w) && conv_parts_work(c, w).products <= kMostProducts;
 }
 
 double parts_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  const ConvPartsWork work = conv_parts_work(w);
-  return costs.parts * work.products * winograd_panels(c) + costs.parts_inputs * work.inputs / static_cast<double>(out_of(c)) +
+  const ConvPartsWork work = conv_parts_work(c, w);
+  const double products = costs.parts * work.products * winograd_panels(c) * (work.fits ? 1 : costs.parts_far);
+  return products + costs.parts_inputs * work.inputs / static_cast<double>(out_of(c)) +
          costs.parts_outputs * work.outputs / static_cast<double>(planes_of(c, w));
 }
 

@@ -23,6 +23,7 @@ struct ConvCosts {
   double winograd_4x4;         ///< the same of tiles of 4x4 outputs
   double winograd_by_least;    ///< x 1/the fewer of input and output channels: transformations
   double parts = 1.05;         ///< products
+  double parts_far = 1.7;      ///< x that where a row of tiles does not stay in the second-level cache
   double parts_inputs = 7;     ///< x values made of inputs, 1/output channels
   double parts_outputs = 5;    ///< x sums, 1/input channels
   double phases_of_two = 50;   ///< x values taken apart by two and put together, 1/output channels and 1/products of a sum

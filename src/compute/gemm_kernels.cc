@@ -103,6 +103,24 @@ int64_t tiles_of(int64_t rows, int64_t most, int64_t row_bytes) {
   return std::max(tiles, std::min(pieces_of(rows, rows_that_stay(most, row_bytes)), rows / kLeastTileRows));
 }
 
+namespace {
+
+/// How much longer the busiest thread works than where tiles could be dealt evenly, at least 1. Threads take neighbouring pieces, those of
+/// a row first.
+double unevenness(const Grid& grid, int64_t row_chunks, int64_t panels, int64_t threads) {
+  const auto of = [](int64_t count, int64_t shares) {
+    return static_cast<double>(pieces_of(count, shares) * shares) / static_cast<double>(count);
+  };
+  const int64_t each = grid.pieces() / threads;
+  if (each > 0 && grid.pieces() % threads == 0) {
+    if (grid.columns % each == 0) return of(row_chunks, grid.rows) * of(panels, grid.columns / each);
+    if (each % grid.columns == 0) return of(row_chunks, grid.pieces() / each);
+  }
+  return of(row_chunks, grid.rows) * of(panels, grid.columns) * std::max(1.0, static_cast<double>(threads) / static_cast<double>(grid.pieces()));
+}
+
+}  // namespace
+
 Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double left_bytes, double right_bytes, int threads) {
   constexpr double kOperationsPerNanosecond = 40, kBytesPerNanosecond = 12, kPieceNanoseconds = 6000;
   const double nanoseconds = std::max(operations / kOperationsPerNanosecond, (left_bytes + right_bytes) / kBytesPerNanosecond);
@@ -114,11 +132,8 @@ Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double l
   double least = -1;
   for (int64_t rows = 1; rows <= std::min(wanted, row_chunks); ++rows) {
     const int64_t columns = std::min(panels, (wanted + rows - 1) / rows);
-    const double tile =
-        static_cast<double>((row_chunks + rows - 1) / rows) * rows / row_chunks * ((panels + columns - 1) / columns) * columns / panels;
-    const double shortfall = std::max(1.0, static_cast<double>(threads) / (rows * columns));
-    const double cost =
-        operations / kOperationsPerNanosecond * tile * shortfall + (left_bytes * columns + right_bytes * rows) / kBytesPerNanosecond;
+    const double cost = operations / kOperationsPerNanosecond * unevenness({rows, columns}, row_chunks, panels, threads) +
+                        (left_bytes * columns + right_bytes * rows) / kBytesPerNanosecond;
     if (least < 0 || cost < least) {
       least = cost;
       best = {rows, columns};

@@ -30,6 +30,7 @@ struct MicroArgs {
   int64_t fold;        ///< about how many products are added up before they join a longer sum, which rounds less; 0: all
   const T* ahead;      ///< memory that a later call will read, or null: brought nearer while this one runs
   int64_t ahead_step;  ///< elements of `ahead` a step of k
+  bool c_is_far;       ///< C does not lie in the nearest caches: brought there, to be written, while the sums are made
 };
 
 /// Sums of A rows (1 to 4) times four rows of B that lie along k: out[row * 4 + column].

@@ -82,15 +82,15 @@ inline void prefetch([[maybe_unused]] const void* from) {
 #endif
 }
 
-/// Into the first level: a tile of C that is read when its sums are there. Inlined, for GCC drops calls that only prefetch.
-template <int kRows, int kWidth, typename T>
+/// Into the first level: a tile of C that is read, or written, when its sums are there. Inlined, for GCC drops calls that only prefetch.
+template <int kRows, int kWidth, bool kToWrite = false, typename T>
 RH_INLINED inline void prefetch_tile([[maybe_unused]] const T* tile, [[maybe_unused]] int64_t row) {
 #if defined(__GNUC__)
   constexpr int kLine = 64 / sizeof(T);
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-    for (int j = 0; j < kWidth; j += kLine) __builtin_prefetch(tile + i * row + j, 0, 3);
+    for (int j = 0; j < kWidth; j += kLine) __builtin_prefetch(tile + i * row + j, kToWrite, 3);
   }
 #endif
 }
@@ -124,6 +124,7 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
   };
   if constexpr (kChains == 1) {
     if (p.beta != T(0)) prefetch_tile<kRows, kVectors * V::kLanes>(p.c, p.c_row);
+    if (p.c_is_far && p.beta == T(0)) prefetch_tile<kRows, kVectors * V::kLanes, true>(p.c, p.c_row);
     if (p.residual) prefetch_tile<kRows, kVectors * V::kLanes>(p.residual, p.residual_row);
   }
   R sum[kChains][kRows][kVectors];
