@@ -99,7 +99,7 @@ class ConvPixels final : public Convolution<float>::Impl {
   /// Pieces for threads: what takes least time where each piece gathers its pixels, of which others may have written many, and brings its
   /// weights near by itself. Steps of the micro-kernel, for one product of k.
   Grid deal(const Chunks& chunks, int threads) const {
-    constexpr double kChunk = 2, kPixels = 12, kWeights = 8, kFar = 36, kLeastSteps = 20000;
+    constexpr double kChunk = 2, kPixels = 12, kWeights = 64, kFar = 36, kLeastSteps = 20000;
     const double taps = static_cast<double>(window_.kernel_size()), k = static_cast<double>(k_);
     const double gathering = kFar / taps + (taps > 1 ? 12 : window_.stride[2] > 1 ? 4 : 0);
     Grid best;
@@ -153,7 +153,13 @@ class ConvPixels final : public Convolution<float>::Impl {
       const int64_t column_groups = pieces_of(columns.size, std::max<int64_t>(1, kSumBytes / bytes));
       for (int64_t j = 0; j < column_groups; ++j) {
         const Part panels = part_of(columns.size, column_groups, j);
-        run_group({call, chunks, image, group, {rows.begin + part.begin, part.size}, {columns.begin + panels.begin, panels.size}, grid.pieces() > 1});
+        run_group({call,
+                   chunks,
+                   image,
+                   group,
+                   {rows.begin + part.begin, part.size},
+                   {columns.begin + panels.begin, panels.size},
+                   grid.pieces() > 1});
       }
     }
   }

@@ -13,7 +13,10 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kInputBytes = 1088 << 10;   // of transformed inputs that are kept for all output channels
+// Of transformed inputs that are kept for all output channels: more where there are more weights than kNearWeights, which each band reads
+// anew, from afar.
+constexpr int64_t kInputBytes = 512 << 10, kMostInputBytes = 1088 << 10;
+constexpr size_t kNearWeights = 4 << 20;
 constexpr int64_t kProductBytes = 128 << 10;  // of one panel
 
 /// Output channels as columns, tiles of kSize x kSize outputs as rows: whatever the size of the plane, vectors are full.
@@ -45,7 +48,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
     const int64_t planes = call.batch * channels_.groups * w.output[0];
-    Bands bands(w, in_);
+    Bands bands(w, in_, weight_bytes());
     const double operations = static_cast<double>(kPositions * bands.rows * bands.across * panels_ * products_.columns * in_);
     run_bands(
         {planes, bands.rows, bands.across, bands.rows, true, 2 * products_.rows, weight_bytes(), operations}, bands.cuts, parallel,
@@ -59,9 +62,10 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     int64_t rows, across;
     BandCuts cuts;
 
-    Bands(const Window& w, int64_t in) : rows(pieces_of(w.output[1], kSize)), across(pieces_of(w.output[2], kSize)) {
+    Bands(const Window& w, int64_t in, size_t weight_bytes) : rows(pieces_of(w.output[1], kSize)), across(pieces_of(w.output[2], kSize)) {
       const int64_t row_bytes = kPositions * across * in * static_cast<int64_t>(sizeof(float));
-      cuts.count = pieces_of(rows, std::max<int64_t>(1, kInputBytes / row_bytes));
+      const int64_t most = weight_bytes <= kNearWeights ? kInputBytes : kMostInputBytes;
+      cuts.count = pieces_of(rows, std::max<int64_t>(1, most / row_bytes));
     }
   };
 

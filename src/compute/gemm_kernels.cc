@@ -116,7 +116,7 @@ double unevenness(const Grid& grid, int64_t row_chunks, int64_t panels, int64_t 
     if (grid.columns % each == 0) return of(row_chunks, grid.rows) * of(panels, grid.columns / each);
     if (each % grid.columns == 0) return of(row_chunks, grid.pieces() / each);
   }
-  return of(row_chunks, grid.rows) * of(panels, grid.columns) * std::max(1.0, static_cast<double>(threads) / static_cast<double>(grid.pieces()));
+  return of(row_chunks, grid.rows) * of(panels, grid.columns) * of(grid.pieces(), threads);
 }
 
 }  // namespace

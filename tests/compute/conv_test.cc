@@ -7,6 +7,7 @@
 
 #include "compute/conv_blocked.h"
 #include "compute/conv_blocked_impl.h"
+#include "compute/conv_parts.h"
 #include "compute/support.h"
 #include "tensor/float_types.h"
 
@@ -550,6 +551,25 @@ TEST_P(ConvTest, parts_serve_planes_of_other_sizes) {
 }
 
 /// What was made for planes whose pairs lie far apart takes others as well, and infinities with a residual in place.
+/// What is made of a row of tiles is read once for all output channels; where it does not stay near, plain products take less time.
+TEST_P(ConvTest, rows_of_tiles_that_do_not_stay_near_are_not_taken_apart) {
+  const ConvChannels channels{384, 384, 1};
+  const std::vector<float> weights = random_values(384 * 384 * 3, 1);
+  for (const auto& [length, fits] : {std::pair{200, true}, std::pair{3000, false}}) {
+    Window w;
+    w.input[2] = length;
+    w.output[2] = length / 2;
+    w.kernel[2] = 3;
+    w.stride[2] = 2;
+    w.pad_begin[2] = 1;
+    ASSERT_TRUE(conv_takes_parts(channels, w));
+    EXPECT_EQ(conv_parts_work(channels, w).fits, fits) << length;
+    if (fits) continue;
+    const Convolution<float> conv(channels, w, weights.data(), nullptr, {});
+    EXPECT_NE(conv.variant(), "winograd_parts");
+  }
+}
+
 TEST_P(ConvTest, pairs_serve_planes_of_other_sizes) {
   const ConvChannels channels{17, 20, 1};
   Window made;

@@ -268,5 +268,15 @@ TEST(GemmReference, halves_are_summed_in_float) {
   EXPECT_EQ(static_cast<float>(c), 1024.0f);
 }
 
+/// 25 panels in four pieces are 12 and 13 for two threads, hardly worse than two times five chunks of rows, which would read all of B
+/// twice.
+TEST(Grid, threads_are_busy_with_all_of_their_pieces) {
+  const Grid by_columns = choose_grid(10, 25, 51.4e6, 262e3, 1606e3, 2);
+  EXPECT_EQ(by_columns.rows, 1);
+  EXPECT_EQ(by_columns.columns, 4);
+  const Grid by_rows = choose_grid(10, 3, 51.4e6, 262e3, 262e3, 2);  // three panels would keep one thread idle for a third of the time
+  EXPECT_EQ(by_rows.rows % 2, 0);
+}
+
 }  // namespace
 }  // namespace rh::compute
