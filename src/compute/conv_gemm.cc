@@ -14,6 +14,7 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kGroupPanels = 8;
+constexpr int64_t kFarBytes = 512 << 10;  // of outputs, from which on they are not taken to lie in the nearest caches
 constexpr int64_t kStagedProducts = 2 * kBlockK;
 
 /// Output pixels as columns, weights as rows. k counts kernel positions first and input channels within each, so that what a kernel
@@ -211,7 +212,7 @@ class ConvGemm final : public Convolution<S>::Impl {
       p.high = static_cast<T>(last ? clamp_.high : std::numeric_limits<float>::infinity());
       p.residual_row = pixels;
       p.residual_scale = 1;
-      p.c_is_far = !kNarrow;
+      p.c_is_far = !kNarrow && out_ * pixels * static_cast<int64_t>(sizeof(T)) >= kFarBytes;
       const auto take_rows = [&](int64_t i) {
         const Part rows = part_of(out_, chunks_, chunks.begin + i);
         const S* weights = weights_.data() + (group * out_ + rows.begin) * k_ + ks.begin * rows.size;
