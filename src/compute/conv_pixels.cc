@@ -197,7 +197,7 @@ class ConvPixels final : public Convolution<float>::Impl {
         live[row] = direct || fill(g, x, g.chunks[g.rows.begin + row], ks, gathered + row * chunk_size);
         any = any || live[row];
       }
-      const bool more = direct && i + 1 < blocks_;
+      const bool more = direct && g.shared && i + 1 < blocks_;
       const Gathered a = direct ? Gathered{x + ks.begin * plane + g.first_pixel(), plane, 0, more, live, started}
                                 : Gathered{gathered, kernels_.lanes, chunk_size, more, live, started};
       for (int64_t panel = 0; any && panel < g.panels.size; ++panel) run_panel(g, panel, ks, a, sums + panel * pixels * width);

@@ -13,10 +13,10 @@
 namespace rh::compute {
 namespace {
 
-// Of transformed inputs that are kept for all output channels: more where there are more weights than kNearWeights, which each band reads
-// anew, from afar.
+// Of transformed inputs that are kept for all output channels: the less the faster they are read, but each band reads all weights.
 constexpr int64_t kInputBytes = 512 << 10, kMostInputBytes = 1088 << 10;
-constexpr size_t kNearWeights = 4 << 20;
+constexpr size_t kNearWeights = 2 << 20, kMostWeights = 4 << 20;  // the latter where there are kManyBands anyhow
+constexpr int64_t kManyBands = 4;
 constexpr int64_t kProductBytes = 128 << 10;  // of one panel
 
 /// Output channels as columns, tiles of kSize x kSize outputs as rows: whatever the size of the plane, vectors are full.
@@ -64,8 +64,9 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
 
     Bands(const Window& w, int64_t in, size_t weight_bytes) : rows(pieces_of(w.output[1], kSize)), across(pieces_of(w.output[2], kSize)) {
       const int64_t row_bytes = kPositions * across * in * static_cast<int64_t>(sizeof(float));
-      const int64_t most = weight_bytes <= kNearWeights ? kInputBytes : kMostInputBytes;
-      cuts.count = pieces_of(rows, std::max<int64_t>(1, most / row_bytes));
+      const auto bands_of = [&](int64_t most) { return pieces_of(rows, std::max<int64_t>(1, most / row_bytes)); };
+      cuts.count = bands_of(kMostInputBytes);
+      if (weight_bytes <= (cuts.count < kManyBands ? kNearWeights : kMostWeights)) cuts.count = bands_of(kInputBytes);
     }
   };
 
