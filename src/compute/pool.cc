@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "compute/gemm_reference.h"
 #include "compute/pool_rows.h"
@@ -208,6 +209,54 @@ class RowPool {
   bool is_small_ = false;
 };
 
+/// The window along height and width alone.
+Window without_depth(Window w) {
+  w.input[0] = w.kernel[0] = w.output[0] = w.stride[0] = w.dilation[0] = 1;
+  w.pad_begin[0] = 0;
+  return w;
+}
+
+/// Pooling of float planes with depth: the window's planes are combined element by element, and their result pooled as one plane.
+class DepthPool {
+ public:
+  /// `divisor` as of RowPool.
+  template <typename Divisor>
+  DepthPool(const Window& window, bool sums, const Divisor* divisor)
+      : w_(window), plane_(without_depth(window)), pool_(plane_, sums, divisor), sums_(sums) {
+    if constexpr (!std::is_same_v<Divisor, std::nullptr_t>)
+      for (int64_t at = 0; at < w_.output[0]; ++at) factors_.push_back(1 / static_cast<float>((*divisor)(0, at)));
+  }
+
+  static bool suits(const Window& w) {
+    if (!RowPool::suits(without_depth(w))) return false;
+    for (int64_t at = 0; at < w.output[0]; ++at)
+      if (span_of(w, 0, at).count() == 0) return false;
+    return w.output[0] > 0;
+  }
+
+  void run(const float* x, float* y) {
+    const int64_t input = plane_.input_size(), output = plane_.output_size();
+    float* combined = scratch_floats(ScratchSlot::image, input);
+    for (int64_t at = 0; at < w_.output[0]; ++at, y += output) {
+      const Span planes = span_of(w_, 0, at);
+      const float* from = x + planes.begin * input;
+      for (int64_t i = planes.begin + planes.step; i < planes.end; i += planes.step) {
+        binary(sums_ ? Binary::add : Binary::max, from, x + i * input, combined, input);
+        from = combined;
+      }
+      pool_.run(from, y);
+      if (!factors_.empty()) binary_scalar(Binary::mul, y, factors_[static_cast<size_t>(at)], y, output);
+    }
+  }
+
+ private:
+  const Window& w_;
+  const Window plane_;
+  RowPool pool_;
+  bool sums_;
+  std::vector<float> factors_;
+};
+
 /// Planes of sums of magnitudes, or of roots of sums of squares.
 void lp_planes(const Window& w, Range planes, int p, const float* x, float* y) {
   RowPool pool(w, true, kNoDivisor);
@@ -273,6 +322,7 @@ void max_pool_planes(const Window& w, int64_t planes, const T* x, int64_t x_plan
   };
   if constexpr (std::is_same_v<T, float>) {
     if (RowPool::suits(w)) return run(RowPool(w, false, kNoDivisor));
+    if (DepthPool::suits(w)) return run(DepthPool(w, false, kNoDivisor));
   }
   if constexpr (sizeof(T) == 1) {
     if (ByteMaxRows<T>::suits(w)) return run(ByteMaxRows<T>(w));
@@ -304,11 +354,11 @@ void average_pool(const Window& w, const int64_t (&pad_end)[3], int64_t planes, 
   const auto divisor = [&](const int64_t(&at)[3]) { return static_cast<A>(count(0, at[0]) * count(1, at[1]) * count(2, at[2])); };
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
     if constexpr (std::is_same_v<T, float>) {
-      if (RowPool::suits(w)) {
-        RowPool pool(w, true, &count);
+      const auto run = [&](auto&& pool) {
         for (int64_t plane = range.begin; plane < range.end; ++plane) pool.run(x + plane * w.input_size(), y + plane * w.output_size());
-        return;
-      }
+      };
+      if (RowPool::suits(w)) return run(RowPool(w, true, &count));
+      if (DepthPool::suits(w)) return run(DepthPool(w, true, &count));
     }
     for (int64_t plane = range.begin; plane < range.end; ++plane) {
       const T* in = x + plane * w.input_size();

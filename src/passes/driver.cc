@@ -14,6 +14,11 @@ namespace rh {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr size_t kMostFoldedBytes = size_t{16} << 20;  // of one result, however large the model
+
+// Tables of relative positions and the like may be larger than the limit where they are small beside the model's weights.
+size_t fold_limit(const Graph& graph, size_t limit) { return std::max(limit, std::min(kMostFoldedBytes, graph.constant_bytes() / 16)); }
+
 double milliseconds_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
 
 class Driver {
@@ -21,7 +26,7 @@ class Driver {
   Driver(Graph& graph, std::span<const Pass> passes, const PassOptions& options, ConstantEvaluator* evaluator)
       : main_(graph), options_(options) {
     context_.evaluator = evaluator;
-    context_.fold_limit_bytes = options.fold_limit_bytes;
+    context_.fold_limit_bytes = fold_limit(graph, options.fold_limit_bytes);
     context_.weight_budget_bytes = options.weight_budget_bytes;
     context_.fold_budget_bytes = 32 * options.fold_limit_bytes + 8 * graph.constant_bytes();
     context_.rewrites_left = options.max_rewrites;

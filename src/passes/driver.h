@@ -15,7 +15,7 @@ struct PassOptions {
   std::string dump_folder;                       ///< text of the graph before and after each edit goes here; empty: nowhere
   bool check = true;                             ///< check the graph after each pass that changed it
   int max_rounds = 8;                            ///< over the whole list
-  size_t fold_limit_bytes = size_t{1} << 20;     ///< see PassContext
+  size_t fold_limit_bytes = size_t{1} << 20;     ///< at least; see PassContext
   size_t weight_budget_bytes = size_t{2} << 30;  ///< see PassContext
   InferenceOptions inference;
 };

@@ -27,7 +27,8 @@ class PassContext {
   /// Contents of small integer values where inference knows them; only of the main graph, null in subgraphs.
   const KnownContents* contents = nullptr;
   ConstantEvaluator* evaluator = nullptr;  ///< null: nothing is evaluated
-  /// Results of folding that are larger than this are kept only where the inputs are as large.
+  /// Results of folding that are larger than this are kept only where the inputs are as large. The driver raises it to a part of the
+  /// model's constants.
   size_t fold_limit_bytes = size_t{1} << 20;
   /// What all results of folding may take together, of every pass and round: nodes that double their input in a row must not fill the
   /// memory.

@@ -15,6 +15,8 @@ const std::vector<OpCase> kBinary = {
     {14, {}, {normal({2, 3, 4, 5}), uniform({3, 1, 1}, 1, 9)}, "a value a channel"},
     {14, {}, {normal({3, 1, 5}), uniform({1, 4, 1}, 1, 9)}, "both are spread"},
     {14, {}, {normal({2, 1, 3, 1, 5}), uniform({4, 1, 7, 5}, 1, 9)}, "ranks differ, dimensions alternate"},
+    {14, {}, {normal({40, 1, 13}), uniform({40, 17, 1}, 1, 9)}, "rows of a few elements, more than a tile of them"},
+    {14, {}, {normal({9, 130, 3, 2}), uniform({130, 1, 2}, 1, 9)}, "one is spread, over rows of two elements"},
     {14, {}, {normal({}), uniform({}, 1, 9)}, "scalars"},
     {14, {}, {normal({0, 3}), uniform({3}, 1, 9)}, "empty"},
     {14, {}, {normal({2, 3}), uniform({4}, 1, 9)}, "shapes do not fit", {"[2, 3]", "[4]"}},

@@ -196,6 +196,31 @@ TEST(Driver, StopsAfterSoManyRewrites) {
   }
 }
 
+// A result of 40 bytes beside constants of 4 and 4,000: what may be folded grows with the model.
+TEST(Driver, FoldsMoreWhereTheModelIsLarger) {
+  for (const bool large : {false, true}) {
+    auto graph = parse_graph(std::string(R"(<opset_import: ["" : 17]>
+g (float[10] x) => (float[10] y, float[)") +
+                             (large ? "1000" : "1") + R"(] z)
+<
+  float[] one = {1},
+  int64[1] ten = {10},
+  float[)" + (large ? "1000" : "1") +
+                             R"(] zeros = {0, ...}
+>
+{
+  t = Expand (one, ten)
+  y = Add (x, t)
+  z = Neg (zeros)
+}
+)");
+    SmallEvaluator evaluator;
+    run_passes(*graph, standard_passes(), {.disabled = {"dead_nodes"}, .fold_limit_bytes = 16}, &evaluator);
+    const auto is_expand = [&](NodeId id) { return graph->node(id).op_type == "Expand"; };
+    EXPECT_EQ(std::ranges::any_of(graph->topological_order(), is_expand), !large);
+  }
+}
+
 TEST(Driver, DumpsTheGraphAroundEachEdit) {
   const std::string folder = testing::TempDir() + "rh_pass_dump";
   auto graph = parse_graph(kChain);

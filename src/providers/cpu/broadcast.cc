@@ -45,30 +45,52 @@ void Broadcast::run(const Parallel& parallel, const Cost& cost_per_element, Row 
   parallel.for_range(elements(), cost_per_element, [&](Range range) { run_range(range, row); });
 }
 
-void Broadcast::run_range(Range range, Row row) const {
-  const int rank = outer_.rank();
-  int64_t index = range.begin / row_length_;
-  int64_t first = range.begin % row_length_;
-  Shape position(outer_.size(), 0);
-  int64_t offsets[kMaxInputs] = {};
-  for (int d = 0; d < rank; ++d) {
-    position[d] = index % outer_[d];
-    index /= outer_[d];
-    for (int k = 0; k < inputs_; ++k) offsets[k] += position[d] * strides_[k][d];
+Broadcast::Position Broadcast::position_of(int64_t row) const {
+  Position position{Shape(outer_.size(), 0), {}};
+  for (int d = 0; d < outer_.rank(); ++d) {
+    position.outer[d] = row % outer_[d];
+    row /= outer_[d];
+    for (int k = 0; k < inputs_; ++k) position.offsets[k] += position.outer[d] * strides_[k][d];
   }
+  return position;
+}
+
+void Broadcast::advance(Position& position, int64_t rows) const {
+  for (int d = 0; d < outer_.rank(); ++d, rows = 1) {
+    for (int k = 0; k < inputs_; ++k) position.offsets[k] += rows * strides_[k][d];
+    if ((position.outer[d] += rows) < outer_[d]) break;
+    for (int k = 0; k < inputs_; ++k) position.offsets[k] -= outer_[d] * strides_[k][d];
+    position.outer[d] = 0;
+  }
+}
+
+void Broadcast::run_range(Range range, Row row) const {
+  Position position = position_of(range.begin / row_length_);
+  int64_t first = range.begin % row_length_;
   for (int64_t at = range.begin; at < range.end;) {
     const int64_t count = std::min(row_length_ - first, range.end - at);
     int64_t starts[kMaxInputs];
-    for (int k = 0; k < inputs_; ++k) starts[k] = offsets[k] + first * steps_[k];
+    for (int k = 0; k < inputs_; ++k) starts[k] = position.offsets[k] + first * steps_[k];
     row(at, starts, count);
     at += count;
     first = 0;
-    for (int d = 0; d < rank; ++d) {
-      for (int k = 0; k < inputs_; ++k) offsets[k] += strides_[k][d];
-      if (++position[d] < outer_[d]) break;
-      for (int k = 0; k < inputs_; ++k) offsets[k] -= outer_[d] * strides_[k][d];
-      position[d] = 0;
-    }
+    advance(position, 1);
+  }
+}
+
+void Broadcast::run_rows(Range range, Rows rows) const {
+  Position position = position_of(range.begin / row_length_);
+  int64_t first = range.begin % row_length_;
+  for (int64_t at = range.begin; at < range.end;) {
+    const int64_t left = outer_.empty() ? 1 : outer_[0] - position.outer[0], whole = (range.end - at) / row_length_;
+    const int64_t count = first > 0 || whole == 0 ? 1 : std::min(left, whole);
+    const int64_t length = std::min(row_length_ - first, range.end - at);
+    int64_t starts[kMaxInputs];
+    for (int k = 0; k < inputs_; ++k) starts[k] = position.offsets[k] + first * steps_[k];
+    rows(at, starts, count, length);
+    at += count * length;
+    first = 0;
+    advance(position, count);
   }
 }
 

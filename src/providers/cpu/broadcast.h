@@ -27,7 +27,22 @@ class Broadcast {
   /// The same for outputs [range.begin, range.end), in the calling thread.
   void run_range(Range range, Row row) const;
 
+  /// The same, but rows that follow each other at even distances come together: offsets of the first one, how many rows, and how many
+  /// elements of each. Inputs go on by row_stride() from one to the next.
+  using Rows = FunctionRef<void(int64_t output, const int64_t* inputs, int64_t rows, int64_t count)>;
+  void run_rows(Range range, Rows rows) const;
+  int64_t row_stride(int input) const { return outer_.empty() ? 0 : strides_[input][0]; }
+
  private:
+  /// Where a range stands.
+  struct Position {
+    Shape outer;
+    int64_t offsets[kMaxInputs] = {};
+  };
+  Position position_of(int64_t row) const;
+  /// Goes on by rows that do not pass the end of the innermost outer dimension.
+  void advance(Position& position, int64_t rows) const;
+
   int inputs_;
   int64_t row_length_ = 1, rows_ = 1;
   int64_t steps_[kMaxInputs] = {};

@@ -4,6 +4,8 @@
 
 #include "compute/copy.h"
 #include "compute/narrow_floats.h"
+#include "compute/scratch.h"
+#include "providers/cpu/operand_tiles.h"
 
 namespace rh::cpu {
 
@@ -22,23 +24,21 @@ void run_narrow(UnaryRow row, const T* x, T* y, int64_t count, const float* para
   }
 }
 
-constexpr int64_t kShortRow = 128;       // elements; an operand whose rows are shorter is repeated for many of them at once
-constexpr int64_t kPatternBytes = 4096;  // so much of it
+constexpr int64_t kShortRow = 128;  // elements; operands that broadcast along shorter rows are spread out over many of them at once
 
-/// Runs a row where one operand, whole in one short row of the output, serves all rows, and the other is as large as the output.
-void run_pattern(const Parallel& parallel, const Cost& cost, BinaryRow row, const TensorView& a, const TensorView& b, bool is_second,
-                 const MutableView& out) {
-  const TensorView& pattern = is_second ? b : a;
-  const int64_t bytes = bits_of(pattern.dtype()) / 8, period = pattern.elements(), tile = kPatternBytes / bytes / period * period;
-  const int64_t size_other = bits_of((is_second ? a : b).dtype()) / 8, size_out = bits_of(out.dtype()) / 8;
-  const auto* other = static_cast<const char*>((is_second ? a : b).raw());
+/// Runs a row over tiles in which both operands go on one by one, or stay.
+void run_tiles(const Parallel& parallel, const Cost& cost, BinaryRow row, const TensorView& a, const TensorView& b,
+               const MutableView& out) {
+  constexpr int64_t kTile = 1024;  // elements
+  const OperandTiles tiles_a(a, out.shape()), tiles_b(b, out.shape());
+  const int64_t size_a = bits_of(a.dtype()) / 8, size_b = bits_of(b.dtype()) / 8, size_out = bits_of(out.dtype()) / 8;
   auto* result = static_cast<char*>(out.raw());
   parallel.for_range(out.elements(), cost, [&](Range part) {
-    alignas(64) char repeated[kPatternBytes];
-    repeat_pattern(pattern.raw(), period, part.begin % period, bytes, repeated, std::min(tile, part.size()));
-    for (int64_t at = part.begin; at < part.end; at += tile) {
-      const char* from = other + at * size_other;
-      row(is_second ? from : repeated, 1, is_second ? repeated : from, 1, result + at * size_out, std::min(tile, part.end - at));
+    char* rooms = static_cast<char*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(kTile * (size_a + size_b))));
+    for (int64_t at = part.begin; at < part.end; at += kTile) {
+      const int64_t count = std::min(kTile, part.end - at);
+      const Place x = tiles_a.tile(at, count, rooms), y = tiles_b.tile(at, count, rooms + kTile * size_a);
+      row(x.data, x.step, y.data, y.step, result + at * size_out, count);
     }
   });
 }
@@ -87,12 +87,8 @@ void run_binary(const Parallel& parallel, BinaryRow row, const TensorView& a, co
   const double read = static_cast<double>(size_a * broadcast.step(0) + size_b * broadcast.step(1));
   const Cost cost{read + static_cast<double>(size_out), operations_per_element};
   const int64_t length = broadcast.row_length();
-  const bool both_move = broadcast.step(0) == 1 && broadcast.step(1) == 1 && a.dtype() != DType::string;
-  if (both_move && length < kShortRow && out.elements() > length) {
-    const bool is_second = b.elements() == length;
-    const bool other_is_whole = (is_second ? a : b).elements() == out.elements();
-    if (other_is_whole && (is_second ? b : a).elements() == length) return run_pattern(parallel, cost, row, a, b, is_second, out);
-  }
+  if (length < kShortRow && out.elements() > length && a.dtype() != DType::string && size_a > 0 && size_b > 0)
+    return run_tiles(parallel, cost, row, a, b, out);
   const auto* x = static_cast<const char*>(a.raw());
   const auto* y = static_cast<const char*>(b.raw());
   auto* result = static_cast<char*>(out.raw());

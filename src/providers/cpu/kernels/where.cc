@@ -3,11 +3,16 @@
 #include "compute/copy.h"
 #include "compute/elements.h"
 #include "compute/row_search.h"
+#include "compute/scratch.h"
 #include "providers/cpu/element_rows.h"
+#include "providers/cpu/operand_tiles.h"
 
 namespace rh::cpu {
 
 namespace {
+
+constexpr int64_t kShortRow = 128;  // elements
+constexpr int64_t kTile = 1024;     // elements
 
 // Integers by a mask, which compilers vectorise.
 template <typename T, typename X, typename Y>
@@ -68,10 +73,32 @@ class WhereKernel final : public Kernel {
     const MutableView out = context.output(0, x.dtype(), broadcast(broadcast(condition.shape(), x.shape()), y.shape()));
     const Shape* const shapes[] = {&condition.shape(), &x.shape(), &y.shape()};
     const Broadcast loop(out.shape(), shapes);
+    const bool is_short = loop.row_length() < kShortRow && loop.elements() > loop.row_length();
+    if (is_short && x.dtype() != DType::string && bits_of(x.dtype()) >= 8) return run_tiles(context.parallel(), condition, x, y, out);
     compute::dispatch_kind(compute::element_kind(x.dtype()), [&]<typename T>() {
       loop.run(context.parallel(), {3.0 * sizeof(T) + 1, 2}, [&](int64_t at, const int64_t* inputs, int64_t count) {
         where_row(condition.data<bool>() + inputs[0], loop.step(0), x.data<T>() + inputs[1], loop.step(1), y.data<T>() + inputs[2],
                   loop.step(2), out.data<T>() + at, count);
+      });
+    });
+    return {};
+  }
+
+  /// Rows of a few elements, many at once.
+  static Status run_tiles(const Parallel& parallel, const TensorView& condition, const TensorView& x, const TensorView& y,
+                          const MutableView& out) {
+    const OperandTiles tiles_c(condition, out.shape()), tiles_x(x, out.shape()), tiles_y(y, out.shape());
+    compute::dispatch_kind(compute::element_kind(x.dtype()), [&]<typename T>() {
+      constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+      parallel.for_range(out.elements(), {3.0 * sizeof(T) + 1, 2}, [&](Range part) {
+        char* rooms = static_cast<char*>(compute::thread_scratch(compute::ScratchSlot::row, kTile * (2 * sizeof(T) + 1)));
+        for (int64_t at = part.begin; at < part.end; at += kTile) {
+          const int64_t count = std::min(kTile, part.end - at);
+          const Place a = tiles_x.tile(at, count, rooms), b = tiles_y.tile(at, count, rooms + kTile * kBytes);
+          const Place c = tiles_c.tile(at, count, rooms + 2 * kTile * kBytes);
+          where_row(reinterpret_cast<const bool*>(c.data), c.step, reinterpret_cast<const T*>(a.data), a.step,
+                    reinterpret_cast<const T*>(b.data), b.step, out.data<T>() + at, count);
+        }
       });
     });
     return {};
