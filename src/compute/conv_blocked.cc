@@ -7,6 +7,7 @@
 #include "base/cpu_features.h"
 #include "base/interruptible.h"
 #include "base/shared_bytes.h"
+#include "compute/conv_blocked_bundles.h"
 #include "compute/conv_blocked_impl.h"
 #include "compute/conv_pack.h"
 #include "compute/scratch.h"
@@ -36,6 +37,18 @@ void each_block(int64_t batch, int64_t channels, int64_t plane, const Parallel& 
   });
 }
 
+/// Whether each output block is summed over whole blocks of input channels: those of one group of all channels, or of a group of blocks.
+bool sums_whole_blocks(const ConvChannels& channels) {
+  return channels.groups == 1 || (channels.in / channels.groups % kBlock == 0 && channels.out / channels.groups % kBlock == 0);
+}
+
+/// Whether a kernel reads planes where they lie, where groups are parts of blocks.
+bool slides(const Window& kernel) {
+  const int64_t size = kernel.kernel[2], stride = kernel.stride[2];
+  return (size == 3 || size == 5) && kernel.kernel[1] == size && (stride == 1 || stride == 2) && kernel.stride[1] == stride &&
+         kernel.dilation[1] == 1 && kernel.dilation[2] == 1;
+}
+
 }  // namespace
 
 const BlockedKernels& blocked_kernels() {
@@ -63,26 +76,37 @@ void from_blocked(const float* x, int64_t batch, int64_t channels, int64_t plane
 
 struct BlockedConvolution::Impl {
   Impl(const ConvChannels& c, const Window& w, const float* weights, const float* bias, const Activation& a, BlockedInput from)
-      : channels(c), kernel(w), activation(a), clamp(a), kernels(blocked_kernels()), unit(from == BlockedInput::blocks ? kBlock : 1) {
-    depthwise = c.groups > 1;
+      : channels(c),
+        kernel(w),
+        activation(a),
+        clamp(a),
+        kernels(blocked_kernels()),
+        unit(from == BlockedInput::blocks ? kBlock : 1),
+        bundles(sums_whole_blocks(c) ? c : ConvChannels{}, w.kernel_size(), unit, kernels.blocks) {
+    by_lanes = !sums_whole_blocks(c);
     const size_t padded = static_cast<size_t>(channel_blocks(c.out) * kBlock);
     bias_values.assign(padded, 0.0f);
     if (bias) std::copy_n(bias, c.out, bias_values.data());
-    const size_t count = static_cast<size_t>(channel_blocks(c.out) * kBlock * (depthwise ? taps() : products()));
+    const size_t count = static_cast<size_t>(by_lanes ? out_blocks() * kBlock * taps() * group_size() : bundles.weights());
     const std::shared_ptr<float[]> memory = aligned_array<float>(count);
     std::fill_n(memory.get(), count, 0.0f);
-    depthwise ? pack_depthwise(weights, memory.get()) : pack(weights, memory.get());
+    by_lanes ? pack_lanes(weights, memory.get()) : bundles.pack(weights, memory.get());
     packed = SharedArray<float>(memory, count);
   }
 
   void run(const ConvCall<float>& call, const BlockedScales& scales, FetchList ahead, const Parallel& parallel) const {
-    if (!depthwise) return run_dense(call, scales.gates, ahead, parallel);
+    if (skips_pixels(call.window)) {
+      const Window dense = without_skipped(call.window);
+      return run_dense(without_skipped(kernel), {dense, call.batch, picked_pixels(call, parallel), call.residual, call.y, {}}, scales.gates,
+                       ahead, parallel);
+    }
+    if (!by_lanes) return run_dense(kernel, call, scales.gates, ahead, parallel);
     reads_in_place() ? run_in_place(call, scales.means, parallel) : run_depthwise(call, parallel);
   }
 
-  bool fetches_ahead() const { return !depthwise && kernels.fetches; }
-  bool takes_gates() const { return !depthwise && unit == kBlock && kernel.kernel_size() == 1; }
-  bool gives_means() const { return depthwise && reads_in_place(); }
+  bool fetches_ahead() const { return !by_lanes && kernels.fetches; }
+  bool takes_gates() const { return channels.groups == 1 && unit == kBlock && kernel.kernel_size() == 1; }
+  bool gives_means() const { return by_lanes && reads_in_place(); }
 
   size_t weight_bytes() const { return (packed.size() + bias_values.size()) * sizeof(float); }
 
@@ -91,24 +115,19 @@ struct BlockedConvolution::Impl {
   int64_t in_blocks() const { return unit == 1 ? 1 : channel_blocks(channels.in); }
   int64_t out_blocks() const { return channel_blocks(channels.out); }
   int64_t in_planes() const { return unit == 1 ? channels.in : in_blocks(); }
-  int64_t products() const { return taps() * channels.in; }
-  /// Blocks of output channels that are worked out at once: those of a group.
-  int64_t groups() const { return pieces_of(out_blocks(), kernels.blocks); }
-  int64_t group_blocks(int64_t group) const { return std::min(kernels.blocks, out_blocks() - group * kernels.blocks); }
+  /// Channels of a group.
+  int64_t group_size() const { return channels.in / channels.groups; }
 
-  /// [group][tap][input channel][channels of the group].
-  void pack(const float* weights, float* all) const {
-    for (int64_t group = 0; group < groups(); ++group) {
-      const int64_t first = group * kernels.blocks * kBlock, width = group_blocks(group) * kBlock;
-      pack_taps(weights + first * products(), channels.in, taps(), std::min(width, channels.out - first), width, all + first * products());
-    }
-  }
-
-  /// [block][tap][channel].
-  void pack_depthwise(const float* weights, float* all) const {
+  /// [block][row of taps][input channel of the group][tap of the row][channel].
+  void pack_lanes(const float* weights, float* all) const {
+    const int64_t columns = kernel.kernel[2];
     for (int64_t channel = 0; channel < channels.out; ++channel)
-      for (int64_t tap = 0; tap < taps(); ++tap)
-        all[(channel / kBlock * taps() + tap) * kBlock + channel % kBlock] = weights[channel * taps() + tap];
+      for (int64_t i = 0; i < group_size(); ++i)
+        for (int64_t tap = 0; tap < taps(); ++tap) {
+          const int64_t at = (tap / columns * group_size() + i) * columns + tap % columns;
+          all[(channel / kBlock * taps() * group_size() + at) * kBlock + channel % kBlock] =
+              weights[(channel * group_size() + i) * taps() + tap];
+        }
   }
 
   /// Where inputs lie: the planes themselves, or copies with their padding.
@@ -151,24 +170,22 @@ struct BlockedConvolution::Impl {
     return static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(count) * sizeof(T)));
   }
 
-  /// Where the inputs of each tap lie in a plane of a frame, in memory of the calling thread.
+  /// Where the inputs of a tap lie in a plane of a frame.
+  int64_t offset_of(const Frame& frame, int64_t tap) const {
+    return (tap / kernel.kernel[2] * kernel.dilation[1] * frame.width + tap % kernel.kernel[2] * kernel.dilation[2]) * unit;
+  }
+
+  /// The same of each tap, in memory of the calling thread.
   const int64_t* offsets_of(const Frame& frame) const {
     auto* offsets = list_of<int64_t>(taps());
-    for (int64_t h = 0; h < kernel.kernel[1]; ++h)
-      for (int64_t v = 0; v < kernel.kernel[2]; ++v)
-        offsets[h * kernel.kernel[2] + v] = (h * kernel.dilation[1] * frame.width + v * kernel.dilation[2]) * unit;
+    for (int64_t tap = 0; tap < taps(); ++tap) offsets[tap] = offset_of(frame, tap);
     return offsets;
   }
 
-  /// The same for every plane, tap by tap.
+  /// The steps of all bundles.
   const BlockedStep* steps_of(const Frame& frame) const {
-    auto* steps = list_of<BlockedStep>(taps() * in_planes());
-    BlockedStep* next = steps;
-    for (int64_t h = 0; h < kernel.kernel[1]; ++h)
-      for (int64_t v = 0; v < kernel.kernel[2]; ++v)
-        for (int64_t i = 0; i < in_planes(); ++i)
-          *next++ = {(i * frame.plane() + h * kernel.dilation[1] * frame.width + v * kernel.dilation[2]) * unit,
-                     std::min(unit, channels.in - i * unit)};
+    auto* steps = list_of<BlockedStep>(bundles.steps());
+    bundles.fill_steps(frame.plane() * unit, [&](int64_t tap) { return offset_of(frame, tap); }, steps);
     return steps;
   }
 
@@ -176,20 +193,49 @@ struct BlockedConvolution::Impl {
   const float* gated_weights(int64_t batch, const float* gates, const Parallel& parallel) const {
     const int64_t image = static_cast<int64_t>(packed.size());
     float* scaled = scratch_floats(ScratchSlot::packed_right, batch * image);
-    const Cost cost{.bytes = 8.0 * static_cast<double>(channels.in * kernels.blocks * kBlock)};
-    parallel.for_range(batch * groups(), cost, [&](Range range) {
+    const Cost cost{.bytes = 8.0 * static_cast<double>(channels.in * bundles.most_blocks() * kBlock)};
+    parallel.for_range(batch * bundles.count(), cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
-        const int64_t at = i / groups(), width = group_blocks(i % groups()) * kBlock;
-        const int64_t first = i % groups() * kernels.blocks * kBlock * channels.in;
+        const int64_t at = i / bundles.count();
+        const BlockedBundles::Bundle& bundle = bundles[i % bundles.count()];
+        const int64_t width = bundle.blocks * kBlock, first = bundle.weights;
         scale_rows(packed.data() + first, width, gates + at * in_blocks() * kBlock, scaled + at * image + first, width, channels.in, width);
       }
     });
     return scaled;
   }
 
-  void run_dense(const ConvCall<float>& call, const float* gates, FetchList ahead, const Parallel& parallel) const {
+  /// Whether most inputs are not read: pixels of their own with a stride.
+  bool skips_pixels(const Window& w) const {
+    return !by_lanes && kernel.kernel_size() == 1 && kernel.stride[1] * kernel.stride[2] > 1 && w.pad_begin[1] == 0 &&
+           w.pad_begin[2] == 0 && (w.output[1] - 1) * kernel.stride[1] < w.input[1] && (w.output[2] - 1) * kernel.stride[2] < w.input[2];
+  }
+
+  static Window without_skipped(Window w) {
+    std::fill_n(w.stride, 3, 1);
+    std::copy_n(w.output, 3, w.input);
+    return w;
+  }
+
+  /// The pixels that are read, one behind the other, in memory of the calling thread.
+  const float* picked_pixels(const ConvCall<float>& call, const Parallel& parallel) const {
     const Window& w = call.window;
-    const Frame frame(kernel, w);
+    float* picked = scratch_floats(ScratchSlot::image, call.batch * in_planes() * w.output_size() * unit);
+    const Cost cost{.bytes = 8.0 * static_cast<double>(w.output[2] * unit)};
+    parallel.for_range(call.batch * in_planes() * w.output[1], cost, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        const float* from = call.x + (i / w.output[1] * w.input_size() + i % w.output[1] * kernel.stride[1] * w.input[2]) * unit;
+        float* to = picked + i * w.output[2] * unit;
+        for (int64_t pixel = 0; pixel < w.output[2]; ++pixel) std::copy_n(from + pixel * kernel.stride[2] * unit, unit, to + pixel * unit);
+      }
+    });
+    return picked;
+  }
+
+  /// `taps` is the kernel, which may read a picked input.
+  void run_dense(const Window& taps, const ConvCall<float>& call, const float* gates, FetchList ahead, const Parallel& parallel) const {
+    const Window& w = call.window;
+    const Frame frame(taps, w);
     const int64_t planes = in_planes(), plane = frame.plane() * unit, input = planes * w.input_size() * unit;
     const float* x = call.x;
     if (frame.copied) {
@@ -208,8 +254,8 @@ struct BlockedConvolution::Impl {
     }
     const BlockedStep* steps = steps_of(frame);
     const int64_t threads = parallel.threads();
-    const bool by_groups = call.batch % threads != 0 && static_cast<int64_t>(packed.size()) > planes * plane;
-    const Lines lines(kernel, w, frame, unit, by_groups ? kStripPixels : 0, threads);
+    const bool by_bundles = call.batch % threads != 0 && static_cast<int64_t>(packed.size()) > planes * plane;
+    const Lines lines(taps, w, frame, unit, by_bundles ? kStripPixels : 0, threads);
     const float* weights = gates ? gated_weights(call.batch, gates, parallel) : packed.data();
     const auto band_of = [&](int64_t image, const Part& rows) {
       return Band{call,
@@ -219,37 +265,37 @@ struct BlockedConvolution::Impl {
                   weights + (gates ? image * static_cast<int64_t>(packed.size()) : 0),
                   image * out_blocks() * w.output_size() * kBlock};
     };
-    const double group_operations = 0.06 * static_cast<double>(products() * lines.total * kernels.blocks * kBlock);
-    // Where weights are more than inputs, each thread has groups of its own, of which it alone reads the weights.
-    if (by_groups) {
-      const Cost cost{.bytes = 4.0 * kBlock, .operations = group_operations / static_cast<double>(lines.count)};
-      const int64_t units = call.batch * groups() * lines.count;
+    const double bundle_operations = 0.06 * static_cast<double>(bundles.products() * lines.total * bundles.most_blocks() * kBlock);
+    // Where weights are more than inputs, each thread has bundles of its own, of which it alone reads the weights.
+    if (by_bundles) {
+      const Cost cost{.bytes = 4.0 * kBlock, .operations = bundle_operations / static_cast<double>(lines.count)};
+      const int64_t units = call.batch * bundles.count() * lines.count;
       parallel.for_range(units, cost, [&](Range range) {
         for (int64_t i = range.begin, size; i < range.end; i += size) {
           throw_if_cancelled();
-          const int64_t line = i % lines.count, group = i / lines.count;
+          const int64_t line = i % lines.count, bundle = i / lines.count;
           size = std::min(lines.count - line, range.end - i);
           FetchedPart fetched(ahead, i, i + size, units);
-          sum_band(band_of(group / groups(), {line, size}), group % groups(), steps, fetched);
+          sum_band(band_of(bundle / bundles.count(), {line, size}), bundle % bundles.count(), steps, fetched);
         }
       });
       return;
     }
-    const int64_t most = std::max<int64_t>(1, std::max<int64_t>(kLeastPixels, kInputFloats / products()) / lines.pixels);
+    const int64_t most = std::max<int64_t>(1, std::max<int64_t>(kLeastPixels, kInputFloats / bundles.products()) / lines.pixels);
     int64_t bands = pieces_of(lines.count, most);
     if (call.batch % threads != 0) bands = std::min(lines.count, pieces_of(bands, threads) * threads);
-    const int64_t cuts = bands * call.batch >= 2 * threads ? 1 : groups();
+    const int64_t cuts = bands * call.batch >= 2 * threads ? 1 : bundles.count();
     const Cost cost{.bytes = 4.0 * kBlock,
-                    .operations = group_operations * static_cast<double>(groups()) / static_cast<double>(cuts * bands)};
-    // Bands by turns: groups differ, and a band that one thread takes with all of them is read by one.
+                    .operations = bundle_operations * static_cast<double>(bundles.count()) / static_cast<double>(cuts * bands)};
+    // Bands by turns: bundles differ, and a band that one thread takes with all of them is read by one.
     const int64_t units = call.batch * bands * cuts;
     parallel.for_range(units, cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
         throw_if_cancelled();
         FetchedPart fetched(ahead, i, i + 1, units);
         const Band band = band_of(i / cuts / bands, share_of(lines.count, bands, i / cuts % bands));
-        const Part part = share_of(groups(), cuts, i % cuts);
-        for (int64_t group = part.begin; group < part.begin + part.size; ++group) sum_band(band, group, steps, fetched);
+        const Part part = share_of(bundles.count(), cuts, i % cuts);
+        for (int64_t bundle = part.begin; bundle < part.begin + part.size; ++bundle) sum_band(band, bundle, steps, fetched);
       }
     });
   }
@@ -285,15 +331,25 @@ struct BlockedConvolution::Impl {
     int64_t y;  ///< the image's offset
   };
 
-  void sum_band(const Band& band, int64_t group, const BlockedStep* steps, FetchedPart& fetched) const {
+  /// Weights of the next bundle, where they do not stay near from band to band.
+  std::span<const std::byte> weights_behind(const Band& band, int64_t at) const {
+    constexpr size_t kNearFloats = size_t{64} << 10;
+    if (packed.size() < kNearFloats || at + 1 == bundles.count()) return {};
+    const BlockedBundles::Bundle& next = bundles[at + 1];
+    return std::as_bytes(std::span(band.weights + next.weights, static_cast<size_t>(next.blocks * kBlock * bundles.products())));
+  }
+
+  void sum_band(const Band& band, int64_t at_bundle, const BlockedStep* steps, FetchedPart& fetched) const {
     const Lines& lines = band.lines;
-    const int64_t first = group * kernels.blocks, blocks = group_blocks(group), block_size = lines.total * kBlock;
+    const BlockedBundles::Bundle& bundle = bundles[at_bundle];
+    fetched.put_first(weights_behind(band, at_bundle));
+    const int64_t first = bundle.first, blocks = bundle.blocks, block_size = lines.total * kBlock;
     const int64_t fold = std::max<int64_t>(1, (unit == 1 ? kImageFold : kConvFold) / unit), at = band.y + first * block_size;
     const BlockedSums sums{.x = band.x,
-                           .steps = steps,
-                           .step_count = taps() * in_planes(),
+                           .steps = steps + bundle.steps,
+                           .step_count = bundle.step_count,
                            .x_pixel = lines.x_pixel,
-                           .weights = band.weights + first * kBlock * products(),
+                           .weights = band.weights + bundle.weights,
                            .bias = bias_values.data() + first * kBlock,
                            .residual = band.call.residual ? band.call.residual + at : nullptr,
                            .y = band.call.y + at,
@@ -310,12 +366,7 @@ struct BlockedConvolution::Impl {
       activate_values(activation, band.call.y + band.y + block * block_size + begin * kBlock, (end - begin) * kBlock);
   }
 
-  /// Whether a kernel reads planes where they lie.
-  bool reads_in_place() const {
-    const int64_t size = kernel.kernel[2], stride = kernel.stride[2];
-    return (size == 3 || size == 5) && kernel.kernel[1] == size && (stride == 1 || stride == 2) && kernel.stride[1] == stride &&
-           kernel.dilation[1] == 1 && kernel.dilation[2] == 1;
-  }
+  bool reads_in_place() const { return slides(kernel); }
 
   void run_in_place(const ConvCall<float>& call, float* means, const Parallel& parallel) const {
     const Window& w = call.window;
@@ -324,18 +375,19 @@ struct BlockedConvolution::Impl {
     const int64_t bands = planes >= 8 * threads || (planes >= 2 * threads && planes % threads == 0)
                               ? 1
                               : std::min<int64_t>(w.output[1], planes >= 2 * threads ? threads : 2 * threads);
+    const auto rows_kernel = blocked_window_of(kernels, group_size(), kernel.kernel[2] == 5, kernel.stride[2] == 2);
     float* sums = means ? scratch_floats(ScratchSlot::image, planes * w.output[1] * kBlock) : nullptr;
     const double outputs = static_cast<double>(plane) / static_cast<double>(bands);
-    const Cost cost{.bytes = 8 * outputs, .operations = 0.06 * static_cast<double>(taps()) * outputs};
+    const Cost cost{.bytes = 8 * outputs, .operations = 0.06 * static_cast<double>(taps() * group_size()) * outputs};
     parallel.for_range(call.batch * out_blocks() * bands, cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
         const int64_t block = i / bands, channel = block % out_blocks() * kBlock;
         const Part rows = share_of(w.output[1], bands, i % bands);
-        const BlockedRows slide{kernels, kernel.kernel[2] == 5, kernel.stride[2] == 2, clamp.activates ? &activation : nullptr,
+        const BlockedRows slide{rows_kernel, kernels.row_sums, clamp.activates ? &activation : nullptr,
                                 sums ? sums + block * w.output[1] * kBlock : nullptr};
         slide.run({call.x + block * w.input_size() * kBlock, w.input[1], w.input[2], w.pad_begin[1], w.pad_begin[2],
-                   packed.data() + channel * taps(), bias_values.data() + channel, call.residual ? call.residual + block * plane : nullptr,
-                   call.y + block * plane, w.output[2], clamp.low, clamp.high},
+                   packed.data() + channel * taps() * group_size(), bias_values.data() + channel,
+                   call.residual ? call.residual + block * plane : nullptr, call.y + block * plane, w.output[2], clamp.low, clamp.high},
                   rows.begin, rows.begin + rows.size);
       }
     });
@@ -387,16 +439,20 @@ struct BlockedConvolution::Impl {
   const Activation activation;
   const Clamp clamp;
   const BlockedKernels& kernels;
-  const int64_t unit;  ///< floats of a pixel of the input that lie together
-  bool depthwise;
+  const int64_t unit;            ///< floats of a pixel of the input that lie together
+  const BlockedBundles bundles;  ///< where sums are over whole blocks
+  bool by_lanes;                 ///< groups are parts of blocks
   SharedArray<float> packed;
   std::vector<float> bias_values;
 };
 
 bool BlockedConvolution::fits(const ConvChannels& channels, const Window& window, BlockedInput input) {
-  const bool depthwise = channels.groups == channels.in && channels.in == channels.out && input == BlockedInput::blocks;
-  return (channels.groups == 1 || depthwise) && window.kernel[0] == 1 && window.input[0] == 1 && window.output[0] == 1 &&
-         window.pad_begin[0] == 0;
+  if (window.kernel[0] != 1 || window.input[0] != 1 || window.output[0] != 1 || window.pad_begin[0] != 0) return false;
+  if (channels.groups == 1) return true;
+  if (input != BlockedInput::blocks || channels.in % channels.groups != 0 || channels.out % channels.groups != 0) return false;
+  if (sums_whole_blocks(channels)) return true;
+  const int64_t size = channels.in / channels.groups;
+  return channels.in == channels.out && (size == 1 || ((size == 4 || size == 8) && window.kernel[2] == 3 && slides(window)));
 }
 
 BlockedConvolution::BlockedConvolution(const ConvChannels& channels, const Window& window, const float* weights, const float* bias,

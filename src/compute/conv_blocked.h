@@ -29,7 +29,8 @@ struct BlockedScales {
 /// channels is not looked at, and may be anything in y. y = activation(conv(x) + bias + residual).
 class BlockedConvolution {
  public:
-  /// Whether run() can compute this: one group, or each channel by itself (then of blocks alone); planes, not volumes.
+  /// Whether run() can compute this: one group, or groups of blocks, of one channel, or of 4 or 8 under 3x3 taps (groups of blocks alone);
+  /// planes, not volumes.
   static bool fits(const ConvChannels& channels, const Window& window, BlockedInput input);
 
   /// Arguments as those of Convolution; where fits().
@@ -43,7 +44,7 @@ class BlockedConvolution {
   bool fetches_ahead() const;
   /// One group of blocks, one pixel.
   bool takes_gates() const;
-  /// Each channel by itself, 3x3 or 5x5 taps that lie together, of stride 1 or 2.
+  /// Groups of less than a block, 3x3 or 5x5 taps that lie together, of stride 1 or 2.
   bool gives_means() const;
 
   /// `residual` lies as y or is null; it is not y itself. `ahead` is brought into the caches on the way, where fetches_ahead().

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "compute/conv_blocked_micro.h"
 
@@ -187,36 +188,58 @@ void blocked_taps_of(const BlockedTaps& p, int64_t pixels) {
   in_strips<kPixels>(p, pixels, []<int kCount>(const BlockedTaps& strip) { blocked_taps<V, kCount>(strip); });
 }
 
-/// kPixels outputs of a row from `column` on. A vector of x serves every output that it reaches. With kRim, columns may lie beyond x.
-template <typename V, int kTaps, int kStride, int kPixels, bool kRim>
-void blocked_window_strip(const BlockedWindow& p, int64_t row, int64_t column) {
+/// Lanes [lane, lane + V::kLanes) of a block of channels as each group of kGroup sees its channel i.
+template <typename V, int kGroup, int i>
+inline typename V::Register group_lanes(const float* block, int lane) {
+  if constexpr (kGroup == 1) {
+    return V::load(block + lane);
+  } else if constexpr (V::kLanes <= kGroup) {
+    return V::set(block[lane / kGroup * kGroup + i]);
+  } else {
+    return V::template spread<kGroup, i>(V::load(block + lane));
+  }
+}
+
+/// What one input channel of each group adds to kPixels outputs along a row of taps.
+template <typename V, int kTaps, int kStride, int kPixels, bool kRim, int kGroup, int i>
+[[gnu::always_inline]] inline void add_window_row(const BlockedWindow& p, const float* x, int64_t left, int lane, const float* weights,
+                                                  typename V::Register (&sum)[kPixels]) {
   using R = typename V::Register;
   constexpr int kColumns = (kPixels - 1) * kStride + kTaps;
+  R w[kTaps];
+#pragma GCC unroll 5
+  for (int tap = 0; tap < kTaps; ++tap) w[tap] = V::load(weights + tap * kChannelBlock);
+#pragma GCC unroll 32
+  for (int c = 0; c < kColumns; ++c) {
+    if (kRim && (left + c < 0 || left + c >= p.width)) continue;
+    const R value = group_lanes<V, kGroup, i>(x + c * kChannelBlock, lane);
+#pragma GCC unroll 5
+    for (int tap = 0; tap < kTaps; ++tap) {
+      if ((c - tap) % kStride != 0 || c < tap || (c - tap) / kStride >= kPixels) continue;
+      sum[(c - tap) / kStride] = V::fma(w[tap], value, sum[(c - tap) / kStride]);
+    }
+  }
+}
+
+/// kPixels outputs of a row from `column` on. A vector of x serves every output that it reaches. With kRim, columns may lie beyond x.
+template <typename V, int kTaps, int kStride, int kPixels, bool kRim, int kGroup>
+void blocked_window_strip(const BlockedWindow& p, int64_t row, int64_t column) {
+  using R = typename V::Register;
   const int64_t top = row * kStride - p.pad_top, left = column * kStride - p.pad_left;
   const int64_t first = top < 0 ? -top : 0, last = top + kTaps > p.height ? p.height - top : kTaps;
   const int64_t at = (row * p.columns + column) * kChannelBlock;
 #pragma GCC unroll 4
   for (int part = 0; part < kBlockVectors<V>; ++part) {
-    const int64_t lane = part * V::kLanes;
+    const int lane = part * V::kLanes;
     R sum[kPixels];
 #pragma GCC unroll 14
     for (int pixel = 0; pixel < kPixels; ++pixel) sum[pixel] = V::load(p.bias + lane);
     for (int64_t line = first; line < last; ++line) {
-      const float* x = p.x + ((top + line) * p.width + left) * kChannelBlock + lane;
-      const float* weights = p.weights + line * kTaps * kChannelBlock + lane;
-      R w[kTaps];
-#pragma GCC unroll 5
-      for (int tap = 0; tap < kTaps; ++tap) w[tap] = V::load(weights + tap * kChannelBlock);
-#pragma GCC unroll 32
-      for (int c = 0; c < kColumns; ++c) {
-        if (kRim && (left + c < 0 || left + c >= p.width)) continue;
-        const R value = V::load(x + c * kChannelBlock);
-#pragma GCC unroll 5
-        for (int tap = 0; tap < kTaps; ++tap) {
-          if ((c - tap) % kStride != 0 || c < tap || (c - tap) / kStride >= kPixels) continue;
-          sum[(c - tap) / kStride] = V::fma(w[tap], value, sum[(c - tap) / kStride]);
-        }
-      }
+      const float* x = p.x + ((top + line) * p.width + left) * kChannelBlock;
+      const float* weights = p.weights + line * kGroup * kTaps * kChannelBlock + lane;
+      [&]<int... i>(std::integer_sequence<int, i...>) {
+        (add_window_row<V, kTaps, kStride, kPixels, kRim, kGroup, i>(p, x, left, lane, weights + i * kTaps * kChannelBlock, sum), ...);
+      }(std::make_integer_sequence<int, kGroup>());
     }
     const R low = V::set(p.low), high = V::set(p.high);
 #pragma GCC unroll 14
@@ -228,24 +251,24 @@ void blocked_window_strip(const BlockedWindow& p, int64_t row, int64_t column) {
   }
 }
 
-template <typename V, int kTaps, int kStride, int kPixels>
+template <typename V, int kTaps, int kStride, int kPixels, int kGroup>
 inline int64_t blocked_window_strips(const BlockedWindow& p, int64_t row, int64_t column) {
   for (; column + kPixels <= p.columns; column += kPixels) {
     const int64_t left = column * kStride - p.pad_left;
     if (left < 0 || left + (kPixels - 1) * kStride + kTaps > p.width)
-      blocked_window_strip<V, kTaps, kStride, kPixels, true>(p, row, column);
+      blocked_window_strip<V, kTaps, kStride, kPixels, true, kGroup>(p, row, column);
     else
-      blocked_window_strip<V, kTaps, kStride, kPixels, false>(p, row, column);
+      blocked_window_strip<V, kTaps, kStride, kPixels, false, kGroup>(p, row, column);
   }
   if constexpr (kPixels > 1) {
-    if (column < p.columns) return blocked_window_strips<V, kTaps, kStride, (kPixels + 1) / 2>(p, row, column);
+    if (column < p.columns) return blocked_window_strips<V, kTaps, kStride, (kPixels + 1) / 2, kGroup>(p, row, column);
   }
   return column;
 }
 
-template <typename V, int kTaps, int kStride, int kPixels>
+template <typename V, int kTaps, int kStride, int kPixels, int kGroup = 1>
 void blocked_window(const BlockedWindow& p, int64_t begin, int64_t end) {
-  for (int64_t row = begin; row < end; ++row) blocked_window_strips<V, kTaps, kStride, kPixels>(p, row, 0);
+  for (int64_t row = begin; row < end; ++row) blocked_window_strips<V, kTaps, kStride, kPixels, kGroup>(p, row, 0);
 }
 
 template <typename V>
@@ -275,6 +298,8 @@ constexpr BlockedKernels blocked_kernels_of() {
           .taps = blocked_taps_of<V, kOwnPixels>,
           .window = {{blocked_window<V, 3, 1, kOwnPixels>, blocked_window<V, 3, 2, kOwnPixels>},
                      {blocked_window<V, 5, 1, kOwnPixels>, blocked_window<V, 5, 2, kOwnPixels>}},
+          .grouped = {{blocked_window<V, 3, 1, kOwnPixels, 4>, blocked_window<V, 3, 2, kOwnPixels, 4>},
+                      {blocked_window<V, 3, 1, kOwnPixels, 8>, blocked_window<V, 3, 2, kOwnPixels, 8>}},
           .row_sums = blocked_row_sums<V>};
 }
 

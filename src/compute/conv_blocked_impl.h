@@ -12,12 +12,16 @@ namespace rh::compute {
 /// Of the processor at hand.
 const BlockedKernels& blocked_kernels();
 
+inline BlockedWindowRows* blocked_window_of(const BlockedKernels& kernels, int64_t group_size, bool is_wide, bool has_stride) {
+  return group_size == 1 ? kernels.window[is_wide][has_stride] : kernels.grouped[group_size == 8][has_stride];
+}
+
 /// Rows of a depthwise convolution's result, finished some at a time, while they are near the processor, where their sums are wanted.
 struct BlockedRows {
-  const BlockedKernels& kernels;
-  bool is_wide, has_stride;      ///< 5x5 taps in place of 3x3; stride 2 in place of 1
-  const Activation* activation;  ///< of a pass of its own, or null
-  float* sums;                   ///< of each row of the window's y, [kChannelBlock], or null
+  BlockedWindowRows* rows_kernel;
+  void (*row_sums)(const float* x, int64_t rows, int64_t pixels, float* sums);  ///< see BlockedKernels
+  const Activation* activation;                                                 ///< of a pass of its own, or null
+  float* sums;                                                                  ///< of each row of the window's y, [kChannelBlock], or null
 
   void run(const BlockedWindow& window, int64_t begin, int64_t end) const {
     constexpr int64_t kNearPixels = 112;
@@ -25,9 +29,9 @@ struct BlockedRows {
     for (int64_t row = begin; row < end; row += most) {
       const int64_t rows = std::min(most, end - row);
       float* y = window.y + row * width;
-      kernels.window[is_wide][has_stride](window, row, row + rows);
+      rows_kernel(window, row, row + rows);
       if (activation) activate_values(*activation, y, rows * width);
-      if (sums) kernels.row_sums(y, rows, window.columns, sums + row * kChannelBlock);
+      if (sums) row_sums(y, rows, window.columns, sums + row * kChannelBlock);
     }
   }
 };

@@ -54,15 +54,15 @@ struct BlockedTaps {
   float high;
 };
 
-/// Rows of a depthwise convolution of 3x3 or 5x5 taps of dilation 1, of stride 1 or 2 in both directions, which reads the plane where it
-/// lies: y[row][column][c] = clamp(bias[c] + sum of taps + residual).
+/// Rows of a convolution of 3x3 or 5x5 taps of dilation 1, of stride 1 or 2 in both directions, in groups of 1, 4 or 8 channels, which
+/// reads the plane where it lies: y[row][column][c] = clamp(bias[c] + sum of taps + residual).
 struct BlockedWindow {
   const float* x;
   int64_t height;
   int64_t width;
   int64_t pad_top;
   int64_t pad_left;
-  const float* weights;   ///< [tap][kChannelBlock]
+  const float* weights;   ///< [row of taps][input channel of the group][tap of the row][kChannelBlock]
   const float* bias;      ///< [kChannelBlock]
   const float* residual;  ///< or null; of the whole plane, as y
   float* y;
@@ -71,14 +71,17 @@ struct BlockedWindow {
   float high;
 };
 
+/// Rows [begin, end) of y.
+using BlockedWindowRows = void(const BlockedWindow& p, int64_t begin, int64_t end);
+
 struct BlockedKernels {
   int64_t blocks;  ///< that `sums` takes at most
   bool fetches;    ///< `sums` fetches lines, where there are enough outputs
   /// For 1 to `blocks` blocks and any number of pixels.
   void (*sums)(const BlockedSums& p, int64_t blocks, int64_t pixels);
   void (*taps)(const BlockedTaps& p, int64_t pixels);
-  /// By whether taps are 5x5 and whether the stride is 2; rows [begin, end) of y.
-  void (*window[2][2])(const BlockedWindow& p, int64_t begin, int64_t end);
+  BlockedWindowRows* window[2][2];   ///< by whether taps are 5x5 and whether the stride is 2
+  BlockedWindowRows* grouped[2][2];  ///< 3x3, by whether groups are of 8 channels in place of 4 and whether the stride is 2
   /// sums[row][c] = sum over pixels of x[row][pixel][c].
   void (*row_sums)(const float* x, int64_t rows, int64_t pixels, float* sums);
 };

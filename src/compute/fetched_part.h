@@ -19,8 +19,15 @@ class FetchedPart {
     left_ = end * lines / count - at_;
   }
 
+  /// Comes before what is left; what was put before in this way and is left is dropped.
+  void put_first(std::span<const std::byte> piece) {
+    const char* begin = reinterpret_cast<const char*>(piece.data());
+    first_ = {begin, begin + lines_of(piece) * kLine};
+  }
+
   /// What comes next; empty at the end. Kernels move its beginning.
   FetchedLines& lines() {
+    if (first_.next < first_.end) return first_;
     while (lines_.next >= lines_.end && left_ > 0) {
       const int64_t of_piece = lines_of(list_.front()), size = std::min(of_piece - at_, left_);
       if (size <= 0) {
@@ -43,7 +50,7 @@ class FetchedPart {
   FetchList list_;
   int64_t at_ = 0;    ///< lines behind the beginning of the list's first piece
   int64_t left_ = 0;  ///< lines
-  FetchedLines lines_{};
+  FetchedLines lines_{}, first_{};
 };
 
 }  // namespace rh::compute

@@ -67,6 +67,12 @@ struct Float {
   static Register fma(Register a, Register b, Register c) { return _mm256_fmadd_ps(a, b, c); }
   static Register max(Register bound, Register x) { return _mm256_max_ps(bound, x); }  // a NaN in x wins
   static Register min(Register bound, Register x) { return _mm256_min_ps(bound, x); }
+  /// Element i of each four lanes, in all of them.
+  template <int kGroup, int i>
+  static Register spread(Register x) {
+    static_assert(kGroup == 4);
+    return _mm256_permute_ps(x, 0x55 * i);
+  }
 };
 
 struct Double {

@@ -89,6 +89,14 @@ struct Float {
   static Register max(Register bound, Register x) { return _mm512_maskz_max_ps(0xffff, bound, x); }  // a NaN in x wins
   static Register min(Register bound, Register x) { return _mm512_maskz_min_ps(0xffff, bound, x); }
 
+  /// Element i of each kGroup lanes, in all of them.
+  template <int kGroup, int i>
+  static Register spread(Register x) {
+    if constexpr (kGroup == 4) return _mm512_maskz_permute_ps(0xffff, x, 0x55 * i);
+    const __m512i lanes = _mm512_set_epi32(8 + i, 8 + i, 8 + i, 8 + i, 8 + i, 8 + i, 8 + i, 8 + i, i, i, i, i, i, i, i, i);
+    return _mm512_maskz_permutexvar_ps(0xffff, lanes, x);
+  }
+
   /// Half a vector, whose multiply-adds take half the time where a processor makes those of a whole one by halves.
   struct Half {
     using Register = __m256;

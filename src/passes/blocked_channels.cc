@@ -33,6 +33,9 @@ struct Costs {
   double blocked_depthwise = 0.008;  ///< between blocks
   double blocked_strided = 0.018;
   double blocked_dilated = 0.02;  ///< through a copy with its padding
+  double grouped = 2;             ///< x products: groups of several channels between planes
+  double blocked_groups = 1.15;   ///< of whole blocks
+  double blocked_lanes = 1.3;     ///< of parts of a block
   double turned = 0.1;            ///< nanoseconds a value that ExpandDepthwise gives in planes
   double reorder = 0.3;           ///< nanoseconds a value
 };
@@ -41,6 +44,8 @@ constexpr int64_t kLeastPartsChannels = 32;
 constexpr double kLeastPartsProducts = 256;
 constexpr int64_t kMostImageChannels = 4;
 constexpr int64_t kLeastWinogradChannels = 16, kMostExpandTaps = 5;
+// Channels of a group from which on it takes as long as a convolution of its own; by Winograd's algorithm.
+constexpr int64_t kLeastGroupAlone = 48, kLeastWinogradGroup = 32;
 
 /// A value [N, C, H, W], N of any size.
 struct Planes {
@@ -127,17 +132,26 @@ class Planner {
     return input >= node.inputs.size() || node.inputs[input] == kNoValue || graph_.value(node.inputs[input]).constant_tensor();
   }
 
+  /// Whether BlockedConv takes groups of so many channels: whole blocks, or 4 or 8 channels under a kernel that slides over planes.
+  static bool has_blocked_groups(const ops::Conv& op, int64_t in, int64_t out, const Shape& weights) {
+    const int64_t from = in / op.group, to = out / op.group;
+    if (from % kChannelBlock == 0 && to % kChannelBlock == 0) return true;
+    const auto is_pair = [](const ops::Sizes& sizes) { return sizes.empty() || (sizes[0] == sizes[1] && sizes[0] <= 2); };
+    return from == to && (from == 4 || from == 8) && weights[2] == 3 && weights[3] == 3 && is_pair(op.window.strides) &&
+           all_one(op.window.dilations);
+  }
+
   std::optional<Candidate> convolution(const Node& node) const {
     const Planes x = planes_of(node.inputs[0]), y = planes_of(node.outputs[0]);
     const Tensor* weights = graph_.value(node.inputs[1]).constant_tensor();
     if (!x.known() || !y.known() || !weights || weights->shape().rank() != 4 || !is_constant(node, 2)) return std::nullopt;
     const ops::Conv op = ops::Conv::read(NodeView(graph_, node));
-    const bool depthwise = op.group > 1;
-    if (depthwise && (op.group != x.channels || x.channels != y.channels)) return std::nullopt;
+    const bool depthwise = op.group > 1 && op.group == x.channels && x.channels == y.channels;
+    if (op.group > 1 && !depthwise && !has_blocked_groups(op, x.channels, y.channels, weights->shape())) return std::nullopt;
     const int64_t taps = weights->shape()[2] * weights->shape()[3];
     const bool strided = !all_one(op.window.strides);
     const double products = y.values() * static_cast<double>(taps * weights->shape()[1]);
-    Candidate found{.id = kNoNode, .inputs = {0}, .saved = 0, .is_image = !depthwise && x.channels <= kMostImageChannels};
+    Candidate found{.id = kNoNode, .inputs = {0}, .saved = 0, .is_image = op.group == 1 && x.channels <= kMostImageChannels};
     if (depthwise) {
       const double filled = static_cast<double>(x.padded()) / static_cast<double>(x.channels);
       const double planes = strided ? kCosts.depthwise_strided : kCosts.depthwise;
@@ -145,6 +159,9 @@ class Planner {
                              : strided                     ? kCosts.blocked_strided
                                                            : kCosts.blocked_depthwise;
       found.saved = products * (planes - blocked * filled);
+    } else if (op.group > 1 && x.channels / op.group < (taps == 9 && !strided ? kLeastWinogradGroup : kLeastGroupAlone)) {
+      const double blocked = x.channels / op.group % kChannelBlock == 0 ? kCosts.blocked_groups : kCosts.blocked_lanes;
+      found.saved = products * kCosts.product * (kCosts.grouped - blocked);
     } else {
       const bool dilated = taps > 1 && !all_one(op.window.dilations);
       const bool winograd =
@@ -154,7 +171,7 @@ class Planner {
                       : found.is_image ? kCosts.image
                       : taps > 1       ? kCosts.gathered
                                        : 1;
-      const double summands = static_cast<double>(taps) * static_cast<double>(x.channels);
+      const double summands = static_cast<double>(taps * weights->shape()[1]);
       if (const double share = parts_share(op.window, weights->shape());
           share < 1 && !winograd && y.channels >= kLeastPartsChannels && summands >= kLeastPartsProducts) {
         const double transforms = kCosts.parts_by_channels / static_cast<double>(y.channels) + kCosts.parts_by_products / summands;

@@ -32,8 +32,11 @@ class BlockedConvKernel final : public Kernel {
       throw Error(status.code(), std::string(status.message()));
     const auto input = op_.from_planes ? compute::BlockedInput::planes : compute::BlockedInput::blocks;
     if (!compute::BlockedConvolution::fits(channels_, window, input)) {
-      throw Error(ErrorCode::not_implemented, fmt::format("BlockedConv: {} channels in {} groups, expected one group or one a channel",
-                                                          channels_.in, channels_.groups));
+      throw Error(
+          ErrorCode::not_implemented,
+          fmt::format(
+              "BlockedConv: {} channels in {} groups, expected one group, groups of blocks, of one channel, or of 4 or 8 under 3x3 taps",
+              channels_.in, channels_.groups));
     }
     packed_.emplace(channels_, window, weights->data<float>(), bias ? bias->data<float>() : nullptr,
                     compute_activation(op_.conv.activation), input);
