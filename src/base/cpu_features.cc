@@ -50,6 +50,11 @@ uint64_t saved_state() {
 
 bool bit(uint32_t word, int index) { return (word >> index) & 1; }
 
+bool is_amd() {
+  const Registers r = cpuid(0, 0);
+  return r.b == 0x68747541 && r.d == 0x69746e65 && r.c == 0x444d4163;  // "AuthenticAMD"
+}
+
 void detect_isa(CpuFeatures& f) {
   const Registers one = cpuid(1, 0);
   const Registers seven = cpuid(7, 0);
@@ -100,6 +105,7 @@ void detect_caches(CpuFeatures& f) {
 #endif
 #ifdef RH_X86
   if (f.l1d_ways == 0) detect_l1d(f);
+  f.near_l3 = is_amd();
 #endif
 }
 

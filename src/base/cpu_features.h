@@ -20,6 +20,7 @@ struct CpuFeatures {
   long l1d_ways = 0;  ///< lines that share a set; 0: not known
   long l2_bytes = 1 << 20;
   long l3_bytes = 8 << 20;
+  bool near_l3 = false;  ///< the third level belongs to a few cores (AMD), which read it twice as fast as one that a mesh of all shares
 };
 
 /// "amx", "avx512-vnni", "avx512", "avx2", "sse4.1", "sse2", "neon" or "plain": what kernels tell machines apart by.

@@ -92,7 +92,7 @@ template <typename T>
 class TransposedConvolution {
  public:
   /// Arguments as those of Convolution; weights lie as [in, out / groups, kernel...].
-  TransposedConvolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias);
+  TransposedConvolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, bool lean = false);
   ~TransposedConvolution();
   TransposedConvolution(TransposedConvolution&&) noexcept;
   TransposedConvolution& operator=(TransposedConvolution&&) noexcept;

@@ -344,7 +344,7 @@ struct BlockedConvolution::Impl {
     const BlockedBundles::Bundle& bundle = bundles[at_bundle];
     fetched.put_first(weights_behind(band, at_bundle));
     const int64_t first = bundle.first, blocks = bundle.blocks, block_size = lines.total * kBlock;
-    const int64_t fold = std::max<int64_t>(1, (unit == 1 ? kImageFold : kConvFold) / unit), at = band.y + first * block_size;
+    const int64_t fold = std::max<int64_t>(1, (unit == 1 ? kBlockedImageFold : kConvFold) / unit), at = band.y + first * block_size;
     const BlockedSums sums{.x = band.x,
                            .steps = steps + bundle.steps,
                            .step_count = bundle.step_count,

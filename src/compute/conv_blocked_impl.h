@@ -57,29 +57,33 @@ struct BlockedLines {
 };
 
 /// The sums of `p`, whose x and y are those of line 0, over some lines, no more than about `fold` steps at a time, so that rounding grows
-/// slowly. What there is to be fetched is, while there are sums.
+/// slowly. What there is to be fetched is, while there are sums. Few weights stay near while all sums of a line are finished; of many, each
+/// part serves all lines.
 inline void sum_blocked_lines(const BlockedKernels& kernels, const BlockedSums& p, int64_t blocks, int64_t fold, const BlockedLines& lines,
                               FetchedPart& fetched) {
-  const int64_t parts = (p.step_count + fold - 1) / fold;
-  BlockedSums sums = p;
-  for (int64_t i = 0; i < parts; ++i) {
-    const Part part = part_of(p.step_count, parts, i);
-    const bool last = i + 1 == parts;
-    sums.steps = p.steps + part.begin;
-    sums.step_count = part.size;
-    sums.bias = last ? p.bias : nullptr;
-    sums.more = i > 0;
-    sums.low = last ? p.low : -std::numeric_limits<float>::infinity();
-    sums.high = last ? p.high : std::numeric_limits<float>::infinity();
-    for (int64_t line = lines.first; line < lines.first + lines.count; ++line) {
-      const int64_t pixel = line * lines.pixels;
-      sums.x = p.x + line * lines.x_line;
-      sums.y = p.y + pixel * kChannelBlock;
-      sums.residual = last && p.residual ? p.residual + pixel * kChannelBlock : nullptr;
-      sums.fetched = &fetched.lines();
-      kernels.sums(sums, blocks, std::min(lines.pixels, lines.total - pixel));
+  constexpr int64_t kFewSteps = 64;
+  const int64_t parts = (p.step_count + fold - 1) / fold, together = p.step_count <= kFewSteps && parts > 1 ? 1 : lines.count;
+  for (int64_t first = lines.first; first < lines.first + lines.count; first += together) {
+    BlockedSums sums = p;
+    for (int64_t i = 0; i < parts; ++i) {
+      const Part part = part_of(p.step_count, parts, i);
+      const bool last = i + 1 == parts;
+      sums.steps = p.steps + part.begin;
+      sums.step_count = part.size;
+      sums.bias = last ? p.bias : nullptr;
+      sums.more = i > 0;
+      sums.low = last ? p.low : -std::numeric_limits<float>::infinity();
+      sums.high = last ? p.high : std::numeric_limits<float>::infinity();
+      for (int64_t line = first; line < first + together; ++line) {
+        const int64_t pixel = line * lines.pixels;
+        sums.x = p.x + line * lines.x_line;
+        sums.y = p.y + pixel * kChannelBlock;
+        sums.residual = last && p.residual ? p.residual + pixel * kChannelBlock : nullptr;
+        sums.fetched = &fetched.lines();
+        kernels.sums(sums, blocks, std::min(lines.pixels, lines.total - pixel));
+      }
+      for (int64_t step = 0; step < part.size; ++step) sums.weights += sums.steps[step].count * blocks * kChannelBlock;
     }
-    for (int64_t step = 0; step < part.size; ++step) sums.weights += sums.steps[step].count * blocks * kChannelBlock;
   }
 }
 

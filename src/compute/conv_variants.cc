@@ -20,19 +20,21 @@ struct MachineClass {
   ConvCosts costs;
 };
 
-constexpr ConvCosts costs_with(double winograd_pixels) {
-  return {.gemm_by_out = 3,
+constexpr ConvCosts costs_with(double winograd_pixels, double parts_far = 1.7) {
+  return {.gemm_by_out = 7,
           .pixels_by_out = 9,
           .pixels_by_products = 10,
           .half_panel = 0.58,
           .winograd = 0.44,
           .winograd_pixels = winograd_pixels,
           .winograd_4x4 = 0.26,
-          .winograd_by_least = 8};
+          .winograd_by_least = 8,
+          .parts_far = parts_far};
 }
 
 // The first that a machine is. Measured with AVX-512; the others are taken to be alike.
 constexpr MachineClass kMachines[] = {
+    {[](const CpuFeatures& cpu) { return cpu.avx512 && cpu.near_l3; }, costs_with(0.42, 1.0)},
     {[](const CpuFeatures& cpu) { return cpu.avx512; }, costs_with(0.42)},
     {[](const CpuFeatures& cpu) { return cpu.avx2; }, costs_with(0.45)},
     {[](const CpuFeatures&) { return true; }, costs_with(0.42)},
@@ -154,7 +156,8 @@ double share_within(const Window& w) {
 double pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   if (conv_skips(w, w, in_of(c))) return share_within(w);  // the others work out what lies beyond the image
   const double out = static_cast<double>(out_of(c)), products = static_cast<double>(in_of(c) * w.kernel_size());
-  return filling(out_of(c), costs) * (1 + (gathers(w) ? costs.pixels_by_out / out : 0) + costs.pixels_by_products / products);
+  const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
+  return filling(out_of(c), costs) * (1 + (gathers(w) ? costs.pixels_by_out * found / out : 0) + costs.pixels_by_products / products);
 }
 
 double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
@@ -181,8 +184,8 @@ double phases_cost(const ConvChannels& c, const Window& w, const ConvCosts& cost
 double direct_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const ConvDirectWork work = conv_direct_work(c, w);
   const double out = static_cast<double>(out_of(c)), taps = static_cast<double>(w.kernel_size());
-  return costs.direct * work.outputs + costs.direct_inputs * work.inputs / (out * taps) +
-         costs.direct_outputs / (static_cast<double>(in_of(c)) * taps);
+  const double staged = costs.direct_inputs * (w.stride[2] > 2 ? costs.direct_strided : 1);
+  return costs.direct * work.outputs + staged * work.inputs / (out * taps) + costs.direct_outputs / (static_cast<double>(in_of(c)) * taps);
 }
 
 bool fits_amx(const ConvChannels&, const Window&) { return amx_usable(); }

@@ -27,4 +27,15 @@ Status conv_window(const ops::Window& window, std::span<const int64_t> input_spa
   return {};
 }
 
+ops::Sizes spatial_sizes(const ValueType& type, size_t rank) {
+  ops::Sizes sizes;
+  if (!type.is_tensor() || !type.tensor().dims || type.tensor().dims->size() != rank) return {};
+  for (size_t i = 2; i < rank; ++i) {
+    const Dim& size = (*type.tensor().dims)[i];
+    if (!size.is_constant() || size.value() < 1) return {};
+    sizes.push_back(size.value());
+  }
+  return sizes;
+}
+
 }  // namespace rh::cpu

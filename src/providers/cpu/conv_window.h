@@ -17,6 +17,9 @@ ops::Window with_kernel(const ops::Window& window, std::span<const int64_t> kern
 Status conv_window(const ops::Window& window, std::span<const int64_t> input_spatial, std::span<const int64_t> output_spatial,
                    std::span<const int64_t> pads, compute::Window& result);
 
+/// The declared spatial sizes of a value [N, C, spatial...] of this rank; empty where one is not a number.
+ops::Sizes spatial_sizes(const ValueType& type, size_t rank);
+
 /// Bytes of the weights that one of several packed convolutions holds; 0 where none is.
 template <typename... Packed>
 size_t weight_bytes(const std::variant<std::monostate, Packed...>& packed) {

@@ -40,7 +40,7 @@ class ConvKernel final : public Kernel {
     weights_shape_ = weights->shape();
     dispatch_or_throw<Types>(weights->dtype(), "Conv", [&]<typename T>() {
       const compute::ConvChannels channels = channels_of(weights_shape_);
-      const ops::Sizes sizes = expected_sizes(info);
+      const ops::Sizes sizes = spatial_sizes(info.node().input_type(0), weights_shape_.size());
       const compute::Window window = window_of(weights_shape_, sizes);
       const auto accuracy = info.precision() == Precision::fast ? compute::ConvAccuracy::fast : compute::ConvAccuracy::usual;
       variant_ = {problem_of(weights->dtype(), channels, window, !sizes.empty()),
@@ -101,19 +101,6 @@ class ConvKernel final : public Kernel {
 
  private:
   bool is_packed() const { return !std::holds_alternative<std::monostate>(packed_); }
-
-  /// The declared spatial sizes of X; empty where one is not a number.
-  ops::Sizes expected_sizes(const KernelInfo& info) const {
-    const ValueType& x = info.node().input_type(0);
-    ops::Sizes sizes;
-    if (!x.is_tensor() || !x.tensor().dims || x.tensor().dims->size() != weights_shape_.size()) return {};
-    for (size_t i = 2; i < weights_shape_.size(); ++i) {
-      const Dim& size = (*x.tensor().dims)[i];
-      if (!size.is_constant() || size.value() < 1) return {};
-      sizes.push_back(size.value());
-    }
-    return sizes;
-  }
 
   compute::ConvChannels channels_of(const Shape& weights) const { return {weights[1] * op_.group, weights[0], op_.group}; }
 

@@ -26,7 +26,9 @@ class ConvTransposeKernel final : public Kernel {
     if (bias && (bias->elements() != weights->shape()[1] * op_.group || bias->dtype() != weights->dtype())) return;
     weights_shape_ = weights->shape();
     dispatch_or_throw<Types>(weights->dtype(), "ConvTranspose", [&]<typename T>() {
-      packed_.emplace<compute::TransposedConvolution<T>>(pack<T>(weights->view(), bias ? bias->data<T>() : nullptr));
+      packed_.emplace<compute::TransposedConvolution<T>>(pack<T>(weights->view(), bias ? bias->data<T>() : nullptr,
+                                                                 spatial_sizes(info.node().input_type(0), weights_shape_.size()),
+                                                                 info.lean_memory()));
     });
   }
 
@@ -94,17 +96,24 @@ class ConvTransposeKernel final : public Kernel {
 
   bool is_packed() const { return !std::holds_alternative<std::monostate>(packed_); }
 
+  /// `sizes` are the spatial ones that X is expected to have, none where that is not known.
   template <typename T>
-  compute::TransposedConvolution<T> pack(const TensorView& weights, const T* bias) const {
+  compute::TransposedConvolution<T> pack(const TensorView& weights, const T* bias, const ops::Sizes& sizes = {}, bool lean = false) const {
     const Shape& w = weights.shape();
     const size_t spatial = w.size() - 2;
-    const std::vector<int64_t> ones(spatial, 1);
+    ops::ConvTranspose op = op_;
+    op.window = with_kernel(op_.window, {w.begin() + 2, spatial});
+    if (op.output_padding.empty()) op.output_padding = ops::Sizes(spatial, 0);
+    ops::Sizes inputs(spatial, 1), outputs = inputs, pads(spatial, 0);
+    if (!sizes.empty() && !op.pads_are_input) {
+      inputs = sizes;
+      for (size_t i = 0; i < spatial; ++i) outputs[i] = std::max<int64_t>(1, op.output_size(i, sizes[i]));
+      pads = op.pads_for(sizes);
+    }
     compute::Window geometry;
-    // Sizes do not matter for packing.
-    const Status status =
-        conv_window(with_kernel(op_.window, {w.begin() + 2, spatial}), ones, ones, std::vector<int64_t>(spatial, 0), geometry);
+    const Status status = conv_window(op.window, inputs, outputs, pads, geometry);
     if (!status.ok()) throw Error(status.code(), std::string(status.message()));
-    return compute::TransposedConvolution<T>({w[0], w[1] * op_.group, op_.group}, geometry, weights.data<T>(), bias);
+    return compute::TransposedConvolution<T>({w[0], w[1] * op_.group, op_.group}, geometry, weights.data<T>(), bias, lean);
   }
 
   ops::ConvTranspose op_;
