@@ -567,7 +567,7 @@ TEST_P(ConvTest, parts_serve_planes_of_other_sizes) {
 
 /// What was made for planes whose pairs lie far apart takes others as well, and infinities with a residual in place.
 /// What is made of a row of tiles is read once for all output channels; where it does not stay near, plain products take less time.
-TEST_P(ConvTest, rows_of_tiles_that_do_not_stay_near_are_not_taken_apart) {
+TEST_P(ConvTest, rows_of_tiles_that_do_not_stay_near_are_taken_apart_where_the_third_level_is_near) {
   const ConvChannels channels{384, 384, 1};
   const std::vector<float> weights = random_values(384 * 384 * 3, 1);
   for (const auto& [length, fits] : {std::pair{200, true}, std::pair{3000, false}}) {
@@ -580,8 +580,13 @@ TEST_P(ConvTest, rows_of_tiles_that_do_not_stay_near_are_not_taken_apart) {
     ASSERT_TRUE(conv_takes_parts(channels, w));
     EXPECT_EQ(conv_parts_work(channels, w).fits, fits) << length;
     if (fits) continue;
-    const Convolution<float> conv(channels, w, weights.data(), nullptr, {});
-    EXPECT_NE(conv.variant(), "winograd_parts");
+    for (const bool near : {false, true}) {
+      CpuFeatures cpu = cpu_features();
+      cpu.near_l3 = near;
+      const ScopedCpuFeatures scoped(cpu);
+      const Convolution<float> conv(channels, w, weights.data(), nullptr, {});
+      EXPECT_EQ(conv.variant() == "winograd_parts", near && cpu.avx512);
+    }
   }
 }
 
