@@ -81,10 +81,9 @@ void gemm_from_panels(const GemmArgs<float>& args, const float* a, RightPanels p
 template <typename T>
 void gemm_batched(const GemmArgs<T>& args, const GemmBatch<T>& batch, const T* a, const T* b, T* c, const Parallel& parallel) {
   if (batch.count <= 0 || args.m <= 0 || args.n <= 0) return;
+  const Product<T> first(args, a, b, nullptr, c, micro_kernels<Computed<T>>());
   const auto product = [&](int64_t i) {
-    GemmArgs<T> own = args;
-    if (own.epilogue.residual) own.epilogue.residual += batch.c_offsets[i];
-    return Product<T>(own, a + batch.a_offsets[i], b + batch.b_offsets[i], nullptr, c + batch.c_offsets[i], micro_kernels<Computed<T>>());
+    return first.at(a + batch.a_offsets[i], b + batch.b_offsets[i], c + batch.c_offsets[i], batch.c_offsets[i]);
   };
   const int threads = parallel.threads();
   const int64_t share = (threads + batch.count - 1) / batch.count;

@@ -100,6 +100,7 @@ int64_t rows_that_stay(int64_t most, int64_t row_bytes) {
 
 int64_t tiles_of(int64_t rows, int64_t most, int64_t row_bytes) {
   const int64_t tiles = pieces_of(rows, most);
+  if (rows / kLeastTileRows <= tiles || most * row_bytes <= cpu_features().l1d_bytes) return tiles;
   return std::max(tiles, std::min(pieces_of(rows, rows_that_stay(most, row_bytes)), rows / kLeastTileRows));
 }
 

@@ -45,6 +45,16 @@ struct DotArgs {
   T* out;
 };
 
+/// Rows of B, `columns` of each, at most a panel's width, as a panel: the vectors that kernels read, filled up with zeros.
+template <typename T>
+struct PackArgs {
+  const T* b;
+  int64_t b_row;  ///< between rows
+  int64_t k;
+  int64_t columns;
+  T* panel;
+};
+
 /// A row of A times a panel of B: c[panel] = add + a B, and beside it rows of another product, which come from the first level of caches
 /// while the panel comes from further away: tile_c[rows, panel] = tile_add + tile_a tile_b. Both panels are read whole.
 template <typename T>
@@ -77,6 +87,7 @@ struct MicroKernels {
   /// [rows + 1], two vectors wide: every one adds up in the same order, so that bits do not depend on how many rows a tile has.
   const Kernel* alike;
   void (*dot)(const DotArgs<T>&);
+  void (*pack)(const PackArgs<T>&);
   /// [kMostBesideRows + 1]: by the rows of the tile. Null where there are not registers enough.
   void (*const* beside)(const BesideArgs<T>&) = nullptr;
 };

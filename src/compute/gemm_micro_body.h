@@ -273,6 +273,26 @@ void dot_kernel(const DotArgs<typename V::T>& p) {
   }
 }
 
+template <typename V>
+void pack_kernel(const PackArgs<typename V::T>& p) {
+  constexpr int64_t kWidth = 2 * V::kLanes;
+  const auto* from = p.b;
+  auto* to = p.panel;
+  if (p.columns == kWidth) {
+    for (int64_t i = 0; i < p.k; ++i, from += p.b_row, to += kWidth) {
+      V::store(to, V::load(from));
+      V::store(to + V::kLanes, V::load(from + V::kLanes));
+    }
+    return;
+  }
+  const bool wide = p.columns > V::kLanes;
+  const int live = static_cast<int>(wide ? p.columns - V::kLanes : p.columns);
+  for (int64_t i = 0; i < p.k; ++i, from += p.b_row, to += kWidth) {
+    if (wide) V::store(to, V::load(from));
+    V::store(wide ? to + V::kLanes : to, V::load_partial(wide ? from + V::kLanes : from, live));
+  }
+}
+
 template <typename V, int kVectors, typename Rows>
 struct KernelList;
 template <typename V, int kVectors, int... kRow>
@@ -287,7 +307,7 @@ constexpr MicroKernels<typename V::T> kernel_table() {
   using Rows = std::make_integer_sequence<int, kRows>;
   static_assert(kRows <= 2 * V::kLanes);
   using Two = KernelList<V, 2, Rows>;
-  return {kRows, 2 * V::kLanes, V::kLanes, Two::kByRows, KernelList<V, 1, Rows>::kByRows, Two::kAlike, dot_kernel<V>};
+  return {kRows, 2 * V::kLanes, V::kLanes, Two::kByRows, KernelList<V, 1, Rows>::kByRows, Two::kAlike, dot_kernel<V>, pack_kernel<V>};
 }
 
 }  // namespace

@@ -26,6 +26,16 @@ class NarrowProduct {
     strip_chunks_ = std::clamp<int64_t>(kBlockFloats / std::max<int64_t>(1, args_.k * kernels.rows), 1, kRowBlock / kernels.rows);
   }
 
+  /// The same with other operands, laid out alike.
+  NarrowProduct at(const S* a, const S* b, S* c, int64_t c_offset) const {
+    NarrowProduct moved = *this;
+    moved.a_ = a;
+    moved.b_ = b;
+    moved.c_ = c;
+    if (moved.args_.epilogue.residual) moved.args_.epilogue.residual += c_offset;
+    return moved;
+  }
+
   Grid grid(int threads) const {
     const double m = static_cast<double>(args_.m), n = static_cast<double>(args_.n), k = static_cast<double>(args_.k);
     return choose_grid(row_chunks_, panels_, m * n * k, m * k * sizeof(S), 2 * n * k * sizeof(S), threads);

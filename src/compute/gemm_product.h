@@ -12,11 +12,12 @@
 
 namespace rh::compute {
 
-inline constexpr int64_t kGroupPanels = 8;                     // panels whose block of B is packed together: 256 KiB with AVX-512
-inline constexpr int64_t kRowBlock = 256;                      // rows of A at most that are walked for one panel before the next
-inline constexpr int64_t kLeftBytes = 512 * 1024;              // of those rows at most in one block
-inline constexpr int64_t kNearAhead = 1024, kFarAhead = 2048;  // elements of packed B fetched ahead of one chunk of few or more rows
-inline constexpr int64_t kDirectRows = 3;                      // up to so many rows, packing B costs more than it gives
+inline constexpr int64_t kGroupPanels = 8;                            // panels whose block of B is packed together: 256 KiB with AVX-512
+inline constexpr int64_t kRowBlock = 256;                             // rows of A at most that are walked for one panel before the next
+inline constexpr int64_t kLeftBytes = 512 * 1024;                     // of those rows at most in one block
+inline constexpr int64_t kNearAhead = 1024, kFarAhead = 2048;         // elements of packed B fetched ahead of one chunk of few or more rows
+inline constexpr int64_t kDirectRows = 3;                             // up to so many rows, packing B costs more than it gives
+inline constexpr int64_t kDirectTiles = 2, kDirectBytes = 64 * 1024;  // or so many tiles of rows, of a B of so many bytes
 
 inline bool clamps(const Activation& activation) {
   return activation.kind == ActivationKind::none || activation.kind == ActivationKind::relu || activation.kind == ActivationKind::clip;
@@ -73,6 +74,18 @@ struct GemmProduct {
       dots = args.transpose_b;
       direct = !args.transpose_b;
     }
+    direct |=
+        !packed && !args.transpose_b && row_chunks <= kDirectTiles && args.k * args.ldb * static_cast<int64_t>(sizeof(T)) <= kDirectBytes;
+  }
+
+  /// The same with other operands, laid out alike.
+  GemmProduct at(const T* new_a, const T* new_b, T* new_c, int64_t c_offset) const {
+    GemmProduct moved = *this;
+    moved.a = new_a;
+    moved.b = new_b;
+    moved.c = new_c;
+    if (moved.args.epilogue.residual) moved.args.epilogue.residual += c_offset;
+    return moved;
   }
 
   /// With a B that `panels` writes.
@@ -197,9 +210,13 @@ struct GemmProduct {
           continue;
         }
       }
-      const T* from = args.transpose_b ? b + column * args.ldb + ks.begin : b + ks.begin * args.ldb + column;
-      pack_panel(from, args.ldb, args.transpose_b, ks.size, std::min(width, args.n - column), width,
-                 buffer + (panel - begin) * ks.size * width);
+      const int64_t columns = std::min(width, args.n - column);
+      T* to = buffer + (panel - begin) * ks.size * width;
+      if (args.transpose_b) {
+        pack_panel(b + column * args.ldb + ks.begin, args.ldb, true, ks.size, columns, width, to);
+      } else {
+        kernels->pack({b + ks.begin * args.ldb + column, args.ldb, ks.size, columns, to});
+      }
     }
     return buffer;
   }
