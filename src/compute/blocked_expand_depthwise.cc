@@ -39,7 +39,8 @@ struct Groups {
 }  // namespace
 
 bool BlockedExpandDepthwise::fits(const Window& window) {
-  return ExpandDepthwise::fits(window) && (window.kernel[2] == 3 || window.kernel[2] == 5) && window.dilation[2] == 1;
+  return ExpandDepthwise::fits(window) && (window.kernel[2] == 3 || window.kernel[2] == 5 || window.kernel[2] == 7) &&
+         window.dilation[2] == 1;
 }
 
 BlockedExpandDepthwise::BlockedExpandDepthwise(int64_t in, int64_t hidden, const Window& window, const ExpandDepthwise::Stage& expand,
@@ -145,7 +146,7 @@ void BlockedExpandDepthwise::run_unit(const Unit& unit) const {
   for (int64_t block = 0; block < unit.blocks; ++block) {
     const int64_t first_row = (unit.first + block) * w.output[1] + unit.rows.begin;
     float* y = unit.y + first_row * w.output[2] * kBlock;
-    const BlockedRows slide{blocked_window_of(kernels_, 1, taps == 5, stride == 2), kernels_.row_sums,
+    const BlockedRows slide{blocked_window_of(kernels_, 1, taps, stride), kernels_.row_sums,
                             taps_clamp.activates ? &taps_activation_ : nullptr, unit.sums ? unit.sums + first_row * kBlock : nullptr};
     slide.run({hidden + block * hidden_block, rows, w.input[2], begin - top, w.pad_begin[2],
                taps_.data() + (channel + block * kBlock) * window_.kernel_size(), taps_bias_.data() + channel + block * kBlock, nullptr, y,

@@ -11,7 +11,7 @@ namespace rh::compute {
 /// ExpandDepthwise between values in blocks of channels: see to_blocked.
 class BlockedExpandDepthwise {
  public:
-  /// Whether run() can compute this: 3x3 or 5x5 taps that lie together.
+  /// Whether run() can compute this: 3x3, 5x5 or 7x7 taps that lie together.
   static bool fits(const Window& window);
 
   /// Arguments as those of ExpandDepthwise; where fits().

@@ -45,7 +45,7 @@ bool sums_whole_blocks(const ConvChannels& channels) {
 /// Whether a kernel reads planes where they lie, where groups are parts of blocks.
 bool slides(const Window& kernel) {
   const int64_t size = kernel.kernel[2], stride = kernel.stride[2];
-  return (size == 3 || size == 5) && kernel.kernel[1] == size && (stride == 1 || stride == 2) && kernel.stride[1] == stride &&
+  return (size == 3 || size == 5 || size == 7) && kernel.kernel[1] == size && (stride == 1 || stride == 2) && kernel.stride[1] == stride &&
          kernel.dilation[1] == 1 && kernel.dilation[2] == 1;
 }
 
@@ -375,7 +375,7 @@ struct BlockedConvolution::Impl {
     const int64_t bands = planes >= 8 * threads || (planes >= 2 * threads && planes % threads == 0)
                               ? 1
                               : std::min<int64_t>(w.output[1], planes >= 2 * threads ? threads : 2 * threads);
-    const auto rows_kernel = blocked_window_of(kernels, group_size(), kernel.kernel[2] == 5, kernel.stride[2] == 2);
+    const auto rows_kernel = blocked_window_of(kernels, group_size(), kernel.kernel[2], kernel.stride[2]);
     float* sums = means ? scratch_floats(ScratchSlot::image, planes * w.output[1] * kBlock) : nullptr;
     const double outputs = static_cast<double>(plane) / static_cast<double>(bands);
     const Cost cost{.bytes = 8 * outputs, .operations = 0.06 * static_cast<double>(taps() * group_size()) * outputs};

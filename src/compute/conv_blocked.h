@@ -44,7 +44,7 @@ class BlockedConvolution {
   bool fetches_ahead() const;
   /// One group of blocks, one pixel.
   bool takes_gates() const;
-  /// Groups of less than a block, 3x3 or 5x5 taps that lie together, of stride 1 or 2.
+  /// Groups of less than a block, 3x3, 5x5 or 7x7 taps that lie together, of stride 1 or 2.
   bool gives_means() const;
 
   /// `residual` lies as y or is null; it is not y itself. `ahead` is brought into the caches on the way, where fetches_ahead().

@@ -207,13 +207,13 @@ template <typename V, int kTaps, int kStride, int kPixels, bool kRim, int kGroup
   using R = typename V::Register;
   constexpr int kColumns = (kPixels - 1) * kStride + kTaps;
   R w[kTaps];
-#pragma GCC unroll 5
+#pragma GCC unroll 7
   for (int tap = 0; tap < kTaps; ++tap) w[tap] = V::load(weights + tap * kChannelBlock);
-#pragma GCC unroll 32
+#pragma GCC unroll 40
   for (int c = 0; c < kColumns; ++c) {
     if (kRim && (left + c < 0 || left + c >= p.width)) continue;
     const R value = group_lanes<V, kGroup, i>(x + c * kChannelBlock, lane);
-#pragma GCC unroll 5
+#pragma GCC unroll 7
     for (int tap = 0; tap < kTaps; ++tap) {
       if ((c - tap) % kStride != 0 || c < tap || (c - tap) / kStride >= kPixels) continue;
       sum[(c - tap) / kStride] = V::fma(w[tap], value, sum[(c - tap) / kStride]);
@@ -297,7 +297,8 @@ constexpr BlockedKernels blocked_kernels_of() {
           .sums = blocked_sums_of<V, kPixels, kMostBlocks>,
           .taps = blocked_taps_of<V, kOwnPixels>,
           .window = {{blocked_window<V, 3, 1, kOwnPixels>, blocked_window<V, 3, 2, kOwnPixels>},
-                     {blocked_window<V, 5, 1, kOwnPixels>, blocked_window<V, 5, 2, kOwnPixels>}},
+                     {blocked_window<V, 5, 1, kOwnPixels>, blocked_window<V, 5, 2, kOwnPixels>},
+                     {blocked_window<V, 7, 1, kOwnPixels>, blocked_window<V, 7, 2, kOwnPixels>}},
           .grouped = {{blocked_window<V, 3, 1, kOwnPixels, 4>, blocked_window<V, 3, 2, kOwnPixels, 4>},
                       {blocked_window<V, 3, 1, kOwnPixels, 8>, blocked_window<V, 3, 2, kOwnPixels, 8>}},
           .row_sums = blocked_row_sums<V>};

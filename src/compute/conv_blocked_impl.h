@@ -12,8 +12,8 @@ namespace rh::compute {
 /// Of the processor at hand.
 const BlockedKernels& blocked_kernels();
 
-inline BlockedWindowRows* blocked_window_of(const BlockedKernels& kernels, int64_t group_size, bool is_wide, bool has_stride) {
-  return group_size == 1 ? kernels.window[is_wide][has_stride] : kernels.grouped[group_size == 8][has_stride];
+inline BlockedWindowRows* blocked_window_of(const BlockedKernels& kernels, int64_t group_size, int64_t taps, int64_t stride) {
+  return group_size == 1 ? kernels.window[taps / 2 - 1][stride - 1] : kernels.grouped[group_size == 8][stride - 1];
 }
 
 /// Rows of a depthwise convolution's result, finished some at a time, while they are near the processor, where their sums are wanted.

@@ -54,7 +54,7 @@ struct BlockedTaps {
   float high;
 };
 
-/// Rows of a convolution of 3x3 or 5x5 taps of dilation 1, of stride 1 or 2 in both directions, in groups of 1, 4 or 8 channels, which
+/// Rows of a convolution of 3x3, 5x5 or 7x7 taps of dilation 1, of stride 1 or 2 in both directions, in groups of 1, 4 or 8 channels, which
 /// reads the plane where it lies: y[row][column][c] = clamp(bias[c] + sum of taps + residual).
 struct BlockedWindow {
   const float* x;
@@ -80,7 +80,7 @@ struct BlockedKernels {
   /// For 1 to `blocks` blocks and any number of pixels.
   void (*sums)(const BlockedSums& p, int64_t blocks, int64_t pixels);
   void (*taps)(const BlockedTaps& p, int64_t pixels);
-  BlockedWindowRows* window[2][2];   ///< by whether taps are 5x5 and whether the stride is 2
+  BlockedWindowRows* window[3][2];   ///< 3x3, 5x5 or 7x7, by whether the stride is 2
   BlockedWindowRows* grouped[2][2];  ///< 3x3, by whether groups are of 8 channels in place of 4 and whether the stride is 2
   /// sums[row][c] = sum over pixels of x[row][pixel][c].
   void (*row_sums)(const float* x, int64_t rows, int64_t pixels, float* sums);

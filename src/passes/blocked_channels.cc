@@ -43,7 +43,7 @@ constexpr Costs kCosts;
 constexpr int64_t kLeastPartsChannels = 32;
 constexpr double kLeastPartsProducts = 256;
 constexpr int64_t kMostImageChannels = 4;
-constexpr int64_t kLeastWinogradChannels = 16, kMostExpandTaps = 5;
+constexpr int64_t kLeastWinogradChannels = 16, kMostExpandTaps = 7;
 // Channels of a group from which on it takes as long as a convolution of its own; by Winograd's algorithm.
 constexpr int64_t kLeastGroupAlone = 48, kLeastWinogradGroup = 32;
 

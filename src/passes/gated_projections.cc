@@ -51,7 +51,7 @@ class Matcher {
     const ops::Conv op = ops::BlockedConv::read(NodeView(graph_, node)).conv;
     const Shape& taps = graph_.value(node.inputs[1]).constant_tensor()->shape();
     const int64_t stride = op.window.strides.empty() ? 1 : op.window.strides[0];
-    return op.group > 1 && taps[1] < ops::kChannelBlock && taps[2] == taps[3] && (taps[2] == 3 || taps[2] == 5) &&
+    return op.group > 1 && taps[1] < ops::kChannelBlock && taps[2] == taps[3] && (taps[2] == 3 || taps[2] == 5 || taps[2] == 7) &&
            (stride == 1 || stride == 2) && ops::all_are(op.window.strides, stride) && ops::all_are(op.window.dilations, 1);
   }
 

@@ -42,7 +42,7 @@ class BlockedConvKernel final : public Kernel {
                     compute_activation(op_.conv.activation), input);
     if ((info.node().has_input(4) && !packed_->takes_gates()) || (info.node().has_output(1) && !packed_->gives_means())) {
       throw Error(ErrorCode::invalid_graph,
-                  "BlockedConv: input 4 goes with kernels of one pixel, output 1 with depthwise ones of 3x3 or 5x5 taps, not dilated");
+                  "BlockedConv: input 4 goes with kernels of one pixel, output 1 with depthwise ones of 3x3, 5x5 or 7x7 taps, not dilated");
     }
   }
 

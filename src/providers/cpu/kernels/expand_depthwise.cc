@@ -41,7 +41,7 @@ class ExpandDepthwiseKernel final : public Kernel {
     } else if (compute::BlockedExpandDepthwise::fits(geometry)) {
       blocks_.emplace(in_, hidden_, geometry, widens, slides);
     } else {
-      throw Error(ErrorCode::not_implemented, "ExpandDepthwise: in blocks, kernels are expected to be 3x3 or 5x5, not dilated");
+      throw Error(ErrorCode::not_implemented, "ExpandDepthwise: in blocks, kernels are expected to be 3x3, 5x5 or 7x7, not dilated");
     }
   }
 
