@@ -7,6 +7,7 @@
 #include "compute/gemm_product.h"
 #include "compute/gemm_split.h"
 #include "compute/gemm_variants.h"
+#include "compute/narrow_floats.h"
 
 namespace rh::compute {
 namespace {
@@ -77,6 +78,19 @@ void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, c
 void gemm_from_panels(const GemmArgs<float>& args, const float* a, RightPanels panels, float* c, const Parallel& parallel) {
   run(args.m, args.n, GemmProduct<float>(args, a, panels, c, micro_kernels<float>()), parallel);
 }
+
+template <typename S>
+void gemm_narrow_right(const GemmArgs<float>& args, const float* a, const PackedMatrix<S>& b, float* c, const Parallel& parallel) {
+  const auto write = [&](const RightPart& part, float* panel) {
+    widen(b.data() + (args.first_column + part.column) * b.k() + part.k * b.panel_width(), panel, part.count * b.panel_width());
+  };
+  const RightPanels panels = write;
+  GemmProduct<float> product(args, a, panels, c, micro_kernels_for_width<float>(b.panel_width()));
+  product.halves = reinterpret_cast<const uint16_t*>(b.data() + args.first_column * b.k());
+  run(args.m, args.n, product, parallel);
+}
+template void gemm_narrow_right(const GemmArgs<float>&, const float*, const PackedMatrix<Float16>&, float*, const Parallel&);
+template void gemm_narrow_right(const GemmArgs<float>&, const float*, const PackedMatrix<BFloat16>&, float*, const Parallel&);
 
 template <typename T>
 void gemm_batched(const GemmArgs<T>& args, const GemmBatch<T>& batch, const T* a, const T* b, T* c, const Parallel& parallel) {

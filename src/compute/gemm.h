@@ -114,6 +114,10 @@ void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel&
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, const Parallel& parallel);
 
+/// The same with a packed B of a half type, S, whose panels are widened a part in the second-level cache at a time.
+template <typename S>
+void gemm_narrow_right(const GemmArgs<float>& args, const float* a, const PackedMatrix<S>& b, float* c, const Parallel& parallel);
+
 /// Rows [k, k + count) of `columns` columns of op(B), which go into a panel [count, width].
 struct RightPart {
   int64_t k = 0, count = 0;

@@ -40,6 +40,7 @@ struct GemmProduct {
   const T* b;
   const T* packed;                    // panels, each [k, kernels->columns]; or null
   const RightPanels* made = nullptr;  // writes panels where B lies nowhere
+  const uint16_t* halves = nullptr;   // what it makes panels of, where these are panels of a half type
   T* c;
   const MicroKernels<T>* kernels;
   int64_t row_chunks;
@@ -180,11 +181,20 @@ struct GemmProduct {
         const int64_t chunk = rows.begin + part.begin, end_chunk = chunk + part.size;
         for (int64_t panel = first_panel; panel < end_panel; ++panel) {
           const T* const right = buffer && !direct ? buffer + (panel - first_panel) * ks.size * kernels->columns : buffer;
-          run_panel({chunk, end_chunk, ks, block == 0, block == blocks - 1}, panel, right, nullptr);
+          const T* const next = walk == 0 ? halves_behind(panel, ks) : nullptr;
+          run_panel({chunk, end_chunk, ks, block == 0, block == blocks - 1}, panel, right, next);
         }
         if (activates && block == blocks - 1) activate_chunks(chunk, end_chunk, first_panel, end_panel);
       }
     }
+  }
+
+  /// Halves that are widened behind those of this panel's group, or null.
+  const T* halves_behind(int64_t panel, const Part& ks) const {
+    const bool is_last = ks.begin + ks.size == args.k;
+    if (!halves || (is_last && panel + kGroupPanels >= panels)) return nullptr;
+    const int64_t at = is_last ? (panel + kGroupPanels) * args.k : panel * args.k + ks.begin + ks.size;
+    return reinterpret_cast<const T*>(halves + at * kernels->columns);
   }
 
   /// The activation of what was just finished, still in the cache.
@@ -277,9 +287,9 @@ struct GemmProduct {
       p.b = right;
     }
     // Each chunk of rows brings its share of what comes next nearer.
-    const int64_t chunks = walk.end_chunk - walk.chunk, share = ks.size * width / chunks;
+    const int64_t chunks = walk.end_chunk - walk.chunk, fetched = halves ? width / 2 : width, share = ks.size * fetched / chunks;
     p.ahead = next;
-    p.ahead_step = walk.fetches_left ? kernels->rows : (width + chunks - 1) / chunks;
+    p.ahead_step = walk.fetches_left ? kernels->rows : (fetched + chunks - 1) / chunks;
     const auto* table = p.columns <= kernels->lanes ? kernels->one : kernels->two;
     for (int64_t chunk = walk.chunk; chunk < walk.end_chunk; ++chunk) {
       const Part rows = part_of(args.m, row_chunks, chunk);

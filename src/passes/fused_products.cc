@@ -31,21 +31,32 @@ class Fuser {
       if (rewrite_.is_removed(node.id) || node.inputs.empty()) continue;
       const DType dtype = tensor_type(graph_, node.inputs[0]).dtype;
       if (dtype != DType::float32 && dtype != DType::float16) continue;
-      if (is_op(node, "MatMul")) fuse_matmul(node);
+      if (is_op(node, "MatMul") || is_bare_product(node)) fuse_matmul(node);
       if (is_op(node, "Gemm") && node.opset >= kBroadcastOpset) fuse_gemm(node);
     }
     return rewrite_.take();
   }
 
  private:
+  /// Our own, of a right operand of another type than the left one.
+  static bool is_bare_product(const Node& node) {
+    return is_own(node, "FusedMatMul") && node.inputs.size() <= 3 && !node.attribute("activation");
+  }
+
   void fuse_matmul(const Node& product) {
     Tail tail = start(product);
-    take_bias(tail, product);
+    if (product.inputs.size() > 2) {
+      tail.bias = product.inputs[2];
+    } else {
+      take_bias(tail, product);
+    }
     take_sum(tail);
     take_activation(tail);
     if (tail.last == &product || !context_.admit()) return;
     Node fused = shell(product, "FusedMatMul", "roundhouse", tail);
+    fused.inputs.resize(2);
     add_terms(fused, tail);
+    fused.attributes.insert(fused.attributes.end(), product.attributes.begin(), product.attributes.end());
     rewrite_.replace_nodes(std::move(fused), *tail.last, tail.nodes);
   }
 
@@ -121,7 +132,8 @@ class Fuser {
   void take_bias(Tail& tail, const Node& product) const {
     const Node* add = next(tail);
     const TensorType& right = tensor_type(graph_, product.inputs[1]);
-    if (!add || !is_add(*add) || !right.has_rank() || right.rank() < 2 || !right.dims->back().is_constant()) return;
+    if (!add || !is_add(*add) || product.attribute("transB") || !right.has_rank() || right.rank() < 2 || !right.dims->back().is_constant())
+      return;
     const ValueId bias = other_input(*add, tail.last->outputs[0]);
     const TensorType& type = tensor_type(graph_, bias);
     if (!type.is_static() || type.dtype != tensor_type(graph_, product.inputs[0]).dtype) return;

@@ -74,6 +74,30 @@ TEST_P(GemmTest, halves_within_the_bound_of_a_float_sum_rounded_once) {
   run_cases<BFloat16>(1, 2);
 }
 
+/// Floats times halves: as if the halves were floats.
+template <typename S>
+void check_narrow_right() {
+  for (const GemmCase& t : cases()) {
+    GemmData<float> data(t);
+    std::vector<S> narrow;
+    for (float& value : data.b) {
+      narrow.push_back(S(value));
+      value = static_cast<float>(narrow.back());
+    }
+    const PackedMatrix<S> packed(narrow.data(), t.k, t.n, t.transpose_b, data.args.ldb);
+    std::vector<float> c = data.c, serial = data.c;
+    gemm_narrow_right(data.args, data.a.data(), packed, c.data(), three_threads());
+    check_product(data, c, t);
+    gemm_narrow_right(data.args, data.a.data(), packed, serial.data(), Parallel());
+    ASSERT_EQ(c, serial) << t << ": the bits depend on the number of threads";
+  }
+}
+
+TEST_P(GemmTest, floats_by_halves_within_the_bound_of_a_float_sum) {
+  check_narrow_right<Float16>();
+  check_narrow_right<BFloat16>();
+}
+
 TEST_P(GemmTest, activations_come_last) {
   const struct {
     Activation activation;

@@ -81,5 +81,20 @@ const std::vector<OpCase> kFusedMatMul = {
 };
 RH_OP_TEST(FusedMatMul, kFusedMatMul, FloatingTypes::set)
 
+OpCase own(std::vector<Input> inputs, const char* purpose, std::vector<Input> expected, std::vector<std::string> fails = {}) {
+  return {1, {attr("transB", 1)}, std::move(inputs), purpose, std::move(fails), 1, 0, "roundhouse", "FusedMatMul", std::move(expected)};
+}
+
+const Input kHalves = values({2, 3}, {1, 2, 3, 0.5, -1, 4}).as(DType::float16);
+const Input kFloats = values({1, 3}, {1, 10, 100}).as(DType::float32);
+
+const std::vector<OpCase> kMixedMatMul = {
+    own({kFloats, kHalves.constant(), values({2}, {0.25, 0}).as(DType::float32)}, "a right operand of halves",
+        {values({1, 2}, {321.25, 390.5}).as(DType::float32)}),
+    own({kFloats, kHalves}, "halves that are not constant", {}, {"float", "float16"}),
+    own({kFloats, values({2, 3}, {1, 2, 3, 4, 5, 6}).as(DType::float64).constant()}, "doubles", {}, {"float", "double"}),
+};
+RH_OP_TEST(MixedMatMul, kMixedMatMul, (Types<float>::set))
+
 }  // namespace
 }  // namespace rh::test

@@ -30,6 +30,7 @@ class PackedRight {
   const KernelVariant& variant() const { return variant_; }
   /// Of the operand as it was given.
   const Shape& shape() const { return shape_; }
+  DType dtype() const { return dtype_; }
   /// T is the operand's type.
   template <typename T>
   const compute::PackedMatrix<T>& matrix() const {
@@ -44,6 +45,7 @@ class PackedRight {
     using Variant = std::variant<std::monostate, compute::PackedMatrix<T>...>;
   };
   Shape shape_;
+  DType dtype_ = DType::undefined;
   KernelVariant variant_;
   Choice<FloatingTypes>::Variant matrix_;
 };

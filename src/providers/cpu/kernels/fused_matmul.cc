@@ -12,6 +12,8 @@ namespace rh::cpu {
 
 namespace {
 
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+
 /// One side of the product, as it lies.
 struct Factor {
   Shape shape;           ///< as the product sees it: [batch..., rows, columns]
@@ -36,7 +38,7 @@ struct Factor {
 
 }  // namespace
 
-/// A constant 2-D right operand is packed at load.
+/// A constant 2-D right operand is packed at load. In our own domain it may be of a half type where the left one is of float.
 class FusedMatMulKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
@@ -50,7 +52,8 @@ class FusedMatMulKernel final : public Kernel {
   size_t packed_bytes() const override { return packed_.bytes(); }
   std::span<const Alias> aliases() const override {
     static constexpr Alias list[] = {{0, 3, Alias::Kind::in_place}};
-    const int64_t block = packed_.variant().variant == "amx" ? compute::kBlockK : compute::kDeepK;
+    const bool sums_in_c = packed_.variant().variant == "amx" || is_half(packed_.dtype());
+    const int64_t block = sums_in_c ? compute::kBlockK : compute::kDeepK;
     const bool one_block = !packed_.empty() && packed_.shape()[op_.transpose_b ? 1 : 0] <= block;
     return one_block ? list : std::span<const Alias>{};
   }
@@ -69,9 +72,11 @@ class FusedMatMulKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "the sum has shape {}, expected the result's, {}",
                           context.input(3).shape().to_string(), p.result.to_string());
     }
-    if (packed_.empty() && context.input(1).dtype() != a.dtype()) {
+    const DType right_type = packed_.empty() ? context.input(1).dtype() : packed_.dtype();
+    const bool is_mixed = a.dtype() == DType::float32 && !packed_.empty() && is_half(right_type);
+    if (right_type != a.dtype() && !is_mixed) {
       return error_status(ErrorCode::invalid_argument, "element types are {} and {}, expected the same", to_string(a.dtype()),
-                          to_string(context.input(1).dtype()));
+                          to_string(right_type));
     }
     const MutableView c = context.output(0, p.result);
     if (c.elements() == 0) return {};
@@ -95,7 +100,7 @@ class FusedMatMulKernel final : public Kernel {
     if (p.is_one_product() && (!left.strided || p.batch.elements() == 1)) {
       args.m *= p.batch.elements();
       if (b) return compute::gemm(args, a, b, c, context.parallel());
-      return compute::gemm(args, a, packed_.matrix<T>(), c, context.parallel());
+      return multiply_packed(context, args, a, c);
     }
     const int64_t count = p.batch.elements();
     int64_t* offsets = context.scratch_array<int64_t>(3 * count);
@@ -106,8 +111,17 @@ class FusedMatMulKernel final : public Kernel {
     for (int64_t i = 0; i < count; ++i) {
       compute::GemmArgs<T> one = args;
       if (one.epilogue.residual) one.epilogue.residual += i * p.m * p.n;
-      compute::gemm(one, a + offsets[i], packed_.matrix<T>(), c + i * p.m * p.n, context.parallel());
+      multiply_packed(context, one, a + offsets[i], c + i * p.m * p.n);
     }
+  }
+
+  template <typename T>
+  void multiply_packed(RunContext& context, const compute::GemmArgs<T>& args, const T* a, T* c) const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (packed_.dtype() == DType::float16) return compute::gemm_narrow_right(args, a, packed_.matrix<Float16>(), c, context.parallel());
+      if (packed_.dtype() == DType::bfloat16) return compute::gemm_narrow_right(args, a, packed_.matrix<BFloat16>(), c, context.parallel());
+    }
+    compute::gemm(args, a, packed_.matrix<T>(), c, context.parallel());
   }
 
   ops::FusedMatMul op_;
