@@ -12,12 +12,16 @@ struct ChannelAffine {
   std::vector<double> scale, shift;
 };
 
-/// A value [N, channels, ...].
+/// A value whose `axis` has the channels.
 struct ChannelValue {
   DType dtype = DType::undefined;
   int rank = 0;
   int64_t channels = 0;
+  int axis = 1;
 };
+
+/// Does `next` after `affine`.
+void append(ChannelAffine& affine, const ChannelAffine& next);
 
 /// Whether the operator is one that channel_affine() may read.
 bool is_channel_affine(const Node& node);

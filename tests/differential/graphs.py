@@ -217,19 +217,37 @@ class RandomGraph:
         if self.random.random() < 0.7:
             bias = self.constant(self.rng.uniform(-1, 1, n))
             y = self.add("Add", [y, bias] if self.random.random() < 0.5 else [bias, y], [*s[:-1], n])
+        if self.random.random() < 0.3:
+            y = self.scaled_columns(y, [*s[:-1], n])
         if self.random.random() < 0.5:
             self.activation(y, [*s[:-1], n])
 
     def gemm(self, x, s):
         n, transposed = self.random.choice([3, 8, 16]), self.random.randint(0, 1)
         weights = self.weights(n, s[-1]) if transposed else self.weights(s[-1], n)
-        self.add(
-            "Gemm",
-            [x, weights, self.constant(self.rng.uniform(-1, 1, n))],
-            [s[0], n],
-            transB=transposed,
-            alpha=self.random.choice([1.0, 0.5]),
-        )
+        bias = [self.constant(self.rng.uniform(-1, 1, self.random.choice([[], [n], [1, n]])))] if self.random.random() < 0.8 else []
+        factors = {"alpha": self.random.choice([1.0, 0.5]), "beta": self.random.choice([1.0, 2.0])}
+        y = self.add("Gemm", [x, weights, *bias], [s[0], n], transB=transposed, **factors)
+        if self.random.random() < 0.5:
+            self.scaled_columns(y, [s[0], n])
+
+    def scaled_columns(self, y, s):
+        """Scaling and shifting of a product's columns, now and then of its rows in one dimension, or with the columns moved."""
+        n = s[-1]
+        for _ in range(self.random.randint(1, 2)):
+            form = self.random.randrange(4)
+            if form == 0:
+                rows = y if len(s) == 2 else self.add("Reshape", [y, self.constant([-1, n], np.int64)])
+                normal = self.add("BatchNormalization", [rows, *(self.constant(self.rng.uniform(0.5, 1.5, n)) for _ in range(4))])
+                y = self.add("Reshape", [normal, self.constant([-1, *s[1:]], np.int64)])
+            elif form == 1 and len(s) == 3:
+                moved = self.add("Mul", [self.add("Transpose", [y], perm=[0, 2, 1]), self.constant(self.rng.uniform(0.5, 1.5, [n, 1]))])
+                y = self.add("Transpose", [moved], perm=[0, 2, 1])
+            else:
+                numbers = self.constant(self.rng.uniform(0.5, 1.5, self.random.choice([[], [n], [1, n]])))
+                y = self.add(self.random.choice(["Mul", "Add", "Sub", "Div"]), [y, numbers])
+        self.shapes[y] = s
+        return y
 
     def attention(self, x, s):
         """Softmax(q k^T * scale + mask) v with two heads, from one value."""

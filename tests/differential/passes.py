@@ -50,7 +50,7 @@ def difference(graph: RandomGraph, outputs: list[str], passes: list[str]) -> str
         if plain.shape != tested.shape or plain.dtype != tested.dtype:
             return f"{name}: {tested.dtype}{tested.shape}, expected {plain.dtype}{plain.shape}"
         a, b = plain.astype(np.float64), tested.astype(np.float64)
-        largest = float(np.abs(a[np.isfinite(a)]).max(initial=1e-3))
+        largest = float(np.abs(a[np.isfinite(a)]).max(initial=1e-2))
         if not np.array_equal(np.isfinite(a), np.isfinite(b)):
             return f"{name}: not finite in other places"
         error = float(np.abs(a - b)[np.isfinite(a)].max(initial=0)) / largest

@@ -26,7 +26,7 @@ struct PassCase {
 
 const char* const kFiles[] = {
     "constant_nodes",      "if_branches",           "identities",         "adjacent_views", "shape_arithmetic",
-    "constant_folding",    "common_subexpressions", "conv_scale",         "dead_nodes",     "quantized_forms",
+    "constant_folding",    "common_subexpressions", "output_scale",       "dead_nodes",     "quantized_forms",
     "integer_products",    "activation_forms",      "fused_convolutions", "fused_products", "attention_forms",
     "blocked_channels",    "normalization_forms",   "fused_elementwise",  "squeeze_excite", "preactivated_convolutions",
     "pooled_convolutions", "expand_depthwise",      "gated_projections",  "window_pads",    "group_normalization_forms",

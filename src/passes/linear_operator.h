@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/edit.h"
+#include "ops/node_view.h"
+
+namespace rh::passes {
+
+/// Conv, ConvTranspose, MatMul by a matrix or Gemm with constant weights of floats.
+struct LinearOperator {
+  const Node* node = nullptr;
+  const Tensor* weights = nullptr;  ///< [rows, columns, kernel positions...]
+  const Tensor* bias = nullptr;     ///< one number for each output channel, or one for all; null where there is none
+  bool rows_are_outputs = true;     ///< columns are then the inputs of a group; false: the other way round
+  int64_t group = 1;
+  int64_t inputs = 0, outputs = 0;  ///< channels
+  double alpha = 1, beta = 1;       ///< factors of product and bias
+
+  /// Whether channels are the last axis of input and output; those of convolutions are the second.
+  bool is_product() const { return weights->shape().rank() == 2; }
+  bool takes_bias() const { return node->op_type != "MatMul"; }
+};
+
+/// The node as one; nothing where it is none, or where its weights or bias come with a run.
+std::optional<LinearOperator> linear_operator(const Graph& graph, const Node& node);
+
+/// The weights times a factor for each output and each input channel; no factors are factors of 1. Nothing where a result is not finite.
+std::optional<Tensor> scaled_weights(const LinearOperator& op, std::span<const double> output_factors,
+                                     std::span<const double> input_factors);
+/// What is added to each output channel where this is added to each input channel, at every position that the kernel covers.
+std::vector<double> propagated(const LinearOperator& op, std::span<const double> input_shift);
+/// beta times the bias, a number for each output channel.
+std::vector<double> bias_values(const LinearOperator& op);
+
+/// The node with other weights and another bias, without outputs. Those that are not given stay.
+Node with_constants(const Graph& graph, const LinearOperator& op, Edit& edit, std::optional<Tensor> weights, std::optional<Tensor> bias,
+                    const std::string& bias_name);
+
+}  // namespace rh::passes
