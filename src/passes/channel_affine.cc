@@ -61,6 +61,11 @@ std::optional<ChannelAffine> arithmetic(const NodeView& node, int constant_input
   return std::nullopt;
 }
 
+bool has_channels(const TensorType& type, const ChannelValue& x) {
+  return type.dtype == x.dtype && type.has_rank() && type.rank() == x.rank &&
+         (*type.dims)[static_cast<size_t>(x.axis)].is_constant(x.channels);
+}
+
 }  // namespace
 
 void append(ChannelAffine& affine, const ChannelAffine& next) {
@@ -92,6 +97,17 @@ ChannelAffineChain channel_affines_after(const Graph& graph, const Node& first, 
     chain.nodes.push_back(user->id);
   }
   return chain;
+}
+
+std::optional<ChannelAffineStep> channel_affine_before(const Graph& graph, ValueId value, const ChannelValue& x) {
+  const Node* node = graph.producer(value);
+  if (!node || !is_channel_affine(*node) || !is_only_output(graph, *node)) return std::nullopt;
+  for (int position = 0; position < 2; ++position) {
+    const ValueId from = node->inputs[static_cast<size_t>(position)];
+    auto affine = channel_affine(NodeView(graph, *node), position, x);
+    if (affine && has_channels(tensor_type(graph, from), x)) return ChannelAffineStep{node, from, std::move(*affine)};
+  }
+  return std::nullopt;
 }
 
 std::optional<Tensor> channel_parameters(DType dtype, const std::vector<double>& values) {

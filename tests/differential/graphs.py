@@ -67,6 +67,7 @@ class RandomGraph:
             steps += [self.attention, self.attention]
         if rank == 4:
             steps += [self.convolution, self.convolution, self.convolution, self.pool, self.preactivation, self.normalize_channels]
+            steps += [self.branches]
         if self.number == TensorProto.FLOAT:
             steps.append(self.quantization)
         self.random.choice(steps)(x, shape)
@@ -309,6 +310,32 @@ class RandomGraph:
             self.activation(y, shape)
         elif self.random.random() < 0.5:
             self.residual(y, shape)
+
+    def branches(self, x, s):
+        """Convolutions of one value, of several kernels, and scaling of it, added up in any order."""
+        channels, (height, width), stride = s[1], s[2:], self.random.choice([1, 1, 2])
+        group, outer = self.random.choice([(1, channels), (channels, channels), (1, 6)])
+        shape = [s[0], outer, (height - 1) // stride + 1, (width - 1) // stride + 1]
+        terms = []
+        for _ in range(self.random.randint(2, 4)):
+            form = self.random.randrange(5)
+            if form < 3 or stride > 1 or outer != channels:
+                kernel = [self.random.choice([1, 3, 5]), self.random.choice([1, 3])]
+                dilation = self.random.choice([1, 1, 1, 2])
+                pads = {"pads": [(k // 2) * dilation for k in kernel] * 2} if self.random.random() < 0.7 else {"auto_pad": "SAME_UPPER"}
+                inputs = [x, self.weights(outer, channels // group, *kernel), self.constant(self.rng.uniform(-1, 1, outer))]
+                attributes = {"strides": [stride] * 2, "dilations": [dilation] * 2, "group": group}
+                terms.append(self.add("Conv", inputs[: self.random.randint(2, 3)], **attributes, **pads))
+            elif form == 3:
+                terms.append(self.add("BatchNormalization", [x, *(self.constant(self.rng.uniform(0.5, 1.5, outer)) for _ in range(4))]))
+            else:
+                terms.append(self.random.choice([x, self.add("Mul", [x, self.constant(self.rng.uniform(0.5, 1.5, [outer, 1, 1]))])]))
+        while len(terms) > 1:
+            self.random.shuffle(terms)
+            count = self.random.randint(2, len(terms))
+            op = self.random.choice(["Add", "Sub"]) if count == 2 else "Sum"
+            terms[:count] = [self.add(op, terms[:count])]
+            self.shapes[terms[0]] = shape
 
     def preactivation(self, x, s):
         """Scaled channels and Relu before a convolution."""

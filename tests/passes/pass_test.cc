@@ -25,12 +25,12 @@ struct PassCase {
 };
 
 const char* const kFiles[] = {
-    "constant_nodes",      "if_branches",           "identities",         "adjacent_views", "shape_arithmetic",
-    "constant_folding",    "common_subexpressions", "output_scale",       "dead_nodes",     "quantized_forms",
-    "integer_products",    "activation_forms",      "fused_convolutions", "fused_products", "attention_forms",
-    "blocked_channels",    "normalization_forms",   "fused_elementwise",  "squeeze_excite", "preactivated_convolutions",
-    "pooled_convolutions", "expand_depthwise",      "gated_projections",  "window_pads",    "group_normalization_forms",
-    "einsum_products",     "byte_layouts"};
+    "constant_nodes",      "if_branches",           "identities",           "adjacent_views", "shape_arithmetic",
+    "constant_folding",    "common_subexpressions", "output_scale",         "dead_nodes",     "quantized_forms",
+    "integer_products",    "activation_forms",      "fused_convolutions",   "fused_products", "attention_forms",
+    "blocked_channels",    "normalization_forms",   "fused_elementwise",    "squeeze_excite", "preactivated_convolutions",
+    "pooled_convolutions", "expand_depthwise",      "gated_projections",    "window_pads",    "group_normalization_forms",
+    "einsum_products",     "byte_layouts",          "parallel_convolutions"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');
