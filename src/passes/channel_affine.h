@@ -18,6 +18,8 @@ struct ChannelValue {
   int rank = 0;
   int64_t channels = 0;
   int axis = 1;
+
+  friend bool operator==(const ChannelValue&, const ChannelValue&) = default;
 };
 
 /// Does `next` after `affine`.

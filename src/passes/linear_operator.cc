@@ -30,6 +30,7 @@ bool read_operator(const NodeView& view, LinearOperator& op) {
     op.rows_are_outputs = gemm.transpose_b;
     op.alpha = static_cast<double>(gemm.alpha);
     op.beta = static_cast<double>(gemm.beta);
+    op.transposes_input = gemm.transpose_a;
   } else {
     return false;
   }
@@ -123,21 +124,39 @@ std::vector<double> bias_values(const LinearOperator& op) {
   return values;
 }
 
-Node with_constants(const Graph& graph, const LinearOperator& op, Edit& edit, std::optional<Tensor> weights, std::optional<Tensor> bias,
-                    const std::string& bias_name) {
+bool owns_weights(const Graph& graph, const LinearOperator& op) { return !op.is_product() || has_one_use(graph.value(op.node->inputs[1])); }
+
+ValueId add_scaled(const Graph& graph, Edit& edit, const LinearOperator& op, ScaledOperator scaled) {
+  const GraphValue& output = graph.value(op.node->outputs[0]);
+  const bool adds = scaled.bias && !op.takes_bias();
   Node made;
   made.name = op.node->name;
   made.op_type = op.node->op_type;
   made.opset = op.node->opset;
-  made.inputs = op.node->inputs;
-  made.inputs.resize(3, kNoValue);
   for (const Attribute& attribute : op.node->attributes) {
-    if (!bias || attribute.name != "beta") made.attributes.push_back(attribute);
+    if (!scaled.bias || attribute.name != "beta") made.attributes.push_back(attribute);
   }
-  if (weights) made.inputs[1] = edit.add_constant(graph.value(made.inputs[1]).name, std::move(*weights));
-  if (bias) made.inputs[2] = edit.add_constant(op.bias ? graph.value(made.inputs[2]).name : bias_name, std::move(*bias));
+  made.inputs = op.node->inputs;
+  made.inputs[0] = scaled.input;
+  made.inputs.resize(3, kNoValue);
+  if (scaled.weights) made.inputs[1] = edit.add_constant(graph.value(made.inputs[1]).name, std::move(*scaled.weights));
+  const std::string bias_name = op.bias ? graph.value(made.inputs[2]).name : scaled.bias_name;
+  const ValueId bias = scaled.bias ? edit.add_constant(bias_name, std::move(*scaled.bias)) : made.inputs[2];
+  if (!adds) made.inputs[2] = bias;
   if (made.inputs[2] == kNoValue) made.inputs.pop_back();
-  return made;
+  const ValueId result = edit.add_value(output.name, output.type);
+  made.outputs = {result};
+  edit.add_node(std::move(made), scaled.nodes);
+  if (!adds) return result;
+  Node sum;
+  sum.name = scaled.sum_name;
+  sum.op_type = "Add";
+  sum.opset = op.node->opset;
+  sum.inputs = {result, bias};
+  sum.outputs = {edit.add_value(output.name, output.type)};
+  const ValueId total = sum.outputs[0];
+  edit.add_node(std::move(sum), std::move(scaled.nodes));
+  return total;
 }
 
 }  // namespace rh::passes

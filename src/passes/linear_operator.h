@@ -19,6 +19,7 @@ struct LinearOperator {
   int64_t group = 1;
   int64_t inputs = 0, outputs = 0;  ///< channels
   double alpha = 1, beta = 1;       ///< factors of product and bias
+  bool transposes_input = false;    ///< of Gemm
 
   /// Whether channels are the last axis of input and output; those of convolutions are the second.
   bool is_product() const { return weights->shape().rank() == 2; }
@@ -36,8 +37,19 @@ std::vector<double> propagated(const LinearOperator& op, std::span<const double>
 /// beta times the bias, a number for each output channel.
 std::vector<double> bias_values(const LinearOperator& op);
 
-/// The node with other weights and another bias, without outputs. Those that are not given stay.
-Node with_constants(const Graph& graph, const LinearOperator& op, Edit& edit, std::optional<Tensor> weights, std::optional<Tensor> bias,
-                    const std::string& bias_name);
+/// Whether the weights may be replaced: those of a product that something else takes too, such as a table of embeddings, are not copied.
+bool owns_weights(const Graph& graph, const LinearOperator& op);
+
+/// What takes the place of an operator.
+struct ScaledOperator {
+  ValueId input = kNoValue;
+  std::optional<Tensor> weights, bias;  ///< those that are not given stay
+  std::string bias_name;                ///< where there was none
+  std::string sum_name;                 ///< of the Add behind an operator that takes no bias
+  std::vector<NodeId> nodes;            ///< for which it stands
+};
+
+/// Adds it to the edit, and gives its result, a new value.
+ValueId add_scaled(const Graph& graph, Edit& edit, const LinearOperator& op, ScaledOperator scaled);
 
 }  // namespace rh::passes

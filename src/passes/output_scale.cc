@@ -31,9 +31,7 @@ class Scaler {
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
       const auto op = linear_operator(graph_, graph_.node(id));
-      if (!op || !only_user(graph_, *op->node)) continue;
-      // Weights of a product that something else takes too, such as a table of embeddings, are not copied.
-      if (op->is_product() && !has_one_use(graph_.value(op->node->inputs[1]))) continue;
+      if (!op || !only_user(graph_, *op->node) || !owns_weights(graph_, *op)) continue;
       std::vector<Follower> followers = followers_of(*op);
       while (!followers.empty() && !fold(*op, followers)) followers.pop_back();
     }
@@ -106,35 +104,20 @@ class Scaler {
 
   void replace(const LinearOperator& op, const std::vector<Follower>& followers, std::optional<Tensor> weights,
                std::optional<Tensor> bias) {
-    Edit& edit = rewrite_.edit();
-    const GraphValue& output = graph_.value(op.node->outputs[0]);
-    const std::string bias_name = graph_.value(followers.back().node->outputs[0]).name + "_bias";
-    std::vector<NodeId> nodes{op.node->id};
-    for (const Follower& follower : followers) nodes.push_back(follower.node->id);
-    const bool adds = bias && !op.takes_bias();
-    const ValueId sum_bias = adds ? edit.add_constant(bias_name, std::move(*bias)) : kNoValue;
-    Node scaled = with_constants(graph_, op, edit, std::move(weights), adds ? std::nullopt : std::move(bias), bias_name);
-    ValueId made = edit.add_value(output.name, output.type);
-    scaled.outputs = {made};
-    edit.add_node(std::move(scaled), nodes);
-    if (adds) made = add_sum(*followers.back().node, output, {made, sum_bias}, nodes);
+    const Node& last = *followers.back().node;
+    ScaledOperator scaled{.input = rewrite_.current(op.node->inputs[0]),
+                          .weights = std::move(weights),
+                          .bias = std::move(bias),
+                          .bias_name = graph_.value(last.outputs[0]).name + "_bias",
+                          .sum_name = last.name,
+                          .nodes = {op.node->id}};
+    for (const Follower& follower : followers) scaled.nodes.push_back(follower.node->id);
+    const ValueId made = add_scaled(graph_, rewrite_.edit(), op, std::move(scaled));
     // The last one first: what is made takes its name.
     for (auto follower = followers.rbegin(); follower != followers.rend(); ++follower) {
-      rewrite_.replace_node(*follower->node, follower->input == output.id ? made : follower->input);
+      rewrite_.replace_node(*follower->node, follower->input == op.node->outputs[0] ? made : follower->input);
     }
     rewrite_.replace_node(*op.node, made);
-  }
-
-  ValueId add_sum(const Node& place, const GraphValue& output, std::vector<ValueId> terms, const std::vector<NodeId>& nodes) {
-    Node sum;
-    sum.name = place.name;
-    sum.op_type = "Add";
-    sum.opset = place.opset;
-    sum.inputs = std::move(terms);
-    sum.outputs = {rewrite_.edit().add_value(output.name, output.type)};
-    const ValueId result = sum.outputs[0];
-    rewrite_.edit().add_node(std::move(sum), nodes);
-    return result;
   }
 
   const Graph& graph_;

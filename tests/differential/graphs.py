@@ -67,7 +67,9 @@ class RandomGraph:
             steps += [self.attention, self.attention]
         if rank == 4:
             steps += [self.convolution, self.convolution, self.convolution, self.pool, self.preactivation, self.normalize_channels]
-            steps += [self.branches]
+            steps += [self.branches, self.scaled_inputs]
+        if rank == 2:
+            steps.append(self.scaled_inputs)
         if self.number == TensorProto.FLOAT:
             steps.append(self.quantization)
         self.random.choice(steps)(x, shape)
@@ -310,6 +312,25 @@ class RandomGraph:
             self.activation(y, shape)
         elif self.random.random() < 0.5:
             self.residual(y, shape)
+
+    def scaled_inputs(self, x, s):
+        """Scaling and shifting of channels before one or two convolutions or products."""
+        y, channels = x, [s[1], 1, 1] if len(s) == 4 else [s[1]]
+        for op in self.random.sample(["Mul", "Add", "Sub", "Div", "BatchNormalization"], self.random.randint(1, 2)):
+            if op == "BatchNormalization":
+                y = self.add(op, [y, *(self.constant(self.rng.uniform(0.5, 1.5, s[1])) for _ in range(4))])
+            else:
+                y = self.add(op, [y, self.constant(self.rng.uniform(0.5, 1.5, self.random.choice([[], channels])))])
+        for _ in range(self.random.randint(1, 2)):
+            outer, kernel = self.random.choice([3, 16]), self.random.choice([1, 1, 3])
+            if len(s) == 4:
+                pads = self.random.choice([0, kernel // 2]) if min(s[2:]) >= kernel else kernel // 2
+                shape = [s[0], outer, *(size + 2 * pads - kernel + 1 for size in s[2:])]
+                self.add("Conv", [y, self.weights(outer, s[1], kernel, kernel)], shape, pads=[pads] * 4)
+            elif self.random.random() < 0.5:
+                self.add("MatMul", [y, self.weights(s[1], outer)], [s[0], outer])
+            else:
+                self.add("Gemm", [y, self.weights(outer, s[1])], [s[0], outer], transB=1)
 
     def branches(self, x, s):
         """Convolutions of one value, of several kernels, and scaling of it, added up in any order."""
