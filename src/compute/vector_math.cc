@@ -135,6 +135,13 @@ void scale_columns_loop(const float* x, const float* factors, float* y, int64_t 
   }
 }
 
+void fill_rows_loop(const float* numbers, float* y, int64_t rows, int64_t length) {
+  for (int64_t row = 0; row < rows; ++row, y += length) {
+    const Vec number = set(numbers[row]);
+    map(y, y, length, [number](Vec) HWY_ATTR { return number; });
+  }
+}
+
 void scale_shift_rows_loop(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t length) {
   for (int64_t row = 0; row < rows; ++row, x += length, y += length) {
     const Vec a = set(scale[row]), b = set(shift[row]);
@@ -275,6 +282,7 @@ HWY_EXPORT(add_scaled_loop);
 HWY_EXPORT(add_rows_loop);
 HWY_EXPORT(scale_rows_loop);
 HWY_EXPORT(scale_columns_loop);
+HWY_EXPORT(fill_rows_loop);
 HWY_EXPORT(scale_shift_rows_loop);
 HWY_EXPORT(scale_shift_columns_loop);
 HWY_EXPORT(relu_scaled_rows_loop);
@@ -305,6 +313,10 @@ void scale_rows(const float* x, int64_t x_row, const float* factors, float* y, i
 
 void scale_columns(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(scale_columns_loop)(x, factors, y, rows, length);
+}
+
+void fill_rows(const float* numbers, float* y, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(fill_rows_loop)(numbers, y, rows, length);
 }
 
 void scale_shift_rows(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t length) {

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <optional>
 
-#include "compute/copy.h"
 #include "compute/elements.h"
 #include "compute/scratch.h"
 #include "providers/cpu/chain_segments.h"
+#include "providers/cpu/chain_source.h"
 #include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
@@ -20,7 +20,6 @@ using F = Op::Function;
 
 constexpr int64_t kTileBytes = 8192;       // of a value: a few of them stay in the first-level cache
 constexpr int64_t kLongTileBytes = 65536;  // where no value but inputs and output lies in memory
-constexpr int64_t kShortRow = 256;         // elements; inputs that broadcast along shorter rows are spread out over a tile
 constexpr int64_t kRowsTogether = 8;
 constexpr int64_t kLongRow = 32768;  // elements: what rows share of shorter ones stays in the second-level cache
 constexpr int64_t kVector = 16;      // elements; pieces of rows are whole vectors
@@ -58,100 +57,7 @@ RowStep row_step(F function, DType dtype) {
   return step;
 }
 
-/// Where the elements of a value lie that belong to a tile: they go on one by one (step 1), or one serves all (step 0).
-struct Place {
-  const char* data;
-  int64_t step;
-};
-
-/// Elements [at, at + count) of [-second half, first half] of rows of `length`.
-void rotate_halves(UnaryRow negate, const TensorView& x, int64_t length, int64_t at, int64_t count, char* y) {
-  const int64_t half = length / 2, bytes = bits_of(x.dtype()) / 8;
-  const char* from = static_cast<const char*>(x.raw());
-  if (x.dtype() == DType::float32 && at % length == 0 && count % length == 0) {
-    return compute::rotate_halves(reinterpret_cast<const float*>(from) + at, reinterpret_cast<float*>(y), count / length, half);
-  }
-  for (const int64_t end = at + count; at < end;) {
-    const int64_t column = at % length;
-    const bool is_first = column < half;
-    const int64_t size = std::min(end - at, (is_first ? half : length) - column);
-    if (is_first) {
-      run_unary_row(negate, x.dtype(), from + (at + half) * bytes, y, size, nullptr);
-    } else {
-      compute::copy_bytes(from + (at - half) * bytes, y, static_cast<size_t>(size * bytes));
-    }
-    y += size * bytes;
-    at += size;
-  }
-}
-
-/// An input as the tiles see it.
-class Source {
- public:
-  Source(const TensorView& input, const Shape& output) : data_(static_cast<const char*>(input.raw())), bytes_(bits_of(input.dtype()) / 8) {
-    const int64_t elements = input.elements();
-    if (elements == 1 || elements == output.elements()) {
-      step_ = elements == 1 ? 0 : 1;
-      return;
-    }
-    const Shape* const shapes[] = {&input.shape()};
-    rows_.emplace(output, shapes);
-    if (rows_->step(0) == 1 && rows_->row_length() == elements) period_ = elements;
-    kind_ = compute::element_kind(input.dtype());
-  }
-
-  /// Elements of a row along which it goes on or stays; 0 where it does one of the two all along.
-  int64_t row_length() const { return rows_ ? rows_->row_length() : 0; }
-  double bytes_per_element() const { return static_cast<double>(!rows_ && step_ == 1 ? bytes_ : 0); }
-
-  /// Rows of so many elements are to be read with their halves exchanged; the input has the output's shape.
-  void rotate(const TensorView& input, int64_t length) {
-    rotated_ = input;
-    rotated_length_ = length;
-    negate_ = row_of(ops::Unary::Function::neg, input.dtype());
-  }
-
-  /// Whether tiles of any size are read where they lie.
-  bool lies_in_rows() const { return rotated_length_ == 0 && (!rows_ || period_ >= kShortRow); }
-
-  /// The elements of outputs [at, at + count); `room` takes them where they do not lie in one row.
-  Place tile(int64_t at, int64_t count, char* room) const {
-    if (rotated_length_ > 0) {
-      rotate_halves(negate_, rotated_, rotated_length_, at, count, room);
-      return {room, 1};
-    }
-    if (!rows_) return {data_ + at * step_ * bytes_, step_};
-    Place place{room, 1};
-    if (period_ >= kShortRow) return {data_ + at % period_ * bytes_, 1};
-    if (period_ > 0) {
-      repeat_pattern(data_, period_, at % period_, bytes_, room, count);
-      return place;
-    }
-    rows_->run_range({at, at + count}, [&](int64_t output, const int64_t* inputs, int64_t length) {
-      const char* from = data_ + inputs[0] * bytes_;
-      if (length == count) {
-        place = {from, rows_->step(0)};
-      } else if (rows_->step(0) == 0) {
-        compute::fill_elements(kind_, from, room + (output - at) * bytes_, length);
-      } else {
-        compute::copy_elements(kind_, from, room + (output - at) * bytes_, length);
-      }
-    });
-    return place;
-  }
-
- private:
-  const char* data_;
-  int64_t bytes_, step_ = 1;
-  std::optional<Broadcast> rows_;
-  compute::ElementKind kind_ = compute::ElementKind::bytes1;
-  int64_t period_ = 0;  ///< of an input whose elements repeat themselves row by row; 0: it is none
-  TensorView rotated_;
-  int64_t rotated_length_ = 0;  ///< 0: it is read as it is
-  UnaryRow negate_ = nullptr;
-};
-
-using Sources = std::array<std::optional<Source>, Op::kMaxInputs>;
+using Sources = std::array<std::optional<ChainSource>, Op::kMaxInputs>;
 
 /// The steps for one element type.
 struct Program {
@@ -272,14 +178,16 @@ class FusedElementwiseKernel final : public Kernel {
     return {};
   }
 
-  /// What tiles must not cross: the least row of an input that broadcasts, where rows are long enough; 0 where they may cross all.
+  /// What tiles must not cross: the least row of an input that broadcasts, where rows are long enough. Else a length of short rows, of
+  /// which tiles are to have whole ones; 0 where they may have any size.
   int64_t row_length(const Sources& sources) const {
-    int64_t least = 0;
+    int64_t least = 0, short_row = 0;
     for (size_t i = 0; i < inputs_; ++i) {
       const int64_t length = sources[i]->row_length();
       if (length >= kShortRow && (least == 0 || length < least)) least = length;
+      if (length < kShortRow && sources[i]->stays_in_rows()) short_row = length;
     }
-    return least;
+    return least > 0 ? least : short_row;
   }
 
   bool stays_in_registers(const Program& program, const Sources& sources) const {
@@ -290,9 +198,12 @@ class FusedElementwiseKernel final : public Kernel {
   void run_part(Range part, const Program& program, int64_t row, const Sources& sources, const MutableView& y) const {
     char* rooms = static_cast<char*>(compute::thread_scratch(compute::ScratchSlot::row, room_count_ * kTileBytes));
     int64_t tile = (stays_in_registers(program, sources) ? kLongTileBytes : kTileBytes) / (bits_of(program.dtype) / 8);
-    if (row > 0) {
+    if (row >= kShortRow) {
       const int64_t pieces = (row + tile - 1) / tile;
       tile = std::min(tile, ((row + pieces - 1) / pieces + kVector - 1) / kVector * kVector);
+    } else if (row > 0) {
+      tile = tile / row * row;
+      row = 0;
     }
     const int64_t width = bits_of(y.dtype()) / 8;
     const auto run_tile = [&](int64_t at, int64_t count) {
