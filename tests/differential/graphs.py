@@ -308,6 +308,10 @@ class RandomGraph:
         if self.random.random() < 0.4:
             parameters = [self.constant(self.rng.uniform(0.5, 1.5, outer)) for _ in range(4)]
             y = self.add("BatchNormalization", [y, *parameters], shape)
+        if self.random.random() < 0.2:
+            y = self.add("Relu", [y]) if self.random.random() < 0.5 else self.add("Clip", [y, self.constant(-0.5), self.constant(1)])
+            for op in self.random.sample(["Mul", "Add", "Sub", "Div"], self.random.randint(1, 3)):
+                y = self.add(op, [y, self.constant(self.random.choice([-1.5, -0.5, 0.75, 2]))], shape)
         if self.random.random() < 0.6:
             self.activation(y, shape)
         elif self.random.random() < 0.5:

@@ -52,7 +52,8 @@ const char* const kFiles[] = {"constant_nodes",
                               "einsum_products",
                               "byte_layouts",
                               "parallel_convolutions",
-                              "input_scale"};
+                              "input_scale",
+                              "clip_scale"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');
