@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "compute/elements.h"
+#include "compute/vector_math.h"
 
 namespace rh::compute {
 
@@ -49,6 +50,9 @@ void spread_rows(const void* from, int64_t bytes, int64_t stride, int64_t step, 
                            : bytes == 4 ? ElementKind::bytes4
                            : bytes == 8 ? ElementKind::bytes8
                                         : ElementKind::bytes16;
+  constexpr int64_t kLongRow = 32;  // elements, of which vectors of any processor are filled
+  if (step == 0 && bytes == 4 && stride == 1 && length >= kLongRow)
+    return fill_rows(static_cast<const float*>(from), static_cast<float*>(to), rows, length);
   if (step == 0) {
     return dispatch_kind(kind, [&]<typename T>() {
       if constexpr (std::is_trivially_copyable_v<T>)

@@ -135,6 +135,33 @@ void scale_columns_loop(const float* x, const float* factors, float* y, int64_t 
   }
 }
 
+void fill_rows_loop(const float* numbers, float* y, int64_t rows, int64_t length) {
+  for (int64_t row = 0; row < rows; ++row, y += length) {
+    const Vec number = set(numbers[row]);
+    map(y, y, length, [number](Vec) HWY_ATTR { return number; });
+  }
+}
+
+void scale_shift_rows_loop(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t length) {
+  for (int64_t row = 0; row < rows; ++row, x += length, y += length) {
+    const Vec a = set(scale[row]), b = set(shift[row]);
+    map(x, y, length, [a, b](Vec v) HWY_ATTR { return hn::MulAdd(v, a, b); });
+  }
+}
+
+void scale_shift_columns_loop(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t length) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = length / lanes * lanes;
+  const size_t left = static_cast<size_t>(length - whole);
+  for (int64_t row = 0; row < rows; ++row, x += length, y += length) {
+    for (int64_t i = 0; i < whole; i += lanes)
+      hn::StoreU(hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, scale + i), hn::LoadU(d, shift + i)), d, y + i);
+    if (left == 0) continue;
+    const Vec end = hn::MulAdd(load_some(x + whole, left), load_some(scale + whole, left), load_some(shift + whole, left));
+    store_some(end, y + whole, left);
+  }
+}
+
 void relu_scaled_rows_loop(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,
                            int64_t length) {
   for (int64_t row = 0; row < rows; ++row, x += x_row, y += y_row) {
@@ -255,6 +282,9 @@ HWY_EXPORT(add_scaled_loop);
 HWY_EXPORT(add_rows_loop);
 HWY_EXPORT(scale_rows_loop);
 HWY_EXPORT(scale_columns_loop);
+HWY_EXPORT(fill_rows_loop);
+HWY_EXPORT(scale_shift_rows_loop);
+HWY_EXPORT(scale_shift_columns_loop);
 HWY_EXPORT(relu_scaled_rows_loop);
 HWY_EXPORT(activate_loop);
 HWY_EXPORT(rotate_heads_loop);
@@ -283,6 +313,18 @@ void scale_rows(const float* x, int64_t x_row, const float* factors, float* y, i
 
 void scale_columns(const float* x, const float* factors, float* y, int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(scale_columns_loop)(x, factors, y, rows, length);
+}
+
+void fill_rows(const float* numbers, float* y, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(fill_rows_loop)(numbers, y, rows, length);
+}
+
+void scale_shift_rows(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(scale_shift_rows_loop)(x, scale, shift, y, rows, length);
+}
+
+void scale_shift_columns(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(scale_shift_columns_loop)(x, scale, shift, y, rows, length);
 }
 
 void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,

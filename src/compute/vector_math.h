@@ -68,6 +68,13 @@ void add_rows(const float* x, int64_t x_row, float* y, int64_t y_row, int64_t ro
 void scale_rows(const float* x, int64_t x_row, const float* factors, float* y, int64_t y_row, int64_t rows, int64_t length);
 /// The same with a factor a column and rows that follow each other.
 void scale_columns(const float* x, const float* factors, float* y, int64_t rows, int64_t length);
+/// Rows of `length` floats that follow each other, each filled with a number of its own.
+void fill_rows(const float* numbers, float* y, int64_t rows, int64_t length);
+
+/// Rows of `length` floats that follow each other, y = scale x + shift with a pair of its own each.
+void scale_shift_rows(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t length);
+/// The same with a pair for each column.
+void scale_shift_columns(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t length);
 
 /// Rows of `length` floats, y = max(0, scale x + shift) with a pair of its own each; x_row and y_row lie between rows.
 void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,

@@ -1,10 +1,7 @@
 #include <algorithm>
-#include <array>
-#include <numeric>
 
 #include "ops/tensor/reshape.h"
 #include "ops/tensor/squeeze.h"
-#include "ops/tensor/transpose.h"
 #include "ops/tensor/unsqueeze.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -12,16 +9,6 @@
 namespace rh::passes {
 
 namespace {
-
-std::optional<std::vector<int64_t>> permutation(const NodeView& node) {
-  auto perm = ops::Transpose::read(node).perm;
-  if (perm) return perm;
-  const TensorType& x = node.input_type(0).tensor();
-  if (!x.has_rank()) return std::nullopt;
-  perm.emplace(static_cast<size_t>(x.rank()));
-  std::iota(perm->rbegin(), perm->rend(), int64_t{0});
-  return perm;
-}
 
 // The axes, sorted and counted from the front; nothing where they are not known.
 std::optional<std::vector<int64_t>> sorted_axes(std::optional<std::vector<int64_t>> axes, const TensorType& type) {
@@ -92,8 +79,7 @@ class Merger {
 
   // A Reshape whose target says everything takes the elements from before other views of them.
   bool skip_to_reshape(const Node& first, const Node& second) {
-    static constexpr std::array<std::string_view, 4> kViews = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
-    if (!first.domain.empty() || std::find(kViews.begin(), kViews.end(), first.op_type) == kViews.end()) return false;
+    if (!is_view(first)) return false;
     const ops::Reshape op = ops::Reshape::read(NodeView(graph_, second));
     if (!op.shape.values) return false;
     const bool copies = !op.allow_zero && std::count(op.shape.values->begin(), op.shape.values->end(), 0) > 0;

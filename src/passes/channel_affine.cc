@@ -39,7 +39,7 @@ std::optional<std::vector<double>> per_channel(const Tensor* constant, const Cha
   const int offset = x.rank - constant->shape().rank();
   for (int i = 0; i < constant->shape().rank(); ++i) {
     const int64_t size = constant->shape()[i];
-    if (size != 1 && (i + offset != 1 || size != x.channels)) return std::nullopt;
+    if (size != 1 && (i + offset != x.axis || size != x.channels)) return std::nullopt;
   }
   std::vector<double> values;
   for (int64_t c = 0; c < x.channels; ++c) values.push_back(element_as_double(constant->view(), constant->elements() == 1 ? 0 : c));
@@ -61,7 +61,19 @@ std::optional<ChannelAffine> arithmetic(const NodeView& node, int constant_input
   return std::nullopt;
 }
 
+bool has_channels(const TensorType& type, const ChannelValue& x) {
+  return type.dtype == x.dtype && type.has_rank() && type.rank() == x.rank &&
+         (*type.dims)[static_cast<size_t>(x.axis)].is_constant(x.channels);
+}
+
 }  // namespace
+
+void append(ChannelAffine& affine, const ChannelAffine& next) {
+  for (size_t c = 0; c < affine.scale.size(); ++c) {
+    affine.scale[c] *= next.scale[c];
+    affine.shift[c] = affine.shift[c] * next.scale[c] + next.shift[c];
+  }
+}
 
 bool is_channel_affine(const Node& node) {
   constexpr std::string_view kOps[] = {"BatchNormalization", "Mul", "Add", "Sub", "Div"};
@@ -71,7 +83,7 @@ bool is_channel_affine(const Node& node) {
 std::optional<ChannelAffine> channel_affine(const NodeView& node, int position, const ChannelValue& x) {
   if (node.opset() < kFirstOpset) return std::nullopt;
   if (node.op_type() != "BatchNormalization") return arithmetic(node, 1 - position, x);
-  return position == 0 ? batch_normalization(node, x.channels) : std::nullopt;
+  return position == 0 && x.axis == 1 ? batch_normalization(node, x.channels) : std::nullopt;
 }
 
 ChannelAffineChain channel_affines_after(const Graph& graph, const Node& first, const ChannelValue& x) {
@@ -81,13 +93,21 @@ ChannelAffineChain channel_affines_after(const Graph& graph, const Node& first, 
     const int position = user->inputs[0] == chain.last->outputs[0] ? 0 : 1;
     const auto next = channel_affine(NodeView(graph, *user), position, x);
     if (!next) break;
-    for (size_t c = 0; c < channels; ++c) {
-      chain.affine.scale[c] *= next->scale[c];
-      chain.affine.shift[c] = chain.affine.shift[c] * next->scale[c] + next->shift[c];
-    }
+    append(chain.affine, *next);
     chain.nodes.push_back(user->id);
   }
   return chain;
+}
+
+std::optional<ChannelAffineStep> channel_affine_before(const Graph& graph, ValueId value, const ChannelValue& x) {
+  const Node* node = graph.producer(value);
+  if (!node || !is_channel_affine(*node) || !is_only_output(graph, *node)) return std::nullopt;
+  for (int position = 0; position < 2; ++position) {
+    const ValueId from = node->inputs[static_cast<size_t>(position)];
+    auto affine = channel_affine(NodeView(graph, *node), position, x);
+    if (affine && has_channels(tensor_type(graph, from), x)) return ChannelAffineStep{node, from, std::move(*affine)};
+  }
+  return std::nullopt;
 }
 
 std::optional<Tensor> channel_parameters(DType dtype, const std::vector<double>& values) {

@@ -12,12 +12,18 @@ struct ChannelAffine {
   std::vector<double> scale, shift;
 };
 
-/// A value [N, channels, ...].
+/// A value whose `axis` has the channels.
 struct ChannelValue {
   DType dtype = DType::undefined;
   int rank = 0;
   int64_t channels = 0;
+  int axis = 1;
+
+  friend bool operator==(const ChannelValue&, const ChannelValue&) = default;
 };
+
+/// Does `next` after `affine`.
+void append(ChannelAffine& affine, const ChannelAffine& next);
 
 /// Whether the operator is one that channel_affine() may read.
 bool is_channel_affine(const Node& node);
@@ -34,6 +40,16 @@ struct ChannelAffineChain {
 
 /// Those that follow `first`, which gives `x`: as many as there are.
 ChannelAffineChain channel_affines_after(const Graph& graph, const Node& first, const ChannelValue& x);
+
+/// The operator that makes a value of another one with the same channels.
+struct ChannelAffineStep {
+  const Node* node = nullptr;
+  ValueId from = kNoValue;
+  ChannelAffine affine;
+};
+
+/// What channel_affine() reads of the node that gives `value`, whose type is that of `x`. Nothing where the node gives more than that.
+std::optional<ChannelAffineStep> channel_affine_before(const Graph& graph, ValueId value, const ChannelValue& x);
 /// A vector of this type; nothing where a number of it is not finite.
 std::optional<Tensor> channel_parameters(DType dtype, const std::vector<double>& values);
 

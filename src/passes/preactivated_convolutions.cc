@@ -62,27 +62,13 @@ class Fuser {
 
   /// Takes in the node that gives x to nobody else.
   bool extend(Preactivation& made, const ChannelValue& value) const {
-    const Node* node = graph_.producer(made.x);
-    if (!node || !is_channel_affine(*node) || !has_one_use(graph_.value(made.x)) || !is_only_output(graph_, *node)) return false;
-    for (int position = 0; position < 2; ++position) {
-      const ValueId from = node->inputs[static_cast<size_t>(position)];
-      const auto first = channel_affine(NodeView(graph_, *node), position, value);
-      if (!first || !has_shape(from, value)) continue;
-      for (size_t c = 0; c < first->scale.size(); ++c) {
-        made.affine.shift[c] += made.affine.scale[c] * first->shift[c];
-        made.affine.scale[c] *= first->scale[c];
-      }
-      made.x = from;
-      made.nodes.push_back(node->id);
-      return true;
-    }
-    return false;
-  }
-
-  bool has_shape(ValueId id, const ChannelValue& value) const {
-    const TensorType& type = tensor_type(graph_, id);
-    return type.dtype == value.dtype && type.has_rank() && static_cast<int>(type.dims->size()) == value.rank &&
-           (*type.dims)[1] == Dim(value.channels);
+    auto step = has_one_use(graph_.value(made.x)) ? channel_affine_before(graph_, made.x, value) : std::nullopt;
+    if (!step) return false;
+    append(step->affine, made.affine);
+    made.affine = std::move(step->affine);
+    made.x = step->from;
+    made.nodes.push_back(step->node->id);
+    return true;
   }
 
   void replace(const Node& conv, const Preactivation& before) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
+#include "ops/tensor/transpose.h"
 #include "tensor/dispatch.h"
 
 namespace rh::passes {
@@ -92,6 +94,21 @@ std::optional<double> constant_number(const Graph& graph, ValueId id) {
 const TensorType& tensor_type(const Graph& graph, ValueId id) {
   static const TensorType nothing;
   return id != kNoValue && graph.value(id).type.is_tensor() ? graph.value(id).type.tensor() : nothing;
+}
+
+std::optional<std::vector<int64_t>> permutation(const NodeView& transpose) {
+  auto perm = ops::Transpose::read(transpose).perm;
+  if (perm) return perm;
+  const TensorType& x = transpose.input_type(0).tensor();
+  if (!x.has_rank()) return std::nullopt;
+  perm.emplace(static_cast<size_t>(x.rank()));
+  std::iota(perm->rbegin(), perm->rend(), int64_t{0});
+  return perm;
+}
+
+bool is_view(const Node& node) {
+  static constexpr std::array<std::string_view, 4> kViews = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
+  return std::ranges::any_of(kViews, [&](std::string_view op_type) { return is_op(node, op_type); });
 }
 
 bool is_random(const Node& node) {

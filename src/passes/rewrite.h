@@ -68,6 +68,10 @@ ValueId other_input(const Node& node, ValueId one);
 std::optional<double> constant_number(const Graph& graph, ValueId id);
 /// The tensor type of the value; a type without dtype and rank where it is not a tensor or not known.
 const TensorType& tensor_type(const Graph& graph, ValueId id);
+/// The permutation of a Transpose, the reversal where it names none; nothing where the rank is not known.
+std::optional<std::vector<int64_t>> permutation(const NodeView& transpose);
+/// Whether the operator gives the elements of its input in their order, in another shape: Reshape, Flatten, Squeeze, Unsqueeze.
+bool is_view(const Node& node);
 /// Whether the operator gives other outputs for the same inputs from run to run.
 bool is_random(const Node& node);
 bool has_subgraph(const Node& node);

@@ -351,6 +351,25 @@ TEST_P(VectorMathTest, heads_turn_by_the_angles_of_their_token) {
   }
 }
 
+TEST_P(VectorMathTest, rows_and_columns_are_filled_scaled_and_shifted) {
+  for (const size_t rows : {1, 3}) {
+    for (const size_t length : {1, 7, 16, 45}) {
+      const std::vector<float> x = random_values(rows * length, 7), factors = random_values(length + rows, 8);
+      const std::vector<float> shifts = random_values(length + rows, 9);
+      std::vector<float> by_row(x.size()), by_column = x;
+      const int64_t count = static_cast<int64_t>(rows), size = static_cast<int64_t>(length);
+      fill_rows(factors.data(), by_row.data(), count, size);
+      for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(by_row[i], factors[i / length]) << i << " of rows of " << length;
+      scale_shift_rows(x.data(), factors.data(), shifts.data(), by_row.data(), count, size);
+      scale_shift_columns(by_column.data(), factors.data(), shifts.data(), by_column.data(), count, size);
+      for (size_t i = 0; i < x.size(); ++i) {
+        EXPECT_NEAR(by_row[i], x[i] * factors[i / length] + shifts[i / length], 1e-6) << i << " of rows of " << length;
+        EXPECT_NEAR(by_column[i], x[i] * factors[i % length] + shifts[i % length], 1e-6) << i << " of rows of " << length;
+      }
+    }
+  }
+}
+
 TEST_P(VectorMathTest, activations_follow_their_formulas) {
   const struct {
     Activation activation;

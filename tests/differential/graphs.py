@@ -67,6 +67,9 @@ class RandomGraph:
             steps += [self.attention, self.attention]
         if rank == 4:
             steps += [self.convolution, self.convolution, self.convolution, self.pool, self.preactivation, self.normalize_channels]
+            steps += [self.branches, self.scaled_inputs]
+        if rank == 2:
+            steps.append(self.scaled_inputs)
         if self.number == TensorProto.FLOAT:
             steps.append(self.quantization)
         self.random.choice(steps)(x, shape)
@@ -217,19 +220,37 @@ class RandomGraph:
         if self.random.random() < 0.7:
             bias = self.constant(self.rng.uniform(-1, 1, n))
             y = self.add("Add", [y, bias] if self.random.random() < 0.5 else [bias, y], [*s[:-1], n])
+        if self.random.random() < 0.3:
+            y = self.scaled_columns(y, [*s[:-1], n])
         if self.random.random() < 0.5:
             self.activation(y, [*s[:-1], n])
 
     def gemm(self, x, s):
         n, transposed = self.random.choice([3, 8, 16]), self.random.randint(0, 1)
         weights = self.weights(n, s[-1]) if transposed else self.weights(s[-1], n)
-        self.add(
-            "Gemm",
-            [x, weights, self.constant(self.rng.uniform(-1, 1, n))],
-            [s[0], n],
-            transB=transposed,
-            alpha=self.random.choice([1.0, 0.5]),
-        )
+        bias = [self.constant(self.rng.uniform(-1, 1, self.random.choice([[], [n], [1, n]])))] if self.random.random() < 0.8 else []
+        factors = {"alpha": self.random.choice([1.0, 0.5]), "beta": self.random.choice([1.0, 2.0])}
+        y = self.add("Gemm", [x, weights, *bias], [s[0], n], transB=transposed, **factors)
+        if self.random.random() < 0.5:
+            self.scaled_columns(y, [s[0], n])
+
+    def scaled_columns(self, y, s):
+        """Scaling and shifting of a product's columns, now and then of its rows in one dimension, or with the columns moved."""
+        n = s[-1]
+        for _ in range(self.random.randint(1, 2)):
+            form = self.random.randrange(4)
+            if form == 0:
+                rows = y if len(s) == 2 else self.add("Reshape", [y, self.constant([-1, n], np.int64)])
+                normal = self.add("BatchNormalization", [rows, *(self.constant(self.rng.uniform(0.5, 1.5, n)) for _ in range(4))])
+                y = self.add("Reshape", [normal, self.constant([-1, *s[1:]], np.int64)])
+            elif form == 1 and len(s) == 3:
+                moved = self.add("Mul", [self.add("Transpose", [y], perm=[0, 2, 1]), self.constant(self.rng.uniform(0.5, 1.5, [n, 1]))])
+                y = self.add("Transpose", [moved], perm=[0, 2, 1])
+            else:
+                numbers = self.constant(self.rng.uniform(0.5, 1.5, self.random.choice([[], [n], [1, n]])))
+                y = self.add(self.random.choice(["Mul", "Add", "Sub", "Div"]), [y, numbers])
+        self.shapes[y] = s
+        return y
 
     def attention(self, x, s):
         """Softmax(q k^T * scale + mask) v with two heads, from one value."""
@@ -287,10 +308,59 @@ class RandomGraph:
         if self.random.random() < 0.4:
             parameters = [self.constant(self.rng.uniform(0.5, 1.5, outer)) for _ in range(4)]
             y = self.add("BatchNormalization", [y, *parameters], shape)
+        if self.random.random() < 0.2:
+            y = self.add("Relu", [y]) if self.random.random() < 0.5 else self.add("Clip", [y, self.constant(-0.5), self.constant(1)])
+            for op in self.random.sample(["Mul", "Add", "Sub", "Div"], self.random.randint(1, 3)):
+                y = self.add(op, [y, self.constant(self.random.choice([-1.5, -0.5, 0.75, 2]))], shape)
         if self.random.random() < 0.6:
             self.activation(y, shape)
         elif self.random.random() < 0.5:
             self.residual(y, shape)
+
+    def scaled_inputs(self, x, s):
+        """Scaling and shifting of channels before one or two convolutions or products."""
+        y, channels = x, [s[1], 1, 1] if len(s) == 4 else [s[1]]
+        for op in self.random.sample(["Mul", "Add", "Sub", "Div", "BatchNormalization"], self.random.randint(1, 2)):
+            if op == "BatchNormalization":
+                y = self.add(op, [y, *(self.constant(self.rng.uniform(0.5, 1.5, s[1])) for _ in range(4))])
+            else:
+                y = self.add(op, [y, self.constant(self.rng.uniform(0.5, 1.5, self.random.choice([[], channels])))])
+        for _ in range(self.random.randint(1, 2)):
+            outer, kernel = self.random.choice([3, 16]), self.random.choice([1, 1, 3])
+            if len(s) == 4:
+                pads = self.random.choice([0, kernel // 2]) if min(s[2:]) >= kernel else kernel // 2
+                shape = [s[0], outer, *(size + 2 * pads - kernel + 1 for size in s[2:])]
+                self.add("Conv", [y, self.weights(outer, s[1], kernel, kernel)], shape, pads=[pads] * 4)
+            elif self.random.random() < 0.5:
+                self.add("MatMul", [y, self.weights(s[1], outer)], [s[0], outer])
+            else:
+                self.add("Gemm", [y, self.weights(outer, s[1])], [s[0], outer], transB=1)
+
+    def branches(self, x, s):
+        """Convolutions of one value, of several kernels, and scaling of it, added up in any order."""
+        channels, (height, width), stride = s[1], s[2:], self.random.choice([1, 1, 2])
+        group, outer = self.random.choice([(1, channels), (channels, channels), (1, 6)])
+        shape = [s[0], outer, (height - 1) // stride + 1, (width - 1) // stride + 1]
+        terms = []
+        for _ in range(self.random.randint(2, 4)):
+            form = self.random.randrange(5)
+            if form < 3 or stride > 1 or outer != channels:
+                kernel = [self.random.choice([1, 3, 5]), self.random.choice([1, 3])]
+                dilation = self.random.choice([1, 1, 1, 2])
+                pads = {"pads": [(k // 2) * dilation for k in kernel] * 2} if self.random.random() < 0.7 else {"auto_pad": "SAME_UPPER"}
+                inputs = [x, self.weights(outer, channels // group, *kernel), self.constant(self.rng.uniform(-1, 1, outer))]
+                attributes = {"strides": [stride] * 2, "dilations": [dilation] * 2, "group": group}
+                terms.append(self.add("Conv", inputs[: self.random.randint(2, 3)], **attributes, **pads))
+            elif form == 3:
+                terms.append(self.add("BatchNormalization", [x, *(self.constant(self.rng.uniform(0.5, 1.5, outer)) for _ in range(4))]))
+            else:
+                terms.append(self.random.choice([x, self.add("Mul", [x, self.constant(self.rng.uniform(0.5, 1.5, [outer, 1, 1]))])]))
+        while len(terms) > 1:
+            self.random.shuffle(terms)
+            count = self.random.randint(2, len(terms))
+            op = self.random.choice(["Add", "Sub"]) if count == 2 else "Sum"
+            terms[:count] = [self.add(op, terms[:count])]
+            self.shapes[terms[0]] = shape
 
     def preactivation(self, x, s):
         """Scaled channels and Relu before a convolution."""

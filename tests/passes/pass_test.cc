@@ -24,13 +24,38 @@ struct PassCase {
   friend void PrintTo(const PassCase& c, std::ostream* out) { *out << c.pass << ": " << c.title; }
 };
 
-const char* const kFiles[] = {
-    "constant_nodes",      "if_branches",           "identities",          "adjacent_views", "shape_arithmetic",
-    "constant_folding",    "common_subexpressions", "conv_scale",          "dead_nodes",     "quantized_forms",
-    "integer_products",    "activation_forms",      "fused_convolutions",  "fused_products", "attention_forms",
-    "blocked_channels",    "normalization_forms",   "fused_elementwise",   "squeeze_excite", "preactivated_convolutions",
-    "pooled_convolutions", "expand_depthwise",      "gated_projections",   "window_pads",    "group_normalization_forms",
-    "einsum_products",     "byte_layouts",          "resized_projections", "wide_floats"};
+const char* const kFiles[] = {"constant_nodes",
+                              "if_branches",
+                              "identities",
+                              "adjacent_views",
+                              "shape_arithmetic",
+                              "constant_folding",
+                              "common_subexpressions",
+                              "output_scale",
+                              "dead_nodes",
+                              "quantized_forms",
+                              "integer_products",
+                              "activation_forms",
+                              "fused_convolutions",
+                              "fused_products",
+                              "attention_forms",
+                              "blocked_channels",
+                              "normalization_forms",
+                              "fused_elementwise",
+                              "squeeze_excite",
+                              "preactivated_convolutions",
+                              "pooled_convolutions",
+                              "expand_depthwise",
+                              "gated_projections",
+                              "window_pads",
+                              "group_normalization_forms",
+                              "einsum_products",
+                              "byte_layouts",
+                              "parallel_convolutions",
+                              "input_scale",
+                              "clip_scale",
+                              "resized_projections",
+                              "wide_floats"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');

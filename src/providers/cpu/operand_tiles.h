@@ -26,8 +26,10 @@ class OperandTiles {
   int64_t row_length() const { return rows_ ? rows_->row_length() : 0; }
   /// Bytes of it that an element of the output needs, where none is needed again soon.
   double bytes_per_element() const { return static_cast<double>(!rows_ && step_ == 1 ? bytes_ : 0); }
-  /// Whether tiles of any size are read where they lie.
-  bool lies_in_rows() const { return !rows_ || period_ >= kShortRow; }
+  /// Whether it has one element for each row, such as a factor for each channel.
+  bool stays_in_rows() const { return rows_ && rows_->step(0) == 0; }
+  /// Whether tiles that do not cross its rows are read where they lie.
+  bool lies_in_rows() const { return !rows_ || row_length() >= kShortRow; }
   /// The elements of outputs [at, at + count); `room` takes them where they do not lie in one row.
   Place tile(int64_t at, int64_t count, char* room) const;
 

@@ -1,7 +1,9 @@
 #include <cmath>
+#include <optional>
 
 #include "compute/vector_math.h"
 #include "ops/nn/normalization.h"
+#include "providers/cpu/float_rows.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
 
@@ -9,34 +11,71 @@ namespace rh::cpu {
 
 namespace {
 
-// Per channel: y = x * factor + offset.
-template <typename T>
-void scale_channels(const T* x, T* y, int64_t batch, int64_t channels, int64_t inner, const std::vector<double>& factor,
-                    const std::vector<double>& offset, const Parallel& parallel) {
-  parallel.for_range(batch * channels, {2.0 * sizeof(T) * inner, 2.0 * inner}, [&](Range part) {
+/// x as [batch, channels, inner].
+struct Sizes {
+  int64_t batch, channels, inner;
+
+  explicit Sizes(const Shape& x)
+      : batch(x.rank() > 0 ? x[0] : 1), channels(x.rank() > 1 ? x[1] : 1), inner(x.product(std::min(2, x.rank()), x.rank())) {}
+};
+
+/// y = scale x + shift, a pair for each channel.
+struct ChannelFactors {
+  std::vector<double> scale, shift;
+  std::vector<float> float_scale, float_shift;  // for all types but double
+
+  ChannelFactors(std::vector<double> factor, std::vector<double> offset, const std::vector<double>& mean,
+                 const std::vector<double>& variance, double epsilon)
+      : scale(std::move(factor)), shift(std::move(offset)) {
+    for (size_t c = 0; c < scale.size(); ++c) {
+      scale[c] /= std::sqrt(variance[c] + epsilon);
+      shift[c] -= mean[c] * scale[c];
+    }
+    float_scale.assign(scale.begin(), scale.end());
+    float_shift.assign(shift.begin(), shift.end());
+  }
+};
+
+void scale_doubles(const TensorView& x, const MutableView& y, const Sizes& sizes, const ChannelFactors& factors, const Parallel& parallel) {
+  const int64_t inner = sizes.inner;
+  parallel.for_range(sizes.batch * sizes.channels, {2.0 * sizeof(double) * inner, 2.0 * inner}, [&](Range part) {
     for (int64_t i = part.begin; i < part.end; ++i) {
-      const auto f = static_cast<Compute<T>>(factor[static_cast<size_t>(i % channels)]);
-      const auto o = static_cast<Compute<T>>(offset[static_cast<size_t>(i % channels)]);
-      if constexpr (std::is_same_v<T, float>) {
-        compute::scale_shift(x + i * inner, f, o, y + i * inner, inner);
-        continue;
-      }
-      for (int64_t k = i * inner; k < (i + 1) * inner; ++k) y[k] = T(static_cast<Compute<T>>(x[k]) * f + o);
+      const size_t c = static_cast<size_t>(i % sizes.channels);
+      for (int64_t k = i * inner; k < (i + 1) * inner; ++k) y.data<double>()[k] = x.data<double>()[k] * factors.scale[c] + factors.shift[c];
+    }
+  });
+}
+
+/// Of floats and half types.
+void scale_floats(const TensorView& x, const MutableView& y, const Sizes& sizes, const ChannelFactors& factors, const Parallel& parallel) {
+  const float *scale = factors.float_scale.data(), *shift = factors.float_shift.data();
+  const double width = bits_of(x.dtype()) / 8.0;
+  if (sizes.inner == 1) {
+    const Cost cost{2 * width * sizes.channels, 2.0 * sizes.channels};
+    return for_float_rows(parallel, x, y, sizes.batch, sizes.channels, cost, [&](const float* from, float* to, Range rows) {
+      compute::scale_shift_columns(from, scale, shift, to, rows.size(), sizes.channels);
+    });
+  }
+  const Cost cost{2 * width * sizes.inner, 2.0 * sizes.inner};
+  for_float_rows(parallel, x, y, sizes.batch * sizes.channels, sizes.inner, cost, [&](const float* from, float* to, Range rows) {
+    for (int64_t row = rows.begin; row < rows.end;) {
+      const int64_t c = row % sizes.channels, count = std::min(rows.end - row, sizes.channels - c), at = (row - rows.begin) * sizes.inner;
+      compute::scale_shift_rows(from + at, scale + c, shift + c, to + at, count, sizes.inner);
+      row += count;
     }
   });
 }
 
 template <typename T>
-void channel_statistics(const T* x, int64_t batch, int64_t channels, int64_t inner, std::vector<double>& mean,
-                        std::vector<double>& variance) {
-  mean.assign(static_cast<size_t>(channels), 0);
-  variance.assign(static_cast<size_t>(channels), 0);
-  const double count = static_cast<double>(batch * inner);
+void channel_statistics(const T* x, const Sizes& sizes, std::vector<double>& mean, std::vector<double>& variance) {
+  mean.assign(static_cast<size_t>(sizes.channels), 0);
+  variance.assign(static_cast<size_t>(sizes.channels), 0);
+  const double count = static_cast<double>(sizes.batch * sizes.inner);
   for (int pass = 0; pass < 2; ++pass) {
-    for (int64_t i = 0; i < batch * channels; ++i) {
-      const size_t c = static_cast<size_t>(i % channels);
+    for (int64_t i = 0; i < sizes.batch * sizes.channels; ++i) {
+      const size_t c = static_cast<size_t>(i % sizes.channels);
       double sum = 0;
-      for (int64_t k = i * inner; k < (i + 1) * inner; ++k) {
+      for (int64_t k = i * sizes.inner; k < (i + 1) * sizes.inner; ++k) {
         const double value = static_cast<double>(x[k]);
         sum += pass == 0 ? value : (value - mean[c]) * (value - mean[c]);
       }
@@ -47,12 +86,21 @@ void channel_statistics(const T* x, int64_t batch, int64_t channels, int64_t inn
 
 }  // namespace
 
-/// The parameters may have another float type than the data.
+/// The parameters may have another float type than the data. Where they are constant, factors are computed once.
 class BatchNormalizationKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
 
-  explicit BatchNormalizationKernel(const KernelInfo& info) : op_(info.attributes<ops::BatchNormalization>()) {}
+  explicit BatchNormalizationKernel(const KernelInfo& info) : op_(info.attributes<ops::BatchNormalization>()) {
+    const Tensor* parts[4];
+    for (int i = 0; i < 4; ++i) parts[i] = info.constant_input(i + 1);
+    const auto fits = [&](const Tensor* part) {
+      return part && Types::set.contains(part->dtype()) && part->elements() == parts[0]->elements();
+    };
+    if (op_.training || !std::ranges::all_of(parts, fits)) return;
+    const auto numbers = [&](int i) { return as_doubles(parts[i]->view()); };
+    factors_.emplace(numbers(0), numbers(1), numbers(2), numbers(3), static_cast<double>(op_.epsilon));
+  }
 
   std::span<const Alias> aliases() const override {
     static constexpr Alias list[] = {{0, 0, Alias::Kind::in_place}};
@@ -61,38 +109,41 @@ class BatchNormalizationKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
-    const int64_t channels = x.rank() > 1 ? x.shape()[1] : 1;
+    const Sizes sizes(x.shape());
     for (int i = 1; i < 5; ++i) {
-      if (context.input(i).elements() != channels) {
+      if (context.input(i).elements() != sizes.channels) {
         return error_status(ErrorCode::invalid_argument, "BatchNormalization: input {} has shape {}, expected {} values, one a channel", i,
-                            context.input(i).shape().to_string(), channels);
+                            context.input(i).shape().to_string(), sizes.channels);
       }
     }
-    const int64_t batch = x.rank() > 0 ? x.shape()[0] : 1;
-    const int64_t inner = x.shape().product(std::min(2, x.rank()), x.rank());
-    std::vector<double> factor = as_doubles(context.input(1)), offset = as_doubles(context.input(2));
+    if (!factors_) return run_with(context, x, sizes, factors(context, x, sizes));
+    return run_with(context, x, sizes, *factors_);
+  }
+
+ private:
+  static Status run_with(RunContext& context, const TensorView& x, const Sizes& sizes, const ChannelFactors& factors) {
+    const MutableView y = context.output(0, x.shape());
+    if (y.elements() == 0) return {};
+    return dispatch<Types>(x.dtype(), "BatchNormalization", [&]<typename T>() {
+      const auto scale = std::is_same_v<T, double> ? scale_doubles : scale_floats;
+      scale(x, y, sizes, factors, context.parallel());
+    });
+  }
+
+  ChannelFactors factors(RunContext& context, const TensorView& x, const Sizes& sizes) const {
     std::vector<double> mean = as_doubles(context.input(3)), variance = as_doubles(context.input(4));
     if (op_.training) {
       std::vector<double> batch_mean, batch_variance;
-      RH_RETURN_IF_ERROR(dispatch<Types>(x.dtype(), "BatchNormalization", [&]<typename T>() {
-        channel_statistics(x.data<T>(), batch, channels, inner, batch_mean, batch_variance);
-      }));
+      dispatch_or_throw<Types>(x.dtype(), "BatchNormalization",
+                               [&]<typename T>() { channel_statistics(x.data<T>(), sizes, batch_mean, batch_variance); });
       store_running(context, 1, mean, batch_mean);
       store_running(context, 2, variance, batch_variance);
       mean = std::move(batch_mean);
       variance = std::move(batch_variance);
     }
-    for (size_t c = 0; c < factor.size(); ++c) {
-      factor[c] /= std::sqrt(variance[c] + static_cast<double>(op_.epsilon));
-      offset[c] -= mean[c] * factor[c];
-    }
-    const MutableView y = context.output(0, x.shape());
-    return dispatch<Types>(x.dtype(), "BatchNormalization", [&]<typename T>() {
-      scale_channels(x.data<T>(), y.data<T>(), batch, channels, inner, factor, offset, context.parallel());
-    });
+    return {as_doubles(context.input(1)), as_doubles(context.input(2)), mean, variance, static_cast<double>(op_.epsilon)};
   }
 
- private:
   // Running statistics: the old ones weighted by the momentum, the batch's by the rest.
   void store_running(RunContext& context, int output, const std::vector<double>& old, const std::vector<double>& batch) const {
     if (!context.has_output(output)) return;
@@ -105,6 +156,7 @@ class BatchNormalizationKernel final : public Kernel {
   }
 
   ops::BatchNormalization op_;
+  std::optional<ChannelFactors> factors_;  ///< of constant parameters
 };
 
 }  // namespace rh::cpu

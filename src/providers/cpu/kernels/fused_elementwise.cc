@@ -5,12 +5,11 @@
 #include <cstring>
 #include <optional>
 
-#include "compute/copy.h"
 #include "compute/elements.h"
 #include "compute/scratch.h"
 #include "providers/cpu/chain_segments.h"
+#include "providers/cpu/chain_source.h"
 #include "providers/cpu/element_rows.h"
-#include "providers/cpu/operand_tiles.h"
 
 namespace rh::cpu {
 
@@ -58,58 +57,7 @@ RowStep row_step(F function, DType dtype) {
   return step;
 }
 
-/// Elements [at, at + count) of [-second half, first half] of rows of `length`.
-void rotate_halves(UnaryRow negate, const TensorView& x, int64_t length, int64_t at, int64_t count, char* y) {
-  const int64_t half = length / 2, bytes = bits_of(x.dtype()) / 8;
-  const char* from = static_cast<const char*>(x.raw());
-  if (x.dtype() == DType::float32 && at % length == 0 && count % length == 0) {
-    return compute::rotate_halves(reinterpret_cast<const float*>(from) + at, reinterpret_cast<float*>(y), count / length, half);
-  }
-  for (const int64_t end = at + count; at < end;) {
-    const int64_t column = at % length;
-    const bool is_first = column < half;
-    const int64_t size = std::min(end - at, (is_first ? half : length) - column);
-    if (is_first) {
-      run_unary_row(negate, x.dtype(), from + (at + half) * bytes, y, size, nullptr);
-    } else {
-      compute::copy_bytes(from + (at - half) * bytes, y, static_cast<size_t>(size * bytes));
-    }
-    y += size * bytes;
-    at += size;
-  }
-}
-
-/// An input as the tiles see it.
-class Source {
- public:
-  Source(const TensorView& input, const Shape& output) : tiles_(input, output) {}
-
-  int64_t row_length() const { return tiles_.row_length(); }
-  double bytes_per_element() const { return tiles_.bytes_per_element(); }
-
-  /// Rows of so many elements are to be read with their halves exchanged; the input has the output's shape.
-  void rotate(const TensorView& input, int64_t length) {
-    rotated_ = input;
-    rotated_length_ = length;
-    negate_ = row_of(ops::Unary::Function::neg, input.dtype());
-  }
-
-  bool lies_in_rows() const { return rotated_length_ == 0 && tiles_.lies_in_rows(); }
-
-  Place tile(int64_t at, int64_t count, char* room) const {
-    if (rotated_length_ == 0) return tiles_.tile(at, count, room);
-    rotate_halves(negate_, rotated_, rotated_length_, at, count, room);
-    return {room, 1};
-  }
-
- private:
-  OperandTiles tiles_;
-  TensorView rotated_;
-  int64_t rotated_length_ = 0;  ///< 0: it is read as it is
-  UnaryRow negate_ = nullptr;
-};
-
-using Sources = std::array<std::optional<Source>, Op::kMaxInputs>;
+using Sources = std::array<std::optional<ChainSource>, Op::kMaxInputs>;
 
 /// The steps for one element type.
 struct Program {
@@ -230,14 +178,16 @@ class FusedElementwiseKernel final : public Kernel {
     return {};
   }
 
-  /// What tiles must not cross: the least row of an input that broadcasts, where rows are long enough; 0 where they may cross all.
+  /// What tiles must not cross: the least row of an input that broadcasts, where rows are long enough. Else a length of short rows, of
+  /// which tiles are to have whole ones; 0 where they may have any size.
   int64_t row_length(const Sources& sources) const {
-    int64_t least = 0;
+    int64_t least = 0, short_row = 0;
     for (size_t i = 0; i < inputs_; ++i) {
       const int64_t length = sources[i]->row_length();
       if (length >= OperandTiles::kShortRow && (least == 0 || length < least)) least = length;
+      if (length < OperandTiles::kShortRow && sources[i]->stays_in_rows()) short_row = length;
     }
-    return least;
+    return least > 0 ? least : short_row;
   }
 
   bool stays_in_registers(const Program& program, const Sources& sources) const {
@@ -248,9 +198,12 @@ class FusedElementwiseKernel final : public Kernel {
   void run_part(Range part, const Program& program, int64_t row, const Sources& sources, const MutableView& y) const {
     char* rooms = static_cast<char*>(compute::thread_scratch(compute::ScratchSlot::row, room_count_ * kTileBytes));
     int64_t tile = (stays_in_registers(program, sources) ? kLongTileBytes : kTileBytes) / (bits_of(program.dtype) / 8);
-    if (row > 0) {
+    if (row >= OperandTiles::kShortRow) {
       const int64_t pieces = (row + tile - 1) / tile;
       tile = std::min(tile, ((row + pieces - 1) / pieces + kVector - 1) / kVector * kVector);
+    } else if (row > 0) {
+      tile = tile / row * row;
+      row = 0;
     }
     const int64_t width = bits_of(y.dtype()) / 8;
     const auto run_tile = [&](int64_t at, int64_t count) {
