@@ -166,4 +166,12 @@ void trim_heap() {
 #endif
 }
 
+size_t free_heap_bytes() {
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+  return ::mallinfo2().fordblks;
+#else
+  return 0;
+#endif
+}
+
 }  // namespace rh

@@ -75,5 +75,7 @@ void populate_pages(const void* memory, size_t bytes);
 
 /// Gives free memory that the heap holds on to back to the system, where the heap can.
 void trim_heap();
+/// Free memory that the heap holds on to; 0 where it does not tell.
+size_t free_heap_bytes();
 
 }  // namespace rh

@@ -57,6 +57,9 @@ Status naming_model(const Status& status, const std::string& path) try {
   return status;
 }
 
+// Of what loading freed, such as weights that were packed, the heap may hold on to so much.
+constexpr size_t kMostLeftByLoading = size_t{16} << 20;
+
 // What a provider may take to record a run: the first ones allocate.
 constexpr int kMaxRunsToRecord = 16;
 
@@ -96,6 +99,7 @@ struct Session::Impl {
     const Cancellation cancellation(options.cancel_load.get(), ErrorCode::load_canceled,
                                     "the load was stopped: its cancellation flag is set");
     const CancellationScope cancellable(&cancellation);
+    const size_t free_before = free_heap_bytes();
     compiled = compile(std::move(model), options, threads.parallel);
     compiled.load.read_ms = read_ms;
     if (!options.cpu_arena) compiled.account->drop_outputs(true);
@@ -105,7 +109,8 @@ struct Session::Impl {
       write_context_model(info, *compiled.for_file, options);
     }
     compiled.for_file = nullptr;
-    if (options.config_entry("roundhouse.memory") == "lean") trim_heap();  // of what loading freed
+    const bool holds_much = free_heap_bytes() > free_before + kMostLeftByLoading;
+    if (holds_much || options.config_entry("roundhouse.memory") == "lean") trim_heap();
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
     signature = CallSignature(compiled);
     recordings.find_recorder(compiled);
