@@ -60,7 +60,7 @@ class RandomGraph:
     def step(self, x: str) -> None:
         shape, rank = self.shapes[x], len(self.shapes[x])
         steps = [self.activation, self.activation, self.binary, self.binary, self.residual, self.views, self.transposes, self.duplicate]
-        steps += [self.normalize, self.softmax, self.slices, self.joins, self.shape_arithmetic, self.branch]
+        steps += [self.normalize, self.softmax, self.slices, self.joins, self.shape_arithmetic, self.branch, self.reordered, self.reordered]
         if rank >= 2:
             steps += [self.product, self.product, self.product, self.gemm if rank == 2 else self.product]
         if rank == 3:
@@ -123,6 +123,34 @@ class RandomGraph:
             back = [perm.index(i) for i in range(len(s))]
             middle = self.add("Relu", [moved]) if self.random.random() < 0.5 else moved
             self.add("Transpose", [middle], s, perm=back)
+
+    def reordered(self, x, s):
+        """Between two Transposes what may work in either order of dimensions, now and then with all pixels of an image as rows."""
+        rank = len(s)
+        if rank < 3 or 0 in s:
+            return self.transposes(x, s)
+        ways = [[0, *range(2, rank), 1], [0, rank - 1, *range(1, rank - 1)], self.random.sample(range(rank), rank)]
+        perm = self.random.choice(ways)
+        y = self.add("Transpose", [x], [s[p] for p in perm], perm=perm)
+        as_rows = rank == 4 and self.random.random() < 0.4 and perm in ways[:2]
+        if as_rows:
+            one, *image = [s[p] for p in perm]
+            flat = [one, image[0] * image[1], image[2]] if perm == ways[0] else [one, image[0], image[1] * image[2]]
+            y = self.add("Reshape", [y, self.constant([0, *flat[1:]], np.int64)], flat)
+        for _ in range(self.random.randint(1, 4)):
+            shape = self.shapes[y]
+            steps = [self.activation, self.binary, self.residual, self.softmax, self.slices, self.joins, self.normalize]
+            steps += [self.product, self.product] + ([self.convolution] * 2 if len(shape) == 4 else [])
+            self.random.choice(steps)(y, shape)
+            y = list(self.shapes)[-1]
+        shape = self.shapes[y]
+        if as_rows and (perm == ways[0] and shape[1] == s[2] * s[3] or perm == ways[1] and shape[2] == s[1] * s[2]):
+            shape = [shape[0], s[2], s[3], shape[2]] if perm == ways[0] else [shape[0], shape[1], s[1], s[2]]
+            y = self.add("Reshape", [y, self.constant([0, *shape[1:]], np.int64)], shape)
+        if len(shape) == rank:
+            back = [perm.index(i) for i in range(rank)]
+            self.add("Transpose", [y], [shape[p] for p in back], perm=back)
+        return None
 
     def duplicate(self, x, s):
         """Two nodes that compute the same."""

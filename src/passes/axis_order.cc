@@ -1,0 +1,109 @@
+#include "passes/axis_order.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ops/tensor/transpose.h"
+
+namespace rh::passes {
+
+namespace {
+
+/// Dimensions [from, from_end) of one shape that hold what [to, to_end) of another one do.
+struct SharedDims {
+  size_t from, from_end, to, to_end;
+};
+
+/// The fewest dimensions of both, from the given ones on, that hold as many elements.
+std::optional<SharedDims> next_shared(const SymbolicShape& from, const SymbolicShape& to, size_t i, size_t j) {
+  for (size_t count = 2; count <= from.size() - i + to.size() - j; ++count) {
+    for (size_t of_from = 1; of_from < count; ++of_from) {
+      const size_t of_to = count - of_from;
+      if (i + of_from > from.size() || j + of_to > to.size()) continue;
+      if (product(from, i, i + of_from) == product(to, j, j + of_to)) return SharedDims{i, i + of_from, j, j + of_to};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<SharedDims>> shared_dims(const SymbolicShape& from, const SymbolicShape& to) {
+  std::vector<SharedDims> groups;
+  size_t i = 0, j = 0;
+  while (i < from.size() && j < to.size()) {
+    const auto next = next_shared(from, to, i, j);
+    if (!next) break;
+    groups.push_back(*next);
+    i = next->from_end;
+    j = next->to_end;
+  }
+  const auto is_one = [](const Dim& dim) { return dim.is_constant(1); };
+  if (groups.empty() || !std::all_of(from.begin() + static_cast<int64_t>(i), from.end(), is_one) ||
+      !std::all_of(to.begin() + static_cast<int64_t>(j), to.end(), is_one))
+    return std::nullopt;
+  groups.back().from_end = from.size();
+  groups.back().to_end = to.size();
+  return groups;
+}
+
+}  // namespace
+
+Permutation inverse(const Permutation& permutation) {
+  Permutation result(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i) result[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  return result;
+}
+
+std::optional<Permutation> permutation_of(const NodeView& transpose) {
+  auto perm = ops::Transpose::read(transpose).perm;
+  const TensorType& x = transpose.input_type(0).tensor();
+  if (!perm) {
+    if (!x.has_rank()) return std::nullopt;
+    perm.emplace(static_cast<size_t>(x.rank()));
+    std::iota(perm->rbegin(), perm->rend(), int64_t{0});
+  }
+  Permutation sorted = *perm;
+  std::ranges::sort(sorted);
+  for (size_t i = 0; i < sorted.size(); ++i)
+    if (sorted[i] != static_cast<int64_t>(i)) return std::nullopt;
+  return perm;
+}
+
+SymbolicShape in_other_order(const AxisOrder& order, const SymbolicShape& dims) {
+  SymbolicShape result;
+  for (int64_t axis : order.other()) result.push_back(dims[static_cast<size_t>(axis)]);
+  return result;
+}
+
+std::optional<AxisOrder> order_of_view(const AxisOrder& order, const SymbolicShape& from, const SymbolicShape& to) {
+  const auto groups = shared_dims(from, to);
+  if (!groups) return std::nullopt;
+  const Permutation other = order.other();
+  Permutation result;
+  for (size_t i = 0; i < other.size();) {
+    const auto group = std::ranges::find(*groups, static_cast<size_t>(other[i]), &SharedDims::from);
+    if (group == groups->end()) return std::nullopt;
+    for (size_t axis = group->from; axis < group->from_end; ++axis, ++i)
+      if (i >= other.size() || other[i] != static_cast<int64_t>(axis)) return std::nullopt;
+    for (size_t axis = group->to; axis < group->to_end; ++axis) result.push_back(static_cast<int64_t>(axis));
+  }
+  return AxisOrder{order.second ? inverse(result) : result, order.second};
+}
+
+std::optional<std::vector<int64_t>> reshape_target(const SymbolicShape& from, const SymbolicShape& to) {
+  std::vector<int64_t> target;
+  bool is_open = false;
+  for (size_t i = 0; i < to.size(); ++i) {
+    const bool is_size = to[i].is_constant() && to[i].value() > 0;
+    if (is_size || (i < from.size() && from[i] == to[i])) {
+      target.push_back(is_size ? to[i].value() : 0);
+    } else if (!is_open && !to[i].is_constant()) {
+      target.push_back(-1);
+      is_open = true;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return target;
+}
+
+}  // namespace rh::passes
