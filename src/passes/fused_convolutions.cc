@@ -17,7 +17,7 @@ class Fuser {
     // Of two convolutions that are added, the later one takes the sum of the other.
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
       const Node& node = graph_.node(*id);
-      if (is_op(node, "Conv") || (node.op_type == "FusedConv" && node.domain == "com.microsoft")) fuse(node);
+      if (is_op(node, "Conv") || is_own(node, "NhwcConv") || (node.op_type == "FusedConv" && node.domain == "com.microsoft")) fuse(node);
     }
     return rewrite_.take();
   }
@@ -57,8 +57,8 @@ class Fuser {
   void replace(const Node& conv, const Node* sum, ValueId addend, const std::optional<ops::FusedActivation>& function, const Node& last) {
     Node fused;
     fused.name = conv.name;
-    fused.op_type = "FusedConv";
-    fused.domain = "com.microsoft";
+    fused.op_type = is_own(conv, "NhwcConv") ? conv.op_type : "FusedConv";
+    fused.domain = is_own(conv, "NhwcConv") ? conv.domain : "com.microsoft";
     fused.opset = 1;
     fused.attributes = conv.attributes;
     if (function) {
@@ -82,7 +82,7 @@ class Fuser {
 
 }  // namespace
 
-/// A convolution, a sum of its shape that is added, and an activation become one FusedConv.
+/// A convolution, a sum of its shape that is added, and an activation become one FusedConv, or NhwcConv.
 Edit fused_convolutions(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace rh::passes

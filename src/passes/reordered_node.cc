@@ -19,11 +19,16 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;        // from which on Add broadcasts as numpy does
-constexpr int kAxesInputOpset = 10;       // of Slice
-constexpr int kPadsInputOpset = 11;       // of Pad
-constexpr int64_t kConversionCost = 500;  // elements, of a product that becomes a convolution, or the other way round
-constexpr int64_t kConversionShare = 8;   // and one in so many of those that it takes and gives
+constexpr int kBroadcastOpset = 7;   // from which on Add broadcasts as numpy does
+constexpr int kAxesInputOpset = 10;  // of Slice
+constexpr int kPadsInputOpset = 11;  // of Pad
+// Elements that could be moved in the time that a node takes more once it is another operator: some, and a share of those it takes and
+// gives.
+constexpr int64_t kConversionCost = 500;
+constexpr double kProductShare = 0.125;   // a product that becomes a convolution
+constexpr double kPointwiseShare = 0.35;  // the other way round: convolutions among others can work on blocks of channels
+constexpr double kDepthwiseShare = 0.25;  // the same of depthwise ones
+constexpr int64_t kLeastDepthwiseChannels = 4;
 
 /// A node under way to its other order.
 struct Turn {
@@ -171,6 +176,19 @@ bool is_pointwise(const NodeView& node, const AxisOrder& order) {
   return plain && order.other().back() == 1 && (!node.has_input(2) || node.constant_input(2));
 }
 
+/// A convolution of each channel by itself, its channels becoming the last dimension.
+bool is_depthwise(const NodeView& node, const AxisOrder& order) {
+  const Tensor* weights = node.constant_input(1);
+  const size_t rank = order.permutation.size();
+  if (!is_op(node.node(), "Conv") || !weights || weights->dtype() != DType::float32 || weights->shape().size() != rank) return false;
+  const Shape& shape = weights->shape();
+  const bool by_itself = ops::Conv::read(node).group == shape[0] && shape[1] == 1 && shape[0] >= kLeastDepthwiseChannels;
+  if (!by_itself || (rank != 3 && rank != 4) || weights->elements() == 0 || (node.has_input(2) && !node.constant_input(2))) return false;
+  return order.other() == (rank == 3 ? Permutation{0, 2, 1} : Permutation{0, 2, 3, 1});
+}
+
+bool is_convertible(const NodeView& node, const AxisOrder& order) { return is_pointwise(node, order) || is_depthwise(node, order); }
+
 // --- what becomes of them
 
 void keep(Turn&) {}
@@ -250,10 +268,16 @@ void turn_product(Turn& turn) {
   turn.made.inputs[1] = turn.constant(1, weights.reshaped(shape));
 }
 
-/// A product and what adds the bias.
-void turn_pointwise(Turn& turn) {
+/// NhwcConv, or a product and what adds the bias.
+void turn_convolution(Turn& turn) {
   const Tensor& weights = *turn.graph.value(turn.node.inputs[1]).constant_tensor();
   const NodeView view(turn.graph, turn.node);
+  if (is_depthwise(view, turn.order)) {
+    turn.made.op_type = "NhwcConv";
+    turn.made.domain = "roundhouse";
+    turn.made.opset = 1;
+    return;
+  }
   Node product;
   product.name = turn.node.name;
   product.op_type = "MatMul";
@@ -304,7 +328,7 @@ constexpr Rule kRules[] = {
     {"Pad", kPadsInputOpset, false, false, has_pads, turn_pad},
     {"Reduce", 1, false, false, has_reduced_axes, turn_reduce},
     {"MatMul", 1, false, true, is_product, turn_product},
-    {"Conv", 1, false, true, is_pointwise, turn_pointwise},
+    {"Conv", 1, false, true, is_convertible, turn_convolution},
 };
 
 const Rule* rule_for(const Node& node) {
@@ -314,10 +338,17 @@ const Rule* rule_for(const Node& node) {
   return rule == std::end(kRules) || (node.domain.empty() && node.opset < rule->opset) ? nullptr : rule;
 }
 
-int64_t known_elements(const Graph& graph, ValueId id) {
-  int64_t count = 1;
-  for (const Dim& dim : *tensor_type(graph, id).dims) count *= dim.is_constant() ? std::max<int64_t>(dim.value(), 1) : 1;
+double known_elements(const Graph& graph, ValueId id) {
+  double count = 1;
+  for (const Dim& dim : *tensor_type(graph, id).dims)
+    count *= static_cast<double>(dim.is_constant() ? std::max<int64_t>(dim.value(), 1) : 1);
   return count;
+}
+
+int64_t conversion_cost(const NodeView& node, const AxisOrder& order) {
+  const double share = is_op(node.node(), "MatMul") ? kProductShare : is_depthwise(node, order) ? kDepthwiseShare : kPointwiseShare;
+  const double elements = known_elements(node.graph(), node.node().inputs[0]) + known_elements(node.graph(), node.node().outputs[0]);
+  return kConversionCost + static_cast<int64_t>(share * elements);
 }
 
 /// The inputs of the node's rank; nothing where others vary as well.
@@ -360,9 +391,8 @@ std::optional<ReorderedForm> reordered_form(const Graph& graph, const Node& node
   }
   if (!rule->fits(NodeView(graph, node), order)) return std::nullopt;
   if (rule->converts && !(is_op(node, "MatMul") && keeps_last(order, -1))) {
-    const int64_t elements = known_elements(graph, node.inputs[0]) + known_elements(graph, node.outputs[0]);
     if (conversions == Conversions::none) return std::nullopt;
-    form.cost = kConversionCost + elements / kConversionShare;
+    form.cost = conversion_cost(NodeView(graph, node), order);
   }
   return form;
 }

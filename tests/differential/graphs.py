@@ -139,6 +139,8 @@ class RandomGraph:
             y = self.add("Reshape", [y, self.constant([0, *flat[1:]], np.int64)], flat)
         for _ in range(self.random.randint(1, 4)):
             shape = self.shapes[y]
+            if 0 in shape:
+                return None
             steps = [self.activation, self.binary, self.residual, self.softmax, self.slices, self.joins, self.normalize]
             steps += [self.product, self.product] + ([self.convolution] * 2 if len(shape) == 4 else [])
             self.random.choice(steps)(y, shape)
