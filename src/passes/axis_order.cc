@@ -1,6 +1,7 @@
 #include "passes/axis_order.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "ops/tensor/transpose.h"
@@ -66,6 +67,46 @@ std::optional<Permutation> permutation_of(const NodeView& transpose) {
   for (size_t i = 0; i < sorted.size(); ++i)
     if (sorted[i] != static_cast<int64_t>(i)) return std::nullopt;
   return perm;
+}
+
+bool is_axis(const AxisOrder& order, int64_t axis) {
+  const int64_t rank = static_cast<int64_t>(order.permutation.size());
+  return axis >= -rank && axis < rank;
+}
+
+int64_t moved_axis(const AxisOrder& order, int64_t axis) {
+  return inverse(order.other())[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(order.permutation.size()) : axis)];
+}
+
+bool keeps_last(const AxisOrder& order, int64_t axis) {
+  if (!is_axis(order, axis)) return false;
+  const Permutation other = order.other();
+  for (size_t i = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(other.size()) : axis); i < other.size(); ++i)
+    if (other[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+Tensor permuted(const Tensor& x, const Permutation& permutation) {
+  const size_t rank = permutation.size(), own = x.shape().size();
+  Shape dims(rank, 1), steps(rank, 0), shape;
+  for (size_t i = 0; i < own; ++i) dims[rank - own + i] = x.shape()[i];
+  for (size_t i = rank; i-- > 0;) steps[i] = i + 1 == rank ? 1 : steps[i + 1] * dims[i + 1];
+  for (int64_t axis : permutation) shape.push_back(dims[static_cast<size_t>(axis)]);
+  Tensor y(x.dtype(), shape);
+  const size_t bytes = bytes_of(x.dtype(), 1);
+  Shape index(rank, 0);
+  for (int64_t i = 0, from = 0; i < y.elements(); ++i) {
+    std::memcpy(static_cast<char*>(y.raw()) + static_cast<size_t>(i) * bytes,
+                static_cast<const char*>(x.raw()) + static_cast<size_t>(from) * bytes, bytes);
+    for (size_t axis = rank; axis-- > 0;) {
+      const int64_t step = steps[static_cast<size_t>(permutation[axis])];
+      from += step;
+      if (++index[axis] < shape[axis]) break;
+      from -= step * shape[axis];
+      index[axis] = 0;
+    }
+  }
+  return y;
 }
 
 SymbolicShape in_other_order(const AxisOrder& order, const SymbolicShape& dims) {

@@ -6,6 +6,7 @@
 
 #include "graph/dim.h"
 #include "ops/node_view.h"
+#include "tensor/tensor.h"
 
 namespace rh::passes {
 
@@ -25,6 +26,16 @@ struct AxisOrder {
   AxisOrder turned() const { return {permutation, !second}; }
   friend bool operator==(const AxisOrder&, const AxisOrder&) = default;
 };
+
+/// Whether there is such an axis, which may count from the end.
+bool is_axis(const AxisOrder& order, int64_t axis);
+/// Where it stands in the other order, counted from the front.
+int64_t moved_axis(const AxisOrder& order, int64_t axis);
+/// Whether the dimensions from this axis on stand where they are in either order.
+bool keeps_last(const AxisOrder& order, int64_t axis);
+
+/// The elements in another order of dimensions, of which the tensor's own are the last and the others 1. Elements are whole bytes.
+Tensor permuted(const Tensor& x, const Permutation& permutation);
 
 /// The dimensions in the order that they do not have.
 SymbolicShape in_other_order(const AxisOrder& order, const SymbolicShape& dims);

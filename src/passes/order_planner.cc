@@ -24,6 +24,7 @@ struct Contents {
   size_t place = 0;                    ///< of the node that gives them
   bool is_wanted[2] = {false, false};  ///< in the first order and the second one, by what works in no other
   std::set<size_t> users;              ///< places of the other nodes that take them
+  std::set<size_t> own_users;          ///< places of nodes that, in the order that they have, take them so, else in either
   int64_t cost = 0;                    ///< elements that a Transpose moves
 };
 
@@ -103,7 +104,8 @@ class Planner {
     const GraphValue& value = graph_.value(id);
     contents.is_wanted[order.second] |= value.is_output;
     for (NodeId user : value.consumers) {
-      if (region_.form(user)) contents.users.insert(place_of_.at(user));
+      if (const ReorderedForm* form = region_.form(user))
+        (form->reads_either ? contents.own_users : contents.users).insert(place_of_.at(user));
       contents.is_wanted[order.second] |= region_.takes_as_it_is(user, id);
     }
   }
@@ -124,8 +126,10 @@ class Planner {
     for (const auto& [product, sum] : biases_) all += orders[product] != orders[sum] ? kBiasCost : 0;
     for (const auto& [id, contents] : contents_) {
       const bool order = orders[contents.place];
-      const bool is_moved =
-          contents.is_wanted[!order] || std::ranges::any_of(contents.users, [&](size_t user) { return orders[user] != order; });
+      const auto differs = [&](size_t user) { return orders[user] != order; };
+      const auto differs_as_it_is = [&](size_t user) { return orders[user] == places_[user].second && orders[user] != order; };
+      const bool is_moved = contents.is_wanted[!order] || std::ranges::any_of(contents.users, differs) ||
+                            std::ranges::any_of(contents.own_users, differs_as_it_is);
       if (is_moved) all += contents.cost;
     }
     for (size_t i = 0; i < places_.size(); ++i)
@@ -152,6 +156,10 @@ class Planner {
       for (size_t user : contents.users) {
         graph.add_edge(second, ids[user], MinimumCut::kUnbounded);
         graph.add_edge(ids[user], first, MinimumCut::kUnbounded);
+      }
+      for (size_t user : contents.own_users) {
+        places_[user].second ? graph.add_edge(second, ids[user], MinimumCut::kUnbounded)
+                             : graph.add_edge(ids[user], first, MinimumCut::kUnbounded);
       }
     }
     for (const auto& [product, sum] : biases_) {

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "ops/nn/conv.h"
 #include "ops/nn/normalization.h"
 #include "ops/nn/softmax.h"
 #include "ops/reduction/reduce.h"
@@ -13,6 +12,7 @@
 #include "ops/tensor/pad.h"
 #include "ops/tensor/slice.h"
 #include "ops/tensor/split.h"
+#include "passes/reordered_products.h"
 #include "passes/rewrite.h"
 
 namespace rh::passes {
@@ -22,59 +22,6 @@ namespace {
 constexpr int kBroadcastOpset = 7;   // from which on Add broadcasts as numpy does
 constexpr int kAxesInputOpset = 10;  // of Slice
 constexpr int kPadsInputOpset = 11;  // of Pad
-// Elements that could be moved in the time that a node takes more once it is another operator: some, and a share of those it takes and
-// gives.
-constexpr int64_t kConversionCost = 500;
-constexpr double kProductShare = 0.125;   // a product that becomes a convolution
-constexpr double kPointwiseShare = 0.35;  // the other way round: convolutions among others can work on blocks of channels
-constexpr double kDepthwiseShare = 0.25;  // the same of depthwise ones
-constexpr int64_t kLeastDepthwiseChannels = 4;
-
-/// A node under way to its other order.
-struct Turn {
-  const Graph& graph;
-  Edit& edit;
-  const Node& node;
-  const AxisOrder& order;
-  Node made;
-
-  int rank() const { return static_cast<int>(order.permutation.size()); }
-  ValueId constant(size_t input, Tensor value) { return edit.add_constant(graph.value(node.inputs[input]).name, std::move(value)); }
-};
-
-/// Where an axis goes, which may count from the end.
-int64_t moved_axis(const AxisOrder& order, int64_t axis) {
-  return inverse(order.other())[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(order.permutation.size()) : axis)];
-}
-
-bool is_axis(const AxisOrder& order, int64_t axis) {
-  const int64_t rank = static_cast<int64_t>(order.permutation.size());
-  return axis >= -rank && axis < rank;
-}
-
-/// The elements in another order of dimensions, of which the tensor's own are the last.
-Tensor permuted(const Tensor& x, const Permutation& permutation) {
-  const size_t rank = permutation.size(), own = x.shape().size();
-  Shape dims(rank, 1), steps(rank, 0), shape;
-  for (size_t i = 0; i < own; ++i) dims[rank - own + i] = x.shape()[i];
-  for (size_t i = rank; i-- > 0;) steps[i] = i + 1 == rank ? 1 : steps[i + 1] * dims[i + 1];
-  for (int64_t axis : permutation) shape.push_back(dims[static_cast<size_t>(axis)]);
-  Tensor y(x.dtype(), shape);
-  const size_t bytes = bytes_of(x.dtype(), 1);
-  Shape index(rank, 0);
-  for (int64_t i = 0, from = 0; i < y.elements(); ++i) {
-    std::memcpy(static_cast<char*>(y.raw()) + static_cast<size_t>(i) * bytes,
-                static_cast<const char*>(x.raw()) + static_cast<size_t>(from) * bytes, bytes);
-    for (size_t axis = rank; axis-- > 0;) {
-      const int64_t step = steps[static_cast<size_t>(permutation[axis])];
-      from += step;
-      if (++index[axis] < shape[axis]) break;
-      from -= step * shape[axis];
-      index[axis] = 0;
-    }
-  }
-  return y;
-}
 
 /// Without leading dimensions of 1.
 Tensor trimmed(const Tensor& x) {
@@ -88,8 +35,6 @@ bool can_permute(const Tensor& constant, const AxisOrder& order) {
   return bits >= 8 && bits % 8 == 0 && constant.shape().size() <= order.permutation.size();
 }
 
-bool is_movable_float(DType dtype) { return dtype == DType::float32 || dtype == DType::float16 || dtype == DType::float64; }
-
 // --- which nodes can
 
 using Fits = bool (*)(const NodeView& node, const AxisOrder& order);
@@ -102,15 +47,6 @@ bool has_numbers(const NodeView& node, const AxisOrder&) {
   return true;
 }
 bool casts(const NodeView& node, const AxisOrder&) { return node.op_type() == "Cast"; }
-
-/// Dimensions from this axis on stay where they are.
-bool keeps_last(const AxisOrder& order, int64_t axis) {
-  if (!is_axis(order, axis)) return false;
-  const Permutation other = order.other();
-  for (size_t i = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(other.size()) : axis); i < other.size(); ++i)
-    if (other[i] != static_cast<int64_t>(i)) return false;
-  return true;
-}
 
 /// The rows over which it runs lie side by side, or did not before either.
 bool keeps_softmax(const NodeView& node, const AxisOrder& order) {
@@ -148,46 +84,6 @@ bool has_reduced_axes(const NodeView& node, const AxisOrder& order) {
   const auto axes = reduced_axes(node);
   return ops::Reduce::read(node).keep_dims && has_axes(axes, order) && !axes->empty();
 }
-
-/// Whether the last dimension of one order is the channel of an image in the other one.
-bool turns_to_channel(const AxisOrder& order) {
-  const Permutation other = order.other();
-  const size_t rank = other.size();
-  return rank >= 3 && rank <= 5 && other[0] == 0 && other[1] == static_cast<int64_t>(rank) - 1;
-}
-
-/// A product by a matrix of weights over the last dimension, which stays the last or becomes the channel of an image.
-bool is_product(const NodeView& node, const AxisOrder& order) {
-  const Tensor* weights = node.constant_input(1);
-  if (!weights || weights->shape().size() != 2 || weights->elements() == 0) return false;
-  return keeps_last(order, -1) || (turns_to_channel(order) && is_movable_float(weights->dtype()));
-}
-
-/// A convolution of single pixels whose channel becomes the last dimension.
-bool is_pointwise(const NodeView& node, const AxisOrder& order) {
-  const Tensor* weights = node.constant_input(1);
-  const size_t rank = order.permutation.size();
-  if (!is_op(node.node(), "Conv") || node.opset() < kBroadcastOpset || !weights || weights->shape().size() != rank || rank < 3 ||
-      !is_movable_float(weights->dtype()))
-    return false;
-  const ops::Conv op = ops::Conv::read(node);
-  if (op.group != 1 || weights->shape()[0] * weights->shape()[1] != weights->elements() || weights->elements() == 0) return false;
-  const bool plain = ops::all_are(op.window.strides, 1) && ops::all_are(op.window.pads, 0);
-  return plain && order.other().back() == 1 && (!node.has_input(2) || node.constant_input(2));
-}
-
-/// A convolution of each channel by itself, its channels becoming the last dimension.
-bool is_depthwise(const NodeView& node, const AxisOrder& order) {
-  const Tensor* weights = node.constant_input(1);
-  const size_t rank = order.permutation.size();
-  if (!is_op(node.node(), "Conv") || !weights || weights->dtype() != DType::float32 || weights->shape().size() != rank) return false;
-  const Shape& shape = weights->shape();
-  const bool by_itself = ops::Conv::read(node).group == shape[0] && shape[1] == 1 && shape[0] >= kLeastDepthwiseChannels;
-  if (!by_itself || (rank != 3 && rank != 4) || weights->elements() == 0 || (node.has_input(2) && !node.constant_input(2))) return false;
-  return order.other() == (rank == 3 ? Permutation{0, 2, 1} : Permutation{0, 2, 3, 1});
-}
-
-bool is_convertible(const NodeView& node, const AxisOrder& order) { return is_pointwise(node, order) || is_depthwise(node, order); }
 
 // --- what becomes of them
 
@@ -253,46 +149,8 @@ void turn_reduce(Turn& turn) {
   turn.made.attributes.push_back({"axes", std::move(axes)});
 }
 
-/// The weights of a convolution of single pixels, [M, C, 1, ...], of those of a product, [C, M].
-void turn_product(Turn& turn) {
-  if (keeps_last(turn.order, -1)) return;
-  const Tensor weights = permuted(*turn.graph.value(turn.node.inputs[1]).constant_tensor(), {1, 0});
-  Shape shape = weights.shape(), kernel;
-  for (int i = 2; i < turn.rank(); ++i) {
-    shape.push_back(1);
-    kernel.push_back(1);
-  }
-  turn.made.op_type = "Conv";
-  turn.made.opset = 0;
-  turn.made.attributes = {{"kernel_shape", std::vector<int64_t>(kernel.begin(), kernel.end())}};
-  turn.made.inputs[1] = turn.constant(1, weights.reshaped(shape));
-}
-
-/// NhwcConv, or a product and what adds the bias.
-void turn_convolution(Turn& turn) {
-  const Tensor& weights = *turn.graph.value(turn.node.inputs[1]).constant_tensor();
-  const NodeView view(turn.graph, turn.node);
-  if (is_depthwise(view, turn.order)) {
-    turn.made.op_type = "NhwcConv";
-    turn.made.domain = "roundhouse";
-    turn.made.opset = 1;
-    return;
-  }
-  Node product;
-  product.name = turn.node.name;
-  product.op_type = "MatMul";
-  product.inputs = {turn.made.inputs[0], turn.constant(1, permuted(weights.reshaped({weights.shape()[0], weights.shape()[1]}), {1, 0}))};
-  if (!view.has_input(2)) {
-    turn.made = std::move(product);
-    return;
-  }
-  product.outputs = {turn.edit.add_value(turn.graph.value(turn.node.outputs[0]).name)};
-  const ValueId sum = product.outputs[0];
-  turn.edit.add_node(std::move(product), {turn.node.id});
-  turn.made = Node{};
-  turn.made.op_type = "Add";
-  turn.made.inputs = {sum, turn.node.inputs[2]};
-}
+bool may_convert(const NodeView& node, const AxisOrder& order) { return conversion_of(node, order).has_value(); }
+void convert(Turn& turn) { convert_product(turn, *conversion_of(NodeView(turn.graph, turn.node), turn.order)); }
 
 // --- the rules
 
@@ -300,35 +158,34 @@ struct Rule {
   std::string_view operators;  ///< by the struct of their attributes
   int opset;                   ///< the least one
   bool takes_all;              ///< inputs of the same rank come in the other order as well, not the first one alone
-  bool converts;               ///< becomes another operator
   Fits fits;
   Rewrites rewrite;
 };
 
 constexpr Rule kRules[] = {
-    {"Unary", 1, false, false, always, keep},
-    {"Activation", 1, false, false, always, keep},
-    {"Not", 1, false, false, always, keep},
-    {"IsNaN", 1, false, false, always, keep},
-    {"Identity", 1, false, false, always, keep},
-    {"Cast", 1, false, false, casts, keep},
-    {"Clip", 1, false, false, has_numbers, keep},
-    {"Arithmetic", kBroadcastOpset, true, false, always, turn_constants},
-    {"Comparison", kBroadcastOpset, true, false, always, turn_constants},
-    {"Logical", kBroadcastOpset, true, false, always, turn_constants},
-    {"Pow", kBroadcastOpset, true, false, always, turn_constants},
-    {"PRelu", kBroadcastOpset, true, false, always, turn_constants},
-    {"Variadic", 8, true, false, always, turn_constants},
-    {"Where", 9, true, false, always, turn_constants},
-    {"Softmax", 13, false, false, keeps_softmax, turn_softmax},
-    {"LayerNormalization", 1, false, false, keeps_normalized, keep},
-    {"Concat", 4, true, false, has_concat_axis, turn_concat},
-    {"Split", 2, false, false, has_split_axis, turn_split},
-    {"Slice", kAxesInputOpset, false, false, has_slice_axes, turn_slice},
-    {"Pad", kPadsInputOpset, false, false, has_pads, turn_pad},
-    {"Reduce", 1, false, false, has_reduced_axes, turn_reduce},
-    {"MatMul", 1, false, true, is_product, turn_product},
-    {"Conv", 1, false, true, is_convertible, turn_convolution},
+    {"Unary", 1, false, always, keep},
+    {"Activation", 1, false, always, keep},
+    {"Not", 1, false, always, keep},
+    {"IsNaN", 1, false, always, keep},
+    {"Identity", 1, false, always, keep},
+    {"Cast", 1, false, casts, keep},
+    {"Clip", 1, false, has_numbers, keep},
+    {"Arithmetic", kBroadcastOpset, true, always, turn_constants},
+    {"Comparison", kBroadcastOpset, true, always, turn_constants},
+    {"Logical", kBroadcastOpset, true, always, turn_constants},
+    {"Pow", kBroadcastOpset, true, always, turn_constants},
+    {"PRelu", kBroadcastOpset, true, always, turn_constants},
+    {"Variadic", 8, true, always, turn_constants},
+    {"Where", 9, true, always, turn_constants},
+    {"Softmax", 13, false, keeps_softmax, turn_softmax},
+    {"LayerNormalization", 1, false, keeps_normalized, keep},
+    {"Concat", 4, true, has_concat_axis, turn_concat},
+    {"Split", 2, false, has_split_axis, turn_split},
+    {"Slice", kAxesInputOpset, false, has_slice_axes, turn_slice},
+    {"Pad", kPadsInputOpset, false, has_pads, turn_pad},
+    {"Reduce", 1, false, has_reduced_axes, turn_reduce},
+    {"MatMul", 1, false, may_convert, convert},
+    {"Conv", 1, false, may_convert, convert},
 };
 
 const Rule* rule_for(const Node& node) {
@@ -336,19 +193,6 @@ const Rule* rule_for(const Node& node) {
   if (!op || (!node.domain.empty() && op->attributes != "Activation")) return nullptr;
   const auto rule = std::ranges::find(kRules, op->attributes, &Rule::operators);
   return rule == std::end(kRules) || (node.domain.empty() && node.opset < rule->opset) ? nullptr : rule;
-}
-
-double known_elements(const Graph& graph, ValueId id) {
-  double count = 1;
-  for (const Dim& dim : *tensor_type(graph, id).dims)
-    count *= static_cast<double>(dim.is_constant() ? std::max<int64_t>(dim.value(), 1) : 1);
-  return count;
-}
-
-int64_t conversion_cost(const NodeView& node, const AxisOrder& order) {
-  const double share = is_op(node.node(), "MatMul") ? kProductShare : is_depthwise(node, order) ? kDepthwiseShare : kPointwiseShare;
-  const double elements = known_elements(node.graph(), node.node().inputs[0]) + known_elements(node.graph(), node.node().outputs[0]);
-  return kConversionCost + static_cast<int64_t>(share * elements);
 }
 
 /// The inputs of the node's rank; nothing where others vary as well.
@@ -390,15 +234,18 @@ std::optional<ReorderedForm> reordered_form(const Graph& graph, const Node& node
     return std::nullopt;
   }
   if (!rule->fits(NodeView(graph, node), order)) return std::nullopt;
-  if (rule->converts && !(is_op(node, "MatMul") && keeps_last(order, -1))) {
-    if (conversions == Conversions::none) return std::nullopt;
-    form.cost = conversion_cost(NodeView(graph, node), order);
+  if (rule->rewrite == convert) {
+    const Conversion conversion = *conversion_of(NodeView(graph, node), order);
+    if (conversion != Conversion::none && conversions == Conversions::none) return std::nullopt;
+    form.cost = conversion_cost(NodeView(graph, node), conversion);
+    form.reads_either = conversion == Conversion::patches;
   }
   return form;
 }
 
-std::vector<ValueId> add_reordered(const Graph& graph, Edit& edit, const Node& node, const AxisOrder& order, std::vector<ValueId> inputs) {
-  Turn turn{graph, edit, node, order, {}};
+std::vector<ValueId> add_reordered(const Graph& graph, Edit& edit, const Node& node, const AxisOrder& order, std::vector<ValueId> inputs,
+                                   bool inputs_stay) {
+  Turn turn{graph, edit, node, order, inputs_stay, {}};
   turn.made.name = node.name;
   turn.made.domain = node.domain;
   turn.made.op_type = node.op_type;

@@ -15,11 +15,14 @@ enum class Conversions : uint8_t { none, all };
 struct ReorderedForm {
   std::vector<size_t> inputs;  ///< that come in the other order, as the outputs do
   int64_t cost = 0;            ///< how many elements could be moved in the time that it takes more
+  bool reads_either = false;   ///< the inputs may stay as they are instead, at no cost
 };
 
 /// Nothing where the node cannot work so. `order` is that of its outputs and of the inputs that would come in the other one.
 std::optional<ReorderedForm> reordered_form(const Graph& graph, const Node& node, const AxisOrder& order, Conversions conversions);
-/// Adds what gives the node's outputs in the other order. `inputs` are those that it takes, the inputs of its form in the other order.
-std::vector<ValueId> add_reordered(const Graph& graph, Edit& edit, const Node& node, const AxisOrder& order, std::vector<ValueId> inputs);
+/// Adds what gives the node's outputs in the other order. `inputs` are those that it takes, the inputs of its form in the other order, or
+/// as they are where they stay so.
+std::vector<ValueId> add_reordered(const Graph& graph, Edit& edit, const Node& node, const AxisOrder& order, std::vector<ValueId> inputs,
+                                   bool inputs_stay);
 
 }  // namespace rh::passes

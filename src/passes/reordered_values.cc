@@ -103,13 +103,21 @@ class Rewriter {
     return output;
   }
 
+  /// The order in which the value's contents are made.
+  bool lies_second(ValueId id) const {
+    const Node* producer = graph_.producer(id);
+    for (; producer && region_.is_passed(producer->id); producer = graph_.producer(id)) id = producer->inputs[0];
+    return region_.order(id).second != (producer && turned_.contains(producer->id));
+  }
+
   void turn(const Node& node) {
     const ReorderedForm& form = *region_.form(node.id);
     const ValueId any = *std::ranges::find_if(node.outputs, [](ValueId id) { return id != kNoValue; });
     const AxisOrder& order = region_.order(any);
+    const bool inputs_stay = form.reads_either && lies_second(node.inputs[form.inputs[0]]) == order.second;
     std::vector<ValueId> inputs = node.inputs;
-    for (size_t input : form.inputs) inputs[input] = in_order(node.inputs[input], !order.second);
-    const std::vector<ValueId> outputs = add_reordered(graph_, rewrite_.edit(), node, order, std::move(inputs));
+    for (size_t input : form.inputs) inputs[input] = in_order(node.inputs[input], inputs_stay ? order.second : !order.second);
+    const std::vector<ValueId> outputs = add_reordered(graph_, rewrite_.edit(), node, order, std::move(inputs), inputs_stay);
     for (size_t i = 0; i < outputs.size(); ++i)
       if (node.outputs[i] != kNoValue) made_.emplace(std::pair{node.outputs[i], !order.second}, outputs[i]);
   }

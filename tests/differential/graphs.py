@@ -142,7 +142,7 @@ class RandomGraph:
             if 0 in shape:
                 return None
             steps = [self.activation, self.binary, self.residual, self.softmax, self.slices, self.joins, self.normalize]
-            steps += [self.product, self.product] + ([self.convolution] * 2 if len(shape) == 4 else [])
+            steps += [self.product, self.product] + [[self.line_convolution] * 2, [self.convolution, self.patches]][len(shape) == 4]
             self.random.choice(steps)(y, shape)
             y = list(self.shapes)[-1]
         shape = self.shapes[y]
@@ -307,7 +307,7 @@ class RandomGraph:
     def convolution(self, x, s):
         batch, channels, height, width = s
         depthwise = self.random.random() < 0.3
-        outer, kernel = (channels if depthwise else self.random.choice([4, 8, 19])), self.random.choice([1, 3])
+        outer, kernel = (channels if depthwise else self.random.choice([4, 8, 19])), self.random.choice([1, 3, 5] if depthwise else [1, 3])
         weights = self.weights(outer, 1 if depthwise else channels, kernel, kernel)
         pad = kernel // 2
         x, pads = self.padded(x, [pad] * 4)
@@ -321,6 +321,29 @@ class RandomGraph:
             self.activation(y, shape)
         elif self.random.random() < 0.5:
             self.residual(y, shape)
+
+    def patches(self, x, s):
+        """A convolution of patches, most of which do not overlap."""
+        down, across = (self.random.randint(1, 3) for _ in range(2))
+        pad = self.random.choice([0, 0, 1])
+        kernel = [down, across] if self.random.random() < 0.8 else [down + 1, across + 1]
+        outer, sizes = (
+            self.random.choice([4, 8, 19]),
+            [(s[2] + 2 * pad - kernel[0]) // down + 1, (s[3] + 2 * pad - kernel[1]) // across + 1],
+        )
+        if min(sizes) > 0:
+            inputs = [x, self.weights(outer, s[1], *kernel)]
+            self.add("Conv", inputs, [s[0], outer, *sizes], strides=[down, across], pads=[pad] * 4)
+
+    def line_convolution(self, x, s):
+        if len(s) != 3:
+            return self.product(x, s)
+        depthwise, kernel = self.random.random() < 0.5, self.random.choice([1, 3, 5])
+        outer = s[1] if depthwise else self.random.choice([4, 9])
+        inputs = [x, self.weights(outer, 1 if depthwise else s[1], kernel)]
+        inputs += [self.constant(self.rng.uniform(-1, 1, outer))] if self.random.random() < 0.6 else []
+        self.add("Conv", inputs, [s[0], outer, s[2]], pads=[kernel // 2] * 2, group=s[1] if depthwise else 1)
+        return None
 
     def preactivation(self, x, s):
         """Scaled channels and Relu before a convolution."""

@@ -30,8 +30,16 @@ const std::vector<OpCase> kNhwcConv = {
          "one dimension", {values({1, 3, 4}, {1, 20, 60, 0, 10, 202, 600, 0, 100, 20, 0, 0})}),
     nhwc({kGroup}, {values({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), kW}, "no output", {values({1, 1, 0, 4}, {})}),
     nhwc({kGroup, kPads}, {normal({0, 1, 3, 4}), kW}, "empty batch", {values({0, 1, 3, 4}, {})}),
+    nhwc({attr("strides", {1, 2})}, {values({1, 1, 4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), values({1, 2, 1, 2}, {1, 10, 100, 1000})}, "patches",
+         {values({1, 1, 2, 1}, {4231, 8675})}),
+    nhwc({attr("strides", {1, 2}), attr("from_planes", 1)},
+         {values({1, 2, 1, 4}, {1, 3, 5, 7, 2, 4, 6, 8}), values({1, 2, 1, 2}, {1, 10, 100, 1000}), values({1}, {10000})},
+         "patches of planes", {values({1, 1, 2, 1}, {14231, 18675})}),
     nhwc({kGroup, kPads}, {normal({1, 4, 1, 3}), kW}, "channels that do not fit", {}, {"NhwcConv", "3 channels, expected 4"}),
-    nhwc({attr("group", 2)}, {kX, normal({4, 2, 1, 1})}, "groups of channels", {}, {"2 groups"}),
+    nhwc({kGroup, kPads, attr("from_planes", 1)}, {normal({1, 4, 1, 3}), kW}, "channels by themselves in planes", {}, {"4 groups"}),
+    nhwc({kPads, attr("strides", {1, 2})}, {values({1, 1, 2, 2}, {1, 2, 3, 4}), values({1, 2, 1, 2}, {1, 10, 100, 1000})},
+         "patches with padding", {values({1, 1, 2, 1}, {2010, 403})}),
+    nhwc({attr("dilations", {1, 2})}, {normal({1, 1, 4, 2}), normal({1, 2, 1, 2})}, "patches with gaps", {}, {"dilation"}),
 };
 RH_OP_TEST(NhwcConv, kNhwcConv, (Types<float>::set))
 

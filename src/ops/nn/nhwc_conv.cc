@@ -6,7 +6,7 @@
 namespace rh::ops {
 
 void infer(const NhwcConv& op, InferenceContext& context) {
-  context.set_output(0, context.input_dtype(0), filtered_shape(op.conv.window, op.conv.group, context, 1, true, true));
+  context.set_output(0, context.input_dtype(0), filtered_shape(op.conv.window, op.conv.group, context, 1, !op.from_planes, true));
 }
 
 }  // namespace rh::ops

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <variant>
 
+#include "compute/gemm_variants.h"
 #include "compute/nhwc_depthwise.h"
+#include "compute/nhwc_patches.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
@@ -33,26 +35,35 @@ class NhwcConvKernel final : public Kernel {
     compute::Window window;
     if (const Status status = conv_window(window_, one, one, none, window); !status.ok())
       throw Error(status.code(), std::string(status.message()));
-    if (!compute::NhwcDepthwise::fits(channels_, window)) {
-      throw Error(ErrorCode::not_implemented,
-                  fmt::format("NhwcConv: {} channels in {} groups, expected one a channel, of at least 4", channels_.in, channels_.groups));
+    const float* values = weights->data<float>();
+    const float* shift = bias ? bias->data<float>() : nullptr;
+    const compute::Activation activation = compute_activation(op_.conv.activation);
+    if (!op_.from_planes && compute::NhwcDepthwise::fits(channels_, window)) {
+      packed_.emplace<compute::NhwcDepthwise>(channels_.in, window, values, shift, activation);
+    } else if (compute::NhwcPatches::fits(channels_, window)) {
+      const auto input = op_.from_planes ? compute::ChannelsOfInput::first : compute::ChannelsOfInput::last;
+      packed_.emplace<compute::NhwcPatches>(channels_, window, values, shift, activation, input, product_of(info, w));
+    } else {
+      throw Error(
+          ErrorCode::not_implemented,
+          fmt::format("NhwcConv: {} channels in {} groups, expected one group without dilation, or one a channel, of at least 4, of X "
+                      "with channels last",
+                      channels_.in, channels_.groups));
     }
-    packed_.emplace(channels_.in, window, weights->data<float>(), bias ? bias->data<float>() : nullptr,
-                    compute_activation(op_.conv.activation));
   }
 
   bool owns_constant(int input) const override { return input == 1 || input == 2; }
-  size_t packed_bytes() const override { return packed_->weight_bytes(); }
+  size_t packed_bytes() const override { return weight_bytes(packed_); }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
     const Shape& d = x.shape();
     const size_t spatial = window_.kernel.size();
-    if (d.size() != spatial + 2 || d[d.size() - 1] != channels_.in) {
-      return error_status(ErrorCode::invalid_argument, "NhwcConv: input has shape {}, expected [N, {} spatial ones, {}]", d.to_string(),
-                          spatial, channels_.in);
+    if (d.size() != spatial + 2 || d[op_.from_planes ? 1 : d.size() - 1] != channels_.in) {
+      return error_status(ErrorCode::invalid_argument, "NhwcConv: input has shape {}, expected {} spatial dimensions and {} channels {}",
+                          d.to_string(), spatial, channels_.in, op_.from_planes ? "before them" : "behind them");
     }
-    const std::span<const int64_t> sizes(d.begin() + 1, spatial);
+    const std::span<const int64_t> sizes(d.begin() + (op_.from_planes ? 2 : 1), spatial);
     Shape shape{d[0]};
     for (size_t i = 0; i < spatial; ++i) shape.push_back(std::max<int64_t>(0, window_.output_size(i, sizes[i])));
     compute::Window geometry;
@@ -65,15 +76,27 @@ class NhwcConvKernel final : public Kernel {
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
     const float* residual = context.has_input(3) ? context.input(3).data<float>() : nullptr;
-    packed_->run(geometry, d[0], x.data<float>(), residual, y.data<float>(), context.parallel());
+    const auto run = [&](const auto& convolution) {
+      if constexpr (requires { convolution.weight_bytes(); })
+        convolution.run(geometry, d[0], x.data<float>(), residual, y.data<float>(), context.parallel());
+    };
+    std::visit(run, packed_);
     return {};
   }
 
  private:
+  /// The product of patches: as many rows as the result is expected to have pixels.
+  compute::PackedUse product_of(const KernelInfo& info, const Shape& weights) const {
+    const TensorType& x = info.node().input_type(0).tensor();
+    compute::ProductSizes sizes{.n = weights[0], .k = weights.product(1, weights.rank())};
+    if (x.is_static() && x.shape().elements() > 0) sizes.m = x.shape().elements() / sizes.k;
+    return {.amx = compute::choose_gemm_variant(sizes, {}).name == "amx", .rows = info.lean_memory() ? 0 : sizes.m};
+  }
+
   ops::NhwcConv op_;
   compute::ConvChannels channels_;
   ops::Window window_;
-  std::optional<compute::NhwcDepthwise> packed_;
+  std::variant<std::monostate, compute::NhwcDepthwise, compute::NhwcPatches> packed_;
 };
 
 }  // namespace rh::cpu
