@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ops/nn/softmax.h"
+#include "ops/tensor/split.h"
 #include "ops/tensor/transpose.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -261,12 +262,27 @@ class Matcher {
 
   /// Where [1, B, H, S, D] is one part of [B, S, P, H, D], transposed: what it is a part of, and which.
   std::optional<std::pair<ValueId, int64_t>> part_of(ValueId value) const {
+    if (rank(value) != 5 || !dim(value, 0).is_constant(1)) return std::nullopt;
+    if (permutation(value) == Permutation{2, 0, 3, 1, 4}) return piece_of(source(value), 2);
+    const auto piece = piece_of(value, 0);
+    return piece ? turned_part(piece->first, static_cast<double>(piece->second)) : std::nullopt;
+  }
+
+  /// Where the value is one of the pieces of size 1 along the axis: of what, and which.
+  std::optional<std::pair<ValueId, int64_t>> piece_of(ValueId value, int64_t axis) const {
     const Node* node = graph_.producer(value);
-    if (!node || !is_op(*node, "Slice") || node->inputs.size() < 4 || rank(value) != 5 || !dim(value, 0).is_constant(1))
-      return std::nullopt;
+    if (!node || !dim(value, static_cast<size_t>(axis)).is_constant(1)) return std::nullopt;
+    if (is_op(*node, "Split")) {
+      const int64_t along = ops::Split::read(NodeView(graph_, *node)).axis;
+      const auto is_single = [&](ValueId id) { return id != kNoValue && dim(id, static_cast<size_t>(axis)).is_constant(1); };
+      if (along != axis || !std::all_of(node->outputs.begin(), node->outputs.end(), is_single)) return std::nullopt;
+      return std::pair{node->inputs[0], static_cast<int64_t>(graph_.value(value).output_index)};
+    }
+    if (!is_op(*node, "Slice") || node->inputs.size() < 4) return std::nullopt;
     const auto number = [&](size_t i) { return constant_number(graph_, node->inputs[i]); };
     const bool steps = node->inputs.size() > 4 && node->inputs[4] != kNoValue && number(4) != 1.0;
-    return steps || number(3) != 0.0 ? std::nullopt : turned_part(node->inputs[0], number(1));
+    if (steps || number(3) != static_cast<double>(axis) || !number(1) || *number(1) < 0) return std::nullopt;
+    return std::pair{node->inputs[0], static_cast<int64_t>(*number(1))};
   }
 
   std::optional<std::pair<ValueId, int64_t>> turned_part(ValueId turned, const std::optional<double>& index) const {
@@ -376,6 +392,7 @@ class Matcher {
     std::vector<NodeId> stands_for = a.inner;
     stands_for.insert(stands_for.end(), a.outer.begin(), a.outer.end());
     std::sort(stands_for.begin(), stands_for.end());
+    stands_for.erase(std::unique(stands_for.begin(), stands_for.end()), stands_for.end());
     rewrite_.replace_nodes(std::move(fused), *a.last, stands_for, a.outer);
   }
 
