@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "ops/tensor/reshape.h"
@@ -92,8 +91,7 @@ class Merger {
 
   // A Reshape whose target says everything takes the elements from before other views of them.
   bool skip_to_reshape(const Node& first, const Node& second) {
-    static constexpr std::array<std::string_view, 4> kViews = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
-    if (!first.domain.empty() || std::find(kViews.begin(), kViews.end(), first.op_type) == kViews.end()) return false;
+    if (!is_view(first)) return false;
     const ops::Reshape op = ops::Reshape::read(NodeView(graph_, second));
     if (!op.shape.values) return false;
     const bool copies = !op.allow_zero && std::count(op.shape.values->begin(), op.shape.values->end(), 0) > 0;

@@ -6,14 +6,6 @@
 
 namespace rh::passes {
 
-namespace {
-
-bool is_view(const Node& node) {
-  return is_op(node, "Reshape") || is_op(node, "Flatten") || is_op(node, "Squeeze") || is_op(node, "Unsqueeze");
-}
-
-}  // namespace
-
 OrderRegion::OrderRegion(const Graph& graph, const Node& transpose, Conversions conversions, std::unordered_set<ValueId>& taken)
     : graph_(graph), conversions_(conversions), taken_(taken) {
   const auto permutation = permutation_of(NodeView(graph, transpose));

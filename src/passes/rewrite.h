@@ -48,6 +48,8 @@ class Rewrite {
 bool is_op(const Node& node, std::string_view op_type);
 /// Whether the node is this operator of our own domain.
 bool is_own(const Node& node, std::string_view op_type);
+/// Whether the node is one of those that give their input's elements in their order: Reshape, Flatten, Squeeze, Unsqueeze.
+bool is_view(const Node& node);
 /// Whether nothing but this one input takes the value.
 bool has_one_use(const GraphValue& value);
 /// Whether the value is used at all.
