@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "ops/nn/softmax.h"
 #include "passes/attention_match.h"
@@ -10,6 +11,12 @@ namespace rh::passes {
 namespace {
 
 constexpr int kWhereOpset = 9;
+
+struct ByText {
+  bool operator()(const std::pair<ValueId, SymbolicShape>& a, const std::pair<ValueId, SymbolicShape>& b) const {
+    return std::pair(a.first, to_string(a.second)) < std::pair(b.first, to_string(b.second));
+  }
+};
 
 class Matcher : AttentionGraph {
  public:
@@ -88,13 +95,15 @@ class Matcher : AttentionGraph {
   /// Whether an attention of five dimensions can be one of four.
   bool can_fold(const Attention& a) const {
     if (a.dimensions != 5) return true;
-    const auto is_folded = [&](ValueId id) { return reshape_target(*type(id).dims, folded(*type(id).dims)).has_value(); };
+    const auto is_folded = [&](ValueId id, const std::optional<SymbolicShape>& view) {
+      return view || reshape_target(*type(id).dims, folded(*type(id).dims)).has_value();
+    };
     const auto serves_all = [&](const Mask& mask) {
       if (mask.constant) return mask.constant->shape().size() < 4;
       return rank(mask.value) < 4 || (rank(mask.value) == 4 && dim(mask.value, 0).is_constant(1));
     };
     const SymbolicShape& y = *type(a.last->outputs[0]).dims;
-    return !a.choice && is_folded(a.q) && is_folded(a.k) && is_folded(a.v) && reshape_target(folded(y), y) &&
+    return !a.choice && is_folded(a.q, a.q_view) && is_folded(a.k, a.k_view) && is_folded(a.v, a.v_view) && reshape_target(folded(y), y) &&
            std::all_of(a.masks.begin(), a.masks.end(), serves_all);
   }
 
@@ -160,10 +169,16 @@ class Matcher : AttentionGraph {
     fused.domain = "roundhouse";
     fused.opset = 1;
     fused.attributes = a.attributes();
-    for (ValueId input : {a.q, a.k, a.v}) {
-      const SymbolicShape& dims = *type(input).dims;
-      fused.inputs.push_back(folds ? reshaped(softmax, rewrite_.current(input), dims, folded(dims)) : rewrite_.current(input));
-    }
+    std::map<std::pair<ValueId, SymbolicShape>, ValueId, ByText> views;
+    const auto add = [&](ValueId input, const std::optional<SymbolicShape>& view) {
+      const SymbolicShape &dims = *type(input).dims, to = view ? *view : folds ? folded(dims) : dims;
+      const auto [at, is_new] = views.try_emplace({input, to}, rewrite_.current(input));
+      if (is_new && (view || folds)) at->second = reshaped(softmax, at->second, dims, to);
+      fused.inputs.push_back(at->second);
+    };
+    add(a.q, a.q_view);
+    add(a.k, a.k_view);
+    add(a.v, a.v_view);
     for (const Mask& added : a.masks) fused.inputs.push_back(mask(softmax, added));
     if (a.choice) fused.inputs.push_back(added_mask(softmax, *a.choice));
     std::vector<NodeId> stands_for = a.inner;

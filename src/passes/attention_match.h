@@ -30,6 +30,7 @@ struct Attention {
   double scale = 1;
   bool q_length_first = false, k_length_first = false, v_length_first = false, output_length_first = false;
   int64_t q_part = 0, k_part = 0, v_part = 0;
+  std::optional<SymbolicShape> q_view, k_view, v_view;  ///< as which they are read, where that is not their shape
   bool k_transposed = true, nan_is_zero = false;
   std::vector<NodeId> inner;  ///< nodes that it replaces, from the first product to the last node
   std::vector<NodeId> outer;  ///< nodes before the first product that it makes superfluous, where nobody else takes what they give
@@ -109,6 +110,7 @@ class OperandMatcher : AttentionGraph {
   bool strip_part(ValueId& value, int64_t& part, Attention& a) const;
   void strip_repeat(ValueId& value, Attention& a) const;
   void strip_transpose(ValueId& value, bool& length_first, Attention& a) const;
+  void strip_split(ValueId& value, bool& length_first, int64_t& part, std::optional<SymbolicShape>& view, Attention& a) const;
 };
 
 }  // namespace rh::passes

@@ -17,6 +17,9 @@ void OperandMatcher::match(Attention& a) const {
   if (!strip_part(a.q, a.q_part, a)) strip_transpose(a.q, a.q_length_first, a);
   if (!a.k_transposed && !a.k_length_first && !strip_part(a.k, a.k_part, a)) strip_transpose(a.k, a.k_length_first, a);
   if (!strip_part(a.v, a.v_part, a)) strip_transpose(a.v, a.v_length_first, a);
+  strip_split(a.q, a.q_length_first, a.q_part, a.q_view, a);
+  if (!a.k_transposed) strip_split(a.k, a.k_length_first, a.k_part, a.k_view, a);
+  strip_split(a.v, a.v_length_first, a.v_part, a.v_view, a);
 }
 
 /// Goes behind a node: it is superfluous where only superfluous nodes take its result.
@@ -167,6 +170,32 @@ void OperandMatcher::strip_transpose(ValueId& value, bool& length_first, Attenti
   if (!is_permuted(value, {0, 2, 1, 3})) return;
   length_first = true;
   strip(value, source(value), a);
+}
+
+/// One of equal pieces along the last dimension, [B, S, P H D], as heads: a part of [B, S, P, H, D].
+void OperandMatcher::strip_split(ValueId& value, bool& length_first, int64_t& part, std::optional<SymbolicShape>& view,
+                                 Attention& a) const {
+  const Node *heads = graph_.producer(value), *split = heads ? graph_.producer(heads->inputs[0]) : nullptr;
+  if (!length_first || !split || !is_op(*heads, "Reshape") || !is_op(*split, "Split") || a.dimensions < 4) return;
+  const ValueId piece = heads->inputs[0], whole = split->inputs[0];
+  const size_t batch = static_cast<size_t>(a.dimensions) - 3;  // dimensions
+  if (rank(piece) != static_cast<int>(batch) + 2 || rank(value) != a.dimensions || rank(whole) != rank(piece)) return;
+  const int64_t axis = ops::Split::read(NodeView(graph_, *split)).axis, last = rank(piece) - 1;
+  const auto is_alike = [&](ValueId id) { return id != kNoValue && have_same_type(graph_, id, piece); };
+  if ((axis != -1 && axis != last) || !dim(piece, static_cast<size_t>(last)).is_constant() ||
+      !std::all_of(split->outputs.begin(), split->outputs.end(), is_alike))
+    return;
+  for (size_t i = 0; i <= batch; ++i)
+    if (!(dim(piece, i) == dim(value, i)) || !(dim(whole, i) == dim(value, i))) return;
+  SymbolicShape dims = *type(value).dims;
+  dims.insert(dims.end() - 2, Dim(static_cast<int64_t>(split->outputs.size())));
+  for (; dims.size() > 5; dims.erase(dims.begin())) dims[1] = dims[0] * dims[1];
+  if (!reshape_target(*type(whole).dims, dims)) return;
+  length_first = false;
+  part = graph_.value(piece).output_index;
+  view = std::move(dims);
+  strip(value, piece, a);
+  strip(value, whole, a);
 }
 
 }  // namespace rh::passes
