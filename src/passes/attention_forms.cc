@@ -161,6 +161,17 @@ class Matcher : AttentionGraph {
     return result;
   }
 
+  ValueId scaled_queries(const Node& softmax, const Attention& a) {
+    Node product;
+    product.name = softmax.name.empty() ? "" : softmax.name + "_Mul";
+    product.op_type = "Mul";
+    product.inputs = {rewrite_.current(a.q), rewrite_.current(a.q_factor)};
+    product.outputs = {rewrite_.edit().add_value(graph_.value(softmax.outputs[0]).name + "_queries")};
+    const ValueId result = product.outputs[0];
+    rewrite_.edit().add_node(std::move(product), {softmax.id});
+    return result;
+  }
+
   void replace(const Node& softmax, const Attention& a) {
     const bool folds = a.dimensions == 5;
     Node fused;
@@ -172,6 +183,9 @@ class Matcher : AttentionGraph {
     std::map<std::pair<ValueId, SymbolicShape>, ValueId, ByText> views;
     const auto add = [&](ValueId input, const std::optional<SymbolicShape>& view) {
       const SymbolicShape &dims = *type(input).dims, to = view ? *view : folds ? folded(dims) : dims;
+      const bool is_scaled = a.q_factor != kNoValue && fused.inputs.empty();
+      if (is_scaled)
+        return fused.inputs.push_back(folds ? reshaped(softmax, scaled_queries(softmax, a), dims, to) : scaled_queries(softmax, a));
       const auto [at, is_new] = views.try_emplace({input, to}, rewrite_.current(input));
       if (is_new && (view || folds)) at->second = reshaped(softmax, at->second, dims, to);
       fused.inputs.push_back(at->second);

@@ -28,6 +28,7 @@ struct Attention {
   std::optional<Choice> choice;  ///< in place of masks
   int dimensions = 4;            ///< of the scores: those of a batch, heads where there are four, and of five one more of the batch
   double scale = 1;
+  ValueId q_factor = kNoValue;  ///< a number for each head, by which queries are multiplied before
   bool q_length_first = false, k_length_first = false, v_length_first = false, output_length_first = false;
   int64_t q_part = 0, k_part = 0, v_part = 0;
   std::optional<SymbolicShape> q_view, k_view, v_view;  ///< as which they are read, where that is not their shape
@@ -84,6 +85,7 @@ class ScoreMatcher : AttentionGraph {
   bool match_sum(ValueId value, Attention& a) const;
   bool match_windows(ValueId value, Attention& a) const;
   bool match_choice(const Node& where, Attention& a) const;
+  std::optional<std::pair<ValueId, ValueId>> head_factor_of(const Node& node) const;
   bool match_product(ValueId value, Attention& a) const;
   bool settle_masks(ValueId scores, Attention& a) const;
 };

@@ -8,13 +8,14 @@
 namespace rh::passes {
 
 void OperandMatcher::match(Attention& a) const {
-  strip_scale(a.q, a);
+  const bool strips_q = a.q_factor == kNoValue;
+  if (strips_q) strip_scale(a.q, a);
   strip_scale(a.k, a);
   strip_key_transpose(a);
   strip_scale(a.k, a);
   if (!a.k_transposed) strip_repeat(a.k, a);
   strip_repeat(a.v, a);
-  if (!strip_part(a.q, a.q_part, a)) strip_transpose(a.q, a.q_length_first, a);
+  if (strips_q && !strip_part(a.q, a.q_part, a)) strip_transpose(a.q, a.q_length_first, a);
   if (!a.k_transposed && !a.k_length_first && !strip_part(a.k, a.k_part, a)) strip_transpose(a.k, a.k_length_first, a);
   if (!strip_part(a.v, a.v_part, a)) strip_transpose(a.v, a.v_length_first, a);
   strip_split(a.q, a.q_length_first, a.q_part, a.q_view, a);

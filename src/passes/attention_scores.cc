@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kBroadcastOpset = 7;                 // of ai.onnx, from which on arithmetic broadcasts as numpy does
 constexpr double kMasked = -1e30;                  // beside this or less, a score that is added to it is lost
-constexpr int64_t kMostSummed = int64_t{1} << 20;  // elements of constant masks that are added up at load
+constexpr int64_t kMostSummed = int64_t{1} << 21;  // elements of constant masks that are added up at load
 
 bool is_binary(const Node& node, std::string_view op_type) {
   return is_op(node, op_type) && node.opset >= kBroadcastOpset && node.inputs.size() == 2;
@@ -65,9 +65,9 @@ bool ScoreMatcher::match(ValueId scores, Attention& a) const {
   return match_sum(scores, a) && settle_masks(scores, a);
 }
 
-/// Scores to which a mask is added, and another one.
+/// Scores to which masks are added.
 bool ScoreMatcher::match_sum(ValueId value, Attention& a) const {
-  constexpr size_t kMostMasks = 2;
+  constexpr size_t kMostMasks = 4;
   const Node* node = graph_.producer(value);
   if (node && is_binary(*node, "Add") && has_one_use(graph_.value(value)) && a.masks.size() < kMostMasks) {
     for (size_t i = 0; i < 2; ++i) {
@@ -84,30 +84,53 @@ bool ScoreMatcher::match_sum(ValueId value, Attention& a) const {
   return (a.masks.size() < kMostMasks && match_windows(value, a)) || match_product(value, a);
 }
 
-/// A mask of the windows of one image: [windows, H, S, T] as [1, windows, H, S, T], and back.
+/// Masks of the windows of one image: [windows, H, S, T] as [1, windows, H, S, T], and back.
 bool ScoreMatcher::match_windows(ValueId value, Attention& a) const {
-  const Node *back = graph_.producer(value), *add = back ? graph_.producer(back->inputs[0]) : nullptr;
-  if (!add || !is_op(*back, "Reshape") || !is_binary(*add, "Add") || !has_one_use(graph_.value(value))) return false;
-  const Node* view = graph_.producer(add->inputs[0]);
-  const ValueId masked = add->outputs[0];
-  if (!view || !is_op(*view, "Reshape") || !has_one_use(graph_.value(masked)) || !has_one_use(graph_.value(add->inputs[0]))) return false;
-  const Tensor* mask = graph_.value(add->inputs[1]).constant_tensor();
-  if (!mask || mask->dtype() != DType::float32 || mask->shape().size() != 5 || mask->shape()[0] != 1) return false;
-  if (rank(value) != 4 || rank(masked) != 5 || !dim(masked, 0).is_constant(1) || !have_same_type(graph_, view->inputs[0], value) ||
-      !have_same_type(graph_, add->inputs[0], masked))
+  const Node* back = graph_.producer(value);
+  if (!back || !is_op(*back, "Reshape") || rank(value) != 4 || rank(back->inputs[0]) != 5 || !has_one_use(graph_.value(value)))
     return false;
+  const ValueId masked = back->inputs[0];
   for (size_t i = 0; i < 4; ++i)
-    if (!(dim(masked, i + 1) == dim(value, i))) return false;
+    if (!dim(masked, 0).is_constant(1) || !(dim(masked, i + 1) == dim(value, i))) return false;
   Attention found = a;
-  found.masks.push_back({kNoValue, mask->reshaped(Shape(mask->shape().begin() + 1, mask->shape().end()))});
-  if (!match_sum(view->inputs[0], found)) return false;
-  found.inner.insert(found.inner.end(), {back->id, add->id, view->id});
+  found.inner.push_back(back->id);
+  const Node* node = graph_.producer(masked);
+  for (; node && is_binary(*node, "Add") && has_one_use(graph_.value(node->outputs[0])); node = graph_.producer(node->inputs[0])) {
+    const Tensor* mask = graph_.value(node->inputs[1]).constant_tensor();
+    const bool fits = mask && mask->dtype() == DType::float32 && mask->shape().size() == 5 && mask->shape()[0] == 1;
+    if (!fits || !have_same_type(graph_, node->inputs[0], masked)) return false;
+    found.masks.push_back({kNoValue, mask->reshaped(Shape(mask->shape().begin() + 1, mask->shape().end()))});
+    found.inner.push_back(node->id);
+  }
+  if (!node || found.masks.size() == a.masks.size() || !is_op(*node, "Reshape") || !has_one_use(graph_.value(node->outputs[0])) ||
+      !have_same_type(graph_, node->inputs[0], value))
+    return false;
+  found.inner.push_back(node->id);
+  if (!match_sum(node->inputs[0], found)) return false;
   a = std::move(found);
   return true;
 }
 
-/// Of two masks one has a number for each key alone, or both are constant and become one.
+/// Those that are constant become one. Of two that are left, one has a number for each key alone.
 bool ScoreMatcher::settle_masks(ValueId scores, Attention& a) const {
+  std::vector<Mask> masks;
+  std::optional<Tensor> sum;
+  size_t constants = 0;
+  for (const Mask& mask : a.masks) {
+    const Tensor* constant = mask.constant ? &*mask.constant : graph_.value(mask.value).constant_tensor();
+    if (!constant) masks.push_back(mask);
+    if (!constant) continue;
+    if (++constants == 1) {
+      sum = *constant;
+    } else if (!(sum = sum_of(*sum, *constant))) {
+      return false;
+    }
+  }
+  if (constants > 1) masks.push_back({kNoValue, sum});
+  if (constants == 1)
+    masks.push_back(
+        *std::ranges::find_if(a.masks, [&](const Mask& mask) { return mask.constant || graph_.value(mask.value).constant_tensor(); }));
+  a.masks = std::move(masks);
   if (a.masks.size() < 2) return true;
   const Dim& keys = type(scores).dims->back();
   const auto is_of_keys = [&](const Mask& mask) {
@@ -116,12 +139,7 @@ bool ScoreMatcher::settle_masks(ValueId scores, Attention& a) const {
     return !dims.empty() && dims.back() == keys && !keys.is_constant(1) && (dims.size() == 1 || dims[dims.size() - 2].is_constant(1));
   };
   if (is_of_keys(a.masks[0])) std::swap(a.masks[0], a.masks[1]);
-  if (is_of_keys(a.masks[1])) return true;
-  const auto constant = [&](const Mask& mask) { return mask.constant ? &*mask.constant : graph_.value(mask.value).constant_tensor(); };
-  if (!constant(a.masks[0]) || !constant(a.masks[1])) return false;
-  auto sum = sum_of(*constant(a.masks[0]), *constant(a.masks[1]));
-  if (sum) a.masks = {{kNoValue, std::move(sum)}};
-  return a.masks.size() == 1;
+  return a.masks.size() == 2 && is_of_keys(a.masks[1]);
 }
 
 /// Scores, or a number so low that nothing is left of a score beside it.
@@ -137,13 +155,28 @@ bool ScoreMatcher::match_choice(const Node& where, Attention& a) const {
   return false;
 }
 
+/// The operand and the numbers where the node multiplies by one for each matrix.
+std::optional<std::pair<ValueId, ValueId>> ScoreMatcher::head_factor_of(const Node& node) const {
+  for (size_t i = 0; is_binary(node, "Mul") && i < 2; ++i) {
+    const ValueId factor = node.inputs[1 - i];
+    const bool has_matrices = type(factor).dtype == DType::float32 && rank(factor) >= 2 && rank(factor) <= rank(node.outputs[0]);
+    if (!has_matrices || !have_same_type(graph_, node.inputs[i], node.outputs[0])) continue;
+    const SymbolicShape& dims = *type(factor).dims;
+    if (dims.back().is_constant(1) && dims[dims.size() - 2].is_constant(1)) return std::pair{node.inputs[i], factor};
+  }
+  return std::nullopt;
+}
+
 bool ScoreMatcher::match_product(ValueId value, Attention& a) const {
   const Node* node = graph_.producer(value);
   if (!node || !has_one_use(graph_.value(value))) return false;
-  if (const auto factor = factor_of(*node)) {
-    a.scale *= factor->second;
+  const auto factor = factor_of(*node);
+  const auto of_heads = factor ? std::nullopt : head_factor_of(*node);
+  if (factor || of_heads) {
+    if (factor) a.scale *= factor->second;
+    if (of_heads) a.q_factor = of_heads->second;
     a.inner.push_back(node->id);
-    value = factor->first;
+    value = factor ? factor->first : of_heads->first;
     node = graph_.producer(value);
     if (!node || !has_one_use(graph_.value(value))) return false;
   }
