@@ -46,6 +46,53 @@ std::optional<std::vector<SharedDims>> shared_dims(const SymbolicShape& from, co
   return groups;
 }
 
+/// Ends, counted in elements from the last dimension on, of the dimensions [begin, end); nothing where a size is not known or 0.
+std::optional<std::vector<int64_t>> steps_of(const SymbolicShape& dims, size_t begin, size_t end) {
+  std::vector<int64_t> steps;
+  int64_t step = 1;
+  for (size_t i = end; i-- > begin; steps.push_back(step)) {
+    if (!dims[i].is_constant() || dims[i].value() < 1) return std::nullopt;
+    step *= dims[i].value();
+  }
+  return steps;
+}
+
+/// The dimensions of either side where the other is one, else those of the steps of both, which must divide each other in turn.
+std::optional<SymbolicShape> common_dims_of(const SharedDims& group, const SymbolicShape& from, const SymbolicShape& to) {
+  const auto part = [](const SymbolicShape& dims, size_t begin, size_t end) {
+    return SymbolicShape(dims.begin() + static_cast<int64_t>(begin), dims.begin() + static_cast<int64_t>(end));
+  };
+  if (group.to_end - group.to == 1) return part(from, group.from, group.from_end);
+  if (group.from_end - group.from == 1) return part(to, group.to, group.to_end);
+  const auto a = steps_of(from, group.from, group.from_end), b = steps_of(to, group.to, group.to_end);
+  if (!a || !b) return std::nullopt;
+  std::vector<int64_t> steps(*a);
+  steps.insert(steps.end(), b->begin(), b->end());
+  std::ranges::sort(steps);
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  SymbolicShape dims;
+  int64_t before = 1;
+  for (int64_t step : steps) {
+    if (step % before != 0) return std::nullopt;
+    if (step > before) dims.insert(dims.begin(), Dim(step / before));
+    before = step;
+  }
+  return dims.empty() ? SymbolicShape{Dim(1)} : dims;
+}
+
+/// Where dimensions [begin, end) of a shape begin among the common ones from `at` on; their sizes are products of those.
+bool place(const SymbolicShape& dims, size_t begin, size_t end, const SymbolicShape& common, size_t at, std::vector<size_t>& places) {
+  for (size_t i = begin; i < end; ++i) {
+    places.push_back(at);
+    const bool is_last = i + 1 == end;
+    size_t next = at;
+    while (next < common.size() && (is_last || !(product(common, at, next) == dims[i]))) ++next;
+    if (!(product(common, at, next) == dims[i])) return false;
+    at = next;
+  }
+  return true;
+}
+
 }  // namespace
 
 Permutation inverse(const Permutation& permutation) {
@@ -128,6 +175,24 @@ std::optional<AxisOrder> order_of_view(const AxisOrder& order, const SymbolicSha
     for (size_t axis = group->to; axis < group->to_end; ++axis) result.push_back(static_cast<int64_t>(axis));
   }
   return AxisOrder{order.second ? inverse(result) : result, order.second};
+}
+
+std::optional<CommonDims> common_dims(const SymbolicShape& from, const SymbolicShape& to) {
+  const auto groups = shared_dims(from, to);
+  if (!groups) return std::nullopt;
+  CommonDims common;
+  for (const SharedDims& group : *groups) {
+    const auto dims = common_dims_of(group, from, to);
+    const size_t at = common.dims.size();
+    if (!dims) return std::nullopt;
+    common.dims.insert(common.dims.end(), dims->begin(), dims->end());
+    if (!place(from, group.from, group.from_end, common.dims, at, common.from) ||
+        !place(to, group.to, group.to_end, common.dims, at, common.to))
+      return std::nullopt;
+  }
+  common.from.push_back(common.dims.size());
+  common.to.push_back(common.dims.size());
+  return common;
 }
 
 std::optional<std::vector<int64_t>> reshape_target(const SymbolicShape& from, const SymbolicShape& to) {

@@ -44,6 +44,14 @@ SymbolicShape in_other_order(const AxisOrder& order, const SymbolicShape& dims);
 /// is `to` in its own other order. Nothing where dimensions that are joined would not stay together.
 std::optional<AxisOrder> order_of_view(const AxisOrder& order, const SymbolicShape& from, const SymbolicShape& to);
 
+/// The dimensions that two shapes of one value have in common once those of either are taken apart as far as the other's ask for.
+struct CommonDims {
+  SymbolicShape dims;
+  std::vector<size_t> from, to;  ///< where each dimension of the one and of the other begins among them; one entry more at the end
+};
+/// Nothing where there are none, or where sizes do not tell.
+std::optional<CommonDims> common_dims(const SymbolicShape& from, const SymbolicShape& to);
+
 /// What Reshape takes to make `to` of `from`; nothing where more than one size would have to be found in a run.
 std::optional<std::vector<int64_t>> reshape_target(const SymbolicShape& from, const SymbolicShape& to);
 

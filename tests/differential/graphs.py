@@ -119,10 +119,24 @@ class RandomGraph:
     def transposes(self, x, s):
         perm = self.random.sample(range(len(s)), len(s))
         moved = self.add("Transpose", [x], [s[p] for p in perm], perm=perm)
-        if self.random.random() < 0.5:
+        if self.random.random() < 0.3 and 0 not in s:
+            self.view_and_transpose(moved, [s[p] for p in perm])
+        elif self.random.random() < 0.5:
             back = [perm.index(i) for i in range(len(s))]
             middle = self.add("Relu", [moved]) if self.random.random() < 0.5 else moved
             self.add("Transpose", [middle], s, perm=back)
+
+    def view_and_transpose(self, x, s):
+        """A dimension taken apart, or two joined, and all moved."""
+        i = self.random.randrange(len(s))
+        if s[i] % 2 == 0 and self.random.random() < 0.6:
+            shape = [*s[:i], 2, s[i] // 2, *s[i + 1 :]]
+        elif i + 1 < len(s) and len(s) > 2:
+            shape = [*s[:i], s[i] * s[i + 1], *s[i + 2 :]]
+        else:
+            shape = [int(np.prod(s[:-1])), s[-1]]
+        perm = self.random.sample(range(len(shape)), len(shape))
+        self.add("Transpose", [self.add("Reshape", [x, self.constant(shape, np.int64)])], [shape[p] for p in perm], perm=perm)
 
     def reordered(self, x, s):
         """Between two Transposes what may work in either order of dimensions, now and then with all pixels of an image as rows."""
@@ -146,7 +160,7 @@ class RandomGraph:
             self.random.choice(steps)(y, shape)
             y = list(self.shapes)[-1]
         shape = self.shapes[y]
-        if as_rows and (perm == ways[0] and shape[1] == s[2] * s[3] or perm == ways[1] and shape[2] == s[1] * s[2]):
+        if as_rows and 0 not in shape and (perm == ways[0] and shape[1] == s[2] * s[3] or perm == ways[1] and shape[2] == s[1] * s[2]):
             shape = [shape[0], s[2], s[3], shape[2]] if perm == ways[0] else [shape[0], shape[1], s[1], s[2]]
             y = self.add("Reshape", [y, self.constant([0, *shape[1:]], np.int64)], shape)
         if len(shape) == rank:

@@ -30,7 +30,8 @@ const char* const kFiles[] = {
     "integer_products",    "activation_forms",      "fused_convolutions", "fused_products", "attention_forms",
     "blocked_channels",    "normalization_forms",   "fused_elementwise",  "squeeze_excite", "preactivated_convolutions",
     "pooled_convolutions", "expand_depthwise",      "gated_projections",  "window_pads",    "group_normalization_forms",
-    "einsum_products",     "byte_layouts",          "transposes",         "channels_last",  "implied_expands"};
+    "einsum_products",     "byte_layouts",          "transposes",         "channels_last",  "implied_expands",
+    "joined_transposes"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');
