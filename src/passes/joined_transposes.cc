@@ -57,7 +57,8 @@ class Joiner {
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
       const Node& second = graph_.node(id);
-      const Node* view = is_op(second, "Transpose") ? graph_.producer(second.inputs[0]) : nullptr;
+      if (!is_op(second, "Transpose") || become_view(second)) continue;
+      const Node* view = graph_.producer(second.inputs[0]);
       const Node* first = view && is_view(*view) ? graph_.producer(view->inputs[0]) : nullptr;
       if (first && is_op(*first, "Transpose") && !rewrite_.is_removed(first->id)) join(*first, *view, second);
     }
@@ -65,6 +66,18 @@ class Joiner {
   }
 
  private:
+  /// Where nothing but dimensions of 1 moves.
+  bool become_view(const Node& transpose) {
+    const auto permutation = permutation_of(NodeView(graph_, transpose));
+    const TensorType &x = tensor_type(graph_, transpose.inputs[0]), &y = tensor_type(graph_, transpose.outputs[0]);
+    if (!permutation || !x.has_rank() || !y.has_rank() || permutation->size() != x.dims->size()) return false;
+    Permutation moved = *permutation;
+    std::erase_if(moved, [&](int64_t axis) { return (*x.dims)[static_cast<size_t>(axis)].is_constant(1); });
+    if (!std::ranges::is_sorted(moved) || !is_only_output(graph_, transpose) || !reshape_target(*x.dims, *y.dims)) return false;
+    if (!context_.admit()) return false;
+    return rewrite_.replace_node(transpose, viewed(transpose, rewrite_.current(transpose.inputs[0]), *x.dims, *y.dims));
+  }
+
   void join(const Node& first, const Node& view, const Node& second) {
     if (only_user(graph_, first) != &view || only_user(graph_, view) != &second || !is_only_output(graph_, second)) return;
     const auto p = permutation_of(NodeView(graph_, first)), q = permutation_of(NodeView(graph_, second));
@@ -94,7 +107,7 @@ class Joiner {
   }
 
   ValueId viewed(const Node& view, ValueId value, const SymbolicShape& from, const SymbolicShape& to) {
-    if (from == to) return value;
+    if (from == to && !is_op(view, "Transpose")) return value;
     Node made;
     made.name = view.name;
     made.op_type = "Reshape";
@@ -126,7 +139,8 @@ class Joiner {
 
 }  // namespace
 
-/// Two Transposes with a view between them become one, with a view before and behind it where dimensions are taken apart.
+/// Two Transposes with a view between them become one, with a view before and behind it where dimensions are taken apart; one that moves
+/// dimensions of 1 alone becomes a view.
 Edit joined_transposes(const Graph& graph, PassContext& context) { return Joiner(graph, context).run(); }
 
 }  // namespace rh::passes
