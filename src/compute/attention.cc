@@ -34,11 +34,12 @@ class Head {
     k_ = at(args.k, args.k_strides, batch, head / (args.heads / args.key_heads));
     v_ = at(args.v, args.v_strides, batch, head / (args.heads / args.value_heads));
     mask_ = at(args.mask, args.mask_strides, batch, head);
+    key_mask_ = at(args.key_mask, args.key_mask_strides, batch, head);
     y_ = args.y + batch * args.y_strides.batch + head * args.y_strides.head;
-    const bool scales_exponents = !mask_ && !args.sinks && args.softcap == 0 && args.scale >= 1e-20f && args.scale <= 1e20f;
+    const bool scales_exponents = !mask_ && !key_mask_ && !args.sinks && args.softcap == 0 && args.scale >= 1e-20f && args.scale <= 1e20f;
     scale_ = scales_exponents ? 1.0f : args.scale;
     factor_ = static_cast<float>(scales_exponents ? kLog2E * static_cast<double>(args.scale) : kLog2E);
-    adds_mask_ = mask_ && args.mask_column == 1 && args.softcap == 0;
+    adds_mask_ = mask_ && args.mask_column == 1 && args.softcap == 0 && !(key_mask_ && args.mask_strides.row == 0);
   }
 
   void run(Range queries) {
@@ -137,13 +138,17 @@ class Head {
     args.lda = args_.q_strides.row;
     args.ldb = args_.k_strides.row;
     args.ldc = row_stride(keys.size());
+    if (key_mask_) {
+      args.epilogue.bias_kind = BiasKind::per_column;
+      args.epilogue.bias = key_mask_ + keys.begin;
+    }
     if (adds_mask_ && args_.mask_strides.row == 0) {
       args.epilogue.bias_kind = BiasKind::per_column;
       args.epilogue.bias = mask_of(queries.begin, keys.begin);
     } else if (adds_mask_) {
       args.epilogue.residual = mask_of(queries.begin, keys.begin);
       args.epilogue.residual_stride = args_.mask_strides.row;
-    } else if (packed) {
+    } else if (packed && !key_mask_) {
       args.n = std::min(panels(args.n), args.ldc);  // whole vectors of panels that end in zeros
     }
     const float* k = k_ + keys.begin * (args_.k_is_transposed ? 1 : args.ldb);
@@ -264,7 +269,7 @@ class Head {
   const AttentionArgs& args_;
   int64_t batch_, head_, keys_ = 0;
   const MicroKernels<float>& kernels_;
-  const float *q_, *k_, *v_, *mask_;
+  const float *q_, *k_, *v_, *mask_, *key_mask_;
   float scale_, factor_;  ///< of products, of what exponents of two are made from
   bool adds_mask_;        ///< to products as they are made
   float* y_;
@@ -291,7 +296,7 @@ AttentionArgs with_heads_as_queries(AttentionArgs args) {
 
 void attention(const AttentionArgs& given, const Parallel& parallel) {
   if (given.queries <= 0 || given.value_depth <= 0 || given.heads <= 0) return given.fill_heads(parallel);
-  const bool shares = given.queries == 1 && given.key_heads == given.value_heads && given.heads > given.key_heads;
+  const bool shares = given.queries == 1 && given.key_heads == given.value_heads && given.heads > given.key_heads && !given.key_mask;
   const AttentionArgs args = shares ? with_heads_as_queries(given) : given;
   const int64_t heads = args.batch * args.heads;
   if (heads <= 0) return;

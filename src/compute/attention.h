@@ -16,8 +16,8 @@ struct MatrixStrides {
 /// What of the scores is wanted: q k', that after the soft cap, that with the mask, or the weights.
 enum class Scores : uint8_t { none, products, capped, masked, weights };
 
-/// y = softmax(scale q k' + mask) v for each batch and head; k' is k transposed. Heads of k and v serve as many neighbouring heads of q.
-/// A query sees the keys of keys_of(); one that sees none gets zeros.
+/// y = softmax(scale q k' + mask + key_mask) v for each batch and head; k' is k transposed. Heads of k and v serve as many neighbouring
+/// heads of q. A query sees the keys of keys_of(); one that sees none gets zeros.
 template <typename T>
 struct BasicAttentionArgs {
   int64_t batch = 1, heads = 1, key_heads = 1, value_heads = 1;
@@ -36,10 +36,11 @@ struct BasicAttentionArgs {
   const T* q = nullptr;
   const T* k = nullptr;
   const T* v = nullptr;
-  const T* mask = nullptr;   ///< [queries, keys] each; null: none
-  const T* sinks = nullptr;  ///< a logit of each head without a key, which takes part in each softmax; null: none
+  const T* mask = nullptr;      ///< [queries, keys] each; null: none
+  const T* key_mask = nullptr;  ///< [keys] each, where softcap is 0; null: none
+  const T* sinks = nullptr;     ///< a logit of each head without a key, which takes part in each softmax; null: none
   T* y = nullptr;
-  MatrixStrides q_strides, k_strides, v_strides, mask_strides, y_strides;
+  MatrixStrides q_strides, k_strides, v_strides, mask_strides, key_mask_strides, y_strides;
   int64_t mask_column = 1;   ///< 0: one number a row
   int64_t masked_keys = -1;  ///< keys that the mask has a number for; those after are not seen. -1: all
   Scores wanted = Scores::none;

@@ -16,8 +16,9 @@ struct Query {
     return from + batch * strides.batch + head / (args.heads / heads) * strides.head;
   }
   T mask_at(int64_t key) const {
-    const MatrixStrides& s = args.mask_strides;
-    return args.mask[batch * s.batch + head * s.head + query * s.row + key * args.mask_column];
+    const MatrixStrides &s = args.mask_strides, &k = args.key_mask_strides;
+    const T mask = args.mask ? args.mask[batch * s.batch + head * s.head + query * s.row + key * args.mask_column] : T(0);
+    return args.key_mask ? mask + args.key_mask[batch * k.batch + head * k.head + key] : mask;
   }
 
   void run(T* scores, T* wanted) const {
@@ -34,7 +35,7 @@ struct Query {
     bool all_masked = true;
     for (int64_t key = 0; key < args.keys; ++key) {
       const bool sees = key >= seen.begin && key < seen.end;
-      const T mask = !sees ? -std::numeric_limits<T>::infinity() : args.mask ? mask_at(key) : T(0);
+      const T mask = !sees ? -std::numeric_limits<T>::infinity() : mask_at(key);
       all_masked &= mask == -std::numeric_limits<T>::infinity();
       scores[key] = sees ? scores[key] + mask : mask;
     }

@@ -43,7 +43,13 @@ class PaddedPlane {
   /// The whole plane into zeros.
   template <typename T, typename S>
   void copy_in(const ConvKernels<T, S>& kernels, const Window& w, const S* x, T* padded) const {
-    for (int64_t d = 0; d < w.input[0]; ++d) {
+    const bool crops = std::min({w.pad_begin[0], w.pad_begin[1], w.pad_begin[2]}) < 0;
+    for (int64_t d = std::max<int64_t>(0, -w.pad_begin[0]); crops && d < w.input[0]; ++d) {
+      for (int64_t h = std::max<int64_t>(0, -w.pad_begin[1]); h < w.input[1]; ++h)
+        split_row(kernels, x + (d * w.input[1] + h) * w.input[2], w.input[2], w.pad_begin[2],
+                  padded + ((d + w.pad_begin[0]) * height + h + w.pad_begin[1]) * row);
+    }
+    for (int64_t d = 0; !crops && d < w.input[0]; ++d) {
       if (phases_ == 1) {
         T* to = padded + ((d + w.pad_begin[0]) * height + w.pad_begin[1]) * row + w.pad_begin[2];
         kernels.copy_rows(x, w.input[1], w.input[2], to, row);
@@ -68,6 +74,11 @@ class PaddedPlane {
   /// Writes nothing but the elements of the row.
   template <typename T, typename S>
   void split_row(const ConvKernels<T, S>& kernels, const S* x, int64_t width, int64_t pad, T* to) const {
+    const int64_t cropped = std::max<int64_t>(0, -pad);
+    if (cropped >= width) return;
+    x += cropped;
+    width -= cropped;
+    pad += cropped;
     int64_t done = 0;
     if (phases_ == 2) {
       done = std::min(width, pad % 2);

@@ -41,6 +41,20 @@ Walk walk_of(std::span<const int64_t> dims, std::span<const int64_t> permutation
   return walk;
 }
 
+/// Takes contiguous axes that end the output, a few bytes together, as single elements where both sides are aligned for those.
+void widen_elements(Walk& walk, size_t& element_bytes, const void* x, const void* y) {
+  constexpr size_t kWidest = 16;
+  const int64_t size = walk.size.back();
+  const size_t bytes = element_bytes * static_cast<size_t>(size);
+  const auto is_aligned = [&](const void* p) { return reinterpret_cast<uintptr_t>(p) % bytes == 0; };
+  if (walk.size.size() < 2 || walk.stride.back() != 1 || bytes > kWidest || (bytes & (bytes - 1)) != 0 || !is_aligned(x) || !is_aligned(y))
+    return;
+  walk.size.pop_back();
+  walk.stride.pop_back();
+  for (int64_t& stride : walk.stride) stride /= size;
+  element_bytes = bytes;
+}
+
 /// y[r * columns + c] = x[r + c * x_stride] for a tile at a time, so that both sides stay in the cache.
 template <typename T>
 void tile_2d(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t rows, int64_t columns) {
@@ -181,11 +195,12 @@ void transpose(const void* x, std::span<const int64_t> dims, std::span<const int
                const Parallel& parallel) {
   for (const int64_t dim : dims)
     if (dim == 0) return;
-  const Walk walk = walk_of(dims, permutation);
+  Walk walk = walk_of(dims, permutation);
   if (walk.size.empty()) {
     std::memcpy(y, x, element_bytes);
     return;
   }
+  widen_elements(walk, element_bytes, x, y);
   switch (element_bytes) {
     case 1: return run<uint8_t>(walk, x, y, parallel);
     case 2: return run<uint16_t>(walk, x, y, parallel);

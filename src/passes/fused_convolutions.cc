@@ -17,7 +17,7 @@ class Fuser {
     // Of two convolutions that are added, the later one takes the sum of the other.
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
       const Node& node = graph_.node(*id);
-      if (is_op(node, "Conv") || (node.op_type == "FusedConv" && node.domain == "com.microsoft")) fuse(node);
+      if (is_op(node, "Conv") || is_own(node, "NhwcConv") || (node.op_type == "FusedConv" && node.domain == "com.microsoft")) fuse(node);
     }
     return rewrite_.take();
   }
@@ -35,13 +35,16 @@ class Fuser {
     } else {
       sum = nullptr;
     }
-    const Node* activation = next(*last);
+    const Node* view = next(*last);
+    if (view && (!is_view(*view) || !is_only_output(graph_, *view))) view = nullptr;
+    const Node* activation = next(view ? *view : *last);
     std::optional<ops::FusedActivation> function;
-    if (activation && activation->inputs[0] == last->outputs[0] && is_only_output(graph_, *activation))
+    if (activation && activation->inputs[0] == (view ? view : last)->outputs[0] && is_only_output(graph_, *activation))
       function = ops::FusedActivation::of(NodeView(graph_, *activation));
+    if (!function) view = nullptr;
     if (function) last = activation;
     if (last == &conv || !context_.admit()) return;
-    replace(conv, sum, addend, function, *last);
+    replace(conv, sum, addend, function, view, *last);
   }
 
   const Node* next(const Node& node) const {
@@ -54,11 +57,13 @@ class Fuser {
     return adds && node.inputs.size() == 2 && is_only_output(graph_, node) && have_same_type(graph_, value, other_input(node, value));
   }
 
-  void replace(const Node& conv, const Node* sum, ValueId addend, const std::optional<ops::FusedActivation>& function, const Node& last) {
+  /// `last` is the activation, if any, of a view, if any, of the sum, if any.
+  void replace(const Node& conv, const Node* sum, ValueId addend, const std::optional<ops::FusedActivation>& function, const Node* view,
+               const Node& last) {
     Node fused;
     fused.name = conv.name;
-    fused.op_type = "FusedConv";
-    fused.domain = "com.microsoft";
+    fused.op_type = is_own(conv, "NhwcConv") ? conv.op_type : "FusedConv";
+    fused.domain = is_own(conv, "NhwcConv") ? conv.domain : "com.microsoft";
     fused.opset = 1;
     fused.attributes = conv.attributes;
     if (function) {
@@ -72,7 +77,18 @@ class Fuser {
       stands_for.push_back(sum->id);
     }
     if (function) stands_for.push_back(last.id);
-    rewrite_.replace_nodes(std::move(fused), last, stands_for);
+    if (!view) return rewrite_.replace_nodes(std::move(fused), last, stands_for);
+    fused.outputs = {rewrite_.edit().add_value(graph_.value(conv.outputs[0]).name)};
+    Node made;
+    made.name = view->name;
+    made.op_type = view->op_type;
+    made.opset = view->opset;
+    made.attributes = view->attributes;
+    for (ValueId input : view->inputs) made.inputs.push_back(input == kNoValue ? kNoValue : rewrite_.current(input));
+    made.inputs[0] = fused.outputs[0];
+    rewrite_.edit().add_node(std::move(fused), stands_for);
+    rewrite_.replace_nodes(std::move(made), last, {view->id});
+    for (const NodeId id : stands_for) rewrite_.remove(id);
   }
 
   const Graph& graph_;
@@ -82,7 +98,7 @@ class Fuser {
 
 }  // namespace
 
-/// A convolution, a sum of its shape that is added, and an activation become one FusedConv.
+/// A convolution, a sum of its shape that is added, and an activation, if only of a view, become one FusedConv, or NhwcConv.
 Edit fused_convolutions(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <cmath>
 
 #include "ops/tensor/cast.h"
+#include "ops/tensor/pad.h"
+#include "ops/tensor/slice.h"
 #include "ops/tensor/transpose.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -49,6 +52,19 @@ bool keeps_order(const NodeView& node) {
   return true;
 }
 
+bool pads_nothing(const NodeView& node) {
+  const auto pads = ops::Pad::read(node).pads.values;
+  return pads && std::ranges::all_of(*pads, [](int64_t pad) { return pad == 0; });
+}
+
+// As many elements one after the other as there are.
+bool takes_all(const NodeView& node) {
+  const ops::Slice op = ops::Slice::read(node);
+  const bool has_steps = op.steps.values || node.has_input(4);
+  const bool ones = !has_steps || (op.steps.values && std::ranges::all_of(*op.steps.values, [](int64_t step) { return step == 1; }));
+  return ones && have_same_type(node.graph(), node.node().inputs[0], node.node().outputs[0]);
+}
+
 bool is_inference_dropout(const NodeView& node) {
   if (node.opset() < 7) return node.flag("is_test");
   if (node.opset() < 12 || !node.has_input(2)) return true;
@@ -65,10 +81,15 @@ struct Rule {
 };
 
 constexpr Rule kRules[] = {
-    {"Identity", always},           {"Dropout", is_inference_dropout}, {"Cast", keeps_type},       {"CastLike", keeps_type},
-    {"Reshape", keeps_shape},       {"Flatten", keeps_shape},          {"Squeeze", keeps_shape},   {"Unsqueeze", keeps_shape},
-    {"Expand", keeps_static_shape}, {"Tile", keeps_static_shape},      {"Transpose", keeps_order}, {"Concat", has_one_input},
-    {"Sum", has_one_input},         {"Mean", has_one_input},           {"Max", has_one_input},     {"Min", has_one_input},
+    {"Identity", always},           {"Dropout", is_inference_dropout},
+    {"Cast", keeps_type},           {"CastLike", keeps_type},
+    {"Reshape", keeps_shape},       {"Flatten", keeps_shape},
+    {"Squeeze", keeps_shape},       {"Unsqueeze", keeps_shape},
+    {"Expand", keeps_static_shape}, {"Tile", keeps_static_shape},
+    {"Transpose", keeps_order},     {"Concat", has_one_input},
+    {"Pad", pads_nothing},          {"Slice", takes_all},
+    {"Sum", has_one_input},         {"Mean", has_one_input},
+    {"Max", has_one_input},         {"Min", has_one_input},
 };
 
 // Whether every element is the number, the sign of zero included, and broadcasting it against x gives x's shape.

@@ -50,6 +50,11 @@ void Rewrite::replace_nodes(Node made, const Node& last, const std::vector<NodeI
 bool is_op(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain.empty(); }
 bool is_own(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain == "roundhouse"; }
 
+bool is_view(const Node& node) {
+  static constexpr std::array<std::string_view, 4> kViews = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
+  return node.domain.empty() && std::find(kViews.begin(), kViews.end(), node.op_type) != kViews.end();
+}
+
 bool has_one_use(const GraphValue& value) { return value.consumers.size() == 1 && !value.is_output; }
 
 bool is_used(const Graph& graph, ValueId id) { return id != kNoValue && (!graph.value(id).consumers.empty() || graph.value(id).is_output); }
@@ -104,11 +109,6 @@ std::optional<std::vector<int64_t>> permutation(const NodeView& transpose) {
   perm.emplace(static_cast<size_t>(x.rank()));
   std::iota(perm->rbegin(), perm->rend(), int64_t{0});
   return perm;
-}
-
-bool is_view(const Node& node) {
-  static constexpr std::array<std::string_view, 4> kViews = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
-  return std::ranges::any_of(kViews, [&](std::string_view op_type) { return is_op(node, op_type); });
 }
 
 bool is_random(const Node& node) {

@@ -48,6 +48,8 @@ class Rewrite {
 bool is_op(const Node& node, std::string_view op_type);
 /// Whether the node is this operator of our own domain.
 bool is_own(const Node& node, std::string_view op_type);
+/// Whether the node is one of those that give their input's elements in their order: Reshape, Flatten, Squeeze, Unsqueeze.
+bool is_view(const Node& node);
 /// Whether nothing but this one input takes the value.
 bool has_one_use(const GraphValue& value);
 /// Whether the value is used at all.
@@ -70,8 +72,6 @@ std::optional<double> constant_number(const Graph& graph, ValueId id);
 const TensorType& tensor_type(const Graph& graph, ValueId id);
 /// The permutation of a Transpose, the reversal where it names none; nothing where the rank is not known.
 std::optional<std::vector<int64_t>> permutation(const NodeView& transpose);
-/// Whether the operator gives the elements of its input in their order, in another shape: Reshape, Flatten, Squeeze, Unsqueeze.
-bool is_view(const Node& node);
 /// Whether the operator gives other outputs for the same inputs from run to run.
 bool is_random(const Node& node);
 bool has_subgraph(const Node& node);

@@ -90,12 +90,28 @@ TEST_P(AttentionTest, what_a_query_sees) {
       {"scale of zero", [](Data& d) { d.args.scale = 0; }},
       {"mask and causal", [](Data& d) { d.args.mask = d.mask.data(), d.args.right_window = 0, d.args.past = 300; }},
       {"short mask", [](Data& d) { d.args.mask = d.mask.data(), d.args.masked_keys = 270; }},
+      {"mask of keys", [](Data& d) { d.args.key_mask = d.mask.data(), d.args.key_mask_strides = {600, 70, 0}; }},
+      {"masks of scores and of keys", [](Data& d) { d.args.mask = d.args.key_mask = d.mask.data(); }},
+      {"masks of all queries and of keys",
+       [](Data& d) {
+         d.args.mask = d.args.key_mask = d.mask.data();
+         d.args.mask_strides = {600, 0, 0};
+         d.args.key_mask_strides = {0, 30, 0};
+       }},
+      {"masks of one number a row and of keys, causal",
+       [](Data& d) {
+         d.args.mask = d.args.key_mask = d.mask.data();
+         d.args.mask_column = 0;
+         d.args.mask_strides = {0, 0, 1};
+         d.args.right_window = 0;
+         d.args.past = 100;
+       }},
       {"soft cap", [](Data& d) { d.args.softcap = 2; }},
       {"sinks", [](Data& d) { d.args.sinks = d.sinks.data(); }},
       {"sinks without weight", [](Data& d) { std::fill(d.sinks.begin(), d.sinks.end(), -kInf), d.args.sinks = d.sinks.data(); }},
   };
   for (const auto& row : rows) {
-    for (const int64_t queries : {2, 120}) {
+    for (const int64_t queries : {1, 2, 120}) {
       Data data(queries, 600);
       row.set(data);
       data.compare(row.name);

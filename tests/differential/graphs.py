@@ -60,7 +60,7 @@ class RandomGraph:
     def step(self, x: str) -> None:
         shape, rank = self.shapes[x], len(self.shapes[x])
         steps = [self.activation, self.activation, self.binary, self.binary, self.residual, self.views, self.transposes, self.duplicate]
-        steps += [self.normalize, self.softmax, self.slices, self.joins, self.shape_arithmetic, self.branch]
+        steps += [self.normalize, self.softmax, self.slices, self.joins, self.shape_arithmetic, self.branch, self.reordered, self.reordered]
         if rank >= 2:
             steps += [self.product, self.product, self.product, self.gemm if rank == 2 else self.product]
         if rank == 3:
@@ -122,10 +122,54 @@ class RandomGraph:
     def transposes(self, x, s):
         perm = self.random.sample(range(len(s)), len(s))
         moved = self.add("Transpose", [x], [s[p] for p in perm], perm=perm)
-        if self.random.random() < 0.5:
+        if self.random.random() < 0.3 and 0 not in s:
+            self.view_and_transpose(moved, [s[p] for p in perm])
+        elif self.random.random() < 0.5:
             back = [perm.index(i) for i in range(len(s))]
             middle = self.add("Relu", [moved]) if self.random.random() < 0.5 else moved
             self.add("Transpose", [middle], s, perm=back)
+
+    def view_and_transpose(self, x, s):
+        """A dimension taken apart, or two joined, and all moved."""
+        i = self.random.randrange(len(s))
+        if s[i] % 2 == 0 and self.random.random() < 0.6:
+            shape = [*s[:i], 2, s[i] // 2, *s[i + 1 :]]
+        elif i + 1 < len(s) and len(s) > 2:
+            shape = [*s[:i], s[i] * s[i + 1], *s[i + 2 :]]
+        else:
+            shape = [int(np.prod(s[:-1])), s[-1]]
+        perm = self.random.sample(range(len(shape)), len(shape))
+        self.add("Transpose", [self.add("Reshape", [x, self.constant(shape, np.int64)])], [shape[p] for p in perm], perm=perm)
+
+    def reordered(self, x, s):
+        """Between two Transposes what may work in either order of dimensions, now and then with all pixels of an image as rows."""
+        rank = len(s)
+        if rank < 3 or 0 in s:
+            return self.transposes(x, s)
+        ways = [[0, *range(2, rank), 1], [0, rank - 1, *range(1, rank - 1)], self.random.sample(range(rank), rank)]
+        perm = self.random.choice(ways)
+        y = self.add("Transpose", [x], [s[p] for p in perm], perm=perm)
+        as_rows = rank == 4 and self.random.random() < 0.4 and perm in ways[:2]
+        if as_rows:
+            one, *image = [s[p] for p in perm]
+            flat = [one, image[0] * image[1], image[2]] if perm == ways[0] else [one, image[0], image[1] * image[2]]
+            y = self.add("Reshape", [y, self.constant([0, *flat[1:]], np.int64)], flat)
+        for _ in range(self.random.randint(1, 4)):
+            shape = self.shapes[y]
+            if 0 in shape:
+                return None
+            steps = [self.activation, self.binary, self.residual, self.softmax, self.slices, self.joins, self.normalize]
+            steps += [self.product, self.product] + [[self.line_convolution] * 2, [self.convolution, self.patches]][len(shape) == 4]
+            self.random.choice(steps)(y, shape)
+            y = list(self.shapes)[-1]
+        shape = self.shapes[y]
+        if as_rows and 0 not in shape and (perm == ways[0] and shape[1] == s[2] * s[3] or perm == ways[1] and shape[2] == s[1] * s[2]):
+            shape = [shape[0], s[2], s[3], shape[2]] if perm == ways[0] else [shape[0], shape[1], s[1], s[2]]
+            y = self.add("Reshape", [y, self.constant([0, *shape[1:]], np.int64)], shape)
+        if len(shape) == rank:
+            back = [perm.index(i) for i in range(rank)]
+            self.add("Transpose", [y], [shape[p] for p in back], perm=back)
+        return None
 
     def duplicate(self, x, s):
         """Two nodes that compute the same."""
@@ -298,7 +342,7 @@ class RandomGraph:
     def convolution(self, x, s):
         batch, channels, height, width = s
         depthwise = self.random.random() < 0.3
-        outer, kernel = (channels if depthwise else self.random.choice([4, 8, 19])), self.random.choice([1, 3])
+        outer, kernel = (channels if depthwise else self.random.choice([4, 8, 19])), self.random.choice([1, 3, 5] if depthwise else [1, 3])
         weights = self.weights(outer, 1 if depthwise else channels, kernel, kernel)
         pad = kernel // 2
         x, pads = self.padded(x, [pad] * 4)
@@ -361,6 +405,29 @@ class RandomGraph:
             op = self.random.choice(["Add", "Sub"]) if count == 2 else "Sum"
             terms[:count] = [self.add(op, terms[:count])]
             self.shapes[terms[0]] = shape
+
+    def patches(self, x, s):
+        """A convolution of patches, most of which do not overlap."""
+        down, across = (self.random.randint(1, 3) for _ in range(2))
+        pad = self.random.choice([0, 0, 1])
+        kernel = [down, across] if self.random.random() < 0.8 else [down + 1, across + 1]
+        outer, sizes = (
+            self.random.choice([4, 8, 19]),
+            [(s[2] + 2 * pad - kernel[0]) // down + 1, (s[3] + 2 * pad - kernel[1]) // across + 1],
+        )
+        if min(sizes) > 0:
+            inputs = [x, self.weights(outer, s[1], *kernel)]
+            self.add("Conv", inputs, [s[0], outer, *sizes], strides=[down, across], pads=[pad] * 4)
+
+    def line_convolution(self, x, s):
+        if len(s) != 3:
+            return self.product(x, s)
+        depthwise, kernel = self.random.random() < 0.5, self.random.choice([1, 3, 5])
+        outer = s[1] if depthwise else self.random.choice([4, 9])
+        inputs = [x, self.weights(outer, 1 if depthwise else s[1], kernel)]
+        inputs += [self.constant(self.rng.uniform(-1, 1, outer))] if self.random.random() < 0.6 else []
+        self.add("Conv", inputs, [s[0], outer, s[2]], pads=[kernel // 2] * 2, group=s[1] if depthwise else 1)
+        return None
 
     def preactivation(self, x, s):
         """Scaled channels and Relu before a convolution."""

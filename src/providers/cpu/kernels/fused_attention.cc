@@ -75,6 +75,7 @@ class FusedAttentionKernel final : public Kernel {
     if (k.batch == 1) args.k_strides.batch = 0;
     if (v.batch == 1) args.v_strides.batch = 0;
     if (context.has_input(3)) RH_RETURN_IF_ERROR(set_mask(context, rank, args));
+    if (context.has_input(4)) RH_RETURN_IF_ERROR(set_key_mask(context, rank, args));
     const Shape shape = rank == 3                 ? Shape{q.batch, q.rows, v.columns}
                         : op_.output_length_first ? Shape{q.batch, q.rows, q.heads, v.columns}
                                                   : Shape{q.batch, q.heads, q.rows, v.columns};
@@ -104,22 +105,45 @@ class FusedAttentionKernel final : public Kernel {
                         context.input(0).shape().to_string(), context.input(1).shape().to_string(), context.input(2).shape().to_string());
   }
 
-  static Status set_mask(RunContext& context, int rank, compute::AttentionArgs& args) {
-    const TensorView mask = context.input(3);
-    const Shape target = rank == 4 ? Shape{args.batch, args.heads, args.queries, args.keys} : Shape{args.batch, args.queries, args.keys};
+  /// Elements from one number of a mask to the next along batch, heads, queries and keys.
+  struct MaskSteps {
+    int64_t of[4] = {0, 0, 0, 0};
+  };
+
+  static Status steps_of(const TensorView& mask, int rank, const compute::AttentionArgs& args, int64_t rows, MaskSteps& steps) {
+    const Shape target = rank == 4 ? Shape{args.batch, args.heads, rows, args.keys} : Shape{args.batch, rows, args.keys};
     if (mask.dtype() != DType::float32 || mask.rank() > rank || !(broadcast(mask.shape(), target) == target)) {
       return error_status(ErrorCode::invalid_argument, "FusedAttention: the mask is {}{}, expected float that broadcasts to {}",
                           to_string(mask.dtype()), mask.shape().to_string(), target.to_string());
     }
-    int64_t steps[4] = {0, 0, 0, 0}, stride = 1;  // batch, head, row, column
+    int64_t stride = 1;
     for (int i = 0; i < mask.rank(); ++i) {
       const int dim = mask.rank() - 1 - i, step = rank == 3 && i == 2 ? 0 : 3 - i;
-      if (mask.shape()[dim] != 1) steps[step] = stride;
+      if (mask.shape()[dim] != 1) steps.of[step] = stride;
       stride *= mask.shape()[dim];
     }
-    args.mask = mask.data<float>();
-    args.mask_strides = {steps[0], steps[1], steps[2]};
-    args.mask_column = steps[3];
+    return {};
+  }
+
+  static Status set_mask(RunContext& context, int rank, compute::AttentionArgs& args) {
+    MaskSteps steps;
+    RH_RETURN_IF_ERROR(steps_of(context.input(3), rank, args, args.queries, steps));
+    args.mask = context.input(3).data<float>();
+    args.mask_strides = {steps.of[0], steps.of[1], steps.of[2]};
+    args.mask_column = steps.of[3];
+    return {};
+  }
+
+  static Status set_key_mask(RunContext& context, int rank, compute::AttentionArgs& args) {
+    const TensorView mask = context.input(4);
+    MaskSteps steps;
+    RH_RETURN_IF_ERROR(steps_of(mask, rank, args, 1, steps));
+    if (mask.rank() == 0 || mask.shape()[mask.rank() - 1] != args.keys) {
+      return error_status(ErrorCode::invalid_argument, "FusedAttention: the second mask is {}, expected a number for each of {} keys",
+                          mask.shape().to_string(), args.keys);
+    }
+    args.key_mask = mask.data<float>();
+    args.key_mask_strides = {steps.of[0], steps.of[1], 0};
     return {};
   }
 

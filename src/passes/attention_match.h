@@ -1,0 +1,118 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+#include "passes/axis_order.h"
+
+namespace rh::passes {
+
+/// A mask of true and false: what scores become where it is `masked`.
+struct Choice {
+  ValueId condition = kNoValue;
+  bool masked = false;
+  double number = 0;
+};
+
+/// Numbers that are added to scores: a value, or a constant that stands for several.
+struct Mask {
+  ValueId value = kNoValue;
+  std::optional<Tensor> constant;
+};
+
+/// What is known of one attention.
+struct Attention {
+  ValueId q = kNoValue, k = kNoValue, v = kNoValue;
+  std::vector<Mask> masks;       ///< that are added; of two the second one has a number for each key alone
+  std::optional<Choice> choice;  ///< in place of masks
+  int dimensions = 4;            ///< of the scores: those of a batch, heads where there are four, and of five one more of the batch
+  double scale = 1;
+  ValueId q_factor = kNoValue;  ///< a number for each head, by which queries are multiplied before
+  bool q_length_first = false, k_length_first = false, v_length_first = false, output_length_first = false;
+  int64_t q_part = 0, k_part = 0, v_part = 0;
+  std::optional<SymbolicShape> q_view, k_view, v_view;  ///< as which they are read, where that is not their shape
+  bool k_transposed = true, nan_is_zero = false;
+  std::vector<NodeId> inner;  ///< nodes that it replaces, from the first product to the last node
+  std::vector<NodeId> outer;  ///< nodes before the first product that it makes superfluous, where nobody else takes what they give
+  const Node* last = nullptr;
+
+  std::vector<Attribute> attributes() const {
+    std::vector<Attribute> list{{"scale", static_cast<float>(scale)}};
+    const auto flag = [&](const char* name, bool value) {
+      if (value) list.push_back({name, int64_t{1}});
+    };
+    flag("q_length_first", q_length_first);
+    flag("k_length_first", k_length_first);
+    flag("v_length_first", v_length_first);
+    flag("output_length_first", output_length_first);
+    const auto part = [&](const char* name, int64_t value) {
+      if (value != 0) list.push_back({name, value});
+    };
+    part("q_part", q_part);
+    part("k_part", k_part);
+    part("v_part", v_part);
+    flag("k_transposed", k_transposed);
+    flag("nan_is_zero", nan_is_zero);
+    return list;
+  }
+};
+
+/// Graph and values as matchers of attention look at them.
+class AttentionGraph {
+ public:
+  explicit AttentionGraph(const Graph& graph) : graph_(graph) {}
+
+ protected:
+  const TensorType& type(ValueId id) const;
+  int rank(ValueId id) const { return type(id).has_rank() ? type(id).rank() : -1; }
+  const Dim& dim(ValueId id, size_t i) const { return (*type(id).dims)[i]; }
+  /// The operand and the number where the node multiplies or divides by one number.
+  std::optional<std::pair<ValueId, double>> factor_of(const Node& node) const;
+
+  const Graph& graph_;
+};
+
+/// From a softmax back to the first product, by masks that are added and a factor.
+class ScoreMatcher : AttentionGraph {
+ public:
+  using AttentionGraph::AttentionGraph;
+
+  /// Fills in queries, keys, masks and the factor.
+  bool match(ValueId scores, Attention& a) const;
+
+ private:
+  bool match_sum(ValueId value, Attention& a) const;
+  bool match_windows(ValueId value, Attention& a) const;
+  bool match_choice(const Node& where, Attention& a) const;
+  std::optional<std::pair<ValueId, ValueId>> head_factor_of(const Node& node) const;
+  bool match_product(ValueId value, Attention& a) const;
+  bool settle_masks(ValueId scores, Attention& a) const;
+};
+
+/// Goes behind what comes before queries, keys and values, so that they are read where they lie.
+class OperandMatcher : AttentionGraph {
+ public:
+  using AttentionGraph::AttentionGraph;
+
+  void match(Attention& a) const;
+
+ private:
+  void strip(ValueId& value, ValueId source, Attention& a) const;
+  void strip_scale(ValueId& value, Attention& a) const;
+  std::optional<Permutation> permutation(ValueId value) const;
+  /// Whether a Transpose gives the value by this permutation of the last four dimensions.
+  bool is_permuted(ValueId value, const Permutation& last_four) const;
+  ValueId source(ValueId value) const { return graph_.producer(value)->inputs[0]; }
+  void strip_key_transpose(Attention& a) const;
+  void strip_folded_transpose(Attention& a) const;
+  std::optional<std::pair<ValueId, int64_t>> part_of(ValueId value) const;
+  std::optional<std::pair<ValueId, int64_t>> piece_of(ValueId value, int64_t axis) const;
+  std::optional<std::pair<ValueId, int64_t>> turned_part(ValueId turned, const std::optional<double>& index) const;
+  bool strip_part(ValueId& value, int64_t& part, Attention& a) const;
+  void strip_repeat(ValueId& value, Attention& a) const;
+  void strip_transpose(ValueId& value, bool& length_first, Attention& a) const;
+  void strip_split(ValueId& value, bool& length_first, int64_t& part, std::optional<SymbolicShape>& view, Attention& a) const;
+};
+
+}  // namespace rh::passes

@@ -1,0 +1,202 @@
+#include <algorithm>
+
+#include "ops/tensor/split.h"
+#include "ops/tensor/transpose.h"
+#include "passes/attention_match.h"
+#include "passes/rewrite.h"
+
+namespace rh::passes {
+
+void OperandMatcher::match(Attention& a) const {
+  const bool strips_q = a.q_factor == kNoValue;
+  if (strips_q) strip_scale(a.q, a);
+  strip_scale(a.k, a);
+  strip_key_transpose(a);
+  strip_scale(a.k, a);
+  if (!a.k_transposed) strip_repeat(a.k, a);
+  strip_repeat(a.v, a);
+  if (strips_q && !strip_part(a.q, a.q_part, a)) strip_transpose(a.q, a.q_length_first, a);
+  if (!a.k_transposed && !a.k_length_first && !strip_part(a.k, a.k_part, a)) strip_transpose(a.k, a.k_length_first, a);
+  if (!strip_part(a.v, a.v_part, a)) strip_transpose(a.v, a.v_length_first, a);
+  strip_split(a.q, a.q_length_first, a.q_part, a.q_view, a);
+  if (!a.k_transposed) strip_split(a.k, a.k_length_first, a.k_part, a.k_view, a);
+  strip_split(a.v, a.v_length_first, a.v_part, a.v_view, a);
+}
+
+/// Goes behind a node: it is superfluous where only superfluous nodes take its result.
+void OperandMatcher::strip(ValueId& value, ValueId source, Attention& a) const {
+  const GraphValue& passed = graph_.value(value);
+  const auto is_in = [&](const std::vector<NodeId>& nodes, NodeId id) { return std::find(nodes.begin(), nodes.end(), id) != nodes.end(); };
+  if (has_one_use(passed) && (is_in(a.inner, passed.consumers[0]) || is_in(a.outer, passed.consumers[0])))
+    a.outer.push_back(passed.producer);
+  value = source;
+}
+
+void OperandMatcher::strip_scale(ValueId& value, Attention& a) const {
+  const Node* node = graph_.producer(value);
+  const auto factor = node ? factor_of(*node) : std::nullopt;
+  if (!factor) return;
+  a.scale *= factor->second;
+  strip(value, factor->first, a);
+}
+
+std::optional<Permutation> OperandMatcher::permutation(ValueId value) const {
+  const Node* node = graph_.producer(value);
+  if (!node || !is_op(*node, "Transpose")) return std::nullopt;
+  return ops::Transpose::read(NodeView(graph_, *node)).perm;
+}
+
+bool OperandMatcher::is_permuted(ValueId value, const Permutation& last_four) const {
+  if (rank(value) == 4) return permutation(value) == last_four;
+  Permutation all{0};
+  for (int64_t axis : last_four) all.push_back(axis + 1);
+  return rank(value) == 5 && permutation(value) == all;
+}
+
+/// K' to K.
+void OperandMatcher::strip_key_transpose(Attention& a) const {
+  if (is_permuted(a.k, {0, 1, 3, 2}) || permutation(a.k) == Permutation{0, 2, 1}) {
+    a.k_transposed = false;
+    strip(a.k, source(a.k), a);
+  } else if (is_permuted(a.k, {0, 2, 3, 1})) {
+    a.k_transposed = false;
+    a.k_length_first = true;
+    strip(a.k, source(a.k), a);
+  } else {
+    strip_folded_transpose(a);
+  }
+}
+
+/// A transposition of all the matrices of a batch as one of three dimensions.
+void OperandMatcher::strip_folded_transpose(Attention& a) const {
+  const Node* outer = graph_.producer(a.k);
+  if (!outer || !is_op(*outer, "Reshape") || permutation(source(a.k)) != Permutation{0, 2, 1}) return;
+  const ValueId turned = source(a.k), folded = source(turned);
+  const Node* inner = graph_.producer(folded);
+  if (rank(folded) != 3 || rank(a.k) != 4 || !(dim(folded, 1) == dim(a.k, 3)) || !(dim(folded, 2) == dim(a.k, 2))) return;
+  const std::vector<Dim> whole{dim(a.k, 0), dim(a.k, 1), dim(a.k, 3), dim(a.k, 2)};
+  strip(a.k, turned, a);
+  strip(a.k, folded, a);
+  a.k_transposed = false;
+  if (!inner || !is_op(*inner, "Reshape")) return;
+  // The matrices as they lay before, in four dimensions or with a fifth of size 1.
+  const ValueId keys = source(folded);
+  const int extra = rank(keys) - 4;
+  if (extra != 0 && !(extra == 1 && dim(keys, 0).is_constant(1))) return;
+  for (size_t i = 0; i < whole.size(); ++i)
+    if (!(dim(keys, i + static_cast<size_t>(extra)) == whole[i])) return;
+  if (extra == 1 && !part_of(keys)) return;
+  strip(a.k, keys, a);
+}
+
+/// Where [1, B, H, S, D] is one part of [B, S, P, H, D], transposed: what it is a part of, and which.
+std::optional<std::pair<ValueId, int64_t>> OperandMatcher::part_of(ValueId value) const {
+  if (rank(value) != 5 || !dim(value, 0).is_constant(1)) return std::nullopt;
+  if (permutation(value) == Permutation{2, 0, 3, 1, 4}) return piece_of(source(value), 2);
+  const auto piece = piece_of(value, 0);
+  return piece ? turned_part(piece->first, static_cast<double>(piece->second)) : std::nullopt;
+}
+
+/// Where the value is one of the pieces of size 1 along the axis: of what, and which.
+std::optional<std::pair<ValueId, int64_t>> OperandMatcher::piece_of(ValueId value, int64_t axis) const {
+  const Node* node = graph_.producer(value);
+  if (!node || !dim(value, static_cast<size_t>(axis)).is_constant(1)) return std::nullopt;
+  if (is_op(*node, "Split")) {
+    const int64_t along = ops::Split::read(NodeView(graph_, *node)).axis;
+    const auto is_single = [&](ValueId id) { return id != kNoValue && dim(id, static_cast<size_t>(axis)).is_constant(1); };
+    if (along != axis || !std::all_of(node->outputs.begin(), node->outputs.end(), is_single)) return std::nullopt;
+    return std::pair{node->inputs[0], static_cast<int64_t>(graph_.value(value).output_index)};
+  }
+  if (!is_op(*node, "Slice") || node->inputs.size() < 4) return std::nullopt;
+  const auto number = [&](size_t i) { return constant_number(graph_, node->inputs[i]); };
+  const bool steps = node->inputs.size() > 4 && node->inputs[4] != kNoValue && number(4) != 1.0;
+  if (steps || number(3) != static_cast<double>(axis) || !number(1) || *number(1) < 0) return std::nullopt;
+  return std::pair{node->inputs[0], static_cast<int64_t>(*number(1))};
+}
+
+std::optional<std::pair<ValueId, int64_t>> OperandMatcher::turned_part(ValueId turned, const std::optional<double>& index) const {
+  if (!index || *index < 0 || rank(turned) != 5 || permutation(turned) != Permutation{2, 0, 3, 1, 4}) return std::nullopt;
+  if (!dim(turned, 0).is_constant() || *index >= static_cast<double>(dim(turned, 0).value())) return std::nullopt;
+  return std::pair{source(turned), static_cast<int64_t>(*index)};
+}
+
+/// One part of queries, keys and values that were made together.
+bool OperandMatcher::strip_part(ValueId& value, int64_t& part, Attention& a) const {
+  const Node* node = graph_.producer(value);
+  if (!node || a.dimensions != 4) return false;
+  std::optional<std::pair<ValueId, int64_t>> found;
+  if (is_op(*node, "Gather") && rank(value) == 4 && NodeView(graph_, *node).int_or("axis", 0) == 0) {
+    found = turned_part(node->inputs[0], constant_number(graph_, node->inputs[1]));
+  } else if (is_op(*node, "Squeeze") && rank(value) == 4) {
+    if (rank(node->inputs[0]) != 5 || !dim(node->inputs[0], 0).is_constant(1)) return false;
+    for (size_t i = 0; i < 4; ++i)
+      if (!(dim(node->inputs[0], i + 1) == dim(value, i))) return false;
+    if ((found = part_of(node->inputs[0]))) strip(value, node->inputs[0], a);
+  } else {
+    found = part_of(value);
+  }
+  if (!found) return false;
+  const ValueId turned = source(value);
+  strip(value, turned, a);
+  strip(value, found->first, a);
+  part = found->second;
+  return true;
+}
+
+/// Heads that are repeated: [B, H, S, D] to [B, H, 1, S, D], [B, H, n, S, D] and [B, H n, S, D].
+void OperandMatcher::strip_repeat(ValueId& value, Attention& a) const {
+  const Node* reshape = graph_.producer(value);
+  if (!reshape || !is_op(*reshape, "Reshape") || rank(value) != 4) return;
+  const ValueId repeated = reshape->inputs[0];
+  const Node* expand = graph_.producer(repeated);
+  if (!expand || !is_op(*expand, "Expand") || rank(repeated) != 5) return;
+  const Node* unsqueeze = graph_.producer(expand->inputs[0]);
+  if (!unsqueeze || !is_op(*unsqueeze, "Unsqueeze")) return;
+  const ValueId single = expand->inputs[0], heads = unsqueeze->inputs[0];
+  if (rank(single) != 5 || rank(heads) != 4 || !dim(single, 2).is_constant(1) || !dim(value, 1).is_constant()) return;
+  // The new dimension is the one of size 1 behind the heads, and nothing but it grows.
+  const std::pair<size_t, size_t> kept[] = {{0, 0}, {1, 1}, {3, 2}, {4, 3}};
+  for (const auto& [in_repeated, in_heads] : kept) {
+    if (!(dim(repeated, in_repeated) == dim(heads, in_heads)) || !(dim(single, in_repeated) == dim(heads, in_heads))) return;
+  }
+  const Dim folded = dim(repeated, 1) * dim(repeated, 2);
+  if (!(folded == dim(value, 1)) || !(dim(value, 2) == dim(heads, 2)) || !(dim(value, 3) == dim(heads, 3))) return;
+  strip(value, repeated, a);
+  strip(value, single, a);
+  strip(value, heads, a);
+}
+
+/// [B, S, H, D] to [B, H, S, D].
+void OperandMatcher::strip_transpose(ValueId& value, bool& length_first, Attention& a) const {
+  if (!is_permuted(value, {0, 2, 1, 3})) return;
+  length_first = true;
+  strip(value, source(value), a);
+}
+
+/// One of equal pieces along the last dimension, [B, S, P H D], as heads: a part of [B, S, P, H, D].
+void OperandMatcher::strip_split(ValueId& value, bool& length_first, int64_t& part, std::optional<SymbolicShape>& view,
+                                 Attention& a) const {
+  const Node *heads = graph_.producer(value), *split = heads ? graph_.producer(heads->inputs[0]) : nullptr;
+  if (!length_first || !split || !is_op(*heads, "Reshape") || !is_op(*split, "Split") || a.dimensions < 4) return;
+  const ValueId piece = heads->inputs[0], whole = split->inputs[0];
+  const size_t batch = static_cast<size_t>(a.dimensions) - 3;  // dimensions
+  if (rank(piece) != static_cast<int>(batch) + 2 || rank(value) != a.dimensions || rank(whole) != rank(piece)) return;
+  const int64_t axis = ops::Split::read(NodeView(graph_, *split)).axis, last = rank(piece) - 1;
+  const auto is_alike = [&](ValueId id) { return id != kNoValue && have_same_type(graph_, id, piece); };
+  if ((axis != -1 && axis != last) || !dim(piece, static_cast<size_t>(last)).is_constant() ||
+      !std::all_of(split->outputs.begin(), split->outputs.end(), is_alike))
+    return;
+  for (size_t i = 0; i <= batch; ++i)
+    if (!(dim(piece, i) == dim(value, i)) || !(dim(whole, i) == dim(value, i))) return;
+  SymbolicShape dims = *type(value).dims;
+  dims.insert(dims.end() - 2, Dim(static_cast<int64_t>(split->outputs.size())));
+  for (; dims.size() > 5; dims.erase(dims.begin())) dims[1] = dims[0] * dims[1];
+  if (!reshape_target(*type(whole).dims, dims)) return;
+  length_first = false;
+  part = graph_.value(piece).output_index;
+  view = std::move(dims);
+  strip(value, piece, a);
+  strip(value, whole, a);
+}
+
+}  // namespace rh::passes

@@ -1,0 +1,37 @@
+#include "support/op_case.h"
+
+namespace rh::test {
+namespace {
+
+OpCase fused(std::vector<Attribute> attributes, std::vector<Input> inputs, const char* purpose, std::vector<Input> expected,
+             std::vector<std::string> fails = {}) {
+  OpCase c{1, std::move(attributes), std::move(inputs), purpose};
+  c.domain = "roundhouse";
+  c.expected = std::move(expected);
+  c.fails = std::move(fails);
+  return c;
+}
+
+/// One head, two queries of which masks choose the keys, three keys.
+constexpr double kNo = -1e30;
+const Input kQ = values({1, 1, 2, 1}, {0, 0}), kK = values({1, 1, 3, 1}, {1, 2, 3}), kV = values({1, 1, 3, 1}, {10, 20, 40});
+
+const std::vector<OpCase> kFusedAttention = {
+    fused({}, {kQ, kK, kV, values({2, 3}, {0, kNo, kNo, kNo, 0, 0})}, "a mask", {values({1, 1, 2, 1}, {10, 30})}),
+    fused({}, {kQ, kK, kV, values({2, 3}, {0, kNo, kNo, kNo, 0, 0}), values({1, 1, 1, 3}, {0, 0, kNo})}, "two masks",
+          {values({1, 1, 2, 1}, {10, 20})}),
+    fused({}, {kQ, kK, kV, values({3}, {0, 0, kNo}), values({3}, {kNo, 0, 0})}, "two masks of one row", {values({1, 1, 2, 1}, {20, 20})}),
+    fused({}, {kQ, kK, kV, values({2, 1}, {1, 2}), values({3}, {kNo, 0, kNo})}, "one number a row, and one a key",
+          {values({1, 1, 2, 1}, {20, 20})}),
+    fused({},
+          {values({1, 2, 1}, {0, 0}), values({1, 3, 1}, {1, 2, 3}), values({1, 3, 1}, {10, 20, 40}), values({2, 3}, {0, 0, 0, 0, 0, 0}),
+           values({3}, {0, 0, kNo})},
+          "no heads", {values({1, 2, 1}, {15, 15})}),
+    fused({}, {kQ, kK, kV, values({2, 3}, {0, 0, 0, 0, 0, 0}), values({2, 3}, {0, 0, 0, 0, 0, 0})}, "a second mask of more rows", {},
+          {"FusedAttention", "[2, 3]"}),
+    fused({}, {kQ, kK, kV, values({3}, {0, 0, 0}), values({1}, {0})}, "a second mask of one number", {}, {"FusedAttention", "[1]"}),
+};
+RH_OP_TEST(FusedAttention, kFusedAttention, (Types<float>::set))
+
+}  // namespace
+}  // namespace rh::test
