@@ -7,6 +7,7 @@
 
 #include "compute/conv_blocked.h"
 #include "compute/conv_blocked_impl.h"
+#include "compute/conv_cases.h"
 #include "compute/conv_parts.h"
 #include "compute/support.h"
 #include "tensor/float_types.h"
@@ -14,254 +15,11 @@
 namespace rh::compute {
 namespace {
 
-struct Case {
-  const char* what;
-  ConvChannels channels;
-  int64_t batch;
-  int64_t input[3], kernel[3], stride[3], dilation[3], pad_begin[3], pad_end[3];
-};
-
-const Case kCases[] = {
-    {"pointwise", {20, 33, 1}, 2, {1, 7, 9}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"pointwise, one pixel", {70, 5, 1}, 1, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"pointwise, one pixel, batch and groups", {60, 45, 3}, 3, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"pointwise, k above one block", {600, 15, 1}, 1, {1, 4, 8}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"pointwise, one block and a half, sums in parts", {150, 24, 1}, 1, {1, 5, 8}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"pointwise, stride 2", {9, 16, 1}, 1, {1, 13, 13}, {1, 1, 1}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"3x3", {17, 30, 1}, 1, {1, 14, 14}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, rows shorter than a vector", {40, 29, 1}, 2, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, wider than a panel, odd", {16, 16, 1}, 1, {1, 13, 75}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, many channels, few tiles", {70, 65, 1}, 1, {1, 9, 13}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, nine tiles", {64, 64, 1}, 1, {1, 6, 6}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, sixteen tiles", {64, 65, 1}, 1, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, stride 2, six tiles", {64, 120, 1}, 1, {1, 10, 7}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, some bands of tiles", {33, 40, 1}, 1, {1, 47, 31}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, wider than a strip of tiles", {17, 18, 1}, 1, {1, 21, 405}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 2}, {0, 0, 1}},
-    {"3x3, one wide row of tiles", {64, 64, 1}, 1, {1, 2, 1001}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, groups, no padding", {48, 34, 2}, 2, {1, 9, 8}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"3x3, more padding than taps", {16, 17, 1}, 1, {1, 5, 4}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 4, 3}, {0, 0, 5}},
-    {"3x3, input not read to its end", {16, 16, 1}, 1, {1, 9, 9}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, -1, -2}, {0, -1, -1}},
-    {"3x3, one output", {200, 30, 1}, 1, {1, 3, 3}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"3x3 planes of a volume", {16, 20, 1}, 1, {3, 6, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
-    {"3x3, stride 2", {8, 14, 1}, 1, {1, 15, 57}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"7x7, stride 2, three channels", {3, 64, 1}, 1, {1, 40, 41}, {1, 7, 7}, {1, 2, 2}, {1, 1, 1}, {0, 3, 3}, {0, 3, 3}},
-    {"11x11, stride 4, three channels, k above one block",
-     {3, 20, 1},
-     1,
-     {1, 60, 61},
-     {1, 11, 11},
-     {1, 4, 4},
-     {1, 1, 1},
-     {0, 2, 2},
-     {0, 2, 1}},
-    {"4x6, stride 4, wider than a vector of quadruples", {1, 9, 1}, 1, {1, 20, 301}, {1, 4, 6}, {1, 4, 4}, {1, 1, 1}, {0, 3, 3}, {0, 0, 2}},
-    {"5x5, stride 3, two channels", {2, 9, 1}, 2, {1, 47, 50}, {1, 5, 5}, {1, 3, 3}, {1, 1, 1}, {0, 0, 1}, {0, 2, 1}},
-    {"3x3, stride 2, many channels, odd outputs", {33, 70, 1}, 2, {1, 29, 33}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 0}},
-    {"3x3, stride 2, bands of tiles", {64, 40, 1}, 1, {1, 90, 94}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 1, 1}},
-    {"3x3, stride 2, groups, more padding than taps", {64, 68, 2}, 1, {1, 9, 40}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 5, 4}, {0, 4, 5}},
-    {"3x3, stride 2, input not read to its end", {30, 33, 1}, 1, {1, 19, 21}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, -2, -3}, {0, -1, -1}},
-    {"3x3, stride 2, planes of a volume", {32, 34, 1}, 1, {3, 12, 14}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
-    {"5x5", {20, 45, 1}, 2, {1, 13, 38}, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {0, 2, 2}, {0, 2, 2}},
-    {"5x5, stride 2", {12, 64, 1}, 1, {1, 31, 27}, {1, 5, 5}, {1, 2, 2}, {1, 1, 1}, {0, 2, 2}, {0, 1, 2}},
-    {"7x7, stride 2, odd outputs", {6, 64, 1}, 1, {1, 49, 77}, {1, 7, 7}, {1, 2, 2}, {1, 1, 1}, {0, 3, 3}, {0, 3, 3}},
-    {"11x11, stride 4", {3, 64, 1}, 1, {1, 83, 87}, {1, 11, 11}, {1, 4, 4}, {1, 1, 1}, {0, 2, 2}, {0, 2, 2}},
-    {"9x4, stride 3 and 1", {8, 33, 1}, 1, {1, 43, 29}, {1, 9, 4}, {1, 3, 1}, {1, 1, 1}, {0, 4, 1}, {0, 4, 2}},
-    {"2x7, stride 2 and 1", {20, 36, 1}, 1, {1, 30, 25}, {1, 2, 7}, {1, 2, 1}, {1, 1, 1}, {0, 0, 3}, {0, 0, 3}},
-    {"1x7", {40, 32, 1}, 1, {1, 9, 17}, {1, 1, 7}, {1, 1, 1}, {1, 1, 1}, {0, 0, 3}, {0, 0, 3}},
-    {"7x1", {40, 35, 1}, 2, {1, 17, 9}, {1, 7, 1}, {1, 1, 1}, {1, 1, 1}, {0, 3, 0}, {0, 3, 0}},
-    {"one dimension, many channels, stride 2", {60, 50, 1}, 1, {1, 1, 201}, {1, 1, 5}, {1, 1, 2}, {1, 1, 1}, {0, 0, 2}, {0, 0, 2}},
-    {"pointwise, 7x7", {130, 77, 1}, 2, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"pointwise, 7x7, sums over blocks and groups", {600, 80, 2}, 1, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"pointwise, stride 2, 7x7", {130, 64, 1}, 1, {1, 13, 14}, {1, 1, 1}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"3x3, stride 2, 7x7", {20, 64, 1}, 2, {1, 14, 13}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, strongly dilated", {130, 40, 1}, 1, {1, 20, 21}, {1, 3, 3}, {1, 1, 1}, {1, 12, 12}, {0, 12, 12}, {0, 12, 12}},
-    {"3x3, dilated beyond the input, many channels", {300, 33, 1}, 1, {1, 9, 18}, {1, 3, 3}, {1, 1, 1}, {1, 30, 6}, {0, 30, 6}, {0, 30, 6}},
-    {"3x3, dilated by half the plane", {17, 20, 1}, 2, {1, 12, 10}, {1, 3, 3}, {1, 1, 1}, {1, 6, 5}, {0, 6, 5}, {0, 6, 5}},
-    {"3x3, pairs in rows alone", {16, 33, 1}, 1, {1, 19, 7}, {1, 3, 3}, {1, 1, 1}, {1, 11, 8}, {0, 11, 8}, {0, 11, 8}},
-    {"3x3, dilated by less than half the plane", {130, 33, 1}, 1, {1, 21, 20}, {1, 3, 3}, {1, 1, 1}, {1, 10, 10}, {0, 10, 10}, {0, 10, 10}},
-    {"wholly padding, many channels", {130, 33, 1}, 1, {1, 4, 4}, {1, 2, 2}, {1, 1, 1}, {1, 9, 9}, {0, 8, 8}, {0, 5, 5}},
-    {"dilated planes of a volume", {130, 33, 1}, 1, {2, 6, 7}, {2, 3, 3}, {1, 1, 1}, {1, 5, 5}, {1, 5, 5}, {0, 5, 5}},
-    {"3x3, one channel", {1, 9, 1}, 2, {1, 28, 27}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x5, stride 2, dilated, few channels", {3, 17, 1}, 2, {1, 45, 53}, {1, 3, 5}, {1, 1, 2}, {1, 2, 3}, {0, 0, 5}, {0, 3, 2}},
-    {"3x3, stride 2, few channels, padding at the end", {3, 16, 1}, 1, {1, 64, 64}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 1, 1}},
-    {"padding at one side", {4, 6, 1}, 1, {1, 10, 10}, {1, 3, 2}, {1, 1, 3}, {1, 1, 1}, {0, 2, 0}, {0, 0, 3}},
-    {"padding beyond the kernel", {2, 3, 1}, 1, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {1, 1, 1}, {0, 4, 4}, {0, 4, 4}},
-    {"dilated", {5, 7, 1}, 1, {1, 20, 22}, {1, 3, 3}, {1, 1, 2}, {1, 2, 3}, {0, 2, 3}, {0, 2, 3}},
-    {"dilated beyond the input", {300, 7, 1}, 1, {1, 9, 8}, {1, 3, 3}, {1, 1, 1}, {1, 12, 6}, {0, 12, 6}, {0, 12, 6}},
-    {"wholly padding", {300, 7, 1}, 1, {1, 2, 2}, {1, 2, 2}, {1, 1, 1}, {1, 6, 6}, {0, 5, 5}, {0, 4, 4}},
-    {"groups", {12, 18, 3}, 2, {1, 9, 9}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, groups of 4, blocks not full", {28, 28, 7}, 2, {1, 9, 23}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, groups of 4, stride 2", {32, 32, 8}, 1, {1, 14, 37}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 0, 1}},
-    {"3x3, groups of 8", {40, 40, 5}, 2, {1, 7, 17}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, groups of 8, stride 2, more padding than taps",
-     {32, 32, 4},
-     1,
-     {1, 9, 30},
-     {1, 3, 3},
-     {1, 2, 2},
-     {1, 1, 1},
-     {0, 4, 3},
-     {0, 3, 5}},
-    {"3x3, groups of 16", {48, 48, 3}, 2, {1, 7, 19}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, groups of 32 and 48, stride 2", {64, 96, 2}, 1, {1, 15, 14}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"pointwise, groups of 32 and 16", {96, 48, 3}, 2, {1, 5, 8}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"groups, one input channel each", {4, 8, 4}, 1, {1, 9, 9}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"one dimension", {6, 10, 1}, 2, {1, 1, 100}, {1, 1, 5}, {1, 1, 1}, {1, 1, 1}, {0, 0, 2}, {0, 0, 2}},
-    {"three dimensions", {3, 5, 1}, 1, {6, 7, 8}, {3, 2, 3}, {2, 1, 1}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}},
-    {"3x3, groups of 4, one vector and more", {16, 16, 4}, 2, {1, 19, 28}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"3x3, groups of 4 and 5, stride 2", {8, 10, 2}, 1, {1, 57, 33}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"5x5, one output channel, bands of rows", {40, 1, 1}, 1, {1, 63, 47}, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {0, 2, 2}, {0, 2, 2}},
-    {"3x3x3, stride 2, few channels, bands of depths", {7, 6, 1}, 1, {41, 13, 17}, {3, 3, 3}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
-    {"3x3x3, stride 2, rows of half a vector of 16, bands of depths",
-     {30, 6, 1},
-     2,
-     {29, 13, 16},
-     {3, 3, 3},
-     {2, 2, 2},
-     {1, 1, 1},
-     {1, 1, 1},
-     {1, 1, 1}},
-    {"3x3x3, stride 2, rows of half a vector of 16, not read to their end",
-     {5, 9, 1},
-     1,
-     {6, 9, 23},
-     {3, 3, 3},
-     {2, 2, 2},
-     {1, 1, 1},
-     {1, 2, -3},
-     {0, 1, -3}},
-    {"5x5, stride 2, rows of half a vector of 16, padded by more than the taps",
-     {8, 9, 1},
-     1,
-     {1, 9, 4},
-     {1, 5, 5},
-     {1, 2, 2},
-     {1, 1, 1},
-     {0, 6, 7},
-     {0, 5, 8}},
-    {"3x3x3, stride 2, rows of a vector and a half of 16, not read to their end",
-     {9, 5, 1},
-     1,
-     {5, 7, 60},
-     {3, 3, 3},
-     {2, 2, 2},
-     {1, 1, 1},
-     {1, 1, -5},
-     {1, 1, -5}},
-    {"3x3x3, stride 2, rows of one, two outputs of a depth",
-     {9, 5, 1},
-     1,
-     {8, 4, 2},
-     {3, 3, 3},
-     {2, 2, 2},
-     {1, 1, 1},
-     {1, 1, 1},
-     {1, 1, 1}},
-    {"3x3x3, stride 3, dilated", {7, 5, 1}, 1, {12, 13, 25}, {3, 3, 3}, {3, 3, 3}, {1, 2, 2}, {1, 2, 2}, {1, 2, 2}},
-    {"3x4x2, stride 4, 3 and 2, dilated", {5, 3, 1}, 2, {19, 23, 31}, {3, 4, 2}, {4, 3, 2}, {1, 2, 3}, {2, 0, -1}, {1, 3, 2}},
-    {"3x3, dilated by two", {33, 40, 1}, 2, {1, 35, 37}, {1, 3, 3}, {1, 1, 1}, {1, 2, 2}, {0, 2, 2}, {0, 2, 2}},
-    {"3x3, dilated, input not read to its end", {32, 34, 1}, 1, {1, 41, 22}, {1, 3, 3}, {1, 1, 1}, {1, 3, 2}, {0, -2, 5}, {0, 1, -1}},
-    {"3x3x3, dilated in depth and width, stride in height",
-     {8, 33, 1},
-     1,
-     {9, 11, 20},
-     {3, 3, 3},
-     {1, 2, 1},
-     {2, 1, 3},
-     {2, 1, 3},
-     {2, 1, 3}},
-    {"one dimension, dilated", {48, 64, 1}, 1, {1, 1, 203}, {1, 1, 7}, {1, 1, 1}, {1, 1, 3}, {0, 0, 9}, {0, 0, 9}},
-    {"3x3x3, whole panels of channels", {9, 33, 1}, 2, {5, 9, 7}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
-    {"3x3x3, groups, strided and dilated in depth", {24, 34, 2}, 1, {9, 6, 11}, {3, 3, 3}, {2, 1, 1}, {2, 1, 1}, {3, 1, 2}, {0, 1, 1}},
-    {"2x3x3, tiles of one plane", {8, 16, 1}, 1, {2, 10, 13}, {2, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 1}, {0, 0, 1}},
-    {"3x3x3, stride 2, whole panels of channels", {16, 40, 1}, 1, {9, 12, 11}, {3, 3, 3}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
-    {"3x5x5, stride 1 and 3, groups, dilated in depth", {8, 66, 2}, 2, {7, 13, 20}, {3, 5, 5}, {1, 3, 3}, {3, 1, 1}, {4, 2, 2}, {3, 1, 2}},
-    {"3x3, stride 2, rows of four tiles", {34, 40, 1}, 2, {1, 19, 16}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 0}},
-    {"3x3, stride 2, rows of four tiles, three of two outputs",
-     {37, 40, 1},
-     2,
-     {1, 14, 14},
-     {1, 3, 3},
-     {1, 2, 2},
-     {1, 1, 1},
-     {0, 1, 1},
-     {0, 1, 1}},
-    {"3x3x3, stride 2, planes of a vector of tiles", {13, 33, 1}, 1, {5, 16, 16}, {3, 3, 3}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
-    {"3x3, stride 2, rows of four tiles, input not read to its end",
-     {32, 32, 1},
-     1,
-     {1, 21, 19},
-     {1, 3, 3},
-     {1, 2, 2},
-     {1, 1, 1},
-     {0, 3, -1},
-     {0, -2, -1}},
-    {"3x3, stride 2, rows of eight tiles, seven of two outputs",
-     {32, 32, 1},
-     1,
-     {1, 27, 26},
-     {1, 3, 3},
-     {1, 2, 2},
-     {1, 1, 1},
-     {0, 1, 5},
-     {0, 1, 0}},
-    {"5x5, stride 2, rows of two tiles", {12, 33, 1}, 1, {1, 15, 9}, {1, 5, 5}, {1, 2, 2}, {1, 1, 1}, {0, 2, 2}, {0, 2, 1}},
-    {"5x5, rows of eight tiles", {12, 32, 1}, 1, {1, 21, 16}, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {0, 2, 2}, {0, 2, 2}},
-    {"3x7, stride 4, rows of two tiles", {16, 32, 1}, 1, {1, 26, 15}, {1, 3, 7}, {1, 4, 4}, {1, 1, 1}, {0, 1, 3}, {0, 1, 3}},
-    {"2x2 / 2, many bands when transposed", {64, 8, 1}, 1, {1, 150, 91}, {1, 2, 2}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"2x2 / 2, padding", {7, 5, 1}, 2, {1, 19, 23}, {1, 2, 2}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 0, 1}},
-    {"2x3x3 / 2x3x3, groups", {6, 4, 2}, 2, {4, 9, 12}, {2, 3, 3}, {2, 3, 3}, {1, 1, 1}, {0, 0, 2}, {0, 0, 1}},
-    {"2x2 / 2, input not read", {5, 4, 1}, 1, {1, 12, 11}, {1, 2, 2}, {1, 2, 2}, {1, 1, 1}, {0, -2, -1}, {0, -1, 0}},
-    {"depthwise 4x4, stride 2", {9, 9, 9}, 2, {1, 28, 30}, {1, 4, 4}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"depthwise 2x2, stride 3", {3, 3, 3}, 1, {1, 17, 12}, {1, 2, 2}, {1, 3, 3}, {1, 1, 1}, {0, 0, 1}, {0, 0, 0}},
-    {"depthwise 3x4x4, stride 2, dilated", {4, 4, 4}, 1, {7, 13, 19}, {3, 4, 4}, {2, 2, 2}, {1, 2, 3}, {1, 2, 0}, {0, 2, 5}},
-    {"depthwise 3x3", {10, 10, 10}, 2, {1, 14, 70}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"depthwise 3x3, small", {10, 10, 10}, 1, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"depthwise 5x5, 7x7", {35, 35, 35}, 2, {1, 7, 7}, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {0, 2, 2}, {0, 2, 2}},
-    {"depthwise 7x7, rows of two strips", {20, 20, 20}, 2, {1, 9, 19}, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {0, 3, 3}, {0, 3, 3}},
-    {"depthwise 7x7, stride 2", {17, 17, 17}, 1, {1, 16, 37}, {1, 7, 7}, {1, 2, 2}, {1, 1, 1}, {0, 3, 3}, {0, 2, 3}},
-    {"depthwise 7x7, planes smaller than the taps", {5, 5, 5}, 1, {1, 4, 5}, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {0, 3, 3}, {0, 3, 3}},
-    {"depthwise 5x5, 8x3", {7, 7, 7}, 1, {1, 8, 3}, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {0, 2, 2}, {0, 2, 2}},
-    {"depthwise 3x3, 4x8", {4, 4, 4}, 1, {1, 4, 8}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"depthwise 3x3, 5x6", {3, 3, 3}, 1, {1, 5, 6}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"depthwise 3x3, 6x1", {3, 3, 3}, 1, {1, 6, 1}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"depthwise 3x3, stride 2", {5, 5, 5}, 1, {1, 29, 45}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"depthwise 5x5, stride 2", {5, 5, 5}, 1, {1, 28, 28}, {1, 5, 5}, {1, 2, 2}, {1, 1, 1}, {0, 2, 2}, {0, 2, 2}},
-    {"depthwise 5x5, stride 3, dilated", {5, 5, 5}, 1, {1, 28, 30}, {1, 5, 5}, {1, 1, 3}, {1, 2, 2}, {0, 2, 4}, {0, 2, 4}},
-    {"depthwise 5x5, dilated", {7, 7, 7}, 2, {1, 20, 21}, {1, 5, 5}, {1, 1, 1}, {1, 2, 2}, {0, 4, 4}, {0, 4, 4}},
-    {"depthwise 3x3, dilated beyond the input", {3, 3, 3}, 1, {1, 5, 6}, {1, 3, 3}, {1, 1, 1}, {1, 9, 9}, {0, 9, 9}, {0, 9, 9}},
-    {"depthwise 7x7", {3, 3, 3}, 1, {1, 19, 50}, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {0, 3, 3}, {0, 3, 3}},
-    {"depthwise 7x7, stride 2, one side", {3, 3, 3}, 1, {1, 40, 71}, {1, 7, 7}, {1, 2, 2}, {1, 1, 1}, {0, 5, 0}, {0, 0, 6}},
-    {"depthwise 3x3, one row beyond a block", {2, 2, 2}, 1, {1, 9, 16}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"depthwise 3x3, very wide", {2, 2, 2}, 1, {1, 3, 2050}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
-    {"depthwise, one side", {5, 5, 5}, 1, {1, 12, 12}, {1, 2, 2}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 1, 1}},
-    {"depthwise 3x3, cropped", {4, 4, 4}, 2, {1, 14, 25}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, -1, -2}, {0, -1, 0}},
-    {"depthwise 9x9, cropped", {3, 3, 3}, 1, {1, 20, 19}, {1, 9, 9}, {1, 1, 1}, {1, 1, 1}, {0, -1, -2}, {0, 4, 4}},
-    {"depthwise 4x4, stride 2, cropped", {3, 3, 3}, 1, {1, 20, 19}, {1, 4, 4}, {1, 2, 2}, {1, 1, 1}, {0, -2, -3}, {0, 1, -1}},
-    {"depthwise 3x3x3, cropped", {3, 3, 3}, 1, {8, 9, 20}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {-2, -1, -4}, {1, 1, -1}},
-    {"depthwise, input not read to its end", {5, 5, 5}, 1, {1, 12, 13}, {1, 2, 2}, {1, 5, 5}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
-    {"depthwise, three dimensions", {4, 4, 4}, 1, {5, 6, 7}, {3, 3, 3}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
-};
-
-template <typename T>
-std::vector<double> widened(const std::vector<T>& values) {
-  return {values.begin(), values.end()};
-}
-
-/// What `make` gives for a case of kCases, made once and kept: its data are the same in the tests of every instruction set. `made` holds
-/// what is of one kind.
-template <typename Value, typename Make>
-const Value& made_once(std::map<std::pair<const Case*, int64_t>, Value>& made, const Case& c, int64_t extra, const Make& make) {
-  const auto [at, is_new] = made.try_emplace({&c, extra});
-  if (is_new) at->second = make();
-  return at->second;
-}
-
 /// The result, and the same with absolute values, which scales the bound.
 struct DoubleSums {
   std::vector<double> expected, magnitude;
 };
-const DoubleSums& sums_in_double(const Case& c, const Window& w, const std::vector<float>& x, const std::vector<float>& weights,
+const DoubleSums& sums_in_double(const ConvCase& c, const Window& w, const std::vector<float>& x, const std::vector<float>& weights,
                                  const std::vector<float>& bias) {
   const auto absolute = [](std::vector<double> values) {
     for (double& v : values) v = std::fabs(v);
@@ -273,14 +31,14 @@ const DoubleSums& sums_in_double(const Case& c, const Window& w, const std::vect
                            values_of(widened(bias)).data(), y.data(), {});
     return y;
   };
-  static std::map<std::pair<const Case*, int64_t>, DoubleSums> made;
+  static std::map<std::pair<const ConvCase*, int64_t>, DoubleSums> made;
   return made_once(made, c, 0, [&] { return DoubleSums{sums([](const std::vector<double>& values) { return values; }), sums(absolute)}; });
 }
 
 class ConvTest : public EveryIsa {};
 
 TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
-  for (const Case& c : kCases) {
+  for (const ConvCase& c : kConvCases) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size();
     const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
@@ -318,7 +76,7 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
 
 /// Between blocks of channels, and from planes: the same bound as that of every other variant.
 TEST_P(ConvTest, blocks_of_channels_within_the_bound_of_a_float_sum) {
-  for (const Case& c : kCases) {
+  for (const ConvCase& c : kConvCases) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), inputs = w.input_size(), outputs = w.output_size();
     const std::vector<float> x = random_values(c.batch * c.channels.in * inputs, 1), weights = random_values(c.channels.out * k, 2);
@@ -420,7 +178,7 @@ TEST(FetchedPart, PartsAreTheWholeListInOrder) {
 /// Gates multiply inputs, means are those of the result: as if a pass of its own did either.
 TEST_P(ConvTest, blocks_of_channels_with_gates_and_means) {
   int gated = 0, averaged = 0;
-  for (const Case& c : kCases) {
+  for (const ConvCase& c : kConvCases) {
     const Window w = window_of(c);
     if (!BlockedConvolution::fits(c.channels, w, BlockedInput::blocks)) continue;
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), inputs = w.input_size(), outputs = w.output_size();
@@ -626,13 +384,13 @@ TEST_P(ConvTest, pairs_serve_planes_of_other_sizes) {
 
 /// Tiles of 4x4 outputs round more than float sums do: that is bounded by the largest sum of magnitudes of the result.
 TEST_P(ConvTest, winograd_4x4_is_near_where_less_accuracy_is_asked_for) {
-  const Case cases[] = {
+  const ConvCase cases[] = {
       {"few channels", {17, 40, 1}, 2, {1, 33, 30}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
       {"many channels, bands", {200, 64, 1}, 1, {1, 39, 41}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
       {"wide, padding at one side", {16, 33, 1}, 1, {1, 9, 291}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 2, 0}, {0, 0, 3}},
       {"groups, planes of a volume", {40, 80, 2}, 1, {2, 30, 34}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 0, 0}, {0, 0, 0}},
   };
-  for (const Case& c : cases) {
+  for (const ConvCase& c : cases) {
     const Window w = window_of(c);
     const std::vector<std::string_view> usual = Convolution<float>::variants(c.channels, w);
     ASSERT_EQ(std::ranges::count(usual, "winograd_4x4"), 0) << c.what;
@@ -663,7 +421,7 @@ TEST_P(ConvTest, winograd_4x4_is_near_where_less_accuracy_is_asked_for) {
 
 TEST_P(ConvTest, inputs_are_scaled_while_they_are_gathered) {
   int scaled = 0;
-  for (const Case& c : kCases) {
+  for (const ConvCase& c : kConvCases) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), plane = w.input_size();
     const std::vector<float> x = random_values(c.batch * c.channels.in * plane, 1), weights = random_values(c.channels.out * k, 2);
@@ -686,7 +444,7 @@ TEST_P(ConvTest, inputs_are_scaled_while_they_are_gathered) {
 }
 
 TEST_P(ConvTest, other_activations_come_last) {
-  for (const Case& c : kCases) {
+  for (const ConvCase& c : kConvCases) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size();
     const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
@@ -703,13 +461,13 @@ TEST_P(ConvTest, other_activations_come_last) {
 /// Against float64: `unit` a term of the sum (all are at most 1), and `rounding` of the result.
 template <typename T>
 void check_type(double unit, double rounding) {
-  for (const Case& c : kCases) {
+  for (const ConvCase& c : kConvCases) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), outputs = c.batch * c.channels.out * w.output_size();
     const std::vector<T> x = random_values<T>(c.batch * c.channels.in * w.input_size(), 1),
                          weights = random_values<T>(c.channels.out * k, 2);
     const std::vector<T> bias = random_values<T>(c.channels.out, 3), residual = random_values<T>(outputs, 4);
-    static std::map<std::pair<const Case*, int64_t>, std::vector<double>> made;
+    static std::map<std::pair<const ConvCase*, int64_t>, std::vector<double>> made;
     const std::vector<double>& expected = made_once(made, c, 0, [&] {
       std::vector<double> sums(residual.size());
       conv_reference<double>(c.channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(), sums.data(), {});
@@ -737,68 +495,6 @@ TEST_P(ConvTest, halves_are_rounded_once) {
 }
 
 RH_EVERY_ISA(ConvTest);
-
-/// A transposed convolution is the gradient of a convolution: <conv(u), v> = <u, conv_transpose(v)>.
-TEST(ConvTransposeReference, is_the_adjoint_of_the_convolution) {
-  for (const Case& c : kCases) {
-    const Window forward = window_of(c);
-    Window backward = forward;
-    for (int d = 0; d < 3; ++d) std::swap(backward.input[d], backward.output[d]);
-    const ConvChannels swapped{c.channels.out, c.channels.in, c.channels.groups};
-    const auto u = random_values<double>(c.batch * c.channels.in * forward.input_size(), 1);
-    const auto v = random_values<double>(c.batch * c.channels.out * forward.output_size(), 2);
-    const auto weights = random_values<double>(c.channels.out * c.channels.in / c.channels.groups * forward.kernel_size(), 3);
-    std::vector<double> conv_u(v.size()), transposed_v(u.size());
-    conv_reference<double>(c.channels, forward, c.batch, u.data(), weights.data(), nullptr, conv_u.data(), {});
-    conv_transpose_reference<double>(swapped, backward, c.batch, v.data(), weights.data(), nullptr, transposed_v.data(), {});
-    double left = 0, right = 0;
-    for (size_t i = 0; i < v.size(); ++i) left += conv_u[i] * v[i];
-    for (size_t i = 0; i < u.size(); ++i) right += u[i] * transposed_v[i];
-    EXPECT_NEAR(left, right, 1e-9 * (1 + std::fabs(left))) << c.what;
-  }
-}
-
-class TransposedConvTest : public EveryIsa {};
-RH_EVERY_ISA(TransposedConvTest);
-
-/// Against float64, on the geometry of every convolution turned round, and with outputs that no input reaches.
-template <typename T>
-void check_transposed(double unit, double rounding) {
-  for (const Case& c : kCases) {
-    for (const int64_t extra : {0, 2}) {
-      Window w = window_of(c);
-      for (int d = 0; d < 3; ++d) std::swap(w.input[d], w.output[d]);
-      for (int d = 0; d < 3; ++d) w.output[d] += w.kernel[d] > 1 ? extra : 0;
-      const ConvChannels channels{c.channels.out, c.channels.in, c.channels.groups};
-      const auto x = random_values<T>(c.batch * channels.in * w.input_size(), 1), bias = random_values<T>(channels.out, 3);
-      const auto weights = random_values<T>(channels.in * channels.out / channels.groups * w.kernel_size(), 2);
-      static std::map<std::pair<const Case*, int64_t>, std::vector<double>> made;
-      const std::vector<double>& expected = made_once(made, c, extra, [&] {
-        std::vector<double> sums(static_cast<size_t>(c.batch * channels.out * w.output_size()));
-        conv_transpose_reference<double>(channels, w, c.batch, widened(x).data(), widened(weights).data(), widened(bias).data(),
-                                         sums.data(), {});
-        return sums;
-      });
-      const TransposedConvolution<T> conv(channels, w, weights.data(), bias.data());
-      std::vector<T> y(expected.size(), T(99.0f)), serial = y;
-      conv.run(w, c.batch, x.data(), y.data(), three_threads());
-      conv.run(w, c.batch, x.data(), serial.data(), {});
-      ASSERT_EQ(widened(y), widened(serial)) << c.what << ": the bits depend on the number of threads";
-      const double terms = static_cast<double>(channels.in / channels.groups * w.kernel_size()) + 4;
-      for (size_t i = 0; i < y.size(); ++i) {
-        ASSERT_NEAR(static_cast<double>(y[i]), expected[i], unit * terms * terms + rounding * (std::fabs(expected[i]) + 1e-7))
-            << c.what << " and " << extra << " more, at " << i;
-      }
-    }
-  }
-}
-
-TEST_P(TransposedConvTest, within_the_bound_of_the_sum) {
-  check_transposed<float>(0x1p-24, 0);
-  check_transposed<double>(0x1p-53, 0);
-  check_transposed<Float16>(0x1p-24, 0x1p-11);
-  check_transposed<BFloat16>(0x1p-24, 0x1p-8);
-}
 
 TEST(ConvReference, one_value_by_hand) {
   Window w;
