@@ -238,7 +238,7 @@ std::optional<ReorderedForm> reordered_form(const Graph& graph, const Node& node
     const Conversion conversion = *conversion_of(NodeView(graph, node), order);
     if (conversion != Conversion::none && conversions == Conversions::none) return std::nullopt;
     form.cost = conversion_cost(NodeView(graph, node), conversion);
-    form.reads_either = conversion == Conversion::patches;
+    form.reads_either = conversion == Conversion::images;
   }
   return form;
 }

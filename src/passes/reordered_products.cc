@@ -18,6 +18,7 @@ constexpr double kProductShare = 0.125;
 constexpr double kDepthwiseShare = 0.25;  // among other convolutions it can work on blocks of channels
 
 constexpr int64_t kLeastDepthwiseChannels = 4;
+constexpr int64_t kLeastPlaneTaps = 4;     // side by side, for which many planes are read piece by piece
 constexpr int64_t kMostImageChannels = 4;  // whose patches are gathered sooner than planes are convolved, though they overlap
 
 bool is_movable_float(DType dtype) { return dtype == DType::float32 || dtype == DType::float16 || dtype == DType::float64; }
@@ -57,7 +58,7 @@ std::optional<Conversion> conversion_of_convolution(const NodeView& node, const 
     const bool overlaps = window.strides[i] < shape[i + 2];
     if (overlaps && (shape[1] > kMostImageChannels || window.strides[i] < 2)) return std::nullopt;
   }
-  return Conversion::patches;
+  return shape[1] <= kMostImageChannels || shape[shape.size() - 1] >= kLeastPlaneTaps ? Conversion::images : Conversion::patches;
 }
 
 double known_elements(const Graph& graph, ValueId id) {
@@ -115,7 +116,7 @@ std::optional<Conversion> conversion_of(const NodeView& node, const AxisOrder& o
 }
 
 int64_t conversion_cost(const NodeView& node, Conversion conversion) {
-  if (conversion == Conversion::none || conversion == Conversion::patches) return 0;
+  if (conversion == Conversion::none || conversion == Conversion::patches || conversion == Conversion::images) return 0;
   const double share = conversion == Conversion::depthwise ? kDepthwiseShare : kProductShare;
   const double elements = known_elements(node.graph(), node.node().inputs[0]) + known_elements(node.graph(), node.node().outputs[0]);
   return kConversionCost + static_cast<int64_t>(share * elements);

@@ -24,7 +24,8 @@ enum class Conversion : uint8_t {
   pointwise,  ///< a product becomes a convolution of single pixels
   product,    ///< the other way round
   depthwise,  ///< a convolution of each channel by itself has its channels last
-  patches,    ///< a convolution gives its channels last, and takes them so or in planes
+  patches,    ///< a convolution takes and gives its channels last
+  images,     ///< the same, or it takes planes
 };
 
 /// Nothing where it cannot work so.

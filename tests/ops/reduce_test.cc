@@ -49,6 +49,21 @@ const std::vector<OpCase> kReduceSum = {
 };
 RH_OP_TEST(ReduceSum, kReduceSum, Summable::set)
 
+// Pieces of rows that are put together, the last of them shorter. The stock library sums one after another, in float.
+OpCase long_columns(const char* op, Input x) { return {18, {}, {std::move(x), ints({1}).constant()}, "many rows", {}, 1, 1e-5, "", op}; }
+const Input kLarge = uniform({1, 2500, 33}, 1e25, 1e25), kRootOfSquares = uniform({1, 1, 33}, 5e26, 5e26);
+const std::vector<OpCase> kLongColumns = {
+    long_columns("ReduceMean", uniform({2, 2100, 70}, 1, 3)),
+    long_columns("ReduceL1", uniform({1, 4099, 40}, 1, 3)),
+    long_columns("ReduceL2", uniform({1, 4099, 40}, 1, 3)),
+    long_columns("ReduceSumSquare", uniform({3, 2100, 33}, 1, 3)),
+    long_columns("ReduceMax", normal({2, 2100, 70})),
+    long_columns("ReduceMin", normal({2, 2100, 70})),
+    long_columns("ReduceProd", uniform({1, 2100, 70}, 0.999, 1.001)),
+    {18, {}, {kLarge, ints({1}).constant()}, "squares beyond float", {}, 1, 1e-5, "", "ReduceL2", {kRootOfSquares}, true},
+};
+RH_OP_TEST(LongColumns, kLongColumns, (Types<float>::set))
+
 const std::vector<OpCase> kEmptyReduce = {
     {18, {}, {normal({2, 0}), ints({1}).constant()}, "nothing to sum", {}, 1, 0, "", "ReduceL1"},
     {18, {}, {normal({2, 0}), ints({1}).constant()}, "nothing to multiply", {}, 1, 0, "", "ReduceProd"},

@@ -1,5 +1,6 @@
 #include "ops/reduction/reduce.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -178,10 +179,11 @@ std::optional<compute::WideReduction> wide_reduction(F function) {
   }
 }
 
+constexpr int64_t kPiece = 32768;
+
 // Long rows go in pieces of a fixed length, so that the result does not depend on the number of threads.
 void reduce_long_row(RunContext& context, compute::Reduction op, const float* x, float* y, int64_t length) {
   using compute::Reduction;
-  constexpr int64_t kPiece = 32768;
   const bool extreme = op == Reduction::max || op == Reduction::min;
   const Reduction first = op == Reduction::mean ? Reduction::sum : op, second = extreme ? op : Reduction::sum;
   const int64_t pieces = (length + kPiece - 1) / kPiece;
@@ -195,6 +197,47 @@ void reduce_long_row(RunContext& context, compute::Reduction op, const float* x,
   if (op == Reduction::mean) *y /= static_cast<float>(length);
 }
 
+// How a reduction of pieces and one of their results make that of the whole.
+template <typename Op>
+struct InPieces {
+  Op first, second;
+  bool divide = false;
+};
+
+std::optional<InPieces<compute::Reduction>> in_pieces(compute::Reduction op) {
+  using compute::Reduction;
+  if (op == Reduction::max || op == Reduction::min) return InPieces{op, op};
+  return InPieces{op == Reduction::mean ? Reduction::sum : op, Reduction::sum, op == Reduction::mean};
+}
+
+// A root of squares keeps the range that squares would leave.
+std::optional<InPieces<compute::WideReduction>> in_pieces(compute::WideReduction op) {
+  if (op != compute::WideReduction::l2) return std::nullopt;
+  return InPieces{op, op};
+}
+
+// Rows of a piece of a [count, inner] block, 0 where it is to go as a whole. Each thread then reads the rows that it is likely to
+// have written, where columns would have every thread read every row.
+int64_t rows_of_pieces(int64_t count, int64_t inner) {
+  const int64_t rows = kPiece / inner;
+  return rows >= 16 && count >= 2 * rows ? rows : 0;
+}
+
+template <typename Op>
+void reduce_long_columns(RunContext& context, const ReductionLoop& loop, InPieces<Op> how, const float* x, float* y, int64_t rows) {
+  const int64_t outer = loop.outer_kept(), count = loop.reduced_count(), inner = loop.inner();
+  const int64_t pieces = (count + rows - 1) / rows;
+  float* partial = context.scratch_array<float>(outer * pieces * inner);
+  context.parallel().for_range(outer * pieces, {4.0 * kPiece, 2.0 * kPiece}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      const int64_t block = i / pieces, row = i % pieces * rows;
+      compute::reduce_columns(how.first, x + (block * count + row) * inner, partial + i * inner, std::min(rows, count - row), inner);
+    }
+  });
+  for (int64_t i = 0; i < outer; ++i) compute::reduce_columns(how.second, partial + i * pieces * inner, y + i * inner, pieces, inner);
+  if (how.divide) std::transform(y, y + outer * inner, y, [&](float sum) { return sum / static_cast<float>(count); });
+}
+
 // Rows or columns by the numeric library; false where the layout is none that it has.
 template <typename Op>
 bool reduce_plain(RunContext& context, const ReductionLoop& loop, Op op, double operations, const float* x, float* y) {
@@ -205,7 +248,11 @@ bool reduce_plain(RunContext& context, const ReductionLoop& loop, Op op, double 
                                  [&](Range part) { compute::reduce_rows(op, x + part.begin * count, y + part.begin, part.size(), count); });
     return true;
   }
-  if (!loop.is_plain_columns() || (outer < context.parallel().threads() && inner * count > 65536)) return false;
+  if (!loop.is_plain_columns()) return false;
+  const auto pieces = in_pieces(op);
+  const int64_t rows = rows_of_pieces(count, inner);
+  if (pieces && rows > 0) return reduce_long_columns(context, loop, *pieces, x, y, rows), true;
+  if (outer < context.parallel().threads() && inner * count > 65536) return false;
   const double block = elements * static_cast<double>(inner);
   context.parallel().for_range(outer, {4 * block, operations * block}, [&](Range part) {
     for (int64_t i = part.begin; i < part.end; ++i) compute::reduce_columns(op, x + i * count * inner, y + i * inner, count, inner);
