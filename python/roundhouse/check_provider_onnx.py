@@ -14,21 +14,30 @@ from roundhouse.backend_cases.runtime import Runtime, run_case
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 
 
-class ProviderRuntime(Runtime):
-    """Sessions on the provider, the CPU behind it, in which nodes stay as the case has them."""
+class NodesAsTheyAre(Runtime):
+    """Sessions in which nodes stay as the case has them, so that a type narrower than float32 is rounded to after each."""
+
+    def __init__(self):
+        super().__init__("roundhouse", 1)
+
+    def session_options(self):
+        options = super().session_options()
+        options.graph_optimization_level = self.module.GraphOptimizationLevel.ORT_DISABLE_ALL
+        return options
+
+
+class ProviderRuntime(NodesAsTheyAre):
+    """Sessions on the provider, the CPU behind it."""
 
     def __init__(self, library, ep, options):
-        super().__init__("roundhouse", 1)
+        super().__init__()
         self.module.register_execution_provider_library("checked", library)
         listed = [d for d in self.module.get_ep_devices() if d.ep_name != "CPUExecutionProvider" and ep in ("", d.ep_name)]
-        self.device, self.options, self.plain = listed[0], options, Runtime("roundhouse", 1)
+        self.device, self.options, self.plain = listed[0], options, NodesAsTheyAre()
         self.session = None
 
     def load(self, model):
-        options = self.module.SessionOptions()
-        options.log_severity_level = 4
-        options.intra_op_num_threads = 1
-        options.graph_optimization_level = self.module.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options = self.session_options()
         options.add_provider_for_devices([self.device], self.options)
         self.session = None
         self.session = self.module.InferenceSession(model.SerializeToString(), options)

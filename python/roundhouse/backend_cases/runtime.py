@@ -69,14 +69,17 @@ class Runtime:
         dtype = getattr(value, "dtype", None)
         return next(((n, bits) for n, (narrow, bits) in self.narrow.items() if dtype == narrow), None)
 
-    def load(self, model):
+    def session_options(self):
         options = self.module.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = self.threads
         options.inter_op_num_threads = 1
         for key, value in self.config.items():
             options.add_session_config_entry(key, value)
-        return self.module.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return options
+
+    def load(self, model):
+        return self.module.InferenceSession(model.SerializeToString(), self.session_options(), providers=["CPUExecutionProvider"])
 
     def run(self, session, model, feeds, buffers=None):
         """Outputs in the model's order; `buffers`: names of inputs and of the outputs that are written to the same memory."""

@@ -206,14 +206,14 @@ struct InPieces {
 
 std::optional<InPieces<compute::Reduction>> in_pieces(compute::Reduction op) {
   using compute::Reduction;
-  if (op == Reduction::max || op == Reduction::min) return InPieces{op, op};
-  return InPieces{op == Reduction::mean ? Reduction::sum : op, Reduction::sum, op == Reduction::mean};
+  if (op == Reduction::max || op == Reduction::min) return InPieces<Reduction>{op, op};
+  return InPieces<Reduction>{op == Reduction::mean ? Reduction::sum : op, Reduction::sum, op == Reduction::mean};
 }
 
 // A root of squares keeps the range that squares would leave.
 std::optional<InPieces<compute::WideReduction>> in_pieces(compute::WideReduction op) {
   if (op != compute::WideReduction::l2) return std::nullopt;
-  return InPieces{op, op};
+  return InPieces<compute::WideReduction>{op, op};
 }
 
 // Rows of a piece of a [count, inner] block, 0 where it is to go as a whole. Each thread then reads the rows that it is likely to
