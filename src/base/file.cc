@@ -108,6 +108,30 @@ Mappings& mappings() {
   return all;
 }
 
+constexpr size_t kLargePage = 2 << 20;
+
+// At no address at which the system could map a large page of the file, as newer ones do for files that they hold in such: a row
+// of a table that is looked up would then count as 2 MiB of the process. What lies aligned to 64 KiB in the file does so in memory.
+void* map_for_reading(int descriptor, size_t bytes) {
+  constexpr size_t kOff = 64 << 10, kMore = kLargePage + kOff;
+  if (bytes < kLargePage) return ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE)), whole = (bytes + page - 1) / page * page;
+  void* const room = ::mmap(nullptr, whole + kMore, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return room;
+  std::byte* const begin = static_cast<std::byte*>(room);
+  const size_t before = (kLargePage - reinterpret_cast<uintptr_t>(begin) % kLargePage) % kLargePage + kOff;
+  void* const base = ::mmap(begin + before, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
+  if (base == MAP_FAILED) {
+    const int error = errno;
+    ::munmap(room, whole + kMore);
+    errno = error;
+    return base;
+  }
+  ::munmap(begin, before);
+  if (before < kMore) ::munmap(begin + before + whole, kMore - before);
+  return base;
+}
+
 }  // namespace
 
 MappedFile::MappedFile(const InputFile& file) {
@@ -115,7 +139,7 @@ MappedFile::MappedFile(const InputFile& file) {
     fail(ErrorCode::fail, "cannot map '{}': it is too large for this machine", file.path());
   size_ = static_cast<size_t>(file.size());
   if (size_ == 0) return;
-  base_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor_, 0);
+  base_ = map_for_reading(file.descriptor_, size_);
   if (base_ == MAP_FAILED) {
     base_ = nullptr;
     fail(ErrorCode::fail, "cannot map '{}' ({} bytes): {}", file.path(), size_, std::strerror(errno));

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <new>
 #include <string>
@@ -12,6 +14,7 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #endif
 
 #include "base/file.h"
@@ -86,6 +89,28 @@ TEST(MappedFile, PagesThatWerePopulatedAreThere) {
   EXPECT_EQ(std::ranges::count(file.bytes(), std::byte{'x'}), static_cast<int64_t>(file.bytes().size()));
   EXPECT_LE(page_faults() - before, 4) << "of 769 pages, of which the system brings 16 at a time by itself";
   populate_pages(nullptr, 0);
+}
+
+// Bytes of files that count as the process's.
+int64_t resident_file_bytes() {
+  std::ifstream status("/proc/self/statm");
+  int64_t size = 0, resident = 0, of_files = 0;
+  status >> size >> resident >> of_files;
+  return of_files * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST(MappedFile, AFewBytesOfALargeFileBringFewPages) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers touch pages of their own";
+  if (!takes_advice()) GTEST_SKIP() << "an emulator's files are not the process's";
+  constexpr size_t kPieces = 16, kPiece = 2 << 20;
+  const std::string path = ::testing::TempDir() + "roundhouse_large_file";
+  write_file(path, std::string(kPieces * kPiece + 100, 'x'));
+  const MappedFile file{InputFile(path)};
+  const int64_t before = resident_file_bytes();
+  for (size_t i = 0; i < kPieces; ++i) EXPECT_EQ(file.bytes()[i * kPiece + 99], std::byte{'x'});
+  EXPECT_LE(resident_file_bytes() - before, 8 << 20) << "for 16 bytes in 16 places of 32 MiB";
+  EXPECT_EQ(file.bytes().back(), std::byte{'x'});
+  std::remove(path.c_str());
 }
 #endif
 
