@@ -37,16 +37,23 @@ void each_block(int64_t batch, int64_t channels, int64_t plane, const Parallel& 
   });
 }
 
-/// Whether each output block is summed over whole blocks of input channels: those of one group of all channels, or of a group of blocks.
-bool sums_whole_blocks(const ConvChannels& channels) {
-  return channels.groups == 1 || (channels.in / channels.groups % kBlock == 0 && channels.out / channels.groups % kBlock == 0);
-}
-
 /// Whether a kernel reads planes where they lie, where groups are parts of blocks.
 bool slides(const Window& kernel) {
   const int64_t size = kernel.kernel[2], stride = kernel.stride[2];
   return (size == 3 || size == 5 || size == 7) && kernel.kernel[1] == size && (stride == 1 || stride == 2) && kernel.stride[1] == stride &&
          kernel.dilation[1] == 1 && kernel.dilation[2] == 1;
+}
+
+/// Whether groups of several channels are read where they lie.
+bool slides_in_groups(const ConvChannels& channels, const Window& kernel) {
+  const int64_t size = channels.in / channels.groups;
+  return channels.in == channels.out && (size == 4 || size == 8 || size == 16) && kernel.kernel[2] == 3 && slides(kernel);
+}
+
+/// Whether each output block is summed over whole blocks of input channels: those of one group of all channels, or of a group of blocks.
+bool sums_whole_blocks(const ConvChannels& channels, const Window& kernel) {
+  if (channels.groups == 1) return true;
+  return channels.in / channels.groups % kBlock == 0 && channels.out / channels.groups % kBlock == 0 && !slides_in_groups(channels, kernel);
 }
 
 }  // namespace
@@ -82,8 +89,8 @@ struct BlockedConvolution::Impl {
         clamp(a),
         kernels(blocked_kernels()),
         unit(from == BlockedInput::blocks ? kBlock : 1),
-        bundles(sums_whole_blocks(c) ? c : ConvChannels{}, w.kernel_size(), unit, kernels.blocks) {
-    by_lanes = !sums_whole_blocks(c);
+        bundles(sums_whole_blocks(c, w) ? c : ConvChannels{}, w.kernel_size(), unit, kernels.blocks) {
+    by_lanes = !sums_whole_blocks(c, w);
     const size_t padded = static_cast<size_t>(channel_blocks(c.out) * kBlock);
     bias_values.assign(padded, 0.0f);
     if (bias) std::copy_n(bias, c.out, bias_values.data());
@@ -130,15 +137,19 @@ struct BlockedConvolution::Impl {
         }
   }
 
+  /// Pixels along a dimension that so many outputs reach.
+  static int64_t reach_of(const Window& kernel, int dimension, int64_t outputs) {
+    return (outputs - 1) * kernel.stride[dimension] + (kernel.kernel[dimension] - 1) * kernel.dilation[dimension] + 1;
+  }
+
   /// Where inputs lie: the planes themselves, or copies with their padding.
   struct Frame {
     int64_t height, width;  ///< pixels that the kernel reaches
     bool copied;
 
     Frame(const Window& kernel, const Window& w) {
-      const auto reach = [&](int d) { return (w.output[d] - 1) * kernel.stride[d] + (kernel.kernel[d] - 1) * kernel.dilation[d] + 1; };
-      height = reach(1);
-      width = reach(2);
+      height = reach_of(kernel, 1, w.output[1]);
+      width = reach_of(kernel, 2, w.output[2]);
       copied = w.pad_begin[1] != 0 || w.pad_begin[2] != 0 || height > w.input[1] || width > w.input[2];
       if (!copied) {
         height = w.input[1];
@@ -182,10 +193,10 @@ struct BlockedConvolution::Impl {
     return offsets;
   }
 
-  /// The steps of all bundles.
-  const BlockedStep* steps_of(const Frame& frame) const {
+  /// The steps of all bundles, over planes that lie `plane` apart.
+  const BlockedStep* steps_of(const Frame& frame, int64_t plane) const {
     auto* steps = list_of<BlockedStep>(bundles.steps());
-    bundles.fill_steps(frame.plane() * unit, [&](int64_t tap) { return offset_of(frame, tap); }, steps);
+    bundles.fill_steps(plane, [&](int64_t tap) { return offset_of(frame, tap); }, steps);
     return steps;
   }
 
@@ -232,75 +243,8 @@ struct BlockedConvolution::Impl {
     return picked;
   }
 
-  /// `taps` is the kernel, which may read a picked input.
-  void run_dense(const Window& taps, const ConvCall<float>& call, const float* gates, FetchList ahead, const Parallel& parallel) const {
-    const Window& w = call.window;
-    const Frame frame(taps, w);
-    const int64_t planes = in_planes(), plane = frame.plane() * unit, input = planes * w.input_size() * unit;
-    const float* x = call.x;
-    if (frame.copied) {
-      float* copy =
-          static_cast<float*>(thread_scratch(ScratchSlot::image, static_cast<size_t>(call.batch * planes * plane) * sizeof(float)));
-      constexpr int64_t kRows = 16;
-      const int64_t parts = pieces_of(frame.height, kRows);
-      parallel.for_range(call.batch * planes * parts, {.bytes = 8.0 * static_cast<double>(kRows * frame.width * unit)}, [&](Range range) {
-        for (int64_t i = range.begin; i < range.end; ++i) {
-          const int64_t at = i / parts, begin = i % parts * kRows;
-          copy_rows(w, frame, call.x + at * w.input_size() * unit, {begin, std::min(frame.height, begin + kRows)},
-                    copy + at * plane + begin * frame.width * unit);
-        }
-      });
-      x = copy;
-    }
-    const BlockedStep* steps = steps_of(frame);
-    const int64_t threads = parallel.threads();
-    const bool by_bundles = call.batch % threads != 0 && static_cast<int64_t>(packed.size()) > planes * plane;
-    const Lines lines(taps, w, frame, unit, by_bundles ? kStripPixels : 0, threads);
-    const float* weights = gates ? gated_weights(call.batch, gates, parallel) : packed.data();
-    const auto band_of = [&](int64_t image, const Part& rows) {
-      return Band{call,
-                  lines,
-                  rows,
-                  x + image * (frame.copied ? planes * plane : input),
-                  weights + (gates ? image * static_cast<int64_t>(packed.size()) : 0),
-                  image * out_blocks() * w.output_size() * kBlock};
-    };
-    const double bundle_operations = 0.06 * static_cast<double>(bundles.products() * lines.total * bundles.most_blocks() * kBlock);
-    // Where weights are more than inputs, each thread has bundles of its own, of which it alone reads the weights.
-    if (by_bundles) {
-      const Cost cost{.bytes = 4.0 * kBlock, .operations = bundle_operations / static_cast<double>(lines.count)};
-      const int64_t units = call.batch * bundles.count() * lines.count;
-      parallel.for_range(units, cost, [&](Range range) {
-        for (int64_t i = range.begin, size; i < range.end; i += size) {
-          throw_if_cancelled();
-          const int64_t line = i % lines.count, bundle = i / lines.count;
-          size = std::min(lines.count - line, range.end - i);
-          FetchedPart fetched(ahead, i, i + size, units);
-          sum_band(band_of(bundle / bundles.count(), {line, size}), bundle % bundles.count(), steps, fetched);
-        }
-      });
-      return;
-    }
-    const int64_t most = std::max<int64_t>(1, std::max<int64_t>(kLeastPixels, kInputFloats / bundles.products()) / lines.pixels);
-    int64_t bands = pieces_of(lines.count, most);
-    if (call.batch % threads != 0) bands = std::min(lines.count, pieces_of(bands, threads) * threads);
-    const int64_t cuts = bands * call.batch >= 2 * threads ? 1 : bundles.count();
-    const Cost cost{.bytes = 4.0 * kBlock,
-                    .operations = bundle_operations * static_cast<double>(bundles.count()) / static_cast<double>(cuts * bands)};
-    // Bands by turns: bundles differ, and a band that one thread takes with all of them is read by one.
-    const int64_t units = call.batch * bands * cuts;
-    parallel.for_range(units, cost, [&](Range range) {
-      for (int64_t i = range.begin; i < range.end; ++i) {
-        throw_if_cancelled();
-        FetchedPart fetched(ahead, i, i + 1, units);
-        const Band band = band_of(i / cuts / bands, share_of(lines.count, bands, i / cuts % bands));
-        const Part part = share_of(bundles.count(), cuts, i % cuts);
-        for (int64_t bundle = part.begin; bundle < part.begin + part.size; ++bundle) sum_band(band, bundle, steps, fetched);
-      }
-    });
-  }
-
-  static constexpr int64_t kInputFloats = 48 * 1024, kLeastPixels = 28, kLinePixels = 56, kStripPixels = 14, kHalfStrip = 7;
+  static constexpr int64_t kFarFloats = 64 * 1024, kInputFloats = 48 * 1024, kLeastPixels = 28, kLinePixels = 56, kStripPixels = 14,
+                           kHalfStrip = 7;
 
   /// Outputs that are worked out from left to right: rows of y, or parts of the plane where its pixels lie as those of x: of `wanted`
   /// pixels each, or, where that is 0, as many as suit the threads.
@@ -326,10 +270,103 @@ struct BlockedConvolution::Impl {
     const ConvCall<float>& call;
     const Lines& lines;
     Part rows;
-    const float* x;  ///< of the image
+    const float* x;  ///< of the first line
     const float* weights;
     int64_t y;  ///< the image's offset
   };
+
+  /// The frames of all images, in memory of the calling thread.
+  const float* framed(const ConvCall<float>& call, const Frame& frame, const Parallel& parallel) const {
+    const int64_t planes = in_planes(), plane = frame.plane() * unit, input = call.window.input_size() * unit;
+    float* copy = scratch_floats(ScratchSlot::image, call.batch * planes * plane);
+    constexpr int64_t kRows = 16;
+    const int64_t parts = pieces_of(frame.height, kRows);
+    parallel.for_range(call.batch * planes * parts, {.bytes = 8.0 * static_cast<double>(kRows * frame.width * unit)}, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        const int64_t at = i / parts, begin = i % parts * kRows;
+        copy_rows(call.window, frame, call.x + at * input, {begin, std::min(frame.height, begin + kRows)},
+                  copy + at * plane + begin * frame.width * unit);
+      }
+    });
+    return copy;
+  }
+
+  /// Rows of the frame of one image that some rows of outputs reach, in memory of the calling thread, planes `plane` apart.
+  const float* framed_rows(const ConvCall<float>& call, const Frame& frame, int64_t image, const Part& rows, int64_t plane) const {
+    const int64_t planes = in_planes(), input = call.window.input_size() * unit, first = rows.begin * kernel.stride[1];
+    float* copy = scratch_floats(ScratchSlot::image, planes * plane);
+    for (int64_t i = 0; i < planes; ++i) {
+      copy_rows(call.window, frame, call.x + (image * planes + i) * input, {first, first + reach_of(kernel, 1, rows.size)},
+                copy + i * plane);
+    }
+    return copy;
+  }
+
+  /// How the work of a call is cut: into bands of lines, and each into `cuts` parts of the bundles.
+  struct Cuts {
+    int64_t bands, cuts;
+  };
+
+  Cuts cuts_of(const Lines& lines, int64_t batch, int64_t threads) const {
+    const int64_t most = std::max<int64_t>(1, std::max<int64_t>(kLeastPixels, kInputFloats / bundles.products()) / lines.pixels);
+    int64_t bands = pieces_of(lines.count, most);
+    if (batch % threads != 0) bands = std::min(lines.count, pieces_of(bands, threads) * threads);
+    return {bands, bands * batch >= 2 * threads ? 1 : bundles.count()};
+  }
+
+  /// `taps` is the kernel, which may read a picked input.
+  void run_dense(const Window& taps, const ConvCall<float>& call, const float* gates, FetchList ahead, const Parallel& parallel) const {
+    const Window& w = call.window;
+    const Frame frame(taps, w);
+    const int64_t planes = in_planes(), plane = frame.plane() * unit, threads = parallel.threads();
+    const bool by_bundles = call.batch % threads != 0 && static_cast<int64_t>(packed.size()) > planes * plane;
+    const Lines lines(taps, w, frame, unit, by_bundles ? kStripPixels : 0, threads);
+    const auto [bands, cuts] = cuts_of(lines, call.batch, threads);
+    // A large frame is copied band by band: it is still near when it is read.
+    const bool in_bands = frame.copied && !by_bundles && cuts == 1 && planes * plane >= kFarFloats;
+    const int64_t band_plane = in_bands ? reach_of(taps, 1, pieces_of(lines.count, bands)) * frame.width * unit : plane;
+    const float* x = frame.copied && !in_bands ? framed(call, frame, parallel) : call.x;
+    const BlockedStep* steps = steps_of(frame, band_plane);
+    const int64_t image_floats = planes * (frame.copied ? plane : w.input_size() * unit);
+    const float* weights = gates ? gated_weights(call.batch, gates, parallel) : packed.data();
+    const auto band_of = [&](int64_t image, const Part& rows) {
+      return Band{call,
+                  lines,
+                  rows,
+                  in_bands ? framed_rows(call, frame, image, rows, band_plane) : x + image * image_floats + rows.begin * lines.x_line,
+                  weights + (gates ? image * static_cast<int64_t>(packed.size()) : 0),
+                  image * out_blocks() * w.output_size() * kBlock};
+    };
+    const double bundle_operations = 0.06 * static_cast<double>(bundles.products() * lines.total * bundles.most_blocks() * kBlock);
+    // Where weights are more than inputs, each thread has bundles of its own, of which it alone reads the weights.
+    if (by_bundles) {
+      const Cost cost{.bytes = 4.0 * kBlock, .operations = bundle_operations / static_cast<double>(lines.count)};
+      const int64_t units = call.batch * bundles.count() * lines.count;
+      parallel.for_range(units, cost, [&](Range range) {
+        for (int64_t i = range.begin, size; i < range.end; i += size) {
+          throw_if_cancelled();
+          const int64_t line = i % lines.count, bundle = i / lines.count;
+          size = std::min(lines.count - line, range.end - i);
+          FetchedPart fetched(ahead, i, i + size, units);
+          sum_band(band_of(bundle / bundles.count(), {line, size}), bundle % bundles.count(), steps, fetched);
+        }
+      });
+      return;
+    }
+    const Cost cost{.bytes = 4.0 * kBlock,
+                    .operations = bundle_operations * static_cast<double>(bundles.count()) / static_cast<double>(cuts * bands)};
+    // Bands by turns: bundles differ, and a band that one thread takes with all of them is read by one.
+    const int64_t units = call.batch * bands * cuts;
+    parallel.for_range(units, cost, [&, bands = bands, cuts = cuts](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        throw_if_cancelled();
+        FetchedPart fetched(ahead, i, i + 1, units);
+        const Band band = band_of(i / cuts / bands, share_of(lines.count, bands, i / cuts % bands));
+        const Part part = share_of(bundles.count(), cuts, i % cuts);
+        for (int64_t bundle = part.begin; bundle < part.begin + part.size; ++bundle) sum_band(band, bundle, steps, fetched);
+      }
+    });
+  }
 
   /// Weights of the next bundle, where they do not stay near from band to band.
   std::span<const std::byte> weights_behind(const Band& band, int64_t at) const {
@@ -415,7 +452,7 @@ struct BlockedConvolution::Impl {
     const float* x = call.x + block * w.input_size() * kBlock;
     const int64_t first = rows.begin * kernel.stride[1];
     if (frame.copied) {
-      const int64_t count = (rows.size - 1) * kernel.stride[1] + (kernel.kernel[1] - 1) * kernel.dilation[1] + 1;
+      const int64_t count = reach_of(kernel, 1, rows.size);
       float* copy =
           static_cast<float*>(thread_scratch(ScratchSlot::packed_right, static_cast<size_t>(count * frame.width * kBlock) * sizeof(float)));
       copy_rows(w, frame, x, {first, first + count}, copy);
@@ -450,9 +487,8 @@ bool BlockedConvolution::fits(const ConvChannels& channels, const Window& window
   if (window.kernel[0] != 1 || window.input[0] != 1 || window.output[0] != 1 || window.pad_begin[0] != 0) return false;
   if (channels.groups == 1) return true;
   if (input != BlockedInput::blocks || channels.in % channels.groups != 0 || channels.out % channels.groups != 0) return false;
-  if (sums_whole_blocks(channels)) return true;
-  const int64_t size = channels.in / channels.groups;
-  return channels.in == channels.out && (size == 1 || ((size == 4 || size == 8) && window.kernel[2] == 3 && slides(window)));
+  const bool depthwise = channels.in == channels.groups && channels.out == channels.in;
+  return depthwise || sums_whole_blocks(channels, window) || slides_in_groups(channels, window);
 }
 
 BlockedConvolution::BlockedConvolution(const ConvChannels& channels, const Window& window, const float* weights, const float* bias,

@@ -193,26 +193,30 @@ template <typename V, int kGroup, int i>
 inline typename V::Register group_lanes(const float* block, int lane) {
   if constexpr (kGroup == 1) {
     return V::load(block + lane);
-  } else if constexpr (V::kLanes <= kGroup) {
-    return V::set(block[lane / kGroup * kGroup + i]);
   } else {
     return V::template spread<kGroup, i>(V::load(block + lane));
   }
 }
 
-/// What one input channel of each group adds to kPixels outputs along a row of taps.
-template <typename V, int kTaps, int kStride, int kPixels, bool kRim, int kGroup, int i>
-[[gnu::always_inline]] inline void add_window_row(const BlockedWindow& p, const float* x, int64_t left, int lane, const float* weights,
-                                                  typename V::Register (&sum)[kPixels]) {
+/// Columns of x that kPixels outputs of a row reach.
+template <int kTaps, int kStride, int kPixels>
+inline constexpr int kWindowColumns = (kPixels - 1) * kStride + kTaps;
+
+/// What one input channel of each group adds to kPixels outputs along a row of taps; value(block) are its lanes in a block of x. With kRim,
+/// fewer columns than there are taps may lie beyond x to the left, and as many to the right; of one output any.
+template <typename V, int kTaps, int kStride, int kPixels, bool kRim, typename Value>
+[[gnu::always_inline]] inline void add_window_row(const BlockedWindow& p, const float* x, int64_t left, const float* weights,
+                                                  typename V::Register (&sum)[kPixels], const Value& value_of) {
   using R = typename V::Register;
-  constexpr int kColumns = (kPixels - 1) * kStride + kTaps;
+  constexpr int kColumns = kWindowColumns<kTaps, kStride, kPixels>;
   R w[kTaps];
 #pragma GCC unroll 7
   for (int tap = 0; tap < kTaps; ++tap) w[tap] = V::load(weights + tap * kChannelBlock);
 #pragma GCC unroll 40
   for (int c = 0; c < kColumns; ++c) {
-    if (kRim && (left + c < 0 || left + c >= p.width)) continue;
-    const R value = group_lanes<V, kGroup, i>(x + c * kChannelBlock, lane);
+    if (kRim && (c < kTaps - 1 || kPixels == 1) && left + c < 0) continue;
+    if (kRim && (c > kColumns - kTaps || kPixels == 1) && left + c >= p.width) continue;
+    const R value = value_of(x + c * kChannelBlock);
 #pragma GCC unroll 7
     for (int tap = 0; tap < kTaps; ++tap) {
       if ((c - tap) % kStride != 0 || c < tap || (c - tap) / kStride >= kPixels) continue;
@@ -221,7 +225,7 @@ template <typename V, int kTaps, int kStride, int kPixels, bool kRim, int kGroup
   }
 }
 
-/// kPixels outputs of a row from `column` on. A vector of x serves every output that it reaches. With kRim, columns may lie beyond x.
+/// kPixels outputs of a row from `column` on. A vector of x serves every output that it reaches. kRim as in add_window_row.
 template <typename V, int kTaps, int kStride, int kPixels, bool kRim, int kGroup>
 void blocked_window_strip(const BlockedWindow& p, int64_t row, int64_t column) {
   using R = typename V::Register;
@@ -237,9 +241,17 @@ void blocked_window_strip(const BlockedWindow& p, int64_t row, int64_t column) {
     for (int64_t line = first; line < last; ++line) {
       const float* x = p.x + ((top + line) * p.width + left) * kChannelBlock;
       const float* weights = p.weights + line * kGroup * kTaps * kChannelBlock + lane;
-      [&]<int... i>(std::integer_sequence<int, i...>) {
-        (add_window_row<V, kTaps, kStride, kPixels, kRim, kGroup, i>(p, x, left, lane, weights + i * kTaps * kChannelBlock, sum), ...);
-      }(std::make_integer_sequence<int, kGroup>());
+      if constexpr (kGroup > 1 && V::kLanes <= kGroup) {
+        const int group = lane / kGroup * kGroup;
+        for (int i = group; i < group + kGroup; ++i, weights += kTaps * kChannelBlock)
+          add_window_row<V, kTaps, kStride, kPixels, kRim>(p, x, left, weights, sum, [i](const float* block) { return V::set(block[i]); });
+      } else {
+        [&]<int... i>(std::integer_sequence<int, i...>) {
+          (add_window_row<V, kTaps, kStride, kPixels, kRim>(p, x, left, weights + i * kTaps * kChannelBlock, sum,
+                                                            [lane](const float* block) { return group_lanes<V, kGroup, i>(block, lane); }),
+           ...);
+        }(std::make_integer_sequence<int, kGroup>());
+      }
     }
     const R low = V::set(p.low), high = V::set(p.high);
 #pragma GCC unroll 14
@@ -254,11 +266,13 @@ void blocked_window_strip(const BlockedWindow& p, int64_t row, int64_t column) {
 template <typename V, int kTaps, int kStride, int kPixels, int kGroup>
 inline int64_t blocked_window_strips(const BlockedWindow& p, int64_t row, int64_t column) {
   for (; column + kPixels <= p.columns; column += kPixels) {
-    const int64_t left = column * kStride - p.pad_left;
-    if (left < 0 || left + (kPixels - 1) * kStride + kTaps > p.width)
+    const int64_t left = column * kStride - p.pad_left, beyond = left + kWindowColumns<kTaps, kStride, kPixels> - p.width;
+    if (left >= 0 && beyond <= 0)
+      blocked_window_strip<V, kTaps, kStride, kPixels, false, kGroup>(p, row, column);
+    else if (left > -kTaps && beyond < kTaps)
       blocked_window_strip<V, kTaps, kStride, kPixels, true, kGroup>(p, row, column);
     else
-      blocked_window_strip<V, kTaps, kStride, kPixels, false, kGroup>(p, row, column);
+      for (int pixel = 0; pixel < kPixels; ++pixel) blocked_window_strip<V, kTaps, kStride, 1, true, kGroup>(p, row, column + pixel);
   }
   if constexpr (kPixels > 1) {
     if (column < p.columns) return blocked_window_strips<V, kTaps, kStride, (kPixels + 1) / 2, kGroup>(p, row, column);
@@ -300,7 +314,8 @@ constexpr BlockedKernels blocked_kernels_of() {
                      {blocked_window<V, 5, 1, kOwnPixels>, blocked_window<V, 5, 2, kOwnPixels>},
                      {blocked_window<V, 7, 1, kOwnPixels>, blocked_window<V, 7, 2, kOwnPixels>}},
           .grouped = {{blocked_window<V, 3, 1, kOwnPixels, 4>, blocked_window<V, 3, 2, kOwnPixels, 4>},
-                      {blocked_window<V, 3, 1, kOwnPixels, 8>, blocked_window<V, 3, 2, kOwnPixels, 8>}},
+                      {blocked_window<V, 3, 1, kOwnPixels, 8>, blocked_window<V, 3, 2, kOwnPixels, 8>},
+                      {blocked_window<V, 3, 1, kOwnPixels, 16>, blocked_window<V, 3, 2, kOwnPixels, 16>}},
           .row_sums = blocked_row_sums<V>};
 }
 

@@ -13,7 +13,7 @@ namespace rh::compute {
 const BlockedKernels& blocked_kernels();
 
 inline BlockedWindowRows* blocked_window_of(const BlockedKernels& kernels, int64_t group_size, int64_t taps, int64_t stride) {
-  return group_size == 1 ? kernels.window[taps / 2 - 1][stride - 1] : kernels.grouped[group_size == 8][stride - 1];
+  return group_size == 1 ? kernels.window[taps / 2 - 1][stride - 1] : kernels.grouped[group_size / 8][stride - 1];
 }
 
 /// Rows of a depthwise convolution's result, finished some at a time, while they are near the processor, where their sums are wanted.
@@ -56,9 +56,9 @@ struct BlockedLines {
   int64_t first, count, pixels, total, x_line;
 };
 
-/// The sums of `p`, whose x and y are those of line 0, over some lines, no more than about `fold` steps at a time, so that rounding grows
-/// slowly. What there is to be fetched is, while there are sums. Few weights stay near while all sums of a line are finished; of many, each
-/// part serves all lines.
+/// The sums of `p`, whose y is that of line 0 and whose x that of the first, over some lines, no more than about `fold` steps at a time, so
+/// that rounding grows slowly. What there is to be fetched is, while there are sums. Few weights stay near while all sums of a line are
+/// finished; of many, each part serves all lines.
 inline void sum_blocked_lines(const BlockedKernels& kernels, const BlockedSums& p, int64_t blocks, int64_t fold, const BlockedLines& lines,
                               FetchedPart& fetched) {
   constexpr int64_t kFewSteps = 64;
@@ -76,7 +76,7 @@ inline void sum_blocked_lines(const BlockedKernels& kernels, const BlockedSums& 
       sums.high = last ? p.high : std::numeric_limits<float>::infinity();
       for (int64_t line = first; line < first + together; ++line) {
         const int64_t pixel = line * lines.pixels;
-        sums.x = p.x + line * lines.x_line;
+        sums.x = p.x + (line - lines.first) * lines.x_line;
         sums.y = p.y + pixel * kChannelBlock;
         sums.residual = last && p.residual ? p.residual + pixel * kChannelBlock : nullptr;
         sums.fetched = &fetched.lines();

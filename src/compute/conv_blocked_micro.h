@@ -54,8 +54,8 @@ struct BlockedTaps {
   float high;
 };
 
-/// Rows of a convolution of 3x3, 5x5 or 7x7 taps of dilation 1, of stride 1 or 2 in both directions, in groups of 1, 4 or 8 channels, which
-/// reads the plane where it lies: y[row][column][c] = clamp(bias[c] + sum of taps + residual).
+/// Rows of a convolution of 3x3, 5x5 or 7x7 taps of dilation 1, of stride 1 or 2 in both directions, in groups of 1, 4, 8 or 16 channels,
+/// which reads the plane where it lies: y[row][column][c] = clamp(bias[c] + sum of taps + residual).
 struct BlockedWindow {
   const float* x;
   int64_t height;
@@ -81,7 +81,7 @@ struct BlockedKernels {
   void (*sums)(const BlockedSums& p, int64_t blocks, int64_t pixels);
   void (*taps)(const BlockedTaps& p, int64_t pixels);
   BlockedWindowRows* window[3][2];   ///< 3x3, 5x5 or 7x7, by whether the stride is 2
-  BlockedWindowRows* grouped[2][2];  ///< 3x3, by whether groups are of 8 channels in place of 4 and whether the stride is 2
+  BlockedWindowRows* grouped[3][2];  ///< 3x3, in groups of 4, 8 or 16 channels, by whether the stride is 2
   /// sums[row][c] = sum over pixels of x[row][pixel][c].
   void (*row_sums)(const float* x, int64_t rows, int64_t pixels, float* sums);
 };
