@@ -232,12 +232,19 @@ void blocked_window_strip(const BlockedWindow& p, int64_t row, int64_t column) {
   const int64_t top = row * kStride - p.pad_top, left = column * kStride - p.pad_left;
   const int64_t first = top < 0 ? -top : 0, last = top + kTaps > p.height ? p.height - top : kTaps;
   const int64_t at = (row * p.columns + column) * kChannelBlock;
+  // Lines of many products are added up by themselves, so that rounding grows slowly.
+  constexpr int64_t kNearProducts = 36, kNearLines = std::max<int64_t>(1, kNearProducts / (kTaps * kGroup));
+  constexpr bool kInLines = kNearLines < kTaps;
 #pragma GCC unroll 4
   for (int part = 0; part < kBlockVectors<V>; ++part) {
     const int lane = part * V::kLanes;
     R sum[kPixels];
+    [[maybe_unused]] R total[kPixels];
 #pragma GCC unroll 14
-    for (int pixel = 0; pixel < kPixels; ++pixel) sum[pixel] = V::load(p.bias + lane);
+    for (int pixel = 0; pixel < kPixels; ++pixel) {
+      total[pixel] = V::load(p.bias + lane);
+      sum[pixel] = kInLines ? V::zero() : total[pixel];
+    }
     for (int64_t line = first; line < last; ++line) {
       const float* x = p.x + ((top + line) * p.width + left) * kChannelBlock;
       const float* weights = p.weights + line * kGroup * kTaps * kChannelBlock + lane;
@@ -252,11 +259,18 @@ void blocked_window_strip(const BlockedWindow& p, int64_t row, int64_t column) {
            ...);
         }(std::make_integer_sequence<int, kGroup>());
       }
+      if (!kInLines || (line + 1 < last && (line + 1 - first) % kNearLines != 0)) continue;
+#pragma GCC unroll 14
+      for (int pixel = 0; pixel < kPixels; ++pixel) {
+        total[pixel] = V::add(total[pixel], sum[pixel]);
+        sum[pixel] = V::zero();
+      }
     }
     const R low = V::set(p.low), high = V::set(p.high);
 #pragma GCC unroll 14
     for (int pixel = 0; pixel < kPixels; ++pixel) {
       const int64_t to = at + pixel * kChannelBlock + lane;
+      if (kInLines) sum[pixel] = total[pixel];
       if (p.residual) sum[pixel] = V::add(sum[pixel], V::load(p.residual + to));
       V::store(p.y + to, V::min(high, V::max(low, sum[pixel])));
     }

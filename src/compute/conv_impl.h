@@ -46,6 +46,8 @@ struct Clamp {
 /// Convolutions add up about so many products before they join a longer sum (MicroArgs::fold): of pixels, whose values have one sign, and
 /// under the transformations of Winograd's algorithm rounding weighs more.
 inline constexpr int64_t kConvFold = 112, kImageFold = 25, kWinogradFold = 48;
+/// Of patches whose taps are one sum.
+inline constexpr int64_t kPatchFold = 40;
 /// Where a part of a sum goes through memory, the 27 products of three channels under 3x3 taps are one.
 inline constexpr int64_t kBlockedImageFold = 32;
 

@@ -50,6 +50,8 @@ struct GemmArgs {
   bool repeated = false;
   /// Columns of a packed B before the first of the product's, a multiple of its panel_width().
   int64_t first_column = 0;
+  /// About how many products are added up before they join a longer sum, where that are fewer than usual (kSumK); else 0.
+  int64_t fold = 0;
   Epilogue<T> epilogue;
 };
 

@@ -239,7 +239,7 @@ struct GemmProduct {
     const int64_t column = panel * kernels->columns;
     MicroArgs<T> p{};
     p.k = ks.size;
-    p.fold = ks.size > kBlockK ? kSumK * sums_apart() : kBlockK;
+    p.fold = args.fold > 0 ? args.fold * sums_apart() : ks.size > kBlockK ? kSumK * sums_apart() : kBlockK;
     p.a = a_at(row, ks.begin);
     p.a_row = args.transpose_a ? 1 : args.lda;
     p.a_k = args.transpose_a ? args.lda : 1;

@@ -8,6 +8,9 @@
 namespace rh::compute {
 namespace {
 
+/// Products that are added up one to the other at most.
+constexpr int64_t kNearTaps = 21;
+
 /// The vector of channels after the one at `channel`: the last one begins earlier where channels do not fill vectors.
 template <typename V>
 inline int64_t next_vector(int64_t channel, int64_t channels) {
@@ -22,6 +25,29 @@ template <typename V>
     return V::load_once(x);
   else
     return V::load(x);
+}
+
+/// Lines of taps that are added up by themselves, so that rounding grows slowly.
+template <int64_t kTaps>
+inline constexpr int64_t kNearLines = std::max<int64_t>(1, kNearTaps / kTaps);
+
+template <typename R, int kRows, int kColumns>
+[[gnu::always_inline]] inline void nhwc_fill(R (&sum)[kRows][kColumns], R value) {
+#pragma GCC unroll 2
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kColumns; ++j) sum[i][j] = value;
+  }
+}
+
+template <typename V, int kRows, int kColumns>
+[[gnu::always_inline]] inline void nhwc_add(typename V::Register (&sum)[kRows][kColumns],
+                                            const typename V::Register (&part)[kRows][kColumns]) {
+#pragma GCC unroll 2
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kColumns; ++j) sum[i][j] = V::add(sum[i][j], part[i][j]);
+  }
 }
 
 /// Stores a block of kRows x kColumns outputs.
@@ -95,16 +121,23 @@ void nhwc_block(const NhwcPlane& p, int64_t row, int64_t column) {
   const int64_t top = row * kStride - p.pad_top, left = column * kStride - p.pad_left;
   const int64_t begin = top < 0 ? -top : 0, end = std::min(kLines, p.height - top);
   for (int64_t channel = 0; channel < p.channels; channel = next_vector<V>(channel, p.channels)) {
-    R sum[kRows][kColumns];
     const R bias = V::load(p.bias + channel);
-#pragma GCC unroll 2
-    for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 8
-      for (int j = 0; j < kColumns; ++j) sum[i][j] = bias;
+    const float *x = p.x + (top * p.width + left) * p.channels + channel, *weights = p.weights + channel;
+    const int64_t at = (row * p.columns + column) * p.channels + channel;
+    R sum[kRows][kColumns];
+    nhwc_fill(sum, bias);
+    if constexpr (kNearLines<kTaps> >= kTaps) {
+      nhwc_lines<V, kTaps, kStride, kRows, kColumns, kRim>(p, x, weights, left, begin, end, sum);
+      nhwc_store<V, kRows, kColumns>(p, at, sum);
+    } else {
+      R part[kRows][kColumns];
+      for (int64_t from = begin; from < end; from += kNearLines<kTaps>) {
+        nhwc_fill(part, V::zero());
+        nhwc_lines<V, kTaps, kStride, kRows, kColumns, kRim>(p, x, weights, left, from, std::min(end, from + kNearLines<kTaps>), part);
+        nhwc_add<V>(sum, part);
+      }
+      nhwc_store<V, kRows, kColumns>(p, at, sum);
     }
-    nhwc_lines<V, kTaps, kStride, kRows, kColumns, kRim>(p, p.x + (top * p.width + left) * p.channels + channel, p.weights + channel, left,
-                                                         begin, end, sum);
-    nhwc_store<V, kRows, kColumns>(p, (row * p.columns + column) * p.channels + channel, sum);
   }
 }
 
@@ -139,9 +172,10 @@ void nhwc_any_block(const NhwcPlane& p, int64_t row, int64_t column) {
   const int64_t top = row * p.stride_down - p.pad_top, left = column * p.stride_across - p.pad_left;
   const int64_t step = p.stride_across * p.channels, reach = left + (kColumns - 1) * p.stride_across;
   for (int64_t channel = 0; channel < p.channels; channel = next_vector<V>(channel, p.channels)) {
-    R sum[1][kColumns];
-#pragma GCC unroll 8
-    for (int j = 0; j < kColumns; ++j) sum[0][j] = V::load(p.bias + channel);
+    R sum[1][kColumns], part[1][kColumns];
+    nhwc_fill(sum, V::load(p.bias + channel));
+    nhwc_fill(part, V::zero());
+    int64_t taps = 0;
     for (int64_t down = 0; down < p.taps_down; ++down) {
       const int64_t line = top + down * p.dilation_down;
       if (line < 0 || line >= p.height) continue;
@@ -153,10 +187,14 @@ void nhwc_any_block(const NhwcPlane& p, int64_t row, int64_t column) {
 #pragma GCC unroll 8
         for (int j = 0; j < kColumns; ++j) {
           const int64_t at = left + shift + j * p.stride_across;
-          if (is_inside || (at >= 0 && at < p.width)) sum[0][j] = V::fma(w, V::load(x + j * step), sum[0][j]);
+          if (is_inside || (at >= 0 && at < p.width)) part[0][j] = V::fma(w, V::load(x + j * step), part[0][j]);
         }
+        if (++taps % kNearTaps != 0) continue;
+        nhwc_add<V>(sum, part);
+        nhwc_fill(part, V::zero());
       }
     }
+    nhwc_add<V>(sum, part);
     nhwc_store<V, 1, kColumns>(p, (row * p.columns + column) * p.channels + channel, sum);
   }
 }

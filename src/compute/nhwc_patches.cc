@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compute/conv_impl.h"
 #include "compute/copy.h"
 #include "compute/scratch.h"
 
@@ -133,7 +134,8 @@ void NhwcPatches::gather_lines(const Window& w, const float* x, int64_t row, flo
 void NhwcPatches::multiply(const Window& w, Rows rows, const float* patches, const float* residual, float* y,
                            const Parallel& parallel) const {
   const int64_t first = rows.begin * w.output[2] * channels_.out;
-  GemmArgs<float> args{.m = (rows.end - rows.begin) * w.output[2], .n = channels_.out, .k = taps_};
+  const int64_t fold = input_ == ChannelsOfInput::first ? kImageFold : kPatchFold;
+  GemmArgs<float> args{.m = (rows.end - rows.begin) * w.output[2], .n = channels_.out, .k = taps_, .fold = fold};
   if (!bias_.empty()) {
     args.epilogue.bias_kind = BiasKind::per_column;
     args.epilogue.bias = bias_.data();
