@@ -6,7 +6,7 @@
 namespace rh::compute {
 namespace {
 
-// From measurements on a Xeon with AMX (docs/measurements.md, "Products by AMX tiles"). Without AMX only the first counts.
+// From measurements on a Xeon with AMX (docs/measurements/products.md, "Products by AMX tiles"). Without AMX only the first counts.
 constexpr GemmCosts kCosts = {
     .gemv = 1.5, .amx = 0.51, .amx_fast = 0.27, .amx_bf16 = 0.18, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
 

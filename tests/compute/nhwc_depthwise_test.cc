@@ -107,6 +107,32 @@ TEST_P(NhwcDepthwiseTest, within_the_bound_of_float_sums) {
   }
 }
 
+/// Of many taps: than those that add up one after the other.
+TEST_P(NhwcDepthwiseTest, rounds_less_than_one_long_sum) {
+  for (const Case& c :
+       {Case{"7x7", 1, 32, {14, 14}, {7, 7}, {1, 1}, {0, 0, 0, 0}}, Case{"9x9", 1, 32, {14, 14}, {9, 9}, {1, 1}, {0, 0, 0, 0}}}) {
+    const Window w = window_of(c);
+    const int64_t taps = w.kernel_size(), outputs = w.output_size();
+    const std::vector<float> x = random_values(c.channels * w.input_size(), 1), weights = random_values(c.channels * taps, 2),
+                             bias = random_values(c.channels, 3);
+    const Values expected = plain(c, x, weights, bias, false);
+    std::vector<float> y(expected.size());
+    NhwcDepthwise(c.channels, w, weights.data(), bias.data(), {}).run(w, 1, channels_last(x, 1, c.channels).data(), nullptr, y.data(), {});
+    double error = 0, of_one_sum = 0;
+    for (int64_t at = 0; at < outputs * c.channels; ++at) {
+      const int64_t channel = at % c.channels, pixel = at / c.channels;
+      float sum = bias[channel];
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        const int64_t row = pixel / w.output[2] + tap / c.taps[1], column = pixel % w.output[2] + tap % c.taps[1];
+        sum = std::fma(x[channel * w.input_size() + row * c.size[1] + column], weights[channel * taps + tap], sum);
+      }
+      error += (y[at] - expected[at]) * (y[at] - expected[at]);
+      of_one_sum += (sum - expected[at]) * (sum - expected[at]);
+    }
+    EXPECT_LT(std::sqrt(error), 0.9 * std::sqrt(of_one_sum)) << c.what;
+  }
+}
+
 TEST_P(NhwcDepthwiseTest, adds_a_sum_before_any_activation) {
   const Activation activations[] = {{}, {ActivationKind::relu}, {ActivationKind::clip, -0.5f, 0.5f}, {ActivationKind::gelu_erf}};
   for (const Case& c : kCases) {

@@ -91,6 +91,30 @@ TEST_P(NhwcPatchesTest, within_the_bound_of_float_sums) {
   }
 }
 
+/// Root mean square of how far sums are off `expected`.
+double error_of(const std::vector<float>& y, const std::vector<double>& expected) {
+  double sum = 0;
+  for (size_t i = 0; i < y.size(); ++i) sum += (y[i] - expected[i]) * (y[i] - expected[i]);
+  return std::sqrt(sum / static_cast<double>(y.size()));
+}
+
+/// A patch of one pixel is a row of a product.
+TEST_P(NhwcPatchesTest, rounds_less_than_a_product_of_long_sums) {
+  constexpr int64_t kIn = 768, kOut = 48, kPixels = 64;
+  Window w;
+  w.input[2] = w.output[2] = kPixels;
+  const std::vector<float> x = random_values(kPixels * kIn, 1), weights = random_values(kOut * kIn, 2);
+  std::vector<float> y(kPixels * kOut), product = y;
+  NhwcPatches({kIn, kOut, 1}, w, weights.data(), nullptr, {}, ChannelsOfInput::last).run(w, 1, x.data(), nullptr, y.data(), {});
+  gemm({.m = kPixels, .n = kOut, .k = kIn}, x.data(), PackedMatrix<float>(weights.data(), kIn, kOut, true), product.data(), {});
+  std::vector<double> expected(y.size());
+  for (int64_t pixel = 0; pixel < kPixels; ++pixel) {
+    for (int64_t out = 0; out < kOut; ++out)
+      for (int64_t i = 0; i < kIn; ++i) expected[pixel * kOut + out] += double{x[pixel * kIn + i]} * weights[out * kIn + i];
+  }
+  EXPECT_LT(error_of(y, expected), 0.85 * error_of(product, expected));
+}
+
 TEST_P(NhwcPatchesTest, activates) {
   const Case& c = kCases[1];
   const Window w = window_of(c);
