@@ -37,7 +37,7 @@ void each_block(int64_t batch, int64_t channels, int64_t plane, const Parallel& 
   });
 }
 
-/// Whether a kernel reads planes where they lie, where groups are parts of blocks.
+/// Whether a kernel reads planes where they lie.
 bool slides(const Window& kernel) {
   const int64_t size = kernel.kernel[2], stride = kernel.stride[2];
   return (size == 3 || size == 5 || size == 7) && kernel.kernel[1] == size && (stride == 1 || stride == 2) && kernel.stride[1] == stride &&
@@ -478,7 +478,7 @@ struct BlockedConvolution::Impl {
   const BlockedKernels& kernels;
   const int64_t unit;            ///< floats of a pixel of the input that lie together
   const BlockedBundles bundles;  ///< where sums are over whole blocks
-  bool by_lanes;                 ///< groups are parts of blocks
+  bool by_lanes;                 ///< each lane is summed over the channels of its own group
   SharedArray<float> packed;
   std::vector<float> bias_values;
 };

@@ -29,8 +29,8 @@ struct BlockedScales {
 /// channels is not looked at, and may be anything in y. y = activation(conv(x) + bias + residual).
 class BlockedConvolution {
  public:
-  /// Whether run() can compute this: one group, or groups of blocks, of one channel, or of 4 or 8 under 3x3 taps (groups of blocks alone);
-  /// planes, not volumes.
+  /// Whether run() can compute this: one group, or groups of blocks, of one channel, or of 4 or 8 under 3x3 taps (of blocks as input
+  /// alone); planes, not volumes.
   static bool fits(const ConvChannels& channels, const Window& window, BlockedInput input);
 
   /// Arguments as those of Convolution; where fits().
@@ -44,7 +44,8 @@ class BlockedConvolution {
   bool fetches_ahead() const;
   /// One group of blocks, one pixel.
   bool takes_gates() const;
-  /// Groups of less than a block, 3x3, 5x5 or 7x7 taps that lie together, of stride 1 or 2.
+  /// As many output channels as inputs in groups of less than a block, or of one block under 3x3 taps; 3x3, 5x5 or 7x7 taps that lie
+  /// together, of stride 1 or 2.
   bool gives_means() const;
 
   /// `residual` lies as y or is null; it is not y itself. `ahead` is brought into the caches on the way, where fetches_ahead().
