@@ -66,6 +66,7 @@ void detect_isa(CpuFeatures& f) {
   const bool tiles = (saved & 0x60000) == 0x60000;
   f.avx2 = ymm && bit(one.c, 12) && bit(one.c, 29) && bit(one.c, 28) && bit(seven.b, 5);
   f.avx512 = f.avx2 && zmm && bit(seven.b, 16) && bit(seven.b, 17) && bit(seven.b, 30) && bit(seven.b, 31);
+  f.own_adders = f.avx512 && is_amd();
   f.avx512_vnni = f.avx512 && bit(seven.c, 11);
   f.amx_bf16 = f.avx512 && tiles && bit(seven.d, 24) && bit(seven.d, 22);
   f.amx_int8 = f.avx512 && tiles && bit(seven.d, 24) && bit(seven.d, 25);
@@ -141,7 +142,7 @@ std::string_view machine_class(const CpuFeatures& features) {
 CpuFeatures lowered(CpuFeatures features, std::string_view isa) {
   const int level = isa == "sse2" ? 0 : isa == "avx2" ? 1 : isa == "avx512" ? 2 : 3;
   if (level < 3) features.amx_bf16 = features.amx_int8 = features.avx512_vnni = false;
-  if (level < 2) features.avx512 = false;
+  if (level < 2) features.avx512 = features.own_adders = false;
   if (level < 1) features.avx2 = features.sse41 = false;
   return features;
 }

@@ -12,6 +12,8 @@ struct CpuFeatures {
   bool avx2 = false;    ///< with FMA and F16C
   bool avx512 = false;  ///< F, BW, DQ, VL
   bool avx512_vnni = false;
+  /// Additions of vectors have units beside those of multiply-adds (AMD from Zen 4 on), which do as many of them at the same time.
+  bool own_adders = false;
   bool amx_bf16 = false;
   bool amx_int8 = false;
   bool neon = false;

@@ -90,7 +90,8 @@ class NhwcConvKernel final : public Kernel {
     const TensorType& x = info.node().input_type(0).tensor();
     compute::ProductSizes sizes{.n = weights[0], .k = weights.product(1, weights.rank())};
     if (x.is_static() && x.shape().elements() > 0) sizes.m = x.shape().elements() / sizes.k;
-    return {.amx = compute::choose_gemm_variant(sizes, {}).name == "amx", .rows = info.lean_memory() ? 0 : sizes.m};
+    const std::string_view variant = compute::choose_gemm_variant(sizes, {}).name;
+    return {.paired = variant == "paired", .amx = variant == "amx", .rows = info.lean_memory() ? 0 : sizes.m};
   }
 
   ops::NhwcConv op_;

@@ -1,0 +1,322 @@
+#include "compute/gemm_paired.h"
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/shared_bytes.h"
+#include "compute/transpose_words.h"
+
+namespace rh::compute {
+namespace {
+
+constexpr int64_t kFewRows = 4;    // up to so many are multiplied plainly: all wait for B
+constexpr int64_t kFold = 96;      // products by pairs that are added up before they join a longer sum: errors are those of kSumK plain ones
+constexpr double kSpeed = 1.3;     // of products, beside multiply-add
+constexpr int kMostExponent = 40;  // of scales of columns
+constexpr int kLeastExponent = -12;  // of scales of k, the greatest of which is 1
+
+/// The power of two next to a positive value.
+double power_near(double value) { return std::exp2(std::round(std::log2(value))); }
+
+/// The scale of each k, by which values of A are multiplied and those of B divided: the root mean square of B's row beside the greatest.
+/// Empty where a value is not finite.
+std::vector<float> scales_of_k(const PairedLayout& layout, const float* b, bool transposed, int64_t ldb) {
+  std::vector<float> squares(static_cast<size_t>(layout.steps()), 0.0f);
+  if (transposed) {
+    for (int64_t column = 0; column < layout.n; ++column) {
+      const float* const from = b + column * ldb;
+      for (int64_t k = 0; k < layout.k; ++k) squares[static_cast<size_t>(k)] += from[k] * from[k];
+    }
+  } else {
+    for (int64_t k = 0; k < layout.k; ++k) {
+      const float* const from = b + k * ldb;
+      float sums[8] = {};
+      int64_t column = 0;
+      for (; column + 8 <= layout.n; column += 8) {
+        for (int64_t i = 0; i < 8; ++i) sums[i] += from[column + i] * from[column + i];
+      }
+      for (; column < layout.n; ++column) sums[0] += from[column] * from[column];
+      for (const float sum : sums) squares[static_cast<size_t>(k)] += sum;
+    }
+  }
+  float most = 0;
+  for (const float sum : squares) {
+    if (!std::isfinite(sum)) return {};
+    most = std::max(most, sum);
+  }
+  const double most_root = std::sqrt(static_cast<double>(most));
+  for (float& sum : squares) {
+    const double root = std::sqrt(static_cast<double>(sum));
+    sum = root > 0 ? static_cast<float>(std::max(std::exp2(kLeastExponent), power_near(root / most_root))) : 1.0f;
+  }
+  return squares;
+}
+
+/// What the pairs of a column of either vector of a panel add to its product: see gemm_paired_kernels.h.
+double pairs_of(const float* column, const Part& steps, bool second) {
+  double sum = 0;
+  for (int64_t k = steps.begin; k < steps.begin + steps.size; k += kPairedGroup) {
+    const auto product = [&](int64_t at) {
+      return static_cast<double>(column[at * kPairedWidth]) * static_cast<double>(column[(at + 1) * kPairedWidth]);
+    };
+    sum += product(second ? k + 4 : k) - product(k + 2);
+  }
+  return sum;
+}
+
+/// Scales the columns of a packed panel; false where they are too far from 1.
+bool scale_columns(const PairedLayout& layout, const std::vector<float>& scales, float* panel) {
+  const int64_t steps = layout.steps();
+  double squares[kPairedWidth] = {};
+  for (int64_t k = 0; k < steps; ++k) {
+    float* const row = panel + k * kPairedWidth;
+    const float inverse = 1 / scales[static_cast<size_t>(k)];
+    for (int64_t j = 0; j < kPairedWidth; ++j) {
+      row[j] *= inverse;
+      squares[j] += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+    }
+  }
+  float scale[kPairedWidth];
+  float* const inverse = panel + (steps + layout.blocks()) * kPairedWidth;
+  bool usable = true;
+  for (int64_t j = 0; j < kPairedWidth; ++j) {
+    const double root = std::sqrt(squares[j] / static_cast<double>(layout.k));
+    usable = usable && (root == 0 || std::abs(std::log2(root)) < kMostExponent);
+    inverse[j] = root == 0 ? 1.0f : static_cast<float>(power_near(root));
+    scale[j] = 1 / inverse[j];
+  }
+  for (int64_t k = 0; k < steps; ++k) {
+    for (int64_t j = 0; j < kPairedWidth; ++j) panel[k * kPairedWidth + j] *= scale[j];
+  }
+  for (int64_t block = 0; block < layout.blocks(); ++block) {
+    for (int64_t j = 0; j < kPairedWidth; ++j)
+      panel[(steps + block) * kPairedWidth + j] = static_cast<float>(pairs_of(panel + j, layout.block(block), j >= kPairedWidth / 2));
+  }
+  return usable;
+}
+
+}  // namespace
+
+const PairedKernels* paired_kernels() {
+#if defined(__x86_64__) || defined(_M_X64)
+  const CpuFeatures& cpu = cpu_features();
+  if (cpu.avx512 && cpu.own_adders) return &kAvx512Paired;
+#endif
+  return nullptr;
+}
+
+std::shared_ptr<const float[]> pack_pairs(const PairedLayout& layout, const float* b, bool transposed, int64_t ldb) {
+  const std::vector<float> scales = scales_of_k(layout, b, transposed, ldb);
+  if (scales.empty()) return nullptr;
+  std::atomic<bool> usable = true;
+  const size_t panels = static_cast<size_t>(layout.panels());
+  const auto begin = [&](size_t piece) {
+    return static_cast<size_t>(piece <= panels ? static_cast<int64_t>(piece) * layout.panel_floats() : layout.floats()) * sizeof(float);
+  };
+  const auto write = [&](size_t piece, void* memory) {
+    float* const to = static_cast<float*>(memory);
+    if (piece == panels) {
+      std::copy(scales.begin(), scales.end(), to);
+      return;
+    }
+    const int64_t column = static_cast<int64_t>(piece) * kPairedWidth;
+    pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, layout.k, std::min(kPairedWidth, layout.n - column),
+               kPairedWidth, to);
+    std::fill(to + layout.k * kPairedWidth, to + layout.steps() * kPairedWidth, 0.0f);
+    if (!scale_columns(layout, scales, to)) usable = false;
+  };
+  const auto shared = share_pieces({panels + 1, begin, write}, 64);
+  if (!usable) return nullptr;
+  return std::shared_ptr<const float[]>(shared, static_cast<const float*>(shared.get()));
+}
+
+/// Rows of A whose part of a block lies scaled in memory of the thread.
+struct PairedProduct::Walk {
+  Part chunks;
+  int64_t block;
+  int64_t row_floats;     ///< between scaled rows
+  float* left;            ///< of the first row of `chunks`
+  float* sums;            ///< [rows, 2]
+  float* inverse;         ///< [rows]
+  bool* pairs;            ///< [chunks]
+  float* plain;           ///< sums of a tile without pairs
+};
+
+PairedProduct::PairedProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c)
+    : base_(args, a, nullptr, b.paired_data(), c, micro_kernels_for_width<float>(kPairedWidth)),
+      kernels_(*paired_kernels()),
+      layout_{b.k(), b.n()},
+      packed_(b.paired_data()),
+      first_panel_(args.first_column / kPairedWidth),
+      chunks_(pieces_of(args.m, args.m <= kFewRows ? kFewRows : kPairedRows)) {
+  base_.row_chunks = chunks_;
+}
+
+Grid PairedProduct::grid(int threads) const {
+  const double m = static_cast<double>(base_.args.m), n = static_cast<double>(base_.args.n), k = static_cast<double>(base_.args.k);
+  return choose_grid(chunks_, base_.panels, m * n * k / kSpeed, m * k * sizeof(float), n * k * sizeof(float), threads);
+}
+
+void PairedProduct::run_piece(const Grid& grid, int64_t index) const {
+  const Part chunks = share_of(chunks_, grid.rows, index / grid.columns);
+  const Part columns = share_of(base_.panels, grid.columns, index % grid.columns);
+  if (chunks.size == 0 || columns.size == 0) return;
+  if (base_.args.m <= kFewRows) return run_few(columns);
+  const int64_t row_bytes = paired_row(layout_.block(0).size) * static_cast<int64_t>(sizeof(float));
+  const int64_t most = std::clamp<int64_t>(kLeftBytes / (kPairedRows * row_bytes), 1, kRowBlock / kPairedRows);
+  const int64_t walks = pieces_of(chunks.size, most);
+  for (int64_t walk = 0; walk < walks; ++walk) {
+    const Part part = part_of(chunks.size, walks, walk);
+    run_walk({chunks.begin + part.begin, part.size}, columns);
+  }
+}
+
+/// Rows of A where they lie one value of k after the other; transposed ones are laid out so first.
+const float* PairedProduct::rows_of_left(const Part& rows, int64_t k, int64_t count, int64_t& a_row) const {
+  const float* const from = base_.a_at(rows.begin, k);
+  a_row = base_.args.lda;
+  if (!base_.args.transpose_a) return from;
+  float* const copy = scratch_floats(ScratchSlot::packed_right, rows.size * count);
+  transpose_words(reinterpret_cast<const uint32_t*>(from), base_.args.lda, reinterpret_cast<uint32_t*>(copy), count, rows.size, count);
+  a_row = count;
+  return copy;
+}
+
+/// Panels are read once, in the order in which they lie, as fast as memory gives them.
+void PairedProduct::run_few(const Part& columns) const {
+  const int64_t rows = base_.args.m, steps = layout_.steps(), k = base_.args.k;
+  float* const left = scratch_floats(ScratchSlot::packed_left, rows * steps + kFewRows * kPairedWidth + 16);
+  float* const sums = left + (rows * steps + 15) / 16 * 16;
+  const float* const scale = layout_.left_scale(packed_);
+  int64_t a_row = 0;
+  const float* const from = rows_of_left({0, rows}, 0, k, a_row);
+  for (int64_t row = 0; row < rows; ++row) {
+    float* const to = left + row * steps;
+    for (int64_t i = 0; i < k; ++i) to[i] = from[row * a_row + i] * scale[i];
+    std::fill(to + k, to + steps, 0.0f);
+  }
+  const int64_t end = columns.begin + columns.size;
+  for (int64_t i = 0; i < columns.size; ++i) {
+    const int64_t panel = base_.args.backwards ? end - 1 - i : columns.begin + i;
+    if (i % kGroupPanels == 0) throw_if_cancelled();
+    MicroArgs<float> p{};
+    p.k = steps;
+    p.fold = kSumK * base_.sums_apart();
+    p.a = left;
+    p.a_row = steps;
+    p.a_k = 1;
+    p.b = panel_of(panel);
+    p.b_k = kPairedWidth;
+    p.c = sums;
+    p.c_row = kPairedWidth;
+    p.columns = kPairedWidth;
+    p.alpha = 1;
+    p.low = -std::numeric_limits<float>::infinity();
+    p.high = std::numeric_limits<float>::infinity();
+    p.ahead = base_.args.repeated ? nullptr : p.b + kNearAhead;
+    p.ahead_step = kPairedWidth;
+    base_.kernels->two[rows](p);
+    PairedArgs tile = tile_at({0, rows}, panel, 0);
+    tile.tile = base_.tile_args(0, panel, {0, k}, true, true);
+    kernels_.finish(tile, rows, sums);
+  }
+  if (base_.activates) base_.activate_chunks(0, chunks_, columns.begin, end);
+}
+
+/// Rows that stay in the cache pass by all panels of a block, each of which is brought nearer while the one before it is worked on.
+void PairedProduct::run_walk(const Part& chunks, const Part& columns) const {
+  const int64_t rows = chunks.size * kPairedRows, row_floats = paired_row(layout_.block(0).size);
+  const int64_t pairs_floats = (chunks.size + 63) / 64 * 16;
+  float* const memory = scratch_floats(ScratchSlot::packed_left, rows * (row_floats + 3) + pairs_floats + kPairedRows * kPairedWidth + 16);
+  Walk walk{chunks, 0, row_floats, memory, nullptr, nullptr, nullptr, nullptr};
+  walk.plain = memory + rows * row_floats;
+  walk.sums = walk.plain + kPairedRows * kPairedWidth;
+  walk.inverse = walk.sums + 2 * rows;
+  walk.pairs = reinterpret_cast<bool*>(walk.inverse + rows);
+  const int64_t blocks = layout_.blocks(), end_panel = columns.begin + columns.size;
+  for (; walk.block < blocks; ++walk.block) {
+    scale_tiles(walk);
+    const bool last = walk.block == blocks - 1;
+    const int64_t from = layout_.block(walk.block).begin * kPairedWidth;
+    for (int64_t panel = columns.begin; panel < end_panel; ++panel) {
+      const int64_t done = panel - columns.begin + 1;
+      if (done % kGroupPanels == 1) throw_if_cancelled();
+      const float* const next = panel + 1 < end_panel ? panel_of(panel + 1) + from
+                                                      : panel_of(columns.begin) + (last ? 0 : layout_.block(walk.block + 1).begin * kPairedWidth);
+      run_panel(walk, panel, next);
+      if (base_.activates && last && (done % kGroupPanels == 0 || panel + 1 == end_panel)) {
+        base_.activate_chunks(chunks.begin, chunks.begin + chunks.size, panel - (done - 1) % kGroupPanels, panel + 1);
+      }
+    }
+  }
+}
+
+void PairedProduct::scale_tiles(const Walk& walk) const {
+  const Part steps = layout_.block(walk.block);
+  const int64_t count = std::min(steps.size, layout_.k - steps.begin);
+  const float* const scale = layout_.left_scale(packed_) + steps.begin;
+  for (int64_t i = 0; i < walk.chunks.size; ++i) {
+    const Part rows = part_of(base_.args.m, chunks_, walk.chunks.begin + i);
+    const int64_t at = i * kPairedRows;
+    int64_t a_row = 0;
+    const float* const from = rows_of_left(rows, steps.begin, count, a_row);
+    walk.pairs[i] = kernels_.scale_left({from, a_row, rows.size, count, scale, walk.left + at * walk.row_floats, walk.row_floats,
+                                         walk.sums + 2 * at, walk.inverse + at});
+  }
+}
+
+PairedArgs PairedProduct::tile_at(const Part& rows, int64_t panel, int64_t block) const {
+  const float* const right = panel_of(panel);
+  const bool last = block == layout_.blocks() - 1;
+  const Part steps = layout_.block(block);
+  PairedArgs args{};
+  args.tile = base_.tile_args(rows.begin, panel, steps, block == 0, last);
+  args.tile.k = steps.size;
+  args.tile.fold = base_.args.fold > 0 ? std::max(kPairedGroup, base_.args.fold / 3 * kPairedGroup) : kFold;
+  args.tile.b = right + steps.begin * kPairedWidth;
+  args.tile.b_k = kPairedWidth;
+  args.right_sums = layout_.sums(right, block);
+  args.right_inverse = layout_.inverse_scale(right);
+  return args;
+}
+
+void PairedProduct::run_panel(const Walk& walk, int64_t panel, const float* next) const {
+  PairedArgs args = tile_at(part_of(base_.args.m, chunks_, walk.chunks.begin), panel, walk.block);
+  MicroArgs<float>& p = args.tile;
+  p.a_row = walk.row_floats;
+  p.a_k = 1;
+  // Each tile brings its share of what comes next nearer.
+  const int64_t groups = p.k / kPairedGroup;
+  p.ahead = next;
+  p.ahead_step = pieces_of(pieces_of(kPairedGroup * kPairedWidth, walk.chunks.size), 16) * 16;
+  for (int64_t i = 0; i < walk.chunks.size; ++i) {
+    const int64_t rows = part_of(base_.args.m, chunks_, walk.chunks.begin + i).size, at = i * kPairedRows;
+    p.a = walk.left + at * walk.row_floats;
+    args.left_sums = walk.sums + 2 * at;
+    args.left_inverse = walk.inverse + at;
+    if (walk.pairs[i]) {
+      kernels_.multiply[rows](args);
+    } else {
+      MicroArgs<float> plain = p;
+      plain.c = walk.plain;
+      plain.c_row = kPairedWidth;
+      plain.columns = kPairedWidth;
+      plain.fold = kSumK;
+      plain.alpha = 1;
+      plain.beta = 0;
+      plain.column_bias = plain.row_bias = plain.residual = nullptr;
+      plain.low = -std::numeric_limits<float>::infinity();
+      plain.high = std::numeric_limits<float>::infinity();
+      plain.ahead = nullptr;
+      base_.kernels->two[rows](plain);
+      kernels_.finish(args, rows, walk.plain);
+    }
+    move_rows(p, rows);
+    if (p.ahead) p.ahead += groups * p.ahead_step;
+    if (p.ahead && p.ahead >= next + p.k * kPairedWidth) p.ahead = nullptr;
+  }
+}
+
+}  // namespace rh::compute
