@@ -11,7 +11,6 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kFewRows = 4;    // up to so many are multiplied plainly: all wait for B
 constexpr int64_t kFold = 96;      // products by pairs that are added up before they join a longer sum: errors are those of kSumK plain ones
 constexpr double kSpeed = 1.3;     // of products, beside multiply-add
 constexpr int kMostExponent = 40;  // of scales of columns
@@ -150,7 +149,7 @@ PairedProduct::PairedProduct(const GemmArgs<float>& args, const float* a, const 
       layout_{b.k(), b.n()},
       packed_(b.paired_data()),
       first_panel_(args.first_column / kPairedWidth),
-      chunks_(pieces_of(args.m, args.m <= kFewRows ? kFewRows : kPairedRows)) {
+      chunks_(pieces_of(args.m, args.m <= kFewPairedRows ? kFewPairedRows : kPairedRows)) {
   base_.row_chunks = chunks_;
 }
 
@@ -163,7 +162,7 @@ void PairedProduct::run_piece(const Grid& grid, int64_t index) const {
   const Part chunks = share_of(chunks_, grid.rows, index / grid.columns);
   const Part columns = share_of(base_.panels, grid.columns, index % grid.columns);
   if (chunks.size == 0 || columns.size == 0) return;
-  if (base_.args.m <= kFewRows) return run_few(columns);
+  if (base_.args.m <= kFewPairedRows) return run_few(columns);
   const int64_t row_bytes = paired_row(layout_.block(0).size) * static_cast<int64_t>(sizeof(float));
   const int64_t most = std::clamp<int64_t>(kLeftBytes / (kPairedRows * row_bytes), 1, kRowBlock / kPairedRows);
   const int64_t walks = pieces_of(chunks.size, most);
@@ -186,14 +185,14 @@ const float* PairedProduct::rows_of_left(const Part& rows, int64_t k, int64_t co
 
 /// Panels are read once, in the order in which they lie, as fast as memory gives them.
 void PairedProduct::run_few(const Part& columns) const {
-  const int64_t rows = base_.args.m, steps = layout_.steps(), k = base_.args.k;
-  float* const left = scratch_floats(ScratchSlot::packed_left, rows * steps + kFewRows * kPairedWidth + 16);
-  float* const sums = left + (rows * steps + 15) / 16 * 16;
+  const int64_t rows = base_.args.m, steps = layout_.steps(), k = base_.args.k, row_floats = paired_row(steps);
+  float* const left = scratch_floats(ScratchSlot::packed_left, rows * (row_floats + kPairedWidth));
+  float* const sums = left + rows * row_floats;
   const float* const scale = layout_.left_scale(packed_);
   int64_t a_row = 0;
   const float* const from = rows_of_left({0, rows}, 0, k, a_row);
   for (int64_t row = 0; row < rows; ++row) {
-    float* const to = left + row * steps;
+    float* const to = left + row * row_floats;
     for (int64_t i = 0; i < k; ++i) to[i] = from[row * a_row + i] * scale[i];
     std::fill(to + k, to + steps, 0.0f);
   }
@@ -205,7 +204,7 @@ void PairedProduct::run_few(const Part& columns) const {
     p.k = steps;
     p.fold = kSumK * base_.sums_apart();
     p.a = left;
-    p.a_row = steps;
+    p.a_row = row_floats;
     p.a_k = 1;
     p.b = panel_of(panel);
     p.b_k = kPairedWidth;
@@ -215,7 +214,7 @@ void PairedProduct::run_few(const Part& columns) const {
     p.alpha = 1;
     p.low = -std::numeric_limits<float>::infinity();
     p.high = std::numeric_limits<float>::infinity();
-    p.ahead = base_.args.repeated ? nullptr : p.b + kNearAhead;
+    p.ahead = base_.args.repeated ? nullptr : p.b + (rows <= 4 ? kNearAhead : kFarAhead);
     p.ahead_step = kPairedWidth;
     base_.kernels->two[rows](p);
     PairedArgs tile = tile_at({0, rows}, panel, 0);
@@ -289,7 +288,7 @@ void PairedProduct::run_panel(const Walk& walk, int64_t panel, const float* next
   p.a_k = 1;
   // Each tile brings its share of what comes next nearer.
   const int64_t groups = p.k / kPairedGroup;
-  p.ahead = next;
+  p.ahead = walk.chunks.size == 1 ? p.b + kFarAhead : next;
   p.ahead_step = pieces_of(pieces_of(kPairedGroup * kPairedWidth, walk.chunks.size), 16) * 16;
   for (int64_t i = 0; i < walk.chunks.size; ++i) {
     const int64_t rows = part_of(base_.args.m, chunks_, walk.chunks.begin + i).size, at = i * kPairedRows;
@@ -315,7 +314,7 @@ void PairedProduct::run_panel(const Walk& walk, int64_t panel, const float* next
     }
     move_rows(p, rows);
     if (p.ahead) p.ahead += groups * p.ahead_step;
-    if (p.ahead && p.ahead >= next + p.k * kPairedWidth) p.ahead = nullptr;
+    if (p.ahead && p.ahead >= next + p.k * kPairedWidth) p.ahead = nullptr;  // all is on its way
   }
 }
 

@@ -8,6 +8,9 @@ namespace rh::compute {
 /// The kernels for products by pairs, or null where this processor's additions have no units of their own (CpuFeatures::own_adders).
 const PairedKernels* paired_kernels();
 
+/// Products of so few rows of A are one tile of the plain kernels, which wait for B as they would by pairs.
+inline constexpr int64_t kFewPairedRows = 14;
+
 /// How k and n of a right operand by pairs are laid out. k is cut into blocks of whole groups, of which only the last may be filled up with
 /// zeros. Each panel of 32 columns has all its rows, [steps, 32], one behind the other, scaled by powers of two so that the root mean square
 /// of each row and column is near 1; then for each block what its pairs have too much, [blocks, 32]; then the inverse scale of columns, [32].

@@ -118,15 +118,6 @@ void paired_kernel(const PairedArgs& args) {
   store_narrow_tile<V, kRows, 2>(p, kept);
 }
 
-template <typename V>
-float sum_of_lanes(typename V::Register x) {
-  float lanes[V::kLanes];
-  V::store(lanes, x);
-  float sum = 0;
-  for (const float lane : lanes) sum += lane;
-  return sum;
-}
-
 /// Which products of neighbours the pairs of either vector of columns have: by the place in 48 values, 8 groups.
 struct PairSums {
   float of[2][3 * 16];
@@ -139,61 +130,98 @@ struct PairSums {
   }
 };
 
+/// The lanes of each of `count` vectors, a multiple of 4, summed.
+template <typename V, int count>
+void sum_all_lanes(const typename V::Register (&x)[count], float* out) {
+  static_assert(count % 4 == 0);
+#pragma GCC unroll 4
+  for (int i = 0; i < count; i += 4) {
+    const typename V::Register four[4] = {x[i], x[i + 1], x[i + 2], x[i + 3]};
+    sum_lanes<V>(four, out + i);
+  }
+}
+
+/// A row times `scale`, zeros behind it; the squares of what it is then, lane by lane.
+template <typename V>
+typename V::Register scale_row(const PairedLeft& p, int64_t row) {
+  using R = typename V::Register;
+  constexpr int64_t kLanes = V::kLanes;
+  const float* const from = p.a + row * p.a_row;
+  float* const to = p.to + row * p.to_row;
+  R squares[2] = {V::zero(), V::zero()};
+  const auto scaled = [&](int64_t i, R value, R by, R& sum) {
+    const R x = V::mul(value, by);
+    V::store(to + i, x);
+    sum = V::fma(x, x, sum);
+  };
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= p.k; i += 2 * kLanes) {
+    scaled(i, V::load(from + i), V::load(p.scale + i), squares[0]);
+    scaled(i + kLanes, V::load(from + i + kLanes), V::load(p.scale + i + kLanes), squares[1]);
+  }
+  for (; i < p.k; i += kLanes) {
+    const int live = static_cast<int>(p.k - i < kLanes ? p.k - i : kLanes);
+    scaled(i, V::load_partial(from + i, live), V::load_partial(p.scale + i, live), squares[0]);
+  }
+  for (const int64_t end = paired_row(p.k); i < end; i += kLanes) V::store(to + i, V::zero());
+  return V::add(squares[0], squares[1]);
+}
+
+/// Multiplies a row by a power of two; the products of neighbours that the pairs of either vector of columns have, before that.
+template <typename V>
+void scale_row_again(float* row, int64_t k, float scale, typename V::Register (&pairs)[2]) {
+  using R = typename V::Register;
+  static constexpr PairSums kSums;
+  const R by = V::set(scale);
+  R sums[2] = {V::zero(), V::zero()};
+  for (int64_t i = 0; i < k; i += 3 * V::kLanes) {
+#pragma GCC unroll 3
+    for (int64_t j = 0; j < 3 * V::kLanes; j += V::kLanes) {
+      float* const at = row + i + j;
+      const R x = V::load(at), product = V::mul(x, V::load(at + 1));
+      sums[0] = V::fma(product, V::load(kSums.of[0] + j), sums[0]);
+      sums[1] = V::fma(product, V::load(kSums.of[1] + j), sums[1]);
+      V::store(at, V::mul(x, by));
+    }
+  }
+  pairs[0] = sums[0];
+  pairs[1] = sums[1];
+}
+
 template <typename V>
 bool scale_paired_left(const PairedLeft& p) {
   using R = typename V::Register;
-  constexpr int64_t kLanes = V::kLanes;
   constexpr float kLeast = 0x1p-80f, kMost = 0x1p100f;
-  static constexpr PairSums kSums;
-  const int64_t whole = p.k / kLanes * kLanes, end = paired_row(p.k);
-  const int rest = static_cast<int>(p.k - whole);
+  R squares[kPairedRows];
+  for (int64_t row = 0; row < kPairedRows; ++row) squares[row] = row < p.rows ? scale_row<V>(p, row) : V::zero();
+  float sums[2 * kPairedRows];
+  sum_all_lanes<V, kPairedRows>(squares, sums);
   bool usable = true;
   for (int64_t row = 0; row < p.rows; ++row) {
-    const float* const from = p.a + row * p.a_row;
-    float* const to = p.to + row * p.to_row;
-    R squares[2] = {V::zero(), V::zero()};
-    const auto scaled = [&](int64_t i, R value, R by, R& sum) {
-      const R x = V::mul(value, by);
-      V::store(to + i, x);
-      sum = V::fma(x, x, sum);
-    };
-    int64_t i = 0;
-    for (; i + 2 * kLanes <= whole; i += 2 * kLanes) {
-      scaled(i, V::load(from + i), V::load(p.scale + i), squares[0]);
-      scaled(i + kLanes, V::load(from + i + kLanes), V::load(p.scale + i + kLanes), squares[1]);
+    usable = usable && sums[row] >= kLeast && sums[row] <= kMost;  // NaN is neither
+    p.inverse_scale[row] = 1;
+  }
+  if (!usable) return false;
+  R pairs[2 * kPairedRows];
+  float scales[kPairedRows];
+  for (int64_t row = 0; row < kPairedRows; ++row) {
+    if (row >= p.rows) {
+      pairs[2 * row] = pairs[2 * row + 1] = V::zero();
+      continue;
     }
-    for (; i < whole; i += kLanes) scaled(i, V::load(from + i), V::load(p.scale + i), squares[0]);
-    if (rest > 0) {
-      scaled(i, V::load_partial(from + i, rest), V::load_partial(p.scale + i, rest), squares[0]);
-      i += kLanes;
-    }
-    for (; i < end; i += kLanes) V::store(to + i, V::zero());
-    const float sum = sum_of_lanes<V>(V::add(squares[0], squares[1]));
-    usable = usable && sum >= kLeast && sum <= kMost;  // NaN is neither
-    // The power of two next to the inverse of the root of the mean.
-    const int exponent = static_cast<int>(std::bit_cast<uint32_t>(sum / static_cast<float>(p.k)) >> 23) - 127;
+    // The power of two next to the root of the mean.
+    const int exponent = static_cast<int>(std::bit_cast<uint32_t>(sums[row] / static_cast<float>(p.k)) >> 23) - 127;
     const int half = (exponent + 1) >> 1;
     p.inverse_scale[row] = std::bit_cast<float>(static_cast<uint32_t>(127 + half) << 23);
+    scales[row] = std::bit_cast<float>(static_cast<uint32_t>(127 - half) << 23);
+    R of_row[2];
+    scale_row_again<V>(p.to + row * p.to_row, p.k, scales[row], of_row);
+    pairs[2 * row] = of_row[0];
+    pairs[2 * row + 1] = of_row[1];
   }
-  if (!usable) {
-    for (int64_t row = 0; row < p.rows; ++row) p.inverse_scale[row] = 1;
-    return false;
-  }
+  sum_all_lanes<V, 2 * kPairedRows>(pairs, sums);
   for (int64_t row = 0; row < p.rows; ++row) {
-    float* const to = p.to + row * p.to_row;
-    const R scale = V::set(1 / p.inverse_scale[row]);
-    for (int64_t i = 0; i < p.k; i += kLanes) V::store(to + i, V::mul(V::load(to + i), scale));
-    R sums[2] = {V::zero(), V::zero()};
-    for (int64_t i = 0; i < p.k; i += 3 * kLanes) {
-#pragma GCC unroll 3
-      for (int64_t j = 0; j < 3 * kLanes; j += kLanes) {
-        const R product = V::mul(V::load(to + i + j), V::load(to + i + j + 1));
-        sums[0] = V::fma(product, V::load(kSums.of[0] + j), sums[0]);
-        sums[1] = V::fma(product, V::load(kSums.of[1] + j), sums[1]);
-      }
-    }
-    p.sums[2 * row] = sum_of_lanes<V>(sums[0]);
-    p.sums[2 * row + 1] = sum_of_lanes<V>(sums[1]);
+    for (int64_t j = 0; j < 2; ++j) p.sums[2 * row + j] = sums[2 * row + j] * scales[row] * scales[row];
   }
   return true;
 }

@@ -9,13 +9,10 @@ namespace {
 
 // From measurements on a Xeon with AMX (docs/measurements/products.md, "Products by AMX tiles"). Without AMX only the first counts.
 constexpr GemmCosts kCosts = {
-    .gemv = 1.5, .paired = 0.76, .paired_by_n = 8, .paired_by_k = 6, .amx = 0.51, .amx_fast = 0.27, .amx_bf16 = 0.18, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
+    .gemv = 1.5, .paired = 0.75, .paired_by_n = 19, .paired_by_k = 6, .amx = 0.51, .amx_fast = 0.27, .amx_bf16 = 0.18, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
 
 /// Rows of a product whose rows are not known at load.
 constexpr int64_t kUsualRows = 128;
-
-/// Tiles of fewer rows leave vectors waiting for each other.
-constexpr int64_t kLeastPairedRows = 6;
 
 double amx_cost(const ProductSizes& s, const GemmCosts& costs, bool splits) {
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
@@ -34,7 +31,7 @@ constexpr GemmVariant kVariants[] = {
      }},
     {"paired", [](const ProductSizes& s) { return s.is_float && s.n > 0 && s.k > 0 && paired_kernels(); },
      [](const ProductSizes& s, const GemmCosts& costs) {
-       if (s.m > 0 && s.m < kLeastPairedRows) return 2.0;
+       if (s.m > 0 && s.m <= kFewPairedRows) return 2.0;
        return costs.paired + costs.paired_by_n / static_cast<double>(s.n) + costs.paired_by_k / static_cast<double>(s.k);
      }},
     {"gemm", [](const ProductSizes&) { return true; }, [](const ProductSizes&, const GemmCosts&) { return 1.0; }},
