@@ -114,6 +114,11 @@ void finish_pixels(const ConvKernels<float, float>& kernels, const PixelSums& su
 /// The product of make_conv_gemm by AMX tiles, see gemm_split.h.
 std::unique_ptr<Convolution<float>::Impl> make_conv_split(const ConvChannels& channels, const Window& window, const float* weights,
                                                           const float* bias, const Activation& activation);
+/// The products of make_conv_gemm and of make_conv_pixels by pairs, see gemm_fip.h. Only where there are such kernels.
+std::unique_ptr<Convolution<float>::Impl> make_conv_fip(const ConvChannels& channels, const Window& window, const float* weights,
+                                                        const float* bias, const Activation& activation);
+std::unique_ptr<Convolution<float>::Impl> make_conv_fip_pixels(const ConvChannels& channels, const Window& window, const float* weights,
+                                                               const float* bias, const Activation& activation);
 /// Whether kernel positions of `kernel` lie beyond the planes of `w` so often that pixels are cut into chunks by row to leave them out.
 bool conv_skips(const Window& kernel, const Window& w, int64_t in);
 

@@ -11,6 +11,7 @@
 #include "compute/conv_parts.h"
 #include "compute/conv_phases.h"
 #include "compute/gemm_amx.h"
+#include "compute/gemm_fip.h"
 
 namespace rh::compute {
 namespace {
@@ -188,6 +189,34 @@ double direct_cost(const ConvChannels& c, const Window& w, const ConvCosts& cost
   return costs.direct * work.outputs + staged * work.inputs / (out * taps) + costs.direct_outputs / (static_cast<double>(in_of(c)) * taps);
 }
 
+bool fits_fip(const ConvChannels& c, const Window& w) {
+  return fip_kernels() && !is_depthwise(c, w) && in_of(c) * w.kernel_size() >= kLeastPixelProducts && out_of(c) >= kFipRows &&
+         w.output_size() >= kFipRows && !conv_skips(w, w, in_of(c));
+}
+
+/// What of a count that is cut into whole panels is worked out, by what is asked for.
+double fip_panels(int64_t count) {
+  return static_cast<double>(pieces_of(count, kFipWidth) * kFipWidth) / static_cast<double>(std::max<int64_t>(1, count));
+}
+
+/// Products of a value of a pixel, for each output channel.
+double fip_products(const ConvChannels& c, const Window& w, double gathering, const ConvCosts& costs) {
+  const double products = static_cast<double>(in_of(c) * w.kernel_size());
+  return costs.fip + (gathering + costs.fip_scaling) / static_cast<double>(out_of(c)) + costs.fip_by_products / products;
+}
+
+double fip_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  const double runs = std::max(1.0, 16 / static_cast<double>(std::max<int64_t>(1, w.output[2])));
+  const double found = w.kernel_size() > 1 ? runs * (1 + costs.gemm_by_in / static_cast<double>(in_of(c))) : 1;
+  return fip_panels(w.output_size()) * fip_products(c, w, gathers(w) ? costs.gemm_by_out * found : 0, costs);
+}
+
+double fip_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
+  const double turning = costs.pixels_by_products / static_cast<double>(in_of(c) * w.kernel_size());
+  return fip_panels(out_of(c)) * (fip_products(c, w, gathers(w) ? costs.pixels_by_out * found : 0, costs) + turning);
+}
+
 bool fits_amx(const ConvChannels&, const Window&) { return amx_usable(); }
 
 double amx_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
@@ -218,6 +247,8 @@ std::span<const ConvVariant<S>> conv_variants() {
         {"direct", false, false, conv_fits_direct, direct_cost, make_conv_direct},
         {"paired", false, true, fits_paired, paired_cost, make_conv_paired},
         {"pixels", false, false, fits_pixels, pixels_cost, make_conv_pixels},
+        {"fip", false, false, fits_fip, fip_cost, make_conv_fip},
+        {"fip_pixels", false, false, fits_fip, fip_pixels_cost, make_conv_fip_pixels},
         {"amx", false, true, fits_amx, amx_cost, make_conv_split},
         kGemm};
     return kAll;

@@ -34,6 +34,10 @@ struct ConvCosts {
   double direct_strided = 4;   ///< x that for strides of 3 and more
   double direct_outputs = 16;  ///< x 1/products of a sum
 
+  double fip = 0.75;           ///< where additions have units of their own: products by pairs
+  double fip_scaling = 12;     ///< x 1/output channels: scaling pixels
+  double fip_by_products = 8;  ///< x 1/products of a sum
+
   double amx = 0.51;           ///< where there are AMX tiles: six products of bfloat16 parts
   double amx_by_out = 9;       ///< x 1/output channels: splitting pixels
   double amx_by_pixels = 16;   ///< x 1/output pixels: reading weights in split form

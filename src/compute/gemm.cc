@@ -4,7 +4,7 @@
 
 #include "base/shared_bytes.h"
 #include "compute/gemm_narrow.h"
-#include "compute/gemm_paired.h"
+#include "compute/gemm_fip.h"
 #include "compute/gemm_product.h"
 #include "compute/gemm_split.h"
 #include "compute/gemm_variants.h"
@@ -28,7 +28,7 @@ void run(int64_t m, int64_t n, const P& product, const Parallel& parallel) {
 template <typename T>
 size_t PackedMatrix<T>::bytes() const {
   const size_t panels = panel_width_ == 0 ? 0 : static_cast<size_t>((n_ + panel_width_ - 1) / panel_width_);
-  if (paired_) return static_cast<size_t>(PairedLayout{k_, n_}.floats()) * sizeof(float);
+  if (fip_) return static_cast<size_t>(FipLayout{k_, n_}.floats()) * sizeof(float);
   if (split_) return panels * split_bytes(k_);
   return data_ ? panels * static_cast<size_t>(panel_width_ * k_) * sizeof(T) : 0;
 }
@@ -44,9 +44,9 @@ PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed,
                static_cast<T*>(memory));
   };
   if constexpr (std::is_same_v<T, float>) {
-    if (use.paired && panel_width_ == kPairedWidth && compute::paired_kernels() && k > 0 && n > 0) {
-      paired_ = pack_pairs({k, n}, b, transposed, ldb);
-      if (paired_) return;
+    if (use.fip && panel_width_ == kFipWidth && compute::fip_kernels() && k > 0 && n > 0) {
+      fip_ = pack_fip({k, n}, b, transposed, ldb);
+      if (fip_) return;
     }
     if (use.amx && use.rows > 0) {
       const auto begin = [&](size_t panel) { return panel * split_bytes(k); };
@@ -75,7 +75,7 @@ template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, const Parallel& parallel) {
   if constexpr (std::is_same_v<T, float>) {
     const bool by_tiles = b.is_split() || (b.use().amx && amx_pays({args.m, args.n, args.k, true, b.use().accuracy}));
-    if (b.is_paired()) return run(args.m, args.n, PairedProduct(args, a, b, c), parallel);
+    if (b.is_fip()) return run(args.m, args.n, FipProduct(args, a, b, c), parallel);
     if (by_tiles) return run(args.m, args.n, SplitProduct(args, a, b, c), parallel);
   }
   const T* const panels = b.data() + args.first_column * b.k();

@@ -61,7 +61,7 @@ enum class ProductAccuracy : uint8_t { full, fast, bf16 };
 
 /// What is known at load of the products that a packed B is for.
 struct PackedUse {
-  bool paired = false;  ///< floats are multiplied by pairs (gemm_paired.h): where the values allow it, and the processor
+  bool fip = false;  ///< floats are multiplied by pairs (gemm_fip.h): where the values allow it, and the processor
   bool amx = false;  ///< float products may use AMX tiles, see amx_usable()
   int64_t rows = 0;  ///< of A; 0: not known
   ProductAccuracy accuracy = ProductAccuracy::full;
@@ -86,7 +86,7 @@ class PackedMatrix {
   /// From [k, n], or from [n, k] when transposed; ldb 0: rows are contiguous.
   PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed, int64_t ldb = 0, PackedUse use = {});
 
-  bool empty() const { return !data_ && !split_ && !paired_; }
+  bool empty() const { return !data_ && !split_ && !fip_; }
   int64_t k() const { return k_; }
   int64_t n() const { return n_; }
   size_t bytes() const;
@@ -95,8 +95,8 @@ class PackedMatrix {
   int64_t panel_width() const { return panel_width_; }
   const void* split_data() const { return split_.get(); }
   bool is_split() const { return split_ != nullptr; }
-  const float* paired_data() const { return paired_.get(); }
-  bool is_paired() const { return paired_ != nullptr; }
+  const float* fip_data() const { return fip_.get(); }
+  bool is_fip() const { return fip_ != nullptr; }
   const PackedUse& use() const { return use_; }
 
  private:
@@ -106,7 +106,7 @@ class PackedMatrix {
   PackedUse use_;
   std::shared_ptr<const T[]> data_;
   std::shared_ptr<const void> split_;      ///< instead of data_
-  std::shared_ptr<const float[]> paired_;  ///< instead of data_
+  std::shared_ptr<const float[]> fip_;  ///< instead of data_
 };
 
 /// T is float, double, Float16 or BFloat16 (widened, summed in float and rounded once). K is summed in blocks of at most 256, whose sums

@@ -1,6 +1,6 @@
 #include "compute/gemm_beside_body.h"
 #include "compute/gemm_micro_body.h"
-#include "compute/gemm_paired_body.h"
+#include "compute/gemm_fip_body.h"
 #include "compute/vector_avx512.h"
 
 namespace rh::compute {
@@ -17,6 +17,6 @@ constexpr MicroKernels<float> float_kernels() {
 
 extern const MicroKernels<float> kAvx512Float = float_kernels();
 extern const MicroKernels<double> kAvx512Double = kernel_table<Double, 8>();
-extern const PairedKernels kAvx512Paired = paired_kernels<Float>();
+extern const FipKernels kAvx512Fip = fip_kernels<Float>();
 
 }  // namespace rh::compute

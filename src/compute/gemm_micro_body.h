@@ -34,7 +34,7 @@ inline typename V::Register epilogue(const MicroArgs<typename V::T>& p, typename
 
 /// The same of a whole tile, each step over all of it.
 template <typename V, int kRows, int kVectors>
-inline void store_tile(const MicroArgs<typename V::T>& p, typename V::Register (&sum)[kRows][kVectors]) {
+RH_INLINED inline void store_tile(const MicroArgs<typename V::T>& p, typename V::Register (&sum)[kRows][kVectors]) {
   using T = typename V::T;
   using R = typename V::Register;
   const auto for_all = [&](auto step) {

@@ -1,7 +1,7 @@
 #include "compute/gemm_variants.h"
 
 #include "compute/amx.h"
-#include "compute/gemm_paired.h"
+#include "compute/gemm_fip.h"
 #include "compute/gemm_product.h"
 
 namespace rh::compute {
@@ -9,7 +9,7 @@ namespace {
 
 // From measurements on a Xeon with AMX (docs/measurements/products.md, "Products by AMX tiles"). Without AMX only the first counts.
 constexpr GemmCosts kCosts = {
-    .gemv = 1.5, .paired = 0.75, .paired_by_n = 19, .paired_by_k = 6, .amx = 0.51, .amx_fast = 0.27, .amx_bf16 = 0.18, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
+    .gemv = 1.5, .fip = 0.75, .fip_by_n = 19, .fip_by_k = 6, .amx = 0.51, .amx_fast = 0.27, .amx_bf16 = 0.18, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
 
 /// Rows of a product whose rows are not known at load.
 constexpr int64_t kUsualRows = 128;
@@ -29,10 +29,10 @@ constexpr GemmVariant kVariants[] = {
      [](const ProductSizes& s, const GemmCosts& costs) {
        return s.m > 0 ? amx_cost(s, costs, false) : amx_cost({kUsualRows, s.n, s.k, true, s.accuracy}, costs, true);
      }},
-    {"paired", [](const ProductSizes& s) { return s.is_float && s.n > 0 && s.k > 0 && paired_kernels(); },
+    {"fip", [](const ProductSizes& s) { return s.is_float && s.n > 0 && s.k > 0 && fip_kernels(); },
      [](const ProductSizes& s, const GemmCosts& costs) {
-       if (s.m > 0 && s.m <= kFewPairedRows) return 2.0;
-       return costs.paired + costs.paired_by_n / static_cast<double>(s.n) + costs.paired_by_k / static_cast<double>(s.k);
+       if (s.m > 0 && s.m <= kFewFipRows) return 2.0;
+       return costs.fip + costs.fip_by_n / static_cast<double>(s.n) + costs.fip_by_k / static_cast<double>(s.k);
      }},
     {"gemm", [](const ProductSizes&) { return true; }, [](const ProductSizes&, const GemmCosts&) { return 1.0; }},
 };

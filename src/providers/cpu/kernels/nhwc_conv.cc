@@ -91,7 +91,7 @@ class NhwcConvKernel final : public Kernel {
     compute::ProductSizes sizes{.n = weights[0], .k = weights.product(1, weights.rank())};
     if (x.is_static() && x.shape().elements() > 0) sizes.m = x.shape().elements() / sizes.k;
     const std::string_view variant = compute::choose_gemm_variant(sizes, {}).name;
-    return {.paired = variant == "paired", .amx = variant == "amx", .rows = info.lean_memory() ? 0 : sizes.m};
+    return {.fip = variant == "fip", .amx = variant == "amx", .rows = info.lean_memory() ? 0 : sizes.m};
   }
 
   ops::NhwcConv op_;

@@ -1,4 +1,4 @@
-#include "compute/gemm_paired.h"
+#include "compute/gemm_fip.h"
 
 #include <atomic>
 #include <cmath>
@@ -12,16 +12,67 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kFold = 96;      // products by pairs that are added up before they join a longer sum: errors are those of kSumK plain ones
-constexpr double kSpeed = 1.3;     // of products, beside multiply-add
+constexpr float kOnes[kFewFipRows] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 constexpr int kMostExponent = 40;  // of scales of columns
 constexpr int kLeastExponent = -12;  // of scales of k, the greatest of which is 1
 
 /// The power of two next to a positive value.
 double power_near(double value) { return std::exp2(std::round(std::log2(value))); }
 
-/// The scale of each k, by which values of A are multiplied and those of B divided: the root mean square of B's row beside the greatest.
-/// Empty where a value is not finite.
-std::vector<float> scales_of_k(const PairedLayout& layout, const float* b, bool transposed, int64_t ldb) {
+/// What the pairs of a column of either vector of a panel add to its product: see gemm_fip_kernels.h.
+double pairs_of(const float* column, const Part& steps, bool second) {
+  double sum = 0;
+  for (int64_t k = steps.begin; k < steps.begin + steps.size; k += kFipGroup) {
+    const auto product = [&](int64_t at) {
+      return static_cast<double>(column[at * kFipWidth]) * static_cast<double>(column[(at + 1) * kFipWidth]);
+    };
+    sum += product(second ? k + 4 : k) - product(k + 2);
+  }
+  return sum;
+}
+
+/// Scales the columns of a packed panel; false where they are too far from 1.
+bool scale_columns(const FipLayout& layout, const std::vector<float>& scales, float* panel) {
+  const int64_t steps = layout.steps();
+  double squares[kFipWidth] = {};
+  for (int64_t k = 0; k < steps; ++k) {
+    float* const row = panel + k * kFipWidth;
+    const float inverse = 1 / scales[static_cast<size_t>(k)];
+    for (int64_t j = 0; j < kFipWidth; ++j) {
+      row[j] *= inverse;
+      squares[j] += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+    }
+  }
+  float scale[kFipWidth];
+  float* const inverse = panel + (steps + layout.blocks()) * kFipWidth;
+  bool usable = true;
+  for (int64_t j = 0; j < kFipWidth; ++j) {
+    const double root = std::sqrt(squares[j] / static_cast<double>(layout.k));
+    usable = usable && (root == 0 || std::abs(std::log2(root)) < kMostExponent);
+    inverse[j] = root == 0 ? 1.0f : static_cast<float>(power_near(root));
+    scale[j] = 1 / inverse[j];
+  }
+  for (int64_t k = 0; k < steps; ++k) {
+    for (int64_t j = 0; j < kFipWidth; ++j) panel[k * kFipWidth + j] *= scale[j];
+  }
+  for (int64_t block = 0; block < layout.blocks(); ++block) {
+    for (int64_t j = 0; j < kFipWidth; ++j)
+      panel[(steps + block) * kFipWidth + j] = static_cast<float>(pairs_of(panel + j, layout.block(block), j >= kFipWidth / 2));
+  }
+  return usable;
+}
+
+}  // namespace
+
+const FipKernels* fip_kernels() {
+#if defined(__x86_64__) || defined(_M_X64)
+  const CpuFeatures& cpu = cpu_features();
+  if (cpu.avx512 && cpu.own_adders) return &kAvx512Fip;
+#endif
+  return nullptr;
+}
+
+std::vector<float> fip_scales(const FipLayout& layout, const float* b, bool transposed, int64_t ldb) {
   std::vector<float> squares(static_cast<size_t>(layout.steps()), 0.0f);
   if (transposed) {
     for (int64_t column = 0; column < layout.n; ++column) {
@@ -53,61 +104,8 @@ std::vector<float> scales_of_k(const PairedLayout& layout, const float* b, bool 
   return squares;
 }
 
-/// What the pairs of a column of either vector of a panel add to its product: see gemm_paired_kernels.h.
-double pairs_of(const float* column, const Part& steps, bool second) {
-  double sum = 0;
-  for (int64_t k = steps.begin; k < steps.begin + steps.size; k += kPairedGroup) {
-    const auto product = [&](int64_t at) {
-      return static_cast<double>(column[at * kPairedWidth]) * static_cast<double>(column[(at + 1) * kPairedWidth]);
-    };
-    sum += product(second ? k + 4 : k) - product(k + 2);
-  }
-  return sum;
-}
-
-/// Scales the columns of a packed panel; false where they are too far from 1.
-bool scale_columns(const PairedLayout& layout, const std::vector<float>& scales, float* panel) {
-  const int64_t steps = layout.steps();
-  double squares[kPairedWidth] = {};
-  for (int64_t k = 0; k < steps; ++k) {
-    float* const row = panel + k * kPairedWidth;
-    const float inverse = 1 / scales[static_cast<size_t>(k)];
-    for (int64_t j = 0; j < kPairedWidth; ++j) {
-      row[j] *= inverse;
-      squares[j] += static_cast<double>(row[j]) * static_cast<double>(row[j]);
-    }
-  }
-  float scale[kPairedWidth];
-  float* const inverse = panel + (steps + layout.blocks()) * kPairedWidth;
-  bool usable = true;
-  for (int64_t j = 0; j < kPairedWidth; ++j) {
-    const double root = std::sqrt(squares[j] / static_cast<double>(layout.k));
-    usable = usable && (root == 0 || std::abs(std::log2(root)) < kMostExponent);
-    inverse[j] = root == 0 ? 1.0f : static_cast<float>(power_near(root));
-    scale[j] = 1 / inverse[j];
-  }
-  for (int64_t k = 0; k < steps; ++k) {
-    for (int64_t j = 0; j < kPairedWidth; ++j) panel[k * kPairedWidth + j] *= scale[j];
-  }
-  for (int64_t block = 0; block < layout.blocks(); ++block) {
-    for (int64_t j = 0; j < kPairedWidth; ++j)
-      panel[(steps + block) * kPairedWidth + j] = static_cast<float>(pairs_of(panel + j, layout.block(block), j >= kPairedWidth / 2));
-  }
-  return usable;
-}
-
-}  // namespace
-
-const PairedKernels* paired_kernels() {
-#if defined(__x86_64__) || defined(_M_X64)
-  const CpuFeatures& cpu = cpu_features();
-  if (cpu.avx512 && cpu.own_adders) return &kAvx512Paired;
-#endif
-  return nullptr;
-}
-
-std::shared_ptr<const float[]> pack_pairs(const PairedLayout& layout, const float* b, bool transposed, int64_t ldb) {
-  const std::vector<float> scales = scales_of_k(layout, b, transposed, ldb);
+std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b, bool transposed, int64_t ldb) {
+  const std::vector<float> scales = fip_scales(layout, b, transposed, ldb);
   if (scales.empty()) return nullptr;
   std::atomic<bool> usable = true;
   const size_t panels = static_cast<size_t>(layout.panels());
@@ -120,10 +118,10 @@ std::shared_ptr<const float[]> pack_pairs(const PairedLayout& layout, const floa
       std::copy(scales.begin(), scales.end(), to);
       return;
     }
-    const int64_t column = static_cast<int64_t>(piece) * kPairedWidth;
-    pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, layout.k, std::min(kPairedWidth, layout.n - column),
-               kPairedWidth, to);
-    std::fill(to + layout.k * kPairedWidth, to + layout.steps() * kPairedWidth, 0.0f);
+    const int64_t column = static_cast<int64_t>(piece) * kFipWidth;
+    pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, layout.k, std::min(kFipWidth, layout.n - column),
+               kFipWidth, to);
+    std::fill(to + layout.k * kFipWidth, to + layout.steps() * kFipWidth, 0.0f);
     if (!scale_columns(layout, scales, to)) usable = false;
   };
   const auto shared = share_pieces({panels + 1, begin, write}, 64);
@@ -131,8 +129,30 @@ std::shared_ptr<const float[]> pack_pairs(const PairedLayout& layout, const floa
   return std::shared_ptr<const float[]>(shared, static_cast<const float*>(shared.get()));
 }
 
+void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, const FipArgs& args, int64_t rows, bool pairs,
+                       float* plain) {
+  const bool by_k = args.tile.a_k == kFipRows;
+  if (pairs) return (by_k ? kernels.multiply_by_k : kernels.multiply)[rows](args);
+  MicroArgs<float> p{};
+  p.k = args.tile.k;
+  p.fold = kSumK;
+  p.a = args.tile.a;
+  p.a_row = args.tile.a_row;
+  p.a_k = args.tile.a_k;
+  p.b = args.tile.b;
+  p.b_k = args.tile.b_k;
+  p.c = plain;
+  p.c_row = kFipWidth;
+  p.columns = kFipWidth;
+  p.alpha = 1;
+  p.low = -std::numeric_limits<float>::infinity();
+  p.high = std::numeric_limits<float>::infinity();
+  plain_kernels.two[rows](p);
+  kernels.finish(args, rows, plain);
+}
+
 /// Rows of A whose part of a block lies scaled in memory of the thread.
-struct PairedProduct::Walk {
+struct FipProduct::Walk {
   Part chunks;
   int64_t block;
   int64_t row_floats;     ///< between scaled rows
@@ -143,28 +163,28 @@ struct PairedProduct::Walk {
   float* plain;           ///< sums of a tile without pairs
 };
 
-PairedProduct::PairedProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c)
-    : base_(args, a, nullptr, b.paired_data(), c, micro_kernels_for_width<float>(kPairedWidth)),
-      kernels_(*paired_kernels()),
+FipProduct::FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c)
+    : base_(args, a, nullptr, b.fip_data(), c, micro_kernels_for_width<float>(kFipWidth)),
+      kernels_(*fip_kernels()),
       layout_{b.k(), b.n()},
-      packed_(b.paired_data()),
-      first_panel_(args.first_column / kPairedWidth),
-      chunks_(pieces_of(args.m, args.m <= kFewPairedRows ? kFewPairedRows : kPairedRows)) {
+      packed_(b.fip_data()),
+      first_panel_(args.first_column / kFipWidth),
+      chunks_(pieces_of(args.m, args.m <= kFewFipRows ? kFewFipRows : kFipRows)) {
   base_.row_chunks = chunks_;
 }
 
-Grid PairedProduct::grid(int threads) const {
+Grid FipProduct::grid(int threads) const {
   const double m = static_cast<double>(base_.args.m), n = static_cast<double>(base_.args.n), k = static_cast<double>(base_.args.k);
-  return choose_grid(chunks_, base_.panels, m * n * k / kSpeed, m * k * sizeof(float), n * k * sizeof(float), threads);
+  return choose_grid(chunks_, base_.panels, m * n * k / kFipSpeed, m * k * sizeof(float), n * k * sizeof(float), threads);
 }
 
-void PairedProduct::run_piece(const Grid& grid, int64_t index) const {
+void FipProduct::run_piece(const Grid& grid, int64_t index) const {
   const Part chunks = share_of(chunks_, grid.rows, index / grid.columns);
   const Part columns = share_of(base_.panels, grid.columns, index % grid.columns);
   if (chunks.size == 0 || columns.size == 0) return;
-  if (base_.args.m <= kFewPairedRows) return run_few(columns);
-  const int64_t row_bytes = paired_row(layout_.block(0).size) * static_cast<int64_t>(sizeof(float));
-  const int64_t most = std::clamp<int64_t>(kLeftBytes / (kPairedRows * row_bytes), 1, kRowBlock / kPairedRows);
+  if (base_.args.m <= kFewFipRows) return run_few(columns);
+  const int64_t row_bytes = fip_row(layout_.block(0).size) * static_cast<int64_t>(sizeof(float));
+  const int64_t most = std::clamp<int64_t>(kLeftBytes / (kFipRows * row_bytes), 1, kRowBlock / kFipRows);
   const int64_t walks = pieces_of(chunks.size, most);
   for (int64_t walk = 0; walk < walks; ++walk) {
     const Part part = part_of(chunks.size, walks, walk);
@@ -173,7 +193,7 @@ void PairedProduct::run_piece(const Grid& grid, int64_t index) const {
 }
 
 /// Rows of A where they lie one value of k after the other; transposed ones are laid out so first.
-const float* PairedProduct::rows_of_left(const Part& rows, int64_t k, int64_t count, int64_t& a_row) const {
+const float* FipProduct::rows_of_left(const Part& rows, int64_t k, int64_t count, int64_t& a_row) const {
   const float* const from = base_.a_at(rows.begin, k);
   a_row = base_.args.lda;
   if (!base_.args.transpose_a) return from;
@@ -184,9 +204,9 @@ const float* PairedProduct::rows_of_left(const Part& rows, int64_t k, int64_t co
 }
 
 /// Panels are read once, in the order in which they lie, as fast as memory gives them.
-void PairedProduct::run_few(const Part& columns) const {
-  const int64_t rows = base_.args.m, steps = layout_.steps(), k = base_.args.k, row_floats = paired_row(steps);
-  float* const left = scratch_floats(ScratchSlot::packed_left, rows * (row_floats + kPairedWidth));
+void FipProduct::run_few(const Part& columns) const {
+  const int64_t rows = base_.args.m, steps = layout_.steps(), k = base_.args.k, row_floats = fip_row(steps);
+  float* const left = scratch_floats(ScratchSlot::packed_left, rows * (row_floats + kFipWidth));
   float* const sums = left + rows * row_floats;
   const float* const scale = layout_.left_scale(packed_);
   int64_t a_row = 0;
@@ -207,17 +227,18 @@ void PairedProduct::run_few(const Part& columns) const {
     p.a_row = row_floats;
     p.a_k = 1;
     p.b = panel_of(panel);
-    p.b_k = kPairedWidth;
+    p.b_k = kFipWidth;
     p.c = sums;
-    p.c_row = kPairedWidth;
-    p.columns = kPairedWidth;
+    p.c_row = kFipWidth;
+    p.columns = kFipWidth;
     p.alpha = 1;
     p.low = -std::numeric_limits<float>::infinity();
     p.high = std::numeric_limits<float>::infinity();
     p.ahead = base_.args.repeated ? nullptr : p.b + (rows <= 4 ? kNearAhead : kFarAhead);
-    p.ahead_step = kPairedWidth;
+    p.ahead_step = kFipWidth;
     base_.kernels->two[rows](p);
-    PairedArgs tile = tile_at({0, rows}, panel, 0);
+    FipArgs tile = tile_at({0, rows}, panel, 0);
+    tile.left_inverse = kOnes;
     tile.tile = base_.tile_args(0, panel, {0, k}, true, true);
     kernels_.finish(tile, rows, sums);
   }
@@ -225,25 +246,25 @@ void PairedProduct::run_few(const Part& columns) const {
 }
 
 /// Rows that stay in the cache pass by all panels of a block, each of which is brought nearer while the one before it is worked on.
-void PairedProduct::run_walk(const Part& chunks, const Part& columns) const {
-  const int64_t rows = chunks.size * kPairedRows, row_floats = paired_row(layout_.block(0).size);
+void FipProduct::run_walk(const Part& chunks, const Part& columns) const {
+  const int64_t rows = chunks.size * kFipRows, row_floats = fip_row(layout_.block(0).size);
   const int64_t pairs_floats = (chunks.size + 63) / 64 * 16;
-  float* const memory = scratch_floats(ScratchSlot::packed_left, rows * (row_floats + 3) + pairs_floats + kPairedRows * kPairedWidth + 16);
+  float* const memory = scratch_floats(ScratchSlot::packed_left, rows * (row_floats + 3) + pairs_floats + kFipRows * kFipWidth + 16);
   Walk walk{chunks, 0, row_floats, memory, nullptr, nullptr, nullptr, nullptr};
   walk.plain = memory + rows * row_floats;
-  walk.sums = walk.plain + kPairedRows * kPairedWidth;
+  walk.sums = walk.plain + kFipRows * kFipWidth;
   walk.inverse = walk.sums + 2 * rows;
   walk.pairs = reinterpret_cast<bool*>(walk.inverse + rows);
   const int64_t blocks = layout_.blocks(), end_panel = columns.begin + columns.size;
   for (; walk.block < blocks; ++walk.block) {
     scale_tiles(walk);
     const bool last = walk.block == blocks - 1;
-    const int64_t from = layout_.block(walk.block).begin * kPairedWidth;
+    const int64_t from = layout_.block(walk.block).begin * kFipWidth;
     for (int64_t panel = columns.begin; panel < end_panel; ++panel) {
       const int64_t done = panel - columns.begin + 1;
       if (done % kGroupPanels == 1) throw_if_cancelled();
       const float* const next = panel + 1 < end_panel ? panel_of(panel + 1) + from
-                                                      : panel_of(columns.begin) + (last ? 0 : layout_.block(walk.block + 1).begin * kPairedWidth);
+                                                      : panel_of(columns.begin) + (last ? 0 : layout_.block(walk.block + 1).begin * kFipWidth);
       run_panel(walk, panel, next);
       if (base_.activates && last && (done % kGroupPanels == 0 || panel + 1 == end_panel)) {
         base_.activate_chunks(chunks.begin, chunks.begin + chunks.size, panel - (done - 1) % kGroupPanels, panel + 1);
@@ -252,69 +273,53 @@ void PairedProduct::run_walk(const Part& chunks, const Part& columns) const {
   }
 }
 
-void PairedProduct::scale_tiles(const Walk& walk) const {
+void FipProduct::scale_tiles(const Walk& walk) const {
   const Part steps = layout_.block(walk.block);
   const int64_t count = std::min(steps.size, layout_.k - steps.begin);
   const float* const scale = layout_.left_scale(packed_) + steps.begin;
   for (int64_t i = 0; i < walk.chunks.size; ++i) {
     const Part rows = part_of(base_.args.m, chunks_, walk.chunks.begin + i);
-    const int64_t at = i * kPairedRows;
+    const int64_t at = i * kFipRows;
     int64_t a_row = 0;
     const float* const from = rows_of_left(rows, steps.begin, count, a_row);
-    walk.pairs[i] = kernels_.scale_left({from, a_row, rows.size, count, scale, walk.left + at * walk.row_floats, walk.row_floats,
+    walk.pairs[i] = kernels_.scale_left({from, a_row, rows.size, count, scale, walk.left + at * walk.row_floats, nullptr, walk.row_floats,
                                          walk.sums + 2 * at, walk.inverse + at});
   }
 }
 
-PairedArgs PairedProduct::tile_at(const Part& rows, int64_t panel, int64_t block) const {
+FipArgs FipProduct::tile_at(const Part& rows, int64_t panel, int64_t block) const {
   const float* const right = panel_of(panel);
   const bool last = block == layout_.blocks() - 1;
   const Part steps = layout_.block(block);
-  PairedArgs args{};
+  FipArgs args{};
   args.tile = base_.tile_args(rows.begin, panel, steps, block == 0, last);
   args.tile.k = steps.size;
-  args.tile.fold = base_.args.fold > 0 ? std::max(kPairedGroup, base_.args.fold / 3 * kPairedGroup) : kFold;
-  args.tile.b = right + steps.begin * kPairedWidth;
-  args.tile.b_k = kPairedWidth;
+  args.tile.fold = base_.args.fold > 0 ? std::max(kFipGroup, base_.args.fold / 3 * kFipGroup) : kFold;
+  args.tile.b = right + steps.begin * kFipWidth;
+  args.tile.b_k = kFipWidth;
   args.right_sums = layout_.sums(right, block);
   args.right_inverse = layout_.inverse_scale(right);
   return args;
 }
 
-void PairedProduct::run_panel(const Walk& walk, int64_t panel, const float* next) const {
-  PairedArgs args = tile_at(part_of(base_.args.m, chunks_, walk.chunks.begin), panel, walk.block);
+void FipProduct::run_panel(const Walk& walk, int64_t panel, const float* next) const {
+  FipArgs args = tile_at(part_of(base_.args.m, chunks_, walk.chunks.begin), panel, walk.block);
   MicroArgs<float>& p = args.tile;
   p.a_row = walk.row_floats;
   p.a_k = 1;
   // Each tile brings its share of what comes next nearer.
-  const int64_t groups = p.k / kPairedGroup;
+  const int64_t groups = p.k / kFipGroup;
   p.ahead = walk.chunks.size == 1 ? p.b + kFarAhead : next;
-  p.ahead_step = pieces_of(pieces_of(kPairedGroup * kPairedWidth, walk.chunks.size), 16) * 16;
+  p.ahead_step = pieces_of(pieces_of(kFipGroup * kFipWidth, walk.chunks.size), 16) * 16;
   for (int64_t i = 0; i < walk.chunks.size; ++i) {
-    const int64_t rows = part_of(base_.args.m, chunks_, walk.chunks.begin + i).size, at = i * kPairedRows;
+    const int64_t rows = part_of(base_.args.m, chunks_, walk.chunks.begin + i).size, at = i * kFipRows;
     p.a = walk.left + at * walk.row_floats;
     args.left_sums = walk.sums + 2 * at;
     args.left_inverse = walk.inverse + at;
-    if (walk.pairs[i]) {
-      kernels_.multiply[rows](args);
-    } else {
-      MicroArgs<float> plain = p;
-      plain.c = walk.plain;
-      plain.c_row = kPairedWidth;
-      plain.columns = kPairedWidth;
-      plain.fold = kSumK;
-      plain.alpha = 1;
-      plain.beta = 0;
-      plain.column_bias = plain.row_bias = plain.residual = nullptr;
-      plain.low = -std::numeric_limits<float>::infinity();
-      plain.high = std::numeric_limits<float>::infinity();
-      plain.ahead = nullptr;
-      base_.kernels->two[rows](plain);
-      kernels_.finish(args, rows, walk.plain);
-    }
+    multiply_fip_tile(kernels_, *base_.kernels, args, rows, walk.pairs[i], walk.plain);
     move_rows(p, rows);
     if (p.ahead) p.ahead += groups * p.ahead_step;
-    if (p.ahead && p.ahead >= next + p.k * kPairedWidth) p.ahead = nullptr;  // all is on its way
+    if (p.ahead && p.ahead >= next + p.k * kFipWidth) p.ahead = nullptr;  // all is on its way
   }
 }
 

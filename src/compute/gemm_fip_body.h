@@ -1,0 +1,391 @@
+#pragma once
+
+#include <bit>
+#include <utility>
+
+#include "compute/gemm_micro_body.h"
+#include "compute/gemm_fip_kernels.h"
+
+#if defined(__GNUC__)
+#define RH_INLINED __attribute__((always_inline))
+#else
+#define RH_INLINED
+#endif
+
+// See gemm_micro_body.h for V, which has 16 lanes here, and gemm_fip_kernels.h for what is computed.
+namespace rh::compute {
+namespace {
+
+enum class PairSign : uint8_t { none, plus, minus };
+
+/// A tile's rows of A.
+template <bool kByK>
+struct FipRows {
+  const float* first;
+  const float* fifth;
+  int64_t step;
+
+  explicit FipRows(const MicroArgs<float>& p) : first(p.a), fifth(p.a + 5 * p.a_row), step(p.a_row) {}
+  RH_INLINED float at(int row, int k) const { return (row < 5 ? first : fifth)[row % 5 * step + k]; }
+  RH_INLINED void advance() {
+    first += kFipGroup;
+    fifth += kFipGroup;
+  }
+};
+
+/// The same where those of a value of k follow each other.
+template <>
+struct FipRows<true> {
+  const float* first;
+
+  explicit FipRows(const MicroArgs<float>& p) : first(p.a) {}
+  RH_INLINED float at(int row, int k) const { return first[k * kFipRows + row]; }
+  RH_INLINED void advance() { first += kFipGroup * kFipRows; }
+};
+
+/// Adds the products of two values of k, by pairs in columns of the vectors whose sign says so.
+template <typename V, int kRows, bool kByK, PairSign first, PairSign second>
+RH_INLINED inline void add_pair(typename V::Register (&sum)[kRows][2], const FipRows<kByK>& rows, int k, const float* b) {
+  using R = typename V::Register;
+  constexpr PairSign kSigns[2] = {first, second};
+  R even[2], odd[2];
+#pragma GCC unroll 2
+  for (int j = 0; j < 2; ++j) {
+    even[j] = V::load(b + j * V::kLanes);
+    odd[j] = V::load(b + (2 + j) * V::kLanes);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    const R x = V::set(rows.at(i, k)), y = V::set(rows.at(i, k + 1));
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      if (kSigns[j] == PairSign::plus)
+        sum[i][j] = V::fma(V::add(x, odd[j]), V::add(y, even[j]), sum[i][j]);
+      else if (kSigns[j] == PairSign::minus)
+        sum[i][j] = V::fma(V::sub(x, odd[j]), V::sub(even[j], y), sum[i][j]);
+      else
+        sum[i][j] = V::fma(x, even[j], sum[i][j]);
+    }
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      if (kSigns[j] == PairSign::none) sum[i][j] = V::fma(y, odd[j], sum[i][j]);
+    }
+  }
+}
+
+template <typename V, int kRows, bool kByK>
+void fip_kernel(const FipArgs& args) {
+  using R = typename V::Register;
+  const MicroArgs<float>& p = args.tile;
+  constexpr int kLanes = V::kLanes, kWidth = 2 * kLanes;
+  const auto for_all = [](auto step) RH_INLINED {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 2
+      for (int j = 0; j < 2; ++j) step(i, j);
+    }
+  };
+  if (p.beta != 0) prefetch_tile<kRows, kWidth>(p.c, p.c_row);
+  if (p.c_is_far && p.beta == 0) prefetch_tile<kRows, kWidth, true>(p.c, p.c_row);
+  if (p.residual) prefetch_tile<kRows, kWidth>(p.residual, p.residual_row);
+  R sum[kRows][2];
+  alignas(64) float memory[kRows * kWidth];  // the sum of the parts so far, and then what is stored lane by lane
+  float* kept = memory;
+#if defined(__GNUC__)
+  asm("" : "+r"(kept));  // else it is split into registers that are not there
+#endif
+  FipRows<kByK> rows(p);
+  const float* b = p.b;
+  const float* ahead = p.ahead ? p.ahead : b;
+  const int64_t ahead_step = p.ahead ? p.ahead_step : 0;
+  const auto add_up = [&](int64_t groups) RH_INLINED {
+    for_all([&](int i, int j) { sum[i][j] = V::zero(); });
+    for (; groups > 0; --groups) {
+      using enum PairSign;
+      add_pair<V, kRows, kByK, plus, none>(sum, rows, 0, b);
+      add_pair<V, kRows, kByK, minus, minus>(sum, rows, 2, b + 2 * kWidth);
+      add_pair<V, kRows, kByK, none, plus>(sum, rows, 4, b + 4 * kWidth);
+      for (int64_t i = 0; i < ahead_step; i += kLanes) prefetch(ahead + i);
+      ahead += ahead_step;
+      rows.advance();
+      b += kFipGroup * kWidth;
+    }
+  };
+  int64_t left = p.k / kFipGroup;
+  const int64_t fold = p.fold / kFipGroup;
+  int64_t parts = fold > 0 ? (left + fold - 1) / fold : 1;
+  const bool folds = parts > 1;
+  for (bool first = true; parts > 1; --parts, first = false) {
+    const int64_t size = (left + parts - 1) / parts;
+    left -= size;
+    add_up(size);
+    if (!first) for_all([&](int i, int j) { sum[i][j] = V::add(V::load(kept + i * kWidth + j * kLanes), sum[i][j]); });
+    for_all([&](int i, int j) { V::store(kept + i * kWidth + j * kLanes, sum[i][j]); });
+  }
+  add_up(left);
+  if (folds) for_all([&](int i, int j) { sum[i][j] = V::add(V::load(kept + i * kWidth + j * kLanes), sum[i][j]); });
+  R total[kRows][2];  // a copy stays in registers, where GCC lays the sums themselves out in memory
+  R less[2], scale[2];
+#pragma GCC unroll 2
+  for (int j = 0; j < 2; ++j) {
+    less[j] = V::load(args.right_sums + j * kLanes);
+    scale[j] = V::load(args.right_inverse + j * kLanes);
+  }
+  for_all([&](int i, int j) {
+    const R own = V::add(V::set(args.left_sums[2 * i + j]), less[j]);
+    total[i][j] = V::mul(V::mul(V::sub(sum[i][j], own), V::set(args.left_inverse[i])), scale[j]);
+  });
+  if (p.columns >= kWidth) return store_tile<V>(p, total);
+  for_all([&](int i, int j) { V::store(kept + i * kWidth + j * kLanes, total[i][j]); });
+  store_narrow_tile<V, kRows, 2>(p, kept);
+}
+
+/// Which products of neighbours the pairs of either vector of columns have: by the place in 48 values, 8 groups.
+struct FipSums {
+  float of[2][3 * 16];
+  constexpr FipSums() : of() {
+    for (int i = 0; i < 48; ++i) {
+      const int place = i % static_cast<int>(kFipGroup);
+      of[0][i] = place == 0 ? 1.0f : place == 2 ? -1.0f : 0.0f;
+      of[1][i] = place == 4 ? 1.0f : place == 2 ? -1.0f : 0.0f;
+    }
+  }
+};
+
+/// Whether a sum of squares is of values that pairs can be made of.
+inline bool is_near_one(float squares) { return squares >= 0x1p-80f && squares <= 0x1p100f; }  // NaN is neither
+
+/// The power of two next to the root of a mean of squares, and its inverse, the scale.
+inline void scale_of(float mean, float& scale, float& inverse) {
+  const int exponent = static_cast<int>(std::bit_cast<uint32_t>(mean) >> 23) - 127;
+  const int half = (exponent + 1) >> 1;
+  inverse = std::bit_cast<float>(static_cast<uint32_t>(127 + half) << 23);
+  scale = std::bit_cast<float>(static_cast<uint32_t>(127 - half) << 23);
+}
+
+/// The lanes of each of `count` vectors, a multiple of 4, summed.
+template <typename V, int count>
+void sum_all_lanes(const typename V::Register (&x)[count], float* out) {
+  static_assert(count % 4 == 0);
+#pragma GCC unroll 4
+  for (int i = 0; i < count; i += 4) {
+    const typename V::Register four[4] = {x[i], x[i + 1], x[i + 2], x[i + 3]};
+    sum_lanes<V>(four, out + i);
+  }
+}
+
+/// A row times `scale`, zeros behind it; the squares of what it is then, lane by lane.
+template <typename V>
+typename V::Register scale_row(const FipLeft& p, int64_t row) {
+  using R = typename V::Register;
+  constexpr int64_t kLanes = V::kLanes;
+  const float* const from = p.a + row * p.a_row;
+  float* const to = p.to + row * p.to_row;
+  R squares[2] = {V::zero(), V::zero()};
+  const auto scaled = [&](int64_t i, R value, R by, R& sum) {
+    const R x = V::mul(value, by);
+    V::store(to + i, x);
+    sum = V::fma(x, x, sum);
+  };
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= p.k; i += 2 * kLanes) {
+    scaled(i, V::load(from + i), V::load(p.scale + i), squares[0]);
+    scaled(i + kLanes, V::load(from + i + kLanes), V::load(p.scale + i + kLanes), squares[1]);
+  }
+  for (; i < p.k; i += kLanes) {
+    const int live = static_cast<int>(p.k - i < kLanes ? p.k - i : kLanes);
+    scaled(i, V::load_partial(from + i, live), V::load_partial(p.scale + i, live), squares[0]);
+  }
+  for (const int64_t end = fip_row(p.k); i < end; i += kLanes) V::store(to + i, V::zero());
+  return V::add(squares[0], squares[1]);
+}
+
+/// Multiplies a row by a power of two; the products of neighbours that the pairs of either vector of columns have, before that.
+template <typename V>
+void scale_row_again(float* row, int64_t k, float scale, typename V::Register (&pairs)[2]) {
+  using R = typename V::Register;
+  static constexpr FipSums kSums;
+  const R by = V::set(scale);
+  R sums[2] = {V::zero(), V::zero()};
+  for (int64_t i = 0; i < k; i += 3 * V::kLanes) {
+#pragma GCC unroll 3
+    for (int64_t j = 0; j < 3 * V::kLanes; j += V::kLanes) {
+      float* const at = row + i + j;
+      const R x = V::load(at), product = V::mul(x, V::load(at + 1));
+      sums[0] = V::fma(product, V::load(kSums.of[0] + j), sums[0]);
+      sums[1] = V::fma(product, V::load(kSums.of[1] + j), sums[1]);
+      V::store(at, V::mul(x, by));
+    }
+  }
+  pairs[0] = sums[0];
+  pairs[1] = sums[1];
+}
+
+template <typename V>
+bool scale_rows_of_left(const FipLeft& p) {
+  using R = typename V::Register;
+  R squares[kFipRows];
+  for (int64_t row = 0; row < kFipRows; ++row) squares[row] = row < p.rows ? scale_row<V>(p, row) : V::zero();
+  float sums[2 * kFipRows];
+  sum_all_lanes<V, kFipRows>(squares, sums);
+  bool usable = true;
+  for (int64_t row = 0; row < p.rows; ++row) {
+    usable = usable && is_near_one(sums[row]);
+    p.inverse_scale[row] = 1;
+  }
+  if (!usable) return false;
+  R pairs[2 * kFipRows];
+  float scales[kFipRows];
+  for (int64_t row = 0; row < kFipRows; ++row) {
+    if (row >= p.rows) {
+      pairs[2 * row] = pairs[2 * row + 1] = V::zero();
+      continue;
+    }
+    scale_of(sums[row] / static_cast<float>(p.k), scales[row], p.inverse_scale[row]);
+    R of_row[2];
+    scale_row_again<V>(p.to + row * p.to_row, p.k, scales[row], of_row);
+    pairs[2 * row] = of_row[0];
+    pairs[2 * row + 1] = of_row[1];
+  }
+  sum_all_lanes<V, 2 * kFipRows>(pairs, sums);
+  for (int64_t row = 0; row < p.rows; ++row) {
+    for (int64_t j = 0; j < 2; ++j) p.sums[2 * row + j] = sums[2 * row + j] * scales[row] * scales[row];
+  }
+  return true;
+}
+
+/// Rows as a tile by k.
+inline void turn_fip_rows(const FipLeft& p) {
+  const int64_t steps = (p.k + kFipGroup - 1) / kFipGroup * kFipGroup;
+  for (int64_t k = 0; k < steps; ++k) {
+    for (int64_t row = 0; row < kFipRows; ++row) p.tile[k * kFipRows + row] = row < p.rows ? p.to[row * p.to_row + k] : 0.0f;
+  }
+}
+
+template <typename V>
+bool scale_fip_left(const FipLeft& p) {
+  const bool usable = scale_rows_of_left<V>(p);
+  if (p.tile) turn_fip_rows(p);
+  return usable;
+}
+
+/// A panel times the scale of each row; the squares of what it is then, lane by lane.
+template <typename V>
+void scale_panel_rows(const FipPanel& p, typename V::Register (&squares)[2]) {
+  using R = typename V::Register;
+  R sums[2] = {V::zero(), V::zero()};
+  for (int64_t k = 0; k < p.k; ++k) {
+    const R scale = V::set(p.scale[k]);
+    if (p.more) {
+      prefetch(p.b + k * p.b_row + kFipWidth);
+      prefetch(p.b + k * p.b_row + kFipWidth + V::kLanes);
+    }
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      const R x = V::mul(V::load(p.b + k * p.b_row + j * V::kLanes), scale);
+      V::store(p.to + k * kFipWidth + j * V::kLanes, x);
+      sums[j] = V::fma(x, x, sums[j]);
+    }
+  }
+  const int64_t end = (p.k + kFipGroup - 1) / kFipGroup * kFipGroup * kFipWidth;
+  for (int64_t i = p.k * kFipWidth; i < end; i += V::kLanes) V::store(p.to + i, V::zero());
+  squares[0] = sums[0];
+  squares[1] = sums[1];
+}
+
+template <typename V>
+bool scale_panel_columns(const FipPanel& p) {
+  using R = typename V::Register;
+  R squares[2];
+  scale_panel_rows<V>(p, squares);
+  float sums[kFipWidth], scales[kFipWidth];
+  V::store(sums, squares[0]);
+  V::store(sums + V::kLanes, squares[1]);
+  bool usable = true;
+  for (int64_t j = 0; j < kFipWidth; ++j) {
+    usable = usable && (j >= p.columns || is_near_one(sums[j]));
+    p.inverse_scale[j] = 1;
+  }
+  if (!usable) return false;
+  for (int64_t j = 0; j < kFipWidth; ++j) {
+    scales[j] = 1;
+    if (j < p.columns) scale_of(sums[j] / static_cast<float>(p.k), scales[j], p.inverse_scale[j]);
+  }
+  const R by[2] = {V::load(scales), V::load(scales + V::kLanes)};
+  R of[2][2] = {{V::zero(), V::zero()}, {V::zero(), V::zero()}};  // patterns, vectors
+  for (int64_t k = 0; k < p.k; k += kFipGroup) {
+    float* const at = p.to + k * kFipWidth;
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      R x[kFipGroup];
+#pragma GCC unroll 6
+      for (int i = 0; i < kFipGroup; ++i) {
+        x[i] = V::mul(V::load(at + i * kFipWidth + j * V::kLanes), by[j]);
+        V::store(at + i * kFipWidth + j * V::kLanes, x[i]);
+      }
+      const R less = V::mul(x[2], x[3]);
+      of[0][j] = V::add(of[0][j], V::sub(V::mul(x[0], x[1]), less));
+      of[1][j] = V::add(of[1][j], V::sub(V::mul(x[4], x[5]), less));
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) V::store(p.sums + i * V::kLanes, of[i / 2][i % 2]);
+  return true;
+}
+
+/// The columns of a panel kFipRows at a time. Vectors are twice as long: what they write beyond is overwritten by the next.
+template <typename V>
+void cut_fip_tiles(const FipPanel& p) {
+  static_assert(V::kLanes == 2 * kFipRows);
+  const int64_t steps = (p.k + kFipGroup - 1) / kFipGroup * kFipGroup, tile = fip_tile(p.k);
+  for (int64_t k = 0; k < steps; ++k) {
+    const float* const from = p.to + k * kFipWidth;
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kFipWidth; i += kFipRows) {
+      const auto values = i + V::kLanes <= kFipWidth ? V::load(from + i) : V::load_partial(from + i, kFipRows);
+      V::store(p.tiles + i / kFipRows * tile + k * kFipRows, values);
+    }
+  }
+}
+
+template <typename V>
+bool scale_fip_panel(const FipPanel& p) {
+  const bool usable = scale_panel_columns<V>(p);
+  if (p.tiles) cut_fip_tiles<V>(p);
+  return usable;
+}
+
+template <typename V>
+void finish_fip(const FipArgs& args, int64_t rows, const float* sums) {
+  constexpr int kLanes = V::kLanes;
+  const MicroArgs<float>& p = args.tile;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int column = 0; column < p.columns; column += kLanes) {
+      const int64_t left = p.columns - column;
+      const int live = left < kLanes ? static_cast<int>(left) : kLanes;
+      const auto sum = V::mul(V::mul(V::load(sums + row * kFipWidth + column), V::set(args.left_inverse[row])),
+                              V::load(args.right_inverse + column));
+      V::store_partial(p.c + row * p.c_row + column, epilogue<V>(p, sum, static_cast<int>(row), column, live), live);
+    }
+  }
+}
+
+template <typename V, typename Rows>
+struct FipList;
+template <typename V, int... kRow>
+struct FipList<V, std::integer_sequence<int, kRow...>> {
+  static constexpr void (*kRowByRow[])(const FipArgs&) = {nullptr, fip_kernel<V, kRow + 1, false>...};
+  static constexpr void (*kByK[])(const FipArgs&) = {nullptr, fip_kernel<V, kRow + 1, true>...};
+};
+
+template <typename V>
+constexpr FipKernels fip_kernels() {
+  static_assert(2 * V::kLanes == kFipWidth);
+  using List = FipList<V, std::make_integer_sequence<int, kFipRows>>;
+  return {List::kRowByRow, List::kByK, scale_fip_left<V>, scale_fip_panel<V>, finish_fip<V>};
+}
+
+}  // namespace
+}  // namespace rh::compute
+
+#undef RH_INLINED

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+
+#include "compute/gemm_micro.h"
+
+// Plain data alone: this header is compiled with the flags of every instruction set.
+//
+// Products of two values of k at a time with one multiplication (S. Winograd, "A new algorithm for inner product", 1968):
+// a0 b0 + a1 b1 = (a0 + b1) (a1 + b0) - a0 a1 - b0 b1, and with the other sign (a0 - b1) (b0 - a1) + a0 a1 + b0 b1. What is subtracted or
+// added does not depend on both a row and a column, so that a multiply-add and two additions stand in place of two multiply-adds. That pays
+// on processors whose additions have units of their own. Of three pairs of k (six values) the first vector of a panel takes two so, the
+// first with + and the second with -, and the second vector the second with - and the third with +; the rest is multiplied plainly: units
+// of both kinds are then equally busy, and what is subtracted sums up to little.
+namespace rh::compute {
+
+inline constexpr int64_t kFipGroup = 6;   ///< values of k after which the pattern begins again
+inline constexpr int64_t kFipRows = 8;    ///< of a tile at most
+inline constexpr int64_t kFipWidth = 32;  ///< of a panel: two vectors
+
+/// Floats of a tile of k values of each row that `multiply_by_k` reads, and some behind it.
+inline constexpr int64_t fip_tile(int64_t k) { return ((k + kFipGroup - 1) / kFipGroup * kFipGroup + 2) * kFipRows; }
+
+/// Rows of A as tiles read them: multiplied by powers of two, those of k and one of each row's own.
+struct FipLeft {
+  const float* a;
+  int64_t a_row;         ///< between rows
+  int64_t rows;          ///< at most kFipRows
+  int64_t k;             ///< not 0
+  const float* scale;    ///< [k]: powers of two, one for each value of k
+  float* to;             ///< [rows, to_row]
+  float* tile;           ///< or null; then the same by k as well, fip_tile(k) floats: [k in whole groups, kFipRows]
+  int64_t to_row;        ///< at least fip_row(k); zeros stand behind k values
+  float* sums;           ///< [rows, 2]: what the pairs of each vector of columns have too much of products of the row's own values
+  float* inverse_scale;  ///< [rows]
+};
+
+/// Columns of values that are known with a run, as kernels read a panel: multiplied by powers of two, those of k and one of each column's.
+struct FipPanel {
+  const float* b;  ///< kFipWidth values of each row are read
+  int64_t b_row;   ///< between rows
+  bool more;       ///< kFipWidth values behind those of each row are read next: brought nearer
+  int64_t columns; ///< that count
+  int64_t k;       ///< rows, not 0
+  const float* scale;    ///< [k]
+  float* to;             ///< [k in whole groups, kFipWidth]; zeros stand behind k rows
+  float* tiles;          ///< or null; then the same as tiles by k, fip_tile(k) apart: [k in whole groups, kFipRows] of each
+  float* sums;           ///< [2, kFipWidth]: what pairs of the first vector of columns have too much, and those of the second
+  float* inverse_scale;  ///< [kFipWidth]
+};
+
+/// A tile of C, as MicroArgs has it: a is what `scale_left` made, or columns of what `scale_panel` did, b is a panel of the same scale, k
+/// a multiple of kFipGroup, `ahead_step` what is fetched a group.
+struct FipArgs {
+  MicroArgs<float> tile;
+  const float* left_sums;      ///< [rows, 2]
+  const float* left_inverse;   ///< [rows]
+  const float* right_sums;     ///< [kFipWidth]: the same as left_sums, of the values of each column
+  const float* right_inverse;  ///< [kFipWidth]
+};
+
+struct FipKernels {
+  /// [kFipRows + 1]: by the rows of the tile, whose values of k follow each other, or (by_k) kFipRows rows of a value of k.
+  void (*const* multiply)(const FipArgs&);
+  void (*const* multiply_by_k)(const FipArgs&);
+  /// False where the values of a row are too far from 1, or all 0, for pairs of them with others to be accurate. Rows are then scaled by
+  /// `scale` alone, and their inverse_scale is 1.
+  bool (*scale_left)(const FipLeft&);
+  /// The same of columns.
+  bool (*scale_panel)(const FipPanel&);
+  /// What comes after sums [rows, kFipWidth] that were multiplied plainly: scales, and what the tile says.
+  void (*finish)(const FipArgs& args, int64_t rows, const float* sums);
+};
+
+/// Floats that a scaled row of k values needs.
+inline constexpr int64_t fip_row(int64_t k) { return (k + 47) / 48 * 48 + 16; }
+
+extern const FipKernels kAvx512Fip;
+
+}  // namespace rh::compute
