@@ -151,24 +151,32 @@ class ConvFip final : public Convolution<float>::Impl {
     for (int64_t block = 0; block < layout_.k.blocks(); ++block) {
       throw_if_cancelled();
       const Part steps = layout_.k.block(block);
-      for (int64_t i = 0; i < panels.size; ++i) {
-        float* const of_panel = sums + i * 2 * kFipWidth;
-        pairs[i] = pixels_.scale(w, call.input, place.x, (panels.begin + i) * kFipWidth, steps, scales_.data() + place.group * layout_.k.steps(),
-                                 {.to = scaled + i * floats, .sums = of_panel, .inverse_scale = inverse + i * kFipWidth});
-        std::copy_n(of_panel + kFipWidth + kFipWidth / 2, kFipWidth / 2, of_panel + kFipWidth / 2);  // of the second vector's pattern
-      }
       const int64_t tile_bytes = layout_.block_floats() * static_cast<int64_t>(sizeof(float));
       const int64_t tile_groups = pieces_of(tiles.size, std::max<int64_t>(1, kWeightBytes / tile_bytes));
       for (int64_t i = 0; i < tile_groups; ++i) {
         const Part part = part_of(tiles.size, tile_groups, i);
+        const int64_t row = (tiles.begin + part.begin) * kFipRows;
         for (int64_t j = 0; j < panels.size; ++j) {
-          const int64_t row = (tiles.begin + part.begin) * kFipRows;
+          const int64_t pixel = (panels.begin + j) * kFipWidth;
+          float* const of_panel = sums + j * 2 * kFipWidth;
           FipArgs args{};
-          args.tile = tile_args(call, place, row, (panels.begin + j) * kFipWidth, block == 0, block == layout_.k.blocks() - 1);
+          if (i == 0) {
+            pairs[j] = pixels_.scale(w, call.input, place.x, pixel, steps, scales_.data() + place.group * layout_.k.steps(),
+                                     {.to = scaled + j * floats, .sums = of_panel, .inverse_scale = inverse + j * kFipWidth});
+            std::copy_n(of_panel + kFipWidth + kFipWidth / 2, kFipWidth / 2, of_panel + kFipWidth / 2);  // of the second vector's pattern
+            const bool more_panels = j + 1 < panels.size, more_blocks = block + 1 < layout_.k.blocks();
+            if (more_panels || !more_blocks)
+              args.rows_ahead = pixels_.source(w, place.x, pixel + kFipWidth, steps);
+            else
+              args.rows_ahead = pixels_.source(w, place.x, panels.begin * kFipWidth, layout_.k.block(block + 1));
+          }
+          args.tile = tile_args(call, place, row, pixel, block == 0, block == layout_.k.blocks() - 1);
           args.tile.b = scaled + j * floats;
           args.tile.k = steps.size;
-          args.right_sums = sums + j * 2 * kFipWidth;
+          args.right_sums = of_panel;
           args.right_inverse = inverse + j * kFipWidth;
+          args.rows_ahead_step = w.input_size();
+          args.rows_ahead_count = pieces_of(kFipGroup, part.size);
           run_panel(place, {tiles.begin + part.begin, part.size}, block, args, pairs[j], plain);
         }
       }
@@ -190,10 +198,17 @@ class ConvFip final : public Convolution<float>::Impl {
     args.left_sums = left.sums;
     args.left_inverse = left.inverse;
     const float* usable = left.usable;
+    const bool far = tiles_ * tile_floats * static_cast<int64_t>(sizeof(float)) > kWeightBytes;
+    int64_t rows_left = p.k;  // to be fetched
     for (int64_t i = tiles.begin; i < tiles.begin + tiles.size; ++i) {
-      p.ahead = i + 1 < tiles.begin + tiles.size ? p.a + tile_floats : nullptr;
+      p.ahead = far && i + 1 < tiles.begin + tiles.size ? p.a + tile_floats : nullptr;
       multiply_fip_tile(fip_, plain_, args, rows_of(i).size, pairs && *usable != 0, plain);
       move_rows(p, kFipRows);
+      if (args.rows_ahead) {
+        const int64_t fetched = p.k / kFipGroup * args.rows_ahead_count;
+        rows_left -= fetched;
+        args.rows_ahead = rows_left > 0 ? args.rows_ahead + fetched * args.rows_ahead_step : nullptr;
+      }
       p.a += tile_floats - kFipRows;
       args.left_sums += tile_floats;
       args.left_inverse += tile_floats;

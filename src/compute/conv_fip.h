@@ -23,6 +23,11 @@ class FipPixels {
         plain_(micro_kernels_for_width<float>(kFipWidth)),
         gather_(conv_kernels_for_width<float>(kFipWidth)) {}
 
+  /// The first row of `steps` that `scale` reads of such a panel, rows w.input_size() apart; null where it gathers.
+  const float* source(const Window& w, const float* x, int64_t pixel, const Part& steps) const {
+    return is_pointwise(window_, w) && pixel < w.input_size() ? x + steps.begin * w.input_size() + pixel : nullptr;
+  }
+
   /// Rows `steps` of the panel of pixels that begins at `pixel`, scaled: `panel` says where to; its b, k, columns and scale are not looked
   /// at. k counts kernel positions first and channels within each; `scales` are those of the group. See FipKernels::scale_panel.
   bool scale(const Window& w, const InputScale& input, const float* x, int64_t pixel, const Part& steps, const float* scales,
@@ -35,7 +40,6 @@ class FipPixels {
     panel.scale = scales + steps.begin;
     panel.b = x + ks.begin * plane + pixel;
     panel.b_row = plane;
-    panel.more = ready && pixel + 2 * kFipWidth <= plane;
     if (!ready || input.scale) {
       float* const gathered = scratch_floats(ScratchSlot::packed_right, (count + 1) * kFipWidth + 64);
       if (!ready) {

@@ -163,8 +163,9 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     const float* const end = p.ahead + steps.size * kFipWidth;
     for (int64_t i = 0; i < g.rows.size; ++i) {
       const int64_t first = i * kFipWidth, pixels = std::min(kFipWidth, g.pixels() - first);
-      for (int64_t tile = 0; tile * kFipRows < pixels; ++tile) {
-        const Part rows{tile * kFipRows, std::min(kFipRows, pixels - tile * kFipRows)};
+      const int64_t parts = pieces_of(pixels, kFipRows);
+      for (int64_t tile = 0; tile < parts; ++tile) {
+        const Part rows = part_of(pixels, parts, tile);
         p.a = scaled.tiles + i * kTilesOfPanel * tile_floats() + tile * fip_tile(steps.size);
         p.c = sums + (first + rows.begin) * kFipWidth;
         args.left_sums = scaled.sums + 2 * (first + rows.begin);

@@ -8,10 +8,10 @@
 #include "base/cpu_features.h"
 #include "compute/amx.h"
 #include "compute/conv_direct.h"
+#include "compute/conv_fip.h"
 #include "compute/conv_parts.h"
 #include "compute/conv_phases.h"
 #include "compute/gemm_amx.h"
-#include "compute/gemm_fip.h"
 
 namespace rh::compute {
 namespace {
@@ -202,7 +202,8 @@ double fip_panels(int64_t count) {
 /// Products of a value of a pixel, for each output channel.
 double fip_products(const ConvChannels& c, const Window& w, double gathering, const ConvCosts& costs) {
   const double products = static_cast<double>(in_of(c) * w.kernel_size());
-  return costs.fip + (gathering + costs.fip_scaling) / static_cast<double>(out_of(c)) + costs.fip_by_products / products;
+  return costs.fip + (gathering + costs.fip_scaling) / static_cast<double>(out_of(c)) + costs.fip_by_products / products +
+         (products > static_cast<double>(kFipConvBlock) ? costs.fip_blocks : 0);
 }
 
 double fip_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
@@ -214,7 +215,8 @@ double fip_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) 
 double fip_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
   const double turning = costs.pixels_by_products / static_cast<double>(in_of(c) * w.kernel_size());
-  return fip_panels(out_of(c)) * (fip_products(c, w, gathers(w) ? costs.pixels_by_out * found : 0, costs) + turning);
+  return fip_panels(out_of(c)) * (fip_products(c, w, costs.fip_cutting + (gathers(w) ? costs.pixels_by_out * found : 0), costs) + turning +
+                                costs.fip_by_pixels / static_cast<double>(std::max<int64_t>(1, w.output_size())));
 }
 
 bool fits_amx(const ConvChannels&, const Window&) { return amx_usable(); }

@@ -98,6 +98,8 @@ void fip_kernel(const FipArgs& args) {
   const float* b = p.b;
   const float* ahead = p.ahead ? p.ahead : b;
   const int64_t ahead_step = p.ahead ? p.ahead_step : 0;
+  const float* rows_ahead = args.rows_ahead;
+  const int64_t rows_ahead_count = rows_ahead ? args.rows_ahead_count : 0;
   const auto add_up = [&](int64_t groups) RH_INLINED {
     for_all([&](int i, int j) { sum[i][j] = V::zero(); });
     for (; groups > 0; --groups) {
@@ -107,6 +109,12 @@ void fip_kernel(const FipArgs& args) {
       add_pair<V, kRows, kByK, none, plus>(sum, rows, 4, b + 4 * kWidth);
       for (int64_t i = 0; i < ahead_step; i += kLanes) prefetch(ahead + i);
       ahead += ahead_step;
+      for (int64_t i = 0; i < rows_ahead_count; ++i) {
+        prefetch(rows_ahead);
+        prefetch(rows_ahead + kLanes);
+        prefetch(rows_ahead + kWidth - 1);  // rows need not be aligned
+        rows_ahead += args.rows_ahead_step;
+      }
       rows.advance();
       b += kFipGroup * kWidth;
     }
@@ -274,16 +282,15 @@ template <typename V>
 void scale_panel_rows(const FipPanel& p, typename V::Register (&squares)[2]) {
   using R = typename V::Register;
   R sums[2] = {V::zero(), V::zero()};
-  for (int64_t k = 0; k < p.k; ++k) {
-    const R scale = V::set(p.scale[k]);
-    if (p.more) {
-      prefetch(p.b + k * p.b_row + kFipWidth);
-      prefetch(p.b + k * p.b_row + kFipWidth + V::kLanes);
-    }
+  const float *from = p.b, *scales = p.scale;
+  float* to = p.to;
+  const int64_t rows = p.k, b_row = p.b_row;
+  for (int64_t k = 0; k < rows; ++k, from += b_row, to += kFipWidth) {
+    const R scale = V::set(scales[k]);
 #pragma GCC unroll 2
     for (int j = 0; j < 2; ++j) {
-      const R x = V::mul(V::load(p.b + k * p.b_row + j * V::kLanes), scale);
-      V::store(p.to + k * kFipWidth + j * V::kLanes, x);
+      const R x = V::mul(V::load(from + j * V::kLanes), scale);
+      V::store(to + j * V::kLanes, x);
       sums[j] = V::fma(x, x, sums[j]);
     }
   }
@@ -341,9 +348,10 @@ void cut_fip_tiles(const FipPanel& p) {
   for (int64_t k = 0; k < steps; ++k) {
     const float* const from = p.to + k * kFipWidth;
 #pragma GCC unroll 4
-    for (int64_t i = 0; i < kFipWidth; i += kFipRows) {
-      const auto values = i + V::kLanes <= kFipWidth ? V::load(from + i) : V::load_partial(from + i, kFipRows);
-      V::store(p.tiles + i / kFipRows * tile + k * kFipRows, values);
+    for (int64_t i = 0; i < kFipWidth / kFipRows; ++i) {
+      const int64_t first = fip_tile_begin(p.columns, i);
+      const auto values = first + V::kLanes <= kFipWidth ? V::load(from + first) : V::load_partial(from + first, static_cast<int>(kFipWidth - first));
+      V::store(p.tiles + i * tile + k * kFipRows, values);
     }
   }
 }

@@ -21,6 +21,12 @@ inline constexpr int64_t kFipWidth = 32;  ///< of a panel: two vectors
 /// Floats of a tile of k values of each row that `multiply_by_k` reads, and some behind it.
 inline constexpr int64_t fip_tile(int64_t k) { return ((k + kFipGroup - 1) / kFipGroup * kFipGroup + 2) * kFipRows; }
 
+/// Where tile `index` begins of the columns of a panel, which are cut evenly into tiles by k; kFipWidth behind the last.
+inline constexpr int64_t fip_tile_begin(int64_t columns, int64_t index) {
+  const int64_t tiles = (columns + kFipRows - 1) / kFipRows, extra = columns % tiles;
+  return index >= tiles ? kFipWidth : index * (columns / tiles) + (index < extra ? index : extra);
+}
+
 /// Rows of A as tiles read them: multiplied by powers of two, those of k and one of each row's own.
 struct FipLeft {
   const float* a;
@@ -39,12 +45,11 @@ struct FipLeft {
 struct FipPanel {
   const float* b;  ///< kFipWidth values of each row are read
   int64_t b_row;   ///< between rows
-  bool more;       ///< kFipWidth values behind those of each row are read next: brought nearer
   int64_t columns; ///< that count
   int64_t k;       ///< rows, not 0
   const float* scale;    ///< [k]
   float* to;             ///< [k in whole groups, kFipWidth]; zeros stand behind k rows
-  float* tiles;          ///< or null; then the same as tiles by k, fip_tile(k) apart: [k in whole groups, kFipRows] of each
+  float* tiles;          ///< or null; then the same as tiles by k, fip_tile(k) apart: [k in whole groups, kFipRows] of each, see fip_tile_begin
   float* sums;           ///< [2, kFipWidth]: what pairs of the first vector of columns have too much, and those of the second
   float* inverse_scale;  ///< [kFipWidth]
 };
@@ -57,6 +62,9 @@ struct FipArgs {
   const float* left_inverse;   ///< [rows]
   const float* right_sums;     ///< [kFipWidth]: the same as left_sums, of the values of each column
   const float* right_inverse;  ///< [kFipWidth]
+  const float* rows_ahead;     ///< rows of kFipWidth values that a later call reads, brought nearer, or null
+  int64_t rows_ahead_step;     ///< between them
+  int64_t rows_ahead_count;    ///< a group
 };
 
 struct FipKernels {
