@@ -113,11 +113,10 @@ class ConvFip final : public Convolution<float>::Impl {
                            std::min(steps.size, k - steps.begin),
                            inverse.data() + group * layout_.k.steps() + steps.begin,
                            rows_memory,
-                           to.rows,
                            row_floats,
                            to.sums,
                            to.inverse};
-        *to.usable = fip_.scale_left(left) ? 1 : 0;
+        *to.usable = make_fip_tile(fip_, left, to.rows) ? 1 : 0;
       }
     };
     const size_t count = static_cast<size_t>(pieces);

@@ -129,10 +129,16 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
   return std::shared_ptr<const float[]>(shared, static_cast<const float*>(shared.get()));
 }
 
+bool make_fip_tile(const FipKernels& kernels, const FipLeft& left, float* tile) {
+  const bool usable = kernels.scale_left(left);
+  const int64_t steps = pieces_of(left.k, kFipGroup) * kFipGroup;
+  transpose_words(reinterpret_cast<const uint32_t*>(left.to), left.to_row, reinterpret_cast<uint32_t*>(tile), kFipRows, steps, left.rows);
+  return usable;
+}
+
 void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, const FipArgs& args, int64_t rows, bool pairs,
                        float* plain) {
-  const bool by_k = args.tile.a_k == kFipRows;
-  if (pairs) return (by_k ? kernels.multiply_by_k : kernels.multiply)[rows](args);
+  if (pairs) return kernels.multiply[rows](args);
   MicroArgs<float> p{};
   p.k = args.tile.k;
   p.fold = kSumK;
@@ -155,8 +161,9 @@ void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& pla
 struct FipProduct::Walk {
   Part chunks;
   int64_t block;
-  int64_t row_floats;     ///< between scaled rows
-  float* left;            ///< of the first row of `chunks`
+  int64_t tile_floats;    ///< between tiles
+  float* left;            ///< tiles
+  float* rows;            ///< of one tile, scaled, before they become one
   float* sums;            ///< [rows, 2]
   float* inverse;         ///< [rows]
   bool* pairs;            ///< [chunks]
@@ -247,11 +254,12 @@ void FipProduct::run_few(const Part& columns) const {
 
 /// Rows that stay in the cache pass by all panels of a block, each of which is brought nearer while the one before it is worked on.
 void FipProduct::run_walk(const Part& chunks, const Part& columns) const {
-  const int64_t rows = chunks.size * kFipRows, row_floats = fip_row(layout_.block(0).size);
-  const int64_t pairs_floats = (chunks.size + 63) / 64 * 16;
-  float* const memory = scratch_floats(ScratchSlot::packed_left, rows * (row_floats + 3) + pairs_floats + kFipRows * kFipWidth + 16);
-  Walk walk{chunks, 0, row_floats, memory, nullptr, nullptr, nullptr, nullptr};
-  walk.plain = memory + rows * row_floats;
+  const int64_t tile_floats = fip_tile(layout_.block(0).size), row_floats = fip_row(layout_.block(0).size);
+  const int64_t rows = chunks.size * kFipRows, pairs_floats = (chunks.size + 63) / 64 * 16;
+  float* const memory = scratch_floats(ScratchSlot::packed_left,
+                                       chunks.size * tile_floats + kFipRows * (row_floats + kFipWidth) + 3 * rows + pairs_floats);
+  Walk walk{chunks, 0, tile_floats, memory, memory + chunks.size * tile_floats, nullptr, nullptr, nullptr, nullptr};
+  walk.plain = walk.rows + kFipRows * row_floats;
   walk.sums = walk.plain + kFipRows * kFipWidth;
   walk.inverse = walk.sums + 2 * rows;
   walk.pairs = reinterpret_cast<bool*>(walk.inverse + rows);
@@ -282,8 +290,10 @@ void FipProduct::scale_tiles(const Walk& walk) const {
     const int64_t at = i * kFipRows;
     int64_t a_row = 0;
     const float* const from = rows_of_left(rows, steps.begin, count, a_row);
-    walk.pairs[i] = kernels_.scale_left({from, a_row, rows.size, count, scale, walk.left + at * walk.row_floats, nullptr, walk.row_floats,
-                                         walk.sums + 2 * at, walk.inverse + at});
+    walk.pairs[i] = make_fip_tile(
+        kernels_,
+        {from, a_row, rows.size, count, scale, walk.rows, fip_row(layout_.block(0).size), walk.sums + 2 * at, walk.inverse + at},
+        walk.left + i * walk.tile_floats);
   }
 }
 
@@ -305,15 +315,15 @@ FipArgs FipProduct::tile_at(const Part& rows, int64_t panel, int64_t block) cons
 void FipProduct::run_panel(const Walk& walk, int64_t panel, const float* next) const {
   FipArgs args = tile_at(part_of(base_.args.m, chunks_, walk.chunks.begin), panel, walk.block);
   MicroArgs<float>& p = args.tile;
-  p.a_row = walk.row_floats;
-  p.a_k = 1;
+  p.a_row = 1;
+  p.a_k = kFipRows;
   // Each tile brings its share of what comes next nearer.
   const int64_t groups = p.k / kFipGroup;
   p.ahead = walk.chunks.size == 1 ? p.b + kFarAhead : next;
   p.ahead_step = pieces_of(pieces_of(kFipGroup * kFipWidth, walk.chunks.size), 16) * 16;
   for (int64_t i = 0; i < walk.chunks.size; ++i) {
     const int64_t rows = part_of(base_.args.m, chunks_, walk.chunks.begin + i).size, at = i * kFipRows;
-    p.a = walk.left + at * walk.row_floats;
+    p.a = walk.left + i * walk.tile_floats;
     args.left_sums = walk.sums + 2 * at;
     args.left_inverse = walk.inverse + at;
     multiply_fip_tile(kernels_, *base_.kernels, args, rows, walk.pairs[i], walk.plain);

@@ -51,6 +51,9 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
 /// Of products by pairs, beside multiply-add.
 inline constexpr double kFipSpeed = 1.3;
 
+/// Scales rows, by way of left.to, and lays them out as a tile; see FipKernels::scale_left.
+bool make_fip_tile(const FipKernels& kernels, const FipLeft& left, float* tile);
+
 /// A tile, by pairs or (where its rows or columns are no such) plainly; `plain` has room for [kFipRows, kFipWidth] sums.
 void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, const FipArgs& args, int64_t rows, bool pairs,
                        float* plain);

@@ -18,34 +18,9 @@ namespace {
 
 enum class PairSign : uint8_t { none, plus, minus };
 
-/// A tile's rows of A.
-template <bool kByK>
-struct FipRows {
-  const float* first;
-  const float* fifth;
-  int64_t step;
-
-  explicit FipRows(const MicroArgs<float>& p) : first(p.a), fifth(p.a + 5 * p.a_row), step(p.a_row) {}
-  RH_INLINED float at(int row, int k) const { return (row < 5 ? first : fifth)[row % 5 * step + k]; }
-  RH_INLINED void advance() {
-    first += kFipGroup;
-    fifth += kFipGroup;
-  }
-};
-
-/// The same where those of a value of k follow each other.
-template <>
-struct FipRows<true> {
-  const float* first;
-
-  explicit FipRows(const MicroArgs<float>& p) : first(p.a) {}
-  RH_INLINED float at(int row, int k) const { return first[k * kFipRows + row]; }
-  RH_INLINED void advance() { first += kFipGroup * kFipRows; }
-};
-
 /// Adds the products of two values of k, by pairs in columns of the vectors whose sign says so.
-template <typename V, int kRows, bool kByK, PairSign first, PairSign second>
-RH_INLINED inline void add_pair(typename V::Register (&sum)[kRows][2], const FipRows<kByK>& rows, int k, const float* b) {
+template <typename V, int kRows, PairSign first, PairSign second>
+RH_INLINED inline void add_pair(typename V::Register (&sum)[kRows][2], const float* a, const float* b) {
   using R = typename V::Register;
   constexpr PairSign kSigns[2] = {first, second};
   R even[2], odd[2];
@@ -56,7 +31,7 @@ RH_INLINED inline void add_pair(typename V::Register (&sum)[kRows][2], const Fip
   }
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
-    const R x = V::set(rows.at(i, k)), y = V::set(rows.at(i, k + 1));
+    const R x = V::set(a[i]), y = V::set(a[kFipRows + i]);
 #pragma GCC unroll 2
     for (int j = 0; j < 2; ++j) {
       if (kSigns[j] == PairSign::plus)
@@ -73,7 +48,7 @@ RH_INLINED inline void add_pair(typename V::Register (&sum)[kRows][2], const Fip
   }
 }
 
-template <typename V, int kRows, bool kByK>
+template <typename V, int kRows>
 void fip_kernel(const FipArgs& args) {
   using R = typename V::Register;
   const MicroArgs<float>& p = args.tile;
@@ -94,7 +69,7 @@ void fip_kernel(const FipArgs& args) {
 #if defined(__GNUC__)
   asm("" : "+r"(kept));  // else it is split into registers that are not there
 #endif
-  FipRows<kByK> rows(p);
+  const float* a = p.a;
   const float* b = p.b;
   const float* ahead = p.ahead ? p.ahead : b;
   const int64_t ahead_step = p.ahead ? p.ahead_step : 0;
@@ -104,9 +79,9 @@ void fip_kernel(const FipArgs& args) {
     for_all([&](int i, int j) { sum[i][j] = V::zero(); });
     for (; groups > 0; --groups) {
       using enum PairSign;
-      add_pair<V, kRows, kByK, plus, none>(sum, rows, 0, b);
-      add_pair<V, kRows, kByK, minus, minus>(sum, rows, 2, b + 2 * kWidth);
-      add_pair<V, kRows, kByK, none, plus>(sum, rows, 4, b + 4 * kWidth);
+      add_pair<V, kRows, plus, none>(sum, a, b);
+      add_pair<V, kRows, minus, minus>(sum, a + 2 * kFipRows, b + 2 * kWidth);
+      add_pair<V, kRows, none, plus>(sum, a + 4 * kFipRows, b + 4 * kWidth);
       for (int64_t i = 0; i < ahead_step; i += kLanes) prefetch(ahead + i);
       ahead += ahead_step;
       for (int64_t i = 0; i < rows_ahead_count; ++i) {
@@ -115,7 +90,7 @@ void fip_kernel(const FipArgs& args) {
         prefetch(rows_ahead + kWidth - 1);  // rows need not be aligned
         rows_ahead += args.rows_ahead_step;
       }
-      rows.advance();
+      a += kFipGroup * kFipRows;
       b += kFipGroup * kWidth;
     }
   };
@@ -230,7 +205,7 @@ void scale_row_again(float* row, int64_t k, float scale, typename V::Register (&
 }
 
 template <typename V>
-bool scale_rows_of_left(const FipLeft& p) {
+bool scale_fip_left(const FipLeft& p) {
   using R = typename V::Register;
   R squares[kFipRows];
   for (int64_t row = 0; row < kFipRows; ++row) squares[row] = row < p.rows ? scale_row<V>(p, row) : V::zero();
@@ -260,21 +235,6 @@ bool scale_rows_of_left(const FipLeft& p) {
     for (int64_t j = 0; j < 2; ++j) p.sums[2 * row + j] = sums[2 * row + j] * scales[row] * scales[row];
   }
   return true;
-}
-
-/// Rows as a tile by k.
-inline void turn_fip_rows(const FipLeft& p) {
-  const int64_t steps = (p.k + kFipGroup - 1) / kFipGroup * kFipGroup;
-  for (int64_t k = 0; k < steps; ++k) {
-    for (int64_t row = 0; row < kFipRows; ++row) p.tile[k * kFipRows + row] = row < p.rows ? p.to[row * p.to_row + k] : 0.0f;
-  }
-}
-
-template <typename V>
-bool scale_fip_left(const FipLeft& p) {
-  const bool usable = scale_rows_of_left<V>(p);
-  if (p.tile) turn_fip_rows(p);
-  return usable;
 }
 
 /// A panel times the scale of each row; the squares of what it is then, lane by lane.
@@ -382,15 +342,14 @@ template <typename V, typename Rows>
 struct FipList;
 template <typename V, int... kRow>
 struct FipList<V, std::integer_sequence<int, kRow...>> {
-  static constexpr void (*kRowByRow[])(const FipArgs&) = {nullptr, fip_kernel<V, kRow + 1, false>...};
-  static constexpr void (*kByK[])(const FipArgs&) = {nullptr, fip_kernel<V, kRow + 1, true>...};
+  static constexpr void (*kByRows[])(const FipArgs&) = {nullptr, fip_kernel<V, kRow + 1>...};
 };
 
 template <typename V>
 constexpr FipKernels fip_kernels() {
   static_assert(2 * V::kLanes == kFipWidth);
   using List = FipList<V, std::make_integer_sequence<int, kFipRows>>;
-  return {List::kRowByRow, List::kByK, scale_fip_left<V>, scale_fip_panel<V>, finish_fip<V>};
+  return {List::kByRows, scale_fip_left<V>, scale_fip_panel<V>, finish_fip<V>};
 }
 
 }  // namespace

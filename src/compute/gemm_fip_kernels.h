@@ -18,16 +18,16 @@ inline constexpr int64_t kFipGroup = 6;   ///< values of k after which the patte
 inline constexpr int64_t kFipRows = 8;    ///< of a tile at most
 inline constexpr int64_t kFipWidth = 32;  ///< of a panel: two vectors
 
-/// Floats of a tile of k values of each row that `multiply_by_k` reads, and some behind it.
+/// Rows of A are read a tile of them at a time: [k in whole groups, kFipRows]. Floats of that, and some behind it.
 inline constexpr int64_t fip_tile(int64_t k) { return ((k + kFipGroup - 1) / kFipGroup * kFipGroup + 2) * kFipRows; }
 
-/// Where tile `index` begins of the columns of a panel, which are cut evenly into tiles by k; kFipWidth behind the last.
+/// Where tile `index` begins of the columns of a panel, which are cut evenly into tiles; kFipWidth behind the last.
 inline constexpr int64_t fip_tile_begin(int64_t columns, int64_t index) {
   const int64_t tiles = (columns + kFipRows - 1) / kFipRows, extra = columns % tiles;
   return index >= tiles ? kFipWidth : index * (columns / tiles) + (index < extra ? index : extra);
 }
 
-/// Rows of A as tiles read them: multiplied by powers of two, those of k and one of each row's own.
+/// Rows of A of which a tile is made: multiplied by powers of two, those of k and one of each row's own.
 struct FipLeft {
   const float* a;
   int64_t a_row;         ///< between rows
@@ -35,7 +35,6 @@ struct FipLeft {
   int64_t k;             ///< not 0
   const float* scale;    ///< [k]: powers of two, one for each value of k
   float* to;             ///< [rows, to_row]
-  float* tile;           ///< or null; then the same by k as well, fip_tile(k) floats: [k in whole groups, kFipRows]
   int64_t to_row;        ///< at least fip_row(k); zeros stand behind k values
   float* sums;           ///< [rows, 2]: what the pairs of each vector of columns have too much of products of the row's own values
   float* inverse_scale;  ///< [rows]
@@ -49,13 +48,13 @@ struct FipPanel {
   int64_t k;       ///< rows, not 0
   const float* scale;    ///< [k]
   float* to;             ///< [k in whole groups, kFipWidth]; zeros stand behind k rows
-  float* tiles;          ///< or null; then the same as tiles by k, fip_tile(k) apart: [k in whole groups, kFipRows] of each, see fip_tile_begin
+  float* tiles;          ///< or null; then its columns as tiles of rows as well, fip_tile(k) apart, see fip_tile_begin
   float* sums;           ///< [2, kFipWidth]: what pairs of the first vector of columns have too much, and those of the second
   float* inverse_scale;  ///< [kFipWidth]
 };
 
-/// A tile of C, as MicroArgs has it: a is what `scale_left` made, or columns of what `scale_panel` did, b is a panel of the same scale, k
-/// a multiple of kFipGroup, `ahead_step` what is fetched a group.
+/// A tile of C, as MicroArgs has it: a is a tile of rows (a_row 1, a_k kFipRows), b a panel of the same scale, k a multiple of kFipGroup,
+/// `ahead_step` what is fetched a group.
 struct FipArgs {
   MicroArgs<float> tile;
   const float* left_sums;      ///< [rows, 2]
@@ -68,9 +67,8 @@ struct FipArgs {
 };
 
 struct FipKernels {
-  /// [kFipRows + 1]: by the rows of the tile, whose values of k follow each other, or (by_k) kFipRows rows of a value of k.
+  /// [kFipRows + 1]: by the rows of the tile.
   void (*const* multiply)(const FipArgs&);
-  void (*const* multiply_by_k)(const FipArgs&);
   /// False where the values of a row are too far from 1, or all 0, for pairs of them with others to be accurate. Rows are then scaled by
   /// `scale` alone, and their inverse_scale is 1.
   bool (*scale_left)(const FipLeft&);
