@@ -12,7 +12,6 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kFold = 96;      // products by pairs that are added up before they join a longer sum: errors are those of kSumK plain ones
-constexpr float kOnes[kFewFipRows] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 constexpr int kMostExponent = 40;  // of scales of columns
 constexpr int kLeastExponent = -12;  // of scales of k, the greatest of which is 1
 
@@ -215,13 +214,14 @@ void FipProduct::run_few(const Part& columns) const {
   const int64_t rows = base_.args.m, steps = layout_.steps(), k = base_.args.k, row_floats = fip_row(steps);
   float* const left = scratch_floats(ScratchSlot::packed_left, rows * (row_floats + kFipWidth));
   float* const sums = left + rows * row_floats;
-  const float* const scale = layout_.left_scale(packed_);
   int64_t a_row = 0;
   const float* const from = rows_of_left({0, rows}, 0, k, a_row);
-  for (int64_t row = 0; row < rows; ++row) {
-    float* const to = left + row * row_floats;
-    for (int64_t i = 0; i < k; ++i) to[i] = from[row * a_row + i] * scale[i];
-    std::fill(to + k, to + steps, 0.0f);
+  float inverse[kFewFipRows];
+  for (int64_t row = 0; row < rows; row += kFipRows) {
+    float pairs[2 * kFipRows];
+    const int64_t some = std::min(kFipRows, rows - row);
+    kernels_.scale_left(
+        {from + row * a_row, a_row, some, k, layout_.left_scale(packed_), left + row * row_floats, row_floats, pairs, inverse + row});
   }
   const int64_t end = columns.begin + columns.size;
   for (int64_t i = 0; i < columns.size; ++i) {
@@ -245,7 +245,7 @@ void FipProduct::run_few(const Part& columns) const {
     p.ahead_step = kFipWidth;
     base_.kernels->two[rows](p);
     FipArgs tile = tile_at({0, rows}, panel, 0);
-    tile.left_inverse = kOnes;
+    tile.left_inverse = inverse;
     tile.tile = base_.tile_args(0, panel, {0, k}, true, true);
     kernels_.finish(tile, rows, sums);
   }

@@ -116,7 +116,7 @@ void fip_kernel(const FipArgs& args) {
   }
   for_all([&](int i, int j) {
     const R own = V::add(V::set(args.left_sums[2 * i + j]), less[j]);
-    total[i][j] = V::mul(V::mul(V::sub(sum[i][j], own), V::set(args.left_inverse[i])), scale[j]);
+    total[i][j] = V::mul(V::sub(sum[i][j], own), V::mul(V::set(args.left_inverse[i]), scale[j]));
   });
   if (p.columns >= kWidth) return store_tile<V>(p, total);
   for_all([&](int i, int j) { V::store(kept + i * kWidth + j * kLanes, total[i][j]); });
@@ -144,6 +144,13 @@ inline void scale_of(float mean, float& scale, float& inverse) {
   const int half = (exponent + 1) >> 1;
   inverse = std::bit_cast<float>(static_cast<uint32_t>(127 + half) << 23);
   scale = std::bit_cast<float>(static_cast<uint32_t>(127 - half) << 23);
+}
+
+/// The scale where not all rows or columns can be paired: sums of huge values, whose squares are not finite, must not overflow early.
+inline void scale_of_plain(float squares, float& scale, float& inverse) {
+  const bool huge = !(squares <= 0x1p100f);
+  scale = huge ? 0x1p-64f : 1.0f;
+  inverse = huge ? 0x1p64f : 1.0f;
 }
 
 /// The lanes of each of `count` vectors, a multiple of 4, summed.
@@ -214,9 +221,7 @@ bool scale_fip_left(const FipLeft& p) {
   bool usable = true;
   for (int64_t row = 0; row < p.rows; ++row) {
     usable = usable && is_near_one(sums[row]);
-    p.inverse_scale[row] = 1;
   }
-  if (!usable) return false;
   R pairs[2 * kFipRows];
   float scales[kFipRows];
   for (int64_t row = 0; row < kFipRows; ++row) {
@@ -224,7 +229,10 @@ bool scale_fip_left(const FipLeft& p) {
       pairs[2 * row] = pairs[2 * row + 1] = V::zero();
       continue;
     }
-    scale_of(sums[row] / static_cast<float>(p.k), scales[row], p.inverse_scale[row]);
+    if (usable)
+      scale_of(sums[row] / static_cast<float>(p.k), scales[row], p.inverse_scale[row]);
+    else
+      scale_of_plain(sums[row], scales[row], p.inverse_scale[row]);
     R of_row[2];
     scale_row_again<V>(p.to + row * p.to_row, p.k, scales[row], of_row);
     pairs[2 * row] = of_row[0];
@@ -234,7 +242,7 @@ bool scale_fip_left(const FipLeft& p) {
   for (int64_t row = 0; row < p.rows; ++row) {
     for (int64_t j = 0; j < 2; ++j) p.sums[2 * row + j] = sums[2 * row + j] * scales[row] * scales[row];
   }
-  return true;
+  return usable;
 }
 
 /// A panel times the scale of each row; the squares of what it is then, lane by lane.
@@ -271,12 +279,12 @@ bool scale_panel_columns(const FipPanel& p) {
   bool usable = true;
   for (int64_t j = 0; j < kFipWidth; ++j) {
     usable = usable && (j >= p.columns || is_near_one(sums[j]));
-    p.inverse_scale[j] = 1;
   }
-  if (!usable) return false;
   for (int64_t j = 0; j < kFipWidth; ++j) {
-    scales[j] = 1;
-    if (j < p.columns) scale_of(sums[j] / static_cast<float>(p.k), scales[j], p.inverse_scale[j]);
+    if (usable && j < p.columns)
+      scale_of(sums[j] / static_cast<float>(p.k), scales[j], p.inverse_scale[j]);
+    else
+      scale_of_plain(sums[j], scales[j], p.inverse_scale[j]);
   }
   const R by[2] = {V::load(scales), V::load(scales + V::kLanes)};
   R of[2][2] = {{V::zero(), V::zero()}, {V::zero(), V::zero()}};  // patterns, vectors
@@ -297,7 +305,7 @@ bool scale_panel_columns(const FipPanel& p) {
   }
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) V::store(p.sums + i * V::kLanes, of[i / 2][i % 2]);
-  return true;
+  return usable;
 }
 
 /// The columns of a panel kFipRows at a time. Vectors are twice as long: what they write beyond is overwritten by the next.
@@ -331,8 +339,8 @@ void finish_fip(const FipArgs& args, int64_t rows, const float* sums) {
     for (int column = 0; column < p.columns; column += kLanes) {
       const int64_t left = p.columns - column;
       const int live = left < kLanes ? static_cast<int>(left) : kLanes;
-      const auto sum = V::mul(V::mul(V::load(sums + row * kFipWidth + column), V::set(args.left_inverse[row])),
-                              V::load(args.right_inverse + column));
+      const auto scale = V::mul(V::set(args.left_inverse[row]), V::load(args.right_inverse + column));
+      const auto sum = V::mul(V::load(sums + row * kFipWidth + column), scale);
       V::store_partial(p.c + row * p.c_row + column, epilogue<V>(p, sum, static_cast<int>(row), column, live), live);
     }
   }

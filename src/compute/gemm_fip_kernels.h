@@ -70,7 +70,7 @@ struct FipKernels {
   /// [kFipRows + 1]: by the rows of the tile.
   void (*const* multiply)(const FipArgs&);
   /// False where the values of a row are too far from 1, or all 0, for pairs of them with others to be accurate. Rows are then scaled by
-  /// `scale` alone, and their inverse_scale is 1.
+  /// `scale` alone, and huge ones so that sums of theirs do not overflow early.
   bool (*scale_left)(const FipLeft&);
   /// The same of columns.
   bool (*scale_panel)(const FipPanel&);

@@ -12,6 +12,7 @@ namespace rh::test {
 
 inline CpuFeatures with_amx(CpuFeatures features) {
   features.amx_bf16 = true;
+  features.own_adders = false;
   return features;
 }
 

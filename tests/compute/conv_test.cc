@@ -9,6 +9,7 @@
 #include "compute/conv_blocked_impl.h"
 #include "compute/conv_cases.h"
 #include "compute/conv_parts.h"
+#include "compute/gemm_fip.h"
 #include "compute/support.h"
 #include "tensor/float_types.h"
 
@@ -218,7 +219,9 @@ TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
   w.kernel[1] = w.kernel[2] = 3;
   const std::vector<float> weights(40 * 16 * 9, 0x1p-9f);
   for (const auto& [variant, dilation] :
-       {std::pair{"winograd", 1}, std::pair{"winograd_pixels", 1}, std::pair{"winograd_4x4", 1}, std::pair{"paired", 48}}) {
+       {std::pair{"winograd", 1}, std::pair{"winograd_pixels", 1}, std::pair{"winograd_4x4", 1}, std::pair{"paired", 48},
+        std::pair{"fip", 1}, std::pair{"fip_pixels", 1}}) {
+    if (!fip_kernels() && std::string_view(variant).starts_with("fip")) continue;
     w.pad_begin[1] = w.pad_begin[2] = w.dilation[1] = w.dilation[2] = dilation;
     const Convolution<float> conv(channels, w, weights.data(), nullptr, {}, variant, ConvAccuracy::fast);
     ASSERT_EQ(conv.variant(), variant);
@@ -348,6 +351,7 @@ TEST_P(ConvTest, rows_of_tiles_that_do_not_stay_near_are_taken_apart_where_the_t
     for (const bool near : {false, true}) {
       CpuFeatures cpu = cpu_features();
       cpu.near_l3 = near;
+      cpu.own_adders = false;
       const ScopedCpuFeatures scoped(cpu);
       const Convolution<float> conv(channels, w, weights.data(), nullptr, {});
       EXPECT_EQ(conv.variant() == "winograd_parts", near && cpu.avx512);

@@ -18,16 +18,26 @@ namespace rh::compute {
 /// Runs a test once for every instruction set that this machine has.
 class EveryIsa : public testing::TestWithParam<const char*> {
  protected:
-  EveryIsa() : scope_(lowered(cpu_features(), GetParam())) {}
+  EveryIsa() : scope_(features(GetParam())) {}
 
  private:
+  /// Processors whose additions have units of their own are a set apart.
+  static CpuFeatures features(std::string_view name) {
+    CpuFeatures cpu = lowered(cpu_features(), name == "avx512_own_adders" ? "avx512" : name);
+    cpu.own_adders = name == "avx512_own_adders";
+    return cpu;
+  }
+
   ScopedCpuFeatures scope_;
 };
 
 inline std::vector<const char*> isas() {
   std::vector<const char*> names{cpu_features().neon ? "neon" : "sse2"};
   if (cpu_features().avx2) names.push_back("avx2");
-  if (cpu_features().avx512) names.push_back("avx512");
+  if (cpu_features().avx512) {
+    names.push_back("avx512");
+    names.push_back("avx512_own_adders");
+  }
   return names;
 }
 

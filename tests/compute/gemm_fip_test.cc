@@ -1,0 +1,176 @@
+#include "compute/gemm_fip.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "compute/gemm_cases.h"
+
+namespace rh::compute {
+namespace {
+
+/// The kernels run on every processor with AVX-512, whether they are faster there or not.
+class GemmFip : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!cpu_features().avx512) GTEST_SKIP() << "no AVX-512 here";
+    CpuFeatures cpu = cpu_features();
+    cpu.own_adders = true;
+    scope_.emplace(cpu);
+  }
+
+  static PackedMatrix<float> packed(const std::vector<float>& b, int64_t k, int64_t n, bool transposed = false, int64_t ldb = 0) {
+    return PackedMatrix<float>(b.data(), k, n, transposed, ldb, {.fip = true});
+  }
+
+  static std::vector<float> product(const std::vector<float>& a, const PackedMatrix<float>& b, int64_t m) {
+    std::vector<float> c(static_cast<size_t>(m * b.n()));
+    gemm({.m = m, .n = b.n(), .k = b.k()}, a.data(), b, c.data(), Parallel());
+    return c;
+  }
+
+ private:
+  std::optional<ScopedCpuFeatures> scope_;
+};
+
+TEST_F(GemmFip, within_the_bound_of_a_float_sum) {
+  std::vector<GemmCase> cases;
+  for (const int64_t m : {1, 3, 14, 15, 16, 29, 61})
+    for (const int64_t n : {1, 16, 17, 33, 100})
+      for (const int64_t k : {1, 5, 6, 17, 96, 97, 257}) cases.push_back({m, n, k});
+  for (const int mode : {0, 1, 2, 3}) {
+    cases.push_back({31, 45, 300, (mode & 1) != 0, (mode & 2) != 0, 0.5, 0, BiasKind::per_column, false, 3});
+    cases.push_back({33, 70, 100, (mode & 1) != 0, (mode & 2) != 0, 1, 1, BiasKind::per_row, true, 5});
+    cases.push_back({7, 70, 100, (mode & 1) != 0, (mode & 2) != 0, 1, 1, BiasKind::per_row, true, 5});
+    cases.push_back({90, 64, 200, (mode & 1) != 0, (mode & 2) != 0, -2, 0.25, BiasKind::none, true, 0});
+  }
+  cases.push_back({260, 300, 520, false, false, 1, 0, BiasKind::per_column, true, 0});
+  cases.push_back({40, 130, 1024, false, false, 1, 0, BiasKind::per_row, false, 0});
+  cases.push_back({150, 129, 2100, true, true, 0.5, 1, BiasKind::per_column, true, 24});
+  for (const GemmCase& t : cases) {
+    const GemmData<float> data(t);
+    const PackedMatrix<float> b = packed(data.b, t.k, t.n, t.transpose_b, data.args.ldb);
+    ASSERT_TRUE(b.is_fip()) << t;
+    std::vector<float> c = data.c, serial = data.c;
+    gemm(data.args, data.a.data(), b, c.data(), three_threads());
+    check_product(data, c, t);
+    if (HasFatalFailure()) return;
+    gemm(data.args, data.a.data(), b, serial.data(), Parallel());
+    ASSERT_EQ(std::memcmp(c.data(), serial.data(), c.size() * sizeof(float)), 0) << t << ": the bits depend on the number of threads";
+  }
+}
+
+/// Root mean square of what products are off the exact ones, beside that of the plain kernels.
+double error_by_plain(const std::vector<float>& a, const std::vector<float>& b, int64_t m, int64_t n, int64_t k) {
+  std::vector<double> exact(static_cast<size_t>(m * n));
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t p = 0; p < k; ++p)
+      for (int64_t j = 0; j < n; ++j)
+        exact[static_cast<size_t>(i * n + j)] += double{a[static_cast<size_t>(i * k + p)]} * double{b[static_cast<size_t>(p * n + j)]};
+  const auto error = [&](PackedUse use) {
+    std::vector<float> c(exact.size());
+    gemm({.m = m, .n = n, .k = k}, a.data(), PackedMatrix<float>(b.data(), k, n, false, 0, use), c.data(), Parallel());
+    double sum = 0;
+    for (size_t i = 0; i < c.size(); ++i) sum += (c[i] - exact[i]) * (c[i] - exact[i]);
+    return std::sqrt(sum);
+  };
+  return error({.fip = true}) / error({});
+}
+
+/// Scales of rows, columns and values of k leave no mark, nor does what has one sign.
+TEST_F(GemmFip, rounds_about_as_much_as_multiply_add) {
+  const int64_t m = 64, n = 64, k = 768;
+  const std::vector<float> a = random_values(m * k, 1), b = random_values(k * n, 2);
+  EXPECT_LT(error_by_plain(a, b, m, n, k), 1.0);
+  std::vector<float> positive = a;
+  for (float& x : positive) x = std::max(x, 0.0f);
+  EXPECT_LT(error_by_plain(positive, b, m, n, k), 1.15);
+  std::vector<float> scaled_a = a, scaled_b = b;
+  for (int64_t p = 0; p < k; ++p) {
+    const float scale = std::exp2(static_cast<float>(p % 9) - 4);
+    for (int64_t i = 0; i < m; ++i) scaled_a[static_cast<size_t>(i * k + p)] *= scale * std::exp2(static_cast<float>(i % 40) - 20);
+    for (int64_t j = 0; j < n; ++j) scaled_b[static_cast<size_t>(p * n + j)] *= std::exp2(static_cast<float>(j % 30) - 15) / scale;
+  }
+  EXPECT_LT(error_by_plain(scaled_a, scaled_b, m, n, k), 1.15);
+  EXPECT_LT(error_by_plain(a, scaled_b, m, n, k), 1.15);
+  std::vector<float> outliers = a;
+  for (int64_t i = 0; i < m; ++i) outliers[static_cast<size_t>(i * k + 7)] *= 50;
+  EXPECT_LT(error_by_plain(outliers, b, m, n, k), 1.15);
+}
+
+TEST_F(GemmFip, small_integers_are_exact) {
+  const int64_t m = 40, n = 50, k = 300;
+  std::vector<float> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)), expected(static_cast<size_t>(m * n));
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(static_cast<int>(i * 7 % 23) - 11);
+  for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(static_cast<int>(i * 5 % 17) - 8);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t p = 0; p < k; ++p)
+      for (int64_t j = 0; j < n; ++j)
+        expected[static_cast<size_t>(i * n + j)] += a[static_cast<size_t>(i * k + p)] * b[static_cast<size_t>(p * n + j)];
+  EXPECT_EQ(product(a, packed(b, k, n), m), expected);
+}
+
+/// Rows whose values pairs cannot be made of are multiplied plainly, and their neighbours as ever.
+TEST_F(GemmFip, rows_of_zeros_infinities_and_extremes_are_as_multiply_add_has_them) {
+  const int64_t m = 48, n = 40, k = 130;
+  const float inf = std::numeric_limits<float>::infinity();
+  std::vector<float> a = random_values(m * k, 1), b = random_values(k * n, 2);
+  for (float& x : b) x *= 0x1p-10f;
+  const auto row = [&](int64_t i) { return a.begin() + i * k; };
+  std::fill(row(3), row(4), 0.0f);
+  *(row(9) + 5) = inf;
+  *(row(17) + 129) = NAN;
+  std::transform(row(25), row(26), row(25), [](float x) { return x * 0x1p-140f; });
+  std::transform(row(33), row(34), row(33), [](float x) { return x * 0x1p127f; });
+  std::transform(row(41), row(42), row(41), [](float x) { return x * 0x1p-60f; });
+  const PackedMatrix<float> right = packed(b, k, n);
+  const std::vector<float> plain = product(a, PackedMatrix<float>(b.data(), k, n, false), m);
+  const std::vector<float> c = product(a, right, m), few = product({row(33), row(34)}, right, 1);
+  for (int64_t j = 0; j < n; ++j) ASSERT_NEAR(few[static_cast<size_t>(j)] / plain[static_cast<size_t>(33 * n + j)], 1, 1e-3);
+  for (int64_t i = 0; i < m; ++i) {
+    double most = 0;
+    for (int64_t j = 0; j < n; ++j) most = std::max(most, std::fabs(double{plain[static_cast<size_t>(i * n + j)]}));
+    for (int64_t j = 0; j < n; ++j) {
+      const float x = c[static_cast<size_t>(i * n + j)], y = plain[static_cast<size_t>(i * n + j)];
+      if (i == 3) {
+        ASSERT_EQ(x, 0.0f);
+      }
+      if (std::isfinite(y)) {
+        ASSERT_NEAR(x, y, 2e-6 * most + 0x1p-143) << "row " << i << ", column " << j;
+      } else {
+        ASSERT_TRUE(std::isnan(y) ? std::isnan(x) : x == y) << "row " << i << ", column " << j << ": " << x << ", expected " << y;
+      }
+    }
+  }
+}
+
+TEST_F(GemmFip, matrices_that_cannot_be_scaled_are_packed_plainly) {
+  std::vector<float> b = random_values(64 * 64, 2);
+  EXPECT_TRUE(packed(b, 64, 64).is_fip());
+  b[70] = std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(packed(b, 64, 64).is_fip());
+  EXPECT_FALSE(packed(b, 64, 64).empty());
+  b[70] = 0x1p100f;
+  EXPECT_FALSE(packed(b, 64, 64).is_fip());
+  for (int64_t i = 0; i < 64; ++i) b[static_cast<size_t>(i * 64 + 6)] = 0;  // a column of zeros
+  EXPECT_TRUE(packed(b, 64, 64).is_fip());
+}
+
+TEST_F(GemmFip, columns_from_one_on) {
+  const int64_t m = 30, n = 100, k = 96;
+  const std::vector<float> a = random_values(m * k, 1), b = random_values(k * n, 2);
+  const PackedMatrix<float> right = packed(b, k, n);
+  const std::vector<float> all = product(a, right, m);
+  for (const int64_t rows : {int64_t{2}, m}) {
+    std::vector<float> some(static_cast<size_t>(rows * 36));
+    gemm({.m = rows, .n = 36, .k = k, .first_column = 64}, a.data(), right, some.data(), Parallel());
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < 36; ++j) ASSERT_NEAR(some[static_cast<size_t>(i * 36 + j)], all[static_cast<size_t>(i * n + 64 + j)], 1e-4);
+  }
+}
+
+}  // namespace
+}  // namespace rh::compute
