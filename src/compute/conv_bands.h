@@ -45,8 +45,8 @@ inline double evenness(int64_t pieces, int threads) {
   return static_cast<double>(pieces) / static_cast<double>(pieces_of(pieces, threads) * threads);
 }
 
-/// Shares the products of a band among threads: calls `run(panel, rows)` for all panels of output channels and all of its rows of tiles.
-/// Where panels cannot be dealt out evenly, some are cut by rows.
+/// Shares the products of a band among threads: calls `run(panels, rows)` for parts of all panels of output channels and of its rows of
+/// tiles. Where panels cannot be dealt out evenly, some are cut by rows.
 template <typename Run>
 void share_panels(int64_t panels, int64_t rows, const Parallel& parallel, const Run& run) {
   const int64_t threads = parallel.threads(), row_cuts = panels % threads == 0 ? 1 : rows, units = panels * row_cuts;
@@ -54,9 +54,12 @@ void share_panels(int64_t panels, int64_t rows, const Parallel& parallel, const 
   parallel.for_pieces(pieces, [&](int64_t piece) {
     const int64_t end = share_begin(units, pieces, piece + 1);
     for (int64_t i = share_begin(units, pieces, piece), size; i < end; i += size) {
-      const int64_t first = i % row_cuts;
-      size = std::min(row_cuts - first, end - i);
-      run(i / row_cuts, Part{first * rows / row_cuts, size * rows / row_cuts});
+      const int64_t first = i % row_cuts, whole = first == 0 ? (end - i) / row_cuts : 0;
+      size = whole > 0 ? whole * row_cuts : std::min(row_cuts - first, end - i);
+      if (whole > 0)
+        run(Part{i / row_cuts, whole}, Part{0, rows});
+      else
+        run(Part{i / row_cuts, 1}, Part{first * rows / row_cuts, size * rows / row_cuts});
     }
   });
 }

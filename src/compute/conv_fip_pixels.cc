@@ -77,7 +77,6 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     float* tiles;    ///< [panels][kTilesOfPanel][steps, kFipRows]
     float* sums;     ///< [panels][kFipWidth, 2]
     float* inverse;  ///< [panels][kFipWidth]
-    float* panel;    ///< [steps, kFipWidth], of which tiles are made
     bool pairs[kMostPanels];
   };
 
@@ -106,10 +105,9 @@ class ConvFipPixels final : public Convolution<float>::Impl {
 
   void run_group(const Group& g) const {
     const int64_t pixels = g.pixels(), tiles = g.rows.size * kTilesOfPanel * tile_floats();
-    const int64_t panel_floats = layout_.block(0).size * kFipWidth + 16;
-    float* const memory = scratch_floats(ScratchSlot::packed_left, tiles + panel_floats + g.rows.size * 3 * kFipWidth +
-                                                                       kFipRows * kFipWidth + g.columns.size * pixels * kFipWidth);
-    Scaled scaled{memory, memory + tiles + panel_floats, nullptr, memory + tiles, {}};
+    float* const memory = scratch_floats(ScratchSlot::packed_left, tiles + g.rows.size * 3 * kFipWidth + kFipRows * kFipWidth +
+                                                                       g.columns.size * pixels * kFipWidth);
+    Scaled scaled{memory, memory + tiles, nullptr, {}};
     scaled.inverse = scaled.sums + g.rows.size * 2 * kFipWidth;
     float* const plain = scaled.inverse + g.rows.size * kFipWidth;
     float* const sums = plain + kFipRows * kFipWidth;
@@ -127,8 +125,7 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     for (int64_t i = 0; i < g.rows.size; ++i) {
       float sums[2 * kFipWidth] = {};
       scaled.pairs[i] = pixels_.scale(g.call.window, g.call.input, x, (g.rows.begin + i) * kFipWidth, steps, scales,
-                                      {.to = scaled.panel,
-                                       .tiles = scaled.tiles + i * kTilesOfPanel * tile_floats(),
+                                      {.tiles = scaled.tiles + i * kTilesOfPanel * tile_floats(),
                                        .sums = sums,
                                        .inverse_scale = scaled.inverse + i * kFipWidth});
       for (int64_t j = 0; j < 2 * kFipWidth; ++j) scaled.sums[2 * i * kFipWidth + j] = sums[j % 2 * kFipWidth + j / 2];

@@ -131,6 +131,10 @@ std::unique_ptr<Convolution<float>::Impl> make_winograd(const ConvChannels& chan
 std::unique_ptr<Convolution<float>::Impl> make_winograd_pixels(const ConvChannels& channels, const Window& window, const float* weights,
                                                                const float* bias, const Activation& activation);
 
+/// The same with products by pairs, see gemm_fip.h. Only where there are such kernels.
+std::unique_ptr<Convolution<float>::Impl> make_winograd_fip(const ConvChannels& channels, const Window& window, const float* weights,
+                                                            const float* bias, const Activation& activation);
+
 /// The same by F(4x4, 3x3): 36 products for 16 outputs; results are off by several times as much.
 std::unique_ptr<Convolution<float>::Impl> make_winograd_4x4(const ConvChannels& channels, const Window& window, const float* weights,
                                                             const float* bias, const Activation& activation);

@@ -128,7 +128,9 @@ class ConvParts final : public Convolution<float>::Impl {
     const int64_t most = 4 * parallel.threads(), parts = std::clamp<int64_t>(in_ / kLeastChannels, 1, most);
     float* inputs = scratch_floats(ScratchSlot::packed_right, inputs_.size(band));
     parallel.for_pieces(parts, [&](int64_t i) { inputs_.transform(band, share_of(in_, parts, i), inputs); });
-    share_panels(panels_, band.rows.size, parallel, [&](int64_t panel, const Part& rows) { run_panel(band, panel, rows, inputs); });
+    share_panels(panels_, band.rows.size, parallel, [&](const Part& panels, const Part& rows) {
+      for (int64_t i = 0; i < panels.size; ++i) run_panel(band, panels.begin + i, rows, inputs);
+    });
   }
 
   /// Some rows of a band for one panel.

@@ -104,6 +104,15 @@ double winograd_pixels_cost(const ConvChannels& c, const Window& w, const ConvCo
   return winograd_edges(w, 2) * (costs.winograd_pixels * winograd_panels(c) + winograd_transforms(c, w, costs));
 }
 
+bool fits_winograd_fip(const ConvChannels& c, const Window& w) { return fip_kernels() && fits_winograd_pixels(c, w); }
+
+double winograd_fip_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  const double products = costs.fip + costs.fip_winograd / static_cast<double>(out_of(c)) +
+                          costs.fip_winograd / static_cast<double>(planes_of(c, w)) +
+                          costs.fip_by_tiles / static_cast<double>(winograd_tiles(w, 2));
+  return winograd_edges(w, 2) * (costs.winograd_pixels * winograd_panels(c) * products + winograd_transforms(c, w, costs));
+}
+
 /// Fewer tiles than a few of the micro-kernel's leave its weights, four times those of 3x3, too little to do.
 bool fits_winograd_4x4(const ConvChannels& c, const Window& w) {
   return fits_winograd_pixels(c, w) && winograd_tiles(w, 4) >= 3 * micro_kernels<float>().rows;
@@ -243,6 +252,7 @@ std::span<const ConvVariant<S>> conv_variants() {
         kDepthwise,
         {"winograd", false, true, fits_winograd, winograd_cost, make_winograd},
         {"winograd_pixels", false, true, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
+        {"winograd_fip", false, true, fits_winograd_fip, winograd_fip_cost, make_winograd_fip},
         {"winograd_4x4", true, true, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
         {"winograd_parts", false, true, fits_parts, parts_cost, make_conv_parts},
         {"phases", false, true, conv_has_phases, phases_cost, make_conv_phases},

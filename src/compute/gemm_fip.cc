@@ -30,37 +30,6 @@ double pairs_of(const float* column, const Part& steps, bool second) {
   return sum;
 }
 
-/// Scales the columns of a packed panel; false where they are too far from 1.
-bool scale_columns(const FipLayout& layout, const std::vector<float>& scales, float* panel) {
-  const int64_t steps = layout.steps();
-  double squares[kFipWidth] = {};
-  for (int64_t k = 0; k < steps; ++k) {
-    float* const row = panel + k * kFipWidth;
-    const float inverse = 1 / scales[static_cast<size_t>(k)];
-    for (int64_t j = 0; j < kFipWidth; ++j) {
-      row[j] *= inverse;
-      squares[j] += static_cast<double>(row[j]) * static_cast<double>(row[j]);
-    }
-  }
-  float scale[kFipWidth];
-  float* const inverse = panel + (steps + layout.blocks()) * kFipWidth;
-  bool usable = true;
-  for (int64_t j = 0; j < kFipWidth; ++j) {
-    const double root = std::sqrt(squares[j] / static_cast<double>(layout.k));
-    usable = usable && (root == 0 || std::abs(std::log2(root)) < kMostExponent);
-    inverse[j] = root == 0 ? 1.0f : static_cast<float>(power_near(root));
-    scale[j] = 1 / inverse[j];
-  }
-  for (int64_t k = 0; k < steps; ++k) {
-    for (int64_t j = 0; j < kFipWidth; ++j) panel[k * kFipWidth + j] *= scale[j];
-  }
-  for (int64_t block = 0; block < layout.blocks(); ++block) {
-    for (int64_t j = 0; j < kFipWidth; ++j)
-      panel[(steps + block) * kFipWidth + j] = static_cast<float>(pairs_of(panel + j, layout.block(block), j >= kFipWidth / 2));
-  }
-  return usable;
-}
-
 }  // namespace
 
 const FipKernels* fip_kernels() {
@@ -103,6 +72,36 @@ std::vector<float> fip_scales(const FipLayout& layout, const float* b, bool tran
   return squares;
 }
 
+bool scale_fip_columns(const FipLayout& layout, const std::vector<float>& scales, float* panel) {
+  const int64_t steps = layout.steps();
+  double squares[kFipWidth] = {};
+  for (int64_t k = 0; k < steps; ++k) {
+    float* const row = panel + k * kFipWidth;
+    const float inverse = 1 / scales[static_cast<size_t>(k)];
+    for (int64_t j = 0; j < kFipWidth; ++j) {
+      row[j] *= inverse;
+      squares[j] += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+    }
+  }
+  float scale[kFipWidth];
+  float* const inverse = panel + (steps + layout.blocks()) * kFipWidth;
+  bool usable = true;
+  for (int64_t j = 0; j < kFipWidth; ++j) {
+    const double root = std::sqrt(squares[j] / static_cast<double>(layout.k));
+    usable = usable && (root == 0 || std::abs(std::log2(root)) < kMostExponent);
+    inverse[j] = root == 0 ? 1.0f : static_cast<float>(power_near(root));
+    scale[j] = 1 / inverse[j];
+  }
+  for (int64_t k = 0; k < steps; ++k) {
+    for (int64_t j = 0; j < kFipWidth; ++j) panel[k * kFipWidth + j] *= scale[j];
+  }
+  for (int64_t block = 0; block < layout.blocks(); ++block) {
+    for (int64_t j = 0; j < kFipWidth; ++j)
+      panel[(steps + block) * kFipWidth + j] = static_cast<float>(pairs_of(panel + j, layout.block(block), j >= kFipWidth / 2));
+  }
+  return usable;
+}
+
 std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b, bool transposed, int64_t ldb) {
   const std::vector<float> scales = fip_scales(layout, b, transposed, ldb);
   if (scales.empty()) return nullptr;
@@ -121,7 +120,7 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
     pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, layout.k, std::min(kFipWidth, layout.n - column),
                kFipWidth, to);
     std::fill(to + layout.k * kFipWidth, to + layout.steps() * kFipWidth, 0.0f);
-    if (!scale_columns(layout, scales, to)) usable = false;
+    if (!scale_fip_columns(layout, scales, to)) usable = false;
   };
   const auto shared = share_pieces({panels + 1, begin, write}, 64);
   if (!usable) return nullptr;

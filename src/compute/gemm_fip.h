@@ -44,6 +44,10 @@ struct FipLayout {
 /// square of B's row beside the greatest. Empty where a value is not finite.
 std::vector<float> fip_scales(const FipLayout& layout, const float* b, bool transposed, int64_t ldb);
 
+/// Makes a panel of packed columns, [steps, kFipWidth], one of `layout`, whose memory begins there; false where values are so far from 1
+/// that scales would not be.
+bool scale_fip_columns(const FipLayout& layout, const std::vector<float>& scales, float* panel);
+
 /// The operand so, from [k, n], or from [n, k] when transposed; shared with equal ones. Null where its values are not finite, or so far from
 /// 1 that scales would not be.
 std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b, bool transposed, int64_t ldb);

@@ -138,12 +138,24 @@ struct FipSums {
 /// Whether a sum of squares is of values that pairs can be made of.
 inline bool is_near_one(float squares) { return squares >= 0x1p-80f && squares <= 0x1p100f; }  // NaN is neither
 
-/// The power of two next to the root of a mean of squares, and its inverse, the scale.
+/// The power of two next to the root of a mean of squares, and its inverse, the scale; of zeros alone 0, so that what they give is 0.
 inline void scale_of(float mean, float& scale, float& inverse) {
+  if (mean == 0) {
+    scale = inverse = 0;
+    return;
+  }
   const int exponent = static_cast<int>(std::bit_cast<uint32_t>(mean) >> 23) - 127;
   const int half = (exponent + 1) >> 1;
   inverse = std::bit_cast<float>(static_cast<uint32_t>(127 + half) << 23);
   scale = std::bit_cast<float>(static_cast<uint32_t>(127 - half) << 23);
+}
+
+/// Whether values, `step` apart, are all 0; their squares may be it where they are not.
+inline bool all_zero(const float* x, int64_t step, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (x[i * step] != 0) return false;
+  }
+  return true;
 }
 
 /// The scale where not all rows or columns can be paired: sums of huge values, whose squares are not finite, must not overflow early.
@@ -220,7 +232,7 @@ bool scale_fip_left(const FipLeft& p) {
   sum_all_lanes<V, kFipRows>(squares, sums);
   bool usable = true;
   for (int64_t row = 0; row < p.rows; ++row) {
-    usable = usable && is_near_one(sums[row]);
+    usable = usable && (is_near_one(sums[row]) || (sums[row] == 0 && all_zero(p.to + row * p.to_row, 1, p.k)));
   }
   R pairs[2 * kFipRows];
   float scales[kFipRows];
@@ -245,89 +257,91 @@ bool scale_fip_left(const FipLeft& p) {
   return usable;
 }
 
-/// A panel times the scale of each row; the squares of what it is then, lane by lane.
+/// Sums of the squares of a panel's columns, scaled as its rows are.
 template <typename V>
-void scale_panel_rows(const FipPanel& p, typename V::Register (&squares)[2]) {
+void square_columns(const FipPanel& p, float* sums) {
   using R = typename V::Register;
-  R sums[2] = {V::zero(), V::zero()};
+  R squares[2] = {V::zero(), V::zero()};
   const float *from = p.b, *scales = p.scale;
-  float* to = p.to;
   const int64_t rows = p.k, b_row = p.b_row;
-  for (int64_t k = 0; k < rows; ++k, from += b_row, to += kFipWidth) {
+  for (int64_t k = 0; k < rows; ++k, from += b_row) {
     const R scale = V::set(scales[k]);
 #pragma GCC unroll 2
     for (int j = 0; j < 2; ++j) {
       const R x = V::mul(V::load(from + j * V::kLanes), scale);
-      V::store(to + j * V::kLanes, x);
-      sums[j] = V::fma(x, x, sums[j]);
+      squares[j] = V::fma(x, x, squares[j]);
     }
   }
-  const int64_t end = (p.k + kFipGroup - 1) / kFipGroup * kFipGroup * kFipWidth;
-  for (int64_t i = p.k * kFipWidth; i < end; i += V::kLanes) V::store(p.to + i, V::zero());
-  squares[0] = sums[0];
-  squares[1] = sums[1];
-}
-
-template <typename V>
-bool scale_panel_columns(const FipPanel& p) {
-  using R = typename V::Register;
-  R squares[2];
-  scale_panel_rows<V>(p, squares);
-  float sums[kFipWidth], scales[kFipWidth];
   V::store(sums, squares[0]);
   V::store(sums + V::kLanes, squares[1]);
-  bool usable = true;
-  for (int64_t j = 0; j < kFipWidth; ++j) {
-    usable = usable && (j >= p.columns || is_near_one(sums[j]));
-  }
-  for (int64_t j = 0; j < kFipWidth; ++j) {
-    if (usable && j < p.columns)
-      scale_of(sums[j] / static_cast<float>(p.k), scales[j], p.inverse_scale[j]);
-    else
-      scale_of_plain(sums[j], scales[j], p.inverse_scale[j]);
-  }
-  const R by[2] = {V::load(scales), V::load(scales + V::kLanes)};
-  R of[2][2] = {{V::zero(), V::zero()}, {V::zero(), V::zero()}};  // patterns, vectors
-  for (int64_t k = 0; k < p.k; k += kFipGroup) {
-    float* const at = p.to + k * kFipWidth;
-#pragma GCC unroll 2
-    for (int j = 0; j < 2; ++j) {
-      R x[kFipGroup];
-#pragma GCC unroll 6
-      for (int i = 0; i < kFipGroup; ++i) {
-        x[i] = V::mul(V::load(at + i * kFipWidth + j * V::kLanes), by[j]);
-        V::store(at + i * kFipWidth + j * V::kLanes, x[i]);
-      }
-      const R less = V::mul(x[2], x[3]);
-      of[0][j] = V::add(of[0][j], V::sub(V::mul(x[0], x[1]), less));
-      of[1][j] = V::add(of[1][j], V::sub(V::mul(x[4], x[5]), less));
-    }
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) V::store(p.sums + i * V::kLanes, of[i / 2][i % 2]);
-  return usable;
 }
 
-/// The columns of a panel kFipRows at a time. Vectors are twice as long: what they write beyond is overwritten by the next.
+/// Columns [first, first + V::kLanes) of a panel, scaled, as rows of `step` floats at `to`: whole groups, and the products of neighbouring
+/// rows that the pairs of either vector have. Rows may overlap the ones before them.
 template <typename V>
-void cut_fip_tiles(const FipPanel& p) {
-  static_assert(V::kLanes == 2 * kFipRows);
-  const int64_t steps = (p.k + kFipGroup - 1) / kFipGroup * kFipGroup, tile = fip_tile(p.k);
-  for (int64_t k = 0; k < steps; ++k) {
-    const float* const from = p.to + k * kFipWidth;
-#pragma GCC unroll 4
-    for (int64_t i = 0; i < kFipWidth / kFipRows; ++i) {
-      const int64_t first = fip_tile_begin(p.columns, i);
-      const auto values = first + V::kLanes <= kFipWidth ? V::load(from + first) : V::load_partial(from + first, static_cast<int>(kFipWidth - first));
-      V::store(p.tiles + i * tile + k * kFipRows, values);
+void scale_columns_of(const FipPanel& p, int64_t first, const float* by_column, float* to, int64_t step, typename V::Register (&pairs)[2]) {
+  using R = typename V::Register;
+  const int live = static_cast<int>(first + V::kLanes <= kFipWidth ? V::kLanes : kFipWidth - first);
+  const auto read = [&](const float* at) { return live == V::kLanes ? V::load(at) : V::load_partial(at, live); };
+  const R by = read(by_column + first);
+  R sums[2] = {V::zero(), V::zero()};
+  const float *from = p.b + first, *scales = p.scale;
+  const int64_t b_row = p.b_row;
+  const auto group = [&](int64_t rows) RH_INLINED {
+    R x[kFipGroup];
+#pragma GCC unroll 6
+    for (int i = 0; i < kFipGroup; ++i) {
+      x[i] = i < rows ? V::mul(V::mul(read(from + i * b_row), V::set(scales[i])), by) : V::zero();
+      V::store(to + i * step, x[i]);
     }
-  }
+    const R less = V::mul(x[2], x[3]);
+    sums[0] = V::add(sums[0], V::sub(V::mul(x[0], x[1]), less));
+    sums[1] = V::add(sums[1], V::sub(V::mul(x[4], x[5]), less));
+    from += kFipGroup * b_row;
+    scales += kFipGroup;
+    to += kFipGroup * step;
+  };
+  int64_t left = p.k;
+  for (; left >= kFipGroup; left -= kFipGroup) group(kFipGroup);
+  if (left > 0) group(left);
+  pairs[0] = sums[0];
+  pairs[1] = sums[1];
 }
 
 template <typename V>
 bool scale_fip_panel(const FipPanel& p) {
-  const bool usable = scale_panel_columns<V>(p);
-  if (p.tiles) cut_fip_tiles<V>(p);
+  using R = typename V::Register;
+  static_assert(V::kLanes == 2 * kFipRows);
+  float squares[kFipWidth], scales[kFipWidth];
+  square_columns<V>(p, squares);
+  bool usable = true;
+  for (int64_t j = 0; j < p.columns; ++j) {
+    usable = usable && (is_near_one(squares[j]) || (squares[j] == 0 && all_zero(p.b + j, p.b_row, p.k)));
+  }
+  for (int64_t j = 0; j < kFipWidth; ++j) {
+    if (usable && j < p.columns)
+      scale_of(squares[j] / static_cast<float>(p.k), scales[j], p.inverse_scale[j]);
+    else
+      scale_of_plain(squares[j], scales[j], p.inverse_scale[j]);
+  }
+  R pairs[2];
+  if (!p.tiles) {
+    for (int64_t first = 0; first < kFipWidth; first += V::kLanes) {
+      scale_columns_of<V>(p, first, scales, p.to + first, kFipWidth, pairs);
+      for (int64_t i = 0; i < 2; ++i) V::store(p.sums + i * kFipWidth + first, pairs[i]);
+    }
+    return usable;
+  }
+  // Vectors are twice as long as a row of a tile: what they write beyond is overwritten by the next.
+  for (int64_t i = 0; fip_tile_begin(p.columns, i) < p.columns; ++i) {
+    const int64_t first = fip_tile_begin(p.columns, i), end = fip_tile_begin(p.columns, i + 1);
+    float sums[2][V::kLanes];
+    scale_columns_of<V>(p, first, scales, p.tiles + i * fip_tile(p.k), kFipRows, pairs);
+    for (int64_t j = 0; j < 2; ++j) {
+      V::store(sums[j], pairs[j]);
+      for (int64_t column = first; column < end && column < p.columns; ++column) p.sums[j * kFipWidth + column] = sums[j][column - first];
+    }
+  }
   return usable;
 }
 

@@ -47,8 +47,8 @@ struct FipPanel {
   int64_t columns; ///< that count
   int64_t k;       ///< rows, not 0
   const float* scale;    ///< [k]
-  float* to;             ///< [k in whole groups, kFipWidth]; zeros stand behind k rows
-  float* tiles;          ///< or null; then its columns as tiles of rows as well, fip_tile(k) apart, see fip_tile_begin
+  float* to;             ///< [k in whole groups, kFipWidth]; zeros stand behind k rows; or null
+  float* tiles;          ///< or null; else, in place of `to`, the columns as tiles of rows, fip_tile(k) apart, see fip_tile_begin
   float* sums;           ///< [2, kFipWidth]: what pairs of the first vector of columns have too much, and those of the second
   float* inverse_scale;  ///< [kFipWidth]
 };
@@ -69,7 +69,7 @@ struct FipArgs {
 struct FipKernels {
   /// [kFipRows + 1]: by the rows of the tile.
   void (*const* multiply)(const FipArgs&);
-  /// False where the values of a row are too far from 1, or all 0, for pairs of them with others to be accurate. Rows are then scaled by
+  /// False where the values of a row are too far from 1 for pairs of them with others to be accurate. Rows are then scaled by
   /// `scale` alone, and huge ones so that sums of theirs do not overflow early.
   bool (*scale_left)(const FipLeft&);
   /// The same of columns.
