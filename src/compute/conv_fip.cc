@@ -17,7 +17,7 @@ constexpr int64_t kWeightBytes = 256 << 10;  // of weights that pass by a panel 
 constexpr int64_t kFarBytes = 512 << 10;  // of outputs, from which on they are not taken to lie in the nearest caches
 
 /// Weights as rows of tiles: for each tile of rows, and of that for each block of k, rows, what their pairs have too much, and the inverse
-/// of their scales. `usable` is 0 where a row's values are no such (FipKernels::scale_left).
+/// of their scales. `usable` has the bits of the rows that pairs can be made of (FipKernels::scale_left).
 struct WeightsLayout {
   FipLayout k;  ///< n does not matter
 
@@ -116,7 +116,7 @@ class ConvFip final : public Convolution<float>::Impl {
                            row_floats,
                            to.sums,
                            to.inverse};
-        *to.usable = make_fip_tile(fip_, left, to.rows) ? 1 : 0;
+        *to.usable = static_cast<float>(make_fip_tile(fip_, left, to.rows));
       }
     };
     const size_t count = static_cast<size_t>(pieces);
@@ -146,7 +146,7 @@ class ConvFip final : public Convolution<float>::Impl {
     float* const sums = scaled + panels.size * floats;
     float* const inverse = sums + panels.size * 2 * kFipWidth;
     float* const plain = inverse + panels.size * kFipWidth;
-    bool pairs[kMostPanels];
+    bool pairs[kMostPanels];  // of all columns
     for (int64_t block = 0; block < layout_.k.blocks(); ++block) {
       throw_if_cancelled();
       const Part steps = layout_.k.block(block);
@@ -160,8 +160,8 @@ class ConvFip final : public Convolution<float>::Impl {
           float* const of_panel = sums + j * 2 * kFipWidth;
           FipArgs args{};
           if (i == 0) {
-            pairs[j] = pixels_.scale(w, call.input, place.x, pixel, steps, scales_.data() + place.group * layout_.k.steps(),
-                                     {.to = scaled + j * floats, .sums = of_panel, .inverse_scale = inverse + j * kFipWidth});
+            pairs[j] = ~pixels_.scale(w, call.input, place.x, pixel, steps, scales_.data() + place.group * layout_.k.steps(),
+                                      {.to = scaled + j * floats, .sums = of_panel, .inverse_scale = inverse + j * kFipWidth}) == 0;
             std::copy_n(of_panel + kFipWidth + kFipWidth / 2, kFipWidth / 2, of_panel + kFipWidth / 2);  // of the second vector's pattern
             const bool more_panels = j + 1 < panels.size, more_blocks = block + 1 < layout_.k.blocks();
             if (more_panels || !more_blocks)
@@ -201,7 +201,7 @@ class ConvFip final : public Convolution<float>::Impl {
     int64_t rows_left = p.k;  // to be fetched
     for (int64_t i = tiles.begin; i < tiles.begin + tiles.size; ++i) {
       p.ahead = far && i + 1 < tiles.begin + tiles.size ? p.a + tile_floats : nullptr;
-      multiply_fip_tile(fip_, plain_, args, rows_of(i).size, pairs && *usable != 0, plain);
+      multiply_fip_tile(fip_, plain_, args, rows_of(i).size, pairs ? static_cast<uint32_t>(*usable) : 0, plain);
       move_rows(p, kFipRows);
       if (args.rows_ahead) {
         const int64_t fetched = p.k / kFipGroup * args.rows_ahead_count;

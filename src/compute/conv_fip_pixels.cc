@@ -77,7 +77,7 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     float* tiles;    ///< [panels][kTilesOfPanel][steps, kFipRows]
     float* sums;     ///< [panels][kFipWidth, 2]
     float* inverse;  ///< [panels][kFipWidth]
-    bool pairs[kMostPanels];
+    uint32_t pairs[kMostPanels];  ///< bits of pixels
   };
 
   /// Between tiles, at most.
@@ -167,7 +167,7 @@ class ConvFipPixels final : public Convolution<float>::Impl {
         p.c = sums + (first + rows.begin) * kFipWidth;
         args.left_sums = scaled.sums + 2 * (first + rows.begin);
         args.left_inverse = scaled.inverse + first + rows.begin;
-        multiply_fip_tile(fip_, plain_, args, rows.size, scaled.pairs[i], plain);
+        multiply_fip_tile(fip_, plain_, args, rows.size, scaled.pairs[i] >> rows.begin, plain);
         if (!p.ahead) continue;
         p.ahead += steps.size / kFipGroup * p.ahead_step;
         if (p.ahead >= end) p.ahead = nullptr;

@@ -184,7 +184,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     float* rows;     ///< [position, panel, kFipWidth / kFipRows][row_floats]
     float* sums;     ///< [position, panel, kFipWidth, 2]
     float* inverse;  ///< [position, panel, kFipWidth]
-    float* pairs;    ///< [position, panel]: 0 where they are none
+    uint32_t* pairs;  ///< [position, panel]: bits of tiles
   };
 
   /// Of a band, plain or by pairs.
@@ -200,14 +200,14 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     const int64_t panels = pieces_of(band.tiles(), kFipWidth), count = kPositions * panels;
     const int64_t rows = count * (kFipWidth / kFipRows) * row_floats();
     float* const memory = scratch_floats(ScratchSlot::image, rows + count * (3 * kFipWidth + 1));
-    return {panels, memory, memory + rows, memory + rows + count * 2 * kFipWidth, memory + rows + count * 3 * kFipWidth};
+    return {panels, memory, memory + rows, memory + rows + count * 2 * kFipWidth, reinterpret_cast<uint32_t*>(memory + rows + count * 3 * kFipWidth)};
   }
 
   void scale_position(const Band& band, int64_t position, const float* inputs, const ScaledTiles& to) const {
     for (int64_t i = 0; i < to.panels; ++i) {
       const int64_t at = position * to.panels + i;
       float sums[2 * kFipWidth];
-      const bool pairs = fip_->scale_panel({.b = inputs + position * apart(band) + i * kFipWidth,
+      to.pairs[at] = fip_->scale_panel({.b = inputs + position * apart(band) + i * kFipWidth,
                                             .b_row = band.tiles(),
                                             .columns = std::min(kFipWidth, band.tiles() - i * kFipWidth),
                                             .k = in_,
@@ -216,7 +216,6 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
                                             .sums = sums,
                                             .inverse_scale = to.inverse + at * kFipWidth});
       for (int64_t j = 0; j < 2 * kFipWidth; ++j) to.sums[2 * at * kFipWidth + j] = sums[j % 2 * kFipWidth + j / 2];
-      to.pairs[at] = pairs ? 1.0f : 0.0f;
     }
   }
 
@@ -357,7 +356,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
         const int64_t row = at * kFipWidth + from - i * kFipWidth;
         args.left_sums = scaled.sums + 2 * row;
         args.left_inverse = scaled.inverse + row;
-        multiply_fip_tile(*fip_, products_, args, to - from, scaled.pairs[at] != 0, plain);
+        multiply_fip_tile(*fip_, products_, args, to - from, scaled.pairs[at] >> (from - i * kFipWidth), plain);
         if (!p.ahead) continue;
         p.ahead += p.k / kFipGroup * p.ahead_step;
         if (p.ahead >= last) p.ahead = nullptr;

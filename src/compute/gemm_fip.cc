@@ -127,32 +127,44 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
   return std::shared_ptr<const float[]>(shared, static_cast<const float*>(shared.get()));
 }
 
-bool make_fip_tile(const FipKernels& kernels, const FipLeft& left, float* tile) {
-  const bool usable = kernels.scale_left(left);
+uint32_t make_fip_tile(const FipKernels& kernels, const FipLeft& left, float* tile) {
+  const uint32_t usable = kernels.scale_left(left);
   const int64_t steps = pieces_of(left.k, kFipGroup) * kFipGroup;
   transpose_words(reinterpret_cast<const uint32_t*>(left.to), left.to_row, reinterpret_cast<uint32_t*>(tile), kFipRows, steps, left.rows);
   return usable;
 }
 
-void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, const FipArgs& args, int64_t rows, bool pairs,
+void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, FipArgs args, int64_t rows, uint32_t pairs,
                        float* plain) {
-  if (pairs) return kernels.multiply[rows](args);
-  MicroArgs<float> p{};
-  p.k = args.tile.k;
-  p.fold = kSumK;
-  p.a = args.tile.a;
-  p.a_row = args.tile.a_row;
-  p.a_k = args.tile.a_k;
-  p.b = args.tile.b;
-  p.b_k = args.tile.b_k;
-  p.c = plain;
-  p.c_row = kFipWidth;
-  p.columns = kFipWidth;
-  p.alpha = 1;
-  p.low = -std::numeric_limits<float>::infinity();
-  p.high = std::numeric_limits<float>::infinity();
-  plain_kernels.two[rows](p);
-  kernels.finish(args, rows, plain);
+  const uint32_t all = (1u << rows) - 1;
+  if ((pairs & all) == all) return kernels.multiply[rows](args);
+  for (int64_t row = 0, some; row < rows; row += some) {
+    const auto paired = [&](int64_t i) { return (pairs >> i & 1) != 0; };
+    for (some = 1; row + some < rows && paired(row + some) == paired(row);) ++some;
+    if (paired(row)) {
+      kernels.multiply[some](args);
+    } else {
+      MicroArgs<float> p{};
+      p.k = args.tile.k;
+      p.fold = kSumK;
+      p.a = args.tile.a;
+      p.a_row = args.tile.a_row;
+      p.a_k = args.tile.a_k;
+      p.b = args.tile.b;
+      p.b_k = args.tile.b_k;
+      p.c = plain;
+      p.c_row = kFipWidth;
+      p.columns = kFipWidth;
+      p.alpha = 1;
+      p.low = -std::numeric_limits<float>::infinity();
+      p.high = std::numeric_limits<float>::infinity();
+      plain_kernels.alike[some](p);
+      kernels.finish(args, some, plain);
+    }
+    move_rows(args.tile, some);
+    args.left_sums += 2 * some;
+    args.left_inverse += some;
+  }
 }
 
 /// Rows of A whose part of a block lies scaled in memory of the thread.
@@ -164,7 +176,7 @@ struct FipProduct::Walk {
   float* rows;            ///< of one tile, scaled, before they become one
   float* sums;            ///< [rows, 2]
   float* inverse;         ///< [rows]
-  bool* pairs;            ///< [chunks]
+  uint32_t* pairs;        ///< [chunks]: bits of rows
   float* plain;           ///< sums of a tile without pairs
 };
 
@@ -254,14 +266,14 @@ void FipProduct::run_few(const Part& columns) const {
 /// Rows that stay in the cache pass by all panels of a block, each of which is brought nearer while the one before it is worked on.
 void FipProduct::run_walk(const Part& chunks, const Part& columns) const {
   const int64_t tile_floats = fip_tile(layout_.block(0).size), row_floats = fip_row(layout_.block(0).size);
-  const int64_t rows = chunks.size * kFipRows, pairs_floats = (chunks.size + 63) / 64 * 16;
+  const int64_t rows = chunks.size * kFipRows, pairs_floats = chunks.size;
   float* const memory = scratch_floats(ScratchSlot::packed_left,
                                        chunks.size * tile_floats + kFipRows * (row_floats + kFipWidth) + 3 * rows + pairs_floats);
   Walk walk{chunks, 0, tile_floats, memory, memory + chunks.size * tile_floats, nullptr, nullptr, nullptr, nullptr};
   walk.plain = walk.rows + kFipRows * row_floats;
   walk.sums = walk.plain + kFipRows * kFipWidth;
   walk.inverse = walk.sums + 2 * rows;
-  walk.pairs = reinterpret_cast<bool*>(walk.inverse + rows);
+  walk.pairs = reinterpret_cast<uint32_t*>(walk.inverse + rows);
   const int64_t blocks = layout_.blocks(), end_panel = columns.begin + columns.size;
   for (; walk.block < blocks; ++walk.block) {
     scale_tiles(walk);

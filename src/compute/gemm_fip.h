@@ -56,11 +56,12 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
 inline constexpr double kFipSpeed = 1.3;
 
 /// Scales rows, by way of left.to, and lays them out as a tile; see FipKernels::scale_left.
-bool make_fip_tile(const FipKernels& kernels, const FipLeft& left, float* tile);
+uint32_t make_fip_tile(const FipKernels& kernels, const FipLeft& left, float* tile);
 
-/// A tile, by pairs or (where its rows or columns are no such) plainly; `plain` has room for [kFipRows, kFipWidth] sums.
-void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, const FipArgs& args, int64_t rows, bool pairs,
-                       float* plain);
+/// A tile, by pairs in rows whose bit is set, plainly in others; `plain` has room for [kFipRows, kFipWidth] sums. A row's bits do not depend
+/// on those beside it.
+void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, FipArgs args, int64_t rows,
+                       uint32_t pairs, float* plain);
 
 /// One product of floats by pairs. Tiles whose rows of A do not fit (FipKernels::scale_left), and products of few rows, are multiplied
 /// plainly: every result is within a small multiple of the bound of gemm(), where that has the root of the sums of squares of a row and a

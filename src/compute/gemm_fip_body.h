@@ -158,7 +158,7 @@ inline bool all_zero(const float* x, int64_t step, int64_t count) {
   return true;
 }
 
-/// The scale where not all rows or columns can be paired: sums of huge values, whose squares are not finite, must not overflow early.
+/// The scale of a row or column that cannot be paired: sums of huge values, whose squares are not finite, must not overflow early.
 inline void scale_of_plain(float squares, float& scale, float& inverse) {
   const bool huge = !(squares <= 0x1p100f);
   scale = huge ? 0x1p-64f : 1.0f;
@@ -224,16 +224,13 @@ void scale_row_again(float* row, int64_t k, float scale, typename V::Register (&
 }
 
 template <typename V>
-bool scale_fip_left(const FipLeft& p) {
+uint32_t scale_fip_left(const FipLeft& p) {
   using R = typename V::Register;
   R squares[kFipRows];
   for (int64_t row = 0; row < kFipRows; ++row) squares[row] = row < p.rows ? scale_row<V>(p, row) : V::zero();
   float sums[2 * kFipRows];
   sum_all_lanes<V, kFipRows>(squares, sums);
-  bool usable = true;
-  for (int64_t row = 0; row < p.rows; ++row) {
-    usable = usable && (is_near_one(sums[row]) || (sums[row] == 0 && all_zero(p.to + row * p.to_row, 1, p.k)));
-  }
+  uint32_t usable = 0;
   R pairs[2 * kFipRows];
   float scales[kFipRows];
   for (int64_t row = 0; row < kFipRows; ++row) {
@@ -241,12 +238,15 @@ bool scale_fip_left(const FipLeft& p) {
       pairs[2 * row] = pairs[2 * row + 1] = V::zero();
       continue;
     }
-    if (usable)
+    float* const values = p.to + row * p.to_row;
+    if (is_near_one(sums[row]) || (sums[row] == 0 && all_zero(values, 1, p.k))) {
+      usable |= 1u << row;
       scale_of(sums[row] / static_cast<float>(p.k), scales[row], p.inverse_scale[row]);
-    else
+    } else {
       scale_of_plain(sums[row], scales[row], p.inverse_scale[row]);
+    }
     R of_row[2];
-    scale_row_again<V>(p.to + row * p.to_row, p.k, scales[row], of_row);
+    scale_row_again<V>(values, p.k, scales[row], of_row);
     pairs[2 * row] = of_row[0];
     pairs[2 * row + 1] = of_row[1];
   }
@@ -309,17 +309,16 @@ void scale_columns_of(const FipPanel& p, int64_t first, const float* by_column, 
 }
 
 template <typename V>
-bool scale_fip_panel(const FipPanel& p) {
+uint32_t scale_fip_panel(const FipPanel& p) {
   using R = typename V::Register;
-  static_assert(V::kLanes == 2 * kFipRows);
+  static_assert(V::kLanes == 2 * kFipRows && kFipWidth == 32);
   float squares[kFipWidth], scales[kFipWidth];
   square_columns<V>(p, squares);
-  bool usable = true;
-  for (int64_t j = 0; j < p.columns; ++j) {
-    usable = usable && (is_near_one(squares[j]) || (squares[j] == 0 && all_zero(p.b + j, p.b_row, p.k)));
-  }
+  uint32_t usable = 0;
   for (int64_t j = 0; j < kFipWidth; ++j) {
-    if (usable && j < p.columns)
+    const bool counts = j < p.columns;
+    if (!counts || is_near_one(squares[j]) || (squares[j] == 0 && all_zero(p.b + j, p.b_row, p.k))) usable |= 1u << j;
+    if (counts && (usable >> j & 1))
       scale_of(squares[j] / static_cast<float>(p.k), scales[j], p.inverse_scale[j]);
     else
       scale_of_plain(squares[j], scales[j], p.inverse_scale[j]);

@@ -69,11 +69,11 @@ struct FipArgs {
 struct FipKernels {
   /// [kFipRows + 1]: by the rows of the tile.
   void (*const* multiply)(const FipArgs&);
-  /// False where the values of a row are too far from 1 for pairs of them with others to be accurate. Rows are then scaled by
-  /// `scale` alone, and huge ones so that sums of theirs do not overflow early.
-  bool (*scale_left)(const FipLeft&);
+  /// Gives a bit for each row, 0 where its values are too far from 1 for pairs of them with others to be accurate. Such a row is scaled by
+  /// `scale` alone, a huge one so that its sums do not overflow early.
+  uint32_t (*scale_left)(const FipLeft&);
   /// The same of columns.
-  bool (*scale_panel)(const FipPanel&);
+  uint32_t (*scale_panel)(const FipPanel&);
   /// What comes after sums [rows, kFipWidth] that were multiplied plainly: scales, and what the tile says.
   void (*finish)(const FipArgs& args, int64_t rows, const float* sums);
 };
