@@ -39,8 +39,8 @@ struct InputScale {
   const float* shift = nullptr;
 };
 
-/// `fast`: results may be off by ten times as much as float32 sums are.
-enum class ConvAccuracy : uint8_t { usual, fast };
+/// `fast`: results may be off by ten times as much as float32 sums are; `strict`: without products by pairs (gemm_fip.h).
+enum class ConvAccuracy : uint8_t { strict, usual, fast };
 
 /// A convolution whose weights are known beforehand: X [batch, in, spatial...] -> Y [batch, out, spatial...], row-major.
 /// y = activation(conv(x) + bias + residual), T out of float, double, Float16 and BFloat16: the half types are widened where they are

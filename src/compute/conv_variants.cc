@@ -183,7 +183,7 @@ double phases_cost(const ConvChannels& c, const Window& w, const ConvCosts& cost
   const Window inner = conv_phase_window(w, w);
   double least = std::numeric_limits<double>::infinity();
   for (const ConvVariant<float>& variant : conv_variants<float>())
-    if (!variant.rounds_more && variant.fits(c, inner)) least = std::min(least, variant.cost(c, inner, costs));
+    if (variant.accuracy != ConvAccuracy::fast && variant.fits(c, inner)) least = std::min(least, variant.cost(c, inner, costs));
   const double phases = static_cast<double>(conv_phase_count(w)), outputs = static_cast<double>(w.output_size());
   const double inputs = phases * static_cast<double>(inner.input_size()) / outputs;
   const double padded = phases * static_cast<double>(inner.output_size()) / outputs, taps = static_cast<double>(w.kernel_size());
@@ -243,25 +243,26 @@ double amx_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) 
 
 template <typename S>
 std::span<const ConvVariant<S>> conv_variants() {
+  constexpr ConvAccuracy kStrict = ConvAccuracy::strict;
   static constexpr ConvVariant<S> kDepthwise = {
-      "depthwise", false, false, is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; }, make_depthwise<S>};
+      "depthwise", kStrict, false, is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; }, make_depthwise<S>};
   static constexpr ConvVariant<S> kGemm = {
-      "gemm", false, false, [](const ConvChannels&, const Window&) { return true; }, gemm_cost, make_conv_gemm<S>};
+      "gemm", kStrict, false, [](const ConvChannels&, const Window&) { return true; }, gemm_cost, make_conv_gemm<S>};
   if constexpr (std::is_same_v<S, float>) {
     static constexpr ConvVariant<S> kAll[] = {
         kDepthwise,
-        {"winograd", false, true, fits_winograd, winograd_cost, make_winograd},
-        {"winograd_pixels", false, true, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
-        {"winograd_fip", false, true, fits_winograd_fip, winograd_fip_cost, make_winograd_fip},
-        {"winograd_4x4", true, true, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
-        {"winograd_parts", false, true, fits_parts, parts_cost, make_conv_parts},
-        {"phases", false, true, conv_has_phases, phases_cost, make_conv_phases},
-        {"direct", false, false, conv_fits_direct, direct_cost, make_conv_direct},
-        {"paired", false, true, fits_paired, paired_cost, make_conv_paired},
-        {"pixels", false, false, fits_pixels, pixels_cost, make_conv_pixels},
-        {"fip", false, false, fits_fip, fip_cost, make_conv_fip},
-        {"fip_pixels", false, false, fits_fip, fip_pixels_cost, make_conv_fip_pixels},
-        {"amx", false, true, fits_amx, amx_cost, make_conv_split},
+        {"winograd", kStrict, true, fits_winograd, winograd_cost, make_winograd},
+        {"winograd_pixels", kStrict, true, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
+        {"winograd_fip", ConvAccuracy::usual, true, fits_winograd_fip, winograd_fip_cost, make_winograd_fip},
+        {"winograd_4x4", ConvAccuracy::fast, true, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
+        {"winograd_parts", kStrict, true, fits_parts, parts_cost, make_conv_parts},
+        {"phases", ConvAccuracy::usual, true, conv_has_phases, phases_cost, make_conv_phases},
+        {"direct", kStrict, false, conv_fits_direct, direct_cost, make_conv_direct},
+        {"paired", kStrict, true, fits_paired, paired_cost, make_conv_paired},
+        {"pixels", kStrict, false, fits_pixels, pixels_cost, make_conv_pixels},
+        {"fip", ConvAccuracy::usual, false, fits_fip, fip_cost, make_conv_fip},
+        {"fip_pixels", ConvAccuracy::usual, false, fits_fip, fip_pixels_cost, make_conv_fip_pixels},
+        {"amx", kStrict, true, fits_amx, amx_cost, make_conv_split},
         kGemm};
     return kAll;
   } else {

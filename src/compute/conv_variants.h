@@ -53,7 +53,7 @@ struct ConvCosts {
 template <typename S>
 struct ConvVariant {
   std::string_view name;
-  bool rounds_more;  ///< than float32 accuracy allows: only where less is asked for
+  ConvAccuracy accuracy;  ///< what it gives: it is taken where no more is asked for
   bool grows;        ///< its weights take more memory than they do in a model
   bool (*fits)(const ConvChannels& channels, const Window& window);
   double (*cost)(const ConvChannels& channels, const Window& window, const ConvCosts& costs);
@@ -73,7 +73,7 @@ const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Wi
 /// Whether it can compute this and may where this is asked for.
 template <typename S>
 bool may_take(const ConvVariant<S>& variant, const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, bool lean) {
-  return variant.fits(channels, window) && (!variant.rounds_more || accuracy == ConvAccuracy::fast) && !(variant.grows && lean);
+  return variant.fits(channels, window) && accuracy >= variant.accuracy && !(variant.grows && lean);
 }
 
 }  // namespace rh::compute

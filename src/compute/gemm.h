@@ -55,9 +55,9 @@ struct GemmArgs {
   Epilogue<T> epilogue;
 };
 
-/// How near products of floats come to the exact ones where tiles of narrower values are faster: as float sums, to about 16 bits, or as
-/// products of bfloat16.
-enum class ProductAccuracy : uint8_t { full, fast, bf16 };
+/// How near products of floats come to the exact ones where others than multiply-adds are faster: each as its own sum of floats, as such sums
+/// beside the magnitudes of its row and column, to about 16 bits, or as products of bfloat16.
+enum class ProductAccuracy : uint8_t { strict, full, fast, bf16 };
 
 /// What is known at load of the products that a packed B is for.
 struct PackedUse {

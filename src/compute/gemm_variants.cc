@@ -16,7 +16,7 @@ constexpr int64_t kUsualRows = 128;
 
 double amx_cost(const ProductSizes& s, const GemmCosts& costs, bool splits) {
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
-  const double products = s.accuracy == ProductAccuracy::full   ? costs.amx
+  const double products = s.accuracy <= ProductAccuracy::full   ? costs.amx
                           : s.accuracy == ProductAccuracy::fast ? costs.amx_fast
                                                                 : costs.amx_bf16;
   return products + (costs.amx_by_m + (splits ? costs.amx_splits : 0)) / m + costs.amx_by_n / n + costs.amx_by_k / k;
@@ -29,7 +29,10 @@ constexpr GemmVariant kVariants[] = {
      [](const ProductSizes& s, const GemmCosts& costs) {
        return s.m > 0 ? amx_cost(s, costs, false) : amx_cost({kUsualRows, s.n, s.k, true, s.accuracy}, costs, true);
      }},
-    {"fip", [](const ProductSizes& s) { return s.is_float && s.n > 0 && s.k > 0 && fip_kernels(); },
+    {"fip",
+     [](const ProductSizes& s) {
+       return s.is_float && s.accuracy != ProductAccuracy::strict && s.n > 0 && s.k > 0 && fip_kernels();
+     },
      [](const ProductSizes& s, const GemmCosts& costs) {
        if (s.m > 0 && s.m <= kFewFipRows) return 2.0;
        return costs.fip + costs.fip_by_n / static_cast<double>(s.n) + costs.fip_by_k / static_cast<double>(s.k);

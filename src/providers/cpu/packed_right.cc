@@ -19,6 +19,7 @@ int64_t expected_rows(const ValueType& a, bool transposed) {
 
 compute::ProductAccuracy accuracy_of(Precision precision) {
   switch (precision) {
+    case Precision::strict: return compute::ProductAccuracy::strict;
     case Precision::fast: return compute::ProductAccuracy::fast;
     case Precision::bf16: return compute::ProductAccuracy::bf16;
     default: return compute::ProductAccuracy::full;

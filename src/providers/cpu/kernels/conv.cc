@@ -42,7 +42,9 @@ class ConvKernel final : public Kernel {
       const compute::ConvChannels channels = channels_of(weights_shape_);
       const ops::Sizes sizes = spatial_sizes(info.node().input_type(0), weights_shape_.size());
       const compute::Window window = window_of(weights_shape_, sizes);
-      const auto accuracy = info.precision() == Precision::fast ? compute::ConvAccuracy::fast : compute::ConvAccuracy::usual;
+      const auto accuracy = info.precision() == Precision::fast     ? compute::ConvAccuracy::fast
+                            : info.precision() == Precision::strict ? compute::ConvAccuracy::strict
+                                                                    : compute::ConvAccuracy::usual;
       variant_ = {problem_of(weights->dtype(), channels, window, !sizes.empty()),
                   {},
                   compute::Convolution<T>::variants(channels, window, accuracy, info.lean_memory())};
