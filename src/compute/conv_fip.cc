@@ -63,11 +63,11 @@ class ConvFip final : public Convolution<float>::Impl {
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const int64_t pixels = call.window.output_size(), panels = pieces_of(pixels, kFipWidth);
     const int64_t products = call.batch * channels_.groups;
-    const double m = static_cast<double>(out_), n = static_cast<double>(pixels), k = static_cast<double>(layout_.k.k);
+    const double m = static_cast<double>(out_), n = static_cast<double>(pixels), k = static_cast<double>(layout_.k.k());
     const double operations = m * n * k / kFipSpeed;
     Grid grid;
     if (products < 4 * parallel.threads()) {
-      const double gathering = is_pointwise(window_, call.window) ? 3 : 5;
+      const double gathering = is_pointwise(window_, call.window) ? 8 : 10;  // and scaling
       grid = choose_grid(tiles_, panels, operations, 4 * m * k, gathering * n * k * sizeof(float), parallel.threads());
     }
     const Cost cost{.bytes = 0, .operations = 0.25 * operations / static_cast<double>(grid.pieces())};
@@ -87,7 +87,7 @@ class ConvFip final : public Convolution<float>::Impl {
   };
 
   void pack(const float* weights) {
-    const int64_t k = layout_.k.k, taps = window_.kernel_size(), pieces = channels_.groups * tiles_;
+    const int64_t k = layout_.k.k(), taps = window_.kernel_size(), pieces = channels_.groups * tiles_;
     std::vector<float> ordered;
     const float* const by_tap = weights_by_tap(weights, channels_.out, in_, taps, ordered);
     std::vector<float> scales(static_cast<size_t>(channels_.groups * layout_.k.steps()), 1.0f);

@@ -35,7 +35,7 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     for (int64_t i = 0; bias && i < channels.out; ++i) bias_[static_cast<size_t>(i / out_ * width + i % out_)] = bias[i];
     std::vector<float> ordered;
     const float* const by_tap = weights_by_tap(weights, channels.out, in_, window.kernel_size(), ordered);
-    for (int64_t g = 0; g < channels.groups; ++g) weights_.push_back(pack_fip(layout_, by_tap + g * out_ * layout_.k, true, layout_.k));
+    for (int64_t g = 0; g < channels.groups; ++g) weights_.push_back(pack_fip(layout_, by_tap + g * out_ * layout_.k(), true, layout_.k()));
   }
 
   bool is_usable() const { return std::ranges::none_of(weights_, [](const auto& of_group) { return of_group == nullptr; }); }
@@ -46,11 +46,11 @@ class ConvFipPixels final : public Convolution<float>::Impl {
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
     const int64_t panels = pieces_of(w.output_size(), kFipWidth), products = call.batch * channels_.groups;
-    const double m = static_cast<double>(w.output_size()), n = static_cast<double>(out_), k = static_cast<double>(layout_.k);
+    const double m = static_cast<double>(w.output_size()), n = static_cast<double>(out_), k = static_cast<double>(layout_.k());
     const double operations = m * n * k / kFipSpeed;
     Grid grid;
     if (products < 4 * parallel.threads()) {
-      const double gathering = is_pointwise(window_, w) ? 3 : 5;
+      const double gathering = is_pointwise(window_, w) ? 8 : 10;  // and scaling
       grid = choose_grid(panels, layout_.panels(), operations, gathering * m * k * sizeof(float), n * k * sizeof(float), parallel.threads());
     }
     const Cost cost{.bytes = 0, .operations = 0.25 * operations / static_cast<double>(grid.pieces())};

@@ -4,7 +4,7 @@
 
 #include "base/shared_bytes.h"
 #include "compute/gemm_narrow.h"
-#include "compute/gemm_fip.h"
+#include "compute/gemm_fip_product.h"
 #include "compute/gemm_product.h"
 #include "compute/gemm_split.h"
 #include "compute/gemm_variants.h"
@@ -75,7 +75,7 @@ template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, const Parallel& parallel) {
   if constexpr (std::is_same_v<T, float>) {
     const bool by_tiles = b.is_split() || (b.use().amx && amx_pays({args.m, args.n, args.k, true, b.use().accuracy}));
-    if (b.is_fip()) return run(args.m, args.n, FipProduct(args, a, b, c), parallel);
+    if (b.is_fip()) return FipProduct(args, a, b, c).run(parallel);
     if (by_tiles) return run(args.m, args.n, SplitProduct(args, a, b, c), parallel);
   }
   const T* const panels = b.data() + args.first_column * b.k();

@@ -11,7 +11,6 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kFold = 96;      // products by pairs that are added up before they join a longer sum: errors are those of kSumK plain ones
 constexpr int kMostExponent = 40;  // of scales of columns
 constexpr int kLeastExponent = -12;  // of scales of k, the greatest of which is 1
 
@@ -43,19 +42,19 @@ const FipKernels* fip_kernels() {
 std::vector<float> fip_scales(const FipLayout& layout, const float* b, bool transposed, int64_t ldb) {
   std::vector<float> squares(static_cast<size_t>(layout.steps()), 0.0f);
   if (transposed) {
-    for (int64_t column = 0; column < layout.n; ++column) {
+    for (int64_t column = 0; column < layout.n(); ++column) {
       const float* const from = b + column * ldb;
-      for (int64_t k = 0; k < layout.k; ++k) squares[static_cast<size_t>(k)] += from[k] * from[k];
+      for (int64_t k = 0; k < layout.k(); ++k) squares[static_cast<size_t>(k)] += from[k] * from[k];
     }
   } else {
-    for (int64_t k = 0; k < layout.k; ++k) {
+    for (int64_t k = 0; k < layout.k(); ++k) {
       const float* const from = b + k * ldb;
       float sums[8] = {};
       int64_t column = 0;
-      for (; column + 8 <= layout.n; column += 8) {
+      for (; column + 8 <= layout.n(); column += 8) {
         for (int64_t i = 0; i < 8; ++i) sums[i] += from[column + i] * from[column + i];
       }
-      for (; column < layout.n; ++column) sums[0] += from[column] * from[column];
+      for (; column < layout.n(); ++column) sums[0] += from[column] * from[column];
       for (const float sum : sums) squares[static_cast<size_t>(k)] += sum;
     }
   }
@@ -87,7 +86,7 @@ bool scale_fip_columns(const FipLayout& layout, const std::vector<float>& scales
   float* const inverse = panel + (steps + layout.blocks()) * kFipWidth;
   bool usable = true;
   for (int64_t j = 0; j < kFipWidth; ++j) {
-    const double root = std::sqrt(squares[j] / static_cast<double>(layout.k));
+    const double root = std::sqrt(squares[j] / static_cast<double>(layout.k()));
     usable = usable && (root == 0 || std::abs(std::log2(root)) < kMostExponent);
     inverse[j] = root == 0 ? 1.0f : static_cast<float>(power_near(root));
     scale[j] = 1 / inverse[j];
@@ -117,9 +116,9 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
       return;
     }
     const int64_t column = static_cast<int64_t>(piece) * kFipWidth;
-    pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, layout.k, std::min(kFipWidth, layout.n - column),
+    pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, layout.k(), std::min(kFipWidth, layout.n() - column),
                kFipWidth, to);
-    std::fill(to + layout.k * kFipWidth, to + layout.steps() * kFipWidth, 0.0f);
+    std::fill(to + layout.k() * kFipWidth, to + layout.steps() * kFipWidth, 0.0f);
     if (!scale_fip_columns(layout, scales, to)) usable = false;
   };
   const auto shared = share_pieces({panels + 1, begin, write}, 64);
@@ -164,183 +163,6 @@ void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& pla
     move_rows(args.tile, some);
     args.left_sums += 2 * some;
     args.left_inverse += some;
-  }
-}
-
-/// Rows of A whose part of a block lies scaled in memory of the thread.
-struct FipProduct::Walk {
-  Part chunks;
-  int64_t block;
-  int64_t tile_floats;    ///< between tiles
-  float* left;            ///< tiles
-  float* rows;            ///< of one tile, scaled, before they become one
-  float* sums;            ///< [rows, 2]
-  float* inverse;         ///< [rows]
-  uint32_t* pairs;        ///< [chunks]: bits of rows
-  float* plain;           ///< sums of a tile without pairs
-};
-
-FipProduct::FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c)
-    : base_(args, a, nullptr, b.fip_data(), c, micro_kernels_for_width<float>(kFipWidth)),
-      kernels_(*fip_kernels()),
-      layout_{b.k(), b.n()},
-      packed_(b.fip_data()),
-      first_panel_(args.first_column / kFipWidth),
-      chunks_(pieces_of(args.m, args.m <= kFewFipRows ? kFewFipRows : kFipRows)) {
-  base_.row_chunks = chunks_;
-}
-
-Grid FipProduct::grid(int threads) const {
-  const double m = static_cast<double>(base_.args.m), n = static_cast<double>(base_.args.n), k = static_cast<double>(base_.args.k);
-  return choose_grid(chunks_, base_.panels, m * n * k / kFipSpeed, m * k * sizeof(float), n * k * sizeof(float), threads);
-}
-
-void FipProduct::run_piece(const Grid& grid, int64_t index) const {
-  const Part chunks = share_of(chunks_, grid.rows, index / grid.columns);
-  const Part columns = share_of(base_.panels, grid.columns, index % grid.columns);
-  if (chunks.size == 0 || columns.size == 0) return;
-  if (base_.args.m <= kFewFipRows) return run_few(columns);
-  const int64_t row_bytes = fip_row(layout_.block(0).size) * static_cast<int64_t>(sizeof(float));
-  const int64_t most = std::clamp<int64_t>(kLeftBytes / (kFipRows * row_bytes), 1, kRowBlock / kFipRows);
-  const int64_t walks = pieces_of(chunks.size, most);
-  for (int64_t walk = 0; walk < walks; ++walk) {
-    const Part part = part_of(chunks.size, walks, walk);
-    run_walk({chunks.begin + part.begin, part.size}, columns);
-  }
-}
-
-/// Rows of A where they lie one value of k after the other; transposed ones are laid out so first.
-const float* FipProduct::rows_of_left(const Part& rows, int64_t k, int64_t count, int64_t& a_row) const {
-  const float* const from = base_.a_at(rows.begin, k);
-  a_row = base_.args.lda;
-  if (!base_.args.transpose_a) return from;
-  float* const copy = scratch_floats(ScratchSlot::packed_right, rows.size * count);
-  transpose_words(reinterpret_cast<const uint32_t*>(from), base_.args.lda, reinterpret_cast<uint32_t*>(copy), count, rows.size, count);
-  a_row = count;
-  return copy;
-}
-
-/// Panels are read once, in the order in which they lie, as fast as memory gives them.
-void FipProduct::run_few(const Part& columns) const {
-  const int64_t rows = base_.args.m, steps = layout_.steps(), k = base_.args.k, row_floats = fip_row(steps);
-  float* const left = scratch_floats(ScratchSlot::packed_left, rows * (row_floats + kFipWidth));
-  float* const sums = left + rows * row_floats;
-  int64_t a_row = 0;
-  const float* const from = rows_of_left({0, rows}, 0, k, a_row);
-  float inverse[kFewFipRows];
-  for (int64_t row = 0; row < rows; row += kFipRows) {
-    float pairs[2 * kFipRows];
-    const int64_t some = std::min(kFipRows, rows - row);
-    kernels_.scale_left(
-        {from + row * a_row, a_row, some, k, layout_.left_scale(packed_), left + row * row_floats, row_floats, pairs, inverse + row});
-  }
-  const int64_t end = columns.begin + columns.size;
-  for (int64_t i = 0; i < columns.size; ++i) {
-    const int64_t panel = base_.args.backwards ? end - 1 - i : columns.begin + i;
-    if (i % kGroupPanels == 0) throw_if_cancelled();
-    MicroArgs<float> p{};
-    p.k = steps;
-    p.fold = kSumK * base_.sums_apart();
-    p.a = left;
-    p.a_row = row_floats;
-    p.a_k = 1;
-    p.b = panel_of(panel);
-    p.b_k = kFipWidth;
-    p.c = sums;
-    p.c_row = kFipWidth;
-    p.columns = kFipWidth;
-    p.alpha = 1;
-    p.low = -std::numeric_limits<float>::infinity();
-    p.high = std::numeric_limits<float>::infinity();
-    p.ahead = base_.args.repeated ? nullptr : p.b + (rows <= 4 ? kNearAhead : kFarAhead);
-    p.ahead_step = kFipWidth;
-    base_.kernels->two[rows](p);
-    FipArgs tile = tile_at({0, rows}, panel, 0);
-    tile.left_inverse = inverse;
-    tile.tile = base_.tile_args(0, panel, {0, k}, true, true);
-    kernels_.finish(tile, rows, sums);
-  }
-  if (base_.activates) base_.activate_chunks(0, chunks_, columns.begin, end);
-}
-
-/// Rows that stay in the cache pass by all panels of a block, each of which is brought nearer while the one before it is worked on.
-void FipProduct::run_walk(const Part& chunks, const Part& columns) const {
-  const int64_t tile_floats = fip_tile(layout_.block(0).size), row_floats = fip_row(layout_.block(0).size);
-  const int64_t rows = chunks.size * kFipRows, pairs_floats = chunks.size;
-  float* const memory = scratch_floats(ScratchSlot::packed_left,
-                                       chunks.size * tile_floats + kFipRows * (row_floats + kFipWidth) + 3 * rows + pairs_floats);
-  Walk walk{chunks, 0, tile_floats, memory, memory + chunks.size * tile_floats, nullptr, nullptr, nullptr, nullptr};
-  walk.plain = walk.rows + kFipRows * row_floats;
-  walk.sums = walk.plain + kFipRows * kFipWidth;
-  walk.inverse = walk.sums + 2 * rows;
-  walk.pairs = reinterpret_cast<uint32_t*>(walk.inverse + rows);
-  const int64_t blocks = layout_.blocks(), end_panel = columns.begin + columns.size;
-  for (; walk.block < blocks; ++walk.block) {
-    scale_tiles(walk);
-    const bool last = walk.block == blocks - 1;
-    const int64_t from = layout_.block(walk.block).begin * kFipWidth;
-    for (int64_t panel = columns.begin; panel < end_panel; ++panel) {
-      const int64_t done = panel - columns.begin + 1;
-      if (done % kGroupPanels == 1) throw_if_cancelled();
-      const float* const next = panel + 1 < end_panel ? panel_of(panel + 1) + from
-                                                      : panel_of(columns.begin) + (last ? 0 : layout_.block(walk.block + 1).begin * kFipWidth);
-      run_panel(walk, panel, next);
-      if (base_.activates && last && (done % kGroupPanels == 0 || panel + 1 == end_panel)) {
-        base_.activate_chunks(chunks.begin, chunks.begin + chunks.size, panel - (done - 1) % kGroupPanels, panel + 1);
-      }
-    }
-  }
-}
-
-void FipProduct::scale_tiles(const Walk& walk) const {
-  const Part steps = layout_.block(walk.block);
-  const int64_t count = std::min(steps.size, layout_.k - steps.begin);
-  const float* const scale = layout_.left_scale(packed_) + steps.begin;
-  for (int64_t i = 0; i < walk.chunks.size; ++i) {
-    const Part rows = part_of(base_.args.m, chunks_, walk.chunks.begin + i);
-    const int64_t at = i * kFipRows;
-    int64_t a_row = 0;
-    const float* const from = rows_of_left(rows, steps.begin, count, a_row);
-    walk.pairs[i] = make_fip_tile(
-        kernels_,
-        {from, a_row, rows.size, count, scale, walk.rows, fip_row(layout_.block(0).size), walk.sums + 2 * at, walk.inverse + at},
-        walk.left + i * walk.tile_floats);
-  }
-}
-
-FipArgs FipProduct::tile_at(const Part& rows, int64_t panel, int64_t block) const {
-  const float* const right = panel_of(panel);
-  const bool last = block == layout_.blocks() - 1;
-  const Part steps = layout_.block(block);
-  FipArgs args{};
-  args.tile = base_.tile_args(rows.begin, panel, steps, block == 0, last);
-  args.tile.k = steps.size;
-  args.tile.fold = base_.args.fold > 0 ? std::max(kFipGroup, base_.args.fold / 3 * kFipGroup) : kFold;
-  args.tile.b = right + steps.begin * kFipWidth;
-  args.tile.b_k = kFipWidth;
-  args.right_sums = layout_.sums(right, block);
-  args.right_inverse = layout_.inverse_scale(right);
-  return args;
-}
-
-void FipProduct::run_panel(const Walk& walk, int64_t panel, const float* next) const {
-  FipArgs args = tile_at(part_of(base_.args.m, chunks_, walk.chunks.begin), panel, walk.block);
-  MicroArgs<float>& p = args.tile;
-  p.a_row = 1;
-  p.a_k = kFipRows;
-  // Each tile brings its share of what comes next nearer.
-  const int64_t groups = p.k / kFipGroup;
-  p.ahead = walk.chunks.size == 1 ? p.b + kFarAhead : next;
-  p.ahead_step = pieces_of(pieces_of(kFipGroup * kFipWidth, walk.chunks.size), 16) * 16;
-  for (int64_t i = 0; i < walk.chunks.size; ++i) {
-    const int64_t rows = part_of(base_.args.m, chunks_, walk.chunks.begin + i).size, at = i * kFipRows;
-    p.a = walk.left + i * walk.tile_floats;
-    args.left_sums = walk.sums + 2 * at;
-    args.left_inverse = walk.inverse + at;
-    multiply_fip_tile(kernels_, *base_.kernels, args, rows, walk.pairs[i], walk.plain);
-    move_rows(p, rows);
-    if (p.ahead) p.ahead += groups * p.ahead_step;
-    if (p.ahead && p.ahead >= next + p.k * kFipWidth) p.ahead = nullptr;  // all is on its way
   }
 }
 

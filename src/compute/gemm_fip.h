@@ -18,26 +18,38 @@ inline constexpr int64_t kFewFipRows = 14;
 /// zeros. Each panel of 32 columns has all its rows, [steps, 32], one behind the other, scaled by powers of two so that the root mean square
 /// of each row and column is near 1; then for each block what its pairs have too much, [blocks, 32]; then the inverse scale of columns, [32].
 /// Behind the panels are the powers of two that values of A are multiplied by, [steps].
-struct FipLayout {
-  int64_t k;
-  int64_t n;
-  int64_t most_block = 1008;  ///< rows of A of so many values stay in the second-level cache
+class FipLayout {
+ public:
+  /// `most_block`: rows of A of so many values stay in the second-level cache.
+  FipLayout(int64_t k, int64_t n, int64_t most_block = 1008)
+      : k_(k),
+        n_(n),
+        steps_(pieces_of(k, kFipGroup) * kFipGroup),
+        blocks_(pieces_of(steps_, most_block)),
+        panels_(pieces_of(n, kFipWidth)),
+        panel_floats_((steps_ + blocks_ + 1) * kFipWidth) {}
 
-  int64_t steps() const { return pieces_of(k, kFipGroup) * kFipGroup; }
-  int64_t blocks() const { return pieces_of(steps(), most_block); }
-  int64_t panels() const { return pieces_of(n, kFipWidth); }
+  int64_t k() const { return k_; }
+  int64_t n() const { return n_; }
+  int64_t steps() const { return steps_; }
+  int64_t blocks() const { return blocks_; }
+  int64_t panels() const { return panels_; }
   /// Rows of a panel.
   Part block(int64_t index) const {
-    const Part groups = part_of(steps() / kFipGroup, blocks(), index);
+    if (blocks_ == 1) return {0, steps_};
+    const Part groups = part_of(steps_ / kFipGroup, blocks_, index);
     return {groups.begin * kFipGroup, groups.size * kFipGroup};
   }
-  int64_t panel_floats() const { return (steps() + blocks() + 1) * kFipWidth; }
-  int64_t floats() const { return panels() * panel_floats() + steps(); }
+  int64_t panel_floats() const { return panel_floats_; }
+  int64_t floats() const { return panels_ * panel_floats_ + steps_; }
 
-  const float* panel(const float* packed, int64_t index) const { return packed + index * panel_floats(); }
-  const float* sums(const float* panel, int64_t block) const { return panel + (steps() + block) * kFipWidth; }
-  const float* inverse_scale(const float* panel) const { return panel + (steps() + blocks()) * kFipWidth; }
-  const float* left_scale(const float* packed) const { return packed + panels() * panel_floats(); }
+  const float* panel(const float* packed, int64_t index) const { return packed + index * panel_floats_; }
+  const float* sums(const float* panel, int64_t block) const { return panel + (steps_ + block) * kFipWidth; }
+  const float* inverse_scale(const float* panel) const { return panel + (steps_ + blocks_) * kFipWidth; }
+  const float* left_scale(const float* packed) const { return packed + panels_ * panel_floats_; }
+
+ private:
+  int64_t k_, n_, steps_, blocks_, panels_, panel_floats_;
 };
 
 /// The scale of each value of k, [steps], by which values of A are multiplied and those of B divided: a power of two near the root mean
@@ -62,33 +74,5 @@ uint32_t make_fip_tile(const FipKernels& kernels, const FipLeft& left, float* ti
 /// on those beside it.
 void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, FipArgs args, int64_t rows,
                        uint32_t pairs, float* plain);
-
-/// One product of floats by pairs. Tiles whose rows of A do not fit (FipKernels::scale_left), and products of few rows, are multiplied
-/// plainly: every result is within a small multiple of the bound of gemm(), where that has the root of the sums of squares of a row and a
-/// column in place of the sum of magnitudes of products.
-class FipProduct {
- public:
-  FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c);
-
-  Grid grid(int threads) const;
-  void run_piece(const Grid& grid, int64_t index) const;
-
- private:
-  struct Walk;
-  void run_few(const Part& columns) const;
-  void run_walk(const Part& chunks, const Part& columns) const;
-  void scale_tiles(const Walk& walk) const;
-  void run_panel(const Walk& walk, int64_t panel, const float* next) const;
-  FipArgs tile_at(const Part& rows, int64_t panel, int64_t block) const;
-  const float* rows_of_left(const Part& rows, int64_t k, int64_t count, int64_t& a_row) const;
-  const float* panel_of(int64_t index) const { return layout_.panel(packed_, first_panel_ + index); }
-
-  GemmProduct<float> base_;
-  const FipKernels& kernels_;
-  FipLayout layout_;  ///< of the packed matrix
-  const float* packed_;
-  int64_t first_panel_;
-  int64_t chunks_;  ///< of rows, each a tile high
-};
 
 }  // namespace rh::compute

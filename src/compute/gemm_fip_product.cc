@@ -1,0 +1,217 @@
+#include "compute/gemm_fip_product.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compute/transpose_words.h"
+
+namespace rh::compute {
+namespace {
+
+constexpr int64_t kFold = 96;                // products that are added up before they join a longer sum: errors are those of kSumK plain ones
+constexpr int64_t kSharedBytes = 4 << 20;    // of rows of A that threads scale once for all of them
+constexpr double kScaling = 15;              // columns whose products take as long as scaling A
+
+}  // namespace
+
+/// Tiles of A, scaled: each its rows, what its pairs have too much, inverse scales and the bits of rows, one behind the other.
+struct FipProduct::Tiles {
+  float* memory;
+  int64_t rows;  ///< floats
+
+  int64_t stride() const { return rows + 4 * kFipRows; }
+  float* at(int64_t index) const { return memory + index * stride(); }
+  float* sums(int64_t index) const { return at(index) + rows; }
+  float* inverse(int64_t index) const { return sums(index) + 2 * kFipRows; }
+  uint32_t& pairs(int64_t index) const { return *reinterpret_cast<uint32_t*>(inverse(index) + kFipRows); }
+};
+
+FipProduct::FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c)
+    : base_(args, a, nullptr, b.fip_data(), c, micro_kernels_for_width<float>(kFipWidth)),
+      kernels_(*fip_kernels()),
+      layout_{b.k(), b.n()},
+      packed_(b.fip_data()),
+      first_panel_(args.first_column / kFipWidth),
+      chunks_(std::max<int64_t>(1, pieces_of(args.m, args.m <= kFewFipRows ? kFewFipRows : kFipRows))),
+      least_rows_(args.m / chunks_),
+      larger_chunks_(args.m % chunks_) {
+  base_.row_chunks = chunks_;
+}
+
+FipProduct::Tiles FipProduct::tiles_in(float* memory) const { return {memory, fip_tile(layout_.block(0).size)}; }
+
+Grid FipProduct::grid(int threads) const {
+  const double m = static_cast<double>(base_.args.m), n = static_cast<double>(base_.args.n), k = static_cast<double>(base_.args.k);
+  return choose_grid(chunks_, base_.panels, m * n * k / kFipSpeed, m * k * sizeof(float), n * k * sizeof(float), threads);
+}
+
+void FipProduct::run(const Parallel& parallel) const {
+  if (base_.args.m <= 0 || base_.args.n <= 0) return;
+  Grid pieces = grid(parallel.threads());
+  const bool few = base_.args.m <= kFewFipRows;
+  if (!few && pieces.columns > 1) {
+    const int64_t bytes = chunks_ * kFipRows * layout_.steps() * static_cast<int64_t>(sizeof(float));
+    const bool rows_suffice = chunks_ % parallel.threads() == 0 || chunks_ >= 4 * parallel.threads();
+    const bool shares = bytes <= kSharedBytes && base_.args.n >= 4 * static_cast<int64_t>(kScaling);
+    if (shares && !(rows_suffice && static_cast<double>(base_.args.n) < 16 * kScaling)) return run_shared(pieces, parallel);
+    if (chunks_ >= parallel.threads()) pieces = {std::min<int64_t>(chunks_, pieces.pieces()), 1};
+  }
+  parallel.for_pieces(pieces.pieces(), [&](int64_t piece) {
+    const Part columns = share_of(base_.panels, pieces.columns, piece % pieces.columns);
+    if (few) return run_few(columns);
+    run_piece(share_of(chunks_, pieces.rows, piece / pieces.columns), columns, nullptr);
+  });
+}
+
+/// Where threads take some columns each: they scale A together first.
+void FipProduct::run_shared(const Grid& grid, const Parallel& parallel) const {
+  const int64_t count = chunks_ * layout_.blocks();
+  const Tiles all = tiles_in(scratch_floats(ScratchSlot::packed_left, count * tiles_in(nullptr).stride()));
+  const int64_t parts = std::min<int64_t>(count, 2 * parallel.threads());
+  parallel.for_pieces(parts, [&](int64_t part) {
+    const Part some = share_of(count, parts, part);
+    for (int64_t i = some.begin; i < some.begin + some.size; ++i) scale_tile(i % chunks_, i / chunks_, all, i);
+  });
+  parallel.for_pieces(grid.pieces(), [&](int64_t piece) {
+    run_piece(share_of(chunks_, grid.rows, piece / grid.columns), share_of(base_.panels, grid.columns, piece % grid.columns), &all);
+  });
+}
+
+void FipProduct::run_piece(const Part& chunks, const Part& columns, const Tiles* shared) const {
+  if (chunks.size == 0 || columns.size == 0) return;
+  const int64_t tile_bytes = tiles_in(nullptr).stride() * static_cast<int64_t>(sizeof(float));
+  const int64_t walks = pieces_of(chunks.size, std::clamp<int64_t>(kLeftBytes / tile_bytes, 1, kRowBlock / kFipRows));
+  for (int64_t walk = 0; walk < walks; ++walk) {
+    const Part part = part_of(chunks.size, walks, walk);
+    run_walk({chunks.begin + part.begin, part.size}, columns, shared);
+  }
+}
+
+/// Rows of A where they lie one value of k after the other; transposed ones are laid out so first.
+const float* FipProduct::rows_of_left(const Part& rows, int64_t k, int64_t count, int64_t& a_row) const {
+  const float* const from = base_.a_at(rows.begin, k);
+  a_row = base_.args.lda;
+  if (!base_.args.transpose_a) return from;
+  float* const copy = scratch_floats(ScratchSlot::packed_right, rows.size * count);
+  transpose_words(reinterpret_cast<const uint32_t*>(from), base_.args.lda, reinterpret_cast<uint32_t*>(copy), count, rows.size, count);
+  a_row = count;
+  return copy;
+}
+
+/// Panels are read once, in the order in which they lie, as fast as memory gives them.
+void FipProduct::run_few(const Part& columns) const {
+  const int64_t rows = base_.args.m, steps = layout_.steps(), k = base_.args.k, row_floats = fip_row(steps);
+  float* const left = scratch_floats(ScratchSlot::packed_left, rows * (row_floats + kFipWidth));
+  float* const sums = left + rows * row_floats;
+  int64_t a_row = 0;
+  const float* const from = rows_of_left({0, rows}, 0, k, a_row);
+  float inverse[kFewFipRows];
+  for (int64_t row = 0; row < rows; row += kFipRows) {
+    float pairs[2 * kFipRows];
+    const int64_t some = std::min(kFipRows, rows - row);
+    kernels_.scale_left(
+        {from + row * a_row, a_row, some, k, layout_.left_scale(packed_), left + row * row_floats, row_floats, pairs, inverse + row});
+  }
+  MicroArgs<float> p{};
+  p.k = steps;
+  p.fold = kSumK * base_.sums_apart();
+  p.a = left;
+  p.a_row = row_floats;
+  p.a_k = 1;
+  p.b_k = kFipWidth;
+  p.c = sums;
+  p.c_row = kFipWidth;
+  p.columns = kFipWidth;
+  p.alpha = 1;
+  p.low = -std::numeric_limits<float>::infinity();
+  p.high = std::numeric_limits<float>::infinity();
+  p.ahead_step = kFipWidth;
+  const auto multiply = base_.kernels->two[rows];
+  FipArgs tile{};
+  tile.left_inverse = inverse;
+  const int64_t end = columns.begin + columns.size;
+  for (int64_t i = 0; i < columns.size; ++i) {
+    const int64_t panel = base_.args.backwards ? end - 1 - i : columns.begin + i;
+    if (i % kGroupPanels == 0) throw_if_cancelled();
+    p.b = panel_of(panel);
+    p.ahead = base_.args.repeated ? nullptr : p.b + (rows <= 4 ? kNearAhead : kFarAhead);
+    multiply(p);
+    tile.tile = base_.tile_args(0, panel, {0, k}, true, true);
+    tile.right_inverse = layout_.inverse_scale(p.b);
+    kernels_.finish(tile, rows, sums);
+  }
+  if (base_.activates) base_.activate_chunks(0, chunks_, columns.begin, end);
+}
+
+/// Rows that stay in the cache pass by all panels of a block, each of which is brought nearer while the one before it is worked on. They
+/// are scaled first, where no tiles of all rows and blocks are given.
+void FipProduct::run_walk(const Part& chunks, const Part& columns, const Tiles* shared) const {
+  Tiles tiles = shared ? *shared : tiles_in(scratch_floats(ScratchSlot::packed_left, chunks.size * tiles_in(nullptr).stride()));
+  const int64_t blocks = layout_.blocks(), end_panel = columns.begin + columns.size;
+  for (int64_t block = 0; block < blocks; ++block) {
+    for (int64_t i = 0; !shared && i < chunks.size; ++i) scale_tile(chunks.begin + i, block, tiles, i);
+    const int64_t first_tile = shared ? block * chunks_ + chunks.begin : 0;
+    const bool last = block == blocks - 1;
+    const int64_t from = layout_.block(block).begin * kFipWidth, after = last ? 0 : layout_.block(block + 1).begin * kFipWidth;
+    for (int64_t panel = columns.begin; panel < end_panel; ++panel) {
+      const int64_t done = panel - columns.begin + 1;
+      if (done % kGroupPanels == 1) throw_if_cancelled();
+      const float* const next = panel + 1 < end_panel ? panel_of(panel + 1) + from : panel_of(columns.begin) + after;
+      run_panel(chunks, panel, block, tiles, first_tile, next);
+      if (base_.activates && last && (done % kGroupPanels == 0 || panel + 1 == end_panel)) {
+        base_.activate_chunks(chunks.begin, chunks.begin + chunks.size, panel - (done - 1) % kGroupPanels, panel + 1);
+      }
+    }
+  }
+}
+
+void FipProduct::scale_tile(int64_t chunk, int64_t block, const Tiles& to, int64_t index) const {
+  const Part steps = layout_.block(block), rows = rows_of(chunk);
+  const int64_t count = std::min(steps.size, layout_.k() - steps.begin), row_floats = fip_row(layout_.block(0).size);
+  float* const scaled = scratch_floats(ScratchSlot::row, kFipRows * row_floats);
+  int64_t a_row = 0;
+  const float* const from = rows_of_left(rows, steps.begin, count, a_row);
+  const float* const scale = layout_.left_scale(packed_) + steps.begin;
+  to.pairs(index) = make_fip_tile(
+      kernels_, {from, a_row, rows.size, count, scale, scaled, row_floats, to.sums(index), to.inverse(index)}, to.at(index));
+}
+
+FipArgs FipProduct::tile_at(const Part& rows, int64_t panel, int64_t block) const {
+  const float* const right = panel_of(panel);
+  const bool last = block == layout_.blocks() - 1;
+  const Part steps = layout_.block(block);
+  FipArgs args{};
+  args.tile = base_.tile_args(rows.begin, panel, steps, block == 0, last);
+  args.tile.k = steps.size;
+  args.tile.fold = base_.args.fold > 0 ? std::max(kFipGroup, base_.args.fold / 3 * kFipGroup) : kFold;
+  args.tile.b = right + steps.begin * kFipWidth;
+  args.tile.b_k = kFipWidth;
+  args.right_sums = layout_.sums(right, block);
+  args.right_inverse = layout_.inverse_scale(right);
+  return args;
+}
+
+/// `first` is the first of the chunks' tiles.
+void FipProduct::run_panel(const Part& chunks, int64_t panel, int64_t block, const Tiles& tiles, int64_t first, const float* next) const {
+  FipArgs args = tile_at(rows_of(chunks.begin), panel, block);
+  MicroArgs<float>& p = args.tile;
+  p.a_row = 1;
+  p.a_k = kFipRows;
+  // Each tile brings its share of what comes next nearer.
+  const int64_t groups = p.k / kFipGroup;
+  p.ahead = chunks.size == 1 ? p.b + kFarAhead : next;
+  p.ahead_step = pieces_of(pieces_of(kFipGroup * kFipWidth, chunks.size), 16) * 16;
+  float plain[kFipRows * kFipWidth];
+  for (int64_t i = 0; i < chunks.size; ++i) {
+    const int64_t rows = rows_of(chunks.begin + i).size;
+    p.a = tiles.at(first + i);
+    args.left_sums = tiles.sums(first + i);
+    args.left_inverse = tiles.inverse(first + i);
+    multiply_fip_tile(kernels_, *base_.kernels, args, rows, tiles.pairs(first + i), plain);
+    move_rows(p, rows);
+    if (p.ahead) p.ahead += groups * p.ahead_step;
+    if (p.ahead && p.ahead >= next + p.k * kFipWidth) p.ahead = nullptr;  // all is on its way
+  }
+}
+
+}  // namespace rh::compute

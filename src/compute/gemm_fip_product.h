@@ -1,0 +1,44 @@
+#pragma once
+
+#include "compute/gemm_fip.h"
+
+namespace rh::compute {
+
+/// One product of floats by pairs. Tiles whose rows of A do not fit (FipKernels::scale_left), and products of few rows, are multiplied
+/// plainly: every result is within a small multiple of the bound of gemm(), where that has the root of the sums of squares of a row and a
+/// column in place of the sum of magnitudes of products.
+class FipProduct {
+ public:
+  FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c);
+
+  void run(const Parallel& parallel) const;
+
+ private:
+  struct Tiles;
+  Tiles tiles_in(float* memory) const;
+  Grid grid(int threads) const;
+  void run_few(const Part& columns) const;
+  void run_shared(const Grid& grid, const Parallel& parallel) const;
+  void run_piece(const Part& chunks, const Part& columns, const Tiles* shared) const;
+  void run_walk(const Part& chunks, const Part& columns, const Tiles* shared) const;
+  void scale_tile(int64_t chunk, int64_t block, const Tiles& to, int64_t index) const;
+  void run_panel(const Part& chunks, int64_t panel, int64_t block, const Tiles& tiles, int64_t first, const float* next) const;
+  FipArgs tile_at(const Part& rows, int64_t panel, int64_t block) const;
+  const float* rows_of_left(const Part& rows, int64_t k, int64_t count, int64_t& a_row) const;
+  const float* panel_of(int64_t index) const { return layout_.panel(packed_, first_panel_ + index); }
+  /// part_of(m, chunks_, chunk)
+  Part rows_of(int64_t chunk) const {
+    return {chunk * least_rows_ + std::min(chunk, larger_chunks_), least_rows_ + (chunk < larger_chunks_ ? 1 : 0)};
+  }
+
+  GemmProduct<float> base_;
+  const FipKernels& kernels_;
+  FipLayout layout_;  ///< of the packed matrix
+  const float* packed_;
+  int64_t first_panel_;
+  int64_t chunks_;         ///< of rows, each a tile high
+  int64_t least_rows_;     ///< of a chunk
+  int64_t larger_chunks_;  ///< the first ones, which have a row more
+};
+
+}  // namespace rh::compute
