@@ -113,10 +113,11 @@ class ConvFip final : public Convolution<float>::Impl {
                            std::min(steps.size, k - steps.begin),
                            inverse.data() + group * layout_.k.steps() + steps.begin,
                            rows_memory,
+                           to.rows,
                            row_floats,
                            to.sums,
                            to.inverse};
-        *to.usable = static_cast<float>(make_fip_tile(fip_, left, to.rows));
+        *to.usable = static_cast<float>(fip_.scale_left(left));
       }
     };
     const size_t count = static_cast<size_t>(pieces);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/shared_bytes.h"
-#include "compute/transpose_words.h"
 
 namespace rh::compute {
 namespace {
@@ -126,17 +125,11 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
   return std::shared_ptr<const float[]>(shared, static_cast<const float*>(shared.get()));
 }
 
-uint32_t make_fip_tile(const FipKernels& kernels, const FipLeft& left, float* tile) {
-  const uint32_t usable = kernels.scale_left(left);
-  const int64_t steps = pieces_of(left.k, kFipGroup) * kFipGroup;
-  transpose_words(reinterpret_cast<const uint32_t*>(left.to), left.to_row, reinterpret_cast<uint32_t*>(tile), kFipRows, steps, left.rows);
-  return usable;
-}
+namespace {
 
-void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, FipArgs args, int64_t rows, uint32_t pairs,
-                       float* plain) {
-  const uint32_t all = (1u << rows) - 1;
-  if ((pairs & all) == all) return kernels.multiply[rows](args);
+/// A tile of which some rows cannot be paired.
+void multiply_mixed_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, FipArgs args, int64_t rows, uint32_t pairs,
+                         float* plain) {
   for (int64_t row = 0, some; row < rows; row += some) {
     const auto paired = [&](int64_t i) { return (pairs >> i & 1) != 0; };
     for (some = 1; row + some < rows && paired(row + some) == paired(row);) ++some;
@@ -164,6 +157,16 @@ void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& pla
     args.left_sums += 2 * some;
     args.left_inverse += some;
   }
+}
+
+}  // namespace
+
+void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, const FipArgs& args, int64_t rows,
+                       uint32_t pairs, float* plain) {
+  const uint32_t all = (1u << rows) - 1;
+  // A copy of what was just written would have to wait for every store before it.
+  if ((pairs & all) == all) return kernels.multiply[rows](args);
+  multiply_mixed_tile(kernels, plain_kernels, args, rows, pairs, plain);
 }
 
 }  // namespace rh::compute

@@ -67,12 +67,9 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
 /// Of products by pairs, beside multiply-add.
 inline constexpr double kFipSpeed = 1.3;
 
-/// Scales rows, by way of left.to, and lays them out as a tile; see FipKernels::scale_left.
-uint32_t make_fip_tile(const FipKernels& kernels, const FipLeft& left, float* tile);
-
 /// A tile, by pairs in rows whose bit is set, plainly in others; `plain` has room for [kFipRows, kFipWidth] sums. A row's bits do not depend
 /// on those beside it.
-void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, FipArgs args, int64_t rows,
+void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, const FipArgs& args, int64_t rows,
                        uint32_t pairs, float* plain);
 
 }  // namespace rh::compute

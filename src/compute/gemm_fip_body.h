@@ -223,6 +223,34 @@ void scale_row_again(float* row, int64_t k, float scale, typename V::Register (&
   pairs[1] = sums[1];
 }
 
+/// Scaled rows as a tile: eight vectors of 16 values of k become as many of two values each.
+template <typename V>
+void lay_fip_tile(const FipLeft& p) {
+  static_assert(V::kLanes == 16 && kFipRows == 8);
+  using R = typename V::Register;
+  const int64_t steps = (p.k + kFipGroup - 1) / kFipGroup * kFipGroup;
+  for (int64_t k = 0; k < steps; k += V::kLanes) {
+    R rows[kFipRows];
+#pragma GCC unroll 8
+    for (int64_t row = 0; row < kFipRows; ++row) rows[row] = V::load(p.to + (row < p.rows ? row : 0) * p.to_row + k);
+    R pairs[4][2], fours[4][2];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) V::interleave(rows[i], rows[i + 4], pairs[i]);
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; ++i) {
+#pragma GCC unroll 2
+      for (int half = 0; half < 2; ++half) V::interleave(pairs[i][half], pairs[i + 2][half], fours[2 * i + half]);
+    }
+#pragma GCC unroll 4
+    for (int quarter = 0; quarter < 4; ++quarter) {
+      R eights[2];
+      V::interleave(fours[quarter / 2][quarter % 2], fours[2 + quarter / 2][quarter % 2], eights);
+      V::store(p.tile + (k + 4 * quarter) * kFipRows, eights[0]);
+      V::store(p.tile + (k + 4 * quarter + 2) * kFipRows, eights[1]);
+    }
+  }
+}
+
 template <typename V>
 uint32_t scale_fip_left(const FipLeft& p) {
   using R = typename V::Register;
@@ -254,6 +282,7 @@ uint32_t scale_fip_left(const FipLeft& p) {
   for (int64_t row = 0; row < p.rows; ++row) {
     for (int64_t j = 0; j < 2; ++j) p.sums[2 * row + j] = sums[2 * row + j] * scales[row] * scales[row];
   }
+  if (p.tile) lay_fip_tile<V>(p);
   return usable;
 }
 

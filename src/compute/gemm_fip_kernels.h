@@ -19,7 +19,10 @@ inline constexpr int64_t kFipRows = 8;    ///< of a tile at most
 inline constexpr int64_t kFipWidth = 32;  ///< of a panel: two vectors
 
 /// Rows of A are read a tile of them at a time: [k in whole groups, kFipRows]. Floats of that, and some behind it.
-inline constexpr int64_t fip_tile(int64_t k) { return ((k + kFipGroup - 1) / kFipGroup * kFipGroup + 2) * kFipRows; }
+inline constexpr int64_t fip_tile(int64_t k) {
+  const int64_t steps = (k + kFipGroup - 1) / kFipGroup * kFipGroup;
+  return ((steps + 15) / 16 * 16 + 2) * kFipRows;
+}
 
 /// Where tile `index` begins of the columns of a panel, which are cut evenly into tiles; kFipWidth behind the last.
 inline constexpr int64_t fip_tile_begin(int64_t columns, int64_t index) {
@@ -35,6 +38,7 @@ struct FipLeft {
   int64_t k;             ///< not 0
   const float* scale;    ///< [k]: powers of two, one for each value of k
   float* to;             ///< [rows, to_row]
+  float* tile;           ///< or null; then the same as a tile
   int64_t to_row;        ///< at least fip_row(k); zeros stand behind k values
   float* sums;           ///< [rows, 2]: what the pairs of each vector of columns have too much of products of the row's own values
   float* inverse_scale;  ///< [rows]

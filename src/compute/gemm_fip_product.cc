@@ -9,8 +9,7 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kFold = 96;                // products that are added up before they join a longer sum: errors are those of kSumK plain ones
-constexpr int64_t kSharedBytes = 4 << 20;    // of rows of A that threads scale once for all of them
-constexpr double kScaling = 15;              // columns whose products take as long as scaling A
+constexpr double kScaledBytes = 7;           // that scaling a value of A is like reading
 
 }  // namespace
 
@@ -42,48 +41,38 @@ FipProduct::Tiles FipProduct::tiles_in(float* memory) const { return {memory, fi
 
 Grid FipProduct::grid(int threads) const {
   const double m = static_cast<double>(base_.args.m), n = static_cast<double>(base_.args.n), k = static_cast<double>(base_.args.k);
-  return choose_grid(chunks_, base_.panels, m * n * k / kFipSpeed, m * k * sizeof(float), n * k * sizeof(float), threads);
+  return choose_grid(chunks_, base_.panels, m * n * k / kFipSpeed, kScaledBytes * m * k, n * k * sizeof(float), threads);
 }
 
-void FipProduct::run(const Parallel& parallel) const {
+/// Cuts rows into a multiple of `parts` tiles, where these do not get too small for it. No bits depend on that.
+void FipProduct::even_out(int64_t parts) {
+  const int64_t even = pieces_of(chunks_, parts) * parts;
+  if (even * kLeastTileRows > base_.args.m) return;
+  chunks_ = base_.row_chunks = even;
+  least_rows_ = base_.args.m / even;
+  larger_chunks_ = base_.args.m % even;
+}
+
+void FipProduct::run(const Parallel& parallel) {
   if (base_.args.m <= 0 || base_.args.n <= 0) return;
-  Grid pieces = grid(parallel.threads());
   const bool few = base_.args.m <= kFewFipRows;
-  if (!few && pieces.columns > 1) {
-    const int64_t bytes = chunks_ * kFipRows * layout_.steps() * static_cast<int64_t>(sizeof(float));
-    const bool rows_suffice = chunks_ % parallel.threads() == 0 || chunks_ >= 4 * parallel.threads();
-    const bool shares = bytes <= kSharedBytes && base_.args.n >= 4 * static_cast<int64_t>(kScaling);
-    if (shares && !(rows_suffice && static_cast<double>(base_.args.n) < 16 * kScaling)) return run_shared(pieces, parallel);
-    if (chunks_ >= parallel.threads()) pieces = {std::min<int64_t>(chunks_, pieces.pieces()), 1};
-  }
+  if (!few && parallel.threads() > 1) even_out(parallel.threads());
+  const Grid pieces = grid(parallel.threads());
+  if (!few && pieces.rows > parallel.threads()) even_out(pieces.rows);
   parallel.for_pieces(pieces.pieces(), [&](int64_t piece) {
     const Part columns = share_of(base_.panels, pieces.columns, piece % pieces.columns);
     if (few) return run_few(columns);
-    run_piece(share_of(chunks_, pieces.rows, piece / pieces.columns), columns, nullptr);
+    run_piece(share_of(chunks_, pieces.rows, piece / pieces.columns), columns);
   });
 }
 
-/// Where threads take some columns each: they scale A together first.
-void FipProduct::run_shared(const Grid& grid, const Parallel& parallel) const {
-  const int64_t count = chunks_ * layout_.blocks();
-  const Tiles all = tiles_in(scratch_floats(ScratchSlot::packed_left, count * tiles_in(nullptr).stride()));
-  const int64_t parts = std::min<int64_t>(count, 2 * parallel.threads());
-  parallel.for_pieces(parts, [&](int64_t part) {
-    const Part some = share_of(count, parts, part);
-    for (int64_t i = some.begin; i < some.begin + some.size; ++i) scale_tile(i % chunks_, i / chunks_, all, i);
-  });
-  parallel.for_pieces(grid.pieces(), [&](int64_t piece) {
-    run_piece(share_of(chunks_, grid.rows, piece / grid.columns), share_of(base_.panels, grid.columns, piece % grid.columns), &all);
-  });
-}
-
-void FipProduct::run_piece(const Part& chunks, const Part& columns, const Tiles* shared) const {
+void FipProduct::run_piece(const Part& chunks, const Part& columns) const {
   if (chunks.size == 0 || columns.size == 0) return;
   const int64_t tile_bytes = tiles_in(nullptr).stride() * static_cast<int64_t>(sizeof(float));
   const int64_t walks = pieces_of(chunks.size, std::clamp<int64_t>(kLeftBytes / tile_bytes, 1, kRowBlock / kFipRows));
   for (int64_t walk = 0; walk < walks; ++walk) {
     const Part part = part_of(chunks.size, walks, walk);
-    run_walk({chunks.begin + part.begin, part.size}, columns, shared);
+    run_walk({chunks.begin + part.begin, part.size}, columns);
   }
 }
 
@@ -110,7 +99,7 @@ void FipProduct::run_few(const Part& columns) const {
     float pairs[2 * kFipRows];
     const int64_t some = std::min(kFipRows, rows - row);
     kernels_.scale_left(
-        {from + row * a_row, a_row, some, k, layout_.left_scale(packed_), left + row * row_floats, row_floats, pairs, inverse + row});
+        {from + row * a_row, a_row, some, k, layout_.left_scale(packed_), left + row * row_floats, nullptr, row_floats, pairs, inverse + row});
   }
   MicroArgs<float> p{};
   p.k = steps;
@@ -143,21 +132,19 @@ void FipProduct::run_few(const Part& columns) const {
   if (base_.activates) base_.activate_chunks(0, chunks_, columns.begin, end);
 }
 
-/// Rows that stay in the cache pass by all panels of a block, each of which is brought nearer while the one before it is worked on. They
-/// are scaled first, where no tiles of all rows and blocks are given.
-void FipProduct::run_walk(const Part& chunks, const Part& columns, const Tiles* shared) const {
-  Tiles tiles = shared ? *shared : tiles_in(scratch_floats(ScratchSlot::packed_left, chunks.size * tiles_in(nullptr).stride()));
+/// Rows that stay in the cache pass by all panels of a block, each of which is brought nearer while the one before it is worked on.
+void FipProduct::run_walk(const Part& chunks, const Part& columns) const {
+  const Tiles tiles = tiles_in(scratch_floats(ScratchSlot::packed_left, chunks.size * tiles_in(nullptr).stride()));
   const int64_t blocks = layout_.blocks(), end_panel = columns.begin + columns.size;
   for (int64_t block = 0; block < blocks; ++block) {
-    for (int64_t i = 0; !shared && i < chunks.size; ++i) scale_tile(chunks.begin + i, block, tiles, i);
-    const int64_t first_tile = shared ? block * chunks_ + chunks.begin : 0;
+    for (int64_t i = 0; i < chunks.size; ++i) scale_tile(rows_of(chunks.begin + i), block, tiles, i);
     const bool last = block == blocks - 1;
     const int64_t from = layout_.block(block).begin * kFipWidth, after = last ? 0 : layout_.block(block + 1).begin * kFipWidth;
     for (int64_t panel = columns.begin; panel < end_panel; ++panel) {
       const int64_t done = panel - columns.begin + 1;
       if (done % kGroupPanels == 1) throw_if_cancelled();
       const float* const next = panel + 1 < end_panel ? panel_of(panel + 1) + from : panel_of(columns.begin) + after;
-      run_panel(chunks, panel, block, tiles, first_tile, next);
+      run_panel(chunks, panel, block, tiles, next);
       if (base_.activates && last && (done % kGroupPanels == 0 || panel + 1 == end_panel)) {
         base_.activate_chunks(chunks.begin, chunks.begin + chunks.size, panel - (done - 1) % kGroupPanels, panel + 1);
       }
@@ -165,15 +152,15 @@ void FipProduct::run_walk(const Part& chunks, const Part& columns, const Tiles* 
   }
 }
 
-void FipProduct::scale_tile(int64_t chunk, int64_t block, const Tiles& to, int64_t index) const {
-  const Part steps = layout_.block(block), rows = rows_of(chunk);
+void FipProduct::scale_tile(const Part& rows, int64_t block, const Tiles& to, int64_t index) const {
+  const Part steps = layout_.block(block);
   const int64_t count = std::min(steps.size, layout_.k() - steps.begin), row_floats = fip_row(layout_.block(0).size);
   float* const scaled = scratch_floats(ScratchSlot::row, kFipRows * row_floats);
   int64_t a_row = 0;
   const float* const from = rows_of_left(rows, steps.begin, count, a_row);
   const float* const scale = layout_.left_scale(packed_) + steps.begin;
-  to.pairs(index) = make_fip_tile(
-      kernels_, {from, a_row, rows.size, count, scale, scaled, row_floats, to.sums(index), to.inverse(index)}, to.at(index));
+  to.pairs(index) =
+      kernels_.scale_left({from, a_row, rows.size, count, scale, scaled, to.at(index), row_floats, to.sums(index), to.inverse(index)});
 }
 
 FipArgs FipProduct::tile_at(const Part& rows, int64_t panel, int64_t block) const {
@@ -191,8 +178,7 @@ FipArgs FipProduct::tile_at(const Part& rows, int64_t panel, int64_t block) cons
   return args;
 }
 
-/// `first` is the first of the chunks' tiles.
-void FipProduct::run_panel(const Part& chunks, int64_t panel, int64_t block, const Tiles& tiles, int64_t first, const float* next) const {
+void FipProduct::run_panel(const Part& chunks, int64_t panel, int64_t block, const Tiles& tiles, const float* next) const {
   FipArgs args = tile_at(rows_of(chunks.begin), panel, block);
   MicroArgs<float>& p = args.tile;
   p.a_row = 1;
@@ -204,10 +190,10 @@ void FipProduct::run_panel(const Part& chunks, int64_t panel, int64_t block, con
   float plain[kFipRows * kFipWidth];
   for (int64_t i = 0; i < chunks.size; ++i) {
     const int64_t rows = rows_of(chunks.begin + i).size;
-    p.a = tiles.at(first + i);
-    args.left_sums = tiles.sums(first + i);
-    args.left_inverse = tiles.inverse(first + i);
-    multiply_fip_tile(kernels_, *base_.kernels, args, rows, tiles.pairs(first + i), plain);
+    p.a = tiles.at(i);
+    args.left_sums = tiles.sums(i);
+    args.left_inverse = tiles.inverse(i);
+    multiply_fip_tile(kernels_, *base_.kernels, args, rows, tiles.pairs(i), plain);
     move_rows(p, rows);
     if (p.ahead) p.ahead += groups * p.ahead_step;
     if (p.ahead && p.ahead >= next + p.k * kFipWidth) p.ahead = nullptr;  // all is on its way

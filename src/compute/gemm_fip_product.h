@@ -11,18 +11,18 @@ class FipProduct {
  public:
   FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c);
 
-  void run(const Parallel& parallel) const;
+  void run(const Parallel& parallel);
 
  private:
   struct Tiles;
   Tiles tiles_in(float* memory) const;
   Grid grid(int threads) const;
   void run_few(const Part& columns) const;
-  void run_shared(const Grid& grid, const Parallel& parallel) const;
-  void run_piece(const Part& chunks, const Part& columns, const Tiles* shared) const;
-  void run_walk(const Part& chunks, const Part& columns, const Tiles* shared) const;
-  void scale_tile(int64_t chunk, int64_t block, const Tiles& to, int64_t index) const;
-  void run_panel(const Part& chunks, int64_t panel, int64_t block, const Tiles& tiles, int64_t first, const float* next) const;
+  void even_out(int64_t parts);
+  void run_piece(const Part& chunks, const Part& columns) const;
+  void run_walk(const Part& chunks, const Part& columns) const;
+  void scale_tile(const Part& rows, int64_t block, const Tiles& to, int64_t index) const;
+  void run_panel(const Part& chunks, int64_t panel, int64_t block, const Tiles& tiles, const float* next) const;
   FipArgs tile_at(const Part& rows, int64_t panel, int64_t block) const;
   const float* rows_of_left(const Part& rows, int64_t k, int64_t count, int64_t& a_row) const;
   const float* panel_of(int64_t index) const { return layout_.panel(packed_, first_panel_ + index); }

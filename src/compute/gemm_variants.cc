@@ -9,7 +9,7 @@ namespace {
 
 // From measurements on a Xeon with AMX (docs/measurements/products.md, "Products by AMX tiles"). Without AMX only the first counts.
 constexpr GemmCosts kCosts = {
-    .gemv = 1.5, .fip = 0.75, .fip_by_n = 19, .fip_by_k = 6, .amx = 0.51, .amx_fast = 0.27, .amx_bf16 = 0.18, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
+    .gemv = 1.5, .fip = 0.78, .fip_by_n = 13, .fip_by_k = 14, .amx = 0.51, .amx_fast = 0.27, .amx_bf16 = 0.18, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
 
 /// Rows of a product whose rows are not known at load.
 constexpr int64_t kUsualRows = 128;
