@@ -31,7 +31,7 @@ class FipPixels {
   /// Rows `steps` of the panel of pixels that begins at `pixel`, scaled: `panel` says where to; its b, k, columns and scale are not looked
   /// at. k counts kernel positions first and channels within each; `scales` are those of the group. See FipKernels::scale_panel.
   uint32_t scale(const Window& w, const InputScale& input, const float* x, int64_t pixel, const Part& steps, const float* scales,
-             FipPanel panel) const {
+                 FipPanel panel) const {
     const int64_t plane = w.input_size(), count = std::min(steps.size, in_ * window_.kernel_size() - steps.begin);
     const Part ks{steps.begin, count};
     const bool ready = is_pointwise(window_, w) && pixel + kFipWidth <= plane;

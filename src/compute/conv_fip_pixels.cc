@@ -10,7 +10,7 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kMostPanels = 8;        // of pixels that are gathered together
+constexpr int64_t kMostPanels = 8;  // of pixels that are gathered together
 constexpr int64_t kTilesOfPanel = kFipWidth / kFipRows;
 constexpr int64_t kSumBytes = 512 << 10;  // of the sums of one group
 
@@ -38,7 +38,9 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     for (int64_t g = 0; g < channels.groups; ++g) weights_.push_back(pack_fip(layout_, by_tap + g * out_ * layout_.k(), true, layout_.k()));
   }
 
-  bool is_usable() const { return std::ranges::none_of(weights_, [](const auto& of_group) { return of_group == nullptr; }); }
+  bool is_usable() const {
+    return std::ranges::none_of(weights_, [](const auto& of_group) { return of_group == nullptr; });
+  }
 
   size_t weight_bytes() const override { return weights_.size() * static_cast<size_t>(layout_.floats()) * sizeof(float); }
   bool scales_input() const override { return reads_one_pixel(channels_, window_); }
@@ -51,7 +53,8 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     Grid grid;
     if (products < 4 * parallel.threads()) {
       const double gathering = is_pointwise(window_, w) ? 8 : 10;  // and scaling
-      grid = choose_grid(panels, layout_.panels(), operations, gathering * m * k * sizeof(float), n * k * sizeof(float), parallel.threads());
+      grid =
+          choose_grid(panels, layout_.panels(), operations, gathering * m * k * sizeof(float), n * k * sizeof(float), parallel.threads());
     }
     const Cost cost{.bytes = 0, .operations = 0.25 * operations / static_cast<double>(grid.pieces())};
     const auto piece = [&](int64_t i) { run_piece(call, i / grid.pieces(), grid, i % grid.pieces(), panels); };
@@ -74,9 +77,9 @@ class ConvFipPixels final : public Convolution<float>::Impl {
 
   /// A block of pixels of a group as tiles read them.
   struct Scaled {
-    float* tiles;    ///< [panels][kTilesOfPanel][steps, kFipRows]
-    float* sums;     ///< [panels][kFipWidth, 2]
-    float* inverse;  ///< [panels][kFipWidth]
+    float* tiles;                 ///< [panels][kTilesOfPanel][steps, kFipRows]
+    float* sums;                  ///< [panels][kFipWidth, 2]
+    float* inverse;               ///< [panels][kFipWidth]
     uint32_t pairs[kMostPanels];  ///< bits of pixels
   };
 
@@ -105,8 +108,8 @@ class ConvFipPixels final : public Convolution<float>::Impl {
 
   void run_group(const Group& g) const {
     const int64_t pixels = g.pixels(), tiles = g.rows.size * kTilesOfPanel * tile_floats();
-    float* const memory = scratch_floats(ScratchSlot::packed_left, tiles + g.rows.size * 3 * kFipWidth + kFipRows * kFipWidth +
-                                                                       g.columns.size * pixels * kFipWidth);
+    float* const memory = scratch_floats(ScratchSlot::packed_left,
+                                         tiles + g.rows.size * 3 * kFipWidth + kFipRows * kFipWidth + g.columns.size * pixels * kFipWidth);
     Scaled scaled{memory, memory + tiles, nullptr, {}};
     scaled.inverse = scaled.sums + g.rows.size * 2 * kFipWidth;
     float* const plain = scaled.inverse + g.rows.size * kFipWidth;
@@ -124,10 +127,9 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     const float* const scales = layout_.left_scale(weights_[static_cast<size_t>(g.group)].get());
     for (int64_t i = 0; i < g.rows.size; ++i) {
       float sums[2 * kFipWidth] = {};
-      scaled.pairs[i] = pixels_.scale(g.call.window, g.call.input, x, (g.rows.begin + i) * kFipWidth, steps, scales,
-                                      {.tiles = scaled.tiles + i * kTilesOfPanel * tile_floats(),
-                                       .sums = sums,
-                                       .inverse_scale = scaled.inverse + i * kFipWidth});
+      scaled.pairs[i] = pixels_.scale(
+          g.call.window, g.call.input, x, (g.rows.begin + i) * kFipWidth, steps, scales,
+          {.tiles = scaled.tiles + i * kTilesOfPanel * tile_floats(), .sums = sums, .inverse_scale = scaled.inverse + i * kFipWidth});
       for (int64_t j = 0; j < 2 * kFipWidth; ++j) scaled.sums[2 * i * kFipWidth + j] = sums[j % 2 * kFipWidth + j / 2];
     }
   }

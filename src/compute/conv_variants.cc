@@ -225,7 +225,7 @@ double fip_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& 
   const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
   const double turning = costs.pixels_by_products / static_cast<double>(in_of(c) * w.kernel_size());
   return fip_panels(out_of(c)) * (fip_products(c, w, costs.fip_cutting + (gathers(w) ? costs.pixels_by_out * found : 0), costs) + turning +
-                                costs.fip_by_pixels / static_cast<double>(std::max<int64_t>(1, w.output_size())));
+                                  costs.fip_by_pixels / static_cast<double>(std::max<int64_t>(1, w.output_size())));
 }
 
 bool fits_amx(const ConvChannels&, const Window&) { return amx_usable(); }
@@ -245,9 +245,10 @@ template <typename S>
 std::span<const ConvVariant<S>> conv_variants() {
   constexpr ConvAccuracy kStrict = ConvAccuracy::strict;
   static constexpr ConvVariant<S> kDepthwise = {
-      "depthwise", kStrict, false, is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; }, make_depthwise<S>};
-  static constexpr ConvVariant<S> kGemm = {
-      "gemm", kStrict, false, [](const ConvChannels&, const Window&) { return true; }, gemm_cost, make_conv_gemm<S>};
+      "depthwise",      kStrict, false, is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; },
+      make_depthwise<S>};
+  static constexpr ConvVariant<S> kGemm = {"gemm",    kStrict,          false, [](const ConvChannels&, const Window&) { return true; },
+                                           gemm_cost, make_conv_gemm<S>};
   if constexpr (std::is_same_v<S, float>) {
     static constexpr ConvVariant<S> kAll[] = {
         kDepthwise,

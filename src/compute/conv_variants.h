@@ -34,14 +34,14 @@ struct ConvCosts {
   double direct_strided = 4;   ///< x that for strides of 3 and more
   double direct_outputs = 16;  ///< x 1/products of a sum
 
-  double fip = 0.77;             ///< where additions have units of their own: products by pairs
-  double fip_scaling = 12;       ///< x 1/output channels: scaling pixels
-  double fip_cutting = 8;        ///< x 1/output channels: cutting them into tiles where they are rows
-  double fip_by_products = 10;   ///< x 1/products of a sum
-  double fip_blocks = 0.04;      ///< where sums go through memory
-  double fip_by_pixels = 1.5;    ///< x 1/output pixels, where they are rows: bringing weights near
-  double fip_winograd = 16;      ///< x 1/input channels and 1/output channels, the same of Winograd's products
-  double fip_by_tiles = 3;       ///< x 1/tiles
+  double fip = 0.77;            ///< where additions have units of their own: products by pairs
+  double fip_scaling = 12;      ///< x 1/output channels: scaling pixels
+  double fip_cutting = 8;       ///< x 1/output channels: cutting them into tiles where they are rows
+  double fip_by_products = 10;  ///< x 1/products of a sum
+  double fip_blocks = 0.04;     ///< where sums go through memory
+  double fip_by_pixels = 1.5;   ///< x 1/output pixels, where they are rows: bringing weights near
+  double fip_winograd = 16;     ///< x 1/input channels and 1/output channels, the same of Winograd's products
+  double fip_by_tiles = 3;      ///< x 1/tiles
 
   double amx = 0.51;           ///< where there are AMX tiles: six products of bfloat16 parts
   double amx_by_out = 9;       ///< x 1/output channels: splitting pixels
@@ -54,7 +54,7 @@ template <typename S>
 struct ConvVariant {
   std::string_view name;
   ConvAccuracy accuracy;  ///< what it gives: it is taken where no more is asked for
-  bool grows;        ///< its weights take more memory than they do in a model
+  bool grows;             ///< its weights take more memory than they do in a model
   bool (*fits)(const ConvChannels& channels, const Window& window);
   double (*cost)(const ConvChannels& channels, const Window& window, const ConvCosts& costs);
   std::unique_ptr<typename Convolution<S>::Impl> (*make)(const ConvChannels& channels, const Window& window, const S* weights,

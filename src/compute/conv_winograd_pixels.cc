@@ -181,9 +181,9 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   /// Transformed inputs of a band for products by pairs: at each position, panels of tiles, cut into tiles of rows.
   struct ScaledTiles {
     int64_t panels;
-    float* rows;     ///< [position, panel, kFipWidth / kFipRows][row_floats]
-    float* sums;     ///< [position, panel, kFipWidth, 2]
-    float* inverse;  ///< [position, panel, kFipWidth]
+    float* rows;      ///< [position, panel, kFipWidth / kFipRows][row_floats]
+    float* sums;      ///< [position, panel, kFipWidth, 2]
+    float* inverse;   ///< [position, panel, kFipWidth]
     uint32_t* pairs;  ///< [position, panel]: bits of tiles
   };
 
@@ -200,7 +200,8 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     const int64_t panels = pieces_of(band.tiles(), kFipWidth), count = kPositions * panels;
     const int64_t rows = count * (kFipWidth / kFipRows) * row_floats();
     float* const memory = scratch_floats(ScratchSlot::image, rows + count * (3 * kFipWidth + 1));
-    return {panels, memory, memory + rows, memory + rows + count * 2 * kFipWidth, reinterpret_cast<uint32_t*>(memory + rows + count * 3 * kFipWidth)};
+    return {panels, memory, memory + rows, memory + rows + count * 2 * kFipWidth,
+            reinterpret_cast<uint32_t*>(memory + rows + count * 3 * kFipWidth)};
   }
 
   void scale_position(const Band& band, int64_t position, const float* inputs, const ScaledTiles& to) const {
@@ -208,13 +209,13 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
       const int64_t at = position * to.panels + i;
       float sums[2 * kFipWidth];
       to.pairs[at] = fip_->scale_panel({.b = inputs + position * apart(band) + i * kFipWidth,
-                                            .b_row = band.tiles(),
-                                            .columns = std::min(kFipWidth, band.tiles() - i * kFipWidth),
-                                            .k = in_,
-                                            .scale = scales_.data() + band.group * layout_.steps(),
-                                            .tiles = to.rows + at * (kFipWidth / kFipRows) * row_floats(),
-                                            .sums = sums,
-                                            .inverse_scale = to.inverse + at * kFipWidth});
+                                        .b_row = band.tiles(),
+                                        .columns = std::min(kFipWidth, band.tiles() - i * kFipWidth),
+                                        .k = in_,
+                                        .scale = scales_.data() + band.group * layout_.steps(),
+                                        .tiles = to.rows + at * (kFipWidth / kFipRows) * row_floats(),
+                                        .sums = sums,
+                                        .inverse_scale = to.inverse + at * kFipWidth});
       for (int64_t j = 0; j < 2 * kFipWidth; ++j) to.sums[2 * at * kFipWidth + j] = sums[j % 2 * kFipWidth + j / 2];
     }
   }

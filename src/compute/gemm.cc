@@ -3,8 +3,8 @@
 #include <new>
 
 #include "base/shared_bytes.h"
-#include "compute/gemm_narrow.h"
 #include "compute/gemm_fip_product.h"
+#include "compute/gemm_narrow.h"
 #include "compute/gemm_product.h"
 #include "compute/gemm_split.h"
 #include "compute/gemm_variants.h"

@@ -55,8 +55,8 @@ struct GemmArgs {
   Epilogue<T> epilogue;
 };
 
-/// How near products of floats come to the exact ones where others than multiply-adds are faster: each as its own sum of floats, as such sums
-/// beside the magnitudes of its row and column, to about 16 bits, or as products of bfloat16.
+/// How near products of floats come to the exact ones where others than multiply-adds are faster: each as its own sum of floats, as such
+/// sums beside the magnitudes of its row and column, to about 16 bits, or as products of bfloat16.
 enum class ProductAccuracy : uint8_t { strict, full, fast, bf16 };
 
 /// What is known at load of the products that a packed B is for.
@@ -105,7 +105,7 @@ class PackedMatrix {
   int64_t panel_width_ = 0;
   PackedUse use_;
   std::shared_ptr<const T[]> data_;
-  std::shared_ptr<const void> split_;      ///< instead of data_
+  std::shared_ptr<const void> split_;   ///< instead of data_
   std::shared_ptr<const float[]> fip_;  ///< instead of data_
 };
 

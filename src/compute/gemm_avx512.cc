@@ -1,6 +1,6 @@
 #include "compute/gemm_beside_body.h"
-#include "compute/gemm_micro_body.h"
 #include "compute/gemm_fip_body.h"
+#include "compute/gemm_micro_body.h"
 #include "compute/vector_avx512.h"
 
 namespace rh::compute {

@@ -10,7 +10,7 @@
 namespace rh::compute {
 namespace {
 
-constexpr int kMostExponent = 40;  // of scales of columns
+constexpr int kMostExponent = 40;    // of scales of columns
 constexpr int kLeastExponent = -12;  // of scales of k, the greatest of which is 1
 
 /// The power of two next to a positive value.
@@ -115,8 +115,8 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
       return;
     }
     const int64_t column = static_cast<int64_t>(piece) * kFipWidth;
-    pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, layout.k(), std::min(kFipWidth, layout.n() - column),
-               kFipWidth, to);
+    pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, layout.k(), std::min(kFipWidth, layout.n() - column), kFipWidth,
+               to);
     std::fill(to + layout.k() * kFipWidth, to + layout.steps() * kFipWidth, 0.0f);
     if (!scale_fip_columns(layout, scales, to)) usable = false;
   };

@@ -15,9 +15,9 @@ const FipKernels* fip_kernels();
 inline constexpr int64_t kFewFipRows = 14;
 
 /// How k and n of a right operand by pairs are laid out. k is cut into blocks of whole groups, of which only the last may be filled up with
-/// zeros. Each panel of 32 columns has all its rows, [steps, 32], one behind the other, scaled by powers of two so that the root mean square
-/// of each row and column is near 1; then for each block what its pairs have too much, [blocks, 32]; then the inverse scale of columns, [32].
-/// Behind the panels are the powers of two that values of A are multiplied by, [steps].
+/// zeros. Each panel of 32 columns has all its rows, [steps, 32], one behind the other, scaled by powers of two so that the root mean
+/// square of each row and column is near 1; then for each block what its pairs have too much, [blocks, 32]; then the inverse scale of
+/// columns, [32]. Behind the panels are the powers of two that values of A are multiplied by, [steps].
 class FipLayout {
  public:
   /// `most_block`: rows of A of so many values stay in the second-level cache.
@@ -60,15 +60,15 @@ std::vector<float> fip_scales(const FipLayout& layout, const float* b, bool tran
 /// that scales would not be.
 bool scale_fip_columns(const FipLayout& layout, const std::vector<float>& scales, float* panel);
 
-/// The operand so, from [k, n], or from [n, k] when transposed; shared with equal ones. Null where its values are not finite, or so far from
-/// 1 that scales would not be.
+/// The operand so, from [k, n], or from [n, k] when transposed; shared with equal ones. Null where its values are not finite, or so far
+/// from 1 that scales would not be.
 std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b, bool transposed, int64_t ldb);
 
 /// Of products by pairs, beside multiply-add.
 inline constexpr double kFipSpeed = 1.3;
 
-/// A tile, by pairs in rows whose bit is set, plainly in others; `plain` has room for [kFipRows, kFipWidth] sums. A row's bits do not depend
-/// on those beside it.
+/// A tile, by pairs in rows whose bit is set, plainly in others; `plain` has room for [kFipRows, kFipWidth] sums. A row's bits do not
+/// depend on those beside it.
 void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, const FipArgs& args, int64_t rows,
                        uint32_t pairs, float* plain);
 

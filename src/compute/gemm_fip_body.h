@@ -3,8 +3,8 @@
 #include <bit>
 #include <utility>
 
-#include "compute/gemm_micro_body.h"
 #include "compute/gemm_fip_kernels.h"
+#include "compute/gemm_micro_body.h"
 
 #if defined(__GNUC__)
 #define RH_INLINED __attribute__((always_inline))

@@ -46,10 +46,10 @@ struct FipLeft {
 
 /// Columns of values that are known with a run, as kernels read a panel: multiplied by powers of two, those of k and one of each column's.
 struct FipPanel {
-  const float* b;  ///< kFipWidth values of each row are read
-  int64_t b_row;   ///< between rows
-  int64_t columns; ///< that count
-  int64_t k;       ///< rows, not 0
+  const float* b;        ///< kFipWidth values of each row are read
+  int64_t b_row;         ///< between rows
+  int64_t columns;       ///< that count
+  int64_t k;             ///< rows, not 0
   const float* scale;    ///< [k]
   float* to;             ///< [k in whole groups, kFipWidth]; zeros stand behind k rows; or null
   float* tiles;          ///< or null; else, in place of `to`, the columns as tiles of rows, fip_tile(k) apart, see fip_tile_begin

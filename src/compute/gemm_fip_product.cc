@@ -8,8 +8,8 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kFold = 96;                // products that are added up before they join a longer sum: errors are those of kSumK plain ones
-constexpr double kScaledBytes = 7;           // that scaling a value of A is like reading
+constexpr int64_t kFold = 96;       // products that are added up before they join a longer sum: errors are those of kSumK plain ones
+constexpr double kScaledBytes = 7;  // that scaling a value of A is like reading
 
 }  // namespace
 
@@ -98,8 +98,8 @@ void FipProduct::run_few(const Part& columns) const {
   for (int64_t row = 0; row < rows; row += kFipRows) {
     float pairs[2 * kFipRows];
     const int64_t some = std::min(kFipRows, rows - row);
-    kernels_.scale_left(
-        {from + row * a_row, a_row, some, k, layout_.left_scale(packed_), left + row * row_floats, nullptr, row_floats, pairs, inverse + row});
+    kernels_.scale_left({from + row * a_row, a_row, some, k, layout_.left_scale(packed_), left + row * row_floats, nullptr, row_floats,
+                         pairs, inverse + row});
   }
   MicroArgs<float> p{};
   p.k = steps;

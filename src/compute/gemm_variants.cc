@@ -8,8 +8,17 @@ namespace rh::compute {
 namespace {
 
 // From measurements on a Xeon with AMX (docs/measurements/products.md, "Products by AMX tiles"). Without AMX only the first counts.
-constexpr GemmCosts kCosts = {
-    .gemv = 1.5, .fip = 0.78, .fip_by_n = 13, .fip_by_k = 14, .amx = 0.51, .amx_fast = 0.27, .amx_bf16 = 0.18, .amx_by_m = 16, .amx_by_n = 9, .amx_by_k = 6, .amx_splits = 10};
+constexpr GemmCosts kCosts = {.gemv = 1.5,
+                              .fip = 0.78,
+                              .fip_by_n = 13,
+                              .fip_by_k = 14,
+                              .amx = 0.51,
+                              .amx_fast = 0.27,
+                              .amx_bf16 = 0.18,
+                              .amx_by_m = 16,
+                              .amx_by_n = 9,
+                              .amx_by_k = 6,
+                              .amx_splits = 10};
 
 /// Rows of a product whose rows are not known at load.
 constexpr int64_t kUsualRows = 128;
@@ -30,9 +39,7 @@ constexpr GemmVariant kVariants[] = {
        return s.m > 0 ? amx_cost(s, costs, false) : amx_cost({kUsualRows, s.n, s.k, true, s.accuracy}, costs, true);
      }},
     {"fip",
-     [](const ProductSizes& s) {
-       return s.is_float && s.accuracy != ProductAccuracy::strict && s.n > 0 && s.k > 0 && fip_kernels();
-     },
+     [](const ProductSizes& s) { return s.is_float && s.accuracy != ProductAccuracy::strict && s.n > 0 && s.k > 0 && fip_kernels(); },
      [](const ProductSizes& s, const GemmCosts& costs) {
        if (s.m > 0 && s.m <= kFewFipRows) return 2.0;
        return costs.fip + costs.fip_by_n / static_cast<double>(s.n) + costs.fip_by_k / static_cast<double>(s.k);

@@ -20,9 +20,9 @@ struct ProductSizes {
 /// What products cost on a class of machines, for each product of two values, in units of what packed multiply-add takes at its best.
 struct GemmCosts {
   double gemv;        ///< B where it lies, in products of few rows
-  double fip;      ///< two at a time
-  double fip_by_n; ///< x 1/n: scaling A
-  double fip_by_k; ///< x 1/k: scaling sums
+  double fip;         ///< two at a time
+  double fip_by_n;    ///< x 1/n: scaling A
+  double fip_by_k;    ///< x 1/k: scaling sums
   double amx;         ///< six products of bfloat16 parts
   double amx_fast;    ///< three of them
   double amx_bf16;    ///< one

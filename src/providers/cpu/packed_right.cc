@@ -46,7 +46,9 @@ PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, bool transpose
   shape_ = b->shape();
   dtype_ = b->dtype();
   const compute::PackedUse use{.fip = variant_.variant == "fip",
-                               .amx = variant_.variant == "amx", .rows = info.lean_memory() ? 0 : sizes.m, .accuracy = sizes.accuracy};
+                               .amx = variant_.variant == "amx",
+                               .rows = info.lean_memory() ? 0 : sizes.m,
+                               .accuracy = sizes.accuracy};
   dispatch_or_throw<FloatingTypes>(b->dtype(), "right operand", [&]<typename T>() {
     matrix_.emplace<compute::PackedMatrix<T>>(b->data<T>(), k, n, transposed_b, 0, use);
   });
