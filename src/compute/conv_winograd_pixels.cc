@@ -158,7 +158,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   int64_t apart(const Band& band) const { return in_ * band.tiles() + 16; }
 
   void run_band(const Band& band) const {
-    float* inputs = scratch_floats(ScratchSlot::packed_right, kPositions * apart(band));
+    float* inputs = scratch_floats(ScratchSlot::packed_right, kPositions * apart(band) + kFipWidth);  // whole panels are read
     transform_inputs(band, {0, in_}, inputs);
     const ScaledTiles scaled = scaled_tiles(band);
     for (int64_t i = 0; fip_ && i < kPositions; ++i) scale_position(band, i, inputs, scaled);
@@ -169,7 +169,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   void share_band(const Band& band, const Parallel& parallel) const {
     constexpr int64_t kLeastChannels = 16;
     const int64_t most = 4 * parallel.threads(), parts = std::clamp<int64_t>(in_ / kLeastChannels, 1, most);
-    float* inputs = scratch_floats(ScratchSlot::packed_right, kPositions * apart(band));
+    float* inputs = scratch_floats(ScratchSlot::packed_right, kPositions * apart(band) + kFipWidth);  // whole panels are read
     parallel.for_pieces(parts, [&](int64_t i) { transform_inputs(band, share_of(in_, parts, i), inputs); });
     const ScaledTiles scaled = scaled_tiles(band);
     if (fip_) parallel.for_pieces(kPositions, [&](int64_t i) { scale_position(band, i, inputs, scaled); });

@@ -8,7 +8,8 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kFold = 96;       // products that are added up before they join a longer sum: errors are those of kSumK plain ones
+// Products that are added up before they join a longer sum: errors are those of kSumK plain ones, and of short sums those of plain ones.
+constexpr int64_t kFold = 96, kShortFold = 48, kShortSum = 192;
 constexpr double kScaledBytes = 7;  // that scaling a value of A is like reading
 
 }  // namespace
@@ -170,7 +171,8 @@ FipArgs FipProduct::tile_at(const Part& rows, int64_t panel, int64_t block) cons
   FipArgs args{};
   args.tile = base_.tile_args(rows.begin, panel, steps, block == 0, last);
   args.tile.k = steps.size;
-  args.tile.fold = base_.args.fold > 0 ? std::max(kFipGroup, base_.args.fold / 3 * kFipGroup) : kFold;
+  args.tile.fold = steps.size <= kShortSum ? kShortFold : kFold;
+  if (base_.args.fold > 0) args.tile.fold = std::max(kFipGroup, base_.args.fold / kFipGroup * kFipGroup);
   args.tile.b = right + steps.begin * kFipWidth;
   args.tile.b_k = kFipWidth;
   args.right_sums = layout_.sums(right, block);

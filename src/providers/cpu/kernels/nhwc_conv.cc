@@ -90,9 +90,8 @@ class NhwcConvKernel final : public Kernel {
     const TensorType& x = info.node().input_type(0).tensor();
     compute::ProductSizes sizes{.n = weights[0], .k = weights.product(1, weights.rank())};
     if (x.is_static() && x.shape().elements() > 0) sizes.m = x.shape().elements() / sizes.k;
-    if (info.precision() == Precision::strict) sizes.accuracy = compute::ProductAccuracy::strict;
-    const std::string_view variant = compute::choose_gemm_variant(sizes, {}).name;
-    return {.fip = variant == "fip", .amx = variant == "amx", .rows = info.lean_memory() ? 0 : sizes.m};
+    // Not by pairs: sums of patches round most (see kPatchFold).
+    return {.amx = compute::choose_gemm_variant(sizes, {}).name == "amx", .rows = info.lean_memory() ? 0 : sizes.m};
   }
 
   ops::NhwcConv op_;
