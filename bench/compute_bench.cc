@@ -20,6 +20,7 @@
 #include "compute/conv_blocked.h"
 #include "compute/copy.h"
 #include "compute/gemm.h"
+#include "compute/gemm_fip.h"
 #include "compute/pool.h"
 #include "compute/row_math.h"
 #include "compute/vector_math.h"
@@ -71,12 +72,12 @@ void add_case(const std::string& name, double operations, std::function<void(Tim
   benchmark::RegisterBenchmark(name.c_str(), timed)->UseManualTime()->Unit(benchmark::kMillisecond);
 }
 
-enum class Right { unpacked, packed, amx, amx_any_rows };
+enum class Right { unpacked, packed, fip, amx, amx_any_rows };
 
 void add_gemm(int64_t m, int64_t n, int64_t k, Right form) {
-  static constexpr const char* kForms[] = {" unpacked", "", " amx", " amx, any rows"};
+  static constexpr const char* kForms[] = {" unpacked", "", " fip", " amx", " amx, any rows"};
   const bool packed = form != Right::unpacked;
-  const PackedUse use{.amx = form >= Right::amx, .rows = form == Right::amx ? m : 0};
+  const PackedUse use{.fip = form == Right::fip, .amx = form >= Right::amx, .rows = form == Right::amx ? m : 0};
   const std::string name = "gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + kForms[static_cast<int>(form)];
   add_case(name, 2.0 * m * n * k, [=](Timer time) {
     const Floats a = random_floats(m * k), b = random_floats(k * n);
@@ -251,9 +252,10 @@ int main(int argc, char** argv) {
     benchmark::AddCustomContext("peak of tiles, six products a product, GFLOP/s", std::to_string(tiles / 6));
   }
 
-  for (const Right form : {Right::packed, Right::unpacked, Right::amx, Right::amx_any_rows}) {
+  for (const Right form : {Right::packed, Right::unpacked, Right::fip, Right::amx, Right::amx_any_rows}) {
     const bool tiles = form >= Right::amx;
     if (tiles && !amx_usable()) continue;
+    if (form == Right::fip && !fip_kernels()) continue;
     add_gemm(1024, 1024, 1024, form);
     for (const auto& [m, n, k] : {std::array{128, 768, 768}, std::array{128, 3072, 768}, std::array{128, 768, 3072}})
       add_gemm(m, n, k, form);

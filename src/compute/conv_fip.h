@@ -63,6 +63,17 @@ class FipPixels {
   const ConvKernels<float, float>& gather_;
 };
 
+/// Calls run(product, piece) for each piece of each of some products of so many multiply-adds.
+template <typename Run>
+void deal_pieces(int64_t products, const Grid& grid, double operations, const Parallel& parallel, const Run& run) {
+  const int64_t pieces = grid.pieces();
+  if (products == 1) return parallel.for_pieces(pieces, [&](int64_t i) { run(0, i); });
+  const Cost cost{.bytes = 0, .operations = 0.25 * operations / static_cast<double>(pieces)};
+  parallel.for_range(products * pieces, cost, [&](Range range) {
+    for (int64_t i = range.begin; i < range.end; ++i) run(i / pieces, i % pieces);
+  });
+}
+
 /// Weights [out, channel, tap] as [out, tap, channel]: themselves where there is one tap, or in `memory`.
 inline const float* weights_by_tap(const float* weights, int64_t out, int64_t in, int64_t taps, std::vector<float>& memory) {
   if (taps == 1) return weights;

@@ -56,12 +56,7 @@ class ConvFipPixels final : public Convolution<float>::Impl {
       grid =
           choose_grid(panels, layout_.panels(), operations, gathering * m * k * sizeof(float), n * k * sizeof(float), parallel.threads());
     }
-    const Cost cost{.bytes = 0, .operations = 0.25 * operations / static_cast<double>(grid.pieces())};
-    const auto piece = [&](int64_t i) { run_piece(call, i / grid.pieces(), grid, i % grid.pieces(), panels); };
-    if (products == 1) return parallel.for_pieces(grid.pieces(), piece);
-    parallel.for_range(products * grid.pieces(), cost, [&](Range range) {
-      for (int64_t i = range.begin; i < range.end; ++i) piece(i);
-    });
+    deal_pieces(products, grid, operations, parallel, [&](int64_t product, int64_t i) { run_piece(call, product, grid, i, panels); });
   }
 
  private:

@@ -7,7 +7,8 @@
 namespace rh::compute {
 namespace {
 
-// From measurements on a Xeon with AMX (docs/measurements/products.md, "Products by AMX tiles"). Without AMX only the first counts.
+// From measurements on a Xeon with AMX (docs/measurements/products.md, "Products by AMX tiles"). Without AMX only `gemv` counts, and `fip`,
+// from a Zen 5 ("Products by pairs").
 constexpr GemmCosts kCosts = {.gemv = 1.5,
                               .fip = 0.78,
                               .fip_by_n = 13,
