@@ -55,6 +55,13 @@ bool is_amd() {
   return r.b == 0x68747541 && r.d == 0x69746e65 && r.c == 0x444d4163;  // "AuthenticAMD"
 }
 
+/// Of AMD's processors with AVX-512, by cpuid's leaf 1: those of Zen 5 for servers and desktops (family 26, models 0 to 0x1f and 0x40 to 0x4f),
+/// and what comes after it.
+bool has_whole_vectors(uint32_t signature) {
+  const uint32_t family = (signature >> 8 & 15) + (signature >> 20 & 255), model = (signature >> 12 & 0xf0) + (signature >> 4 & 15);
+  return family > 26 || (family == 26 && (model < 0x20 || (model >= 0x40 && model < 0x50)));
+}
+
 void detect_isa(CpuFeatures& f) {
   const Registers one = cpuid(1, 0);
   const Registers seven = cpuid(7, 0);
@@ -67,6 +74,7 @@ void detect_isa(CpuFeatures& f) {
   f.avx2 = ymm && bit(one.c, 12) && bit(one.c, 29) && bit(one.c, 28) && bit(seven.b, 5);
   f.avx512 = f.avx2 && zmm && bit(seven.b, 16) && bit(seven.b, 17) && bit(seven.b, 30) && bit(seven.b, 31);
   f.own_adders = f.avx512 && is_amd();
+  f.half_vectors = f.own_adders && !has_whole_vectors(one.a);
   f.avx512_vnni = f.avx512 && bit(seven.c, 11);
   f.amx_bf16 = f.avx512 && tiles && bit(seven.d, 24) && bit(seven.d, 22);
   f.amx_int8 = f.avx512 && tiles && bit(seven.d, 24) && bit(seven.d, 25);
@@ -142,7 +150,7 @@ std::string_view machine_class(const CpuFeatures& features) {
 CpuFeatures lowered(CpuFeatures features, std::string_view isa) {
   const int level = isa == "sse2" ? 0 : isa == "avx2" ? 1 : isa == "avx512" ? 2 : 3;
   if (level < 3) features.amx_bf16 = features.amx_int8 = features.avx512_vnni = false;
-  if (level < 2) features.avx512 = features.own_adders = false;
+  if (level < 2) features.avx512 = features.own_adders = features.half_vectors = false;
   if (level < 1) features.avx2 = features.sse41 = false;
   return features;
 }

@@ -14,6 +14,7 @@ struct CpuFeatures {
   bool avx512_vnni = false;
   /// Additions of vectors have units beside those of multiply-adds (AMD from Zen 4 on), which do as many of them at the same time.
   bool own_adders = false;
+  bool half_vectors = false;  ///< vectors of 512 bits are worked on by halves, and few of them begin in a cycle (AMD's Zen 4, small Zen 5)
   bool amx_bf16 = false;
   bool amx_int8 = false;
   bool neon = false;

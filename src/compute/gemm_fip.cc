@@ -33,7 +33,7 @@ double pairs_of(const float* column, const Part& steps, bool second) {
 const FipKernels* fip_kernels() {
 #if defined(__x86_64__) || defined(_M_X64)
   const CpuFeatures& cpu = cpu_features();
-  if (cpu.avx512 && cpu.own_adders) return &kAvx512Fip;
+  if (cpu.avx512 && cpu.own_adders) return cpu.half_vectors ? &kAvx512FipHalves : &kAvx512Fip;
 #endif
   return nullptr;
 }

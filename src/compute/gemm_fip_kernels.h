@@ -86,5 +86,6 @@ struct FipKernels {
 inline constexpr int64_t fip_row(int64_t k) { return (k + 47) / 48 * 48 + 16; }
 
 extern const FipKernels kAvx512Fip;
+extern const FipKernels kAvx512FipHalves;  ///< sums in vectors of 256 bits
 
 }  // namespace rh::compute
