@@ -21,7 +21,7 @@ struct MachineClass {
   ConvCosts costs;
 };
 
-constexpr ConvCosts costs_with(double winograd_pixels, double parts_far = 1.7) {
+constexpr ConvCosts costs_with(double winograd_pixels, double parts_far = 1.7, double fip = 0.77) {
   return {.gemm_by_out = 7,
           .pixels_by_out = 9,
           .pixels_by_products = 10,
@@ -30,11 +30,13 @@ constexpr ConvCosts costs_with(double winograd_pixels, double parts_far = 1.7) {
           .winograd_pixels = winograd_pixels,
           .winograd_4x4 = 0.26,
           .winograd_by_least = 8,
-          .parts_far = parts_far};
+          .parts_far = parts_far,
+          .fip = fip};
 }
 
 // The first that a machine is. Measured with AVX-512; the others are taken to be alike.
 constexpr MachineClass kMachines[] = {
+    {[](const CpuFeatures& cpu) { return cpu.avx512 && cpu.near_l3 && cpu.half_vectors; }, costs_with(0.42, 1.0, 0.84)},
     {[](const CpuFeatures& cpu) { return cpu.avx512 && cpu.near_l3; }, costs_with(0.42, 1.0)},
     {[](const CpuFeatures& cpu) { return cpu.avx512; }, costs_with(0.42)},
     {[](const CpuFeatures& cpu) { return cpu.avx2; }, costs_with(0.45)},

@@ -1,5 +1,6 @@
 #include "compute/gemm_variants.h"
 
+#include "base/cpu_features.h"
 #include "compute/amx.h"
 #include "compute/gemm_fip.h"
 #include "compute/gemm_product.h"
@@ -8,18 +9,25 @@ namespace rh::compute {
 namespace {
 
 // From measurements on a Xeon with AMX (docs/measurements/products.md, "Products by AMX tiles"). Without AMX only `gemv` counts, and `fip`,
-// from a Zen 5 ("Products by pairs").
-constexpr GemmCosts kCosts = {.gemv = 1.5,
-                              .fip = 0.78,
-                              .fip_by_n = 13,
-                              .fip_by_k = 14,
-                              .amx = 0.51,
-                              .amx_fast = 0.27,
-                              .amx_bf16 = 0.18,
-                              .amx_by_m = 16,
-                              .amx_by_n = 9,
-                              .amx_by_k = 6,
-                              .amx_splits = 10};
+// from a Zen 5 and, with vectors worked on by halves, a Zen 4 ("Products by pairs").
+constexpr GemmCosts costs_with(double fip) {
+  return {.gemv = 1.5,
+          .fip = fip,
+          .fip_by_n = 13,
+          .fip_by_k = 14,
+          .amx = 0.51,
+          .amx_fast = 0.27,
+          .amx_bf16 = 0.18,
+          .amx_by_m = 16,
+          .amx_by_n = 9,
+          .amx_by_k = 6,
+          .amx_splits = 10};
+}
+
+const GemmCosts& costs_here() {
+  static constexpr GemmCosts kWhole = costs_with(0.78), kHalves = costs_with(0.85);
+  return cpu_features().half_vectors ? kHalves : kWhole;
+}
 
 /// Rows of a product whose rows are not known at load.
 constexpr int64_t kUsualRows = 128;
@@ -57,13 +65,13 @@ const GemmVariant& choose_gemm_variant(const ProductSizes& sizes, std::string_vi
   for (const GemmVariant& variant : kVariants) {
     if (!variant.fits(sizes)) continue;
     if (variant.name == name) return variant;
-    if (!best || variant.cost(sizes, kCosts) < best->cost(sizes, kCosts)) best = &variant;
+    if (!best || variant.cost(sizes, costs_here()) < best->cost(sizes, costs_here())) best = &variant;
   }
   return *best;
 }
 
 bool amx_pays(const ProductSizes& sizes) {
-  return sizes.m > 0 && sizes.n > 0 && sizes.k > 0 && amx_usable() && amx_cost(sizes, kCosts, true) < 1;
+  return sizes.m > 0 && sizes.n > 0 && sizes.k > 0 && amx_usable() && amx_cost(sizes, costs_here(), true) < 1;
 }
 
 }  // namespace rh::compute
