@@ -28,7 +28,7 @@ void run(int64_t m, int64_t n, const P& product, const Parallel& parallel) {
 template <typename T>
 size_t PackedMatrix<T>::bytes() const {
   const size_t panels = panel_width_ == 0 ? 0 : static_cast<size_t>((n_ + panel_width_ - 1) / panel_width_);
-  if (fip_) return static_cast<size_t>(FipLayout{k_, n_}.floats()) * sizeof(float);
+  if (fip_) return static_cast<size_t>(FipLayout{k_, n_, kFipBlock, compact_}.floats()) * sizeof(float);
   if (split_) return panels * split_bytes(k_);
   return data_ ? panels * static_cast<size_t>(panel_width_ * k_) * sizeof(T) : 0;
 }
@@ -45,7 +45,9 @@ PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed,
   };
   if constexpr (std::is_same_v<T, float>) {
     if (use.fip && panel_width_ == kFipWidth && compute::fip_kernels() && k > 0 && n > 0) {
-      fip_ = pack_fip({k, n}, b, transposed, ldb);
+      if (use.compact) fip_ = pack_fip({k, n, kFipBlock, true}, b, transposed, ldb);
+      compact_ = fip_ != nullptr;
+      if (!fip_) fip_ = pack_fip({k, n}, b, transposed, ldb);
       if (fip_) return;
     }
     if (use.amx && use.rows > 0) {

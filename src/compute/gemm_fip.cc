@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/shared_bytes.h"
+#include "compute/scratch.h"
 
 namespace rh::compute {
 namespace {
@@ -82,7 +83,7 @@ bool scale_fip_columns(const FipLayout& layout, const std::vector<float>& scales
     }
   }
   float scale[kFipWidth];
-  float* const inverse = panel + (steps + layout.blocks()) * kFipWidth;
+  float* const inverse = panel + layout.inverse_at();
   bool usable = true;
   for (int64_t j = 0; j < kFipWidth; ++j) {
     const double root = std::sqrt(squares[j] / static_cast<double>(layout.k()));
@@ -95,7 +96,7 @@ bool scale_fip_columns(const FipLayout& layout, const std::vector<float>& scales
   }
   for (int64_t block = 0; block < layout.blocks(); ++block) {
     for (int64_t j = 0; j < kFipWidth; ++j)
-      panel[(steps + block) * kFipWidth + j] = static_cast<float>(pairs_of(panel + j, layout.block(block), j >= kFipWidth / 2));
+      panel[layout.sums_at(block) + j] = static_cast<float>(pairs_of(panel + j, layout.block(block), j >= kFipWidth / 2));
   }
   return usable;
 }
@@ -104,21 +105,27 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
   const std::vector<float> scales = fip_scales(layout, b, transposed, ldb);
   if (scales.empty()) return nullptr;
   std::atomic<bool> usable = true;
+  const FipLayout plain = layout.as_plain();
   const size_t panels = static_cast<size_t>(layout.panels());
   const auto begin = [&](size_t piece) {
     return static_cast<size_t>(piece <= panels ? static_cast<int64_t>(piece) * layout.panel_floats() : layout.floats()) * sizeof(float);
   };
   const auto write = [&](size_t piece, void* memory) {
-    float* const to = static_cast<float*>(memory);
+    float* to = static_cast<float*>(memory);
     if (piece == panels) {
       std::copy(scales.begin(), scales.end(), to);
       return;
     }
+    if (layout.compact()) to = scratch_floats(ScratchSlot::dequantized, plain.panel_floats());
     const int64_t column = static_cast<int64_t>(piece) * kFipWidth;
     pack_panel(transposed ? b + column * ldb : b + column, ldb, transposed, layout.k(), std::min(kFipWidth, layout.n() - column), kFipWidth,
                to);
     std::fill(to + layout.k() * kFipWidth, to + layout.steps() * kFipWidth, 0.0f);
-    if (!scale_fip_columns(layout, scales, to)) usable = false;
+    if (!scale_fip_columns(plain, scales, to)) usable = false;
+    if (!layout.compact()) return;
+    float* const codes = static_cast<float*>(memory);
+    if (!encode_compact(to, layout.steps(), {layout.k(), layout.n() - column}, reinterpret_cast<uint32_t*>(codes))) usable = false;
+    std::copy_n(to + plain.sums_at(0), (layout.blocks() + 1) * kFipWidth, codes + layout.sums_at(0));
   };
   const auto shared = share_pieces({panels + 1, begin, write}, 64);
   if (!usable) return nullptr;

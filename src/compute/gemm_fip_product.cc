@@ -10,7 +10,8 @@ namespace {
 
 // Products that are added up before they join a longer sum: errors are those of kSumK plain ones, and of short sums those of plain ones.
 constexpr int64_t kFold = 96, kShortFold = 48, kShortSum = 192;
-constexpr double kScaledBytes = 7;  // that scaling a value of A is like reading
+constexpr double kScaledBytes = 7;        // that scaling a value of A is like reading
+constexpr int64_t kCompactFold = kSumK / kCompactRows;
 
 }  // namespace
 
@@ -29,7 +30,7 @@ struct FipProduct::Tiles {
 FipProduct::FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c)
     : base_(args, a, nullptr, b.fip_data(), c, micro_kernels_for_width<float>(kFipWidth)),
       kernels_(*fip_kernels()),
-      layout_{b.k(), b.n()},
+      layout_{b.k(), b.n(), kFipBlock, b.is_compact()},
       packed_(b.fip_data()),
       first_panel_(args.first_column / kFipWidth),
       chunks_(std::max<int64_t>(1, pieces_of(args.m, args.m <= kFewFipRows ? kFewFipRows : kFipRows))),
@@ -88,6 +89,32 @@ const float* FipProduct::rows_of_left(const Part& rows, int64_t k, int64_t count
   return copy;
 }
 
+/// Rows of a panel as floats: where they lie, or decoded.
+const float* FipProduct::rows_of_panel(const float* panel, const Part& steps) const {
+  if (!layout_.compact()) return panel + steps.begin * kFipWidth;
+  float* const rows = scratch_floats(ScratchSlot::dequantized, (steps.size + kCompactRows) * kFipWidth);
+  decode_compact(reinterpret_cast<const uint32_t*>(panel), layout_.steps(), layout_.k(), steps.begin, steps.size, rows);
+  return rows;
+}
+
+/// Sums of few rows, whose products with a panel they are: p has all but the panel.
+void FipProduct::multiply_few(MicroArgs<float>& p, const float* panel, bool fetches) const {
+  const int64_t rows = base_.args.m, steps = layout_.steps();
+  if (!layout_.compact()) {
+    p.b = panel;
+    p.ahead = fetches ? panel + (rows <= 4 ? kNearAhead : kFarAhead) : nullptr;
+    base_.kernels->two[rows](p);
+    return;
+  }
+  const int64_t fold = rows == 1 ? 2 * kCompactFold : kCompactFold;  // which keeps two sums apart
+  const int64_t turns = pieces_of(rows, kMostCompactFew);
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    const Part some = part_of(rows, turns, turn);
+    kAvx512Compact.few[some.size]({reinterpret_cast<const uint32_t*>(panel), steps, fold, p.a + some.begin * p.a_row, p.a_row,
+                                   p.c + some.begin * p.c_row});
+  }
+}
+
 /// Panels are read once, in the order in which they lie, as fast as memory gives them.
 void FipProduct::run_few(const Part& columns) const {
   const int64_t rows = base_.args.m, steps = layout_.steps(), k = base_.args.k, row_floats = fip_row(steps);
@@ -116,18 +143,15 @@ void FipProduct::run_few(const Part& columns) const {
   p.low = -std::numeric_limits<float>::infinity();
   p.high = std::numeric_limits<float>::infinity();
   p.ahead_step = kFipWidth;
-  const auto multiply = base_.kernels->two[rows];
   FipArgs tile{};
   tile.left_inverse = inverse;
   const int64_t end = columns.begin + columns.size;
   for (int64_t i = 0; i < columns.size; ++i) {
     const int64_t panel = base_.args.backwards ? end - 1 - i : columns.begin + i;
     if (i % kGroupPanels == 0) throw_if_cancelled();
-    p.b = panel_of(panel);
-    p.ahead = base_.args.repeated ? nullptr : p.b + (rows <= 4 ? kNearAhead : kFarAhead);
-    multiply(p);
+    multiply_few(p, panel_of(panel), !base_.args.repeated);
     tile.tile = base_.tile_args(0, panel, {0, k}, true, true);
-    tile.right_inverse = layout_.inverse_scale(p.b);
+    tile.right_inverse = layout_.inverse_scale(panel_of(panel));
     kernels_.finish(tile, rows, sums);
   }
   if (base_.activates) base_.activate_chunks(0, chunks_, columns.begin, end);
@@ -140,7 +164,11 @@ void FipProduct::run_walk(const Part& chunks, const Part& columns) const {
   for (int64_t block = 0; block < blocks; ++block) {
     for (int64_t i = 0; i < chunks.size; ++i) scale_tile(rows_of(chunks.begin + i), block, tiles, i);
     const bool last = block == blocks - 1;
-    const int64_t from = layout_.block(block).begin * kFipWidth, after = last ? 0 : layout_.block(block + 1).begin * kFipWidth;
+    const auto begin_of = [&](int64_t index) {
+      const int64_t row = layout_.block(index).begin;
+      return layout_.compact() ? row / kCompactRows * kCompactWords : row * kFipWidth;
+    };
+    const int64_t from = begin_of(block), after = last ? 0 : begin_of(block + 1);
     for (int64_t panel = columns.begin; panel < end_panel; ++panel) {
       const int64_t done = panel - columns.begin + 1;
       if (done % kGroupPanels == 1) throw_if_cancelled();
@@ -173,7 +201,7 @@ FipArgs FipProduct::tile_at(const Part& rows, int64_t panel, int64_t block) cons
   args.tile.k = steps.size;
   args.tile.fold = steps.size <= kShortSum ? kShortFold : kFold;
   if (base_.args.fold > 0) args.tile.fold = std::max(kFipGroup, base_.args.fold / kFipGroup * kFipGroup);
-  args.tile.b = right + steps.begin * kFipWidth;
+  args.tile.b = rows_of_panel(right, steps);
   args.tile.b_k = kFipWidth;
   args.right_sums = layout_.sums(right, block);
   args.right_inverse = layout_.inverse_scale(right);
@@ -187,7 +215,7 @@ void FipProduct::run_panel(const Part& chunks, int64_t panel, int64_t block, con
   p.a_k = kFipRows;
   // Each tile brings its share of what comes next nearer.
   const int64_t groups = p.k / kFipGroup;
-  p.ahead = chunks.size == 1 ? p.b + kFarAhead : next;
+  p.ahead = chunks.size == 1 && !layout_.compact() ? p.b + kFarAhead : next;
   p.ahead_step = pieces_of(pieces_of(kFipGroup * kFipWidth, chunks.size), 16) * 16;
   float plain[kFipRows * kFipWidth];
   for (int64_t i = 0; i < chunks.size; ++i) {

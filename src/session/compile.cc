@@ -15,6 +15,7 @@
 #include "passes/driver.h"
 #include "providers/cpu/cpu_provider.h"
 #include "providers/custom_operators.h"
+#include "session/compact_weights.h"
 #include "session/constant_evaluator.h"
 #include "session/model_options.h"
 #include "session/plan_builder.h"
@@ -150,12 +151,13 @@ Precision precision_of(const SessionOptions& options) {
   return text == "strict" ? Precision::strict : text == "fast" ? Precision::fast : text == "bf16" ? Precision::bf16 : Precision::fp32;
 }
 
-PlanOptions plan_options(const SessionOptions& options, MemoryAccount& account, int threads) {
+PlanOptions plan_options(const Graph& graph, const SessionOptions& options, MemoryAccount& account, int threads) {
   return {.plan_memory = options.memory_pattern,
           .parts_in_place = options.optimization_level != OptimizationLevel::none,
           .kernels = {.precision = precision_of(options),
                       .tuning = tuning_of(options, threads),
-                      .lean_memory = options.config_entry("roundhouse.memory") == "lean"},
+                      .lean_memory = options.config_entry("roundhouse.memory") == "lean",
+                      .compact_weights = wants_compact_weights(graph, options)},
           .cancel = options.cancel_load.get(),
           .max_tensor_bytes = max_tensor_bytes(options),
           .account = &account};
@@ -224,7 +226,7 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
   compiled.load.partition_ms = placed.assign_ms + watch.lap();
 
   const PackingScope packing(parallel, graph.constant_bytes());
-  compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(options, *compiled.account, parallel.threads()));
+  compiled.plan = build_plan(graph, assignment, compiled.providers, plan_options(graph, options, *compiled.account, parallel.threads()));
   if (compiled.for_file) {
     compiled.file_metadata = compatibility_metadata(*compiled.for_file, compiled.providers);
     compiled.context_nodes = place_context_nodes(*compiled.for_file, graph, assignment, compiled.providers);

@@ -24,6 +24,7 @@ const OwnKey kOwnKeys[] = {
     {"roundhouse.fallback", {"error", "warn"}},
     {"roundhouse.memory", {"fast", "lean"}},
     {"roundhouse.memory.budget_bytes", {}},
+    {"roundhouse.weights", {"auto", "plain", "compact"}},
     {"roundhouse.max_rewrites", {}},
     {"roundhouse.plugin.timeout_ms", {}},
     {"roundhouse.dump_graphs", {}},

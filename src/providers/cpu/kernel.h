@@ -30,8 +30,9 @@ using rh::SubgraphRunner;
 /// released afterwards: a kernel that returns true from `owns_constant(i)` never reads input i again.
 class KernelInfo {
  public:
-  explicit KernelInfo(const NodeView& node, Precision precision = Precision::fp32, const Tuning* tuning = nullptr, bool lean_memory = false)
-      : node_(node), precision_(precision), tuning_(tuning), lean_memory_(lean_memory) {}
+  explicit KernelInfo(const NodeView& node, Precision precision = Precision::fp32, const Tuning* tuning = nullptr, bool lean_memory = false,
+                      bool compact_weights = false)
+      : node_(node), precision_(precision), tuning_(tuning), lean_memory_(lean_memory), compact_weights_(compact_weights) {}
 
   const NodeView& node() const { return node_; }
   template <typename Op>
@@ -43,6 +44,8 @@ class KernelInfo {
   Precision precision() const { return precision_; }
   /// Packed constants may take no more memory than they do in the model.
   bool lean_memory() const { return lean_memory_; }
+  /// Packed constants of products take fewer bytes where that loses nothing.
+  bool compact_weights() const { return compact_weights_; }
   /// The variant that is asked for; empty: none.
   std::string_view tuned(std::string_view problem) const { return tuning_ ? tuning_->choice(problem) : std::string_view(); }
 
@@ -51,6 +54,7 @@ class KernelInfo {
   Precision precision_;
   const Tuning* tuning_;
   bool lean_memory_;
+  bool compact_weights_;
 };
 
 /// One row of kernel_list.inc.

@@ -46,6 +46,7 @@ PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, bool transpose
   shape_ = b->shape();
   dtype_ = b->dtype();
   const compute::PackedUse use{.fip = variant_.variant == "fip",
+                               .compact = info.compact_weights(),
                                .amx = variant_.variant == "amx",
                                .rows = info.lean_memory() ? 0 : sizes.m,
                                .accuracy = sizes.accuracy};
