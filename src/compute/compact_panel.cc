@@ -1,7 +1,7 @@
 #include "compute/compact_panel.h"
 
 #include <algorithm>
-#include <bit>
+#include <cstring>
 
 namespace rh::compute {
 namespace {
@@ -22,26 +22,34 @@ Exceptions exceptions_of(const uint32_t* panel, int64_t rows) {
 }  // namespace
 
 bool encode_compact(const float* panel, int64_t rows, const CompactValues& values, uint32_t* to) {
+  constexpr int64_t kTogether = kVectors * kLanes;
   uint32_t* const behind = to + compact_groups(rows) * kCompactWords;
   auto* const exceptions = reinterpret_cast<CompactException*>(behind + 2);
   const auto most = static_cast<uint32_t>(compact_exceptions(rows));
   uint32_t found = 0;
   for (int64_t row = 0; row < rows; row += kCompactRows, to += kCompactWords) {
-    uint32_t codes[kVectors * kLanes];
-    for (int64_t i = 0; i < kVectors * kLanes; ++i) {
-      const int64_t index = row * kCompactWidth + i;
-      const bool is_value = index < values.rows * kCompactWidth && i % kCompactWidth < values.columns;
-      const uint32_t bits = is_value ? std::bit_cast<uint32_t>(panel[index]) : kCompactBase;
-      const uint32_t exponent = (bits >> 23 & 255) - (kCompactBase >> 23);
-      codes[i] = (bits - kCompactBase) & kCompactBits;
-      if (exponent < 16) continue;
-      codes[i] = 0;
-      if (found == most) return false;
-      exceptions[found++] = {static_cast<uint32_t>(index), panel[index]};
+    uint32_t bits[kTogether], codes[kTogether], beyond = 0;
+    const int64_t first = row * kCompactWidth, live = std::min(kTogether, rows * kCompactWidth - first);
+    std::memcpy(bits, panel + first, static_cast<size_t>(live) * sizeof(float));
+    std::fill(bits + live, bits + kTogether, kCompactBase);
+    for (int64_t i = 0; i < kTogether; ++i) {
+      const uint32_t magnitude = (bits[i] & 0x7fffffff) - kCompactBase;
+      codes[i] = (bits[i] - kCompactBase) & kCompactBits;
+      beyond |= magnitude & ~uint32_t{0x07ffffff};
     }
-    for (int64_t lane = 0; lane < kLanes; ++lane) {
-      const uint32_t last = codes[7 * kLanes + lane], packed = (last & 0x07ffffff) | last >> 31 << 27;
-      for (int64_t i = 0; i < 7; ++i) to[i * kLanes + lane] = codes[i * kLanes + lane] | (packed >> (4 * i) & 15) << 27;
+    for (int64_t i = 0; beyond != 0 && i < kTogether; ++i) {
+      if ((bits[i] & 0x7fffffff) - kCompactBase <= 0x07ffffff) continue;
+      codes[i] = 0;
+      if ((first + i) / kCompactWidth >= values.rows || i % kCompactWidth >= values.columns) continue;
+      if (found == most) return false;
+      exceptions[found++] = {static_cast<uint32_t>(first + i), panel[first + i]};
+    }
+    const uint32_t* const last = codes + 7 * kLanes;
+    uint32_t packed[kLanes];
+    for (int64_t lane = 0; lane < kLanes; ++lane) packed[lane] = (last[lane] & 0x07ffffff) | last[lane] >> 31 << 27;
+    for (int64_t i = 0; i < 7; ++i) {
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        to[i * kLanes + lane] = codes[i * kLanes + lane] | (packed[lane] >> (4 * i) & 15) << 27;
     }
   }
   behind[0] = found;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute/compact_panel.h"
 #include "compute/gemm_cases.h"
 
 namespace rh::compute {
@@ -36,7 +37,22 @@ class GemmFip : public testing::Test {
   std::optional<ScopedCpuFeatures> scope_;
 };
 
-TEST_F(GemmFip, within_the_bound_of_a_float_sum) {
+/// The same where sums are in vectors of half the size.
+class GemmFipVectors : public GemmFip, public testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    GemmFip::SetUp();
+    CpuFeatures cpu = cpu_features();
+    cpu.half_vectors = GetParam();
+    halves_.emplace(cpu);
+  }
+
+ private:
+  std::optional<ScopedCpuFeatures> halves_;
+};
+INSTANTIATE_TEST_SUITE_P(, GemmFipVectors, testing::Bool(), [](const auto& info) { return info.param ? "halves" : "whole"; });
+
+TEST_P(GemmFipVectors, within_the_bound_of_a_float_sum) {
   std::vector<GemmCase> cases;
   for (const int64_t m : {1, 3, 14, 15, 16, 29, 61})
     for (const int64_t n : {1, 16, 17, 33, 100})
@@ -81,7 +97,7 @@ double error_by_plain(const std::vector<float>& a, const std::vector<float>& b, 
 }
 
 /// Scales of rows, columns and values of k leave no mark, nor does what has one sign.
-TEST_F(GemmFip, rounds_about_as_much_as_multiply_add) {
+TEST_P(GemmFipVectors, rounds_about_as_much_as_multiply_add) {
   const int64_t m = 64, n = 64, k = 768;
   const std::vector<float> a = random_values(m * k, 1), b = random_values(k * n, 2);
   EXPECT_LT(error_by_plain(a, b, m, n, k), 1.0);
@@ -101,7 +117,7 @@ TEST_F(GemmFip, rounds_about_as_much_as_multiply_add) {
   EXPECT_LT(error_by_plain(outliers, b, m, n, k), 1.15);
 }
 
-TEST_F(GemmFip, small_integers_are_exact) {
+TEST_P(GemmFipVectors, small_integers_are_exact) {
   const int64_t m = 40, n = 50, k = 300;
   std::vector<float> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)), expected(static_cast<size_t>(m * n));
   for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(static_cast<int>(i * 7 % 23) - 11);
@@ -114,7 +130,7 @@ TEST_F(GemmFip, small_integers_are_exact) {
 }
 
 /// Rows whose values pairs cannot be made of are multiplied plainly, and their neighbours as ever.
-TEST_F(GemmFip, rows_of_zeros_infinities_and_extremes_are_as_multiply_add_has_them) {
+TEST_P(GemmFipVectors, rows_of_zeros_infinities_and_extremes_are_as_multiply_add_has_them) {
   const int64_t m = 48, n = 40, k = 130;
   const float inf = std::numeric_limits<float>::infinity();
   std::vector<float> a = random_values(m * k, 1), b = random_values(k * n, 2);
@@ -157,6 +173,68 @@ TEST_F(GemmFip, matrices_that_cannot_be_scaled_are_packed_plainly) {
   EXPECT_FALSE(packed(b, 64, 64).is_fip());
   for (int64_t i = 0; i < 64; ++i) b[static_cast<size_t>(i * 64 + 6)] = 0;  // a column of zeros
   EXPECT_TRUE(packed(b, 64, 64).is_fip());
+}
+
+/// The same products of a compact matrix, of many rows bit for bit: it is decoded for them. Deep ones are cut into other blocks.
+TEST_F(GemmFip, compact_matrices_lose_nothing) {
+  for (const auto& [k, n] : {std::pair<int64_t, int64_t>{768, 96}, {100, 33}, {2, 40}, {7, 5}, {2050, 70}, {3000, 31}}) {
+    std::vector<float> b = random_values(k * n, 2);
+    b[static_cast<size_t>(k * n / 2)] = 0;  // exceptions
+    b[static_cast<size_t>(k * n / 3)] *= 0x1p-30f;
+    b[static_cast<size_t>(k * n - 1)] *= 0x1p-120f;
+    const PackedMatrix<float> plain = packed(b, k, n), compact(b.data(), k, n, false, 0, {.fip = true, .compact = true});
+    ASSERT_TRUE(compact.is_compact()) << k << " x " << n;
+    if (k * n > 50000) {
+      EXPECT_LT(static_cast<double>(compact.bytes()), 0.9 * static_cast<double>(plain.bytes()));
+    }
+    for (const int64_t m : {1, 2, 3, 4, 5, 7, 8, 9, 14, 15, 40}) {
+      const std::vector<float> a = random_values(m * k, 1), expected = product(a, plain, m), c = product(a, compact, m);
+      const double bound = 2e-6 * std::sqrt(static_cast<double>(k));
+      for (size_t i = 0; i < c.size(); ++i) {
+        if (m > kFewFipRows && k <= kFipBlock) {
+          ASSERT_EQ(c[i], expected[i]) << k << " x " << n << ", " << m << " rows, " << i;
+        } else {
+          ASSERT_NEAR(c[i], expected[i], bound) << k << " x " << n << ", " << m << " rows, " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GemmFip, compact_panels_are_decoded_bit_for_bit) {
+  const int64_t rows = 96, live = 91, columns = 20;
+  std::vector<float> panel = random_values(rows * kCompactWidth, 3), decoded(panel.size());
+  for (int64_t i = 0; i < rows * kCompactWidth; ++i) {
+    float& x = panel[static_cast<size_t>(i)];
+    x = std::ldexp(std::copysign(1 + std::fabs(x) / 2, x), static_cast<int>(i % 16) - 12);
+    if (i / kCompactWidth >= live) x = 0;
+  }
+  const int64_t specials[] = {0, 5, 333, (live - 1) * kCompactWidth + columns - 1};
+  const float values[] = {0.0f, -0.0f, 0x1p-126f, -16.5f};
+  for (int i = 0; i < 4; ++i) panel[static_cast<size_t>(specials[i])] = values[i];
+  std::vector<uint32_t> codes(static_cast<size_t>(compact_words(rows)), ~0u);
+  ASSERT_TRUE(encode_compact(panel.data(), rows, {live, columns}, codes.data()));
+  const auto check = [&](int64_t begin, int64_t count) {
+    decode_compact(codes.data(), rows, live, begin, count, decoded.data());
+    for (int64_t i = 0; i < count * kCompactWidth; ++i) {
+      const size_t at = static_cast<size_t>(begin * kCompactWidth + i);
+      if (i % kCompactWidth < columns || begin + i / kCompactWidth >= live) {
+        ASSERT_EQ(std::memcmp(&decoded[static_cast<size_t>(i)], &panel[at], sizeof(float)), 0)
+            << "row " << begin + i / kCompactWidth << ", column " << i % kCompactWidth << ": " << decoded[static_cast<size_t>(i)];
+      }
+    }
+  };
+  check(0, rows);
+  check(12, 24);
+  check(84, 12);
+}
+
+TEST_F(GemmFip, matrices_of_many_exceptions_are_not_compact) {
+  std::vector<float> b = random_values(96 * 64, 2);
+  for (size_t i = 0; i < b.size(); i += 9) b[i] = 0;
+  const PackedMatrix<float> right(b.data(), 96, 64, false, 0, {.fip = true, .compact = true});
+  EXPECT_TRUE(right.is_fip());
+  EXPECT_FALSE(right.is_compact());
 }
 
 TEST_F(GemmFip, columns_from_one_on) {

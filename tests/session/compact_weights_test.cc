@@ -1,0 +1,71 @@
+#include "base/cpu_features.h"
+#include "session/run_helpers.h"
+
+namespace rh::test {
+namespace {
+
+constexpr char kGenerating[] = R"(<opset_import: ["" : 17]>
+main (float[1, 2, p, 4] past, float[n, 192] x) => (float[1, 2, q, 4] present, float[n, 320] y)
+< float[192, 320] w = {0.5, ...}, float[1, 2, 1, 4] more = {1, ...} >
+{
+  present = Concat <axis = 2> (past, more)
+  y = MatMul (x, w)
+})";
+constexpr char kOther[] = R"(<opset_import: ["" : 17]>
+main (float[n, 192] x) => (float[n, 320] y)
+< float[192, 320] w = {0.5, ...} >
+{
+  y = MatMul (x, w)
+})";
+
+class CompactWeights : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!cpu_features().avx512) GTEST_SKIP() << "no AVX-512 here";
+  }
+
+  /// Bytes of packed weights on a processor whose last cache has so many bytes.
+  static size_t packed(const char* text, const char* key, const char* value, long l3_bytes = 64 << 10) {
+    CpuFeatures cpu = cpu_features();
+    cpu.own_adders = true;
+    cpu.l3_bytes = l3_bytes;
+    const ScopedCpuFeatures scope(cpu);
+    SessionOptions options;
+    options.config[key] = value;
+    return make_session(text, options)->forecast({}, {}).packed_bytes;
+  }
+};
+
+TEST_F(CompactWeights, AreThoseOfModelsThatGenerateOutOfMemory) {
+  const char* const key = "roundhouse.weights";
+  const size_t plain = packed(kGenerating, key, "plain"), compact = packed(kGenerating, key, "compact");
+  EXPECT_GE(plain, size_t{192 * 320 * sizeof(float)});
+  EXPECT_LT(static_cast<double>(compact), 0.9 * static_cast<double>(plain));
+  EXPECT_EQ(packed(kGenerating, key, "auto"), compact);
+  EXPECT_EQ(packed(kGenerating, key, "auto", 64 << 20), plain) << "weights that stay in the caches";
+  EXPECT_EQ(packed(kOther, key, "auto"), plain);
+  EXPECT_EQ(packed(kOther, key, "compact"), compact);
+  EXPECT_EQ(packed(kOther, "roundhouse.memory", "lean"), compact);
+  EXPECT_THROW(packed(kOther, key, "small"), Error);
+}
+
+TEST_F(CompactWeights, GiveWhatPlainOnesDo) {
+  CpuFeatures cpu = cpu_features();
+  cpu.own_adders = true;
+  const ScopedCpuFeatures scope(cpu);
+  const auto with_weights = [&](const char* value) {
+    SessionOptions options;
+    options.config["roundhouse.weights"] = value;
+    return make_session(kOther, options);
+  };
+  const auto plain = with_weights("plain"), compact = with_weights("compact");
+  for (const int64_t rows : {1, 5, 12, 40}) {
+    const auto expected = run(*plain, {{"x", filled({rows, 192}, 1)}}, {"y"}), found = run(*compact, {{"x", filled({rows, 192}, 1)}}, {"y"});
+    for (int64_t i = 0; i < found[0].tensor().elements(); ++i) {
+      ASSERT_NEAR(found[0].tensor().data<float>()[i], expected[0].tensor().data<float>()[i], 1e-4) << rows << " rows, " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rh::test
