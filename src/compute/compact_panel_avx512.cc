@@ -13,32 +13,59 @@ namespace {
 
 constexpr int64_t kLanes = 16;  // masked forms with a full mask: the plain ones give a false warning of GCC 12
 
-/// Calls step(i, vector) for the eight vectors of four rows, the two of each row one behind the other.
-template <typename Step>
-RH_INLINED inline void decode_group(const uint32_t* codes, Step&& step) {
-  const __m512i kept = _mm512_set1_epi32(static_cast<int>(kCompactBits)), base = _mm512_set1_epi32(static_cast<int>(kCompactBase));
-  const auto finished = [=](__m512i code) RH_INLINED { return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(code, kept), base)); };
-  constexpr int kOr = 0xf8;  // a | (b & c)
-  __m512i last = _mm512_setzero_si512();
+inline __m512i all_of(uint32_t word) { return _mm512_set1_epi32(static_cast<int>(word)); }
+
+/// Each calls step(i, vector) for the eight vectors of four rows, the two of each row one behind the other.
+struct Bits28 {
+  static constexpr CompactForm kForm = CompactForm::bits28;
+
+  template <typename Step>
+  RH_INLINED static void decode(const uint32_t* codes, Step&& step) {
+    const __m512i kept = all_of(0x87ffffff), base = all_of(compact_base(kForm));
+    const auto finished = [=](__m512i code) RH_INLINED { return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(code, kept), base)); };
+    constexpr int kOr = 0xf8;  // a | (b & c)
+    __m512i last = _mm512_setzero_si512();
 #pragma GCC unroll 7
-  for (unsigned i = 0; i < 7; ++i) {
-    const __m512i word = _mm512_loadu_si512(codes + i * kLanes), part = _mm512_set1_epi32(15 << (4 * i));
-    last = _mm512_ternarylogic_epi32(last, _mm512_maskz_srli_epi32(0xffff, word, 27 - 4 * i), part, kOr);
-    step(static_cast<int>(i), finished(word));
+    for (unsigned i = 0; i < 7; ++i) {
+      const __m512i word = _mm512_loadu_si512(codes + i * kLanes), part = all_of(15u << (4 * i));
+      last = _mm512_ternarylogic_epi32(last, _mm512_maskz_srli_epi32(0xffff, word, 27 - 4 * i), part, kOr);
+      step(static_cast<int>(i), finished(word));
+    }
+    // The sign goes from bit 27 to its place; `kept` leaves out what stays behind.
+    const __m512i sign = _mm512_maskz_slli_epi32(0xffff, last, 4);
+    step(7, finished(_mm512_ternarylogic_epi32(last, sign, all_of(0x80000000u), kOr)));
   }
-  // The sign goes from bit 27 to its place; `kept` leaves out what stays behind.
-  const __m512i sign = _mm512_maskz_slli_epi32(0xffff, last, 4), at_sign = _mm512_set1_epi32(static_cast<int>(0x80000000u));
-  step(7, finished(_mm512_ternarylogic_epi32(last, sign, at_sign, kOr)));
-}
+};
+
+struct Bits16 {
+  static constexpr CompactForm kForm = CompactForm::bits16;
+
+  template <typename Step>
+  RH_INLINED static void decode(const uint32_t* codes, Step&& step) {
+    const __m512i kept = all_of(0x8fffe000u), base = all_of(compact_base(kForm));
+    // The sign is drawn along, and stays in its place alone.
+    const auto finished = [=](__m512i code) RH_INLINED {
+      const __m512i bits = _mm512_and_si512(_mm512_maskz_srai_epi32(0xffff, code, 3), kept);
+      return _mm512_castsi512_ps(_mm512_add_epi32(bits, base));
+    };
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m512i word = _mm512_loadu_si512(codes + i * kLanes);
+      step(2 * i, finished(_mm512_maskz_slli_epi32(0xffff, word, 16)));
+      step(2 * i + 1, finished(word));
+    }
+  }
+};
 
 // Nothing is fetched ahead: the processor does that itself as well as can be, and fetches that lie between the steps slow it down.
+template <typename Form>
 void decode(const uint32_t* codes, int64_t groups, float* to) {
-  for (; groups > 0; --groups, codes += kCompactWords, to += kCompactRows * kCompactWidth) {
-    decode_group(codes, [=](int i, __m512 vector) RH_INLINED { _mm512_storeu_ps(to + i * kLanes, vector); });
+  for (; groups > 0; --groups, codes += compact_group(Form::kForm), to += kCompactRows * kCompactWidth) {
+    Form::decode(codes, [=](int i, __m512 vector) RH_INLINED { _mm512_storeu_ps(to + i * kLanes, vector); });
   }
 }
 
-template <int kRows>
+template <typename Form, int kRows>
 void multiply_few(const CompactFew& p) {
   constexpr int kApart = kRows == 1 ? 2 : 1;  // sums of which each has every second row of the panel
   const uint32_t* codes = p.panel;
@@ -53,8 +80,8 @@ void multiply_few(const CompactFew& p) {
       for (int j = 0; j < 2 * kApart; ++j) sums[i][j] = _mm512_setzero_ps();
     }
     const int64_t groups = left < p.fold ? left : p.fold;
-    for (int64_t group = 0; group < groups; ++group, codes += kCompactWords, a += kCompactRows) {
-      decode_group(codes, [&](int j, __m512 vector) RH_INLINED {
+    for (int64_t group = 0; group < groups; ++group, codes += compact_group(Form::kForm), a += kCompactRows) {
+      Form::decode(codes, [&](int j, __m512 vector) RH_INLINED {
 #pragma GCC unroll 8
         for (int i = 0; i < kRows; ++i) {
           __m512& sum = sums[i][j % (2 * kApart)];
@@ -74,16 +101,25 @@ void multiply_few(const CompactFew& p) {
     }
     left -= groups;
   }
-  add_compact_exceptions(p, kRows);
 }
 
+template <typename Form>
 constexpr void (*kFew[kMostCompactFew + 1])(const CompactFew&) = {
-    nullptr,         multiply_few<1>, multiply_few<2>, multiply_few<3>, multiply_few<4>,
-    multiply_few<5>, multiply_few<6>, multiply_few<7>, multiply_few<8>};
+    nullptr,
+    multiply_few<Form, 1>,
+    multiply_few<Form, 2>,
+    multiply_few<Form, 3>,
+    multiply_few<Form, 4>,
+    multiply_few<Form, 5>,
+    multiply_few<Form, 6>,
+    multiply_few<Form, 7>,
+    multiply_few<Form, 8>,
+};
 
 }  // namespace
 
-extern const CompactKernels kAvx512Compact = {decode, kFew};
+extern const CompactKernels kAvx512Bits28 = {decode<Bits28>, kFew<Bits28>};
+extern const CompactKernels kAvx512Bits16 = {decode<Bits16>, kFew<Bits16>};
 
 }  // namespace rh::compute
 

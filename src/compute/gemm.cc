@@ -28,7 +28,7 @@ void run(int64_t m, int64_t n, const P& product, const Parallel& parallel) {
 template <typename T>
 size_t PackedMatrix<T>::bytes() const {
   const size_t panels = panel_width_ == 0 ? 0 : static_cast<size_t>((n_ + panel_width_ - 1) / panel_width_);
-  if (fip_) return static_cast<size_t>(FipLayout{k_, n_, kFipBlock, compact_}.floats()) * sizeof(float);
+  if (fip_) return static_cast<size_t>(FipLayout{k_, n_, kFipBlock, form_}.floats()) * sizeof(float);
   if (split_) return panels * split_bytes(k_);
   return data_ ? panels * static_cast<size_t>(panel_width_ * k_) * sizeof(T) : 0;
 }
@@ -45,10 +45,15 @@ PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed,
   };
   if constexpr (std::is_same_v<T, float>) {
     if (use.fip && panel_width_ == kFipWidth && compute::fip_kernels() && k > 0 && n > 0) {
-      if (use.compact) fip_ = pack_fip({k, n, kFipBlock, true}, b, transposed, ldb);
-      compact_ = fip_ != nullptr;
-      if (!fip_) fip_ = pack_fip({k, n}, b, transposed, ldb);
-      if (fip_) return;
+      using enum CompactForm;
+      for (const CompactForm form : {bits16, bits28, none}) {
+        if (form != none && !use.compact) continue;
+        if (form == bits16 && !may_fit_bits16(b, transposed ? (n - 1) * ldb + k : (k - 1) * ldb + n)) continue;
+        fip_ = pack_fip({k, n, kFipBlock, form}, b, transposed, ldb);
+        if (!fip_) continue;
+        form_ = form;
+        return;
+      }
     }
     if (use.amx && use.rows > 0) {
       const auto begin = [&](size_t panel) { return panel * split_bytes(k); };

@@ -8,6 +8,7 @@
 #include "base/function_ref.h"
 #include "base/thread_pool.h"
 #include "compute/activation.h"
+#include "compute/compact_panel.h"
 #include "tensor/float_types.h"
 
 namespace rh::compute {
@@ -62,7 +63,7 @@ enum class ProductAccuracy : uint8_t { strict, full, fast, bf16 };
 /// What is known at load of the products that a packed B is for.
 struct PackedUse {
   bool fip = false;  ///< floats are multiplied by pairs (gemm_fip.h): where the values allow it, and the processor
-  bool compact = false;  ///< these are kept in 28 bits each, without loss, where the values allow it (compact_panel.h)
+  bool compact = false;  ///< these are kept in fewer bits, without loss, where the values allow it (compact_panel.h)
   bool amx = false;  ///< float products may use AMX tiles, see amx_usable()
   int64_t rows = 0;  ///< of A; 0: not known
   ProductAccuracy accuracy = ProductAccuracy::full;
@@ -98,7 +99,7 @@ class PackedMatrix {
   bool is_split() const { return split_ != nullptr; }
   const float* fip_data() const { return fip_.get(); }
   bool is_fip() const { return fip_ != nullptr; }
-  bool is_compact() const { return compact_; }
+  CompactForm compact_form() const { return form_; }
   const PackedUse& use() const { return use_; }
 
  private:
@@ -109,7 +110,7 @@ class PackedMatrix {
   std::shared_ptr<const T[]> data_;
   std::shared_ptr<const void> split_;   ///< instead of data_
   std::shared_ptr<const float[]> fip_;  ///< instead of data_
-  bool compact_ = false;                ///< of fip_
+  CompactForm form_ = CompactForm::none;  ///< of fip_
 };
 
 /// T is float, double, Float16 or BFloat16 (widened, summed in float and rounded once). K is summed in blocks of at most 256, whose sums

@@ -21,20 +21,20 @@ inline constexpr int64_t kFipBlock = 1008;
 /// How k and n of a right operand by pairs are laid out. k is cut into blocks of whole groups, of which only the last may be filled up with
 /// zeros. Each panel of 32 columns has all its rows, [steps, 32], one behind the other, scaled by powers of two so that the root mean
 /// square of each row and column is near 1; then for each block what its pairs have too much, [blocks, 32]; then the inverse scale of
-/// columns, [32]. Behind the panels are the powers of two that values of A are multiplied by, [steps]. `compact`: rows are encoded, without
-/// loss (compact_panel.h).
+/// columns, [32]. Behind the panels are the powers of two that values of A are multiplied by, [steps]. `form`: rows are encoded, without loss
+/// (compact_panel.h).
 class FipLayout {
  public:
   /// `most_block`: rows of A of so many values stay in the second-level cache.
-  FipLayout(int64_t k, int64_t n, int64_t most_block = kFipBlock, bool compact = false)
+  FipLayout(int64_t k, int64_t n, int64_t most_block = kFipBlock, CompactForm form = CompactForm::none)
       : k_(k),
         n_(n),
         steps_(pieces_of(k, kFipGroup) * kFipGroup),
         blocks_(pieces_of(steps_, most_block)),
         panels_(pieces_of(n, kFipWidth)),
-        unit_(compact ? 2 * kFipGroup : kFipGroup),
-        compact_(compact),
-        row_floats_(compact ? compact_words(steps_) : steps_ * kFipWidth),
+        unit_(form != CompactForm::none ? 2 * kFipGroup : kFipGroup),
+        form_(form),
+        row_floats_(compact() ? compact_words(form, steps_) : steps_ * kFipWidth),
         panel_floats_(row_floats_ + (blocks_ + 1) * kFipWidth) {}
 
   int64_t k() const { return k_; }
@@ -42,11 +42,12 @@ class FipLayout {
   int64_t steps() const { return steps_; }
   int64_t blocks() const { return blocks_; }
   int64_t panels() const { return panels_; }
-  bool compact() const { return compact_; }
+  CompactForm form() const { return form_; }
+  bool compact() const { return form_ != CompactForm::none; }
   /// The same cut into the same blocks, not compact.
   FipLayout as_plain() const {
     FipLayout plain = *this;
-    plain.compact_ = false;
+    plain.form_ = CompactForm::none;
     plain.row_floats_ = steps_ * kFipWidth;
     plain.panel_floats_ = plain.row_floats_ + (blocks_ + 1) * kFipWidth;
     return plain;
@@ -61,6 +62,8 @@ class FipLayout {
   int64_t panel_floats() const { return panel_floats_; }
   int64_t floats() const { return panels_ * panel_floats_ + steps_; }
 
+  /// Where a row of a panel begins, a multiple of kCompactRows.
+  int64_t row_at(int64_t row) const { return compact() ? row / kCompactRows * compact_group(form_) : row * kFipWidth; }
   const float* panel(const float* packed, int64_t index) const { return packed + index * panel_floats_; }
   int64_t sums_at(int64_t block) const { return row_floats_ + block * kFipWidth; }
   int64_t inverse_at() const { return row_floats_ + blocks_ * kFipWidth; }
@@ -71,7 +74,7 @@ class FipLayout {
  private:
   int64_t k_, n_, steps_, blocks_, panels_;
   int64_t unit_;  ///< of blocks: what is encoded together stays together
-  bool compact_;
+  CompactForm form_;
   int64_t row_floats_, panel_floats_;
 };
 

@@ -30,7 +30,7 @@ struct FipProduct::Tiles {
 FipProduct::FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c)
     : base_(args, a, nullptr, b.fip_data(), c, micro_kernels_for_width<float>(kFipWidth)),
       kernels_(*fip_kernels()),
-      layout_{b.k(), b.n(), kFipBlock, b.is_compact()},
+      layout_{b.k(), b.n(), kFipBlock, b.compact_form()},
       packed_(b.fip_data()),
       first_panel_(args.first_column / kFipWidth),
       chunks_(std::max<int64_t>(1, pieces_of(args.m, args.m <= kFewFipRows ? kFewFipRows : kFipRows))),
@@ -93,7 +93,7 @@ const float* FipProduct::rows_of_left(const Part& rows, int64_t k, int64_t count
 const float* FipProduct::rows_of_panel(const float* panel, const Part& steps) const {
   if (!layout_.compact()) return panel + steps.begin * kFipWidth;
   float* const rows = scratch_floats(ScratchSlot::dequantized, (steps.size + kCompactRows) * kFipWidth);
-  decode_compact(reinterpret_cast<const uint32_t*>(panel), layout_.steps(), layout_.k(), steps.begin, steps.size, rows);
+  decode_compact(layout_.form(), reinterpret_cast<const uint32_t*>(panel), layout_.steps(), layout_.k(), steps.begin, steps.size, rows);
   return rows;
 }
 
@@ -110,8 +110,9 @@ void FipProduct::multiply_few(MicroArgs<float>& p, const float* panel, bool fetc
   const int64_t turns = pieces_of(rows, kMostCompactFew);
   for (int64_t turn = 0; turn < turns; ++turn) {
     const Part some = part_of(rows, turns, turn);
-    kAvx512Compact.few[some.size]({reinterpret_cast<const uint32_t*>(panel), steps, fold, p.a + some.begin * p.a_row, p.a_row,
-                                   p.c + some.begin * p.c_row});
+    const CompactFew few{reinterpret_cast<const uint32_t*>(panel), steps, fold, p.a + some.begin * p.a_row, p.a_row,
+                         p.c + some.begin * p.c_row};
+    multiply_compact(layout_.form(), few, some.size);
   }
 }
 
@@ -164,11 +165,7 @@ void FipProduct::run_walk(const Part& chunks, const Part& columns) const {
   for (int64_t block = 0; block < blocks; ++block) {
     for (int64_t i = 0; i < chunks.size; ++i) scale_tile(rows_of(chunks.begin + i), block, tiles, i);
     const bool last = block == blocks - 1;
-    const auto begin_of = [&](int64_t index) {
-      const int64_t row = layout_.block(index).begin;
-      return layout_.compact() ? row / kCompactRows * kCompactWords : row * kFipWidth;
-    };
-    const int64_t from = begin_of(block), after = last ? 0 : begin_of(block + 1);
+    const int64_t from = layout_.row_at(layout_.block(block).begin), after = last ? 0 : layout_.row_at(layout_.block(block + 1).begin);
     for (int64_t panel = columns.begin; panel < end_panel; ++panel) {
       const int64_t done = panel - columns.begin + 1;
       if (done % kGroupPanels == 1) throw_if_cancelled();
