@@ -55,8 +55,8 @@ bool is_amd() {
   return r.b == 0x68747541 && r.d == 0x69746e65 && r.c == 0x444d4163;  // "AuthenticAMD"
 }
 
-/// Of AMD's processors with AVX-512, by cpuid's leaf 1: those of Zen 5 for servers and desktops (family 26, models 0 to 0x1f and 0x40 to 0x4f),
-/// and what comes after it.
+/// Of AMD's processors with AVX-512, by cpuid's leaf 1: those of Zen 5 for servers and desktops (family 26, models 0 to 0x1f and 0x40 to
+/// 0x4f), and what comes after it.
 bool has_whole_vectors(uint32_t signature) {
   const uint32_t family = (signature >> 8 & 15) + (signature >> 20 & 255), model = (signature >> 12 & 0xf0) + (signature >> 4 & 15);
   return family > 26 || (family == 26 && (model < 0x20 || (model >= 0x40 && model < 0x50)));

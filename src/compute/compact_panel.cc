@@ -72,8 +72,8 @@ bool encode_compact(CompactForm form, const float* panel, int64_t rows, const Co
   }
   behind[0] = found;
   behind[1] = 0;
-  std::fill(reinterpret_cast<uint32_t*>(exceptions + found), behind + compact_words(form, rows) - compact_groups(rows) * compact_group(form),
-            0u);
+  std::fill(reinterpret_cast<uint32_t*>(exceptions + found),
+            behind + compact_words(form, rows) - compact_groups(rows) * compact_group(form), 0u);
   return true;
 }
 

@@ -8,9 +8,9 @@
 // float's exponent only the bits are kept in which scaled weights differ, but for a few of them; these exceptions stand behind the codes as
 // they are. Four rows of a panel, 128 values, are eight vectors of 16, which are encoded together, lane by lane:
 //
-// bits28: any float of a magnitude from 2^-12 to 2^4. Word i of 7 holds the sign, four bits of the exponent and the mantissa of value i where
-// a float has them, and in bits 27 to 30, which are free, a part of value 7: bits 4 i to 4 i + 3 of it, of which the last has the sign in
-// bit 27.
+// bits28: any float of a magnitude from 2^-12 to 2^4. Word i of 7 holds the sign, four bits of the exponent and the mantissa of value i
+// where a float has them, and in bits 27 to 30, which are free, a part of value 7: bits 4 i to 4 i + 3 of it, of which the last has the
+// sign in bit 27.
 //
 // bits16: magnitudes from 2^-24 to 2^8 of at most 11 bits, as weights have that once were of a half type: sign, five bits of the exponent
 // and ten of the mantissa. Word i of 4 holds value 2 i in its lower and value 2 i + 1 in its upper half.

@@ -23,7 +23,8 @@ struct Bits28 {
   template <typename Step>
   RH_INLINED static void decode(const uint32_t* codes, Step&& step) {
     const __m512i kept = all_of(0x87ffffff), base = all_of(compact_base(kForm));
-    const auto finished = [=](__m512i code) RH_INLINED { return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(code, kept), base)); };
+    const auto finished = [=](__m512i code)
+                              RH_INLINED { return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(code, kept), base)); };
     constexpr int kOr = 0xf8;  // a | (b & c)
     __m512i last = _mm512_setzero_si512();
 #pragma GCC unroll 7

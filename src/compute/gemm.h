@@ -62,10 +62,10 @@ enum class ProductAccuracy : uint8_t { strict, full, fast, bf16 };
 
 /// What is known at load of the products that a packed B is for.
 struct PackedUse {
-  bool fip = false;  ///< floats are multiplied by pairs (gemm_fip.h): where the values allow it, and the processor
+  bool fip = false;      ///< floats are multiplied by pairs (gemm_fip.h): where the values allow it, and the processor
   bool compact = false;  ///< these are kept in fewer bits, without loss, where the values allow it (compact_panel.h)
-  bool amx = false;  ///< float products may use AMX tiles, see amx_usable()
-  int64_t rows = 0;  ///< of A; 0: not known
+  bool amx = false;      ///< float products may use AMX tiles, see amx_usable()
+  int64_t rows = 0;      ///< of A; 0: not known
   ProductAccuracy accuracy = ProductAccuracy::full;
 };
 
@@ -108,8 +108,8 @@ class PackedMatrix {
   int64_t panel_width_ = 0;
   PackedUse use_;
   std::shared_ptr<const T[]> data_;
-  std::shared_ptr<const void> split_;   ///< instead of data_
-  std::shared_ptr<const float[]> fip_;  ///< instead of data_
+  std::shared_ptr<const void> split_;     ///< instead of data_
+  std::shared_ptr<const float[]> fip_;    ///< instead of data_
   CompactForm form_ = CompactForm::none;  ///< of fip_
 };
 

@@ -125,7 +125,8 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
     if (!scale_fip_columns(plain, scales, to)) usable = false;
     if (!layout.compact()) return;
     float* const codes = static_cast<float*>(memory);
-    if (!encode_compact(layout.form(), to, layout.steps(), {layout.k(), layout.n() - column}, reinterpret_cast<uint32_t*>(codes))) usable = false;
+    if (!encode_compact(layout.form(), to, layout.steps(), {layout.k(), layout.n() - column}, reinterpret_cast<uint32_t*>(codes)))
+      usable = false;
     std::copy_n(to + plain.sums_at(0), (layout.blocks() + 1) * kFipWidth, codes + layout.sums_at(0));
   };
   const auto shared = share_pieces({panels + 1, begin, write}, 64);

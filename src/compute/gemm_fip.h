@@ -21,8 +21,8 @@ inline constexpr int64_t kFipBlock = 1008;
 /// How k and n of a right operand by pairs are laid out. k is cut into blocks of whole groups, of which only the last may be filled up with
 /// zeros. Each panel of 32 columns has all its rows, [steps, 32], one behind the other, scaled by powers of two so that the root mean
 /// square of each row and column is near 1; then for each block what its pairs have too much, [blocks, 32]; then the inverse scale of
-/// columns, [32]. Behind the panels are the powers of two that values of A are multiplied by, [steps]. `form`: rows are encoded, without loss
-/// (compact_panel.h).
+/// columns, [32]. Behind the panels are the powers of two that values of A are multiplied by, [steps]. `form`: rows are encoded, without
+/// loss (compact_panel.h).
 class FipLayout {
  public:
   /// `most_block`: rows of A of so many values stay in the second-level cache.

@@ -88,7 +88,8 @@ RH_INLINED inline void for_sums(Step&& step) {
 
 /// Sums over groups of k.
 template <typename N, int kRows, int kVectors, typename Fetch>
-RH_INLINED inline void add_groups(typename N::Register (&sum)[kRows][kVectors], const float* a, const float* b, int64_t groups, Fetch&& fetch) {
+RH_INLINED inline void add_groups(typename N::Register (&sum)[kRows][kVectors], const float* a, const float* b, int64_t groups,
+                                  Fetch&& fetch) {
   for_sums<kRows, kVectors>([&](int i, int j) { sum[i][j] = N::zero(); });
   for (; groups > 0; --groups) {
     using enum PairSign;

@@ -10,7 +10,7 @@ namespace {
 
 // Products that are added up before they join a longer sum: errors are those of kSumK plain ones, and of short sums those of plain ones.
 constexpr int64_t kFold = 96, kShortFold = 48, kShortSum = 192;
-constexpr double kScaledBytes = 7;        // that scaling a value of A is like reading
+constexpr double kScaledBytes = 7;  // that scaling a value of A is like reading
 constexpr int64_t kCompactFold = kSumK / kCompactRows;
 
 }  // namespace
@@ -110,8 +110,8 @@ void FipProduct::multiply_few(MicroArgs<float>& p, const float* panel, bool fetc
   const int64_t turns = pieces_of(rows, kMostCompactFew);
   for (int64_t turn = 0; turn < turns; ++turn) {
     const Part some = part_of(rows, turns, turn);
-    const CompactFew few{reinterpret_cast<const uint32_t*>(panel), steps, fold, p.a + some.begin * p.a_row, p.a_row,
-                         p.c + some.begin * p.c_row};
+    const CompactFew few{
+        reinterpret_cast<const uint32_t*>(panel), steps, fold, p.a + some.begin * p.a_row, p.a_row, p.c + some.begin * p.c_row};
     multiply_compact(layout_.form(), few, some.size);
   }
 }

@@ -60,7 +60,8 @@ TEST_F(CompactWeights, GiveWhatPlainOnesDo) {
   };
   const auto plain = with_weights("plain"), compact = with_weights("compact");
   for (const int64_t rows : {1, 5, 12, 40}) {
-    const auto expected = run(*plain, {{"x", filled({rows, 192}, 1)}}, {"y"}), found = run(*compact, {{"x", filled({rows, 192}, 1)}}, {"y"});
+    const auto expected = run(*plain, {{"x", filled({rows, 192}, 1)}}, {"y"}),
+               found = run(*compact, {{"x", filled({rows, 192}, 1)}}, {"y"});
     for (int64_t i = 0; i < found[0].tensor().elements(); ++i) {
       ASSERT_NEAR(found[0].tensor().data<float>()[i], expected[0].tensor().data<float>()[i], 1e-4) << rows << " rows, " << i;
     }
