@@ -10,7 +10,16 @@ namespace {
 constexpr int64_t kLanes = 16, kTogether = kCompactRows * kCompactWidth;
 constexpr uint32_t kMagnitude = 0x7fffffff, kShort = 0x1fff;  // bits that no mantissa of bits16 has
 
-const CompactKernels& kernels_of(CompactForm form) { return form == CompactForm::bits28 ? kAvx512Bits28 : kAvx512Bits16; }
+/// Nothing is made compact where products are not by pairs, which is on x86-64 alone.
+const CompactKernels& kernels_of(CompactForm form) {
+#if defined(__x86_64__) || defined(_M_X64)
+  return form == CompactForm::bits28 ? kAvx512Bits28 : kAvx512Bits16;
+#else
+  (void)form;
+  static constexpr CompactKernels kNone{};
+  return kNone;
+#endif
+}
 
 struct Exceptions {
   const CompactException* begin;
