@@ -1,12 +1,7 @@
 #include <immintrin.h>
 
 #include "compute/compact_panel.h"
-
-#if defined(__GNUC__)
-#define RH_INLINED __attribute__((always_inline))
-#else
-#define RH_INLINED
-#endif
+#include "compute/inlined.h"
 
 namespace rh::compute {
 namespace {
@@ -126,5 +121,3 @@ extern const CompactKernels kAvx512Bits28 = {decode<Bits28>, kFew<Bits28>};
 extern const CompactKernels kAvx512Bits16 = {decode<Bits16>, kFew<Bits16>};
 
 }  // namespace rh::compute
-
-#undef RH_INLINED

@@ -5,12 +5,7 @@
 
 #include "compute/gemm_fip_kernels.h"
 #include "compute/gemm_micro_body.h"
-
-#if defined(__GNUC__)
-#define RH_INLINED __attribute__((always_inline))
-#else
-#define RH_INLINED
-#endif
+#include "compute/inlined.h"
 
 // See gemm_micro_body.h for V, which has 16 lanes here, and gemm_fip_kernels.h for what is computed.
 namespace rh::compute {
@@ -488,5 +483,3 @@ constexpr FipKernels fip_kernels() {
 
 }  // namespace
 }  // namespace rh::compute
-
-#undef RH_INLINED

@@ -4,15 +4,10 @@
 #include <utility>
 
 #include "compute/gemm_micro.h"
+#include "compute/inlined.h"
 
 // The micro-kernels, written once against a vector type V that each instruction set's file defines in its own anonymous namespace, so
 // that every instantiation stays inside that file.
-#if defined(__GNUC__)
-#define RH_INLINED __attribute__((always_inline))
-#else
-#define RH_INLINED
-#endif
-
 namespace rh::compute {
 namespace {
 
@@ -312,5 +307,3 @@ constexpr MicroKernels<typename V::T> kernel_table() {
 
 }  // namespace
 }  // namespace rh::compute
-
-#undef RH_INLINED

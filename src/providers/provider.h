@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "providers/compile_context.h"
 #include "providers/device.h"
 #include "providers/kernel.h"
 #include "providers/profiler.h"
-#include "providers/tuning.h"
 #include "tensor/tensor.h"
 
 namespace rh {
@@ -63,14 +63,6 @@ struct ContextNode {
   std::string name, op_type, domain;         ///< "EPContext" of "com.microsoft"
   std::vector<std::string> inputs, outputs;  ///< names of what the unit takes and gives
   std::vector<Attribute> attributes;
-};
-
-/// What is known of the session when a kernel is made.
-struct CompileContext {
-  Precision precision = Precision::fp32;
-  Tuning tuning = {};            ///< of kernels that have several variants
-  bool lean_memory = false;      ///< constants in the form of their kernels may take no more memory than they do in the model
-  bool compact_weights = false;  ///< weights of products take fewer bytes where that loses nothing (PackedUse::compact)
 };
 
 /// What a provider is told of a run, before and after it.

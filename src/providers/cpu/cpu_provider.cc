@@ -30,7 +30,7 @@ class CpuProvider final : public Provider {
 
   std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) override {
     const NodeView view(graph, node);
-    return cpu::make_kernel(KernelInfo(view, context.precision, &context.tuning, context.lean_memory, context.compact_weights));
+    return cpu::make_kernel(KernelInfo(view, &context));
   }
 };
 

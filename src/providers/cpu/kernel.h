@@ -10,8 +10,8 @@
 #include "base/thread_pool.h"
 #include "ops/node_view.h"
 #include "ops/registry.h"
+#include "providers/compile_context.h"
 #include "providers/kernel.h"
-#include "providers/tuning.h"
 #include "tensor/dispatch.h"
 #include "tensor/value.h"
 
@@ -30,9 +30,9 @@ using rh::SubgraphRunner;
 /// released afterwards: a kernel that returns true from `owns_constant(i)` never reads input i again.
 class KernelInfo {
  public:
-  explicit KernelInfo(const NodeView& node, Precision precision = Precision::fp32, const Tuning* tuning = nullptr, bool lean_memory = false,
-                      bool compact_weights = false)
-      : node_(node), precision_(precision), tuning_(tuning), lean_memory_(lean_memory), compact_weights_(compact_weights) {}
+  /// Both must live as long as this; without a context all is as by default.
+  explicit KernelInfo(const NodeView& node, const CompileContext* context = nullptr)
+      : node_(node), context_(context ? *context : kDefault) {}
 
   const NodeView& node() const { return node_; }
   template <typename Op>
@@ -41,20 +41,19 @@ class KernelInfo {
   }
   const Tensor* constant_input(int i) const { return node_.constant_input(i); }
   DType input_dtype(int i) const { return node_.input_type(i).tensor().dtype; }
-  Precision precision() const { return precision_; }
+  Precision precision() const { return context_.precision; }
   /// Packed constants may take no more memory than they do in the model.
-  bool lean_memory() const { return lean_memory_; }
+  bool lean_memory() const { return context_.lean_memory; }
   /// Packed constants of products take fewer bytes where that loses nothing.
-  bool compact_weights() const { return compact_weights_; }
+  bool compact_weights() const { return context_.compact_weights; }
   /// The variant that is asked for; empty: none.
-  std::string_view tuned(std::string_view problem) const { return tuning_ ? tuning_->choice(problem) : std::string_view(); }
+  std::string_view tuned(std::string_view problem) const { return context_.tuning.choice(problem); }
 
  private:
+  static inline const CompileContext kDefault;
+
   const NodeView& node_;
-  Precision precision_;
-  const Tuning* tuning_;
-  bool lean_memory_;
-  bool compact_weights_;
+  const CompileContext& context_;
 };
 
 /// One row of kernel_list.inc.
