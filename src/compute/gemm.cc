@@ -44,10 +44,10 @@ PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed,
                static_cast<T*>(memory));
   };
   if constexpr (std::is_same_v<T, float>) {
-    if (use.fip && panel_width_ == kFipWidth && compute::fip_kernels() && k > 0 && n > 0) {
+    if (panel_width_ == kFipWidth && scaled_kernels() && k > 0 && n > 0) {
       using enum CompactForm;
       for (const CompactForm form : {bits16, bits28, none}) {
-        if (form != none && !use.compact) continue;
+        if (form == none ? !use.fip || !fip_kernels() : !use.compact) continue;
         if (form == bits16 && !may_fit_bits16(b, transposed ? (n - 1) * ldb + k : (k - 1) * ldb + n)) continue;
         fip_ = pack_fip({k, n, kFipBlock, form}, b, transposed, ldb);
         if (!fip_) continue;

@@ -39,6 +39,13 @@ const FipKernels* fip_kernels() {
   return nullptr;
 }
 
+const FipKernels* scaled_kernels() {
+#if defined(__x86_64__) || defined(_M_X64)
+  if (cpu_features().avx512) return fip_kernels() ? fip_kernels() : &kAvx512Fip;
+#endif
+  return nullptr;
+}
+
 std::vector<float> fip_scales(const FipLayout& layout, const float* b, bool transposed, int64_t ldb) {
   std::vector<float> squares(static_cast<size_t>(layout.steps()), 0.0f);
   if (transposed) {
@@ -159,6 +166,8 @@ void multiply_mixed_tile(const FipKernels& kernels, const MicroKernels<float>& p
       p.alpha = 1;
       p.low = -std::numeric_limits<float>::infinity();
       p.high = std::numeric_limits<float>::infinity();
+      p.ahead = args.tile.ahead;
+      p.ahead_step = pieces_of(args.tile.ahead_step, kFipGroup);
       plain_kernels.alike[some](p);
       kernels.finish(args, some, plain);
     }

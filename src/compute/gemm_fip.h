@@ -12,6 +12,9 @@ namespace rh::compute {
 /// The kernels for products by pairs, or null where this processor's additions have no units of their own (CpuFeatures::own_adders).
 const FipKernels* fip_kernels();
 
+/// The kernels for products by scaled panels, by pairs or plainly, or null where there are none for this processor.
+const FipKernels* scaled_kernels();
+
 /// Products of so few rows of A are one tile of the plain kernels, which wait for B as they would by pairs.
 inline constexpr int64_t kFewFipRows = 14;
 

@@ -29,7 +29,8 @@ struct FipProduct::Tiles {
 
 FipProduct::FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c)
     : base_(args, a, nullptr, b.fip_data(), c, micro_kernels_for_width<float>(kFipWidth)),
-      kernels_(*fip_kernels()),
+      kernels_(*scaled_kernels()),
+      by_pairs_(fip_kernels() != nullptr),
       layout_{b.k(), b.n(), kFipBlock, b.compact_form()},
       packed_(b.fip_data()),
       first_panel_(args.first_column / kFipWidth),
@@ -185,8 +186,9 @@ void FipProduct::scale_tile(const Part& rows, int64_t block, const Tiles& to, in
   int64_t a_row = 0;
   const float* const from = rows_of_left(rows, steps.begin, count, a_row);
   const float* const scale = layout_.left_scale(packed_) + steps.begin;
-  to.pairs(index) =
+  const uint32_t pairs =
       kernels_.scale_left({from, a_row, rows.size, count, scale, scaled, to.at(index), row_floats, to.sums(index), to.inverse(index)});
+  to.pairs(index) = by_pairs_ ? pairs : 0;
 }
 
 FipArgs FipProduct::tile_at(const Part& rows, int64_t panel, int64_t block) const {

@@ -4,9 +4,9 @@
 
 namespace rh::compute {
 
-/// One product of floats by pairs. Tiles whose rows of A do not fit (FipKernels::scale_left), and products of few rows, are multiplied
-/// plainly: every result is within a small multiple of the bound of gemm(), where that has the root of the sums of squares of a row and a
-/// column in place of the sum of magnitudes of products.
+/// One product of floats by pairs. Tiles whose rows of A do not fit (FipKernels::scale_left), products of few rows, and those of compact
+/// matrices where pairs do not pay (fip_kernels) are multiplied plainly: every result is within a small multiple of the bound of gemm(),
+/// where that has the root of the sums of squares of a row and a column in place of the sum of magnitudes of products.
 class FipProduct {
  public:
   FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c);
@@ -35,6 +35,7 @@ class FipProduct {
 
   GemmProduct<float> base_;
   const FipKernels& kernels_;
+  bool by_pairs_;
   FipLayout layout_;  ///< of the packed matrix
   const float* packed_;
   int64_t first_panel_;

@@ -43,6 +43,11 @@ double amx_cost(const ProductSizes& s, const GemmCosts& costs, bool splits) {
 constexpr GemmVariant kVariants[] = {
     {"gemv", [](const ProductSizes& s) { return s.m > 0 && s.m <= kDirectRows; },
      [](const ProductSizes&, const GemmCosts& costs) { return costs.gemv; }},
+    {"compact",
+     [](const ProductSizes& s) {
+       return s.compact && s.is_float && s.accuracy != ProductAccuracy::strict && s.n > 0 && s.k > 0 && scaled_kernels();
+     },
+     [](const ProductSizes&, const GemmCosts&) { return 0.0; }},  // is asked for
     {"amx", [](const ProductSizes& s) { return s.is_float && s.n > 0 && s.k > 0 && amx_usable(); },
      [](const ProductSizes& s, const GemmCosts& costs) {
        return s.m > 0 ? amx_cost(s, costs, false) : amx_cost({kUsualRows, s.n, s.k, true, s.accuracy}, costs, true);

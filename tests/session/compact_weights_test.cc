@@ -27,7 +27,7 @@ class CompactWeights : public testing::Test {
   /// Bytes of packed weights on a processor whose last cache has so many bytes.
   static size_t packed(const char* text, const char* key, const char* value, long l3_bytes = 64 << 10) {
     CpuFeatures cpu = cpu_features();
-    cpu.own_adders = true;
+    cpu.amx_bf16 = false;
     cpu.l3_bytes = l3_bytes;
     const ScopedCpuFeatures scope(cpu);
     SessionOptions options;
@@ -49,10 +49,17 @@ TEST_F(CompactWeights, AreThoseOfModelsThatGenerateOutOfMemory) {
   EXPECT_THROW(packed(kOther, key, "small"), Error);
 }
 
+TEST_F(CompactWeights, AreAVariantOfTheirProducts) {
+  SessionOptions options;
+  options.config["roundhouse.weights"] = "compact";
+  const auto variants = make_session(kOther, options)->variants();
+  ASSERT_EQ(variants.size(), size_t{1});
+  EXPECT_EQ(variants[0].second.variant, "compact");
+  options.config["roundhouse.precision"] = "strict";
+  EXPECT_EQ(make_session(kOther, options)->variants()[0].second.variant, "gemm");
+}
+
 TEST_F(CompactWeights, GiveWhatPlainOnesDo) {
-  CpuFeatures cpu = cpu_features();
-  cpu.own_adders = true;
-  const ScopedCpuFeatures scope(cpu);
   const auto with_weights = [&](const char* value) {
     SessionOptions options;
     options.config["roundhouse.weights"] = value;

@@ -35,7 +35,8 @@ PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, bool transpose
                                     .n = n,
                                     .k = k,
                                     .is_float = b->dtype() == DType::float32,
-                                    .accuracy = accuracy_of(info.precision())};
+                                    .accuracy = accuracy_of(info.precision()),
+                                    .compact = info.compact_weights()};
   variant_.problem = fmt::format("{} {} {}>{}{}{}, {} rows", info.node().op_type(), to_string(b->dtype()), k, n, transposed_a ? " At" : "",
                                  transposed_b ? " Bt" : "", sizes.m == 0 ? "any" : std::to_string(sizes.m));
   for (const compute::GemmVariant& variant : compute::gemm_variants()) {
@@ -45,13 +46,19 @@ PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, bool transpose
   if (variant_.variant == "gemv") return;
   shape_ = b->shape();
   dtype_ = b->dtype();
-  const compute::PackedUse use{.fip = variant_.variant == "fip",
-                               .compact = info.compact_weights(),
+  const bool compact = variant_.variant == "compact";
+  const compute::PackedUse use{.fip = compact || variant_.variant == "fip",
+                               .compact = compact,
                                .amx = variant_.variant == "amx",
                                .rows = info.lean_memory() ? 0 : sizes.m,
                                .accuracy = sizes.accuracy};
   dispatch_or_throw<FloatingTypes>(b->dtype(), "right operand", [&]<typename T>() {
-    matrix_.emplace<compute::PackedMatrix<T>>(b->data<T>(), k, n, transposed_b, 0, use);
+    const auto& matrix = matrix_.emplace<compute::PackedMatrix<T>>(b->data<T>(), k, n, transposed_b, 0, use);
+    if (!use.fip) return;  // else it is as the values allow
+    if (!matrix.is_fip())
+      variant_.variant = "gemm";
+    else
+      variant_.variant = matrix.compact_form() == compute::CompactForm::none ? "fip" : "compact";
   });
 }
 
