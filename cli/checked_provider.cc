@@ -54,7 +54,7 @@ Ort::SessionOptions plain_options() {
   return options;
 }
 
-CheckedSession open(const SmallModel& model, const Ort::SessionOptions& options) {
+CheckedSession open_session(const SmallModel& model, const Ort::SessionOptions& options) {
   const std::string bytes = model.bytes();
   return CheckedSession(Ort::Session(environment(), bytes.data(), bytes.size(), options));
 }
@@ -144,10 +144,10 @@ CheckedSession CheckedProvider::session(const SmallModel& model, const std::map<
   Ort::SessionOptions options = plain_options();
   Ort::ThrowOnError(
       Ort::GetApi().SessionOptionsAppendExecutionProvider_V2(options, environment(), &device, 1, keys.data(), values.data(), keys.size()));
-  return open(model, options);
+  return open_session(model, options);
 }
 
-CheckedSession CheckedProvider::plain(const SmallModel& model) { return open(model, plain_options()); }
+CheckedSession CheckedProvider::plain(const SmallModel& model) { return open_session(model, plain_options()); }
 
 int64_t CheckedProvider::taken(const CheckedSession& session) const {
   return session.report().at("counts").at("providers").value(name_, int64_t{0});
