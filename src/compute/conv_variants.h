@@ -30,9 +30,9 @@ struct ConvCosts {
   double phases_of_two = 50;   ///< x values taken apart by two and put together, 1/output channels and 1/products of a sum
   double phases = 70;          ///< the same of more phases
   double direct = 1.12;        ///< products, with those between rows
-  double direct_inputs = 11;   ///< x values staged, 1/output channels
+  double direct_inputs;        ///< x values staged, 1/output channels
   double direct_strided = 4;   ///< x that for strides of 3 and more
-  double direct_outputs = 16;  ///< x 1/products of a sum
+  double direct_outputs;       ///< x 1/products of a sum
 
   double fip = 0.77;            ///< where additions have units of their own: products by pairs
   double fip_scaling = 12;      ///< x 1/output channels: scaling pixels
