@@ -21,7 +21,8 @@ struct MachineClass {
   ConvCosts costs;
 };
 
-constexpr ConvCosts costs_with(double winograd_pixels, double parts_far = 1.7, double fip = 0.77, double direct_inputs = 11, double direct_outputs = 16) {
+constexpr ConvCosts costs_with(double winograd_pixels, double parts_far = 1.7, double fip = 0.77, double direct_inputs = 11,
+                               double direct_outputs = 16) {
   return {.gemm_by_out = 7,
           .pixels_by_out = 9,
           .pixels_by_products = 10,
