@@ -21,8 +21,7 @@ struct MachineClass {
   ConvCosts costs;
 };
 
-constexpr ConvCosts costs_with(double winograd_pixels, double parts_far = 1.7, double fip = 0.77, double direct_inputs = 11,
-                               double direct_outputs = 16) {
+constexpr ConvCosts costs_with(double winograd_pixels, double parts_far = 1.7, double fip = 0.77) {
   return {.gemm_by_out = 7,
           .pixels_by_out = 9,
           .pixels_by_products = 10,
@@ -32,14 +31,20 @@ constexpr ConvCosts costs_with(double winograd_pixels, double parts_far = 1.7, d
           .winograd_4x4 = 0.26,
           .winograd_by_least = 8,
           .parts_far = parts_far,
-          .direct_inputs = direct_inputs,
-          .direct_outputs = direct_outputs,
           .fip = fip};
+}
+
+/// AMD's processors that work on vectors of 512 bits by halves.
+constexpr ConvCosts costs_by_halves() {
+  ConvCosts costs = costs_with(0.42, 1.0, 0.8);
+  costs.direct_inputs = 5;
+  costs.direct_outputs = 8;
+  return costs;
 }
 
 // The first that a machine is. Measured with AVX-512; the others are taken to be alike.
 constexpr MachineClass kMachines[] = {
-    {[](const CpuFeatures& cpu) { return cpu.avx512 && cpu.near_l3 && cpu.half_vectors; }, costs_with(0.42, 1.0, 0.8, 5, 8)},
+    {[](const CpuFeatures& cpu) { return cpu.avx512 && cpu.near_l3 && cpu.half_vectors; }, costs_by_halves()},
     {[](const CpuFeatures& cpu) { return cpu.avx512 && cpu.near_l3; }, costs_with(0.42, 1.0)},
     {[](const CpuFeatures& cpu) { return cpu.avx512; }, costs_with(0.42)},
     {[](const CpuFeatures& cpu) { return cpu.avx2; }, costs_with(0.45)},

@@ -63,7 +63,7 @@ enum class ProductAccuracy : uint8_t { strict, full, fast, bf16 };
 /// What is known at load of the products that a packed B is for.
 struct PackedUse {
   bool fip = false;      ///< floats are multiplied by pairs (gemm_fip.h): where the values allow it, and the processor
-  bool compact = false;  ///< these are kept in fewer bits, without loss, where the values allow it (compact_panel.h)
+  bool compact = false;  ///< floats are kept in fewer bits, without loss, by pairs or not: where the values and the processor allow it
   bool amx = false;      ///< float products may use AMX tiles, see amx_usable()
   int64_t rows = 0;      ///< of A; 0: not known
   ProductAccuracy accuracy = ProductAccuracy::full;

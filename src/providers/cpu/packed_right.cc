@@ -31,12 +31,12 @@ compute::ProductAccuracy accuracy_of(Precision precision) {
 PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, bool transposed_b, bool transposed_a) {
   if (!b || b->shape().rank() != 2 || b->elements() == 0 || !FloatingTypes::set.contains(b->dtype())) return;
   const int64_t k = b->shape()[transposed_b ? 1 : 0], n = b->shape()[transposed_b ? 0 : 1];
-  const compute::ProductSizes sizes{.m = expected_rows(info.node().input_type(0), transposed_a),
-                                    .n = n,
-                                    .k = k,
-                                    .is_float = b->dtype() == DType::float32,
-                                    .accuracy = accuracy_of(info.precision()),
-                                    .compact = info.compact_weights()};
+  compute::ProductSizes sizes{.m = expected_rows(info.node().input_type(0), transposed_a),
+                              .n = n,
+                              .k = k,
+                              .is_float = b->dtype() == DType::float32,
+                              .accuracy = accuracy_of(info.precision()),
+                              .compact = info.compact_weights()};
   variant_.problem = fmt::format("{} {} {}>{}{}{}, {} rows", info.node().op_type(), to_string(b->dtype()), k, n, transposed_a ? " At" : "",
                                  transposed_b ? " Bt" : "", sizes.m == 0 ? "any" : std::to_string(sizes.m));
   for (const compute::GemmVariant& variant : compute::gemm_variants()) {
@@ -47,18 +47,18 @@ PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, bool transpose
   shape_ = b->shape();
   dtype_ = b->dtype();
   const bool compact = variant_.variant == "compact";
-  const compute::PackedUse use{.fip = compact || variant_.variant == "fip",
+  sizes.compact = false;
+  const std::string_view otherwise = compact ? compute::choose_gemm_variant(sizes, {}).name : variant_.variant;
+  const compute::PackedUse use{.fip = otherwise == "fip",
                                .compact = compact,
-                               .amx = variant_.variant == "amx",
+                               .amx = otherwise == "amx",
                                .rows = info.lean_memory() ? 0 : sizes.m,
                                .accuracy = sizes.accuracy};
   dispatch_or_throw<FloatingTypes>(b->dtype(), "right operand", [&]<typename T>() {
     const auto& matrix = matrix_.emplace<compute::PackedMatrix<T>>(b->data<T>(), k, n, transposed_b, 0, use);
-    if (!use.fip) return;  // else it is as the values allow
-    if (!matrix.is_fip())
-      variant_.variant = "gemm";
-    else
-      variant_.variant = matrix.compact_form() == compute::CompactForm::none ? "fip" : "compact";
+    // What was made is as the values allow.
+    if (compact && matrix.compact_form() == compute::CompactForm::none) variant_.variant = otherwise;
+    if (variant_.variant == "fip" && !matrix.is_fip()) variant_.variant = "gemm";
   });
 }
 

@@ -40,7 +40,6 @@ class ArrayFeatureExtractorKernel final : public Kernel {
         for (int64_t row = part.begin; row < part.end; ++row) {
           const T* const features_of_row = from + row * features;
           T* const taken = to + row * count;
-#pragma GCC unroll 4
           for (int64_t k = 0; k < count; ++k) taken[k] = features_of_row[from_place[k]];
         }
       });
