@@ -9,7 +9,9 @@
 #include "base/shared_bytes.h"
 #include "compute/conv_blocked_bundles.h"
 #include "compute/conv_blocked_impl.h"
+#include "compute/conv_blocked_pairs.h"
 #include "compute/conv_pack.h"
+#include "compute/conv_variants.h"
 #include "compute/scratch.h"
 #include "compute/transpose_words.h"
 #include "compute/vector_math.h"
@@ -82,7 +84,8 @@ void from_blocked(const float* x, int64_t batch, int64_t channels, int64_t plane
 }
 
 struct BlockedConvolution::Impl {
-  Impl(const ConvChannels& c, const Window& w, const float* weights, const float* bias, const Activation& a, BlockedInput from)
+  Impl(const ConvChannels& c, const Window& w, const float* weights, const float* bias, const Activation& a, BlockedInput from,
+       ConvAccuracy accuracy)
       : channels(c),
         kernel(w),
         activation(a),
@@ -91,6 +94,9 @@ struct BlockedConvolution::Impl {
         unit(from == BlockedInput::blocks ? kBlock : 1),
         bundles(sums_whole_blocks(c, w) ? c : ConvChannels{}, w.kernel_size(), unit, kernels.blocks) {
     by_lanes = !sums_whole_blocks(c, w);
+    if (accuracy != ConvAccuracy::strict && takes_gates() && reads_own_pixels(w) && blocked_pairs_pay(c, w.output_size()))
+      pairs = BlockedPairs::make(c, weights, bias, a);
+    if (pairs) return;
     const size_t padded = static_cast<size_t>(channel_blocks(c.out) * kBlock);
     bias_values.assign(padded, 0.0f);
     if (bias) std::copy_n(bias, c.out, bias_values.data());
@@ -114,8 +120,9 @@ struct BlockedConvolution::Impl {
   bool fetches_ahead() const { return !by_lanes && kernels.fetches; }
   bool takes_gates() const { return channels.groups == 1 && unit == kBlock && kernel.kernel_size() == 1; }
   bool gives_means() const { return by_lanes && reads_in_place(); }
+  std::string_view variant() const { return pairs ? "blocked_fip" : "blocked"; }
 
-  size_t weight_bytes() const { return (packed.size() + bias_values.size()) * sizeof(float); }
+  size_t weight_bytes() const { return pairs ? pairs->weight_bytes() : (packed.size() + bias_values.size()) * sizeof(float); }
 
  private:
   int64_t taps() const { return kernel.kernel[1] * kernel.kernel[2]; }
@@ -216,11 +223,14 @@ struct BlockedConvolution::Impl {
     return scaled;
   }
 
-  /// Whether most inputs are not read: pixels of their own with a stride.
-  bool skips_pixels(const Window& w) const {
-    return !by_lanes && kernel.kernel_size() == 1 && kernel.stride[1] * kernel.stride[2] > 1 && w.pad_begin[1] == 0 &&
-           w.pad_begin[2] == 0 && (w.output[1] - 1) * kernel.stride[1] < w.input[1] && (w.output[2] - 1) * kernel.stride[2] < w.input[2];
+  /// Whether each output has a pixel of its own.
+  bool reads_own_pixels(const Window& w) const {
+    return !by_lanes && kernel.kernel_size() == 1 && w.pad_begin[1] == 0 && w.pad_begin[2] == 0 &&
+           (w.output[1] - 1) * kernel.stride[1] < w.input[1] && (w.output[2] - 1) * kernel.stride[2] < w.input[2];
   }
+
+  /// Whether most inputs are not read: pixels of their own with a stride.
+  bool skips_pixels(const Window& w) const { return kernel.stride[1] * kernel.stride[2] > 1 && reads_own_pixels(w); }
 
   static Window without_skipped(Window w) {
     std::fill_n(w.stride, 3, 1);
@@ -317,6 +327,7 @@ struct BlockedConvolution::Impl {
   /// `taps` is the kernel, which may read a picked input.
   void run_dense(const Window& taps, const ConvCall<float>& call, const float* gates, FetchList ahead, const Parallel& parallel) const {
     const Window& w = call.window;
+    if (pairs) return pairs->run(call, gates, ahead, parallel);
     const Frame frame(taps, w);
     const int64_t planes = in_planes(), plane = frame.plane() * unit, threads = parallel.threads();
     const bool by_bundles = call.batch % threads != 0 && static_cast<int64_t>(packed.size()) > planes * plane;
@@ -476,9 +487,10 @@ struct BlockedConvolution::Impl {
   const Activation activation;
   const Clamp clamp;
   const BlockedKernels& kernels;
-  const int64_t unit;            ///< floats of a pixel of the input that lie together
-  const BlockedBundles bundles;  ///< where sums are over whole blocks
-  bool by_lanes;                 ///< each lane is summed over the channels of its own group
+  const int64_t unit;                   ///< floats of a pixel of the input that lie together
+  const BlockedBundles bundles;         ///< where sums are over whole blocks
+  std::unique_ptr<BlockedPairs> pairs;  ///< or null
+  bool by_lanes;                        ///< each lane is summed over the channels of its own group
   SharedArray<float> packed;
   std::vector<float> bias_values;
 };
@@ -492,8 +504,8 @@ bool BlockedConvolution::fits(const ConvChannels& channels, const Window& window
 }
 
 BlockedConvolution::BlockedConvolution(const ConvChannels& channels, const Window& window, const float* weights, const float* bias,
-                                       const Activation& activation, BlockedInput input)
-    : impl_(std::make_unique<Impl>(channels, window, weights, bias, activation, input)) {}
+                                       const Activation& activation, BlockedInput input, ConvAccuracy accuracy)
+    : impl_(std::make_unique<Impl>(channels, window, weights, bias, activation, input, accuracy)) {}
 BlockedConvolution::~BlockedConvolution() = default;
 BlockedConvolution::BlockedConvolution(BlockedConvolution&&) noexcept = default;
 BlockedConvolution& BlockedConvolution::operator=(BlockedConvolution&&) noexcept = default;
@@ -504,6 +516,7 @@ void BlockedConvolution::run(const Window& window, int64_t batch, const float* x
   impl_->run({window, batch, x, residual, y, {}}, scales, ahead, parallel);
 }
 
+std::string_view BlockedConvolution::variant() const { return impl_->variant(); }
 bool BlockedConvolution::fetches_ahead() const { return impl_->fetches_ahead(); }
 
 bool BlockedConvolution::takes_gates() const { return impl_->takes_gates(); }

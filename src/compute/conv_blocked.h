@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "base/fetch_list.h"
 #include "compute/conv.h"
@@ -33,13 +34,15 @@ class BlockedConvolution {
   /// alone); planes, not volumes.
   static bool fits(const ConvChannels& channels, const Window& window, BlockedInput input);
 
-  /// Arguments as those of Convolution; where fits().
+  /// Arguments as those of Convolution; where fits(). `window` has the pads of all calls, and where these have its sizes, single pixels may
+  /// be summed by pairs (conv_blocked_pairs.h).
   BlockedConvolution(const ConvChannels& channels, const Window& window, const float* weights, const float* bias,
-                     const Activation& activation, BlockedInput input);
+                     const Activation& activation, BlockedInput input, ConvAccuracy accuracy = ConvAccuracy::strict);
   ~BlockedConvolution();
   BlockedConvolution(BlockedConvolution&&) noexcept;
   BlockedConvolution& operator=(BlockedConvolution&&) noexcept;
 
+  std::string_view variant() const;  ///< blocked, or blocked_fip: by pairs
   /// Whether run() does anything with `ahead`.
   bool fetches_ahead() const;
   /// One group of blocks, one pixel.

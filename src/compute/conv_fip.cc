@@ -97,22 +97,18 @@ class ConvFip final : public Convolution<float>::Impl {
       const int64_t i = static_cast<int64_t>(piece), group = i / tiles_;
       const Part rows = rows_of(i % tiles_);
       std::fill_n(static_cast<float*>(memory), layout_.tile_floats(), 0.0f);
-      const int64_t row_floats = fip_row(layout_.k.block(0).size);
-      float* const rows_memory = scratch_floats(ScratchSlot::packed_left, kFipRows * row_floats);
       for (int64_t block = 0; block < layout_.k.blocks(); ++block) {
         const WeightsBlock to = weights_block(layout_, static_cast<float*>(memory), block);
         const Part steps = layout_.k.block(block);
-        const FipLeft left{by_tap + (group * out_ + rows.begin) * k + steps.begin,
-                           k,
-                           rows.size,
-                           std::min(steps.size, k - steps.begin),
-                           inverse.data() + group * layout_.k.steps() + steps.begin,
-                           rows_memory,
-                           to.rows,
-                           row_floats,
-                           to.sums,
-                           to.inverse};
-        *to.usable = static_cast<float>(fip_.scale_left(left));
+        const FipLeft left{.a = by_tap + (group * out_ + rows.begin) * k + steps.begin,
+                           .a_row = k,
+                           .rows = rows.size,
+                           .k = std::min(steps.size, k - steps.begin),
+                           .scale = inverse.data() + group * layout_.k.steps() + steps.begin,
+                           .to = to.rows,
+                           .inverse_scale = to.inverse,
+                           .sums = to.sums};
+        *to.usable = static_cast<float>(fip_.scale_left[rows.size](left));
       }
     };
     const size_t count = static_cast<size_t>(pieces);

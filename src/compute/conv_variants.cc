@@ -7,6 +7,7 @@
 
 #include "base/cpu_features.h"
 #include "compute/amx.h"
+#include "compute/conv_blocked_micro.h"
 #include "compute/conv_direct.h"
 #include "compute/conv_fip.h"
 #include "compute/conv_parts.h"
@@ -296,6 +297,15 @@ const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Wi
     least = cost;
   }
   return *best;
+}
+
+bool blocked_pairs_pay(const ConvChannels& c, int64_t outputs) {
+  if (!fip_kernels() || outputs < kFipRows) return false;
+  const ConvCosts& costs = costs_here();
+  const double in = static_cast<double>(c.in), out = static_cast<double>(c.out);
+  const double cost = costs.fip + costs.fip_rows / out + costs.fip_by_products / in + (c.in > kFipConvBlock ? costs.fip_blocks : 0) +
+                      costs.fip_by_pixels / static_cast<double>(outputs);
+  return fip_panels(pieces_of(c.out, kChannelBlock) * kChannelBlock) * cost < costs.blocked_pairs;
 }
 
 #define RH_INSTANTIATE(S)                                      \

@@ -37,6 +37,8 @@ struct ConvCosts {
   double fip = 0.77;            ///< where additions have units of their own: products by pairs
   double fip_scaling = 12;      ///< x 1/output channels: scaling pixels
   double fip_cutting = 8;       ///< x 1/output channels: cutting them into tiles where they are rows
+  double fip_rows = 10;         ///< x 1/output channels: the same where they lie in blocks of channels
+  double blocked_pairs = 0.98;  ///< what products by pairs in blocks may cost
   double fip_by_products = 10;  ///< x 1/products of a sum
   double fip_blocks = 0.04;     ///< where sums go through memory
   double fip_by_pixels = 1.5;   ///< x 1/output pixels, where they are rows: bringing weights near
@@ -69,6 +71,9 @@ std::span<const ConvVariant<S>> conv_variants();
 template <typename S>
 const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, bool lean,
                                           std::string_view name);
+
+/// Whether convolutions of single pixels in blocks of channels, of planes of so many outputs, cost less by pairs (conv_blocked_pairs.h).
+bool blocked_pairs_pay(const ConvChannels& channels, int64_t outputs);
 
 /// Whether it can compute this and may where this is asked for.
 template <typename S>

@@ -28,14 +28,15 @@ inline constexpr int64_t kFipBlock = 1008;
 /// loss (compact_panel.h).
 class FipLayout {
  public:
-  /// `most_block`: rows of A of so many values stay in the second-level cache.
-  FipLayout(int64_t k, int64_t n, int64_t most_block = kFipBlock, CompactForm form = CompactForm::none)
+  /// `most_block`: rows of A of so many values stay in the second-level cache; blocks that are not compact begin at multiples of `unit`,
+  /// one of kFipGroup.
+  FipLayout(int64_t k, int64_t n, int64_t most_block = kFipBlock, CompactForm form = CompactForm::none, int64_t unit = kFipGroup)
       : k_(k),
         n_(n),
         steps_(pieces_of(k, kFipGroup) * kFipGroup),
         blocks_(pieces_of(steps_, most_block)),
         panels_(pieces_of(n, kFipWidth)),
-        unit_(form != CompactForm::none ? 2 * kFipGroup : kFipGroup),
+        unit_(form != CompactForm::none ? 2 * kFipGroup : unit),
         form_(form),
         row_floats_(compact() ? compact_words(form, steps_) : steps_ * kFipWidth),
         panel_floats_(row_floats_ + (blocks_ + 1) * kFipWidth) {}

@@ -167,9 +167,19 @@ void fip_kernel(const FipArgs& args) {
   using R = typename V::Register;
   const MicroArgs<float>& p = args.tile;
   constexpr int kLanes = V::kLanes, kWidth = 2 * kLanes;
-  if (p.beta != 0) prefetch_tile<kRows, kWidth>(p.c, p.c_row);
-  if (p.c_is_far && p.beta == 0) prefetch_tile<kRows, kWidth, true>(p.c, p.c_row);
-  if (p.residual) prefetch_tile<kRows, kWidth>(p.residual, p.residual_row);
+  const int64_t second = kLanes + args.c_gap;
+  if (p.beta != 0) {
+    prefetch_tile<kRows, kLanes>(p.c, p.c_row);
+    prefetch_tile<kRows, kLanes>(p.c + second, p.c_row);
+  }
+  if (p.c_is_far && p.beta == 0) {
+    prefetch_tile<kRows, kLanes, true>(p.c, p.c_row);
+    prefetch_tile<kRows, kLanes, true>(p.c + second, p.c_row);
+  }
+  if (p.residual) {
+    prefetch_tile<kRows, kLanes>(p.residual, p.residual_row);
+    prefetch_tile<kRows, kLanes>(p.residual + second, p.residual_row);
+  }
   alignas(64) float memory[kRows * kWidth];  // the sum of the parts so far, and then what is stored lane by lane
   float* kept = memory;
 #if defined(__GNUC__)
@@ -196,22 +206,10 @@ void fip_kernel(const FipArgs& args) {
     const R own = V::add(V::set(args.left_sums[2 * i + j]), less[j]);
     total[i][j] = V::mul(V::sub(total[i][j], own), V::mul(V::set(args.left_inverse[i]), scale[j]));
   });
-  if (p.columns >= kWidth) return store_tile<V>(p, total);
+  if (p.columns >= kWidth) return store_tile<V>(p, total, args.c_gap);
   for_sums<kRows, 2>([&](int i, int j) { V::store(kept + i * kWidth + j * kLanes, total[i][j]); });
-  store_narrow_tile<V, kRows, 2>(p, kept);
+  store_narrow_tile<V, kRows, 2>(p, kept, args.c_gap);
 }
-
-/// Which products of neighbours the pairs of either vector of columns have: by the place in 48 values, 8 groups.
-struct FipSums {
-  float of[2][3 * 16];
-  constexpr FipSums() : of() {
-    for (int i = 0; i < 48; ++i) {
-      const int place = i % static_cast<int>(kFipGroup);
-      of[0][i] = place == 0 ? 1.0f : place == 2 ? -1.0f : 0.0f;
-      of[1][i] = place == 4 ? 1.0f : place == 2 ? -1.0f : 0.0f;
-    }
-  }
-};
 
 /// Whether a sum of squares is of values that pairs can be made of.
 inline bool is_near_one(float squares) { return squares >= 0x1p-80f && squares <= 0x1p100f; }  // NaN is neither
@@ -254,114 +252,167 @@ void sum_all_lanes(const typename V::Register (&x)[count], float* out) {
   }
 }
 
-/// A row times `scale`, zeros behind it; the squares of what it is then, lane by lane.
-template <typename V>
-typename V::Register scale_row(const FipLeft& p, int64_t row) {
-  using R = typename V::Register;
-  constexpr int64_t kLanes = V::kLanes;
-  const float* const from = p.a + row * p.a_row;
-  float* const to = p.to + row * p.to_row;
-  R squares[2] = {V::zero(), V::zero()};
-  const auto scaled = [&](int64_t i, R value, R by, R& sum) {
-    const R x = V::mul(value, by);
-    V::store(to + i, x);
-    sum = V::fma(x, x, sum);
-  };
-  int64_t i = 0;
-  for (; i + 2 * kLanes <= p.k; i += 2 * kLanes) {
-    scaled(i, V::load(from + i), V::load(p.scale + i), squares[0]);
-    scaled(i + kLanes, V::load(from + i + kLanes), V::load(p.scale + i + kLanes), squares[1]);
-  }
-  for (; i < p.k; i += kLanes) {
-    const int live = static_cast<int>(p.k - i < kLanes ? p.k - i : kLanes);
-    scaled(i, V::load_partial(from + i, live), V::load_partial(p.scale + i, live), squares[0]);
-  }
-  for (const int64_t end = fip_row(p.k); i < end; i += kLanes) V::store(to + i, V::zero());
-  return V::add(squares[0], squares[1]);
-}
+inline constexpr int64_t kLeftValues = 16;  // of k that each row of A has together
 
-/// Multiplies a row by a power of two; the products of neighbours that the pairs of either vector of columns have, before that.
-template <typename V>
-void scale_row_again(float* row, int64_t k, float scale, typename V::Register (&pairs)[2]) {
-  using R = typename V::Register;
-  static constexpr FipSums kSums;
-  const R by = V::set(scale);
-  R sums[2] = {V::zero(), V::zero()};
-  for (int64_t i = 0; i < k; i += 3 * V::kLanes) {
-#pragma GCC unroll 3
-    for (int64_t j = 0; j < 3 * V::kLanes; j += V::kLanes) {
-      float* const at = row + i + j;
-      const R x = V::load(at), product = V::mul(x, V::load(at + 1));
-      sums[0] = V::fma(product, V::load(kSums.of[0] + j), sums[0]);
-      sums[1] = V::fma(product, V::load(kSums.of[1] + j), sums[1]);
-      V::store(at, V::mul(x, by));
-    }
-  }
-  pairs[0] = sums[0];
-  pairs[1] = sums[1];
-}
+/// Where the next values of each row of A are: three pointers, from which small multiples of the stride reach all rows. Fewer than
+/// kLeftValues at the end of k are copied, with zeros behind them.
+template <int kRows>
+class LeftRows {
+ public:
+  explicit LeftRows(const FipLeft& p) : stride_(p.a_row), step_(p.a_sixteen), scale(p.scale), left_(p.k), at_(p.a) { end_rest(); }
 
-/// Scaled rows as a tile: eight vectors of 16 values of k become as many of two values each.
-template <typename V>
-void lay_fip_tile(const FipLeft& p) {
-  static_assert(V::kLanes == 16 && kFipRows == 8);
-  using R = typename V::Register;
-  const int64_t steps = (p.k + kFipGroup - 1) / kFipGroup * kFipGroup;
-  for (int64_t k = 0; k < steps; k += V::kLanes) {
-    R rows[kFipRows];
-#pragma GCC unroll 8
-    for (int64_t row = 0; row < kFipRows; ++row) rows[row] = V::load(p.to + (row < p.rows ? row : 0) * p.to_row + k);
-    R pairs[4][2], fours[4][2];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) V::interleave(rows[i], rows[i + 4], pairs[i]);
-#pragma GCC unroll 2
-    for (int i = 0; i < 2; ++i) {
-#pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) V::interleave(pairs[i][half], pairs[i + 2][half], fours[2 * i + half]);
-    }
-#pragma GCC unroll 4
-    for (int quarter = 0; quarter < 4; ++quarter) {
-      R eights[2];
-      V::interleave(fours[quarter / 2][quarter % 2], fours[2 + quarter / 2][quarter % 2], eights);
-      V::store(p.tile + (k + 4 * quarter) * kFipRows, eights[0]);
-      V::store(p.tile + (k + 4 * quarter + 2) * kFipRows, eights[1]);
-    }
+  bool more() const { return left_ > 0; }
+  const float* row(int i) const { return at_ + i / 3 * 3 * stride_ + i % 3 * stride_; }
+  const float* scale_at() const { return scale; }
+  void advance() {
+    at_ += step_;
+    scale += kLeftValues;
+    left_ -= kLeftValues;
+    end_rest();
   }
-}
 
-template <typename V>
-uint32_t scale_fip_left(const FipLeft& p) {
+ private:
+  void end_rest() {
+    if (left_ >= kLeftValues || left_ <= 0) return;
+    for (int i = 0; i < kRows; ++i) copy(row(i), rest_ + i * kLeftValues);
+    copy(scale, rest_ + kRows * kLeftValues);
+    scale = rest_ + kRows * kLeftValues;
+    at_ = rest_;
+    stride_ = kLeftValues;
+  }
+  void copy(const float* from, float* to) const {
+    for (int64_t i = 0; i < kLeftValues; ++i) to[i] = i < left_ ? from[i] : 0.0f;
+  }
+
+  int64_t stride_, step_;
+  const float* scale;
+  int64_t left_;
+  const float* at_;
+  alignas(64) float rest_[(kRows + 1) * kLeftValues];
+};
+
+/// The scale of each row and its inverse; the bits of rows that pairs can be made of.
+template <typename V, int kRows>
+uint32_t scales_of_rows(const FipLeft& p, float* scales) {
   using R = typename V::Register;
+  static_assert(V::kLanes == kLeftValues && kRows <= kFipRows);
   R squares[kFipRows];
-  for (int64_t row = 0; row < kFipRows; ++row) squares[row] = row < p.rows ? scale_row<V>(p, row) : V::zero();
-  float sums[2 * kFipRows];
+#pragma GCC unroll 8
+  for (R& sum : squares) sum = V::zero();
+  for (LeftRows<kRows> rows(p); rows.more(); rows.advance()) {
+    const R by = V::load(rows.scale_at());
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+      const R x = V::mul(V::load(rows.row(i)), by);
+      squares[i] = V::fma(x, x, squares[i]);
+    }
+  }
+  float sums[kFipRows];
   sum_all_lanes<V, kFipRows>(squares, sums);
+  const float one_by_k = 1 / static_cast<float>(p.k);
   uint32_t usable = 0;
-  R pairs[2 * kFipRows];
-  float scales[kFipRows];
-  for (int64_t row = 0; row < kFipRows; ++row) {
-    if (row >= p.rows) {
-      pairs[2 * row] = pairs[2 * row + 1] = V::zero();
-      continue;
-    }
-    float* const values = p.to + row * p.to_row;
-    if (is_near_one(sums[row]) || (sums[row] == 0 && all_zero(values, 1, p.k))) {
-      usable |= 1u << row;
-      scale_of(sums[row] / static_cast<float>(p.k), scales[row], p.inverse_scale[row]);
-    } else {
-      scale_of_plain(sums[row], scales[row], p.inverse_scale[row]);
-    }
-    R of_row[2];
-    scale_row_again<V>(values, p.k, scales[row], of_row);
-    pairs[2 * row] = of_row[0];
-    pairs[2 * row + 1] = of_row[1];
+  for (int i = 0; i < kRows; ++i) {
+    usable |= is_near_one(sums[i]) ? 1u << i : 0;
+    scale_of(sums[i] * one_by_k, scales[i], p.inverse_scale[i]);
   }
-  sum_all_lanes<V, 2 * kFipRows>(pairs, sums);
-  for (int64_t row = 0; row < p.rows; ++row) {
-    for (int64_t j = 0; j < 2; ++j) p.sums[2 * row + j] = sums[2 * row + j] * scales[row] * scales[row];
+  if (usable == (1u << kRows) - 1) return usable;
+  for (int i = 0; i < kRows; ++i) {
+    if (usable >> i & 1) continue;
+    bool zero = sums[i] == 0;
+    for (int64_t k = 0; zero && k < p.k; k += kLeftValues)
+      zero = all_zero(p.a + i * p.a_row + k / kLeftValues * p.a_sixteen, 1, p.k - k < kLeftValues ? p.k - k : kLeftValues);
+    if (zero)
+      usable |= 1u << i;
+    else
+      scale_of_plain(sums[i], scales[i], p.inverse_scale[i]);
   }
-  if (p.tile) lay_fip_tile<V>(p);
   return usable;
+}
+
+/// What the pairs of each row have too much, summed up in differences of few pairs, for those of one sign grow. Of each three pairs of k
+/// the first vector of columns has the first and, with the other sign, the second, the second vector the second and the third.
+template <typename H>
+struct LeftPairs {
+  using R = typename H::Register;
+  R next[3] = {H::zero(), H::zero(), H::zero()};  ///< pairs: next[i % 3] has the next, the third from there, ...
+  R sums[2] = {H::zero(), H::zero()};
+  int turn = 0;
+
+  /// After the eight pairs of kLeftValues.
+  RH_INLINED void turn_round() {
+    const R last = next[2];
+    next[2] = next[1];
+    next[1] = next[0];
+    next[0] = last;
+    if (++turn < 3) return;
+    sums[0] = H::add(sums[0], H::sub(next[0], next[1]));
+    sums[1] = H::add(sums[1], H::sub(next[2], next[1]));
+    next[0] = next[1] = next[2] = H::zero();
+    turn = 0;
+  }
+  void end() {
+    while (turn != 0) turn_round();
+  }
+};
+
+template <typename V, typename H, int kRows>
+uint32_t scale_left_tile(const FipLeft& p) {
+  static_assert(H::kLanes == kFipRows && kFipRows == 8 && kFipGroup == 6);
+  using R = typename H::Register;
+  static constexpr float kZeros[4] = {};
+  alignas(32) float scales[kFipRows] = {};
+  const uint32_t usable = scales_of_rows<V, kRows>(p, scales);
+  const R by_row = H::load(scales);
+  LeftPairs<H> pairs;
+  float* to = p.to;
+  for (LeftRows<kRows> rows(p); rows.more(); rows.advance(), to += kLeftValues * kFipRows) {
+#pragma GCC unroll 4
+    for (int k = 0; k < kLeftValues; k += 4) {
+      const R by = H::load_fours(rows.scale_at() + k, rows.scale_at() + k);
+      R x[4];
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        const float* const lower = i < kRows ? rows.row(i) + k : kZeros;
+        const float* const upper = i + 4 < kRows ? rows.row(i + 4) + k : kZeros;
+        x[i] = H::mul(H::load_fours(lower, upper), by);
+      }
+      H::turn_fours(x);
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        x[i] = H::mul(x[i], by_row);
+        H::store(to + (k + i) * kFipRows, x[i]);
+      }
+      R &first = pairs.next[k / 2 % 3], &second = pairs.next[(k / 2 + 1) % 3];
+      first = H::fma(x[0], x[1], first);
+      second = H::fma(x[2], x[3], second);
+    }
+    pairs.turn_round();
+  }
+  for (const float* const end = p.to + fip_steps(p.k) * kFipRows; to < end; to += kFipRows) H::store(to, H::zero());
+  pairs.end();
+  float sums[2][kFipRows];
+  H::store(sums[0], pairs.sums[0]);
+  H::store(sums[1], pairs.sums[1]);
+  for (int i = 0; i < kRows; ++i) {
+    p.sums[2 * i] = sums[0][i];
+    p.sums[2 * i + 1] = sums[1][i];
+  }
+  return usable;
+}
+
+template <typename V, int kRows>
+void scale_left_rows(const FipLeft& p) {
+  using R = typename V::Register;
+  float scales[kFipRows];
+  scales_of_rows<V, kRows>(p, scales);
+  int64_t k = 0;
+  for (LeftRows<kRows> rows(p); rows.more(); rows.advance(), k += kLeftValues) {
+    const R by = V::load(rows.scale_at());
+    for (int i = 0; i < kRows; ++i) V::store(p.to + i * p.to_row + k, V::mul(V::mul(V::load(rows.row(i)), by), V::set(scales[i])));
+  }
+  for (; k < fip_row(p.k); k += kLeftValues) {
+    for (int i = 0; i < kRows; ++i) V::store(p.to + i * p.to_row + k, V::zero());
+  }
 }
 
 /// Sums of the squares of a panel's columns, scaled as its rows are.
@@ -461,24 +512,27 @@ void finish_fip(const FipArgs& args, int64_t rows, const float* sums) {
       const int live = left < kLanes ? static_cast<int>(left) : kLanes;
       const auto scale = V::mul(V::set(args.left_inverse[row]), V::load(args.right_inverse + column));
       const auto sum = V::mul(V::load(sums + row * kFipWidth + column), scale);
-      V::store_partial(p.c + row * p.c_row + column, epilogue<V>(p, sum, static_cast<int>(row), column, live), live);
+      float* const to = p.c + row * p.c_row + column + column / kLanes * args.c_gap;
+      V::store_partial(to, epilogue<V>(p, sum, static_cast<int>(row), column, live, args.c_gap), live);
     }
   }
 }
 
-template <typename V, typename N, typename Rows>
+template <typename V, typename H, typename N, typename Rows>
 struct FipList;
-template <typename V, typename N, int... kRow>
-struct FipList<V, N, std::integer_sequence<int, kRow...>> {
-  static constexpr void (*kByRows[])(const FipArgs&) = {nullptr, fip_kernel<V, N, kRow + 1>...};
+template <typename V, typename H, typename N, int... kRow>
+struct FipList<V, H, N, std::integer_sequence<int, kRow...>> {
+  static constexpr void (*kMultiply[])(const FipArgs&) = {nullptr, fip_kernel<V, N, kRow + 1>...};
+  static constexpr uint32_t (*kScaleTile[])(const FipLeft&) = {nullptr, scale_left_tile<V, H, kRow + 1>...};
+  static constexpr void (*kScaleRows[])(const FipLeft&) = {nullptr, scale_left_rows<V, kRow + 1>...};
 };
 
-/// N: see fip_kernel.
-template <typename V, typename N>
+/// H are vectors of half the size of V. N: see fip_kernel.
+template <typename V, typename H, typename N>
 constexpr FipKernels fip_kernels() {
   static_assert(2 * V::kLanes == kFipWidth);
-  using List = FipList<V, N, std::make_integer_sequence<int, kFipRows>>;
-  return {List::kByRows, scale_fip_left<V>, scale_fip_panel<V>, finish_fip<V>};
+  using List = FipList<V, H, N, std::make_integer_sequence<int, kFipRows>>;
+  return {List::kMultiply, List::kScaleTile, List::kScaleRows, scale_fip_panel<V>, finish_fip<V>};
 }
 
 }  // namespace

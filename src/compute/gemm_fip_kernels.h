@@ -18,11 +18,11 @@ inline constexpr int64_t kFipGroup = 6;   ///< values of k after which the patte
 inline constexpr int64_t kFipRows = 8;    ///< of a tile at most
 inline constexpr int64_t kFipWidth = 32;  ///< of a panel: two vectors
 
+/// k values filled up to whole groups.
+inline constexpr int64_t fip_steps(int64_t k) { return (k + kFipGroup - 1) / kFipGroup * kFipGroup; }
+
 /// Rows of A are read a tile of them at a time: [k in whole groups, kFipRows]. Floats of that, and some behind it.
-inline constexpr int64_t fip_tile(int64_t k) {
-  const int64_t steps = (k + kFipGroup - 1) / kFipGroup * kFipGroup;
-  return ((steps + 15) / 16 * 16 + 2) * kFipRows;
-}
+inline constexpr int64_t fip_tile(int64_t k) { return ((fip_steps(k) + 15) / 16 * 16 + 2) * kFipRows; }
 
 /// Where tile `index` begins of the columns of a panel, which are cut evenly into tiles; kFipWidth behind the last.
 inline constexpr int64_t fip_tile_begin(int64_t columns, int64_t index) {
@@ -30,18 +30,18 @@ inline constexpr int64_t fip_tile_begin(int64_t columns, int64_t index) {
   return index >= tiles ? kFipWidth : index * (columns / tiles) + (index < extra ? index : extra);
 }
 
-/// Rows of A of which a tile is made: multiplied by powers of two, those of k and one of each row's own.
+/// Rows of A, multiplied by powers of two, those of k and one of each row's own, as a tile or as rows.
 struct FipLeft {
   const float* a;
-  int64_t a_row;         ///< between rows
-  int64_t rows;          ///< at most kFipRows
-  int64_t k;             ///< not 0
-  const float* scale;    ///< [k]: powers of two, one for each value of k
-  float* to;             ///< [rows, to_row]
-  float* tile;           ///< or null; then the same as a tile
-  int64_t to_row;        ///< at least fip_row(k); zeros stand behind k values
-  float* sums;           ///< [rows, 2]: what the pairs of each vector of columns have too much of products of the row's own values
-  float* inverse_scale;  ///< [rows]
+  int64_t a_row;           ///< between rows
+  int64_t rows;            ///< 1 to kFipRows
+  int64_t k;               ///< not 0
+  const float* scale;      ///< [k]: powers of two, one for each value of k
+  float* to;               ///< fip_tile(k) floats; or rows, to_row apart; zeros stand behind k values
+  float* inverse_scale;    ///< [rows]
+  float* sums;             ///< of a tile, [kFipRows, 2]: what the pairs of each vector of columns have too much of a row's own products
+  int64_t to_row = 0;      ///< of rows: at least fip_row(k)
+  int64_t a_sixteen = 16;  ///< between each 16 values of a row and the next 16
 };
 
 /// Columns of values that are known with a run, as kernels read a panel: multiplied by powers of two, those of k and one of each column's.
@@ -68,14 +68,16 @@ struct FipArgs {
   const float* rows_ahead;     ///< rows of kFipWidth values that a later call reads, brought nearer, or null
   int64_t rows_ahead_step;     ///< between them
   int64_t rows_ahead_count;    ///< a group
+  int64_t c_gap;               ///< between a row's two vectors of C, and those of the residual; 0 where they follow each other
 };
 
 struct FipKernels {
   /// [kFipRows + 1]: by the rows of the tile.
   void (*const* multiply)(const FipArgs&);
-  /// Gives a bit for each row, 0 where its values are too far from 1 for pairs of them with others to be accurate. Such a row is scaled by
-  /// `scale` alone, a huge one so that its sums do not overflow early.
-  uint32_t (*scale_left)(const FipLeft&);
+  /// [kFipRows + 1], by rows: makes a tile. Gives a bit for each row, 0 where its values are too far from 1 for pairs of them with others
+  /// to be accurate. Such a row is scaled by `scale` alone, a huge one so that its sums do not overflow early.
+  uint32_t (*const* scale_left)(const FipLeft&);
+  void (*const* scale_rows)(const FipLeft&);  ///< the same as rows
   /// The same of columns.
   uint32_t (*scale_panel)(const FipPanel&);
   /// What comes after sums [rows, kFipWidth] that were multiplied plainly: scales, and what the tile says.

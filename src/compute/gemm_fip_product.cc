@@ -126,10 +126,16 @@ void FipProduct::run_few(const Part& columns) const {
   const float* const from = rows_of_left({0, rows}, 0, k, a_row);
   float inverse[kFewFipRows];
   for (int64_t row = 0; row < rows; row += kFipRows) {
-    float pairs[2 * kFipRows];
     const int64_t some = std::min(kFipRows, rows - row);
-    kernels_.scale_left({from + row * a_row, a_row, some, k, layout_.left_scale(packed_), left + row * row_floats, nullptr, row_floats,
-                         pairs, inverse + row});
+    kernels_.scale_rows[some]({.a = from + row * a_row,
+                               .a_row = a_row,
+                               .rows = some,
+                               .k = k,
+                               .scale = layout_.left_scale(packed_),
+                               .to = left + row * row_floats,
+                               .inverse_scale = inverse + row,
+                               .sums = nullptr,
+                               .to_row = row_floats});
   }
   MicroArgs<float> p{};
   p.k = steps;
@@ -181,13 +187,17 @@ void FipProduct::run_walk(const Part& chunks, const Part& columns) const {
 
 void FipProduct::scale_tile(const Part& rows, int64_t block, const Tiles& to, int64_t index) const {
   const Part steps = layout_.block(block);
-  const int64_t count = std::min(steps.size, layout_.k() - steps.begin), row_floats = fip_row(layout_.block(0).size);
-  float* const scaled = scratch_floats(ScratchSlot::row, kFipRows * row_floats);
+  const int64_t count = std::min(steps.size, layout_.k() - steps.begin);
   int64_t a_row = 0;
   const float* const from = rows_of_left(rows, steps.begin, count, a_row);
-  const float* const scale = layout_.left_scale(packed_) + steps.begin;
-  const uint32_t pairs =
-      kernels_.scale_left({from, a_row, rows.size, count, scale, scaled, to.at(index), row_floats, to.sums(index), to.inverse(index)});
+  const uint32_t pairs = kernels_.scale_left[rows.size]({.a = from,
+                                                         .a_row = a_row,
+                                                         .rows = rows.size,
+                                                         .k = count,
+                                                         .scale = layout_.left_scale(packed_) + steps.begin,
+                                                         .to = to.at(index),
+                                                         .inverse_scale = to.inverse(index),
+                                                         .sums = to.sums(index)});
   to.pairs(index) = by_pairs_ ? pairs : 0;
 }
 

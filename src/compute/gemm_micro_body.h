@@ -11,25 +11,29 @@
 namespace rh::compute {
 namespace {
 
+// `gap`: by how much more than neighbours a row's vectors of C lie apart, and those of the residual.
+
 template <typename V>
-inline typename V::Register epilogue(const MicroArgs<typename V::T>& p, typename V::Register sum, int row, int column, int live) {
+inline typename V::Register epilogue(const MicroArgs<typename V::T>& p, typename V::Register sum, int row, int column, int live,
+                                     int64_t gap = 0) {
   using T = typename V::T;
   const bool whole = live == V::kLanes;
+  const int64_t at = column + column / V::kLanes * gap;
   const auto read = [&](const T* from) { return whole ? V::load(from) : V::load_partial(from, live); };
   typename V::Register value = p.alpha == T(1) ? sum : V::mul(sum, V::set(p.alpha));
   if (p.beta != T(0)) {
-    const typename V::Register old = read(p.c + row * p.c_row + column);
+    const typename V::Register old = read(p.c + row * p.c_row + at);
     value = p.beta == T(1) ? V::add(value, old) : V::fma(old, V::set(p.beta), value);
   }
   if (p.column_bias) value = V::add(value, read(p.column_bias + column));
   if (p.row_bias) value = V::add(value, V::set(p.row_bias[row]));
-  if (p.residual) value = V::fma(read(p.residual + row * p.residual_row + column), V::set(p.residual_scale), value);
+  if (p.residual) value = V::fma(read(p.residual + row * p.residual_row + at), V::set(p.residual_scale), value);
   return V::min(V::set(p.high), V::max(V::set(p.low), value));
 }
 
 /// The same of a whole tile, each step over all of it.
 template <typename V, int kRows, int kVectors>
-RH_INLINED inline void store_tile(const MicroArgs<typename V::T>& p, typename V::Register (&sum)[kRows][kVectors]) {
+RH_INLINED inline void store_tile(const MicroArgs<typename V::T>& p, typename V::Register (&sum)[kRows][kVectors], int64_t gap = 0) {
   using T = typename V::T;
   using R = typename V::Register;
   const auto for_all = [&](auto step) {
@@ -43,13 +47,13 @@ RH_INLINED inline void store_tile(const MicroArgs<typename V::T>& p, typename V:
     const R alpha = V::set(p.alpha);
     for_all([&](R& x, int, int) { x = V::mul(x, alpha); });
   }
-  const int64_t c_row = p.c_row;
+  const int64_t c_row = p.c_row, step = V::kLanes + gap;
   T* const c = p.c;
   if (p.beta == T(1)) {
-    for_all([&](R& x, int i, int j) { x = V::add(x, V::load(c + i * c_row + j * V::kLanes)); });
+    for_all([&](R& x, int i, int j) { x = V::add(x, V::load(c + i * c_row + j * step)); });
   } else if (p.beta != T(0)) {
     const R beta = V::set(p.beta);
-    for_all([&](R& x, int i, int j) { x = V::fma(V::load(c + i * c_row + j * V::kLanes), beta, x); });
+    for_all([&](R& x, int i, int j) { x = V::fma(V::load(c + i * c_row + j * step), beta, x); });
   }
   if (const T* const bias = p.column_bias) {
     for_all([&](R& x, int, int j) { x = V::add(x, V::load(bias + j * V::kLanes)); });
@@ -60,14 +64,14 @@ RH_INLINED inline void store_tile(const MicroArgs<typename V::T>& p, typename V:
   if (const T* const residual = p.residual) {
     const R scale = V::set(p.residual_scale);
     const int64_t row = p.residual_row;
-    for_all([&](R& x, int i, int j) { x = V::fma(V::load(residual + i * row + j * V::kLanes), scale, x); });
+    for_all([&](R& x, int i, int j) { x = V::fma(V::load(residual + i * row + j * step), scale, x); });
   }
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   if (p.low != -kInfinity || p.high != kInfinity) {
     const R low = V::set(p.low), high = V::set(p.high);
     for_all([&](R& x, int, int) { x = V::min(high, V::max(low, x)); });
   }
-  for_all([&](R& x, int i, int j) { V::store(c + i * c_row + j * V::kLanes, x); });
+  for_all([&](R& x, int i, int j) { V::store(c + i * c_row + j * step, x); });
 }
 
 /// Into the second level of caches: the first one holds what is worked on.
@@ -92,13 +96,13 @@ RH_INLINED inline void prefetch_tile([[maybe_unused]] const T* tile, [[maybe_unu
 
 /// What is left of a tile lane by lane: fewer columns than the kernel has.
 template <typename V, int kRows, int kVectors>
-inline void store_narrow_tile(const MicroArgs<typename V::T>& p, const typename V::T* sums) {
+inline void store_narrow_tile(const MicroArgs<typename V::T>& p, const typename V::T* sums, int64_t gap = 0) {
   for (int i = 0; i < kRows; ++i) {
     for (int column = 0; column < p.columns; column += V::kLanes) {
       const int64_t left = p.columns - column;
       const int live = left < V::kLanes ? static_cast<int>(left) : V::kLanes;
       const typename V::Register sum = V::load(sums + i * kVectors * V::kLanes + column);
-      V::store_partial(p.c + i * p.c_row + column, epilogue<V>(p, sum, i, column, live), live);
+      V::store_partial(p.c + i * p.c_row + column + column / V::kLanes * gap, epilogue<V>(p, sum, i, column, live, gap), live);
     }
   }
 }

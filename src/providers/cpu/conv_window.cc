@@ -1,5 +1,7 @@
 #include "providers/cpu/conv_window.h"
 
+#include <algorithm>
+
 namespace rh::cpu {
 
 ops::Window with_kernel(const ops::Window& window, std::span<const int64_t> kernel) {
@@ -36,6 +38,29 @@ ops::Sizes spatial_sizes(const ValueType& type, size_t rank) {
     sizes.push_back(size.value());
   }
   return sizes;
+}
+
+compute::Window expected_window(const ops::Window& window, ops::Sizes sizes) {
+  const size_t spatial = window.kernel.size();
+  ops::Sizes outputs(spatial, 1), pads(spatial, 0);
+  if (sizes.empty()) {
+    sizes = outputs;
+  } else {
+    for (size_t i = 0; i < spatial; ++i) outputs[i] = std::max<int64_t>(1, window.output_size(i, sizes[i]));
+    pads = window.pads_for(sizes);
+  }
+  compute::Window geometry;
+  if (Status status = conv_window(window, sizes, outputs, pads, geometry); !status.ok())
+    throw Error(status.code(), std::string(status.message()));
+  return geometry;
+}
+
+compute::ConvAccuracy conv_accuracy(Precision precision) {
+  switch (precision) {
+    case Precision::strict: return compute::ConvAccuracy::strict;
+    case Precision::fast: return compute::ConvAccuracy::fast;
+    default: return compute::ConvAccuracy::usual;
+  }
 }
 
 }  // namespace rh::cpu

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "compute/conv.h"
 #include "ops/nn/window.h"
+#include "providers/kernel.h"
 #include "tensor/shape.h"
 
 namespace rh::cpu {
@@ -19,6 +20,13 @@ Status conv_window(const ops::Window& window, std::span<const int64_t> input_spa
 
 /// The declared spatial sizes of a value [N, C, spatial...] of this rank; empty where one is not a number.
 ops::Sizes spatial_sizes(const ValueType& type, size_t rank);
+
+/// Geometry of a convolution whose input is expected to have these spatial sizes; of sizes of 1 where they are empty, for not known. Throws
+/// Error.
+compute::Window expected_window(const ops::Window& window, ops::Sizes sizes);
+
+/// What a session's precision asks of convolutions.
+compute::ConvAccuracy conv_accuracy(Precision precision);
 
 /// Bytes of the weights that one of several packed convolutions holds; 0 where none is.
 template <typename... Packed>

@@ -26,10 +26,9 @@ class BlockedConvKernel final : public Kernel {
     const Shape& w = weights->shape();
     channels_ = {w[1] * op_.conv.group, w[0], op_.conv.group};
     window_ = with_kernel(op_.conv.window, {w.begin() + 2, 2});
-    compute::Window window;
-    const int64_t one[2] = {1, 1}, none[4] = {};
-    if (const Status status = conv_window(window_, one, one, none, window); !status.ok())
-      throw Error(status.code(), std::string(status.message()));
+    ops::Sizes sizes = spatial_sizes(info.node().input_type(0), op_.from_planes ? 4 : 5);
+    if (!op_.from_planes && !sizes.empty()) sizes.pop_back();  // the channels of a block
+    const compute::Window window = expected_window(window_, sizes);
     const auto input = op_.from_planes ? compute::BlockedInput::planes : compute::BlockedInput::blocks;
     if (!compute::BlockedConvolution::fits(channels_, window, input)) {
       throw Error(
@@ -39,14 +38,14 @@ class BlockedConvKernel final : public Kernel {
               channels_.in, channels_.groups));
     }
     packed_.emplace(channels_, window, weights->data<float>(), bias ? bias->data<float>() : nullptr,
-                    compute_activation(op_.conv.activation), input);
+                    compute_activation(op_.conv.activation), input, conv_accuracy(info.precision()));
     if ((info.node().has_input(4) && !packed_->takes_gates()) || (info.node().has_output(1) && !packed_->gives_means())) {
       throw Error(ErrorCode::invalid_graph,
                   "BlockedConv: input 4 goes with kernels of one pixel, output 1 with depthwise ones of 3x3, 5x5 or 7x7 taps, not dilated");
     }
   }
 
-  KernelVariant variant() const override { return {.problem = "", .variant = "blocked", .variants = {}}; }
+  KernelVariant variant() const override { return {.problem = "", .variant = packed_->variant(), .variants = {}}; }
   bool owns_constant(int input) const override { return input == 1 || input == 2; }
   size_t packed_bytes() const override { return packed_->weight_bytes(); }
   bool fetches_ahead() const override { return packed_->fetches_ahead(); }

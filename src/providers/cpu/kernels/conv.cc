@@ -42,9 +42,7 @@ class ConvKernel final : public Kernel {
       const compute::ConvChannels channels = channels_of(weights_shape_);
       const ops::Sizes sizes = spatial_sizes(info.node().input_type(0), weights_shape_.size());
       const compute::Window window = window_of(weights_shape_, sizes);
-      const auto accuracy = info.precision() == Precision::fast     ? compute::ConvAccuracy::fast
-                            : info.precision() == Precision::strict ? compute::ConvAccuracy::strict
-                                                                    : compute::ConvAccuracy::usual;
+      const compute::ConvAccuracy accuracy = conv_accuracy(info.precision());
       variant_ = {problem_of(weights->dtype(), channels, window, !sizes.empty()),
                   {},
                   compute::Convolution<T>::variants(channels, window, accuracy, info.lean_memory())};
@@ -108,20 +106,7 @@ class ConvKernel final : public Kernel {
 
   /// `sizes` are the spatial ones that X is expected to have, none where that is not known.
   compute::Window window_of(const Shape& weights, ops::Sizes sizes) const {
-    const size_t spatial = weights.size() - 2;
-    const ops::Window window = with_kernel(op_.window, {weights.begin() + 2, spatial});
-    ops::Sizes outputs(spatial, 1), pads(spatial, 0);
-    if (sizes.empty()) {
-      sizes = outputs;
-    } else {
-      for (size_t i = 0; i < spatial; ++i) outputs[i] = std::max<int64_t>(1, window.output_size(i, sizes[i]));
-      pads = window.pads_for(sizes);
-    }
-    compute::Window geometry;
-    if (Status status = conv_window(window, sizes, outputs, pads, geometry); !status.ok()) {
-      throw Error(status.code(), std::string(status.message()));
-    }
-    return geometry;
+    return expected_window(with_kernel(op_.window, {weights.begin() + 2, weights.size() - 2}), std::move(sizes));
   }
 
   /// "Conv float32 64>128 groups 1, kernel 1x3x3 strides 1x2x2 dilations 1x1x1 pads 0x1x1, 1x56x56>1x28x28".
