@@ -37,10 +37,14 @@ FLOAT_MODELS = [
 QUANTISED_MODELS = ["resnet50_int8_qdq", "bert_base_int8_dynamic", "llama_tiny_int4"]
 
 
+def path_of(name):
+    return name if name.endswith(".onnx") else model_path(name)
+
+
 def truth(module, name, dtype):
-    model = dequantized_model(model_path(name), dtype)
+    model = dequantized_model(path_of(name), dtype)
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / f"{name}.{dtype}.onnx"
+        path = pathlib.Path(folder) / f"{pathlib.Path(name).stem}.{dtype}.onnx"
         path.write_bytes(model.SerializeToString())
         return session(module, path, 2)
 
@@ -51,7 +55,7 @@ def wide(feeds):
 
 def measure(name, seeds):
     """The root mean squares of each output: of ours, of ONNX Runtime's and of the values themselves."""
-    path = model_path(name)
+    path = path_of(name)
     exact, ours, stock = truth(roundhouse, name, "f8"), session(roundhouse, path, 2), session(onnxruntime, path, 2)
     check = truth(onnxruntime, name, "f4")
     outputs = [o.name for o in stock.get_outputs()][:2]
@@ -72,7 +76,7 @@ def measure(name, seeds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", default=FLOAT_MODELS + QUANTISED_MODELS)
+    parser.add_argument("models", nargs="*", default=FLOAT_MODELS + QUANTISED_MODELS, help="names, or files that say sample_inputs")
     parser.add_argument("--seeds", type=int, default=3, help="inputs for each model")
     options = parser.parse_args()
     print("| model, output | Roundhouse | ONNX Runtime | ratio | root mean square of the output |\n|" + " --- |" * 5)
@@ -80,7 +84,7 @@ def main():
         for output, mean in measure(name, options.seeds).items():
             assert np.isfinite(list(mean.values())).all()
             ratio = mean["ours"] / mean["stock"]
-            print(f"| {name}, {output} | {mean['ours']:.4g} | {mean['stock']:.4g} | {ratio:.3f} | {mean['size']:.4g} |", flush=True)
+            print(f"| {pathlib.Path(name).stem}, {output} | {mean['ours']:.4g} | {mean['stock']:.4g} | {ratio:.3f} | {mean['size']:.4g} |", flush=True)
 
 
 if __name__ == "__main__":

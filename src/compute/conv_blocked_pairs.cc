@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/cancellation.h"
+#include "compute/bring_near.h"
 #include "compute/conv_blocked.h"
 #include "compute/conv_fip.h"
 #include "compute/scratch.h"
@@ -12,12 +13,18 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kBlock = kChannelBlock, kPanelBlocks = kFipWidth / kBlock;
+constexpr int64_t kBlock = kChannelBlock, kPanelBlocks = kFipWidth / kBlock, kPixelBytes = kBlock * sizeof(float);
 constexpr int64_t kTileBytes = 256 << 10;  // of pixels that pass by a panel before the next one comes
-constexpr int64_t kFarBytes = 512 << 10;   // of outputs, from which on they are not taken to lie in the nearest caches
+constexpr int64_t kFarBytes = 512 << 10;   // of inputs or outputs, from which on they are not taken to lie in the nearest caches
 constexpr double kScaledBytes = 7;         // that scaling a value of a pixel is like reading
 // Rows of two lines that are fetched with each group of products.
 constexpr int64_t kFetchedRows = 3;
+
+/// Into how many tiles so many pixels are cut: as many for each thread, where tiles do not get too small for it. No bits depend on that.
+int64_t tiles_of(int64_t pixels, int64_t threads) {
+  const int64_t least = pieces_of(pixels, kFipRows), even = pieces_of(least, threads) * threads;
+  return even * kLeastTileRows > pixels ? least : even;
+}
 
 }  // namespace
 
@@ -26,10 +33,17 @@ struct BlockedPairs::Piece {
   const ConvCall<float>& call;
   int64_t image;
   const float* gates;  ///< of the image, or null
+  bool is_far;         ///< its input does not lie in this processor's nearest caches
+  int64_t all_tiles;   ///< of the image
   Part tiles, panels;
 
   int64_t plane() const { return call.window.output_size(); }
-  Part pixels(int64_t tile) const { return part_of(plane(), pieces_of(plane(), kFipRows), tile); }
+  Part pixels(int64_t tile) const { return part_of(plane(), all_tiles, tile); }
+  Part pixels() const {
+    const int64_t begin = pixels(tiles.begin).begin;
+    const Part last = pixels(tiles.begin + tiles.size - 1);
+    return {begin, last.begin + last.size - begin};
+  }
 };
 
 /// Tiles of pixels, scaled: each its rows, what its pairs have too much, inverse scales and the bits of rows, one behind the other.
@@ -66,16 +80,17 @@ BlockedPairs::BlockedPairs(const ConvChannels& channels, const float* weights, c
 size_t BlockedPairs::weight_bytes() const { return (static_cast<size_t>(layout_.floats()) + bias_.size()) * sizeof(float); }
 
 void BlockedPairs::run(const ConvCall<float>& call, const float* gates, FetchList ahead, const Parallel& parallel) const {
-  const int64_t tiles = pieces_of(call.window.output_size(), kFipRows), panels = layout_.panels();
+  const int64_t tiles = tiles_of(call.window.output_size(), parallel.threads()), panels = layout_.panels();
   const double m = static_cast<double>(call.window.output_size()), n = static_cast<double>(channels_.out);
   const double k = static_cast<double>(channels_.in), operations = m * n * k / kFipSpeed;
   Grid grid;
   if (call.batch < 4 * parallel.threads())
     grid = choose_grid(tiles, panels, operations, kScaledBytes * m * k, n * k * sizeof(float), parallel.threads());
   const int64_t pieces = grid.pieces(), in_blocks = channel_blocks(channels_.in);
+  const bool is_far = parallel.threads() > 1 || call.window.output_size() * in_blocks * kPixelBytes >= kFarBytes;
   deal_pieces(call.batch, grid, operations, parallel, [&](int64_t image, int64_t i) {
     FetchedPart fetched(ahead, image * pieces + i, image * pieces + i + 1, call.batch * pieces);
-    run_piece({call, image, gates ? gates + image * in_blocks * kBlock : nullptr, share_of(tiles, grid.rows, i / grid.columns),
+    run_piece({call, image, gates ? gates + image * in_blocks * kBlock : nullptr, is_far, tiles, share_of(tiles, grid.rows, i / grid.columns),
                share_of(panels, grid.columns, i % grid.columns)},
               fetched);
   });
@@ -87,7 +102,7 @@ void BlockedPairs::run_piece(const Piece& piece, FetchedPart& fetched) const {
   const int64_t walks = pieces_of(piece.tiles.size, std::max<int64_t>(1, kTileBytes / tile_bytes));
   for (int64_t walk = 0; walk < walks; ++walk) {
     const Part some = part_of(piece.tiles.size, walks, walk);
-    run_walk({piece.call, piece.image, piece.gates, {piece.tiles.begin + some.begin, some.size}, piece.panels}, fetched);
+    run_walk({piece.call, piece.image, piece.gates, piece.is_far, piece.all_tiles, {piece.tiles.begin + some.begin, some.size}, piece.panels}, fetched);
   }
 }
 
@@ -96,6 +111,12 @@ void BlockedPairs::run_walk(const Piece& piece, FetchedPart& fetched) const {
   const Tiles tiles{scratch_floats(ScratchSlot::packed_left, piece.tiles.size * Tiles{nullptr, rows}.stride()), rows};
   for (int64_t block = 0; block < layout_.blocks(); ++block) {
     throw_if_cancelled();
+    if (piece.is_far) {
+      const Part steps = layout_.block(block);
+      const Part pixels = piece.pixels();
+      bring_near(input_at(piece, steps.begin, pixels.begin), pieces_of(steps.size, kBlock), pixels.size * kPixelBytes,
+                 piece.plane() * kPixelBytes);
+    }
     for (int64_t i = 0; i < piece.tiles.size; ++i) scale_tile(piece, piece.pixels(piece.tiles.begin + i), block, tiles, i);
     for (int64_t panel = piece.panels.begin; panel < piece.panels.begin + piece.panels.size; ++panel) {
       run_panel(piece, panel, block, tiles, fetched);
@@ -104,19 +125,21 @@ void BlockedPairs::run_walk(const Piece& piece, FetchedPart& fetched) const {
   }
 }
 
+const float* BlockedPairs::input_at(const Piece& piece, int64_t channel, int64_t pixel) const {
+  return piece.call.x + ((piece.image * channel_blocks(channels_.in) + channel / kBlock) * piece.plane() + pixel) * kBlock;
+}
+
 void BlockedPairs::scale_tile(const Piece& piece, const Part& pixels, int64_t block, const Tiles& to, int64_t index) const {
   static_assert(kBlock == 16);
   const Part steps = layout_.block(block);
   const int64_t count = std::min(steps.size, layout_.k() - steps.begin);
-  const int64_t plane = piece.plane(), in_blocks = channel_blocks(channels_.in);
   const float* scale = layout_.left_scale(weights_.get()) + steps.begin;
   if (piece.gates) {  // the scales are powers of two, so that values are rounded as by gates alone
     float* const gated = scratch_floats(ScratchSlot::row, count);
     for (int64_t i = 0; i < count; ++i) gated[i] = scale[i] * piece.gates[steps.begin + i];
     scale = gated;
   }
-  const float* const x = piece.call.x + ((piece.image * in_blocks + steps.begin / kBlock) * plane + pixels.begin) * kBlock;
-  to.pairs(index) = kernels_.scale_left[pixels.size]({.a = x,
+  to.pairs(index) = kernels_.scale_left[pixels.size]({.a = input_at(piece, steps.begin, pixels.begin),
                                                       .a_row = kBlock,
                                                       .rows = pixels.size,
                                                       .k = count,
@@ -124,7 +147,7 @@ void BlockedPairs::scale_tile(const Piece& piece, const Part& pixels, int64_t bl
                                                       .to = to.at(index),
                                                       .inverse_scale = to.inverse(index),
                                                       .sums = to.sums(index),
-                                                      .a_sixteen = plane * kBlock});
+                                                      .a_sixteen = piece.plane() * kBlock});
 }
 
 FipArgs BlockedPairs::tile_at(const Piece& piece, const Part& pixels, int64_t panel, int64_t block) const {
@@ -193,11 +216,10 @@ void BlockedPairs::run_panel(const Piece& piece, int64_t panel, int64_t block, c
 
 void BlockedPairs::activate(const Piece& piece, int64_t panel) const {
   const int64_t out_blocks = channel_blocks(channels_.out), first = panel * kPanelBlocks;
-  const int64_t begin = piece.pixels(piece.tiles.begin).begin;
-  const Part last = piece.pixels(piece.tiles.begin + piece.tiles.size - 1);
+  const Part pixels = piece.pixels();
   for (int64_t block = first; block < std::min(first + kPanelBlocks, out_blocks); ++block) {
-    float* const y = piece.call.y + ((piece.image * out_blocks + block) * piece.plane() + begin) * kBlock;
-    activate_values(activation_, y, (last.begin + last.size - begin) * kBlock);
+    float* const y = piece.call.y + ((piece.image * out_blocks + block) * piece.plane() + pixels.begin) * kBlock;
+    activate_values(activation_, y, pixels.size * kBlock);
   }
 }
 

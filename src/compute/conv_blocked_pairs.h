@@ -31,6 +31,7 @@ class BlockedPairs {
 
   void run_piece(const Piece& piece, FetchedPart& fetched) const;
   void run_walk(const Piece& piece, FetchedPart& fetched) const;
+  const float* input_at(const Piece& piece, int64_t channel, int64_t pixel) const;
   void scale_tile(const Piece& piece, const Part& pixels, int64_t block, const Tiles& to, int64_t index) const;
   void run_panel(const Piece& piece, int64_t panel, int64_t block, const Tiles& tiles, FetchedPart& fetched) const;
   void activate(const Piece& piece, int64_t panel) const;

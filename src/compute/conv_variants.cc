@@ -304,7 +304,7 @@ bool blocked_pairs_pay(const ConvChannels& c, int64_t outputs) {
   const ConvCosts& costs = costs_here();
   const double in = static_cast<double>(c.in), out = static_cast<double>(c.out);
   const double cost = costs.fip + costs.fip_rows / out + costs.fip_by_products / in + (c.in > kFipConvBlock ? costs.fip_blocks : 0) +
-                      costs.fip_by_pixels / static_cast<double>(outputs);
+                      costs.fip_few_pixels / static_cast<double>(outputs);
   return fip_panels(pieces_of(c.out, kChannelBlock) * kChannelBlock) * cost < costs.blocked_pairs;
 }
 

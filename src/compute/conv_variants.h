@@ -38,7 +38,8 @@ struct ConvCosts {
   double fip_scaling = 12;      ///< x 1/output channels: scaling pixels
   double fip_cutting = 8;       ///< x 1/output channels: cutting them into tiles where they are rows
   double fip_rows = 10;         ///< x 1/output channels: the same where they lie in blocks of channels
-  double blocked_pairs = 0.98;  ///< what products by pairs in blocks may cost
+  double fip_few_pixels = 3.5;  ///< x 1/output pixels, there
+  double blocked_pairs = 0.95;  ///< what products by pairs may cost there
   double fip_by_products = 10;  ///< x 1/products of a sum
   double fip_blocks = 0.04;     ///< where sums go through memory
   double fip_by_pixels = 1.5;   ///< x 1/output pixels, where they are rows: bringing weights near

@@ -187,19 +187,22 @@ TEST_P(BlockedPairsTest, blocked_convolutions_take_them_where_they_pay) {
   EXPECT_EQ(variant({256, 256, 14, 14}, ConvAccuracy::strict), "blocked");
   EXPECT_EQ(variant({256, 24, 14, 14}, ConvAccuracy::usual), "blocked") << "few outputs a pixel";
   EXPECT_EQ(variant({256, 256, 1, 1}, ConvAccuracy::usual), "blocked") << "few pixels";
-  const Case c{192, 256, 5, 6};
-  const std::vector<float> x = random_values(c.in * 9 * 11, 1), weights = random_values(c.out * c.in, 2);
+  const Case c{192, 256, 12, 15};
+  constexpr int64_t kHeight = 23, kWidth = 30;
+  const std::vector<float> x = random_values(c.in * kHeight * kWidth, 1), weights = random_values(c.out * c.in, 2);
   Window w = c.window();
-  w.input[1] = 9;
-  w.input[2] = 11;
+  w.input[1] = kHeight;
+  w.input[2] = kWidth;
   w.stride[1] = w.stride[2] = 2;
   const BlockedConvolution conv(c.channels(), w, weights.data(), nullptr, {}, BlockedInput::blocks, ConvAccuracy::usual);
   EXPECT_EQ(conv.variant(), "blocked_fip");
   std::vector<float> y(static_cast<size_t>(c.out * c.plane())), picked(static_cast<size_t>(c.in * c.plane())), planes = y;
-  conv.run(w, 1, blocked(x, 1, c.in, 99).data(), nullptr, y.data(), three_threads());
+  conv.run(w, 1, blocked(x, 1, c.in, kHeight * kWidth).data(), nullptr, y.data(), three_threads());
   from_blocked(y.data(), 1, c.out, c.plane(), planes.data(), {});
-  for (int64_t i = 0; i < c.in * c.plane(); ++i)
-    picked[static_cast<size_t>(i)] = x[static_cast<size_t>(i / c.plane() * 99 + i % c.plane() / 6 * 22 + i % 6 * 2)];
+  for (int64_t i = 0; i < c.in * c.plane(); ++i) {
+    const int64_t row = i % c.plane() / c.width, column = i % c.width;
+    picked[static_cast<size_t>(i)] = x[static_cast<size_t>((i / c.plane() * kHeight + 2 * row) * kWidth + 2 * column)];
+  }
   EXPECT_EQ(planes, run(*BlockedPairs::make(c.channels(), weights.data(), nullptr, {}), c, picked, {}, {}));
 }
 
