@@ -84,7 +84,10 @@ def main():
         for output, mean in measure(name, options.seeds).items():
             assert np.isfinite(list(mean.values())).all()
             ratio = mean["ours"] / mean["stock"]
-            print(f"| {pathlib.Path(name).stem}, {output} | {mean['ours']:.4g} | {mean['stock']:.4g} | {ratio:.3f} | {mean['size']:.4g} |", flush=True)
+            print(
+                f"| {pathlib.Path(name).stem}, {output} | {mean['ours']:.4g} | {mean['stock']:.4g} | {ratio:.3f} | {mean['size']:.4g} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

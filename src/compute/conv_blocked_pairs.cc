@@ -90,8 +90,8 @@ void BlockedPairs::run(const ConvCall<float>& call, const float* gates, FetchLis
   const bool is_far = parallel.threads() > 1 || call.window.output_size() * in_blocks * kPixelBytes >= kFarBytes;
   deal_pieces(call.batch, grid, operations, parallel, [&](int64_t image, int64_t i) {
     FetchedPart fetched(ahead, image * pieces + i, image * pieces + i + 1, call.batch * pieces);
-    run_piece({call, image, gates ? gates + image * in_blocks * kBlock : nullptr, is_far, tiles, share_of(tiles, grid.rows, i / grid.columns),
-               share_of(panels, grid.columns, i % grid.columns)},
+    run_piece({call, image, gates ? gates + image * in_blocks * kBlock : nullptr, is_far, tiles,
+               share_of(tiles, grid.rows, i / grid.columns), share_of(panels, grid.columns, i % grid.columns)},
               fetched);
   });
 }
@@ -102,7 +102,9 @@ void BlockedPairs::run_piece(const Piece& piece, FetchedPart& fetched) const {
   const int64_t walks = pieces_of(piece.tiles.size, std::max<int64_t>(1, kTileBytes / tile_bytes));
   for (int64_t walk = 0; walk < walks; ++walk) {
     const Part some = part_of(piece.tiles.size, walks, walk);
-    run_walk({piece.call, piece.image, piece.gates, piece.is_far, piece.all_tiles, {piece.tiles.begin + some.begin, some.size}, piece.panels}, fetched);
+    run_walk(
+        {piece.call, piece.image, piece.gates, piece.is_far, piece.all_tiles, {piece.tiles.begin + some.begin, some.size}, piece.panels},
+        fetched);
   }
 }
 

@@ -40,6 +40,9 @@ constexpr ConvCosts costs_by_halves() {
   ConvCosts costs = costs_with(0.42, 1.0, 0.8);
   costs.direct_inputs = 5;
   costs.direct_outputs = 8;
+  costs.fip_scaling = 11;
+  costs.fip_cutting = 1;
+  costs.fip_by_products = 8;
   return costs;
 }
 

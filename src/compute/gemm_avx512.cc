@@ -14,6 +14,7 @@ struct HalfFloat {
   static Register zero() { return _mm256_setzero_ps(); }
   static Register set(float x) { return _mm256_set1_ps(x); }
   static Register load(const float* p) { return _mm256_loadu_ps(p); }
+  static Register load_partial(const float* p, int count) { return _mm256_maskz_loadu_ps(static_cast<__mmask8>((1u << count) - 1), p); }
   static void store(float* p, Register x) { _mm256_storeu_ps(p, x); }
   static Register add(Register a, Register b) { return _mm256_add_ps(a, b); }
   static Register sub(Register a, Register b) { return _mm256_sub_ps(a, b); }

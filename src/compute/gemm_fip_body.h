@@ -435,7 +435,7 @@ void square_columns(const FipPanel& p, float* sums) {
 }
 
 /// Columns [first, first + V::kLanes) of a panel, scaled, as rows of `step` floats at `to`: whole groups, and the products of neighbouring
-/// rows that the pairs of either vector have. Rows may overlap the ones before them.
+/// rows that the pairs of either vector have.
 template <typename V>
 void scale_columns_of(const FipPanel& p, int64_t first, const float* by_column, float* to, int64_t step, typename V::Register (&pairs)[2]) {
   using R = typename V::Register;
@@ -466,10 +466,9 @@ void scale_columns_of(const FipPanel& p, int64_t first, const float* by_column, 
   pairs[1] = sums[1];
 }
 
-template <typename V>
+template <typename V, typename H>
 uint32_t scale_fip_panel(const FipPanel& p) {
-  using R = typename V::Register;
-  static_assert(V::kLanes == 2 * kFipRows && kFipWidth == 32);
+  static_assert(H::kLanes == kFipRows && kFipWidth == 32);
   float squares[kFipWidth], scales[kFipWidth];
   square_columns<V>(p, squares);
   uint32_t usable = 0;
@@ -481,22 +480,22 @@ uint32_t scale_fip_panel(const FipPanel& p) {
     else
       scale_of_plain(squares[j], scales[j], p.inverse_scale[j]);
   }
-  R pairs[2];
   if (!p.tiles) {
     for (int64_t first = 0; first < kFipWidth; first += V::kLanes) {
+      typename V::Register pairs[2];
       scale_columns_of<V>(p, first, scales, p.to + first, kFipWidth, pairs);
       for (int64_t i = 0; i < 2; ++i) V::store(p.sums + i * kFipWidth + first, pairs[i]);
     }
     return usable;
   }
-  // Vectors are twice as long as a row of a tile: what they write beyond is overwritten by the next.
   for (int64_t i = 0; fip_tile_begin(p.columns, i) < p.columns; ++i) {
     const int64_t first = fip_tile_begin(p.columns, i), end = fip_tile_begin(p.columns, i + 1);
-    float sums[2][V::kLanes];
-    scale_columns_of<V>(p, first, scales, p.tiles + i * fip_tile(p.k), kFipRows, pairs);
+    typename H::Register pairs[2];
+    scale_columns_of<H>(p, first, scales, p.tiles + i * fip_tile(p.k), kFipRows, pairs);
     for (int64_t j = 0; j < 2; ++j) {
-      V::store(sums[j], pairs[j]);
-      for (int64_t column = first; column < end && column < p.columns; ++column) p.sums[j * kFipWidth + column] = sums[j][column - first];
+      float sums[H::kLanes];
+      H::store(sums, pairs[j]);
+      for (int64_t column = first; column < end && column < p.columns; ++column) p.sums[j * kFipWidth + column] = sums[column - first];
     }
   }
   return usable;
@@ -532,7 +531,7 @@ template <typename V, typename H, typename N>
 constexpr FipKernels fip_kernels() {
   static_assert(2 * V::kLanes == kFipWidth);
   using List = FipList<V, H, N, std::make_integer_sequence<int, kFipRows>>;
-  return {List::kMultiply, List::kScaleTile, List::kScaleRows, scale_fip_panel<V>, finish_fip<V>};
+  return {List::kMultiply, List::kScaleTile, List::kScaleRows, scale_fip_panel<V, H>, finish_fip<V>};
 }
 
 }  // namespace
