@@ -15,7 +15,6 @@ namespace {
 
 constexpr int64_t kBlock = kChannelBlock, kPanelBlocks = kFipWidth / kBlock, kPixelBytes = kBlock * sizeof(float);
 constexpr int64_t kTileBytes = 256 << 10;  // of pixels that pass by a panel before the next one comes
-constexpr int64_t kFarBytes = 512 << 10;   // of inputs or outputs, from which on they are not taken to lie in the nearest caches
 constexpr double kScaledBytes = 7;         // that scaling a value of a pixel is like reading
 // Rows of two lines that are fetched with each group of products.
 constexpr int64_t kFetchedRows = 3;

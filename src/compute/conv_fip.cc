@@ -14,7 +14,6 @@ namespace {
 constexpr int64_t kGroupBytes = 384 << 10;  // of pixels that share the second-level cache
 constexpr int64_t kMostPanels = 16;
 constexpr int64_t kWeightBytes = 256 << 10;  // of weights that pass by a panel before the next one comes, beside which they stay near
-constexpr int64_t kFarBytes = 512 << 10;     // of outputs, from which on they are not taken to lie in the nearest caches
 
 /// Weights as rows of tiles: for each tile of rows, and of that for each block of k, rows, what their pairs have too much, and the inverse
 /// of their scales. `usable` has the bits of the rows that pairs can be made of (FipKernels::scale_left).

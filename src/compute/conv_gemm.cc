@@ -14,7 +14,6 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kGroupPanels = 8;
-constexpr int64_t kFarBytes = 512 << 10;  // of outputs, from which on they are not taken to lie in the nearest caches
 constexpr int64_t kStagedProducts = 2 * kBlockK;
 
 /// Output pixels as columns, weights as rows. k counts kernel positions first and input channels within each, so that what a kernel

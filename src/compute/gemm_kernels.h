@@ -45,6 +45,9 @@ int64_t tiles_of(int64_t rows, int64_t most, int64_t row_bytes);
 /// So many rows hide the latency of multiply-adds, and sums of more do not depend on how many they are (see micro_kernel).
 inline constexpr int64_t kLeastTileRows = 5;
 
+/// Bytes of what is read or written from which on it is not taken to lie in the nearest caches (MicroArgs::c_is_far).
+inline constexpr int64_t kFarBytes = 512 << 10;
+
 /// How [row_chunks, panels] of tiles are dealt to threads: rows x columns pieces.
 struct Grid {
   int64_t rows = 1;
