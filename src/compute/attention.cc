@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/attention_fip.h"
+#include "compute/attention_head.h"
 #include "compute/gemm_product.h"
 #include "compute/row_math.h"
 #include "compute/transpose_words.h"
@@ -17,30 +19,15 @@ constexpr int64_t kQueryChunks = 8;    // of as many queries as the kernels take
 constexpr int64_t kRowsAtOnce = 4;     // chunks whose scores are made and used in turns
 constexpr int64_t kLeastRows = 16;     // of a part
 constexpr int64_t kUnpackedRows = 32;  // up to so many, packing values would cost more than it gives
-constexpr double kLog2E = 1.4426950408889634;
 
 float* floats(ScratchSlot slot, int64_t count) {
   return static_cast<float*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(float) + 64));
 }
 
-/// One head of one batch, for some of the queries.
-class Head {
+/// A head, for some of the queries.
+class Head : public AttentionHead {
  public:
-  Head(const AttentionArgs& args, int64_t batch, int64_t head) : args_(args), batch_(batch), head_(head), kernels_(micro_kernels<float>()) {
-    const auto at = [](const float* from, const MatrixStrides& strides, int64_t b, int64_t h) {
-      return from ? from + b * strides.batch + h * strides.head : nullptr;
-    };
-    q_ = at(args.q, args.q_strides, batch, head);
-    k_ = at(args.k, args.k_strides, batch, head / (args.heads / args.key_heads));
-    v_ = at(args.v, args.v_strides, batch, head / (args.heads / args.value_heads));
-    mask_ = at(args.mask, args.mask_strides, batch, head);
-    key_mask_ = at(args.key_mask, args.key_mask_strides, batch, head);
-    y_ = args.y + batch * args.y_strides.batch + head * args.y_strides.head;
-    const bool scales_exponents = !mask_ && !key_mask_ && !args.sinks && args.softcap == 0 && args.scale >= 1e-20f && args.scale <= 1e20f;
-    scale_ = scales_exponents ? 1.0f : args.scale;
-    factor_ = static_cast<float>(scales_exponents ? kLog2E * static_cast<double>(args.scale) : kLog2E);
-    adds_mask_ = mask_ && args.mask_column == 1 && args.softcap == 0 && !(key_mask_ && args.mask_strides.row == 0);
-  }
+  Head(const AttentionArgs& args, int64_t batch, int64_t head) : AttentionHead(args, batch, head), kernels_(micro_kernels<float>()) {}
 
   void run(Range queries) {
     keys_ = args_.keys_of(batch_, queries.end - 1).end;  // no earlier query sees more
@@ -104,12 +91,6 @@ class Head {
     float *before, *parts;  ///< shifts before some keys, sums of theirs
     float* scores;
   };
-
-  void clear(Range queries) const {
-    for (int64_t query = queries.begin; query < queries.end; ++query) std::fill_n(row_of_y(query), args_.value_depth, 0.0f);
-  }
-
-  float* row_of_y(int64_t query) const { return y_ + query * args_.y_strides.row; }
 
   void run_block(Range queries, int64_t key_block, const float* packed_k, const float* packed_v, const Scratch& scratch) const {
     const int64_t rows = queries.size(), at_once = kRowsAtOnce * kernels_.rows, chunks = (rows + at_once - 1) / at_once;
@@ -181,27 +162,17 @@ class Head {
     }
   }
 
-  void start(int64_t query, float& shift, float& sum) const {
-    shift = -std::numeric_limits<float>::infinity();
-    if (args_.sinks) shift = args_.sinks[args_.one_position ? head_ * args_.queries + query : head_];
-    sum = shift == -std::numeric_limits<float>::infinity() ? 0.0f : 1.0f;
-  }
-
-  const float* mask_of(int64_t query, int64_t key) const {
-    return mask_ ? mask_ + query * args_.mask_strides.row + key * args_.mask_column : nullptr;
-  }
-
   /// Scores of some keys become weights that are yet to be divided by their sum; what was added to y before is brought to the same scale.
   void weigh(Range queries, Range keys, bool adds, const Scratch& scratch, int64_t first) const {
     const int64_t rows = queries.size();
     float *const shifts = scratch.shifts + first, *const sums = scratch.sums + first;
     std::copy_n(shifts, rows, scratch.before);
     const int64_t stride = row_stride(keys.size());
-    const bool cuts = seen_of(queries.begin, keys).end < keys.end || seen_of(queries.end - 1, keys).begin > keys.begin;
-    if (cuts || args_.softcap != 0 || (mask_ && !adds_mask_)) {
+    const bool cut = cuts(queries, keys);
+    if (cut || args_.softcap != 0 || (mask_ && !adds_mask_)) {
       for (int64_t row = 0; row < rows; ++row) mask_scores(queries.begin + row, keys, scratch.scores + row * stride);
     }
-    if (!cuts) {
+    if (!cut) {
       exp2_rows(scratch.scores, stride, rows, keys.size(), factor_, shifts, scratch.parts);
     } else {
       for (int64_t row = 0; row < rows; ++row) {
@@ -222,13 +193,6 @@ class Head {
     }
   }
 
-  /// Those of the keys that a query sees; none: an empty range at their begin or end.
-  Range seen_of(int64_t query, Range keys) const {
-    const Range seen = args_.keys_of(batch_, query);
-    const int64_t begin = std::clamp(seen.begin, keys.begin, keys.end);
-    return {begin, std::clamp(seen.end, begin, keys.end)};
-  }
-
   /// Caps and masks the scores of the keys that a query sees; the others' become weights of 0.
   void mask_scores(int64_t query, Range keys, float* scores) const {
     const Range seen = seen_of(query, keys);
@@ -245,39 +209,9 @@ class Head {
     }
   }
 
-  /// By what a row of y is to be multiplied; one without weights is filled.
-  float finish(int64_t query, float sum) const {
-    const Range seen = args_.keys_of(batch_, query);
-    if (seen.size() > 0 && sum != 0 && !std::isnan(sum)) return 1 / sum;
-    const bool is_zero = seen.size() <= 0 || args_.nan_is_zero || is_masked(mask_of(query, seen.begin), seen.size());
-    std::fill_n(row_of_y(query), args_.value_depth, is_zero ? 0.0f : std::numeric_limits<float>::quiet_NaN());
-    return 1;
-  }
-
-  void cap(float* scores, int64_t count) const {
-    scale_shift(scores, 1 / args_.softcap, 0, scores, count);
-    unary(Unary::tanh, scores, scores, count);
-    scale_shift(scores, args_.softcap, 0, scores, count);
-  }
-
-  bool is_masked(const float* mask, int64_t count) const {
-    if (!args_.masked_rows_are_zero || !mask) return false;
-    const auto is_least = [](float value) { return value == -std::numeric_limits<float>::infinity(); };
-    return args_.mask_column ? std::all_of(mask, mask + count, is_least) : is_least(*mask);
-  }
-
-  const AttentionArgs& args_;
-  int64_t batch_, head_, keys_ = 0;
   const MicroKernels<float>& kernels_;
-  const float *q_, *k_, *v_, *mask_, *key_mask_;
-  float scale_, factor_;  ///< of products, of what exponents of two are made from
-  bool adds_mask_;        ///< to products as they are made
-  float* y_;
+  int64_t keys_ = 0;
 };
-
-}  // namespace
-
-namespace {
 
 /// Single queries of heads that share keys and values as queries of one head, so that keys and values are read once for several.
 AttentionArgs with_heads_as_queries(AttentionArgs args) {
@@ -309,12 +243,19 @@ void attention(const AttentionArgs& given, const Parallel& parallel) {
   const double products = static_cast<double>(args.queries) * static_cast<double>(args.keys) / static_cast<double>(parts);
   const Cost cost{.bytes = 8.0 * static_cast<double>(args.keys) * static_cast<double>(args.depth),
                   .operations = products * (0.25 * static_cast<double>(args.depth + args.value_depth) + 8)};
+  const bool by_pairs = attends_by_pairs(args);
+  const int64_t unit = by_pairs ? kFipQueries : 1;
   parallel.for_range(heads * parts, cost, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
-      const Part rows = share_of(args.queries, parts, i % parts);
-      if (rows.size == 0) continue;
+      const Part units = share_of(pieces_of(args.queries, unit), parts, i % parts);
+      if (units.size == 0) continue;
       if (fills) (*args.fill_head)(i / args.heads, i % args.heads);
-      Head(args, i / parts / args.heads, i / parts % args.heads).run({rows.begin, rows.begin + rows.size});
+      const int64_t batch = i / parts / args.heads, head = i / parts % args.heads;
+      const Range queries{units.begin * unit, std::min((units.begin + units.size) * unit, args.queries)};
+      if (by_pairs)
+        attend_by_pairs(args, batch, head, queries);
+      else
+        Head(args, batch, head).run(queries);
     }
   });
 }

@@ -43,6 +43,7 @@ struct BasicAttentionArgs {
   MatrixStrides q_strides, k_strides, v_strides, mask_strides, key_mask_strides, y_strides;
   int64_t mask_column = 1;   ///< 0: one number a row
   int64_t masked_keys = -1;  ///< keys that the mask has a number for; those after are not seen. -1: all
+  bool by_pairs = true;      ///< products of floats may be made two at a time (gemm_fip.h)
   Scores wanted = Scores::none;
   T* scores = nullptr;                                             ///< [batch, heads, queries, keys]
   const FunctionRef<void(int64_t, int64_t)>* fill_head = nullptr;  ///< puts the keys and values of a batch's head there; null: they are

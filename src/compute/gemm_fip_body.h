@@ -469,8 +469,9 @@ void scale_columns_of(const FipPanel& p, int64_t first, const float* by_column, 
 template <typename V, typename H>
 uint32_t scale_fip_panel(const FipPanel& p) {
   static_assert(H::kLanes == kFipRows && kFipWidth == 32);
-  float squares[kFipWidth], scales[kFipWidth];
-  square_columns<V>(p, squares);
+  float summed[kFipWidth], scales[kFipWidth];
+  if (!p.squares) square_columns<V>(p, summed);
+  const float* const squares = p.squares ? p.squares : summed;
   uint32_t usable = 0;
   for (int64_t j = 0; j < kFipWidth; ++j) {
     const bool counts = j < p.columns;

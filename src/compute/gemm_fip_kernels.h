@@ -55,6 +55,7 @@ struct FipPanel {
   float* tiles;          ///< or null; else, in place of `to`, the columns as tiles of rows, fip_tile(k) apart, see fip_tile_begin
   float* sums;           ///< [2, kFipWidth]: what pairs of the first vector of columns have too much, and those of the second
   float* inverse_scale;  ///< [kFipWidth]
+  const float* squares;  ///< [kFipWidth]: of columns, summed, where that is known; or null
 };
 
 /// A tile of C, as MicroArgs has it: a is a tile of rows (a_row 1, a_k kFipRows), b a panel of the same scale, k a multiple of kFipGroup,

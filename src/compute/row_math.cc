@@ -216,6 +216,69 @@ void exp2_rows_loop(float* x, int64_t stride, int64_t rows, int64_t length, floa
   if (row < rows) exp2_some_rows<1>(x + row * stride, stride, length, factor, shifts + row, sums + row);
 }
 
+/// exp2_columns of two vectors of columns from `column` on.
+HWY_INLINE void exp2_two_columns(const Exp2Columns& p, int64_t column) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), stride = kExp2Columns;
+  float* const x = p.x + column;
+  const Vec low = hn::Neg(hn::Inf(d)), factor = set(p.factor), least = set(-127 / p.factor), slack = set(kLargestExponent / p.factor);
+  Vec most0 = low, most1 = low;
+  for (int64_t row = 0; row < p.rows; ++row) {
+    most0 = hn::Max(most0, hn::LoadU(d, x + row * stride));
+    most1 = hn::Max(most1, hn::LoadU(d, x + row * stride + lanes));
+  }
+  const auto shift_of = [&](Vec most, float* at) HWY_ATTR {
+    const Vec old = hn::LoadU(d, at), shift = hn::IfThenElse(hn::Gt(most, hn::Add(old, slack)), most, old);
+    hn::StoreU(shift, d, at);
+    return hn::IfThenElseZero(hn::Gt(shift, low), shift);  // beside -inf alone weights are zero, whatever is subtracted
+  };
+  const Vec shift0 = shift_of(most0, p.shifts + column), shift1 = shift_of(most1, p.shifts + column + lanes);
+  const Vec scale0 = hn::LoadU(d, p.scales + column), scale1 = hn::LoadU(d, p.scales + column + lanes), zero = hn::Zero(d);
+  Vec sum0 = zero, sum1 = zero, square[4] = {zero, zero, zero, zero}, first[2] = {zero, zero}, second[2] = {zero, zero};
+  for (float* at = x + p.rows * stride; at < x + exp2_rows_of(p.rows) * stride; at += stride) {
+    hn::StoreU(low, d, at);
+    hn::StoreU(low, d, at + lanes);
+  }
+  float* at = x;
+  for (int64_t row = 0; row < p.rows; row += kExp2Rows) {
+#pragma GCC unroll 3
+    for (int pair = 0; pair < 3; ++pair, at += 2 * stride) {
+      float* const next = at + stride;
+      Vec e[4] = {hn::Sub(hn::LoadU(d, at), shift0), hn::Sub(hn::LoadU(d, at + lanes), shift1), hn::Sub(hn::LoadU(d, next), shift0),
+                  hn::Sub(hn::LoadU(d, next + lanes), shift1)};
+      exp2_or_zero(e, factor, least);
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        e[i] = hn::Mul(e[i], i % 2 == 0 ? scale0 : scale1);
+        hn::StoreU(e[i], d, (i < 2 ? at : next) + i % 2 * lanes);
+        square[i] = hn::MulAdd(e[i], e[i], square[i]);
+      }
+      sum0 = hn::Add(sum0, hn::Add(e[0], e[2]));
+      sum1 = hn::Add(sum1, hn::Add(e[1], e[3]));
+#pragma GCC unroll 2
+      for (int i = 0; i < 2; ++i) {
+        if (pair == 0) first[i] = hn::MulAdd(e[i], e[i + 2], first[i]);
+        if (pair == 1) first[i] = hn::NegMulAdd(e[i], e[i + 2], first[i]);
+        if (pair == 1) second[i] = hn::NegMulAdd(e[i], e[i + 2], second[i]);
+        if (pair == 2) second[i] = hn::MulAdd(e[i], e[i + 2], second[i]);
+      }
+    }
+  }
+  hn::StoreU(sum0, d, p.sums + column);
+  hn::StoreU(sum1, d, p.sums + column + lanes);
+  hn::StoreU(hn::Add(square[0], square[2]), d, p.squares + column);
+  hn::StoreU(hn::Add(square[1], square[3]), d, p.squares + column + lanes);
+  for (int i = 0; i < 2; ++i) {
+    hn::StoreU(first[i], d, p.pairs + column + i * lanes);
+    hn::StoreU(second[i], d, p.pairs + kExp2Columns + column + i * lanes);
+  }
+}
+
+void exp2_columns_loop(const Exp2Columns& p) {
+  static_assert(kExp2Columns % (HWY_MAX_BYTES / 2) == 0 || HWY_MAX_BYTES < 4);
+  for (int64_t column = 0; column < kExp2Columns; column += 2 * static_cast<int64_t>(hn::Lanes(Floats()))) exp2_two_columns(p, column);
+}
+
 void softmax_rows_loop(const float* x, float* y, int64_t rows, int64_t length, bool log) {
   for (int64_t r = 0; r < rows; ++r, x += length, y += length) {
     const float largest = row_max_of_numbers(x, length);
@@ -490,6 +553,7 @@ namespace rh::compute {
 HWY_EXPORT(softmax_rows_loop);
 HWY_EXPORT(softmax_strided_loop);
 HWY_EXPORT(exp2_rows_loop);
+HWY_EXPORT(exp2_columns_loop);
 HWY_EXPORT(layer_norm_loop);
 HWY_EXPORT(rms_norm_loop);
 HWY_EXPORT(row_statistics_loop);
@@ -504,6 +568,8 @@ void softmax_rows(const float* x, float* y, int64_t rows, int64_t length, bool l
 void exp2_rows(float* x, int64_t stride, int64_t rows, int64_t length, float factor, float* shifts, float* sums) {
   HWY_DYNAMIC_DISPATCH(exp2_rows_loop)(x, stride, rows, length, factor, shifts, sums);
 }
+
+void exp2_columns(const Exp2Columns& p) { HWY_DYNAMIC_DISPATCH(exp2_columns_loop)(p); }
 
 void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log) {
   if (inner == 1) return softmax_rows(x, y, outer, length, log);

@@ -11,6 +11,20 @@ void softmax_rows(const float* x, float* y, int64_t rows, int64_t length, bool l
 /// x = 2^(factor (x - shift)) in rows that lie `stride` floats apart, and the sum of each row; `factor` is in [1e-30, 1e30]. A row's shift
 /// becomes its largest value where exponents would exceed 11. Zeros where the shift stays -inf.
 void exp2_rows(float* x, int64_t stride, int64_t rows, int64_t length, float factor, float* shifts, float* sums);
+/// The same down the columns of x [rows, kExp2Columns], each times its scale, a power of two; zeros up to exp2_rows_of(rows) rows follow.
+inline constexpr int64_t kExp2Columns = 32, kExp2Rows = 6;
+inline constexpr int64_t exp2_rows_of(int64_t rows) { return (rows + kExp2Rows - 1) / kExp2Rows * kExp2Rows; }
+struct Exp2Columns {
+  float* x;
+  int64_t rows;
+  float factor;
+  float* shifts;  ///< [kExp2Columns], as the next ones
+  const float* scales;
+  float* sums;
+  float* squares;  ///< sums of squares
+  float* pairs;    ///< [2, kExp2Columns]: of each kExp2Rows, x0 x1 - x2 x3, and x4 x5 - x2 x3 (FipPanel::sums)
+};
+void exp2_columns(const Exp2Columns& p);
 /// softmax_rows along the middle axis of [outer, length, inner].
 void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, int64_t inner, bool log);
 

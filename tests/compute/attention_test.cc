@@ -1,4 +1,4 @@
-#include "compute/attention.h"
+#include "compute/attention_fip.h"
 
 #include <cmath>
 #include <functional>
@@ -45,9 +45,18 @@ struct Data {
     args.v = v.data();
     args.y = y.data();
     attention(args, three_threads());
-    std::vector<float> expected(y.size());
+    std::vector<float> expected(y.size()), by_pairs(y.size());
     args.y = expected.data();
     attention_reference(args, three_threads());
+    expect_near(y, expected, what);
+    if (!can_attend_by_pairs(args) || args.fill_head) return;
+    args.y = by_pairs.data();  // whether it is faster or not
+    for (int64_t batch = 0; batch < args.batch; ++batch)
+      for (int64_t head = 0; head < args.heads; ++head) attend_by_pairs(args, batch, head, {0, args.queries});
+    expect_near(by_pairs, expected, what + ", by pairs");
+  }
+
+  static void expect_near(const std::vector<float>& y, const std::vector<float>& expected, const std::string& what) {
     for (size_t i = 0; i < y.size(); ++i) {
       if (std::isnan(expected[i])) {
         ASSERT_TRUE(std::isnan(y[i])) << what << ", element " << i << " is " << y[i];
@@ -112,9 +121,11 @@ TEST_P(AttentionTest, what_a_query_sees) {
   };
   for (const auto& row : rows) {
     for (const int64_t queries : {1, 2, 120}) {
-      Data data(queries, 600);
-      row.set(data);
-      data.compare(row.name);
+      for (const int64_t value_depth : {33, 64}) {
+        Data data(queries, 600, 4, 2, 40, value_depth);
+        row.set(data);
+        data.compare(row.name);
+      }
     }
   }
 }
@@ -143,7 +154,7 @@ TEST_P(AttentionTest, keys_and_values_that_are_put_there_on_the_way) {
 TEST_P(AttentionTest, scores_that_are_no_numbers) {
   for (const int mode : {0, 1, 2}) {
     for (const int64_t queries : {2, 120}) {
-      Data data(queries, 600);
+      Data data(queries, 600, 4, 2, 40, queries == 2 ? 33 : 32);
       data.args.mask = data.mask.data();
       data.args.nan_is_zero = mode == 1;
       data.args.masked_rows_are_zero = mode == 2;
@@ -158,13 +169,15 @@ TEST_P(AttentionTest, scores_that_are_no_numbers) {
 }
 
 TEST_P(AttentionTest, transposed_keys_and_lengths_of_each_batch) {
-  Data data(40, 300);
-  data.args.k_is_transposed = true;
-  data.args.k_strides = {300 * 2 * 40, 300 * 40, 300};
-  const int64_t valid[] = {290, 17};
-  data.args.valid_keys = valid;
-  data.args.right_window = 0;
-  data.compare("transposed");
+  for (const int64_t value_depth : {33, 64}) {
+    Data data(40, 300, 4, 2, 40, value_depth);
+    data.args.k_is_transposed = true;
+    data.args.k_strides = {300 * 2 * 40, 300 * 40, 300};
+    const int64_t valid[] = {290, 17};
+    data.args.valid_keys = valid;
+    data.args.right_window = 0;
+    data.compare("transposed");
+  }
 }
 
 RH_EVERY_ISA(AttentionTest);

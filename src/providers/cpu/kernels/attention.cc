@@ -39,7 +39,7 @@ class AttentionKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
 
-  explicit AttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::Attention>()) {}
+  explicit AttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::Attention>()), by_pairs_(info.by_pairs()) {}
 
   Status run(RunContext& context) const override {
     const DType q_type = context.input(0).dtype(), v_type = context.input(2).dtype();
@@ -59,6 +59,7 @@ class AttentionKernel final : public Kernel {
                           q_shape.to_string(), k_shape.to_string(), v_shape.to_string());
     }
     compute::BasicAttentionArgs<T> args{.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
+    args.by_pairs = by_pairs_;
     args.past = context.has_input(4) ? past_length(context, k, v) : 0;
     const AppendedRows appended[] = {present(context, 1, args.past, k), present(context, 2, args.past, v)};
     const auto fill = [&](int64_t batch, int64_t head) {
@@ -196,6 +197,7 @@ class AttentionKernel final : public Kernel {
   }
 
   ops::Attention op_;
+  bool by_pairs_;
 };
 
 }  // namespace rh::cpu

@@ -45,7 +45,7 @@ class FusedAttentionKernel final : public Kernel {
  public:
   using Types = rh::Types<float>;
 
-  explicit FusedAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::FusedAttention>()) {}
+  explicit FusedAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::FusedAttention>()), by_pairs_(info.by_pairs()) {}
 
   Status run(RunContext& context) const override {
     const Shape &q_shape = context.input(0).shape(), &k_shape = context.input(1).shape(), &v_shape = context.input(2).shape();
@@ -60,6 +60,7 @@ class FusedAttentionKernel final : public Kernel {
     Matrices k(k_shape, op_.k_length_first, op_.k_part);
     if (k_is_folded && !unfold(k, q.batch)) return mismatch(context);
     compute::AttentionArgs args{.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
+    args.by_pairs = by_pairs_;
     args.queries = q.rows;
     args.depth = q.columns;
     args.keys = op_.k_transposed ? k.columns : k.rows;
@@ -148,6 +149,7 @@ class FusedAttentionKernel final : public Kernel {
   }
 
   ops::FusedAttention op_;
+  bool by_pairs_;
 };
 
 }  // namespace rh::cpu

@@ -18,7 +18,8 @@ class GroupQueryAttentionKernel final : public Kernel {
  public:
   using Types = rh::Types<float, Float16, BFloat16>;
 
-  explicit GroupQueryAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::GroupQueryAttention>()) {}
+  explicit GroupQueryAttentionKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::GroupQueryAttention>()), by_pairs_(info.by_pairs()) {}
 
   Status run(RunContext& context) const override {
     Call call = read_sizes(context);
@@ -43,6 +44,7 @@ class GroupQueryAttentionKernel final : public Kernel {
       rotate_rows(context, angles, op_.kv_heads, call.depth, keys);
     }
     compute::AttentionArgs args{.batch = call.batch, .heads = op_.heads, .key_heads = op_.kv_heads, .value_heads = op_.kv_heads};
+    args.by_pairs = by_pairs_;
     // Floats that stay where they are put are filled a head at a time, while attention reads them.
     const bool fills_later = context.input(0).dtype() == DType::float32 && !op_.is_quantized() && !op_.keeps_window;
     const AppendedRows all_keys = cache(context, call, 3, 1, keys), all_values = cache(context, call, 4, 2, values);
@@ -257,6 +259,7 @@ class GroupQueryAttentionKernel final : public Kernel {
   }
 
   ops::GroupQueryAttention op_;
+  bool by_pairs_;
 };
 
 }  // namespace rh::cpu

@@ -25,7 +25,7 @@ class MultiHeadAttentionKernel final : public Kernel {
  public:
   using Types = rh::Types<float, Float16, BFloat16>;
 
-  explicit MultiHeadAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::MultiHeadAttention>()) {}
+  explicit MultiHeadAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::MultiHeadAttention>()), by_pairs_(info.by_pairs()) {}
 
   Status run(RunContext& context) const override {
     const Shape& query = context.input(0).shape();
@@ -63,6 +63,7 @@ class MultiHeadAttentionKernel final : public Kernel {
     }
     if (context.has_input(op_.bias())) add_biases(context, q, k, v);
     compute::AttentionArgs args{.batch = q.batch, .heads = op_.heads, .key_heads = op_.heads, .value_heads = op_.heads};
+    args.by_pairs = by_pairs_;
     const Cache cache = read_cache(context, q.batch);
     std::optional<ConvertedOutput> presents[2];
     const AppendedRows rows[] = {append(context, op_.past_key(), 1, cache, k, presents[0]),
@@ -255,6 +256,7 @@ class MultiHeadAttentionKernel final : public Kernel {
   }
 
   ops::MultiHeadAttention op_;
+  bool by_pairs_;
 };
 
 }  // namespace rh::cpu

@@ -14,7 +14,7 @@ class SparseAttentionKernel final : public Kernel {
  public:
   using Types = rh::Types<float, Float16, BFloat16>;
 
-  explicit SparseAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::SparseAttention>()) {}
+  explicit SparseAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::SparseAttention>()), by_pairs_(info.by_pairs()) {}
 
   Status run(RunContext& context) const override {
     const Call call = read_call(context);
@@ -33,6 +33,7 @@ class SparseAttentionKernel final : public Kernel {
       rotate_rows(context, angles, op_.kv_heads, call.depth, keys);
     }
     compute::AttentionArgs args{.batch = call.batch, .heads = 1, .key_heads = 1, .value_heads = 1};
+    args.by_pairs = by_pairs_;
     const float* all_keys = cache(context, call, 3, 1, keys);
     const float* all_values = cache(context, call, 4, 2, values);
     args.q_strides = queries.strides;
@@ -177,6 +178,7 @@ class SparseAttentionKernel final : public Kernel {
   }
 
   ops::SparseAttention op_;
+  bool by_pairs_;
 };
 
 }  // namespace rh::cpu
