@@ -89,6 +89,8 @@ class Parallel {
   Parallel(ThreadPool* pool, int max_threads) : pool_(pool), max_threads_(max_threads) {}
 
   int threads() const { return pool_ ? (max_threads_ > 0 ? max_threads_ : pool_->threads()) : 1; }
+  /// The threads that each of some loops side by side has.
+  Parallel part_of(int loops) const { return threads() >= 2 * loops ? Parallel(pool_, threads() / loops) : Parallel(); }
   void for_range(int64_t count, const Cost& cost_per_item, FunctionRef<void(Range)> body) const;
   void for_pieces(int64_t pieces, FunctionRef<void(int64_t)> body) const;
 

@@ -72,7 +72,7 @@ Status expect_weights(const RunContext& context, int input, const Shape& expecte
   return error_status(ErrorCode::invalid_argument, "input {} has shape {}, expected {}", input, found.to_string(), expected.to_string());
 }
 
-void run_directions(RunContext& context, const ops::Rnn& op, const RecurrentSizes& sizes, RunDirection run_one) {
+void run_directions(RunContext& context, const ops::Rnn& op, const RecurrentSizes& sizes, RunDirection run_one, bool side_by_side) {
   const bool lstm = op.cell == ops::Rnn::Cell::lstm;
   const int64_t directions = op.directions(), width = op.gates() * sizes.hidden;
   compute::CellParams params;
@@ -96,19 +96,32 @@ void run_directions(RunContext& context, const ops::Rnn& op, const RecurrentSize
   run.x_batch_stride = op.batch_first ? sizes.sequence * sizes.input : sizes.input;
   run.y_step_stride = op.batch_first ? directions * sizes.hidden : directions * sizes.batch * sizes.hidden;
   run.y_batch_stride = op.batch_first ? sizes.sequence * directions * sizes.hidden : sizes.hidden;
-  float* scratch = context.scratch_array<float>(static_cast<int64_t>(compute::cell_scratch_floats(params, sizes.sequence, sizes.batch)));
-  for (int64_t k = 0; k < directions; ++k) {
+  // Side by side no step of one direction waits for the other's thread. Less work than a loop's beginning costs stays here.
+  constexpr double kLeastProducts = 1e5;
+  const double products = static_cast<double>(sizes.sequence * sizes.batch) * static_cast<double>(width * (sizes.input + sizes.hidden));
+  const bool together = side_by_side && directions > 1 && context.parallel().threads() > 1 && products >= kLeastProducts;
+  const int64_t scratch_floats = static_cast<int64_t>(compute::cell_scratch_floats(params, sizes.sequence, sizes.batch));
+  float* scratch = context.scratch_array<float>(scratch_floats * (together ? directions : 1));
+  const auto run_direction = [&](int64_t k, const Parallel& parallel) {
+    compute::CellParams own = params;
+    compute::CellRun own_run = run;
     const size_t first = static_cast<size_t>(k * op.functions());
     for (size_t f = 0; f < static_cast<size_t>(op.functions()); ++f) {
-      params.activations[f] = compute_activation(op.activations[first + f], op.activation_alpha[first + f], op.activation_beta[first + f]);
+      own.activations[f] = compute_activation(op.activations[first + f], op.activation_alpha[first + f], op.activation_beta[first + f]);
     }
-    params.bias = context.has_input(3) ? context.input(3).data<float>() + k * 2 * width : nullptr;
-    params.peepholes = lstm && context.has_input(7) ? context.input(7).data<float>() + k * 3 * sizes.hidden : nullptr;
-    run.reverse = op.direction == ops::Rnn::Direction::reverse || k == 1;
-    run.y = y ? y + k * (op.batch_first ? sizes.hidden : sizes.batch * sizes.hidden) : nullptr;
-    run.h = h + k * sizes.batch * sizes.hidden;
-    run.c = c ? c + k * sizes.batch * sizes.hidden : nullptr;
-    run_one(k, params, run, scratch);
+    own.bias = context.has_input(3) ? context.input(3).data<float>() + k * 2 * width : nullptr;
+    own.peepholes = lstm && context.has_input(7) ? context.input(7).data<float>() + k * 3 * sizes.hidden : nullptr;
+    own_run.reverse = op.direction == ops::Rnn::Direction::reverse || k == 1;
+    own_run.y = y ? y + k * (op.batch_first ? sizes.hidden : sizes.batch * sizes.hidden) : nullptr;
+    own_run.h = h + k * sizes.batch * sizes.hidden;
+    own_run.c = c ? c + k * sizes.batch * sizes.hidden : nullptr;
+    run_one(k, own, own_run, scratch + (together ? k * scratch_floats : 0), parallel);
+  };
+  if (together) {
+    const Parallel half = context.parallel().part_of(static_cast<int>(directions));
+    context.parallel().for_pieces(directions, [&](int64_t k) { run_direction(k, half); });
+  } else {
+    for (int64_t k = 0; k < directions; ++k) run_direction(k, context.parallel());
   }
   give_state<float>(context, op, 1, h, sizes);
   if (lstm) give_state<float>(context, op, 2, c, sizes);

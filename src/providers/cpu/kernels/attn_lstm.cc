@@ -24,9 +24,8 @@ class AttnLSTMKernel final : public Kernel {
     const int64_t width = 4 * sizes.hidden;
     RH_RETURN_IF_ERROR(expect_weights(context, 1, {op_.directions(), width, sizes.input + memory.columns}));
     RH_RETURN_IF_ERROR(expect_weights(context, 2, {op_.directions(), width, sizes.hidden}));
-    const auto run_one = [&](int64_t direction, const compute::CellParams& params, const compute::CellRun& run, float* scratch) {
-      run_direction(context, direction, sizes, memory, params, run, scratch);
-    };
+    const auto run_one = [&](int64_t direction, const compute::CellParams& params, const compute::CellRun& run, float* scratch,
+                             const Parallel&) { run_direction(context, direction, sizes, memory, params, run, scratch); };
     run_directions(context, op_, sizes, run_one);
     return {};
   }

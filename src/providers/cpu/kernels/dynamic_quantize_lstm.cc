@@ -51,7 +51,8 @@ class DynamicQuantizeLSTMKernel final : public Kernel {
     quantize(context.parallel(), x, x_range, x_codes);
     const Shape states{sizes.batch, sizes.hidden};
     float* factors = context.scratch_array<float>(width);
-    const auto run_one = [&](int64_t direction, const compute::CellParams& params, const compute::CellRun& run, float* scratch) {
+    const auto run_one = [&](int64_t direction, const compute::CellParams& params, const compute::CellRun& run, float* scratch,
+                             const Parallel&) {
       const auto input = [&](const compute::GemmArgs<float>& args, const float* a, float* c) {
         multiply(context, args, {x_codes + (a - run.x), false, args.lda}, x_range, w.packed[static_cast<size_t>(direction)],
                  w_scales.of(direction), factors, c);

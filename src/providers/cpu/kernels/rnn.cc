@@ -257,11 +257,12 @@ class RnnKernel final : public Kernel {
     const bool packed = !packed_w_.empty();
     const auto own_w = packed ? decltype(packed_w_)() : pack(context.input(1)),
                own_r = packed ? decltype(packed_r_)() : pack(context.input(2));
-    const auto run_one = [&](int64_t direction, const compute::CellParams& params, const compute::CellRun& run, float* scratch) {
+    const auto run_one = [&](int64_t direction, const compute::CellParams& params, const compute::CellRun& run, float* scratch,
+                             const Parallel& parallel) {
       const auto k = static_cast<size_t>(direction);
-      compute::run_cell(params, packed ? packed_w_[k] : own_w[k], packed ? packed_r_[k] : own_r[k], run, scratch, context.parallel());
+      compute::run_cell(params, packed ? packed_w_[k] : own_w[k], packed ? packed_r_[k] : own_r[k], run, scratch, parallel);
     };
-    run_directions(context, op_, sizes, run_one);
+    run_directions(context, op_, sizes, run_one, true);
     return {};
   }
 
