@@ -294,7 +294,7 @@ class FipHead : public AttentionHead {
           (static_cast<int>(std::bit_cast<uint32_t>(squares[i] * one_by_keys) >> 23) - 126) >> 1;  // from the nearest power of two
       most = std::max(most, std::abs(apart));
       const int exponent = static_cast<int>(std::bit_cast<uint32_t>(scales[i]) >> 23) - 127;
-      const int better = std::clamp(exponent - apart, -kMostExponent, kMostExponent);
+      const int better = squares[i] == 0 ? exponent : std::clamp(exponent - apart, -kMostExponent, kMostExponent);
       next[i] = std::bit_cast<float>(static_cast<uint32_t>(127 + better) << 23);
       inverse[i] = std::bit_cast<float>(static_cast<uint32_t>(127 - exponent) << 23);
       made.totals[i] *= inverse[i];
