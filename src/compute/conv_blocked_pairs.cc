@@ -84,7 +84,7 @@ void BlockedPairs::run(const ConvCall<float>& call, const float* gates, FetchLis
   const double k = static_cast<double>(channels_.in), operations = m * n * k / kFipSpeed;
   Grid grid;
   if (call.batch < 4 * parallel.threads())
-    grid = choose_grid(tiles, panels, operations, kScaledBytes * m * k, n * k * sizeof(float), parallel.threads());
+    grid = choose_grid(tiles, panels, operations, kScaledBytes * m * k, n * k * sizeof(float), parallel.threads(), kFipLateness);
   const int64_t pieces = grid.pieces(), in_blocks = channel_blocks(channels_.in);
   const bool is_far = parallel.threads() > 1 || call.window.output_size() * in_blocks * kPixelBytes >= kFarBytes;
   deal_pieces(call.batch, grid, operations, parallel, [&](int64_t image, int64_t i) {

@@ -151,8 +151,10 @@ class ConvFip final : public Convolution<float>::Impl {
           float* const of_panel = sums + j * 2 * kFipWidth;
           FipArgs args{};
           if (i == 0) {
-            pairs[j] = ~pixels_.scale(w, call.input, place.x, pixel, steps, scales_.data() + place.group * layout_.k.steps(),
-                                      {.to = scaled + j * floats, .sums = of_panel, .inverse_scale = inverse + j * kFipWidth}) == 0;
+            pairs[j] =
+                ~pixels_.scale(
+                    w, call.input, place.x, pixel, steps, scales_.data() + place.group * layout_.k.steps(),
+                    {.columns = kFipWidth, .to = scaled + j * floats, .sums = of_panel, .inverse_scale = inverse + j * kFipWidth}) == 0;
             std::copy_n(of_panel + kFipWidth + kFipWidth / 2, kFipWidth / 2, of_panel + kFipWidth / 2);  // of the second vector's pattern
             const bool more_panels = j + 1 < panels.size, more_blocks = block + 1 < layout_.k.blocks();
             if (more_panels || !more_blocks)

@@ -28,14 +28,15 @@ class FipPixels {
     return is_pointwise(window_, w) && pixel < w.input_size() ? x + steps.begin * w.input_size() + pixel : nullptr;
   }
 
-  /// Rows `steps` of the panel of pixels that begins at `pixel`, scaled: `panel` says where to; its b, k, columns and scale are not looked
-  /// at. k counts kernel positions first and channels within each; `scales` are those of the group. See FipKernels::scale_panel.
+  /// Rows `steps` of the panel of pixels that begins at `pixel`, scaled: `panel` says where to, and how many columns at most; its b, k and
+  /// scale are not looked at. k counts kernel positions first and channels within each; `scales` are those of the group. See
+  /// FipKernels::scale_panel.
   uint32_t scale(const Window& w, const InputScale& input, const float* x, int64_t pixel, const Part& steps, const float* scales,
                  FipPanel panel) const {
     const int64_t plane = w.input_size(), count = std::min(steps.size, in_ * window_.kernel_size() - steps.begin);
     const Part ks{steps.begin, count};
     const bool ready = is_pointwise(window_, w) && pixel + kFipWidth <= plane;
-    panel.columns = std::min(kFipWidth, w.output_size() - pixel);
+    panel.columns = std::min(panel.columns, w.output_size() - pixel);
     panel.k = count;
     panel.scale = scales + steps.begin;
     panel.b = x + ks.begin * plane + pixel;

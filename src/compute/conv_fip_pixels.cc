@@ -47,27 +47,46 @@ class ConvFipPixels final : public Convolution<float>::Impl {
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
-    const int64_t panels = pieces_of(w.output_size(), kFipWidth), products = call.batch * channels_.groups;
+    const Pixels pixels(w.output_size(), parallel.threads());
+    const int64_t products = call.batch * channels_.groups;
     const double m = static_cast<double>(w.output_size()), n = static_cast<double>(out_), k = static_cast<double>(layout_.k());
     const double operations = m * n * k / kFipSpeed;
     Grid grid;
     if (products < 4 * parallel.threads()) {
       const double gathering = is_pointwise(window_, w) ? 8 : 10;  // and scaling
-      grid =
-          choose_grid(panels, layout_.panels(), operations, gathering * m * k * sizeof(float), n * k * sizeof(float), parallel.threads());
+      grid = choose_grid(pixels.panels, layout_.panels(), operations, gathering * m * k * sizeof(float), n * k * sizeof(float),
+                         parallel.threads(), kFipLateness);
     }
-    deal_pieces(products, grid, operations, parallel, [&](int64_t product, int64_t i) { run_piece(call, product, grid, i, panels); });
+    deal_pieces(products, grid, operations, parallel, [&](int64_t product, int64_t i) { run_piece(call, product, grid, i, pixels); });
   }
 
  private:
+  /// The pixels of an image, cut into as many panels for each thread, where these do not get too small for it, that begin at multiples of a
+  /// tile's rows. No bits depend on that.
+  struct Pixels {
+    Pixels(int64_t count, int64_t threads) : count(count), panels(pieces_of(count, kFipWidth)) {
+      const int64_t even = pieces_of(panels, threads) * threads;
+      if (even * 2 * kFipRows <= count) panels = even;
+    }
+    int64_t begin(int64_t panel) const {
+      const int64_t nearest = (count * panel + kFipRows / 2 * panels) / (kFipRows * panels) * kFipRows;
+      return panel < panels ? std::max(nearest, count - (panels - panel) * kFipWidth) : count;
+    }
+
+    int64_t count, panels;
+  };
+
   /// Some panels of pixels of one image times some panels of output channels.
   struct Group {
     const ConvCall<float>& call;
+    const Pixels& all;
     int64_t image, group;
     Part rows, columns;
 
-    int64_t first_pixel() const { return rows.begin * kFipWidth; }
-    int64_t pixels() const { return std::min(call.window.output_size(), (rows.begin + rows.size) * kFipWidth) - first_pixel(); }
+    /// Of a panel of them, beside the first pixel.
+    int64_t begin(int64_t panel) const { return all.begin(rows.begin + panel) - first_pixel(); }
+    int64_t first_pixel() const { return all.begin(rows.begin); }
+    int64_t pixels() const { return begin(rows.size); }
   };
 
   /// A block of pixels of a group as tiles read them.
@@ -81,8 +100,8 @@ class ConvFipPixels final : public Convolution<float>::Impl {
   /// Between tiles, at most.
   int64_t tile_floats() const { return fip_tile(layout_.block(0).size); }
 
-  void run_piece(const ConvCall<float>& call, int64_t product, const Grid& grid, int64_t index, int64_t panels) const {
-    const Part rows = share_of(panels, grid.rows, index / grid.columns);
+  void run_piece(const ConvCall<float>& call, int64_t product, const Grid& grid, int64_t index, const Pixels& pixels) const {
+    const Part rows = share_of(pixels.panels, grid.rows, index / grid.columns);
     const Part columns = share_of(layout_.panels(), grid.columns, index % grid.columns);
     if (rows.size == 0 || columns.size == 0) return;
     const int64_t row_groups = pieces_of(rows.size, kMostPanels);
@@ -93,6 +112,7 @@ class ConvFipPixels final : public Convolution<float>::Impl {
       for (int64_t j = 0; j < column_groups; ++j) {
         const Part some = part_of(columns.size, column_groups, j);
         run_group({call,
+                   pixels,
                    product / channels_.groups,
                    product % channels_.groups,
                    {rows.begin + part.begin, part.size},
@@ -122,9 +142,11 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     const float* const scales = layout_.left_scale(weights_[static_cast<size_t>(g.group)].get());
     for (int64_t i = 0; i < g.rows.size; ++i) {
       float sums[2 * kFipWidth] = {};
-      scaled.pairs[i] = pixels_.scale(
-          g.call.window, g.call.input, x, (g.rows.begin + i) * kFipWidth, steps, scales,
-          {.tiles = scaled.tiles + i * kTilesOfPanel * tile_floats(), .sums = sums, .inverse_scale = scaled.inverse + i * kFipWidth});
+      scaled.pairs[i] = pixels_.scale(g.call.window, g.call.input, x, g.first_pixel() + g.begin(i), steps, scales,
+                                      {.columns = g.begin(i + 1) - g.begin(i),
+                                       .tiles = scaled.tiles + i * kTilesOfPanel * tile_floats(),
+                                       .sums = sums,
+                                       .inverse_scale = scaled.inverse + i * kFipWidth});
       for (int64_t j = 0; j < 2 * kFipWidth; ++j) scaled.sums[2 * i * kFipWidth + j] = sums[j % 2 * kFipWidth + j / 2];
     }
   }
@@ -156,14 +178,14 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     p.ahead_step = pieces_of(pieces_of(kFipGroup * kFipWidth, tiles), 16) * 16;
     const float* const end = p.ahead + steps.size * kFipWidth;
     for (int64_t i = 0; i < g.rows.size; ++i) {
-      const int64_t first = i * kFipWidth, pixels = std::min(kFipWidth, g.pixels() - first);
+      const int64_t first = g.begin(i), pixels = g.begin(i + 1) - first;
       const int64_t parts = pieces_of(pixels, kFipRows);
       for (int64_t tile = 0; tile < parts; ++tile) {
         const Part rows = part_of(pixels, parts, tile);
         p.a = scaled.tiles + i * kTilesOfPanel * tile_floats() + tile * fip_tile(steps.size);
         p.c = sums + (first + rows.begin) * kFipWidth;
-        args.left_sums = scaled.sums + 2 * (first + rows.begin);
-        args.left_inverse = scaled.inverse + first + rows.begin;
+        args.left_sums = scaled.sums + 2 * (i * kFipWidth + rows.begin);
+        args.left_inverse = scaled.inverse + i * kFipWidth + rows.begin;
         multiply_fip_tile(fip_, plain_, args, rows.size, scaled.pairs[i] >> rows.begin, plain);
         if (!p.ahead) continue;
         p.ahead += steps.size / kFipGroup * p.ahead_step;

@@ -96,6 +96,8 @@ std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b,
 
 /// Of products by pairs, beside multiply-add.
 inline constexpr double kFipSpeed = 1.3;
+/// What they lose where threads have one piece each (choose_grid): fewer columns of pieces scale the left operand less often.
+inline constexpr double kFipLateness = 0.02;
 
 /// A tile, by pairs in rows whose bit is set, plainly in others; `plain` has room for [kFipRows, kFipWidth] sums. A row's bits do not
 /// depend on those beside it.

@@ -44,7 +44,7 @@ FipProduct::Tiles FipProduct::tiles_in(float* memory) const { return {memory, fi
 
 Grid FipProduct::grid(int threads) const {
   const double m = static_cast<double>(base_.args.m), n = static_cast<double>(base_.args.n), k = static_cast<double>(base_.args.k);
-  return choose_grid(chunks_, base_.panels, m * n * k / kFipSpeed, kScaledBytes * m * k, n * k * sizeof(float), threads);
+  return choose_grid(chunks_, base_.panels, m * n * k / kFipSpeed, kScaledBytes * m * k, n * k * sizeof(float), threads, kFipLateness);
 }
 
 /// Cuts rows into a multiple of `parts` tiles, where these do not get too small for it. No bits depend on that.

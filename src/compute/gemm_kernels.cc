@@ -122,24 +122,29 @@ double unevenness(const Grid& grid, int64_t row_chunks, int64_t panels, int64_t 
 
 }  // namespace
 
-Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double left_bytes, double right_bytes, int threads) {
+Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double left_bytes, double right_bytes, int threads,
+                 double lateness) {
   constexpr double kOperationsPerNanosecond = 40, kBytesPerNanosecond = 12, kPieceNanoseconds = 6000;
   const double nanoseconds = std::max(operations / kOperationsPerNanosecond, (left_bytes + right_bytes) / kBytesPerNanosecond);
   const int64_t affordable = static_cast<int64_t>(std::min(nanoseconds / kPieceNanoseconds, 1e6));
   if (threads <= 1 || affordable < 2) return {};
-  // Some more pieces than threads even out what else the processors have to do.
-  const int64_t wanted = affordable >= 12 * threads ? 2 * threads : std::min<int64_t>(affordable, threads);
   Grid best;
   double least = -1;
-  for (int64_t rows = 1; rows <= std::min(wanted, row_chunks); ++rows) {
-    const int64_t columns = std::min(panels, (wanted + rows - 1) / rows);
-    const double cost = operations / kOperationsPerNanosecond * unevenness({rows, columns}, row_chunks, panels, threads) +
-                        (left_bytes * columns + right_bytes * rows) / kBytesPerNanosecond;
-    if (least < 0 || cost < least) {
-      least = cost;
-      best = {rows, columns};
+  const auto consider = [&](int64_t wanted, double later) {
+    for (int64_t rows = 1; rows <= std::min(wanted, row_chunks); ++rows) {
+      const int64_t columns = std::min(panels, (wanted + rows - 1) / rows);
+      const double cost = operations / kOperationsPerNanosecond * (unevenness({rows, columns}, row_chunks, panels, threads) + later) +
+                          (left_bytes * columns + right_bytes * rows) / kBytesPerNanosecond;
+      if (least < 0 || cost < least) {
+        least = cost;
+        best = {rows, columns};
+      }
     }
-  }
+  };
+  // Some more pieces than threads even out what else the processors have to do.
+  const bool has_more = affordable >= 12 * threads;
+  consider(has_more ? 2 * threads : std::min<int64_t>(affordable, threads), 0);
+  if (has_more && lateness > 0) consider(threads, lateness);
   return best;
 }
 

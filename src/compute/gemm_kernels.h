@@ -55,6 +55,8 @@ struct Grid {
   int64_t pieces() const { return rows * columns; }
 };
 /// `operations` multiply-adds and `bytes` of the whole product; `left_bytes` are read once a column of pieces, `right_bytes` once a row.
-Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double left_bytes, double right_bytes, int threads);
+/// `lateness`: what no more pieces than threads cost, as a share of the operations; 0: there are more.
+Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double left_bytes, double right_bytes, int threads,
+                 double lateness = 0);
 
 }  // namespace rh::compute
