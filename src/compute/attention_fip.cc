@@ -29,18 +29,6 @@ constexpr int64_t kLeastDepth = 32;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Rows of tiles: of each tile its rows, what its pairs have too much, inverse scales and the bits of rows, one behind the other.
-struct TileRows {
-  float* memory = nullptr;
-  int64_t k = 0;
-
-  int64_t stride() const { return fip_tile(k) + 4 * kFipRows; }
-  float* rows(int64_t tile) const { return memory + tile * stride(); }
-  float* sums(int64_t tile) const { return rows(tile) + fip_tile(k); }
-  float* inverse(int64_t tile) const { return sums(tile) + 2 * kFipRows; }
-  uint32_t& pairs(int64_t tile) const { return *reinterpret_cast<uint32_t*>(inverse(tile) + kFipRows); }
-};
-
 /// Columns of a panel: what its pairs have too much, inverse scales, and whether all columns can be paired.
 struct PanelColumns {
   float sums[kFipWidth];
@@ -74,8 +62,8 @@ class FipHead : public AttentionHead {
 
   void lay_out() {
     const int64_t depth = args_.depth, blocks = pieces_of(keys_, block_);
-    keys_of_tiles_.k = depth;
-    values_of_block_.k = block_;
+    keys_of_tiles_.rows = fip_tile(depth);
+    values_of_block_.rows = fip_tile(block_);
     const int64_t key_floats = pieces_of(keys_, kFipRows) * keys_of_tiles_.stride();
     const int64_t value_floats = blocks * value_tiles() * values_of_block_.stride();
     const int64_t panel_floats = (pieces_of(depth, kFipGroup) + 1) * kFipGroup * kFipWidth;
@@ -113,13 +101,13 @@ class FipHead : public AttentionHead {
     }
     const int64_t next = std::min(kFipRows, keys_ - key - rows), row_bytes = depth * static_cast<int64_t>(sizeof(float));
     if (!args_.k_is_transposed) bring_near(from + rows * a_row, next, row_bytes, a_row * static_cast<int64_t>(sizeof(float)));
-    const TileRows& to = keys_of_tiles_;
+    const FipTiles& to = keys_of_tiles_;
     to.pairs(tile) = kernels_.scale_left[rows]({.a = from,
                                                 .a_row = a_row,
                                                 .rows = rows,
                                                 .k = depth,
                                                 .scale = ones_,
-                                                .to = to.rows(tile),
+                                                .to = to.at(tile),
                                                 .inverse_scale = to.inverse(tile),
                                                 .sums = to.sums(tile)});
   }
@@ -144,8 +132,8 @@ class FipHead : public AttentionHead {
       const int64_t steps = pieces_of(keys.size(), kFipGroup) * kFipGroup;
       for (int64_t i = 0; i < kFipWidth / kFipRows; ++i) {
         const int64_t tile = block * value_tiles() + column / kFipRows + i;
-        const TileRows& to = values_of_block_;
-        std::copy_n(tiles + i * fip_tile(keys.size()), steps * kFipRows, to.rows(tile));
+        const FipTiles& to = values_of_block_;
+        std::copy_n(tiles + i * fip_tile(keys.size()), steps * kFipRows, to.at(tile));
         for (int64_t row = 0; row < kFipRows; ++row) {
           for (int64_t j = 0; j < 2; ++j) to.sums(tile)[2 * row + j] = sums[j * kFipWidth + i * kFipRows + row];
           to.inverse(tile)[row] = inverse[i * kFipRows + row];
@@ -240,8 +228,8 @@ class FipHead : public AttentionHead {
   }
 
   /// A tile of rows times a panel; args go on to the next tile's rows of c. `whole`: its k is that of the tile.
-  void multiply(FipArgs& args, const TileRows& tiles, int64_t tile, int64_t rows, bool paired, bool whole) const {
-    args.tile.a = tiles.rows(tile);
+  void multiply(FipArgs& args, const FipTiles& tiles, int64_t tile, int64_t rows, bool paired, bool whole) const {
+    args.tile.a = tiles.at(tile);
     float fewer[2 * kFipRows];
     if (!whole) sum_pairs(args.tile.a, args.tile.k, fewer);
     args.left_sums = whole ? tiles.sums(tile) : fewer;
@@ -359,7 +347,7 @@ class FipHead : public AttentionHead {
   const FipKernels& kernels_;
   const MicroKernels<float>& plain_;
   int64_t keys_ = 0, block_ = 0;
-  TileRows keys_of_tiles_, values_of_block_;
+  FipTiles keys_of_tiles_, values_of_block_;
   float *queries_ = nullptr, *turned_ = nullptr;  ///< a panel scaled, and before that
   float *scores_ = nullptr, *weights_ = nullptr, *mask_columns_ = nullptr, *y_columns_ = nullptr;
   float* ones_ = nullptr;

@@ -45,18 +45,6 @@ struct BlockedPairs::Piece {
   }
 };
 
-/// Tiles of pixels, scaled: each its rows, what its pairs have too much, inverse scales and the bits of rows, one behind the other.
-struct BlockedPairs::Tiles {
-  float* memory;
-  int64_t rows;  ///< floats
-
-  int64_t stride() const { return rows + 4 * kFipRows; }
-  float* at(int64_t index) const { return memory + index * stride(); }
-  float* sums(int64_t index) const { return at(index) + rows; }
-  float* inverse(int64_t index) const { return sums(index) + 2 * kFipRows; }
-  uint32_t& pairs(int64_t index) const { return *reinterpret_cast<uint32_t*>(inverse(index) + kFipRows); }
-};
-
 std::unique_ptr<BlockedPairs> BlockedPairs::make(const ConvChannels& channels, const float* weights, const float* bias,
                                                  const Activation& activation) {
   if (!fip_kernels()) return nullptr;
@@ -97,7 +85,7 @@ void BlockedPairs::run(const ConvCall<float>& call, const float* gates, FetchLis
 
 void BlockedPairs::run_piece(const Piece& piece, FetchedPart& fetched) const {
   if (piece.tiles.size == 0 || piece.panels.size == 0) return;
-  const int64_t tile_bytes = Tiles{nullptr, fip_tile(layout_.block(0).size)}.stride() * static_cast<int64_t>(sizeof(float));
+  const int64_t tile_bytes = FipTiles{nullptr, fip_tile(layout_.block(0).size)}.stride() * static_cast<int64_t>(sizeof(float));
   const int64_t walks = pieces_of(piece.tiles.size, std::max<int64_t>(1, kTileBytes / tile_bytes));
   for (int64_t walk = 0; walk < walks; ++walk) {
     const Part some = part_of(piece.tiles.size, walks, walk);
@@ -109,7 +97,7 @@ void BlockedPairs::run_piece(const Piece& piece, FetchedPart& fetched) const {
 
 void BlockedPairs::run_walk(const Piece& piece, FetchedPart& fetched) const {
   const int64_t rows = fip_tile(layout_.block(0).size);
-  const Tiles tiles{scratch_floats(ScratchSlot::packed_left, piece.tiles.size * Tiles{nullptr, rows}.stride()), rows};
+  const FipTiles tiles{scratch_floats(ScratchSlot::packed_left, piece.tiles.size * FipTiles{nullptr, rows}.stride()), rows};
   for (int64_t block = 0; block < layout_.blocks(); ++block) {
     throw_if_cancelled();
     if (piece.is_far) {
@@ -130,7 +118,7 @@ const float* BlockedPairs::input_at(const Piece& piece, int64_t channel, int64_t
   return piece.call.x + ((piece.image * channel_blocks(channels_.in) + channel / kBlock) * piece.plane() + pixel) * kBlock;
 }
 
-void BlockedPairs::scale_tile(const Piece& piece, const Part& pixels, int64_t block, const Tiles& to, int64_t index) const {
+void BlockedPairs::scale_tile(const Piece& piece, const Part& pixels, int64_t block, const FipTiles& to, int64_t index) const {
   static_assert(kBlock == 16);
   const Part steps = layout_.block(block);
   const int64_t count = std::min(steps.size, layout_.k() - steps.begin);
@@ -185,7 +173,7 @@ FipArgs BlockedPairs::tile_at(const Piece& piece, const Part& pixels, int64_t pa
   return args;
 }
 
-void BlockedPairs::run_panel(const Piece& piece, int64_t panel, int64_t block, const Tiles& tiles, FetchedPart& fetched) const {
+void BlockedPairs::run_panel(const Piece& piece, int64_t panel, int64_t block, const FipTiles& tiles, FetchedPart& fetched) const {
   FipArgs args = tile_at(piece, piece.pixels(piece.tiles.begin), panel, block);
   MicroArgs<float>& p = args.tile;
   const int64_t groups = p.k / kFipGroup;

@@ -26,14 +26,13 @@ class BlockedPairs {
 
  private:
   struct Piece;
-  struct Tiles;
   BlockedPairs(const ConvChannels& channels, const float* weights, const float* bias, const Activation& activation);
 
   void run_piece(const Piece& piece, FetchedPart& fetched) const;
   void run_walk(const Piece& piece, FetchedPart& fetched) const;
   const float* input_at(const Piece& piece, int64_t channel, int64_t pixel) const;
-  void scale_tile(const Piece& piece, const Part& pixels, int64_t block, const Tiles& to, int64_t index) const;
-  void run_panel(const Piece& piece, int64_t panel, int64_t block, const Tiles& tiles, FetchedPart& fetched) const;
+  void scale_tile(const Piece& piece, const Part& pixels, int64_t block, const FipTiles& to, int64_t index) const;
+  void run_panel(const Piece& piece, int64_t panel, int64_t block, const FipTiles& tiles, FetchedPart& fetched) const;
   void activate(const Piece& piece, int64_t panel) const;
   FipArgs tile_at(const Piece& piece, const Part& pixels, int64_t panel, int64_t block) const;
 

@@ -99,6 +99,19 @@ inline constexpr double kFipSpeed = 1.3;
 /// What they lose where threads have one piece each (choose_grid): fewer columns of pieces scale the left operand less often.
 inline constexpr double kFipLateness = 0.02;
 
+/// Tiles of rows in scratch memory, one behind the other: each its rows, what its pairs have too much, inverse scales and the bits of rows
+/// that pairs can be made of (FipKernels::scale_left).
+struct FipTiles {
+  float* memory = nullptr;
+  int64_t rows = 0;  ///< floats of the rows of a tile: fip_tile(k)
+
+  int64_t stride() const { return rows + 4 * kFipRows; }
+  float* at(int64_t tile) const { return memory + tile * stride(); }
+  float* sums(int64_t tile) const { return at(tile) + rows; }
+  float* inverse(int64_t tile) const { return sums(tile) + 2 * kFipRows; }
+  uint32_t& pairs(int64_t tile) const { return *reinterpret_cast<uint32_t*>(inverse(tile) + kFipRows); }
+};
+
 /// A tile, by pairs in rows whose bit is set, plainly in others; `plain` has room for [kFipRows, kFipWidth] sums. A row's bits do not
 /// depend on those beside it.
 void multiply_fip_tile(const FipKernels& kernels, const MicroKernels<float>& plain_kernels, const FipArgs& args, int64_t rows,

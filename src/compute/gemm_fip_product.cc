@@ -15,18 +15,6 @@ constexpr int64_t kCompactFold = kSumK / kCompactRows;
 
 }  // namespace
 
-/// Tiles of A, scaled: each its rows, what its pairs have too much, inverse scales and the bits of rows, one behind the other.
-struct FipProduct::Tiles {
-  float* memory;
-  int64_t rows;  ///< floats
-
-  int64_t stride() const { return rows + 4 * kFipRows; }
-  float* at(int64_t index) const { return memory + index * stride(); }
-  float* sums(int64_t index) const { return at(index) + rows; }
-  float* inverse(int64_t index) const { return sums(index) + 2 * kFipRows; }
-  uint32_t& pairs(int64_t index) const { return *reinterpret_cast<uint32_t*>(inverse(index) + kFipRows); }
-};
-
 FipProduct::FipProduct(const GemmArgs<float>& args, const float* a, const PackedMatrix<float>& b, float* c)
     : base_(args, a, nullptr, b.fip_data(), c, micro_kernels_for_width<float>(kFipWidth)),
       kernels_(*scaled_kernels()),
@@ -40,7 +28,7 @@ FipProduct::FipProduct(const GemmArgs<float>& args, const float* a, const Packed
   base_.row_chunks = chunks_;
 }
 
-FipProduct::Tiles FipProduct::tiles_in(float* memory) const { return {memory, fip_tile(layout_.block(0).size)}; }
+FipTiles FipProduct::tiles_in(float* memory) const { return {memory, fip_tile(layout_.block(0).size)}; }
 
 Grid FipProduct::grid(int threads) const {
   const double m = static_cast<double>(base_.args.m), n = static_cast<double>(base_.args.n), k = static_cast<double>(base_.args.k);
@@ -167,7 +155,7 @@ void FipProduct::run_few(const Part& columns) const {
 
 /// Rows that stay in the cache pass by all panels of a block, each of which is brought nearer while the one before it is worked on.
 void FipProduct::run_walk(const Part& chunks, const Part& columns) const {
-  const Tiles tiles = tiles_in(scratch_floats(ScratchSlot::packed_left, chunks.size * tiles_in(nullptr).stride()));
+  const FipTiles tiles = tiles_in(scratch_floats(ScratchSlot::packed_left, chunks.size * tiles_in(nullptr).stride()));
   const int64_t blocks = layout_.blocks(), end_panel = columns.begin + columns.size;
   for (int64_t block = 0; block < blocks; ++block) {
     for (int64_t i = 0; i < chunks.size; ++i) scale_tile(rows_of(chunks.begin + i), block, tiles, i);
@@ -185,7 +173,7 @@ void FipProduct::run_walk(const Part& chunks, const Part& columns) const {
   }
 }
 
-void FipProduct::scale_tile(const Part& rows, int64_t block, const Tiles& to, int64_t index) const {
+void FipProduct::scale_tile(const Part& rows, int64_t block, const FipTiles& to, int64_t index) const {
   const Part steps = layout_.block(block);
   const int64_t count = std::min(steps.size, layout_.k() - steps.begin);
   int64_t a_row = 0;
@@ -217,7 +205,7 @@ FipArgs FipProduct::tile_at(const Part& rows, int64_t panel, int64_t block) cons
   return args;
 }
 
-void FipProduct::run_panel(const Part& chunks, int64_t panel, int64_t block, const Tiles& tiles, const float* next) const {
+void FipProduct::run_panel(const Part& chunks, int64_t panel, int64_t block, const FipTiles& tiles, const float* next) const {
   FipArgs args = tile_at(rows_of(chunks.begin), panel, block);
   MicroArgs<float>& p = args.tile;
   p.a_row = 1;

@@ -14,16 +14,15 @@ class FipProduct {
   void run(const Parallel& parallel);
 
  private:
-  struct Tiles;
-  Tiles tiles_in(float* memory) const;
+  FipTiles tiles_in(float* memory) const;
   Grid grid(int threads) const;
   void run_few(const Part& columns) const;
   void multiply_few(MicroArgs<float>& p, const float* panel, bool fetches) const;
   void even_out(int64_t parts);
   void run_piece(const Part& chunks, const Part& columns) const;
   void run_walk(const Part& chunks, const Part& columns) const;
-  void scale_tile(const Part& rows, int64_t block, const Tiles& to, int64_t index) const;
-  void run_panel(const Part& chunks, int64_t panel, int64_t block, const Tiles& tiles, const float* next) const;
+  void scale_tile(const Part& rows, int64_t block, const FipTiles& to, int64_t index) const;
+  void run_panel(const Part& chunks, int64_t panel, int64_t block, const FipTiles& tiles, const float* next) const;
   FipArgs tile_at(const Part& rows, int64_t panel, int64_t block) const;
   const float* rows_of_panel(const float* panel, const Part& steps) const;
   const float* rows_of_left(const Part& rows, int64_t k, int64_t count, int64_t& a_row) const;
