@@ -76,7 +76,7 @@ def measure(name, seeds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", default=FLOAT_MODELS + QUANTISED_MODELS, help="names, or files that say sample_inputs")
+    parser.add_argument("models", nargs="*", default=FLOAT_MODELS + QUANTISED_MODELS, help="names, or files")
     parser.add_argument("--seeds", type=int, default=3, help="inputs for each model")
     options = parser.parse_args()
     print("| model, output | Roundhouse | ONNX Runtime | ratio | root mean square of the output |\n|" + " --- |" * 5)

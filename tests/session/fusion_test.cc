@@ -259,23 +259,20 @@ TEST(Fusion, Attention) {
   const std::string masked = "u = Mul (s, c)\nw = Add (u, m)\np = Softmax <axis = -1> (w)\ny = MatMul (p, v)";
   const std::string heads = "float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, V] v", result = ") => (float[B, H, S, V] y)";
   const std::string turned = "t = Transpose <perm = [0, 1, 3, 2]> (k)\ns = MatMul (q, t)\n";
-  const std::vector<std::vector<Shape>> sizes = {{{1, 2, 5, 8}, {1, 2, 7, 8}, {1, 2, 7, 4}},
-                                                 {{2, 3, 1, 16}, {2, 3, 40, 16}, {2, 3, 40, 33}},
-                                                 {{1, 1, 150, 64}, {1, 1, 700, 64}, {1, 1, 700, 64}},
-                                                 {{2, 3, 33, 300}, {2, 3, 31, 300}, {2, 3, 31, 300}}};
-  const auto with_mask = [&](auto mask_of) {
-    auto list = sizes;
+  const std::vector<std::vector<Shape>> few = {{{1, 2, 5, 8}, {1, 2, 7, 8}, {1, 2, 7, 4}},
+                                               {{2, 3, 1, 16}, {2, 3, 40, 16}, {2, 3, 40, 33}},
+                                               {{2, 3, 33, 300}, {2, 3, 31, 300}, {2, 3, 31, 300}}};
+  // By pairs where the processor has them. Scores of some tens then are other sums of the same products than those of the separate nodes,
+  // and their rounding is to the weights as large an error as there: both are about 1e-5 from exact results (attention_test has those).
+  const std::vector<std::vector<Shape>> many = {{{1, 1, 150, 64}, {1, 1, 700, 64}, {1, 1, 700, 64}}};
+  constexpr double kManyKeys = 1e-5;
+  const auto with_mask = [](std::vector<std::vector<Shape>> list, auto mask_of) {
     for (auto& shapes : list) shapes.push_back(mask_of(shapes[0][0], shapes[0][1], shapes[0][2], shapes[1][2]));
     return list;
   };
-  const std::vector<FusionCase> cases = {
-      {"plain", model("(" + heads + result, turned + core), sizes, 1},
-      {"a mask a batch and query", model("(" + heads + ", float[B, 1, S, T] m" + result, turned + masked),
-       with_mask([](int64_t b, int64_t, int64_t s, int64_t t) { return Shape{b, 1, s, t}; }), 1},
-      {"a mask a head, the same for all keys", model("(" + heads + ", float[H, S, 1] m" + result, turned + masked),
-       with_mask([](int64_t, int64_t h, int64_t s, int64_t) { return Shape{h, s, 1}; }), 1},
-      {"a mask a key", model("(" + heads + ", float[T] m" + result, turned + masked),
-       with_mask([](int64_t, int64_t, int64_t, int64_t t) { return Shape{t}; }), 1},
+  std::vector<FusionCase> cases = {
+      {"plain", model("(" + heads + result, turned + core), few, 1},
+      {"plain, many keys", model("(" + heads + result, turned + core), many, 1, kManyKeys},
       {"three dimensions",
        model("(float[B, S, D] q, float[B, D, T] k, float[B, T, V] v) => (float[B, S, V] y)", "s = MatMul (q, k)\n" + core),
        {{{2, 5, 8}, {2, 8, 9}, {2, 9, 3}}, {{1, 2, 8}, {1, 8, 50}, {1, 50, 40}}},
@@ -323,10 +320,15 @@ TEST(Fusion, Attention) {
        {{{2, 2, 9, 8}, {2, 2, 11, 8}, {2, 2, 11, 6}}, {{1, 2, 1, 8}, {1, 2, 11, 8}, {1, 2, 11, 6}}},
        1},
   };
-  for (FusionCase c : cases) {
-    c.tolerance = 1e-5;  // scores of some tens round by as much, whichever way they are made
-    check_case(c);
-  }
+  const auto add_mask = [&](const char* purpose, const std::string& mask, auto mask_of) {
+    const std::string text = model("(" + heads + ", " + mask + " m" + result, turned + masked);
+    cases.push_back({purpose, text, with_mask(few, mask_of), 1});
+    cases.push_back({purpose, text, with_mask(many, mask_of), 1, kManyKeys});
+  };
+  add_mask("a mask a batch and query", "float[B, 1, S, T]", [](int64_t b, int64_t, int64_t s, int64_t t) { return Shape{b, 1, s, t}; });
+  add_mask("a mask a head, the same for all keys", "float[H, S, 1]", [](int64_t, int64_t h, int64_t s, int64_t) { return Shape{h, s, 1}; });
+  add_mask("a mask a key", "float[T]", [](int64_t, int64_t, int64_t, int64_t t) { return Shape{t}; });
+  for (const FusionCase& c : cases) check_case(c);
 }
 
 TEST(Fusion, Normalisations) {
