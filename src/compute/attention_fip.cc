@@ -205,9 +205,6 @@ class FipHead : public AttentionHead {
     p.c = c;
     p.c_row = kFipWidth;
     p.columns = kFipWidth;
-    p.alpha = 1;
-    p.low = -kInfinity;
-    p.high = kInfinity;
     return p;
   }
 

@@ -156,7 +156,6 @@ FipArgs BlockedPairs::tile_at(const Piece& piece, const Part& pixels, int64_t pa
   p.c = piece.call.y + at;
   p.c_row = kBlock;
   p.columns = std::min(kPanelBlocks, out_blocks - first) * kBlock;
-  p.alpha = 1;
   p.beta = block == 0 ? 0.0f : 1.0f;
   if (last) {
     p.column_bias = bias_.data() + panel * kFipWidth;

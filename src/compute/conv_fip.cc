@@ -222,7 +222,6 @@ class ConvFip final : public Convolution<float>::Impl {
     p.c = call.y + at;
     p.c_row = image;
     p.columns = std::min(kFipWidth, image - column);
-    p.alpha = 1;
     p.beta = first ? 0.0f : 1.0f;
     p.low = last ? clamp_.low : -std::numeric_limits<float>::infinity();
     p.high = last ? clamp_.high : std::numeric_limits<float>::infinity();

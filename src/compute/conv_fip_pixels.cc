@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "base/cancellation.h"
@@ -167,11 +166,8 @@ class ConvFipPixels final : public Convolution<float>::Impl {
     p.b_k = kFipWidth;
     p.c_row = kFipWidth;
     p.columns = kFipWidth;
-    p.alpha = 1;
     p.beta = block == 0 ? 0.0f : 1.0f;
     if (block == 0) p.column_bias = bias_.data() + (g.group * layout_.panels() + panel) * kFipWidth;
-    p.low = -std::numeric_limits<float>::infinity();
-    p.high = std::numeric_limits<float>::infinity();
     // Each tile brings its share of the next panel's weights nearer.
     const int64_t tiles = pieces_of(g.pixels(), kFipRows);
     if (index + 1 < g.columns.size) p.ahead = p.b + layout_.panel_floats();

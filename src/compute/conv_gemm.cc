@@ -142,7 +142,6 @@ class ConvGemm final : public Convolution<S>::Impl {
       p.a_k = 1;
       p.b_k = rows.size;
       p.columns = rows.size;
-      p.alpha = 1;
       p.low = static_cast<T>(clamp_.low);
       p.high = static_cast<T>(clamp_.high);
       if (!bias_.empty()) p.column_bias = bias_.data() + group * out_ + rows.begin;
@@ -205,7 +204,6 @@ class ConvGemm final : public Convolution<S>::Impl {
       p.a_row = 1;
       p.b_k = width;
       p.c_row = sums.stride;
-      p.alpha = 1;
       p.beta = block == 0 && !(kNarrow && call.residual) ? 0 : 1;
       p.low = static_cast<T>(last ? clamp_.low : -std::numeric_limits<float>::infinity());
       p.high = static_cast<T>(last ? clamp_.high : std::numeric_limits<float>::infinity());

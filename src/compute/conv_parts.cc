@@ -1,7 +1,6 @@
 #include "compute/conv_parts.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "base/cancellation.h"
@@ -167,9 +166,6 @@ class ConvParts final : public Convolution<float>::Impl {
     p.b_k = width;
     p.c_row = width;
     p.columns = width;
-    p.alpha = 1;
-    p.low = -std::numeric_limits<float>::infinity();
-    p.high = std::numeric_limits<float>::infinity();
     const float* const weights = weights_.data() + (band.group * panels_ + panel) * panel_size();
     int64_t from = 0;
     for (size_t i = 0; i < layout_.slots.size(); ++i) {

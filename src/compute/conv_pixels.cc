@@ -233,9 +233,6 @@ class ConvPixels final : public Convolution<float>::Impl {
     p.b_k = width;
     p.c_row = width;
     p.columns = columns <= kernels_.lanes ? kernels_.lanes : width;
-    p.alpha = 1;
-    p.low = -std::numeric_limits<float>::infinity();
-    p.high = std::numeric_limits<float>::infinity();
     // Each chunk brings its share of the next panel's weights nearer; behind the last panel, its own pixels of the next block.
     const int64_t share = ks.size * width / g.rows.size;
     const bool last = panel + 1 == g.panels.size, fetches_pixels = last && gathered.more;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/cancellation.h"
 #include "base/shared_bytes.h"
@@ -253,9 +252,6 @@ class ConvWinograd final : public Convolution<float>::Impl {
     p.b_k = width;
     p.c_row = width;
     p.columns = run.count <= products_.lanes ? products_.lanes : width;
-    p.alpha = 1;
-    p.low = -std::numeric_limits<float>::infinity();
-    p.high = std::numeric_limits<float>::infinity();
     const auto kernel = (run.count <= products_.lanes ? products_.one : products_.two)[rows.size];
     const float* weights = weights_.data() + weights_at(run.plane.group, rows);
     for (int64_t i = 0; i < kPositions; ++i) {

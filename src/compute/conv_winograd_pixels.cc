@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <vector>
 
 #include "base/cancellation.h"
@@ -306,9 +305,6 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
     p.b_k = products_.columns;
     p.c_row = products_.columns;
     p.columns = products_.columns;
-    p.alpha = 1;
-    p.low = -std::numeric_limits<float>::infinity();
-    p.high = std::numeric_limits<float>::infinity();
     return p;
   }
 

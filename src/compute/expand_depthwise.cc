@@ -194,7 +194,6 @@ struct ExpandDepthwise::Impl {
     p.c_row = piece.step;
     p.columns = piece.step;
     p.fold = kConvFold;
-    p.alpha = 1;
     p.column_bias = expand_bias_.data() + piece.panel * panel_width();
     p.low = expand_clamp_.low;
     p.high = expand_clamp_.high;

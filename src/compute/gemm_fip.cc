@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "base/shared_bytes.h"
@@ -163,9 +162,6 @@ void multiply_mixed_tile(const FipKernels& kernels, const MicroKernels<float>& p
       p.c = plain;
       p.c_row = kFipWidth;
       p.columns = kFipWidth;
-      p.alpha = 1;
-      p.low = -std::numeric_limits<float>::infinity();
-      p.high = std::numeric_limits<float>::infinity();
       p.ahead = args.tile.ahead;
       p.ahead_step = pieces_of(args.tile.ahead_step, kFipGroup);
       plain_kernels.alike[some](p);

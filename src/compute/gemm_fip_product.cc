@@ -1,7 +1,6 @@
 #include "compute/gemm_fip_product.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "compute/transpose_words.h"
 
@@ -135,9 +134,6 @@ void FipProduct::run_few(const Part& columns) const {
   p.c = sums;
   p.c_row = kFipWidth;
   p.columns = kFipWidth;
-  p.alpha = 1;
-  p.low = -std::numeric_limits<float>::infinity();
-  p.high = std::numeric_limits<float>::infinity();
   p.ahead_step = kFipWidth;
   FipArgs tile{};
   tile.left_inverse = inverse;

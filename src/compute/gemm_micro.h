@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 // Plain data alone: this header is compiled with the flags of every instruction set.
 namespace rh::compute {
@@ -18,15 +19,15 @@ struct MicroArgs {
   T* c;
   int64_t c_row;
   int64_t columns;  ///< of C that exist
-  T alpha;
+  T alpha = 1;
   T beta;  ///< 0: C is not read
   const T* column_bias;
   const T* row_bias;
   const T* residual;
   int64_t residual_row;
   T residual_scale;
-  T low;  ///< min(max(x, low), high), NaN passes
-  T high;
+  T low = -std::numeric_limits<T>::infinity();  ///< min(max(x, low), high), NaN passes
+  T high = std::numeric_limits<T>::infinity();
   int64_t fold;        ///< about how many products are added up before they join a longer sum, which rounds less; 0: all
   const T* ahead;      ///< memory that a later call will read, or null: brought nearer while this one runs
   int64_t ahead_step;  ///< elements of `ahead` a step of k

@@ -249,8 +249,6 @@ struct GemmProduct {
     p.alpha = args.alpha;
     p.beta = first ? args.beta : T(1);
     p.c_is_far = args.m * args.n * static_cast<int64_t>(sizeof(T)) >= kFarBytes;
-    p.low = -std::numeric_limits<T>::infinity();
-    p.high = std::numeric_limits<T>::infinity();
     if (!last) return p;
     const Epilogue<T>& e = args.epilogue;
     p.low = low;

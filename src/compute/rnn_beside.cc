@@ -1,7 +1,6 @@
 #include "compute/rnn_beside.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace rh::compute {
 namespace {
@@ -55,9 +54,6 @@ void ProductsBeside::project_first() {
   tile.a_row = p_.x_stride;
   tile.a_k = 1;
   tile.b_k = tile.c_row = tile.columns = width_;
-  tile.alpha = 1;
-  tile.low = -std::numeric_limits<float>::infinity();
-  tile.high = std::numeric_limits<float>::infinity();
   const int64_t steps = part_of(p_.steps, blocks_, 0).size;
   const double values = static_cast<double>(tile.k * width_);
   const Cost cost{.bytes = sizeof(float) * values, .operations = 0.25 * values * static_cast<double>(steps)};
