@@ -17,6 +17,7 @@ struct Range {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t size() const { return end - begin; }
+  bool operator==(const Range&) const = default;
 };
 
 /// Rough price of one work item, from which parallel_for derives how many pieces are worth it.

@@ -153,18 +153,41 @@ struct BlockedConvolution::Impl {
   struct Frame {
     int64_t height, width;  ///< pixels that the kernel reaches
     bool copied;
+    bool has_rims = false;   ///< planes are read where they lie, though some taps lie beyond them
+    uint8_t rim_outputs = 0;  ///< those of a row that have such taps
 
-    Frame(const Window& kernel, const Window& w) {
+    Frame(const Window& kernel, const Window& w, bool takes_rims) {
       height = reach_of(kernel, 1, w.output[1]);
       width = reach_of(kernel, 2, w.output[2]);
       copied = w.pad_begin[1] != 0 || w.pad_begin[2] != 0 || height > w.input[1] || width > w.input[2];
+      if (copied && takes_rims && only_rims_lie_beyond(kernel, w)) {
+        has_rims = true;
+        copied = false;
+        if (w.pad_begin[2] > 0) rim_outputs |= kFirstOutput;
+        if (width - w.pad_begin[2] > w.input[2]) rim_outputs |= kLastOutput;
+      }
       if (!copied) {
         height = w.input[1];
         width = w.input[2];
       }
     }
     int64_t plane() const { return height * width; }
+
+   private:
+    /// Whether none but the first and the last output of a row have taps beyond it, and each row of outputs has taps within the plane.
+    bool only_rims_lie_beyond(const Window& kernel, const Window& w) const {
+      const int64_t right = width - w.pad_begin[2] - w.input[2];
+      return w.pad_begin[1] >= 0 && w.pad_begin[2] >= 0 && std::max(w.pad_begin[2], right) <= kernel.stride[2] &&
+             kernel.dilation[1] <= w.input[1] && w.pad_begin[1] <= (kernel.kernel[1] - 1) * kernel.dilation[1] &&
+             (w.output[1] - 1) * kernel.stride[1] - w.pad_begin[1] < w.input[1];
+    }
   };
+
+  /// Rows of taps that lie within the plane for a row of outputs.
+  static Range taps_within(const Window& kernel, const Window& w, int64_t row) {
+    const int64_t top = row * kernel.stride[1] - w.pad_begin[1], step = kernel.dilation[1];
+    return {top < 0 ? pieces_of(-top, step) : 0, std::min(kernel.kernel[1], pieces_of(w.input[1] - top, step))};
+  }
 
   /// Rows of a frame of one plane of `unit` floats a pixel, out of x.
   void copy_rows(const Window& w, const Frame& frame, const float* x, Range rows, float* to) const {
@@ -200,10 +223,22 @@ struct BlockedConvolution::Impl {
     return offsets;
   }
 
+  /// Where a tap lies, and whose inputs lie beyond a row there.
+  BlockedStep tap_step(const Window& w, const Frame& frame, int64_t tap) const {
+    BlockedStep step{offset_of(frame, tap), static_cast<int32_t>(unit)};
+    if (!frame.has_rims) return step;
+    step.offset -= (w.pad_begin[1] * frame.width + w.pad_begin[2]) * unit;
+    const int64_t first = tap % kernel.kernel[2] * kernel.dilation[2] - w.pad_begin[2];
+    const int64_t last = first + (w.output[2] - 1) * kernel.stride[2];
+    if (first < 0) step.beyond |= kFirstOutput;
+    if (last >= w.input[2]) step.beyond |= kLastOutput;
+    return step;
+  }
+
   /// The steps of all bundles, over planes that lie `plane` apart.
-  const BlockedStep* steps_of(const Frame& frame, int64_t plane) const {
+  const BlockedStep* steps_of(const Window& w, const Frame& frame, int64_t plane) const {
     auto* steps = list_of<BlockedStep>(bundles.steps());
-    bundles.fill_steps(plane, [&](int64_t tap) { return offset_of(frame, tap); }, steps);
+    bundles.fill_steps(plane, [&](int64_t tap) { return tap_step(w, frame, tap); }, steps);
     return steps;
   }
 
@@ -264,7 +299,7 @@ struct BlockedConvolution::Impl {
     Lines(const Window& kernel, const Window& w, const Frame& frame, int64_t unit, int64_t wanted, int64_t threads)
         : total(w.output_size()), x_pixel(kernel.stride[2] * unit) {
       const bool flat =
-          !frame.copied && kernel.kernel_size() == 1 && kernel.stride[1] == 1 && kernel.stride[2] == 1 && w.output_size() == w.input_size();
+          !frame.copied && !frame.has_rims && kernel.kernel_size() == 1 && kernel.stride[1] == 1 && kernel.stride[2] == 1 && w.output_size() == w.input_size();
       pixels = w.output[2];
       if (flat) {
         const int64_t parts = pieces_of(total, kLinePixels);
@@ -278,6 +313,7 @@ struct BlockedConvolution::Impl {
 
   struct Band {
     const ConvCall<float>& call;
+    const Frame& frame;
     const Lines& lines;
     Part rows;
     const float* x;  ///< of the first line
@@ -328,7 +364,8 @@ struct BlockedConvolution::Impl {
   void run_dense(const Window& taps, const ConvCall<float>& call, const float* gates, FetchList ahead, const Parallel& parallel) const {
     const Window& w = call.window;
     if (pairs) return pairs->run(call, gates, ahead, parallel);
-    const Frame frame(taps, w);
+    // Images come from afar: a copy, which is read in long pieces, waits for memory less than single pixels of its lines do.
+    const Frame frame(taps, w, unit > 1);
     const int64_t planes = in_planes(), plane = frame.plane() * unit, threads = parallel.threads();
     const bool by_bundles = call.batch % threads != 0 && static_cast<int64_t>(packed.size()) > planes * plane;
     const Lines lines(taps, w, frame, unit, by_bundles ? kStripPixels : 0, threads);
@@ -337,11 +374,12 @@ struct BlockedConvolution::Impl {
     const bool in_bands = frame.copied && !by_bundles && cuts == 1 && planes * plane >= kFarFloats;
     const int64_t band_plane = in_bands ? reach_of(taps, 1, pieces_of(lines.count, bands)) * frame.width * unit : plane;
     const float* x = frame.copied && !in_bands ? framed(call, frame, parallel) : call.x;
-    const BlockedStep* steps = steps_of(frame, band_plane);
+    const BlockedStep* steps = steps_of(w, frame, band_plane);
     const int64_t image_floats = planes * (frame.copied ? plane : w.input_size() * unit);
     const float* weights = gates ? gated_weights(call.batch, gates, parallel) : packed.data();
     const auto band_of = [&](int64_t image, const Part& rows) {
       return Band{call,
+                  frame,
                   lines,
                   rows,
                   in_bands ? framed_rows(call, frame, image, rows, band_plane) : x + image * image_floats + rows.begin * lines.x_line,
@@ -393,7 +431,7 @@ struct BlockedConvolution::Impl {
     fetched.put_first(weights_behind(band, at_bundle));
     const int64_t first = bundle.first, blocks = bundle.blocks, block_size = lines.total * kBlock;
     const int64_t fold = std::max<int64_t>(1, (unit == 1 ? kBlockedImageFold : kConvFold) / unit), at = band.y + first * block_size;
-    const BlockedSums sums{.x = band.x,
+    BlockedSums sums{.x = band.x,
                            .steps = steps + bundle.steps,
                            .step_count = bundle.step_count,
                            .x_pixel = lines.x_pixel,
@@ -406,12 +444,32 @@ struct BlockedConvolution::Impl {
                            .more = false,
                            .low = clamp.low,
                            .high = clamp.high,
-                           .fetched = nullptr};
-    sum_blocked_lines(kernels, sums, blocks, fold, {band.rows.begin, band.rows.size, lines.pixels, lines.total, lines.x_line}, fetched);
+                           .fetched = nullptr,
+                           .rims = band.frame.rim_outputs};
+    const int64_t end_row = band.rows.begin + band.rows.size;
+    for (int64_t row = band.rows.begin, next; row < end_row; row = next) {
+      next = end_row;
+      if (band.frame.has_rims) next = keep_taps_within(band.call.window, bundle, {row, end_row}, steps + bundle.steps, band.weights + bundle.weights, sums);
+      sums.x = band.x + (row - band.rows.begin) * lines.x_line;
+      sum_blocked_lines(kernels, sums, blocks, fold, {row, next - row, lines.pixels, lines.total, lines.x_line}, fetched);
+    }
     if (!clamp.activates) return;
     const int64_t begin = band.rows.begin * lines.pixels, end = std::min(lines.total, (band.rows.begin + band.rows.size) * lines.pixels);
     for (int64_t block = first; block < first + blocks; ++block)
       activate_values(activation, band.call.y + band.y + block * block_size + begin * kBlock, (end - begin) * kBlock);
+  }
+
+  /// Keeps the steps whose taps lie within the plane for the first of some rows. Returns the first row that has others.
+  int64_t keep_taps_within(const Window& w, const BlockedBundles::Bundle& bundle, Range rows, const BlockedStep* steps, const float* weights,
+                           BlockedSums& sums) const {
+    const Range within = taps_within(kernel, w, rows.begin);
+    const int64_t row_steps = bundle.step_count / kernel.kernel[1];
+    sums.steps = steps + within.begin * row_steps;
+    sums.step_count = within.size() * row_steps;
+    sums.weights = weights + within.begin * kernel.kernel[2] * bundle.inputs * bundle.blocks * kBlock;
+    int64_t row = rows.begin + 1;
+    while (row < rows.end && taps_within(kernel, w, row) == within) ++row;
+    return row;
   }
 
   bool reads_in_place() const { return slides(kernel); }
@@ -444,7 +502,7 @@ struct BlockedConvolution::Impl {
 
   void run_depthwise(const ConvCall<float>& call, const Parallel& parallel) const {
     const Window& w = call.window;
-    const Frame frame(kernel, w);
+    const Frame frame(kernel, w, false);
     const int64_t frame_row = frame.width * kBlock, rows = std::max<int64_t>(1, kFrameFloats / frame_row / kernel.stride[1]);
     const int64_t bands = pieces_of(w.output[1], rows);
     const double outputs = static_cast<double>(w.output_size() * kBlock) / static_cast<double>(bands);

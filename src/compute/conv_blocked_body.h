@@ -57,9 +57,11 @@ struct HalfOf<V> : V::Half {};
 /// fetched beside it: beside fewer it would be asked for more than it gives.
 inline constexpr int kLargeTile = 24;
 
-/// With kHalf the second half of the last block has no channels: its sums are zero.
-template <typename V, int kPixels, int kBlocks, bool kHalf>
+/// With kHalf the second half of the last block has no channels: its sums are zero. With kRims inputs of the first or the last output may lie
+/// beyond x. kStep is x_pixel where it is known, or 0: addresses are then in registers, of which there are too few.
+template <typename V, int kPixels, int kBlocks, bool kHalf, bool kRims, int kStep>
 void blocked_sums(const BlockedSums& p) {
+  const int64_t x_pixel = kStep > 0 ? kStep : p.x_pixel;
   using R = typename V::Register;
   using H = HalfOf<V>;
   constexpr bool kHalfVector = kHalf && kBlockVectors<V> == 1;
@@ -78,8 +80,17 @@ void blocked_sums(const BlockedSums& p) {
   [[maybe_unused]] FetchedLines fetched = p.fetched ? *p.fetched : FetchedLines{};
   const BlockedStep* const last = p.steps + p.step_count - 1;
   const auto add_step = [&]<int kFirst, int kLast>(const BlockedStep& step) {
+    static constexpr float kZeros[kChannelBlock] = {};
     const float* x = p.x + step.offset;
-    for (int64_t i = 0; i < step.count; ++i, weights += kVectors * V::kLanes) {
+    [[maybe_unused]] const float* x_first = x;
+    [[maybe_unused]] const float* x_last = x + (kPixels - 1) * x_pixel;
+    if constexpr (kRims) {
+      const int beyond = step.beyond & p.rims;
+      if (beyond & (kPixels == 1 ? kFirstOutput | kLastOutput : kFirstOutput)) x_first = kZeros;
+      if (beyond & kLastOutput) x_last = kZeros;
+    }
+    const int64_t count = step.count;
+    for (int64_t i = 0; i < count; ++i, weights += kVectors * V::kLanes) {
 #if defined(__GNUC__)
       if constexpr (kIsLarge) {
         if (fetched.next < fetched.end) {
@@ -98,7 +109,7 @@ void blocked_sums(const BlockedSums& p) {
       if constexpr (kHalfVector) half_w = H::load(weights + kSummed * V::kLanes);
 #pragma GCC unroll 14
       for (int pixel = kFirst; pixel < kLast; ++pixel) {
-        const float one = x[pixel * p.x_pixel + i];
+        const float one = kRims && pixel == 0 ? x_first[i] : kRims && pixel + 1 == kPixels ? x_last[i] : x[pixel * x_pixel + i];
         if constexpr (kSummed == 0) {
           half[pixel] = H::fma(H::set(one), half_w, half[pixel]);
           continue;
@@ -158,11 +169,13 @@ void blocked_taps(const BlockedTaps& p) {
   }
 }
 
-/// Calls run<kPixels>() over `pixels` outputs, as many as the registers hold at a time, then half as many and so on.
+/// Calls run<kPixels>(args, whether they are the last) over `pixels` outputs, as many as the registers hold at a time, then half as many and so
+/// on.
 template <int kPixels, typename Args, typename Run>
 inline void in_strips(Args p, int64_t pixels, const Run& run) {
   for (; pixels >= kPixels; pixels -= kPixels) {
-    run.template operator()<kPixels>(p);
+    run.template operator()<kPixels>(p, pixels == kPixels);
+    if constexpr (requires { p.rims; }) p.rims &= static_cast<uint8_t>(~kFirstOutput);
     p.x += kPixels * p.x_pixel;
     p.y += kPixels * kChannelBlock;
     if (p.residual) p.residual += kPixels * kChannelBlock;
@@ -172,10 +185,21 @@ inline void in_strips(Args p, int64_t pixels, const Run& run) {
   }
 }
 
+template <typename V, int kPixels, int kBlocks, bool kHalf, int kStep>
+void blocked_line(const BlockedSums& p, int64_t pixels) {
+  in_strips<kPixels>(p, pixels, []<int kCount>(BlockedSums strip, bool last) {
+    if (!last) strip.rims &= kFirstOutput;
+    strip.rims == 0 ? blocked_sums<V, kCount, kBlocks, kHalf, false, kStep>(strip)
+                    : blocked_sums<V, kCount, kBlocks, kHalf, true, kStep>(strip);
+  });
+}
+
 template <typename V, int kPixels, int kMostBlocks>
 void blocked_sums_of(const BlockedSums& p, int64_t blocks, int64_t pixels) {
   const auto run = [&]<int kBlocks, bool kHalf>() {
-    in_strips<kPixels>(p, pixels, []<int kCount>(const BlockedSums& strip) { blocked_sums<V, kCount, kBlocks, kHalf>(strip); });
+    if (p.x_pixel == kChannelBlock) return blocked_line<V, kPixels, kBlocks, kHalf, kChannelBlock>(p, pixels);
+    if (p.x_pixel == 2 * kChannelBlock) return blocked_line<V, kPixels, kBlocks, kHalf, 2 * kChannelBlock>(p, pixels);
+    blocked_line<V, kPixels, kBlocks, kHalf, 0>(p, pixels);
   };
   if constexpr (kMostBlocks > 1) {
     if (blocks > 1) return p.half ? run.template operator()<2, true>() : run.template operator()<2, false>();
@@ -185,7 +209,7 @@ void blocked_sums_of(const BlockedSums& p, int64_t blocks, int64_t pixels) {
 
 template <typename V, int kPixels>
 void blocked_taps_of(const BlockedTaps& p, int64_t pixels) {
-  in_strips<kPixels>(p, pixels, []<int kCount>(const BlockedTaps& strip) { blocked_taps<V, kCount>(strip); });
+  in_strips<kPixels>(p, pixels, []<int kCount>(const BlockedTaps& strip, bool) { blocked_taps<V, kCount>(strip); });
 }
 
 /// Lanes [lane, lane + V::kLanes) of a block of channels as each group of kGroup sees its channel i.

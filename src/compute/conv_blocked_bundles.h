@@ -55,15 +55,18 @@ class BlockedBundles {
     }
   }
 
-  /// What bundles are summed over: each tap, of which offset(tap) says where it lies in a plane, and each `unit` channels, whose planes lie
-  /// `plane` apart.
-  template <typename Offset>
-  void fill_steps(int64_t plane, const Offset& offset, BlockedStep* to) const {
+  /// What bundles are summed over: each tap, which lies in a plane as tap_step(tap) says, and each `unit` channels, whose planes lie `plane`
+  /// apart.
+  template <typename TapStep>
+  void fill_steps(int64_t plane, const TapStep& tap_step, BlockedStep* to) const {
     for (const Bundle& bundle : all_) {
       BlockedStep* next = to + bundle.steps;
-      for (int64_t tap = 0; tap < taps_; ++tap)
+      for (int64_t tap = 0; tap < taps_; ++tap) {
+        const BlockedStep step = tap_step(tap);
         for (int64_t channel = bundle.input; channel < bundle.input + bundle.inputs; channel += unit_)
-          *next++ = {channel / unit_ * plane + offset(tap), std::min(unit_, bundle.input + bundle.inputs - channel)};
+          *next++ = {channel / unit_ * plane + step.offset, static_cast<int32_t>(std::min(unit_, bundle.input + bundle.inputs - channel)),
+                     step.beyond};
+      }
     }
   }
 

@@ -8,10 +8,14 @@ namespace rh::compute {
 /// Channels that lie together for each pixel.
 inline constexpr int64_t kChannelBlock = 16;
 
+/// The first and the last output of a row.
+inline constexpr uint8_t kFirstOutput = 1, kLastOutput = 2;
+
 /// Input channels of a pixel that lie together.
 struct BlockedStep {
   int64_t offset;
-  int64_t count;
+  int32_t count;
+  uint8_t beyond = 0;  ///< outputs of a row whose inputs lie beyond x: they are zero
 };
 
 /// Neighbouring cache lines that are fetched into the second level beside sums, two with each input channel of a tile.
@@ -38,6 +42,7 @@ struct BlockedSums {
   float low;
   float high;
   FetchedLines* fetched;  ///< or null
+  uint8_t rims = 0;       ///< which of the first and the last output of a row are among these and may have inputs beyond x
 };
 
 /// The same where each channel has inputs of its own: x[offsets[t] + pixel x_pixel + c] weights[t][c].
