@@ -88,7 +88,8 @@ void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x,
   const Groups all(blocks, kernels_.blocks);
   const int64_t groups = all.count();
   auto* steps = static_cast<BlockedStep*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(in_blocks) * sizeof(BlockedStep)));
-  for (int64_t i = 0; i < in_blocks; ++i) steps[i] = {i * w.input_size() * kBlock, static_cast<int32_t>(std::min(kBlock, in_ - i * kBlock))};
+  for (int64_t i = 0; i < in_blocks; ++i)
+    steps[i] = {i * w.input_size() * kBlock, static_cast<int32_t>(std::min(kBlock, in_ - i * kBlock))};
   const int64_t row_bytes = w.input[2] * kernels_.blocks * kBlock * static_cast<int64_t>(sizeof(float)), stride = window_.stride[1];
   const int64_t most_rows = (kHiddenBytes / row_bytes - window_.kernel[1] + stride) / stride;  // that so many rows of x give
   int64_t bands = pieces_of(w.output[1], std::max<int64_t>(1, most_rows));

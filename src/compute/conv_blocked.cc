@@ -153,7 +153,7 @@ struct BlockedConvolution::Impl {
   struct Frame {
     int64_t height, width;  ///< pixels that the kernel reaches
     bool copied;
-    bool has_rims = false;   ///< planes are read where they lie, though some taps lie beyond them
+    bool has_rims = false;    ///< planes are read where they lie, though some taps lie beyond them
     uint8_t rim_outputs = 0;  ///< those of a row that have such taps
 
     Frame(const Window& kernel, const Window& w, bool takes_rims) {
@@ -298,8 +298,8 @@ struct BlockedConvolution::Impl {
 
     Lines(const Window& kernel, const Window& w, const Frame& frame, int64_t unit, int64_t wanted, int64_t threads)
         : total(w.output_size()), x_pixel(kernel.stride[2] * unit) {
-      const bool flat =
-          !frame.copied && !frame.has_rims && kernel.kernel_size() == 1 && kernel.stride[1] == 1 && kernel.stride[2] == 1 && w.output_size() == w.input_size();
+      const bool flat = !frame.copied && !frame.has_rims && kernel.kernel_size() == 1 && kernel.stride[1] == 1 && kernel.stride[2] == 1 &&
+                        w.output_size() == w.input_size();
       pixels = w.output[2];
       if (flat) {
         const int64_t parts = pieces_of(total, kLinePixels);
@@ -432,24 +432,25 @@ struct BlockedConvolution::Impl {
     const int64_t first = bundle.first, blocks = bundle.blocks, block_size = lines.total * kBlock;
     const int64_t fold = std::max<int64_t>(1, (unit == 1 ? kBlockedImageFold : kConvFold) / unit), at = band.y + first * block_size;
     BlockedSums sums{.x = band.x,
-                           .steps = steps + bundle.steps,
-                           .step_count = bundle.step_count,
-                           .x_pixel = lines.x_pixel,
-                           .weights = band.weights + bundle.weights,
-                           .bias = bias_values.data() + first * kBlock,
-                           .residual = band.call.residual ? band.call.residual + at : nullptr,
-                           .y = band.call.y + at,
-                           .y_block = block_size,
-                           .half = has_half_block(channels.out, first + blocks),
-                           .more = false,
-                           .low = clamp.low,
-                           .high = clamp.high,
-                           .fetched = nullptr,
-                           .rims = band.frame.rim_outputs};
+                     .steps = steps + bundle.steps,
+                     .step_count = bundle.step_count,
+                     .x_pixel = lines.x_pixel,
+                     .weights = band.weights + bundle.weights,
+                     .bias = bias_values.data() + first * kBlock,
+                     .residual = band.call.residual ? band.call.residual + at : nullptr,
+                     .y = band.call.y + at,
+                     .y_block = block_size,
+                     .half = has_half_block(channels.out, first + blocks),
+                     .more = false,
+                     .low = clamp.low,
+                     .high = clamp.high,
+                     .fetched = nullptr,
+                     .rims = band.frame.rim_outputs};
     const int64_t end_row = band.rows.begin + band.rows.size;
     for (int64_t row = band.rows.begin, next; row < end_row; row = next) {
       next = end_row;
-      if (band.frame.has_rims) next = keep_taps_within(band.call.window, bundle, {row, end_row}, steps + bundle.steps, band.weights + bundle.weights, sums);
+      if (band.frame.has_rims)
+        next = keep_taps_within(band.call.window, bundle, {row, end_row}, steps + bundle.steps, band.weights + bundle.weights, sums);
       sums.x = band.x + (row - band.rows.begin) * lines.x_line;
       sum_blocked_lines(kernels, sums, blocks, fold, {row, next - row, lines.pixels, lines.total, lines.x_line}, fetched);
     }
@@ -460,8 +461,8 @@ struct BlockedConvolution::Impl {
   }
 
   /// Keeps the steps whose taps lie within the plane for the first of some rows. Returns the first row that has others.
-  int64_t keep_taps_within(const Window& w, const BlockedBundles::Bundle& bundle, Range rows, const BlockedStep* steps, const float* weights,
-                           BlockedSums& sums) const {
+  int64_t keep_taps_within(const Window& w, const BlockedBundles::Bundle& bundle, Range rows, const BlockedStep* steps,
+                           const float* weights, BlockedSums& sums) const {
     const Range within = taps_within(kernel, w, rows.begin);
     const int64_t row_steps = bundle.step_count / kernel.kernel[1];
     sums.steps = steps + within.begin * row_steps;

@@ -57,8 +57,8 @@ struct HalfOf<V> : V::Half {};
 /// fetched beside it: beside fewer it would be asked for more than it gives.
 inline constexpr int kLargeTile = 24;
 
-/// With kHalf the second half of the last block has no channels: its sums are zero. With kRims inputs of the first or the last output may lie
-/// beyond x. kStep is x_pixel where it is known, or 0: addresses are then in registers, of which there are too few.
+/// With kHalf the second half of the last block has no channels: its sums are zero. With kRims inputs of the first or the last output may
+/// lie beyond x. kStep is x_pixel where it is known, or 0: addresses are then in registers, of which there are too few.
 template <typename V, int kPixels, int kBlocks, bool kHalf, bool kRims, int kStep>
 void blocked_sums(const BlockedSums& p) {
   const int64_t x_pixel = kStep > 0 ? kStep : p.x_pixel;
@@ -169,8 +169,8 @@ void blocked_taps(const BlockedTaps& p) {
   }
 }
 
-/// Calls run<kPixels>(args, whether they are the last) over `pixels` outputs, as many as the registers hold at a time, then half as many and so
-/// on.
+/// Calls run<kPixels>(args, whether they are the last) over `pixels` outputs, as many as the registers hold at a time, then half as many
+/// and so on.
 template <int kPixels, typename Args, typename Run>
 inline void in_strips(Args p, int64_t pixels, const Run& run) {
   for (; pixels >= kPixels; pixels -= kPixels) {

@@ -55,8 +55,8 @@ class BlockedBundles {
     }
   }
 
-  /// What bundles are summed over: each tap, which lies in a plane as tap_step(tap) says, and each `unit` channels, whose planes lie `plane`
-  /// apart.
+  /// What bundles are summed over: each tap, which lies in a plane as tap_step(tap) says, and each `unit` channels, whose planes lie
+  /// `plane` apart.
   template <typename TapStep>
   void fill_steps(int64_t plane, const TapStep& tap_step, BlockedStep* to) const {
     for (const Bundle& bundle : all_) {
