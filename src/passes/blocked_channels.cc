@@ -21,6 +21,7 @@ using ops::kChannelBlock;
 struct Costs {
   double product = 0.0077;           ///< nanoseconds, of a multiply-add that a processor works out at its best
   double winograd = 0.45;            ///< of the products of 3x3 convolutions
+  double few_pixels = 6;             ///< x products/pixels of a plane: single pixels between planes
   double gathered = 1.05;            ///< x products: kernels of more than a pixel, between planes
   double dilated = 0.6;              ///< the same with a dilation, which leaves out what lies beyond the image
   double image = 1.25;               ///< the same of a few channels
@@ -37,15 +38,20 @@ struct Costs {
   double blocked_groups = 1.15;   ///< of whole blocks
   double blocked_lanes = 1.3;     ///< of parts of a block
   double turned = 0.1;            ///< nanoseconds a value that ExpandDepthwise gives in planes
+  double turned_planes = 12;      ///< nanoseconds a channel of it
   double reorder = 0.3;           ///< nanoseconds a value
 };
 constexpr Costs kCosts;
-constexpr int64_t kLeastPartsChannels = 32;
+constexpr int64_t kLeastPartsChannels = 32, kLeastPixels = 16;
 constexpr double kLeastPartsProducts = 256;
 constexpr int64_t kMostImageChannels = 4;
 constexpr int64_t kLeastWinogradChannels = 16, kMostExpandTaps = 7;
 // Channels of a group from which on it takes as long as a convolution of its own; by Winograd's algorithm.
 constexpr int64_t kLeastGroupAlone = 48, kLeastWinogradGroup = 32;
+
+/// What single pixels between planes of some size cost, x products: some of a vector of pixels are none. Few pixels are products of a
+/// vector and a matrix.
+double plane_pixels(int64_t size) { return size < kLeastPixels ? 1 : 1 + kCosts.few_pixels / static_cast<double>(size); }
 
 /// A value [N, C, H, W], N of any size.
 struct Planes {
@@ -170,7 +176,7 @@ class Planner {
                       : dilated        ? kCosts.dilated
                       : found.is_image ? kCosts.image
                       : taps > 1       ? kCosts.gathered
-                                       : 1;
+                                       : plane_pixels(y.size);
       const double summands = static_cast<double>(taps * weights->shape()[1]);
       if (const double share = parts_share(op.window, weights->shape());
           share < 1 && !winograd && y.channels >= kLeastPartsChannels && summands >= kLeastPartsProducts) {
@@ -192,7 +198,8 @@ class Planner {
       return std::nullopt;
     const double products = x.values() * static_cast<double>(y.channels),
                  filled = static_cast<double>(y.padded()) / static_cast<double>(y.channels);
-    return Candidate{.id = kNoNode, .inputs = {0}, .saved = kCosts.turned * y.values() - kCosts.product * products * (filled - 1)};
+    const double turned = kCosts.turned * y.values() + kCosts.turned_planes * static_cast<double>(y.channels);
+    return Candidate{.id = kNoNode, .inputs = {0}, .saved = turned - kCosts.product * products * (filled - 1)};
   }
 
   std::optional<Candidate> scaled(const Node& node) const {
