@@ -94,8 +94,9 @@ bool scale_fip_columns(const FipLayout& layout, const std::vector<float>& scales
   for (int64_t j = 0; j < kFipWidth; ++j) {
     const double root = std::sqrt(squares[j] / static_cast<double>(layout.k()));
     usable = usable && (root == 0 || std::abs(std::log2(root)) < kMostExponent);
-    inverse[j] = root == 0 ? 1.0f : static_cast<float>(power_near(root));
-    scale[j] = 1 / inverse[j];
+    // Of a column of zeros, what pairs leave of rows that are not is rounding errors: it gives 0.
+    inverse[j] = root == 0 ? 0.0f : static_cast<float>(power_near(root));
+    scale[j] = root == 0 ? 0.0f : 1 / inverse[j];
   }
   for (int64_t k = 0; k < steps; ++k) {
     for (int64_t j = 0; j < kFipWidth; ++j) panel[k * kFipWidth + j] *= scale[j];

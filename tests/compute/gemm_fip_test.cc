@@ -133,6 +133,19 @@ TEST_P(GemmFipVectors, small_integers_are_exact) {
   EXPECT_EQ(product(a, packed(b, k, n), m), expected);
 }
 
+/// As channels have them that training has left at zero.
+TEST_P(GemmFipVectors, columns_of_zeros_give_zero) {
+  const int64_t m = 40, n = 50, k = 300;
+  const std::vector<float> a = random_values(m * k, 1);
+  std::vector<float> b = random_values(k * n, 2);
+  for (int64_t p = 0; p < k; ++p) b[static_cast<size_t>(p * n + 7)] = b[static_cast<size_t>(p * n + 40)] = 0;
+  const PackedMatrix<float> right = packed(b, k, n);
+  ASSERT_TRUE(right.is_fip());
+  const std::vector<float> c = product(a, right, m);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) ASSERT_EQ(c[static_cast<size_t>(i * n + j)] == 0, j == 7 || j == 40) << i << ", " << j;
+}
+
 /// Rows whose values pairs cannot be made of are multiplied plainly, and their neighbours as ever.
 TEST_P(GemmFipVectors, rows_of_zeros_infinities_and_extremes_are_as_multiply_add_has_them) {
   const int64_t m = 48, n = 40, k = 130;
