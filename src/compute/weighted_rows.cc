@@ -85,20 +85,6 @@ void largest_of_area_loop(const float* x, int64_t x_stride, int64_t rows, int64_
     largest_vectors<1>(x + i, x_stride, rows, columns, length, static_cast<size_t>(HWY_MIN(lanes, length - i)), y + i);
 }
 
-void sum_pairs_loop(const float* x, const float* weights, float* y, int64_t count) {
-  int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  const Floats d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; i + lanes <= count; i += lanes) {
-    const Vec low = hn::Mul(hn::LoadU(d, x + 2 * i), hn::LoadU(d, weights + 2 * i));
-    const Vec high = hn::Mul(hn::LoadU(d, x + 2 * i + lanes), hn::LoadU(d, weights + 2 * i + lanes));
-    hn::StoreU(hn::Add(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), d, y + i);
-  }
-#endif
-  for (; i < count; ++i) y[i] = weights[2 * i] * x[2 * i] + weights[2 * i + 1] * x[2 * i + 1];
-}
-
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace rh::compute
@@ -108,7 +94,6 @@ HWY_AFTER_NAMESPACE();
 namespace rh::compute {
 
 HWY_EXPORT(sum_rows_loop);
-HWY_EXPORT(sum_pairs_loop);
 HWY_EXPORT(largest_of_area_loop);
 
 void sum_rows(const float* x, int64_t x_stride, int64_t length, const WeightedRow* rows, const size_t* ends, int64_t count, float* y,
@@ -118,10 +103,6 @@ void sum_rows(const float* x, int64_t x_stride, int64_t length, const WeightedRo
 
 void largest_of_area(const float* x, int64_t x_stride, int64_t rows, int64_t columns, int64_t length, float* y) {
   HWY_DYNAMIC_DISPATCH(largest_of_area_loop)(x, x_stride, rows, columns, length, y);
-}
-
-void sum_pairs(const float* x, const float* weights, float* y, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(sum_pairs_loop)(x, weights, y, count);
 }
 
 }  // namespace rh::compute

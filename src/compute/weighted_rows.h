@@ -20,7 +20,4 @@ void sum_rows(const float* x, int64_t x_stride, int64_t length, const WeightedRo
 /// below lie `x_stride` apart. NaN does not count; the lowest number where there is nothing. Serial.
 void largest_of_area(const float* x, int64_t x_stride, int64_t rows, int64_t columns, int64_t length, float* y);
 
-/// y[i] = weights[2 i] x[2 i] + weights[2 i + 1] x[2 i + 1]. Serial.
-void sum_pairs(const float* x, const float* weights, float* y, int64_t count);
-
 }  // namespace rh::compute

@@ -30,17 +30,6 @@ TEST_P(WeightedRowsTest, sums_of_rows) {
   }
 }
 
-TEST_P(WeightedRowsTest, sums_of_pairs) {
-  for (const int64_t count : {0, 1, 3, 4, 8, 15, 16, 17, 50}) {
-    const std::vector<float> x = random_values(2 * count, 3), weights = random_values(2 * count, 4);
-    std::vector<float> y(static_cast<size_t>(count) + 1, 77);
-    sum_pairs(x.data(), weights.data(), y.data(), count);
-    for (size_t i = 0; i < static_cast<size_t>(count); ++i)
-      ASSERT_NEAR(y[i], x[2 * i] * weights[2 * i] + x[2 * i + 1] * weights[2 * i + 1], 1e-6) << count;
-    ASSERT_EQ(y.back(), 77);
-  }
-}
-
 RH_EVERY_ISA(WeightedRowsTest);
 
 }  // namespace

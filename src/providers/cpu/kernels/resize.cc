@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compute/interleave.h"
+#include "compute/resample.h"
 #include "compute/weighted_rows.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
@@ -135,21 +136,10 @@ T from_sum(C sum) {
     return T(sum);
 }
 
-/// Whether output i is made of inputs 2 i and 2 i + 1.
-bool takes_pairs(const Weights& w, int64_t input) {
-  if (w.taps != 2 || static_cast<int64_t>(w.index.size()) > input) return false;
-  for (size_t i = 0; i < w.index.size(); ++i)
-    if (w.index[i] != static_cast<int64_t>(i)) return false;
-  return true;
-}
-
-/// A contiguous row; `pairs` says takes_pairs().
+/// A contiguous row.
 template <typename T>
-void resample_row(const T* row, const Weights& w, bool pairs, int64_t outputs, T* to) {
+void resample_row(const T* row, const Weights& w, int64_t outputs, T* to) {
   using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  if constexpr (std::is_same_v<T, float>) {
-    if (pairs) return compute::sum_pairs(row, w.weight.data(), to, outputs);
-  }
   const int64_t* index = w.index.data();
   const float* weight = w.weight.data();
   for (int64_t i = 0; i < outputs; ++i) {
@@ -188,14 +178,34 @@ void blend_rows(const T* image, const Weights& w, Range rows, int64_t inner, T* 
   }
 }
 
+compute::ResampledAxis resampled(const AxisPlan& p, const Weights& w) {
+  return {p.input, p.output, w.taps, w.index.data(), w.weight.data()};
+}
+
+/// Planes of which one row or more is resampled along both axes; whether they were.
+bool resample_planes(const float* x, float* y, int64_t planes, const compute::ResampledAxis& down, const compute::ResampledAxis& along,
+                     const Parallel& parallel) {
+  if (!compute::resamples_rows(down, along)) return false;
+  const double input = static_cast<double>(along.inputs), output = static_cast<double>(along.outputs);
+  const Cost cost{4 * (input + output), 0.5 * (input * static_cast<double>(down.taps) + 4 * output * static_cast<double>(along.taps))};
+  parallel.for_range(planes * down.outputs, cost, [&](Range rows) { compute::resample_rows(x, down, along, rows.begin, rows.end, y); });
+  return true;
+}
+
+constexpr int64_t kOwnIndex = 0;
+constexpr float kOwnWeight = 1;
+constexpr compute::ResampledAxis kOneRow{1, 1, 1, &kOwnIndex, &kOwnWeight};
+
 // Resamples one axis of [outer, axis, inner].
 template <typename T>
 void resample(const T* x, T* y, int64_t outer, const AxisPlan& p, int64_t inner, const Weights& w, const Parallel& parallel) {
   if (inner == 1) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (resample_planes(x, y, outer, kOneRow, resampled(p, w), parallel)) return;
+    }
     const Cost cost{static_cast<double>(sizeof(T)) * (p.input + p.output), 4.0 * p.output * w.taps};
-    const bool pairs = takes_pairs(w, p.input);
     parallel.for_range(outer, cost, [&](Range part) {
-      for (int64_t o = part.begin; o < part.end; ++o) resample_row(x + o * p.input, w, pairs, p.output, y + o * p.output);
+      for (int64_t o = part.begin; o < part.end; ++o) resample_row(x + o * p.input, w, p.output, y + o * p.output);
     });
     return;
   }
@@ -204,23 +214,6 @@ void resample(const T* x, T* y, int64_t outer, const AxisPlan& p, int64_t inner,
       const int64_t o = row / p.output, end = std::min(part.end, (o + 1) * p.output);
       blend_rows(x + o * p.input * inner, w, Range{row - o * p.output, end - o * p.output}, inner, y + row * inner);
       row = end;
-    }
-  });
-}
-
-/// Resamples the last two axes of [outer, rows, columns], rows first: what lies between stays in the cache.
-void resample_planes(const float* x, float* y, int64_t outer, const AxisPlan& rows, const AxisPlan& columns, const Weights& down,
-                     const Weights& along, const Parallel& parallel) {
-  const bool pairs = takes_pairs(along, columns.input);
-  const double output = static_cast<double>(columns.output), input = static_cast<double>(columns.input);
-  const Cost cost{4 * (input * static_cast<double>(down.taps) + output),
-                  2 * input * static_cast<double>(down.taps) + 4 * output * static_cast<double>(along.taps)};
-  parallel.for_range(outer * rows.output, cost, [&](Range part) {
-    std::vector<float> row(static_cast<size_t>(columns.input));
-    for (int64_t i = part.begin; i < part.end; ++i) {
-      const int64_t plane = i / rows.output, at = i % rows.output;
-      blend_rows(x + plane * rows.input * columns.input, down, Range{at, at + 1}, columns.input, row.data());
-      resample_row(row.data(), along, pairs, columns.output, y + i * columns.output);
     }
   });
 }
@@ -254,11 +247,15 @@ class ResizeKernel final : public Kernel {
       return dispatch<Types>(x.dtype(), "Resize", [&]<typename T>() { pick_nearest(context, x, y, plans, x.data<T>(), y.data<T>()); });
     }
     using Interpolated = NumericTypes;
-    const bool rows_first = plans.size() == 2 && plans[0].axis == x.rank() - 2 && plans[1].axis == x.rank() - 1;
-    if (x.dtype() == DType::float32 && rows_first && op_.coordinates != Resize::Coordinates::tf_crop_and_resize) {
-      resample_planes(x.data<float>(), y.data<float>(), x.shape().product(0, x.rank() - 2), plans[0], plans[1], axis_weights(op_, plans[0]),
-                      axis_weights(op_, plans[1]), context.parallel());
-      return {};
+    if (x.dtype() == DType::float32 && plans.size() == 2 && op_.coordinates != Resize::Coordinates::tf_crop_and_resize) {
+      const bool is_first = plans[0].axis < plans[1].axis;
+      const AxisPlan &rows = plans[is_first ? 0 : 1], &columns = plans[is_first ? 1 : 0];
+      if (rows.axis == x.rank() - 2 && columns.axis == x.rank() - 1) {
+        const Weights down = axis_weights(op_, rows), along = axis_weights(op_, columns);
+        if (resample_planes(x.data<float>(), y.data<float>(), x.shape().product(0, x.rank() - 2), resampled(rows, down),
+                            resampled(columns, along), context.parallel()))
+          return {};
+      }
     }
     return dispatch<Interpolated>(x.dtype(), "Resize by interpolation", [&]<typename T>() {
       const T* from = x.data<T>();
