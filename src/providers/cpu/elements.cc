@@ -43,12 +43,12 @@ std::optional<InlineVector<int64_t, 8>> ints_of(const ops::IntsOperand& operand,
   return context.input_ints(operand.input);
 }
 
-int64_t checked_index(int64_t index, int64_t size, const char* what) {
+int64_t index_from_end(int64_t index, int64_t size, const char* what) {
   if (size == 0) fail(ErrorCode::invalid_argument, "{} is {}, but there are no elements to choose from", what, index);
-  if (index < -size || index >= size) {
+  if (index < -size || index >= 0) {
     fail(ErrorCode::invalid_argument, "{} is {}, expected a value in [{}, {}]", what, index, -size, size - 1);
   }
-  return index < 0 ? index + size : index;
+  return index + size;
 }
 
 const int64_t* indices_of(RunContext& context, int input) {

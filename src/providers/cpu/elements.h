@@ -57,9 +57,14 @@ class ElementOutput {
 /// The integers of an operand: its attribute's or its input's; nothing where it is left out.
 std::optional<InlineVector<int64_t, 8>> ints_of(const ops::IntsOperand& operand, const RunContext& context);
 
+/// `index`, which lies outside [0, size), as a position counted from the end. Throws as checked_index().
+int64_t index_from_end(int64_t index, int64_t size, const char* what);
+
 /// `index` as a position in [0, size). Throws Error{invalid_argument} naming `what`, the index and the range where it lies outside
 /// [-size, size).
-int64_t checked_index(int64_t index, int64_t size, const char* what);
+inline int64_t checked_index(int64_t index, int64_t size, const char* what) {
+  return static_cast<uint64_t>(index) < static_cast<uint64_t>(size) ? index : index_from_end(index, size, what);
+}
 
 /// All elements of an integer input as int64: the input's own memory where it has that type, else scratch memory.
 const int64_t* indices_of(RunContext& context, int input);

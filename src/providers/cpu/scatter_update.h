@@ -39,7 +39,16 @@ template <typename Update>
 Status with_scatter_write(ops::ScatterReduction reduction, DType dtype, const ElementInput& updates, const ElementOutput& y,
                           Update&& update) {
   if (reduction == ops::ScatterReduction::none) {
-    update([&](int64_t to, int64_t from, int64_t count) { compute::copy_elements(y.kind(), updates.at(from), y.at(to), count); });
+    compute::dispatch_kind(y.kind(), [&]<typename T>() {
+      const T* x = reinterpret_cast<const T*>(updates.data());
+      T* out = reinterpret_cast<T*>(y.data());
+      update([&](int64_t to, int64_t from, int64_t count) {
+        if (count == 1)
+          out[to] = x[from];
+        else
+          compute::copy_elements(y.kind(), x + from, out + to, count);
+      });
+    });
     return {};
   }
   return dispatch<Concat<NumericTypes, Types<bool, std::string>>>(dtype, "reduction", [&]<typename T>() {

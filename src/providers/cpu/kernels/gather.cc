@@ -1,5 +1,7 @@
 #include "ops/tensor/gather.h"
 
+#include <algorithm>
+
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {
@@ -30,10 +32,13 @@ class GatherKernel final : public Kernel {
       compute::dispatch_kind(x.kind(), [&]<typename T>() {
         const T* from = reinterpret_cast<const T*>(x.data());
         T* to = reinterpret_cast<T*>(y.data());
-        const double row_bytes = 2.0 * sizeof(T) * static_cast<double>(count);
-        context.parallel().for_range(shape.product(0, axis), {row_bytes, static_cast<double>(count)}, [&](Range part) {
-          for (int64_t row = part.begin; row < part.end; ++row)
-            for (int64_t i = 0; i < count; ++i) to[row * count + i] = from[row * size + positions[i]];
+        context.parallel().for_range(shape.product(0, axis) * count, {2.0 * sizeof(T), 1.0}, [&](Range part) {
+          for (int64_t begin = part.begin, end; begin < part.end; begin = end) {
+            const int64_t row = begin / count;
+            end = std::min(part.end, (row + 1) * count);
+            const T* of_row = from + row * size;
+            for (int64_t i = begin; i < end; ++i) to[i] = of_row[positions[i - row * count]];
+          }
         });
       });
     } else if (block > 0) {
