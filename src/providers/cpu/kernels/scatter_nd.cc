@@ -34,10 +34,12 @@ class ScatterNDKernel final : public Kernel {
     const int64_t block = shape.product(static_cast<int>(tuple), shape.rank()), tuples = index_shape.product(0, index_shape.rank() - 1);
     const Shape strides = strides_of(shape);
     int64_t* places = context.scratch_array<int64_t>(tuples);
-    in_order(tuples, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        places[i] = 0;
-        for (int64_t k = 0; k < tuple; ++k) places[i] += checked_index(indices[i * tuple + k], shape[k], "ScatterND: indices") * strides[k];
+    context.parallel().for_range(tuples, {8.0 * (tuple + 1), 3.0 * tuple}, [&](Range part) {
+      const int64_t* index = indices + part.begin * tuple;
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        int64_t place = 0;
+        for (int k = 0; k < tuple; ++k) place += checked_index(*index++, shape[k], "ScatterND: indices") * strides[k];
+        places[i] = place;
       }
     });
     ElementOutput y(context, 0, x.dtype(), shape);
