@@ -20,11 +20,12 @@ TORCHVISION_SEGMENTATION = {256: "fcn_resnet50", 320: "lraspp_mobilenet_v3_large
 TORCHVISION_DETECTION = {320: "fasterrcnn_mobilenet_v3_large_320_fpn retinanet_resnet50_fpn"}
 TIMM = (
     "beit_base_patch16_224 cait_xxs24_224 coat_lite_tiny convmixer_768_32 convnextv2_atto cspresnet50 darknet53 davit_tiny "
-    "deit_tiny_patch16_224 dla34 dpn68 edgenext_small efficientformer_l1 efficientvit_b0 eva02_tiny_patch14_224 fastvit_t8 "
-    "focalnet_tiny_srf gcvit_xxtiny ghostnet_100 hgnetv2_b0 hrnet_w18_small inception_next_tiny lcnet_100 levit_128 mixer_s16_224 "
-    "mobilenetv4_conv_small mobileone_s0 mobilevit_s nf_resnet50 poolformer_s12 pvt_v2_b0 repghostnet_100 repvgg_a0 res2net50_26w_4s "
-    "resmlp_12_224 resnest14d rexnet_100 seresnext26d_32x4d skresnet18 starnet_s1 tf_efficientnet_lite0 tiny_vit_5m_224 "
-    "twins_pcpvt_small visformer_tiny vit_tiny_patch16_224 vovnet39a xcit_nano_12_p16_224"
+    "deit_tiny_patch16_224 dla34 dpn68 edgenext_small efficientformer_l1 efficientformerv2_s0 efficientvit_b0 efficientvit_m2 "
+    "eva02_tiny_patch14_224 fastvit_t8 focalnet_tiny_srf gcvit_xxtiny ghostnet_100 hgnetv2_b0 hrnet_w18_small inception_next_tiny "
+    "lcnet_100 levit_128 mixer_s16_224 mobilenetv4_conv_small mobilenetv4_hybrid_medium mobileone_s0 mobilevit_s nf_resnet50 "
+    "poolformer_s12 pvt_v2_b0 repghostnet_100 repvgg_a0 repvit_m1 res2net50_26w_4s resmlp_12_224 resnest14d rexnet_100 "
+    "seresnext26d_32x4d shvit_s1 skresnet18 starnet_s1 tf_efficientnet_lite0 tiny_vit_5m_224 twins_pcpvt_small visformer_tiny "
+    "vit_tiny_patch16_224 vovnet39a xcit_nano_12_p16_224"
 )
 SMALL = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 6, "intermediate_size": 1536}
 TEXT = ("input_ids", "attention_mask")
@@ -48,6 +49,7 @@ TRANSFORMERS = {
         TEXT,
     ),
     "layoutlm": ("LayoutLMModel", {**SMALL, "vocab_size": 8000}, ("input_ids",)),
+    "longformer": ("LongformerModel", {**SMALL, "num_hidden_layers": 2, "vocab_size": 8000, "attention_window": 64}, TEXT),
     "mamba": ("MambaModel", {"hidden_size": 256, "num_hidden_layers": 2, "vocab_size": 2000}, ("input_ids",)),
     "mobilebert": ("MobileBertModel", {"num_hidden_layers": 12, "vocab_size": 8000}, TEXT),
     "mpnet": ("MPNetModel", {**SMALL, "num_attention_heads": 12, "vocab_size": 8000}, TEXT),

@@ -147,6 +147,19 @@ def scatter_nd(rows, length):
     return one("ScatterND", {"x": floats(rows, length)}, {"indices": indices, "updates": floats(rows // 2, length)})
 
 
+def element_places(rows, length):
+    return np.stack(np.unravel_index(RNG.permutation(rows * length), (rows, length)), -1).astype("i8")
+
+
+def scatter_elements_nd(rows, length):
+    constants = {"indices": element_places(rows, length), "updates": floats(rows * length)}
+    return one("ScatterND", {"x": floats(rows, length)}, constants)
+
+
+def gather_elements_nd(rows, length):
+    return one("GatherND", {"x": floats(rows, length), "at": element_places(rows, length)})
+
+
 def gather(axis):
     def build(rows, length):
         count = (rows, length)[axis]
@@ -433,6 +446,7 @@ CASES = [
     ("GlobalMaxPool", image("GlobalMaxPool"), IMAGES),
     ("Resize nearest x2", resize("nearest", 2, coordinate_transformation_mode="asymmetric", nearest_mode="floor"), IMAGES),
     ("Resize linear x2", resize("linear", 2), IMAGES),
+    ("Resize linear x2, small planes", resize("linear", 2), [(64, 7), (256, 7), (1024, 7)]),
     ("Resize linear x1/2", resize("linear", 0.5), IMAGES),
     ("Resize cubic x2", resize("cubic", 2), IMAGES),
     ("GridSample linear", grid_sample("linear"), IMAGES),
@@ -457,6 +471,7 @@ CASES = [
     ("GatherElements", elements("GatherElements"), ROWS),
     ("ScatterElements", elements("ScatterElements"), ROWS),
     ("ScatterND", scatter_nd, [(16, 64), (512, 256), (4096, 512)]),
+    ("ScatterND of elements", scatter_elements_nd, [(1, 512), (64, 512), (512, 512)]),
     ("Expand", lambda r, n: one("Expand", {"x": floats(1, n)}, {"shape": np.array([r, n], "i8")}), ROWS),
     ("Tile", lambda r, n: one("Tile", {"x": floats(r, n)}, {"repeats": np.array([2, 2], "i8")}), ROWS),
     ("Where", lambda r, n: one("Where", {"c": RNG.random((r, n)) < 0.5, "x": floats(r, n), "z": floats(r, n)}), ROWS),
@@ -529,6 +544,7 @@ CASES = [
     ("Slice of every second column", sliced([0], [1 << 60], [1], [2]), ROWS),
     ("Slice, reversed", sliced([-1], [-(1 << 60)], [1], [-1]), ROWS),
     ("GatherND", lambda r, n: one("GatherND", {"x": floats(r, n), "at": RNG.integers(0, r, (r, 1)).astype("i8")}), ROWS),
+    ("GatherND of elements", gather_elements_nd, [(1, 512), (64, 512), (512, 512)]),
     ("Trilu", lambda r, n: one("Trilu", {"x": floats(r, n)}), ROWS),
     ("ReverseSequence", reverse_sequence, ROWS),
     ("Compress", compress, ROWS),

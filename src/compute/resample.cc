@@ -63,19 +63,21 @@ class AlongRows {
     }
   }
 
-  HWY_INLINE void run(const float* x, float* y) const {
+  /// `readable` elements lie behind x and `writable` may be written behind y, those that are no outputs with any values.
+  template <int kTaps>
+  HWY_INLINE void run(const float* x, int64_t readable, float* y, int64_t writable) const {
     if (!looks_up_) return one_by_one(x, y);
     const Floats d;
     const int64_t lanes = float_lanes();
+    const int64_t taps = kTaps > 0 ? kTaps : along_.taps;
     const float* weight = weight_;
     const int32_t* index = index_;
-    for (int64_t v = 0; v < vectors_; ++v, y += lanes) {
-      const int64_t rest = along_.inputs - first_[v];
+    for (int64_t v = 0; v < vectors_; ++v, y += lanes, writable -= lanes) {
+      const int64_t rest = readable - first_[v];
       const Vec a = load_most(x + first_[v], rest), b = load_most(x + first_[v] + lanes, rest - lanes);
       Vec sum = hn::Zero(d);
-      for (int64_t t = 0; t < along_.taps; ++t, weight += lanes, index += lanes)
-        sum = hn::MulAdd(look_up(a, b, index), hn::LoadU(d, weight), sum);
-      store_most(sum, y, along_.outputs - v * lanes);
+      for (int64_t t = 0; t < taps; ++t, weight += lanes, index += lanes) sum = hn::MulAdd(look_up(a, b, index), hn::LoadU(d, weight), sum);
+      store_most(sum, y, writable);
     }
   }
 
@@ -111,53 +113,92 @@ class AlongRows {
   const int32_t* first_ = nullptr;
 };
 
-/// A row of `length` out of some others.
-HWY_INLINE void blend(const float* const* rows, const float* weights, int64_t taps, int64_t length, float* y) {
+/// Of loops over taps, kTaps is the number of them where it is known when they are compiled, or 0.
+
+/// A row of `length` out of some others, behind each of which `readable` elements lie; `writable` as above.
+template <int kTaps>
+HWY_INLINE void blend(const float* const* rows, const float* weights, int64_t all_taps, int64_t length, int64_t readable, float* y,
+                      int64_t writable) {
   const Floats d;
+  const int64_t taps = kTaps > 0 ? kTaps : all_taps;
   const int64_t lanes = float_lanes();
   for (int64_t i = 0; i < length; i += lanes) {
     Vec sum = hn::Zero(d);
-    for (int64_t t = 0; t < taps; ++t) sum = hn::MulAdd(load_most(rows[t] + i, length - i), set(weights[t]), sum);
-    store_most(sum, y + i, length - i);
+    for (int64_t t = 0; t < taps; ++t) sum = hn::MulAdd(load_most(rows[t] + i, readable - i), set(weights[t]), sum);
+    store_most(sum, y + i, writable - i);
+  }
+}
+
+/// Rows in scratch memory, whole vectors each, so that what was stored is loaded again in the same pieces.
+struct RowsBetween {
+  float* rows;
+  int64_t length;
+};
+
+/// The fewer rows first: each of x along itself, kept while outputs are made of it.
+template <int kTaps>
+void along_then_down(const float* x, const ResampledAxis& down, const AlongRows& along_rows, const ResampledAxis& along, int64_t begin,
+                     int64_t end, const RowsBetween& between, float* y) {
+  int64_t made[kMostResampledTaps];  // rows of x that lie in `between`, each where its number modulo taps says
+  const int64_t inputs = down.inputs * along.inputs, planes = (end - 1) / down.outputs + 1;
+  const int64_t taps = kTaps > 0 ? kTaps : down.taps;
+  for (int64_t row = begin, plane = begin / down.outputs; row < end; ++plane) {
+    std::fill_n(made, taps, int64_t{-1});
+    for (const int64_t after = std::min(end, (plane + 1) * down.outputs); row < after; ++row) {
+      const int64_t at = row - plane * down.outputs;
+      const float* terms[kMostResampledTaps];
+      for (int64_t t = 0; t < taps; ++t) {
+        const int64_t index = down.index[at * taps + t];
+        const int64_t slot = kTaps == 2 ? index & 1 : index % taps;
+        float* const there = between.rows + slot * between.length;
+        terms[t] = there;
+        if (made[slot] == index) continue;
+        made[slot] = index;
+        const int64_t from = plane * inputs + index * along.inputs;
+        along_rows.template run<kTaps>(x + from, planes * inputs - from, there, between.length);
+      }
+      blend<kTaps>(terms, down.weight + at * taps, taps, along.outputs, between.length, y + row * along.outputs,
+                   (end - row) * along.outputs);
+    }
+  }
+}
+
+template <int kTaps>
+void down_then_along(const float* x, const ResampledAxis& down, const AlongRows& along_rows, const ResampledAxis& along, int64_t begin,
+                     int64_t end, const RowsBetween& between, float* y) {
+  const int64_t inputs = down.inputs * along.inputs, planes = (end - 1) / down.outputs + 1;
+  const int64_t taps = kTaps > 0 ? kTaps : down.taps;
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t plane = row / down.outputs, at = row % down.outputs;
+    float* const to = y + row * along.outputs;
+    const int64_t writable = (end - row) * along.outputs;
+    const float* terms[kMostResampledTaps];
+    int64_t last = 0;
+    for (int64_t t = 0; t < taps; ++t) {
+      const int64_t from = plane * inputs + down.index[at * taps + t] * along.inputs;
+      terms[t] = x + from;
+      last = std::max(last, from);
+    }
+    const int64_t readable = planes * inputs - last;
+    if (taps == 1) {
+      along_rows.template run<kTaps>(terms[0], readable, to, writable);
+    } else {
+      blend<kTaps>(terms, down.weight + at * taps, taps, along.inputs, readable, between.rows, between.length);
+      along_rows.template run<kTaps>(between.rows, between.length, to, writable);
+    }
   }
 }
 
 void resample_rows_loop(const float* x, const ResampledAxis& down, const ResampledAxis& along, int64_t begin, int64_t end, float* y) {
+  if (begin == end) return;
   AlongRows along_rows(along);
-  const int64_t longer = std::max(along.inputs, along.outputs);
-  float* const between = scratch_floats(ScratchSlot::row, down.taps * longer + along_rows.floats());
-  along_rows.fill(between + down.taps * longer);
-  const bool along_first = down.outputs > down.inputs;  // the fewer rows
-  int64_t made[kMostResampledTaps],
-      plane_of_made = -1;  // rows of x that lie resampled in `between`, each where its number modulo taps says
-  for (int64_t row = begin; row < end; ++row) {
-    const int64_t plane = row / down.outputs, at = row % down.outputs;
-    const float* const from = x + plane * down.inputs * along.inputs;
-    float* const to = y + row * along.outputs;
-    const float* terms[kMostResampledTaps];
-    if (plane != plane_of_made) {
-      std::fill_n(made, kMostResampledTaps, int64_t{-1});
-      plane_of_made = plane;
-    }
-    for (int64_t t = 0; t < down.taps; ++t) {
-      const int64_t index = down.index[at * down.taps + t], slot = index % down.taps;
-      terms[t] = from + index * along.inputs;
-      if (!along_first) continue;
-      float* const there = between + slot * longer;
-      if (made[slot] != index) along_rows.run(terms[t], there);
-      made[slot] = index;
-      terms[t] = there;
-    }
-    const float* const weights = down.weight + at * down.taps;
-    if (down.taps == 1 && !along_first) {
-      along_rows.run(terms[0], to);
-    } else if (along_first) {
-      blend(terms, weights, down.taps, along.outputs, to);
-    } else {
-      blend(terms, weights, down.taps, along.inputs, between);
-      along_rows.run(between, to);
-    }
-  }
+  const int64_t lanes = float_lanes(), length = (std::max(along.inputs, along.outputs) + 3 * lanes - 1) / lanes * lanes;
+  const RowsBetween between{scratch_floats(ScratchSlot::row, down.taps * length + along_rows.floats()), length};
+  along_rows.fill(between.rows + down.taps * length);
+  const bool by_two = down.taps == 2 && along.taps == 2;
+  const auto run =
+      down.outputs > down.inputs ? (by_two ? along_then_down<2> : along_then_down<0>) : (by_two ? down_then_along<2> : down_then_along<0>);
+  run(x, down, along_rows, along, begin, end, between, y);
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)

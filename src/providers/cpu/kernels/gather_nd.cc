@@ -1,6 +1,9 @@
 #include "ops/tensor/gather_nd.h"
 
+#include <algorithm>
+
 #include "providers/cpu/elements.h"
+#include "providers/cpu/index_tuples.h"
 
 namespace rh::cpu {
 
@@ -32,26 +35,26 @@ class GatherNDKernel final : public Kernel {
     const int64_t batch_block = shape.product(batch, shape.rank());
     const int64_t tuples_a_batch = std::max<int64_t>(1, index_shape.product(batch, index_shape.rank() - 1));
     const double bytes = static_cast<double>(block) * static_cast<double>(compute::element_bytes(x.kind()));
-    const auto place_of = [&](int64_t i) {
-      int64_t from = tuples_a_batch == tuples ? 0 : i / tuples_a_batch * batch_block;
-      for (int64_t k = 0; k < tuple; ++k)
-        from += checked_index(indices[i * tuple + k], shape[batch + k], "GatherND: indices") * strides[batch + k];
-      return from;
-    };
-    const Cost cost{2 * bytes + 8.0 * tuple, 4.0 * tuple};
-    if (block == 1) {
-      compute::dispatch_kind(x.kind(), [&]<typename T>() {
-        const T* from = reinterpret_cast<const T*>(x.data());
-        T* to = reinterpret_cast<T*>(y.data());
-        context.parallel().for_range(tuples, cost, [&](Range part) {
-          for (int64_t i = part.begin; i < part.end; ++i) to[i] = from[place_of(i)];
-        });
+    const IndexTuples all{indices, tuple, shape.data() + batch, strides.data() + batch, "GatherND: indices"};
+    compute::dispatch_kind(x.kind(), [&]<typename T>() {
+      const T* from = reinterpret_cast<const T*>(x.data());
+      T* to = reinterpret_cast<T*>(y.data());
+      context.parallel().for_range(tuples, {2 * bytes + 8.0 * tuple, 4.0 * tuple}, [&](Range part) {
+        constexpr int64_t kAtOnce = 256;
+        int64_t places[kAtOnce];
+        for (int64_t begin = part.begin, end; begin < part.end; begin = end) {
+          end = std::min(part.end, begin + kAtOnce);
+          all.places(begin, end, places);
+          for (int64_t i = begin; i < end; ++i) {
+            const T* block_of = from + places[i - begin] + (tuples_a_batch == tuples ? 0 : i / tuples_a_batch * batch_block);
+            if (block == 1)
+              to[i] = *block_of;
+            else
+              compute::copy_elements(x.kind(), block_of, to + i * block, block);
+          }
+        }
       });
-    } else {
-      context.parallel().for_range(tuples, cost, [&](Range part) {
-        for (int64_t i = part.begin; i < part.end; ++i) compute::copy_elements(x.kind(), x.at(place_of(i)), y.at(i * block), block);
-      });
-    }
+    });
     y.finish();
     return {};
   }

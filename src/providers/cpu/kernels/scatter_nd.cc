@@ -1,6 +1,7 @@
 #include "ops/tensor/scatter_nd.h"
 
 #include "base/interruptible.h"
+#include "providers/cpu/index_tuples.h"
 #include "providers/cpu/scatter_update.h"
 
 namespace rh::cpu {
@@ -34,14 +35,9 @@ class ScatterNDKernel final : public Kernel {
     const int64_t block = shape.product(static_cast<int>(tuple), shape.rank()), tuples = index_shape.product(0, index_shape.rank() - 1);
     const Shape strides = strides_of(shape);
     int64_t* places = context.scratch_array<int64_t>(tuples);
-    context.parallel().for_range(tuples, {8.0 * (tuple + 1), 3.0 * tuple}, [&](Range part) {
-      const int64_t* index = indices + part.begin * tuple;
-      for (int64_t i = part.begin; i < part.end; ++i) {
-        int64_t place = 0;
-        for (int k = 0; k < tuple; ++k) place += checked_index(*index++, shape[k], "ScatterND: indices") * strides[k];
-        places[i] = place;
-      }
-    });
+    const IndexTuples all{indices, tuple, shape.data(), strides.data(), "ScatterND: indices"};
+    context.parallel().for_range(tuples, {8.0 * (tuple + 1), 3.0 * tuple},
+                                 [&](Range part) { all.places(part.begin, part.end, places + part.begin); });
     ElementOutput y(context, 0, x.dtype(), shape);
     start_from_data(x, y);
     RH_RETURN_IF_ERROR(with_scatter_write(op_.reduction, x.dtype(), updates, y, [&](auto write) {
