@@ -93,6 +93,8 @@ class ConvDirect final : public Convolution<float>::Impl {
   size_t weight_bytes() const override { return weights_.size() * sizeof(float); }
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
+    const int64_t pieces = pieces_of_row(call, parallel.threads());
+    if (pieces > 1) return run_row(call, pieces, parallel);
     const Plan plan(*this, call.window, call.batch * channels_.groups, parallel.threads());
     const double work = static_cast<double>(plan.rows * plan.row * k_ * out_) / static_cast<double>(plan.bands);
     parallel.for_range(call.batch * channels_.groups * plan.bands, {.bytes = 0, .operations = 0.25 * work}, [&](Range range) {
@@ -102,6 +104,33 @@ class ConvDirect final : public Convolution<float>::Impl {
   }
 
  private:
+  /// Into how many pieces the only row of outputs is cut, if there is but one: what is staged of each stays near, and threads share them.
+  int64_t pieces_of_row(const ConvCall<float>& call, int threads) const {
+    constexpr int64_t kLeastOutputs = 256;
+    const Window& w = call.window;
+    if (w.output[0] * w.output[1] != 1) return 1;
+    const int64_t bytes = (in_ * window_.stride[2] + out_) * w.output[2] * static_cast<int64_t>(sizeof(float));
+    const int64_t wanted = std::max(pieces_of(bytes, kBandBytes), threads > 1 ? pieces_of(2 * threads, call.batch * channels_.groups) : 1);
+    return std::min(wanted, std::max<int64_t>(1, w.output[2] / kLeastOutputs));
+  }
+
+  void run_row(const ConvCall<float>& call, int64_t pieces, const Parallel& parallel) const {
+    const Window& w = call.window;
+    const int64_t lanes = taps_.lanes, vectors = pieces_of(w.output[2], lanes);
+    const double work = static_cast<double>(w.output[2] * k_ * out_) / static_cast<double>(pieces);
+    parallel.for_range(call.batch * channels_.groups * pieces, {.bytes = 0, .operations = 0.25 * work}, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        const Part part = share_of(vectors, pieces, i % pieces);
+        Window own = w;
+        own.output[2] = std::min(part.size * lanes, w.output[2] - part.begin * lanes);
+        own.pad_begin[2] -= part.begin * lanes * window_.stride[2];
+        Plan plan(*this, own, 1, 1);
+        plan.column = part.begin * lanes;
+        run_band(call, plan, i / pieces, {0, 1});
+      }
+    });
+  }
+
   /// How planes of some sizes are staged. Rows of outputs are those of a phase.
   struct Plan {
     StagedPlanes planes;
@@ -109,7 +138,8 @@ class ConvDirect final : public Convolution<float>::Impl {
     int64_t rows;   ///< of outputs
     int64_t reach;  ///< rows that are staged beyond those of the outputs
     int64_t bands;
-    int64_t width;  ///< of a row of outputs, without what lies between
+    int64_t width;       ///< of a row of outputs, without what lies between
+    int64_t column = 0;  ///< of the call's outputs that is the first one here
 
     Plan(const ConvDirect& conv, const Window& w, int64_t products, int threads)
         : planes(staged_planes(conv.channels_, conv.window_, w)),
@@ -180,7 +210,7 @@ class ConvDirect final : public Convolution<float>::Impl {
       if (vectors * lanes > outputs) vectors = half * lanes <= outputs ? half : 1;
       multiply(band, std::max<int64_t>(0, std::min(at, outputs - vectors * lanes)), vectors);  // the last ones end where the rows do
     }
-    finish(call, band, (image * channels_.out + group * out_) * call.window.output_size());
+    finish(call, band, (image * channels_.out + group * out_) * call.window.output_size() + plan.column);
   }
 
   void find_offsets(Band& band, int64_t phase) const {

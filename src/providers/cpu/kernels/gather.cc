@@ -23,10 +23,12 @@ class GatherKernel final : public Kernel {
     for (int k = axis + 1; k < shape.rank(); ++k) y_shape.push_back(shape[k]);
     ElementOutput y(context, 0, x.dtype(), y_shape);
     const int64_t size = shape[axis], block = shape.product(axis + 1, shape.rank()), count = indices.elements();
-    // Indices are checked and made positions once, before the loop over rows runs in several threads.
+    // Indices are checked and made positions once, before the loop over rows.
     const int64_t* given = indices_of(context, 1);
     int64_t* positions = context.scratch_array<int64_t>(count);
-    for (int64_t i = 0; i < count; ++i) positions[i] = checked_index(given[i], size, "Gather: indices");
+    context.parallel().for_range(count, {16.0, 1.0}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) positions[i] = checked_index(given[i], size, "Gather: indices");
+    });
     const double bytes = static_cast<double>(block) * static_cast<double>(compute::element_bytes(x.kind()));
     if (block == 1) {
       compute::dispatch_kind(x.kind(), [&]<typename T>() {
