@@ -13,14 +13,14 @@ bool places_of(const IndexTuples& t, int64_t begin, int64_t end, int64_t* places
   const int64_t* index = t.indices + begin * size;
   bool outside = false;
   for (int64_t i = begin; i < end; ++i) {
-    int64_t place = 0;
+    uint64_t place = 0;  // of indices that lie outside, anywhere
     for (int64_t k = 0; k < size; ++k) {
       int64_t at = *index++;
       at += at < 0 ? t.dims[k] : 0;
       outside |= static_cast<uint64_t>(at) >= static_cast<uint64_t>(t.dims[k]);
-      place += static_cast<int64_t>(static_cast<uint64_t>(at) * static_cast<uint64_t>(t.strides[k]));
+      place += static_cast<uint64_t>(at) * static_cast<uint64_t>(t.strides[k]);
     }
-    *places++ = place;
+    *places++ = static_cast<int64_t>(place);
   }
   return !outside;
 }
