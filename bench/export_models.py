@@ -12,20 +12,24 @@ import subprocess
 import sys
 
 TORCHVISION = {
-    224: "efficientnet_v2_s googlenet maxvit_t mnasnet1_0 mobilenet_v2 mobilenet_v3_small regnet_x_800mf regnet_y_400mf resnet18 "
-    "resnext50_32x4d shufflenet_v2_x1_0 squeezenet1_1 swin_t swin_v2_t vit_b_32",
+    224: "alexnet convnext_small densenet169 efficientnet_b3 efficientnet_v2_s googlenet maxvit_t mnasnet0_5 mnasnet1_0 mobilenet_v2 "
+    "mobilenet_v3_small regnet_x_800mf regnet_y_1_6gf regnet_y_400mf resnet101 resnet18 resnet34 resnext50_32x4d shufflenet_v2_x0_5 "
+    "shufflenet_v2_x1_0 squeezenet1_1 swin_t swin_v2_t vgg11_bn vit_b_32 wide_resnet50_2",
     299: "inception_v3",
 }
 TORCHVISION_SEGMENTATION = {256: "fcn_resnet50", 320: "lraspp_mobilenet_v3_large"}
 TORCHVISION_DETECTION = {320: "fasterrcnn_mobilenet_v3_large_320_fpn retinanet_resnet50_fpn"}
 TIMM = (
-    "beit_base_patch16_224 cait_xxs24_224 coat_lite_tiny convmixer_768_32 convnextv2_atto cspresnet50 darknet53 davit_tiny "
-    "deit_tiny_patch16_224 dla34 dpn68 edgenext_small efficientformer_l1 efficientformerv2_s0 efficientvit_b0 efficientvit_m2 "
-    "eva02_tiny_patch14_224 fastvit_t8 focalnet_tiny_srf gcvit_xxtiny ghostnet_100 hgnetv2_b0 hrnet_w18_small inception_next_tiny "
-    "lcnet_100 levit_128 mixer_s16_224 mobilenetv4_conv_small mobilenetv4_hybrid_medium mobileone_s0 mobilevit_s nf_resnet50 "
-    "poolformer_s12 pvt_v2_b0 repghostnet_100 repvgg_a0 repvit_m1 res2net50_26w_4s resmlp_12_224 resnest14d rexnet_100 "
-    "seresnext26d_32x4d shvit_s1 skresnet18 starnet_s1 tf_efficientnet_lite0 tiny_vit_5m_224 twins_pcpvt_small visformer_tiny "
-    "vit_tiny_patch16_224 vovnet39a xcit_nano_12_p16_224"
+    "beit_base_patch16_224 cait_xxs24_224 coat_lite_tiny convit_tiny convmixer_768_32 convnext_nano convnextv2_atto cspresnet50 "
+    "darknet53 davit_tiny deit3_small_patch16_224 deit_tiny_patch16_224 dla34 dm_nfnet_f0 dpn68 ecaresnet26t edgenext_small "
+    "efficientformer_l1 efficientformerv2_s0 efficientvit_b0 efficientvit_m2 eva02_tiny_patch14_224 fasternet_t0 fastvit_sa12 "
+    "fastvit_t8 focalnet_tiny_srf gcvit_xxtiny ghostnet_100 ghostnetv3_100 gmlp_s16_224 haloregnetz_b hgnet_tiny hgnetv2_b0 "
+    "hiera_tiny_224 hrnet_w18_small inception_next_tiny lcnet_100 levit_128 mambaout_femto mixer_s16_224 mobilenetv1_100 "
+    "mobilenetv4_conv_medium mobilenetv4_conv_small mobilenetv4_hybrid_medium mobileone_s0 mobilevit_s mobilevitv2_100 nest_tiny "
+    "nf_resnet50 pit_xs_224 poolformer_s12 pvt_v2_b0 rdnet_tiny regnetz_c16 repghostnet_100 repvgg_a0 repvit_m1 res2net50_26w_4s "
+    "resmlp_12_224 resnest14d resnet10t resnetv2_50 rexnet_100 selecsls42 sequencer2d_s seresnext26d_32x4d shvit_s1 skresnet18 "
+    "starnet_s1 swiftformer_xs tf_efficientnet_lite0 tf_efficientnetv2_b0 tiny_vit_5m_224 tresnet_m twins_pcpvt_small "
+    "visformer_tiny vit_small_patch32_224 vit_tiny_patch16_224 volo_d1_224 vovnet39a xcit_nano_12_p16_224"
 )
 SMALL = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 6, "intermediate_size": 1536}
 TEXT = ("input_ids", "attention_mask")
