@@ -36,6 +36,14 @@ decltype(auto) dispatch_kind(ElementKind kind, F&& f) {
 
 /// Copies `count` contiguous elements; the ranges do not overlap.
 void copy_elements(ElementKind kind, const void* from, void* to, int64_t count);
+/// The same of elements of a type that dispatch_kind() gives for `kind`: a single one costs no call.
+template <typename T>
+void copy_block(ElementKind kind, const T* from, T* to, int64_t count) {
+  if (count == 1)
+    *to = *from;
+  else
+    copy_elements(kind, from, to, count);
+}
 /// Writes `count` copies of `element`, contiguously.
 void fill_elements(ElementKind kind, const void* element, void* to, int64_t count);
 

@@ -31,6 +31,8 @@ HWY_INLINE void store_most(Vec v, float* y, int64_t count) {
     store_some(v, y, static_cast<size_t>(count));
 }
 
+// kTaps below: the number of taps where it is known when loops over them are compiled, or 0.
+
 /// Rows resampled along themselves: each vector of outputs is looked up in two vectors of inputs, where these have all that it takes.
 class AlongRows {
  public:
@@ -112,8 +114,6 @@ class AlongRows {
   const int32_t* index_ = nullptr;  ///< the same, from the first of a vector's inputs on
   const int32_t* first_ = nullptr;
 };
-
-/// Of loops over taps, kTaps is the number of them where it is known when they are compiled, or 0.
 
 /// A row of `length` out of some others, behind each of which `readable` elements lie; `writable` as above.
 template <int kTaps>

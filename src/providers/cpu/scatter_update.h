@@ -42,12 +42,7 @@ Status with_scatter_write(ops::ScatterReduction reduction, DType dtype, const El
     compute::dispatch_kind(y.kind(), [&]<typename T>() {
       const T* x = reinterpret_cast<const T*>(updates.data());
       T* out = reinterpret_cast<T*>(y.data());
-      update([&](int64_t to, int64_t from, int64_t count) {
-        if (count == 1)
-          out[to] = x[from];
-        else
-          compute::copy_elements(y.kind(), x + from, out + to, count);
-      });
+      update([&](int64_t to, int64_t from, int64_t count) { compute::copy_block(y.kind(), x + from, out + to, count); });
     });
     return {};
   }

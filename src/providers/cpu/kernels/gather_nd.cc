@@ -47,10 +47,7 @@ class GatherNDKernel final : public Kernel {
           all.places(begin, end, places);
           for (int64_t i = begin; i < end; ++i) {
             const T* block_of = from + places[i - begin] + (tuples_a_batch == tuples ? 0 : i / tuples_a_batch * batch_block);
-            if (block == 1)
-              to[i] = *block_of;
-            else
-              compute::copy_elements(x.kind(), block_of, to + i * block, block);
+            compute::copy_block(x.kind(), block_of, to + i * block, block);
           }
         }
       });
