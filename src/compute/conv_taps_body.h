@@ -1,5 +1,6 @@
 #pragma once
 
+#include "compute/conv_channels_body.h"
 #include "compute/conv_micro.h"
 
 // Written once against the vector type V of the file that includes it (see gemm_micro_body.h).
@@ -23,14 +24,26 @@ void tap_block(const TapProducts& p) {
   for (int64_t channel = 0; channel < p.channels; ++channel, x += p.channel_step) {
     for (int64_t tap = 0; tap < p.taps; ++tap, weights += kRows) {
       const float* from = x + p.offsets[tap];
-      typename V::Register w[kRows];
+      if constexpr (kManyRegisters<V>) {
+        typename V::Register w[kRows];
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) w[r] = V::set(weights[r]);
+        for (int r = 0; r < kRows; ++r) w[r] = V::set(weights[r]);
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        const typename V::Register value = V::load(from + v * V::kLanes);
+        for (int v = 0; v < kVectors; ++v) {
+          const typename V::Register value = V::load(from + v * V::kLanes);
 #pragma GCC unroll 4
-        for (int r = 0; r < kRows; ++r) sum[r][v] = V::fma(w[r], value, sum[r][v]);
+          for (int r = 0; r < kRows; ++r) sum[r][v] = V::fma(w[r], value, sum[r][v]);
+        }
+      } else {
+        typename V::Register value[kVectors];
+#pragma GCC unroll 8
+        for (int v = 0; v < kVectors; ++v) value[v] = V::load(from + v * V::kLanes);
+#pragma GCC unroll 4
+        for (int r = 0; r < kRows; ++r) {
+          const typename V::Register w = V::set(weights[r]);
+#pragma GCC unroll 8
+          for (int v = 0; v < kVectors; ++v) sum[r][v] = V::fma(w, value[v], sum[r][v]);
+        }
       }
     }
   }

@@ -15,6 +15,7 @@ struct ConvCosts {
   double gemm_by_in = 7;       ///< x that, x 1/input channels: finding them, which all channels share
   double gemm_staged = 11;     ///< x 1/output channels: gathering those of images that are staged
   double gemm_by_sum = 20;     ///< x that, x 1/products of a sum
+  double pixels_ready = 1;     ///< products of pixels that lie ready, which few rows of a micro-kernel read by parts of lines
   double pixels_by_out;        ///< x 1/output channels: gathering, once a channel of outputs
   double pixels_by_in = 10;    ///< x that, x 1/input channels: finding them
   double pixels_by_products;   ///< x 1/products of a sum: turning the sums round

@@ -97,6 +97,37 @@ struct Float {
     return _mm512_maskz_permutexvar_ps(0xffff, lanes, x);
   }
 
+  /// Sixteen vectors as rows become columns.
+  static void transpose(Register (&x)[16]) {
+    const auto low = [](__m512 a, __m512 b) { return _mm512_maskz_unpacklo_ps(0xffff, a, b); };
+    const auto high = [](__m512 a, __m512 b) { return _mm512_maskz_unpackhi_ps(0xffff, a, b); };
+    const auto pairs = [](__m512 a, __m512 b, int upper) {
+      const __m512d p = _mm512_castps_pd(a), q = _mm512_castps_pd(b);
+      return _mm512_castpd_ps(upper ? _mm512_maskz_unpackhi_pd(0xff, p, q) : _mm512_maskz_unpacklo_pd(0xff, p, q));
+    };
+    __m512 t[16];
+#pragma GCC unroll 4
+    for (int i = 0; i < 16; i += 4) {
+      const __m512 a = low(x[i], x[i + 1]), b = high(x[i], x[i + 1]), c = low(x[i + 2], x[i + 3]), d = high(x[i + 2], x[i + 3]);
+      t[i] = pairs(a, c, 0);
+      t[i + 1] = pairs(a, c, 1);
+      t[i + 2] = pairs(b, d, 0);
+      t[i + 3] = pairs(b, d, 1);
+    }
+    // Lane group g of t[4 r + c] holds column 4 g + c of rows 4 r to 4 r + 3.
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c) {
+      const __m512 a = _mm512_maskz_shuffle_f32x4(0xffff, t[c], t[4 + c], 0x88),
+                   b = _mm512_maskz_shuffle_f32x4(0xffff, t[c], t[4 + c], 0xdd);
+      const __m512 d = _mm512_maskz_shuffle_f32x4(0xffff, t[8 + c], t[12 + c], 0x88),
+                   e = _mm512_maskz_shuffle_f32x4(0xffff, t[8 + c], t[12 + c], 0xdd);
+      x[c] = _mm512_maskz_shuffle_f32x4(0xffff, a, d, 0x88);
+      x[4 + c] = _mm512_maskz_shuffle_f32x4(0xffff, b, e, 0x88);
+      x[8 + c] = _mm512_maskz_shuffle_f32x4(0xffff, a, d, 0xdd);
+      x[12 + c] = _mm512_maskz_shuffle_f32x4(0xffff, b, e, 0xdd);
+    }
+  }
+
   /// Half a vector, whose multiply-adds take half the time where a processor makes those of a whole one by halves.
   struct Half {
     using Register = __m256;
