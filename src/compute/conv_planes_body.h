@@ -117,10 +117,10 @@ void direct_rows(const DirectPlane& p, int64_t row) {
 
 template <typename V, int kTaps, int kStride>
 void direct_plane(const DirectPlane& p) {
-  constexpr void (*kBlocks[])(const DirectPlane&, int64_t) = {
-      direct_rows<V, kTaps, kStride, 1>, direct_rows<V, kTaps, kStride, 2>, direct_rows<V, kTaps, kStride, 3>,
-      direct_rows<V, kTaps, kStride, 4>, direct_rows<V, kTaps, kStride, 5>, direct_rows<V, kTaps, kStride, 6>,
-      direct_rows<V, kTaps, kStride, 7>, direct_rows<V, kTaps, kStride, 8>};
+  constexpr void (*kBlocks[])(const DirectPlane&, int64_t) = {direct_rows<V, kTaps, kStride, 1>, direct_rows<V, kTaps, kStride, 2>,
+                                                              direct_rows<V, kTaps, kStride, 3>, direct_rows<V, kTaps, kStride, 4>,
+                                                              direct_rows<V, kTaps, kStride, 5>, direct_rows<V, kTaps, kStride, 6>,
+                                                              direct_rows<V, kTaps, kStride, 7>, direct_rows<V, kTaps, kStride, 8>};
   constexpr int64_t kMostRows = 8;
   const int64_t step = p.dilation;
   for (int64_t phase = 0; phase < step && phase < p.rows; ++phase) {

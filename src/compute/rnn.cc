@@ -1,6 +1,7 @@
 #include "compute/rnn.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "base/cancellation.h"
@@ -75,6 +76,12 @@ class Cell {
       args.m = steps * run_.batch;
       args.lda = run_.batch == 1 ? run_.x_step_stride : run_.x_batch_stride;
       input_(args, x, projected_);
+      return;
+    }
+    if (run_.batch >= steps) {
+      args.m = run_.batch;
+      args.lda = run_.x_batch_stride;
+      for (int64_t t = 0; t < steps; ++t) input_(args, x + t * run_.x_step_stride, projected_ + t * run_.batch * width_);
       return;
     }
     args.m = steps;
@@ -222,6 +229,12 @@ class Cell {
 }  // namespace
 
 int64_t gates_of(CellKind kind) { return kind == CellKind::lstm ? 4 : kind == CellKind::gru ? 3 : 1; }
+
+int64_t least_cell_rows(int64_t width) {
+  const MicroKernels<float>& kernels = micro_kernels<float>();
+  if (width % kernels.columns != 0) return std::numeric_limits<int64_t>::max();
+  return kernels.rows > 4 ? 4 : 6;  // of five rows, four at a time, two are left
+}
 
 size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batch) {
   const int64_t width = gates_of(params.kind) * params.hidden_size;

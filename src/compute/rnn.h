@@ -46,6 +46,10 @@ struct CellRun {
   float* c = nullptr;  ///< LSTM only
 };
 
+/// From how many batch rows on the bits of one do not depend on how many others there are, of gates of `width` floats together. Products of
+/// fewer rows are summed in more parts, as are those of a last panel of columns that is one vector.
+int64_t least_cell_rows(int64_t width);
+
 /// Floats of scratch memory that run_cell needs.
 size_t cell_scratch_floats(const CellParams& params, int64_t steps, int64_t batch);
 

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "base/shares.h"
+
 namespace rh::cpu {
 
 namespace {
@@ -31,6 +33,23 @@ compute::Activation compute_activation(const std::string& name, float alpha, flo
     if (name == known) return {kind, alpha, beta};
   }
   return {};
+}
+
+/// What runs side by side: no step of one piece waits for the thread of another.
+struct Cut {
+  int64_t directions = 1;  ///< 1: one after the other
+  int64_t shares = 1;      ///< of the batch rows
+  int64_t pieces() const { return directions * shares; }
+};
+
+/// A share of few rows would read the recurrent weights, [width, hidden], for too little; the more, the farther away they lie.
+Cut cut_for(int64_t directions, int64_t width, const RecurrentSizes& sizes, int threads) {
+  constexpr double kLeastProducts = 1e5;  // less work than the beginning of a loop costs stays here
+  constexpr int64_t kLeastRowsFar = 16, kNearWeights = 2 << 20;
+  const double products = static_cast<double>(sizes.sequence * sizes.batch) * static_cast<double>(width * (sizes.input + sizes.hidden));
+  if (threads <= 1 || products < kLeastProducts) return {};
+  const int64_t rows = std::max(compute::least_cell_rows(width), width * sizes.hidden <= kNearWeights ? 1 : kLeastRowsFar);
+  return {directions, std::clamp<int64_t>(threads / directions, 1, std::max<int64_t>(1, sizes.batch / rows))};
 }
 
 }  // namespace
@@ -96,13 +115,12 @@ void run_directions(RunContext& context, const ops::Rnn& op, const RecurrentSize
   run.x_batch_stride = op.batch_first ? sizes.sequence * sizes.input : sizes.input;
   run.y_step_stride = op.batch_first ? directions * sizes.hidden : directions * sizes.batch * sizes.hidden;
   run.y_batch_stride = op.batch_first ? sizes.sequence * directions * sizes.hidden : sizes.hidden;
-  // Side by side no step of one direction waits for the other's thread. Less work than a loop's beginning costs stays here.
-  constexpr double kLeastProducts = 1e5;
-  const double products = static_cast<double>(sizes.sequence * sizes.batch) * static_cast<double>(width * (sizes.input + sizes.hidden));
-  const bool together = side_by_side && directions > 1 && context.parallel().threads() > 1 && products >= kLeastProducts;
-  const int64_t scratch_floats = static_cast<int64_t>(compute::cell_scratch_floats(params, sizes.sequence, sizes.batch));
-  float* scratch = context.scratch_array<float>(scratch_floats * (together ? directions : 1));
-  const auto run_direction = [&](int64_t k, const Parallel& parallel) {
+  const Cut cut = side_by_side ? cut_for(directions, width, sizes, context.parallel().threads()) : Cut{};
+  int64_t scratch_floats = 0;
+  for (const int64_t rows : {sizes.batch / cut.shares, (sizes.batch + cut.shares - 1) / cut.shares})
+    scratch_floats = std::max(scratch_floats, static_cast<int64_t>(compute::cell_scratch_floats(params, sizes.sequence, rows)));
+  float* scratch = context.scratch_array<float>(scratch_floats * cut.pieces());
+  const auto run_piece = [&](int64_t k, int64_t share, float* memory, const Parallel& parallel) {
     compute::CellParams own = params;
     compute::CellRun own_run = run;
     const size_t first = static_cast<size_t>(k * op.functions());
@@ -112,16 +130,21 @@ void run_directions(RunContext& context, const ops::Rnn& op, const RecurrentSize
     own.bias = context.has_input(3) ? context.input(3).data<float>() + k * 2 * width : nullptr;
     own.peepholes = lstm && context.has_input(7) ? context.input(7).data<float>() + k * 3 * sizes.hidden : nullptr;
     own_run.reverse = op.direction == ops::Rnn::Direction::reverse || k == 1;
-    own_run.y = y ? y + k * (op.batch_first ? sizes.hidden : sizes.batch * sizes.hidden) : nullptr;
-    own_run.h = h + k * sizes.batch * sizes.hidden;
-    own_run.c = c ? c + k * sizes.batch * sizes.hidden : nullptr;
-    run_one(k, own, own_run, scratch + (together ? k * scratch_floats : 0), parallel);
+    const int64_t row = share_begin(sizes.batch, cut.shares, share), state = (k * sizes.batch + row) * sizes.hidden;
+    own_run.batch = share_begin(sizes.batch, cut.shares, share + 1) - row;
+    own_run.x += row * run.x_batch_stride;
+    if (run.sequence_lengths) own_run.sequence_lengths += row;
+    own_run.y = y ? y + k * (op.batch_first ? sizes.hidden : sizes.batch * sizes.hidden) + row * run.y_batch_stride : nullptr;
+    own_run.h = h + state;
+    own_run.c = c ? c + state : nullptr;
+    run_one(k, own, own_run, memory, parallel);
   };
-  if (together) {
-    const Parallel half = context.parallel().part_of(static_cast<int>(directions));
-    context.parallel().for_pieces(directions, [&](int64_t k) { run_direction(k, half); });
+  if (cut.pieces() > 1) {
+    const Parallel own = context.parallel().part_of(static_cast<int>(cut.pieces()));
+    context.parallel().for_pieces(cut.pieces(),
+                                  [&](int64_t i) { run_piece(i / cut.shares, i % cut.shares, scratch + i * scratch_floats, own); });
   } else {
-    for (int64_t k = 0; k < directions; ++k) run_direction(k, context.parallel());
+    for (int64_t k = 0; k < directions; ++k) run_piece(k, 0, scratch, context.parallel());
   }
   give_state<float>(context, op, 1, h, sizes);
   if (lstm) give_state<float>(context, op, 2, c, sizes);

@@ -25,7 +25,7 @@ Status expect_weights(const RunContext& context, int input, const Shape& expecte
 /// Runs run_one for each direction of a layer of float: states are read and given, Y is written.
 using RunDirection =
     FunctionRef<void(int64_t direction, const compute::CellParams&, const compute::CellRun&, float* scratch, const Parallel& parallel)>;
-/// `side_by_side`: run_one may be called for both at once, each with half of the threads.
+/// `side_by_side`: run_one may be called for both at once, and for shares of the batch rows, each with some of the threads.
 void run_directions(RunContext& context, const ops::Rnn& op, const RecurrentSizes& sizes, RunDirection run_one, bool side_by_side = false);
 
 /// State [directions, batch, hidden] in memory that the run may change.
