@@ -87,12 +87,14 @@ void conv_reference(const ConvChannels& channels, const Window& window, int64_t 
                     const Parallel& parallel);
 
 /// A transposed convolution whose weights are known beforehand, T as for Convolution; see conv_transpose_reference. Each phase of the
-/// outputs, by position modulo stride, is an ordinary convolution.
+/// outputs, by position modulo stride, is an ordinary convolution, or, of floats, a sum of parts of one product.
 template <typename T>
 class TransposedConvolution {
  public:
-  /// Arguments as those of Convolution; weights lie as [in, out / groups, kernel...].
-  TransposedConvolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, bool lean = false);
+  /// Arguments as those of Convolution; weights lie as [in, out / groups, kernel...]. `variant`: "phases" or "sums" where there is a
+  /// choice; else what costs least.
+  TransposedConvolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, bool lean = false,
+                        std::string_view variant = {});
   ~TransposedConvolution();
   TransposedConvolution(TransposedConvolution&&) noexcept;
   TransposedConvolution& operator=(TransposedConvolution&&) noexcept;

@@ -21,7 +21,7 @@ class TransposedPhases final : public TransposedImpl<S> {
     for (int64_t i = 0; i < TransposedPhase::count(window); ++i) {
       Phase& made = phases_.emplace_back(Phase{TransposedPhase(window, i), std::nullopt});
       if (made.phase.taps() == 0) continue;
-      made.conv.emplace(channels, usual_window(made.phase, i), made.phase.weights(channels, window, weights).data(), bias_.data(),
+      made.conv.emplace(channels, made.phase.ordinary(window, i), made.phase.weights(channels, window, weights).data(), bias_.data(),
                         Activation{}, sizes_known ? "" : "gemm", ConvAccuracy::usual, lean);
       shares_bands_ |= made.conv->variant() != "gemm";
     }
@@ -64,19 +64,6 @@ class TransposedPhases final : public TransposedImpl<S> {
     TransposedPhase phase;
     std::optional<Convolution<S>> conv;  ///< none where the phase sees no tap
   };
-
-  /// The ordinary convolution of a phase in an output of the size that most calls have.
-  Window usual_window(const TransposedPhase& phase, int64_t index) const {
-    Window usual = phase.kernel();
-    for (int d = 0; d < 3; ++d) {
-      const AxisOutputs o(phase.axes[d], TransposedPhase::at(window_, index, d), window_.stride[d], window_.pad_begin[d],
-                          window_.output[d]);
-      usual.input[d] = window_.input[d];
-      usual.output[d] = std::max<int64_t>(1, o.count);
-      usual.pad_begin[d] = o.pad;
-    }
-    return usual;
-  }
 
   void run_band(const Window& w, const S* x, S* y, int64_t plane, int64_t bands, int64_t band, const Parallel& parallel) const {
     const int64_t stride = window_.stride[2], width = (w.output[2] + stride - 1) / stride;
@@ -161,12 +148,16 @@ class TransposedPlain final : public TransposedImpl<S> {
 
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed(const ConvChannels& channels, const Window& window, const S* weights, const S* bias,
-                                                   bool lean) {
+                                                   bool lean, std::string_view variant) {
   if (channels.groups > 1 && channels.groups == channels.in && channels.in == channels.out)
     return make_transposed_depthwise<S>(channels, window, weights, bias);
   bool blocks = window.kernel_size() > 1;
   for (int d = 0; d < 3; ++d) blocks = blocks && window.kernel[d] == window.stride[d] && window.dilation[d] == 1;
   if (blocks) return make_transposed_blocks<S>(channels, window, weights, bias);
+  if constexpr (std::is_same_v<S, float>) {
+    if (variant == "sums" || (variant != "phases" && transposed_sums_pay(channels, window)))
+      return make_transposed_sums(channels, window, weights, bias, lean);
+  }
   if (TransposedPhase::count(window) == 1) return std::make_unique<TransposedPlain<S>>(channels, window, weights, bias, lean);
   return std::make_unique<TransposedPhases<S>>(channels, window, weights, bias, lean);
 }
@@ -175,8 +166,8 @@ std::unique_ptr<TransposedImpl<S>> make_transposed(const ConvChannels& channels,
 
 template <typename T>
 TransposedConvolution<T>::TransposedConvolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias,
-                                                bool lean)
-    : impl_(make_transposed<T>(channels, window, weights, bias, lean)) {}
+                                                bool lean, std::string_view variant)
+    : impl_(make_transposed<T>(channels, window, weights, bias, lean, variant)) {}
 
 template <typename T>
 size_t TransposedConvolution<T>::weight_bytes() const {

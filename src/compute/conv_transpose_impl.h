@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -27,6 +28,13 @@ std::unique_ptr<TransposedImpl<S>> make_transposed_depthwise(const ConvChannels&
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed_blocks(const ConvChannels& channels, const Window& window, const S* weights,
                                                           const S* bias);
+
+/// Whether make_transposed_sums takes less time than a convolution for each phase: kernels that overlap few outputs, or few output
+/// channels.
+bool transposed_sums_pay(const ConvChannels& channels, const Window& window);
+/// Kernels larger than their stride: one product makes what each input gives at each kernel position, and these are added up.
+std::unique_ptr<TransposedImpl<float>> make_transposed_sums(const ConvChannels& channels, const Window& window, const float* weights,
+                                                            const float* bias, bool lean);
 
 /// One axis of a transposed convolution. Output positions o with equal (o + pad) mod stride form a phase, and see every few kernel
 /// positions only: over them, a phase is an ordinary convolution of stride 1 with those taps in reverse.
@@ -85,6 +93,18 @@ struct TransposedPhase {
       w.dilation[d] = axes[d].dilation;
     }
     return w;
+  }
+
+  /// The same with the sizes and padding of phase `index` of `window`; no output counts as one.
+  Window ordinary(const Window& window, int64_t index) const {
+    Window usual = kernel();
+    for (int d = 0; d < 3; ++d) {
+      const AxisOutputs o(axes[d], at(window, index, d), window.stride[d], window.pad_begin[d], window.output[d]);
+      usual.input[d] = window.input[d];
+      usual.output[d] = std::max<int64_t>(1, o.count);
+      usual.pad_begin[d] = o.pad;
+    }
+    return usual;
   }
 
   /// [out, in / groups, taps...], reversed along every axis, from [in, out / groups, kernel...].

@@ -69,6 +69,7 @@ const ConvCosts& costs_here() {
 
 constexpr int64_t kLeastWinogradChannels = 16;  // on either side
 constexpr int64_t kLeastPixelProducts = 96;     // of a sum
+constexpr int64_t kLeastFipPixels = 14;
 
 /// Panels of `count` columns that are worked out, by those that are asked for.
 double filling(int64_t count, const ConvCosts& costs) {
@@ -76,6 +77,11 @@ double filling(int64_t count, const ConvCosts& costs) {
   const double panels = static_cast<double>(count / kernels.columns), rest = static_cast<double>(count % kernels.columns);
   const double last = rest == 0 ? 0 : rest > static_cast<double>(kernels.lanes) ? 1 : costs.half_panel;
   return (panels + last) * static_cast<double>(kernels.columns) / static_cast<double>(count);
+}
+
+/// Reading weights, as many as a model has times `more`, for each product.
+double reading(const Window& w, const ConvCosts& costs, double more = 1) {
+  return more * costs.weights / static_cast<double>(std::max<int64_t>(1, w.output_size()));
 }
 
 /// Whether pixels are brought together; else they lie ready.
@@ -98,6 +104,7 @@ bool fits_winograd(const ConvChannels& c, const Window& w) {
 double winograd_transforms(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   return costs.winograd_by_least / static_cast<double>(std::min(planes_of(c, w), out_of(c)));
 }
+constexpr double kWinogradWeights = 16.0 / 9, kWinogradWeights4x4 = 36.0 / 9;
 
 /// Tiles of a plane of size x size outputs each, and outputs of whole tiles by those that are asked for.
 int64_t winograd_tiles(const Window& w, int64_t size) {
@@ -108,7 +115,8 @@ double winograd_edges(const Window& w, int64_t size) {
 }
 
 double winograd_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  return winograd_edges(w, 2) * (costs.winograd * filling(winograd_tiles(w, 2), costs) + winograd_transforms(c, w, costs));
+  return winograd_edges(w, 2) * (costs.winograd * filling(winograd_tiles(w, 2), costs) + winograd_transforms(c, w, costs)) +
+         reading(w, costs, kWinogradWeights);
 }
 
 bool fits_winograd_pixels(const ConvChannels& c, const Window& w) {
@@ -122,7 +130,8 @@ double winograd_panels(const ConvChannels& c) {
 }
 
 double winograd_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  return winograd_edges(w, 2) * (costs.winograd_pixels * winograd_panels(c) + winograd_transforms(c, w, costs));
+  return winograd_edges(w, 2) * (costs.winograd_pixels * winograd_panels(c) + winograd_transforms(c, w, costs)) +
+         reading(w, costs, kWinogradWeights);
 }
 
 bool fits_winograd_fip(const ConvChannels& c, const Window& w) { return fip_kernels() && fits_winograd_pixels(c, w); }
@@ -131,7 +140,8 @@ double winograd_fip_cost(const ConvChannels& c, const Window& w, const ConvCosts
   const double products = costs.fip + costs.fip_winograd / static_cast<double>(out_of(c)) +
                           costs.fip_winograd / static_cast<double>(planes_of(c, w)) +
                           costs.fip_by_tiles / static_cast<double>(winograd_tiles(w, 2));
-  return winograd_edges(w, 2) * (costs.winograd_pixels * winograd_panels(c) * products + winograd_transforms(c, w, costs));
+  return winograd_edges(w, 2) * (costs.winograd_pixels * winograd_panels(c) * products + winograd_transforms(c, w, costs)) +
+         reading(w, costs, kWinogradWeights);
 }
 
 /// Fewer tiles than a few of the micro-kernel's leave its weights, four times those of 3x3, too little to do.
@@ -140,7 +150,8 @@ bool fits_winograd_4x4(const ConvChannels& c, const Window& w) {
 }
 
 double winograd_4x4_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  return winograd_edges(w, 4) * (costs.winograd_4x4 * winograd_panels(c) + winograd_transforms(c, w, costs));
+  return winograd_edges(w, 4) * (costs.winograd_4x4 * winograd_panels(c) + winograd_transforms(c, w, costs)) +
+         reading(w, costs, kWinogradWeights4x4);
 }
 
 /// Kernels of few products less have other ways that transform less.
@@ -153,13 +164,13 @@ double parts_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs
   const ConvPartsWork work = conv_parts_work(c, w);
   const double products = costs.parts * work.products * winograd_panels(c) * (work.fits ? 1 : costs.parts_far);
   return products + costs.parts_inputs * work.inputs / static_cast<double>(out_of(c)) +
-         costs.parts_outputs * work.outputs / static_cast<double>(planes_of(c, w));
+         costs.parts_outputs * work.outputs / static_cast<double>(planes_of(c, w)) + reading(w, costs, kWinogradWeights);
 }
 
 bool fits_pixels(const ConvChannels& c, const Window& w) {
   const MicroKernels<float>& kernels = micro_kernels<float>();
   return !is_depthwise(c, w) && kernels.rows <= kernels.lanes && out_of(c) >= kernels.columns &&
-         in_of(c) * w.kernel_size() >= kLeastPixelProducts && w.output_size() >= kernels.rows;
+         in_of(c) * w.kernel_size() >= kLeastPixelProducts;
 }
 
 bool fits_paired(const ConvChannels& c, const Window& w) {
@@ -189,16 +200,17 @@ double pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& cost
   const double out = static_cast<double>(out_of(c)), products = static_cast<double>(in_of(c) * w.kernel_size());
   const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
   const double gathered = gathers(w) ? 1 + costs.pixels_by_out * found / out : costs.pixels_ready;
-  return filling(out_of(c), costs) * (gathered + costs.pixels_by_products / products);
+  return filling(out_of(c), costs) * (gathered + costs.pixels_by_products / products) + reading(w, costs);
 }
 
 double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  if (w.output_size() == 1 && !gathers(w)) return filling(out_of(c), costs) + reading(w, costs);  // a vector and a matrix
   const double runs =
       std::max(1.0, static_cast<double>(micro_kernels<float>().lanes) / static_cast<double>(std::max<int64_t>(1, w.output[2])));
   const double found = w.kernel_size() > 1 ? runs * (1 + costs.gemm_by_in / static_cast<double>(in_of(c))) : 1;
   const double staged = costs.gemm_staged * (1 + costs.gemm_by_sum / static_cast<double>(in_of(c) * w.kernel_size()));
   const double gathering = conv_stages(c, w) ? staged : gathers(w) ? costs.gemm_by_out * found : 0;
-  return filling(std::max<int64_t>(1, w.output_size()), costs) * (1 + gathering / static_cast<double>(out_of(c)));
+  return filling(std::max<int64_t>(1, w.output_size()), costs) * (1 + gathering / static_cast<double>(out_of(c))) + reading(w, costs);
 }
 
 double phases_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
@@ -217,12 +229,13 @@ double direct_cost(const ConvChannels& c, const Window& w, const ConvCosts& cost
   const ConvDirectWork work = conv_direct_work(c, w);
   const double out = static_cast<double>(out_of(c)), taps = static_cast<double>(w.kernel_size());
   const double staged = costs.direct_inputs * (w.stride[2] > 2 ? costs.direct_strided : 1);
-  return costs.direct * work.outputs + staged * work.inputs / (out * taps) + costs.direct_outputs / (static_cast<double>(in_of(c)) * taps);
+  return costs.direct * work.outputs + staged * work.inputs / (out * taps) + costs.direct_outputs / (static_cast<double>(in_of(c)) * taps) +
+         reading(w, costs);
 }
 
 bool fits_fip(const ConvChannels& c, const Window& w) {
   return fip_kernels() && !is_depthwise(c, w) && in_of(c) * w.kernel_size() >= kLeastPixelProducts && out_of(c) >= kFipRows &&
-         w.output_size() >= kFipRows && !conv_skips(w, w, in_of(c));
+         w.output_size() >= kLeastFipPixels && !conv_skips(w, w, in_of(c));
 }
 
 /// What of a count that is cut into whole panels is worked out, by what is asked for.
@@ -240,14 +253,15 @@ double fip_products(const ConvChannels& c, const Window& w, double gathering, co
 double fip_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const double runs = std::max(1.0, 16 / static_cast<double>(std::max<int64_t>(1, w.output[2])));
   const double found = w.kernel_size() > 1 ? runs * (1 + costs.gemm_by_in / static_cast<double>(in_of(c))) : 1;
-  return fip_panels(w.output_size()) * fip_products(c, w, gathers(w) ? costs.gemm_by_out * found : 0, costs);
+  return fip_panels(w.output_size()) * fip_products(c, w, gathers(w) ? costs.gemm_by_out * found : 0, costs) + reading(w, costs);
 }
 
 double fip_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
   const double turning = costs.pixels_by_products / static_cast<double>(in_of(c) * w.kernel_size());
   return fip_panels(out_of(c)) * (fip_products(c, w, costs.fip_cutting + (gathers(w) ? costs.pixels_by_out * found : 0), costs) + turning +
-                                  costs.fip_by_pixels / static_cast<double>(std::max<int64_t>(1, w.output_size())));
+                                  costs.fip_by_pixels / static_cast<double>(std::max<int64_t>(1, w.output_size()))) +
+         reading(w, costs);
 }
 
 bool fits_amx(const ConvChannels&, const Window&) { return amx_usable(); }
@@ -308,6 +322,10 @@ const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Wi
     least = cost;
   }
   return *best;
+}
+
+double least_conv_cost(const ConvChannels& channels, const Window& window) {
+  return choose_conv_variant<float>(channels, window, ConvAccuracy::usual, false, {}).cost(channels, window, costs_here());
 }
 
 bool blocked_pairs_pay(const ConvChannels& c, int64_t outputs) {

@@ -24,6 +24,7 @@ struct ConvCosts {
   double winograd_pixels;      ///< the same, with channels as columns
   double winograd_4x4;         ///< the same of tiles of 4x4 outputs
   double winograd_by_least;    ///< x 1/the fewer of input and output channels: transformations
+  double weights = 6;          ///< x 1/output pixels: reading weights, by those that a model has
   double parts = 1.05;         ///< products
   double parts_far;            ///< x that where a row of tiles does not stay in the second-level cache
   double parts_inputs = 7;     ///< x values made of inputs, 1/output channels
@@ -73,6 +74,9 @@ std::span<const ConvVariant<S>> conv_variants();
 template <typename S>
 const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, bool lean,
                                           std::string_view name);
+
+/// What the cheapest way to convolve floats costs, as ConvVariant::cost gives it.
+double least_conv_cost(const ConvChannels& channels, const Window& window);
 
 /// Whether convolutions of single pixels in blocks of channels, of planes of so many outputs, cost less by pairs (conv_blocked_pairs.h).
 bool blocked_pairs_pay(const ConvChannels& channels, int64_t outputs);

@@ -51,7 +51,7 @@ constexpr int64_t kLeastGroupAlone = 48, kLeastWinogradGroup = 32;
 
 /// What single pixels between planes of some size cost, x products: some of a vector of pixels are none. Few pixels are products of a
 /// vector and a matrix.
-double plane_pixels(int64_t size) { return size < kLeastPixels ? 1 : 1 + kCosts.few_pixels / static_cast<double>(size); }
+double plane_pixels(int64_t size) { return size <= kLeastPixels ? 1 : 1 + kCosts.few_pixels / static_cast<double>(size); }
 
 /// A value [N, C, H, W], N of any size.
 struct Planes {
