@@ -100,7 +100,7 @@ void BlockedExpandDepthwise::run(const Window& w, int64_t batch, const float* x,
   const double outputs = static_cast<double>(w.output_size() * kernels_.blocks * kBlock), taps = static_cast<double>(window_.kernel_size());
   const double inputs = static_cast<double>(w.input_size() * kernels_.blocks * kBlock);
   const Cost cost{.bytes = 4 * outputs / static_cast<double>(bands),
-                  .operations = 0.06 * (inputs * static_cast<double>(in_) + outputs * taps) / static_cast<double>(bands)};
+                  .operations = kProductOperations * (inputs * static_cast<double>(in_) + outputs * taps) / static_cast<double>(bands)};
   // Bands by turns where there are several: each thread then has the rows of all channels, which it reads in the next layer.
   const int64_t units = batch * bands * groups;
   parallel.for_range(units, cost, [&](Range range) {

@@ -386,7 +386,7 @@ struct BlockedConvolution::Impl {
                   weights + (gates ? image * static_cast<int64_t>(packed.size()) : 0),
                   image * out_blocks() * w.output_size() * kBlock};
     };
-    const double bundle_operations = 0.06 * static_cast<double>(bundles.products() * lines.total * bundles.most_blocks() * kBlock);
+    const double bundle_operations = kProductOperations * static_cast<double>(bundles.products() * lines.total * bundles.most_blocks() * kBlock);
     // Where weights are more than inputs, each thread has bundles of its own, of which it alone reads the weights.
     if (by_bundles) {
       const Cost cost{.bytes = 4.0 * kBlock, .operations = bundle_operations / static_cast<double>(lines.count)};
@@ -485,7 +485,7 @@ struct BlockedConvolution::Impl {
     const auto rows_kernel = blocked_window_of(kernels, group_size(), kernel.kernel[2], kernel.stride[2]);
     float* sums = means ? scratch_floats(ScratchSlot::image, planes * w.output[1] * kBlock) : nullptr;
     const double outputs = static_cast<double>(plane) / static_cast<double>(bands);
-    const Cost cost{.bytes = 8 * outputs, .operations = 0.06 * static_cast<double>(taps() * group_size()) * outputs};
+    const Cost cost{.bytes = 8 * outputs, .operations = kProductOperations * static_cast<double>(taps() * group_size()) * outputs};
     parallel.for_range(call.batch * out_blocks() * bands, cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
         const int64_t block = i / bands, channel = block % out_blocks() * kBlock;
@@ -507,7 +507,7 @@ struct BlockedConvolution::Impl {
     const int64_t frame_row = frame.width * kBlock, rows = std::max<int64_t>(1, kFrameFloats / frame_row / kernel.stride[1]);
     const int64_t bands = pieces_of(w.output[1], rows);
     const double outputs = static_cast<double>(w.output_size() * kBlock) / static_cast<double>(bands);
-    const Cost cost{.bytes = 8 * outputs, .operations = 0.1 * static_cast<double>(taps()) * outputs};
+    const Cost cost{.bytes = 8 * outputs, .operations = kProductOperations * static_cast<double>(taps()) * outputs};
     const int64_t* offsets = offsets_of(frame);
     parallel.for_range(call.batch * out_blocks() * bands, cost, [&](Range range) {
       for (int64_t i = range.begin; i < range.end; ++i) run_rows(call, frame, i / bands, share_of(w.output[1], bands, i % bands), offsets);
