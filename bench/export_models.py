@@ -17,6 +17,11 @@ TORCHVISION = {
     "shufflenet_v2_x1_0 squeezenet1_1 swin_t swin_v2_t vgg11_bn vit_b_32 wide_resnet50_2",
     299: "inception_v3",
 }
+# Small images: names have the size behind them.
+TORCHVISION_SMALL = {
+    64: "convnext_tiny densenet121 efficientnet_b0 mnasnet0_5 mobilenet_v2 mobilenet_v3_small regnet_y_400mf resnet18 resnet50 "
+    "shufflenet_v2_x1_0 squeezenet1_1 vgg11_bn",
+}
 TORCHVISION_SEGMENTATION = {256: "fcn_resnet50", 320: "lraspp_mobilenet_v3_large"}
 TORCHVISION_DETECTION = {320: "fasterrcnn_mobilenet_v3_large_320_fpn retinanet_resnet50_fpn"}
 TIMM = (
@@ -143,6 +148,8 @@ def makers():
     for sizes, part in ((TORCHVISION, None), (TORCHVISION_SEGMENTATION, "segmentation"), (TORCHVISION_DETECTION, "detection")):
         for size, names in sizes.items():
             made |= {f"tv_{n}": lambda n=n, size=size, part=part: torchvision_model(n, size, part) for n in names.split()}
+    for size, names in TORCHVISION_SMALL.items():
+        made |= {f"tv_{n}_{size}": lambda n=n, size=size: torchvision_model(n, size) for n in names.split()}
     made |= {f"timm_{n}": lambda n=n: timm_model(n) for n in TIMM.split()}
     return made | {f"hf_{n}": lambda n=n: transformers_model(n) for n in TRANSFORMERS}
 
