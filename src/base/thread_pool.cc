@@ -156,8 +156,9 @@ void bind_this_thread(const std::vector<int>& processors) {
 /// The threads of a pool and the list of loops that have seats free.
 class Workers {
  public:
-  Workers(int count, int spin_microseconds, const ThreadPool::Options& options)
-      : spin_microseconds_(spin_microseconds), options_(options), starts_(static_cast<size_t>(count)) {
+  /// `users`: ThreadPoolUse.
+  Workers(int count, int spin_microseconds, const ThreadPool::Options& options, const std::atomic<int>& users)
+      : spin_microseconds_(spin_microseconds), options_(options), users_(users), starts_(static_cast<size_t>(count)) {
     for (size_t i = 0; i < starts_.size(); ++i) starts_[i] = {this, i};
     if (options_.functions.create) {
       start_by_functions();
@@ -256,8 +257,7 @@ class Workers {
       }
       const uint64_t seen = published_.load(std::memory_order_relaxed);
       lock.unlock();
-      const bool changed = spin_until(
-          spin_microseconds_, [&] { return published_.load(std::memory_order_acquire) != seen || stop_.load(std::memory_order_relaxed); });
+      const bool changed = spins_until_changed(seen);
       if (changed) keep_clear_of_owner(moved);
       lock = lock_soon(mutex_);
       if (changed || newest_) continue;
@@ -267,6 +267,17 @@ class Workers {
       lock.unlock();
       keep_clear_of_owner(moved);
       lock = lock_soon(mutex_);
+    }
+  }
+
+  /// Spins until there is a new loop, or for some time: longer while somebody is about to begin others.
+  bool spins_until_changed(uint64_t seen) const {
+    constexpr int kMostMicroseconds = 1000;
+    const auto changed = [&] { return published_.load(std::memory_order_acquire) != seen || stop_.load(std::memory_order_relaxed); };
+    for (int spun = 0;; spun += spin_microseconds_) {
+      const bool used = users_.load(std::memory_order_relaxed) > 0;
+      if (spin_until(spin_microseconds_, changed)) return true;
+      if (spin_microseconds_ <= 0 || spun >= kMostMicroseconds || (!used && users_.load(std::memory_order_relaxed) == 0)) return false;
     }
   }
 
@@ -313,6 +324,7 @@ class Workers {
 
   const int spin_microseconds_;
   const ThreadPool::Options& options_;
+  const std::atomic<int>& users_;
   std::vector<Start> starts_;
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -440,6 +452,7 @@ struct ThreadPool::Impl {
   const Options options;
   int threads = 1;
   int spin_microseconds = 0;
+  std::atomic<int> users{0};
   Lifeline line;
 
   Workers& workers() {
@@ -451,7 +464,7 @@ struct ThreadPool::Impl {
     Workers* started = line.workers.load(std::memory_order_acquire);
     if (!started) {
       try {
-        started = new Workers(threads - 1, spin_microseconds, options);
+        started = new Workers(threads - 1, spin_microseconds, options, users);
       } catch (...) {
         line.starting.store(false, std::memory_order_release);
         throw;
@@ -499,6 +512,13 @@ void ThreadPool::parallel_pieces(int64_t pieces, FunctionRef<void(int64_t)> body
   Loop loop(body, pieces, helpers);
   impl_->workers().run(loop);
   if (loop.exception) std::rethrow_exception(loop.exception);
+}
+
+ThreadPoolUse::ThreadPoolUse(ThreadPool* pool) : pool_(pool) {
+  if (pool_) pool_->impl_->users.fetch_add(1, std::memory_order_relaxed);
+}
+ThreadPoolUse::~ThreadPoolUse() {
+  if (pool_) pool_->impl_->users.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Parallel::for_range(int64_t count, const Cost& cost_per_item, FunctionRef<void(Range)> body) const {

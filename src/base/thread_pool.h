@@ -79,8 +79,22 @@ class ThreadPool {
   void parallel_pieces(int64_t pieces, FunctionRef<void(int64_t)> body, int max_threads = 0);
 
  private:
+  friend class ThreadPoolUse;
   struct Impl;
   std::unique_ptr<Impl> impl_;
+};
+
+/// While it lives, idle workers of the pool go on spinning, for a millisecond at most, instead of falling asleep between loops: a run begins
+/// many. A null pool has none.
+class ThreadPoolUse {
+ public:
+  explicit ThreadPoolUse(ThreadPool* pool);
+  ~ThreadPoolUse();
+  ThreadPoolUse(const ThreadPoolUse&) = delete;
+  ThreadPoolUse& operator=(const ThreadPoolUse&) = delete;
+
+ private:
+  ThreadPool* pool_;
 };
 
 /// A pool as one run sees it: capped to the session's thread count. Copyable, cheap; a null pool means "in the calling thread".

@@ -177,6 +177,7 @@ struct Session::Impl {
       const CancellationScope cancellable(run_options.terminate || run_options.time_limit ? &cancellation : nullptr);
       const FlushDenormals flush(threads.flush_denormals);
       const DynamicBlocks blocks(threads.dynamic_block_base);
+      const ThreadPoolUse use(threads.pool.get());
       status = rh::execute(state.frame, state.inputs, state.outputs, controls, Level::top);
     }
     for (const auto& stream : state.owned_streams) {
