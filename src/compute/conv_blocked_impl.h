@@ -48,7 +48,7 @@ inline void means_of_rows(const float* sums, int64_t blocks, int64_t rows, int64
 }
 
 /// Cost::operations of a product, above what it takes: of layers of a few microseconds each thread gets its part.
-inline constexpr double kProductOperations = 0.2;
+inline constexpr double kProductOperations = 0.35;
 
 /// Whether the last of so many blocks has no channels in its second half.
 inline bool has_half_block(int64_t channels, int64_t blocks) { return blocks * kChannelBlock - channels >= kChannelBlock / 2; }
