@@ -84,8 +84,8 @@ class ThreadPool {
   std::unique_ptr<Impl> impl_;
 };
 
-/// While it lives, idle workers of the pool go on spinning, for a millisecond at most, instead of falling asleep between loops: a run begins
-/// many. A null pool has none.
+/// While it lives, idle workers of the pool go on spinning, for a millisecond at most, instead of falling asleep between loops: a run
+/// begins many. A null pool has none.
 class ThreadPoolUse {
  public:
   explicit ThreadPoolUse(ThreadPool* pool);

@@ -386,7 +386,8 @@ struct BlockedConvolution::Impl {
                   weights + (gates ? image * static_cast<int64_t>(packed.size()) : 0),
                   image * out_blocks() * w.output_size() * kBlock};
     };
-    const double bundle_operations = kProductOperations * static_cast<double>(bundles.products() * lines.total * bundles.most_blocks() * kBlock);
+    const double bundle_operations =
+        kProductOperations * static_cast<double>(bundles.products() * lines.total * bundles.most_blocks() * kBlock);
     // Where weights are more than inputs, each thread has bundles of its own, of which it alone reads the weights.
     if (by_bundles) {
       const Cost cost{.bytes = 4.0 * kBlock, .operations = bundle_operations / static_cast<double>(lines.count)};
