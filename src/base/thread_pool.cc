@@ -270,14 +270,14 @@ class Workers {
     }
   }
 
-  /// Spins until there is a new loop, or for some time: longer while somebody is about to begin others.
+  /// Spins until there is a new loop, or for some time: longer while somebody is about to begin others, and nobody else works.
   bool spins_until_changed(uint64_t seen) const {
     constexpr int kMostMicroseconds = 1000;
     const auto changed = [&] { return published_.load(std::memory_order_acquire) != seen || stop_.load(std::memory_order_relaxed); };
     for (int spun = 0;; spun += spin_microseconds_) {
-      const bool used = users_.load(std::memory_order_relaxed) > 0;
+      const bool used = users_.load(std::memory_order_relaxed) == 1;
       if (spin_until(spin_microseconds_, changed)) return true;
-      if (spin_microseconds_ <= 0 || spun >= kMostMicroseconds || (!used && users_.load(std::memory_order_relaxed) == 0)) return false;
+      if (spin_microseconds_ <= 0 || spun >= kMostMicroseconds || (!used && users_.load(std::memory_order_relaxed) != 1)) return false;
     }
   }
 

@@ -84,7 +84,7 @@ class ThreadPool {
   std::unique_ptr<Impl> impl_;
 };
 
-/// While it lives, idle workers of the pool go on spinning, for a millisecond at most, instead of falling asleep between loops: a run
+/// While only one lives, idle workers of the pool go on spinning, for a millisecond at most, instead of falling asleep between loops: a run
 /// begins many. A null pool has none.
 class ThreadPoolUse {
  public:

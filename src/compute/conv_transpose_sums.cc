@@ -11,7 +11,8 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kBandBytes = 1024 * 1024;  // of a band's products, whatever the number of threads: same bits
-constexpr int64_t kLeastAdded = 8;           // numbers that are worth a call
+constexpr int64_t kMostBandBytes = 16 << 20;
+constexpr int64_t kLeastAdded = 8;  // numbers that are worth a call
 
 /// What one kernel position adds to the outputs of a phase along an axis: output i of the phase gets input i + base.
 struct TapShift {
@@ -60,6 +61,16 @@ Window product_pixels(const Window& window) {
   return pixels;
 }
 
+/// Bytes of the products of a row of inputs, at all depths.
+int64_t row_bytes(const ConvChannels& channels, const Window& kernel, const Window& w) {
+  return std::max<int64_t>(1, channels.out * kernel.kernel_size() * w.input[0] * w.input[2] * static_cast<int64_t>(sizeof(float)));
+}
+/// Rows of inputs that are multiplied together: those of two neighbouring bands that both need are few beside them.
+int64_t rows_of_band(const ConvChannels& channels, const Window& kernel, const Window& w) {
+  if (w.input[0] > 1) return w.input[1];
+  return std::max<int64_t>({1, kBandBytes / row_bytes(channels, kernel, w), 4 * (kernel.kernel[1] - 1) * kernel.dilation[1]});
+}
+
 /// One product makes what each input gives at each kernel position; outputs are sums of planes of these.
 class TransposedSums final : public TransposedImpl<float> {
  public:
@@ -78,9 +89,8 @@ class TransposedSums final : public TransposedImpl<float> {
   size_t weight_bytes() const override { return product_->weight_bytes(); }
 
   void run(const Window& w, int64_t batch, const float* x, float* y, const Parallel& parallel) const override {
-    const int64_t row_bytes = std::max<int64_t>(1, channels_.out * taps_ * w.input[0] * w.input[2] * static_cast<int64_t>(sizeof(float)));
-    const int64_t in_band = std::max<int64_t>({1, kBandBytes / row_bytes, 4 * (window_.kernel[1] - 1) * window_.dilation[1]});
-    const int64_t bands = w.input[0] > 1 ? 1 : std::max<int64_t>(1, w.output[1] / (in_band * window_.stride[1]));
+    const int64_t rows = rows_of_band(channels_, window_, w);
+    const int64_t bands = w.input[0] > 1 ? 1 : std::max<int64_t>(1, w.output[1] / (rows * window_.stride[1]));
     const auto run_one = [&](int64_t i, const Parallel& own) {
       const int64_t image = i / bands;
       throw_if_cancelled();
@@ -238,6 +248,8 @@ bool transposed_sums_pay(const ConvChannels& channels, const Window& window) {
   // Products that adding one of them to its output costs, and adding a plane of them.
   constexpr double kAdded = 12, kFewAdded = 400, kManyAdded = 2500;
   if (window.input_size() == 1 && window.output_size() == 1) return false;  // sizes are not known
+  const int64_t rows = std::min(window.input[1], rows_of_band(channels, window, window));
+  if (rows > kMostBandBytes / row_bytes(channels, window, window)) return false;
   const double in = static_cast<double>(channels.in / channels.groups);
   const double made = static_cast<double>(window.input_size() * window.kernel_size());
   const double planes = static_cast<double>(window.kernel_size()) * (window.input_size() < kLeastAdded ? kFewAdded : kManyAdded);
