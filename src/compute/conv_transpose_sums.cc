@@ -62,13 +62,17 @@ Window product_pixels(const Window& window) {
 }
 
 /// Bytes of the products of a row of inputs, at all depths.
-int64_t row_bytes(const ConvChannels& channels, const Window& kernel, const Window& w) {
-  return std::max<int64_t>(1, channels.out * kernel.kernel_size() * w.input[0] * w.input[2] * static_cast<int64_t>(sizeof(float)));
+double row_bytes(const ConvChannels& channels, const Window& kernel, const Window& w) {
+  return sizeof(float) * static_cast<double>(channels.out) * static_cast<double>(kernel.kernel_size()) * static_cast<double>(w.input[0]) *
+         static_cast<double>(w.input[2]);
 }
 /// Rows of inputs that are multiplied together: those of two neighbouring bands that both need are few beside them.
 int64_t rows_of_band(const ConvChannels& channels, const Window& kernel, const Window& w) {
   if (w.input[0] > 1) return w.input[1];
-  return std::max<int64_t>({1, kBandBytes / row_bytes(channels, kernel, w), 4 * (kernel.kernel[1] - 1) * kernel.dilation[1]});
+  const double fitting = kBandBytes / std::max(1.0, row_bytes(channels, kernel, w));
+  const double reached = 4 * static_cast<double>(kernel.kernel[1] - 1) * static_cast<double>(kernel.dilation[1]);
+  constexpr double kMostRows = 1 << 30;
+  return static_cast<int64_t>(std::clamp(std::max(fitting, reached), 1.0, kMostRows));
 }
 
 /// One product makes what each input gives at each kernel position; outputs are sums of planes of these.
@@ -247,11 +251,16 @@ class TransposedSums final : public TransposedImpl<float> {
 bool transposed_sums_pay(const ConvChannels& channels, const Window& window) {
   // Products that adding one of them to its output costs, and adding a plane of them.
   constexpr double kAdded = 12, kFewAdded = 400, kManyAdded = 2500;
+  constexpr double kMostElements = double{1LL << 40};  // of planes: models may name any size
+  const auto elements = [](const int64_t(&sizes)[3]) {
+    return static_cast<double>(sizes[0]) * static_cast<double>(sizes[1]) * static_cast<double>(sizes[2]);
+  };
+  if (elements(window.input) > kMostElements || elements(window.output) > kMostElements) return false;
   if (window.input_size() == 1 && window.output_size() == 1) return false;  // sizes are not known
   const int64_t rows = std::min(window.input[1], rows_of_band(channels, window, window));
-  if (rows > kMostBandBytes / row_bytes(channels, window, window)) return false;
+  if (static_cast<double>(rows) * row_bytes(channels, window, window) > kMostBandBytes) return false;
   const double in = static_cast<double>(channels.in / channels.groups);
-  const double made = static_cast<double>(window.input_size() * window.kernel_size());
+  const double made = static_cast<double>(window.input_size()) * static_cast<double>(window.kernel_size());
   const double planes = static_cast<double>(window.kernel_size()) * (window.input_size() < kLeastAdded ? kFewAdded : kManyAdded);
   const double sums = made * (in * least_conv_cost(product_channels(channels, window), product_pixels(window)) + kAdded) + planes;
   double phases = 0;
@@ -259,7 +268,7 @@ bool transposed_sums_pay(const ConvChannels& channels, const Window& window) {
     const TransposedPhase phase(window, i);
     const Window inner = phase.ordinary(window, i);
     if (phase.taps() == 0) continue;
-    phases += in * static_cast<double>(phase.taps() * inner.output_size()) * least_conv_cost(channels, inner);
+    phases += in * static_cast<double>(phase.taps()) * static_cast<double>(inner.output_size()) * least_conv_cost(channels, inner);
   }
   return sums < phases;
 }
