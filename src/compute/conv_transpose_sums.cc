@@ -251,11 +251,6 @@ class TransposedSums final : public TransposedImpl<float> {
 bool transposed_sums_pay(const ConvChannels& channels, const Window& window) {
   // Products that adding one of them to its output costs, and adding a plane of them.
   constexpr double kAdded = 12, kFewAdded = 400, kManyAdded = 2500;
-  constexpr double kMostElements = double{1LL << 40};  // of planes: models may name any size
-  const auto elements = [](const int64_t(&sizes)[3]) {
-    return static_cast<double>(sizes[0]) * static_cast<double>(sizes[1]) * static_cast<double>(sizes[2]);
-  };
-  if (elements(window.input) > kMostElements || elements(window.output) > kMostElements) return false;
   if (window.input_size() == 1 && window.output_size() == 1) return false;  // sizes are not known
   const int64_t rows = std::min(window.input[1], rows_of_band(channels, window, window));
   if (static_cast<double>(rows) * row_bytes(channels, window, window) > kMostBandBytes) return false;

@@ -37,7 +37,14 @@ ops::Sizes spatial_sizes(const ValueType& type, size_t rank) {
     if (!size.is_constant() || size.value() < 1) return {};
     sizes.push_back(size.value());
   }
-  return sizes;
+  return is_plausible(sizes) ? sizes : ops::Sizes();
+}
+
+bool is_plausible(const ops::Sizes& sizes) {
+  constexpr double kMostElements = double{1LL << 40};
+  double elements = 1;
+  for (const int64_t size : sizes) elements *= static_cast<double>(size);
+  return elements <= kMostElements;
 }
 
 compute::Window expected_window(const ops::Window& window, ops::Sizes sizes) {

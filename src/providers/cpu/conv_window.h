@@ -18,8 +18,11 @@ ops::Window with_kernel(const ops::Window& window, std::span<const int64_t> kern
 Status conv_window(const ops::Window& window, std::span<const int64_t> input_spatial, std::span<const int64_t> output_spatial,
                    std::span<const int64_t> pads, compute::Window& result);
 
-/// The declared spatial sizes of a value [N, C, spatial...] of this rank; empty where one is not a number.
+/// The declared spatial sizes of a value [N, C, spatial...] of this rank; empty where one is not a number, or they are not plausible.
 ops::Sizes spatial_sizes(const ValueType& type, size_t rank);
+
+/// Whether planes of these sizes may be met: models can name any, which costs are not to be worked out for.
+bool is_plausible(const ops::Sizes& sizes);
 
 /// Geometry of a convolution whose input is expected to have these spatial sizes; of sizes of 1 where they are empty, for not known. Throws
 /// Error.

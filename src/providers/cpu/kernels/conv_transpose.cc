@@ -109,6 +109,10 @@ class ConvTransposeKernel final : public Kernel {
       inputs = sizes;
       for (size_t i = 0; i < spatial; ++i) outputs[i] = std::max<int64_t>(1, op.output_size(i, sizes[i]));
       pads = op.pads_for(sizes);
+      if (!is_plausible(outputs)) {
+        inputs = outputs = ops::Sizes(spatial, 1);
+        pads = ops::Sizes(spatial, 0);
+      }
     }
     compute::Window geometry;
     const Status status = conv_window(op.window, inputs, outputs, pads, geometry);
