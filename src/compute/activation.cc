@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "compute/vector_math.h"
+
 namespace rh::compute {
 namespace {
 
@@ -36,8 +38,20 @@ double activated(const Activation& activation, double x) {
     case ActivationKind::thresholded_relu: return x > a ? x : 0;
     case ActivationKind::shrink: return x < -a ? x + b : x > a ? x - b : 0;
     case ActivationKind::mish: return x * std::tanh(softplus(x));
+    case ActivationKind::prelu: break;  // of a channel that is not known here
   }
   return x;
+}
+
+void activate_pixels(const Activation& activation, int64_t channel, float* y, int64_t rows, int64_t channels, int64_t stride) {
+  if (activation.kind != ActivationKind::prelu) return activate_values(activation, y, rows * stride);
+  prelu_columns(activation.slopes + channel, y, rows, channels, stride);
+}
+
+void activate_pixels(const Activation& activation, int64_t channel, double* y, int64_t rows, int64_t channels, int64_t stride) {
+  if (activation.kind != ActivationKind::prelu) return activate_values(activation, y, rows * stride);
+  for (int64_t row = 0; row < rows; ++row, y += stride)
+    for (int64_t i = 0; i < channels; ++i) y[i] = activated(activation.of_channel(channel + i), y[i]);
 }
 
 }  // namespace rh::compute

@@ -26,12 +26,19 @@ enum class ActivationKind : uint8_t {
   thresholded_relu,  ///< x > alpha ? x : 0
   shrink,            ///< x + beta below -alpha, x - beta above alpha, else 0
   mish,              ///< x tanh(softplus x)
+  prelu,             ///< x < 0 ? slope x : x with a slope for each channel; of convolutions alone
 };
 
 struct Activation {
   ActivationKind kind = ActivationKind::none;
   float alpha = 0;
   float beta = 0;
+  const float* slopes = nullptr;  ///< of prelu, one for each output channel; they are not copied
+
+  /// What it is to the values of one channel.
+  Activation of_channel(int64_t channel) const {
+    return kind == ActivationKind::prelu ? Activation{ActivationKind::leaky_relu, slopes[channel]} : *this;
+  }
 };
 
 /// y[i] = activation(x[i]) for i < count; x and y may be the same. NaN stays NaN.
@@ -55,5 +62,17 @@ void activate_rows(const Activation& activation, T* y, int64_t rows, int64_t col
   if (columns == stride) return activate_values(activation, y, rows * columns);
   for (int64_t row = 0; row < rows; ++row) activate_values(activation, y + row * stride, columns);
 }
+
+/// The same where each row has values of a channel of its own, the first of them `channel`.
+template <typename T>
+void activate_channels(const Activation& activation, int64_t channel, T* y, int64_t rows, int64_t columns, int64_t stride) {
+  if (activation.kind != ActivationKind::prelu) return activate_rows(activation, y, rows, columns, stride);
+  for (int64_t row = 0; row < rows; ++row) activate_values(activation.of_channel(channel + row), y + row * stride, columns);
+}
+
+/// The same where each row has values of `channels` channels, the first of them `channel`, side by side. What stands between rows may be
+/// changed.
+void activate_pixels(const Activation& activation, int64_t channel, float* y, int64_t rows, int64_t channels, int64_t stride);
+void activate_pixels(const Activation& activation, int64_t channel, double* y, int64_t rows, int64_t channels, int64_t stride);
 
 }  // namespace rh::compute

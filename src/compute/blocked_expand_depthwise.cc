@@ -143,12 +143,20 @@ void BlockedExpandDepthwise::run_unit(const Unit& unit) const {
   if (pixels > 0)
     sum_blocked_lines(kernels_, sums, unit.blocks, kConvFold / kBlock,
                       {0, pieces_of(pixels, kLinePixels), kLinePixels, pixels, kLinePixels * kBlock}, fetched);
-  if (clamp.activates) activate_values(activation_, hidden, unit.blocks * hidden_block);
+  const auto live = [&](int64_t first) { return std::min(kBlock, hidden_ - first); };
+  for (int64_t block = 0; clamp.activates && block < unit.blocks; ++block) {
+    const int64_t first = channel + block * kBlock;
+    activate_pixels(activation_, first, hidden + block * hidden_block, pixels, live(first), kBlock);
+  }
   for (int64_t block = 0; block < unit.blocks; ++block) {
     const int64_t first_row = (unit.first + block) * w.output[1] + unit.rows.begin;
     float* y = unit.y + first_row * w.output[2] * kBlock;
-    const BlockedRows slide{blocked_window_of(kernels_, 1, taps, stride), kernels_.row_sums,
-                            taps_clamp.activates ? &taps_activation_ : nullptr, unit.sums ? unit.sums + first_row * kBlock : nullptr};
+    const BlockedRows slide{blocked_window_of(kernels_, 1, taps, stride),
+                            kernels_.row_sums,
+                            taps_clamp.activates ? &taps_activation_ : nullptr,
+                            channel + block * kBlock,
+                            live(channel + block * kBlock),
+                            unit.sums ? unit.sums + first_row * kBlock : nullptr};
     slide.run({hidden + block * hidden_block, rows, w.input[2], begin - top, w.pad_begin[2],
                taps_.data() + (channel + block * kBlock) * window_.kernel_size(), taps_bias_.data() + channel + block * kBlock, nullptr, y,
                w.output[2], taps_clamp.low, taps_clamp.high},

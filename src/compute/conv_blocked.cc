@@ -128,6 +128,8 @@ struct BlockedConvolution::Impl {
   int64_t taps() const { return kernel.kernel[1] * kernel.kernel[2]; }
   int64_t in_blocks() const { return unit == 1 ? 1 : channel_blocks(channels.in); }
   int64_t out_blocks() const { return channel_blocks(channels.out); }
+  /// Of an output block.
+  int64_t live_channels(int64_t block) const { return std::min(kBlock, channels.out - block * kBlock); }
   int64_t in_planes() const { return unit == 1 ? channels.in : in_blocks(); }
   /// Channels of a group.
   int64_t group_size() const { return channels.in / channels.groups; }
@@ -458,7 +460,8 @@ struct BlockedConvolution::Impl {
     if (!clamp.activates) return;
     const int64_t begin = band.rows.begin * lines.pixels, end = std::min(lines.total, (band.rows.begin + band.rows.size) * lines.pixels);
     for (int64_t block = first; block < first + blocks; ++block)
-      activate_values(activation, band.call.y + band.y + block * block_size + begin * kBlock, (end - begin) * kBlock);
+      activate_pixels(activation, block * kBlock, band.call.y + band.y + block * block_size + begin * kBlock, end - begin,
+                      live_channels(block), kBlock);
   }
 
   /// Keeps the steps whose taps lie within the plane for the first of some rows. Returns the first row that has others.
@@ -491,7 +494,11 @@ struct BlockedConvolution::Impl {
       for (int64_t i = range.begin; i < range.end; ++i) {
         const int64_t block = i / bands, channel = block % out_blocks() * kBlock;
         const Part rows = share_of(w.output[1], bands, i % bands);
-        const BlockedRows slide{rows_kernel, kernels.row_sums, clamp.activates ? &activation : nullptr,
+        const BlockedRows slide{rows_kernel,
+                                kernels.row_sums,
+                                clamp.activates ? &activation : nullptr,
+                                channel,
+                                live_channels(block % out_blocks()),
                                 sums ? sums + block * w.output[1] * kBlock : nullptr};
         slide.run({call.x + block * w.input_size() * kBlock, w.input[1], w.input[2], w.pad_begin[1], w.pad_begin[2],
                    packed.data() + channel * taps() * group_size(), bias_values.data() + channel,
@@ -539,7 +546,8 @@ struct BlockedConvolution::Impl {
            bias_values.data() + channel, call.residual ? call.residual + at : nullptr, call.y + at, clamp.low, clamp.high},
           w.output[2]);
     }
-    if (clamp.activates) activate_values(activation, call.y + y, rows.size * w.output[2] * kBlock);
+    if (clamp.activates)
+      activate_pixels(activation, channel, call.y + y, rows.size * w.output[2], live_channels(block % out_blocks()), kBlock);
   }
 
   const ConvChannels channels;

@@ -21,6 +21,7 @@ struct BlockedRows {
   BlockedWindowRows* rows_kernel;
   void (*row_sums)(const float* x, int64_t rows, int64_t pixels, float* sums);  ///< see BlockedKernels
   const Activation* activation;                                                 ///< of a pass of its own, or null
+  int64_t channel, channels;                                                    ///< the block's first one, and how many it has
   float* sums;                                                                  ///< of each row of the window's y, [kChannelBlock], or null
 
   void run(const BlockedWindow& window, int64_t begin, int64_t end) const {
@@ -30,7 +31,7 @@ struct BlockedRows {
       const int64_t rows = std::min(most, end - row);
       float* y = window.y + row * width;
       rows_kernel(window, row, row + rows);
-      if (activation) activate_values(*activation, y, rows * width);
+      if (activation) activate_pixels(*activation, channel, y, rows * window.columns, channels, kChannelBlock);
       if (sums) row_sums(y, rows, window.columns, sums + row * kChannelBlock);
     }
   }

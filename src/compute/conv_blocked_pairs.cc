@@ -207,7 +207,7 @@ void BlockedPairs::activate(const Piece& piece, int64_t panel) const {
   const Part pixels = piece.pixels();
   for (int64_t block = first; block < std::min(first + kPanelBlocks, out_blocks); ++block) {
     float* const y = piece.call.y + ((piece.image * out_blocks + block) * piece.plane() + pixels.begin) * kBlock;
-    activate_values(activation_, y, pixels.size * kBlock);
+    activate_pixels(activation_, block * kBlock, y, pixels.size, std::min(kBlock, channels_.out - block * kBlock), kBlock);
   }
 }
 

@@ -154,7 +154,7 @@ class ConvPaired final : public Convolution<float>::Impl {
         finite[static_cast<size_t>(c)] = join_plane(p, at, c, rows, to);
         if (!y) continue;
         if (residual) add(residual + c * size, size, to, size, y + c * size, size, 1, size);
-        if (activation_.kind != ActivationKind::none) activate_values(activation_, y + c * size, size);
+        if (activation_.kind != ActivationKind::none) activate_values(activation_.of_channel(c), y + c * size, size);
       }
     });
     return std::ranges::all_of(finite, [](uint8_t f) { return f != 0; });

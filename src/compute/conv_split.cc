@@ -136,8 +136,8 @@ class ConvSplit final : public Convolution<float>::Impl {
     if (!clamp_.activates) return;
     const Part top = part_of(out_, chunks_, chunks.begin), bottom = part_of(out_, chunks_, chunks.begin + chunks.size - 1);
     const int64_t column = first * kSplitWidth, image = w.output_size();
-    activate_rows(activation_, call.y + (place.out_plane + top.begin) * image + column, bottom.begin + bottom.size - top.begin,
-                  std::min(image, end * kSplitWidth) - column, image);
+    activate_channels(activation_, (place.out_plane + top.begin) % channels_.out, call.y + (place.out_plane + top.begin) * image + column,
+                      bottom.begin + bottom.size - top.begin, std::min(image, end * kSplitWidth) - column, image);
   }
 
   /// What comes after the sums of some rows, which begin at `row`, and the pixels from `column` on.

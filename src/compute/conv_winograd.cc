@@ -294,7 +294,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
       if (p.residual) p.residual += 2 * end;
     }
     if (!clamp_.activates) return;
-    for (int64_t i = 0; i < s.rows; ++i) activate_values(activation_, call.y + y + i * p.y_row, s.columns);
+    activate_rows(activation_.of_channel(run.plane.group * out_ + channel), call.y + y, s.rows, s.columns, p.y_row);
   }
 
   /// One tile of `p`, from the definition where a sum of Winograd's is not finite.

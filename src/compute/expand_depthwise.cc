@@ -206,13 +206,16 @@ struct ExpandDepthwise::Impl {
       (piece.step == kernels_.lanes ? kernels_.one : kernels_.two)[pixels](p);
       pixel += pixels;
     }
-    if (expand_clamp_.activates) activate_values(expand_activation_, to, width * piece.step);
+    if (expand_clamp_.activates)
+      activate_pixels(expand_activation_, piece.panel * panel_width(), to, width, live_channels(piece), piece.step);
   }
+
+  int64_t live_channels(const Piece& piece) const { return std::min(piece.step, hidden_ - piece.panel * panel_width()); }
 
   /// Turns the sums of some rows of outputs round into y.
   void finish(const Piece& piece, float* sums, int64_t first, int64_t rows) const {
-    const int64_t columns = piece.w.output[2], pixels = rows * columns, live = std::min(piece.step, hidden_ - piece.panel * panel_width());
-    if (clamp_.activates) activate_values(activation_, sums, pixels * piece.step);
+    const int64_t columns = piece.w.output[2], pixels = rows * columns, live = live_channels(piece);
+    if (clamp_.activates) activate_pixels(activation_, piece.panel * panel_width(), sums, pixels, live, piece.step);
     finish_pixels(turn_,
                   {sums, piece.step, pixels, live, nullptr, piece.y + first * columns, piece.w.output_size(), clamp_.low, clamp_.high});
   }

@@ -162,6 +162,23 @@ void scale_shift_columns_loop(const float* x, const float* scale, const float* s
   }
 }
 
+void prelu_columns_loop(const float* slopes, float* y, int64_t rows, int64_t length, int64_t stride) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < length; i += lanes) {
+    const size_t left = static_cast<size_t>(std::min(lanes, length - i));
+    const Vec slope = load_some(slopes + i, left);
+    float* at = y + i;
+    const bool whole = i + lanes <= stride;  // a row of one may be all that there is
+    for (int64_t row = 0; row < rows; ++row, at += stride) {
+      if (whole)
+        hn::StoreU(applied<Binary::prelu>(hn::LoadU(d, at), slope), d, at);
+      else
+        store_some(applied<Binary::prelu>(load_some(at, left), slope), at, left);
+    }
+  }
+}
+
 void relu_scaled_rows_loop(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,
                            int64_t length) {
   for (int64_t row = 0; row < rows; ++row, x += x_row, y += y_row) {
@@ -285,6 +302,7 @@ HWY_EXPORT(scale_columns_loop);
 HWY_EXPORT(fill_rows_loop);
 HWY_EXPORT(scale_shift_rows_loop);
 HWY_EXPORT(scale_shift_columns_loop);
+HWY_EXPORT(prelu_columns_loop);
 HWY_EXPORT(relu_scaled_rows_loop);
 HWY_EXPORT(activate_loop);
 HWY_EXPORT(rotate_heads_loop);
@@ -325,6 +343,10 @@ void scale_shift_rows(const float* x, const float* scale, const float* shift, fl
 
 void scale_shift_columns(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(scale_shift_columns_loop)(x, scale, shift, y, rows, length);
+}
+
+void prelu_columns(const float* slopes, float* y, int64_t rows, int64_t length, int64_t stride) {
+  HWY_DYNAMIC_DISPATCH(prelu_columns_loop)(slopes, y, rows, length, stride);
 }
 
 void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,

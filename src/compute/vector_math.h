@@ -76,6 +76,10 @@ void scale_shift_rows(const float* x, const float* scale, const float* shift, fl
 /// The same with a pair for each column.
 void scale_shift_columns(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t length);
 
+/// Rows of `length` floats, `stride` apart: y where it is not negative, else y times the slope of its column. What stands between rows may
+/// be changed.
+void prelu_columns(const float* slopes, float* y, int64_t rows, int64_t length, int64_t stride);
+
 /// Rows of `length` floats, y = max(0, scale x + shift) with a pair of its own each; x_row and y_row lie between rows.
 void relu_scaled_rows(const float* x, int64_t x_row, const float* scale, const float* shift, float* y, int64_t y_row, int64_t rows,
                       int64_t length);

@@ -40,7 +40,7 @@ class Fuser {
     const Node* activation = next(view ? *view : *last);
     std::optional<ops::FusedActivation> function;
     if (activation && activation->inputs[0] == (view ? view : last)->outputs[0] && is_only_output(graph_, *activation))
-      function = ops::FusedActivation::of(NodeView(graph_, *activation));
+      function = activation_of(conv, *activation, view);
     if (!function) view = nullptr;
     if (function) last = activation;
     if (last == &conv || !context_.admit()) return;
@@ -50,6 +50,14 @@ class Fuser {
   const Node* next(const Node& node) const {
     const Node* user = only_user(graph_, node);
     return user && !rewrite_.is_removed(user->id) ? user : nullptr;
+  }
+
+  /// A slope for each channel only where channels are in their place.
+  std::optional<ops::FusedActivation> activation_of(const Node& conv, const Node& activation, const Node* view) const {
+    const NodeView node(graph_, activation);
+    const TensorType& type = tensor_type(graph_, conv.outputs[0]);
+    const bool by_channel = !view && !is_own(conv, "NhwcConv") && type.has_rank() && type.rank() > 1 && (*type.dims)[1].is_constant();
+    return by_channel ? ops::FusedActivation::of_channels(node, (*type.dims)[1].value(), type.rank()) : ops::FusedActivation::of(node);
   }
 
   bool is_sum(const Node& node, ValueId value) const {

@@ -114,6 +114,7 @@ class Matcher {
   std::optional<Product> pointwise(const Node& node) const {
     const ops::Conv op = ops::Conv::read(NodeView(graph_, node));
     const Tensor* weights = graph_.value(node.inputs[1]).constant_tensor();
+    if (op.activation.function == ops::FusedActivation::Function::prelu) return std::nullopt;
     if (!weights || weights->shape().rank() < 3 || node.inputs.size() > 3 || op.group != 1 || op.window.auto_pad != ops::AutoPad::notset)
       return std::nullopt;
     const Shape& shape = weights->shape();

@@ -92,17 +92,19 @@ TEST_P(BlockedPairsTest, within_a_small_multiple_of_the_bound_of_a_float_sum) {
                         Case{520, 48, 6, 5}, Case{1030, 40, 9, 11}, Case{64, 100, 1, 1, 9}}) {
     const std::vector<float> x = random_values(c.batch * c.in * c.plane(), 1), weights = random_values(c.out * c.in, 2);
     const std::vector<float> bias = random_values(c.out, 3), residual = random_values(c.batch * c.out * c.plane(), 4);
-    for (const ActivationKind kind : {ActivationKind::none, ActivationKind::relu, ActivationKind::hard_swish}) {
+    const std::vector<float> slopes = random_values(c.out, 6);
+    for (const ActivationKind kind : {ActivationKind::none, ActivationKind::relu, ActivationKind::hard_swish, ActivationKind::prelu}) {
       const bool with_residual = kind == ActivationKind::relu;
       const std::vector<float> gates =
           kind == ActivationKind::none ? std::vector<float>() : random_values(c.batch * channel_blocks(c.in) * kChannelBlock, 5);
-      const auto conv = BlockedPairs::make(c.channels(), weights.data(), bias.data(), {kind});
+      const auto conv = BlockedPairs::make(c.channels(), weights.data(), bias.data(), {.kind = kind, .slopes = slopes.data()});
       ASSERT_TRUE(conv);
       const std::vector<double> sums = exact(c, x, weights, bias, gates);
       const std::vector<float> y = run(*conv, c, x, with_residual ? residual : std::vector<float>(), gates, pieces);
       for (size_t i = 0; i < y.size(); ++i) {
         double expected = sums[i] + (with_residual ? residual[i] : 0);
         if (kind == ActivationKind::relu) expected = std::max(expected, 0.0);
+        if (kind == ActivationKind::prelu && expected < 0) expected *= double{slopes[i / static_cast<size_t>(c.plane()) % slopes.size()]};
         if (kind == ActivationKind::hard_swish) expected *= std::clamp(expected / 6 + 0.5, 0.0, 1.0);
         ASSERT_NEAR(y[i], expected, 6e-7 * (std::sqrt(static_cast<double>(c.in)) + std::fabs(expected)))
             << c.in << " -> " << c.out << ", " << c.batch << " images, at " << i;

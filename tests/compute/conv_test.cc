@@ -92,7 +92,9 @@ TEST_P(ConvTest, blocks_of_channels_within_the_bound_of_a_float_sum) {
       };
       const std::vector<float> from = input == BlockedInput::planes ? x : blocked(x, c.channels.in, inputs);
       const std::vector<float> added = blocked(residual, c.channels.out, outputs);
-      for (const Activation& activation : {Activation{}, Activation{ActivationKind::relu}, Activation{ActivationKind::hard_swish}}) {
+      const std::vector<float> slopes = random_values(c.channels.out, 6);
+      for (const Activation& activation : {Activation{}, Activation{ActivationKind::relu}, Activation{ActivationKind::hard_swish},
+                                           Activation{.kind = ActivationKind::prelu, .slopes = slopes.data()}}) {
         const bool with_residual = activation.kind == ActivationKind::relu;
         const BlockedConvolution conv(c.channels, w, weights.data(), bias.data(), activation, input);
         std::vector<float> y(added.size(), 99), serial(added.size()), planes(residual.size());
@@ -102,7 +104,8 @@ TEST_P(ConvTest, blocks_of_channels_within_the_bound_of_a_float_sum) {
         from_blocked(y.data(), c.batch, c.channels.out, outputs, planes.data(), three_threads());
         for (size_t i = 0; i < planes.size(); ++i) {
           const double more = with_residual ? residual[i] : 0, bound = 2 * (k + 4) * 0x1p-24 * (magnitude[i] + std::fabs(more));
-          ASSERT_NEAR(planes[i], activated(activation, expected[i] + more), bound) << c.what << ", at " << i;
+          const int64_t channel = static_cast<int64_t>(i) / outputs % c.channels.out;
+          ASSERT_NEAR(planes[i], activated(activation.of_channel(channel), expected[i] + more), bound) << c.what << ", at " << i;
         }
       }
     }
@@ -458,6 +461,44 @@ TEST_P(ConvTest, other_activations_come_last) {
         .run(w, c.batch, x.data(), nullptr, activated.data(), three_threads());
     for (size_t i = 0; i < plain.size(); ++i) {
       ASSERT_NEAR(activated[i], plain[i] * std::min(1.0, std::max(0.0, plain[i] / 6.0 + 0.5)), 1e-5) << c.what;
+    }
+  }
+}
+
+TEST_P(ConvTest, each_channel_has_its_slope) {
+  for (const ConvCase& c : kConvCases) {
+    const Window w = window_of(c);
+    const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), outputs = w.output_size();
+    const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
+    const std::vector<float> slopes = random_values(c.channels.out, 3), residual = random_values(c.batch * c.channels.out * outputs, 4);
+    for (const std::string_view variant : Convolution<float>::variants(c.channels, w)) {
+      std::vector<float> plain = residual, sloped = residual;
+      Convolution<float>(c.channels, w, weights.data(), nullptr, {}, variant)
+          .run(w, c.batch, x.data(), residual.data(), plain.data(), three_threads());
+      Convolution<float>(c.channels, w, weights.data(), nullptr, {.kind = ActivationKind::prelu, .slopes = slopes.data()}, variant)
+          .run(w, c.batch, x.data(), residual.data(), sloped.data(), three_threads());
+      for (size_t i = 0; i < plain.size(); ++i) {
+        const float slope = slopes[i / static_cast<size_t>(outputs) % slopes.size()];
+        ASSERT_EQ(sloped[i], plain[i] < 0 ? slope * plain[i] : plain[i]) << c.what << ", " << variant << ", at " << i;
+      }
+    }
+  }
+}
+
+TEST_P(ConvTest, each_channel_has_its_slope_in_float64) {
+  for (const ConvCase& c : kConvCases) {
+    const Window w = window_of(c);
+    const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), outputs = w.output_size();
+    const std::vector<double> x = random_values<double>(c.batch * c.channels.in * w.input_size(), 1),
+                              weights = random_values<double>(c.channels.out * k, 2);
+    const std::vector<float> slopes = random_values(c.channels.out, 3);
+    std::vector<double> plain(static_cast<size_t>(c.batch * c.channels.out * outputs)), sloped = plain;
+    Convolution<double>(c.channels, w, weights.data(), nullptr, {}).run(w, c.batch, x.data(), nullptr, plain.data(), {});
+    Convolution<double>(c.channels, w, weights.data(), nullptr, {.kind = ActivationKind::prelu, .slopes = slopes.data()})
+        .run(w, c.batch, x.data(), nullptr, sloped.data(), {});
+    for (size_t i = 0; i < plain.size(); ++i) {
+      const double slope = double{slopes[i / static_cast<size_t>(outputs) % slopes.size()]};
+      ASSERT_EQ(sloped[i], plain[i] < 0 ? slope * plain[i] : plain[i]) << c.what << ", at " << i;
     }
   }
 }

@@ -117,7 +117,12 @@ TEST_P(ExpandDepthwiseTest, within_the_bound_of_float_sums) {
 }
 
 TEST_P(ExpandDepthwiseTest, is_two_convolutions_with_any_activation) {
-  const Activation activations[] = {{}, {ActivationKind::clip, -0.5f, 0.5f}, {ActivationKind::hard_swish}, {ActivationKind::silu, 1}};
+  const std::vector<float> slopes = random_values(96, 6);
+  const Activation activations[] = {{},
+                                    {ActivationKind::clip, -0.5f, 0.5f},
+                                    {ActivationKind::hard_swish},
+                                    {ActivationKind::silu, 1},
+                                    {.kind = ActivationKind::prelu, .slopes = slopes.data()}};
   for (const Case& c : kCases) {
     const Window w = square_window(c);
     Window pixels;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/activation/activation.h"
+#include "ops/activation/prelu.h"
 #include "ops/math/clip.h"
 
 namespace rh::ops {
@@ -19,6 +20,7 @@ struct Known {
   float alpha = 0, beta = 0;
 };
 
+constexpr std::string_view kPRelu = "PRelu";
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 constexpr Known kKnown[] = {
@@ -75,7 +77,21 @@ std::optional<FusedActivation> clip(const NodeView& node) {
   return result;
 }
 
+/// Of a PRelu of a floating type.
+const Tensor* constant_slopes(const NodeView& node) {
+  const Tensor* slopes = node.domain().empty() && node.op_type() == "PRelu" ? node.constant_input(1) : nullptr;
+  return slopes && is_floating(slopes->dtype()) ? slopes : nullptr;
+}
+
 }  // namespace
+
+FusedActivation FusedActivation::read_of_channels(const NodeView& node, std::string_view attribute) {
+  const std::string prefix(attribute);
+  if (node.string_or(prefix, "") != kPRelu) return read(node, attribute);
+  FusedActivation made{.function = F::prelu, .slopes = node.floats_or(prefix + "_params")};
+  if (made.slopes.empty()) node.fail("{}_params has no numbers, expected one for each output channel for the activation PRelu", prefix);
+  return made;
+}
 
 FusedActivation FusedActivation::read(const NodeView& node, std::string_view attribute) {
   const std::string prefix(attribute), name = node.string_or(prefix, "");
@@ -100,6 +116,8 @@ std::optional<FusedActivation> FusedActivation::of(const NodeView& node) {
   if (op == "Sigmoid") return FusedActivation{F::sigmoid};
   if (op == "Tanh") return FusedActivation{F::tanh};
   if (op == "Clip") return clip(node);
+  if (const Tensor* slopes = constant_slopes(node); slopes && slopes->elements() == 1)
+    return FusedActivation{F::leaky_relu, element_as_float(slopes->view(), 0)};
   const auto at = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& entry) { return entry.name == op; });
   if (at == std::end(kKnown)) return std::nullopt;
   const Activation single = Activation::read(node);
@@ -107,8 +125,21 @@ std::optional<FusedActivation> FusedActivation::of(const NodeView& node) {
   return function ? std::optional(FusedActivation{*function, single.alpha, single.beta}) : std::nullopt;
 }
 
+std::optional<FusedActivation> FusedActivation::of_channels(const NodeView& node, int64_t channels, int rank) {
+  if (auto usual = of(node)) return usual;
+  const auto slopes = constant_slopes(node);
+  if (!slopes || slopes->elements() != channels) return std::nullopt;
+  const Shape& shape = slopes->shape();
+  const int axis = PRelu::read(node).slope_by_channel && shape.rank() == 1 ? 0 : shape.rank() - rank + 1;
+  if (axis < 0 || shape.rank() > rank || shape[axis] != channels) return std::nullopt;
+  FusedActivation found{.function = F::prelu};
+  for (int64_t i = 0; i < channels; ++i) found.slopes.push_back(element_as_float(slopes->view(), i));
+  return found;
+}
+
 std::vector<Attribute> FusedActivation::attributes(std::string_view attribute) const {
   if (function == F::none) return {};
+  if (function == F::prelu) return {{std::string(attribute), std::string(kPRelu)}, {std::string(attribute) + "_params", slopes}};
   const Known& entry = known(function);
   std::vector<Attribute> list{{std::string(attribute), std::string(entry.name)}};
   std::vector<float> numbers{alpha, beta};

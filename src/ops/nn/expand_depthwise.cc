@@ -8,8 +8,8 @@ namespace rh::ops {
 
 ExpandDepthwise ExpandDepthwise::read(const NodeView& node) {
   return {.window = read_filter_window(node, 2),
-          .expand = FusedActivation::read(node, "expand"),
-          .activation = FusedActivation::read(node),
+          .expand = FusedActivation::read_of_channels(node, "expand"),
+          .activation = FusedActivation::read_of_channels(node),
           .blocked = node.flag("blocked")};
 }
 

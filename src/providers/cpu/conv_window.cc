@@ -13,6 +13,10 @@ ops::Window with_kernel(const ops::Window& window, std::span<const int64_t> kern
   return result;
 }
 
+void throw_if_wrong(const Status& status) {
+  if (!status.ok()) throw Error(status.code(), std::string(status.message()));
+}
+
 Status conv_window(const ops::Window& window, std::span<const int64_t> input_spatial, std::span<const int64_t> output_spatial,
                    std::span<const int64_t> pads, compute::Window& result) {
   const size_t spatial = input_spatial.size();

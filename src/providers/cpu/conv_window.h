@@ -18,6 +18,9 @@ ops::Window with_kernel(const ops::Window& window, std::span<const int64_t> kern
 Status conv_window(const ops::Window& window, std::span<const int64_t> input_spatial, std::span<const int64_t> output_spatial,
                    std::span<const int64_t> pads, compute::Window& result);
 
+/// Throws Error where the status is one: for kernels that are being made.
+void throw_if_wrong(const Status& status);
+
 /// The declared spatial sizes of a value [N, C, spatial...] of this rank; empty where one is not a number, or they are not plausible.
 ops::Sizes spatial_sizes(const ValueType& type, size_t rank);
 

@@ -5,6 +5,14 @@
 
 namespace rh::cpu {
 
+/// What is wrong with the slopes of a convolution with `channels` output channels, if anything.
+inline Status check_slopes(const ops::FusedActivation& op, int64_t channels) {
+  if (op.function != ops::FusedActivation::Function::prelu || static_cast<int64_t>(op.slopes.size()) == channels) return {};
+  return error_status(ErrorCode::invalid_argument, "the activation PRelu has {} slopes, expected one for each of {} output channels",
+                      op.slopes.size(), channels);
+}
+
+/// Points to the slopes of `op`, if it has any.
 inline compute::Activation compute_activation(const ops::FusedActivation& op) {
   using F = ops::FusedActivation::Function;
   using Kind = compute::ActivationKind;
@@ -26,6 +34,7 @@ inline compute::Activation compute_activation(const ops::FusedActivation& op) {
     case F::gelu: return of(Kind::gelu_erf);
     case F::gelu_tanh: return of(Kind::gelu_tanh);
     case F::mish: return of(Kind::mish);
+    case F::prelu: return {.kind = Kind::prelu, .slopes = op.slopes.data()};
   }
   return {};
 }

@@ -24,6 +24,7 @@ class BlockedConvKernel final : public Kernel {
                   "BlockedConv: inputs 1 and 2 are expected to be constant weights [M, C/group, h, w] and bias [M]");
     }
     const Shape& w = weights->shape();
+    throw_if_wrong(check_slopes(op_.conv.activation, w[0]));
     channels_ = {w[1] * op_.conv.group, w[0], op_.conv.group};
     window_ = with_kernel(op_.conv.window, {w.begin() + 2, 2});
     ops::Sizes sizes = spatial_sizes(info.node().input_type(0), op_.from_planes ? 4 : 5);

@@ -37,6 +37,7 @@ class ConvKernel final : public Kernel {
       return;
     const Tensor* bias = info.constant_input(2);
     if (bias && (bias->elements() != weights->shape()[0] || bias->dtype() != weights->dtype())) return;  // run() says what is wrong
+    if (!check_slopes(op_.activation, weights->shape()[0]).ok()) return;
     weights_shape_ = weights->shape();
     dispatch_or_throw<Types>(weights->dtype(), "Conv", [&]<typename T>() {
       const compute::ConvChannels channels = channels_of(weights_shape_);
@@ -78,6 +79,7 @@ class ConvKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "bias has shape {}, expected [{}]", context.input(2).shape().to_string(), w[0]);
     }
     const size_t spatial = static_cast<size_t>(x.rank() - 2);
+    RH_RETURN_IF_ERROR(check_slopes(op_.activation, w[0]));
     const ops::Window window = with_kernel(op_.window, {w.begin() + 2, spatial});
     const std::span<const int64_t> sizes(x.shape().begin() + 2, spatial);
     Shape shape{x.shape()[0], w[0]};

@@ -115,8 +115,7 @@ class ConvTransposeKernel final : public Kernel {
       }
     }
     compute::Window geometry;
-    const Status status = conv_window(op.window, inputs, outputs, pads, geometry);
-    if (!status.ok()) throw Error(status.code(), std::string(status.message()));
+    throw_if_wrong(conv_window(op.window, inputs, outputs, pads, geometry));
     return compute::TransposedConvolution<T>({w[0], w[1] * op_.group, op_.group}, geometry, weights.data<T>(), bias, lean);
   }
 

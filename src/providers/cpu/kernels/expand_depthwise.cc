@@ -24,8 +24,7 @@ class ExpandDepthwiseKernel final : public Kernel {
     hidden_ = wide[0];
     window_ = with_kernel(op_.window, {filters.begin() + 2, 2});
     compute::Window geometry;
-    if (Status status = conv_window(window_, ops::Sizes(2, 1), ops::Sizes(2, 1), ops::Sizes(2, 0), geometry); !status.ok())
-      throw Error(status.code(), std::string(status.message()));
+    throw_if_wrong(conv_window(window_, ops::Sizes(2, 1), ops::Sizes(2, 1), ops::Sizes(2, 0), geometry));
     const bool fits = wide[2] == 1 && wide[3] == 1 && filters[0] == hidden_ && filters[1] == 1 && hidden_ > 0 && in_ > 0;
     if (!fits || !compute::ExpandDepthwise::fits(geometry)) {
       throw Error(
@@ -36,6 +35,8 @@ class ExpandDepthwiseKernel final : public Kernel {
     }
     const compute::ExpandDepthwise::Stage widens{expand->data<float>(), bias(info, 3), compute_activation(op_.expand)};
     const compute::ExpandDepthwise::Stage slides{depthwise->data<float>(), bias(info, 4), compute_activation(op_.activation)};
+    throw_if_wrong(check_slopes(op_.expand, hidden_));
+    throw_if_wrong(check_slopes(op_.activation, hidden_));
     if (!op_.blocked) {
       planes_.emplace(in_, hidden_, geometry, widens, slides);
     } else if (compute::BlockedExpandDepthwise::fits(geometry)) {

@@ -33,8 +33,9 @@ class NhwcConvKernel final : public Kernel {
     window_ = with_kernel(op_.conv.window, {w.begin() + 2, spatial});
     const ops::Sizes one(spatial, 1), none(2 * spatial, 0);
     compute::Window window;
-    if (const Status status = conv_window(window_, one, one, none, window); !status.ok())
-      throw Error(status.code(), std::string(status.message()));
+    throw_if_wrong(conv_window(window_, one, one, none, window));
+    if (op_.conv.activation.function == ops::FusedActivation::Function::prelu)
+      throw Error(ErrorCode::not_implemented, "NhwcConv: the activation PRelu is not supported, expected PRelu as a node of its own");
     const float* values = weights->data<float>();
     const float* shift = bias ? bias->data<float>() : nullptr;
     const compute::Activation activation = compute_activation(op_.conv.activation);

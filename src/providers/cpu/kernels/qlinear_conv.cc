@@ -91,9 +91,7 @@ class QLinearConvKernel final : public Kernel {
     const std::vector<int64_t> ones(spatial, 1);
     compute::Window geometry;
     // Sizes do not matter for packing.
-    if (Status status = conv_window(window, ones, ones, std::vector<int64_t>(spatial, 0), geometry); !status.ok()) {
-      throw Error(status.code(), std::string(status.message()));
-    }
+    throw_if_wrong(conv_window(window, ones, ones, std::vector<int64_t>(spatial, 0), geometry));
     const compute::ZeroPoints zero_points{zeros.empty() ? nullptr : zeros.data(), zeros.size() > 1};
     return {{w[1] * op_.group, w[0], op_.group}, geometry, int8_matrix(weights), zero_points, biases.empty() ? nullptr : biases.data()};
   }
