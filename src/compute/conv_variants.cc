@@ -215,9 +215,11 @@ double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs)
 
 double phases_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const Window inner = conv_phase_window(w, w);
+  ConvCosts of_phase = costs;
+  of_phase.weights /= static_cast<double>(conv_phase_count(w));  // once for all of them, which are a batch
   double least = std::numeric_limits<double>::infinity();
   for (const ConvVariant<float>& variant : conv_variants<float>())
-    if (variant.accuracy != ConvAccuracy::fast && variant.fits(c, inner)) least = std::min(least, variant.cost(c, inner, costs));
+    if (variant.accuracy != ConvAccuracy::fast && variant.fits(c, inner)) least = std::min(least, variant.cost(c, inner, of_phase));
   const double phases = static_cast<double>(conv_phase_count(w)), outputs = static_cast<double>(w.output_size());
   const double inputs = phases * static_cast<double>(inner.input_size()) / outputs;
   const double padded = phases * static_cast<double>(inner.output_size()) / outputs, taps = static_cast<double>(w.kernel_size());

@@ -30,7 +30,7 @@ struct ConvCosts {
   double parts_inputs = 7;     ///< x values made of inputs, 1/output channels
   double parts_outputs = 5;    ///< x sums, 1/input channels
   double phases_of_two = 50;   ///< x values taken apart by two and put together, 1/output channels and 1/products of a sum
-  double phases = 70;          ///< the same of more phases
+  double phases = 40;          ///< the same of more phases
   double direct = 1.12;        ///< products, with those between rows
   double direct_inputs = 11;   ///< x values staged, 1/output channels
   double direct_strided = 4;   ///< x that for strides of 3 and more
