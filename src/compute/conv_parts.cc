@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kInputBytes = 1088 << 10;   // of transformed inputs that are kept for all output channels
 constexpr int64_t kProductBytes = 128 << 10;  // of one panel
+constexpr int64_t kLeastTiles = 64;           // of a band of one row
 
 const PartsKernels& parts_kernels_for_width([[maybe_unused]] int64_t columns) {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -52,27 +53,33 @@ class ConvParts final : public Convolution<float>::Impl {
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
-    const int64_t planes = call.batch * channels_.groups * w.output[0], across = layout_.columns.tiles(w.output[2]);
+    const int64_t planes = call.batch * channels_.groups * w.output[0];
     Bands bands(*this, w);
-    const double tiles = static_cast<double>(bands.rows * across);
+    const double tiles = static_cast<double>(layout_.rows.tiles(w.output[1]) * layout_.columns.tiles(w.output[2]));
     const double operations = tiles * static_cast<double>(layout_.terms() * panels_ * products_.columns * in_);
-    const int64_t alike = layout_.rows.second_tiles(w.output[1]) == bands.rows ? bands.rows : w.output[1];
+    const int64_t alike = bands.is_row || layout_.rows.second_tiles(w.output[1]) == bands.rows ? bands.rows : w.output[1];
     run_bands(
-        {planes, bands.rows, across, alike, false, 2 * products_.rows, weight_bytes(), operations}, bands.cuts, parallel,
+        {planes, bands.rows, bands.across, alike, false, 2 * products_.rows, weight_bytes(), operations}, bands.cuts, parallel,
         [&](int64_t plane, int64_t i) { run_band(band_of(call, bands, plane, i)); },
         [&](int64_t plane, int64_t i) { share_band(band_of(call, bands, plane, i), parallel); });
   }
 
  private:
-  /// How the rows of tiles of a plane are cut.
+  /// How the rows of tiles of a plane are cut. One long row counts as several.
   struct Bands {
-    int64_t rows;
+    int64_t rows, across;
+    bool is_row;
     BandCuts cuts;
 
     Bands(const ConvParts& conv, const Window& w) : rows(conv.layout_.rows.tiles(w.output[1])) {
-      const int64_t row_bytes =
-          conv.layout_.terms() * conv.layout_.columns.tiles(w.output[2]) * conv.in_ * static_cast<int64_t>(sizeof(float));
-      cuts.count = pieces_of(rows, std::max<int64_t>(1, kInputBytes / row_bytes));
+      constexpr int64_t kPieces = 4, kFloat = sizeof(float);  // of what may be a band
+      const int64_t tiles = conv.layout_.columns.tiles(w.output[2]), tile_bytes = conv.layout_.terms() * conv.in_ * kFloat;
+      const int64_t product_bytes = static_cast<int64_t>(conv.layout_.slots.size()) * conv.products_.columns * kFloat;
+      const int64_t most = std::max(kLeastTiles, std::min(kInputBytes / tile_bytes, kProductBytes / product_bytes));
+      is_row = w.output[1] == 1 && tiles > most;
+      across = is_row ? most / kPieces : tiles;
+      if (is_row) rows = pieces_of(tiles, across);
+      cuts.count = pieces_of(rows, is_row ? kPieces : std::max<int64_t>(1, kInputBytes / (tile_bytes * tiles)));
     }
   };
 
@@ -84,15 +91,18 @@ class ConvParts final : public Convolution<float>::Impl {
     const int64_t image = plane / w.output[0] / channels_.groups;
     const float* x = call.x + (image * channels_.in + group * (channels_.in / channels_.groups)) * w.input_size();
     const int64_t y = (image * channels_.out + group * out_) * w.output_size() + depth * w.output[1] * w.output[2];
-    const Part rows = share_of(bands.rows, bands.cuts.count, index);
+    const Part some = share_of(bands.rows, bands.cuts.count, index), rows = bands.is_row ? Part{0, 1} : some;
+    const int64_t first_tile = bands.is_row ? some.begin * bands.across : 0, tiles = layout_.columns.tiles(w.output[2]) - first_tile;
+    const int64_t across = bands.is_row ? std::min(tiles, some.size * bands.across) : tiles;
     return {call,
             group,
             {window_, w, x, depth},
-            y,
+            y + layout_.columns.tile() * first_tile,
             rows,
             std::clamp<int64_t>(layout_.rows.second_tiles(w.output[1]) - rows.begin, 0, rows.size),
-            layout_.columns.tiles(w.output[2]),
-            layout_.columns.second_tiles(w.output[2])};
+            across,
+            std::min(across, layout_.columns.second_tiles(w.output[2]) - first_tile),
+            first_tile};
   }
 
   int64_t panel_size() const { return static_cast<int64_t>(layout_.places.size()) * in_ * products_.columns; }
@@ -212,7 +222,7 @@ class ConvParts final : public Convolution<float>::Impl {
     p.bias = bias_.data() + (part.group * panels_ + panel) * width;
     p.to = sums;
     p.rows = std::min(layout_.rows.tile() * part.rows.size, w.output[1] - first_row);
-    p.columns = w.output[2];
+    p.columns = std::min(layout_.columns.tile() * part.across, w.output[2] - layout_.columns.tile() * part.first_tile);
     const auto kind = [](const PartsAxis& axis) { return axis.slots() == 1 ? 0 : axis.slots() - 2; };
     const auto join = kernels_.outputs[kind(layout_.rows)][kind(layout_.columns)];
     for (; (p.first = join(p)) < p.tiles; ++p.first) sum_plainly(part, panel, channels, p);
@@ -248,7 +258,8 @@ class ConvParts final : public Convolution<float>::Impl {
       if (!x) continue;
       for (int64_t i = 0; i < window_.kernel[1]; ++i) {
         for (int64_t j = 0; j < window_.kernel[2]; ++j) {
-          const int64_t h = row * window_.stride[1] + i - w.pad_begin[1], v = column * window_.stride[2] + j - w.pad_begin[2];
+          const int64_t h = row * window_.stride[1] + i - w.pad_begin[1];
+          const int64_t v = (part.first_tile * layout_.columns.tile() + column) * window_.stride[2] + j - w.pad_begin[2];
           if (h < 0 || h >= w.input[1] || v < 0 || v >= w.input[2]) continue;
           const PartsAxis::Tap &r = layout_.rows.taps()[static_cast<size_t>(i)], &c = layout_.columns.taps()[static_cast<size_t>(j)];
           const float upper = weight(r.plus, c.plus, channel) - weight(r.plus, c.minus, channel);
@@ -297,7 +308,8 @@ ConvPartsWork conv_parts_work(const ConvChannels& channels, const Window& w) {
   const double tiles = static_cast<double>(rows.tiles(w.output[1]) * columns.tiles(w.output[2]));
   const double of_rows = static_cast<double>(rows.terms().size()), of_columns = static_cast<double>(columns.terms().size());
   const int64_t planes = channels.in / channels.groups * w.kernel[0];
-  const double row_bytes = of_rows * of_columns * static_cast<double>(columns.tiles(w.output[2]) * planes) * sizeof(float);
+  const int64_t together = w.output[1] == 1 ? std::min(kLeastTiles, columns.tiles(w.output[2])) : columns.tiles(w.output[2]);
+  const double row_bytes = of_rows * of_columns * static_cast<double>(together * planes) * sizeof(float);
   return {static_cast<double>(rows.products(w.output[1]) * columns.products(w.output[2])) / plain,
           tiles * of_columns * (of_rows + static_cast<double>(rows.step())) / plain,
           (tiles * static_cast<double>(rows.slots() * columns.slots()) + outputs) / plain, row_bytes <= static_cast<double>(kInputBytes)};

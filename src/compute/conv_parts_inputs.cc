@@ -184,7 +184,8 @@ PartsTiles::Signs PartsInputs::tile_sums(const PartsBand& band, int64_t line, co
 void PartsInputs::find_spans(const PartsBand& band, PartsTiles::Span* span) const {
   const Window& w = band.call.window;
   const int64_t lanes = lanes_, step = layout_.columns.step();
-  for (int64_t column = -w.pad_begin[2]; column < layout_.columns.reach() - w.pad_begin[2]; column += step) {
+  const int64_t first = step * band.first_tile - w.pad_begin[2];
+  for (int64_t column = first; column < first + layout_.columns.reach(); column += step) {
     for (int64_t start = column; start < column + band.across * step; start += lanes) {
       const int64_t last = std::clamp<int64_t>(w.input[2] - start, 0, lanes);
       *span++ = {start, static_cast<int32_t>(std::clamp<int64_t>(-start, 0, last)), static_cast<int32_t>(last)};
@@ -207,8 +208,9 @@ void PartsInputs::transform_lines(const PartsBand& band, const Part& channels, f
   PartsLines p{};
   p.x_row = w.input[2];
   p.lines = lines.count;
-  p.width = w.input[2];
-  p.pad = w.pad_begin[2];
+  const int64_t before = layout_.columns.step() * band.first_tile - w.pad_begin[2];  // columns, those of the padding are negative
+  p.width = std::max<int64_t>(0, w.input[2] - std::max<int64_t>(0, before));
+  p.pad = std::max<int64_t>(0, -before);
   p.phases = layout_.columns.step();
   p.phases_down = layout_.rows.step();
   p.split_row = lines.split_row;
@@ -220,7 +222,7 @@ void PartsInputs::transform_lines(const PartsBand& band, const Part& channels, f
   p.to = values;
   for (int64_t channel = channels.begin; channel < channels.begin + channels.size; ++channel) {
     const Plane plane = plane_of(band, channel);
-    p.x = plane.x;
+    p.x = plane.x + w.input[2] - p.width;
     p.top = plane.top;
     p.bottom = plane.bottom;
     kernels_.lines(p);

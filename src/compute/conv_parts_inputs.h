@@ -10,7 +10,7 @@ namespace rh::compute {
 /// Elements between what lies at the same place of two slots: not a power of two.
 inline constexpr int64_t kPartsApartness = 16;
 
-/// A band of rows of tiles of a plane: a group of an image at a depth.
+/// A band of rows of tiles of a plane, or of tiles of a plane of one row: a group of an image at a depth.
 struct PartsBand {
   const ConvCall<float>& call;
   int64_t group;
@@ -19,6 +19,7 @@ struct PartsBand {
   Part rows;
   int64_t second_rows;  ///< of tiles that have a second row of outputs
   int64_t across, second_across;
+  int64_t first_tile;  ///< of a row
 
   /// Its tiles as one slot sees them.
   int64_t rows_of(int64_t slot) const { return slot == kSecond ? second_rows : rows.size; }

@@ -50,6 +50,8 @@ constexpr ConvCosts costs_by_halves() {
 constexpr ConvCosts costs_with_avx2() {
   ConvCosts costs = costs_with(0.41);
   costs.pixels_ready = 1.06;
+  costs.direct_inputs = 5;
+  costs.gathered_in_line = 2.5;
   return costs;
 }
 
@@ -86,6 +88,20 @@ double reading(const Window& w, const ConvCosts& costs, double more = 1) {
 
 /// Whether pixels are brought together; else they lie ready.
 bool gathers(const Window& w) { return w.kernel_size() > 1 || w.stride[2] > 1; }
+
+/// Whether planes lie a multiple of 2 KiB apart, so that the lines of a pixel's channels take each other's place in the cache.
+bool begin_in_line(const Window& w) {
+  constexpr int64_t kFloats = 512;
+  return w.input_size() % kFloats == 0;
+}
+
+/// Reading inputs that as a rule takes `usual`.
+double reading_planes(const Window& w, double usual, const ConvCosts& costs) {
+  return usual * (begin_in_line(w) ? costs.gathered_in_line : 1);
+}
+
+/// The same of pixels that are gathered.
+double gathering(const Window& w, double usual, const ConvCosts& costs) { return gathers(w) ? reading_planes(w, usual, costs) : 0; }
 
 int64_t in_of(const ConvChannels& c) { return c.in / c.groups; }
 int64_t out_of(const ConvChannels& c) { return c.out / c.groups; }
@@ -163,7 +179,7 @@ bool fits_parts(const ConvChannels& c, const Window& w) {
 double parts_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const ConvPartsWork work = conv_parts_work(c, w);
   const double products = costs.parts * work.products * winograd_panels(c) * (work.fits ? 1 : costs.parts_far);
-  return products + costs.parts_inputs * work.inputs / static_cast<double>(out_of(c)) +
+  return products + reading_planes(w, costs.parts_inputs, costs) * work.inputs / static_cast<double>(out_of(c)) +
          costs.parts_outputs * work.outputs / static_cast<double>(planes_of(c, w)) + reading(w, costs, kWinogradWeights);
 }
 
@@ -199,7 +215,7 @@ double pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& cost
   if (conv_skips(w, w, in_of(c))) return share_within(w);  // the others work out what lies beyond the image
   const double out = static_cast<double>(out_of(c)), products = static_cast<double>(in_of(c) * w.kernel_size());
   const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
-  const double gathered = gathers(w) ? 1 + costs.pixels_by_out * found / out : costs.pixels_ready;
+  const double gathered = gathers(w) ? 1 + gathering(w, costs.pixels_by_out * found, costs) / out : costs.pixels_ready;
   return filling(out_of(c), costs) * (gathered + costs.pixels_by_products / products) + reading(w, costs);
 }
 
@@ -209,8 +225,8 @@ double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs)
       std::max(1.0, static_cast<double>(micro_kernels<float>().lanes) / static_cast<double>(std::max<int64_t>(1, w.output[2])));
   const double found = w.kernel_size() > 1 ? runs * (1 + costs.gemm_by_in / static_cast<double>(in_of(c))) : 1;
   const double staged = costs.gemm_staged * (1 + costs.gemm_by_sum / static_cast<double>(in_of(c) * w.kernel_size()));
-  const double gathering = conv_stages(c, w) ? staged : gathers(w) ? costs.gemm_by_out * found : 0;
-  return filling(std::max<int64_t>(1, w.output_size()), costs) * (1 + gathering / static_cast<double>(out_of(c))) + reading(w, costs);
+  const double brought = conv_stages(c, w) ? staged : gathering(w, costs.gemm_by_out * found, costs);
+  return filling(std::max<int64_t>(1, w.output_size()), costs) * (1 + brought / static_cast<double>(out_of(c))) + reading(w, costs);
 }
 
 double phases_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
@@ -246,23 +262,23 @@ double fip_panels(int64_t count) {
 }
 
 /// Products of a value of a pixel, for each output channel.
-double fip_products(const ConvChannels& c, const Window& w, double gathering, const ConvCosts& costs) {
+double fip_products(const ConvChannels& c, const Window& w, double brought, const ConvCosts& costs) {
   const double products = static_cast<double>(in_of(c) * w.kernel_size());
-  return costs.fip + (gathering + costs.fip_scaling) / static_cast<double>(out_of(c)) + costs.fip_by_products / products +
+  return costs.fip + (brought + costs.fip_scaling) / static_cast<double>(out_of(c)) + costs.fip_by_products / products +
          (products > static_cast<double>(kFipConvBlock) ? costs.fip_blocks : 0);
 }
 
 double fip_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const double runs = std::max(1.0, 16 / static_cast<double>(std::max<int64_t>(1, w.output[2])));
   const double found = w.kernel_size() > 1 ? runs * (1 + costs.gemm_by_in / static_cast<double>(in_of(c))) : 1;
-  return fip_panels(w.output_size()) * fip_products(c, w, gathers(w) ? costs.gemm_by_out * found : 0, costs) + reading(w, costs);
+  return fip_panels(w.output_size()) * fip_products(c, w, gathering(w, costs.gemm_by_out * found, costs), costs) + reading(w, costs);
 }
 
 double fip_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
   const double turning = costs.pixels_by_products / static_cast<double>(in_of(c) * w.kernel_size());
-  return fip_panels(out_of(c)) * (fip_products(c, w, costs.fip_cutting + (gathers(w) ? costs.pixels_by_out * found : 0), costs) + turning +
-                                  costs.fip_by_pixels / static_cast<double>(std::max<int64_t>(1, w.output_size()))) +
+  return fip_panels(out_of(c)) * (fip_products(c, w, costs.fip_cutting + gathering(w, costs.pixels_by_out * found, costs), costs) +
+                                  turning + costs.fip_by_pixels / static_cast<double>(std::max<int64_t>(1, w.output_size()))) +
          reading(w, costs);
 }
 

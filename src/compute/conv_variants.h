@@ -11,30 +11,31 @@ namespace rh::compute {
 /// What the ways to convolve cost on a class of machines, in units of a product that the processor works out at its best, for each product
 /// that plain convolution would take. How well columns fill vectors comes on top (see conv_variants.cc).
 struct ConvCosts {
-  double gemm_by_out;          ///< x 1/output channels: gathering pixels
-  double gemm_by_in = 7;       ///< x that, x 1/input channels: finding them, which all channels share
-  double gemm_staged = 11;     ///< x 1/output channels: gathering those of images that are staged
-  double gemm_by_sum = 20;     ///< x that, x 1/products of a sum
-  double pixels_ready = 1;     ///< products of pixels that lie ready, which few rows of a micro-kernel read by parts of lines
-  double pixels_by_out;        ///< x 1/output channels: gathering, once a channel of outputs
-  double pixels_by_in = 10;    ///< x that, x 1/input channels: finding them
-  double pixels_by_products;   ///< x 1/products of a sum: turning the sums round
-  double half_panel;           ///< of a panel whose second vector is empty
-  double winograd;             ///< products
-  double winograd_pixels;      ///< the same, with channels as columns
-  double winograd_4x4;         ///< the same of tiles of 4x4 outputs
-  double winograd_by_least;    ///< x 1/the fewer of input and output channels: transformations
-  double weights = 6;          ///< x 1/output pixels: reading weights, by those that a model has
-  double parts = 1.05;         ///< products
-  double parts_far;            ///< x that where a row of tiles does not stay in the second-level cache
-  double parts_inputs = 7;     ///< x values made of inputs, 1/output channels
-  double parts_outputs = 5;    ///< x sums, 1/input channels
-  double phases_of_two = 50;   ///< x values taken apart by two and put together, 1/output channels and 1/products of a sum
-  double phases = 40;          ///< the same of more phases
-  double direct = 1.12;        ///< products, with those between rows
-  double direct_inputs = 11;   ///< x values staged, 1/output channels
-  double direct_strided = 4;   ///< x that for strides of 3 and more
-  double direct_outputs = 16;  ///< x 1/products of a sum
+  double gemm_by_out;             ///< x 1/output channels: gathering pixels
+  double gemm_by_in = 7;          ///< x that, x 1/input channels: finding them, which all channels share
+  double gemm_staged = 11;        ///< x 1/output channels: gathering those of images that are staged
+  double gemm_by_sum = 20;        ///< x that, x 1/products of a sum
+  double gathered_in_line = 1.3;  ///< x gathering where planes begin in few sets of the first-level cache (begin_in_line)
+  double pixels_ready = 1;        ///< products of pixels that lie ready, which few rows of a micro-kernel read by parts of lines
+  double pixels_by_out;           ///< x 1/output channels: gathering, once a channel of outputs
+  double pixels_by_in = 10;       ///< x that, x 1/input channels: finding them
+  double pixels_by_products;      ///< x 1/products of a sum: turning the sums round
+  double half_panel;              ///< of a panel whose second vector is empty
+  double winograd;                ///< products
+  double winograd_pixels;         ///< the same, with channels as columns
+  double winograd_4x4;            ///< the same of tiles of 4x4 outputs
+  double winograd_by_least;       ///< x 1/the fewer of input and output channels: transformations
+  double weights = 6;             ///< x 1/output pixels: reading weights, by those that a model has
+  double parts = 1.05;            ///< products
+  double parts_far;               ///< x that where a row of tiles does not stay in the second-level cache
+  double parts_inputs = 7;        ///< x values made of inputs, 1/output channels
+  double parts_outputs = 5;       ///< x sums, 1/input channels
+  double phases_of_two = 50;      ///< x values taken apart by two and put together, 1/output channels and 1/products of a sum
+  double phases = 40;             ///< the same of more phases
+  double direct = 1.12;           ///< products, with those between rows
+  double direct_inputs = 11;      ///< x values staged, 1/output channels
+  double direct_strided = 4;      ///< x that for strides of 3 and more
+  double direct_outputs = 16;     ///< x 1/products of a sum
 
   double fip = 0.77;            ///< where additions have units of their own: products by pairs
   double fip_scaling = 12;      ///< x 1/output channels: scaling pixels

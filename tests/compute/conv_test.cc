@@ -343,6 +343,7 @@ TEST_P(ConvTest, rows_of_tiles_that_do_not_stay_near_are_taken_apart_where_the_t
   const std::vector<float> weights = random_values(384 * 384 * 3, 1);
   for (const auto& [length, fits] : {std::pair{200, true}, std::pair{3000, false}}) {
     Window w;
+    w.input[1] = w.output[1] = 2;
     w.input[2] = length;
     w.output[2] = length / 2;
     w.kernel[2] = 3;
@@ -358,6 +359,42 @@ TEST_P(ConvTest, rows_of_tiles_that_do_not_stay_near_are_taken_apart_where_the_t
       const ScopedCpuFeatures scoped(cpu);
       const Convolution<float> conv(channels, w, weights.data(), nullptr, {});
       EXPECT_EQ(conv.variant() == "winograd_parts", near && cpu.avx512);
+    }
+  }
+}
+
+/// Whatever is left for the last of them.
+TEST_P(ConvTest, a_long_row_is_cut_for_as_many_threads_as_there_are) {
+  const ConvChannels channels{40, 48, 1};
+  for (const int64_t stride : {1, 2}) {
+    for (const int64_t length : {2891, 2896, 2908, 2922, 3001, 6001}) {
+      Window w;
+      w.input[2] = length * stride;
+      w.output[2] = length;
+      w.kernel[2] = 7;
+      w.stride[2] = stride;
+      w.pad_begin[2] = 3;
+      ASSERT_TRUE(conv_parts_work(channels, w).fits);
+      const std::vector<float> x = random_values(channels.in * w.input[2], 1), weights = random_values(channels.out * channels.in * 7, 2);
+      std::vector<double> expected(static_cast<size_t>(channels.out * length));
+      conv_reference<double>(channels, w, 1, std::vector<double>(x.begin(), x.end()).data(),
+                             std::vector<double>(weights.begin(), weights.end()).data(), nullptr, expected.data(), {});
+      const Convolution<float> conv(channels, w, weights.data(), nullptr, {}, "winograd_parts");
+      ASSERT_EQ(conv.variant(), "winograd_parts");
+      std::vector<float> y(expected.size()), serial = y;
+      conv.run(w, 1, x.data(), nullptr, y.data(), some_threads<24>());
+      conv.run(w, 1, x.data(), nullptr, serial.data(), {});
+      ASSERT_EQ(y, serial) << length << ", stride " << stride << ": the bits depend on the number of threads";
+      for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 2e-5) << length << ", stride " << stride << ", at " << i;
+      std::vector<float> huge = x;
+      const int64_t late = w.input[2] * 3 / 4;
+      huge[static_cast<size_t>(late)] = std::numeric_limits<float>::infinity();
+      conv.run(w, 1, huge.data(), nullptr, serial.data(), some_threads<24>());
+      for (size_t i = 0; i < y.size(); ++i) {
+        const int64_t first = static_cast<int64_t>(i) % length * stride - 3;
+        const bool reads = first <= late && late < first + 7;
+        ASSERT_EQ(std::fabs(serial[i] - y[i]) <= 4e-5f, !reads) << length << ", stride " << stride << ", at " << i;
+      }
     }
   }
 }

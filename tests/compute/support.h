@@ -53,14 +53,17 @@ inline std::vector<const char*> int8_isas() {
 #define RH_EVERY_INT8_ISA(suite) \
   INSTANTIATE_TEST_SUITE_P(, suite, testing::ValuesIn(int8_isas()), [](const auto& info) { return std::string(info.param); })
 
-inline Parallel three_threads() {
+/// Of a pool that later calls have too.
+template <int kThreads>
+Parallel some_threads() {
   static ThreadPool pool([] {
     ThreadPool::Options options;
-    options.threads = 3;
+    options.threads = kThreads;
     return options;
   }());
-  return Parallel(&pool, 3);
+  return Parallel(&pool, kThreads);
 }
+inline Parallel three_threads() { return some_threads<3>(); }
 
 template <typename T = float>
 std::vector<T> random_values(int64_t count, uint32_t seed, double low = -1, double high = 1) {
