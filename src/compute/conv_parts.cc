@@ -290,7 +290,7 @@ class ConvParts final : public Convolution<float>::Impl {
 
 bool conv_takes_parts(const ConvChannels& channels, const Window& window) {
   // Shorter sums round more than where they are made plainly.
-  constexpr int64_t kLeastProducts = 256, kLeastTiles = 12, kMostTaps = 11, kMostStride = 4;
+  constexpr int64_t kLeastProducts = 256, kLeastTiles = 12, kMostTaps = 16, kMostStride = 8;
   if (channels.out / channels.groups < micro_kernels<float>().columns ||
       channels.in / channels.groups * window.kernel_size() < kLeastProducts)
     return false;

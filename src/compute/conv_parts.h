@@ -97,7 +97,7 @@ struct ConvPartsWork {
 };
 ConvPartsWork conv_parts_work(const ConvChannels& channels, const Window& window);
 
-/// Kernels of up to 11 taps and stride up to 4 in height and width, without dilation there, by Winograd's F(2, 3) and F(2, 2) of their
+/// Kernels of up to 16 taps and stride up to 8 in height and width, without dilation there, by Winograd's F(2, 3) and F(2, 2) of their
 /// parts. As for Winograd's, each output depends on the inputs that it should and on no others.
 std::unique_ptr<Convolution<float>::Impl> make_conv_parts(const ConvChannels& channels, const Window& window, const float* weights,
                                                           const float* bias, const Activation& activation);

@@ -65,7 +65,7 @@ struct Planes {
 /// The products of kernels that are taken apart into products which outputs share (compute/conv_parts.h), as share of the plain ones: a
 /// part of up to three taps takes one product more than it has taps, for two outputs. 1 where none are shared.
 double parts_share(const ops::Window& window, const Shape& weights) {
-  constexpr int64_t kMostTaps = 11, kMostStride = 4;
+  constexpr int64_t kMostTaps = 16, kMostStride = 8;
   double share = 1;
   for (size_t axis = 0; axis < 2; ++axis) {
     const auto of_axis = [&](const ops::Sizes& sizes) { return axis < sizes.size() ? sizes[axis] : 1; };
