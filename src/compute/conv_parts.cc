@@ -289,10 +289,11 @@ class ConvParts final : public Convolution<float>::Impl {
 }  // namespace
 
 bool conv_takes_parts(const ConvChannels& channels, const Window& window) {
-  // Shorter sums round more than where they are made plainly.
-  constexpr int64_t kLeastProducts = 256, kLeastTiles = 12, kMostTaps = 16, kMostStride = 8;
+  // Shorter sums round more than where they are made plainly; along one axis as little as other sums of floats.
+  const int64_t least_products = window.kernel[1] == 1 || window.kernel[2] == 1 ? 96 : 256;
+  constexpr int64_t kLeastTiles = 12, kMostTaps = 16, kMostStride = 8;
   if (channels.out / channels.groups < micro_kernels<float>().columns ||
-      channels.in / channels.groups * window.kernel_size() < kLeastProducts)
+      channels.in / channels.groups * window.kernel_size() < least_products)
     return false;
   for (int d = 1; d < 3; ++d) {
     if (window.kernel[d] > kMostTaps || window.stride[d] > kMostStride || window.dilation[d] != 1) return false;
