@@ -77,7 +77,8 @@ class ConvParts final : public Convolution<float>::Impl {
       const int64_t product_bytes = static_cast<int64_t>(conv.layout_.slots.size()) * conv.products_.columns * kFloat;
       const int64_t most = std::max(kLeastTiles, std::min(kInputBytes / tile_bytes, kProductBytes / product_bytes));
       is_row = w.output[1] == 1 && tiles > most;
-      across = is_row ? most / kPieces : tiles;
+      const int64_t apart = conv.layout_.columns.apart();
+      across = is_row ? pieces_of(most / kPieces, apart) * apart : tiles;
       if (is_row) rows = pieces_of(tiles, across);
       cuts.count = pieces_of(rows, is_row ? kPieces : std::max<int64_t>(1, kInputBytes / (tile_bytes * tiles)));
     }
@@ -97,11 +98,11 @@ class ConvParts final : public Convolution<float>::Impl {
     return {call,
             group,
             {window_, w, x, depth},
-            y + layout_.columns.tile() * first_tile,
+            y + layout_.columns.output_of(first_tile),
             rows,
             std::clamp<int64_t>(layout_.rows.second_tiles(w.output[1]) - rows.begin, 0, rows.size),
             across,
-            std::min(across, layout_.columns.second_tiles(w.output[2]) - first_tile),
+            std::clamp<int64_t>(layout_.columns.second_tiles(w.output[2]) - first_tile, 0, across),
             first_tile};
   }
 
@@ -218,11 +219,12 @@ class ConvParts final : public Convolution<float>::Impl {
       p.slots[layout_.slots[i].row][layout_.slots[i].column] = products + products_at(part, static_cast<int64_t>(i));
     p.across = part.across;
     p.second_across = part.second_across;
+    p.apart = layout_.columns.apart();
     p.tiles = part.rows.size * part.across;
     p.bias = bias_.data() + (part.group * panels_ + panel) * width;
     p.to = sums;
     p.rows = std::min(layout_.rows.tile() * part.rows.size, w.output[1] - first_row);
-    p.columns = std::min(layout_.columns.tile() * part.across, w.output[2] - layout_.columns.tile() * part.first_tile);
+    p.columns = std::min(layout_.columns.tile() * part.across, w.output[2] - layout_.columns.output_of(part.first_tile));
     const auto kind = [](const PartsAxis& axis) { return axis.slots() == 1 ? 0 : axis.slots() - 2; };
     const auto join = kernels_.outputs[kind(layout_.rows)][kind(layout_.columns)];
     for (; (p.first = join(p)) < p.tiles; ++p.first) sum_plainly(part, panel, channels, p);
@@ -235,11 +237,11 @@ class ConvParts final : public Convolution<float>::Impl {
 
   /// The sums of tile `p.first`, one of which is not finite, from the definition.
   void sum_plainly(const Band& part, int64_t panel, int64_t channels, const PartsOutputs& p) const {
-    const int64_t width = products_.columns, row = p.first / p.across * layout_.rows.tile(),
-                  column = p.first % p.across * layout_.columns.tile();
+    const int64_t width = products_.columns, row = p.first / p.across * layout_.rows.tile();
+    const int64_t tile = p.first % p.across, column = layout_.columns.output_of(tile), columns = tile < p.second_across ? p.apart + 1 : 1;
     const float* const weights = weights_.data() + (part.group * panels_ + panel) * panel_size();
     for (int64_t i = row; i < std::min(row + layout_.rows.tile(), p.rows); ++i) {
-      for (int64_t j = column; j < std::min(column + layout_.columns.tile(), p.columns); ++j) {
+      for (int64_t j = column; j < column + (layout_.columns.tile() == 1 ? 1 : columns); j += p.apart) {
         for (int64_t c = 0; c < channels; ++c)
           p.to[(i * p.columns + j) * width + c] = plain_sum(part, part.rows.begin * layout_.rows.tile() + i, j, weights + c, p.bias[c]);
       }
@@ -259,7 +261,8 @@ class ConvParts final : public Convolution<float>::Impl {
       for (int64_t i = 0; i < window_.kernel[1]; ++i) {
         for (int64_t j = 0; j < window_.kernel[2]; ++j) {
           const int64_t h = row * window_.stride[1] + i - w.pad_begin[1];
-          const int64_t v = (part.first_tile * layout_.columns.tile() + column) * window_.stride[2] + j - w.pad_begin[2];
+          const int64_t v =
+              (layout_.columns.output_of(part.first_tile) + column) * window_.stride[2] + j * window_.dilation[2] - w.pad_begin[2];
           if (h < 0 || h >= w.input[1] || v < 0 || v >= w.input[2]) continue;
           const PartsAxis::Tap &r = layout_.rows.taps()[static_cast<size_t>(i)], &c = layout_.columns.taps()[static_cast<size_t>(j)];
           const float upper = weight(r.plus, c.plus, channel) - weight(r.plus, c.minus, channel);
@@ -296,14 +299,15 @@ bool conv_takes_parts(const ConvChannels& channels, const Window& window) {
       channels.in / channels.groups * window.kernel_size() < least_products)
     return false;
   for (int d = 1; d < 3; ++d) {
-    if (window.kernel[d] > kMostTaps || window.stride[d] > kMostStride || window.dilation[d] != 1) return false;
+    if (window.kernel[d] > kMostTaps || window.stride[d] > kMostStride) return false;
   }
-  const PartsAxis rows(window.kernel[1], window.stride[1]), columns(window.kernel[2], window.stride[2]);
+  if (window.dilation[1] != 1 || (window.dilation[2] != 1 && (window.kernel[1] != 1 || window.stride[2] != 1))) return false;
+  const PartsAxis rows(window.kernel[1], window.stride[1]), columns(window.kernel[2], window.stride[2], window.dilation[2]);
   return rows.tiles(window.output[1]) * columns.tiles(window.output[2]) >= kLeastTiles;
 }
 
 ConvPartsWork conv_parts_work(const ConvChannels& channels, const Window& w) {
-  const PartsAxis rows(w.kernel[1], w.stride[1]), columns(w.kernel[2], w.stride[2]);
+  const PartsAxis rows(w.kernel[1], w.stride[1]), columns(w.kernel[2], w.stride[2], w.dilation[2]);
   const double outputs = static_cast<double>(std::max<int64_t>(1, w.output[1] * w.output[2])),
                plain = outputs * static_cast<double>(w.kernel[1] * w.kernel[2]);
   const double tiles = static_cast<double>(rows.tiles(w.output[1]) * columns.tiles(w.output[2]));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -10,7 +11,8 @@
 namespace rh::compute {
 
 /// One axis of a kernel, its taps taken apart by phase of the stride and then into parts of three, two and one, so that two neighbouring
-/// outputs share products: Winograd's F(2, 3) and F(2, 2), for stride 2 and 3 taps 5 products in place of 6.
+/// outputs share products: Winograd's F(2, 3) and F(2, 2), for stride 2 and 3 taps 5 products in place of 6. Of a dilated kernel, whose
+/// stride is 1, the two outputs of a tile lie `apart`, and as many tiles follow each other.
 class PartsAxis {
  public:
   /// Inputs a and b of a tile, as a + sign b, times one of weights().
@@ -30,13 +32,14 @@ class PartsAxis {
     int64_t plus = 0, minus = -1;
   };
 
-  PartsAxis(int64_t kernel, int64_t stride);
+  PartsAxis(int64_t kernel, int64_t stride, int64_t apart = 1);
 
   /// By slot.
   const std::vector<Term>& terms() const { return terms_; }
   const std::vector<Weight>& weights() const { return weights_; }
   const std::vector<Tap>& taps() const { return taps_; }
   int64_t tile() const { return tile_; }                                                        ///< outputs
+  int64_t apart() const { return apart_; }                                                      ///< the outputs of a tile
   int64_t step() const { return tile_ * stride_; }                                              ///< inputs from tile to tile
   int64_t reach() const { return stride_ * (tile_ - 1) + static_cast<int64_t>(taps_.size()); }  ///< inputs of a tile
   int slots() const { return slots_; }
@@ -44,14 +47,20 @@ class PartsAxis {
   bool shares() const { return shares_; }
   int64_t terms_in(PartsSlot slot) const;
 
-  int64_t tiles(int64_t outputs) const { return (outputs + tile_ - 1) / tile_; }
+  int64_t tiles(int64_t outputs) const {
+    return tile_ == 1 ? outputs : outputs / (2 * apart_) * apart_ + std::min(outputs % (2 * apart_), apart_);
+  }
   /// Those that have a second output.
-  int64_t second_tiles(int64_t outputs) const { return outputs / 2; }
+  int64_t second_tiles(int64_t outputs) const {
+    return outputs / (2 * apart_) * apart_ + std::max<int64_t>(0, outputs % (2 * apart_) - apart_);
+  }
+  /// Where a tile's first output is.
+  int64_t output_of(int64_t tile) const { return tile_ == 1 ? tile : tile + tile / apart_ * apart_; }
   /// Products for a line of outputs.
   int64_t products(int64_t outputs) const;
 
  private:
-  int64_t stride_, tile_;
+  int64_t stride_, apart_, tile_;
   int slots_ = 1;
   bool shares_ = false;
   std::vector<Term> terms_;
@@ -97,8 +106,8 @@ struct ConvPartsWork {
 };
 ConvPartsWork conv_parts_work(const ConvChannels& channels, const Window& window);
 
-/// Kernels of up to 16 taps and stride up to 8 in height and width, without dilation there, by Winograd's F(2, 3) and F(2, 2) of their
-/// parts. As for Winograd's, each output depends on the inputs that it should and on no others.
+/// Kernels of up to 16 taps and stride up to 8 in height and width, dilated along rows where they have but one and no stride, by Winograd's
+/// F(2, 3) and F(2, 2) of their parts. As for Winograd's, each output depends on the inputs that it should and on no others.
 std::unique_ptr<Convolution<float>::Impl> make_conv_parts(const ConvChannels& channels, const Window& window, const float* weights,
                                                           const float* bias, const Activation& activation);
 

@@ -24,7 +24,7 @@ std::vector<Piece> pieces_of_kernel(int64_t kernel, int64_t stride) {
 
 }  // namespace
 
-PartsAxis::PartsAxis(int64_t kernel, int64_t stride) : stride_(stride), taps_(static_cast<size_t>(kernel)) {
+PartsAxis::PartsAxis(int64_t kernel, int64_t stride, int64_t apart) : stride_(stride), apart_(apart), taps_(static_cast<size_t>(kernel)) {
   const std::vector<Piece> pieces = pieces_of_kernel(kernel, stride);
   tile_ = std::ranges::any_of(pieces, [](const Piece& piece) { return piece.size > 1; }) ? 2 : 1;
   const auto add = [&](PartsSlot slot, int64_t a, int64_t b, int64_t sign, int64_t weight) {

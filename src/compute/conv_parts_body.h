@@ -62,6 +62,30 @@ void split_line(const PartsLines& p, const float* line, float* split) {
   }
 }
 
+/// Two phases get chunks of `p.chunk` columns by turns. Each is copied `kAtOnce` elements at a time: a few more are written after it, which
+/// the next one replaces.
+template <typename V, int kAtOnce>
+void split_chunks(const PartsLines& p, const float* line, float* split) {
+  const int64_t chunk = p.chunk, copied = (chunk + kAtOnce - 1) / kAtOnce * kAtOnce, width = p.width;
+  int64_t start = -p.pad;
+  for (int64_t at = 0; at + copied <= p.split_row; at += chunk) {
+    for (int phase = 0; phase < 2; ++phase, start += chunk) {
+      float* const to = split + phase * p.split_row + at;
+      const float* const from = line + start;
+      if (start >= 0 && start + copied <= width) {
+        for (int64_t i = 0; i < chunk; i += kAtOnce) {
+          if constexpr (kAtOnce == V::kLanes)
+            V::store(to + i, V::load(from + i));
+          else
+            __builtin_memcpy(to + i, from + i, kAtOnce * sizeof(float));
+        }
+      } else {
+        for (int64_t i = 0; i < chunk; ++i) to[i] = start + i >= 0 && start + i < width ? from[i] : 0.0f;
+      }
+    }
+  }
+}
+
 /// `count` elements of each of some rows, and up to a vector more.
 template <typename V, typename Place>
 inline void join_rows(const PartsSource& s, const float* from, int64_t from_row, int64_t rows, int64_t count, float* to, Place place) {
@@ -183,7 +207,10 @@ void parts_tiles(const PartsTiles& p) {
 
 template <typename V>
 void parts_lines(const PartsLines& p) {
-  const auto split = p.phases == 1   ? split_line<V, 1>
+  const auto split = p.chunk == 2    ? split_chunks<V, 2>
+                     : p.chunk > 4   ? split_chunks<V, V::kLanes>
+                     : p.chunk > 1   ? split_chunks<V, 4>
+                     : p.phases == 1 ? split_line<V, 1>
                      : p.phases == 2 ? split_line<V, 2>
                      : p.phases == 4 ? split_line<V, 4>
                      : p.phases == 8 ? split_line<V, 8>
@@ -247,10 +274,11 @@ template <typename V, int kRowSlots, int kColumnSlots>
 int64_t parts_outputs(const PartsOutputs& p) {
   using R = typename V::Register;
   constexpr int64_t kWidth = 2 * V::kLanes, kHeight = kRowSlots > 1 ? 2 : 1, kAcross = kColumnSlots > 1 ? 2 : 1;
-  int64_t row = p.first / p.across, column = p.first % p.across;
+  int64_t row = p.first / p.across, column = p.first % p.across, in_chunk = column % p.apart;
   for (int64_t tile = p.first; tile < p.tiles; ++tile) {
-    const bool second_row = kHeight * row + 1 < p.rows && kHeight > 1, second_column = kAcross * column + 1 < p.columns && kAcross > 1;
-    float* const to = p.to + (kHeight * row * p.columns + kAcross * column) * kWidth;
+    const bool second_row = kHeight * row + 1 < p.rows && kHeight > 1, second_column = column < p.second_across && kAcross > 1;
+    const int64_t pixel = kAcross * column - (kAcross - 1) * in_chunk;
+    float* const to = p.to + (kHeight * row * p.columns + pixel) * kWidth;
     for (int64_t lane = 0; lane < kWidth; lane += V::kLanes) {
       R upper[kPartsSlots], lower[kPartsSlots], sums[2][2];
 #pragma GCC unroll 4
@@ -276,13 +304,14 @@ int64_t parts_outputs(const PartsOutputs& p) {
           if ((i > 0 && !second_row) || (j > 0 && !second_column)) continue;
           sums[i][j] = V::add(sums[i][j], bias);
           strange = V::fma(sums[i][j], V::zero(), strange);
-          V::store(to + (i * p.columns + j) * kWidth + lane, sums[i][j]);
+          V::store(to + (i * p.columns + j * p.apart) * kWidth + lane, sums[i][j]);
         }
       }
       if (!V::all_zero(strange)) return tile;
     }
+    if (++in_chunk == p.apart) in_chunk = 0;
     if (++column < p.across) continue;
-    column = 0;
+    column = in_chunk = 0;
     ++row;
   }
   return p.tiles;

@@ -39,19 +39,22 @@ PartsInputs::Lines PartsInputs::lines_of(const PartsBand& band) const {
   lines.in_phase = pieces_of(lines.count, layout_.rows.step());
   lines.term = lines.in_phase * band.across + kMostLanes;
   lines.terms = static_cast<int64_t>(layout_.columns.terms().size());
-  lines.split_row = pieces_of(band.across + (layout_.columns.reach() - 1) / layout_.columns.step(), kMostLanes) * kMostLanes;
+  const int64_t chunk = layout_.columns.apart(), more = chunk > 1 ? chunk + kMostLanes : 0;  // an incomplete chunk and a vector
+  lines.split_row = pieces_of(band.across + (layout_.columns.reach() - 1) / layout_.columns.step() * chunk + more, kMostLanes) * kMostLanes;
   return lines;
 }
 
 /// Rows whose tiles fill one vector, where their elements fill whole ones.
 int64_t PartsInputs::rows_together(const PartsBand& band) const {
   const int64_t lanes = lanes_, step = layout_.columns.step();
-  const bool fits = (step == 2 || step == 4 || step == 8) && lanes % band.across == 0 && band.across * step % lanes == 0;
+  const bool fits =
+      layout_.columns.apart() == 1 && (step == 2 || step == 4 || step == 8) && lanes % band.across == 0 && band.across * step % lanes == 0;
   return fits && layout_.columns.reach() <= kMostPartsReach ? lanes / band.across : 1;
 }
 
 void PartsInputs::column_sources(const Lines& lines, PartsSource* to) const {
-  const auto at = [&](int64_t column) { return column % layout_.columns.step() * lines.split_row + column / layout_.columns.step(); };
+  const int64_t step = layout_.columns.step(), chunk = layout_.columns.apart();
+  const auto at = [&](int64_t column) { return column % step * lines.split_row + column / step * chunk; };
   int64_t made = 0;
   for (const PartsAxis::Term& term : layout_.columns.terms()) *to++ = {at(term.a), at(term.b), term.sign, made++ * lines.term, 1, 0, 0, 0};
 }
@@ -212,6 +215,7 @@ void PartsInputs::transform_lines(const PartsBand& band, const Part& channels, f
   p.width = std::max<int64_t>(0, w.input[2] - std::max<int64_t>(0, before));
   p.pad = std::max<int64_t>(0, -before);
   p.phases = layout_.columns.step();
+  p.chunk = layout_.columns.apart();
   p.phases_down = layout_.rows.step();
   p.split_row = lines.split_row;
   p.split = split;

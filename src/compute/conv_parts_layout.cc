@@ -4,7 +4,8 @@
 
 namespace rh::compute {
 
-PartsLayout::PartsLayout(const Window& kernel) : rows(kernel.kernel[1], kernel.stride[1]), columns(kernel.kernel[2], kernel.stride[2]) {
+PartsLayout::PartsLayout(const Window& kernel)
+    : rows(kernel.kernel[1], kernel.stride[1]), columns(kernel.kernel[2], kernel.stride[2], kernel.dilation[2]) {
   const int64_t across = static_cast<int64_t>(columns.weights().size()), down = static_cast<int64_t>(rows.weights().size());
   places.resize(static_cast<size_t>(down * across));
   const auto in_slot = [&](int64_t slot, int64_t weight) {

@@ -66,9 +66,9 @@ struct PartsTiles {
 };
 
 inline constexpr int64_t kPartsLines = 8;
-/// Rows of an image, `pad` zeros before each, split by column modulo `phases` (1, 2, 4 or any other number) and joined: row i becomes the
-/// sources' values at to + i % phases_down * plane + i / phases_down * across. Up to a vector more is written after each row, before the
-/// next is.
+/// Rows of an image, `pad` zeros before each, split by column modulo `phases` (1, 2, 4 or any other number), or, where `chunk` is more than
+/// 1, dealt to two phases in chunks of so many columns, and joined: row i becomes the sources' values at to + i % phases_down * plane +
+/// i / phases_down * across. Up to a vector more is written after each row, before the next is.
 struct PartsLines {
   const float* x;  ///< row 0, of which rows [top, bottom) are there
   int64_t x_row;
@@ -78,6 +78,7 @@ struct PartsLines {
   int64_t width;
   int64_t pad;
   int64_t phases;
+  int64_t chunk;
   int64_t phases_down;
   int64_t split_row;  ///< of a phase, a number of whole vectors
   float* split;       ///< kPartsLines x phases x split_row, and two vectors and split_row that may be read
@@ -97,6 +98,7 @@ struct PartsOutputs {
   const float* slots[kPartsSlots][kPartsSlots];  ///< of rows and of columns
   int64_t across;                                ///< tiles in a row
   int64_t second_across;                         ///< those with a second column
+  int64_t apart;                                 ///< columns between the two of a tile
   int64_t first;                                 ///< tile to begin with
   int64_t tiles;
   const float* bias;  ///< of each channel

@@ -179,7 +179,8 @@ bool fits_parts(const ConvChannels& c, const Window& w) {
 double parts_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const ConvPartsWork work = conv_parts_work(c, w);
   const double products = costs.parts * work.products * winograd_panels(c) * (work.fits ? 1 : costs.parts_far);
-  return products + reading_planes(w, costs.parts_inputs, costs) * work.inputs / static_cast<double>(out_of(c)) +
+  const double chunks = w.dilation[2] > 1 ? costs.parts_chunks / static_cast<double>(w.dilation[2] * out_of(c) * w.kernel_size()) : 0;
+  return products + chunks + reading_planes(w, costs.parts_inputs, costs) * work.inputs / static_cast<double>(out_of(c)) +
          costs.parts_outputs * work.outputs / static_cast<double>(planes_of(c, w)) + reading(w, costs, kWinogradWeights);
 }
 
@@ -239,7 +240,7 @@ double phases_cost(const ConvChannels& c, const Window& w, const ConvCosts& cost
   const double phases = static_cast<double>(conv_phase_count(w)), outputs = static_cast<double>(w.output_size());
   const double inputs = phases * static_cast<double>(inner.input_size()) / outputs;
   const double padded = phases * static_cast<double>(inner.output_size()) / outputs, taps = static_cast<double>(w.kernel_size());
-  const double copied = w.dilation[2] == 2 ? costs.phases_of_two : costs.phases;
+  const double copied = w.dilation[2] != 2 ? costs.phases : w.dilation[1] == 1 ? costs.phases_of_row : costs.phases_of_two;
   return padded * least + copied / taps * (inputs / static_cast<double>(out_of(c)) + padded / static_cast<double>(in_of(c)));
 }
 

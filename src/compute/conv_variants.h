@@ -30,7 +30,9 @@ struct ConvCosts {
   double parts_far;               ///< x that where a row of tiles does not stay in the second-level cache
   double parts_inputs = 7;        ///< x values made of inputs, 1/output channels
   double parts_outputs = 5;       ///< x sums, 1/input channels
-  double phases_of_two = 50;      ///< x values taken apart by two and put together, 1/output channels and 1/products of a sum
+  double parts_chunks = 70;       ///< x 1/dilation, 1/output channels and 1/taps: dealing rows in chunks
+  double phases_of_row = 10;      ///< x values of rows taken apart by two and put together, 1/output channels and 1/products of a sum
+  double phases_of_two = 50;      ///< the same of planes
   double phases = 40;             ///< the same of more phases
   double direct = 1.12;           ///< products, with those between rows
   double direct_inputs = 11;      ///< x values staged, 1/output channels

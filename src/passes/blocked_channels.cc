@@ -43,7 +43,7 @@ struct Costs {
 };
 constexpr Costs kCosts;
 constexpr int64_t kLeastPartsChannels = 32, kLeastPixels = 16;
-constexpr double kLeastPartsProducts = 256;
+constexpr double kLeastPartsProducts = 256, kLeastPartsProductsOfAnAxis = 96;
 constexpr int64_t kMostImageChannels = 4;
 constexpr int64_t kLeastWinogradChannels = 16, kMostExpandTaps = 7;
 // Channels of a group from which on it takes as long as a convolution of its own; by Winograd's algorithm.
@@ -80,6 +80,9 @@ double parts_share(const ops::Window& window, const Shape& weights) {
   }
   return share;
 }
+
+/// Of a kernel of two dimensions.
+bool along_an_axis(const Shape& weights) { return weights[2] == 1 || weights[3] == 1; }
 
 /// A node that can work on blocks of channels.
 struct Candidate {
@@ -179,7 +182,8 @@ class Planner {
                                        : plane_pixels(y.size);
       const double summands = static_cast<double>(taps * weights->shape()[1]);
       if (const double share = parts_share(op.window, weights->shape());
-          share < 1 && !winograd && y.channels >= kLeastPartsChannels && summands >= kLeastPartsProducts) {
+          share < 1 && !winograd && y.channels >= kLeastPartsChannels &&
+          summands >= (along_an_axis(weights->shape()) ? kLeastPartsProductsOfAnAxis : kLeastPartsProducts)) {
         const double transforms = kCosts.parts_by_channels / static_cast<double>(y.channels) + kCosts.parts_by_products / summands;
         planes = std::min(planes, kCosts.parts * share + transforms);
       }

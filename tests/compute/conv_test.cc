@@ -366,14 +366,18 @@ TEST_P(ConvTest, rows_of_tiles_that_do_not_stay_near_are_taken_apart_where_the_t
 /// Whatever is left for the last of them.
 TEST_P(ConvTest, a_long_row_is_cut_for_as_many_threads_as_there_are) {
   const ConvChannels channels{40, 48, 1};
-  for (const int64_t stride : {1, 2}) {
+  struct Kernel {
+    int64_t stride, dilation;
+  };
+  for (const auto& [stride, dilation] : {Kernel{1, 1}, Kernel{2, 1}, Kernel{1, 2}, Kernel{1, 5}, Kernel{1, 100}}) {
     for (const int64_t length : {2891, 2896, 2908, 2922, 3001, 6001}) {
       Window w;
       w.input[2] = length * stride;
       w.output[2] = length;
       w.kernel[2] = 7;
       w.stride[2] = stride;
-      w.pad_begin[2] = 3;
+      w.dilation[2] = dilation;
+      w.pad_begin[2] = 3 * dilation;
       ASSERT_TRUE(conv_parts_work(channels, w).fits);
       const std::vector<float> x = random_values(channels.in * w.input[2], 1), weights = random_values(channels.out * channels.in * 7, 2);
       std::vector<double> expected(static_cast<size_t>(channels.out * length));
@@ -384,16 +388,18 @@ TEST_P(ConvTest, a_long_row_is_cut_for_as_many_threads_as_there_are) {
       std::vector<float> y(expected.size()), serial = y;
       conv.run(w, 1, x.data(), nullptr, y.data(), some_threads<24>());
       conv.run(w, 1, x.data(), nullptr, serial.data(), {});
-      ASSERT_EQ(y, serial) << length << ", stride " << stride << ": the bits depend on the number of threads";
-      for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 2e-5) << length << ", stride " << stride << ", at " << i;
+      ASSERT_EQ(y, serial) << length << ", stride " << stride << ", dilation " << dilation << ": the bits depend on the number of threads";
+      for (size_t i = 0; i < y.size(); ++i)
+        ASSERT_NEAR(y[i], expected[i], 2e-5) << length << ", stride " << stride << ", dilation " << dilation << ", at " << i;
       std::vector<float> huge = x;
       const int64_t late = w.input[2] * 3 / 4;
       huge[static_cast<size_t>(late)] = std::numeric_limits<float>::infinity();
       conv.run(w, 1, huge.data(), nullptr, serial.data(), some_threads<24>());
       for (size_t i = 0; i < y.size(); ++i) {
-        const int64_t first = static_cast<int64_t>(i) % length * stride - 3;
-        const bool reads = first <= late && late < first + 7;
-        ASSERT_EQ(std::fabs(serial[i] - y[i]) <= 4e-5f, !reads) << length << ", stride " << stride << ", at " << i;
+        const int64_t from_first = late - static_cast<int64_t>(i) % length * stride + 3 * dilation;
+        const bool reads = from_first % dilation == 0 && from_first >= 0 && from_first < 7 * dilation;
+        ASSERT_EQ(std::fabs(serial[i] - y[i]) <= 4e-5f, !reads)
+            << length << ", stride " << stride << ", dilation " << dilation << ", at " << i;
       }
     }
   }
