@@ -44,7 +44,12 @@ class Folder {
     if (!context_.evaluator) return rewrite_.take();
     for (NodeId id : graph_.topological_order()) {
       const Node& node = graph_.node(id);
-      if (!is_kept(node) && gather_inputs(node) && may_be_kept(node)) fold(node);
+      if (!is_kept(node) && gather_inputs(node) && may_be_kept(node) && fold(node)) give_back_inputs(node);
+    }
+    for (const ValueId id : in_order_) {
+      const auto folded = folded_.find(id);
+      if (folded != folded_.end())
+        rewrite_.replace(id, rewrite_.edit().add_constant(graph_.value(id).name, std::move(folded->second.value)));
     }
     return rewrite_.take();
   }
@@ -58,7 +63,7 @@ class Folder {
       Value& value = inputs_.emplace_back();
       if (id == kNoValue) continue;
       if (const auto folded = folded_.find(id); folded != folded_.end()) {
-        value = folded->second;
+        value = folded->second.value;
       } else if (const Tensor* tensor = graph_.value(id).constant_tensor()) {
         value = *tensor;
       } else {
@@ -74,6 +79,11 @@ class Folder {
   // What results take of either budget.
   struct Bytes {
     size_t weights = 0, others = 0;
+  };
+  struct Folded {
+    Value value;
+    Bytes bytes;
+    size_t uses;  ///< by nodes that are not folded
   };
   // False where the result is too large to be kept, counted before.
   bool count(ValueId id, size_t bytes, Bytes& taken) const {
@@ -103,40 +113,57 @@ class Folder {
     return used && (all_known || (!may_grow(node) && input_bytes_ <= context_.fold_limit_bytes));
   }
 
-  void fold(const Node& node) {
+  bool fold(const Node& node) {
     std::vector<Value> results;
     try {
       results = context_.evaluator->evaluate(graph_, node, inputs_, std::max(context_.fold_budget_bytes, context_.weight_budget_bytes));
     } catch (const Error&) {
-      return;
+      return false;
     } catch (const std::bad_alloc&) {
-      return;  // as any other failure: the node stays, and the run reports it
+      return false;  // as any other failure: the node stays, and the run reports it
     }
-    if (results.size() != node.outputs.size()) return;
-    Bytes bytes;
+    if (results.size() != node.outputs.size()) return false;
+    Bytes all;
+    std::vector<Bytes> bytes(results.size());
     for (size_t i = 0; i < results.size(); ++i) {
       if (!is_used(graph_, node.outputs[i])) continue;
-      if (!results[i].is_tensor() || !results[i].tensor().defined()) return;
+      if (!results[i].is_tensor() || !results[i].tensor().defined()) return false;
       const DType expected = tensor_type(graph_, node.outputs[i]).dtype;
-      if (expected != DType::undefined && expected != results[i].tensor().dtype()) return;
-      if (!count(node.outputs[i], results[i].tensor().bytes(), bytes)) return;
+      if (expected != DType::undefined && expected != results[i].tensor().dtype()) return false;
+      const Bytes before = all;
+      if (!count(node.outputs[i], results[i].tensor().bytes(), all)) return false;
+      bytes[i] = {all.weights - before.weights, all.others - before.others};
     }
-    if (!context_.admit()) return;
-    context_.fold_budget_bytes -= bytes.others;
-    context_.weight_budget_bytes -= bytes.weights;
+    if (!context_.admit()) return false;
+    context_.fold_budget_bytes -= all.others;
+    context_.weight_budget_bytes -= all.weights;
     for (size_t i = 0; i < results.size(); ++i) {
       const ValueId output = node.outputs[i];
       if (!is_used(graph_, output)) continue;
-      folded_.emplace(output, results[i]);
-      rewrite_.replace(output, rewrite_.edit().add_constant(graph_.value(output).name, std::move(results[i])));
+      const GraphValue& value = graph_.value(output);
+      folded_.emplace(output, Folded{std::move(results[i]), bytes[i], value.consumers.size() + (value.is_output ? 1 : 0)});
+      in_order_.push_back(output);
     }
     rewrite_.remove(node.id);
+    return true;
+  }
+
+  /// What only folded nodes take is held no longer.
+  void give_back_inputs(const Node& node) {
+    for (const ValueId id : node.inputs) {
+      const auto folded = folded_.find(id);
+      if (folded == folded_.end() || --folded->second.uses > 0) continue;
+      context_.fold_budget_bytes += folded->second.bytes.others;
+      context_.weight_budget_bytes += folded->second.bytes.weights;
+      folded_.erase(folded);
+    }
   }
 
   const Graph& graph_;
   PassContext& context_;
   Rewrite rewrite_;
-  std::unordered_map<ValueId, Value> folded_;
+  std::unordered_map<ValueId, Folded> folded_;
+  std::vector<ValueId> in_order_;  ///< all that were folded
   std::vector<Value> inputs_;
   size_t input_bytes_ = 0;
 };

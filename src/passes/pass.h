@@ -30,8 +30,8 @@ class PassContext {
   /// Results of folding that are larger than this are kept only where the inputs are as large. The driver raises it to a part of the
   /// model's constants.
   size_t fold_limit_bytes = size_t{1} << 20;
-  /// What all results of folding may take together, of every pass and round: nodes that double their input in a row must not fill the
-  /// memory.
+  /// What all results of folding may take together, of every pass and round, but those that only nodes take that are folded too: nodes that
+  /// double their input in a row must not fill the memory.
   size_t fold_budget_bytes = size_t{1} << 30;
   /// The same for results that nothing but matrix products and convolutions take as weights, each and together: those are held at run time
   /// anyway, and packed once when they are constant.

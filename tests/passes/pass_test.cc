@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -247,6 +248,33 @@ g (float[10] x) => (float[10] y, float[)") +
     run_passes(*graph, standard_passes(), {.disabled = {"dead_nodes", "implied_expands"}, .fold_limit_bytes = 16}, &evaluator);
     const auto is_expand = [&](NodeId id) { return graph->node(id).op_type == "Expand"; };
     EXPECT_EQ(std::ranges::any_of(graph->topological_order(), is_expand), !large);
+  }
+}
+
+// 100 results of 40 bytes in a row with a budget of a third of them: those that only the next one takes are given back, outputs are not.
+TEST(Driver, FoldsAsManyInARowAsThereAre) {
+  constexpr int kNodes = 100;
+  for (const bool are_outputs : {false, true}) {
+    std::string outputs = "float[10] y", nodes = "  t0 = Expand (one, ten)\n";
+    for (int i = 1; i < kNodes; ++i) {
+      nodes += fmt::format("  t{} = Neg (t{})\n", i, i - 1);
+      if (are_outputs) outputs += fmt::format(", float[10] t{}", i);
+    }
+    auto graph = parse_graph(fmt::format(R"(<opset_import: ["" : 17]>
+g (float[10] x) => ({})
+<
+  float[] one = {{1}},
+  int64[1] ten = {{10}}
+>
+{{
+{}  y = Add (x, t{})
+}}
+)",
+                                         outputs, nodes, kNodes - 1));
+    SmallEvaluator evaluator;
+    run_passes(*graph, standard_passes(), {.disabled = {"dead_nodes", "implied_expands"}, .fold_limit_bytes = 40}, &evaluator);
+    const auto left = std::ranges::count_if(graph->topological_order(), [&](NodeId id) { return graph->node(id).op_type == "Neg"; });
+    EXPECT_TRUE(are_outputs ? left > kNodes / 2 : left == 0) << left;
   }
 }
 
