@@ -195,6 +195,8 @@ class EinsumKernel final : public Kernel {
     if constexpr (std::is_same_v<T, float>) {
       if (n == 1 && m > 1 && !matrices.transpose_a) return matrices_by_vectors(parallel, batch, m, k, a, b, y);
       if (k == 1 && n >= kOuterColumns) return outer_products(parallel, batch * m, m, n, a, b, y);
+      const bool few_rows = m <= kFewRows && k >= kLeastFewRowsDepth && batch >= parallel.threads();
+      if (few_rows && matrices.transpose_b && !matrices.transpose_a) return rows_by_matrices(parallel, batch, matrices, a, b, y);
     }
     if constexpr (std::is_floating_point_v<T>) {
       // A matrix by a vector is a vector by the matrix transposed, which is read where it lies.
@@ -236,6 +238,20 @@ class EinsumKernel final : public Kernel {
         compute::matrix_vector(a + row * k, b + matrix * k, y + row, rows, k);
         row += rows;
       }
+    });
+  }
+
+  // Rows that take less time one by one than a matrix to be turned for them, with products of at least so many numbers.
+  static constexpr int64_t kFewRows = 8, kLeastFewRowsDepth = 16;
+
+  /// Few rows times matrices that lie transposed.
+  static void rows_by_matrices(const Parallel& parallel, int64_t batch, const compute::GemmArgs<float>& matrices, const float* a,
+                               const float* b, float* y) {
+    const int64_t m = matrices.m, n = matrices.n, k = matrices.k;
+    const double size = static_cast<double>(n * k);
+    parallel.for_range(batch, {4 * size, size * static_cast<double>(m)}, [&](Range part) {
+      for (int64_t row = part.begin * m; row < part.end * m; ++row)
+        compute::matrix_vector(b + row / m * n * k, a + row * k, y + row * n, n, k);
     });
   }
 
