@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""export_models.py OUT_DIR [NAME...]: exports models of torchvision, timm and transformers with random weights, for bench_peers.py.
+"""export_models.py OUT_DIR [NAME...]: exports models of torchvision, timm, transformers and networks.py, with random weights,
+for bench_peers.py.
 
 Needs torch, torchvision, timm, transformers, onnx and onnxscript, which nothing else here needs: install them into an environment of their
 own. Each model is exported in a process of its own, every second one by torch's older exporter, so that both forms of graph come up.
@@ -77,6 +78,18 @@ TRANSFORMERS = {
     "t5_encoder": ("T5EncoderModel", {"d_model": 512, "num_layers": 6, "num_heads": 8, "d_ff": 2048, "vocab_size": 8000}, TEXT),
     "wav2vec2": ("Wav2Vec2Model", SMALL, ("input_values",)),
 }
+# Of sound: the shape of each input.
+SOUND = {
+    "dac": ("DacModel", {}, {"input_values": (1, 1, 16384)}),
+    "encodec": ("EncodecModel", {}, {"input_values": (1, 1, 16000)}),
+    "speecht5_hifigan": ("SpeechT5HifiGan", {}, {"spectrogram": (1, 40, 80)}),
+    "univnet": ("UnivNetModel", {}, {"input_features": (1, 50, 100), "noise_sequence": (1, 50, 64)}),
+    "wav2vec2_bert": (
+        "Wav2Vec2BertModel",
+        {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 768},
+        {"input_features": (1, 100, 160)},
+    ),
+}
 SIZES = {"segformer_b0": 512, "swin2sr": 64}
 
 
@@ -104,7 +117,7 @@ def transformers_model(name):
     import torch
     import transformers
 
-    class_name, settings, names = TRANSFORMERS[name]
+    class_name, settings, names = TRANSFORMERS.get(name) or SOUND[name]
     model_class = getattr(transformers, class_name)
     config = model_class.config_class(**settings)
     config.return_dict = config.use_cache = False
@@ -115,6 +128,8 @@ def transformers_model(name):
         "pixel_values": lambda: torch.randn(1, 3, size, size),
         "input_values": lambda: torch.randn(1, 16000),
     }
+    if name in SOUND:
+        made = {i: lambda shape=shape: torch.randn(shape) for i, shape in names.items()}
     model = model_class(config).eval()
 
     class Named(torch.nn.Module):
@@ -126,6 +141,13 @@ def transformers_model(name):
             return self.model(**dict(zip(names, values, strict=True)))[0]
 
     return Named(), tuple(made[i]() for i in names), list(names)
+
+
+def network(name):
+    import networks
+
+    model, x = getattr(networks, name)()
+    return model.eval(), (x,), ["input"]
 
 
 def first_output(model, pick):
@@ -151,7 +173,11 @@ def makers():
     for size, names in TORCHVISION_SMALL.items():
         made |= {f"tv_{n}_{size}": lambda n=n, size=size: torchvision_model(n, size) for n in names.split()}
     made |= {f"timm_{n}": lambda n=n: timm_model(n) for n in TIMM.split()}
-    return made | {f"hf_{n}": lambda n=n: transformers_model(n) for n in TRANSFORMERS}
+    made |= {
+        f"net_{n}": lambda n=n: network(n)
+        for n in ("dilated_chain", "iresnet50", "mobilefacenet", "speakers", "superresolution", "vocoder")
+    }
+    return made | {f"hf_{n}": lambda n=n: transformers_model(n) for n in (*TRANSFORMERS, *SOUND)}
 
 
 def export(name, path, dynamo):
