@@ -294,14 +294,16 @@ class ConvParts final : public Convolution<float>::Impl {
 bool conv_takes_parts(const ConvChannels& channels, const Window& window) {
   // Shorter sums round more than where they are made plainly; along one axis as little as other sums of floats.
   const int64_t least_products = window.kernel[1] == 1 || window.kernel[2] == 1 ? 96 : 256;
-  constexpr int64_t kLeastTiles = 12, kMostTaps = 16, kMostStride = 8;
+  constexpr int64_t kLeastTiles = 12, kMostTaps = 16, kMostStride = 8, kMostApart = 512;  // a band has as many tiles at least
   if (channels.out / channels.groups < micro_kernels<float>().columns ||
       channels.in / channels.groups * window.kernel_size() < least_products)
     return false;
   for (int d = 1; d < 3; ++d) {
     if (window.kernel[d] > kMostTaps || window.stride[d] > kMostStride) return false;
   }
-  if (window.dilation[1] != 1 || (window.dilation[2] != 1 && (window.kernel[1] != 1 || window.stride[2] != 1))) return false;
+  const bool dilated = window.dilation[2] != 1;
+  if (window.dilation[1] != 1 || (dilated && (window.kernel[1] != 1 || window.stride[2] != 1 || window.dilation[2] > kMostApart)))
+    return false;
   const PartsAxis rows(window.kernel[1], window.stride[1]), columns(window.kernel[2], window.stride[2], window.dilation[2]);
   return rows.tiles(window.output[1]) * columns.tiles(window.output[2]) >= kLeastTiles;
 }

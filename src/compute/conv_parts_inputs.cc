@@ -200,7 +200,8 @@ void PartsInputs::transform_lines(const PartsBand& band, const Part& channels, f
   const Window& w = band.call.window;
   const Lines lines = lines_of(band);
   const int64_t source_count = layout_.terms(), values_size = layout_.rows.step() * lines.phase() + kMostLanes;
-  const int64_t split_size = (kPartsLines * layout_.columns.step() + 1) * lines.split_row + 2 * kMostLanes;
+  const int64_t together = std::min(kPartsLines, lines.count);
+  const int64_t split_size = (together * layout_.columns.step() + 1) * lines.split_row + 2 * kMostLanes;
   const int64_t sources_size = (source_count + lines.terms) * static_cast<int64_t>(sizeof(PartsSource) / sizeof(float));
   float* const first_of_all = scratch_floats(ScratchSlot::row, sources_size + split_size + values_size);
   auto* const of_rows = reinterpret_cast<PartsSource*>(first_of_all);  // that is aligned
