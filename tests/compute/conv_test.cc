@@ -370,7 +370,7 @@ TEST_P(ConvTest, a_long_row_is_cut_for_as_many_threads_as_there_are) {
     int64_t stride, dilation;
   };
   for (const auto& [stride, dilation] : {Kernel{1, 1}, Kernel{2, 1}, Kernel{1, 2}, Kernel{1, 5}, Kernel{1, 100}}) {
-    for (const int64_t length : {2891, 2896, 2908, 2922, 3001, 6001}) {
+    for (const int64_t length : {2891, 2906, 3001}) {
       Window w;
       w.input[2] = length * stride;
       w.output[2] = length;
