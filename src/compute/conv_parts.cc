@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kInputBytes = 1088 << 10;   // of transformed inputs that are kept for all output channels
 constexpr int64_t kProductBytes = 128 << 10;  // of one panel
-constexpr int64_t kLeastTiles = 64;           // of a band of one row
+constexpr int64_t kLeastRowTiles = 64;        // of a band of one row
 
 const PartsKernels& parts_kernels_for_width([[maybe_unused]] int64_t columns) {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -75,7 +75,7 @@ class ConvParts final : public Convolution<float>::Impl {
       constexpr int64_t kPieces = 4, kFloat = sizeof(float);  // of what may be a band
       const int64_t tiles = conv.layout_.columns.tiles(w.output[2]), tile_bytes = conv.layout_.terms() * conv.in_ * kFloat;
       const int64_t product_bytes = static_cast<int64_t>(conv.layout_.slots.size()) * conv.products_.columns * kFloat;
-      const int64_t most = std::max(kLeastTiles, std::min(kInputBytes / tile_bytes, kProductBytes / product_bytes));
+      const int64_t most = std::max(kLeastRowTiles, std::min(kInputBytes / tile_bytes, kProductBytes / product_bytes));
       is_row = w.output[1] == 1 && tiles > most;
       const int64_t apart = conv.layout_.columns.apart();
       across = is_row ? pieces_of(most / kPieces, apart) * apart : tiles;
@@ -238,10 +238,11 @@ class ConvParts final : public Convolution<float>::Impl {
   /// The sums of tile `p.first`, one of which is not finite, from the definition.
   void sum_plainly(const Band& part, int64_t panel, int64_t channels, const PartsOutputs& p) const {
     const int64_t width = products_.columns, row = p.first / p.across * layout_.rows.tile();
-    const int64_t tile = p.first % p.across, column = layout_.columns.output_of(tile), columns = tile < p.second_across ? p.apart + 1 : 1;
+    const int64_t tile = p.first % p.across, column = layout_.columns.output_of(tile);
+    const int64_t last = tile < p.second_across ? column + p.apart : column;
     const float* const weights = weights_.data() + (part.group * panels_ + panel) * panel_size();
     for (int64_t i = row; i < std::min(row + layout_.rows.tile(), p.rows); ++i) {
-      for (int64_t j = column; j < column + (layout_.columns.tile() == 1 ? 1 : columns); j += p.apart) {
+      for (int64_t j = column; j <= last; j += p.apart) {
         for (int64_t c = 0; c < channels; ++c)
           p.to[(i * p.columns + j) * width + c] = plain_sum(part, part.rows.begin * layout_.rows.tile() + i, j, weights + c, p.bias[c]);
       }
@@ -315,7 +316,7 @@ ConvPartsWork conv_parts_work(const ConvChannels& channels, const Window& w) {
   const double tiles = static_cast<double>(rows.tiles(w.output[1]) * columns.tiles(w.output[2]));
   const double of_rows = static_cast<double>(rows.terms().size()), of_columns = static_cast<double>(columns.terms().size());
   const int64_t planes = channels.in / channels.groups * w.kernel[0];
-  const int64_t together = w.output[1] == 1 ? std::min(kLeastTiles, columns.tiles(w.output[2])) : columns.tiles(w.output[2]);
+  const int64_t together = w.output[1] == 1 ? std::min(kLeastRowTiles, columns.tiles(w.output[2])) : columns.tiles(w.output[2]);
   const double row_bytes = of_rows * of_columns * static_cast<double>(together * planes) * sizeof(float);
   return {static_cast<double>(rows.products(w.output[1]) * columns.products(w.output[2])) / plain,
           tiles * of_columns * (of_rows + static_cast<double>(rows.step())) / plain,

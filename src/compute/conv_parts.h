@@ -52,7 +52,7 @@ class PartsAxis {
   }
   /// Those that have a second output.
   int64_t second_tiles(int64_t outputs) const {
-    return outputs / (2 * apart_) * apart_ + std::max<int64_t>(0, outputs % (2 * apart_) - apart_);
+    return tile_ == 1 ? 0 : outputs / (2 * apart_) * apart_ + std::max<int64_t>(0, outputs % (2 * apart_) - apart_);
   }
   /// Where a tile's first output is.
   int64_t output_of(int64_t tile) const { return tile_ == 1 ? tile : tile + tile / apart_ * apart_; }

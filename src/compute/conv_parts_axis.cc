@@ -72,7 +72,7 @@ int64_t PartsAxis::terms_in(PartsSlot slot) const {
 
 int64_t PartsAxis::products(int64_t outputs) const {
   const int64_t all = static_cast<int64_t>(terms_.size()), second = terms_in(kSecond);
-  return tiles(outputs) * (all - second) + (tile_ > 1 ? second_tiles(outputs) : 0) * second;
+  return tiles(outputs) * (all - second) + second_tiles(outputs) * second;
 }
 
 }  // namespace rh::compute

@@ -81,7 +81,7 @@ struct PartsLines {
   int64_t chunk;
   int64_t phases_down;
   int64_t split_row;  ///< of a phase, a number of whole vectors
-  float* split;       ///< kPartsLines x phases x split_row, and two vectors and split_row that may be read
+  float* split;       ///< the fewer of lines and kPartsLines x phases x split_row, and two vectors and split_row that may be read
   const PartsSource* sources;
   int64_t source_count;
   int64_t across;

@@ -508,43 +508,35 @@ TEST_P(ConvTest, other_activations_come_last) {
   }
 }
 
-TEST_P(ConvTest, each_channel_has_its_slope) {
+/// In every variant, the same bits as those of the sums with the slopes applied to them.
+template <typename T>
+void check_slopes() {
   for (const ConvCase& c : kConvCases) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), outputs = w.output_size();
-    const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
-    const std::vector<float> slopes = random_values(c.channels.out, 3), residual = random_values(c.batch * c.channels.out * outputs, 4);
-    for (const std::string_view variant : Convolution<float>::variants(c.channels, w)) {
-      std::vector<float> plain = residual, sloped = residual;
-      Convolution<float>(c.channels, w, weights.data(), nullptr, {}, variant)
-          .run(w, c.batch, x.data(), residual.data(), plain.data(), three_threads());
-      Convolution<float>(c.channels, w, weights.data(), nullptr, {.kind = ActivationKind::prelu, .slopes = slopes.data()}, variant)
-          .run(w, c.batch, x.data(), residual.data(), sloped.data(), three_threads());
+    const std::vector<T> x = random_values<T>(c.batch * c.channels.in * w.input_size(), 1),
+                         weights = random_values<T>(c.channels.out * k, 2);
+    const std::vector<T> residual = random_values<T>(c.batch * c.channels.out * outputs, 4);
+    const std::vector<float> slopes = random_values(c.channels.out, 3);
+    for (const std::string_view variant : Convolution<T>::variants(c.channels, w)) {
+      const auto result = [&](const Activation& activation) {
+        std::vector<T> y(residual.size());
+        Convolution<T>(c.channels, w, weights.data(), nullptr, activation, variant)
+            .run(w, c.batch, x.data(), residual.data(), y.data(), three_threads());
+        return y;
+      };
+      const std::vector<T> plain = result({}), sloped = result({.kind = ActivationKind::prelu, .slopes = slopes.data()});
       for (size_t i = 0; i < plain.size(); ++i) {
-        const float slope = slopes[i / static_cast<size_t>(outputs) % slopes.size()];
+        const T slope = static_cast<T>(slopes[i / static_cast<size_t>(outputs) % slopes.size()]);
         ASSERT_EQ(sloped[i], plain[i] < 0 ? slope * plain[i] : plain[i]) << c.what << ", " << variant << ", at " << i;
       }
     }
   }
 }
 
-TEST_P(ConvTest, each_channel_has_its_slope_in_float64) {
-  for (const ConvCase& c : kConvCases) {
-    const Window w = window_of(c);
-    const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), outputs = w.output_size();
-    const std::vector<double> x = random_values<double>(c.batch * c.channels.in * w.input_size(), 1),
-                              weights = random_values<double>(c.channels.out * k, 2);
-    const std::vector<float> slopes = random_values(c.channels.out, 3);
-    std::vector<double> plain(static_cast<size_t>(c.batch * c.channels.out * outputs)), sloped = plain;
-    Convolution<double>(c.channels, w, weights.data(), nullptr, {}).run(w, c.batch, x.data(), nullptr, plain.data(), {});
-    Convolution<double>(c.channels, w, weights.data(), nullptr, {.kind = ActivationKind::prelu, .slopes = slopes.data()})
-        .run(w, c.batch, x.data(), nullptr, sloped.data(), {});
-    for (size_t i = 0; i < plain.size(); ++i) {
-      const double slope = double{slopes[i / static_cast<size_t>(outputs) % slopes.size()]};
-      ASSERT_EQ(sloped[i], plain[i] < 0 ? slope * plain[i] : plain[i]) << c.what << ", at " << i;
-    }
-  }
-}
+TEST_P(ConvTest, each_channel_has_its_slope) { check_slopes<float>(); }
+
+TEST_P(ConvTest, each_channel_has_its_slope_in_float64) { check_slopes<double>(); }
 
 /// Against float64: `unit` a term of the sum (all are at most 1), and `rounding` of the result.
 template <typename T>

@@ -79,7 +79,7 @@ std::optional<FusedActivation> clip(const NodeView& node) {
 
 /// Of a PRelu of a floating type.
 const Tensor* constant_slopes(const NodeView& node) {
-  const Tensor* slopes = node.domain().empty() && node.op_type() == "PRelu" ? node.constant_input(1) : nullptr;
+  const Tensor* slopes = node.domain().empty() && node.op_type() == kPRelu ? node.constant_input(1) : nullptr;
   return slopes && is_floating(slopes->dtype()) ? slopes : nullptr;
 }
 
