@@ -5,8 +5,8 @@
 
 #include "base/cpu_features.h"
 #include "base/thread_pool.h"
-#include "compute/amx.h"
-#include "compute/gemm_amx.h"
+#include "compute/gemm/amx.h"
+#include "compute/gemm/gemm_amx.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

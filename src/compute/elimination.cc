@@ -1,6 +1,6 @@
 #include "compute/elimination.h"
 
-#include "compute/hwy_targets.h"
+#include "compute/simd/hwy_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/elimination.cc"

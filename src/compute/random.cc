@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "compute/hwy_targets.h"
+#include "compute/simd/hwy_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/random.cc"
@@ -12,7 +12,7 @@
 // After foreach_target.h, which sets the target.
 #include <hwy/contrib/math/math-inl.h>
 
-#include "compute/simd_math-inl.h"
+#include "compute/simd/simd_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rh::compute {

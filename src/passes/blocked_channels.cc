@@ -62,8 +62,8 @@ struct Planes {
   double values() const { return static_cast<double>(channels * size); }
 };
 
-/// The products of kernels that are taken apart into products which outputs share (compute/conv_parts.h), as share of the plain ones: a
-/// part of up to three taps takes one product more than it has taps, for two outputs. 1 where none are shared.
+/// The products of kernels that are taken apart into products which outputs share (compute/conv/parts/conv_parts.h), as share of the plain
+/// ones: a part of up to three taps takes one product more than it has taps, for two outputs. 1 where none are shared.
 double parts_share(const ops::Window& window, const Shape& weights) {
   constexpr int64_t kMostTaps = 16, kMostStride = 8;
   double share = 1;

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "amx/support.h"
-#include "compute/conv.h"
+#include "compute/conv/conv.h"
 #include "compute/support.h"
 
 namespace rh::compute {

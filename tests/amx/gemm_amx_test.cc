@@ -1,4 +1,4 @@
-#include "compute/gemm_amx.h"
+#include "compute/gemm/gemm_amx.h"
 
 #include <array>
 #include <bit>
@@ -7,10 +7,10 @@
 
 #include "amx/support.h"
 #include "base/shared_bytes.h"
+#include "compute/gemm/gemm_reference.h"
+#include "compute/gemm/gemm_split.h"
+#include "compute/gemm/gemm_variants.h"
 #include "compute/gemm_cases.h"
-#include "compute/gemm_reference.h"
-#include "compute/gemm_split.h"
-#include "compute/gemm_variants.h"
 
 namespace rh::compute {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/cpu_features.h"
-#include "compute/amx.h"
+#include "compute/gemm/amx.h"
 #include "support/amx_emulator.h"
 
 namespace rh::test {

@@ -1,4 +1,4 @@
-#include "compute/attention_fip.h"
+#include "compute/attention/attention_fip.h"
 
 #include <cmath>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "compute/box_overlap.h"
+#include "compute/image/box_overlap.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "compute/conv_blocked_pairs.h"
+#include "compute/conv/blocked/conv_blocked_pairs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "compute/conv_blocked.h"
+#include "compute/conv/blocked/conv_blocked.h"
 #include "compute/support.h"
 
 namespace rh::compute {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compute/conv.h"
+#include "compute/conv/conv.h"
 
 // Shapes of convolutions that the tests of convolutions and of transposed ones share.
 

@@ -1,9 +1,9 @@
-#include "compute/conv_pooled.h"
+#include "compute/conv/conv_pooled.h"
 
 #include <cmath>
 #include <limits>
 
-#include "compute/pool.h"
+#include "compute/image/pool.h"
 #include "compute/support.h"
 
 namespace rh::compute {

@@ -1,15 +1,15 @@
-#include "compute/conv.h"
+#include "compute/conv/conv.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
-#include "compute/conv_blocked.h"
-#include "compute/conv_blocked_impl.h"
+#include "compute/conv/blocked/conv_blocked.h"
+#include "compute/conv/blocked/conv_blocked_impl.h"
+#include "compute/conv/parts/conv_parts.h"
 #include "compute/conv_cases.h"
-#include "compute/conv_parts.h"
-#include "compute/gemm_fip.h"
+#include "compute/gemm/gemm_fip.h"
 #include "compute/support.h"
 #include "tensor/float_types.h"
 

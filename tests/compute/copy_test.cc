@@ -1,4 +1,4 @@
-#include "compute/copy.h"
+#include "compute/move/copy.h"
 
 #include <string>
 #include <vector>

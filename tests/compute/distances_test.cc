@@ -1,4 +1,4 @@
-#include "compute/distances.h"
+#include "compute/reduce/distances.h"
 
 #include <cmath>
 #include <limits>

@@ -1,7 +1,7 @@
 #include <limits>
 
-#include "compute/bitwise.h"
-#include "compute/comparison.h"
+#include "compute/elementwise/bitwise.h"
+#include "compute/elementwise/comparison.h"
 #include "compute/support.h"
 #include "tensor/dispatch.h"
 

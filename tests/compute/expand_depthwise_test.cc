@@ -1,8 +1,8 @@
-#include "compute/expand_depthwise.h"
+#include "compute/conv/expand_depthwise.h"
 
 #include <cmath>
 
-#include "compute/blocked_expand_depthwise.h"
+#include "compute/conv/blocked/blocked_expand_depthwise.h"
 #include "compute/support.h"
 
 namespace rh::compute {

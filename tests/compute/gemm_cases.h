@@ -7,7 +7,7 @@
 #include <ostream>
 #include <vector>
 
-#include "compute/gemm.h"
+#include "compute/gemm/gemm.h"
 #include "compute/support.h"
 
 namespace rh::compute {

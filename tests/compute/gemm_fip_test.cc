@@ -1,4 +1,4 @@
-#include "compute/gemm_fip.h"
+#include "compute/gemm/gemm_fip.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "compute/compact_panel.h"
+#include "compute/gemm/compact_panel.h"
 #include "compute/gemm_cases.h"
 
 namespace rh::compute {

@@ -1,4 +1,4 @@
-#include "compute/gemm.h"
+#include "compute/gemm/gemm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "base/cpu_features.h"
+#include "compute/gemm/gemm_kernels.h"
+#include "compute/gemm/gemm_reference.h"
 #include "compute/gemm_cases.h"
-#include "compute/gemm_kernels.h"
-#include "compute/gemm_reference.h"
 
 namespace rh::compute {
 namespace {

@@ -1,4 +1,4 @@
-#include "compute/int64_math.h"
+#include "compute/elementwise/int64_math.h"
 
 #include <cmath>
 #include <limits>

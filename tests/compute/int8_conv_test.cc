@@ -1,4 +1,4 @@
-#include "compute/int8_conv.h"
+#include "compute/quant/int8_conv.h"
 
 #include <cstring>
 

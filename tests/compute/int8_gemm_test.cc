@@ -1,4 +1,4 @@
-#include "compute/int8_gemm.h"
+#include "compute/quant/int8_gemm.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "compute/interleave.h"
+#include "compute/move/interleave.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "compute/linear_attention.h"
+#include "compute/attention/linear_attention.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "compute/matrix_vector.h"
+#include "compute/gemm/matrix_vector.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "compute/narrow_floats.h"
+#include "compute/elementwise/narrow_floats.h"
 
 #include <bit>
 

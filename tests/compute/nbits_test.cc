@@ -1,4 +1,4 @@
-#include "compute/nbits.h"
+#include "compute/quant/nbits.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "compute/nhwc_depthwise.h"
+#include "compute/conv/nhwc/nhwc_depthwise.h"
 
 #include <cmath>
 

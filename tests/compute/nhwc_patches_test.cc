@@ -1,4 +1,4 @@
-#include "compute/nhwc_patches.h"
+#include "compute/conv/nhwc/nhwc_patches.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "compute/pool.h"
+#include "compute/image/pool.h"
 
 #include <algorithm>
 #include <cmath>

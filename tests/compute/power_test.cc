@@ -1,4 +1,4 @@
-#include "compute/power.h"
+#include "compute/elementwise/power.h"
 
 #include <cmath>
 #include <limits>

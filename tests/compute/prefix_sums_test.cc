@@ -1,4 +1,4 @@
-#include "compute/prefix_sums.h"
+#include "compute/reduce/prefix_sums.h"
 
 #include <cmath>
 #include <limits>

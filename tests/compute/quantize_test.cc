@@ -1,4 +1,4 @@
-#include "compute/quantize.h"
+#include "compute/quant/quantize.h"
 
 #include <algorithm>
 #include <array>

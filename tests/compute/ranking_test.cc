@@ -1,4 +1,4 @@
-#include "compute/ranking.h"
+#include "compute/sort/ranking.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "compute/register_chain.h"
+#include "compute/elementwise/register_chain.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "compute/elementwise/vector_math.h"
 #include "compute/support.h"
-#include "compute/vector_math.h"
 
 namespace rh::compute {
 namespace {

@@ -1,4 +1,4 @@
-#include "compute/resample.h"
+#include "compute/image/resample.h"
 
 #include <algorithm>
 

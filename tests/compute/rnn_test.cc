@@ -1,4 +1,4 @@
-#include "compute/rnn.h"
+#include "compute/rnn/rnn.h"
 
 #include <cmath>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "compute/row_math.h"
+#include "compute/reduce/row_math.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "compute/row_search.h"
+#include "compute/sort/row_search.h"
 
 #include <algorithm>
 #include <cmath>

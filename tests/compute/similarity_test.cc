@@ -1,4 +1,4 @@
-#include "compute/similarity.h"
+#include "compute/reduce/similarity.h"
 
 #include "compute/support.h"
 

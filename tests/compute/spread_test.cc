@@ -1,4 +1,4 @@
-#include "compute/spread.h"
+#include "compute/move/spread.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "compute/strided_copy.h"
+#include "compute/move/strided_copy.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 
 #include "base/cpu_features.h"
 #include "base/thread_pool.h"
-#include "compute/conv.h"
+#include "compute/conv/conv.h"
 
 namespace rh::compute {
 

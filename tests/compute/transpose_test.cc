@@ -1,4 +1,4 @@
-#include "compute/transpose.h"
+#include "compute/move/transpose.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "compute/conv.h"
+#include "compute/conv/conv.h"
 #include "compute/conv_cases.h"
 #include "compute/support.h"
 #include "tensor/float_types.h"

@@ -1,11 +1,11 @@
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 
-#include "compute/activation.h"
+#include "compute/elementwise/activation.h"
 #include "compute/support.h"
 
 namespace rh::compute {

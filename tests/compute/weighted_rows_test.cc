@@ -1,4 +1,4 @@
-#include "compute/weighted_rows.h"
+#include "compute/reduce/weighted_rows.h"
 
 #include "compute/support.h"
 

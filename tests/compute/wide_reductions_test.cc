@@ -1,4 +1,4 @@
-#include "compute/wide_reductions.h"
+#include "compute/reduce/wide_reductions.h"
 
 #include <cmath>
 #include <limits>

@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "compute/copy.h"
+#include "compute/move/copy.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "compute/attention.h"
+#include "compute/attention/attention.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/row_math.h"
+#include "compute/reduce/row_math.h"
 
 namespace rh::cpu {
 

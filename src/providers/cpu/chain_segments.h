@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/register_chain.h"
+#include "compute/elementwise/register_chain.h"
 #include "ops/math/fused_elementwise.h"
 
 namespace rh::cpu {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compute/copy.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/move/copy.h"
 
 namespace rh::cpu {
 

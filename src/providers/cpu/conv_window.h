@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "base/error.h"
-#include "compute/conv.h"
+#include "compute/conv/conv.h"
 #include "ops/nn/window.h"
 #include "providers/kernel.h"
 #include "tensor/shape.h"

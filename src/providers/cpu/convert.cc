@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compute/int64_math.h"
-#include "compute/narrow_floats.h"
+#include "compute/elementwise/int64_math.h"
+#include "compute/elementwise/narrow_floats.h"
 
 namespace rh::cpu {
 

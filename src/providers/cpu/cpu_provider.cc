@@ -1,6 +1,6 @@
 #include "providers/cpu/cpu_provider.h"
 
-#include "compute/amx.h"
+#include "compute/gemm/amx.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "compute/elements.h"
+#include "compute/move/elements.h"
 #include "ops/ints_operand.h"
 #include "providers/cpu/kernel.h"
 

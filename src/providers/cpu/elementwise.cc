@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "compute/copy.h"
-#include "compute/narrow_floats.h"
+#include "compute/elementwise/narrow_floats.h"
+#include "compute/move/copy.h"
 #include "compute/scratch.h"
 #include "providers/cpu/operand_tiles.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compute/int64_math.h"
-#include "compute/narrow_floats.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/int64_math.h"
+#include "compute/elementwise/narrow_floats.h"
+#include "compute/elementwise/vector_math.h"
 #include "ops/elementwise.h"
 #include "providers/cpu/broadcast.h"
 #include "providers/cpu/kernel.h"

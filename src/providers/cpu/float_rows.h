@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/narrow_floats.h"
+#include "compute/elementwise/narrow_floats.h"
 #include "compute/scratch.h"
 #include "providers/cpu/kernel.h"
 

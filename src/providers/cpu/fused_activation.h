@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compute/activation.h"
+#include "compute/elementwise/activation.h"
 #include "ops/activation/fused_activation.h"
 
 namespace rh::cpu {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compute/int8_gemm.h"
+#include "compute/quant/int8_gemm.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/matmul_problem.h"
 

@@ -42,7 +42,7 @@ class KernelInfo {
   const Tensor* constant_input(int i) const { return node_.constant_input(i); }
   DType input_dtype(int i) const { return node_.input_type(i).tensor().dtype; }
   Precision precision() const { return context_.precision; }
-  /// Products of floats may be made two at a time (compute/gemm_fip.h).
+  /// Products of floats may be made two at a time (compute/gemm/gemm_fip.h).
   bool by_pairs() const { return precision() != Precision::strict; }
   /// Packed constants may take no more memory than they do in the model.
   bool lean_memory() const { return context_.lean_memory; }

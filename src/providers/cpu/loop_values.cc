@@ -1,6 +1,6 @@
 #include "providers/cpu/loop_values.h"
 
-#include "compute/elements.h"
+#include "compute/move/elements.h"
 
 namespace rh::cpu {
 

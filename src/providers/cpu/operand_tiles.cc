@@ -1,6 +1,6 @@
 #include "providers/cpu/operand_tiles.h"
 
-#include "compute/spread.h"
+#include "compute/move/spread.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "compute/elements.h"
+#include "compute/move/elements.h"
 #include "providers/cpu/broadcast.h"
 #include "tensor/tensor.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compute/gemm_variants.h"
+#include "compute/gemm/gemm_variants.h"
 
 namespace rh::cpu {
 

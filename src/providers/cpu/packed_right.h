@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "compute/gemm.h"
+#include "compute/gemm/gemm.h"
 #include "providers/cpu/kernel.h"
 #include "tensor/dispatch.h"
 #include "tensor/tensor.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <mutex>
 
-#include "compute/quantize.h"
+#include "compute/quant/quantize.h"
 
 namespace rh::cpu {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "compute/quantize.h"
+#include "compute/quant/quantize.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/rnn.h"
+#include "compute/rnn/rnn.h"
 #include "ops/rnn/rnn.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
 
 namespace rh::cpu {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/similarity.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/reduce/similarity.h"
 
 namespace rh::cpu {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "compute/gemm.h"
+#include "compute/gemm/gemm.h"
 #include "ops/ml/svm.h"
 #include "tensor/dispatch.h"
 #include "tensor/tensor.h"

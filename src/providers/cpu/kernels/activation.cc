@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "compute/activation.h"
+#include "compute/elementwise/activation.h"
 #include "providers/cpu/element_rows.h"
 #include "tensor/narrowed.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/row_search.h"
+#include "compute/sort/row_search.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compute/row_math.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/recurrent.h"
 

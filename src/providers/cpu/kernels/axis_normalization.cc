@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/row_math.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/reduce/row_math.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <optional>
 
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/float_rows.h"
 #include "providers/cpu/kernel.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "compute/row_math.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/beams.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/generation_request.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compute/activation.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/activation.h"
+#include "compute/elementwise/vector_math.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/float_rows.h"
 

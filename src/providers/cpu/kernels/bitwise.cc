@@ -1,6 +1,6 @@
 #include "ops/logic/bitwise.h"
 
-#include "compute/bitwise.h"
+#include "compute/elementwise/bitwise.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {

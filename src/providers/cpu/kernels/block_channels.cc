@@ -1,6 +1,6 @@
 #include "ops/nn/block_channels.h"
 
-#include "compute/conv_blocked.h"
+#include "compute/conv/blocked/conv_blocked.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {

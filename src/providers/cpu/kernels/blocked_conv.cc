@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "compute/conv_blocked.h"
+#include "compute/conv/blocked/conv_blocked.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"

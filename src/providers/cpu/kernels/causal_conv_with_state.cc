@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "compute/elementwise/vector_math.h"
 #include "compute/scratch.h"
-#include "compute/vector_math.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 

@@ -4,10 +4,10 @@
 #include <limits>
 #include <type_traits>
 
-#include "compute/distances.h"
-#include "compute/gemm.h"
-#include "compute/vector_math.h"
-#include "compute/wide_reductions.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/gemm/gemm.h"
+#include "compute/reduce/distances.h"
+#include "compute/reduce/wide_reductions.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {

@@ -1,6 +1,6 @@
 #include "ops/math/clip.h"
 
-#include "compute/activation.h"
+#include "compute/elementwise/activation.h"
 #include "providers/cpu/element_rows.h"
 #include "tensor/narrowed.h"
 

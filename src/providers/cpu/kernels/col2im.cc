@@ -4,7 +4,7 @@
 #include <complex>
 #include <vector>
 
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {

@@ -1,6 +1,6 @@
 #include "ops/logic/comparison.h"
 
-#include "compute/comparison.h"
+#include "compute/elementwise/comparison.h"
 #include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {

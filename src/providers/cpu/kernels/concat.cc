@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "compute/copy.h"
-#include "compute/strided_copy.h"
+#include "compute/move/copy.h"
+#include "compute/move/strided_copy.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {

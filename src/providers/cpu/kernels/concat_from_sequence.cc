@@ -1,6 +1,6 @@
 #include "ops/sequence/concat_from_sequence.h"
 
-#include "compute/strided_copy.h"
+#include "compute/move/strided_copy.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <variant>
 
-#include "compute/conv.h"
-#include "compute/conv_pooled.h"
-#include "compute/pool.h"
-#include "compute/vector_math.h"
+#include "compute/conv/conv.h"
+#include "compute/conv/conv_pooled.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/image/pool.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "compute/conv.h"
+#include "compute/conv/conv.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"

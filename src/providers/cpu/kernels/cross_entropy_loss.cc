@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compute/row_math.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 

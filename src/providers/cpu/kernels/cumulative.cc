@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/interruptible.h"
-#include "compute/prefix_sums.h"
+#include "compute/reduce/prefix_sums.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/numbers.h"
 

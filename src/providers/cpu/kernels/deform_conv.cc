@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "compute/gemm.h"
+#include "compute/gemm/gemm.h"
+#include "compute/move/transpose.h"
+#include "compute/reduce/weighted_rows.h"
 #include "compute/scratch.h"
-#include "compute/transpose.h"
-#include "compute/weighted_rows.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"

@@ -1,7 +1,7 @@
 #include "ops/tensor/depth_to_space.h"
 
-#include "compute/interleave.h"
-#include "compute/strided_copy.h"
+#include "compute/move/interleave.h"
+#include "compute/move/strided_copy.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/quantize.h"
+#include "compute/quant/quantize.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/numbers.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
 #include "providers/cpu/int8_product.h"
 #include "providers/cpu/quantization.h"
 #include "providers/cpu/recurrent.h"

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "base/cancellation.h"
-#include "compute/gemm.h"
-#include "compute/matrix_vector.h"
-#include "compute/strided_copy.h"
-#include "compute/transpose.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/gemm/gemm.h"
+#include "compute/gemm/matrix_vector.h"
+#include "compute/move/strided_copy.h"
+#include "compute/move/transpose.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 

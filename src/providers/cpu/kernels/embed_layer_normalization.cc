@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "compute/row_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/reduce/row_math.h"
 #include "compute/scratch.h"
-#include "compute/vector_math.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/quantization.h"
 

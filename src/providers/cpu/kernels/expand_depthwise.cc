@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "compute/blocked_expand_depthwise.h"
-#include "compute/expand_depthwise.h"
+#include "compute/conv/blocked/blocked_expand_depthwise.h"
+#include "compute/conv/expand_depthwise.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"

@@ -1,6 +1,6 @@
 #include "ops/nn/fused_attention.h"
 
-#include "compute/attention.h"
+#include "compute/attention/attention.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "compute/elements.h"
+#include "compute/move/elements.h"
 #include "compute/scratch.h"
 #include "providers/cpu/chain_segments.h"
 #include "providers/cpu/chain_source.h"

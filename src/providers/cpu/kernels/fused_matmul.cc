@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/gemm.h"
+#include "compute/gemm/gemm.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/matmul_problem.h"

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {

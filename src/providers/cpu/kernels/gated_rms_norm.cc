@@ -1,8 +1,8 @@
 #include "ops/nn/gated_rms_norm.h"
 
-#include "compute/row_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/reduce/row_math.h"
 #include "compute/scratch.h"
-#include "compute/vector_math.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/nbits.h"
+#include "compute/quant/nbits.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 

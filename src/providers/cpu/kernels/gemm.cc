@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "compute/gemm.h"
-#include "compute/gemm_reference.h"
+#include "compute/gemm/gemm.h"
+#include "compute/gemm/gemm_reference.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "compute/row_math.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/generation_request.h"
 #include "providers/cpu/token_decoder.h"

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "compute/row_math.h"
+#include "compute/reduce/row_math.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "compute/copy.h"
-#include "compute/row_math.h"
+#include "compute/move/copy.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/attention_cache.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"

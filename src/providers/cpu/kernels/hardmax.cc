@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/row_math.h"
-#include "compute/row_search.h"
+#include "compute/reduce/row_math.h"
+#include "compute/sort/row_search.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {

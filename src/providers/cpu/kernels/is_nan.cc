@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compute/comparison.h"
+#include "compute/elementwise/comparison.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {

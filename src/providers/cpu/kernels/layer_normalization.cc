@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compute/row_math.h"
+#include "compute/reduce/row_math.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/float_rows.h"

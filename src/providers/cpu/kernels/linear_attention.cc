@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/cancellation.h"
-#include "compute/linear_attention.h"
-#include "compute/vector_math.h"
+#include "compute/attention/linear_attention.h"
+#include "compute/elementwise/vector_math.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {

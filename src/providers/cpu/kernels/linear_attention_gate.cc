@@ -1,6 +1,6 @@
 #include "ops/nn/linear_attention_gate.h"
 
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "compute/gemm.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/gemm/gemm.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/post_transform.h"
 

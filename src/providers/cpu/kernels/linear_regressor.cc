@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "compute/gemm.h"
+#include "compute/gemm/gemm.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/post_transform.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/lrn.h"
+#include "compute/image/lrn.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/convert.h"
 

@@ -1,7 +1,7 @@
 #include "ops/math/matmul.h"
 
-#include "compute/gemm.h"
-#include "compute/gemm_reference.h"
+#include "compute/gemm/gemm.h"
+#include "compute/gemm/gemm_reference.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/matmul_problem.h"
 #include "providers/cpu/packed_right.h"

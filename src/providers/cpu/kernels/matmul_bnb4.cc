@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "compute/gemm.h"
-#include "compute/nbits.h"
+#include "compute/gemm/gemm.h"
+#include "compute/quant/nbits.h"
 #include "providers/cpu/weight_inputs.h"
 
 namespace rh::cpu {

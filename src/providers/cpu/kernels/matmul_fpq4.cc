@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "compute/nbits.h"
+#include "compute/quant/nbits.h"
 #include "providers/cpu/weight_inputs.h"
 
 namespace rh::cpu {

@@ -1,6 +1,6 @@
 #include "ops/quant/matmul_integer_to_float.h"
 
-#include "compute/quantize.h"
+#include "compute/quant/quantize.h"
 #include "providers/cpu/int8_product.h"
 #include "providers/cpu/numbers.h"
 #include "providers/cpu/quantization.h"

@@ -1,7 +1,7 @@
 #include "ops/quant/matmul_nbits.h"
 
 #include "base/pages.h"
-#include "compute/nbits.h"
+#include "compute/quant/nbits.h"
 #include "providers/cpu/weight_inputs.h"
 
 namespace rh::cpu {

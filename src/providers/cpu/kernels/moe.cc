@@ -5,10 +5,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "compute/gemm.h"
-#include "compute/nbits.h"
-#include "compute/row_math.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/gemm/gemm.h"
+#include "compute/quant/nbits.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/weight_inputs.h"
 

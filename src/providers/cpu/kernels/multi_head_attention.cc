@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
 #include "providers/cpu/attention_parts.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"

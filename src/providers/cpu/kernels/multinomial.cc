@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "compute/row_math.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/random_source.h"

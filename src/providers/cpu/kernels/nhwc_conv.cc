@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <variant>
 
-#include "compute/gemm_variants.h"
-#include "compute/nhwc_depthwise.h"
-#include "compute/nhwc_patches.h"
+#include "compute/conv/nhwc/nhwc_depthwise.h"
+#include "compute/conv/nhwc/nhwc_patches.h"
+#include "compute/gemm/gemm_variants.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/int8_kernels.h"
+#include "compute/quant/int8_kernels.h"
 #include "compute/scratch.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/kernel.h"

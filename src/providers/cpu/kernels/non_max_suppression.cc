@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/cancellation.h"
-#include "compute/box_overlap.h"
-#include "compute/ranking.h"
+#include "compute/image/box_overlap.h"
+#include "compute/sort/ranking.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {

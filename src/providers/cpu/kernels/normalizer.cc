@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/row_math.h"
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {

@@ -1,7 +1,7 @@
 #include "ops/logic/not.h"
 
-#include "compute/bitwise.h"
-#include "compute/comparison.h"
+#include "compute/elementwise/bitwise.h"
+#include "compute/elementwise/comparison.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compute/copy.h"
-#include "compute/elements.h"
+#include "compute/move/copy.h"
+#include "compute/move/elements.h"
 #include "providers/cpu/elements.h"
 #include "tensor/narrowed.h"
 

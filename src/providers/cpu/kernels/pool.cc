@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compute/pool.h"
-#include "compute/row_math.h"
-#include "compute/wide_reductions.h"
+#include "compute/image/pool.h"
+#include "compute/reduce/row_math.h"
+#include "compute/reduce/wide_reductions.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/convert.h"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "compute/power.h"
+#include "compute/elementwise/power.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <optional>
 
-#include "compute/gemm.h"
-#include "compute/quantize.h"
+#include "compute/gemm/gemm.h"
+#include "compute/quant/quantize.h"
 #include "providers/cpu/attention_parts.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"

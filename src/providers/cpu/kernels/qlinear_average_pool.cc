@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compute/pool.h"
-#include "compute/transpose.h"
+#include "compute/image/pool.h"
+#include "compute/move/transpose.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/quantization.h"
 

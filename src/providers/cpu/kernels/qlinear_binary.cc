@@ -1,6 +1,6 @@
 #include "ops/quant/qlinear_binary.h"
 
-#include "compute/quantize.h"
+#include "compute/quant/quantize.h"
 #include "providers/cpu/broadcast.h"
 #include "providers/cpu/quantization.h"
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <span>
 
-#include "compute/int8_conv.h"
-#include "compute/quantize.h"
+#include "compute/quant/int8_conv.h"
+#include "compute/quant/quantize.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/int8_product.h"
 #include "providers/cpu/numbers.h"

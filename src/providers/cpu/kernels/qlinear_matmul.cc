@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/quantize.h"
+#include "compute/quant/quantize.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/int8_product.h"
 #include "providers/cpu/numbers.h"

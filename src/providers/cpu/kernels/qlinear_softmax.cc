@@ -1,6 +1,6 @@
 #include "ops/quant/qlinear_softmax.h"
 
-#include "compute/row_math.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/quantization.h"
 
 namespace rh::cpu {

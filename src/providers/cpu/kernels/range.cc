@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/int64_math.h"
+#include "compute/elementwise/int64_math.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {

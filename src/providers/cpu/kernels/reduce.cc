@@ -4,8 +4,8 @@
 #include <cmath>
 #include <optional>
 
-#include "compute/row_math.h"
-#include "compute/wide_reductions.h"
+#include "compute/reduce/row_math.h"
+#include "compute/reduce/wide_reductions.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/numbers.h"
 #include "providers/cpu/reduction.h"

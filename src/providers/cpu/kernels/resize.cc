@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/interleave.h"
-#include "compute/resample.h"
-#include "compute/weighted_rows.h"
+#include "compute/image/resample.h"
+#include "compute/move/interleave.h"
+#include "compute/reduce/weighted_rows.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
 

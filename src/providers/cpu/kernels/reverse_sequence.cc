@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/copy.h"
+#include "compute/move/copy.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/cancellation.h"
+#include "compute/move/transpose.h"
+#include "compute/move/transpose_words.h"
+#include "compute/reduce/weighted_rows.h"
 #include "compute/scratch.h"
-#include "compute/transpose.h"
-#include "compute/transpose_words.h"
-#include "compute/weighted_rows.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 

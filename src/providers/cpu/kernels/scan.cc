@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "base/cancellation.h"
-#include "compute/strided_copy.h"
+#include "compute/move/strided_copy.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/loop_values.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/strided_copy.h"
+#include "compute/move/strided_copy.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {

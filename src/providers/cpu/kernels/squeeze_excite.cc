@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "compute/conv.h"
-#include "compute/conv_blocked.h"
-#include "compute/row_math.h"
-#include "compute/vector_math.h"
+#include "compute/conv/blocked/conv_blocked.h"
+#include "compute/conv/conv.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
 

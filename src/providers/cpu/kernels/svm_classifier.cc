@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "compute/similarity.h"
+#include "compute/reduce/similarity.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/post_transform.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/similarity.h"
+#include "compute/reduce/similarity.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/svm_function.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "compute/vector_math.h"
+#include "compute/elementwise/vector_math.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {

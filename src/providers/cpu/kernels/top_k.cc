@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "base/interruptible.h"
-#include "compute/ranking.h"
-#include "compute/row_search.h"
 #include "compute/scratch.h"
+#include "compute/sort/ranking.h"
+#include "compute/sort/row_search.h"
 #include "providers/cpu/convert.h"
 
 namespace rh::cpu {

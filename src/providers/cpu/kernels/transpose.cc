@@ -1,7 +1,7 @@
 #include "ops/tensor/transpose.h"
 
-#include "compute/strided_copy.h"
-#include "compute/transpose.h"
+#include "compute/move/strided_copy.h"
+#include "compute/move/transpose.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {

@@ -1,6 +1,6 @@
 #include "ops/tensor/unfold_tensor.h"
 
-#include "compute/strided_copy.h"
+#include "compute/move/strided_copy.h"
 #include "providers/cpu/elements.h"
 
 namespace rh::cpu {

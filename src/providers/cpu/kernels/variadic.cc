@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "compute/register_chain.h"
+#include "compute/elementwise/register_chain.h"
 #include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {

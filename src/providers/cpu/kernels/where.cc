@@ -1,9 +1,9 @@
 #include "ops/logic/where.h"
 
-#include "compute/copy.h"
-#include "compute/elements.h"
-#include "compute/row_search.h"
+#include "compute/move/copy.h"
+#include "compute/move/elements.h"
 #include "compute/scratch.h"
+#include "compute/sort/row_search.h"
 #include "providers/cpu/element_rows.h"
 #include "providers/cpu/operand_tiles.h"
 

@@ -1,0 +1,9 @@
+#include "compute/conv/conv_micro_body.h"
+#include "compute/conv/conv_planes_body.h"
+#include "compute/simd/vector_avx2.h"
+
+namespace rh::compute {
+
+extern const ConvTable kAvx2Conv = conv_table<Float, Double>({nullptr, direct<Float>, finish<Float>});
+
+}  // namespace rh::compute

@@ -1,0 +1,8 @@
+#include "compute/conv/winograd/conv_winograd_four_body.h"
+#include "compute/simd/vector_avx2.h"
+
+namespace rh::compute {
+
+extern const WinogradKernels kAvx2Winograd = winograd_kernels<Float>();
+
+}  // namespace rh::compute

@@ -1,9 +1,0 @@
-#include "compute/conv_micro_body.h"
-#include "compute/conv_planes_body.h"
-#include "compute/vector_avx2.h"
-
-namespace rh::compute {
-
-extern const ConvTable kAvx2Conv = conv_table<Float, Double>({nullptr, direct<Float>, finish<Float>});
-
-}  // namespace rh::compute

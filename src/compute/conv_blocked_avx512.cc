@@ -1,8 +1,0 @@
-#include "compute/conv_blocked_body.h"
-#include "compute/vector_avx512.h"
-
-namespace rh::compute {
-
-extern const BlockedKernels kAvx512Blocked = blocked_kernels_of<Float, 14, 2, 14>();
-
-}  // namespace rh::compute

@@ -1,8 +1,0 @@
-#include "compute/conv_micro_body.h"
-#include "compute/vector_generic.h"
-
-namespace rh::compute {
-
-extern const ConvTable kGenericConv = conv_table<Float, Double>({});
-
-}  // namespace rh::compute

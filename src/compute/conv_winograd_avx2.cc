@@ -1,8 +1,0 @@
-#include "compute/conv_winograd_four_body.h"
-#include "compute/vector_avx2.h"
-
-namespace rh::compute {
-
-extern const WinogradKernels kAvx2Winograd = winograd_kernels<Float>();
-
-}  // namespace rh::compute

@@ -1,0 +1,100 @@
+#include "compute/reduce/prefix_sums.h"
+
+#include "compute/simd/hwy_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/reduce/prefix_sums.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which sets the target.
+#include "compute/simd/simd_double-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rh::compute {
+namespace HWY_NAMESPACE {
+
+[[maybe_unused]] constexpr int kDoubles = static_cast<int>(hn::MaxLanes(Doubles()));
+using HalfFloats = hn::Rebind<float, Doubles>;
+
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128  // which keep no infinity where they make floats of doubles
+/// Lanes moved up by 1, 2 and 4 with zeros below, and the last one everywhere.
+struct Moves {
+  using Indices = decltype(hn::SetTableIndices(Doubles(), static_cast<const int64_t*>(nullptr)));
+  Indices one, two, four, end;
+
+  static HWY_INLINE Indices moved(int64_t by) {
+    HWY_ALIGN int64_t from[kDoubles];
+    for (int64_t i = 0; i < kDoubles; ++i) from[i] = i < by ? 0 : i - by;
+    return hn::SetTableIndices(Doubles(), from);
+  }
+  static HWY_INLINE Indices ends() {
+    HWY_ALIGN int64_t from[kDoubles];
+    for (int64_t& i : from) i = kDoubles - 1;
+    return hn::SetTableIndices(Doubles(), from);
+  }
+  HWY_INLINE Moves() : one(moved(1)), two(moved(2)), four(moved(4)), end(ends()) {}
+
+  static HWY_INLINE Wide up(Wide v, Indices indices, size_t by) {
+    return hn::IfThenZeroElse(hn::FirstN(Doubles(), by), hn::TableLookupLanes(v, indices));
+  }
+  HWY_INLINE Wide up_one(Wide v) const { return up(v, one, 1); }
+  HWY_INLINE Wide last(Wide v) const { return hn::TableLookupLanes(v, end); }
+  HWY_INLINE Wide sums(Wide v) const {
+    v = hn::Add(v, up(v, one, 1));
+    if constexpr (kDoubles > 2) v = hn::Add(v, up(v, two, 2));
+    if constexpr (kDoubles > 4) v = hn::Add(v, up(v, four, 4));
+    return v;
+  }
+};
+#endif
+
+template <bool kExclusive, bool kReverse>
+HWY_INLINE double prefix_row(const float* x, float* y, int64_t count, double before) {
+  double total = before;
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  const Doubles d;
+  const HalfFloats narrow;
+  const Moves moves;
+  Wide carry = hn::Set(d, before);
+  for (; i + kDoubles <= count; i += kDoubles) {
+    const int64_t at = kReverse ? count - i - kDoubles : i;
+    Wide v = hn::PromoteTo(d, hn::LoadU(narrow, x + at));
+    if constexpr (kReverse) v = hn::Reverse(d, v);
+    v = moves.sums(v);
+    Wide sums = hn::Add(carry, kExclusive ? moves.up_one(v) : v);
+    carry = hn::Add(carry, moves.last(v));
+    if constexpr (kReverse) sums = hn::Reverse(d, sums);
+    hn::StoreU(hn::DemoteTo(narrow, sums), narrow, y + at);
+  }
+  total = hn::GetLane(carry);
+#endif
+  for (; i < count; ++i) {
+    const int64_t at = kReverse ? count - i - 1 : i;
+    const double after = total + static_cast<double>(x[at]);
+    y[at] = static_cast<float>(kExclusive ? total : after);
+    total = after;
+  }
+  return total;
+}
+
+double prefix_loop(const float* x, float* y, int64_t count, double before, bool exclusive, bool reverse) {
+  if (exclusive) return reverse ? prefix_row<true, true>(x, y, count, before) : prefix_row<true, false>(x, y, count, before);
+  return reverse ? prefix_row<false, true>(x, y, count, before) : prefix_row<false, false>(x, y, count, before);
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace rh::compute
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rh::compute {
+
+HWY_EXPORT(prefix_loop);
+
+double prefix_sums(const float* x, float* y, int64_t count, double before, bool exclusive, bool reverse) {
+  return HWY_DYNAMIC_DISPATCH(prefix_loop)(x, y, count, before, exclusive, reverse);
+}
+
+}  // namespace rh::compute
+#endif
