@@ -79,6 +79,13 @@ void add_costs(const std::vector<Recording>& recordings, nlohmann::json& report)
   report["nodes"] = by_cost(std::move(node_list));
 }
 
+// How each node computes, where its operator has several ways.
+void add_variants(const nlohmann::json& session, nlohmann::json& report) {
+  std::map<std::string, std::string> variants;
+  for (const nlohmann::json& node : session["nodes"]) variants.emplace(node["runs_as"], node["variant"]);
+  for (nlohmann::json& node : report["nodes"]) node["variant"] = variants[node["node"]];
+}
+
 nlohmann::json memory_of(const Recording& recording, const MemoryTimeline& timeline, const nlohmann::json& statistics) {
   nlohmann::json tensors = nlohmann::json::array();
   for (const RecordedTensor& t : timeline.at_peak) {
@@ -124,7 +131,9 @@ struct Profile {
     report["load_ms"] = static_cast<double>(loaded - start) / 1e6;
     report["run_ms"] = {{"min", percentile(times, 0)}, {"p50", percentile(times, 0.5)}, {"max", percentile(times, 1)}};
     add_costs(recordings, report);
-    report["memory"] = memory_of(recordings.back(), memory, report_of(session)["statistics"]);
+    const nlohmann::json made = report_of(session);
+    add_variants(made, report);
+    report["memory"] = memory_of(recordings.back(), memory, made["statistics"]);
     report["memory"]["plan"] = memory_plan(session, inputs, {});
     trace.write(trace_path, {{"model", options.model}, {"settings", options.settings.text()}, {"version", RhGetVersionString()}});
     if (globals.json) {
@@ -191,10 +200,11 @@ struct Profile {
     operators.print(globals);
     std::printf("\n");
     Table nodes =
-        table_with({{.title = "node", .elastic = true}, {.title = "operator", .elastic = true}, {.title = "output", .elastic = true}});
+        table_with({{.title = "node", .elastic = true}, {.title = "operator, variant", .elastic = true}, {.title = "output", .elastic = true}});
     for (size_t i = 0; i < std::min(top, r["nodes"].size()); ++i) {
       const nlohmann::json& node = r["nodes"][i];
-      add_row(nodes, {node["node"], node["operator"], node["output"]}, node);
+      const std::string variant = node["variant"];
+      add_row(nodes, {node["node"], node["operator"].get<std::string>() + (variant.empty() ? "" : ", " + variant), node["output"]}, node);
     }
     nodes.print(globals);
     if (memory["tensors_at_peak"].empty()) return;

@@ -18,13 +18,14 @@ ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 /// run), "unassigned", "provider", "kernel": operators that compute it, "runs_as": the first node of the final graph that stands for it,
 /// "fused_from": the nodes of the model that this one stands for where there are others, "unit": the compiled unit, "pass", "reason": why
 /// it does not run, "refusals": [{"provider", "code", "reason"}]}. Codes: op, opset, type, shape, attribute, layout, claimed_earlier, cost,
-/// forced, unstated. The counts add up to "nodes", those of functions' bodies left out. "variants" has, of each node of the final graph
-/// whose kernel may compute in several ways: {"node", "problem": what tuning knows it by, "variant": the way taken, "variants": all};
+/// forced, unstated. The counts add up to "nodes", those of functions' bodies left out. "variant" of a node is the way in which it
+/// computes, where its operator has several ("winograd", "fip", "blocked"), else "". "variants" has, of each node of the final graph whose
+/// way can be chosen: {"node", "problem": what tuning knows it by, "variant": the way taken, "variants": all};
 /// "machine" and "threads" are what a file of `roundhouse tune` must have been made with. "amx" is as RhListProviders gives it.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocator* allocator, char** json);
 
 /// What a session with these options would do with a model, as JSON, without making it: nothing is compiled, and nodes that no provider
-/// takes are no error. As RhSessionGetReport without the statistics, and {"model": path, "name", "graph": {"inputs": [value], "outputs":
+/// takes are no error. As RhSessionGetReport without the statistics and variants, and {"model": path, "name", "graph": {"inputs": [value], "outputs":
 /// [value], "values": [{"name", "type", "kind": "input", "weight" or "value", "bytes" where the shape is known}], "nodes": [beside those of
 /// the report: null for calls of functions, else {"inputs": [value], "outputs": [value], "attributes": {name: text}, "bodies":
 /// [{"attribute", "inputs", "outputs"}] of subgraphs, "inside": the subgraph that it is in}]}}: the graph as it was read. A value is a

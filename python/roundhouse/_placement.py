@@ -22,6 +22,7 @@ class NodePlacement:
     ``fate`` is runs, removed (by the pass ``pass_name``), divided (a call of a function that several providers run) or unassigned.
     ``runs_as`` is the node of the final graph that stands for it, ``fused_from`` all nodes of the model for which that one stands where
     there are others, ``unit`` the compiled unit that it is part of. ``function`` is the call in whose model-local function it stands.
+    ``variant`` is the way in which it computes where its operator has several ("winograd", "fip", "blocked"), of a session.
     """
 
     name: str
@@ -38,13 +39,21 @@ class NodePlacement:
     pass_name: str
     reason: str
     refusals: tuple[Refusal, ...]
+    variant: str = ""
 
 
 def placement_of(row: dict) -> NodePlacement:
     """A row of the native report."""
     same = {key: row[key] for key in ("op_type", "domain", "opset", "function", "fate", "provider", "kernel", "runs_as", "unit", "reason")}
     refusals = tuple(Refusal(**refusal) for refusal in row["refusals"])
-    return NodePlacement(name=row["node"], fused_from=tuple(row["fused_from"]), pass_name=row["pass"], refusals=refusals, **same)
+    return NodePlacement(
+        name=row["node"],
+        fused_from=tuple(row["fused_from"]),
+        pass_name=row["pass"],
+        refusals=refusals,
+        variant=row.get("variant", ""),
+        **same,
+    )
 
 
 class OrtEpAssignedNode:

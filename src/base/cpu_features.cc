@@ -136,8 +136,11 @@ std::atomic<const CpuFeatures*> override_{nullptr};
 
 std::string_view machine_class(const CpuFeatures& features) {
   if (features.amx_bf16) return "amx";
-  if (features.avx512_vnni) return "avx512-vnni";
-  if (features.avx512) return "avx512";
+  if (features.avx512) {
+    static constexpr std::string_view kNames[2][3] = {{"avx512", "avx512-adders", "avx512-halves"},
+                                                      {"avx512-vnni", "avx512-vnni-adders", "avx512-vnni-halves"}};
+    return kNames[features.avx512_vnni][features.own_adders ? 1 + features.half_vectors : 0];
+  }
   if (features.avx2) return "avx2";
   if (features.sse41) return "sse4.1";
 #ifdef RH_X86

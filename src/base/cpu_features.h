@@ -26,7 +26,8 @@ struct CpuFeatures {
   bool near_l3 = false;  ///< the third level belongs to a few cores (AMD), which read it twice as fast as one that a mesh of all shares
 };
 
-/// "amx", "avx512-vnni", "avx512", "avx2", "sse4.1", "sse2", "neon" or "plain": what kernels tell machines apart by.
+/// "amx", "avx512-vnni", "avx512", "avx2", "sse4.1", "sse2", "neon" or "plain": what kernels tell machines apart by. With AVX-512 followed
+/// by "-adders" where additions have units of their own, or "-halves" where these also work on vectors by halves.
 std::string_view machine_class(const CpuFeatures& features);
 
 /// `features` without what comes after `isa` (sse2, avx2, avx512, amx); "amx" leaves them as they are, as do "native",

@@ -1,4 +1,5 @@
 // What a session does with its model, as JSON.
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "abi/allocator.h"
@@ -34,6 +35,21 @@ json to_json(const SessionStatistics& statistics) {
           {"compile_ms", statistics.compile_ms}};
 }
 
+/// The way in which a node computes goes into the rows of the nodes that it stands for; where there are several, into a list for tuning.
+void add_variants(const Session& session, json& report) {
+  std::map<std::string, std::string_view> ways;
+  report["variants"] = json::array();
+  for (const auto& [node, chosen] : session.variants()) {
+    ways.emplace(node, chosen.variant);
+    if (chosen.problem.empty()) continue;
+    report["variants"].push_back({{"node", node}, {"problem", chosen.problem}, {"variant", chosen.variant}, {"variants", chosen.variants}});
+  }
+  for (json& row : report["nodes"]) {
+    const auto way = ways.find(row["runs_as"].get<std::string>());
+    row["variant"] = way == ways.end() ? "" : way->second;
+  }
+}
+
 json report_of(const Session& session) {
   json report = placement_json(session.placement_record(), session.copies());
   report["providers"] = session.providers();
@@ -45,10 +61,7 @@ json report_of(const Session& session) {
   report["machine"] = machine_class(cpu_features());
   report["amx"] = amx_json();
   report["threads"] = session.threads();
-  report["variants"] = json::array();
-  for (const auto& [node, chosen] : session.variants()) {
-    report["variants"].push_back({{"node", node}, {"problem", chosen.problem}, {"variant", chosen.variant}, {"variants", chosen.variants}});
-  }
+  add_variants(session, report);
   return report;
 }
 

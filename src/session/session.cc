@@ -394,7 +394,7 @@ std::vector<std::pair<std::string, KernelVariant>> Session::variants() const {
   const std::function<void(const Plan&)> add = [&](const Plan& plan) {
     for (const Step& step : plan.steps) {
       KernelVariant variant = step.kernel->variant();
-      if (!variant.problem.empty()) list.emplace_back(step.node->display_name(), std::move(variant));
+      if (!variant.variant.empty()) list.emplace_back(step.node->display_name(), std::move(variant));
     }
     for (const auto& subplan : plan.subplans) add(*subplan);
   };

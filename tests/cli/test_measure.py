@@ -59,7 +59,7 @@ def test_profile(folder):
     assert sum(row["share"] for row in report["nodes"]) == pytest.approx(1)
     assert [row["ms"] for row in report["nodes"]] == sorted((row["ms"] for row in report["nodes"]), reverse=True)
     conv = next(row for row in report["nodes"] if row["node"] == "conv1")
-    assert conv["calls"] == 1 and conv["gflops_per_s"] == pytest.approx(2 * 8 * 64 * 27 / conv["ms"] / 1e6)
+    assert conv["variant"] == "direct" and conv["calls"] == 1 and conv["gflops_per_s"] == pytest.approx(2 * 8 * 64 * 27 / conv["ms"] / 1e6)
     memory = report["memory"]
     largest = 8 * 64 * 4  # bytes of the tensors between the first nodes
     assert largest <= memory["peak_bytes"] <= 4 * largest

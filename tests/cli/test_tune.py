@@ -71,6 +71,7 @@ def test_a_session_takes_what_the_file_names(folder):
     machine = plain._report()["machine"]
     title = f"roundhouse tuning 1\nmachine {machine}\nthreads 1\n"
     assert chosen(plain) == "winograd_pixels" and plain._report()["variants"][0]["node"] == "conv"
+    assert [node.variant for node in plain.get_placement()] == ["winograd_pixels"]
     tuned = session_with(folder, f"{title}gemm | {PROBLEM}\n")
     assert chosen(tuned) == "gemm"
     x = {"x": np.random.default_rng(1).standard_normal((1, 32, 20, 20), np.float32)}

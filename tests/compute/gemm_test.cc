@@ -26,6 +26,12 @@ std::vector<GemmCase> cases() {
           all.push_back({m, n, k, (mode & 1) != 0, (mode & 2) != 0, 1, 1, BiasKind::per_row, true, 5});
           all.push_back({m, n, k, false, (mode & 2) != 0, -2, 0.25, BiasKind::none, true, 0});
         }
+  for (const int64_t n : {1, 2, 3, 4, 5, 8, 12, 13})  // columns one by one, and one more
+    for (const int64_t k : {40, 300})
+      for (const bool transpose_b : {false, true}) {
+        all.push_back({67, n, k, false, transpose_b, 1, 0, BiasKind::per_column, false, 0});
+        all.push_back({30, n, k, false, transpose_b, 0.5, 1, BiasKind::per_row, true, 3});
+      }
   all.push_back({260, 300, 520, false, false, 1, 0, BiasKind::per_column, true, 0});
   all.push_back({300, 520, 260, true, true, 1, 1, BiasKind::none, false, 0});
   all.push_back({40, 130, 1024, false, false, 1, 0, BiasKind::per_row, false, 0});
@@ -52,6 +58,12 @@ void run_cases(size_t first = 0, size_t step = 1) {
     const PackedMatrix<T> packed(data.b.data(), t.k, t.n, t.transpose_b, data.args.ldb);
     gemm(data.args, data.a.data(), packed, packed_c.data(), three_threads());
     check_product(data, packed_c, t);
+    if (!t.transpose_a) {
+      const PackedMatrix<T> columns(data.b.data(), t.k, t.n, t.transpose_b, data.args.ldb, {.dots = true});
+      std::vector<T> columns_c = data.c;
+      gemm(data.args, data.a.data(), columns, columns_c.data(), three_threads());
+      check_product(data, columns_c, t);
+    }
     GemmArgs<T> backwards = data.args;
     backwards.backwards = true;
     std::vector<T> backwards_c = data.c;
@@ -180,8 +192,8 @@ TEST_P(GemmTest, nan_and_infinity_come_through) {
 }
 
 TEST_P(GemmTest, batches_take_their_offsets) {
-  for (const int64_t m : {1, 6, 40}) {
-    const int64_t n = 33, k = 20, count = 6;
+  for (const auto [m, n] : {std::pair{1, 33}, {6, 33}, {40, 33}, {40, 1}, {40, 2}}) {
+    const int64_t k = n > 2 ? 20 : 100, count = 6;
     const std::vector<float> a = random_values(2 * m * k, 1), b = random_values(3 * k * n, 2);
     std::vector<float> c(static_cast<size_t>(count * m * n));
     std::vector<int64_t> a_at, b_at, c_at;
@@ -198,7 +210,7 @@ TEST_P(GemmTest, batches_take_their_offsets) {
     std::vector<float> one(static_cast<size_t>(m * n));
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
       gemm_reference(args, a.data() + a_at[i], b.data() + b_at[i], one.data(), Parallel());
-      for (size_t j = 0; j < one.size(); ++j) ASSERT_NEAR(c[i * one.size() + j], one[j], 1e-5) << "product " << i;
+      for (size_t j = 0; j < one.size(); ++j) ASSERT_NEAR(c[i * one.size() + j], one[j], 1e-6 * static_cast<double>(k)) << "product " << i;
     }
   }
 }

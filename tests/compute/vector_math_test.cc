@@ -33,25 +33,26 @@ std::vector<float> interesting(float low, float high) {
 
 class VectorMathTest : public EveryIsa {};
 
-TEST_P(VectorMathTest, transcendental_functions_within_4_ulp) {
+TEST_P(VectorMathTest, transcendental_functions_within_their_ulp) {
   const struct {
     const char* name;
     Unary op;
     double (*exact)(double);
     float low, high;
+    double most = 2;
   } rows[] = {
       {"exp", Unary::exp, [](double x) { return std::exp(x); }, -87, 89},
       {"log", Unary::log, [](double x) { return std::log(x); }, 1e-37f, 1e6f},
       {"sinh", Unary::sinh, [](double x) { return std::sinh(x); }, -91, 91},
       {"cosh", Unary::cosh, [](double x) { return std::cosh(x); }, -91, 91},
-      {"tanh", Unary::tanh, [](double x) { return std::tanh(x); }, -12, 12},
+      {"tanh", Unary::tanh, [](double x) { return std::tanh(x); }, -12, 12, 2.5},
       {"erf", Unary::erf, [](double x) { return std::erf(x); }, -6, 6},
-      {"sigmoid", Unary::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -86, 90},
-      {"silu", Unary::silu, [](double x) { return x / (1 + std::exp(-x)); }, -87, 90},
+      {"sigmoid", Unary::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -86, 90, 2.5},
+      {"silu", Unary::silu, [](double x) { return x / (1 + std::exp(-x)); }, -87, 90, 2.5},
       {"atan", Unary::atan, [](double x) { return std::atan(x); }, -1e30f, 1e30f},
       {"asin", Unary::asin, [](double x) { return std::asin(x); }, -1, 1},
       {"acos", Unary::acos, [](double x) { return std::acos(x); }, -1, 1},
-      {"softplus", Unary::softplus, [](double x) { return std::log1p(std::exp(x)); }, -80, 80},
+      {"softplus", Unary::softplus, [](double x) { return std::log1p(std::exp(x)); }, -80, 80, 3},
   };
   for (const auto& row : rows) {
     const std::vector<float> x = interesting(row.low, row.high);
@@ -61,7 +62,7 @@ TEST_P(VectorMathTest, transcendental_functions_within_4_ulp) {
     for (size_t i = 0; i < x.size(); ++i) {
       const double distance = ulps(y[i], row.exact(x[i]));
       worst = std::max(worst, distance);
-      ASSERT_LE(distance, 4) << row.name << "(" << x[i] << ") = " << y[i];
+      ASSERT_LE(distance, row.most) << row.name << "(" << x[i] << ") = " << y[i];
     }
     RecordProperty(row.name, std::to_string(worst));
   }

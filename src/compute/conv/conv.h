@@ -91,8 +91,8 @@ void conv_reference(const ConvChannels& channels, const Window& window, int64_t 
 template <typename T>
 class TransposedConvolution {
  public:
-  /// Arguments as those of Convolution; weights lie as [in, out / groups, kernel...]. `variant`: "phases" or "sums" where there is a
-  /// choice; else what costs least.
+  /// Arguments as those of Convolution; weights lie as [in, out / groups, kernel...]. `variant` names one of variants(); none: what costs
+  /// least.
   TransposedConvolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, bool lean = false,
                         std::string_view variant = {});
   ~TransposedConvolution();
@@ -102,6 +102,10 @@ class TransposedConvolution {
   void run(const Window& window, int64_t batch, const T* x, T* y, const Parallel& parallel) const;
 
   size_t weight_bytes() const;
+  /// "depthwise", "blocks", "sums", "phases", or "plain": one phase.
+  std::string_view variant() const;
+  /// Those that there is a choice of.
+  static std::vector<std::string_view> variants(const ConvChannels& channels, const Window& window);
 
   struct Impl;
 

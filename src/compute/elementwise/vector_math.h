@@ -5,8 +5,8 @@
 namespace rh::compute {
 
 /// Serial loops over contiguous floats, vectorised for the processor at hand: callers split the work. x and y may be the same array, not
-/// overlap otherwise. NaN, infinities and signed zeros behave as in <cmath>; exp, log, sinh, cosh, tanh, erf, sigmoid and silu stay within
-/// 4 ULP, sin, cos and tan of any angle within 1; atan, asin and acos stay within 4.
+/// overlap otherwise. NaN, infinities and signed zeros behave as in <cmath>; exp, log, sinh, cosh, erf, atan, asin and acos stay within 2
+/// ULP, tanh, sigmoid and silu within 2.5, softplus within 3, sin, cos and tan of any angle within 1.
 enum class Unary : uint8_t {
   exp,
   log,

@@ -30,6 +30,7 @@ size_t PackedMatrix<T>::bytes() const {
   const size_t panels = panel_width_ == 0 ? 0 : static_cast<size_t>((n_ + panel_width_ - 1) / panel_width_);
   if (fip_) return static_cast<size_t>(FipLayout{k_, n_, kFipBlock, form_}.floats()) * sizeof(float);
   if (split_) return panels * split_bytes(k_);
+  if (use_.dots) return static_cast<size_t>(n_ * k_) * sizeof(T);
   return data_ ? panels * static_cast<size_t>(panel_width_ * k_) * sizeof(T) : 0;
 }
 
@@ -37,6 +38,16 @@ template <typename T>
 PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed, int64_t ldb, PackedUse use)
     : k_(k), n_(n), panel_width_(micro_kernels<Computed<T>>().columns), use_(use) {
   if (ldb == 0) ldb = transposed ? k : n;
+  if (use.dots) {
+    const auto write = [&](size_t column, void* memory) {
+      const T* const from = transposed ? b + static_cast<int64_t>(column) * ldb : b + column;
+      for (int64_t i = 0; i < k; ++i) static_cast<T*>(memory)[i] = from[transposed ? i : i * ldb];
+    };
+    const auto begin = [&](size_t column) { return column * static_cast<size_t>(k) * sizeof(T); };
+    const auto shared = share_pieces({static_cast<size_t>(n), begin, write}, 64);
+    data_ = std::shared_ptr<const T[]>(shared, static_cast<const T*>(shared.get()));
+    return;
+  }
   const size_t panels = static_cast<size_t>((n + panel_width_ - 1) / panel_width_);
   const auto pack = [&](size_t panel, void* memory) {
     const int64_t column = static_cast<int64_t>(panel) * panel_width_;
@@ -80,6 +91,12 @@ void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel&
 
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const PackedMatrix<T>& b, T* c, const Parallel& parallel) {
+  if (b.is_columns()) {
+    GemmArgs<T> columns = args;
+    columns.transpose_b = true;
+    columns.ldb = b.k();
+    return gemm(columns, a, b.data() + args.first_column * b.k(), c, parallel);
+  }
   if constexpr (std::is_same_v<T, float>) {
     const bool by_tiles = b.is_split() || (b.use().amx && amx_pays({args.m, args.n, args.k, true, b.use().accuracy}));
     if (b.is_fip()) return FipProduct(args, a, b, c).run(parallel);

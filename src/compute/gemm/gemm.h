@@ -62,6 +62,7 @@ enum class ProductAccuracy : uint8_t { strict, full, fast, bf16 };
 
 /// What is known at load of the products that a packed B is for.
 struct PackedUse {
+  bool dots = false;     ///< columns are kept as they are, few of them: their dot products with rows of A, see dots_pay()
   bool fip = false;      ///< floats are multiplied by pairs (gemm_fip.h): where the values allow it, and the processor
   bool compact = false;  ///< floats are kept in fewer bits, without loss, by pairs or not: where the values and the processor allow it
   bool amx = false;      ///< float products may use AMX tiles, see amx_usable()
@@ -80,7 +81,8 @@ inline constexpr int64_t kDeepK = 6 * kBlockK;
 
 /// A constant right operand in the order in which the kernels read it: packed once, at load; equal ones share their memory. Half types are
 /// kept as they are and widened a block at a time where they are used. For AMX and a known number of rows, floats are kept in split form
-/// (gemm_amx.h, 6 bytes a value); where rows are not known, as panels that products of many rows split while they run.
+/// (gemm_amx.h, 6 bytes a value); where rows are not known, as panels that products of many rows split while they run. Few columns may be
+/// kept as such, [n, k].
 template <typename T>
 class PackedMatrix {
  public:
@@ -99,6 +101,7 @@ class PackedMatrix {
   bool is_split() const { return split_ != nullptr; }
   const float* fip_data() const { return fip_.get(); }
   bool is_fip() const { return fip_ != nullptr; }
+  bool is_columns() const { return use_.dots; }
   CompactForm compact_form() const { return form_; }
   const PackedUse& use() const { return use_; }
 

@@ -44,6 +44,7 @@ struct DotArgs {
   const T* b;
   int64_t b_row;
   T* out;
+  bool fetches_next = false;  ///< the four rows of B behind these are brought nearer
 };
 
 /// Rows of B, `columns` of each, at most a panel's width, as a panel: the vectors that kernels read, filled up with zeros.

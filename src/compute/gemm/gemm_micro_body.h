@@ -240,6 +240,10 @@ void dot_rows(const DotArgs<typename V::T>& p) {
   }
   int64_t k = 0;
   for (; k + V::kLanes <= p.k; k += V::kLanes) {
+    if (p.fetches_next) {
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) prefetch_tile<1, V::kLanes>(p.b + (4 + j) * p.b_row + k, 0);
+    }
     R right[4];
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) right[j] = V::load(p.b + j * p.b_row + k);

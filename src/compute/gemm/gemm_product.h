@@ -17,7 +17,17 @@ inline constexpr int64_t kRowBlock = 256;                             // rows of
 inline constexpr int64_t kLeftBytes = 512 * 1024;                     // of those rows at most in one block
 inline constexpr int64_t kNearAhead = 1024, kFarAhead = 2048;         // elements of packed B fetched ahead of one chunk of few or more rows
 inline constexpr int64_t kDirectRows = 3;                             // up to so many rows, packing B costs more than it gives
+inline constexpr int64_t kDotRows = 4;                                // of B, along k, that one call of the kernel of dot products takes
+inline constexpr int64_t kMostDotColumns = 12;                        // of B that are taken one by one
 inline constexpr int64_t kDirectTiles = 2, kDirectBytes = 64 * 1024;  // or so many tiles of rows, of a B of so many bytes
+
+/// Whether dot products of rows of A with columns of B, whose vectors lie along k, are faster than vectors of `lanes` columns, of which
+/// so few fill a part: each takes as long as about 6 products more. `copies`: the columns are laid out anew, for m rows.
+inline bool dots_pay(int64_t m, int64_t n, int64_t k, int64_t lanes, bool copies) {
+  const double columns = static_cast<double>(n);
+  const double share = columns * (1.0 / static_cast<double>(lanes) + 6.0 / static_cast<double>(std::max<int64_t>(1, k)));
+  return n <= kMostDotColumns && share + (copies ? 1.5 * columns / static_cast<double>(std::max<int64_t>(1, m)) : 0) < 0.85;
+}
 
 inline bool clamps(const Activation& activation) {
   return activation.kind == ActivationKind::none || activation.kind == ActivationKind::relu || activation.kind == ActivationKind::clip;
@@ -50,6 +60,7 @@ struct GemmProduct {
   bool activates = false;  // by a pass of its own
   bool direct = false;     // B is read where it lies
   bool dots = false;       // by dot products along rows of a transposed B
+  bool columns_dot = false;  // by dot products of rows of A with columns of B, which are few
 
   GemmProduct(const GemmArgs<T>& given, const T* a, const T* b, const T* packed, T* c, const MicroKernels<T>& kernels)
       : args(given), a(a), b(b), packed(packed), c(c), kernels(&kernels) {
@@ -74,6 +85,8 @@ struct GemmProduct {
     if (!packed && args.m <= kDirectRows) {
       dots = args.transpose_b;
       direct = !args.transpose_b;
+    } else if (!packed && !args.transpose_a) {
+      columns_dot = dots_pay(args.m, args.n, args.k, kernels.lanes, !columns_lie_along_k());
     }
     direct |=
         !packed && !args.transpose_b && row_chunks <= kDirectTiles && args.k * args.ldb * static_cast<int64_t>(sizeof(T)) <= kDirectBytes;
@@ -93,7 +106,7 @@ struct GemmProduct {
   GemmProduct(const GemmArgs<T>& given, const T* a, const RightPanels& panels, T* c, const MicroKernels<T>& kernels)
       : GemmProduct(given, a, nullptr, nullptr, c, kernels) {
     made = &panels;
-    direct = dots = false;
+    direct = dots = columns_dot = false;
   }
 
   const T* a_at(int64_t row, int64_t k) const { return args.transpose_a ? a + k * args.lda + row : a + row * args.lda + k; }
@@ -108,6 +121,7 @@ struct GemmProduct {
     const Part columns = share_of(panels, grid.columns, index % grid.columns);
     if (rows.size == 0 || columns.size == 0) return;
     if (dots) return run_dots(columns);
+    if (columns_dot) return run_columns(rows);
     if (packed && rows.size == 1) return run_column_by_column(rows, columns);
     if (packed) return run_packed(rows, columns);
     const int64_t group = direct ? columns.size : kGroupPanels;
@@ -316,11 +330,12 @@ struct GemmProduct {
       left = copy;
     }
     const int64_t begin = columns.begin * kernels->columns, end = std::min(args.n, (columns.begin + columns.size) * kernels->columns);
+    const bool far = is_far((end - begin) * args.k);
     for (int64_t n = begin; n < end; n += 4) {
       T sums[4 * kDirectRows];
       const int64_t live = std::min<int64_t>(4, end - n);
       if (live == 4) {
-        kernels->dot({args.k, args.m, left, left_row, b + n * args.ldb, args.ldb, sums});
+        kernels->dot({args.k, args.m, left, left_row, b + n * args.ldb, args.ldb, sums, far});
       } else {
         for (int64_t j = 0; j < live; ++j) {
           T one[4 * kDirectRows];
@@ -333,6 +348,41 @@ struct GemmProduct {
       }
     }
     if (activates) activate_rows(args.epilogue.activation, c + begin, args.m, end - begin, args.ldc);
+  }
+
+  /// Whether so many elements, read once from one end to the other, come from beyond the second-level cache.
+  static bool is_far(int64_t elements) { return elements * static_cast<int64_t>(sizeof(T)) >= cpu_features().l2_bytes / 2; }
+
+  bool columns_lie_along_k() const { return args.transpose_b || (args.n == 1 && args.ldb == 1); }
+
+  /// Rows of A, four at a time, by all columns of B.
+  void run_columns(const Part& chunks) const {
+    const T* right = b;
+    int64_t right_row = args.transpose_b ? args.ldb : args.k;
+    if (!columns_lie_along_k()) {
+      T* copy = static_cast<T*>(thread_scratch(ScratchSlot::packed_right, static_cast<size_t>(args.n * args.k) * sizeof(T)));
+      for (int64_t k = 0; k < args.k; ++k) {
+        for (int64_t j = 0; j < args.n; ++j) copy[j * args.k + k] = b[k * args.ldb + j];
+      }
+      right = copy;
+    }
+    const Part last = part_of(args.m, row_chunks, chunks.begin + chunks.size - 1);
+    const int64_t begin = part_of(args.m, row_chunks, chunks.begin).begin, end = last.begin + last.size;
+    const bool far = is_far((end - begin) * args.k);
+    for (int64_t row = begin, live; row < end; row += live) {
+      if ((row - begin) % (64 * kDotRows) == 0) throw_if_cancelled();
+      live = end - row < kDotRows ? 1 : kDotRows;
+      for (int64_t column = 0; column < args.n; column += kDotRows) {
+        T sums[kDotRows * kDotRows];
+        const int64_t columns = std::min(kDotRows, args.n - column);
+        kernels->dot({args.k, columns, right + column * right_row, right_row, a + row * args.lda, live == 1 ? 0 : args.lda, sums,
+                      far && column == 0});
+        for (int64_t i = 0; i < live; ++i) {
+          for (int64_t j = 0; j < columns; ++j) finish(sums[j * kDotRows + i], row + i, column + j);
+        }
+      }
+    }
+    if (activates) activate_rows(args.epilogue.activation, c + begin * args.ldc, end - begin, args.n, args.ldc);
   }
 
   void finish(T sum, int64_t row, int64_t column) const {

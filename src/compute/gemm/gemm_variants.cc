@@ -40,12 +40,17 @@ double amx_cost(const ProductSizes& s, const GemmCosts& costs, bool splits) {
   return products + (costs.amx_by_m + (splits ? costs.amx_splits : 0)) / m + costs.amx_by_n / n + costs.amx_by_k / k;
 }
 
+bool takes_dots(const ProductSizes& s) {
+  return s.is_float && !s.transposed_a && s.n > 0 && s.k > 0 && dots_pay(s.m, s.n, s.k, micro_kernels<float>().lanes, false);
+}
+
 constexpr GemmVariant kVariants[] = {
     {"gemv", [](const ProductSizes& s) { return s.m > 0 && s.m <= kDirectRows; },
      [](const ProductSizes&, const GemmCosts& costs) { return costs.gemv; }},
+    {"dots", takes_dots, [](const ProductSizes&, const GemmCosts&) { return 0.0; }},  // where it fits, it is faster
     {"compact",
      [](const ProductSizes& s) {
-       return s.compact && s.is_float && s.accuracy != ProductAccuracy::strict && s.n > 0 && s.k > 0 && scaled_kernels();
+       return s.compact && !takes_dots(s) && s.is_float && s.accuracy != ProductAccuracy::strict && s.n > 0 && s.k > 0 && scaled_kernels();
      },
      [](const ProductSizes&, const GemmCosts&) { return 0.0; }},  // is asked for
     {"amx", [](const ProductSizes& s) { return s.is_float && s.n > 0 && s.k > 0 && amx_usable(); },

@@ -15,6 +15,7 @@ struct ProductSizes {
   int64_t k = 0;
   bool is_float = true;
   ProductAccuracy accuracy = ProductAccuracy::full;
+  bool transposed_a = false;
   bool compact = false;  ///< B is to take fewer bytes (PackedUse::compact)
 };
 
@@ -40,7 +41,7 @@ struct GemmVariant {
   double (*cost)(const ProductSizes& sizes, const GemmCosts& costs);
 };
 
-/// "gemv", "compact", "amx", "fip", and "gemm", which fits always.
+/// "gemv", "dots", "compact", "amx", "fip", and "gemm", which fits always.
 std::span<const GemmVariant> gemm_variants();
 
 /// The cheapest that fits by the costs of this machine's class, or the one of this name where it fits.

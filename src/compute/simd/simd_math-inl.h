@@ -259,10 +259,12 @@ HWY_INLINE Vec simd_tanh(Vec x) {
 /// e^|x| / 4, infinite only where sinh is.
 HWY_INLINE Vec quarter_exp(Vec x) { return exp_within<-2>(hn::Min(hn::Abs(x), set(90.0f))); }
 
-/// (e^a - e^-a) / 2 = (1 - e^-2a) e^a / 2.
+/// A polynomial up to 2, beyond it (e^a - e^-a) / 2.
 HWY_INLINE Vec simd_sinh(Vec x) {
-  const Vec a = hn::Abs(x), t = expm1_of_negative(hn::Neg(hn::Add(a, a)));
-  return keep_nan(x, hn::CopySign(hn::Mul(hn::Add(t, t), quarter_exp(x)), x));
+  static constexpr float c[] = {0.166666672f, 0.0083333198f, 0.000198428606f, 2.74748572e-6f, 2.69665215e-8f};
+  const Vec square = hn::Mul(x, x), near = hn::MulAdd(hn::Mul(x, square), polynomial(square, c), x);
+  const Vec e = quarter_exp(x), far = hn::MulSub(e, set(2.0f), hn::Div(set(0.125f), e));
+  return keep_nan(x, hn::CopySign(hn::IfThenElse(hn::Lt(hn::Abs(x), set(2.0f)), near, far), x));
 }
 
 HWY_INLINE Vec simd_cosh(Vec x) {
@@ -369,16 +371,32 @@ HWY_INLINE Vec simd_atan(Vec x) {
   return keep_nan(x, hn::CopySign(y, x));
 }
 
-/// The angles of points of the unit circle; 1 - |x| has no error where it is small.
+/// asin(x) / x = 1 + z P(z) with z = x^2 for |x| <= 1/2; asin(|x|) = pi/2 - 2 asin(s) beyond, where s^2 = z = (1 - |x|) / 2 <= 1/4.
+struct ArcsineParts {
+  Mask beyond;
+  Vec start, rest;  ///< asin(s) is their sum, s being |x| or that of above
+};
+HWY_INLINE ArcsineParts arcsine_parts(Vec x) {
+  static constexpr float c[] = {0.166667521f, 0.0749529749f, 0.0454703756f, 0.0241795164f, 0.0421663076f};
+  const Vec a = hn::Abs(x), half = set(0.5f);
+  const Mask beyond = hn::Gt(a, half);
+  const Vec z = hn::IfThenElse(beyond, hn::NegMulAdd(a, half, half), hn::Mul(a, a)), s = hn::IfThenElse(beyond, hn::Sqrt(z), a);
+  return {beyond, s, hn::Mul(hn::Mul(s, z), polynomial(z, c))};
+}
+/// start - 2 asin(s), start being a float and what it lacks.
+HWY_INLINE Vec twice_from(const ArcsineParts& p, float start, float lack) {
+  return hn::Sub(set(start), hn::MulAdd(p.start, set(2.0f), hn::MulSub(p.rest, set(2.0f), set(lack))));
+}
 HWY_INLINE Vec simd_asin(Vec x) {
-  const Vec one = set(1.0f);
-  const Vec adjacent = hn::Sqrt(hn::Mul(hn::Sub(one, x), hn::Add(one, x)));
-  return keep_nan(x, simd_atan(hn::Div(x, adjacent)));
+  const ArcsineParts p = arcsine_parts(x);
+  const Vec y = hn::IfThenElse(p.beyond, twice_from(p, 1.57079637f, -4.37113883e-8f), hn::Add(p.start, p.rest));
+  return keep_nan(x, hn::CopySign(y, x));
 }
 HWY_INLINE Vec simd_acos(Vec x) {
-  const Vec one = set(1.0f);
-  const Vec half = simd_atan(hn::Sqrt(hn::Div(hn::Sub(one, x), hn::Add(one, x))));
-  return hn::Add(half, half);
+  const ArcsineParts p = arcsine_parts(x);
+  const Vec sum = hn::Add(p.start, p.rest), near = hn::Sub(set(1.57079637f), hn::Add(hn::CopySign(sum, x), set(4.37113883e-8f)));
+  const Vec beyond = hn::IfThenElse(hn::Lt(x, hn::Zero(Floats())), twice_from(p, 3.14159274f, -8.74227766e-8f), hn::Add(sum, sum));
+  return keep_nan(x, hn::IfThenElse(p.beyond, beyond, near));
 }
 
 /// x between low and high, low <= high; NaN of an x that is NaN.

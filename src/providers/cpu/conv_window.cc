@@ -1,5 +1,8 @@
 #include "providers/cpu/conv_window.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace rh::cpu {
@@ -31,6 +34,14 @@ Status conv_window(const ops::Window& window, std::span<const int64_t> input_spa
     result.pad_begin[at] = pads[i];
   }
   return {};
+}
+
+std::string conv_problem(std::string_view op, DType dtype, const compute::ConvChannels& channels, const compute::Window& w,
+                         bool sizes_known) {
+  const auto text = [](const int64_t(&sizes)[3]) { return fmt::format("{}", fmt::join(sizes, "x")); };
+  return fmt::format("{} {} {}>{} groups {}, kernel {} strides {} dilations {} pads {}, {}", op, to_string(dtype), channels.in,
+                     channels.out, channels.groups, text(w.kernel), text(w.stride), text(w.dilation), text(w.pad_begin),
+                     sizes_known ? text(w.input) + ">" + text(w.output) : "any size");
 }
 
 ops::Sizes spatial_sizes(const ValueType& type, size_t rank) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/error.h"
@@ -30,6 +32,10 @@ bool is_plausible(const ops::Sizes& sizes);
 /// Geometry of a convolution whose input is expected to have these spatial sizes; of sizes of 1 where they are empty, for not known. Throws
 /// Error.
 compute::Window expected_window(const ops::Window& window, ops::Sizes sizes);
+
+/// What tuning knows a convolution by: operator, type, channels, geometry.
+std::string conv_problem(std::string_view op, DType dtype, const compute::ConvChannels& channels, const compute::Window& window,
+                         bool sizes_known);
 
 /// What a session's precision asks of convolutions.
 compute::ConvAccuracy conv_accuracy(Precision precision);

@@ -36,6 +36,7 @@ PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, bool transpose
                               .k = k,
                               .is_float = b->dtype() == DType::float32,
                               .accuracy = accuracy_of(info.precision()),
+                              .transposed_a = transposed_a,
                               .compact = info.compact_weights()};
   variant_.problem = fmt::format("{} {} {}>{}{}{}, {} rows", info.node().op_type(), to_string(b->dtype()), k, n, transposed_a ? " At" : "",
                                  transposed_b ? " Bt" : "", sizes.m == 0 ? "any" : std::to_string(sizes.m));
@@ -49,7 +50,8 @@ PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, bool transpose
   const bool compact = variant_.variant == "compact";
   sizes.compact = false;
   const std::string_view otherwise = compact ? compute::choose_gemm_variant(sizes, {}).name : variant_.variant;
-  const compute::PackedUse use{.fip = otherwise == "fip",
+  const compute::PackedUse use{.dots = variant_.variant == "dots",
+                               .fip = otherwise == "fip",
                                .compact = compact,
                                .amx = otherwise == "amx",
                                .rows = info.lean_memory() ? 0 : sizes.m,

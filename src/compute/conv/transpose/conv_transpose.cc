@@ -27,6 +27,7 @@ class TransposedPhases final : public TransposedImpl<S> {
     }
   }
 
+  std::string_view variant() const override { return "phases"; }
   size_t weight_bytes() const override {
     size_t bytes = 0;
     for (const Phase& phase : phases_) bytes += phase.conv ? phase.conv->weight_bytes() : 0;
@@ -125,6 +126,7 @@ class TransposedPlain final : public TransposedImpl<S> {
               lean) {}
 
   size_t weight_bytes() const override { return conv_.weight_bytes(); }
+  std::string_view variant() const override { return "plain"; }
 
   void run(const Window& w, int64_t batch, const S* x, S* y, const Parallel& parallel) const override {
     conv_.run(ordinary(w), batch, x, nullptr, y, parallel);
@@ -146,16 +148,23 @@ class TransposedPlain final : public TransposedImpl<S> {
   const Convolution<S> conv_;
 };
 
+bool is_depthwise(const ConvChannels& channels) {
+  return channels.groups > 1 && channels.groups == channels.in && channels.in == channels.out;
+}
+
+bool makes_blocks(const Window& window) {
+  bool blocks = window.kernel_size() > 1;
+  for (int d = 0; d < 3; ++d) blocks = blocks && window.kernel[d] == window.stride[d] && window.dilation[d] == 1;
+  return blocks;
+}
+
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed(const ConvChannels& channels, const Window& window, const S* weights, const S* bias,
                                                    bool lean, std::string_view variant) {
-  if (channels.groups > 1 && channels.groups == channels.in && channels.in == channels.out)
-    return make_transposed_depthwise<S>(channels, window, weights, bias);
-  bool blocks = window.kernel_size() > 1;
-  for (int d = 0; d < 3; ++d) blocks = blocks && window.kernel[d] == window.stride[d] && window.dilation[d] == 1;
-  if (blocks) return make_transposed_blocks<S>(channels, window, weights, bias);
+  if (is_depthwise(channels)) return make_transposed_depthwise<S>(channels, window, weights, bias);
+  if (makes_blocks(window)) return make_transposed_blocks<S>(channels, window, weights, bias);
   if constexpr (std::is_same_v<S, float>) {
-    if (variant == "sums" || (variant != "phases" && transposed_sums_pay(channels, window)))
+    if (variant == "sums" || (variant.empty() && transposed_sums_pay(channels, window)))
       return make_transposed_sums(channels, window, weights, bias, lean);
   }
   if (TransposedPhase::count(window) == 1) return std::make_unique<TransposedPlain<S>>(channels, window, weights, bias, lean);
@@ -169,6 +178,16 @@ TransposedConvolution<T>::TransposedConvolution(const ConvChannels& channels, co
                                                 bool lean, std::string_view variant)
     : impl_(make_transposed<T>(channels, window, weights, bias, lean, variant)) {}
 
+template <typename T>
+std::vector<std::string_view> TransposedConvolution<T>::variants(const ConvChannels& channels, const Window& window) {
+  if (!std::is_same_v<T, float> || is_depthwise(channels) || makes_blocks(window) || !transposed_sums_fit(channels, window)) return {};
+  return {TransposedPhase::count(window) == 1 ? "plain" : "phases", "sums"};
+}
+
+template <typename T>
+std::string_view TransposedConvolution<T>::variant() const {
+  return impl_->variant();
+}
 template <typename T>
 size_t TransposedConvolution<T>::weight_bytes() const {
   return impl_->weight_bytes();

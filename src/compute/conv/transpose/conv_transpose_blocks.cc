@@ -26,6 +26,7 @@ class TransposedBlocks final : public TransposedImpl<S> {
   }
 
   size_t weight_bytes() const override { return product_->weight_bytes(); }
+  std::string_view variant() const override { return "blocks"; }
 
   void run(const Window& w, int64_t batch, const S* x, S* y, const Parallel& parallel) const override {
     const int64_t lines = w.input[0] * w.input[1], row_count = channels_.out * taps_;

@@ -26,6 +26,7 @@ class TransposedDepthwise final : public TransposedImpl<S> {
   }
 
   size_t weight_bytes() const override { return static_cast<size_t>(channels_ * window_.kernel_size()) * sizeof(T); }
+  std::string_view variant() const override { return "depthwise"; }
 
   void run(const Window& w, int64_t batch, const S* x, S* y, const Parallel& parallel) const override {
     const Layout layout(*this, w);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "compute/conv/conv_impl.h"
@@ -15,6 +16,7 @@ struct TransposedConvolution<S>::Impl {
   virtual ~Impl() = default;
   virtual void run(const Window& w, int64_t batch, const S* x, S* y, const Parallel& parallel) const = 0;
   virtual size_t weight_bytes() const = 0;
+  virtual std::string_view variant() const = 0;
 };
 
 template <typename S>
@@ -29,8 +31,9 @@ template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed_blocks(const ConvChannels& channels, const Window& window, const S* weights,
                                                           const S* bias);
 
-/// Whether make_transposed_sums takes less time than a convolution for each phase: kernels that overlap few outputs, or few output
-/// channels.
+/// Whether sizes are known and what make_transposed_sums keeps of some rows is not too much.
+bool transposed_sums_fit(const ConvChannels& channels, const Window& window);
+/// Whether it takes less time than a convolution for each phase: kernels that overlap few outputs, or few output channels.
 bool transposed_sums_pay(const ConvChannels& channels, const Window& window);
 /// Kernels larger than their stride: one product makes what each input gives at each kernel position, and these are added up.
 std::unique_ptr<TransposedImpl<float>> make_transposed_sums(const ConvChannels& channels, const Window& window, const float* weights,

@@ -91,6 +91,7 @@ class TransposedSums final : public TransposedImpl<float> {
   }
 
   size_t weight_bytes() const override { return product_->weight_bytes(); }
+  std::string_view variant() const override { return "sums"; }
 
   void run(const Window& w, int64_t batch, const float* x, float* y, const Parallel& parallel) const override {
     const int64_t rows = rows_of_band(channels_, window_, w);
@@ -248,12 +249,16 @@ class TransposedSums final : public TransposedImpl<float> {
 
 }  // namespace
 
+bool transposed_sums_fit(const ConvChannels& channels, const Window& window) {
+  if (window.input_size() == 1 && window.output_size() == 1) return false;  // sizes are not known
+  const int64_t rows = std::min(window.input[1], rows_of_band(channels, window, window));
+  return static_cast<double>(rows) * row_bytes(channels, window, window) <= kMostBandBytes;
+}
+
 bool transposed_sums_pay(const ConvChannels& channels, const Window& window) {
   // Products that adding one of them to its output costs, and adding a plane of them.
   constexpr double kAdded = 12, kFewAdded = 400, kManyAdded = 2500;
-  if (window.input_size() == 1 && window.output_size() == 1) return false;  // sizes are not known
-  const int64_t rows = std::min(window.input[1], rows_of_band(channels, window, window));
-  if (static_cast<double>(rows) * row_bytes(channels, window, window) > kMostBandBytes) return false;
+  if (!transposed_sums_fit(channels, window)) return false;
   const double in = static_cast<double>(channels.in / channels.groups);
   const double made = static_cast<double>(window.input_size()) * static_cast<double>(window.kernel_size());
   const double planes = static_cast<double>(window.kernel_size()) * (window.input_size() < kLeastAdded ? kFewAdded : kManyAdded);

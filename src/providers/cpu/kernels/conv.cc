@@ -44,7 +44,7 @@ class ConvKernel final : public Kernel {
       const ops::Sizes sizes = spatial_sizes(info.node().input_type(0), weights_shape_.size());
       const compute::Window window = window_of(weights_shape_, sizes);
       const compute::ConvAccuracy accuracy = conv_accuracy(info.precision());
-      variant_ = {problem_of(weights->dtype(), channels, window, !sizes.empty()),
+      variant_ = {conv_problem("Conv", weights->dtype(), channels, window, !sizes.empty()),
                   {},
                   compute::Convolution<T>::variants(channels, window, accuracy, info.lean_memory())};
       const T* bias_values = bias ? bias->data<T>() : nullptr;
@@ -112,13 +112,6 @@ class ConvKernel final : public Kernel {
   }
 
   /// "Conv float32 64>128 groups 1, kernel 1x3x3 strides 1x2x2 dilations 1x1x1 pads 0x1x1, 1x56x56>1x28x28".
-  static std::string problem_of(DType dtype, const compute::ConvChannels& channels, const compute::Window& w, bool sizes_known) {
-    const auto text = [](const int64_t(&sizes)[3]) { return fmt::format("{}", fmt::join(sizes, "x")); };
-    return fmt::format("Conv {} {}>{} groups {}, kernel {} strides {} dilations {} pads {}, {}", to_string(dtype), channels.in,
-                       channels.out, channels.groups, text(w.kernel), text(w.stride), text(w.dilation), text(w.pad_begin),
-                       sizes_known ? text(w.input) + ">" + text(w.output) : "any size");
-  }
-
   /// `shape` is that of the convolution's result.
   Status run_pooled(RunContext& context, const compute::Window& geometry, const TensorView& x, const Shape& shape) const {
     const auto* convolution = std::get_if<compute::Convolution<float>>(&packed_);

@@ -26,11 +26,19 @@ class ConvTransposeKernel final : public Kernel {
     if (bias && (bias->elements() != weights->shape()[1] * op_.group || bias->dtype() != weights->dtype())) return;
     weights_shape_ = weights->shape();
     dispatch_or_throw<Types>(weights->dtype(), "ConvTranspose", [&]<typename T>() {
-      packed_.emplace<compute::TransposedConvolution<T>>(pack<T>(weights->view(), bias ? bias->data<T>() : nullptr,
-                                                                 spatial_sizes(info.node().input_type(0), weights_shape_.size()),
-                                                                 info.lean_memory()));
+      const ops::Sizes sizes = spatial_sizes(info.node().input_type(0), weights_shape_.size());
+      const compute::ConvChannels channels = channels_of(weights_shape_);
+      const compute::Window window = expected_window(weights_shape_, sizes);
+      using Packed = compute::TransposedConvolution<T>;
+      variant_.variants = Packed::variants(channels, window);
+      if (!variant_.variants.empty()) variant_.problem = conv_problem("ConvTranspose", weights->dtype(), channels, window, !sizes.empty());
+      const auto& made = packed_.emplace<Packed>(channels, window, weights->data<T>(), bias ? bias->data<T>() : nullptr,
+                                                 info.lean_memory(), info.tuned(variant_.problem));
+      variant_.variant = made.variant();
     });
   }
+
+  KernelVariant variant() const override { return variant_; }
 
   bool owns_constant(int input) const override { return is_packed() && (input == 1 || input == op_.bias_input); }
   size_t packed_bytes() const override { return weight_bytes(packed_); }
@@ -70,7 +78,8 @@ class ConvTransposeKernel final : public Kernel {
         return compute::conv_transpose_reference({x.shape()[1], filters, op_.group}, geometry, x.shape()[0], x.data<T>(),
                                                  context.input(1).data<T>(), bias, y.data<T>(), context.parallel());
       }
-      run(pack<T>(context.input(1), context.has_input(op_.bias_input) ? context.input(op_.bias_input).data<T>() : nullptr));
+      const T* bias = context.has_input(op_.bias_input) ? context.input(op_.bias_input).data<T>() : nullptr;
+      run({channels_of(w), expected_window(w, {}), context.input(1).data<T>(), bias});
     });
   }
 
@@ -96,10 +105,10 @@ class ConvTransposeKernel final : public Kernel {
 
   bool is_packed() const { return !std::holds_alternative<std::monostate>(packed_); }
 
+  compute::ConvChannels channels_of(const Shape& weights) const { return {weights[0], weights[1] * op_.group, op_.group}; }
+
   /// `sizes` are the spatial ones that X is expected to have, none where that is not known.
-  template <typename T>
-  compute::TransposedConvolution<T> pack(const TensorView& weights, const T* bias, const ops::Sizes& sizes = {}, bool lean = false) const {
-    const Shape& w = weights.shape();
+  compute::Window expected_window(const Shape& w, const ops::Sizes& sizes) const {
     const size_t spatial = w.size() - 2;
     ops::ConvTranspose op = op_;
     op.window = with_kernel(op_.window, {w.begin() + 2, spatial});
@@ -116,7 +125,7 @@ class ConvTransposeKernel final : public Kernel {
     }
     compute::Window geometry;
     throw_if_wrong(conv_window(op.window, inputs, outputs, pads, geometry));
-    return compute::TransposedConvolution<T>({w[0], w[1] * op_.group, op_.group}, geometry, weights.data<T>(), bias, lean);
+    return geometry;
   }
 
   ops::ConvTranspose op_;
@@ -124,6 +133,7 @@ class ConvTransposeKernel final : public Kernel {
   std::variant<std::monostate, compute::TransposedConvolution<float>, compute::TransposedConvolution<double>,
                compute::TransposedConvolution<Float16>, compute::TransposedConvolution<BFloat16>>
       packed_;
+  KernelVariant variant_;
 };
 
 }  // namespace rh::cpu

@@ -46,6 +46,7 @@ class ExpandDepthwiseKernel final : public Kernel {
     }
   }
 
+  KernelVariant variant() const override { return {.problem = "", .variant = planes_ ? "planes" : "blocked", .variants = {}}; }
   bool owns_constant(int input) const override { return input > 0; }
   size_t packed_bytes() const override { return planes_ ? planes_->weight_bytes() : blocks_->weight_bytes(); }
 

@@ -53,6 +53,9 @@ class NhwcConvKernel final : public Kernel {
     }
   }
 
+  KernelVariant variant() const override {
+    return {.problem = "", .variant = std::holds_alternative<compute::NhwcDepthwise>(packed_) ? "depthwise" : "patches", .variants = {}};
+  }
   bool owns_constant(int input) const override { return input == 1 || input == 2; }
   size_t packed_bytes() const override { return weight_bytes(packed_); }
 
