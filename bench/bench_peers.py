@@ -2,8 +2,9 @@
 """Times models side by side on several runtimes, interleaved in one run, and prints ratios.
 
 Each runtime lives in a process of its own and keeps the model loaded; rounds alternate between the runtimes, so that noise of the machine
-hits all alike. A figure is the least mean over the rounds. Outputs are compared with onnxruntime's (largest error over the largest
-magnitude). Inputs come from the model's `sample_inputs` metadata, else they are made up from the declared shapes (--dims).
+hits all alike; who loads first changes from row to row. A figure is the least mean over the rounds. Outputs are compared with
+onnxruntime's (largest error over the largest magnitude). Inputs come from the model's `sample_inputs` metadata, else they are made up
+from the declared shapes (--dims).
 `speedup` is the best peer's time over the first runtime's: above 1 means that the first is faster.
 """
 
@@ -92,8 +93,11 @@ def largest_error(ours, reference):
         return worst
 
 
-def measure(model, threads, args, folder):
-    workers = {runtime: Worker(runtime, model, threads, args, folder) for runtime in args.runtimes.split(",")}
+def measure(model, threads, args, folder, turn):
+    runtimes = args.runtimes.split(",")
+    begin = -turn % len(runtimes)  # whoever loads first may pay for large pages that the machine's host has to bring back
+    made = {runtime: Worker(runtime, model, threads, args, folder) for runtime in runtimes[begin:] + runtimes[:begin]}
+    workers = {runtime: made[runtime] for runtime in runtimes}
     alive = {runtime: w for runtime, w in workers.items() if w.info}
     for _ in range(args.rounds):
         for worker in alive.values():
@@ -138,9 +142,9 @@ def main():
     rows = []
     print("  ".join(heading))
     with tempfile.TemporaryDirectory() as folder:
-        for model in args.models:
-            for threads in map(int, args.threads.split(",")):
-                rows.append(measure(model, threads, args, folder))
+        for i, model in enumerate(args.models):
+            for j, threads in enumerate(map(int, args.threads.split(","))):
+                rows.append(measure(model, threads, args, folder, i + j))
                 print("  ".join(columns(rows[-1])), flush=True)
                 for runtime, info in rows[-1]["runtimes"].items():
                     if "error" in info:

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Runs compute_bench and ONNX Runtime on the same shapes and threads and prints the ratio.
 
 The two run in turns, round after round, and the least time of each counts, so that what else the machine does falls on both.

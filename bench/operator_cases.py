@@ -324,6 +324,10 @@ def matmul(rows, inner, columns):
     return one("MatMul", {"x": floats(rows, inner)}, {"w": floats(inner, columns)})
 
 
+def matmul_of_two(rows, inner, columns):
+    return one("MatMul", {"x": floats(rows, inner), "z": floats(inner, columns)})
+
+
 def batched_matmul(batch, rows, inner):
     return one("MatMul", {"x": floats(batch, rows, inner), "z": floats(batch, inner, rows)})
 
@@ -398,6 +402,7 @@ def cast(to):
 ROWS = [(1, 512), (64, 1024), (512, 4096)]
 IMAGES = [(16, 14), (64, 56), (96, 112)]
 ODD_ROWS = [(3, 77), (61, 333), (511, 1999)]
+FEW_COLUMNS = [(1000, 64, 4), (256, 1024, 8), (4096, 512, 1)]
 UNARY = (
     "Exp Log Sqrt Tanh Sigmoid Erf Gelu HardSwish Softplus Elu LeakyRelu Relu Sin Cos Abs Neg Reciprocal Round Floor Softsign Mish Selu "
     "Ceil Sign Celu HardSigmoid ThresholdedRelu Atan Sinh"
@@ -515,6 +520,8 @@ CASES = [
     ("MaxPool 2x2 / 2", image("MaxPool", kernel_shape=[2, 2], strides=[2, 2]), IMAGES),
     ("MaxPool 5x5", image("MaxPool", kernel_shape=[5, 5], pads=[2, 2, 2, 2]), IMAGES),
     ("MatMul by a constant", matmul, [(1, 512, 512), (64, 512, 512), (512, 1024, 1024)]),
+    ("MatMul by a constant of few columns", matmul, FEW_COLUMNS),
+    ("MatMul, few columns", matmul_of_two, FEW_COLUMNS),
     ("MatMul of a batch", batched_matmul, [(1, 16, 64), (12, 64, 64), (12, 256, 64)]),
     ("Gemm", gemm, [(1, 512, 512), (64, 512, 512), (512, 1024, 1024)]),
     ("Conv 3x3", conv("Conv", 3), [(16, 14), (64, 28), (64, 56)]),
