@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cmath>
 
+#include "ops/nn/normalization.h"
 #include "ops/reduction/reduce.h"
 #include "passes/channel_affine.h"
 #include "passes/pass.h"
@@ -10,17 +12,22 @@ namespace rh::passes {
 namespace {
 
 constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on arithmetic broadcasts as numpy does
-constexpr int kLayerOpset = 17, kRmsOpset = 23, kInstanceOpset = 6;
+constexpr int kLayerOpset = 17, kRmsOpset = 23, kInstanceOpset = 6, kGroupOpset = 21;
 
-/// The dimensions over which is normalised: the last one, or those behind the channels.
-enum class Over : uint8_t { last, spatial };
+/// The mean of a value over its dimensions from `axis` on, which stay.
+struct Mean {
+  ValueId of = kNoValue;
+  int axis = 0;
+  std::vector<NodeId> nodes;
+};
 
 struct Found {
-  ValueId x = kNoValue, scale = kNoValue, bias = kNoValue;
+  ValueId x = kNoValue, mean = kNoValue, scale = kNoValue, bias = kNoValue;
+  ValueId centred = kNoValue;  // x less its mean; of RMSNormalization x
   double epsilon = 0;
+  int axis = 0;  // the first of those over which is normalised, which are all from there on
   bool subtracts_mean = false;
-  std::optional<Over> over;
-  ChannelAffine channels;  // over spatial dimensions, in place of scale and bias
+  std::optional<ChannelAffine> channels;  // in place of scale and bias
   std::vector<NodeId> nodes;
   const Node* last = nullptr;
 };
@@ -32,9 +39,9 @@ class Matcher {
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
       const Node& node = graph_.node(id);
-      if (!is_op(node, "Sqrt")) continue;
       Found found;
-      if (match(node, found)) replace(std::move(found));
+      const bool is_found = is_op(node, "InstanceNormalization") ? match_instance(node, found) : is_root(node) && match(node, found);
+      if (is_found && is_replaceable(found)) replace(std::move(found));
     }
     return rewrite_.take();
   }
@@ -44,11 +51,21 @@ class Matcher {
     return node && is_op(*node, op_type) && node->opset >= kBroadcastOpset && node->inputs.size() == 2;
   }
 
+  bool is_power(const Node& node, double exponent) const {
+    return is_binary(&node, "Pow") && constant_number(graph_, node.inputs[1]) == exponent;
+  }
+
+  bool is_root(const Node& node) const { return is_op(node, "Sqrt") || is_power(node, 0.5) || is_power(node, -0.5); }
+
+  bool is_replaceable(const Found& f) const {
+    return is_closed(graph_, f.nodes, *f.last) && have_same_type(graph_, f.x, f.last->outputs[0]) &&
+           std::none_of(f.nodes.begin(), f.nodes.end(), [&](NodeId id) { return rewrite_.is_removed(id); });
+  }
+
   bool match(const Node& root, Found& f) const {
     f.nodes = {root.id};
-    return match_variance(root.inputs[0], f) && match_quotient(root, f) && match_parameters(f) && is_closed(graph_, f.nodes, *f.last) &&
-           have_same_type(graph_, f.x, f.last->outputs[0]) &&
-           std::none_of(f.nodes.begin(), f.nodes.end(), [&](NodeId id) { return rewrite_.is_removed(id); });
+    if (!match_variance(root.inputs[0], f)) return false;
+    return (is_power(root, -0.5) ? match_inverse(root, f) : match_quotient(root, f)) && match_parameters(f);
   }
 
   /// mean(x^2) + epsilon, x perhaps less its mean.
@@ -57,39 +74,71 @@ class Matcher {
     if (!is_binary(sum, "Add")) return false;
     for (size_t i = 0; i < 2; ++i) {
       const auto epsilon = constant_number(graph_, sum->inputs[i]);
-      const Node* mean = graph_.producer(sum->inputs[1 - i]);
-      const auto over = mean ? mean_over(*mean) : std::nullopt;
-      if (!epsilon || !(*epsilon >= 0) || !over) continue;
+      const auto mean = mean_of(sum->inputs[1 - i]);
+      if (!epsilon || !(*epsilon >= 0) || !mean) continue;
       f.epsilon = *epsilon;
-      f.over = over;
-      f.nodes.insert(f.nodes.end(), {sum->id, mean->id});
-      return match_square(mean->inputs[0], f);
+      f.axis = mean->axis;
+      f.nodes.push_back(sum->id);
+      f.nodes.insert(f.nodes.end(), mean->nodes.begin(), mean->nodes.end());
+      return match_square(mean->of, f);
     }
     return false;
   }
 
   bool match_square(ValueId value, Found& f) const {
     const Node* square = graph_.producer(value);
-    if (is_binary(square, "Pow") ? constant_number(graph_, square->inputs[1]) != 2.0
-                                 : !is_binary(square, "Mul") || square->inputs[0] != square->inputs[1])
-      return false;
+    if (!square || !(is_power(*square, 2) || (is_binary(square, "Mul") && square->inputs[0] == square->inputs[1]))) return false;
     f.nodes.push_back(square->id);
-    f.x = square->inputs[0];
+    f.x = f.centred = square->inputs[0];
     const DType dtype = tensor_type(graph_, f.x).dtype;
     const Node* difference = graph_.producer(f.x);
     if (is_binary(difference, "Sub")) {
-      const Node* mean = graph_.producer(difference->inputs[1]);
-      if (mean && mean_over(*mean) == f.over && mean->inputs[0] == difference->inputs[0]) {
-        f.nodes.insert(f.nodes.end(), {difference->id, mean->id});
+      const auto mean = mean_of(difference->inputs[1]);
+      if (mean && mean->axis == f.axis && mean->of == difference->inputs[0]) {
+        f.nodes.push_back(difference->id);
+        f.nodes.insert(f.nodes.end(), mean->nodes.begin(), mean->nodes.end());
         f.subtracts_mean = true;
+        f.x = mean->of;
+        f.mean = difference->inputs[1];
       }
     }
     return dtype == DType::float32 || dtype == DType::float16;
   }
 
-  /// What a ReduceMean is over whose dimensions stay.
-  std::optional<Over> mean_over(const Node& node) const {
-    if (!is_op(node, "ReduceMean")) return std::nullopt;
+  /// ReduceMean, or ReduceSum with the number of elements divided by.
+  std::optional<Mean> mean_of(ValueId value) const {
+    const Node* node = graph_.producer(value);
+    if (!node) return std::nullopt;
+    if (is_op(*node, "ReduceMean")) return reduction(*node);
+    if (!is_binary(node, "Mul") && !is_binary(node, "Div")) return std::nullopt;
+    for (size_t i = is_op(*node, "Mul") ? 0 : 1; i < 2; ++i) {
+      const auto number = constant_number(graph_, node->inputs[i]);
+      const Node* sum = number ? graph_.producer(node->inputs[1 - i]) : nullptr;
+      auto found = sum && is_op(*sum, "ReduceSum") ? reduction(*sum) : std::nullopt;
+      const auto count = found ? elements_from(tensor_type(graph_, found->of), found->axis) : std::nullopt;
+      if (!count || !is_one(is_op(*node, "Mul") ? *number * *count : *number / *count)) continue;
+      found->nodes.push_back(node->id);
+      return found;
+    }
+    return std::nullopt;
+  }
+
+  /// As near as the rounding of 1 / n to float leaves it.
+  static bool is_one(double value) { return std::fabs(value - 1) <= 1e-6; }
+
+  /// How many elements the dimensions from `axis` on have, where all are constant.
+  static std::optional<double> elements_from(const TensorType& type, int axis) {
+    double count = 1;
+    for (int i = axis; i < type.rank(); ++i) {
+      const Dim& dim = (*type.dims)[static_cast<size_t>(i)];
+      if (!dim.is_constant()) return std::nullopt;
+      count *= static_cast<double>(dim.value());
+    }
+    return count;
+  }
+
+  /// Over the last dimensions, but not over all of more than one.
+  std::optional<Mean> reduction(const Node& node) const {
     const TensorType& type = tensor_type(graph_, node.inputs[0]);
     const NodeView view(graph_, node);
     const ops::Reduce op = ops::Reduce::read(view);
@@ -100,93 +149,237 @@ class Matcher {
       axes.assign(given->data<int64_t>(), given->data<int64_t>() + given->elements());
     }
     if (!op.keep_dims || !type.has_rank() || type.rank() == 0 || axes.empty()) return std::nullopt;
-    for (int64_t& axis : axes) axis = axis < 0 ? axis + type.rank() : axis;
-    std::ranges::sort(axes);
-    if (axes == std::vector<int64_t>{type.rank() - 1}) return Over::last;
-    std::vector<int64_t> spatial;
-    for (int64_t axis = 2; axis < type.rank(); ++axis) spatial.push_back(axis);
-    return axes == spatial ? std::optional(Over::spatial) : std::nullopt;
+    const auto reduced = op.reduced(axes, type.rank());
+    const auto first = std::find(reduced.begin(), reduced.end(), true);
+    const int axis = static_cast<int>(first - reduced.begin());
+    if (!std::all_of(first, reduced.end(), [](bool r) { return r; }) || (axis == 0 && type.rank() > 1)) return std::nullopt;
+    return Mean{node.inputs[0], axis, {node.id}};
   }
 
-  /// What is normalised, divided by the root.
+  /// What divides by the root, or by which its reciprocal is multiplied.
   bool match_quotient(const Node& root, Found& f) const {
     const Node* user = only_user(graph_, root);
     if (!user) return false;
-    const ValueId normalized = f.x;
-    if (is_binary(user, "Div") && user->inputs[0] == normalized && user->inputs[1] == root.outputs[0]) {
-      take(f, *user);
-    } else {
-      const bool is_inverse = is_op(*user, "Reciprocal") || (is_binary(user, "Div") && user->inputs[1] == root.outputs[0] &&
-                                                             constant_number(graph_, user->inputs[0]) == 1.0);
-      const Node* product = is_inverse ? only_user(graph_, *user) : nullptr;
-      if (!is_binary(product, "Mul") || other_input(*product, user->outputs[0]) != normalized) return false;
-      f.nodes.push_back(user->id);
-      take(f, *product);
-    }
-    if (f.subtracts_mean) f.x = graph_.producer(normalized)->inputs[0];
+    if (is_op(*user, "Reciprocal")) return match_inverse(*user, f);
+    if (!is_binary(user, "Div") || user->inputs[1] != root.outputs[0]) return false;
+    const ValueId divided = user->inputs[0];
+    if (constant_number(graph_, divided) == 1.0) return match_inverse(*user, f);
+    if (match_numerator(divided, f)) return take(f, *user);
+    return is_affine_parameter(f, divided) && match_factor(*user, divided, f);
+  }
+
+  /// What is normalised, perhaps times the scale.
+  bool match_numerator(ValueId value, Found& f) const {
+    if (value == f.centred) return true;
+    const Node* scaled = graph_.producer(value);
+    if (f.scale != kNoValue || !is_binary(scaled, "Mul")) return false;
+    const ValueId scale = other_input(*scaled, f.centred);
+    if (other_input(*scaled, scale) != f.centred || !is_affine_parameter(f, scale)) return false;
+    f.scale = scale;
+    f.nodes.push_back(scaled->id);
     return true;
   }
 
-  static void take(Found& f, const Node& node) {
+  /// Of a node that gives the reciprocal of the root.
+  bool match_inverse(const Node& inverse, Found& f) const {
+    const Node* product = only_user(graph_, inverse);
+    if (!is_binary(product, "Mul")) return match_factor(inverse, kNoValue, f);
+    f.nodes.push_back(inverse.id);
+    const ValueId other = other_input(*product, inverse.outputs[0]);
+    if (match_numerator(other, f)) return take(f, *product);
+    return is_affine_parameter(f, other) && match_factor(*product, other, f);
+  }
+
+  /// Of a node that gives the reciprocal of the root times `scale`: (x - mean) factor, or x factor - mean factor.
+  bool match_factor(const Node& factor, ValueId scale, Found& f) const {
+    f.scale = scale;
+    f.nodes.push_back(factor.id);
+    const ValueId value = factor.outputs[0];
+    const auto& consumers = graph_.value(value).consumers;
+    if (consumers.size() == 1) {
+      const Node& product = graph_.node(consumers[0]);
+      return is_binary(&product, "Mul") && other_input(product, value) == f.centred && take(f, product);
+    }
+    if (consumers.size() != 2 || !f.subtracts_mean) return false;
+    const Node *a = &graph_.node(consumers[0]), *b = &graph_.node(consumers[1]);
+    if (!is_binary(a, "Mul") || !is_binary(b, "Mul")) return false;
+    if (other_input(*a, value) != f.x) std::swap(a, b);
+    return other_input(*a, value) == f.x && match_sum(*a, *b, other_input(*b, value), f);
+  }
+
+  /// The difference of x times the factor and the mean times the factor, from which a bias may be taken before.
+  bool match_sum(const Node& scaled, const Node& offset, ValueId mean, Found& f) const {
+    f.nodes.insert(f.nodes.end(), {scaled.id, offset.id});
+    const ValueId term = offset.outputs[0];
+    const Node* sum = only_user(graph_, scaled);
+    const Node* negation = mean == f.mean ? only_user(graph_, offset) : graph_.producer(mean);
+    const bool is_negated = negation && is_op(*negation, "Neg");
+    if (mean != f.mean && !(is_negated && negation->inputs[0] == f.mean)) return false;
+    if (is_negated) f.nodes.push_back(negation->id);
+    const ValueId negative = !is_negated ? kNoValue : mean == f.mean ? negation->outputs[0] : term;
+    if (is_binary(sum, "Sub")) return !is_negated && sum->inputs[0] == scaled.outputs[0] && sum->inputs[1] == term && take(f, *sum);
+    if (!is_binary(sum, "Add")) return false;
+    const ValueId shift = other_input(*sum, scaled.outputs[0]);
+    if (is_negated && shift == negative) return take(f, *sum);
+    const Node* shifted = graph_.producer(shift);
+    if (is_negated ? !is_binary(shifted, "Add") : !is_binary(shifted, "Sub") || shifted->inputs[1] != term) return false;
+    f.bias = is_negated ? other_input(*shifted, negative) : shifted->inputs[0];
+    f.nodes.push_back(shifted->id);
+    return is_affine_parameter(f, f.bias) && (!is_negated || other_input(*shifted, f.bias) == negative) && take(f, *sum);
+  }
+
+  /// Over the last of three dimensions, with neither scale nor bias there, which follow a number for each element.
+  bool match_instance(const Node& node, Found& f) const {
+    const NodeView view(graph_, node);
+    const TensorType& x = tensor_type(graph_, node.inputs[0]);
+    if (!x.has_rank() || x.rank() != 3 || !holds_only(view.constant_input(1), 1) || !holds_only(view.constant_input(2), 0)) return false;
+    f.x = f.centred = node.inputs[0];
+    f.axis = 2;
+    f.subtracts_mean = true;
+    f.epsilon = static_cast<double>(ops::GroupNormalization::read(view).epsilon);
+    take(f, node);
+    match_affine(f);
+    return f.scale != kNoValue;
+  }
+
+  static bool holds_only(const Tensor* tensor, double number) {
+    for (int64_t i = 0; tensor && i < tensor->elements(); ++i) {
+      if (element_as_double(tensor->view(), i) != number) return false;
+    }
+    return tensor != nullptr;
+  }
+
+  static bool take(Found& f, const Node& node) {
     f.nodes.push_back(node.id);
     f.last = &node;
+    return true;
   }
 
-  /// One number an element of the last dimension.
+  /// One number an element of the dimensions over which is normalised. A constant may have dimensions of 1 before them.
   bool is_parameter(const Found& f, ValueId value) const {
     const TensorType &type = tensor_type(graph_, value), &x = tensor_type(graph_, f.x);
-    return type.dtype == x.dtype && type.has_rank() && type.rank() == 1 && x.has_rank() && x.rank() > 0 &&
-           (*type.dims)[0] == x.dims->back();
+    if (type.dtype != x.dtype || !type.has_rank() || !x.has_rank()) return false;
+    const int count = x.rank() - f.axis, extra = type.rank() - count;
+    if (extra < 0 || type.rank() > x.rank() || !std::equal(type.dims->begin() + extra, type.dims->end(), x.dims->begin() + f.axis))
+      return false;
+    return extra == 0 || (graph_.value(value).constant_tensor() &&
+                          std::all_of(type.dims->begin(), type.dims->begin() + extra, [](const Dim& dim) { return dim.is_constant(1); }));
   }
 
-  bool match_parameters(Found& f) const { return f.over == Over::last ? match_scale(f) : match_channels(f); }
+  /// The channels that may have a scale and a shift each; nothing where there are none.
+  std::optional<int64_t> channels_of(const Found& f) const {
+    const TensorType& x = tensor_type(graph_, f.x);
+    if (!f.subtracts_mean || !x.has_rank() || x.rank() < 3 || f.axis < 1 || f.axis > 2 || !(*x.dims)[1].is_constant()) return std::nullopt;
+    return (*x.dims)[1].value();
+  }
+
+  /// One number a channel, or one for all; of kNoValue the number given.
+  std::optional<std::vector<double>> channel_values(const Found& f, ValueId value, double without) const {
+    const auto channels = channels_of(f);
+    if (!channels) return std::nullopt;
+    if (value == kNoValue) return std::vector<double>(static_cast<size_t>(*channels), without);
+    const Tensor* constant = graph_.value(value).constant_tensor();
+    const TensorType& x = tensor_type(graph_, f.x);
+    if (!constant || constant->dtype() != x.dtype || constant->shape().rank() > x.rank()) return std::nullopt;
+    const int64_t elements = constant->elements();
+    const int axis = constant->shape().rank() - x.rank() + 1;
+    if (elements != 1 && (axis < 0 || elements != *channels || constant->shape()[axis] != elements)) return std::nullopt;
+    std::vector<double> values;
+    for (int64_t c = 0; c < *channels; ++c) values.push_back(element_as_double(constant->view(), elements == 1 ? 0 : c));
+    return values;
+  }
+
+  bool is_affine_parameter(const Found& f, ValueId value) const { return is_parameter(f, value) || channel_values(f, value, 0); }
+
+  /// A scale and a bias of every element or of every channel, or neither.
+  bool match_parameters(Found& f) const {
+    const auto is_absent_or_parameter = [&](ValueId value) { return value == kNoValue || is_parameter(f, value); };
+    const bool fits = is_absent_or_parameter(f.scale) && is_absent_or_parameter(f.bias);
+    if (fits) match_affine(f);
+    if (fits && (f.scale != kNoValue || f.bias != kNoValue)) return f.scale != kNoValue || has_known_length(f);
+    return match_channels(f) || (fits && has_known_length(f));
+  }
+
+  /// Whether a scale of ones can stand for none.
+  bool has_known_length(const Found& f) const {
+    const TensorType& x = tensor_type(graph_, f.x);
+    return x.has_rank() && f.axis == x.rank() - 1 && x.dims->back().is_constant();
+  }
+
+  /// A scale that follows and, of the form with a mean, a bias.
+  void match_affine(Found& f) const {
+    const auto parameter_of = [&](const Node* node, std::string_view op_type) {
+      const ValueId value = is_binary(node, op_type) ? other_input(*node, f.last->outputs[0]) : kNoValue;
+      return value != kNoValue && is_parameter(f, value) ? value : kNoValue;
+    };
+    const Node* user = only_user(graph_, *f.last);
+    if (f.scale == kNoValue && f.bias == kNoValue && (f.scale = parameter_of(user, "Mul")) != kNoValue) {
+      take(f, *user);
+      user = only_user(graph_, *f.last);
+    }
+    if (f.subtracts_mean && f.bias == kNoValue && (f.bias = parameter_of(user, "Add")) != kNoValue) take(f, *user);
+  }
 
   /// A scale and a shift a channel, or neither: of the form with a mean alone.
   bool match_channels(Found& f) const {
+    auto scale = channel_values(f, f.scale, 1), shift = channel_values(f, f.bias, 0);
+    if (!scale || !shift) return false;
     const TensorType& x = tensor_type(graph_, f.x);
-    if (!f.subtracts_mean || !x.has_rank() || x.rank() < 3 || !(*x.dims)[1].is_constant()) return false;
-    ChannelAffineChain chain = channel_affines_after(graph_, *f.last, {x.dtype, x.rank(), (*x.dims)[1].value()});
-    f.channels = std::move(chain.affine);
+    ChannelAffineChain chain = channel_affines_after(graph_, *f.last, {x.dtype, x.rank(), *channels_of(f)});
+    const bool has_parameters = f.scale != kNoValue || f.bias != kNoValue || !chain.nodes.empty();
+    if (!has_parameters && has_known_length(f) && !is_between_reshapes(f)) return false;
+    f.channels = ChannelAffine{std::move(*scale), std::move(*shift)};
+    append(*f.channels, chain.affine);
     f.nodes.insert(f.nodes.end(), chain.nodes.begin(), chain.nodes.end());
     f.last = chain.last;
     return true;
   }
 
-  /// A scale, which must be there, and of the form with a mean a bias.
-  bool match_scale(Found& f) const {
-    const Node* scaled = only_user(graph_, *f.last);
-    if (!is_binary(scaled, "Mul")) return false;
-    f.scale = other_input(*scaled, f.last->outputs[0]);
-    if (!is_parameter(f, f.scale)) return false;
-    take(f, *scaled);
-    const Node* shifted = f.subtracts_mean ? only_user(graph_, *f.last) : nullptr;
-    if (!is_binary(shifted, "Add") || !is_parameter(f, other_input(*shifted, f.last->outputs[0]))) return true;
-    f.bias = other_input(*shifted, f.last->outputs[0]);
-    take(f, *shifted);
-    return true;
+  /// As groups of channels are, whose scale and bias then follow.
+  bool is_between_reshapes(const Found& f) const {
+    const Node *before = graph_.producer(f.x), *after = only_user(graph_, *f.last);
+    return before && after && is_op(*before, "Reshape") && is_op(*after, "Reshape");
   }
 
   void replace(Found f) {
-    if (f.over == Over::spatial) return replace_by_instance_normalization(f);
+    if (f.channels) return replace_by_channel_normalization(f);
     if (!context_.admit()) return;
+    const int rank = tensor_type(graph_, f.x).rank();
     Node fused;
     fused.op_type = f.subtracts_mean ? "LayerNormalization" : "RMSNormalization";
     fused.opset = f.subtracts_mean ? kLayerOpset : kRmsOpset;
-    fused.attributes = {{"axis", int64_t{-1}}};
-    fused.inputs = {rewrite_.current(f.x), rewrite_.current(f.scale)};
-    if (f.bias != kNoValue) fused.inputs.push_back(rewrite_.current(f.bias));
+    fused.attributes = {{"axis", int64_t{f.axis - rank}}};
+    fused.inputs = {rewrite_.current(f.x), parameter(f, f.scale)};
+    if (f.bias != kNoValue) fused.inputs.push_back(parameter(f, f.bias));
     add(std::move(fused), f);
   }
 
-  void replace_by_instance_normalization(const Found& f) {
+  /// The value in the shape of what is normalised; ones where there is none.
+  ValueId parameter(const Found& f, ValueId value) {
+    const TensorType& x = tensor_type(graph_, f.x);
+    const std::string& name = graph_.value(f.last->outputs[0]).name;
+    if (value == kNoValue) {
+      const std::vector<double> ones(static_cast<size_t>(x.dims->back().value()), 1.0);
+      return rewrite_.edit().add_constant(name + "_scale", *channel_parameters(x.dtype, ones));
+    }
+    const int count = x.rank() - f.axis, extra = tensor_type(graph_, value).rank() - count;
+    if (extra == 0) return rewrite_.current(value);
+    const Tensor* constant = graph_.value(value).constant_tensor();
+    const Shape shape(constant->shape().begin() + extra, constant->shape().end());
+    return rewrite_.edit().add_constant(graph_.value(value).name, constant->reshaped(shape));
+  }
+
+  /// Of each channel by itself, or of all in one group.
+  void replace_by_channel_normalization(const Found& f) {
     const DType dtype = tensor_type(graph_, f.x).dtype;
-    auto scale = channel_parameters(dtype, f.channels.scale), bias = channel_parameters(dtype, f.channels.shift);
+    auto scale = channel_parameters(dtype, f.channels->scale), bias = channel_parameters(dtype, f.channels->shift);
     if (!scale || !bias || !context_.admit()) return;
     const std::string& name = graph_.value(f.last->outputs[0]).name;
     Edit& edit = rewrite_.edit();
     Node fused;
-    fused.op_type = "InstanceNormalization";
-    fused.opset = kInstanceOpset;
+    fused.op_type = f.axis == 1 ? "GroupNormalization" : "InstanceNormalization";
+    fused.opset = f.axis == 1 ? kGroupOpset : kInstanceOpset;
+    if (f.axis == 1) fused.attributes = {{"num_groups", int64_t{1}}};
     fused.inputs = {rewrite_.current(f.x), edit.add_constant(name + "_scale", std::move(*scale)),
                     edit.add_constant(name + "_bias", std::move(*bias))};
     add(std::move(fused), f);
@@ -195,6 +388,7 @@ class Matcher {
   void add(Node fused, const Found& f) {
     std::vector<NodeId> nodes = f.nodes;
     std::ranges::sort(nodes);
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     fused.name = f.last->name;
     fused.opset = std::max(f.last->opset, fused.opset);
     fused.attributes.push_back({"epsilon", static_cast<float>(f.epsilon)});
@@ -208,7 +402,8 @@ class Matcher {
 
 }  // namespace
 
-/// LayerNormalization and RMSNormalization over the last dimension and InstanceNormalization that are written out become one operator.
+/// Normalisations that are written out become one operator: LayerNormalization and RMSNormalization over the last dimensions,
+/// InstanceNormalization, and GroupNormalization of one group.
 Edit normalization_forms(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -103,7 +103,7 @@ class Client {
 struct Row {
   const char* purpose;
   const char* text;           ///< of a model from x [2, n] to y
-  bool runs_in_place = true;  ///< once its shapes were seen: no sizes that only a run tells, no containers, no scales of integers
+  bool runs_in_place = true;  ///< once its shapes were seen: no sizes that only a run tells, no containers, no products of integers
 };
 
 const std::vector<Row> kRows = {
@@ -119,6 +119,16 @@ const std::vector<Row> kRows = {
     {"a recurrent layer",
      "g (float[2, 6] x) => (float[...] y) < int64[3] s = {2, 1, 6}, float[1, 32, 6] w = {0.1, ...}, float[1, 32, 8] r = {0.2, ...} >\n"
      "{ a = Reshape (x, s) y = LSTM <hidden_size = 8> (a, w, r) }"},
+    {"normalised groups",
+     "g (float[2, 256] x) => (float[...] y) < int64[4] s = {2, 4, 8, 8}, float[2] w = {0.5, ...} >\n"
+     "{ a = Reshape (x, s) y = GroupNormalization <num_groups = 2> (a, w, w) }"},
+    {"attention",
+     "g (float[2, 256] x) => (float[...] y) < int64[4] s = {2, 8, 4, 8}, float[8, 8] w = {0.1, ...}, float[] c = {0.3} >\n"
+     "{ a = Reshape (x, s) q = Transpose <perm = [0, 2, 1, 3]> (a) k = Transpose <perm = [0, 2, 3, 1]> (a) p = MatMul (q, k)\n"
+     "  m = Mul (p, c) n = Softmax <axis = -1> (m) o = MatMul (n, q) t = Transpose <perm = [0, 2, 1, 3]> (o) y = MatMul (t, w) }"},
+    {"quantised values",
+     "g (float[2, 64] x) => (float[2, 64] y) < uint8[64] z = {3, ...}, float[64] s = {0.1, ...} >\n"
+     "{ q = QuantizeLinear <axis = 1> (x, s, z) y = DequantizeLinear <axis = 1> (q, s, z) }"},
     {"control flow",
      "g (float[2, n] x) => (float[...] y) < int64[] n = {3}, bool[] go = {1}, float[1] one = {1} >\n"
      "{ s = ReduceSum <keepdims = 0> (x) c = Greater (s, one)\n"

@@ -60,7 +60,8 @@ const char* const kFiles[] = {"constant_nodes",
                               "transposes",
                               "channels_last",
                               "implied_expands",
-                              "joined_transposes"};
+                              "joined_transposes",
+                              "early_opsets"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');

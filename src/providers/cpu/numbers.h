@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <type_traits>
 #include <vector>
 
+#include "providers/kernel.h"
 #include "tensor/dispatch.h"
 #include "tensor/narrowed.h"
 #include "tensor/tensor.h"
@@ -18,6 +20,13 @@ inline std::vector<double> as_doubles(const TensorView& view) {
   std::vector<double> values(static_cast<size_t>(view.elements()));
   for (size_t i = 0; i < values.size(); ++i) values[i] = element_as_double(view, static_cast<int64_t>(i));
   return values;
+}
+
+/// The same in memory of the run.
+inline std::span<const double> as_doubles(RunContext& context, const TensorView& view) {
+  double* const values = context.scratch_array<double>(view.elements());
+  for (int64_t i = 0; i < view.elements(); ++i) values[i] = element_as_double(view, i);
+  return {values, static_cast<size_t>(view.elements())};
 }
 
 }  // namespace rh::cpu

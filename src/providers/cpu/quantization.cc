@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "compute/quant/quantize.h"
+#include "providers/cpu/numbers.h"
 
 namespace rh::cpu {
 
@@ -67,6 +68,13 @@ void QuantRows::run(const Parallel& parallel, double operations_per_element, Fun
   parallel.for_range(rows, {.bytes = 5 * length, .operations = operations_per_element * length}, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) body(row(i));
   });
+}
+
+std::span<const double> zero_points_of(RunContext& context, size_t count) {
+  if (context.has_input(2)) return as_doubles(context, context.input(2));
+  double* const zeros = context.scratch_array<double>(static_cast<int64_t>(count));
+  std::fill_n(zeros, count, 0.0);
+  return {zeros, count};
 }
 
 Status scalar_of(const TensorView& view, const char* what, float& value) {

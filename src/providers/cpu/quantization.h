@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "compute/quant/quantize.h"
 #include "providers/cpu/kernel.h"
@@ -30,6 +31,9 @@ struct QuantRows {
   /// Runs body(row) for all rows in parallel.
   void run(const Parallel& parallel, double operations_per_element, FunctionRef<void(const Row&)> body) const;
 };
+
+/// Input 2 of QuantizeLinear or DequantizeLinear in memory of the run; `count` zeros where it is left out.
+std::span<const double> zero_points_of(RunContext& context, size_t count);
 
 /// The only element of an input, as float or integer: Status{invalid_argument} naming `what` where it has another number of elements.
 Status scalar_of(const TensorView& view, const char* what, float& value);

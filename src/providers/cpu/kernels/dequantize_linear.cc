@@ -69,8 +69,7 @@ class DequantizeLinearKernel final : public Kernel {
   /// T holds the values of x; float where x is a float, whose zero point is one too.
   template <typename T>
   static void run_rows(RunContext& context, const QuantRows& rows, const T* x, float* y) {
-    const std::vector<double> scales = as_doubles(context.input(1));
-    const std::vector<double> zero_points = context.has_input(2) ? as_doubles(context.input(2)) : std::vector<double>(scales.size(), 0);
+    const std::span<const double> scales = as_doubles(context, context.input(1)), zero_points = zero_points_of(context, scales.size());
     rows.run(context.parallel(), 1, [&](const QuantRows::Row& row) {
       const float scale = static_cast<float>(scales[static_cast<size_t>(row.scale)]);
       if constexpr (sizeof(T) <= 2) {

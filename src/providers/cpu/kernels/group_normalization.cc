@@ -22,7 +22,7 @@ class GroupNormalizationKernel final : public Kernel {
     if (groups > 0 && channels % groups != 0) {
       return error_status(ErrorCode::invalid_argument, "{} channels cannot be divided among {} groups", channels, groups);
     }
-    const std::vector<double> scale = as_doubles(context.input(1)), bias = as_doubles(context.input(2));
+    const std::span<const double> scale = as_doubles(context, context.input(1)), bias = as_doubles(context, context.input(2));
     const size_t parameters = static_cast<size_t>(op_.per_group_scale ? groups : channels);
     if (scale.size() != parameters || bias.size() != parameters) {
       return error_status(ErrorCode::invalid_argument, "scale has {} values and bias {}, expected {}", scale.size(), bias.size(),
@@ -57,8 +57,8 @@ class GroupNormalizationKernel final : public Kernel {
   }
 
  private:
-  void normalize(const float* from, float* to, int64_t group, int64_t per_group, int64_t inner, const std::vector<double>& scale,
-                 const std::vector<double>& bias) const {
+  void normalize(const float* from, float* to, int64_t group, int64_t per_group, int64_t inner, std::span<const double> scale,
+                 std::span<const double> bias) const {
     const compute::RowStatistics row = compute::row_statistics(from, per_group * inner);
     const double inverse = 1 / std::sqrt(row.variance + static_cast<double>(op_.epsilon));
     for (int64_t c = 0; c < per_group; ++c) {

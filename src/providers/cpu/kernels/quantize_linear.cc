@@ -68,8 +68,7 @@ class QuantizeLinearKernel final : public Kernel {
   Status to_integers(RunContext& context, const QuantRows& rows, DType to) const {
     const TensorView x = context.input(0), scale = context.input(1);
     ElementOutput y(context, 0, to, x.shape());
-    const std::vector<double> scales = as_doubles(scale);
-    const std::vector<double> zero_points = context.has_input(2) ? as_doubles(context.input(2)) : std::vector<double>(scales.size(), 0);
+    const std::span<const double> scales = as_doubles(context, scale), zero_points = zero_points_of(context, scales.size());
     const compute::QuantRange limits = range_of(to);
     const auto range_at = [&](int64_t i) {
       return compute::QuantRange{static_cast<int32_t>(zero_points[static_cast<size_t>(i)]), limits.low, limits.high};
@@ -110,9 +109,7 @@ class QuantizeLinearKernel final : public Kernel {
   Status to_floats(RunContext& context, const QuantRows& rows, DType to) const {
     const TensorView x = context.input(0), scale = context.input(1);
     const MutableView y = context.output(0, to, x.shape());
-    const std::vector<double> scales = as_doubles(scale);
-    std::vector<double> zero_points(scales.size(), 0);
-    if (context.has_input(2)) zero_points = as_doubles(context.input(2));
+    const std::span<const double> scales = as_doubles(context, scale), zero_points = zero_points_of(context, scales.size());
     const DType precision = in_float(x, scale) ? DType::float32 : op_.precision;
     float* quotients = context.scratch_array<float>(x.elements());
     rows.run(context.parallel(), 16, [&](const QuantRows::Row& row) {
