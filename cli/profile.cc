@@ -199,8 +199,8 @@ struct Profile {
       add_row(operators, {r["operators"][i]["operator"]}, r["operators"][i]);
     operators.print(globals);
     std::printf("\n");
-    Table nodes =
-        table_with({{.title = "node", .elastic = true}, {.title = "operator, variant", .elastic = true}, {.title = "output", .elastic = true}});
+    Table nodes = table_with(
+        {{.title = "node", .elastic = true}, {.title = "operator, variant", .elastic = true}, {.title = "output", .elastic = true}});
     for (size_t i = 0; i < std::min(top, r["nodes"].size()); ++i) {
       const nlohmann::json& node = r["nodes"][i];
       const std::string variant = node["variant"];

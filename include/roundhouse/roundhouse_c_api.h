@@ -25,9 +25,10 @@ ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocator* allocator, char** json);
 
 /// What a session with these options would do with a model, as JSON, without making it: nothing is compiled, and nodes that no provider
-/// takes are no error. As RhSessionGetReport without the statistics and variants, and {"model": path, "name", "graph": {"inputs": [value], "outputs":
-/// [value], "values": [{"name", "type", "kind": "input", "weight" or "value", "bytes" where the shape is known}], "nodes": [beside those of
-/// the report: null for calls of functions, else {"inputs": [value], "outputs": [value], "attributes": {name: text}, "bodies":
+/// takes are no error. As RhSessionGetReport without the statistics and variants, and {"model": path, "name", "graph": {"inputs": [value],
+/// "outputs": [value], "values": [{"name", "type", "kind": "input", "weight" or "value", "bytes" where the shape is known}], "nodes":
+/// [beside those of the report: null for calls of functions, else {"inputs": [value], "outputs": [value], "attributes": {name: text},
+/// "bodies":
 /// [{"attribute", "inputs", "outputs"}] of subgraphs, "inside": the subgraph that it is in}]}}: the graph as it was read. A value is a
 /// position in "values", -1 where left out. The text is freed with `allocator`. Errors: those of making a session.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhExplainModel(const OrtEnv* env, const ORTCHAR_T* path, const OrtSessionOptions* options,

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "ops/activation/activation.h"
 #include "ops/activation/fused_activation.h"
+#include "passes/channel_affine.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -12,7 +14,11 @@ namespace rh::passes {
 namespace {
 
 constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on arithmetic broadcasts as numpy does
+constexpr int kVariadicOpset = 8;   // from which on Max and Min do
 constexpr int kMaxDepth = 8;        // of an expression of x
+constexpr size_t kMaxProducts = 3;  // of one product
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // As near as numbers are that were written with few digits, or rounded to a half type.
 bool is_near(double a, double b) { return std::fabs(a - b) <= 1e-3 * std::fabs(b); }
@@ -56,8 +62,13 @@ class Expression {
     if (value == x_) return Polynomial{0, 1, 0, 0};
     if (const auto number = constant_number(graph_, value)) return Polynomial{*number, 0, 0, 0};
     const Node* node = depth < kMaxDepth ? graph_.producer(value) : nullptr;
-    if (!node || !node->domain.empty() || node->opset < kBroadcastOpset || node->inputs.size() != 2) return std::nullopt;
+    if (!node || !node->domain.empty() || node->opset < kBroadcastOpset || node->inputs.empty()) return std::nullopt;
     const auto a = polynomial(node->inputs[0], depth + 1);
+    if (a && node->op_type == "Neg") {
+      add(*node);
+      return product(*a, {-1, 0, 0, 0});
+    }
+    if (node->inputs.size() != 2) return std::nullopt;
     const auto b = a ? polynomial(node->inputs[1], depth + 1) : std::nullopt;
     if (!b) return std::nullopt;
     add(*node);
@@ -69,8 +80,10 @@ class Expression {
     return found && is_near(*found, expected);
   }
 
-  /// Whether the nodes can be replaced by one that gives what `root` does, which is of x's type.
-  bool is_whole(const Node& root) const { return is_closed(graph_, nodes, root) && have_same_type(graph_, x_, root.outputs[0]); }
+  /// Whether the nodes can be replaced by one that gives what `root` does, which is of x's type, a floating one.
+  bool is_whole(const Node& root) const {
+    return is_floating(tensor_type(graph_, x_).dtype) && is_closed(graph_, nodes, root) && have_same_type(graph_, x_, root.outputs[0]);
+  }
 
   std::vector<NodeId> nodes;
 
@@ -98,6 +111,24 @@ class Expression {
   ValueId x_;
 };
 
+/// What a product is made of: numbers, and other factors.
+struct Product {
+  double scale = 1;
+  std::vector<ValueId> factors;
+  std::vector<NodeId> nodes;
+};
+
+/// min(max(x, low), high), NaN where x is.
+struct Bounded {
+  ValueId x;
+  double low, high;
+};
+
+/// min(max(slope x + shift, 0), 1).
+struct HardGate {
+  double slope, shift;
+};
+
 /// One activation that an expression computes.
 struct Found {
   std::string_view op_type;
@@ -111,159 +142,257 @@ class Matcher {
   Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
 
   Edit run() {
-    for (NodeId id : graph_.topological_order()) {
+    const std::vector<NodeId> order = graph_.topological_order();
+    // From the last one on: it takes all bounds before it.
+    for (auto id = order.rbegin(); id != order.rend(); ++id) match_bounds(graph_.node(*id));
+    for (NodeId id : order) {
       const Node& node = graph_.node(id);
-      if (!node.domain.empty() || node.opset < kBroadcastOpset || node.inputs.size() != 2) continue;
-      if (node.op_type == "Mul" || node.op_type == "Div") match(node);
+      if (node.domain.empty() && node.opset >= kBroadcastOpset && !rewrite_.is_removed(id)) match(node);
     }
     return rewrite_.take();
   }
 
  private:
   void match(const Node& root) {
-    if (!match_clip(root)) match_factors(root);
+    if (root.op_type == "Max") match_leaky_relu(root);
+    if (root.op_type == "Clip") match_hard_sigmoid(root, root, {});
+    if (root.op_type == "Mul" || root.op_type == "Div") match_product(root);
+    if (root.op_type == "Div" || root.op_type == "Reciprocal") match_logistic(root);
   }
 
-  /// clip(x + 3, 0, 6) / 6 or x clip(x + 3, 0, 6) / 6, the division last.
-  bool match_clip(const Node& root) {
-    const ValueId divided = sixth_of(root);
-    const Node* inner = graph_.producer(divided);
-    if (!inner) return false;
-    if (const auto x = hard_gate(*inner)) {
-      Expression e(graph_, *x);
-      e.add(*inner);
-      e.add(*graph_.producer(inner->inputs[0]));
-      return replace(root, e, {"HardSigmoid", 6, *x, {{"alpha", 1.0f / 6}, {"beta", 0.5f}}});
+  std::optional<Bounded> bounded(const Node& node) const {
+    if (!node.domain.empty()) return std::nullopt;
+    if (node.op_type == "Relu") return Bounded{node.inputs[0], 0, kInfinity};
+    if (node.op_type == "Clip") {
+      const auto clip = ops::FusedActivation::of(NodeView(graph_, node));
+      if (!clip) return std::nullopt;
+      if (clip->function == ops::FusedActivation::Function::relu) return Bounded{node.inputs[0], 0, kInfinity};
+      return clip->alpha <= clip->beta ? std::optional(Bounded{node.inputs[0], clip->alpha, clip->beta}) : std::nullopt;
     }
-    if (!is_op(*inner, "Mul") || inner->opset < kBroadcastOpset) return false;
-    for (size_t i = 0; i < 2; ++i) {
-      const Node* gate = graph_.producer(inner->inputs[i]);
-      const auto x = gate ? hard_gate(*gate) : std::nullopt;
-      if (!x || *x != inner->inputs[1 - i]) continue;
-      Expression e(graph_, *x);
-      e.add(*inner);
-      e.add(*gate);
-      e.add(*graph_.producer(gate->inputs[0]));
-      return replace(root, e, {"HardSwish", 14, *x, {}});
-    }
-    return false;
-  }
-
-  /// What the node divides by 6.
-  ValueId sixth_of(const Node& node) const {
+    const bool is_max = node.op_type == "Max";
+    if ((!is_max && node.op_type != "Min") || node.opset < kVariadicOpset || node.inputs.size() != 2) return std::nullopt;
     for (size_t i = 0; i < 2; ++i) {
       const auto number = constant_number(graph_, node.inputs[i]);
-      if (number && (node.op_type == "Mul" ? is_near(*number, 1.0 / 6) : i == 1 && *number == 6)) return node.inputs[1 - i];
+      if (number && !std::isnan(*number)) return Bounded{node.inputs[1 - i], is_max ? *number : -kInfinity, is_max ? kInfinity : *number};
     }
-    return kNoValue;
-  }
-
-  /// x of clip(x + 3, 0, 6).
-  std::optional<ValueId> hard_gate(const Node& node) const {
-    if (!is_op(node, "Clip")) return std::nullopt;
-    const auto clip = ops::FusedActivation::of(NodeView(graph_, node));
-    const Node* sum = graph_.producer(node.inputs[0]);
-    if (!clip || clip->alpha != 0 || clip->beta != 6 || !sum || !is_op(*sum, "Add") || sum->opset < kBroadcastOpset) return std::nullopt;
-    for (size_t i = 0; i < 2; ++i)
-      if (constant_number(graph_, sum->inputs[i]) == 3.0) return sum->inputs[1 - i];
     return std::nullopt;
   }
 
-  /// x times a function of x, and perhaps a half.
-  bool match_factors(const Node& root) {
-    if (root.op_type != "Mul") return false;
+  /// Max or Min with a number, and several bounds in a row, as one Relu or Clip.
+  void match_bounds(const Node& root) {
+    auto found = bounded(root);
+    const DType dtype = found ? tensor_type(graph_, found->x).dtype : DType::undefined;
+    if ((dtype != DType::float32 && dtype != DType::float16) || rewrite_.is_removed(root.id)) return;
+    std::vector<NodeId> nodes{root.id};
+    for (const Node* inner; (inner = graph_.producer(found->x)) && has_one_use(graph_.value(found->x)); nodes.push_back(inner->id)) {
+      const auto first = bounded(*inner);
+      if (!first) break;
+      found = Bounded{first->x, std::clamp(first->low, found->low, found->high), std::clamp(first->high, found->low, found->high)};
+    }
+    const bool is_one = nodes.size() == 1 && (root.op_type == "Relu" || root.op_type == "Clip");
+    if (is_one) return;
+    Expression e(graph_, found->x);
+    e.nodes = nodes;
+    if (found->low == 0 && found->high == kInfinity) {
+      replace(root, e, {"Relu", 14, found->x, {}});
+    } else {
+      replace_by_clip(root, e, *found, dtype);
+    }
+  }
+
+  void replace_by_clip(const Node& root, Expression& e, const Bounded& bounds, DType dtype) {
+    std::array<std::optional<Tensor>, 2> constants;
     for (size_t i = 0; i < 2; ++i) {
-      const Node* gate = graph_.producer(root.inputs[i]);
-      if (!gate || !gate->domain.empty()) continue;
-      const ValueId x = root.inputs[1 - i];
-      if (match_gate(root, *gate, x) || match_gelu(root)) return true;
+      const double bound = i == 0 ? bounds.low : bounds.high;
+      if (std::isinf(bound) && (bound > 0) == (i == 1)) continue;
+      constants[i] = channel_parameters(dtype, {bound});
+      if (!constants[i]) return;
+    }
+    if (!admit(root, e)) return;
+    Node clip = made(root, {"Clip", 13, bounds.x, {}});
+    for (size_t i = 0; i < 2; ++i)
+      clip.inputs.push_back(constants[i] ? rewrite_.edit().add_constant(i == 0 ? "min" : "max", constants[i]->reshaped({})) : kNoValue);
+    while (clip.inputs.back() == kNoValue) clip.inputs.pop_back();
+    rewrite_.replace_nodes(std::move(clip), root, e.nodes);
+  }
+
+  /// max(x, a x) for a between 0 and 1.
+  bool match_leaky_relu(const Node& root) {
+    if (root.opset < kVariadicOpset || root.inputs.size() != 2) return false;
+    for (size_t i = 0; i < 2; ++i) {
+      Expression e(graph_, root.inputs[i]);
+      const auto other = e.polynomial(root.inputs[1 - i]);
+      if (!other || !((*other)[1] > 0 && (*other)[1] < 1) || !is_near(*other, {0, (*other)[1], 0, 0})) continue;
+      return replace(root, e, {"LeakyRelu", 16, root.inputs[i], {{"alpha", static_cast<float>((*other)[1])}}});
     }
     return false;
   }
 
-  /// x times Sigmoid, HardSigmoid or Tanh(Softplus).
-  bool match_gate(const Node& root, const Node& gate, ValueId x) {
+  void match_product(const Node& root) {
+    Product product;
+    collect_factors(root.outputs[0], product);
+    const auto& factors = product.factors;
+    if (factors.size() == 1 && !product.nodes.empty()) {
+      const Node* gate = graph_.producer(factors[0]);
+      if (gate && is_op(*gate, "Clip")) match_hard_sigmoid(root, *gate, product);
+    }
+    if (factors.size() != 2) return;
+    for (size_t i = 0; i < 2; ++i) {
+      const Node* gate = graph_.producer(factors[i]);
+      if (gate && gate->domain.empty() && match_gate(root, *gate, factors[1 - i], product)) return;
+    }
+  }
+
+  /// Factors and numbers of products of products.
+  void collect_factors(ValueId value, Product& product) const {
+    if (const auto number = constant_number(graph_, value)) {
+      product.scale *= *number;
+      return;
+    }
+    const Node* node = graph_.producer(value);
+    const bool opens = node && node->domain.empty() && node->opset >= kBroadcastOpset && product.nodes.size() < kMaxProducts &&
+                       (product.nodes.empty() || has_one_use(graph_.value(value)));
+    const bool divides = opens && node->op_type == "Div";
+    const double divisor = divides ? constant_number(graph_, node->inputs[1]).value_or(0) : 0;
+    if (!opens || (divides ? divisor == 0 : node->op_type != "Mul")) return product.factors.push_back(value);
+    product.nodes.push_back(node->id);
+    collect_factors(node->inputs[0], product);
+    if (divides) {
+      product.scale /= divisor;
+    } else {
+      collect_factors(node->inputs[1], product);
+    }
+  }
+
+  /// What stands behind sums and products with numbers that nothing else takes.
+  ValueId behind_numbers(ValueId value) const {
+    for (int depth = 0; depth < kMaxDepth && has_one_use(graph_.value(value)); ++depth) {
+      const Node* node = graph_.producer(value);
+      if (!node || !node->domain.empty() || node->opset < kBroadcastOpset) return value;
+      const std::string_view op = node->op_type;
+      if (op != "Add" && op != "Sub" && op != "Mul" && op != "Div" && op != "Neg") return value;
+      if (op == "Neg" || constant_number(graph_, node->inputs[1])) {
+        value = node->inputs[0];
+      } else if (op != "Div" && constant_number(graph_, node->inputs[0])) {
+        value = node->inputs[1];
+      } else {
+        return value;
+      }
+    }
+    return value;
+  }
+
+  /// `scale` times a Clip from 0 on, of an expression of x.
+  std::optional<HardGate> hard_gate(const Node& node, double scale, Expression& e) const {
+    if (!is_op(node, "Clip")) return std::nullopt;
+    const auto clip = ops::FusedActivation::of(NodeView(graph_, node));
+    const bool fits = clip && clip->function == ops::FusedActivation::Function::clip && clip->alpha == 0;
+    if (!fits || !is_near(scale * static_cast<double>(clip->beta), 1)) return std::nullopt;
+    const auto inner = e.polynomial(node.inputs[0]);
+    if (!inner || (*inner)[2] != 0 || (*inner)[3] != 0 || (*inner)[1] == 0) return std::nullopt;
+    e.add(node);
+    return HardGate{scale * (*inner)[1], scale * (*inner)[0]};
+  }
+
+  /// clip(a x + b, 0, c) / c.
+  bool match_hard_sigmoid(const Node& root, const Node& gate, const Product& product) {
+    const ValueId x = behind_numbers(gate.inputs[0]);
+    const bool is_clip_alone = x == gate.inputs[0] && product.nodes.empty();
+    if (is_clip_alone || tensor_type(graph_, x).dtype == DType::float64) return false;
     Expression e(graph_, x);
-    e.add(gate);
+    e.nodes = product.nodes;
+    const auto found = hard_gate(gate, product.scale, e);
+    if (!found) return false;
+    return replace(root, e,
+                   {"HardSigmoid", 6, x, {{"alpha", static_cast<float>(found->slope)}, {"beta", static_cast<float>(found->shift)}}});
+  }
+
+  /// x times a function of x.
+  bool match_gate(const Node& root, const Node& gate, ValueId x, const Product& product) {
+    Expression e(graph_, x);
+    e.nodes = product.nodes;
+    if (const auto found = hard_gate(gate, product.scale, e))
+      return is_near(found->slope, 1.0 / 6) && is_near(found->shift, 0.5) && replace(root, e, {"HardSwish", 14, x, {}});
+    return (product.scale == 1 && match_whole_gate(root, gate, x, e)) || match_gelu(root, gate, x, product);
+  }
+
+  /// x times Sigmoid, HardSigmoid or Tanh(Softplus).
+  bool match_whole_gate(const Node& root, const Node& gate, ValueId x, Expression& e) {
     if (gate.op_type == "Sigmoid") {
+      e.add(gate);
       const auto inner = e.polynomial(gate.inputs[0]);
       if (!inner || (*inner)[0] != 0 || (*inner)[2] != 0 || (*inner)[3] != 0 || !((*inner)[1] > 0)) return false;
       return replace(root, e, {"Swish", 24, x, {{"alpha", static_cast<float>((*inner)[1])}}});
     }
     if (gate.op_type == "HardSigmoid" && gate.inputs[0] == x) {
+      e.add(gate);
       const auto op = ops::Activation::read(NodeView(graph_, gate));
       return is_near(static_cast<double>(op.alpha), 1.0 / 6) && op.beta == 0.5f && replace(root, e, {"HardSwish", 14, x, {}});
     }
     const Node* softplus = gate.op_type == "Tanh" ? graph_.producer(gate.inputs[0]) : nullptr;
     if (!softplus || !is_op(*softplus, "Softplus") || softplus->inputs[0] != x) return false;
+    e.add(gate);
     e.add(*softplus);
     return replace(root, e, {"Mish", 18, x, {}});
   }
 
-  /// The product of x, 0.5 and 1 + erf(x / sqrt 2), or 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)), in any order.
-  bool match_gelu(const Node& root) {
-    std::vector<ValueId> factors;
-    std::vector<NodeId> products;
-    collect_factors(root.outputs[0], factors, products);
-    const Node* sum = nullptr;
-    ValueId x = kNoValue;
-    bool halved = false;
-    for (ValueId factor : factors) {
-      const Node* node = graph_.producer(factor);
-      if (constant_number(graph_, factor) == 0.5) {
-        halved = true;
-      } else if (!sum && node && curve_of(*node)) {
-        sum = node;
-      } else {
-        x = factor;
-      }
-    }
-    if (factors.size() != 3 || !halved || !sum || x == kNoValue) return false;
-    const Node& curve = *curve_of(*sum);
-    Expression e(graph_, x);
-    e.nodes = products;
-    e.add(*sum);
-    e.add(curve);
-    const bool exact = curve.op_type == "Erf";
+  /// The product of x, a and b + b erf(x / sqrt 2), or b + b tanh(sqrt(2 / pi) (x + 0.044715 x^3)), where a b is a half.
+  bool match_gelu(const Node& root, const Node& gate, ValueId x, const Product& product) {
+    const ValueId curved = behind_numbers(gate.outputs[0]);
+    const Node* curve = graph_.producer(curved);
+    if (!curve || (!is_op(*curve, "Erf") && !is_op(*curve, "Tanh"))) return false;
+    Expression sum(graph_, curved), e(graph_, x);
+    const auto outer = sum.polynomial(gate.outputs[0]);
+    if (!outer || *outer != Polynomial{(*outer)[0], (*outer)[0], 0, 0} || product.scale * (*outer)[0] != 0.5) return false;
+    const bool exact = curve->op_type == "Erf";
     const double slope = std::sqrt(exact ? 0.5 : 2 / 3.14159265358979323846);
-    if (!e.is(curve.inputs[0], {0, slope, 0, exact ? 0 : 0.044715 * slope})) return false;
+    if (!e.is(curve->inputs[0], {0, slope, 0, exact ? 0 : 0.044715 * slope})) return false;
+    e.add(*curve);
+    e.nodes.insert(e.nodes.end(), sum.nodes.begin(), sum.nodes.end());
+    e.nodes.insert(e.nodes.end(), product.nodes.begin(), product.nodes.end());
     return replace(root, e, {"Gelu", 20, x, {{"approximate", std::string(exact ? "none" : "tanh")}}});
   }
 
-  /// Erf or Tanh, of 1 + that.
-  const Node* curve_of(const Node& sum) const {
-    if (!is_op(sum, "Add") || sum.opset < kBroadcastOpset) return nullptr;
-    for (size_t i = 0; i < 2; ++i) {
-      const Node* curve = graph_.producer(sum.inputs[i]);
-      if (curve && (is_op(*curve, "Erf") || is_op(*curve, "Tanh")) && constant_number(graph_, sum.inputs[1 - i]) == 1.0) return curve;
-    }
-    return nullptr;
+  /// 1 or x by 1 + exp(-x). Of floats alone: a half type's exp soon overflows.
+  bool match_logistic(const Node& root) {
+    const ValueId divisor = root.inputs.back();
+    const ValueId raised = behind_numbers(divisor);
+    const Node* exp = graph_.producer(raised);
+    if (!exp || !is_op(*exp, "Exp") || tensor_type(graph_, raised).dtype != DType::float32) return false;
+    const bool is_sigmoid = root.op_type == "Reciprocal" || constant_number(graph_, root.inputs[0]) == 1.0;
+    const ValueId x = is_sigmoid ? behind_numbers(exp->inputs[0]) : root.inputs[0];
+    Expression sum(graph_, raised), e(graph_, x);
+    const auto inner = sum.is(divisor, {1, 1, 0, 0}) ? e.polynomial(exp->inputs[0]) : std::nullopt;
+    if (!inner || !((*inner)[1] < 0) || !is_near(*inner, {0, (*inner)[1], 0, 0})) return false;
+    e.add(*exp);
+    e.nodes.insert(e.nodes.end(), sum.nodes.begin(), sum.nodes.end());
+    if (is_sigmoid) return (*inner)[1] == -1 && replace(root, e, {"Sigmoid", 13, x, {}});
+    return replace(root, e, {"Swish", 24, x, {{"alpha", static_cast<float>(-(*inner)[1])}}});
   }
 
-  /// Factors of products of products, no more than Gelu has.
-  void collect_factors(ValueId value, std::vector<ValueId>& factors, std::vector<NodeId>& products) const {
-    const Node* node = graph_.producer(value);
-    const bool opens = node && is_op(*node, "Mul") && node->opset >= kBroadcastOpset && products.size() < 2 &&
-                       (products.empty() || has_one_use(graph_.value(value)));
-    if (!opens) return factors.push_back(value);
-    products.push_back(node->id);
-    for (ValueId input : node->inputs) collect_factors(input, factors, products);
-  }
-
-  bool replace(const Node& root, Expression& expression, Found found) {
+  /// Whether the expression may be replaced; its nodes are then those to replace, each once.
+  bool admit(const Node& root, Expression& expression) {
     std::vector<NodeId>& nodes = expression.nodes;
-    if (std::find(nodes.begin(), nodes.end(), root.id) == nodes.end()) expression.add(root);
+    expression.add(root);
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     const auto is_removed = [&](NodeId id) { return rewrite_.is_removed(id); };
-    if (std::any_of(nodes.begin(), nodes.end(), is_removed) || !expression.is_whole(root) || !context_.admit()) return false;
+    return std::none_of(nodes.begin(), nodes.end(), is_removed) && expression.is_whole(root) && context_.admit();
+  }
+
+  Node made(const Node& root, Found found) const {
     Node single;
     single.name = root.name;
     single.op_type = found.op_type;
     single.opset = std::max(root.opset, found.opset);
     single.attributes = std::move(found.attributes);
     single.inputs = {rewrite_.current(found.x)};
-    rewrite_.replace_nodes(std::move(single), root, nodes);
+    return single;
+  }
+
+  bool replace(const Node& root, Expression& expression, Found found) {
+    if (!admit(root, expression)) return false;
+    rewrite_.replace_nodes(made(root, std::move(found)), root, expression.nodes);
     return true;
   }
 
@@ -274,7 +403,8 @@ class Matcher {
 
 }  // namespace
 
-/// Activations that are written out become one operator: HardSigmoid, HardSwish, Swish (SiLU, QuickGelu), Gelu in both forms, Mish.
+/// Activations that are written out become one operator: Relu and Clip by Max and Min, or by several of these, LeakyRelu, Sigmoid,
+/// HardSigmoid, HardSwish, Swish (SiLU, QuickGelu), Gelu in both forms, Mish.
 Edit activation_forms(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include "ops/nn/softmax.h"
 #include "passes/attention_match.h"
@@ -37,6 +38,7 @@ class Matcher : AttentionGraph {
     if (!runs_over_last(softmax)) return;
     a.dimensions = rank(softmax.inputs[0]);
     if (!ScoreMatcher(graph_).match(softmax.inputs[0], a) || !match_weights(softmax, a) || !fits(a)) return;
+    if (a.is_folded && !OperandMatcher(graph_).unfold(a)) return;
     OperandMatcher(graph_).match(a);
     take_output_transpose(a);
     const auto is_removed = [&](NodeId id) { return rewrite_.is_removed(id); };
@@ -74,13 +76,20 @@ class Matcher : AttentionGraph {
     a.v = product->inputs[1];
     a.inner.push_back(product->id);
     a.last = product;
-    return rank(a.v) == rank(a.q);
+    if (rank(a.v) != rank(a.q)) return false;
+    return !a.needs_equal_keys || type(a.k).dims->back() == dim(a.v, type(a.v).dims->size() - 2);
   }
 
-  /// Whether batch and heads are the same everywhere: products would broadcast them.
+  /// Whether batch and heads are the same everywhere, or keys and values such as serve all.
   bool fits(const Attention& a) const {
+    const auto serves = [&](ValueId id, size_t i) {
+      const Dim &own = dim(id, i), &queries = dim(a.q, i);
+      if (own == queries) return true;
+      if (a.dimensions == 5 || a.is_folded) return false;
+      return own.is_constant(1) || (i == 0 && !(own.is_constant() && queries.is_constant()));
+    };
     for (size_t i = 0; i + 2 < type(a.q).dims->size(); ++i) {
-      if (!(dim(a.q, i) == dim(a.k, i)) || !(dim(a.q, i) == dim(a.v, i))) return false;
+      if (!serves(a.k, i) || !serves(a.v, i)) return false;
     }
     return true;
   }
@@ -92,19 +101,24 @@ class Matcher : AttentionGraph {
     return result;
   }
 
+  /// Whether all of a batch of two dimensions have the mask in common.
+  bool serves_all(const Mask& mask) const {
+    const auto is_common = [&](ValueId id) { return rank(id) < 4 || (rank(id) == 4 && dim(id, 0).is_constant(1)); };
+    if (mask.constant) return mask.constant->shape().size() < 4;
+    if (mask.value != kNoValue) return is_common(mask.value);
+    return (!mask.choice || is_common(mask.choice->condition)) &&
+           std::ranges::all_of(mask.terms, [&](const Mask& term) { return serves_all(term); });
+  }
+
   /// Whether an attention of five dimensions can be one of four.
   bool can_fold(const Attention& a) const {
     if (a.dimensions != 5) return true;
     const auto is_folded = [&](ValueId id, const std::optional<SymbolicShape>& view) {
       return view || reshape_target(*type(id).dims, folded(*type(id).dims)).has_value();
     };
-    const auto serves_all = [&](const Mask& mask) {
-      if (mask.constant) return mask.constant->shape().size() < 4;
-      return rank(mask.value) < 4 || (rank(mask.value) == 4 && dim(mask.value, 0).is_constant(1));
-    };
     const SymbolicShape& y = *type(a.last->outputs[0]).dims;
-    return !a.choice && is_folded(a.q, a.q_view) && is_folded(a.k, a.k_view) && is_folded(a.v, a.v_view) && reshape_target(folded(y), y) &&
-           std::all_of(a.masks.begin(), a.masks.end(), serves_all);
+    return is_folded(a.q, a.q_view) && is_folded(a.k, a.k_view) && is_folded(a.v, a.v_view) && reshape_target(folded(y), y) &&
+           std::ranges::all_of(a.masks, [&](const Mask& mask) { return serves_all(mask); });
   }
 
   void take_output_transpose(Attention& a) const {
@@ -123,30 +137,39 @@ class Matcher : AttentionGraph {
     a.last = node;
   }
 
-  /// Numbers to add in place of the choice.
-  ValueId added_mask(const Node& softmax, const Choice& choice) {
-    Edit& edit = rewrite_.edit();
-    const std::string& name = graph_.value(softmax.outputs[0]).name;
-    const auto number = [&](double value) {
-      Tensor tensor(DType::float32, Shape{});
-      *tensor.data<float>() = static_cast<float>(value);
-      return edit.add_constant(name + (value == 0 ? "_kept" : "_masked"), std::move(tensor));
-    };
-    const ValueId kept = number(0), masked = number(choice.number);
-    Node node;
-    node.name = softmax.name + "_mask";
-    node.op_type = "Where";
-    node.opset = std::max(softmax.opset, kWhereOpset);
-    node.inputs = {rewrite_.current(choice.condition), choice.masked ? masked : kept, choice.masked ? kept : masked};
-    node.outputs = {edit.add_value(name + "_mask")};
-    const ValueId mask = node.outputs[0];
-    edit.add_node(std::move(node), {softmax.id});
-    return mask;
+  ValueId number(const Node& softmax, const char* what, double value) {
+    const auto [at, is_new] = numbers_.try_emplace({what, value}, kNoValue);
+    if (!is_new) return at->second;
+    Tensor tensor(DType::float32, Shape{});
+    *tensor.data<float>() = static_cast<float>(value);
+    return at->second = rewrite_.edit().add_constant(graph_.value(softmax.outputs[0]).name + what, std::move(tensor));
   }
 
-  ValueId mask(const Node& softmax, const Mask& mask) {
-    if (!mask.constant) return rewrite_.current(mask.value);
-    return rewrite_.edit().add_constant(graph_.value(softmax.outputs[0]).name + "_masks", *mask.constant);
+  /// The layers of a model have it in common.
+  ValueId made_mask(const Node& softmax, const char* op_type, const std::vector<ValueId>& inputs) {
+    const auto [at, is_new] = made_masks_.try_emplace({op_type, inputs}, kNoValue);
+    if (!is_new) return at->second;
+    Node node;
+    node.name = softmax.name + "_mask";
+    node.op_type = op_type;
+    node.opset = std::max(softmax.opset, kWhereOpset);
+    node.inputs = inputs;
+    node.outputs = {rewrite_.edit().add_value(graph_.value(softmax.outputs[0]).name + "_mask")};
+    at->second = node.outputs[0];
+    rewrite_.edit().add_node(std::move(node), {softmax.id});
+    return at->second;
+  }
+
+  ValueId mask(const Node& softmax, const Mask& of) {
+    if (of.value != kNoValue) return rewrite_.current(of.value);
+    if (of.constant) return rewrite_.edit().add_constant(graph_.value(softmax.outputs[0]).name + "_masks", *of.constant);
+    ValueId sum = of.terms.empty() ? number(softmax, "_kept", 0) : mask(softmax, of.terms[0]);
+    for (size_t i = 1; i < of.terms.size(); ++i) sum = made_mask(softmax, "Add", {sum, mask(softmax, of.terms[i])});
+    if (of.least) return made_mask(softmax, "Max", {sum, number(softmax, "_least", *of.least)});
+    if (!of.choice) return sum;
+    const ValueId masked = number(softmax, "_masked", of.choice->number);
+    return made_mask(softmax, "Where",
+                     {rewrite_.current(of.choice->condition), of.choice->masked ? masked : sum, of.choice->masked ? sum : masked});
   }
 
   ValueId reshaped(const Node& softmax, ValueId value, const SymbolicShape& from, const SymbolicShape& to) {
@@ -194,7 +217,6 @@ class Matcher : AttentionGraph {
     add(a.k, a.k_view);
     add(a.v, a.v_view);
     for (const Mask& added : a.masks) fused.inputs.push_back(mask(softmax, added));
-    if (a.choice) fused.inputs.push_back(added_mask(softmax, *a.choice));
     std::vector<NodeId> stands_for = a.inner;
     stands_for.insert(stands_for.end(), a.outer.begin(), a.outer.end());
     std::sort(stands_for.begin(), stands_for.end());
@@ -210,6 +232,8 @@ class Matcher : AttentionGraph {
 
   PassContext& context_;
   Rewrite rewrite_;
+  std::map<std::pair<std::string, double>, ValueId> numbers_;
+  std::map<std::pair<std::string, std::vector<ValueId>>, ValueId> made_masks_;
 };
 
 }  // namespace

@@ -15,18 +15,25 @@ struct Choice {
   double number = 0;
 };
 
-/// Numbers that are added to scores: a value, or a constant that stands for several.
+/// Numbers that are added to scores: a value, a constant that stands for several, or what is made of other masks.
 struct Mask {
   ValueId value = kNoValue;
   std::optional<Tensor> constant;
+  std::vector<Mask> terms;       ///< that are added up; none: 0
+  std::optional<Choice> choice;  ///< between the sum of the terms and a number
+  std::optional<double> least;   ///< what the sum of the terms is at least
+
+  bool is_made() const { return value == kNoValue && !constant; }
 };
 
 /// What is known of one attention.
 struct Attention {
   ValueId q = kNoValue, k = kNoValue, v = kNoValue;
-  std::vector<Mask> masks;       ///< that are added; of two the second one has a number for each key alone
-  std::optional<Choice> choice;  ///< in place of masks
-  int dimensions = 4;            ///< of the scores: those of a batch, heads where there are four, and of five one more of the batch
+  ValueId products = kNoValue;    ///< what is made of the first product before masks are added
+  bool is_folded = false;         ///< the products have batch and heads as one dimension
+  std::vector<Mask> masks;        ///< that are added; of two the second one has a number for each key alone
+  bool needs_equal_keys = false;  ///< the values must be as many as the keys for the masks to fit
+  int dimensions = 4;             ///< of the scores: those of a batch, heads where there are four, and of five one more of the batch
   double scale = 1;
   ValueId q_factor = kNoValue;  ///< a number for each head, by which queries are multiplied before
   bool q_length_first = false, k_length_first = false, v_length_first = false, output_length_first = false;
@@ -67,6 +74,8 @@ class AttentionGraph {
   const TensorType& type(ValueId id) const;
   int rank(ValueId id) const { return type(id).has_rank() ? type(id).rank() : -1; }
   const Dim& dim(ValueId id, size_t i) const { return (*type(id).dims)[i]; }
+  /// Whether the last two dimensions are the same.
+  bool has_matrices_of(ValueId a, ValueId b) const;
   /// The operand and the number where the node multiplies or divides by one number.
   std::optional<std::pair<ValueId, double>> factor_of(const Node& node) const;
 
@@ -82,12 +91,22 @@ class ScoreMatcher : AttentionGraph {
   bool match(ValueId scores, Attention& a) const;
 
  private:
-  bool match_sum(ValueId value, Attention& a) const;
-  bool match_windows(ValueId value, Attention& a) const;
-  bool match_choice(const Node& where, Attention& a) const;
+  bool match_sum(ValueId value, size_t depth, Attention& a) const;
+  bool match_mask(const Node& add, size_t depth, Attention& a) const;
+  bool match_choice(const Node& where, size_t depth, Attention& a) const;
+  std::optional<std::pair<ValueId, double>> bounded_by(const Node& node) const;
+  bool match_least(const Node& node, size_t depth, Attention& a) const;
+  bool match_folded(ValueId value, size_t depth, Attention& a) const;
+  bool match_folded_twice(ValueId value, size_t depth, Attention& a) const;
+  bool match_windows(ValueId value, size_t depth, Attention& a) const;
   std::optional<std::pair<ValueId, ValueId>> head_factor_of(const Node& node) const;
   bool match_product(ValueId value, Attention& a) const;
-  bool settle_masks(ValueId scores, Attention& a) const;
+  bool fits_scores(ValueId mask, Attention& a) const;
+  std::vector<SymbolicShape> parts_of(const Mask& mask) const;
+  bool is_of_keys(const Mask& mask) const;
+  bool is_of_all_heads(const Mask& mask) const;
+  bool add_up_constants(Attention& a) const;
+  bool settle_masks(Attention& a) const;
 };
 
 /// Goes behind what comes before queries, keys and values, so that they are read where they lie.
@@ -96,8 +115,11 @@ class OperandMatcher : AttentionGraph {
   using AttentionGraph::AttentionGraph;
 
   void match(Attention& a) const;
+  /// From products of three dimensions to the four that operands and result have before and after; false where they do not.
+  bool unfold(Attention& a) const;
 
  private:
+  bool unfold(ValueId& value, Attention& a) const;
   void strip(ValueId& value, ValueId source, Attention& a) const;
   void strip_scale(ValueId& value, Attention& a) const;
   std::optional<Permutation> permutation(ValueId value) const;
@@ -110,7 +132,10 @@ class OperandMatcher : AttentionGraph {
   std::optional<std::pair<ValueId, int64_t>> piece_of(ValueId value, int64_t axis) const;
   std::optional<std::pair<ValueId, int64_t>> turned_part(ValueId turned, const std::optional<double>& index) const;
   bool strip_part(ValueId& value, int64_t& part, Attention& a) const;
+  ValueId repeated_along(ValueId value, size_t axis) const;
+  bool repeats_each(const Node& gather, int64_t heads) const;
   void strip_repeat(ValueId& value, Attention& a) const;
+  void strip_repeated_dimension(ValueId& value, Attention& a) const;
   void strip_transpose(ValueId& value, bool& length_first, Attention& a) const;
   void strip_split(ValueId& value, bool& length_first, int64_t& part, std::optional<SymbolicShape>& view, Attention& a) const;
 };

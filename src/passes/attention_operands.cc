@@ -11,9 +11,10 @@ void OperandMatcher::match(Attention& a) const {
   const bool strips_q = a.q_factor == kNoValue;
   if (strips_q) strip_scale(a.q, a);
   strip_scale(a.k, a);
-  strip_key_transpose(a);
+  strip_repeat(a.k, a);
+  if (a.k_transposed) strip_key_transpose(a);
   strip_scale(a.k, a);
-  if (!a.k_transposed) strip_repeat(a.k, a);
+  strip_repeat(a.k, a);
   strip_repeat(a.v, a);
   if (strips_q && !strip_part(a.q, a.q_part, a)) strip_transpose(a.q, a.q_length_first, a);
   if (!a.k_transposed && !a.k_length_first && !strip_part(a.k, a.k_part, a)) strip_transpose(a.k, a.k_length_first, a);
@@ -21,6 +22,32 @@ void OperandMatcher::match(Attention& a) const {
   strip_split(a.q, a.q_length_first, a.q_part, a.q_view, a);
   if (!a.k_transposed) strip_split(a.k, a.k_length_first, a.k_part, a.k_view, a);
   strip_split(a.v, a.v_length_first, a.v_part, a.v_view, a);
+}
+
+/// [B H, S, D] to [B, H, S, D].
+bool OperandMatcher::unfold(ValueId& value, Attention& a) const {
+  const Node* fold = graph_.producer(value);
+  if (!fold || !is_op(*fold, "Reshape") || rank(fold->inputs[0]) != 4) return false;
+  const ValueId heads = fold->inputs[0];
+  if (!(dim(heads, 1) == dim(a.products, 1)) || !has_matrices_of(value, heads)) return false;
+  strip(value, heads, a);
+  return true;
+}
+
+bool OperandMatcher::unfold(Attention& a) const {
+  const Node* view = only_user(graph_, *a.last);
+  if (!view || !is_op(*view, "Reshape") || rank(view->outputs[0]) != 4) return false;
+  const ValueId y = view->outputs[0];
+  const bool has_rows = dim(y, 2) == dim(a.last->outputs[0], 1) || dim(y, 2) == dim(a.q, 1);
+  if (!(dim(y, 1) == dim(a.products, 1)) || !has_rows || !(dim(y, 3) == dim(a.v, 2))) return false;
+  if (permutation(a.k) == Permutation{0, 2, 1}) {
+    a.k_transposed = false;
+    strip(a.k, source(a.k), a);
+  }
+  if (!unfold(a.q, a) || !unfold(a.k, a) || !unfold(a.v, a)) return false;
+  a.inner.push_back(view->id);
+  a.last = view;
+  return true;
 }
 
 /// Goes behind a node: it is superfluous where only superfluous nodes take its result.
@@ -143,24 +170,54 @@ bool OperandMatcher::strip_part(ValueId& value, int64_t& part, Attention& a) con
   return true;
 }
 
-/// Heads that are repeated: [B, H, S, D] to [B, H, 1, S, D], [B, H, n, S, D] and [B, H n, S, D].
+/// Where the value repeats one of size 1 along the axis: of what.
+ValueId OperandMatcher::repeated_along(ValueId value, size_t axis) const {
+  const Node* node = graph_.producer(value);
+  if (!node || !(is_op(*node, "Expand") || is_op(*node, "Tile") || is_op(*node, "Concat"))) return kNoValue;
+  const ValueId single = node->inputs[0];
+  const auto is_single = [&](ValueId id) { return id == single; };
+  if (is_op(*node, "Concat") && !std::ranges::all_of(node->inputs, is_single)) return kNoValue;
+  if (rank(single) != rank(value) || !dim(single, axis).is_constant(1)) return kNoValue;
+  for (size_t i = 0; i < type(value).dims->size(); ++i)
+    if (i != axis && !(dim(value, i) == dim(single, i))) return kNoValue;
+  return single;
+}
+
+/// Whether each index comes as often as any other one, one after the other.
+bool OperandMatcher::repeats_each(const Node& gather, int64_t heads) const {
+  const Tensor* indices = graph_.value(gather.inputs[1]).constant_tensor();
+  if (!indices || indices->dtype() != DType::int64 || indices->shape().size() != 1) return false;
+  const int64_t count = indices->elements(), times = heads > 0 ? count / heads : 0;
+  if (times == 0 || count != times * heads) return false;
+  for (int64_t i = 0; i < count; ++i)
+    if (indices->data<int64_t>()[i] != i / times) return false;
+  return true;
+}
+
+/// Heads that are repeated: [B, H, S, D] to [B, H, 1, S, D], [B, H, n, S, D] and [B, H n, S, D], by Gather, or one head as it is.
 void OperandMatcher::strip_repeat(ValueId& value, Attention& a) const {
-  const Node* reshape = graph_.producer(value);
-  if (!reshape || !is_op(*reshape, "Reshape") || rank(value) != 4) return;
-  const ValueId repeated = reshape->inputs[0];
-  const Node* expand = graph_.producer(repeated);
-  if (!expand || !is_op(*expand, "Expand") || rank(repeated) != 5) return;
-  const Node* unsqueeze = graph_.producer(expand->inputs[0]);
-  if (!unsqueeze || !is_op(*unsqueeze, "Unsqueeze")) return;
-  const ValueId single = expand->inputs[0], heads = unsqueeze->inputs[0];
-  if (rank(single) != 5 || rank(heads) != 4 || !dim(single, 2).is_constant(1) || !dim(value, 1).is_constant()) return;
-  // The new dimension is the one of size 1 behind the heads, and nothing but it grows.
-  const std::pair<size_t, size_t> kept[] = {{0, 0}, {1, 1}, {3, 2}, {4, 3}};
-  for (const auto& [in_repeated, in_heads] : kept) {
-    if (!(dim(repeated, in_repeated) == dim(heads, in_heads)) || !(dim(single, in_repeated) == dim(heads, in_heads))) return;
+  const Node* node = graph_.producer(value);
+  if (!node || rank(value) != 4 || !dim(value, 1).is_constant()) return;
+  if (const ValueId head = repeated_along(value, 1); head != kNoValue) return strip(value, head, a);
+  if (is_op(*node, "Gather") && rank(node->inputs[0]) == 4) {
+    const int64_t axis = NodeView(graph_, *node).int_or("axis", 0);
+    const Dim& heads = dim(node->inputs[0], 1);
+    if ((axis == 1 || axis == -3) && heads.is_constant() && repeats_each(*node, heads.value())) strip(value, node->inputs[0], a);
+  } else if (is_op(*node, "Reshape") && rank(node->inputs[0]) == 5) {
+    strip_repeated_dimension(value, a);
   }
-  const Dim folded = dim(repeated, 1) * dim(repeated, 2);
-  if (!(folded == dim(value, 1)) || !(dim(value, 2) == dim(heads, 2)) || !(dim(value, 3) == dim(heads, 3))) return;
+}
+
+/// The new dimension is the one of size 1 behind the heads, and nothing but it grows.
+void OperandMatcher::strip_repeated_dimension(ValueId& value, Attention& a) const {
+  const ValueId repeated = source(value), single = repeated_along(repeated, 2);
+  const Node* view = single == kNoValue ? nullptr : graph_.producer(single);
+  if (!view || !(is_op(*view, "Unsqueeze") || is_op(*view, "Reshape")) || rank(view->inputs[0]) != 4) return;
+  const ValueId heads = view->inputs[0];
+  const std::pair<size_t, size_t> kept[] = {{0, 0}, {1, 1}, {3, 2}, {4, 3}};
+  for (const auto& [in_single, in_heads] : kept)
+    if (!(dim(single, in_single) == dim(heads, in_heads))) return;
+  if (!(dim(repeated, 1) * dim(repeated, 2) == dim(value, 1)) || !has_matrices_of(value, heads)) return;
   strip(value, repeated, a);
   strip(value, single, a);
   strip(value, heads, a);

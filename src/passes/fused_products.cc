@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ops/activation/fused_activation.h"
+#include "ops/math/fused_matmul.h"
 #include "ops/math/gemm.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -31,8 +32,9 @@ class Fuser {
       if (rewrite_.is_removed(node.id) || node.inputs.empty()) continue;
       const DType dtype = tensor_type(graph_, node.inputs[0]).dtype;
       if (dtype != DType::float32 && dtype != DType::float16) continue;
-      if (is_op(node, "MatMul") || is_bare_product(node)) fuse_matmul(node);
-      if (is_op(node, "Gemm") && node.opset >= kBroadcastOpset) fuse_gemm(node);
+      const bool is_gemm = is_op(node, "Gemm") && node.opset >= kBroadcastOpset;
+      if (!is_gemm && !is_op(node, "MatMul") && !is_bare_product(node)) continue;
+      is_plain(node) ? fuse_matmul(node) : fuse_gemm(node);
     }
     return rewrite_.take();
   }
@@ -43,66 +45,65 @@ class Fuser {
     return is_own(node, "FusedMatMul") && node.inputs.size() <= 3 && !node.attribute("activation");
   }
 
+  /// Whether FusedMatMul computes the same: a Gemm may scale nothing, turn the right operand alone, and add one number a column.
+  bool is_plain(const Node& product) const {
+    if (!is_op(product, "Gemm")) return true;
+    const ops::Gemm op = ops::Gemm::read(NodeView(graph_, product));
+    if (op.alpha != 1 || op.beta != 1 || op.transpose_a) return false;
+    const TensorType &bias = tensor_type(graph_, bias_of(product)), &result = tensor_type(graph_, product.outputs[0]);
+    return bias_of(product) == kNoValue || (result.has_rank() && result.rank() == 2 && is_row(bias, result.dims->back()));
+  }
+
   void fuse_matmul(const Node& product) {
     Tail tail = start(product);
-    if (product.inputs.size() > 2) {
-      tail.bias = product.inputs[2];
-    } else {
-      take_bias(tail, product);
-    }
+    take_bias(tail, product);
+    const ValueId x = take_unfold(tail, product);
+    if (x != kNoValue) take_bias(tail, product);
     take_sum(tail);
+    const bool is_gemm = is_op(product, "Gemm");
+    if (is_gemm && tail.last == &product) return fuse_gemm(product);
     take_activation(tail);
     if (tail.last == &product || !context_.admit()) return;
-    Node fused = shell(product, "FusedMatMul", "roundhouse", tail);
+    Node fused = shell(product, "FusedMatMul", "roundhouse");
+    if (x != kNoValue) fused.inputs[0] = rewrite_.current(x);
     fused.inputs.resize(2);
     add_terms(fused, tail);
-    fused.attributes.insert(fused.attributes.end(), product.attributes.begin(), product.attributes.end());
+    if (!is_gemm) {
+      fused.attributes.insert(fused.attributes.end(), product.attributes.begin(), product.attributes.end());
+    } else if (ops::Gemm::read(NodeView(graph_, product)).transpose_b) {
+      fused.attributes.push_back({"transB", int64_t{1}});
+    }
     rewrite_.replace_nodes(std::move(fused), *tail.last, tail.nodes);
   }
 
   void fuse_gemm(const Node& product) {
-    if (fuse_folded(product)) return;
     Tail tail = start(product);
     take_activation(tail);
     if (tail.last == &product || !context_.admit()) return;
-    Node fused = shell(product, "FusedGemm", "com.microsoft", tail);
+    Node fused = shell(product, "FusedGemm", "com.microsoft");
     fused.attributes = product.attributes;
     for (Attribute& attribute : tail.activation->separate_attributes()) fused.attributes.push_back(std::move(attribute));
     rewrite_.replace_nodes(std::move(fused), *tail.last, tail.nodes);
   }
 
-  /// Gemm between a Reshape to a matrix and one back: a product of more dimensions, which what follows then goes into.
-  bool fuse_folded(const Node& product) {
-    const Node *fold = graph_.producer(product.inputs[0]), *unfold = only_user(graph_, product);
-    if (!fold || !unfold || !is_op(*fold, "Reshape") || !is_op(*unfold, "Reshape") || !is_only_output(graph_, *unfold)) return false;
-    const NodeView view(graph_, product);
-    const ops::Gemm op = ops::Gemm::read(view);
+  /// Takes the Reshape of a product back to the dimensions that another one made a matrix of, and gives what that was: a product of more
+  /// dimensions, which what follows then goes into.
+  ValueId take_unfold(Tail& tail, const Node& product) const {
+    const Node *fold = graph_.producer(product.inputs[0]), *unfold = next(tail);
+    if (!fold || !unfold || !is_op(*fold, "Reshape") || !is_op(*unfold, "Reshape") || unfold->inputs[0] != tail.last->outputs[0])
+      return kNoValue;
+    const ops::FusedMatMul op = ops::FusedMatMul::read(NodeView(graph_, product));
+    if (op.transpose_a || op.transpose_batch_a || !graph_.value(product.inputs[1]).constant_tensor()) return kNoValue;
     const ValueId x = fold->inputs[0], y = unfold->outputs[0];
     const TensorType &from = tensor_type(graph_, x), &to = tensor_type(graph_, y);
     const TensorType &a = tensor_type(graph_, product.inputs[0]), &c = tensor_type(graph_, product.outputs[0]);
-    const bool plain = op.alpha == 1 && op.beta == 1 && !op.transpose_a && graph_.value(product.inputs[1]).constant_tensor();
-    if (!plain || unfold->inputs[0] != product.outputs[0] || !from.has_rank() || !to.has_rank() || !a.has_rank() || !c.has_rank())
-      return false;
-    if (from.rank() < 3 || from.rank() != to.rank() || a.rank() != 2 || c.rank() != 2) return false;
+    if (!from.has_rank() || !to.has_rank() || !a.has_rank() || !c.has_rank()) return kNoValue;
+    if (from.rank() < 3 || from.rank() != to.rank() || a.rank() != 2 || c.rank() != 2) return kNoValue;
     if (!std::equal(from.dims->begin(), from.dims->end() - 1, to.dims->begin()) || !(from.dims->back() == a.dims->back()) ||
         !(to.dims->back() == c.dims->back()))
-      return false;
-    Tail tail = start(product);
-    if (view.has_input(2)) {
-      const TensorType& bias = tensor_type(graph_, product.inputs[2]);
-      if (!bias.has_rank() || bias.rank() != 1 || !((*bias.dims)[0] == c.dims->back())) return false;
-      tail.bias = product.inputs[2];
-    }
+      return kNoValue;
     take(tail, *unfold);
-    take_sum(tail);
-    take_activation(tail);
-    if (!context_.admit()) return true;
-    Node fused = shell(product, "FusedMatMul", "roundhouse", tail);
-    fused.inputs = {rewrite_.current(x), rewrite_.current(product.inputs[1])};
-    add_terms(fused, tail);
-    if (op.transpose_b) fused.attributes.push_back({"transB", int64_t{1}});
-    rewrite_.replace_nodes(std::move(fused), *tail.last, tail.nodes);
-    return true;
+    return x;
   }
 
   void add_terms(Node& fused, const Tail& tail) const {
@@ -111,8 +112,11 @@ class Fuser {
     if (tail.activation) fused.attributes = tail.activation->attributes();
   }
 
+  static ValueId bias_of(const Node& product) { return product.inputs.size() > 2 ? product.inputs[2] : kNoValue; }
+
   static Tail start(const Node& product) {
     Tail tail;
+    tail.bias = bias_of(product);
     tail.nodes = {product.id};
     tail.last = &product;
     return tail;
@@ -128,19 +132,20 @@ class Fuser {
     tail.last = &node;
   }
 
-  /// Add of one number a column.
+  static bool is_row(const TensorType& type, const Dim& columns) {
+    return type.has_rank() && type.rank() > 0 && type.dims->back() == columns &&
+           std::all_of(type.dims->begin(), type.dims->end() - 1, [](const Dim& dim) { return dim.is_constant(1); });
+  }
+
+  /// Add of one number a column, to a product that has none yet.
   void take_bias(Tail& tail, const Node& product) const {
     const Node* add = next(tail);
-    const TensorType& right = tensor_type(graph_, product.inputs[1]);
-    if (!add || !is_add(*add) || product.attribute("transB") || !right.has_rank() || right.rank() < 2 || !right.dims->back().is_constant())
-      return;
+    const TensorType &right = tensor_type(graph_, product.inputs[1]), &result = tensor_type(graph_, tail.last->outputs[0]);
+    if (tail.bias != kNoValue || !add || !is_add(*add) || !right.has_rank() || right.rank() < 2 || !result.has_rank()) return;
     const ValueId bias = other_input(*add, tail.last->outputs[0]);
     const TensorType& type = tensor_type(graph_, bias);
-    if (!type.is_static() || type.dtype != tensor_type(graph_, product.inputs[0]).dtype) return;
-    const Shape shape = type.shape();
-    const TensorType& result = tensor_type(graph_, tail.last->outputs[0]);
-    const bool is_row = shape.rank() > 0 && shape.elements() == shape[shape.rank() - 1] && shape.elements() == right.dims->back().value();
-    if (!is_row || !result.has_rank() || shape.rank() > result.rank()) return;
+    if (type.dtype != tensor_type(graph_, product.inputs[0]).dtype || !result.dims->back().is_constant()) return;
+    if (!is_row(type, result.dims->back()) || type.rank() > result.rank()) return;
     tail.bias = bias;
     take(tail, *add);
   }
@@ -163,7 +168,7 @@ class Fuser {
 
   static bool is_add(const Node& node) { return is_op(node, "Add") && node.opset >= kBroadcastOpset && node.inputs[0] != node.inputs[1]; }
 
-  Node shell(const Node& product, std::string_view op_type, std::string_view domain, const Tail& tail) {
+  Node shell(const Node& product, std::string_view op_type, std::string_view domain) {
     Node fused;
     fused.name = product.name;
     fused.op_type = op_type;

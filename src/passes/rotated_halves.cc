@@ -16,13 +16,6 @@ std::optional<int64_t> single(const ops::IntsOperand& operand) {
   return (*operand.values)[0];
 }
 
-/// A half of x's last dimension.
-struct Half {
-  const Node* node = nullptr;
-  ValueId x = kNoValue;
-  int64_t start = -1;
-};
-
 Half slice_half(const Graph& graph, const Node& node, int64_t size, int rank) {
   const ops::Slice op = ops::Slice::read(NodeView(graph, node));
   const auto start = single(op.starts), end = single(op.ends), axis = single(op.axes);
@@ -42,8 +35,14 @@ Half split_half(const Graph& graph, const Node& node, ValueId value, int64_t siz
 }
 
 /// Of a value that nothing but one node takes.
+Half lone_half(const Graph& graph, ValueId value) {
+  return value != kNoValue && has_one_use(graph.value(value)) ? half_of(graph, value) : Half{};
+}
+
+}  // namespace
+
 Half half_of(const Graph& graph, ValueId value) {
-  const Node* node = value == kNoValue || !has_one_use(graph.value(value)) ? nullptr : graph.producer(value);
+  const Node* node = graph.producer(value);
   if (!node || node->inputs.empty()) return {};
   const TensorType& type = tensor_type(graph, node->inputs[0]);
   if (!type.has_rank() || type.rank() < 1 || !type.dims->back().is_constant()) return {};
@@ -53,8 +52,6 @@ Half half_of(const Graph& graph, ValueId value) {
   return is_op(*node, "Split") ? split_half(graph, *node, value, size, type.rank()) : Half{};
 }
 
-}  // namespace
-
 std::optional<RotatedHalves> rotated_halves(const Graph& graph, ValueId value) {
   const Node* concat = graph.producer(value);
   const TensorType& type = tensor_type(graph, value);
@@ -62,7 +59,7 @@ std::optional<RotatedHalves> rotated_halves(const Graph& graph, ValueId value) {
   if (!is_last(ops::Concat::read(NodeView(graph, *concat)).axis, type.rank())) return std::nullopt;
   const Node* neg = has_one_use(graph.value(concat->inputs[0])) ? graph.producer(concat->inputs[0]) : nullptr;
   if (!neg || !is_op(*neg, "Neg")) return std::nullopt;
-  const Half second = half_of(graph, neg->inputs[0]), first = half_of(graph, concat->inputs[1]);
+  const Half second = lone_half(graph, neg->inputs[0]), first = lone_half(graph, concat->inputs[1]);
   if (!first.node || !second.node || first.x != second.x || first.start != 0) return std::nullopt;
   if (2 * second.start != tensor_type(graph, first.x).dims->back().value()) return std::nullopt;
   if (!have_same_type(graph, first.x, value)) return std::nullopt;

@@ -7,6 +7,15 @@
 
 namespace rh::passes {
 
+/// A half of x's last dimension, which a Slice or an output of Split is.
+struct Half {
+  const Node* node = nullptr;  ///< null where it is none
+  ValueId x = kNoValue;
+  int64_t start = -1;
+};
+
+Half half_of(const Graph& graph, ValueId value);
+
 /// What rotary embeddings add times the sines: the halves of x's last dimension exchanged, the second one negated, [-x2, x1].
 struct RotatedHalves {
   ValueId x = kNoValue;

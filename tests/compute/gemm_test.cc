@@ -32,6 +32,8 @@ std::vector<GemmCase> cases() {
         all.push_back({67, n, k, false, transpose_b, 1, 0, BiasKind::per_column, false, 0});
         all.push_back({30, n, k, false, transpose_b, 0.5, 1, BiasKind::per_row, true, 3});
       }
+  all.push_back({1, 2100, 1600, false, false, 1, 0, BiasKind::per_column, false, 3});  // more than one part of either
+  all.push_back({1, 2100, 30, true, false, 0.5, 1, BiasKind::per_row, true, 0});
   all.push_back({260, 300, 520, false, false, 1, 0, BiasKind::per_column, true, 0});
   all.push_back({300, 520, 260, true, true, 1, 1, BiasKind::none, false, 0});
   all.push_back({40, 130, 1024, false, false, 1, 0, BiasKind::per_row, false, 0});

@@ -29,7 +29,18 @@ const std::vector<OpCase> kFusedAttention = {
           "no heads", {values({1, 2, 1}, {15, 15})}),
     fused({}, {kQ, kK, kV, values({2, 3}, {0, 0, 0, 0, 0, 0}), values({2, 3}, {0, 0, 0, 0, 0, 0})}, "a second mask of more rows", {},
           {"FusedAttention", "[2, 3]"}),
-    fused({}, {kQ, kK, kV, values({3}, {0, 0, 0}), values({1}, {0})}, "a second mask of one number", {}, {"FusedAttention", "[1]"}),
+    fused({}, {kQ, kK, kV, values({3}, {0, 0, kNo}), values({1}, {0})}, "a second mask of one number", {values({1, 1, 2, 1}, {15, 15})}),
+    fused({}, {kQ, kK, kV, values({3}, {0, 0, 0}), values({2}, {0, 0})}, "a second mask of other keys", {}, {"[2]"}),
+    fused({}, {kQ, kK, kV, values({2}, {0, 0})}, "a mask of other keys", {}, {"[2]"}),
+    fused({}, {kQ, kK, kV, values({3, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 0})}, "a mask of other queries", {}, {"[3, 3]"}),
+    fused({}, {values({1, 1, 1, 1}, {0}), kK, kV, values({2, 1, 2, 3}, {0, kNo, kNo, kNo, 0, 0, kNo, 0, kNo, 0, 0, kNo})},
+          "a mask of more batches and queries", {values({2, 1, 2, 1}, {10, 30, 20, 15})}),
+    fused({}, {kQ, kK, kV, values({3, 1, 3}, {0, kNo, kNo, kNo, 0, kNo, kNo, kNo, 0})}, "a mask of more heads",
+          {values({1, 3, 2, 1}, {10, 10, 20, 20, 40, 40})}),
+    fused({{"output_length_first", int64_t{1}}}, {kQ, kK, kV, values({3, 1, 3}, {0, kNo, kNo, kNo, 0, kNo, kNo, kNo, 0})},
+          "a mask of more heads, which come last", {values({1, 2, 3, 1}, {10, 20, 40, 10, 20, 40})}),
+    fused({}, {kQ, values({2, 1, 3, 1}, {1, 2, 3, 4, 5, 6}), values({2, 1, 3, 1}, {3, 3, 3, 6, 6, 6})}, "keys and values of more batches",
+          {values({2, 1, 2, 1}, {3, 3, 6, 6})}),
 };
 RH_OP_TEST(FusedAttention, kFusedAttention, (Types<float>::set))
 

@@ -33,7 +33,8 @@ bool calls_compute(const fs::path& source, std::set<fs::path>& seen) {
   std::istringstream lines(read(source));
   for (std::string line; std::getline(lines, line);) {
     const size_t compute = line.find("#include \"compute/"), beside = line.find("#include \"providers/cpu/");
-    if (compute == 0 && !kNotLoops.contains(line.substr(18, line.rfind('.') - 18))) return true;
+    const size_t name = line.rfind('/') + 1;
+    if (compute == 0 && !kNotLoops.contains(line.substr(name, line.rfind('.') - name))) return true;
     if (beside != 0) continue;
     const fs::path header = kRoot / "src" / line.substr(10, line.rfind('"') - 10);
     if (calls_compute(header, seen)) return true;

@@ -135,7 +135,7 @@ void gemm_batched(const GemmArgs<T>& args, const GemmBatch<T>& batch, const T* a
   const Grid grid = share > 1 ? product(0).grid(static_cast<int>(share)) : Grid{};
   const double work = static_cast<double>(args.m) * static_cast<double>(args.n) * static_cast<double>(args.k) / grid.pieces();
   const int64_t pieces = batch.count * grid.pieces();
-  const Cost cost{.bytes = static_cast<double>(args.k) * static_cast<double>(args.n) * sizeof(T) / grid.pieces(),
+  const Cost cost{.bytes = static_cast<double>(args.k) * static_cast<double>(args.n + args.m) * sizeof(T) / grid.pieces(),
                   .operations = 0.25 * work};
   parallel.for_range(pieces, cost, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) product(i / grid.pieces()).run_piece(grid, i % grid.pieces());

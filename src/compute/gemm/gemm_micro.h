@@ -47,6 +47,19 @@ struct DotArgs {
   bool fetches_next = false;  ///< the four rows of B behind these are brought nearer
 };
 
+/// sums[columns] += a[0] B[0] + ... + a[rows - 1] B[rows - 1], of at most kRowsAdded rows of B, which may lie anywhere.
+inline constexpr int64_t kRowsAdded = 8;
+template <typename T>
+struct RowArgs {
+  int64_t rows;
+  int64_t columns;
+  const T* a;
+  int64_t a_k;
+  const T* b;
+  int64_t b_row;
+  T* sums;
+};
+
 /// Rows of B, `columns` of each, at most a panel's width, as a panel: the vectors that kernels read, filled up with zeros.
 template <typename T>
 struct PackArgs {
@@ -89,6 +102,7 @@ struct MicroKernels {
   /// [rows + 1], two vectors wide: every one adds up in the same order, so that bits do not depend on how many rows a tile has.
   const Kernel* alike;
   void (*dot)(const DotArgs<T>&);
+  void (*row)(const RowArgs<T>&);
   void (*pack)(const PackArgs<T>&);
   /// [kMostBesideRows + 1]: by the rows of the tile. Null where there are not registers enough.
   void (*const* beside)(const BesideArgs<T>&) = nullptr;

@@ -276,6 +276,32 @@ void dot_kernel(const DotArgs<typename V::T>& p) {
   }
 }
 
+template <typename V, int kRows>
+void add_rows(const RowArgs<typename V::T>& p) {
+  using R = typename V::Register;
+  R left[kRows];
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) left[i] = V::set(p.a[i * p.a_k]);
+  const auto add = [&](R sum, auto load) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) sum = V::fma(left[i], load(p.b + i * p.b_row), sum);
+    return sum;
+  };
+  int64_t j = 0;
+  for (; j + V::kLanes <= p.columns; j += V::kLanes)
+    V::store(p.sums + j, add(V::load(p.sums + j), [&](const auto* row) { return V::load(row + j); }));
+  if (const int rest = static_cast<int>(p.columns - j); rest > 0)
+    V::store_partial(p.sums + j, add(V::load_partial(p.sums + j, rest), [&](const auto* row) { return V::load_partial(row + j, rest); }),
+                     rest);
+}
+
+template <typename V>
+void row_kernel(const RowArgs<typename V::T>& p) {
+  if (p.rows == kRowsAdded) return add_rows<V, kRowsAdded>(p);
+  RowArgs<typename V::T> one = p;
+  for (int64_t i = 0; i < p.rows; ++i, one.a += p.a_k, one.b += p.b_row) add_rows<V, 1>(one);
+}
+
 template <typename V>
 void pack_kernel(const PackArgs<typename V::T>& p) {
   constexpr int64_t kWidth = 2 * V::kLanes;
@@ -310,7 +336,8 @@ constexpr MicroKernels<typename V::T> kernel_table() {
   using Rows = std::make_integer_sequence<int, kRows>;
   static_assert(kRows <= 2 * V::kLanes);
   using Two = KernelList<V, 2, Rows>;
-  return {kRows, 2 * V::kLanes, V::kLanes, Two::kByRows, KernelList<V, 1, Rows>::kByRows, Two::kAlike, dot_kernel<V>, pack_kernel<V>};
+  return {kRows,       2 * V::kLanes, V::kLanes,     Two::kByRows,  KernelList<V, 1, Rows>::kByRows,
+          Two::kAlike, dot_kernel<V>, row_kernel<V>, pack_kernel<V>};
 }
 
 }  // namespace

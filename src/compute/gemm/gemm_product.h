@@ -57,9 +57,9 @@ struct GemmProduct {
   int64_t panels;
   T low = -std::numeric_limits<T>::infinity();
   T high = std::numeric_limits<T>::infinity();
-  bool activates = false;  // by a pass of its own
-  bool direct = false;     // B is read where it lies
-  bool dots = false;       // by dot products along rows of a transposed B
+  bool activates = false;    // by a pass of its own
+  bool direct = false;       // B is read where it lies
+  bool dots = false;         // by dot products along rows of a transposed B
   bool columns_dot = false;  // by dot products of rows of A with columns of B, which are few
 
   GemmProduct(const GemmArgs<T>& given, const T* a, const T* b, const T* packed, T* c, const MicroKernels<T>& kernels)
@@ -122,6 +122,7 @@ struct GemmProduct {
     if (rows.size == 0 || columns.size == 0) return;
     if (dots) return run_dots(columns);
     if (columns_dot) return run_columns(rows);
+    if (direct && args.m == 1) return run_row(columns);
     if (packed && rows.size == 1) return run_column_by_column(rows, columns);
     if (packed) return run_packed(rows, columns);
     const int64_t group = direct ? columns.size : kGroupPanels;
@@ -348,6 +349,31 @@ struct GemmProduct {
       }
     }
     if (activates) activate_rows(args.epilogue.activation, c + begin, args.m, end - begin, args.ldc);
+  }
+
+  /// One row of A: rows of B pass by the sums, some at a time, so that each is read from one end to the other.
+  void run_row(const Part& columns) const {
+    constexpr int64_t kColumns = 2048, kParts = kSumK * kRowsAdded;  // sums in the first-level cache; products between two roundings of one
+    const int64_t begin = columns.begin * kernels->columns, end = std::min(args.n, (columns.begin + columns.size) * kernels->columns);
+    const int64_t parts = std::max<int64_t>(1, pieces_of(args.k, kParts)), a_k = args.transpose_a ? args.lda : 1;
+    T* const sums = static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(2 * kColumns) * sizeof(T)));
+    T* const part_sums = sums + kColumns;
+    for (int64_t column = begin; column < end; column += kColumns) {
+      const int64_t count = std::min(kColumns, end - column);
+      for (int64_t i = 0; i < parts; ++i) {
+        throw_if_cancelled();
+        const Part ks = part_of(args.k, parts, i);
+        T* const to = i == 0 ? sums : part_sums;
+        std::fill_n(to, count, T(0));
+        for (int64_t k = 0; k < ks.size; k += kRowsAdded) {
+          const int64_t at = ks.begin + k;
+          kernels->row({std::min(kRowsAdded, ks.size - k), count, a + at * a_k, a_k, b + at * args.ldb + column, args.ldb, to});
+        }
+        for (int64_t j = 0; i > 0 && j < count; ++j) sums[j] += part_sums[j];
+      }
+      for (int64_t j = 0; j < count; ++j) finish(sums[j], 0, column + j);
+    }
+    if (activates) activate_rows(args.epilogue.activation, c + begin, 1, end - begin, args.ldc);
   }
 
   /// Whether so many elements, read once from one end to the other, come from beyond the second-level cache.

@@ -17,6 +17,25 @@ FusedAttention FusedAttention::read(const NodeView& node) {
           .nan_is_zero = node.flag("nan_is_zero")};
 }
 
+namespace {
+
+/// [batch, heads, queries] or [batch, queries] as keys, values and masks that are broadcast leave them.
+SymbolicShape broadcast_rows(SymbolicShape rows, const InferenceContext& context) {
+  for (int i = 1; i < context.input_count(); ++i) {
+    const TensorType& input = context.input_tensor(i);
+    if (!context.has_input(i) || !input.has_rank()) continue;
+    const SymbolicShape& dims = *input.dims;
+    if (i > 2) {
+      if (!dims.empty() && dims.size() <= rows.size() + 1) rows = context.broadcast(rows, {dims.begin(), dims.end() - 1});
+    } else if (!dims.empty() && (dims.size() > 3 || rows.size() == 2)) {
+      rows[0] = context.broadcast({rows[0]}, {dims[0]})[0];
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
 void infer(const FusedAttention& op, InferenceContext& context) {
   const TensorType &q = context.input_tensor(0), &v = context.input_tensor(2);
   if (!q.has_rank() || !v.has_rank()) return context.set_output(0, q.dtype);
@@ -26,8 +45,11 @@ void infer(const FusedAttention& op, InferenceContext& context) {
   SymbolicShape dims = *q.dims;
   const bool length_first = op.q_length_first || dims.size() == 5;
   if (dims.size() == 5) dims.erase(dims.begin() + 2);
-  if (dims.size() == 4 && length_first != op.output_length_first) std::swap(dims[1], dims[2]);
-  dims.back() = v.dims->back();
+  if (dims.size() == 4 && length_first) std::swap(dims[1], dims[2]);
+  dims.pop_back();
+  dims = broadcast_rows(std::move(dims), context);
+  if (dims.size() == 3 && op.output_length_first) std::swap(dims[1], dims[2]);
+  dims.push_back(v.dims->back());
   context.set_output(0, q.dtype, std::move(dims));
 }
 

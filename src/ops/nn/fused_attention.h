@@ -6,8 +6,9 @@ namespace rh::ops {
 
 /// FusedAttention of our own domain `roundhouse`: softmax(scale Q K' + mask) V. Inputs Q, K, V, each [batch, heads, length, depth] or,
 /// without heads, [batch, length, depth], and masks that are added and broadcast to [batch, heads, queries, keys], the second one with one
-/// row for all queries. A batch of 1 of K or V serves all; heads of K and V serve as many neighbouring heads of Q. Where Q has heads, K may
-/// lie as [batch heads, length, depth], and each as [batch, length, parts, heads, depth], of which one part is taken.
+/// row for all queries. Batches of 1 serve all; heads of K and V serve as many neighbouring heads of Q. Masks of more than one batch, head
+/// or query widen scores of one. Where Q has heads, K may lie as [batch heads, length, depth], and each as [batch, length, parts, heads,
+/// depth], of which one part is taken.
 struct FusedAttention {
   float scale = 1;
   /// These lie as [batch, length, heads, depth].

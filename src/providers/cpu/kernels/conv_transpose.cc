@@ -32,8 +32,8 @@ class ConvTransposeKernel final : public Kernel {
       using Packed = compute::TransposedConvolution<T>;
       variant_.variants = Packed::variants(channels, window);
       if (!variant_.variants.empty()) variant_.problem = conv_problem("ConvTranspose", weights->dtype(), channels, window, !sizes.empty());
-      const auto& made = packed_.emplace<Packed>(channels, window, weights->data<T>(), bias ? bias->data<T>() : nullptr,
-                                                 info.lean_memory(), info.tuned(variant_.problem));
+      const auto& made = packed_.emplace<Packed>(channels, window, weights->data<T>(), bias ? bias->data<T>() : nullptr, info.lean_memory(),
+                                                 info.tuned(variant_.problem));
       variant_.variant = made.variant();
     });
   }

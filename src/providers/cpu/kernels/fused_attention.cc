@@ -1,5 +1,8 @@
 #include "ops/nn/fused_attention.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "compute/attention/attention.h"
 #include "providers/cpu/kernel.h"
 
@@ -37,6 +40,10 @@ struct Matrices {
     strides.head = length_first ? columns : rows * columns;
     if (length_first) strides.row = heads * columns;
   }
+
+  compute::MatrixStrides broadcast_strides() const {
+    return {.batch = batch == 1 ? 0 : strides.batch, .head = heads == 1 ? 0 : strides.head, .row = strides.row};
+  }
 };
 
 }  // namespace
@@ -60,37 +67,67 @@ class FusedAttentionKernel final : public Kernel {
     Matrices k(k_shape, op_.k_length_first, op_.k_part);
     if (k_is_folded && !unfold(k, q.batch)) return mismatch(context);
     compute::AttentionArgs args{.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
+    widen(args.batch, k.batch);
+    widen(args.batch, v.batch);
     args.by_pairs = by_pairs_;
     args.queries = q.rows;
     args.depth = q.columns;
     args.keys = op_.k_transposed ? k.columns : k.rows;
     args.value_depth = v.columns;
-    const auto serves = [&](const Matrices& m) { return (m.batch == q.batch || m.batch == 1) && m.heads > 0 && q.heads % m.heads == 0; };
-    if ((op_.k_transposed ? k.rows : k.columns) != args.depth || v.rows != args.keys || !serves(k) || !serves(v)) return mismatch(context);
+    for (int i = 3; i < 5; ++i)
+      if (context.has_input(i)) widen(context.input(i).shape(), rank, args);
+    const auto is_of_batch = [&](const Matrices& m) { return m.batch == args.batch || m.batch == 1; };
+    const auto serves = [&](const Matrices& m) { return is_of_batch(m) && m.heads > 0 && args.heads % m.heads == 0; };
+    if ((op_.k_transposed ? k.rows : k.columns) != args.depth || v.rows != args.keys || !is_of_batch(q) || !serves(k) || !serves(v))
+      return mismatch(context);
     args.scale = op_.scale;
     args.k_is_transposed = op_.k_transposed;
     args.nan_is_zero = op_.nan_is_zero;
-    args.q_strides = q.strides;
-    args.k_strides = k.strides;
-    args.v_strides = v.strides;
-    if (k.batch == 1) args.k_strides.batch = 0;
-    if (v.batch == 1) args.v_strides.batch = 0;
+    args.q_strides = q.broadcast_strides();
+    args.k_strides = k.broadcast_strides();
+    args.v_strides = v.broadcast_strides();
     if (context.has_input(3)) RH_RETURN_IF_ERROR(set_mask(context, rank, args));
-    if (context.has_input(4)) RH_RETURN_IF_ERROR(set_key_mask(context, rank, args));
-    const Shape shape = rank == 3                 ? Shape{q.batch, q.rows, v.columns}
-                        : op_.output_length_first ? Shape{q.batch, q.rows, q.heads, v.columns}
-                                                  : Shape{q.batch, q.heads, q.rows, v.columns};
+    std::vector<float> row;
+    if (context.has_input(4)) RH_RETURN_IF_ERROR(set_key_mask(context, rank, row, args));
+    const Shape shape = rank == 3                 ? Shape{args.batch, args.queries, v.columns}
+                        : op_.output_length_first ? Shape{args.batch, args.queries, args.heads, v.columns}
+                                                  : Shape{args.batch, args.heads, args.queries, v.columns};
     const MutableView y = context.output(0, shape);
     args.y_strides = Matrices(shape, op_.output_length_first).strides;
     args.q = context.input(0).data<float>() + q.offset;
     args.k = context.input(1).data<float>() + k.offset;
     args.v = context.input(2).data<float>() + v.offset;
     args.y = y.data<float>();
+    std::vector<float> queries;
+    if (q.rows != args.queries) repeat_query(q, queries, args);
     if (y.elements() > 0) compute::attention(args, context.parallel());
     return {};
   }
 
  private:
+  static void widen(int64_t& size, int64_t other) {
+    if (size == 1) size = other;
+  }
+
+  /// Scores of one batch, head or query to those of a mask.
+  static void widen(const Shape& mask, int rank, compute::AttentionArgs& args) {
+    int64_t* const sizes[] = {&args.queries, rank == 4 ? &args.heads : &args.batch, &args.batch};
+    for (int i = 0; i < rank - 1 && i + 1 < mask.rank(); ++i) widen(*sizes[i], mask[mask.rank() - 2 - i]);
+  }
+
+  /// One query of each head as many.
+  static void repeat_query(const Matrices& q, std::vector<float>& queries, compute::AttentionArgs& args) {
+    const int64_t each = args.queries * args.depth;
+    queries.resize(static_cast<size_t>(q.batch * q.heads * each));
+    for (int64_t i = 0; i < q.batch * q.heads * args.queries; ++i) {
+      const int64_t head = i / args.queries;
+      const float* const from = args.q + head / q.heads * q.strides.batch + head % q.heads * q.strides.head;
+      std::copy_n(from, args.depth, queries.begin() + i * args.depth);
+    }
+    args.q = queries.data();
+    args.q_strides = {args.q_strides.batch ? q.heads * each : 0, args.q_strides.head ? each : 0, args.depth};
+  }
+
   /// [batch heads, length, depth] as heads of a batch.
   static bool unfold(Matrices& k, int64_t batch) {
     if (batch < 1 || k.batch % batch != 0) return false;
@@ -135,16 +172,19 @@ class FusedAttentionKernel final : public Kernel {
     return {};
   }
 
-  static Status set_key_mask(RunContext& context, int rank, compute::AttentionArgs& args) {
+  /// `row` holds the numbers where the mask has but one for all keys.
+  static Status set_key_mask(RunContext& context, int rank, std::vector<float>& row, compute::AttentionArgs& args) {
     const TensorView mask = context.input(4);
     MaskSteps steps;
     RH_RETURN_IF_ERROR(steps_of(mask, rank, args, 1, steps));
-    if (mask.rank() == 0 || mask.shape()[mask.rank() - 1] != args.keys) {
-      return error_status(ErrorCode::invalid_argument, "FusedAttention: the second mask is {}, expected a number for each of {} keys",
-                          mask.shape().to_string(), args.keys);
-    }
     args.key_mask = mask.data<float>();
     args.key_mask_strides = {steps.of[0], steps.of[1], 0};
+    if (steps.of[3] != 0 || args.keys == 1) return {};
+    const int64_t numbers = mask.elements();
+    row.resize(static_cast<size_t>(numbers * args.keys));
+    for (int64_t i = 0; i < numbers; ++i) std::fill_n(row.begin() + i * args.keys, args.keys, args.key_mask[i]);
+    args.key_mask = row.data();
+    args.key_mask_strides = {steps.of[0] * args.keys, steps.of[1] * args.keys, 0};
     return {};
   }
 
