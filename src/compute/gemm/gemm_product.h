@@ -356,10 +356,11 @@ struct GemmProduct {
     constexpr int64_t kColumns = 2048, kParts = kSumK * kRowsAdded;  // sums in the first-level cache; products between two roundings of one
     const int64_t begin = columns.begin * kernels->columns, end = std::min(args.n, (columns.begin + columns.size) * kernels->columns);
     const int64_t parts = std::max<int64_t>(1, pieces_of(args.k, kParts)), a_k = args.transpose_a ? args.lda : 1;
-    T* const sums = static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(2 * kColumns) * sizeof(T)));
-    T* const part_sums = sums + kColumns;
+    T* const memory = static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(2 * kColumns) * sizeof(T)));
+    T* const part_sums = memory + kColumns;
     for (int64_t column = begin; column < end; column += kColumns) {
       const int64_t count = std::min(kColumns, end - column);
+      T* const sums = ends_plainly() ? c + column : memory;
       for (int64_t i = 0; i < parts; ++i) {
         throw_if_cancelled();
         const Part ks = part_of(args.k, parts, i);
@@ -371,7 +372,7 @@ struct GemmProduct {
         }
         for (int64_t j = 0; i > 0 && j < count; ++j) sums[j] += part_sums[j];
       }
-      for (int64_t j = 0; j < count; ++j) finish(sums[j], 0, column + j);
+      for (int64_t j = 0; sums == memory && j < count; ++j) finish(sums[j], 0, column + j);
     }
     if (activates) activate_rows(args.epilogue.activation, c + begin, 1, end - begin, args.ldc);
   }
@@ -409,6 +410,13 @@ struct GemmProduct {
       }
     }
     if (activates) activate_rows(args.epilogue.activation, c + begin * args.ldc, end - begin, args.n, args.ldc);
+  }
+
+  /// Whether C is the sums.
+  bool ends_plainly() const {
+    const Epilogue<T>& e = args.epilogue;
+    const bool bounded = low != -std::numeric_limits<T>::infinity() || high != std::numeric_limits<T>::infinity();
+    return args.alpha == T(1) && args.beta == T(0) && !e.bias && !e.residual && !bounded;
   }
 
   void finish(T sum, int64_t row, int64_t column) const {
