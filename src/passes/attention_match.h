@@ -128,6 +128,7 @@ class OperandMatcher : AttentionGraph {
   ValueId source(ValueId value) const { return graph_.producer(value)->inputs[0]; }
   void strip_key_transpose(Attention& a) const;
   void strip_folded_transpose(Attention& a) const;
+  bool is_unfolded(ValueId keys, ValueId k) const;
   std::optional<std::pair<ValueId, int64_t>> part_of(ValueId value) const;
   std::optional<std::pair<ValueId, int64_t>> piece_of(ValueId value, int64_t axis) const;
   std::optional<std::pair<ValueId, int64_t>> turned_part(ValueId turned, const std::optional<double>& index) const;

@@ -101,19 +101,22 @@ void OperandMatcher::strip_folded_transpose(Attention& a) const {
   const ValueId turned = source(a.k), folded = source(turned);
   const Node* inner = graph_.producer(folded);
   if (rank(folded) != 3 || rank(a.k) != 4 || !(dim(folded, 1) == dim(a.k, 3)) || !(dim(folded, 2) == dim(a.k, 2))) return;
-  const std::vector<Dim> whole{dim(a.k, 0), dim(a.k, 1), dim(a.k, 3), dim(a.k, 2)};
+  const bool was_unfolded = inner && is_op(*inner, "Reshape") && is_unfolded(source(folded), a.k);
+  if (!was_unfolded && !(dim(a.k, 0) == dim(a.q, 0))) return;  // the kernel unfolds by Q's batch
   strip(a.k, turned, a);
   strip(a.k, folded, a);
   a.k_transposed = false;
-  if (!inner || !is_op(*inner, "Reshape")) return;
-  // The matrices as they lay before, in four dimensions or with a fifth of size 1.
-  const ValueId keys = source(folded);
+  if (was_unfolded) strip(a.k, source(folded), a);
+}
+
+/// Whether the matrices lie as those of K, transposed, in four dimensions or with a fifth of size 1.
+bool OperandMatcher::is_unfolded(ValueId keys, ValueId k) const {
+  const Dim whole[] = {dim(k, 0), dim(k, 1), dim(k, 3), dim(k, 2)};
   const int extra = rank(keys) - 4;
-  if (extra != 0 && !(extra == 1 && dim(keys, 0).is_constant(1))) return;
-  for (size_t i = 0; i < whole.size(); ++i)
-    if (!(dim(keys, i + static_cast<size_t>(extra)) == whole[i])) return;
-  if (extra == 1 && !part_of(keys)) return;
-  strip(a.k, keys, a);
+  if (extra != 0 && !(extra == 1 && dim(keys, 0).is_constant(1))) return false;
+  for (size_t i = 0; i < std::size(whole); ++i)
+    if (!(dim(keys, i + static_cast<size_t>(extra)) == whole[i])) return false;
+  return extra == 0 || part_of(keys).has_value();
 }
 
 /// Where [1, B, H, S, D] is one part of [B, S, P, H, D], transposed: what it is a part of, and which.

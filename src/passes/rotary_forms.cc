@@ -83,6 +83,11 @@ class Matcher {
       const GraphValue& value = graph_.value(id);
       return !value.is_output && std::all_of(value.consumers.begin(), value.consumers.end(), is_inside);
     };
+    const auto comes_from_outside = [&](ValueId id) {
+      const Node* node = graph_.producer(id);
+      return !node || !is_inside(node->id);
+    };
+    if (!comes_from_outside(found.cosines) || !comes_from_outside(found.sines)) return false;
     return is_closed(graph_, found.nodes, concat) && are_taken_inside(found.first) && are_taken_inside(found.second) &&
            have_same_type(graph_, found.x, concat.outputs[0]);
   }

@@ -17,6 +17,8 @@ const std::vector<OpCase> kBinary = {
     {14, {}, {normal({2, 1, 3, 1, 5}), uniform({4, 1, 7, 5}, 1, 9)}, "ranks differ, dimensions alternate"},
     {14, {}, {normal({40, 1, 13}), uniform({40, 17, 1}, 1, 9)}, "rows of a few elements, more than a tile of them"},
     {14, {}, {normal({9, 130, 3, 2}), uniform({130, 1, 2}, 1, 9)}, "one is spread, over rows of two elements"},
+    {14, {}, {normal({2, 1, 20}), uniform({20, 20}, 1, 9)}, "one is spread, one repeats itself within a tile"},
+    {14, {}, {normal({64, 4}), uniform({40, 1, 4}, 1, 9)}, "the same over more than a tile"},
     {14, {}, {normal({}), uniform({}, 1, 9)}, "scalars"},
     {14, {}, {normal({0, 3}), uniform({3}, 1, 9)}, "empty"},
     {14, {}, {normal({2, 3}), uniform({4}, 1, 9)}, "shapes do not fit", {"[2, 3]", "[4]"}},

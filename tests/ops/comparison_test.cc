@@ -63,6 +63,7 @@ const std::vector<OpCase> kWhere = {
     {16, {}, {normal({3, 40}).as(DType::boolean), normal({}), normal({3, 1})}, "spread values"},
     {16, {}, {normal({1, 1, 7, 7}).as(DType::boolean), normal({2, 3, 7, 7}), normal({})}, "a mask"},
     {16, {}, {normal({30, 1, 5}).as(DType::boolean), normal({30, 11, 1}), normal({11, 5})}, "rows of a few elements"},
+    {16, {}, {normal({1, 1, 20, 20}).as(DType::boolean), normal({2, 1, 1, 20}), normal({})}, "a mask that repeats itself within a tile"},
     {16, {}, {normal({}).as(DType::boolean), normal({2}), normal({2, 1})}, "scalar condition"},
     {16, {}, {normal({0}).as(DType::boolean), normal({0}), normal({1})}, "empty"},
 };

@@ -230,7 +230,8 @@ AttentionArgs with_heads_as_queries(AttentionArgs args) {
 
 void attention(const AttentionArgs& given, const Parallel& parallel) {
   if (given.queries <= 0 || given.value_depth <= 0 || given.heads <= 0) return given.fill_heads(parallel);
-  const bool shares = given.queries == 1 && given.key_heads == given.value_heads && given.heads > given.key_heads && !given.key_mask;
+  const bool shares = given.queries == 1 && given.key_heads == given.value_heads && given.heads > given.key_heads &&
+                      given.q_strides.head != 0 && !given.key_mask;
   const AttentionArgs args = shares ? with_heads_as_queries(given) : given;
   const int64_t heads = args.batch * args.heads;
   if (heads <= 0) return;

@@ -19,7 +19,7 @@ OperandTiles::OperandTiles(const TensorView& operand, const Shape& output)
 
 Place OperandTiles::tile(int64_t at, int64_t count, char* room) const {
   if (!rows_) return {data_ + at * step_ * bytes_, step_};
-  if (period_ >= kShortRow) return {data_ + at % period_ * bytes_, 1};
+  if (period_ >= kShortRow && at % period_ + count <= period_) return {data_ + at % period_ * bytes_, 1};
   Place place{room, 1};
   if (period_ > 0) {
     repeat_pattern(data_, period_, at % period_, bytes_, room, count);

@@ -77,7 +77,7 @@ class FusedAttentionKernel final : public Kernel {
     for (int i = 3; i < 5; ++i)
       if (context.has_input(i)) widen(context.input(i).shape(), rank, args);
     const auto is_of_batch = [&](const Matrices& m) { return m.batch == args.batch || m.batch == 1; };
-    const auto serves = [&](const Matrices& m) { return is_of_batch(m) && m.heads > 0 && args.heads % m.heads == 0; };
+    const auto serves = [&](const Matrices& m) { return is_of_batch(m) && (m.heads > 0 ? args.heads % m.heads == 0 : args.heads == 0); };
     if ((op_.k_transposed ? k.rows : k.columns) != args.depth || v.rows != args.keys || !is_of_batch(q) || !serves(k) || !serves(v))
       return mismatch(context);
     args.scale = op_.scale;
