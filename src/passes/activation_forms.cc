@@ -21,14 +21,18 @@ constexpr size_t kMaxProducts = 3;  // of one product
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // As near as numbers are that were written with few digits, or rounded to a half type.
-bool is_near(double a, double b) { return std::fabs(a - b) <= 1e-3 * std::fabs(b); }
+bool is_within(double a, double b, double share) { return std::fabs(a - b) <= share * std::fabs(b); }
+/// The same number, rounded to float in one way or another.
+bool is_near(double a, double b) { return is_within(a, b, 1e-6); }
 
 /// c[0] + c[1] x + c[2] x^2 + c[3] x^3.
 using Polynomial = std::array<double, 4>;
 
+/// Numbers that are written with four digits (0.7071) or three (0.0447) are the ones that are meant.
 bool is_near(const Polynomial& a, const Polynomial& b) {
+  constexpr double kShares[] = {0, 1e-4, 0, 5e-4};
   for (size_t i = 0; i < a.size(); ++i)
-    if (b[i] == 0 ? a[i] != 0 : !is_near(a[i], b[i])) return false;
+    if (b[i] == 0 ? a[i] != 0 : !is_within(a[i], b[i], kShares[i])) return false;
   return true;
 }
 
@@ -223,7 +227,7 @@ class Matcher {
       Expression e(graph_, root.inputs[i]);
       const auto other = e.polynomial(root.inputs[1 - i]);
       if (!other || !((*other)[1] > 0 && (*other)[1] < 1) || !is_near(*other, {0, (*other)[1], 0, 0})) continue;
-      return replace(root, e, {"LeakyRelu", 16, root.inputs[i], {{"alpha", static_cast<float>((*other)[1])}}});
+      return replace_with_alpha(root, e, {"LeakyRelu", 16, root.inputs[i], {}}, (*other)[1]);
     }
     return false;
   }
@@ -322,7 +326,7 @@ class Matcher {
       e.add(gate);
       const auto inner = e.polynomial(gate.inputs[0]);
       if (!inner || (*inner)[0] != 0 || (*inner)[2] != 0 || (*inner)[3] != 0 || !((*inner)[1] > 0)) return false;
-      return replace(root, e, {"Swish", 24, x, {{"alpha", static_cast<float>((*inner)[1])}}});
+      return replace_with_alpha(root, e, {"Swish", 24, x, {}}, (*inner)[1]);
     }
     if (gate.op_type == "HardSigmoid" && gate.inputs[0] == x) {
       e.add(gate);
@@ -362,12 +366,12 @@ class Matcher {
     const bool is_sigmoid = root.op_type == "Reciprocal" || constant_number(graph_, root.inputs[0]) == 1.0;
     const ValueId x = is_sigmoid ? behind_numbers(exp->inputs[0]) : root.inputs[0];
     Expression sum(graph_, raised), e(graph_, x);
-    const auto inner = sum.is(divisor, {1, 1, 0, 0}) ? e.polynomial(exp->inputs[0]) : std::nullopt;
+    const auto inner = sum.polynomial(divisor) == Polynomial{1, 1, 0, 0} ? e.polynomial(exp->inputs[0]) : std::nullopt;
     if (!inner || !((*inner)[1] < 0) || !is_near(*inner, {0, (*inner)[1], 0, 0})) return false;
     e.add(*exp);
     e.nodes.insert(e.nodes.end(), sum.nodes.begin(), sum.nodes.end());
     if (is_sigmoid) return (*inner)[1] == -1 && replace(root, e, {"Sigmoid", 13, x, {}});
-    return replace(root, e, {"Swish", 24, x, {{"alpha", static_cast<float>(-(*inner)[1])}}});
+    return replace_with_alpha(root, e, {"Swish", 24, x, {}}, -(*inner)[1]);
   }
 
   /// Whether the expression may be replaced; its nodes are then those to replace, each once.
@@ -388,6 +392,14 @@ class Matcher {
     single.attributes = std::move(found.attributes);
     single.inputs = {rewrite_.current(found.x)};
     return single;
+  }
+
+  /// Attributes are floats, which doubles may need more digits than.
+  bool replace_with_alpha(const Node& root, Expression& expression, Found found, double number) {
+    const float alpha = static_cast<float>(number);
+    if (tensor_type(graph_, found.x).dtype == DType::float64 && static_cast<double>(alpha) != number) return false;
+    found.attributes = {{"alpha", alpha}};
+    return replace(root, expression, std::move(found));
   }
 
   bool replace(const Node& root, Expression& expression, Found found) {

@@ -260,7 +260,8 @@ class Matcher {
     const TensorType &type = tensor_type(graph_, value), &x = tensor_type(graph_, f.x);
     if (type.dtype != x.dtype || !type.has_rank() || !x.has_rank()) return false;
     const int count = x.rank() - f.axis, extra = type.rank() - count;
-    if (extra < 0 || type.rank() > x.rank() || !std::equal(type.dims->begin() + extra, type.dims->end(), x.dims->begin() + f.axis))
+    if (count < 1 || extra < 0 || type.rank() > x.rank() ||
+        !std::equal(type.dims->begin() + extra, type.dims->end(), x.dims->begin() + f.axis))
       return false;
     return extra == 0 || (graph_.value(value).constant_tensor() &&
                           std::all_of(type.dims->begin(), type.dims->begin() + extra, [](const Dim& dim) { return dim.is_constant(1); }));

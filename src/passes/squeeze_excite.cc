@@ -164,7 +164,8 @@ class Matcher {
                                                                           : std::nullopt;
     if (!found || tensor_type(graph_, found->weights).dtype != DType::float32) return std::nullopt;
     const Tensor* bias = found->bias == kNoValue ? nullptr : graph_.value(found->bias).constant_tensor();
-    if (found->bias != kNoValue && (!bias || bias->elements() != found->out || bias->shape()[bias->shape().rank() - 1] != found->out))
+    if (found->bias != kNoValue &&
+        (!bias || bias->shape().empty() || bias->elements() != found->out || bias->shape()[bias->shape().rank() - 1] != found->out))
       return std::nullopt;
     nodes.push_back(node->id);
     input_ = node->inputs[0];

@@ -126,7 +126,8 @@ class Absorber {
     const auto activation = made ? ops::FusedActivation::of(NodeView(graph_, *made)) : std::nullopt;
     if (pad.value != 0 || !activation || !ops::all_are(window.dilations, 1)) return false;
     using Function = ops::FusedActivation::Function;
-    const bool is_positive = activation->function == Function::relu || (activation->function == Function::clip && activation->alpha >= 0);
+    const bool is_positive = activation->function == Function::relu ||
+                             (activation->function == Function::clip && activation->alpha >= 0 && activation->beta >= 0);
     const TensorType& x = tensor_type(graph_, pad.node->inputs[0]);
     const size_t spatial = window.kernel.size();
     for (size_t i = 0; i < spatial; ++i) {
