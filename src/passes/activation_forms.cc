@@ -13,7 +13,6 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on arithmetic broadcasts as numpy does
 constexpr int kVariadicOpset = 8;   // from which on Max and Min do
 constexpr int kMaxDepth = 8;        // of an expression of x
 constexpr size_t kMaxProducts = 3;  // of one product

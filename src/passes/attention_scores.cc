@@ -9,8 +9,7 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on arithmetic broadcasts as numpy does
-constexpr double kMasked = -1e30;   // beside this or less, a score that is added to it is lost
+constexpr double kMasked = -1e30;  // beside this or less, a score that is added to it is lost
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kMostSummed = int64_t{1} << 21;  // elements of constant masks that are added up at load
 

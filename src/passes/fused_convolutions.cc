@@ -6,8 +6,6 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on Add broadcasts as numpy does
-
 class Fuser {
  public:
   Fuser(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}

@@ -13,8 +13,6 @@ namespace {
 
 using Op = ops::FusedElementwise;
 
-constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on Pow broadcasts as numpy does
-
 // Below so many elements nothing is saved.
 constexpr int64_t kMinElements = 64;
 

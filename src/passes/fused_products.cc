@@ -10,8 +10,6 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on Add and Gemm broadcast as numpy does
-
 /// What follows a product and goes into it.
 struct Tail {
   ValueId bias = kNoValue, sum = kNoValue;

@@ -9,12 +9,12 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 8;  // from which on all of these broadcast as numpy does
+constexpr int kAllBroadcastOpset = 8;  // from which on all of these broadcast as numpy does
 
 bool broadcasts(const Node& node) {
   static constexpr std::array<std::string_view, 14> kOperators = {
       "Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Where", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"};
-  return node.domain.empty() && node.opset >= kBroadcastOpset && std::ranges::find(kOperators, node.op_type) != kOperators.end();
+  return node.domain.empty() && node.opset >= kAllBroadcastOpset && std::ranges::find(kOperators, node.op_type) != kOperators.end();
 }
 
 /// Whether an input other than `repeated` and those left out has all the dimensions of the output.

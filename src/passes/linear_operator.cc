@@ -13,8 +13,6 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on Add and Gemm broadcast as numpy does
-
 /// Fills in what the operator's attributes say; false where it is not linear.
 bool read_operator(const NodeView& view, LinearOperator& op) {
   const std::string_view type = view.op_type();

@@ -11,7 +11,6 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on arithmetic broadcasts as numpy does
 constexpr int kLayerOpset = 17, kRmsOpset = 23, kInstanceOpset = 6, kGroupOpset = 21;
 
 /// The mean of a value over its dimensions from `axis` on, which stay.

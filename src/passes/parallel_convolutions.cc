@@ -8,7 +8,6 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on Add and Sub broadcast as numpy does
 // Larger sums, and longer rows of operators that scale, are left as they are.
 constexpr size_t kMostTerms = 256, kMostSteps = 8;
 

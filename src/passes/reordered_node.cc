@@ -19,7 +19,6 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;   // from which on Add broadcasts as numpy does
 constexpr int kAxesInputOpset = 10;  // of Slice
 constexpr int kPadsInputOpset = 11;  // of Pad
 

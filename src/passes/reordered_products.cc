@@ -9,8 +9,6 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;  // from which on Add broadcasts as numpy does
-
 // Elements that could be moved in the time that a node takes more once it is another operator: some, and a share of those it takes and
 // gives.
 constexpr int64_t kConversionCost = 500;

@@ -11,6 +11,9 @@
 
 namespace rh::passes {
 
+/// Of ai.onnx, from which on arithmetic, Gemm among it, broadcasts as numpy does.
+inline constexpr int kBroadcastOpset = 7;
+
 /// An edit under way. It follows values through the replacements made so far, so that each link of a chain may be replaced in turn, and
 /// keeps the names of graph outputs.
 class Rewrite {

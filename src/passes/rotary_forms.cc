@@ -9,8 +9,7 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on arithmetic broadcasts as numpy does
-constexpr int kAnyAxisOpset = 13;   // in which the made Concat stands
+constexpr int kAnyAxisOpset = 13;  // in which the made Concat stands
 
 /// x1 c - x2 s beside x2 c + x1 s, x1 and x2 being the halves of x.
 struct Turned {

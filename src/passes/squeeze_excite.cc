@@ -16,8 +16,6 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int kBroadcastOpset = 7;  // of ai.onnx, from which on Mul broadcasts as numpy does
-
 bool is_fused(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain == "com.microsoft"; }
 
 bool all_are(std::span<const int64_t> values, int64_t value) {

@@ -212,7 +212,7 @@ TEST_P(GemmTest, batches_take_their_offsets) {
     std::vector<float> one(static_cast<size_t>(m * n));
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
       gemm_reference(args, a.data() + a_at[i], b.data() + b_at[i], one.data(), Parallel());
-      for (size_t j = 0; j < one.size(); ++j) ASSERT_NEAR(c[i * one.size() + j], one[j], 1e-6 * static_cast<double>(k)) << "product " << i;
+      for (size_t j = 0; j < one.size(); ++j) ASSERT_NEAR(c[i * one.size() + j], one[j], 5e-7 * static_cast<double>(k)) << "product " << i;
     }
   }
 }

@@ -353,7 +353,8 @@ struct GemmProduct {
 
   /// One row of A: rows of B pass by the sums, some at a time, so that each is read from one end to the other.
   void run_row(const Part& columns) const {
-    constexpr int64_t kColumns = 2048, kParts = kSumK * kRowsAdded;  // sums in the first-level cache; products between two roundings of one
+    constexpr int64_t kColumns = 2048;              // whose sums stay in the first-level cache
+    constexpr int64_t kParts = kSumK * kRowsAdded;  // products that are added up before they join a longer sum
     const int64_t begin = columns.begin * kernels->columns, end = std::min(args.n, (columns.begin + columns.size) * kernels->columns);
     const int64_t parts = std::max<int64_t>(1, pieces_of(args.k, kParts)), a_k = args.transpose_a ? args.lda : 1;
     T* const memory = static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(2 * kColumns) * sizeof(T)));
