@@ -5,7 +5,7 @@
 namespace rh::compute {
 namespace {
 
-thread_local ThreadMemory blocks[static_cast<int>(ScratchSlot::image) + 1];
+thread_local ThreadMemory blocks[static_cast<int>(ScratchSlot::count)];
 
 }  // namespace
 

@@ -84,7 +84,7 @@ TEST_F(GemmAmx, fewer_products_where_less_accuracy_is_asked_for) {
 }
 
 TEST_F(GemmAmx, panels_are_split_while_products_of_many_rows_run) {
-  for (const GemmCase& t : {GemmCase{100, 70, 300}, GemmCase{120, 130, 64, true, true, 2, 1, BiasKind::per_column, true, 4}}) {
+  for (const GemmCase& t : {GemmCase{256, 250, 512}, GemmCase{224, 230, 500, true, true, 2, 1, BiasKind::per_column, true, 4}}) {
     const GemmData<float> data(t);
     const PackedMatrix<float> panels(data.b.data(), t.k, t.n, t.transpose_b, data.args.ldb, {.amx = true});
     ASSERT_FALSE(panels.is_split());
@@ -303,15 +303,15 @@ TEST_F(GemmAmx, is_chosen_where_it_pays) {
     ProductSizes sizes;
     std::string_view variant;
   } rows[] = {
-      {{1, 4096, 4096}, "gemm"},  {{16, 4096, 4096}, "gemm"},       {{49, 512, 4608}, "amx"}, {{128, 768, 768}, "amx"},
-      {{1024, 16, 1024}, "gemm"}, {{1024, 1024, 8}, "gemm"},        {{0, 768, 768}, "amx"},   {{0, 8, 768}, "dots"},
-      {{196, 256, 2304}, "amx"},  {{128, 768, 768, false}, "gemm"}, {{3136, 64, 576}, "amx"},
+      {{1, 4096, 4096}, "gemm"},  {{16, 4096, 4096}, "gemm"},       {{49, 512, 4608}, "gemm"}, {{128, 768, 768}, "amx"},
+      {{1024, 16, 1024}, "gemm"}, {{1024, 1024, 8}, "gemm"},        {{0, 768, 768}, "amx"},    {{0, 8, 768}, "dots"},
+      {{196, 256, 2304}, "amx"},  {{128, 768, 768, false}, "gemm"}, {{3136, 64, 576}, "gemm"}, {{197, 1536, 384}, "amx"},
   };
   for (const auto& row : rows) {
     EXPECT_EQ(choose_gemm_variant(row.sizes, {}).name, row.variant) << row.sizes.m << "x" << row.sizes.n << "x" << row.sizes.k;
   }
   EXPECT_EQ(choose_gemm_variant({1, 64, 64}, "gemv").name, "gemv");
-  EXPECT_EQ(choose_gemm_variant({64, 64, 64}, "gemv").name, "amx") << "many rows";
+  EXPECT_EQ(choose_gemm_variant({256, 512, 512}, "gemv").name, "amx") << "many rows";
   CpuFeatures without = lowered(cpu_features(), "avx512");
   without.own_adders = false;
   const ScopedCpuFeatures lower(without);

@@ -9,11 +9,11 @@ class SessionAmx : public AmxTest {};
 
 std::string model(const std::string& rows) {
   std::string weights;
-  for (int i = 0; i < 96 * 128; ++i) weights += (i ? ", " : "") + std::to_string(static_cast<double>(i * 31 % 201) / 100 - 1);
+  for (int i = 0; i < 512 * 512; ++i) weights += (i ? ", " : "") + std::to_string(static_cast<double>(i * 31 % 201) / 100 - 1);
   return R"(<opset_import: ["" : 17]>
 main (float[)" +
-         rows + R"(, 96] x) => (float[)" + rows + R"(, 128] y)
-< float[96, 128] w = {)" +
+         rows + R"(, 512] x) => (float[)" + rows + R"(, 512] y)
+< float[512, 512] w = {)" +
          weights +
          R"(} >
 {
@@ -40,11 +40,11 @@ KernelVariant variant_of(const Session& session) {
 }
 
 TEST_F(SessionAmx, products_say_how_they_compute) {
-  const KernelVariant known = variant_of(*make_session(model("100")));
-  EXPECT_EQ(known.problem, "MatMul float 96>128, 100 rows");
+  const KernelVariant known = variant_of(*make_session(model("128")));
+  EXPECT_EQ(known.problem, "MatMul float 512>512, 128 rows");
   EXPECT_EQ(known.variant, "amx");
   EXPECT_EQ(known.variants, (std::vector<std::string_view>{"amx", "gemm"}));
-  EXPECT_EQ(variant_of(*make_session(model("n"))).problem, "MatMul float 96>128, any rows");
+  EXPECT_EQ(variant_of(*make_session(model("n"))).problem, "MatMul float 512>512, any rows");
   const KernelVariant few = variant_of(*make_session(model("2")));
   EXPECT_EQ(few.variant, "gemm");
   EXPECT_EQ(few.variants, (std::vector<std::string_view>{"gemv", "amx", "gemm"}));
@@ -55,32 +55,32 @@ TEST_F(SessionAmx, products_say_how_they_compute) {
 
 TEST_F(SessionAmx, results_are_those_of_multiply_add) {
   const auto plain = make_session(model("n"), with("roundhouse.variant", "gemm"));
-  for (const char* rows : {"100", "n"}) {
+  for (const char* rows : {"128", "n"}) {
     const auto session = make_session(model(rows));
     const int64_t before = emulator_->instructions();
-    const auto found = run(*session, {{"x", ramp({100, 96})}}, {"y"}), expected = run(*plain, {{"x", ramp({100, 96})}}, {"y"});
+    const auto found = run(*session, {{"x", ramp({128, 512})}}, {"y"}), expected = run(*plain, {{"x", ramp({128, 512})}}, {"y"});
     EXPECT_TRUE(AmxEmulator::native() || emulator_->instructions() > before) << rows;
-    for (int64_t i = 0; i < 100 * 128; ++i) {
+    for (int64_t i = 0; i < 128 * 512; ++i) {
       ASSERT_NEAR(found[0].tensor().data<float>()[i], expected[0].tensor().data<float>()[i], 1e-4) << rows << " at " << i;
     }
   }
 }
 
 TEST_F(SessionAmx, the_split_form_counts_as_memory_of_the_session) {
-  const size_t weights = 96 * 128;
-  const size_t floats = make_session(model("100"), with("roundhouse.variant", "gemm"))->forecast({}, {}).packed_bytes;
-  const size_t split = make_session(model("100"))->forecast({}, {}).packed_bytes;
+  const size_t weights = 512 * 512;
+  const size_t floats = make_session(model("128"), with("roundhouse.variant", "gemm"))->forecast({}, {}).packed_bytes;
+  const size_t split = make_session(model("128"))->forecast({}, {}).packed_bytes;
   EXPECT_EQ(floats, 4 * weights);
   EXPECT_GE(split, 6 * weights);
-  EXPECT_LE(split, 6 * weights + 4 * 64);
+  EXPECT_LE(split, 6 * weights + 16 * 64);
 }
 
 TEST_F(SessionAmx, less_accuracy_takes_fewer_products) {
   int64_t least = std::numeric_limits<int64_t>::max();
   for (const char* precision : {"fp32", "fast", "bf16"}) {
-    const auto session = make_session(model("100"), with("roundhouse.precision", precision));
+    const auto session = make_session(model("128"), with("roundhouse.precision", precision));
     const int64_t before = emulator_->instructions();
-    run(*session, {{"x", ramp({100, 96})}}, {"y"});
+    run(*session, {{"x", ramp({128, 512})}}, {"y"});
     const int64_t taken = emulator_->instructions() - before;
     EXPECT_TRUE(AmxEmulator::native() || taken < least) << precision;
     least = taken;

@@ -10,7 +10,7 @@ namespace rh::compute {
 namespace {
 
 constexpr int64_t kPanelsAtOnce = 8;
-constexpr double kSpeed = 1.7;  // of products, beside multiply-add
+constexpr double kSpeed = 1.4;  // of products, beside multiply-add
 
 /// Output pixels as columns, weights as rows in split form; pixels are gathered and split a block at a time. k counts kernel positions
 /// first and input channels within each.
@@ -92,33 +92,47 @@ class ConvSplit final : public Convolution<float>::Impl {
     }
   }
 
+  /// Of a chunk of a group's rows, in split form.
+  const char* weights_of(int64_t group, int64_t chunk) const {
+    return weights_.data() + static_cast<size_t>(group * chunks_ + chunk) * split_bytes(k_);
+  }
+
   void run_group(const ConvCall<float>& call, const Place& place, const Part& chunks, int64_t first, int64_t end, TileScope& tiles) const {
     const Window& w = call.window;
     const int64_t blocks = split_blocks(k_), panels = end - first;
     const int64_t panel_values = kSplitBlockValues + kernels_.lanes;  // a vector of slack: see Segment
-    char* const steps = static_cast<char*>(thread_scratch(ScratchSlot::image, static_cast<size_t>(panels) * kSplitBlockBytes));
+    char* const steps = static_cast<char*>(thread_scratch(ScratchSlot::split, static_cast<size_t>(panels) * kSplitBlockBytes));
     float* const pixels = floats(ScratchSlot::packed_right, panels * panel_values + kSplitWidth);
     float* const joined = floats(ScratchSlot::packed_left, kSplitBlockValues + kSplitWidth * kSplitWidth);
     float* const sums = joined + kSplitBlockValues;
     SplitBlock right[kPanelsAtOnce];
+    int64_t value_rows[kPanelsAtOnce];
     for (int64_t block = 0; block < blocks; ++block) {
       throw_if_cancelled();
       const Part ks = split_block_of(k_, block);
       for (int64_t i = 0; i < panels; ++i) {
+        const int64_t pixel = (first + i) * kSplitWidth;
+        const bool ready = is_pointwise(window_, w) && pixel + kSplitWidth <= w.input_size();
         float* const panel = pixels + i * panel_values;
-        fill_pixel_panel<float>(window_, w, place.x, in_, (first + i) * kSplitWidth, ks, kernels_, gather_, panel);
+        const float* const values = ready ? place.x + ks.begin * w.input_size() + pixel : panel;
+        if (!ready) fill_pixel_panel<float>(window_, w, place.x, in_, pixel, ks, kernels_, gather_, panel);
+        value_rows[i] = ready ? w.input_size() : kSplitWidth;
         char* const to = steps + static_cast<size_t>(i) * kSplitBlockBytes;
-        right[i] = {kAmxKernels.split_right(panel, kSplitWidth, ks.size, to), to, panel};
+        right[i] = {kAmxKernels.split_right(values, value_rows[i], ks.size, to), to, values};
       }
       for (int64_t chunk = chunks.begin; chunk < chunks.begin + chunks.size; ++chunk) {
         const Part rows = part_of(out_, chunks_, chunk);
-        const SplitBlock left =
-            split_block(weights_.data() + static_cast<size_t>(place.group * chunks_ + chunk) * split_bytes(k_), k_, block);
+        const SplitBlock left = split_block(weights_of(place.group, chunk), k_, block);
+        const bool more = chunk + 1 < chunks.begin + chunks.size;
+        const char* const next = weights_of(place.group, more ? chunk + 1 : chunks.begin) +
+                                 static_cast<size_t>(more ? block : (block + 1) % blocks) * kSplitBlockBytes;
         tiles.set_rows(rows.size);
         for (int64_t i = 0; i < panels; ++i) {
           MicroArgs<float> tile = tile_args(call, place, rows.begin, (first + i) * kSplitWidth, block == 0, block == blocks - 1);
           if (fits_split(left.magnitudes, right[i].magnitudes)) {
-            kAmxKernels.multiply_six(split_steps(ks.size), left.steps, right[i].steps, rows.size, sums);
+            const int64_t k_steps = split_steps(ks.size);
+            kAmxKernels.multiply_six(k_steps, left.steps, right[i].steps, rows.size, sums,
+                                     share_ahead(next, k_steps * kSplitStepBytes, k_steps, i, panels));
             kAmxKernels.finish(tile, rows.size, sums);
             continue;
           }
@@ -128,16 +142,16 @@ class ConvSplit final : public Convolution<float>::Impl {
           tile.a_row = ks.size;
           tile.a_k = 1;
           tile.b = right[i].values;
-          tile.b_k = kSplitWidth;
+          tile.b_k = value_rows[i];
           multiply_add(kernels_, tile, rows.size);
         }
       }
     }
-    if (!clamp_.activates) return;
     const Part top = part_of(out_, chunks_, chunks.begin), bottom = part_of(out_, chunks_, chunks.begin + chunks.size - 1);
     const int64_t column = first * kSplitWidth, image = w.output_size();
-    activate_channels(activation_, (place.out_plane + top.begin) % channels_.out, call.y + (place.out_plane + top.begin) * image + column,
-                      bottom.begin + bottom.size - top.begin, std::min(image, end * kSplitWidth) - column, image);
+    const int64_t at = (place.out_plane + top.begin) * image + column;
+    finish_channels(clamp_.activates, activation_, (place.out_plane + top.begin) % channels_.out, call.y + at,
+                    bottom.begin + bottom.size - top.begin, std::min(image, end * kSplitWidth) - column, image, call.addend_at(at));
   }
 
   /// What comes after the sums of some rows, which begin at `row`, and the pixels from `column` on.

@@ -289,8 +289,9 @@ double amx_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) 
   const double pixels = static_cast<double>(std::max<int64_t>(1, w.output_size())), panels = std::ceil(pixels / kSplitWidth);
   const double out = static_cast<double>(out_of(c)), products = static_cast<double>(in_of(c) * w.kernel_size());
   const double rows = std::ceil(out / kSplitWidth) * kSplitWidth / out;
-  return panels * kSplitWidth / pixels *
-             (costs.amx * rows + (costs.amx_by_out + (gathers(w) ? costs.gemm_by_out : 0)) / out + costs.amx_by_products / products) +
+  const double found = w.kernel_size() > 1 ? 1 + costs.gemm_by_in / static_cast<double>(in_of(c)) : 1;
+  const double brought = costs.amx_by_out + (gathers(w) ? costs.amx_gathered * found : 0);
+  return panels * kSplitWidth / pixels * (rows * (costs.amx + costs.amx_by_products / products) + brought / out) +
          costs.amx_by_pixels / pixels;
 }
 

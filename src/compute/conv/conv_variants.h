@@ -51,10 +51,11 @@ struct ConvCosts {
   double fip_winograd = 16;     ///< x 1/input channels and 1/output channels, the same of Winograd's products
   double fip_by_tiles = 3;      ///< x 1/tiles
 
-  double amx = 0.51;           ///< where there are AMX tiles: six products of bfloat16 parts
-  double amx_by_out = 9;       ///< x 1/output channels: splitting pixels
-  double amx_by_pixels = 16;   ///< x 1/output pixels: reading weights in split form
-  double amx_by_products = 6;  ///< x 1/products of a sum: sums in and out of tiles
+  double amx = 0.64;            ///< where there are AMX tiles: six products of bfloat16 parts
+  double amx_by_out = 11;       ///< x 1/output channels: splitting pixels
+  double amx_gathered = 14;     ///< the same: gathering them
+  double amx_by_pixels = 20;    ///< x 1/output pixels: reading weights in split form
+  double amx_by_products = 13;  ///< x 1/products of a sum: sums in and out of tiles
 };
 
 /// A way to convolve values of S.

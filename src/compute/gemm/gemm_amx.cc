@@ -6,7 +6,7 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kTileBytes = 1024, kTileRow = 64, kTileRows = 16;
+constexpr int64_t kTileBytes = 1024, kTileRow = 64, kTileRows = 16, kLine = 64;
 constexpr int64_t kSumsRow = kSplitWidth * static_cast<int64_t>(sizeof(float));
 
 // The instructions stand as assembly: the compilers' own functions for them tell the compiler too little of the memory that they read.
@@ -67,7 +67,7 @@ inline void add_products() {
 
 /// Small products first, in an order in which each finds one of its operands loaded.
 template <int kProducts>
-void multiply(int64_t steps, const void* left, const void* right, int64_t rows, float* sums) {
+void multiply(int64_t steps, const void* left, const void* right, int64_t rows, float* sums, SplitAhead ahead) {
   zero_tile<0>();
   zero_tile<1>();
   zero_tile<2>();
@@ -99,6 +99,7 @@ void multiply(int64_t steps, const void* left, const void* right, int64_t rows, 
     }
     if constexpr (kProducts > 1) load_right(b, 0);
     add_products();
+    for (int64_t line = 0; line < ahead.lines; ++line, ahead.from += kLine) _mm_prefetch(ahead.from, _MM_HINT_T1);
   }
   float* const lower = sums + upper_rows(rows) * kSplitWidth;
   store_tile_at<0>(sums, kSumsRow);

@@ -24,6 +24,12 @@ struct Magnitudes {
   uint32_t most;
 };
 
+/// Memory that a later product will read, brought to the second-level cache while one is worked out.
+struct SplitAhead {
+  const char* from = nullptr;
+  int64_t lines = 0;  ///< of 64 bytes, each step
+};
+
 struct AmxKernels {
   /// Sets the calling thread's tiles up for panels of `rows` rows (1 to 32); `release` gives them back.
   void (*configure)(int64_t rows);
@@ -36,7 +42,7 @@ struct AmxKernels {
   void (*join_left)(const void* steps, int64_t rows, int64_t k, float* a);
   void (*join_right)(const void* steps, int64_t k, float* b);
   /// sums[32][32] = A B of `steps` steps, with tiles that are configured for `rows`.
-  using Multiply = void (*)(int64_t steps, const void* a, const void* b, int64_t rows, float* sums);
+  using Multiply = void (*)(int64_t steps, const void* a, const void* b, int64_t rows, float* sums, SplitAhead ahead);
   Multiply multiply_six, multiply_three, multiply_one;  ///< products of parts
   /// What comes after the sums, as MicroArgs says; its a, b and k are not looked at.
   void (*finish)(const MicroArgs<float>& args, int64_t rows, const float* sums);

@@ -7,9 +7,10 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kPanelsAtOnce = 16;                 // whose blocks of B share the second-level cache
-constexpr int64_t kChunksAtOnce = 256 / kSplitWidth;  // of A, that pass them one after the other
-constexpr double kSpeed = 1.7;                        // of products, beside multiply-add
+constexpr int64_t kPanelsAtOnce = 12;                 // whose blocks of B, and the next ones, share the second-level cache
+constexpr int64_t kChunksAtOnce = 512 / kSplitWidth;  // of A, that pass them one after the other
+constexpr int64_t kLeastTurns = 4;                    // over which bringing a block near takes no time
+constexpr double kSpeed = 1.4;                        // of products, beside multiply-add
 
 static_assert(kBlockK % kSplitStep == 0);
 
@@ -113,7 +114,8 @@ void SplitProduct::run_piece(const Grid& grid, int64_t index) const {
   for (int64_t first = panels.begin; first < panels.begin + panels.size; first += kPanelsAtOnce) {
     const int64_t end = std::min(first + kPanelsAtOnce, panels.begin + panels.size);
     for (int64_t chunk = 0; chunk < chunks.size; chunk += kChunksAtOnce) {
-      run_group({chunks.begin + chunk, std::min(kChunksAtOnce, chunks.size - chunk)}, first, end, tiles);
+      run_group({chunks.begin + chunk, std::min(kChunksAtOnce, chunks.size - chunk)}, first, end, chunk + kChunksAtOnce < chunks.size,
+                tiles);
     }
   }
 }
@@ -132,6 +134,17 @@ SplitBlock SplitProduct::right_of(int64_t panel, int64_t index, void* steps) con
   return block;
 }
 
+SplitAhead SplitProduct::ahead_of(int64_t panel, int64_t index, int64_t steps, int64_t turn, int64_t turns) const {
+  const int64_t k = base_.args.k, column = base_.args.first_column + panel * kSplitWidth, block = split_block_of(k, index).size;
+  if (panel >= base_.panels || turns < kLeastTurns) return {};
+  if (b_.is_split()) {
+    const char* const split = static_cast<const char*>(b_.split_data()) + static_cast<size_t>(column / kSplitWidth) * split_bytes(k);
+    return share_ahead(split + static_cast<size_t>(index) * kSplitBlockBytes, split_steps(block) * kSplitStepBytes, steps, turn, turns);
+  }
+  const float* const values = b_.data() + column * k + split_block_of(k, index).begin * kSplitWidth;
+  return share_ahead(reinterpret_cast<const char*>(values), block * kSplitWidth * static_cast<int64_t>(sizeof(float)), steps, turn, turns);
+}
+
 Magnitudes SplitProduct::split_left(const Part& rows, const Part& ks, char* steps, float* copy) const {
   const float* from = base_.a_at(rows.begin, ks.begin);
   if (!base_.args.transpose_a) return kAmxKernels.split_left(from, base_.args.lda, rows.size, ks.size, steps);
@@ -139,7 +152,7 @@ Magnitudes SplitProduct::split_left(const Part& rows, const Part& ks, char* step
   return kAmxKernels.split_left(copy, ks.size, rows.size, ks.size, steps);
 }
 
-void SplitProduct::run_group(const Part& chunks, int64_t first_panel, int64_t end_panel, TileScope& tiles) const {
+void SplitProduct::run_group(const Part& chunks, int64_t first_panel, int64_t end_panel, bool again, TileScope& tiles) const {
   const int64_t k = base_.args.k, blocks = split_blocks(k);
   const size_t panels = static_cast<size_t>(end_panel - first_panel);
   char* const right_steps = static_cast<char*>(thread_scratch(ScratchSlot::packed_right, b_.is_split() ? 64 : panels * kSplitBlockBytes));
@@ -162,7 +175,11 @@ void SplitProduct::run_group(const Part& chunks, int64_t first_panel, int64_t en
       for (size_t i = 0; i < panels; ++i) {
         MicroArgs<float> tile = base_.tile_args(rows.begin, first_panel + static_cast<int64_t>(i), ks, index == 0, index == blocks - 1);
         if (fits_split(magnitudes, right[i].magnitudes)) {
-          multiply_(split_steps(ks.size), left_steps, right[i].steps, rows.size, sums);
+          // The next block of these panels, after the last the first one: of the same where more rows come, or of those behind them.
+          const bool last = index == blocks - 1;
+          const int64_t panel = first_panel + static_cast<int64_t>(i) + (last && !again ? kPanelsAtOnce : 0), steps = split_steps(ks.size);
+          multiply_(steps, left_steps, right[i].steps, rows.size, sums,
+                    ahead_of(panel, last ? 0 : index + 1, steps, chunk - chunks.begin, chunks.size));
           kAmxKernels.finish(tile, rows.size, sums);
           continue;
         }

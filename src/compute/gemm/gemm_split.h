@@ -9,6 +9,8 @@ namespace rh::compute {
 // value that cannot be split holds the values as they are.
 
 inline constexpr size_t kSplitBlockBytes = static_cast<size_t>(kBlockK / kSplitStep * kSplitStepBytes);
+/// Lines that a step may bring near without taking longer.
+inline constexpr int64_t kMostLinesAhead = 48;
 /// As many values as a block has at most.
 inline constexpr int64_t kSplitBlockValues = kSplitWidth * kBlockK;
 
@@ -33,6 +35,14 @@ SplitBlock split_block(const void* split, int64_t k, int64_t index);
 /// Whether six products of parts make the product of two blocks: both sides can be split, no product that is not 0 is below 2^-96, where
 /// partial products would be lost, and no sum of 256 overflows.
 bool fits_split(const Magnitudes& a, const Magnitudes& b);
+
+/// What a product of `steps` steps, one of `turns` of which each brings its share, is to bring near of so many bytes.
+inline SplitAhead share_ahead(const char* from, int64_t bytes, int64_t steps, int64_t turn, int64_t turns) {
+  constexpr int64_t kLine = 64;
+  const int64_t lines = bytes / kLine, of_step = std::min(kMostLinesAhead, (lines + turns * steps - 1) / (turns * steps));
+  const int64_t of_turn = of_step * steps;
+  return {from + std::max<int64_t>(0, std::min(turn * of_turn, lines - of_turn)) * kLine, of_step};
+}
 
 /// A tile of C by multiply-add.
 void multiply_add(const MicroKernels<float>& kernels, MicroArgs<float> tile, int64_t rows);
@@ -68,8 +78,9 @@ class SplitProduct {
 
  private:
   SplitBlock right_of(int64_t panel, int64_t index, void* steps) const;
+  SplitAhead ahead_of(int64_t panel, int64_t index, int64_t steps, int64_t turn, int64_t turns) const;
   Magnitudes split_left(const Part& rows, const Part& ks, char* steps, float* copy) const;
-  void run_group(const Part& chunks, int64_t first_panel, int64_t end_panel, TileScope& tiles) const;
+  void run_group(const Part& chunks, int64_t first_panel, int64_t end_panel, bool again, TileScope& tiles) const;
 
   GemmProduct<float> base_;
   const PackedMatrix<float>& b_;

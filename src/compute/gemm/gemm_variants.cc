@@ -1,7 +1,10 @@
 #include "compute/gemm/gemm_variants.h"
 
+#include <cmath>
+
 #include "base/cpu_features.h"
 #include "compute/gemm/amx.h"
+#include "compute/gemm/gemm_amx.h"
 #include "compute/gemm/gemm_fip.h"
 #include "compute/gemm/gemm_product.h"
 
@@ -15,13 +18,13 @@ constexpr GemmCosts costs_with(double fip) {
           .fip = fip,
           .fip_by_n = 13,
           .fip_by_k = 14,
-          .amx = 0.51,
-          .amx_fast = 0.27,
-          .amx_bf16 = 0.18,
-          .amx_by_m = 16,
-          .amx_by_n = 9,
-          .amx_by_k = 6,
-          .amx_splits = 10};
+          .amx = 0.58,
+          .amx_fast = 0.31,
+          .amx_bf16 = 0.2,
+          .amx_by_m = 19,
+          .amx_by_n = 28,
+          .amx_by_k = 33,
+          .amx_splits = 16};
 }
 
 const GemmCosts& costs_here() {
@@ -37,7 +40,8 @@ double amx_cost(const ProductSizes& s, const GemmCosts& costs, bool splits) {
   const double products = s.accuracy <= ProductAccuracy::full   ? costs.amx
                           : s.accuracy == ProductAccuracy::fast ? costs.amx_fast
                                                                 : costs.amx_bf16;
-  return products + (costs.amx_by_m + (splits ? costs.amx_splits : 0)) / m + costs.amx_by_n / n + costs.amx_by_k / k;
+  const double rows = std::ceil(m / kSplitWidth) * kSplitWidth / m;
+  return rows * (products + costs.amx_by_k / k) + (costs.amx_by_m + (splits ? costs.amx_splits : 0)) / m + costs.amx_by_n / n;
 }
 
 bool takes_dots(const ProductSizes& s) {
