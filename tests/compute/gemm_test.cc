@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "base/cpu_features.h"
 #include "compute/gemm/gemm_kernels.h"
@@ -32,8 +33,24 @@ std::vector<GemmCase> cases() {
         all.push_back({67, n, k, false, transpose_b, 1, 0, BiasKind::per_column, false, 0});
         all.push_back({30, n, k, false, transpose_b, 0.5, 1, BiasKind::per_row, true, 3});
       }
+  for (const int64_t k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})  // few products a sum
+    for (const int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 70}) {
+      all.push_back({k <= 8 ? 19 : 35, n, k, false, false, 1, 0, BiasKind::per_column, false, n % 2});
+      all.push_back({200, n, k, n % 3 == 0, k % 2 == 0});
+    }
+  for (const int64_t k : {1, 3, 8})
+    for (const int64_t n : {3, 18, 40}) {
+      all.push_back({61, n, k, k == 3, n == 18, 0.5, 0, BiasKind::per_column, false, 3});
+      all.push_back({61, n, k, k == 8, n == 3, 1, 1, BiasKind::per_row, true, 5});
+      all.push_back({61, n, k, false, n == 40, -2, 0.25, BiasKind::none, true, 0});
+      all.push_back({6000, n, k, false, false, 1, 0, BiasKind::per_row, false, 0});
+    }
+  all.push_back({50, 1100, 5, false, false, 1, 0, BiasKind::per_column, false, 0});
+  all.push_back({50, 1025, 6, false, true, 1, 1, BiasKind::none, true, 0});
   all.push_back({1, 2100, 1600, false, false, 1, 0, BiasKind::per_column, false, 3});  // more than one part of either
   all.push_back({1, 2100, 30, true, false, 0.5, 1, BiasKind::per_row, true, 0});
+  all.push_back({1, 300, 3200, false, false, 1, 0, BiasKind::none, false, 0});  // threads share rows
+  all.push_back({1, 290, 6200, true, false, 0.5, 1, BiasKind::per_column, true, 3});
   all.push_back({260, 300, 520, false, false, 1, 0, BiasKind::per_column, true, 0});
   all.push_back({300, 520, 260, true, true, 1, 1, BiasKind::none, false, 0});
   all.push_back({40, 130, 1024, false, false, 1, 0, BiasKind::per_row, false, 0});
@@ -124,18 +141,42 @@ TEST_P(GemmTest, activations_come_last) {
       {{ActivationKind::sigmoid}, [](double x) { return 1 / (1 + std::exp(-x)); }},
       {{ActivationKind::hard_swish}, [](double x) { return x * std::min(1.0, std::max(0.0, x / 6 + 0.5)); }},
       {{ActivationKind::leaky_relu, 0.1f}, [](double x) { return x < 0 ? 0.1f * x : x; }},
+      {{ActivationKind::hard_sigmoid, 0.25f, 0.5f}, [](double x) { return std::min(1.0, std::max(0.0, 0.25 * x + 0.5)); }},
+      {{ActivationKind::tanh}, [](double x) { return std::tanh(x); }},
+      {{ActivationKind::affine, -1.5f, 0.25f}, [](double x) { return -1.5 * x + 0.25; }},
+      {{ActivationKind::scaled_tanh, 1.75f, 0.5f}, [](double x) { return 1.75 * std::tanh(0.5 * x); }},
+      {{ActivationKind::elu, 0.5f}, [](double x) { return x < 0 ? 0.5 * std::expm1(x) : x; }},
+      {{ActivationKind::softsign}, [](double x) { return x / (1 + std::fabs(x)); }},
+      {{ActivationKind::softplus}, [](double x) { return std::log1p(std::exp(x)); }},
+      {{ActivationKind::silu, 1}, [](double x) { return x / (1 + std::exp(-x)); }},
+      {{ActivationKind::silu, 1.5f}, [](double x) { return x / (1 + std::exp(-1.5 * x)); }},
+      {{ActivationKind::gelu_erf}, [](double x) { return x * (1 + std::erf(x / std::sqrt(2.0))) / 2; }},
+      {{ActivationKind::gelu_tanh}, [](double x) { return x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))) / 2; }},
+      {{ActivationKind::thresholded_relu, 0.75f}, [](double x) { return x > 0.75 ? x : 0; }},
+      {{ActivationKind::shrink, 0.5f, 0.25f}, [](double x) { return x < -0.5  ? x + 0.25
+                                                                    : x > 0.5 ? x - 0.25
+                                                                              : 0; }},
+      {{ActivationKind::mish}, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
   };
-  for (const int64_t m : {1, 2, 20}) {
+  constexpr int kKinds = static_cast<int>(ActivationKind::prelu);  // which is of convolutions alone
+  std::set<ActivationKind> kinds{ActivationKind::none};
+  for (const auto& row : rows) kinds.insert(row.activation.kind);
+  ASSERT_EQ(static_cast<int>(kinds.size()), kKinds) << "an activation has no row";
+  const struct {
+    int64_t m, k;
+  } sizes[] = {{1, 300}, {2, 300}, {20, 300}, {50, 3}};
+  for (const auto& [m, k] : sizes) {
     for (const auto& row : rows) {
-      GemmData<float> data({m, 37, 300, false, true, 1, 0, BiasKind::per_column});
+      GemmData<float> data({m, 37, k, false, true, 1, 0, BiasKind::per_column});
       std::vector<float> plain = data.c, activated = data.c, packed = data.c;
       gemm(data.args, data.a.data(), data.b.data(), plain.data(), three_threads());
       data.args.epilogue.activation = row.activation;
       gemm(data.args, data.a.data(), data.b.data(), activated.data(), three_threads());
-      gemm(data.args, data.a.data(), PackedMatrix<float>(data.b.data(), 300, 37, true, data.args.ldb), packed.data(), three_threads());
+      gemm(data.args, data.a.data(), PackedMatrix<float>(data.b.data(), k, 37, true, data.args.ldb), packed.data(), three_threads());
       for (size_t i = 0; i < plain.size() - 1; ++i) {
-        ASSERT_NEAR(activated[i], row.expected(plain[i]), 2e-6) << "kind " << static_cast<int>(row.activation.kind);
-        ASSERT_NEAR(packed[i], row.expected(plain[i]), 1e-5) << "packed, kind " << static_cast<int>(row.activation.kind);
+        const double expected = row.expected(plain[i]), size = std::max(1.0, std::fabs(expected) / 4);
+        ASSERT_NEAR(activated[i], expected, 2e-6 * size) << "kind " << static_cast<int>(row.activation.kind) << " of " << plain[i];
+        ASSERT_NEAR(packed[i], expected, 1e-5 * size) << "packed, kind " << static_cast<int>(row.activation.kind) << " of " << plain[i];
       }
     }
   }
@@ -165,8 +206,8 @@ TEST_P(GemmTest, bits_depend_on_no_distance_between_rows) {
 }
 
 TEST_P(GemmTest, residual_may_be_c) {
-  for (const int64_t k : {20, 600}) {
-    GemmData<float> data({9, 40, k, false, false, 1, 0, BiasKind::per_row, true});
+  for (const int64_t k : {3, 20, 600}) {
+    GemmData<float> data({29, 40, k, false, false, 1, 0, BiasKind::per_row, true});
     std::vector<float> expected = data.c, in_place = data.residual;
     gemm(data.args, data.a.data(), data.b.data(), expected.data(), Parallel());
     data.args.epilogue.residual = in_place.data();
@@ -177,7 +218,7 @@ TEST_P(GemmTest, residual_may_be_c) {
 
 TEST_P(GemmTest, nan_and_infinity_come_through) {
   const float inf = std::numeric_limits<float>::infinity();
-  for (const int64_t m : {1, 5}) {
+  for (const int64_t m : {1, 5, 40}) {
     GemmArgs<float> args;
     args.m = m;
     args.n = 3;
@@ -214,6 +255,45 @@ TEST_P(GemmTest, batches_take_their_offsets) {
       gemm_reference(args, a.data() + a_at[i], b.data() + b_at[i], one.data(), Parallel());
       for (size_t j = 0; j < one.size(); ++j) ASSERT_NEAR(c[i * one.size() + j], one[j], 5e-7 * static_cast<double>(k)) << "product " << i;
     }
+  }
+}
+
+/// Packed matrices of each form, as products by each one of them.
+template <typename T>
+void check_packed_batch(int64_t m, int64_t n, int64_t k, const PackedUse& use, int64_t count) {
+  const std::vector<T> a = random_values<T>(2 * m * k, 1), b = random_values<T>(3 * k * n, 2),
+                       residual = random_values<T>(count * m * n, 3);
+  std::vector<PackedMatrix<T>> packed;
+  for (int64_t i = 0; i < 3; ++i) packed.emplace_back(b.data() + i * k * n, k, n, false, 0, use);
+  std::vector<int64_t> a_at, b_at, c_at;
+  for (int64_t i = 0; i < count; ++i) {
+    a_at.push_back(i % 2 * m * k);
+    b_at.push_back(i % 3);
+    c_at.push_back((count - 1 - i) * m * n);
+  }
+  GemmArgs<T> args;
+  args.m = m;
+  args.n = n;
+  args.k = k;
+  args.epilogue.residual = residual.data();
+  std::vector<T> c(static_cast<size_t>(count * m * n)), expected(c.size());
+  gemm_batched<T>(args, {count, a_at.data(), b_at.data(), c_at.data()}, a.data(), packed, c.data(), three_threads());
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    GemmArgs<T> one = args;
+    one.epilogue.residual += c_at[i];
+    gemm(one, a.data() + a_at[i], packed[static_cast<size_t>(b_at[i])], expected.data() + c_at[i], Parallel());
+  }
+  ASSERT_EQ(std::memcmp(c.data(), expected.data(), c.size() * sizeof(T)), 0) << m << "x" << n << "x" << k << ", " << count << " products";
+}
+
+TEST_P(GemmTest, batches_of_packed_matrices_are_as_each_by_itself) {
+  for (const int64_t count : {1, 2, 4, 6, 7}) {
+    check_packed_batch<float>(20, 70, 40, {}, count);
+    check_packed_batch<float>(150, 96, 100, {}, count);  // threads share one
+    check_packed_batch<float>(40, 4, 64, {.dots = true}, count);
+    check_packed_batch<float>(40, 64, 96, {.fip = true}, count);
+    check_packed_batch<Float16>(20, 70, 40, {}, count);
+    check_packed_batch<double>(1, 70, 40, {}, count);
   }
 }
 

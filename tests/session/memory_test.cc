@@ -93,6 +93,28 @@ TEST(Memory, ASecondSessionPacksNothingAgain) {
   EXPECT_GE(shared_bytes().found, before.found + 4);
 }
 
+// A batch of constant matrices, and constants on the left, one of them a batch.
+TEST(Memory, ConstantsOnEitherSideOfAProductAreThereOnce) {
+  constexpr char kModel[] = R"(<opset_import: ["" : 18]>
+main (float[3, 20, 64] x, float[64, 100] z) => (float[...] y, float[...] l, float[...] k)
+< float[3, 64, 64] b = {0.1, ...}, float[40, 64] a = {0.2, ...}, float[2, 48, 64] c = {0.3, ...} >
+{
+  y = MatMul (x, b)
+  l = MatMul (a, z)
+  k = MatMul (c, z)
+})";
+  const auto first = make_session(kModel);
+  EXPECT_EQ(first->statistics().constant_bytes, 0u);
+  const SharedBytes before = shared_bytes();
+  const auto second = make_session(kModel);
+  EXPECT_EQ(shared_bytes().made, before.made);
+  EXPECT_EQ(shared_bytes().bytes, before.bytes);
+  const auto results = run(*second, {{"x", filled({3, 20, 64}, 1)}, {"z", filled({64, 100}, 1)}}, {"y", "l", "k"});
+  EXPECT_NEAR(results[0].tensor().data<float>()[0], 6.4f, 1e-4f);
+  EXPECT_NEAR(results[1].tensor().data<float>()[0], 12.8f, 1e-4f);
+  EXPECT_NEAR(results[2].tensor().data<float>()[2 * 48 * 100 - 1], 19.2f, 1e-4f);
+}
+
 TEST(Memory, WhatKeepsWeightsOutlivesSessions) {
   KeptBytes kept;
   {

@@ -86,7 +86,11 @@ PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed,
 
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel& parallel) {
-  run(args.m, args.n, Product<T>(args, a, b, nullptr, c, micro_kernels<Computed<T>>()), parallel);
+  const Product<T> product(args, a, b, nullptr, c, micro_kernels<Computed<T>>());
+  if constexpr (std::is_same_v<T, Computed<T>>) {
+    if (product.shares_rows(parallel.threads())) return product.run_row_parts(parallel);
+  }
+  run(args.m, args.n, product, parallel);
 }
 
 template <typename T>
@@ -142,11 +146,31 @@ void gemm_batched(const GemmArgs<T>& args, const GemmBatch<T>& batch, const T* a
   });
 }
 
-#define RH_INSTANTIATE(T)                                                                        \
-  template class PackedMatrix<T>;                                                                \
-  template void gemm(const GemmArgs<T>&, const T*, const T*, T*, const Parallel&);               \
-  template void gemm(const GemmArgs<T>&, const T*, const PackedMatrix<T>&, T*, const Parallel&); \
-  template void gemm_batched(const GemmArgs<T>&, const GemmBatch<T>&, const T*, const T*, T*, const Parallel&);
+template <typename T>
+void gemm_batched(const GemmArgs<T>& args, const GemmBatch<T>& batch, const T* a, std::span<const PackedMatrix<T>> b, T* c,
+                  const Parallel& parallel) {
+  const auto product = [&](int64_t i, const Parallel& threads) {
+    GemmArgs<T> one = args;
+    if (one.epilogue.residual) one.epilogue.residual += batch.c_offsets[i];
+    gemm(one, a + batch.a_offsets[i], b[static_cast<size_t>(batch.b_offsets[i])], c + batch.c_offsets[i], threads);
+  };
+  const double work = static_cast<double>(args.m) * static_cast<double>(args.n) * static_cast<double>(args.k);
+  if (shares_each(batch.count, work, parallel.threads())) {
+    for (int64_t i = 0; i < batch.count; ++i) product(i, parallel);
+    return;
+  }
+  const Cost cost{.bytes = static_cast<double>(args.k) * static_cast<double>(args.n + args.m) * sizeof(T), .operations = 0.25 * work};
+  parallel.for_range(batch.count, cost, [&](Range range) {
+    for (int64_t i = range.begin; i < range.end; ++i) product(i, Parallel());
+  });
+}
+
+#define RH_INSTANTIATE(T)                                                                                       \
+  template class PackedMatrix<T>;                                                                               \
+  template void gemm(const GemmArgs<T>&, const T*, const T*, T*, const Parallel&);                              \
+  template void gemm(const GemmArgs<T>&, const T*, const PackedMatrix<T>&, T*, const Parallel&);                \
+  template void gemm_batched(const GemmArgs<T>&, const GemmBatch<T>&, const T*, const T*, T*, const Parallel&); \
+  template void gemm_batched(const GemmArgs<T>&, const GemmBatch<T>&, const T*, std::span<const PackedMatrix<T>>, T*, const Parallel&);
 RH_INSTANTIATE(float)
 RH_INSTANTIATE(double)
 RH_INSTANTIATE(Float16)

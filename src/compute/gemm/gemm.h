@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <type_traits>
 
 #include "base/function_ref.h"
@@ -155,5 +156,10 @@ struct GemmBatch {
 };
 template <typename T>
 void gemm_batched(const GemmArgs<T>& args, const GemmBatch<T>& batch, const T* a, const T* b, T* c, const Parallel& parallel);
+
+/// The same with packed right operands: product i takes b[b_offsets[i]].
+template <typename T>
+void gemm_batched(const GemmArgs<T>& args, const GemmBatch<T>& batch, const T* a, std::span<const PackedMatrix<T>> b, T* c,
+                  const Parallel& parallel);
 
 }  // namespace rh::compute

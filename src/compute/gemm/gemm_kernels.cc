@@ -148,4 +148,9 @@ Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double l
   return best;
 }
 
+bool shares_each(int64_t count, double operations, int threads) {
+  constexpr double kLeastOperations = 1e6;
+  return operations > kLeastOperations && 4 * pieces_of(count, threads) * threads > 5 * count;
+}
+
 }  // namespace rh::compute

@@ -59,4 +59,8 @@ struct Grid {
 Grid choose_grid(int64_t row_chunks, int64_t panels, double operations, double left_bytes, double right_bytes, int threads,
                  double lateness = 0);
 
+/// Whether threads share each of `count` products of `operations` multiply-adds rather than take whole ones: where those are large and some
+/// threads would wait for the last ones.
+bool shares_each(int64_t count, double operations, int threads);
+
 }  // namespace rh::compute

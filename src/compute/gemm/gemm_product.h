@@ -8,6 +8,7 @@
 #include "base/cpu_features.h"
 #include "compute/gemm/gemm.h"
 #include "compute/gemm/gemm_kernels.h"
+#include "compute/gemm/thin_product.h"
 #include "compute/scratch.h"
 
 namespace rh::compute {
@@ -27,6 +28,16 @@ inline bool dots_pay(int64_t m, int64_t n, int64_t k, int64_t lanes, bool copies
   const double columns = static_cast<double>(n);
   const double share = columns * (1.0 / static_cast<double>(lanes) + 6.0 / static_cast<double>(std::max<int64_t>(1, k)));
   return n <= kMostDotColumns && share + (copies ? 1.5 * columns / static_cast<double>(std::max<int64_t>(1, m)) : 0) < 0.85;
+}
+
+/// Whether rows of A, of few values each, go by all of B one after the other (thin_product.h). Without SSE4.1 or NEON those have no
+/// vectors.
+inline bool thin_pays(int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t kScalarColumns = 4, kFewRegisters = 32;
+  const CpuFeatures& cpu = cpu_features();
+  if (!cpu.sse41 && !cpu.neon && n > kScalarColumns) return false;
+  if (k > 8 && (m < 32 || (!cpu.avx512 && n > kFewRegisters))) return false;
+  return k > 0 && k <= kThinK && m >= 16;
 }
 
 inline bool clamps(const Activation& activation) {
@@ -61,6 +72,7 @@ struct GemmProduct {
   bool direct = false;       // B is read where it lies
   bool dots = false;         // by dot products along rows of a transposed B
   bool columns_dot = false;  // by dot products of rows of A with columns of B, which are few
+  bool thin = false;         // few products a sum: rows of A go by all of B
 
   GemmProduct(const GemmArgs<T>& given, const T* a, const T* b, const T* packed, T* c, const MicroKernels<T>& kernels)
       : args(given), a(a), b(b), packed(packed), c(c), kernels(&kernels) {
@@ -82,6 +94,7 @@ struct GemmProduct {
     }
     row_chunks = tiles_of(args.m, kernels.rows, (args.transpose_a ? 1 : args.lda) * static_cast<int64_t>(sizeof(T)));
     panels = (args.n + kernels.columns - 1) / kernels.columns;
+    thin = std::is_same_v<T, float> && thin_pays(args.m, args.n, args.k);
     if (!packed && args.m <= kDirectRows) {
       dots = args.transpose_b;
       direct = !args.transpose_b;
@@ -106,13 +119,14 @@ struct GemmProduct {
   GemmProduct(const GemmArgs<T>& given, const T* a, const RightPanels& panels, T* c, const MicroKernels<T>& kernels)
       : GemmProduct(given, a, nullptr, nullptr, c, kernels) {
     made = &panels;
-    direct = dots = columns_dot = false;
+    direct = dots = columns_dot = thin = false;
   }
 
   const T* a_at(int64_t row, int64_t k) const { return args.transpose_a ? a + k * args.lda + row : a + row * args.lda + k; }
 
   Grid grid(int threads) const {
     const double m = static_cast<double>(args.m), n = static_cast<double>(args.n), k = static_cast<double>(args.k);
+    if (thin) return choose_grid(row_chunks, 1, m * n * k, m * (k + n) * sizeof(T), 0, threads);
     return choose_grid(row_chunks, panels, m * n * k, m * k * sizeof(T), n * k * sizeof(T), threads);
   }
 
@@ -120,6 +134,9 @@ struct GemmProduct {
     const Part rows = share_of(row_chunks, grid.rows, index / grid.columns);
     const Part columns = share_of(panels, grid.columns, index % grid.columns);
     if (rows.size == 0 || columns.size == 0) return;
+    if constexpr (std::is_same_v<T, float>) {
+      if (thin) return run_thin(rows_of(rows));
+    }
     if (dots) return run_dots(columns);
     if (columns_dot) return run_columns(rows);
     if (direct && args.m == 1) return run_row(columns);
@@ -351,31 +368,60 @@ struct GemmProduct {
     if (activates) activate_rows(args.epilogue.activation, c + begin, args.m, end - begin, args.ldc);
   }
 
-  /// One row of A: rows of B pass by the sums, some at a time, so that each is read from one end to the other.
+  static constexpr int64_t kRowColumns = 2048;  // of one row, whose sums stay in the first-level cache
+
+  /// Sums of at most kSumK x kRowsAdded products each that those of one row are made of.
+  int64_t row_parts() const { return std::max<int64_t>(1, pieces_of(args.k, kSumK * kRowsAdded)); }
+
+  /// One row of A by part of the rows of B, which pass by the sums, some at a time, so that each is read from one end to the other.
+  void sum_rows(const Part& ks, int64_t column, int64_t count, T* to) const {
+    const int64_t a_k = args.transpose_a ? args.lda : 1;
+    throw_if_cancelled();
+    std::fill_n(to, count, T(0));
+    for (int64_t k = 0; k < ks.size; k += kRowsAdded) {
+      const int64_t at = ks.begin + k;
+      kernels->row({std::min(kRowsAdded, ks.size - k), count, a + at * a_k, a_k, b + at * args.ldb + column, args.ldb, to});
+    }
+  }
+
   void run_row(const Part& columns) const {
-    constexpr int64_t kColumns = 2048;              // whose sums stay in the first-level cache
-    constexpr int64_t kParts = kSumK * kRowsAdded;  // products that are added up before they join a longer sum
     const int64_t begin = columns.begin * kernels->columns, end = std::min(args.n, (columns.begin + columns.size) * kernels->columns);
-    const int64_t parts = std::max<int64_t>(1, pieces_of(args.k, kParts)), a_k = args.transpose_a ? args.lda : 1;
-    T* const memory = static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(2 * kColumns) * sizeof(T)));
-    T* const part_sums = memory + kColumns;
-    for (int64_t column = begin; column < end; column += kColumns) {
-      const int64_t count = std::min(kColumns, end - column);
+    const int64_t parts = row_parts();
+    T* const memory = static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(2 * kRowColumns) * sizeof(T)));
+    T* const part_sums = memory + kRowColumns;
+    for (int64_t column = begin; column < end; column += kRowColumns) {
+      const int64_t count = std::min(kRowColumns, end - column);
       T* const sums = ends_plainly() ? c + column : memory;
       for (int64_t i = 0; i < parts; ++i) {
-        throw_if_cancelled();
-        const Part ks = part_of(args.k, parts, i);
-        T* const to = i == 0 ? sums : part_sums;
-        std::fill_n(to, count, T(0));
-        for (int64_t k = 0; k < ks.size; k += kRowsAdded) {
-          const int64_t at = ks.begin + k;
-          kernels->row({std::min(kRowsAdded, ks.size - k), count, a + at * a_k, a_k, b + at * args.ldb + column, args.ldb, to});
-        }
+        sum_rows(part_of(args.k, parts, i), column, count, i == 0 ? sums : part_sums);
         for (int64_t j = 0; i > 0 && j < count; ++j) sums[j] += part_sums[j];
       }
       for (int64_t j = 0; sums == memory && j < count; ++j) finish(sums[j], 0, column + j);
     }
     if (activates) activate_rows(args.epilogue.activation, c + begin, 1, end - begin, args.ldc);
+  }
+
+  /// Whether threads share the rows of B rather than its columns, of which each would have but short pieces.
+  bool shares_rows(int threads) const {
+    return direct && args.m == 1 && row_parts() > 1 && args.n <= kRowColumns * threads && grid(threads).pieces() > 1;
+  }
+
+  /// run_row() of all columns by several threads; the bits are the same.
+  void run_row_parts(const Parallel& parallel) const {
+    const int64_t parts = row_parts(), most = pieces_of(args.n, kernels->columns), threads = parallel.threads();
+    int64_t shares = pieces_of(args.n, kRowColumns);  // of columns
+    while (shares < most && shares < 4 && parts * shares % threads != 0) ++shares;
+    T* const sums = static_cast<T*>(thread_scratch(ScratchSlot::packed_left, static_cast<size_t>(parts * args.n) * sizeof(T)));
+    parallel.for_pieces(parts * shares, [&](int64_t piece) {
+      const int64_t part = piece / shares;
+      const Part columns = part_of(args.n, shares, piece % shares);
+      sum_rows(part_of(args.k, parts, part), columns.begin, columns.size, sums + part * args.n + columns.begin);
+    });
+    for (int64_t part = 1; part < parts; ++part) {
+      for (int64_t j = 0; j < args.n; ++j) sums[j] += sums[part * args.n + j];
+    }
+    for (int64_t j = 0; j < args.n; ++j) finish(sums[j], 0, j);
+    if (activates) activate_rows(args.epilogue.activation, c, 1, args.n, args.ldc);
   }
 
   /// Whether so many elements, read once from one end to the other, come from beyond the second-level cache.
@@ -394,9 +440,9 @@ struct GemmProduct {
       }
       right = copy;
     }
-    const Part last = part_of(args.m, row_chunks, chunks.begin + chunks.size - 1);
-    const int64_t begin = part_of(args.m, row_chunks, chunks.begin).begin, end = last.begin + last.size;
-    const bool far = is_far((end - begin) * args.k);
+    const Part rows = rows_of(chunks);
+    const int64_t begin = rows.begin, end = begin + rows.size;
+    const bool far = is_far(rows.size * args.k);
     for (int64_t row = begin, live; row < end; row += live) {
       if ((row - begin) % (64 * kDotRows) == 0) throw_if_cancelled();
       live = end - row < kDotRows ? 1 : kDotRows;
@@ -411,6 +457,67 @@ struct GemmProduct {
       }
     }
     if (activates) activate_rows(args.epilogue.activation, c + begin * args.ldc, end - begin, args.n, args.ldc);
+  }
+
+  /// Rows of chunks.
+  Part rows_of(const Part& chunks) const {
+    const int64_t begin = part_of(args.m, row_chunks, chunks.begin).begin;
+    const Part last = part_of(args.m, row_chunks, chunks.begin + chunks.size - 1);
+    return {begin, last.begin + last.size - begin};
+  }
+
+  /// Columns of B as rows of `row` values, with zeros behind them.
+  void lay_out_right(const Part& columns, int64_t row, T* to) const {
+    for (int64_t k = 0; k < args.k; ++k, to += row) {
+      std::fill(to + columns.size, to + row, T(0));
+      for (int64_t j = 0, some; j < columns.size; j += some) {
+        const int64_t column = columns.begin + j;
+        some = packed ? std::min(kernels->columns - column % kernels->columns, columns.size - j) : args.transpose_b ? 1 : columns.size;
+        const T* const from =
+            packed             ? packed + (column - column % kernels->columns) * args.k + k * kernels->columns + column % kernels->columns
+            : args.transpose_b ? b + column * args.ldb + k
+                               : b + k * args.ldb + column;
+        std::copy_n(from, some, to + j);
+      }
+    }
+  }
+
+  /// Rows of A by some columns of B after the other, so many rows at a time as stay in the first-level cache as rows of C.
+  void run_thin(const Part& rows) const {
+    constexpr int64_t kColumns = 512, kLeast = 8, kMost = 4096;
+    T right[kThinK * kColumns];
+    const Epilogue<T>& e = args.epilogue;
+    ThinArgs p{.k = args.k,
+               .a_row = args.transpose_a ? 1 : args.lda,
+               .a_k = args.transpose_a ? args.lda : 1,
+               .b = right,
+               .c_row = args.ldc,
+               .alpha = args.alpha,
+               .beta = args.beta,
+               .residual_row = e.residual_stride,
+               .residual_scale = e.residual_scale,
+               .low = low,
+               .high = high};
+    for (int64_t column = 0; column < args.n; column += kColumns) {
+      p.columns = std::min(kColumns, args.n - column);
+      p.b_row = std::max(p.columns, kThinColumns);
+      p.column_bias = e.bias_kind == BiasKind::per_column && e.bias ? e.bias + column : nullptr;
+      lay_out_right({column, p.columns}, p.b_row, right);
+      const int64_t most = cpu_features().l1d_bytes / 2 / (p.columns * static_cast<int64_t>(sizeof(T)));
+      const int64_t walks = pieces_of(rows.size, std::clamp(most, kLeast, kMost));
+      for (int64_t walk = 0; walk < walks; ++walk) {
+        throw_if_cancelled();
+        const Part part = part_of(rows.size, walks, walk);
+        const int64_t row = rows.begin + part.begin;
+        p.rows = part.size;
+        p.a = a_at(row, 0);
+        p.c = c + row * args.ldc + column;
+        p.row_bias = e.bias_kind == BiasKind::per_row && e.bias ? e.bias + row : nullptr;
+        p.residual = e.residual ? e.residual + row * e.residual_stride + column : nullptr;
+        multiply_thin(p);
+        if (activates) activate_rows(e.activation, p.c, part.size, p.columns, args.ldc);
+      }
+    }
   }
 
   /// Whether C is the sums.

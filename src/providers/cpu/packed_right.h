@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <variant>
+#include <vector>
 
 #include "compute/gemm/gemm.h"
 #include "providers/cpu/kernel.h"
@@ -9,32 +11,36 @@
 
 namespace rh::cpu {
 
+/// How the operands of a product lie.
+struct ProductLayout {
+  bool transposed_a = false;
+  bool transposed_b = false;
+  bool batches = false;  ///< a constant may be a batch of matrices, one behind the other
+};
+
 /// A constant right operand of a product, packed at load in the form that the cost model or the session's tuning chooses: any floating
-/// type, two dimensions. Empty for everything else, and where it is read where it lies.
+/// type, a matrix or a batch of them. Empty for everything else, and where it is read where it lies.
 class PackedRight {
  public:
   PackedRight() = default;
   /// `b` is constant input 1 of the node, or null; input 0 is the left operand.
-  PackedRight(const KernelInfo& info, const Tensor* b, bool transposed_b, bool transposed_a = false);
+  PackedRight(const KernelInfo& info, const Tensor* b, const ProductLayout& layout);
 
-  bool empty() const { return std::holds_alternative<std::monostate>(matrix_); }
-  size_t bytes() const {
-    return std::visit(
-        [](const auto& matrix) -> size_t {
-          if constexpr (requires { matrix.bytes(); }) return matrix.bytes();
-          return 0;
-        },
-        matrix_);
-  }
+  bool empty() const { return std::holds_alternative<std::monostate>(matrices_); }
+  size_t bytes() const;
   /// Of the node; no problem where the operand is no such constant.
   const KernelVariant& variant() const { return variant_; }
   /// Of the operand as it was given.
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
-  /// T is the operand's type.
+  /// T is the operand's type; those of a batch in the order in which they lay.
+  template <typename T>
+  std::span<const compute::PackedMatrix<T>> matrices() const {
+    return std::get<std::vector<compute::PackedMatrix<T>>>(matrices_);
+  }
   template <typename T>
   const compute::PackedMatrix<T>& matrix() const {
-    return std::get<compute::PackedMatrix<T>>(matrix_);
+    return matrices<T>()[0];
   }
 
  private:
@@ -42,12 +48,12 @@ class PackedRight {
   struct Choice;
   template <typename... T>
   struct Choice<Types<T...>> {
-    using Variant = std::variant<std::monostate, compute::PackedMatrix<T>...>;
+    using Variant = std::variant<std::monostate, std::vector<compute::PackedMatrix<T>>...>;
   };
   Shape shape_;
   DType dtype_ = DType::undefined;
   KernelVariant variant_;
-  Choice<FloatingTypes>::Variant matrix_;
+  Choice<FloatingTypes>::Variant matrices_;
 };
 
 }  // namespace rh::cpu

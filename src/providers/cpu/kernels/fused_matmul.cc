@@ -6,6 +6,7 @@
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/matmul_problem.h"
+#include "providers/cpu/packed_left.h"
 #include "providers/cpu/packed_right.h"
 
 namespace rh::cpu {
@@ -38,29 +39,34 @@ struct Factor {
 
 }  // namespace
 
-/// A constant 2-D right operand is packed at load. In our own domain it may be of a half type where the left one is of float.
+/// A constant operand is packed at load: a right one, or a left one of floats. In our own domain a right one may be of a half type where
+/// the left one is of float.
 class FusedMatMulKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
 
   explicit FusedMatMulKernel(const KernelInfo& info)
       : op_(info.attributes<ops::FusedMatMul>()),
-        packed_(info, info.constant_input(1), op_.transpose_b, op_.transpose_a || op_.transpose_batch_a) {}
+        packed_(info, info.constant_input(1), {op_.transpose_a || op_.transpose_batch_a, op_.transpose_b, !op_.transpose_batch_b}),
+        left_(info, takes_left(info.node()) ? info.constant_input(0) : nullptr, op_.transpose_a,
+              {.activation = compute_activation(op_.activation)}) {}
 
-  bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
-  KernelVariant variant() const override { return packed_.variant(); }
-  size_t packed_bytes() const override { return packed_.bytes(); }
+  bool owns_constant(int input) const override { return input == 1 ? !packed_.empty() : input == 0 && !left_.empty(); }
+  KernelVariant variant() const override { return left_.empty() ? packed_.variant() : left_.variant(); }
+  size_t packed_bytes() const override { return packed_.bytes() + left_.bytes(); }
   std::span<const Alias> aliases() const override {
     static constexpr Alias list[] = {{0, 3, Alias::Kind::in_place}};
     const bool sums_in_c = packed_.variant().variant == "amx" || is_half(packed_.dtype());
     const int64_t block = sums_in_c ? compute::kBlockK : compute::kDeepK;
-    const bool one_block = !packed_.empty() && packed_.shape()[op_.transpose_b ? 1 : 0] <= block;
+    const bool one_block = !packed_.empty() && packed_.shape()[packed_.shape().rank() - (op_.transpose_b ? 1 : 2)] <= block;
     return one_block ? list : std::span<const Alias>{};
   }
 
   Status run(RunContext& context) const override {
-    const TensorView a = context.input(0);
-    const Factor left(a.shape(), op_.transpose_batch_a, op_.transpose_a && a.rank() > 1);
+    const bool is_left = !left_.empty();
+    const DType type = is_left ? DType::float32 : context.input(0).dtype();
+    const Factor left = is_left ? Factor(left_.shape(), false, false)
+                                : Factor(context.input(0).shape(), op_.transpose_batch_a, op_.transpose_a && context.input(0).rank() > 1);
     const Shape& right_shape = packed_.empty() ? context.input(1).shape() : packed_.shape();
     const Factor right(right_shape, op_.transpose_batch_b, op_.transpose_b && right_shape.rank() > 1);
     MatMulProblem p;
@@ -73,17 +79,28 @@ class FusedMatMulKernel final : public Kernel {
                           context.input(3).shape().to_string(), p.result.to_string());
     }
     const DType right_type = packed_.empty() ? context.input(1).dtype() : packed_.dtype();
-    const bool is_mixed = a.dtype() == DType::float32 && !packed_.empty() && is_half(right_type);
-    if (right_type != a.dtype() && !is_mixed) {
-      return error_status(ErrorCode::invalid_argument, "element types are {} and {}, expected the same", to_string(a.dtype()),
+    const bool is_mixed = type == DType::float32 && !packed_.empty() && is_half(right_type);
+    if (right_type != type && !is_mixed) {
+      return error_status(ErrorCode::invalid_argument, "element types are {} and {}, expected the same", to_string(type),
                           to_string(right_type));
     }
     const MutableView c = context.output(0, p.result);
     if (c.elements() == 0) return {};
-    return dispatch<Types>(a.dtype(), "FusedMatMul", [&]<typename T>() { multiply<T>(context, p, left, right, a.data<T>(), c.data<T>()); });
+    if (is_left) {
+      const float* const residual = context.has_input(3) ? context.input(3).data<float>() : nullptr;
+      left_.multiply(context, p, context.input(1).data<float>(), residual, c.data<float>());
+      return {};
+    }
+    return dispatch<Types>(type, "FusedMatMul",
+                           [&]<typename T>() { multiply<T>(context, p, left, right, context.input(0).data<T>(), c.data<T>()); });
   }
 
  private:
+  /// Whether a convolution makes all that this asks for.
+  bool takes_left(const NodeView& node) const {
+    return op_.alpha == 1 && !op_.transpose_b && !op_.transpose_batch_a && !op_.transpose_batch_b && !node.has_input(2);
+  }
+
   template <typename T>
   void multiply(RunContext& context, const MatMulProblem& p, const Factor& left, const Factor& right, const T* a, T* c) const {
     compute::GemmArgs<T> args{.m = p.m, .n = p.n, .k = p.k, .lda = left.leading, .ldb = right.leading};
@@ -100,32 +117,44 @@ class FusedMatMulKernel final : public Kernel {
     if (p.is_one_product() && (!left.strided || p.batch.elements() == 1)) {
       args.m *= p.batch.elements();
       if (b) return compute::gemm(args, a, b, c, context.parallel());
-      return multiply_packed(context, args, a, c);
+      return multiply_packed(context, args, {1, nullptr, nullptr, nullptr}, a, c);
     }
     const int64_t count = p.batch.elements();
     int64_t* offsets = context.scratch_array<int64_t>(3 * count);
     fill_batch_offsets(p.a_batch, p.batch, left.matrix, offsets);
-    fill_batch_offsets(p.b_batch, p.batch, right.matrix, offsets + count);
+    fill_batch_offsets(p.b_batch, p.batch, b ? right.matrix : 1, offsets + count);
     for (int64_t i = 0; i < count; ++i) offsets[2 * count + i] = i * p.m * p.n;
-    if (b) return compute::gemm_batched(args, {count, offsets, offsets + count, offsets + 2 * count}, a, b, c, context.parallel());
-    for (int64_t i = 0; i < count; ++i) {
-      compute::GemmArgs<T> one = args;
-      if (one.epilogue.residual) one.epilogue.residual += i * p.m * p.n;
-      multiply_packed(context, one, a + offsets[i], c + i * p.m * p.n);
-    }
+    const compute::GemmBatch<T> batch{count, offsets, offsets + count, offsets + 2 * count};
+    if (b) return compute::gemm_batched(args, batch, a, b, c, context.parallel());
+    multiply_packed(context, args, batch, a, c);
   }
 
+  /// `batch` without offsets: one product.
   template <typename T>
-  void multiply_packed(RunContext& context, const compute::GemmArgs<T>& args, const T* a, T* c) const {
+  void multiply_packed(RunContext& context, const compute::GemmArgs<T>& args, const compute::GemmBatch<T>& batch, const T* a, T* c) const {
     if constexpr (std::is_same_v<T, float>) {
-      if (packed_.dtype() == DType::float16) return compute::gemm_narrow_right(args, a, packed_.matrix<Float16>(), c, context.parallel());
-      if (packed_.dtype() == DType::bfloat16) return compute::gemm_narrow_right(args, a, packed_.matrix<BFloat16>(), c, context.parallel());
+      if (packed_.dtype() == DType::float16) return multiply_narrow<Float16>(context, args, batch, a, c);
+      if (packed_.dtype() == DType::bfloat16) return multiply_narrow<BFloat16>(context, args, batch, a, c);
     }
+    if (batch.a_offsets) return compute::gemm_batched(args, batch, a, packed_.matrices<T>(), c, context.parallel());
     compute::gemm(args, a, packed_.matrix<T>(), c, context.parallel());
+  }
+
+  template <typename S>
+  void multiply_narrow(RunContext& context, const compute::GemmArgs<float>& args, const compute::GemmBatch<float>& batch, const float* a,
+                       float* c) const {
+    if (!batch.a_offsets) return compute::gemm_narrow_right(args, a, packed_.matrix<S>(), c, context.parallel());
+    for (int64_t i = 0; i < batch.count; ++i) {
+      compute::GemmArgs<float> one = args;
+      if (one.epilogue.residual) one.epilogue.residual += batch.c_offsets[i];
+      const auto& b = packed_.matrices<S>()[static_cast<size_t>(batch.b_offsets[i])];
+      compute::gemm_narrow_right(one, a + batch.a_offsets[i], b, c + batch.c_offsets[i], context.parallel());
+    }
   }
 
   ops::FusedMatMul op_;
   PackedRight packed_;
+  PackedLeft left_;
 };
 
 }  // namespace rh::cpu

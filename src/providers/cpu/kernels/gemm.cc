@@ -9,23 +9,28 @@
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
+#include "providers/cpu/packed_left.h"
 #include "providers/cpu/packed_right.h"
 
 namespace rh::cpu {
 
-/// A constant right operand of a floating type is packed at load.
+/// A constant operand is packed at load: a right one of a floating type, a left one of floats.
 class GemmKernel final : public Kernel {
  public:
   using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t>>;
 
   explicit GemmKernel(const KernelInfo& info)
-      : op_(info.attributes<ops::Gemm>()), packed_(info, info.constant_input(1), op_.transpose_b, op_.transpose_a) {}
+      : op_(info.attributes<ops::Gemm>()),
+        packed_(info, info.constant_input(1), {op_.transpose_a, op_.transpose_b}),
+        left_(info, takes_left(info) ? info.constant_input(0) : nullptr, op_.transpose_a,
+              {info.constant_input(2), compute_activation(op_.activation)}) {}
 
-  bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
-  KernelVariant variant() const override { return packed_.variant(); }
-  size_t packed_bytes() const override { return packed_.bytes(); }
+  bool owns_constant(int input) const override { return input == 1 ? !packed_.empty() : input == 0 && !left_.empty(); }
+  KernelVariant variant() const override { return left_.empty() ? packed_.variant() : left_.variant(); }
+  size_t packed_bytes() const override { return packed_.bytes() + left_.bytes(); }
 
   Status run(RunContext& context) const override {
+    if (!left_.empty()) return run_left(context);
     const TensorView a = context.input(0);
     const Shape& b_shape = packed_.empty() ? context.input(1).shape() : packed_.shape();
     if (a.rank() != 2 || b_shape.rank() != 2) return mismatch(a.shape(), b_shape);
@@ -48,6 +53,25 @@ class GemmKernel final : public Kernel {
   }
 
  private:
+  /// Whether a convolution makes all that this asks for: C is not there, or constant and one value a row.
+  bool takes_left(const KernelInfo& info) const {
+    const Tensor* const a = info.constant_input(0);
+    if (!a || a->shape().rank() != 2 || op_.alpha != 1 || op_.transpose_b) return false;
+    if (!info.node().has_input(2)) return true;
+    const Tensor* const c = info.constant_input(2);
+    return c && op_.beta == 1 && c->shape() == Shape{a->shape()[op_.transpose_a ? 1 : 0], 1};
+  }
+
+  Status run_left(RunContext& context) const {
+    const TensorView b = context.input(1);
+    MatMulProblem p;
+    if (b.rank() != 2) return mismatch(left_.shape(), b.shape());
+    RH_RETURN_IF_ERROR(MatMulProblem::make("Gemm", left_.shape(), b.shape(), p));
+    const MutableView y = context.output(0, p.result);
+    if (y.elements() > 0) left_.multiply(context, p, b.data<float>(), nullptr, y.data<float>());
+    return {};
+  }
+
   static Status mismatch(const Shape& a, const Shape& b) {
     return error_status(ErrorCode::invalid_argument, "Gemm: shapes {} and {} cannot be multiplied", a.to_string(), b.to_string());
   }
@@ -118,6 +142,7 @@ class GemmKernel final : public Kernel {
 
   ops::Gemm op_;
   PackedRight packed_;
+  PackedLeft left_;
 };
 
 }  // namespace rh::cpu

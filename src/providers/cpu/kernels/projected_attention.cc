@@ -22,12 +22,12 @@ class ProjectedAttentionKernel final : public Kernel {
   explicit ProjectedAttentionKernel(const KernelInfo& info)
       : op_(info.attributes<ops::ProjectedAttention>()),
         by_pairs_(info.by_pairs()),
-        weights_(info, op_.is_quantized || info.input_dtype(1) != DType::float32 ? nullptr : info.constant_input(1), false) {
+        weights_(info, op_.is_quantized || info.input_dtype(1) != DType::float32 ? nullptr : info.constant_input(1), {}) {
     if (op_.is_quantized) product_.emplace(info, Int8Product::Inputs{.a = 0, .b = 1, .a_zero = 6, .b_zero = 7});
   }
 
   bool owns_constant(int input) const override { return input == 1 && (product_ ? product_->owns_right() : !weights_.empty()); }
-  KernelVariant variant() const override { return weights_.variant(); }
+  KernelVariant variant() const override { return product_ ? product_->variant() : weights_.variant(); }
   size_t packed_bytes() const override { return product_ ? product_->packed_bytes() : weights_.bytes(); }
 
   Status run(RunContext& context) const override {
@@ -72,7 +72,7 @@ class ProjectedAttentionKernel final : public Kernel {
   Status project_bytes(RunContext& context, const Shape& w, float* to) const {
     MatMulProblem problem;
     RH_RETURN_IF_ERROR(MatMulProblem::make("QAttention", context.input(0).shape(), w, problem));
-    const std::vector<double> input_scale = as_doubles(context.input(3)), weight_scale = as_doubles(context.input(4));
+    const std::span<const double> input_scale = as_doubles(context, context.input(3)), weight_scale = as_doubles(context, context.input(4));
     const int64_t n = w[1];
     if (input_scale.size() != 1 || (weight_scale.size() != 1 && static_cast<int64_t>(weight_scale.size()) != n)) {
       return error_status(ErrorCode::invalid_argument, "QAttention: the scales have {} and {} elements, expected 1, and 1 or {}",
