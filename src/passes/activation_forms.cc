@@ -5,6 +5,7 @@
 
 #include "ops/activation/activation.h"
 #include "ops/activation/fused_activation.h"
+#include "ops/math/clip.h"
 #include "passes/channel_affine.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -204,18 +205,10 @@ class Matcher {
   }
 
   void replace_by_clip(const Node& root, Expression& e, const Bounded& bounds, DType dtype) {
-    std::array<std::optional<Tensor>, 2> constants;
-    for (size_t i = 0; i < 2; ++i) {
-      const double bound = i == 0 ? bounds.low : bounds.high;
-      if (std::isinf(bound) && (bound > 0) == (i == 1)) continue;
-      constants[i] = channel_parameters(dtype, {bound});
-      if (!constants[i]) return;
-    }
     if (!admit(root, e)) return;
     Node clip = made(root, {"Clip", 13, bounds.x, {}});
-    for (size_t i = 0; i < 2; ++i)
-      clip.inputs.push_back(constants[i] ? rewrite_.edit().add_constant(i == 0 ? "min" : "max", constants[i]->reshaped({})) : kNoValue);
-    while (clip.inputs.back() == kNoValue) clip.inputs.pop_back();
+    clip.inputs.push_back(rewrite_.edit().add_constant("min", ops::clip_bound(dtype, bounds.low)));
+    clip.inputs.push_back(rewrite_.edit().add_constant("max", ops::clip_bound(dtype, bounds.high)));
     rewrite_.replace_nodes(std::move(clip), root, e.nodes);
   }
 

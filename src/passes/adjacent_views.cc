@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ops/reduction/reduce.h"
 #include "ops/tensor/reshape.h"
 #include "ops/tensor/squeeze.h"
 #include "ops/tensor/unsqueeze.h"
@@ -50,6 +51,7 @@ class Merger {
  private:
   bool merge(const Node& first, const Node& second) {
     if (is_op(first, "Transpose") && is_op(second, "Transpose")) return merge_transposes(first, second);
+    if (is_view(second) && drops_dimensions(first)) return keep_dimensions(first, second);
     if (is_op(second, "Reshape")) return skip_to_reshape(first, second);
     if (!undo_each_other(graph_, first, second)) return false;
     const ValueId value = rewrite_.current(first.inputs[0]);
@@ -77,6 +79,31 @@ class Merger {
     return rewrite_.replace_node(second, output);
   }
 
+  static bool drops_dimensions(const Node& node) { return node.domain.empty() && node.op_type.starts_with("Reduce"); }
+
+  // The dimensions that a reduction dropped, each as 1 where it was: passes that follow see which ones are left.
+  bool keep_dimensions(const Node& first, const Node& second) {
+    const NodeView view(graph_, first);
+    const ops::Reduce op = ops::Reduce::read(view);
+    const auto axes = op.axes_are_input && view.has_input(1) ? ops::IntsOperand::from_input(view, 1).values : op.axes;
+    const TensorType &x = tensor_type(graph_, first.inputs[0]), &y = tensor_type(graph_, second.outputs[0]);
+    if (op.keep_dims || !axes || axes->empty() || !x.has_rank() || !y.has_rank() || x.rank() != y.rank() ||
+        only_user(graph_, first) != &second)
+      return false;
+    const auto reduced = op.reduced(*axes, x.rank());
+    for (size_t i = 0; i < x.dims->size(); ++i)
+      if (reduced[i] ? !(*y.dims)[i].is_constant(1) : (*x.dims)[i].is_unknown() || !((*x.dims)[i] == (*y.dims)[i])) return false;
+    if (!context_.admit()) return false;
+    Node kept = first;
+    kept.id = kNoNode;
+    kept.outputs.clear();
+    std::erase_if(kept.attributes, [](const Attribute& attribute) { return attribute.name == "keepdims"; });
+    kept.attributes.push_back({"keepdims", int64_t{1}});
+    for (ValueId& input : kept.inputs) input = input == kNoValue ? kNoValue : rewrite_.current(input);
+    rewrite_.replace_nodes(std::move(kept), second, {first.id, second.id});
+    return true;
+  }
+
   // A Reshape whose target says everything takes the elements from before other views of them.
   bool skip_to_reshape(const Node& first, const Node& second) {
     if (!is_view(first)) return false;
@@ -97,7 +124,7 @@ class Merger {
 }  // namespace
 
 /// Two nodes in a row that only move or rename dimensions become one or none: Transpose of Transpose, Squeeze and Unsqueeze of the same
-/// axes, Reshape of a view.
+/// axes, Reshape of a view, a view that gives the dimensions back that a reduction dropped.
 Edit adjacent_views(const Graph& graph, PassContext& context) { return Merger(graph, context).run(); }
 
 }  // namespace rh::passes

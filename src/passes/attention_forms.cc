@@ -40,7 +40,7 @@ class Matcher : AttentionGraph {
     if (!ScoreMatcher(graph_).match(softmax.inputs[0], a) || !match_weights(softmax, a) || !fits(a)) return;
     if (a.is_folded && !OperandMatcher(graph_).unfold(a)) return;
     OperandMatcher(graph_).match(a);
-    take_output_transpose(a);
+    if (!serves_all_matrices(a) || !OperandMatcher(graph_).take_lengths_first(a)) take_output_transpose(a);
     const auto is_removed = [&](NodeId id) { return rewrite_.is_removed(id); };
     if (std::any_of(a.inner.begin(), a.inner.end(), is_removed) || !can_fold(a) || !context_.admit()) return;
     replace(softmax, a);
@@ -108,6 +108,12 @@ class Matcher : AttentionGraph {
     if (mask.value != kNoValue) return is_common(mask.value);
     return (!mask.choice || is_common(mask.choice->condition)) &&
            std::ranges::all_of(mask.terms, [&](const Mask& term) { return serves_all(term); });
+  }
+
+  /// Whether all matrices have their masks in common, or a batch of one has them.
+  bool serves_all_matrices(const Attention& a) const {
+    const bool is_one_batch = a.dimensions == 3 || (a.dimensions == 4 && dim(a.q, 0).is_constant(1));
+    return is_one_batch || a.masks.empty();
   }
 
   /// Whether an attention of five dimensions can be one of four.
@@ -196,7 +202,7 @@ class Matcher : AttentionGraph {
   }
 
   void replace(const Node& softmax, const Attention& a) {
-    const bool folds = a.dimensions == 5;
+    const bool folds = a.dimensions == 5 || a.output_view;
     Node fused;
     fused.name = softmax.name;
     fused.op_type = "FusedAttention";
@@ -226,7 +232,8 @@ class Matcher : AttentionGraph {
     fused.outputs = {rewrite_.edit().add_value(y.name)};
     const ValueId made = fused.outputs[0];
     rewrite_.edit().add_node(std::move(fused), stands_for);
-    rewrite_.replace_node(*a.last, reshaped(softmax, made, folded(*y.type.tensor().dims), *y.type.tensor().dims));
+    const SymbolicShape& dims = *y.type.tensor().dims;
+    rewrite_.replace_node(*a.last, reshaped(softmax, made, a.output_view ? *a.output_view : folded(dims), dims));
     for (NodeId id : a.inner) rewrite_.remove(id);
   }
 

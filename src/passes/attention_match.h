@@ -39,6 +39,7 @@ struct Attention {
   bool q_length_first = false, k_length_first = false, v_length_first = false, output_length_first = false;
   int64_t q_part = 0, k_part = 0, v_part = 0;
   std::optional<SymbolicShape> q_view, k_view, v_view;  ///< as which they are read, where that is not their shape
+  std::optional<SymbolicShape> output_view;             ///< as which the result is written
   bool k_transposed = true, nan_is_zero = false;
   std::vector<NodeId> inner;  ///< nodes that it replaces, from the first product to the last node
   std::vector<NodeId> outer;  ///< nodes before the first product that it makes superfluous, where nobody else takes what they give
@@ -117,9 +118,13 @@ class OperandMatcher : AttentionGraph {
   void match(Attention& a) const;
   /// From products of three dimensions to the four that operands and result have before and after; false where they do not.
   bool unfold(Attention& a) const;
+  /// Operands that lie as [S, B H, D], as those of torch.nn.MultiheadAttention do, as the heads of one batch; false where none does so.
+  bool take_lengths_first(Attention& a) const;
 
  private:
   bool unfold(ValueId& value, Attention& a) const;
+  bool strip_to_lengths(ValueId& value, const Permutation& permuted, Attention& a) const;
+  std::optional<SymbolicShape> as_one_batch(ValueId value, bool length_first) const;
   void strip(ValueId& value, ValueId source, Attention& a) const;
   void strip_scale(ValueId& value, Attention& a) const;
   std::optional<Permutation> permutation(ValueId value) const;

@@ -50,6 +50,61 @@ bool OperandMatcher::unfold(Attention& a) const {
   return true;
 }
 
+/// [B H, S, D], perhaps as [B, H, S, D], to the [S, B H, D] that it is a transposition of.
+bool OperandMatcher::strip_to_lengths(ValueId& value, const Permutation& permuted, Attention& a) const {
+  const Node* view = graph_.producer(value);
+  const bool is_unfolded = view && is_op(*view, "Reshape") && rank(value) == 4 && rank(view->inputs[0]) == 3;
+  if (is_unfolded && !has_matrices_of(value, view->inputs[0])) return false;
+  const ValueId turned = is_unfolded ? view->inputs[0] : value;
+  if (rank(turned) != 3 || permutation(turned) != permuted) return false;
+  if (is_unfolded) strip(value, turned, a);
+  strip(value, source(turned), a);
+  return true;
+}
+
+/// [S, B H, D] and [S, B, H, D], where the length is first, or [B H, S, D] and [B, H, S, D] with a batch of one before.
+std::optional<SymbolicShape> OperandMatcher::as_one_batch(ValueId value, bool length_first) const {
+  const SymbolicShape& dims = *type(value).dims;
+  SymbolicShape one{Dim(1)};
+  one.insert(one.end(), dims.begin(), dims.end());
+  if (dims.size() == 4) {
+    const size_t batch = length_first ? 2 : 1;
+    one[batch] = one[batch] * one[batch + 1];
+    one.erase(one.begin() + static_cast<int64_t>(batch) + 1);
+  }
+  return reshape_target(dims, one) && reshape_target(one, dims) ? std::optional(one) : std::nullopt;
+}
+
+bool OperandMatcher::take_lengths_first(Attention& a) const {
+  const bool is_plain = !a.q_length_first && !a.k_length_first && !a.v_length_first && a.q_part + a.k_part + a.v_part == 0 && !a.q_view &&
+                        !a.k_view && !a.v_view && a.q_factor == kNoValue && !a.is_folded && a.dimensions <= 4;
+  if (!is_plain) return false;
+  const SymbolicShape queries = *type(a.q).dims;
+  for (size_t i = 0; i + 2 < queries.size(); ++i)
+    if (!(dim(a.k, i) == queries[i]) || !(dim(a.v, i) == queries[i])) return false;
+  Attention taken = a;
+  taken.q_length_first = strip_to_lengths(taken.q, {1, 0, 2}, taken);
+  taken.k_length_first = strip_to_lengths(taken.k, a.k_transposed ? Permutation{1, 2, 0} : Permutation{1, 0, 2}, taken);
+  taken.k_transposed = a.k_transposed && !taken.k_length_first;
+  taken.v_length_first = strip_to_lengths(taken.v, {1, 0, 2}, taken);
+  if (!taken.q_length_first && !taken.k_length_first && !taken.v_length_first) return false;
+  const Node* turn = only_user(graph_, *a.last);
+  const auto turned = turn ? permutation(turn->outputs[0]) : std::nullopt;
+  const bool is_one = a.dimensions == 4 && queries[0].is_constant(1);
+  if (turned == (a.dimensions == 3 ? Permutation{1, 0, 2} : Permutation{2, 0, 1, 3}) || (is_one && turned == Permutation{0, 2, 1, 3})) {
+    taken.output_length_first = true;
+    taken.inner.push_back(turn->id);
+    taken.last = turn;
+  }
+  taken.q_view = as_one_batch(taken.q, taken.q_length_first);
+  taken.k_view = as_one_batch(taken.k, taken.k_length_first);
+  taken.v_view = as_one_batch(taken.v, taken.v_length_first);
+  taken.output_view = as_one_batch(taken.last->outputs[0], taken.output_length_first && turned != Permutation{0, 2, 1, 3});
+  if (!taken.q_view || !taken.k_view || !taken.v_view || !taken.output_view) return false;
+  a = std::move(taken);
+  return true;
+}
+
 /// Goes behind a node: it is superfluous where only superfluous nodes take its result.
 void OperandMatcher::strip(ValueId& value, ValueId source, Attention& a) const {
   const GraphValue& passed = graph_.value(value);

@@ -115,7 +115,7 @@ class Planner {
   }
 
  private:
-  static bool is_conv(const Node& node) { return is_op(node, "Conv") || (node.op_type == "FusedConv" && node.domain == "com.microsoft"); }
+  static bool is_conv(const Node& node) { return is_op(node, "Conv") || is_fused_conv(node); }
   /// Operators of our own that have an attribute for blocks.
   static bool has_blocked_form(const Node& node) { return is_own(node, "SqueezeExcite") || is_own(node, "ExpandDepthwise"); }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/activation/fused_activation.h"
+#include "ops/math/clip.h"
 #include "passes/channel_affine.h"
 #include "passes/linear_operator.h"
 #include "passes/pass.h"
@@ -62,11 +63,9 @@ class Scaler {
     const auto function = ops::FusedActivation::of(NodeView(graph_, *clipped.clip));
     if (!function) return false;
     using Function = ops::FusedActivation::Function;
-    constexpr double kInfinity = std::numeric_limits<double>::infinity(), kMost = std::numeric_limits<float>::max();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     clipped.low = function->function == Function::relu ? 0 : static_cast<double>(function->alpha);
     clipped.high = function->function == Function::relu ? kInfinity : static_cast<double>(function->beta);
-    if (clipped.low <= -kMost) clipped.low = -kInfinity;
-    if (clipped.high >= kMost) clipped.high = kInfinity;
     return (function->function == Function::relu || function->function == Function::clip) && clipped.low < clipped.high;
   }
 
@@ -77,9 +76,9 @@ class Scaler {
     append(affine, {std::vector<double>(channels, clipped.scale), std::vector<double>(channels, clipped.shift)});
     const bool shifts = std::ranges::any_of(affine.shift, [](double v) { return v != 0.0; });
     auto weights = scaled_weights(op, affine.scale, {}), bias = channel_parameters(dtype, affine.shift);
-    std::array<double, 2> bounds{clipped.scale * clipped.low + clipped.shift, clipped.scale * clipped.high + clipped.shift};
+    std::array<double, 2> bounds{scaled_bound(clipped, clipped.low, dtype), scaled_bound(clipped, clipped.high, dtype)};
     if (clipped.scale < 0) std::swap(bounds[0], bounds[1]);
-    const bool fit = std::ranges::all_of(bounds, [&](double bound) { return std::isinf(bound) || channel_parameters(dtype, {bound}); });
+    const bool fit = std::ranges::all_of(bounds, [&](double bound) { return can_hold(*clipped.clip, bound, dtype); });
     if (!weights || !bias || !fit || !context_.admit()) return;
     std::vector<NodeId> nodes = clipped.nodes;
     nodes.insert(nodes.begin(), op.node->id);
@@ -95,20 +94,39 @@ class Scaler {
     rewrite_.replace_nodes(clip_of(x, *clipped.clip, bounds, dtype), *clipped.last, nodes);
   }
 
-  /// Without the bounds that are infinite.
+  /// Attributes are floats, which doubles may need more digits than.
+  static bool can_hold(const Node& clip, double bound, DType dtype) {
+    if (std::isinf(bound)) return true;
+    if (clip.opset < kBoundsAreInputs && dtype == DType::float64) return static_cast<double>(static_cast<float>(bound)) == bound;
+    return channel_parameters(dtype, {bound}).has_value();
+  }
+
+  /// The largest finite number, which is that of a Clip without a bound, stays.
+  static double scaled_bound(const Clipped& clipped, double bound, DType dtype) {
+    const double most = ops::largest_finite(dtype), sign = clipped.scale < 0 ? -1 : 1;
+    if (std::isinf(bound)) return sign * bound;
+    return std::fabs(bound) >= most ? std::copysign(most, sign * bound) : clipped.scale * bound + clipped.shift;
+  }
+
   Node clip_of(ValueId x, const Node& like, const std::array<double, 2>& bounds, DType dtype) {
     constexpr const char* kNames[] = {"min", "max"};
+    const double most = ops::largest_finite(dtype);
     Node clip;
     clip.name = like.name;
     clip.op_type = "Clip";
     clip.opset = like.opset;
+    if (bounds[0] == 0 && std::isinf(bounds[1])) {
+      clip.op_type = "Relu";
+      clip.inputs = {x};
+      return clip;
+    }
     clip.inputs = {x, kNoValue, kNoValue};
     for (size_t i = 0; i < 2; ++i) {
-      if (std::isinf(bounds[i])) continue;
+      if (bounds[i] == (i == 0 ? -most : most)) continue;
       if (clip.opset < kBoundsAreInputs) {
         clip.attributes.push_back({kNames[i], static_cast<float>(bounds[i])});
       } else {
-        clip.inputs[i + 1] = rewrite_.edit().add_constant(kNames[i], channel_parameters(dtype, {bounds[i]})->reshaped({}));
+        clip.inputs[i + 1] = rewrite_.edit().add_constant(kNames[i], ops::clip_bound(dtype, bounds[i]));
       }
     }
     while (clip.inputs.back() == kNoValue) clip.inputs.pop_back();

@@ -41,8 +41,19 @@ class Fuser {
       function = activation_of(conv, *activation, view);
     if (!function) view = nullptr;
     if (function) last = activation;
+    const bool sum_last = function && !view && !sum && conv.inputs.size() <= 3 && takes_sum_last(dtype, *activation);
+    if (sum_last) {
+      last = sum = next(*activation);
+      addend = other_input(*sum, activation->outputs[0]);
+    }
     if (last == &conv || !context_.admit()) return;
-    replace(conv, sum, addend, function, view, *last);
+    replace(conv, sum, sum_last ? activation : nullptr, addend, function, view, *last);
+  }
+
+  /// Whether the activation's result is added to a value of its shape.
+  bool takes_sum_last(DType dtype, const Node& activation) const {
+    const Node* sum = dtype == DType::float32 ? next(activation) : nullptr;
+    return sum && is_sum(*sum, activation.outputs[0]);
   }
 
   const Node* next(const Node& node) const {
@@ -63,26 +74,28 @@ class Fuser {
     return adds && node.inputs.size() == 2 && is_only_output(graph_, node) && have_same_type(graph_, value, other_input(node, value));
   }
 
-  /// `last` is the activation, if any, of a view, if any, of the sum, if any.
-  void replace(const Node& conv, const Node* sum, ValueId addend, const std::optional<ops::FusedActivation>& function, const Node* view,
-               const Node& last) {
+  /// `last` is the activation, if any, of a view, if any, of the sum, if any; or the sum, where the activation is `inner`.
+  void replace(const Node& conv, const Node* sum, const Node* inner, ValueId addend, const std::optional<ops::FusedActivation>& function,
+               const Node* view, const Node& last) {
     Node fused;
     fused.name = conv.name;
     fused.op_type = is_own(conv, "NhwcConv") ? conv.op_type : "FusedConv";
-    fused.domain = is_own(conv, "NhwcConv") ? conv.domain : "com.microsoft";
+    fused.domain = inner || is_own(conv, "NhwcConv") ? "roundhouse" : "com.microsoft";
     fused.opset = 1;
     fused.attributes = conv.attributes;
     if (function) {
       for (Attribute& attribute : function->attributes()) fused.attributes.push_back(std::move(attribute));
     }
     for (ValueId input : conv.inputs) fused.inputs.push_back(input == kNoValue ? kNoValue : rewrite_.current(input));
+    if (inner) fused.attributes.push_back({"sum_last", int64_t{1}});
     std::vector<NodeId> stands_for{conv.id};
+    if (inner) stands_for.push_back(inner->id);
     if (sum) {
       fused.inputs.resize(3, kNoValue);
       fused.inputs.push_back(rewrite_.current(addend));
       stands_for.push_back(sum->id);
     }
-    if (function) stands_for.push_back(last.id);
+    if (function && !inner) stands_for.push_back(last.id);
     if (!view) return rewrite_.replace_nodes(std::move(fused), last, stands_for);
     fused.outputs = {rewrite_.edit().add_value(graph_.value(conv.outputs[0]).name)};
     Node made;
@@ -104,7 +117,8 @@ class Fuser {
 
 }  // namespace
 
-/// A convolution, a sum of its shape that is added, and an activation, if only of a view, become one FusedConv, or NhwcConv.
+/// A convolution, a sum of its shape that is added, and an activation, if only of a view, become one FusedConv, or NhwcConv; so does a
+/// convolution whose activation such a sum follows.
 Edit fused_convolutions(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -57,7 +57,8 @@ class Joiner {
 
  private:
   bool is_square(const Node& node) const {
-    return is_op(node, "Pow") && node.opset >= kBroadcastOpset && constant_number(graph_, node.inputs[1]) == 2.0;
+    return is_op(node, "Pow") && node.opset >= kBroadcastOpset && constant_number(graph_, node.inputs[1]) == 2.0 &&
+           have_same_type(graph_, node.inputs[0], node.outputs[0]);
   }
 
   /// The inputs that are numbers: not Where's condition, nor Clip's bounds and Pow's exponent, which the step holds.
@@ -126,7 +127,8 @@ class Joiner {
     const auto is_inside = [&](NodeId node) { return group.members.contains(node); };
     if (value.is_output || !std::all_of(value.consumers.begin(), value.consumers.end(), is_inside)) return std::nullopt;
     if (!have_same_type(graph_, id, graph_.node(group.root).outputs[0])) return std::nullopt;
-    return rotated_halves(graph_, id);
+    auto halves = rotated_halves(graph_, id);
+    return halves ? std::move(halves) : rotated_pairs(graph_, id);
   }
 
   Inputs inputs_of(const Group& group) const {
@@ -135,7 +137,9 @@ class Joiner {
       const Node& node = graph_.node(id);
       for (ValueId value : numbers(node)) {
         if (!is_outside(value, group) || !add_once(inputs.numbers, value)) continue;
-        if (auto halves = rotated_within(value, group)) inputs.rotated.emplace(value, std::move(*halves));
+        auto halves = rotated_within(value, group);
+        const bool is_alike = halves && (inputs.rotated.empty() || inputs.rotated.begin()->second.are_pairs == halves->are_pairs);
+        if (is_alike) inputs.rotated.emplace(value, std::move(*halves));
       }
       if (node.op_type == "Where" && is_outside(node.inputs[0], group)) add_once(inputs.conditions, node.inputs[0]);
       inputs.steps += std::max<size_t>(numbers(node).size(), 2) - 1;
@@ -194,6 +198,7 @@ class Joiner {
       fused.inputs.push_back(rewrite_.current(halves == inputs.rotated.end() ? id : halves->second.x));
       if (halves == inputs.rotated.end()) continue;
       op.rotated.push_back(static_cast<int64_t>(fused.inputs.size()) - 1);
+      op.rotates_pairs = halves->second.are_pairs;
       nodes.insert(nodes.begin(), halves->second.nodes.begin(), halves->second.nodes.end());
     }
     fused.attributes = op.attributes();
@@ -209,7 +214,7 @@ class Joiner {
 }  // namespace
 
 /// Element-wise operators in a row, and trees of them, whose results have one shape and go nowhere else become one operator, which takes
-/// them a tile at a time. The exchanged halves of rotary embeddings are read where they lie.
+/// them a tile at a time. The exchanged halves, or neighbours, of rotary embeddings are read where they lie.
 Edit fused_elementwise(const Graph& graph, PassContext& context) {
   return context.is_settled() ? Joiner(graph, context).run() : Edit(graph);
 }

@@ -13,10 +13,10 @@ namespace {
 
 constexpr int kLayerOpset = 17, kRmsOpset = 23, kInstanceOpset = 6, kGroupOpset = 21;
 
-/// The mean of a value over its dimensions from `axis` on, which stay.
+/// The mean of a value over its dimensions from `axis` up to `end`, which stay.
 struct Mean {
   ValueId of = kNoValue;
-  int axis = 0;
+  int axis = 0, end = 0;
   std::vector<NodeId> nodes;
 };
 
@@ -24,7 +24,7 @@ struct Found {
   ValueId x = kNoValue, mean = kNoValue, scale = kNoValue, bias = kNoValue;
   ValueId centred = kNoValue;  // x less its mean; of RMSNormalization x
   double epsilon = 0;
-  int axis = 0;  // the first of those over which is normalised, which are all from there on
+  int axis = 0, end = 0;  // over which is normalised: all from `axis` on, or dimension 1 alone
   bool subtracts_mean = false;
   std::optional<ChannelAffine> channels;  // in place of scale and bias
   std::vector<NodeId> nodes;
@@ -67,35 +67,85 @@ class Matcher {
     return (is_power(root, -0.5) ? match_inverse(root, f) : match_quotient(root, f)) && match_parameters(f);
   }
 
-  /// mean(x^2) + epsilon, x perhaps less its mean.
+  /// mean(x^2) + epsilon, x perhaps less its mean; or mean(x^2) - mean(x)^2 + epsilon.
   bool match_variance(ValueId value, Found& f) const {
     const Node* sum = graph_.producer(value);
     if (!is_binary(sum, "Add")) return false;
     for (size_t i = 0; i < 2; ++i) {
       const auto epsilon = constant_number(graph_, sum->inputs[i]);
-      const auto mean = mean_of(sum->inputs[1 - i]);
-      if (!epsilon || !(*epsilon >= 0) || !mean) continue;
+      const ValueId variance = sum->inputs[1 - i];
+      const auto mean = mean_of(variance);
+      if (!epsilon || !(*epsilon >= 0) || (!mean && !match_difference_of_squares(variance, f))) continue;
       f.epsilon = *epsilon;
-      f.axis = mean->axis;
       f.nodes.push_back(sum->id);
-      f.nodes.insert(f.nodes.end(), mean->nodes.begin(), mean->nodes.end());
+      if (!mean) return true;
+      take_mean(f, *mean);
       return match_square(mean->of, f);
     }
     return false;
   }
 
+  static void take_mean(Found& f, const Mean& mean) {
+    f.axis = mean.axis;
+    f.end = mean.end;
+    f.nodes.insert(f.nodes.end(), mean.nodes.begin(), mean.nodes.end());
+  }
+
+  /// The node that gives the value as the square of its input 0.
+  const Node* square(ValueId value) const {
+    const Node* node = graph_.producer(value);
+    const bool is_square = node && (is_power(*node, 2) || (is_binary(node, "Mul") && node->inputs[0] == node->inputs[1]));
+    return is_square ? node : nullptr;
+  }
+
+  /// mean(x^2) - mean(x)^2, perhaps no less than zero, of floats: rounding makes it less exact than what takes its place.
+  bool match_difference_of_squares(ValueId value, Found& f) const {
+    std::vector<NodeId> nodes;
+    const Node* difference = graph_.producer(value);
+    if (difference && is_op(*difference, "Relu")) {
+      nodes.push_back(difference->id);
+      difference = graph_.producer(difference->inputs[0]);
+    }
+    if (!is_binary(difference, "Sub")) return false;
+    const auto squares = mean_of(difference->inputs[0]);
+    const Node *squared = squares ? square(squares->of) : nullptr, *squared_mean = square(difference->inputs[1]);
+    const auto mean = squared && squared_mean ? mean_of(squared_mean->inputs[0]) : std::nullopt;
+    if (!mean || mean->of != squared->inputs[0] || mean->axis != squares->axis || mean->end != squares->end) return false;
+    if (tensor_type(graph_, mean->of).dtype != DType::float32) return false;
+    nodes.insert(nodes.end(), {difference->id, squared->id, squared_mean->id});
+    f.nodes.insert(f.nodes.end(), nodes.begin(), nodes.end());
+    take_mean(f, *squares);
+    take_mean(f, *mean);
+    f.subtracts_mean = true;
+    f.x = mean->of;
+    f.mean = squared_mean->inputs[0];
+    take_centred(f);
+    return true;
+  }
+
+  /// x less its mean, where something takes that.
+  void take_centred(Found& f) const {
+    for (const NodeId user : graph_.value(f.mean).consumers) {
+      const Node& node = graph_.node(user);
+      if (!is_binary(&node, "Sub") || node.inputs[0] != f.x || node.inputs[1] != f.mean) continue;
+      f.centred = node.outputs[0];
+      f.nodes.push_back(user);
+      return;
+    }
+  }
+
   bool match_square(ValueId value, Found& f) const {
-    const Node* square = graph_.producer(value);
-    if (!square || !(is_power(*square, 2) || (is_binary(square, "Mul") && square->inputs[0] == square->inputs[1]))) return false;
-    f.nodes.push_back(square->id);
-    f.x = f.centred = square->inputs[0];
+    const Node* squared = square(value);
+    if (!squared) return false;
+    f.nodes.push_back(squared->id);
+    f.x = f.centred = squared->inputs[0];
     const DType dtype = tensor_type(graph_, f.x).dtype;
     const Node* difference = graph_.producer(f.x);
     if (is_binary(difference, "Sub")) {
       const auto mean = mean_of(difference->inputs[1]);
-      if (mean && mean->axis == f.axis && mean->of == difference->inputs[0]) {
+      if (mean && mean->axis == f.axis && mean->end == f.end && mean->of == difference->inputs[0]) {
         f.nodes.push_back(difference->id);
-        f.nodes.insert(f.nodes.end(), mean->nodes.begin(), mean->nodes.end());
+        take_mean(f, *mean);
         f.subtracts_mean = true;
         f.x = mean->of;
         f.mean = difference->inputs[1];
@@ -114,7 +164,7 @@ class Matcher {
       const auto number = constant_number(graph_, node->inputs[i]);
       const Node* sum = number ? graph_.producer(node->inputs[1 - i]) : nullptr;
       auto found = sum && is_op(*sum, "ReduceSum") ? reduction(*sum) : std::nullopt;
-      const auto count = found ? elements_from(tensor_type(graph_, found->of), found->axis) : std::nullopt;
+      const auto count = found ? elements_of(tensor_type(graph_, found->of), found->axis, found->end) : std::nullopt;
       if (!count || !is_one(is_op(*node, "Mul") ? *number * *count : *number / *count)) continue;
       found->nodes.push_back(node->id);
       return found;
@@ -125,10 +175,10 @@ class Matcher {
   /// As near as the rounding of 1 / n to float leaves it.
   static bool is_one(double value) { return std::fabs(value - 1) <= 1e-6; }
 
-  /// How many elements the dimensions from `axis` on have, where all are constant.
-  static std::optional<double> elements_from(const TensorType& type, int axis) {
+  /// How many elements some dimensions have, where all are constant.
+  static std::optional<double> elements_of(const TensorType& type, int axis, int end) {
     double count = 1;
-    for (int i = axis; i < type.rank(); ++i) {
+    for (int i = axis; i < end; ++i) {
       const Dim& dim = (*type.dims)[static_cast<size_t>(i)];
       if (!dim.is_constant()) return std::nullopt;
       count *= static_cast<double>(dim.value());
@@ -136,7 +186,7 @@ class Matcher {
     return count;
   }
 
-  /// Over the last dimensions, but not over all of more than one.
+  /// Over the last dimensions, but not over all of more than one, or over dimension 1.
   std::optional<Mean> reduction(const Node& node) const {
     const TensorType& type = tensor_type(graph_, node.inputs[0]);
     const NodeView view(graph_, node);
@@ -150,9 +200,12 @@ class Matcher {
     if (!op.keep_dims || !type.has_rank() || type.rank() == 0 || axes.empty()) return std::nullopt;
     const auto reduced = op.reduced(axes, type.rank());
     const auto first = std::find(reduced.begin(), reduced.end(), true);
-    const int axis = static_cast<int>(first - reduced.begin());
-    if (!std::all_of(first, reduced.end(), [](bool r) { return r; }) || (axis == 0 && type.rank() > 1)) return std::nullopt;
-    return Mean{node.inputs[0], axis, {node.id}};
+    const int axis = static_cast<int>(first - reduced.begin()),
+              end = static_cast<int>(std::find(first, reduced.end(), false) - reduced.begin());
+    const bool are_last = end == type.rank(), is_second = axis == 1 && end == 2;
+    const bool is_one_range = std::none_of(reduced.begin() + end, reduced.end(), [](bool r) { return r; });
+    if (!is_one_range || !(are_last || is_second) || (axis == 0 && type.rank() > 1)) return std::nullopt;
+    return Mean{node.inputs[0], axis, end, {node.id}};
   }
 
   /// What divides by the root, or by which its reciprocal is multiplied.
@@ -234,6 +287,7 @@ class Matcher {
     if (!x.has_rank() || x.rank() != 3 || !holds_only(view.constant_input(1), 1) || !holds_only(view.constant_input(2), 0)) return false;
     f.x = f.centred = node.inputs[0];
     f.axis = 2;
+    f.end = 3;
     f.subtracts_mean = true;
     f.epsilon = static_cast<double>(ops::GroupNormalization::read(view).epsilon);
     take(f, node);
@@ -257,7 +311,7 @@ class Matcher {
   /// One number an element of the dimensions over which is normalised. A constant may have dimensions of 1 before them.
   bool is_parameter(const Found& f, ValueId value) const {
     const TensorType &type = tensor_type(graph_, value), &x = tensor_type(graph_, f.x);
-    if (type.dtype != x.dtype || !type.has_rank() || !x.has_rank()) return false;
+    if (type.dtype != x.dtype || !type.has_rank() || !x.has_rank() || f.end != x.rank()) return false;
     const int count = x.rank() - f.axis, extra = type.rank() - count;
     if (count < 1 || extra < 0 || type.rank() > x.rank() ||
         !std::equal(type.dims->begin() + extra, type.dims->end(), x.dims->begin() + f.axis))
@@ -342,7 +396,7 @@ class Matcher {
   }
 
   void replace(Found f) {
-    if (f.channels) return replace_by_channel_normalization(f);
+    if (f.channels) return f.end == tensor_type(graph_, f.x).rank() ? replace_by_channel_normalization(f) : replace_over_channels(f);
     if (!context_.admit()) return;
     const int rank = tensor_type(graph_, f.x).rank();
     Node fused;
@@ -369,6 +423,45 @@ class Matcher {
     return rewrite_.edit().add_constant(graph_.value(value).name, constant->reshaped(shape));
   }
 
+  /// LayerNormalization of x with its channels last. Passes that follow see where they are best.
+  void replace_over_channels(const Found& f) {
+    const DType dtype = tensor_type(graph_, f.x).dtype;
+    auto scale = channel_parameters(dtype, f.channels->scale), bias = channel_parameters(dtype, f.channels->shift);
+    if (!scale || !bias || !context_.admit()) return;
+    const int64_t rank = tensor_type(graph_, f.x).rank();
+    std::vector<int64_t> last{0}, second{0, rank - 1};
+    for (int64_t i = 2; i < rank; ++i) {
+      last.push_back(i);
+      second.push_back(i - 1);
+    }
+    last.push_back(1);
+    const std::string& name = graph_.value(f.last->outputs[0]).name;
+    Edit& edit = rewrite_.edit();
+    const auto made = [&](Node node) {
+      node.name = f.last->name;
+      node.opset = std::max(f.last->opset, node.opset);
+      return node;
+    };
+    const auto give = [&](Node node) {
+      const ValueId output = edit.add_value(name);
+      node.outputs = {output};
+      edit.add_node(std::move(node), f.nodes);
+      return output;
+    };
+    Node turn, normalization, back;
+    turn.op_type = back.op_type = "Transpose";
+    turn.attributes = {{"perm", std::move(last)}};
+    turn.inputs = {rewrite_.current(f.x)};
+    normalization.op_type = "LayerNormalization";
+    normalization.opset = kLayerOpset;
+    normalization.attributes = {{"axis", int64_t{-1}}, {"epsilon", static_cast<float>(f.epsilon)}};
+    normalization.inputs = {give(made(std::move(turn))), edit.add_constant(name + "_scale", std::move(*scale)),
+                            edit.add_constant(name + "_bias", std::move(*bias))};
+    back.attributes = {{"perm", std::move(second)}};
+    back.inputs = {give(made(std::move(normalization)))};
+    rewrite_.replace_nodes(made(std::move(back)), *f.last, nodes_of(f));
+  }
+
   /// Of each channel by itself, or of all in one group.
   void replace_by_channel_normalization(const Found& f) {
     const DType dtype = tensor_type(graph_, f.x).dtype;
@@ -385,14 +478,19 @@ class Matcher {
     add(std::move(fused), f);
   }
 
-  void add(Node fused, const Found& f) {
+  /// Each once.
+  static std::vector<NodeId> nodes_of(const Found& f) {
     std::vector<NodeId> nodes = f.nodes;
     std::ranges::sort(nodes);
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    return nodes;
+  }
+
+  void add(Node fused, const Found& f) {
     fused.name = f.last->name;
     fused.opset = std::max(f.last->opset, fused.opset);
     fused.attributes.push_back({"epsilon", static_cast<float>(f.epsilon)});
-    rewrite_.replace_nodes(std::move(fused), *f.last, nodes);
+    rewrite_.replace_nodes(std::move(fused), *f.last, nodes_of(f));
   }
 
   const Graph& graph_;
@@ -403,7 +501,7 @@ class Matcher {
 }  // namespace
 
 /// Normalisations that are written out become one operator: LayerNormalization and RMSNormalization over the last dimensions,
-/// InstanceNormalization, and GroupNormalization of one group.
+/// InstanceNormalization, and GroupNormalization of one group; LayerNormalization over channels becomes one between Transposes.
 Edit normalization_forms(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -26,7 +26,7 @@ class Fuser {
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
       const Node& node = graph_.node(id);
-      if (!is_op(node, "Conv") && (node.op_type != "FusedConv" || node.domain != "com.microsoft")) continue;
+      if (!is_op(node, "Conv") && !is_fused_conv(node)) continue;
       const auto before = preactivation_of(node);
       if (before && context_.admit()) replace(node, *before);
     }

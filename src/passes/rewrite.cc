@@ -49,6 +49,9 @@ void Rewrite::replace_nodes(Node made, const Node& last, const std::vector<NodeI
 
 bool is_op(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain.empty(); }
 bool is_own(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain == "roundhouse"; }
+bool is_fused_conv(const Node& node) {
+  return node.op_type == "FusedConv" && (node.domain == "com.microsoft" || node.domain == "roundhouse");
+}
 
 bool is_view(const Node& node) {
   static constexpr std::array<std::string_view, 4> kViews = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};

@@ -51,6 +51,8 @@ class Rewrite {
 bool is_op(const Node& node, std::string_view op_type);
 /// Whether the node is this operator of our own domain.
 bool is_own(const Node& node, std::string_view op_type);
+/// Whether the node is a FusedConv, of com.microsoft or of our own, whose sum may come last.
+bool is_fused_conv(const Node& node);
 /// Whether the node is one of those that give their input's elements in their order: Reshape, Flatten, Squeeze, Unsqueeze.
 bool is_view(const Node& node);
 /// Whether nothing but this one input takes the value.

@@ -39,6 +39,31 @@ Half lone_half(const Graph& graph, ValueId value) {
   return value != kNoValue && has_one_use(graph.value(value)) ? half_of(graph, value) : Half{};
 }
 
+/// The node behind a value that nothing but one node takes.
+const Node* lone_producer(const Graph& graph, ValueId value) {
+  return value != kNoValue && has_one_use(graph.value(value)) ? graph.producer(value) : nullptr;
+}
+
+/// What a view of a last dimension of 1 shows; null where it is none, or where others take it.
+const Node* lone_column(const Graph& graph, ValueId value) {
+  const Node* view = lone_producer(graph, value);
+  const TensorType& type = tensor_type(graph, value);
+  return view && is_view(*view) && type.has_rank() && type.rank() > 0 && type.dims->back().is_constant(1) ? view : nullptr;
+}
+
+/// Every second element of x's last dimension, from `first` on.
+const Node* lone_alternate(const Graph& graph, ValueId value, int64_t first) {
+  const Node* node = lone_producer(graph, value);
+  if (!node || !is_op(*node, "Slice")) return nullptr;
+  const TensorType& type = tensor_type(graph, node->inputs[0]);
+  const ops::Slice op = ops::Slice::read(NodeView(graph, *node));
+  const auto start = single(op.starts), end = single(op.ends), axis = single(op.axes), step = single(op.steps);
+  if (!start || !end || !axis || step != 2 || !type.has_rank() || type.rank() < 1 || !is_last(*axis, type.rank())) return nullptr;
+  if (!type.dims->back().is_constant() || type.dims->back().value() % 2 != 0) return nullptr;
+  const ops::SliceRange range = ops::slice_range(type.dims->back().value(), *start, *end, 2);
+  return range.start == first && 2 * range.count == type.dims->back().value() ? node : nullptr;
+}
+
 }  // namespace
 
 Half half_of(const Graph& graph, ValueId value) {
@@ -66,6 +91,20 @@ std::optional<RotatedHalves> rotated_halves(const Graph& graph, ValueId value) {
   RotatedHalves found{first.x, {concat->id, neg->id, first.node->id}};
   if (second.node != first.node) found.nodes.push_back(second.node->id);
   return found;
+}
+
+std::optional<RotatedHalves> rotated_pairs(const Graph& graph, ValueId value) {
+  const Node* view = graph.producer(value);
+  const Node* concat = view && is_view(*view) ? lone_producer(graph, view->inputs[0]) : nullptr;
+  if (!concat || !is_op(*concat, "Concat") || concat->inputs.size() != 2) return std::nullopt;
+  const TensorType& type = tensor_type(graph, concat->outputs[0]);
+  if (!type.has_rank() || !is_last(ops::Concat::read(NodeView(graph, *concat)).axis, type.rank())) return std::nullopt;
+  const Node *left = lone_column(graph, concat->inputs[0]), *right = lone_column(graph, concat->inputs[1]);
+  const Node* neg = left ? lone_producer(graph, left->inputs[0]) : nullptr;
+  if (!neg || !right || !is_op(*neg, "Neg")) return std::nullopt;
+  const Node *odd = lone_alternate(graph, neg->inputs[0], 1), *even = lone_alternate(graph, right->inputs[0], 0);
+  if (!odd || !even || odd->inputs[0] != even->inputs[0] || !have_same_type(graph, odd->inputs[0], value)) return std::nullopt;
+  return RotatedHalves{odd->inputs[0], {view->id, concat->id, left->id, right->id, neg->id, odd->id, even->id}, true};
 }
 
 }  // namespace rh::passes

@@ -16,14 +16,19 @@ struct Half {
 
 Half half_of(const Graph& graph, ValueId value);
 
-/// What rotary embeddings add times the sines: the halves of x's last dimension exchanged, the second one negated, [-x2, x1].
+/// What rotary embeddings add times the sines: the halves of x's last dimension exchanged, the second one negated, [-x2, x1], or so each
+/// pair of neighbours.
 struct RotatedHalves {
   ValueId x = kNoValue;
-  std::vector<NodeId> nodes;  ///< that make it: the Concat first
+  std::vector<NodeId> nodes;  ///< that make it: the last of them first
+  bool are_pairs = false;
 };
 
 /// The value as such, written as Concat of Neg of one Slice (or output of Split) and another one, which nothing else takes; nothing where
 /// it is none. Whoever takes the value itself is left to the caller.
 std::optional<RotatedHalves> rotated_halves(const Graph& graph, ValueId value);
+/// The same of pairs, written as a view of the Concat of Neg of every second element from x[1] on and every second one from x[0] on, each
+/// with a last dimension of 1.
+std::optional<RotatedHalves> rotated_pairs(const Graph& graph, ValueId value);
 
 }  // namespace rh::passes

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ops/math/clip.h"
 #include "ops/math/gemm.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -258,7 +259,19 @@ class Widener {
     made.attributes = node.attributes;
     if (is_cast(node) && is_narrow_value(node.outputs[0])) made.attributes = {{"to", static_cast<int64_t>(DType::float32)}};
     for (ValueId id : node.inputs) made.inputs.push_back(id == kNoValue ? kNoValue : is_narrow_value(id) ? wide(id) : rewrite_.current(id));
+    if (is_op(node, "Clip")) give_bounds(node, made);
     return made;
+  }
+
+  /// Those that the narrow type has where none are given.
+  void give_bounds(const Node& node, Node& made) {
+    const ops::Clip op = ops::Clip::read(NodeView(graph_, node));
+    if (!op.bounds_are_inputs) return;
+    const double most = op.most(dtype(node.inputs[0]));
+    made.inputs.resize(3, kNoValue);
+    for (size_t i = 1; i < 3; ++i)
+      if (made.inputs[i] == kNoValue)
+        made.inputs[i] = rewrite_.edit().add_constant(i == 1 ? "min" : "max", ops::clip_bound(DType::float32, i == 1 ? -most : most));
   }
 
   /// A product whose constant right operand stays narrow.

@@ -67,14 +67,15 @@ std::vector<double> exact(const Case& c, const std::vector<float>& x, const std:
 
 /// What BlockedPairs gives, as planes; the same with any number of threads.
 std::vector<float> run(const BlockedPairs& conv, const Case& c, const std::vector<float>& x, const std::vector<float>& residual,
-                       const std::vector<float>& gates, FetchList ahead = {}) {
+                       const std::vector<float>& gates, FetchList ahead = {}, bool sum_last = false) {
   const std::vector<float> from = blocked(x, c.batch, c.in, c.plane());
   const std::vector<float> added = residual.empty() ? residual : blocked(residual, c.batch, c.out, c.plane());
   std::vector<float> y(static_cast<size_t>(c.batch * channel_blocks(c.out) * c.plane() * kChannelBlock), 99), serial = y;
   std::vector<float> planes(static_cast<size_t>(c.batch * c.out * c.plane()));
   const Window w = c.window();
   for (std::vector<float>* to : {&serial, &y}) {
-    const ConvCall<float> call{w, c.batch, from.data(), added.empty() ? nullptr : added.data(), to->data(), {}};
+    const float* sum = added.empty() ? nullptr : added.data();
+    const ConvCall<float> call{w, c.batch, from.data(), sum_last ? nullptr : sum, to->data(), {}, sum_last ? sum : nullptr};
     conv.run(call, gates.empty() ? nullptr : gates.data(), ahead, to == &y ? three_threads() : Parallel());
   }
   from_blocked(serial.data(), c.batch, c.out, c.plane(), planes.data(), {});
@@ -101,6 +102,8 @@ TEST_P(BlockedPairsTest, within_a_small_multiple_of_the_bound_of_a_float_sum) {
       ASSERT_TRUE(conv);
       const std::vector<double> sums = exact(c, x, weights, bias, gates);
       const std::vector<float> y = run(*conv, c, x, with_residual ? residual : std::vector<float>(), gates, pieces);
+      const std::vector<float> plain = run(*conv, c, x, {}, gates), last = run(*conv, c, x, residual, gates, pieces, true);
+      for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(last[i], plain[i] + residual[i]) << c.in << " -> " << c.out << ", sum last, at " << i;
       for (size_t i = 0; i < y.size(); ++i) {
         double expected = sums[i] + (with_residual ? residual[i] : 0);
         if (kind == ActivationKind::relu) expected = std::max(expected, 0.0);

@@ -38,6 +38,23 @@ const DoubleSums& sums_in_double(const ConvCase& c, const Window& w, const std::
 
 class ConvTest : public EveryIsa {};
 
+/// The sum comes behind an activation that kernels clamp to, one that is a pass of its own and one of channels, to the bit.
+void expect_addend_last(const ConvCase& c, const Window& w, const std::vector<float>& x, const std::vector<float>& weights,
+                        const std::vector<float>& bias, const std::vector<float>& addend, std::string_view variant) {
+  const std::vector<float> slopes = random_values(c.channels.out, 6);
+  for (const Activation& activation :
+       {Activation{}, Activation{ActivationKind::relu}, Activation{ActivationKind::hard_swish}, Activation{ActivationKind::silu, 1},
+        Activation{.kind = ActivationKind::prelu, .slopes = slopes.data()}}) {
+    const Convolution<float> conv(c.channels, w, weights.data(), bias.data(), activation, variant);
+    std::vector<float> y(addend.size(), 99), plain(addend.size());
+    conv.run(w, c.batch, x.data(), nullptr, y.data(), three_threads(), {}, addend.data());
+    conv.run(w, c.batch, x.data(), nullptr, plain.data(), {});
+    for (size_t i = 0; i < y.size(); ++i)
+      ASSERT_EQ(y[i], plain[i] + addend[i]) << c.what << ", " << variant << ", activation " << static_cast<int>(activation.kind) << ", at "
+                                            << i;
+  }
+}
+
 TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
   for (const ConvCase& c : kConvCases) {
     const Window w = window_of(c);
@@ -56,6 +73,7 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
       for (size_t i = 0; i < y.size(); ++i) {
         ASSERT_LE(std::fabs(y[i] - expected[i]), (k + 4) * 0x1p-24 * magnitude[i]) << c.what << ", " << variant << ", at " << i;
       }
+      expect_addend_last(c, w, x, weights, bias, residual, variant);
     }
     for (const bool with_residual : {false, true}) {
       const Convolution<float> conv(c.channels, w, weights.data(), bias.data(),
@@ -107,6 +125,12 @@ TEST_P(ConvTest, blocks_of_channels_within_the_bound_of_a_float_sum) {
           const int64_t channel = static_cast<int64_t>(i) / outputs % c.channels.out;
           ASSERT_NEAR(planes[i], activated(activation.of_channel(channel), expected[i] + more), bound) << c.what << ", at " << i;
         }
+        std::vector<float> sums(added.size()), plain(residual.size());
+        conv.run(w, c.batch, from.data(), nullptr, sums.data(), {});
+        from_blocked(sums.data(), c.batch, c.channels.out, outputs, plain.data(), {});
+        conv.run(w, c.batch, from.data(), nullptr, y.data(), three_threads(), {}, {}, added.data());
+        from_blocked(y.data(), c.batch, c.channels.out, outputs, planes.data(), {});
+        for (size_t i = 0; i < planes.size(); ++i) ASSERT_EQ(planes[i], plain[i] + residual[i]) << c.what << ", sum last, at " << i;
       }
     }
   }
@@ -212,6 +236,35 @@ TEST_P(ConvTest, blocks_of_channels_with_gates_and_means) {
   EXPECT_GE(averaged, 4);
 }
 
+/// Sums of weights, as Winograd's, of one filter would overflow: another variant takes them. Its products with tiny inputs are finite,
+/// those with others infinite.
+void expect_huge_weights(const ConvChannels& channels, const Window& w, std::string_view variant, ConvAccuracy accuracy) {
+  constexpr int64_t kInput = 3, kFilter = 5;
+  const int64_t taps = w.kernel_size(), plane = w.input_size(), outputs = w.output_size();
+  std::vector<float> weights = random_values(channels.out * channels.in * taps, 7);
+  for (float& weight : weights) weight *= 0x1p-6f;
+  std::fill_n(weights.begin() + (kFilter * channels.in + kInput) * taps, taps, 0x1.8p127f);
+  const Convolution<float> conv(channels, w, weights.data(), nullptr, {}, variant, accuracy);
+  ASSERT_EQ(conv.variant() == variant, variant.starts_with("fip")) << conv.variant();  // whose weights are not summed
+  for (const float scale : {0x1p-110f, 4.0f}) {
+    std::vector<float> x = random_values(channels.in * plane, 8), y(static_cast<size_t>(channels.out * outputs)), shared = y;
+    for (int64_t i = kInput * plane; i < (kInput + 1) * plane; ++i) x[static_cast<size_t>(i)] = (2 + x[static_cast<size_t>(i)]) * scale;
+    std::vector<double> expected(y.size());
+    conv_reference<double>(channels, w, 1, widened(x).data(), widened(weights).data(), nullptr, expected.data(), {});
+    conv.run(w, 1, x.data(), nullptr, y.data(), {});
+    conv.run(w, 1, x.data(), nullptr, shared.data(), three_threads());
+    for (size_t i = 0; i < y.size(); ++i) {
+      if (expected[i] > double{std::numeric_limits<float>::max()}) {
+        ASSERT_EQ(y[i], std::numeric_limits<float>::infinity()) << variant << ", inputs of " << scale << ", output " << i;
+      } else {
+        ASSERT_NEAR(y[i], expected[i], 1e-5 * std::max(1.0, std::fabs(expected[i])))
+            << variant << ", inputs of " << scale << ", output " << i;
+      }
+      ASSERT_EQ(y[i], shared[i]) << variant << ", inputs of " << scale << ", output " << i;
+    }
+  }
+}
+
 /// Sums of inputs, as Winograd's, would turn an infinity into NaN, and overflow early: such planes must be as the definition says.
 TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
@@ -228,6 +281,7 @@ TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should) {
     w.pad_begin[1] = w.pad_begin[2] = w.dilation[1] = w.dilation[2] = dilation;
     const Convolution<float> conv(channels, w, weights.data(), nullptr, {}, variant, ConvAccuracy::fast);
     ASSERT_EQ(conv.variant(), variant);
+    expect_huge_weights(channels, w, variant, ConvAccuracy::fast);
     for (const float value : {infinity, -infinity, nan, 0x1.8p127f}) {
       for (const int64_t at : {0, 10, 84, 5 * 85 + 57, 9 * 85 + 84}) {
         std::vector<float> x = random_values(16 * 850, 5), y(40 * 850), expected = y;
@@ -271,6 +325,7 @@ TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should_by_parts) {
     const std::vector<float> weights(static_cast<size_t>(40 * 32 * k.taps * k.taps), 0x1p-9f);
     const Convolution<float> conv(channels, w, weights.data(), nullptr, {}, "winograd_parts");
     ASSERT_EQ(conv.variant(), "winograd_parts");
+    expect_huge_weights(channels, w, "winograd_parts", ConvAccuracy::usual);
     for (const float value : {infinity, -infinity, nan, 0x1.8p127f}) {
       for (const int64_t at : {int64_t{0}, k.width - 1, plane / 2, plane - 1}) {
         std::vector<float> x = random_values(32 * plane, 5), y(static_cast<size_t>(40 * w.output_size())), expected = y;
@@ -289,6 +344,14 @@ TEST_P(ConvTest, infinities_and_huge_values_go_where_they_should_by_parts) {
       }
     }
   }
+}
+
+/// Images beyond what is near when they are added to.
+TEST_P(ConvTest, a_sum_behind_the_activation_of_large_planes) {
+  const ConvCase c{"large planes", {16, 18, 1}, 2, {1, 127, 130}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}};
+  const Window w = window_of(c);
+  expect_addend_last(c, w, random_values(2 * 16 * w.input_size(), 1), random_values(18 * 16 * 9, 2), random_values(18, 3),
+                     random_values(2 * 18 * w.output_size(), 4), "winograd");
 }
 
 /// More threads than bands that are worth it, and weights that not every one of them may read: bands one after the other, each shared.

@@ -133,7 +133,7 @@ TEST_P(NhwcDepthwiseTest, rounds_less_than_one_long_sum) {
   }
 }
 
-TEST_P(NhwcDepthwiseTest, adds_a_sum_before_any_activation) {
+TEST_P(NhwcDepthwiseTest, adds_a_sum_before_any_activation_or_behind_it) {
   const Activation activations[] = {{}, {ActivationKind::relu}, {ActivationKind::clip, -0.5f, 0.5f}, {ActivationKind::gelu_erf}};
   for (const Case& c : kCases) {
     const Window w = window_of(c);
@@ -149,6 +149,12 @@ TEST_P(NhwcDepthwiseTest, adds_a_sum_before_any_activation) {
                three_threads());
       const std::vector<float> expected = channels_last(planes, c.batch, c.channels);
       for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 2e-5 * (1 + std::fabs(expected[i]))) << c.what << ", at " << i;
+      const NhwcDepthwise conv(c.channels, w, weights.data(), nullptr, activation);
+      const std::vector<float> from = channels_last(x, c.batch, c.channels), addend = channels_last(residual, c.batch, c.channels);
+      std::vector<float> plain(residual.size());
+      conv.run(w, c.batch, from.data(), nullptr, plain.data(), {});
+      conv.run(w, c.batch, from.data(), nullptr, y.data(), three_threads(), addend.data());
+      for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], plain[i] + addend[i]) << c.what << ", sum last, at " << i;
     }
   }
 }

@@ -87,6 +87,10 @@ TEST_P(NhwcPatchesTest, within_the_bound_of_float_sums) {
       ASSERT_EQ(y, serial) << c.what << ": the bits depend on the number of threads";
       for (size_t i = 0; i < y.size(); ++i)
         ASSERT_LE(std::fabs(y[i] - expected[i]), static_cast<double>(taps + 2) * 0x1p-24 * magnitude[i]) << c.what << ", at " << i;
+      const NhwcPatches activated(channels, w, weights.data(), bias.data(), {ActivationKind::hard_swish}, input);
+      activated.run(w, c.batch, from.data(), nullptr, serial.data(), {});
+      activated.run(w, c.batch, from.data(), nullptr, y.data(), three_threads(), residual.data());
+      for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], serial[i] + residual[i]) << c.what << ", sum last, at " << i;
     }
   }
 }

@@ -140,6 +140,35 @@ TEST_P(RowMathTest, normalisations) {
   }
 }
 
+TEST_P(RowMathTest, normalisation_of_columns) {
+  const int64_t width = layer_norm_columns_width();
+  for (const int64_t length : {1, 2, 31, 32, 33, 70, 300}) {
+    for (const int64_t columns : {int64_t{1}, width / 4, width / 4 + 1, width - 1, width}) {
+      const int64_t row = columns + 3;
+      const std::vector<float> x = random_values(length * row, 1, 90, 110), scale = random_values(length, 2),
+                               bias = random_values(length, 3);
+      std::vector<float> memory(static_cast<size_t>(length * width)), y = x, no_bias(x.size(), 99);
+      layer_norm_columns(y.data(), scale.data(), bias.data(), 1e-5f, y.data(), row, length, columns, memory.data());
+      layer_norm_columns(x.data(), scale.data(), nullptr, 1e-5f, no_bias.data(), row, length, columns, memory.data());
+      for (int64_t c = 0; c < row; ++c) {
+        double centre = 0, variance = 0;
+        const auto at = [&](int64_t r) { return static_cast<size_t>(r * row + c); };
+        for (int64_t r = 0; r < length; ++r) centre += x[at(r)] / static_cast<double>(length);
+        for (int64_t r = 0; r < length; ++r) variance += (x[at(r)] - centre) * (x[at(r)] - centre) / static_cast<double>(length);
+        const double factor = 1 / std::sqrt(variance + 1e-5);
+        for (int64_t r = 0; r < length; ++r) {
+          const double plain = (x[at(r)] - centre) * factor * scale[static_cast<size_t>(r)];
+          ASSERT_NEAR(no_bias[at(r)], c < columns ? plain : 99, 1e-4 * factor + 1e-4) << length << " x " << columns;
+          if (c < columns)
+            ASSERT_NEAR(y[at(r)], plain + bias[static_cast<size_t>(r)], 1e-4 * factor + 1e-4) << length << " x " << columns;
+          else
+            ASSERT_EQ(y[at(r)], x[at(r)]) << length << " x " << columns;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(RowMathTest, reductions_of_rows_and_columns) {
   constexpr int64_t kCount = 149;
   const struct {

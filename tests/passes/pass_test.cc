@@ -60,6 +60,7 @@ const char* const kFiles[] = {"constant_nodes",
                               "wide_floats",
                               "transposes",
                               "channels_last",
+                              "channel_normalizations",
                               "implied_expands",
                               "joined_transposes",
                               "early_opsets"};

@@ -132,6 +132,9 @@ TEST(Fusion, ConvolutionsWithActivationsAndSums) {
   const std::vector<FusionCase> cases = {
       {"Relu", conv_model(one, same, {8, 5, 3, 3}, "y = Relu (t)"), sizes, 1},
       {"Sigmoid, strides", conv_model(one, "strides = [2, 2]", {8, 5, 3, 3}, "y = Sigmoid (t)"), sizes, 1},
+      {"SiLU, then a sum", conv_model(two, same, {8, 5, 3, 3}, "s = Sigmoid (t)\nu = Mul (t, s)\ny = Add (z, u)"), pairs, 1},
+      {"Relu, then a sum whose memory is free afterwards", conv_model(two, same, {8, 5, 3, 3}, "n = Neg (z)\nr = Relu (t)\ny = Add (r, n)"),
+       pairs, 2},
       {"Tanh, 1x1", conv_model(one, "group = 1", {33, 5, 1, 1}, "y = Tanh (t)"), sizes, 1},
       {"Clip", conv_model(one, same, {8, 5, 3, 3}, "y = Clip (t, low, high)", ", float low = {-1}, float high = {2}"), sizes, 1},
       {"SiLU", conv_model(one, same, {8, 5, 3, 3}, "s = Sigmoid (t)\ny = Mul (t, s)"), sizes, 1},
@@ -154,6 +157,24 @@ TEST(Fusion, ConvolutionsWithActivationsAndSums) {
        "<opset_import: [\"\" : 17]>\ng (float[N, 5, H, W] v) => (float[N, 5, H, W] y)\n<" + weights("w", {5, 5, 3, 3}) +
            ">\n{\nx = Neg (v)\nt = Conv <pads = [1, 1, 1, 1]> (x, w)\ns = Add (x, t)\ny = Relu (s)\n}",
        sizes, 2},
+  };
+  for (const FusionCase& c : cases) check_case(c);
+}
+
+TEST(Fusion, NormalisationsOverChannels) {
+  const auto model = [](const std::string& x, const std::string& body) {
+    return "<opset_import: [\"\" : 17]>\ng (float" + x + " x) => (float" + x + " y)\n<" + weights("g", {37, 1, 1}) + ", " +
+           weights("b", {37, 1, 1}) + ", float e = {0.001}, float two = {2}>\n{\nm = ReduceMean <axes = [1]> (x)\n" + body + "\n}";
+  };
+  const std::vector<std::vector<Shape>> sizes = {{{1, 37, 1, 1}}, {{2, 37, 9, 7}}, {{3, 37, 16, 17}}, {{0, 37, 3, 3}}};
+  const std::string root = "w = Add (v, e)\nr = Sqrt (w)\nn = Div (d, r)\n", shift = "s = Mul (g, n)\ny = Add (s, b)";
+  const std::vector<FusionCase> cases = {
+      {"written out", model("[N, 37, H, W]", "d = Sub (x, m)\np = Pow (d, two)\nv = ReduceMean <axes = [1]> (p)\n" + root + shift), sizes,
+       1, 1e-5},
+      {"the mean of squares less the square of the mean",
+       model("[N, 37, H, W]",
+             "p = Mul (x, x)\nq = ReduceMean <axes = [1]> (p)\nk = Mul (m, m)\nv = Sub (q, k)\nd = Sub (x, m)\n" + root + shift),
+       sizes, 1, 1e-5},
   };
   for (const FusionCase& c : cases) check_case(c);
 }

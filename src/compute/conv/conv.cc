@@ -5,6 +5,9 @@
 #include "base/cpu_features.h"
 #include "compute/conv/conv_impl.h"
 #include "compute/conv/conv_variants.h"
+#include "compute/elementwise/vector_math.h"
+#include "compute/move/bring_near.h"
+#include "compute/quant/quantize.h"
 
 namespace rh::compute {
 namespace {
@@ -54,6 +57,32 @@ bool (*conv_add_rows())(const AddedRows& args) { return conv_table().add_rows; }
 void (*conv_channel_row())(const ChannelRow& args) { return conv_table().channel_row; }
 const TapKernels& conv_tap_kernels() { return conv_table().taps; }
 
+template <typename T>
+void activate_and_add(bool activates, const Activation& activation, int64_t channel, T* y, int64_t rows, int64_t columns, int64_t stride,
+                      const T* addend) {
+  constexpr int64_t kNear = 8192, kBytes = sizeof(T);
+  if (rows > 1 && rows * columns > kNear) {
+    for (int64_t row = 0; row < rows; ++row)
+      activate_and_add(activates, activation, channel + row, y + row * stride, 1, columns, columns, addend + row * stride);
+    return;
+  }
+  for (; columns > kNear; columns -= kNear, y += kNear, addend += kNear)
+    activate_and_add(activates, activation, channel, y, 1, kNear, kNear, addend);
+  bring_near(addend, rows, columns * kBytes, stride * kBytes);
+  if constexpr (std::is_same_v<T, float>) {
+    if (activates && activation.kind == ActivationKind::silu && activation.alpha == 1)
+      return add_to_silu_rows(addend, stride, y, stride, rows, columns);
+    if (activates) activate_channels(activation, channel, y, rows, columns, stride);
+    add_rows(addend, stride, y, stride, rows, columns);
+  } else {
+    if (activates) activate_channels(activation, channel, y, rows, columns, stride);
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t i = row * stride; i < row * stride + columns; ++i) y[i] += addend[i];
+  }
+}
+template void activate_and_add(bool, const Activation&, int64_t, float*, int64_t, int64_t, int64_t, const float*);
+template void activate_and_add(bool, const Activation&, int64_t, double*, int64_t, int64_t, int64_t, const double*);
+
 Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::infinity()), high(std::numeric_limits<float>::infinity()) {
   switch (activation.kind) {
     case ActivationKind::none: break;
@@ -66,12 +95,28 @@ Clamp::Clamp(const Activation& activation) : low(-std::numeric_limits<float>::in
   }
 }
 
+namespace {
+
+/// Whether sums of some of the weights, which Winograd and the like keep in place of them, stay far from the end of the range of floats.
+bool can_be_summed(const float* weights, int64_t count) {
+  constexpr float kMost = 0x1p120f;
+  const MinMax range = min_max(weights, count);
+  return count == 0 || (range.low >= -kMost && range.high <= kMost);
+}
+
+}  // namespace
+
 template <typename T>
 Convolution<T>::Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias,
                             const Activation& activation, std::string_view variant, ConvAccuracy accuracy, bool lean) {
-  const ConvVariant<T>& chosen = choose_conv_variant<T>(channels, window, accuracy, lean, variant);
-  impl_ = chosen.make(channels, window, weights, bias, activation);
-  variant_ = chosen.name;
+  const ConvVariant<T>* chosen = &choose_conv_variant<T>(channels, window, accuracy, lean, variant);
+  if constexpr (std::is_same_v<T, float>) {
+    const int64_t count = channels.out * (channels.in / channels.groups) * window.kernel_size();
+    const bool keeps_sums = chosen->grows && chosen->name != "amx";
+    if (keeps_sums && !can_be_summed(weights, count)) chosen = &choose_conv_variant<T>(channels, window, accuracy, true, variant);
+  }
+  impl_ = chosen->make(channels, window, weights, bias, activation);
+  variant_ = chosen->name;
 }
 
 template <typename T>
@@ -83,9 +128,9 @@ Convolution<T>& Convolution<T>::operator=(Convolution&&) noexcept = default;
 
 template <typename T>
 void Convolution<T>::run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel,
-                         const InputScale& input) const {
+                         const InputScale& input, const T* addend) const {
   if (batch <= 0 || window.output_size() <= 0) return;
-  impl_->run({window, batch, x, residual, y, input}, parallel);
+  impl_->run({window, batch, x, residual, y, input, addend}, parallel);
 }
 
 template <typename T>

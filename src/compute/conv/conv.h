@@ -43,8 +43,8 @@ struct InputScale {
 enum class ConvAccuracy : uint8_t { strict, usual, fast };
 
 /// A convolution whose weights are known beforehand: X [batch, in, spatial...] -> Y [batch, out, spatial...], row-major.
-/// y = activation(conv(x) + bias + residual), T out of float, double, Float16 and BFloat16: the half types are widened where they are
-/// gathered, summed in float and rounded once; their weights stay narrow.
+/// y = activation(conv(x) + bias + residual) + addend, T out of float, double, Float16 and BFloat16: the half types are widened where they
+/// are gathered, summed in float and rounded once; their weights stay narrow.
 template <typename T>
 class Convolution {
  public:
@@ -59,9 +59,9 @@ class Convolution {
   Convolution& operator=(Convolution&&) noexcept;
 
   /// `residual` has the shape of y or is null; it may be y itself. Threads pack into memory of their own that is kept for later calls.
-  /// `input` names a scale only where scales_input().
-  void run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel,
-           const InputScale& input = {}) const;
+  /// `input` names a scale only where scales_input(). `addend` is as `residual`, but not y itself, and null for half types.
+  void run(const Window& window, int64_t batch, const T* x, const T* residual, T* y, const Parallel& parallel, const InputScale& input = {},
+           const T* addend = nullptr) const;
 
   size_t weight_bytes() const;
   /// False: a residual that is y itself becomes part of the sum early, which rounds more.

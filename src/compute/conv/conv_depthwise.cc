@@ -88,7 +88,7 @@ class Depthwise final : public Convolution<S>::Impl {
         kernels_.planes.small({x, weights_.data() + channel * taps, bias_.empty() ? nullptr : bias_.data() + channel, y, count, w.output[1],
                                w.output[2], window_.kernel[2], clamp_.low, clamp_.high});
       }
-      if (clamp_.activates) activate_channels(activation_, channel, y, count, size, size);
+      finish_channels(clamp_.activates, activation_, channel, y, count, size, size, call.addend_at(plane * size));
       if constexpr (kNarrow) narrow(y, call.y + plane * size, count * size);
       plane += count;
     }
@@ -113,7 +113,7 @@ class Depthwise final : public Convolution<S>::Impl {
                               weights_.data() + channel * taps * taps, taps, window_.stride[2], window_.dilation[2],
                               bias_.empty() ? 0.0f : bias_[static_cast<size_t>(channel)], clamp_.low, clamp_.high,
                               call.residual ? call.residual + plane * outputs : nullptr, y, w.output[1], w.output[2]});
-      if (clamp_.activates) activate_values(activation_.of_channel(channel), y, outputs);
+      finish_values(clamp_.activates, activation_.of_channel(channel), y, outputs, call.addend_at(plane * outputs));
     }
   }
 
@@ -150,7 +150,7 @@ class Depthwise final : public Convolution<S>::Impl {
       if (residual) p.residual = residual + at;
       kernels_.depthwise(p);
     }
-    if (clamp_.activates) activate_values(activation_.of_channel(channel), y, outputs);
+    finish_values(clamp_.activates, activation_.of_channel(channel), y, outputs, call.addend_at(plane * outputs));
     if constexpr (kNarrow) narrow(y, call.y + plane * outputs, outputs);
   }
 

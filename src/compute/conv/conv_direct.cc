@@ -276,7 +276,8 @@ class ConvDirect final : public Convolution<float>::Impl {
           p.residual = call.residual ? call.residual + first + channel * plane : nullptr;
           taps_.outputs(p);
         }
-        if (clamp_.activates) activate_channels(activation_, band.group * out_, call.y + first, out_, count * p.width, plane);
+        finish_channels(clamp_.activates, activation_, band.group * out_, call.y + first, out_, count * p.width, plane,
+                        call.addend_at(first));
       }
       row = (depth + 1) * height;
     }

@@ -173,11 +173,12 @@ class ConvFip final : public Convolution<float>::Impl {
         }
       }
     }
-    if (!clamp_.activates) return;
     const Part top = rows_of(tiles.begin), bottom = rows_of(tiles.begin + tiles.size - 1);
     const int64_t column = panels.begin * kFipWidth, image = w.output_size();
-    activate_channels(activation_, (place.out_plane + top.begin) % channels_.out, call.y + (place.out_plane + top.begin) * image + column,
-                      bottom.begin + bottom.size - top.begin, std::min(image, (panels.begin + panels.size) * kFipWidth) - column, image);
+    const int64_t at = (place.out_plane + top.begin) * image + column;
+    finish_channels(clamp_.activates, activation_, (place.out_plane + top.begin) % channels_.out, call.y + at,
+                    bottom.begin + bottom.size - top.begin, std::min(image, (panels.begin + panels.size) * kFipWidth) - column, image,
+                    call.addend_at(at));
   }
 
   /// Tiles of rows times the panel of pixels that begins at `column`. A tile's weights, which come from far, are fetched while the one

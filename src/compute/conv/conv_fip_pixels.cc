@@ -198,7 +198,7 @@ class ConvFipPixels final : public Convolution<float>::Impl {
         sums,  kFipWidth,  pixels,     std::min(kFipWidth, out_ - first), g.call.residual ? g.call.residual + at : nullptr, g.call.y + at,
         plane, clamp_.low, clamp_.high};
     finish_pixels(gather_, p);
-    if (clamp_.activates) activate_channels(activation_, g.group * out_ + first, p.y, p.channels, pixels, plane);
+    finish_channels(clamp_.activates, activation_, g.group * out_ + first, p.y, p.channels, pixels, plane, g.call.addend_at(at));
   }
 
   const ConvChannels channels_;

@@ -159,7 +159,8 @@ class ConvGemm final : public Convolution<S>::Impl {
       else
         p.c = y;
       (rows.size <= kernels_.lanes ? kernels_.one : kernels_.two)[1](p);
-      if (clamp_.activates) activate_pixels(activation_, group * out_ + rows.begin, p.c, 1, rows.size, rows.size);
+      finish_interleaved(clamp_.activates, activation_, group * out_ + rows.begin, p.c, 1, rows.size, rows.size,
+                         call.addend_at(out_plane + rows.begin));
       if constexpr (kNarrow) narrow(p.c, y, rows.size);
     }
   }
@@ -267,7 +268,8 @@ class ConvGemm final : public Convolution<S>::Impl {
         }
       }
     }
-    if (clamp_.activates) activate_channels(activation_, group * out_ + first_row, sums.at, row_count, columns, sums.stride);
+    finish_channels(clamp_.activates, activation_, group * out_ + first_row, sums.at, row_count, columns, sums.stride,
+                    call.addend_at((out_plane + first_row) * pixels + first_column));
     if constexpr (kNarrow) {
       S* to = call.y + (out_plane + first_row) * pixels + first_column;
       for (int64_t row = 0; row < row_count; ++row) narrow(sums.at + row * sums.stride, to + row * pixels, columns);

@@ -60,7 +60,41 @@ struct ConvCall {
   const S* residual;
   S* y;
   InputScale input;
+  const S* addend = nullptr;  ///< see Convolution::run; null where S is a half type
+
+  const S* addend_at(int64_t at) const { return addend ? addend + at : nullptr; }
 };
+
+/// y = activation(y) + addend over rows as those of activate_channels, the activation only where it `activates`. The addend lies as y.
+template <typename T>
+void activate_and_add(bool activates, const Activation& activation, int64_t channel, T* y, int64_t rows, int64_t columns, int64_t stride,
+                      const T* addend);
+
+/// What kernels leave to be done with rows of y, each of a channel of its own (see activate_channels), while they are near the processor:
+/// the activation, where it is no clamp, and what is added behind it, lying as y.
+template <typename T, typename S>
+void finish_channels(bool activates, const Activation& activation, int64_t channel, T* y, int64_t rows, int64_t columns, int64_t stride,
+                     const S* addend) {
+  if constexpr (std::is_same_v<T, S>) {
+    if (addend) return activate_and_add(activates, activation, channel, y, rows, columns, stride, addend);
+  }
+  if (activates) activate_channels(activation, channel, y, rows, columns, stride);
+}
+
+/// The same of values of one channel, or of any where the activation has no slopes.
+template <typename T, typename S>
+void finish_values(bool activates, const Activation& activation, T* y, int64_t count, const S* addend) {
+  finish_channels(activates, activation, 0, y, 1, count, count, addend);
+}
+
+/// The same of `rows` pixels with channels side by side: see activate_pixels.
+template <typename T, typename S>
+void finish_interleaved(bool activates, const Activation& activation, int64_t channel, T* y, int64_t rows, int64_t channels, int64_t stride,
+                        const S* addend) {
+  const bool by_channel = activation.kind == ActivationKind::prelu;
+  if (activates && by_channel) activate_pixels(activation, channel, y, rows, channels, stride);
+  finish_values(activates && !by_channel, activation, y, rows * stride, addend);
+}
 
 /// The planes that a plane of outputs is summed over: each input channel of a group at each depth of the kernel, depths first.
 struct SummedPlanes {

@@ -52,12 +52,12 @@ class ConvPaired final : public Convolution<float>::Impl {
     const int64_t in = channels_.in * w.input_size(), out = channels_.out * w.output_size();
     const auto plain = [&](int64_t image, int64_t count) {
       const float* residual = call.residual ? call.residual + image * out : nullptr;
-      this->plain().run({w, count, call.x + image * in, residual, call.y + image * out}, parallel);
+      this->plain().run({w, count, call.x + image * in, residual, call.y + image * out, {}, call.addend_at(image * out)}, parallel);
     };
     if (!conv_pairs(channels_, window_, w)) return plain(0, call.batch);
     for (int64_t image = 0; image < call.batch; ++image) {
       const float* residual = call.residual ? call.residual + image * out : nullptr;
-      if (!run_image(w, call.x + image * in, residual, call.y + image * out, parallel)) plain(image, 1);
+      if (!run_image(w, call.x + image * in, residual, call.addend_at(image * out), call.y + image * out, parallel)) plain(image, 1);
     }
   }
 
@@ -89,7 +89,7 @@ class ConvPaired final : public Convolution<float>::Impl {
   }
 
   /// False where a sum is not finite; y may have been written then if it is not the residual.
-  bool run_image(const Window& w, const float* x, const float* residual, float* y, const Parallel& parallel) const {
+  bool run_image(const Window& w, const float* x, const float* residual, const float* addend, float* y, const Parallel& parallel) const {
     const Plane p{{w.input[1], window_.dilation[1]}, {w.input[2], window_.dilation[2]}, window_.dilation[1], window_.dilation[2]};
     const int64_t all = p.rows.all_parts() * p.columns.all_parts();
     float* const inputs = memory(ScratchSlot::image, channels_.in * p.size(0, 0));
@@ -109,8 +109,8 @@ class ConvPaired final : public Convolution<float>::Impl {
         to += channels_.out * size;
       }
     }
-    if (!join(p, at, nullptr, residual ? nullptr : y, parallel)) return false;
-    if (residual) join(p, at, residual, y, parallel);
+    if (!join(p, at, nullptr, addend, residual ? nullptr : y, parallel)) return false;
+    if (residual) join(p, at, residual, addend, y, parallel);
     return true;
   }
 
@@ -142,7 +142,8 @@ class ConvPaired final : public Convolution<float>::Impl {
   }
 
   /// Sums of the parts as y, which may be null: to see only whether they are finite.
-  bool join(const Plane& p, const float* const (&at)[kParts][kParts], const float* residual, float* y, const Parallel& parallel) const {
+  bool join(const Plane& p, const float* const (&at)[kParts][kParts], const float* residual, const float* addend, float* y,
+            const Parallel& parallel) const {
     const int64_t size = p.rows.size * p.columns.size;
     std::vector<uint8_t> finite(static_cast<size_t>(channels_.out));
     const Cost cost{.bytes = 12.0 * static_cast<double>(size), .operations = 4.0 * static_cast<double>(size)};
@@ -154,7 +155,8 @@ class ConvPaired final : public Convolution<float>::Impl {
         finite[static_cast<size_t>(c)] = join_plane(p, at, c, rows, to);
         if (!y) continue;
         if (residual) add(residual + c * size, size, to, size, y + c * size, size, 1, size);
-        if (activation_.kind != ActivationKind::none) activate_values(activation_.of_channel(c), y + c * size, size);
+        finish_values(activation_.kind != ActivationKind::none, activation_.of_channel(c), y + c * size, size,
+                      addend ? addend + c * size : nullptr);
       }
     });
     return std::ranges::all_of(finite, [](uint8_t f) { return f != 0; });

@@ -30,15 +30,16 @@ class ConvPhases final : public Convolution<float>::Impl {
     const Window inner = conv_phase_window(window_, w);
     const int64_t count = conv_phase_count(window_);
     const int64_t inputs = count * channels_.in * inner.input_size(), outputs = count * channels_.out * inner.output_size();
-    float* const x = scratch_floats(ScratchSlot::phase, inputs + outputs * (call.residual ? 2 : 1));
-    float *const y = x + inputs, *const residual = call.residual ? y + outputs : nullptr;
+    const float* const given = call.residual ? call.residual : call.addend;
+    float* const x = scratch_floats(ScratchSlot::phase, inputs + outputs * (given ? 2 : 1));
+    float *const y = x + inputs, *const sum = given ? y + outputs : nullptr;
     for (int64_t image = 0; image < call.batch; ++image) {
       throw_if_cancelled();
       split(inner.input, w.input, w.pad_begin, channels_.in, call.x + image * channels_.in * w.input_size(), x, parallel);
       const int64_t at = image * channels_.out * w.output_size();
       constexpr int64_t kNoPad[3] = {};
-      if (residual) split(inner.output, w.output, kNoPad, channels_.out, call.residual + at, residual, parallel);
-      conv_.run(inner, count, x, residual, y, parallel);
+      if (given) split(inner.output, w.output, kNoPad, channels_.out, given + at, sum, parallel);
+      conv_.run(inner, count, x, call.residual ? sum : nullptr, y, parallel, {}, call.residual ? nullptr : sum);
       join(w, inner, y, call.y + at, parallel);
     }
   }

@@ -291,7 +291,7 @@ class ConvPixels final : public Convolution<float>::Impl {
         sums,  width,      pixels,     std::min(width, out_ - first), g.call.residual ? g.call.residual + at : nullptr, g.call.y + at,
         plane, clamp_.low, clamp_.high};
     finish_pixels(gather_, p);
-    if (clamp_.activates) activate_channels(activation_, g.group * out_ + first, p.y, p.channels, pixels, plane);
+    finish_channels(clamp_.activates, activation_, g.group * out_ + first, p.y, p.channels, pixels, plane, g.call.addend_at(at));
   }
 
   const ConvChannels channels_;

@@ -118,6 +118,28 @@ void add_rows_loop(const float* x, int64_t x_row, float* y, int64_t y_row, int64
     for (int64_t i = 0; i < length; ++i) y[row * y_row + i] += x[row * x_row + i];
 }
 
+void add_to_silu_rows_loop(const float* x, int64_t x_row, float* y, int64_t y_row, int64_t rows, int64_t length) {
+  constexpr int kVectors = 4;
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t row = 0; row < rows; ++row, x += x_row, y += y_row) {
+    int64_t i = 0;
+    for (; i + kVectors * lanes <= length; i += kVectors * lanes) {
+      Vec v[kVectors];
+#pragma GCC unroll 4
+      for (int k = 0; k < kVectors; ++k) v[k] = hn::LoadU(d, y + i + k * lanes);
+      simd_silu(v);
+#pragma GCC unroll 4
+      for (int k = 0; k < kVectors; ++k) hn::StoreU(hn::Add(v[k], hn::LoadU(d, x + i + k * lanes)), d, y + i + k * lanes);
+    }
+    map2(y + i, x + i, y + i, length - i, [](Vec v, Vec added) HWY_ATTR {
+      Vec one[1] = {v};
+      simd_silu(one);
+      return hn::Add(one[0], added);
+    });
+  }
+}
+
 void scale_rows_loop(const float* x, int64_t x_row, const float* factors, float* y, int64_t y_row, int64_t rows, int64_t length) {
   for (int64_t row = 0; row < rows; ++row, x += x_row, y += y_row) {
     const Vec factor = set(factors[row]);
@@ -297,6 +319,7 @@ HWY_EXPORT(scalar_binary_loop);
 HWY_EXPORT(scale_shift_loop);
 HWY_EXPORT(add_scaled_loop);
 HWY_EXPORT(add_rows_loop);
+HWY_EXPORT(add_to_silu_rows_loop);
 HWY_EXPORT(scale_rows_loop);
 HWY_EXPORT(scale_columns_loop);
 HWY_EXPORT(fill_rows_loop);
@@ -323,6 +346,10 @@ void add_scaled(const float* x, float scale, float* y, int64_t count) { HWY_DYNA
 
 void add_rows(const float* x, int64_t x_row, float* y, int64_t y_row, int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(add_rows_loop)(x, x_row, y, y_row, rows, length);
+}
+
+void add_to_silu_rows(const float* x, int64_t x_row, float* y, int64_t y_row, int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(add_to_silu_rows_loop)(x, x_row, y, y_row, rows, length);
 }
 
 void scale_rows(const float* x, int64_t x_row, const float* factors, float* y, int64_t y_row, int64_t rows, int64_t length) {

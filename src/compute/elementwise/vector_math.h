@@ -64,6 +64,8 @@ void scale_shift(const float* x, float scale, float shift, float* y, int64_t cou
 void add_scaled(const float* x, float scale, float* y, int64_t count);
 /// y += x over rows of `length` floats; x_row and y_row lie between rows.
 void add_rows(const float* x, int64_t x_row, float* y, int64_t y_row, int64_t rows, int64_t length);
+/// y = y sigmoid(y) + x over such rows.
+void add_to_silu_rows(const float* x, int64_t x_row, float* y, int64_t y_row, int64_t rows, int64_t length);
 /// Rows of `length` floats, each times its own factor; x and y may be the same. x_row and y_row lie between rows.
 void scale_rows(const float* x, int64_t x_row, const float* factors, float* y, int64_t y_row, int64_t rows, int64_t length);
 /// The same with a factor a column and rows that follow each other.

@@ -394,6 +394,67 @@ void layer_norm_loop(const float* x, const float* scale, const float* bias, floa
   }
 }
 
+constexpr int kColumnVectors = 4;  // of layer_norm_columns
+
+int64_t layer_norm_columns_lanes() { return kColumnVectors * static_cast<int64_t>(hn::Lanes(Floats())); }
+
+/// All of kVectors vectors of columns, or the first of them where one is not full. Rows that lie far apart are read once; sums of a few
+/// rows each join longer ones, so that rounding grows slowly.
+template <int kVectors>
+HWY_INLINE void layer_norm_strip(const float* x, const float* scale, const float* bias, float epsilon, float* y, int64_t row,
+                                 int64_t length, size_t live, float* memory) {
+  constexpr int64_t kFold = 32;
+  const Floats d;
+  const size_t lanes = hn::Lanes(d);
+  const Vec count = set(static_cast<float>(length));
+  Vec centre[kVectors], factor[kVectors];
+  const auto mean_of = [&](Vec(&mean)[kVectors], auto value) HWY_ATTR {
+    for (int k = 0; k < kVectors; ++k) mean[k] = set(0.0f);
+    for (int64_t first = 0; first < length; first += kFold) {
+      Vec part[kVectors];
+      for (int k = 0; k < kVectors; ++k) part[k] = set(0.0f);
+      for (int64_t r = first; r < HWY_MIN(length, first + kFold); ++r)
+        for (int k = 0; k < kVectors; ++k) part[k] = value(r, k, part[k]);
+      for (int k = 0; k < kVectors; ++k) mean[k] = hn::Add(mean[k], part[k]);
+    }
+    for (int k = 0; k < kVectors; ++k) mean[k] = hn::Div(mean[k], count);
+  };
+  const auto kept = [&](int64_t r, int k)
+                        HWY_ATTR { return memory + (static_cast<size_t>(r) * kVectors + static_cast<size_t>(k)) * lanes; };
+  mean_of(centre, [&](int64_t r, int k, Vec sum) HWY_ATTR {
+    const float* from = x + r * row + static_cast<int64_t>(static_cast<size_t>(k) * lanes);
+    const Vec v = live == lanes ? hn::LoadU(d, from) : load_some(from, live);
+    hn::StoreU(v, d, kept(r, k));
+    return hn::Add(sum, v);
+  });
+  mean_of(factor, [&](int64_t r, int k, Vec sum) HWY_ATTR {
+    const Vec away = hn::Sub(hn::LoadU(d, kept(r, k)), centre[k]);
+    hn::StoreU(away, d, kept(r, k));
+    return hn::MulAdd(away, away, sum);
+  });
+  for (int k = 0; k < kVectors; ++k) factor[k] = hn::Div(set(1.0f), hn::Sqrt(hn::Add(factor[k], set(epsilon))));
+  for (int64_t r = 0; r < length; ++r) {
+    const Vec times = set(scale[r]), more = set(bias ? bias[r] : 0.0f);
+    for (int k = 0; k < kVectors; ++k) {
+      float* to = y + r * row + static_cast<int64_t>(static_cast<size_t>(k) * lanes);
+      const Vec v = hn::MulAdd(hn::Mul(hn::LoadU(d, kept(r, k)), factor[k]), times, more);
+      if (live == lanes)
+        hn::StoreU(v, d, to);
+      else
+        store_some(v, to, live);
+    }
+  }
+}
+
+void layer_norm_columns_loop(const float* x, const float* scale, const float* bias, float epsilon, float* y, int64_t row, int64_t length,
+                             int64_t columns, float* memory) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+  if (columns >= kColumnVectors * lanes)
+    return layer_norm_strip<kColumnVectors>(x, scale, bias, epsilon, y, row, length, static_cast<size_t>(lanes), memory);
+  for (int64_t i = 0; i < columns; i += lanes)
+    layer_norm_strip<1>(x + i, scale, bias, epsilon, y + i, row, length, static_cast<size_t>(HWY_MIN(lanes, columns - i)), memory);
+}
+
 HWY_INLINE float sum_of_squares(const float* x, int64_t count) {
   return total(fold(
       x, count, set(0.0f), 0.0f, [](Vec a, Vec v) HWY_ATTR { return hn::MulAdd(v, v, a); },
@@ -555,6 +616,8 @@ HWY_EXPORT(softmax_strided_loop);
 HWY_EXPORT(exp2_rows_loop);
 HWY_EXPORT(exp2_columns_loop);
 HWY_EXPORT(layer_norm_loop);
+HWY_EXPORT(layer_norm_columns_loop);
+HWY_EXPORT(layer_norm_columns_lanes);
 HWY_EXPORT(rms_norm_loop);
 HWY_EXPORT(row_statistics_loop);
 HWY_EXPORT(centre_scale_loop);
@@ -579,6 +642,13 @@ void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, in
 void layer_norm_rows(const float* x, const float* scale, const float* bias, float epsilon, float* y, float* mean, float* inverse_deviation,
                      int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(layer_norm_loop)(x, scale, bias, epsilon, y, mean, inverse_deviation, rows, length);
+}
+
+int64_t layer_norm_columns_width() { return HWY_DYNAMIC_DISPATCH(layer_norm_columns_lanes)(); }
+
+void layer_norm_columns(const float* x, const float* scale, const float* bias, float epsilon, float* y, int64_t row, int64_t length,
+                        int64_t columns, float* memory) {
+  HWY_DYNAMIC_DISPATCH(layer_norm_columns_loop)(x, scale, bias, epsilon, y, row, length, columns, memory);
 }
 
 void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, float* inverse_root, int64_t rows, int64_t length) {

@@ -32,6 +32,12 @@ void softmax_strided(const float* x, float* y, int64_t outer, int64_t length, in
 /// a row or are null.
 void layer_norm_rows(const float* x, const float* scale, const float* bias, float epsilon, float* y, float* mean, float* inverse_deviation,
                      int64_t rows, int64_t length);
+/// How many columns layer_norm_columns takes at most.
+int64_t layer_norm_columns_width();
+/// The same down the columns of x [length, columns], whose rows, as those of y, lie `row` apart; a scale and a bias for each row. `memory`
+/// holds `length` times layer_norm_columns_width() floats. y may be x.
+void layer_norm_columns(const float* x, const float* scale, const float* bias, float epsilon, float* y, int64_t row, int64_t length,
+                        int64_t columns, float* memory);
 /// y = x / sqrt(mean of squares + epsilon) * scale. `inverse_root` takes 1 / sqrt(...) of each row or is null.
 void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, float* inverse_root, int64_t rows, int64_t length);
 

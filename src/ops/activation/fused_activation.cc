@@ -64,17 +64,26 @@ std::optional<F> fused(Activation::Function function) {
   }
 }
 
+/// Where the bounds are floats; where they cross, the upper one is both.
 std::optional<FusedActivation> clip(const NodeView& node) {
   const Clip op = Clip::read(node);
-  FusedActivation result{F::clip, op.min.value_or(-kInfinity), op.max.value_or(kInfinity)};
-  for (int i = 1; op.bounds_are_inputs && i <= 2; ++i) {
-    if (!node.has_input(i)) continue;
-    const Tensor* bound = node.constant_input(i);
-    if (!bound || bound->elements() != 1) return std::nullopt;
-    (i == 1 ? result.alpha : result.beta) = element_as_float(bound->view(), 0);
+  const DType dtype = node.input_type(0).tensor().dtype;
+  const std::optional<float> attributes[2] = {op.min, op.max};
+  float bounds[2];
+  for (int i = 0; i < 2; ++i) {
+    double bound = (i == 0 ? -1 : 1) * op.most(dtype);
+    if (op.bounds_are_inputs && node.has_input(i + 1)) {
+      const Tensor* constant = node.constant_input(i + 1);
+      if (!constant || constant->elements() != 1) return std::nullopt;
+      bound = constant->dtype() == DType::float64 ? *constant->data<double>() : static_cast<double>(element_as_float(constant->view(), 0));
+    } else if (attributes[i]) {
+      bound = static_cast<double>(*attributes[i]);
+    }
+    bounds[i] = static_cast<float>(bound);
+    if (static_cast<double>(bounds[i]) != bound) return std::nullopt;  // NaN, too, which bounds nothing
   }
-  if (result.alpha == 0 && result.beta == kInfinity) return FusedActivation{F::relu};
-  return result;
+  if (bounds[0] == 0 && bounds[1] == kInfinity) return FusedActivation{F::relu};
+  return FusedActivation{F::clip, bounds[0] > bounds[1] ? bounds[1] : bounds[0], bounds[1]};
 }
 
 /// Of a PRelu of a floating type.

@@ -1,7 +1,11 @@
 #include "ops/math/clip.h"
 
+#include <limits>
+
 #include "ops/elementwise.h"
 #include "ops/registry.h"
+#include "tensor/dispatch.h"
+#include "tensor/narrowed.h"
 
 namespace rh::ops {
 
@@ -12,6 +16,23 @@ Clip Clip::read(const NodeView& node) {
   if (node.has("min")) op.min = node.float_or("min", 0);
   if (node.has("max")) op.max = node.float_or("max", 0);
   return op;
+}
+
+double Clip::most(DType dtype) const { return largest_finite(bounds_are_inputs ? dtype : DType::float32); }
+
+double largest_finite(DType dtype) {
+  switch (dtype) {
+    case DType::float16: return 65504;
+    case DType::bfloat16: return 0x1.FEp127;
+    case DType::float64: return std::numeric_limits<double>::max();
+    default: return static_cast<double>(std::numeric_limits<float>::max());
+  }
+}
+
+Tensor clip_bound(DType dtype, double value) {
+  Tensor bound(dtype, Shape{});
+  dispatch_or_throw<FloatingTypes>(dtype, "Clip", [&]<typename T>() { *bound.data<T>() = narrowed<T>(value); });
+  return bound;
 }
 
 void infer(const Clip& op, InferenceContext& context) {

@@ -107,6 +107,7 @@ FusedElementwise FusedElementwise::read(const NodeView& node) {
     op.steps.push_back(step);
   }
   op.rotated = node.ints_or("rotated");
+  op.rotates_pairs = node.flag("rotates_pairs");
   operands.finish(op.rotated);
   return op;
 }
@@ -126,6 +127,7 @@ std::vector<Attribute> FusedElementwise::attributes() const {
   std::vector<Attribute> list{{"operators", std::move(names)}, {"operands", std::move(operands)}};
   if (has_numbers) list.push_back({"numbers", std::move(numbers)});
   if (!rotated.empty()) list.push_back({"rotated", rotated});
+  if (rotates_pairs) list.push_back({"rotates_pairs", int64_t{1}});
   return list;
 }
 

@@ -12,7 +12,8 @@ namespace rh::ops {
 /// FusedElementwise of our own domain `roundhouse`: element-wise operators of the standard, one after the other, under broadcasting of the
 /// inputs. `operators` names them; `operands` says, operator by operator, what each takes: numbers below that of the inputs are inputs,
 /// those from there on the results of earlier operators. `numbers` are two an operator: its attributes, or the bounds of Clip. Of the
-/// inputs that `rotated` lists, [-second half, first half] of the last dimension is meant. The last result is the output.
+/// inputs that `rotated` lists, [-second half, first half] of the last dimension is meant, or where `rotates_pairs` is 1, each pair of
+/// neighbours so. The last result is the output.
 struct FusedElementwise {
   static constexpr size_t kMaxSteps = 32, kMaxInputs = 16;
 
@@ -31,6 +32,7 @@ struct FusedElementwise {
 
   std::vector<Step> steps;
   std::vector<int64_t> rotated;
+  bool rotates_pairs = false;
 
   static int operand_count(Function function);
   /// Comparisons give booleans, all others their operands' type.

@@ -6,8 +6,11 @@
 namespace rh::ops {
 
 Conv Conv::read(const NodeView& node) {
-  Conv op{
-      .window = read_filter_window(node, 1), .group = read_group(node), .activation = FusedActivation::read_of_channels(node), .pool = {}};
+  Conv op{.window = read_filter_window(node, 1),
+          .group = read_group(node),
+          .activation = FusedActivation::read_of_channels(node),
+          .sum_last = node.flag("sum_last"),
+          .pool = {}};
   if (node.op_type() == "PooledConv") {
     op.pool = Window::read(node, "pool_");
     if (op.pool->kernel.size() != 2) node.fail("pool_kernel_shape has {} values, expected 2", op.pool->kernel.size());

@@ -38,6 +38,7 @@ LayerNormalization LayerNormalization::read(const NodeView& node) {
   return {.axis = node.int_or("axis", -1),
           .epsilon = node.float_or("epsilon", 1e-5f),
           .rms = node.op_type() == "RMSNormalization" || node.op_type() == "SimplifiedLayerNormalization",
+          .of_channels = node.op_type() == "ChannelNormalization",
           .stash_type = static_cast<DType>(stash_type)};
 }
 
@@ -47,6 +48,7 @@ void infer(const LayerNormalization& op, InferenceContext& context) {
   TensorType y = x;
   if (op.rms && scale_type != DType::undefined) y.dtype = scale_type;
   context.set_output(0, y);
+  if (op.of_channels) return;
   std::optional<SymbolicShape> statistics;
   if (x.has_rank()) {
     const int axis = context.check_axis("axis", op.axis, x.rank());

@@ -15,11 +15,13 @@ struct BatchNormalization {
 void infer(const BatchNormalization& op, InferenceContext& context);
 
 /// LayerNormalization (ai.onnx 17; the same under com.microsoft-free opset 1 exports) and RMSNormalization (ai.onnx 23): over the axes from
-/// `axis` on.
+/// `axis` on. ChannelNormalization: roundhouse 1, LayerNormalization of floats over dimension 1 alone, with a scale and a bias for each
+/// channel.
 struct LayerNormalization {
   int64_t axis = -1;
   float epsilon = 1e-5f;
-  bool rms = false;  ///< without mean and bias
+  bool rms = false;          ///< without mean and bias
+  bool of_channels = false;  ///< over dimension 1 alone
   DType stash_type = DType::float32;
 
   static LayerNormalization read(const NodeView& node);

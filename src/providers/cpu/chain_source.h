@@ -6,14 +6,14 @@
 namespace rh::cpu {
 
 /// An input of a chain of element-wise operators as the tiles of its output see it: an operand, or one whose rows have their halves
-/// exchanged. The input lives as long.
+/// or neighbours exchanged. The input lives as long.
 class ChainSource {
  public:
   /// Of an output that has elements.
   ChainSource(const TensorView& input, const Shape& output) : tiles_(input, output) {}
 
-  /// Rows of so many elements are to be read with their halves exchanged; the input has the output's shape.
-  void rotate(const TensorView& input, int64_t length);
+  /// Rows of so many elements are to be read with their halves, or each two neighbours, exchanged; the input has the output's shape.
+  void rotate(const TensorView& input, int64_t length, bool pairs);
 
   int64_t row_length() const { return tiles_.row_length(); }
   bool stays_in_rows() const { return tiles_.stays_in_rows(); }
@@ -27,6 +27,7 @@ class ChainSource {
   OperandTiles tiles_;
   TensorView rotated_;
   int64_t rotated_length_ = 0;  ///< 0: it is read as it is
+  bool pairs_ = false;
   UnaryRow negate_ = nullptr;
 };
 

@@ -153,7 +153,9 @@ void BlockedExpandDepthwise::run_unit(const Unit& unit) const {
     float* y = unit.y + first_row * w.output[2] * kBlock;
     const BlockedRows slide{blocked_window_of(kernels_, 1, taps, stride),
                             kernels_.row_sums,
-                            taps_clamp.activates ? &taps_activation_ : nullptr,
+                            taps_activation_,
+                            taps_clamp.activates,
+                            nullptr,
                             channel + block * kBlock,
                             live(channel + block * kBlock),
                             unit.sums ? unit.sums + first_row * kBlock : nullptr};

@@ -110,8 +110,8 @@ struct BlockedConvolution::Impl {
   void run(const ConvCall<float>& call, const BlockedScales& scales, FetchList ahead, const Parallel& parallel) const {
     if (skips_pixels(call.window)) {
       const Window dense = without_skipped(call.window);
-      return run_dense(without_skipped(kernel), {dense, call.batch, picked_pixels(call, parallel), call.residual, call.y, {}}, scales.gates,
-                       ahead, parallel);
+      return run_dense(without_skipped(kernel), {dense, call.batch, picked_pixels(call, parallel), call.residual, call.y, {}, call.addend},
+                       scales.gates, ahead, parallel);
     }
     if (!by_lanes) return run_dense(kernel, call, scales.gates, ahead, parallel);
     reads_in_place() ? run_in_place(call, scales.means, parallel) : run_depthwise(call, parallel);
@@ -457,11 +457,13 @@ struct BlockedConvolution::Impl {
       sums.x = band.x + (row - band.rows.begin) * lines.x_line;
       sum_blocked_lines(kernels, sums, blocks, fold, {row, next - row, lines.pixels, lines.total, lines.x_line}, fetched);
     }
-    if (!clamp.activates) return;
+    if (!clamp.activates && !band.call.addend) return;
     const int64_t begin = band.rows.begin * lines.pixels, end = std::min(lines.total, (band.rows.begin + band.rows.size) * lines.pixels);
-    for (int64_t block = first; block < first + blocks; ++block)
-      activate_pixels(activation, block * kBlock, band.call.y + band.y + block * block_size + begin * kBlock, end - begin,
-                      live_channels(block), kBlock);
+    for (int64_t block = first; block < first + blocks; ++block) {
+      const int64_t of_block = band.y + block * block_size + begin * kBlock;
+      finish_interleaved(clamp.activates, activation, block * kBlock, band.call.y + of_block, end - begin, live_channels(block), kBlock,
+                         band.call.addend_at(of_block));
+    }
   }
 
   /// Keeps the steps whose taps lie within the plane for the first of some rows. Returns the first row that has others.
@@ -496,7 +498,9 @@ struct BlockedConvolution::Impl {
         const Part rows = share_of(w.output[1], bands, i % bands);
         const BlockedRows slide{rows_kernel,
                                 kernels.row_sums,
-                                clamp.activates ? &activation : nullptr,
+                                activation,
+                                clamp.activates,
+                                call.addend_at(block * plane),
                                 channel,
                                 live_channels(block % out_blocks()),
                                 sums ? sums + block * w.output[1] * kBlock : nullptr};
@@ -546,8 +550,8 @@ struct BlockedConvolution::Impl {
            bias_values.data() + channel, call.residual ? call.residual + at : nullptr, call.y + at, clamp.low, clamp.high},
           w.output[2]);
     }
-    if (clamp.activates)
-      activate_pixels(activation, channel, call.y + y, rows.size * w.output[2], live_channels(block % out_blocks()), kBlock);
+    finish_interleaved(clamp.activates, activation, channel, call.y + y, rows.size * w.output[2], live_channels(block % out_blocks()),
+                       kBlock, call.addend_at(y));
   }
 
   const ConvChannels channels;
@@ -579,9 +583,9 @@ BlockedConvolution::BlockedConvolution(BlockedConvolution&&) noexcept = default;
 BlockedConvolution& BlockedConvolution::operator=(BlockedConvolution&&) noexcept = default;
 
 void BlockedConvolution::run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel,
-                             const BlockedScales& scales, FetchList ahead) const {
+                             const BlockedScales& scales, FetchList ahead, const float* addend) const {
   if (batch <= 0 || window.output_size() <= 0) return;
-  impl_->run({window, batch, x, residual, y, {}}, scales, ahead, parallel);
+  impl_->run({window, batch, x, residual, y, {}, addend}, scales, ahead, parallel);
 }
 
 std::string_view BlockedConvolution::variant() const { return impl_->variant(); }

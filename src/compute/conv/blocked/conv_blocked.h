@@ -27,7 +27,7 @@ struct BlockedScales {
 };
 
 /// A convolution in up to two dimensions between values in blocks of channels: see to_blocked; what the last block has beyond the
-/// channels is not looked at, and may be anything in y. y = activation(conv(x) + bias + residual).
+/// channels is not looked at, and may be anything in y. y = activation(conv(x) + bias + residual) + addend.
 class BlockedConvolution {
  public:
   /// Whether run() can compute this: one group, or groups of blocks, of one channel, or of 4 or 8 under 3x3 taps (of blocks as input
@@ -51,9 +51,10 @@ class BlockedConvolution {
   /// together, of stride 1 or 2.
   bool gives_means() const;
 
-  /// `residual` lies as y or is null; it is not y itself. `ahead` is brought into the caches on the way, where fetches_ahead().
+  /// `residual` and `addend` lie as y or are null; they are not y itself. `ahead` is brought into the caches on the way, where
+  /// fetches_ahead().
   void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel,
-           const BlockedScales& scales = {}, FetchList ahead = {}) const;
+           const BlockedScales& scales = {}, FetchList ahead = {}, const float* addend = nullptr) const;
 
   size_t weight_bytes() const;
 

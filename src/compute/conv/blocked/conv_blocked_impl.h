@@ -20,18 +20,22 @@ inline BlockedWindowRows* blocked_window_of(const BlockedKernels& kernels, int64
 struct BlockedRows {
   BlockedWindowRows* rows_kernel;
   void (*row_sums)(const float* x, int64_t rows, int64_t pixels, float* sums);  ///< see BlockedKernels
-  const Activation* activation;                                                 ///< of a pass of its own, or null
-  int64_t channel, channels;                                                    ///< the block's first one, and how many it has
-  float* sums;                                                                  ///< of each row of the window's y, [kChannelBlock], or null
+  const Activation& activation;
+  bool activates;             ///< by a pass of its own
+  const float* addend;        ///< added behind the activation, lying as the window's y; or null
+  int64_t channel, channels;  ///< the block's first one, and how many it has
+  float* sums;                ///< of each row of the window's y, [kChannelBlock], or null
 
   void run(const BlockedWindow& window, int64_t begin, int64_t end) const {
     constexpr int64_t kNearPixels = 112;
-    const int64_t most = sums ? std::max<int64_t>(1, kNearPixels / window.columns) : end - begin, width = window.columns * kChannelBlock;
+    const int64_t most = sums || addend ? std::max<int64_t>(1, kNearPixels / window.columns) : end - begin,
+                  width = window.columns * kChannelBlock;
     for (int64_t row = begin; row < end; row += most) {
       const int64_t rows = std::min(most, end - row);
       float* y = window.y + row * width;
       rows_kernel(window, row, row + rows);
-      if (activation) activate_pixels(*activation, channel, y, rows * window.columns, channels, kChannelBlock);
+      finish_interleaved(activates, activation, channel, y, rows * window.columns, channels, kChannelBlock,
+                         addend ? addend + row * width : nullptr);
       if (sums) row_sums(y, rows, window.columns, sums + row * kChannelBlock);
     }
   }

@@ -109,7 +109,7 @@ void BlockedPairs::run_walk(const Piece& piece, FetchedPart& fetched) const {
     for (int64_t i = 0; i < piece.tiles.size; ++i) scale_tile(piece, piece.pixels(piece.tiles.begin + i), block, tiles, i);
     for (int64_t panel = piece.panels.begin; panel < piece.panels.begin + piece.panels.size; ++panel) {
       run_panel(piece, panel, block, tiles, fetched);
-      if (clamp_.activates && block + 1 == layout_.blocks()) activate(piece, panel);
+      if (block + 1 == layout_.blocks()) finish(piece, panel);
     }
   }
 }
@@ -202,12 +202,14 @@ void BlockedPairs::run_panel(const Piece& piece, int64_t panel, int64_t block, c
   }
 }
 
-void BlockedPairs::activate(const Piece& piece, int64_t panel) const {
+void BlockedPairs::finish(const Piece& piece, int64_t panel) const {
+  if (!clamp_.activates && !piece.call.addend) return;
   const int64_t out_blocks = channel_blocks(channels_.out), first = panel * kPanelBlocks;
   const Part pixels = piece.pixels();
   for (int64_t block = first; block < std::min(first + kPanelBlocks, out_blocks); ++block) {
-    float* const y = piece.call.y + ((piece.image * out_blocks + block) * piece.plane() + pixels.begin) * kBlock;
-    activate_pixels(activation_, block * kBlock, y, pixels.size, std::min(kBlock, channels_.out - block * kBlock), kBlock);
+    const int64_t at = ((piece.image * out_blocks + block) * piece.plane() + pixels.begin) * kBlock;
+    finish_interleaved(clamp_.activates, activation_, block * kBlock, piece.call.y + at, pixels.size,
+                       std::min(kBlock, channels_.out - block * kBlock), kBlock, piece.call.addend_at(at));
   }
 }
 

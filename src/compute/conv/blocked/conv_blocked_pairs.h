@@ -33,7 +33,7 @@ class BlockedPairs {
   const float* input_at(const Piece& piece, int64_t channel, int64_t pixel) const;
   void scale_tile(const Piece& piece, const Part& pixels, int64_t block, const FipTiles& to, int64_t index) const;
   void run_panel(const Piece& piece, int64_t panel, int64_t block, const FipTiles& tiles, FetchedPart& fetched) const;
-  void activate(const Piece& piece, int64_t panel) const;
+  void finish(const Piece& piece, int64_t panel) const;
   FipArgs tile_at(const Piece& piece, const Part& pixels, int64_t panel, int64_t block) const;
 
   const ConvChannels channels_;

@@ -49,7 +49,8 @@ NhwcDepthwise::NhwcDepthwise(int64_t channels, const Window& window, const float
   if (bias) std::copy_n(bias, channels, bias_.begin());
 }
 
-void NhwcDepthwise::run(const Window& w, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel) const {
+void NhwcDepthwise::run(const Window& w, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel,
+                        const float* addend) const {
   const Clamp clamp(activation_);
   const NhwcRows rows = rows_of(kernels_, window_);
   const int64_t row = w.output[2] * channels_, blocks = (w.output[1] + kRowsAtOnce - 1) / kRowsAtOnce;
@@ -79,7 +80,8 @@ void NhwcDepthwise::run(const Window& w, int64_t batch, const float* x, const fl
             .y = y + at,
             .columns = w.output[2]},
            first, last);
-      if (clamp.activates) activate_values(activation_, y + at + first * row, (last - first) * row);
+      const int64_t begin = at + first * row;
+      finish_values(clamp.activates, activation_, y + begin, (last - first) * row, addend ? addend + begin : nullptr);
     }
   });
 }

@@ -10,7 +10,7 @@ namespace rh::compute {
 struct NhwcDepthwiseKernels;
 
 /// A convolution of each channel by itself between values with channels last, x [batch, height, width, channels] and y alike, in up to two
-/// dimensions: y = activation(conv(x) + bias + residual).
+/// dimensions: y = activation(conv(x) + bias + residual) + addend.
 class NhwcDepthwise {
  public:
   /// Whether run() can compute this: groups = in = out, planes, not volumes.
@@ -19,8 +19,9 @@ class NhwcDepthwise {
   /// Arguments as those of Convolution; where fits().
   NhwcDepthwise(int64_t channels, const Window& window, const float* weights, const float* bias, const Activation& activation);
 
-  /// `residual` lies as y or is null; it is not y itself.
-  void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel) const;
+  /// `residual` and `addend` lie as y or are null; they are not y itself.
+  void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel,
+           const float* addend = nullptr) const;
 
   size_t weight_bytes() const { return (weights_.size() + bias_.size()) * sizeof(float); }
 

@@ -93,7 +93,8 @@ NhwcPatches::NhwcPatches(const ConvChannels& channels, const Window& window, con
   if (bias) bias_.assign(bias, bias + channels.out);
 }
 
-void NhwcPatches::run(const Window& w, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel) const {
+void NhwcPatches::run(const Window& w, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel,
+                      const float* addend) const {
   constexpr int64_t kBytes = sizeof(float);
   const int64_t rows = batch * w.output[1], row = w.output[2] * taps_;
   const int64_t bands = std::min(rows, (rows * row * kBytes + kBandBytes - 1) / kBandBytes), of_band = (rows + bands - 1) / bands;
@@ -101,7 +102,7 @@ void NhwcPatches::run(const Window& w, int64_t batch, const float* x, const floa
   if (bands < kLeastBands * parallel.threads() && parallel.threads() > 1) {
     float* patches = scratch_floats(ScratchSlot::image, rows * row);
     parallel.for_range(rows, gathering, [&](Range range) { gather(w, x, {range.begin, range.end}, patches + range.begin * row); });
-    return multiply(w, {0, rows}, patches, residual, y, parallel);
+    return multiply(w, {0, rows}, patches, residual, addend, y, parallel);
   }
   const double products = static_cast<double>(of_band * row * channels_.out);
   parallel.for_range(bands, {.bytes = gathering.bytes * static_cast<double>(of_band), .operations = 0.25 * products}, [&](Range range) {
@@ -109,7 +110,7 @@ void NhwcPatches::run(const Window& w, int64_t batch, const float* x, const floa
     for (int64_t band = range.begin; band < range.end; ++band) {
       const Rows part{band * rows / bands, (band + 1) * rows / bands};
       gather(w, x, part, patches);
-      multiply(w, part, patches, residual, y, Parallel());
+      multiply(w, part, patches, residual, addend, y, Parallel());
     }
   });
 }
@@ -131,7 +132,7 @@ void NhwcPatches::gather_lines(const Window& w, const float* x, int64_t row, flo
   }
 }
 
-void NhwcPatches::multiply(const Window& w, Rows rows, const float* patches, const float* residual, float* y,
+void NhwcPatches::multiply(const Window& w, Rows rows, const float* patches, const float* residual, const float* addend, float* y,
                            const Parallel& parallel) const {
   const int64_t first = rows.begin * w.output[2] * channels_.out;
   const int64_t fold = input_ == ChannelsOfInput::first ? kImageFold : kPatchFold;
@@ -143,6 +144,11 @@ void NhwcPatches::multiply(const Window& w, Rows rows, const float* patches, con
   if (residual) args.epilogue.residual = residual + first;
   args.epilogue.activation = activation_;
   gemm(args, patches, weights_, y + first, parallel);
+  if (!addend) return;
+  parallel.for_range(args.m, {.bytes = 12.0 * static_cast<double>(args.n)}, [&](Range part) {
+    const int64_t at = first + part.begin * args.n;
+    finish_values(false, activation_, y + at, part.size() * args.n, addend + at);
+  });
 }
 
 }  // namespace rh::compute

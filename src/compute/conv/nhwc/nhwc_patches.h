@@ -9,7 +9,7 @@ namespace rh::compute {
 enum class ChannelsOfInput : uint8_t { last, first };
 
 /// A convolution between x [batch, height, width, in], or [batch, in, height, width], and y [batch, rows, columns, out]: a product with a
-/// row for each patch that a kernel covers, which are gathered some rows at a time. y = activation(conv(x) + bias + residual).
+/// row for each patch that a kernel covers, which are gathered some rows at a time. y = activation(conv(x) + bias + residual) + addend.
 class NhwcPatches {
  public:
   /// Whether run() can compute this: one group, planes, no dilation.
@@ -19,8 +19,9 @@ class NhwcPatches {
   NhwcPatches(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, const Activation& activation,
               ChannelsOfInput input, PackedUse use = {});
 
-  /// `residual` lies as y or is null.
-  void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel) const;
+  /// `residual` and `addend` lie as y or are null; `addend` is not y itself.
+  void run(const Window& window, int64_t batch, const float* x, const float* residual, float* y, const Parallel& parallel,
+           const float* addend = nullptr) const;
 
   size_t weight_bytes() const { return weights_.bytes() + bias_.size() * sizeof(float); }
 
@@ -32,7 +33,8 @@ class NhwcPatches {
 
   void gather(const Window& window, const float* x, Rows rows, float* patches) const;
   void gather_lines(const Window& window, const float* x, int64_t row, float* patches) const;
-  void multiply(const Window& window, Rows rows, const float* patches, const float* residual, float* y, const Parallel& parallel) const;
+  void multiply(const Window& window, Rows rows, const float* patches, const float* residual, const float* addend, float* y,
+                const Parallel& parallel) const;
 
   const ConvChannels channels_;
   const Window window_;

@@ -232,7 +232,7 @@ class ConvParts final : public Convolution<float>::Impl {
     float* y = part.call.y + at;
     const float* residual = part.call.residual ? part.call.residual + at : nullptr;
     finish_pixels(planes_, {sums, width, pixels, channels, residual, y, plane, clamp_.low, clamp_.high});
-    if (clamp_.activates) activate_channels(activation_, part.group * out_ + first, y, channels, pixels, plane);
+    finish_channels(clamp_.activates, activation_, part.group * out_ + first, y, channels, pixels, plane, part.call.addend_at(at));
   }
 
   /// The sums of tile `p.first`, one of which is not finite, from the definition.

@@ -14,6 +14,8 @@ namespace {
 constexpr int64_t kPositions = winograd_positions(2);
 constexpr int64_t kGroupBytes = 768 << 10;  // of transformed inputs that are kept for all output channels
 constexpr int64_t kMaxGroupPanels = 12;
+// Of an image that is no longer near when it is added to: it is then read plane by plane, rather than a few short rows of many planes.
+constexpr int64_t kFarImageBytes = 1 << 20;
 constexpr int64_t kStripVectors = 2;  // of tiles side by side, so that few rows of the image are transformed for two groups
 constexpr int64_t kMaxColumns = 32;   // of a panel, of any instruction set
 
@@ -54,6 +56,19 @@ class ConvWinograd final : public Convolution<float>::Impl {
   size_t weight_bytes() const override { return weights_.size() * sizeof(float); }
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
+    const int64_t plane = call.window.output_size();
+    if (!call.addend || out_ * channels_.groups * plane * static_cast<int64_t>(sizeof(float)) < kFarImageBytes)
+      return run_tiles(call, parallel);
+    ConvCall<float> without = call;
+    without.addend = nullptr;
+    run_tiles(without, parallel);
+    parallel.for_range(call.batch * channels_.out, {.bytes = 12.0 * static_cast<double>(plane)}, [&](Range part) {
+      finish_values(false, activation_, call.y + part.begin * plane, part.size() * plane, call.addend_at(part.begin * plane));
+    });
+  }
+
+ private:
+  void run_tiles(const ConvCall<float>& call, const Parallel& parallel) const {
     const Tiles tiles(call.window, products_);
     const int64_t panels = tiles.panels();
     const int64_t planes = call.batch * channels_.groups * call.window.output[0];
@@ -70,7 +85,6 @@ class ConvWinograd final : public Convolution<float>::Impl {
     });
   }
 
- private:
   /// Tiles from a column on, as many side by side; all rows of the plane.
   struct Strip {
     int64_t column, columns;
@@ -293,8 +307,8 @@ class ConvWinograd final : public Convolution<float>::Impl {
       p.y += 2 * end;
       if (p.residual) p.residual += 2 * end;
     }
-    if (!clamp_.activates) return;
-    activate_rows(activation_.of_channel(run.plane.group * out_ + channel), call.y + y, s.rows, s.columns, p.y_row);
+    const Activation activation = activation_.of_channel(run.plane.group * out_ + channel);
+    finish_channels(clamp_.activates, activation, 0, call.y + y, s.rows, s.columns, p.y_row, call.addend_at(y));
   }
 
   /// One tile of `p`, from the definition where a sum of Winograd's is not finite.

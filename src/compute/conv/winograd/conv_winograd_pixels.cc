@@ -398,7 +398,7 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
       float* y = band.call.y + at;
       const float* residual = band.call.residual ? band.call.residual + at : nullptr;
       finish_pixels(planes_, {p.to + line * pixels * width, width, pixels, channels, residual, y, plane, clamp_.low, clamp_.high});
-      if (clamp_.activates) activate_channels(activation_, band.group * out_ + first, y, channels, pixels, plane);
+      finish_channels(clamp_.activates, activation_, band.group * out_ + first, y, channels, pixels, plane, band.call.addend_at(at));
     }
   }
 

@@ -79,8 +79,10 @@ class BlockedConvKernel final : public Kernel {
     const compute::BlockedScales scales{.gates = context.has_input(4) ? context.input(4).data<float>() : nullptr,
                                         .means = context.has_output(1) ? context.output(1, of_y).data<float>() : nullptr};
     if (y.elements() == 0) return {};
-    const float* residual = context.has_input(3) ? context.input(3).data<float>() : nullptr;
-    packed_->run(geometry, d[0], x.data<float>(), residual, y.data<float>(), context.parallel(), scales, context.ahead());
+    const float* sum = context.has_input(3) ? context.input(3).data<float>() : nullptr;
+    const bool last = op_.conv.sum_last;
+    packed_->run(geometry, d[0], x.data<float>(), last ? nullptr : sum, y.data<float>(), context.parallel(), scales, context.ahead(),
+                 last ? sum : nullptr);
     return {};
   }
 

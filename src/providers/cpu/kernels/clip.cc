@@ -23,24 +23,6 @@ void clip_row(const T* x, T* y, int64_t count, T low, T high) {
   });
 }
 
-template <typename T>
-T lowest() {
-  if constexpr (std::is_integral_v<T>) {
-    return std::numeric_limits<T>::min();
-  } else {
-    return T(-std::numeric_limits<float>::infinity());
-  }
-}
-
-template <typename T>
-T highest() {
-  if constexpr (std::is_integral_v<T>) {
-    return std::numeric_limits<T>::max();
-  } else {
-    return T(std::numeric_limits<float>::infinity());
-  }
-}
-
 }  // namespace
 
 UnaryRow clip_row(DType dtype) {
@@ -65,7 +47,7 @@ class ClipKernel final : public Kernel {
                           context.input(i).shape().to_string());
     }
     return dispatch<Types>(x.dtype(), "Clip", [&]<typename T>() {
-      const T low = bound<T>(context, 1, op_.min, lowest<T>()), high = bound<T>(context, 2, op_.max, highest<T>());
+      const T low = bound<T>(context, 1, op_.min), high = bound<T>(context, 2, op_.max);
       context.parallel().for_range(x.elements(), {2.0 * sizeof(T), 2}, [&](Range part) {
         clip_row(x.data<T>() + part.begin, y.data<T>() + part.begin, part.size(), low, high);
       });
@@ -75,10 +57,17 @@ class ClipKernel final : public Kernel {
   std::span<const Alias> aliases() const override { return kInPlaceOfFirst; }
 
  private:
+  /// The lower one is input 1.
   template <typename T>
-  T bound(RunContext& context, int i, std::optional<float> attribute, T otherwise) const {
-    if (op_.bounds_are_inputs) return context.has_input(i) ? *context.input(i).data<T>() : otherwise;
-    return attribute ? narrowed<T>(*attribute) : otherwise;
+  T bound(RunContext& context, int i, std::optional<float> attribute) const {
+    if (op_.bounds_are_inputs && context.has_input(i)) return *context.input(i).data<T>();
+    if (attribute) return narrowed<T>(*attribute);
+    if constexpr (std::is_integral_v<T>) {
+      return i == 1 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+    } else {
+      const double most = op_.most(dtype_of<T>);
+      return narrowed<T>(i == 1 ? -most : most);
+    }
   }
 
   ops::Clip op_;

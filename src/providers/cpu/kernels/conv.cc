@@ -16,7 +16,8 @@
 
 namespace rh::cpu {
 
-/// Constant weights are packed at load, others each run. Input 3 of FusedConv is a sum of the result's shape. The input of PreactivatedConv
+/// Constant weights are packed at load, others each run. Input 3 of FusedConv is a sum of the result's shape, behind
+/// the activation of float or double alone. The input of PreactivatedConv
 /// is scaled while it is gathered where the convolution can do so. PooledConv has constant weights of floats.
 class ConvKernel final : public Kernel {
  public:
@@ -52,7 +53,7 @@ class ConvKernel final : public Kernel {
           packed_.emplace<compute::Convolution<T>>(channels, window, weights->data<T>(), bias_values, compute_activation(op_.activation),
                                                    info.tuned(variant_.problem), accuracy, info.lean_memory());
       variant_.variant = made.variant();
-      residual_last_ = made.adds_residual_last();
+      in_place_ = made.adds_residual_last() && !op_.sum_last;
       // How many threads there are decides where bands begin, and that, rarely, in which order their sums are made.
       if constexpr (std::is_same_v<T, float>) in_bands_ = info.precision() != Precision::strict && compute::pools_in_bands(made);
     });
@@ -63,7 +64,7 @@ class ConvKernel final : public Kernel {
   size_t packed_bytes() const override { return weight_bytes(packed_); }
   std::span<const Alias> aliases() const override {
     static constexpr Alias list[] = {{0, 3, Alias::Kind::in_place}};
-    return residual_last_ ? list : std::span<const Alias>{};
+    return in_place_ ? list : std::span<const Alias>{};
   }
 
   Status run(RunContext& context) const override {
@@ -90,6 +91,8 @@ class ConvKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "Z has shape {}, expected the result's, {}", context.input(3).shape().to_string(),
                           shape.to_string());
     }
+    if (op_.sum_last && context.has_input(3) && x.dtype() != DType::float32 && x.dtype() != DType::float64)
+      return error_status(ErrorCode::invalid_argument, "sum_last: X is {}, expected float32 or float64", to_string(x.dtype()));
     if (context.has_input(4)) RH_RETURN_IF_ERROR(check_input_scale(context, x));
     if (op_.pool) return run_pooled(context, geometry, x, shape);
     const MutableView y = context.output(0, shape);
@@ -144,9 +147,9 @@ class ConvKernel final : public Kernel {
   }
 
   template <typename T>
-  static void convolve(RunContext& context, const compute::Convolution<T>& convolution, const compute::Window& geometry,
-                       const TensorView& x, const MutableView& y) {
-    const T* residual = context.has_input(3) ? context.input(3).data<T>() : nullptr;
+  void convolve(RunContext& context, const compute::Convolution<T>& convolution, const compute::Window& geometry, const TensorView& x,
+                const MutableView& y) const {
+    const T* sum = context.has_input(3) ? context.input(3).data<T>() : nullptr;
     const T* values = x.data<T>();
     compute::InputScale scale;
     if constexpr (std::is_same_v<T, float>) {
@@ -156,7 +159,8 @@ class ConvKernel final : public Kernel {
         scale = {};
       }
     }
-    convolution.run(geometry, x.shape()[0], values, residual, y.data<T>(), context.parallel(), scale);
+    convolution.run(geometry, x.shape()[0], values, op_.sum_last ? nullptr : sum, y.data<T>(), context.parallel(), scale,
+                    op_.sum_last ? sum : nullptr);
   }
 
   static Status check_input_scale(const RunContext& context, const TensorView& x) {
@@ -187,7 +191,7 @@ class ConvKernel final : public Kernel {
   ops::Conv op_;
   Shape weights_shape_;
   KernelVariant variant_;
-  bool residual_last_ = false, in_bands_ = false;
+  bool in_place_ = false, in_bands_ = false;
   std::variant<std::monostate, compute::Convolution<float>, compute::Convolution<double>, compute::Convolution<Float16>,
                compute::Convolution<BFloat16>>
       packed_;

@@ -25,6 +25,7 @@ class ConvTransposeKernel final : public Kernel {
     if (!has_few_phases(op_.window.strides)) return;
     if (bias && (bias->elements() != weights->shape()[1] * op_.group || bias->dtype() != weights->dtype())) return;
     weights_shape_ = weights->shape();
+    take_constant_pads(info);
     dispatch_or_throw<Types>(weights->dtype(), "ConvTranspose", [&]<typename T>() {
       const ops::Sizes sizes = spatial_sizes(info.node().input_type(0), weights_shape_.size());
       const compute::ConvChannels channels = channels_of(weights_shape_);
@@ -93,12 +94,26 @@ class ConvTransposeKernel final : public Kernel {
     return true;
   }
 
+  static constexpr int64_t kMost = (int64_t{1} << 31) - 1;  // of a pad
+
+  static bool are_pads(const ops::Sizes& pads, size_t spatial) {
+    return pads.size() == 2 * spatial && std::all_of(pads.begin(), pads.end(), [](int64_t p) { return p >= 0 && p <= kMost; });
+  }
+
+  /// Pads that are known at load are as an attribute; wrong ones are left to run().
+  void take_constant_pads(const KernelInfo& info) {
+    const Tensor* const given = op_.pads_are_input ? info.constant_input(2) : nullptr;
+    if (!given || given->dtype() != DType::int64) return;
+    const ops::Sizes pads(given->data<int64_t>(), given->data<int64_t>() + given->elements());
+    if (!are_pads(pads, weights_shape_.size() - 2)) return;
+    op_.window.pads = pads;
+    op_.pads_are_input = false;
+  }
+
   static Status read_pads(const RunContext& context, size_t spatial, ops::Sizes& pads) {
-    constexpr int64_t kMost = (int64_t{1} << 31) - 1;
     const auto given = context.input_ints(2);
     pads.assign(given.begin(), given.end());
-    const bool fits = pads.size() == 2 * spatial && std::all_of(pads.begin(), pads.end(), [](int64_t p) { return p >= 0 && p <= kMost; });
-    if (fits) return {};
+    if (are_pads(pads, spatial)) return {};
     return error_status(ErrorCode::invalid_argument, "the pads are {}, expected {} numbers in [0, {}]",
                         to_string(std::span<const int64_t>(pads)), 2 * spatial, kMost);
   }

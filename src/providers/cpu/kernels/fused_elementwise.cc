@@ -173,7 +173,7 @@ class FusedElementwiseKernel final : public Kernel {
                             "dimension",
                             input, x.shape().to_string(), output.to_string());
       }
-      sources[static_cast<size_t>(input)]->rotate(x, length);
+      sources[static_cast<size_t>(input)]->rotate(x, length, op_.rotates_pairs);
     }
     return {};
   }

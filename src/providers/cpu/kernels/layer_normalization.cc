@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "compute/reduce/row_math.h"
+#include "compute/scratch.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/float_rows.h"
@@ -10,7 +11,7 @@
 
 namespace rh::cpu {
 
-/// LayerNormalization and RMSNormalization over rows formed by the axes from `axis` on.
+/// LayerNormalization and RMSNormalization over rows formed by the axes from `axis` on, ChannelNormalization over columns.
 class LayerNormalizationKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
@@ -24,6 +25,7 @@ class LayerNormalizationKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
+    if (op_.of_channels) return run_channels(context, x);
     const int axis = normalize_axis(op_.axis, x.rank());
     const int64_t rows = x.shape().product(0, axis), length = x.shape().product(axis, x.rank());
     // Parameters of the normalised axes serve every row; others are spread over all of them.
@@ -70,6 +72,30 @@ class LayerNormalizationKernel final : public Kernel {
   }
 
  private:
+  Status run_channels(RunContext& context, const TensorView& x) const {
+    const int64_t channels = x.rank() > 1 ? x.shape()[1] : 0, plane = x.rank() > 1 ? x.shape().product(2, x.rank()) : 0;
+    const auto fits = [&](int i) { return context.input(i).dtype() == DType::float32 && context.input(i).elements() == channels; };
+    if (x.dtype() != DType::float32 || x.rank() < 2 || !fits(1) || (context.has_input(2) && !fits(2))) {
+      return error_status(ErrorCode::invalid_argument,
+                          "ChannelNormalization: X is {} {}, expected [N, C, ...] of floats with a scale [C] and a bias [C]",
+                          to_string(x.dtype()), x.shape().to_string());
+    }
+    const MutableView y = context.output(0, x.shape());
+    if (x.elements() == 0) return {};
+    const float *scale = context.input(1).data<float>(), *bias = context.has_input(2) ? context.input(2).data<float>() : nullptr;
+    const int64_t width = compute::layer_norm_columns_width(), strips = (plane + width - 1) / width;
+    const double values = static_cast<double>(channels * std::min(plane, width));
+    context.parallel().for_range(x.shape()[0] * strips, {2.0 * sizeof(float) * values, 6.0 * values}, [&](Range part) {
+      float* memory = compute::scratch_floats(compute::ScratchSlot::row, channels * width);
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        const int64_t column = i % strips * width, at = i / strips * channels * plane + column;
+        compute::layer_norm_columns(x.data<float>() + at, scale, bias, op_.epsilon, y.data<float>() + at, plane, channels,
+                                    std::min(width, plane - column), memory);
+      }
+    });
+    return {};
+  }
+
   /// The shape that scale and bias are broadcast to, and how far those of one row lie from those of the next.
   struct Parameters {
     Shape shape;

@@ -79,10 +79,11 @@ class NhwcConvKernel final : public Kernel {
     }
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
-    const float* residual = context.has_input(3) ? context.input(3).data<float>() : nullptr;
+    const float* sum = context.has_input(3) ? context.input(3).data<float>() : nullptr;
+    const bool last = op_.conv.sum_last;
     const auto run = [&](const auto& convolution) {
       if constexpr (requires { convolution.weight_bytes(); })
-        convolution.run(geometry, d[0], x.data<float>(), residual, y.data<float>(), context.parallel());
+        convolution.run(geometry, d[0], x.data<float>(), last ? nullptr : sum, y.data<float>(), context.parallel(), last ? sum : nullptr);
     };
     std::visit(run, packed_);
     return {};
