@@ -135,10 +135,19 @@ void print_nodes(const Globals& globals, const json& report) {
                {.title = "runs as, or why not", .elastic = true}});
   for (const json& node : report["nodes"]) {
     const bool runs = node["fate"] == "runs";
-    table.add({node["node"], operator_of(node), node["provider"],
-               runs ? node["kernel"].get<std::string>() + " " + node["runs_as"].get<std::string>() : node["reason"].get<std::string>()});
+    const std::string variant = node.value("variant", "");
+    const std::string way = variant.empty() ? "" : " (" + variant + ")";
+    table.add(
+        {node["node"], operator_of(node), node["provider"],
+         runs ? node["kernel"].get<std::string>() + way + " " + node["runs_as"].get<std::string>() : node["reason"].get<std::string>()});
   }
   table.print(globals);
+}
+
+/// In which way each node computes, as the session that was made says: its rows are those of the report.
+void add_variants(const Ort::Session& session, json& report) {
+  const json made = report_of(session);
+  for (size_t r = 0; r < report["nodes"].size(); ++r) report["nodes"][r]["variant"] = made["nodes"][r]["variant"];
 }
 
 void print_values(const char* title, const json& report, const json& values) {
@@ -161,6 +170,7 @@ void print_node(const Globals& globals, const json& report, size_t row) {
   print_fact("operator", operator_of(node) + "(" + node["opset"].dump() + ")");
   print_fact("provider", node["fate"] == "runs" ? node["provider"] : node["reason"]);
   print_fact("computed by", node["kernel"]);
+  print_fact("variant", node.value("variant", ""));
   print_fact("runs as", node["runs_as"]);
   print_fact("unit", node["unit"]);
   print_fact("function", node["function"]);
@@ -182,12 +192,17 @@ void print_node(const Globals& globals, const json& report, size_t row) {
 struct Explain {
   ModelOptions options;
   std::string node, html, profile;
-  bool run = false, nodes = false;
+  bool run = false, nodes = false, variants = false;
   size_t top = 12;
 
   int operator()(const Globals& globals) const {
     json report = explanation(options);
-    if (!profile.empty() || run || !html.empty()) costs().add_to(report);
+    if (run || (variants && report["counts"]["unassigned"] == 0)) {
+      Ort::Session session = options.session();
+      add_variants(session, report);
+      if (run) costs(session).add_to(report);
+    }
+    if (!run && (!profile.empty() || !html.empty())) (profile.empty() ? NodeCosts() : NodeCosts::of_trace(profile)).add_to(report);
     if (!html.empty()) write_page(report);
     if (!node.empty()) return show_node(globals, report);
     if (globals.json) {
@@ -200,11 +215,8 @@ struct Explain {
   }
 
  private:
-  NodeCosts costs() const {
-    if (!profile.empty()) return NodeCosts::of_trace(profile);
-    if (!run) return {};
+  NodeCosts costs(Ort::Session& session) const {
     constexpr size_t kRuns = 3;
-    Ort::Session session = options.session();
     const std::vector<NamedValue> inputs = options.values(session);
     Runner runner(session, inputs);
     runner.run();
@@ -237,7 +249,9 @@ struct Explain {
   }
 
   void print(const Globals& globals, const json& report) const {
-    std::printf("%s: %s nodes\n\n", options.model.c_str(), report["counts"]["nodes"].dump().c_str());
+    const std::string precision = report["precision"];
+    std::printf("%s: %s nodes%s\n\n", options.model.c_str(), report["counts"]["nodes"].dump().c_str(),
+                precision == "fp32" ? "" : (", precision " + precision).c_str());
     print_providers(globals, report);
     print_refusals(globals, report, top);
     print_copies(globals, report, top);
@@ -253,6 +267,7 @@ Command declare_explain(CLI::App& app, const Globals& globals) {
   explain->options.declare(app);
   app.add_option("--node", explain->node, "Everything about the nodes of this name");
   app.add_flag("--nodes", explain->nodes, "List every node");
+  app.add_flag("--variants", explain->variants, "Make the kernels as well, and say in which way each node computes");
   app.add_option("--html", explain->html, "Write a page that draws the graph to this file");
   auto* profile = app.add_option("--profile", explain->profile, "A trace of `profile` with the times for the page");
   app.add_flag("--run", explain->run, "Run the model on the inputs for these times")->excludes(profile);

@@ -79,7 +79,11 @@ void ModelOptions::declare(CLI::App& app) {
 }
 
 Ort::Env& environment() {
-  static Ort::Env env(ORT_LOGGING_LEVEL_ERROR, "roundhouse");  // reports say what warnings would
+  static Ort::Env env = [] {
+    Ort::Env made(ORT_LOGGING_LEVEL_WARNING, "roundhouse");
+    made.UpdateEnvWithCustomLogLevel(ORT_LOGGING_LEVEL_ERROR);  // reports say what warnings of sessions would
+    return made;
+  }();
   return env;
 }
 

@@ -166,6 +166,7 @@
         ["provider", row.provider || row.reason],
         ["runs as", row.runs_as === row.node ? "" : row.runs_as],
         ["computed by", row.kernel],
+        ["variant", row.variant ?? ""],
         ["unit", row.unit],
         ["time", cost],
         ["outputs", row.bytes > 0 ? bytes(row.bytes) : ""],

@@ -21,7 +21,8 @@ ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 /// forced, unstated. The counts add up to "nodes", those of functions' bodies left out. "variant" of a node is the way in which it
 /// computes, where its operator has several ("winograd", "fip", "blocked"), else "". "variants" has, of each node of the final graph whose
 /// way can be chosen: {"node", "problem": what tuning knows it by, "variant": the way taken, "variants": all};
-/// "machine" and "threads" are what a file of `roundhouse tune` must have been made with. "amx" is as RhListProviders gives it.
+/// "machine" and "threads" are what a file of `roundhouse tune` must have been made with. "precision" is the one in force
+/// ("roundhouse.precision"). "amx" is as RhListProviders gives it.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocator* allocator, char** json);
 
 /// What a session with these options would do with a model, as JSON, without making it: nothing is compiled, and nodes that no provider

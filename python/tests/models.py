@@ -63,3 +63,19 @@ def matrix_powers(count):
     nodes = [helper.make_node("MatMul", [f"x{i}", "w"], [f"x{i + 1}"]) for i in range(count)]
     square = ("N", "N")
     return model(nodes, [tensor("x0", shape=square), tensor("w", shape=square)], [tensor(f"x{count}", shape=square)])
+
+
+def endless_products():
+    """y = x w w ..., for days: a run that only ends when it is stopped."""
+    square = ("N", "N")
+    body = helper.make_graph(
+        [helper.make_node("MatMul", ["v", "w"], ["product"]), helper.make_node("Identity", ["go"], ["on"])],
+        "body",
+        [tensor("i", TensorProto.INT64, ()), tensor("go", TensorProto.BOOL, ()), tensor("v", shape=square)],
+        [tensor("on", TensorProto.BOOL, ()), tensor("product", shape=square)],
+    )
+    nodes = [
+        helper.make_node("Constant", [], ["trips"], value=helper.make_tensor("trips", TensorProto.INT64, [], [10**12])),
+        helper.make_node("Loop", ["trips", "", "x"], ["y"], body=body),
+    ]
+    return model(nodes, [tensor("x", shape=square), tensor("w", shape=square)], [tensor("y", shape=square)])

@@ -84,3 +84,19 @@ def test_assignment_info_is_that_of_the_incumbent():
     for module in (roundhouse, onnxruntime):
         with pytest.raises(Exception, match=RECORD):
             session(module, network(), record="0").get_provider_graph_assignment_info()
+
+
+@pytest.mark.parametrize(
+    ("entries", "precision"),
+    [
+        ({}, "fp32"),
+        ({"roundhouse.precision": "fast"}, "fast"),
+        ({"session.use_deterministic_compute": "1"}, "strict"),
+    ],
+)
+def test_the_report_names_the_precision_in_force(entries, precision):
+    options = roundhouse.SessionOptions()
+    for key, value in entries.items():
+        options.add_session_config_entry(key, value)
+    made = roundhouse.InferenceSession(models.add(), options, providers=["CPUExecutionProvider"])
+    assert made._report()["precision"] == precision

@@ -4,6 +4,7 @@
 
 #include "abi/allocator.h"
 #include "abi/arena_allocator.h"
+#include "base/cpu_features.h"
 #include "base/error.h"
 
 namespace {
@@ -138,6 +139,9 @@ OrtEnv* acquire_env(const EnvSettings& settings) {
     env->logger.parameter = settings.parameter;
     if (settings.threading) env->make_shared_pool(*settings.threading);
     if (settings.config) env->config = *settings.config;
+    if (const std::string problem = rh::isa_problem(); !problem.empty()) {
+      env->logger.log(ORT_LOGGING_LEVEL_WARNING, "environment", "", problem.c_str());
+    }
     g_env = env.release();
   }
   ++g_owners;

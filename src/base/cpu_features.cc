@@ -1,8 +1,10 @@
 #include "base/cpu_features.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -118,6 +120,11 @@ void detect_caches(CpuFeatures& f) {
 #endif
 }
 
+std::string_view wanted_isa() {
+  const char* isa = std::getenv("ROUNDHOUSE_ISA");
+  return isa ? isa : "";
+}
+
 CpuFeatures detect() {
   CpuFeatures f;
 #ifdef RH_X86
@@ -126,8 +133,7 @@ CpuFeatures detect() {
   f.neon = true;
 #endif
   detect_caches(f);
-  const char* isa = std::getenv("ROUNDHOUSE_ISA");
-  return lowered(f, isa ? isa : "");
+  return lowered(f, wanted_isa());
 }
 
 std::atomic<const CpuFeatures*> override_{nullptr};
@@ -157,6 +163,15 @@ CpuFeatures lowered(CpuFeatures features, std::string_view isa) {
   if (level < 1) features.avx2 = features.sse41 = false;
   return features;
 }
+
+std::string isa_problem(std::string_view isa) {
+  static constexpr std::string_view kNames[] = {"", "sse2", "avx2", "avx512", "amx", "native"};
+  if (std::ranges::find(kNames, isa) != std::end(kNames)) return {};
+  return "the environment variable ROUNDHOUSE_ISA is '" + std::string(isa) +
+         "', expected sse2, avx2, avx512, amx or native: it is ignored, and all that the processor has is used";
+}
+
+std::string isa_problem() { return isa_problem(wanted_isa()); }
 
 std::atomic<uint64_t> cpu_features_generation{1};
 

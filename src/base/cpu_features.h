@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace rh {
@@ -33,6 +34,11 @@ std::string_view machine_class(const CpuFeatures& features);
 /// `features` without what comes after `isa` (sse2, avx2, avx512, amx); "amx" leaves them as they are, as do "native",
 /// an empty and an unknown name.
 CpuFeatures lowered(CpuFeatures features, std::string_view isa);
+
+/// What is wrong with `isa` as a value of ROUNDHOUSE_ISA; empty where nothing is.
+std::string isa_problem(std::string_view isa);
+/// Of the value that the variable has now.
+std::string isa_problem();
 
 /// Detected once. The environment variable ROUNDHOUSE_ISA (sse2, avx2, avx512, amx, native) lowers it, for tests and comparisons.
 const CpuFeatures& cpu_features();

@@ -135,6 +135,7 @@ json explanation_of(const OrtEnv& env, const OrtSessionOptions* given, const std
   report["model"] = path;
   report["name"] = explained.as_read->name;
   report["providers"] = explained.providers;
+  report["precision"] = explained.precision;
   report["graph"] = GraphWriter(*explained.as_read, record.originals()).take();
   return report;
 }

@@ -145,16 +145,14 @@ Tuning tuning_of(const SessionOptions& options, int threads) {
   return tuning;
 }
 
-Precision precision_of(const SessionOptions& options) {
-  const std::string_view text = options.config_entry("roundhouse.precision");
-  if (text.empty()) return options.deterministic ? Precision::strict : Precision::fp32;
+Precision precision_named(std::string_view text) {
   return text == "strict" ? Precision::strict : text == "fast" ? Precision::fast : text == "bf16" ? Precision::bf16 : Precision::fp32;
 }
 
 PlanOptions plan_options(const Graph& graph, const SessionOptions& options, MemoryAccount& account, int threads) {
   return {.plan_memory = options.memory_pattern,
           .parts_in_place = options.optimization_level != OptimizationLevel::none,
-          .kernels = {.precision = precision_of(options),
+          .kernels = {.precision = precision_named(precision_of(options)),
                       .tuning = tuning_of(options, threads),
                       .lean_memory = options.config_entry("roundhouse.memory") == "lean",
                       .compact_weights = wants_compact_weights(graph, options)},

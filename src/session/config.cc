@@ -119,6 +119,11 @@ size_t max_tensor_bytes(const SessionOptions& options) {
   return bytes;
 }
 
+std::string_view precision_of(const SessionOptions& options) {
+  const std::string_view asked = options.config_entry("roundhouse.precision");
+  return !asked.empty() ? asked : options.deterministic ? "strict" : "fp32";
+}
+
 void apply_config(SessionOptions& options) {
   for (const auto& [key, value] : options.config) {
     if (key.starts_with("roundhouse.")) check_own_key(kOwnKeys, key, value);

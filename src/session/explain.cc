@@ -7,6 +7,7 @@ namespace rh {
 ExplainedModel explain(Model model, SessionOptions options) {
   apply_config(options);
   ExplainedModel explained;
+  explained.precision = precision_of(options);
   collect_originals(*model.graph);  // so that the copy's nodes are told by them
   explained.as_read = model.graph->clone();
   try {

@@ -138,4 +138,7 @@ size_t max_tensor_bytes(const SessionOptions& options);
 void apply_config(SessionOptions& options);
 void apply_config(RunOptions& options);
 
+/// The precision in force, as "roundhouse.precision" names it: "strict", "fp32", "fast" or "bf16". Of options that apply_config() has seen.
+std::string_view precision_of(const SessionOptions& options);
+
 }  // namespace rh

@@ -23,6 +23,16 @@ TEST(CpuFeatures, lowered_cuts_all_that_comes_after) {
   for (const char* all : {"amx", "native", ""}) EXPECT_TRUE(lowered(everything(), all).amx_int8);
 }
 
+TEST(CpuFeatures, an_unknown_name_is_told_with_those_that_are_known) {
+  for (const char* known : {"", "sse2", "avx2", "avx512", "amx", "native"}) EXPECT_EQ(isa_problem(known), "") << known;
+  for (const char* unknown : {"avx521", "AVX2", "avx", " sse2"}) {
+    const std::string problem = isa_problem(unknown);
+    EXPECT_NE(problem.find("ROUNDHOUSE_ISA is '" + std::string(unknown) + "'"), std::string::npos) << problem;
+    EXPECT_NE(problem.find("sse2, avx2, avx512, amx or native"), std::string::npos) << problem;
+    EXPECT_TRUE(lowered(everything(), unknown).amx_int8) << unknown;
+  }
+}
+
 TEST(CpuFeatures, detected_levels_include_the_lower_ones) {
   const CpuFeatures& f = cpu_features();
   EXPECT_TRUE(!f.avx512 || f.avx2);

@@ -244,6 +244,14 @@ def test_inspect_names_what_is_not_supported(here):
     assert done.returncode == 1 and "Strange" in done.stderr
 
 
+@pytest.mark.parametrize(("isa", "told"), [("avx521", True), ("AVX2", True), ("avx2", False), ("native", False), ("", False)])
+def test_an_unknown_instruction_set_is_a_warning(isa, told, here):
+    done = roundhouse("run", "add.onnx", cwd=here, env={"ROUNDHOUSE_ISA": isa})
+    assert done.returncode == 0, done.stderr
+    words = [f"ROUNDHOUSE_ISA is '{isa}'", "expected sse2, avx2, avx512, amx or native"]
+    assert all(word in done.stderr for word in words) if told else done.stderr == "", done.stderr
+
+
 def test_version_and_help():
     assert roundhouse("--version").stdout.startswith("roundhouse ")
     for command in ([], ["run"], ["inspect"], ["bench"], ["compare"], ["profile"], ["completion"]):

@@ -57,6 +57,34 @@ def test_one_provider(folder):
     assert text.startswith("network.onnx: 24 nodes\n") and "CPUExecutionProvider" in text and "classifier" in text
 
 
+def test_variants(folder):
+    """Each node says in which way it computes, where the kernels are made: for `--variants`, and for a run."""
+    assert "variant" not in rows(answer("explain", "network.onnx", cwd=folder))["conv1"]
+    for option in ("--variants", "--run"):
+        nodes = rows(answer("explain", "network.onnx", option, cwd=folder))
+        assert nodes["conv1"]["variant"] and nodes["query"]["variant"], option
+        assert nodes["pool3"]["variant"] == "", option
+    way = nodes["query"]["variant"]
+    assert f"({way})" in roundhouse("explain", "network.onnx", "--variants", "--nodes", cwd=folder).stdout
+    assert way in roundhouse("explain", "network.onnx", "--variants", "--node", "query", cwd=folder).stdout
+    assert "variant" not in rows(answer("explain", "unknown.onnx", "--variants", cwd=folder, code=3))["riddle"]
+
+
+PRECISIONS = [
+    ([], "fp32"),
+    (["--precision", "fast"], "fast"),
+    (["--config", "session.use_deterministic_compute=1"], "strict"),
+    (["--config", "session.use_deterministic_compute=1", "--precision", "bf16"], "bf16"),
+]
+
+
+@pytest.mark.parametrize(("options", "precision"), PRECISIONS, ids=[row[1] for row in PRECISIONS])
+def test_precision(options, precision, folder):
+    assert answer("explain", "network.onnx", *options, cwd=folder)["precision"] == precision
+    text = roundhouse("explain", "network.onnx", *options, cwd=folder).stdout
+    assert text.startswith("network.onnx: 24 nodes" + ("\n" if precision == "fp32" else f", precision {precision}\n"))
+
+
 @pytest.mark.parametrize("options", [[], COMPILE, ["--ep", f"{FAKE},CPUExecutionProvider"]], ids=["kernels", "units", "named"])
 def test_two_providers(options, folder):
     report = answer("explain", "branches.onnx", *PLUGIN, *options, cwd=folder)

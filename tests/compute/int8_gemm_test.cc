@@ -1,7 +1,9 @@
 #include "compute/quant/int8_gemm.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/shared_bytes.h"
 #include "compute/support.h"
 
 namespace rh::compute {
@@ -37,17 +39,23 @@ void check(int64_t m, int64_t n, int64_t k, Signs signs, bool rows, bool columns
   }
   std::vector<int32_t> expected(static_cast<size_t>(m * n)), found(expected.size(), 12345);
   int8_gemm_reference(args, {b.data(), signs.b, n}, k, n, expected.data());
-  const PackedInt8Matrix packed({transposed ? turned.data() : b.data(), signs.b}, k, n, transposed);
-  int8_gemm(
-      args, packed,
-      [&](const Int8Tile& tile) {
-        for (int64_t i = 0; i < tile.rows; ++i) {
-          std::memcpy(found.data() + (tile.row + i) * n + tile.column, tile.sums + i * tile.stride,
-                      static_cast<size_t>(tile.columns) * sizeof(int32_t));
-        }
-      },
-      parallel);
-  ASSERT_EQ(found, expected);
+  const Int8Matrix right{transposed ? turned.data() : b.data(), signs.b};
+  const std::shared_ptr<void> memory = packing_memory(PackedInt8Matrix::memory_bytes(k, n));
+  const PackedInt8Matrix packed[] = {{right, k, n, transposed}, {right, k, n, transposed, memory.get(), parallel}};
+  const auto store = [&](const Int8Tile& tile) {
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      std::memcpy(found.data() + (tile.row + i) * n + tile.column, tile.sums + i * tile.stride,
+                  static_cast<size_t>(tile.columns) * sizeof(int32_t));
+    }
+  };
+  for (const PackedInt8Matrix& one : packed) {
+    std::ranges::fill(found, 12345);
+    int8_gemm(args, one, store, parallel);
+    ASSERT_EQ(found, expected) << (&one == packed ? "shared" : "of a run");
+  }
+  std::ranges::fill(found, 12345);
+  const bool is_done = int8_gemm_unpacked(args, {b.data(), signs.b}, k, n, store, parallel);
+  ASSERT_EQ(found, is_done ? expected : std::vector<int32_t>(found.size(), 12345)) << "unpacked";
 }
 
 class Int8GemmTest : public EveryIsa {};
@@ -63,6 +71,8 @@ TEST_P(Int8GemmTest, SumsAreExact) {
     check(19, 45, 130, signs, false, true, true, false, Parallel());
     check(19, 45, 130, signs, true, true, false, true, three_threads());
     check(100, 150, 300, signs, false, false, false, true, three_threads());
+    check(9, 1100, 71, signs, true, true, false, true, three_threads());
+    check(1, 2500, 33, signs, false, false, false, false, Parallel());
   }
 }
 

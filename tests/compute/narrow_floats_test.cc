@@ -42,5 +42,26 @@ TEST_P(NarrowFloats, NarrowAtEveryBoundary) {
   check_narrow<BFloat16>();
 }
 
+TEST_P(NarrowFloats, TruncateToInt32) {
+  constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
+  const float least = -0x1p31f, infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> x{0.9f,     -0.9f,
+                             2.5f,     -2.5f,
+                             0x1p31f,  std::nextafter(0x1p31f, 0.0f),
+                             least,    std::nextafter(least, -infinity),
+                             1e20f,    -1e20f,
+                             infinity, -infinity,
+                             NAN,      -0.0f,
+                             1.0f,     -1.0f,
+                             7e8f};
+  const std::vector<int32_t> expected{0,      0,      2,      -2,     kLeast, 2147483520, kLeast, kLeast,   kLeast,
+                                      kLeast, kLeast, kLeast, kLeast, 0,      1,          -1,     700000000};
+  for (size_t count = 0; count <= x.size(); ++count) {
+    std::vector<int32_t> y(x.size(), 5);
+    truncate(x.data(), y.data(), static_cast<int64_t>(count));
+    for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], i < count ? expected[i] : 5) << x[i];
+  }
+}
+
 }  // namespace
 }  // namespace rh::compute

@@ -103,7 +103,7 @@ class Client {
 struct Row {
   const char* purpose;
   const char* text;           ///< of a model from x [2, n] to y
-  bool runs_in_place = true;  ///< once its shapes were seen: no sizes that only a run tells, no containers, no products of integers
+  bool runs_in_place = true;  ///< once its shapes were seen: no sizes that only a run tells, no containers
 };
 
 const std::vector<Row> kRows = {
@@ -149,8 +149,28 @@ const std::vector<Row> kRows = {
      "g (float[2, 64] x) => (float[...] y) < uint8[64, 32] w = {3, ...}, uint8[] z = {1}, float[] s = {0.1} >\n"
      "{ q = QuantizeLinear (x, s, z) p = MatMulInteger (q, w, z, z) f = Cast <to = 1> (p) d = DequantizeLinear (q, s, z) r = ReduceMax "
      "(d)\n"
-     "  y = Mul (f, r) }",
-     false},
+     "  y = Mul (f, r) }"},
+    {"a quantised product, zero points and scales of columns",
+     "g (float[2, 64] x) => (float[2, 32] y) < uint8[64, 32] w = {3, ...}, uint8[] z = {1}, float[] s = {0.1}, float[32] t = {0.2, ...},\n"
+     "  uint8[32] u = {2, ...} >\n"
+     "{ q = QuantizeLinear (x, s, z) p = QLinearMatMul (q, s, z, w, t, u, s, z) y = DequantizeLinear (p, s, z) }"},
+    {"quantised products of two values",
+     "g (float[2, 64] x) => (float[...] y) < int64[3] h = {2, 8, 8}, uint8[] z = {1}, float[] s = {0.1} >\n"
+     "{ q = QuantizeLinear (x, s, z) r = Reshape (q, h) p = QLinearMatMul (r, s, z, r, s, z, s, z) y = DequantizeLinear (p, s, z) }"},
+    {"a product of two values of integers",
+     "g (float[2, 64] x) => (float[...] y) < uint8[] z = {1}, float[] s = {0.1} >\n"
+     "{ q = QuantizeLinear (x, s, z) t = Transpose <perm = [1, 0]> (q) p = MatMulInteger (q, t, z, z) y = Cast <to = 1> (p) }"},
+    {"quantised convolutions",
+     "g (float[2, 256] x) => (float[...] y) < int64[4] h = {2, 4, 8, 8}, uint8[] z = {1}, float[] s = {0.1}, int8[8, 4, 3, 3] w = {2, "
+     "...},\n"
+     "  float[8] t = {0.2, ...}, int8[8] o = {0, ...}, int8[8, 1, 3, 3] v = {3, ...}, int8[] n = {0}, uint8[4, 8, 2, 2] i = {5, ...} >\n"
+     "{ q = QuantizeLinear (x, s, z) a = Reshape (q, h) b = QLinearConv <pads = [1, 1, 1, 1]> (a, s, z, w, t, o, s, z)\n"
+     "  c = QLinearConv <group = 8> (b, s, z, v, s, n, s, z) d = ConvInteger (c, i, z, z) y = Cast <to = 1> (d) }"},
+    {"products of com.microsoft",
+     "g (float[2, 64] x) => (float[...] y) < int8[64, 32] w = {3, ...}, uint8[] z = {1}, float[] s = {0.1}, float[32] t = {0.2, ...},\n"
+     "  int8[32] u = {2, ...}, uint8[32, 16] v = {3, ...}, int32[16] c = {7, ...} >\n"
+     "{ d = com.microsoft.DynamicQuantizeMatMul (x, w, t, u) q = QuantizeLinear (d, s, z)\n"
+     "  f = com.microsoft.MatMulIntegerToFloat (q, v, s, s, z, z) g = com.microsoft.QGemm (q, s, z, v, s, z, c) y = Add (f, g) }"},
 };
 
 std::vector<float> input_of(const Row& row) {
@@ -162,7 +182,7 @@ std::vector<float> input_of(const Row& row) {
 }
 
 std::string bytes_of_row(const Row& row) {
-  Model model = parse_model("<ir_version: 10, opset_import: [\"\" : 18]>\n" + std::string(row.text));
+  Model model = parse_model("<ir_version: 10, opset_import: [\"\" : 18, \"com.microsoft\" : 1]>\n" + std::string(row.text));
   return onnx::write_model(model);
 }
 

@@ -13,6 +13,11 @@ OpCase joined(std::vector<std::string> operators, std::vector<int64_t> operands,
   return c;
 }
 
+OpCase with_pairs(OpCase c) {
+  c.attributes.push_back(attr("rotates_pairs", 1));
+  return c;
+}
+
 const std::vector<OpCase> kFusedElementwise = {
     joined({"Mul", "Add", "Relu"}, {0, 1, 3, 2, 4}, {values({2, 2}, {1, 2, -3, 4}), values({2}, {2, 3}), values({2, 1}, {1, -20})},
            "rows and columns that broadcast", {values({2, 2}, {3, 7, 0, 0})}),
@@ -34,6 +39,8 @@ const std::vector<OpCase> kFusedElementwise = {
     joined({"Add"}, {0, 1}, {normal({2}), normal({3})}, "shapes that do not broadcast", {}, {"[2]", "[3]"}),
     joined({"Mul", "Add"}, {0, 1, 3, 2}, {values({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), values({4}, {1, 1, 2, 2}), values({2, 1}, {0, 1})},
            "halves that change places", {values({2, 4}, {-3, -4, 2, 4, -6, -7, 11, 13})}, {}, {0}),
+    with_pairs(joined({"Add"}, {0, 1}, {values({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), values({}, {1})}, "neighbours that change places",
+                      {values({2, 4}, {-1, 2, -3, 4, -5, 6, -7, 8})}, {}, {0})),
     joined({"Add"}, {0, 1}, {normal({2, 4}), normal({4})}, "halves of what broadcasts", {}, {"input 1", "[4]", "[2, 4]"}, {1}),
     joined({"Neg"}, {0}, {normal({2, 3})}, "halves of three", {}, {"[2, 3]", "even"}, {0}),
     joined({"Neg"}, {0}, {normal({2, 4})}, "halves of no input", {}, {"rotated lists 1"}, {1}),

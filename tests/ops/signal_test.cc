@@ -93,6 +93,7 @@ const std::vector<OpCase> kWindowFunction = {
     {17, {}, {whole(10)}, "Hamming", {}, 1, 1e-6, "", "HammingWindow"},
     {17, {attr("periodic", 0), attr("output_datatype", 11)}, {whole(7)}, "Hamming in double", {}, 1, 1e-6, "", "HammingWindow"},
     {17, {}, {whole(10)}, "Blackman", {}, 1, 1e-6, "", "BlackmanWindow"},
+    {17, {}, {whole(700)}, "Blackman of several blocks", {}, 1, 1e-6, "", "BlackmanWindow"},
     {17, {attr("periodic", 0)}, {whole(33)}, "symmetric Blackman", {}, 1, 1e-6, "", "BlackmanWindow"},
     {17, {}, {whole(0)}, "nothing", {}, 1, 0, "", "HannWindow"},
     {17, {}, {whole(-1)}, "below 0", {"HannWindow(", "-1"}, 1, 0, "", "HannWindow"},

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "support/model_case.h"
 #include "support/op_case.h"
 
 namespace rh::test {
@@ -37,6 +38,48 @@ const std::vector<OpCase> kClip = {
     {13, {}, {uniform({0}, 0, 20), values({}, {3}), values({}, {12})}, "empty"},
 };
 RH_OP_TEST(Clip, kClip, NumericTypes::set)
+
+constexpr float inf = std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::max();
+
+// What is not bounded is finite all the same.
+const std::vector<ModelCase> kInfinite = {
+    {"no bound",
+     "<opset_import: [\"\" : 13]> g (float[3] x) => (float[3] y) { y = Clip (x) }",
+     {floats({3}, {inf, -inf, 1})},
+     {},
+     {floats({3}, {most, -most, 1})}},
+    {"no lower bound",
+     "<opset_import: [\"\" : 13]> g (float[3] x, float high) => (float[3] y) { y = Clip (x, _, high) }",
+     {floats({3}, {inf, -inf, 1}), floats({}, {12})},
+     {},
+     {floats({3}, {12, -most, 1})}},
+    {"no upper bound",
+     "<opset_import: [\"\" : 13]> g (float[3] x, float low) => (float[3] y) { y = Clip (x, low) }",
+     {floats({3}, {inf, -inf, 1}), floats({}, {3})},
+     {},
+     {floats({3}, {most, 3, 3})}},
+    {"infinite bounds",
+     "<opset_import: [\"\" : 13]> g (float[3] x, float low, float high) => (float[3] y) { y = Clip (x, low, high) }",
+     {floats({3}, {inf, -inf, 1}), floats({}, {-inf}), floats({}, {inf})},
+     {},
+     {floats({3}, {inf, -inf, 1})}},
+    {"attributes",
+     "<opset_import: [\"\" : 6]> g (float[3] x) => (float[3] y) { y = Clip <min = -0.5> (x) }",
+     {floats({3}, {inf, -inf, 1})},
+     {},
+     {floats({3}, {most, -0.5f, 1})}},
+    {"of a half type",
+     "<opset_import: [\"\" : 13]> g (float[3] x) => (float[3] y) { a = Cast <to = 10> (x) b = Clip (a) y = Cast <to = 1> (b) }",
+     {floats({3}, {inf, -inf, 1})},
+     {},
+     {floats({3}, {65504, -65504, 1})}},
+    {"attributes of a half type",
+     "<opset_import: [\"\" : 10]> g (float[3] x) => (float[3] y) { a = Cast <to = 10> (x) b = Clip <min = 0.5> (a) y = Cast <to = 1> (b) }",
+     {floats({3}, {inf, -inf, 1})},
+     {},
+     {floats({3}, {inf, 0.5f, 1})}},
+};
+TEST(ModelCases, ClipOfInfinities) { run_model_cases(kInfinite); }
 
 const std::vector<OpCase> kOldClip = {
     {6, {attr("min", -0.5f), attr("max", 0.25f)}, {normal({3, 41})}, "attributes"},

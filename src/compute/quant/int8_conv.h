@@ -36,11 +36,12 @@ class Int8Convolution {
   void run(const Window& window, int64_t batch, const Int8Image& x, const Int8ConvResult& y, const Parallel& parallel) const;
 
   size_t weight_bytes() const;
+  /// Each output channel has one input channel of its own.
+  bool is_depthwise() const { return in_ == 1 && channels_.groups > 1; }
 
  private:
   friend class Int8ConvCall;
   friend class Int8DepthwiseCall;
-  bool is_depthwise() const { return in_ == 1 && channels_.groups > 1; }
   void pack(const Int8Matrix& weights);
 
   ConvChannels channels_;

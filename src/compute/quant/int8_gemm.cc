@@ -16,6 +16,8 @@ constexpr int64_t kMostRows = 12;  // of a tile: 13 and 14 took 1.04 of the time
 constexpr int64_t kTileColumns = 256;
 constexpr int64_t kRightBytes = 512 << 10;  // of B that is walked again for each chunk of rows
 constexpr int64_t kLeftBytes = 256 << 10;   // of A that is laid out at once
+constexpr size_t kSlackBytes = 64;          // behind panels, which kernels may read
+constexpr int64_t kPanelsAtOnce = 16;       // that are packed side by side: whole lines of B are read
 
 uint32_t product(int32_t a, int32_t b) { return static_cast<uint32_t>(a) * static_cast<uint32_t>(b); }
 
@@ -161,53 +163,78 @@ class Product {
 
 }  // namespace
 
-size_t PackedInt8Matrix::bytes() const {
-  if (!data_) return 0;
-  const int64_t panels = (n_ + kernels_->columns - 1) / kernels_->columns;
-  return static_cast<size_t>(panels * kernels_->columns * int8_groups(k_) * kInt8Group);
-}
+PackedInt8Matrix::PackedInt8Matrix(int64_t k, int64_t n, bool is_signed) : kernels_(&int8_kernels()), k_(k), n_(n), is_signed_(is_signed) {}
 
-const uint8_t* PackedInt8Matrix::panel(int64_t i) const { return data_.get() + i * kernels_->columns * int8_groups(k_) * kInt8Group; }
+int64_t PackedInt8Matrix::panels() const { return (n_ + kernels_->columns - 1) / kernels_->columns; }
+size_t PackedInt8Matrix::panel_bytes() const { return static_cast<size_t>(kernels_->columns * int8_groups(k_) * kInt8Group); }
+size_t PackedInt8Matrix::bytes() const { return data_ ? static_cast<size_t>(panels()) * panel_bytes() : 0; }
+
+const uint8_t* PackedInt8Matrix::panel(int64_t i) const { return data_.get() + static_cast<size_t>(i) * panel_bytes(); }
 
 PackedInt8Matrix::PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, const Parallel& parallel)
-    : kernels_(&int8_kernels()), k_(k), n_(n), is_signed_(b.is_signed) {
-  const int64_t panels = (n + kernels_->columns - 1) / kernels_->columns, panel_bytes = kernels_->columns * int8_groups(k) * kInt8Group;
-  sums_.assign(static_cast<size_t>(panels * kernels_->columns), 0);
-  Int8Matrix source = b;
-  if (source.stride == 0) source.stride = transposed ? k : n;
-  const auto begin = [&](size_t panel) { return panel * static_cast<size_t>(panel_bytes); };
+    : PackedInt8Matrix(k, n, b.is_signed) {
+  sums_ = std::make_shared<int32_t[]>(static_cast<size_t>(panels() * kernels_->columns));
+  const auto begin = [&](size_t panel) { return panel * panel_bytes(); };
   const auto write = [&](size_t panel, void* to) {
-    pack_panel(source, transposed, static_cast<int64_t>(panel), static_cast<uint8_t*>(to));
+    const auto first = static_cast<int64_t>(panel);
+    pack_panels(b, transposed, first, first + 1, static_cast<uint8_t*>(to));
   };
-  const auto shared = share_pieces({static_cast<size_t>(panels), begin, write}, 64, parallel);
+  const auto shared = share_pieces({static_cast<size_t>(panels()), begin, write}, kSlackBytes, parallel);
   data_ = std::shared_ptr<const uint8_t[]>(shared, static_cast<const uint8_t*>(shared.get()));
 }
 
-void PackedInt8Matrix::pack_panel(const Int8Matrix& b, bool transposed, int64_t panel, uint8_t* out) {
-  const int64_t width = kernels_->columns, column = panel * width, live = std::min(width, n_ - column);
+size_t PackedInt8Matrix::memory_bytes(int64_t k, int64_t n) {
+  const PackedInt8Matrix sizes(k, n, false);
+  return static_cast<size_t>(sizes.panels()) * (sizes.panel_bytes() + static_cast<size_t>(sizes.kernels_->columns) * sizeof(int32_t)) +
+         kSlackBytes;
+}
+
+PackedInt8Matrix::PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, void* memory, const Parallel& parallel)
+    : PackedInt8Matrix(k, n, b.is_signed) {
+  const std::shared_ptr<void> nobody;
+  auto* const sums = static_cast<int32_t*>(memory);
+  auto* const data = reinterpret_cast<uint8_t*>(sums + panels() * kernels_->columns);
+  sums_ = std::shared_ptr<int32_t[]>(nobody, sums);
+  data_ = std::shared_ptr<const uint8_t[]>(nobody, data);
+  const double moved = static_cast<double>(panel_bytes());
+  parallel.for_range(panels(), {.bytes = 2 * moved, .operations = moved / 4}, [&](Range range) {
+    for (int64_t first = range.begin, end; first < range.end; first = end) {
+      end = std::min(range.end, first + kPanelsAtOnce);
+      pack_panels(b, transposed, first, end, data + static_cast<size_t>(first) * panel_bytes());
+    }
+  });
+}
+
+void PackedInt8Matrix::pack_panels(const Int8Matrix& b, bool transposed, int64_t first, int64_t end, uint8_t* out) {
+  const int64_t width = kernels_->columns, column = first * width, live = std::min(end * width, n_) - column;
   const auto* from = static_cast<const uint8_t*>(b.data);
   const uint8_t flip = int8_flip(b.is_signed, true);
-  int32_t* sums = sums_.data() + column;
-  std::fill_n(sums, width, 0);
-  for (int64_t k = 0; k < k_; k += kInt8Group, out += width * kInt8Group) {
-    if (transposed) {
-      const int64_t count = std::min(kInt8Group, k_ - k);
-      std::memset(out, 0, static_cast<size_t>(width * kInt8Group));
-      for (int64_t j = 0; j < live; ++j) {
-        const uint8_t* at = from + (column + j) * b.stride + k;
-        if (count == kInt8Group) {
-          for (int64_t t = 0; t < kInt8Group; ++t) out[j * kInt8Group + t] = at[t] ^ flip;
-        } else {
-          for (int64_t t = 0; t < count; ++t) out[j * kInt8Group + t] = at[t] ^ flip;
-        }
-      }
-    } else {
-      const uint8_t* rows[kInt8Group];
-      for (int64_t t = 0; t < kInt8Group; ++t) rows[t] = k + t < k_ ? from + (k + t) * b.stride + column : nullptr;
-      int8_pack_right(rows, live, width, flip, out);
+  if (transposed) {
+    const int64_t stride = b.stride ? b.stride : k_;
+    for (int64_t j = 0; j < live; j += width) {
+      pack_turned(from + (column + j) * stride, stride, std::min(width, live - j), flip, out + j * int8_groups(k_) * kInt8Group);
     }
-    for (int64_t j = 0; j < live; ++j) {
-      for (int64_t t = 0; t < kInt8Group; ++t) sums[j] += static_cast<int8_t>(out[j * kInt8Group + t]);
+  } else {
+    const int64_t stride = b.stride ? b.stride : n_;
+    int8_pack_right(from + column, stride, k_, live, width, flip, out);
+  }
+  for (int64_t i = first; i < end; ++i, out += panel_bytes()) {
+    int8_sum_columns(out, int8_groups(k_), width, sums_.get() + i * width);
+  }
+}
+
+void PackedInt8Matrix::pack_turned(const uint8_t* columns, int64_t stride, int64_t count, uint8_t flip, uint8_t* out) const {
+  const int64_t width = kernels_->columns;
+  for (int64_t k = 0; k < k_; k += kInt8Group, out += width * kInt8Group) {
+    const int64_t live = std::min(kInt8Group, k_ - k);
+    std::memset(out, 0, static_cast<size_t>(width * kInt8Group));
+    for (int64_t j = 0; j < count; ++j) {
+      const uint8_t* at = columns + j * stride + k;
+      if (live == kInt8Group) {
+        for (int64_t t = 0; t < kInt8Group; ++t) out[j * kInt8Group + t] = at[t] ^ flip;
+      } else {
+        for (int64_t t = 0; t < live; ++t) out[j * kInt8Group + t] = at[t] ^ flip;
+      }
     }
   }
 }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "base/function_ref.h"
 #include "base/thread_pool.h"
@@ -32,6 +31,9 @@ class PackedInt8Matrix {
   PackedInt8Matrix() = default;
   /// From [k, n], or from [n, k] when transposed.
   PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, const Parallel& parallel = {});
+  /// The same for one run: into memory_bytes(k, n) of the caller's, 64-byte aligned, which outlive the matrix. Nothing is shared.
+  PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, void* memory, const Parallel& parallel);
+  static size_t memory_bytes(int64_t k, int64_t n);
 
   bool empty() const { return !data_; }
   int64_t k() const { return k_; }
@@ -41,16 +43,21 @@ class PackedInt8Matrix {
   const Int8Kernels& kernels() const { return *kernels_; }
   const uint8_t* panel(int64_t i) const;
   /// Sums of the bytes as the kernels see them, signed.
-  const int32_t* column_sums() const { return sums_.data(); }
+  const int32_t* column_sums() const { return sums_.get(); }
 
  private:
-  void pack_panel(const Int8Matrix& b, bool transposed, int64_t panel, uint8_t* out);
+  PackedInt8Matrix(int64_t k, int64_t n, bool is_signed);
+  int64_t panels() const;
+  size_t panel_bytes() const;
+  /// Panels [first, end), with the sums of their columns.
+  void pack_panels(const Int8Matrix& b, bool transposed, int64_t first, int64_t end, uint8_t* out);
+  void pack_turned(const uint8_t* columns, int64_t stride, int64_t count, uint8_t flip, uint8_t* out) const;
 
   const Int8Kernels* kernels_ = nullptr;
   int64_t k_ = 0, n_ = 0;
   bool is_signed_ = false;
   std::shared_ptr<const uint8_t[]> data_;
-  std::vector<int32_t> sums_;
+  std::shared_ptr<int32_t[]> sums_;
 };
 
 /// Finished sums of a part of the product: sums[i * stride + j] belongs to row + i, column + j. To be changed at will.
@@ -71,6 +78,11 @@ struct Int8GemmArgs {
   const int32_t* bias = nullptr;  ///< n values or null
 };
 void int8_gemm(const Int8GemmArgs& args, const PackedInt8Matrix& b, Int8Epilogue epilogue, const Parallel& parallel);
+
+/// The same by a right operand [k, n] that lies as it came, for so few rows that packing it would take longer. False, with nothing done,
+/// where that is not so or the processor has no kernel for it.
+bool int8_gemm_unpacked(const Int8GemmArgs& args, const Int8Matrix& b, int64_t k, int64_t n, Int8Epilogue epilogue,
+                        const Parallel& parallel);
 
 /// The plain product into c [m, n]: the oracle.
 void int8_gemm_reference(const Int8GemmArgs& args, const Int8Matrix& b, int64_t k, int64_t n, int32_t* c);

@@ -1,9 +1,11 @@
 #include "providers/cpu/attention_parts.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <optional>
 
+#include "compute/attention/attention_fip.h"
 #include "compute/move/copy.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
@@ -40,6 +42,32 @@ void append_rows(const Parallel& parallel, const AppendedRows& appended) {
   parallel.for_range(shape[0] * shape[1], {2 * moved, moved / 16}, [&](Range part) {
     for (int64_t i = part.begin; i < part.end; ++i) appended.fill_head(i / shape[1], i % shape[1]);
   });
+}
+
+int64_t declared_size(const KernelInfo& info, int input, int axis) {
+  const ValueType& type = info.node().input_type(input);
+  if (!info.node().has_input(input) || !type.is_tensor() || !type.tensor().has_rank()) return -1;
+  const SymbolicShape& dims = *type.tensor().dims;
+  const int64_t at = axis < 0 ? axis + type.tensor().rank() : axis;
+  if (at < 0 || at >= type.tensor().rank()) return -1;
+  const Dim& dim = dims[static_cast<size_t>(at)];
+  return dim.is_constant() ? dim.value() : -1;
+}
+
+KernelVariant attention_variant(compute::AttentionArgs args) {
+  bool is_known = true;
+  // Sizes that are not known count as ones that favour pairs.
+  const auto assume = [&](int64_t& size, int64_t favourable) {
+    if (size >= 0) return;
+    is_known = false;
+    size = favourable;
+  };
+  assume(args.queries, 1024);
+  assume(args.keys, std::max<int64_t>(1024, args.past + args.queries));
+  assume(args.depth, 64);
+  assume(args.value_depth, 64);
+  const std::string_view way = !compute::attends_by_pairs(args) ? "blocked" : is_known ? "fip" : "blocked_or_fip";
+  return {.problem = "", .variant = way, .variants = {}};
 }
 
 std::vector<int64_t> equal_lengths(int64_t batch, int64_t length) { return std::vector<int64_t>(static_cast<size_t>(batch), length); }

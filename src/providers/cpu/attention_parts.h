@@ -53,6 +53,15 @@ struct AttentionMasks {
 /// Sets the mask of `args`, whose sizes stand, from the inputs. Throws Error{invalid_argument} where a shape does not fit.
 void set_masks(RunContext& context, const AttentionMasks& masks, compute::AttentionArgs& args);
 
+/// A dimension of an input as the model declares it, counted from the end where `axis` is below 0; -1 where that is no number.
+int64_t declared_size(const KernelInfo& info, int input, int axis);
+
+/// In which way attention of float is computed: "fip" by products by pairs, "blocked" without; "blocked_or_fip" where sizes that are below
+/// 0, for not known yet, decide.
+KernelVariant attention_variant(compute::AttentionArgs args);
+/// The way of attention_reference().
+inline KernelVariant plain_attention() { return {.problem = "", .variant = "plain", .variants = {}}; }
+
 /// One lengths for all of a batch.
 std::vector<int64_t> equal_lengths(int64_t batch, int64_t length);
 

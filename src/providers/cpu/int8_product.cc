@@ -21,13 +21,16 @@ Status zero_points(std::span<const int32_t> values, int64_t size, int64_t produc
 
 }  // namespace
 
-std::vector<int32_t> int32_values(const RunContext& context, int input) {
-  std::vector<int32_t> values;
-  if (input < 0 || !context.has_input(input)) return values;
+std::span<const int32_t> int32_values(RunContext& context, int input) {
+  if (!context.has_input(input)) return {};
   const TensorView view = context.input(input);
-  values.resize(static_cast<size_t>(view.elements()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(element_as_int(view, static_cast<int64_t>(i)));
-  return values;
+  auto* const values = context.scratch_array<int32_t>(view.elements());
+  for (int64_t i = 0; i < view.elements(); ++i) values[i] = static_cast<int32_t>(element_as_int(view, i));
+  return {values, static_cast<size_t>(view.elements())};
+}
+
+compute::PackedInt8Matrix packed_for_run(RunContext& context, const compute::Int8Matrix& b, int64_t k, int64_t n, bool transposed) {
+  return {b, k, n, transposed, context.scratch(compute::PackedInt8Matrix::memory_bytes(k, n)), context.parallel()};
 }
 
 Int8Product::Int8Product(const KernelInfo& info, const Inputs& inputs) : inputs_(inputs) {
@@ -39,42 +42,45 @@ Int8Product::Int8Product(const KernelInfo& info, const Inputs& inputs) : inputs_
 
 Status Int8Product::run(RunContext& context, const MatMulProblem& p, const compute::Int8Matrix& a, std::span<const int32_t> a_zero,
                         compute::Int8Epilogue epilogue) const {
-  const std::vector<int32_t> b_zero = int32_values(context, inputs_.b_zero);
+  const std::span<const int32_t> b_zero = int32_values(context, inputs_.b_zero);
   const int64_t products = p.batch.elements();
   if (products == 0 || p.m == 0 || p.n == 0) return {};
   compute::Int8GemmArgs args{.m = p.m, .a = a};
   if (p.is_one_product()) {
     args.m = p.m * products;
-    std::vector<int32_t> rows(a_zero.begin(), a_zero.end());
-    if (rows.size() > 1 && static_cast<int64_t>(rows.size()) == p.m && products > 1) {
-      rows.resize(static_cast<size_t>(args.m));
-      for (size_t i = static_cast<size_t>(p.m); i < rows.size(); ++i) rows[i] = rows[i - static_cast<size_t>(p.m)];
+    if (a_zero.size() > 1 && static_cast<int64_t>(a_zero.size()) == p.m && products > 1) {
+      auto* const rows = context.scratch_array<int32_t>(args.m);
+      for (int64_t i = 0; i < args.m; ++i) rows[i] = a_zero[static_cast<size_t>(i % p.m)];
+      a_zero = {rows, static_cast<size_t>(args.m)};
     }
-    RH_RETURN_IF_ERROR(zero_points(rows, args.m, 1, "the left operand", 0, args.a_zero));
+    RH_RETURN_IF_ERROR(zero_points(a_zero, args.m, 1, "the left operand", 0, args.a_zero));
     RH_RETURN_IF_ERROR(zero_points(b_zero, p.n, 1, "the right operand", 0, args.b_zero));
     if (owns_right()) {
       compute::int8_gemm(args, packed_, epilogue, context.parallel());
-    } else {
-      const compute::PackedInt8Matrix b(int8_matrix(context.input(inputs_.b)), p.k, p.n, false, context.parallel());
+    } else if (const auto right = int8_matrix(context.input(inputs_.b));
+               !compute::int8_gemm_unpacked(args, right, p.k, p.n, epilogue, context.parallel())) {
+      const compute::PackedInt8Matrix b = packed_for_run(context, right, p.k, p.n, false);
       compute::int8_gemm(args, b, epilogue, context.parallel());
     }
     return {};
   }
-  std::vector<int64_t> offsets(static_cast<size_t>(2 * products));
-  fill_batch_offsets(p.a_batch, p.batch, p.m * p.k, offsets.data());
-  fill_batch_offsets(p.b_batch, p.batch, p.k * p.n, offsets.data() + products);
+  auto *const a_offsets = context.scratch_array<int64_t>(2 * products), *const b_offsets = a_offsets + products;
+  fill_batch_offsets(p.a_batch, p.batch, p.m * p.k, a_offsets);
+  fill_batch_offsets(p.b_batch, p.batch, p.k * p.n, b_offsets);
+  void* const memory = context.scratch(compute::PackedInt8Matrix::memory_bytes(p.k, p.n));  // one product's after the other
   const compute::Int8Matrix right = int8_matrix(context.input(inputs_.b));
   for (int64_t i = 0; i < products; ++i) {
     RH_RETURN_IF_ERROR(zero_points(a_zero, p.m, products, "the left operand", i, args.a_zero));
     RH_RETURN_IF_ERROR(zero_points(b_zero, p.n, products, "the right operand", i, args.b_zero));
-    args.a.data = static_cast<const uint8_t*>(a.data) + offsets[static_cast<size_t>(i)];
-    const compute::Int8Matrix matrix{static_cast<const uint8_t*>(right.data) + offsets[static_cast<size_t>(products + i)], right.is_signed};
-    const compute::PackedInt8Matrix b(matrix, p.k, p.n, false, context.parallel());
+    args.a.data = static_cast<const uint8_t*>(a.data) + a_offsets[i];
+    const compute::Int8Matrix matrix{static_cast<const uint8_t*>(right.data) + b_offsets[i], right.is_signed};
     const auto shifted = [&](const compute::Int8Tile& tile) {
       compute::Int8Tile moved = tile;
       moved.row += i * p.m;
       epilogue(moved);
     };
+    if (compute::int8_gemm_unpacked(args, matrix, p.k, p.n, shifted, context.parallel())) continue;
+    const compute::PackedInt8Matrix b(matrix, p.k, p.n, false, memory, context.parallel());
     compute::int8_gemm(args, b, shifted, context.parallel());
   }
   return {};

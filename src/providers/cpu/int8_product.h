@@ -9,8 +9,16 @@ namespace rh::cpu {
 inline bool is_signed(const TensorView& view) { return view.dtype() == DType::int8; }
 inline compute::Int8Matrix int8_matrix(const TensorView& view) { return {view.raw(), is_signed(view)}; }
 
-/// Integers of an optional input, empty where it is left out.
-std::vector<int32_t> int32_values(const RunContext& context, int input);
+/// Integers of an optional input in memory of the run, empty where it is left out.
+std::span<const int32_t> int32_values(RunContext& context, int input);
+
+/// A right operand [k, n] that comes with the run, packed into memory of the run.
+compute::PackedInt8Matrix packed_for_run(RunContext& context, const compute::Int8Matrix& b, int64_t k, int64_t n, bool transposed);
+
+/// Whether a right operand was packed when the kernel was made, or is to be in each run.
+inline KernelVariant packing_variant(bool is_packed) {
+  return {.problem = "", .variant = is_packed ? "prepacked" : "packed_per_run", .variants = {}};
+}
 
 /// The product of 8-bit operands in the manner of numpy.matmul, with zero points: what the quantised matrix products share. A constant 2-D
 /// right operand is packed at load.
@@ -24,6 +32,7 @@ class Int8Product {
 
   bool owns_right() const { return !packed_.empty(); }
   size_t packed_bytes() const { return packed_.bytes(); }
+  KernelVariant variant() const { return packing_variant(owns_right()); }
   const Shape& right_shape(const RunContext& context) const { return owns_right() ? packed_shape_ : context.input(inputs_.b).shape(); }
 
   /// `tile.row` counts the rows of the whole result [batch * m, n]. `a` is the left operand, whose zero point is `a_zero`.

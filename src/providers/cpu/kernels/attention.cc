@@ -39,7 +39,10 @@ class AttentionKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
 
-  explicit AttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::Attention>()), by_pairs_(info.by_pairs()) {}
+  explicit AttentionKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::Attention>()), by_pairs_(info.by_pairs()), variant_(expected_variant(info)) {}
+
+  KernelVariant variant() const override { return variant_; }
 
   Status run(RunContext& context) const override {
     const DType q_type = context.input(0).dtype(), v_type = context.input(2).dtype();
@@ -48,6 +51,35 @@ class AttentionKernel final : public Kernel {
   }
 
  private:
+  KernelVariant expected_variant(const KernelInfo& info) const {
+    const bool is_double =
+        info.input_dtype(0) == DType::float64 || info.input_dtype(2) == DType::float64 || op_.softmax_precision == DType::float64;
+    if (is_double || info.node().has_output(3)) return plain_attention();
+    const auto depth_of = [&](int input, int64_t heads) {  // of three dimensions, or four
+      const int64_t size = declared_size(info, input, -1);
+      return size < 0 || declared_size(info, input, 3) >= 0 ? size : heads > 0 ? size / heads : -1;
+    };
+    compute::AttentionArgs args{.queries = declared_size(info, 0, -2), .keys = declared_size(info, 1, -2)};
+    args.by_pairs = by_pairs_;
+    if (info.node().has_input(4)) {
+      args.past = declared_size(info, 4, 2);
+      args.keys = args.keys < 0 || args.past < 0 ? -1 : args.keys + args.past;
+      args.past = std::max<int64_t>(0, args.past);
+    }
+    args.depth = depth_of(0, op_.q_heads);
+    args.value_depth = depth_of(2, op_.kv_heads);
+    args.softcap = op_.softcap;
+    args.left_window = op_.left_window;
+    args.right_window = op_.is_causal ? 0 : op_.right_window;
+    static constexpr float kNumber = 0;
+    if (info.node().has_input(3)) {
+      args.mask = &kNumber;
+      args.mask_column = declared_size(info, 3, -1) == 1 && args.keys != 1 ? 0 : 1;
+    }
+    if (info.node().has_input(6)) args.keys = -1;  // a run says how many are seen
+    return attention_variant(args);
+  }
+
   template <typename T>
   Status run_as(RunContext& context) const {
     const Shape &q_shape = context.input(0).shape(), &k_shape = context.input(1).shape(), &v_shape = context.input(2).shape();
@@ -198,6 +230,7 @@ class AttentionKernel final : public Kernel {
 
   ops::Attention op_;
   bool by_pairs_;
+  KernelVariant variant_;
 };
 
 }  // namespace rh::cpu

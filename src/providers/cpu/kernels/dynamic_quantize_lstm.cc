@@ -31,6 +31,8 @@ class DynamicQuantizeLSTMKernel final : public Kernel {
     return bytes;
   }
 
+  KernelVariant variant() const override { return packing_variant(!w_.packed.empty()); }
+
   Status run(RunContext& context) const override {
     RecurrentSizes sizes;
     RH_RETURN_IF_ERROR(read_sizes(context, op_, op_.hidden_size, sizes));
@@ -84,10 +86,10 @@ class DynamicQuantizeLSTMKernel final : public Kernel {
   /// Scales and zero points of one direction or all, `count` each.
   struct Scales {
     const float* scales = nullptr;
-    std::vector<int32_t> zero_points;
+    std::span<const int32_t> zero_points;
     int64_t scale_count = 1, zero_count = 1;
 
-    static Status read(const RunContext& context, int input, int64_t directions, int64_t width, Scales& result) {
+    static Status read(RunContext& context, int input, int64_t directions, int64_t width, Scales& result) {
       for (int i : {input, input + 1}) {
         const int64_t count = context.input(i).elements();
         if (count != directions && count != directions * width) {
@@ -101,9 +103,8 @@ class DynamicQuantizeLSTMKernel final : public Kernel {
       return {};
     }
     Scales of(int64_t direction) const {
-      Scales one{scales + direction * scale_count, {}, scale_count, zero_count};
-      one.zero_points.assign(zero_points.begin() + direction * zero_count, zero_points.begin() + (direction + 1) * zero_count);
-      return one;
+      const auto first = static_cast<size_t>(direction * zero_count);
+      return {scales + direction * scale_count, zero_points.subspan(first, static_cast<size_t>(zero_count)), scale_count, zero_count};
     }
   };
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/gemm/gemm.h"
+#include "compute/reduce/row_math.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 
@@ -40,13 +42,16 @@ class FlexAttentionKernel final : public Kernel {
     const Shape shape{sizes.batch, sizes.heads, sizes.queries, sizes.keys};
     check_elements(shape, "FlexAttention: scores");
     Tensor scores(dtype_of<T>, shape);
-    multiply(context.parallel(), sizes, in_type(0), in_type(1), scores.data<T>());
+    compute::GemmArgs<T> args{.m = sizes.queries, .n = sizes.keys, .k = sizes.depth, .transpose_b = true};
+    args.alpha = static_cast<T>(op_.scale ? *op_.scale : 1 / std::sqrt(std::max<double>(1, static_cast<double>(sizes.depth))));
+    multiply(context, sizes, args, in_type(0), in_type(1), scores.data<T>());
     // Graphs in the order of their names.
     if (op_.changes_scores) RH_RETURN_IF_ERROR(change(context, op_.changes_weights ? 1 : 0, precision, scores));
     weigh(context.parallel(), sizes, scores.data<T>());
     if (op_.changes_weights) RH_RETURN_IF_ERROR(change(context, 0, precision, scores));
     const ConvertedOutput y(context, 0, {sizes.batch, sizes.heads, sizes.queries, sizes.value_depth}, dtype_of<T>);
-    add_values(context.parallel(), sizes, scores.data<T>(), in_type(2), y.template data<T>());
+    args = {.m = sizes.queries, .n = sizes.value_depth, .k = sizes.keys};
+    multiply(context, sizes, args, scores.template data<T>(), in_type(2), y.template data<T>());
     y.store(context.parallel());
     return {};
   }
@@ -76,48 +81,39 @@ class FlexAttentionKernel final : public Kernel {
     return {};
   }
 
-  template <typename F>
-  static void for_rows(const Parallel& parallel, const Sizes& sizes, int64_t depth, F row) {
-    const double work = static_cast<double>(sizes.keys) * static_cast<double>(depth);
-    parallel.for_range(sizes.batch * sizes.heads * sizes.queries, {8 * work, work}, [&](Range part) {
-      for (int64_t i = part.begin; i < part.end; ++i)
-        row(i, i / sizes.queries / sizes.heads * (sizes.heads / sizes.group) + i / sizes.queries % sizes.heads / sizes.group);
-    });
-  }
-
+  /// C[head] = A[head] op(B[head of the group]), each as `args` says.
   template <typename T>
-  void multiply(const Parallel& parallel, const Sizes& sizes, const T* q, const T* k, T* scores) const {
-    const T scale = static_cast<T>(op_.scale ? *op_.scale : 1 / std::sqrt(std::max<double>(1, static_cast<double>(sizes.depth))));
-    for_rows(parallel, sizes, sizes.depth, [&](int64_t row, int64_t head) {
-      for (int64_t key = 0; key < sizes.keys; ++key) {
-        T sum = 0;
-        for (int64_t i = 0; i < sizes.depth; ++i) sum += q[row * sizes.depth + i] * k[(head * sizes.keys + key) * sizes.depth + i];
-        scores[row * sizes.keys + key] = sum * scale;
-      }
-    });
+  static void multiply(RunContext& context, const Sizes& sizes, const compute::GemmArgs<T>& args, const T* a, const T* b, T* c) {
+    const int64_t heads = sizes.batch * sizes.heads;
+    int64_t* const offsets = context.scratch_array<int64_t>(3 * heads);
+    for (int64_t i = 0; i < heads; ++i) {
+      offsets[i] = i * args.m * args.k;
+      offsets[heads + i] = i / sizes.group * args.k * args.n;  // a batch has a whole number of groups
+      offsets[2 * heads + i] = i * args.m * args.n;
+    }
+    const compute::GemmBatch<T> batch{heads, offsets, offsets + heads, offsets + 2 * heads};
+    compute::gemm_batched(args, batch, a, b, c, context.parallel());
   }
 
   template <typename T>
   static void weigh(const Parallel& parallel, const Sizes& sizes, T* scores) {
-    for_rows(parallel, sizes, 16, [&](int64_t row, int64_t) {
-      T *x = scores + row * sizes.keys, largest = -std::numeric_limits<T>::infinity(), sum = 0;
-      for (int64_t key = 0; key < sizes.keys; ++key) largest = std::max(largest, x[key]);
-      for (int64_t key = 0; key < sizes.keys; ++key) sum += x[key] = std::exp(x[key] - largest);
-      for (int64_t key = 0; key < sizes.keys; ++key) x[key] /= sum;
+    const double work = 16 * static_cast<double>(sizes.keys);
+    parallel.for_range(sizes.batch * sizes.heads * sizes.queries, {work, work}, [&](Range part) {
+      T* x = scores + part.begin * sizes.keys;
+      if constexpr (std::is_same_v<T, float>) {
+        compute::softmax_rows(x, x, part.size(), sizes.keys, false);
+      } else {
+        for (int64_t row = part.begin; row < part.end; ++row, x += sizes.keys) weigh_row(x, sizes.keys);
+      }
     });
   }
 
   template <typename T>
-  static void add_values(const Parallel& parallel, const Sizes& sizes, const T* weights, const T* v, T* y) {
-    for_rows(parallel, sizes, sizes.value_depth, [&](int64_t row, int64_t head) {
-      T* to = y + row * sizes.value_depth;
-      std::fill_n(to, sizes.value_depth, T(0));
-      for (int64_t key = 0; key < sizes.keys; ++key) {
-        for (int64_t i = 0; i < sizes.value_depth; ++i) {
-          to[i] += weights[row * sizes.keys + key] * v[(head * sizes.keys + key) * sizes.value_depth + i];
-        }
-      }
-    });
+  static void weigh_row(T* x, int64_t keys) {
+    T largest = -std::numeric_limits<T>::infinity(), sum = 0;
+    for (int64_t key = 0; key < keys; ++key) largest = std::max(largest, x[key]);
+    for (int64_t key = 0; key < keys; ++key) sum += x[key] = std::exp(x[key] - largest);
+    for (int64_t key = 0; key < keys; ++key) x[key] /= sum;
   }
 
   ops::FlexAttention op_;

@@ -1,10 +1,11 @@
 #include "ops/nn/fused_attention.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <vector>
 
-#include "compute/attention/attention.h"
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/attention_parts.h"
 
 namespace rh::cpu {
 
@@ -52,40 +53,19 @@ class FusedAttentionKernel final : public Kernel {
  public:
   using Types = rh::Types<float>;
 
-  explicit FusedAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::FusedAttention>()), by_pairs_(info.by_pairs()) {}
+  explicit FusedAttentionKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::FusedAttention>()), by_pairs_(info.by_pairs()), variant_(expected_variant(info)) {}
+
+  KernelVariant variant() const override { return variant_; }
 
   Status run(RunContext& context) const override {
-    const Shape &q_shape = context.input(0).shape(), &k_shape = context.input(1).shape(), &v_shape = context.input(2).shape();
-    const int rank = std::min(4, q_shape.rank());
-    const auto is_taken = [&](const Shape& shape, int64_t part) {
-      return rank == 3 ? shape.rank() == 3 : shape.rank() == 4 || (shape.rank() == 5 && part >= 0 && part < shape[2]);
-    };
-    const bool k_is_folded = rank == 4 && k_shape.rank() == 3;
-    if (rank < 3 || !is_taken(q_shape, op_.q_part) || !(k_is_folded || is_taken(k_shape, op_.k_part)) || !is_taken(v_shape, op_.v_part))
-      return mismatch(context);
-    const Matrices q(q_shape, op_.q_length_first, op_.q_part), v(v_shape, op_.v_length_first, op_.v_part);
-    Matrices k(k_shape, op_.k_length_first, op_.k_part);
-    if (k_is_folded && !unfold(k, q.batch)) return mismatch(context);
-    compute::AttentionArgs args{.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
-    widen(args.batch, k.batch);
-    widen(args.batch, v.batch);
-    args.by_pairs = by_pairs_;
-    args.queries = q.rows;
-    args.depth = q.columns;
-    args.keys = op_.k_transposed ? k.columns : k.rows;
-    args.value_depth = v.columns;
-    for (int i = 3; i < 5; ++i)
-      if (context.has_input(i)) widen(context.input(i).shape(), rank, args);
-    const auto is_of_batch = [&](const Matrices& m) { return m.batch == args.batch || m.batch == 1; };
-    const auto serves = [&](const Matrices& m) { return is_of_batch(m) && (m.heads > 0 ? args.heads % m.heads == 0 : args.heads == 0); };
-    if ((op_.k_transposed ? k.rows : k.columns) != args.depth || v.rows != args.keys || !is_of_batch(q) || !serves(k) || !serves(v))
-      return mismatch(context);
-    args.scale = op_.scale;
-    args.k_is_transposed = op_.k_transposed;
-    args.nan_is_zero = op_.nan_is_zero;
-    args.q_strides = q.broadcast_strides();
-    args.k_strides = k.broadcast_strides();
-    args.v_strides = v.broadcast_strides();
+    Shapes shapes{};
+    for (int i = 0; i < 5; ++i)
+      if (context.has_input(i)) shapes[static_cast<size_t>(i)] = &context.input(i).shape();
+    compute::AttentionArgs args;
+    const std::optional<Operands> operands = read_shapes(shapes, args);
+    if (!operands) return mismatch(context);
+    const auto& [rank, q, k, v] = *operands;
     if (context.has_input(3)) RH_RETURN_IF_ERROR(set_mask(context, rank, args));
     std::vector<float> row;
     if (context.has_input(4)) RH_RETURN_IF_ERROR(set_key_mask(context, rank, row, args));
@@ -105,6 +85,76 @@ class FusedAttentionKernel final : public Kernel {
   }
 
  private:
+  using Shapes = std::array<const Shape*, 5>;  ///< of the inputs; null: left out
+
+  struct Operands {
+    int rank;
+    Matrices q, k, v;
+  };
+
+  /// Nothing where shapes do not fit each other. Sets all of `args` that follows from them, but for masks.
+  std::optional<Operands> read_shapes(const Shapes& shapes, compute::AttentionArgs& args) const {
+    const Shape &q_shape = *shapes[0], &k_shape = *shapes[1], &v_shape = *shapes[2];
+    const int rank = std::min(4, q_shape.rank());
+    const auto is_taken = [&](const Shape& shape, int64_t part) {
+      return rank == 3 ? shape.rank() == 3 : shape.rank() == 4 || (shape.rank() == 5 && part >= 0 && part < shape[2]);
+    };
+    const bool k_is_folded = rank == 4 && k_shape.rank() == 3;
+    if (rank < 3 || !is_taken(q_shape, op_.q_part) || !(k_is_folded || is_taken(k_shape, op_.k_part)) || !is_taken(v_shape, op_.v_part))
+      return {};
+    const Matrices q(q_shape, op_.q_length_first, op_.q_part), v(v_shape, op_.v_length_first, op_.v_part);
+    Matrices k(k_shape, op_.k_length_first, op_.k_part);
+    if (k_is_folded && !unfold(k, q.batch)) return {};
+    args = {.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
+    widen(args.batch, k.batch);
+    widen(args.batch, v.batch);
+    args.by_pairs = by_pairs_;
+    args.queries = q.rows;
+    args.depth = q.columns;
+    args.keys = op_.k_transposed ? k.columns : k.rows;
+    args.value_depth = v.columns;
+    for (const Shape* mask : {shapes[3], shapes[4]})
+      if (mask) widen(*mask, rank, args);
+    const auto is_of_batch = [&](const Matrices& m) { return m.batch == args.batch || m.batch == 1; };
+    const auto serves = [&](const Matrices& m) { return is_of_batch(m) && (m.heads > 0 ? args.heads % m.heads == 0 : args.heads == 0); };
+    if ((op_.k_transposed ? k.rows : k.columns) != args.depth || v.rows != args.keys || !is_of_batch(q) || !serves(k) || !serves(v))
+      return {};
+    args.scale = op_.scale;
+    args.k_is_transposed = op_.k_transposed;
+    args.nan_is_zero = op_.nan_is_zero;
+    args.q_strides = q.broadcast_strides();
+    args.k_strides = k.broadcast_strides();
+    args.v_strides = v.broadcast_strides();
+    return Operands{rank, q, k, v};
+  }
+
+  /// By the declared shapes.
+  KernelVariant expected_variant(const KernelInfo& info) const {
+    compute::AttentionArgs unknown{.queries = -1, .keys = -1, .depth = -1, .value_depth = -1};
+    unknown.by_pairs = by_pairs_;
+    std::array<Shape, 5> declared;
+    Shapes shapes{};
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const int input = static_cast<int>(i);
+      if (!info.node().has_input(input)) continue;
+      const ValueType& type = info.node().input_type(input);
+      if (!type.is_tensor() || !type.tensor().is_static()) return attention_variant(unknown);
+      declared[i] = type.tensor().shape();
+      shapes[i] = &declared[i];
+    }
+    compute::AttentionArgs args;
+    if (!read_shapes(shapes, args)) return attention_variant(unknown);  // a run says what does not fit
+    static constexpr float kNumber = 0;
+    const auto stretches = [&](int axis) { return declared[3].rank() < axis || declared[3][declared[3].rank() - axis] == 1; };
+    if (shapes[4]) args.key_mask = &kNumber;
+    if (shapes[3]) {
+      args.mask = &kNumber;
+      args.mask_strides.row = stretches(2) ? 0 : args.keys;
+      args.mask_column = stretches(1) ? 0 : 1;
+    }
+    return attention_variant(args);
+  }
+
   static void widen(int64_t& size, int64_t other) {
     if (size == 1) size = other;
   }
@@ -190,6 +240,7 @@ class FusedAttentionKernel final : public Kernel {
 
   ops::FusedAttention op_;
   bool by_pairs_;
+  KernelVariant variant_;
 };
 
 }  // namespace rh::cpu

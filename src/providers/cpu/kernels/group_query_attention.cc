@@ -19,7 +19,9 @@ class GroupQueryAttentionKernel final : public Kernel {
   using Types = rh::Types<float, Float16, BFloat16>;
 
   explicit GroupQueryAttentionKernel(const KernelInfo& info)
-      : op_(info.attributes<ops::GroupQueryAttention>()), by_pairs_(info.by_pairs()) {}
+      : op_(info.attributes<ops::GroupQueryAttention>()), by_pairs_(info.by_pairs()), variant_(expected_variant(info)) {}
+
+  KernelVariant variant() const override { return variant_; }
 
   Status run(RunContext& context) const override {
     Call call = read_sizes(context);
@@ -83,6 +85,19 @@ class GroupQueryAttentionKernel final : public Kernel {
   }
 
  private:
+  /// Only a run tells how many keys there are.
+  KernelVariant expected_variant(const KernelInfo& info) const {
+    if (op_.scores_output > 0 && info.node().has_output(3)) return plain_attention();
+    const int64_t size = declared_size(info, 0, 2), heads = op_.heads + (info.node().has_input(1) ? 0 : 2 * op_.kv_heads);
+    compute::AttentionArgs args{.queries = declared_size(info, 0, 1), .keys = -1, .depth = -1, .value_depth = -1};
+    if (size >= 0 && heads > 0) args.depth = args.value_depth = size / heads;
+    args.by_pairs = by_pairs_;
+    args.softcap = op_.softcap;
+    static constexpr float kNumber = 0;
+    if (info.node().has_input(10)) args.mask = &kNumber;
+    return attention_variant(args);
+  }
+
   struct Call {
     int64_t batch = 0, length = 0, depth = 0;
     int64_t total = 0, capacity = 0;   ///< keys of the longest sequence; rows of the present cache
@@ -260,6 +275,7 @@ class GroupQueryAttentionKernel final : public Kernel {
 
   ops::GroupQueryAttention op_;
   bool by_pairs_;
+  KernelVariant variant_;
 };
 
 }  // namespace rh::cpu

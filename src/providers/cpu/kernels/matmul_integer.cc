@@ -14,6 +14,7 @@ class MatMulIntegerKernel final : public Kernel {
 
   bool owns_constant(int input) const override { return input == 1 && product_.owns_right(); }
   size_t packed_bytes() const override { return product_.packed_bytes(); }
+  KernelVariant variant() const override { return product_.variant(); }
 
   Status run(RunContext& context) const override {
     MatMulProblem p;

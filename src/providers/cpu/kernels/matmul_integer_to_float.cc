@@ -17,27 +17,32 @@ class MatMulIntegerToFloatKernel final : public Kernel {
 
   bool owns_constant(int input) const override { return input == 1 && product_.owns_right(); }
   size_t packed_bytes() const override { return product_.packed_bytes(); }
+  KernelVariant variant() const override { return product_.variant(); }
 
   Status run(RunContext& context) const override {
     const TensorView a = context.input(0);
     MatMulProblem p;
     RH_RETURN_IF_ERROR(MatMulProblem::make("MatMulIntegerToFloat", a.shape(), product_.right_shape(context), p));
-    std::vector<double> b_scale = as_doubles(context.input(op_.b_scale())), a_scale{1}, bias;
-    if (op_.a_scale() >= 0) a_scale = as_doubles(context.input(op_.a_scale()));
-    if (context.has_input(op_.bias())) bias = as_doubles(context.input(op_.bias()));
+    const double one = 1;
+    std::span<const double> a_scale(&one, 1), bias;
+    const std::span<const double> b_scale = as_doubles(context, context.input(op_.b_scale()));
+    if (op_.a_scale() >= 0) a_scale = as_doubles(context, context.input(op_.a_scale()));
+    if (context.has_input(op_.bias())) bias = as_doubles(context, context.input(op_.bias()));
     RH_RETURN_IF_ERROR(check("scale of B", b_scale.size(), p.n));
     RH_RETURN_IF_ERROR(check("scale of A", a_scale.size(), 1));
     if (!bias.empty() && static_cast<int64_t>(bias.size()) != p.n) RH_RETURN_IF_ERROR(check("bias", 0, p.n));
 
     compute::Int8Matrix left = int8_matrix(a);
-    std::vector<int32_t> a_zero = int32_values(context, op_.a_zero());
+    std::span<const int32_t> a_zero = int32_values(context, op_.a_zero());
+    int32_t dynamic_zero = 0;
     float scale = static_cast<float>(a_scale[0]);
     if (op_.is_dynamic) {
       const DynamicRange range = dynamic_range(context.parallel(), a);
       auto* bytes = context.scratch_array<uint8_t>(a.elements());
       quantize(context.parallel(), a, range, bytes);
       left = {bytes, false};
-      a_zero = {range.zero_point};
+      dynamic_zero = range.zero_point;
+      a_zero = {&dynamic_zero, 1};
       scale = range.scale;
     }
     const MutableView y = context.output(0, context.input(op_.b_scale()).dtype(), p.result);

@@ -25,7 +25,10 @@ class MultiHeadAttentionKernel final : public Kernel {
  public:
   using Types = rh::Types<float, Float16, BFloat16>;
 
-  explicit MultiHeadAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::MultiHeadAttention>()), by_pairs_(info.by_pairs()) {}
+  explicit MultiHeadAttentionKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::MultiHeadAttention>()), by_pairs_(info.by_pairs()), variant_(expected_variant(info)) {}
+
+  KernelVariant variant() const override { return variant_; }
 
   Status run(RunContext& context) const override {
     const Shape& query = context.input(0).shape();
@@ -97,6 +100,24 @@ class MultiHeadAttentionKernel final : public Kernel {
   }
 
  private:
+  /// Known are the sizes of query, key and value as three tensors without a past.
+  KernelVariant expected_variant(const KernelInfo& info) const {
+    if (info.node().has_output(3)) return plain_attention();
+    compute::AttentionArgs args{.queries = declared_size(info, 0, 1), .keys = -1, .depth = -1, .value_depth = -1};
+    args.by_pairs = by_pairs_;
+    if (op_.is_causal) args.right_window = 0;
+    const bool are_apart = info.node().has_input(1) && info.node().has_input(2) && declared_size(info, 0, 4) < 0;
+    if (are_apart && op_.heads > 0 && !info.node().has_input(op_.past_key())) {
+      const TensorType& k = info.node().input_type(1).tensor();
+      const bool has_heads = k.has_rank() && k.rank() == 4;  // keys and values [batch, heads, length, depth]
+      const int64_t size = declared_size(info, 0, 2), value_size = declared_size(info, 2, -1);
+      args.keys = declared_size(info, 1, has_heads ? 2 : 1);
+      args.depth = size < 0 ? -1 : size / op_.heads;
+      args.value_depth = value_size < 0 || has_heads ? value_size : value_size / op_.heads;
+    }
+    return attention_variant(args);
+  }
+
   /// An input as [batch, length, heads depth], [batch, heads, length, depth], or one of the parts of [batch, length, heads, parts, depth].
   HeadData heads(RunContext& context, int input, int parts, int part) const {
     const TensorView x = context.input(input);
@@ -257,6 +278,7 @@ class MultiHeadAttentionKernel final : public Kernel {
 
   ops::MultiHeadAttention op_;
   bool by_pairs_;
+  KernelVariant variant_;
 };
 
 }  // namespace rh::cpu

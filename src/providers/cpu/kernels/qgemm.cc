@@ -16,12 +16,14 @@ class QGemmKernel final : public Kernel {
   explicit QGemmKernel(const KernelInfo& info) : op_(info.attributes<ops::QGemm>()) {
     const Tensor* b = info.constant_input(3);
     if (!b || b->shape().rank() != 2 || b->elements() == 0) return;
-    packed_ = pack(b->view(), {});
+    const bool turned = op_.transpose_b;
+    packed_ = compute::PackedInt8Matrix(int8_matrix(b->view()), b->shape()[turned ? 1 : 0], b->shape()[turned ? 0 : 1], turned);
     packed_shape_ = b->shape();
   }
 
   bool owns_constant(int input) const override { return input == 3 && !packed_.empty(); }
   size_t packed_bytes() const override { return packed_.bytes(); }
+  KernelVariant variant() const override { return packing_variant(!packed_.empty()); }
 
   Status run(RunContext& context) const override {
     const TensorView a = context.input(0);
@@ -39,8 +41,8 @@ class QGemmKernel final : public Kernel {
     TensorScale a_scale, y_scale;
     RH_RETURN_IF_ERROR(TensorScale::read(context, 1, 2, "the scale or zero point of A", a_scale));
     if (quantizes) RH_RETURN_IF_ERROR(TensorScale::read(context, 7, 8, "the scale or zero point of Y", y_scale));
-    const std::vector<double> b_scale = as_doubles(context.input(4));
-    const std::vector<int32_t> b_zero = int32_values(context, 5);
+    const std::span<const double> b_scale = as_doubles(context, context.input(4));
+    const std::span<const int32_t> b_zero = int32_values(context, 5);
     for (const size_t count : {b_scale.size(), b_zero.size()}) {
       if (count != 1 && static_cast<int64_t>(count) != n) {
         return error_status(ErrorCode::invalid_argument, "a scale or zero point of B has {} elements, expected 1 or {}", count, n);
@@ -69,7 +71,8 @@ class QGemmKernel final : public Kernel {
         }
       };
       if (packed_.empty()) {
-        compute::int8_gemm(args, pack(context.input(3), context.parallel()), epilogue, context.parallel());
+        const compute::PackedInt8Matrix packed = packed_for_run(context, int8_matrix(context.input(3)), k, n, op_.transpose_b);
+        compute::int8_gemm(args, packed, epilogue, context.parallel());
       } else {
         compute::int8_gemm(args, packed_, epilogue, context.parallel());
       }
@@ -123,11 +126,6 @@ class QGemmKernel final : public Kernel {
       }
     }
   };
-
-  compute::PackedInt8Matrix pack(const TensorView& b, const Parallel& parallel) const {
-    const int64_t rows = b.shape()[0], columns = b.shape()[1];
-    return {int8_matrix(b), op_.transpose_b ? columns : rows, op_.transpose_b ? rows : columns, op_.transpose_b, parallel};
-  }
 
   ops::QGemm op_;
   compute::PackedInt8Matrix packed_;

@@ -37,6 +37,10 @@ class QLinearConvKernel final : public Kernel {
 
   bool owns_constant(int input) const override { return packed_ && input == op_.weights(); }
   size_t packed_bytes() const override { return packed_ ? packed_->weight_bytes() : 0; }
+  KernelVariant variant() const override {
+    if (!packed_) return packing_variant(false);
+    return {.problem = "", .variant = packed_->is_depthwise() ? "depthwise" : "direct", .variants = {}};
+  }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
@@ -64,7 +68,7 @@ class QLinearConvKernel final : public Kernel {
     int32_t x_zero = 0;
     if (context.has_input(2)) RH_RETURN_IF_ERROR(scalar_of(context.input(2), "the zero point of x", x_zero));
     if (packed_) return convolve(context, *packed_, geometry, x_zero, y);
-    const std::vector<int32_t> zeros = int32_values(context, w_zero_input()), biases = int32_values(context, bias_input());
+    const std::span<const int32_t> zeros = int32_values(context, w_zero_input()), biases = int32_values(context, bias_input());
     RH_RETURN_IF_ERROR(check_counts(w, zeros.size(), biases.size()));
     return convolve(context, pack(context.input(op_.weights()), zeros, biases), geometry, x_zero, y);
   }

@@ -16,10 +16,14 @@ class QLinearMatMulKernel final : public Kernel {
  public:
   using Types = rh::Types<int8_t, uint8_t, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>;
 
-  explicit QLinearMatMulKernel(const KernelInfo& info) : product_(info, {.a = 0, .b = 3, .a_zero = 2, .b_zero = 5}) {}
+  explicit QLinearMatMulKernel(const KernelInfo& info)
+      : product_(info, {.a = 0, .b = 3, .a_zero = 2, .b_zero = 5}), is_integer_(is_integer(info.input_dtype(0))) {}
 
   bool owns_constant(int input) const override { return input == 3 && product_.owns_right(); }
   size_t packed_bytes() const override { return product_.packed_bytes(); }
+  KernelVariant variant() const override {
+    return is_integer_ ? product_.variant() : KernelVariant{.problem = "", .variant = "plain", .variants = {}};
+  }
 
   Status run(RunContext& context) const override {
     MatMulProblem p;
@@ -40,14 +44,14 @@ class QLinearMatMulKernel final : public Kernel {
 
  private:
   struct Scales {
-    std::vector<double> a, b;
+    std::span<const double> a, b;
     float y;
     int32_t zero = 0;
   };
 
   static Status read_scales(RunContext& context, const MatMulProblem& p, Scales& scales) {
-    scales.a = as_doubles(context.input(1));
-    scales.b = as_doubles(context.input(4));
+    scales.a = as_doubles(context, context.input(1));
+    scales.b = as_doubles(context, context.input(4));
     RH_RETURN_IF_ERROR(scalar_of(context.input(6), "the scale of y", scales.y));
     RH_RETURN_IF_ERROR(scalar_of(context.input(7), "the zero point of y", scales.zero));
     const int64_t rows = static_cast<int64_t>(scales.a.size()), columns = static_cast<int64_t>(scales.b.size());
@@ -98,21 +102,21 @@ class QLinearMatMulKernel final : public Kernel {
     });
   }
 
-  static float zero_at(const std::vector<double>& zeros, int64_t i) {
+  static float zero_at(std::span<const double> zeros, int64_t i) {
     return zeros.empty() ? 0 : static_cast<float>(zeros[static_cast<size_t>(i) % zeros.size()]);
   }
 
   static Status in_float(RunContext& context, const MatMulProblem& p, const Scales& scales, const MutableView& y) {
     const int64_t count = p.batch.elements();
-    std::vector<int64_t> offsets(static_cast<size_t>(2 * count));
-    fill_batch_offsets(p.a_batch, p.batch, p.m * p.k, offsets.data());
-    fill_batch_offsets(p.b_batch, p.batch, p.k * p.n, offsets.data() + count);
+    auto *const a_offsets = context.scratch_array<int64_t>(2 * count), *const b_offsets = a_offsets + count;
+    fill_batch_offsets(p.a_batch, p.batch, p.m * p.k, a_offsets);
+    fill_batch_offsets(p.b_batch, p.batch, p.k * p.n, b_offsets);
     const float* a = converted(context, context.input(0), DType::float32).data<float>();
     const float* b = converted(context, context.input(3), DType::float32).data<float>();
-    const std::vector<double> a_zero = as_doubles(context.input(2)), b_zero = as_doubles(context.input(5));
+    const std::span<const double> a_zero = as_doubles(context, context.input(2)), b_zero = as_doubles(context, context.input(5));
     float* result = context.scratch_array<float>(y.elements());
     for (int64_t i = 0; i < count; ++i) {
-      const float *left = a + offsets[static_cast<size_t>(i)], *right = b + offsets[static_cast<size_t>(count + i)];
+      const float *left = a + a_offsets[i], *right = b + b_offsets[i];
       for (int64_t row = 0; row < p.m; ++row) {
         for (int64_t column = 0; column < p.n; ++column) {
           double sum = 0;
@@ -139,6 +143,7 @@ class QLinearMatMulKernel final : public Kernel {
   }
 
   Int8Product product_;
+  bool is_integer_;
 };
 
 }  // namespace rh::cpu

@@ -14,7 +14,10 @@ class SparseAttentionKernel final : public Kernel {
  public:
   using Types = rh::Types<float, Float16, BFloat16>;
 
-  explicit SparseAttentionKernel(const KernelInfo& info) : op_(info.attributes<ops::SparseAttention>()), by_pairs_(info.by_pairs()) {}
+  explicit SparseAttentionKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::SparseAttention>()), by_pairs_(info.by_pairs()), variant_(expected_variant(info)) {}
+
+  KernelVariant variant() const override { return variant_; }
 
   Status run(RunContext& context) const override {
     const Call call = read_call(context);
@@ -66,6 +69,15 @@ class SparseAttentionKernel final : public Kernel {
   }
 
  private:
+  /// Only a run tells how many keys there are.
+  KernelVariant expected_variant(const KernelInfo& info) const {
+    const int64_t size = declared_size(info, 0, 2), heads = op_.heads + (info.node().has_input(1) ? 0 : 2 * op_.kv_heads);
+    compute::AttentionArgs args{.queries = declared_size(info, 0, 1), .keys = -1, .depth = -1, .value_depth = -1};
+    if (size >= 0 && heads > 0) args.depth = args.value_depth = size / heads;
+    args.by_pairs = by_pairs_;
+    return attention_variant(args);
+  }
+
   struct Call {
     int64_t batch = 0, length = 0, depth = 0;
     int64_t total = 0, capacity = 0;  ///< keys of the longest sequence; rows of the caches
@@ -179,6 +191,7 @@ class SparseAttentionKernel final : public Kernel {
 
   ops::SparseAttention op_;
   bool by_pairs_;
+  KernelVariant variant_;
 };
 
 }  // namespace rh::cpu

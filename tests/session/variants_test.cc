@@ -1,0 +1,119 @@
+// In which way nodes compute, as a session says before it runs.
+#include "base/cpu_features.h"
+#include "compute/attention/attention_fip.h"
+#include "session/run_helpers.h"
+
+namespace rh::test {
+namespace {
+
+struct Row {
+  const char* purpose;
+  const char* text;     ///< of a graph
+  const char* variant;  ///< of its one node that has several
+};
+
+constexpr Row kRows[] = {
+    {"integers by a constant",
+     "g (uint8[2, 64] x) => (int32[2, 32] y) < uint8[64, 32] w = {3, ...}, uint8[] z = {1} > { y = MatMulInteger (x, w, z, z) }",
+     "prepacked"},
+    {"integers by integers of the run", "g (uint8[2, 64] x, uint8[64, 3] w) => (int32[2, 3] y) { y = MatMulInteger (x, w) }",
+     "packed_per_run"},
+    {"a quantised product",
+     "g (uint8[2, 64] x) => (uint8[2, 32] y) < uint8[64, 32] w = {3, ...}, uint8[] z = {1}, float[] s = {0.1} >\n"
+     "{ y = QLinearMatMul (x, s, z, w, s, z, s, z) }",
+     "prepacked"},
+    {"a quantised product of 8-bit floats",
+     "g (float8e4m3fn[2, 4] x) => (float8e4m3fn[2, 3] y) < float8e4m3fn[4, 3] w = {1, ...}, float8e4m3fn[] z = {0}, float[] s = {0.5} >\n"
+     "{ y = QLinearMatMul (x, s, z, w, s, z, s, z) }",
+     "plain"},
+    {"QGemm",
+     "g (uint8[2, 64] x) => (float[2, 32] y) < uint8[64, 32] w = {3, ...}, uint8[] z = {1}, float[] s = {0.1} >\n"
+     "{ y = com.microsoft.QGemm (x, s, z, w, s, z) }",
+     "prepacked"},
+    {"DynamicQuantizeMatMul",
+     "g (float[2, 64] x, uint8[64, 3] w, float[] s) => (float[2, 3] y) { y = com.microsoft.DynamicQuantizeMatMul (x, w, s) }",
+     "packed_per_run"},
+    {"a quantised convolution",
+     "g (uint8[1, 4, 8, 8] x) => (uint8[...] y) < int8[8, 4, 3, 3] w = {3, ...}, uint8[] z = {1}, int8[] n = {0}, float[] s = {0.1} >\n"
+     "{ y = QLinearConv (x, s, z, w, s, n, s, z) }",
+     "direct"},
+    {"a quantised convolution of single channels",
+     "g (uint8[1, 8, 8, 8] x) => (int32[...] y) < int8[8, 1, 3, 3] w = {3, ...} > { y = ConvInteger <group = 8> (x, w) }", "depthwise"},
+    {"a quantised convolution by weights of the run",
+     "g (uint8[1, 4, 8, 8] x, int8[8, 4, 3, 3] w) => (int32[...] y) { y = ConvInteger (x, w) }", "packed_per_run"},
+    {"attention of few keys",
+     "g (float[1, 2, 100, 64] q, float[1, 2, 100, 64] k, float[1, 2, 100, 64] v) => (float[...] y) { y = Attention (q, k, v) }", "blocked"},
+    {"attention of many keys",
+     "g (float[1, 2, 500, 64] q, float[1, 2, 500, 64] k, float[1, 2, 500, 64] v) => (float[...] y) { y = Attention (q, k, v) }", "fip"},
+    {"attention of 500 keys that see 250 each",
+     "g (float[1, 500, 128] q, float[1, 500, 128] k, float[1, 500, 128] v) => (float[...] y)\n"
+     "{ y = Attention <is_causal = 1, q_num_heads = 2, kv_num_heads = 2> (q, k, v) }",
+     "blocked"},
+    {"attention with a mask of columns",
+     "g (float[1, 2, 500, 64] q, float[1, 2, 500, 64] k, float[1, 2, 500, 64] v, float[500, 500] m) => (float[...] y)\n"
+     "{ y = Attention (q, k, v, m) }",
+     "fip"},
+    {"attention with a soft cap",
+     "g (float[1, 2, 500, 64] q, float[1, 2, 500, 64] k, float[1, 2, 500, 64] v, float[500, 500] m) => (float[...] y)\n"
+     "{ y = Attention <softcap = 2.0> (q, k, v, m) }",
+     "blocked"},
+    {"attention of sizes that a run tells",
+     "g (float[1, 2, n, 64] q, float[1, 2, m, 64] k, float[1, 2, m, 64] v) => (float[...] y) { y = Attention (q, k, v) }",
+     "blocked_or_fip"},
+    {"attention after a cache",
+     "g (float[1, 2, 1, 64] q, float[1, 2, 1, 64] k, float[1, 2, 1, 64] v, float[1, 2, p, 64] pk, float[1, 2, p, 64] pv) => (float[...] "
+     "y,\n"
+     "  float[...] nk, float[...] nv) { y, nk, nv = Attention (q, k, v, _, pk, pv) }",
+     "blocked"},
+    {"attention that gives its scores",
+     "g (float[1, 2, 500, 64] q, float[1, 2, 500, 64] k, float[1, 2, 500, 64] v) => (float[...] y, float[...] s)\n"
+     "{ y, _, _, s = Attention (q, k, v) }",
+     "plain"},
+    {"attention of doubles",
+     "g (double[1, 2, 500, 64] q, double[1, 2, 500, 64] k, double[1, 2, 500, 64] v) => (double[...] y) { y = Attention (q, k, v) }",
+     "plain"},
+    {"attention that a pass found",
+     "g (float[1, 2, 500, 64] q, float[1, 2, 64, 500] k, float[1, 2, 500, 64] v) => (float[...] y) < float[] c = {0.125} >\n"
+     "{ p = MatMul (q, k) m = Mul (p, c) n = Softmax <axis = -1> (m) y = MatMul (n, v) }",
+     "fip"},
+    {"attention that a pass found, of unknown length",
+     "g (float[1, 2, n, 64] q, float[1, 2, 64, n] k, float[1, 2, n, 64] v) => (float[...] y) < float[] c = {0.125} >\n"
+     "{ p = MatMul (q, k) m = Mul (p, c) n = Softmax <axis = -1> (m) y = MatMul (n, v) }",
+     "blocked_or_fip"},
+    {"MultiHeadAttention",
+     "g (float[1, 500, 128] q, float[1, 500, 128] k, float[1, 500, 128] v) => (float[...] y)\n"
+     "{ y = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k, v) }",
+     "fip"},
+    {"GroupQueryAttention",
+     "g (float[1, n, 256] q, float[1, n, 128] k, float[1, n, 128] v, float[1, 2, p, 64] pk, float[1, 2, p, 64] pv, int32[1] l, int32[] t)\n"
+     "  => (float[...] y, float[...] nk, float[...] nv)\n"
+     "{ y, nk, nv = com.microsoft.GroupQueryAttention <num_heads = 4, kv_num_heads = 2> (q, k, v, pk, pv, l, t) }",
+     "blocked_or_fip"},
+};
+
+std::string variant_of(const Row& row, const char* precision) {
+  SessionOptions options;
+  options.config["roundhouse.precision"] = precision;
+  const auto variants =
+      make_session("<ir_version: 10, opset_import: [\"\" : 23, \"com.microsoft\" : 1]>\n" + std::string(row.text), options)->variants();
+  std::string found;
+  for (const auto& [node, variant] : variants) found += (found.empty() ? "" : ", ") + std::string(variant.variant);
+  return found;
+}
+
+bool has_pairs() {
+  compute::AttentionArgs args;
+  args.depth = args.value_depth = 64;
+  return compute::can_attend_by_pairs(args);
+}
+
+TEST(Variants, AreKnownBeforeARun) {
+  for (const Row& row : kRows) {
+    const bool is_of_pairs = std::string_view(row.variant).ends_with("fip");
+    EXPECT_EQ(variant_of(row, "fp32"), is_of_pairs && !has_pairs() ? "blocked" : row.variant) << row.purpose;
+    EXPECT_EQ(variant_of(row, "strict"), is_of_pairs ? "blocked" : row.variant) << row.purpose << ", strict";
+  }
+}
+
+}  // namespace
+}  // namespace rh::test
