@@ -27,9 +27,12 @@ bool generates(const Graph& graph) {
 bool wants_compact_weights(const Graph& graph, const SessionOptions& options) {
   const std::string_view asked = options.config_entry("roundhouse.weights");
   if (!asked.empty() && asked != "auto") return asked == "compact";
-  if (cpu_features().amx_bf16) return false;  // products of many rows by tiles gain more
+  const CpuFeatures& cpu = cpu_features();
+  if (cpu.amx_bf16) return false;  // products of many rows by tiles gain more
   if (options.config_entry("roundhouse.memory") == "lean") return true;
-  return graph.constant_bytes() > static_cast<size_t>(cpu_features().l3_bytes) && generates(graph);
+  // Elsewhere decoding takes longer than what it saves (docs/measurements/products.md, "Weights in 28 bits").
+  if (!cpu.own_adders) return false;
+  return graph.constant_bytes() > static_cast<size_t>(cpu.l3_bytes) && generates(graph);
 }
 
 }  // namespace rh

@@ -25,8 +25,9 @@ class CompactWeights : public testing::Test {
   }
 
   /// Bytes of packed weights on a processor whose last cache has so many bytes.
-  static size_t packed(const char* text, const char* key, const char* value, long l3_bytes = 64 << 10) {
+  static size_t packed(const char* text, const char* key, const char* value, long l3_bytes = 64 << 10, bool own_adders = true) {
     CpuFeatures cpu = cpu_features();
+    cpu.own_adders = own_adders;
     cpu.amx_bf16 = false;
     cpu.l3_bytes = l3_bytes;
     const ScopedCpuFeatures scope(cpu);
@@ -43,6 +44,7 @@ TEST_F(CompactWeights, AreThoseOfModelsThatGenerateOutOfMemory) {
   EXPECT_LT(static_cast<double>(compact), 0.9 * static_cast<double>(plain));
   EXPECT_EQ(packed(kGenerating, key, "auto"), compact);
   EXPECT_EQ(packed(kGenerating, key, "auto", 64 << 20), plain) << "weights that stay in the caches";
+  EXPECT_EQ(packed(kGenerating, key, "auto", 64 << 10, false), packed(kGenerating, key, "plain", 64 << 10, false)) << "Intel's AVX-512";
   EXPECT_EQ(packed(kOther, key, "auto"), plain);
   EXPECT_EQ(packed(kOther, key, "compact"), compact);
   EXPECT_EQ(packed(kOther, "roundhouse.memory", "lean"), compact);
