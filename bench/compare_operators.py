@@ -14,8 +14,12 @@ import sys
 import time
 
 from attention_cases import ATTENTION_CASES
+from contrib_operator_cases import CONTRIB_CASES
 from more_operator_cases import MORE_CASES
 from operator_cases import CASES
+from rare_operator_cases import RARE_CASES
+
+CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 
 
 def runner(runtime, data, threads):
@@ -36,14 +40,14 @@ def runner(runtime, data, threads):
         return None
 
 
-def least_times(runners, feeds, seconds, rounds):
+def least_times(runners, feeds, seconds, rounds, clock=time.perf_counter):
     """The least time of each runner, None where it fails, or where its outputs have other sizes than the first one's."""
     least, expected = {}, None
     for name, run in runners.items():
         try:
-            started = time.perf_counter()
+            started = clock()
             outputs = run(feeds)
-            least[name] = time.perf_counter() - started
+            least[name] = clock() - started
         except Exception:
             least[name] = None
             continue
@@ -55,11 +59,11 @@ def least_times(runners, feeds, seconds, rounds):
         for name, run in runners.items():
             if least[name] is None:
                 continue
-            end = time.perf_counter() + seconds
+            end = clock() + seconds
             while True:
-                started = time.perf_counter()
+                started = clock()
                 run(feeds)
-                now = time.perf_counter()
+                now = clock()
                 least[name] = min(least[name], now - started)
                 if now > end:
                     break
@@ -72,7 +76,8 @@ def page_head(args, runtimes):
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "an unknown processor")
     numbers = f"--threads {args.threads} --rounds {args.rounds} --seconds {args.seconds}"
-    command = f"bench/compare_operators.py --runtimes {args.runtimes} {numbers} --markdown FILE"
+    clock = "" if args.clock == "wall" else f" --clock {args.clock}"
+    command = f"bench/compare_operators.py --runtimes {args.runtimes} {numbers}{clock} --markdown FILE"
     return (
         f"# Operators beside their peers\n\nWritten by `{command}`.\n{', '.join(versions)}; {model}, {os.cpu_count()} processors, "
         f"{args.threads} thread(s). {__doc__.splitlines()[2]} {' '.join(__doc__.splitlines()[3:])} "
@@ -102,7 +107,7 @@ def timed_row(name, build, sizes, runtimes, args):
     for size in sizes:
         data, feeds = build(*size)
         runners = {r: run for r in runtimes if (run := runner(r, data, args.threads))}
-        least = least_times(runners, feeds, args.seconds, args.rounds)
+        least = least_times(runners, feeds, args.seconds, args.rounds, CLOCKS[args.clock])
         times.append(" / ".join(f"{1e6 * least[r]:.3g}" if least.get(r) else "-" for r in runtimes))
         peers = [least[r] for r in runtimes[1:] if least.get(r)]
         own = least.get(runtimes[0])
@@ -129,6 +134,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.02, help="of each round")
+    parser.add_argument("--clock", default="wall", choices=[*CLOCKS], help="processor: time of all threads; for 1 thread on a busy machine")
     parser.add_argument("--only", default="", help="times the operators in whose names this regular expression is found")
     parser.add_argument("--markdown", help="also writes the table, and what it was measured with, to this file")
     parser.add_argument("--update", help="a file that --markdown has written, in which the rows of what is timed are replaced")
@@ -137,7 +143,7 @@ def main():
     head = f"| operator | sizes | {' / '.join(runtimes)}, microseconds | speedup |\n| --- | --- | --- | --- |"
     print(head, flush=True)
     rows = []
-    for name, build, sizes in [*CASES, *MORE_CASES, *ATTENTION_CASES]:
+    for name, build, sizes in [*CASES, *MORE_CASES, *ATTENTION_CASES, *RARE_CASES, *CONTRIB_CASES]:
         if re.search(args.only, name):
             rows.append(timed_row(name, build, sizes, runtimes, args))
             print(rows[-1], flush=True)

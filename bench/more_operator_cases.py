@@ -43,6 +43,11 @@ def matmul_integer(rows, inner, columns):
     return one("MatMulInteger", feeds, {"w": bytes_of(inner, columns, dtype="i1", low=-127, high=127), "z": np.uint8(128)})
 
 
+def matmul_integer_of_two(rows, inner, columns):
+    feeds = {"x": bytes_of(rows, inner), "w": bytes_of(inner, columns, dtype="i1", low=-127, high=127)}
+    return one("MatMulInteger", feeds, {"z": np.uint8(128)})
+
+
 def dynamic_quantize_matmul(rows, inner, columns):
     weights = {"w": bytes_of(inner, columns, dtype="i1", low=-127, high=127), "s": scale()}
     return one("DynamicQuantizeMatMul", {"x": floats(rows, inner)}, weights, domain=MS)
@@ -365,6 +370,7 @@ MORE_CASES = [
     ("RegexFullMatch", lambda count: one("RegexFullMatch", {"x": words(count)}, pattern="Word[0-9]+"), [(10,), (1000,), (10000,)]),
     ("TfIdfVectorizer", tf_idf, [(1, 100), (16, 100), (100, 1000)]),
     ("MatMulInteger", matmul_integer, PRODUCTS),
+    ("MatMulInteger of two", matmul_integer_of_two, [(1, 1024, 1024), (8, 512, 512), (256, 1024, 1024)]),
     ("DynamicQuantizeMatMul (com.microsoft)", dynamic_quantize_matmul, PRODUCTS),
     ("MatMulIntegerToFloat (com.microsoft)", matmul_integer_to_float, PRODUCTS),
     ("QLinearMatMul", qlinear_matmul, PRODUCTS),

@@ -72,6 +72,7 @@ TEST_P(Int8GemmTest, SumsAreExact) {
     check(19, 45, 130, signs, true, true, false, true, three_threads());
     check(100, 150, 300, signs, false, false, false, true, three_threads());
     check(9, 1100, 71, signs, true, true, false, true, three_threads());
+    check(24, 130, 600, signs, false, true, false, true, three_threads());
     check(1, 2500, 33, signs, false, false, false, false, Parallel());
   }
 }

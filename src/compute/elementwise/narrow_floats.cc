@@ -1,5 +1,7 @@
 #include "compute/elementwise/narrow_floats.h"
 
+#include <limits>
+
 #include "compute/simd/hwy_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -118,6 +120,20 @@ int64_t narrow_bfloats(const float* x, uint16_t* y, int64_t count) {
   return narrow_words(x, y, count, [](Word w) HWY_ATTR { return narrow_bfloat(w); });
 }
 
+int64_t truncate_floats(const float* x, int32_t* y, int64_t count) {
+  const Floats d;
+  const hn::Rebind<int32_t, Floats> whole;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto limit = hn::Set(d, 0x1p31f), least = hn::Set(d, -0x1p31f);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto v = hn::LoadU(d, x + i);
+    const auto fits = hn::And(hn::Ge(v, least), hn::Lt(v, limit));
+    hn::StoreU(hn::ConvertTo(whole, hn::IfThenElse(fits, v, least)), whole, y + i);
+  }
+  return i;
+}
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace rh::compute
@@ -130,6 +146,7 @@ HWY_EXPORT(widen_halves);
 HWY_EXPORT(widen_bfloats);
 HWY_EXPORT(narrow_halves);
 HWY_EXPORT(narrow_bfloats);
+HWY_EXPORT(truncate_floats);
 
 void widen(const Float16* x, float* y, int64_t count) {
   for (int64_t i = HWY_DYNAMIC_DISPATCH(widen_halves)(&x->bits, y, count); i < count; ++i) y[i] = x[i];
@@ -142,6 +159,11 @@ void narrow(const float* x, Float16* y, int64_t count) {
 }
 void narrow(const float* x, BFloat16* y, int64_t count) {
   for (int64_t i = HWY_DYNAMIC_DISPATCH(narrow_bfloats)(x, &y->bits, count); i < count; ++i) y[i] = BFloat16(x[i]);
+}
+void truncate(const float* x, int32_t* y, int64_t count) {
+  for (int64_t i = HWY_DYNAMIC_DISPATCH(truncate_floats)(x, y, count); i < count; ++i) {
+    y[i] = x[i] >= -0x1p31f && x[i] < 0x1p31f ? static_cast<int32_t>(x[i]) : std::numeric_limits<int32_t>::min();
+  }
 }
 
 }  // namespace rh::compute

@@ -12,4 +12,7 @@ void widen(const BFloat16* x, float* y, int64_t count);
 void narrow(const float* x, Float16* y, int64_t count);
 void narrow(const float* x, BFloat16* y, int64_t count);
 
+/// y[i] = x[i] without its fraction; the least number where that does not fit.
+void truncate(const float* x, int32_t* y, int64_t count);
+
 }  // namespace rh::compute

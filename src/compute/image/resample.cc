@@ -39,7 +39,10 @@ class AlongRows {
   explicit AlongRows(const ResampledAxis& along) : along_(along), vectors_((along.outputs + float_lanes() - 1) / float_lanes()) {
     const int64_t lanes = float_lanes();
     looks_up_ = lanes > 1 && along.inputs <= INT32_MAX;
-    for (int64_t v = 0; v < vectors_ && looks_up_; ++v) looks_up_ = most_of(v) - least_of(v) < 2 * lanes;
+    for (int64_t v = 0; v < vectors_ && looks_up_; ++v) {
+      looks_up_ = most_of(v) - least_of(v) < 2 * lanes;
+      takes_two_ |= most_of(v) - least_of(v) >= lanes;
+    }
   }
 
   /// Floats that its tables take.
@@ -76,9 +79,18 @@ class AlongRows {
     const int32_t* index = index_;
     for (int64_t v = 0; v < vectors_; ++v, y += lanes, writable -= lanes) {
       const int64_t rest = readable - first_[v];
-      const Vec a = load_most(x + first_[v], rest), b = load_most(x + first_[v] + lanes, rest - lanes);
+      const Vec a = load_most(x + first_[v], rest);
       Vec sum = hn::Zero(d);
-      for (int64_t t = 0; t < taps; ++t, weight += lanes, index += lanes) sum = hn::MulAdd(look_up(a, b, index), hn::LoadU(d, weight), sum);
+      if (takes_two_) {
+        const Vec b = load_most(x + first_[v] + lanes, rest - lanes);
+        for (int64_t t = 0; t < taps; ++t, weight += lanes, index += lanes)
+          sum = hn::MulAdd(look_up(a, b, index), hn::LoadU(d, weight), sum);
+      } else {
+        for (int64_t t = 0; t < taps; ++t, weight += lanes, index += lanes) {
+          const auto at = hn::IndicesFromVec(d, hn::LoadU(Ints(), index));
+          sum = hn::MulAdd(hn::TableLookupLanes(a, at), hn::LoadU(d, weight), sum);
+        }
+      }
       store_most(sum, y, writable);
     }
   }
@@ -110,6 +122,7 @@ class AlongRows {
   const ResampledAxis& along_;
   int64_t vectors_;
   bool looks_up_;
+  bool takes_two_ = false;          ///< some vector of outputs does, of inputs; else one is enough for each
   const float* weight_ = nullptr;   ///< [vector][tap][lane]
   const int32_t* index_ = nullptr;  ///< the same, from the first of a vector's inputs on
   const int32_t* first_ = nullptr;

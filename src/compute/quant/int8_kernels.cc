@@ -29,7 +29,7 @@ HWY_INLINE void interleave(const uint8_t* const rows[kInt8Group], int64_t at, ui
   }
 }
 
-void pack_right_loop(const uint8_t* const rows[kInt8Group], int64_t count, int64_t width, uint8_t flip, uint8_t* out) {
+HWY_INLINE void pack_group(const uint8_t* const rows[kInt8Group], int64_t count, int64_t width, uint8_t flip, uint8_t* out) {
   const int64_t whole = rows[kInt8Group - 1] ? count / kPackWidth * kPackWidth : 0;
   for (int64_t j = 0; j < whole; j += kPackWidth) interleave(rows, j, flip, out);
   for (int64_t j = whole; j < width; j += kPackWidth) {
@@ -42,6 +42,37 @@ void pack_right_loop(const uint8_t* const rows[kInt8Group], int64_t count, int64
       pointers[t] = padded[t];
     }
     interleave(pointers, 0, flip, out + j * kInt8Group);
+  }
+}
+
+void pack_right_loop(const uint8_t* rows, int64_t stride, int64_t k, int64_t count, int64_t width, uint8_t flip, uint8_t* out) {
+  const int64_t panel_bytes = (k + kInt8Group - 1) / kInt8Group * kInt8Group * width;
+  for (int64_t at = 0; at < k; at += kInt8Group, out += width * kInt8Group) {
+    for (int64_t column = 0; column < count; column += width) {
+      const uint8_t* group[kInt8Group];
+      for (int64_t t = 0; t < kInt8Group; ++t) group[t] = at + t < k ? rows + (at + t) * stride + column : nullptr;
+      pack_group(group, HWY_MIN(width, count - column), width, flip, out + column / width * panel_bytes);
+    }
+  }
+}
+
+void sum_columns_loop(const uint8_t* panel, int64_t groups, int64_t width, int32_t* sums) {
+  constexpr int64_t kAtOnce = 128;  // of whose groups two bytes each add up to 16 bits
+  const hn::CappedTag<uint32_t, kPackWidth> d;
+  const auto even = hn::Set(d, 0x00FF00FFu), flips = hn::Set(d, 0x80808080u);
+  for (int64_t j = 0; j < width; j += static_cast<int64_t>(hn::Lanes(d))) {
+    auto sum = hn::Zero(d);
+    for (int64_t begin = 0; begin < groups; begin += kAtOnce) {
+      const int64_t end = HWY_MIN(groups, begin + kAtOnce);
+      auto halves = hn::Zero(d);
+      for (int64_t g = begin; g < end; ++g) {
+        const auto four = hn::Xor(flips, hn::LoadU(d, reinterpret_cast<const uint32_t*>(panel + (g * width + j) * kInt8Group)));
+        halves = hn::Add(halves, hn::Add(hn::And(four, even), hn::And(hn::ShiftRight<8>(four), even)));
+      }
+      const auto both = hn::Add(hn::ShiftRight<16>(halves), hn::And(halves, hn::Set(d, 0xFFFFu)));
+      sum = hn::Add(sum, hn::Sub(both, hn::Set(d, static_cast<uint32_t>(512 * (end - begin)))));
+    }
+    hn::StoreU(sum, d, reinterpret_cast<uint32_t*>(sums + j));
   }
 }
 
@@ -92,25 +123,34 @@ HWY_INLINE uint64_t sum_of(const uint8_t* x, int64_t count, uint8_t flip) {
   return sum;
 }
 
-template <typename T>
-HWY_INLINE void largest_of(const uint8_t* const* rows, int64_t count, int64_t length, uint8_t* y) {
-  const hn::ScalableTag<T> d;
+/// From element i on, by whole vectors, of rows `shift` bytes on; the first element that is left.
+template <typename T, typename D>
+HWY_INLINE int64_t largest_by(D d, const uint8_t* const* rows, int64_t count, int64_t shift, int64_t i, int64_t length, uint8_t* y) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto row = [=](int64_t k) { return reinterpret_cast<const T*>(rows[k]); };
-  int64_t i = 0;
+  const auto row = [=](int64_t k) { return reinterpret_cast<const T*>(rows[k]) + shift; };
   for (; i + lanes <= length; i += lanes) {
     auto most = hn::LoadU(d, row(0) + i);
     for (int64_t k = 1; k < count; ++k) most = hn::Max(most, hn::LoadU(d, row(k) + i));
     hn::StoreU(most, d, reinterpret_cast<T*>(y) + i);
   }
-  for (; i < length; ++i) {
-    T most = row(0)[i];
-    for (int64_t k = 1; k < count; ++k) most = HWY_MAX(most, row(k)[i]);
-    y[i] = static_cast<uint8_t>(most);
+  return i;
+}
+
+template <typename T>
+HWY_INLINE void largest_of(const uint8_t* const* rows, int64_t count, int64_t length, int64_t pixels, int64_t step, uint8_t* y) {
+  for (int64_t p = 0; p < pixels; ++p, y += length) {
+    int64_t i = largest_by<T>(hn::ScalableTag<T>(), rows, count, p * step, 0, length, y);
+    i = largest_by<T>(hn::CappedTag<T, 16>(), rows, count, p * step, i, length, y);
+    for (; i < length; ++i) {
+      const auto at = [&](int64_t k) { return reinterpret_cast<const T*>(rows[k])[p * step + i]; };
+      T most = at(0);
+      for (int64_t k = 1; k < count; ++k) most = HWY_MAX(most, at(k));
+      y[i] = static_cast<uint8_t>(most);
+    }
   }
 }
-void largest_loop(const uint8_t* const* rows, int64_t count, bool is_signed, int64_t length, uint8_t* y) {
-  is_signed ? largest_of<int8_t>(rows, count, length, y) : largest_of<uint8_t>(rows, count, length, y);
+void largest_loop(const uint8_t* const* rows, int64_t count, bool is_signed, int64_t length, int64_t pixels, int64_t step, uint8_t* y) {
+  is_signed ? largest_of<int8_t>(rows, count, length, pixels, step, y) : largest_of<uint8_t>(rows, count, length, pixels, step, y);
 }
 
 uint64_t sum_loop(const uint8_t* x, int64_t count, uint8_t flip) { return sum_of(x, count, flip); }
@@ -130,6 +170,7 @@ HWY_AFTER_NAMESPACE();
 namespace rh::compute {
 
 HWY_EXPORT(pack_right_loop);
+HWY_EXPORT(sum_columns_loop);
 HWY_EXPORT(widen_loop);
 HWY_EXPORT(flip_loop);
 HWY_EXPORT(largest_loop);
@@ -145,8 +186,12 @@ const Int8Kernels& int8_kernels() {
 #endif
 }
 
-void int8_pack_right(const uint8_t* const rows[kInt8Group], int64_t count, int64_t width, uint8_t flip, uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(pack_right_loop)(rows, count, width, flip, out);
+void int8_pack_right(const uint8_t* rows, int64_t stride, int64_t k, int64_t count, int64_t width, uint8_t flip, uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(pack_right_loop)(rows, stride, k, count, width, flip, out);
+}
+
+void int8_sum_columns(const uint8_t* panel, int64_t groups, int64_t width, int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(sum_columns_loop)(panel, groups, width, sums);
 }
 
 int32_t int8_pack_left(const uint8_t* row, int64_t count, int64_t padded, uint8_t flip, bool is_signed, int64_t bytes, void* out) {
@@ -161,8 +206,8 @@ int32_t int8_pack_left(const uint8_t* row, int64_t count, int64_t padded, uint8_
   return static_cast<int32_t>(static_cast<uint32_t>(sum - (is_signed ? 128 * static_cast<uint64_t>(count) : 0)));
 }
 
-void int8_largest(const uint8_t* const* rows, int64_t count, bool is_signed, int64_t length, uint8_t* y) {
-  HWY_DYNAMIC_DISPATCH(largest_loop)(rows, count, is_signed, length, y);
+void int8_largest(const uint8_t* const* rows, int64_t count, bool is_signed, int64_t length, int64_t pixels, int64_t step, uint8_t* y) {
+  HWY_DYNAMIC_DISPATCH(largest_loop)(rows, count, is_signed, length, pixels, step, y);
 }
 
 void int8_sum_pixels(const uint8_t* x, int64_t pitch, uint8_t flip, int64_t pixels, int64_t channels, int32_t* sums) {

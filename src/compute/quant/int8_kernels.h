@@ -16,8 +16,12 @@ inline uint8_t int8_flip(bool is_signed, bool wants_signed) { return is_signed =
 
 inline int64_t int8_groups(int64_t k) { return (k + kInt8Group - 1) / kInt8Group; }
 
-/// out[j, t] = rows[t][j] ^ flip for j < count and 0 for count <= j < width; a null row gives zeros. `width` is a multiple of 16.
-void int8_pack_right(const uint8_t* const rows[kInt8Group], int64_t count, int64_t width, uint8_t flip, uint8_t* out);
+/// `count` columns of k rows as panels of `width` columns, a multiple of 16, that follow each other: out[k / 4, j, k % 4] = rows[k][j] ^
+/// flip, 0 where there is no such column or row. Rows are `stride` bytes apart.
+void int8_pack_right(const uint8_t* rows, int64_t stride, int64_t k, int64_t count, int64_t width, uint8_t flip, uint8_t* out);
+
+/// sums[j]: of the signed bytes of column j < width of a panel of so many groups.
+void int8_sum_columns(const uint8_t* panel, int64_t groups, int64_t width, int32_t* sums);
 
 /// `count` bytes of a row, flipped, as elements of `bytes` bytes, then zeros up to `padded` elements. Returns their sum modulo 2^32;
 /// `is_signed` is the sign after flipping.
@@ -26,8 +30,8 @@ int32_t int8_pack_left(const uint8_t* row, int64_t count, int64_t padded, uint8_
 /// `count` bytes, flipped, as elements of `bytes` bytes, unsigned.
 void int8_lay_out(const uint8_t* x, int64_t count, uint8_t flip, int64_t bytes, void* out);
 
-/// y[i] = the largest of rows[k][i], of signed or unsigned bytes; `rows` is not empty.
-void int8_largest(const uint8_t* const* rows, int64_t count, bool is_signed, int64_t length, uint8_t* y);
+/// y[p, i] = the largest of rows[k][p * step + i], of signed or unsigned bytes, for each of `pixels`; `rows` is not empty.
+void int8_largest(const uint8_t* const* rows, int64_t count, bool is_signed, int64_t length, int64_t pixels, int64_t step, uint8_t* y);
 
 /// sums[i]: of the `channels` flipped bytes at x + i * pitch, as unsigned numbers.
 void int8_sum_pixels(const uint8_t* x, int64_t pitch, uint8_t flip, int64_t pixels, int64_t channels, int32_t* sums);

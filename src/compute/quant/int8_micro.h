@@ -25,14 +25,35 @@ struct Int8MicroArgs {
   const int32_t* row_start;     ///< [rows]
 };
 
+/// A product of few rows by a right operand that lies as it came, in `columns` columns of it:
+/// c[i, j] = bias[j] + sum over k of (a[i, k] - a_zero[i]) (b[k, j] - b_zero[j]), modulo 2^32.
+struct Int8UnpackedArgs {
+  int64_t rows, k, columns;
+  const uint8_t* a;  ///< [rows][4 groups], unsigned, 0 from k on
+  int64_t a_row;
+  const uint8_t* b;  ///< [k][columns], signed once flipped
+  int64_t b_row;
+  uint8_t flip;
+  const uint8_t* zeros;   ///< [columns]: bytes that are 0 once flipped, for the rows behind k
+  const int32_t* a_zero;  ///< [rows]
+  const int32_t* weight;  ///< [rows]: the sum of the row less k times its zero point, which the zero points of B take
+  const int32_t* b_zero;  ///< [columns]
+  const int32_t* bias;    ///< [columns] or null
+  int32_t* c;             ///< columns up to a multiple of kInt8Chunk are written
+  int64_t c_row;
+  int32_t* column_sums;  ///< scratch, as a row of c
+};
+inline constexpr int64_t kInt8Chunk = 64;
+
 /// A in 0..255, B in -128..127.
 struct Int8Kernels {
   using Kernel = void (*)(const Int8MicroArgs&);
   int64_t rows;
-  int64_t columns;      ///< of a panel
-  int64_t left_bytes;   ///< of an element of A: 1, or 2 where A is widened to int16 beforehand
-  const Kernel* whole;  ///< [rows + 1]: of all columns
-  const Kernel* half;   ///< [rows + 1]: of the first half of the columns alone
+  int64_t columns;                                      ///< of a panel
+  int64_t left_bytes;                                   ///< of an element of A: 1, or 2 where A is widened to int16 beforehand
+  const Kernel* whole;                                  ///< [rows + 1]: of all columns
+  const Kernel* half;                                   ///< [rows + 1]: of the first half of the columns alone
+  void (*unpacked)(const Int8UnpackedArgs&) = nullptr;  ///< null: there is none
 
   /// For a panel of which so many columns are wanted.
   const Kernel* of_columns(int64_t wanted) const { return 2 * wanted <= columns ? half : whole; }

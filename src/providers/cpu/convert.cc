@@ -9,7 +9,7 @@ namespace rh::cpu {
 
 namespace {
 
-// True where one side is float and the other a half type or int64: then the elements are converted.
+// True where one side is float and the other a half type, int32 or int64: then the elements are converted.
 bool convert_float(const TensorView& from, const MutableView& to, Range part) {
   const auto both = [&](DType a, DType b) { return from.dtype() == a && to.dtype() == b; };
   const int64_t at = part.begin, count = part.size();
@@ -21,6 +21,8 @@ bool convert_float(const TensorView& from, const MutableView& to, Range part) {
     compute::narrow(from.data<float>() + at, to.data<Float16>() + at, count);
   } else if (both(DType::float32, DType::bfloat16)) {
     compute::narrow(from.data<float>() + at, to.data<BFloat16>() + at, count);
+  } else if (both(DType::float32, DType::int32)) {
+    compute::truncate(from.data<float>() + at, to.data<int32_t>() + at, count);
   } else if (both(DType::float32, DType::int64)) {
     compute::truncate(from.data<float>() + at, to.data<int64_t>() + at, count);
   } else if (both(DType::int64, DType::float32)) {

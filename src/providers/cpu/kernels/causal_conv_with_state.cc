@@ -76,8 +76,34 @@ class CausalConvWithStateKernel final : public Kernel {
   void run_channels(const RunContext& context, const Call& call, const Data<T>& data) const {
     const double work = static_cast<double>(call.length) * static_cast<double>(call.taps);
     context.parallel().for_range(call.batch * call.channels, {2.0 * sizeof(T) * static_cast<double>(call.length), work}, [&](Range part) {
+      if (call.length <= kFewPositions) return run_short_channels(call, part, data);
       for (int64_t row = part.begin; row < part.end; ++row) run_channel(call, row, data);
     });
+  }
+
+  static constexpr int64_t kFewPositions = 4;  // of a row, for which calls of functions of rows take longer than the work
+
+  template <typename T>
+  void run_short_channels(const Call& call, Range part, const Data<T>& data) const {
+    const int64_t length = call.length, before = call.before;
+    auto* const sums =
+        static_cast<float*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(part.size() * length) * sizeof(float)));
+    for (int64_t row = part.begin; row < part.end; ++row) {
+      const T *x = data.x + row * length, *past = data.past ? data.past + row * before : nullptr;
+      const auto at = [&](int64_t i) { return i >= before ? x[i - before] : past ? past[i] : T(0); };
+      const T* weight = data.weight + row % call.channels * call.taps;
+      for (int64_t j = 0; j < length; ++j) {
+        float sum = data.bias ? data.bias[row % call.channels] : 0.0f;
+        for (int64_t i = 0; i < call.taps; ++i) sum += static_cast<float>(weight[i]) * static_cast<float>(at(j + i * op_.dilation));
+        sums[(row - part.begin) * length + j] = sum;
+      }
+      for (int64_t later = 0; later < states(length); ++later) {
+        T* present = data.present - later * call.batch * call.channels * before + row * before;
+        for (int64_t i = 0; i < before; ++i) present[i] = at(length - later + i);
+      }
+    }
+    if (op_.silu) compute::unary(compute::Unary::silu, sums, sums, part.size() * length);
+    for (int64_t i = 0; i < part.size() * length; ++i) data.y[part.begin * length + i] = static_cast<T>(sums[i]);
   }
 
   template <typename T>

@@ -45,6 +45,10 @@ class GatherNDKernel final : public Kernel {
         for (int64_t begin = part.begin, end; begin < part.end; begin = end) {
           end = std::min(part.end, begin + kAtOnce);
           all.places(begin, end, places);
+          if (block == 1 && tuples_a_batch == tuples) {
+            for (int64_t i = begin; i < end; ++i) to[i] = from[places[i - begin]];
+            continue;
+          }
           for (int64_t i = begin; i < end; ++i) {
             const T* block_of = from + places[i - begin] + (tuples_a_batch == tuples ? 0 : i / tuples_a_batch * batch_block);
             compute::copy_block(x.kind(), block_of, to + i * block, block);

@@ -35,14 +35,15 @@ class NhwcMaxPoolKernel final : public Kernel {
     context.parallel().for_range(shape[0] * places, cost, [&](Range range) {
       auto* pixels = static_cast<const uint8_t**>(
           compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(most) * sizeof(const uint8_t*)));
-      for (int64_t i = range.begin; i < range.end; ++i) {
+      for (int64_t i = range.begin, outputs; i < range.end; i += outputs) {
         const int64_t count =
             find_pixels(window, channels, x.data<uint8_t>() + i / places * window.input_size() * channels, i % places, pixels);
+        outputs = std::min(range.end - i, alike(window, i % window.output[2]));
         uint8_t* out = y.data<uint8_t>() + i * channels;
         if (count == 0) {
-          std::fill_n(out, channels, x.dtype() == DType::int8 ? uint8_t{0x80} : uint8_t{0});
+          std::fill_n(out, outputs * channels, x.dtype() == DType::int8 ? uint8_t{0x80} : uint8_t{0});
         } else {
-          compute::int8_largest(pixels, count, x.dtype() == DType::int8, channels, out);
+          compute::int8_largest(pixels, count, x.dtype() == DType::int8, channels, outputs, window.stride[2] * channels, out);
         }
       }
     });
@@ -50,6 +51,12 @@ class NhwcMaxPoolKernel final : public Kernel {
   }
 
  private:
+  /// How many outputs of a row, from column `at` on, have windows of as many columns of the input.
+  static int64_t alike(const compute::Window& w, int64_t at) {
+    const int64_t first = at * w.stride[2] - w.pad_begin[2], left = w.input[2] - 1 - (w.kernel[2] - 1) * w.dilation[2] - first;
+    return first < 0 || left < 0 ? 1 : std::min(left / w.stride[2] + 1, w.output[2] - at);
+  }
+
   /// Those that the window of an output covers; how many there are.
   static int64_t find_pixels(const compute::Window& w, int64_t channels, const uint8_t* x, int64_t place, const uint8_t** pixels) {
     int64_t count = 0;

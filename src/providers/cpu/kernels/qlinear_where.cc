@@ -23,12 +23,23 @@ class QLinearWhereKernel final : public Kernel {
     const Broadcast rows(z.shape(), shapes);
     return dispatch<ByteTypes>(x.dtype(), "QLinearWhere", [&]<typename T>() {
       const auto same = [](float v) { return v; };
-      const ByteTable of_x = ByteTable::make<T>(x_scale, z_scale, same), of_y = ByteTable::make<T>(y_scale, z_scale, same);
+      const ByteTable tables[] = {ByteTable::make<T>(y_scale, z_scale, same), ByteTable::make<T>(x_scale, z_scale, same)};
+      const uint8_t* const table = tables[0].of;
       rows.run(context.parallel(), {.bytes = 4, .operations = 2}, [&](int64_t output, const int64_t* inputs, int64_t count) {
-        const bool* which = condition.data<bool>() + inputs[0];
+        const auto* which = static_cast<const uint8_t*>(condition.raw()) + inputs[0];
         const uint8_t *yes = x.data<uint8_t>() + inputs[1], *no = y.data<uint8_t>() + inputs[2];
-        for (int64_t i = 0; i < count; ++i) {
-          z.data<uint8_t>()[output + i] = which[i * rows.step(0)] ? of_x.of[yes[i * rows.step(1)]] : of_y.of[no[i * rows.step(2)]];
+        uint8_t* to = z.data<uint8_t>() + output;
+        const auto fill = [which, yes, no, to, table, count](auto... steps) {
+          const int64_t step[] = {steps...};
+          for (int64_t i = 0; i < count; ++i) {  // without branches, which random conditions would mislead
+            const unsigned is_x = (which[i * step[0]] + 255u) >> 8, other = no[i * step[2]];
+            to[i] = table[(is_x * sizeof(ByteTable)) + (other ^ ((other ^ yes[i * step[1]]) & (0 - is_x)))];
+          }
+        };
+        if (rows.step(0) == 1 && rows.step(1) == 1 && rows.step(2) == 1) {
+          fill(1, 1, 1);
+        } else {
+          fill(rows.step(0), rows.step(1), rows.step(2));
         }
       });
     });

@@ -13,6 +13,24 @@ namespace {
 
 using Tokens = std::vector<std::string_view>;
 
+/// A regular expression, or text that stands for itself, which is found sooner.
+class Expression {
+ public:
+  explicit Expression(const std::string& pattern) : regex_(pattern, Regex::Prefer::longest) {
+    if (pattern.find_first_of("\\^$.[]|()?*+{}") == std::string::npos) text_ = pattern;
+  }
+
+  Regex::Match find(std::string_view text, size_t from) const {
+    if (text_.empty()) return regex_.find(text, from);
+    const size_t begin = text.find(text_, from);
+    return begin == std::string_view::npos ? Regex::Match{} : Regex::Match{begin, begin + text_.size(), true};
+  }
+
+ private:
+  Regex regex_;
+  std::string text_;
+};
+
 size_t character_bytes(std::string_view text) {
   uint32_t character = 0;
   return std::max<size_t>(1, first_character(text, character));
@@ -26,7 +44,7 @@ class TokenizerKernel final : public Kernel {
 
   explicit TokenizerKernel(const KernelInfo& info) : op_(info.attributes<ops::Tokenizer>()) {
     if (op_.mode == ops::Tokenizer::Mode::characters) return;
-    for (const std::string& pattern : op_.patterns) regexes_.emplace_back(pattern, Regex::Prefer::longest);
+    for (const std::string& pattern : op_.patterns) expressions_.emplace_back(pattern);
   }
 
   Status run(RunContext& context) const override {
@@ -81,7 +99,7 @@ class TokenizerKernel final : public Kernel {
   Tokens matches(std::string_view text) const {
     Tokens found;
     for (size_t at = 0; at < text.size();) {
-      const Regex::Match match = regexes_[0].find(text, at);
+      const Regex::Match match = expressions_[0].find(text, at);
       if (!match.found) break;
       const std::string_view token = text.substr(match.begin, match.end - match.begin);
       at = match.end;
@@ -99,7 +117,7 @@ class TokenizerKernel final : public Kernel {
   /// A separator that matches nothing takes the character after it along.
   Tokens pieces(std::string_view text) const {
     Tokens whole = {text};
-    for (const Regex& separator : regexes_) {
+    for (const Expression& separator : expressions_) {
       Tokens parts;
       for (std::string_view piece : whole) {
         size_t begin = 0;
@@ -116,7 +134,7 @@ class TokenizerKernel final : public Kernel {
   }
 
   ops::Tokenizer op_;
-  std::vector<Regex> regexes_;
+  std::vector<Expression> expressions_;
 };
 
 }  // namespace rh::cpu

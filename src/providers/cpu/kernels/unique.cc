@@ -48,6 +48,8 @@ template <typename T>
 uint64_t key_of(T value) {
   if constexpr (std::is_integral_v<T>) {
     return static_cast<uint64_t>(value);
+  } else if constexpr (std::is_same_v<T, float>) {
+    return value != value ? ~uint64_t{0} : std::bit_cast<uint32_t>(value + 0.0f);
   } else {
     const double number = static_cast<double>(value);
     return number != number ? ~uint64_t{0} : std::bit_cast<uint64_t>(number + 0.0);
@@ -58,9 +60,10 @@ uint64_t key_of(T value) {
 template <typename T>
 std::vector<Group> group_numbers(const T* x, int64_t count, std::vector<int64_t>& inverse) {
   std::vector<Group> groups;
-  std::vector<uint64_t> keys;                       // of the groups
-  std::vector<int64_t> table(size_t{1} << 10, -1);  // groups by hash, at most half full
-  int shift = 64 - 10;
+  std::vector<uint64_t> keys;  // of the groups
+  const int bits = std::clamp<int>(static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) + 2, 6, 12);
+  std::vector<int64_t> table(size_t{1} << bits, -1);  // groups by hash, at most a quarter full: a group is found at once
+  int shift = 64 - bits;
   const auto slot_of = [&](uint64_t key) {
     size_t slot = static_cast<size_t>((key ^ key >> 32) * 0x9e3779b97f4a7c15u >> shift);
     while (table[slot] >= 0 && keys[static_cast<size_t>(table[slot])] != key) slot = slot + 1 == table.size() ? 0 : slot + 1;
@@ -79,7 +82,7 @@ std::vector<Group> group_numbers(const T* x, int64_t count, std::vector<int64_t>
       const int64_t found = table[slot];
       ++groups[static_cast<size_t>(found)].count;
       inverse[static_cast<size_t>(i)] = found;
-      if (2 * groups.size() <= table.size()) continue;
+      if (4 * groups.size() <= table.size()) continue;
       --shift;
       table.assign(2 * table.size(), -1);
       for (size_t g = 0; g < keys.size(); ++g) table[slot_of(keys[g])] = static_cast<int64_t>(g);
@@ -170,7 +173,8 @@ class UniqueKernel final : public Kernel {
   }
 
  private:
-  static void write(RunContext& context, int output, int64_t count, FunctionRef<int64_t(int64_t)> value) {
+  template <typename F>
+  static void write(RunContext& context, int output, int64_t count, F value) {
     if (!context.has_output(output)) return;
     int64_t* y = context.output(output, DType::int64, Shape{count}).data<int64_t>();
     in_order(count, [&](int64_t begin, int64_t end) {

@@ -1,5 +1,6 @@
 #include "ops/signal/window_function.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -21,16 +22,30 @@ class WindowFunctionKernel final : public Kernel {
     check_elements(shape, "the window");
     const MutableView y = context.output(0, op_.dtype, shape);
     const MutableView wide(DType::float64, y.shape(), op_.dtype == DType::float64 ? y.raw() : context.scratch_array<double>(size));
-    const double step = 2 * std::numbers::pi / static_cast<double>(std::max<int64_t>(1, op_.periodic ? size : size - 1));
-    for (int64_t i = 0; i < size; ++i) {
-      const double angle = step * static_cast<double>(i);
-      wide.data<double>()[i] = op_.terms[0] - op_.terms[1] * std::cos(angle) + op_.terms[2] * std::cos(2 * angle);
-    }
+    fill(wide.data<double>(), size);
     if (y.raw() != wide.raw()) convert(context.parallel(), wide, y);
     return {};
   }
 
  private:
+  /// The cosine of a sum of angles: of where a block of so many begins, and within it.
+  void fill(double* y, int64_t size) const {
+    constexpr int64_t kBlock = 256;
+    const double step = 2 * std::numbers::pi / static_cast<double>(std::max<int64_t>(1, op_.periodic ? size : size - 1));
+    double cosines[kBlock], sines[kBlock];
+    for (int64_t i = 0; i < std::min(size, kBlock); ++i) {
+      cosines[i] = std::cos(step * static_cast<double>(i));
+      sines[i] = std::sin(step * static_cast<double>(i));
+    }
+    for (int64_t begin = 0; begin < size; begin += kBlock) {
+      const double angle = step * static_cast<double>(begin), cosine = std::cos(angle), sine = std::sin(angle);
+      for (int64_t i = 0; i < std::min(kBlock, size - begin); ++i) {
+        const double here = cosine * cosines[i] - sine * sines[i];
+        y[begin + i] = op_.terms[0] - op_.terms[1] * here + op_.terms[2] * (2 * here * here - 1);
+      }
+    }
+  }
+
   ops::WindowFunction op_;
 };
 

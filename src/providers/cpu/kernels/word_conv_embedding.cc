@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "compute/elementwise/vector_math.h"
+#include "compute/gemm/gemm.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
 
@@ -14,11 +16,19 @@ class WordConvEmbeddingKernel final : public Kernel {
  public:
   using Types = rh::Types<int32_t>;
 
-  explicit WordConvEmbeddingKernel(const KernelInfo& info) : op_(info.attributes<ops::WordConvEmbedding>()) {}
+  explicit WordConvEmbeddingKernel(const KernelInfo& info) : op_(info.attributes<ops::WordConvEmbedding>()) {
+    const Tensor* filters = info.constant_input(1);
+    if (!filters || filters->dtype() != DType::float32 || filters->shape().rank() != 4 || filters->elements() == 0) return;
+    filters_shape_ = filters->shape();
+    filters_ = packed(filters->view());
+  }
+
+  bool owns_constant(int input) const override { return input == 1 && !filters_.empty(); }
+  size_t packed_bytes() const override { return filters_.bytes(); }
 
   Status run(RunContext& context) const override {
-    const Shape &words = context.input(0).shape(), &weights = context.input(1).shape(), &bias = context.input(2).shape(),
-                &characters = context.input(3).shape();
+    const Shape &words = context.input(0).shape(), &weights = filters_.empty() ? context.input(1).shape() : filters_shape_,
+                &bias = context.input(2).shape(), &characters = context.input(3).shape();
     const bool fits = words.rank() == 2 && weights.rank() == 4 && weights[1] == 1 && bias == Shape{weights[0]} && characters.rank() == 2 &&
                       characters[1] == weights[3] && weights[2] >= 1 && weights[2] <= words[1] &&
                       (op_.filters == 0 || op_.filters == weights[0]) && (op_.width == 0 || op_.width == weights[2]) &&
@@ -32,11 +42,13 @@ class WordConvEmbeddingKernel final : public Kernel {
     }
     float* y = context.output(0, DType::float32, Shape{words[0], weights[0]}).data<float>();
     const double work = 2.0 * static_cast<double>(words[1]) * static_cast<double>(weights.elements());
+    const compute::PackedMatrix<float> of_run = filters_.empty() ? packed(context.input(1)) : compute::PackedMatrix<float>();
+    const compute::PackedMatrix<float>& filters = filters_.empty() ? of_run : filters_;
     context.parallel().for_range(words[0], Cost{.bytes = 0, .operations = work}, [&](Range range) {
-      std::vector<float> embedded;
+      std::vector<float> embedded, sums;
       for (int64_t i = range.begin; i < range.end; ++i) {
         embed(context, i, words[1], weights[2], embedded);
-        pool(context, embedded, y + i * weights[0]);
+        pool(filters, context.input(2).data<float>(), weights[3], embedded, sums, y + i * weights[0]);
       }
     });
     return {};
@@ -58,22 +70,56 @@ class WordConvEmbeddingKernel final : public Kernel {
     }
   }
 
-  static void pool(const RunContext& context, const std::vector<float>& embedded, float* y) {
-    const Shape& weights = context.input(1).shape();
-    const float *filter = context.input(1).data<float>(), *bias = context.input(2).data<float>();
-    const int64_t window = weights[2] * weights[3], length = static_cast<int64_t>(embedded.size());
-    for (int64_t f = 0; f < weights[0]; ++f, filter += window) {
-      float most = embedded.empty() ? 0 : std::numeric_limits<float>::lowest();
-      for (int64_t at = 0; at + window <= length; at += weights[3]) {
-        double sum = static_cast<double>(bias[f]);
-        for (int64_t k = 0; k < window; ++k)
-          sum += static_cast<double>(filter[k]) * static_cast<double>(embedded[static_cast<size_t>(at + k)]);
-        most = std::max(most, static_cast<float>(std::tanh(sum)));
-      }
-      y[f] = most;
+  static compute::PackedMatrix<float> packed(const TensorView& filters) {
+    const Shape& shape = filters.shape();
+    return {filters.data<float>(), shape[2] * shape[3], shape[0], true};
+  }
+
+  /// The largest of the filters over all windows, each of which lies `step` floats behind the one before: of NaNs alone the lowest number.
+  static void pool(const compute::PackedMatrix<float>& filters, const float* bias, int64_t step, const std::vector<float>& embedded,
+                   std::vector<float>& sums, float* y) {
+    const int64_t count = filters.n(), length = static_cast<int64_t>(embedded.size());
+    if (embedded.empty()) {
+      std::fill_n(y, count, 0.0f);
+      return;
+    }
+    const int64_t windows = (length - filters.k()) / step + 1, stride = (count + kAtOnce - 1) / kAtOnce * kAtOnce;
+    sums.resize(static_cast<size_t>(windows * stride));
+    compute::GemmArgs<float> args{.m = windows, .n = count, .k = filters.k(), .lda = step, .ldc = stride};
+    args.epilogue.bias_kind = compute::BiasKind::per_column;
+    args.epilogue.bias = bias;
+    compute::gemm(args, embedded.data(), filters, sums.data(), Parallel());
+    for (int64_t f = 0; f < count; f += kAtOnce) {
+      float most[kAtOnce];
+      largest(sums.data() + f, windows, stride, most);
+      std::copy_n(most, std::min(kAtOnce, count - f), y + f);
+    }
+    compute::unary(compute::Unary::tanh, y, y, count);
+    for (int64_t f = 0; f < count; ++f) {
+      if (y[f] == -1 && is_nan(sums.data() + f, windows, stride)) y[f] = kLowest;
     }
   }
 
+  /// Of kAtOnce columns, NaNs aside.
+  static void largest(const float* x, int64_t rows, int64_t stride, float* most) {
+    float found[kAtOnce];
+    std::fill_n(found, kAtOnce, kLowest);
+    for (int64_t i = 0; i < rows; ++i, x += stride) {
+      for (int64_t j = 0; j < kAtOnce; ++j) found[j] = x[j] > found[j] ? x[j] : found[j];
+    }
+    std::copy_n(found, kAtOnce, most);
+  }
+
+  static bool is_nan(const float* x, int64_t rows, int64_t stride) {
+    bool all = true;
+    for (int64_t i = 0; i < rows; ++i) all &= std::isnan(x[i * stride]);
+    return all;
+  }
+
+  static constexpr int64_t kAtOnce = 16;
+  static constexpr float kLowest = std::numeric_limits<float>::lowest();
+  Shape filters_shape_;
+  compute::PackedMatrix<float> filters_;
   ops::WordConvEmbedding op_;
 };
 
