@@ -1,3 +1,4 @@
+#include "session/run_helpers.h"
 #include "support/model_case.h"
 #include "support/op_case.h"
 
@@ -101,6 +102,17 @@ const std::vector<OpCase> kWindowFunction = {
     {17, {attr("output_datatype", 99)}, {whole(1)}, "no such type", {"output_datatype", "99"}, 1, 0, "", "HannWindow"},
 };
 RH_OP_TEST(WindowFunction, kWindowFunction, Types<int64_t>::set)
+
+TEST(HannWindow, HasNothingBelow0) {
+  const auto session = make_session(R"(<opset_import: ["" : 17]> main (int64 n) => (double[size] w)
+{ w = HannWindow <periodic = 0, output_datatype = 11> (n) })");
+  for (const int64_t size : {1, 2, 267, 511, 685}) {
+    Tensor n(DType::int64, Shape{});
+    *n.data<int64_t>() = size;
+    const auto results = run(*session, {{"n", n}}, {"w"});
+    for (const double w : results[0].tensor().span<double>()) EXPECT_GE(w, 0) << size;
+  }
+}
 
 const std::vector<OpCase> kMelWeightMatrix = {
     {17, {}, {whole(8), whole(16), whole(8192), real(0), real(4096)}, "the standard's example", {}, 1, 1e-6},

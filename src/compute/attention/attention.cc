@@ -14,11 +14,12 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kKeyBlock = 256;     // keys whose scores are made at a time
-constexpr int64_t kQueryChunks = 8;    // of as many queries as the kernels take: with the keys and values a quarter of a megabyte
-constexpr int64_t kRowsAtOnce = 4;     // chunks whose scores are made and used in turns
-constexpr int64_t kLeastRows = 16;     // of a part
-constexpr int64_t kUnpackedRows = 32;  // up to so many, packing values would cost more than it gives
+constexpr int64_t kKeyBlock = 256;      // keys whose scores are made at a time
+constexpr int64_t kQueryChunks = 8;     // of as many queries as the kernels take: with the keys and values a quarter of a megabyte
+constexpr int64_t kRowsAtOnce = 4;      // chunks whose scores are made and used in turns
+constexpr int64_t kLeastRows = 16;      // of a part
+constexpr int64_t kUnpackedRows = 32;   // up to so many, packing values would cost more than it gives
+constexpr int64_t kStrictQueries = 64;  // of a part where products by pairs are ruled out, whatever the number of threads: same bits
 
 float* floats(ScratchSlot slot, int64_t count) {
   return static_cast<float*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(float) + 64));
@@ -237,7 +238,9 @@ void attention(const AttentionArgs& given, const Parallel& parallel) {
   if (heads <= 0) return;
   // Whole heads where there are enough for all threads.
   const int64_t threads = parallel.threads();
-  const int64_t parts = heads >= 2 * threads ? 1 : std::min((threads + heads - 1) / heads, (args.queries + kLeastRows - 1) / kLeastRows);
+  const int64_t parts = !args.by_pairs         ? pieces_of(args.queries, kStrictQueries)
+                        : heads >= 2 * threads ? 1
+                                               : std::min((threads + heads - 1) / heads, pieces_of(args.queries, kLeastRows));
   // A head that is the only one to read its keys and values fills them while they are on their way through the caches.
   const bool fills = args.fill_head && parts == 1 && args.heads == args.key_heads && args.heads == args.value_heads;
   if (!fills) args.fill_heads(parallel);
@@ -245,7 +248,7 @@ void attention(const AttentionArgs& given, const Parallel& parallel) {
   const Cost cost{.bytes = 8.0 * static_cast<double>(args.keys) * static_cast<double>(args.depth),
                   .operations = products * (0.25 * static_cast<double>(args.depth + args.value_depth) + 8)};
   const bool by_pairs = attends_by_pairs(args);
-  const int64_t unit = by_pairs ? kFipQueries : 1;
+  const int64_t unit = by_pairs ? kFipQueries : args.by_pairs ? 1 : kStrictQueries;
   parallel.for_range(heads * parts, cost, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
       const Part units = share_of(pieces_of(args.queries, unit), parts, i % parts);

@@ -86,6 +86,7 @@ PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed,
 
 template <typename T>
 void gemm(const GemmArgs<T>& args, const T* a, const T* b, T* c, const Parallel& parallel) {
+  if (args.m <= 0 || args.n <= 0) return;
   const Product<T> product(args, a, b, nullptr, c, micro_kernels<Computed<T>>());
   if constexpr (std::is_same_v<T, Computed<T>>) {
     if (product.shares_rows(parallel.threads())) return product.run_row_parts(parallel);

@@ -67,7 +67,7 @@ Status Int8Product::run(RunContext& context, const MatMulProblem& p, const compu
   auto *const a_offsets = context.scratch_array<int64_t>(2 * products), *const b_offsets = a_offsets + products;
   fill_batch_offsets(p.a_batch, p.batch, p.m * p.k, a_offsets);
   fill_batch_offsets(p.b_batch, p.batch, p.k * p.n, b_offsets);
-  void* const memory = context.scratch(compute::PackedInt8Matrix::memory_bytes(p.k, p.n));  // one product's after the other
+  void* memory = nullptr;  // one product's after the other
   const compute::Int8Matrix right = int8_matrix(context.input(inputs_.b));
   for (int64_t i = 0; i < products; ++i) {
     RH_RETURN_IF_ERROR(zero_points(a_zero, p.m, products, "the left operand", i, args.a_zero));
@@ -80,6 +80,7 @@ Status Int8Product::run(RunContext& context, const MatMulProblem& p, const compu
       epilogue(moved);
     };
     if (compute::int8_gemm_unpacked(args, matrix, p.k, p.n, shifted, context.parallel())) continue;
+    if (!memory) memory = context.scratch(compute::PackedInt8Matrix::memory_bytes(p.k, p.n));
     const compute::PackedInt8Matrix b(matrix, p.k, p.n, false, memory, context.parallel());
     compute::int8_gemm(args, b, shifted, context.parallel());
   }

@@ -97,7 +97,7 @@ class CausalConvWithStateKernel final : public Kernel {
         for (int64_t i = 0; i < call.taps; ++i) sum += static_cast<float>(weight[i]) * static_cast<float>(at(j + i * op_.dilation));
         sums[(row - part.begin) * length + j] = sum;
       }
-      for (int64_t later = 0; later < states(length); ++later) {
+      for (int64_t later = states(length) - 1; later >= 0; --later) {  // the last may lie where the past does
         T* present = data.present - later * call.batch * call.channels * before + row * before;
         for (int64_t i = 0; i < before; ++i) present[i] = at(length - later + i);
       }

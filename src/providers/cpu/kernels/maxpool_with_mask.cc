@@ -34,14 +34,14 @@ class MaxpoolWithMaskKernel final : public Kernel {
     const int64_t planes = shape[0] * shape[1], masks = mask.shape()[0] * mask.shape()[1];
     const Cost cost{.bytes = 0, .operations = 2.0 * static_cast<double>(window.output_size()) * static_cast<double>(window.kernel_size())};
     context.parallel().for_range(planes, cost, [&](Range range) {
-      const auto bytes = static_cast<size_t>(limits_of(window)) * sizeof(float);
-      auto* const limits = static_cast<float*>(compute::thread_scratch(compute::ScratchSlot::row, bytes));
+      const auto bytes = static_cast<size_t>(window.input[0] * window.input[1] * window.output[2]) * sizeof(int64_t);
+      auto* const counts = static_cast<int64_t*>(compute::thread_scratch(compute::ScratchSlot::row, bytes));
       for (int64_t plane = range.begin, made = -1; plane < range.end; ++plane) {
         if (plane % masks != made) {
           made = plane % masks;
-          fill_limits(window, mask.data<int32_t>() + made * window.input_size(), limits);
+          fill_counts(window, mask.data<int32_t>() + made * window.input_size(), counts);
         }
-        pool(window, x.data<float>() + plane * window.input_size(), limits, y + plane * window.output_size());
+        pool(window, x.data<float>() + plane * window.input_size(), counts, y + plane * window.output_size());
       }
     });
     return {};
@@ -54,26 +54,22 @@ class MaxpoolWithMaskKernel final : public Kernel {
     return {std::max<int64_t>(0, first), std::min(w.input[axis], first + w.kernel[axis])};
   }
 
-  static int64_t limits_of(const compute::Window& w) { return w.input[0] * w.input[1] * w.output[2] * w.kernel[2]; }
-
-  /// limits[row of the input, output column, tap]: what the element counts as at most, infinity up to the first position of a window's row
-  /// whose mask is 0. So does ONNX Runtime, which asks no mask for the first element of planes and volumes.
-  void fill_limits(const compute::Window& w, const int32_t* mask, float* limits) const {
+  /// counts[row of the input, output column]: elements of a window's row that count, those before the first whose mask is 0. So does ONNX
+  /// Runtime, which asks no mask for the first element of planes and volumes.
+  void fill_counts(const compute::Window& w, const int32_t* mask, int64_t* counts) const {
     const bool is_plane = op_.window.kernel.size() > 1;
     for (int64_t row = 0; row < w.input[0] * w.input[1]; ++row) {
-      for (int64_t i = 0; i < w.output[2]; ++i, limits += w.kernel[2]) {
+      for (int64_t i = 0; i < w.output[2]; ++i, ++counts) {
         const Range width = inside(w, 2, i);
-        bool counts = true;
-        for (int64_t at = width.begin; at < width.end; ++at) {
-          const int64_t element = row * w.input[2] + at;
-          counts &= (element == 0 && is_plane) || mask[element] != 0;
-          limits[at - width.begin] = counts ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::lowest();
-        }
+        int64_t at = width.begin;
+        const auto is_seen = [&](int64_t element) { return (element == 0 && is_plane) || mask[element] != 0; };
+        while (at < width.end && is_seen(row * w.input[2] + at)) ++at;
+        *counts = at - width.begin;
       }
     }
   }
 
-  static void pool(const compute::Window& w, const float* x, const float* limits, float* y) {
+  static void pool(const compute::Window& w, const float* x, const int64_t* counts, float* y) {
     const auto take = w.kernel[2] == 2 ? take_row<2> : w.kernel[2] == 3 ? take_row<3> : take_row<0>;
     for (int64_t d = 0; d < w.output[0]; ++d) {
       for (int64_t h = 0; h < w.output[1]; ++h, y += w.output[2]) {
@@ -82,7 +78,7 @@ class MaxpoolWithMaskKernel final : public Kernel {
         for (int64_t from = depth.begin; from < depth.end; ++from) {
           for (int64_t at = height.begin; at < height.end; ++at) {
             const int64_t row = from * w.input[1] + at;
-            take(w, x + row * w.input[2], limits + row * w.output[2] * w.kernel[2], y);
+            take(w, x + row * w.input[2], counts + row * w.output[2], y);
           }
         }
       }
@@ -91,20 +87,15 @@ class MaxpoolWithMaskKernel final : public Kernel {
 
   /// y becomes the larger of it and the windows' elements in a row of the input, NaNs aside; kTaps is the kernel's width, or 0 for any.
   template <int kTaps>
-  static void take_row(const compute::Window& w, const float* x, const float* limits, float* y) {
-    const int64_t kernel = kTaps > 0 ? kTaps : w.kernel[2], stride = w.stride[2], pad = w.pad_begin[2], outputs = w.output[2],
-                  inputs = w.input[2];
-    for (int64_t i = 0, first = -pad; i < outputs; ++i, first += stride, limits += kernel) {
+  static void take_row(const compute::Window& w, const float* x, const int64_t* counts, float* y) {
+    const int64_t kernel = kTaps > 0 ? kTaps : w.kernel[2], inputs = w.input[2];
+    for (int64_t i = 0, first = -w.pad_begin[2]; i < w.output[2]; ++i, first += w.stride[2]) {
+      const float* const from = x + std::max<int64_t>(0, first);
       float most = y[i];
-      const auto take = [&](int64_t t, int64_t element) {
-        const float value = limits[t] < x[element] ? limits[t] : x[element];
-        most = most < value ? value : most;
-      };
-      if (first >= 0 && first + kernel <= inputs) {
-        for (int64_t t = 0; t < kernel; ++t) take(t, first + t);
+      if (kTaps > 0 && first >= 0 && first + kernel <= inputs) {
+        for (int64_t t = 0; t < kTaps; ++t) most = t < counts[i] && most < from[t] ? from[t] : most;
       } else {
-        const int64_t begin = std::max<int64_t>(0, first), end = std::min(inputs, first + kernel);
-        for (int64_t at = begin; at < end; ++at) take(at - begin, at);
+        for (int64_t t = 0; t < counts[i]; ++t) most = most < from[t] ? from[t] : most;
       }
       y[i] = most;
     }

@@ -1,5 +1,7 @@
 #include "ops/quant/qlinear_where.h"
 
+#include <algorithm>
+
 #include "providers/cpu/broadcast.h"
 #include "providers/cpu/quantization.h"
 
@@ -23,13 +25,15 @@ class QLinearWhereKernel final : public Kernel {
     const Broadcast rows(z.shape(), shapes);
     return dispatch<ByteTypes>(x.dtype(), "QLinearWhere", [&]<typename T>() {
       const auto same = [](float v) { return v; };
-      const ByteTable tables[] = {ByteTable::make<T>(y_scale, z_scale, same), ByteTable::make<T>(x_scale, z_scale, same)};
-      const uint8_t* const table = tables[0].of;
+      const ByteTable of_y = ByteTable::make<T>(y_scale, z_scale, same), of_x = ByteTable::make<T>(x_scale, z_scale, same);
+      uint8_t table[2 * sizeof(ByteTable)];
+      std::copy_n(of_y.of, sizeof(ByteTable), table);
+      std::copy_n(of_x.of, sizeof(ByteTable), table + sizeof(ByteTable));
       rows.run(context.parallel(), {.bytes = 4, .operations = 2}, [&](int64_t output, const int64_t* inputs, int64_t count) {
         const auto* which = static_cast<const uint8_t*>(condition.raw()) + inputs[0];
         const uint8_t *yes = x.data<uint8_t>() + inputs[1], *no = y.data<uint8_t>() + inputs[2];
         uint8_t* to = z.data<uint8_t>() + output;
-        const auto fill = [which, yes, no, to, table, count](auto... steps) {
+        const auto fill = [which, yes, no, to, &table, count](auto... steps) {
           const int64_t step[] = {steps...};
           for (int64_t i = 0; i < count; ++i) {  // without branches, which random conditions would mislead
             const unsigned is_x = (which[i * step[0]] + 255u) >> 8, other = no[i * step[2]];

@@ -238,9 +238,10 @@ void reduce_long_columns(RunContext& context, const ReductionLoop& loop, InPiece
   if (how.divide) std::transform(y, y + outer * inner, y, [&](float sum) { return sum / static_cast<float>(count); });
 }
 
-// Rows or columns by the numeric library; false where the layout is none that it has.
+// Rows or columns by the numeric library; false where the layout is none that it has. Fewer blocks than `few` of many columns are left to
+// the plain loops, which share the columns.
 template <typename Op>
-bool reduce_plain(RunContext& context, const ReductionLoop& loop, Op op, double operations, const float* x, float* y) {
+bool reduce_plain(RunContext& context, const ReductionLoop& loop, Op op, int64_t few, double operations, const float* x, float* y) {
   const int64_t outer = loop.outer_kept(), count = loop.reduced_count(), inner = loop.inner();
   const double elements = static_cast<double>(count);
   if (loop.is_plain_rows()) {
@@ -252,7 +253,7 @@ bool reduce_plain(RunContext& context, const ReductionLoop& loop, Op op, double 
   const auto pieces = in_pieces(op);
   const int64_t rows = rows_of_pieces(count, inner);
   if (pieces && rows > 0) return reduce_long_columns(context, loop, *pieces, x, y, rows), true;
-  if (outer < context.parallel().threads() && inner * count > 65536) return false;
+  if (outer < few && inner * count > 65536) return false;
   const double block = elements * static_cast<double>(inner);
   context.parallel().for_range(outer, {4 * block, operations * block}, [&](Range part) {
     for (int64_t i = part.begin; i < part.end; ++i) compute::reduce_columns(op, x + i * count * inner, y + i * inner, count, inner);
@@ -261,15 +262,15 @@ bool reduce_plain(RunContext& context, const ReductionLoop& loop, Op op, double 
 }
 
 // False where the plain loops are to do it.
-bool reduce_float(RunContext& context, const ReductionLoop& loop, F function, const float* x, float* y) {
+bool reduce_float(RunContext& context, const ReductionLoop& loop, F function, int64_t few, const float* x, float* y) {
   if (loop.reduced_count() == 0) return false;
   const bool one_long_row = loop.is_plain_rows() && loop.outer_kept() == 1 && loop.reduced_count() > 65536;
   if (const auto op = vector_reduction(function)) {
     if (one_long_row) return reduce_long_row(context, *op, x, y, loop.reduced_count()), true;
-    return reduce_plain(context, loop, *op, 1, x, y);
+    return reduce_plain(context, loop, *op, few, 1, x, y);
   }
   const auto op = wide_reduction(function);
-  return op && reduce_plain(context, loop, *op, function == F::log_sum_exp ? 8 : 2, x, y);
+  return op && reduce_plain(context, loop, *op, few, function == F::log_sum_exp ? 8 : 2, x, y);
 }
 
 }  // namespace
@@ -278,7 +279,7 @@ class ReduceKernel final : public Kernel {
  public:
   using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t, int8_t, uint8_t, bool>>;  // narrow floats in float
 
-  explicit ReduceKernel(const KernelInfo& info) : op_(info.attributes<ops::Reduce>()) {}
+  explicit ReduceKernel(const KernelInfo& info) : op_(info.attributes<ops::Reduce>()), is_strict_(info.precision() == Precision::strict) {}
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
@@ -300,12 +301,15 @@ class ReduceKernel final : public Kernel {
   using OwnTypes = rh::Types<float, double, int32_t, int64_t, uint32_t, uint64_t, int8_t, uint8_t, bool>;
 
   Status reduce_into(RunContext& context, const ReductionLoop& loop, const TensorView& x, const MutableView& y) const {
-    if (x.dtype() == DType::float32 && reduce_float(context, loop, op_.function, x.data<float>(), y.data<float>())) return {};
+    constexpr int64_t kFewBlocks = 4;  // strict: the order of a sum is the same whatever the number of threads
+    const int64_t few = is_strict_ ? kFewBlocks : context.parallel().threads();
+    if (x.dtype() == DType::float32 && reduce_float(context, loop, op_.function, few, x.data<float>(), y.data<float>())) return {};
     return dispatch<OwnTypes>(x.dtype(), "Reduce",
                               [&]<typename T>() { reduce_any(context.parallel(), loop, op_.function, x.data<T>(), y.data<T>()); });
   }
 
   ops::Reduce op_;
+  bool is_strict_;
 };
 
 }  // namespace rh::cpu

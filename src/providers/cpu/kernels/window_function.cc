@@ -28,22 +28,25 @@ class WindowFunctionKernel final : public Kernel {
   }
 
  private:
-  /// The cosine of a sum of angles: of where a block of so many begins, and within it.
+  /// The cosine of a sum of angles: of where a block of so many begins, and within it. The second half mirrors the first, whose angles
+  /// stay clear of a full turn, where the sum may round to more than 1.
   void fill(double* y, int64_t size) const {
     constexpr int64_t kBlock = 256;
-    const double step = 2 * std::numbers::pi / static_cast<double>(std::max<int64_t>(1, op_.periodic ? size : size - 1));
+    const int64_t last = op_.periodic ? size : size - 1, count = std::min(size, last / 2 + 1);
+    const double step = 2 * std::numbers::pi / static_cast<double>(std::max<int64_t>(1, last));
     double cosines[kBlock], sines[kBlock];
-    for (int64_t i = 0; i < std::min(size, kBlock); ++i) {
+    for (int64_t i = 0; i < std::min(count, kBlock); ++i) {
       cosines[i] = std::cos(step * static_cast<double>(i));
       sines[i] = std::sin(step * static_cast<double>(i));
     }
-    for (int64_t begin = 0; begin < size; begin += kBlock) {
+    for (int64_t begin = 0; begin < count; begin += kBlock) {
       const double angle = step * static_cast<double>(begin), cosine = std::cos(angle), sine = std::sin(angle);
-      for (int64_t i = 0; i < std::min(kBlock, size - begin); ++i) {
+      for (int64_t i = 0; i < std::min(kBlock, count - begin); ++i) {
         const double here = cosine * cosines[i] - sine * sines[i];
         y[begin + i] = op_.terms[0] - op_.terms[1] * here + op_.terms[2] * (2 * here * here - 1);
       }
     }
+    for (int64_t i = count; i < size; ++i) y[i] = y[last - i];
   }
 
   ops::WindowFunction op_;
