@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <map>
+#include <utility>
 
 #include "command.h"
 #include "finite_check.h"
@@ -79,11 +81,32 @@ void add_costs(const std::vector<Recording>& recordings, nlohmann::json& report)
   report["nodes"] = by_cost(std::move(node_list));
 }
 
-// How each node computes, where its operator has several ways.
-void add_variants(const nlohmann::json& session, nlohmann::json& report) {
+// How each node computes, where its operator has several ways, and what each way of each operator costs.
+void add_variants(const nlohmann::json& session, const std::vector<Recording>& recordings, nlohmann::json& report) {
   std::map<std::string, std::string> variants;
   for (const nlohmann::json& node : session["nodes"]) variants.emplace(node["runs_as"], node["variant"]);
   for (nlohmann::json& node : report["nodes"]) node["variant"] = variants[node["node"]];
+  struct Way {
+    Cost all;
+    double least_ms = std::numeric_limits<double>::infinity();  ///< of a run
+  };
+  std::map<std::pair<std::string, std::string>, Way> ways;
+  for (const Recording& recording : recordings) {
+    std::map<std::pair<std::string, std::string>, double> run_ms;
+    for (const RecordedNode& node : recording.nodes()) {
+      const std::pair way{node.op, variants[node.name]};
+      ways[way].all.add(node);
+      run_ms[way] += node.self_ms;
+    }
+    for (const auto& [way, ms] : run_ms) ways[way].least_ms = std::min(ways[way].least_ms, ms);
+  }
+  const double runs = static_cast<double>(recordings.size()), total_ms = report["nodes_ms"].get<double>() * runs;
+  std::vector<nlohmann::json> list;
+  for (const auto& [way, cost] : ways) {
+    list.push_back(cost.all.to_json(runs, total_ms));
+    list.back().update({{"operator", way.first}, {"variant", way.second}, {"least_ms", cost.least_ms}});
+  }
+  report["variants"] = by_cost(std::move(list));
 }
 
 nlohmann::json memory_of(const Recording& recording, const MemoryTimeline& timeline, const nlohmann::json& statistics) {
@@ -132,7 +155,7 @@ struct Profile {
     report["run_ms"] = {{"min", percentile(times, 0)}, {"p50", percentile(times, 0.5)}, {"max", percentile(times, 1)}};
     add_costs(recordings, report);
     const nlohmann::json made = report_of(session);
-    add_variants(made, report);
+    add_variants(made, recordings, report);
     report["memory"] = memory_of(recordings.back(), memory, made["statistics"]);
     report["memory"]["plan"] = memory_plan(session, inputs, {});
     trace.write(trace_path, {{"model", options.model}, {"settings", options.settings.text()}, {"version", RhGetVersionString()}});
@@ -160,6 +183,11 @@ struct Profile {
     }
     const auto& last = recordings.back().nodes();
     for (size_t i = 0; i < last.size(); ++i) trace.counter("live tensors", last[i].end_ns, memory.bytes[i]);
+  }
+
+  static std::string operator_text(const nlohmann::json& r) {
+    const std::string variant = r["variant"];
+    return r["operator"].get<std::string>() + (variant.empty() ? "" : ", " + variant);
   }
 
   static std::string percent(const nlohmann::json& share) {
@@ -194,17 +222,15 @@ struct Profile {
       columns.insert(columns.end(), numbers.begin(), numbers.end());
       return Table(std::move(columns));
     };
-    Table operators = table_with({{.title = "operator", .elastic = true}});
-    for (size_t i = 0; i < std::min(top, r["operators"].size()); ++i)
-      add_row(operators, {r["operators"][i]["operator"]}, r["operators"][i]);
+    Table operators = table_with({{.title = "operator, variant", .elastic = true}});
+    for (size_t i = 0; i < std::min(top, r["variants"].size()); ++i) add_row(operators, {operator_text(r["variants"][i])}, r["variants"][i]);
     operators.print(globals);
     std::printf("\n");
     Table nodes = table_with(
         {{.title = "node", .elastic = true}, {.title = "operator, variant", .elastic = true}, {.title = "output", .elastic = true}});
     for (size_t i = 0; i < std::min(top, r["nodes"].size()); ++i) {
       const nlohmann::json& node = r["nodes"][i];
-      const std::string variant = node["variant"];
-      add_row(nodes, {node["node"], node["operator"].get<std::string>() + (variant.empty() ? "" : ", " + variant), node["output"]}, node);
+      add_row(nodes, {node["node"], operator_text(node), node["output"]}, node);
     }
     nodes.print(globals);
     if (memory["tensors_at_peak"].empty()) return;

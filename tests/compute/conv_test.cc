@@ -38,13 +38,18 @@ const DoubleSums& sums_in_double(const ConvCase& c, const Window& w, const std::
 
 class ConvTest : public EveryIsa {};
 
-/// The sum comes behind an activation that kernels clamp to, one that is a pass of its own and one of channels, to the bit.
+/// The sum comes behind an activation that kernels clamp to, one that is a pass of its own or one of channels, to the bit. A case has two of
+/// them, by its number; all ways meet all of them.
 void expect_addend_last(const ConvCase& c, const Window& w, const std::vector<float>& x, const std::vector<float>& weights,
-                        const std::vector<float>& bias, const std::vector<float>& addend, std::string_view variant) {
+                        const std::vector<float>& bias, const std::vector<float>& addend, std::string_view variant, size_t number) {
   const std::vector<float> slopes = random_values(c.channels.out, 6);
-  for (const Activation& activation :
-       {Activation{}, Activation{ActivationKind::relu}, Activation{ActivationKind::hard_swish}, Activation{ActivationKind::silu, 1},
-        Activation{.kind = ActivationKind::prelu, .slopes = slopes.data()}}) {
+  const Activation activations[] = {{},
+                                    {ActivationKind::relu},
+                                    {ActivationKind::hard_swish},
+                                    {ActivationKind::silu, 1},
+                                    {.kind = ActivationKind::prelu, .slopes = slopes.data()}};
+  for (const size_t which : {number % 5, (number + 2) % 5}) {
+    const Activation& activation = activations[which];
     const Convolution<float> conv(c.channels, w, weights.data(), bias.data(), activation, variant);
     std::vector<float> y(addend.size(), 99), plain(addend.size());
     conv.run(w, c.batch, x.data(), nullptr, y.data(), three_threads(), {}, addend.data());
@@ -73,7 +78,7 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
       for (size_t i = 0; i < y.size(); ++i) {
         ASSERT_LE(std::fabs(y[i] - expected[i]), (k + 4) * 0x1p-24 * magnitude[i]) << c.what << ", " << variant << ", at " << i;
       }
-      expect_addend_last(c, w, x, weights, bias, residual, variant);
+      expect_addend_last(c, w, x, weights, bias, residual, variant, static_cast<size_t>(&c - kConvCases));
     }
     for (const bool with_residual : {false, true}) {
       const Convolution<float> conv(c.channels, w, weights.data(), bias.data(),
@@ -351,7 +356,7 @@ TEST_P(ConvTest, a_sum_behind_the_activation_of_large_planes) {
   const ConvCase c{"large planes", {16, 18, 1}, 2, {1, 127, 130}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}};
   const Window w = window_of(c);
   expect_addend_last(c, w, random_values(2 * 16 * w.input_size(), 1), random_values(18 * 16 * 9, 2), random_values(18, 3),
-                     random_values(2 * 18 * w.output_size(), 4), "winograd");
+                     random_values(2 * 18 * w.output_size(), 4), "winograd", 2);
 }
 
 /// More threads than bands that are worth it, and weights that not every one of them may read: bands one after the other, each shared.
@@ -396,6 +401,50 @@ TEST_P(ConvTest, parts_serve_planes_of_other_sizes) {
     conv_reference<float>(channels, w, 1, x.data(), weights.data(), bias.data(), expected.data(), {});
     conv.run(w, 1, x.data(), y.data(), y.data(), three_threads());
     for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i] + residual[i], 1e-4) << height << " x " << width << ", at " << i;
+  }
+}
+
+/// What is made for an ordinary plane or row, where a model does not say of which, takes others with other padding.
+TEST_P(ConvTest, all_ways_serve_planes_of_other_sizes) {
+  struct Made {
+    ConvChannels channels;
+    int64_t height, width, kernel, stride, dilation;
+  };
+  constexpr Made kMade[] = {{{40, 64, 1}, 28, 28, 1, 1, 1},  {{40, 34, 1}, 28, 28, 3, 1, 1}, {{64, 72, 2}, 28, 28, 3, 1, 1},
+                            {{20, 40, 1}, 56, 56, 3, 2, 1},  {{16, 32, 1}, 36, 36, 5, 1, 2}, {{3, 32, 1}, 56, 56, 7, 2, 1},
+                            {{24, 40, 1}, 1, 500, 3, 1, 1},  {{24, 40, 1}, 1, 500, 7, 1, 3}, {{16, 33, 1}, 1, 1000, 4, 2, 1},
+                            {{24, 24, 24}, 28, 28, 3, 1, 1}, {{40, 64, 1}, 56, 56, 1, 2, 1}, {{8, 36, 1}, 112, 112, 4, 4, 1}};
+  for (const Made& m : kMade) {
+    const auto window_of = [&m](int64_t height, int64_t width, int64_t pad) {
+      Window w;
+      for (const auto& [axis, size] : {std::pair{1, height}, std::pair{2, width}}) {
+        if (axis == 1 && m.height == 1) continue;
+        w.input[axis] = size, w.kernel[axis] = m.kernel, w.stride[axis] = m.stride, w.dilation[axis] = m.dilation, w.pad_begin[axis] = pad;
+        const int64_t reach = m.dilation * (m.kernel - 1) + 1;
+        w.output[axis] = std::max<int64_t>(0, (size + 2 * pad - reach + m.stride) / m.stride);
+      }
+      return w;
+    };
+    const int64_t usual_pad = m.dilation * (m.kernel / 2), inputs = m.channels.in / m.channels.groups;
+    const Window made = window_of(m.height, m.width, usual_pad);
+    const std::vector<float> weights = random_values(m.channels.out * inputs * made.kernel_size(), 1),
+                             bias = random_values(m.channels.out, 2);
+    for (const std::string_view variant : Convolution<float>::variants(m.channels, made)) {
+      const Convolution<float> conv(m.channels, made, weights.data(), bias.data(), {}, variant);
+      for (const int64_t pad : {usual_pad, int64_t{0}}) {
+        for (const auto& [height, width] : {std::pair{1, 1}, std::pair{2, 9}, std::pair{7, 7}, std::pair{13, 41}, std::pair{70, 33}}) {
+          const Window w = window_of(height, width, pad);
+          if (w.output_size() == 0) continue;
+          const std::vector<float> x = random_values(2 * m.channels.in * w.input_size(), 3);
+          std::vector<float> y(static_cast<size_t>(2 * m.channels.out * w.output_size())), expected(y.size());
+          conv_reference<float>(m.channels, w, 2, x.data(), weights.data(), bias.data(), expected.data(), {});
+          conv.run(w, 2, x.data(), nullptr, y.data(), three_threads());
+          for (size_t i = 0; i < y.size(); ++i)
+            ASSERT_NEAR(y[i], expected[i], 2e-4) << variant << ", kernel " << m.kernel << ", stride " << m.stride << ", " << height << " x "
+                                                 << width << ", padding " << pad << ", at " << i;
+        }
+      }
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -34,10 +35,11 @@ TEST(ConvTransposeReference, is_the_adjoint_of_the_convolution) {
 class TransposedConvTest : public EveryIsa {};
 RH_EVERY_ISA(TransposedConvTest);
 
-/// Against float64, on the geometry of every convolution turned round, and with outputs that no input reaches.
+/// Against float64, on the geometry of every convolution (or every `step`th) turned round, and with outputs that no input reaches.
 template <typename T>
-void check_transposed(double unit, double rounding, std::string_view variant = {}) {
-  for (const ConvCase& c : kConvCases) {
+void check_transposed(double unit, double rounding, std::string_view variant = {}, size_t step = 1) {
+  for (size_t row = 0; row < std::size(kConvCases); row += step) {
+    const ConvCase& c = kConvCases[row];
     for (const int64_t extra : {0, 2}) {
       Window w = window_of(c);
       for (int d = 0; d < 3; ++d) std::swap(w.input[d], w.output[d]);
@@ -71,8 +73,54 @@ TEST_P(TransposedConvTest, within_the_bound_of_the_sum) {
   check_transposed<float>(0x1p-24, 0, "phases");
   check_transposed<float>(0x1p-24, 0, "sums");
   check_transposed<double>(0x1p-53, 0);
-  check_transposed<Float16>(0x1p-24, 0x1p-11);
-  check_transposed<BFloat16>(0x1p-24, 0x1p-8);
+  check_transposed<Float16>(0x1p-24, 0x1p-11, {}, 3);  // the kernels of floats: what differs is how values are read and written
+  check_transposed<BFloat16>(0x1p-24, 0x1p-8, {}, 3);
+}
+
+/// Each is applied to what is made without it, outputs that no input reaches among them.
+template <typename T>
+void check_activated(const Activation& activation, double rounding, std::string_view variant = {}) {
+  constexpr size_t kStep = 4;
+  for (size_t row = 0; row < std::size(kConvCases); row += kStep) {
+    const ConvCase& c = kConvCases[row];
+    Window w = window_of(c);
+    for (int d = 0; d < 3; ++d) std::swap(w.input[d], w.output[d]);
+    for (int d = 0; d < 3; ++d) w.output[d] += w.kernel[d] > 1 ? 2 : 0;
+    const ConvChannels channels{c.channels.out, c.channels.in, c.channels.groups};
+    const auto x = random_values<T>(c.batch * channels.in * w.input_size(), 1), bias = random_values<T>(channels.out, 3);
+    const auto weights = random_values<T>(channels.in * channels.out / channels.groups * w.kernel_size(), 2);
+    const auto slopes = random_values<float>(channels.out, 4);
+    Activation own = activation;
+    own.slopes = slopes.data();
+    const int64_t size = w.output_size();
+    std::vector<T> y(static_cast<size_t>(c.batch * channels.out * size)), without = y;
+    TransposedConvolution<T>(channels, w, weights.data(), bias.data(), false, variant).run(w, c.batch, x.data(), without.data(), {});
+    const TransposedConvolution<T> conv(channels, w, weights.data(), bias.data(), false, variant, own);
+    conv.run(w, c.batch, x.data(), y.data(), three_threads());
+    for (size_t i = 0; i < y.size(); ++i) {
+      const Activation of_channel = own.of_channel(static_cast<int64_t>(i) / size % channels.out);
+      const double expected = activated(of_channel, static_cast<double>(without[i]));
+      ASSERT_NEAR(static_cast<double>(y[i]), expected, rounding * (std::fabs(static_cast<double>(without[i])) + 1)) << c.what << ", at " << i;
+    }
+  }
+}
+
+TEST_P(TransposedConvTest, an_activation_follows_every_output) {
+  const Activation kinds[] = {{ActivationKind::relu},
+                              {ActivationKind::clip, -0.5f, 0.25f},
+                              {ActivationKind::leaky_relu, 0.25f},
+                              {ActivationKind::sigmoid},
+                              {ActivationKind::silu, 1.0f},
+                              {ActivationKind::prelu}};
+  for (const Activation& activation : kinds) {
+    check_activated<float>(activation, 0x1p-21);
+    check_activated<float>(activation, 0x1p-21, "phases");
+    check_activated<float>(activation, 0x1p-21, "sums");
+  }
+  check_activated<double>(kinds[3], 0x1p-50);
+  check_activated<double>(kinds[5], 0x1p-50);
+  check_activated<Float16>(kinds[5], 0x1p-9);
+  check_activated<BFloat16>(kinds[4], 0x1p-6);
 }
 
 }  // namespace

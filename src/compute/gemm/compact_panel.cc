@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/cpu_features.h"
+
 namespace rh::compute {
 namespace {
 
@@ -13,7 +15,8 @@ constexpr uint32_t kMagnitude = 0x7fffffff, kShort = 0x1fff;  // bits that no ma
 /// Nothing is made compact where products are not by pairs, which is on x86-64 alone.
 const CompactKernels& kernels_of(CompactForm form) {
 #if defined(__x86_64__) || defined(_M_X64)
-  return form == CompactForm::bits28 ? kAvx512Bits28 : kAvx512Bits16;
+  if (form == CompactForm::bits16) return kAvx512Bits16;
+  return cpu_features().half_vectors ? kAvx512Bits28Halves : kAvx512Bits28;
 #else
   (void)form;
   static constexpr CompactKernels kNone{};

@@ -77,6 +77,6 @@ struct CompactKernels {
   void (*decode)(const uint32_t* codes, int64_t groups, float* to);
   void (*const* few)(const CompactFew&);  ///< [kMostCompactFew + 1]: by the rows of A; exceptions count as the least magnitude
 };
-extern const CompactKernels kAvx512Bits28, kAvx512Bits16;
+extern const CompactKernels kAvx512Bits28, kAvx512Bits28Halves, kAvx512Bits16;  ///< halves: see CpuFeatures::half_vectors
 
 }  // namespace rh::compute

@@ -10,10 +10,11 @@ constexpr int64_t kLanes = 16;  // masked forms with a full mask: the plain ones
 
 inline __m512i all_of(uint32_t word) { return _mm512_set1_epi32(static_cast<int>(word)); }
 
-/// Each calls step(i, vector) for the eight vectors of four rows, the two of each row one behind the other.
+/// Each calls step(i, vector) for the eight vectors of four rows, the two of each row one behind the other. kAhead: words between what is
+/// read and what is fetched meanwhile; weights that are read once a run, and are more than the caches hold, do not go through all of them.
 struct Bits28 {
   static constexpr CompactForm kForm = CompactForm::bits28;
-  static constexpr int64_t kAhead = 0;  // words: fetches between so many steps make them slower, and the processor fetches itself
+  static constexpr int64_t kAhead = 1536;
 
   template <typename Step>
   RH_INLINED static void decode(const uint32_t* codes, Step&& step) {
@@ -32,6 +33,11 @@ struct Bits28 {
     const __m512i sign = _mm512_maskz_slli_epi32(0xffff, last, 4);
     step(7, finished(_mm512_ternarylogic_epi32(last, sign, all_of(0x80000000u), kOr)));
   }
+};
+
+/// Where vectors are worked on by halves: fetches between so many steps make them slower, and the processor fetches itself.
+struct Bits28Halves : Bits28 {
+  static constexpr int64_t kAhead = 0;
 };
 
 struct Bits16 {
@@ -79,7 +85,7 @@ void multiply_few(const CompactFew& p) {
     const int64_t groups = left < p.fold ? left : p.fold;
     for (int64_t group = 0; group < groups; ++group, codes += compact_group(Form::kForm), a += kCompactRows) {
       for (int64_t i = 0; Form::kAhead > 0 && i < compact_group(Form::kForm); i += kLanes)
-        _mm_prefetch(reinterpret_cast<const char*>(codes + Form::kAhead + i), _MM_HINT_T0);
+        _mm_prefetch(reinterpret_cast<const char*>(codes + Form::kAhead + i), Form::kForm == CompactForm::bits28 ? _MM_HINT_NTA : _MM_HINT_T0);
       Form::decode(codes, [&](int j, __m512 vector) RH_INLINED {
 #pragma GCC unroll 8
         for (int i = 0; i < kRows; ++i) {
@@ -118,6 +124,7 @@ constexpr void (*kFew[kMostCompactFew + 1])(const CompactFew&) = {
 }  // namespace
 
 extern const CompactKernels kAvx512Bits28 = {decode<Bits28>, kFew<Bits28>};
+extern const CompactKernels kAvx512Bits28Halves = {decode<Bits28>, kFew<Bits28Halves>};
 extern const CompactKernels kAvx512Bits16 = {decode<Bits16>, kFew<Bits16>};
 
 }  // namespace rh::compute
