@@ -12,6 +12,8 @@ import re
 import subprocess
 import tempfile
 
+import onnx
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -29,16 +31,21 @@ def arguments():
 def peak(build, threads):
     """GFLOP/s of multiply-adds in registers."""
     bench = build / "bin/compute_bench"
-    with tempfile.NamedTemporaryFile() as out:
-        command = [bench, str(threads), "--benchmark_filter=^add", f"--benchmark_out={out.name}", "--benchmark_min_time=0.01"]
-        printed = subprocess.run(command, capture_output=True, text=True, check=True)
-        found = re.search(r"peak of multiply-add, GFLOP/s: ([0-9.]+)", printed.stdout + printed.stderr)
-        return float(found.group(1))
+    command = [bench, str(threads), "--benchmark_filter=^add", "--benchmark_min_time=0.01"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(re.search(r"peak of multiply-add, GFLOP/s: ([0-9.]+)", printed.stdout + printed.stderr).group(1))
+
+
+def symbolic(model):
+    """Names of sizes of inputs that a model leaves open."""
+    inputs = onnx.load(model, load_external_data=False).graph.input
+    return {d.dim_param for value in inputs for d in value.type.tensor_type.shape.dim if d.dim_param}
 
 
 def profile(build, model, threads, options):
     with tempfile.TemporaryDirectory() as folder:
-        dims = [word for dim in options.dims.split(",") for word in ("-d", dim)]
+        open_sizes = symbolic(model)
+        dims = [word for dim in options.dims.split(",") if dim.split("=")[0] in open_sizes for word in ("-d", dim)]
         command = [build / "bin/roundhouse", "--json", "profile", model, "--threads", str(threads), "-n", str(options.runs), *dims]
         return json.loads(subprocess.run([*command, "--trace", f"{folder}/trace"], capture_output=True, text=True, check=True).stdout)
 
@@ -64,7 +71,9 @@ def row(model, threads, report, most, least):
 
 def main():
     options = arguments()
-    print("| model | threads | ms | peak, GFLOP/s | ways: share of the nodes' time (GFLOP/s, of the peak) |\n| --- | --- | --- | --- | --- |")
+    print(
+        "| model | threads | ms | peak, GFLOP/s | ways: share of the nodes' time (GFLOP/s, of the peak) |\n| --- | --- | --- | --- | --- |"
+    )
     for model in options.models:
         for threads in map(int, options.threads.split(",")):
             most = peak(options.build, threads)

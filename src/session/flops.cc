@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "ops/nn/conv.h"
 #include "session/observer.h"
 
 namespace rh {
@@ -35,6 +36,24 @@ double per_channel(const Shape& weights) {
   return weights.rank() == 0 || weights[0] == 0 ? 0 : count(weights) / static_cast<double>(weights[0]);
 }
 
+// Outputs of a convolution of planes whose pool makes fewer of them.
+double before_pool(const StepEvent& event, const Shape& x, const Shape& weights) {
+  const ops::Conv op = ops::Conv::read(NodeView(event.graph, event.node));
+  if (x.rank() != 4 || weights.rank() != 4 || !op.window.is_complete(2)) return 0;
+  const auto size = [&](size_t axis) { return static_cast<double>(op.window.output_size(axis, x[axis + 2])); };
+  return static_cast<double>(x[0]) * static_cast<double>(weights[0]) * size(0) * size(1);
+}
+
+// A pointwise convolution of planes, also in blocks of channels, and the depthwise one of its result.
+double expand_depthwise(const Sizes& sizes, const Shape& x, const Shape& result) {
+  const auto expand = sizes.input(1), depthwise = sizes.input(2);
+  if (!expand || !depthwise || x.rank() < 4 || result.rank() < 4) return -1;
+  const auto pixels = [](const Shape& planes) {
+    return static_cast<double>(planes[0]) * static_cast<double>(planes[2]) * static_cast<double>(planes[3]);
+  };
+  return 2 * (pixels(x) * count(*expand) + pixels(result) * count(*depthwise));
+}
+
 }  // namespace
 
 double flops_of(const StepEvent& event) {
@@ -46,8 +65,10 @@ double flops_of(const StepEvent& event) {
   if (is("Conv")) {
     const auto weights = sizes.input(is("QLinear") ? 3 : 1);
     if (!weights) return -1;
+    if (op == "PooledConv") return 2 * before_pool(event, *first, *weights) * per_channel(*weights);
     return 2 * count(is("Transpose") ? *first : *result) * per_channel(*weights);
   }
+  if (op == "ExpandDepthwise") return expand_depthwise(sizes, *first, *result);
   if (is("MatMul")) return 2 * count(*result) * static_cast<double>((*first)[first->rank() - 1]);
   if (op == "Gemm" || op == "QGemm" || op == "FusedGemm") {
     return result->rank() == 2 ? 2 * count(*first) * static_cast<double>((*result)[1]) : -1;

@@ -2,8 +2,9 @@
 
 import json
 
+import numpy as np
 import pytest
-from command import answer, roundhouse, stock_library, value, write_model, write_network
+from command import answer, constant, roundhouse, stock_library, value, write_model, write_network
 from onnx import TensorProto, helper
 
 
@@ -67,6 +68,32 @@ def test_profile(folder):
     assert memory["plan"]["arena_bytes"] >= largest and memory["plan"]["at_peak"]
     text = roundhouse("profile", "network.onnx", "-n", "2", "--trace", "trace.json", cwd=folder).stdout
     assert "GFLOP/s" in text and "trace.json" in text and "live at the peak" in text
+
+
+def test_operations_of_fused_nodes(folder):
+    """A convolution with its pool, and a pointwise with a depthwise one, count what the nodes of the model would."""
+    rng = np.random.default_rng(1)
+    shapes = {"w1": (32, 3, 7, 7), "w2": (96, 32, 1, 1), "w3": (96, 1, 3, 3), "w4": (32, 96, 1, 1)}
+    nodes = [
+        helper.make_node("Conv", ["x", "w1"], ["c1"], strides=[2, 2], pads=[3, 3, 3, 3]),
+        helper.make_node("Relu", ["c1"], ["r1"]),
+        helper.make_node("MaxPool", ["r1"], ["p1"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+        helper.make_node("Conv", ["p1", "w2"], ["c2"]),
+        helper.make_node("Relu", ["c2"], ["r2"]),
+        helper.make_node("Conv", ["r2", "w3"], ["c3"], pads=[1, 1, 1, 1], group=96),
+        helper.make_node("Relu", ["c3"], ["r3"]),
+        helper.make_node("Conv", ["r3", "w4"], ["y"]),
+    ]
+    weights = [constant(name, rng.standard_normal(shape).astype(np.float32)) for name, shape in shapes.items()]
+    write_model(folder / "mobile.onnx", nodes, [value("x", [1, 3, 224, 224])], [value("y", [1, 32, 56, 56])], weights)
+    report = answer("profile", "mobile.onnx", "-n", "3", "--trace", "trace.json", cwd=folder)
+    operators = {row["operator"] for row in report["operators"]}
+    assert "roundhouse::PooledConv" in operators
+    products = 112 * 112 * 32 * 3 * 49 + 56 * 56 * (32 * 96 + 96 * 9 + 96 * 32)
+    for table in ("operators", "variants", "nodes"):
+        counted = sum(row["gflops_per_s"] * row["ms"] * 1e6 for row in report[table] if row["gflops_per_s"])
+        assert counted == pytest.approx(2 * products), table
+    assert all(0 < row["least_ms"] <= row["ms"] * 1.0001 for row in report["variants"])
 
 
 def write_loop(path):
