@@ -223,7 +223,8 @@ struct Profile {
       return Table(std::move(columns));
     };
     Table operators = table_with({{.title = "operator, variant", .elastic = true}});
-    for (size_t i = 0; i < std::min(top, r["variants"].size()); ++i) add_row(operators, {operator_text(r["variants"][i])}, r["variants"][i]);
+    for (size_t i = 0; i < std::min(top, r["variants"].size()); ++i)
+      add_row(operators, {operator_text(r["variants"][i])}, r["variants"][i]);
     operators.print(globals);
     std::printf("\n");
     Table nodes = table_with(

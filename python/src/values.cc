@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "maps.h"
+
 namespace rh::python {
 
 namespace {
@@ -200,10 +202,11 @@ Ort::Value sequence_from_list(nb::handle list, nb::object& holder, const Declare
 
 // Numbers get the declared floating type, and float where none is declared.
 Ort::Value map_from_dict(const nb::dict& dict, nb::object& holder, const DeclaredType* declared) {
+  const ONNXTensorElementDataType element = declared ? declared->element : ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  if (auto map = map_from_plain_dict(dict, element)) return std::move(*map);
   nb::object keys_holder = nb::none(), values_holder = nb::none();
   const nb::object keys = numpy().attr("array")(nb::list(dict.keys())), values = numpy().attr("array")(nb::list(dict.values()));
   const std::string kind = nb::cast<std::string>(values.attr("dtype").attr("kind"));
-  const ONNXTensorElementDataType element = declared ? declared->element : ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   const bool is_floating = element == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT || element == ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE;
   nb::object typed = values;
   if (is_floating && (kind == "f" || kind == "i"))
@@ -246,11 +249,21 @@ nb::object tensor_to_array(Ort::Value value) {
   return row->native ? result : as_ml_dtype(result, row->numpy_name);
 }
 
-nb::object map_to_dict(const Ort::Value& value) {
+ONNXType kind_of(const Ort::Value& value) {
+  ONNXType kind = ONNX_TYPE_UNKNOWN;
+  Ort::ThrowOnError(Ort::GetApi().GetValueType(value, &kind));
+  return kind;
+}
+
+nb::list sequence_to_list(const Ort::Value& sequence) {
   Ort::AllocatorWithDefaultOptions allocator;
-  const nb::object keys = value_to_object(value.GetValue(0, allocator)), values = value_to_object(value.GetValue(1, allocator));
-  return nb::module_::import_("builtins")
-      .attr("dict")(nb::module_::import_("builtins").attr("zip")(keys.attr("tolist")(), values.attr("tolist")()));
+  DictMaker dicts;
+  nb::list list;
+  for (size_t i = 0, count = sequence.GetCount(); i < count; ++i) {
+    Ort::Value element = sequence.GetValue(static_cast<int>(i), allocator);
+    list.append(kind_of(element) == ONNX_TYPE_MAP ? nb::object(dicts.make(element)) : value_to_object(std::move(element)));
+  }
+  return list;
 }
 
 }  // namespace
@@ -276,20 +289,10 @@ bool is_read_only(const PyValue& value) {
 }
 
 nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>& shape) {
-  const size_t count = value.GetTensorTypeAndShapeInfo().GetElementCount();
-  const size_t bytes = count == 0 ? 0 : value.GetStringTensorDataLength();
-  std::string texts(bytes, '\0');
-  std::vector<size_t> offsets(count + 1, bytes);
-  if (count != 0) value.GetStringTensorContent(texts.data(), bytes, offsets.data(), count);
   static const auto* empty = new nb::object(numpy().attr("empty"));
   nb::object array = (*empty)(nb::tuple(nb::cast(shape)), nb::handle(reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
   ObjectItems items(array);
-  for (size_t i = 0; i < count; ++i) {
-    const Py_ssize_t size = static_cast<Py_ssize_t>(offsets[i + 1] - offsets[i]);
-    PyObject* text = PyUnicode_DecodeUTF8(texts.data() + offsets[i], size, "surrogateescape");
-    if (!text) throw nb::python_error();
-    Py_XDECREF(std::exchange(items[i], text));
-  }
+  if (items.count() != 0) texts_to_objects(value, &items[0], items.count());
   return array;
 }
 
@@ -321,15 +324,9 @@ Ort::Value value_from_object(nb::handle object, nb::object& holder, const Declar
 
 nb::object value_to_object(Ort::Value value) {
   if (!value || !value.HasValue()) return nb::none();
-  switch (value.GetTypeInfo().GetONNXType()) {
-    case ONNX_TYPE_SEQUENCE: {
-      Ort::AllocatorWithDefaultOptions allocator;
-      nb::list list;
-      for (size_t i = 0, count = value.GetCount(); i < count; ++i)
-        list.append(value_to_object(value.GetValue(static_cast<int>(i), allocator)));
-      return list;
-    }
-    case ONNX_TYPE_MAP: return map_to_dict(value);
+  switch (kind_of(value)) {
+    case ONNX_TYPE_SEQUENCE: return sequence_to_list(value);
+    case ONNX_TYPE_MAP: return DictMaker().make(value);
     case ONNX_TYPE_SPARSETENSOR: return sparse_tensor_over(nb::cast(PyValue{std::move(value), nb::none()}));
     default: return tensor_to_array(std::move(value));
   }

@@ -17,6 +17,7 @@ struct Packing {
   static inline thread_local PackingScope* scope = nullptr;
 
   static Parallel parallel() { return scope ? scope->parallel_ : Parallel(); }
+  static bool of_run() { return scope && scope->of_run_; }
   static std::shared_ptr<void> take_memory(size_t bytes) { return scope ? scope->take_memory(bytes) : nullptr; }
   static void note(const void* memory, size_t bytes) {
     if (scope) scope->shared_.emplace_back(static_cast<const std::byte*>(memory), bytes);
@@ -129,13 +130,18 @@ bool has_pieces(const void* memory, const Pieces& pieces, const Parallel& parall
 }  // namespace
 
 std::shared_ptr<void> packing_memory(size_t bytes) {
+  if (Packing::of_run()) {
+    constexpr std::align_val_t kAlignment{64};
+    constexpr size_t kVector = 64;  // a whole one may be read at the end
+    return {::operator new(bytes + kVector, kAlignment), [](void* memory) { ::operator delete(memory, kAlignment); }};
+  }
   if (std::shared_ptr<void> part = Packing::take_memory(bytes)) return part;
   const auto memory = std::make_shared<PageMemory>(PageMemory::in_large_pages(bytes));
   return {memory, memory->data()};
 }
 
 std::shared_ptr<const void> share_bytes(std::shared_ptr<const void> memory, size_t bytes) {
-  if (!memory || bytes < kLeast) return memory;
+  if (!memory || bytes < kLeast || Packing::of_run()) return memory;
   const uint64_t key = key_of(memory.get(), bytes);
   std::shared_ptr<const void> shared = enter(key, std::move(memory), bytes);
   Packing::note(shared.get(), bytes);
@@ -148,7 +154,8 @@ std::shared_ptr<const void> share_pieces(const Pieces& pieces, size_t slack, con
   const std::shared_ptr<void> memory = packing_memory(bytes + slack);
   uint64_t key = 0;
   size_t written = 0;
-  if (bytes >= kLeast) {  // the first piece, untouched pages behind it, tells whether there may be others with these bytes
+  const bool shares = bytes >= kLeast && !Packing::of_run();
+  if (shares) {  // the first piece, untouched pages behind it, tells whether there may be others with these bytes
     pieces.write(0, memory.get());
     written = 1;
     key = key_of(memory.get(), pieces.begin(1)) ^ (bytes * 0x9e3779b97f4a7c15u + 1);
@@ -165,7 +172,7 @@ std::shared_ptr<const void> share_pieces(const Pieces& pieces, size_t slack, con
       pieces.write(index, static_cast<std::byte*>(memory.get()) + pieces.begin(index));
     }
   });
-  if (bytes < kLeast) return memory;
+  if (!shares) return memory;
   std::shared_ptr<const void> shared = enter(key, memory, bytes);
   Packing::note(shared.get(), bytes);
   return shared;
@@ -188,6 +195,9 @@ PackingScope::PackingScope(const Parallel& parallel, size_t bytes)
     : parallel_(parallel),
       may_have_pages_(PageChunk::kGivesBack && bytes >= kLeastInPages && bytes <= kMostInPages),
       before_(std::exchange(Packing::scope, this)) {}
+
+PackingScope::PackingScope(const Parallel& parallel, OfRun)
+    : parallel_(parallel), may_have_pages_(false), of_run_(true), before_(std::exchange(Packing::scope, this)) {}
 
 void PackingScope::use_pages() {
   if (Packing::scope) Packing::scope->has_pages_ = Packing::scope->may_have_pages_;

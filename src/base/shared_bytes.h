@@ -92,6 +92,8 @@ class PackingScope {
  public:
   /// Of so many bytes to be packed in all.
   explicit PackingScope(const Parallel& parallel, size_t bytes = 0);
+  /// What is packed serves one run: it lies on the heap, whose memory the next run has again, and is not shared.
+  static PackingScope of_run(const Parallel& parallel) { return PackingScope(parallel, OfRun()); }
   ~PackingScope();
   PackingScope(const PackingScope&) = delete;
   PackingScope& operator=(const PackingScope&) = delete;
@@ -104,12 +106,14 @@ class PackingScope {
 
  private:
   friend struct Packing;
+  struct OfRun {};
+  PackingScope(const Parallel& parallel, OfRun);
 
   /// Null where blocks have memory of their own.
   std::shared_ptr<void> take_memory(size_t bytes);
 
   Parallel parallel_;
-  bool may_have_pages_, has_pages_ = false;
+  bool may_have_pages_, has_pages_ = false, of_run_ = false;
   std::shared_ptr<PageChunk> pages_;
   std::vector<std::span<const std::byte>> shared_;
   PackingScope* before_;

@@ -1,5 +1,6 @@
 // Values that are sequences, maps or opaque.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "abi/element_type.h"
@@ -54,6 +55,7 @@ std::vector<int64_t> sorted_positions(const Tensor& keys) {
   const T* data = keys.data<T>();
   std::vector<int64_t> order(static_cast<size_t>(keys.elements()));
   std::iota(order.begin(), order.end(), 0);
+  if (std::adjacent_find(data, data + order.size(), std::greater_equal()) == data + order.size()) return order;
   std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return data[a] < data[b]; });
   const auto repeated = std::ranges::unique(order, [&](int64_t a, int64_t b) { return data[a] == data[b]; });
   order.erase(repeated.begin(), repeated.end());

@@ -37,10 +37,12 @@ class Matcher : AttentionGraph {
     a.inner = {softmax.id};
     if (!runs_over_last(softmax)) return;
     a.dimensions = rank(softmax.inputs[0]);
+    find_zeroed(softmax, a);
     if (!ScoreMatcher(graph_).match(softmax.inputs[0], a) || !match_weights(softmax, a) || !fits(a)) return;
     if (a.is_folded && !OperandMatcher(graph_).unfold(a)) return;
     OperandMatcher(graph_).match(a);
-    if (!serves_all_matrices(a) || !OperandMatcher(graph_).take_lengths_first(a)) take_output_transpose(a);
+    const bool takes_lengths = !a.v_turned && serves_all_matrices(a) && OperandMatcher(graph_).take_lengths_first(a);
+    if (!a.v_turned && !takes_lengths) take_output_transpose(a);
     const auto is_removed = [&](NodeId id) { return rewrite_.is_removed(id); };
     if (std::any_of(a.inner.begin(), a.inner.end(), is_removed) || !can_fold(a) || !context_.admit()) return;
     replace(softmax, a);
@@ -53,7 +55,17 @@ class Matcher : AttentionGraph {
     return axis == -1 || axis == dimensions - 1;
   }
 
-  /// From the softmax on to the second product, where NaN may become 0 in between.
+  /// Where a Where that alone takes the weights makes some of them 0.
+  void find_zeroed(const Node& softmax, Attention& a) const {
+    const Node* where = only_user(graph_, softmax);
+    if (!where || !is_op(*where, "Where") || !have_same_type(graph_, softmax.outputs[0], where->outputs[0])) return;
+    const bool masked = where->inputs[2] == softmax.outputs[0];  // chooses those that become 0
+    if (where->inputs[masked ? 2 : 1] != softmax.outputs[0] || constant_number(graph_, where->inputs[masked ? 1 : 2]) != 0.0) return;
+    a.zeroed = chosen_by(where->inputs[0], masked);
+    a.inner.push_back(where->id);
+  }
+
+  /// From the softmax on to the second product, where NaN, or those that are masked, may become 0 in between.
   bool match_weights(const Node& softmax, Attention& a) const {
     const ValueId weights = softmax.outputs[0];
     const GraphValue& value = graph_.value(weights);
@@ -71,13 +83,30 @@ class Matcher : AttentionGraph {
       a.inner.push_back(second->id);
       left = second->outputs[0];
     }
+    if (a.zeroed) left = only_user(graph_, left)->outputs[0];
     const Node* product = only_user(graph_, left);
-    if (!product || !is_op(*product, "MatMul") || product->inputs[0] != left || !is_only_output(graph_, *product)) return false;
-    a.v = product->inputs[1];
+    if (product && is_op(*product, "Transpose") && !a.is_folded && a.dimensions < 5 && turns_matrices(*product)) {
+      a.v_turned = true;
+      a.inner.push_back(product->id);
+      left = product->outputs[0];
+      product = only_user(graph_, left);
+    }
+    const size_t at = a.v_turned ? 1 : 0;
+    if (!product || !is_op(*product, "MatMul") || product->inputs[at] != left || !is_only_output(graph_, *product)) return false;
+    a.v = product->inputs[1 - at];
     a.inner.push_back(product->id);
     a.last = product;
-    if (rank(a.v) != rank(a.q)) return false;
-    return !a.needs_equal_keys || type(a.k).dims->back() == dim(a.v, type(a.v).dims->size() - 2);
+    if (rank(a.v) != rank(a.q) || rank(product->outputs[0]) != rank(a.q)) return false;
+    return !a.needs_equal_keys || type(a.k).dims->back() == dim(a.v, type(a.v).dims->size() - 2 + at);
+  }
+
+  bool turns_matrices(const Node& transpose) const {
+    const auto perm = permutation(NodeView(graph_, transpose));
+    if (!perm || perm->size() < 2) return false;
+    const int64_t size = static_cast<int64_t>(perm->size());
+    for (int64_t i = 0; i < size - 2; ++i)
+      if ((*perm)[static_cast<size_t>(i)] != i) return false;
+    return perm->back() == size - 2;
   }
 
   /// Whether batch and heads are the same everywhere, or keys and values such as serve all.
@@ -171,6 +200,7 @@ class Matcher : AttentionGraph {
     if (of.constant) return rewrite_.edit().add_constant(graph_.value(softmax.outputs[0]).name + "_masks", *of.constant);
     ValueId sum = of.terms.empty() ? number(softmax, "_kept", 0) : mask(softmax, of.terms[0]);
     for (size_t i = 1; i < of.terms.size(); ++i) sum = made_mask(softmax, "Add", {sum, mask(softmax, of.terms[i])});
+    if (of.factor != 1) sum = made_mask(softmax, "Mul", {sum, number(softmax, "_factor", of.factor)});
     if (of.least) return made_mask(softmax, "Max", {sum, number(softmax, "_least", *of.least)});
     if (!of.choice) return sum;
     const ValueId masked = number(softmax, "_masked", of.choice->number);
@@ -187,6 +217,27 @@ class Matcher : AttentionGraph {
     view.outputs = {rewrite_.edit().add_value(name)};
     const ValueId result = view.outputs[0];
     rewrite_.edit().add_node(std::move(view), {softmax.id});
+    return result;
+  }
+
+  /// Each matrix transposed.
+  static Node transpose_of(const Node& softmax, ValueId value, int dimensions) {
+    std::vector<int64_t> perm;
+    for (int i = 0; i < dimensions; ++i) perm.push_back(i);
+    std::swap(perm.end()[-1], perm.end()[-2]);
+    Node node;
+    node.name = softmax.name.empty() ? "" : softmax.name + "_Transpose";
+    node.op_type = "Transpose";
+    node.attributes.push_back({"perm", std::move(perm)});
+    node.inputs = {value};
+    return node;
+  }
+
+  ValueId turned(const Node& softmax, ValueId value, int dimensions) {
+    Node node = transpose_of(softmax, value, dimensions);
+    node.outputs = {rewrite_.edit().add_value(graph_.value(softmax.outputs[0]).name + "_values")};
+    const ValueId result = node.outputs[0];
+    rewrite_.edit().add_node(std::move(node), {softmax.id});
     return result;
   }
 
@@ -222,11 +273,18 @@ class Matcher : AttentionGraph {
     add(a.q, a.q_view);
     add(a.k, a.k_view);
     add(a.v, a.v_view);
+    if (a.v_turned) fused.inputs[2] = turned(softmax, fused.inputs[2], a.dimensions);
     for (const Mask& added : a.masks) fused.inputs.push_back(mask(softmax, added));
     std::vector<NodeId> stands_for = a.inner;
     stands_for.insert(stands_for.end(), a.outer.begin(), a.outer.end());
     std::sort(stands_for.begin(), stands_for.end());
     stands_for.erase(std::unique(stands_for.begin(), stands_for.end()), stands_for.end());
+    if (a.v_turned) {
+      fused.outputs = {rewrite_.edit().add_value(graph_.value(a.last->outputs[0]).name)};
+      Node back = transpose_of(softmax, fused.outputs[0], a.dimensions);
+      rewrite_.edit().add_node(std::move(fused), stands_for);
+      return rewrite_.replace_nodes(std::move(back), *a.last, stands_for, a.outer);
+    }
     if (!folds) return rewrite_.replace_nodes(std::move(fused), *a.last, stands_for, a.outer);
     const GraphValue& y = graph_.value(a.last->outputs[0]);
     fused.outputs = {rewrite_.edit().add_value(y.name)};

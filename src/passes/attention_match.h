@@ -22,6 +22,7 @@ struct Mask {
   std::vector<Mask> terms;       ///< that are added up; none: 0
   std::optional<Choice> choice;  ///< between the sum of the terms and a number
   std::optional<double> least;   ///< what the sum of the terms is at least
+  double factor = 1;             ///< of the sum of the terms
 
   bool is_made() const { return value == kNoValue && !constant; }
 };
@@ -41,8 +42,12 @@ struct Attention {
   std::optional<SymbolicShape> q_view, k_view, v_view;  ///< as which they are read, where that is not their shape
   std::optional<SymbolicShape> output_view;             ///< as which the result is written
   bool k_transposed = true, nan_is_zero = false;
-  std::vector<NodeId> inner;  ///< nodes that it replaces, from the first product to the last node
-  std::vector<NodeId> outer;  ///< nodes before the first product that it makes superfluous, where nobody else takes what they give
+  double softcap = 0;
+  std::optional<Choice> zeroed;        ///< which weights become 0 behind the softmax
+  std::optional<double> masked_score;  ///< of those that masks choose, in place of a score
+  bool v_turned = false;               ///< V lies as [..., depth, keys], and the result as [..., depth, queries]
+  std::vector<NodeId> inner;           ///< nodes that it replaces, from the first product to the last node
+  std::vector<NodeId> outer;           ///< nodes before the first product that it makes superfluous, where nobody else takes what they give
   const Node* last = nullptr;
 
   std::vector<Attribute> attributes() const {
@@ -62,6 +67,9 @@ struct Attention {
     part("v_part", v_part);
     flag("k_transposed", k_transposed);
     flag("nan_is_zero", nan_is_zero);
+    if (softcap != 0) list.push_back({"softcap", static_cast<float>(softcap)});
+    if (masked_score) list.push_back({"masked_score", static_cast<float>(*masked_score)});
+    flag("masked_is_zero", zeroed.has_value());
     return list;
   }
 };
@@ -77,6 +85,8 @@ class AttentionGraph {
   const Dim& dim(ValueId id, size_t i) const { return (*type(id).dims)[i]; }
   /// Whether the last two dimensions are the same.
   bool has_matrices_of(ValueId a, ValueId b) const;
+  /// The condition and whether it is the masked ones, with any Not taken off.
+  Choice chosen_by(ValueId condition, bool masked) const;
   /// The operand and the number where the node multiplies or divides by one number.
   std::optional<std::pair<ValueId, double>> factor_of(const Node& node) const;
 
@@ -101,6 +111,9 @@ class ScoreMatcher : AttentionGraph {
   bool match_folded_twice(ValueId value, size_t depth, Attention& a) const;
   bool match_windows(ValueId value, size_t depth, Attention& a) const;
   std::optional<std::pair<ValueId, ValueId>> head_factor_of(const Node& node) const;
+  bool match_scaled(ValueId value, size_t depth, Attention& a) const;
+  static bool is_last(const Attention& a, const Choice& choice, size_t depth);
+  ValueId strip_softcap(ValueId value, Attention& a) const;
   bool match_product(ValueId value, Attention& a) const;
   bool fits_scores(ValueId mask, Attention& a) const;
   std::vector<SymbolicShape> parts_of(const Mask& mask) const;

@@ -15,13 +15,13 @@ void OperandMatcher::match(Attention& a) const {
   if (a.k_transposed) strip_key_transpose(a);
   strip_scale(a.k, a);
   strip_repeat(a.k, a);
-  strip_repeat(a.v, a);
+  if (!a.v_turned) strip_repeat(a.v, a);
   if (strips_q && !strip_part(a.q, a.q_part, a)) strip_transpose(a.q, a.q_length_first, a);
   if (!a.k_transposed && !a.k_length_first && !strip_part(a.k, a.k_part, a)) strip_transpose(a.k, a.k_length_first, a);
-  if (!strip_part(a.v, a.v_part, a)) strip_transpose(a.v, a.v_length_first, a);
+  if (!a.v_turned && !strip_part(a.v, a.v_part, a)) strip_transpose(a.v, a.v_length_first, a);
   strip_split(a.q, a.q_length_first, a.q_part, a.q_view, a);
   if (!a.k_transposed) strip_split(a.k, a.k_length_first, a.k_part, a.k_view, a);
-  strip_split(a.v, a.v_length_first, a.v_part, a.v_view, a);
+  if (!a.v_turned) strip_split(a.v, a.v_length_first, a.v_part, a.v_view, a);
 }
 
 /// [B H, S, D] to [B, H, S, D].
@@ -76,6 +76,8 @@ std::optional<SymbolicShape> OperandMatcher::as_one_batch(ValueId value, bool le
 }
 
 bool OperandMatcher::take_lengths_first(Attention& a) const {
+  for (ValueId operand : {a.q, a.k, a.v})
+    if (rank(operand) != a.dimensions) return false;
   const bool is_plain = !a.q_length_first && !a.k_length_first && !a.v_length_first && a.q_part + a.k_part + a.v_part == 0 && !a.q_view &&
                         !a.k_view && !a.v_view && a.q_factor == kNoValue && !a.is_folded && a.dimensions <= 4;
   if (!is_plain) return false;

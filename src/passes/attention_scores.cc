@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "ops/math/clip.h"
+#include "ops/nn/fused_attention.h"
 #include "passes/attention_match.h"
 #include "passes/rewrite.h"
 
@@ -9,7 +10,8 @@ namespace rh::passes {
 
 namespace {
 
-constexpr double kMasked = -1e30;  // beside this or less, a score that is added to it is lost
+constexpr double kMasked = -1e30;      // beside this or less, a score that is added to it is lost
+constexpr double kMostMasked = -1000;  // a greater number may be a score
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kMostSummed = int64_t{1} << 21;  // elements of constant masks that are added up at load
 
@@ -61,7 +63,15 @@ std::optional<std::pair<ValueId, double>> AttentionGraph::factor_of(const Node& 
   return std::nullopt;
 }
 
-bool ScoreMatcher::match(ValueId scores, Attention& a) const { return match_sum(scores, 0, a) && settle_masks(a); }
+Choice AttentionGraph::chosen_by(ValueId condition, bool masked) const {
+  for (const Node* node; (node = graph_.producer(condition)) && is_op(*node, "Not"); masked = !masked) condition = node->inputs[0];
+  return {.condition = condition, .masked = masked};
+}
+
+bool ScoreMatcher::match(ValueId scores, Attention& a) const {
+  if (!match_sum(scores, 0, a) || !settle_masks(a) || (a.zeroed && !a.masked_score)) return false;
+  return (a.softcap == 0 && !a.masked_score) || a.masks.size() < 2;
+}
 
 /// Scores to which masks are added, of which some may be replaced by a number.
 bool ScoreMatcher::match_sum(ValueId value, size_t depth, Attention& a) const {
@@ -71,6 +81,7 @@ bool ScoreMatcher::match_sum(ValueId value, size_t depth, Attention& a) const {
   if (depth < kMostSteps) {
     if (is_op(*node, "Where")) return match_choice(*node, depth + 1, a);
     if (is_op(*node, "Max") || is_op(*node, "Clip")) return match_least(*node, depth + 1, a);
+    if (match_scaled(value, depth + 1, a)) return true;
     if (is_binary(*node, "Add") && match_mask(*node, depth + 1, a)) return true;
     if (match_windows(value, depth + 1, a) || match_folded(value, depth + 1, a) || match_folded_twice(value, depth + 1, a)) return true;
   }
@@ -95,14 +106,56 @@ bool ScoreMatcher::match_mask(const Node& add, size_t depth, Attention& a) const
 bool ScoreMatcher::match_choice(const Node& where, size_t depth, Attention& a) const {
   for (size_t i = 1; i < 3; ++i) {
     const auto number = constant_number(graph_, where.inputs[3 - i]);
-    if (!number || !(*number <= kMasked) || rank(where.inputs[i]) != rank(where.outputs[0])) continue;
+    if (!number || !(*number <= kMostMasked) || rank(where.inputs[i]) != rank(where.outputs[0])) continue;
     if (!match_sum(where.inputs[i], depth, a) || !fits_scores(where.inputs[0], a)) return false;
-    Mask chosen{.terms = std::move(a.masks), .choice = Choice{.condition = where.inputs[0], .masked = i == 2, .number = *number}};
+    Choice choice{.condition = where.inputs[0], .masked = i == 2, .number = *number};
+    if (a.zeroed || !(*number <= kMasked)) {
+      if (!is_last(a, chosen_by(where.inputs[0], i == 2), depth)) return false;
+      a.masked_score = *number;
+      choice.number = static_cast<double>(ops::FusedAttention::kMasked);
+    }
+    Mask chosen{.terms = std::move(a.masks), .choice = choice};
     a.masks = {std::move(chosen)};
     a.inner.push_back(where.id);
     return true;
   }
   return false;
+}
+
+/// Whether nothing is added to masked scores, and the weights that become 0, if any do, are theirs.
+bool ScoreMatcher::is_last(const Attention& a, const Choice& choice, size_t depth) {
+  return depth == 1 && (!a.zeroed || (choice.condition == a.zeroed->condition && choice.masked == a.zeroed->masked));
+}
+
+/// A number times the sum of scores and masks.
+bool ScoreMatcher::match_scaled(ValueId value, size_t depth, Attention& a) const {
+  const auto factor = factor_of(*graph_.producer(value));
+  const Node* sum = factor ? graph_.producer(factor->first) : nullptr;
+  if (!sum || !is_binary(*sum, "Add")) return false;
+  Attention found = a;
+  if (!match_sum(factor->first, depth, found) || found.masks.empty() || found.softcap != 0) return false;
+  found.scale *= factor->second;
+  Mask scaled{.terms = std::move(found.masks), .factor = factor->second};
+  found.masks = {std::move(scaled)};
+  found.inner.push_back(graph_.producer(value)->id);
+  a = std::move(found);
+  return true;
+}
+
+/// softcap tanh(score / softcap) to the score, where the value is such.
+ValueId ScoreMatcher::strip_softcap(ValueId value, Attention& a) const {
+  const Node* outer = graph_.producer(value);
+  const auto cap = factor_of(*outer);
+  const Node* tanh = cap && cap->second > 0 && has_one_use(graph_.value(cap->first)) ? graph_.producer(cap->first) : nullptr;
+  if (!tanh || !is_op(*tanh, "Tanh") || a.is_folded || !has_one_use(graph_.value(tanh->inputs[0]))) return value;
+  const Node* inner = graph_.producer(tanh->inputs[0]);
+  const auto factor = inner ? factor_of(*inner) : std::nullopt;
+  const Node* score = factor && has_one_use(graph_.value(factor->first)) ? graph_.producer(factor->first) : nullptr;
+  if (!score) return value;
+  a.softcap = cap->second;
+  a.scale *= factor->second * cap->second;
+  a.inner.insert(a.inner.end(), {inner->id, tanh->id, outer->id});
+  return factor->first;
 }
 
 /// The operand and the number where the node gives the greater of the two.
@@ -290,6 +343,10 @@ bool ScoreMatcher::match_product(ValueId value, Attention& a) const {
   const Node* node = graph_.producer(value);
   if (!node || !has_one_use(graph_.value(value))) return false;
   a.products = value;
+  if (const ValueId score = strip_softcap(value, a); score != value) {
+    value = score;
+    node = graph_.producer(value);
+  }
   const auto go_to = [&](ValueId input) {
     a.inner.push_back(node->id);
     value = input;

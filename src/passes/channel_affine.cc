@@ -54,6 +54,7 @@ std::optional<ChannelAffine> arithmetic(const NodeView& node, int constant_input
   const std::string_view op = node.op_type();
   if (op == "Add") return ChannelAffine{std::vector<double>(channels, 1.0), *values};
   if (op == "Mul") return ChannelAffine{*values, std::vector<double>(channels, 0.0)};
+  if (op == "Sub" && constant_input == 0) return ChannelAffine{std::vector<double>(channels, -1.0), *values};
   if (constant_input != 1) return std::nullopt;
   for (double& v : *values) v = op == "Sub" ? -v : 1 / v;
   if (op == "Sub") return ChannelAffine{std::vector<double>(channels, 1.0), *values};

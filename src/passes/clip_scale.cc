@@ -101,11 +101,14 @@ class Scaler {
     return channel_parameters(dtype, {bound}).has_value();
   }
 
-  /// The largest finite number, which is that of a Clip without a bound, stays.
+  /// What becomes of a bound. That of a Clip without one is the largest finite number, which may become infinite, as infinity bounded by it
+  /// would have.
   static double scaled_bound(const Clipped& clipped, double bound, DType dtype) {
-    const double most = ops::largest_finite(dtype), sign = clipped.scale < 0 ? -1 : 1;
-    if (std::isinf(bound)) return sign * bound;
-    return std::fabs(bound) >= most ? std::copysign(most, sign * bound) : clipped.scale * bound + clipped.shift;
+    if (std::isinf(bound)) return std::copysign(bound, clipped.scale * bound);
+    const double scaled = clipped.scale * bound + clipped.shift;
+    if (std::fabs(bound) < ops::largest_finite(dtype)) return scaled;
+    const double held = element_as_double(ops::clip_bound(dtype, scaled).view(), 0);
+    return std::isinf(held) ? held : scaled;
   }
 
   Node clip_of(ValueId x, const Node& like, const std::array<double, 2>& bounds, DType dtype) {

@@ -15,7 +15,8 @@ class Fuser {
     // Of two convolutions that are added, the later one takes the sum of the other.
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
       const Node& node = graph_.node(*id);
-      if (is_op(node, "Conv") || is_own(node, "NhwcConv") || (node.op_type == "FusedConv" && node.domain == "com.microsoft")) fuse(node);
+      const bool is_fused = node.op_type == "FusedConv" && node.domain == "com.microsoft";
+      if (is_op(node, "Conv") || is_op(node, "ConvTranspose") || is_own(node, "NhwcConv") || is_fused) fuse(node);
     }
     return rewrite_.take();
   }
@@ -25,7 +26,8 @@ class Fuser {
     const DType dtype = tensor_type(graph_, conv.inputs[0]).dtype;
     if ((dtype != DType::float32 && dtype != DType::float16) || NodeView(graph_, conv).has("activation")) return;
     const Node* last = &conv;
-    const Node* sum = conv.inputs.size() > 3 ? nullptr : next(conv);
+    const bool adds = conv.inputs.size() <= 3 && !is_op(conv, "ConvTranspose");
+    const Node* sum = adds ? next(conv) : nullptr;
     ValueId addend = kNoValue;
     if (sum && is_sum(*sum, conv.outputs[0])) {
       addend = other_input(*sum, conv.outputs[0]);
@@ -41,7 +43,7 @@ class Fuser {
       function = activation_of(conv, *activation, view);
     if (!function) view = nullptr;
     if (function) last = activation;
-    const bool sum_last = function && !view && !sum && conv.inputs.size() <= 3 && takes_sum_last(dtype, *activation);
+    const bool sum_last = function && !view && !sum && adds && takes_sum_last(dtype, *activation);
     if (sum_last) {
       last = sum = next(*activation);
       addend = other_input(*sum, activation->outputs[0]);
@@ -79,8 +81,9 @@ class Fuser {
                const Node* view, const Node& last) {
     Node fused;
     fused.name = conv.name;
-    fused.op_type = is_own(conv, "NhwcConv") ? conv.op_type : "FusedConv";
-    fused.domain = inner || is_own(conv, "NhwcConv") ? "roundhouse" : "com.microsoft";
+    const bool is_transposed = is_op(conv, "ConvTranspose");
+    fused.op_type = is_own(conv, "NhwcConv") ? conv.op_type : is_transposed ? "FusedConvTranspose" : "FusedConv";
+    fused.domain = inner || is_transposed || is_own(conv, "NhwcConv") ? "roundhouse" : "com.microsoft";
     fused.opset = 1;
     fused.attributes = conv.attributes;
     if (function) {
@@ -118,7 +121,7 @@ class Fuser {
 }  // namespace
 
 /// A convolution, a sum of its shape that is added, and an activation, if only of a view, become one FusedConv, or NhwcConv; so does a
-/// convolution whose activation such a sum follows.
+/// convolution whose activation such a sum follows. A ConvTranspose and an activation become one FusedConvTranspose.
 Edit fused_convolutions(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace rh::passes

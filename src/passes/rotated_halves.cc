@@ -1,6 +1,9 @@
 #include "passes/rotated_halves.h"
 
+#include <algorithm>
+
 #include "ops/tensor/concat.h"
+#include "ops/tensor/gather.h"
 #include "ops/tensor/slice.h"
 #include "ops/tensor/split.h"
 #include "passes/rewrite.h"
@@ -51,17 +54,48 @@ const Node* lone_column(const Graph& graph, ValueId value) {
   return view && is_view(*view) && type.has_rank() && type.rank() > 0 && type.dims->back().is_constant(1) ? view : nullptr;
 }
 
+/// Elements of the last dimension that a Slice takes, `step` apart.
+std::optional<ops::SliceRange> last_range(const Graph& graph, const Node& node, int64_t step) {
+  if (!is_op(node, "Slice")) return std::nullopt;
+  const TensorType& type = tensor_type(graph, node.inputs[0]);
+  const ops::Slice op = ops::Slice::read(NodeView(graph, node));
+  const auto start = single(op.starts), end = single(op.ends), axis = single(op.axes);
+  const bool has_steps = node.inputs.size() > 4 && node.inputs[4] != kNoValue;
+  if (!start || !end || !axis || !type.has_rank() || type.rank() < 1 || !is_last(*axis, type.rank())) return std::nullopt;
+  if ((has_steps ? single(op.steps) : 1) != step || !type.dims->back().is_constant()) return std::nullopt;
+  return ops::slice_range(type.dims->back().value(), *start, *end, step);
+}
+
+/// Which of every two elements of the last dimension a Slice takes; -1 where it takes others.
+int64_t slice_alternate(const Graph& graph, const Node& node) {
+  const auto range = last_range(graph, node, 2);
+  const bool is_one = range && range->start < 2 && 2 * range->count == tensor_type(graph, node.inputs[0]).dims->back().value();
+  return is_one ? range->start : -1;
+}
+
 /// Every second element of x's last dimension, from `first` on.
 const Node* lone_alternate(const Graph& graph, ValueId value, int64_t first) {
   const Node* node = lone_producer(graph, value);
-  if (!node || !is_op(*node, "Slice")) return nullptr;
-  const TensorType& type = tensor_type(graph, node->inputs[0]);
-  const ops::Slice op = ops::Slice::read(NodeView(graph, *node));
-  const auto start = single(op.starts), end = single(op.ends), axis = single(op.axes), step = single(op.steps);
-  if (!start || !end || !axis || step != 2 || !type.has_rank() || type.rank() < 1 || !is_last(*axis, type.rank())) return nullptr;
-  if (!type.dims->back().is_constant() || type.dims->back().value() % 2 != 0) return nullptr;
-  const ops::SliceRange range = ops::slice_range(type.dims->back().value(), *start, *end, 2);
-  return range.start == first && 2 * range.count == type.dims->back().value() ? node : nullptr;
+  return node && slice_alternate(graph, *node) == first ? node : nullptr;
+}
+
+/// Which of the two elements of its input's last dimension the value is, with that dimension or without; -1 where it is none.
+int64_t index_of_two(const Graph& graph, const Node& node, ValueId value) {
+  const TensorType& type = tensor_type(graph, node.inputs[0]);
+  if (!type.has_rank() || type.rank() < 2 || !type.dims->back().is_constant(2)) return -1;
+  if (is_op(node, "Gather")) {
+    const Tensor* index = graph.value(node.inputs[1]).constant_tensor();
+    const bool is_one = index && index->shape().rank() == 0 && is_last(ops::Gather::read(NodeView(graph, node)).axis, type.rank());
+    const auto number = is_one ? constant_number(graph, node.inputs[1]) : std::nullopt;
+    if (!number || *number < -2 || *number > 1) return -1;
+    return static_cast<int64_t>(*number) + (*number < 0 ? 2 : 0);
+  }
+  if (is_op(node, "Split")) {
+    const Half half = split_half(graph, node, value, 2, type.rank());
+    return half.node ? half.start : -1;
+  }
+  const auto range = last_range(graph, node, 1);
+  return range && range->count == 1 ? range->start : -1;
 }
 
 }  // namespace
@@ -75,6 +109,22 @@ Half half_of(const Graph& graph, ValueId value) {
   if (size < 2 || size % 2 != 0) return {};
   if (is_op(*node, "Slice")) return slice_half(graph, *node, size, type.rank());
   return is_op(*node, "Split") ? split_half(graph, *node, value, size, type.rank()) : Half{};
+}
+
+Alternate alternate_of(const Graph& graph, ValueId value) {
+  const Node* node = graph.producer(value);
+  if (!node || node->inputs.empty()) return {};
+  if (const int64_t index = slice_alternate(graph, *node); index >= 0) return {node->inputs[0], index};
+  const TensorType &to = tensor_type(graph, value), &from = tensor_type(graph, node->inputs[0]);
+  const bool drops_last = is_view(*node) && from.has_rank() && to.has_rank() && from.rank() == to.rank() + 1 &&
+                          from.dims->back().is_constant(1) && std::equal(to.dims->begin(), to.dims->end(), from.dims->begin());
+  if (drops_last) {
+    value = node->inputs[0];
+    node = graph.producer(value);
+    if (!node || node->inputs.empty() || is_op(*node, "Gather")) return {};
+  }
+  const int64_t index = index_of_two(graph, *node, value);
+  return index < 0 ? Alternate{} : Alternate{node->inputs[0], index, true};
 }
 
 std::optional<RotatedHalves> rotated_halves(const Graph& graph, ValueId value) {

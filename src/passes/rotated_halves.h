@@ -16,6 +16,17 @@ struct Half {
 
 Half half_of(const Graph& graph, ValueId value);
 
+/// The first or second of each pair of x's elements: every second element of its last dimension, or, where `has_own_dimension`, one of two
+/// of that.
+struct Alternate {
+  ValueId x = kNoValue;  ///< none where it is no such
+  int64_t index = -1;
+  bool has_own_dimension = false;
+};
+
+/// As a Slice, a Gather, an output of Split or a view of one without the last dimension gives it.
+Alternate alternate_of(const Graph& graph, ValueId value);
+
 /// What rotary embeddings add times the sines: the halves of x's last dimension exchanged, the second one negated, [-x2, x1], or so each
 /// pair of neighbours.
 struct RotatedHalves {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "base/fetch_list.h"
@@ -22,6 +23,15 @@ class SubgraphRunner {
   virtual int output_count() const = 0;
   /// `outputs` get the results, which share or own their memory and outlive the call.
   virtual Status run(std::span<const Value> inputs, std::span<Value> outputs) = 0;
+
+  /// So many values that stay with the frame from run to run, empty at first: what a kernel leaves there is memory for its next run.
+  std::span<Value> kept(size_t count) {
+    kept_.resize(count);
+    return kept_;
+  }
+
+ private:
+  std::vector<Value> kept_;
 };
 
 /// What a kernel sees of one run. Loops of a kernel that take long outside parallel() call throw_if_cancelled() (base/cancellation.h).
@@ -54,6 +64,8 @@ class RunContext {
   virtual MutableView output(int i, DType dtype, const Shape& shape) = 0;
   /// Output i becomes a value that the kernel made (sequences, maps, shared tensors).
   virtual void set_output(int i, Value value) = 0;
+  /// Memory that a value for set_output(i) may be made in: that of a run before; empty where there is none.
+  virtual Value spare_output(int) { return {}; }
   /// Output `i` is input `from` under another shape (Reshape, Squeeze, Identity): no copy where the plan allowed it, else one.
   void output_view(int i, int from, const Shape& shape) { output_part(i, from, 0, shape); }
   /// Output `i` is the elements of input `from` that begin at `first`, as many as `shape` has: no copy where the plan allowed it, else one.

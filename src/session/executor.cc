@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/cancellation.h"
 #include "base/thread_memory.h"
@@ -57,13 +58,6 @@ Value owned(Value value) {
   make_owned(copy.indices);
   make_owned(copy.outer_indices);
   return copy;
-}
-
-// Host memory that nobody else refers to.
-bool is_spare_memory(const Value& value) {
-  if (!value.is_tensor()) return false;
-  const Tensor& tensor = value.tensor();
-  return tensor.defined() && tensor.dtype() != DType::string && tensor.device().is_host() && tensor.owner().use_count() == 1;
 }
 
 // What the caller gets shares with nobody: not with his inputs, nor with constants.
@@ -131,9 +125,18 @@ class StepContext final : public RunContext {
                !is_subgraph() && !bound.empty() && given.is_tensor() && given.tensor().device().is_host()) {
       const MutableView view = output(i, given.tensor().dtype(), given.tensor().shape());
       copy_elements(given.tensor().view(), view);
+      frame_.keep_spare(slot, std::move(given));
       return;
     }
     frame_.value(slot) = owned(std::move(given));
+  }
+
+  Value spare_output(int i) override {
+    const int32_t slot = slot_of(i);
+    if (slot == kNoSlot) return {};
+    const Slot& target = frame_.plan().slots[static_cast<size_t>(slot)];
+    const bool is_given_back = is_subgraph() && target.kind == Slot::Kind::output && alias_of(i).kind == OutputAlias::Kind::none;
+    return is_given_back ? std::exchange(frame_.bound_output(target.index), Value()) : frame_.take_spare(slot);
   }
 
   void output_part(int i, int from, int64_t first, const Shape& shape) override {
@@ -391,11 +394,19 @@ void fill_bound(const Frame& frame, const Value& from, Value& to, const std::str
   }
 }
 
+// Whether a tensor that must be copied fits into memory that a run of the subgraph before has left.
+bool fits_in(const Value& from, const Value& to) {
+  return from.is_tensor() && from.tensor().defined() && !from.tensor().owns_memory() && from.tensor().device().is_host() &&
+         is_spare_memory(to) && to.tensor().dtype() == from.tensor().dtype() && to.tensor().shape() == from.tensor().shape();
+}
+
 // Into the value that the caller bound, or as a new one.
 void hand_out(const Frame& frame, Value from, Value& to, const std::string& name, bool stays, Level level) {
   const bool copied = is_on_device(from);
   try {
-    if (to.empty() || !from.is_tensor() || level == Level::subgraph) {
+    if (level == Level::subgraph && fits_in(from, to)) {
+      copy_elements(from.tensor().view(), to.tensor().mutable_view());
+    } else if (to.empty() || !from.is_tensor() || level == Level::subgraph) {
       to = result(frame, std::move(from), stays, level);
     } else {
       fill_bound(frame, from, to, name);

@@ -1,6 +1,7 @@
 #include "session/frame.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/out_of_memory.h"
 #include "base/pages.h"
@@ -16,6 +17,12 @@ size_t aligned_bytes(size_t bytes) {
 }
 
 }  // namespace
+
+bool is_spare_memory(const Value& value) {
+  if (!value.is_tensor()) return false;
+  const Tensor& tensor = value.tensor();
+  return tensor.defined() && tensor.dtype() != DType::string && tensor.device().is_host() && tensor.owner().use_count() == 1;
+}
 
 Frame::Frame(const Plan& plan, std::shared_ptr<MemoryAccount> account)
     : plan_(plan),
@@ -203,7 +210,20 @@ void* Frame::scratch(size_t bytes) {
   return scratch_chunks_.back().data();
 }
 
+void Frame::keep_spare(int32_t slot, Value value) {
+  if (!spares_.empty() && spares_[static_cast<size_t>(slot)].is_wanted && is_spare_memory(value)) {
+    spares_[static_cast<size_t>(slot)].value = std::move(value);
+  }
+}
+
+Value Frame::take_spare(int32_t slot) {
+  spares_.resize(values_.size());
+  spares_[static_cast<size_t>(slot)].is_wanted = true;
+  return std::exchange(spares_[static_cast<size_t>(slot)].value, Value());
+}
+
 void Frame::release(int32_t slot) {
+  if (!spares_.empty()) keep_spare(slot, std::move(values_[static_cast<size_t>(slot)]));
   values_[static_cast<size_t>(slot)] = Value();
   BlockCache::Block& block = blocks_[static_cast<size_t>(slot)];
   if (block.data()) cache_of(slot).give_back(std::move(block));

@@ -18,6 +18,9 @@ class Profiler;
 class RunObserver;
 class SubplanRunner;
 
+/// Host memory that nobody else refers to.
+bool is_spare_memory(const Value& value);
+
 /// Copies between memories, by what made them necessary.
 struct CopyCounters {
   std::atomic<int64_t> inputs{0};   ///< the caller's value was elsewhere than the model expects it
@@ -88,6 +91,10 @@ class Frame {
   }
   /// The value of a slot dies.
   void release(int32_t slot);
+  /// What take_spare(slot) gives in a later run, if it is spare memory.
+  void keep_spare(int32_t slot, Value value);
+  /// Memory of the slot's value of a run before, empty where there is none; from now on it is kept when the value dies.
+  Value take_spare(int32_t slot);
   /// A value that must not outlive the run is in this slot.
   void note_held(int32_t slot) { held_.push_back(slot); }
 
@@ -146,6 +153,11 @@ class Frame {
   std::vector<int64_t> registers_;
   std::vector<LateTypes> late_types_;  // by Step::late_types
   std::vector<int32_t> held_;
+  struct Spare {
+    bool is_wanted = false;
+    Value value;
+  };
+  std::vector<Spare> spares_;                                 // by slot; empty where none is wanted
   std::vector<std::pair<int32_t, BlockCache::Block>> extra_;  // with their places
   std::vector<CountedMemory> scratch_chunks_;
   size_t scratch_chunk_ = 0, scratch_used_ = 0, scratch_wanted_ = 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -149,6 +151,23 @@ TEST(SharedBytes, AScopeOfManyBytesPacksThemOneBehindTheOther) {
   EXPECT_EQ(static_cast<const char*>(second.get())[999'999], '2');
   EXPECT_EQ(third[8'999], '3');
   EXPECT_EQ(large[(20 << 20) - 1], '4');
+}
+
+TEST(SharedBytes, WhatAScopeOfARunPacksIsNotShared) {
+  const auto there = share_array(array_of(5000, 7), 5000);
+  const auto pieces_there = pieces_with(100, 0);
+  const size_t made = shared_bytes().made, found = shared_bytes().found;
+  ThreadPool pool({.threads = 3});
+  const PackingScope scope = PackingScope::of_run(Parallel(&pool, 3));
+  const auto own = share_array(array_of(5000, 7), 5000);
+  const auto pieces = pieces_with(100, 0);
+  EXPECT_NE(own.get(), there.get());
+  EXPECT_NE(pieces.get(), pieces_there.get());
+  EXPECT_EQ(std::memcmp(pieces.get(), pieces_there.get(), 100 * 1000), 0);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(own.get()) % 64, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(pieces.get()) % 64, 0u);
+  EXPECT_EQ(shared_bytes().made, made);
+  EXPECT_EQ(shared_bytes().found, found);
 }
 
 TEST(SharedBytes, AKeeperKeepsWhatItsThreadShares) {

@@ -9,7 +9,7 @@
 namespace rh::compute {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kInf = std::numeric_limits<float>::infinity(), kLowest = std::numeric_limits<float>::lowest();
 
 /// Queries, keys, values and masks of heads that lie side by side, and what attention makes of them.
 struct Data {
@@ -164,6 +164,92 @@ TEST_P(AttentionTest, scores_that_are_no_numbers) {
       std::fill_n(row(2) + 200, 400, -kInf);  // nothing in the last ones
       if (mode == 0) row(3)[400] = NAN;
       data.compare("mode " + std::to_string(mode));
+    }
+  }
+}
+
+/// Keys that no query of a block sees are passed over, unless that could be told from the result.
+TEST_P(AttentionTest, keys_that_masks_leave_out) {
+  constexpr int64_t kKeys = 600;
+  using Sees = std::function<bool(int64_t, int64_t)>;
+  const Sees causal = [](int64_t query, int64_t key) { return key <= 3 * query; };
+  const Sees window = [](int64_t query, int64_t key) { return key <= 3 * query + 100 && key > 3 * query + 60; };
+  const Sees few = [](int64_t, int64_t key) { return key >= 370 && key < 390; };
+  const struct {
+    const char* name;
+    Sees sees;
+    float least;
+    std::function<void(Data&)> set;
+  } rows[] = {
+      {"causal, the least number", causal, kLowest, {}},
+      {"causal, infinite", causal, -kInf, {}},
+      {"causal, a number that may be reached", causal, -1e4f, {}},
+      {"window", window, kLowest, {}},
+      {"few keys", few, kLowest, {}},
+      {"one mask for all queries", few, kLowest, [](Data& d) { d.args.mask_strides = {kKeys, 0, 0}; }},
+      {"a mask of keys", few, kLowest, [](Data& d) { d.args.mask = nullptr, d.args.key_mask = d.mask.data(); }},
+      {"causal and a mask of keys", causal, kLowest,
+       [](Data& d) {
+         d.sinks.assign(kKeys, 0);
+         d.args.key_mask = d.sinks.data();
+         std::fill(d.sinks.begin() + 3, d.sinks.end(), kLowest);
+       }},
+      {"a mask of keys that leaves some queries nothing", causal, kLowest,
+       [](Data& d) {
+         d.sinks.assign(kKeys, 0);
+         d.args.key_mask = d.sinks.data();
+         std::fill_n(d.sinks.begin(), 30, kLowest);
+       }},
+      {"queries that see nothing", causal, kLowest,
+       [](Data& d) {
+         for (const int64_t query : {0, 7}) std::fill_n(d.mask.begin() + query * kKeys, kKeys, kLowest);
+       }},
+      {"queries that see nothing else than what they are not to see", causal, kLowest,
+       [](Data& d) {
+         d.args.right_window = 0;
+         for (const int64_t query : {0, 1}) std::fill_n(d.mask.begin() + query * kKeys, query + 1, kLowest);
+       }},
+      {"a key that is no number", few, kLowest, [](Data& d) { d.k[d.k.size() / 2 - 1] = NAN; }},
+      {"an infinite value", causal, -kInf, [](Data& d) { d.v[d.v.size() / 2 - 1] = kInf; }},
+      {"scores beside which the mask is nothing", causal, -1e30f, [](Data& d) { d.args.scale = 1e30f; }},
+      {"sinks and a soft cap", causal, kLowest, [](Data& d) { d.args.sinks = d.sinks.data(), d.args.softcap = 3; }},
+  };
+  for (const auto& row : rows) {
+    for (const int64_t queries : {2, 120}) {
+      for (const int64_t value_depth : {33, 64}) {
+        Data data(queries, kKeys, 4, 2, 40, value_depth);
+        for (size_t i = 0; i < data.mask.size(); ++i) {
+          const int64_t at = static_cast<int64_t>(i);
+          if (!row.sees(at / kKeys % queries, at % kKeys)) data.mask[i] = row.least;
+        }
+        data.args.mask = data.mask.data();
+        if (row.set) row.set(data);
+        data.compare(row.name);
+      }
+    }
+  }
+}
+
+TEST_P(AttentionTest, scores_that_are_replaced) {
+  for (const float score : {-1e4f, -2.0f, -kInf, kLowest}) {
+    for (const bool is_zero : {false, true}) {
+      for (const int64_t queries : {2, 120}) {
+        Data data(queries, 600, 4, 2, 40, 64);
+        data.args.mask = data.mask.data();
+        data.args.replaces_masked = true;
+        data.args.masked_score = score;
+        data.args.masked_is_zero = is_zero;
+        data.args.nan_is_zero = queries == 2;
+        for (size_t i = 0; i < data.mask.size(); i += 3) data.mask[i] = kReplaced;
+        const auto row = [&](int64_t i) { return data.mask.begin() + i * 600; };
+        std::fill_n(row(0), 600, kReplaced);
+        std::fill_n(row(1), 300, -kInf);
+        std::fill_n(row(2), 600, -kInf);
+        row(2)[7] = kReplaced;
+        std::fill_n(row(3), 600, -kInf);
+        if (is_zero) data.args.sinks = data.sinks.data();
+        data.compare("score " + std::to_string(score) + (is_zero ? " without weight" : ""));
+      }
     }
   }
 }

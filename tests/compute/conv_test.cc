@@ -38,8 +38,8 @@ const DoubleSums& sums_in_double(const ConvCase& c, const Window& w, const std::
 
 class ConvTest : public EveryIsa {};
 
-/// The sum comes behind an activation that kernels clamp to, one that is a pass of its own or one of channels, to the bit. A case has two of
-/// them, by its number; all ways meet all of them.
+/// The sum comes behind an activation that kernels clamp to, one that is a pass of its own or one of channels, to the bit. A case has two
+/// of them, by its number; all ways meet all of them.
 void expect_addend_last(const ConvCase& c, const Window& w, const std::vector<float>& x, const std::vector<float>& weights,
                         const std::vector<float>& bias, const std::vector<float>& addend, std::string_view variant, size_t number) {
   const std::vector<float> slopes = random_values(c.channels.out, 6);

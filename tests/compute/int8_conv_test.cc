@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/shared_bytes.h"
 #include "compute/support.h"
 
 namespace rh::compute {
@@ -78,7 +79,9 @@ void check(const Case& c, bool x_signed, bool w_signed, int w_zeros) {
   const int64_t pixels = w.output_size();
   std::vector<int32_t> expected(static_cast<size_t>(c.batch * c.channels.out * pixels)), found(expected.size(), 77);
   int8_conv_reference(c.channels, w, c.batch, image, x_zero, filters, w_zero, bias.data(), expected.data());
-  const Int8Convolution conv(c.channels, w, filters, w_zero, bias.data());
+  const Int8Convolution kept(c.channels, w, filters, w_zero, bias.data());
+  const std::shared_ptr<void> memory = packing_memory(Int8Convolution::memory_bytes(c.channels, w));
+  const Int8Convolution of_run(c.channels, w, filters, w_zero, bias.data(), memory.get(), three_threads());
   const std::vector<float> factors = random_values(c.channels.out, 5, 1e-8, 1e-7);
   const QuantRange range = QuantRange::of<uint8_t>(100);
   std::vector<uint8_t> bytes_expected(expected.size()), bytes_found(expected.size());
@@ -93,6 +96,7 @@ void check(const Case& c, bool x_signed, bool w_signed, int w_zeros) {
       SCOPED_TRACE(testing::Message() << "channels last " << x_channels_last << y_channels_last);
       for (const Parallel& parallel : {Parallel(), x_signed == w_signed ? three_threads() : Parallel()}) {
         std::fill(found.begin(), found.end(), 77);
+        const Int8Convolution& conv = parallel.threads() > 1 ? of_run : kept;
         conv.run(w, c.batch, source, {.data = found.data(), .channels_last = y_channels_last}, parallel);
         ASSERT_EQ(found, y_channels_last ? channels_swapped(expected, c.batch, c.channels.out, pixels) : expected);
         conv.run(w, c.batch, source,

@@ -100,18 +100,15 @@ void check_activated(const Activation& activation, double rounding, std::string_
     for (size_t i = 0; i < y.size(); ++i) {
       const Activation of_channel = own.of_channel(static_cast<int64_t>(i) / size % channels.out);
       const double expected = activated(of_channel, static_cast<double>(without[i]));
-      ASSERT_NEAR(static_cast<double>(y[i]), expected, rounding * (std::fabs(static_cast<double>(without[i])) + 1)) << c.what << ", at " << i;
+      ASSERT_NEAR(static_cast<double>(y[i]), expected, rounding * (std::fabs(static_cast<double>(without[i])) + 1))
+          << c.what << ", at " << i;
     }
   }
 }
 
 TEST_P(TransposedConvTest, an_activation_follows_every_output) {
-  const Activation kinds[] = {{ActivationKind::relu},
-                              {ActivationKind::clip, -0.5f, 0.25f},
-                              {ActivationKind::leaky_relu, 0.25f},
-                              {ActivationKind::sigmoid},
-                              {ActivationKind::silu, 1.0f},
-                              {ActivationKind::prelu}};
+  const Activation kinds[] = {{ActivationKind::relu},    {ActivationKind::clip, -0.5f, 0.25f}, {ActivationKind::leaky_relu, 0.25f},
+                              {ActivationKind::sigmoid}, {ActivationKind::silu, 1.0f},         {ActivationKind::prelu}};
   for (const Activation& activation : kinds) {
     check_activated<float>(activation, 0x1p-21);
     check_activated<float>(activation, 0x1p-21, "phases");

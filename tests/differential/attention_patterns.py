@@ -143,6 +143,38 @@ def transposed_keys(p: Pattern, s: Sizes) -> str:
     return p.node("Transpose", [keys_or_values(p, s, s.depth, "K")], perm=[0, 1, 3, 2])
 
 
+def filled(p: Pattern, s: Sizes, scores: str):
+    """Masked scores become a number, and, what the second result does, weights 0: mostly the same ones."""
+    p.finite = True
+    drawn = mask_dims(p, s, 8)
+
+    def condition():
+        return p.input(drawn, lambda shape: p.rng.random(shape) < p.random.choice([0.5, 0.5, 0, 1]), TensorProto.BOOL)
+
+    least = p.random.choice([-np.inf, -3.4028234e38, -1e9, -1e4, -1e4] if p.number != TensorProto.FLOAT16 else [-np.inf, -65504, -1e4])
+    if p.number == TensorProto.DOUBLE and least < -1e30:
+        least = -1e9
+    masked, turned = condition(), p.maybe(0.3)
+    kept = p.node("Not", [masked])
+    scores = p.node("Where", [kept, scores, p.constant(least)] if turned else [masked, p.constant(least), scores])
+    if p.maybe(0.1):
+        masked = condition()
+
+    def zeroed(weights: str) -> str:
+        turned = p.maybe(0.05)
+        if p.maybe(0.4):
+            return p.node("Where", [kept if not turned else masked, weights, p.constant(0)])
+        return p.node("Where", [masked if not turned else kept, p.constant(0), weights])
+
+    return scores, zeroed
+
+
+def capped(p: Pattern, scores: str) -> str:
+    cap = p.random.choice([2, 30, 50])
+    inner = p.node("Div", [scores, p.scalar(cap)]) if p.maybe(0.5) else p.either("Mul", scores, p.scalar(1 / cap))
+    return p.either("Mul", p.node("Tanh", [inner]), p.scalar(cap if p.maybe(0.9) else -cap))
+
+
 def probabilities(p: Pattern, scores: str, rank=4) -> str:
     axis = p.random.choice([-1, -1, rank - 1]) if p.opset >= 11 else rank - 1
     if p.maybe(0.03):
@@ -169,8 +201,24 @@ def attention(p: Pattern) -> str:
     keys = transposed_keys(p, s)
     if p.maybe(0.4):
         queries, keys = scaled(p, queries, s, 0.8), scaled(p, keys, s, 0.5)
-    scores = masks(p, s, scaled(p, p.node("MatMul", [queries, keys]), s, 0.6))
-    y = p.node("MatMul", [probabilities(p, scores), keys_or_values(p, s, s.values, "V")])
+    scores = scaled(p, p.node("MatMul", [queries, keys]), s, 0.6)
+    scores = capped(p, scores) if p.maybe(0.1) else scores
+    if p.maybe(0.15):  # a bias before the scale
+        bias = p.input([narrowed(p, s.batch, "BB"), s.heads, s.queries, s.keys])
+        scores = scaled(p, p.either("Add", scores, p.node("Neg", [bias]) if p.maybe(0.7) else bias), s, 1)
+    zeroed = None
+    if p.opset >= 9 and p.maybe(0.25):
+        scores, zeroed = filled(p, s, scores)
+    scores = masks(p, s, scores) if not zeroed or p.maybe(0.1) else scores
+    weights = probabilities(p, scores)
+    weights = zeroed(weights) if zeroed and p.maybe(0.7) else weights
+    values = keys_or_values(p, s, s.values, "V")
+    if p.maybe(0.12):  # as columns
+        p.sums_move = True
+        weights, values = (p.node("Transpose", [x], perm=[0, 1, 3, 2]) for x in (weights, values))
+        y = p.node("MatMul", [values, weights])
+        return p.node("Reshape", [y, p.ints(0, -1, 1, s.values)]) if p.maybe(0.3) else y
+    y = p.node("MatMul", [weights, values])
     if p.maybe(0.5):
         y = p.node("Transpose", [y], perm=[0, 2, 1, 3])
         if not s.heads.is_open and p.maybe(0.6):

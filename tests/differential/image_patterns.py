@@ -142,6 +142,39 @@ def convolution_block(p: Pattern) -> str:
     return x
 
 
+def transposed_block(p: Pattern) -> str:
+    """A transposed convolution, scaling, an activation, and now and then another convolution, as decoders have them."""
+    p.sums_move = True
+    image = Image(p, [1, 3, 8, 16])
+    x, channels = p.input(image.dims), image.channels
+    x = p.node("LeakyRelu", [x], alpha=0.1) if p.maybe(0.2) else x
+    for _ in range(p.random.randint(1, 2)):
+        depthwise = p.maybe(0.2)
+        outer = channels if depthwise or p.maybe(0.3) else p.random.choice([1, 3, 5, 16])
+        kernel = p.random.choice([1, 2, 3, 4])
+        attributes = {"strides": [p.random.choice([1, 2, 2, kernel]) for _ in image.spatial]}
+        if p.maybe(0.5):
+            attributes["pads"] = [p.random.randint(0, (kernel - 1) // 2) for _ in image.spatial] * 2
+        elif p.maybe(0.3):
+            attributes["auto_pad"] = p.random.choice(["VALID", "SAME_UPPER", "SAME_LOWER"])
+        if p.maybe(0.2):
+            attributes["output_padding"] = [stride - 1 for stride in attributes["strides"]]
+        if p.maybe(0.1):
+            attributes["dilations"] = [p.random.choice([1, 2]) for _ in image.spatial]
+        weights = p.weights(channels, 1 if depthwise else outer, *[kernel] * len(image.spatial))
+        inputs = [x, weights] + ([p.constant(p.rng.uniform(-1, 1, outer))] if p.maybe(0.5) else [])
+        x, channels = p.node("ConvTranspose", inputs, group=channels if depthwise else 1, **attributes), outer
+        x = normalized(p, x, channels) if p.maybe(0.4) else x
+        for op in p.random.sample(["Mul", "Add", "Sub", "Div"], p.random.choice([0, 0, 1, 2])):
+            numbers = channel_numbers(p, image, channels)
+            turned = op != "Div" and p.maybe(0.3)
+            x = p.node(op, [numbers, x] if turned else [x, numbers])
+        x = activated(p, x, image, channels) if p.maybe(0.85) else x
+    if p.maybe(0.3):
+        x = p.either("Add", x, channel_numbers(p, image, channels) if p.maybe(0.5) else x)
+    return x
+
+
 def joined_branches(p: Pattern) -> str:
     """Convolutions of one value, side by side, added up or joined."""
     p.finite = True  # kernels of different shapes become one, filled up with zeros
@@ -291,6 +324,7 @@ def stem(p: Pattern) -> str:
 IMAGES = {
     "pads_and_windows": pads_and_windows,
     "convolution_block": convolution_block,
+    "transposed_block": transposed_block,
     "joined_branches": joined_branches,
     "squeeze_excite": squeeze_excite,
     "inverted_residual": inverted_residual,

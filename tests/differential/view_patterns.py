@@ -1,5 +1,6 @@
 """Rotary embeddings, and views: what is split, sliced, joined, turned and reshaped, and departures from them."""
 
+import numpy as np
 from pattern import Pattern, Size
 
 
@@ -48,6 +49,37 @@ def rotary(p: Pattern) -> str:
         second = p.either("Add", p.either("Mul", two, cosine), p.either("Mul", one, sine if p.maybe(0.95) else cosine))
         y = p.node("Concat", [first, second] if p.maybe(0.95) else [second, first], axis=axis)
     return p.either("Mul", y, p.operand(dims)) if p.maybe(0.3) else y
+
+
+def rotary_pairs(p: Pattern) -> str:
+    """Of neighbours, which stand in a dimension of their own or are taken with steps of two."""
+    half = p.random.choice([1, 2, 4, 8, 32])
+    dims = [p.size("B", [1, 2]), p.size("S", [1, 3, 5, 20]), p.size("H", [1, 2, 3], 0.15), 2 * half]
+    form = p.random.choice([0, 0, 1, 1, 2, 3] if p.opset >= 10 else [0, 1])
+    around = [0, 0, 0, half, 2] if p.maybe(0.9) else [0, 0, 0, 2, half]
+    x = p.input(dims)
+    if form == 3:
+        one, two = p.slice(x, 0, 2 * half, 3, 2), p.slice(x, 1, 2 * half, -1, 2)
+    else:
+        paired, last = p.node("Reshape", [x, p.ints(*around)]), p.random.choice([4, -1])
+        if form == 0:
+            one, two = (p.node("Gather", [paired, p.constant(i, np.int64)], axis=last) for i in ((0, 1) if p.maybe(0.7) else (-2, -1)))
+        else:
+            parts = p.split(paired, [around[4] // 2] * 2, 4) if form == 1 else [p.slice(paired, i, i + 1, 4) for i in (0, 1)]
+            keeps = p.maybe(0.3) or around[4] != 2
+            one, two = parts if keeps else [p.squeeze(part, [4]) for part in parts]
+    has_column = form in (1, 2) and keeps
+    if p.maybe(0.05):
+        one, two = two, one
+    rows = [[dims[1], 1, half], [1, dims[1], 1, half], [half]] if around[3] == half else [[1], [1, 1, 1]]
+    shape = p.random.choice(rows)
+    cosine, sine = (p.input([*shape, 1] if has_column else shape) for _ in range(2))
+    first = p.node("Sub", [p.either("Mul", one, cosine), p.either("Mul", two, sine)])
+    second = p.either("Add", p.either("Mul", one, sine), p.either("Mul", two, cosine))
+    columns = [first, second] if p.maybe(0.95) else [second, first]
+    columns = columns if has_column else [p.unsqueeze(y, [4 if p.opset < 11 else -1]) for y in columns]
+    y = p.node("Reshape", [p.node("Concat", columns, axis=4), p.ints(0, 0, 0, 2 * half) if p.maybe(0.9) else p.ints(0, 0, -1)])
+    return p.node("Relu", [y]) if p.maybe(0.3) else y
 
 
 def partial_rotary(p: Pattern) -> str:
@@ -207,4 +239,4 @@ def grown(p: Pattern) -> str:
     return p.node("Conv", [whole, p.weights(3, channels, 1, 1)]) if p.maybe(0.5) else whole
 
 
-VIEWS = {"rotary": rotary, "partial_rotary": partial_rotary, "views": views, "growing_channels": grown}
+VIEWS = {"rotary": rotary, "rotary_pairs": rotary_pairs, "partial_rotary": partial_rotary, "views": views, "growing_channels": grown}

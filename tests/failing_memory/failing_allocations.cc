@@ -48,9 +48,13 @@ FailingAllocations::FailingAllocations(int64_t n, bool on) : n_(n) {
   left = n;
 }
 
-void FailingAllocations::stop() { left = 0; }
+void FailingAllocations::stop() {
+  if (count_ >= 0) return;
+  count_ = count();
+  left = 0;
+}
 bool FailingAllocations::failed() const { return any_failed; }
-int64_t FailingAllocations::count() const { return n_ - left; }
+int64_t FailingAllocations::count() const { return count_ >= 0 ? count_ : n_ - left; }
 
 }  // namespace rh::test
 

@@ -16,11 +16,11 @@ class FailingAllocations {
   void stop();
   /// Whether one has failed.
   bool failed() const;
-  /// Those that were made so far.
+  /// Those that were made so far, or until it stopped.
   int64_t count() const;
 
  private:
-  int64_t n_;
+  int64_t n_, count_ = -1;
 };
 
 }  // namespace rh::test

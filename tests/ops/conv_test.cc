@@ -99,5 +99,35 @@ const std::vector<OpCase> kConvTranspose = {
 };
 RH_OP_TEST(ConvTranspose, kConvTranspose, FloatingTypes::set)
 
+OpCase own(std::vector<Attribute> attributes, std::vector<Input> inputs, const char* purpose, std::vector<std::string> fails = {}) {
+  return {1, std::move(attributes), std::move(inputs), purpose, std::move(fails), 1, 0, "roundhouse"};
+}
+
+const std::vector<OpCase> kFusedConvTranspose = {
+    own({attr("strides", {2, 2})}, {normal({1, 3, 4, 5}), normal({3, 2, 2, 2})}, "nothing fused"),
+    own({attr("activation", "Relu"), attr("strides", {2, 2})},
+        {normal({1, 8, 4, 4}), normal({8, 4, 2, 2}).constant(), normal({4}).constant()}, "blocks and Relu"),
+    own({attr("activation", "PRelu"), attr("activation_params", std::vector<float>{0.25f, -1, 0, 2}), attr("strides", {2, 2})},
+        {normal({1, 8, 4, 4}), normal({8, 4, 2, 2}).constant(), normal({4}).constant()}, "blocks and PRelu"),
+    own({attr("activation", "Sigmoid"), attr("strides", {3, 2}), attr("group", 2)},
+        {normal({2, 4, 5, 6}), normal({4, 3, 2, 3}).constant(), normal({6}).constant()}, "Sigmoid, rows that no input reaches"),
+    own({attr("activation", "PRelu"), attr("activation_params", std::vector<float>{0.25f, -1, 0, 2}), attr("strides", {2, 2}),
+         attr("group", 4)},
+        {normal({2, 4, 5, 6}), normal({4, 1, 3, 3}).constant(), normal({4}).constant()}, "depthwise and PRelu"),
+    own({attr("activation", "Tanh"), attr("pads", {1, 1, 1, 1})}, {normal({1, 3, 8, 9}), normal({3, 4, 3, 3}).constant()},
+        "plain and Tanh"),
+    own({attr("activation", "LeakyRelu"), attr("activation_params", std::vector<float>{0.25f}), attr("strides", {2, 2}),
+         attr("pads", {1, 1, 1, 1})},
+        {normal({1, 16, 4, 4}), normal({16, 3, 4, 4}).constant(), normal({3}).constant()}, "few output channels and LeakyRelu"),
+    own({attr("activation", "Clip"), attr("activation_params", std::vector<float>{-1, 0.5f}), attr("output_shape", {10, 8}),
+         attr("strides", {3, 2})},
+        {normal({1, 1, 3, 3}), normal({1, 2, 3, 3}), normal({2})}, "output shape larger than the inputs reach, weights of the run"),
+    own({attr("activation", "Elu"), attr("activation_params", std::vector<float>{1}), attr("strides", {80, 80})},
+        {normal({1, 1, 2, 2}), normal({1, 2, 3, 3}), normal({2})}, "more phases than are packed"),
+    own({attr("activation", "PRelu"), attr("activation_params", std::vector<float>{0.25f, -1})},
+        {normal({1, 3, 4, 5}), normal({3, 4, 3, 3}).constant()}, "PRelu of too few slopes", {"2 slopes", "4 output channels"}),
+};
+RH_OP_TEST(FusedConvTranspose, kFusedConvTranspose, FloatingTypes::set)
+
 }  // namespace
 }  // namespace rh::test

@@ -6,6 +6,7 @@ namespace {
 const std::vector<OpCase> kGatedAdd = {
     contributed({}, {normal({2, 3, 70}), normal({2, 3, 70}), normal({2, 3, 1})}, "rows"),
     contributed({}, {normal({5}), normal({5}), normal({1})}, "one row"),
+    contributed({}, {normal({2, 2500}), normal({2, 2500}), normal({2, 1})}, "rows of several blocks"),
     contributed({}, {normal({4, 1}), normal({4, 1}), normal({4, 1})}, "one column"),
     contributed({}, {normal({0, 5}), normal({0, 5}), normal({0, 1})}, "no rows"),
     contributed({}, {normal({3, 0}), normal({3, 0}), normal({3, 1})}, "no columns"),

@@ -54,6 +54,18 @@ const std::vector<OpCase> kWhere = {
                 {uniform({5, 7}, 0, 2).as(DType::boolean), bytes({5, 7}), one(0.03), bytes({}), bytes({7}), one(0.05), bytes({}), one(0.04),
                  bytes({})},
                 "rescaled"),
+    contributed({},
+                {uniform({3, 2077}, 0, 2).as(DType::boolean), bytes({3, 2077}), one(0.03), bytes({}), bytes({3, 2077}), one(0.05),
+                 bytes({}), one(0.04), bytes({})},
+                "rows of several blocks"),
+    contributed({},
+                {uniform({2, 1}, 0, 2).as(DType::boolean), bytes({2, 45}), one(0.03), bytes({}), bytes({2, 1}), one(0.05), bytes({}),
+                 one(0.04), bytes({})},
+                "a condition a row"),
+    contributed({},
+                {uniform({2, 45}, 0, 2).as(DType::boolean), bytes({2, 1}), one(0.03), bytes({}), bytes({45}), one(0.05), bytes({}),
+                 one(0.04), bytes({})},
+                "a code a row"),
 };
 RH_OP_TEST(QLinearWhere, kWhere, kBytes)
 

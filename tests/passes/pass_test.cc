@@ -63,7 +63,8 @@ const char* const kFiles[] = {"constant_nodes",
                               "channel_normalizations",
                               "implied_expands",
                               "joined_transposes",
-                              "early_opsets"};
+                              "early_opsets",
+                              "known_sequences"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');

@@ -1,4 +1,6 @@
 // In which way nodes compute, as a session says before it runs.
+#include <fmt/format.h>
+
 #include "base/cpu_features.h"
 #include "compute/attention/attention_fip.h"
 #include "session/run_helpers.h"
@@ -112,6 +114,34 @@ TEST(Variants, AreKnownBeforeARun) {
     const bool is_of_pairs = std::string_view(row.variant).ends_with("fip");
     EXPECT_EQ(variant_of(row, "fp32"), is_of_pairs && !has_pairs() ? "blocked" : row.variant) << row.purpose;
     EXPECT_EQ(variant_of(row, "strict"), is_of_pairs ? "blocked" : row.variant) << row.purpose << ", strict";
+  }
+}
+
+TEST(Variants, ConvolutionsOfUnknownSizesComputeAsThoseOfOrdinaryPlanes) {
+  struct Sizes {
+    const char *unknown, *ordinary, *weights, *attributes;
+  };
+  constexpr Sizes kSizes[] = {{"1, 64, h, w", "1, 64, 28, 28", "64, 64, 3, 3", "pads = [1, 1, 1, 1]"},
+                              {"n, 64, 8, w", "1, 64, 8, 28", "64, 64, 3, 3", "pads = [1, 1, 1, 1]"},
+                              {"1, 3, h, w", "1, 3, 56, 56", "64, 3, 7, 7", "pads = [3, 3, 3, 3], strides = [2, 2]"},
+                              {"1, 64, n", "1, 64, 500", "64, 64, 3", "pads = [1, 1]"},
+                              {"1, 32, d, h, w", "1, 32, 14, 14, 14", "32, 32, 3, 3, 3", "pads = [1, 1, 1, 1, 1, 1]"}};
+  for (const Sizes& sizes : kSizes) {
+    const auto variants = [&sizes](const char* input) {
+      SessionOptions options;
+      options.config["roundhouse.precision"] = "strict";
+      return make_session(fmt::format("<ir_version: 10, opset_import: [\"\" : 17]>\n"
+                                      "g (float[{}] x) => (float[...] y) < float[{}] w = {{0.5, ...}} > {{ y = Conv <{}> (x, w) }}",
+                                      input, sizes.weights, sizes.attributes),
+                          options)
+          ->variants();
+    };
+    const auto unknown = variants(sizes.unknown), ordinary = variants(sizes.ordinary);
+    ASSERT_EQ(unknown.size(), 1u) << sizes.unknown;
+    ASSERT_EQ(ordinary.size(), 1u) << sizes.unknown;
+    EXPECT_EQ(unknown[0].second.variant, ordinary[0].second.variant) << sizes.unknown;
+    EXPECT_EQ(unknown[0].second.variants, ordinary[0].second.variants) << sizes.unknown;
+    EXPECT_NE(unknown[0].second.problem.find("any size"), std::string::npos) << unknown[0].second.problem;
   }
 }
 

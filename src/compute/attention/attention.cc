@@ -14,10 +14,11 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kKeyBlock = 256;      // keys whose scores are made at a time
-constexpr int64_t kQueryChunks = 8;     // of as many queries as the kernels take: with the keys and values a quarter of a megabyte
-constexpr int64_t kRowsAtOnce = 4;      // chunks whose scores are made and used in turns
-constexpr int64_t kLeastRows = 16;      // of a part
+constexpr int64_t kKeyBlock = 256;   // keys whose scores are made at a time
+constexpr int64_t kQueryChunks = 8;  // of as many queries as the kernels take: with the keys and values a quarter of a megabyte
+constexpr int64_t kRowsAtOnce = 4;   // chunks whose scores are made and used in turns
+constexpr int64_t kMostChunks = std::max((kQueryChunks + kRowsAtOnce - 1) / kRowsAtOnce, kDirectRows);  // of rows at once, in a block
+constexpr int64_t kLeastRows = 16;                                                                      // of a part
 constexpr int64_t kUnpackedRows = 32;   // up to so many, packing values would cost more than it gives
 constexpr int64_t kStrictQueries = 64;  // of a part where products by pairs are ruled out, whatever the number of threads: same bits
 
@@ -96,20 +97,27 @@ class Head : public AttentionHead {
   void run_block(Range queries, int64_t key_block, const float* packed_k, const float* packed_v, const Scratch& scratch) const {
     const int64_t rows = queries.size(), at_once = kRowsAtOnce * kernels_.rows, chunks = (rows + at_once - 1) / at_once;
     for (int64_t row = 0; row < rows; ++row) start(queries.begin + row, scratch.shifts[row], scratch.sums[row]);
-    const int64_t end = args_.keys_of(batch_, queries.end - 1).end;
-    for (int64_t key = args_.keys_of(batch_, queries.begin).begin / key_block * key_block; key < end; key += key_block) {
+    const auto chunk_of = [&](int64_t chunk) {
+      const Part part = part_of(rows, chunks, chunk);
+      return Range{queries.begin + part.begin, queries.begin + part.begin + part.size};
+    };
+    Range used[kMostChunks], all{keys_, 0};
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      used[chunk] = used_by(chunk_of(chunk));
+      all = {std::min(all.begin, used[chunk].begin), std::max(all.end, used[chunk].end)};
+    }
+    for (int64_t key = all.begin / key_block * key_block; key < all.end; key += key_block) {
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-        const Part part = part_of(rows, chunks, chunk);
-        const Range some{queries.begin + part.begin, queries.begin + part.begin + part.size};
-        const int64_t first = args_.keys_of(batch_, some.begin).begin / kernels_.columns * kernels_.columns;  // at a panel
-        const Range keys{std::max(key, first), std::min(key + key_block, args_.keys_of(batch_, some.end - 1).end)};
+        const Range some = chunk_of(chunk);
+        const int64_t first = used[chunk].begin / kernels_.columns * kernels_.columns;  // at a panel
+        const Range keys{std::max(key, first), std::min(key + key_block, used[chunk].end)};
         if (keys.size() <= 0) continue;
         multiply_keys(some, keys, packed_k, scratch);
-        weigh(some, keys, keys.begin != first, scratch, part.begin);
+        weigh(some, keys, keys.begin != first, scratch, some.begin - queries.begin);
         multiply_values(some, keys, {key, std::min(key + key_block, keys_)}, packed_v, scratch, keys.begin != first);
       }
     }
-    for (int64_t row = 0; row < rows; ++row) scratch.sums[row] = finish(queries.begin + row, scratch.sums[row]);
+    for (int64_t row = 0; row < rows; ++row) scratch.sums[row] = finish(queries.begin + row, scratch.shifts[row], scratch.sums[row]);
     float* const y = row_of_y(queries.begin);
     scale_rows(y, args_.y_strides.row, scratch.sums, y, args_.y_strides.row, rows, args_.value_depth);
   }
@@ -170,7 +178,8 @@ class Head : public AttentionHead {
     std::copy_n(shifts, rows, scratch.before);
     const int64_t stride = row_stride(keys.size());
     const bool cut = cuts(queries, keys);
-    if (cut || args_.softcap != 0 || (mask_ && !adds_mask_)) {
+    if (args_.softcap != 0) cap(scratch.scores, rows * stride);
+    if (cut || (mask_ && !adds_mask_)) {
       for (int64_t row = 0; row < rows; ++row) mask_scores(queries.begin + row, keys, scratch.scores + row * stride);
     }
     if (!cut) {
@@ -194,14 +203,13 @@ class Head : public AttentionHead {
     }
   }
 
-  /// Caps and masks the scores of the keys that a query sees; the others' become weights of 0.
+  /// Masks the scores of the keys that a query sees; the others' become weights of 0.
   void mask_scores(int64_t query, Range keys, float* scores) const {
     const Range seen = seen_of(query, keys);
     std::fill_n(scores, seen.begin - keys.begin, 0.0f);
     std::fill(scores + (seen.end - keys.begin), scores + keys.size(), 0.0f);
     if (seen.size() == 0 || adds_mask_) return;
     scores += seen.begin - keys.begin;
-    if (args_.softcap != 0) cap(scores, seen.size());
     const float* mask = mask_of(query, seen.begin);
     if (mask && args_.mask_column) {
       binary(Binary::add, scores, mask, scores, seen.size());

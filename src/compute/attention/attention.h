@@ -16,6 +16,9 @@ struct MatrixStrides {
 /// What of the scores is wanted: q k', that after the soft cap, that with the mask, or the weights.
 enum class Scores : uint8_t { none, products, capped, masked, weights };
 
+/// What a mask adds whose scores are replaced: a number that no other mask has, and so low that nothing is left of a score beside it.
+inline constexpr float kReplaced = -0x1.23456p126f;
+
 /// y = softmax(scale q k' + mask + key_mask) v for each batch and head; k' is k transposed. Heads of k and v serve as many neighbouring
 /// heads of q. A query sees the keys of keys_of(); one that sees none gets zeros.
 template <typename T>
@@ -25,10 +28,14 @@ struct BasicAttentionArgs {
   int64_t depth = 0;        ///< of q and k
   int64_t value_depth = 0;  ///< of v and y
   T scale = 1;
-  T softcap = 0;                                ///< s: scores become s tanh(scores / s) before the mask is added; 0: they stay
-  bool k_is_transposed = false;                 ///< k lies as [depth, keys]
-  bool nan_is_zero = false;                     ///< rows of which softmax makes NaN, as of nothing but -inf, give zeros
-  bool masked_rows_are_zero = false;            ///< rows whose mask is nothing but -inf give zeros
+  T softcap = 0;                      ///< s: scores become s tanh(scores / s) before the mask is added; 0: they stay
+  bool k_is_transposed = false;       ///< k lies as [depth, keys]
+  bool nan_is_zero = false;           ///< rows of which softmax makes NaN, as of nothing but -inf, give zeros
+  bool masked_rows_are_zero = false;  ///< rows whose mask is nothing but -inf give zeros
+  /// Where the mask adds kReplaced the score is `masked_score`, in place of what it was; where `masked_is_zero` its weight then counts as
+  /// 0.
+  bool replaces_masked = false, masked_is_zero = false;
+  T masked_score = 0;
   const int64_t* valid_keys = nullptr;          ///< of each batch, in [0, keys]; the last valid key is the last query's own. null: all
   int64_t past = 0;                             ///< keys before the first query's own; where valid_keys is null
   bool one_position = false;                    ///< queries are heads of one: keys are seen as by the first

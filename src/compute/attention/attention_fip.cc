@@ -171,7 +171,7 @@ class FipHead : public AttentionHead {
     for (int64_t i = 0; i < queries.size(); ++i) start(queries.begin + i, shifts[i], sums[i]);
     transpose_queries(queries);
     const PanelColumns panel = scale_panel(turned_, args_.depth, nullptr, queries.size(), queries_);
-    const Range seen{args_.keys_of(batch_, queries.begin).begin, args_.keys_of(batch_, queries.end - 1).end};
+    const Range seen = used_by(queries);
     bool adds = false;
     for (int64_t block = seen.begin / block_; block * block_ < seen.end; ++block) {
       const Range all = keys_of_block(block), keys{all.begin, std::min(all.end, seen.end)};
@@ -184,7 +184,7 @@ class FipHead : public AttentionHead {
       multiply_values(block, keys, weights, adds);
       adds = true;
     }
-    write(queries, sums, adds);
+    write(queries, shifts, sums, adds);
   }
 
   void transpose_queries(Range queries) const {
@@ -331,14 +331,14 @@ class FipHead : public AttentionHead {
       multiply(args, values_of_block_, block * value_tiles() + tile, kFipRows, weights.columns.paired, whole);
   }
 
-  void write(Range queries, float* sums, bool has_weights) {
+  void write(Range queries, const float* shifts, float* sums, bool has_weights) {
     if (!has_weights) return clear(queries);
     float inverse[kFipWidth];
     for (int64_t i = 0; i < kFipWidth; ++i) inverse[i] = sums[i] != 0 && !std::isnan(sums[i]) ? 1 / sums[i] : 1.0f;
     scale_columns(y_columns_, inverse);
     transpose_words(reinterpret_cast<const uint32_t*>(y_columns_), kFipWidth, reinterpret_cast<uint32_t*>(row_of_y(queries.begin)),
                     args_.y_strides.row, queries.size(), args_.value_depth);
-    for (int64_t i = 0; i < queries.size(); ++i) finish(queries.begin + i, sums[i]);
+    for (int64_t i = 0; i < queries.size(); ++i) finish(queries.begin + i, shifts[i], sums[i]);
   }
 
   const FipKernels& kernels_;

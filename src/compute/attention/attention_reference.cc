@@ -21,6 +21,8 @@ struct Query {
     return args.key_mask ? mask + args.key_mask[batch * k.batch + head * k.head + key] : mask;
   }
 
+  bool is_replaced(int64_t key) const { return args.replaces_masked && mask_at(key) == T(kReplaced); }
+
   void run(T* scores, T* wanted) const {
     const auto keep = [&](Scores kind) {
       if (args.wanted == kind) std::copy_n(scores, args.keys, wanted);
@@ -37,10 +39,12 @@ struct Query {
       const bool sees = key >= seen.begin && key < seen.end;
       const T mask = !sees ? -std::numeric_limits<T>::infinity() : mask_at(key);
       all_masked &= mask == -std::numeric_limits<T>::infinity();
-      scores[key] = sees ? scores[key] + mask : mask;
+      scores[key] = sees && is_replaced(key) ? args.masked_score : sees ? scores[key] + mask : mask;
     }
     keep(Scores::masked);
     weigh(scores, all_masked && (args.masked_rows_are_zero || seen.size() == 0));
+    for (int64_t key = seen.begin; key < seen.end && args.masked_is_zero; ++key)
+      if (is_replaced(key)) scores[key] = T(0);
     keep(Scores::weights);
     add_values(scores, seen);
   }

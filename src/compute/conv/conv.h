@@ -86,15 +86,16 @@ template <typename T>
 void conv_reference(const ConvChannels& channels, const Window& window, int64_t batch, const T* x, const T* weights, const T* bias, T* y,
                     const Parallel& parallel);
 
-/// A transposed convolution whose weights are known beforehand, T as for Convolution; see conv_transpose_reference. Each phase of the
-/// outputs, by position modulo stride, is an ordinary convolution, or, of floats, a sum of parts of one product.
+/// A transposed convolution whose weights are known beforehand, T as for Convolution, and an activation behind it; see
+/// conv_transpose_reference. Each phase of the outputs, by position modulo stride, is an ordinary convolution, or, of floats, a sum of
+/// parts of one product.
 template <typename T>
 class TransposedConvolution {
  public:
   /// Arguments as those of Convolution; weights lie as [in, out / groups, kernel...]. `variant` names one of variants(); none: what costs
   /// least.
   TransposedConvolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, bool lean = false,
-                        std::string_view variant = {});
+                        std::string_view variant = {}, const Activation& activation = {});
   ~TransposedConvolution();
   TransposedConvolution(TransposedConvolution&&) noexcept;
   TransposedConvolution& operator=(TransposedConvolution&&) noexcept;

@@ -85,7 +85,8 @@ void multiply_few(const CompactFew& p) {
     const int64_t groups = left < p.fold ? left : p.fold;
     for (int64_t group = 0; group < groups; ++group, codes += compact_group(Form::kForm), a += kCompactRows) {
       for (int64_t i = 0; Form::kAhead > 0 && i < compact_group(Form::kForm); i += kLanes)
-        _mm_prefetch(reinterpret_cast<const char*>(codes + Form::kAhead + i), Form::kForm == CompactForm::bits28 ? _MM_HINT_NTA : _MM_HINT_T0);
+        _mm_prefetch(reinterpret_cast<const char*>(codes + Form::kAhead + i),
+                     Form::kForm == CompactForm::bits28 ? _MM_HINT_NTA : _MM_HINT_T0);
       Form::decode(codes, [&](int j, __m512 vector) RH_INLINED {
 #pragma GCC unroll 8
         for (int i = 0; i < kRows; ++i) {

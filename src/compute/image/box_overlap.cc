@@ -68,6 +68,15 @@ int64_t BoxIndex::Slabs::of(float coordinate) const {
   return slab > 0 ? static_cast<int64_t>(std::min(slab, last)) : 0;
 }
 
+void BoxIndex::clear() {
+  size_ = 0;
+  spread_at_ = kFirstSpread;
+  boxes_.clear();
+  slabs_ = {};
+  everywhere_.clear();
+  for (BoxSet& set : by_slab_) set.clear();
+}
+
 void BoxIndex::add(const Box& box) {
   ++size_;
   if (!(box.area() > 0)) return;
@@ -104,7 +113,8 @@ void BoxIndex::spread() {
     slabs_ = {along_x, low, slabs / (high - low), std::floor(slabs)};
   }
   everywhere_.clear();
-  by_slab_.assign(static_cast<size_t>(slabs_.last) + 1, {});
+  for (BoxSet& set : by_slab_) set.clear();
+  if (const size_t slabs = static_cast<size_t>(slabs_.last) + 1; by_slab_.size() < slabs) by_slab_.resize(slabs);
   for (const Box& box : boxes_) place(box);
 }
 

@@ -32,6 +32,8 @@ class BoxSet {
 class BoxIndex {
  public:
   int64_t size() const { return size_; }
+  /// Keeps the memory for other boxes.
+  void clear();
   void add(const Box& box);
   bool any_overlaps(const Box& box, float threshold) const;
 
@@ -48,12 +50,14 @@ class BoxIndex {
   void spread();
   void place(const Box& box);
 
+  static constexpr size_t kFirstSpread = 256;  // boxes, from which on slabs pay
+
   int64_t size_ = 0;
-  size_t spread_at_ = 256;  // boxes, from which on slabs pay
+  size_t spread_at_ = kFirstSpread;
   std::vector<Box> boxes_;  // those with an area
   Slabs slabs_;
-  BoxSet everywhere_;  // boxes that touch many slabs
-  std::vector<BoxSet> by_slab_{1};
+  BoxSet everywhere_;               // boxes that touch many slabs
+  std::vector<BoxSet> by_slab_{1};  // at least as many as there are slabs
 };
 
 }  // namespace rh::compute

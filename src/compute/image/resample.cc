@@ -68,6 +68,19 @@ class AlongRows {
     }
   }
 
+  /// Whether a row of outputs, and one of inputs, is a vector.
+  bool is_one_vector() const { return looks_up_ && vectors_ == 1 && !takes_two_; }
+
+  /// The row of outputs of two taps where it is_one_vector(); `readable` elements lie behind x.
+  HWY_INLINE Vec one_vector_of_two(const float* x, int64_t readable) const {
+    const Floats d;
+    const Vec inputs = load_most(x + first_[0], readable - first_[0]);
+    const auto first = hn::IndicesFromVec(d, hn::LoadU(Ints(), index_));
+    const auto second = hn::IndicesFromVec(d, hn::LoadU(Ints(), index_ + float_lanes()));
+    const Vec sum = hn::MulAdd(hn::TableLookupLanes(inputs, first), hn::LoadU(d, weight_), hn::Zero(d));
+    return hn::MulAdd(hn::TableLookupLanes(inputs, second), hn::LoadU(d, weight_ + float_lanes()), sum);
+  }
+
   /// `readable` elements lie behind x and `writable` may be written behind y, those that are no outputs with any values.
   template <int kTaps>
   HWY_INLINE void run(const float* x, int64_t readable, float* y, int64_t writable) const {
@@ -176,6 +189,30 @@ void along_then_down(const float* x, const ResampledAxis& down, const AlongRows&
   }
 }
 
+/// The same where rows of outputs are a vector each and have two taps either way: the two that one is made of stay in registers.
+void along_then_down_in_registers(const float* x, const ResampledAxis& down, const AlongRows& along_rows, const ResampledAxis& along,
+                                  int64_t begin, int64_t end, const RowsBetween&, float* y) {
+  const Floats d;
+  const int64_t inputs = down.inputs * along.inputs, planes = (end - 1) / down.outputs + 1;
+  for (int64_t row = begin, plane = begin / down.outputs; row < end; ++plane) {
+    const auto row_of = [&](int64_t index) HWY_ATTR {
+      const int64_t from = plane * inputs + index * along.inputs;
+      return along_rows.one_vector_of_two(x + from, planes * inputs - from);
+    };
+    int64_t upper_at = -1, lower_at = -1;
+    Vec upper = hn::Zero(d), lower = upper;
+    for (const int64_t after = std::min(end, (plane + 1) * down.outputs); row < after; ++row) {
+      const int64_t at = 2 * (row - plane * down.outputs), first = down.index[at], second = down.index[at + 1];
+      if (first != upper_at) upper = first == lower_at ? lower : row_of(first);
+      upper_at = first;
+      if (second != lower_at) lower = second == upper_at ? upper : row_of(second);
+      lower_at = second;
+      const Vec sum = hn::MulAdd(upper, set(down.weight[at]), hn::Zero(d));
+      store_most(hn::MulAdd(lower, set(down.weight[at + 1]), sum), y + row * along.outputs, (end - row) * along.outputs);
+    }
+  }
+}
+
 template <int kTaps>
 void down_then_along(const float* x, const ResampledAxis& down, const AlongRows& along_rows, const ResampledAxis& along, int64_t begin,
                      int64_t end, const RowsBetween& between, float* y) {
@@ -209,8 +246,8 @@ void resample_rows_loop(const float* x, const ResampledAxis& down, const Resampl
   const RowsBetween between{scratch_floats(ScratchSlot::row, down.taps * length + along_rows.floats()), length};
   along_rows.fill(between.rows + down.taps * length);
   const bool by_two = down.taps == 2 && along.taps == 2;
-  const auto run =
-      down.outputs > down.inputs ? (by_two ? along_then_down<2> : along_then_down<0>) : (by_two ? down_then_along<2> : down_then_along<0>);
+  const auto grow = by_two && along_rows.is_one_vector() ? along_then_down_in_registers : by_two ? along_then_down<2> : along_then_down<0>;
+  const auto run = down.outputs > down.inputs ? grow : (by_two ? down_then_along<2> : down_then_along<0>);
   run(x, down, along_rows, along, begin, end, between, y);
 }
 

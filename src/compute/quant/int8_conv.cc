@@ -1,6 +1,7 @@
 #include "compute/quant/int8_conv.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "compute/quant/int8_conv_impl.h"
 #include "compute/quant/int8_kernels.h"
@@ -14,8 +15,34 @@ int32_t byte_value(const Int8Matrix& matrix, int64_t at) {
 
 }  // namespace
 
-Int8Convolution::Int8Convolution(const ConvChannels& channels, const Window& window, const Int8Matrix& weights, const ZeroPoints& w_zero,
-                                 const int32_t* bias)
+/// Where the parts of a convolution of one run lie in its memory.
+struct Int8Convolution::Memory {
+  size_t values = 0, panels = 0, zeros = 0, rows = 0, bytes = 0;
+  size_t panel_bytes = 0;  ///< of a group
+
+  explicit Memory(const Int8Convolution& conv) {
+    const size_t channels = static_cast<size_t>(conv.channels_.out), groups = static_cast<size_t>(conv.channels_.groups);
+    if (conv.is_depthwise()) {
+      add(channels * static_cast<size_t>(conv.k_) * sizeof(int16_t));
+      return;
+    }
+    add(groups * sizeof(PackedInt8Matrix));
+    panel_bytes = whole_lines(PackedInt8Matrix::memory_bytes(conv.packed_rows(), conv.out_));
+    panels = add(groups * panel_bytes);
+    zeros = add(channels * sizeof(int32_t));
+    rows = add(static_cast<size_t>(conv.out_ * conv.packed_rows()));
+  }
+
+ private:
+  static size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
+  size_t add(size_t more) {
+    const size_t at = bytes;
+    bytes += whole_lines(more);
+    return at;
+  }
+};
+
+Int8Convolution::Int8Convolution(const ConvChannels& channels, const Window& window)
     : channels_(channels),
       window_(window),
       in_(channels.in / channels.groups),
@@ -25,40 +52,84 @@ Int8Convolution::Int8Convolution(const ConvChannels& channels, const Window& win
   const bool joins_taps = window.dilation[2] == 1;  // neighbours along a row
   segments_ = joins_taps ? taps / window.kernel[2] : taps;
   segment_ = joins_taps ? window.kernel[2] * in_ : in_;
-  if (bias) bias_.assign(bias, bias + channels.out);
-  if (is_depthwise()) {
-    values_.resize(static_cast<size_t>(channels.out * taps));
-    for (int64_t i = 0; i < channels.out * taps; ++i) {
-      values_[static_cast<size_t>(i)] = static_cast<int16_t>(byte_value(weights, i) - w_zero.at(i / taps));
-    }
-    return;
-  }
-  const int32_t shift = int8_shift(weights.is_signed, true);
-  bool any_zero = false;
-  for (int64_t o = 0; o < channels.out; ++o) {
-    w_zero_.push_back(w_zero.at(o) + shift);
-    any_zero |= w_zero_.back() != 0;
-    many_zeros_ |= w_zero_.back() != w_zero_.front();
-  }
-  if (!any_zero) w_zero_.clear();
-  pack(weights);
 }
 
-void Int8Convolution::pack(const Int8Matrix& weights) {
-  const int64_t taps = window_.kernel_size(), padded = int8_groups(segment_) * kInt8Group, k = segments_ * padded;
-  const uint8_t nothing = int8_flip(weights.is_signed, true);  // becomes 0
-  std::vector<uint8_t> rows(static_cast<size_t>(out_ * k), nothing);
-  const auto* from = static_cast<const uint8_t*>(weights.data);
-  for (int64_t group = 0; group < channels_.groups; ++group) {
-    for (int64_t o = 0; o < out_; ++o, from += k_) {
-      uint8_t* row = rows.data() + o * k;
-      for (int64_t segment = 0, tap = 0; segment < segments_; ++segment, row += padded) {
-        for (uint8_t* at = row; at < row + segment_; at += in_, ++tap) {
-          for (int64_t c = 0; c < in_; ++c) at[c] = from[c * taps + tap];
-        }
+Int8Convolution::Int8Convolution(const ConvChannels& channels, const Window& window, const Int8Matrix& weights, const ZeroPoints& w_zero,
+                                 const int32_t* bias)
+    : Int8Convolution(channels, window) {
+  if (bias) own_bias_.assign(bias, bias + channels.out);
+  bias_ = own_bias_;
+  if (is_depthwise()) {
+    own_values_.resize(static_cast<size_t>(channels.out * k_));
+    write_values(weights, w_zero, own_values_.data());
+    values_ = own_values_;
+    return;
+  }
+  own_zeros_.resize(static_cast<size_t>(channels.out));
+  if (write_zeros(weights, w_zero, own_zeros_.data())) w_zero_ = own_zeros_;
+  std::vector<uint8_t> rows(static_cast<size_t>(out_ * packed_rows()));
+  for (int64_t group = 0; group < channels.groups; ++group) {
+    write_rows(weights, group, rows.data());
+    own_panels_.emplace_back(Int8Matrix{rows.data(), weights.is_signed}, packed_rows(), out_, true);
+  }
+  panels_ = own_panels_;
+}
+
+Int8Convolution::Int8Convolution(const ConvChannels& channels, const Window& window, const Int8Matrix& weights, const ZeroPoints& w_zero,
+                                 const int32_t* bias, void* memory, const Parallel& parallel)
+    : Int8Convolution(channels, window) {
+  const Memory places(*this);
+  auto* const at = static_cast<std::byte*>(memory);
+  if (bias) bias_ = {bias, static_cast<size_t>(channels.out)};
+  if (is_depthwise()) {
+    auto* const values = reinterpret_cast<int16_t*>(at + places.values);
+    write_values(weights, w_zero, values);
+    values_ = {values, static_cast<size_t>(channels.out * k_)};
+    return;
+  }
+  auto* const zeros = reinterpret_cast<int32_t*>(at + places.zeros);
+  if (write_zeros(weights, w_zero, zeros)) w_zero_ = {zeros, static_cast<size_t>(channels.out)};
+  auto* const rows = reinterpret_cast<uint8_t*>(at + places.rows);
+  auto* const panels = static_cast<PackedInt8Matrix*>(memory);  // they own nothing, so that nobody need destroy them
+  for (int64_t group = 0; group < channels.groups; ++group) {
+    write_rows(weights, group, rows);
+    std::byte* const packed = at + places.panels + static_cast<size_t>(group) * places.panel_bytes;
+    std::construct_at(panels + group, Int8Matrix{rows, weights.is_signed}, packed_rows(), out_, true, packed, parallel);
+  }
+  panels_ = {panels, static_cast<size_t>(channels.groups)};
+}
+
+size_t Int8Convolution::memory_bytes(const ConvChannels& channels, const Window& window) {
+  return Memory(Int8Convolution(channels, window)).bytes;
+}
+
+int64_t Int8Convolution::packed_rows() const { return segments_ * int8_groups(segment_) * kInt8Group; }
+
+void Int8Convolution::write_values(const Int8Matrix& weights, const ZeroPoints& w_zero, int16_t* values) const {
+  for (int64_t i = 0; i < channels_.out * k_; ++i) values[i] = static_cast<int16_t>(byte_value(weights, i) - w_zero.at(i / k_));
+}
+
+bool Int8Convolution::write_zeros(const Int8Matrix& weights, const ZeroPoints& w_zero, int32_t* zeros) {
+  const int32_t shift = int8_shift(weights.is_signed, true);
+  bool any = false;
+  for (int64_t o = 0; o < channels_.out; ++o) {
+    zeros[o] = w_zero.at(o) + shift;
+    any |= zeros[o] != 0;
+    many_zeros_ |= zeros[o] != zeros[0];
+  }
+  return any;
+}
+
+void Int8Convolution::write_rows(const Int8Matrix& weights, int64_t group, uint8_t* rows) const {
+  const int64_t taps = window_.kernel_size(), padded = int8_groups(segment_) * kInt8Group;
+  std::fill_n(rows, out_ * packed_rows(), int8_flip(weights.is_signed, true));
+  const auto* from = static_cast<const uint8_t*>(weights.data) + group * out_ * k_;
+  for (int64_t o = 0; o < out_; ++o, from += k_) {
+    for (int64_t segment = 0, tap = 0; segment < segments_; ++segment, rows += padded) {
+      for (uint8_t* at = rows; at < rows + segment_; at += in_, ++tap) {
+        for (int64_t c = 0; c < in_; ++c) at[c] = from[c * taps + tap];
       }
     }
-    panels_.emplace_back(Int8Matrix{rows.data(), weights.is_signed}, k, out_, true);
   }
 }
 

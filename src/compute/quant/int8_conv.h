@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "compute/conv/conv.h"
@@ -23,7 +24,7 @@ struct Int8ConvResult {
   QuantRange range;                ///< of bytes
 };
 
-/// A convolution of bytes, weights known at load: X [batch, in, spatial...], sums [batch, out, spatial...] of (x - x_zero) (w - w_zero) +
+/// A convolution of bytes, its weights packed: X [batch, in, spatial...], sums [batch, out, spatial...] of (x - x_zero) (w - w_zero) +
 /// bias, exact modulo 2^32. Positions outside the image count as x_zero.
 class Int8Convolution {
  public:
@@ -31,6 +32,14 @@ class Int8Convolution {
   /// values or is null. Only kernel, stride and dilation of `window` are looked at.
   Int8Convolution(const ConvChannels& channels, const Window& window, const Int8Matrix& weights, const ZeroPoints& w_zero,
                   const int32_t* bias);
+  /// The same for one run, into memory_bytes(channels, window) of the caller's, 64-byte aligned, which outlive it as `bias` does.
+  Int8Convolution(const ConvChannels& channels, const Window& window, const Int8Matrix& weights, const ZeroPoints& w_zero,
+                  const int32_t* bias, void* memory, const Parallel& parallel);
+  static size_t memory_bytes(const ConvChannels& channels, const Window& window);
+  Int8Convolution(Int8Convolution&&) = default;
+  Int8Convolution& operator=(Int8Convolution&&) = default;
+  Int8Convolution(const Int8Convolution&) = delete;
+  Int8Convolution& operator=(const Int8Convolution&) = delete;
 
   /// Threads pack into memory of their own that is kept for later calls.
   void run(const Window& window, int64_t batch, const Int8Image& x, const Int8ConvResult& y, const Parallel& parallel) const;
@@ -42,17 +51,27 @@ class Int8Convolution {
  private:
   friend class Int8ConvCall;
   friend class Int8DepthwiseCall;
-  void pack(const Int8Matrix& weights);
+  struct Memory;
+  Int8Convolution(const ConvChannels& channels, const Window& window);
+  int64_t packed_rows() const;  ///< of a group's panels
+  void write_values(const Int8Matrix& weights, const ZeroPoints& w_zero, int16_t* values) const;
+  /// Returns whether there are any.
+  bool write_zeros(const Int8Matrix& weights, const ZeroPoints& w_zero, int32_t* zeros);
+  /// The weights of a group as rows [out, segments * whole groups of 4], between which lies what becomes 0.
+  void write_rows(const Int8Matrix& weights, int64_t group, uint8_t* rows) const;
 
   ConvChannels channels_;
   Window window_;
-  int64_t in_, out_, k_;                  ///< channels of a group, products of a sum
-  int64_t segments_, segment_;            ///< of a sum, and the elements in each, which lie together where they are read
-  std::vector<PackedInt8Matrix> panels_;  ///< of each group: weights [segments * whole groups of 4, out]
-  std::vector<int16_t> values_;           ///< depthwise: weights less their zero points, [out, kernel]
-  std::vector<int32_t> w_zero_;           ///< of each output channel as the kernels see the weights; empty: all 0
-  bool many_zeros_ = false;               ///< not all of w_zero_ are the same
-  std::vector<int32_t> bias_;
+  int64_t in_, out_, k_;                      ///< channels of a group, products of a sum
+  int64_t segments_, segment_;                ///< of a sum, and the elements in each, which lie together where they are read
+  std::span<const PackedInt8Matrix> panels_;  ///< of each group: weights [segments * whole groups of 4, out]
+  std::span<const int16_t> values_;           ///< depthwise: weights less their zero points, [out, kernel]
+  std::span<const int32_t> w_zero_;           ///< of each output channel as the kernels see the weights; empty: all 0
+  bool many_zeros_ = false;                   ///< not all of w_zero_ are the same
+  std::span<const int32_t> bias_;
+  std::vector<PackedInt8Matrix> own_panels_;  ///< what these refer to, where it is not the caller's
+  std::vector<int16_t> own_values_;
+  std::vector<int32_t> own_zeros_, own_bias_;
 };
 
 /// The plain convolution into y [batch, out, spatial...]: the oracle.

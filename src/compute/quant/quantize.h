@@ -56,7 +56,7 @@ void look_up(const uint8_t (&table)[256], const uint8_t* x, uint8_t* y, int64_t 
 template <typename T>
 int64_t sum_codes(const T* x, int64_t count);
 
-/// y = x * scales[i] + shifts[i].
+/// y = x * scales[i] + shifts[i]; y may be shifts.
 void scale_sums(const int32_t* x, const float* scales, const float* shifts, float* y, int64_t count);
 
 /// The least and the largest element; {0, 0} where there is none. NaNs are passed over.

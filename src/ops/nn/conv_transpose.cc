@@ -11,6 +11,7 @@ constexpr int64_t kMostPadding = (int64_t{1} << 31) - 1;
 
 ConvTranspose ConvTranspose::read(const NodeView& node) {
   ConvTranspose op{.window = Window::read(node), .group = read_group(node)};
+  op.activation = FusedActivation::read_of_channels(node);
   if (node.op_type() == "ConvTransposeWithDynamicPads") op.bias_input = 3, op.pads_are_input = node.has_input(2);
   op.output_padding = Sizes(node.ints_or("output_padding"));
   op.output_shape = Sizes(node.ints_or("output_shape"));

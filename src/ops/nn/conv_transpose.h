@@ -1,16 +1,19 @@
 #pragma once
 
+#include "ops/activation/fused_activation.h"
 #include "ops/nn/window.h"
 
 namespace rh::ops {
 
 /// ConvTranspose: ai.onnx 1, 11, 22. Input [N, C, spatial...], weights [C, M/group, kernel...], bias [M]. com.microsoft
-/// ConvTransposeWithDynamicPads: with the pads as input 2, before the bias.
+/// ConvTransposeWithDynamicPads: with the pads as input 2, before the bias. FusedConvTranspose of our own domain `roundhouse`: with an
+/// activation.
 struct ConvTranspose {
   Window window;
   int64_t group = 1;
   Sizes output_padding;
   Sizes output_shape;  ///< spatial sizes; empty: from the pads
+  FusedActivation activation;
 
   int bias_input = 2;
   bool pads_are_input = false;  ///< where they are given

@@ -14,7 +14,10 @@ FusedAttention FusedAttention::read(const NodeView& node) {
           .k_part = node.int_or("k_part", 0),
           .v_part = node.int_or("v_part", 0),
           .k_transposed = node.flag("k_transposed"),
-          .nan_is_zero = node.flag("nan_is_zero")};
+          .nan_is_zero = node.flag("nan_is_zero"),
+          .softcap = node.float_or("softcap", 0),
+          .masked_score = node.has("masked_score") ? std::optional(node.float_or("masked_score", 0)) : std::nullopt,
+          .masked_is_zero = node.flag("masked_is_zero")};
 }
 
 namespace {

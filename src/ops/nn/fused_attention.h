@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "ops/inference.h"
 
 namespace rh::ops {
@@ -16,6 +18,12 @@ struct FusedAttention {
   int64_t q_part = 0, k_part = 0, v_part = 0;
   bool k_transposed = false;  ///< K lies as [..., depth, keys]
   bool nan_is_zero = false;   ///< weights that are NaN, as those of a row that is masked all over, count as 0
+  float softcap = 0;          ///< scores become softcap tanh(score / softcap) before masks are added; 0: they stay
+  /// What scores become where the first mask holds kMasked, and whether their weights then count as 0.
+  std::optional<float> masked_score;
+  bool masked_is_zero = false;
+
+  static constexpr float kMasked = -0x1.23456p126f;
 
   static FusedAttention read(const NodeView& node);
 };

@@ -23,13 +23,15 @@ RotaryAngles rotary_angles(RunContext& context, const char* op_type, int cosines
     fail(ErrorCode::invalid_argument, "{}: position_ids has shape {}, expected [{}, {}]", op_type,
          context.input(positions).shape().to_string(), batch, length);
   }
+  int64_t* const positions_of = context.scratch_array<int64_t>(batch * length);
+  angles.positions = {positions_of, static_cast<size_t>(batch * length)};
   for (int64_t i = 0; i < batch * length; ++i) {
     const int64_t position = given ? context.input(positions).data<int64_t>()[i] : past[static_cast<size_t>(i / length)] + i % length;
     if (position < 0 || position >= cos[0]) {
       fail(ErrorCode::invalid_argument, "{}: a token has position {}, expected one in [0, {}), the rows of cos_cache", op_type, position,
            cos[0]);
     }
-    angles.positions.push_back(position);
+    positions_of[i] = position;
   }
   return angles;
 }
@@ -70,7 +72,7 @@ NewRows narrowed_rows(RunContext& context, DType dtype, const Shape& cache, cons
 }  // namespace
 
 AppendedRows present_cache(RunContext& context, int past, int output, DType dtype, const Shape& shape,
-                           const std::vector<int64_t>& past_lengths, const NewRows& rows) {
+                           std::span<const int64_t> past_lengths, const NewRows& rows) {
   AppendedRows all{.dtype = dtype, .shape = shape, .past_lengths = past_lengths};
   all.to = output >= 0 && context.has_output(output) ? context.output(output, dtype, shape).raw()
                                                      : context.scratch(bytes_of(dtype, shape.elements()));

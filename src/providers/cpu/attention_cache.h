@@ -1,7 +1,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "providers/cpu/attention_parts.h"
 
@@ -11,7 +10,7 @@ namespace rh::cpu {
 struct RotaryAngles {
   const float *cosines = nullptr, *sines = nullptr;
   int64_t half = 0;
-  std::vector<int64_t> positions;  ///< of each token
+  std::span<const int64_t> positions;  ///< of each token
   bool interleaved = false;
 };
 
@@ -26,6 +25,6 @@ void rotate_rows(RunContext& context, const RotaryAngles& angles, int64_t heads,
 /// The rows that are to follow those of `past` in a cache `shape` [batch, heads, capacity, depth] of `dtype`: in the output if it is wanted
 /// (-1: it is not), else in scratch memory. `rows` are floats, or of a type that is no float. The cache is not filled yet.
 AppendedRows present_cache(RunContext& context, int past, int output, DType dtype, const Shape& shape,
-                           const std::vector<int64_t>& past_lengths, const NewRows& rows);
+                           std::span<const int64_t> past_lengths, const NewRows& rows);
 
 }  // namespace rh::cpu

@@ -70,7 +70,11 @@ KernelVariant attention_variant(compute::AttentionArgs args) {
   return {.problem = "", .variant = way, .variants = {}};
 }
 
-std::vector<int64_t> equal_lengths(int64_t batch, int64_t length) { return std::vector<int64_t>(static_cast<size_t>(batch), length); }
+std::span<const int64_t> equal_lengths(RunContext& context, int64_t batch, int64_t length) {
+  int64_t* const lengths = context.scratch_array<int64_t>(batch);
+  std::fill_n(lengths, batch, length);
+  return {lengths, static_cast<size_t>(batch)};
+}
 
 namespace {
 

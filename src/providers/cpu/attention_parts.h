@@ -1,7 +1,7 @@
 #pragma once
 
 #include <limits>
-#include <vector>
+#include <span>
 
 #include "compute/attention/attention.h"
 #include "providers/cpu/kernel.h"
@@ -31,7 +31,7 @@ struct AppendedRows {
   void* to = nullptr;
   const void* past = nullptr;
   int64_t past_capacity = 0;
-  std::vector<int64_t> past_lengths;
+  std::span<const int64_t> past_lengths;
   NewRows rows;
   bool keeps_rest = false;  ///< `past` has the same capacity
 
@@ -62,8 +62,8 @@ KernelVariant attention_variant(compute::AttentionArgs args);
 /// The way of attention_reference().
 inline KernelVariant plain_attention() { return {.problem = "", .variant = "plain", .variants = {}}; }
 
-/// One lengths for all of a batch.
-std::vector<int64_t> equal_lengths(int64_t batch, int64_t length);
+/// One length for all of a batch, in memory of the run.
+std::span<const int64_t> equal_lengths(RunContext& context, int64_t batch, int64_t length);
 
 /// The output that scores go to, which of them, and what stands for those of keys that a query does not see.
 struct ScoresOutput {

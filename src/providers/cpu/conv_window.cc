@@ -55,6 +55,24 @@ ops::Sizes spatial_sizes(const ValueType& type, size_t rank) {
   return is_plausible(sizes) ? sizes : ops::Sizes();
 }
 
+ops::Sizes likely_sizes(const ValueType& type, const ops::Window& window) {
+  const size_t spatial = window.kernel.size();
+  // Outputs along an axis of rows, planes and volumes; planes of a multiple of 2 KiB cost more than most (begin_in_line).
+  constexpr double kOutputs[] = {500, 28, 14}, kReaches = 4, kMost = double{1LL << 40};
+  const bool has_dims = type.is_tensor() && type.tensor().dims && type.tensor().dims->size() == spatial + 2;
+  ops::Sizes sizes;
+  for (size_t i = 0; i < spatial; ++i) {
+    if (const Dim* size = has_dims ? &(*type.tensor().dims)[i + 2] : nullptr; size && size->is_constant() && size->value() > 0) {
+      sizes.push_back(size->value());
+      continue;
+    }
+    const double reach = static_cast<double>(window.dilations[i]) * static_cast<double>(window.kernel[i] - 1) + 1;
+    const double outputs = static_cast<double>(window.strides[i]) * kOutputs[std::min<size_t>(spatial, 3) - 1];
+    sizes.push_back(static_cast<int64_t>(std::min(kMost, std::max(outputs, kReaches * reach))));
+  }
+  return is_plausible(sizes) ? sizes : ops::Sizes();
+}
+
 bool is_plausible(const ops::Sizes& sizes) {
   constexpr double kMostElements = double{1LL << 40};
   double elements = 1;

@@ -26,6 +26,9 @@ void throw_if_wrong(const Status& status);
 /// The declared spatial sizes of a value [N, C, spatial...] of this rank; empty where one is not a number, or they are not plausible.
 ops::Sizes spatial_sizes(const ValueType& type, size_t rank);
 
+/// The same where sizes of ordinary planes (rows, volumes) stand for those that are not known; empty where they are not plausible.
+ops::Sizes likely_sizes(const ValueType& type, const ops::Window& window);
+
 /// Whether planes of these sizes may be met: models can name any, which costs are not to be worked out for.
 bool is_plausible(const ops::Sizes& sizes);
 

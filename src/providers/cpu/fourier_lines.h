@@ -1,11 +1,13 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <span>
 
 #include "base/thread_pool.h"
 #include "compute/fft.h"
+#include "providers/cpu/kept_transforms.h"
 #include "providers/cpu/numbers.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -19,7 +21,7 @@ struct FourierLines {
 };
 
 template <typename T>
-void read_fourier_line(const FourierLines& lines, const T* from, std::vector<compute::Fft::Complex>& line) {
+void read_fourier_line(const FourierLines& lines, const T* from, std::span<compute::Fft::Complex> line) {
   const auto length = static_cast<int64_t>(line.size());
   const int64_t used = std::min(lines.in_length, lines.from_half ? length / 2 + 1 : length), stride = lines.inner * lines.in_parts;
   std::fill(line.begin() + used, line.end(), compute::Fft::Complex());
@@ -37,7 +39,8 @@ template <typename T>
 void transform_lines(const Parallel& parallel, const compute::Fft& fft, const FourierLines& lines, const T* x, T* y) {
   const Cost cost{.bytes = 0, .operations = 50.0 * static_cast<double>(fft.size())};
   parallel.for_range(lines.outer * lines.inner, cost, [&](Range range) {
-    std::vector<compute::Fft::Complex> line(static_cast<size_t>(fft.size())), scratch(static_cast<size_t>(fft.scratch_size()));
+    const auto line = thread_list<compute::Fft::Complex>(ThreadList::first, fft.size());
+    const auto scratch = thread_list<compute::Fft::Complex>(ThreadList::second, fft.scratch_size());
     for (int64_t i = range.begin; i < range.end; ++i) {
       const int64_t outer = i / lines.inner, inner = i % lines.inner;
       read_fourier_line(lines, x + (outer * lines.in_length * lines.inner + inner) * lines.in_parts, line);

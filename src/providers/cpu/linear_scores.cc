@@ -14,7 +14,7 @@ Status check_rows(const char* op_type, const TensorView& x, int64_t features, in
 }
 
 void linear_scores(const TensorView& x, int64_t row, const std::vector<float>& coefficients, const std::vector<float>& intercepts,
-                   std::vector<double>& scores) {
+                   std::span<double> scores) {
   const auto features = static_cast<int64_t>(coefficients.size() / scores.size());
   dispatch_or_throw<Types<float, double, int64_t, int32_t>>(x.dtype(), "linear model", [&]<typename T>() {
     const T* from = x.data<T>() + row * features;

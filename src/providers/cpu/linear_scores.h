@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -12,6 +13,6 @@ Status check_rows(const char* op_type, const TensorView& x, int64_t features, in
 
 /// coefficients * row + intercepts, one a score; intercepts may be empty. Rows are float, double, int64 or int32.
 void linear_scores(const TensorView& x, int64_t row, const std::vector<float>& coefficients, const std::vector<float>& intercepts,
-                   std::vector<double>& scores);
+                   std::span<double> scores);
 
 }  // namespace rh::cpu

@@ -1,10 +1,25 @@
 #include "providers/cpu/loop_values.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "compute/move/elements.h"
 
 namespace rh::cpu {
 
-Status ScanOutput::add(const Tensor& tensor, const char* what) {
+// Room for `more` bytes: at first for all that may come where that is little, then for twice as much each time.
+void ScanOutput::reserve(RunContext& context, size_t more, int64_t most) {
+  constexpr size_t kLittle = 64 << 10;
+  if (room_.size() - bytes_ >= more) return;
+  const size_t rows = static_cast<size_t>(std::max<int64_t>(1, most)), left = std::numeric_limits<size_t>::max() / more;
+  const size_t all = std::min(rows, left) * more, few = std::min(rows, kLittle / more) * more;
+  const size_t size = std::max({bytes_ + more, std::min(2 * room_.size(), all), few});
+  auto* const memory = static_cast<uint8_t*>(context.scratch(size));
+  std::copy_n(room_.data(), bytes_, memory);
+  room_ = {memory, size};
+}
+
+Status ScanOutput::add(RunContext& context, const Tensor& tensor, int64_t most, const char* what) {
   if (count_ == 0) {
     dtype_ = tensor.dtype();
     shape_ = tensor.shape();
@@ -17,12 +32,14 @@ Status ScanOutput::add(const Tensor& tensor, const char* what) {
   if (dtype_ == DType::string) {
     strings_.insert(strings_.end(), tensor.data<std::string>(), tensor.data<std::string>() + tensor.elements());
   } else if (bits < 8) {
-    const size_t begin = bytes_.size();
-    bytes_.resize(begin + static_cast<size_t>(tensor.elements()));
-    compute::unpack_elements(bits, tensor.raw(), bytes_.data() + begin, tensor.elements());
+    const size_t count = static_cast<size_t>(tensor.elements());
+    reserve(context, count, most);
+    compute::unpack_elements(bits, tensor.raw(), room_.data() + bytes_, tensor.elements());
+    bytes_ += count;
   } else {
-    const uint8_t* data = static_cast<const uint8_t*>(tensor.raw());
-    bytes_.insert(bytes_.end(), data, data + tensor.bytes());
+    reserve(context, tensor.bytes(), most);
+    std::copy_n(static_cast<const uint8_t*>(tensor.raw()), tensor.bytes(), room_.data() + bytes_);
+    bytes_ += tensor.bytes();
   }
   return {};
 }
@@ -44,15 +61,15 @@ void ScanOutput::write(RunContext& context, int output, const TensorType& declar
   if (dtype_ == DType::string) {
     std::move(strings_.begin(), strings_.end(), y.data<std::string>());
   } else if (bits < 8) {
-    compute::pack_elements(bits, bytes_.data(), y.raw(), static_cast<int64_t>(bytes_.size()));
-  } else if (!bytes_.empty()) {
-    std::copy(bytes_.begin(), bytes_.end(), y.data<uint8_t>());
+    compute::pack_elements(bits, room_.data(), y.raw(), static_cast<int64_t>(bytes_));
+  } else {
+    std::copy_n(room_.data(), bytes_, y.data<uint8_t>());
   }
 }
 
 Tensor owned(const Tensor& tensor) { return tensor.owns_memory() ? tensor : tensor.clone(); }
 
-Value independent(const RunContext& context, const Value& value) {
+Value independent(const RunContext& context, Value value) {
   if (!value.is_tensor()) return value;
   const Tensor& tensor = value.tensor();
   bool borrowed = !tensor.owns_memory();
@@ -64,7 +81,8 @@ Value independent(const RunContext& context, const Value& value) {
     const size_t bytes = input.dtype() == DType::string ? static_cast<size_t>(input.elements()) * sizeof(std::string) : input.bytes();
     borrowed = data >= begin && data < begin + bytes;
   }
-  return borrowed ? Value(tensor.clone()) : value;
+  if (borrowed) return tensor.clone();
+  return value;
 }
 
 }  // namespace rh::cpu

@@ -4,6 +4,7 @@
 #include <string>
 #include <type_traits>
 
+#include "compute/elementwise/vector_math.h"
 #include "ops/tensor/scatter_reduction.h"
 #include "providers/cpu/elements.h"
 
@@ -33,6 +34,24 @@ T reduced(ops::ScatterReduction reduction, T old, T update) {
   }
 }
 
+/// The same of `count` elements side by side.
+template <typename T>
+void reduce_run(ops::ScatterReduction reduction, T* out, const T* updates, int64_t count) {
+  constexpr int64_t kLeastVectors = 16;
+  if constexpr (std::is_same_v<T, float>) {
+    if (count >= kLeastVectors) {
+      switch (reduction) {
+        case ops::ScatterReduction::add: return compute::binary(compute::Binary::add, out, updates, out, count);
+        case ops::ScatterReduction::mul: return compute::binary(compute::Binary::mul, out, updates, out, count);
+        case ops::ScatterReduction::min: return compute::binary(compute::Binary::min, out, updates, out, count);
+        case ops::ScatterReduction::max: return compute::binary(compute::Binary::max, out, updates, out, count);
+        default: break;
+      }
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) out[i] = reduced(reduction, out[i], updates[i]);
+}
+
 /// Calls update(write) where write(to, from, count) puts `count` updates, from position `from` of the updates on, to position `to` of the
 /// output.
 template <typename Update>
@@ -49,9 +68,7 @@ Status with_scatter_write(ops::ScatterReduction reduction, DType dtype, const El
   return dispatch<Concat<NumericTypes, Types<bool, std::string>>>(dtype, "reduction", [&]<typename T>() {
     const T* x = reinterpret_cast<const T*>(updates.data());
     T* out = reinterpret_cast<T*>(y.data());
-    update([&](int64_t to, int64_t from, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) out[to + i] = reduced(reduction, out[to + i], x[from + i]);
-    });
+    update([&](int64_t to, int64_t from, int64_t count) { reduce_run(reduction, out + to, x + from, count); });
   });
 }
 

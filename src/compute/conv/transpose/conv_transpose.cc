@@ -14,17 +14,19 @@ constexpr int64_t kSharedBandBytes = 4 << 20, kSharedBandRows = 16;  // where al
 template <typename S>
 class TransposedPhases final : public TransposedImpl<S> {
  public:
-  TransposedPhases(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, bool lean)
-      : channels_(channels), window_(window), bias_(static_cast<size_t>(channels.out), S(0.0f)) {
-    if (bias) bias_.assign(bias, bias + channels.out);
+  TransposedPhases(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, const Activation& activation,
+                   bool lean)
+      : channels_(channels), window_(window), beyond_(static_cast<size_t>(channels.out), S(0.0f)) {
+    if (bias) beyond_.assign(bias, bias + channels.out);
     const bool sizes_known = window.input_size() > 1 || window.output_size() > 1;
     for (int64_t i = 0; i < TransposedPhase::count(window); ++i) {
       Phase& made = phases_.emplace_back(Phase{TransposedPhase(window, i), std::nullopt});
       if (made.phase.taps() == 0) continue;
-      made.conv.emplace(channels, made.phase.ordinary(window, i), made.phase.weights(channels, window, weights).data(), bias_.data(),
-                        Activation{}, sizes_known ? "" : "gemm", ConvAccuracy::usual, lean);
+      made.conv.emplace(channels, made.phase.ordinary(window, i), made.phase.weights(channels, window, weights).data(), beyond_.data(),
+                        activation, sizes_known ? "" : "gemm", ConvAccuracy::usual, lean);
       shares_bands_ |= made.conv->variant() != "gemm";
     }
+    beyond_ = activated_bias(beyond_, activation);
   }
 
   std::string_view variant() const override { return "phases"; }
@@ -94,7 +96,7 @@ class TransposedPhases final : public TransposedImpl<S> {
         phase.conv->run(inner, 1, x, nullptr, to, parallel);
       } else {
         for (int64_t c = 0; c < channels_.out; ++c)
-          std::fill_n(to + c * inner.output_size(), inner.output_size(), bias_[static_cast<size_t>(c)]);
+          std::fill_n(to + c * inner.output_size(), inner.output_size(), beyond_[static_cast<size_t>(c)]);
       }
     }
     const int64_t lines = o[0].count * rows.size;
@@ -111,7 +113,7 @@ class TransposedPhases final : public TransposedImpl<S> {
 
   const ConvChannels channels_;
   const Window window_;
-  std::vector<S> bias_;
+  std::vector<S> beyond_;  ///< what outputs hold that no input reaches
   std::vector<Phase> phases_;
   bool shares_bands_ = false;  ///< each phase is to be shared by the threads
 };
@@ -120,9 +122,10 @@ class TransposedPhases final : public TransposedImpl<S> {
 template <typename S>
 class TransposedPlain final : public TransposedImpl<S> {
  public:
-  TransposedPlain(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, bool lean)
+  TransposedPlain(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, const Activation& activation,
+                  bool lean)
       : phase_(window, 0),
-        conv_(channels, ordinary(window), phase_.weights(channels, window, weights).data(), bias, Activation{}, {}, ConvAccuracy::usual,
+        conv_(channels, ordinary(window), phase_.weights(channels, window, weights).data(), bias, activation, {}, ConvAccuracy::usual,
               lean) {}
 
   size_t weight_bytes() const override { return conv_.weight_bytes(); }
@@ -160,23 +163,23 @@ bool makes_blocks(const Window& window) {
 
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed(const ConvChannels& channels, const Window& window, const S* weights, const S* bias,
-                                                   bool lean, std::string_view variant) {
-  if (is_depthwise(channels)) return make_transposed_depthwise<S>(channels, window, weights, bias);
-  if (makes_blocks(window)) return make_transposed_blocks<S>(channels, window, weights, bias);
+                                                   const Activation& activation, bool lean, std::string_view variant) {
+  if (is_depthwise(channels)) return make_transposed_depthwise<S>(channels, window, weights, bias, activation);
+  if (makes_blocks(window)) return make_transposed_blocks<S>(channels, window, weights, bias, activation);
   if constexpr (std::is_same_v<S, float>) {
     if (variant == "sums" || (variant.empty() && transposed_sums_pay(channels, window)))
-      return make_transposed_sums(channels, window, weights, bias, lean);
+      return make_transposed_sums(channels, window, weights, bias, activation, lean);
   }
-  if (TransposedPhase::count(window) == 1) return std::make_unique<TransposedPlain<S>>(channels, window, weights, bias, lean);
-  return std::make_unique<TransposedPhases<S>>(channels, window, weights, bias, lean);
+  if (TransposedPhase::count(window) == 1) return std::make_unique<TransposedPlain<S>>(channels, window, weights, bias, activation, lean);
+  return std::make_unique<TransposedPhases<S>>(channels, window, weights, bias, activation, lean);
 }
 
 }  // namespace
 
 template <typename T>
 TransposedConvolution<T>::TransposedConvolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias,
-                                                bool lean, std::string_view variant)
-    : impl_(make_transposed<T>(channels, window, weights, bias, lean, variant)) {}
+                                                bool lean, std::string_view variant, const Activation& activation)
+    : impl_(make_transposed<T>(channels, window, weights, bias, activation, lean, variant)) {}
 
 template <typename T>
 std::vector<std::string_view> TransposedConvolution<T>::variants(const ConvChannels& channels, const Window& window) {

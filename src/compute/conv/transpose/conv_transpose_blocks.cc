@@ -15,14 +15,20 @@ constexpr int64_t kBandPixels = 256;         // at least, for which weights are 
 template <typename S>
 class TransposedBlocks final : public TransposedImpl<S> {
  public:
-  TransposedBlocks(const ConvChannels& channels, const Window& window, const S* weights, const S* bias)
-      : channels_(channels), window_(window), taps_(window.kernel_size()), bias_(static_cast<size_t>(channels.out), S(0.0f)) {
-    if (bias) bias_.assign(bias, bias + channels.out);
+  TransposedBlocks(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, const Activation& activation)
+      : channels_(channels), window_(window), taps_(window.kernel_size()), beyond_(static_cast<size_t>(channels.out), S(0.0f)) {
+    if (bias) beyond_.assign(bias, bias + channels.out);
     const int64_t dims[] = {channels.groups, channels.in / channels.groups, channels.out / channels.groups * taps_}, order[] = {0, 2, 1};
     std::vector<S> rows(static_cast<size_t>(channels.in * dims[2])), biases;
     transpose(weights, dims, order, sizeof(S), rows.data(), {});
-    for (const S& value : bias_) biases.insert(biases.end(), static_cast<size_t>(taps_), value);
-    product_ = make_conv_gemm<S>({channels.in, channels.out * taps_, channels.groups}, Window(), rows.data(), biases.data(), {});
+    for (const S& value : beyond_) biases.insert(biases.end(), static_cast<size_t>(taps_), value);
+    Activation of_rows = activation;
+    if (activation.kind == ActivationKind::prelu) {
+      for (int64_t c = 0; c < channels.out; ++c) slopes_.insert(slopes_.end(), static_cast<size_t>(taps_), activation.slopes[c]);
+      of_rows.slopes = slopes_.data();
+    }
+    product_ = make_conv_gemm<S>({channels.in, channels.out * taps_, channels.groups}, Window(), rows.data(), biases.data(), of_rows);
+    beyond_ = activated_bias(beyond_, activation);
   }
 
   size_t weight_bytes() const override { return product_->weight_bytes(); }
@@ -111,21 +117,22 @@ class TransposedBlocks final : public TransposedImpl<S> {
     }
   }
 
-  /// Outputs that no input reaches hold the bias.
+  /// Outputs that no input reaches.
   void fill_beyond(const Window& w, int64_t batch, S* y, const Parallel& parallel) const {
     const auto reaches = [&](int d) { return w.pad_begin[d] >= 0 && w.output[d] + w.pad_begin[d] <= w.input[d] * window_.stride[d]; };
     if (reaches(0) && reaches(1) && reaches(2)) return;
     const double size = static_cast<double>(w.output_size());
     parallel.for_range(batch * channels_.out, {.bytes = sizeof(S) * size, .operations = size / 4}, [&](Range planes) {
       for (int64_t plane = planes.begin; plane < planes.end; ++plane)
-        std::fill_n(y + plane * w.output_size(), w.output_size(), bias_[static_cast<size_t>(plane % channels_.out)]);
+        std::fill_n(y + plane * w.output_size(), w.output_size(), beyond_[static_cast<size_t>(plane % channels_.out)]);
     });
   }
 
   const ConvChannels channels_;
   const Window window_;
   const int64_t taps_;
-  std::vector<S> bias_;
+  std::vector<S> beyond_;      ///< what outputs hold that no input reaches
+  std::vector<float> slopes_;  ///< of prelu, one for each row of the product
   std::unique_ptr<typename Convolution<S>::Impl> product_;
 };
 
@@ -133,12 +140,13 @@ class TransposedBlocks final : public TransposedImpl<S> {
 
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed_blocks(const ConvChannels& channels, const Window& window, const S* weights,
-                                                          const S* bias) {
-  return std::make_unique<TransposedBlocks<S>>(channels, window, weights, bias);
+                                                          const S* bias, const Activation& activation) {
+  return std::make_unique<TransposedBlocks<S>>(channels, window, weights, bias, activation);
 }
 
-#define RH_INSTANTIATE(S) \
-  template std::unique_ptr<TransposedImpl<S>> make_transposed_blocks<S>(const ConvChannels&, const Window&, const S*, const S*);
+#define RH_INSTANTIATE(S)                                                                                                       \
+  template std::unique_ptr<TransposedImpl<S>> make_transposed_blocks<S>(const ConvChannels&, const Window&, const S*, const S*, \
+                                                                        const Activation&);
 RH_INSTANTIATE(float)
 RH_INSTANTIATE(double)
 RH_INSTANTIATE(Float16)

@@ -15,8 +15,12 @@ class TransposedDepthwise final : public TransposedImpl<S> {
   using Kernels = ConvKernels<T, Code<S>>;
 
  public:
-  TransposedDepthwise(const ConvChannels& channels, const Window& window, const S* weights, const S* bias)
-      : channels_(channels.in), window_(window), kernels_(conv_kernels<S>()), bias_(static_cast<size_t>(channels.in)) {
+  TransposedDepthwise(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, const Activation& activation)
+      : channels_(channels.in),
+        window_(window),
+        activation_(activation),
+        kernels_(conv_kernels<S>()),
+        bias_(static_cast<size_t>(channels.in)) {
     if (bias) bias_.assign(bias, bias + channels.in);
     for (int64_t i = 0; i < TransposedPhase::count(window); ++i) {
       Phase& made = phases_.emplace_back(Phase{TransposedPhase(window, i), {}});
@@ -93,6 +97,7 @@ class TransposedDepthwise final : public TransposedImpl<S> {
       T* const results = static_cast<T*>(thread_scratch(ScratchSlot::phase, static_cast<size_t>(stride * apart) * sizeof(T)));
       for (int64_t d = 0; d < depth.count; ++d) {
         for (int64_t i = first; i < first + stride; ++i) run_phase(w, layout, i, channel, d, padded, results, apart);
+        if (activation_.kind != ActivationKind::none) activate_phases(w, first, channel, results, apart);
         S* const plane = y + (depth.first + d * window_.stride[0]) * w.output[1] * w.output[2];
         for (int64_t r = 0; r < height.count; ++r)
           join(results + r * width, apart, w.output[2], plane + (height.first + r * window_.stride[1]) * w.output[2]);
@@ -135,6 +140,15 @@ class TransposedDepthwise final : public TransposedImpl<S> {
     kernels_.depthwise(p);
   }
 
+  /// The activation over the phases of width, before they are joined.
+  void activate_phases(const Window& w, int64_t first, int64_t channel, T* results, int64_t apart) const {
+    const Activation activation = activation_.of_channel(channel);
+    for (int64_t i = first; i < first + window_.stride[2]; ++i) {
+      const AxisOutputs columns = outputs(w, i, 2);
+      if (columns.count > 0) activate_values(activation, results + columns.first * apart, apart);
+    }
+  }
+
   void join(const T* results, int64_t apart, int64_t width, S* row) const {
     if constexpr (std::is_same_v<S, T>) {
       join_phases(results, apart, window_.stride[2], width, row);
@@ -147,6 +161,7 @@ class TransposedDepthwise final : public TransposedImpl<S> {
 
   const int64_t channels_;
   const Window window_;
+  const Activation activation_;
   const Kernels& kernels_;
   std::vector<T> bias_;
   std::vector<Phase> phases_;
@@ -156,12 +171,13 @@ class TransposedDepthwise final : public TransposedImpl<S> {
 
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed_depthwise(const ConvChannels& channels, const Window& window, const S* weights,
-                                                             const S* bias) {
-  return std::make_unique<TransposedDepthwise<S>>(channels, window, weights, bias);
+                                                             const S* bias, const Activation& activation) {
+  return std::make_unique<TransposedDepthwise<S>>(channels, window, weights, bias, activation);
 }
 
-#define RH_INSTANTIATE(S) \
-  template std::unique_ptr<TransposedImpl<S>> make_transposed_depthwise<S>(const ConvChannels&, const Window&, const S*, const S*);
+#define RH_INSTANTIATE(S)                                                                                                          \
+  template std::unique_ptr<TransposedImpl<S>> make_transposed_depthwise<S>(const ConvChannels&, const Window&, const S*, const S*, \
+                                                                           const Activation&);
 RH_INSTANTIATE(float)
 RH_INSTANTIATE(double)
 RH_INSTANTIATE(Float16)

@@ -25,11 +25,11 @@ using TransposedImpl = typename TransposedConvolution<S>::Impl;
 /// Every channel by itself: groups = in = out.
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed_depthwise(const ConvChannels& channels, const Window& window, const S* weights,
-                                                             const S* bias);
+                                                             const S* bias, const Activation& activation);
 /// Kernels as large as their stride: each input becomes a block of outputs that no other one reaches. One product makes them all.
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed_blocks(const ConvChannels& channels, const Window& window, const S* weights,
-                                                          const S* bias);
+                                                          const S* bias, const Activation& activation);
 
 /// Whether sizes are known and what make_transposed_sums keeps of some rows is not too much.
 bool transposed_sums_fit(const ConvChannels& channels, const Window& window);
@@ -37,7 +37,16 @@ bool transposed_sums_fit(const ConvChannels& channels, const Window& window);
 bool transposed_sums_pay(const ConvChannels& channels, const Window& window);
 /// Kernels larger than their stride: one product makes what each input gives at each kernel position, and these are added up.
 std::unique_ptr<TransposedImpl<float>> make_transposed_sums(const ConvChannels& channels, const Window& window, const float* weights,
-                                                            const float* bias, bool lean);
+                                                            const float* bias, const Activation& activation, bool lean);
+
+/// What outputs hold that no input reaches: the activation of the bias, one for each channel.
+template <typename S>
+std::vector<S> activated_bias(const std::vector<S>& bias, const Activation& activation) {
+  using T = Computed<S>;
+  std::vector<T> values(bias.begin(), bias.end());
+  if (activation.kind != ActivationKind::none) activate_channels(activation, 0, values.data(), static_cast<int64_t>(values.size()), 1, 1);
+  return {values.begin(), values.end()};
+}
 
 /// One axis of a transposed convolution. Output positions o with equal (o + pad) mod stride form a phase, and see every few kernel
 /// positions only: over them, a phase is an ordinary convolution of stride 1 with those taps in reverse.

@@ -78,8 +78,13 @@ int64_t rows_of_band(const ConvChannels& channels, const Window& kernel, const W
 /// One product makes what each input gives at each kernel position; outputs are sums of planes of these.
 class TransposedSums final : public TransposedImpl<float> {
  public:
-  TransposedSums(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, bool lean)
-      : channels_(channels), window_(window), taps_(window.kernel_size()), bias_(static_cast<size_t>(channels.out), 0.0f) {
+  TransposedSums(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, const Activation& activation,
+                 bool lean)
+      : channels_(channels),
+        window_(window),
+        activation_(activation),
+        taps_(window.kernel_size()),
+        bias_(static_cast<size_t>(channels.out), 0.0f) {
     if (bias) bias_.assign(bias, bias + channels.out);
     const int64_t dims[] = {channels.groups, channels.in / channels.groups, channels.out / channels.groups * taps_}, order[] = {0, 2, 1};
     std::vector<float> rows(static_cast<size_t>(channels.in * dims[2]));
@@ -184,6 +189,8 @@ class TransposedSums final : public TransposedImpl<float> {
             const AxisSums of_columns = sums_of(w, 2, column);
             if (of_columns.outputs.count > 0) add_phase(w, inputs, products, channel, depths, depth, of_rows, skipped, of_columns, sums);
           }
+          if (activation_.kind != ActivationKind::none)
+            activate_rows(activation_.of_channel(channel), sums.at, columns * count, width, sums.row);
           for (int64_t i = 0; i < count && columns > 1; ++i)
             join_phases(sums.at + i * width, sums.apart, columns, w.output[2], y + i * stride * w.output[2]);
         }
@@ -240,6 +247,7 @@ class TransposedSums final : public TransposedImpl<float> {
 
   const ConvChannels channels_;
   const Window window_;
+  const Activation activation_;
   const int64_t taps_;
   std::vector<float> bias_;
   std::vector<AxisTaps> axes_[3];  ///< by phase
@@ -274,8 +282,8 @@ bool transposed_sums_pay(const ConvChannels& channels, const Window& window) {
 }
 
 std::unique_ptr<TransposedImpl<float>> make_transposed_sums(const ConvChannels& channels, const Window& window, const float* weights,
-                                                            const float* bias, bool lean) {
-  return std::make_unique<TransposedSums>(channels, window, weights, bias, lean);
+                                                            const float* bias, const Activation& activation, bool lean) {
+  return std::make_unique<TransposedSums>(channels, window, weights, bias, activation, lean);
 }
 
 }  // namespace rh::compute

@@ -26,7 +26,7 @@ class AffineGridKernel final : public Kernel {
     for (int64_t i = 0; i < rank; ++i) shape.push_back(size[static_cast<size_t>(i) + 2]);
     shape.push_back(rank);
     check_elements(shape, "AffineGrid: size");
-    const std::vector<double> matrices = as_doubles(context.input(0));
+    const std::span<const double> matrices = as_doubles(context, context.input(0));
     const MutableView y = context.output(0, shape);
     return dispatch<Types>(y.dtype(), "AffineGrid", [&]<typename T>() {
       if (y.elements() == 0) return;

@@ -18,7 +18,7 @@ class ArrayFeatureExtractorKernel final : public Kernel {
     if (x.rank() < 1) return error_status(ErrorCode::invalid_argument, "ArrayFeatureExtractor: input 0 is a scalar");
     const int64_t features = x.shape()[x.rank() - 1], count = places.elements();
     int64_t rows = 1;
-    std::vector<int64_t> dims(x.shape().begin(), x.shape().end() - 1);
+    Shape dims(x.shape().begin(), x.shape().end() - 1);
     for (int64_t dim : dims) rows *= dim;
     if (dims.empty()) dims.push_back(1);
     dims.push_back(count);
@@ -31,7 +31,7 @@ class ArrayFeatureExtractorKernel final : public Kernel {
                             k, place, features, x.shape().to_string());
       }
     }
-    const MutableView y = context.output(0, x.dtype(), Shape(dims.begin(), dims.end()));
+    const MutableView y = context.output(0, x.dtype(), dims);
     return dispatch<Types>(x.dtype(), "ArrayFeatureExtractor", [&]<typename T>() {
       const int64_t* from_place = places.data<int64_t>();
       const T* from = x.data<T>();

@@ -156,7 +156,7 @@ class AttentionKernel final : public Kernel {
     all.to = is_wanted ? context.output(input, x.dtype(), shape).raw() : context.scratch(bytes_of(x.dtype(), shape.elements()));
     if (has_past) all.past = context.input(input + 3).raw();
     all.past_capacity = past;
-    all.past_lengths = equal_lengths(now.batch, past);
+    all.past_lengths = equal_lengths(context, now.batch, past);
     return all;
   }
 

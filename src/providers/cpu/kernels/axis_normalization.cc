@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "compute/elementwise/vector_math.h"
 #include "compute/reduce/row_math.h"
 #include "ops/nn/normalization.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -33,7 +35,8 @@ class AxisNormalizationKernel final : public Kernel {
     if (x.dtype() == DType::float32 && op_.mean_variance && normalize_planes(context, x, y)) return {};
     const double count = static_cast<double>(x.elements()) / static_cast<double>(groups);
     return dispatch<Types>(x.dtype(), "normalization", [&]<typename T>() {
-      std::vector<double> first(groups, 0), second(groups, 0);
+      const std::span<double> first(context.scratch_array<double>(static_cast<int64_t>(groups)), groups);
+      std::ranges::fill(first, 0.0);
       const T* from = x.data<T>();
       T* to = y.data<T>();
       for_each(x.shape(), strides, [&](int64_t i, size_t g) {
@@ -47,6 +50,8 @@ class AxisNormalizationKernel final : public Kernel {
         return;
       }
       for (double& mean : first) mean /= count;
+      const std::span<double> second(context.scratch_array<double>(static_cast<int64_t>(groups)), groups);
+      std::ranges::fill(second, 0.0);
       for_each(x.shape(), strides, [&](int64_t i, size_t g) {
         const double d = static_cast<double>(from[i]) - first[g];
         second[g] += d * d;
@@ -82,7 +87,7 @@ class AxisNormalizationKernel final : public Kernel {
   /// [outer, kept, inner], where the first and the last are normalised over; false where the axes are others.
   bool normalize_planes(RunContext& context, const TensorView& x, const MutableView& y) const {
     const int rank = x.rank();
-    std::vector<bool> reduced(static_cast<size_t>(rank), false);
+    InlineVector<bool, 8> reduced(static_cast<size_t>(rank), false);
     for (int64_t axis : op_.axes) reduced[static_cast<size_t>(normalize_axis(axis, rank))] = true;
     int begin = 0, end = rank;
     while (begin < rank && reduced[static_cast<size_t>(begin)]) ++begin;
@@ -93,7 +98,7 @@ class AxisNormalizationKernel final : public Kernel {
     const int64_t outer = x.shape().product(0, begin), kept = x.shape().product(begin, end), inner = x.shape().product(end, rank);
     const double work = static_cast<double>(outer * inner);
     context.parallel().for_range(kept, {8 * work, 2 * work}, [&](Range part) {
-      std::vector<compute::RowStatistics> planes(static_cast<size_t>(outer));
+      const std::span<compute::RowStatistics> planes = thread_list<compute::RowStatistics>(ThreadList::first, outer);
       for (int64_t k = part.begin; k < part.end; ++k) {
         double mean = 0, variance = 0;
         for (int64_t o = 0; o < outer; ++o) {

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "compute/elementwise/vector_math.h"
 #include "ops/nn/normalization.h"
@@ -21,18 +23,17 @@ struct Sizes {
 
 /// y = scale x + shift, a pair for each channel.
 struct ChannelFactors {
-  std::vector<double> scale, shift;
-  std::vector<float> float_scale, float_shift;  // for all types but double
+  std::span<double> scale, shift;
+  std::span<float> float_scale, float_shift;  ///< for all types but double
 
-  ChannelFactors(std::vector<double> factor, std::vector<double> offset, const std::vector<double>& mean,
-                 const std::vector<double>& variance, double epsilon)
-      : scale(std::move(factor)), shift(std::move(offset)) {
+  /// From a factor and an offset, which are in `scale` and `shift`.
+  void fill(std::span<const double> mean, std::span<const double> variance, double epsilon) const {
     for (size_t c = 0; c < scale.size(); ++c) {
       scale[c] /= std::sqrt(variance[c] + epsilon);
       shift[c] -= mean[c] * scale[c];
     }
-    float_scale.assign(scale.begin(), scale.end());
-    float_shift.assign(shift.begin(), shift.end());
+    std::ranges::transform(scale, float_scale.begin(), [](double value) { return static_cast<float>(value); });
+    std::ranges::transform(shift, float_shift.begin(), [](double value) { return static_cast<float>(value); });
   }
 };
 
@@ -67,9 +68,9 @@ void scale_floats(const TensorView& x, const MutableView& y, const Sizes& sizes,
 }
 
 template <typename T>
-void channel_statistics(const T* x, const Sizes& sizes, std::vector<double>& mean, std::vector<double>& variance) {
-  mean.assign(static_cast<size_t>(sizes.channels), 0);
-  variance.assign(static_cast<size_t>(sizes.channels), 0);
+void channel_statistics(const T* x, const Sizes& sizes, std::span<double> mean, std::span<double> variance) {
+  std::ranges::fill(mean, 0.0);
+  std::ranges::fill(variance, 0.0);
   const double count = static_cast<double>(sizes.batch * sizes.inner);
   for (int pass = 0; pass < 2; ++pass) {
     for (int64_t i = 0; i < sizes.batch * sizes.channels; ++i) {
@@ -99,7 +100,12 @@ class BatchNormalizationKernel final : public Kernel {
     };
     if (op_.training || !std::ranges::all_of(parts, fits)) return;
     const auto numbers = [&](int i) { return as_doubles(parts[i]->view()); };
-    factors_.emplace(numbers(0), numbers(1), numbers(2), numbers(3), static_cast<double>(op_.epsilon));
+    scale_ = numbers(0);
+    shift_ = numbers(1);
+    float_scale_.resize(scale_.size());
+    float_shift_.resize(scale_.size());
+    factors_ = {scale_, shift_, float_scale_, float_shift_};
+    factors_->fill(numbers(2), numbers(3), static_cast<double>(op_.epsilon));
   }
 
   std::span<const Alias> aliases() const override {
@@ -131,21 +137,31 @@ class BatchNormalizationKernel final : public Kernel {
   }
 
   ChannelFactors factors(RunContext& context, const TensorView& x, const Sizes& sizes) const {
-    std::vector<double> mean = as_doubles(context.input(3)), variance = as_doubles(context.input(4));
+    const auto numbers = [&]() -> std::span<double> {
+      return {context.scratch_array<double>(sizes.channels), static_cast<size_t>(sizes.channels)};
+    };
+    const auto floats = [&]() -> std::span<float> {
+      return {context.scratch_array<float>(sizes.channels), static_cast<size_t>(sizes.channels)};
+    };
+    std::span<const double> mean = as_doubles(context, context.input(3)), variance = as_doubles(context, context.input(4));
     if (op_.training) {
-      std::vector<double> batch_mean, batch_variance;
+      const std::span<double> batch_mean = numbers(), batch_variance = numbers();
       dispatch_or_throw<Types>(x.dtype(), "BatchNormalization",
                                [&]<typename T>() { channel_statistics(x.data<T>(), sizes, batch_mean, batch_variance); });
       store_running(context, 1, mean, batch_mean);
       store_running(context, 2, variance, batch_variance);
-      mean = std::move(batch_mean);
-      variance = std::move(batch_variance);
+      mean = batch_mean;
+      variance = batch_variance;
     }
-    return {as_doubles(context.input(1)), as_doubles(context.input(2)), mean, variance, static_cast<double>(op_.epsilon)};
+    const ChannelFactors made{numbers(), numbers(), floats(), floats()};
+    std::ranges::copy(as_doubles(context, context.input(1)), made.scale.begin());
+    std::ranges::copy(as_doubles(context, context.input(2)), made.shift.begin());
+    made.fill(mean, variance, static_cast<double>(op_.epsilon));
+    return made;
   }
 
   // Running statistics: the old ones weighted by the momentum, the batch's by the rest.
-  void store_running(RunContext& context, int output, const std::vector<double>& old, const std::vector<double>& batch) const {
+  void store_running(RunContext& context, int output, std::span<const double> old, std::span<const double> batch) const {
     if (!context.has_output(output)) return;
     const TensorView like = context.input(output + 2);
     const MutableView y = context.output(output, like.dtype(), like.shape());
@@ -156,7 +172,9 @@ class BatchNormalizationKernel final : public Kernel {
   }
 
   ops::BatchNormalization op_;
-  std::optional<ChannelFactors> factors_;  ///< of constant parameters
+  std::optional<ChannelFactors> factors_;  ///< of constant parameters, in what follows
+  std::vector<double> scale_, shift_;
+  std::vector<float> float_scale_, float_shift_;
 };
 
 }  // namespace rh::cpu

@@ -26,7 +26,7 @@ class CastMapKernel final : public Kernel {
     const std::span<const int64_t> keys = map.keys.span<int64_t>();
     std::vector<size_t> order(keys.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::sort(order, {}, [&](size_t i) { return keys[i]; });
+    if (!std::ranges::is_sorted(keys)) std::ranges::sort(order, {}, [&](size_t i) { return keys[i]; });
     const int64_t size = op_.sparse ? op_.size : map.keys.elements();
     if (op_.sparse && !order.empty() && (keys[order.front()] < 0 || keys[order.back()] >= size)) {
       return error_status(ErrorCode::invalid_argument, "CastMap: keys go from {} to {}, expected values in [0, {})", keys[order.front()],

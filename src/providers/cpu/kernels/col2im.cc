@@ -23,7 +23,7 @@ class Col2ImKernel final : public Kernel {
     return dispatch<Types>(y.dtype(), "Col2Im", [&]<typename T>() {
       const int64_t image = layout.image.elements(), columns = layout.block.elements() * layout.blocks.elements();
       const double work = static_cast<double>(columns) * 4;
-      const std::vector<int64_t> places = row_places(layout);
+      const int64_t* const places = row_places(context, layout);
       context.parallel().for_range(layout.output[0] * layout.output[1], {work * sizeof(T), work}, [&](Range part) {
         for (int64_t i = part.begin; i < part.end; ++i) {
           T* to = y.data<T>() + i * image;
@@ -83,7 +83,7 @@ class Col2ImKernel final : public Kernel {
   }
 
   template <typename T>
-  static void add_columns(const Layout& layout, const std::vector<int64_t>& places, const T* from, T* to) {
+  static void add_columns(const Layout& layout, const int64_t* places, const T* from, T* to) {
     const int64_t elements = layout.block.elements(), blocks = layout.blocks.elements();
     const size_t last = layout.image.size() - 1;
     const int64_t row = layout.blocks[last], stride = layout.strides[last], width = layout.image[last];
@@ -94,7 +94,7 @@ class Col2ImKernel final : public Kernel {
       const int64_t shift = element % layout.block[last] * layout.dilations[last] - layout.pads[last];
       const int64_t begin = shift < 0 ? std::min(row, (-shift + stride - 1) / stride) : 0;
       const int64_t end = shift < width ? std::clamp<int64_t>((width - shift + stride - 1) / stride, begin, row) : begin;
-      const int64_t* place = places.data() + element / layout.block[last] * (blocks / row);
+      const int64_t* place = places + element / layout.block[last] * (blocks / row);
       for (int64_t block = 0; block < blocks; block += row) {
         const int64_t base = *place++;
         if (base < 0) continue;
@@ -127,12 +127,11 @@ class Col2ImKernel final : public Kernel {
   }
 
   /// row_place() of every row of elements of every row of blocks.
-  static std::vector<int64_t> row_places(const Layout& layout) {
+  static const int64_t* row_places(RunContext& context, const Layout& layout) {
     const int last = static_cast<int>(layout.image.size()) - 1;
-    std::vector<int64_t> places;
-    for (int64_t element = 0; element < layout.block.product(0, last); ++element) {
-      for (int64_t block = 0; block < layout.blocks.product(0, last); ++block) places.push_back(row_place(layout, element, block));
-    }
+    const int64_t elements = layout.block.product(0, last), blocks = layout.blocks.product(0, last);
+    int64_t* const places = context.scratch_array<int64_t>(checked_product(elements, blocks, "Col2Im: rows of blocks"));
+    for (int64_t i = 0; i < elements * blocks; ++i) places[i] = row_place(layout, i / blocks, i % blocks);
     return places;
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "base/shared_bytes.h"
 #include "compute/conv/conv.h"
 #include "compute/conv/conv_pooled.h"
 #include "compute/elementwise/vector_math.h"
@@ -42,8 +43,10 @@ class ConvKernel final : public Kernel {
     weights_shape_ = weights->shape();
     dispatch_or_throw<Types>(weights->dtype(), "Conv", [&]<typename T>() {
       const compute::ConvChannels channels = channels_of(weights_shape_);
-      const ops::Sizes sizes = spatial_sizes(info.node().input_type(0), weights_shape_.size());
-      const compute::Window window = window_of(weights_shape_, sizes);
+      const ops::Window known = with_kernel(op_.window, {weights_shape_.begin() + 2, weights_shape_.size() - 2});
+      const ValueType& input = info.node().input_type(0);
+      const ops::Sizes sizes = spatial_sizes(input, weights_shape_.size());
+      const compute::Window window = expected_window(known, sizes.empty() ? likely_sizes(input, known) : sizes);
       const compute::ConvAccuracy accuracy = conv_accuracy(info.precision());
       variant_ = {conv_problem("Conv", weights->dtype(), channels, window, !sizes.empty()),
                   {},
@@ -100,6 +103,7 @@ class ConvKernel final : public Kernel {
     return dispatch<Types>(x.dtype(), "Conv", [&]<typename T>() {
       if (is_packed()) return convolve(context, std::get<compute::Convolution<T>>(packed_), geometry, x, y);
       const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
+      const PackingScope packing = PackingScope::of_run(context.parallel());
       convolve(context, pack<T>(context.input(1), bias), geometry, x, y);
     });
   }
@@ -108,11 +112,6 @@ class ConvKernel final : public Kernel {
   bool is_packed() const { return !std::holds_alternative<std::monostate>(packed_); }
 
   compute::ConvChannels channels_of(const Shape& weights) const { return {weights[1] * op_.group, weights[0], op_.group}; }
-
-  /// `sizes` are the spatial ones that X is expected to have, none where that is not known.
-  compute::Window window_of(const Shape& weights, ops::Sizes sizes) const {
-    return expected_window(with_kernel(op_.window, {weights.begin() + 2, weights.size() - 2}), std::move(sizes));
-  }
 
   /// "Conv float32 64>128 groups 1, kernel 1x3x3 strides 1x2x2 dilations 1x1x1 pads 0x1x1, 1x56x56>1x28x28".
   /// `shape` is that of the convolution's result.
@@ -143,7 +142,9 @@ class ConvKernel final : public Kernel {
   /// For weights that come with a run.
   template <typename T>
   compute::Convolution<T> pack(const TensorView& weights, const T* bias) const {
-    return {channels_of(weights.shape()), window_of(weights.shape(), {}), weights.data<T>(), bias, compute_activation(op_.activation)};
+    const Shape& w = weights.shape();
+    const compute::Window window = expected_window(with_kernel(op_.window, {w.begin() + 2, w.size() - 2}), {});
+    return {channels_of(w), window, weights.data<T>(), bias, compute_activation(op_.activation)};
   }
 
   template <typename T>

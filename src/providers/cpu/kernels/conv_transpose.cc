@@ -6,7 +6,9 @@
 #include "compute/conv/conv.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
+#include "tensor/narrowed.h"
 
 namespace rh::cpu {
 
@@ -24,6 +26,7 @@ class ConvTransposeKernel final : public Kernel {
     if (weights->elements() == 0 || weights->shape()[0] % op_.group != 0) return;  // run() says what is wrong
     if (!has_few_phases(op_.window.strides)) return;
     if (bias && (bias->elements() != weights->shape()[1] * op_.group || bias->dtype() != weights->dtype())) return;
+    if (!check_slopes(op_.activation, weights->shape()[1] * op_.group).ok()) return;
     weights_shape_ = weights->shape();
     take_constant_pads(info);
     dispatch_or_throw<Types>(weights->dtype(), "ConvTranspose", [&]<typename T>() {
@@ -34,7 +37,7 @@ class ConvTransposeKernel final : public Kernel {
       variant_.variants = Packed::variants(channels, window);
       if (!variant_.variants.empty()) variant_.problem = conv_problem("ConvTranspose", weights->dtype(), channels, window, !sizes.empty());
       const auto& made = packed_.emplace<Packed>(channels, window, weights->data<T>(), bias ? bias->data<T>() : nullptr, info.lean_memory(),
-                                                 info.tuned(variant_.problem));
+                                                 info.tuned(variant_.problem), compute_activation(op_.activation));
       variant_.variant = made.variant();
     });
   }
@@ -57,6 +60,7 @@ class ConvTransposeKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "bias has shape {}, expected [{}]",
                           context.input(op_.bias_input).shape().to_string(), filters);
     }
+    RH_RETURN_IF_ERROR(check_slopes(op_.activation, filters));
     const size_t spatial = static_cast<size_t>(x.rank() - 2);
     ops::ConvTranspose op = op_;
     op.window = with_kernel(op_.window, {w.begin() + 2, spatial});
@@ -76,11 +80,12 @@ class ConvTransposeKernel final : public Kernel {
       if (is_packed()) return run(std::get<compute::TransposedConvolution<T>>(packed_));
       if (!has_few_phases(op.window.strides)) {
         const T* bias = context.has_input(op_.bias_input) ? context.input(op_.bias_input).data<T>() : nullptr;
-        return compute::conv_transpose_reference({x.shape()[1], filters, op_.group}, geometry, x.shape()[0], x.data<T>(),
-                                                 context.input(1).data<T>(), bias, y.data<T>(), context.parallel());
+        compute::conv_transpose_reference({x.shape()[1], filters, op_.group}, geometry, x.shape()[0], x.data<T>(),
+                                          context.input(1).data<T>(), bias, y.data<T>(), context.parallel());
+        return activate_plainly(y.data<T>(), x.shape()[0] * filters, filters, geometry.output_size(), context.parallel());
       }
       const T* bias = context.has_input(op_.bias_input) ? context.input(op_.bias_input).data<T>() : nullptr;
-      run({channels_of(w), expected_window(w, {}), context.input(1).data<T>(), bias});
+      run({channels_of(w), expected_window(w, {}), context.input(1).data<T>(), bias, false, {}, compute_activation(op_.activation)});
     });
   }
 
@@ -92,6 +97,20 @@ class ConvTransposeKernel final : public Kernel {
       if (__builtin_mul_overflow(phases, stride, &phases) || phases > 4096) return false;
     }
     return true;
+  }
+
+  /// The activation behind a result that is made without packing.
+  template <typename T>
+  void activate_plainly(T* y, int64_t planes, int64_t filters, int64_t size, const Parallel& parallel) const {
+    const compute::Activation activation = compute_activation(op_.activation);
+    if (activation.kind == compute::ActivationKind::none) return;
+    parallel.for_range(planes, {.operations = 20.0 * static_cast<double>(size)}, [&](Range range) {
+      for (int64_t plane = range.begin; plane < range.end; ++plane) {
+        const compute::Activation own = activation.of_channel(plane % filters);
+        for (T& value : std::span(y + plane * size, static_cast<size_t>(size)))
+          value = narrowed<T>(compute::activated(own, static_cast<double>(value)));
+      }
+    });
   }
 
   static constexpr int64_t kMost = (int64_t{1} << 31) - 1;  // of a pad

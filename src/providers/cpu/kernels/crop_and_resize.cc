@@ -1,11 +1,13 @@
 #include "ops/vision/crop_and_resize.h"
 
+#include <algorithm>
 #include <cmath>
-#include <vector>
+#include <span>
 
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -40,13 +42,14 @@ class CropAndResizeKernel final : public Kernel {
       const auto planes = shape[0] * shape[1];
       const Cost cost{.bytes = 0, .operations = 20.0 * static_cast<double>(size[0]) * static_cast<double>(size[1])};
       context.parallel().for_range(planes, cost, [&](Range range) {
-        std::vector<Line> rows, columns;
+        const std::span<Line> rows = thread_list<Line>(ThreadList::first, size[0]),
+                              columns = thread_list<Line>(ThreadList::second, size[1]);
         for (int64_t plane = range.begin, last = -1; plane < range.end; ++plane) {
           const int64_t roi = plane / shape[1], channel = plane % shape[1];
           if (roi != last) {
             const T* box = rois.data<T>() + roi * 4;
-            lines(size[0], static_cast<double>(box[0]), static_cast<double>(box[2]), x.shape()[2], rows);
-            lines(size[1], static_cast<double>(box[1]), static_cast<double>(box[3]), x.shape()[3], columns);
+            lines(static_cast<double>(box[0]), static_cast<double>(box[2]), x.shape()[2], rows);
+            lines(static_cast<double>(box[1]), static_cast<double>(box[3]), x.shape()[3], columns);
             last = roi;
           }
           const Plane<T> from{x.data<T>() + (images[roi] * shape[1] + channel) * x.shape()[2] * x.shape()[3], x.shape()[2], x.shape()[3]};
@@ -78,8 +81,9 @@ class CropAndResizeKernel final : public Kernel {
     double rest = 0;              ///< the share of `high`
   };
 
-  void lines(int64_t count, double first, double last, int64_t size, std::vector<Line>& to) const {
-    to.assign(static_cast<size_t>(count), {});
+  void lines(double first, double last, int64_t size, std::span<Line> to) const {
+    const int64_t count = static_cast<int64_t>(to.size());
+    std::ranges::fill(to, Line{});
     for (int64_t i = 0; i < count; ++i) {
       const double at = place(i, count, first, last, size);
       if (!(at >= 0 && at <= static_cast<double>(size - 1))) continue;
@@ -89,7 +93,7 @@ class CropAndResizeKernel final : public Kernel {
   }
 
   template <typename T>
-  void crop(const Plane<T>& from, const std::vector<Line>& rows, const std::vector<Line>& columns, T* out) const {
+  void crop(const Plane<T>& from, std::span<const Line> rows, std::span<const Line> columns, T* out) const {
     const T outside = narrowed<T>(static_cast<double>(op_.outside));
     for (const Line& row : rows) {
       for (const Line& column : columns) {

@@ -9,6 +9,7 @@
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -127,7 +128,7 @@ class DeformConvKernel final : public Kernel {
     const int64_t count = positions.size(), rows = p.channels * p.kernel, group_rows = rows / op_.group,
                   group_filters = p.filters / op_.group;
     T* columns = static_cast<T*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(rows * count) * sizeof(T)));
-    std::vector<Tap> taps;
+    InlineVector<Tap, 8> taps;  // of three axes
     const int64_t image = p.input.elements(), channels = p.channels / op_.offset_group;
     for (int64_t group = 0; group < op_.offset_group; ++group) {
       for (int64_t i = 0; i < p.kernel * count; ++i) {
@@ -158,8 +159,8 @@ class DeformConvKernel final : public Kernel {
     const int64_t count = positions.size(), length = p.channels * p.kernel, channels = p.channels / op_.offset_group;
     float* columns =
         static_cast<float*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(length * count) * sizeof(float)));
-    std::vector<compute::WeightedRow> rows;
-    std::vector<size_t> ends(static_cast<size_t>(count));
+    BoundedList<compute::WeightedRow> rows(thread_list<compute::WeightedRow>(ThreadList::first, 4 * count));
+    const std::span<size_t> ends = thread_list<size_t>(ThreadList::second, count);
     const float* image = moved.x + batch * p.input.elements() * p.channels;
     for (int64_t group = 0; group < op_.offset_group; ++group) {
       for (int64_t element = 0; element < p.kernel; ++element) {
@@ -184,7 +185,7 @@ class DeformConvKernel final : public Kernel {
 
   /// find_taps in two dimensions.
   static void add_neighbours(const Problem& p, const Data<float>& data, int64_t moved, int64_t element, int64_t position,
-                             std::vector<compute::WeightedRow>& rows) {
+                             BoundedList<compute::WeightedRow>& rows) {
     const int64_t out[2] = {position / p.output[1], position % p.output[1]};
     const int64_t tap[2] = {element / p.window.kernel[1], element % p.window.kernel[1]};
     const float weight = data.mask ? data.mask[moved * p.positions + position] : 1.0f;
@@ -213,10 +214,12 @@ class DeformConvKernel final : public Kernel {
   /// The neighbours of a kernel element at a position, with what each counts; those outside are left out. `moved` is its place among the
   /// mask's rows.
   template <typename T>
-  static void find_taps(const Problem& p, const Data<T>& data, int64_t moved, int64_t element, int64_t position, std::vector<Tap>& taps) {
+  static void find_taps(const Problem& p, const Data<T>& data, int64_t moved, int64_t element, int64_t position,
+                        InlineVector<Tap, 8>& taps) {
     const int64_t rank = p.input.rank();
     int64_t stride = 1, left = position;
-    taps.assign(1, {0, data.mask ? static_cast<double>(data.mask[moved * p.positions + position]) : 1.0});
+    taps.clear();
+    taps.push_back({0, data.mask ? static_cast<double>(data.mask[moved * p.positions + position]) : 1.0});
     for (int64_t axis = rank - 1; axis >= 0; --axis) {
       const size_t k = static_cast<size_t>(axis);
       const int64_t base =

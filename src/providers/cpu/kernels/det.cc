@@ -1,11 +1,12 @@
 #include "ops/math/det.h"
 
-#include <vector>
+#include <span>
 
 #include "compute/elimination.h"
 #include "compute/scratch.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -31,7 +32,7 @@ class DetKernel final : public Kernel {
         const int64_t stride = compute::Elimination::stride(size), work = compute::Elimination::work_elements(size);
         double* matrix = static_cast<double*>(
             compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(size * stride + work) * sizeof(double)));
-        std::vector<int64_t> pivots(static_cast<size_t>(size));
+        const std::span<int64_t> pivots = thread_list<int64_t>(ThreadList::first, size, 0);
         for (int64_t i = part.begin; i < part.end; ++i) {
           compute::Elimination elimination{size, matrix, matrix + size * stride, pivots.data()};
           elimination.read(x.data<T>() + i * size * size);

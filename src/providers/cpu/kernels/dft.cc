@@ -42,7 +42,7 @@ class DFTKernel final : public Kernel {
                              .from_half = op_.gives_real()};
     return dispatch<Types>(x.dtype(), "DFT", [&]<typename T>() {
       T* y = context.output(0, shape).data<T>();  // before the tables of the transform: memory for a wild length is refused here
-      transform_lines(context.parallel(), compute::Fft(length), lines, x.data<T>(), y);
+      transform_lines(context.parallel(), *transforms_.of(length), lines, x.data<T>(), y);
     });
   }
 
@@ -50,6 +50,7 @@ class DFTKernel final : public Kernel {
   static constexpr int64_t kLongest = int64_t{1} << 40;
 
   ops::DFT op_;
+  KeptTransforms transforms_;
 };
 
 }  // namespace rh::cpu

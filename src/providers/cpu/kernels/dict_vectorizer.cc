@@ -1,8 +1,10 @@
 #include "ops/ml/dict_vectorizer.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
+#include "base/inline_vector.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -11,7 +13,13 @@ class DictVectorizerKernel final : public Kernel {
  public:
   using Types = rh::Types<int64_t, float, double, std::string>;
 
-  explicit DictVectorizerKernel(const KernelInfo& info) : op_(info.attributes<ops::DictVectorizer>()) {}
+  explicit DictVectorizerKernel(const KernelInfo& info) : op_(info.attributes<ops::DictVectorizer>()) {
+    const auto list = [](const auto& vocabulary, auto& columns) {
+      for (size_t k = 0; k < vocabulary.size(); ++k) columns[vocabulary[k]].push_back(k);
+    };
+    list(op_.integers, columns_of_integer_);
+    list(op_.strings, columns_of_string_);
+  }
 
   Status run(RunContext& context) const override {
     const Value& input = context.input_value(0);
@@ -24,25 +32,31 @@ class DictVectorizerKernel final : public Kernel {
     const MutableView y = context.output(0, map.values.dtype(), Shape{1, op_.count()});
     return dispatch<Types>(map.values.dtype(), "DictVectorizer", [&]<typename T>() {
       if (op_.integers.empty()) {
-        pick<T>(map, op_.strings, y.data<T>());
+        place<T>(map, columns_of_string_, y);
       } else {
-        pick<T>(map, op_.integers, y.data<T>());
+        place<T>(map, columns_of_integer_, y);
       }
     });
   }
 
  private:
+  template <typename Key>
+  using Columns = std::unordered_map<Key, InlineVector<size_t, 1>>;
+
   template <typename T, typename Key>
-  static void pick(const Map& map, const std::vector<Key>& vocabulary, T* to) {
-    std::unordered_map<Key, int64_t> places;
-    for (int64_t i = 0; i < map.keys.elements(); ++i) places.try_emplace(map.keys.data<Key>()[i], i);
-    for (size_t k = 0; k < vocabulary.size(); ++k) {
-      const auto at = places.find(vocabulary[k]);
-      to[k] = at == places.end() ? T() : map.values.data<T>()[at->second];
+  static void place(const Map& map, const Columns<Key>& columns, const MutableView& y) {
+    T* to = y.data<T>();
+    std::fill_n(to, y.elements(), T());
+    for (int64_t i = map.keys.elements(); i-- > 0;) {  // of equal keys the first counts
+      const auto at = columns.find(map.keys.data<Key>()[i]);
+      if (at == columns.end()) continue;
+      for (size_t column : at->second) to[column] = map.values.data<T>()[i];
     }
   }
 
   ops::DictVectorizer op_;
+  Columns<int64_t> columns_of_integer_;
+  Columns<std::string> columns_of_string_;
 };
 
 }  // namespace rh::cpu

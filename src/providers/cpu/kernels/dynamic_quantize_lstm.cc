@@ -1,6 +1,7 @@
 #include "ops/rnn/dynamic_quantize_lstm.h"
 
 #include <algorithm>
+#include <array>
 
 #include "compute/elementwise/vector_math.h"
 #include "providers/cpu/int8_product.h"
@@ -17,21 +18,22 @@ class DynamicQuantizeLSTMKernel final : public Kernel {
   explicit DynamicQuantizeLSTMKernel(const KernelInfo& info) : op_(info.attributes<ops::DynamicQuantizeLSTM>().layer) {
     const Tensor *w = info.constant_input(1), *r = info.constant_input(2);
     // What does not fit is said when it runs.
-    if (!w || !r || w->elements() == 0 || r->elements() == 0 || w->shape().rank() != 3 || r->shape().rank() != 3) return;
-    w_ = {w->shape(), pack(w->view())};
-    r_ = {r->shape(), pack(r->view())};
+    const auto fits = [](const Tensor* t) { return t && t->elements() > 0 && t->shape().rank() == 3 && t->shape()[0] <= kMostDirections; };
+    if (!fits(w) || !fits(r)) return;
+    w_.pack(w->view());
+    r_.pack(r->view());
   }
 
-  bool owns_constant(int input) const override { return !w_.packed.empty() && (input == 1 || input == 2); }
+  bool owns_constant(int input) const override { return w_.is_packed() && (input == 1 || input == 2); }
   size_t packed_bytes() const override {
     size_t bytes = 0;
     for (const Weights* weights : {&w_, &r_}) {
-      for (const auto& matrix : weights->packed) bytes += matrix.bytes();
+      for (const compute::PackedInt8Matrix& matrix : weights->packed) bytes += matrix.bytes();
     }
     return bytes;
   }
 
-  KernelVariant variant() const override { return packing_variant(!w_.packed.empty()); }
+  KernelVariant variant() const override { return packing_variant(w_.is_packed()); }
 
   Status run(RunContext& context) const override {
     RecurrentSizes sizes;
@@ -42,8 +44,8 @@ class DynamicQuantizeLSTMKernel final : public Kernel {
     const Weights &w = weights(context, 1, w_, own_w), &r = weights(context, 2, r_, own_r);
     RH_RETURN_IF_ERROR(w.expect(1, {op_.directions(), sizes.input, width}));
     RH_RETURN_IF_ERROR(r.expect(2, {op_.directions(), sizes.hidden, width}));
-    if (w.packed.empty()) own_w.packed = pack(context.input(1));
-    if (r.packed.empty()) own_r.packed = pack(context.input(2));
+    if (!w.is_packed()) own_w.pack(context.input(1), &context);
+    if (!r.is_packed()) own_r.pack(context.input(2), &context);
     Scales w_scales, r_scales;
     RH_RETURN_IF_ERROR(Scales::read(context, 8, op_.directions(), width, w_scales));
     RH_RETURN_IF_ERROR(Scales::read(context, 10, op_.directions(), width, r_scales));
@@ -72,10 +74,23 @@ class DynamicQuantizeLSTMKernel final : public Kernel {
   }
 
  private:
+  static constexpr int64_t kMostDirections = 2;
+
   struct Weights {
     Shape shape;
-    std::vector<compute::PackedInt8Matrix> packed;  ///< one a direction
+    std::array<compute::PackedInt8Matrix, kMostDirections> packed;  ///< one a direction
 
+    bool is_packed() const { return !packed[0].empty(); }
+    /// Weights of at most kMostDirections, in memory of their own, or, where `context` is given, of the run.
+    void pack(const TensorView& weights, RunContext* context = nullptr) {
+      shape = weights.shape();
+      const int64_t k = shape[1], n = shape[2];
+      for (int64_t i = 0; i < shape[0]; ++i) {
+        const compute::Int8Matrix matrix{weights.data<uint8_t>() + i * k * n, is_signed(weights)};
+        packed[static_cast<size_t>(i)] =
+            context ? packed_for_run(*context, matrix, k, n, false) : compute::PackedInt8Matrix(matrix, k, n, false);
+      }
+    }
     Status expect(int input, const Shape& expected) const {
       if (shape == expected) return {};
       return error_status(ErrorCode::invalid_argument, "input {} has shape {}, expected {}", input, shape.to_string(),
@@ -108,24 +123,19 @@ class DynamicQuantizeLSTMKernel final : public Kernel {
     }
   };
 
-  static std::vector<compute::PackedInt8Matrix> pack(const TensorView& weights) {
-    std::vector<compute::PackedInt8Matrix> packed;
-    const int64_t k = weights.shape()[1], n = weights.shape()[2];
-    for (int64_t i = 0; i < weights.shape()[0]; ++i) {
-      packed.emplace_back(compute::Int8Matrix{weights.data<uint8_t>() + i * k * n, is_signed(weights)}, k, n, false);
-    }
-    return packed;
-  }
-
   static const Weights& weights(const RunContext& context, int input, const Weights& known, Weights& own) {
-    if (!known.packed.empty()) return known;
+    if (known.is_packed()) return known;
     own.shape = context.input(input).shape();
     return own;
   }
 
   static void multiply(RunContext& context, const compute::GemmArgs<float>& args, const compute::Int8Matrix& a, const DynamicRange& range,
                        const compute::PackedInt8Matrix& b, const Scales& scales, float* factors, float* c) {
-    for (int64_t j = 0; j < args.n; ++j) factors[j] = range.scale * scales.scales[scales.scale_count > 1 ? j : 0];
+    if (scales.scale_count > 1) {
+      compute::binary_scalar(compute::Binary::mul, scales.scales, range.scale, factors, args.n);
+    } else {
+      std::fill_n(factors, args.n, range.scale * scales.scales[0]);
+    }
     const int32_t zero = range.zero_point;
     const int64_t stride = args.ldc ? args.ldc : args.n;
     const bool has_bias = args.epilogue.bias_kind == compute::BiasKind::per_column;
@@ -133,9 +143,14 @@ class DynamicQuantizeLSTMKernel final : public Kernel {
       for (int64_t i = 0; i < tile.rows; ++i) {
         float* out = c + (tile.row + i) * stride + tile.column;
         const int32_t* sums = tile.sums + i * tile.stride;
+        const float* bias = has_bias ? args.epilogue.bias + tile.column : nullptr;
+        if (args.beta == 0 && bias) {
+          compute::scale_sums(sums, factors + tile.column, bias, out, tile.columns);
+          continue;
+        }
         if (args.beta == 0) std::fill_n(out, tile.columns, 0.0f);
-        for (int64_t j = 0; j < tile.columns; ++j) out[j] += static_cast<float>(sums[j]) * factors[tile.column + j];
-        if (has_bias) compute::binary(compute::Binary::add, out, args.epilogue.bias + tile.column, out, tile.columns);
+        compute::scale_sums(sums, factors + tile.column, out, out, tile.columns);
+        if (bias) compute::binary(compute::Binary::add, out, bias, out, tile.columns);
       }
     };
     const compute::ZeroPoints b_zero{scales.zero_points.data(), scales.zero_count > 1};

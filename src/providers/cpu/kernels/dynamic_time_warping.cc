@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
+#include <span>
+#include <utility>
 
 #include "base/cancellation.h"
 #include "providers/cpu/kernel.h"
@@ -23,8 +24,7 @@ class DynamicTimeWarpingKernel final : public Kernel {
                           x.shape().to_string());
     }
     const int64_t rows = x.shape()[rank - 2], columns = x.shape()[rank - 1];
-    std::vector<std::pair<int64_t, int64_t>> path =
-        cheapest(x.data<float>(), rows, columns, context.scratch_array<uint8_t>(rows * columns));
+    const std::span<const Cell> path = cheapest(context, x.data<float>(), rows, columns);
     const auto steps = static_cast<int64_t>(path.size());
     int32_t* y = context.output(0, DType::int32, Shape{2, steps}).data<int32_t>();
     for (int64_t i = 0; i < steps; ++i) {
@@ -38,10 +38,17 @@ class DynamicTimeWarpingKernel final : public Kernel {
  private:
   enum Move : uint8_t { diagonal, down, right };
 
-  /// From the last cell back to the first. `moves` takes how each cell is reached.
-  static std::vector<std::pair<int64_t, int64_t>> cheapest(const float* costs, int64_t rows, int64_t columns, uint8_t* moves) {
+  struct Cell {
+    int64_t row, column;
+  };
+
+  /// From the last cell back to the first.
+  static std::span<const Cell> cheapest(RunContext& context, const float* costs, int64_t rows, int64_t columns) {
     constexpr float kNever = std::numeric_limits<float>::infinity();
-    std::vector<float> above(static_cast<size_t>(columns) + 1, kNever), here(above.size());  // sums, with a border before the first
+    auto* const moves = context.scratch_array<uint8_t>(rows * columns);  // how each cell is reached
+    // Sums, with a border before the first.
+    float *above = context.scratch_array<float>(columns + 1), *here = context.scratch_array<float>(columns + 1);
+    std::fill_n(above, columns + 1, kNever);
     above[0] = 0;
     for (int64_t row = 0; row < rows; ++row) {
       throw_if_cancelled();
@@ -55,15 +62,16 @@ class DynamicTimeWarpingKernel final : public Kernel {
       }
       std::swap(above, here);
     }
-    std::vector<std::pair<int64_t, int64_t>> path;
+    auto* const path = context.scratch_array<Cell>(rows + columns);
+    size_t steps = 0;
     int64_t row = rows - 1, column = columns - 1;
     while (row >= 0 && column >= 0) {
-      path.emplace_back(row, column);
+      path[steps++] = {row, column};
       const Move move = row == 0 ? (column == 0 ? diagonal : right) : column == 0 ? down : static_cast<Move>(moves[row * columns + column]);
       if (move != right) --row;
       if (move != down) --column;
     }
-    return path;
+    return {path, steps};
   }
 };
 

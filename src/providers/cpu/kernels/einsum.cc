@@ -1,8 +1,9 @@
 #include "ops/math/einsum.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "base/cancellation.h"
 #include "compute/elementwise/vector_math.h"
@@ -18,14 +19,33 @@ namespace rh::cpu {
 namespace {
 
 using Label = ops::Einsum::Label;
-using LabelList = std::vector<Label>;
+using LabelList = InlineVector<Label, 8>;
 
 /// Whether both have the same labels, each once.
 bool is_permutation(const LabelList& a, const LabelList& b) {
   return a.size() == b.size() && std::is_permutation(a.begin(), a.end(), b.begin());
 }
 
-bool has(const LabelList& labels, Label label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+bool has(std::span<const Label> labels, Label label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+
+/// How large the dimensions of a label are.
+class Sizes {
+ public:
+  /// 1 where the label is new.
+  int64_t& operator[](Label label) {
+    const size_t k = static_cast<size_t>(std::find(labels_.begin(), labels_.end(), label) - labels_.begin());
+    if (k == labels_.size()) {
+      labels_.push_back(label);
+      sizes_.push_back(1);
+    }
+    return sizes_[k];
+  }
+  int64_t at(Label label) const { return sizes_[static_cast<size_t>(std::find(labels_.begin(), labels_.end(), label) - labels_.begin())]; }
+
+ private:
+  InlineVector<Label, 16> labels_;
+  InlineVector<int64_t, 16> sizes_;
+};
 
 /// Contiguous elements of which each dimension has a label of its own; inputs may have one several times.
 template <typename T>
@@ -64,7 +84,18 @@ class EinsumKernel final : public Kernel {
  public:
   using Types = NumericTypes;
 
-  explicit EinsumKernel(const KernelInfo& info) : op_(info.attributes<ops::Einsum>()) {}
+  explicit EinsumKernel(const KernelInfo& info) : op_(info.attributes<ops::Einsum>()) {
+    for (int i = 0; i < info.node().input_count(); ++i) {
+      const ValueType& type = info.node().input_type(i);
+      if (!type.is_tensor() || !type.tensor().has_rank()) return;
+      ranks_.push_back(type.tensor().rank());
+    }
+    try {
+      labels_ = op_.labels(ranks_);
+    } catch (const Error&) {  // run() says what is wrong
+      labels_.reset();
+    }
+  }
 
   Status run(RunContext& context) const override {
     const DType dtype = context.input(0).dtype();
@@ -84,36 +115,37 @@ class EinsumKernel final : public Kernel {
   }
 
  private:
-  using Sizes = std::map<Label, int64_t>;
-
   template <typename T>
   Status run_as(RunContext& context) const {
-    std::vector<int> ranks;
+    InlineVector<int, 8> ranks;
     for (int i = 0; i < context.input_count(); ++i) ranks.push_back(context.input(i).rank());
-    const ops::Einsum::Labels labels = op_.labels(ranks);
+    const bool is_known = labels_ && std::ranges::equal(ranks, ranks_);
+    const ops::Einsum::Labels own = is_known ? ops::Einsum::Labels() : op_.labels(ranks);
+    const ops::Einsum::Labels& labels = is_known ? *labels_ : own;
     const Sizes sizes = sizes_of(context, labels);
     Shape shape;
     for (Label label : labels.output) shape.push_back(sizes.at(label));
     check_elements(shape, "Einsum: output");
     const auto needed = [&](size_t after, Label label) {
       return has(labels.output, label) || std::any_of(labels.inputs.begin() + static_cast<int64_t>(after), labels.inputs.end(),
-                                                      [&](const LabelList& input) { return has(input, label); });
+                                                      [&](const std::vector<Label>& input) { return has(input, label); });
     };
     const auto operand = [&](size_t i) {
       const TensorView view = context.input(static_cast<int>(i));
       const TensorView wide = is_floating(view.dtype()) ? converted(context, view, dtype_of<T>) : view;
-      return Operand<T>{labels.inputs[i], view.shape(), static_cast<const T*>(wide.raw())};
+      return Operand<T>{LabelList(std::span<const Label>(labels.inputs[i])), view.shape(), static_cast<const T*>(wide.raw())};
     };
     const MutableView y = context.output(0, shape);
     std::optional<ConvertedOutput> wide;
     if (is_floating(y.dtype())) wide.emplace(context, y, dtype_of<T>);
-    const Target<T> target{labels.output, wide ? wide->template data<T>() : static_cast<T*>(y.raw())};
+    const LabelList output{std::span<const Label>(labels.output)};
+    const Target<T> target{output, wide ? wide->template data<T>() : static_cast<T*>(y.raw())};
     Operand<T> all = operand(0);
     for (size_t i = 1; i < labels.inputs.size(); ++i) {
       const bool is_last = i + 1 == labels.inputs.size();
       all = contracted(context, sizes, all, operand(i), [&](Label label) { return needed(i + 1, label); }, is_last ? &target : nullptr);
     }
-    if (all.data != target.data) arrange(context, sizes, all, labels.output, target.data);
+    if (all.data != target.data) arrange(context, sizes, all, output, target.data);
     if (wide) wide->store(context.parallel());
     return {};
   }
@@ -123,7 +155,7 @@ class EinsumKernel final : public Kernel {
     for (size_t i = 0; i < labels.inputs.size(); ++i) {
       const Shape& shape = context.input(static_cast<int>(i)).shape();
       for (size_t k = 0; k < shape.size(); ++k) {
-        int64_t& size = sizes.emplace(labels.inputs[i][k], 1).first->second;
+        int64_t& size = sizes[labels.inputs[i][k]];
         if (shape[k] != size && shape[k] != 1 && size != 1) {
           fail(ErrorCode::invalid_argument, "Einsum: dimension {} of input {} is {}, expected {} as the others of its name in the equation",
                k, i, shape[k], size);
@@ -144,7 +176,7 @@ class EinsumKernel final : public Kernel {
   /// Of floats, a matrix may be read transposed rather than be copied: `labels` or, with the last two lists changed over, what it is.
   template <typename T>
   static bool is_transposed(const Sizes& sizes, const Operand<T>& x, const LabelList& changed) {
-    if (!std::is_floating_point_v<T> || x.labels != changed) return false;
+    if (!std::is_floating_point_v<T> || !(x.labels == changed)) return false;
     for (size_t k = 0; k < changed.size(); ++k)
       if (x.dims[k] != sizes.at(changed[k])) return false;
     return true;
@@ -164,7 +196,8 @@ class EinsumKernel final : public Kernel {
     }
     const auto joined = [](std::initializer_list<const LabelList*> lists) {
       LabelList all;
-      for (const LabelList* list : lists) all.insert(all.end(), list->begin(), list->end());
+      for (const LabelList* list : lists)
+        for (Label label : *list) all.push_back(label);
       return all;
     };
     const auto count = [&](const LabelList& list) {
@@ -182,14 +215,15 @@ class EinsumKernel final : public Kernel {
     T* to = target && target->labels == y.labels ? target->data : context.scratch_array<T>(y.dims.elements());
     const compute::GemmArgs<float> matrices{
         .m = count(rows), .n = count(columns), .k = count(summed), .transpose_a = left_transposed, .transpose_b = right_transposed};
-    multiply(context.parallel(), count(batch), matrices, left.data, right.data, to);
+    multiply(context, count(batch), matrices, left.data, right.data, to);
     y.data = to;
     return y;
   }
 
   /// Products of a batch, of which `matrices` tells the sizes and order.
   template <typename T>
-  static void multiply(const Parallel& parallel, int64_t batch, const compute::GemmArgs<float>& matrices, const T* a, const T* b, T* y) {
+  static void multiply(RunContext& context, int64_t batch, const compute::GemmArgs<float>& matrices, const T* a, const T* b, T* y) {
+    const Parallel& parallel = context.parallel();
     const int64_t m = matrices.m, n = matrices.n, k = matrices.k;
     if (batch == 0 || m == 0 || n == 0) return;
     if constexpr (std::is_same_v<T, float>) {
@@ -203,17 +237,18 @@ class EinsumKernel final : public Kernel {
       const bool by_vector = n == 1 && m > 1 && !matrices.transpose_a;
       compute::GemmArgs<T> args{.m = m, .n = n, .k = k, .transpose_a = matrices.transpose_a, .transpose_b = matrices.transpose_b};
       if (by_vector) args = {.m = 1, .n = m, .k = k, .transpose_b = true};
-      std::vector<int64_t> a_offsets, b_offsets, y_offsets;
+      int64_t *a_offsets = context.scratch_array<int64_t>(batch),
+              *b_offsets = context.scratch_array<int64_t>(batch), *const y_offsets = context.scratch_array<int64_t>(batch);
       for (int64_t i = 0; i < batch; ++i) {
-        a_offsets.push_back(i * m * k);
-        b_offsets.push_back(i * k * n);
-        y_offsets.push_back(i * m * n);
+        a_offsets[i] = i * m * k;
+        b_offsets[i] = i * k * n;
+        y_offsets[i] = i * m * n;
       }
       if (by_vector) {
         std::swap(a_offsets, b_offsets);
         std::swap(a, b);
       }
-      compute::gemm_batched<T>(args, {batch, a_offsets.data(), b_offsets.data(), y_offsets.data()}, a, b, y, parallel);
+      compute::gemm_batched<T>(args, {batch, a_offsets, b_offsets, y_offsets}, a, b, y, parallel);
     } else {
       const double work = static_cast<double>(n) * static_cast<double>(k);
       parallel.for_range(batch * m, {sizeof(T) * work, work}, [&](Range part) {
@@ -322,6 +357,8 @@ class EinsumKernel final : public Kernel {
   }
 
   ops::Einsum op_;
+  std::vector<int> ranks_;                     ///< that inputs are declared to have
+  std::optional<ops::Einsum::Labels> labels_;  ///< for these
 };
 
 }  // namespace rh::cpu

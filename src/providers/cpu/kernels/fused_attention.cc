@@ -51,6 +51,7 @@ struct Matrices {
 
 class FusedAttentionKernel final : public Kernel {
  public:
+  static_assert(ops::FusedAttention::kMasked == compute::kReplaced);
   using Types = rh::Types<float>;
 
   explicit FusedAttentionKernel(const KernelInfo& info)
@@ -67,8 +68,9 @@ class FusedAttentionKernel final : public Kernel {
     if (!operands) return mismatch(context);
     const auto& [rank, q, k, v] = *operands;
     if (context.has_input(3)) RH_RETURN_IF_ERROR(set_mask(context, rank, args));
-    std::vector<float> row;
-    if (context.has_input(4)) RH_RETURN_IF_ERROR(set_key_mask(context, rank, row, args));
+    if (context.has_input(4)) RH_RETURN_IF_ERROR(set_key_mask(context, rank, args));
+    if (args.key_mask && (args.softcap != 0 || args.replaces_masked))
+      return error_status(ErrorCode::invalid_argument, "FusedAttention: softcap and masked_score go with one mask, found two");
     const Shape shape = rank == 3                 ? Shape{args.batch, args.queries, v.columns}
                         : op_.output_length_first ? Shape{args.batch, args.queries, args.heads, v.columns}
                                                   : Shape{args.batch, args.heads, args.queries, v.columns};
@@ -78,8 +80,7 @@ class FusedAttentionKernel final : public Kernel {
     args.k = context.input(1).data<float>() + k.offset;
     args.v = context.input(2).data<float>() + v.offset;
     args.y = y.data<float>();
-    std::vector<float> queries;
-    if (q.rows != args.queries) repeat_query(q, queries, args);
+    if (q.rows != args.queries) repeat_query(context, q, args);
     if (y.elements() > 0) compute::attention(args, context.parallel());
     return {};
   }
@@ -122,6 +123,10 @@ class FusedAttentionKernel final : public Kernel {
     args.scale = op_.scale;
     args.k_is_transposed = op_.k_transposed;
     args.nan_is_zero = op_.nan_is_zero;
+    args.softcap = op_.softcap;
+    args.replaces_masked = op_.masked_score.has_value();
+    args.masked_score = op_.masked_score.value_or(0);
+    args.masked_is_zero = op_.masked_is_zero;
     args.q_strides = q.broadcast_strides();
     args.k_strides = k.broadcast_strides();
     args.v_strides = v.broadcast_strides();
@@ -166,15 +171,15 @@ class FusedAttentionKernel final : public Kernel {
   }
 
   /// One query of each head as many.
-  static void repeat_query(const Matrices& q, std::vector<float>& queries, compute::AttentionArgs& args) {
+  static void repeat_query(RunContext& context, const Matrices& q, compute::AttentionArgs& args) {
     const int64_t each = args.queries * args.depth;
-    queries.resize(static_cast<size_t>(q.batch * q.heads * each));
+    float* const queries = context.scratch_array<float>(q.batch * q.heads * each);
     for (int64_t i = 0; i < q.batch * q.heads * args.queries; ++i) {
       const int64_t head = i / args.queries;
       const float* const from = args.q + head / q.heads * q.strides.batch + head % q.heads * q.strides.head;
-      std::copy_n(from, args.depth, queries.begin() + i * args.depth);
+      std::copy_n(from, args.depth, queries + i * args.depth);
     }
-    args.q = queries.data();
+    args.q = queries;
     args.q_strides = {args.q_strides.batch ? q.heads * each : 0, args.q_strides.head ? each : 0, args.depth};
   }
 
@@ -222,18 +227,17 @@ class FusedAttentionKernel final : public Kernel {
     return {};
   }
 
-  /// `row` holds the numbers where the mask has but one for all keys.
-  static Status set_key_mask(RunContext& context, int rank, std::vector<float>& row, compute::AttentionArgs& args) {
+  static Status set_key_mask(RunContext& context, int rank, compute::AttentionArgs& args) {
     const TensorView mask = context.input(4);
     MaskSteps steps;
     RH_RETURN_IF_ERROR(steps_of(mask, rank, args, 1, steps));
     args.key_mask = mask.data<float>();
     args.key_mask_strides = {steps.of[0], steps.of[1], 0};
     if (steps.of[3] != 0 || args.keys == 1) return {};
-    const int64_t numbers = mask.elements();
-    row.resize(static_cast<size_t>(numbers * args.keys));
-    for (int64_t i = 0; i < numbers; ++i) std::fill_n(row.begin() + i * args.keys, args.keys, args.key_mask[i]);
-    args.key_mask = row.data();
+    const int64_t numbers = mask.elements();  // each stands for all keys
+    float* const row = context.scratch_array<float>(numbers * args.keys);
+    for (int64_t i = 0; i < numbers; ++i) std::fill_n(row + i * args.keys, args.keys, args.key_mask[i]);
+    args.key_mask = row;
     args.key_mask_strides = {steps.of[0] * args.keys, steps.of[1] * args.keys, 0};
     return {};
   }

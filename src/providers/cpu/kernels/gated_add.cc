@@ -1,5 +1,6 @@
 #include "ops/math/gated_add.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "compute/elementwise/vector_math.h"
@@ -33,8 +34,11 @@ class GatedAddKernel final : public Kernel {
           T* to = y.data<T>() + row * length;
           const float factor = static_cast<float>(gate.data<T>()[row]);
           if constexpr (std::is_same_v<T, float>) {
-            compute::binary_scalar(compute::Binary::mul, other, factor, to, length);
-            compute::binary(compute::Binary::add, from, to, to, length);
+            for (int64_t at = 0; at < length; at += kBlock) {
+              const int64_t count = std::min(kBlock, length - at);
+              compute::binary_scalar(compute::Binary::mul, other + at, factor, to + at, count);
+              compute::binary(compute::Binary::add, from + at, to + at, to + at, count);
+            }
             continue;
           }
           for (int64_t i = 0; i < length; ++i) {
@@ -45,6 +49,9 @@ class GatedAddKernel final : public Kernel {
       });
     });
   }
+
+ private:
+  static constexpr int64_t kBlock = 1024;  ///< elements whose products stay in the first-level cache until they are added
 };
 
 }  // namespace rh::cpu

@@ -9,6 +9,7 @@
 #include "compute/scratch.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -35,9 +36,9 @@ using TapOf = std::conditional_t<std::is_same_v<W, float>, compute::WeightedRow,
 /// Positions of the output one after the other: those of position i are taps[ends[i - 1]] to taps[ends[i]].
 template <typename W>
 struct Block {
-  int64_t image, first;
-  std::vector<size_t> ends;
-  std::vector<TapOf<W>> taps;
+  int64_t image = 0, first = 0;
+  BoundedList<size_t> ends;
+  BoundedList<TapOf<W>> taps;
 };
 
 constexpr int64_t kPositions = 64;  // of a block
@@ -60,8 +61,9 @@ struct WeightOf<std::string> {
 template <typename G>
 class Axis {
  public:
+  Axis() = default;
   Axis(const GridSample& op, int64_t size)
-      : op_(op),
+      : op_(&op),
         size_(size),
         low_(op.align_corners ? G(0) : G(-0.5)),
         high_(static_cast<G>(size - 1) + (op.align_corners ? G(0) : G(0.5))) {}
@@ -69,15 +71,15 @@ class Axis {
   AxisTaps taps(G normalized) const {
     const G length = static_cast<G>(size_);
     if (std::isnan(normalized)) normalized = -1;
-    G x = op_.align_corners ? (normalized + 1) / 2 * (length - 1) : ((normalized + 1) * length - 1) / 2;
-    if (op_.mode == GridSample::Mode::nearest) x = std::nearbyint(x);
+    G x = op_->align_corners ? (normalized + 1) / 2 * (length - 1) : ((normalized + 1) * length - 1) / 2;
+    if (op_->mode == GridSample::Mode::nearest) x = std::nearbyint(x);
     if (!(x >= low_ && x <= high_)) x = placed(x);
     AxisTaps taps;
     const G floor = std::floor(x), t = x - floor;
     const int64_t first = static_cast<int64_t>(floor);
-    if (op_.mode == GridSample::Mode::nearest) {
+    if (op_->mode == GridSample::Mode::nearest) {
       add(taps, first, 1);
-    } else if (op_.mode == GridSample::Mode::linear) {
+    } else if (op_->mode == GridSample::Mode::linear) {
       add(taps, first, 1 - t);
       add(taps, first + 1, t);
     } else {
@@ -96,8 +98,8 @@ class Axis {
 
   /// A position beyond the borders as one near them.
   G placed(G x) const {
-    if (op_.padding == GridSample::Padding::reflection) return std::isfinite(x) ? reflected(x) : G(0);
-    if (op_.padding == GridSample::Padding::border && op_.mode != GridSample::Mode::cubic)
+    if (op_->padding == GridSample::Padding::reflection) return std::isfinite(x) ? reflected(x) : G(0);
+    if (op_->padding == GridSample::Padding::border && op_->mode != GridSample::Mode::cubic)
       return x >= 0 ? std::min(x, static_cast<G>(size_ - 1)) : G(0);
     return x >= -4 ? std::min(x, static_cast<G>(size_ + 4))
                    : G(-4);  // no element is as near; cubic weights take the border for each of those outside
@@ -115,18 +117,18 @@ class Axis {
 
   void add(AxisTaps& taps, int64_t at, G weight) const {
     if (at < 0 || at >= size_) {
-      if (op_.padding == GridSample::Padding::zeros) at = -1;
-      if (op_.padding == GridSample::Padding::border) at = std::clamp<int64_t>(at, 0, size_ - 1);
-      if (op_.padding == GridSample::Padding::reflection)
+      if (op_->padding == GridSample::Padding::zeros) at = -1;
+      if (op_->padding == GridSample::Padding::border) at = std::clamp<int64_t>(at, 0, size_ - 1);
+      if (op_->padding == GridSample::Padding::reflection)
         at = std::clamp<int64_t>(static_cast<int64_t>(reflected(static_cast<G>(at))), 0, size_ - 1);
     }
     taps.at[taps.count] = at;
     taps.weight[taps.count++] = static_cast<double>(weight);
   }
 
-  const GridSample& op_;
-  int64_t size_;
-  G low_, high_;
+  const GridSample* op_ = nullptr;
+  int64_t size_ = 0;
+  G low_ = 0, high_ = 0;
 };
 
 }  // namespace
@@ -226,23 +228,26 @@ class GridSampleKernel final : public Kernel {
   void for_blocks_in(RunContext& context, const Shape& x, int64_t positions, F use) const {
     const G* grid = converted(context, context.input(1), dtype_of<G>).template data<G>();
     const int rank = x.rank() - 2;
-    std::vector<Axis<G>> axes;
-    double taps_each = 1;
+    InlineVector<Axis<G>, 8> axes;
+    int64_t taps_each = 1;
     for (int i = 0; i < rank; ++i) {
-      axes.emplace_back(op_, x[i + 2]);
-      taps_each *= op_.mode == GridSample::Mode::cubic ? 4 : 2;
+      axes.push_back(Axis<G>(op_, x[i + 2]));
+      taps_each = checked_product(taps_each, op_.mode == GridSample::Mode::cubic ? 4 : 2, "GridSample: neighbours");
     }
+    // A position has its neighbours, and while they are found those along the axes before.
+    const int64_t room = checked_product(taps_each, kPositions + 1, "GridSample: neighbours");
     const int64_t blocks = (positions + kPositions - 1) / kPositions;
-    const double work = kPositions * taps_each * (8 + 2 * static_cast<double>(x[1]));
+    const double work = kPositions * static_cast<double>(taps_each) * (8 + 2 * static_cast<double>(x[1]));
     context.parallel().for_range(x[0] * blocks, {4 * work, work}, [&](Range part) {
-      Block<W> block;
+      Block<W> block{.ends = BoundedList(thread_list<size_t>(ThreadList::first, kPositions)),
+                     .taps = BoundedList(thread_list<TapOf<W>>(ThreadList::second, room))};
       for (int64_t i = part.begin; i < part.end; ++i) {
         block.image = i / blocks;
         block.first = i % blocks * kPositions;
         block.ends.clear();
         block.taps.clear();
         for (int64_t position = block.first; position < std::min(block.first + kPositions, positions); ++position) {
-          add_position(x, axes, grid + (block.image * positions + position) * rank, block);
+          add_position<G>(x, axes, grid + (block.image * positions + position) * rank, block);
         }
         use(block);
       }
@@ -250,7 +255,7 @@ class GridSampleKernel final : public Kernel {
   }
 
   template <typename G, typename W>
-  static void add_position(const Shape& x, const std::vector<Axis<G>>& axes, const G* at, Block<W>& block) {
+  static void add_position(const Shape& x, std::span<const Axis<G>> axes, const G* at, Block<W>& block) {
     if (axes.size() == 2) {
       const AxisTaps down = axes[0].taps(at[1]), across = axes[1].taps(at[0]);
       for (int i = 0; i < down.count; ++i) {
@@ -274,7 +279,7 @@ class GridSampleKernel final : public Kernel {
           if (more.at[k] >= 0) block.taps.push_back({tap.row * x[axis + 2] + more.at[k], tap.weight * static_cast<W>(more.weight[k])});
         }
       }
-      block.taps.erase(block.taps.begin() + static_cast<int64_t>(begin), block.taps.begin() + static_cast<int64_t>(end));
+      block.taps.erase(begin, end);
     }
     block.ends.push_back(block.taps.size());
   }

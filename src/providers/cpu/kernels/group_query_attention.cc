@@ -100,10 +100,10 @@ class GroupQueryAttentionKernel final : public Kernel {
 
   struct Call {
     int64_t batch = 0, length = 0, depth = 0;
-    int64_t total = 0, capacity = 0;   ///< keys of the longest sequence; rows of the present cache
-    int64_t keys = 0, rows = 0;        ///< that there are to see in the longest sequence; room for them
-    std::vector<int64_t> past, valid;  ///< keys of each sequence: before, and of those to see with the new ones
-    std::vector<int64_t> held;         ///< keys of each sequence that the past cache holds
+    int64_t total = 0, capacity = 0;  ///< keys of the longest sequence; rows of the present cache
+    int64_t keys = 0, rows = 0;       ///< that there are to see in the longest sequence; room for them
+    std::span<int64_t> past, valid;   ///< keys of each sequence: before, and of those to see with the new ones
+    std::span<int64_t> held;          ///< keys of each sequence that the past cache holds
   };
 
   Call read_sizes(RunContext& context) const {
@@ -153,6 +153,9 @@ class GroupQueryAttentionKernel final : public Kernel {
            call.batch);
     }
     const int64_t* lengths = indices_of(context, 5);
+    for (std::span<int64_t>* list : {&call.past, &call.valid, &call.held}) {
+      *list = {context.scratch_array<int64_t>(call.batch), static_cast<size_t>(call.batch)};
+    }
     const bool is_first = call.total == call.length;
     const int64_t most = std::numeric_limits<int64_t>::max(), held = op_.keeps_window       ? most
                                                                      : context.has_input(3) ? context.input(3).shape()[2]
@@ -165,9 +168,10 @@ class GroupQueryAttentionKernel final : public Kernel {
             "GroupQueryAttention: seqlens_k has {}, expected a number from {} to {}, the last key of {} new ones after at most {} old ones",
             lengths[b], is_first ? 0 : call.length - 1, std::min(call.total - call.length, held) + call.length - 1, call.length, held);
       }
-      call.past.push_back(past);
-      call.held.push_back(op_.keeps_window ? op_.kept_of(past, call.capacity) : past);
-      call.valid.push_back(op_.is_causal ? call.held.back() + call.length : end);
+      const size_t at = static_cast<size_t>(b);
+      call.past[at] = past;
+      call.held[at] = op_.keeps_window ? op_.kept_of(past, call.capacity) : past;
+      call.valid[at] = op_.is_causal ? call.held[at] + call.length : end;
     }
     call.keys = op_.keeps_window && call.batch > 0 ? *std::max_element(call.valid.begin(), call.valid.end()) : call.total;
     call.rows = op_.keeps_window ? call.keys : call.capacity;

@@ -1,5 +1,8 @@
 #include "ops/control_flow/if.h"
 
+#include <utility>
+
+#include "base/inline_array.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/loop_values.h"
 
@@ -18,10 +21,12 @@ class IfKernel final : public Kernel {
                           to_string(condition.dtype()));
     }
     SubgraphRunner& branch = context.subgraph(*condition.data<bool>() ? 1 : 0);
-    std::vector<Value> outputs(static_cast<size_t>(branch.output_count()));
+    const size_t count = static_cast<size_t>(branch.output_count());
+    InlineArray<Value, 4> outputs(count);
+    for (int i = 0; i < context.output_count() && i < branch.output_count(); ++i) outputs[static_cast<size_t>(i)] = context.spare_output(i);
     RH_RETURN_IF_ERROR(branch.run({}, outputs));
     for (int i = 0; i < context.output_count(); ++i) {
-      if (context.has_output(i)) context.set_output(i, independent(context, outputs[i]));
+      if (context.has_output(i)) context.set_output(i, independent(context, std::move(outputs[static_cast<size_t>(i)])));
     }
     return {};
   }

@@ -18,26 +18,27 @@ class ImputerKernel final : public Kernel {
     const MutableView y = context.output(0, x.dtype(), x.shape());
     return dispatch<Types>(x.dtype(), "Imputer", [&]<typename T>() -> Status {
       if constexpr (std::is_floating_point_v<T>) {
-        return impute(x, y, op_.floats, static_cast<T>(op_.replaced_float));
+        return impute(context, x, y, op_.floats, static_cast<T>(op_.replaced_float));
       } else {
         if (op_.replaced_integer != static_cast<T>(op_.replaced_integer)) {
           copy_elements(x, y);  // no element has that value
           return {};
         }
-        return impute(x, y, op_.integers, static_cast<T>(op_.replaced_integer));
+        return impute(context, x, y, op_.integers, static_cast<T>(op_.replaced_integer));
       }
     });
   }
 
  private:
   template <typename T, typename V>
-  static Status impute(const TensorView& x, const MutableView& y, const std::vector<V>& by, T replaced) {
+  static Status impute(RunContext& context, const TensorView& x, const MutableView& y, const std::vector<V>& by, T replaced) {
     const auto features = static_cast<size_t>(x.shape()[x.rank() - 1]);
     if (by.size() != 1 && by.size() != features) {
       return error_status(ErrorCode::invalid_argument, "Imputer: the input has shape {}, expected {} features as there are imputed values",
                           x.shape().to_string(), by.size());
     }
-    const std::vector<T> values(by.begin(), by.end());
+    T* const values = context.scratch_array<T>(static_cast<int64_t>(by.size()));
+    std::copy(by.begin(), by.end(), values);
     const auto row_length = static_cast<int64_t>(by.size() == 1 ? 1 : features);
     const int64_t rows = row_length == 0 ? 0 : x.elements() / row_length;
     const bool any_nan = replaced != replaced;
@@ -54,7 +55,7 @@ class ImputerKernel final : public Kernel {
       return {};
     }
     for (int64_t row = 0; row < rows; ++row, from += row_length, to += row_length)
-      fill_row(to, row_length, [=, others = values.data()](int64_t i) { return chosen(from[i], others[i]); });
+      fill_row(to, row_length, [=, others = values](int64_t i) { return chosen(from[i], others[i]); });
     return {};
   }
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
+#include <span>
 
 #include "compute/elimination.h"
 #include "compute/scratch.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -34,7 +35,8 @@ class InverseKernel final : public Kernel {
         const int64_t stride = compute::Elimination::stride(size), work = compute::Elimination::work_elements(size);
         double* matrix = static_cast<double*>(
             compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(size * stride + work) * sizeof(double)));
-        std::vector<int64_t> pivots(static_cast<size_t>(size)), order(pivots);
+        const std::span<int64_t> pivots = thread_list<int64_t>(ThreadList::first, size, 0);
+        const std::span<int64_t> order = thread_list<int64_t>(ThreadList::second, size, 0);
         for (int64_t at = part.begin * elements; at < part.end * elements; at += elements) {
           compute::Elimination elimination{size, matrix, matrix + size * stride, pivots.data()};
           elimination.read(x.data<T>() + at);

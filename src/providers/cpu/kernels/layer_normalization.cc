@@ -104,13 +104,12 @@ class LayerNormalizationKernel final : public Kernel {
 
   void run_double(RunContext& context, const double* x, double* y, int64_t rows, int64_t length, const Parameters& parameters, float* means,
                   float* deviations) const {
-    const std::vector<double> scale = parameter<double>(context, 1, parameters.shape),
-                              bias = parameter<double>(context, 2, parameters.shape);
+    const double *scale = parameter<double>(context, 1, parameters.shape), *bias = parameter<double>(context, 2, parameters.shape);
     context.parallel().for_range(rows, {16.0 * static_cast<double>(length), 6.0 * static_cast<double>(length)}, [&](Range part) {
       for (int64_t row = part.begin; row < part.end; ++row) {
         const int64_t at = row * parameters.row_stride;
-        const double inverse = normalize(x + row * length, y + row * length, length, scale.data() + at,
-                                         bias.empty() ? nullptr : bias.data() + at, means ? means + row : nullptr);
+        const double inverse =
+            normalize(x + row * length, y + row * length, length, scale + at, bias ? bias + at : nullptr, means ? means + row : nullptr);
         if (deviations) deviations[row] = static_cast<float>(inverse);
       }
     });
@@ -132,9 +131,7 @@ class LayerNormalizationKernel final : public Kernel {
 
   void run_float(RunContext& context, const TensorView& x, const MutableView& y, int64_t rows, int64_t length, const Parameters& parameters,
                  float* means, float* deviations) const {
-    std::vector<float> own_scale, own_bias;
-    const float* scale = float_parameter(context, 1, parameters.shape, own_scale);
-    const float* bias = float_parameter(context, 2, parameters.shape, own_bias);
+    const float *scale = float_parameter(context, 1, parameters.shape), *bias = float_parameter(context, 2, parameters.shape);
     const Cost cost{2.0 * sizeof(float) * static_cast<double>(length), 6.0 * static_cast<double>(length)};
     for_float_rows(context.parallel(), x, y, rows, length, cost, [&](const float* from, float* to, Range part) {
       // Rows with parameters of their own go one by one.
@@ -151,27 +148,23 @@ class LayerNormalizationKernel final : public Kernel {
     });
   }
 
-  // The parameter itself where it has the shape asked for (widened if need be), else a broadcast copy in `own`; null where a bias is
-  // left out.
-  static const float* float_parameter(RunContext& context, int input, const Shape& shape, std::vector<float>& own) {
+  // The parameter itself where it has the shape asked for (widened if need be), else a broadcast copy; null where a bias is left out.
+  static const float* float_parameter(RunContext& context, int input, const Shape& shape) {
     if (context.has_input(input) && is_float_or_half(context.input(input).dtype()) && context.input(input).elements() == shape.elements()) {
       return converted(context, context.input(input), DType::float32).data<float>();
     }
-    own = parameter<float>(context, input, shape);
-    return own.empty() ? nullptr : own.data();
+    return parameter<float>(context, input, shape);
   }
 
-  // Scale or bias, broadcast to the shape; a scale that is left out is 1.
+  // Scale or bias, broadcast to the shape, in memory of the run; a scale that is left out is 1, a bias null.
   template <typename C>
-  static std::vector<C> parameter(RunContext& context, int input, const Shape& shape) {
+  static const C* parameter(RunContext& context, int input, const Shape& shape) {
     const int64_t length = shape.elements();
-    if (!context.has_input(input)) return input == 1 ? std::vector<C>(static_cast<size_t>(length), C(1)) : std::vector<C>();
+    if (!context.has_input(input) && input != 1) return nullptr;
+    C* const values = context.scratch_array<C>(length);
+    if (!context.has_input(input)) return std::fill_n(values, length, C(1)) - length;
     const TensorView view = context.input(input);
-    std::vector<C> values(static_cast<size_t>(length));
-    if (view.elements() == length && view.dtype() == dtype_of<C>) {
-      std::copy_n(view.data<C>(), length, values.begin());
-      return values;
-    }
+    if (view.elements() == length && view.dtype() == dtype_of<C>) return std::copy_n(view.data<C>(), length, values) - length;
     const Shape strides = strides_of(view.shape());
     const int offset = shape.rank() - view.rank();
     for (int64_t i = 0; i < length; ++i) {
@@ -181,7 +174,7 @@ class LayerNormalizationKernel final : public Kernel {
         rest /= shape[k];
         if (k >= offset && view.shape()[k - offset] != 1) index += at * strides[k - offset];
       }
-      values[static_cast<size_t>(i)] = static_cast<C>(element_as_double(view, index));
+      values[i] = static_cast<C>(element_as_double(view, index));
     }
     return values;
   }

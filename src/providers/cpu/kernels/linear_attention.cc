@@ -7,6 +7,7 @@
 #include "compute/attention/linear_attention.h"
 #include "compute/elementwise/vector_math.h"
 #include "providers/cpu/convert.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -31,7 +32,7 @@ class LinearAttentionKernel final : public Kernel {
     const double work = static_cast<double>(sizes.length) * static_cast<double>(sizes.depth * sizes.value_depth);
     context.parallel().for_range(sizes.batch * op_.kv_heads, {4 * work, work}, [&](Range part) {
       const int64_t scratch = compute::linear_attention_scratch(sizes.depth, op_.out_heads() / op_.kv_heads);
-      std::vector<float> rows(static_cast<size_t>(kTokens * sizes.depth + scratch));
+      const std::span<float> rows = thread_list<float>(ThreadList::first, kTokens * sizes.depth + scratch, 0.0f);
       for (int64_t i = part.begin; i < part.end; ++i) {
         run_head(sizes, inputs, i / op_.kv_heads, i % op_.kv_heads, last + i * sizes.depth * sizes.value_depth, rows.data(),
                  y.data<float>());

@@ -1,15 +1,15 @@
 #include "ops/ml/linear_classifier.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "compute/elementwise/vector_math.h"
 #include "compute/gemm/gemm.h"
+#include "providers/cpu/kernel.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/post_transform.h"
-
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -33,7 +33,7 @@ class LinearClassifierKernel final : public Kernel {
     }
     context.parallel().for_range(rows, Cost{.bytes = 0, .operations = 2.0 * static_cast<double>(op_.coefficients.size())},
                                  [&](Range range) {
-                                   std::vector<double> scores(static_cast<size_t>(op_.classes));
+                                   const std::span<double> scores = thread_list<double>(ThreadList::first, op_.classes);
                                    for (int64_t row = range.begin; row < range.end; ++row) {
                                      linear_scores(x, row, op_.coefficients, op_.intercepts, scores);
                                      write_label(labels, row, scores);
@@ -95,12 +95,12 @@ class LinearClassifierKernel final : public Kernel {
     }
   }
 
-  void write_label(const MutableView& labels, int64_t row, const std::vector<double>& scores) const {
+  void write_label(const MutableView& labels, int64_t row, std::span<const double> scores) const {
     const auto best = op_.classes == 1 ? int64_t{scores[0] > 0} : std::max_element(scores.begin(), scores.end()) - scores.begin();
     name_row(labels, row, best, op_.classes > 1 || op_.labels() == 2);
   }
 
-  void write_scores(std::vector<double>& scores, float* out) const {
+  void write_scores(std::span<double> scores, float* out) const {
     if (op_.classes > 1) {
       apply_post_transform(op_.transform, scores.data(), op_.classes);
       std::transform(scores.begin(), scores.end(), out, [](double score) { return static_cast<float>(score); });

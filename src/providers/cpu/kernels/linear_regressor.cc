@@ -1,12 +1,12 @@
 #include "ops/ml/linear_regressor.h"
 
-#include <vector>
+#include <span>
 
 #include "compute/gemm/gemm.h"
+#include "providers/cpu/kernel.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/post_transform.h"
-
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -29,7 +29,7 @@ class LinearRegressorKernel final : public Kernel {
     }
     context.parallel().for_range(rows, Cost{.bytes = 0, .operations = 2.0 * static_cast<double>(op_.coefficients.size())},
                                  [&](Range range) {
-                                   std::vector<double> scores(static_cast<size_t>(op_.targets));
+                                   const std::span<double> scores = thread_list<double>(ThreadList::first, op_.targets);
                                    for (int64_t row = range.begin; row < range.end; ++row) {
                                      linear_scores(x, row, op_.coefficients, op_.intercepts, scores);
                                      apply_target_transform(op_.transform, scores.data(), op_.targets);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compute/image/masked_pool.h"
 #include "compute/scratch.h"
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/kernel.h"
@@ -33,15 +34,16 @@ class MaxpoolWithMaskKernel final : public Kernel {
     float* y = context.output(0, shape).data<float>();
     const int64_t planes = shape[0] * shape[1], masks = mask.shape()[0] * mask.shape()[1];
     const Cost cost{.bytes = 0, .operations = 2.0 * static_cast<double>(window.output_size()) * static_cast<double>(window.kernel_size())};
+    const Range whole = whole_windows(window);
     context.parallel().for_range(planes, cost, [&](Range range) {
-      const auto bytes = static_cast<size_t>(window.input[0] * window.input[1] * window.output[2]) * sizeof(int64_t);
-      auto* const counts = static_cast<int64_t*>(compute::thread_scratch(compute::ScratchSlot::row, bytes));
+      const auto bytes = static_cast<size_t>(window.input[0] * window.input[1] * window.output[2]) * sizeof(int32_t);
+      auto* const counts = static_cast<int32_t*>(compute::thread_scratch(compute::ScratchSlot::row, bytes));
       for (int64_t plane = range.begin, made = -1; plane < range.end; ++plane) {
         if (plane % masks != made) {
           made = plane % masks;
           fill_counts(window, mask.data<int32_t>() + made * window.input_size(), counts);
         }
-        pool(window, x.data<float>() + plane * window.input_size(), counts, y + plane * window.output_size());
+        pool(window, whole, x.data<float>() + plane * window.input_size(), counts, y + plane * window.output_size());
       }
     });
     return {};
@@ -54,9 +56,18 @@ class MaxpoolWithMaskKernel final : public Kernel {
     return {std::max<int64_t>(0, first), std::min(w.input[axis], first + w.kernel[axis])};
   }
 
+  /// Columns of the output whose windows lie in the input.
+  static Range whole_windows(const compute::Window& w) {
+    const auto is_whole = [&](int64_t i) { return inside(w, 2, i).size() == w.kernel[2]; };
+    Range whole{0, w.output[2]};
+    while (whole.begin < whole.end && !is_whole(whole.begin)) ++whole.begin;
+    while (whole.begin < whole.end && !is_whole(whole.end - 1)) --whole.end;
+    return whole;
+  }
+
   /// counts[row of the input, output column]: elements of a window's row that count, those before the first whose mask is 0. So does ONNX
   /// Runtime, which asks no mask for the first element of planes and volumes.
-  void fill_counts(const compute::Window& w, const int32_t* mask, int64_t* counts) const {
+  void fill_counts(const compute::Window& w, const int32_t* mask, int32_t* counts) const {
     const bool is_plane = op_.window.kernel.size() > 1;
     for (int64_t row = 0; row < w.input[0] * w.input[1]; ++row) {
       for (int64_t i = 0; i < w.output[2]; ++i, ++counts) {
@@ -64,41 +75,47 @@ class MaxpoolWithMaskKernel final : public Kernel {
         int64_t at = width.begin;
         const auto is_seen = [&](int64_t element) { return (element == 0 && is_plane) || mask[element] != 0; };
         while (at < width.end && is_seen(row * w.input[2] + at)) ++at;
-        *counts = at - width.begin;
+        *counts = static_cast<int32_t>(at - width.begin);
       }
     }
   }
 
-  static void pool(const compute::Window& w, const float* x, const int64_t* counts, float* y) {
-    const auto take = w.kernel[2] == 2 ? take_row<2> : w.kernel[2] == 3 ? take_row<3> : take_row<0>;
+  static void pool(const compute::Window& w, const Range& whole, const float* x, const int32_t* counts, float* y) {
     for (int64_t d = 0; d < w.output[0]; ++d) {
       for (int64_t h = 0; h < w.output[1]; ++h, y += w.output[2]) {
         const Range depth = inside(w, 0, d), height = inside(w, 1, h);
         std::fill_n(y, w.output[2], std::numeric_limits<float>::lowest());
         for (int64_t from = depth.begin; from < depth.end; ++from) {
-          for (int64_t at = height.begin; at < height.end; ++at) {
-            const int64_t row = from * w.input[1] + at;
-            take(w, x + row * w.input[2], counts + row * w.output[2], y);
-          }
+          const int64_t row = from * w.input[1] + height.begin;
+          take_rows(w, whole, x + row * w.input[2], counts + row * w.output[2], height.size(), y);
         }
       }
     }
   }
 
-  /// y becomes the larger of it and the windows' elements in a row of the input, NaNs aside; kTaps is the kernel's width, or 0 for any.
-  template <int kTaps>
-  static void take_row(const compute::Window& w, const float* x, const int64_t* counts, float* y) {
-    const int64_t kernel = kTaps > 0 ? kTaps : w.kernel[2], inputs = w.input[2];
-    for (int64_t i = 0, first = -w.pad_begin[2]; i < w.output[2]; ++i, first += w.stride[2]) {
-      const float* const from = x + std::max<int64_t>(0, first);
-      float most = y[i];
-      if (kTaps > 0 && first >= 0 && first + kernel <= inputs) {
-        for (int64_t t = 0; t < kTaps; ++t) most = t < counts[i] && most < from[t] ? from[t] : most;
-      } else {
-        for (int64_t t = 0; t < counts[i]; ++t) most = most < from[t] ? from[t] : most;
+  /// y becomes the larger of it and the windows' elements in rows of the input, NaNs aside.
+  static void take_rows(const compute::Window& w, const Range& whole, const float* x, const int32_t* counts, int64_t rows, float* y) {
+    const auto take = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float* const from = x + row * w.input[2] + inside(w, 2, i).begin;
+          for (int64_t t = 0; t < counts[row * w.output[2] + i]; ++t) y[i] = y[i] < from[t] ? from[t] : y[i];
+        }
       }
-      y[i] = most;
+    };
+    take(0, whole.begin);
+    if (whole.size() > 0) {
+      compute::largest_of_counted({.x = x + inside(w, 2, whole.begin).begin,
+                                   .row_step = w.input[2],
+                                   .counts = counts + whole.begin,
+                                   .counts_step = w.output[2],
+                                   .rows = rows,
+                                   .kernel = w.kernel[2],
+                                   .stride = w.stride[2],
+                                   .windows = whole.size()},
+                                  y + whole.begin);
     }
+    take(whole.end, w.output[2]);
   }
 
   ops::MaxpoolWithMask op_;

@@ -248,7 +248,8 @@ class MultiHeadAttentionKernel final : public Kernel {
     } else {
       to = context.scratch_array<float>(shape.elements());
     }
-    AppendedRows appended{.shape = shape, .to = to, .past = before, .past_capacity = held, .past_lengths = equal_lengths(x.batch, past)};
+    AppendedRows appended{
+        .shape = shape, .to = to, .past = before, .past_capacity = held, .past_lengths = equal_lengths(context, x.batch, past)};
     appended.rows = {x.data, x.strides, x.length};
     appended.keeps_rest = shared;
     x.data = to;

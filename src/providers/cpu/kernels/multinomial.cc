@@ -4,13 +4,14 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <vector>
+#include <span>
 
 #include "compute/elementwise/vector_math.h"
 #include "compute/reduce/row_math.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/random_source.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -35,8 +36,8 @@ class MultinomialKernel final : public Kernel {
     const Cost cost{.bytes = 8.0 * static_cast<double>(classes), .operations = 20.0 * static_cast<double>(classes)};
     RH_RETURN_IF_ERROR(dispatch<Types>(x.dtype(), "Multinomial", [&]<typename T>() {
       context.parallel().for_range(shape[0], cost, [&](Range rows) {
-        std::vector<double> sums(static_cast<size_t>(classes));
-        std::vector<float> powers(static_cast<size_t>(classes));
+        const std::span<double> sums = thread_list<double>(ThreadList::first, classes);
+        const std::span<float> powers = thread_list<float>(ThreadList::second, classes);
         for (int64_t row = rows.begin; row < rows.end; ++row) {
           if (accumulate(x.data<T>() + row * classes, powers, sums)) {
             draw_row(sums, random, row, y);
@@ -58,7 +59,7 @@ class MultinomialKernel final : public Kernel {
  private:
   /// Sums of exp(x - max) up to each class; false where they are not finite.
   template <typename T>
-  static bool accumulate(const T* x, std::vector<float>& powers, std::vector<double>& sums) {
+  static bool accumulate(const T* x, std::span<float> powers, std::span<double> sums) {
     const size_t classes = sums.size();
     double sum = 0;
     if constexpr (std::is_same_v<T, double>) {
@@ -76,7 +77,7 @@ class MultinomialKernel final : public Kernel {
     return std::isfinite(sum);
   }
 
-  void draw_row(const std::vector<double>& sums, const compute::RandomStream& random, int64_t row, const MutableView& y) const {
+  void draw_row(std::span<const double> sums, const compute::RandomStream& random, int64_t row, const MutableView& y) const {
     std::array<double, kRandomBlock> drawn;
     const int64_t end = (row + 1) * op_.samples;
     for (int64_t i = row * op_.samples, count = 0; i < end; i += count) {
@@ -94,7 +95,7 @@ class MultinomialKernel final : public Kernel {
   }
 
   /// The first class whose sum passes the draw.
-  static int64_t draw(const std::vector<double>& sums, double uniform) {
+  static int64_t draw(std::span<const double> sums, double uniform) {
     const auto at = std::upper_bound(sums.begin(), sums.end() - 1, uniform * sums.back());
     return at - sums.begin();
   }

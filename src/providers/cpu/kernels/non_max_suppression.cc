@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
+#include <span>
 
 #include "base/cancellation.h"
 #include "compute/image/box_overlap.h"
 #include "compute/sort/ranking.h"
+#include "providers/cpu/elements.h"
+#include "providers/cpu/kept_objects.h"
 #include "providers/cpu/kernel.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -52,23 +55,27 @@ class NonMaxSuppressionKernel final : public Kernel {
     const float least = scalar(context, 4, 0);
     const int64_t batches = scores.shape()[0], classes = scores.shape()[1], count = scores.shape()[2];
 
-    std::vector<std::vector<int64_t>> selected(static_cast<size_t>(batches * classes));
+    // Of each image and class, the boxes that are kept and their number.
+    const int64_t most = std::clamp<int64_t>(limit, 0, count), rows = checked_product(batches, classes, "NonMaxSuppression: scores");
+    auto* const selected = context.scratch_array<uint32_t>(checked_product(rows, most, "NonMaxSuppression: the boxes that are kept"));
+    auto* const counts = context.scratch_array<int64_t>(rows);
+    std::fill_n(counts, rows, 0);
     if (limit > 0 && count > 0) {
       const Cost cost{.bytes = 20.0 * static_cast<double>(count), .operations = 50.0 * static_cast<double>(count)};
-      context.parallel().for_range(batches * classes, cost, [&](Range range) {
+      context.parallel().for_range(rows, cost, [&](Range range) {
         for (int64_t i = range.begin; i < range.end; ++i) {
           const float* score = scores.data<float>() + i * count;
-          selected[static_cast<size_t>(i)] =
-              select(boxes.data<float>() + i / classes * count * 4, score, count, limit, iou, has_least, least);
+          counts[i] =
+              select(boxes.data<float>() + i / classes * count * 4, score, count, limit, iou, has_least, least, selected + i * most);
         }
       });
     }
     int64_t total = 0;
-    for (const auto& indices : selected) total += static_cast<int64_t>(indices.size());
+    for (int64_t i = 0; i < rows; ++i) total += counts[i];
     const MutableView y = context.output(0, DType::int64, {total, 3});
     int64_t* row = y.data<int64_t>();
-    for (int64_t i = 0; i < batches * classes; ++i) {
-      for (int64_t index : selected[static_cast<size_t>(i)]) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (const uint32_t index : std::span(selected + i * most, static_cast<size_t>(counts[i]))) {
         *row++ = i / classes;
         *row++ = i % classes;
         *row++ = index;
@@ -78,34 +85,37 @@ class NonMaxSuppressionKernel final : public Kernel {
   }
 
  private:
-  /// Boxes [count, 4] of one image, scores of one class: the indices of those kept, by falling score.
-  std::vector<int64_t> select(const float* boxes, const float* scores, int64_t count, int64_t limit, float iou, bool has_least,
-                              float least) const {
-    std::vector<uint64_t> candidates;
+  /// Boxes [count, 4] of one image, scores of one class: the indices of those kept, by falling score, and how many they are.
+  int64_t select(const float* boxes, const float* scores, int64_t count, int64_t limit, float iou, bool has_least, float least,
+                 uint32_t* selected) const {
+    BoundedList<uint64_t> candidates(thread_list<uint64_t>(ThreadList::first, count));
     for (int64_t i = 0; i < count; ++i) {
       if (!has_least || scores[i] > least) candidates.push_back(compute::ranked(rank_of(scores[i]), static_cast<uint32_t>(i)));
     }
     // Often few of many candidates are looked at before the limit is reached.
     constexpr int64_t kFirst = 1024;
     const int64_t all = static_cast<int64_t>(candidates.size()), first = std::min(limit, all) * 4 + kFirst;
-    std::vector<uint64_t> ranked = candidates, scratch(candidates.size());
+    std::span<uint64_t> ranked = thread_list<uint64_t>(ThreadList::second, all);
+    uint64_t* const scratch = thread_list<uint64_t>(ThreadList::third, all).data();
+    std::copy(candidates.begin(), candidates.end(), ranked.begin());
     const int64_t some = first < all / 4 ? first : all;
-    compute::rank_least(ranked.data(), all, some, scratch.data());
-    compute::BoxIndex kept;
-    std::vector<int64_t> selected;
+    compute::rank_least(ranked.data(), all, some, scratch);
+    const KeptObjects<compute::BoxIndex>::Loan loan(indices_);
+    compute::BoxIndex& kept = *loan;
+    kept.clear();
     for (int64_t i = 0; i < all && kept.size() < limit; ++i) {
       if (i % 256 == 0) throw_if_cancelled();
       if (i == some) {
-        ranked.swap(candidates);
-        compute::rank_least(ranked.data(), all, all, scratch.data());
+        ranked = {candidates.data(), candidates.size()};
+        compute::rank_least(ranked.data(), all, all, scratch);
       }
       const int64_t index = compute::place_of(ranked[static_cast<size_t>(i)]);
       const Box box = read_box(boxes + index * 4, op_.center_point_box);
       if (kept.any_overlaps(box, iou)) continue;
+      selected[kept.size()] = static_cast<uint32_t>(index);
       kept.add(box);
-      selected.push_back(index);
     }
-    return selected;
+    return kept.size();
   }
 
   static float scalar(RunContext& context, int input, float otherwise) {
@@ -113,6 +123,7 @@ class NonMaxSuppressionKernel final : public Kernel {
   }
 
   ops::NonMaxSuppression op_;
+  KeptObjects<compute::BoxIndex> indices_;
 };
 
 }  // namespace rh::cpu

@@ -23,9 +23,9 @@ class OneHotEncoderKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
-    std::vector<int64_t> dims(x.shape().begin(), x.shape().end());
+    Shape dims = x.shape();
     dims.push_back(op_.count());
-    const MutableView y = context.output(0, DType::float32, Shape(dims.begin(), dims.end()));
+    const MutableView y = context.output(0, DType::float32, dims);
     const int64_t count = op_.count();
     std::atomic<int64_t> unknown = x.elements();
     return dispatch<Types>(x.dtype(), "OneHotEncoder", [&]<typename T>() -> Status {

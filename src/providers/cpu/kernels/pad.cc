@@ -1,10 +1,12 @@
 #include "ops/tensor/pad.h"
 
 #include <algorithm>
+#include <span>
 
 #include "compute/move/copy.h"
 #include "compute/move/elements.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/thread_lists.h"
 #include "tensor/narrowed.h"
 
 namespace rh::cpu {
@@ -28,7 +30,12 @@ class PadKernel final : public Kernel {
  public:
   using Types = AnyType;
 
-  explicit PadKernel(const KernelInfo& info) : op_(info.attributes<ops::Pad>()) {}
+  explicit PadKernel(const KernelInfo& info) : op_(info.attributes<ops::Pad>()) {
+    const DType dtype = info.input_dtype(0);
+    if (op_.mode == Mode::constant && dtype != DType::undefined && (op_.value == 0 || NumericTypes::set.contains(dtype))) {
+      value_ = own_value(op_, dtype);
+    }
+  }
 
   Status run(RunContext& context) const override {
     const ElementInput x(context, 0);
@@ -59,15 +66,18 @@ class PadKernel final : public Kernel {
 
   /// Where in the input rows of the output come from: those of the axes before `axis`.
   class RowSources {
+    using Axes = InlineVector<std::span<const int64_t>, 8>;
+
    public:
-    RowSources(const Plan& plan, const Shape& x_strides, int axis, Mode mode) : axes_(static_cast<size_t>(axis)) {
+    RowSources(RunContext& context, const Plan& plan, const Shape& x_strides, int axis, Mode mode) {
       for (int k = 0; k < axis; ++k) {
-        std::vector<int64_t>& offsets = axes_[static_cast<size_t>(k)];
+        int64_t* const offsets = context.scratch_array<int64_t>(plan.y[k]);
+        axes_.push_back({offsets, static_cast<size_t>(plan.y[k])});
         for (int64_t i = 0; i < plan.y[k]; ++i) {
           int64_t at = i - plan.before[k];
           const bool is_outside = at < 0 || at >= plan.inner[k];
           if (is_outside && mode != Mode::constant) at = source(mode, at, plan.inner[k]);
-          offsets.push_back(is_outside && mode == Mode::constant ? -1 : (at + plan.crop[k]) * x_strides[k]);
+          offsets[i] = is_outside && mode == Mode::constant ? -1 : (at + plan.crop[k]) * x_strides[k];
         }
       }
     }
@@ -108,14 +118,14 @@ class PadKernel final : public Kernel {
         }
       }
 
-      const std::vector<std::vector<int64_t>>& axes_;
+      const Axes& axes_;
       InlineVector<int64_t, 8> index_;
       int64_t outer_ = 0;
       bool carried_ = false;
     };
 
    private:
-    std::vector<std::vector<int64_t>> axes_;
+    Axes axes_;
   };
 
   Status resolve(const RunContext& context, const Shape& x, Plan& plan) const {
@@ -153,11 +163,16 @@ class PadKernel final : public Kernel {
       }
       return value;
     }
+    return value_.dtype() == dtype ? value_ : own_value(op_, dtype);
+  }
+
+  // That of the operator.
+  static Tensor own_value(const ops::Pad& op, DType dtype) {
     Tensor value(dtype, Shape{});
     if (dtype == DType::string) return value;
     std::fill_n(value.data<char>(), value.bytes(), 0);
-    if (op_.value != 0) {
-      dispatch_or_throw<NumericTypes>(dtype, "Pad", [&]<typename T>() { *value.data<T>() = narrowed<T>(op_.value); });
+    if (op.value != 0) {
+      dispatch_or_throw<NumericTypes>(dtype, "Pad", [&]<typename T>() { *value.data<T>() = narrowed<T>(op.value); });
     }
     return value;
   }
@@ -171,8 +186,10 @@ class PadKernel final : public Kernel {
     const int64_t block = plan.y.product(axis + 1, plan.y.rank()), size = plan.y[axis], first = plan.before[axis];
     const int64_t inner = plan.inner[axis], cropped = plan.crop[axis] * block, last = first + inner;
     const double bytes = 2.0 * static_cast<double>(size * block) * sizeof(T);
-    const RowSources sources(plan, strides_of(x_shape), axis, op_.mode);
-    std::vector<int64_t> outside;  // the blocks of a row that lie outside the data, and where each comes from
+    const RowSources sources(context, plan, strides_of(x_shape), axis, op_.mode);
+    // The blocks of a row that lie outside the data, and where each comes from.
+    const int64_t places = constant ? 0 : 2 * (size - inner);
+    BoundedList<int64_t> outside({context.scratch_array<int64_t>(places), static_cast<size_t>(places)});
     for (int64_t at = 0; at < size && !constant; ++at) {
       if (at >= first && at < last) continue;
       outside.push_back(at * block);
@@ -206,6 +223,7 @@ class PadKernel final : public Kernel {
   }
 
   ops::Pad op_;
+  Tensor value_;  ///< of the operator, where the type of the input is known
 };
 
 }  // namespace rh::cpu

@@ -155,7 +155,10 @@ class ProjectedAttentionKernel final : public Kernel {
     std::array<AppendedRows, 2> result;
     for (int i = 0; i < 2; ++i) {
       AppendedRows& part = result[static_cast<size_t>(i)];
-      part = {.shape = one, .to = to + i * one.elements(), .past_capacity = held, .past_lengths = equal_lengths(args.batch, args.past)};
+      part = {.shape = one,
+              .to = to + i * one.elements(),
+              .past_capacity = held,
+              .past_lengths = equal_lengths(context, args.batch, args.past)};
       if (past) part.past = past + i * args.batch * args.heads * held * args.depth;
       part.rows = {i == 0 ? args.k : args.v, i == 0 ? args.k_strides : args.v_strides, length};
     }

@@ -70,7 +70,7 @@ class QLinearConvKernel final : public Kernel {
     if (packed_) return convolve(context, *packed_, geometry, x_zero, y);
     const std::span<const int32_t> zeros = int32_values(context, w_zero_input()), biases = int32_values(context, bias_input());
     RH_RETURN_IF_ERROR(check_counts(w, zeros.size(), biases.size()));
-    return convolve(context, pack(context.input(op_.weights()), zeros, biases), geometry, x_zero, y);
+    return convolve(context, pack(context.input(op_.weights()), zeros, biases, &context), geometry, x_zero, y);
   }
 
  private:
@@ -88,16 +88,21 @@ class QLinearConvKernel final : public Kernel {
     return {};
   }
 
-  compute::Int8Convolution pack(const TensorView& weights, std::span<const int32_t> zeros, std::span<const int32_t> biases) const {
+  /// In memory of its own, or, where `context` is given, of the run.
+  compute::Int8Convolution pack(const TensorView& weights, std::span<const int32_t> zeros, std::span<const int32_t> biases,
+                                RunContext* context = nullptr) const {
     const Shape& w = weights.shape();
     const size_t spatial = w.size() - 2;
     const ops::Window window = with_kernel(op_.window, {w.begin() + 2, spatial});
-    const std::vector<int64_t> ones(spatial, 1);
+    const Shape ones(spatial, 1), pads(spatial, 0);
     compute::Window geometry;
-    // Sizes do not matter for packing.
-    throw_if_wrong(conv_window(window, ones, ones, std::vector<int64_t>(spatial, 0), geometry));
+    throw_if_wrong(conv_window(window, ones, ones, pads, geometry));  // sizes do not matter for packing
+    const compute::ConvChannels channels{w[1] * op_.group, w[0], op_.group};
     const compute::ZeroPoints zero_points{zeros.empty() ? nullptr : zeros.data(), zeros.size() > 1};
-    return {{w[1] * op_.group, w[0], op_.group}, geometry, int8_matrix(weights), zero_points, biases.empty() ? nullptr : biases.data()};
+    const int32_t* bias = biases.empty() ? nullptr : biases.data();
+    if (!context) return {channels, geometry, int8_matrix(weights), zero_points, bias};
+    void* const memory = context->scratch(compute::Int8Convolution::memory_bytes(channels, geometry));
+    return {channels, geometry, int8_matrix(weights), zero_points, bias, memory, context->parallel()};
   }
 
   Status convolve(RunContext& context, const compute::Int8Convolution& convolution, const compute::Window& geometry, int32_t x_zero,

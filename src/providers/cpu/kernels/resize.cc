@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "compute/image/resample.h"
 #include "compute/move/interleave.h"
@@ -23,12 +24,14 @@ struct AxisPlan {
   float roi_begin = 0, roi_end = 1;
 };
 
-/// Weights of input positions for every output position along an axis: `taps` a position, absent ones with weight 0.
+using AxisPlans = InlineVector<AxisPlan, 8>;
+
+/// Weights of input positions for every output position along an axis: `taps` a position, absent ones with weight 0. In memory of the run.
 struct Weights {
   int64_t taps = 1;
-  std::vector<int64_t> index;
-  std::vector<float> weight;
-  std::vector<bool> outside;  ///< outputs that take the extrapolation value; empty but for tf_crop_and_resize
+  std::span<int64_t> index;
+  std::span<float> weight;
+  std::span<bool> outside;  ///< outputs that take the extrapolation value; empty but for tf_crop_and_resize
 };
 
 // In float, as the regions are given: what lies just outside the data is told from its last element.
@@ -94,14 +97,21 @@ float filter_support(const Resize& op, const AxisPlan& p) {
   return op.mode == Resize::Mode::nearest ? 0 : (op.mode == Resize::Mode::cubic ? 2.0f : 1.0f) * filter_stretch(op, p);
 }
 
-Weights axis_weights(const Resize& op, const AxisPlan& p) {
+template <typename T>
+std::span<T> filled(RunContext& context, int64_t count, T value) {
+  T* const values = context.scratch_array<T>(count);
+  std::fill_n(values, count, value);
+  return {values, static_cast<size_t>(count)};
+}
+
+Weights axis_weights(RunContext& context, const Resize& op, const AxisPlan& p) {
   Weights w;
   const bool crop = op.coordinates == Resize::Coordinates::tf_crop_and_resize;
   const float stretch = filter_stretch(op, p), support = filter_support(op, p);
   w.taps = op.mode == Resize::Mode::nearest ? 1 : 2 * static_cast<int64_t>(std::ceil(support));
-  w.index.assign(static_cast<size_t>(p.output * w.taps), 0);
-  w.weight.assign(static_cast<size_t>(p.output * w.taps), 0);
-  w.outside.assign(static_cast<size_t>(p.output), false);
+  w.index = filled<int64_t>(context, p.output * w.taps, 0);
+  w.weight = filled<float>(context, p.output * w.taps, 0);
+  w.outside = filled(context, p.output, false);
   for (int64_t i = 0; i < p.output; ++i) {
     const float x = source_coordinate(op, p, i);
     int64_t* index = w.index.data() + i * w.taps;
@@ -229,20 +239,24 @@ class ResizeKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
-    std::vector<AxisPlan> plans;
+    AxisPlans plans;
     Shape shape = x.shape();
     RH_RETURN_IF_ERROR(plan(context, plans, shape));
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
     if (x.elements() == 0) return error_status(ErrorCode::invalid_argument, "Resize: an empty input cannot become {}", shape.to_string());
-    std::erase_if(plans,
-                  [&](const AxisPlan& p) { return p.input == p.output && op_.coordinates != Resize::Coordinates::tf_crop_and_resize; });
+    const auto is_idle = [&](const AxisPlan& p) {
+      return p.input == p.output && op_.coordinates != Resize::Coordinates::tf_crop_and_resize;
+    };
+    plans.resize(static_cast<size_t>(std::remove_if(plans.begin(), plans.end(), is_idle) - plans.begin()));
     // Shrinking axes first keeps what lies between small; of equals, the inner one is cheaper while there is less of it.
     const bool whole_numbers = !is_floating(x.dtype());  // each step cuts fractions off: the order shows
-    std::stable_sort(plans.begin(), plans.end(), [&](const AxisPlan& a, const AxisPlan& b) {
+    const auto is_before = [&](const AxisPlan& a, const AxisPlan& b) {
       const int64_t left = a.output * b.input, right = b.output * a.input;
       return left != right ? left < right : !whole_numbers && a.output > a.input && a.axis > b.axis;
-    });
+    };
+    for (size_t i = 1; i < plans.size(); ++i)  // stable, and without memory
+      for (size_t k = i; k > 0 && is_before(plans[k], plans[k - 1]); --k) std::swap(plans[k], plans[k - 1]);
     if (op_.mode == Resize::Mode::nearest && op_.coordinates != Resize::Coordinates::tf_crop_and_resize) {
       return dispatch<Types>(x.dtype(), "Resize", [&]<typename T>() { pick_nearest(context, x, y, plans, x.data<T>(), y.data<T>()); });
     }
@@ -251,7 +265,7 @@ class ResizeKernel final : public Kernel {
       const bool is_first = plans[0].axis < plans[1].axis;
       const AxisPlan &rows = plans[is_first ? 0 : 1], &columns = plans[is_first ? 1 : 0];
       if (rows.axis == x.rank() - 2 && columns.axis == x.rank() - 1) {
-        const Weights down = axis_weights(op_, rows), along = axis_weights(op_, columns);
+        const Weights down = axis_weights(context, op_, rows), along = axis_weights(context, op_, columns);
         if (resample_planes(x.data<float>(), y.data<float>(), x.shape().product(0, x.rank() - 2), resampled(rows, down),
                             resampled(columns, along), context.parallel()))
           return {};
@@ -260,16 +274,20 @@ class ResizeKernel final : public Kernel {
     return dispatch<Interpolated>(x.dtype(), "Resize by interpolation", [&]<typename T>() {
       const T* from = x.data<T>();
       Shape current = x.shape();
-      std::vector<std::pair<int, std::vector<bool>>> outside;
+      struct Outside {
+        int axis = 0;
+        std::span<const bool> mask;
+      };
+      InlineVector<Outside, 8> outside;
       for (size_t i = 0; i < plans.size(); ++i) {
         const AxisPlan& p = plans[i];
-        const Weights w = axis_weights(op_, p);
+        const Weights w = axis_weights(context, op_, p);
         const int64_t outer = current.product(0, p.axis), inner = current.product(p.axis + 1, current.rank());
         current[p.axis] = p.output;
         T* to = i + 1 == plans.size() ? y.data<T>() : context.scratch_array<T>(current.elements());
         resample(from, to, outer, p, inner, w, context.parallel());
         from = to;
-        if (op_.coordinates == Resize::Coordinates::tf_crop_and_resize) outside.emplace_back(p.axis, w.outside);
+        if (op_.coordinates == Resize::Coordinates::tf_crop_and_resize) outside.push_back({p.axis, w.outside});
       }
       if (plans.empty()) std::copy_n(from, y.elements(), y.data<T>());
       for (const auto& [axis, mask] : outside) extrapolate(y, axis, mask, narrowed<T>(op_.extrapolation_value));
@@ -279,37 +297,37 @@ class ResizeKernel final : public Kernel {
  private:
   // One input element for each output element, whatever the type.
   template <typename T>
-  void pick_nearest(RunContext& context, const TensorView& x, const MutableView& y, const std::vector<AxisPlan>& plans, const T* from,
-                    T* to) const {
+  void pick_nearest(RunContext& context, const TensorView& x, const MutableView& y, const AxisPlans& plans, const T* from, T* to) const {
     const int rank = x.rank();
     const Shape strides = strides_of(x.shape());
-    std::vector<std::vector<int64_t>> offsets(static_cast<size_t>(rank));  // of each output position along each axis
+    using Places = std::span<const int64_t>;
+    InlineVector<Places, 8> offsets;  // of each output position along each axis
     for (int axis = 0; axis < rank; ++axis) {
       const auto plan = std::find_if(plans.begin(), plans.end(), [&](const AxisPlan& p) { return p.axis == axis; });
-      auto& list = offsets[static_cast<size_t>(axis)];
-      list.reserve(static_cast<size_t>(y.shape()[axis]));
+      int64_t* const list = context.scratch_array<int64_t>(y.shape()[axis]);
       for (int64_t i = 0; i < y.shape()[axis]; ++i) {
         const int64_t at =
             plan == plans.end() ? i : std::clamp<int64_t>(nearest_index(op_.nearest, source_coordinate(op_, *plan, i)), 0, plan->input - 1);
-        list.push_back(at * strides[axis]);
+        list[i] = at * strides[axis];
       }
+      offsets.push_back({list, static_cast<size_t>(y.shape()[axis])});
     }
     if (rank == 0) {
       *to = *from;
       return;
     }
-    const auto& along = offsets.back();
+    const Places along = offsets.back();
     const int64_t width = y.shape()[rank - 1];
     const Cost cost{2.0 * sizeof(T) * static_cast<double>(width), 2.0 * static_cast<double>(width)};
-    const auto halves = [](const std::vector<int64_t>& places, int64_t step) {
+    const auto halves = [](Places places, int64_t step) {
       for (size_t i = 0; i < places.size(); ++i)
         if (places[i] != static_cast<int64_t>(i / 2) * step) return false;
       return places.size() % 2 == 0;
     };
     const bool doubles = halves(along, 1);
     const int64_t height = rank < 2 ? 1 : y.shape()[rank - 2];
-    const std::vector<int64_t> no_rows{0};
-    const std::vector<int64_t>& down = rank < 2 ? no_rows : offsets[static_cast<size_t>(rank - 2)];
+    const int64_t no_rows[] = {0};
+    const Places down = rank < 2 ? Places(no_rows) : offsets[static_cast<size_t>(rank - 2)];
     const auto plane_offset = [&](int64_t plane) {
       int64_t offset = 0;
       for (int64_t axis = rank - 3; axis >= 0; plane /= y.shape()[static_cast<int>(axis)], --axis)
@@ -353,29 +371,30 @@ class ResizeKernel final : public Kernel {
   }
 
   template <typename T>
-  static void extrapolate(const MutableView& y, int axis, const std::vector<bool>& outside, T value) {
+  static void extrapolate(const MutableView& y, int axis, std::span<const bool> outside, T value) {
     const int64_t outer = y.shape().product(0, axis), inner = y.shape().product(axis + 1, y.rank()), size = y.shape()[axis];
     for (int64_t row = 0; row < outer * size; ++row) {
       if (outside[static_cast<size_t>(row % size)]) std::fill_n(y.data<T>() + row * inner, inner, value);
     }
   }
 
-  Status plan(RunContext& context, std::vector<AxisPlan>& plans, Shape& shape) const {
+  Status plan(RunContext& context, AxisPlans& plans, Shape& shape) const {
     const int rank = shape.rank();
-    std::vector<int> axes;
+    InlineVector<int, 8> axes;
     for (int i = 0; i < rank && op_.axes.empty(); ++i) axes.push_back(i);
     for (int64_t axis : op_.axes) axes.push_back(normalize_axis(axis, rank, "axes"));
     const auto given = [&](int input) { return input >= 0 && context.has_input(input) && context.input(input).elements() > 0; };
     const size_t count = axes.size();
-    std::vector<double> scales(op_.scales.begin(), op_.scales.end()), sizes, roi;
-    if (given(op_.scales_input)) scales = as_doubles(context.input(op_.scales_input));
-    if (given(op_.sizes_input)) sizes = as_doubles(context.input(op_.sizes_input));
-    if (given(op_.roi_input)) roi = as_doubles(context.input(op_.roi_input));
+    using Numbers = InlineVector<double, 8>;
+    Numbers scales(op_.scales.begin(), op_.scales.end()), sizes, roi;
+    if (given(op_.scales_input)) scales = Numbers(as_doubles(context, context.input(op_.scales_input)));
+    if (given(op_.sizes_input)) sizes = Numbers(as_doubles(context, context.input(op_.sizes_input)));
+    if (given(op_.roi_input)) roi = Numbers(as_doubles(context, context.input(op_.roi_input)));
     if ((sizes.empty() || sizes.size() != count) && scales.size() != count) {
       return error_status(ErrorCode::invalid_argument, "Resize: {} scales and {} sizes are given, expected {} of one of them",
                           scales.size(), sizes.size(), count);
     }
-    if (!sizes.empty()) keep_aspect(axes, shape, sizes);
+    if (!sizes.empty()) keep_aspect(axes, shape, {sizes.data(), sizes.size()});
     const bool crop = op_.coordinates == Resize::Coordinates::tf_crop_and_resize && roi.size() == 2 * count;
     for (size_t i = 0; i < count; ++i) {
       AxisPlan p{axes[i], shape[axes[i]], 0, 1};
@@ -417,7 +436,7 @@ class ResizeKernel final : public Kernel {
   }
 
   // Sizes by the aspect-ratio policy: one scale for all axes.
-  void keep_aspect(const std::vector<int>& axes, const Shape& shape, std::vector<double>& sizes) const {
+  void keep_aspect(std::span<const int> axes, const Shape& shape, std::span<double> sizes) const {
     if (op_.keep_aspect == Resize::KeepAspect::stretch) return;
     double scale = op_.keep_aspect == Resize::KeepAspect::not_larger ? INFINITY : 0;
     for (size_t i = 0; i < axes.size(); ++i) {

@@ -54,7 +54,7 @@ class RfftKernel final : public Kernel {
                              .out_parts = op_.inverse ? 1 : 2,
                              .inverse = op_.inverse,
                              .from_half = op_.inverse};
-    transform_lines(context.parallel(), compute::Fft(length), lines, x, y);
+    transform_lines(context.parallel(), *transforms_.of(length), lines, x, y);
   }
 
   /// Along an axis of complex numbers [..., 2].
@@ -67,10 +67,11 @@ class RfftKernel final : public Kernel {
                              .in_parts = 2,
                              .out_parts = 2,
                              .inverse = op_.inverse};
-    transform_lines(context.parallel(), compute::Fft(shape[axis]), lines, x, y);
+    transform_lines(context.parallel(), *transforms_.of(shape[axis]), lines, x, y);
   }
 
   ops::Rfft op_;
+  KeptTransforms transforms_;
 };
 
 }  // namespace rh::cpu

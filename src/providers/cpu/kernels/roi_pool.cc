@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
-#include <vector>
 
 #include "base/cancellation.h"
 #include "compute/move/transpose.h"
@@ -13,6 +13,7 @@
 #include "compute/scratch.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -104,9 +105,9 @@ class RoiPoolKernel final : public Kernel {
 
   /// Appends the neighbours of a sample; one that is outside has no weights.
   template <typename T>
-  static void sample(const Map<T>& map, T y, T x, std::vector<Corner<T>>& corners) {
+  static void sample(const Map<T>& map, T y, T x, BoundedList<Corner<T>>& corners) {
     if (!(y >= -1 && y <= static_cast<T>(map.height) && x >= -1 && x <= static_cast<T>(map.width))) {
-      corners.insert(corners.end(), 4, {0, 0});
+      for (int i = 0; i < 4; ++i) corners.push_back({0, 0});
       return;
     }
     const auto split = [](T at, int64_t size, int64_t& low, int64_t& high, T& rest) {
@@ -154,28 +155,29 @@ class RoiPoolKernel final : public Kernel {
     context.parallel().for_range(count, {work, work}, [&](Range part) {
       float* sums =
           static_cast<float*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(bins * channels) * sizeof(float)));
-      std::vector<Corner<float>> corners;
-      std::vector<size_t> ends(static_cast<size_t>(bins));
+      const std::span<size_t> ends = thread_list<size_t>(ThreadList::first, bins);
       for (int64_t i = part.begin; i < part.end; ++i) {
         const int64_t batch = batch_of(static_cast<double>(batches[i]), shape[0]);
         float* out = y + i * channels * bins;
-        if (!find_corners(shape, regions + 4 * i, corners, ends)) {
+        const std::optional<BoundedList<Corner<float>>> corners = find_corners(shape, regions + 4 * i, ends);
+        if (!corners) {
           align(Map<float>{channels, shape[2], shape[3], x + batch * image}, regions + 4 * i, out);
           continue;
         }
-        compute::sum_rows(last + batch * image, channels, channels, corners.data(), ends.data(), bins, sums, channels);
+        compute::sum_rows(last + batch * image, channels, channels, corners->data(), ends.data(), bins, sums, channels);
         compute::transpose_words(reinterpret_cast<const uint32_t*>(sums), channels, reinterpret_cast<uint32_t*>(out), bins, channels, bins);
       }
     });
   }
 
-  /// The neighbours that each bin of a region is the sum of, one bin after the other; false where there are too many.
-  bool find_corners(const Shape& shape, const float* region, std::vector<Corner<float>>& corners, std::vector<size_t>& ends) const {
+  /// The neighbours that each bin of a region is the sum of, one bin after the other; nothing where there are too many.
+  std::optional<BoundedList<Corner<float>>> find_corners(const Shape& shape, const float* region, std::span<size_t> ends) const {
     const Grid<float> grid = grid_of(region);
     if (shape[2] == 0 || shape[3] == 0 || grid.rows > kVectorSamples || grid.columns > kVectorSamples ||
         grid.rows * grid.columns > kVectorSamples)
-      return false;
-    corners.clear();
+      return std::nullopt;
+    BoundedList<Corner<float>> corners(
+        thread_list<Corner<float>>(ThreadList::second, 4 * op_.height * op_.width * grid.rows * grid.columns));
     const Map<float> map{shape[1], shape[2], shape[3], nullptr};
     const float share = 1 / static_cast<float>(std::max<int64_t>(1, grid.rows * grid.columns));
     for (int64_t bin = 0; bin < op_.height * op_.width; ++bin) {
@@ -184,7 +186,7 @@ class RoiPoolKernel final : public Kernel {
       ends[static_cast<size_t>(bin)] = corners.size();
     }
     for (Corner<float>& corner : corners) corner.weight *= share;
-    return true;
+    return corners;
   }
 
   /// Where the samples of a region lie: so many rows and columns of them in each bin.
@@ -230,7 +232,7 @@ class RoiPoolKernel final : public Kernel {
         for (int64_t i = 0; i < map.channels * op_.width; ++i) change(out[i / op_.width * op_.height * op_.width + i % op_.width]);
       };
       for_bins([&](T& bin) { bin = op_.takes_max && rows * columns > 0 ? -std::numeric_limits<T>::infinity() : T(0); });
-      std::vector<Corner<T>> corners;
+      BoundedList<Corner<T>> corners(thread_list<Corner<T>>(ThreadList::second, 4 * op_.width * columns));
       for (int64_t row = 0; row < rows; ++row) {
         throw_if_cancelled();
         corners.clear();
@@ -252,7 +254,7 @@ class RoiPoolKernel final : public Kernel {
   /// Takes a row of samples, `each` neighbours a bin, into a row of bins of every channel. The largest is that of the weighted neighbours
   /// one by one, as the standard's reference has it.
   template <typename T>
-  void add_samples(const Map<T>& map, const std::vector<Corner<T>>& corners, int64_t each, T* bins) const {
+  void add_samples(const Map<T>& map, std::span<const Corner<T>> corners, int64_t each, T* bins) const {
     for (int64_t c = 0; c < map.channels; ++c) {
       const T* channel = map.data + c * map.height * map.width;
       for (int64_t bin = 0; bin < op_.width; ++bin) {
@@ -278,14 +280,15 @@ class RoiPoolKernel final : public Kernel {
 
   /// The rows of each row of bins of a region, then the columns of each column of bins.
   template <typename T>
-  void find_areas(const T* region, int64_t height, int64_t width, std::vector<Range>& areas) const {
+  std::span<const Range> find_areas(const T* region, int64_t height, int64_t width) const {
     const T scale = static_cast<T>(op_.spatial_scale);
-    areas.clear();
+    BoundedList<Range> areas(thread_list<Range>(ThreadList::first, op_.height + op_.width));
     for (int64_t i = 0; i < op_.height; ++i) areas.push_back(bin_range(region[1] * scale, region[3] * scale, op_.height, i, height));
     for (int64_t i = 0; i < op_.width; ++i) areas.push_back(bin_range(region[0] * scale, region[2] * scale, op_.width, i, width));
+    return areas;
   }
-  const Range& rows_of(const std::vector<Range>& areas, int64_t bin) const { return areas[static_cast<size_t>(bin / op_.width)]; }
-  const Range& columns_of(const std::vector<Range>& areas, int64_t bin) const {
+  const Range& rows_of(std::span<const Range> areas, int64_t bin) const { return areas[static_cast<size_t>(bin / op_.width)]; }
+  const Range& columns_of(std::span<const Range> areas, int64_t bin) const {
     return areas[static_cast<size_t>(op_.height + bin % op_.width)];
   }
 
@@ -297,10 +300,9 @@ class RoiPoolKernel final : public Kernel {
     context.parallel().for_range(count, {work, work}, [&](Range part) {
       float* most =
           static_cast<float*>(compute::thread_scratch(compute::ScratchSlot::row, static_cast<size_t>(bins * channels) * sizeof(float)));
-      std::vector<Range> areas;
       for (int64_t i = part.begin; i < part.end; ++i) {
         const float* region = regions + 5 * i;
-        find_areas(region + 1, shape[2], shape[3], areas);
+        const std::span<const Range> areas = find_areas(region + 1, shape[2], shape[3]);
         const float* from = last + batch_of(static_cast<double>(region[0]), shape[0]) * image;
         for (int64_t bin = 0; bin < bins; ++bin) {
           const Range &rows = rows_of(areas, bin), &columns = columns_of(areas, bin);
@@ -320,8 +322,7 @@ class RoiPoolKernel final : public Kernel {
 
   template <typename T>
   void pool(const Map<T>& map, const T* region, T* y) const {
-    std::vector<Range> areas;
-    find_areas(region, map.height, map.width, areas);
+    const std::span<const Range> areas = find_areas(region, map.height, map.width);
     for (int64_t bin = 0; bin < op_.height * op_.width; ++bin) {
       const Range &rows = rows_of(areas, bin), &columns = columns_of(areas, bin);
       for (int64_t c = 0; c < map.channels; ++c) {

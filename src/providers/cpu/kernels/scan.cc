@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "base/cancellation.h"
+#include "base/inline_array.h"
 #include "compute/move/strided_copy.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/loop_values.h"
@@ -17,13 +18,18 @@ bool can_offset(DType dtype) { return dtype == DType::string || bits_of(dtype) >
 
 int64_t bytes_of_element(DType dtype) { return static_cast<int64_t>(compute::element_bytes(compute::element_kind(dtype))); }
 
-// Position `at` of a dimension, without that dimension. Shares memory where the slice is contiguous.
-Tensor slice_of(const Tensor& x, int axis, int64_t at) {
+// Whether positions of a dimension lie in one piece, so that they can be looked at where they are.
+bool shares_slices(const Tensor& x, int axis) { return can_offset(x.dtype()) && x.shape().product(0, axis) == 1; }
+
+// Position `at` of a dimension, without that dimension. Shares memory where the slice is contiguous; else it is copied into `memory`, or,
+// if that is null, into memory of its own.
+Tensor slice_of(const Tensor& x, int axis, int64_t at, void* memory = nullptr) {
   Shape shape = x.shape();
   shape.erase(static_cast<size_t>(axis));
+  const auto made = [&] { return memory ? Tensor(x.dtype(), shape, memory, nullptr) : Tensor(x.dtype(), shape); };
   const int64_t inner = x.shape().product(axis + 1, x.shape().rank()), outer = x.shape().product(0, axis), size = x.shape()[axis];
   if (!can_offset(x.dtype())) {
-    Tensor y(x.dtype(), shape);
+    Tensor y = made();
     std::memset(y.raw(), 0, y.bytes());
     const int bits = bits_of(x.dtype());
     for (int64_t i = 0; i < outer * inner; ++i) {
@@ -33,7 +39,7 @@ Tensor slice_of(const Tensor& x, int axis, int64_t at) {
   }
   char* data = static_cast<char*>(const_cast<void*>(x.raw())) + at * inner * bytes_of_element(x.dtype());
   if (outer == 1) return Tensor(x.dtype(), shape, data, x.owner());
-  Tensor y(x.dtype(), shape);
+  Tensor y = made();
   compute::strided_copy(compute::element_kind(x.dtype()), Shape{outer, inner}, data, Shape{size * inner, 1}, y.raw(), Shape{inner, 1}, {});
   return y;
 }
@@ -71,34 +77,47 @@ class ScanKernel final : public Kernel {
  private:
   // One sequence: scanned inputs, how many slices to take, and the tensors (made when the first slice tells their shape) that take results.
   struct Pass {
-    std::vector<Tensor> inputs;
-    std::vector<int> axes;
+    explicit Pass(const ops::Scan& op)
+        : inputs(static_cast<size_t>(op.scans)), states(static_cast<size_t>(op.states)), outputs(op.slices.size()) {}
+
+    InlineArray<Tensor, 4> inputs;
+    InlineVector<int, 8> axes;
     int64_t length = 0;
     int64_t room = 0;  ///< size of the scanned axis of the outputs, at least `length`
-    std::vector<Value> states;
-    std::vector<Tensor> outputs;
+    InlineArray<Value, 4> states;
+    InlineArray<Tensor, 4> outputs;
     bool is_whole = false;  ///< the node's outputs are those of this pass, and are written where they lie
   };
 
   Status run_pass(RunContext& context, Pass& pass) const {
     SubgraphRunner& body = context.subgraph(0);
     const size_t states = static_cast<size_t>(op_.states), scans = static_cast<size_t>(op_.scans);
-    std::vector<Value> inputs(states + scans), outputs(static_cast<size_t>(body.output_count()));
-    pass.outputs.resize(op_.slices.size());
+    const KeptValues kept(body, states + scans);
+    const std::span<Value> inputs = kept.inputs, outputs = kept.outputs;
+    InlineVector<void*, 8> copies;  // memory for slices that do not lie in one piece
+    for (size_t i = 0; i < scans; ++i) copies.push_back(slice_memory(context, pass, i));
+    for (size_t i = 0; i < states; ++i) inputs[i] = std::move(pass.states[i]);
     for (int64_t t = 0; t < pass.length; ++t) {
       throw_if_cancelled();
-      for (size_t i = 0; i < states; ++i) std::swap(inputs[i], pass.states[i]);
       for (size_t i = 0; i < scans; ++i) {
-        inputs[states + i] = slice_of(pass.inputs[i], pass.axes[i], op_.input_backwards[i] ? pass.length - 1 - t : t);
+        inputs[states + i] = slice_of(pass.inputs[i], pass.axes[i], op_.input_backwards[i] ? pass.length - 1 - t : t, copies[i]);
       }
       RH_RETURN_IF_ERROR(body.run(inputs, outputs));
-      for (size_t i = 0; i < states; ++i) std::swap(pass.states[i], outputs[i]);  // what it held is the next one's memory
+      for (size_t i = 0; i < states; ++i) kept.carry(i, i, t, context, static_cast<int>(i));
       for (size_t i = 0; i < op_.slices.size(); ++i) RH_RETURN_IF_ERROR(take(context, pass, i, t, outputs[states + i].tensor()));
     }
+    for (size_t i = 0; i < states; ++i) pass.states[i] = std::move(inputs[i]);
     for (size_t i = 0; i < op_.slices.size(); ++i) {
       if (pass.length == 0) pass.outputs[i] = empty_output(context, i, pass.room);
     }
     return {};
+  }
+
+  // Of strings each slice has its own.
+  static void* slice_memory(RunContext& context, Pass& pass, size_t i) {
+    const Tensor& x = pass.inputs[i];
+    if (x.dtype() == DType::string || pass.length == 0 || shares_slices(x, pass.axes[i])) return nullptr;
+    return context.scratch(bytes_of(x.dtype(), x.elements() / pass.length));
   }
 
   int output_axis(size_t i, int rank) const { return normalize_axis(op_.output_axes[i], rank, "Scan: scan_output_axes"); }
@@ -141,8 +160,8 @@ class ScanKernel final : public Kernel {
   }
 
   Status run_single(RunContext& context) const {
-    Pass pass;
-    for (int i = 0; i < op_.states; ++i) pass.states.push_back(context.input_value(i));
+    Pass pass(op_);
+    for (int i = 0; i < op_.states; ++i) pass.states[static_cast<size_t>(i)] = context.input_value(i);
     for (int i = 0; i < op_.scans; ++i) {
       const Tensor& x = context.input_tensor(op_.states + i);
       const int axis = normalize_axis(op_.input_axes[i], x.shape().rank(), "Scan: scan_input_axes");
@@ -152,13 +171,13 @@ class ScanKernel final : public Kernel {
       }
       pass.length = x.shape()[axis];
       pass.axes.push_back(axis);
-      pass.inputs.push_back(x);
+      pass.inputs[static_cast<size_t>(i)] = x;
     }
     pass.room = pass.length;
     pass.is_whole = true;
     RH_RETURN_IF_ERROR(run_pass(context, pass));
     for (int i = 0; i < op_.states; ++i) {
-      if (context.has_output(i)) context.set_output(i, independent(context, pass.states[i]));
+      if (context.has_output(i)) context.set_output(i, independent(context, std::move(pass.states[static_cast<size_t>(i)])));
     }
     for (size_t i = 0; i < op_.slices.size(); ++i) {
       const int output = op_.states + static_cast<int>(i);
@@ -177,17 +196,18 @@ class ScanKernel final : public Kernel {
     const int64_t batch = static_cast<int64_t>(items.lengths.size());
     std::vector<Tensor> results(static_cast<size_t>(context.output_count()));
     for (int64_t b = 0; b < batch; ++b) {
-      Pass pass;
+      Pass pass(op_);
       pass.room = items.length;
       pass.length = items.lengths[static_cast<size_t>(b)];
-      for (int i = 0; i < op_.states; ++i) pass.states.push_back(slice_of(context.input_tensor(first + i), 0, b));
+      for (int i = 0; i < op_.states; ++i) pass.states[static_cast<size_t>(i)] = slice_of(context.input_tensor(first + i), 0, b);
       for (int i = 0; i < op_.scans; ++i) {
-        pass.inputs.push_back(slice_of(context.input_tensor(first + op_.states + i), 0, b));
+        pass.inputs[static_cast<size_t>(i)] = slice_of(context.input_tensor(first + op_.states + i), 0, b);
         pass.axes.push_back(0);
       }
       RH_RETURN_IF_ERROR(run_pass(context, pass));
       for (int i = 0; i < context.output_count(); ++i) {
-        const Tensor& item = i < op_.states ? pass.states[i].tensor() : pass.outputs[i - op_.states];
+        const Tensor& item =
+            i < op_.states ? pass.states[static_cast<size_t>(i)].tensor() : pass.outputs[static_cast<size_t>(i - op_.states)];
         if (b == 0) {
           Shape all = item.shape();
           all.insert(0, batch);

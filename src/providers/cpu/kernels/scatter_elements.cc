@@ -1,5 +1,8 @@
 #include "ops/tensor/scatter_elements.h"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "base/interruptible.h"
 #include "providers/cpu/axis_columns.h"
 #include "providers/cpu/scatter_update.h"
@@ -31,14 +34,20 @@ class ScatterElementsKernel final : public Kernel {
                           count.to_string(), updates.shape().to_string(), rank, shape.to_string(), axis);
     }
     const int64_t* indices = indices_of(context, 1);
-    if (op_.reduction == ops::ScatterReduction::none && count.elements() > 0 &&
+    const bool none = op_.reduction == ops::ScatterReduction::none;
+    if (count.elements() > 0 && (none || NumericTypes::set.contains(x.dtype())) &&
         (axis == rank - 1 || AxisColumns(shape, count, axis).fits())) {
       ElementOutput y(context, 0, x.dtype(), shape);
       start_from_data(x, y);
-      compute::dispatch_kind(x.kind(), [&]<typename T>() {
-        replace(context.parallel(), shape, count, axis, indices, reinterpret_cast<const T*>(updates.data()),
-                reinterpret_cast<T*>(y.data()));
-      });
+      const auto put = [&]<bool kReduces, typename T>() {
+        update<kReduces>(context.parallel(), shape, count, axis, indices, reinterpret_cast<const T*>(updates.data()),
+                         reinterpret_cast<T*>(y.data()));
+      };
+      if (none) {
+        compute::dispatch_kind(x.kind(), [&]<typename T>() { put.template operator()<false, T>(); });
+      } else {
+        dispatch_or_throw<NumericTypes>(x.dtype(), "ScatterElements", [&]<typename T>() { put.template operator()<true, T>(); });
+      }
       y.finish();
       return {};
     }
@@ -65,10 +74,35 @@ class ScatterElementsKernel final : public Kernel {
   }
 
  private:
-  /// Without a reduction, where the order of updates counts along the axis alone.
-  template <typename T>
-  static void replace(const Parallel& parallel, const Shape& shape, const Shape& count, int axis, const int64_t* indices, const T* updates,
-                      T* y) {
+  /// Calls body(constant) with what `reduction` is, as a compile-time constant: loops then have no choice to make.
+  template <bool kReduces, typename Body>
+  static void with_reduction(ops::ScatterReduction reduction, Body&& body) {
+    using enum ops::ScatterReduction;
+    if constexpr (kReduces) {
+      switch (reduction) {
+        case add: return body(std::integral_constant<ops::ScatterReduction, add>());
+        case mul: return body(std::integral_constant<ops::ScatterReduction, mul>());
+        case min: return body(std::integral_constant<ops::ScatterReduction, min>());
+        default: return body(std::integral_constant<ops::ScatterReduction, max>());
+      }
+    } else {
+      body(std::integral_constant<ops::ScatterReduction, none>());
+    }
+  }
+
+  template <ops::ScatterReduction kReduction, typename T>
+  static void put(T& to, const T& from) {
+    if constexpr (kReduction == ops::ScatterReduction::none)
+      to = from;
+    else
+      to = reduced(kReduction, to, from);
+  }
+
+  /// The order of updates counts along the axis alone. Rows that go to one place whole, as indices that were expanded say, are reduced by
+  /// vectors.
+  template <bool kReduces, typename T>
+  void update(const Parallel& parallel, const Shape& shape, const Shape& count, int axis, const int64_t* indices, const T* updates,
+              T* y) const {
     const int64_t size = shape[axis];
     const auto place = [size](int64_t index) {
       if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) return index;
@@ -77,11 +111,17 @@ class ScatterElementsKernel final : public Kernel {
     const AxisColumns columns(shape, count, axis);
     if (columns.fits()) {
       const int64_t stride = columns.inner();
-      columns.run(parallel, sizeof(T), [=](int64_t base, int64_t first, int64_t width) {
+      columns.run(parallel, sizeof(T), [=, this](int64_t base, int64_t first, int64_t width) {
         const int64_t* chosen = indices + first;
         const T* from = updates + first;
         T* column = y + base;
-        for (int64_t i = 0; i < width; ++i) column[place(chosen[i]) * stride + i] = from[i];
+        if constexpr (kReduces) {
+          if (std::all_of(chosen, chosen + width, [chosen](int64_t index) { return index == *chosen; }))
+            return reduce_run(op_.reduction, column + place(*chosen) * stride, from, width);
+        }
+        with_reduction<kReduces>(op_.reduction, [&](auto reduction) {
+          for (int64_t i = 0; i < width; ++i) put<reduction.value>(column[place(chosen[i]) * stride + i], from[i]);
+        });
       });
       return;
     }
@@ -94,8 +134,11 @@ class ScatterElementsKernel final : public Kernel {
           base += left % count[k] * strides[k];
           left /= count[k];
         }
-        in_order(length, [&](int64_t begin, int64_t end) {
-          for (int64_t i = row * length + begin; i < row * length + end; ++i) y[base + place(indices[i])] = updates[i];
+        with_reduction<kReduces>(op_.reduction, [&](auto reduction) {
+          in_order(length, [&](int64_t begin, int64_t end) {
+            for (int64_t i = row * length + begin; i < row * length + end; ++i)
+              put<reduction.value>(y[base + place(indices[i])], updates[i]);
+          });
         });
       }
     });

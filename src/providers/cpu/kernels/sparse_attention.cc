@@ -82,7 +82,7 @@ class SparseAttentionKernel final : public Kernel {
     int64_t batch = 0, length = 0, depth = 0;
     int64_t total = 0, capacity = 0;  ///< keys of the longest sequence; rows of the caches
     int64_t layouts = 0, blocks = 0, columns = 0;
-    std::vector<int64_t> past, valid;  ///< keys of each sequence: before, and with the new ones
+    std::span<int64_t> past, valid;  ///< keys of each sequence: before, and with the new ones
   };
 
   template <typename... Args>
@@ -130,14 +130,17 @@ class SparseAttentionKernel final : public Kernel {
     }
     if (!(context.input(8).shape() == Shape{call.batch})) misfit(context, 8, "[{}]", call.batch);
     const bool is_first = call.total == call.length;
+    for (std::span<int64_t>* list : {&call.past, &call.valid}) {
+      *list = {context.scratch_array<int64_t>(call.batch), static_cast<size_t>(call.batch)};
+    }
     for (int64_t b = 0; b < call.batch; ++b) {
       const int64_t end = context.input(8).data<int32_t>()[b], past = is_first ? 0 : end - call.length;
       if (end < 1 || end > call.total || past < 0) {
         fail(ErrorCode::invalid_argument, "SparseAttention: key_total_sequence_lengths has {}, expected {} to {}", end,
              is_first ? 1 : call.length, call.total);
       }
-      call.past.push_back(past);
-      call.valid.push_back(past + call.length);
+      call.past[static_cast<size_t>(b)] = past;
+      call.valid[static_cast<size_t>(b)] = past + call.length;
     }
   }
 

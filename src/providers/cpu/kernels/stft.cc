@@ -1,9 +1,14 @@
 #include "ops/signal/stft.h"
 
+#include <algorithm>
+#include <span>
+
 #include "compute/fft.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/kept_transforms.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -38,21 +43,27 @@ class STFTKernel final : public Kernel {
     }
     const Shape shape{x.shape()[0], (signal - length) / step + 1, op_.onesided ? length / 2 + 1 : length, 2};
     check_elements(shape, "STFT: the output");
-    const std::vector<double> window =
-        context.has_input(2) ? as_doubles(context.input(2)) : std::vector<double>(static_cast<size_t>(length), 1.0);
+    const std::span<const double> window = context.has_input(2) ? as_doubles(context, context.input(2)) : ones(context, length);
     return dispatch<Types>(x.dtype(), "STFT", [&]<typename T>() {
-      transform(context, compute::Fft(length), window, step, x, context.output(0, shape).data<T>(), shape);
+      transform(context, *transforms_.of(length), window, step, x, context.output(0, shape).data<T>(), shape);
     });
   }
 
  private:
+  static std::span<const double> ones(RunContext& context, int64_t count) {
+    double* const values = context.scratch_array<double>(count);
+    std::fill_n(values, count, 1.0);
+    return {values, static_cast<size_t>(count)};
+  }
+
   template <typename T>
-  static void transform(RunContext& context, const compute::Fft& fft, const std::vector<double>& window, int64_t step, const TensorView& x,
+  static void transform(RunContext& context, const compute::Fft& fft, std::span<const double> window, int64_t step, const TensorView& x,
                         T* y, const Shape& shape) {
     const int64_t frames = shape[1], bins = shape[2], parts = x.shape()[2];
     const double cost = 50.0 * static_cast<double>(fft.size());
     context.parallel().for_range(shape[0] * frames, Cost{.bytes = 0, .operations = cost}, [&](Range range) {
-      std::vector<compute::Fft::Complex> frame(window.size()), scratch(static_cast<size_t>(fft.scratch_size()));
+      const auto frame = thread_list<compute::Fft::Complex>(ThreadList::first, fft.size());
+      const auto scratch = thread_list<compute::Fft::Complex>(ThreadList::second, fft.scratch_size());
       for (int64_t i = range.begin; i < range.end; ++i) {
         const T* from = x.data<T>() + (i / frames * x.shape()[1] + i % frames * step) * parts;
         for (size_t k = 0; k < window.size(); ++k, from += parts) {
@@ -69,6 +80,7 @@ class STFTKernel final : public Kernel {
   }
 
   ops::STFT op_;
+  KeptTransforms transforms_;
 };
 
 }  // namespace rh::cpu

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "compute/reduce/similarity.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/linear_scores.h"
 #include "providers/cpu/post_transform.h"
 #include "providers/cpu/svm_function.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -16,9 +18,10 @@ namespace {
 
 /// Class probabilities from those of pairs, `pairs[i * count + j]` = P(i | i or j): the second method of Wu, Lin and Weng, "Probability
 /// estimates for multi-class classification by pairwise coupling" (2004), by coordinate descent.
-void couple(const std::vector<double>& pairs, std::vector<double>& p) {
+/// `q` and `qp` are memory for count * count and count numbers.
+void couple(std::span<const double> pairs, std::span<double> p, std::span<double> q, std::span<double> qp) {
   const size_t count = p.size();
-  std::vector<double> q(count * count), qp(count);
+  std::ranges::fill(q, 0.0);
   for (size_t i = 0; i < count; ++i) {
     p[i] = 1.0 / static_cast<double>(count);
     for (size_t j = 0; j < count; ++j) {
@@ -77,7 +80,7 @@ class SVMClassifierKernel final : public Kernel {
       if (similarities) function_.run(numbers, count, similarities, context.parallel());
       if (similarities) numbers = similarities;
       context.parallel().for_range(count, cost, [&](Range range) {
-        std::vector<double> scores;
+        BoundedList<double> scores(thread_list<double>(ThreadList::first, most_scores()));
         for (int64_t row = range.begin; row < range.end; ++row) {
           const float* of_row = numbers + row * width;
           const size_t best = op_.svm.is_linear() ? linear(of_row, scores) : pairwise(of_row, scores);
@@ -91,6 +94,9 @@ class SVMClassifierKernel final : public Kernel {
   }
 
  private:
+  /// Of a row: one a class or a pair of classes, and two at least.
+  int64_t most_scores() const { return std::max<int64_t>({2, op_.classes, op_.classes * (op_.classes - 1) / 2}); }
+
   void write_label(const MutableView& labels, int64_t row, size_t best) const {
     if (op_.strings.empty()) {
       labels.data<int64_t>()[row] = op_.integers[best];
@@ -100,7 +106,7 @@ class SVMClassifierKernel final : public Kernel {
   }
 
   /// A score a class. Returns the label's index; of two labels with one offset the second wins above a threshold.
-  size_t linear(const float* row, std::vector<double>& scores) const {
+  size_t linear(const float* row, BoundedList<double>& scores) const {
     const ops::Svm& svm = op_.svm;
     scores.resize(static_cast<size_t>(op_.classes));
     for (int64_t k = 0; k < op_.classes; ++k) {
@@ -118,10 +124,10 @@ class SVMClassifierKernel final : public Kernel {
   }
 
   /// A decision a pair of classes. Returns the class that wins most of them.
-  size_t pairwise(const float* similarities, std::vector<double>& scores) const {
+  size_t pairwise(const float* similarities, BoundedList<double>& scores) const {
     const auto count = static_cast<size_t>(op_.classes);
     scores.clear();
-    std::vector<int64_t> votes(count);
+    const std::span<int64_t> votes = thread_list<int64_t>(ThreadList::second, op_.classes, 0);
     for (size_t i = 0; i < count; ++i) {
       for (size_t j = i + 1; j < count; ++j) {
         const double decision =
@@ -148,9 +154,10 @@ class SVMClassifierKernel final : public Kernel {
     return compute::dot_product(coefficients + first, similarities + first, end - first);
   }
 
-  void to_probabilities(std::vector<double>& scores) const {
+  void to_probabilities(BoundedList<double>& scores) const {
     const auto count = static_cast<size_t>(op_.classes);
-    std::vector<double> pairs(count * count);
+    const std::span<double> memory = thread_list<double>(ThreadList::third, (2 * op_.classes + 1) * op_.classes, 0.0);
+    const std::span<double> pairs = memory.first(count * count);
     size_t pair = 0;
     for (size_t i = 0; i < count; ++i) {
       for (size_t j = i + 1; j < count; ++j, ++pair) {
@@ -160,23 +167,23 @@ class SVMClassifierKernel final : public Kernel {
       }
     }
     scores.resize(count);
-    couple(pairs, scores);
+    couple(pairs, {scores.data(), scores.size()}, memory.subspan(count * count, count * count), memory.last(count));
   }
 
   /// The scores of both classes from their one decision.
-  void split_decision(std::vector<double>& scores) const {
+  void split_decision(BoundedList<double>& scores) const {
     using enum ops::PostTransform;
-    if (scores.empty()) return scores.assign(2, 0);  // a single class
+    if (scores.empty()) return scores.assign({0, 0});  // a single class
     double score = scores[0];
     switch (op_.transform) {
-      case none: scores = {-score, score}; return;
-      case logistic: scores = {1 / (1 + std::exp(score)), 1 / (1 + std::exp(-score))}; return;
+      case none: scores.assign({-score, score}); return;
+      case logistic: scores.assign({1 / (1 + std::exp(score)), 1 / (1 + std::exp(-score))}); return;
       case probit:
         apply_post_transform(probit, &score, 1);
-        scores = {score, 0};
+        scores.assign({score, 0});
         return;
       case softmax:
-      case softmax_zero: scores = {1 - score, score}; return;
+      case softmax_zero: scores.assign({1 - score, score}); return;
     }
   }
 

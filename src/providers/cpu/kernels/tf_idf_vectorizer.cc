@@ -1,6 +1,7 @@
 #include "ops/text/tf_idf_vectorizer.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "providers/cpu/elements.h"
 #include "providers/cpu/integer_index.h"
 #include "providers/cpu/kernel.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -39,7 +41,7 @@ class TfIdfVectorizerKernel final : public Kernel {
     std::fill_n(out, rows * op_.columns, 0.0f);
     const double work = 20.0 * static_cast<double>(length) * (static_cast<double>(op_.max_skip) + 1);
     context.parallel().for_range(rows, Cost{.bytes = 0, .operations = work}, [&](Range range) {
-      std::vector<int32_t> items(static_cast<size_t>(length));
+      const std::span<int32_t> items = thread_list<int32_t>(ThreadList::first, length);
       for (int64_t row = range.begin; row < range.end; ++row) {
         find_items(x, row * length, items);
         count(items, out + row * op_.columns);
@@ -85,7 +87,7 @@ class TfIdfVectorizerKernel final : public Kernel {
   static uint64_t edge_key(int32_t node, int32_t item) { return static_cast<uint64_t>(node) << 32 | static_cast<uint32_t>(item); }
 
   /// Numbers of elements from `first` on, kNone where no n-gram has them.
-  void find_items(const TensorView& x, int64_t first, std::vector<int32_t>& items) const {
+  void find_items(const TensorView& x, int64_t first, std::span<int32_t> items) const {
     dispatch_or_throw<Types>(x.dtype(), "TfIdfVectorizer", [&]<typename T>() {
       const T* from = x.data<T>() + first;
       for (size_t i = 0; i < items.size(); ++i) {
@@ -99,7 +101,7 @@ class TfIdfVectorizerKernel final : public Kernel {
     });
   }
 
-  void count(const std::vector<int32_t>& items, float* out) const {
+  void count(std::span<const int32_t> items, float* out) const {
     const auto length = static_cast<int64_t>(items.size());
     for (int64_t skip = 0; skip <= std::min(op_.max_skip, length); ++skip) {
       const int64_t least = std::max<int64_t>(op_.min_length, skip == 0 ? 1 : 2);  // one element skips nothing
@@ -107,7 +109,7 @@ class TfIdfVectorizerKernel final : public Kernel {
     }
   }
 
-  void count_from(const std::vector<int32_t>& items, int64_t start, int64_t step, int64_t least, float* out) const {
+  void count_from(std::span<const int32_t> items, int64_t start, int64_t step, int64_t least, float* out) const {
     int32_t node = kNone;
     int64_t at = start;
     for (int64_t n = 1; n <= op_.max_length && at < static_cast<int64_t>(items.size()); ++n, at += step) {

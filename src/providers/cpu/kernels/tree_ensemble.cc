@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "compute/trees.h"
 #include "providers/cpu/kernel.h"
@@ -116,7 +117,7 @@ class TreeEnsembleKernel final : public Kernel {
   }
 
   Status classify(RunContext& context, int64_t rows, double* totals) const {
-    std::vector<int64_t> classes(static_cast<size_t>(rows));
+    const std::span<int64_t> classes(context.scratch_array<int64_t>(rows), static_cast<size_t>(rows));
     for (int64_t i = 0; i < rows; ++i) {
       double* row = totals + i * op_.targets;
       classes[static_cast<size_t>(i)] = op_.targets == 2 && op_.weighted_class >= 0 ? score_pair(row) : score_classes(row);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <vector>
 
 #include "base/interruptible.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/kept_objects.h"
 
 namespace rh::cpu {
 
@@ -43,6 +45,15 @@ struct Group {
   int64_t first, count;
 };
 
+/// What a run works out.
+struct Lists {
+  std::vector<Group> groups;
+  std::vector<int64_t> inverse;  ///< the group of each item
+  std::vector<Group> arranged;   ///< these and what follows: on the way there
+  std::vector<int64_t> order, place, table;
+  std::vector<uint64_t> keys;
+};
+
 /// Numbers by their bits, equal ones with equal bits.
 template <typename T>
 uint64_t key_of(T value) {
@@ -58,11 +69,14 @@ uint64_t key_of(T value) {
 
 /// Groups of single numbers in the order of their first positions.
 template <typename T>
-std::vector<Group> group_numbers(const T* x, int64_t count, std::vector<int64_t>& inverse) {
-  std::vector<Group> groups;
-  std::vector<uint64_t> keys;  // of the groups
-  const int bits = std::clamp<int>(static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) + 2, 6, 12);
-  std::vector<int64_t> table(size_t{1} << bits, -1);  // groups by hash, at most a quarter full: a group is found at once
+void group_numbers(const T* x, int64_t count, Lists& lists) {
+  std::vector<Group>& groups = lists.groups;
+  std::vector<int64_t>& inverse = lists.inverse;
+  std::vector<uint64_t>& keys = lists.keys;  // of the groups
+  keys.clear();
+  const int bits = std::clamp<int>(static_cast<int>(std::bit_width(static_cast<uint64_t>(std::max<int64_t>(count, 1) - 1))) + 2, 6, 12);
+  std::vector<int64_t>& table = lists.table;  // groups by hash, at most a quarter full: a group is found at once
+  table.assign(size_t{1} << bits, -1);
   int shift = 64 - bits;
   const auto slot_of = [&](uint64_t key) {
     size_t slot = static_cast<size_t>((key ^ key >> 32) * 0x9e3779b97f4a7c15u >> shift);
@@ -88,40 +102,48 @@ std::vector<Group> group_numbers(const T* x, int64_t count, std::vector<int64_t>
       for (size_t g = 0; g < keys.size(); ++g) table[slot_of(keys[g])] = static_cast<int64_t>(g);
     }
   });
-  return groups;
 }
 
 /// Puts groups in the order that `before` gives their positions.
 template <typename Before>
-std::vector<Group> arranged(const std::vector<Group>& groups, std::vector<int64_t>& inverse, Before before) {
-  std::vector<int64_t> order(groups.size()), place(groups.size());
+void arrange(Lists& lists, Before before) {
+  std::vector<Group>& groups = lists.groups;
+  std::vector<int64_t>&order = lists.order, &place = lists.place;
+  order.resize(groups.size());
+  place.resize(groups.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), Interruptible(before));
-  std::vector<Group> result;
-  result.reserve(groups.size());
+  std::vector<Group>& result = lists.arranged;
+  result.clear();
   for (int64_t g : order) {
     place[static_cast<size_t>(g)] = static_cast<int64_t>(result.size());
     result.push_back(groups[static_cast<size_t>(g)]);
   }
-  for (int64_t& i : inverse) i = place[static_cast<size_t>(i)];
-  return result;
+  for (int64_t& i : lists.inverse) i = place[static_cast<size_t>(i)];
+  groups.swap(result);
 }
 
 template <typename T>
-std::vector<Group> group(const Items<T>& items, bool sorted, std::vector<int64_t>& inverse) {
+void group(const Items<T>& items, bool sorted, Lists& lists) {
+  std::vector<Group>& groups = lists.groups;
+  std::vector<int64_t>&order = lists.order, &inverse = lists.inverse;
+  groups.clear();
   if constexpr (!std::is_same_v<T, std::string>) {
     if (items.outer == 1 && items.inner == 1) {
-      std::vector<Group> groups = group_numbers(items.data, items.count, inverse);
-      if (!sorted) return groups;
-      return arranged(groups, inverse, [&](int64_t a, int64_t b) {
+      group_numbers(items.data, items.count, lists);
+      if (!sorted) return;
+      return arrange(lists, [&](int64_t a, int64_t b) {
         return items.order(groups[static_cast<size_t>(a)].first, groups[static_cast<size_t>(b)].first) < 0;
       });
     }
   }
-  std::vector<int64_t> order(static_cast<size_t>(items.count));
+  order.resize(static_cast<size_t>(items.count));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), Interruptible([&](int64_t a, int64_t b) { return items.order(a, b) < 0; }));
-  std::vector<Group> groups;
+  // Of equal ones the first comes first; std::stable_sort would take memory.
+  std::sort(order.begin(), order.end(), Interruptible([&](int64_t a, int64_t b) {
+              const int by_value = items.order(a, b);
+              return by_value != 0 ? by_value < 0 : a < b;
+            }));
   inverse.resize(order.size());
   in_order(items.count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -131,8 +153,8 @@ std::vector<Group> group(const Items<T>& items, bool sorted, std::vector<int64_t
       inverse[item] = static_cast<int64_t>(groups.size()) - 1;
     }
   });
-  if (sorted) return groups;
-  return arranged(groups, inverse, [&](int64_t a, int64_t b) { return groups[a].first < groups[b].first; });
+  if (sorted) return;
+  arrange(lists, [&](int64_t a, int64_t b) { return groups[a].first < groups[b].first; });
 }
 
 }  // namespace
@@ -153,8 +175,10 @@ class UniqueKernel final : public Kernel {
     return dispatch<Types>(x.dtype(), "Unique", [&]<typename T>() {
       const Items<T> items = op_.axis ? Items<T>{x.data<T>(), shape[axis], shape.product(0, axis), shape.product(axis + 1, shape.rank())}
                                       : Items<T>{x.data<T>(), x.elements(), 1, 1};
-      std::vector<int64_t> inverse;
-      const std::vector<Group> groups = group(items, op_.sorted, inverse);
+      const KeptObjects<Lists>::Loan lists(lists_);
+      group(items, op_.sorted, *lists);
+      const std::vector<Group>& groups = lists->groups;
+      const std::vector<int64_t>& inverse = lists->inverse;
       const int64_t count = static_cast<int64_t>(groups.size());
       Shape y_shape{count};
       if (op_.axis) {
@@ -169,6 +193,7 @@ class UniqueKernel final : public Kernel {
       if (op_.first_positions) write(context, output++, count, [&](int64_t i) { return groups[i].first; });
       write(context, output++, static_cast<int64_t>(inverse.size()), [&](int64_t i) { return inverse[i]; });
       write(context, output, count, [&](int64_t i) { return groups[i].count; });
+      if (items.count > kMostKept) *lists = Lists();
     });
   }
 
@@ -182,7 +207,10 @@ class UniqueKernel final : public Kernel {
     });
   }
 
+  static constexpr int64_t kMostKept = 1 << 16;  ///< items, of whose lists the memory stays
+
   ops::Unique op_;
+  KeptObjects<Lists> lists_;
 };
 
 }  // namespace rh::cpu

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
+#include <span>
 
 #include "compute/elementwise/vector_math.h"
 #include "compute/gemm/gemm.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
+#include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
 
@@ -45,10 +46,10 @@ class WordConvEmbeddingKernel final : public Kernel {
     const compute::PackedMatrix<float> of_run = filters_.empty() ? packed(context.input(1)) : compute::PackedMatrix<float>();
     const compute::PackedMatrix<float>& filters = filters_.empty() ? of_run : filters_;
     context.parallel().for_range(words[0], Cost{.bytes = 0, .operations = work}, [&](Range range) {
-      std::vector<float> embedded, sums;
+      const std::span<float> memory = thread_list<float>(ThreadList::first, words[1] * weights[3]);
       for (int64_t i = range.begin; i < range.end; ++i) {
-        embed(context, i, words[1], weights[2], embedded);
-        pool(filters, context.input(2).data<float>(), weights[3], embedded, sums, y + i * weights[0]);
+        const std::span<const float> embedded = embed(context, i, words[1], weights[2], memory);
+        pool(filters, context.input(2).data<float>(), weights[3], embedded, y + i * weights[0]);
       }
     });
     return {};
@@ -56,18 +57,18 @@ class WordConvEmbeddingKernel final : public Kernel {
 
  private:
   /// The embeddings of as many characters as word `i` has (as those that are not 0, at least `width`); none where it begins with 0.
-  static void embed(const RunContext& context, int64_t i, int64_t characters, int64_t width, std::vector<float>& embedded) {
+  static std::span<const float> embed(const RunContext& context, int64_t i, int64_t characters, int64_t width, std::span<float> memory) {
     const int32_t* word = context.input(0).data<int32_t>() + i * characters;
     const TensorView table = context.input(3);
     const int64_t size = table.shape()[1];
-    embedded.clear();
-    if (word[0] == 0) return;
+    if (word[0] == 0) return {};
     const int64_t length = std::max<int64_t>(width, characters - std::count(word, word + characters, 0));
     for (int64_t k = 0; k < length; ++k) {
       if (word[k] < 0) fail(ErrorCode::invalid_argument, "WordConvEmbedding: character {} of word {} is {}", k, i, word[k]);
       const float* row = table.data<float>() + checked_index(word[k], table.shape()[0], "WordConvEmbedding: a character") * size;
-      embedded.insert(embedded.end(), row, row + size);
+      std::copy_n(row, size, memory.begin() + k * size);
     }
+    return memory.first(static_cast<size_t>(length * size));
   }
 
   static compute::PackedMatrix<float> packed(const TensorView& filters) {
@@ -76,15 +77,15 @@ class WordConvEmbeddingKernel final : public Kernel {
   }
 
   /// The largest of the filters over all windows, each of which lies `step` floats behind the one before: of NaNs alone the lowest number.
-  static void pool(const compute::PackedMatrix<float>& filters, const float* bias, int64_t step, const std::vector<float>& embedded,
-                   std::vector<float>& sums, float* y) {
+  static void pool(const compute::PackedMatrix<float>& filters, const float* bias, int64_t step, std::span<const float> embedded,
+                   float* y) {
     const int64_t count = filters.n(), length = static_cast<int64_t>(embedded.size());
     if (embedded.empty()) {
       std::fill_n(y, count, 0.0f);
       return;
     }
     const int64_t windows = (length - filters.k()) / step + 1, stride = (count + kAtOnce - 1) / kAtOnce * kAtOnce;
-    sums.resize(static_cast<size_t>(windows * stride));
+    const std::span<float> sums = thread_list<float>(ThreadList::second, windows * stride);
     compute::GemmArgs<float> args{.m = windows, .n = count, .k = filters.k(), .lda = step, .ldc = stride};
     args.epilogue.bias_kind = compute::BiasKind::per_column;
     args.epilogue.bias = bias;

@@ -20,13 +20,14 @@ class ZipMapKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "ZipMap: the input has shape {}, expected [rows, {}]", x.shape().to_string(),
                           labels);
     }
+    // All maps share the memory of their keys, and have parts of one copy of the scores.
+    const Tensor labelled = keys();
+    Tensor scores(DType::float32, x.shape());
+    copy_elements(x, scores.mutable_view());
+    const int64_t rows = rank == 2 ? x.shape()[0] : 1;
     Sequence maps;
-    for (int64_t row = 0; row < (rank == 2 ? x.shape()[0] : 1); ++row) {
-      Map map{keys(), Tensor(DType::float32, Shape{labels})};
-      const float* scores = x.data<float>() + row * labels;
-      std::copy(scores, scores + labels, map.values.mutable_view().data<float>());
-      maps.elements.emplace_back(std::move(map));
-    }
+    maps.elements.reserve(static_cast<size_t>(rows));
+    for (int64_t row = 0; row < rows; ++row) maps.elements.emplace_back(Map{labelled, scores.part(row * labels, Shape{labels})});
     context.set_output(0, std::move(maps));
     return {};
   }
