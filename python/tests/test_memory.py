@@ -82,3 +82,44 @@ def test_arena_shrinkage_of_a_run_gives_its_memory_back():
     options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
     made.run(None, {"x": np.ones((64, 16), np.float32)}, options)
     assert made.statistics()["memory_bytes"] == at_rest
+
+
+@pytest.mark.parametrize("count", [5, 17, 33])
+def test_a_loop_may_make_what_one_tensor_may_take(count):
+    """Of a number of iterations that only the condition tells: what it joins is no larger on the way than in the end."""
+    body = helper.make_graph(
+        [
+            helper.make_node("Neg", ["c"], ["d"]),
+            helper.make_node("Less", ["i", "limit"], ["go_on"]),
+            helper.make_node("Identity", ["d"], ["e"]),
+        ],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("c", TensorProto.FLOAT, None),
+        ],
+        [
+            helper.make_tensor_value_info("go_on", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("d", TensorProto.FLOAT, None),
+            helper.make_tensor_value_info("e", TensorProto.FLOAT, None),
+        ],
+    )
+    loop = helper.make_graph(
+        [helper.make_node("Loop", ["", "go", "x"], ["y", "z"], body=body)],
+        "graph",
+        [
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N"]),
+            helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("limit", TensorProto.INT64, []),
+        ],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None), helper.make_tensor_value_info("z", TensorProto.FLOAT, None)],
+    )
+    options = roundhouse.SessionOptions()
+    options.add_session_config_entry("roundhouse.memory.max_tensor_bytes", str(10000 * count * 4 + 64))
+    made = roundhouse.InferenceSession(
+        helper.make_model(loop, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString(), options
+    )
+    feeds = {"x": np.arange(10000, dtype=np.float32), "go": np.array(True), "limit": np.array(count - 1, np.int64)}
+    z = made.run(["z"], feeds)[0]
+    np.testing.assert_array_equal(z, np.stack([feeds["x"] * (-1) ** (i + 1) for i in range(count)]))

@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "ops/tensor/concat.h"
 #include "passes/pass.h"
@@ -210,11 +211,12 @@ class Matcher {
 
   /// Each number twice; once made for all that take them.
   ValueId repeated(const Node& view, const Turned& found, ValueId id) {
-    const auto [at, is_new] = repeated_.try_emplace(rewrite_.current(id), kNoValue);
-    if (!is_new) return at->second;
     const bool column = has_column(found.first, view);
+    const ValueId numbers = rewrite_.current(id);
+    const auto [at, is_new] = repeated_.try_emplace({numbers, column}, kNoValue);
+    if (!is_new) return at->second;
     const TensorType& type = tensor_type(graph_, id);
-    const ValueId one = column ? at->first : as_column(view, at->first);
+    const ValueId one = column ? numbers : as_column(view, numbers);
     std::vector<int64_t> shape(static_cast<size_t>(type.rank() - (column ? 2 : 1)), 0);
     shape.push_back(2 * type.dims->end()[column ? -2 : -1].value());
     return at->second = add(view, "Reshape", {add(view, "Concat", {one, one}), ints(std::move(shape))});
@@ -255,7 +257,8 @@ class Matcher {
   const Graph& graph_;
   PassContext& context_;
   Rewrite rewrite_;
-  std::map<ValueId, ValueId> doubled_, repeated_;
+  std::map<ValueId, ValueId> doubled_;
+  std::map<std::pair<ValueId, bool>, ValueId> repeated_;  ///< by the numbers, and whether their last dimension is a column's
   std::map<std::vector<int64_t>, ValueId> ints_;
 };
 

@@ -1,22 +1,27 @@
 #include "providers/cpu/loop_values.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "compute/move/elements.h"
 
 namespace rh::cpu {
 
-// Room for `more` bytes: at first for all that may come where that is little, then for twice as much each time.
-void ScanOutput::reserve(RunContext& context, size_t more, int64_t most) {
+// A new piece has room for all that may come where that is little, then for as much as there is already: never for more than a tensor may
+// take if the output keeps to it.
+uint8_t* ScanOutput::take(RunContext& context, size_t bytes, int64_t most) {
   constexpr size_t kLittle = 64 << 10;
-  if (room_.size() - bytes_ >= more) return;
-  const size_t rows = static_cast<size_t>(std::max<int64_t>(1, most)), left = std::numeric_limits<size_t>::max() / more;
-  const size_t all = std::min(rows, left) * more, few = std::min(rows, kLittle / more) * more;
-  const size_t size = std::max({bytes_ + more, std::min(2 * room_.size(), all), few});
-  auto* const memory = static_cast<uint8_t*>(context.scratch(size));
-  std::copy_n(room_.data(), bytes_, memory);
-  room_ = {memory, size};
+  if (bytes == 0) return nullptr;
+  if (pieces_.empty() || pieces_.back().room - pieces_.back().bytes < bytes) {
+    const size_t rows = static_cast<size_t>(std::max<int64_t>(1, most - count_ + 1));
+    const size_t wanted = std::max(bytes_, kLittle) / bytes;
+    const size_t size = std::max<size_t>(1, std::min(rows, wanted)) * bytes;
+    pieces_.push_back({static_cast<uint8_t*>(context.scratch(size)), 0, size});
+  }
+  Piece& last = pieces_.back();
+  uint8_t* const at = last.data + last.bytes;
+  last.bytes += bytes;
+  bytes_ += bytes;
+  return at;
 }
 
 Status ScanOutput::add(RunContext& context, const Tensor& tensor, int64_t most, const char* what) {
@@ -33,15 +38,15 @@ Status ScanOutput::add(RunContext& context, const Tensor& tensor, int64_t most, 
     strings_.insert(strings_.end(), tensor.data<std::string>(), tensor.data<std::string>() + tensor.elements());
   } else if (bits < 8) {
     const size_t count = static_cast<size_t>(tensor.elements());
-    reserve(context, count, most);
-    compute::unpack_elements(bits, tensor.raw(), room_.data() + bytes_, tensor.elements());
-    bytes_ += count;
+    compute::unpack_elements(bits, tensor.raw(), take(context, count, most), tensor.elements());
   } else {
-    reserve(context, tensor.bytes(), most);
-    std::copy_n(static_cast<const uint8_t*>(tensor.raw()), tensor.bytes(), room_.data() + bytes_);
-    bytes_ += tensor.bytes();
+    std::copy_n(static_cast<const uint8_t*>(tensor.raw()), tensor.bytes(), take(context, tensor.bytes(), most));
   }
   return {};
+}
+
+void ScanOutput::join(uint8_t* to) const {
+  for (const Piece& piece : pieces_) to = std::copy_n(piece.data, piece.bytes, to);
 }
 
 void ScanOutput::write(RunContext& context, int output, const TensorType& declared) {
@@ -61,9 +66,11 @@ void ScanOutput::write(RunContext& context, int output, const TensorType& declar
   if (dtype_ == DType::string) {
     std::move(strings_.begin(), strings_.end(), y.data<std::string>());
   } else if (bits < 8) {
-    compute::pack_elements(bits, room_.data(), y.raw(), static_cast<int64_t>(bytes_));
+    auto* const all = static_cast<uint8_t*>(context.scratch(bytes_));
+    join(all);
+    compute::pack_elements(bits, all, y.raw(), static_cast<int64_t>(bytes_));
   } else {
-    std::copy_n(room_.data(), bytes_, y.data<uint8_t>());
+    join(y.data<uint8_t>());
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/inline_vector.h"
 #include "graph/type.h"
 #include "providers/cpu/kernel.h"
 
@@ -23,10 +24,16 @@ class ScanOutput {
   DType dtype_ = DType::undefined;
   Shape shape_;
   int64_t count_ = 0;
-  void reserve(RunContext& context, size_t more, int64_t most);
+  struct Piece {
+    uint8_t* data = nullptr;
+    size_t bytes = 0, room = 0;
+  };
+  /// Where the next `bytes` go, of at most so many iterations in all.
+  uint8_t* take(RunContext& context, size_t bytes, int64_t most);
+  void join(uint8_t* to) const;
 
-  std::span<uint8_t> room_;
-  size_t bytes_ = 0;  ///< that are taken: a byte an element for packed types
+  InlineVector<Piece, 16> pieces_;  ///< one after the other: a byte an element for packed types
+  size_t bytes_ = 0;                ///< of all
   std::vector<std::string> strings_;
 };
 
