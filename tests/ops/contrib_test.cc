@@ -209,7 +209,7 @@ const std::vector<OpCase> kMaxpoolWithMask = {
      1,
      0,
      kMs},
-    {1, {attr("kernel_shape", {2, 4}), attr("strides", {1, 2})}, {f({1, 3, 4, 70}), mask({1, 3, 4, 70})}, "an even kernel", {}, 1, 0, kMs},
+    {1, {attr("kernel_shape", {2, 4}), attr("strides", {1, 2})}, {f({1, 3, 4, 70}), mask({1, 1, 4, 70})}, "an even kernel", {}, 1, 0, kMs},
     {1, {attr("kernel_shape", {2, 3})}, {f({1, 2, 4, 75}), mask({1, 1, 4, 75})}, "vectors of neighbouring windows", {}, 1, 0, kMs},
     {1, {attr("kernel_shape", {1, 1}), attr("strides", {2, 2})}, {f({1, 2, 5, 65}), mask({1, 1, 5, 65})}, "windows of one", {}, 1, 0, kMs},
     {1, {attr("kernel_shape", {3}), attr("strides", {3})}, {f({1, 2, 130}), mask({1, 1, 130})}, "windows three apart", {}, 1, 0, kMs},
