@@ -7,21 +7,22 @@
 #include <span>
 #include <type_traits>
 
+#include "compute/scratch.h"
+
 namespace rh::cpu {
 
 /// Lists that a piece of a kernel's loop may hold at once.
-enum class ThreadList : uint8_t { first, second, third, count };
+enum class ThreadList : uint8_t { first, second, third };
 
-/// At least `bytes` of memory of the calling thread, 64-byte aligned, kept for later pieces. The next call with the same list gives the
-/// same memory. Throws std::bad_alloc.
-void* thread_list_memory(ThreadList list, size_t bytes);
-
-/// The same as elements, uninitialised.
+/// Memory of the calling thread (compute/scratch.h) as that many elements, uninitialised. The next call with the same list gives the same
+/// memory. Throws std::bad_alloc.
 template <typename T>
 std::span<T> thread_list(ThreadList list, int64_t count) {
   static_assert(std::is_trivially_copyable_v<T>);
+  constexpr compute::ScratchSlot kSlots[] = {compute::ScratchSlot::first_list, compute::ScratchSlot::second_list,
+                                             compute::ScratchSlot::third_list};
   const size_t size = static_cast<size_t>(count);
-  return {static_cast<T*>(thread_list_memory(list, size * sizeof(T))), size};
+  return {static_cast<T*>(compute::thread_scratch(kSlots[static_cast<size_t>(list)], size * sizeof(T))), size};
 }
 
 /// The same, all of one value.
