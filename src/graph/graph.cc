@@ -197,6 +197,8 @@ NodeId Graph::add_node(Node node) {
     const auto import = opset_imports.find(node.domain);
     node.opset = import == opset_imports.end() ? 1 : import->second;
   }
+  const bool gives_nothing = std::ranges::all_of(node.outputs, [](ValueId output) { return output == kNoValue; });
+  if (gives_nothing && !node.outputs.empty()) node.outputs[0] = add_value(node.op_type);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
     GraphValue& output = values_[node.outputs[i]];

@@ -127,8 +127,8 @@ class Graph {
   /// In a subgraph: the value that stands for `outer_id` of the enclosing graph.
   ValueId add_outer(std::string_view name, ValueId outer_id, ValueType type);
   void add_output(ValueId id);
-  /// Takes a node with its inputs, outputs and attributes filled in; sets ids, producers, consumers and implicit inputs. `opset` 0 becomes
-  /// the graph's import. Throws Error{invalid_graph} where an output already has a producer.
+  /// Takes a node with all filled in but ids, producers, consumers and implicit inputs. `opset` 0 becomes the graph's import; where all
+  /// outputs are left out, the first becomes a value of its own. Throws Error{invalid_graph} where an output already has a producer.
   NodeId add_node(Node node);
   void remove_node(NodeId id);
   void set_type(ValueId id, ValueType type) { values_[id].type = std::move(type); }

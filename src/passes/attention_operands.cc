@@ -245,7 +245,7 @@ ValueId OperandMatcher::repeated_along(ValueId value, size_t axis) const {
 
 /// Whether each index comes as often as any other one, one after the other.
 bool OperandMatcher::repeats_each(const Node& gather, int64_t heads) const {
-  const Tensor* indices = graph_.value(gather.inputs[1]).constant_tensor();
+  const Tensor* indices = NodeView(graph_, gather).constant_input(1);
   if (!indices || indices->dtype() != DType::int64 || indices->shape().size() != 1) return false;
   const int64_t count = indices->elements(), times = heads > 0 ? count / heads : 0;
   if (times == 0 || count != times * heads) return false;

@@ -152,7 +152,7 @@ class Planner {
 
   std::optional<Candidate> convolution(const Node& node) const {
     const Planes x = planes_of(node.inputs[0]), y = planes_of(node.outputs[0]);
-    const Tensor* weights = graph_.value(node.inputs[1]).constant_tensor();
+    const Tensor* weights = NodeView(graph_, node).constant_input(1);
     if (!x.known() || !y.known() || !weights || weights->shape().rank() != 4 || !is_constant(node, 2)) return std::nullopt;
     const ops::Conv op = ops::Conv::read(NodeView(graph_, node));
     const bool depthwise = op.group > 1 && op.group == x.channels && x.channels == y.channels;

@@ -93,7 +93,7 @@ class Planner {
 
   /// Those of single channels work on planes.
   std::optional<Candidate> convolution(const Node& node, const NodeView& view) const {
-    const Tensor* weights = graph_.value(node.inputs[3]).constant_tensor();
+    const Tensor* weights = NodeView(graph_, node).constant_input(3);
     if (!weights || weights->shape().rank() != 4) return std::nullopt;
     const ops::QLinearConv op = ops::QLinearConv::read(view);
     if (op.x_channels_last || (op.group > 1 && weights->shape()[1] == 1)) return std::nullopt;

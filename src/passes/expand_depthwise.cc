@@ -14,10 +14,10 @@ constexpr int64_t kMostDilation = 4;  // that the operator has
 bool is_constant_conv(const Graph& graph, const Node& node) {
   if (!is_op(node, "Conv") && !(node.op_type == "FusedConv" && node.domain == "com.microsoft")) return false;
   if (node.inputs.size() > 3 || tensor_type(graph, node.inputs[0]).dtype != DType::float32) return false;
-  const Tensor* weights = graph.value(node.inputs[1]).constant_tensor();
+  const Tensor* weights = NodeView(graph, node).constant_input(1);
   if (!weights || weights->dtype() != DType::float32 || weights->shape().rank() != 4) return false;
   if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return true;
-  const Tensor* bias = graph.value(node.inputs[2]).constant_tensor();
+  const Tensor* bias = NodeView(graph, node).constant_input(2);
   return bias && bias->dtype() == DType::float32 && bias->elements() == weights->shape()[0];
 }
 

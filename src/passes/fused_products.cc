@@ -91,7 +91,7 @@ class Fuser {
     if (!fold || !unfold || !is_op(*fold, "Reshape") || !is_op(*unfold, "Reshape") || unfold->inputs[0] != tail.last->outputs[0])
       return kNoValue;
     const ops::FusedMatMul op = ops::FusedMatMul::read(NodeView(graph_, product));
-    if (op.transpose_a || op.transpose_batch_a || !graph_.value(product.inputs[1]).constant_tensor()) return kNoValue;
+    if (op.transpose_a || op.transpose_batch_a || !NodeView(graph_, product).constant_input(1)) return kNoValue;
     const ValueId x = fold->inputs[0], y = unfold->outputs[0];
     const TensorType &from = tensor_type(graph_, x), &to = tensor_type(graph_, y);
     const TensorType &a = tensor_type(graph_, product.inputs[0]), &c = tensor_type(graph_, product.outputs[0]);

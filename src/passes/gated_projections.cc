@@ -45,11 +45,19 @@ class Matcher {
     rewrite_.remove(giver->id);
   }
 
+  /// Of a convolution in blocks; null where they are no constant of rows and columns.
+  const Tensor* weights_of(const Node& conv) const {
+    const Tensor* weights = NodeView(graph_, conv).constant_input(1);
+    return weights && weights->shape().rank() == 4 ? weights : nullptr;
+  }
+
   bool gives_means(const Node& node) const {
     if (is_own(node, "ExpandDepthwise")) return NodeView(graph_, node).flag("blocked");
     if (!is_own(node, "BlockedConv")) return false;
     const ops::Conv op = ops::BlockedConv::read(NodeView(graph_, node)).conv;
-    const Shape& taps = graph_.value(node.inputs[1]).constant_tensor()->shape();
+    const Tensor* weights = weights_of(node);
+    if (!weights) return false;
+    const Shape& taps = weights->shape();
     const int64_t stride = op.window.strides.empty() ? 1 : op.window.strides[0];
     return op.group > 1 && taps[1] < ops::kChannelBlock && taps[2] == taps[3] && (taps[2] == 3 || taps[2] == 5 || taps[2] == 7) &&
            (stride == 1 || stride == 2) && ops::all_are(op.window.strides, stride) && ops::all_are(op.window.dilations, 1);
@@ -59,11 +67,12 @@ class Matcher {
     if (!is_own(node, "BlockedConv") || node.inputs[0] != x || node.inputs.size() > 4) return false;
     const ops::BlockedConv op = ops::BlockedConv::read(NodeView(graph_, node));
     const TensorType& type = tensor_type(graph_, x);
-    const Shape& weights = graph_.value(node.inputs[1]).constant_tensor()->shape();
-    if (op.conv.group != 1 || op.from_planes || weights[2] != 1 || weights[3] != 1 || !type.has_rank()) return false;
+    const Tensor* weights = weights_of(node);
+    const bool is_pointwise = weights && weights->shape()[2] == 1 && weights->shape()[3] == 1;
+    if (!is_pointwise || op.conv.group != 1 || op.from_planes || !type.has_rank() || type.rank() != 5) return false;
     const Dim &height = (*type.dims)[2], &width = (*type.dims)[3];
     return height.is_constant() && width.is_constant() &&
-           static_cast<double>(height.value()) * static_cast<double>(width.value()) >= static_cast<double>(kFewWeights * weights[0]);
+           static_cast<double>(height.value()) * static_cast<double>(width.value()) >= static_cast<double>(kFewWeights * weights->shape()[0]);
   }
 
   std::vector<ValueId> current(std::vector<ValueId> inputs) const {

@@ -29,7 +29,7 @@ class Fuser {
 
  private:
   void fuse(const Node& product) {
-    const Tensor* b = graph_.value(product.inputs[1]).constant_tensor();
+    const Tensor* b = NodeView(graph_, product).constant_input(1);
     const Node* cast = only_user(graph_, product);
     if (!b || b->shape().rank() != 2 || !cast || !is_op(*cast, "Cast") || tensor_type(graph_, cast->outputs[0]).dtype != DType::float32)
       return;

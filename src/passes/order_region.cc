@@ -81,6 +81,7 @@ std::optional<OrderRegion::Assignments> OrderRegion::across(const Node& node, co
 
 bool OrderRegion::assign(const Assignments& assignments) {
   for (const auto& [id, order] : assignments) {
+    if (id == kNoValue) return false;
     const auto at = orders_.find(id);
     const bool fits = at != orders_.end() ? at->second == order : !graph_.value(id).is_constant() && !taken_.contains(id);
     if (!fits || !tensor_type(graph_, id).has_rank() || tensor_type(graph_, id).dims->size() != order.permutation.size()) return false;

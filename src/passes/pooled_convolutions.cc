@@ -32,9 +32,9 @@ class Matcher {
     if (!is_op(node, "Conv") && !(node.op_type == "FusedConv" && node.domain == "com.microsoft")) return false;
     if (node.inputs.size() > 3 || tensor_type(graph_, node.inputs[0]).dtype != DType::float32 || !is_only_output(graph_, node))
       return false;
-    const Tensor* weights = graph_.value(node.inputs[1]).constant_tensor();
+    const Tensor* weights = NodeView(graph_, node).constant_input(1);
     const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
-    if (!weights || weights->shape().rank() != 4 || (has_bias && !graph_.value(node.inputs[2]).constant_tensor())) return false;
+    if (!weights || weights->shape().rank() != 4 || (has_bias && !NodeView(graph_, node).constant_input(2))) return false;
     if (weights->shape()[1] > kMostChannels || ops::Conv::read(NodeView(graph_, node)).group != 1) return false;
     const auto sizes = sizes_of(node.outputs[0]);
     return sizes &&

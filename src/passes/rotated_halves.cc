@@ -84,7 +84,7 @@ int64_t index_of_two(const Graph& graph, const Node& node, ValueId value) {
   const TensorType& type = tensor_type(graph, node.inputs[0]);
   if (!type.has_rank() || type.rank() < 2 || !type.dims->back().is_constant(2)) return -1;
   if (is_op(node, "Gather")) {
-    const Tensor* index = graph.value(node.inputs[1]).constant_tensor();
+    const Tensor* index = NodeView(graph, node).constant_input(1);
     const bool is_one = index && index->shape().rank() == 0 && is_last(ops::Gather::read(NodeView(graph, node)).axis, type.rank());
     const auto number = is_one ? constant_number(graph, node.inputs[1]) : std::nullopt;
     if (!number || *number < -2 || *number > 1) return -1;

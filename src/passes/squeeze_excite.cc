@@ -172,7 +172,7 @@ class Matcher {
 
   std::optional<Product> pointwise(const Node& node) const {
     const ops::Conv op = ops::Conv::read(NodeView(graph_, node));
-    const Tensor* weights = graph_.value(node.inputs[1]).constant_tensor();
+    const Tensor* weights = NodeView(graph_, node).constant_input(1);
     if (op.activation.function == ops::FusedActivation::Function::prelu) return std::nullopt;
     if (!weights || weights->shape().rank() < 3 || node.inputs.size() > 3 || op.group != 1 || op.window.auto_pad != ops::AutoPad::notset)
       return std::nullopt;
@@ -183,7 +183,7 @@ class Matcher {
 
   std::optional<Product> gemm(const Node& node) const {
     const ops::Gemm op = ops::Gemm::read(NodeView(graph_, node));
-    const Tensor* weights = graph_.value(node.inputs[1]).constant_tensor();
+    const Tensor* weights = NodeView(graph_, node).constant_input(1);
     if (!weights || weights->shape().rank() != 2 || op.alpha != 1 || op.beta != 1 || op.transpose_a) return std::nullopt;
     if (node.domain.empty() && node.opset < kBroadcastOpset) return std::nullopt;
     const int64_t rows = weights->shape()[0], columns = weights->shape()[1];
@@ -197,7 +197,7 @@ class Matcher {
 
   std::optional<Product> matmul(const Node& node) const {
     const ops::FusedMatMul op = ops::FusedMatMul::read(NodeView(graph_, node));
-    const Tensor* weights = graph_.value(node.inputs[1]).constant_tensor();
+    const Tensor* weights = NodeView(graph_, node).constant_input(1);
     if (!weights || weights->shape().rank() != 2 || op.alpha != 1 || op.transpose_a || op.transpose_batch_a || op.transpose_batch_b)
       return std::nullopt;
     const TensorType& rows = tensor_type(graph_, node.inputs[0]);
