@@ -86,6 +86,11 @@ ORT_EXPORT OrtStatus* ORT_API_CALL RhCreateValueFromProto(const void* bytes, siz
 /// A sequence of no tensors, whose elements would be of the given type; undefined goes with any. CreateValue needs at least one element.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhCreateEmptySequence(ONNXTensorElementDataType type, OrtValue** value);
 
+/// The maps of a sequence in one step. Where all of them share the memory of their keys, and their floats lie one map after the other, as
+/// ZipMap gives them: `keys` gets the keys, to be released, and `values` the floats of all maps, which are valid as long as the sequence
+/// is. Elsewhere both get null.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhGetMapsOfSequence(const OrtValue* sequence, OrtValue** keys, const float** values);
+
 /// A node of the final graph that has run, as a callback sees it. Everything is valid during the call alone. Later versions may add fields
 /// at the end.
 typedef struct RhNodeRun {

@@ -1,5 +1,7 @@
 #include "maps.h"
 
+#include <roundhouse/roundhouse_c_api.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -243,6 +245,32 @@ nb::dict DictMaker::make(const Ort::Value& map) {
   }
   last_ = dict;
   return dict;
+}
+
+std::optional<nb::list> dicts_of_rows(const Ort::Value& sequence) {
+  OrtValue* shared = nullptr;
+  const float* values = nullptr;
+  Ort::ThrowOnError(RhGetMapsOfSequence(sequence, &shared, &values));
+  if (!shared) return std::nullopt;
+  const Ort::Value key_tensor{shared};
+  const auto info = key_tensor.GetTensorTypeAndShapeInfo();
+  const size_t labels = info.GetElementCount(), count = sequence.GetCount();
+  const std::vector<nb::object> keys = objects_of(key_tensor, labels, info.GetElementType());
+  if (keys.size() != labels) return std::nullopt;
+  nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));
+  if (!list) throw nb::python_error();
+  nb::dict dict;
+  for (size_t i = 0; i < count; ++i, values += labels) {
+    // A copy has its table already; it lacks but the values.
+    if (i > 0) dict = nb::steal<nb::dict>(PyDict_Copy(dict.ptr()));
+    if (!dict) throw nb::python_error();
+    for (size_t k = 0; k < labels; ++k) {
+      const nb::object number = nb::steal(PyFloat_FromDouble(static_cast<double>(values[k])));
+      if (!number || PyDict_SetItem(dict.ptr(), keys[k].ptr(), number.ptr()) != 0) throw nb::python_error();
+    }
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), nb::object(dict).release().ptr());
+  }
+  return list;
 }
 
 void texts_to_objects(const Ort::Value& strings, PyObject** items, size_t count) {

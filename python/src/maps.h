@@ -25,6 +25,10 @@ class DictMaker {
   nb::dict last_;
 };
 
+/// The dicts of a sequence whose maps share their keys and lie one after the other, as ZipMap gives them: far less work for each than
+/// DictMaker's. Nothing for other sequences.
+std::optional<nb::list> dicts_of_rows(const Ort::Value& sequence);
+
 /// The texts of a tensor of strings as Python objects, written to `items`, which hold objects or null before. Equal ones may be one object.
 void texts_to_objects(const Ort::Value& strings, PyObject** items, size_t count);
 

@@ -256,6 +256,7 @@ ONNXType kind_of(const Ort::Value& value) {
 }
 
 nb::list sequence_to_list(const Ort::Value& sequence) {
+  if (std::optional<nb::list> rows = dicts_of_rows(sequence)) return std::move(*rows);
   Ort::AllocatorWithDefaultOptions allocator;
   DictMaker dicts;
   nb::list list;

@@ -169,6 +169,20 @@ def test_inputs_and_outputs_equal_the_reference(name):
     assert described(session(data)) == described(onnxruntime.InferenceSession(data, providers=CPU))
 
 
+@pytest.mark.parametrize("declared", [(None, 7), ("N",), (2, 3, 1)], ids=["columns", "a vector", "three dimensions"])
+def test_a_shape_that_contradicts_the_operator_is_passed_over(declared):
+    node = helper.make_node("Neg", ["x"], ["y"])
+    ports = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, (None, 3)),
+        helper.make_tensor_value_info("y", TensorProto.FLOAT, declared),
+    ]
+    graph = helper.make_graph([node], "graph", ports[:1], ports[1:])
+    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for made in (session(data), onnxruntime.InferenceSession(data, providers=CPU)):
+        np.testing.assert_array_equal(made.run(None, {"x": x})[0], -x)
+
+
 @BOTH
 def test_model_metadata(module):
     data = onnx.load_from_string(models.add())

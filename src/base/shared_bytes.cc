@@ -17,7 +17,7 @@ struct Packing {
   static inline thread_local PackingScope* scope = nullptr;
 
   static Parallel parallel() { return scope ? scope->parallel_ : Parallel(); }
-  static bool of_run() { return scope && scope->of_run_; }
+  static PackingScope* of_run() { return scope && scope->run_memory_ ? scope : nullptr; }
   static std::shared_ptr<void> take_memory(size_t bytes) { return scope ? scope->take_memory(bytes) : nullptr; }
   static void note(const void* memory, size_t bytes) {
     if (scope) scope->shared_.emplace_back(static_cast<const std::byte*>(memory), bytes);
@@ -130,10 +130,9 @@ bool has_pieces(const void* memory, const Pieces& pieces, const Parallel& parall
 }  // namespace
 
 std::shared_ptr<void> packing_memory(size_t bytes) {
-  if (Packing::of_run()) {
-    constexpr std::align_val_t kAlignment{64};
+  if (const PackingScope* run = Packing::of_run()) {
     constexpr size_t kVector = 64;  // a whole one may be read at the end
-    return {::operator new(bytes + kVector, kAlignment), [](void* memory) { ::operator delete(memory, kAlignment); }};
+    return {std::shared_ptr<void>(), run->run_memory(bytes + kVector)};
   }
   if (std::shared_ptr<void> part = Packing::take_memory(bytes)) return part;
   const auto memory = std::make_shared<PageMemory>(PageMemory::in_large_pages(bytes));
@@ -196,8 +195,10 @@ PackingScope::PackingScope(const Parallel& parallel, size_t bytes)
       may_have_pages_(PageChunk::kGivesBack && bytes >= kLeastInPages && bytes <= kMostInPages),
       before_(std::exchange(Packing::scope, this)) {}
 
-PackingScope::PackingScope(const Parallel& parallel, OfRun)
-    : parallel_(parallel), may_have_pages_(false), of_run_(true), before_(std::exchange(Packing::scope, this)) {}
+PackingScope::PackingScope(const Parallel& parallel, RunMemory memory)
+    : parallel_(parallel), may_have_pages_(false), run_memory_(memory), before_(std::exchange(Packing::scope, this)) {}
+
+PackingScope* PackingScope::current_of_run() { return Packing::of_run(); }
 
 void PackingScope::use_pages() {
   if (Packing::scope) Packing::scope->has_pages_ = Packing::scope->may_have_pages_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -92,8 +93,10 @@ class PackingScope {
  public:
   /// Of so many bytes to be packed in all.
   explicit PackingScope(const Parallel& parallel, size_t bytes = 0);
-  /// What is packed serves one run: it lies on the heap, whose memory the next run has again, and is not shared.
-  static PackingScope of_run(const Parallel& parallel) { return PackingScope(parallel, OfRun()); }
+  /// Gives memory, 64-byte aligned, that outlives all that is packed in it and is nobody's to free. Throws std::bad_alloc.
+  using RunMemory = FunctionRef<void*(size_t bytes)>;
+  /// What is packed serves one run: it lies where `memory`, which must outlive the scope, gives room, and is not shared.
+  static PackingScope of_run(const Parallel& parallel, RunMemory memory) { return PackingScope(parallel, memory); }
   ~PackingScope();
   PackingScope(const PackingScope&) = delete;
   PackingScope& operator=(const PackingScope&) = delete;
@@ -103,17 +106,21 @@ class PackingScope {
   static void use_pages();
   /// What this thread has shared since the last call, in the order of sharing. Empty where no scope lives.
   static std::vector<std::span<const std::byte>> take_shared();
+  /// This thread's scope where that is of a run, else null.
+  static PackingScope* current_of_run();
+  /// Of a scope of a run.
+  void* run_memory(size_t bytes) const { return (*run_memory_)(bytes); }
 
  private:
   friend struct Packing;
-  struct OfRun {};
-  PackingScope(const Parallel& parallel, OfRun);
+  PackingScope(const Parallel& parallel, RunMemory memory);
 
   /// Null where blocks have memory of their own.
   std::shared_ptr<void> take_memory(size_t bytes);
 
   Parallel parallel_;
-  bool may_have_pages_, has_pages_ = false, of_run_ = false;
+  bool may_have_pages_, has_pages_ = false;
+  std::optional<RunMemory> run_memory_;  ///< of a scope of a run
   std::shared_ptr<PageChunk> pages_;
   std::vector<std::span<const std::byte>> shared_;
   PackingScope* before_;

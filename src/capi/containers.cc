@@ -79,6 +79,24 @@ Value make_map(const OrtValue* const* in, size_t count) {
   return Map{pick(keys.tensor(), order, "keys"), pick(values.tensor(), order, "values")};
 }
 
+/// Whether the maps share the memory of their keys and have floats that lie one map after the other.
+bool are_rows(const std::vector<Value>& maps) {
+  if (maps.empty() || !maps.front().is_map()) return false;
+  const Map& first = maps.front().map();
+  const int64_t labels = first.keys.elements();
+  if (labels == 0 || first.values.dtype() != DType::float32) return false;
+  const void* keys = first.keys.raw();
+  const float* expected = first.values.data<float>();
+  return std::ranges::all_of(maps, [&](const Value& element) {
+    if (!element.is_map()) return false;
+    const Map& map = element.map();
+    const bool follows = map.keys.raw() == keys && map.keys.elements() == labels && map.values.dtype() == DType::float32 &&
+                         map.values.elements() == labels && map.values.data<float>() == expected;
+    expected += labels;
+    return follows;
+  });
+}
+
 }  // namespace
 
 OrtStatus* ORT_API_CALL CreateValue(const OrtValue* const* in, size_t count, ONNXType kind, OrtValue** out) {
@@ -134,5 +152,22 @@ OrtStatus* ORT_API_CALL RhCreateEmptySequence(ONNXTensorElementDataType type, Or
     Sequence sequence;
     sequence.element_dtype = abi::to_dtype(type);
     result = new OrtValue(Value(std::move(sequence)));
+  });
+}
+
+OrtStatus* ORT_API_CALL RhGetMapsOfSequence(const OrtValue* sequence, OrtValue** keys, const float** values) {
+  using namespace rh;
+  return capi::guard([&] {
+    const Value& content = capi::checked(sequence, "sequence").value;
+    if (!content.is_sequence()) fail(ErrorCode::invalid_argument, "the value is no sequence");
+    OrtValue*& result = capi::checked(keys, "keys");
+    const float*& floats = capi::checked(values, "values");
+    result = nullptr;
+    floats = nullptr;
+    const std::vector<Value>& elements = content.sequence().elements;
+    if (!capi::are_rows(elements)) return;
+    const Map& first = elements.front().map();
+    result = new OrtValue(first.keys);
+    floats = first.values.data<float>();
   });
 }

@@ -15,6 +15,25 @@ constexpr int64_t kMaxContents = 64;
 // Whether numbers in a tensor of this type can be sizes or indices.
 bool holds_sizes(DType dtype) { return dtype == DType::int64 || dtype == DType::int32; }
 
+// Whether no tensor has both shapes. Exporters declare results wrongly (one column for several targets, a vector for a column): the shape
+// that the operator gives counts then.
+bool shapes_contradict(const ValueType& declared, const ValueType& inferred) {
+  if (declared.kind() != inferred.kind() || !declared.tensor().has_rank() || !inferred.tensor().has_rank()) return false;
+  const SymbolicShape &a = *declared.tensor().dims, &b = *inferred.tensor().dims;
+  if (a.size() != b.size()) return true;
+  const auto differ = [](const Dim& x, const Dim& y) { return x.is_constant() && y.is_constant() && x.value() != y.value(); };
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (differ(a[i], b[i])) return true;
+  }
+  return false;
+}
+
+ValueType without_shape(const ValueType& type) {
+  TensorType tensor = type.tensor();
+  tensor.dims.reset();
+  return type.is_tensor() ? ValueType(std::move(tensor)) : ValueType::sparse(std::move(tensor));
+}
+
 // True for min(whole, n) with a number n >= 1: what fits `whole` in a broadcast is then `whole`, or nothing.
 bool is_cut_of(const Dim& part, const Dim& whole) {
   if (part.terms().size() != 1 || part.constant_term() != 0) return false;
@@ -209,7 +228,9 @@ class GraphInference {
   }
 
   void set_type(Graph& graph, const Node& node, ValueId id, ValueType inferred) {
-    ValueType type = merge(graph.value(id).type, inferred, "'" + graph.value(id).name + "'");
+    const ValueType& declared = graph.value(id).type;
+    ValueType type = shapes_contradict(declared, inferred) ? merge(without_shape(declared), inferred, "'" + graph.value(id).name + "'")
+                                                           : merge(declared, inferred, "'" + graph.value(id).name + "'");
     if ((type.is_tensor() || type.kind() == ValueType::Kind::sparse_tensor) && type.tensor().has_rank()) {
       for (Dim& dim : *type.tensor().dims) {
         if (dim.is_unknown()) dim = Dim::symbol("_s" + std::to_string(next_symbol_++));

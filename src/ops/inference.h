@@ -73,9 +73,9 @@ struct InferenceOptions {
   std::function<bool(const NodeView&, InferenceContext&)> custom = {};
 };
 
-/// Infers types of all values of a graph and its subgraphs, in order, merging with what is declared, and gives known contents. Throws
-/// Error{invalid_graph} with the node where inference contradicts a declaration or an operator refuses its inputs. Sizes that only a run
-/// tells become fresh symbols.
+/// Infers types of all values of a graph and its subgraphs, in order, merging with what is declared, and gives known contents; where a
+/// declared shape and an operator's contradict, the operator's counts. Throws Error{invalid_graph} with the node where element types or
+/// kinds contradict or an operator refuses its inputs. Sizes that only a run tells become fresh symbols.
 KnownContents infer_types(Graph& graph, const InferenceOptions& options = {});
 
 }  // namespace rh

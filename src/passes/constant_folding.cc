@@ -1,3 +1,5 @@
+#include "passes/constant_folding.h"
+
 #include <algorithm>
 #include <array>
 #include <new>
@@ -11,7 +13,7 @@ namespace rh::passes {
 namespace {
 
 // Weights stay quantised: their dequantisation belongs to the operator that takes them. If is a matter of if_branches.
-bool is_kept(const Node& node) { return node.op_type == "DequantizeLinear" || is_random(node) || has_subgraph(node); }
+bool may_fold(const Node& node) { return node.op_type != "DequantizeLinear" && !is_random(node) && !has_subgraph(node); }
 
 // Operators whose result may be far larger than all they are given.
 bool may_grow(const Node& node) {
@@ -23,6 +25,7 @@ bool may_grow(const Node& node) {
 // Whether only weights are made of the value, perhaps after a change of its form.
 bool is_weight(const Graph& graph, ValueId id, int depth = 0) {
   static constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+  static constexpr std::array<std::string_view, 3> kFusedProducts = {"FusedConv", "FusedGemm", "FusedMatMul"};
   static constexpr std::array<std::string_view, 4> kForms = {"Reshape", "Transpose", "Unsqueeze", "Squeeze"};
   const auto is_one_of = [](const auto& names, const Node& node) {
     return node.domain.empty() && std::find(names.begin(), names.end(), node.op_type) != names.end();
@@ -32,19 +35,21 @@ bool is_weight(const Graph& graph, ValueId id, int depth = 0) {
   return std::all_of(value.consumers.begin(), value.consumers.end(), [&](NodeId consumer) {
     const Node& node = graph.node(consumer);
     if (is_one_of(kForms, node)) return node.inputs[0] == id && node.outputs.size() == 1 && is_weight(graph, node.outputs[0], depth + 1);
-    return is_one_of(kProducts, node) && node.inputs[0] != id;
+    const bool is_fused = node.domain == "com.microsoft" && std::ranges::find(kFusedProducts, node.op_type) != kFusedProducts.end();
+    return (is_fused || is_one_of(kProducts, node)) && node.inputs[0] != id;
   });
 }
 
 class Folder {
  public:
-  Folder(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  Folder(const Graph& graph, PassContext& context, bool (*may_fold)(const Node&))
+      : graph_(graph), context_(context), may_fold_(may_fold), rewrite_(graph) {}
 
   Edit run() {
     if (!context_.evaluator) return rewrite_.take();
     for (NodeId id : graph_.topological_order()) {
       const Node& node = graph_.node(id);
-      if (!is_kept(node) && gather_inputs(node) && may_be_kept(node) && fold(node)) give_back_inputs(node);
+      if (may_fold_(node) && gather_inputs(node) && may_be_kept(node) && fold(node)) give_back_inputs(node);
     }
     for (const ValueId id : in_order_) {
       const auto folded = folded_.find(id);
@@ -161,6 +166,7 @@ class Folder {
 
   const Graph& graph_;
   PassContext& context_;
+  bool (*const may_fold_)(const Node&);
   Rewrite rewrite_;
   std::unordered_map<ValueId, Folded> folded_;
   std::vector<ValueId> in_order_;  ///< all that were folded
@@ -170,7 +176,9 @@ class Folder {
 
 }  // namespace
 
+Edit folded(const Graph& graph, PassContext& context, bool (*may_fold)(const Node&)) { return Folder(graph, context, may_fold).run(); }
+
 /// Nodes whose inputs are all constant are computed once.
-Edit constant_folding(const Graph& graph, PassContext& context) { return Folder(graph, context).run(); }
+Edit constant_folding(const Graph& graph, PassContext& context) { return folded(graph, context, may_fold); }
 
 }  // namespace rh::passes

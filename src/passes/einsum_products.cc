@@ -95,7 +95,7 @@ class Matcher {
         transposed(node, rewrite_.current(node.inputs[left]), op.terms[left], letters.batch + letters.free[left] + letters.summed);
     const ValueId b =
         transposed(node, rewrite_.current(node.inputs[right]), op.terms[right], letters.batch + letters.summed + letters.free[right]);
-    finish(node, made(node, "MatMul", {a, b}), letters.batch + letters.free[left] + letters.free[right], op.output);
+    finish(node, part_of(node, true, "MatMul", {a, b}), letters.batch + letters.free[left] + letters.free[right], op.output);
   }
 
   /// Rows by one matrix.
@@ -119,33 +119,16 @@ class Matcher {
     if (summed.size() > 1) a = reshaped(node, a, joined(kept, {depth}));
     ValueId b = transposed(node, node.inputs[weights], op.terms[weights], summed + letters.free[weights]);
     if (op.terms[weights].size() > 2) b = reshaped(node, b, {depth, product(columns)});
-    const Node matmul = made(node, "MatMul", {a, b});
+    const Node matmul = part_of(node, true, "MatMul", {a, b});
     const std::string order = letters.free[rows] + letters.free[weights];
     if (columns.size() == 1) return finish(node, matmul, order, op.output);
-    const ValueId flat = add(node, matmul);
-    finish(node, made(node, "Reshape", {flat, shape(node, joined(kept, columns))}), order, op.output);
+    const ValueId flat = rewrite_.add_part(matmul, node);
+    finish(node, part_of(node, false, "Reshape", {flat, shape(node, joined(kept, columns))}), order, op.output);
   }
 
   static std::vector<int64_t> joined(std::vector<int64_t> a, const std::vector<int64_t>& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
-  }
-
-  Node made(const Node& node, const char* op_type, std::vector<ValueId> inputs) const {
-    Node result;
-    const bool is_main = std::string_view(op_type) == "MatMul" || node.name.empty();
-    result.name = is_main ? node.name : node.name + "_" + op_type;
-    result.op_type = op_type;
-    result.opset = node.opset;
-    result.inputs = std::move(inputs);
-    return result;
-  }
-
-  ValueId add(const Node& node, Node part) {
-    const ValueId value = rewrite_.edit().add_value(graph_.value(node.outputs[0]).name);
-    part.outputs = {value};
-    rewrite_.edit().add_node(std::move(part), {node.id});
-    return value;
   }
 
   ValueId shape(const Node& node, const std::vector<int64_t>& sizes) {
@@ -155,7 +138,7 @@ class Matcher {
   }
 
   ValueId reshaped(const Node& node, ValueId value, const std::vector<int64_t>& sizes) {
-    return add(node, made(node, "Reshape", {value, shape(node, sizes)}));
+    return rewrite_.add_part(part_of(node, false, "Reshape", {value, shape(node, sizes)}), node);
   }
 
   static std::vector<int64_t> permutation(const std::string& from, const std::string& to) {
@@ -165,18 +148,16 @@ class Matcher {
   }
 
   ValueId transposed(const Node& node, ValueId value, const std::string& from, const std::string& to) {
-    return from == to ? value : add(node, transpose(node, value, from, to));
+    return from == to ? value : rewrite_.add_part(transpose(node, value, from, to), node);
   }
 
-  Node transpose(const Node& node, ValueId value, const std::string& from, const std::string& to) const {
-    Node result = made(node, "Transpose", {value});
-    result.attributes = {{"perm", permutation(from, to)}};
-    return result;
+  static Node transpose(const Node& node, ValueId value, const std::string& from, const std::string& to) {
+    return part_of(node, false, "Transpose", {value}, {{"perm", permutation(from, to)}});
   }
 
   /// `last` gives the result with its dimensions in the order `from`.
   void finish(const Node& node, Node last, const std::string& from, const std::string& to) {
-    if (from != to) last = transpose(node, add(node, std::move(last)), from, to);
+    if (from != to) last = transpose(node, rewrite_.add_part(std::move(last), node), from, to);
     rewrite_.replace_nodes(std::move(last), node, {node.id});
   }
 

@@ -72,7 +72,8 @@ class Matcher {
     if (!is_pointwise || op.conv.group != 1 || op.from_planes || !type.has_rank() || type.rank() != 5) return false;
     const Dim &height = (*type.dims)[2], &width = (*type.dims)[3];
     return height.is_constant() && width.is_constant() &&
-           static_cast<double>(height.value()) * static_cast<double>(width.value()) >= static_cast<double>(kFewWeights * weights->shape()[0]);
+           static_cast<double>(height.value()) * static_cast<double>(width.value()) >=
+               static_cast<double>(kFewWeights * weights->shape()[0]);
   }
 
   std::vector<ValueId> current(std::vector<ValueId> inputs) const {

@@ -324,7 +324,7 @@ class Matcher {
       }
     }
     if (values.size() == 1) return give(node, values[0]);
-    rewrite_.replace_nodes(made(node, "Concat", std::move(values), {{"axis", op.axis}}), node, {node.id});
+    rewrite_.replace_nodes(part_of(node, true, "Concat", std::move(values), {{"axis", op.axis}}), node, {node.id});
   }
 
   // --- elements as values
@@ -349,7 +349,7 @@ class Matcher {
   void split_all(const Node& node, Parts& parts) {
     std::vector<int64_t> sizes;
     for (size_t i = 0; i + 1 < parts.bounds.size(); ++i) sizes.push_back(parts.bounds[i + 1] - parts.bounds[i]);
-    Node all = made(node, "Split", {rewrite_.current(parts.whole)}, {{"axis", static_cast<int64_t>(parts.axis)}});
+    Node all = part_of(node, false, "Split", {rewrite_.current(parts.whole)}, {{"axis", static_cast<int64_t>(parts.axis)}});
     if (node.opset < kOpsetOfAxesAsInput) {
       all.attributes.push_back({"split", sizes});
     } else {
@@ -383,23 +383,8 @@ class Matcher {
     return rewrite_.edit().add_constant(graph_.value(node.outputs[0]).name, std::move(tensor));
   }
 
-  Node made(const Node& node, const char* op_type, std::vector<ValueId> inputs, std::vector<Attribute> attributes) const {
-    Node result;
-    const bool is_main = std::string_view(op_type) == "Concat" || node.name.empty();
-    result.name = is_main ? node.name : node.name + "_" + op_type;
-    result.op_type = op_type;
-    result.opset = node.opset;
-    result.inputs = std::move(inputs);
-    result.attributes = std::move(attributes);
-    return result;
-  }
-
   ValueId add(const Node& node, const char* op_type, std::vector<ValueId> inputs, std::vector<Attribute> attributes) {
-    Node part = made(node, op_type, std::move(inputs), std::move(attributes));
-    const ValueId value = rewrite_.edit().add_value(graph_.value(node.outputs[0]).name);
-    part.outputs = {value};
-    rewrite_.edit().add_node(std::move(part), {node.id});
-    return value;
+    return rewrite_.add_part(part_of(node, false, op_type, std::move(inputs), std::move(attributes)), node);
   }
 
   /// Replaces the node by the value, or by a copy under its name where a graph output needs one.

@@ -154,11 +154,12 @@ class Matcher {
     return dtype == DType::float32 || dtype == DType::float16;
   }
 
-  /// ReduceMean, or ReduceSum with the number of elements divided by.
+  /// ReduceMean, GlobalAveragePool, or ReduceSum with the number of elements divided by.
   std::optional<Mean> mean_of(ValueId value) const {
     const Node* node = graph_.producer(value);
     if (!node) return std::nullopt;
     if (is_op(*node, "ReduceMean")) return reduction(*node);
+    if (is_op(*node, "GlobalAveragePool")) return pooled(*node);
     if (!is_binary(node, "Mul") && !is_binary(node, "Div")) return std::nullopt;
     for (size_t i = is_op(*node, "Mul") ? 0 : 1; i < 2; ++i) {
       const auto number = constant_number(graph_, node->inputs[i]);
@@ -184,6 +185,13 @@ class Matcher {
       count *= static_cast<double>(dim.value());
     }
     return count;
+  }
+
+  /// Over all dimensions but the first two.
+  std::optional<Mean> pooled(const Node& node) const {
+    const TensorType& type = tensor_type(graph_, node.inputs[0]);
+    if (!type.has_rank() || type.rank() < 3) return std::nullopt;
+    return Mean{node.inputs[0], 2, type.rank(), {node.id}};
   }
 
   /// Over the last dimensions, but not over all of more than one, or over dimension 1.

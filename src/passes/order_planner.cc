@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kTransposeCost = 2000;  // elements that could be moved in the time that any Transpose takes
 constexpr int64_t kLeastGain = 1000;      // elements
 constexpr int64_t kBiasCost = 200;        // elements, of a Transpose between a product and its bias
-constexpr int64_t kUnknownSize = 16;      // taken for sizes that are not known
+constexpr int64_t kUnknownSize = 16;      // taken for symbols and sizes that are not known
 constexpr double kMostCost = 1e12;
 
 /// What a value, its Transposes and its views have in common.
@@ -83,6 +83,12 @@ class Planner {
     return at->second;
   }
 
+  /// With kUnknownSize for each symbol: views of a value count as many elements as it has.
+  static int64_t likely_size(const Dim& dim) {
+    const auto size = dim.evaluate([](std::string_view) { return std::optional<int64_t>(kUnknownSize); });
+    return std::max<int64_t>(size.value_or(kUnknownSize), 1);
+  }
+
   int64_t transpose_cost(ValueId id) const {
     const SymbolicShape& dims = *tensor_type(graph_, id).dims;
     int64_t last = -1;
@@ -90,7 +96,7 @@ class Planner {
     double elements = 1;
     for (int64_t axis : region_.order(id).other()) {
       const Dim& dim = dims[static_cast<size_t>(axis)];
-      elements *= static_cast<double>(dim.is_constant() ? dim.value() : kUnknownSize);
+      elements *= static_cast<double>(likely_size(dim));
       if (dim.is_constant(1)) continue;
       moves = moves || axis < last;
       last = axis;

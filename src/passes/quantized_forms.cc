@@ -90,6 +90,7 @@ class Fuser {
     if (!x || !w || !y || !x->is_per_tensor()) return;
     const Tensor* weights = graph_.value(w->value).constant_tensor();
     if (!weights || weights->shape().rank() < 3 || !is_along(*w, 0, weights->shape())) return;
+    if (NodeView(graph_, node).int_or("group", 1) > 1 && weights->shape()[1] == 1) return;  // the kernels of floats are faster
     std::vector<ValueId> bias;
     if (node.inputs.size() > 2 && node.inputs[2] != kNoValue) {
       const auto b = dequantized(graph_, node.inputs[2]);

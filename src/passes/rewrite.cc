@@ -47,6 +47,23 @@ void Rewrite::replace_nodes(Node made, const Node& last, const std::vector<NodeI
   }
 }
 
+ValueId Rewrite::add_part(Node part, const Node& whole) {
+  const ValueId output = edit_.add_value(graph_.value(whole.outputs[0]).name);
+  part.outputs = {output};
+  edit_.add_node(std::move(part), {whole.id});
+  return output;
+}
+
+Node part_of(const Node& whole, bool is_main, std::string_view op_type, std::vector<ValueId> inputs, std::vector<Attribute> attributes) {
+  Node part;
+  part.name = is_main || whole.name.empty() ? whole.name : whole.name + "_" + std::string(op_type);
+  part.op_type = op_type;
+  part.opset = whole.opset;
+  part.inputs = std::move(inputs);
+  part.attributes = std::move(attributes);
+  return part;
+}
+
 bool is_op(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain.empty(); }
 bool is_own(const Node& node, std::string_view op_type) { return node.op_type == op_type && node.domain == "roundhouse"; }
 bool is_fused_conv(const Node& node) {

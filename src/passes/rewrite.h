@@ -36,6 +36,8 @@ class Rewrite {
   /// Adds `made`, without outputs yet, in the place of `last`, whose only output it gives. It stands for `nodes`, of which those `kept`
   /// stay.
   void replace_nodes(Node made, const Node& last, const std::vector<NodeId>& nodes, const std::vector<NodeId>& kept = {});
+  /// Adds `part`, without outputs yet, one of the nodes that stand for `whole`: gives its only output, named after the first of `whole`.
+  ValueId add_part(Node part, const Node& whole);
 
  private:
   bool is_new(ValueId id) const { return id >= graph_.value_count(); }
@@ -46,6 +48,11 @@ class Rewrite {
   std::unordered_set<ValueId> named_;  // values that take the name of a graph output
   std::unordered_set<NodeId> removed_;
 };
+
+/// An operator of ai.onnx at the opset of `whole`, without outputs yet, for one of the nodes that stand for it: the main one has its name,
+/// others that and their operator's.
+Node part_of(const Node& whole, bool is_main, std::string_view op_type, std::vector<ValueId> inputs,
+             std::vector<Attribute> attributes = {});
 
 /// Whether the node is the standard's operator of this name.
 bool is_op(const Node& node, std::string_view op_type);

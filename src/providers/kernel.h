@@ -29,6 +29,7 @@ class SubgraphRunner {
     kept_.resize(count);
     return kept_;
   }
+  std::span<const Value> kept() const { return kept_; }
 
  private:
   std::vector<Value> kept_;

@@ -99,7 +99,9 @@ PassReport simplify(Graph& graph, std::span<const Pass> list, std::span<const Pa
   disable_listed(find("optimization.disable_specified_optimizers"), passes.disabled);
   // With shorter vectors the node takes longer than the two that it stands for.
   if (!cpu_features().avx512) passes.disabled.emplace_back("expand_depthwise");
-  if (find("roundhouse.memory") == "lean") passes.disabled.emplace_back("wide_floats");
+  if (find("roundhouse.memory") == "lean") {
+    for (const char* larger : {"wide_floats", "dequantized_weights"}) passes.disabled.emplace_back(larger);
+  }
   std::erase_if(passes.disabled, [&](const std::string& name) { return find_pass(other, name) && !find_pass(list, name); });
   passes.dump_folder = find("roundhouse.dump_graphs");
   if (const std::string limit = find("roundhouse.max_rewrites"); !limit.empty()) passes.max_rewrites = std::atoll(limit.c_str());

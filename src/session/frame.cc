@@ -261,7 +261,14 @@ size_t Frame::bytes() const {
   size_t bytes = arena_.bytes();
   for (const auto& cache : caches_) bytes += cache->bytes();
   for (const auto& chunk : scratch_chunks_) bytes += chunk.bytes();
-  for (const auto& runner : runners_) bytes += runner ? runner->frame().bytes() : 0;
+  const auto add_spare = [&](const Value& value) { bytes += is_spare_memory(value) ? value.tensor().bytes() : 0; };
+  for (const Spare& spare : spares_) add_spare(spare.value);
+  for (const Tensor& tensor : staged_) bytes += tensor.defined() ? tensor.bytes() : 0;
+  for (const auto& runner : runners_) {
+    if (!runner) continue;
+    bytes += runner->frame().bytes();
+    std::ranges::for_each(runner->kept(), add_spare);
+  }
   return bytes;
 }
 

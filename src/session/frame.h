@@ -117,6 +117,7 @@ class Frame {
   /// What this run holds now, the largest first.
   std::vector<TensorMemory> live_tensors() const;
 
+  /// Memory that it keeps for later runs.
   size_t bytes() const;
   int64_t allocations() const;
 

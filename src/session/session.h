@@ -43,7 +43,7 @@ struct SessionStatistics {
   int64_t nodes = 0;              ///< steps of the plan, those of subgraphs included
   int64_t plan_bindings = 0;      ///< times that sizes were computed anew because a symbol left the range bound before
   size_t planned_peak_bytes = 0;  ///< arena of the largest binding of the main graph
-  size_t frame_bytes = 0;         ///< memory that idle frames hold: arenas, late-bound blocks, scratch
+  size_t frame_bytes = 0;         ///< memory that idle frames hold: arenas, late-bound blocks, scratch, values that serve again
   int64_t late_allocations = 0;   ///< times that a value found no memory planned or cached for it
   int64_t runs = 0;
   int64_t input_copies = 0;   ///< inputs that the caller gave in another memory than the model takes them

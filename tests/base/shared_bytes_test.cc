@@ -6,10 +6,14 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include "base/packed_vector.h"
 
 namespace rh::test {
 namespace {
@@ -44,6 +48,26 @@ TEST(SharedBytes, LastsAsLongAsSomebodyHasIt) {
   }
   EXPECT_EQ(shared_bytes().bytes, before);
 }
+
+/// Memory of a run.
+class RunBytes {
+ public:
+  void* operator()(size_t bytes) {
+    constexpr size_t kAlignment = 64;
+    blocks_.emplace_back(bytes + kAlignment);
+    void* at = blocks_.back().data();
+    size_t room = blocks_.back().size();
+    return std::align(kAlignment, bytes, at, room);
+  }
+  bool has(const void* memory, size_t bytes) const {
+    const auto* begin = static_cast<const std::byte*>(memory);
+    return std::ranges::any_of(blocks_,
+                               [&](const auto& block) { return begin >= block.data() && begin + bytes <= block.data() + block.size(); });
+  }
+
+ private:
+  std::vector<std::vector<std::byte>> blocks_;
+};
 
 /// 100 pieces of 1000 bytes; one byte is `odd`.
 std::shared_ptr<const void> pieces_with(size_t at, char odd, const Parallel& parallel = {}, int* writes = nullptr) {
@@ -158,7 +182,8 @@ TEST(SharedBytes, WhatAScopeOfARunPacksIsNotShared) {
   const auto pieces_there = pieces_with(100, 0);
   const size_t made = shared_bytes().made, found = shared_bytes().found;
   ThreadPool pool({.threads = 3});
-  const PackingScope scope = PackingScope::of_run(Parallel(&pool, 3));
+  RunBytes memory;
+  const PackingScope scope = PackingScope::of_run(Parallel(&pool, 3), memory);
   const auto own = share_array(array_of(5000, 7), 5000);
   const auto pieces = pieces_with(100, 0);
   EXPECT_NE(own.get(), there.get());
@@ -168,6 +193,47 @@ TEST(SharedBytes, WhatAScopeOfARunPacksIsNotShared) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(pieces.get()) % 64, 0u);
   EXPECT_EQ(shared_bytes().made, made);
   EXPECT_EQ(shared_bytes().found, found);
+  EXPECT_TRUE(memory.has(own.get(), 5000 * sizeof(float)));
+  EXPECT_TRUE(memory.has(pieces.get(), 100'000));
+}
+
+struct PackedNumber : PackedObject {
+  explicit PackedNumber(int number) : number(number) {
+    if (number < 0) throw std::runtime_error("negative");
+  }
+  virtual ~PackedNumber() = default;
+  int number;
+};
+struct PackedNumbers final : PackedNumber {
+  explicit PackedNumbers(int number) : PackedNumber(number), more(100, number) {}
+  PackedVector<int> more;
+};
+
+TEST(SharedBytes, ObjectsAndListsOfAScopeOfARunLieInItsMemory) {
+  RunBytes memory;
+  std::unique_ptr<PackedNumber> before = std::make_unique<PackedNumbers>(1), within;
+  PackedVector<int> list(10, 3);
+  {
+    const PackingScope scope = PackingScope::of_run({}, memory);
+    within = std::make_unique<PackedNumbers>(2);
+    PackedVector<int> grown;
+    for (int i = 0; i < 1000; ++i) grown.push_back(i);
+    EXPECT_TRUE(memory.has(grown.data(), 4000));
+    EXPECT_EQ(grown[999], 999);
+    list.resize(1000, 4);
+    EXPECT_FALSE(memory.has(list.data(), 4000)) << "it was made before";
+    EXPECT_THROW((void)std::make_unique<PackedNumbers>(-1), std::runtime_error);
+    const PackingScope inner({}, 0);
+    EXPECT_FALSE(memory.has(std::make_unique<PackedNumbers>(3).get(), sizeof(PackedNumbers)));
+  }
+  EXPECT_THROW((void)std::make_unique<PackedNumbers>(-1), std::runtime_error);
+  EXPECT_FALSE(memory.has(before.get(), sizeof(PackedNumbers)));
+  EXPECT_TRUE(memory.has(within.get(), sizeof(PackedNumbers)));
+  EXPECT_TRUE(memory.has(static_cast<PackedNumbers&>(*within).more.data(), 400));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(within.get()) % 64, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(before.get()) % 64, 0u);
+  before.reset();
+  within.reset();
 }
 
 TEST(SharedBytes, AKeeperKeepsWhatItsThreadShares) {

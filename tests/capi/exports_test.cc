@@ -44,6 +44,7 @@ TEST_P(ExportsTest, OnlyTheIntendedSymbols) {
                                              "RhCreateValueFromProto",
                                              "RhExplainModel",
                                              "RhExposeValues",
+                                             "RhGetMapsOfSequence",
                                              "RhGetVersionString",
                                              "RhInspectModel",
                                              "RhListProviders",

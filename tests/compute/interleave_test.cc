@@ -38,14 +38,17 @@ TEST_P(InterleaveTest, rows_as_one_and_back) {
 }
 
 TEST_P(InterleaveTest, one_row_twice) {
-  const std::vector<float> x = random_values(37, 2);
-  std::vector<float> y(74);
-  interleave(x.data(), 0, 2, 37, sizeof(float), y.data());
-  for (size_t i = 0; i < 74; ++i) EXPECT_EQ(y[i], x[i / 2]);
+  for (const size_t length : {0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 14, 16, 17, 37, 56}) {
+    const std::vector<float> x = random_values(length, 2);
+    std::vector<float> y(2 * length + 1, 9);
+    interleave(x.data(), 0, 2, static_cast<int64_t>(length), sizeof(float), y.data());
+    for (size_t i = 0; i < 2 * length; ++i) ASSERT_EQ(y[i], x[i / 2]) << length << " at " << i;
+    EXPECT_EQ(y.back(), 9);
+  }
 }
 
 TEST_P(InterleaveTest, planes_twice_as_large) {
-  for (const int64_t width : {1, 5, 16, 21, 40}) {
+  for (const int64_t width : {1, 2, 3, 5, 7, 8, 9, 16, 21, 40, 56}) {
     constexpr int64_t kHeight = 3;
     std::vector<uint32_t> x(static_cast<size_t>(kHeight * width)), y(4 * x.size() + 1, 9);
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint32_t>(i) * 2654435761u;

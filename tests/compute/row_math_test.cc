@@ -148,8 +148,8 @@ TEST_P(RowMathTest, normalisation_of_columns) {
       const std::vector<float> x = random_values(length * row, 1, 90, 110), scale = random_values(length, 2),
                                bias = random_values(length, 3);
       std::vector<float> memory(static_cast<size_t>(length * width)), y = x, no_bias(x.size(), 99);
-      layer_norm_columns(y.data(), scale.data(), bias.data(), 1e-5f, y.data(), row, length, columns, memory.data());
-      layer_norm_columns(x.data(), scale.data(), nullptr, 1e-5f, no_bias.data(), row, length, columns, memory.data());
+      layer_norm_columns(y.data(), scale.data(), bias.data(), 1e-5f, {}, y.data(), row, length, columns, memory.data());
+      layer_norm_columns(x.data(), scale.data(), nullptr, 1e-5f, {}, no_bias.data(), row, length, columns, memory.data());
       for (int64_t c = 0; c < row; ++c) {
         double centre = 0, variance = 0;
         const auto at = [&](int64_t r) { return static_cast<size_t>(r * row + c); };
@@ -167,6 +167,71 @@ TEST_P(RowMathTest, normalisation_of_columns) {
       }
     }
   }
+}
+
+constexpr ActivationKind kAllActivations[] = {ActivationKind::none,
+                                              ActivationKind::relu,
+                                              ActivationKind::leaky_relu,
+                                              ActivationKind::clip,
+                                              ActivationKind::hard_sigmoid,
+                                              ActivationKind::sigmoid,
+                                              ActivationKind::tanh,
+                                              ActivationKind::elu,
+                                              ActivationKind::softsign,
+                                              ActivationKind::hard_swish,
+                                              ActivationKind::softplus,
+                                              ActivationKind::silu,
+                                              ActivationKind::gelu_erf,
+                                              ActivationKind::mish,
+                                              ActivationKind::gelu_tanh,
+                                              ActivationKind::shrink,
+                                              ActivationKind::thresholded_relu};
+
+TEST_P(RowMathTest, normalisation_of_columns_with_an_activation) {
+  const int64_t width = layer_norm_columns_width();
+  for (const int64_t length : {1, 7, 40}) {
+    const std::vector<float> slopes = random_values(length, 4);
+    std::vector<Activation> activations{{.kind = ActivationKind::prelu, .slopes = slopes.data()}};
+    for (const ActivationKind kind : kAllActivations) activations.push_back({kind, 0.25f, 0.75f});
+    for (const int64_t columns : {int64_t{1}, width / 4 + 1, width - 1, width}) {
+      const int64_t row = columns + 3;
+      const std::vector<float> x = random_values(length * row, 1), scale = random_values(length, 2), bias = random_values(length, 3);
+      std::vector<float> memory(static_cast<size_t>(length * width)), plain = x;
+      layer_norm_columns(x.data(), scale.data(), bias.data(), 1e-5f, {}, plain.data(), row, length, columns, memory.data());
+      for (const Activation& activation : activations) {
+        std::vector<float> y = x;
+        layer_norm_columns(y.data(), scale.data(), bias.data(), 1e-5f, activation, y.data(), row, length, columns, memory.data());
+        for (int64_t r = 0; r < length; ++r)
+          for (int64_t c = 0; c < row; ++c) {
+            const size_t at = static_cast<size_t>(r * row + c);
+            const double expected = c < columns ? activated(activation.of_channel(r), static_cast<double>(plain[at])) : x[at];
+            ASSERT_NEAR(y[at], expected, 2e-6 * (1 + std::fabs(expected)))
+                << static_cast<int>(activation.kind) << ", " << length << " x " << columns;
+          }
+      }
+    }
+  }
+}
+
+TEST_P(RowMathTest, statistics_of_rows_and_of_their_parts) {
+  for (const int64_t length : {1, 5, 64, 4096, 4097, 30001}) {
+    for (const float away : {0.0f, 100.0f}) {
+      std::vector<float> x = random_values(length, 1, away - 2, away + 2);
+      for (int64_t i = 0; i < length; ++i) x[static_cast<size_t>(i)] += static_cast<float>(i) / static_cast<float>(length);
+      double mean = 0, variance = 0;
+      for (const float v : x) mean += v / static_cast<double>(length);
+      for (const float v : x) variance += (v - mean) * (v - mean) / static_cast<double>(length);
+      const RowStatistics whole = row_statistics(x.data(), length);
+      EXPECT_NEAR(whole.mean, mean, 1e-6 * (1 + away)) << length;
+      EXPECT_NEAR(whole.variance, variance, 1e-5 * variance + 1e-9) << length;
+      const int64_t first = length / 3;
+      const RowStatistics both =
+          joined(row_statistics(x.data(), first), first, row_statistics(x.data() + first, length - first), length - first);
+      EXPECT_NEAR(both.mean, mean, 1e-6 * (1 + away)) << length;
+      EXPECT_NEAR(both.variance, variance, 1e-5 * variance + 1e-9) << length;
+    }
+  }
+  EXPECT_EQ(row_statistics(nullptr, 0).variance, 0);
 }
 
 TEST_P(RowMathTest, reductions_of_rows_and_columns) {

@@ -26,6 +26,8 @@ std::vector<ThinCase> thin_cases() {
         all.push_back({.rows = rows, .columns = columns, .k = k, .pad = 2, .column_bias = true});
         all.push_back({.rows = rows, .columns = columns, .k = k, .alpha = 0.5f, .beta = -2, .column_bias = true, .residual = true});
         all.push_back({.rows = rows, .columns = columns, .k = k, .pad = 1, .row_bias = true, .bounds = true});
+        all.push_back({.rows = rows, .columns = columns, .k = k, .alpha = -2, .row_bias = true});
+        all.push_back({.rows = rows, .columns = columns, .k = k, .alpha = 0.5f, .column_bias = true, .bounds = true});
       }
   return all;
 }

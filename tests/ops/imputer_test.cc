@@ -30,6 +30,15 @@ const std::vector<OpCase> kImputer = {
 };
 const std::vector<OpCase> kIntegers = {
     {1,
+     {attr("imputed_value_int64s", {7, 8, 9}), attr("replaced_value_int64", 3)},
+     {uniform({3001, 3}, 0, 5)},
+     "more rows than are taken at once",
+     {},
+     1,
+     0,
+     kMl,
+     "Imputer"},
+    {1,
      {attr("imputed_value_int64s", {7, 8}), attr("replaced_value_int64", 3)},
      {values({3, 2}, {3, 3, 0, 1, 3, 5})},
      "integers",

@@ -44,6 +44,8 @@ const std::vector<OpCase> kGemm = {
     {13, {}, {normal({4, 5}), normal({5, 6})}, "without C"},
     {13, {}, {normal({4, 5}), normal({5, 6}), normal({6})}, "bias a column"},
     {13, {attr("alpha", 0.5f), attr("beta", 2.0f)}, {normal({4, 5}), normal({5, 6}), normal({4, 1})}, "scales, C a column"},
+    {13, {attr("alpha", -2.0f), attr("transB", 1)}, {normal({40, 5}), normal({3, 5}), normal({40, 1})}, "a factor, C a column"},
+    {13, {attr("alpha", -2.0f), attr("transB", 1)}, {normal({40, 50}), normal({30, 50}), normal({40, 1})}, "larger, a factor, C a column"},
     {13, {attr("transA", 1), attr("transB", 1)}, {normal({5, 4}), normal({6, 5}), normal({4, 6})}, "transposed, full C"},
     {13, {attr("transB", 1)}, {normal({1, 300}), normal({70, 300}).constant(), normal({70}).constant()}, "one row, packed"},
     {13, {}, {normal({14, 40}).constant(), normal({40, 60})}, "a constant left operand"},

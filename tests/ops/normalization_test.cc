@@ -65,6 +65,48 @@ const std::vector<OpCase> kGroupNormalization = {
 };
 RH_OP_TEST(GroupNormalization, kGroupNormalization, (Types<float, Float16>::set))
 
+OpCase own(std::vector<Attribute> attributes, std::vector<Input> inputs, const char* purpose, std::vector<Input> expected = {},
+           std::vector<std::string> fails = {}) {
+  OpCase c{1, std::move(attributes), std::move(inputs), purpose, std::move(fails)};
+  c.domain = "roundhouse";
+  c.expected = std::move(expected);
+  return c;
+}
+
+// Two values of each group are 1 and -1 once they are normalised.
+const Input kPairs = values({1, 2, 2}, {2, 4, -9, -3}), kFactors = values({2}, {2, 3}), kOffsets = values({2}, {1, -1});
+
+const std::vector<OpCase> kFusedGroupNormalization = {
+    own({attr("epsilon", 0.0f)}, {kPairs, kFactors, kOffsets}, "nothing fused", {values({1, 2, 2}, {-1, 3, -4, 2})}),
+    own({attr("epsilon", 0.0f), attr("activation", "Relu")}, {kPairs, kFactors, kOffsets}, "Relu", {values({1, 2, 2}, {0, 3, 0, 2})}),
+    own({attr("epsilon", 0.0f), attr("activation", "PRelu"), attr("activation_params", std::vector<float>{0.5f, 0.25f})},
+        {kPairs, kFactors, kOffsets}, "PRelu", {values({1, 2, 2}, {-0.5, 3, -1, 2})}),
+    own({attr("epsilon", 0.0f), attr("activation", "LeakyRelu"), attr("activation_params", std::vector<float>{0.5f})},
+        {kPairs, kFactors, kOffsets, values({1, 2, 2}, {-1, -5, 4, 6})}, "a sum and LeakyRelu", {values({1, 2, 2}, {-1, -1, 0, 8})}),
+    own({attr("epsilon", 0.0f), attr("num_groups", 1), attr("per_group_scale", 1), attr("activation", "Clip"),
+         attr("activation_params", std::vector<float>{-1, 0.5f})},
+        {values({1, 2, 2}, {-1, 1, 1, -1}), values({1}, {2}), values({1}, {1})}, "a scale a group and Clip",
+        {values({1, 2, 2}, {-1, 0.5, 0.5, -1})}),
+    own({attr("activation", "Swish")}, {normal({0, 3, 4}), normal({3}), normal({3})}, "empty batch", {values({0, 3, 4}, {})}),
+    own({attr("num_groups", 3)}, {normal({2, 4, 3}), normal({4}), normal({4})}, "groups do not divide", {}, {"4 channels", "3 groups"}),
+    own({attr("num_groups", 0)}, {normal({2, 4, 3}), normal({4}), normal({4})}, "no groups", {}, {"num_groups is 0"}),
+    own({attr("activation", "Sine")}, {normal({2, 4, 3}), normal({4}), normal({4})}, "no such activation", {}, {"'Sine'", "Relu"}),
+    own({attr("activation", "PRelu"), attr("activation_params", std::vector<float>{0.5f})}, {normal({2, 4, 3}), normal({4}), normal({4})},
+        "PRelu of too few slopes", {}, {"1 slopes", "4 output channels"}),
+    own({}, {normal({2, 4, 3}), normal({3}), normal({4})}, "too few scales", {}, {"3 values", "expected 4"}),
+    own({}, {normal({2, 4, 3}), normal({4}), normal({4}), normal({2, 4, 1})}, "a sum of another shape", {}, {"[2, 4, 1]", "[2, 4, 3]"}),
+    own({}, {normal({2, 4, 3}), normal({4}), normal({4}), values({1}, {1}).as(DType::int64)}, "a sum of another type", {}, {"int64"}),
+};
+RH_OP_TEST(FusedGroupNormalization, kFusedGroupNormalization, FloatingTypes::set)
+
+// Of float alone, so that nothing wider tells its results: tests of fusion and of its loops do.
+const std::vector<OpCase> kChannelNormalization = {
+    own({attr("activation", "PRelu"), attr("activation_params", std::vector<float>{0.5f})}, {normal({1, 2, 2}), kFactors},
+        "PRelu of too few slopes", {}, {"1 slopes", "2 output channels"}),
+    own({attr("activation", "Sine")}, {normal({1, 2, 2}), kFactors}, "no such activation", {}, {"'Sine'", "Relu"}),
+};
+RH_OP_TEST(ChannelNormalization, kChannelNormalization, (Types<float>::set))
+
 const std::vector<OpCase> kMeanVariance = {
     {13, {}, {normal({3, 4, 5, 7})}, "planes of a batch"},
     {13, {attr("axes", {1, 2})}, {normal({3, 5, 40})}, "the last axes"},

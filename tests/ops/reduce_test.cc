@@ -107,6 +107,7 @@ const std::vector<OpCase> kTopK = {
 };
 RH_OP_TEST(TopK, kTopK, NumericTypes::set)
 
+const double nan = std::numeric_limits<double>::quiet_NaN();
 const std::vector<OpCase> kArg = {
     {13, {}, {normal({5, 7})}, "default axis"},
     {13, {attr("axis", -1)}, {uniform({4, 500}, 0, 9)}, "ties: the first"},
@@ -115,6 +116,19 @@ const std::vector<OpCase> kArg = {
     {13, {attr("axis", -1)}, {normal({2, 5003})}, "long rows"},
     {13, {attr("axis", -1), attr("select_last_index", 1)}, {uniform({3, 1000}, 0, 3)}, "long rows, ties: the last"},
     {13, {attr("axis", 1)}, {uniform({2, 21, 150}, 0, 9)}, "many columns"},
+    {13, {attr("axis", -1)}, {uniform({60, 4}, 0, 4)}, "short rows, ties: the first"},
+    {13, {attr("axis", -1), attr("select_last_index", 1)}, {uniform({60, 4}, 0, 4)}, "short rows, ties: the last"},
+    {13,
+     {attr("axis", -1)},
+     {values({3, 3}, {nan, 1, 2, 1, nan, nan, 2, 2, nan}).as(DType::float32)},
+     "short rows: the first NaN",
+     {},
+     1,
+     0,
+     "",
+     nullptr,
+     {values({3, 1}, {0, 1, 2}).as(DType::int64)},
+     true},
     {11, {attr("axis", -2)}, {normal({3, 5, 4})}, "opset 11"},
     {13, {attr("axis", 1)}, {normal({0, 5})}, "no results"},
     {13, {attr("axis", 1)}, {normal({2, 0})}, "nothing to compare", {"dimension 1", "[2, 0]", "empty"}},

@@ -94,5 +94,25 @@ TEST(ShapeInference, SymbolsGoThroughShapeArithmetic) {
   }
 }
 
+TEST(ShapeInference, WhatTheOperatorGivesCountsWhereAnotherShapeIsDeclared) {
+  const struct {
+    const char *declared, *given;
+  } rows[] = {
+      {"float[batch, 7]", "tensor(float)[batch, 3]"},
+      {"float[batch]", "tensor(float)[batch, 3]"},
+      {"float[batch, 3, 1]", "tensor(float)[batch, 3]"},
+      {"float[4, 7]", "tensor(float)[batch, 3]"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.declared);
+    const auto graph =
+        parse_graph(std::string("<opset_import: [\"\" : 17]> g (float[batch, 3] x) => (") + row.declared + " y) { y = Neg (x) }");
+    infer_types(*graph);
+    EXPECT_EQ(graph->value(graph->find_value("y")).type.to_string(), row.given);
+  }
+  const auto graph = parse_graph("<opset_import: [\"\" : 17]> g (float[batch, 3] x) => (int64[batch, 7] y) { y = Neg (x) }");
+  EXPECT_THROW(infer_types(*graph), Error);
+}
+
 }  // namespace
 }  // namespace rh::test

@@ -35,7 +35,25 @@ OpCase regressor(std::vector<Attribute> attributes, const char* purpose, std::ve
   return {3, std::move(attributes), {normal({70, 3})}, purpose, std::move(fails), 1, 1e-5, "ai.onnx.ml"};
 }
 
+/// x[0] <= 0.25 ? leaf 1 : leaf 2, with several weights at each leaf for the only target: what decision paths are made of.
+std::vector<Attribute> repeated_weights() {
+  return {
+      attr("nodes_treeids", Ints{0, 0, 0}),
+      attr("nodes_nodeids", Ints{0, 1, 2}),
+      attr("nodes_featureids", Ints{0, 0, 0}),
+      attr("nodes_values", Floats{0.25f, 0, 0}),
+      attr("nodes_truenodeids", Ints{1, 0, 0}),
+      attr("nodes_falsenodeids", Ints{2, 0, 0}),
+      attr("nodes_modes", Strings{"BRANCH_LEQ", "LEAF", "LEAF"}),
+      attr("target_treeids", Ints{0, 0, 0, 0, 0}),
+      attr("target_nodeids", Ints{1, 1, 1, 2, 2}),
+      attr("target_ids", Ints{0, 0, 0, 0, 0}),
+      attr("target_weights", Floats{1, 1, 1, 2, 5}),
+  };
+}
+
 const std::vector<OpCase> kRegressor = {
+    regressor(repeated_weights(), "the first of a leaf's weights for the only target"),
     regressor(two_trees("target", {0, 0, 0, 0, 0}, {1, 2, -3, 0.5f, 7}, {}), "a sum over trees"),
     regressor(two_trees("target", {0, 0, 0, 0, 0}, {1, 2, -3, 0.5f, 7}, {attr("base_values", Floats{10})}), "a base value"),
     regressor(two_trees("target", {0, 1, 1, 0, 1}, {1, 2, -3, 0.5f, 7}, {attr("n_targets", 2)}), "two targets"),

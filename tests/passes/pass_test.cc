@@ -29,6 +29,7 @@ const char* const kFiles[] = {"constant_nodes",
                               "if_branches",
                               "identities",
                               "adjacent_views",
+                              "inserted_dimensions",
                               "shape_arithmetic",
                               "constant_folding",
                               "common_subexpressions",
@@ -43,6 +44,7 @@ const char* const kFiles[] = {"constant_nodes",
                               "rotary_forms",
                               "blocked_channels",
                               "normalization_forms",
+                              "batch_statistics",
                               "fused_elementwise",
                               "squeeze_excite",
                               "preactivated_convolutions",
@@ -56,11 +58,14 @@ const char* const kFiles[] = {"constant_nodes",
                               "parallel_convolutions",
                               "input_scale",
                               "clip_scale",
+                              "saturated_clips",
                               "resized_projections",
                               "wide_floats",
+                              "dequantized_weights",
                               "transposes",
                               "channels_last",
                               "channel_normalizations",
+                              "fused_normalizations",
                               "implied_expands",
                               "joined_transposes",
                               "early_opsets",
@@ -95,7 +100,7 @@ std::vector<PassCase> read_cases() {
   return cases;
 }
 
-/// Knows what the cases need: Neg and Add of equal shapes in float, Expand of a scalar.
+/// Knows what the cases need: Neg and Add of equal shapes in float, Expand of a scalar, DequantizeLinear of bytes by one scale.
 class SmallEvaluator final : public ConstantEvaluator {
  public:
   std::vector<Value> evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs, size_t) override {
@@ -105,6 +110,12 @@ class SmallEvaluator final : public ConstantEvaluator {
       const Tensor& shape = inputs[1].tensor();
       Tensor y(DType::float32, Shape(shape.span<int64_t>()));
       std::fill_n(y.data<float>(), y.elements(), *inputs[0].tensor().data<float>());
+      return {Value(std::move(y))};
+    }
+    if (node.op_type == "DequantizeLinear") {
+      const Tensor &bytes = inputs[0].tensor(), &scale = inputs[1].tensor();
+      Tensor y(DType::float32, bytes.shape());
+      for (int64_t i = 0; i < y.elements(); ++i) y.data<float>()[i] = *scale.data<float>() * bytes.data<int8_t>()[i];
       return {Value(std::move(y))};
     }
     if (node.op_type != "Neg" && node.op_type != "Add") return {};
@@ -154,6 +165,77 @@ TEST_P(PassText, GivesTheGraphAfter) {
   EXPECT_EQ(print(*graph, kWhole), print(*expected, kWhole));
   EXPECT_EQ(report.edits.empty(), unchanged);
   EXPECT_TRUE(report.reached_fixed_point);
+}
+
+/// Adds, for each node, one with the same inputs whose results are left out: all of them, and where there are several the first alone.
+void add_nodes_without_results(Graph& graph) {
+  for (NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    bool has_subgraph = false;
+    Graph::for_each_subgraph(node, [&](const Graph&) { has_subgraph = true; });
+    if (has_subgraph) continue;
+    const auto without = [&](bool first_alone) {
+      Node copy;
+      copy.op_type = node.op_type;
+      copy.domain = node.domain;
+      copy.opset = node.opset;
+      copy.inputs = node.inputs;
+      copy.attributes = node.attributes;
+      copy.outputs.resize(node.outputs.size(), kNoValue);
+      for (size_t i = 1; first_alone && i < copy.outputs.size(); ++i) copy.outputs[i] = graph.add_value("part");
+      graph.add_node(std::move(copy));
+    };
+    without(false);
+    if (node.outputs.size() > 1) without(true);
+  }
+}
+
+TEST_P(PassText, NodesWithoutResultsDoNoHarm) {
+  const PassCase& c = GetParam();
+  const auto expected = parse_graph(c.before);
+  SmallEvaluator evaluator;
+  run_passes(*expected, all_passes(), {}, &evaluator);
+  for (const auto& disabled : std::initializer_list<std::vector<std::string>>{{}, {"dead_nodes"}}) {
+    auto graph = parse_graph(c.before);
+    add_nodes_without_results(*graph);
+    run_passes(*graph, all_passes(), {.disabled = disabled}, &evaluator);
+    check(*graph);
+    if (disabled.empty()) EXPECT_EQ(graph->node_count(), expected->node_count());
+  }
+}
+
+TEST_P(PassText, InputsThatAreLeftOutDoNoHarm) {
+  const auto whole = parse_graph(GetParam().before);
+  SmallEvaluator evaluator;
+  for (NodeId id : whole->nodes()) {
+    for (size_t i = 0; i < whole->node(id).inputs.size(); ++i) {
+      const auto graph = whole->clone();
+      graph->set_input(id, i, kNoValue);
+      try {
+        run_passes(*graph, all_passes(), {}, &evaluator);
+        check(*graph);
+      } catch (const Error& error) {  // where the operator needs the input
+        EXPECT_EQ(error.code(), ErrorCode::invalid_graph) << error.what();
+      }
+    }
+  }
+}
+
+TEST_P(PassText, ConstantsThatComeWithTheRunDoNoHarm) {
+  const auto whole = parse_graph(GetParam().before);
+  SmallEvaluator evaluator;
+  for (ValueId id = 0; id < whole->value_count(); ++id) {
+    if (!whole->value(id).constant_tensor() || whole->value(id).is_input) continue;
+    const auto graph = whole->clone();
+    graph->make_input(id);
+    ASSERT_EQ(graph->value(id).constant_tensor(), nullptr);
+    try {
+      run_passes(*graph, all_passes(), {}, &evaluator);
+      check(*graph);
+    } catch (const Error& error) {
+      ADD_FAILURE() << whole->value(id).name << ": " << error.what();
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PassText, testing::ValuesIn(read_cases()), [](const auto& info) {

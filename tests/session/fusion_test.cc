@@ -1,6 +1,7 @@
 #include <cmath>
 #include <random>
 
+#include "base/cpu_features.h"
 #include "passes/pass.h"
 #include "session/run_helpers.h"
 
@@ -350,6 +351,56 @@ TEST(Fusion, Attention) {
   add_mask("a mask a head, the same for all keys", "float[H, S, 1]", [](int64_t, int64_t h, int64_t s, int64_t) { return Shape{h, s, 1}; });
   add_mask("a mask a key", "float[T]", [](int64_t, int64_t, int64_t, int64_t t) { return Shape{t}; });
   for (const FusionCase& c : cases) check_case(c);
+}
+
+TEST(Fusion, NormalisationsOfGroupsWithSumsAndActivations) {
+  const auto model = [](const std::string& body, const char* inputs = "") {
+    return std::string("<opset_import: [\"\" : 24]>\ng (float[N, 6, L] x") + inputs + ") => (float[N, 6, L] y)\n<" + weights("s", {6}) +
+           ", " + weights("b", {6}) + ", " + weights("slope", {6, 1}) + ", float low = {-0.25}, float high = {0.5}>\n{\n" + body + "\n}";
+  };
+  // Rows of one value, odd ones, and some that threads share.
+  const std::vector<std::vector<Shape>> sizes = {{{1, 6, 1}}, {{2, 6, 37}}, {{3, 6, 1025}}, {{1, 6, 20011}}, {{0, 6, 5}}};
+  const std::vector<std::vector<Shape>> pairs = {{{1, 6, 1}, {1, 6, 1}}, {{2, 6, 37}, {2, 6, 37}}, {{1, 6, 20011}, {1, 6, 20011}}};
+  const std::string norms[] = {"n = InstanceNormalization (x, s, b)\n", "n = GroupNormalization <num_groups = 1> (x, s, b)\n",
+                               "n = GroupNormalization <num_groups = 3> (x, s, b)\n",
+                               "t = Transpose <perm = [0, 2, 1]> (x)\nl = LayerNormalization (t, s, b)\n"
+                               "n = Transpose <perm = [0, 2, 1]> (l)\n"};
+  const char* const activations[] = {"Relu (n)",
+                                     "LeakyRelu <alpha = 0.3> (n)",
+                                     "Clip (n, low, high)",
+                                     "HardSigmoid (n)",
+                                     "HardSwish (n)",
+                                     "Sigmoid (n)",
+                                     "Tanh (n)",
+                                     "Elu (n)",
+                                     "Softplus (n)",
+                                     "Softsign (n)",
+                                     "ThresholdedRelu <alpha = 0.25> (n)",
+                                     "Swish (n)",
+                                     "Gelu (n)",
+                                     "Gelu <approximate = \"tanh\"> (n)",
+                                     "Mish (n)",
+                                     "PRelu (n, slope)"};
+  for (const char* isa : {"sse2", "avx2", "avx512"}) {
+    SCOPED_TRACE(isa);
+    const ScopedCpuFeatures scope(lowered(cpu_features(), isa));
+    for (const std::string& norm : norms) {
+      SCOPED_TRACE(norm);
+      for (const char* activation : activations) check_case({activation, model(norm + "y = " + activation), sizes, 1});
+      check_case({"SiLU, written out", model(norm + "g = Sigmoid (n)\ny = Mul (n, g)"), sizes, 1});
+      if (norm.starts_with("t")) continue;
+      const char* const z = ", float[N, 6, L] z";
+      check_case({"a sum", model(norm + "y = Add (z, n)", z), pairs, 1});
+      check_case({"a sum and PRelu", model(norm + "a = Add (n, z)\ny = PRelu (a, slope)", z), pairs, 1});
+      check_case({"a sum whose memory is free afterwards", model("v = Neg (z)\n" + norm + "a = Add (v, n)\ny = Relu (a)", z), pairs, 2});
+    }
+    check_case({"a sum with what is normalised", model("v = Neg (x)\nn = InstanceNormalization (v, s, b)\na = Add (v, n)\ny = Relu (a)"),
+                sizes, 2});
+    check_case({"float16",
+                model("v = Cast <to = 10> (x)\nt = Cast <to = 10> (s)\nc = Cast <to = 10> (b)\nn = InstanceNormalization (v, t, c)\n"
+                      "a = Add (n, v)\nr = Swish (a)\ny = Cast <to = 1> (r)"),
+                sizes, 3, 2e-3});
+  }
 }
 
 TEST(Fusion, Normalisations) {

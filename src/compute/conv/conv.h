@@ -51,7 +51,7 @@ class Convolution {
   /// `bias` has channels.out values or is null. `window` gives kernel, stride and dilation; its input and output are what most calls
   /// will have, all 1 where that is not known: other sizes only take longer. The weights are copied. `variant` asks for one of variants();
   /// where it is none of them, the one that costs least by what is known of the machine is taken. `lean`: only variants whose weights
-  /// take no more memory than they do in a model.
+  /// take no more memory than they do in a model. In the PackingScope of a run all of this lies in the run's memory.
   Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, const Activation& activation,
               std::string_view variant = {}, ConvAccuracy accuracy = ConvAccuracy::usual, bool lean = false);
   ~Convolution();
@@ -92,8 +92,8 @@ void conv_reference(const ConvChannels& channels, const Window& window, int64_t 
 template <typename T>
 class TransposedConvolution {
  public:
-  /// Arguments as those of Convolution; weights lie as [in, out / groups, kernel...]. `variant` names one of variants(); none: what costs
-  /// least.
+  /// Arguments and memory as those of Convolution; weights lie as [in, out / groups, kernel...]. `variant` names one of variants(); none:
+  /// what costs least.
   TransposedConvolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, bool lean = false,
                         std::string_view variant = {}, const Activation& activation = {});
   ~TransposedConvolution();

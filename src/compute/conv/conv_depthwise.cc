@@ -160,7 +160,7 @@ class Depthwise final : public Convolution<S>::Impl {
   const Clamp clamp_;
   const Kernels& kernels_;
   SharedArray<T> weights_;
-  std::vector<T> bias_;
+  PackedVector<T> bias_;
 };
 
 }  // namespace

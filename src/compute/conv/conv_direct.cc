@@ -289,7 +289,7 @@ class ConvDirect final : public Convolution<float>::Impl {
   const Clamp clamp_;
   const TapKernels& taps_;
   const int64_t in_, out_, k_, chunks_;
-  std::vector<float> bias_;
+  PackedVector<float> bias_;
   SharedArray<float> weights_;
 };
 

@@ -346,7 +346,7 @@ class ConvGemm final : public Convolution<S>::Impl {
   const ConvKernels<T, Code<S>>& gather_;
   const int64_t in_, out_, k_, chunks_;
   SharedArray<S> weights_;
-  std::vector<T> bias_;
+  PackedVector<T> bias_;
 };
 
 }  // namespace

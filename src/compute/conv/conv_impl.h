@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/packed_vector.h"
 #include "compute/conv/conv.h"
 #include "compute/conv/conv_micro.h"
 #include "compute/elementwise/narrow_floats.h"
@@ -120,7 +121,7 @@ struct SummedPlanes {
 };
 
 template <typename S>
-struct Convolution<S>::Impl {
+struct Convolution<S>::Impl : PackedObject {
   virtual ~Impl() = default;
   virtual void run(const ConvCall<S>& call, const Parallel& parallel) const = 0;
   virtual size_t weight_bytes() const = 0;

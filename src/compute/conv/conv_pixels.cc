@@ -302,7 +302,7 @@ class ConvPixels final : public Convolution<float>::Impl {
   const ConvKernels<float, float>& gather_;
   const int64_t in_, out_, k_, panels_, blocks_;
   SharedArray<float> weights_;
-  std::vector<float> bias_;  // of whole panels
+  PackedVector<float> bias_;  // of whole panels
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/cpu_features.h"
+#include "base/shared_bytes.h"
 #include "compute/conv/blocked/conv_blocked_micro.h"
 #include "compute/conv/conv_direct.h"
 #include "compute/conv/conv_fip.h"
@@ -300,26 +301,28 @@ double amx_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) 
 template <typename S>
 std::span<const ConvVariant<S>> conv_variants() {
   constexpr ConvAccuracy kStrict = ConvAccuracy::strict;
+  // Of weights of a run: what their packing costs beside the products.
+  constexpr double kPlain = 30, kTransformed = 120, kNever = kNotOfRuns;
   static constexpr ConvVariant<S> kDepthwise = {
-      "depthwise",      kStrict, false, is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; },
+      "depthwise",      kStrict, false, 0, is_depthwise, [](const ConvChannels&, const Window&, const ConvCosts&) { return 0.0; },
       make_depthwise<S>};
-  static constexpr ConvVariant<S> kGemm = {"gemm",    kStrict,          false, [](const ConvChannels&, const Window&) { return true; },
-                                           gemm_cost, make_conv_gemm<S>};
+  static constexpr ConvVariant<S> kGemm = {
+      "gemm", kStrict, false, kPlain, [](const ConvChannels&, const Window&) { return true; }, gemm_cost, make_conv_gemm<S>};
   if constexpr (std::is_same_v<S, float>) {
     static constexpr ConvVariant<S> kAll[] = {
         kDepthwise,
-        {"winograd", kStrict, true, fits_winograd, winograd_cost, make_winograd},
-        {"winograd_pixels", kStrict, true, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
-        {"winograd_fip", ConvAccuracy::usual, true, fits_winograd_fip, winograd_fip_cost, make_winograd_fip},
-        {"winograd_4x4", ConvAccuracy::fast, true, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
-        {"winograd_parts", kStrict, true, fits_parts, parts_cost, make_conv_parts},
-        {"phases", ConvAccuracy::usual, true, conv_has_phases, phases_cost, make_conv_phases},
-        {"direct", kStrict, false, conv_fits_direct, direct_cost, make_conv_direct},
-        {"paired", kStrict, true, fits_paired, paired_cost, make_conv_paired},
-        {"pixels", kStrict, false, fits_pixels, pixels_cost, make_conv_pixels},
-        {"fip", ConvAccuracy::usual, false, fits_fip, fip_cost, make_conv_fip},
-        {"fip_pixels", ConvAccuracy::usual, false, fits_fip, fip_pixels_cost, make_conv_fip_pixels},
-        {"amx", kStrict, true, fits_amx, amx_cost, make_conv_split},
+        {"winograd", kStrict, true, kTransformed, fits_winograd, winograd_cost, make_winograd},
+        {"winograd_pixels", kStrict, true, kTransformed, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
+        {"winograd_fip", ConvAccuracy::usual, true, kNever, fits_winograd_fip, winograd_fip_cost, make_winograd_fip},
+        {"winograd_4x4", ConvAccuracy::fast, true, kTransformed, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
+        {"winograd_parts", kStrict, true, kNever, fits_parts, parts_cost, make_conv_parts},
+        {"phases", ConvAccuracy::usual, true, kNever, conv_has_phases, phases_cost, make_conv_phases},
+        {"direct", kStrict, false, kPlain, conv_fits_direct, direct_cost, make_conv_direct},
+        {"paired", kStrict, true, kNever, fits_paired, paired_cost, make_conv_paired},
+        {"pixels", kStrict, false, kPlain, fits_pixels, pixels_cost, make_conv_pixels},
+        {"fip", ConvAccuracy::usual, false, kNever, fits_fip, fip_cost, make_conv_fip},
+        {"fip_pixels", ConvAccuracy::usual, false, kNever, fits_fip, fip_pixels_cost, make_conv_fip_pixels},
+        {"amx", kStrict, true, kNever, fits_amx, amx_cost, make_conv_split},
         kGemm};
     return kAll;
   } else {
@@ -333,10 +336,13 @@ const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Wi
                                           std::string_view name) {
   const ConvVariant<S>* best = nullptr;
   double least = 0;
+  const bool of_run = PackingScope::current_of_run() != nullptr;
+  const double outputs = static_cast<double>(std::max<int64_t>(1, window.output_size()));
   for (const ConvVariant<S>& variant : conv_variants<S>()) {
+    if (of_run && variant.packing == kNotOfRuns) continue;
     if (!may_take(variant, channels, window, accuracy, lean)) continue;
     if (variant.name == name) return variant;
-    const double cost = variant.cost(channels, window, costs_here());
+    const double cost = variant.cost(channels, window, costs_here()) + (of_run ? variant.packing / outputs : 0);
     if (best && cost >= least) continue;
     best = &variant;
     least = cost;

@@ -58,12 +58,16 @@ struct ConvCosts {
   double amx_by_products = 13;  ///< x 1/products of a sum: sums in and out of tiles
 };
 
+/// Ways that take memory of the heap, or pack what may turn out to be of no use.
+inline constexpr double kNotOfRuns = -1;
+
 /// A way to convolve values of S.
 template <typename S>
 struct ConvVariant {
   std::string_view name;
   ConvAccuracy accuracy;  ///< what it gives: it is taken where no more is asked for
   bool grows;             ///< its weights take more memory than they do in a model
+  double packing;         ///< of weights that serve one run: products that packing one costs; kNotOfRuns: not for such
   bool (*fits)(const ConvChannels& channels, const Window& window);
   double (*cost)(const ConvChannels& channels, const Window& window, const ConvCosts& costs);
   std::unique_ptr<typename Convolution<S>::Impl> (*make)(const ConvChannels& channels, const Window& window, const S* weights,
@@ -74,7 +78,8 @@ struct ConvVariant {
 template <typename S>
 std::span<const ConvVariant<S>> conv_variants();
 
-/// The cheapest that fits by the costs of this machine's class, or the one of this name where it fits.
+/// The cheapest that fits by the costs of this machine's class, or the one of this name where it fits. In the PackingScope of a run packing
+/// counts too.
 template <typename S>
 const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, bool lean,
                                           std::string_view name);

@@ -120,6 +120,23 @@ int64_t narrow_bfloats(const float* x, uint16_t* y, int64_t count) {
   return narrow_words(x, y, count, [](Word w) HWY_ATTR { return narrow_bfloat(w); });
 }
 
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+// By the processor's own conversion, which gives the least number of whatever does not fit.
+int64_t truncate_floats(const float* x, int32_t* y, int64_t count) {
+  const hn::Rebind<int32_t, Floats> whole;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(whole));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+#if HWY_TARGET == HWY_AVX3
+    const hn::Vec<decltype(whole)> v{_mm512_cvttps_epi32(hn::LoadU(Floats(), x + i).raw)};
+#else
+    const hn::Vec<decltype(whole)> v{_mm256_cvttps_epi32(hn::LoadU(Floats(), x + i).raw)};
+#endif
+    hn::StoreU(v, whole, y + i);
+  }
+  return i;
+}
+#else
 int64_t truncate_floats(const float* x, int32_t* y, int64_t count) {
   const Floats d;
   const hn::Rebind<int32_t, Floats> whole;
@@ -133,6 +150,7 @@ int64_t truncate_floats(const float* x, int32_t* y, int64_t count) {
   }
   return i;
 }
+#endif
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE

@@ -71,8 +71,8 @@ bool clamps(const ThinArgs& p) {
   return p.low != -std::numeric_limits<float>::infinity() || p.high != std::numeric_limits<float>::infinity();
 }
 
-/// All rows by one or two vectors of columns, at most with a bias of columns and bounds. Where C has fewer columns than a vector, stores
-/// reach into the next row, which is written after that.
+/// All rows by one or two vectors of columns, with all that follows the sums but what is read of C and the residual. Where C has fewer
+/// columns than a vector, stores reach into the next row, which is written after that.
 template <class D, int kK, int kVectors>
 void block(D d, const ThinArgs& p, const int64_t (&columns)[2]) {
   using V = hn::Vec<D>;
@@ -83,15 +83,16 @@ void block(D d, const ThinArgs& p, const int64_t (&columns)[2]) {
     for (int k = 0; k < kK; ++k) right[k][j] = hn::LoadU(d, p.b + k * p.b_row + columns[j]);
     bias[j] = p.column_bias ? load_part(d, p.column_bias + columns[j], p.columns) : hn::Zero(d);
   }
-  const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
-  const bool bounded = clamps(p);
+  const V low = hn::Set(d, p.low), high = hn::Set(d, p.high), alpha = hn::Set(d, p.alpha), zero = hn::Zero(d);
+  const bool bounded = clamps(p), scaled = p.alpha != 1;
+  const float* const row_bias = p.row_bias;
   const int64_t a_row = p.a_row, a_k = p.a_k, c_row = p.c_row, rows = p.rows;
   const float* a = p.a;
   float* c = p.c;
   for (int64_t row = 0; row < rows; ++row, a += a_row, c += c_row) {
     V sum[kVectors];
 #pragma GCC unroll 2
-    for (int j = 0; j < kVectors; ++j) sum[j] = bias[j];
+    for (int j = 0; j < kVectors; ++j) sum[j] = scaled ? zero : bias[j];
 #pragma GCC unroll 12
     for (int k = 0; k < kK; ++k) {
       const V left = hn::Set(d, a[k * a_k]);
@@ -100,6 +101,8 @@ void block(D d, const ThinArgs& p, const int64_t (&columns)[2]) {
     }
 #pragma GCC unroll 2
     for (int j = 0; j < kVectors; ++j) {
+      if (scaled) sum[j] = hn::Add(hn::Mul(sum[j], alpha), bias[j]);
+      if (row_bias) sum[j] = hn::Add(sum[j], hn::Set(d, row_bias[row]));
       if (bounded) sum[j] = clamp<D>(low, high, sum[j]);
       hn::StoreU(sum[j], d, c + columns[j]);
     }
@@ -116,6 +119,7 @@ void blocks(D d, const ThinArgs& p) {
     block<D, kK, 1>(d, part, {0, 0});
     part.a += part.rows * p.a_row;
     part.c += part.rows * p.c_row;
+    if (part.row_bias) part.row_bias += part.rows;
     part.rows = last;
     return with_all(part);
   }
@@ -148,7 +152,7 @@ void by_columns(D d, const ThinArgs& p) {
 }
 
 void multiply_thin_loop(const ThinArgs& p) {
-  if (p.alpha != 1 || p.beta != 0 || p.row_bias || p.residual) return with_all(p);
+  if (p.beta != 0 || p.residual) return with_all(p);
   if (p.columns < 8) return by_columns(hn::CappedTag<float, 4>(), p);
   if (p.columns < 16) return by_columns(hn::CappedTag<float, 8>(), p);
   by_columns(hn::ScalableTag<float>(), p);

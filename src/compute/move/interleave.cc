@@ -43,6 +43,30 @@ HWY_INLINE int64_t interleave_two(const uint32_t* a, const uint32_t* b, int64_t 
   });
 }
 
+/// double_plane() line by line: where both lines of a row are written at once, planes beyond the second-level cache take up to twice as
+/// long. A vector of outputs is made of half a vector of inputs; the last one of a line takes some a second time. False, and nothing is
+/// done, where rows are shorter.
+HWY_INLINE bool double_lines(const uint32_t* x, int64_t height, int64_t width, uint32_t* y) {
+  const int64_t done = by_vectors(2 * width, [=](auto d) HWY_ATTR {
+    const hn::Half<decltype(d)> half;
+    const hn::RebindToSigned<decltype(d)> signed_d;
+    const int64_t step = static_cast<int64_t>(hn::Lanes(half)), last = width - step;
+    if (last < 0) return int64_t{0};
+    const auto halves = hn::IndicesFromVec(d, hn::ShiftRight<1>(hn::Iota(signed_d, 0)));
+    const auto twice = [=](const uint32_t* from)
+                           HWY_ATTR { return hn::TableLookupLanes(hn::ZeroExtendVector(d, hn::LoadU(half, from)), halves); };
+    const uint32_t* row = x;
+    uint32_t* to = y;
+    for (int64_t line = 0; line < 2 * height; ++line, to += 2 * width) {
+      for (int64_t i = 0; i < last; i += step) hn::StoreU(twice(row + i), d, to + 2 * i);
+      hn::StoreU(twice(row + last), d, to + 2 * last);
+      if (line % 2 == 1) row += width;
+    }
+    return int64_t{1};
+  });
+  return done != 0;
+}
+
 HWY_INLINE int64_t deinterleave_two(const uint32_t* x, int64_t length, uint32_t* a, uint32_t* b) {
   return by_vectors(length, [=](auto d) HWY_ATTR {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -57,6 +81,7 @@ HWY_INLINE int64_t deinterleave_two(const uint32_t* x, int64_t length, uint32_t*
 }
 #else
 HWY_INLINE int64_t interleave_two(const uint32_t*, const uint32_t*, int64_t, uint32_t*) { return 0; }
+HWY_INLINE bool double_lines(const uint32_t*, int64_t, int64_t, uint32_t*) { return false; }
 HWY_INLINE int64_t deinterleave_two(const uint32_t*, int64_t, uint32_t*, uint32_t*) { return 0; }
 #endif
 
@@ -87,8 +112,8 @@ void deinterleave_any(const T* x, int64_t count, int64_t length, T* y, int64_t y
     for (int64_t i = begin; i < length; ++i) y[k * y_stride + i] = x[i * count + k];
 }
 
-/// Line by line: where both lines of a row are written at once, a Zen 4 takes twice as long for planes beyond its caches.
 void double_plane_loop(const uint32_t* x, int64_t height, int64_t width, uint32_t* y) {
+  if (double_lines(x, height, width, y)) return;
   for (int64_t row = 0; row < height; ++row, x += width) {
     for (int line = 0; line < 2; ++line, y += 2 * width) interleave_any(x, 0, 2, width, y);
   }

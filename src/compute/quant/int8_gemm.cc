@@ -63,6 +63,15 @@ class Product {
     // Of the calling thread, while all read it: a slot that no part of a product takes.
     column_start_ = static_cast<int32_t*>(thread_scratch(ScratchSlot::image, static_cast<size_t>(columns) * sizeof(int32_t)));
     std::fill_n(column_start_, columns, 0);
+    if (b_uniform_ && !args_.a_zero.many && b_.n() > 0) {  // without a question a column: products of one row are as short as this
+      const auto zero = static_cast<uint32_t>(a_zero(0));
+      const uint32_t all = zero * static_cast<uint32_t>(b_.k()) * static_cast<uint32_t>(b_zero(0));
+      for (int64_t j = 0; j < b_.n() && args_.bias; ++j) column_start_[j] = args_.bias[j];
+      const int32_t* sums = b_.column_sums();
+      for (int64_t j = 0; j < b_.n(); ++j)
+        column_start_[j] = static_cast<int32_t>(static_cast<uint32_t>(column_start_[j]) + all - zero * static_cast<uint32_t>(sums[j]));
+      return;
+    }
     for (int64_t j = 0; j < b_.n(); ++j) {
       uint32_t start = args_.bias ? static_cast<uint32_t>(args_.bias[j]) : 0;
       if (!args_.a_zero.many) start -= column_term(a_zero(0), j);

@@ -401,8 +401,8 @@ int64_t layer_norm_columns_lanes() { return kColumnVectors * static_cast<int64_t
 /// All of kVectors vectors of columns, or the first of them where one is not full. Rows that lie far apart are read once; sums of a few
 /// rows each join longer ones, so that rounding grows slowly.
 template <int kVectors>
-HWY_INLINE void layer_norm_strip(const float* x, const float* scale, const float* bias, float epsilon, float* y, int64_t row,
-                                 int64_t length, size_t live, float* memory) {
+HWY_INLINE void layer_norm_strip(const float* x, const float* scale, const float* bias, float epsilon, const Activation& activation,
+                                 float* y, int64_t row, int64_t length, size_t live, float* memory) {
   constexpr int64_t kFold = 32;
   const Floats d;
   const size_t lanes = hn::Lanes(d);
@@ -433,26 +433,40 @@ HWY_INLINE void layer_norm_strip(const float* x, const float* scale, const float
     return hn::MulAdd(away, away, sum);
   });
   for (int k = 0; k < kVectors; ++k) factor[k] = hn::Div(set(1.0f), hn::Sqrt(hn::Add(factor[k], set(epsilon))));
+  const auto store = [&](Vec v, int64_t r, int k) HWY_ATTR {
+    float* to = y + r * row + static_cast<int64_t>(static_cast<size_t>(k) * lanes);
+    if (live == lanes)
+      hn::StoreU(v, d, to);
+    else
+      store_some(v, to, live);
+  };
+  const bool activates = activation.kind != ActivationKind::none;
   for (int64_t r = 0; r < length; ++r) {
     const Vec times = set(scale[r]), more = set(bias ? bias[r] : 0.0f);
     for (int k = 0; k < kVectors; ++k) {
-      float* to = y + r * row + static_cast<int64_t>(static_cast<size_t>(k) * lanes);
       const Vec v = hn::MulAdd(hn::Mul(hn::LoadU(d, kept(r, k)), factor[k]), times, more);
-      if (live == lanes)
-        hn::StoreU(v, d, to);
+      if (activates)
+        hn::StoreU(v, d, kept(r, k));
       else
-        store_some(v, to, live);
+        store(v, r, k);
     }
   }
+  if (!activates) return;
+  const int64_t kept_row = static_cast<int64_t>(kVectors * lanes);
+  activate_channels(activation, 0, memory, length, kept_row, kept_row);
+  for (int64_t r = 0; r < length; ++r)
+    for (int k = 0; k < kVectors; ++k) store(hn::LoadU(d, kept(r, k)), r, k);
 }
 
-void layer_norm_columns_loop(const float* x, const float* scale, const float* bias, float epsilon, float* y, int64_t row, int64_t length,
-                             int64_t columns, float* memory) {
+void layer_norm_columns_loop(const float* x, const float* scale, const float* bias, float epsilon, const Activation& activation, float* y,
+                             int64_t row, int64_t length, int64_t columns, float* memory) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
   if (columns >= kColumnVectors * lanes)
-    return layer_norm_strip<kColumnVectors>(x, scale, bias, epsilon, y, row, length, static_cast<size_t>(lanes), memory);
-  for (int64_t i = 0; i < columns; i += lanes)
-    layer_norm_strip<1>(x + i, scale, bias, epsilon, y + i, row, length, static_cast<size_t>(HWY_MIN(lanes, columns - i)), memory);
+    return layer_norm_strip<kColumnVectors>(x, scale, bias, epsilon, activation, y, row, length, static_cast<size_t>(lanes), memory);
+  for (int64_t i = 0; i < columns; i += lanes) {
+    const size_t live = static_cast<size_t>(HWY_MIN(lanes, columns - i));
+    layer_norm_strip<1>(x + i, scale, bias, epsilon, activation, y + i, row, length, live, memory);
+  }
 }
 
 HWY_INLINE float sum_of_squares(const float* x, int64_t count) {
@@ -465,22 +479,27 @@ void centre_scale_loop(const float* x, float centre, float factor, float offset,
   map(x, y, length, [=](Vec v) HWY_ATTR { return hn::MulAdd(hn::Sub(v, set(centre)), set(factor), set(offset)); });
 }
 
-/// Blocks of floats, whose sums are added in double.
-RowStatistics row_statistics_loop(const float* x, int64_t length) {
-  constexpr int64_t kBlock = 4096;
-  RowStatistics result;
-  if (length == 0) return result;
-  for (int64_t i = 0; i < length; i += kBlock) result.mean += static_cast<double>(row_sum(x + i, HWY_MIN(kBlock, length - i)));
-  result.mean /= static_cast<double>(length);
-  const float centre = static_cast<float>(result.mean);
+/// Of so many values that they stay in the first-level cache.
+HWY_INLINE RowStatistics block_statistics(const float* x, int64_t count) {
+  const double mean = static_cast<double>(row_sum(x, count)) / static_cast<double>(count);
+  const float centre = static_cast<float>(mean);
   const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
   const auto add_square = [centre](Vec a, Vec v) HWY_ATTR {
     const Vec away = hn::Sub(v, set(centre));
     return hn::MulAdd(away, away, a);
   };
-  for (int64_t i = 0; i < length; i += kBlock)
-    result.variance += static_cast<double>(total(fold(x + i, HWY_MIN(kBlock, length - i), set(0.0f), centre, add_square, add)));
-  result.variance /= static_cast<double>(length);
+  const float squares = total(fold(x, count, set(0.0f), centre, add_square, add));
+  return {mean, static_cast<double>(squares) / static_cast<double>(count)};
+}
+
+/// Blocks that are read from memory once.
+RowStatistics row_statistics_loop(const float* x, int64_t length) {
+  constexpr int64_t kBlock = 4096;
+  RowStatistics result;
+  for (int64_t i = 0; i < length; i += kBlock) {
+    const int64_t count = HWY_MIN(kBlock, length - i);
+    result = joined(result, i, block_statistics(x + i, count), count);
+  }
   return result;
 }
 
@@ -646,9 +665,9 @@ void layer_norm_rows(const float* x, const float* scale, const float* bias, floa
 
 int64_t layer_norm_columns_width() { return HWY_DYNAMIC_DISPATCH(layer_norm_columns_lanes)(); }
 
-void layer_norm_columns(const float* x, const float* scale, const float* bias, float epsilon, float* y, int64_t row, int64_t length,
-                        int64_t columns, float* memory) {
-  HWY_DYNAMIC_DISPATCH(layer_norm_columns_loop)(x, scale, bias, epsilon, y, row, length, columns, memory);
+void layer_norm_columns(const float* x, const float* scale, const float* bias, float epsilon, const Activation& activation, float* y,
+                        int64_t row, int64_t length, int64_t columns, float* memory) {
+  HWY_DYNAMIC_DISPATCH(layer_norm_columns_loop)(x, scale, bias, epsilon, activation, y, row, length, columns, memory);
 }
 
 void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, float* inverse_root, int64_t rows, int64_t length) {
@@ -660,6 +679,13 @@ void centre_scale(const float* x, float centre, float factor, float offset, floa
 }
 
 RowStatistics row_statistics(const float* x, int64_t length) { return HWY_DYNAMIC_DISPATCH(row_statistics_loop)(x, length); }
+
+RowStatistics joined(const RowStatistics& a, int64_t a_count, const RowStatistics& b, int64_t b_count) {
+  if (a_count == 0) return b;
+  const double count = static_cast<double>(a_count + b_count), of_a = static_cast<double>(a_count) / count,
+               of_b = static_cast<double>(b_count) / count, apart = b.mean - a.mean;
+  return {a.mean + apart * of_b, a.variance * of_a + b.variance * of_b + apart * apart * of_a * of_b};
+}
 
 void reduce_rows(Reduction op, const float* x, float* y, int64_t rows, int64_t length) {
   HWY_DYNAMIC_DISPATCH(reduce_rows_loop)(op, x, y, rows, length);

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "compute/elementwise/activation.h"
+
 namespace rh::compute {
 
 /// Serial functions over `rows` contiguous rows of `length` floats: callers split the rows. x and y may be the same. Rows may be empty.
@@ -34,10 +36,10 @@ void layer_norm_rows(const float* x, const float* scale, const float* bias, floa
                      int64_t rows, int64_t length);
 /// How many columns layer_norm_columns takes at most.
 int64_t layer_norm_columns_width();
-/// The same down the columns of x [length, columns], whose rows, as those of y, lie `row` apart; a scale and a bias for each row. `memory`
-/// holds `length` times layer_norm_columns_width() floats. y may be x.
-void layer_norm_columns(const float* x, const float* scale, const float* bias, float epsilon, float* y, int64_t row, int64_t length,
-                        int64_t columns, float* memory);
+/// The same down the columns of x [length, columns], whose rows, as those of y, lie `row` apart; a scale and a bias for each row, which is
+/// a channel of the activation. `memory` holds `length` times layer_norm_columns_width() floats. y may be x.
+void layer_norm_columns(const float* x, const float* scale, const float* bias, float epsilon, const Activation& activation, float* y,
+                        int64_t row, int64_t length, int64_t columns, float* memory);
 /// y = x / sqrt(mean of squares + epsilon) * scale. `inverse_root` takes 1 / sqrt(...) of each row or is null.
 void rms_norm_rows(const float* x, const float* scale, float epsilon, float* y, float* inverse_root, int64_t rows, int64_t length);
 
@@ -46,6 +48,8 @@ struct RowStatistics {
   double mean = 0, variance = 0;
 };
 RowStatistics row_statistics(const float* x, int64_t length);
+/// Of `a_count` values and `b_count` others together.
+RowStatistics joined(const RowStatistics& a, int64_t a_count, const RowStatistics& b, int64_t b_count);
 /// y = (x - centre) * factor + offset.
 void centre_scale(const float* x, float centre, float factor, float offset, float* y, int64_t length);
 

@@ -95,6 +95,12 @@ HWY_INLINE double fold_all(const float* x, int64_t count) {
 
 template <typename Op>
 double fold_row(const float* x, int64_t count) {
+  constexpr int64_t kFew = 8;  // less than what vectors are worth
+  if (count <= kFew) {
+    double all = Op::kStart;
+    for (int64_t i = 0; i < count; ++i) all = Op::step(all, static_cast<double>(x[i]));
+    return Op::finish(all);
+  }
   if constexpr (requires { Op::certain(0.0); }) {
     const double all = fold_all<Op, true>(x, count);
     if (HWY_LIKELY(Op::certain(all))) return Op::finish(all);

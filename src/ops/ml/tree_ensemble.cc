@@ -175,7 +175,10 @@ class ListedTrees {
       }
       const int32_t entry = child(trees[i], ids[i]);
       if (entry >= 0) node_.fail("attribute '{}_nodeids' gives a weight to node {} of tree {}, which is no leaf", prefix, ids[i], trees[i]);
-      by_leaf[static_cast<size_t>(~entry)].push_back({static_cast<int32_t>(targets[i]), values[i]});
+      std::vector<TreeEnsemble::Weight>& of_leaf = by_leaf[static_cast<size_t>(~entry)];
+      // Of a leaf's weights for the only target the first one counts: converters write the number of a leaf once for each class.
+      if (op_.targets == 1 && !of_leaf.empty()) continue;
+      of_leaf.push_back({static_cast<int32_t>(targets[i]), values[i]});
     }
     for (size_t i = 0; i < by_leaf.size(); ++i) {
       op_.leaves[i] = {static_cast<int32_t>(op_.weights.size()), static_cast<int32_t>(by_leaf[i].size())};

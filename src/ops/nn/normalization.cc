@@ -35,11 +35,13 @@ LayerNormalization LayerNormalization::read(const NodeView& node) {
   const int64_t stash_type = node.int_or("stash_type", 1);
   if (const bool is_floating = stash_type == 1 || stash_type == 10 || stash_type == 11 || stash_type == 16; !is_floating)
     node.fail("attribute 'stash_type' is {}, expected 1 (float) or 16 (bfloat16)", stash_type);
+  const bool of_channels = node.op_type() == "ChannelNormalization";
   return {.axis = node.int_or("axis", -1),
           .epsilon = node.float_or("epsilon", 1e-5f),
           .rms = node.op_type() == "RMSNormalization" || node.op_type() == "SimplifiedLayerNormalization",
-          .of_channels = node.op_type() == "ChannelNormalization",
-          .stash_type = static_cast<DType>(stash_type)};
+          .of_channels = of_channels,
+          .stash_type = static_cast<DType>(stash_type),
+          .activation = of_channels ? FusedActivation::read_of_channels(node) : FusedActivation{}};
 }
 
 void infer(const LayerNormalization& op, InferenceContext& context) {
@@ -61,10 +63,12 @@ void infer(const LayerNormalization& op, InferenceContext& context) {
 
 GroupNormalization GroupNormalization::read(const NodeView& node) {
   GroupNormalization op{.epsilon = node.float_or("epsilon", 1e-5f)};
-  if (node.op_type() != "GroupNormalization") return op;
+  const bool is_fused = node.op_type() == "FusedGroupNormalization";
+  if (is_fused) op.activation = FusedActivation::read_of_channels(node);
+  if (is_fused ? !node.has("num_groups") : node.op_type() == "InstanceNormalization") return op;
   op.groups = node.required_int("num_groups");
   if (op.groups < 1) node.fail("num_groups is {}, expected at least 1", op.groups);
-  op.per_group_scale = node.opset() < 21;
+  op.per_group_scale = is_fused ? node.flag("per_group_scale") : node.opset() < 21;
   return op;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ops/activation/fused_activation.h"
 #include "ops/inference.h"
 
 namespace rh::ops {
@@ -16,23 +17,27 @@ void infer(const BatchNormalization& op, InferenceContext& context);
 
 /// LayerNormalization (ai.onnx 17; the same under com.microsoft-free opset 1 exports) and RMSNormalization (ai.onnx 23): over the axes from
 /// `axis` on. ChannelNormalization: roundhouse 1, LayerNormalization of floats over dimension 1 alone, with a scale and a bias for each
-/// channel.
+/// channel, and an activation of the result.
 struct LayerNormalization {
   int64_t axis = -1;
   float epsilon = 1e-5f;
   bool rms = false;          ///< without mean and bias
   bool of_channels = false;  ///< over dimension 1 alone
   DType stash_type = DType::float32;
+  FusedActivation activation;  ///< of ChannelNormalization
 
   static LayerNormalization read(const NodeView& node);
 };
 void infer(const LayerNormalization& op, InferenceContext& context);
 
-/// InstanceNormalization (ai.onnx 1, 6, 22) and GroupNormalization (18: scale and bias a group, 21: a channel).
+/// InstanceNormalization (ai.onnx 1, 6, 22) and GroupNormalization (18: scale and bias a group, 21: a channel). FusedGroupNormalization:
+/// roundhouse 1, either of them, with an input 3 of the shape of X that is added to the result, and an activation of that; `num_groups`
+/// may be left out.
 struct GroupNormalization {
   float epsilon = 1e-5f;
   int64_t groups = 0;  ///< 0: every channel is a group of its own
   bool per_group_scale = false;
+  FusedActivation activation;
 
   static GroupNormalization read(const NodeView& node);
 };

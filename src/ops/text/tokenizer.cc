@@ -11,8 +11,8 @@ Tokenizer Tokenizer::read(const NodeView& node) {
   op.pad_value = node.required_string("pad_value");
   op.patterns = node.strings_or("separators");
   if (op.patterns.empty()) {
-    op.mode = Mode::tokens;
     op.patterns = {node.string_or("tokenexp", "")};
+    if (op.patterns[0] != ".") op.mode = Mode::tokens;  // every character, those that end lines as well
     if (op.patterns[0].empty()) node.fail("has neither 'separators' nor 'tokenexp', expected one of them");
   } else if (op.patterns.size() > 1 || !op.patterns[0].empty()) {
     op.mode = Mode::separators;

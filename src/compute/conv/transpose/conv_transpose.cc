@@ -18,6 +18,7 @@ class TransposedPhases final : public TransposedImpl<S> {
                    bool lean)
       : channels_(channels), window_(window), beyond_(static_cast<size_t>(channels.out), S(0.0f)) {
     if (bias) beyond_.assign(bias, bias + channels.out);
+    phases_.reserve(static_cast<size_t>(TransposedPhase::count(window)));
     const bool sizes_known = window.input_size() > 1 || window.output_size() > 1;
     for (int64_t i = 0; i < TransposedPhase::count(window); ++i) {
       Phase& made = phases_.emplace_back(Phase{TransposedPhase(window, i), std::nullopt});
@@ -113,8 +114,8 @@ class TransposedPhases final : public TransposedImpl<S> {
 
   const ConvChannels channels_;
   const Window window_;
-  std::vector<S> beyond_;  ///< what outputs hold that no input reaches
-  std::vector<Phase> phases_;
+  PackedVector<S> beyond_;  ///< what outputs hold that no input reaches
+  PackedVector<Phase> phases_;
   bool shares_bands_ = false;  ///< each phase is to be shared by the threads
 };
 

@@ -19,11 +19,13 @@ class TransposedBlocks final : public TransposedImpl<S> {
       : channels_(channels), window_(window), taps_(window.kernel_size()), beyond_(static_cast<size_t>(channels.out), S(0.0f)) {
     if (bias) beyond_.assign(bias, bias + channels.out);
     const int64_t dims[] = {channels.groups, channels.in / channels.groups, channels.out / channels.groups * taps_}, order[] = {0, 2, 1};
-    std::vector<S> rows(static_cast<size_t>(channels.in * dims[2])), biases;
+    PackedVector<S> rows(static_cast<size_t>(channels.in * dims[2])), biases;
     transpose(weights, dims, order, sizeof(S), rows.data(), {});
+    biases.reserve(static_cast<size_t>(channels.out * taps_));
     for (const S& value : beyond_) biases.insert(biases.end(), static_cast<size_t>(taps_), value);
     Activation of_rows = activation;
     if (activation.kind == ActivationKind::prelu) {
+      slopes_.reserve(static_cast<size_t>(channels.out * taps_));
       for (int64_t c = 0; c < channels.out; ++c) slopes_.insert(slopes_.end(), static_cast<size_t>(taps_), activation.slopes[c]);
       of_rows.slopes = slopes_.data();
     }
@@ -131,8 +133,8 @@ class TransposedBlocks final : public TransposedImpl<S> {
   const ConvChannels channels_;
   const Window window_;
   const int64_t taps_;
-  std::vector<S> beyond_;      ///< what outputs hold that no input reaches
-  std::vector<float> slopes_;  ///< of prelu, one for each row of the product
+  PackedVector<S> beyond_;      ///< what outputs hold that no input reaches
+  PackedVector<float> slopes_;  ///< of prelu, one for each row of the product
   std::unique_ptr<typename Convolution<S>::Impl> product_;
 };
 

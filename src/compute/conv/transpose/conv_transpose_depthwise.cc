@@ -22,9 +22,10 @@ class TransposedDepthwise final : public TransposedImpl<S> {
         kernels_(conv_kernels<S>()),
         bias_(static_cast<size_t>(channels.in)) {
     if (bias) bias_.assign(bias, bias + channels.in);
+    phases_.reserve(static_cast<size_t>(TransposedPhase::count(window)));
     for (int64_t i = 0; i < TransposedPhase::count(window); ++i) {
       Phase& made = phases_.emplace_back(Phase{TransposedPhase(window, i), {}});
-      const std::vector<S> ordered = made.phase.weights(channels, window, weights);
+      const PackedVector<S> ordered = made.phase.weights(channels, window, weights);
       made.weights.assign(ordered.begin(), ordered.end());
     }
   }
@@ -53,7 +54,7 @@ class TransposedDepthwise final : public TransposedImpl<S> {
  private:
   struct Phase {
     TransposedPhase phase;
-    std::vector<T> weights;  ///< [channel, tap]
+    PackedVector<T> weights;  ///< [channel, tap]
   };
 
   /// The padded plane: zeros before and behind each axis as far as any phase reads, and whole vectors behind all.
@@ -163,8 +164,8 @@ class TransposedDepthwise final : public TransposedImpl<S> {
   const Window window_;
   const Activation activation_;
   const Kernels& kernels_;
-  std::vector<T> bias_;
-  std::vector<Phase> phases_;
+  PackedVector<T> bias_;
+  PackedVector<Phase> phases_;
 };
 
 }  // namespace

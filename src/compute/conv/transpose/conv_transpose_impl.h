@@ -4,7 +4,6 @@
 #include <memory>
 #include <numeric>
 #include <string_view>
-#include <vector>
 
 #include "compute/conv/conv_impl.h"
 #include "compute/conv/conv_phases.h"
@@ -12,7 +11,7 @@
 namespace rh::compute {
 
 template <typename S>
-struct TransposedConvolution<S>::Impl {
+struct TransposedConvolution<S>::Impl : PackedObject {
   virtual ~Impl() = default;
   virtual void run(const Window& w, int64_t batch, const S* x, S* y, const Parallel& parallel) const = 0;
   virtual size_t weight_bytes() const = 0;
@@ -41,9 +40,9 @@ std::unique_ptr<TransposedImpl<float>> make_transposed_sums(const ConvChannels& 
 
 /// What outputs hold that no input reaches: the activation of the bias, one for each channel.
 template <typename S>
-std::vector<S> activated_bias(const std::vector<S>& bias, const Activation& activation) {
+PackedVector<S> activated_bias(const PackedVector<S>& bias, const Activation& activation) {
   using T = Computed<S>;
-  std::vector<T> values(bias.begin(), bias.end());
+  PackedVector<T> values(bias.begin(), bias.end());
   if (activation.kind != ActivationKind::none) activate_channels(activation, 0, values.data(), static_cast<int64_t>(values.size()), 1, 1);
   return {values.begin(), values.end()};
 }
@@ -121,9 +120,9 @@ struct TransposedPhase {
 
   /// [out, in / groups, taps...], reversed along every axis, from [in, out / groups, kernel...].
   template <typename S>
-  std::vector<S> weights(const ConvChannels& channels, const Window& window, const S* weights) const {
+  PackedVector<S> weights(const ConvChannels& channels, const Window& window, const S* weights) const {
     const int64_t in = channels.in / channels.groups, out = channels.out / channels.groups;
-    std::vector<S> result(static_cast<size_t>(channels.out * in * taps()));
+    PackedVector<S> result(static_cast<size_t>(channels.out * in * taps()));
     S* to = result.data();
     const auto position = [&](int d, int64_t t) { return axes[d].first + (axes[d].taps - 1 - t) * axes[d].step; };
     for (int64_t o = 0; o < channels.out; ++o) {

@@ -28,9 +28,10 @@ struct TapShift {
 /// A phase of the outputs along an axis, whose `begin`-th output is at place 0 of the axis, and what its kernel positions add to it.
 struct AxisTaps {
   AxisPhase axis;
-  std::vector<TapShift> taps;  ///< bases of outputs from `begin` on
+  PackedVector<TapShift> taps;  ///< bases of outputs from `begin` on
 
   AxisTaps(const Window& kernel, int d, int64_t phase) : axis(phase, kernel.stride[d], kernel.kernel[d], kernel.dilation[d]) {
+    taps.reserve(static_cast<size_t>(axis.taps));
     for (int64_t t = 0; t < axis.taps; ++t) {
       const int64_t position = axis.first + t * axis.step;
       taps.push_back({position, (phase - position * kernel.dilation[d]) / kernel.stride[d]});  // a whole number
@@ -40,7 +41,7 @@ struct AxisTaps {
 
 /// The same in a call.
 struct AxisSums {
-  const std::vector<TapShift>& taps;
+  const PackedVector<TapShift>& taps;
   AxisOutputs outputs;
   int64_t begin;  ///< to be added to bases
 
@@ -87,8 +88,9 @@ class TransposedSums final : public TransposedImpl<float> {
         bias_(static_cast<size_t>(channels.out), 0.0f) {
     if (bias) bias_.assign(bias, bias + channels.out);
     const int64_t dims[] = {channels.groups, channels.in / channels.groups, channels.out / channels.groups * taps_}, order[] = {0, 2, 1};
-    std::vector<float> rows(static_cast<size_t>(channels.in * dims[2]));
+    PackedVector<float> rows(static_cast<size_t>(channels.in * dims[2]));
     transpose(weights, dims, order, sizeof(float), rows.data(), {});
+    for (int d = 0; d < 3; ++d) axes_[d].reserve(static_cast<size_t>(window.stride[d]));
     for (int d = 0; d < 3; ++d)
       for (int64_t phase = 0; phase < window.stride[d]; ++phase) axes_[d].emplace_back(window, d, phase);
     product_.emplace(product_channels(channels, window), product_pixels(window), rows.data(), nullptr, Activation{}, std::string_view{},
@@ -249,8 +251,8 @@ class TransposedSums final : public TransposedImpl<float> {
   const Window window_;
   const Activation activation_;
   const int64_t taps_;
-  std::vector<float> bias_;
-  std::vector<AxisTaps> axes_[3];  ///< by phase
+  PackedVector<float> bias_;
+  PackedVector<AxisTaps> axes_[3];  ///< by phase
   std::optional<Convolution<float>> product_;
   bool (*const add_)(const AddedRows& args) = conv_add_rows();
 };

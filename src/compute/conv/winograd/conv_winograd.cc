@@ -343,7 +343,7 @@ class ConvWinograd final : public Convolution<float>::Impl {
   const int64_t out_, chunks_;
   const int64_t position_;  ///< between positions of transformed inputs; not a power of two
   SharedArray<float> weights_;
-  std::vector<float> bias_;
+  PackedVector<float> bias_;
 };
 
 }  // namespace

@@ -435,8 +435,8 @@ class ConvWinogradPixels final : public Convolution<float>::Impl {
   const FipLayout layout_;       ///< of a panel's weights at a position, by pairs
   bool usable_ = true;
   SharedArray<float> weights_;
-  std::vector<float> scales_;  // of each group's inputs, by pairs
-  std::vector<float> bias_;    // of whole panels
+  PackedVector<float> scales_;  // of each group's inputs, by pairs
+  PackedVector<float> bias_;    // of whole panels
 };
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace rh::cpu {
 namespace {
 
 constexpr int kColumns = compute::kArgColumns;
+constexpr int64_t kFew = 16;  // elements
 
 // Whether x takes the place of the best element so far; a NaN beats all numbers. Without branches, for the sake of vectors.
 template <bool kMax, typename T>
@@ -28,6 +29,23 @@ void arg_reduce(const T* x, int64_t length, int64_t stride, bool last, int64_t* 
     at = i;
   }
   *index = at;
+}
+
+// The same of a few neighbouring elements, as of classes: without branches, whose outcome nothing foretells, unless there is a NaN.
+template <bool kMax, bool kLast, typename T>
+int64_t arg_reduce_few(const T* x, int64_t length) {
+  T best = x[0];
+  int64_t at = 0;
+  bool nan = best != best;
+  for (int64_t i = 1; i < length; ++i) {
+    const T value = x[i];
+    nan |= value != value;
+    const bool better = kMax ? (kLast ? value >= best : value > best) : (kLast ? value <= best : value < best);
+    at = better ? i : at;
+    best = kMax ? (value > best ? value : best) : (value < best ? value : best);
+  }
+  if (nan) arg_reduce<kMax>(x, length, 1, kLast, &at);
+  return at;
 }
 
 // The same for `columns` neighbouring columns of a [length, stride] block, row by row. Indices are of the elements' width meanwhile.
@@ -76,6 +94,8 @@ void arg_reduce_block(const T* x, int64_t length, int64_t stride, bool last, int
     arg_reduce_columns<kMax>(x, length, stride, last, static_cast<int>(columns), indices);
   } else if (stride == 1 && length >= 4 * kColumns && length <= std::numeric_limits<int32_t>::max()) {
     *indices = arg_reduce_row<kMax>(x, length, last);
+  } else if (stride == 1 && columns == 1 && length <= kFew) {
+    *indices = last ? arg_reduce_few<kMax, true>(x, length) : arg_reduce_few<kMax, false>(x, length);
   } else {
     for (int64_t c = 0; c < columns; ++c) arg_reduce<kMax>(x + c, length, stride, last, indices + c);
   }

@@ -6,6 +6,7 @@
 #include "compute/reduce/row_math.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/recurrent.h"
+#include "providers/cpu/run_packing.h"
 
 namespace rh::cpu {
 
@@ -73,6 +74,7 @@ class AttnLSTMKernel final : public Kernel {
                      const compute::CellParams& params, const compute::CellRun& run, float* scratch) const {
     const int64_t width = 4 * sizes.hidden, columns = sizes.input + memory.columns;
     const float* w = context.input(1).data<float>() + direction * width * columns;
+    const RunPacking packing(context);
     const compute::PackedMatrix<float> x_weights(w, sizes.input, width, true, columns),
         state_weights(w + sizes.input, memory.columns, width, true, columns),
         h_weights(context.input(2).data<float>() + direction * width * sizes.hidden, sizes.hidden, width, true);

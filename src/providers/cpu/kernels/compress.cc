@@ -25,7 +25,8 @@ class CompressKernel final : public Kernel {
     int64_t count = 0;
     in_order(std::min(size, condition.elements()), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        if (condition.data<bool>()[i]) kept[count++] = i;
+        kept[count] = i;  // the next one takes its place where it is not kept
+        count += condition.data<bool>()[i] ? 1 : 0;
       }
     });
     Shape y_shape{count};
@@ -40,7 +41,17 @@ class CompressKernel final : public Kernel {
         compute::copy_elements(x.kind(), x.at((o * size + kept[i]) * inner), y.at(at * inner), inner);
       }
     };
-    in_order(outer * count, copy, inner);
+    if (inner == 1 && outer == 1) {
+      compute::dispatch_kind(x.kind(), [&]<typename T>() {
+        const T* from = reinterpret_cast<const T*>(x.data());
+        T* to = reinterpret_cast<T*>(y.data());
+        in_order(count, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) to[i] = from[kept[i]];
+        });
+      });
+    } else {
+      in_order(outer * count, copy, inner);
+    }
     y.finish();
     return {};
   }

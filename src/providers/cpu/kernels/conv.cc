@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <variant>
 
-#include "base/shared_bytes.h"
 #include "compute/conv/conv.h"
 #include "compute/conv/conv_pooled.h"
 #include "compute/elementwise/vector_math.h"
@@ -14,6 +13,7 @@
 #include "providers/cpu/conv_window.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
+#include "providers/cpu/run_packing.h"
 
 namespace rh::cpu {
 
@@ -24,7 +24,8 @@ class ConvKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
 
-  explicit ConvKernel(const KernelInfo& info) : op_(info.attributes<ops::Conv>()) {
+  explicit ConvKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::Conv>()), accuracy_(conv_accuracy(info.precision())), lean_(info.lean_memory()) {
     const Tensor* weights = info.constant_input(1);
     const bool bias_known = !info.node().has_input(2) || info.constant_input(2);
     const bool pools = !op_.pool || (weights && bias_known && weights->dtype() == DType::float32 && weights->shape().rank() == 4 &&
@@ -47,14 +48,13 @@ class ConvKernel final : public Kernel {
       const ValueType& input = info.node().input_type(0);
       const ops::Sizes sizes = spatial_sizes(input, weights_shape_.size());
       const compute::Window window = expected_window(known, sizes.empty() ? likely_sizes(input, known) : sizes);
-      const compute::ConvAccuracy accuracy = conv_accuracy(info.precision());
       variant_ = {conv_problem("Conv", weights->dtype(), channels, window, !sizes.empty()),
                   {},
-                  compute::Convolution<T>::variants(channels, window, accuracy, info.lean_memory())};
+                  compute::Convolution<T>::variants(channels, window, accuracy_, lean_)};
       const T* bias_values = bias ? bias->data<T>() : nullptr;
       auto& made =
           packed_.emplace<compute::Convolution<T>>(channels, window, weights->data<T>(), bias_values, compute_activation(op_.activation),
-                                                   info.tuned(variant_.problem), accuracy, info.lean_memory());
+                                                   info.tuned(variant_.problem), accuracy_, lean_);
       variant_.variant = made.variant();
       in_place_ = made.adds_residual_last() && !op_.sum_last;
       // How many threads there are decides where bands begin, and that, rarely, in which order their sums are made.
@@ -103,8 +103,10 @@ class ConvKernel final : public Kernel {
     return dispatch<Types>(x.dtype(), "Conv", [&]<typename T>() {
       if (is_packed()) return convolve(context, std::get<compute::Convolution<T>>(packed_), geometry, x, y);
       const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
-      const PackingScope packing = PackingScope::of_run(context.parallel());
-      convolve(context, pack<T>(context.input(1), bias), geometry, x, y);
+      const RunPacking packing(context);
+      const compute::Convolution<T> convolution(channels_of(w), geometry, context.input(1).data<T>(), bias,
+                                                compute_activation(op_.activation), {}, accuracy_, lean_);
+      convolve(context, convolution, geometry, x, y);
     });
   }
 
@@ -137,14 +139,6 @@ class ConvKernel final : public Kernel {
     convolution->run(geometry, shape[0], x.data<float>(), nullptr, whole, context.parallel());
     compute::max_pool<float>(window, planes, whole, y.data<float>(), nullptr, false, context.parallel());
     return {};
-  }
-
-  /// For weights that come with a run.
-  template <typename T>
-  compute::Convolution<T> pack(const TensorView& weights, const T* bias) const {
-    const Shape& w = weights.shape();
-    const compute::Window window = expected_window(with_kernel(op_.window, {w.begin() + 2, w.size() - 2}), {});
-    return {channels_of(w), window, weights.data<T>(), bias, compute_activation(op_.activation)};
   }
 
   template <typename T>
@@ -190,6 +184,8 @@ class ConvKernel final : public Kernel {
   }
 
   ops::Conv op_;
+  const compute::ConvAccuracy accuracy_;
+  const bool lean_;
   Shape weights_shape_;
   KernelVariant variant_;
   bool in_place_ = false, in_bands_ = false;

@@ -8,6 +8,7 @@
 #include "providers/cpu/elements.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
+#include "providers/cpu/run_packing.h"
 #include "tensor/narrowed.h"
 
 namespace rh::cpu {
@@ -17,7 +18,7 @@ class ConvTransposeKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
 
-  explicit ConvTransposeKernel(const KernelInfo& info) : op_(info.attributes<ops::ConvTranspose>()) {
+  explicit ConvTransposeKernel(const KernelInfo& info) : op_(info.attributes<ops::ConvTranspose>()), lean_(info.lean_memory()) {
     const Tensor* weights = info.constant_input(1);
     const Tensor* bias = info.constant_input(op_.bias_input);
     const bool bias_known = !info.node().has_input(op_.bias_input) || bias;
@@ -36,7 +37,7 @@ class ConvTransposeKernel final : public Kernel {
       using Packed = compute::TransposedConvolution<T>;
       variant_.variants = Packed::variants(channels, window);
       if (!variant_.variants.empty()) variant_.problem = conv_problem("ConvTranspose", weights->dtype(), channels, window, !sizes.empty());
-      const auto& made = packed_.emplace<Packed>(channels, window, weights->data<T>(), bias ? bias->data<T>() : nullptr, info.lean_memory(),
+      const auto& made = packed_.emplace<Packed>(channels, window, weights->data<T>(), bias ? bias->data<T>() : nullptr, lean_,
                                                  info.tuned(variant_.problem), compute_activation(op_.activation));
       variant_.variant = made.variant();
     });
@@ -85,7 +86,8 @@ class ConvTransposeKernel final : public Kernel {
         return activate_plainly(y.data<T>(), x.shape()[0] * filters, filters, geometry.output_size(), context.parallel());
       }
       const T* bias = context.has_input(op_.bias_input) ? context.input(op_.bias_input).data<T>() : nullptr;
-      run({channels_of(w), expected_window(w, {}), context.input(1).data<T>(), bias, false, {}, compute_activation(op_.activation)});
+      const RunPacking packing(context);
+      run({channels_of(w), geometry, context.input(1).data<T>(), bias, lean_, {}, compute_activation(op_.activation)});
     });
   }
 
@@ -163,6 +165,7 @@ class ConvTransposeKernel final : public Kernel {
   }
 
   ops::ConvTranspose op_;
+  const bool lean_;
   Shape weights_shape_;
   std::variant<std::monostate, compute::TransposedConvolution<float>, compute::TransposedConvolution<double>,
                compute::TransposedConvolution<Float16>, compute::TransposedConvolution<BFloat16>>

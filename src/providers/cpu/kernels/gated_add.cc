@@ -1,9 +1,8 @@
 #include "ops/math/gated_add.h"
 
-#include <algorithm>
 #include <type_traits>
 
-#include "compute/elementwise/vector_math.h"
+#include "compute/elementwise/scaled_sums.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -34,11 +33,7 @@ class GatedAddKernel final : public Kernel {
           T* to = y.data<T>() + row * length;
           const float factor = static_cast<float>(gate.data<T>()[row]);
           if constexpr (std::is_same_v<T, float>) {
-            for (int64_t at = 0; at < length; at += kBlock) {
-              const int64_t count = std::min(kBlock, length - at);
-              compute::binary_scalar(compute::Binary::mul, other + at, factor, to + at, count);
-              compute::binary(compute::Binary::add, from + at, to + at, to + at, count);
-            }
+            compute::add_product(from, other, factor, to, length);
             continue;
           }
           for (int64_t i = 0; i < length; ++i) {
@@ -49,9 +44,6 @@ class GatedAddKernel final : public Kernel {
       });
     });
   }
-
- private:
-  static constexpr int64_t kBlock = 1024;  ///< elements whose products stay in the first-level cache until they are added
 };
 
 }  // namespace rh::cpu

@@ -35,6 +35,11 @@ class GatherKernel final : public Kernel {
         const T* from = reinterpret_cast<const T*>(x.data());
         T* to = reinterpret_cast<T*>(y.data());
         context.parallel().for_range(shape.product(0, axis) * count, {2.0 * sizeof(T), 1.0}, [&](Range part) {
+          if (count == 1) {  // one column
+            const T* column = from + positions[0];
+            for (int64_t row = part.begin; row < part.end; ++row) to[row] = column[row * size];
+            return;
+          }
           for (int64_t begin = part.begin, end; begin < part.end; begin = end) {
             const int64_t row = begin / count;
             end = std::min(part.end, (row + 1) * count);

@@ -106,12 +106,17 @@ class GemmKernel final : public Kernel {
     int64_t rows, cols;
   };
 
-  // A row or column of C is the epilogue's bias; other shapes are written to y first and accumulated on.
+  // A row or a column as C is the epilogue's bias; other shapes are written to y first and accumulated on.
   template <typename T>
   void add_c(RunContext& context, compute::GemmArgs<T>& args, T* y) const {
     const Addend<T> c(context.input(2));
     if (op_.beta == 1 && c.rows == 1 && c.cols == args.n) {
       args.epilogue.bias_kind = compute::BiasKind::per_column;
+      args.epilogue.bias = c.from;
+      return;
+    }
+    if (op_.beta == 1 && c.rows == args.m && c.cols == 1) {
+      args.epilogue.bias_kind = compute::BiasKind::per_row;
       args.epilogue.bias = c.from;
       return;
     }

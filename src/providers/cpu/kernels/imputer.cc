@@ -1,5 +1,6 @@
 #include "ops/ml/imputer.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "providers/cpu/elementwise.h"
@@ -37,10 +38,6 @@ class ImputerKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "Imputer: the input has shape {}, expected {} features as there are imputed values",
                           x.shape().to_string(), by.size());
     }
-    T* const values = context.scratch_array<T>(static_cast<int64_t>(by.size()));
-    std::copy(by.begin(), by.end(), values);
-    const auto row_length = static_cast<int64_t>(by.size() == 1 ? 1 : features);
-    const int64_t rows = row_length == 0 ? 0 : x.elements() / row_length;
     const bool any_nan = replaced != replaced;
     // Unequal to itself: NaN.
     const auto chosen = [=](T value, T other) {
@@ -48,16 +45,25 @@ class ImputerKernel final : public Kernel {
           static_cast<bool>(static_cast<int>(value == replaced) | (static_cast<int>(value != value) & static_cast<int>(any_nan)));
       return hit ? other : value;
     };
-    const T* from = x.data<T>();
-    T* to = y.data<T>();
-    if (row_length == 1) {
-      fill_row(to, rows, [=, other = values[0]](int64_t i) { return chosen(from[i], other); });
-      return {};
-    }
-    for (int64_t row = 0; row < rows; ++row, from += row_length, to += row_length)
-      fill_row(to, row_length, [=, others = values](int64_t i) { return chosen(from[i], others[i]); });
+    const int64_t elements = x.elements(), period = static_cast<int64_t>(by.size());
+    if (elements == 0 || period == 0) return {};
+    // Several rows make a block, so that rows of few features have no loops of their own.
+    const int64_t block = period * std::max<int64_t>(1, std::min(kBlock, elements) / period);
+    T* const values = context.scratch_array<T>(block);
+    for (int64_t i = 0; i < block; ++i) values[i] = i < period ? static_cast<T>(by[static_cast<size_t>(i)]) : values[i - period];
+    const T* const from = x.data<T>();
+    T* const to = y.data<T>();
+    const Cost cost{.bytes = 2.0 * sizeof(T) * static_cast<double>(block), .operations = 2.0 * static_cast<double>(block)};
+    context.parallel().for_range((elements + block - 1) / block, cost, [&](Range range) {
+      for (int64_t first = range.begin * block; first < std::min(range.end * block, elements); first += block) {
+        const int64_t count = std::min(block, elements - first);
+        fill_row(to + first, count, [=, some = from + first](int64_t i) { return chosen(some[i], values[i]); });
+      }
+    });
     return {};
   }
+
+  static constexpr int64_t kBlock = 1024;  // elements
 
   ops::Imputer op_;
 };

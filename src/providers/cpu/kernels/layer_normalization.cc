@@ -7,6 +7,7 @@
 #include "ops/nn/normalization.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/float_rows.h"
+#include "providers/cpu/fused_activation.h"
 #include "providers/cpu/numbers.h"
 
 namespace rh::cpu {
@@ -80,16 +81,19 @@ class LayerNormalizationKernel final : public Kernel {
                           "ChannelNormalization: X is {} {}, expected [N, C, ...] of floats with a scale [C] and a bias [C]",
                           to_string(x.dtype()), x.shape().to_string());
     }
+    RH_RETURN_IF_ERROR(check_slopes(op_.activation, channels));
     const MutableView y = context.output(0, x.shape());
     if (x.elements() == 0) return {};
+    const compute::Activation activation = compute_activation(op_.activation);
     const float *scale = context.input(1).data<float>(), *bias = context.has_input(2) ? context.input(2).data<float>() : nullptr;
     const int64_t width = compute::layer_norm_columns_width(), strips = (plane + width - 1) / width;
     const double values = static_cast<double>(channels * std::min(plane, width));
-    context.parallel().for_range(x.shape()[0] * strips, {2.0 * sizeof(float) * values, 6.0 * values}, [&](Range part) {
+    const double operations = activation.kind == compute::ActivationKind::none ? 6 : 26;
+    context.parallel().for_range(x.shape()[0] * strips, {2.0 * sizeof(float) * values, operations * values}, [&](Range part) {
       float* memory = compute::scratch_floats(compute::ScratchSlot::row, channels * width);
       for (int64_t i = part.begin; i < part.end; ++i) {
         const int64_t column = i % strips * width, at = i / strips * channels * plane + column;
-        compute::layer_norm_columns(x.data<float>() + at, scale, bias, op_.epsilon, y.data<float>() + at, plane, channels,
+        compute::layer_norm_columns(x.data<float>() + at, scale, bias, op_.epsilon, activation, y.data<float>() + at, plane, channels,
                                     std::min(width, plane - column), memory);
       }
     });

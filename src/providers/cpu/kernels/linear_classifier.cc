@@ -51,7 +51,7 @@ class LinearClassifierKernel final : public Kernel {
 
   /// Rows of floats, many at once.
   void classify(const float* x, Range rows, const MutableView& labels, float* out) const {
-    constexpr int64_t kRowsAtOnce = 64;
+    constexpr int64_t kRowsAtOnce = 256;
     const int64_t classes = op_.classes, features = op_.features();
     for (int64_t row = rows.begin; row < rows.end; row += kRowsAtOnce) {
       const int64_t count = std::min(kRowsAtOnce, rows.end - row);
@@ -64,10 +64,15 @@ class LinearClassifierKernel final : public Kernel {
       compute::gemm(args, x + row * features, op_.coefficients.data(), scores, Parallel());
       for (int64_t i = 0; i < count; ++i) {
         float* of_row = scores + i * classes;
-        const float* best = std::max_element(of_row, of_row + classes);
-        name_row(labels, row + i, best - of_row, true);
+        float largest = of_row[0];
+        int64_t best = 0;
+        for (int64_t k = 1; k < classes; ++k) {  // without branches, whose outcome nothing foretells
+          const float score = of_row[k];
+          best = score > largest ? k : best;
+          largest = score > largest ? score : largest;
+        }
+        name_row(labels, row + i, best, true);
         if (op_.transform != ops::PostTransform::softmax) continue;
-        const float largest = *best;
         for (int64_t k = 0; k < classes; ++k) of_row[k] -= largest;
       }
       transform(scores, count);

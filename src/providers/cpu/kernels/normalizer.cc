@@ -1,6 +1,7 @@
 #include "ops/ml/normalizer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "compute/elementwise/vector_math.h"
@@ -26,6 +27,12 @@ class NormalizerKernel final : public Kernel {
     return dispatch<Types>(x.dtype(), "Normalizer", [&]<typename T>() {
       const Cost cost{.bytes = (sizeof(T) + 4.0) * static_cast<double>(features), .operations = 4.0 * static_cast<double>(features)};
       context.parallel().for_range(rows, cost, [&](Range range) {
+        if constexpr (std::is_same_v<T, float>) {
+          if (features > 0 && features <= kFewFeatures && norm_ != ops::Normalizer::Norm::max) {
+            const int64_t first = range.begin * features;
+            return normalize_few(x.data<float>() + first, y.data<float>() + first, range.size(), features);
+          }
+        }
         for (int64_t row = range.begin; row < range.end; ++row) {
           const T* from = x.data<T>() + row * features;
           float* to = y.data<float>() + row * features;
@@ -45,10 +52,42 @@ class NormalizerKernel final : public Kernel {
     const bool squares = norm_ == ops::Normalizer::Norm::l2;
     float sum = 0;
     compute::reduce_rows(squares ? compute::Reduction::sum_square : compute::Reduction::l1, x, &sum, 1, count);
-    if (!(sum > 1e-20f && sum < 1e30f)) return false;
+    if (!is_certain(sum)) return false;
     compute::binary_scalar(compute::Binary::div, x, squares ? std::sqrt(sum) : sum, y, count);
     return true;
   }
+
+  /// Rows of a few features, as probabilities of classes are, many at once: a call of vector loops for each would cost more than its sum.
+  void normalize_few(const float* x, float* y, int64_t rows, int64_t features) const {
+    constexpr int64_t kAtOnce = 1024;
+    std::array<float, kAtOnce> sizes;
+    const bool squares = norm_ == ops::Normalizer::Norm::l2;
+    const int64_t most = kAtOnce / features;
+    for (int64_t begin = 0; begin < rows; begin += most) {
+      const int64_t count = std::min(most, rows - begin);
+      const float *const from = x + begin * features, *row = from;
+      float* const to = y + begin * features;
+      bool all = true;
+      for (int64_t i = 0; i < count; ++i, row += features) {
+        float sum = 0;
+        if (squares) {
+          for (int64_t k = 0; k < features; ++k) sum += row[k] * row[k];
+        } else {
+          for (int64_t k = 0; k < features; ++k) sum += std::fabs(row[k]);
+        }
+        all = all && is_certain(sum);
+        std::fill_n(sizes.data() + i * features, features, squares ? std::sqrt(sum) : sum);
+      }
+      if (all) {
+        compute::binary(compute::Binary::div, from, sizes.data(), to, count * features);
+      } else {
+        for (int64_t i = 0; i < count; ++i) normalize(from + i * features, to + i * features, features);
+      }
+    }
+  }
+
+  /// Whether a sum of floats has lost little of what it should be.
+  static bool is_certain(float sum) { return sum > 1e-20f && sum < 1e30f; }
 
   template <typename T>
   void normalize(const T* x, float* y, int64_t count) const {
@@ -64,6 +103,8 @@ class NormalizerKernel final : public Kernel {
     if (norm_ == ops::Normalizer::Norm::l2) size = std::sqrt(size);
     for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(size == 0 ? static_cast<double>(x[i]) : static_cast<double>(x[i]) / size);
   }
+
+  static constexpr int64_t kFewFeatures = 16;
 
   ops::Normalizer::Norm norm_;
 };

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/cancellation.h"
+#include "base/packed_vector.h"
 #include "providers/cpu/recurrent.h"
+#include "providers/cpu/run_packing.h"
 
 namespace rh::cpu {
 
@@ -239,30 +242,59 @@ class RnnKernel final : public Kernel {
     return {};
   }
 
-  static size_t bytes_of_all(const std::vector<compute::PackedMatrix<float>>& packed) {
+  using Packed = PackedVector<compute::PackedMatrix<float>>;
+
+  static size_t bytes_of_all(const Packed& packed) {
     size_t bytes = 0;
     for (const auto& matrix : packed) bytes += matrix.bytes();
     return bytes;
   }
 
   // One packed matrix a direction from [directions, gates * hidden, columns].
-  static std::vector<compute::PackedMatrix<float>> pack(const TensorView& weights) {
-    std::vector<compute::PackedMatrix<float>> packed;
+  static Packed pack(const TensorView& weights) {
+    Packed packed;
+    packed.reserve(static_cast<size_t>(weights.shape()[0]));
     const int64_t rows = weights.shape()[1], columns = weights.shape()[2];
     for (int64_t k = 0; k < weights.shape()[0]; ++k) packed.emplace_back(weights.data<float>() + k * rows * columns, columns, rows, true);
     return packed;
   }
 
   Status run_cells(RunContext& context, const RecurrentSizes& sizes) const {
-    const bool packed = !packed_w_.empty();
-    const auto own_w = packed ? decltype(packed_w_)() : pack(context.input(1)),
-               own_r = packed ? decltype(packed_r_)() : pack(context.input(2));
+    if (packed_w_.empty() && serves_little(sizes)) return run_unpacked(context, sizes);
+    std::optional<RunPacking> packing;
+    if (packed_w_.empty()) packing.emplace(context);
+    const Packed own_w = packing ? pack(context.input(1)) : Packed(), own_r = packing ? pack(context.input(2)) : Packed();
+    const Packed &w = packing ? own_w : packed_w_, &r = packing ? own_r : packed_r_;
     const auto run_one = [&](int64_t direction, const compute::CellParams& params, const compute::CellRun& run, float* scratch,
                              const Parallel& parallel) {
       const auto k = static_cast<size_t>(direction);
-      compute::run_cell(params, packed ? packed_w_[k] : own_w[k], packed ? packed_r_[k] : own_r[k], run, scratch, parallel);
+      compute::run_cell(params, w[k], r[k], run, scratch, parallel);
     };
     run_directions(context, op_, sizes, run_one, true);
+    return {};
+  }
+
+  /// Whether packing weights for such a run would read and write them for too little. A product of few rows reads them as they lie, others
+  /// pack a part at a time near the processor.
+  static bool serves_little(const RecurrentSizes& sizes) {
+    constexpr int64_t kFewBatchRows = 3, kFewRows = 8;
+    return sizes.sequence <= 1 || (sizes.batch <= kFewBatchRows && sizes.sequence * sizes.batch <= kFewRows);
+  }
+
+  Status run_unpacked(RunContext& context, const RecurrentSizes& sizes) const {
+    const int64_t width = op_.gates() * sizes.hidden;
+    const auto run_one = [&](int64_t direction, const compute::CellParams& params, const compute::CellRun& run, float* scratch,
+                             const Parallel& parallel) {
+      const auto multiply = [&](int input, compute::GemmArgs<float> args, const float* a, float* c) {
+        args.transpose_b = true;
+        const float* weights = context.input(input).data<float>() + (direction * width + args.first_column) * args.k;
+        compute::gemm(args, a, weights, c, parallel);
+      };
+      compute::run_cell(
+          params, [&](const auto& args, const float* a, float* c) { multiply(1, args, a, c); },
+          [&](const auto& args, const float* a, float* c) { multiply(2, args, a, c); }, run, scratch, 1);
+    };
+    run_directions(context, op_, sizes, run_one);
     return {};
   }
 
@@ -293,7 +325,7 @@ class RnnKernel final : public Kernel {
 
   Rnn op_;
   Shape w_shape_, r_shape_;
-  std::vector<compute::PackedMatrix<float>> packed_w_, packed_r_;  ///< one a direction; empty where the weights arrive at run time
+  Packed packed_w_, packed_r_;  ///< one a direction; empty where the weights arrive at run time
 };
 
 }  // namespace rh::cpu

@@ -15,12 +15,18 @@ void softmax_row(const double* x, double* y, int64_t length, int64_t stride, boo
   double largest = -std::numeric_limits<double>::infinity();
   for (int64_t i = 0; i < length; ++i) largest = std::max(largest, x[i * stride]);
   double sum = 0;
-  for (int64_t i = 0; i < length; ++i) sum += std::exp(x[i * stride] - largest);
-  const double log_sum = std::log(sum);
-  for (int64_t i = 0; i < length; ++i) {
-    const double shifted = x[i * stride] - largest;
-    y[i * stride] = log ? shifted - log_sum : std::exp(shifted) / sum;
+  if (log) {
+    for (int64_t i = 0; i < length; ++i) sum += std::exp(x[i * stride] - largest);
+    const double log_sum = std::log(sum);
+    for (int64_t i = 0; i < length; ++i) y[i * stride] = x[i * stride] - largest - log_sum;
+    return;
   }
+  for (int64_t i = 0; i < length; ++i) {
+    const double part = std::exp(x[i * stride] - largest);
+    y[i * stride] = part;
+    sum += part;
+  }
+  for (int64_t i = 0; i < length; ++i) y[i * stride] /= sum;
 }
 
 }  // namespace

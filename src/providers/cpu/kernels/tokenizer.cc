@@ -1,6 +1,7 @@
 #include "ops/text/tokenizer.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/regex.h"
 #include "base/unicode.h"
@@ -31,6 +32,9 @@ class Expression {
   std::string text_;
 };
 
+/// Of a character of valid UTF-8, by its first byte.
+size_t bytes_of_character(unsigned char first) { return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4; }
+
 size_t character_bytes(std::string_view text) {
   uint32_t character = 0;
   return std::max<size_t>(1, first_character(text, character));
@@ -52,6 +56,7 @@ class TokenizerKernel final : public Kernel {
     if (x.rank() != 1 && x.rank() != 2) {
       return error_status(ErrorCode::invalid_argument, "Tokenizer: the input has shape {}, expected [C] or [N, C]", x.shape().to_string());
     }
+    if (op_.mode == ops::Tokenizer::Mode::characters) return run_characters(context, x);
     std::vector<Tokens> all;
     size_t most = 0;
     for (int64_t i = 0; i < x.elements(); ++i) {
@@ -71,6 +76,44 @@ class TokenizerKernel final : public Kernel {
   }
 
  private:
+  /// Characters are written straight away: the longest text tells how many columns there are.
+  Status run_characters(RunContext& context, const TensorView& x) const {
+    const std::string* const texts = x.data<std::string>();
+    size_t most = 0;
+    for (int64_t i = 0; i < x.elements(); ++i) {
+      const std::optional<size_t> count = count_characters(texts[i]);
+      if (!count) return error_status(ErrorCode::invalid_argument, "Tokenizer: string {} of the input is not UTF-8", i);
+      most = std::max(most, *count);
+    }
+    const size_t marks = op_.mark && most > 0 ? 2 : 0, columns = most + marks;
+    Shape shape = x.shape();
+    shape.push_back(static_cast<int64_t>(columns));
+    check_elements(shape, "Tokenizer: the tokens");
+    std::string* const out = context.output(0, DType::string, shape).data<std::string>();
+    const Cost cost{.bytes = static_cast<double>(columns * sizeof(std::string)), .operations = 4.0 * static_cast<double>(columns)};
+    context.parallel().for_range(columns == 0 ? 0 : x.elements(), cost, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        std::string* to = out + i * static_cast<int64_t>(columns);
+        std::string* const end = to + columns;
+        if (marks) *to++ = "\x02";
+        const std::string& text = texts[i];
+        for (size_t at = 0, bytes; at < text.size(); at += bytes) {
+          bytes = bytes_of_character(static_cast<unsigned char>(text[at]));
+          (to++)->assign(text, at, bytes);
+        }
+        if (marks) *to++ = "\x03";
+        for (; to < end; ++to) {
+          if (op_.pad_value.empty()) {
+            to->clear();
+          } else {
+            *to = op_.pad_value;
+          }
+        }
+      }
+    });
+    return {};
+  }
+
   void write(const std::vector<Tokens>& all, size_t columns, std::string* out) const {
     for (const Tokens& tokens : all) {
       std::string* const end = out + columns;
@@ -83,14 +126,7 @@ class TokenizerKernel final : public Kernel {
     }
   }
 
-  Tokens tokens_of(std::string_view text) const {
-    using enum ops::Tokenizer::Mode;
-    if (op_.mode == tokens) return matches(text);
-    if (op_.mode == separators) return pieces(text);
-    Tokens found;
-    for (; !text.empty(); text.remove_prefix(found.back().size())) found.push_back(text.substr(0, character_bytes(text)));
-    return found;
-  }
+  Tokens tokens_of(std::string_view text) const { return op_.mode == ops::Tokenizer::Mode::tokens ? matches(text) : pieces(text); }
 
   bool long_enough(std::string_view token) const {
     return count_characters(token).value_or(0) >= static_cast<size_t>(op_.least_characters);

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "compute/elementwise/register_chain.h"
+#include "compute/elementwise/scaled_sums.h"
 #include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
@@ -78,6 +79,13 @@ class VariadicKernel final : public Kernel {
       return {};
     }
     const bool is_binary = context.input_count() == 2 && op_.function != F::mean;
+    if (first.dtype() == DType::float32 && op_.function == F::mean && context.input_count() == 2 && has_one_shape(context)) {
+      context.parallel().for_range(out.elements(), {12, 2}, [&](Range part) {
+        const int64_t at = part.begin;
+        compute::scaled_sum(first.data<float>() + at, context.input(1).data<float>() + at, 0.5f, out.data<float>() + at, part.size());
+      });
+      return {};
+    }
     if (first.dtype() == DType::float32 && !is_binary && has_one_shape(context)) {
       run_as_chain(context, out);
       return {};

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "compute/elementwise/vector_math.h"
 #include "compute/gemm/gemm.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/kernel.h"
+#include "providers/cpu/run_packing.h"
 #include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
@@ -43,7 +45,9 @@ class WordConvEmbeddingKernel final : public Kernel {
     }
     float* y = context.output(0, DType::float32, Shape{words[0], weights[0]}).data<float>();
     const double work = 2.0 * static_cast<double>(words[1]) * static_cast<double>(weights.elements());
-    const compute::PackedMatrix<float> of_run = filters_.empty() ? packed(context.input(1)) : compute::PackedMatrix<float>();
+    std::optional<RunPacking> packing;
+    if (filters_.empty()) packing.emplace(context);
+    const compute::PackedMatrix<float> of_run = packing ? packed(context.input(1)) : compute::PackedMatrix<float>();
     const compute::PackedMatrix<float>& filters = filters_.empty() ? of_run : filters_;
     context.parallel().for_range(words[0], Cost{.bytes = 0, .operations = work}, [&](Range range) {
       const std::span<float> memory = thread_list<float>(ThreadList::first, words[1] * weights[3]);
