@@ -99,6 +99,8 @@ PassReport simplify(Graph& graph, std::span<const Pass> list, std::span<const Pa
   disable_listed(find("optimization.disable_specified_optimizers"), passes.disabled);
   // With shorter vectors the node takes longer than the two that it stands for.
   if (!cpu_features().avx512) passes.disabled.emplace_back("expand_depthwise");
+  const std::string level = find("session.qdq_matmulnbits_accuracy_level");
+  if (find("roundhouse.precision") == "strict" || (!level.empty() && level != "4")) passes.disabled.emplace_back("dequantized_products");
   if (find("roundhouse.memory") == "lean") {
     for (const char* larger : {"wide_floats", "dequantized_weights"}) passes.disabled.emplace_back(larger);
   }

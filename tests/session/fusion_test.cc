@@ -273,6 +273,55 @@ TEST(Fusion, ProductsWithBiasesSumsAndActivations) {
   for (const FusionCase& c : cases) check_case(c);
 }
 
+/// An initializer of integers from `least` to `most`.
+std::string integers(const std::string& type, const std::string& name, const Shape& shape, int least, int most) {
+  std::mt19937 random(static_cast<uint32_t>(std::hash<std::string>()(name + type)));
+  std::uniform_int_distribution<int> any(least, most);
+  std::string text = type + shape.to_string() + " " + name + " = {";
+  for (int64_t i = 0; i < shape.elements(); ++i) text += (i ? ", " : "") + std::to_string(any(random));
+  return text + "}";
+}
+
+std::string dequantized_product(const std::string& x, const std::string& constants, const std::string& body) {
+  return "<opset_import: [\"\" : 21, \"com.microsoft\" : 1]>\ng (float" + x + " x) => (float[...] y)\n<" + constants + ">\n{\n" + body +
+         "\n}";
+}
+
+// MatMulNBits rounds the left operand, to 16 bits or to 8.
+TEST(Fusion, ProductsByDequantizedWeights) {
+  constexpr double kRounded = 1e-3;
+  const std::vector<std::vector<Shape>> rows = {{{1, 96}}, {{3, 96}}, {{70, 96}}};
+  const std::vector<FusionCase> cases = {
+      {"int8, a scale for each column, a bias",
+       dequantized_product("[N, 5, 96]", integers("int8", "w", {96, 64}, -128, 127) + ", " + weights("s", {64}) + ", " + weights("b", {64}),
+                           "f = DequantizeLinear <axis = -1> (w, s)\nt = MatMul (x, f)\ny = Add (b, t)"),
+       {{{1, 5, 96}}, {{4, 5, 96}}},
+       1,
+       kRounded},
+      {"uint8, zero points of columns",
+       dequantized_product(
+           "[N, 96]", integers("uint8", "w", {96, 50}, 0, 255) + ", " + integers("uint8", "z", {50}, 0, 255) + ", " + weights("s", {50}),
+           "f = DequantizeLinear (w, s, z)\ny = MatMul (x, f)"),
+       rows, 1, kRounded},
+      {"int4, zero points of blocks",
+       dequantized_product(
+           "[N, 96]", integers("int4", "w", {96, 50}, -8, 7) + ", " + integers("int4", "z", {3, 50}, -8, 7) + ", " + weights("s", {3, 50}),
+           "f = DequantizeLinear <axis = 0, block_size = 32> (w, s, z)\ny = MatMul (x, f)"),
+       rows, 1, kRounded},
+      {"uint4, blocks of rows of which the last one is short, Gemm",
+       dequantized_product("[N, 72]", integers("uint4", "w", {60, 72}, 0, 15) + ", " + weights("s", {60, 5}) + ", " + weights("b", {60}),
+                           "f = DequantizeLinear <axis = 1, block_size = 16> (w, s)\ny = Gemm <transB = 1> (x, f, b)"),
+       {{{1, 72}}, {{9, 72}}},
+       1,
+       kRounded},
+      {"int8, one scale, transposed",
+       dequantized_product("[N, 96]", integers("int8", "w", {50, 96}, -128, 127) + ", float s = {0.01}, int8 z = {-7}",
+                           "f = DequantizeLinear (w, s, z)\nt = Transpose <perm = [1, 0]> (f)\ny = MatMul (x, t)"),
+       rows, 1, kRounded},
+  };
+  for (const FusionCase& c : cases) check_case(c);
+}
+
 TEST(Fusion, Attention) {
   const auto model = [](const std::string& head, const std::string& body, const std::string& constants = "") {
     return "<opset_import: [\"\" : 17]>\ng " + head + "\n<float c = {0.35}" + constants + ">\n{\n" + body + "\n}";
