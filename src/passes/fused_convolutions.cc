@@ -29,7 +29,7 @@ class Fuser {
     const bool adds = conv.inputs.size() <= 3 && !is_op(conv, "ConvTranspose");
     const Node* sum = adds ? next(conv) : nullptr;
     ValueId addend = kNoValue;
-    if (sum && is_sum(*sum, conv.outputs[0])) {
+    if (sum && is_sum(graph_, *sum, conv.outputs[0])) {
       addend = other_input(*sum, conv.outputs[0]);
       last = sum;
     } else {
@@ -55,7 +55,7 @@ class Fuser {
   /// Whether the activation's result is added to a value of its shape.
   bool takes_sum_last(DType dtype, const Node& activation) const {
     const Node* sum = dtype == DType::float32 ? next(activation) : nullptr;
-    return sum && is_sum(*sum, activation.outputs[0]);
+    return sum && is_sum(graph_, *sum, activation.outputs[0]);
   }
 
   const Node* next(const Node& node) const {
@@ -69,11 +69,6 @@ class Fuser {
     const TensorType& type = tensor_type(graph_, conv.outputs[0]);
     const bool by_channel = !view && !is_own(conv, "NhwcConv") && type.has_rank() && type.rank() > 1 && (*type.dims)[1].is_constant();
     return by_channel ? ops::FusedActivation::of_channels(node, (*type.dims)[1].value(), type.rank()) : ops::FusedActivation::of(node);
-  }
-
-  bool is_sum(const Node& node, ValueId value) const {
-    const bool adds = (is_op(node, "Add") && node.opset >= kBroadcastOpset) || is_op(node, "Sum");
-    return adds && node.inputs.size() == 2 && is_only_output(graph_, node) && have_same_type(graph_, value, other_input(node, value));
   }
 
   /// `last` is the activation, if any, of a view, if any, of the sum, if any; or the sum, where the activation is `inner`.

@@ -30,7 +30,7 @@ class Fuser {
     const Node* last = &norm;
     ValueId addend = kNoValue;
     const Node* sum = is_own(norm, "ChannelNormalization") ? nullptr : next(norm);
-    if (sum && is_sum(*sum, norm.outputs[0])) {
+    if (sum && is_sum(graph_, *sum, norm.outputs[0])) {
       addend = other_input(*sum, norm.outputs[0]);
       last = sum;
     }
@@ -45,11 +45,6 @@ class Fuser {
   const Node* next(const Node& node) const {
     const Node* user = only_user(graph_, node);
     return user && !rewrite_.is_removed(user->id) ? user : nullptr;
-  }
-
-  bool is_sum(const Node& node, ValueId value) const {
-    const bool adds = (is_op(node, "Add") && node.opset >= kBroadcastOpset) || is_op(node, "Sum");
-    return adds && node.inputs.size() == 2 && is_only_output(graph_, node) && have_same_type(graph_, value, other_input(node, value));
   }
 
   /// With a slope for each channel only where their number is known.

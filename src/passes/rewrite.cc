@@ -108,6 +108,11 @@ bool have_same_type(const Graph& graph, ValueId a, ValueId b) {
   return x.dtype != DType::undefined && x.dtype == y.dtype && x.has_rank() && y.has_rank() && *x.dims == *y.dims;
 }
 
+bool is_sum(const Graph& graph, const Node& node, ValueId value) {
+  const bool adds = (is_op(node, "Add") && node.opset >= kBroadcastOpset) || is_op(node, "Sum");
+  return adds && node.inputs.size() == 2 && is_only_output(graph, node) && have_same_type(graph, value, other_input(node, value));
+}
+
 ValueId other_input(const Node& node, ValueId one) { return node.inputs[0] == one ? node.inputs[1] : node.inputs[0]; }
 
 std::optional<double> constant_number(const Graph& graph, ValueId id) {

@@ -76,6 +76,8 @@ const Node* only_user(const Graph& graph, const Node& node);
 bool is_closed(const Graph& graph, const std::vector<NodeId>& nodes, const Node& root);
 /// Whether both are tensors of one element type and shape, as far as they are known.
 bool have_same_type(const Graph& graph, ValueId a, ValueId b);
+/// Whether the node adds the value to one of its type and shape.
+bool is_sum(const Graph& graph, const Node& node, ValueId value);
 /// The other input of an operator of two.
 ValueId other_input(const Node& node, ValueId one);
 /// The number that a constant of one element holds.
