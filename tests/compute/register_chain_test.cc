@@ -23,18 +23,21 @@ TEST_P(RegisterChainTest, gives_the_bits_of_rows_one_by_one) {
   for (const int64_t count : {0, 1, 3, 31, 32, 33, 64, 127, 128, 129, 300}) {
     const std::vector<float> x = random_values(count, 1), z = random_values(count, 2);
     const float number = 0.25f;
-    std::vector<float> y = x, sum(x.size()), quotient(x.size()), chosen(x.size());
-    y.push_back(77);
+    std::vector<float> sum(x.size()), quotient(x.size()), chosen(x.size());
     binary(Binary::add, x.data(), z.data(), sum.data(), count);
     scalar_binary(Binary::div, number, sum.data(), quotient.data(), count);
     for (size_t i = 0; i < x.size(); ++i) chosen[i] = z[i] < quotient[i] ? sum[i] : x[i];
     unary(Unary::square, chosen.data(), chosen.data(), count);
     binary(Binary::sub, chosen.data(), sum.data(), chosen.data(), count);
     scalar_binary(Binary::max, number, chosen.data(), chosen.data(), count);
-    const ChainInput inputs[] = {{y.data(), 1}, {z.data(), 1}, {&number, 0}};
-    run_chain(steps, inputs, y.data(), count);
-    for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], std::clamp(chosen[i], -3.0f, 30.0f)) << i << " of " << count;
-    ASSERT_EQ(y.back(), 77) << "what lies behind the results stays";
+    for (const bool far : {false, true}) {
+      std::vector<float> y = x;
+      y.push_back(77);
+      const ChainInput inputs[] = {{y.data(), 1}, {z.data(), 1}, {&number, 0}};
+      run_chain(steps, inputs, y.data(), count, far);
+      for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], std::clamp(chosen[i], -3.0f, 30.0f)) << i << " of " << count << ", " << far;
+      ASSERT_EQ(y.back(), 77) << "what lies behind the results stays";
+    }
   }
 }
 

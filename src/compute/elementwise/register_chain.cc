@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/cpu_features.h"
 #include "compute/simd/hwy_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -165,10 +166,33 @@ HWY_INLINE Block one_step(const PlacedStep& step, int64_t at, const Block& v) {
 #undef RH_ALONE
 }
 
+/// What of the inputs is brought near while a block is at hand: all together no more than a part of the first-level cache.
+class Ahead {
+ public:
+  explicit Ahead(std::span<const ChainInput> inputs) {
+    for (const ChainInput& input : inputs)
+      if (input.step != 0) inputs_[count_++] = input.data;
+    offset_ = kBytesOfAll / std::max(count_, kLeastInputs) / static_cast<int64_t>(sizeof(float));
+  }
+
+  HWY_INLINE void fetch(int64_t at) const {
+    for (int64_t line = at + offset_; line < at + offset_ + kBlock; line += kLine)
+      for (int64_t i = 0; i < count_; ++i) __builtin_prefetch(inputs_[i] + line);
+  }
+
+ private:
+  static constexpr int64_t kBytesOfAll = 8192, kLeastInputs = 2, kLine = 64 / sizeof(float);
+
+  const float* inputs_[kMaxChainInputs];
+  int64_t count_ = 0, offset_ = 0;
+};
+
 /// The first step is a load.
-HWY_NOINLINE void run_blocks(std::span<const PlacedStep> steps, float* y, int64_t blocks) {
+template <bool kIsFar>
+HWY_NOINLINE void run_blocks(std::span<const PlacedStep> steps, const Ahead& ahead, float* y, int64_t blocks) {
   const std::span<const PlacedStep> others = steps.subspan(1);
   for (int64_t at = 0; at < blocks * kBlock; at += kBlock) {
+    if constexpr (kIsFar) ahead.fetch(at);
     Block v = load_block(steps[0].a.at(at));
     for (const PlacedStep& step : others) v = one_step(step, at, v);
     store_block(v, y + at);
@@ -180,7 +204,7 @@ bool has_one_number(ChainOp op) {
   return op == ChainOp::load || (op >= ChainOp::add && op <= ChainOp::more_equal && op != ChainOp::square);
 }
 
-void run_chain_loop(std::span<const ChainStep> steps, std::span<const ChainInput> inputs, float* y, int64_t count) {
+void run_chain_loop(std::span<const ChainStep> steps, std::span<const ChainInput> inputs, float* y, int64_t count, bool far) {
   HWY_ALIGN float copies[kMaxChainInputs * kBlock];  // of single elements, spread out; then of what is left after whole blocks
   HWY_ALIGN float kept[kMaxKeptValues * kBlock];
   PlacedStep placed[kMaxChainSteps];
@@ -206,7 +230,8 @@ void run_chain_loop(std::span<const ChainStep> steps, std::span<const ChainInput
     }
   }
   const int64_t blocks = count / kBlock, done = blocks * kBlock;
-  run_blocks({placed, steps.size()}, y, blocks);
+  const Ahead ahead(inputs);
+  far ? run_blocks<true>({placed, steps.size()}, ahead, y, blocks) : run_blocks<false>({placed, steps.size()}, ahead, y, blocks);
   if (done == count) return;
   const auto rest = static_cast<size_t>(count - done);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -221,7 +246,7 @@ void run_chain_loop(std::span<const ChainStep> steps, std::span<const ChainInput
     if (placed[i].c.moves) placed[i].c = {copies + steps[i].c * kBlock, 0};
   }
   HWY_ALIGN float results[kBlock];
-  run_blocks({placed, steps.size()}, results, 1);
+  run_blocks<false>({placed, steps.size()}, ahead, results, 1);
   std::memcpy(y + done, results, rest * sizeof(float));
 }
 
@@ -235,8 +260,13 @@ namespace rh::compute {
 
 HWY_EXPORT(run_chain_loop);
 
-void run_chain(std::span<const ChainStep> steps, std::span<const ChainInput> inputs, float* y, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(run_chain_loop)(steps, inputs, y, count);
+bool chain_is_far(int64_t streams, double bytes) {
+  const auto second = static_cast<double>(cpu_features().l2_bytes), third = static_cast<double>(cpu_features().l3_bytes);
+  return bytes > (streams > 1 ? 8 * second : std::min(third, 32 * second));
+}
+
+void run_chain(std::span<const ChainStep> steps, std::span<const ChainInput> inputs, float* y, int64_t count, bool far) {
+  HWY_DYNAMIC_DISPATCH(run_chain_loop)(steps, inputs, y, count, far);
 }
 
 }  // namespace rh::compute

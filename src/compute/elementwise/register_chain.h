@@ -72,7 +72,12 @@ struct ChainInput {
   int64_t step = 1;
 };
 
-/// y[i] = the value after all steps, from elements i of the inputs . y may be an input with step 1. Serial.
-void run_chain(std::span<const ChainStep> steps, std::span<const ChainInput> inputs, float* y, int64_t count);
+/// Whether inputs of which `streams` have an element for each of y's, `bytes` with y in all, are worth bringing near ahead of their use:
+/// processors see one stream's next lines by themselves, but not those of several that are read by blocks.
+bool chain_is_far(int64_t streams, double bytes);
+
+/// y[i] = the value after all steps, from elements i of the inputs. y may be an input with step 1. `far`: what comes next of each input,
+/// behind `count` too, is brought near. Serial.
+void run_chain(std::span<const ChainStep> steps, std::span<const ChainInput> inputs, float* y, int64_t count, bool far = false);
 
 }  // namespace rh::compute

@@ -111,13 +111,17 @@ class FusedElementwiseKernel final : public Kernel {
     if (y.elements() == 0) return {};
     Sources sources;
     double bytes = static_cast<double>(bits_of(y.dtype()) / 8);
+    int64_t streams = 0;
     for (size_t i = 0; i < inputs_; ++i) {
       sources[i].emplace(context.input(static_cast<int>(i)), shape);
       bytes += sources[i]->bytes_per_element();
+      if (context.input(static_cast<int>(i)).elements() == y.elements()) ++streams;
     }
+    const bool far = compute::chain_is_far(streams, bytes * static_cast<double>(y.elements()));
     RH_RETURN_IF_ERROR(rotate(context, shape, sources));
     const int64_t row = row_length(sources);
-    context.parallel().for_range(y.elements(), {bytes, program.operations}, [&](Range part) { run_part(part, program, row, sources, y); });
+    context.parallel().for_range(y.elements(), {bytes, program.operations},
+                                 [&](Range part) { run_part(part, program, row, far, sources, y); });
     return {};
   }
 
@@ -195,7 +199,7 @@ class FusedElementwiseKernel final : public Kernel {
     return std::ranges::all_of(sources, [](const auto& source) { return !source || source->lies_in_rows(); });
   }
 
-  void run_part(Range part, const Program& program, int64_t row, const Sources& sources, const MutableView& y) const {
+  void run_part(Range part, const Program& program, int64_t row, bool far, const Sources& sources, const MutableView& y) const {
     char* rooms = static_cast<char*>(compute::thread_scratch(compute::ScratchSlot::row, room_count_ * kTileBytes));
     int64_t tile = (stays_in_registers(program, sources) ? kLongTileBytes : kTileBytes) / (bits_of(program.dtype) / 8);
     if (row >= OperandTiles::kShortRow) {
@@ -216,7 +220,7 @@ class FusedElementwiseKernel final : public Kernel {
         const bool is_last = s + 1 == op_.steps.size();
         char* out = is_last ? static_cast<char*>(y.raw()) + at * width : rooms + rooms_[inputs_ + s] * kTileBytes;
         if (joined) {
-          run_segment(*segment++, values, reinterpret_cast<float*>(out), count);
+          run_segment(*segment++, values, reinterpret_cast<float*>(out), count, far);
         } else {
           run_step(op_.steps[s], program.steps[s], program.dtype, values, out, count);
         }
@@ -238,13 +242,13 @@ class FusedElementwiseKernel final : public Kernel {
     }
   }
 
-  static void run_segment(const ChainSegment& segment, const std::array<Place, kMaxValues>& values, float* out, int64_t count) {
+  static void run_segment(const ChainSegment& segment, const std::array<Place, kMaxValues>& values, float* out, int64_t count, bool far) {
     std::array<compute::ChainInput, compute::kMaxChainInputs> inputs;
     for (size_t i = 0; i < segment.inputs.size(); ++i) {
       const Place& place = values[segment.inputs[i]];
       inputs[i] = {reinterpret_cast<const float*>(place.data), place.step};
     }
-    compute::run_chain(segment.steps, {inputs.data(), segment.inputs.size()}, out, count);
+    compute::run_chain(segment.steps, {inputs.data(), segment.inputs.size()}, out, count, far);
   }
 
   static void run_step(const Op::Step& step, const RowStep& row, DType dtype, const std::array<Place, kMaxValues>& values, char* out,

@@ -125,7 +125,9 @@ class VariadicKernel final : public Kernel {
     const bool halves = std::has_single_bit(static_cast<unsigned>(inputs));
     const float scale = halves ? 1 / divisor : divisor;
     constexpr int kMost = compute::kMaxChainInputs - 2;  // beside the result of the turn before and the divisor
-    context.parallel().for_range(out.elements(), {4.0 * (inputs + 1), static_cast<double>(inputs)}, [&](Range part) {
+    const double bytes = sizeof(float) * (inputs + 1.0);
+    const bool far = compute::chain_is_far(inputs, bytes * static_cast<double>(out.elements()));
+    context.parallel().for_range(out.elements(), {bytes, static_cast<double>(inputs)}, [&](Range part) {
       float* y = out.data<float>() + part.begin;
       for (int next = 0; next < inputs;) {
         compute::ChainInput values[compute::kMaxChainInputs];
@@ -140,7 +142,7 @@ class VariadicKernel final : public Kernel {
         for (const int end = std::min(inputs, next + kMost); next < end; ++next)
           take(count == 0 ? ChainOp::load : op, context.input(next).data<float>() + part.begin, 1);
         if (is_mean && next == inputs) take(halves ? ChainOp::mul : ChainOp::div, &scale, 0);
-        compute::run_chain({steps, count}, {values, count}, y, part.size());
+        compute::run_chain({steps, count}, {values, count}, y, part.size(), far);
       }
     });
   }
