@@ -42,11 +42,9 @@ TEST_P(RegisterChainTest, gives_the_bits_of_rows_one_by_one) {
 }
 
 TEST_P(RegisterChainTest, functions_give_the_bits_of_their_loops) {
-  const std::pair<ChainOp, Unary> functions[] = {{ChainOp::exp, Unary::exp},
-                                                 {ChainOp::log, Unary::log},
-                                                 {ChainOp::tanh, Unary::tanh},
-                                                 {ChainOp::sigmoid, Unary::sigmoid},
-                                                 {ChainOp::erf, Unary::erf}};
+  const std::pair<ChainOp, Unary> functions[] = {
+      {ChainOp::exp, Unary::exp}, {ChainOp::log, Unary::log},   {ChainOp::tanh, Unary::tanh}, {ChainOp::sigmoid, Unary::sigmoid},
+      {ChainOp::erf, Unary::erf}, {ChainOp::silu, Unary::silu}, {ChainOp::sin, Unary::sin},   {ChainOp::cos, Unary::cos}};
   const float infinity = std::numeric_limits<float>::infinity();
   std::vector<float> x = random_values(300, 1);
   for (size_t i = 0; i < x.size(); ++i) x[i] *= i % 3 == 0 ? 1.0f : i % 3 == 1 ? 20.0f : 120.0f;

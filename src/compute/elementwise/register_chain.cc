@@ -11,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "compute/elementwise/register_chain.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which sets the target.
+#include "compute/simd/simd_double-inl.h"
 #include "compute/simd/vector_ops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -97,6 +98,29 @@ HWY_INLINE Block divided(const Block& x, const Divisor& divisor) {
   return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
 }
 
+HWY_INLINE Block silu(const Block& x) {
+  Vec low[] = {x.v0, x.v1, x.v2, x.v3}, high[] = {x.v4, x.v5, x.v6, x.v7};
+  simd_silu(low);
+  simd_silu(high);
+  return {low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
+}
+
+/// Functions of long code are calls, so that they take no registers from the other steps.
+using BlockVectors = Vec[kVectors];
+
+HWY_NOINLINE void sin_of(BlockVectors& x) {
+  for (Vec& v : x) v = simd_trigonometric<Trigonometric::sin>(v);
+}
+HWY_NOINLINE void cos_of(BlockVectors& x) {
+  for (Vec& v : x) v = simd_trigonometric<Trigonometric::cos>(v);
+}
+
+HWY_INLINE Block called(const Block& x, void (*f)(BlockVectors&)) {
+  Vec v[] = {x.v0, x.v1, x.v2, x.v3, x.v4, x.v5, x.v6, x.v7};
+  f(v);
+  return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
+}
+
 /// The step on the block that begins at element `at`.
 HWY_INLINE Block one_step(const PlacedStep& step, int64_t at, const Block& v) {
   const float alpha = step.alpha, beta = step.beta;
@@ -157,6 +181,9 @@ HWY_INLINE Block one_step(const PlacedStep& step, int64_t at, const Block& v) {
     case code(ChainOp::tanh): return RH_ALONE(simd_tanh(x));
     case code(ChainOp::sigmoid): return RH_ALONE(simd_sigmoid(x));
     case code(ChainOp::erf): return RH_ALONE(simd_erf(x));
+    case code(ChainOp::silu): return silu(v);
+    case code(ChainOp::sin): return called(v, sin_of);
+    case code(ChainOp::cos): return called(v, cos_of);
     case code(ChainOp::clip): return RH_ALONE(clamped(x, set(alpha), set(beta)));
   }
   return v;

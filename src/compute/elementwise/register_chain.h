@@ -54,6 +54,9 @@ enum class ChainOp : uint8_t {
   tanh,
   sigmoid,
   erf,
+  silu,  ///< v sigmoid(v)
+  sin,
+  cos,
   clip,  ///< between alpha and beta, alpha <= beta
 };
 

@@ -55,6 +55,9 @@ std::optional<ChainOp> unary_form(const Op::Step& step) {
     case F::tanh: return ChainOp::tanh;
     case F::sigmoid: return ChainOp::sigmoid;
     case F::erf: return ChainOp::erf;
+    case F::sin: return ChainOp::sin;
+    case F::cos: return ChainOp::cos;
+    case F::swish: return step.alpha == 1 ? std::optional(ChainOp::silu) : std::nullopt;
     case F::clip: return step.alpha <= step.beta ? std::optional(ChainOp::clip) : std::nullopt;
     default: return std::nullopt;
   }
@@ -180,7 +183,7 @@ class Writer {
 
 }  // namespace
 
-std::vector<ChainSegment> chain_segments(std::span<const Op::Step> steps, size_t inputs) {
+std::vector<ChainSegment> chain_segments(std::span<const Op::Step> steps, size_t inputs, std::span<const int64_t> outputs) {
   std::vector<size_t> last_use(steps.size(), 0);
   for (size_t s = 0; s < steps.size(); ++s) {
     for (int i = 0; i < Op::operand_count(steps[s].function); ++i) {
@@ -188,6 +191,7 @@ std::vector<ChainSegment> chain_segments(std::span<const Op::Step> steps, size_t
       if (value >= inputs) last_use[value - inputs] = s;
     }
   }
+  for (const int64_t output : outputs) last_use[static_cast<size_t>(output)] = steps.size();
   std::vector<ChainSegment> segments;
   for (size_t begin = 0; begin < steps.size();) {
     // Truth values are made and used within a segment.
