@@ -125,6 +125,7 @@ HWY_INLINE Mask columns_in(int64_t first, int64_t width) {
 /// What all rows of a vector of outputs have in common. A side of the window that is known when this is compiled, or 0.
 template <Fold kFold, bool kTwo, bool kWhole, int kHeight, int kWidth>
 struct Columns {
+  static constexpr Fold kFoldOf = kFold;
   const PoolPlane& p;
   int64_t at;                                        ///< the first output
   Mask low0, low1, low2, high0, high1, high2;        ///< of the first taps, unless kWhole
@@ -200,21 +201,11 @@ struct Columns {
     return folded_with<kFold>(two, hn::ConcatOdd(d, p.high1, p.low1));
   }
 
-  /// Two windows of 3 by 3, one row apart: the rows between them are read once.
-  HWY_INLINE void two_windows(const float* x, Vec& upper, Vec& lower) const {
-    const int64_t row = p.dilation_height * p.width;
-    const auto both = [this, row](const float* from, const Mask& mask, Vec& up, Vec& low) HWY_ATTR {
-      const Vec between = folded_with<kFold>(read(from + row, mask), read(from + 2 * row, mask));
-      up = folded_with<kFold>(read(from, mask), between);
-      low = folded_with<kFold>(between, read(from + 3 * row, mask));
-    };
+  /// What the window takes of one row of the plane.
+  HWY_INLINE Vec along_row(const float* x) const {
+    if constexpr (kTwo || kWidth != 3) return window(x, 1);
     const float* from = x + column_of(0);
-    Vec up0, up1, up2, down0, down1, down2;
-    both(from, low0, up0, down0);
-    both(from + 1, low1, up1, down1);
-    both(from + 2, low2, up2, down2);
-    upper = folded_with<kFold>(folded_with<kFold>(up0, up1), up2);
-    lower = folded_with<kFold>(folded_with<kFold>(down0, down1), down2);
+    return folded_with<kFold>(folded_with<kFold>(read(from, low0), read(from + 1, low1)), read(from + 2, low2));
   }
 
   /// Any window: `rows` of its rows lie inside the plane, the first one at `x`.
@@ -242,12 +233,13 @@ struct Columns {
 
 /// A vector of outputs of every row, from windows that are one row apart: a row of the plane is folded along the window once, then 3 or 5
 /// such rows down.
-template <int kHeight, Fold kFold, bool kWhole, typename Store>
-HWY_INLINE void slide_down(const Columns<kFold, false, kWhole, 0, 0>& columns, const float* x, const Store& store) {
+template <int kHeight, typename SomeColumns, typename Store>
+HWY_INLINE void slide_down(const SomeColumns& columns, const float* x, const Store& store) {
   static_assert(kHeight == 3 || kHeight == 5);
+  constexpr Fold kFold = SomeColumns::kFoldOf;
   const PoolPlane& p = columns.p;
   const auto along = [&](int64_t row)
-                         HWY_ATTR { return row < 0 || row >= p.height ? columns.start() : columns.window(x + row * p.width, 1); };
+                         HWY_ATTR { return row < 0 || row >= p.height ? columns.start() : columns.along_row(x + row * p.width); };
   const int64_t top = -p.pad_top;
   Vec a = columns.start(), b = a, c = a, d = a;
   if constexpr (kHeight == 5) a = along(top), b = along(top + 1);
@@ -278,6 +270,9 @@ HWY_INLINE void pool_columns(const PoolPlane& p, const float* x, float* y, int64
   if constexpr (!kTwo && kHeight == 0) {
     if (slides_down(p)) return p.kernel_height == 3 ? slide_down<3>(columns, x, store) : slide_down<5>(columns, x, store);
   }
+  if constexpr (!kTwo && kHeight == 3) {
+    if (slides_down(p)) return slide_down<3>(columns, x, store);
+  }
   const int64_t dilation = p.dilation_height, reach = (p.kernel_height - 1) * dilation;
   for (int64_t row = 0; row < p.out_height; ++row) {
     const int64_t top = row * p.stride_height - p.pad_top;
@@ -286,15 +281,6 @@ HWY_INLINE void pool_columns(const PoolPlane& p, const float* x, float* y, int64
       const int64_t last = HWY_MIN(p.kernel_height, (p.height - top + dilation - 1) / dilation);
       store(row, last > first ? columns.window(x + (top + first * dilation) * p.width, last - first) : columns.start());
       continue;
-    }
-    if constexpr (kHeight == 3 && !kTwo) {
-      if (p.stride_height == 1 && dilation == 1 && row + 1 < p.out_height && top + reach + 1 < p.height) {
-        Vec upper, lower;
-        columns.two_windows(x + top * p.width, upper, lower);
-        store(row, upper);
-        store(++row, lower);
-        continue;
-      }
     }
     if constexpr (kHeight == 3 && kTwo) {
       if (p.stride_height == 2 && dilation == 1) {  // rows that windows share are read once
