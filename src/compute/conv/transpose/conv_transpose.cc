@@ -166,7 +166,7 @@ template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed(const ConvChannels& channels, const Window& window, const S* weights, const S* bias,
                                                    const Activation& activation, bool lean, std::string_view variant) {
   if (is_depthwise(channels)) return make_transposed_depthwise<S>(channels, window, weights, bias, activation);
-  if (makes_blocks(window)) return make_transposed_blocks<S>(channels, window, weights, bias, activation);
+  if (makes_blocks(window)) return make_transposed_blocks<S>(channels, window, weights, bias, activation, lean);
   if constexpr (std::is_same_v<S, float>) {
     if (variant == "sums" || (variant.empty() && transposed_sums_pay(channels, window)))
       return make_transposed_sums(channels, window, weights, bias, activation, lean);

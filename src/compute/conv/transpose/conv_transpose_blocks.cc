@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "base/cancellation.h"
 #include "compute/conv/transpose/conv_transpose_impl.h"
@@ -15,7 +16,8 @@ constexpr int64_t kBandPixels = 256;         // at least, for which weights are 
 template <typename S>
 class TransposedBlocks final : public TransposedImpl<S> {
  public:
-  TransposedBlocks(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, const Activation& activation)
+  TransposedBlocks(const ConvChannels& channels, const Window& window, const S* weights, const S* bias, const Activation& activation,
+                   bool lean)
       : channels_(channels), window_(window), taps_(window.kernel_size()), beyond_(static_cast<size_t>(channels.out), S(0.0f)) {
     if (bias) beyond_.assign(bias, bias + channels.out);
     const int64_t dims[] = {channels.groups, channels.in / channels.groups, channels.out / channels.groups * taps_}, order[] = {0, 2, 1};
@@ -29,7 +31,11 @@ class TransposedBlocks final : public TransposedImpl<S> {
       for (int64_t c = 0; c < channels.out; ++c) slopes_.insert(slopes_.end(), static_cast<size_t>(taps_), activation.slopes[c]);
       of_rows.slopes = slopes_.data();
     }
-    product_ = make_conv_gemm<S>({channels.in, channels.out * taps_, channels.groups}, Window(), rows.data(), biases.data(), of_rows);
+    Window band;
+    band.input[1] = band.output[1] = std::min(window.input[0] * window.input[1], lines_of_band(window));
+    band.input[2] = band.output[2] = window.input[2];
+    product_.emplace(ConvChannels{channels.in, channels.out * taps_, channels.groups}, band, rows.data(), biases.data(), of_rows,
+                     std::string_view(), ConvAccuracy::usual, lean);
     beyond_ = activated_bias(beyond_, activation);
   }
 
@@ -37,9 +43,7 @@ class TransposedBlocks final : public TransposedImpl<S> {
   std::string_view variant() const override { return "blocks"; }
 
   void run(const Window& w, int64_t batch, const S* x, S* y, const Parallel& parallel) const override {
-    const int64_t lines = w.input[0] * w.input[1], row_count = channels_.out * taps_;
-    const int64_t line_bytes = std::max<int64_t>(1, row_count * w.input[2] * static_cast<int64_t>(sizeof(S)));
-    const int64_t in_band = std::max<int64_t>({1, kBandBytes / line_bytes, kBandPixels / std::max<int64_t>(1, w.input[2])});
+    const int64_t lines = w.input[0] * w.input[1], row_count = channels_.out * taps_, in_band = lines_of_band(w);
     const int64_t bands = w.input[2] > 0 ? (lines + in_band - 1) / in_band : 0;
     fill_beyond(w, batch, y, parallel);
     const auto band_of = [&](int64_t i) {
@@ -69,6 +73,11 @@ class TransposedBlocks final : public TransposedImpl<S> {
   }
 
  private:
+  int64_t lines_of_band(const Window& w) const {
+    const int64_t line_bytes = std::max<int64_t>(1, channels_.out * taps_ * w.input[2] * static_cast<int64_t>(sizeof(S)));
+    return std::max<int64_t>({1, kBandBytes / line_bytes, kBandPixels / std::max<int64_t>(1, w.input[2])});
+  }
+
   /// Some lines of an image's input, counted over depth and height.
   struct Band {
     const Window& w;
@@ -86,7 +95,7 @@ class TransposedBlocks final : public TransposedImpl<S> {
     inner.output[1] = band.lines.size;
     inner.input[2] = inner.output[2] = width;
     inner.pad_begin[1] = -band.lines.begin;
-    product_->run({inner, 1, band.x, nullptr, products}, parallel);
+    product_->run(inner, 1, band.x, nullptr, products, parallel);
     return products;
   }
 
@@ -135,20 +144,20 @@ class TransposedBlocks final : public TransposedImpl<S> {
   const int64_t taps_;
   PackedVector<S> beyond_;      ///< what outputs hold that no input reaches
   PackedVector<float> slopes_;  ///< of prelu, one for each row of the product
-  std::unique_ptr<typename Convolution<S>::Impl> product_;
+  std::optional<Convolution<S>> product_;
 };
 
 }  // namespace
 
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed_blocks(const ConvChannels& channels, const Window& window, const S* weights,
-                                                          const S* bias, const Activation& activation) {
-  return std::make_unique<TransposedBlocks<S>>(channels, window, weights, bias, activation);
+                                                          const S* bias, const Activation& activation, bool lean) {
+  return std::make_unique<TransposedBlocks<S>>(channels, window, weights, bias, activation, lean);
 }
 
 #define RH_INSTANTIATE(S)                                                                                                       \
   template std::unique_ptr<TransposedImpl<S>> make_transposed_blocks<S>(const ConvChannels&, const Window&, const S*, const S*, \
-                                                                        const Activation&);
+                                                                        const Activation&, bool);
 RH_INSTANTIATE(float)
 RH_INSTANTIATE(double)
 RH_INSTANTIATE(Float16)

@@ -28,7 +28,7 @@ std::unique_ptr<TransposedImpl<S>> make_transposed_depthwise(const ConvChannels&
 /// Kernels as large as their stride: each input becomes a block of outputs that no other one reaches. One product makes them all.
 template <typename S>
 std::unique_ptr<TransposedImpl<S>> make_transposed_blocks(const ConvChannels& channels, const Window& window, const S* weights,
-                                                          const S* bias, const Activation& activation);
+                                                          const S* bias, const Activation& activation, bool lean);
 
 /// Whether sizes are known and what make_transposed_sums keeps of some rows is not too much.
 bool transposed_sums_fit(const ConvChannels& channels, const Window& window);
