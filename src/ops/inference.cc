@@ -229,8 +229,8 @@ class GraphInference {
 
   void set_type(Graph& graph, const Node& node, ValueId id, ValueType inferred) {
     const ValueType& declared = graph.value(id).type;
-    ValueType type = shapes_contradict(declared, inferred) ? merge(without_shape(declared), inferred, "'" + graph.value(id).name + "'")
-                                                           : merge(declared, inferred, "'" + graph.value(id).name + "'");
+    const bool gives_way = !options_.contradictory_shapes_are_errors && shapes_contradict(declared, inferred);
+    ValueType type = merge(gives_way ? without_shape(declared) : declared, inferred, "'" + graph.value(id).name + "'");
     if ((type.is_tensor() || type.kind() == ValueType::Kind::sparse_tensor) && type.tensor().has_rank()) {
       for (Dim& dim : *type.tensor().dims) {
         if (dim.is_unknown()) dim = Dim::symbol("_s" + std::to_string(next_symbol_++));

@@ -69,13 +69,15 @@ class InferenceContext {
 struct InferenceOptions {
   /// A node of an operator that is not known: error, or outputs of unknown type (custom operators, `inspect`).
   bool unknown_operators_are_errors = false;
+  /// A declared shape that contradicts the operator's: error, or the operator's counts.
+  bool contradictory_shapes_are_errors = false;
   /// Asked first for every node: infers its outputs, or returns false where the operator is not one of its own. Empty: nobody is asked.
   std::function<bool(const NodeView&, InferenceContext&)> custom = {};
 };
 
-/// Infers types of all values of a graph and its subgraphs, in order, merging with what is declared, and gives known contents; where a
-/// declared shape and an operator's contradict, the operator's counts. Throws Error{invalid_graph} with the node where element types or
-/// kinds contradict or an operator refuses its inputs. Sizes that only a run tells become fresh symbols.
+/// Infers types of all values of a graph and its subgraphs, in order, merging with what is declared, and gives known contents. Throws
+/// Error{invalid_graph} with the node where element types or kinds contradict or an operator refuses its inputs. Sizes that only a run
+/// tells become fresh symbols.
 KnownContents infer_types(Graph& graph, const InferenceOptions& options = {});
 
 }  // namespace rh

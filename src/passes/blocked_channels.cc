@@ -7,6 +7,7 @@
 #include "ops/nn/block_channels.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/expand_depthwise.h"
+#include "ops/nn/normalization.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 #include "tensor/extent.h"
@@ -48,6 +49,8 @@ constexpr int64_t kMostImageChannels = 4;
 constexpr int64_t kLeastWinogradChannels = 16, kMostExpandTaps = 7;
 // Channels of a group from which on it takes as long as a convolution of its own; by Winograd's algorithm.
 constexpr int64_t kLeastGroupAlone = 48, kLeastWinogradGroup = 32;
+constexpr int kBatchOpset = 9;   // of ai.onnx, from which on each channel of BatchNormalization has one pair of parameters
+constexpr int kBatchInputs = 5;  // without a sum
 
 /// What single pixels between planes of some size cost, x products: some of a vector of pixels are none. Few pixels are products of a
 /// vector and a matrix.
@@ -117,11 +120,14 @@ class Planner {
  private:
   static bool is_conv(const Node& node) { return is_op(node, "Conv") || is_fused_conv(node); }
   /// Operators of our own that have an attribute for blocks.
-  static bool has_blocked_form(const Node& node) { return is_own(node, "SqueezeExcite") || is_own(node, "ExpandDepthwise"); }
+  static bool has_blocked_form(const Node& node) {
+    return is_own(node, "SqueezeExcite") || is_own(node, "ExpandDepthwise") || is_own(node, "FusedBatchNormalization");
+  }
 
   std::optional<Candidate> candidate(const Node& node) const {
     if (is_conv(node)) return convolution(node);
     if (is_own(node, "ExpandDepthwise")) return expansion(node);
+    if (is_op(node, "BatchNormalization") || is_own(node, "FusedBatchNormalization")) return normalization(node);
     return is_own(node, "SqueezeExcite") ? scaled(node) : elementwise(node);
   }
 
@@ -209,6 +215,20 @@ class Planner {
   std::optional<Candidate> scaled(const Node& node) const {
     if (!planes_of(node.inputs[0]).known()) return std::nullopt;
     return Candidate{.id = kNoNode, .inputs = {0}};
+  }
+
+  /// By constants, without a slope of each channel.
+  std::optional<Candidate> normalization(const Node& node) const {
+    const NodeView view(graph_, node);
+    if (!planes_of(node.inputs[0]).known() || node.opset < (node.domain.empty() ? kBatchOpset : 1)) return std::nullopt;
+    const auto op = ops::BatchNormalization::read(view);
+    for (int i = 1; i < kBatchInputs; ++i)
+      if (!view.constant_input(i)) return std::nullopt;
+    if (op.training || op.activation.function == ops::FusedActivation::Function::prelu || !is_only_output(graph_, node))
+      return std::nullopt;
+    Candidate found{.inputs = {0}};
+    if (node.inputs.size() > kBatchInputs && node.inputs[kBatchInputs] != kNoValue) found.inputs.push_back(kBatchInputs);
+    return found;
   }
 
   /// Values of one shape, and numbers.
@@ -379,6 +399,11 @@ class Planner {
     if (has_blocked_form(node)) {
       attributes.push_back({"blocked", int64_t{1}});
       return add(node, node.op_type, std::move(attributes), std::move(inputs), old);
+    }
+    if (is_op(node, "BatchNormalization")) {
+      std::erase_if(attributes, [](const Attribute& attribute) { return attribute.name != "epsilon"; });
+      attributes.push_back({"blocked", int64_t{1}});
+      return add(node, "FusedBatchNormalization", std::move(attributes), std::move(inputs), old);
     }
     Node made = node;
     made.inputs = std::move(inputs);

@@ -16,6 +16,7 @@ constexpr std::string_view kContributed = "com.microsoft";
 /// Nanoseconds a value [N, C, H, W] costs where its layout is not that of its neighbours.
 struct Costs {
   double turned = 0.04;   ///< an element, within a convolution
+  double single = 0.08;   ///< the same within one of single channels
   double pooled = 0.1;    ///< an element that MaxPool reads in planes, more than with channels last
   double reorder = 0.06;  ///< an element, by a Transpose
   double node = 600;      ///< of a Transpose
@@ -27,6 +28,7 @@ constexpr int64_t kUnknownSize = 32;
 struct Candidate {
   NodeId id = kNoNode;
   bool is_conv = false;
+  bool is_single = false;  ///< a convolution of single channels
   std::vector<size_t> inputs;
 };
 
@@ -55,6 +57,14 @@ class Planner {
     return (type.dtype == DType::int8 || type.dtype == DType::uint8) && type.has_rank() && type.rank() == 4 &&
            !graph_.value(id).constant_tensor();
   }
+  /// Whether an operand has the result's type, or one value for each of its channels.
+  bool goes_with(ValueId operand, ValueId result) const {
+    if (have_same_type(graph_, operand, result)) return true;
+    if (operand == kNoValue || !is_image(operand) || !is_image(result)) return false;
+    const SymbolicShape &x = *tensor_type(graph_, operand).dims, &y = *tensor_type(graph_, result).dims;
+    const auto is_one = [](const Dim& dim) { return dim.is_constant() && dim.value() == 1; };
+    return x[1] == y[1] && (x[0] == y[0] || is_one(x[0])) && is_one(x[2]) && is_one(x[3]);
+  }
   double elements(ValueId id) const {
     double count = 1;
     const SymbolicShape& dims = *tensor_type(graph_, id).dims;
@@ -76,12 +86,13 @@ class Planner {
     const bool contributed = node.domain == kContributed;
     const NodeView view(graph_, node);
     if (node.op_type == "QLinearConv" && (node.domain.empty() || contributed)) return convolution(node, view);
+    if (is_own(node, "ByteTable")) return Candidate{.inputs = {0}};
     if (is_op(node, "MaxPool")) {
       return ops::Pool::read(view).column_major_indices ? std::nullopt : std::optional(Candidate{.inputs = {0}});
     }
     if (!contributed) return std::nullopt;
     if (node.op_type == "QLinearAdd" || node.op_type == "QLinearMul") {
-      const bool same = have_same_type(graph_, node.inputs[0], node.outputs[0]) && have_same_type(graph_, node.inputs[3], node.outputs[0]);
+      const bool same = goes_with(node.inputs[0], node.outputs[0]) && goes_with(node.inputs[3], node.outputs[0]);
       return same ? std::optional(Candidate{.inputs = {0, 3}}) : std::nullopt;
     }
     if (node.op_type == "QLinearSigmoid" || node.op_type == "QLinearLeakyRelu") return Candidate{.inputs = {0}};
@@ -91,13 +102,14 @@ class Planner {
     return std::nullopt;
   }
 
-  /// Those of single channels work on planes.
+  /// Those of several outputs a channel work on planes.
   std::optional<Candidate> convolution(const Node& node, const NodeView& view) const {
     const Tensor* weights = NodeView(graph_, node).constant_input(3);
     if (!weights || weights->shape().rank() != 4) return std::nullopt;
     const ops::QLinearConv op = ops::QLinearConv::read(view);
-    if (op.x_channels_last || (op.group > 1 && weights->shape()[1] == 1)) return std::nullopt;
-    return Candidate{.is_conv = true, .inputs = {0}};
+    const bool is_single = op.group > 1 && weights->shape()[1] == 1;
+    if (op.x_channels_last || (is_single && weights->shape()[0] != op.group)) return std::nullopt;
+    return Candidate{.is_conv = true, .is_single = is_single, .inputs = {0}};
   }
 
   const Candidate* giver(ValueId id) const {
@@ -108,12 +120,22 @@ class Planner {
   bool takes(const Candidate& candidate, ValueId id, size_t input) const {
     return graph_.node(candidate.id).inputs[input] == id && std::ranges::find(candidate.inputs, input) != candidate.inputs.end();
   }
-  /// Whether the candidate has the value elsewhere than among its images, or something that is no candidate takes it.
+  /// What gives the value by bringing channels that came last to the front; null where nothing does.
+  const Node* turning_to_planes(ValueId id) const {
+    const Node* producer = graph_.producer(id);
+    return producer && is_transpose(*producer, {0, 3, 1, 2}) ? producer : nullptr;
+  }
+  bool is_transpose(const Node& node, const std::vector<int64_t>& order) const {
+    return is_op(node, "Transpose") && permutation(NodeView(graph_, node)) == order;
+  }
+  /// Whether it brings the channels of the value to the end.
+  bool turns_back(NodeId user) const { return is_transpose(graph_.node(user), {0, 2, 3, 1}); }
+  /// Whether a candidate has the value elsewhere than among its images, or something that is no candidate takes it in planes.
   bool is_used_outside(ValueId id) const {
     const GraphValue& value = graph_.value(id);
     return value.is_output || std::ranges::any_of(value.consumers, [&](NodeId user) {
              const auto at = index_.find(user);
-             if (at == index_.end()) return true;
+             if (at == index_.end()) return !turns_back(user);
              const std::vector<ValueId>& inputs = graph_.node(user).inputs;
              for (size_t i = 0; i < inputs.size(); ++i) {
                if (inputs[i] == id && !takes(candidates_[at->second], id, i)) return true;
@@ -126,12 +148,16 @@ class Planner {
   double gain(ValueId id) const {
     const double count = elements(id), reorder = kCosts.reorder * count + kCosts.node;
     const Candidate* from = giver(id);
-    double saved = from && from->is_conv ? kCosts.turned * count : from ? 0 : -reorder;
+    const auto turning = [&](const Candidate& conv) { return (conv.is_single ? kCosts.single : kCosts.turned) * count; };
+    double saved = from && from->is_conv ? turning(*from) : from ? 0 : turning_to_planes(id) ? reorder : -reorder;
     if (is_used_outside(id)) saved -= reorder;
     for (NodeId user : graph_.value(id).consumers) {
       const auto at = index_.find(user);
-      if (at == index_.end()) continue;
-      if (candidates_[at->second].is_conv) saved += kCosts.turned * count;
+      if (at == index_.end()) {
+        if (turns_back(user)) saved += reorder;
+        continue;
+      }
+      if (candidates_[at->second].is_conv) saved += turning(candidates_[at->second]);
       if (is_op(graph_.node(user), "MaxPool")) saved += kCosts.pooled * count;
     }
     return saved;
@@ -193,7 +219,10 @@ class Planner {
       if (!last_.contains(id)) continue;
       takes_last = true;
       const auto [at, is_new] = made_.try_emplace(id, kNoValue);
-      if (is_new) at->second = transposed(node, id, rewrite_.current(id), {0, 2, 3, 1});
+      if (is_new) {
+        const Node* turning = turning_to_planes(id);
+        at->second = turning ? rewrite_.current(turning->inputs[0]) : transposed(node, id, rewrite_.current(id), {0, 2, 3, 1});
+      }
       inputs[input] = at->second;
     }
     if (!takes_last && !gives_last) return;
@@ -201,9 +230,13 @@ class Planner {
     made.inputs = std::move(inputs);
     const ValueId output = give(std::move(made), node, old);
     if (gives_last) made_[old] = output;
+    bool is_turned = false;  // by users that could not be replaced
+    for (NodeId user : graph_.value(old).consumers) {
+      if (gives_last && turns_back(user)) is_turned |= !rewrite_.replace_node(graph_.node(user), output);
+    }
     if (!gives_last) {
       rewrite_.replace(old, output);
-    } else if (is_used_outside(old)) {
+    } else if (is_turned || is_used_outside(old)) {
       rewrite_.replace(old, transposed(node, old, output, {0, 3, 1, 2}));
     }
     rewrite_.remove(node.id);

@@ -13,8 +13,10 @@ namespace rh::passes {
 
 namespace {
 
-constexpr int64_t kLeastBlock = 16, kMostBlock = 128;
-constexpr int64_t kTile = 64;            // rows and columns of codes that are turned at a time
+constexpr int64_t kLeastBlock = 16;
+constexpr int64_t kBlockOfColumns =
+    32;                        // of weights with one scale a column: rows of the left operand are rounded by it, as in ONNX Runtime
+constexpr int64_t kTile = 64;  // rows and columns of codes that are turned at a time
 constexpr int64_t kLeastWeights = 4096;  // fewer are as fast as floats
 
 /// A constant matrix of 4 or 8 bits as DequantizeLinear takes it. Its rows are those of the product's left operand, K, or its columns, N.
@@ -154,7 +156,7 @@ class Matcher {
     rewrite_.replace_nodes(std::move(made), *last, nodes);
   }
 
-  static int64_t block_for(int64_t k) { return std::min(kMostBlock, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(k)))); }
+  static int64_t block_for(int64_t k) { return std::min(kBlockOfColumns, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(k)))); }
 
   /// Codes [N, blocks, bytes], scales [N * blocks] and, where it is not the middle of the range, packed zero points.
   const std::vector<ValueId>& constants(const Weights& w, int64_t block) {

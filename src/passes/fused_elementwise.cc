@@ -19,11 +19,28 @@ constexpr int64_t kMinElements = 64;
 // Inputs of the output's shape, which stay in memory until the joined operator runs: more would cost what joining saves.
 constexpr size_t kMaxWholeInputs = 4;
 
-/// Nodes that become one, which gives what the root does.
+// Up to so many elements a node's own time counts, not what its inputs and outputs take of memory.
+constexpr int64_t kFewElements = 4096;
+
+// Rank of the values that other passes lay out anew, which take nodes of one output alone.
+constexpr int kPlanesRank = 4;
+
+/// Nodes that become one, which gives what the root does, the last of them in the graph's order, and what others have left to give.
 struct Group {
   NodeId root;
   std::vector<NodeId> nodes;
   std::unordered_set<NodeId> members;
+
+  void add(std::span<const NodeId> more) {
+    nodes.insert(nodes.end(), more.begin(), more.end());
+    members.insert(more.begin(), more.end());
+  }
+  void drop(size_t count) {
+    for (; count > 0; --count) {
+      members.erase(nodes.back());
+      nodes.pop_back();
+    }
+  }
 };
 
 /// What a group takes from outside.
@@ -91,29 +108,60 @@ class Joiner {
     return step;
   }
 
-  /// The root with all nodes whose results nothing but the group takes.
+  /// The root with all nodes whose results nothing but the group takes, and where there are few elements, such as are needed later as well.
   Group grown(const Node& root) const {
     Group group{root.id, {root.id}, {root.id}};
     for (size_t i = 0; i < group.nodes.size(); ++i) {
       for (ValueId input : graph_.node(group.nodes[i]).inputs) {
         const Node* node = graph_.producer(input);
-        if (!node || group.members.contains(node->id) || !belongs(*node, root, group)) continue;
-        group.members.insert(node->id);
-        group.nodes.push_back(node->id);
-        if (is_within_limits(group, root)) continue;
-        group.members.erase(node->id);
-        group.nodes.pop_back();
+        if (!node || group.members.contains(node->id)) continue;
+        const std::vector<NodeId> found = with_users(*node, root, group);
+        if (found.empty()) continue;
+        group.add(found);
+        if (!is_within_limits(group, root)) group.drop(found.size());
       }
     }
     return group;
   }
 
-  bool belongs(const Node& node, const Node& root, const Group& group) const {
-    if (rewrite_.is_removed(node.id) || !step_of(node) || number_type(node) != number_type(root)) return false;
+  /// Whether the node can do its part of what gives the root's result.
+  bool belongs(const Node& node, const Node& root) const {
+    return !rewrite_.is_removed(node.id) && step_of(node) && number_type(node) == number_type(root) &&
+           *tensor_type(graph_, node.outputs[0]).dims == *tensor_type(graph_, root.outputs[0]).dims;
+  }
+
+  bool has_few_elements(const Node& root) const {
+    const TensorType& type = tensor_type(graph_, root.outputs[0]);
+    return type.is_static() && type.shape().elements() <= kFewElements;
+  }
+
+  /// The node, and those that take its result before the root's is there; nothing where one of them does not belong to the group. Results
+  /// that others take, all of them later, become further outputs.
+  std::vector<NodeId> with_users(const Node& node, const Node& root, const Group& group) const {
+    const bool may_go_elsewhere = has_few_elements(root) && tensor_type(graph_, root.outputs[0]).rank() != kPlanesRank;
+    std::vector<NodeId> found{node.id};
+    for (size_t i = 0; i < found.size(); ++i) {
+      const Node& next = graph_.node(found[i]);
+      if (found.size() > Op::kMaxSteps || !belongs(next, root)) return {};
+      bool goes_elsewhere = graph_.value(next.outputs[0]).is_output;
+      for (NodeId user : graph_.value(next.outputs[0]).consumers) {
+        if (group.members.contains(user) || std::ranges::find(found, user) != found.end()) continue;
+        const bool is_later = place_of(user) > place_of(root.id);
+        goes_elsewhere |= is_later;
+        if (!is_later) found.push_back(user);
+      }
+      const bool is_boolean = tensor_type(graph_, next.outputs[0]).dtype == DType::boolean;
+      if ((goes_elsewhere && is_boolean) || ((goes_elsewhere || found.size() > 1) && !may_go_elsewhere)) return {};
+    }
+    return found;
+  }
+
+  size_t place_of(NodeId id) const { return position_[static_cast<size_t>(id)]; }
+
+  /// Whether something outside the group takes what the node gives.
+  bool goes_elsewhere(const Node& node, const Group& group) const {
     const GraphValue& value = graph_.value(node.outputs[0]);
-    const auto is_inside = [&](NodeId id) { return group.members.contains(id); };
-    if (value.is_output || !std::all_of(value.consumers.begin(), value.consumers.end(), is_inside)) return false;
-    return *tensor_type(graph_, value.id).dims == *tensor_type(graph_, root.outputs[0]).dims;
+    return value.is_output || std::ranges::any_of(value.consumers, [&](NodeId id) { return !group.members.contains(id); });
   }
 
   bool is_outside(ValueId id, const Group& group) const {
@@ -152,12 +200,12 @@ class Joiner {
     const auto is_whole = [&](ValueId id) { return have_same_type(graph_, id, root.outputs[0]); };
     const auto whole = std::count_if(inputs.numbers.begin(), inputs.numbers.end(), is_whole);
     return inputs.steps <= Op::kMaxSteps && inputs.numbers.size() + inputs.conditions.size() <= Op::kMaxInputs &&
-           static_cast<size_t>(whole) <= kMaxWholeInputs;
+           (static_cast<size_t>(whole) <= kMaxWholeInputs || has_few_elements(root));
   }
 
   void join(Group& group) {
     const Node& root = graph_.node(group.root);
-    std::sort(group.nodes.begin(), group.nodes.end(), [&](NodeId a, NodeId b) { return position_[a] < position_[b]; });
+    std::ranges::sort(group.nodes, {}, [&](NodeId id) { return place_of(id); });
     Inputs inputs = inputs_of(group);
     // Numbers first: their type is the joined operator's.
     std::vector<ValueId>& list = inputs.numbers;
@@ -167,6 +215,7 @@ class Joiner {
     const auto place = [&](ValueId id) { return places.at(id); };
     Op op;
     const int first_result = static_cast<int>(list.size());
+    std::vector<ValueId> given{root.outputs[0]};
     const auto add = [&](Op::Step step) {
       op.steps.push_back(step);
       return first_result + static_cast<int>(op.steps.size()) - 1;
@@ -186,6 +235,9 @@ class Joiner {
         result = add(step);
       }
       places[node.outputs[0]] = result;
+      if (id == group.root || !goes_elsewhere(node, group)) continue;
+      op.results.push_back(result - first_result);
+      given.push_back(node.outputs[0]);
     }
     Node fused;
     fused.name = root.name;
@@ -202,7 +254,7 @@ class Joiner {
       nodes.insert(nodes.begin(), halves->second.nodes.begin(), halves->second.nodes.end());
     }
     fused.attributes = op.attributes();
-    rewrite_.replace_nodes(std::move(fused), root, nodes);
+    rewrite_.replace_nodes(std::move(fused), given, nodes);
   }
 
   const Graph& graph_;

@@ -3,8 +3,10 @@
 #include <cmath>
 #include <optional>
 
+#include "ops/nn/conv.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
+#include "passes/spatial_pad.h"
 
 namespace rh::passes {
 
@@ -61,6 +63,12 @@ std::optional<Quantized> quantized_result(const Graph& graph, const Node& node) 
   return result && result->is_byte() && result->is_per_tensor() ? result : std::nullopt;
 }
 
+/// What is padded by zeros, quantised as the result is, and the pads of a convolution that does so by itself.
+struct Padded {
+  Quantized x;
+  std::vector<int64_t> pads;
+};
+
 class Fuser {
  public:
   Fuser(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
@@ -72,7 +80,8 @@ class Fuser {
       if (is_op(node, "Conv")) fuse_conv(node);
       if (is_op(node, "MatMul")) fuse_matmul(node);
       if (is_op(node, "Gemm")) fuse_gemm(node);
-      if (is_op(node, "Add") || is_op(node, "Mul")) fuse_binary(node);
+      if (is_op(node, "Add")) fuse_biased_matmul(node);
+      if ((is_op(node, "Add") || is_op(node, "Mul")) && !rewrite_.is_removed(id)) fuse_binary(node);
       if (is_op(node, "GlobalAveragePool")) fuse_pool(node);
       if (node.domain.empty() && only_moves(node)) fuse_move(node);
     }
@@ -90,7 +99,9 @@ class Fuser {
     if (!x || !w || !y || !x->is_per_tensor()) return;
     const Tensor* weights = graph_.value(w->value).constant_tensor();
     if (!weights || weights->shape().rank() < 3 || !is_along(*w, 0, weights->shape())) return;
-    if (NodeView(graph_, node).int_or("group", 1) > 1 && weights->shape()[1] == 1) return;  // the kernels of floats are faster
+    const int64_t groups = NodeView(graph_, node).int_or("group", 1);
+    // Of several outputs a channel: the kernels of floats are faster.
+    if (groups > 1 && weights->shape()[1] == 1 && weights->shape()[0] != groups) return;
     std::vector<ValueId> bias;
     if (node.inputs.size() > 2 && node.inputs[2] != kNoValue) {
       const auto b = dequantized(graph_, node.inputs[2]);
@@ -98,7 +109,22 @@ class Fuser {
       bias.push_back(b->value);
     }
     if (!context_.admit()) return;
-    replace(node, *y, "QLinearConv", "", {&*x, &*w}, {}, bias);
+    const auto padded = padded_by(node, *x);
+    replace(node, *y, "QLinearConv", "", {padded ? &padded->x : &*x, &*w}, {}, bias, padded ? &padded->pads : nullptr);
+  }
+
+  /// Where a Pad that nothing else takes gives what the convolution takes.
+  std::optional<Padded> padded_by(const Node& conv, const Quantized& x) const {
+    const Node* quantize = graph_.producer(x.value);
+    if (!quantize || !is_op(*quantize, "QuantizeLinear") || !has_one_use(graph_.value(x.value))) return std::nullopt;
+    const Node* pad = quantize->inputs[0] == kNoValue ? nullptr : graph_.producer(quantize->inputs[0]);
+    const auto to = quantization(graph_, *quantize, x.dtype, x.value);
+    if (!pad || !is_op(*pad, "Pad") || !has_one_use(graph_.value(quantize->inputs[0])) || !to || !to->is_per_tensor()) return std::nullopt;
+    const auto from = byte_operand(*pad, 0);
+    if (!from || !from->is_per_tensor() || !from->equals(x) || !to->equals(x)) return std::nullopt;
+    const auto spatial = spatial_pad(graph_, *pad);
+    const auto pads = spatial && spatial->value == 0 ? joined_pads(ops::Conv::read(NodeView(graph_, conv)).window, *spatial) : std::nullopt;
+    return pads ? std::optional(Padded{*from, *pads}) : std::nullopt;
   }
 
   void fuse_matmul(const Node& node) {
@@ -132,6 +158,23 @@ class Fuser {
     }
     if (!context_.admit()) return;
     replace(node, *y, "QGemm", kContributed, {&*a, &*b}, bias, {});
+  }
+
+  /// A product of matrices to which a row is added.
+  void fuse_biased_matmul(const Node& node) {
+    const auto y = quantized_result(graph_, node);
+    for (size_t input = 0; y && input < 2; ++input) {
+      const Node* product = node.inputs[input] == kNoValue ? nullptr : graph_.producer(node.inputs[input]);
+      if (!product || !is_op(*product, "MatMul") || !has_one_use(graph_.value(node.inputs[input]))) continue;
+      const auto a = byte_operand(*product, 0), b = byte_operand(*product, 1), c = dequantized(graph_, node.inputs[1 - input]);
+      const TensorType& left = tensor_type(graph_, product->inputs[0]);
+      if (!a || !b || !c || !a->is_per_tensor() || !left.has_rank() || left.rank() != 2) continue;
+      const Tensor *right = graph_.value(b->value).constant_tensor(), *bias = graph_.value(c->value).constant_tensor();
+      if (!right || right->shape().rank() != 2 || !is_along(*b, 1, right->shape())) continue;
+      if (!bias || bias->shape().rank() != 1 || bias->elements() != right->shape()[1] || !is_bias(*c, *a, *b)) continue;
+      if (!context_.admit()) return;
+      return replace(node, *y, "QGemm", kContributed, {&*a, &*b}, {c->value}, {});
+    }
   }
 
   void fuse_pool(const Node& node) {
@@ -178,16 +221,20 @@ class Fuser {
     return true;
   }
 
-  /// The operator that takes values, scales and zero points of operands, then `middle`, the result's scale and zero point, and `more`.
+  /// The operator that takes values, scales and zero points of operands, then `middle`, the result's scale and zero point, and `more`;
+  /// with these pads instead of its own where there are any.
   void replace(const Node& node, const Quantized& y, std::string_view op_type, std::string_view domain,
-               std::initializer_list<const Quantized*> operands, const std::vector<ValueId>& middle, const std::vector<ValueId>& more) {
+               std::initializer_list<const Quantized*> operands, const std::vector<ValueId>& middle, const std::vector<ValueId>& more,
+               const std::vector<int64_t>* pads = nullptr) {
     Edit& edit = rewrite_.edit();
     Node fused;
     fused.name = node.name;
     fused.op_type = op_type;
     fused.domain = domain;
     fused.opset = domain.empty() ? node.opset : 1;
+    if (pads) fused.attributes.push_back({"pads", *pads});
     for (const Attribute& attribute : node.attributes) {
+      if (pads && (attribute.name == "pads" || attribute.name == "auto_pad")) continue;
       if (op_type == "QLinearConv" || (op_type == "QGemm" && attribute.name != "beta")) fused.attributes.push_back(attribute);
     }
     const auto add_scale = [&](const Quantized& part) {

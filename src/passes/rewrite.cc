@@ -47,6 +47,14 @@ void Rewrite::replace_nodes(Node made, const Node& last, const std::vector<NodeI
   }
 }
 
+void Rewrite::replace_nodes(Node made, std::span<const ValueId> values, const std::vector<NodeId>& nodes) {
+  for (const ValueId id : values) made.outputs.push_back(edit_.add_value(graph_.value(id).name, graph_.value(id).type));
+  const std::vector<ValueId> outputs = made.outputs;
+  edit_.add_node(std::move(made), nodes);
+  for (size_t i = 0; i < outputs.size(); ++i) replace(values[i], outputs[i]);
+  for (const NodeId id : nodes) remove(id);
+}
+
 ValueId Rewrite::add_part(Node part, const Node& whole) {
   const ValueId output = edit_.add_value(graph_.value(whole.outputs[0]).name);
   part.outputs = {output};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -36,6 +37,8 @@ class Rewrite {
   /// Adds `made`, without outputs yet, in the place of `last`, whose only output it gives. It stands for `nodes`, of which those `kept`
   /// stay.
   void replace_nodes(Node made, const Node& last, const std::vector<NodeId>& nodes, const std::vector<NodeId>& kept = {});
+  /// Adds `made`, without outputs yet, which gives what `values` are, in the place of `nodes`, which give nothing else.
+  void replace_nodes(Node made, std::span<const ValueId> values, const std::vector<NodeId>& nodes);
   /// Adds `part`, without outputs yet, one of the nodes that stand for `whole`: gives its only output, named after the first of `whole`.
   ValueId add_part(Node part, const Node& whole);
 

@@ -4,61 +4,13 @@
 #include "ops/activation/fused_activation.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/pool.h"
-#include "ops/tensor/pad.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
+#include "passes/spatial_pad.h"
 
 namespace rh::passes {
 
 namespace {
-
-constexpr int64_t kMostPad = int64_t{1} << 30;
-
-/// A Pad by constants, of spatial axes alone.
-struct SpatialPad {
-  const Node* node = nullptr;
-  double value = 0;
-  std::vector<int64_t> pads;  // all begins, then all ends, of the spatial axes
-};
-
-std::optional<double> padding_value(const NodeView& pad, const ops::Pad& op) {
-  if (op.pads.input < 0) return static_cast<double>(op.value);
-  return pad.has_input(2) ? constant_number(pad.graph(), pad.node().inputs[2]) : 0.0;
-}
-
-/// The pads of every axis, begins and then ends; nothing where they are not all known or any crops.
-std::optional<std::vector<int64_t>> pads_of_axes(const NodeView& pad, const ops::Pad& op, int rank) {
-  if (!op.pads.values || (pad.has_input(3) && !op.axes.values)) return std::nullopt;
-  const size_t axes = static_cast<size_t>(rank), count = op.axes.values ? op.axes.values->size() : axes;
-  if (op.pads.values->size() != 2 * count) return std::nullopt;
-  std::vector<int64_t> pads(2 * axes, 0);
-  for (size_t i = 0; i < count; ++i) {
-    const int64_t given = op.axes.values ? (*op.axes.values)[i] : static_cast<int64_t>(i), axis = given < 0 ? given + rank : given;
-    if (axis < 0 || axis >= rank) return std::nullopt;
-    for (size_t end = 0; end < 2; ++end) {
-      const int64_t size = (*op.pads.values)[i + end * count];
-      if (size < 0 || size > kMostPad) return std::nullopt;
-      pads[static_cast<size_t>(axis) + end * axes] = size;
-    }
-  }
-  return pads;
-}
-
-std::optional<SpatialPad> spatial_pad(const Graph& graph, const Node& node) {
-  const TensorType& x = tensor_type(graph, node.inputs[0]);
-  const NodeView view(graph, node);
-  const ops::Pad op = ops::Pad::read(view);
-  const auto number = padding_value(view, op);
-  if (!x.has_rank() || x.rank() < 3 || op.mode != ops::Pad::Mode::constant || !number) return std::nullopt;
-  const auto pads = pads_of_axes(view, op, x.rank());
-  const size_t rank = static_cast<size_t>(x.rank());
-  if (!pads || (*pads)[0] + (*pads)[1] + (*pads)[rank] + (*pads)[rank + 1] != 0) return std::nullopt;
-  SpatialPad result{.node = &node, .value = *number};
-  for (size_t end = 0; end < 2; ++end) {
-    for (size_t axis = 2; axis < rank; ++axis) result.pads.push_back((*pads)[axis + end * rank]);
-  }
-  return result;
-}
 
 /// The attributes of a window that pads by itself.
 struct PaddedWindow {
@@ -102,13 +54,13 @@ class Absorber {
   }
 
   std::optional<PaddedWindow> padded_conv(const Node& node, const SpatialPad& pad) const {
-    auto pads = pad.value == 0 ? sum(ops::Conv::read(NodeView(graph_, node)).window, pad) : std::nullopt;
+    auto pads = pad.value == 0 ? joined_pads(ops::Conv::read(NodeView(graph_, node)).window, pad) : std::nullopt;
     return pads ? std::optional(PaddedWindow{std::move(*pads)}) : std::nullopt;
   }
 
   std::optional<PaddedWindow> padded_pool(const Node& node, const SpatialPad& pad) const {
     const ops::Pool op = ops::Pool::read(NodeView(graph_, node));
-    auto pads = sum(op.window, pad);
+    auto pads = joined_pads(op.window, pad);
     if (!pads || op.window.ceil_mode || !fits_in_window(op.window, *pads)) return std::nullopt;
     if (op.kind == ops::Pool::Kind::max) {
       const bool is_least = std::isinf(pad.value) && pad.value < 0;
@@ -136,17 +88,6 @@ class Absorber {
       if (!(dim.is_constant() && dim.value() > 0) && pads[i] + pads[i + spatial] >= window.kernel[i]) return false;
     }
     return is_positive;
-  }
-
-  /// The pads of both; nothing where the window's own follow from the size of its input.
-  static std::optional<std::vector<int64_t>> sum(const ops::Window& window, const SpatialPad& pad) {
-    const bool are_given = window.auto_pad == ops::AutoPad::notset || window.auto_pad == ops::AutoPad::valid;
-    if (!are_given || (!window.pads.empty() && window.pads.size() != pad.pads.size())) return std::nullopt;
-    std::vector<int64_t> pads = pad.pads;
-    if (window.auto_pad == ops::AutoPad::notset) {
-      for (size_t i = 0; i < window.pads.size(); ++i) pads[i] += window.pads[i];
-    }
-    return std::ranges::all_of(pads, [](int64_t size) { return size >= 0 && size <= kMostPad; }) ? std::optional(pads) : std::nullopt;
   }
 
   /// Poolings refuse pads as large as their kernel.

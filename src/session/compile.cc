@@ -101,6 +101,11 @@ PassReport simplify(Graph& graph, std::span<const Pass> list, std::span<const Pa
   if (!cpu_features().avx512) passes.disabled.emplace_back("expand_depthwise");
   const std::string level = find("session.qdq_matmulnbits_accuracy_level");
   if (find("roundhouse.precision") == "strict" || (!level.empty() && level != "4")) passes.disabled.emplace_back("dequantized_products");
+  if (find("session.disable_quant_qdq") == "1") {
+    for (const char* quantized : {"byte_tables", "quantized_forms", "dequantized_products"}) passes.disabled.emplace_back(quantized);
+  }
+  if (find("session.enable_quant_qdq_cleanup") != "1") passes.disabled.emplace_back("quantization_pairs");
+  passes.inference.contradictory_shapes_are_errors = find("session.strict_shape_type_inference") == "1";
   if (find("roundhouse.memory") == "lean") {
     for (const char* larger : {"wide_floats", "dequantized_weights"}) passes.disabled.emplace_back(larger);
   }

@@ -80,6 +80,20 @@ TEST_P(AttentionTest, values_that_are_read_where_they_lie) {
       Data(queries, keys, 4, 2, 64, 64).compare(std::to_string(queries) + " x " + std::to_string(keys));
 }
 
+TEST_P(AttentionTest, narrow_heads) {
+  for (const int64_t depth : {1, 4, 10, 12, 13}) {
+    for (const int64_t queries : {3, 16, 49, 130}) {
+      for (const int64_t keys : {7, 49, 300}) {
+        Data data(queries, keys, 4, 4, depth, depth);
+        const std::string what = std::to_string(queries) + " x " + std::to_string(keys) + " of " + std::to_string(depth);
+        data.compare(what);
+        data.args.mask = data.mask.data();
+        data.compare(what + ", masked");
+      }
+    }
+  }
+}
+
 TEST_P(AttentionTest, what_a_query_sees) {
   const struct {
     const char* name;

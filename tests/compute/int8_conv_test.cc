@@ -117,6 +117,117 @@ TEST_P(Int8ConvTest, SumsAreExact) {
   }
 }
 
+/// A convolution of each channel by itself: sizes and strides down and across.
+struct DepthwiseCase {
+  int64_t channels;
+  int64_t size[2], kernel[2];
+  int64_t stride[2] = {1, 1}, dilation[2] = {1, 1};
+  int64_t pad[2] = {0, 0}, pad_end[2] = {0, 0};
+  int64_t batch = 1;
+};
+
+const DepthwiseCase kDepthwiseCases[] = {
+    {64, {14, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 2},
+    {70, {15, 13}, {3, 3}, {2, 2}, {1, 1}, {0, 1}, {1, 1}},
+    {96, {9, 30}, {5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}},
+    {144, {11, 12}, {5, 5}, {2, 2}, {1, 1}, {1, 2}, {2, 1}},
+    {40, {13, 9}, {7, 7}, {1, 1}, {1, 1}, {3, 3}, {3, 3}, 3},
+    {24, {20, 7}, {3, 3}, {1, 1}, {2, 3}, {2, 3}, {2, 3}},
+    {33, {12, 17}, {3, 5}, {3, 2}, {2, 1}, {4, 1}, {0, 5}},
+    {64, {1, 50}, {1, 9}, {1, 1}, {1, 1}, {0, 4}, {0, 4}, 2},
+    {20, {1, 333}, {1, 31}, {1, 2}, {1, 2}, {0, 30}, {0, 30}},
+    {64, {6, 40}, {1, 5}, {2, 1}, {1, 1}, {0, 2}, {0, 2}},
+    {17, {40, 3}, {5, 1}, {1, 1}, {1, 1}, {2, 0}, {2, 0}},
+    {48, {1, 1}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+    {16, {2, 2}, {5, 5}, {1, 1}, {1, 1}, {4, 4}, {4, 4}},
+    {64, {3, 700}, {3, 3}, {1, 2}, {1, 1}, {1, 1}, {1, 1}},
+    {130, {8, 8}, {2, 2}, {2, 2}},
+    {64, {5, 5}, {1, 1}},
+    {12, {9, 9}, {4, 6}, {1, 3}, {1, 1}, {2, 3}, {1, 2}},
+    {8, {6, 6}, {3, 3}, {1, 1}, {1, 1}, {9, 9}, {9, 9}},
+    {64, {4, 4}, {2, 2}, {1, 1}, {1, 20000}, {1, 20000}, {0, 20000}},
+};
+
+/// Weights are signed bytes once their zero points are taken off, or need another bit.
+enum class Weights { bytes, unsigned_bytes, wide };
+
+void check_depthwise(const DepthwiseCase& c, bool x_signed, Weights kind) {
+  SCOPED_TRACE(testing::Message() << c.channels << " channels " << c.size[0] << "x" << c.size[1] << " kernel " << c.kernel[0] << "x"
+                                  << c.kernel[1] << " stride " << c.stride[0] << "x" << c.stride[1] << " signed " << x_signed << " weights "
+                                  << static_cast<int>(kind));
+  Window w;
+  for (int d = 0; d < 2; ++d) {
+    w.input[d + 1] = c.size[d];
+    w.kernel[d + 1] = c.kernel[d];
+    w.stride[d + 1] = c.stride[d];
+    w.dilation[d + 1] = c.dilation[d];
+    w.pad_begin[d + 1] = c.pad[d];
+    w.output[d + 1] = (c.size[d] + c.pad[d] + c.pad_end[d] - (c.kernel[d] - 1) * c.dilation[d] - 1) / c.stride[d] + 1;
+  }
+  const bool w_signed = kind == Weights::bytes;
+  const ConvChannels channels{c.channels, c.channels, c.channels};
+  const std::vector<uint8_t> x = random_values<uint8_t>(c.batch * c.channels * w.input_size(), 1, 0, 256);
+  std::vector<uint8_t> weights = random_values<uint8_t>(c.channels * w.kernel_size(), 2, 0, 256);
+  weights.front() = w_signed ? 0x80 : 0xff;
+  std::vector<int32_t> zeros(static_cast<size_t>(c.channels), kind == Weights::unsigned_bytes ? 128 : 0);
+  if (kind == Weights::wide) zeros = random_values<int32_t>(c.channels, 3, 0, 255);
+  const std::vector<int32_t> bias = random_values<int32_t>(c.channels, 4, -20000, 20000);
+  std::vector<float> factors = random_values(c.channels, 5, 1e-4, 2e-3);  // some results saturate
+  factors.back() = 1e7f;                                                  // beyond all integers
+  const int32_t x_zero = x_signed ? -7 : 130;
+  const Int8Matrix image{x.data(), x_signed}, filters{weights.data(), w_signed};
+  const ZeroPoints w_zero{zeros.data(), true};
+  const int64_t pixels = w.output_size(), count = c.batch * c.channels * pixels;
+  std::vector<int32_t> sums(static_cast<size_t>(count)), sums_found(sums.size());
+  int8_conv_reference(channels, w, c.batch, image, x_zero, filters, w_zero, bias.data(), sums.data());
+  const QuantRange range = x_signed ? QuantRange::of<int8_t>(-3) : QuantRange::of<uint8_t>(100);
+  std::vector<uint8_t> bytes(sums.size()), bytes_found(sums.size());
+  for (int64_t i = 0; i < c.batch * c.channels; ++i) {
+    const float* factor = &factors[static_cast<size_t>(i % c.channels)];
+    if (x_signed) {
+      requantize(sums.data() + i * pixels, factor, false, range, reinterpret_cast<int8_t*>(bytes.data()) + i * pixels, pixels);
+    } else {
+      requantize(sums.data() + i * pixels, factor, false, range, bytes.data() + i * pixels, pixels);
+    }
+  }
+  const Int8Convolution conv(channels, w, filters, w_zero, bias.data());
+  const std::vector<uint8_t> x_last = channels_swapped(x, c.batch, c.channels, w.input_size());
+  const std::vector<int32_t> sums_last = channels_swapped(sums, c.batch, c.channels, pixels);
+  const std::vector<uint8_t> bytes_last = channels_swapped(bytes, c.batch, c.channels, pixels);
+  for (const bool x_channels_last : {false, true}) {
+    // In memory of its own exact size, whose end the sanitizers watch.
+    const std::vector<uint8_t> own = x_channels_last ? x_last : x;
+    const Int8Image source{{own.data(), x_signed}, x_zero, x_channels_last};
+    for (const bool y_channels_last : {false, true}) {
+      SCOPED_TRACE(testing::Message() << "channels last " << x_channels_last << y_channels_last);
+      const Parallel parallel = x_channels_last ? three_threads() : Parallel();
+      std::fill(sums_found.begin(), sums_found.end(), 77);
+      conv.run(w, c.batch, source, {.data = sums_found.data(), .channels_last = y_channels_last}, parallel);
+      ASSERT_EQ(sums_found, y_channels_last ? sums_last : sums);
+      std::fill(bytes_found.begin(), bytes_found.end(), 77);
+      conv.run(w, c.batch, source,
+               {.data = bytes_found.data(), .channels_last = y_channels_last, .factors = factors.data(), .range = range}, parallel);
+      ASSERT_EQ(bytes_found, y_channels_last ? bytes_last : bytes);
+    }
+  }
+}
+
+TEST_P(Int8ConvTest, DepthwiseSumsAreExact) {
+  for (const DepthwiseCase& c : kDepthwiseCases) {
+    for (const bool x_signed : {false, true}) {
+      for (const Weights kind : {Weights::bytes, Weights::unsigned_bytes, Weights::wide}) check_depthwise(c, x_signed, kind);
+    }
+  }
+}
+
+TEST_P(Int8ConvTest, DepthwiseTakesAnyNumberOfChannels) {
+  for (int64_t channels = 2; channels <= 140; ++channels) {
+    const Weights kind = channels % 3 == 0 ? Weights::wide : Weights::bytes;
+    check_depthwise({channels, {5, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, channels % 2 == 0, kind);
+    check_depthwise({channels, {5, 5}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}, channels % 2 == 1, kind);
+  }
+}
+
 // An image of 8x8 between pads of a million positions would be laid out in terabytes.
 TEST_P(Int8ConvTest, RefusesWindowsThatReachTooFar) {
   Window w;

@@ -1,6 +1,7 @@
 #include "compute/quant/nbits.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -9,16 +10,19 @@
 namespace rh::compute {
 namespace {
 
+enum class Zeros : uint8_t { none, codes, numbers };
+
 struct Case {
   int bits;
   int64_t block, m, n, k;
-  bool has_zero_points, has_groups, has_bias;
+  Zeros zeros;
+  bool has_groups, has_bias;
   int shift;  ///< of the codes in memory, which need not lie on whole words
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
-  return out << c.bits << " bits, blocks of " << c.block << ", " << c.m << "x" << c.n << "x" << c.k << " zero points " << c.has_zero_points
-             << " groups " << c.has_groups << " bias " << c.has_bias << " shift " << c.shift;
+  return out << c.bits << " bits, blocks of " << c.block << ", " << c.m << "x" << c.n << "x" << c.k << " zero points "
+             << static_cast<int>(c.zeros) << " groups " << c.has_groups << " bias " << c.has_bias << " shift " << c.shift;
 }
 
 /// A matrix with its memory, and what it stands for by the definition.
@@ -26,6 +30,7 @@ struct Weights {
   std::vector<uint8_t> bytes;
   std::vector<float> scales;
   std::vector<uint8_t> zero_codes;
+  std::vector<float> zero_points;
   std::vector<int32_t> groups;
   NBitsMatrix matrix;
 
@@ -41,7 +46,9 @@ struct Weights {
     for (int32_t& group : groups) group = static_cast<int32_t>(engine() % static_cast<uint32_t>(matrix.blocks()));
     matrix.data = bytes.data() + c.shift;
     matrix.scales = scales.data();
-    if (c.has_zero_points) matrix.zero_codes = zero_codes.data();
+    zero_points = random_values(static_cast<int64_t>(scales.size()), 9, 0.0, (1 << c.bits) - 1);
+    if (c.zeros == Zeros::codes) matrix.zero_codes = zero_codes.data();
+    if (c.zeros == Zeros::numbers) matrix.zero_points = zero_points.data();
     if (c.has_groups) matrix.block_of_k = groups.data();
   }
 
@@ -51,8 +58,10 @@ struct Weights {
   /// What the zero point stands for.
   double zero_at(int64_t row, int64_t k) const {
     const int64_t at = scale_of(row, k);
-    return (matrix.zero_codes ? int{matrix.zero_codes[at]} : 1 << (matrix.bits - 1)) * double{matrix.scales[at]};
+    return double{matrix.zero_point(at)} * double{matrix.scales[at]};
   }
+  /// What the middle of the range stands for.
+  double middle_at(int64_t row, int64_t k) const { return (1 << (matrix.bits - 1)) * double{matrix.scales[scale_of(row, k)]}; }
   double at(int64_t row, int64_t k) const {
     const int64_t bit = k * matrix.bits;
     const int code = matrix.data[row * matrix.row_bytes() + bit / 8] >> (bit % 8) & ((1 << matrix.bits) - 1);
@@ -60,38 +69,75 @@ struct Weights {
   }
 };
 
-/// The largest magnitude of each block of a row.
-std::vector<double> block_sizes(const float* row, const NBitsMatrix& matrix) {
-  std::vector<double> sizes(static_cast<size_t>(matrix.blocks()));
-  for (int64_t k = 0; k < matrix.k; ++k) {
-    double& size = sizes[static_cast<size_t>(k / matrix.block)];
-    size = std::max(size, std::abs(double{row[k]}));
-  }
-  return sizes;
+/// The largest whole number that a block of A has where it is rounded; 0 where it is not.
+float most_of(const Case& c, NBitsLeft left) {
+  const bool fits = c.block >= 16 && c.block <= 256 && std::has_single_bit(static_cast<uint64_t>(c.block)) && !c.has_groups;
+  if (left == NBitsLeft::exact || !cpu_features().avx512_vnni || !fits) return 0;
+  if (c.zeros == Zeros::numbers) return 0;
+  const bool fits_bytes = c.bits != 2 || (c.block >= 32 && c.block <= 128);
+  return left == NBitsLeft::bytes && fits_bytes ? 127 : 32639;
 }
 
-/// Every element within 1e-6 x sum |a b|. Where A is rounded, half of the steps of 1/32639 in each block more, and zero points may be taken
-/// off the sums.
+/// A row of A as the product takes it, and the largest magnitude of each of its blocks.
+struct Row {
+  std::vector<double> values, sizes;
+
+  Row(const float* row, const NBitsMatrix& matrix, float most) : values(row, row + matrix.k), sizes(static_cast<size_t>(matrix.blocks())) {
+    for (int64_t b = 0; b < matrix.blocks(); ++b) {
+      const int64_t begin = b * matrix.block, end = std::min(matrix.k, begin + matrix.block);
+      float size = 0;
+      for (int64_t k = begin; k < end; ++k) size = std::max(size, std::abs(row[k]));
+      sizes[static_cast<size_t>(b)] = size;
+      const float factor = most / size, scale = size / most;
+      for (int64_t k = begin; most > 0 && k < end; ++k)
+        values[static_cast<size_t>(k)] = size > 0 ? std::nearbyint(row[k] * factor) * double{scale} : 0;
+    }
+  }
+};
+
+/// Every element within 1e-6 x sum |a b| of the product by A as it is rounded; where it is, or where they are no whole numbers, zero points
+/// may be taken off the sums.
 void check(const Case& c, NBitsLeft left, const Parallel& parallel) {
-  SCOPED_TRACE(testing::Message() << c << " rounded " << (left == NBitsLeft::rounded));
+  SCOPED_TRACE(testing::Message() << c << " left " << static_cast<int>(left));
   const Weights weights(c);
   const std::vector<float> a = random_values(c.m * c.k, 1), bias = random_values(c.n, 2);
   std::vector<float> y(static_cast<size_t>(c.m * c.n), 12345.0f);
   nbits_multiply(weights.matrix, c.m, a.data(), c.has_bias ? bias.data() : nullptr, y.data(), parallel, left);
   for (int64_t i = 0; i < c.m; ++i) {
-    const std::vector<double> sizes = block_sizes(a.data() + i * c.k, weights.matrix);
+    const float most = most_of(c, left);
+    const bool late_zeros = most > 0 || c.zeros == Zeros::numbers;
+    const Row row(a.data() + i * c.k, weights.matrix, most);
     for (int64_t j = 0; j < c.n; ++j) {
       double expected = c.has_bias ? double{bias[static_cast<size_t>(j)]} : 0, bound = 1e-6 * std::abs(expected) + 1e-30;
       for (int64_t k = 0; k < c.k; ++k) {
-        const double product = double{a[static_cast<size_t>(i * c.k + k)]} * weights.at(j, k);
+        const double product = row.values[static_cast<size_t>(k)] * weights.at(j, k);
         expected += product;
         bound += 1e-6 * std::abs(product);
-        if (left == NBitsLeft::exact) continue;
-        const double size = sizes[static_cast<size_t>(k / c.block)];
-        bound += 0.5001 / 32639 * size * std::abs(weights.at(j, k)) + 1e-6 * size * weights.zero_at(j, k);
+        if (late_zeros) bound += 1e-6 * row.sizes[static_cast<size_t>(k / c.block)] * (weights.zero_at(j, k) + weights.middle_at(j, k));
       }
       ASSERT_NEAR(y[static_cast<size_t>(i * c.n + j)], expected, bound) << "at " << i << ", " << j;
     }
+  }
+}
+
+/// A row with a NaN or an infinity has nothing finite, and the others are as they were; zeros give zeros, and so do tiny numbers, nearly.
+void check_odd_numbers(const Case& c, NBitsLeft left) {
+  SCOPED_TRACE(testing::Message() << c << " left " << static_cast<int>(left));
+  const Weights weights(c);
+  for (const int64_t m : {1, 6}) {
+    std::vector<float> a = random_values(m * c.k, 3), y(static_cast<size_t>(m * c.n));
+    const auto run = [&] { nbits_multiply(weights.matrix, m, a.data(), nullptr, y.data(), Parallel(), left); };
+    for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      a[40] = odd;
+      run();
+      for (int64_t i = 0; i < m * c.n; ++i) EXPECT_EQ(std::isfinite(y[static_cast<size_t>(i)]), i >= c.n) << i;
+    }
+    std::fill(a.begin(), a.end(), 0.0f);
+    run();
+    for (const float value : y) EXPECT_EQ(value, 0.0f);
+    std::fill(a.begin(), a.end(), 1e-38f);
+    run();
+    for (const float value : y) EXPECT_NEAR(value, 0.0, 1e-35);
   }
 }
 
@@ -110,7 +156,7 @@ class NBitsTest : public testing::TestWithParam<Way> {
 std::vector<Way> ways() {
   std::vector<Way> all;
   for (const char* isa : int8_isas()) {
-    for (const NBitsLeft left : {NBitsLeft::exact, NBitsLeft::rounded}) all.push_back({isa, left});
+    for (const NBitsLeft left : {NBitsLeft::exact, NBitsLeft::rounded, NBitsLeft::bytes}) all.push_back({isa, left});
   }
   return all;
 }
@@ -120,8 +166,8 @@ TEST_P(NBitsTest, EveryBlockSize) {
     for (const int64_t block : {16, 32, 64, 128, 256}) {
       for (const int64_t m : {1, 2, 3, 4, 7, 13}) {
         for (const int64_t k : {int64_t{1}, block, 3 * block, int64_t{333}}) {
-          const bool odd = (m + k) % 2 == 1;
-          check({bits, block, m, 37, k, odd, false, m % 2 == 0, 0}, GetParam().left, Parallel());
+          const auto zeros = static_cast<Zeros>((m + k) % 3);
+          check({bits, block, m, 37, k, zeros, false, m % 2 == 0, 0}, GetParam().left, Parallel());
         }
       }
     }
@@ -131,36 +177,22 @@ TEST_P(NBitsTest, EveryBlockSize) {
 TEST_P(NBitsTest, DeepBlocksThreadsGroupsAndUnalignedCodes) {
   for (const int bits : {2, 4, 8}) {
     for (const int64_t m : {1, 6, 40}) {
-      check({bits, 32, m, 130, 900, true, false, true, 1}, GetParam().left, three_threads());
-      check({bits, 128, m, 65, 1700, false, false, false, 3}, GetParam().left, three_threads());
-      check({bits, 32, m, 33, 96, true, true, true, 0}, GetParam().left, three_threads());
-      check({bits, 24, m, 33, 100, true, false, true, 0}, GetParam().left, three_threads());
+      check({bits, 32, m, 130, 900, Zeros::codes, false, true, 1}, GetParam().left, three_threads());
+      check({bits, 128, m, 65, 1700, Zeros::none, false, false, 3}, GetParam().left, three_threads());
+      check({bits, 16, m, 40, 1100, Zeros::numbers, false, true, 0}, GetParam().left, three_threads());
+      check({bits, 32, m, 33, 96, Zeros::codes, true, true, 0}, GetParam().left, three_threads());
+      check({bits, 24, m, 33, 100, Zeros::codes, false, true, 0}, GetParam().left, three_threads());
     }
   }
 }
 
 TEST_P(NBitsTest, RowsOfZerosOfNothingFiniteAndOfTinyNumbers) {
-  const Case c{4, 32, 6, 40, 96, true, false, false, 0};
-  Weights weights(c);
-  for (const int64_t m : {1, 6}) {
-    std::vector<float> a = random_values(m * c.k, 3), y(static_cast<size_t>(m * c.n));
-    const auto run = [&] { nbits_multiply(weights.matrix, m, a.data(), nullptr, y.data(), Parallel(), GetParam().left); };
-    for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-      a[40] = odd;
-      run();
-      for (int64_t i = 0; i < m * c.n; ++i) EXPECT_EQ(std::isfinite(y[static_cast<size_t>(i)]), i >= c.n) << i;
-    }
-    std::fill(a.begin(), a.end(), 0.0f);
-    run();
-    for (const float value : y) EXPECT_EQ(value, 0.0f);
-    std::fill(a.begin(), a.end(), 1e-38f);
-    run();
-    for (const float value : y) EXPECT_NEAR(value, 0.0, 1e-35);
-  }
+  for (const int bits : {2, 4, 8}) check_odd_numbers({bits, 32, 6, 40, 96, Zeros::codes, false, false, 0}, GetParam().left);
+  check_odd_numbers({4, 32, 6, 40, 96, Zeros::numbers, false, false, 0}, GetParam().left);
 }
 
 TEST_P(NBitsTest, ThreadsDoNotChangeTheBits) {
-  const Case c{4, 32, 70, 130, 900, true, false, true, 0};
+  const Case c{4, 32, 70, 130, 900, Zeros::codes, false, true, 0};
   const Weights weights(c);
   const std::vector<float> a = random_values(c.m * c.k, 1);
   std::vector<float> one(static_cast<size_t>(c.m * c.n)), three(one.size());
@@ -170,7 +202,9 @@ TEST_P(NBitsTest, ThreadsDoNotChangeTheBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, NBitsTest, testing::ValuesIn(ways()), [](const auto& info) {
-  return std::string(info.param.isa) + (info.param.left == NBitsLeft::rounded ? "_rounded" : "");
+  return std::string(info.param.isa) + (info.param.left == NBitsLeft::exact     ? ""
+                                        : info.param.left == NBitsLeft::rounded ? "_rounded"
+                                                                                : "_bytes");
 });
 
 }  // namespace

@@ -371,6 +371,25 @@ TEST_P(VectorMathTest, rows_and_columns_are_filled_scaled_and_shifted) {
   }
 }
 
+TEST_P(VectorMathTest, rows_meet_numbers_of_their_own) {
+  for (const int64_t length : {1, 7, 16, 45}) {
+    constexpr int64_t kRows = 3, kNumberRow = 2;
+    for (const int64_t x_row : {int64_t{0}, length + 1}) {
+      const std::vector<float> x = random_values(kRows * (length + 1), 7), numbers = random_values(kRows * kNumberRow, 8);
+      std::vector<float> y(static_cast<size_t>(kRows * length) + 1, 9.0f);
+      for (const bool number_first : {false, true}) {
+        binary_rows(Binary::sub, number_first, numbers.data(), kNumberRow, x.data(), x_row, y.data(), kRows, length);
+        for (int64_t i = 0; i < kRows * length; ++i) {
+          const float v = x[static_cast<size_t>(i / length * x_row + i % length)],
+                      number = numbers[static_cast<size_t>(i / length * kNumberRow)];
+          EXPECT_EQ(y[static_cast<size_t>(i)], number_first ? number - v : v - number) << i << " of rows of " << length;
+        }
+        EXPECT_EQ(y.back(), 9.0f);
+      }
+    }
+  }
+}
+
 TEST_P(VectorMathTest, activations_follow_their_formulas) {
   const struct {
     Activation activation;

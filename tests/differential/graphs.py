@@ -61,8 +61,10 @@ class RandomGraph:
         shape, rank = self.shapes[x], len(self.shapes[x])
         steps = [self.activation, self.activation, self.binary, self.binary, self.residual, self.views, self.transposes, self.duplicate]
         steps += [self.normalize, self.softmax, self.slices, self.joins, self.shape_arithmetic, self.branch, self.reordered, self.reordered]
+        if rank >= 2 and 0 not in shape:
+            steps += [self.assignments, self.repeated_indices]
         if rank >= 2:
-            steps += [self.product, self.product, self.product, self.gemm if rank == 2 else self.product]
+            steps += [self.normalized_batch, self.product, self.product, self.product, self.gemm if rank == 2 else self.product]
         if rank == 3:
             steps += [self.attention, self.attention]
         if rank == 4:
@@ -438,6 +440,39 @@ class RandomGraph:
             y = self.add(op, [y, self.constant(self.rng.uniform(0.5, 1.5, self.random.choice([[], [s[1], 1, 1]])))])
         outer, kernel = self.random.choice([3, 40]), self.random.choice([1, 1, 3])
         self.add("Conv", [self.add("Relu", [y]), self.weights(outer, s[1], kernel, kernel)], [s[0], outer, *s[2:]], pads=[kernel // 2] * 4)
+
+    def normalized_batch(self, x, s):
+        """BatchNormalization, a value of its shape that is added, and an activation."""
+        y = self.add("BatchNormalization", [x, *(self.constant(self.rng.uniform(0.5, 1.5, s[1])) for _ in range(4))], s)
+        if self.random.random() < 0.4:
+            y = self.add("Add", self.random.sample([y, self.random.choice([n for n, shape in self.shapes.items() if shape == s])], 2), s)
+        self.add(self.random.choice(["Relu", "LeakyRelu", "HardSwish", "Sigmoid", "Softplus", "Elu"]), [y], s)
+
+    def assignments(self, x, s):
+        """Slices along an axis that are assigned one by one, all of them or some."""
+        axis, size = self.random.randrange(len(s)), self.random.choice([1, 1, 2])
+        starts = list(range(0, s[axis] - size + 1, size))
+        self.random.shuffle(starts)
+        y = x
+        for start in starts[: self.random.choice([len(starts), len(starts), 1])]:
+            box = [size if a == axis else d for a, d in enumerate(s[: axis + 1])]
+            indices = np.indices(box).transpose(*range(1, axis + 2), 0) + [start if a == axis else 0 for a in range(axis + 1)]
+            updates = self.constant(self.rng.uniform(-1, 1, [*box, *s[axis + 1 :]]))
+            y = self.add("ScatterND", [y, self.constant(indices, np.int64), updates], s)
+
+    def repeated_indices(self, x, s):
+        """Slices by indices that an Expand or a Tile repeats for all that lies behind the axis."""
+        axis, count = self.random.randrange(len(s) - 1), self.random.randint(1, 5)
+        ones = [1] * (len(s) - axis - 1)
+        indices = self.constant(self.rng.integers(-s[axis], s[axis], [*s[:axis], count, *ones]), np.int64)
+        repeats = [*[1] * (axis + 1), *s[axis + 1 :]]
+        repeated = self.add(self.random.choice(["Expand", "Tile"]), [indices, self.constant(repeats, np.int64)])
+        shape = [*s[:axis], count, *s[axis + 1 :]]
+        if axis == 0 and self.random.random() < 0.5:
+            updates = self.constant(self.rng.uniform(-1, 1, shape))
+            self.add("ScatterElements", [x, repeated, updates], s, axis=0, reduction=self.random.choice(["add", "max"]))
+        else:
+            self.add("GatherElements", [x, repeated], shape, axis=axis)
 
     def pool(self, x, s):
         if self.random.random() < 0.5:

@@ -18,6 +18,12 @@ OpCase with_pairs(OpCase c) {
   return c;
 }
 
+OpCase with_results(std::vector<int64_t> results, OpCase c) {
+  c.outputs = static_cast<int>(results.size()) + 1;
+  c.attributes.push_back(attr("results", std::move(results)));
+  return c;
+}
+
 const std::vector<OpCase> kFusedElementwise = {
     joined({"Mul", "Add", "Relu"}, {0, 1, 3, 2, 4}, {values({2, 2}, {1, 2, -3, 4}), values({2}, {2, 3}), values({2, 1}, {1, -20})},
            "rows and columns that broadcast", {values({2, 2}, {3, 7, 0, 0})}),
@@ -44,6 +50,12 @@ const std::vector<OpCase> kFusedElementwise = {
     joined({"Add"}, {0, 1}, {normal({2, 4}), normal({4})}, "halves of what broadcasts", {}, {"input 1", "[4]", "[2, 4]"}, {1}),
     joined({"Neg"}, {0}, {normal({2, 3})}, "halves of three", {}, {"[2, 3]", "even"}, {0}),
     joined({"Neg"}, {0}, {normal({2, 4})}, "halves of no input", {}, {"rotated lists 1"}, {1}),
+    with_results({0, 1},
+                 joined({"Neg", "Mul", "Add"}, {0, 2, 1, 3, 0}, {values({2, 2}, {1, 2, -3, 4}), values({2}, {2, 3})}, "results on the way",
+                        {values({2, 2}, {-1, -4, 3, -8}), values({2, 2}, {-1, -2, 3, -4}), values({2, 2}, {-2, -6, 6, -12})})),
+    with_results({1}, joined({"Neg", "Exp"}, {0, 1}, {normal({2})}, "the last result twice", {}, {"results lists 1"})),
+    with_results({-1}, joined({"Neg", "Exp"}, {0, 1}, {normal({2})}, "a negative result", {}, {"results lists -1"})),
+    with_results({0}, joined({"Less", "Where"}, {0, 1, 2, 0, 1}, {normal({2}), normal({2})}, "a boolean result", {}, {"results lists 0"})),
 };
 RH_OP_TEST(FusedElementwise, kFusedElementwise, FloatingTypes::set)
 

@@ -55,6 +55,8 @@ const std::vector<OpCase> kMatMulNBits = {
     at_level(4, product({23, 333}, 70, 333, 4, 128, {codes({70, 2}), absent(), normal({70})}, "8 bits of A are enough, many rows")),
     at_level(4, product({1, 333}, 19, 333, 8, 32, {codes({19, 11})}, "8 bits of A and of B, one row")),
     at_level(4, product({2, 7, 333}, 70, 333, 8, 128, {codes({70, 3})}, "8 bits of A and of B, many rows")),
+    at_level(4, product({3, 333}, 19, 333, 8, 32, {codes({19, 11})}, "8 bits of A and of B, three rows")),
+    at_level(4, product({9, 333}, 40, 333, 2, 64, {codes({40, 2})}, "8 bits of A and 2 of B, many rows")),
     at_level(4, product({5, 64}, 8, 64, 4, 32, {uniform({8, 2}, 2, 9).constant()}, "8 bits of A are enough, zero points as numbers")),
     product({0, 64}, 8, 64, 4, 32, {}, "no rows"),
     product({2, 60}, 8, 64, 4, 32, {}, "A too short", {"[2, 60]", "64"}),

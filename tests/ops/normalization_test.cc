@@ -99,6 +99,43 @@ const std::vector<OpCase> kFusedGroupNormalization = {
 };
 RH_OP_TEST(FusedGroupNormalization, kFusedGroupNormalization, FloatingTypes::set)
 
+const Input kMeans = values({2}, {1, -2}), kVariances = values({2}, {1, 4});
+
+// y = 2 x - 1 in the first channel, 1.5 x + 2 in the second.
+OpCase fused_batch(std::vector<Attribute> attributes, Input x, const char* purpose, Input expected, bool with_sum = false) {
+  attributes.push_back(attr("epsilon", 0.0f));
+  std::vector<Input> inputs{x, kFactors.constant(), kOffsets.constant(), kMeans.constant(), kVariances.constant()};
+  if (with_sum) inputs.push_back(x);
+  return own(std::move(attributes), std::move(inputs), purpose, {std::move(expected)});
+}
+
+const std::vector<OpCase> kFusedBatchNormalization = {
+    fused_batch({}, values({1, 2, 2}, {2, 4, -4, 2}), "nothing fused", values({1, 2, 2}, {3, 7, -4, 5})),
+    fused_batch({attr("activation", "Relu")}, values({1, 2, 2}, {2, -4, -4, 2}), "Relu", values({1, 2, 2}, {3, 0, 0, 5})),
+    fused_batch({attr("activation", "LeakyRelu"), attr("activation_params", std::vector<float>{0.5f})}, values({1, 2, 2}, {2, -4, -4, 2}),
+                "a sum and LeakyRelu", values({1, 2, 2}, {5, -6.5, -4, 7}), true),
+    fused_batch({attr("activation", "LeakyRelu"), attr("activation_params", std::vector<float>{0.5f}), attr("sum_first", 1)},
+                values({1, 2, 2}, {2, -4, -4, 2}), "a sum before and LeakyRelu", values({1, 2, 2}, {7, -8.5, -5, 8}), true),
+    fused_batch({attr("activation", "PRelu"), attr("activation_params", std::vector<float>{0.5f, 0.25f})}, values({2, 2}, {2, -4, -4, -4}),
+                "rows of channels, PRelu", values({2, 2}, {3, -1, -4.5, -1})),
+    fused_batch({attr("activation", "PRelu"), attr("activation_params", std::vector<float>{0.5f, 0.25f})},
+                values({1, 2, 2}, {2, -4, -4, 2}), "PRelu", values({1, 2, 2}, {3, -4.5, -1, 5})),
+    own({}, {normal({2, 4, 3}), normal({3}), normal({4}), normal({4}), uniform({4}, 0.5, 2)}, "too few scales", {},
+        {"input 1", "3", "expected 4"}),
+    own({}, {normal({2, 4, 3}), normal({4}), normal({4}), normal({4}), uniform({4}, 0.5, 2), normal({2, 4, 1})}, "a sum of another shape",
+        {}, {"[2, 4, 1]", "[2, 4, 3]"}),
+    own({}, {normal({2, 4, 3}), normal({4}), normal({4}), normal({4}), uniform({4}, 0.5, 2), values({1}, {1}).as(DType::int64)},
+        "a sum of another type", {}, {"int64"}),
+    own({attr("activation", "PRelu"), attr("activation_params", std::vector<float>{0.5f})},
+        {normal({2, 4, 3}), normal({4}), normal({4}), normal({4}), uniform({4}, 0.5, 2)}, "PRelu of too few slopes", {},
+        {"1 slopes", "4 output channels"}),
+    own({attr("blocked", 1)}, {normal({1, 2, 3}), normal({18}), normal({18}), normal({18}), uniform({18}, 0.5, 2)}, "no blocks", {},
+        {"[1, 2, 3]", "blocks of 16"}),
+    own({attr("blocked", 1)}, {normal({1, 2, 1, 3, 16}), normal({16}), normal({18}), normal({18}), uniform({18}, 0.5, 2)},
+        "too few scales for the blocks", {}, {"input 1", "16", "expected 32"}),
+};
+RH_OP_TEST(FusedBatchNormalization, kFusedBatchNormalization, FloatingTypes::set)
+
 // Of float alone, so that nothing wider tells its results: tests of fusion and of its loops do.
 const std::vector<OpCase> kChannelNormalization = {
     own({attr("activation", "PRelu"), attr("activation_params", std::vector<float>{0.5f})}, {normal({1, 2, 2}), kFactors},

@@ -31,6 +31,12 @@ const std::vector<OpCase> kBinary = {
                 "QLinearMul"),
     contributed({}, {bytes({5, 600}), one(0.031), bytes({}), bytes({}), one(0.017), bytes({}), one(0.013), bytes({})}, "a number",
                 "QLinearMul"),
+    contributed({}, {bytes({2, 130, 3, 5}), one(0.031), bytes({}), bytes({2, 130, 1, 1}), one(0.017), bytes({}), one(0.013), bytes({})},
+                "a number for each of many short rows", "QLinearMul"),
+    contributed({}, {bytes({1, 24}), one(0.031), bytes({}), bytes({3, 70, 24}), one(0.017), bytes({}), one(0.043), bytes({})},
+                "a short row for many", "QLinearAdd"),
+    contributed({}, {bytes({2, 40, 1}), one(0.031), bytes({}), bytes({40, 7}), one(0.017), bytes({}), one(0.043), bytes({})},
+                "rows that come again", "QLinearAdd"),
     contributed({}, {bytes({2}), scales({2}), bytes({}), bytes({2}), one(0.1), bytes({}), one(0.1), bytes({})}, "two scales", "QLinearAdd",
                 {"scale", "[2]"}),
 };
@@ -48,6 +54,18 @@ const std::vector<OpCase> kUnary = {
                 "QLinearSigmoid", {"scale", "[2]"}),
 };
 RH_OP_TEST(QLinearUnary, kUnary, kBytes)
+
+OpCase own(std::vector<Input> inputs, const char* purpose, std::vector<std::string> fails = {}) {
+  return {1, {}, std::move(inputs), purpose, std::move(fails), 1, 0, "roundhouse"};
+}
+
+const std::vector<OpCase> kTables = {
+    own({bytes({5, 7}), bytes({256})}, "a matrix"),
+    own({bytes({700}), bytes({256}).constant()}, "a constant table"),
+    own({bytes({0, 3}), bytes({256})}, "nothing"),
+    own({bytes({5}), bytes({255})}, "a table that is too short", {"255", "256"}),
+};
+RH_OP_TEST(ByteTable, kTables, kBytes)
 
 const std::vector<OpCase> kWhere = {
     contributed({},

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -35,7 +37,9 @@ const char* const kFiles[] = {"constant_nodes",
                               "common_subexpressions",
                               "output_scale",
                               "dead_nodes",
+                              "byte_tables",
                               "quantized_forms",
+                              "quantization_pairs",
                               "integer_products",
                               "activation_forms",
                               "fused_convolutions",
@@ -59,6 +63,8 @@ const char* const kFiles[] = {"constant_nodes",
                               "input_scale",
                               "clip_scale",
                               "saturated_clips",
+                              "score_views",
+                              "scattered_slices",
                               "resized_projections",
                               "wide_floats",
                               "dequantized_weights",
@@ -68,6 +74,7 @@ const char* const kFiles[] = {"constant_nodes",
                               "channel_normalizations",
                               "fused_normalizations",
                               "implied_expands",
+                              "expanded_indices",
                               "joined_transposes",
                               "early_opsets",
                               "known_sequences"};
@@ -101,7 +108,8 @@ std::vector<PassCase> read_cases() {
   return cases;
 }
 
-/// Knows what the cases need: Neg and Add of equal shapes in float, Expand of a scalar, DequantizeLinear of bytes by one scale.
+/// Knows what the cases need: Neg and Add of as many floats or a number, Expand of a scalar, DequantizeLinear of bytes by one scale and
+/// QuantizeLinear to int8.
 class SmallEvaluator final : public ConstantEvaluator {
  public:
   std::vector<Value> evaluate(const Graph& graph, const Node& node, std::span<const Value> inputs, size_t) override {
@@ -119,11 +127,21 @@ class SmallEvaluator final : public ConstantEvaluator {
       for (int64_t i = 0; i < y.elements(); ++i) y.data<float>()[i] = *scale.data<float>() * bytes.data<int8_t>()[i];
       return {Value(std::move(y))};
     }
+    if (node.op_type == "QuantizeLinear") {
+      const Tensor &floats = inputs[0].tensor(), &scale = inputs[1].tensor();
+      Tensor y(DType::int8, floats.shape());
+      for (int64_t i = 0; i < y.elements(); ++i) {
+        y.data<int8_t>()[i] =
+            static_cast<int8_t>(std::clamp(std::nearbyint(floats.data<float>()[i] / *scale.data<float>()), -128.0f, 127.0f));
+      }
+      return {Value(std::move(y))};
+    }
     if (node.op_type != "Neg" && node.op_type != "Add") return {};
     const Tensor& x = inputs[0].tensor();
     Tensor y(x.dtype(), x.shape());
     for (int64_t i = 0; i < x.elements(); ++i) {
-      y.data<float>()[i] = node.op_type == "Neg" ? -x.data<float>()[i] : x.data<float>()[i] + inputs[1].tensor().data<float>()[i];
+      y.data<float>()[i] = node.op_type == "Neg" ? -x.data<float>()[i]
+                                                 : x.data<float>()[i] + inputs[1].tensor().data<float>()[i % inputs[1].tensor().elements()];
     }
     return {Value(std::move(y))};
   }

@@ -158,6 +158,48 @@ TEST(FusedElementwise, GivesTheBitsOfTheOperatorsOneByOne) {
   for (const ChainCase& c : cases) check_case(c, "float", 2);
 }
 
+TEST(FusedElementwise, SeveralResultsHaveTheBitsOfTheOperators) {
+  // A step of a recurrence, whose states are taken twice; results before and behind a comparison; one that is read when it is written.
+  const std::string step =
+      "g (TYPE[3, 700] m, TYPE[3, 700] n, TYPE[3, 700] d, TYPE[3, 700] k, TYPE[3, 1] w, TYPE[700] u) => "
+      "(TYPE[3, 700] y, TYPE[3, 700] p, TYPE[3, 700] q, TYPE[3, 700] r)\n"
+      "{ a = Add (k, u)\n b = Max (m, a)\n r = Sub (b, w)\n c = Sub (m, b)\n e = Exp (c)\n f = Sub (a, b)\n h = Exp (f)\n i = Mul (e, n)\n"
+      "p = Add (i, h)\n j = Mul (e, d)\n q = Add (j, h)\n y = Div (p, q) }";
+  const std::string choice =
+      "g (TYPE[2, 333] x, TYPE[1, 333] z) => (TYPE[2, 333] y, TYPE[2, 333] p, TYPE[2, 333] q, TYPE[2, 333] r)\n"
+      "{ p = Neg (x)\n c = Less (p, z)\n q = Where (c, p, z)\n r = Cos (q)\n t = Mul (r, q)\n o = Less (t, z)\n y = Where (o, t, r) }";
+  const auto shapes_of = [](const Session& session) {
+    std::vector<Shape> shapes;
+    for (const ValueInfo& input : session.inputs()) shapes.push_back(input.type.tensor().shape());
+    return shapes;
+  };
+  for (const char* type : {"float", "double", "float16", "bfloat16"}) {
+    for (const std::string& text : {step, choice}) {
+      for (const int threads : {1, 2}) {
+        SCOPED_TRACE(type + std::string(threads == 1 ? "" : ", 2 threads, ") + text);
+        SessionOptions options, apart;
+        options.intra_op_threads = apart.intra_op_threads = threads;
+        apart.disabled_passes = {"fused_elementwise"};
+        auto joined = make_session(with_type(kHead + text, type), options), plain = make_session(with_type(kHead + text, type), apart);
+        EXPECT_EQ(joined->statistics().nodes, 1);
+        EXPECT_GT(plain->statistics().nodes, 6);
+        std::vector<std::pair<const char*, Value>> inputs;
+        const std::vector<Shape> shapes = shapes_of(*joined);
+        for (size_t i = 0; i < shapes.size(); ++i) {
+          const ValueInfo& input = joined->inputs()[i];
+          inputs.emplace_back(input.name.c_str(), random_input(input.type, shapes[i], static_cast<uint32_t>(i + 1)));
+        }
+        const std::vector<const char*> names{"y", "p", "q", "r"};
+        const auto found = run(*joined, inputs, names), expected = run(*plain, inputs, names);
+        for (size_t i = 0; i < names.size(); ++i) {
+          ASSERT_EQ(found[i].tensor().shape(), expected[i].tensor().shape());
+          EXPECT_EQ(bytes_of(found[i].tensor()), bytes_of(expected[i].tensor())) << names[i];
+        }
+      }
+    }
+  }
+}
+
 TEST(FusedElementwise, ABooleanMayBeTheResult) {
   check_case({"a comparison last",
               "g (TYPE[N, K] x, TYPE[1, 1] z) => (bool[N, K] y)\n{ a = Abs (x)\n b = Mul (a, z)\n y = Greater (b, x) }",

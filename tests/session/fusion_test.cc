@@ -287,9 +287,9 @@ std::string dequantized_product(const std::string& x, const std::string& constan
          "\n}";
 }
 
-// MatMulNBits rounds the left operand, to 16 bits or to 8.
+// MatMulNBits rounds the left operand, to 8 bits or to 16.
 TEST(Fusion, ProductsByDequantizedWeights) {
-  constexpr double kRounded = 1e-3;
+  constexpr double kRounded = 2e-2;
   const std::vector<std::vector<Shape>> rows = {{{1, 96}}, {{3, 96}}, {{70, 96}}};
   const std::vector<FusionCase> cases = {
       {"int8, a scale for each column, a bias",
@@ -402,6 +402,20 @@ TEST(Fusion, Attention) {
   for (const FusionCase& c : cases) check_case(c);
 }
 
+TEST(Fusion, AttentionWithDecomposedPositions) {
+  const std::string model =
+      "<opset_import: [\"\" : 17]>\ng (float[B, 12, 8] q, float[B, 8, 12] k, float[B, 12, 8] v, float[B, 3, 4, 3, 1] h, "
+      "float[B, 3, 4, 1, 4] w) => (float[B, 12, 8] y)\n<int64[5] apart = {-1, 3, 4, 3, 4}, int64[3] whole = {-1, 12, 12}, "
+      "float scale = {0.25}>\n{\n"
+      "s = MatMul (q, k)\nt = Mul (s, scale)\na = Reshape (t, apart)\nb = Add (a, h)\nc = Add (b, w)\nd = Reshape (c, whole)\n"
+      "p = Softmax <axis = -1> (d)\ny = MatMul (p, v)\n}";
+  const auto shapes = [](int64_t batch) {
+    return std::vector<Shape>{{batch, 12, 8}, {batch, 8, 12}, {batch, 12, 8}, {batch, 3, 4, 3, 1}, {batch, 3, 4, 1, 4}};
+  };
+  // The sum of the positions, as a mask of attention.
+  check_case({"scores in five dimensions", model, {shapes(1), shapes(5)}, 3, 5e-6});
+}
+
 TEST(Fusion, NormalisationsOfGroupsWithSumsAndActivations) {
   const auto model = [](const std::string& body, const char* inputs = "") {
     return std::string("<opset_import: [\"\" : 24]>\ng (float[N, 6, L] x") + inputs + ") => (float[N, 6, L] y)\n<" + weights("s", {6}) +
@@ -449,6 +463,64 @@ TEST(Fusion, NormalisationsOfGroupsWithSumsAndActivations) {
                 model("v = Cast <to = 10> (x)\nt = Cast <to = 10> (s)\nc = Cast <to = 10> (b)\nn = InstanceNormalization (v, t, c)\n"
                       "a = Add (n, v)\nr = Swish (a)\ny = Cast <to = 1> (r)"),
                 sizes, 3, 2e-3});
+  }
+}
+
+TEST(Fusion, BatchNormalisationsWithSumsAndActivations) {
+  const std::string parameters = weights("s", {19}) + ", " + weights("b", {19}) + ", " + weights("m", {19}) +
+                                 ", float[19] v = {0.5, ...}, " + weights("slope", {19, 1}) + ", " + weights("slopes", {19});
+  const auto model = [&](const char* shape, const std::string& body, bool with_sum) {
+    const std::string type = std::string("float[") + shape + "] ", more = with_sum ? ", " + type + "z" : "";
+    return "<opset_import: [\"\" : 24]>\ng (" + type + "x" + more + ") => (" + type + "y)\n<" + parameters + ">\n{\n" + body + "\n}";
+  };
+  const std::string norm = "n = BatchNormalization (x, s, b, m, v)\n",
+                    halves = "h = Cast <to = 10> (x)\nn = BatchNormalization (h, s, b, m, v)\n";
+  const char* const activations[] = {
+      "Relu (n)", "LeakyRelu <alpha = 0.3> (n)", "HardSwish (n)", "Sigmoid (n)", "Swish (n)", "Softplus (n)", "Gelu (n)", "Mish (n)"};
+  // Rows of one value, odd ones, more and less than what is done at once, and channels side by side.
+  const std::vector<std::vector<Shape>> sizes = {{{1, 19, 1}}, {{2, 19, 37}}, {{1, 19, 1500}}, {{1, 19, 5001}}, {{0, 19, 5}}};
+  const std::vector<std::vector<Shape>> pairs = {{{1, 19, 1}, {1, 19, 1}}, {{2, 19, 37}, {2, 19, 37}}, {{1, 19, 5001}, {1, 19, 5001}}};
+  const std::vector<std::vector<Shape>> rows = {{{1, 19}}, {{300, 19}}};
+  for (const char* isa : {"sse2", "avx2", "avx512"}) {
+    SCOPED_TRACE(isa);
+    const ScopedCpuFeatures scope(lowered(cpu_features(), isa));
+    for (const std::string activation : activations) {
+      check_case({activation.c_str(), model("N, 19, L", norm + "y = " + activation, false), sizes, 1});
+      check_case({activation.c_str(), model("N, 19", norm + "y = " + activation, false), rows, 1});
+    }
+    check_case({"PRelu", model("N, 19, L", norm + "y = PRelu (n, slope)", false), sizes, 1});
+    check_case({"PRelu of rows", model("N, 19", norm + "y = PRelu (n, slopes)", false), rows, 1});
+    check_case({"a sum", model("N, 19, L", norm + "y = Add (z, n)", true), pairs, 1});
+    check_case({"a sum whose memory is free afterwards", model("N, 19, L", "w = Neg (z)\n" + norm + "a = Add (w, n)\ny = Relu (a)", true),
+                pairs, 2});
+    check_case({"a sum before", model("N, 19, L", "a = Add (x, z)\nn = BatchNormalization (a, s, b, m, v)\ny = Relu (n)", true), pairs, 1});
+    check_case({"a sum before, whose memory is free afterwards",
+                model("N, 19, L", "w = Neg (z)\na = Add (w, x)\nn = BatchNormalization (a, s, b, m, v)\ny = Swish (n)", true), pairs, 2});
+    check_case({"float16", model("N, 19, L", halves + "a = Add (n, h)\nr = Swish (a)\ny = Cast <to = 1> (r)", false), sizes, 3, 4e-3});
+  }
+}
+
+TEST(Fusion, BatchNormalisationsBetweenBlocks) {
+  for (const int channels : {32, 28}) {
+    const std::string c = std::to_string(channels);
+    const std::string model = "<opset_import: [\"\" : 24]>\ng (float[N, 3, 128, 128] x) => (float[N, " + c + ", 32, 32] y)\n<" +
+                              weights("w", {channels, 3, 3, 3}) + ", " + weights("d", {channels, 1, 3, 3}) + ", " +
+                              weights("s", {channels}) + ", " + weights("b", {channels}) + ", " + weights("m", {channels}) + ", float[" +
+                              c + "] v = {0.5, ...}>\n{\n" +
+                              "a = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, w)\n"
+                              "n = BatchNormalization (a, s, b, m, v)\n"
+                              "r = Swish (n)\n"
+                              "c = Conv <group = " +
+                              c +
+                              ", pads = [1, 1, 1, 1]> (r, d)\n"
+                              "q = Neg (c)\n"
+                              "k = BatchNormalization (q, b, s, m, v)\n"
+                              "t = Add (k, a)\n"
+                              "u = Relu (t)\n"
+                              "y = Conv <group = " +
+                              c + ", strides = [2, 2], pads = [1, 1, 1, 1]> (u, d)\n}";
+    // Operators and a reordering at the end.
+    check_case({"blocks", model, {{{1, 3, 128, 128}}, {{2, 3, 128, 128}}}, 7});
   }
 }
 

@@ -117,6 +117,25 @@ TEST(Variants, AreKnownBeforeARun) {
   }
 }
 
+/// Rows times codes of 4 bits, `more` inputs after the scales.
+std::string variant_of_codes(int level, const char* constants, const char* more, const char* precision) {
+  const std::string text = fmt::format(
+      "g (float[n, 64] x) => (float[...] y) < uint8[8, 2, 16] w = {{3, ...}}, float[16] s = {{0.1, ...}}{} >\n"
+      "{{ y = com.microsoft.MatMulNBits <K = 64, N = 8, bits = 4, block_size = 32, accuracy_level = {}> (x, w, s{}) }}",
+      constants, level, more);
+  return variant_of({"", text.c_str(), ""}, precision);
+}
+
+TEST(Variants, ProductsOfCodesSayHowTheyReadTheLeftOperand) {
+  const bool has_bytes = cpu_features().avx512_vnni;
+  EXPECT_EQ(variant_of_codes(0, "", "", "fp32"), "float_rows");
+  EXPECT_EQ(variant_of_codes(4, "", "", "fp32"), has_bytes ? "int8_rows" : "float_rows");
+  EXPECT_EQ(variant_of_codes(4, "", "", "strict"), has_bytes ? "int16_rows" : "float_rows");
+  EXPECT_EQ(variant_of_codes(4, ", uint8[8] z = {135, ...}", ", z", "fp32"), has_bytes ? "int8_rows" : "float_rows");
+  EXPECT_EQ(variant_of_codes(4, ", float[16] z = {7.5, ...}", ", z", "fp32"), "float_rows");
+  EXPECT_EQ(variant_of_codes(4, ", int32[64] g = {1, ...}", ", _, g", "fp32"), "float_rows");
+}
+
 TEST(Variants, ConvolutionsOfUnknownSizesComputeAsThoseOfOrdinaryPlanes) {
   struct Sizes {
     const char *unknown, *ordinary, *weights, *attributes;

@@ -142,9 +142,10 @@ class Head : public AttentionHead {
       args.n = std::min(panels(args.n), args.ldc);  // whole vectors of panels that end in zeros
     }
     const float* k = k_ + keys.begin * (args_.k_is_transposed ? 1 : args.ldb);
-    GemmProduct<float>(args, q_ + queries.begin * args.lda, k, packed ? packed + keys.begin * args_.depth : nullptr, scratch.scores,
-                       kernels_)
-        .run_piece({}, 0);
+    const float* const panels_of_keys = packed ? packed + keys.begin * args_.depth : nullptr;
+    GemmProduct<float> product(args, q_ + queries.begin * args.lda, k, panels_of_keys, scratch.scores, kernels_);
+    product.thin = product.thin && !packed;  // keys that are packed are not to be laid out anew
+    product.run_piece({}, 0);
   }
 
   /// `packed_keys`: those that the packed block has, `keys` among them.

@@ -89,6 +89,30 @@ void scalar_binary_loop(Binary op, float a, const float* b, float* y, int64_t n)
   with_binary(op, [=](auto f) HWY_ATTR { map(b, y, n, [f, a](Vec v) HWY_ATTR { return f(set(a), v); }); });
 }
 
+template <typename F>
+HWY_INLINE void rows_with_numbers(const float* numbers, int64_t number_row, const float* x, int64_t x_row, float* y, int64_t rows,
+                                  int64_t length, F f) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = length / lanes * lanes;
+  const size_t left = static_cast<size_t>(length - whole);
+  for (int64_t row = 0; row < rows; ++row, numbers += number_row, x += x_row, y += length) {
+    const Vec number = set(*numbers);
+    for (int64_t i = 0; i < whole; i += lanes) hn::StoreU(f(hn::LoadU(d, x + i), number), d, y + i);
+    if (left > 0) store_some(f(load_some(x + whole, left), number), y + whole, left);
+  }
+}
+
+void binary_rows_loop(Binary op, bool number_first, const float* numbers, int64_t number_row, const float* x, int64_t x_row, float* y,
+                      int64_t rows, int64_t length) {
+  with_binary(op, [=](auto f) HWY_ATTR {
+    if (number_first) {
+      rows_with_numbers(numbers, number_row, x, x_row, y, rows, length, [f](Vec v, Vec number) HWY_ATTR { return f(number, v); });
+    } else {
+      rows_with_numbers(numbers, number_row, x, x_row, y, rows, length, f);
+    }
+  });
+}
+
 void scale_shift_loop(const float* x, float scale, float shift, float* y, int64_t n) {
   map(x, y, n, [=](Vec v) HWY_ATTR { return hn::MulAdd(v, set(scale), set(shift)); });
 }
@@ -316,6 +340,7 @@ HWY_EXPORT(unary_loop);
 HWY_EXPORT(binary_loop);
 HWY_EXPORT(binary_scalar_loop);
 HWY_EXPORT(scalar_binary_loop);
+HWY_EXPORT(binary_rows_loop);
 HWY_EXPORT(scale_shift_loop);
 HWY_EXPORT(add_scaled_loop);
 HWY_EXPORT(add_rows_loop);
@@ -338,6 +363,10 @@ void binary_scalar(Binary op, const float* a, float b, float* y, int64_t count) 
 }
 void scalar_binary(Binary op, float a, const float* b, float* y, int64_t count) {
   HWY_DYNAMIC_DISPATCH(scalar_binary_loop)(op, a, b, y, count);
+}
+void binary_rows(Binary op, bool number_first, const float* numbers, int64_t number_row, const float* x, int64_t x_row, float* y,
+                 int64_t rows, int64_t length) {
+  HWY_DYNAMIC_DISPATCH(binary_rows_loop)(op, number_first, numbers, number_row, x, x_row, y, rows, length);
 }
 void scale_shift(const float* x, float scale, float shift, float* y, int64_t count) {
   HWY_DYNAMIC_DISPATCH(scale_shift_loop)(x, scale, shift, y, count);

@@ -58,6 +58,10 @@ void binary(Binary op, const float* a, const float* b, float* y, int64_t count);
 void binary_scalar(Binary op, const float* a, float b, float* y, int64_t count);
 /// y[i] = a op b[i].
 void scalar_binary(Binary op, float a, const float* b, float* y, int64_t count);
+/// Rows of `length` floats that follow each other, y = x op number with a number of its own each, or where `number_first` number op x;
+/// number_row and x_row lie between rows.
+void binary_rows(Binary op, bool number_first, const float* numbers, int64_t number_row, const float* x, int64_t x_row, float* y,
+                 int64_t rows, int64_t length);
 /// y[i] = scale x[i] + shift.
 void scale_shift(const float* x, float scale, float shift, float* y, int64_t count);
 /// y[i] += scale x[i].

@@ -95,6 +95,19 @@ void max_plane(const Window& w, const T* x, T* y, int64_t* indices, int64_t offs
   });
 }
 
+/// The same without indices, and without branches, whose outcome nothing foretells.
+template <typename T>
+void max_plane(const Window& w, const T* x, T* y) {
+  each_window(w, [&](const int64_t(&)[3], const Span(&s)[3]) {
+    T best = lowest<T>();
+    each_position(w, s, [&](int64_t position) {
+      const T value = x[position];
+      best = (value > best) | (value != value) ? value : best;
+    });
+    *y++ = best;
+  });
+}
+
 constexpr const std::nullptr_t* kNoDivisor = nullptr;
 
 /// Pooling of float planes without depth, a row of outputs at a time: first down the window's rows, then along the outputs, with columns
@@ -327,7 +340,7 @@ void max_pool_planes(const Window& w, int64_t planes, const T* x, int64_t x_plan
   if constexpr (sizeof(T) == 1) {
     if (ByteMaxRows<T>::suits(w)) return run(ByteMaxRows<T>(w));
   }
-  for (int64_t plane = 0; plane < planes; ++plane) max_plane<T>(w, x + plane * x_plane, y + plane * y_plane, nullptr, 0, false);
+  for (int64_t plane = 0; plane < planes; ++plane) max_plane(w, x + plane * x_plane, y + plane * y_plane);
 }
 
 template <typename T>

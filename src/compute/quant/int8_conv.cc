@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/shared_bytes.h"
 #include "compute/quant/int8_conv_impl.h"
 #include "compute/quant/int8_kernels.h"
 
@@ -17,13 +18,16 @@ int32_t byte_value(const Int8Matrix& matrix, int64_t at) {
 
 /// Where the parts of a convolution of one run lie in its memory.
 struct Int8Convolution::Memory {
-  size_t values = 0, panels = 0, zeros = 0, rows = 0, bytes = 0;
+  size_t values = 0, words = 0, tap_sums = 0, panels = 0, zeros = 0, rows = 0, bytes = 0;
   size_t panel_bytes = 0;  ///< of a group
 
   explicit Memory(const Int8Convolution& conv) {
     const size_t channels = static_cast<size_t>(conv.channels_.out), groups = static_cast<size_t>(conv.channels_.groups);
     if (conv.is_depthwise()) {
       add(channels * static_cast<size_t>(conv.k_) * sizeof(int16_t));
+      if (!Int8DepthwisePlan::fits(conv.channels_, conv.window_)) return;
+      words = add(static_cast<size_t>(Int8DepthwisePlan::most_words(conv.channels_.out, conv.window_)) * sizeof(uint32_t));
+      tap_sums = add(channels * sizeof(int32_t));
       return;
     }
     add(groups * sizeof(PackedInt8Matrix));
@@ -63,6 +67,15 @@ Int8Convolution::Int8Convolution(const ConvChannels& channels, const Window& win
     own_values_.resize(static_cast<size_t>(channels.out * k_));
     write_values(weights, w_zero, own_values_.data());
     values_ = own_values_;
+    if (!Int8DepthwisePlan::fits(channels, window)) return;
+    plan_ = Int8DepthwisePlan::of(channels.out, window, values_.data());
+    const auto words = static_cast<size_t>(plan_.words());
+    own_words_ = aligned_array<uint32_t>(words);
+    own_tap_sums_.resize(static_cast<size_t>(channels.out));
+    plan_.write_words(values_.data(), own_words_.get());
+    plan_.write_sums(values_.data(), own_tap_sums_.data());
+    words_ = {own_words_.get(), words};
+    tap_sums_ = own_tap_sums_;
     return;
   }
   own_zeros_.resize(static_cast<size_t>(channels.out));
@@ -85,6 +98,14 @@ Int8Convolution::Int8Convolution(const ConvChannels& channels, const Window& win
     auto* const values = reinterpret_cast<int16_t*>(at + places.values);
     write_values(weights, w_zero, values);
     values_ = {values, static_cast<size_t>(channels.out * k_)};
+    if (!Int8DepthwisePlan::fits(channels, window)) return;
+    plan_ = Int8DepthwisePlan::of(channels.out, window, values);
+    auto* const words = reinterpret_cast<uint32_t*>(at + places.words);
+    auto* const tap_sums = reinterpret_cast<int32_t*>(at + places.tap_sums);
+    plan_.write_words(values, words);
+    plan_.write_sums(values, tap_sums);
+    words_ = {words, static_cast<size_t>(plan_.words())};
+    tap_sums_ = {tap_sums, static_cast<size_t>(channels.out)};
     return;
   }
   auto* const zeros = reinterpret_cast<int32_t*>(at + places.zeros);
@@ -134,7 +155,7 @@ void Int8Convolution::write_rows(const Int8Matrix& weights, int64_t group, uint8
 }
 
 size_t Int8Convolution::weight_bytes() const {
-  size_t bytes = values_.size() * sizeof(int16_t);
+  size_t bytes = values_.size() * sizeof(int16_t) + words_.size() * sizeof(uint32_t) + tap_sums_.size() * sizeof(int32_t);
   for (const PackedInt8Matrix& panels : panels_) bytes += panels.bytes();
   return bytes;
 }
@@ -142,7 +163,9 @@ size_t Int8Convolution::weight_bytes() const {
 void Int8Convolution::run(const Window& window, int64_t batch, const Int8Image& x, const Int8ConvResult& y,
                           const Parallel& parallel) const {
   if (batch <= 0 || channels_.out <= 0 || window.output_size() <= 0) return;
-  if (is_depthwise()) {
+  if (Int8ChannelsCall::fits(*this, window)) {
+    Int8ChannelsCall(*this, window, batch, x, y).run(parallel);
+  } else if (is_depthwise()) {
     Int8DepthwiseCall(*this, window, batch, x, y).run(parallel);
   } else {
     Int8ConvCall(*this, window, batch, x, y).run(parallel);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compute/conv/conv.h"
+#include "compute/quant/int8_depthwise.h"
 #include "compute/quant/int8_gemm.h"
 #include "compute/quant/quantize.h"
 
@@ -50,6 +51,7 @@ class Int8Convolution {
 
  private:
   friend class Int8ConvCall;
+  friend class Int8ChannelsCall;
   friend class Int8DepthwiseCall;
   struct Memory;
   Int8Convolution(const ConvChannels& channels, const Window& window);
@@ -66,12 +68,16 @@ class Int8Convolution {
   int64_t segments_, segment_;                ///< of a sum, and the elements in each, which lie together where they are read
   std::span<const PackedInt8Matrix> panels_;  ///< of each group: weights [segments * whole groups of 4, out]
   std::span<const int16_t> values_;           ///< depthwise: weights less their zero points, [out, kernel]
-  std::span<const int32_t> w_zero_;           ///< of each output channel as the kernels see the weights; empty: all 0
-  bool many_zeros_ = false;                   ///< not all of w_zero_ are the same
+  Int8DepthwisePlan plan_;                    ///< by vectors of channels, where that is possible: the values again, and their sums
+  std::span<const uint32_t> words_;
+  std::span<const int32_t> tap_sums_;
+  std::span<const int32_t> w_zero_;  ///< of each output channel as the kernels see the weights; empty: all 0
+  bool many_zeros_ = false;          ///< not all of w_zero_ are the same
   std::span<const int32_t> bias_;
   std::vector<PackedInt8Matrix> own_panels_;  ///< what these refer to, where it is not the caller's
   std::vector<int16_t> own_values_;
-  std::vector<int32_t> own_zeros_, own_bias_;
+  std::shared_ptr<uint32_t[]> own_words_;
+  std::vector<int32_t> own_zeros_, own_bias_, own_tap_sums_;
 };
 
 /// The plain convolution into y [batch, out, spatial...]: the oracle.

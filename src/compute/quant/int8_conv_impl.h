@@ -4,6 +4,7 @@
 
 #include "base/thread_pool.h"
 #include "compute/quant/int8_conv.h"
+#include "compute/quant/int8_depthwise.h"
 #include "compute/quant/int8_kernels.h"
 
 namespace rh::compute {
@@ -79,7 +80,43 @@ class Int8ConvCall {
   int64_t block_rows_ = 1, block_columns_ = 1, column_parts_ = 1;  ///< into how many parts the output's rows, columns and panels go
 };
 
-/// One call where each group has one channel.
+/// One call where each group has one channel, by vectors of channels.
+class Int8ChannelsCall {
+ public:
+  Int8ChannelsCall(const Int8Convolution& conv, const Window& window, int64_t batch, const Int8Image& x, const Int8ConvResult& y);
+  static bool fits(const Int8Convolution& conv, const Window& window);
+  void run(const Parallel& parallel);
+
+ private:
+  /// Output positions of an image whose words are brought together at once, and the unit of channels.
+  struct Block {
+    int64_t image, unit;
+    Range rows, columns;
+  };
+
+  void turn(const Parallel& parallel);
+  void order_channels();
+  void compute(const Block& block) const;
+  void fill_words(const Block& block, int64_t group, int64_t columns, uint8_t* words) const;
+  void store_channels_first(const Block& block, const uint8_t* pending, int64_t live) const;
+
+  const Int8Convolution& conv_;
+  const Int8DepthwisePlan& plan_;
+  const Int8DepthwiseKernels& kernels_;
+  const Window& w_;
+  const int64_t batch_;
+  const Int8Image& x_;
+  const Int8ConvResult& y_;
+  const uint8_t flip_;
+  const int32_t zero_;                               ///< as the kernels see x
+  const int64_t channels_, reach_;                   ///< positions across from the first to the last that one output reads
+  int64_t parts_ = 1, blocks_ = 1;                   ///< into how many the output's columns and rows go
+  const uint8_t *image_ = nullptr, *end_ = nullptr;  ///< channels last
+  const int32_t* starts_ = nullptr;                  ///< of each unit's words
+  const float* factors_ = nullptr;
+};
+
+/// One call where each group has one channel, by planes.
 class Int8DepthwiseCall {
  public:
   Int8DepthwiseCall(const Int8Convolution& conv, const Window& window, int64_t batch, const Int8Image& x, const Int8ConvResult& y)

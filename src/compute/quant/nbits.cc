@@ -190,6 +190,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include "compute/gemm/gemm.h"
 #include "compute/quant/nbits_int16.h"
+#include "compute/quant/nbits_int8.h"
 #include "compute/quant/nbits_panels.h"
 #include "compute/scratch.h"
 
@@ -296,10 +297,19 @@ void multiply_rows(int64_t n, int64_t k, FloatRows rows, int64_t m, const float*
   });
 }
 
+NBitsLeft nbits_left(const NBitsMatrix& matrix, NBitsLeft asked) {
+  if (asked == NBitsLeft::bytes && fits_nbits_int8(matrix)) return NBitsLeft::bytes;
+  return asked != NBitsLeft::exact && fits_nbits_int16(matrix) ? NBitsLeft::rounded : NBitsLeft::exact;
+}
+
 void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel,
                     NBitsLeft left) {
   if (m <= 0 || matrix.n <= 0) return;
-  if (left == NBitsLeft::rounded && fits_nbits_int16(matrix)) return nbits_multiply_int16(matrix, m, a, bias, c, parallel);
+  switch (nbits_left(matrix, left)) {
+    case NBitsLeft::bytes: return nbits_multiply_int8(matrix, m, a, bias, c, parallel);
+    case NBitsLeft::rounded: return nbits_multiply_int16(matrix, m, a, bias, c, parallel);
+    case NBitsLeft::exact: break;
+  }
   if (m <= kDirectRows && is_direct(matrix)) return multiply_directly(matrix, m, a, bias, c, parallel);
   if (fits_nbits_panels(matrix)) {
     GemmArgs<float> args{.m = m, .n = matrix.n, .k = matrix.k};

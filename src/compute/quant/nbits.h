@@ -37,7 +37,11 @@ void multiply_rows(int64_t n, int64_t k, FloatRows rows, int64_t m, const float*
 enum class NBitsLeft : uint8_t {
   exact,
   rounded,  ///< to whole multiples of 1/32639 of the largest magnitude in its block, where that is faster
+  bytes,    ///< to whole multiples of 1/127 of it, where that is faster yet
 };
+
+/// How A is read where `asked` is allowed, on the processor at hand.
+NBitsLeft nbits_left(const NBitsMatrix& matrix, NBitsLeft asked);
 
 /// c [m, n] = a [m, k] times the transposed matrix + bias (n values or null), summed in float. The bits do not depend on the number of
 /// threads.

@@ -117,30 +117,55 @@ void arrange(const int16_t* row, int64_t chunks, int bits, int8_t* out) {
   }
 }
 
+/// Elements of A that go with a chunk of codes.
 template <int kBits>
-constexpr int64_t kLeftChunk = kBits == 4 ? 4 * kNBitsChunk : 2 * kNBitsChunk;
+constexpr int64_t kLeftChunk = kBits == 4 ? 2 * kNBitsChunk : kNBitsChunk;
 
-/// Chunk v of kColumns rows of codes times the same chunk of kRows rows of A, added to the sums.
-template <int kBits, int kRows, int kColumns>
-inline void add_chunk(const NBitsDotArgs& p, const LaneScales& lane_scales, int64_t n, int64_t v, __mmask64 bytes, __mmask16 blocks,
-                      __m512 (&sum)[4]) {
+/// Sums of kRows rows of A times kColumns of codes, and more to make whole fours.
+template <int kRows, int kColumns>
+constexpr int kSums = (kRows * kColumns + 3) / 4 * 4;
+
+/// Where a chunk of rows of codes and of rows of A lies. By value, with steps at hand: GCC reads and multiplies members of `p` each time.
+struct DotChunk {
+  const uint8_t* codes;
+  int64_t codes_row;
+  int64_t scales_row;
+  const int8_t* left;
+  int64_t left_row;
+  const float* left_scales;
+  int64_t left_scales_row;
+};
+
+/// A chunk of kColumns rows of codes times the same chunk of kRows rows of A, of kLeft bytes an element, added to the sums. `lane`: the
+/// scale that each lane takes, of those that are `live`.
+template <int kLeft, int kBits, int kRows, int kColumns>
+inline void add_chunk(const DotChunk& at, const float* scales, __m512i lane, __mmask64 bytes, __mmask16 live,
+                      __m512 (&sum)[kSums<kRows, kColumns>]) {
+  __m512i low[kColumns], high[kColumns];
+  __m512 scale[kColumns];
 #pragma GCC unroll 4
   for (int j = 0; j < kColumns; ++j) {
-    _mm_prefetch(reinterpret_cast<const char*>(p.codes + (n + j) * p.row_bytes + v * kNBitsChunk + kAhead), _MM_HINT_T0);
-    const __m512i both = _mm512_maskz_loadu_epi8(bytes, p.codes + (n + j) * p.row_bytes + v * kNBitsChunk);
-    const __m512i low = kBits == 4 ? _mm512_and_si512(both, _mm512_set1_epi8(15)) : both;
-    const __m512i high = _mm512_and_si512(_mm512_srli_epi16(both, 4), _mm512_set1_epi8(15));
-    const __m512 scale = lane_scales.load(p.scales + (n + j) * p.blocks, v, blocks);
+    const uint8_t* codes = at.codes + j * at.codes_row;
+    _mm_prefetch(reinterpret_cast<const char*>(codes + kAhead), _MM_HINT_T0);
+    const __m512i both = _mm512_maskz_loadu_epi8(bytes, codes);
+    low[j] = kBits == 4 ? _mm512_and_si512(both, _mm512_set1_epi8(15)) : both;
+    high[j] = _mm512_and_si512(_mm512_srli_epi16(both, 4), _mm512_set1_epi8(15));
+    scale[j] = _mm512_maskz_permutexvar_ps(0xffff, lane, _mm512_maskz_loadu_ps(live, scales + j * at.scales_row));
+  }
 #pragma GCC unroll 4
-    for (int i = 0; i < kRows; ++i) {
-      const int8_t* left = p.left + i * p.left_row + v * kLeftChunk<kBits>;
-      __m512i total = _mm512_dpbusd_epi32(_mm512_setzero_si512(), low, _mm512_loadu_si512(left));
-      if constexpr (kBits == 4) total = _mm512_dpbusd_epi32(total, high, _mm512_loadu_si512(left + 64));
-      total = _mm512_maskz_slli_epi32(0xffff, total, 8);
-      total = _mm512_dpbusd_epi32(total, low, _mm512_loadu_si512(left + kLeftChunk<kBits> / 2));
-      if constexpr (kBits == 4) total = _mm512_dpbusd_epi32(total, high, _mm512_loadu_si512(left + 192));
-      const __m512 scaled = _mm512_mul_ps(scale, _mm512_loadu_ps(p.lane_scales + i * p.lane_scales_row + v * 16));
-      sum[i * kColumns + j] = _mm512_fmadd_ps(to_floats(total), scaled, sum[i * kColumns + j]);
+  for (int i = 0; i < kRows; ++i) {
+    const int8_t* left = at.left + i * at.left_row;
+    const __m512 left_scale = _mm512_loadu_ps(at.left_scales + i * at.left_scales_row);
+#pragma GCC unroll 4
+    for (int j = 0; j < kColumns; ++j) {
+      __m512i total = _mm512_dpbusd_epi32(_mm512_setzero_si512(), low[j], _mm512_loadu_si512(left));
+      if constexpr (kBits == 4) total = _mm512_dpbusd_epi32(total, high[j], _mm512_loadu_si512(left + 64));
+      if constexpr (kLeft == 2) {
+        total = _mm512_maskz_slli_epi32(0xffff, total, 8);
+        total = _mm512_dpbusd_epi32(total, low[j], _mm512_loadu_si512(left + kLeftChunk<kBits>));
+        if constexpr (kBits == 4) total = _mm512_dpbusd_epi32(total, high[j], _mm512_loadu_si512(left + 192));
+      }
+      sum[i * kColumns + j] = _mm512_fmadd_ps(to_floats(total), _mm512_mul_ps(scale[j], left_scale), sum[i * kColumns + j]);
     }
   }
 }
@@ -150,7 +175,7 @@ __m512 load_codes(__mmask16 live, const uint8_t* codes) {
 }
 
 /// The sums of the lanes of four vectors.
-__m128 lane_sums(const __m512 (&x)[4]) {
+__m128 lane_sums(const __m512* x) {
   const auto pairs = [](__m512 a, __m512 b) {
     return _mm512_add_ps(_mm512_maskz_unpacklo_ps(0xffff, a, b), _mm512_maskz_unpackhi_ps(0xffff, a, b));
   };
@@ -160,12 +185,26 @@ __m128 lane_sums(const __m512 (&x)[4]) {
   return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
-template <int kBits, int kRows, int kColumns>
+template <int kLeft, int kBits, int kRows, int kColumns>
 void dot_columns(const NBitsDotArgs& p, const LaneScales& lane_scales, int64_t n) {
   const int64_t last = (p.row_bytes + kNBitsChunk - 1) / kNBitsChunk - 1, tail = p.row_bytes - last * kNBitsChunk;
-  __m512 sum[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
-  for (int64_t v = 0; v < last; ++v) add_chunk<kBits, kRows, kColumns>(p, lane_scales, n, v, ~__mmask64{0}, lane_scales.whole, sum);
-  add_chunk<kBits, kRows, kColumns>(p, lane_scales, n, last, ~__mmask64{0} >> (kNBitsChunk - tail), lane_scales.of(last, p.blocks), sum);
+  constexpr int kAll = kSums<kRows, kColumns>;
+  __m512 sum[kAll];
+#pragma GCC unroll 8
+  for (int i = 0; i < kAll; ++i) sum[i] = _mm512_setzero_ps();
+  DotChunk at{p.codes + n * p.row_bytes, p.row_bytes, p.blocks, p.left, p.left_row, p.lane_scales, p.lane_scales_row};
+  const float* const scales = p.scales + n * p.blocks;
+  const __m512i lane = lane_scales.lane;
+  const __mmask16 whole = lane_scales.whole;
+  const int64_t up = lane_scales.up, down = lane_scales.down;
+  for (int64_t v = 0; v < last; ++v) {
+    add_chunk<kLeft, kBits, kRows, kColumns>(at, scales + (v << up >> down), lane, ~__mmask64{0}, whole, sum);
+    at.codes += kNBitsChunk;
+    at.left += kLeft * kLeftChunk<kBits>;
+    at.left_scales += 16;
+  }
+  add_chunk<kLeft, kBits, kRows, kColumns>(at, scales + lane_scales.first(last), lane, ~__mmask64{0} >> (kNBitsChunk - tail),
+                                           lane_scales.of(last, p.blocks), sum);
   for (int64_t b = 0; b < p.blocks; b += 16) {
     const __mmask16 live = lanes(p.blocks - b);
 #pragma GCC unroll 4
@@ -180,26 +219,29 @@ void dot_columns(const NBitsDotArgs& p, const LaneScales& lane_scales, int64_t n
       }
     }
   }
-  float out[4];
-  _mm_storeu_ps(out, lane_sums(sum));
+  float out[kAll];
+#pragma GCC unroll 2
+  for (int i = 0; i < kAll; i += 4) _mm_storeu_ps(out + i, lane_sums(sum + i));
 #pragma GCC unroll 4
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kColumns; ++j) p.c[i * p.c_row + n + j] = out[i * kColumns + j] + (p.bias ? p.bias[n + j] : 0);
   }
 }
 
-template <int kBits, int kRows>
+template <int kLeft, int kBits, int kRows>
 void dots(const NBitsDotArgs& p, int64_t first, int64_t end) {
-  constexpr int kColumns = 4 / kRows;
+  constexpr int kColumns = kRows == 1 ? 4 : 2;
   const LaneScales lane_scales(kBits, p.block_shift);
   int64_t n = first;
-  for (; n + kColumns <= end; n += kColumns) dot_columns<kBits, kRows, kColumns>(p, lane_scales, n);
-  for (; n < end; ++n) dot_columns<kBits, kRows, 1>(p, lane_scales, n);
+  for (; n + kColumns <= end; n += kColumns) dot_columns<kLeft, kBits, kRows, kColumns>(p, lane_scales, n);
+  for (; n < end; ++n) dot_columns<kLeft, kBits, kRows, 1>(p, lane_scales, n);
 }
 
+template <int kLeft>
 void all_dots(const NBitsDotArgs& p, int64_t first, int64_t end) {
-  static constexpr void (*kTable[2][4])(const NBitsDotArgs&, int64_t, int64_t) = {{dots<4, 1>, dots<4, 2>, dots<4, 3>, dots<4, 4>},
-                                                                                  {dots<8, 1>, dots<8, 2>, dots<8, 3>, dots<8, 4>}};
+  static constexpr void (*kTable[2][4])(const NBitsDotArgs&, int64_t, int64_t) = {
+      {dots<kLeft, 4, 1>, dots<kLeft, 4, 2>, dots<kLeft, 4, 3>, dots<kLeft, 4, 4>},
+      {dots<kLeft, 8, 1>, dots<kLeft, 8, 2>, dots<kLeft, 8, 3>, dots<kLeft, 8, 4>}};
   kTable[p.bits == 8 ? 1 : 0][p.rows - 1](p, first, end);
 }
 
@@ -293,6 +335,6 @@ constexpr void (*kTiles[])(const NBitsTileArgs&) = {nullptr, tile<1>, tile<2>, t
 
 }  // namespace
 
-extern const NBitsInt16Kernels kAvx512VnniNBits = {quantize, arrange, arrange_lanes, all_dots, write_pairs, 6, kTiles};
+extern const NBitsInt16Kernels kAvx512VnniNBits = {quantize, arrange, arrange_lanes, all_dots<2>, all_dots<1>, write_pairs, 6, kTiles};
 
 }  // namespace rh::compute

@@ -12,7 +12,7 @@ inline constexpr int64_t kNBitsChunk = 64;
 /// Columns of a panel of codes.
 inline constexpr int64_t kNBitsColumns = 32;
 
-/// Rows of 4- or 8-bit codes times rows of A in 16 bits, where the codes lie.
+/// Rows of 4- or 8-bit codes times rows of A in 16 or 8 bits, where the codes lie.
 struct NBitsDotArgs {
   int bits;
   int64_t row_bytes;          ///< of codes
@@ -22,7 +22,7 @@ struct NBitsDotArgs {
   const float* scales;        ///< [n, blocks]
   const uint8_t* zero_codes;  ///< [n, blocks], or null: 2^(bits - 1)
   int64_t rows;               ///< of A, 1 to 4
-  const int8_t* left;         ///< of each row: as NBitsInt16Kernels::arrange() writes it
+  const int8_t* left;         ///< of each row: as arrange() of the kernels of 16 or of 8 bits writes it
   int64_t left_row;           ///< bytes between rows of `left`
   const float* lane_scales;   ///< of each row: as NBitsInt16Kernels::arrange_lanes() writes them
   int64_t lane_scales_row;
@@ -58,8 +58,9 @@ struct NBitsInt16Kernels {
   void (*arrange)(const int16_t* row, int64_t chunks, int bits, int8_t* out);
   /// 16 scales of A a chunk: what the lanes of sums are multiplied by.
   void (*arrange_lanes)(const float* scales, int64_t blocks, int64_t block_shift, int64_t chunks, int bits, float* out);
-  /// Rows [first, end) of the codes.
+  /// Rows [first, end) of the codes times rows of A in 16 bits, and in 8.
   void (*dots)(const NBitsDotArgs& args, int64_t first, int64_t end);
+  void (*byte_dots)(const NBitsDotArgs& args, int64_t first, int64_t end);
   /// `count` rows of words [kNBitsColumns] of codes as rows of pairs, less the zero points, which lie a row a block.
   void (*write_pairs)(const uint32_t* words, int64_t count, int bits, const float* zero_points, int64_t block_words, int32_t* pairs);
   int64_t rows;                                    ///< of a tile

@@ -110,6 +110,15 @@ void widen_zero_codes(const uint8_t* x, int64_t stride, int64_t blocks, int64_t 
 
 bool fits_nbits_panels(const NBitsMatrix& matrix) { return !matrix.block_of_k && matrix.block % codes_in_word(matrix) == 0; }
 
+void gather_nbits_scales(const NBitsMatrix& matrix, const RightPart& part, float* scales, float* zero_points) {
+  const int64_t block = part.k / matrix.block, blocks = (part.k + part.count - 1) / matrix.block + 1 - block;
+  const int64_t all_blocks = matrix.blocks(), at = part.column * all_blocks + block;
+  const int64_t scale_bytes = all_blocks * static_cast<int64_t>(sizeof(float));
+  transpose_padded(matrix.scales + at, scale_bytes, blocks, part.columns, part.width, scales);
+  if (matrix.zero_points) transpose_padded(matrix.zero_points + at, scale_bytes, blocks, part.columns, part.width, zero_points);
+  if (matrix.zero_codes) widen_zero_codes(matrix.zero_codes + at, all_blocks, blocks, part.columns, part.width, zero_points);
+}
+
 NBitsTile gather_nbits_tile(const NBitsMatrix& matrix, const RightPart& part) {
   const int64_t block = part.k / matrix.block, end_block = (part.k + part.count - 1) / matrix.block + 1, blocks = end_block - block;
   const int64_t words = blocks * matrix.block / codes_in_word(matrix), width = part.width;
@@ -117,13 +126,10 @@ NBitsTile gather_nbits_tile(const NBitsMatrix& matrix, const RightPart& part) {
       thread_scratch(ScratchSlot::dequantized, static_cast<size_t>((words + 2 * blocks) * width) * sizeof(uint32_t)));
   auto* scales = reinterpret_cast<float*>(memory + words * width);
   float* zero_points = matrix.zero_points || matrix.zero_codes ? scales + blocks * width : nullptr;
-  const int64_t all_blocks = matrix.blocks(), at = part.column * all_blocks + block, row_bytes = matrix.row_bytes();
-  const int64_t scale_bytes = all_blocks * static_cast<int64_t>(sizeof(float));
+  const int64_t row_bytes = matrix.row_bytes();
   transpose_padded(matrix.data + part.column * row_bytes + block * matrix.block * matrix.bits / 8, row_bytes, words, part.columns, width,
                    memory);
-  transpose_padded(matrix.scales + at, scale_bytes, blocks, part.columns, width, scales);
-  if (matrix.zero_points) transpose_padded(matrix.zero_points + at, scale_bytes, blocks, part.columns, width, zero_points);
-  if (matrix.zero_codes) widen_zero_codes(matrix.zero_codes + at, all_blocks, blocks, part.columns, width, zero_points);
+  gather_nbits_scales(matrix, part, scales, zero_points);
   return {memory, scales, zero_points, width, matrix.block, part.k - block * matrix.block, part.count};
 }
 

@@ -21,6 +21,9 @@ struct NBitsTile {
 };
 NBitsTile gather_nbits_tile(const NBitsMatrix& matrix, const RightPart& part);
 
+/// The scales of such a part alone, and its zero points where they are not null.
+void gather_nbits_scales(const NBitsMatrix& matrix, const RightPart& part, float* scales, float* zero_points);
+
 /// Weights as a panel of floats of the product by the transposed matrix: its columns are the matrix's rows.
 void write_nbits_panel(const NBitsMatrix& matrix, const RightPart& part, float* panel);
 

@@ -195,6 +195,29 @@ void requantize_loop(const int32_t* x, const float* scales, bool per_element, Qu
   });
 }
 
+/// The last columns of a matrix, fewer than a vector.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+HWY_INLINE void requantize_last_columns(const Rounder& round, const int32_t* x, int64_t x_stride, const float* scales, uint8_t* y,
+                                        int64_t y_stride, int64_t rows, size_t count) {
+  const __mmask16 live = static_cast<__mmask16>((1u << count) - 1);
+  const __m512 scale = _mm512_maskz_loadu_ps(live, scales);
+  for (int64_t r = 0; r < rows; ++r) {
+    const __m512 sums = _mm512_cvtepi32_ps(_mm512_maskz_loadu_epi32(live, x + r * x_stride));
+    _mm_mask_storeu_epi8(y + r * y_stride, live, _mm512_cvtepi32_epi8(round(Vec{_mm512_mul_ps(sums, scale)}).raw));
+  }
+}
+#else
+HWY_INLINE void requantize_last_columns(const Rounder& round, const int32_t* x, int64_t x_stride, const float* scales, uint8_t* y,
+                                        int64_t y_stride, int64_t rows, size_t count) {
+  const Vec scale = load_some(scales, count);
+  for (int64_t r = 0; r < rows; ++r) {
+    int32_t sums[hn::MaxLanes(Ints())] = {};
+    std::memcpy(sums, x + r * x_stride, count * sizeof(int32_t));
+    store_narrow_some(round(hn::Mul(hn::ConvertTo(Floats(), hn::LoadU(Ints(), sums)), scale)), y + r * y_stride, count);
+  }
+}
+#endif
+
 void requantize_rows_loop(const int32_t* x, int64_t x_stride, const float* scales, QuantRange range, uint8_t* y, int64_t y_stride,
                           int64_t rows, int64_t columns) {
   const int64_t done = range.low < 0 ? requantize_blocks<int8_t>(x, x_stride, scales, range, y, y_stride, rows, columns)
@@ -213,14 +236,7 @@ void requantize_rows_loop(const int32_t* x, int64_t x_stride, const float* scale
           store_narrow(round(hn::Mul(hn::ConvertTo(d, hn::LoadU(Ints(), x + r * x_stride + i)), scale)), y + r * y_stride + i);
         }
       },
-      [=](int64_t i, size_t rest) HWY_ATTR {
-        const Vec scale = load_some(scales + i, rest);
-        for (int64_t r = 0; r < rows; ++r) {
-          int32_t sums[hn::MaxLanes(Ints())] = {};
-          std::memcpy(sums, x + r * x_stride + i, rest * sizeof(int32_t));
-          store_narrow_some(round(hn::Mul(hn::ConvertTo(d, hn::LoadU(Ints(), sums)), scale)), y + r * y_stride + i, rest);
-        }
-      });
+      [=](int64_t i, size_t rest) HWY_ATTR { requantize_last_columns(round, x + i, x_stride, scales + i, y + i, y_stride, rows, rest); });
 }
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
@@ -250,6 +266,39 @@ HWY_INLINE int64_t look_up_blocks(const uint8_t* table, const uint8_t* x, uint8_
 #else
 HWY_INLINE int64_t look_up_blocks(const uint8_t*, const uint8_t*, uint8_t*, int64_t) { return 0; }
 #endif
+
+/// Sums of columns of bytes, which flipping makes unsigned, modulo 2^32: by four vectors, one, and singly.
+void sum_columns_loop(const uint8_t* x, uint8_t flip, int64_t stride, int64_t rows, int64_t columns, uint32_t* sums) {
+  const hn::Rebind<uint8_t, Words> d;
+  const auto flips = hn::Set(d, flip);
+  const Words words;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(words));
+  const auto at = [=](const uint8_t* p) HWY_ATTR { return hn::PromoteTo(words, hn::Xor(hn::LoadU(d, p), flips)); };
+  int64_t i = 0;
+  for (; i + 4 * lanes <= columns; i += 4 * lanes) {
+    auto s0 = hn::Zero(words), s1 = s0, s2 = s0, s3 = s0;
+    for (int64_t r = 0; r < rows; ++r) {
+      const uint8_t* row = x + r * stride + i;
+      s0 = hn::Add(s0, at(row));
+      s1 = hn::Add(s1, at(row + lanes));
+      s2 = hn::Add(s2, at(row + 2 * lanes));
+      s3 = hn::Add(s3, at(row + 3 * lanes));
+    }
+    hn::StoreU(s0, words, sums + i);
+    hn::StoreU(s1, words, sums + i + lanes);
+    hn::StoreU(s2, words, sums + i + 2 * lanes);
+    hn::StoreU(s3, words, sums + i + 3 * lanes);
+  }
+  for (; i + lanes <= columns; i += lanes) {
+    auto sum = hn::Zero(words);
+    for (int64_t r = 0; r < rows; ++r) sum = hn::Add(sum, at(x + r * stride + i));
+    hn::StoreU(sum, words, sums + i);
+  }
+  for (; i < columns; ++i) {
+    sums[i] = 0;
+    for (int64_t r = 0; r < rows; ++r) sums[i] += static_cast<uint8_t>(x[r * stride + i] ^ flip);
+  }
+}
 
 void look_up_loop(const uint8_t* table, const uint8_t* x, uint8_t* y, int64_t count) {
   int64_t i = look_up_blocks(table, x, y, count);
@@ -346,6 +395,7 @@ HWY_EXPORT(requantize_loop);
 HWY_EXPORT(requantize_rows_loop);
 HWY_EXPORT(look_up_loop);
 HWY_EXPORT(sum_bytes_loop);
+HWY_EXPORT(sum_columns_loop);
 HWY_EXPORT(min_max_loop);
 HWY_EXPORT(scale_sums_loop);
 
@@ -401,6 +451,18 @@ int64_t sum_codes(const uint8_t* x, int64_t count) {
 template <>
 int64_t sum_codes(const int8_t* x, int64_t count) {
   return static_cast<int64_t>(HWY_DYNAMIC_DISPATCH(sum_bytes_loop)(reinterpret_cast<const uint8_t*>(x), 0x80, count)) - 128 * count;
+}
+
+template <>
+void sum_code_columns(const uint8_t* x, int64_t stride, int64_t rows, int64_t columns, int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(sum_columns_loop)(x, 0, stride, rows, columns, reinterpret_cast<uint32_t*>(sums));
+}
+template <>
+void sum_code_columns(const int8_t* x, int64_t stride, int64_t rows, int64_t columns, int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(sum_columns_loop)(reinterpret_cast<const uint8_t*>(x), 0x80, stride, rows, columns,
+                                         reinterpret_cast<uint32_t*>(sums));
+  const uint32_t shift = 128 * static_cast<uint32_t>(rows);
+  for (int64_t i = 0; i < columns; ++i) sums[i] = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) - shift);
 }
 
 void scale_sums(const int32_t* x, const float* scales, const float* shifts, float* y, int64_t count) {

@@ -56,6 +56,10 @@ void look_up(const uint8_t (&table)[256], const uint8_t* x, uint8_t* y, int64_t 
 template <typename T>
 int64_t sum_codes(const T* x, int64_t count);
 
+/// sums[j]: of column j of [rows, columns] of bytes, rows `stride` apart, modulo 2^32. T is uint8_t or int8_t.
+template <typename T>
+void sum_code_columns(const T* x, int64_t stride, int64_t rows, int64_t columns, int32_t* sums);
+
 /// y = x * scales[i] + shifts[i]; y may be shifts.
 void scale_sums(const int32_t* x, const float* scales, const float* shifts, float* y, int64_t count);
 

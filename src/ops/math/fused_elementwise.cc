@@ -109,6 +109,15 @@ FusedElementwise FusedElementwise::read(const NodeView& node) {
   op.rotated = node.ints_or("rotated");
   op.rotates_pairs = node.flag("rotates_pairs");
   operands.finish(op.rotated);
+  op.results = node.ints_or("results");
+  for (const int64_t result : op.results) {
+    const bool is_number =
+        result >= 0 && result + 1 < static_cast<int64_t>(op.steps.size()) && !gives_boolean(op.steps[static_cast<size_t>(result)].function);
+    if (!is_number) node.fail("results lists {}, expected operators before the last that give numbers", result);
+  }
+  if (node.output_count() > static_cast<int>(op.results.size()) + 1) {
+    node.fail("there are {} outputs, expected one, and one for each of {} results", node.output_count(), op.results.size());
+  }
   return op;
 }
 
@@ -128,6 +137,7 @@ std::vector<Attribute> FusedElementwise::attributes() const {
   if (has_numbers) list.push_back({"numbers", std::move(numbers)});
   if (!rotated.empty()) list.push_back({"rotated", rotated});
   if (rotates_pairs) list.push_back({"rotates_pairs", int64_t{1}});
+  if (!results.empty()) list.push_back({"results", results});
   return list;
 }
 
@@ -159,6 +169,7 @@ void infer(const FusedElementwise& op, InferenceContext& context) {
   }
   const bool is_boolean = FusedElementwise::gives_boolean(op.steps.back().function);
   context.set_broadcast_output(0, is_boolean ? DType::boolean : context.input_dtype(0), 0, context.input_count());
+  for (int i = 1; i < context.output_count(); ++i) context.set_broadcast_output(i, context.input_dtype(0), 0, context.input_count());
 }
 
 }  // namespace rh::ops

@@ -13,7 +13,8 @@ namespace rh::ops {
 /// inputs. `operators` names them; `operands` says, operator by operator, what each takes: numbers below that of the inputs are inputs,
 /// those from there on the results of earlier operators. `numbers` are two an operator: its attributes, or the bounds of Clip. Of the
 /// inputs that `rotated` lists, [-second half, first half] of the last dimension is meant, or where `rotates_pairs` is 1, each pair of
-/// neighbours so. The last result is the output.
+/// neighbours so. The last result is output 0; `results` lists operators whose results are further outputs, numbers all of them, for which
+/// all inputs together have no larger shape than their own.
 struct FusedElementwise {
   static constexpr size_t kMaxSteps = 32, kMaxInputs = 16;
 
@@ -33,6 +34,7 @@ struct FusedElementwise {
   std::vector<Step> steps;
   std::vector<int64_t> rotated;
   bool rotates_pairs = false;
+  std::vector<int64_t> results;
 
   static int operand_count(Function function);
   /// Comparisons give booleans, all others their operands' type.

@@ -1,12 +1,17 @@
 #include "ops/nn/normalization.h"
 
+#include "ops/nn/block_channels.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
 
 BatchNormalization BatchNormalization::read(const NodeView& node) {
   BatchNormalization op{.epsilon = node.float_or("epsilon", 1e-5f), .momentum = node.float_or("momentum", 0.9f)};
-  if (node.opset() >= 14) {
+  if (node.op_type() == "FusedBatchNormalization") {
+    op.activation = FusedActivation::read_of_channels(node);
+    op.blocked = node.flag("blocked");
+    op.sum_first = node.flag("sum_first");
+  } else if (node.opset() >= 14) {
     op.training = node.flag("training_mode");
   } else {
     op.training = node.opset() < 7 ? !node.flag("is_test") && node.output_count() > 1 : node.output_count() > 1;
@@ -14,7 +19,7 @@ BatchNormalization BatchNormalization::read(const NodeView& node) {
   return op;
 }
 
-void infer(const BatchNormalization&, InferenceContext& context) {
+void infer(const BatchNormalization& op, InferenceContext& context) {
   const TensorType& x = context.input_tensor(0);
   context.set_output(0, x);
   if (x.has_rank() && x.rank() > 1) {
@@ -23,8 +28,12 @@ void infer(const BatchNormalization&, InferenceContext& context) {
       const TensorType& t = context.input_tensor(i);
       if (!t.has_rank() || t.rank() == 0) continue;
       const Dim& size = t.dims->back();
-      if (t.rank() == 1 && size.is_constant() && channels.is_constant() && size.value() != channels.value()) {
-        context.node().fail("input {} has {} values, expected {}, one a channel", i, size.value(), channels.value());
+      if (t.rank() != 1 || !size.is_constant() || !channels.is_constant()) continue;
+      // The last block may have fewer channels than it has room for.
+      const int64_t blocks = (size.value() + kChannelBlock - 1) / kChannelBlock;
+      if ((op.blocked ? blocks : size.value()) != channels.value()) {
+        context.node().fail("input {} has {} values, expected {}, one a channel", i, size.value(),
+                            op.blocked ? channels_of_blocks(channels).value() : channels.value());
       }
     }
   }

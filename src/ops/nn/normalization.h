@@ -5,11 +5,15 @@
 
 namespace rh::ops {
 
-/// BatchNormalization: ai.onnx 1, 6, 7, 9, 14, 15. Inputs X, scale, B, mean, var.
+/// BatchNormalization: ai.onnx 1, 6, 7, 9, 14, 15. Inputs X, scale, B, mean, var. FusedBatchNormalization: roundhouse 1, with an input 5 of
+/// the shape of X that is added to the result, and an activation of that; X may be of channels in blocks, as BlockChannels gives it.
 struct BatchNormalization {
   float epsilon = 1e-5f;
   float momentum = 0.9f;
   bool training = false;  ///< training_mode, or before opset 14 more than one output
+  bool blocked = false;
+  bool sum_first = false;  ///< input 5 is added to X
+  FusedActivation activation;
 
   static BatchNormalization read(const NodeView& node);
 };

@@ -17,7 +17,8 @@ struct ChainSegment {
 };
 
 /// The segments of at least two steps, in order. `inputs` of the operator come before the steps' results in the steps' operands, and
-/// Greater and GreaterOrEqual have theirs exchanged, as the rows of the operators do.
-std::vector<ChainSegment> chain_segments(std::span<const ops::FusedElementwise::Step> steps, size_t inputs);
+/// Greater and GreaterOrEqual have theirs exchanged, as the rows of the operators do. Those steps whose results are `outputs` end theirs.
+std::vector<ChainSegment> chain_segments(std::span<const ops::FusedElementwise::Step> steps, size_t inputs,
+                                         std::span<const int64_t> outputs = {});
 
 }  // namespace rh::cpu

@@ -2,12 +2,57 @@
 
 #include <algorithm>
 
+#include "compute/elementwise/conversions.h"
 #include "compute/elementwise/int64_math.h"
 #include "compute/elementwise/narrow_floats.h"
 
 namespace rh::cpu {
 
 namespace {
+
+// Between a half type and one that is not float, by way of floats.
+template <typename Half>
+void convert_half(const Half* x, DType to, void* y, int64_t count) {
+  float wide[kConversionBlock];
+  for (int64_t i = 0; i < count; i += kConversionBlock) {
+    const int64_t n = std::min(kConversionBlock, count - i);
+    compute::widen(x + i, wide, n);
+    compute::convert_numbers(DType::float32, to, wide, static_cast<char*>(y) + i * (bits_of(to) / 8), n);
+  }
+}
+
+void convert_to_half(DType from, const void* x, Float16* y, int64_t count) {
+  float wide[kConversionBlock];
+  for (int64_t i = 0; i < count; i += kConversionBlock) {
+    const int64_t n = std::min(kConversionBlock, count - i);
+    const char* source = static_cast<const char*>(x) + i * (bits_of(from) / 8);
+    if (from == DType::float64) {
+      compute::narrow_to_odd(reinterpret_cast<const double*>(source), wide, n);
+    } else {
+      compute::convert_numbers(from, DType::float32, source, wide, n);
+    }
+    compute::narrow(wide, y + i, n);
+  }
+}
+
+// True where the numeric library has the two types: then the elements are converted.
+bool convert_others(const TensorView& from, const MutableView& to, Range part) {
+  const int64_t at = part.begin, count = part.size();
+  const auto* x = static_cast<const char*>(from.raw()) + at * (bits_of(from.dtype()) / 8);
+  auto* y = static_cast<char*>(to.raw()) + at * (bits_of(to.dtype()) / 8);
+  if (compute::converts_numbers(from.dtype(), to.dtype())) {
+    compute::convert_numbers(from.dtype(), to.dtype(), x, y, count);
+  } else if (from.dtype() == DType::float16 && compute::converts_numbers(DType::float32, to.dtype())) {
+    convert_half(from.data<Float16>() + at, to.dtype(), y, count);
+  } else if (from.dtype() == DType::bfloat16 && compute::converts_numbers(DType::float32, to.dtype())) {
+    convert_half(from.data<BFloat16>() + at, to.dtype(), y, count);
+  } else if (to.dtype() == DType::float16 && compute::converts_numbers(from.dtype(), DType::float32)) {
+    convert_to_half(from.dtype(), x, to.data<Float16>() + at, count);
+  } else {
+    return false;
+  }
+  return true;
+}
 
 // True where one side is float and the other a half type, int32 or int64: then the elements are converted.
 bool convert_float(const TensorView& from, const MutableView& to, Range part) {
@@ -43,7 +88,8 @@ void convert(const Parallel& parallel, const TensorView& from, const MutableView
   const double operations = text ? 200 : direct ? 1 : 8;
   parallel.for_range(blocks, {bytes * kConversionBlock, operations * kConversionBlock}, [&](Range part) {
     const Range elements{part.begin * kConversionBlock, std::min(part.end * kConversionBlock, count)};
-    if (!convert_float(from, to, elements)) convert_elements(from, to, elements.begin, elements.end, conversion);
+    if (!convert_float(from, to, elements) && !convert_others(from, to, elements))
+      convert_elements(from, to, elements.begin, elements.end, conversion);
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "compute/elementwise/int64_math.h"
 #include "compute/elementwise/narrow_floats.h"
+#include "compute/elementwise/number_math.h"
 #include "compute/elementwise/vector_math.h"
 #include "ops/elementwise.h"
 #include "providers/cpu/broadcast.h"
@@ -109,6 +110,19 @@ BinaryRow float_binary_row(DType dtype) {
   if (dtype == DType::bfloat16) return narrow_binary_row<BFloat16, kOp>;
   return float_binary_row<kOp>;
 }
+
+/// The rows of operations of doubles, int32 and int64.
+template <compute::Arithmetic kOp, DType kType>
+void number_row(const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
+  compute::arithmetic(kOp, kType, a, step_a, b, step_b, out, count);
+}
+template <compute::PlainUnary kOp, DType kType>
+void number_unary_row(const void* x, void* y, int64_t count, const float*) {
+  compute::plain_unary(kOp, kType, x, y, count);
+}
+/// Whether these are there for the type.
+template <typename T>
+inline constexpr bool kHasNumberRows = std::is_same_v<T, double> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
 
 /// The row of a division of 64-bit integers.
 template <compute::Division kKind>

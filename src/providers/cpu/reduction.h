@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
+#include <vector>
 
 #include "base/inline_vector.h"
 #include "base/thread_pool.h"
+#include "compute/reduce/number_reductions.h"
 #include "tensor/shape.h"
 
 namespace rh::cpu {
@@ -53,12 +56,76 @@ class ReductionLoop {
   Shape kept_, kept_strides_, reduced_, reduced_strides_;
 };
 
+/// The result of a row of elements that R has as a whole, R::of_row(x, count), or whose steps the numeric library has as R::kFold.
+template <typename R, typename T>
+concept ReducesRows = requires(const T* x) { R::of_row(x, 0); };
+template <typename R, typename T>
+concept Folds = requires { R::kFold; } && (std::is_same_v<T, double> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>);
+
+template <typename R, typename T>
+typename R::Accumulator reduced_row(const T* x, int64_t count) {
+  if constexpr (ReducesRows<R, T>) {
+    return R::of_row(x, count);
+  } else {
+    std::conditional_t<std::is_floating_point_v<T>, T, int64_t> result;
+    compute::fold_rows(R::kFold, x, 1, count, &result);
+    return static_cast<typename R::Accumulator>(result);
+  }
+}
+
+/// Rows [begin, end) of `length` elements that follow each other.
+template <typename T, typename Y, typename R>
+void reduce_plain_rows(const T* x, Y* y, const R& reducer, int64_t length, Range rows) {
+  constexpr int64_t kAtOnce = 64;
+  std::conditional_t<std::is_floating_point_v<T>, T, int64_t> results[kAtOnce];
+  for (int64_t row = rows.begin; row < rows.end; row += kAtOnce) {
+    const int64_t count = std::min(kAtOnce, rows.end - row);
+    compute::fold_rows(R::kFold, x + row * length, count, length, results);
+    for (int64_t i = 0; i < count; ++i) y[row + i] = reducer.finish(static_cast<typename R::Accumulator>(results[i]), length);
+  }
+}
+
+/// One row in pieces of a fixed length, so that the result does not depend on the number of threads.
+template <typename R, typename T>
+typename R::Accumulator reduced_long_row(const Parallel& parallel, const T* x, int64_t count, double operations) {
+  constexpr int64_t kPiece = 32768;
+  std::vector<typename R::Accumulator> parts(static_cast<size_t>((count + kPiece - 1) / kPiece), R::identity());
+  const auto pieces = static_cast<int64_t>(parts.size());
+  parallel.for_range(pieces, {1.0 * sizeof(T) * kPiece, operations * kPiece}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i)
+      parts[static_cast<size_t>(i)] = reduced_row<R>(x + i * kPiece, std::min(kPiece, count - i * kPiece));
+  });
+  auto all = R::identity();
+  for (const auto& part : parts) R::merge(all, part);
+  return all;
+}
+
 /// y[i] = R::finish(sum of R::step over the elements, count). R has an Accumulator type, identity(), step(accumulator, x),
 /// merge(accumulator, accumulator) and is passed for what finish needs.
 template <typename T, typename Y, typename R>
 void reduce(const Parallel& parallel, const ReductionLoop& loop, const T* x, Y* y, const R& reducer, double operations = 1) {
   using A = typename R::Accumulator;
   const int64_t inner = loop.inner(), count = loop.reduced_count();
+  if constexpr (ReducesRows<R, T> || Folds<R, T>) {
+    constexpr int64_t kLong = 8, kVeryLong = 65536;  // elements
+    if (loop.inner_is_reduced() && inner >= kLong) {
+      if (loop.outer_kept() == 1 && loop.outer_reduced() == 1 && inner > kVeryLong) {
+        *y = reducer.finish(reduced_long_row<R>(parallel, x, inner, operations), count);
+        return;
+      }
+      parallel.for_range(loop.outer_kept(), {static_cast<double>(sizeof(T) * count), operations * count}, [&](Range part) {
+        if constexpr (!ReducesRows<R, T>) {
+          if (loop.is_plain_rows()) return reduce_plain_rows(x, y, reducer, inner, part);
+        }
+        for (int64_t i = part.begin; i < part.end; ++i) {
+          A all = R::identity();
+          loop.for_each_reduced(loop.offset_of(i), [&](int64_t offset) { R::merge(all, reduced_row<R>(x + offset, inner)); });
+          y[i] = reducer.finish(all, count);
+        }
+      });
+      return;
+    }
+  }
   if (loop.inner_is_reduced()) {
     constexpr int kLanes = std::is_floating_point_v<T> ? 8 : 1;
     parallel.for_range(loop.outer_kept(), {static_cast<double>(sizeof(T) * count), operations * count}, [&](Range part) {
@@ -89,10 +156,19 @@ void reduce(const Parallel& parallel, const ReductionLoop& loop, const T* x, Y* 
       const int64_t outer = i / blocks, first = i % blocks * kColumns, columns = std::min(kColumns, inner - first);
       A sums[kColumns];
       std::fill_n(sums, columns, R::identity());
-      loop.for_each_reduced(loop.offset_of(outer) + first, [&](int64_t offset) {
+      const auto step_columns = [&](int64_t offset) {
         const T* row = x + offset;
         for (int64_t k = 0; k < columns; ++k) R::step(sums[k], row[k]);
-      });
+      };
+      if constexpr (Folds<R, T> && std::is_same_v<A, T>) {
+        if (loop.is_plain_columns()) {
+          compute::fold_down(R::kFold, x + loop.offset_of(outer) + first, inner, count, sums, columns);
+        } else {
+          loop.for_each_reduced(loop.offset_of(outer) + first, step_columns);
+        }
+      } else {
+        loop.for_each_reduced(loop.offset_of(outer) + first, step_columns);
+      }
       Y* out = y + outer * inner + first;
       for (int64_t k = 0; k < columns; ++k) out[k] = reducer.finish(sums[k], count);
     }

@@ -43,7 +43,6 @@ UnaryRow smooth_row(F function) {
 template <typename T>
 UnaryRow floating_row(F function) {
   switch (function) {
-    case F::relu: return unary_row<T>([](T x) { return x < 0 ? T(0) : x; });
     case F::leaky_relu: return unary_row<T>([](T x, const float* p) { return x < 0 ? T(p[0]) * x : x; });
     case F::hard_sigmoid: return unary_row<T>([](T x, const float* p) { return clip_to_unit(T(p[0]) * x + T(p[1])); });
     case F::hard_swish: return unary_row<T>([](T x) { return x * clip_to_unit(x * T(1.0 / 6) + T(0.5)); });
@@ -93,8 +92,16 @@ UnaryRow float_row(F function) {
   }
 }
 
+UnaryRow double_row(F function) {
+  if (function == F::relu) return number_unary_row<compute::PlainUnary::relu, DType::float64>;
+  return floating_row<double>(function);
+}
+
 template <typename T>
 UnaryRow integer_row(F function) {
+  if constexpr (kHasNumberRows<T>) {
+    if (function == F::relu) return number_unary_row<compute::PlainUnary::relu, dtype_of<T>>;
+  }
   if (function == F::relu) return unary_row<T>([](T x) { return x < 0 ? T(0) : x; });
   if (function != F::shrink) return nullptr;
   return unary_row<T>([](T x, const float* p) {
@@ -108,7 +115,7 @@ UnaryRow integer_row(F function) {
 
 UnaryRow row_of(F function, DType dtype) {
   return numeric_row(
-      dtype, [&] { return floating_row<double>(function); }, [&]<typename T>() { return integer_row<T>(function); },
+      dtype, [&] { return double_row(function); }, [&]<typename T>() { return integer_row<T>(function); },
       [&] { return float_row(function); });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/reduce/number_reductions.h"
 #include "compute/sort/row_search.h"
 #include "providers/cpu/convert.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr int kColumns = compute::kArgColumns;
 constexpr int64_t kFew = 16;  // elements
+constexpr int64_t kFewColumns = 4;
 
 // Whether x takes the place of the best element so far; a NaN beats all numbers. Without branches, for the sake of vectors.
 template <bool kMax, typename T>
@@ -86,8 +88,23 @@ int64_t arg_reduce_row(const T* x, int64_t length, bool last) {
   return best;
 }
 
+// The place of a row's extreme, which is found first; false where there is a NaN.
+template <bool kMax, typename T>
+bool arg_reduce_by_value(const T* x, int64_t length, bool last, int64_t* index) {
+  const T best = compute::extreme_of_row(kMax, x, length);
+  if (best != best) return false;
+  *index = compute::find_equal(x, length, best, last);
+  return true;
+}
+
 template <bool kMax, typename T>
 void arg_reduce_block(const T* x, int64_t length, int64_t stride, bool last, int64_t columns, int64_t* indices) {
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
+    if (columns == 1 && stride == 1 && length > kFew && arg_reduce_by_value<kMax>(x, length, last, indices)) return;
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    if (columns >= kFewColumns && compute::find_extremes_down(x, stride, length, kMax, last, indices, columns)) return;
+  }
   if (columns == kColumns && length <= std::numeric_limits<int32_t>::max()) {
     arg_reduce_columns<kMax>(x, length, stride, last, std::integral_constant<int, kColumns>(), indices);
   } else if (columns > 1 && length <= std::numeric_limits<int32_t>::max()) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "compute/elementwise/double_math.h"
 #include "compute/elementwise/vector_math.h"
 #include "compute/gemm/gemm.h"
 #include "compute/reduce/distances.h"
@@ -76,16 +77,7 @@ class CDistKernel final : public Kernel {
   /// The number of distances that are to be computed again, after the norms were added to -2ab.
   template <typename T>
   static int64_t add_norms(T norm, const T* norms, T* y, int64_t count) {
-    if constexpr (std::is_same_v<T, float>) {
-      return compute::add_norms(norm, norms, static_cast<float>(kCancelled), y, count);
-    } else {
-      int64_t cancelled = 0;
-      for (int64_t j = 0; j < count; ++j) {
-        y[j] += norm + norms[j];
-        cancelled += fits(norm + norms[j], y[j]) ? 0 : 1;
-      }
-      return cancelled;
-    }
+    return compute::add_norms(norm, norms, static_cast<T>(kCancelled), y, count);
   }
 
   template <typename T>
@@ -109,7 +101,7 @@ class CDistKernel final : public Kernel {
     if constexpr (std::is_same_v<T, float>) {
       compute::unary(compute::Unary::sqrt, y, y, count);
     } else {
-      for (int64_t j = 0; j < count; ++j) y[j] = std::sqrt(y[j]);
+      compute::double_unary(compute::DoubleUnary::sqrt, y, y, count);
     }
   }
 

@@ -14,6 +14,7 @@ void clip_row(const T* x, T* y, int64_t count, T low, T high) {
   if constexpr (std::is_same_v<T, float>) {
     if (low <= high) return compute::activate({compute::ActivationKind::clip, low, high}, x, y, count);
   }
+  if constexpr (kHasNumberRows<T>) return compute::clip(dtype_of<T>, x, &low, &high, y, count);
   using Wide = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
   const Wide least = low, most = high;
   fill_row(y, count, [=](int64_t i) {

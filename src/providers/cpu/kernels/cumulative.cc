@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/interruptible.h"
+#include "compute/elementwise/number_math.h"
+#include "compute/move/copy.h"
 #include "compute/reduce/prefix_sums.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/numbers.h"
@@ -71,10 +73,28 @@ void sum_line(const ops::Cumulative& op, const float* x, float* y, int64_t lengt
   });
 }
 
+// Sums down neighbouring columns, a row at a time.
+template <typename T>
+void sum_columns(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t stride, int64_t columns) {
+  constexpr DType kType = std::is_same_v<T, double> ? DType::float64 : sizeof(T) == 4 ? DType::int32 : DType::int64;
+  const int64_t step = op.reverse ? -stride : stride;
+  int64_t at = op.reverse ? (length - 1) * stride : 0;
+  if (x != y) compute::copy_items(x + at, columns, y + at);
+  in_order(
+      length - 1,
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i, at += step)
+          compute::arithmetic(compute::Arithmetic::add, kType, y + at, 1, x + at + step, 1, y + at + step, columns);
+      },
+      columns);
+}
+
 // Lines [begin, end) of x: line i runs along the middle axis of [outer, length, inner].
 template <typename Op, typename T>
 void accumulate_lines(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t inner, Range lines) {
-  constexpr int kColumns = 16, kRows = 8;
+  constexpr int kColumns = 16;
+  // Rows side by side cost more where they do not lie in a cache; sums of integers wait for each other for a cycle only.
+  constexpr int kRows = std::is_same_v<Op, Multiply> || sizeof(T) < 8 ? 8 : std::is_integral_v<T> ? 1 : 2;
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Add>) {
     constexpr int64_t kLong = 16;  // enough for vectors
     if (inner == 1 && length >= kLong) {
@@ -86,6 +106,15 @@ void accumulate_lines(const ops::Cumulative& op, const T* x, T* y, int64_t lengt
   int64_t i = lines.begin;
   while (i < lines.end) {
     const int64_t at = offset(i), left = lines.end - i;
+    if constexpr (std::is_same_v<Op, Add> && (std::is_same_v<T, double> || std::is_integral_v<T>)) {
+      constexpr int64_t kMost = 2048;  // columns whose last sums stay in the first-level cache
+      const int64_t columns = inner == 1 ? 0 : std::min({left, inner - i % inner, kMost});
+      if (columns >= kColumns && !op.exclusive) {
+        sum_columns(op, x + at, y + at, length, inner, columns);
+        i += columns;
+        continue;
+      }
+    }
     if (inner > 1 && std::min(left, inner - i % inner) >= kColumns) {
       accumulate<Op, kColumns>(op, x + at, y + at, length, inner, 1);
       i += kColumns;
@@ -102,6 +131,8 @@ void accumulate_lines(const ops::Cumulative& op, const T* x, T* y, int64_t lengt
 }  // namespace
 
 class CumulativeKernel final : public Kernel {
+  static constexpr int64_t kColumnsTogether = 64;
+
  public:
   using Types = Concat<FloatingTypes, rh::Types<int32_t, int64_t, uint32_t, uint64_t>>;
 
@@ -116,9 +147,12 @@ class CumulativeKernel final : public Kernel {
     if (x.elements() == 0) return {};
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank());
     return dispatch<Types>(x.dtype(), "CumSum, CumProd", [&]<typename T>() {
-      context.parallel().for_range(x.elements() / length, {2.0 * sizeof(T) * length, 4.0 * length}, [&](Range part) {
-        const auto lines = op_.product ? accumulate_lines<Multiply, T> : accumulate_lines<Add, T>;
-        lines(op_, x.data<T>(), y.data<T>(), length, inner, part);
+      const auto accumulate = op_.product ? accumulate_lines<Multiply, T> : accumulate_lines<Add, T>;
+      // Neighbouring columns go together: rows of few of them are not worth their beginnings.
+      const int64_t lines = x.elements() / length, unit = inner >= kColumnsTogether ? kColumnsTogether : 1;
+      const double elements = static_cast<double>(length * unit);
+      context.parallel().for_range((lines + unit - 1) / unit, {2.0 * sizeof(T) * elements, 4.0 * elements}, [&](Range part) {
+        accumulate(op_, x.data<T>(), y.data<T>(), length, inner, {part.begin * unit, std::min(part.end * unit, lines)});
       });
     });
   }

@@ -59,6 +59,11 @@ RowStep row_step(F function, DType dtype) {
 
 using Sources = std::array<std::optional<ChainSource>, Op::kMaxInputs>;
 
+struct Outputs {
+  DType dtype;                                    ///< of the last step's, the others have the chain's
+  std::array<char*, Op::kMaxSteps> results = {};  ///< where those of steps lie that are outputs; null for others
+};
+
 /// The steps for one element type.
 struct Program {
   DType dtype = DType::undefined;
@@ -108,9 +113,17 @@ class FusedElementwiseKernel final : public Kernel {
       shape = broadcast(shape, x.shape());
     }
     const MutableView y = context.output(0, Op::gives_boolean(op_.steps.back().function) ? DType::boolean : dtype, shape);
+    Outputs outputs{.dtype = y.dtype()};
+    outputs.results[op_.steps.size() - 1] = static_cast<char*>(y.raw());
+    for (size_t i = 0; i < op_.results.size(); ++i) {
+      const int output = static_cast<int>(i) + 1;
+      if (!context.has_output(output)) continue;
+      outputs.results[static_cast<size_t>(op_.results[i])] = static_cast<char*>(context.output(output, dtype, shape).raw());
+    }
     if (y.elements() == 0) return {};
     Sources sources;
-    double bytes = static_cast<double>(bits_of(y.dtype()) / 8);
+    double bytes =
+        static_cast<double>(bits_of(y.dtype()) / 8) + static_cast<double>(bits_of(dtype) / 8) * static_cast<double>(op_.results.size());
     int64_t streams = 0;
     for (size_t i = 0; i < inputs_; ++i) {
       sources[i].emplace(context.input(static_cast<int>(i)), shape);
@@ -121,7 +134,7 @@ class FusedElementwiseKernel final : public Kernel {
     RH_RETURN_IF_ERROR(rotate(context, shape, sources));
     const int64_t row = row_length(sources);
     context.parallel().for_range(y.elements(), {bytes, program.operations},
-                                 [&](Range part) { run_part(part, program, row, far, sources, y); });
+                                 [&](Range part) { run_part(part, program, row, far, sources, outputs); });
     return {};
   }
 
@@ -135,7 +148,7 @@ class FusedElementwiseKernel final : public Kernel {
       program.steps.push_back(row);
       program.operations += row.operations;
     }
-    if (dtype == DType::float32) program.segments = chain_segments(op_.steps, inputs_);
+    if (dtype == DType::float32) program.segments = chain_segments(op_.steps, inputs_, op_.results);
     return program;
   }
 
@@ -199,7 +212,7 @@ class FusedElementwiseKernel final : public Kernel {
     return std::ranges::all_of(sources, [](const auto& source) { return !source || source->lies_in_rows(); });
   }
 
-  void run_part(Range part, const Program& program, int64_t row, bool far, const Sources& sources, const MutableView& y) const {
+  void run_part(Range part, const Program& program, int64_t row, bool far, const Sources& sources, const Outputs& outputs) const {
     char* rooms = static_cast<char*>(compute::thread_scratch(compute::ScratchSlot::row, room_count_ * kTileBytes));
     int64_t tile = (stays_in_registers(program, sources) ? kLongTileBytes : kTileBytes) / (bits_of(program.dtype) / 8);
     if (row >= OperandTiles::kShortRow) {
@@ -209,7 +222,7 @@ class FusedElementwiseKernel final : public Kernel {
       tile = tile / row * row;
       row = 0;
     }
-    const int64_t width = bits_of(y.dtype()) / 8;
+    const int64_t bytes = bits_of(program.dtype) / 8, last_bytes = bits_of(outputs.dtype) / 8;
     const auto run_tile = [&](int64_t at, int64_t count) {
       std::array<Place, kMaxValues> values;
       for (size_t i = 0; i < inputs_; ++i) values[i] = sources[i]->tile(at, count, rooms + rooms_[i] * kTileBytes);
@@ -217,8 +230,12 @@ class FusedElementwiseKernel final : public Kernel {
       for (size_t s = 0; s < op_.steps.size(); ++s) {
         const bool joined = segment != program.segments.end() && segment->begin == s;
         if (joined) s = segment->end - 1;
-        const bool is_last = s + 1 == op_.steps.size();
-        char* out = is_last ? static_cast<char*>(y.raw()) + at * width : rooms + rooms_[inputs_ + s] * kTileBytes;
+        char* out = outputs.results[s];
+        if (out) {
+          out += at * (s + 1 == op_.steps.size() ? last_bytes : bytes);
+        } else {
+          out = rooms + rooms_[inputs_ + s] * kTileBytes;
+        }
         if (joined) {
           run_segment(*segment++, values, reinterpret_cast<float*>(out), count, far);
         } else {

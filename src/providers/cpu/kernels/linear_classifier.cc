@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 
+#include "compute/elementwise/conversions.h"
+#include "compute/elementwise/double_math.h"
 #include "compute/elementwise/vector_math.h"
 #include "compute/gemm/gemm.h"
 #include "providers/cpu/kernel.h"
@@ -17,7 +19,10 @@ class LinearClassifierKernel final : public Kernel {
  public:
   using Types = rh::Types<float, double, int64_t, int32_t>;
 
-  explicit LinearClassifierKernel(const KernelInfo& info) : op_(info.attributes<ops::LinearClassifier>()) {}
+  explicit LinearClassifierKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::LinearClassifier>()),
+        wide_coefficients_(op_.coefficients.begin(), op_.coefficients.end()),
+        wide_intercepts_(op_.intercepts.begin(), op_.intercepts.end()) {}
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
@@ -26,10 +31,12 @@ class LinearClassifierKernel final : public Kernel {
     const int64_t columns = op_.adds_second_class() ? 2 : op_.classes;
     const MutableView labels = context.output(0, op_.strings.empty() ? DType::int64 : DType::string, Shape{rows});
     const MutableView out = context.output(1, DType::float32, Shape{rows, columns});
-    if (x.dtype() == DType::float32 && op_.classes > 1 && in_float(op_.transform)) {
-      const Cost cost{.bytes = 4.0 * static_cast<double>(op_.features()), .operations = 2.0 * static_cast<double>(op_.coefficients.size())};
-      context.parallel().for_range(rows, cost, [&](Range range) { classify(x.data<float>(), range, labels, out.data<float>()); });
-      return {};
+    if (op_.classes > 1 && is_of_rows(op_.transform)) {
+      const Cost cost{.bytes = bits_of(x.dtype()) / 8.0 * static_cast<double>(op_.features()),
+                      .operations = 2.0 * static_cast<double>(op_.coefficients.size())};
+      return dispatch<Types>(x.dtype(), "LinearClassifier", [&]<typename T>() {
+        context.parallel().for_range(rows, cost, [&](Range range) { classify(x.data<T>(), range, labels, out.data<float>()); });
+      });
     }
     context.parallel().for_range(rows, Cost{.bytes = 0, .operations = 2.0 * static_cast<double>(op_.coefficients.size())},
                                  [&](Range range) {
@@ -44,7 +51,8 @@ class LinearClassifierKernel final : public Kernel {
   }
 
  private:
-  static bool in_float(ops::PostTransform transform) {
+  /// Whether many rows are transformed at once.
+  static bool is_of_rows(ops::PostTransform transform) {
     using enum ops::PostTransform;
     return transform == none || transform == softmax || transform == logistic;
   }
@@ -77,6 +85,48 @@ class LinearClassifierKernel final : public Kernel {
       }
       transform(scores, count);
     }
+  }
+
+  /// Rows of other types in doubles, many at once.
+  template <typename T>
+  void classify(const T* x, Range rows, const MutableView& labels, float* out) const {
+    constexpr int64_t kRowsAtOnce = 128;
+    const int64_t classes = op_.classes, features = op_.features();
+    const int64_t room = kRowsAtOnce * classes;
+    const std::span<double> lists = thread_list<double>(ThreadList::first, room + (std::is_same_v<T, double> ? 0 : kRowsAtOnce * features));
+    double* const scores = lists.data();
+    for (int64_t row = rows.begin; row < rows.end; row += kRowsAtOnce) {
+      const int64_t count = std::min(kRowsAtOnce, rows.end - row);
+      const double* from = nullptr;
+      if constexpr (std::is_same_v<T, double>) {
+        from = x + row * features;
+      } else {
+        compute::convert_numbers(dtype_of<T>, DType::float64, x + row * features, scores + room, count * features);
+        from = scores + room;
+      }
+      compute::GemmArgs<double> args{.m = count, .n = classes, .k = features, .transpose_b = true};
+      if (!wide_intercepts_.empty()) {
+        args.epilogue.bias_kind = compute::BiasKind::per_column;
+        args.epilogue.bias = wide_intercepts_.data();
+      }
+      compute::gemm(args, from, wide_coefficients_.data(), scores, Parallel());
+      for (int64_t i = 0; i < count; ++i) name_row(labels, row + i, place_of_largest(scores + i * classes, classes), true);
+      if (op_.transform == ops::PostTransform::softmax) compute::softmax_rows(scores, scores, count, classes, false);
+      if (op_.transform == ops::PostTransform::logistic)
+        compute::double_unary(compute::DoubleUnary::sigmoid, scores, scores, count * classes);
+      compute::convert_numbers(DType::float64, DType::float32, scores, out + row * classes, count * classes);
+    }
+  }
+
+  /// Without branches, whose outcome nothing foretells.
+  static int64_t place_of_largest(const double* scores, int64_t count) {
+    double largest = scores[0];
+    int64_t best = 0;
+    for (int64_t k = 1; k < count; ++k) {
+      best = scores[k] > largest ? k : best;
+      largest = scores[k] > largest ? scores[k] : largest;
+    }
+    return best;
   }
 
   /// Scores of rows, for a softmax what they lie below the largest one.
@@ -118,6 +168,7 @@ class LinearClassifierKernel final : public Kernel {
   }
 
   ops::LinearClassifier op_;
+  std::vector<double> wide_coefficients_, wide_intercepts_;
 };
 
 }  // namespace rh::cpu

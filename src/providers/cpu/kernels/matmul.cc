@@ -1,7 +1,7 @@
 #include "ops/math/matmul.h"
 
 #include "compute/gemm/gemm.h"
-#include "compute/gemm/gemm_reference.h"
+#include "compute/gemm/integer_gemm.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/matmul_problem.h"
 #include "providers/cpu/packed_left.h"
@@ -75,6 +75,14 @@ class MatMulKernel final : public Kernel {
     return offsets;
   }
 
+  /// Unsigned ones wrap around to the same bits.
+  template <typename T>
+  static void multiply_integers(RunContext& context, const compute::GemmArgs<T>& args, const T* a, const T* b, T* c) {
+    using I = std::make_signed_t<T>;
+    compute::integer_gemm(reinterpret_cast<const I*>(a), reinterpret_cast<const I*>(b), reinterpret_cast<I*>(c), args.m, args.n, args.k,
+                          context.parallel());
+  }
+
   template <typename T>
   static void multiply(RunContext& context, const MatMulProblem& p, const T* a, const T* b, T* c) {
     compute::GemmArgs<T> args{.m = p.m, .n = p.n, .k = p.k};
@@ -84,7 +92,7 @@ class MatMulKernel final : public Kernel {
       if constexpr (fast) {
         compute::gemm(args, a, b, c, context.parallel());
       } else {
-        compute::gemm_reference(args, a, b, c, context.parallel());
+        multiply_integers(context, args, a, b, c);
       }
       return;
     }
@@ -94,7 +102,7 @@ class MatMulKernel final : public Kernel {
       compute::gemm_batched(args, {count, offsets, offsets + count, offsets + 2 * count}, a, b, c, context.parallel());
     } else {
       for (int64_t i = 0; i < count; ++i) {
-        compute::gemm_reference(args, a + offsets[i], b + offsets[count + i], c + offsets[2 * count + i], context.parallel());
+        multiply_integers(context, args, a + offsets[i], b + offsets[count + i], c + offsets[2 * count + i]);
       }
     }
   }

@@ -11,7 +11,7 @@ class MatMulNBitsKernel final : public Kernel {
  public:
   using Types = rh::Types<float, Float16, BFloat16>;
 
-  explicit MatMulNBitsKernel(const KernelInfo& info) : op_(info.attributes<ops::MatMulNBits>()) {
+  explicit MatMulNBitsKernel(const KernelInfo& info) : op_(info.attributes<ops::MatMulNBits>()), left_(left_of(op_, info.precision())) {
     if (const Tensor* codes = info.constant_input(1)) populate_pages(codes->raw(), codes->bytes());
     const Tensor *scales = info.constant_input(2), *zeros = info.constant_input(3);
     if (!scales || (info.node().has_input(3) && !zeros)) return;
@@ -30,16 +30,21 @@ class MatMulNBitsKernel final : public Kernel {
       unpack_zero_points(zeros->view(), zero_codes_.data(), zero_points_.data());
     }
     prepared_ = true;
+    compute::NBitsMatrix matrix = sizes();
+    matrix.zero_points = zero_points_.empty() ? nullptr : zero_points_.data();
+    matrix.zero_codes = zero_codes_.empty() ? nullptr : zero_codes_.data();
+    if (!info.node().has_input(4)) variant_ = name_of(compute::nbits_left(matrix, left_));
   }
 
+  KernelVariant variant() const override { return {.problem = "", .variant = variant_, .variants = {}}; }
   bool owns_constant(int input) const override { return prepared_ && ((input == 2 && !scales_.empty()) || input == 3); }
   size_t packed_bytes() const override { return (scales_.size() + zero_points_.size()) * sizeof(scales_[0]) + zero_codes_.size(); }
 
   Status run(RunContext& context) const override {
     const TensorView b = context.input(1);
     RH_RETURN_IF_ERROR(expect_columns(context.input(0), "K", op_.k));
-    compute::NBitsMatrix matrix{
-        .n = op_.n, .k = op_.k, .bits = static_cast<int>(op_.bits), .block = op_.block_size, .data = b.data<uint8_t>()};
+    compute::NBitsMatrix matrix = sizes();
+    matrix.data = b.data<uint8_t>();
     RH_RETURN_IF_ERROR(expect_elements(b, "B", op_.n * matrix.row_bytes()));
     RH_RETURN_IF_ERROR(prepare(context, matrix));
     const float* bias = nullptr;
@@ -47,13 +52,21 @@ class MatMulNBitsKernel final : public Kernel {
       RH_RETURN_IF_ERROR(expect_elements(context.input(5), "bias", op_.n));
       bias = converted(context, context.input(5), DType::float32).data<float>();
     }
-    const auto left = op_.rounds_activations ? compute::NBitsLeft::rounded : compute::NBitsLeft::exact;
     return float_product(context, op_.n, [&](int64_t m, const float* a, float* y) {
-      compute::nbits_multiply(matrix, m, a, bias, y, context.parallel(), left);
+      compute::nbits_multiply(matrix, m, a, bias, y, context.parallel(), left_);
     });
   }
 
  private:
+  static compute::NBitsLeft left_of(const ops::MatMulNBits& op, Precision precision) {
+    if (!op.rounds_activations) return compute::NBitsLeft::exact;
+    return precision == Precision::strict ? compute::NBitsLeft::rounded : compute::NBitsLeft::bytes;
+  }
+  static std::string_view name_of(compute::NBitsLeft left) {
+    return left == compute::NBitsLeft::bytes ? "int8_rows" : left == compute::NBitsLeft::rounded ? "int16_rows" : "float_rows";
+  }
+  compute::NBitsMatrix sizes() const { return {.n = op_.n, .k = op_.k, .bits = static_cast<int>(op_.bits), .block = op_.block_size}; }
+
   /// Packed zero points fill whole bytes for each row; others are one a block.
   int64_t zero_row_bytes() const { return (op_.blocks() * op_.bits + 7) / 8; }
   Status check_zero_points(const TensorView& view) const {
@@ -97,6 +110,8 @@ class MatMulNBitsKernel final : public Kernel {
   }
 
   ops::MatMulNBits op_;
+  compute::NBitsLeft left_;
+  std::string_view variant_ = "float_rows";  ///< also where blocks go by index
   bool prepared_ = false;
   std::vector<float> scales_, zero_points_;
   std::vector<uint8_t> zero_codes_;

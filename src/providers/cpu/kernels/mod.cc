@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "compute/elementwise/double_math.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
@@ -26,6 +27,14 @@ BinaryRow mod_row(bool fmod) {
       return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
     });
   } else {
+    if constexpr (std::is_same_v<T, double>) {
+      if (fmod) {
+        return [](const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
+          compute::double_fmod(static_cast<const double*>(a), step_a, static_cast<const double*>(b), step_b, static_cast<double*>(out),
+                               count);
+        };
+      }
+    }
     using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
     if (fmod) return binary_row<T, T, T>([](T a, T b) { return std::fmod(Wide(a), Wide(b)); });
     return binary_row<T, T, T>([](T a, T b) {

@@ -4,8 +4,11 @@
 #include <array>
 #include <cmath>
 
+#include "compute/elementwise/conversions.h"
+#include "compute/elementwise/double_math.h"
 #include "compute/elementwise/vector_math.h"
 #include "compute/reduce/row_math.h"
+#include "compute/scratch.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -33,14 +36,17 @@ class NormalizerKernel final : public Kernel {
             return normalize_few(x.data<float>() + first, y.data<float>() + first, range.size(), features);
           }
         }
-        for (int64_t row = range.begin; row < range.end; ++row) {
-          const T* from = x.data<T>() + row * features;
-          float* to = y.data<float>() + row * features;
-          if constexpr (std::is_same_v<T, float>) {
-            if (normalize_floats(from, to, features)) continue;
+        if constexpr (std::is_same_v<T, float>) {
+          if (norm_ != ops::Normalizer::Norm::max) {
+            for (int64_t row = range.begin; row < range.end; ++row) {
+              const float* from = x.data<float>() + row * features;
+              float* to = y.data<float>() + row * features;
+              if (!normalize_floats(from, to, features)) normalize(from, to, 1, features);
+            }
+            return;
           }
-          normalize(from, to, features);
         }
+        normalize(x.data<T>() + range.begin * features, y.data<float>() + range.begin * features, range.size(), features);
       });
     });
   }
@@ -81,7 +87,7 @@ class NormalizerKernel final : public Kernel {
       if (all) {
         compute::binary(compute::Binary::div, from, sizes.data(), to, count * features);
       } else {
-        for (int64_t i = 0; i < count; ++i) normalize(from + i * features, to + i * features, features);
+        normalize(from, to, count, features);
       }
     }
   }
@@ -89,19 +95,24 @@ class NormalizerKernel final : public Kernel {
   /// Whether a sum of floats has lost little of what it should be.
   static bool is_certain(float sum) { return sum > 1e-20f && sum < 1e30f; }
 
+  /// In doubles.
   template <typename T>
-  void normalize(const T* x, float* y, int64_t count) const {
-    double size = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const auto element = static_cast<double>(x[i]);
-      switch (norm_) {
-        case ops::Normalizer::Norm::max: size = i == 0 ? element : std::max(size, element); break;
-        case ops::Normalizer::Norm::l1: size += std::fabs(element); break;
-        case ops::Normalizer::Norm::l2: size += element * element; break;
+  void normalize(const T* x, float* y, int64_t rows, int64_t features) const {
+    using Norm = ops::Normalizer::Norm;
+    const auto size = norm_ == Norm::max ? compute::RowSize::largest : norm_ == Norm::l1 ? compute::RowSize::sum : compute::RowSize::length;
+    if constexpr (std::is_same_v<T, double>) {
+      compute::divide_rows(size, x, y, rows, features);
+    } else {
+      constexpr int64_t kAtOnce = 1024;
+      const int64_t most = std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, features));
+      const size_t bytes = static_cast<size_t>(most * features) * sizeof(double);
+      auto* wide = static_cast<double*>(compute::thread_scratch(compute::ScratchSlot::row, bytes));
+      for (int64_t begin = 0; begin < rows; begin += most) {
+        const int64_t count = std::min(most, rows - begin);
+        compute::convert_numbers(dtype_of<T>, DType::float64, x + begin * features, wide, count * features);
+        compute::divide_rows(size, wide, y + begin * features, count, features);
       }
     }
-    if (norm_ == ops::Normalizer::Norm::l2) size = std::sqrt(size);
-    for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(size == 0 ? static_cast<double>(x[i]) : static_cast<double>(x[i]) / size);
   }
 
   static constexpr int64_t kFewFeatures = 16;

@@ -53,6 +53,19 @@ BinaryRow square_row() {
   return binary_row<T, double, T>([](T x, double) { return Wide(x) * Wide(x); });
 }
 
+// Of doubles and integers: the product that is the second or third power; null for other exponents.
+template <typename T>
+UnaryRow product_row(const TensorView& exponents) {
+  if constexpr (kHasNumberRows<T>) {
+    using compute::PlainUnary;
+    if (exponents.elements() != 1 || (std::is_integral_v<T> && !is_integer(exponents.dtype()))) return nullptr;
+    const double exponent = element_as_double(exponents, 0);
+    if (exponent == 2) return number_unary_row<PlainUnary::square, dtype_of<T>>;
+    if (exponent == 3) return number_unary_row<PlainUnary::cube, dtype_of<T>>;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 class PowKernel final : public Kernel {
@@ -68,6 +81,11 @@ class PowKernel final : public Kernel {
     const MutableView y = context.output(0, x.dtype(), broadcast(x.shape(), aligned));
     const TensorView exponents(exponent.dtype(), aligned, exponent.raw());
     return dispatch<Types>(x.dtype(), "Pow", [&]<typename T>() {
+      if (const UnaryRow row = product_row<T>(exponents); row && y.shape() == x.shape()) {
+        return context.parallel().for_range(x.elements(), {2.0 * sizeof(T), 2}, [&](Range part) {
+          row(x.data<T>() + part.begin, y.data<T>() + part.begin, part.size(), nullptr);
+        });
+      }
       if (std::is_floating_point_v<T> && exponents.elements() == 1 && element_as_double(exponents, 0) == 2) {
         const double two = 2;
         return run_binary(context.parallel(), square_row<T>(), x, TensorView(DType::float64, aligned, &two), y);

@@ -11,6 +11,9 @@ namespace rh::cpu {
 
 namespace {
 
+constexpr int64_t kChannels = 256;                // whose sums are made at once
+constexpr int64_t kMostCount = int64_t{1} << 23;  // of bytes whose sum is below 2^31
+
 /// [N, columns, rows] from [N, rows, columns].
 template <typename T>
 void swap_last_two(const Parallel& parallel, const T* from, int64_t batch, int64_t rows, int64_t columns, T* to) {
@@ -26,6 +29,25 @@ void whole_means(const Parallel& parallel, const T* x, int64_t rows, int64_t cou
     for (int64_t i = part.begin; i < part.end; ++i) {
       const int64_t sum = compute::sum_codes(x + i * count, count) - count * scale.zero_point;
       means[i] = static_cast<float>(static_cast<double>(sum) * static_cast<double>(scale.scale) / work);
+    }
+  });
+}
+
+/// The same of [batch, count, channels], of each channel.
+template <typename T>
+void whole_means_of_channels(const Parallel& parallel, const T* x, int64_t batch, int64_t count, int64_t channels, const TensorScale& scale,
+                             float* means) {
+  const int64_t parts = (channels + kChannels - 1) / kChannels;
+  const double work = static_cast<double>(count);
+  parallel.for_range(batch * parts, {.bytes = work * kChannels, .operations = work * kChannels / 16}, [&](Range range) {
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      const int64_t first = i % parts * kChannels, width = std::min(kChannels, channels - first);
+      int32_t sums[kChannels];
+      compute::sum_code_columns(x + i / parts * count * channels + first, channels, count, width, sums);
+      for (int64_t j = 0; j < width; ++j) {
+        const double sum = static_cast<double>(sums[j] - count * scale.zero_point);
+        means[i / parts * channels + first + j] = static_cast<float>(sum * static_cast<double>(scale.scale) / work);
+      }
     }
   });
 }
@@ -60,6 +82,11 @@ class QLinearAveragePoolKernel final : public Kernel {
     float* means = context.scratch_array<float>(y.elements());
     return dispatch<Types>(x.dtype(), "QLinearAveragePool", [&]<typename T>() {
       const T* source = x.data<T>();
+      const auto range = compute::QuantRange::of<T>(to.zero_point);
+      if (op_.global && op_.channels_last && window.input_size() < kMostCount) {
+        whole_means_of_channels(context.parallel(), source, batch, window.input_size(), channels, from, means);
+        return compute::quantize(means, to.scale, range, y.data<T>(), y.elements());
+      }
       if (op_.channels_last) {
         T* turned = context.scratch_array<T>(x.elements());
         swap_last_two(context.parallel(), source, batch, window.input_size(), channels, turned);
@@ -75,7 +102,7 @@ class QLinearAveragePoolKernel final : public Kernel {
         compute::average_pool(window, pad_end, batch * channels, op_.count_include_pad, values, means, context.parallel());
       }
       T* target = op_.channels_last ? context.scratch_array<T>(y.elements()) : y.data<T>();
-      compute::quantize(means, to.scale, compute::QuantRange::of<T>(to.zero_point), target, y.elements());
+      compute::quantize(means, to.scale, range, target, y.elements());
       if (op_.channels_last) swap_last_two(context.parallel(), target, batch, channels, window.output_size(), y.data<T>());
     });
   }

@@ -1,10 +1,34 @@
 #include "ops/quant/qlinear_binary.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "compute/quant/quantize.h"
 #include "providers/cpu/broadcast.h"
 #include "providers/cpu/quantization.h"
 
 namespace rh::cpu {
+
+namespace {
+
+constexpr int64_t kShortRow = 256;
+constexpr int64_t kJoined = 1024;  // elements of short rows that are computed at once
+
+/// Rows of an operand behind each other: where they are, if they are, else in `memory`.
+template <typename T>
+const T* joined_rows(const T* x, int64_t step, int64_t stride, int64_t rows, int64_t count, T* memory) {
+  if (step == 1 && stride == count) return x;
+  for (int64_t r = 0; r < rows; ++r) {
+    if (step == 0) {
+      std::memset(memory + r * count, static_cast<unsigned char>(x[r * stride]), static_cast<size_t>(count));
+    } else {
+      std::memcpy(memory + r * count, x + r * stride, static_cast<size_t>(count));
+    }
+  }
+  return memory;
+}
+
+}  // namespace
 
 class QLinearBinaryKernel final : public Kernel {
  public:
@@ -25,10 +49,27 @@ class QLinearBinaryKernel final : public Kernel {
     const int64_t steps[] = {rows.step(0), rows.step(1)};
     return dispatch<Types>(a.dtype(), "QLinearBinary", [&]<typename T>() {
       const auto range = compute::QuantRange::of<T>(c_scale.zero_point);
-      rows.run(context.parallel(), {.bytes = 3, .operations = 2}, [&](int64_t output, const int64_t* inputs, int64_t count) {
-        compute::quantized_binary<T>(op_.multiplies, {a.data<T>() + inputs[0], steps[0], a_scale.scale, a_scale.zero_point},
-                                     {b.data<T>() + inputs[1], steps[1], b_scale.scale, b_scale.zero_point}, c_scale.scale, range,
-                                     c.data<T>() + output, count);
+      const auto compute_row = [&](const T* left, int64_t left_step, const T* right, int64_t right_step, T* to, int64_t count) {
+        compute::quantized_binary<T>(op_.multiplies, {left, left_step, a_scale.scale, a_scale.zero_point},
+                                     {right, right_step, b_scale.scale, b_scale.zero_point}, c_scale.scale, range, to, count);
+      };
+      context.parallel().for_range(rows.elements(), {.bytes = 3, .operations = 2}, [&](Range part) {
+        rows.run_rows(part, [&](int64_t output, const int64_t* inputs, int64_t row_count, int64_t count) {
+          const int64_t at_once = count < kShortRow && row_count > 1 ? kJoined / count : 1,
+                        strides[] = {rows.row_stride(0), rows.row_stride(1)};
+          T memory[2][kJoined];
+          for (int64_t r = 0; r < row_count; r += at_once) {
+            const int64_t joined = std::min(at_once, row_count - r);
+            const T *left = a.data<T>() + inputs[0] + r * strides[0], *right = b.data<T>() + inputs[1] + r * strides[1];
+            T* const to = c.data<T>() + output + r * count;
+            if (joined == 1) {
+              compute_row(left, steps[0], right, steps[1], to, count);
+            } else {
+              compute_row(joined_rows(left, steps[0], strides[0], joined, count, memory[0]), 1,
+                          joined_rows(right, steps[1], strides[1], joined, count, memory[1]), 1, to, joined * count);
+            }
+          }
+        });
       });
     });
   }

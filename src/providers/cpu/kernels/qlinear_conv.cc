@@ -133,6 +133,11 @@ class QLinearConvKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "the scale of the weights has {} elements, expected 1 or {}", w_scale.elements(),
                           factors.size());
     }
+    if (w_scale.dtype() == DType::float32 && w_scale.elements() > 1) {
+      const float* scales = w_scale.data<float>();
+      for (size_t i = 0; i < factors.size(); ++i) factors[i] = x_scale * scales[i] / y_scale;
+      return {};
+    }
     for (size_t i = 0; i < factors.size(); ++i) {
       factors[i] = x_scale * element_as_float(w_scale, w_scale.elements() > 1 ? static_cast<int64_t>(i) : 0) / y_scale;
     }

@@ -64,6 +64,7 @@ struct Finish {
 template <typename T>
 struct AddTo : Finish<T> {
   using Accumulator = Sum<T>;
+  static constexpr auto kFold = compute::Fold::sum;
   static Accumulator identity() { return 0; }
   static void step(Accumulator& sum, T x) { sum = wrapping_add(sum, static_cast<Accumulator>(x)); }
   static void merge(Accumulator& sum, Accumulator x) { sum = wrapping_add(sum, x); }
@@ -72,6 +73,7 @@ struct AddTo : Finish<T> {
 template <typename T>
 struct AddMagnitude : AddTo<T> {
   using Accumulator = Sum<T>;
+  static constexpr auto kFold = compute::Fold::magnitudes;
   static void step(Accumulator& sum, T x) {
     const Accumulator value = static_cast<Accumulator>(x);
     sum = wrapping_add(sum, value < 0 ? wrapping_mul(value, static_cast<Accumulator>(-1)) : value);
@@ -81,6 +83,7 @@ struct AddMagnitude : AddTo<T> {
 template <typename T>
 struct AddSquare : AddTo<T> {
   using Accumulator = Sum<T>;
+  static constexpr auto kFold = compute::Fold::squares;
   static void step(Accumulator& sum, T x) {
     const Accumulator value = static_cast<Accumulator>(x);
     sum = wrapping_add(sum, wrapping_mul(value, value));
@@ -90,6 +93,7 @@ struct AddSquare : AddTo<T> {
 template <typename T>
 struct MultiplyBy : Finish<T> {
   using Accumulator = Sum<T>;
+  static constexpr auto kFold = compute::Fold::product;
   static Accumulator identity() { return 1; }
   static void step(Accumulator& product, T x) { product = wrapping_mul(product, static_cast<Accumulator>(x)); }
   static void merge(Accumulator& product, Accumulator x) { product = wrapping_mul(product, x); }
@@ -100,6 +104,7 @@ template <typename T, bool kMax>
 struct Extreme {
   using Accumulator = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
   using Limits = std::numeric_limits<Accumulator>;
+  static constexpr auto kFold = kMax ? compute::Fold::max : compute::Fold::min;
 
   static Accumulator identity() {
     if constexpr (std::is_same_v<T, bool>) return !kMax;
@@ -125,6 +130,22 @@ struct LogSumExp {
     if (b.sum == 0 || b.largest == -std::numeric_limits<double>::infinity()) return;
     if (b.largest > a.largest) std::swap(a, b);
     a.sum += a.largest == b.largest ? b.sum : b.sum * std::exp(b.largest - a.largest);
+  }
+  static Accumulator of_row(const T* x, int64_t count) {
+    constexpr int64_t kPiece = 512;
+    double values[kPiece];
+    Accumulator all = identity();
+    for (int64_t i = 0; i < count; i += kPiece, x += kPiece) {
+      const int64_t piece = std::min(kPiece, count - i);
+      for (int64_t k = 0; k < piece; ++k) values[k] = static_cast<double>(x[k]);
+      const double largest = compute::extreme_of_row(true, values, piece);
+      if (std::isfinite(largest)) {
+        merge(all, {largest, compute::exp_sum_row(values, largest, piece)});
+      } else {
+        for (int64_t k = 0; k < piece; ++k) step(all, x[k]);
+      }
+    }
+    return all;
   }
   T finish(Accumulator a, int64_t) const {
     const double value = a.largest + std::log(a.sum);

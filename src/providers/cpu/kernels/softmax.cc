@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/elementwise/double_math.h"
 #include "compute/reduce/row_math.h"
 #include "providers/cpu/float_rows.h"
 
@@ -48,6 +49,10 @@ class SoftmaxKernel final : public Kernel {
     const int64_t rows = x.elements() / length;
     if (is_float_or_half(x.dtype())) return run_float(context, x, y, rows, length, inner);
     context.parallel().for_range(rows, {16.0 * static_cast<double>(length), 20.0 * static_cast<double>(length)}, [&](Range part) {
+      if (inner == 1) {
+        const int64_t at = part.begin * length;
+        return compute::softmax_rows(x.data<double>() + at, y.data<double>() + at, part.size(), length, op_.log);
+      }
       for (int64_t row = part.begin; row < part.end; ++row) {
         const int64_t offset = row / inner * length * inner + row % inner;
         softmax_row(x.data<double>() + offset, y.data<double>() + offset, length, inner, op_.log);

@@ -1,6 +1,8 @@
 #include "ops/text/tf_idf_vectorizer.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -13,6 +15,40 @@
 
 namespace rh::cpu {
 
+/// Where two numbers lead to: a table at most half full, whose places are looked at one after the other.
+class PairIndex {
+ public:
+  static constexpr int32_t kNone = -1;
+
+  explicit PairIndex(const std::unordered_map<uint64_t, int32_t>& pairs) : entries_(std::bit_ceil(2 * pairs.size() + 1)) {
+    for (const auto& [key, value] : pairs) {
+      size_t at = place(key);
+      while (entries_[at].value != kNone) at = next(at);
+      entries_[at] = {key, value};
+    }
+  }
+
+  int32_t find(uint64_t key) const {
+    for (size_t at = place(key); entries_[at].value != kNone; at = next(at))
+      if (entries_[at].key == key) return entries_[at].value;
+    return kNone;
+  }
+
+ private:
+  struct Entry {
+    uint64_t key = 0;
+    int32_t value = kNone;
+  };
+
+  size_t place(uint64_t key) const {
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio: near keys come to lie far from each other
+    return static_cast<size_t>((key ^ key >> 32) * kGolden >> 32) & (entries_.size() - 1);
+  }
+  size_t next(size_t at) const { return (at + 1) & (entries_.size() - 1); }
+
+  std::vector<Entry> entries_;
+};
+
 /// Elements become small numbers, and n-grams paths in a tree over them.
 class TfIdfVectorizerKernel final : public Kernel {
  public:
@@ -21,6 +57,11 @@ class TfIdfVectorizerKernel final : public Kernel {
   explicit TfIdfVectorizerKernel(const KernelInfo& info) : op_(info.attributes<ops::TfIdfVectorizer>()) {
     for (size_t i = 0; i < op_.grams.size(); ++i) add(static_cast<int32_t>(i));
     integers_.finish();
+    paths_ = PairIndex(edges_);
+    edges_.clear();
+    bytes_.fill(kNone);
+    for (const auto& [text, item] : strings_)
+      if (text.size() == 1) bytes_[static_cast<unsigned char>(text[0])] = static_cast<int32_t>(item);
   }
 
   Status run(RunContext& context) const override {
@@ -92,6 +133,10 @@ class TfIdfVectorizerKernel final : public Kernel {
       const T* from = x.data<T>() + first;
       for (size_t i = 0; i < items.size(); ++i) {
         if constexpr (std::is_same_v<T, std::string>) {
+          if (from[i].size() == 1) {  // as characters are
+            items[i] = bytes_[static_cast<unsigned char>(from[i][0])];
+            continue;
+          }
           const auto at = strings_.find(from[i]);
           items[i] = at == strings_.end() ? kNone : static_cast<int32_t>(at->second);
         } else {
@@ -130,8 +175,7 @@ class TfIdfVectorizerKernel final : public Kernel {
     if (item == kNone) return kNone;
     if (node == kNone) return static_cast<size_t>(item) < first_.size() ? first_[static_cast<size_t>(item)] : kNone;
     if (!nodes_[static_cast<size_t>(node)].goes_on) return kNone;
-    const auto edge = edges_.find(edge_key(node, item));
-    return edge == edges_.end() ? kNone : edge->second;
+    return paths_.find(edge_key(node, item));
   }
 
   struct Node {
@@ -144,7 +188,9 @@ class TfIdfVectorizerKernel final : public Kernel {
   IntegerIndex integers_;
   std::unordered_map<std::string, int64_t> strings_;
   std::vector<int32_t> first_;                   ///< item to node
-  std::unordered_map<uint64_t, int32_t> edges_;  ///< (node, item) to node
+  std::unordered_map<uint64_t, int32_t> edges_;  ///< (node, item) to node, while the tree is made
+  PairIndex paths_{{}};                          ///< the same afterwards
+  std::array<int32_t, 256> bytes_;               ///< the numbers of elements of one byte
   std::vector<Node> nodes_;
 };
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/interruptible.h"
+#include "compute/reduce/number_reductions.h"
 #include "compute/scratch.h"
 #include "compute/sort/ranking.h"
 #include "compute/sort/row_search.h"
@@ -78,9 +79,23 @@ bool look_at_bounded(const float* x, int64_t length, int64_t k, Best<float, kLar
   return true;
 }
 
+// The first one of a row alone; false where there is a NaN.
+template <typename T, bool kLargest>
+bool first_of_row(const T* x, int64_t length, T* y, int64_t* indices) {
+  const T value = compute::extreme_of_row(kLargest, x, length);
+  if (value != value) return false;
+  const int64_t place = compute::find_equal(x, length, value, false);
+  if (y) *y = x[place];
+  if (indices) *indices = place;
+  return true;
+}
+
 // The first places of one row where few are wanted: what does not come before the last of those that are kept is passed over at once.
 template <typename T, bool kLargest>
 void few_of_row(const T* x, int64_t length, int64_t stride, int64_t k, T* y, int64_t* indices) {
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
+    if (k == 1 && stride == 1 && first_of_row<T, kLargest>(x, length, y, indices)) return;
+  }
   Best<T, kLargest> best(x, stride, k);
   if constexpr (std::is_same_v<T, float>) {
     if (stride == 1 && look_at_bounded(x, length, k, best)) return best.store(y, indices);

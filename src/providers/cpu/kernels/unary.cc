@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "compute/elementwise/double_math.h"
 #include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
@@ -13,6 +14,12 @@ using F = ops::Unary::Function;
 template <typename T>
 UnaryRow integer_row(F function) {
   using U = std::make_unsigned_t<T>;
+  if constexpr (kHasNumberRows<T>) {
+    using compute::PlainUnary;
+    if (function == F::abs) return number_unary_row<PlainUnary::abs, dtype_of<T>>;
+    if (function == F::neg) return number_unary_row<PlainUnary::neg, dtype_of<T>>;
+    if (function == F::sign) return number_unary_row<PlainUnary::sign, dtype_of<T>>;
+  }
   switch (function) {
     case F::abs: return unary_row<T>([](T x) { return x < 0 ? static_cast<T>(U(0) - static_cast<U>(x)) : x; });
     case F::neg: return unary_row<T>([](T x) { return static_cast<T>(U(0) - static_cast<U>(x)); });
@@ -60,6 +67,34 @@ UnaryRow floating_row(F function) {
   }
 }
 
+/// By the numeric library.
+template <compute::DoubleUnary kOp>
+void double_unary_row(const void* x, void* y, int64_t count, const float*) {
+  compute::double_unary(kOp, static_cast<const double*>(x), static_cast<double*>(y), count);
+}
+
+UnaryRow double_row(F function) {
+  using compute::DoubleUnary;
+  using compute::PlainUnary;
+  switch (function) {
+    case F::abs: return number_unary_row<PlainUnary::abs, DType::float64>;
+    case F::neg: return number_unary_row<PlainUnary::neg, DType::float64>;
+    case F::sign: return number_unary_row<PlainUnary::sign, DType::float64>;
+    case F::reciprocal: return double_unary_row<DoubleUnary::reciprocal>;
+    case F::sqrt: return double_unary_row<DoubleUnary::sqrt>;
+    case F::exp: return double_unary_row<DoubleUnary::exp>;
+    case F::log: return double_unary_row<DoubleUnary::log>;
+    case F::floor: return double_unary_row<DoubleUnary::floor>;
+    case F::ceil: return double_unary_row<DoubleUnary::ceil>;
+    case F::round: return double_unary_row<DoubleUnary::round>;
+    case F::tanh: return double_unary_row<DoubleUnary::tanh>;
+    case F::sigmoid: return double_unary_row<DoubleUnary::sigmoid>;
+    case F::sin: return double_unary_row<DoubleUnary::sin>;
+    case F::cos: return double_unary_row<DoubleUnary::cos>;
+    default: return floating_row<double>(function);
+  }
+}
+
 UnaryRow float_row(F function) {
   using compute::Unary;
   switch (function) {
@@ -95,7 +130,7 @@ UnaryRow float_row(F function) {
 
 UnaryRow row_of(F function, DType dtype) {
   return numeric_row(
-      dtype, [&] { return floating_row<double>(function); }, [&]<typename T>() { return integer_row<T>(function); },
+      dtype, [&] { return double_row(function); }, [&]<typename T>() { return integer_row<T>(function); },
       [&] { return float_row(function); });
 }
 

@@ -15,15 +15,16 @@ using F = ops::Variadic::Function;
 // Integers and double.
 template <typename T>
 BinaryRow variadic_row(F function) {
+  using compute::Arithmetic;
+  if constexpr (kHasNumberRows<T>) {
+    if (function == F::max) return number_row<Arithmetic::max, dtype_of<T>>;
+    if (function == F::min) return number_row<Arithmetic::min, dtype_of<T>>;
+    return std::is_integral_v<T> ? nullptr : number_row<Arithmetic::add, dtype_of<T>>;
+  }
   switch (function) {
     case F::max: return binary_row<T, T, T>([](T a, T b) { return a > b || a != a ? a : b; });
     case F::min: return binary_row<T, T, T>([](T a, T b) { return a < b || a != a ? a : b; });
-    default:
-      if constexpr (std::is_integral_v<T>) {
-        return nullptr;
-      } else {
-        return binary_row<T, T, T>([](T a, T b) { return a + b; });
-      }
+    default: return nullptr;
   }
 }
 
