@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "compute/simd/hwy_targets.h"
 
@@ -130,7 +131,17 @@ HWY_INLINE A fold_typed(const T* x, int64_t count) {
     a1 = stepped<kOp>(a1, hn::Load(d, rest));
   }
   const auto vector = joined<kOp>(joined<kOp>(a0, a1), joined<kOp>(a2, a3));
-  if constexpr (kOp == Fold::sum || kOp == Fold::magnitudes || kOp == Fold::squares) return hn::GetLane(hn::SumOfLanes(d, vector));
+  if constexpr (kOp == Fold::sum || kOp == Fold::magnitudes || kOp == Fold::squares) {
+    HWY_ALIGN A parts[HWY_MAX_BYTES / sizeof(A)];
+    hn::Store(vector, d, parts);
+    if constexpr (std::is_integral_v<A>) {  // which wrap around
+      std::make_unsigned_t<A> sum = 0;
+      for (int64_t k = 0; k < lanes; ++k) sum += static_cast<std::make_unsigned_t<A>>(parts[k]);
+      return static_cast<A>(sum);
+    } else {
+      return hn::GetLane(hn::SumOfLanes(d, vector));
+    }
+  }
   if constexpr (kOp == Fold::max || kOp == Fold::min) {
     if (HWY_LIKELY(hn::AllTrue(d, hn::Eq(vector, vector))))
       return hn::GetLane(kOp == Fold::max ? hn::MaxOfLanes(d, vector) : hn::MinOfLanes(d, vector));
