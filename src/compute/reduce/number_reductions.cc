@@ -132,9 +132,9 @@ HWY_INLINE A fold_typed(const T* x, int64_t count) {
   }
   const auto vector = joined<kOp>(joined<kOp>(a0, a1), joined<kOp>(a2, a3));
   if constexpr (kOp == Fold::sum || kOp == Fold::magnitudes || kOp == Fold::squares) {
-    HWY_ALIGN A parts[HWY_MAX_BYTES / sizeof(A)];
-    hn::Store(vector, d, parts);
     if constexpr (std::is_integral_v<A>) {  // which wrap around
+      HWY_ALIGN A parts[HWY_MAX_BYTES / sizeof(A)];
+      hn::Store(vector, d, parts);
       std::make_unsigned_t<A> sum = 0;
       for (int64_t k = 0; k < lanes; ++k) sum += static_cast<std::make_unsigned_t<A>>(parts[k]);
       return static_cast<A>(sum);
