@@ -10,6 +10,7 @@
 #include "compute/elementwise/vector_math.h"
 #include "compute/gemm/gemm_reference.h"
 #include "compute/image/pool_rows.h"
+#include "compute/image/pool_strided.h"
 #include "compute/scratch.h"
 
 namespace rh::compute {
@@ -110,8 +111,8 @@ void max_plane(const Window& w, const T* x, T* y) {
 
 constexpr const std::nullptr_t* kNoDivisor = nullptr;
 
-/// Pooling of float planes without depth, a row of outputs at a time: first down the window's rows, then along the outputs, with columns
-/// split by their remainder modulo the stride so that both run over contiguous floats.
+/// Pooling of float planes without depth, a row of outputs at a time: first down the window's rows, then along the outputs; with stride 2
+/// columns are split by their parity, so that both run over contiguous floats.
 class RowPool {
  public:
   /// `divisor(axis, at)`: what the sums of the outputs at a place of an axis are divided by, times that of the other; null for maxima
@@ -121,8 +122,9 @@ class RowPool {
     constexpr int64_t kVector = 16;
     const int64_t reached = (w_.output[2] - 1) * w_.stride[2] + (w_.kernel[2] - 1) * w_.dilation[2] + 1;
     const int64_t extent = std::max(reached, w_.pad_begin[2] + w_.input[2]);
-    phase_ = (extent + w_.stride[2] - 1) / w_.stride[2] + kVector;
-    const int64_t count = kRowsAtOnce * w_.stride[2] * phase_;
+    phases_ = w_.stride[2] == 2 ? 2 : 1;
+    phase_ = (extent + phases_ - 1) / phases_ + kVector;
+    const int64_t count = kRowsAtOnce * phases_ * phase_;
     float* memory = static_cast<float*>(
         thread_scratch(ScratchSlot::row, static_cast<size_t>(count + w_.output[1] + 2 * w_.output[2] + kVector) * sizeof(float)));
     std::fill_n(memory, count, sums ? 0.0f : lowest<float>());
@@ -142,13 +144,14 @@ class RowPool {
     row_.pad = w_.pad_begin[2];
     row_.kernel = w_.kernel[2];
     row_.dilation = w_.dilation[2];
-    row_.stride = w_.stride[2];
+    row_.stride = phases_;
     folded_ = memory;
     row_.outputs = w_.output[2];
+    apart_ = {.sums = sums, .kernel = w_.kernel[2], .dilation = w_.dilation[2], .stride = w_.stride[2], .outputs = w_.output[2]};
   }
 
   static bool suits(const Window& w) {
-    return w.input[0] == 1 && w.kernel[0] == 1 && w.pad_begin[0] == 0 && w.output[0] == 1 && w.stride[2] <= 2 && w.output_size() > 0;
+    return w.input[0] == 1 && w.kernel[0] == 1 && w.pad_begin[0] == 0 && w.output[0] == 1 && w.output_size() > 0;
   }
 
   void run(const float* x, float* y) {
@@ -166,7 +169,7 @@ class RowPool {
         row_.y = y + at * w_.output[2];
         if (plane_.row_factors) set_factors(at, at == first);
         if (row_.rows > 0) {
-          pool_folded_row(row_);
+          pool_along();
         } else {
           std::fill_n(row_.y, w_.output[2], row_.sums ? 0.0f : lowest<float>());
           if (plane_.row_factors) binary(Binary::mul, row_.y, factors_, row_.y, w_.output[2]);
@@ -178,11 +181,20 @@ class RowPool {
  private:
   static constexpr int64_t kRowsAtOnce = 8;
 
+  void pool_along() {
+    if (w_.stride[2] <= 2) return pool_folded_row(row_);
+    apart_.numbers = row_.numbers;
+    apart_.x = row_.even;
+    apart_.factors = plane_.row_factors ? row_.factors : nullptr;
+    apart_.y = row_.y;
+    pool_strided(apart_);
+  }
+
   /// Sets the row up for a row of outputs, in the memory of place `slot`; its rows of the plane.
   Span rows_of(int64_t at, int64_t slot) {
     const Span rows = span_of(w_, 1, at);
     row_.rows = std::max<int64_t>(0, rows.count());
-    row_.even = folded_ + slot * w_.stride[2] * phase_;
+    row_.even = folded_ + slot * phases_ * phase_;
     row_.odd = row_.even + phase_;
     return rows;
   }
@@ -209,17 +221,56 @@ class RowPool {
               .pad_left = w_.pad_begin[2]};
     constexpr int64_t kWidest = int64_t{1} << 24;
     const bool few_taps = w_.kernel[1] <= kPlaneTaps && w_.kernel[2] <= kPlaneTaps && w_.kernel[1] * w_.kernel[2] <= kPlaneTaps;
-    is_small_ = (few_taps || slides_down(plane_)) && w_.pad_begin[2] >= 0 &&
+    is_small_ = w_.stride[2] <= 2 && (few_taps || slides_down(plane_)) && w_.pad_begin[2] >= 0 &&
                 std::max({w_.input[2], w_.output[2], w_.dilation[2], w_.pad_begin[2]}) < kWidest;
   }
 
   const Window& w_;
   float* factors_;
   float* folded_;
-  int64_t phase_;
+  int64_t phases_, phase_;
   PoolRow row_;
+  StridedWindows apart_;
   PoolPlane plane_;
   bool is_small_ = false;
+};
+
+/// Pooling of float rows by windows that lie within them, two or more elements apart. Where windows do not overlap and nothing is left
+/// over, rows are one.
+class RowsApart {
+ public:
+  RowsApart(const Window& w, bool sums, bool mean) : input_(w.input_size()) {
+    const int64_t reach = (w.kernel[2] - 1) * w.dilation[2] + 1;
+    const bool is_one = w.input[2] == w.output[2] * w.stride[2] && reach <= w.stride[2];
+    rows_ = is_one ? 1 : w.input[0] * w.input[1];
+    width_ = input_ / rows_;
+    windows_ = {.sums = sums,
+                .kernel = w.kernel[2],
+                .dilation = w.dilation[2],
+                .stride = w.stride[2],
+                .factor = mean ? 1 / static_cast<float>(w.kernel[2]) : 1,
+                .outputs = w.output_size() / rows_};
+  }
+
+  static bool suits(const Window& w) {
+    for (int axis = 0; axis < 2; ++axis)
+      if (w.kernel[axis] != 1 || w.stride[axis] != 1 || w.pad_begin[axis] != 0 || w.input[axis] != w.output[axis]) return false;
+    return w.stride[2] >= 2 && w.pad_begin[2] == 0 && w.output_size() > 0 &&
+           (w.output[2] - 1) * w.stride[2] + (w.kernel[2] - 1) * w.dilation[2] < w.input[2];
+  }
+
+  void run(const float* x, float* y) {
+    windows_.numbers = !windows_.sums && are_numbers(x, input_);
+    for (int64_t row = 0; row < rows_; ++row) {
+      windows_.x = x + row * width_;
+      windows_.y = y + row * windows_.outputs;
+      pool_strided(windows_);
+    }
+  }
+
+ private:
+  int64_t input_, rows_, width_;
+  StridedWindows windows_;
 };
 
 /// The window along height and width alone.
@@ -334,6 +385,7 @@ void max_pool_planes(const Window& w, int64_t planes, const T* x, int64_t x_plan
     for (int64_t plane = 0; plane < planes; ++plane) pool.run(x + plane * x_plane, y + plane * y_plane);
   };
   if constexpr (std::is_same_v<T, float>) {
+    if (RowsApart::suits(w)) return run(RowsApart(w, false, false));
     if (RowPool::suits(w)) return run(RowPool(w, false, kNoDivisor));
     if (DepthPool::suits(w)) return run(DepthPool(w, false, kNoDivisor));
   }
@@ -370,6 +422,7 @@ void average_pool(const Window& w, const int64_t (&pad_end)[3], int64_t planes, 
       const auto run = [&](auto&& pool) {
         for (int64_t plane = range.begin; plane < range.end; ++plane) pool.run(x + plane * w.input_size(), y + plane * w.output_size());
       };
+      if (RowsApart::suits(w)) return run(RowsApart(w, true, true));
       if (RowPool::suits(w)) return run(RowPool(w, true, &count));
       if (DepthPool::suits(w)) return run(DepthPool(w, true, &count));
     }

@@ -6,20 +6,11 @@
 #define HWY_TARGET_INCLUDE "compute/image/pool_rows.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which sets the target.
-#include "compute/simd/simd_math-inl.h"
+#include "compute/image/pool_fold-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rh::compute {
 namespace HWY_NAMESPACE {
-
-enum class Fold { sum, largest_of_numbers, largest };
-
-template <Fold kFold>
-HWY_INLINE Vec folded_with(Vec a, Vec v) {
-  if constexpr (kFold == Fold::sum) return hn::Add(a, v);
-  if constexpr (kFold == Fold::largest_of_numbers) return hn::Max(a, v);
-  return hn::IfThenElse(hn::Or(hn::Gt(v, a), is_nan(v)), v, a);
-}
 
 /// Whether a NaN or an infinity is among them.
 HWY_INLINE bool has_odd_value(const float* x, int64_t count) {
