@@ -12,12 +12,16 @@ class PixelRuns {
  public:
   static constexpr int64_t kMost = 32;  // pixels
 
-  /// `kernel` has kernel, stride and dilation, `w` the sizes and pads.
-  PixelRuns(const Window& kernel, const Window& w, int64_t pixel, int64_t pixels, int64_t lanes) : kernel_(kernel), w_(w), lanes_(lanes) {
+  /// `kernel` has kernel, stride and dilation, `w` the sizes and pads. Pixels beyond the last of an image are those of the next, whose
+  /// input lies `image` elements on.
+  PixelRuns(const Window& kernel, const Window& w, int64_t pixel, int64_t pixels, int64_t lanes, int64_t image = 0)
+      : kernel_(kernel), w_(w), lanes_(lanes) {
     int64_t ow = pixel % w.output[2], oh = pixel / w.output[2] % w.output[1], od = pixel / (w.output[2] * w.output[1]);
+    int64_t offset = od / w.output[0] * image;
+    od %= w.output[0];
     for (int64_t column = 0; column < pixels;) {
       const int64_t length = std::min({w.output[2] - ow, lanes, pixels - column});
-      runs_[count_++] = {column, length, od * kernel.stride[0] - w.pad_begin[0], oh * kernel.stride[1] - w.pad_begin[1],
+      runs_[count_++] = {column, length, offset, od * kernel.stride[0] - w.pad_begin[0], oh * kernel.stride[1] - w.pad_begin[1],
                          ow * kernel.stride[2] - w.pad_begin[2]};
       column += length;
       ow += length;
@@ -25,7 +29,9 @@ class PixelRuns {
       ow = 0;
       if (++oh < w.output[1]) continue;
       oh = 0;
-      ++od;
+      if (++od < w.output[0]) continue;
+      od = 0;
+      offset += image;
     }
   }
 
@@ -42,7 +48,7 @@ class PixelRuns {
       s = {0, static_cast<int32_t>(run.column), 0, 0};
       const int64_t d = run.d + shift[0], h = run.h + shift[1], start = run.start + shift[2];
       if (d < 0 || d >= w_.input[0] || h < 0 || h >= w_.input[1]) continue;
-      s.offset = (d * w_.input[1] + h) * w_.input[2] + start;
+      s.offset = run.image + (d * w_.input[1] + h) * w_.input[2] + start;
       int64_t first = 0, last = run.length;
       if (start < 0) first = std::min(last, (-start + stride - 1) / stride);
       if (start + (last - 1) * stride >= w_.input[2])
@@ -57,9 +63,9 @@ class PixelRuns {
   }
 
  private:
-  /// Neighbouring pixels of one output row; d, h and start are where kernel position 0 reads the first of them.
+  /// Neighbouring pixels of one output row of the image at `image`; d, h and start are where kernel position 0 reads the first of them.
   struct Run {
-    int64_t column, length, d, h, start;
+    int64_t column, length, image, d, h, start;
   };
 
   const Window& kernel_;

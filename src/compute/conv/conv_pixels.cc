@@ -19,15 +19,15 @@ constexpr int64_t kMostChunks = 16;       // of pixels that are gathered togethe
 constexpr int64_t kSumBytes = 512 << 10;  // of the sums of one group
 constexpr int64_t kChannelsOfTap = 128;   // from which on a block of products stays within one kernel position
 
-/// How pixels are cut into chunks: evenly over the plane, or over each of its rows, so that what lies beyond the image for a kernel
-/// position is left out in whole chunks.
+/// How pixels are cut into chunks: evenly over the plane, or over those of several images, or over each row, so that what lies beyond the
+/// image for a kernel position is left out in whole chunks.
 struct Chunks {
   int64_t rows;      // that are cut by themselves
   int64_t in_row;    // chunks
   int64_t row_size;  // pixels
 
-  Chunks(const Window& w, int64_t most, bool by_row)
-      : rows(by_row ? w.output[0] * w.output[1] : 1), row_size(by_row ? w.output[2] : w.output_size()) {
+  Chunks(const Window& w, int64_t images, int64_t most, bool by_row)
+      : rows(by_row ? w.output[0] * w.output[1] : 1), row_size(images * (by_row ? w.output[2] : w.output_size())) {
     in_row = pieces_of(row_size, most);
   }
   int64_t count() const { return rows * in_row; }
@@ -72,9 +72,9 @@ class ConvPixels final : public Convolution<float>::Impl {
 
   void run(const ConvCall<float>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
-    Chunks chunks(w, kernels_.rows, skips(w));
-    const int64_t products = call.batch * channels_.groups;
-    const double m = static_cast<double>(out_), n = static_cast<double>(w.output_size()), k = static_cast<double>(k_);
+    const int64_t together = joins_images(call) ? call.batch : 1, products = call.batch / together * channels_.groups;
+    Chunks chunks(w, together, kernels_.rows, skips(w));
+    const double m = static_cast<double>(out_), n = static_cast<double>(together * w.output_size()), k = static_cast<double>(k_);
     const Grid grid = products < 4 * parallel.threads() ? deal(chunks, parallel.threads()) : Grid{};
     chunks.fit(grid.rows);
     const Cost cost{.bytes = 0, .operations = 0.25 * m * n * k / static_cast<double>(grid.pieces())};
@@ -130,6 +130,21 @@ class ConvPixels final : public Convolution<float>::Impl {
 
   bool skips(const Window& w) const { return conv_skips(window_, w, in_); }
 
+  /// Whether pixels of one image would fill no chunk, so that they follow each other from image to image.
+  bool joins_images(const ConvCall<float>& call) const {
+    return call.batch > 1 && 2 * call.window.output_size() <= kernels_.rows && !skips(call.window) && !call.input.scale;
+  }
+
+  /// Whether the kernel positions of a pixel lie evenly in the input, as those of one channel and one row do, and none of these pixels of
+  /// an image reads padding.
+  bool lies_evenly(const Window& w, int64_t first, int64_t pixels) const {
+    if (in_ != 1 || window_.kernel[0] != 1 || window_.kernel[1] != 1 || w.input[0] * w.input[1] != 1 || w.output[0] * w.output[1] != 1)
+      return false;
+    const int64_t begin = first * window_.stride[2] - w.pad_begin[2];
+    const int64_t reach = (pixels - 1) * window_.stride[2] + (window_.kernel[2] - 1) * window_.dilation[2];
+    return w.pad_begin[0] == 0 && w.pad_begin[1] == 0 && begin >= 0 && begin + reach < w.input[2];
+  }
+
   static float* memory(ScratchSlot slot, int64_t count) {
     return static_cast<float*>(thread_scratch(slot, static_cast<size_t>(count) * sizeof(float) + 128));  // whole vectors are read
   }
@@ -164,7 +179,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     }
   }
 
-  /// Some chunks of pixels of one image times some panels of output channels.
+  /// Some chunks of pixels of one image, or from one on, times some panels of output channels.
   struct Group {
     const ConvCall<float>& call;
     const Chunks& chunks;
@@ -182,31 +197,41 @@ class ConvPixels final : public Convolution<float>::Impl {
   void run_group(const Group& g) const {
     constexpr int64_t kBytes = sizeof(float);
     const int64_t width = kernels_.columns, pixels = g.pixels(), plane = g.call.window.input_size();
-    const int64_t chunk_size = (kBlockK + 1) * kernels_.lanes;
-    const bool direct = lies_ready(g.call.window) && !g.call.input.scale;
+    const int64_t chunk_size = (kBlockK + 1) * kernels_.lanes, outputs = g.call.window.output_size();
+    const bool in_image = g.first_pixel() + pixels <= outputs;
+    const bool ready = in_image && lies_ready(g.call.window) && !g.call.input.scale;
+    const bool even = !ready && (in_image ? lies_evenly(g.call.window, g.first_pixel(), pixels) : lies_evenly(g.call.window, 0, outputs));
+    const bool direct = ready || (even && in_image), by_rows = even && !in_image && window_.dilation[2] == 1;
     float* gathered = direct ? nullptr : memory(ScratchSlot::packed_right, g.rows.size * chunk_size);
-    const float* x = g.call.x + (g.image * channels_.in + g.group * in_) * g.call.window.input_size();
+    const float* x = g.call.x + (g.image * channels_.in + g.group * in_) * plane;
     float* sums = memory(ScratchSlot::packed_left, g.panels.size * pixels * width);
-    if (direct && g.shared) bring_near(x + g.first_pixel(), block(0).size, pixels * kBytes, plane * kBytes);
+    if (ready && g.shared) bring_near(x + g.first_pixel(), block(0).size, pixels * kBytes, plane * kBytes);
     bool started[kMostChunks] = {}, live[kMostChunks];
     for (int64_t i = 0; i < blocks_; ++i) {
       throw_if_cancelled();
       const Part ks = block(i);
       bool any = false;
       for (int64_t row = 0; row < g.rows.size; ++row) {
-        live[row] = direct || fill(g, x, g.chunks[g.rows.begin + row], ks, gathered + row * chunk_size);
+        const Part chunk = g.chunks[g.rows.begin + row];
+        live[row] = direct || (by_rows ? copy_rows(g, x, chunk, ks, gathered + row * chunk_size)
+                                       : fill(g, x, chunk, ks, gathered + row * chunk_size));
         any = any || live[row];
       }
-      const bool more = direct && g.shared && i + 1 < blocks_;
-      const Gathered a = direct ? Gathered{x + ks.begin * plane + g.first_pixel(), plane, 0, more, live, started}
-                                : Gathered{gathered, kernels_.lanes, chunk_size, more, live, started};
+      const bool more = ready && g.shared && i + 1 < blocks_;
+      Gathered a{gathered, kernels_.lanes, 1, chunk_size, more, live, started};
+      if (by_rows) a = {gathered, 1, ks.size, chunk_size, more, live, started};
+      if (ready) a = {x + ks.begin * plane + g.first_pixel(), plane, 1, 0, more, live, started};
+      if (even && direct) {
+        const int64_t stride = window_.stride[2], dilation = window_.dilation[2];
+        a = {x + ks.begin * dilation + g.first_pixel() * stride - g.call.window.pad_begin[2], dilation, stride, 0, false, live, started};
+      }
       for (int64_t panel = 0; any && panel < g.panels.size; ++panel) run_panel(g, panel, ks, a, sums + panel * pixels * width);
       for (int64_t row = 0; row < g.rows.size; ++row) started[row] = started[row] || live[row];
     }
     const Part none{0, 0};
     std::transform(started, started + g.rows.size, live, [](bool s) { return !s; });
     for (int64_t panel = 0; panel < g.panels.size; ++panel) {
-      run_panel(g, panel, none, {x, 0, 0, false, live, started}, sums + panel * pixels * width);
+      run_panel(g, panel, none, {x, 0, 0, 0, false, live, started}, sums + panel * pixels * width);
       finish(g, panel, sums + panel * pixels * width);
     }
   }
@@ -215,6 +240,7 @@ class ConvPixels final : public Convolution<float>::Impl {
   struct Gathered {
     const float* at;
     int64_t row;          // between products
+    int64_t pixel;        // between pixels
     int64_t chunk;        // between chunks; 0: pixels follow each other
     bool more;            // the next block's pixels lie behind these
     const bool* live;     // chunks that take part
@@ -227,7 +253,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     MicroArgs<float> p{};
     p.k = ks.size;
     p.fold = kConvFold;
-    p.a_row = 1;
+    p.a_row = gathered.pixel;
     p.a_k = gathered.row;
     p.b = weights_.data() + (at * k_ + ks.begin) * width;
     p.b_k = width;
@@ -243,7 +269,7 @@ class ConvPixels final : public Convolution<float>::Impl {
     for (int64_t row = 0; row < g.rows.size; ++row, p.ahead += last ? 0 : share) {
       if (!gathered.live[row]) continue;
       const Part pixels = g.chunks[g.rows.begin + row];
-      p.a = gathered.at + (gathered.chunk ? row * gathered.chunk : pixels.begin - first_pixel);
+      p.a = gathered.at + (gathered.chunk ? row * gathered.chunk : (pixels.begin - first_pixel) * gathered.pixel);
       if (fetches_pixels) p.ahead = p.a + ks.size * gathered.row;
       p.c = sums + (pixels.begin - first_pixel) * width;
       p.beta = gathered.started[row] ? 1.0f : 0.0f;
@@ -264,10 +290,21 @@ class ConvPixels final : public Convolution<float>::Impl {
     return true;
   }
 
+  /// Rows of one channel's kernel positions, a pixel each.
+  bool copy_rows(const Group& g, const float* x, const Part& pixels, const Part& ks, float* to) const {
+    const Window& w = g.call.window;
+    const int64_t plane = w.output_size(), image = channels_.in * w.input_size();
+    for (int64_t pixel = pixels.begin; pixel < pixels.begin + pixels.size; ++pixel, to += ks.size) {
+      const float* from = x + pixel / plane * image + pixel % plane * window_.stride[2] - w.pad_begin[2] + ks.begin;
+      std::copy_n(from, ks.size, to);
+    }
+    return true;
+  }
+
   bool gather(const Group& g, const float* x, const Part& pixels, const Part& ks, float* to) const {
     const Window& w = g.call.window;
     const int64_t image = w.input_size(), lanes = kernels_.lanes;
-    const PixelRuns runs(window_, w, pixels.begin, pixels.size, lanes);
+    const PixelRuns runs(window_, w, pixels.begin, pixels.size, lanes, channels_.in * image);
     Segment segments[PixelRuns::kMost + 2];
     bool live = false;
     for (int64_t k = ks.begin; k < ks.begin + ks.size;) {
@@ -283,15 +320,18 @@ class ConvPixels final : public Convolution<float>::Impl {
     return live;
   }
 
-  /// Turns the sums of a panel round into y.
+  /// Turns the sums of a panel round into y, an image after the other.
   void finish(const Group& g, int64_t panel, const float* sums) const {
     const int64_t width = kernels_.columns, plane = g.call.window.output_size(), first = (g.panels.begin + panel) * width;
-    const int64_t at = (g.image * channels_.out + g.group * out_ + first) * plane + g.first_pixel(), pixels = g.pixels();
-    const PixelSums p{
-        sums,  width,      pixels,     std::min(width, out_ - first), g.call.residual ? g.call.residual + at : nullptr, g.call.y + at,
-        plane, clamp_.low, clamp_.high};
-    finish_pixels(gather_, p);
-    finish_channels(clamp_.activates, activation_, g.group * out_ + first, p.y, p.channels, pixels, plane, g.call.addend_at(at));
+    const int64_t channels = std::min(width, out_ - first), end = g.first_pixel() + g.pixels();
+    for (int64_t pixel = g.first_pixel(), count = 0; pixel < end; pixel += count, sums += count * width) {
+      count = std::min(plane - pixel % plane, end - pixel);
+      const int64_t at = ((g.image + pixel / plane) * channels_.out + g.group * out_ + first) * plane + pixel % plane;
+      const PixelSums p{sums,  width,      count,      channels, g.call.residual ? g.call.residual + at : nullptr, g.call.y + at,
+                        plane, clamp_.low, clamp_.high};
+      finish_pixels(gather_, p);
+      finish_channels(clamp_.activates, activation_, g.group * out_ + first, p.y, channels, count, plane, g.call.addend_at(at));
+    }
   }
 
   const ConvChannels channels_;
