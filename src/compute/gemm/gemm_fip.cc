@@ -11,6 +11,7 @@ namespace rh::compute {
 namespace {
 
 constexpr int kMostExponent = 40;    // of scales of columns
+constexpr int kTiniest = -125;       // whose inverse is a float
 constexpr int kLeastExponent = -12;  // of scales of k, the greatest of which is 1
 
 /// The power of two next to a positive value.
@@ -93,9 +94,9 @@ bool scale_fip_columns(const FipLayout& layout, const std::vector<float>& scales
   bool usable = true;
   for (int64_t j = 0; j < kFipWidth; ++j) {
     const double root = std::sqrt(squares[j] / static_cast<double>(layout.k()));
-    usable = usable && (root == 0 || std::abs(std::log2(root)) < kMostExponent);
+    usable = usable && (root == 0 || std::log2(root) < kMostExponent);
     // Of a column of zeros, what pairs leave of rows that are not is rounding errors: it gives 0.
-    inverse[j] = root == 0 ? 0.0f : static_cast<float>(power_near(root));
+    inverse[j] = root == 0 ? 0.0f : static_cast<float>(std::max(power_near(root), std::exp2(kTiniest)));
     scale[j] = root == 0 ? 0.0f : 1 / inverse[j];
   }
   for (int64_t k = 0; k < steps; ++k) {

@@ -41,6 +41,16 @@ inline void scale_of_plain(float squares, float& scale, float& inverse) {
   inverse = huge ? 0x1p64f : 1.0f;
 }
 
+/// The same of values so small that their squares vanish, of which `most` is the largest: it becomes about 1, or as large as a scale with
+/// an inverse makes it. Weights of channels that training has switched off are such values.
+inline void scale_of_tiny(float most, float& scale, float& inverse) {
+  constexpr uint32_t kMost = 120, kBias = 127;
+  const uint32_t below = kBias - (std::bit_cast<uint32_t>(most) >> 23);  // of denormals kBias
+  const uint32_t up = below < kMost ? below : kMost;
+  scale = std::bit_cast<float>((kBias + up) << 23);
+  inverse = std::bit_cast<float>((kBias - up) << 23);
+}
+
 /// The lanes of each of `count` vectors, a multiple of 4, summed.
 template <typename V, int count>
 void sum_all_lanes(const typename V::Register (&x)[count], float* out) {
@@ -118,13 +128,20 @@ uint32_t scales_of_rows(const FipLeft& p, float* scales) {
   if (usable == (1u << kRows) - 1) return usable;
   for (int i = 0; i < kRows; ++i) {
     if (usable >> i & 1) continue;
-    bool zero = sums[i] == 0;
-    for (int64_t k = 0; zero && k < p.k; k += kLeftValues)
-      zero = all_zero(p.a + i * p.a_row + k / kLeftValues * p.a_sixteen, 1, p.k - k < kLeftValues ? p.k - k : kLeftValues);
-    if (zero)
-      usable |= 1u << i;
-    else
+    if (!(sums[i] < 1)) {  // huge, or NaN
       scale_of_plain(sums[i], scales[i], p.inverse_scale[i]);
+      continue;
+    }
+    float most = 0;
+    for (int64_t k = 0; k < p.k; ++k) {
+      const float x = p.a[i * p.a_row + k / kLeftValues * p.a_sixteen + k % kLeftValues] * p.scale[k], magnitude = x < 0 ? -x : x;
+      most = magnitude > most ? magnitude : most;
+    }
+    usable |= 1u << i;
+    if (most > 0)
+      scale_of_tiny(most, scales[i], p.inverse_scale[i]);
+    else
+      scale_of(0, scales[i], p.inverse_scale[i]);
   }
   return usable;
 }
