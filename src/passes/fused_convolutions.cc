@@ -43,13 +43,35 @@ class Fuser {
       function = activation_of(conv, *activation, view);
     if (!function) view = nullptr;
     if (function) last = activation;
-    const bool sum_last = function && !view && !sum && adds && takes_sum_last(dtype, *activation);
+    std::vector<NodeId> scaling;
+    if (function && !view && dtype == DType::float32) last = take_affine(*function, *last, scaling);
+    const bool sum_last = function && !view && !sum && adds && scaling.empty() && takes_sum_last(dtype, *activation);
     if (sum_last) {
       last = sum = next(*activation);
       addend = other_input(*sum, activation->outputs[0]);
     }
     if (last == &conv || !context_.admit()) return;
-    replace(conv, sum, sum_last ? activation : nullptr, addend, function, view, *last);
+    replace(conv, sum, sum_last ? activation : nullptr, addend, function, view, *last, scaling);
+  }
+
+  /// A number by which a HardSwish is multiplied, and one that is added then, as networks with learned scales have them, become part of
+  /// it. The last node that counts; those before it, if there are any, are added to `scaling`.
+  const Node* take_affine(ops::FusedActivation& function, const Node& activation, std::vector<NodeId>& scaling) const {
+    using F = ops::FusedActivation::Function;
+    if (function.function != F::hard_swish) return &activation;
+    const Node* last = &activation;
+    float scale = 1, shift = 0;
+    for (const char* op : {"Mul", "Add"}) {
+      const Node* user = next(*last);
+      if (!user || !is_op(*user, op) || !have_same_type(graph_, last->outputs[0], user->outputs[0])) continue;
+      const auto number = constant_number(graph_, other_input(*user, last->outputs[0]));
+      if (!number || static_cast<double>(static_cast<float>(*number)) != *number) continue;
+      (op == std::string_view("Mul") ? scale : shift) = static_cast<float>(*number);
+      scaling.push_back(last->id);
+      last = user;
+    }
+    if (!scaling.empty()) function = {F::hard_swish_affine, scale, shift};
+    return last;
   }
 
   /// Whether the activation's result is added to a value of its shape.
@@ -73,12 +95,12 @@ class Fuser {
 
   /// `last` is the activation, if any, of a view, if any, of the sum, if any; or the sum, where the activation is `inner`.
   void replace(const Node& conv, const Node* sum, const Node* inner, ValueId addend, const std::optional<ops::FusedActivation>& function,
-               const Node* view, const Node& last) {
+               const Node* view, const Node& last, std::span<const NodeId> scaling) {
     Node fused;
     fused.name = conv.name;
     const bool is_transposed = is_op(conv, "ConvTranspose");
     fused.op_type = is_own(conv, "NhwcConv") ? conv.op_type : is_transposed ? "FusedConvTranspose" : "FusedConv";
-    fused.domain = inner || is_transposed || is_own(conv, "NhwcConv") ? "roundhouse" : "com.microsoft";
+    fused.domain = inner || is_transposed || !scaling.empty() || is_own(conv, "NhwcConv") ? "roundhouse" : "com.microsoft";
     fused.opset = 1;
     fused.attributes = conv.attributes;
     if (function) {
@@ -93,6 +115,7 @@ class Fuser {
       fused.inputs.push_back(rewrite_.current(addend));
       stands_for.push_back(sum->id);
     }
+    stands_for.insert(stands_for.end(), scaling.begin(), scaling.end());
     if (function && !inner) stands_for.push_back(last.id);
     if (!view) return rewrite_.replace_nodes(std::move(fused), last, stands_for);
     fused.outputs = {rewrite_.edit().add_value(graph_.value(conv.outputs[0]).name)};
@@ -116,7 +139,8 @@ class Fuser {
 }  // namespace
 
 /// A convolution, a sum of its shape that is added, and an activation, if only of a view, become one FusedConv, or NhwcConv; so does a
-/// convolution whose activation such a sum follows. A ConvTranspose and an activation become one FusedConvTranspose.
+/// convolution whose activation such a sum follows. So do numbers that scale and shift a HardSwish. A ConvTranspose and an activation
+/// become one FusedConvTranspose.
 Edit fused_convolutions(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace rh::passes

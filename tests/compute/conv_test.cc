@@ -47,8 +47,9 @@ void expect_addend_last(const ConvCase& c, const Window& w, const std::vector<fl
                                     {ActivationKind::relu},
                                     {ActivationKind::hard_swish},
                                     {ActivationKind::silu, 1},
+                                    {ActivationKind::hard_swish_affine, 1.5f, -0.25f},
                                     {.kind = ActivationKind::prelu, .slopes = slopes.data()}};
-  for (const size_t which : {number % 5, (number + 2) % 5}) {
+  for (const size_t which : {number % 6, (number + 2) % 6}) {
     const Activation& activation = activations[which];
     const Convolution<float> conv(c.channels, w, weights.data(), bias.data(), activation, variant);
     std::vector<float> y(addend.size(), 99), plain(addend.size());

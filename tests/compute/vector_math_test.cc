@@ -413,6 +413,8 @@ TEST_P(VectorMathTest, activations_follow_their_formulas) {
       {{ActivationKind::mish}, [](double x, double, double) { return x * std::tanh(std::log1p(std::exp(x))); }},
       {{ActivationKind::relu}, [](double x, double, double) { return std::max(x, 0.0); }},
       {{ActivationKind::hard_swish}, [](double x, double, double) { return x * std::min(std::max(x / 6 + 0.5, 0.0), 1.0); }},
+      {{ActivationKind::hard_swish_affine, 0.75f, -0.25f},
+       [](double x, double a, double b) { return a * x * std::min(std::max(x / 6 + 0.5, 0.0), 1.0) + b; }},
       {{ActivationKind::sigmoid}, [](double x, double, double) { return 1 / (1 + std::exp(-x)); }},
       {{ActivationKind::tanh}, [](double x, double, double) { return std::tanh(x); }},
       {{ActivationKind::gelu_erf}, [](double x, double, double) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }},

@@ -25,6 +25,7 @@ double activated(const Activation& activation, double x) {
     case ActivationKind::clip: return clamped(x, a, b);
     case ActivationKind::hard_sigmoid: return clamped(a * x + b, 0, 1);
     case ActivationKind::hard_swish: return x * clamped(x / 6 + 0.5, 0, 1);
+    case ActivationKind::hard_swish_affine: return a * (x * clamped(x / 6 + 0.5, 0, 1)) + b;
     case ActivationKind::sigmoid: return sigmoid(x);
     case ActivationKind::tanh: return std::tanh(x);
     case ActivationKind::affine: return a * x + b;

@@ -9,10 +9,11 @@ namespace rh::compute {
 enum class ActivationKind : uint8_t {
   none,
   relu,
-  leaky_relu,    ///< x < 0 ? alpha x : x
-  clip,          ///< min(max(x, alpha), beta)
-  hard_sigmoid,  ///< min(max(alpha x + beta, 0), 1)
-  hard_swish,    ///< x hard_sigmoid(x) with alpha 1/6, beta 1/2, whatever the fields say
+  leaky_relu,         ///< x < 0 ? alpha x : x
+  clip,               ///< min(max(x, alpha), beta)
+  hard_sigmoid,       ///< min(max(alpha x + beta, 0), 1)
+  hard_swish,         ///< x hard_sigmoid(x) with alpha 1/6, beta 1/2, whatever the fields say
+  hard_swish_affine,  ///< alpha hard_swish(x) + beta
   sigmoid,
   tanh,
   affine,            ///< alpha x + beta

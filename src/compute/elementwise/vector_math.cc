@@ -239,6 +239,8 @@ void activate_loop(const Activation& activation, const float* x, float* y, int64
     case ActivationKind::leaky_relu: return map(x, y, n, [a](Vec v) HWY_ATTR { return leaky_relu(v, a); });
     case ActivationKind::clip: return map(x, y, n, [a, b](Vec v) HWY_ATTR { return clamped(v, set(a), set(b)); });
     case ActivationKind::hard_sigmoid: return map(x, y, n, [a, b](Vec v) HWY_ATTR { return hard_sigmoid(v, a, b); });
+    case ActivationKind::hard_swish_affine:
+      return map(x, y, n, [a, b](Vec v) HWY_ATTR { return hn::MulAdd(hard_swish(v), set(a), set(b)); });
     case ActivationKind::scaled_tanh:
       return map(x, y, n, [a, b](Vec v) HWY_ATTR { return hn::Mul(set(a), simd_tanh(hn::Mul(v, set(b)))); });
     case ActivationKind::silu: return map(x, y, n, [a](Vec v) HWY_ATTR { return hn::Mul(v, simd_sigmoid(hn::Mul(v, set(a)))); });

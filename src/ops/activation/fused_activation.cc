@@ -29,6 +29,7 @@ constexpr Known kKnown[] = {
     {"LeakyRelu", F::leaky_relu, 1, 0.01f},
     {"HardSigmoid", F::hard_sigmoid, 2, 0.2f, 0.5f},
     {"HardSwish", F::hard_swish, 0},
+    {"HardSwishAffine", F::hard_swish_affine, 2, 1.0f, 0.0f},  // no operator of the standard
     {"Sigmoid", F::sigmoid, 0},
     {"Tanh", F::tanh, 0},
     {"Elu", F::elu, 1, 1.0f},

@@ -18,6 +18,7 @@ struct FusedActivation {
     leaky_relu,
     hard_sigmoid,
     hard_swish,
+    hard_swish_affine,  ///< alpha HardSwish(x) + beta
     sigmoid,
     tanh,
     elu,

@@ -24,6 +24,7 @@ inline compute::Activation compute_activation(const ops::FusedActivation& op) {
     case F::leaky_relu: return of(Kind::leaky_relu);
     case F::hard_sigmoid: return of(Kind::hard_sigmoid);
     case F::hard_swish: return of(Kind::hard_swish);
+    case F::hard_swish_affine: return of(Kind::hard_swish_affine);
     case F::sigmoid: return of(Kind::sigmoid);
     case F::tanh: return of(Kind::tanh);
     case F::elu: return of(Kind::elu);
