@@ -131,6 +131,8 @@ std::shared_ptr<std::byte> PageChunk::take(size_t bytes) {
           }};
 }
 
+void PageChunk::touch() { touch_pages(memory_.data(), memory_.bytes()); }
+
 void PageChunk::close() {
   room_ = 0;
   memory_.shorten(used_.load());

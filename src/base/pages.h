@@ -54,6 +54,8 @@ class PageChunk : public std::enable_shared_from_this<PageChunk> {
   /// Null where no room is left. The chunk lives as long as its blocks; the room of the last one is free again once that is let go of.
   /// Thread-safe.
   std::shared_ptr<std::byte> take(size_t bytes);
+  /// Has the system give all of its pages at once. To be called before the first take().
+  void touch();
   /// Takes no more blocks, and keeps no room for them.
   void close();
 

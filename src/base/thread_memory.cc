@@ -16,6 +16,7 @@ constexpr size_t kLargePage = 2 << 20;
 constexpr size_t kLargePages =
     256 << 10;  // from which on small pages, scattered over the sets of the caches, cost more than the rest of a large one
 constexpr size_t kLargestPart = 1 << 20;  // of a large page that blocks share
+constexpr size_t kLeastPart = 32 << 10;   // of such a page that is there anyway
 constexpr size_t kPartStep = 64 << 10;
 constexpr int kTrimming = -(1 << 30);
 
@@ -29,6 +30,8 @@ Registry& registry() {
   static Registry& one = *new Registry;  // outlives every thread
   return one;
 }
+
+thread_local std::weak_ptr<PageChunk> shared_page;
 
 }  // namespace
 
@@ -64,9 +67,8 @@ void* ThreadMemory::grow(size_t bytes) {
     room = (bytes + kPartStep - 1) / kPartStep * kPartStep;
   }
   try {
-    if (bytes >= kLargePages && bytes <= kLargestPart) {
-      take_part(room);
-    } else {
+    const bool is_part = bytes >= kLeastPart && bytes <= kLargestPart && take_part(room, bytes >= kLargePages);
+    if (!is_part) {
       release();
       auto pages = std::make_shared<PageMemory>(bytes > kLargestPart ? PageMemory::in_large_pages(room) : PageMemory(room));
       data_ = static_cast<std::byte*>(pages->data());
@@ -79,19 +81,29 @@ void* ThreadMemory::grow(size_t bytes) {
   return data_;
 }
 
-void ThreadMemory::take_part(size_t bytes) {
-  thread_local std::weak_ptr<PageChunk> shared;
-  std::shared_ptr<PageChunk> chunk = shared.lock();
+bool ThreadMemory::take_part(size_t bytes, bool make_page) {
+  std::shared_ptr<PageChunk> page = shared_page.lock();
   release();  // what lies at the end grows where it is
-  std::shared_ptr<std::byte> part = chunk ? chunk->take(bytes) : nullptr;
+  std::shared_ptr<std::byte> part = page ? page->take(bytes) : nullptr;
+  if (!part && !make_page) return false;
   if (!part) {
-    chunk = PageChunk::make(kLargePage);
-    shared = chunk;
-    part = chunk->take(bytes);
+    page = PageChunk::make(kLargePage);
+    shared_page = page;
+    part = page->take(bytes);
   }
   data_ = part.get();
   bytes_ = bytes;
   pages_ = std::move(part);
+  return true;
+}
+
+void prepare_thread_memory() {
+  thread_local ThreadMemory keeper;
+  if (!shared_page.expired()) return;
+  std::shared_ptr<PageChunk> page = PageChunk::make(kLargePage);
+  page->touch();
+  shared_page = page;
+  keeper.pages_ = std::move(page);
 }
 
 ThreadMemoryUse::ThreadMemoryUse() noexcept {

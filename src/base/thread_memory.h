@@ -22,11 +22,13 @@ class ThreadMemory {
   size_t bytes() const { return bytes_; }
 
  private:
+  friend void prepare_thread_memory();
   friend size_t trim_thread_memory();
   friend size_t thread_memory_bytes();
 
-  /// `bytes` of a large page that blocks of this thread share.
-  void take_part(size_t bytes);
+  /// `bytes` of a large page that blocks of this thread share, where there is one that has room, or where one is to be made. False where
+  /// there is none; the block is empty then.
+  bool take_part(size_t bytes, bool make_page);
 
   std::shared_ptr<void> pages_;
   std::byte* data_ = nullptr;
@@ -44,7 +46,11 @@ class ThreadMemoryUse {
   ThreadMemoryUse& operator=(const ThreadMemoryUse&) = delete;
 };
 
-/// Gives back the memory of all threads, unless a ThreadMemoryUse lives; returns how many bytes.
+/// Has the system give the large page that blocks of the calling thread are to share, unless there is one; it stays until
+/// trim_thread_memory or the thread's end. Throws std::bad_alloc.
+void prepare_thread_memory();
+
+/// Gives back the memory of all threads, unless a ThreadMemoryUse lives; returns how many bytes blocks had.
 size_t trim_thread_memory();
 size_t thread_memory_bytes();
 

@@ -11,18 +11,16 @@ namespace {
 
 constexpr int kScatterOpset = 11, kBatchOpset = 12;  // of ai.onnx, from which on there are ScatterND, and GatherND with batch_dims
 
-class Remover {
+class SliceTaker : NodePass {
  public:
-  Remover(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
-    for (NodeId id : graph_.topological_order()) {
-      const Node& node = graph_.node(id);
-      if (!is_only_output(graph_, node)) continue;
+    return visit_nodes([&](const Node& node) {
+      if (!is_only_output(graph_, node)) return;
       if (is_op(node, "ScatterElements")) scatter(node);
       if (is_op(node, "GatherElements")) gather(node);
-    }
-    return rewrite_.take();
+    });
   }
 
  private:
@@ -88,16 +86,12 @@ class Remover {
     const ValueId target = rewrite_.edit().add_constant(graph_.value(node.outputs[0]).name + "_shape", Tensor::ints(shape));
     return rewrite_.add_part(part_of(node, false, "Reshape", {rewrite_.current(indices), target}), node);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace
 
 /// GatherElements and ScatterElements of indices that Expand or Tile repeats for all that lies behind one position take whole slices by
 /// the indices themselves: Gather, GatherND, ScatterND.
-Edit expanded_indices(const Graph& graph, PassContext& context) { return Remover(graph, context).run(); }
+Edit expanded_indices(const Graph& graph, PassContext& context) { return SliceTaker(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -34,18 +34,16 @@ std::vector<T> without(std::span<const T> values, size_t position) {
   return rest;
 }
 
-class Remover {
+class Remover : NodePass {
  public:
-  Remover(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
-    for (NodeId id : graph_.topological_order()) {
-      const Node& node = graph_.node(id);
-      if (!is_op(node, "Squeeze") || !is_only_output(graph_, node)) continue;
+    return visit_nodes([&](const Node& node) {
+      if (!is_op(node, "Squeeze") || !is_only_output(graph_, node)) return;
       const auto chain = match(node);
       if (chain && context_.admit()) replace(*chain);
-    }
-    return rewrite_.take();
+    });
   }
 
  private:
@@ -177,10 +175,6 @@ class Remover {
     }
     return made;
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "ops/nn/conv.h"
@@ -39,11 +40,15 @@ bool only_moves(const Node& node) {
   return node.opset >= kBytesOpset && std::find(kMoving.begin(), kMoving.end(), node.op_type) != kMoving.end();
 }
 
+/// With other scales the order of the integers would not be that of what they stand for, or a sum of them no finite number.
+bool is_usual_scale(float scale) { return scale >= 0 && scale <= std::numeric_limits<float>::max(); }
+
 std::optional<Quantized> quantization(const Graph& graph, const Node& node, DType dtype, ValueId value) {
   const NodeView view(graph, node);
   Quantized q{.node = &node, .value = value, .dtype = dtype, .scale = view.constant_input(1), .zero = view.constant_input(2)};
   if (!q.scale || q.scale->dtype() != DType::float32 || q.scale->shape().rank() > 1 || (view.has_input(2) && !q.zero)) return std::nullopt;
-  return q;
+  const float* scales = q.scale->data<float>();
+  return std::all_of(scales, scales + q.scale->elements(), is_usual_scale) ? std::optional(q) : std::nullopt;
 }
 
 std::optional<Quantized> dequantized(const Graph& graph, ValueId id) {
@@ -153,7 +158,7 @@ class Fuser {
     std::vector<ValueId> bias{kNoValue};
     if (view.has_input(2)) {
       const auto c = dequantized(graph_, node.inputs[2]);
-      if (!c || !is_bias(*c, *a, *b)) return;
+      if (!c || !is_bias(*c, *a, *b) || !has_scales_of_columns(*c)) return;
       bias[0] = c->value;
     }
     if (!context_.admit()) return;
@@ -204,6 +209,14 @@ class Fuser {
     const NodeView view(graph_, *q.node);
     const int64_t at = view.int_or("axis", 1);
     return view.int_or("block_size", 0) == 0 && (at == axis || at + shape.rank() == axis) && q.scale->elements() == shape[axis];
+  }
+
+  /// Whether several scales go along the last dimension.
+  bool has_scales_of_columns(const Quantized& q) const {
+    if (q.is_per_tensor()) return true;
+    const TensorType& type = tensor_type(graph_, q.value);
+    const int64_t axis = NodeView(graph_, *q.node).int_or("axis", 1);
+    return type.has_rank() && (type.rank() == 1 || axis == -1 || axis + 1 == type.rank());
   }
 
   /// int32 with the scale of the sums of products, around 0.

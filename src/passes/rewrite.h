@@ -10,6 +10,10 @@
 #include "graph/edit.h"
 #include "ops/node_view.h"
 
+namespace rh {
+class PassContext;
+}
+
 namespace rh::passes {
 
 /// Of ai.onnx, from which on arithmetic, Gemm among it, broadcasts as numpy does.
@@ -50,6 +54,24 @@ class Rewrite {
   std::unordered_map<ValueId, ValueId> replaced_;
   std::unordered_set<ValueId> named_;  // values that take the name of a graph output
   std::unordered_set<NodeId> removed_;
+};
+
+/// What a pass that looks at one node after the other works with.
+class NodePass {
+ public:
+  NodePass(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+
+ protected:
+  /// The edit after visit(node) for each node, the givers of its inputs first.
+  template <typename Visit>
+  Edit visit_nodes(Visit visit) {
+    for (NodeId id : graph_.topological_order()) visit(graph_.node(id));
+    return rewrite_.take();
+  }
+
+  const Graph& graph_;
+  PassContext& context_;
+  Rewrite rewrite_;
 };
 
 /// An operator of ai.onnx at the opset of `whole`, without outputs yet, for one of the nodes that stand for it: the main one has its name,

@@ -6,6 +6,7 @@
 #include "base/out_of_memory.h"
 #include "base/pages.h"
 #include "session/executor.h"
+#include "session/prepare_memory.h"
 
 namespace rh {
 
@@ -59,17 +60,13 @@ void Frame::begin(std::span<const Value* const> inputs, std::span<Value> outputs
   bind();
 }
 
-void Frame::prepare(Parallel parallel) {
-  constexpr int64_t kMost = 16 << 20;  // of larger arenas the pages take a small part of a run
-  constexpr int64_t kPiece = 2 << 20;
-  if (plan_.sizes.symbols() != 0 || account_->source()) return;
-  const auto binding = plan_.bindings.preview({});
-  const int64_t bytes = binding->arena_bytes;
-  if (bytes == 0 || bytes > kMost) return;
+size_t Frame::prepare_arena(size_t most, const Parallel& parallel) {
+  if (plan_.sizes.symbols() != 0 || account_->source()) return 0;
+  const size_t bytes = static_cast<size_t>(plan_.bindings.preview({})->arena_bytes);
+  if (bytes == 0 || bytes > most) return 0;
   bind();
-  parallel.for_pieces((bytes - 1) / kPiece + 1, [&](int64_t i) {
-    touch_pages(static_cast<std::byte*>(arena_.data()) + i * kPiece, static_cast<size_t>(std::min(kPiece, bytes - i * kPiece)));
-  });
+  touch_pages(arena_.data(), bytes, parallel);
+  return bytes;
 }
 
 void Frame::bind() {

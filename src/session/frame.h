@@ -51,8 +51,9 @@ class Frame {
   const Plan& plan() const { return plan_; }
   const std::shared_ptr<MemoryAccount>& account() const { return account_; }
 
-  /// Where sizes do not depend on inputs, makes the arena ready, so that the first run need not wait for its pages.
-  void prepare(Parallel parallel);
+  /// Where sizes do not depend on inputs and the arena is of at most `most` bytes, makes it ready, so that the first run need not wait for
+  /// its pages. Returns how many bytes it has.
+  size_t prepare_arena(size_t most, const Parallel& parallel);
   void set_controls(const RunControls& controls) { controls_ = &controls; }
   /// Points inputs at the caller's values, finds the binding for their shapes and the arena for it.
   void begin(std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls);

@@ -17,6 +17,7 @@
 #include "session/executor.h"
 #include "session/feeds.h"
 #include "session/model_options.h"
+#include "session/prepare_memory.h"
 #include "session/profiler.h"
 #include "session/recordings.h"
 #include "session/run_state.h"
@@ -110,15 +111,16 @@ struct Session::Impl {
     }
     compiled.for_file = nullptr;
     const bool holds_much = free_heap_bytes() > free_before + kMostLeftByLoading;
-    if (holds_much || options.config_entry("roundhouse.memory") == "lean") trim_heap();
+    const bool is_lean = options.config_entry("roundhouse.memory") == "lean";
+    if (holds_much || is_lean) trim_heap();
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
     signature = CallSignature(compiled);
     recordings.find_recorder(compiled);
     input_devices = devices_of(*compiled.plan, compiled.plan->inputs, compiled.inputs);
     output_devices = devices_of(*compiled.plan, compiled.plan->outputs, compiled.outputs);
-    if (options.cpu_arena && compiled.account->budget() == 0) {
+    if (options.cpu_arena && compiled.account->budget() == 0 && !is_lean) {
       auto state = states.take(*compiled.plan, compiled.account);
-      state->frame.prepare(threads.parallel);
+      prepare_memory(state->frame, threads.parallel);
       states.give_back(std::move(state), true);
     }
     if (profiler) {
@@ -342,7 +344,8 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
     if (trace) mark = trace->begin();
     Status status = impl_->recordings.active() ? impl_->run_recorded(options, trace, input_names, inputs, output_names, outputs)
                                                : impl_->run_pooled(options, trace, input_names, inputs, output_names, outputs);
-    impl_->runs.fetch_add(1, std::memory_order_relaxed);
+    // Of outputs that were made ready, a caller who gives memory of his own has no use for any.
+    if (impl_->runs.fetch_add(1, std::memory_order_relaxed) == 0) impl_->compiled.account->drop_outputs();
     if (trace) trace->record_session("model_run", *mark);
     if (own) own->finish();
     impl_->log_run(options, status, begin);

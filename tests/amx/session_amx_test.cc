@@ -87,5 +87,36 @@ TEST_F(SessionAmx, less_accuracy_takes_fewer_products) {
   }
 }
 
+/// 3x3, 20 channels to 36.
+std::string convolution() {
+  std::string weights;
+  for (int i = 0; i < 36 * 20 * 9; ++i) weights += (i ? ", " : "") + std::to_string(static_cast<double>(i * 31 % 201) / 100 - 1);
+  return R"(<opset_import: ["" : 17]>
+main (float[1, 20, 19, 23] x) => (float[1, 36, 19, 23] y)
+< float[36, 20, 3, 3] w = {)" +
+         weights +
+         R"(} >
+{
+  [conv] y = Conv <pads = [1, 1, 1, 1]> (x, w)
+})";
+}
+
+TEST_F(SessionAmx, convolutions_multiply_what_winograd_transforms_by_tiles_where_they_are_told_to) {
+  const auto plain = make_session(convolution(), with("roundhouse.variant", "winograd"));
+  const auto session = make_session(convolution(), with("roundhouse.variant", "winograd_amx"));
+  EXPECT_EQ(variant_of(*plain).variant, "winograd");
+  EXPECT_EQ(variant_of(*session).variant, "winograd_amx");
+  EXPECT_NE(variant_of(*make_session(convolution())).variant, "winograd_amx") << "too small to pay";
+  EXPECT_EQ(std::ranges::count(variant_of(*make_session(convolution(), with("roundhouse.memory", "lean"))).variants, "winograd_amx"), 0);
+  const int64_t before = emulator_->instructions();
+  const auto found = run(*session, {{"x", ramp({1, 20, 19, 23})}}, {"y"});
+  EXPECT_TRUE(AmxEmulator::native() || emulator_->instructions() > before);
+  const auto expected = run(*plain, {{"x", ramp({1, 20, 19, 23})}}, {"y"});
+  for (int64_t i = 0; i < 36 * 19 * 23; ++i)
+    ASSERT_NEAR(found[0].tensor().data<float>()[i], expected[0].tensor().data<float>()[i], 1e-4) << i;
+  const compute::ScopedAmxStatus refused({false, "for a test"});
+  EXPECT_NE(variant_of(*make_session(convolution(), with("roundhouse.variant", "winograd_amx"))).variant, "winograd_amx");
+}
+
 }  // namespace
 }  // namespace rh::test

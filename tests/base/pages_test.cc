@@ -12,12 +12,11 @@
 #include <string>
 
 #if defined(__linux__)
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #endif
 
 #include "base/file.h"
+#include "support/page_faults.h"
 #include "support/sanitizers.h"
 
 namespace rh::test {
@@ -50,18 +49,6 @@ TEST(PageMemory, InLargePagesIsAlignedAndGrowsLikeOthers) {
 }
 
 #if defined(__linux__)
-int64_t page_faults() {
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_minflt;
-}
-
-/// Emulators of a processor take any advice and do nothing; a system refuses advice that it does not know.
-bool takes_advice() {
-  PageMemory memory(1 << 20);
-  return ::madvise(memory.data(), 4096, 0x7fff) != 0;
-}
-
 TEST(PageMemory, PagesThatWereTouchedAreThere) {
   if (kSanitized) GTEST_SKIP() << "sanitizers touch pages of their own";
   if (!takes_advice()) GTEST_SKIP() << "this system ignores advice";

@@ -7,6 +7,14 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <thread>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include "support/page_faults.h"
+#include "support/sanitizers.h"
 
 namespace rh {
 namespace {
@@ -55,6 +63,31 @@ TEST(ThreadMemory, SmallBlocksOfAThreadShareALargePage) {
   }
   EXPECT_LE(most - least, size_t{2} << 20);
 }
+
+#if defined(__linux__)
+TEST(ThreadMemory, BlocksOfAPreparedThreadNeedNoPages) {
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers touch pages of their own";
+  if (!test::takes_advice()) GTEST_SKIP() << "this system ignores advice";
+  std::thread([] {
+    std::array<ThreadMemory, 3> blocks;
+    unsigned char* first = nullptr;
+    {
+      const ThreadMemoryUse use;
+      prepare_thread_memory();
+      const int64_t before = test::page_faults();
+      for (size_t k = 0; k < blocks.size(); ++k) std::memset(blocks[k].grow((200 + 100 * k) * kKiB), 1, (200 + 100 * k) * kKiB);
+      EXPECT_LE(test::page_faults() - before, 8) << "of 225 pages";
+      first = static_cast<unsigned char*>(blocks[0].grow(1));
+      prepare_thread_memory();
+      EXPECT_EQ(blocks[0].grow(1), first);
+    }
+    EXPECT_GE(trim_thread_memory(), 900 * kKiB);
+    unsigned char resident = 0;
+    first -= reinterpret_cast<uintptr_t>(first) % 4096;
+    EXPECT_NE(::mincore(first, 4096, &resident), 0) << "the page was not given back";
+  }).join();
+}
+#endif
 
 }  // namespace
 }  // namespace rh

@@ -1,69 +1,28 @@
 #include "compute/attention/attention_fip.h"
 
-#include <cmath>
 #include <functional>
 #include <limits>
 
-#include "support.h"
+#include "attention_cases.h"
 
 namespace rh::compute {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity(), kLowest = std::numeric_limits<float>::lowest();
 
-/// Queries, keys, values and masks of heads that lie side by side, and what attention makes of them.
-struct Data {
-  AttentionArgs args;
-  std::vector<float> q, k, v, mask, sinks, y;
-
-  Data(int64_t queries, int64_t keys, int64_t heads = 4, int64_t key_heads = 2, int64_t depth = 40, int64_t value_depth = 33) {
-    constexpr int64_t kBatch = 2;
-    q = random_values(kBatch * queries * heads * depth, 1, -3, 3);
-    k = random_values(kBatch * keys * key_heads * depth, 2, -3, 3);
-    v = random_values(kBatch * keys * key_heads * value_depth, 3);
-    mask = random_values(kBatch * heads * queries * keys, 4);
-    sinks = random_values(heads * std::max<int64_t>(1, queries), 5);
-    y.assign(static_cast<size_t>(kBatch * queries * heads * value_depth), 7);
-    args.batch = kBatch;
-    args.heads = heads;
-    args.key_heads = args.value_heads = key_heads;
-    args.queries = queries;
-    args.keys = keys;
-    args.depth = depth;
-    args.value_depth = value_depth;
-    args.scale = 0.3f;
-    args.q_strides = {queries * heads * depth, depth, heads * depth};
-    args.k_strides = {keys * key_heads * depth, depth, key_heads * depth};
-    args.v_strides = {keys * key_heads * value_depth, value_depth, key_heads * value_depth};
-    args.mask_strides = {heads * queries * keys, queries * keys, keys};
-    args.y_strides = {queries * heads * value_depth, value_depth, heads * value_depth};
-  }
+struct Data : AttentionData {
+  using AttentionData::AttentionData;
 
   void compare(const std::string& what) {
-    args.q = q.data();
-    args.k = k.data();
-    args.v = v.data();
-    args.y = y.data();
-    attention(args, three_threads());
+    attention(ready(y), three_threads());
     std::vector<float> expected(y.size()), by_pairs(y.size());
-    args.y = expected.data();
-    attention_reference(args, three_threads());
+    attention_reference(ready(expected), three_threads());
     expect_near(y, expected, what);
     if (!can_attend_by_pairs(args) || args.fill_head) return;
-    args.y = by_pairs.data();  // whether it is faster or not
+    ready(by_pairs);  // whether it is faster or not
     for (int64_t batch = 0; batch < args.batch; ++batch)
       for (int64_t head = 0; head < args.heads; ++head) attend_by_pairs(args, batch, head, {0, args.queries});
     expect_near(by_pairs, expected, what + ", by pairs");
-  }
-
-  static void expect_near(const std::vector<float>& y, const std::vector<float>& expected, const std::string& what) {
-    for (size_t i = 0; i < y.size(); ++i) {
-      if (std::isnan(expected[i])) {
-        ASSERT_TRUE(std::isnan(y[i])) << what << ", element " << i << " is " << y[i];
-      } else {
-        ASSERT_NEAR(y[i], expected[i], 1e-5) << what << ", element " << i;
-      }
-    }
   }
 };
 
@@ -95,45 +54,7 @@ TEST_P(AttentionTest, narrow_heads) {
 }
 
 TEST_P(AttentionTest, what_a_query_sees) {
-  const struct {
-    const char* name;
-    std::function<void(Data&)> set;
-  } rows[] = {
-      {"causal", [](Data& d) { d.args.right_window = 0, d.args.past = 100; }},
-      {"causal, the first see nothing", [](Data& d) { d.args.right_window = 0, d.args.past = -50; }},
-      {"window", [](Data& d) { d.args.right_window = 3, d.args.left_window = 20, d.args.past = 300; }},
-      {"window far from the first key", [](Data& d) { d.args.right_window = 0, d.args.left_window = 40, d.args.past = 470; }},
-      {"window of more than a block", [](Data& d) { d.args.right_window = 0, d.args.left_window = 300, d.args.past = 400; }},
-      {"mask", [](Data& d) { d.args.mask = d.mask.data(); }},
-      {"mask of one number a row", [](Data& d) { d.args.mask = d.mask.data(), d.args.mask_column = 0, d.args.mask_strides = {0, 0, 1}; }},
-      {"mask of all queries", [](Data& d) { d.args.mask = d.mask.data(), d.args.mask_strides = {600, 0, 0}; }},
-      {"mask of the least number",
-       [](Data& d) { std::fill_n(d.mask.begin(), 2000, std::numeric_limits<float>::lowest()), d.args.mask = d.mask.data(); }},
-      {"negative scale", [](Data& d) { d.args.scale = -0.2f; }},
-      {"scale of zero", [](Data& d) { d.args.scale = 0; }},
-      {"mask and causal", [](Data& d) { d.args.mask = d.mask.data(), d.args.right_window = 0, d.args.past = 300; }},
-      {"short mask", [](Data& d) { d.args.mask = d.mask.data(), d.args.masked_keys = 270; }},
-      {"mask of keys", [](Data& d) { d.args.key_mask = d.mask.data(), d.args.key_mask_strides = {600, 70, 0}; }},
-      {"masks of scores and of keys", [](Data& d) { d.args.mask = d.args.key_mask = d.mask.data(); }},
-      {"masks of all queries and of keys",
-       [](Data& d) {
-         d.args.mask = d.args.key_mask = d.mask.data();
-         d.args.mask_strides = {600, 0, 0};
-         d.args.key_mask_strides = {0, 30, 0};
-       }},
-      {"masks of one number a row and of keys, causal",
-       [](Data& d) {
-         d.args.mask = d.args.key_mask = d.mask.data();
-         d.args.mask_column = 0;
-         d.args.mask_strides = {0, 0, 1};
-         d.args.right_window = 0;
-         d.args.past = 100;
-       }},
-      {"soft cap", [](Data& d) { d.args.softcap = 2; }},
-      {"sinks", [](Data& d) { d.args.sinks = d.sinks.data(); }},
-      {"sinks without weight", [](Data& d) { std::fill(d.sinks.begin(), d.sinks.end(), -kInf), d.args.sinks = d.sinks.data(); }},
-  };
-  for (const auto& row : rows) {
+  for (const AttentionCase& row : attention_cases()) {
     for (const int64_t queries : {1, 2, 120}) {
       for (const int64_t value_depth : {33, 64}) {
         Data data(queries, 600, 4, 2, 40, value_depth);

@@ -146,6 +146,25 @@ TEST_P(GemmFipVectors, columns_of_zeros_give_zero) {
     for (int64_t j = 0; j < n; ++j) ASSERT_EQ(c[static_cast<size_t>(i * n + j)] == 0, j == 7 || j == 40) << i << ", " << j;
 }
 
+/// Bank of filters, each over a few neighbouring values, of spectra that fall by 2^-30: each sum is as exact as multiply-add has it.
+TEST_P(GemmFipVectors, sparse_columns_are_summed_plainly) {
+  const int64_t m = 40, n = 80, k = 257;
+  std::vector<float> a = random_values(m * k, 1), b(static_cast<size_t>(k * n), 0.0f);
+  for (int64_t i = 0; i < m * k; ++i)
+    a[static_cast<size_t>(i)] = std::fabs(a[static_cast<size_t>(i)]) * std::exp2f(-static_cast<float>(i % k) * 30 / k);
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t p = 3 * j; p < 3 * j + 6; ++p) b[static_cast<size_t>(p * n + j)] = 0.25f + static_cast<float>(p % 3);
+  const std::vector<float> c = product(a, packed(b, k, n), m);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t p = 0; p < k; ++p)
+        sum += static_cast<double>(a[static_cast<size_t>(i * k + p)]) * static_cast<double>(b[static_cast<size_t>(p * n + j)]);
+      ASSERT_NEAR(static_cast<double>(c[static_cast<size_t>(i * n + j)]) / sum, 1, 1e-6) << i << ", " << j;
+    }
+  }
+}
+
 /// Rows whose values pairs cannot be made of are multiplied plainly, and their neighbours as ever.
 TEST_P(GemmFipVectors, rows_of_zeros_infinities_and_extremes_are_as_multiply_add_has_them) {
   const int64_t m = 48, n = 40, k = 130;

@@ -183,6 +183,8 @@ TEST_P(NBitsTest, DeepBlocksThreadsGroupsAndUnalignedCodes) {
       check({bits, 32, m, 33, 96, Zeros::codes, true, true, 0}, GetParam().left, three_threads());
       check({bits, 24, m, 33, 100, Zeros::codes, false, true, 0}, GetParam().left, three_threads());
     }
+    // More rows than are whole numbers together.
+    check({bits, 32, 490, 35, 70, Zeros::codes, false, true, 0}, GetParam().left, three_threads());
   }
 }
 

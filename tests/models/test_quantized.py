@@ -48,20 +48,47 @@ def prompt_feeds(path, length):
     return {**feeds, "input_ids": 7 * positions + feeds["input_ids"] % 30000, "position_ids": positions}
 
 
-def test_int4_prompt_equals_token_by_token():
-    """The product of many rows (dequantised weights) and of one row (codes read directly) agree through the whole model."""
-    options = roundhouse.SessionOptions()
-    options.intra_op_num_threads = 2
-    options.add_session_config_entry("roundhouse.precision", "strict")  # rows of 16 bits: those of 8 part where sums round otherwise
-    runner = roundhouse.InferenceSession(str(model_path("llama_tiny_int4")), options)
+def int4_runner(options):
+    session_options = roundhouse.SessionOptions()
+    session_options.intra_op_num_threads = 2
+    for key, value in options.items():
+        session_options.add_session_config_entry(key, value)
+    return roundhouse.InferenceSession(str(model_path("llama_tiny_int4")), session_options)
+
+
+def prompt_and_tokens(runner, length):
+    """All results for the prompt at once, and the same from its tokens one at a time: logits of each, and the last cache."""
     outputs = [o.name for o in runner.get_outputs()]
-    feeds = prompt_feeds(model_path("llama_tiny_int4"), 9)
+    feeds = prompt_feeds(model_path("llama_tiny_int4"), length)
     whole = dict(zip(outputs, runner.run(None, feeds)))
     cache = {k: v for k, v in feeds.items() if k.startswith("past")}
-    for i in range(9):
+    logits = []
+    for i in range(length):
         step = {"input_ids": feeds["input_ids"][:, i : i + 1], "position_ids": feeds["position_ids"][:, i : i + 1]}
         step["attention_mask"] = np.ones((1, i + 1), np.int64)
         result = dict(zip(outputs, runner.run(None, {**step, **cache})))
         cache = {k: result[k.replace("past_key_values", "present")] for k in cache}
-        difference = np.abs(result["logits"][0, -1] - whole["logits"][0, i]).max()
-        assert difference <= 1e-4 * np.abs(whole["logits"]).max()
+        logits.append(result["logits"][:, -1:])
+    return whole, {**result, "logits": np.concatenate(logits, axis=1)}
+
+
+STRICT = {"roundhouse.precision": "strict"}  # rows of 16 bits
+
+
+def test_int4_prompt_equals_token_by_token():
+    """The product of many rows (dequantised weights) and of one row (codes read directly) agree through the whole model."""
+    whole, tokens = prompt_and_tokens(int4_runner(STRICT), 9)
+    assert np.abs(tokens["logits"] - whole["logits"]).max() <= 1e-4 * np.abs(whole["logits"]).max()
+
+
+def test_int4_prompt_of_rows_of_8_bits_parts_from_its_tokens_by_less_than_those_round():
+    """Products of the same rows differ by the order of their sums alone. What is computed from them is rounded to 8 bits anew, where a
+    last bit can decide between two whole numbers: further on prompt and tokens part, by less than what the rounding itself costs."""
+    whole, tokens = prompt_and_tokens(int4_runner({}), 9)
+    for name in ("present.0.key", "present.0.value"):
+        assert root_mean_square(tokens[name] - whole[name]) <= 1e-6 * root_mean_square(whole[name]), name
+    finer, _ = prompt_and_tokens(int4_runner(STRICT), 9)
+    scale = root_mean_square(whole["logits"])
+    rounding = root_mean_square(whole["logits"] - finer["logits"])
+    assert rounding <= 0.03 * scale
+    assert root_mean_square(tokens["logits"] - whole["logits"]) <= rounding + 1e-4 * scale

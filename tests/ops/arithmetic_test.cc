@@ -43,5 +43,17 @@ const std::vector<OpCase> kIntegerEnds = {
 };
 RH_OP_TEST(IntegerEnds, kIntegerEnds, (Types<int8_t>::set))
 
+/// What processors trap: a divisor of 0, and the least number by -1.
+OpCase trapped(const char* op, std::vector<Attribute> attributes, double least, std::vector<double> expected) {
+  const Input a = values({5}, {least, least, 5, 0, -7}), b = values({5}, {-1, 1, 0, 0, 2});
+  return {14, std::move(attributes), {a, b}, "what processors trap", {}, 1, 0, "", op, {values({5}, std::move(expected))}, true};
+}
+std::vector<OpCase> trapped_cases(double least) {
+  return {trapped("Div", {}, least, {least, least, 0, 0, -3}), trapped("Mod", {}, least, {0, 0, 0, 0, 1}),
+          trapped("Mod", {attr("fmod", 1)}, least, {0, 0, 0, 0, -1})};
+}
+RH_OP_TEST(TrappedDivisionOf32Bits, trapped_cases(-2147483648.0), (Types<int32_t>::set))
+RH_OP_TEST(TrappedDivisionOf64Bits, trapped_cases(-9223372036854775808.0), (Types<int64_t>::set))
+
 }  // namespace
 }  // namespace rh::test

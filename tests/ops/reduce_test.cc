@@ -49,6 +49,30 @@ const std::vector<OpCase> kReduceSum = {
 };
 RH_OP_TEST(ReduceSum, kReduceSum, Summable::set)
 
+const std::vector<OpCase> kRoots = {
+    {18,
+     {},
+     {values({3, 2}, {4e9, 0, 3037000500, 1, 5, 12}), ints({1}).constant()},
+     "squares beyond 64 bits",
+     {},
+     1,
+     0,
+     "",
+     "ReduceL2",
+     {values({3, 1}, {4e9, 3037000500, 13})}},
+    {18,
+     {},
+     {values({2, 3}, {4e9, 3037000500, 5, 0, 1, 12}), ints({0}).constant()},
+     "columns",
+     {},
+     1,
+     0,
+     "",
+     "ReduceL2",
+     {values({1, 3}, {4e9, 3037000500, 13})}},
+};
+RH_OP_TEST(ReduceL2OfIntegers, kRoots, (Types<int64_t>::set))
+
 // Pieces of rows that are put together, the last of them shorter. The stock library sums one after another, in float.
 OpCase long_columns(const char* op, Input x) { return {18, {}, {std::move(x), ints({1}).constant()}, "many rows", {}, 1, 1e-5, "", op}; }
 const Input kLarge = uniform({1, 2500, 33}, 1e25, 1e25), kRootOfSquares = uniform({1, 1, 33}, 5e26, 5e26);

@@ -79,12 +79,14 @@ TEST(ModelCases, Rfft) { run_model_cases(kRfft); }
 const std::vector<OpCase> kSTFT = {
     {17, {}, {normal({2, 128, 1}), whole(8).constant(), absent(), whole(16).constant()}, "frames", {}, 1, 1e-6},
     {17, {}, {normal({1, 50, 1}), whole(7), uniform({12}, 0, 1)}, "a window", {}, 1, 1e-6},
+    {17, {}, {normal({3, 50}), whole(7), uniform({12}, 0, 1)}, "without a dimension of parts", {}, 1, 1e-6},
     {17, {attr("onesided", 0)}, {normal({1, 50, 2}), whole(5), uniform({10}, 0, 1), whole(10)}, "complex", {}, 1, 1e-6},
     {17, {}, {normal({1, 50, 2}), whole(5), uniform({10}, 0, 1)}, "half of a complex spectrum", {"STFT(", "complex"}},
     {17, {}, {normal({1, 50, 1}), whole(0), uniform({10}, 0, 1)}, "no step", {"STFT(", "frame_step is 0"}},
     {17, {}, {normal({1, 5, 1}), whole(1), uniform({10}, 0, 1)}, "shorter than a frame", {"STFT(", "10"}},
     {17, {}, {normal({1, 50, 1}), whole(1), uniform({10}, 0, 1), whole(8)}, "another frame than the window", {"STFT(", "[10]", "8"}},
-    {17, {}, {normal({50, 1}), whole(1), uniform({10}, 0, 1)}, "no batch", {"STFT(", "[50, 1]"}},
+    {17, {}, {normal({50}), whole(1), uniform({10}, 0, 1)}, "no batch", {"STFT(", "[50]"}},
+    {17, {}, {normal({50, 1}), whole(1), uniform({10}, 0, 1)}, "a signal of one value", {"STFT(", "10"}},
 };
 RH_OP_TEST(STFT, kSTFT, FloatingTypes::set)
 

@@ -1,10 +1,14 @@
 #include "session/session.h"
 
+#include <cstring>
 #include <thread>
 
 #include "base/file.h"
+#include "base/thread_memory.h"
 #include "session/observer.h"
 #include "session/run_helpers.h"
+#include "support/page_faults.h"
+#include "support/sanitizers.h"
 
 namespace rh::test {
 namespace {
@@ -366,6 +370,90 @@ main (float[256, 1024] x) => (float[256] y)
   for (size_t at; (at = large.find("256")) != std::string::npos;) large.replace(at, 3, "9000");
   EXPECT_EQ(make_session(large)->statistics().frame_bytes, 0u) << "36 MB";
   EXPECT_EQ(make_session(chain(10))->statistics().frame_bytes, 0u) << "of any number of rows";
+  SessionOptions lean;
+  lean.config["roundhouse.memory"] = "lean";
+  EXPECT_EQ(make_session(kFixed, lean)->statistics().frame_bytes, 0u);
+}
+
+TEST(Session, MemoryOfTheFirstRunMayBeAsLargeAsTheWeights) {
+  // Weights of 31 MB, and values of 480 KB a row.
+  const auto frame_bytes = [](const char* rows) {
+    const std::string text = std::string("<opset_import: [\"\" : 17]>\nmain (float[") + rows + R"(, 64] x) => (float[1] y)
+< float[64, 120000] w = {0.5, ...} >
+{
+  a = MatMul (x, w)
+  b = Exp (a)
+  y = ReduceMax <keepdims = 0> (b)
+})";
+    return make_session(text)->statistics().frame_bytes;
+  };
+  EXPECT_GE(frame_bytes("40"), size_t{40} * 480000);
+  EXPECT_EQ(frame_bytes("80"), 0u);
+}
+
+#if defined(__linux__)
+TEST(Session, ScratchMemoryOfTheFirstRunIsReadyWhereWeightsWerePacked) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers touch pages of their own";
+  if (!takes_advice()) GTEST_SKIP() << "this system ignores advice";
+  const auto faults = [](const char* rows, const char* memory) {
+    const std::string text = std::string("<opset_import: [\"\" : 17]>\nmain (float[") + rows + R"(, 64] x) => (float[...] y)
+< float[64, 20000] w = {0.5, ...} >
+{
+  y = MatMul (x, w)
+})";
+    SessionOptions options;
+    options.intra_op_threads = 1;
+    options.config["roundhouse.memory"] = memory;
+    int64_t taken = 0;
+    std::thread([&] {  // whose scratch memory nobody has used
+      const auto session = make_session(text, options);
+      constexpr size_t kBytes = size_t{200} << 10;
+      ThreadMemory block;
+      const int64_t before = page_faults();
+      std::memset(block.grow(kBytes), 1, kBytes);
+      taken = page_faults() - before;
+    })
+        .join();
+    return taken;
+  };
+  EXPECT_LE(faults("4", "fast"), 8) << "of 50 pages";
+  EXPECT_GE(faults("4", "lean"), 40);
+  EXPECT_GE(faults("n", "fast"), 40) << "of any number of rows";
+}
+#endif
+
+TEST(Session, MemoryOfLargeOutputsIsReadyWhereTheirSizesAreKnown) {
+  constexpr size_t kOutput = size_t{4} << 20;
+  constexpr char kFixed[] = R"(<opset_import: ["" : 17]>
+main (float[1024, 1024] x) => (float[1024, 1024] y, float[1024, 1024] z)
+{
+  y = Exp (x)
+  z = Neg (x)
+})";
+  const Value x = filled({1024, 1024}, 2);
+  auto session = make_session(kFixed);
+  const size_t made = session->statistics().memory_bytes;
+  EXPECT_GE(made, 2 * kOutput);
+  for (int i = 0; i < 2; ++i) {
+    const auto outputs = run(*session, {{"x", x}}, {"y", "z"});
+    EXPECT_NEAR(elements(outputs[0])[kOutput / 8], 7.389056f, 1e-5f);
+    EXPECT_EQ(elements(outputs[1])[kOutput / 8], -2.0f);
+    EXPECT_EQ(session->statistics().memory_bytes, made) << "run " << i << " took other memory";
+  }
+  EXPECT_GE(session->trim(), 2 * kOutput);
+  EXPECT_LE(session->statistics().memory_bytes, made - 2 * kOutput);
+  session = make_session(kFixed);
+  std::vector<Value> outputs{Tensor(DType::float32, {1024, 1024}), Tensor(DType::float32, {1024, 1024})};
+  ASSERT_TRUE(try_run(*session, {{"x", x}}, {"y", "z"}, &outputs).ok());
+  EXPECT_LE(session->statistics().memory_bytes, made - 2 * kOutput) << "the caller's own memory was used";
+  for (const char* key : {"roundhouse.memory", "roundhouse.memory.budget_bytes"}) {
+    SessionOptions options;
+    options.config[key] = key == std::string("roundhouse.memory") ? "lean" : "67108864";
+    EXPECT_LE(make_session(kFixed, options)->statistics().memory_bytes, made - 2 * kOutput) << key;
+  }
+  SessionOptions options;
+  options.cpu_arena = false;
+  EXPECT_LE(make_session(kFixed, options)->statistics().memory_bytes, made - 2 * kOutput);
 }
 
 TEST(Session, AChainNeedsFewBuffers) {

@@ -16,6 +16,15 @@ struct MatrixStrides {
 /// What of the scores is wanted: q k', that after the soft cap, that with the mask, or the weights.
 enum class Scores : uint8_t { none, products, capped, masked, weights };
 
+/// Whether AMX tiles are used.
+enum class TileUse : uint8_t { never, where_faster, wherever_possible };
+
+/// How products of floats may be made.
+struct AttentionWays {
+  bool by_pairs = true;                   ///< two at a time (gemm_fip.h)
+  TileUse tiles = TileUse::where_faster;  ///< of six products of bfloat16 parts (attention_split.h)
+};
+
 /// What a mask adds whose scores are replaced: a number that no other mask has, and so low that nothing is left of a score beside it.
 inline constexpr float kReplaced = -0x1.23456p126f;
 
@@ -50,7 +59,7 @@ struct BasicAttentionArgs {
   MatrixStrides q_strides, k_strides, v_strides, mask_strides, key_mask_strides, y_strides;
   int64_t mask_column = 1;   ///< 0: one number a row
   int64_t masked_keys = -1;  ///< keys that the mask has a number for; those after are not seen. -1: all
-  bool by_pairs = true;      ///< products of floats may be made two at a time (gemm_fip.h)
+  AttentionWays ways;
   Scores wanted = Scores::none;
   T* scores = nullptr;                                             ///< [batch, heads, queries, keys]
   const FunctionRef<void(int64_t, int64_t)>* fill_head = nullptr;  ///< puts the keys and values of a batch's head there; null: they are

@@ -358,7 +358,7 @@ bool can_attend_by_pairs(const AttentionArgs& args) {
 }
 
 bool attends_by_pairs(const AttentionArgs& args) {
-  return args.by_pairs && args.queries >= kLeastQueries && args.depth >= kLeastDepth && args.keys <= kMostKeys &&
+  return args.ways.by_pairs && args.queries >= kLeastQueries && args.depth >= kLeastDepth && args.keys <= kMostKeys &&
          args.keys_of(0, args.queries / 2).size() >= kLeastKeys && can_attend_by_pairs(args);
 }
 

@@ -6,6 +6,7 @@
 #include "compute/conv/conv_impl.h"
 #include "compute/conv/conv_variants.h"
 #include "compute/elementwise/vector_math.h"
+#include "compute/gemm/gemm_fip.h"
 #include "compute/move/bring_near.h"
 #include "compute/quant/quantize.h"
 
@@ -111,9 +112,11 @@ Convolution<T>::Convolution(const ConvChannels& channels, const Window& window, 
                             const Activation& activation, std::string_view variant, ConvAccuracy accuracy, bool lean) {
   const ConvVariant<T>* chosen = &choose_conv_variant<T>(channels, window, accuracy, lean, variant);
   if constexpr (std::is_same_v<T, float>) {
-    const int64_t count = channels.out * (channels.in / channels.groups) * window.kernel_size();
+    const int64_t of_output = channels.in / channels.groups * window.kernel_size(), count = channels.out * of_output;
     const bool keeps_sums = chosen->grows && chosen->name != "amx";
     if (keeps_sums && !can_be_summed(weights, count)) chosen = &choose_conv_variant<T>(channels, window, accuracy, true, variant);
+    if (chosen->accuracy == ConvAccuracy::usual && has_many_zeros(weights, channels.out, of_output, of_output, 1))
+      chosen = &choose_conv_variant<T>(channels, window, ConvAccuracy::strict, lean, variant);
   }
   impl_ = chosen->make(channels, window, weights, bias, activation);
   variant_ = chosen->name;

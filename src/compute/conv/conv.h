@@ -68,7 +68,8 @@ class Convolution {
   bool adds_residual_last() const;
   /// Whether the input can be scaled while it is gathered.
   bool scales_input() const;
-  /// "depthwise", "winograd", "winograd_pixels", "winograd_4x4", "winograd_parts", "phases", "direct", "paired", "pixels", "amx" or "gemm".
+  /// "depthwise", "winograd", "winograd_pixels", "winograd_fip", "winograd_amx", "winograd_4x4", "winograd_parts", "phases", "direct",
+  /// "paired", "pixels", "fip", "fip_pixels", "amx" or "gemm".
   std::string_view variant() const { return variant_; }
   /// Those that can convolve this.
   static std::vector<std::string_view> variants(const ConvChannels& channels, const Window& window,

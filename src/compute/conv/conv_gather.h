@@ -21,7 +21,11 @@ class PixelRuns {
     od %= w.output[0];
     for (int64_t column = 0; column < pixels;) {
       const int64_t length = std::min({w.output[2] - ow, lanes, pixels - column});
-      runs_[count_++] = {column, length, offset, od * kernel.stride[0] - w.pad_begin[0], oh * kernel.stride[1] - w.pad_begin[1],
+      runs_[count_++] = {column,
+                         length,
+                         offset,
+                         od * kernel.stride[0] - w.pad_begin[0],
+                         oh * kernel.stride[1] - w.pad_begin[1],
                          ow * kernel.stride[2] - w.pad_begin[2]};
       column += length;
       ow += length;

@@ -170,6 +170,10 @@ std::unique_ptr<Convolution<float>::Impl> make_winograd_pixels(const ConvChannel
 std::unique_ptr<Convolution<float>::Impl> make_winograd_fip(const ConvChannels& channels, const Window& window, const float* weights,
                                                             const float* bias, const Activation& activation);
 
+/// Winograd's F(2x2, 3x3) with products by AMX tiles, see gemm_split.h.
+std::unique_ptr<Convolution<float>::Impl> make_winograd_split(const ConvChannels& channels, const Window& window, const float* weights,
+                                                              const float* bias, const Activation& activation);
+
 /// The same by F(4x4, 3x3): 36 products for 16 outputs; results are off by several times as much.
 std::unique_ptr<Convolution<float>::Impl> make_winograd_4x4(const ConvChannels& channels, const Window& window, const float* weights,
                                                             const float* bias, const Activation& activation);

@@ -327,8 +327,8 @@ class ConvPixels final : public Convolution<float>::Impl {
     for (int64_t pixel = g.first_pixel(), count = 0; pixel < end; pixel += count, sums += count * width) {
       count = std::min(plane - pixel % plane, end - pixel);
       const int64_t at = ((g.image + pixel / plane) * channels_.out + g.group * out_ + first) * plane + pixel % plane;
-      const PixelSums p{sums,  width,      count,      channels, g.call.residual ? g.call.residual + at : nullptr, g.call.y + at,
-                        plane, clamp_.low, clamp_.high};
+      const PixelSums p{sums,          width, count,      channels,   g.call.residual ? g.call.residual + at : nullptr,
+                        g.call.y + at, plane, clamp_.low, clamp_.high};
       finish_pixels(gather_, p);
       finish_channels(clamp_.activates, activation_, g.group * out_ + first, p.y, channels, count, plane, g.call.addend_at(at));
     }

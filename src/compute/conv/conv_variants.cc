@@ -161,6 +161,20 @@ double winograd_fip_cost(const ConvChannels& c, const Window& w, const ConvCosts
          reading(w, costs, kWinogradWeights);
 }
 
+bool fits_winograd_amx(const ConvChannels& c, const Window& w) { return amx_usable() && fits_winograd(c, w); }
+
+/// Out of what products by tiles cost elsewhere, and what Winograd's transformations do: it was not measured on a processor with AMX, so
+/// that it is taken only where it is to cost a tenth less than any other way. `roundhouse tune` measures.
+double winograd_amx_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  constexpr double kProducts = 16.0 / 36, kMargin = 1 / 0.9;
+  const double tiles = static_cast<double>(winograd_tiles(w, 2)), columns = std::ceil(tiles / kSplitWidth) * kSplitWidth / tiles;
+  const double in = static_cast<double>(planes_of(c, w)), out = static_cast<double>(out_of(c));
+  const double rows = std::ceil(out / kSplitWidth) * kSplitWidth / out;
+  const double products = columns * (rows * (costs.amx + costs.amx_by_products / in) + costs.amx_by_out / out);
+  const double weights = kWinogradWeights * costs.amx_by_pixels / static_cast<double>(std::max<int64_t>(1, w.output_size()));
+  return kMargin * (winograd_edges(w, 2) * (kProducts * products + winograd_transforms(c, w, costs)) + weights);
+}
+
 /// Fewer tiles than a few of the micro-kernel's leave its weights, four times those of 3x3, too little to do.
 bool fits_winograd_4x4(const ConvChannels& c, const Window& w) {
   return fits_winograd_pixels(c, w) && winograd_tiles(w, 4) >= 3 * micro_kernels<float>().rows;
@@ -253,9 +267,11 @@ double direct_cost(const ConvChannels& c, const Window& w, const ConvCosts& cost
          reading(w, costs);
 }
 
+/// One input channel is a signal whose frames are transformed as a rule, by waves under a window that leaves little of its ends: see
+/// has_many_zeros().
 bool fits_fip(const ConvChannels& c, const Window& w) {
-  return fip_kernels() && !is_depthwise(c, w) && in_of(c) * w.kernel_size() >= kLeastPixelProducts && out_of(c) >= kFipRows &&
-         w.output_size() >= kLeastFipPixels && !conv_skips(w, w, in_of(c));
+  return fip_kernels() && !is_depthwise(c, w) && in_of(c) > 1 && in_of(c) * w.kernel_size() >= kLeastPixelProducts &&
+         out_of(c) >= kFipRows && w.output_size() >= kLeastFipPixels && !conv_skips(w, w, in_of(c));
 }
 
 /// What of a count that is cut into whole panels is worked out, by what is asked for.
@@ -314,6 +330,7 @@ std::span<const ConvVariant<S>> conv_variants() {
         {"winograd", kStrict, true, kTransformed, fits_winograd, winograd_cost, make_winograd},
         {"winograd_pixels", kStrict, true, kTransformed, fits_winograd_pixels, winograd_pixels_cost, make_winograd_pixels},
         {"winograd_fip", ConvAccuracy::usual, true, kNever, fits_winograd_fip, winograd_fip_cost, make_winograd_fip},
+        {"winograd_amx", kStrict, true, kNever, fits_winograd_amx, winograd_amx_cost, make_winograd_split},
         {"winograd_4x4", ConvAccuracy::fast, true, kTransformed, fits_winograd_4x4, winograd_4x4_cost, make_winograd_4x4},
         {"winograd_parts", kStrict, true, kNever, fits_parts, parts_cost, make_conv_parts},
         {"phases", ConvAccuracy::usual, true, kNever, conv_has_phases, phases_cost, make_conv_phases},

@@ -59,6 +59,7 @@ PackedMatrix<T>::PackedMatrix(const T* b, int64_t k, int64_t n, bool transposed,
       using enum CompactForm;
       for (const CompactForm form : {bits16, bits28, none}) {
         if (form == none ? !use.fip || !fip_kernels() : !use.compact) continue;
+        if (form == none && has_many_zeros(b, n, k, transposed ? ldb : 1, transposed ? 1 : ldb)) continue;
         if (form == bits16 && !may_fit_bits16(b, transposed ? (n - 1) * ldb + k : (k - 1) * ldb + n)) continue;
         fip_ = pack_fip({k, n, kFipBlock, form}, b, transposed, ldb);
         if (!fip_) continue;

@@ -109,6 +109,20 @@ bool scale_fip_columns(const FipLayout& layout, const std::vector<float>& scales
   return usable;
 }
 
+bool has_many_zeros(const float* values, int64_t outputs, int64_t terms, int64_t output_step, int64_t term_step) {
+  constexpr int64_t kSample = 256;  // of either; odd steps, so that zeros at even places are seen as what they are
+  const int64_t next_output = std::max<int64_t>(1, outputs / kSample) | 1, next_term = std::max<int64_t>(1, terms / kSample) | 1;
+  int64_t zeros = 0, seen = 0;
+  for (int64_t output = 0; output < outputs; output += next_output) {
+    int64_t here = 0, count = 0;
+    for (int64_t term = 0; term < terms; term += next_term, ++count) here += values[output * output_step + term * term_step] == 0;
+    if (here == count) continue;
+    zeros += here;
+    seen += count;
+  }
+  return 4 * zeros >= seen && seen > 0;
+}
+
 std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b, bool transposed, int64_t ldb) {
   const std::vector<float> scales = fip_scales(layout, b, transposed, ldb);
   if (scales.empty()) return nullptr;

@@ -94,6 +94,12 @@ bool scale_fip_columns(const FipLayout& layout, const std::vector<float>& scales
 /// from 1 that scales would not be, or where the layout is compact and the values are not.
 std::shared_ptr<const float[]> pack_fip(const FipLayout& layout, const float* b, bool transposed, int64_t ldb);
 
+/// Whether a quarter or more of the constant factors of the sums of `outputs`, `terms` each, are 0, of a sample where there are many.
+/// Outputs of nothing but zeros do not count. The error of a sum by pairs is a part of the whole row's and the whole column's size, that of
+/// multiply-add a part of the products themselves: where most of a column meets no weight, as in banks of filters over spectra, pairs would
+/// lose what plain sums keep.
+bool has_many_zeros(const float* values, int64_t outputs, int64_t terms, int64_t output_step, int64_t term_step);
+
 /// Of products by pairs, beside multiply-add.
 inline constexpr double kFipSpeed = 1.3;
 /// What they lose where threads have one piece each (choose_grid): fewer columns of pieces scale the left operand less often.

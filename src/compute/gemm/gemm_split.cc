@@ -1,5 +1,6 @@
 #include "compute/gemm/gemm_split.h"
 
+#include <bit>
 #include <cstring>
 
 #include "compute/move/transpose_words.h"
@@ -77,6 +78,23 @@ SplitBlock split_block(const void* split, int64_t k, int64_t index) {
   block.steps = from + static_cast<size_t>(index) * kSplitBlockBytes;
   if (!can_split(block.magnitudes)) block.values = static_cast<const float*>(block.steps);
   return block;
+}
+
+float split_row_value(const void* split, int64_t rows, int64_t k, int64_t row, int64_t at) {
+  constexpr int64_t kTileBytes = kSplitStepBytes / 6, kTileRow = 64, kPairs = 16;
+  const int64_t index = at / kBlockK, within = at % kBlockK, upper = (rows + 1) / 2;
+  const SplitBlock block = split_block(split, k, index);
+  if (block.values) return block.values[row * split_block_of(k, index).size + within];
+  const char* from = static_cast<const char*>(block.steps) + within / kSplitStep * kSplitStepBytes;
+  from += row < upper ? row * kTileRow : kTileBytes + (row - upper) * kTileRow;
+  from += (within % kPairs * 2 + within / kPairs % 2) * static_cast<int64_t>(sizeof(uint16_t));
+  float sum = 0;
+  for (int i = 0; i < 3; ++i, from += 2 * kTileBytes) {
+    uint16_t part;
+    std::memcpy(&part, from, sizeof part);
+    sum += std::bit_cast<float>(uint32_t{part} << 16);
+  }
+  return sum;
 }
 
 bool fits_split(const Magnitudes& a, const Magnitudes& b) {

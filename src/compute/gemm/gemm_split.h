@@ -23,6 +23,9 @@ size_t split_bytes(int64_t k);
 void split_rows(const float* a, int64_t rows, int64_t k, void* to);
 void split_columns(const float* b, int64_t k, void* to);
 
+/// A value of one of `rows` rows that split_rows wrote, as it was.
+float split_row_value(const void* split, int64_t rows, int64_t k, int64_t row, int64_t at);
+
 /// A block of either side.
 struct SplitBlock {
   Magnitudes magnitudes{};

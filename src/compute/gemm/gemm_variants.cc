@@ -84,8 +84,8 @@ const GemmVariant& choose_gemm_variant(const ProductSizes& sizes, std::string_vi
   return *best;
 }
 
-bool amx_pays(const ProductSizes& sizes) {
-  return sizes.m > 0 && sizes.n > 0 && sizes.k > 0 && amx_usable() && amx_cost(sizes, costs_here(), true) < 1;
-}
+double amx_cost_of(const ProductSizes& sizes) { return amx_cost(sizes, costs_here(), true); }
+
+bool amx_pays(const ProductSizes& sizes) { return sizes.m > 0 && sizes.n > 0 && sizes.k > 0 && amx_usable() && amx_cost_of(sizes) < 1; }
 
 }  // namespace rh::compute

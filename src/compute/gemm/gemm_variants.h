@@ -47,6 +47,8 @@ std::span<const GemmVariant> gemm_variants();
 /// The cheapest that fits by the costs of this machine's class, or the one of this name where it fits.
 const GemmVariant& choose_gemm_variant(const ProductSizes& sizes, std::string_view name);
 
+/// What each product of two values costs by AMX tiles where B is split while the product runs, beside packed multiply-add at its best.
+double amx_cost_of(const ProductSizes& sizes);
 /// Whether a product whose B is split while it runs is faster by AMX tiles.
 bool amx_pays(const ProductSizes& sizes);
 

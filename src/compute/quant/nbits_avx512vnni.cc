@@ -320,7 +320,7 @@ void tile(const NBitsTileArgs& p) {
     const __m512 s0 = _mm512_loadu_ps(p.scales + b * kNBitsColumns), s1 = _mm512_loadu_ps(p.scales + b * kNBitsColumns + 16);
 #pragma GCC unroll 6
     for (int i = 0; i < kRows; ++i) {
-      const __m512 scale = _mm512_set1_ps(p.left_scales[i * p.left_scales_row + b]);
+      const __m512 scale = _mm512_set1_ps(p.left_scales[i * p.left_blocks + b]);
       sum[i][0] = _mm512_fmadd_ps(_mm512_mul_ps(to_floats(part[i][0]), scale), s0, sum[i][0]);
       sum[i][1] = _mm512_fmadd_ps(_mm512_mul_ps(to_floats(part[i][1]), scale), s1, sum[i][1]);
     }

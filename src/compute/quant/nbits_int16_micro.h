@@ -40,7 +40,7 @@ struct NBitsTileArgs {
   const int16_t* left;  ///< [rows, ...]
   int64_t left_row;     ///< elements between rows
   const float* left_scales;
-  int64_t left_scales_row;
+  int64_t left_blocks;   ///< elements between their rows
   const int32_t* panel;  ///< [blocks * pairs, kNBitsColumns] pairs of int16, their zero points taken off
   const float* scales;   ///< [blocks, kNBitsColumns]
   const float* start;    ///< [kNBitsColumns], or null: C holds what the product is added to

@@ -7,7 +7,8 @@ namespace rh::ops {
 void infer(const STFT& op, InferenceContext& context) {
   const TensorType& x = context.input_tensor(0);
   if (!x.has_rank()) return context.set_output(0, x.dtype);
-  if (x.rank() != 3) context.node().fail("signal has shape {}, expected [batch, length, 1 or 2]", to_string(*x.dims));
+  if (x.rank() != 2 && x.rank() != 3)
+    context.node().fail("signal has shape {}, expected [batch, length] or [batch, length, 1 or 2]", to_string(*x.dims));
   const auto step = context.input_ints(1);
   Dim length = (*x.dims)[1];
   if (context.has_input(3)) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "compute/attention/attention_fip.h"
+#include "compute/attention/attention_split.h"
 #include "compute/move/copy.h"
 #include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
@@ -54,9 +55,17 @@ int64_t declared_size(const KernelInfo& info, int input, int axis) {
   return dim.is_constant() ? dim.value() : -1;
 }
 
+compute::AttentionWays attention_ways(const KernelInfo& info) {
+  const std::string_view asked = info.tuned({});
+  return {.by_pairs = info.by_pairs(),
+          .tiles = asked == "amx"    ? compute::TileUse::wherever_possible
+                   : asked == "gemm" ? compute::TileUse::never
+                                     : compute::TileUse::where_faster};
+}
+
 KernelVariant attention_variant(compute::AttentionArgs args) {
   bool is_known = true;
-  // Sizes that are not known count as ones that favour pairs.
+  // Sizes that are not known count as ones that favour pairs and tiles.
   const auto assume = [&](int64_t& size, int64_t favourable) {
     if (size >= 0) return;
     is_known = false;
@@ -64,9 +73,11 @@ KernelVariant attention_variant(compute::AttentionArgs args) {
   };
   assume(args.queries, 1024);
   assume(args.keys, std::max<int64_t>(1024, args.past + args.queries));
-  assume(args.depth, 64);
-  assume(args.value_depth, 64);
-  const std::string_view way = !compute::attends_by_pairs(args) ? "blocked" : is_known ? "fip" : "blocked_or_fip";
+  assume(args.depth, 128);
+  assume(args.value_depth, 128);
+  const std::string_view way = compute::attends_by_tiles(args)   ? is_known ? "amx" : "blocked_or_amx"
+                               : compute::attends_by_pairs(args) ? is_known ? "fip" : "blocked_or_fip"
+                                                                 : "blocked";
   return {.problem = "", .variant = way, .variants = {}};
 }
 

@@ -56,8 +56,11 @@ void set_masks(RunContext& context, const AttentionMasks& masks, compute::Attent
 /// A dimension of an input as the model declares it, counted from the end where `axis` is below 0; -1 where that is no number.
 int64_t declared_size(const KernelInfo& info, int input, int axis);
 
-/// In which way attention of float is computed: "fip" by products by pairs, "blocked" without; "blocked_or_fip" where sizes that are below
-/// 0, for not known yet, decide.
+/// How products of attention may be made: by precision, and by the variant that is asked for ("amx": by tiles wherever that is possible,
+/// "gemm": never).
+compute::AttentionWays attention_ways(const KernelInfo& info);
+/// In which way attention of float is computed: "amx" by tiles, "fip" by products by pairs, "blocked" without; "blocked_or_amx" or
+/// "blocked_or_fip" where sizes that are below 0, for not known yet, decide.
 KernelVariant attention_variant(compute::AttentionArgs args);
 /// The way of attention_reference().
 inline KernelVariant plain_attention() { return {.problem = "", .variant = "plain", .variants = {}}; }

@@ -47,7 +47,7 @@ struct BlockedPairs::Piece {
 
 std::unique_ptr<BlockedPairs> BlockedPairs::make(const ConvChannels& channels, const float* weights, const float* bias,
                                                  const Activation& activation) {
-  if (!fip_kernels()) return nullptr;
+  if (!fip_kernels() || has_many_zeros(weights, channels.out, channels.in, channels.in, 1)) return nullptr;
   std::unique_ptr<BlockedPairs> made(new BlockedPairs(channels, weights, bias, activation));
   return made->weights_ ? std::move(made) : nullptr;
 }

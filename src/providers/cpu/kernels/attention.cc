@@ -40,7 +40,7 @@ class AttentionKernel final : public Kernel {
   using Types = FloatingTypes;
 
   explicit AttentionKernel(const KernelInfo& info)
-      : op_(info.attributes<ops::Attention>()), by_pairs_(info.by_pairs()), variant_(expected_variant(info)) {}
+      : op_(info.attributes<ops::Attention>()), ways_(attention_ways(info)), variant_(expected_variant(info)) {}
 
   KernelVariant variant() const override { return variant_; }
 
@@ -60,7 +60,7 @@ class AttentionKernel final : public Kernel {
       return size < 0 || declared_size(info, input, 3) >= 0 ? size : heads > 0 ? size / heads : -1;
     };
     compute::AttentionArgs args{.queries = declared_size(info, 0, -2), .keys = declared_size(info, 1, -2)};
-    args.by_pairs = by_pairs_;
+    args.ways = ways_;
     if (info.node().has_input(4)) {
       args.past = declared_size(info, 4, 2);
       args.keys = args.keys < 0 || args.past < 0 ? -1 : args.keys + args.past;
@@ -91,7 +91,7 @@ class AttentionKernel final : public Kernel {
                           q_shape.to_string(), k_shape.to_string(), v_shape.to_string());
     }
     compute::BasicAttentionArgs<T> args{.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
-    args.by_pairs = by_pairs_;
+    args.ways = ways_;
     args.past = context.has_input(4) ? past_length(context, k, v) : 0;
     const AppendedRows appended[] = {present(context, 1, args.past, k), present(context, 2, args.past, v)};
     const auto fill = [&](int64_t batch, int64_t head) {
@@ -229,7 +229,7 @@ class AttentionKernel final : public Kernel {
   }
 
   ops::Attention op_;
-  bool by_pairs_;
+  compute::AttentionWays ways_;
   KernelVariant variant_;
 };
 

@@ -55,7 +55,7 @@ class FusedAttentionKernel final : public Kernel {
   using Types = rh::Types<float>;
 
   explicit FusedAttentionKernel(const KernelInfo& info)
-      : op_(info.attributes<ops::FusedAttention>()), by_pairs_(info.by_pairs()), variant_(expected_variant(info)) {}
+      : op_(info.attributes<ops::FusedAttention>()), ways_(attention_ways(info)), variant_(expected_variant(info)) {}
 
   KernelVariant variant() const override { return variant_; }
 
@@ -109,7 +109,7 @@ class FusedAttentionKernel final : public Kernel {
     args = {.batch = q.batch, .heads = q.heads, .key_heads = k.heads, .value_heads = v.heads};
     widen(args.batch, k.batch);
     widen(args.batch, v.batch);
-    args.by_pairs = by_pairs_;
+    args.ways = ways_;
     args.queries = q.rows;
     args.depth = q.columns;
     args.keys = op_.k_transposed ? k.columns : k.rows;
@@ -136,7 +136,7 @@ class FusedAttentionKernel final : public Kernel {
   /// By the declared shapes.
   KernelVariant expected_variant(const KernelInfo& info) const {
     compute::AttentionArgs unknown{.queries = -1, .keys = -1, .depth = -1, .value_depth = -1};
-    unknown.by_pairs = by_pairs_;
+    unknown.ways = ways_;
     std::array<Shape, 5> declared;
     Shapes shapes{};
     for (size_t i = 0; i < shapes.size(); ++i) {
@@ -243,7 +243,7 @@ class FusedAttentionKernel final : public Kernel {
   }
 
   ops::FusedAttention op_;
-  bool by_pairs_;
+  compute::AttentionWays ways_;
   KernelVariant variant_;
 };
 

@@ -19,7 +19,7 @@ class GroupQueryAttentionKernel final : public Kernel {
   using Types = rh::Types<float, Float16, BFloat16>;
 
   explicit GroupQueryAttentionKernel(const KernelInfo& info)
-      : op_(info.attributes<ops::GroupQueryAttention>()), by_pairs_(info.by_pairs()), variant_(expected_variant(info)) {}
+      : op_(info.attributes<ops::GroupQueryAttention>()), ways_(attention_ways(info)), variant_(expected_variant(info)) {}
 
   KernelVariant variant() const override { return variant_; }
 
@@ -46,7 +46,7 @@ class GroupQueryAttentionKernel final : public Kernel {
       rotate_rows(context, angles, op_.kv_heads, call.depth, keys);
     }
     compute::AttentionArgs args{.batch = call.batch, .heads = op_.heads, .key_heads = op_.kv_heads, .value_heads = op_.kv_heads};
-    args.by_pairs = by_pairs_;
+    args.ways = ways_;
     // Floats that stay where they are put are filled a head at a time, while attention reads them.
     const bool fills_later = context.input(0).dtype() == DType::float32 && !op_.is_quantized() && !op_.keeps_window;
     const AppendedRows all_keys = cache(context, call, 3, 1, keys), all_values = cache(context, call, 4, 2, values);
@@ -91,7 +91,7 @@ class GroupQueryAttentionKernel final : public Kernel {
     const int64_t size = declared_size(info, 0, 2), heads = op_.heads + (info.node().has_input(1) ? 0 : 2 * op_.kv_heads);
     compute::AttentionArgs args{.queries = declared_size(info, 0, 1), .keys = -1, .depth = -1, .value_depth = -1};
     if (size >= 0 && heads > 0) args.depth = args.value_depth = size / heads;
-    args.by_pairs = by_pairs_;
+    args.ways = ways_;
     args.softcap = op_.softcap;
     static constexpr float kNumber = 0;
     if (info.node().has_input(10)) args.mask = &kNumber;
@@ -278,7 +278,7 @@ class GroupQueryAttentionKernel final : public Kernel {
   }
 
   ops::GroupQueryAttention op_;
-  bool by_pairs_;
+  compute::AttentionWays ways_;
   KernelVariant variant_;
 };
 

@@ -26,7 +26,7 @@ class MultiHeadAttentionKernel final : public Kernel {
   using Types = rh::Types<float, Float16, BFloat16>;
 
   explicit MultiHeadAttentionKernel(const KernelInfo& info)
-      : op_(info.attributes<ops::MultiHeadAttention>()), by_pairs_(info.by_pairs()), variant_(expected_variant(info)) {}
+      : op_(info.attributes<ops::MultiHeadAttention>()), ways_(attention_ways(info)), variant_(expected_variant(info)) {}
 
   KernelVariant variant() const override { return variant_; }
 
@@ -66,7 +66,7 @@ class MultiHeadAttentionKernel final : public Kernel {
     }
     if (context.has_input(op_.bias())) add_biases(context, q, k, v);
     compute::AttentionArgs args{.batch = q.batch, .heads = op_.heads, .key_heads = op_.heads, .value_heads = op_.heads};
-    args.by_pairs = by_pairs_;
+    args.ways = ways_;
     const Cache cache = read_cache(context, q.batch);
     std::optional<ConvertedOutput> presents[2];
     const AppendedRows rows[] = {append(context, op_.past_key(), 1, cache, k, presents[0]),
@@ -104,7 +104,7 @@ class MultiHeadAttentionKernel final : public Kernel {
   KernelVariant expected_variant(const KernelInfo& info) const {
     if (info.node().has_output(3)) return plain_attention();
     compute::AttentionArgs args{.queries = declared_size(info, 0, 1), .keys = -1, .depth = -1, .value_depth = -1};
-    args.by_pairs = by_pairs_;
+    args.ways = ways_;
     if (op_.is_causal) args.right_window = 0;
     const bool are_apart = info.node().has_input(1) && info.node().has_input(2) && declared_size(info, 0, 4) < 0;
     if (are_apart && op_.heads > 0 && !info.node().has_input(op_.past_key())) {
@@ -278,7 +278,7 @@ class MultiHeadAttentionKernel final : public Kernel {
   }
 
   ops::MultiHeadAttention op_;
-  bool by_pairs_;
+  compute::AttentionWays ways_;
   KernelVariant variant_;
 };
 

@@ -21,7 +21,7 @@ class ProjectedAttentionKernel final : public Kernel {
 
   explicit ProjectedAttentionKernel(const KernelInfo& info)
       : op_(info.attributes<ops::ProjectedAttention>()),
-        by_pairs_(info.by_pairs()),
+        ways_(attention_ways(info)),
         weights_(info, op_.is_quantized || info.input_dtype(1) != DType::float32 ? nullptr : info.constant_input(1), {}) {
     if (op_.is_quantized) product_.emplace(info, Int8Product::Inputs{.a = 0, .b = 1, .a_zero = 6, .b_zero = 7});
   }
@@ -95,7 +95,7 @@ class ProjectedAttentionKernel final : public Kernel {
     const Shape& x = context.input(0).shape();
     const int64_t batch = x[0], length = x[1], depth = size / op_.heads, value_depth = value_size / op_.heads;
     compute::AttentionArgs args{.batch = batch, .heads = op_.heads, .key_heads = op_.heads, .value_heads = op_.heads};
-    args.by_pairs = by_pairs_;
+    args.ways = ways_;
     args.q = projected;
     args.k = projected + size;
     args.v = projected + 2 * size;
@@ -169,7 +169,7 @@ class ProjectedAttentionKernel final : public Kernel {
   }
 
   ops::ProjectedAttention op_;
-  bool by_pairs_;
+  compute::AttentionWays ways_;
   PackedRight weights_;
   std::optional<Int8Product> product_;
 };

@@ -90,6 +90,16 @@ struct AddSquare : AddTo<T> {
   }
 };
 
+// The root of the squares of 64 bits, which fits those where the squares do not.
+template <typename T>
+struct RootOfSquares {
+  using Accumulator = double;
+  static Accumulator identity() { return 0; }
+  static void step(Accumulator& sum, T x) { sum += static_cast<double>(x) * static_cast<double>(x); }
+  static void merge(Accumulator& sum, Accumulator x) { sum += x; }
+  T finish(Accumulator sum, int64_t) const { return narrowed<T>(std::sqrt(sum)); }
+};
+
 template <typename T>
 struct MultiplyBy : Finish<T> {
   using Accumulator = Sum<T>;
@@ -169,6 +179,8 @@ void reduce_any(const Parallel& parallel, const ReductionLoop& loop, F function,
       case F::prod: return reduce(parallel, loop, x, y, MultiplyBy<T>{{function}});
       case F::l1: return reduce(parallel, loop, x, y, AddMagnitude<T>{{{function}}});
       case F::l2:
+        if constexpr (std::is_integral_v<T> && sizeof(T) == 8) return reduce(parallel, loop, x, y, RootOfSquares<T>());
+        [[fallthrough]];
       case F::sum_square: return reduce(parallel, loop, x, y, AddSquare<T>{{{function}}});
       case F::log_sum_exp: return reduce(parallel, loop, x, y, LogSumExp<T>(), 40);
       default: return reduce(parallel, loop, x, y, AddTo<T>{{function}});

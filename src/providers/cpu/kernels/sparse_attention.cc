@@ -15,7 +15,7 @@ class SparseAttentionKernel final : public Kernel {
   using Types = rh::Types<float, Float16, BFloat16>;
 
   explicit SparseAttentionKernel(const KernelInfo& info)
-      : op_(info.attributes<ops::SparseAttention>()), by_pairs_(info.by_pairs()), variant_(expected_variant(info)) {}
+      : op_(info.attributes<ops::SparseAttention>()), ways_(attention_ways(info)), variant_(expected_variant(info)) {}
 
   KernelVariant variant() const override { return variant_; }
 
@@ -36,7 +36,7 @@ class SparseAttentionKernel final : public Kernel {
       rotate_rows(context, angles, op_.kv_heads, call.depth, keys);
     }
     compute::AttentionArgs args{.batch = call.batch, .heads = 1, .key_heads = 1, .value_heads = 1};
-    args.by_pairs = by_pairs_;
+    args.ways = ways_;
     const float* all_keys = cache(context, call, 3, 1, keys);
     const float* all_values = cache(context, call, 4, 2, values);
     args.q_strides = queries.strides;
@@ -74,7 +74,7 @@ class SparseAttentionKernel final : public Kernel {
     const int64_t size = declared_size(info, 0, 2), heads = op_.heads + (info.node().has_input(1) ? 0 : 2 * op_.kv_heads);
     compute::AttentionArgs args{.queries = declared_size(info, 0, 1), .keys = -1, .depth = -1, .value_depth = -1};
     if (size >= 0 && heads > 0) args.depth = args.value_depth = size / heads;
-    args.by_pairs = by_pairs_;
+    args.ways = ways_;
     return attention_variant(args);
   }
 
@@ -193,7 +193,7 @@ class SparseAttentionKernel final : public Kernel {
   }
 
   ops::SparseAttention op_;
-  bool by_pairs_;
+  compute::AttentionWays ways_;
   KernelVariant variant_;
 };
 

@@ -20,11 +20,12 @@ class STFTKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
-    if (x.rank() != 3 || (x.shape()[2] != 1 && x.shape()[2] != 2)) {
-      return error_status(ErrorCode::invalid_argument, "STFT: the signal has shape {}, expected [batch, length, 1 or 2]",
+    const int64_t parts = x.rank() == 2 ? 1 : x.rank() == 3 ? x.shape()[2] : 0;
+    if (parts != 1 && parts != 2) {
+      return error_status(ErrorCode::invalid_argument, "STFT: the signal has shape {}, expected [batch, length] or [batch, length, 1 or 2]",
                           x.shape().to_string());
     }
-    if (op_.onesided && x.shape()[2] == 2) {
+    if (op_.onesided && parts == 2) {
       return error_status(ErrorCode::invalid_argument, "STFT: the signal {} is complex, expected a real one for onesided spectra",
                           x.shape().to_string());
     }
@@ -59,7 +60,7 @@ class STFTKernel final : public Kernel {
   template <typename T>
   static void transform(RunContext& context, const compute::Fft& fft, std::span<const double> window, int64_t step, const TensorView& x,
                         T* y, const Shape& shape) {
-    const int64_t frames = shape[1], bins = shape[2], parts = x.shape()[2];
+    const int64_t frames = shape[1], bins = shape[2], parts = x.rank() == 2 ? 1 : x.shape()[2];
     const double cost = 50.0 * static_cast<double>(fft.size());
     context.parallel().for_range(shape[0] * frames, Cost{.bytes = 0, .operations = cost}, [&](Range range) {
       const auto frame = thread_list<compute::Fft::Complex>(ThreadList::first, fft.size());

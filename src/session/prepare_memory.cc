@@ -1,0 +1,87 @@
+#include "session/prepare_memory.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "base/pages.h"
+#include "base/thread_memory.h"
+
+namespace rh {
+
+namespace {
+
+constexpr size_t kAlways = size_t{16} << 20;
+constexpr size_t kMost = size_t{64} << 20;  // of more, the pages take a small part of a run
+constexpr size_t kLargePage = size_t{2} << 20;
+constexpr size_t kLeastPacked = size_t{4} << 20;  // kernels of smaller weights need little scratch memory
+
+/// Each thread must come for its own page: who has one waits for the others to come, though not for long, for they may be busy.
+void prepare_threads(const Parallel& parallel) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kLongest = std::chrono::milliseconds(1);
+  const ThreadMemoryUse use;
+  std::atomic<int> here{0};
+  parallel.for_pieces(parallel.threads(), [&](int64_t) {
+    here.fetch_add(1);
+    const auto end = Clock::now() + kLongest;
+    while (here.load() < parallel.threads() && Clock::now() < end) std::this_thread::yield();
+    prepare_thread_memory();
+  });
+}
+
+/// The bytes of output `k` where it will lie in a block of the account; else 0.
+size_t block_of_output(const Plan& plan, size_t k) {
+  const Slot& slot = plan.slots[static_cast<size_t>(plan.outputs[k])];
+  const BufferSize& size = plan.output_sizes[k];
+  if (slot.kind != Slot::Kind::output || plan.places[static_cast<size_t>(slot.place)].owner) return 0;
+  if (size.elements != SizeProgram::kNone || size.constant < 0) return 0;
+  const int64_t bytes = size.bytes(size.constant);
+  return bytes < static_cast<int64_t>(kLeastOutputBlock) ? 0 : static_cast<size_t>(bytes);
+}
+
+void prepare_outputs(const Plan& plan, MemoryAccount& account, size_t most, const Parallel& parallel) {
+  std::vector<OutputBlocks::Blocks> made(plan.outputs.size());
+  try {
+    for (size_t k = 0; k < made.size(); ++k) {
+      const size_t bytes = block_of_output(plan, k), block = output_block_bytes(bytes);
+      if (bytes == 0 || block > most) continue;
+      made[k] = account.take_output(bytes);
+      touch_pages(made[k].front().data(), made[k].front().bytes(), parallel);
+      most -= block;
+    }
+  } catch (const std::bad_alloc&) {
+    // The run will say so.
+  }
+  for (OutputBlocks::Blocks& block : made) account.give_output_back(std::move(block));
+}
+
+}  // namespace
+
+void touch_pages(void* memory, size_t bytes, const Parallel& parallel) {
+  const int64_t pieces = static_cast<int64_t>((bytes + kLargePage - 1) / kLargePage);
+  parallel.for_pieces(pieces, [&](int64_t i) {
+    const size_t begin = static_cast<size_t>(i) * kLargePage;
+    touch_pages(static_cast<std::byte*>(memory) + begin, std::min(kLargePage, bytes - begin));
+  });
+}
+
+void prepare_memory(Frame& frame, const Parallel& parallel) try {
+  const Plan& plan = frame.plan();
+  if (plan.sizes.symbols() != 0 || frame.account()->source()) return;
+  const size_t packed = plan.packed_bytes();
+  size_t room = std::clamp(plan.constant_bytes() + packed, kAlways, kMost);
+  room -= frame.prepare_arena(room, parallel);
+  if (const size_t pages = static_cast<size_t>(parallel.threads()) * kLargePage; packed >= kLeastPacked && pages <= room) {
+    prepare_threads(parallel);
+    room -= pages;
+  }
+  prepare_outputs(plan, *frame.account(), room, parallel);
+} catch (const std::bad_alloc&) {
+  // The run will say so.
+}
+
+}  // namespace rh
