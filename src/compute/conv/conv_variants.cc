@@ -227,11 +227,18 @@ double share_within(const Window& w) {
   return share;
 }
 
+/// Whether pixels are long frames of one signal, which are read where they lie.
+bool are_frames(const ConvChannels& c, const Window& w) {
+  constexpr int64_t kLeastFrame = 64;
+  return in_of(c) == 1 && w.kernel[0] * w.kernel[1] * w.input[0] * w.input[1] == 1 && w.kernel[2] >= kLeastFrame;
+}
+
 double pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   if (conv_skips(w, w, in_of(c))) return share_within(w);  // the others work out what lies beyond the image
   const double out = static_cast<double>(out_of(c)), products = static_cast<double>(in_of(c) * w.kernel_size());
   const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
-  const double gathered = gathers(w) ? 1 + gathering(w, costs.pixels_by_out * found, costs) / out : costs.pixels_ready;
+  const bool ready = !gathers(w) || are_frames(c, w);
+  const double gathered = ready ? costs.pixels_ready : 1 + gathering(w, costs.pixels_by_out * found, costs) / out;
   return filling(out_of(c), costs) * (gathered + costs.pixels_by_products / products) + reading(w, costs);
 }
 
