@@ -140,6 +140,8 @@ TEST_P(GemmTest, activations_come_last) {
                                                                         : x; }},
       {{ActivationKind::sigmoid}, [](double x) { return 1 / (1 + std::exp(-x)); }},
       {{ActivationKind::hard_swish}, [](double x) { return x * std::min(1.0, std::max(0.0, x / 6 + 0.5)); }},
+      {{ActivationKind::hard_swish_affine, 0.5f, -0.25f},
+       [](double x) { return 0.5 * x * std::min(1.0, std::max(0.0, x / 6 + 0.5)) - 0.25; }},
       {{ActivationKind::leaky_relu, 0.1f}, [](double x) { return x < 0 ? 0.1f * x : x; }},
       {{ActivationKind::hard_sigmoid, 0.25f, 0.5f}, [](double x) { return std::min(1.0, std::max(0.0, 0.25 * x + 0.5)); }},
       {{ActivationKind::tanh}, [](double x) { return std::tanh(x); }},
