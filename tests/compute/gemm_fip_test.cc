@@ -165,6 +165,34 @@ TEST_P(GemmFipVectors, sparse_columns_are_summed_plainly) {
   }
 }
 
+/// Inputs in units of their own, as tables of features have them, with weights that make up for it.
+TEST_P(GemmFipVectors, inputs_of_unlike_magnitude_are_as_exact_as_others) {
+  const int64_t m = 40, n = 64, k = 240;
+  for (const int exponent : {8, 20, 30, 50}) {
+    std::vector<float> a = random_values(m * k, 1), b = random_values(k * n, 2);
+    for (int64_t p = 0; p < k; p += 12) {
+      for (int64_t i = 0; i < m; ++i) a[static_cast<size_t>(i * k + p)] *= std::exp2f(static_cast<float>(exponent));
+      for (int64_t j = 0; j < n; ++j) b[static_cast<size_t>(p * n + j)] *= std::exp2f(static_cast<float>(-exponent));
+    }
+    const PackedMatrix<float> right = packed(b, k, n);
+    ASSERT_TRUE(right.is_fip());
+    const std::vector<float> c = product(a, right, m);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0, magnitude = 0;
+        for (int64_t p = 0; p < k; ++p) {
+          const double term =
+              static_cast<double>(a[static_cast<size_t>(i * k + p)]) * static_cast<double>(b[static_cast<size_t>(p * n + j)]);
+          sum += term;
+          magnitude += std::fabs(term);
+        }
+        ASSERT_NEAR(static_cast<double>(c[static_cast<size_t>(i * n + j)]), sum, 1e-6 * magnitude)
+            << "2^" << exponent << ", " << i << ", " << j;
+      }
+    }
+  }
+}
+
 /// Rows whose values pairs cannot be made of are multiplied plainly, and their neighbours as ever.
 TEST_P(GemmFipVectors, rows_of_zeros_infinities_and_extremes_are_as_multiply_add_has_them) {
   const int64_t m = 48, n = 40, k = 130;

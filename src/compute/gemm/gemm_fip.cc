@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostExponent = 40;    // of scales of columns
 constexpr int kTiniest = -125;       // whose inverse is a float
-constexpr int kLeastExponent = -12;  // of scales of k, the greatest of which is 1
+constexpr int kLeastExponent = -60;  // of scales of k, the greatest of which is 1
 
 /// The power of two next to a positive value.
 double power_near(double value) { return std::exp2(std::round(std::log2(value))); }
