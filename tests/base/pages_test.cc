@@ -108,7 +108,9 @@ TEST(PageMemory, WhatItIsShortenedToStays) {
   memory.shorten((3u << 20) + 1);
   EXPECT_EQ(memory.data(), before);
   EXPECT_GE(memory.bytes(), (3u << 20) + 1);
-  if (PageChunk::kGivesBack) EXPECT_LE(memory.bytes(), 4u << 20);
+  if (PageChunk::kGivesBack) {
+    EXPECT_LE(memory.bytes(), 4u << 20);
+  }
   const unsigned char* bytes = static_cast<const unsigned char*>(memory.data());
   EXPECT_TRUE(std::all_of(bytes, bytes + (3u << 20) + 1, [](unsigned char byte) { return byte == 7; }));
   memory.shorten(100u << 20);
