@@ -40,6 +40,15 @@ struct AttentionData {
     args.y_strides = {queries * heads * value_depth, value_depth, heads * value_depth};
   }
 
+  /// Puts the depths of a head's keys and values, which are alike, from `from_k` and `from_v` in their place.
+  void fill(const std::vector<float>& from_k, const std::vector<float>& from_v, int64_t batch, int64_t head) {
+    for (int64_t key = 0; key < args.keys; ++key) {
+      const int64_t at = batch * args.k_strides.batch + head * args.k_strides.head + key * args.k_strides.row;
+      std::copy_n(from_k.data() + at, args.depth, k.data() + at);
+      std::copy_n(from_v.data() + at, args.depth, v.data() + at);
+    }
+  }
+
   /// The operands as they are now, and where results go.
   const AttentionArgs& ready(std::vector<float>& to) {
     args.q = q.data();

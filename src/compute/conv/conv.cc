@@ -110,13 +110,18 @@ bool can_be_summed(const float* weights, int64_t count) {
 template <typename T>
 Convolution<T>::Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias,
                             const Activation& activation, std::string_view variant, ConvAccuracy accuracy, bool lean) {
-  const ConvVariant<T>* chosen = &choose_conv_variant<T>(channels, window, accuracy, lean, variant);
+  const ConvVariant<T>* chosen = nullptr;
+  const auto choose = [&](bool without_sums) { chosen = &choose_conv_variant<T>(channels, window, accuracy, without_sums, variant); };
+  choose(lean);
   if constexpr (std::is_same_v<T, float>) {
-    const int64_t of_output = channels.in / channels.groups * window.kernel_size(), count = channels.out * of_output;
+    const int64_t of_output = channels.in / channels.groups * window.kernel_size();
     const bool keeps_sums = chosen->grows && chosen->name != "amx";
-    if (keeps_sums && !can_be_summed(weights, count)) chosen = &choose_conv_variant<T>(channels, window, accuracy, true, variant);
-    if (chosen->accuracy == ConvAccuracy::usual && has_many_zeros(weights, channels.out, of_output, of_output, 1))
-      chosen = &choose_conv_variant<T>(channels, window, ConvAccuracy::strict, lean, variant);
+    const bool without_sums = lean || (keeps_sums && !can_be_summed(weights, channels.out * of_output));
+    if (without_sums != lean) choose(without_sums);
+    if (chosen->accuracy == ConvAccuracy::usual && has_many_zeros(weights, channels.out, of_output, of_output, 1)) {
+      accuracy = ConvAccuracy::strict;
+      choose(without_sums || !can_be_summed(weights, channels.out * of_output));
+    }
   }
   impl_ = chosen->make(channels, window, weights, bias, activation);
   variant_ = chosen->name;

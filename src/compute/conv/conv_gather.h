@@ -91,6 +91,13 @@ inline bool is_pointwise(const Window& kernel, const Window& w) {
   return true;
 }
 
+/// Whether a group reads one row of one channel alone, a signal, so that the kernel positions of a pixel lie evenly.
+inline bool reads_one_row(const ConvChannels& channels, const Window& kernel, const Window& w) {
+  for (int d = 0; d < 2; ++d)
+    if (kernel.kernel[d] != 1 || w.input[d] != 1 || w.output[d] != 1 || w.pad_begin[d] != 0) return false;
+  return channels.in == channels.groups;
+}
+
 /// Whether kernels of one position read no padding.
 inline bool reads_one_pixel(const ConvChannels& channels, const Window& kernel) {
   return channels.groups == 1 && kernel.kernel_size() == 1 && std::ranges::all_of(kernel.pad_begin, [](int64_t pad) { return pad == 0; });

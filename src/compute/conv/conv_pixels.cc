@@ -135,14 +135,12 @@ class ConvPixels final : public Convolution<float>::Impl {
     return call.batch > 1 && 2 * call.window.output_size() <= kernels_.rows && !skips(call.window) && !call.input.scale;
   }
 
-  /// Whether the kernel positions of a pixel lie evenly in the input, as those of one channel and one row do, and none of these pixels of
-  /// an image reads padding.
+  /// Whether the kernel positions of each of these pixels of an image lie evenly in the input, and none of them in padding.
   bool lies_evenly(const Window& w, int64_t first, int64_t pixels) const {
-    if (in_ != 1 || window_.kernel[0] != 1 || window_.kernel[1] != 1 || w.input[0] * w.input[1] != 1 || w.output[0] * w.output[1] != 1)
-      return false;
+    if (!reads_one_row(channels_, window_, w)) return false;
     const int64_t begin = first * window_.stride[2] - w.pad_begin[2];
     const int64_t reach = (pixels - 1) * window_.stride[2] + (window_.kernel[2] - 1) * window_.dilation[2];
-    return w.pad_begin[0] == 0 && w.pad_begin[1] == 0 && begin >= 0 && begin + reach < w.input[2];
+    return begin >= 0 && begin + reach < w.input[2];
   }
 
   static float* memory(ScratchSlot slot, int64_t count) {

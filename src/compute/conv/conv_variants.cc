@@ -10,6 +10,7 @@
 #include "compute/conv/blocked/conv_blocked_micro.h"
 #include "compute/conv/conv_direct.h"
 #include "compute/conv/conv_fip.h"
+#include "compute/conv/conv_gather.h"
 #include "compute/conv/conv_phases.h"
 #include "compute/conv/parts/conv_parts.h"
 #include "compute/gemm/amx.h"
@@ -230,7 +231,7 @@ double share_within(const Window& w) {
 /// Whether pixels are long frames of one signal, which are read where they lie.
 bool are_frames(const ConvChannels& c, const Window& w) {
   constexpr int64_t kLeastFrame = 64;
-  return in_of(c) == 1 && w.kernel[0] * w.kernel[1] * w.input[0] * w.input[1] == 1 && w.kernel[2] >= kLeastFrame;
+  return reads_one_row(c, w, w) && w.kernel[2] >= kLeastFrame;
 }
 
 double pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
