@@ -509,6 +509,35 @@ TEST_P(ConvTest, rows_of_tiles_that_do_not_stay_near_are_taken_apart_where_the_t
   }
 }
 
+/// Vectors of tiles that few columns leave half empty, and depths of a kernel that lie in padding alone, count in what ways cost.
+TEST_P(ConvTest, narrow_planes_and_depths_in_padding_are_not_taken_apart) {
+  CpuFeatures cpu = cpu_features();
+  if (!cpu.avx512) GTEST_SKIP() << "costs were measured with AVX-512";
+  cpu.own_adders = false;
+  const ScopedCpuFeatures scoped(cpu);
+  const auto variant = [](const ConvChannels& channels, const Window& w) {
+    const std::vector<float> weights(static_cast<size_t>(channels.in * channels.out * w.kernel_size()), 0.5f);
+    return std::string(Convolution<float>(channels, w, weights.data(), nullptr, {}).variant());
+  };
+  for (const auto& [width, apart] : {std::pair{8, false}, std::pair{64, true}}) {
+    Window w;
+    w.input[1] = w.output[1] = 30;
+    w.input[2] = w.output[2] = width;
+    w.kernel[2] = 3;
+    w.pad_begin[2] = 1;
+    EXPECT_EQ(variant({64, 64, 1}, w) == "winograd_parts", apart) << width;
+  }
+  for (const auto& [depth, transformed] : {std::pair{1, false}, std::pair{8, true}}) {
+    Window w;
+    for (int d = 0; d < 3; ++d) {
+      w.input[d] = w.output[d] = d == 0 ? depth : 8;
+      w.kernel[d] = 3;
+      w.pad_begin[d] = 1;
+    }
+    EXPECT_EQ(variant({128, 64, 1}, w).starts_with("winograd"), transformed) << depth;
+  }
+}
+
 /// Whatever is left for the last of them.
 TEST_P(ConvTest, a_long_row_is_cut_for_as_many_threads_as_there_are) {
   const ConvChannels channels{40, 48, 1};

@@ -164,5 +164,20 @@ TEST(Variants, ConvolutionsOfUnknownSizesComputeAsThoseOfOrdinaryPlanes) {
   }
 }
 
+TEST(Variants, columns_are_convolved_as_rows) {
+  const auto variants = [](const char* input, const char* weights, const char* pads) {
+    return make_session(fmt::format("<ir_version: 10, opset_import: [\"\" : 17]>\n"
+                                    "g (float[{}] x) => (float[...] y) < float[{}] w = {{0.5, ...}} > {{ y = Conv <pads = [{}]> (x, w) }}",
+                                    input, weights, pads))
+        ->variants();
+  };
+  const auto column = variants("n, 64, 200, 1", "64, 64, 5, 1", "2, 0, 2, 0"),
+             row = variants("n, 64, 1, 200", "64, 64, 1, 5", "0, 2, 0, 2");
+  ASSERT_EQ(column.size(), 1u);
+  ASSERT_EQ(row.size(), 1u);
+  EXPECT_EQ(column[0].second.problem, row[0].second.problem);
+  EXPECT_EQ(column[0].second.variant, row[0].second.variant);
+}
+
 }  // namespace
 }  // namespace rh::test

@@ -73,6 +73,15 @@ StagedPlanes staged_planes(const ConvChannels& channels, const Window& kernel, c
   return best;
 }
 
+/// Into how many pieces some sums are worth cutting, for each of which rows are staged again: one for each thread, or two, which even out
+/// what else the processors have to do.
+int64_t pieces_for_threads(double operations, int threads) {
+  constexpr double kPiece = 2e5;  // operations that outweigh handing them over
+  const double affordable = operations / kPiece;
+  if (threads <= 1 || affordable < 2) return 1;
+  return affordable < threads ? static_cast<int64_t>(affordable) : affordable < 4.0 * threads ? threads : 2 * threads;
+}
+
 class ConvDirect final : public Convolution<float>::Impl {
  public:
   ConvDirect(const ConvChannels& channels, const Window& window, const float* weights, const float* bias, const Activation& activation)
@@ -148,8 +157,13 @@ class ConvDirect final : public Convolution<float>::Impl {
           reach(planes.rows() - rows),
           width(w.output[2]) {
       bands = pieces_of(rows, rows_of_band(conv.channels_, planes, reach));
-      if (threads > 1 && products * bands < 2 * threads)
-        bands = std::max(bands, std::min(pieces_of(rows, 4), pieces_of(2 * threads, products)));
+      const int64_t wanted = pieces_for_threads(static_cast<double>(rows * row * conv.k_ * conv.out_ * products), threads);
+      const int64_t most = pieces_of(rows, 4);
+      if (products * bands < wanted) bands = std::max(bands, std::min(most, pieces_of(wanted, products)));
+      if (products == 1 && wanted >= threads && bands % threads != 0) {  // as many for each thread
+        const int64_t even = pieces_of(bands, threads) * threads;
+        bands = even <= most ? even : std::max<int64_t>(1, bands / threads) * threads;
+      }
     }
   };
 

@@ -42,6 +42,9 @@ constexpr ConvCosts costs_by_halves() {
   ConvCosts costs = costs_with(0.42, 1.0, 0.8);
   costs.direct_inputs = 5;
   costs.direct_outputs = 8;
+  costs.turned_in_line = 6;  // not measured there: half of what it is where products take half as long
+  costs.fip_in_line = 3.5;
+  costs.fip_cut_in_line = 10;
   costs.fip_scaling = 11;
   costs.fip_cutting = 1;
   costs.fip_by_products = 8;
@@ -52,6 +55,11 @@ constexpr ConvCosts costs_by_halves() {
 constexpr ConvCosts costs_with_avx2() {
   ConvCosts costs = costs_with(0.41);
   costs.pixels_ready = 1.06;
+  costs.gemm_staged = 11;
+  costs.gemm_staged_row = 0;
+  costs.gemm_strided = 1;
+  costs.gemm_by_products = 0;
+  costs.turned_in_line = 0;
   costs.direct_inputs = 5;
   costs.gathered_in_line = 2.5;
   return costs;
@@ -97,6 +105,31 @@ bool begin_in_line(const Window& w) {
   return w.input_size() % kFloats == 0;
 }
 
+/// The share of lines that take each other's place where one value of each of many planes is read or written: all of them in planes that
+/// lie a multiple of 4 KiB apart, half of 2 KiB.
+double in_line(int64_t plane) {
+  constexpr int64_t kFloats = 1024;
+  return plane % kFloats == 0 ? 1 : plane % (kFloats / 2) == 0 ? 0.5 : 0;
+}
+
+/// What is worked out by whole vectors, of a row of `count`, by what is asked for.
+double row_filling(int64_t count) {
+  const int64_t lanes = micro_kernels<float>().lanes;
+  return static_cast<double>(pieces_of(count, lanes) * lanes) / static_cast<double>(std::max<int64_t>(1, count));
+}
+
+/// Of the kernel's depths those that lie in the input, on the mean of all outputs: products of the others are left out by some ways.
+double depths_within(const Window& w) {
+  int64_t within = 0;
+  for (int64_t i = 0; i < w.output[0]; ++i) {
+    for (int64_t tap = 0; tap < w.kernel[0]; ++tap) {
+      const int64_t at = i * w.stride[0] - w.pad_begin[0] + tap * w.dilation[0];
+      within += at >= 0 && at < w.input[0] ? 1 : 0;
+    }
+  }
+  return static_cast<double>(std::max<int64_t>(1, within)) / static_cast<double>(std::max<int64_t>(1, w.output[0] * w.kernel[0]));
+}
+
 /// Reading inputs that as a rule takes `usual`.
 double reading_planes(const Window& w, double usual, const ConvCosts& costs) {
   return usual * (begin_in_line(w) ? costs.gathered_in_line : 1);
@@ -133,7 +166,8 @@ double winograd_edges(const Window& w, int64_t size) {
 }
 
 double winograd_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
-  return winograd_edges(w, 2) * (costs.winograd * filling(winograd_tiles(w, 2), costs) + winograd_transforms(c, w, costs)) +
+  const double vectors = (1 + row_filling((w.output[2] + 1) / 2)) / 2;  // inputs come by rows of tiles, sums by all of a plane
+  return winograd_edges(w, 2) * (costs.winograd * filling(winograd_tiles(w, 2), costs) + vectors * winograd_transforms(c, w, costs)) +
          reading(w, costs, kWinogradWeights);
 }
 
@@ -234,13 +268,26 @@ bool are_frames(const ConvChannels& c, const Window& w) {
   return reads_one_row(c, w, w) && w.kernel[2] >= kLeastFrame;
 }
 
+/// Bringing sums, whose channels follow each other, into planes.
+double turning(const Window& w, const ConvCosts& costs) {
+  return costs.pixels_by_products + (in_line(w.output_size()) == 1 ? costs.turned_in_line : 0);
+}
+
 double pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   if (conv_skips(w, w, in_of(c))) return share_within(w);  // the others work out what lies beyond the image
   const double out = static_cast<double>(out_of(c)), products = static_cast<double>(in_of(c) * w.kernel_size());
   const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
   const bool ready = !gathers(w) || are_frames(c, w);
   const double gathered = ready ? costs.pixels_ready : 1 + gathering(w, costs.pixels_by_out * found, costs) / out;
-  return filling(out_of(c), costs) * (gathered + costs.pixels_by_products / products) + reading(w, costs);
+  return depths_within(w) * (filling(out_of(c), costs) * (gathered + turning(w, costs) / products) + reading(w, costs));
+}
+
+/// Gathering pixels of an image of few channels, whose rows are staged first.
+double staging(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
+  const double products = static_cast<double>(in_of(c) * w.kernel_size());
+  const double rows = costs.gemm_staged_row / static_cast<double>(std::max<int64_t>(1, w.output[2]));
+  const double gathered = (costs.gemm_staged + rows) * (w.stride[2] > 1 ? costs.gemm_strided : 1) * (1 + costs.gemm_by_sum / products);
+  return gathered / static_cast<double>(out_of(c)) + costs.gemm_by_products / products;
 }
 
 double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
@@ -248,9 +295,9 @@ double gemm_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs)
   const double runs =
       std::max(1.0, static_cast<double>(micro_kernels<float>().lanes) / static_cast<double>(std::max<int64_t>(1, w.output[2])));
   const double found = w.kernel_size() > 1 ? runs * (1 + costs.gemm_by_in / static_cast<double>(in_of(c))) : 1;
-  const double staged = costs.gemm_staged * (1 + costs.gemm_by_sum / static_cast<double>(in_of(c) * w.kernel_size()));
-  const double brought = conv_stages(c, w) ? staged : gathering(w, costs.gemm_by_out * found, costs);
-  return filling(std::max<int64_t>(1, w.output_size()), costs) * (1 + brought / static_cast<double>(out_of(c))) + reading(w, costs);
+  const double brought =
+      conv_stages(c, w) ? staging(c, w, costs) : gathering(w, costs.gemm_by_out * found, costs) / static_cast<double>(out_of(c));
+  return depths_within(w) * (filling(std::max<int64_t>(1, w.output_size()), costs) * (1 + brought) + reading(w, costs));
 }
 
 double phases_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
@@ -297,14 +344,16 @@ double fip_products(const ConvChannels& c, const Window& w, double brought, cons
 double fip_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const double runs = std::max(1.0, 16 / static_cast<double>(std::max<int64_t>(1, w.output[2])));
   const double found = w.kernel_size() > 1 ? runs * (1 + costs.gemm_by_in / static_cast<double>(in_of(c))) : 1;
-  return fip_panels(w.output_size()) * fip_products(c, w, gathering(w, costs.gemm_by_out * found, costs), costs) + reading(w, costs);
+  const double brought = gathers(w) ? gathering(w, costs.gemm_by_out * found, costs) : costs.fip_in_line * in_line(w.input_size());
+  return fip_panels(w.output_size()) * fip_products(c, w, brought, costs) + reading(w, costs);
 }
 
 double fip_pixels_cost(const ConvChannels& c, const Window& w, const ConvCosts& costs) {
   const double found = w.kernel_size() > 1 ? 1 + costs.pixels_by_in / static_cast<double>(in_of(c)) : 1;
-  const double turning = costs.pixels_by_products / static_cast<double>(in_of(c) * w.kernel_size());
-  return fip_panels(out_of(c)) * (fip_products(c, w, costs.fip_cutting + gathering(w, costs.pixels_by_out * found, costs), costs) +
-                                  turning + costs.fip_by_pixels / static_cast<double>(std::max<int64_t>(1, w.output_size()))) +
+  const double turned = turning(w, costs) / static_cast<double>(in_of(c) * w.kernel_size());
+  const double brought = gathers(w) ? gathering(w, costs.pixels_by_out * found, costs) : costs.fip_cut_in_line * in_line(w.input_size());
+  return fip_panels(out_of(c)) * (fip_products(c, w, costs.fip_cutting + brought, costs) + turned +
+                                  costs.fip_by_pixels / static_cast<double>(std::max<int64_t>(1, w.output_size()))) +
          reading(w, costs);
 }
 

@@ -13,13 +13,17 @@ namespace rh::compute {
 struct ConvCosts {
   double gemm_by_out;             ///< x 1/output channels: gathering pixels
   double gemm_by_in = 7;          ///< x that, x 1/input channels: finding them, which all channels share
-  double gemm_staged = 11;        ///< x 1/output channels: gathering those of images that are staged
-  double gemm_by_sum = 20;        ///< x that, x 1/products of a sum
+  double gemm_staged = 4;         ///< x 1/output channels: gathering those of images that are staged
+  double gemm_staged_row = 210;   ///< the same, x 1/pixels of a row of outputs
+  double gemm_strided = 1.6;      ///< x both for strides of 2 and more
+  double gemm_by_sum = 20;        ///< x both, x 1/products of a sum
+  double gemm_by_products = 6;    ///< x 1/products of a sum, of such images
   double gathered_in_line = 1.3;  ///< x gathering where planes begin in few sets of the first-level cache (begin_in_line)
   double pixels_ready = 1;        ///< products of pixels that lie ready, which few rows of a micro-kernel read by parts of lines
   double pixels_by_out;           ///< x 1/output channels: gathering, once a channel of outputs
   double pixels_by_in = 10;       ///< x that, x 1/input channels: finding them
   double pixels_by_products;      ///< x 1/products of a sum: turning the sums round
+  double turned_in_line = 13;     ///< more, where planes begin in the same sets of the first-level cache (in_line)
   double half_panel;              ///< of a panel whose second vector is empty
   double winograd;                ///< products
   double winograd_pixels;         ///< the same, with channels as columns
@@ -37,11 +41,13 @@ struct ConvCosts {
   double direct = 1.12;           ///< products, with those between rows
   double direct_inputs = 11;      ///< x values staged, 1/output channels
   double direct_strided = 4;      ///< x that for strides of 3 and more
-  double direct_outputs = 16;     ///< x 1/products of a sum
+  double direct_outputs = 16;     ///< x 1/products of a sum, out of what planes take that come from memory
 
   double fip = 0.77;            ///< where additions have units of their own: products by pairs
   double fip_scaling = 12;      ///< x 1/output channels: scaling pixels
-  double fip_cutting = 8;       ///< x 1/output channels: cutting them into tiles where they are rows
+  double fip_in_line = 7;       ///< more, where planes begin in the same sets of the first-level cache (in_line)
+  double fip_cutting = 5;       ///< x 1/output channels: cutting them into tiles where they are rows
+  double fip_cut_in_line = 20;  ///< more, where planes begin in the same sets
   double fip_rows = 10;         ///< x 1/output channels: the same where they lie in blocks of channels
   double fip_few_pixels = 3.5;  ///< x 1/output pixels, there
   double blocked_pairs = 0.95;  ///< what products by pairs may cost there

@@ -36,6 +36,15 @@ Status conv_window(const ops::Window& window, std::span<const int64_t> input_spa
   return {};
 }
 
+bool is_column(const compute::Window& w) { return w.input[2] == 1 && w.output[2] == 1 && w.kernel[2] == 1 && w.pad_begin[2] == 0; }
+
+compute::Window turned(const compute::Window& column) {
+  compute::Window row = column;
+  for (int64_t* sizes : {row.input, row.output, row.kernel, row.stride, row.dilation, row.pad_begin})
+    std::rotate(sizes, sizes + 2, sizes + 3);
+  return row;
+}
+
 std::string conv_problem(std::string_view op, DType dtype, const compute::ConvChannels& channels, const compute::Window& w,
                          bool sizes_known) {
   const auto text = [](const int64_t(&sizes)[3]) { return fmt::format("{}", fmt::join(sizes, "x")); };

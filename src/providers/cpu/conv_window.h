@@ -36,6 +36,12 @@ bool is_plausible(const ops::Sizes& sizes);
 /// Error.
 compute::Window expected_window(const ops::Window& window, ops::Sizes sizes);
 
+/// Whether the last dimension has one element, over which the window does nothing.
+bool is_column(const compute::Window& window);
+
+/// The window of a column with that dimension first: elements lie where they did, in rows as long as the column.
+compute::Window turned(const compute::Window& column);
+
 /// What tuning knows a convolution by: operator, type, channels, geometry.
 std::string conv_problem(std::string_view op, DType dtype, const compute::ConvChannels& channels, const compute::Window& window,
                          bool sizes_known);

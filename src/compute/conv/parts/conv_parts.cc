@@ -318,8 +318,12 @@ ConvPartsWork conv_parts_work(const ConvChannels& channels, const Window& w) {
   const int64_t planes = channels.in / channels.groups * w.kernel[0];
   const int64_t together = w.output[1] == 1 ? std::min(kLeastRowTiles, columns.tiles(w.output[2])) : columns.tiles(w.output[2]);
   const double row_bytes = of_rows * of_columns * static_cast<double>(together * planes) * sizeof(float);
+  const int64_t across = columns.tiles(w.output[2]), lanes = micro_kernels<float>().lanes;
+  const double vectors = PartsInputs::rows_in_vector(columns, across, lanes) > 1
+                             ? 1
+                             : static_cast<double>(pieces_of(across, lanes) * lanes) / static_cast<double>(across);
   return {static_cast<double>(rows.products(w.output[1]) * columns.products(w.output[2])) / plain,
-          tiles * of_columns * (of_rows + static_cast<double>(rows.step())) / plain,
+          vectors * tiles * of_columns * (of_rows + static_cast<double>(rows.step())) / plain,
           (tiles * static_cast<double>(rows.slots() * columns.slots()) + outputs) / plain, row_bytes <= static_cast<double>(kInputBytes)};
 }
 

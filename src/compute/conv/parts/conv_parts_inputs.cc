@@ -44,12 +44,12 @@ PartsInputs::Lines PartsInputs::lines_of(const PartsBand& band) const {
   return lines;
 }
 
-/// Rows whose tiles fill one vector, where their elements fill whole ones.
-int64_t PartsInputs::rows_together(const PartsBand& band) const {
-  const int64_t lanes = lanes_, step = layout_.columns.step();
-  const bool fits =
-      layout_.columns.apart() == 1 && (step == 2 || step == 4 || step == 8) && lanes % band.across == 0 && band.across * step % lanes == 0;
-  return fits && layout_.columns.reach() <= kMostPartsReach ? lanes / band.across : 1;
+int64_t PartsInputs::rows_together(const PartsBand& band) const { return rows_in_vector(layout_.columns, band.across, lanes_); }
+
+int64_t PartsInputs::rows_in_vector(const PartsAxis& columns, int64_t across, int64_t lanes) {
+  const int64_t step = columns.step();
+  const bool fits = columns.apart() == 1 && (step == 2 || step == 4 || step == 8) && lanes % across == 0 && across * step % lanes == 0;
+  return fits && columns.reach() <= kMostPartsReach ? lanes / across : 1;
 }
 
 void PartsInputs::column_sources(const Lines& lines, PartsSource* to) const {

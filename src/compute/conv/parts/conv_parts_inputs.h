@@ -38,6 +38,9 @@ class PartsInputs {
   /// Some channels of them. Takes scratch memory of slot `row`.
   void transform(const PartsBand& band, const Part& channels, float* to) const;
 
+  /// Rows of `across` tiles whose tiles fill one vector, where their elements fill whole ones; 1: each row takes vectors of its own.
+  static int64_t rows_in_vector(const PartsAxis& columns, int64_t across, int64_t lanes);
+
  private:
   struct Lines;
   struct Plane;

@@ -47,7 +47,9 @@ class ConvKernel final : public Kernel {
       const ops::Window known = with_kernel(op_.window, {weights_shape_.begin() + 2, weights_shape_.size() - 2});
       const ValueType& input = info.node().input_type(0);
       const ops::Sizes sizes = spatial_sizes(input, weights_shape_.size());
-      const compute::Window window = expected_window(known, sizes.empty() ? likely_sizes(input, known) : sizes);
+      compute::Window window = expected_window(known, sizes.empty() ? likely_sizes(input, known) : sizes);
+      turned_ = !op_.pool && is_column(window) && is_one_wide(input);
+      if (turned_) window = turned(window);
       variant_ = {conv_problem("Conv", weights->dtype(), channels, window, !sizes.empty()),
                   {},
                   compute::Convolution<T>::variants(channels, window, accuracy_, lean_)};
@@ -98,6 +100,11 @@ class ConvKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "sum_last: X is {}, expected float32 or float64", to_string(x.dtype()));
     if (context.has_input(4)) RH_RETURN_IF_ERROR(check_input_scale(context, x));
     if (op_.pool) return run_pooled(context, geometry, x, shape);
+    if (turned_ && !is_column(geometry)) {
+      return error_status(ErrorCode::invalid_argument, "input has shape {}, expected a last dimension of 1, as its type has",
+                          x.shape().to_string());
+    }
+    if (turned_ || (!is_packed() && is_column(geometry))) geometry = turned(geometry);
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
     return dispatch<Types>(x.dtype(), "Conv", [&]<typename T>() {
@@ -112,6 +119,11 @@ class ConvKernel final : public Kernel {
 
  private:
   bool is_packed() const { return !std::holds_alternative<std::monostate>(packed_); }
+
+  /// Whether the type says that the last of several spatial dimensions is 1.
+  static bool is_one_wide(const ValueType& input) {
+    return input.is_tensor() && input.tensor().dims && input.tensor().dims->size() > 3 && input.tensor().dims->back().is_constant(1);
+  }
 
   compute::ConvChannels channels_of(const Shape& weights) const { return {weights[1] * op_.group, weights[0], op_.group}; }
 
@@ -189,6 +201,7 @@ class ConvKernel final : public Kernel {
   Shape weights_shape_;
   KernelVariant variant_;
   bool in_place_ = false, in_bands_ = false;
+  bool turned_ = false;  ///< windows of columns are taken as those of rows
   std::variant<std::monostate, compute::Convolution<float>, compute::Convolution<double>, compute::Convolution<Float16>,
                compute::Convolution<BFloat16>>
       packed_;
