@@ -22,6 +22,16 @@ bool may_grow(const Node& node) {
   return std::find(kGrowing.begin(), kGrowing.end(), node.op_type) != kGrowing.end();
 }
 
+/// Whether the node changes the type of the value, or computes with it and constants, as many elements as there are: how weights of few
+/// bits are scaled.
+bool keeps_constant(const Graph& graph, const Node& node, ValueId id) {
+  static constexpr std::array<std::string_view, 5> kNames = {"Add", "Cast", "Div", "Mul", "Sub"};
+  if (!node.domain.empty() || std::ranges::find(kNames, node.op_type) == kNames.end()) return false;
+  const TensorType &from = tensor_type(graph, id), &to = tensor_type(graph, node.outputs[0]);
+  return from.is_static() && to.is_static() && from.shape().elements() == to.shape().elements() &&
+         std::ranges::all_of(node.inputs, [&](ValueId input) { return input == id || graph.value(input).constant_tensor(); });
+}
+
 // Whether only weights are made of the value, perhaps after a change of its form.
 bool is_weight(const Graph& graph, ValueId id, int depth = 0) {
   static constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
@@ -34,6 +44,7 @@ bool is_weight(const Graph& graph, ValueId id, int depth = 0) {
   if (value.is_output || depth > 4) return false;
   return std::all_of(value.consumers.begin(), value.consumers.end(), [&](NodeId consumer) {
     const Node& node = graph.node(consumer);
+    if (keeps_constant(graph, node, id)) return is_weight(graph, node.outputs[0], depth + 1);
     if (is_one_of(kForms, node)) return node.inputs[0] == id && node.outputs.size() == 1 && is_weight(graph, node.outputs[0], depth + 1);
     const bool is_fused = node.domain == "com.microsoft" && std::ranges::find(kFusedProducts, node.op_type) != kFusedProducts.end();
     return (is_fused || is_one_of(kProducts, node)) && node.inputs[0] != id;

@@ -89,6 +89,13 @@ class Remover : NodePass {
     return weights && weights->shape().rank() == x.rank() && weights->shape()[static_cast<int>(axis)] == 1;
   }
 
+  /// Whether a Squeeze takes away the axis of what the window gives, for itself alone.
+  bool is_squeezed(const Node& window, size_t axis) const {
+    const Node* squeeze = only_user(graph_, window);
+    if (!squeeze || !is_op(*squeeze, "Squeeze") || squeeze->inputs[0] != window.outputs[0]) return false;
+    return spatial_axis(ops::Squeeze::read(NodeView(graph_, *squeeze)).axes, tensor_type(graph_, window.outputs[0])) == axis;
+  }
+
   /// Whether `with` is `x` with a dimension of 1 at `axis`. A dimension that differs in name alone is the same one, since both have as many
   /// elements.
   bool inserts(ValueId x, ValueId with, size_t axis) const {
@@ -113,10 +120,12 @@ class Remover : NodePass {
     return inserts(chain.x, value, chain.axis);
   }
 
-  /// Transpose of what Unsqueeze gives, for this chain alone.
+  /// Transpose of what Unsqueeze gives, for such chains alone: each gets a Transpose, which are the same again.
   bool match_transpose(Chain& chain, ValueId value) const {
     const Node* inner = is_op(*chain.front, "Transpose") ? graph_.producer(chain.front->inputs[0]) : nullptr;
-    if (!inner || !is_op(*inner, "Unsqueeze") || !has_one_use(graph_.value(value))) return false;
+    if (!inner || !is_op(*inner, "Unsqueeze") || graph_.value(value).is_output) return false;
+    const auto is_chain = [&](NodeId id) { return is_window(graph_.node(id), chain.axis) && is_squeezed(graph_.node(id), chain.axis); };
+    if (!std::ranges::all_of(graph_.value(value).consumers, is_chain) && !has_one_use(graph_.value(value))) return false;
     const auto perm = permutation(NodeView(graph_, *chain.front));
     const auto axes = ops::Unsqueeze::read(NodeView(graph_, *inner)).axes.values;
     const TensorType& type = tensor_type(graph_, inner->outputs[0]);

@@ -77,7 +77,8 @@ const char* const kFiles[] = {"constant_nodes",
                               "expanded_indices",
                               "joined_transposes",
                               "early_opsets",
-                              "known_sequences"};
+                              "known_sequences",
+                              "computed_tables"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');
@@ -134,6 +135,11 @@ class SmallEvaluator final : public ConstantEvaluator {
         y.data<int8_t>()[i] =
             static_cast<int8_t>(std::clamp(std::nearbyint(floats.data<float>()[i] / *scale.data<float>()), -128.0f, 127.0f));
       }
+      return {Value(std::move(y))};
+    }
+    if (node.op_type == "Cast" && inputs[0].tensor().dtype() == DType::int8) {
+      Tensor y(DType::float32, inputs[0].tensor().shape());
+      std::copy_n(inputs[0].tensor().data<int8_t>(), y.elements(), y.data<float>());
       return {Value(std::move(y))};
     }
     if (node.op_type != "Neg" && node.op_type != "Add") return {};
