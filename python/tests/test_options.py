@@ -98,6 +98,23 @@ def test_initializers_from_the_caller(module, feed):
         options.add_initializer("w", feed["b"])
 
 
+@BOTH
+def test_initializers_that_the_model_lacks_are_not_used(module, feed):
+    value, other = (module.OrtValue.ortvalue_from_numpy(feed[name]) for name in "ba")
+    options = module.SessionOptions()
+    options.add_initializer("w", value)
+    options.add_initializer("of another model", other)
+    made = module.InferenceSession(models.add_with_default(), options, providers=CPU)
+    np.testing.assert_array_equal(made.run(None, {"a": feed["a"]})[0], feed["a"] + feed["b"])
+
+
+def test_initializers_that_the_model_lacks_are_named(capfd, feed):
+    options = roundhouse.SessionOptions()
+    options.add_initializer("ww", roundhouse.OrtValue.ortvalue_from_numpy(feed["b"]))
+    roundhouse.InferenceSession(models.add_with_default(), options, providers=CPU)
+    assert "initializer 'ww' was given, but the model has no initializer of that name; the nearest is 'w'" in capfd.readouterr().err
+
+
 def test_external_initializers_need_one_value_a_name(feed):
     options = roundhouse.SessionOptions()
     with pytest.raises(RuntimeError, match="1 names"):

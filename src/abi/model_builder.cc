@@ -8,6 +8,14 @@ namespace {
 
 constexpr int64_t kBuiltIrVersion = 10;
 
+/// The type of an input or output. The C ABI has no other way to leave a shape open than to give no dimensions, so these stand for any
+/// rank.
+ValueType declared_type(const OrtTypeInfo& info) {
+  ValueType type = value_type_of(info);
+  if (!type.is_tensor() || !type.tensor().has_rank() || type.tensor().rank() > 0) return type;
+  return ValueType::tensor(type.tensor().dtype);
+}
+
 std::string domain_of(std::string_view name) { return name == "ai.onnx" ? std::string() : std::string(name); }
 
 class GraphBuilder {
@@ -34,7 +42,7 @@ class GraphBuilder {
   void set_inputs(const OrtGraph& from) {
     std::vector<ValueId> ids;
     for (const OrtValueInfo* input : from.inputs) {
-      ValueType type = input->type ? value_type_of(*input->type) : ValueType();
+      ValueType type = input->type ? declared_type(*input->type) : ValueType();
       ValueId id = graph_.find_value(input->name);
       if (id == kNoValue) {
         id = graph_.add_value(input->name, std::move(type));
@@ -55,7 +63,7 @@ class GraphBuilder {
         fail(ErrorCode::invalid_graph, "output '{}' is given by nothing, expected an input, an initializer or a node's output",
              output->name);
       }
-      if (output->type) graph_.set_type(id, merge(value_type_of(*output->type), graph_.value(id).type, "output '" + output->name + "'"));
+      if (output->type) graph_.set_type(id, merge(declared_type(*output->type), graph_.value(id).type, "output '" + output->name + "'"));
       ids.push_back(id);
     }
     graph_.set_outputs(std::move(ids));

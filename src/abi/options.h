@@ -102,6 +102,7 @@ struct OrtRunOptions {
   bool profiling = false;
   std::basic_string<ORTCHAR_T> profile_prefix;
   OrtSyncStream* stream = nullptr;
+  std::vector<const OrtLoraAdapter*> lora_adapters;  ///< the caller's; they outlive the runs
   RhNodeCallback node_callback = nullptr;
   void* node_callback_state = nullptr;
 };

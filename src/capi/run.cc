@@ -1,6 +1,7 @@
 #include "abi/status.h"
 #include "base/inline_array.h"
 #include "capi/guard.h"
+#include "capi/lora.h"
 #include "capi/plugins.h"
 #include "capi/session.h"
 #include "capi/table.h"
@@ -43,6 +44,20 @@ void run(OrtSession& session, const OrtRunOptions* options, const char* const* i
   }
 }
 
+/// The same with the parameters of the active adapters among the inputs.
+void run_adapted(OrtSession& session, const OrtRunOptions& options, const char* const* input_names, const OrtValue* const* inputs,
+                 size_t input_count, const char* const* output_names, size_t output_count, OrtValue** outputs) {
+  checked_array(input_names, input_count, "input_names");
+  checked_array(inputs, input_count, "inputs");
+  std::vector<const char*> names(input_names, input_names + input_count);
+  std::vector<const OrtValue*> values(inputs, inputs + input_count);
+  for (const OrtLoraAdapter* adapter : options.lora_adapters) {
+    for (const std::string& name : adapter->names) names.push_back(name.c_str());
+    for (const OrtValue& value : adapter->values) values.push_back(&value);
+  }
+  run(session, &options, names.data(), values.data(), names.size(), output_names, output_count, outputs);
+}
+
 /// What RunAsync was given. Names and inputs are the call's own; run options and the array of outputs stay the caller's until the callback.
 struct AsyncCall {
   std::vector<std::string> names;  // of inputs, then of outputs
@@ -70,7 +85,14 @@ struct AsyncCall {
 OrtStatus* ORT_API_CALL Run(OrtSession* session, const OrtRunOptions* options, const char* const* input_names,
                             const OrtValue* const* inputs, size_t input_count, const char* const* output_names, size_t output_count,
                             OrtValue** outputs) {
-  return guard([&] { run(checked(session, "session"), options, input_names, inputs, input_count, output_names, output_count, outputs); });
+  return guard([&] {
+    OrtSession& target = checked(session, "session");
+    if (options && !options->lora_adapters.empty()) {
+      run_adapted(target, *options, input_names, inputs, input_count, output_names, output_count, outputs);
+    } else {
+      run(target, options, input_names, inputs, input_count, output_names, output_count, outputs);
+    }
+  });
 }
 
 OrtStatus* ORT_API_CALL RunAsync(OrtSession* session, const OrtRunOptions* options, const char* const* input_names,

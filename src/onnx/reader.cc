@@ -1,6 +1,7 @@
 #include "onnx/reader.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/file.h"
 #include "onnx/graph_reader.h"
@@ -13,6 +14,14 @@ namespace rh::onnx {
 namespace {
 
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+/// ONNX Runtime's own file format, a FlatBuffer: where its root lies, within the file, then an identifier.
+bool is_ort_format(std::string_view bytes) {
+  uint32_t root = 0;
+  if (bytes.size() < 8 || bytes.substr(4, 4) != "ORTM") return false;
+  std::memcpy(&root, bytes.data(), sizeof(root));
+  return root < bytes.size();
+}
 
 void check_header(const ModelFields& fields) {
   if (!fields.has_graph) fail(ErrorCode::invalid_protobuf, "the model has no graph: the data is empty, truncated or not an ONNX model");
@@ -41,6 +50,9 @@ ReadLimits limits_for(size_t bytes, ReadLimits limits) {
 }
 
 Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& limits) {
+  if (is_ort_format(bytes)) {
+    fail(ErrorCode::not_implemented, "the model is in the ORT format, expected ONNX: give the file that it was converted from");
+  }
   ModelFields fields = ModelFields::parse(bytes);
   check_header(fields);
   if (fields.imports.empty()) fields.imports.emplace_back("", 1);

@@ -37,6 +37,7 @@ Status check_input(const ValueInfo& info, const Value& value) {
   }
   if (!info.type.tensor().has_rank()) return {};
   const SymbolicShape& dims = *info.type.tensor().dims;
+  if (dims.empty() && extent(shape) == 1) return {};
   if (shape.rank() != static_cast<int>(dims.size())) {
     return error_status(ErrorCode::invalid_argument, "input '{}' has shape {} of rank {}, expected {} of rank {}", info.name,
                         shape.to_string(), shape.rank(), to_string(dims), dims.size());
@@ -56,6 +57,17 @@ std::vector<std::string> names_of(const Graph& graph, const std::vector<ValueId>
   std::vector<std::string> names;
   for (ValueId id : values) names.push_back(graph.value(id).name);
   return names;
+}
+
+/// Programs give [1] where a scalar is declared.
+bool is_scalar_in_dims(const ValueInfo& info, const Value& value) {
+  return info.type.is_tensor() && info.type.tensor().has_rank() && info.type.tensor().dims->empty() && value.tensor().shape().rank() > 0;
+}
+
+const Value* as_scalar(RunState& state, size_t position, const Value& value) {
+  state.scalars.resize(state.inputs.size());
+  state.scalars[position] = value.tensor().reshaped(Shape());
+  return &state.scalars[position];
 }
 
 }  // namespace
@@ -80,7 +92,7 @@ Status CallSignature::feed(RunState& state, std::span<const char* const> names, 
     const size_t position = static_cast<size_t>(at);
     if (state.inputs[position]) return error_status(ErrorCode::invalid_argument, "input '{}' is given twice", names[i]);
     RH_RETURN_IF_ERROR(check_input(infos_[position], *values[i]));
-    state.inputs[position] = values[i];
+    state.inputs[position] = is_scalar_in_dims(infos_[position], *values[i]) ? as_scalar(state, position, *values[i]) : values[i];
   }
   const Plan& plan = state.frame.plan();
   for (size_t i = 0; i < state.inputs.size(); ++i) {

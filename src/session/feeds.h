@@ -28,7 +28,7 @@ class NameIndex {
 };
 
 /// Error{invalid_argument} that says what the value is and what the input takes, where the two do not agree in kind, element type, rank or
-/// a dimension that is a number.
+/// a dimension that is a number. One element of any rank is taken for a scalar.
 Status check_input(const ValueInfo& info, const Value& value);
 
 struct CompiledModel;

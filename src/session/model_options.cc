@@ -33,12 +33,17 @@ std::string nearest_initializer(const Graph& graph, const std::string& name) {
   return best.empty() ? std::string() : "; the nearest is '" + std::string(best) + "'";
 }
 
-void replace_initializers(Graph& graph, const std::map<std::string, Value>& initializers) {
+/// Values that this model has no initializer for are for others: one set of weights may serve several models.
+void replace_initializers(Graph& graph, const std::map<std::string, Value>& initializers, LogSink* log) {
   for (const auto& [name, value] : initializers) {
     const ValueId id = graph.find_value(name);
     if (id == kNoValue || graph.value(id).initializer.empty()) {
-      fail(ErrorCode::invalid_argument, "initializer '{}' was given, but the model has no initializer of that name{}", name,
-           nearest_initializer(graph, name));
+      if (log) {
+        log->log(LogSeverity::warning, "session",
+                 fmt::format("initializer '{}' was given, but the model has no initializer of that name{}: it is not used", name,
+                             nearest_initializer(graph, name)));
+      }
+      continue;
     }
     const ValueType before = graph.value(id).type;
     if (!value.is_tensor() || !before.is_tensor() || value.tensor().dtype() != before.tensor().dtype) {
@@ -77,7 +82,7 @@ void fill_in(ValueInfo& info, const ValueType& inferred) {
 
 void apply_model_options(Graph& graph, const SessionOptions& options) {
   if (!options.dims_by_name.empty()) set_dims(graph, options.dims_by_name);
-  replace_initializers(graph, options.initializers);
+  replace_initializers(graph, options.initializers, options.log.get());
 }
 
 void apply_dim_denotations(Graph& graph, const std::map<std::string, std::vector<std::string>>& denotations,

@@ -33,6 +33,7 @@ std::unique_ptr<RunState> RunStates::take(const Plan& plan, const std::shared_pt
 
 void RunStates::give_back(std::unique_ptr<RunState> state, bool keep) {
   std::fill(state->outputs.begin(), state->outputs.end(), Value());
+  state->scalars.clear();
   if (!keep) return;
   std::vector<std::unique_ptr<RunState>> dropped;  // freed after the lock
   const std::lock_guard lock(mutex_);

@@ -22,6 +22,7 @@ struct RunState {
   std::vector<Stream*> streams;
   Frame frame;
   std::vector<const Value*> inputs;
+  std::vector<Value> scalars;  ///< by input: what was given in dimensions of 1 and is declared a scalar, without them; empty until needed
   std::vector<Value> outputs;
   std::vector<int32_t> given;  ///< by output: position in what the caller asks for; -1: not asked for
   std::vector<bool> stay;      ///< by output: the result may stay on the device that made it

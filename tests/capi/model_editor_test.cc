@@ -74,6 +74,26 @@ TEST_F(ModelEditorTest, RunsWhatWasBuilt) {
   EXPECT_EQ(run(again, "x", "y", {2, 2, 2}), (std::vector<float>{3, 4, 5}));
 }
 
+TEST_F(ModelEditorTest, NoDimensionsStandForAnyRank) {
+  Ort::Graph graph;
+  std::vector<Ort::ValueInfo> inputs, outputs;
+  inputs.emplace_back("x", float_type({}, {}).GetConst());
+  outputs.emplace_back("y", float_type({}, {}).GetConst());
+  graph.SetInputs(inputs);
+  graph.SetOutputs(outputs);
+  add(graph, "Neg", {"x"}, {"y"});
+  Ort::Model model({{"", 18}});
+  model.AddGraph(graph);
+  Ort::Session session(env, model, options);
+  EXPECT_EQ(run(session, "x", "y", {-1, 0, 2}), (std::vector<float>{1, 0, -2}));
+  const char *input = "x", *output = "y";
+  float one = 1;
+  const Ort::Value scalar = Ort::Value::CreateTensor<float>(cpu, &one, 1, nullptr, 0);
+  const auto results = session.Run(Ort::RunOptions{}, &input, &scalar, 1, &output, 1);
+  EXPECT_EQ(results[0].GetTensorTypeAndShapeInfo().GetShape().size(), 0);
+  EXPECT_EQ(results[0].GetTensorData<float>()[0], -1);
+}
+
 TEST_F(ModelEditorTest, TheStandardsDomainNeedsAVersion) {
   Ort::Graph graph;
   std::vector<Ort::ValueInfo> inputs = rows_of_three("x"), outputs = rows_of_three("y");

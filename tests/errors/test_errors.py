@@ -54,9 +54,9 @@ def config(key, value):
     return {"sess_options": options}
 
 
-def initializer(name):
+def initializer(name, value):
     options = SessionOptions()
-    options.add_initializer(name, OrtValue.ortvalue_from_numpy(X))
+    options.add_initializer(name, OrtValue.ortvalue_from_numpy(value))
     return {"sess_options": options}
 
 
@@ -69,6 +69,7 @@ LOAD = {
     "empty file": (b"", "InvalidProtobuf", ["no graph", "empty, truncated or not an ONNX model", FILE]),
     "truncated": (RELU.SerializeToString()[:-7], "InvalidProtobuf", ["Protobuf parsing failed", "truncated", FILE]),
     "another format": (b"PK\x03\x04 a zip archive", "InvalidProtobuf", ["Protobuf parsing failed", "not an ONNX", FILE]),
+    "the ORT format": (b"\x0c\0\0\0ORTM" + bytes(40), "NotImplemented", ["in the ORT format, expected ONNX", FILE]),
     "opset too new": (model(node("Relu"), opset=99), "InvalidGraph", ["opset 99", "newest supported one is", "convert the model", FILE]),
     "IR too new": (model(node("Relu"), ir_version=99), "Fail", ["Unsupported model IR version: 99", "expected 1 to 14", FILE]),
     "unknown operator": (
@@ -187,10 +188,10 @@ SESSION = {
         "InvalidArgument",
         ["'roundhouse.memory.max_tensor_bytes' is '-1', expected a number of bytes"],
     ),
-    "unknown initializer": (
-        initializer("ww"),
+    "initializer of another type": (
+        initializer("w", X.astype(np.int64)),
         "InvalidArgument",
-        ["initializer 'ww'", "no initializer of that name", "nearest is 'w'", FILE],
+        ["initializer 'w' was given with another type than the model's, expected tensor(float)", FILE],
     ),
 }
 

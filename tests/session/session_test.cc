@@ -95,6 +95,24 @@ TEST(Session, RefusesWhatDoesNotFit) {
   EXPECT_EQ(elements(run(*session, {{"x", good}}, {"y"})[0]), (Floats{2, 0, 4}));
 }
 
+TEST(Session, OneElementOfAnyRankIsTakenForAScalar) {
+  const auto session = make_session(R"(
+<ir_version: 8, opset_import: ["" : 18]>
+g (float[] x, float[2] v) => (float[2] y, float[] z) {
+  y = Mul(v, x)
+  z = Neg(x)
+})");
+  const Tensor v = floats({2}, {1, 2});
+  for (const Shape& shape : {Shape(), Shape{1}, Shape{1, 1}}) {
+    const auto results = run(*session, {{"x", floats(shape, {3})}, {"v", v}}, {"y", "z"});
+    EXPECT_EQ(elements(results[0]), (std::vector<float>{3, 6})) << shape.to_string();
+    EXPECT_EQ(elements(results[1]), (std::vector<float>{-3})) << shape.to_string();
+    EXPECT_EQ(results[1].tensor().shape().rank(), 0) << shape.to_string();
+  }
+  EXPECT_NE(try_run(*session, {{"x", floats({2}, {1, 2})}, {"v", v}}, {"y"}).message().find("expected [] of rank 0"), std::string::npos);
+  EXPECT_FALSE(try_run(*session, {{"x", floats({0}, {})}, {"v", v}}, {"y"}).ok());
+}
+
 TEST(Session, RefusesAnOutputOfAnotherShape) {
   auto session = make_session(kAddRelu);
   std::vector<Value> results{floats({3}, {0, 0, 0})};
@@ -389,6 +407,36 @@ TEST(Session, MemoryOfTheFirstRunMayBeAsLargeAsTheWeights) {
   };
   EXPECT_GE(frame_bytes("40"), size_t{40} * 480000);
   EXPECT_EQ(frame_bytes("80"), 0u);
+}
+
+TEST(Session, APageOfTheArenaIsReadyWhereSizesComeWithTheInputs) {
+  constexpr size_t kLargePage = size_t{2} << 20;
+  const auto session_of = [](const char* columns, const char* memory) {
+    const std::string text = std::string("<opset_import: [\"\" : 17]>\nmain (float[n, 64] x) => (float[1] y)\n< float[64, ") + columns +
+                             R"(] w = {0.5, ...} >
+{
+  a = MatMul (x, w)
+  b = Exp (a)
+  y = ReduceMax <keepdims = 0> (b)
+})";
+    SessionOptions options;
+    options.config["roundhouse.memory"] = memory;
+    return make_session(text, options);
+  };
+  EXPECT_EQ(session_of("20000", "lean")->statistics().frame_bytes, 0u);
+  EXPECT_EQ(session_of("2000", "fast")->statistics().frame_bytes, 0u) << "of small weights";
+  const auto session = session_of("20000", "fast");
+  EXPECT_EQ(session->statistics().frame_bytes, kLargePage);
+  for (const int64_t rows : {3, 100, 5}) {
+    const auto outputs = run(*session, {{"x", filled({rows, 64}, 1.0f / 32)}}, {"y"});
+    EXPECT_NEAR(elements(outputs[0])[0], 2.718282f, 1e-4f) << rows;
+    const size_t bytes = session->statistics().frame_bytes;
+    if (rows == 3) {
+      EXPECT_EQ(bytes, kLargePage) << "the arena lies in it";
+    } else {
+      EXPECT_GE(bytes, size_t{100} * 80000);
+    }
+  }
 }
 
 #if defined(__linux__)

@@ -88,6 +88,21 @@ struct CustomOpDomain : detail::Base<OrtCustomOpDomain> {
   void Add(const OrtCustomOp* op) { ThrowOnError(GetApi().CustomOpDomain_Add(p_, op)); }
 };
 
+/// Parameters from a file that replace initializers in the runs whose options have it; outlives them.
+struct LoraAdapter : detail::Base<OrtLoraAdapter> {
+  explicit LoraAdapter(std::nullptr_t) {}
+  static LoraAdapter CreateLoraAdapter(const std::basic_string<ORTCHAR_T>& path, OrtAllocator* allocator) {
+    LoraAdapter adapter{nullptr};
+    ThrowOnError(GetApi().CreateLoraAdapter(path.c_str(), allocator, &adapter.p_));
+    return adapter;
+  }
+  static LoraAdapter CreateLoraAdapterFromArray(const void* bytes, size_t size, OrtAllocator* allocator) {
+    LoraAdapter adapter{nullptr};
+    ThrowOnError(GetApi().CreateLoraAdapterFromArray(bytes, size, allocator, &adapter.p_));
+    return adapter;
+  }
+};
+
 struct RunOptions : detail::Base<OrtRunOptions> {
   explicit RunOptions(std::nullptr_t) {}
   RunOptions() { ThrowOnError(GetApi().CreateRunOptions(&p_)); }
@@ -101,6 +116,7 @@ struct RunOptions : detail::Base<OrtRunOptions> {
   RunOptions& UnsetTerminate() { return Done(GetApi().RunOptionsUnsetTerminate(p_)); }
   RunOptions& EnableProfiling(const ORTCHAR_T* prefix) { return Done(GetApi().RunOptionsEnableProfiling(p_, prefix)); }
   RunOptions& DisableProfiling() { return Done(GetApi().RunOptionsDisableProfiling(p_)); }
+  RunOptions& AddActiveLoraAdapter(const LoraAdapter& adapter) { return Done(GetApi().RunOptionsAddActiveLoraAdapter(p_, adapter)); }
 
   int GetRunLogVerbosityLevel() const {
     int level = 0;

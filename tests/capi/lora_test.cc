@@ -1,0 +1,198 @@
+// LoRA adapters: parameters that come from a file and replace initializers in the runs that ask for them.
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "library.h"
+#include "model_bytes.h"
+
+namespace rh::test {
+namespace {
+
+/// The FlatBuffer of an adapter with parameters of floats: every table has all of its fields, in order, and its vtable before it.
+class AdapterBytes {
+ public:
+  explicit AdapterBytes(int32_t version = 1) : version_(version) {}
+  AdapterBytes& parameter(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& data, int32_t type = 1) {
+    parameters_.push_back({name, dims, data, type});
+    return *this;
+  }
+  std::string bytes() {
+    bytes_ = std::string(4, '\0') + "TORT";
+    table();
+    point(0, 4);
+    put<int32_t>(version_);
+    put<int32_t>(3);
+    put<int32_t>(5);
+    put<uint32_t>(0);
+    point(bytes_.size() - 4);
+    put(static_cast<uint32_t>(parameters_.size()));
+    const size_t list = bytes_.size();
+    bytes_.append(4 * parameters_.size(), '\0');
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      table();
+      point(list + 4 * i, 4);
+      write(parameters_[i]);
+    }
+    return bytes_;
+  }
+
+ private:
+  struct Parameter {
+    std::string name;
+    std::vector<int64_t> dims;
+    std::vector<float> data;
+    int32_t type;
+  };
+
+  template <typename T>
+  void put(T value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T));
+  }
+  /// Makes the offset at this place lead to `back` bytes before the end.
+  void point(size_t from, size_t back = 0) {
+    const uint32_t offset = static_cast<uint32_t>(bytes_.size() - back - from);
+    std::memcpy(bytes_.data() + from, &offset, 4);
+  }
+  /// Pads until what follows the next `before` bytes is aligned.
+  void align(size_t to, size_t before = 0) {
+    while ((bytes_.size() + before) % to != 0) bytes_ += '\0';
+  }
+  /// A vtable of four fields of 4 bytes, and the beginning of its table.
+  void table() {
+    align(4);
+    for (const uint16_t entry : {12, 20, 4, 8, 12, 16}) put<uint16_t>(entry);
+    put<int32_t>(12);  // back to the vtable
+  }
+  void write(const Parameter& parameter) {
+    const size_t fields = bytes_.size();
+    put<uint32_t>(0);
+    put<uint32_t>(0);
+    put<int32_t>(parameter.type);
+    put<uint32_t>(0);
+    point(fields);
+    put(static_cast<uint32_t>(parameter.name.size()));
+    bytes_ += parameter.name + '\0';
+    align(8, 4);
+    point(fields + 4);
+    put(static_cast<uint32_t>(parameter.dims.size()));
+    for (const int64_t dim : parameter.dims) put(dim);
+    align(8, 4);
+    point(fields + 12);
+    put(static_cast<uint32_t>(parameter.data.size() * sizeof(float)));
+    for (const float value : parameter.data) put(value);
+  }
+
+  int32_t version_;
+  std::vector<Parameter> parameters_;
+  std::string bytes_;
+};
+
+class LoraTest : public ApiTest {
+ protected:
+  LoraTest() { options.SetIntraOpNumThreads(1); }
+  ~LoraTest() override {
+    for (OrtLoraAdapter* adapter : adapters) api.ReleaseLoraAdapter(adapter);
+  }
+
+  /// y = x + a + b; a and b are initializers of zeros that a run may replace.
+  Ort::Session session() {
+    const std::string bytes = ModelBytes()
+                                  .node("Add", {"x", "a"}, {"h"})
+                                  .node("Add", {"h", "b"}, {"y"})
+                                  .initializer("a", {0, 0})
+                                  .initializer("b", {0, 0})
+                                  .input("x", 1, {2})
+                                  .input("a", 1, {2})
+                                  .input("b", 1, {2})
+                                  .output("y", 1, {2})
+                                  .model();
+    return Ort::Session(env, bytes.data(), bytes.size(), options);
+  }
+  OrtStatus* load(const std::string& bytes) {
+    OrtLoraAdapter* adapter = nullptr;
+    OrtStatus* status = api.CreateLoraAdapterFromArray(bytes.data(), bytes.size(), nullptr, &adapter);
+    if (adapter) adapters.push_back(adapter);
+    return status;
+  }
+  OrtStatus* run(Ort::Session& session, const Ort::RunOptions& run_options, std::vector<float>* result) {
+    float x[] = {1, 2};
+    const int64_t shape[] = {2};
+    const Ort::Value value = Ort::Value::CreateTensor<float>(cpu, x, 2, shape, 1);
+    const char *in = "x", *out = "y";
+    const OrtValue* given = value;
+    OrtValue* made = nullptr;
+    OrtStatus* status = api.Run(session, run_options, &in, &given, 1, &out, 1, &made);
+    if (made) {
+      const Ort::Value y(made);
+      result->assign(y.GetTensorData<float>(), y.GetTensorData<float>() + 2);
+    }
+    return status;
+  }
+
+  Ort::Env env{ORT_LOGGING_LEVEL_FATAL, "test"};
+  Ort::SessionOptions options;
+  std::vector<OrtLoraAdapter*> adapters;
+};
+
+TEST_F(LoraTest, ParametersReplaceInitializersInRunsWithTheAdapter) {
+  Ort::Session target = session();
+  Ort::ThrowOnError(load(AdapterBytes().parameter("a", {2}, {10, 20}).bytes()));
+  const std::string path = std::filesystem::temp_directory_path() / "lora_test.onnx_adapter";
+  std::ofstream(path, std::ios::binary) << AdapterBytes().parameter("b", {2}, {100, 200}).bytes();
+  const Ort::LoraAdapter second = Ort::LoraAdapter::CreateLoraAdapter(path, nullptr);
+  std::filesystem::remove(path);
+
+  std::vector<float> y;
+  Ort::RunOptions with;
+  Ort::ThrowOnError(api.RunOptionsAddActiveLoraAdapter(with, adapters[0]));
+  Ort::ThrowOnError(run(target, with, &y));
+  EXPECT_EQ(y, (std::vector<float>{11, 22}));
+  with.AddActiveLoraAdapter(second);
+  Ort::ThrowOnError(run(target, with, &y));
+  EXPECT_EQ(y, (std::vector<float>{111, 222}));
+  Ort::ThrowOnError(run(target, Ort::RunOptions(), &y));
+  EXPECT_EQ(y, (std::vector<float>{1, 2}));
+}
+
+TEST_F(LoraTest, RefusesParametersThatTheModelHasNotOrOfAnotherShape) {
+  Ort::Session target = session();
+  for (const std::string& bytes : {AdapterBytes().parameter("q", {2}, {1, 2}).bytes(), AdapterBytes().parameter("a", {1}, {1}).bytes()}) {
+    Ort::ThrowOnError(load(bytes));
+    Ort::RunOptions with;
+    Ort::ThrowOnError(api.RunOptionsAddActiveLoraAdapter(with, adapters.back()));
+    std::vector<float> y;
+    EXPECT_EQ(code_of(run(target, with, &y)), ORT_INVALID_ARGUMENT);
+  }
+}
+
+TEST_F(LoraTest, RefusesDamagedAdapters) {
+  const std::string good = AdapterBytes().parameter("a", {2}, {1, 2}).bytes();
+  Ort::ThrowOnError(load(good));
+  EXPECT_EQ(code_of(load("")), ORT_FAIL);
+  EXPECT_EQ(code_of(load("no adapter at all")), ORT_FAIL);
+  EXPECT_EQ(code_of(load(AdapterBytes(2).parameter("a", {2}, {1, 2}).bytes())), ORT_FAIL);
+  if (!Library::get().ours) return;
+  for (size_t size = 0; size < good.size(); ++size) EXPECT_EQ(code_of(load(good.substr(0, size))), ORT_FAIL) << size;
+  for (size_t at = 0; at < good.size(); ++at) {  // no byte makes it read beyond the data
+    std::string changed = good;
+    changed[at] = static_cast<char>(0xff);
+    api.ReleaseStatus(load(changed));
+  }
+  EXPECT_EQ(code_of(load(AdapterBytes().parameter("a", {3}, {1, 2}).bytes())), ORT_FAIL);
+  EXPECT_EQ(code_of(load(AdapterBytes().parameter("a", {2}, {1, 2}, 8).bytes())), ORT_FAIL);
+  EXPECT_EQ(code_of(load(AdapterBytes().parameter("a", {2}, {1, 2}).parameter("a", {2}, {1, 2}).bytes())), ORT_FAIL);
+}
+
+TEST_F(LoraTest, RefusesNulls) {
+  if (!Library::get().ours) GTEST_SKIP() << "the other library takes null for a crash";
+  OrtLoraAdapter* adapter = nullptr;
+  EXPECT_EQ(code_of(api.CreateLoraAdapter(nullptr, nullptr, &adapter)), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(api.CreateLoraAdapter("/nowhere", nullptr, &adapter)), ORT_NO_SUCHFILE);
+  EXPECT_EQ(code_of(api.CreateLoraAdapterFromArray(nullptr, 5, nullptr, &adapter)), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(api.RunOptionsAddActiveLoraAdapter(nullptr, nullptr)), ORT_INVALID_ARGUMENT);
+  api.ReleaseLoraAdapter(nullptr);
+}
+
+}  // namespace
+}  // namespace rh::test
