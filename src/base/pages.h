@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -54,6 +55,7 @@ class PageChunk : public std::enable_shared_from_this<PageChunk> {
   /// Null where no room is left. The chunk lives as long as its blocks; the room of the last one is free again once that is let go of.
   /// Thread-safe.
   std::shared_ptr<std::byte> take(size_t bytes);
+  size_t free_bytes() const { return room_.load() - std::min(room_.load(), used_.load()); }
   /// Has the system give all of its pages at once. To be called before the first take().
   void touch();
   /// Takes no more blocks, and keeps no room for them.

@@ -15,8 +15,8 @@ namespace {
 constexpr size_t kLargePage = 2 << 20;
 constexpr size_t kLargePages =
     256 << 10;  // from which on small pages, scattered over the sets of the caches, cost more than the rest of a large one
-constexpr size_t kLargestPart = 1 << 20;  // of a large page that blocks share
-constexpr size_t kLeastPart = 32 << 10;   // of such a page that is there anyway
+constexpr size_t kLargestPart = 1 << 20;  // of a large page that is made for blocks to share
+constexpr size_t kLeastPart = 32 << 10;   // of pages that are there anyway
 constexpr size_t kPartStep = 64 << 10;
 constexpr int kTrimming = -(1 << 30);
 
@@ -60,16 +60,12 @@ void ThreadMemory::release() noexcept {
 void* ThreadMemory::grow(size_t bytes) {
   bytes = std::max<size_t>(bytes, 1);
   if (bytes <= bytes_) return data_;
-  size_t room = bytes + bytes / 4;
-  if (bytes > kLargestPart) {
-    room = (bytes + kLargePage - 1) / kLargePage * kLargePage;
-  } else if (bytes >= kLargePages) {
-    room = (bytes + kPartStep - 1) / kPartStep * kPartStep;
-  }
+  size_t room = bytes >= kLargePages ? (bytes + kPartStep - 1) / kPartStep * kPartStep : bytes + bytes / 4;
   try {
-    const bool is_part = bytes >= kLeastPart && bytes <= kLargestPart && take_part(room, bytes >= kLargePages);
+    const bool is_part = bytes >= kLeastPart && take_part(room, bytes >= kLargePages && bytes <= kLargestPart);
     if (!is_part) {
       release();
+      if (bytes > kLargestPart) room = (bytes + kLargePage - 1) / kLargePage * kLargePage;
       auto pages = std::make_shared<PageMemory>(bytes > kLargestPart ? PageMemory::in_large_pages(room) : PageMemory(room));
       data_ = static_cast<std::byte*>(pages->data());
       bytes_ = room;
@@ -97,10 +93,13 @@ bool ThreadMemory::take_part(size_t bytes, bool make_page) {
   return true;
 }
 
-void prepare_thread_memory() {
+void prepare_thread_memory(int large_pages) {
   thread_local ThreadMemory keeper;
-  if (!shared_page.expired()) return;
-  std::shared_ptr<PageChunk> page = PageChunk::make(kLargePage);
+  size_t bytes = static_cast<size_t>(large_pages) * kLargePage;
+  std::shared_ptr<PageChunk> page = shared_page.lock();
+  if (page) bytes -= kLargePage;
+  if (page && page->free_bytes() >= bytes) return;
+  page = PageChunk::make(bytes);
   page->touch();
   shared_page = page;
   keeper.pages_ = std::move(page);

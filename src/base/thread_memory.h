@@ -22,12 +22,12 @@ class ThreadMemory {
   size_t bytes() const { return bytes_; }
 
  private:
-  friend void prepare_thread_memory();
+  friend void prepare_thread_memory(int large_pages);
   friend size_t trim_thread_memory();
   friend size_t thread_memory_bytes();
 
-  /// `bytes` of a large page that blocks of this thread share, where there is one that has room, or where one is to be made. False where
-  /// there is none; the block is empty then.
+  /// `bytes` of the large pages that blocks of this thread share, where there is room, or where a page is to be made. False where there is
+  /// none; the block is empty then.
   bool take_part(size_t bytes, bool make_page);
 
   std::shared_ptr<void> pages_;
@@ -46,9 +46,9 @@ class ThreadMemoryUse {
   ThreadMemoryUse& operator=(const ThreadMemoryUse&) = delete;
 };
 
-/// Has the system give the large page that blocks of the calling thread are to share, unless there is one; it stays until
-/// trim_thread_memory or the thread's end. Throws std::bad_alloc.
-void prepare_thread_memory();
+/// Has the system give so many large pages for the blocks of the calling thread to share, the one that there may be counted; they stay
+/// until trim_thread_memory or the thread's end. Throws std::bad_alloc.
+void prepare_thread_memory(int large_pages);
 
 /// Gives back the memory of all threads, unless a ThreadMemoryUse lives; returns how many bytes blocks had.
 size_t trim_thread_memory();

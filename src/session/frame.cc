@@ -12,6 +12,8 @@ namespace rh {
 
 namespace {
 
+constexpr size_t kSmallArena = size_t{2} << 20;  // a large page
+
 size_t aligned_bytes(size_t bytes) {
   if (bytes > (size_t{1} << 62)) throw OutOfMemory(bytes);
   return std::max(kTensorAlignment, (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment);
@@ -69,6 +71,12 @@ size_t Frame::prepare_arena(size_t most, const Parallel& parallel) {
   return bytes;
 }
 
+void Frame::prepare_small_arena() {
+  if (account_->source() || arena_.bytes() != 0) return;
+  arena_.resize(kSmallArena);
+  touch_pages(arena_.data(), kSmallArena);
+}
+
 void Frame::bind() {
   std::fill(symbols_.begin(), symbols_.end(), 0);
   for (const SymbolSource& source : plan_.symbol_sources) {
@@ -110,6 +118,7 @@ void Frame::place_parts() {
 void Frame::reserve_arena(const std::shared_ptr<const Binding>& binding) {
   refused_ = binding;
   if (const size_t bytes = static_cast<size_t>(binding->arena_bytes); bytes > arena_.bytes()) {
+    if (arena_.bytes() == kSmallArena) arena_.resize(0);  // a page that is moved would not be a large one
     arena_.resize(bytes);
     ++arena_allocations_;
   }
@@ -189,8 +198,17 @@ void Frame::set_notification(size_t step, std::unique_ptr<Notification> notifica
   notifications_[step] = std::move(notification);
 }
 
+void* Frame::scratch_of_arena(size_t bytes) {
+  if (!binding_) return nullptr;
+  const size_t begin = aligned_bytes(static_cast<size_t>(binding_->arena_bytes)) + arena_scratch_;
+  if (begin > arena_.bytes() || bytes > arena_.bytes() - begin) return nullptr;
+  arena_scratch_ += bytes;
+  return static_cast<std::byte*>(arena_.data()) + begin;
+}
+
 void* Frame::scratch(size_t bytes) {
   const size_t need = aligned_bytes(bytes);
+  if (void* memory = scratch_of_arena(need)) return memory;
   for (; scratch_chunk_ < scratch_chunks_.size(); ++scratch_chunk_, scratch_used_ = 0) {
     const CountedMemory& chunk = scratch_chunks_[scratch_chunk_];
     if (chunk.bytes() - scratch_used_ < need) continue;

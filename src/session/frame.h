@@ -54,6 +54,8 @@ class Frame {
   /// Where sizes do not depend on inputs and the arena is of at most `most` bytes, makes it ready, so that the first run need not wait for
   /// its pages. Returns how many bytes it has.
   size_t prepare_arena(size_t most, const Parallel& parallel);
+  /// Where sizes are known with the inputs: a large page of arena, more than which few inputs do not need.
+  void prepare_small_arena();
   void set_controls(const RunControls& controls) { controls_ = &controls; }
   /// Points inputs at the caller's values, finds the binding for their shapes and the arena for it.
   void begin(std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls);
@@ -86,6 +88,7 @@ class Frame {
   /// Memory until reset_scratch().
   void* scratch(size_t bytes);
   void reset_scratch() {
+    arena_scratch_ = 0;
     scratch_chunk_ = 0;
     scratch_used_ = 0;
     if (scratch_chunks_.size() > 1) scratch_chunks_.clear();  // the next who asks gets one as large as all
@@ -128,6 +131,8 @@ class Frame {
   void place_parts();
   void* place_of(const Slot& slot, size_t bytes) const;
   void reserve_arena(const std::shared_ptr<const Binding>& binding);
+  /// Of the arena, what this run's tensors leave; null where that is too little.
+  void* scratch_of_arena(size_t bytes);
 
   const Plan& plan_;
   std::shared_ptr<MemoryAccount> account_;
@@ -162,7 +167,7 @@ class Frame {
   std::vector<Spare> spares_;                                 // by slot; empty where none is wanted
   std::vector<std::pair<int32_t, BlockCache::Block>> extra_;  // with their places
   std::vector<CountedMemory> scratch_chunks_;
-  size_t scratch_chunk_ = 0, scratch_used_ = 0, scratch_wanted_ = 0;
+  size_t scratch_chunk_ = 0, scratch_used_ = 0, scratch_wanted_ = 0, arena_scratch_ = 0;
   std::vector<std::unique_ptr<SubplanRunner>> runners_;
 };
 

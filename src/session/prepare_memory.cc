@@ -17,10 +17,12 @@ namespace {
 constexpr size_t kAlways = size_t{16} << 20;
 constexpr size_t kMost = size_t{64} << 20;  // of more, the pages take a small part of a run
 constexpr size_t kLargePage = size_t{2} << 20;
-constexpr size_t kLeastPacked = size_t{4} << 20;  // kernels of smaller weights need little scratch memory
+constexpr size_t kLeastPacked = size_t{4} << 20;   // kernels of smaller weights need little scratch memory
+constexpr size_t kMuchPacked = size_t{32} << 20;   // those of larger ones need more than a large page of it
+constexpr size_t kLeastWeights = size_t{4} << 20;  // of smaller models a large page would be a great part
 
 /// Each thread must come for its own page: who has one waits for the others to come, though not for long, for they may be busy.
-void prepare_threads(const Parallel& parallel) {
+void prepare_threads(const Parallel& parallel, int large_pages) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kLongest = std::chrono::milliseconds(1);
   const ThreadMemoryUse use;
@@ -29,7 +31,7 @@ void prepare_threads(const Parallel& parallel) {
     here.fetch_add(1);
     const auto end = Clock::now() + kLongest;
     while (here.load() < parallel.threads() && Clock::now() < end) std::this_thread::yield();
-    prepare_thread_memory();
+    prepare_thread_memory(large_pages);
   });
 }
 
@@ -71,13 +73,18 @@ void touch_pages(void* memory, size_t bytes, const Parallel& parallel) {
 
 void prepare_memory(Frame& frame, const Parallel& parallel) try {
   const Plan& plan = frame.plan();
-  if (plan.sizes.symbols() != 0 || frame.account()->source()) return;
-  const size_t packed = plan.packed_bytes();
-  size_t room = std::clamp(plan.constant_bytes() + packed, kAlways, kMost);
+  if (frame.account()->source()) return;
+  const size_t packed = plan.packed_bytes(), weights = plan.constant_bytes() + packed;
+  if (plan.sizes.symbols() != 0) {
+    if (weights >= kLeastWeights) frame.prepare_small_arena();
+    return;
+  }
+  size_t room = std::clamp(weights, kAlways, kMost);
   room -= frame.prepare_arena(room, parallel);
-  if (const size_t pages = static_cast<size_t>(parallel.threads()) * kLargePage; packed >= kLeastPacked && pages <= room) {
-    prepare_threads(parallel);
-    room -= pages;
+  const int large_pages = packed >= kMuchPacked ? 2 : 1;
+  if (const size_t bytes = static_cast<size_t>(parallel.threads() * large_pages) * kLargePage; packed >= kLeastPacked && bytes <= room) {
+    prepare_threads(parallel, large_pages);
+    room -= bytes;
   }
   prepare_outputs(plan, *frame.account(), room, parallel);
 } catch (const std::bad_alloc&) {

@@ -73,18 +73,40 @@ TEST(ThreadMemory, BlocksOfAPreparedThreadNeedNoPages) {
     unsigned char* first = nullptr;
     {
       const ThreadMemoryUse use;
-      prepare_thread_memory();
+      prepare_thread_memory(1);
       const int64_t before = test::page_faults();
       for (size_t k = 0; k < blocks.size(); ++k) std::memset(blocks[k].grow((200 + 100 * k) * kKiB), 1, (200 + 100 * k) * kKiB);
       EXPECT_LE(test::page_faults() - before, 8) << "of 225 pages";
       first = static_cast<unsigned char*>(blocks[0].grow(1));
-      prepare_thread_memory();
+      prepare_thread_memory(1);
       EXPECT_EQ(blocks[0].grow(1), first);
     }
     EXPECT_GE(trim_thread_memory(), 900 * kKiB);
     unsigned char resident = 0;
     first -= reinterpret_cast<uintptr_t>(first) % 4096;
     EXPECT_NE(::mincore(first, 4096, &resident), 0) << "the page was not given back";
+  }).join();
+}
+
+TEST(ThreadMemory, ABlockOfMoreThanHalfALargePageLiesInPreparedOnes) {
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers touch pages of their own";
+  if (!test::takes_advice()) GTEST_SKIP() << "this system ignores advice";
+  std::thread([] {
+    std::array<ThreadMemory, 3> blocks;
+    const ThreadMemoryUse use;
+    prepare_thread_memory(2);
+    const int64_t before = test::page_faults();
+    for (size_t k = 0; k < blocks.size(); ++k) std::memset(blocks[k].grow((1100 + 50 * k) * kKiB), 1, (1100 + 50 * k) * kKiB);
+    EXPECT_LE(test::page_faults() - before, 8) << "of 862 pages";
+    blocks[0].release();
+    unsigned char* const last = static_cast<unsigned char*>(blocks[2].grow(1));
+    prepare_thread_memory(1);
+    EXPECT_EQ(blocks[0].grow(40 * kKiB), last + blocks[2].bytes()) << "a page is there";
+    prepare_thread_memory(2);
+    blocks[0].release();
+    const int64_t since = test::page_faults();
+    std::memset(blocks[0].grow(1900 * kKiB), 1, 1900 * kKiB);
+    EXPECT_LE(test::page_faults() - since, 8) << "and another one beside it";
   }).join();
 }
 #endif
