@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "compute/reduce/number_reductions.h"
 #include "compute/support.h"
@@ -235,6 +236,27 @@ TEST_P(DoubleMath, sums_of_exponentials_of_rows_of_any_length) {
     for (const double v : x) sum += std::exp(static_cast<long double>(v) - 5);
     ASSERT_NEAR(exp_sum_row(x.data(), 5, count), static_cast<double>(sum), 1e-15 * static_cast<double>(count)) << count;
   }
+}
+
+template <typename T>
+void sums_of_exponentials_of_integers(T largest, T least) {
+  std::mt19937_64 random(3);
+  for (const int64_t count : {1, 2, 3, 7, 8, 9, 16, 33, 300}) {
+    std::vector<T> x(static_cast<size_t>(count), largest);
+    std::uniform_int_distribution<T> near(largest - 80, largest), far(least, largest);
+    for (size_t i = 1; i < x.size(); ++i) x[i] = i % 4 == 0 ? far(random) : near(random);
+    if (count > 2) x[2] = least;
+    long double sum = 0;
+    for (const T v : x) sum += std::exp(static_cast<long double>(v) - static_cast<long double>(largest));
+    ASSERT_NEAR(exp_sum_row(x.data(), largest, count), static_cast<double>(sum), 1e-15 * static_cast<double>(count)) << count;
+  }
+}
+
+TEST_P(DoubleMath, sums_of_exponentials_of_integers_of_any_size) {
+  for (const int32_t largest : {7, -100, std::numeric_limits<int32_t>::max()})
+    sums_of_exponentials_of_integers<int32_t>(largest, std::numeric_limits<int32_t>::lowest());
+  for (const int64_t largest : {int64_t{7}, int64_t{-100}, std::numeric_limits<int64_t>::max()})
+    sums_of_exponentials_of_integers<int64_t>(largest, std::numeric_limits<int64_t>::lowest());
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ const std::vector<OpCase> kEinsum = {
     einsum("bki,bjk->bij", {normal({2, 20, 17}), normal({2, 18, 20})}, "both transposed"),
     einsum("bki,k->bi", {normal({2, 20, 17}), normal({20})}, "transposed matrices by a vector"),
     einsum("bi,bj->bij", {normal({3, 5}), normal({3, 40})}, "outer products of a batch"),
+    einsum("bij,bkj->bik", {normal({3, 37, 29}), normal({3, 70, 29})}, "several tiles, a batch"),
+    einsum("ij,jk->ik", {normal({70, 33}), normal({33, 131})}, "several tiles"),
     einsum("bhld,lrd->bhlr", {normal({2, 2, 5, 37}), normal({5, 9, 37})}, "few rows by transposed matrices"),
     einsum("bid,bjd->bij", {normal({4, 8, 16}), normal({4, 18, 16})}, "the same of each batch"),
     einsum("bij,bj->bi", {normal({1, 6, 7}), normal({4, 7})}, "one matrix for a batch"),

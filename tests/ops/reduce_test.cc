@@ -107,6 +107,25 @@ const std::vector<OpCase> kEmptyReduce = {
 };
 RH_OP_TEST(EmptyReduce, kEmptyReduce, (Types<float, double>::set))
 
+// log 20 is 2.996 and log 21 is 3.04; what is negative is cut off upwards. The stock library adds up powers as integers.
+OpCase log_sum_exp(std::vector<double> counts, std::vector<double> x, std::vector<double> y, const char* purpose) {
+  std::vector<double> row;
+  for (size_t i = 0; i < x.size(); ++i) row.insert(row.end(), static_cast<size_t>(counts[i]), x[i]);
+  const Input input = values({1, static_cast<int64_t>(row.size())}, row);
+  return {18, {}, {input, ints({1}).constant()}, purpose, {}, 1, 0, "", "ReduceLogSumExp", {values({1, 1}, y)}};
+}
+const std::vector<OpCase> kLogSumExpOfIntegers = {
+    log_sum_exp({20}, {5}, {7}, "a sum just below a power"),
+    log_sum_exp({21}, {5}, {8}, "a sum just above it"),
+    log_sum_exp({20, 900}, {-5, -45}, {-2}, "of negative ones"),
+    log_sum_exp({20, 1}, {-5, -7}, {-1}, "and above it"),
+    log_sum_exp({1, 30}, {-5, -60}, {-5}, "others far below"),
+    log_sum_exp({1, 9}, {-5, -15}, {-4}, "others not far below"),
+    log_sum_exp({3, 2}, {1, 0}, {2}, "a short row"),
+    log_sum_exp({1, 30}, {2147483647, -2147483648.0}, {2147483647}, "the ends of 32 bits"),
+};
+RH_OP_TEST(ReduceLogSumExpOfIntegers, kLogSumExpOfIntegers, (Types<int32_t, int64_t>::set))
+
 const std::vector<OpCase> kBoolReduce = {
     {20, {}, {normal({3, 4}), ints({1}).constant()}, "any", {}, 1, 0, "", "ReduceMax"},
     {20, {}, {normal({3, 4}), ints({0}).constant()}, "all", {}, 1, 0, "", "ReduceMin"},

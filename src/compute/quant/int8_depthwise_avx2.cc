@@ -1,36 +1,16 @@
 #include <immintrin.h>
 
 #include "compute/quant/int8_depthwise_body.h"
+#include "compute/quant/int8_depthwise_x86.h"
 
 namespace rh::compute {
 namespace {
-
-template <int kBytes>
-struct Bytes256 {
-  using Register = __m256i;
-  static Register set(uint8_t x) { return _mm256_set1_epi8(static_cast<char>(x)); }
-  static Register load(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
-  static void store(uint8_t* p, Register x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x); }
-  static Register flip(Register x, Register bits) { return _mm256_xor_si256(x, bits); }
-  static Register low8(Register a, Register b) { return _mm256_unpacklo_epi8(a, b); }
-  static Register high8(Register a, Register b) { return _mm256_unpackhi_epi8(a, b); }
-};
-template <>
-struct Bytes256<16> {
-  using Register = __m128i;
-  static Register set(uint8_t x) { return _mm_set1_epi8(static_cast<char>(x)); }
-  static Register load(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
-  static void store(uint8_t* p, Register x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), x); }
-  static Register flip(Register x, Register bits) { return _mm_xor_si128(x, bits); }
-  static Register low8(Register a, Register b) { return _mm_unpacklo_epi8(a, b); }
-  static Register high8(Register a, Register b) { return _mm_unpackhi_epi8(a, b); }
-};
 
 struct Pairs {
   using Words = __m256i;
   using Packed = __m256i;
   template <int kBytes>
-  using Bytes = Bytes256<kBytes>;
+  using Bytes = X86Bytes<kBytes>;
   static constexpr int kLanes = 8, kTaps = 2, kSums = 8;
   static Words load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
   static void store(void* p, Words x) { _mm256_storeu_si256(static_cast<__m256i*>(p), x); }

@@ -1,7 +1,7 @@
 #include "compute/quant/int8_depthwise_body.h"
 
 #if defined(__x86_64__) || defined(_M_X64)
-#include <emmintrin.h>
+#include "compute/quant/int8_depthwise_x86.h"
 #elif defined(__aarch64__) && defined(__GNUC__)
 #include <arm_neon.h>
 #endif
@@ -13,23 +13,11 @@ namespace rh::compute {
 
 namespace {
 
-template <int kBytes>
-struct Bytes128 {
-  static_assert(kBytes == 16);
-  using Register = __m128i;
-  static Register set(uint8_t x) { return _mm_set1_epi8(static_cast<char>(x)); }
-  static Register load(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
-  static void store(uint8_t* p, Register x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), x); }
-  static Register flip(Register x, Register bits) { return _mm_xor_si128(x, bits); }
-  static Register low8(Register a, Register b) { return _mm_unpacklo_epi8(a, b); }
-  static Register high8(Register a, Register b) { return _mm_unpackhi_epi8(a, b); }
-};
-
 struct Pairs {
   using Words = __m128i;
   using Packed = __m128i;
   template <int kBytes>
-  using Bytes = Bytes128<kBytes>;
+  using Bytes = X86Bytes<kBytes>;
   static constexpr int kLanes = 4, kTaps = 2, kSums = 8;
   static Words load(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
   static void store(void* p, Words x) { _mm_storeu_si128(static_cast<__m128i*>(p), x); }

@@ -3,55 +3,18 @@
 #include <immintrin.h>
 
 #include "compute/quant/int8_depthwise_body.h"
+#include "compute/quant/int8_depthwise_x86.h"
 
 // For files compiled for AVX-512 alone.
 namespace rh::compute {
 namespace {
-
-/// What bytes of a register of 64, 32 or 16 are unpacked with.
-template <int kBytes>
-struct Bytes512 {
-  using Register = __m512i;
-  static Register set(uint8_t x) { return _mm512_set1_epi8(static_cast<char>(x)); }
-  static Register load(const uint8_t* p) { return _mm512_loadu_si512(p); }
-  static void store(uint8_t* p, Register x) { _mm512_storeu_si512(p, x); }
-  static Register flip(Register x, Register bits) { return _mm512_xor_si512(x, bits); }
-  static Register low8(Register a, Register b) { return _mm512_unpacklo_epi8(a, b); }
-  static Register high8(Register a, Register b) { return _mm512_unpackhi_epi8(a, b); }
-  static Register low16(Register a, Register b) { return _mm512_unpacklo_epi16(a, b); }
-  static Register high16(Register a, Register b) { return _mm512_unpackhi_epi16(a, b); }
-};
-template <>
-struct Bytes512<32> {
-  using Register = __m256i;
-  static Register set(uint8_t x) { return _mm256_set1_epi8(static_cast<char>(x)); }
-  static Register load(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
-  static void store(uint8_t* p, Register x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x); }
-  static Register flip(Register x, Register bits) { return _mm256_xor_si256(x, bits); }
-  static Register low8(Register a, Register b) { return _mm256_unpacklo_epi8(a, b); }
-  static Register high8(Register a, Register b) { return _mm256_unpackhi_epi8(a, b); }
-  static Register low16(Register a, Register b) { return _mm256_unpacklo_epi16(a, b); }
-  static Register high16(Register a, Register b) { return _mm256_unpackhi_epi16(a, b); }
-};
-template <>
-struct Bytes512<16> {
-  using Register = __m128i;
-  static Register set(uint8_t x) { return _mm_set1_epi8(static_cast<char>(x)); }
-  static Register load(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
-  static void store(uint8_t* p, Register x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), x); }
-  static Register flip(Register x, Register bits) { return _mm_xor_si128(x, bits); }
-  static Register low8(Register a, Register b) { return _mm_unpacklo_epi8(a, b); }
-  static Register high8(Register a, Register b) { return _mm_unpackhi_epi8(a, b); }
-  static Register low16(Register a, Register b) { return _mm_unpacklo_epi16(a, b); }
-  static Register high16(Register a, Register b) { return _mm_unpackhi_epi16(a, b); }
-};
 
 /// All but the products.
 struct Words512 {
   using Words = __m512i;
   using Packed = __m512i;
   template <int kBytes>
-  using Bytes = Bytes512<kBytes>;
+  using Bytes = X86Bytes<kBytes>;
   static constexpr int kLanes = 16, kSums = 16;
   static constexpr __mmask16 kAll = 0xffff;  // for masked forms, where the plain ones give a false warning of GCC 12
   static Words load(const void* p) { return _mm512_loadu_si512(p); }

@@ -1,9 +1,11 @@
 #include "compute/reduce/number_reductions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
+#include "compute/reduce/powers_of_e.h"
 #include "compute/simd/hwy_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -302,6 +304,54 @@ double exp_sum_doubles(const double* x, double largest, int64_t count) {
 }
 
 template <typename T>
+HWY_INLINE double exp_sum_integers(const PowersOfE& powers, const T* x, T largest, int64_t count) {
+  using U = std::make_unsigned_t<T>;
+  constexpr U kLast = PowersOfE::kCount - 1;
+  const DoubleTag d;
+  const hn::Rebind<T, DoubleTag> dx;
+  const hn::RebindToUnsigned<decltype(dx)> du;
+  const hn::RebindToSigned<DoubleTag> places;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto from = hn::Set(du, static_cast<U>(largest)), most = hn::Set(du, kLast);
+#if HWY_MAX_BYTES == 64 && !HWY_HAVE_SCALABLE  // as many lanes as a power of either part has
+  const DoubleVec ones = hn::LoadU(d, powers.ones.data()), eights = hn::LoadU(d, powers.eights.data());
+  const auto power_of = [=](hn::Vec<decltype(places)> place) HWY_ATTR {
+    const auto one = hn::And(place, hn::Set(places, 7)), eight = hn::ShiftRight<3>(place);
+    return hn::Mul(hn::TableLookupLanes(ones, hn::IndicesFromVec(d, one)), hn::TableLookupLanes(eights, hn::IndicesFromVec(d, eight)));
+  };
+#else
+  const auto power_of = [=, table = powers.ones.data()](hn::Vec<decltype(places)> place)
+                            HWY_ATTR { return hn::GatherIndex(d, table, place); };
+#endif
+  const auto powers_of = [=](const T* at) HWY_ATTR {
+    const auto below = hn::BitCast(dx, hn::Min(hn::Sub(from, hn::BitCast(du, hn::LoadU(dx, at))), most));
+    if constexpr (sizeof(T) == sizeof(double)) {
+      return power_of(below);
+    } else {
+      return power_of(hn::PromoteTo(places, below));
+    }
+  };
+  DoubleVec a = hn::Zero(d), b = a;
+  int64_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    a = hn::Add(a, powers_of(x + i));
+    b = hn::Add(b, powers_of(x + i + lanes));
+  }
+  HWY_ALIGN double parts[HWY_MAX_BYTES / sizeof(double)];
+  hn::Store(hn::Add(a, b), d, parts);
+  double sum = 0;
+  for (int64_t k = 0; k < lanes; ++k) sum += parts[k];
+  for (; i < count; ++i) sum += powers.ones[std::min(static_cast<U>(static_cast<U>(largest) - static_cast<U>(x[i])), kLast)];
+  return sum;
+}
+double exp_sum_longs(const PowersOfE& powers, const int64_t* x, int64_t largest, int64_t count) {
+  return exp_sum_integers(powers, x, largest, count);
+}
+double exp_sum_ints(const PowersOfE& powers, const int32_t* x, int32_t largest, int64_t count) {
+  return exp_sum_integers(powers, x, largest, count);
+}
+
+template <typename T>
 HWY_INLINE int64_t find_typed(const T* x, int64_t count, T value, bool last) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -342,9 +392,25 @@ HWY_EXPORT(fold_down_longs);
 HWY_EXPORT(fold_down_ints);
 HWY_EXPORT(extremes_down_loop);
 HWY_EXPORT(exp_sum_doubles);
+HWY_EXPORT(exp_sum_longs);
+HWY_EXPORT(exp_sum_ints);
 HWY_EXPORT(find_double);
 HWY_EXPORT(find_long);
 HWY_EXPORT(find_int);
+
+namespace {
+
+const PowersOfE& powers_of_e() {
+  static const PowersOfE powers = [] {
+    PowersOfE made;
+    for (size_t i = 0; i < made.ones.size(); ++i) made.ones[i] = std::exp(-static_cast<double>(i));
+    for (size_t i = 0; i < made.eights.size(); ++i) made.eights[i] = made.ones[8 * i];
+    return made;
+  }();
+  return powers;
+}
+
+}  // namespace
 
 void fold_rows(Fold op, const double* x, int64_t rows, int64_t length, double* results) {
   HWY_DYNAMIC_DISPATCH(fold_doubles)(op, x, rows, length, results);
@@ -368,6 +434,12 @@ bool find_extremes_down(const double* x, int64_t stride, int64_t rows, bool larg
   return HWY_DYNAMIC_DISPATCH(extremes_down_loop)(x, stride, rows, largest, last, places, columns);
 }
 double exp_sum_row(const double* x, double largest, int64_t count) { return HWY_DYNAMIC_DISPATCH(exp_sum_doubles)(x, largest, count); }
+double exp_sum_row(const int64_t* x, int64_t largest, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(exp_sum_longs)(powers_of_e(), x, largest, count);
+}
+double exp_sum_row(const int32_t* x, int32_t largest, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(exp_sum_ints)(powers_of_e(), x, largest, count);
+}
 int64_t find_equal(const double* x, int64_t count, double value, bool last) {
   return HWY_DYNAMIC_DISPATCH(find_double)(x, count, value, last);
 }

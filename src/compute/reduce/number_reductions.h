@@ -36,6 +36,9 @@ void fold_down(Fold op, const int32_t* x, int64_t stride, int64_t rows, int32_t*
 
 /// The sum of e^(x - largest).
 double exp_sum_row(const double* x, double largest, int64_t count);
+/// The same of integers, none above `largest`; those further than 63 below it count as 63 below, which a double does not show beside e^0.
+double exp_sum_row(const int64_t* x, int64_t largest, int64_t count);
+double exp_sum_row(const int32_t* x, int32_t largest, int64_t count);
 
 /// The rows, `stride` apart, in which the first, or last, of the largest or smallest elements of neighbouring columns stand; false, and
 /// nothing that counts, where there is a NaN.

@@ -59,9 +59,20 @@ HWY_INLINE float least_lane(Vec v) { return hn::GetLane(hn::MinOfLanes(Floats(),
 
 HWY_INLINE float total(Vec v) { return hn::GetLane(hn::SumOfLanes(Floats(), v)); }
 
-HWY_INLINE float row_sum(const float* x, int64_t count) {
+/// The sum of step(0, x) over a row, long ones in blocks, so that what is added stays small beside what it is added to.
+template <typename Step>
+HWY_INLINE float sum_in_blocks(const float* x, int64_t count, Step step) {
+  constexpr int64_t kBlock = 16384;
   const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
-  return total(fold(x, count, set(0.0f), 0.0f, add, add));
+  const auto sum = [&](int64_t at, int64_t some) HWY_ATTR { return total(fold(x + at, some, set(0.0f), 0.0f, step, add)); };
+  if (count <= kBlock) return sum(0, count);
+  double all = 0;
+  for (int64_t at = 0; at < count; at += kBlock) all += static_cast<double>(sum(at, HWY_MIN(kBlock, count - at)));
+  return static_cast<float>(all);
+}
+
+HWY_INLINE float row_sum(const float* x, int64_t count) {
+  return sum_in_blocks(x, count, [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); });
 }
 
 /// The best value by `better`, hn::Max or hn::Min, to which `least` gives way; NaN if there is one.
@@ -470,9 +481,7 @@ void layer_norm_columns_loop(const float* x, const float* scale, const float* bi
 }
 
 HWY_INLINE float sum_of_squares(const float* x, int64_t count) {
-  return total(fold(
-      x, count, set(0.0f), 0.0f, [](Vec a, Vec v) HWY_ATTR { return hn::MulAdd(v, v, a); },
-      [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); }));
+  return sum_in_blocks(x, count, [](Vec a, Vec v) HWY_ATTR { return hn::MulAdd(v, v, a); });
 }
 
 void centre_scale_loop(const float* x, float centre, float factor, float offset, float* y, int64_t length) {
@@ -513,14 +522,13 @@ void rms_norm_loop(const float* x, const float* scale, float epsilon, float* y, 
 }
 
 HWY_INLINE float reduce_row(Reduction op, const float* x, int64_t length) {
-  const auto add = [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, v); };
   switch (op) {
     case Reduction::sum: return row_sum(x, length);
     case Reduction::mean: return row_sum(x, length) / static_cast<float>(length);
     case Reduction::max: return row_max(x, length);
     case Reduction::min: break;
     case Reduction::sum_square: return sum_of_squares(x, length);
-    case Reduction::l1: return total(fold(x, length, set(0.0f), 0.0f, [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, hn::Abs(v)); }, add));
+    case Reduction::l1: return sum_in_blocks(x, length, [](Vec a, Vec v) HWY_ATTR { return hn::Add(a, hn::Abs(v)); });
   }
   return row_min(x, length);
 }

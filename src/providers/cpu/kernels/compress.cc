@@ -35,22 +35,22 @@ class CompressKernel final : public Kernel {
       y_shape[axis] = count;
     }
     ElementOutput y(context, 0, x.dtype(), y_shape);
-    const auto copy = [&](int64_t begin, int64_t end) {
-      for (int64_t at = begin; at < end; ++at) {
-        const int64_t o = at / count, i = at % count;
-        compute::copy_elements(x.kind(), x.at((o * size + kept[i]) * inner), y.at(at * inner), inner);
-      }
-    };
+    const double bytes = static_cast<double>(inner) * static_cast<double>(compute::element_bytes(x.kind()));
     if (inner == 1 && outer == 1) {
       compute::dispatch_kind(x.kind(), [&]<typename T>() {
         const T* from = reinterpret_cast<const T*>(x.data());
         T* to = reinterpret_cast<T*>(y.data());
-        in_order(count, [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) to[i] = from[kept[i]];
+        context.parallel().for_range(count, {2 * bytes, 1.0}, [&](Range part) {
+          for (int64_t i = part.begin; i < part.end; ++i) to[i] = from[kept[i]];
         });
       });
     } else {
-      in_order(outer * count, copy, inner);
+      context.parallel().for_range(outer * count, {2 * bytes, 1.0}, [&](Range part) {
+        for (int64_t at = part.begin; at < part.end; ++at) {
+          const int64_t o = at / count, i = at % count;
+          compute::copy_elements(x.kind(), x.at((o * size + kept[i]) * inner), y.at(at * inner), inner);
+        }
+      });
     }
     y.finish();
     return {};

@@ -8,6 +8,7 @@
 #include "base/cancellation.h"
 #include "compute/elementwise/vector_math.h"
 #include "compute/gemm/gemm.h"
+#include "compute/gemm/integer_gemm.h"
 #include "compute/gemm/matrix_vector.h"
 #include "compute/move/strided_copy.h"
 #include "compute/move/transpose.h"
@@ -249,6 +250,8 @@ class EinsumKernel final : public Kernel {
         std::swap(a, b);
       }
       compute::gemm_batched<T>(args, {batch, a_offsets, b_offsets, y_offsets}, a, b, y, parallel);
+    } else if constexpr (sizeof(T) >= sizeof(int32_t)) {
+      multiply_integers(parallel, batch, matrices, a, b, y);
     } else {
       const double work = static_cast<double>(n) * static_cast<double>(k);
       parallel.for_range(batch * m, {sizeof(T) * work, work}, [&](Range part) {
@@ -263,6 +266,37 @@ class EinsumKernel final : public Kernel {
         }
       });
     }
+  }
+
+  /// Unsigned ones have the same bits as signed ones that wrap around.
+  template <typename T>
+  static void multiply_integers(const Parallel& parallel, int64_t batch, const compute::GemmArgs<float>& matrices, const T* a, const T* b,
+                                T* y) {
+    const int64_t m = matrices.m, n = matrices.n, k = matrices.k;
+    if (n == 1) {
+      parallel.for_range(batch * m, {static_cast<double>(sizeof(T)) * static_cast<double>(k), static_cast<double>(k)}, [&](Range part) {
+        for (int64_t row = part.begin; row < part.end; ++row) {
+          const T *const left = a + row * k, *const right = b + row / m * k;
+          T sum = 0;
+          for (int64_t i = 0; i < k; ++i) sum += left[i] * right[i];
+          y[row] = sum;
+        }
+      });
+      return;
+    }
+    const auto product = [=](int64_t i, const Parallel& threads) {
+      using I = std::make_signed_t<T>;
+      compute::integer_gemm(reinterpret_cast<const I*>(a) + i * m * k, reinterpret_cast<const I*>(b) + i * k * n,
+                            reinterpret_cast<I*>(y) + i * m * n, m, n, k, threads);
+    };
+    if (batch < parallel.threads()) {
+      for (int64_t i = 0; i < batch; ++i) product(i, parallel);
+      return;
+    }
+    const double elements = static_cast<double>(m * k + k * n + m * n), products = static_cast<double>(m * n) * static_cast<double>(k + 1);
+    parallel.for_range(batch, {sizeof(T) * elements, products}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) product(i, Parallel());
+    });
   }
 
   static void matrices_by_vectors(const Parallel& parallel, int64_t batch, int64_t m, int64_t k, const float* a, const float* b, float* y) {

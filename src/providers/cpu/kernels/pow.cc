@@ -31,9 +31,9 @@ T truncate(double value) {
 // Exponents come as int64 or double (exact for every type but the ends of uint64), or as the base's own type.
 template <typename T, typename E>
 BinaryRow power_row() {
-  if constexpr (std::is_same_v<T, float> && std::is_same_v<E, float>) {
+  if constexpr (std::is_same_v<T, E> && std::is_floating_point_v<T> && sizeof(T) >= sizeof(float)) {
     return [](const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
-      compute::power(static_cast<const float*>(a), step_a, static_cast<const float*>(b), step_b, static_cast<float*>(out), count);
+      compute::power(static_cast<const T*>(a), step_a, static_cast<const T*>(b), step_b, static_cast<T*>(out), count);
     };
   } else if constexpr (std::is_integral_v<T>) {
     if constexpr (std::is_integral_v<E>) {
@@ -91,7 +91,7 @@ class PowKernel final : public Kernel {
         return run_binary(context.parallel(), square_row<T>(), x, TensorView(DType::float64, aligned, &two), y);
       }
       if (std::is_floating_point_v<T> && exponents.dtype() == x.dtype()) {
-        return run_binary(context.parallel(), power_row<T, T>(), x, exponents, y, std::is_same_v<T, float> ? 10 : 50);
+        return run_binary(context.parallel(), power_row<T, T>(), x, exponents, y, sizeof(T) == 4 ? 10 : sizeof(T) == 8 ? 20 : 50);
       }
       run_converted<T>(context, x, exponents, y);
     });

@@ -138,10 +138,16 @@ struct LogSumExp {
   static void step(Accumulator& a, T x) { merge(a, {static_cast<double>(x), 1}); }
   static void merge(Accumulator& a, Accumulator b) {
     if (b.sum == 0 || b.largest == -std::numeric_limits<double>::infinity()) return;
+    if (a.sum == 0) return void(a = b);
     if (b.largest > a.largest) std::swap(a, b);
     a.sum += a.largest == b.largest ? b.sum : b.sum * std::exp(b.largest - a.largest);
   }
   static Accumulator of_row(const T* x, int64_t count) {
+    if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
+      if (count == 0) return identity();
+      const T largest = compute::extreme_of_row(true, x, count);
+      return {static_cast<double>(largest), compute::exp_sum_row(x, largest, count)};
+    }
     constexpr int64_t kPiece = 512;
     double values[kPiece];
     Accumulator all = identity();
