@@ -178,8 +178,11 @@ TEST(Session, InitializersAndFreeDimensionsOfTheOptions) {
   EXPECT_EQ(session->inputs()[0].type.to_string(), "tensor(float)[1, 3]");
   EXPECT_EQ(elements(run(*session, {{"x", floats({1, 3}, {1, 1, 1})}}, {"y"})[0]), (Floats{1, 1, 101}));
   EXPECT_FALSE(try_run(*session, {{"x", filled({2, 3}, 1)}}, {"y"}).ok());
-  options.initializers = {{"nothing", floats({1}, {1})}};
-  EXPECT_THROW(make_session(kAddRelu, options), Error);
+  options.initializers["nothing"] = floats({1}, {1});  // of another model, say
+  const auto other = make_session(kAddRelu, options);
+  EXPECT_EQ(elements(run(*other, {{"x", floats({1, 3}, {1, 1, 1})}}, {"y"})[0]), (Floats{1, 1, 101}));
+  options.initializers["w"] = Value(Tensor::from<int64_t>({3}, {0, 0, 100}));
+  EXPECT_THROW(make_session(kAddRelu, options), Error) << "another type";
 }
 
 TEST(Session, SizesThatOnlyARunTells) {
