@@ -112,7 +112,7 @@ def test_initializers_that_the_model_lacks_are_named(capfd, feed):
     options = roundhouse.SessionOptions()
     options.add_initializer("ww", roundhouse.OrtValue.ortvalue_from_numpy(feed["b"]))
     roundhouse.InferenceSession(models.add_with_default(), options, providers=CPU)
-    assert "initializer 'ww' was given, but the model has no initializer of that name; the nearest is 'w'" in capfd.readouterr().err
+    assert "initializer 'ww' was given, but the main graph has no initializer of that name; the nearest is 'w'" in capfd.readouterr().err
 
 
 def test_external_initializers_need_one_value_a_name(feed):

@@ -1,7 +1,7 @@
 #include "capi/lora.h"
 
-#include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 #include "abi/element_type.h"
 #include "abi/options.h"
@@ -80,12 +80,13 @@ Tensor tensor_of(const FlatBuffer& buffer, size_t parameter, const std::string& 
   const auto listed = buffer.elements(parameter, kDims, sizeof(int64_t));
   std::vector<int64_t> dims(listed.size() / sizeof(int64_t));
   if (!dims.empty()) std::memcpy(dims.data(), listed.data(), listed.size());
-  Tensor tensor(dtype, abi::checked_shape(dims.data(), dims.size(), dtype));
+  const Shape shape = abi::checked_shape(dims.data(), dims.size(), dtype);
   const auto data = buffer.elements(parameter, kData, 1);
-  if (data.size() != tensor.bytes()) {
-    fail(ErrorCode::fail, "LoRA adapter: parameter '{}' of shape {} has {} bytes, expected {}", name, tensor.shape().to_string(),
-         data.size(), tensor.bytes());
+  if (const size_t expected = bytes_of(dtype, shape.elements()); data.size() != expected) {
+    fail(ErrorCode::fail, "LoRA adapter: parameter '{}' of shape {} has {} bytes, expected {}", name, shape.to_string(), data.size(),
+         expected);
   }
+  Tensor tensor(dtype, shape);
   if (!data.empty()) std::memcpy(tensor.raw(), data.data(), data.size());
   return tensor;
 }
@@ -100,14 +101,17 @@ std::unique_ptr<OrtLoraAdapter> parse(std::span<const std::byte> bytes) {
     fail(ErrorCode::fail, "LoRA adapter: format version {}, expected {}", version, kFormatVersion);
   }
   auto adapter = std::make_unique<OrtLoraAdapter>();
+  std::unordered_set<std::string> names;
+  size_t left = bytes.size();  // each byte belongs to one parameter at most
   const auto parameters = buffer.elements(root, kParameters, sizeof(uint32_t));
   for (size_t i = 0; i < parameters.size(); i += sizeof(uint32_t)) {
     const size_t parameter = buffer.follow(buffer.position(parameters) + i);
     std::string name = name_of(buffer, parameter);
-    if (std::ranges::find(adapter->names, name) != adapter->names.end()) {
-      fail(ErrorCode::fail, "LoRA adapter: parameter '{}' stands twice", name);
-    }
-    adapter->values.emplace_back(tensor_of(buffer, parameter, name));
+    if (!names.insert(name).second) fail(ErrorCode::fail, "LoRA adapter: parameter '{}' stands twice", name);
+    Tensor tensor = tensor_of(buffer, parameter, name);
+    if (tensor.bytes() > left) fail(ErrorCode::fail, "LoRA adapter: parameters share their bytes: the data is damaged");
+    left -= tensor.bytes();
+    adapter->values.emplace_back(std::move(tensor));
     adapter->names.push_back(std::move(name));
   }
   return adapter;

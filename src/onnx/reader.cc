@@ -15,12 +15,14 @@ namespace {
 
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-/// ONNX Runtime's own file format, a FlatBuffer: where its root lies, within the file, then an identifier.
+/// ONNX Runtime's own file format, a FlatBuffer: where its root lies, which is near as what is written last comes first, then an
+/// identifier.
 bool is_ort_format(std::string_view bytes) {
   uint32_t root = 0;
   if (bytes.size() < 8 || bytes.substr(4, 4) != "ORTM") return false;
   std::memcpy(&root, bytes.data(), sizeof(root));
-  return root < bytes.size();
+  constexpr size_t kFarthestRoot = 1 << 16;
+  return root < std::min(bytes.size(), kFarthestRoot);
 }
 
 void check_header(const ModelFields& fields) {

@@ -45,16 +45,21 @@ class Tables : NodePass {
 
   static bool is_elementwise(const Node& node) {
     static constexpr auto kNames = std::to_array<std::string_view>({"Add", "Cast", "Div", "Mul", "Sub"});
-    return node.domain.empty() && std::ranges::find(kNames, node.op_type) != kNames.end();
+    const bool counts_from_end = node.opset >= kBroadcastOpset || node.op_type == "Cast";  // dimensions that are broadcast
+    return node.domain.empty() && counts_from_end && std::ranges::find(kNames, node.op_type) != kNames.end();
   }
+
+  /// Gather has no types newer than bfloat16, which are parts of bytes and floats of 8 bits.
+  static bool may_be_gathered(DType dtype) { return dtype <= DType::bfloat16; }
 
   /// One scale for all, or one for each place of a dimension behind the first, which is then counted from the end.
   bool scales_columns(const Node& node) const {
     if (!is_op(node, "DequantizeLinear")) return false;
     const TensorType& scale = tensor_type(graph_, node.inputs[1]);
     const ops::DequantizeLinear op = ops::DequantizeLinear::read(NodeView(graph_, node));
-    if (!scale.is_static() || op.block_size != 0) return false;
-    const int64_t rank = tensor_type(graph_, node.inputs[0]).rank(), axis = op.axis < 0 ? op.axis + rank : op.axis;
+    const TensorType& x = tensor_type(graph_, node.inputs[0]);
+    if (!scale.is_static() || !x.has_rank() || op.block_size != 0) return false;
+    const int64_t rank = x.rank(), axis = op.axis < 0 ? op.axis + rank : op.axis;
     return scale.rank() == 0 || (scale.rank() == 1 && (scale.shape()[0] == 1 || axis > 0));
   }
 
@@ -66,7 +71,11 @@ class Tables : NodePass {
     if (!dequantises && !is_elementwise(*node)) return false;
     for (size_t i = 0; i < node->inputs.size(); ++i) {
       const ValueId input = node->inputs[i];
-      if (input == kNoValue || graph_.value(input).constant_tensor()) continue;
+      if (input == kNoValue) continue;
+      if (const Tensor* constant = graph_.value(input).constant_tensor()) {
+        if (!may_be_gathered(constant->dtype())) return false;
+        continue;
+      }
       if ((dequantises && i > 0) || !is_computed(input, rows, depth + 1)) return false;
     }
     return true;

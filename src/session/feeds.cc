@@ -37,7 +37,7 @@ Status check_input(const ValueInfo& info, const Value& value) {
   }
   if (!info.type.tensor().has_rank()) return {};
   const SymbolicShape& dims = *info.type.tensor().dims;
-  if (dims.empty() && extent(shape) == 1) return {};
+  if (dims.empty() && shape.elements() == 1) return {};
   if (shape.rank() != static_cast<int>(dims.size())) {
     return error_status(ErrorCode::invalid_argument, "input '{}' has shape {} of rank {}, expected {} of rank {}", info.name,
                         shape.to_string(), shape.rank(), to_string(dims), dims.size());

@@ -40,7 +40,7 @@ void replace_initializers(Graph& graph, const std::map<std::string, Value>& init
     if (id == kNoValue || graph.value(id).initializer.empty()) {
       if (log) {
         log->log(LogSeverity::warning, "session",
-                 fmt::format("initializer '{}' was given, but the model has no initializer of that name{}: it is not used", name,
+                 fmt::format("initializer '{}' was given, but the main graph has no initializer of that name{}", name,
                              nearest_initializer(graph, name)));
       }
       continue;

@@ -81,10 +81,11 @@ void prepare_memory(Frame& frame, const Parallel& parallel) try {
   }
   size_t room = std::clamp(weights, kAlways, kMost);
   room -= frame.prepare_arena(room, parallel);
-  const int large_pages = packed >= kMuchPacked ? 2 : 1;
-  if (const size_t bytes = static_cast<size_t>(parallel.threads() * large_pages) * kLargePage; packed >= kLeastPacked && bytes <= room) {
+  const size_t page_each = static_cast<size_t>(parallel.threads()) * kLargePage;
+  if (packed >= kLeastPacked && page_each <= room) {
+    const int large_pages = packed >= kMuchPacked && 2 * page_each <= room ? 2 : 1;
     prepare_threads(parallel, large_pages);
-    room -= bytes;
+    room -= static_cast<size_t>(large_pages) * page_each;
   }
   prepare_outputs(plan, *frame.account(), room, parallel);
 } catch (const std::bad_alloc&) {

@@ -538,6 +538,15 @@ TEST_P(ConvTest, narrow_planes_and_depths_in_padding_are_not_taken_apart) {
   }
 }
 
+/// Sizes that a file merely states are not counted one by one.
+TEST(ConvCosts, of_depths_without_end_are_told_at_once) {
+  Window w;
+  w.input[0] = w.output[0] = int64_t{1} << 40;
+  w.kernel[0] = int64_t{1} << 30;
+  w.pad_begin[0] = int64_t{1} << 29;
+  EXPECT_FALSE(choose_conv_variant<float>({1, 1, 1}, w, ConvAccuracy::usual, false, {}).name.empty());
+}
+
 /// Whatever is left for the last of them.
 TEST_P(ConvTest, a_long_row_is_cut_for_as_many_threads_as_there_are) {
   const ConvChannels channels{40, 48, 1};

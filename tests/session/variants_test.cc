@@ -179,5 +179,17 @@ TEST(Variants, columns_are_convolved_as_rows) {
   EXPECT_EQ(column[0].second.variant, row[0].second.variant);
 }
 
+TEST(Variants, columns_by_their_type_alone_may_be_wider) {
+  const auto session = make_session(R"(<ir_version: 10, opset_import: ["" : 17]>
+g (float[30] x, int64[4] s) => (float[...] y) < float[4, 2, 3, 1] w = {0.5, ...}, float[1, 2, h, 1] r > {
+  r = Reshape (x, s)
+  y = Conv (r, w)
+})");
+  const auto shape = [](int64_t width) { return Tensor::from<int64_t>({4}, {1, 2, 15 / width, width}); };
+  const Value x = filled({30}, 2);
+  EXPECT_EQ(elements(run(*session, {{"x", x}, {"s", shape(1)}}, {"y"})[0]), std::vector<float>(size_t{4 * 13}, 6));
+  EXPECT_EQ(elements(run(*session, {{"x", x}, {"s", shape(3)}}, {"y"})[0]), std::vector<float>(size_t{4 * 3 * 3}, 6));
+}
+
 }  // namespace
 }  // namespace rh::test

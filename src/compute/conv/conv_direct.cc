@@ -162,7 +162,11 @@ class ConvDirect final : public Convolution<float>::Impl {
       if (products * bands < wanted) bands = std::max(bands, std::min(most, pieces_of(wanted, products)));
       if (products == 1 && wanted >= threads && bands % threads != 0) {  // as many for each thread
         const int64_t even = pieces_of(bands, threads) * threads;
-        bands = even <= most ? even : std::max<int64_t>(1, bands / threads) * threads;
+        if (even <= most) {
+          bands = even;
+        } else if (bands > threads) {
+          bands = bands / threads * threads;
+        }
       }
     }
   };

@@ -120,14 +120,16 @@ double row_filling(int64_t count) {
 
 /// Of the kernel's depths those that lie in the input, on the mean of all outputs: products of the others are left out by some ways.
 double depths_within(const Window& w) {
+  constexpr int64_t kMostTaps = 1024;  // of more the first ones tell
   int64_t within = 0;
-  for (int64_t i = 0; i < w.output[0]; ++i) {
-    for (int64_t tap = 0; tap < w.kernel[0]; ++tap) {
-      const int64_t at = i * w.stride[0] - w.pad_begin[0] + tap * w.dilation[0];
-      within += at >= 0 && at < w.input[0] ? 1 : 0;
-    }
+  const int64_t taps = std::min<int64_t>(w.kernel[0], kMostTaps);
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    const int64_t at = tap * w.dilation[0] - w.pad_begin[0];  // of the first output
+    const int64_t first = at >= 0 ? 0 : pieces_of(-at, w.stride[0]);
+    const int64_t end = at >= w.input[0] ? 0 : std::min(w.output[0], pieces_of(w.input[0] - at, w.stride[0]));
+    within += std::max<int64_t>(0, end - first);
   }
-  return static_cast<double>(std::max<int64_t>(1, within)) / static_cast<double>(std::max<int64_t>(1, w.output[0] * w.kernel[0]));
+  return std::max(1.0, static_cast<double>(within)) / std::max(1.0, static_cast<double>(w.output[0]) * static_cast<double>(taps));
 }
 
 /// Reading inputs that as a rule takes `usual`.

@@ -48,7 +48,7 @@ class ConvKernel final : public Kernel {
       const ValueType& input = info.node().input_type(0);
       const ops::Sizes sizes = spatial_sizes(input, weights_shape_.size());
       compute::Window window = expected_window(known, sizes.empty() ? likely_sizes(input, known) : sizes);
-      turned_ = !op_.pool && is_column(window) && is_one_wide(input);
+      turned_ = !op_.pool && !lean_ && is_column(window) && is_one_wide(input);
       if (turned_) window = turned(window);
       variant_ = {conv_problem("Conv", weights->dtype(), channels, window, !sizes.empty()),
                   {},
@@ -65,7 +65,8 @@ class ConvKernel final : public Kernel {
   }
 
   KernelVariant variant() const override { return variant_; }
-  bool owns_constant(int input) const override { return is_packed() && (input == 1 || input == 2); }
+  /// Of a column by its type weights stay, for runs whose input has another width all the same.
+  bool owns_constant(int input) const override { return is_packed() && !turned_ && (input == 1 || input == 2); }
   size_t packed_bytes() const override { return weight_bytes(packed_); }
   std::span<const Alias> aliases() const override {
     static constexpr Alias list[] = {{0, 3, Alias::Kind::in_place}};
@@ -100,15 +101,12 @@ class ConvKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "sum_last: X is {}, expected float32 or float64", to_string(x.dtype()));
     if (context.has_input(4)) RH_RETURN_IF_ERROR(check_input_scale(context, x));
     if (op_.pool) return run_pooled(context, geometry, x, shape);
-    if (turned_ && !is_column(geometry)) {
-      return error_status(ErrorCode::invalid_argument, "input has shape {}, expected a last dimension of 1, as its type has",
-                          x.shape().to_string());
-    }
-    if (turned_ || (!is_packed() && is_column(geometry))) geometry = turned(geometry);
+    const bool packed = is_packed() && (!turned_ || is_column(geometry));
+    if (packed ? turned_ : is_column(geometry)) geometry = turned(geometry);
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
     return dispatch<Types>(x.dtype(), "Conv", [&]<typename T>() {
-      if (is_packed()) return convolve(context, std::get<compute::Convolution<T>>(packed_), geometry, x, y);
+      if (packed) return convolve(context, std::get<compute::Convolution<T>>(packed_), geometry, x, y);
       const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
       const RunPacking packing(context);
       const compute::Convolution<T> convolution(channels_of(w), geometry, context.input(1).data<T>(), bias,
