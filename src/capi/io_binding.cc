@@ -3,6 +3,7 @@
 
 #include "abi/allocator.h"
 #include "capi/guard.h"
+#include "capi/lora.h"
 #include "capi/plugins.h"
 #include "capi/session.h"
 #include "capi/table.h"

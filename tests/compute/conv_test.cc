@@ -7,6 +7,7 @@
 
 #include "compute/conv/blocked/conv_blocked.h"
 #include "compute/conv/blocked/conv_blocked_impl.h"
+#include "compute/conv/conv_variants.h"
 #include "compute/conv/parts/conv_parts.h"
 #include "compute/conv_cases.h"
 #include "compute/gemm/gemm_fip.h"

@@ -181,7 +181,7 @@ TEST(Session, InitializersAndFreeDimensionsOfTheOptions) {
   options.initializers["nothing"] = floats({1}, {1});  // of another model, say
   const auto other = make_session(kAddRelu, options);
   EXPECT_EQ(elements(run(*other, {{"x", floats({1, 3}, {1, 1, 1})}}, {"y"})[0]), (Floats{1, 1, 101}));
-  options.initializers["w"] = Value(Tensor::from<int64_t>({3}, {0, 0, 100}));
+  options.initializers["w"] = Tensor::from<int64_t>({3}, std::vector<int64_t>{0, 0, 100});
   EXPECT_THROW(make_session(kAddRelu, options), Error) << "another type";
 }
 

@@ -185,7 +185,7 @@ g (float[30] x, int64[4] s) => (float[...] y) < float[4, 2, 3, 1] w = {0.5, ...}
   r = Reshape (x, s)
   y = Conv (r, w)
 })");
-  const auto shape = [](int64_t width) { return Tensor::from<int64_t>({4}, {1, 2, 15 / width, width}); };
+  const auto shape = [](int64_t width) { return Tensor::from<int64_t>({4}, std::vector<int64_t>{1, 2, 15 / width, width}); };
   const Value x = filled({30}, 2);
   EXPECT_EQ(elements(run(*session, {{"x", x}, {"s", shape(1)}}, {"y"})[0]), std::vector<float>(size_t{4 * 13}, 6));
   EXPECT_EQ(elements(run(*session, {{"x", x}, {"s", shape(3)}}, {"y"})[0]), std::vector<float>(size_t{4 * 3 * 3}, 6));
