@@ -46,11 +46,10 @@ Status run_once(OrtSession& session, const OrtRunOptions* options, OrtIoBinding&
     input_names.push_back(input.name.c_str());
     inputs.push_back(&input.value);
   }
-  for (size_t a = 0; options && a < options->lora_adapters.size(); ++a) {
-    const OrtLoraAdapter& adapter = *options->lora_adapters[a];
-    for (const std::string& name : adapter.names) input_names.push_back(name.c_str());
-    for (const OrtValue& value : adapter.values) inputs.push_back(&value.value);
-  }
+  for_each_parameter(options, [&](const char* name, const OrtValue& value) {
+    input_names.push_back(name);
+    inputs.push_back(&value.value);
+  });
   std::vector<Value> outputs(binding.outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OrtIoBinding::Output& output = binding.outputs[i];

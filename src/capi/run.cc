@@ -51,10 +51,10 @@ void run_adapted(OrtSession& session, const OrtRunOptions& options, const char* 
   checked_array(inputs, input_count, "inputs");
   std::vector<const char*> names(input_names, input_names + input_count);
   std::vector<const OrtValue*> values(inputs, inputs + input_count);
-  for (const OrtLoraAdapter* adapter : options.lora_adapters) {
-    for (const std::string& name : adapter->names) names.push_back(name.c_str());
-    for (const OrtValue& value : adapter->values) values.push_back(&value);
-  }
+  for_each_parameter(&options, [&](const char* name, const OrtValue& value) {
+    names.push_back(name);
+    values.push_back(&value);
+  });
   run(session, &options, names.data(), values.data(), names.size(), output_names, output_count, outputs);
 }
 

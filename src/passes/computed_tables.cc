@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "ops/quant/dequantize_linear.h"
 #include "ops/tensor/gather.h"
@@ -43,11 +42,8 @@ class Tables : NodePass {
     return (axis == 0 || axis == -table.rank()) && (!indices.is_static() || indices.shape().elements() < table.shape()[0]);
   }
 
-  static bool is_elementwise(const Node& node) {
-    static constexpr auto kNames = std::to_array<std::string_view>({"Add", "Cast", "Div", "Mul", "Sub"});
-    const bool counts_from_end = node.opset >= kBroadcastOpset || node.op_type == "Cast";  // dimensions that are broadcast
-    return node.domain.empty() && counts_from_end && std::ranges::find(kNames, node.op_type) != kNames.end();
-  }
+  /// Dimensions that are broadcast count from the last one.
+  static bool scales_rows(const Node& node) { return scales_elements(node) && (node.opset >= kBroadcastOpset || node.op_type == "Cast"); }
 
   /// Gather has no types newer than bfloat16, which are parts of bytes and floats of 8 bits.
   static bool may_be_gathered(DType dtype) { return dtype <= DType::bfloat16; }
@@ -68,7 +64,7 @@ class Tables : NodePass {
     const Node* node = graph_.producer(id);
     if (!node || depth == kMostDepth || rows_of(id) != rows || !is_only_output(graph_, *node)) return false;
     const bool dequantises = scales_columns(*node);
-    if (!dequantises && !is_elementwise(*node)) return false;
+    if (!dequantises && !scales_rows(*node)) return false;
     for (size_t i = 0; i < node->inputs.size(); ++i) {
       const ValueId input = node->inputs[i];
       if (input == kNoValue) continue;

@@ -22,11 +22,9 @@ bool may_grow(const Node& node) {
   return std::find(kGrowing.begin(), kGrowing.end(), node.op_type) != kGrowing.end();
 }
 
-/// Whether the node changes the type of the value, or computes with it and constants, as many elements as there are: how weights of few
-/// bits are scaled.
+/// Whether the node scales the value with constants, as many elements as there are.
 bool keeps_constant(const Graph& graph, const Node& node, ValueId id) {
-  static constexpr std::array<std::string_view, 5> kNames = {"Add", "Cast", "Div", "Mul", "Sub"};
-  if (!node.domain.empty() || std::ranges::find(kNames, node.op_type) == kNames.end()) return false;
+  if (!scales_elements(node)) return false;
   const TensorType &from = tensor_type(graph, id), &to = tensor_type(graph, node.outputs[0]);
   return from.is_static() && to.is_static() && from.shape().elements() == to.shape().elements() &&
          std::ranges::all_of(node.inputs, [&](ValueId input) { return input == id || graph.value(input).constant_tensor(); });

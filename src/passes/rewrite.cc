@@ -78,6 +78,11 @@ bool is_fused_conv(const Node& node) {
   return node.op_type == "FusedConv" && (node.domain == "com.microsoft" || node.domain == "roundhouse");
 }
 
+bool scales_elements(const Node& node) {
+  static constexpr auto kNames = std::to_array<std::string_view>({"Add", "Cast", "Div", "Mul", "Sub"});
+  return node.domain.empty() && std::ranges::find(kNames, node.op_type) != kNames.end();
+}
+
 bool is_view(const Node& node) {
   static constexpr std::array<std::string_view, 4> kViews = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
   return node.domain.empty() && std::find(kViews.begin(), kViews.end(), node.op_type) != kViews.end();

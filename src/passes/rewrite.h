@@ -87,6 +87,8 @@ bool is_own(const Node& node, std::string_view op_type);
 bool is_fused_conv(const Node& node);
 /// Whether the node is one of those that give their input's elements in their order: Reshape, Flatten, Squeeze, Unsqueeze.
 bool is_view(const Node& node);
+/// Whether the node is one of those that scale weights of few bits, each element by itself: Add, Cast, Div, Mul, Sub.
+bool scales_elements(const Node& node);
 /// Whether nothing but this one input takes the value.
 bool has_one_use(const GraphValue& value);
 /// Whether the value is used at all.
