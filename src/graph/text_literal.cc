@@ -45,8 +45,8 @@ std::string Reader::string_literal() {
   return result;
 }
 
-int64_t Reader::integer(std::string_view what) {
-  std::string text = take("-") ? "-" : "";
+int64_t Reader::integer(std::string_view what, bool negative) {
+  std::string text = negative || take("-") ? "-" : "";
   if (token().kind != TokenKind::number) fail_expected(what);
   text += token().text;
   int64_t value = 0;
@@ -104,22 +104,24 @@ ValueType Reader::type() {
 
 Dim Reader::sum() {
   const Nested nested(*this);
-  Dim result = take("-") ? Dim(0) - product() : product();
+  Dim result = product(take("-"));
   for (;;) {
     if (take("+")) {
-      result = result + product();
+      result = result + product(false);
     } else if (take("-")) {
-      result = result - product();
+      result = result + product(true);
     } else {
       return result;
     }
   }
 }
 
-Dim Reader::product() {
-  Dim result = factor();
+// The sign is read with a number, for the least number there is has no counterpart.
+Dim Reader::product(bool negative) {
+  const bool is_number = token().kind == TokenKind::number;
+  Dim result = is_number ? Dim(integer("a dimension", negative)) : factor();
   while (take("*")) result = result * factor();
-  return result;
+  return negative && !is_number ? result * Dim(-1) : result;
 }
 
 Dim Reader::factor() {

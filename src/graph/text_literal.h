@@ -59,7 +59,7 @@ class Reader {
 
   std::string name();  ///< an identifier or a string
   std::string string_literal();
-  int64_t integer(std::string_view what);  ///< with an optional sign
+  int64_t integer(std::string_view what, bool negative = false);  ///< with an optional sign, or that of a minus before it
   ValueType type();
   /// An element type: "float", "int64", ...
   DType element_type();
@@ -90,7 +90,7 @@ class Reader {
   friend class Nested;
 
   Dim sum();
-  Dim product();
+  Dim product(bool negative);
   Dim factor();
   Shape static_shape(const TensorType& type);
   std::string element_text();

@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -135,10 +137,14 @@ bool run_model(std::span<const std::byte> bytes) {
 
 void read_graph_text(std::string_view text) {
   const PrintOptions everything{.types = true, .max_elements = -1};
+  const auto broken = [](const std::string& what) {
+    std::fprintf(stderr, "%s\n", what.c_str());
+    std::abort();
+  };
   try {
     const auto graph = parse_graph(text);
-    const std::string printed = print(*graph, everything);
-    if (print(*parse_graph(printed), everything) != printed) std::abort();
+    const std::string printed = print(*graph, everything), again = print(*parse_graph(printed), everything);
+    if (again != printed) broken("ERROR: printed and read, the graph differs:\n" + printed + "\nand\n" + again);
     check(*graph);
     infer_types(*graph);
     try {
@@ -146,9 +152,10 @@ void read_graph_text(std::string_view text) {
       check(*graph);
     } catch (const Error& error) {
       // Inference may refuse more once constants are known; a pass may not break the graph.
-      if (error.message().starts_with("pass ")) std::abort();
+      if (error.message().starts_with("pass ")) broken("ERROR: " + error.message());
     }
   } catch (const Error&) {
+  } catch (const std::bad_alloc&) {
   }
 }
 

@@ -69,6 +69,11 @@ g (seq(float[N]) x, optional(seq(int64[...])) o, map(string, float[...]) m, spar
   }]> ("a b")
 }
 )",
+      R"(<ir_version: 0, opset_import: ["" : 17]>
+g (float[a - 9223372036854775808, -9223372036854775808*a - 9223372036854775808*b, max(a, -9223372036854775808), -a - 2] x) => ()
+{
+}
+)",
   };
   for (const char* text : rows) EXPECT_EQ(print(parse_model(text), kEverything), text);
 }
