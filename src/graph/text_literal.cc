@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tensor/dispatch.h"
+#include "tensor/sparse.h"
 
 namespace rh::text {
 
@@ -270,6 +271,7 @@ Tensor Reader::tensor() {
 }
 
 SparseTensor Reader::sparse_content(const TensorType& type) {
+  const size_t start = token().offset;
   SparseTensor sparse;
   sparse.dtype = type.dtype;
   sparse.dense_shape = static_shape(type);
@@ -292,6 +294,11 @@ SparseTensor Reader::sparse_content(const TensorType& type) {
     sparse.outer_indices = tensor();
   }
   expect(")");
+  try {
+    if (sparse.format == Format::coo) check_coo(sparse);
+  } catch (const Error& error) {
+    lexer_.fail_at(start, error.message());
+  }
   return sparse;
 }
 

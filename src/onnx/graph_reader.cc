@@ -5,6 +5,7 @@
 #include "graph/row_tables.h"
 #include "onnx/located.h"
 #include "onnx/type_reader.h"
+#include "tensor/sparse.h"
 
 namespace rh::onnx {
 

@@ -10,6 +10,7 @@
 #include "onnx/located.h"
 #include "onnx/proto.h"
 #include "tensor/extent.h"
+#include "tensor/sparse.h"
 
 namespace rh::onnx {
 
@@ -172,15 +173,6 @@ Tensor page_tensor(DType dtype, Shape shape) {
   if (dtype == DType::string) return Tensor(dtype, std::move(shape));
   const auto memory = std::make_shared<PageMemory>(std::max<size_t>(1, bytes_of(dtype, shape.elements())));
   return Tensor(dtype, std::move(shape), memory->data(), memory);
-}
-
-int64_t checked_elements(const Shape& dims) {
-  for (int64_t dim : dims) {
-    if (dim < 0) fail(ErrorCode::invalid_graph, "the shape is {}, expected dimensions of at least 0", dims.to_string());
-  }
-  if (extent(dims) == std::numeric_limits<int64_t>::max())
-    fail(ErrorCode::invalid_graph, "the shape is {}, whose number of elements overflows", dims.to_string());
-  return dims.elements();
 }
 
 struct TensorReader::Fields {

@@ -16,10 +16,6 @@ inline constexpr size_t kInPlaceBytes = 4096;
 
 inline constexpr size_t kMaxRank = 64;
 
-/// The number of elements. Throws Error{invalid_graph} on negative dimensions, and where the product of the dimensions but for zeros
-/// overflows.
-int64_t checked_elements(const Shape& dims);
-
 /// The bytes that a message was read from.
 struct Buffer {
   std::string_view bytes;
@@ -62,8 +58,5 @@ class TensorReader {
   Buffer buffer_;
   ExternalData* external_;
 };
-
-/// The dense form: zeros but for the values.
-Tensor to_dense(const SparseTensor& sparse);
 
 }  // namespace rh::onnx

@@ -79,7 +79,7 @@ class Merger {
     return rewrite_.replace_node(second, output);
   }
 
-  static bool drops_dimensions(const Node& node) { return node.domain.empty() && node.op_type.starts_with("Reduce"); }
+  static bool drops_dimensions(const Node& node) { return node.domain.empty() && ops::Reduce::is_name(node.op_type); }
 
   // The dimensions that a reduction dropped, each as 1 where it was: passes that follow see which ones are left.
   bool keep_dimensions(const Node& first, const Node& second) {

@@ -161,6 +161,8 @@ TEST(Text, ErrorsGiveLineAndColumn) {
       {"g () => () <float[1000000, 1000000] w = {1, ...}> {}", "expected at most"},
       {"g () => () <float[1000000, 1000000] w = {1, 2}> {}", "expected '...'"},
       {"g () => () <float q> {}", "no such value exists"},
+      {"g () => () <sparse_tensor(float[4]) s = coo(float[1] {7}, int64[1] {4})> {}", "text:1:41: an index of a sparse tensor is 4"},
+      {"g () => () <sparse_tensor(float[4]) s = coo(int8[1] {7}, int64[1] {3})> {}", "values of a sparse tensor are int8[1]"},
       {"g (\"x", "text:1:4: the string has no closing quote"},
       {"g (float[foo(a, b)] x) => () {}", "one of floor_div"},
       {"<opset_import: [\"\" : 0]> g () => () {}", "opset version 0"},

@@ -1,6 +1,7 @@
 #include "onnx/reader.h"
 #include "onnx/tensor_reader.h"
 #include "protos.h"
+#include "tensor/sparse.h"
 
 namespace rh::onnx::test {
 namespace {

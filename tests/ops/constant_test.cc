@@ -29,7 +29,7 @@ TEST(Constant, SparseValueBecomesDense) {
     run_op_cases("Constant", {{11, {Attribute{"sparse_value", sparse}}, {}, "sparse"}}, Types<float>::set);
   }
   sparse.indices = Tensor::ints(Ints{1, 6});
-  run_op_cases("Constant", {{11, {Attribute{"sparse_value", sparse}}, {}, "index out of range", {"6", "[0, 5]"}}}, Types<float>::set);
+  run_op_cases("Constant", {{11, {Attribute{"sparse_value", sparse}}, {}, "index out of range", {"6", "[0, 6)"}}}, Types<float>::set);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "ops/reduction/reduce.h"
 
+#include <algorithm>
+
 #include "ops/elementwise.h"
 #include "ops/registry.h"
 
@@ -41,6 +43,8 @@ void infer_reduced_contents(const Reduce& op, InferenceContext& context) {
 }
 
 }  // namespace
+
+bool Reduce::is_name(std::string_view op_type) { return std::ranges::find(kNames, op_type, &OpName<F>::name) != std::end(kNames); }
 
 Reduce Reduce::read(const NodeView& node) {
   Reduce op{.function = enumerator_of(node, kNames)};

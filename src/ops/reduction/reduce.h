@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/inline_vector.h"
@@ -21,6 +22,8 @@ struct Reduce {
   bool none_for_empty_axes = false;  ///< no axes: reduce none of them, else all
 
   static Reduce read(const NodeView& node);
+  /// Whether ai.onnx has an operator of this name that `read` reads.
+  static bool is_name(std::string_view op_type);
   /// For each dimension of a tensor of `rank` whether it is reduced. Throws Error{invalid_argument} for an axis out of range.
   AxisMask reduced(std::span<const int64_t> axes, int rank) const;
 };

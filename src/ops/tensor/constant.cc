@@ -1,49 +1,12 @@
 #include "ops/tensor/constant.h"
 
-#include <cstring>
-
 #include "ops/dim_rules.h"
 #include "ops/registry.h"
+#include "tensor/sparse.h"
 
 namespace rh::ops {
 
 namespace {
-
-Tensor make_dense(const SparseTensor& sparse) {
-  Tensor tensor(sparse.dtype, sparse.dense_shape);
-  const int bits = bits_of(sparse.dtype);
-  if (bits == 0) {
-    if (sparse.dtype != DType::string) fail(ErrorCode::invalid_graph, "sparse_value has no element type");
-  } else {
-    std::memset(tensor.raw(), 0, tensor.bytes());
-  }
-  const int rank = sparse.dense_shape.rank();
-  const int64_t count = sparse.values.elements(), elements = sparse.dense_shape.elements();
-  const bool linear = sparse.indices.shape().rank() == 1;
-  if (sparse.indices.elements() != (linear ? count : count * rank)) {
-    fail(ErrorCode::invalid_graph, "sparse_value has {} values but indices of shape {}", count, sparse.indices.shape().to_string());
-  }
-  const ::rh::Shape strides = strides_of(sparse.dense_shape);
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t at = 0;
-    for (int k = 0; k < (linear ? 1 : rank); ++k) {
-      const int64_t index = element_as_int(sparse.indices.view(), linear ? i : i * rank + k);
-      const int64_t size = linear ? elements : sparse.dense_shape[k];
-      if (index < 0 || index >= size)
-        fail(ErrorCode::invalid_graph, "indices of sparse_value has {}, expected a value in [0, {}]", index, size - 1);
-      at += linear ? index : index * strides[k];
-    }
-    if (bits == 0) {
-      tensor.data<std::string>()[at] = sparse.values.data<std::string>()[i];
-    } else if (bits < 8) {
-      set_packed_code(tensor.raw(), bits, at, packed_code(sparse.values.raw(), bits, i));
-    } else {
-      const size_t size = static_cast<size_t>(bits / 8);
-      std::memcpy(static_cast<char*>(tensor.raw()) + at * size, static_cast<const char*>(sparse.values.raw()) + i * size, size);
-    }
-  }
-  return tensor;
-}
 
 template <typename T>
 Tensor vector_of(const std::vector<T>& values) {
@@ -78,7 +41,8 @@ Tensor Constant::dense() const {
     fail(ErrorCode::not_implemented, "the sparse constant {}{} has {} values, expected at least one in {} elements",
          to_string(sparse->dtype), sparse->dense_shape.to_string(), sparse->values.elements(), kGrowth);
   }
-  return make_dense(*sparse);
+  check_coo(*sparse);
+  return to_dense(*sparse);
 }
 
 void infer(const Constant& op, InferenceContext& context) {

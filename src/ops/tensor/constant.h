@@ -12,7 +12,8 @@ struct Constant {
   static Constant read(const NodeView& node);
   DType dtype() const { return sparse ? sparse->dtype : value.dtype(); }
   const ::rh::Shape& shape() const { return sparse ? sparse->dense_shape : value.shape(); }
-  /// The value, a sparse one made dense. Throws Error{invalid_graph} where its indices are out of range.
+  /// The value, a sparse one made dense. Throws Error{invalid_graph} where it is not sound (tensor/sparse.h), Error{not_implemented} where
+  /// the dense one is far larger.
   Tensor dense() const;
 };
 
