@@ -42,7 +42,7 @@ def graph_texts():
     texts = {}
     for path in sorted((HERE.parent / "passes").glob("*.txt")):
         for i, part in enumerate(re.split(r"^(?:---|===|###).*$", path.read_text(), flags=re.MULTILINE)):
-            if "=>" in part and i % 4 == 1:
+            if "=>" in part and i % 8 == 1:
                 texts[f"{path.stem}_{i}.txt"] = part.strip().encode() + b"\n"
     return texts
 
