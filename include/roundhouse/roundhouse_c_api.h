@@ -118,6 +118,32 @@ typedef void(ORT_API_CALL* RhNodeCallback)(void* state, const RhNodeRun* node);
 /// and how, stays the same. Where kernels work in place, an input's memory may hold the output already.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhRunOptionsSetNodeCallback(OrtRunOptions* options, RhNodeCallback callback, void* state);
 
+/// What a LoRA adapter holds beside its parameters.
+typedef struct RhLoraAdapterInfo {
+  int32_t format_version;  ///< of the file format; not read by RhWriteLoraAdapter
+  int32_t adapter_version;
+  int32_t model_version;  ///< of the model that it is made for
+  size_t parameter_count;
+} RhLoraAdapterInfo;
+
+/// An adapter without parameters, to be loaded. It is freed by ReleaseLoraAdapter.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhCreateEmptyLoraAdapter(OrtLoraAdapter** adapter);
+
+/// Replaces what an adapter holds by the content of a file. Runs under way keep what they began with; after an error it is as it was.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhLoadLoraAdapter(OrtLoraAdapter* adapter, const ORTCHAR_T* path);
+
+ORT_EXPORT OrtStatus* ORT_API_CALL RhGetLoraAdapterInfo(const OrtLoraAdapter* adapter, RhLoraAdapterInfo* info);
+
+/// The parameter at `index`, in the order of the file: a value that shares its memory, to be released, and its name, which is valid until
+/// the adapter is loaded anew or released.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhGetLoraAdapterParameter(const OrtLoraAdapter* adapter, size_t index, const char** name,
+                                                             OrtValue** value);
+
+/// Writes a file that CreateLoraAdapter reads, with `info->parameter_count` names and values: tensors of numbers in memory of the host,
+/// in all up to 2 GB. An older file of that path is replaced when the new one is complete.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhWriteLoraAdapter(const ORTCHAR_T* path, const RhLoraAdapterInfo* info, const char* const* names,
+                                                      const OrtValue* const* values);
+
 #ifdef __cplusplus
 }
 #endif

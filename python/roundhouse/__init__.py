@@ -19,6 +19,7 @@ from roundhouse._info import (
 )
 from roundhouse._memory import OrtArenaCfg, OrtMemoryInfo, copy_tensors, create_and_register_allocator, create_and_register_allocator_v2
 from roundhouse._native import (
+    AdapterFormat,
     EngineError,
     EPFail,
     ExecutionMode,
@@ -27,6 +28,7 @@ from roundhouse._native import (
     InvalidArgument,
     InvalidGraph,
     InvalidProtobuf,
+    LoraAdapter,
     ModelLoadCanceled,
     ModelLoaded,
     ModelMetadata,
@@ -60,6 +62,7 @@ from roundhouse._types import ExecutionOrder, OrtAllocatorType, OrtDeviceMemoryT
 __version__ = get_version_string()
 
 __all__ = [
+    "AdapterFormat",
     "EPFail",
     "EngineError",
     "ExecutionMode",
@@ -71,6 +74,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidGraph",
     "InvalidProtobuf",
+    "LoraAdapter",
     "ModelCompiler",
     "ModelLoadCanceled",
     "ModelLoaded",

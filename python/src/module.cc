@@ -57,6 +57,7 @@ NB_MODULE(_native, module) {
   nb::set_leak_warnings(false);
   rh::python::bind_errors(module);
   rh::python::bind_ep_devices(module);
+  rh::python::bind_adapters(module);
   rh::python::bind_options(module);
   rh::python::bind_ort_value(module);
   rh::python::bind_sparse_tensor(module);

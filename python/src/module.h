@@ -25,5 +25,6 @@ void bind_ort_value_vector(nb::module_& module);
 void bind_io_binding(nb::module_& module);
 void bind_devices(nb::module_& module);
 void bind_compile(nb::module_& module);
+void bind_adapters(nb::module_& module);
 
 }  // namespace rh::python

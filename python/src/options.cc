@@ -1,9 +1,23 @@
 #include "options.h"
 
+#include <algorithm>
+
+#include "adapters.h"
 #include "ep_devices.h"
 #include "values.h"
 
 namespace rh::python {
+
+void LoadCancellation::set(bool cancel) {
+  cancel_ = cancel;
+  for (Ort::SessionOptions* options : loading_) options->SetLoadCancellationFlag(cancel);
+}
+
+LoadCancellation::Load::Load(LoadCancellation& cancellation, Ort::SessionOptions& options)
+    : cancellation_(cancellation), options_(&options) {
+  options.SetLoadCancellationFlag(cancellation.cancel_);
+  cancellation.loading_.push_back(&options);
+}
 
 Ort::SessionOptions SessionSettings::build() const {
   Ort::SessionOptions options;
@@ -34,6 +48,11 @@ Ort::SessionOptions SessionSettings::build() const {
     values.push_back(nb::cast<PyValue&>(value).value);
   }
   if (!names.empty()) check(api.AddExternalInitializers(raw, names.data(), values.data(), names.size()));
+  for (const FileInMemory& file : external_files) {
+    const char* name = file.name.c_str();
+    char* data = static_cast<char*>(file.buffer->buf);
+    check(api.AddExternalInitializersFromFilesInMemory(raw, &name, &data, &file.bytes, 1));
+  }
   for (const std::string& path : custom_op_libraries) check(api.RegisterCustomOpsLibrary_V2(raw, path.c_str()));
   for (const auto& [name, provider_options] : providers) {
     if (const auto at = devices.find(name); at != devices.end()) {
@@ -57,6 +76,38 @@ void check_ort_value(nb::handle value) {
   if (!nb::isinstance<PyValue>(value)) {
     throw std::runtime_error("an initializer is of type " + nb::cast<std::string>(nb::str(value.type())) + ", expected an OrtValue");
   }
+}
+
+/// The bytes of a contiguous buffer of Python, kept until the last copy of the pointer goes.
+std::shared_ptr<Py_buffer> buffer_of(nb::handle object) {
+  auto view = std::make_unique<Py_buffer>();
+  if (PyObject_GetBuffer(object.ptr(), view.get(), PyBUF_SIMPLE) != 0) throw nb::python_error();
+  return std::shared_ptr<Py_buffer>(view.release(), [](Py_buffer* held) {
+    PyBuffer_Release(held);
+    delete held;
+  });
+}
+
+void add_external_files(SessionSettings& settings, const std::vector<std::string>& names, const nb::sequence& buffers,
+                        const std::vector<size_t>& lengths) {
+  if (names.size() != nb::len(buffers) || names.size() != lengths.size()) {
+    throw std::runtime_error(std::to_string(nb::len(buffers)) + " buffers and " + std::to_string(lengths.size()) +
+                             " lengths are given for " + std::to_string(names.size()) + " names");
+  }
+  std::vector<FileInMemory> files = settings.external_files;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
+    const std::string what = "external data file '" + name + "'";
+    if (name.empty()) throw std::runtime_error("the name of an external data file is empty");
+    if (std::ranges::find(files, name, &FileInMemory::name) != files.end()) throw std::runtime_error(what + " was added before");
+    auto buffer = buffer_of(nb::object(buffers[i]));
+    const size_t held = static_cast<size_t>(buffer->len);
+    if (lengths[i] > held) {
+      throw std::runtime_error(what + " has " + std::to_string(held) + " bytes, its length is given as " + std::to_string(lengths[i]));
+    }
+    files.push_back({name, std::move(buffer), lengths[i]});
+  }
+  settings.external_files = std::move(files);
 }
 
 void bind_enums(nb::module_& module) {
@@ -126,6 +177,8 @@ void bind_session_settings(nb::module_& module) {
              for (nb::handle value : values) check_ort_value(value);
              for (size_t i = 0; i < names.size(); ++i) s.external_initializers.emplace_back(names[i], values[i]);
            })
+      .def("add_external_initializers_from_files_in_memory", &add_external_files)
+      .def("set_load_cancellation_flag", [](S& s, bool cancel) { s.cancellation->set(cancel); })
       .def("register_custom_ops_library",
            [](S& s, std::string path) {
              Ort::SessionOptions trial;
@@ -181,6 +234,13 @@ void bind_run_settings(nb::module_& module) {
       .def_prop_rw(
           "profile_file_prefix", [](const R& r) { return r.profile_file_prefix; }, &R::set_profile_prefix)
       .def_rw("training_mode", &R::training_mode)
+      .def(
+          "add_active_adapter",
+          [](R& r, nb::handle_t<PyLoraAdapter> adapter) {
+            r.adapters.push_back(nb::borrow(adapter));
+            Ort::ThrowOnError(Ort::GetApi().RunOptionsAddActiveLoraAdapter(r.options, nb::cast<PyLoraAdapter&>(adapter).handle.get()));
+          },
+          nb::arg("adapter"))
       .def("add_run_config_entry",
            [](R& r, const std::string& key, const std::string& value) { r.options.AddConfigEntry(key.c_str(), value.c_str()); })
       .def("get_run_config_entry", [](R& r, const std::string& key) {

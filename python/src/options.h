@@ -1,8 +1,40 @@
 #pragma once
 
+#include <memory>
+
 #include "module.h"
 
 namespace rh::python {
+
+/// Whether loads with these options are to stop; shared by copies of the options, and used under the interpreter's lock.
+class LoadCancellation {
+ public:
+  /// From now on, and for the loads under way.
+  void set(bool cancel);
+  /// Options of a load under way, for as long as this lives.
+  class Load {
+   public:
+    Load(LoadCancellation& cancellation, Ort::SessionOptions& options);
+    ~Load() { std::erase(cancellation_.loading_, options_); }
+    Load(const Load&) = delete;
+    Load& operator=(const Load&) = delete;
+
+   private:
+    LoadCancellation& cancellation_;
+    Ort::SessionOptions* options_;
+  };
+
+ private:
+  bool cancel_ = false;
+  std::vector<Ort::SessionOptions*> loading_;
+};
+
+/// The content of a file of external data, in memory of a Python object.
+struct FileInMemory {
+  std::string name;
+  std::shared_ptr<Py_buffer> buffer;
+  size_t bytes = 0;
+};
 
 /// What Python's SessionOptions holds until a session is made from it; defaults are those of the documented API.
 struct SessionSettings {
@@ -25,6 +57,8 @@ struct SessionSettings {
   std::map<std::string, std::string> config;
   std::map<std::string, int64_t> dimensions_by_name, dimensions_by_denotation;
   std::vector<std::pair<std::string, nb::object>> initializers, external_initializers;  ///< OrtValue objects
+  std::vector<FileInMemory> external_files;
+  std::shared_ptr<LoadCancellation> cancellation = std::make_shared<LoadCancellation>();
   std::vector<std::string> custom_op_libraries;
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> providers;
 
@@ -36,6 +70,7 @@ struct SessionSettings {
 };
 
 struct RunSettings {
+  std::vector<nb::object> adapters;  ///< LoraAdapter objects that are active in `options`, kept alive
   Ort::RunOptions options;
   bool only_execute_path_to_fetches = false;
   bool training_mode = true;

@@ -187,7 +187,8 @@ class PySession {
     if (!providers.empty()) settings_.providers = providers;
     settings_.config["roundhouse.fallback"] = fallback;
     environment();  // where the libraries of providers are looked up
-    const Ort::SessionOptions options = settings_.build();
+    Ort::SessionOptions options = settings_.build();
+    const LoadCancellation::Load load(*settings_.cancellation, options);
     if (nb::isinstance<nb::bytes>(model)) {
       const nb::bytes bytes = nb::cast<nb::bytes>(model);
       nb::gil_scoped_release released;

@@ -69,6 +69,43 @@ def test_shim(program):
     check(run([str(program / "program.py"), str(program / "identity.onnx"), "--more"], path=str(shims[0])))
 
 
+TOOL = """
+import sys
+import onnxruntime
+from onnxruntime.capi import helper
+from onnxruntime.capi._pybind_state import quantize_matmul_4bits
+session = onnxruntime.InferenceSession(sys.argv[1])
+print(onnxruntime.__name__, helper.WORD, quantize_matmul_4bits(), session.run(None, {"x": [1.0, 2.0]})[0].tolist())
+try:
+    from onnxruntime.capi._pybind_state import get_all_operator_schema
+except ImportError as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("way", ["module", "shim"])
+def test_tools_of_an_installed_onnxruntime_run_on_roundhouse(program, way):
+    folder = program / "installed" / "onnxruntime"
+    (folder / "capi").mkdir(parents=True)
+    (folder / "quantization").mkdir()
+    (folder / "__init__.py").write_text("raise ImportError('the runtime itself is not to be loaded')")
+    (folder / "capi" / "__init__.py").write_text("raise ImportError('the runtime itself is not to be loaded')")
+    (folder / "capi" / "helper.py").write_text("WORD = 'helps'")
+    native = "def quantize_matmul_4bits(): return 'packed'\ndef get_all_operator_schema(): return []\n"
+    (folder / "capi" / "onnxruntime_pybind11_state.py").write_text(native)
+    (folder / "quantization" / "__init__.py").write_text("")
+    (folder / "quantization" / "tool.py").write_text(TOOL)
+    (program / "uses.py").write_text("import onnxruntime.quantization.tool")
+    arguments = [str(program / "uses.py"), str(program / "identity.onnx")]
+    paths = [str(program / "installed")]
+    if way == "module":
+        arguments = ["-m", "roundhouse.as_onnxruntime", *arguments]
+    else:
+        paths.insert(0, str(next(p for p in (PACKAGE / "shim", PACKAGE.parent / "shim") if p.is_dir())))
+    done = run(arguments, path=os.pathsep.join(paths))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "roundhouse helps packed [1.0, 2.0]\nImportError\n", "")
+
+
 def test_usage():
     done = run(["-m", "roundhouse.as_onnxruntime"])
     assert done.returncode == 2 and "SCRIPT" in done.stderr

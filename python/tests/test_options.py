@@ -1,6 +1,8 @@
 """SessionOptions, RunOptions and the calls of the whole module."""
 
 import os
+import threading
+import time
 
 import models
 import numpy as np
@@ -121,6 +123,91 @@ def test_external_initializers_need_one_value_a_name(feed):
         options.add_external_initializers(["w"], [])
     with pytest.raises(RuntimeError, match="expected an OrtValue"):
         options.add_external_initializers(["w"], [feed["b"]])
+
+
+def add_external():
+    """sum = a + w, where w is in 12 bytes of the file w.bin, from byte 4 on"""
+    weight = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[3], data_location=TensorProto.EXTERNAL)
+    for key, value in (("location", "w.bin"), ("offset", "4"), ("length", "12")):
+        weight.external_data.add(key=key, value=value)
+    node = helper.make_node("Add", ["a", "w"], ["sum"])
+    graph = helper.make_graph([node], "graph", [models.tensor("a", shape=(3,))], [models.tensor("sum", shape=(3,))], [weight])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()
+
+
+EXTERNAL = bytes(4) + np.array([1, 2, 3], np.float32).tobytes()
+
+
+@BOTH
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, lambda data: np.frombuffer(data, np.uint8)], ids=["b", "ba", "mv", "np"])
+def test_external_files_in_memory(module, kind):
+    options, buffer = module.SessionOptions(), kind(EXTERNAL)
+    options.add_external_initializers_from_files_in_memory(["w.bin"], [buffer], [len(EXTERNAL)])
+    for _ in range(2):
+        made = module.InferenceSession(add_external(), options, providers=CPU)
+        assert made.run(None, {"a": np.ones(3, np.float32)})[0].tolist() == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("names", "buffers", "lengths", "error", "message"),
+    [
+        (["w.bin"], [EXTERNAL], [], RuntimeError, "1 buffers and 0 lengths are given for 1 names"),
+        (["w.bin"], [], [16], RuntimeError, "0 buffers and 1 lengths are given for 1 names"),
+        (["w.bin"], [EXTERNAL], [17], RuntimeError, "'w.bin' has 16 bytes, its length is given as 17"),
+        (["w.bin"] * 2, [EXTERNAL] * 2, [16] * 2, RuntimeError, "'w.bin' was added before"),
+        ([""], [EXTERNAL], [16], RuntimeError, "is empty"),
+        (["w.bin"], [3], [16], TypeError, "int"),
+    ],
+)
+def test_external_files_in_memory_that_are_no_files(names, buffers, lengths, error, message):
+    options = roundhouse.SessionOptions()
+    with pytest.raises(error, match=message):
+        options.add_external_initializers_from_files_in_memory(names, buffers, lengths)
+    options.add_external_initializers_from_files_in_memory(["w.bin"], [EXTERNAL], [16])
+
+
+def test_external_files_in_memory_are_kept():
+    options = roundhouse.SessionOptions()
+    options.add_external_initializers_from_files_in_memory(["w.bin"], [bytearray(EXTERNAL)], [len(EXTERNAL)])
+    made = roundhouse.InferenceSession(add_external(), options, providers=CPU)
+    del options
+    assert made.run(None, {"a": np.ones(3, np.float32)})[0].tolist() == [2, 3, 4]
+
+
+def test_external_files_in_memory_that_are_too_short():
+    options = roundhouse.SessionOptions()
+    options.add_external_initializers_from_files_in_memory(["w.bin"], [EXTERNAL], [15])
+    with pytest.raises(roundhouse.InvalidGraph, match="w.bin"):
+        roundhouse.InferenceSession(add_external(), options, providers=CPU)
+
+
+@BOTH
+def test_loads_that_are_cancelled(module):
+    options = module.SessionOptions()
+    options.set_load_cancellation_flag(True)
+    with pytest.raises(Exception) as raised:  # noqa: PT011
+        module.InferenceSession(models.add(), options, providers=CPU)
+    assert type(raised.value).__name__ == "ModelLoadCanceled"
+    options.set_load_cancellation_flag(False)
+    module.InferenceSession(models.add(), options, providers=CPU)
+
+
+def test_a_load_under_way_is_cancelled():
+    options = roundhouse.SessionOptions()
+    data, results = models.matrix_powers(40000), []
+
+    def load():
+        try:
+            results.append(roundhouse.InferenceSession(data, options, providers=CPU))
+        except roundhouse.ModelLoadCanceled as error:
+            results.append(error)
+
+    loading = threading.Thread(target=load)
+    loading.start()
+    time.sleep(0.01)
+    options.set_load_cancellation_flag(True)
+    loading.join()
+    assert isinstance(results[0], roundhouse.ModelLoadCanceled)
 
 
 @BOTH

@@ -46,10 +46,8 @@ Status run_once(OrtSession& session, const OrtRunOptions* options, OrtIoBinding&
     input_names.push_back(input.name.c_str());
     inputs.push_back(&input.value);
   }
-  for_each_parameter(options, [&](const char* name, const OrtValue& value) {
-    input_names.push_back(name);
-    inputs.push_back(&value.value);
-  });
+  const ActiveParameters parameters(options);
+  parameters.add_to(input_names, inputs, [](const OrtValue& value) { return &value.value; });
   std::vector<Value> outputs(binding.outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OrtIoBinding::Output& output = binding.outputs[i];

@@ -51,10 +51,8 @@ void run_adapted(OrtSession& session, const OrtRunOptions& options, const char* 
   checked_array(inputs, input_count, "inputs");
   std::vector<const char*> names(input_names, input_names + input_count);
   std::vector<const OrtValue*> values(inputs, inputs + input_count);
-  for_each_parameter(&options, [&](const char* name, const OrtValue& value) {
-    names.push_back(name);
-    values.push_back(&value);
-  });
+  const ActiveParameters parameters(&options);
+  parameters.add_to(names, values, [](const OrtValue& value) { return &value; });
   run(session, &options, names.data(), values.data(), names.size(), output_names, output_count, outputs);
 }
 

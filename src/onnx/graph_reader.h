@@ -13,31 +13,16 @@
 #include "graph/graph.h"
 #include "onnx/messages.h"
 #include "onnx/reader.h"
+#include "onnx/scope.h"
 #include "onnx/tensor_reader.h"
 
 namespace rh::onnx {
-
-using Provenance = std::vector<std::shared_ptr<const OriginalNode>>;
-
-struct Scope;
 
 /// A model-local function being inlined at a node that calls it.
 struct FunctionCall {
   const FunctionFields& function;
   const NodeFields& node;
   Scope& caller;
-};
-
-/// What names mean at one place: the body of a graph, or of a function inlined into a graph.
-struct Scope {
-  Graph& graph;
-  const Imports& imports;
-  Scope* outer = nullptr;  ///< of the enclosing graph, whose names are seen here; null in the main graph and in a function's own body
-  const FunctionCall* call = nullptr;  ///< whose attributes are referred to here
-  std::string prefix = {};             ///< of names declared here
-  Provenance callers = {};
-  int depth = 0;
-  std::unordered_map<std::string_view, ValueId> names = {};
 };
 
 /// Builds graphs from their messages.
@@ -52,10 +37,8 @@ class GraphReader {
   using Types = std::unordered_map<std::string_view, std::string_view>;  ///< ValueInfoProtos by name
 
   void read_graph(const GraphFields& fields, Scope& scope);
-  void read_inputs(const GraphFields& fields, Scope& scope, const std::unordered_map<std::string_view, ValueId>& initializers);
-  std::unordered_map<std::string_view, ValueId> read_initializers(const GraphFields& fields, Scope& scope);
+  void read_initializers(const GraphFields& fields, Scope& scope);
   void declare_outputs(const std::vector<NodeFields>& nodes, Scope& scope, const Types& types);
-  void read_outputs(const GraphFields& fields, Scope& scope);
   std::shared_ptr<Graph> read_subgraph(std::string_view message, Scope& outer);
 
   void read_node(const NodeFields& fields, int32_t index, Scope& scope);
@@ -63,8 +46,6 @@ class GraphReader {
   void inline_call(const FunctionFields& function, const NodeFields& fields, Provenance provenance, Scope& caller, int32_t index);
   void bind_outputs(const FunctionFields& function, const std::vector<ValueId>& actual, Scope& scope,
                     std::vector<std::pair<ValueId, ValueId>>& passed_through);
-  std::vector<ValueId> lookup_all(const std::vector<std::string_view>& names, const char* what, Scope& scope);
-  std::optional<ValueId> lookup(std::string_view name, Scope& scope);
 
   std::vector<Attribute> read_attributes(const NodeFields& fields, Scope& scope);
   /// Nothing where it refers to an attribute that neither the call nor the function's defaults give.

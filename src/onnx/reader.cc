@@ -1,29 +1,18 @@
 #include "onnx/reader.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/file.h"
 #include "onnx/graph_reader.h"
 #include "onnx/located.h"
+#include "onnx/ort_format.h"
 #include "onnx/value_reader.h"
-#include "ops/schema.h"
 
 namespace rh::onnx {
 
 namespace {
 
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
-/// ONNX Runtime's own file format, a FlatBuffer: where its root lies, which is near as what is written last comes first, then an
-/// identifier.
-bool is_ort_format(std::string_view bytes) {
-  uint32_t root = 0;
-  if (bytes.size() < 8 || bytes.substr(4, 4) != "ORTM") return false;
-  std::memcpy(&root, bytes.data(), sizeof(root));
-  constexpr size_t kFarthestRoot = 1 << 16;
-  return root < std::min(bytes.size(), kFarthestRoot);
-}
 
 void check_header(const ModelFields& fields) {
   if (!fields.has_graph) fail(ErrorCode::invalid_protobuf, "the model has no graph: the data is empty, truncated or not an ONNX model");
@@ -33,14 +22,7 @@ void check_header(const ModelFields& fields) {
   if (fields.imports.empty() && fields.ir_version >= 3) {
     fail(ErrorCode::invalid_graph, "Missing opset in the model: expected an opset import for each domain that it uses");
   }
-  for (const auto& [domain, version] : fields.imports) {
-    const int latest = ops::latest_opset(domain);
-    if (latest != 0 && version > latest) {
-      fail(ErrorCode::invalid_graph,
-           "the model imports opset {} of domain '{}', the newest supported one is {}: convert the model to an older opset", version,
-           domain.empty() ? "ai.onnx" : domain, latest);
-    }
-  }
+  for (const auto& [domain, version] : fields.imports) check_import(domain, version);
 }
 
 // Functions that call functions grow exponentially: what they expand to is bounded by the size of the file.
@@ -52,9 +34,7 @@ ReadLimits limits_for(size_t bytes, ReadLimits limits) {
 }
 
 Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& limits) {
-  if (is_ort_format(bytes)) {
-    fail(ErrorCode::not_implemented, "the model is in the ORT format, expected ONNX: give the file that it was converted from");
-  }
+  if (is_ort_format(bytes)) return read_ort_format(bytes, tensors, limits);
   ModelFields fields = ModelFields::parse(bytes);
   check_header(fields);
   if (fields.imports.empty()) fields.imports.emplace_back("", 1);

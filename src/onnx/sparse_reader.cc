@@ -6,6 +6,21 @@
 
 namespace rh::onnx {
 
+namespace {
+
+/// A sparse initializer becomes dense up to this size: its own bytes times a factor, so that a small file cannot ask for much memory.
+constexpr size_t kDenseBytes = 64 << 10;
+constexpr size_t kDenseFactor = 1024;
+
+}  // namespace
+
+Value initializer_of(SparseTensor sparse) {
+  const size_t dense = bytes_of(sparse.dtype, sparse.dense_shape.elements());
+  const size_t own = sparse.values.bytes() + sparse.indices.bytes();
+  if (dense <= kDenseBytes || dense / kDenseFactor <= own) return to_dense(sparse);
+  return sparse;
+}
+
 SparseTensor TensorReader::read_sparse(std::string_view message, std::string_view* name) {
   SparseTensor sparse;
   sparse.format = SparseTensor::Format::coo;
@@ -34,6 +49,7 @@ SparseTensor TensorReader::read_sparse(std::string_view message, std::string_vie
                    if (!has_values) fail(ErrorCode::invalid_graph, "a sparse tensor has no values");
                    sparse.dtype = sparse.values.dtype();
                    if (!sparse.indices.defined() && sparse.values.elements() == 0) sparse.indices = Tensor(DType::int64, {0});
+                   widen_indices(sparse);
                    check_coo(sparse);
                    return std::move(sparse);
                  });

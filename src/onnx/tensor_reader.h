@@ -42,6 +42,8 @@ class TensorReader {
   /// the message. Alignment::any counts where the buffer leaves tables in place.
   Tensor read(std::string_view message, std::string_view* name = nullptr, std::optional<ExternalLocation>* location = nullptr,
               Alignment alignment = Alignment::element);
+  /// A tensor of these elements, as many bytes as it has, which stay where they are where they may.
+  Tensor read_raw(DType dtype, Shape shape, std::string_view raw, Alignment alignment) const;
   /// A copy in memory of its own of raw data; of bytes of the buffer's file it is read anew.
   Tensor copy(DType dtype, Shape shape, std::string_view raw) const;
   /// A SparseTensorProto: COO with linear [nnz] or [nnz, rank] indices. `name` gets the name of its values.
@@ -52,11 +54,13 @@ class TensorReader {
   Fields parse(std::string_view message) const;
   Tensor read_fields(const Fields& fields, std::string_view message, Alignment alignment);
   Tensor read_external(const Fields& fields, DType dtype, Shape shape, size_t bytes);
-  Tensor read_raw(DType dtype, Shape shape, std::string_view raw, Alignment alignment) const;
   bool is_inside(std::string_view raw) const;
 
   Buffer buffer_;
   ExternalData* external_;
 };
+
+/// What a sparse initializer becomes: dense where that takes bearable memory.
+Value initializer_of(SparseTensor sparse);
 
 }  // namespace rh::onnx

@@ -17,6 +17,14 @@ int64_t checked_elements(const Shape& dims) {
   return dims.elements();
 }
 
+void widen_indices(SparseTensor& sparse) {
+  const DType dtype = sparse.indices.dtype();
+  if (dtype != DType::int8 && dtype != DType::int16 && dtype != DType::int32) return;
+  Tensor wide(DType::int64, sparse.indices.shape());
+  for (int64_t i = 0; i < wide.elements(); ++i) wide.data<int64_t>()[i] = element_as_int(sparse.indices.view(), i);
+  sparse.indices = std::move(wide);
+}
+
 void check_coo(const SparseTensor& sparse) {
   const int64_t elements = checked_elements(sparse.dense_shape);
   if (sparse.format != SparseTensor::Format::coo) fail(ErrorCode::invalid_graph, "a sparse tensor has no COO form, expected one");

@@ -8,6 +8,9 @@ namespace rh {
 /// overflows.
 int64_t checked_elements(const Shape& dims);
 
+/// Indices of fewer bits, as ONNX Runtime writes them where they suffice, become int64.
+void widen_indices(SparseTensor& sparse);
+
 /// Throws Error{invalid_graph} unless the tensor is COO with values [nnz] of its element type and int64 indices [nnz] or [nnz, rank], each
 /// within the dense shape.
 void check_coo(const SparseTensor& sparse);

@@ -40,18 +40,23 @@ TEST_P(ExportsTest, OnlyTheIntendedSymbols) {
                                              "OrtSessionOptionsAppendExecutionProvider_CPU",
                                              "OrtSessionOptionsAppendExecutionProvider_CUDA",
                                              "OrtSessionOptionsAppendExecutionProvider_Tensorrt",
+                                             "RhCreateEmptyLoraAdapter",
                                              "RhCreateEmptySequence",
                                              "RhCreateValueFromProto",
                                              "RhExplainModel",
                                              "RhExposeValues",
+                                             "RhGetLoraAdapterInfo",
+                                             "RhGetLoraAdapterParameter",
                                              "RhGetMapsOfSequence",
                                              "RhGetVersionString",
                                              "RhInspectModel",
                                              "RhListProviders",
+                                             "RhLoadLoraAdapter",
                                              "RhRunOptionsSetNodeCallback",
                                              "RhSessionGetMemoryPlan",
                                              "RhSessionGetReport",
-                                             "RhSessionTrim"};
+                                             "RhSessionTrim",
+                                             "RhWriteLoraAdapter"};
   EXPECT_EQ(names, expected);  // nm would write NAME@@VERSION where symbols had versions
 }
 

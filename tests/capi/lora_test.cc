@@ -5,6 +5,7 @@
 
 #include "library.h"
 #include "model_bytes.h"
+#include "roundhouse/roundhouse_c_api.h"
 
 namespace rh::test {
 namespace {
@@ -182,6 +183,25 @@ TEST_F(LoraTest, RunsWithABindingTakeParametersToo) {
   EXPECT_EQ(y[0].GetTensorData<float>()[1], 22);
 }
 
+TEST_F(LoraTest, ParametersCountMoreThanInputsAndThoseOfEarlierAdapters) {
+  Ort::Session target = session();
+  Ort::ThrowOnError(load(AdapterBytes().parameter("a", {2}, {10, 20}).bytes()));
+  Ort::ThrowOnError(load(AdapterBytes().parameter("a", {2}, {30, 40}).parameter("b", {2}, {100, 200}).bytes()));
+  Ort::RunOptions with;
+  Ort::ThrowOnError(api.RunOptionsAddActiveLoraAdapter(with, adapters[0]));
+  float x[] = {1, 2}, a[] = {5, 5};
+  const int64_t shape[] = {2};
+  const Ort::Value values[] = {Ort::Value::CreateTensor<float>(cpu, x, 2, shape, 1), Ort::Value::CreateTensor<float>(cpu, a, 2, shape, 1)};
+  const char *in[] = {"x", "a"}, *out[] = {"y"};
+  std::vector<Ort::Value> y = target.Run(with, in, values, 2, out, 1);
+  EXPECT_EQ(y[0].GetTensorData<float>()[0], 11);
+  EXPECT_EQ(y[0].GetTensorData<float>()[1], 22);
+  Ort::ThrowOnError(api.RunOptionsAddActiveLoraAdapter(with, adapters[1]));
+  y = target.Run(with, in, values, 2, out, 1);
+  EXPECT_EQ(y[0].GetTensorData<float>()[0], 131);
+  EXPECT_EQ(y[0].GetTensorData<float>()[1], 242);
+}
+
 TEST_F(LoraTest, RefusesParametersThatTheModelHasNotOrOfAnotherShape) {
   Ort::Session target = session();
   for (const std::string& bytes : {AdapterBytes().parameter("q", {2}, {1, 2}).bytes(), AdapterBytes().parameter("a", {1}, {1}).bytes()}) {
@@ -213,6 +233,69 @@ TEST_F(LoraTest, RefusesDamagedAdapters) {
   const std::vector<float> many(500, 1);  // longer than all else
   Ort::ThrowOnError(load(AdapterBytes().parameter("a", {500}, many).parameter("b", {500}, many).bytes()));
   EXPECT_EQ(code_of(load(AdapterBytes().parameter("a", {500}, many).parameter("b", {500}, many).shares_data().bytes())), ORT_FAIL);
+}
+
+/// A function of ours beside the ABI.
+template <typename Function>
+Function* own(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(Library::get().handle, name));
+}
+
+TEST_F(LoraTest, WritesWhatItReads) {
+  if (!Library::get().ours) GTEST_SKIP() << "the other library has no such functions";
+  const auto create = own<decltype(RhCreateEmptyLoraAdapter)>("RhCreateEmptyLoraAdapter");
+  const auto load_file = own<decltype(RhLoadLoraAdapter)>("RhLoadLoraAdapter");
+  const auto info_of = own<decltype(RhGetLoraAdapterInfo)>("RhGetLoraAdapterInfo");
+  const auto parameter = own<decltype(RhGetLoraAdapterParameter)>("RhGetLoraAdapterParameter");
+  const auto write = own<decltype(RhWriteLoraAdapter)>("RhWriteLoraAdapter");
+  const std::string path = std::filesystem::temp_directory_path() / "lora_test_written.onnx_adapter";
+  float data[] = {10, 20};
+  const int64_t shape[] = {2};
+  const Ort::Value value = Ort::Value::CreateTensor<float>(cpu, data, 2, shape, 1);
+  const OrtValue *given = value, *twice[] = {value, value};
+  const char *name = "a", *names[] = {"a", "a"}, *empty = "";
+  const RhLoraAdapterInfo one{0, 7, -3, 1}, two{0, 0, 0, 2};
+  Ort::ThrowOnError(write(path.c_str(), &one, &name, &given));
+  OrtLoraAdapter* adapter = nullptr;
+  Ort::ThrowOnError(create(&adapter));
+  adapters.push_back(adapter);
+  RhLoraAdapterInfo info{};
+  Ort::ThrowOnError(info_of(adapter, &info));
+  EXPECT_EQ(info.parameter_count, 0u);
+
+  Ort::Session target = session();
+  Ort::RunOptions with;
+  Ort::ThrowOnError(api.RunOptionsAddActiveLoraAdapter(with, adapter));
+  std::vector<float> y;
+  Ort::ThrowOnError(run(target, with, &y));
+  EXPECT_EQ(y, (std::vector<float>{1, 2}));
+  Ort::ThrowOnError(load_file(adapter, path.c_str()));
+  Ort::ThrowOnError(run(target, with, &y));
+  EXPECT_EQ(y, (std::vector<float>{11, 22}));
+
+  Ort::ThrowOnError(info_of(adapter, &info));
+  EXPECT_EQ(info.format_version, 1);
+  EXPECT_EQ(info.adapter_version, 7);
+  EXPECT_EQ(info.model_version, -3);
+  ASSERT_EQ(info.parameter_count, 1u);
+  const char* read_name = nullptr;
+  OrtValue* read_value = nullptr;
+  Ort::ThrowOnError(parameter(adapter, 0, &read_name, &read_value));
+  EXPECT_STREQ(read_name, "a");
+  EXPECT_EQ(Ort::Value(read_value).GetTensorData<float>()[1], 20);
+  EXPECT_EQ(code_of(parameter(adapter, 1, &read_name, &read_value)), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(parameter(nullptr, 0, &read_name, &read_value)), ORT_INVALID_ARGUMENT);
+
+  EXPECT_EQ(code_of(write(path.c_str(), &two, names, twice)), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(write(path.c_str(), &one, &empty, &given)), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(write(path.c_str(), &one, nullptr, &given)), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(write(path.c_str(), nullptr, &name, &given)), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(write("/nowhere/at/all", &one, &name, &given)), ORT_FAIL);
+  EXPECT_EQ(code_of(load_file(adapter, "/nowhere/at/all")), ORT_NO_SUCHFILE);
+  EXPECT_EQ(code_of(load_file(nullptr, path.c_str())), ORT_INVALID_ARGUMENT);
+  Ort::ThrowOnError(run(target, with, &y));
+  EXPECT_EQ(y, (std::vector<float>{11, 22})) << "what failed changed nothing";
+  std::filesystem::remove(path);
 }
 
 TEST_F(LoraTest, RefusesNulls) {

@@ -1,0 +1,105 @@
+#include "onnx/scope.h"
+
+#include "ops/schema.h"
+
+namespace rh::onnx {
+
+Scope subgraph_scope(Graph& graph, Scope& outer) {
+  for (const auto& [domain, version] : outer.imports) graph.opset_imports[std::string(domain)] = version;
+  return {.graph = graph,
+          .imports = outer.imports,
+          .outer = &outer,
+          .call = outer.call,
+          .prefix = outer.prefix,
+          .callers = outer.callers,
+          .depth = outer.depth + 1};
+}
+
+ValueId add_initializer(std::string_view name, Value value, Scope& scope) {
+  if (name.empty()) fail(ErrorCode::invalid_graph, "an initializer has no name");
+  const ValueId id = scope.graph.add_initializer(scope.prefix + std::string(name), std::move(value));
+  if (!scope.names.emplace(name, id).second) {
+    throw Error(ErrorCode::invalid_graph, fmt::format("initializer '{}' is given more than once", name), tensor_where(name));
+  }
+  return id;
+}
+
+void add_input(std::string_view name, ValueType type, int64_t ir_version, Scope& scope) {
+  constexpr int64_t kFirstOverridable = 4;
+  if (name.empty()) fail(ErrorCode::invalid_graph, "an input of graph '{}' has no name", scope.graph.name);
+  const auto known = scope.names.find(name);
+  if (known == scope.names.end()) {
+    scope.names.emplace(name, scope.graph.add_input(scope.prefix + std::string(name), std::move(type)));
+    return;
+  }
+  const ValueId id = known->second;
+  if (scope.graph.value(id).is_input) fail(ErrorCode::invalid_graph, "input '{}' is given more than once", name);
+  if (ir_version < kFirstOverridable) return;
+  merge(type, scope.graph.value(id).type, fmt::format("input '{}', which has an initializer,", name));
+  if (!type.is_unknown() && type.tensor().has_rank()) scope.graph.set_type(id, std::move(type));
+  scope.graph.make_input(id);
+}
+
+std::optional<ValueId> lookup(std::string_view name, Scope& scope) {
+  if (const auto at = scope.names.find(name); at != scope.names.end()) return at->second;
+  if (!scope.outer) return std::nullopt;
+  const auto found = lookup(name, *scope.outer);
+  if (!found) return std::nullopt;
+  ValueId id = *found;
+  if (id != kNoValue) {
+    const GraphValue& value = scope.outer->graph.value(id);
+    id = scope.graph.add_outer(value.name, id, value.type);
+  }
+  scope.names.emplace(name, id);
+  return id;
+}
+
+std::vector<ValueId> lookup_all(const std::vector<std::string_view>& names, const char* what, Scope& scope) {
+  std::vector<ValueId> ids;
+  ids.reserve(names.size());
+  for (std::string_view name : names) {
+    if (name.empty()) {
+      ids.push_back(kNoValue);
+      continue;
+    }
+    const auto id = lookup(name, scope);
+    if (!id) {
+      throw Error(ErrorCode::invalid_graph,
+                  fmt::format("{} {} is '{}', which nothing gives: expected the name of an input, an initializer or a node's output", what,
+                              ids.size(), name),
+                  tensor_where(name));
+    }
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+void add_output(std::string_view name, Scope& scope) {
+  const auto id = name.empty() ? std::nullopt : lookup(name, scope);
+  if (!id || *id == kNoValue) {
+    throw Error(ErrorCode::invalid_graph,
+                fmt::format("output '{}' of graph '{}' is given by nothing, expected an input, an initializer or a node's output", name,
+                            scope.graph.name),
+                tensor_where(name));
+  }
+  scope.graph.add_output(*id);
+}
+
+void check_import(std::string_view domain, int version) {
+  const int latest = ops::latest_opset(domain);
+  if (latest != 0 && version > latest) {
+    fail(ErrorCode::invalid_graph,
+         "the model imports opset {} of domain '{}', the newest supported one is {}: convert the model to an older opset", version,
+         domain.empty() ? "ai.onnx" : domain, latest);
+  }
+}
+
+Where tensor_where(std::string_view name) { return {.file = {}, .node = {}, .op = {}, .tensor = std::string(name)}; }
+
+std::string operator_text(std::string_view domain, std::string_view op_type, int opset) {
+  std::string text = domain.empty() ? std::string() : std::string(domain) + "::";
+  text += op_type;
+  return opset == 0 ? text : text + "(" + std::to_string(opset) + ")";
+}
+
+}  // namespace rh::onnx
