@@ -27,7 +27,7 @@ class FlatBuffer {
   std::string_view bytes() const { return bytes_; }
 
  private:
-  static constexpr size_t kLeastWork = size_t{64} << 20, kWorkAByte = 16;
+  static constexpr size_t kLeastWork = size_t{4} << 20, kWorkAByte = 16;
 
   [[noreturn]] void damaged() const { fail(ErrorCode::fail, "{}: the data is truncated or damaged", what_); }
   std::string_view take(size_t at, size_t size) const {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstring>
 
 #include "onnx/graph_reader.h"
@@ -142,12 +141,7 @@ std::vector<Attribute> GraphReader::read_attributes(const NodeFields& fields, Sc
   for (const NamedMessage& attribute : fields.attributes) {
     if (auto value = read_attribute(attribute.message, scope)) attributes.push_back(std::move(*value));
   }
-  std::vector<std::string_view> names;
-  names.reserve(attributes.size());
-  for (const Attribute& attribute : attributes) names.push_back(attribute.name);
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) fail(ErrorCode::invalid_graph, "attribute '{}' is given more than once", *twice);
+  check_names(attributes);
   return attributes;
 }
 

@@ -250,12 +250,8 @@ class OrtReader {
       node.opset = opset;
       node.inputs = lookup_all(table.texts(node_field::inputs), "input", scope);
       node.outputs = lookup_all(table.texts(node_field::outputs), "output", scope);
-      for (const Table& attribute : table.tables(node_field::attributes)) {
-        node.attributes.push_back(read_attribute(attribute, scope));
-        const std::string& added = node.attributes.back().name;
-        if (std::ranges::count(node.attributes, added, &Attribute::name) > 1)
-          fail(ErrorCode::invalid_graph, "attribute '{}' is given more than once", added);
-      }
+      for (const Table& attribute : table.tables(node_field::attributes)) node.attributes.push_back(read_attribute(attribute, scope));
+      check_names(node.attributes);
       node.provenance = {
           std::make_shared<const OriginalNode>(OriginalNode{node.name, node.op_type, index, node.domain, node.opset, nullptr})};
       scope.graph.add_node(std::move(node));
@@ -335,6 +331,7 @@ Model read_ort_format(std::string_view bytes, TensorReader& tensors, const ReadL
   const Table table = session.table(session_field::model);
   Model model;
   model.ir_version = table.number<int64_t>(model_field::ir_version);
+  check_ir_version(model.ir_version);
   model.model_version = table.number<int64_t>(model_field::model_version);
   model.producer_name = table.text(model_field::producer_name);
   model.producer_version = table.text(model_field::producer_version);

@@ -16,9 +16,7 @@ std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret
 
 void check_header(const ModelFields& fields) {
   if (!fields.has_graph) fail(ErrorCode::invalid_protobuf, "the model has no graph: the data is empty, truncated or not an ONNX model");
-  if (fields.ir_version < 1 || fields.ir_version > kNewestIrVersion) {
-    fail(ErrorCode::fail, "Unsupported model IR version: {}, expected 1 to {}", fields.ir_version, kNewestIrVersion);
-  }
+  check_ir_version(fields.ir_version);
   if (fields.imports.empty() && fields.ir_version >= 3) {
     fail(ErrorCode::invalid_graph, "Missing opset in the model: expected an opset import for each domain that it uses");
   }

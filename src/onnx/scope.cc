@@ -1,5 +1,7 @@
 #include "onnx/scope.h"
 
+#include <algorithm>
+
 #include "ops/schema.h"
 
 namespace rh::onnx {
@@ -83,6 +85,20 @@ void add_output(std::string_view name, Scope& scope) {
                 tensor_where(name));
   }
   scope.graph.add_output(*id);
+}
+
+void check_names(const std::vector<Attribute>& attributes) {
+  std::vector<std::string_view> names;
+  names.reserve(attributes.size());
+  for (const Attribute& attribute : attributes) names.push_back(attribute.name);
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice != names.end()) fail(ErrorCode::invalid_graph, "attribute '{}' is given more than once", *twice);
+}
+
+void check_ir_version(int64_t version) {
+  if (version < 1 || version > kNewestIrVersion)
+    fail(ErrorCode::fail, "Unsupported model IR version: {}, expected 1 to {}", version, kNewestIrVersion);
 }
 
 void check_import(std::string_view domain, int version) {

@@ -43,6 +43,10 @@ std::vector<ValueId> lookup_all(const std::vector<std::string_view>& names, cons
 /// The value of that name becomes an output of the scope's graph.
 void add_output(std::string_view name, Scope& scope);
 
+/// Throws Error{invalid_graph} where two have one name.
+void check_names(const std::vector<Attribute>& attributes);
+/// Throws Error{fail} for a version of the format that is not known here.
+void check_ir_version(int64_t version);
 /// Throws Error{invalid_graph} for a version of a domain of the standard that is newer than the operators known here.
 void check_import(std::string_view domain, int version);
 
