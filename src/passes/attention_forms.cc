@@ -130,13 +130,20 @@ class Matcher : AttentionGraph {
     return result;
   }
 
-  /// Whether all of a batch of two dimensions have the mask in common.
-  bool serves_all(const Mask& mask) const {
-    const auto is_common = [&](ValueId id) { return rank(id) < 4 || (rank(id) == 4 && dim(id, 0).is_constant(1)); };
+  /// Whether a mask is one of four dimensions where the batch of two is one: it has both dimensions of the batch, or neither.
+  bool folds_with(ValueId id, const Attention& a) const {
+    const auto is_own = [&](size_t i) { return dim(id, i) == dim(a.q, i); };
+    const auto is_one = [&](size_t i) { return dim(id, i).is_constant(1); };
+    if (rank(id) < 4 || (rank(id) == 4 && is_one(0))) return true;
+    return rank(id) == 5 && ((is_own(0) && is_own(1)) || (is_one(0) && is_one(1))) &&
+           reshape_target(*type(id).dims, folded(*type(id).dims)).has_value();
+  }
+
+  bool folds_with(const Mask& mask, const Attention& a) const {
     if (mask.constant) return mask.constant->shape().size() < 4;
-    if (mask.value != kNoValue) return is_common(mask.value);
-    return (!mask.choice || is_common(mask.choice->condition)) &&
-           std::ranges::all_of(mask.terms, [&](const Mask& term) { return serves_all(term); });
+    if (mask.value != kNoValue) return folds_with(mask.value, a);
+    return (!mask.choice || folds_with(mask.choice->condition, a)) &&
+           std::ranges::all_of(mask.terms, [&](const Mask& term) { return folds_with(term, a); });
   }
 
   /// Whether all matrices have their masks in common, or a batch of one has them.
@@ -153,7 +160,7 @@ class Matcher : AttentionGraph {
     };
     const SymbolicShape& y = *type(a.last->outputs[0]).dims;
     return is_folded(a.q, a.q_view) && is_folded(a.k, a.k_view) && is_folded(a.v, a.v_view) && reshape_target(folded(y), y) &&
-           std::ranges::all_of(a.masks, [&](const Mask& mask) { return serves_all(mask); });
+           std::ranges::all_of(a.masks, [&](const Mask& mask) { return folds_with(mask, a); });
   }
 
   void take_output_transpose(Attention& a) const {
@@ -196,7 +203,7 @@ class Matcher : AttentionGraph {
   }
 
   ValueId mask(const Node& softmax, const Mask& of) {
-    if (of.value != kNoValue) return rewrite_.current(of.value);
+    if (of.value != kNoValue) return folded_mask(softmax, of.value);
     if (of.constant) return rewrite_.edit().add_constant(graph_.value(softmax.outputs[0]).name + "_masks", *of.constant);
     ValueId sum = of.terms.empty() ? number(softmax, "_kept", 0) : mask(softmax, of.terms[0]);
     for (size_t i = 1; i < of.terms.size(); ++i) sum = made_mask(softmax, "Add", {sum, mask(softmax, of.terms[i])});
@@ -205,7 +212,15 @@ class Matcher : AttentionGraph {
     if (!of.choice) return sum;
     const ValueId masked = number(softmax, "_masked", of.choice->number);
     return made_mask(softmax, "Where",
-                     {rewrite_.current(of.choice->condition), of.choice->masked ? masked : sum, of.choice->masked ? sum : masked});
+                     {folded_mask(softmax, of.choice->condition), of.choice->masked ? masked : sum, of.choice->masked ? sum : masked});
+  }
+
+  /// The layers of a model have it in common.
+  ValueId folded_mask(const Node& softmax, ValueId id) {
+    if (rank(id) < 5) return rewrite_.current(id);
+    const auto [at, is_new] = folded_masks_.try_emplace(id, kNoValue);
+    if (is_new) at->second = reshaped(softmax, rewrite_.current(id), *type(id).dims, folded(*type(id).dims));
+    return at->second;
   }
 
   ValueId reshaped(const Node& softmax, ValueId value, const SymbolicShape& from, const SymbolicShape& to) {
@@ -299,6 +314,7 @@ class Matcher : AttentionGraph {
   Rewrite rewrite_;
   std::map<std::pair<std::string, double>, ValueId> numbers_;
   std::map<std::pair<std::string, std::vector<ValueId>>, ValueId> made_masks_;
+  std::map<ValueId, ValueId> folded_masks_;
 };
 
 }  // namespace

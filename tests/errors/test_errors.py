@@ -69,7 +69,11 @@ LOAD = {
     "empty file": (b"", "InvalidProtobuf", ["no graph", "empty, truncated or not an ONNX model", FILE]),
     "truncated": (RELU.SerializeToString()[:-7], "InvalidProtobuf", ["Protobuf parsing failed", "truncated", FILE]),
     "another format": (b"PK\x03\x04 a zip archive", "InvalidProtobuf", ["Protobuf parsing failed", "not an ONNX", FILE]),
-    "a damaged file of the ORT format": (b"\x0c\0\0\0ORTM" + bytes(4) + b"\xff\xff\xff\x7f", "Fail", ["in the ORT format", "truncated or damaged", FILE]),
+    "a damaged file of the ORT format": (
+        b"\x0c\0\0\0ORTM" + bytes(4) + b"\xff\xff\xff\x7f",
+        "Fail",
+        ["in the ORT format", "truncated or damaged", FILE],
+    ),
     "opset too new": (model(node("Relu"), opset=99), "InvalidGraph", ["opset 99", "newest supported one is", "convert the model", FILE]),
     "IR too new": (model(node("Relu"), ir_version=99), "Fail", ["Unsupported model IR version: 99", "expected 1 to 14", FILE]),
     "unknown operator": (

@@ -1,5 +1,6 @@
 #include "compute/conv/conv_micro_body.h"
 #include "compute/conv/conv_planes_body.h"
+#include "compute/conv/conv_rows_body.h"
 #include "compute/simd/vector_avx512.h"
 
 namespace rh::compute {
@@ -98,6 +99,6 @@ void small_planes(const SmallPlanes& p) { p.taps == 3 ? small_planes_of<3>(p) : 
 
 }  // namespace
 
-extern const ConvTable kAvx512Conv = conv_table<Float, Double>({small_planes, direct<Float>, finish<Float>});
+extern const ConvTable kAvx512Conv = conv_table<Float, Double>({small_planes, direct<Float>, finish<Float>, channel_lines<Float>});
 
 }  // namespace rh::compute

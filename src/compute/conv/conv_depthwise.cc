@@ -23,9 +23,10 @@ class Depthwise final : public Convolution<S>::Impl {
     std::copy_n(weights, count, copy.get());
     weights_ = SharedArray<T>(copy, count);
     if (bias) bias_.assign(bias, bias + channels.in);
+    if (takes_lines()) pack_lines();
   }
 
-  size_t weight_bytes() const override { return weights_.size() * sizeof(T); }
+  size_t weight_bytes() const override { return (weights_.size() + line_weights_.size()) * sizeof(T); }
 
   void run(const ConvCall<S>& call, const Parallel& parallel) const override {
     const Window& w = call.window;
@@ -41,6 +42,7 @@ class Depthwise final : public Convolution<S>::Impl {
       });
       return;
     }
+    if (has_lines(w)) return run_lines(call, parallel);
     const PaddedPlane layout(window_, w);
     const size_t elements = static_cast<size_t>((layout.size() + 4 * kernels_.lanes + 15) / 16 * 16);
     const size_t bytes = elements * sizeof(T) + static_cast<size_t>(window_.kernel_size()) * sizeof(int64_t);
@@ -117,7 +119,70 @@ class Depthwise final : public Convolution<S>::Impl {
     }
   }
 
+  /// Kernels along rows: vectors of channels side by side, so that what a tap reads begins where a vector does, and serves several
+  /// outputs.
+  bool takes_lines() const {
+    if constexpr (!std::is_same_v<S, float>) return false;
+    const int64_t lanes = kernels_.lanes, whole = (channels_ + lanes - 1) / lanes * lanes;
+    return kernels_.planes.lines && window_.kernel[0] == 1 && window_.kernel[1] == 1 && window_.kernel[2] >= kLeastLineTaps &&
+           window_.stride[0] == 1 && window_.stride[1] == 1 && window_.stride[2] <= 2 && 4 * whole <= 5 * channels_ &&
+           window_.dilation[2] <= kMostLineReach / window_.kernel[2];
+  }
+
+  /// Whether rows are taken so: none is padding, and kernels of a few taps are left to the other way, where several rows share a tap.
+  bool has_lines(const Window& w) const {
+    const bool inside = w.pad_begin[0] == 0 && w.pad_begin[1] == 0 && w.output[0] <= w.input[0] && w.output[1] <= w.input[1];
+    return line_weights_.size() > 0 && inside && (window_.kernel[2] >= kLeastPlaneTaps || w.output[0] * w.output[1] == 1);
+  }
+
+  /// Weights as [block of channels, tap, channel] with the bias of each block behind them, zeros where there is no channel.
+  void pack_lines() {
+    const int64_t lanes = kernels_.lanes, taps = window_.kernel_size(), blocks = (channels_ + lanes - 1) / lanes;
+    const size_t count = static_cast<size_t>(blocks * (taps + 1) * lanes);
+    const std::shared_ptr<T[]> packed = aligned_array<T>(count);
+    std::fill_n(packed.get(), count, T{0});
+    for (int64_t c = 0; c < channels_; ++c) {
+      T* to = packed.get() + c / lanes * (taps + 1) * lanes + c % lanes;
+      for (int64_t tap = 0; tap < taps; ++tap) to[tap * lanes] = weights_.data()[c * taps + tap];
+      to[taps * lanes] = bias_.empty() ? T{0} : bias_[static_cast<size_t>(c)];
+    }
+    line_weights_ = SharedArray<T>(packed, count);
+  }
+
+  void run_lines([[maybe_unused]] const ConvCall<S>& call, [[maybe_unused]] const Parallel& parallel) const {
+    if constexpr (std::is_same_v<S, float>) {
+      const Window& w = call.window;
+      const int64_t lanes = kernels_.lanes, taps = window_.kernel[2], stride = window_.stride[2], dilation = window_.dilation[2];
+      const int64_t blocks = (channels_ + lanes - 1) / lanes, rows = w.output[0] * w.output[1];
+      const int64_t parts = (w.output[2] + kLinePart - 1) / kLinePart, part = (w.output[2] + parts - 1) / parts;
+      const int64_t columns = (part + lanes - 1) / lanes * lanes;
+      const int64_t positions = channel_line_positions(columns, taps, stride, dilation, lanes);
+      const double outputs = static_cast<double>(columns * lanes);
+      const Cost cost{.bytes = 4.0 * static_cast<double>(positions * lanes) + 4 * outputs,
+                      .operations = 0.15 * static_cast<double>(taps) * outputs};
+      parallel.for_range(call.batch * blocks * rows * parts, cost, [&](Range range) {
+        float* memory = scratch_floats(ScratchSlot::packed_right, positions * lanes);
+        for (int64_t i = range.begin; i < range.end; ++i) {
+          const int64_t first = i % parts * columns, row = i / parts % rows, block = i / parts / rows % blocks;
+          const int64_t channel = block * lanes, plane = i / parts / rows / blocks * channels_ + channel;
+          const int64_t line = row / w.output[1] * w.input[1] + row % w.output[1];
+          const int64_t count = std::min(columns, w.output[2] - first), channels = std::min(lanes, channels_ - channel);
+          if (count <= 0) continue;
+          const int64_t at = plane * w.output_size() + row * w.output[2];
+          const float* weights = line_weights_.data() + block * (taps + 1) * lanes;
+          kernels_.planes.lines({call.x + plane * w.input_size() + line * w.input[2], w.input_size(), w.input[2], w.pad_begin[2], channels,
+                                 weights, weights + taps * lanes, taps, stride, dilation, clamp_.low, clamp_.high,
+                                 call.residual ? call.residual + at : nullptr, call.y + at, w.output_size(), first, count, memory});
+          finish_channels(clamp_.activates, activation_, channel, call.y + at + first, channels, count, w.output_size(),
+                          call.addend_at(at + first));
+        }
+      });
+    }
+  }
+
   using Kernels = ConvKernels<T, Code<S>>;
+  static constexpr int64_t kLeastLineTaps = 2, kLeastPlaneTaps = 5, kMostLineReach = 4096;
+  static constexpr int64_t kLinePart = 256;  // outputs of a row at a time, whose inputs stay near the processor
 
   void run_plane(const ConvCall<S>& call, const PaddedPlane& layout, int64_t plane, const T* padded, const int64_t* offsets) const {
     const Window& w = call.window;
@@ -160,6 +225,7 @@ class Depthwise final : public Convolution<S>::Impl {
   const Clamp clamp_;
   const Kernels& kernels_;
   SharedArray<T> weights_;
+  SharedArray<T> line_weights_;  ///< empty: the way of rows is not taken
   PackedVector<T> bias_;
 };
 

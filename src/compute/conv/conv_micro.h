@@ -104,12 +104,42 @@ struct PixelSums {
   float high;
 };
 
+/// A part of a row of a depthwise convolution of up to a vector of channels: y[channel][first + i] = clamp(bias + residual + sum over taps
+/// of weights x[channel][(first + i) * stride - pad_left + tap * dilation]) for i < columns.
+struct ChannelLines {
+  const float* x;   ///< the row of the first channel
+  int64_t x_plane;  ///< between channels
+  int64_t width;    ///< of the row of x
+  int64_t pad_left;
+  int64_t channels;
+  const float* weights;  ///< [taps, lanes]
+  const float* bias;     ///< [lanes]
+  int64_t taps;
+  int64_t stride;
+  int64_t dilation;
+  float low;
+  float high;
+  const float* residual;  ///< or null; as y, may be y itself
+  float* y;               ///< the row of the first channel
+  int64_t y_plane;
+  int64_t first;
+  int64_t columns;
+  float* memory;  ///< [channel_line_positions(...), lanes], aligned
+};
+
+/// Positions of the rows that `columns` outputs read, whole vectors of outputs and of inputs.
+inline int64_t channel_line_positions(int64_t columns, int64_t taps, int64_t stride, int64_t dilation, int64_t lanes) {
+  const int64_t outputs = (columns + lanes - 1) / lanes * lanes;
+  return ((outputs - 1) * stride + (taps - 1) * dilation + lanes) / lanes * lanes;
+}
+
 /// Kernels of one instruction set alone; null where there is none.
 struct PlaneKernels {
   void (*small)(const SmallPlanes& args) = nullptr;
   void (*direct)(const DirectPlane& args) = nullptr;
   /// Whole vectors of sums are read.
   void (*finish)(const PixelSums& args) = nullptr;
+  void (*lines)(const ChannelLines& args) = nullptr;
 };
 
 /// For elements of type S that are computed in T.
