@@ -1,5 +1,6 @@
 #include "base/cpu_features.h"
 #include "session/run_helpers.h"
+#include "tensor/convert.h"
 
 namespace rh::test {
 namespace {
@@ -73,6 +74,46 @@ TEST_F(CompactWeights, GiveWhatPlainOnesDo) {
                found = run(*compact, {{"x", filled({rows, 192}, 1)}}, {"y"});
     for (int64_t i = 0; i < found[0].tensor().elements(); ++i) {
       ASSERT_NEAR(found[0].tensor().data<float>()[i], expected[0].tensor().data<float>()[i], 1e-4) << rows << " rows, " << i;
+    }
+  }
+}
+
+Tensor filled_halves(DType dtype, const Shape& shape, float value) {
+  const Tensor floats = filled(shape, value);
+  Tensor halves(dtype, shape);
+  convert_elements(floats.view(), halves.mutable_view(), 0, halves.elements());
+  return halves;
+}
+
+// Floats times weights of a half type, as models of these types become.
+TEST_F(CompactWeights, HalvesAreCompactWhateverTheModel) {
+  for (const char* const type : {"float16", "bfloat16"}) {
+    const auto model = [&](const char* value, const char* variant) {
+      SessionOptions options;
+      options.config["roundhouse.variant"] = variant;
+      const std::string text = fmt::format(R"(<opset_import: ["" : 17]>
+main ({0}[n, 192] x) => ({0}[n, 320] y)
+< {0}[192, 320] w = {{{1}, ...}} >
+{{
+  y = MatMul (x, w)
+}})",
+                                           type, value);
+      return make_session(text.c_str(), options);
+    };
+    const auto compact = model("0.375", ""), plain = model("0.375", "gemm"), zeros = model("0", "");
+    const size_t halves = 192 * 320 * 2;
+    EXPECT_EQ(compact->variants()[0].second.variant, "compact");
+    EXPECT_EQ(plain->variants()[0].second.variant, "gemm");
+    EXPECT_EQ(zeros->variants()[0].second.variant, "gemm") << "zeros are exceptions, of which there are too many";
+    EXPECT_LT(compact->forecast({}, {}).packed_bytes, halves + halves / 3);
+    for (const int64_t rows : {1, 3, 12, 40}) {
+      const Tensor x = filled_halves(dtype_from_string(type), {rows, 192}, 0.5f);
+      const auto expected = run(*plain, {{"x", x}}, {"y"}), found = run(*compact, {{"x", x}}, {"y"}), none = run(*zeros, {{"x", x}}, {"y"});
+      for (int64_t i = 0; i < found[0].tensor().elements(); ++i) {
+        const double wanted = element_as_float(expected[0].tensor().view(), i);
+        ASSERT_NEAR(element_as_float(found[0].tensor().view(), i), wanted, 0.01 * std::abs(wanted) + 0.01) << type << ", " << rows << " rows, " << i;
+        ASSERT_EQ(element_as_float(none[0].tensor().view(), i), 0) << type;
+      }
     }
   }
 }

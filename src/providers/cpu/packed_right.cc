@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/pages.h"
+#include "compute/elementwise/narrow_floats.h"
 #include "compute/gemm/gemm_kernels.h"
 #include "compute/gemm/gemm_variants.h"
 
@@ -31,6 +33,8 @@ compute::ProductAccuracy accuracy_of(Precision precision) {
   }
 }
 
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+
 /// Whether matrices of a batch are packed: those that fill their panels, and are large enough to be worth memory of their own.
 bool packs_each(int64_t k, int64_t n) {
   constexpr int64_t kLeastElements = 1024;
@@ -52,6 +56,25 @@ size_t PackedRight::bytes() const {
       matrices_);
 }
 
+bool PackedRight::pack_widened(const Tensor& b, const Matrices& sizes, bool transposed, compute::ProductAccuracy accuracy) {
+  const int64_t elements = sizes.k * sizes.n;
+  const PageMemory wide(static_cast<size_t>(elements) * sizeof(float));
+  float* const floats = static_cast<float*>(wide.data());
+  std::vector<compute::PackedMatrix<float>> matrices;
+  matrices.reserve(static_cast<size_t>(sizes.count));
+  for (int64_t i = 0; i < sizes.count; ++i) {
+    dispatch_or_throw<Types<Float16, BFloat16>>(b.dtype(), "right operand",
+                                       [&]<typename T>() { compute::widen(b.data<T>() + i * elements, floats, elements); });
+    matrices.emplace_back(floats, sizes.k, sizes.n, transposed, 0, compute::PackedUse{.compact = true, .accuracy = accuracy});
+    if (matrices.back().compact_form() != compute::CompactForm::bits16) return false;
+  }
+  matrices_ = std::move(matrices);
+  variant_.variant = "compact";
+  shape_ = b.shape();
+  dtype_ = DType::float32;
+  return true;
+}
+
 PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, const ProductLayout& layout) {
   const bool transposed_a = layout.transposed_a, transposed_b = layout.transposed_b;
   const int rank = b ? b->shape().rank() : 0;
@@ -71,6 +94,14 @@ PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, const ProductL
                   k, n, transposed_a ? " At" : "", transposed_b ? " Bt" : "", sizes.m == 0 ? "any" : std::to_string(sizes.m));
   for (const compute::GemmVariant& variant : compute::gemm_variants()) {
     if (variant.fits(sizes)) variant_.variants.push_back(variant.name);
+  }
+  if (is_half(b->dtype()) && info.node().input_type(0).is_tensor() && info.node().input_type(0).tensor().dtype == DType::float32) {
+    compute::ProductSizes widened = sizes;
+    widened.is_float = widened.compact = true;
+    if (compute::choose_gemm_variant(widened, info.tuned(variant_.problem)).name == "compact") {
+      variant_.variants.push_back("compact");
+      if (pack_widened(*b, {k, n, count}, transposed_b, sizes.accuracy)) return;
+    }
   }
   variant_.variant = compute::choose_gemm_variant(sizes, info.tuned(variant_.problem)).name;
   if (variant_.variant == "gemv") return;

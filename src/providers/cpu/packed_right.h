@@ -32,8 +32,9 @@ class PackedRight {
   const KernelVariant& variant() const { return variant_; }
   /// Of the operand as it was given.
   const Shape& shape() const { return shape_; }
+  /// Of the packed elements: the operand's, but float32 for a half type that was packed for a left operand of floats, in 16 bits each.
   DType dtype() const { return dtype_; }
-  /// T is the operand's type; those of a batch in the order in which they lay.
+  /// T is the type that dtype() says; those of a batch in the order in which they lay.
   template <typename T>
   std::span<const compute::PackedMatrix<T>> matrices() const {
     return std::get<std::vector<compute::PackedMatrix<T>>>(matrices_);
@@ -44,6 +45,13 @@ class PackedRight {
   }
 
  private:
+  struct Matrices {
+    int64_t k, n, count;
+  };
+  /// As floats in 16 bits, which hold most values of half types, and by which products are as fast as those of floats. False, with nothing
+  /// done, where the values do not allow it.
+  bool pack_widened(const Tensor& b, const Matrices& sizes, bool transposed, compute::ProductAccuracy accuracy);
+
   template <typename T>
   struct Choice;
   template <typename... T>
