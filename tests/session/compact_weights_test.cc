@@ -111,7 +111,8 @@ main ({0}[n, 192] x) => ({0}[n, 320] y)
       const auto expected = run(*plain, {{"x", x}}, {"y"}), found = run(*compact, {{"x", x}}, {"y"}), none = run(*zeros, {{"x", x}}, {"y"});
       for (int64_t i = 0; i < found[0].tensor().elements(); ++i) {
         const double wanted = element_as_float(expected[0].tensor().view(), i);
-        ASSERT_NEAR(element_as_float(found[0].tensor().view(), i), wanted, 0.01 * std::abs(wanted) + 0.01) << type << ", " << rows << " rows, " << i;
+        ASSERT_NEAR(element_as_float(found[0].tensor().view(), i), wanted, 0.01 * std::abs(wanted) + 0.01)
+            << type << ", " << rows << " rows, " << i;
         ASSERT_EQ(element_as_float(none[0].tensor().view(), i), 0) << type;
       }
     }

@@ -64,7 +64,7 @@ bool PackedRight::pack_widened(const Tensor& b, const Matrices& sizes, bool tran
   matrices.reserve(static_cast<size_t>(sizes.count));
   for (int64_t i = 0; i < sizes.count; ++i) {
     dispatch_or_throw<Types<Float16, BFloat16>>(b.dtype(), "right operand",
-                                       [&]<typename T>() { compute::widen(b.data<T>() + i * elements, floats, elements); });
+                                                [&]<typename T>() { compute::widen(b.data<T>() + i * elements, floats, elements); });
     matrices.emplace_back(floats, sizes.k, sizes.n, transposed, 0, compute::PackedUse{.compact = true, .accuracy = accuracy});
     if (matrices.back().compact_form() != compute::CompactForm::bits16) return false;
   }
