@@ -69,6 +69,7 @@ double flops_of(const StepEvent& event) {
     return 2 * count(is("Transpose") ? *first : *result) * per_channel(*weights);
   }
   if (op == "ExpandDepthwise") return expand_depthwise(sizes, *first, *result);
+  if (op == "GatheredMatMul") return 2 * count(*result) * static_cast<double>(first->product(1, first->rank()));
   if (is("MatMul")) return 2 * count(*result) * static_cast<double>((*first)[first->rank() - 1]);
   if (op == "Gemm" || op == "QGemm" || op == "FusedGemm") {
     return result->rank() == 2 ? 2 * count(*first) * static_cast<double>((*result)[1]) : -1;

@@ -82,7 +82,7 @@ PackedRight::PackedRight(const KernelInfo& info, const Tensor* b, const ProductL
   const int64_t k = b->shape()[rank - (transposed_b ? 1 : 2)], n = b->shape()[rank - (transposed_b ? 2 : 1)],
                 count = b->elements() / (k * n);
   if (count > 1 && !packs_each(k, n)) return;
-  compute::ProductSizes sizes{.m = expected_rows(info.node().input_type(0), transposed_a, count > 1),
+  compute::ProductSizes sizes{.m = layout.any_rows ? 0 : expected_rows(info.node().input_type(0), transposed_a, count > 1),
                               .n = n,
                               .k = k,
                               .is_float = b->dtype() == DType::float32,

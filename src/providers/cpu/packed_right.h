@@ -15,7 +15,8 @@ namespace rh::cpu {
 struct ProductLayout {
   bool transposed_a = false;
   bool transposed_b = false;
-  bool batches = false;  ///< a constant may be a batch of matrices, one behind the other
+  bool batches = false;   ///< a constant may be a batch of matrices, one behind the other
+  bool any_rows = false;  ///< rows of the left operand are not those of input 0: only a run tells
 };
 
 /// A constant right operand of a product, packed at load in the form that the cost model or the session's tuning chooses: any floating

@@ -1,0 +1,106 @@
+#include "ops/math/gathered_matmul.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compute/gemm/gemm.h"
+#include "providers/cpu/elements.h"
+#include "providers/cpu/packed_right.h"
+
+namespace rh::cpu {
+
+/// One product a matrix that is chosen, of all its vectors at once. No matrix is copied; constant ones are packed at load.
+class GatheredMatMulKernel final : public Kernel {
+ public:
+  using Types = rh::Types<float>;
+
+  explicit GatheredMatMulKernel(const KernelInfo& info)
+      : op_(info.attributes<ops::GatheredMatMul>()),
+        packed_(info, info.constant_input(1), {.transposed_b = op_.table_left, .batches = true, .any_rows = true}) {}
+
+  bool owns_constant(int input) const override { return input == 1 && !packed_.empty(); }
+  KernelVariant variant() const override { return packed_.variant(); }
+  size_t packed_bytes() const override { return packed_.bytes(); }
+
+  Status run(RunContext& context) const override {
+    const TensorView x = context.input(0), indices = context.input(2);
+    const Shape& table = packed_.empty() ? context.input(1).shape() : packed_.shape();
+    if (x.rank() != 3 || table.rank() != 3) {
+      return error_status(ErrorCode::invalid_argument, "the vectors have shape {} and the table {}, expected three dimensions each",
+                          x.shape().to_string(), table.to_string());
+    }
+    const Sizes s{.vectors = x.shape()[0],
+                  .chosen = indices.elements(),
+                  .matrices = table[0],
+                  .k = table[op_.table_left ? 2 : 1],
+                  .n = table[op_.table_left ? 1 : 2]};
+    const Shape expected = op_.table_left ? Shape{s.vectors, s.k, 1} : Shape{s.vectors, 1, s.k};
+    if (!(x.shape() == expected) || (s.vectors != s.chosen && s.vectors != 1 && s.chosen != 1)) {
+      return error_status(ErrorCode::invalid_argument, "the vectors have shape {}, expected {} for a table {} and {} indices",
+                          x.shape().to_string(), expected.to_string(), table.to_string(), s.chosen);
+    }
+    const int64_t products = s.products();
+    const MutableView y = context.output(0, op_.table_left ? Shape{products, s.n, 1} : Shape{products, 1, s.n});
+    if (y.elements() == 0) return {};
+    multiply(context, s, order_of(context, s), x.data<float>(), y.data<float>());
+    return {};
+  }
+
+ private:
+  struct Sizes {
+    int64_t vectors, chosen, matrices, k, n;
+    int64_t products() const { return vectors == 1 ? chosen : vectors; }
+  };
+  /// Products by the matrix that they take.
+  struct Order {
+    const int64_t* begin;  ///< [matrices + 1]
+    const int64_t* product;
+  };
+
+  static Order order_of(RunContext& context, const Sizes& s) {
+    const int64_t* given = indices_of(context, 2);
+    const int64_t products = s.products();
+    auto *begin = context.scratch_array<int64_t>(s.matrices + 1), *next = context.scratch_array<int64_t>(s.matrices + 1),
+         *product = context.scratch_array<int64_t>(products);
+    const auto matrix_of = [&](int64_t i) { return checked_index(given[s.chosen == 1 ? 0 : i], s.matrices, "indices"); };
+    std::fill_n(begin, s.matrices + 1, int64_t{0});
+    for (int64_t i = 0; i < products; ++i) ++begin[matrix_of(i) + 1];
+    std::partial_sum(begin, begin + s.matrices + 1, begin);
+    std::copy_n(begin, s.matrices, next);
+    for (int64_t i = 0; i < products; ++i) product[next[matrix_of(i)]++] = i;
+    return {begin, product};
+  }
+
+  void multiply(RunContext& context, const Sizes& s, const Order& order, const float* x, float* y) const {
+    int64_t most = 0;
+    for (int64_t e = 0; e < s.matrices; ++e) most = std::max(most, order.begin[e + 1] - order.begin[e]);
+    auto *left = context.scratch_array<float>(most * s.k), *sums = context.scratch_array<float>(most * s.n);
+    for (int64_t e = 0; e < s.matrices; ++e) {
+      const int64_t count = order.begin[e + 1] - order.begin[e];
+      if (count == 0) continue;
+      const int64_t* const products = order.product + order.begin[e];
+      const int64_t first = products[0];
+      const bool follow = products[count - 1] - first == count - 1 && (s.vectors > 1 || count == 1);
+      if (follow) {
+        multiply_by(context, e, count, s, x + (s.vectors == 1 ? 0 : first) * s.k, y + first * s.n);
+        continue;
+      }
+      for (int64_t i = 0; i < count; ++i) std::copy_n(x + (s.vectors == 1 ? 0 : products[i]) * s.k, s.k, left + i * s.k);
+      multiply_by(context, e, count, s, left, sums);
+      for (int64_t i = 0; i < count; ++i) std::copy_n(sums + i * s.n, s.n, y + products[i] * s.n);
+    }
+  }
+
+  void multiply_by(RunContext& context, int64_t matrix, int64_t rows, const Sizes& s, const float* a, float* c) const {
+    const compute::GemmArgs<float> args{.m = rows, .n = s.n, .k = s.k, .transpose_b = op_.table_left};
+    if (!packed_.empty()) return compute::gemm(args, a, packed_.matrices<float>()[static_cast<size_t>(matrix)], c, context.parallel());
+    compute::gemm(args, a, context.input(1).data<float>() + matrix * s.k * s.n, c, context.parallel());
+  }
+
+  ops::GatheredMatMul op_;
+  PackedRight packed_;
+};
+
+}  // namespace rh::cpu
+
+RH_DEFINE_KERNEL(GatheredMatMulKernel)
