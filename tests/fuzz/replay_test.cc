@@ -55,6 +55,7 @@ TEST(FuzzReplay, GraphText) {
 
 TEST(MessageTree, KeepsWhatItReads) {
   for (const std::string& file : files_in("corpus/model")) {
+    if (!file.ends_with(".onnx")) continue;  // of the ORT format
     const std::string content = read_file(file);
     const auto tree = parse(content, model_kind());
     ASSERT_TRUE(tree) << file;
