@@ -17,9 +17,10 @@ class Joiner : NodePass {
       for (const size_t side : {0, 1}) {
         const Node* gather = graph_.producer(node.inputs[side]);
         if (!gather || !chooses_matrices(*gather) || !are_vectors(node.inputs[1 - side], side == 0) || !context_.admit()) continue;
-        Node made = part_of(node, true, "GatheredMatMul",
-                            {rewrite_.current(node.inputs[1 - side]), rewrite_.current(gather->inputs[0]), rewrite_.current(gather->inputs[1])},
-                            {{"table_left", int64_t{side == 0}}});
+        Node made =
+            part_of(node, true, "GatheredMatMul",
+                    {rewrite_.current(node.inputs[1 - side]), rewrite_.current(gather->inputs[0]), rewrite_.current(gather->inputs[1])},
+                    {{"table_left", int64_t{side == 0}}});
         made.domain = "roundhouse";
         made.opset = 1;
         return rewrite_.replace_nodes(std::move(made), node, {gather->id, node.id});
