@@ -24,7 +24,6 @@ class FlatBuffer {
     return bytes.size() >= 8 && bytes.substr(4, 4) == identifier;
   }
   Table root() const;
-  std::string_view bytes() const { return bytes_; }
 
  private:
   static constexpr size_t kLeastWork = size_t{4} << 20, kWorkAByte = 16;

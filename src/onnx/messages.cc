@@ -9,8 +9,6 @@ namespace rh::onnx {
 
 namespace {
 
-std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
-
 /// The message with its string field `number`, by which others refer to it.
 NamedMessage named(std::string_view message, uint32_t number) {
   NamedMessage result{{}, message};
@@ -25,7 +23,7 @@ NamedMessage named(std::string_view message, uint32_t number) {
   return result;
 }
 
-std::pair<std::string_view, int> parse_import(std::string_view message) {
+void parse_import(Imports& imports, std::string_view message) {
   std::string_view domain;
   int64_t version = 0;
   Wire wire = wire_of(message);
@@ -36,21 +34,7 @@ std::pair<std::string_view, int> parse_import(std::string_view message) {
       default: wire.skip();
     }
   }
-  if (version < 1 || version > std::numeric_limits<int>::max()) {
-    fail(ErrorCode::invalid_graph, "the opset import of domain '{}' has version {}, expected a positive number", domain, version);
-  }
-  return {normal_domain(domain), static_cast<int>(version)};
-}
-
-void add_import(Imports& imports, std::string_view message) {
-  const auto import = parse_import(message);
-  for (auto& present : imports) {
-    if (present.first == import.first) {
-      present.second = std::max(present.second, import.second);
-      return;
-    }
-  }
-  imports.push_back(import);
+  add_import(imports, domain, version);
 }
 
 std::pair<std::string, std::string> parse_entry(std::string_view message) {
@@ -120,7 +104,7 @@ FunctionFields FunctionFields::parse(std::string_view message) {
         function.defaults.push_back(named(content(wire), field::attribute::name));
         break;
       case length_delimited(field::function::node): function.nodes.push_back(NodeFields::parse(content(wire))); break;
-      case length_delimited(field::function::opset_import): add_import(function.imports, content(wire)); break;
+      case length_delimited(field::function::opset_import): parse_import(function.imports, content(wire)); break;
       default: wire.skip();
     }
   }
@@ -142,7 +126,7 @@ ModelFields ModelFields::parse(std::string_view message) {
         model.graph = content(wire);
         model.has_graph = true;
         break;
-      case length_delimited(field::model::opset_import): add_import(model.imports, content(wire)); break;
+      case length_delimited(field::model::opset_import): parse_import(model.imports, content(wire)); break;
       case length_delimited(field::model::metadata_props): model.metadata.push_back(parse_entry(content(wire))); break;
       case length_delimited(field::model::functions): model.functions.push_back(FunctionFields::parse(content(wire))); break;
       default: wire.skip();
@@ -162,6 +146,21 @@ std::string_view type_of_value_info(std::string_view message) {
     }
   }
   return type;
+}
+
+std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+
+void add_import(Imports& imports, std::string_view domain, int64_t version) {
+  if (version < 1 || version > std::numeric_limits<int>::max()) {
+    fail(ErrorCode::invalid_graph, "the opset import of domain '{}' has version {}, expected a positive number", domain, version);
+  }
+  domain = normal_domain(domain);
+  const auto present = std::ranges::find(imports, domain, &Imports::value_type::first);
+  if (present == imports.end()) {
+    imports.emplace_back(domain, static_cast<int>(version));
+  } else {
+    present->second = std::max(present->second, static_cast<int>(version));
+  }
 }
 
 int imported_version(const Imports& imports, std::string_view domain) {

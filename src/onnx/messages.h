@@ -62,6 +62,10 @@ struct ModelFields {
 
 /// The type of a ValueInfoProto as a message; empty where it has none.
 std::string_view type_of_value_info(std::string_view message);
+/// "ai.onnx" is "".
+std::string_view normal_domain(std::string_view domain);
+/// Of a domain that is imported twice, the newer version stays. Throws Error{invalid_graph} for numbers that are no version.
+void add_import(Imports& imports, std::string_view domain, int64_t version);
 /// The version that `imports` has for the domain; 0 where it has none.
 int imported_version(const Imports& imports, std::string_view domain);
 

@@ -7,6 +7,7 @@
 #include "graph/row_tables.h"
 #include "onnx/located.h"
 #include "onnx/scope.h"
+#include "onnx/type_reader.h"
 #include "tensor/sparse.h"
 
 namespace rh::onnx {
@@ -75,12 +76,6 @@ enum { name, doc_string, type, real, integer, string, tensor, graph, reals, inte
 enum class TypeKind : uint8_t { none, tensor, sequence, map };
 enum class DimKind : int8_t { unknown, number, symbol };
 
-DType element_type(int32_t number, std::string_view what) {
-  if (number < 0 || number >= kDTypeCount)
-    fail(ErrorCode::invalid_graph, "{} has element type {}, expected a number from 1 to {}", what, number, kDTypeCount - 1);
-  return static_cast<DType>(number);
-}
-
 Dim dim_of(const Table& dimension) {
   if (!dimension.has(dimension_field::value)) return {};
   const Table value = dimension.table(dimension_field::value);
@@ -99,7 +94,7 @@ Dim dim_of(const Table& dimension) {
 
 TensorType tensor_type_of(const Table& table) {
   TensorType type;
-  type.dtype = element_type(table.number<int32_t>(tensor_type_field::element), "a type");
+  type.dtype = checked_dtype(table.number<int32_t>(tensor_type_field::element));
   if (!table.has(tensor_type_field::shape)) return type;
   type.dims.emplace();
   for (const Table& dimension : table.table(tensor_type_field::shape).tables(shape_field::dims)) {
@@ -118,13 +113,11 @@ ValueType type_of(const Table& table, int nesting = 0) {
     case TypeKind::tensor: return tensor_type_of(value);
     case TypeKind::sequence: return ValueType::sequence_of(type_of(value.table(sequence_type_field::element), nesting + 1));
     case TypeKind::map:
-      return ValueType::map_of(element_type(value.number<int32_t>(map_type_field::key), "a type"),
+      return ValueType::map_of(checked_dtype(value.number<int32_t>(map_type_field::key)),
                                type_of(value.table(map_type_field::value), nesting + 1));
     default: fail(ErrorCode::not_implemented, "a type is of kind {}, expected a tensor, a sequence or a map", static_cast<int>(kind));
   }
 }
-
-std::string_view domain_of(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
 
 Shape shape_of(const Table& table, int field) {
   Shape shape;
@@ -136,12 +129,8 @@ Shape shape_of(const Table& table, int field) {
 
 Imports imports_of(const Table& model) {
   Imports imports;
-  for (const Table& opset : model.tables(model_field::opset_imports)) {
-    const int64_t version = opset.number<int64_t>(opset_field::version);
-    if (version < 1 || version > std::numeric_limits<int>::max())
-      fail(ErrorCode::invalid_graph, "the opset import of domain '{}' has version {}", opset.text(opset_field::domain), version);
-    imports.emplace_back(domain_of(opset.text(opset_field::domain)), static_cast<int>(version));
-  }
+  for (const Table& opset : model.tables(model_field::opset_imports))
+    add_import(imports, opset.text(opset_field::domain), opset.number<int64_t>(opset_field::version));
   return imports;
 }
 
@@ -193,7 +182,7 @@ class OrtReader {
   Tensor tensor_of(const Table& table, Alignment alignment) {
     if (table.number<int64_t>(tensor_field::external_offset, -1) >= 0)
       fail(ErrorCode::not_implemented, "the tensor's data is in another file, expected it in the model");
-    const DType dtype = element_type(table.number<int32_t>(tensor_field::element), "the tensor");
+    const DType dtype = checked_dtype(table.number<int32_t>(tensor_field::element));
     Shape shape = shape_of(table, tensor_field::dims);
     const int64_t elements = checked_elements(shape);
     if (dtype == DType::string) {
@@ -228,7 +217,7 @@ class OrtReader {
   }
 
   void read_node(const Table& table, int32_t index, Scope& scope) {
-    const std::string_view name = table.text(node_field::name), domain = domain_of(table.text(node_field::domain)),
+    const std::string_view name = table.text(node_field::name), domain = normal_domain(table.text(node_field::domain)),
                            op_type = table.text(node_field::op_type);
     const int imported = imported_version(scope.imports, domain), since = table.number<int32_t>(node_field::since_version);
     const int opset = imported > 0 ? imported : since;

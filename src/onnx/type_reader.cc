@@ -10,15 +10,6 @@ namespace {
 constexpr int kMaxNesting = 32;
 constexpr size_t kMaxRank = 64;
 
-DType checked_dtype(int64_t number) {
-  if (number == 0) return DType::undefined;
-  if (number < 0 || number >= kDTypeCount) {
-    fail(ErrorCode::invalid_graph, "a type has element type {}, expected a number from 1 to {} (TensorProto.DataType)", number,
-         kDTypeCount - 1);
-  }
-  return static_cast<DType>(number);
-}
-
 Dim read_dim(std::string_view bytes) {
   Dim dim;
   Wire wire = wire_of(bytes);
@@ -128,6 +119,15 @@ ValueType read_nested(std::string_view bytes, int nesting) {
 }
 
 }  // namespace
+
+DType checked_dtype(int64_t number) {
+  if (number == 0) return DType::undefined;
+  if (number < 0 || number >= kDTypeCount) {
+    fail(ErrorCode::invalid_graph, "a type has element type {}, expected a number from 1 to {} (TensorProto.DataType)", number,
+         kDTypeCount - 1);
+  }
+  return static_cast<DType>(number);
+}
 
 ValueType read_type(std::string_view bytes) { return read_nested(bytes, 0); }
 

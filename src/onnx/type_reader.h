@@ -9,6 +9,8 @@
 
 namespace rh::onnx {
 
+/// The element type of that number in TensorProto.DataType. Throws Error{invalid_graph} where there is none.
+DType checked_dtype(int64_t number);
 /// A TypeProto. Negative and nameless dimensions are unknown ones. Throws Error{invalid_graph} on unknown element types and absurd nesting.
 ValueType read_type(std::string_view bytes);
 /// The TypeProto; empty for unknown types.

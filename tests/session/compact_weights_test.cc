@@ -78,45 +78,70 @@ TEST_F(CompactWeights, GiveWhatPlainOnesDo) {
   }
 }
 
-Tensor filled_halves(DType dtype, const Shape& shape, float value) {
-  const Tensor floats = filled(shape, value);
-  Tensor halves(dtype, shape);
+/// Numbers that half types hold, none of them 0.
+double weight(int64_t i) { return static_cast<double>(i * 7 % 29 - 14) / 8 + 0.0625; }
+double entry(int64_t i) { return static_cast<double>(i * 5 % 13 - 6) / 4; }
+
+Tensor entries(DType dtype, const Shape& shape) {
+  Tensor floats(DType::float32, shape), halves(dtype, shape);
+  for (int64_t i = 0; i < floats.elements(); ++i) floats.data<float>()[i] = static_cast<float>(entry(i));
   convert_elements(floats.view(), halves.mutable_view(), 0, halves.elements());
   return halves;
 }
 
+constexpr int64_t kDepth = 96, kColumns = 64;
+
+/// Products by one matrix in a model of the type, or, of floats, by a matrix each.
+std::unique_ptr<Session> half_products(const char* type, bool batched, bool zeros, const char* variant) {
+  std::string weights = zeros ? "0, ..." : "";
+  for (int64_t i = 0; !zeros && i < (batched ? 2 : 1) * kDepth * kColumns; ++i) weights += fmt::format("{}{}", i ? ", " : "", weight(i));
+  SessionOptions options;
+  options.config["roundhouse.variant"] = variant;
+  const char *const x = batched ? "float" : type, *const matrices = batched ? "2, " : "";
+  return make_session(fmt::format(R"(<opset_import: ["" : 17, "roundhouse" : 1]>
+main ({0}[2, n, 96] x) => ({0}[2, n, 64] y)
+< {1}[{2}96, 64] w = {{{3}}} >
+{{
+  y = {4} (x, w)
+}})",
+                                  x, type, matrices, weights, batched ? "roundhouse.FusedMatMul" : "MatMul"),
+                      options);
+}
+
+double product(int64_t rows, bool batched, int64_t at) {
+  const int64_t column = at % kColumns, row = at / kColumns, matrix = batched ? row / rows : 0;
+  double sum = 0;
+  for (int64_t k = 0; k < kDepth; ++k) sum += entry(row * kDepth + k) * weight((matrix * kDepth + k) * kColumns + column);
+  return sum;
+}
+
 // Floats times weights of a half type, as models of these types become.
 TEST_F(CompactWeights, HalvesAreCompactWhateverTheModel) {
-  for (const char* const type : {"float16", "bfloat16"}) {
-    const auto model = [&](const char* value, const char* variant) {
-      SessionOptions options;
-      options.config["roundhouse.variant"] = variant;
-      const std::string text = fmt::format(R"(<opset_import: ["" : 17]>
-main ({0}[n, 192] x) => ({0}[n, 320] y)
-< {0}[192, 320] w = {{{1}, ...}} >
-{{
-  y = MatMul (x, w)
-}})",
-                                           type, value);
-      return make_session(text.c_str(), options);
-    };
-    const auto compact = model("0.375", ""), plain = model("0.375", "gemm"), zeros = model("0", "");
-    const size_t halves = 192 * 320 * 2;
-    EXPECT_EQ(compact->variants()[0].second.variant, "compact");
-    EXPECT_EQ(plain->variants()[0].second.variant, "gemm");
-    EXPECT_EQ(zeros->variants()[0].second.variant, "gemm") << "zeros are exceptions, of which there are too many";
-    EXPECT_LT(compact->forecast({}, {}).packed_bytes, halves + halves / 3);
-    for (const int64_t rows : {1, 3, 12, 40}) {
-      const Tensor x = filled_halves(dtype_from_string(type), {rows, 192}, 0.5f);
-      const auto expected = run(*plain, {{"x", x}}, {"y"}), found = run(*compact, {{"x", x}}, {"y"}), none = run(*zeros, {{"x", x}}, {"y"});
-      for (int64_t i = 0; i < found[0].tensor().elements(); ++i) {
-        const double wanted = element_as_float(expected[0].tensor().view(), i);
-        ASSERT_NEAR(element_as_float(found[0].tensor().view(), i), wanted, 0.01 * std::abs(wanted) + 0.01)
-            << type << ", " << rows << " rows, " << i;
-        ASSERT_EQ(element_as_float(none[0].tensor().view(), i), 0) << type;
+  for (const bool batched : {false, true}) {
+    for (const auto& [type, rounding] : {std::pair("float16", 0x1p-10), std::pair("bfloat16", 0x1p-7)}) {
+      SCOPED_TRACE(fmt::format("{}, {}", type, batched ? "a matrix each" : "one matrix"));
+      const auto compact = half_products(type, batched, false, "");
+      ASSERT_EQ(compact->variants()[0].second.variant, "compact") << compact->variants()[0].second.problem;
+      EXPECT_EQ(half_products(type, batched, false, "gemm")->variants()[0].second.variant, "gemm");
+      const size_t halves = (batched ? 2 : 1) * kDepth * kColumns * 2;
+      EXPECT_LT(compact->forecast({}, {}).packed_bytes, halves + halves / 3);
+      for (const int64_t rows : {1, 3, 12, 40}) {
+        const auto found = run(*compact, {{"x", entries(batched ? DType::float32 : dtype_from_string(type), {2, rows, kDepth})}}, {"y"});
+        for (int64_t i = 0; i < found[0].tensor().elements(); ++i) {
+          const double expected = product(rows, batched, i);
+          ASSERT_NEAR(element_as_float(found[0].tensor().view(), i), expected, rounding * std::abs(expected) + 1e-3)
+              << rows << " rows, " << i;
+        }
       }
     }
   }
+}
+
+TEST_F(CompactWeights, HalvesOfManyZerosStayAsTheyAre) {
+  const auto zeros = half_products("float16", false, true, "");
+  EXPECT_EQ(zeros->variants()[0].second.variant, "gemm");
+  const auto found = run(*zeros, {{"x", entries(DType::float16, {2, 3, kDepth})}}, {"y"});
+  for (int64_t i = 0; i < found[0].tensor().elements(); ++i) ASSERT_EQ(element_as_float(found[0].tensor().view(), i), 0);
 }
 
 }  // namespace

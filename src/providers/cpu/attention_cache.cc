@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "providers/cpu/convert.h"
+#include "providers/cpu/float_rows.h"
 #include "providers/cpu/rotary.h"
 
 namespace rh::cpu {
@@ -80,8 +81,7 @@ AppendedRows present_cache(RunContext& context, int past, int output, DType dtyp
     all.past = context.input(past).raw();
     all.past_capacity = context.input(past).shape()[2];
   }
-  const bool is_half = dtype == DType::float16 || dtype == DType::bfloat16;
-  all.rows = is_half ? narrowed_rows(context, dtype, shape, rows) : rows;
+  all.rows = is_half(dtype) ? narrowed_rows(context, dtype, shape, rows) : rows;
   return all;
 }
 

@@ -8,7 +8,8 @@
 
 namespace rh::cpu {
 
-inline bool is_float_or_half(DType dtype) { return dtype == DType::float32 || dtype == DType::float16 || dtype == DType::bfloat16; }
+inline bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+inline bool is_float_or_half(DType dtype) { return dtype == DType::float32 || is_half(dtype); }
 
 /// Calls body(const float* x, float* y, Range rows) for disjoint ranges of rows of `length` elements that cover x and y, which have one
 /// type out of float and the half types. Halves are widened a few rows at a time into memory of the thread, where x and y are the same.

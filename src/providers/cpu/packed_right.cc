@@ -9,6 +9,7 @@
 #include "compute/elementwise/narrow_floats.h"
 #include "compute/gemm/gemm_kernels.h"
 #include "compute/gemm/gemm_variants.h"
+#include "providers/cpu/float_rows.h"
 
 namespace rh::cpu {
 
@@ -32,8 +33,6 @@ compute::ProductAccuracy accuracy_of(Precision precision) {
     default: return compute::ProductAccuracy::full;
   }
 }
-
-bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 
 /// Whether matrices of a batch are packed: those that fill their panels, and are large enough to be worth memory of their own.
 bool packs_each(int64_t k, int64_t n) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute/gemm/gemm.h"
+#include "providers/cpu/float_rows.h"
 #include "providers/cpu/fused_activation.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/matmul_problem.h"
@@ -12,8 +13,6 @@
 namespace rh::cpu {
 
 namespace {
-
-bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 
 /// One side of the product, as it lies.
 struct Factor {

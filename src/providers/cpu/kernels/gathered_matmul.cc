@@ -1,10 +1,10 @@
 #include "ops/math/gathered_matmul.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "compute/gemm/gemm.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/groups.h"
 #include "providers/cpu/packed_right.h"
 
 namespace rh::cpu {
@@ -42,7 +42,7 @@ class GatheredMatMulKernel final : public Kernel {
     const int64_t products = s.products();
     const MutableView y = context.output(0, op_.table_left ? Shape{products, s.n, 1} : Shape{products, 1, s.n});
     if (y.elements() == 0) return {};
-    multiply(context, s, order_of(context, s), x.data<float>(), y.data<float>());
+    multiply(context, s, by_matrix(context, s), x.data<float>(), y.data<float>());
     return {};
   }
 
@@ -52,33 +52,20 @@ class GatheredMatMulKernel final : public Kernel {
     int64_t products() const { return vectors == 1 ? chosen : vectors; }
   };
   /// Products by the matrix that they take.
-  struct Order {
-    const int64_t* begin;  ///< [matrices + 1]
-    const int64_t* product;
-  };
-
-  static Order order_of(RunContext& context, const Sizes& s) {
+  static Groups by_matrix(RunContext& context, const Sizes& s) {
     const int64_t* given = indices_of(context, 2);
-    const int64_t products = s.products();
-    auto *begin = context.scratch_array<int64_t>(s.matrices + 1), *next = context.scratch_array<int64_t>(s.matrices + 1),
-         *product = context.scratch_array<int64_t>(products);
     const auto matrix_of = [&](int64_t i) { return checked_index(given[s.chosen == 1 ? 0 : i], s.matrices, "indices"); };
-    std::fill_n(begin, s.matrices + 1, int64_t{0});
-    for (int64_t i = 0; i < products; ++i) ++begin[matrix_of(i) + 1];
-    std::partial_sum(begin, begin + s.matrices + 1, begin);
-    std::copy_n(begin, s.matrices, next);
-    for (int64_t i = 0; i < products; ++i) product[next[matrix_of(i)]++] = i;
-    return {begin, product};
+    return group_members(context, s.products(), s.matrices, matrix_of);
   }
 
-  void multiply(RunContext& context, const Sizes& s, const Order& order, const float* x, float* y) const {
+  void multiply(RunContext& context, const Sizes& s, const Groups& groups, const float* x, float* y) const {
     int64_t most = 0;
-    for (int64_t e = 0; e < s.matrices; ++e) most = std::max(most, order.begin[e + 1] - order.begin[e]);
+    for (int64_t e = 0; e < s.matrices; ++e) most = std::max(most, groups.size(e));
     auto *left = context.scratch_array<float>(most * s.k), *sums = context.scratch_array<float>(most * s.n);
     for (int64_t e = 0; e < s.matrices; ++e) {
-      const int64_t count = order.begin[e + 1] - order.begin[e];
+      const int64_t count = groups.size(e);
       if (count == 0) continue;
-      const int64_t* const products = order.product + order.begin[e];
+      const int64_t* const products = groups.member + groups.begin[e];
       const int64_t first = products[0];
       const bool follow = products[count - 1] - first == count - 1 && (s.vectors > 1 || count == 1);
       if (follow) {

@@ -10,6 +10,7 @@
 #include "compute/quant/nbits.h"
 #include "compute/reduce/row_math.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/groups.h"
 #include "providers/cpu/weight_inputs.h"
 
 namespace rh::cpu {
@@ -239,25 +240,20 @@ class MoEKernel final : public Kernel {
     }
     const int64_t count = checked_product(sizes.tokens, k, "MoE: chosen experts");
     auto *chosen = context.scratch_array<int64_t>(count), *order = context.scratch_array<int64_t>(experts),
-         *next = context.scratch_array<int64_t>(experts), *begin = context.scratch_array<int64_t>(experts + 1),
          *token = context.scratch_array<int64_t>(count);
     float *chosen_weight = context.scratch_array<float>(count), *row = context.scratch_array<float>(experts),
           *weight = context.scratch_array<float>(count);
-    std::fill_n(begin, experts + 1, int64_t{0});
     for (int64_t t = 0; t < sizes.tokens; ++t) {
       choose(logits + t * experts, experts, k, order);
       std::copy_n(order, k, chosen + t * k);
       weigh(logits + t * experts, given ? given + t * experts : nullptr, experts, order, row, chosen_weight + t * k);
-      for (int64_t i = 0; i < k; ++i) ++begin[order[i] + 1];
     }
-    std::partial_sum(begin, begin + experts + 1, begin);
-    std::copy_n(begin, experts, next);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t at = next[chosen[i]]++;
-      token[at] = i / k;
-      weight[at] = chosen_weight[i];
+    const Groups groups = group_members(context, count, experts, [&](int64_t i) { return chosen[i]; });
+    for (int64_t at = 0; at < count; ++at) {
+      token[at] = groups.member[at] / k;
+      weight[at] = chosen_weight[groups.member[at]];
     }
-    routes = {begin, token, weight};
+    routes = {groups.begin, token, weight};
     return {};
   }
 
