@@ -4,7 +4,7 @@
 
 #include "compute/gemm/gemm.h"
 #include "providers/cpu/elements.h"
-#include "providers/cpu/groups.h"
+#include "providers/cpu/member_lists.h"
 #include "providers/cpu/packed_right.h"
 
 namespace rh::cpu {
@@ -52,13 +52,13 @@ class GatheredMatMulKernel final : public Kernel {
     int64_t products() const { return vectors == 1 ? chosen : vectors; }
   };
   /// Products by the matrix that they take.
-  static Groups by_matrix(RunContext& context, const Sizes& s) {
+  static MemberLists by_matrix(RunContext& context, const Sizes& s) {
     const int64_t* given = indices_of(context, 2);
     const auto matrix_of = [&](int64_t i) { return checked_index(given[s.chosen == 1 ? 0 : i], s.matrices, "indices"); };
     return group_members(context, s.products(), s.matrices, matrix_of);
   }
 
-  void multiply(RunContext& context, const Sizes& s, const Groups& groups, const float* x, float* y) const {
+  void multiply(RunContext& context, const Sizes& s, const MemberLists& groups, const float* x, float* y) const {
     int64_t most = 0;
     for (int64_t e = 0; e < s.matrices; ++e) most = std::max(most, groups.size(e));
     auto *left = context.scratch_array<float>(most * s.k), *sums = context.scratch_array<float>(most * s.n);

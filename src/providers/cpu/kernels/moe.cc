@@ -10,7 +10,7 @@
 #include "compute/quant/nbits.h"
 #include "compute/reduce/row_math.h"
 #include "providers/cpu/elements.h"
-#include "providers/cpu/groups.h"
+#include "providers/cpu/member_lists.h"
 #include "providers/cpu/weight_inputs.h"
 
 namespace rh::cpu {
@@ -248,7 +248,7 @@ class MoEKernel final : public Kernel {
       std::copy_n(order, k, chosen + t * k);
       weigh(logits + t * experts, given ? given + t * experts : nullptr, experts, order, row, chosen_weight + t * k);
     }
-    const Groups groups = group_members(context, count, experts, [&](int64_t i) { return chosen[i]; });
+    const MemberLists groups = group_members(context, count, experts, [&](int64_t i) { return chosen[i]; });
     for (int64_t at = 0; at < count; ++at) {
       token[at] = groups.member[at] / k;
       weight[at] = chosen_weight[groups.member[at]];

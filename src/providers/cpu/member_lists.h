@@ -8,7 +8,7 @@
 namespace rh::cpu {
 
 /// Members 0 to count - 1 by the group that they are in, within a group in their order; in scratch memory of the run.
-struct Groups {
+struct MemberLists {
   const int64_t* begin;   ///< [groups + 1]: where each group's members begin
   const int64_t* member;  ///< [count]
 
@@ -17,7 +17,7 @@ struct Groups {
 
 /// `groups` groups; `group_of(i)` gives that of member i.
 template <typename GroupOf>
-Groups group_members(RunContext& context, int64_t count, int64_t groups, GroupOf group_of) {
+MemberLists group_members(RunContext& context, int64_t count, int64_t groups, GroupOf group_of) {
   auto *begin = context.scratch_array<int64_t>(groups + 1), *next = context.scratch_array<int64_t>(groups),
        *member = context.scratch_array<int64_t>(count);
   std::fill_n(begin, groups + 1, int64_t{0});
