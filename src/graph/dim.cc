@@ -311,9 +311,16 @@ std::string Dim::to_string() const {
   }
 }
 
+namespace {
+constexpr std::string_view kDigits = "0123456789";
+}
+
+bool is_computed_symbol(std::string_view name) {
+  return name.starts_with("_s") && name.size() > 2 && name.find_first_not_of(kDigits, 2) == name.npos;
+}
+
 bool is_generated_symbol(std::string_view name) {
-  constexpr std::string_view kDigits = "0123456789";
-  if (name.starts_with("_s")) return name.size() > 2 && name.find_first_not_of(kDigits, 2) == name.npos;
+  if (is_computed_symbol(name)) return true;
   if (!name.starts_with("_input")) return false;
   const size_t separator = name.find_first_not_of(kDigits, 6);
   return separator != name.npos && separator > 6 && name[separator] == '_' && separator + 1 < name.size() &&

@@ -76,6 +76,8 @@ struct Dim::Atom {
 
 /// Whether inference, and no model, made the symbol: "_s<number>", "_input<number>_<number>".
 bool is_generated_symbol(std::string_view name);
+/// Of these, whether only a run tells its value: "_s<number>".
+bool is_computed_symbol(std::string_view name);
 
 /// The value of a function of two numbers; nothing on division by zero or overflow.
 std::optional<int64_t> evaluate(Dim::Function function, int64_t a, int64_t b);

@@ -7,6 +7,7 @@
 #include "ops/nn/block_channels.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/expand_depthwise.h"
+#include "ops/nn/likely_sizes.h"
 #include "ops/nn/normalization.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -56,7 +57,7 @@ constexpr int kBatchInputs = 5;  // without a sum
 /// vector and a matrix.
 double plane_pixels(int64_t size) { return size <= kLeastPixels ? 1 : 1 + kCosts.few_pixels / static_cast<double>(size); }
 
-/// A value [N, C, H, W], N of any size.
+/// A value [N, C, H, W], N of any size; H and W those of images of usual size where they are left open.
 struct Planes {
   int64_t channels = 0, size = 0;
 
@@ -134,9 +135,12 @@ class Planner {
   Planes planes_of(ValueId id) const {
     const TensorType& type = tensor_type(graph_, id);
     if (type.dtype != DType::float32 || !type.has_rank() || type.rank() != 4) return {};
-    const auto size = [&](size_t axis) { return (*type.dims)[axis].is_constant() ? (*type.dims)[axis].value() : 0; };
-    const bool known = size(1) > 0 && size(2) > 0 && size(3) > 0;
-    return known && Shape{size(1), size(2), size(3)}.elements() <= kMostElements ? Planes{size(1), size(2) * size(3)} : Planes{};
+    const SymbolicShape& dims = *type.dims;
+    const int64_t channels = dims[1].is_constant() ? dims[1].value() : 0;
+    const auto height = ops::likely_size(dims[2], ops::kLikelyImages.front()),
+               width = ops::likely_size(dims[3], ops::kLikelyImages.front());
+    const bool known = channels > 0 && height && width && Shape{channels, *height, *width}.elements() <= kMostElements;
+    return known ? Planes{channels, *height * *width} : Planes{};
   }
 
   static bool all_one(const ops::Sizes& sizes) {

@@ -1,5 +1,6 @@
 #include "ops/nn/block_channels.h"
 #include "ops/nn/blocked_conv.h"
+#include "ops/nn/likely_sizes.h"
 #include "ops/nn/squeeze_excite.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -70,10 +71,10 @@ class Matcher {
     const Tensor* weights = weights_of(node);
     const bool is_pointwise = weights && weights->shape()[2] == 1 && weights->shape()[3] == 1;
     if (!is_pointwise || op.conv.group != 1 || op.from_planes || !type.has_rank() || type.rank() != 5) return false;
-    const Dim &height = (*type.dims)[2], &width = (*type.dims)[3];
-    return height.is_constant() && width.is_constant() &&
-           static_cast<double>(height.value()) * static_cast<double>(width.value()) >=
-               static_cast<double>(kFewWeights * weights->shape()[0]);
+    const auto height = ops::likely_size((*type.dims)[2], ops::kLikelyImages.front()),
+               width = ops::likely_size((*type.dims)[3], ops::kLikelyImages.front());
+    return height && width &&
+           static_cast<double>(*height) * static_cast<double>(*width) >= static_cast<double>(kFewWeights * weights->shape()[0]);
   }
 
   std::vector<ValueId> current(std::vector<ValueId> inputs) const {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ops/nn/conv.h"
+#include "ops/nn/likely_sizes.h"
 #include "ops/nn/pool.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -41,17 +42,22 @@ class Matcher {
            static_cast<double>((*sizes)[0]) * static_cast<double>((*sizes)[1]) * static_cast<double>(weights->shape()[0]) >= kLeastElements;
   }
 
-  /// Height and width of a value [N, C, height, width].
+  /// Height and width of a value [N, C, height, width], likely ones where they are left open.
   std::optional<ops::Sizes> sizes_of(ValueId value) const {
     const TensorType& type = tensor_type(graph_, value);
     if (!type.has_rank() || type.rank() != 4) return std::nullopt;
     ops::Sizes sizes;
     for (size_t i = 2; i < 4; ++i) {
-      const Dim& dim = (*type.dims)[i];
-      if (!dim.is_constant() || dim.value() < 1) return std::nullopt;
-      sizes.push_back(dim.value());
+      const auto size = ops::likely_size((*type.dims)[i], ops::kLikelyImages.front());
+      if (!size) return std::nullopt;
+      sizes.push_back(*size);
     }
     return sizes;
+  }
+
+  bool is_open(ValueId value) const {
+    const SymbolicShape& dims = *tensor_type(graph_, value).dims;
+    return !dims[2].is_constant() || !dims[3].is_constant();
   }
 
   void match(const Node& conv) {
@@ -60,9 +66,12 @@ class Matcher {
     const ops::Window window = ops::Pool::read(NodeView(graph_, *last)).window;
     const auto from = sizes_of(conv.outputs[0]), to = sizes_of(last->outputs[0]);
     if (!from || !to || window.kernel.size() != 2 || window.dilations != ops::Sizes(2, 1)) return;
+    const bool has_open = is_open(conv.outputs[0]);
+    if (has_open && (window.ceil_mode || window.auto_pad != ops::AutoPad::notset)) return;  // pads follow from sizes
     ops::Sizes pads = window.pads_for(*from);
     for (size_t i = 0; i < 2; ++i) {
-      if (pads[i] < 0 || pads[i] >= window.kernel[i]) return;
+      if (pads[i] < 0 || pads[i] >= window.kernel[i] || pads[i + 2] < 0) return;
+      if (has_open) continue;
       pads[i + 2] = std::max<int64_t>(0, ((*to)[i] - 1) * window.strides[i] + window.kernel[i] - (*from)[i] - pads[i]);  // ceil_mode
     }
     if (!context_.admit()) return;

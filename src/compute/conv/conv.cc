@@ -108,10 +108,11 @@ bool can_be_summed(const float* weights, int64_t count) {
 }  // namespace
 
 template <typename T>
-Convolution<T>::Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias,
+Convolution<T>::Convolution(const ConvChannels& channels, std::span<const Window> windows, const T* weights, const T* bias,
                             const Activation& activation, std::string_view variant, ConvAccuracy accuracy, bool lean) {
+  const Window& window = windows.front();
   const ConvVariant<T>* chosen = nullptr;
-  const auto choose = [&](bool without_sums) { chosen = &choose_conv_variant<T>(channels, window, accuracy, without_sums, variant); };
+  const auto choose = [&](bool without_sums) { chosen = &choose_conv_variant<T>(channels, windows, accuracy, without_sums, variant); };
   choose(lean);
   if constexpr (std::is_same_v<T, float>) {
     const int64_t of_output = channels.in / channels.groups * window.kernel_size();

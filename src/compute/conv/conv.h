@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -48,12 +49,15 @@ enum class ConvAccuracy : uint8_t { strict, usual, fast };
 template <typename T>
 class Convolution {
  public:
-  /// `bias` has channels.out values or is null. `window` gives kernel, stride and dilation; its input and output are what most calls
-  /// will have, all 1 where that is not known: other sizes only take longer. The weights are copied. `variant` asks for one of variants();
-  /// where it is none of them, the one that costs least by what is known of the machine is taken. `lean`: only variants whose weights
-  /// take no more memory than they do in a model. In the PackingScope of a run all of this lies in the run's memory.
-  Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, const Activation& activation,
+  /// `bias` has channels.out values or is null. `windows` give kernel, stride and dilation; their input and output are what calls may have,
+  /// most of them those of the first, all 1 where that is not known: other sizes only take longer. The weights are copied. `variant` asks
+  /// for one of variants(); where it is none of them, the one that costs least by what is known of the machine is taken. `lean`: only
+  /// variants whose weights take no more memory than they do in a model. In the PackingScope of a run all of this lies in the run's memory.
+  Convolution(const ConvChannels& channels, std::span<const Window> windows, const T* weights, const T* bias, const Activation& activation,
               std::string_view variant = {}, ConvAccuracy accuracy = ConvAccuracy::usual, bool lean = false);
+  Convolution(const ConvChannels& channels, const Window& window, const T* weights, const T* bias, const Activation& activation,
+              std::string_view variant = {}, ConvAccuracy accuracy = ConvAccuracy::usual, bool lean = false)
+      : Convolution(channels, std::span(&window, 1), weights, bias, activation, variant, accuracy, lean) {}
   ~Convolution();
   Convolution(Convolution&&) noexcept;
   Convolution& operator=(Convolution&&) noexcept;

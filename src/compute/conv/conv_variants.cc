@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/cpu_features.h"
+#include "base/inline_vector.h"
 #include "base/shared_bytes.h"
 #include "compute/conv/blocked/conv_blocked_micro.h"
 #include "compute/conv/conv_direct.h"
@@ -408,26 +409,45 @@ std::span<const ConvVariant<S>> conv_variants() {
 }
 
 template <typename S>
-const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, bool lean,
+const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, std::span<const Window> windows, ConvAccuracy accuracy, bool lean,
                                           std::string_view name) {
-  const ConvVariant<S>* best = nullptr;
-  double least = 0;
   const bool of_run = PackingScope::current_of_run() != nullptr;
-  const double outputs = static_cast<double>(std::max<int64_t>(1, window.output_size()));
-  for (const ConvVariant<S>& variant : conv_variants<S>()) {
-    if (of_run && variant.packing == kNotOfRuns) continue;
-    if (!may_take(variant, channels, window, accuracy, lean)) continue;
-    if (variant.name == name) return variant;
-    const double cost = variant.cost(channels, window, costs_here()) + (of_run ? variant.packing / outputs : 0);
-    if (best && cost >= least) continue;
-    best = &variant;
-    least = cost;
-  }
-  return *best;
+  const auto may = [&](const ConvVariant<S>& variant) {
+    return !(of_run && variant.packing == kNotOfRuns) && may_take(variant, channels, windows.front(), accuracy, lean);
+  };
+  const auto cost = [&](const ConvVariant<S>& variant, const Window& window) {
+    const double outputs = static_cast<double>(std::max<int64_t>(1, window.output_size()));
+    return variant.cost(channels, window, costs_here()) + (of_run ? variant.packing / outputs : 0);
+  };
+  const auto cheapest = [&](const auto& cost_of) {
+    const ConvVariant<S>* best = nullptr;
+    double least = 0;
+    for (const ConvVariant<S>& variant : conv_variants<S>()) {
+      if (!may(variant)) continue;
+      const double of_this = cost_of(variant);
+      if (best && of_this >= least) continue;
+      best = &variant;
+      least = of_this;
+    }
+    return std::pair(best, least);
+  };
+  for (const ConvVariant<S>& variant : conv_variants<S>())
+    if (variant.name == name && may(variant)) return variant;
+  if (windows.size() == 1) return *cheapest([&](const ConvVariant<S>& variant) { return cost(variant, windows.front()); }).first;
+  InlineVector<double, 4> least;
+  for (const Window& window : windows)
+    least.push_back(cheapest([&](const ConvVariant<S>& variant) { return cost(variant, window); }).second);
+  constexpr double kNothing = 1e-9;  // what always is the best way costs nothing
+  const auto all = [&](const ConvVariant<S>& variant) {
+    double sum = 0;
+    for (size_t i = 0; i < windows.size(); ++i) sum += cost(variant, windows[i]) / std::max(least[i], kNothing);
+    return sum;
+  };
+  return *cheapest(all).first;
 }
 
 double least_conv_cost(const ConvChannels& channels, const Window& window) {
-  return choose_conv_variant<float>(channels, window, ConvAccuracy::usual, false, {}).cost(channels, window, costs_here());
+  return choose_conv_variant<float>(channels, {&window, 1}, ConvAccuracy::usual, false, {}).cost(channels, window, costs_here());
 }
 
 bool blocked_pairs_pay(const ConvChannels& c, int64_t outputs) {
@@ -441,7 +461,7 @@ bool blocked_pairs_pay(const ConvChannels& c, int64_t outputs) {
 
 #define RH_INSTANTIATE(S)                                      \
   template std::span<const ConvVariant<S>> conv_variants<S>(); \
-  template const ConvVariant<S>& choose_conv_variant<S>(const ConvChannels&, const Window&, ConvAccuracy, bool, std::string_view);
+  template const ConvVariant<S>& choose_conv_variant<S>(const ConvChannels&, std::span<const Window>, ConvAccuracy, bool, std::string_view);
 RH_INSTANTIATE(float)
 RH_INSTANTIATE(double)
 RH_INSTANTIATE(Float16)

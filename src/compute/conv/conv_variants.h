@@ -84,10 +84,11 @@ struct ConvVariant {
 template <typename S>
 std::span<const ConvVariant<S>> conv_variants();
 
-/// The cheapest that fits by the costs of this machine's class, or the one of this name where it fits. In the PackingScope of a run packing
+/// The cheapest that fits the first of `windows`, by the costs of this machine's class, or the one of this name where it fits. Of several
+/// windows, all of which may be met, each counts by how much longer than the cheapest there it takes. In the PackingScope of a run packing
 /// counts too.
 template <typename S>
-const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, const Window& window, ConvAccuracy accuracy, bool lean,
+const ConvVariant<S>& choose_conv_variant(const ConvChannels& channels, std::span<const Window> windows, ConvAccuracy accuracy, bool lean,
                                           std::string_view name);
 
 /// What the cheapest way to convolve floats costs, as ConvVariant::cost gives it.

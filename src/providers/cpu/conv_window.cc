@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "ops/nn/likely_sizes.h"
+
 namespace rh::cpu {
 
 ops::Window with_kernel(const ops::Window& window, std::span<const int64_t> kernel) {
@@ -64,22 +66,40 @@ ops::Sizes spatial_sizes(const ValueType& type, size_t rank) {
   return is_plausible(sizes) ? sizes : ops::Sizes();
 }
 
-ops::Sizes likely_sizes(const ValueType& type, const ops::Window& window) {
+std::vector<ops::Sizes> likely_sizes(const ValueType& type, const ops::Window& window) {
   const size_t spatial = window.kernel.size();
   // Outputs along an axis of rows, planes and volumes; planes of a multiple of 2 KiB cost more than most (begin_in_line).
   constexpr double kOutputs[] = {500, 28, 14}, kReaches = 4, kMost = double{1LL << 40};
-  const bool has_dims = type.is_tensor() && type.tensor().dims && type.tensor().dims->size() == spatial + 2;
-  ops::Sizes sizes;
-  for (size_t i = 0; i < spatial; ++i) {
-    if (const Dim* size = has_dims ? &(*type.tensor().dims)[i + 2] : nullptr; size && size->is_constant() && size->value() > 0) {
-      sizes.push_back(size->value());
-      continue;
+  const bool has_dims = type.is_tensor() && type.tensor().dims && type.tensor().dims->size() >= spatial + 2;
+  const int64_t likeliest = ops::kLikelyImages.front();
+  std::vector<ops::Sizes> found;
+  for (const int64_t image : ops::kLikelyImages) {
+    ops::Sizes sizes;
+    bool is_open = false;
+    for (size_t i = 0; i < spatial; ++i) {
+      const Dim dim = has_dims ? (*type.tensor().dims)[i + 2] : Dim();
+      const bool is_known = dim.is_constant() && dim.value() > 0;
+      is_open |= !is_known;
+      if (const auto size = is_known ? dim.value() : spatial == 2 ? ops::likely_size(dim, image) : std::nullopt) {
+        sizes.push_back(*size);
+        continue;
+      }
+      const double scale = static_cast<double>(image) / static_cast<double>(likeliest);
+      const double outputs = scale * static_cast<double>(window.strides[i]) * kOutputs[std::min<size_t>(spatial, 3) - 1];
+      const double reach = static_cast<double>(window.dilations[i]) * static_cast<double>(window.kernel[i] - 1) + 1;
+      sizes.push_back(static_cast<int64_t>(std::min(kMost, image < likeliest ? outputs : std::max(outputs, kReaches * reach))));
     }
-    const double reach = static_cast<double>(window.dilations[i]) * static_cast<double>(window.kernel[i] - 1) + 1;
-    const double outputs = static_cast<double>(window.strides[i]) * kOutputs[std::min<size_t>(spatial, 3) - 1];
-    sizes.push_back(static_cast<int64_t>(std::min(kMost, std::max(outputs, kReaches * reach))));
+    if (is_plausible(sizes)) found.push_back(std::move(sizes));
+    if (!is_open) break;
   }
-  return is_plausible(sizes) ? sizes : ops::Sizes();
+  return found;
+}
+
+std::vector<compute::Window> likely_windows(const ValueType& type, const ops::Window& window) {
+  std::vector<compute::Window> windows;
+  for (const ops::Sizes& sizes : likely_sizes(type, window)) windows.push_back(expected_window(window, sizes));
+  if (windows.empty()) windows.push_back(expected_window(window, {}));
+  return windows;
 }
 
 bool is_plausible(const ops::Sizes& sizes) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/error.h"
 #include "compute/conv/conv.h"
@@ -26,8 +27,12 @@ void throw_if_wrong(const Status& status);
 /// The declared spatial sizes of a value [N, C, spatial...] of this rank; empty where one is not a number, or they are not plausible.
 ops::Sizes spatial_sizes(const ValueType& type, size_t rank);
 
-/// The same where sizes of ordinary planes (rows, volumes) stand for those that are not known; empty where they are not plausible.
-ops::Sizes likely_sizes(const ValueType& type, const ops::Window& window);
+/// Spatial sizes that a value [N, C, spatial..., ...] may have, the likeliest first, none of them empty: the declared ones, those of planes
+/// that follow from images of usual sizes (ops/nn/likely_sizes.h), and for what is not known those of ordinary planes, rows and volumes.
+std::vector<ops::Sizes> likely_sizes(const ValueType& type, const ops::Window& window);
+
+/// The geometries that go with them; one of sizes of 1 where there are none.
+std::vector<compute::Window> likely_windows(const ValueType& type, const ops::Window& window);
 
 /// Whether planes of these sizes may be met: models can name any, which costs are not to be worked out for.
 bool is_plausible(const ops::Sizes& sizes);

@@ -27,9 +27,7 @@ class BlockedConvKernel final : public Kernel {
     throw_if_wrong(check_slopes(op_.conv.activation, w[0]));
     channels_ = {w[1] * op_.conv.group, w[0], op_.conv.group};
     window_ = with_kernel(op_.conv.window, {w.begin() + 2, 2});
-    ops::Sizes sizes = spatial_sizes(info.node().input_type(0), op_.from_planes ? 4 : 5);
-    if (!op_.from_planes && !sizes.empty()) sizes.pop_back();  // the channels of a block
-    const compute::Window window = expected_window(window_, sizes);
+    const compute::Window window = likely_windows(info.node().input_type(0), window_).front();
     const auto input = op_.from_planes ? compute::BlockedInput::planes : compute::BlockedInput::blocks;
     if (!compute::BlockedConvolution::fits(channels_, window, input)) {
       throw Error(

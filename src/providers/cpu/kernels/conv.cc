@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <variant>
+#include <vector>
 
 #include "compute/conv/conv.h"
 #include "compute/conv/conv_pooled.h"
@@ -47,16 +48,17 @@ class ConvKernel final : public Kernel {
       const ops::Window known = with_kernel(op_.window, {weights_shape_.begin() + 2, weights_shape_.size() - 2});
       const ValueType& input = info.node().input_type(0);
       const ops::Sizes sizes = spatial_sizes(input, weights_shape_.size());
-      compute::Window window = expected_window(known, sizes.empty() ? likely_sizes(input, known) : sizes);
-      turned_ = !op_.pool && !lean_ && is_column(window) && is_one_wide(input);
-      if (turned_) window = turned(window);
+      std::vector<compute::Window> windows = sizes.empty() ? likely_windows(input, known) : std::vector{expected_window(known, sizes)};
+      turned_ = !op_.pool && !lean_ && is_column(windows.front()) && is_one_wide(input);
+      if (turned_) std::ranges::transform(windows, windows.begin(), turned);
+      const compute::Window& window = windows.front();
       variant_ = {conv_problem("Conv", weights->dtype(), channels, window, !sizes.empty()),
                   {},
                   compute::Convolution<T>::variants(channels, window, accuracy_, lean_)};
       const T* bias_values = bias ? bias->data<T>() : nullptr;
       auto& made =
-          packed_.emplace<compute::Convolution<T>>(channels, window, weights->data<T>(), bias_values, compute_activation(op_.activation),
-                                                   info.tuned(variant_.problem), accuracy_, lean_);
+          packed_.emplace<compute::Convolution<T>>(channels, std::span<const compute::Window>(windows), weights->data<T>(), bias_values,
+                                                   compute_activation(op_.activation), info.tuned(variant_.problem), accuracy_, lean_);
       variant_.variant = made.variant();
       in_place_ = made.adds_residual_last() && !op_.sum_last;
       // How many threads there are decides where bands begin, and that, rarely, in which order their sums are made.
