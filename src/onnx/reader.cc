@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "onnx/graph_reader.h"
 #include "onnx/located.h"
+#include "onnx/nchwc_blocks.h"
 #include "onnx/ort_format.h"
 #include "onnx/value_reader.h"
 
@@ -15,10 +16,10 @@ namespace {
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 void check_header(const ModelFields& fields) {
-  if (!fields.has_graph) fail(ErrorCode::invalid_protobuf, "the model has no graph: the data is empty, truncated or not an ONNX model");
+  if (!fields.has_graph) fail(ErrorCode::invalid_argument, "the model has no graph: the data is empty, truncated or not an ONNX model");
   check_ir_version(fields.ir_version);
   if (fields.imports.empty() && fields.ir_version >= 3) {
-    fail(ErrorCode::invalid_graph, "Missing opset in the model: expected an opset import for each domain that it uses");
+    fail(ErrorCode::fail, "Missing opset in the model: expected an opset import for each domain that it uses");
   }
   for (const auto& [domain, version] : fields.imports) check_import(domain, version);
 }
@@ -31,8 +32,7 @@ ReadLimits limits_for(size_t bytes, ReadLimits limits) {
   return limits;
 }
 
-Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& limits) {
-  if (is_ort_format(bytes)) return read_ort_format(bytes, tensors, limits);
+Model read_onnx_format(std::string_view bytes, TensorReader& tensors, const ReadLimits& limits) {
   ModelFields fields = ModelFields::parse(bytes);
   check_header(fields);
   if (fields.imports.empty()) fields.imports.emplace_back("", 1);
@@ -47,6 +47,12 @@ Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& lim
   model.graph_description = graph.doc_string;
   model.metadata = std::move(fields.metadata);
   GraphReader(fields, tensors, limits_for(bytes.size(), limits)).read_main(graph, *model.graph);
+  return model;
+}
+
+Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& limits) {
+  Model model = is_ort_format(bytes) ? read_ort_format(bytes, tensors, limits) : read_onnx_format(bytes, tensors, limits);
+  undo_nchwc_blocks(*model.graph);
   return model;
 }
 
