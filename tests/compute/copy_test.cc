@@ -26,27 +26,30 @@ TEST_P(CopyTest, copies_each_byte_and_no_other) {
   copy_bytes(nullptr, nullptr, 0);
 }
 
-void check_rows(bool past_caches) {
-  for (const int64_t bytes : {0, 1, 7, 16, 17, 63, 64, 65, 256, 3001}) {
-    for (const int64_t rows : {0, 1, 2, 5}) {
-      const int64_t from_step = bytes + 3, to_step = bytes + 9;
-      std::vector<uint8_t> from(static_cast<size_t>(rows * from_step)), to(static_cast<size_t>(rows * to_step), 0xee);
+/// Rows that are `gap` bytes apart where they go.
+void check_rows(int64_t gap, bool past_caches) {
+  constexpr int64_t kRoom = 80;
+  for (const int64_t bytes : {0, 1, 7, 15, 16, 17, 31, 32, 36, 63, 64, 65, 256, 3001}) {
+    for (const int64_t rows : {0, 1, 2, 5, 70}) {
+      const int64_t from_step = bytes + 3, to_step = bytes + gap;
+      std::vector<uint8_t> from(static_cast<size_t>(rows * from_step)), to(static_cast<size_t>(rows * to_step + kRoom), 0xee);
       for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<uint8_t>(i * 5 + i / 97);
       copy_rows(from.data(), from_step, to.data(), to_step, rows, static_cast<size_t>(bytes), past_caches);
       end_past_caches();
-      for (int64_t row = 0; row < rows; ++row) {
-        for (int64_t i = 0; i < to_step; ++i) {
-          const uint8_t expected = i < bytes ? from[static_cast<size_t>(row * from_step + i)] : 0xee;
-          ASSERT_EQ(to[static_cast<size_t>(row * to_step + i)], expected) << "byte " << i << " of " << bytes << ", row " << row;
-        }
+      for (int64_t at = 0; at < rows * to_step + kRoom; ++at) {
+        const int64_t row = to_step > 0 ? at / to_step : rows, i = at - row * to_step;
+        const uint8_t expected = row < rows && i < bytes ? from[static_cast<size_t>(row * from_step + i)] : 0xee;
+        ASSERT_EQ(to[static_cast<size_t>(at)], expected) << "byte " << i << " of " << bytes << ", row " << row << " of " << rows;
       }
     }
   }
 }
 
 TEST_P(CopyTest, rows_of_bytes) {
-  check_rows(false);
-  check_rows(true);
+  for (const int64_t gap : {0, 9}) {
+    check_rows(gap, false);
+    check_rows(gap, true);
+  }
 }
 
 TEST_P(CopyTest, items_of_any_type) {

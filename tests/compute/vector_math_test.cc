@@ -353,8 +353,8 @@ TEST_P(VectorMathTest, heads_turn_by_the_angles_of_their_token) {
 }
 
 TEST_P(VectorMathTest, rows_and_columns_are_filled_scaled_and_shifted) {
-  for (const size_t rows : {1, 3}) {
-    for (const size_t length : {1, 7, 16, 45}) {
+  for (const size_t rows : {1, 3, 40}) {
+    for (const size_t length : {1, 7, 11, 16, 45}) {
       const std::vector<float> x = random_values(rows * length, 7), factors = random_values(length + rows, 8);
       const std::vector<float> shifts = random_values(length + rows, 9);
       std::vector<float> by_row(x.size()), by_column = x;

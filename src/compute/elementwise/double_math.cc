@@ -115,36 +115,51 @@ double exp_sum(const double* x, int64_t count) {
   return sum;
 }
 
-/// y[i] = f(y[i], numbers[row]).
+constexpr int64_t kSoftmaxElements = 1024;  // that stay in the first-level cache
+
+/// y[i] = f(y[i], numbers[row]); of short rows at most kSoftmaxElements elements.
 template <typename F>
 HWY_INLINE void with_number_of_row(const double* numbers, double* y, int64_t rows, int64_t length, F f) {
-  for (int64_t row = 0; row < rows; ++row, y += length) {
-    if (length <= kFewColumns) {
-      for (int64_t i = 0; i < length; ++i) y[i] = hn::GetLane(f(doubles(y[i]), doubles(numbers[row])));
-    } else {
+  if (length > kFewColumns) {
+    for (int64_t row = 0; row < rows; ++row, y += length)
       map_numbers(y, y, length, [f, number = doubles(numbers[row])](DoubleVec v) HWY_ATTR { return f(v, number); });
-    }
+    return;
+  }
+  HWY_ALIGN double each[kSoftmaxElements];
+  double* to = each;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t i = 0; i < length; ++i) *to++ = numbers[row];
+  map_pairs(y, 1, each, 1, y, rows * length, f);
+}
+
+/// y = rows of x less their largest number. `length` may be a constant.
+template <typename Length>
+HWY_INLINE void subtract_largest_of_few(const double* x, double* y, int64_t rows, Length length) {
+  for (int64_t row = 0; row < rows; ++row, x += length, y += length) {
+    double largest = -std::numeric_limits<double>::infinity();
+    for (int64_t i = 0; i < length; ++i) largest = largest < x[i] ? x[i] : largest;
+    for (int64_t i = 0; i < length; ++i) y[i] = x[i] - largest;
   }
 }
 
-/// As many rows at once as stay in the first-level cache.
+HWY_INLINE void subtract_largest(const double* x, double* y, int64_t rows, int64_t length) {
+  if (length == 2) return subtract_largest_of_few(x, y, rows, std::integral_constant<int64_t, 2>());
+  if (length == 3) return subtract_largest_of_few(x, y, rows, std::integral_constant<int64_t, 3>());
+  if (length <= kFewColumns) return subtract_largest_of_few(x, y, rows, length);
+  for (int64_t row = 0; row < rows; ++row, x += length, y += length) {
+    const double largest = largest_of(x, length, -std::numeric_limits<double>::infinity());
+    map_numbers(x, y, length, [less = doubles(largest)](DoubleVec v) HWY_ATTR { return hn::Sub(v, less); });
+  }
+}
+
 void softmax_double_rows(const double* x, double* y, int64_t rows, int64_t length, bool log) {
-  constexpr int64_t kAtOnce = 1024;
   if (length == 0) return;
-  const int64_t most = std::max<int64_t>(1, kAtOnce / length);
-  HWY_ALIGN double parts[kAtOnce], sums[kAtOnce];
+  const int64_t most = std::max<int64_t>(1, kSoftmaxElements / length);
+  HWY_ALIGN double parts[kSoftmaxElements], sums[kSoftmaxElements];
   for (int64_t begin = 0; begin < rows; begin += most, x += most * length, y += most * length) {
     const int64_t count = std::min(most, rows - begin), size = count * length;
-    for (int64_t row = 0; row < count; ++row) {
-      const double *const from = x + row * length, largest = largest_of(from, length, -std::numeric_limits<double>::infinity());
-      double* to = y + row * length;
-      if (length <= kFewColumns) {
-        for (int64_t i = 0; i < length; ++i) to[i] = from[i] - largest;
-      } else {
-        map_numbers(from, to, length, [less = doubles(largest)](DoubleVec v) HWY_ATTR { return hn::Sub(v, less); });
-      }
-    }
-    if (log && size > kAtOnce) {
+    subtract_largest(x, y, count, length);
+    if (log && size > kSoftmaxElements) {
       sums[0] = exp_sum(y, length);
     } else {
       double* const powers = log ? parts : y;

@@ -182,7 +182,14 @@ void scale_columns_loop(const float* x, const float* factors, float* y, int64_t 
 }
 
 void fill_rows_loop(const float* numbers, float* y, int64_t rows, int64_t length) {
-  for (int64_t row = 0; row < rows; ++row, y += length) {
+  const Floats d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t row = 0;
+  if (length <= lanes) {
+    // Whole vectors, of which the next rows replace what is behind the row.
+    for (const int64_t whole = rows - (lanes - 1) / length; row < whole; ++row, y += length) hn::StoreU(set(numbers[row]), d, y);
+  }
+  for (; row < rows; ++row, y += length) {
     const Vec number = set(numbers[row]);
     map(y, y, length, [number](Vec) HWY_ATTR { return number; });
   }

@@ -52,6 +52,26 @@ HWY_INLINE void stream_vectors(const uint8_t* x, uint8_t* y, size_t count) {
   if (i < count) copy_vectors(d, x, y, count, i);
 }
 
+/// Rows of at most a vector of D, one behind the other: each is written as a whole vector, of which the next ones replace what is behind
+/// the row. Gives how many rows it copied; the last ones have no room for that.
+template <typename D>
+HWY_INLINE int64_t join_short_rows(D d, const uint8_t* x, int64_t x_step, uint8_t* y, int64_t rows, size_t count) {
+  const int64_t bytes = static_cast<int64_t>(count), more = static_cast<int64_t>(hn::Lanes(d)) - bytes;
+  const auto behind = [more](int64_t step) { return more == 0 ? 0 : (more + step - 1) / step; };  // rows that begin within what is behind
+  const int64_t whole = rows - HWY_MAX(behind(x_step), behind(bytes));
+  for (int64_t row = 0; row < whole; ++row) hn::StoreU(hn::LoadU(d, x + row * x_step), d, y + row * bytes);
+  return HWY_MAX(whole, int64_t{0});
+}
+
+int64_t join_short_rows(const uint8_t* x, int64_t x_step, uint8_t* y, int64_t rows, size_t count) {
+  const hn::ScalableTag<uint8_t> d;
+  const hn::CappedTag<uint8_t, 32> half;
+  const hn::CappedTag<uint8_t, 16> narrow;
+  if (count <= hn::Lanes(narrow)) return join_short_rows(narrow, x, x_step, y, rows, count);
+  if (count <= hn::Lanes(half)) return join_short_rows(half, x, x_step, y, rows, count);
+  return count <= hn::Lanes(d) ? join_short_rows(d, x, x_step, y, rows, count) : 0;
+}
+
 void copy_loop(const uint8_t* x, uint8_t* y, size_t count) { copy_vectors(hn::ScalableTag<uint8_t>(), x, y, count); }
 
 void copy_rows_loop(const uint8_t* x, int64_t x_step, uint8_t* y, int64_t y_step, int64_t rows, size_t count, bool past_caches) {
@@ -60,6 +80,12 @@ void copy_rows_loop(const uint8_t* x, int64_t x_step, uint8_t* y, int64_t y_step
   if (past_caches && count >= hn::Lanes(d)) {
     for (int64_t row = 0; row < rows; ++row) stream_vectors(x + row * x_step, y + row * y_step, count);
     return;
+  }
+  if (x_step > 0 && y_step == static_cast<int64_t>(count)) {
+    const int64_t done = join_short_rows(x, x_step, y, rows, count);
+    x += done * x_step;
+    y += done * y_step;
+    rows -= done;
   }
   if (count >= hn::Lanes(d)) {
     for (int64_t row = 0; row < rows; ++row) copy_vectors(d, x + row * x_step, y + row * y_step, count);

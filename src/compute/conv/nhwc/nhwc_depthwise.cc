@@ -10,8 +10,8 @@
 namespace rh::compute {
 namespace {
 
-constexpr int64_t kLeastChannels = 4;  // lanes of the narrowest vectors
-constexpr int64_t kRowsAtOnce = 2;
+constexpr int64_t kLeastChannels = 4;                    // lanes of the narrowest vectors
+constexpr int64_t kRowsAtOnce = 2, kColumnsAtOnce = 56;  // columns of outputs that have one row alone; kernels take seven of them
 
 /// Those of the widest vectors that the channels fill.
 const NhwcDepthwiseKernels& kernels_for([[maybe_unused]] int64_t channels) {
@@ -53,19 +53,23 @@ void NhwcDepthwise::run(const Window& w, int64_t batch, const float* x, const fl
                         const float* addend) const {
   const Clamp clamp(activation_);
   const NhwcRows rows = rows_of(kernels_, window_);
-  const int64_t row = w.output[2] * channels_, blocks = (w.output[1] + kRowsAtOnce - 1) / kRowsAtOnce;
-  const double outputs = static_cast<double>(kRowsAtOnce * row);
+  const int64_t columns = w.output[1] == 1 ? std::min(kColumnsAtOnce, w.output[2]) : w.output[2];
+  if (columns == 0) return;
+  const int64_t row = w.output[2] * channels_, pieces = (w.output[2] + columns - 1) / columns;
+  const int64_t blocks = (w.output[1] + kRowsAtOnce - 1) / kRowsAtOnce;
+  const auto outputs = static_cast<double>(std::min(kRowsAtOnce, w.output[1]) * columns * channels_);
   const Cost cost{.bytes = 8 * outputs, .operations = 0.3 * outputs * static_cast<double>(window_.kernel_size())};
-  parallel.for_range(batch * blocks, cost, [&](Range range) {
+  parallel.for_range(batch * blocks * pieces, cost, [&](Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
-      const int64_t image = i / blocks, first = i % blocks * kRowsAtOnce, last = std::min(first + kRowsAtOnce, w.output[1]);
-      const int64_t at = image * w.output[1] * row;
+      const int64_t image = i / (blocks * pieces), first = i / pieces % blocks * kRowsAtOnce;
+      const int64_t last = std::min(first + kRowsAtOnce, w.output[1]), column = i % pieces * columns;
+      const int64_t count = std::min(columns, w.output[2] - column), at = image * w.output[1] * row + column * channels_;
       rows({.x = x + image * w.input[1] * w.input[2] * channels_,
             .height = w.input[1],
             .width = w.input[2],
             .channels = channels_,
             .pad_top = w.pad_begin[1],
-            .pad_left = w.pad_begin[2],
+            .pad_left = w.pad_begin[2] - column * window_.stride[2],
             .weights = weights_.data(),
             .taps_down = window_.kernel[1],
             .taps_across = window_.kernel[2],
@@ -78,10 +82,10 @@ void NhwcDepthwise::run(const Window& w, int64_t batch, const float* x, const fl
             .low = clamp.low,
             .high = clamp.high,
             .y = y + at,
-            .columns = w.output[2]},
+            .columns = count},
            first, last);
       const int64_t begin = at + first * row;
-      finish_values(clamp.activates, activation_, y + begin, (last - first) * row, addend ? addend + begin : nullptr);
+      finish_values(clamp.activates, activation_, y + begin, (last - first) * count * channels_, addend ? addend + begin : nullptr);
     }
   });
 }

@@ -11,6 +11,9 @@ namespace {
 /// Products that are added up one to the other at most.
 constexpr int64_t kNearTaps = 21;
 
+/// Taps of lines that are taken vector by vector of channels.
+constexpr int64_t kLeastLongTaps = 16, kMostLongTaps = 256;
+
 /// The vector of channels after the one at `channel`: the last one begins earlier where channels do not fill vectors.
 template <typename V>
 inline int64_t next_vector(int64_t channel, int64_t channels) {
@@ -165,50 +168,98 @@ void nhwc_square(const NhwcPlane& p, int64_t first_row, int64_t last_row) {
   }
 }
 
-/// kColumns outputs of a row, of any kernel.
+/// `taps` taps of a line one after the other, whose columns all lie within x.
 template <typename V, int kColumns>
-void nhwc_any_block(const NhwcPlane& p, int64_t row, int64_t column) {
+[[gnu::always_inline]] inline void nhwc_inner_taps(const float* x, int64_t x_step, int64_t step, const float* weights, int64_t weight_step,
+                                                   int64_t taps, typename V::Register (&part)[1][kColumns]) {
+  for (; taps > 0; --taps, x += x_step, weights += weight_step) {
+    const typename V::Register w = V::load(weights);
+#pragma GCC unroll 8
+    for (int j = 0; j < kColumns; ++j) part[0][j] = V::fma(w, V::load(x + j * step), part[0][j]);
+  }
+}
+
+/// kColumns outputs of a row and a vector of channels, of any kernel, whose taps for these channels lie `weight_step` apart.
+template <typename V, int kColumns>
+void nhwc_any_vector(const NhwcPlane& p, int64_t row, int64_t column, int64_t channel, const float* weights, int64_t weight_step) {
   using R = typename V::Register;
   const int64_t top = row * p.stride_down - p.pad_top, left = column * p.stride_across - p.pad_left;
   const int64_t step = p.stride_across * p.channels, reach = left + (kColumns - 1) * p.stride_across;
-  for (int64_t channel = 0; channel < p.channels; channel = next_vector<V>(channel, p.channels)) {
-    R sum[1][kColumns], part[1][kColumns];
-    nhwc_fill(sum, V::load(p.bias + channel));
-    nhwc_fill(part, V::zero());
-    int64_t taps = 0;
-    for (int64_t down = 0; down < p.taps_down; ++down) {
-      const int64_t line = top + down * p.dilation_down;
-      if (line < 0 || line >= p.height) continue;
-      for (int64_t across = 0; across < p.taps_across; ++across) {
-        const int64_t shift = across * p.dilation_across;
-        const R w = V::load(p.weights + (down * p.taps_across + across) * p.channels + channel);
-        const float* x = p.x + (line * p.width + left + shift) * p.channels + channel;
-        const bool is_inside = left + shift >= 0 && reach + shift < p.width;
+  const int64_t apart = p.dilation_across, x_step = apart * p.channels;
+  // Of these taps all columns lie within x.
+  const int64_t first = left >= 0 ? 0 : (apart - 1 - left) / apart, end = reach < p.width ? (p.width - 1 - reach) / apart + 1 : 0;
+  R sum[1][kColumns], part[1][kColumns];
+  nhwc_fill(sum, V::load(p.bias + channel));
+  nhwc_fill(part, V::zero());
+  int64_t taps = 0;  // in `part`
+  for (int64_t down = 0; down < p.taps_down; ++down) {
+    const int64_t line = top + down * p.dilation_down;
+    if (line < 0 || line >= p.height) continue;
+    const float* x = p.x + (line * p.width + left) * p.channels + channel;
+    const float* w = weights + down * p.taps_across * weight_step;
+    for (int64_t across = 0; across < p.taps_across;) {
+      int64_t next = std::min(p.taps_across, across + kNearTaps - taps);
+      if (across >= first && across < end) {
+        next = std::min(next, end);
+        nhwc_inner_taps<V, kColumns>(x, x_step, step, w, weight_step, next - across, part);
+      } else {
+        next = across + 1;
+        const R tap = V::load(w);
 #pragma GCC unroll 8
         for (int j = 0; j < kColumns; ++j) {
-          const int64_t at = left + shift + j * p.stride_across;
-          if (is_inside || (at >= 0 && at < p.width)) part[0][j] = V::fma(w, V::load(x + j * step), part[0][j]);
+          const int64_t at = left + across * apart + j * p.stride_across;
+          if (at >= 0 && at < p.width) part[0][j] = V::fma(tap, V::load(x + j * step), part[0][j]);
         }
-        if (++taps % kNearTaps != 0) continue;
-        nhwc_add<V>(sum, part);
-        nhwc_fill(part, V::zero());
       }
+      x += (next - across) * x_step;
+      w += (next - across) * weight_step;
+      taps += next - across;
+      across = next;
+      if (taps < kNearTaps) continue;
+      nhwc_add<V>(sum, part);
+      nhwc_fill(part, V::zero());
+      taps = 0;
     }
-    nhwc_add<V>(sum, part);
-    nhwc_store<V, 1, kColumns>(p, (row * p.columns + column) * p.channels + channel, sum);
   }
+  nhwc_add<V>(sum, part);
+  nhwc_store<V, 1, kColumns>(p, (row * p.columns + column) * p.channels + channel, sum);
 }
 
 template <typename V, int kColumns>
 void nhwc_any_blocks(const NhwcPlane& p, int64_t row, int64_t column) {
-  for (; column + kColumns <= p.columns; column += kColumns) nhwc_any_block<V, kColumns>(p, row, column);
+  for (; column + kColumns <= p.columns; column += kColumns) {
+    for (int64_t channel = 0; channel < p.channels; channel = next_vector<V>(channel, p.channels))
+      nhwc_any_vector<V, kColumns>(p, row, column, channel, p.weights + channel, p.channels);
+  }
   if constexpr (kColumns > 1) {
     if (column < p.columns) nhwc_any_blocks<V, (kColumns + 1) / 2>(p, row, column);
   }
 }
 
+/// The columns from `column` on for one vector of channels.
+template <typename V, int kColumns>
+void nhwc_channel_blocks(const NhwcPlane& p, int64_t row, int64_t column, int64_t channel, const float* weights) {
+  for (; column + kColumns <= p.columns; column += kColumns) nhwc_any_vector<V, kColumns>(p, row, column, channel, weights, V::kLanes);
+  if constexpr (kColumns > 1) {
+    if (column < p.columns) nhwc_channel_blocks<V, (kColumns + 1) / 2>(p, row, column, channel, weights);
+  }
+}
+
+/// A vector of channels after the other, with its taps side by side: those of all channels, and what of x they meet, may be more than the
+/// first-level cache holds where there are many in a line.
+template <typename V>
+void nhwc_long_lines(const NhwcPlane& p, int64_t first_row, int64_t last_row) {
+  float weights[kMostLongTaps * V::kLanes];
+  for (int64_t channel = 0; channel < p.channels; channel = next_vector<V>(channel, p.channels)) {
+    for (int64_t tap = 0; tap < p.taps_across; ++tap) V::store(weights + tap * V::kLanes, V::load(p.weights + tap * p.channels + channel));
+    for (int64_t row = first_row; row < last_row; ++row) nhwc_channel_blocks<V, 7>(p, row, 0, channel, weights);
+  }
+}
+
 template <typename V>
 void nhwc_any(const NhwcPlane& p, int64_t first_row, int64_t last_row) {
+  if (p.taps_down == 1 && p.taps_across >= kLeastLongTaps && p.taps_across <= kMostLongTaps)
+    return nhwc_long_lines<V>(p, first_row, last_row);
   for (int64_t row = first_row; row < last_row; ++row) nhwc_any_blocks<V, 7>(p, row, 0);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <optional>
 
 #include "compute/move/elements.h"
@@ -21,8 +22,9 @@ using F = Op::Function;
 constexpr int64_t kTileBytes = 8192;       // of a value: a few of them stay in the first-level cache
 constexpr int64_t kLongTileBytes = 65536;  // where no value but inputs and output lies in memory
 constexpr int64_t kRowsTogether = 8;
-constexpr int64_t kLongRow = 32768;  // elements: what rows share of shorter ones stays in the second-level cache
-constexpr int64_t kVector = 16;      // elements; pieces of rows are whole vectors
+constexpr int64_t kLongRow = 32768;   // elements: what rows share of shorter ones stays in the second-level cache
+constexpr int64_t kVector = 16;       // elements; pieces of rows are whole vectors
+constexpr int64_t kChainBlock = 128;  // elements that chains take at once; what is left of a tile is copied for them
 constexpr size_t kMaxValues = Op::kMaxInputs + Op::kMaxSteps;
 
 /// A step with its function; one of the rows is set.
@@ -219,7 +221,8 @@ class FusedElementwiseKernel final : public Kernel {
       const int64_t pieces = (row + tile - 1) / tile;
       tile = std::min(tile, ((row + pieces - 1) / pieces + kVector - 1) / kVector * kVector);
     } else if (row > 0) {
-      tile = tile / row * row;
+      const int64_t blocks = std::lcm(row, kChainBlock);
+      tile = blocks <= tile ? tile / blocks * blocks : tile / row * row;
       row = 0;
     }
     const int64_t bytes = bits_of(program.dtype) / 8, last_bytes = bits_of(outputs.dtype) / 8;

@@ -1,12 +1,12 @@
 #include "ops/ml/normalizer.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "compute/elementwise/conversions.h"
 #include "compute/elementwise/double_math.h"
 #include "compute/elementwise/vector_math.h"
+#include "compute/reduce/normalized_rows.h"
 #include "compute/reduce/row_math.h"
 #include "compute/scratch.h"
 #include "providers/cpu/kernel.h"
@@ -31,7 +31,7 @@ class NormalizerKernel final : public Kernel {
       const Cost cost{.bytes = (sizeof(T) + 4.0) * static_cast<double>(features), .operations = 4.0 * static_cast<double>(features)};
       context.parallel().for_range(rows, cost, [&](Range range) {
         if constexpr (std::is_same_v<T, float>) {
-          if (features > 0 && features <= kFewFeatures && norm_ != ops::Normalizer::Norm::max) {
+          if (features > 0 && features <= compute::kShortNormalizedRow && norm_ != ops::Normalizer::Norm::max) {
             const int64_t first = range.begin * features;
             return normalize_few(x.data<float>() + first, y.data<float>() + first, range.size(), features);
           }
@@ -63,37 +63,18 @@ class NormalizerKernel final : public Kernel {
     return true;
   }
 
-  /// Rows of a few features, as probabilities of classes are, many at once: a call of vector loops for each would cost more than its sum.
+  /// Rows of a few features, as probabilities of classes are, for which a call of vector loops each would cost more than its sum.
   void normalize_few(const float* x, float* y, int64_t rows, int64_t features) const {
-    constexpr int64_t kAtOnce = 1024;
-    std::array<float, kAtOnce> sizes;
     const bool squares = norm_ == ops::Normalizer::Norm::l2;
-    const int64_t most = kAtOnce / features;
-    for (int64_t begin = 0; begin < rows; begin += most) {
-      const int64_t count = std::min(most, rows - begin);
-      const float *const from = x + begin * features, *row = from;
-      float* const to = y + begin * features;
-      bool all = true;
-      for (int64_t i = 0; i < count; ++i, row += features) {
-        float sum = 0;
-        if (squares) {
-          for (int64_t k = 0; k < features; ++k) sum += row[k] * row[k];
-        } else {
-          for (int64_t k = 0; k < features; ++k) sum += std::fabs(row[k]);
-        }
-        all = all && is_certain(sum);
-        std::fill_n(sizes.data() + i * features, features, squares ? std::sqrt(sum) : sum);
-      }
-      if (all) {
-        compute::binary(compute::Binary::div, from, sizes.data(), to, count * features);
-      } else {
-        normalize(from, to, count, features);
-      }
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t at = row * features;
+      row += compute::normalize_short_rows(squares, x + at, y + at, rows - row, features, kLeastSum, kMostSum);
+      if (row < rows) normalize(x + row * features, y + row * features, 1, features);
     }
   }
 
   /// Whether a sum of floats has lost little of what it should be.
-  static bool is_certain(float sum) { return sum > 1e-20f && sum < 1e30f; }
+  static bool is_certain(float sum) { return sum > kLeastSum && sum < kMostSum; }
 
   /// In doubles.
   template <typename T>
@@ -115,7 +96,7 @@ class NormalizerKernel final : public Kernel {
     }
   }
 
-  static constexpr int64_t kFewFeatures = 16;
+  static constexpr float kLeastSum = 1e-20f, kMostSum = 1e30f;
 
   ops::Normalizer::Norm norm_;
 };
