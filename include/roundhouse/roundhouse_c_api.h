@@ -66,6 +66,10 @@ ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetMemoryPlan(const OrtSession* sess
                                                           const RhDimension* dimensions, size_t dimension_count, OrtAllocator* allocator,
                                                           char** json);
 
+/// Gives an environment that was made without them the global thread pools of sessions without threads of their own
+/// (DisablePerSessionThreads). FAIL where it has them.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhEnvMakeGlobalThreadPools(OrtEnv* env, const OrtThreadingOptions* options);
+
 /// Gives back what no run in flight uses: memory kept for later runs, memory of threads while no session runs, and what the heap holds on
 /// to. `bytes`, where not null, gets how much that was of the first two.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionTrim(OrtSession* session, size_t* bytes);

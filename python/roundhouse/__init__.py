@@ -38,6 +38,8 @@ from roundhouse._native import (
     NoSuchFile,
     NotFound,
     NotImplemented,  # noqa: A004 (the name of the error in the API)
+    OrtEpContextData,
+    OrtEpContextDataBuffer,
     OrtEpDevice,
     OrtExecutionProviderDevicePolicy,
     OrtExternalInitializerInfo,
@@ -51,6 +53,7 @@ from roundhouse._native import (
     SessionOptions,
     get_ep_devices,
     register_execution_provider_library,
+    set_global_thread_pool_sizes,
     unregister_execution_provider_library,
 )
 from roundhouse._placement import NodePlacement, OrtEpAssignedNode, OrtEpAssignedSubgraph, Refusal
@@ -60,6 +63,10 @@ from roundhouse._sparse import SparseTensor
 from roundhouse._types import ExecutionOrder, OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat
 
 __version__ = get_version_string()
+# Programs read these beside the version: of which package it is, and of which CUDA.
+package_name = "roundhouse"
+version = __version__
+cuda_version = ""
 
 __all__ = [
     "AdapterFormat",
@@ -94,6 +101,8 @@ __all__ = [
     "OrtDeviceVendorId",
     "OrtEpAssignedNode",
     "OrtEpAssignedSubgraph",
+    "OrtEpContextData",
+    "OrtEpContextDataBuffer",
     "OrtEpDevice",
     "OrtExecutionProviderDevicePolicy",
     "OrtExternalInitializerInfo",
@@ -129,6 +138,7 @@ __all__ = [
     "register_execution_provider_library",
     "set_default_logger_severity",
     "set_default_logger_verbosity",
+    "set_global_thread_pool_sizes",
     "set_seed",
     "unregister_execution_provider_library",
 ]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from enum import IntFlag
 
 from roundhouse import _native
-from roundhouse._native import GraphOptimizationLevel, OrtExternalInitializerInfo, OrtValue, SessionOptions
+from roundhouse._native import GraphOptimizationLevel, OrtEpContextData, OrtExternalInitializerInfo, OrtValue, SessionOptions
 
 __all__ = ["ModelCompiler", "OrtCompileApiFlags", "OrtExternalInitializerInfo"]
 
@@ -40,6 +40,8 @@ class ModelCompiler:
     ):
         if isinstance(input_model_path_or_bytes, os.PathLike):
             input_model_path_or_bytes = os.fspath(input_model_path_or_bytes)
+        if input_model_path_or_bytes == b"":
+            raise ValueError("the bytes of the model are none")
         if isinstance(input_model_path_or_bytes, str):
             if not os.path.exists(input_model_path_or_bytes):
                 raise _native.InvalidArgument(f'Input model path does not exist: "{input_model_path_or_bytes}"')
@@ -78,9 +80,16 @@ class ModelCompiler:
         """Gives the compiled model to the function, in one call or more."""
         self._native.compile_to_stream(write_function)
 
-    def set_ep_context_data_write_func(self, write_function: Callable[[str, bytes], None]) -> None:
-        """The function takes what providers compiled, by name, in place of files."""
-        self._native.set_context_writer(write_function)
+    def set_ep_context_data_write_func(self, write_func: Callable[[str, OrtEpContextData], None]) -> None:
+        """The function takes what providers compiled, by name, in place of files; the data is there only during the call.
+
+        It may be called from several threads at once.
+        """
+        if write_func is None:
+            raise RuntimeError("write_func is None; clear_ep_context_data_write_func() takes it away")
+        if not callable(write_func):
+            raise TypeError("write_func is not callable")
+        self._native.set_context_writer(write_func)
 
     def clear_ep_context_data_write_func(self) -> None:
         self._native.set_context_writer(None)

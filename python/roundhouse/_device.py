@@ -1,5 +1,6 @@
 """Devices that values live on, by kind, index and vendor."""
 
+import operator
 from enum import IntEnum
 
 
@@ -50,6 +51,7 @@ class OrtDevice:
         if ort_device_name not in _NAMES:
             raise ValueError(f"device type '{ort_device_name}' is not known, expected one of {', '.join(_NAMES)}")
         kind, vendor = _NAMES[ort_device_name]
+        device_id = operator.index(device_id)
         if vendor_id >= 0:
             vendor = vendor_id
         return OrtDevice(kind, 0, _ANY_VENDOR if vendor is None else int(vendor), device_id)

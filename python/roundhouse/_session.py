@@ -8,6 +8,7 @@ import warnings
 
 from roundhouse import _native
 from roundhouse._device import OrtDevice
+from roundhouse._info import get_all_providers
 from roundhouse._native import OrtValue, OrtValueVector, SessionOptions
 from roundhouse._placement import NodePlacement, OrtEpAssignedSubgraph, placement_of
 
@@ -30,7 +31,7 @@ CPU_NAMES = ("CPUExecutionProvider", "CPU")
 default_fallback = "error"
 
 
-def _provider_list(providers, provider_options, fallback) -> list[tuple[str, dict[str, str]]]:
+def _provider_list(providers, provider_options, fallback, may_fall_back) -> list[tuple[str, dict[str, str]]]:
     """Names with options as text, duplicates left out; ValueError where the arguments contradict each other."""
     if providers is None:
         return []
@@ -51,9 +52,11 @@ def _provider_list(providers, provider_options, fallback) -> list[tuple[str, dic
     result: dict[str, dict[str, str]] = {}
     for name, options in pairs:
         if fallback == "warn" and (problem := _native.provider_problem(name)):
-            warnings.warn(problem, stacklevel=4)
+            if not may_fall_back and name not in get_all_providers():
+                raise RuntimeError(problem)
+            warnings.warn(problem, stacklevel=5)
         elif name in result:
-            warnings.warn(f"provider '{name}' is named twice; the first one counts", stacklevel=4)
+            warnings.warn(f"provider '{name}' is named twice; the first one counts", stacklevel=5)
         else:
             result[name] = {str(k): str(v) for k, v in options.items()}
     return list(result.items())
@@ -79,6 +82,8 @@ class InferenceSession:
             self._model = bytes(path_or_bytes)
         else:
             raise TypeError(f"the model is of type {type(path_or_bytes).__name__}, expected a path or bytes")
+        # The name in ONNX Runtime's package, where optimum and sentence-transformers look for the folder of the model.
+        self._model_path = None if isinstance(self._model, bytes) else self._model
         if sess_options is not None and not isinstance(sess_options, SessionOptions):
             raise TypeError(f"sess_options is of type {type(sess_options).__name__}, expected SessionOptions")
         self._options = sess_options if sess_options is not None else SessionOptions()
@@ -90,7 +95,7 @@ class InferenceSession:
 
     def _create(self, providers, provider_options):
         fallback = self._options._config_or("roundhouse.fallback", default_fallback)
-        asked = _provider_list(providers, provider_options, fallback)
+        asked = self._ask(providers, provider_options, fallback)
         if asked and self._options.has_providers():
             warnings.warn("both the session options and the arguments name providers; the arguments count", stacklevel=3)
         self._session = self._open(asked, fallback if self._may_fall_back else "error")
@@ -99,6 +104,16 @@ class InferenceSession:
         self._required = [i.name for i in self._inputs if not i.type.startswith("optional")]
         self._outputs = self._session.get_outputs()
         self._providers = None
+
+    def _ask(self, providers, provider_options, fallback):
+        """The providers asked for. Arguments that make no sense mean the CPU where ``fallback`` is "warn", as they do in ONNX Runtime."""
+        try:
+            return _provider_list(providers, provider_options, fallback, self._may_fall_back)
+        except ValueError as problem:
+            if not self._may_fall_back or fallback != "warn":
+                raise
+            warnings.warn(f"goes on with the CPU alone: {problem}", stacklevel=4)
+            return [(CPU_NAMES[0], {})]
 
     def _open(self, asked, fallback):
         """A session with these providers, or without those that cannot be had where ``fallback`` is "warn"."""
@@ -274,6 +289,8 @@ class InferenceSession:
         return IOBinding(self)
 
     def run_with_iobinding(self, iobinding: "IOBinding", run_options=None):
+        if iobinding._session is not self:
+            raise ValueError("the binding is another session's, expected one that io_binding() of this one made")
         iobinding._iobinding.run(run_options)
 
     def run_with_ortvaluevector(self, run_options, feed_names, feeds, fetch_names, fetches, fetch_devices):
@@ -286,6 +303,26 @@ class InferenceSession:
         binding.run(run_options)
         for value in binding.get_outputs():
             fetches.push_back(value)
+
+    # --- results of tuning, in the form of ONNX Runtime's providers; those of Roundhouse are files of ``roundhouse tune``
+    def get_tuning_results(self) -> list[dict]:
+        """None: no provider here keeps results of that form."""
+        return []
+
+    def set_tuning_results(self, results, *, error_on_invalid=False):
+        """Takes none: each entry is an error where ``error_on_invalid`` says so, else a warning."""
+        if not isinstance(results, list):
+            raise TypeError(f"the results are a {type(results).__name__}, expected a list of dicts")
+        for index, entry in enumerate(results):
+            name, entries, _ = str(entry["ep"]), entry["results"], entry["validators"]
+            for table in entries.values():
+                for value in dict(table).values():
+                    int(value)
+            has = name in self.get_providers()
+            problem = f"tuning results {index}: " + (f"'{name}' keeps none" if has else f"the session has no provider '{name}'")
+            if error_on_invalid:
+                raise RuntimeError(problem)
+            warnings.warn(problem, stacklevel=2)
 
     # --- profiling
     def end_profiling(self) -> str:
@@ -304,6 +341,7 @@ class IOBinding:
 
     def __init__(self, session: InferenceSession):
         self._iobinding = _native.SessionIOBinding(session._session)
+        self._session = session
 
     def bind_cpu_input(self, name, arr_on_cpu):
         self._iobinding.bind_input(name, arr_on_cpu)

@@ -57,6 +57,13 @@ def install_as_onnxruntime() -> None:
     state = types.ModuleType("onnxruntime.capi.onnxruntime_pybind11_state")
     state.__dict__.update({k: v for k, v in native.__dict__.items() if not k.startswith("__")})
     state.__dict__.update({k: getattr(package, k) for k in package.__all__})
+    # Names of the native module alone.
+    enumerations = importlib.import_module("roundhouse._types")
+    for name in ("ArenaExtendStrategy", "OrtCompiledModelCompatibility", "OrtDeviceEpIncompatibilityReason"):
+        setattr(state, name, getattr(enumerations, name))
+    state.__dict__.update(enumerations.ArenaExtendStrategy.__members__)
+    state.get_default_session_options = package.SessionOptions
+    native.set_messages_with_codes(True)
     session = types.ModuleType("onnxruntime.capi.onnxruntime_inference_collection")
     for name in (
         "AdapterFormat",
@@ -70,6 +77,8 @@ def install_as_onnxruntime() -> None:
         "copy_tensors",
     ):
         setattr(session, name, getattr(package, name))
+    session.Session = package.InferenceSession  # its base class there
+    session.C = state
     capi = types.ModuleType("onnxruntime.capi")
     capi.__path__ = []
     capi.onnxruntime_pybind11_state = state

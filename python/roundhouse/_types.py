@@ -34,6 +34,26 @@ class OrtMemoryInfoDeviceType(IntEnum):
     NPU = 3
 
 
+class ArenaExtendStrategy(IntEnum):
+    kNextPowerOfTwo = 0  # noqa: N815 (the name in the API)
+    kSameAsRequested = 1  # noqa: N815
+
+
+class OrtCompiledModelCompatibility(IntEnum):
+    EP_NOT_APPLICABLE = 0
+    EP_SUPPORTED_OPTIMAL = 1
+    EP_SUPPORTED_PREFER_RECOMPILATION = 2
+    EP_UNSUPPORTED = 3
+
+
+class OrtDeviceEpIncompatibilityReason(IntEnum):
+    NONE = 0
+    DRIVER_INCOMPATIBLE = 1
+    DEVICE_INCOMPATIBLE = 2
+    MISSING_DEPENDENCY = 4
+    UNKNOWN = -(2**31)
+
+
 class OrtSparseFormat(IntEnum):
     ORT_SPARSE_UNDEFINED = 0
     ORT_SPARSE_COO = 1

@@ -1,3 +1,4 @@
+#include "context_data.h"
 #include "options.h"
 #include "values.h"
 
@@ -12,32 +13,14 @@ struct PyExternalInfo {
   size_t byte_size = 0;
 };
 
-/// Calls Python in a function that the library calls; an exception becomes the status.
-template <typename F>
-OrtStatus* called_back(F&& body) {
-  try {
-    body();
-    return nullptr;
-  } catch (nb::python_error& error) {
-    const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
-    return Ort::GetApi().CreateStatus(ORT_FAIL, (type + ": " + nb::cast<std::string>(nb::str(error.value()))).c_str());
-  } catch (const std::exception& error) {
-    return Ort::GetApi().CreateStatus(ORT_FAIL, error.what());
-  }
-}
-
 OrtStatus* write_to(void* state, const void* data, size_t bytes) {
-  return called_back([&] { (*static_cast<nb::object*>(state))(nb::bytes(static_cast<const char*>(data), bytes)); });
-}
-
-OrtStatus* write_named(void* state, const char* name, const void* data, size_t bytes) {
-  return called_back([&] { (*static_cast<nb::object*>(state))(name, nb::bytes(static_cast<const char*>(data), bytes)); });
+  return called_back(ORT_FAIL, [&] { (*static_cast<nb::object*>(state))(nb::bytes(static_cast<const char*>(data), bytes)); });
 }
 
 OrtStatus* locate(void* state, const char* name, const OrtValue* value, const OrtExternalInitializerInfo* before,
                   OrtExternalInitializerInfo** out) {
   *out = nullptr;
-  return called_back([&] {
+  return called_back(ORT_FAIL, [&] {
     const Ort::ConstValue tensor(value);
     const auto info = tensor.GetTensorTypeAndShapeInfo();
     PyValue borrowed;
@@ -60,7 +43,10 @@ class ModelCompiler {
  public:
   ModelCompiler(const SessionSettings& settings, nb::object model, bool embed, const std::optional<std::string>& external_file,
                 size_t external_threshold, uint32_t flags, GraphOptimizationLevel level, nb::object locate_function)
-      : model_(std::move(model)), locate_(std::move(locate_function)), options_(environment(), settings.build()) {
+      : model_(std::move(model)),
+        locate_(std::move(locate_function)),
+        context_reader_(settings.context_reader),
+        options_(environment(), settings.build()) {
     if (nb::isinstance<nb::bytes>(model_)) {
       const auto bytes = nb::cast<nb::bytes>(model_);
       options_.SetInputModelFromBuffer(bytes.data(), bytes.size());
@@ -91,13 +77,19 @@ class ModelCompiler {
   }
   void set_context_writer(nb::object write) {
     context_writer_ = std::move(write);
-    options_.SetEpContextDataWriteFunc(context_writer_.is_none() ? nullptr : &write_named, &context_writer_);
+    options_.SetEpContextDataWriteFunc(context_writer_.is_none() ? nullptr : &write_context, &context_writer_);
   }
 
  private:
-  void run() const { Ort::ThrowOnError(Ort::CompileModel(environment(), options_)); }
+  // Providers may call from threads of theirs.
+  void run() const {
+    const Ort::Env& env = environment();
+    const nb::gil_scoped_release released;
+    Ort::ThrowOnError(Ort::CompileModel(env, options_));
+  }
 
   nb::object model_, locate_, context_writer_ = nb::none();
+  std::shared_ptr<ContextReader> context_reader_;  ///< of the session options
   Ort::ModelCompilationOptions options_;
 };
 

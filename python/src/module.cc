@@ -1,8 +1,10 @@
 #include "module.h"
 
-#include "ep_devices.h"
+#include <roundhouse/roundhouse_c_api.h>
 
 #include <array>
+
+#include "ep_devices.h"
 
 namespace rh::python {
 
@@ -24,9 +26,34 @@ constexpr std::array kErrorNames = {"",
                                     "ModelRequiresCompilation",
                                     "NotFound",
                                     "DeviceReset"};
+constexpr std::array<const char*, kErrorNames.size()> kCodeNames = {"SUCCESS",
+                                                                    "FAIL",
+                                                                    "INVALID_ARGUMENT",
+                                                                    "NO_SUCHFILE",
+                                                                    "NO_MODEL",
+                                                                    "ENGINE_ERROR",
+                                                                    "RUNTIME_EXCEPTION",
+                                                                    "INVALID_PROTOBUF",
+                                                                    "MODEL_LOADED",
+                                                                    "NOT_IMPLEMENTED",
+                                                                    "INVALID_GRAPH",
+                                                                    "EP_FAIL",
+                                                                    "MODEL_LOAD_CANCELED",
+                                                                    "MODEL_REQUIRES_COMPILATION",
+                                                                    "NOT_FOUND",
+                                                                    "DEVICE_RESET"};
 
 // The exception classes, by error code. Kept for the life of the process.
 std::array<PyObject*, kErrorNames.size()> error_types{};
+
+// Whether messages begin with the number and the name of their code.
+bool messages_with_codes = false;
+
+std::string text_of(const Ort::Exception& error) {
+  const size_t code = static_cast<size_t>(error.GetOrtErrorCode());
+  if (!messages_with_codes || code == 0 || code >= kErrorNames.size()) return error.what();
+  return "[ONNXRuntimeError] : " + std::to_string(code) + " : " + kCodeNames[code] + " : " + error.what();
+}
 
 void bind_errors(nb::module_& module) {
   for (size_t code = 1; code < kErrorNames.size(); ++code) {
@@ -39,9 +66,17 @@ void bind_errors(nb::module_& module) {
       std::rethrow_exception(pointer);
     } catch (const Ort::Exception& error) {
       const size_t code = static_cast<size_t>(error.GetOrtErrorCode());
-      PyErr_SetString(code > 0 && code < error_types.size() ? error_types[code] : PyExc_RuntimeError, error.what());
+      PyErr_SetString(code > 0 && code < error_types.size() ? error_types[code] : PyExc_RuntimeError, text_of(error).c_str());
     }
   });
+  module.def("set_messages_with_codes", [](bool with) { messages_with_codes = with; });
+}
+
+void set_global_thread_pool_sizes(int intra_op_threads, int inter_op_threads) {
+  Ort::ThreadingOptions threading;
+  threading.SetGlobalIntraOpNumThreads(intra_op_threads);
+  threading.SetGlobalInterOpNumThreads(inter_op_threads);
+  Ort::ThrowOnError(RhEnvMakeGlobalThreadPools(environment(), threading));
 }
 
 }  // namespace
@@ -67,6 +102,9 @@ NB_MODULE(_native, module) {
   rh::python::bind_io_binding(module);
   rh::python::bind_devices(module);
   rh::python::bind_compile(module);
+  rh::python::bind_context_data(module);
+  module.def("set_global_thread_pool_sizes", &rh::python::set_global_thread_pool_sizes, nb::arg("intra_op_num_threads") = 0,
+             nb::arg("inter_op_num_threads") = 0);
   module.def("get_version_string", [] { return Ort::GetVersionString(); });
   module.def("get_build_info", [] { return Ort::GetBuildInfoString(); });
   module.def("get_available_providers", [] { return Ort::GetAvailableProviders(); });

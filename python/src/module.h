@@ -25,6 +25,7 @@ void bind_ort_value_vector(nb::module_& module);
 void bind_io_binding(nb::module_& module);
 void bind_devices(nb::module_& module);
 void bind_compile(nb::module_& module);
+void bind_context_data(nb::module_& module);
 void bind_adapters(nb::module_& module);
 
 }  // namespace rh::python

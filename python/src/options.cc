@@ -29,6 +29,8 @@ Ort::SessionOptions SessionSettings::build() const {
   if (enable_profiling) check(api.EnableProfiling(raw, profile_file_prefix.c_str()));
   if (!optimized_model_filepath.empty()) check(api.SetOptimizedModelFilePath(raw, optimized_model_filepath.c_str()));
   if (!logid.empty()) check(api.SetSessionLogId(raw, logid.c_str()));
+  if (log_severity_level > ORT_LOGGING_LEVEL_FATAL)
+    throw std::runtime_error("log_severity_level is " + std::to_string(log_severity_level) + ", expected 0 (verbose) to 4 (fatal)");
   if (log_severity_level >= 0) check(api.SetSessionLogSeverityLevel(raw, log_severity_level));
   check(api.SetSessionLogVerbosityLevel(raw, log_verbosity_level));
   if (!use_per_session_threads) check(api.DisablePerSessionThreads(raw));
@@ -66,6 +68,7 @@ Ort::SessionOptions SessionSettings::build() const {
     }
     check(api.SessionOptionsAppendExecutionProvider(raw, name.c_str(), keys.data(), values.data(), keys.size()));
   }
+  if (context_reader) check(api.SessionOptionsSetEpContextDataReadFunc(raw, &ContextReader::read, context_reader.get()));
   apply_selection(raw, *this);
   return options;
 }
@@ -166,6 +169,8 @@ void bind_session_settings(nb::module_& module) {
       .def("add_initializer",
            [](S& s, std::string name, nb::object value) {
              check_ort_value(value);
+             if (std::ranges::find(s.initializers, name, [](const auto& given) { return given.first; }) != s.initializers.end())
+               throw std::runtime_error("initializer '" + name + "' was given before");
              s.initializers.emplace_back(std::move(name), std::move(value));
            })
       .def("add_external_initializers",
@@ -178,6 +183,16 @@ void bind_session_settings(nb::module_& module) {
              for (size_t i = 0; i < names.size(); ++i) s.external_initializers.emplace_back(names[i], values[i]);
            })
       .def("add_external_initializers_from_files_in_memory", &add_external_files)
+      .def(
+          "set_ep_context_data_read_func",
+          [](S& s, nb::object function, size_t max_bytes) {
+            if (function.is_none()) throw std::runtime_error("read_func is None; clear_ep_context_data_read_func() takes it away");
+            if (!PyCallable_Check(function.ptr())) throw nb::type_error("read_func is not callable");
+            if (max_bytes == 0) throw std::runtime_error("max_data_size is 0, expected a number of bytes");
+            s.context_reader = std::make_shared<ContextReader>(ContextReader{std::move(function), max_bytes});
+          },
+          nb::arg("read_func").none(), nb::arg("max_data_size"))
+      .def("clear_ep_context_data_read_func", [](S& s) { s.context_reader.reset(); })
       .def("set_load_cancellation_flag", [](S& s, bool cancel) { s.cancellation->set(cancel); })
       .def("register_custom_ops_library",
            [](S& s, std::string path) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "context_data.h"
 #include "module.h"
 
 namespace rh::python {
@@ -64,7 +65,8 @@ struct SessionSettings {
 
   std::map<std::string, std::vector<const OrtEpDevice*>> devices;  ///< by provider, where they were given
   std::optional<OrtExecutionProviderDevicePolicy> selection_policy;
-  nb::object selection_delegate;  ///< not valid where there is none
+  nb::object selection_delegate;                  ///< not valid where there is none
+  std::shared_ptr<ContextReader> context_reader;  ///< null: contexts are read from files
 
   Ort::SessionOptions build() const;
 };

@@ -373,13 +373,13 @@ void bind_information(nb::module_& module) {
       .def("__str__", &arg_text)
       .def("__repr__", &arg_text);
   nb::class_<PyMetadata>(module, "ModelMetadata")
-      .def_ro("producer_name", &PyMetadata::producer_name)
-      .def_ro("graph_name", &PyMetadata::graph_name)
-      .def_ro("domain", &PyMetadata::domain)
-      .def_ro("description", &PyMetadata::description)
-      .def_ro("graph_description", &PyMetadata::graph_description)
-      .def_ro("version", &PyMetadata::version)
-      .def_ro("custom_metadata_map", &PyMetadata::custom_metadata_map);
+      .def_rw("producer_name", &PyMetadata::producer_name)
+      .def_rw("graph_name", &PyMetadata::graph_name)
+      .def_rw("domain", &PyMetadata::domain)
+      .def_rw("description", &PyMetadata::description)
+      .def_rw("graph_description", &PyMetadata::graph_description)
+      .def_rw("version", &PyMetadata::version)
+      .def_rw("custom_metadata_map", &PyMetadata::custom_metadata_map);
 }
 
 }  // namespace

@@ -145,13 +145,13 @@ ONNXTensorElementDataType element_type_of_number(int number) {
   for (const TypeNumber& row : kTypeNumbers) {
     if (row.onnx == number) return row.type;
   }
-  throw nb::value_error(("element type number " + std::to_string(number) + " is not known, expected one of TensorProto.DataType").c_str());
+  throw std::runtime_error("element type number " + std::to_string(number) + " is not known, expected one of TensorProto.DataType");
 }
 
 size_t bytes_of(ONNXTensorElementDataType type, const std::vector<int64_t>& shape) {
   size_t count = 1;
   for (int64_t dim : shape) {
-    if (dim < 0) throw nb::value_error("a dimension is negative");
+    if (dim < 0) throw std::runtime_error("a dimension is negative");
     count *= static_cast<size_t>(dim);
   }
   if (const ElementRow* row = row_of(type)) return count * row->dlpack.bits / 8;

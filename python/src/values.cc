@@ -179,7 +179,12 @@ nb::object array_of(nb::handle object, const DeclaredType* declared) {
   const ONNXTensorElementDataType type = declared ? declared->element : ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) return numpy().attr("asarray")(object, "object");
   const ElementRow* row = nb::hasattr(object, "__array__") ? nullptr : row_of(type);
-  return row && row->native ? numpy().attr("asarray")(object, row->numpy_name) : numpy().attr("asarray")(object);
+  try {
+    return row && row->native ? numpy().attr("asarray")(object, row->numpy_name) : numpy().attr("asarray")(object);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ValueError)) throw;
+    throw std::runtime_error("no tensor can be made of an input: " + nb::cast<std::string>(nb::str(error.value())));
+  }
 }
 
 Ort::Value sequence_from_list(nb::handle list, nb::object& holder, const DeclaredType* declared) {

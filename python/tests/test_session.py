@@ -52,6 +52,16 @@ def domainless():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9).SerializeToString()
 
 
+@BOTH
+def test_programs_find_the_path_of_the_model(module, tmp_path):
+    """optimum makes no session whose ``_model_path`` is missing."""
+    path, data = tmp_path / "add.onnx", models.add()
+    path.write_bytes(data)
+    assert module.InferenceSession(str(path), providers=CPU)._model_path == str(path)
+    assert module.InferenceSession(path, providers=CPU)._model_path == str(path)
+    assert module.InferenceSession(data, providers=CPU)._model_path is None
+
+
 @pytest.mark.parametrize(
     "model", ["/nowhere/model.onnx", b"hello world", 5, None, domainless()], ids=["missing", "damaged", "int", "None", "domain"]
 )

@@ -55,7 +55,14 @@ std::shared_ptr<rh::Allocator> OrtEnv::shared_memory(const OrtMemoryInfo& info) 
   return rh::abi::allocator_over(*found->allocator);
 }
 
+std::shared_ptr<rh::ThreadPool> OrtEnv::shared_pool() const {
+  const std::lock_guard lock(mutex_);
+  return pool_;
+}
+
 void OrtEnv::make_shared_pool(const OrtThreadingOptions& threading) {
+  const std::lock_guard lock(mutex_);
+  if (pool_) rh::fail(rh::ErrorCode::fail, "the environment has global thread pools already, which stay as they are");
   rh::ThreadPool::Options options;
   options.threads = std::max(0, threading.intra_op_threads);
   if (!threading.allow_spinning) options.spin_microseconds = 0;

@@ -39,9 +39,9 @@ struct OrtEnv {
   void add_ep_devices(std::vector<std::unique_ptr<OrtEpDevice>> devices);
   void remove_ep_devices(const OrtEpFactory& factory);
 
-  /// The pool of sessions without threads of their own; null where the environment was made without.
-  std::shared_ptr<rh::ThreadPool> shared_pool() const { return pool_; }
-  /// Throws Error where the options contradict each other or a thread does not start.
+  /// The pool of sessions without threads of their own; null where the environment has none.
+  std::shared_ptr<rh::ThreadPool> shared_pool() const;
+  /// Throws Error where there is one already, the options contradict each other, or a thread does not start.
   void make_shared_pool(const OrtThreadingOptions& threading);
 
   ~OrtEnv();

@@ -5,6 +5,7 @@
 #include "capi/guard.h"
 #include "capi/plugins.h"
 #include "capi/table.h"
+#include "roundhouse/roundhouse_c_api.h"
 
 namespace rh::capi {
 
@@ -187,3 +188,8 @@ OrtStatus* ORT_API_CALL GetSharedAllocator(OrtEnv* env, const OrtMemoryInfo* inf
 }
 
 }  // namespace rh::capi
+
+OrtStatus* ORT_API_CALL RhEnvMakeGlobalThreadPools(OrtEnv* env, const OrtThreadingOptions* options) {
+  using namespace rh::capi;
+  return guard([&] { checked(env, "env").make_shared_pool(checked(options, "options")); });
+}

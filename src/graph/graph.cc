@@ -77,8 +77,7 @@ std::vector<NodeId> Graph::topological_order() const {
   }
   if (order.size() != live_nodes_) {
     for (const auto& node : nodes_) {
-      if (node && missing[node->id] > 0)
-        throw Error(ErrorCode::invalid_graph, "the graph has a cycle, expected an acyclic graph", node->where());
+      if (node && missing[node->id] > 0) throw Error(ErrorCode::fail, "the graph has a cycle, expected an acyclic graph", node->where());
     }
   }
   return order;
@@ -205,7 +204,7 @@ NodeId Graph::add_node(Node node) {
     if (output.producer != kNoNode || output.is_input || !output.initializer.empty() || output.outer != kNoValue) {
       Where where = node.where();
       where.tensor = output.name;
-      throw Error(ErrorCode::invalid_graph, "value '" + output.name + "' is given more than once, expected one producer for each value",
+      throw Error(ErrorCode::fail, "value '" + output.name + "' is given more than once, expected one producer for each value",
                   std::move(where));
     }
     output.producer = id;

@@ -111,7 +111,7 @@ class Graph {
   const Node* find_node(NodeId id) const { return id >= 0 && id < node_slots() ? nodes_[id].get() : nullptr; }
   ValueId find_value(std::string_view name) const;  ///< kNoValue where there is none
   const Node* producer(ValueId id) const { return id == kNoValue ? nullptr : find_node(values_[id].producer); }
-  /// Live nodes, each after those it depends on, otherwise in the order of the file. Throws Error{invalid_graph} naming a cycle.
+  /// Live nodes, each after those it depends on, otherwise in the order of the file. Throws Error{fail} naming a cycle.
   std::vector<NodeId> topological_order() const;
   /// Live nodes in the order in which they were added.
   std::vector<NodeId> nodes() const;
@@ -128,7 +128,7 @@ class Graph {
   ValueId add_outer(std::string_view name, ValueId outer_id, ValueType type);
   void add_output(ValueId id);
   /// Takes a node with all filled in but ids, producers, consumers and implicit inputs. `opset` 0 becomes the graph's import; where all
-  /// outputs are left out, the first becomes a value of its own. Throws Error{invalid_graph} where an output already has a producer.
+  /// outputs are left out, the first becomes a value of its own. Throws Error{fail} where an output already has a producer.
   NodeId add_node(Node node);
   void remove_node(NodeId id);
   void set_type(ValueId id, ValueType type) { values_[id].type = std::move(type); }

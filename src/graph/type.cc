@@ -79,8 +79,7 @@ Dim merge_dim(const Dim& declared, const Dim& inferred, const std::string& what,
   if (declared.is_unknown()) return inferred;
   if (inferred.is_unknown()) return declared;
   if (declared.is_constant() && inferred.is_constant() && declared.value() != inferred.value()) {
-    fail(ErrorCode::invalid_graph, "dimension {} of {} is declared as {} but its operator gives {}", axis, what, declared.value(),
-         inferred.value());
+    fail(ErrorCode::fail, "dimension {} of {} is declared as {} but its operator gives {}", axis, what, declared.value(), inferred.value());
   }
   return declared.is_constant() ? declared : inferred;
 }
@@ -91,7 +90,7 @@ ValueType merge(const ValueType& declared, const ValueType& inferred, const std:
   if (declared.is_unknown()) return inferred;
   if (inferred.is_unknown()) return declared;
   if (declared.kind() != inferred.kind()) {
-    fail(ErrorCode::invalid_graph, "{} is declared as {} but its operator gives {}", what, declared.to_string(), inferred.to_string());
+    fail(ErrorCode::fail, "{} is declared as {} but its operator gives {}", what, declared.to_string(), inferred.to_string());
   }
   switch (declared.kind()) {
     case ValueType::Kind::sequence: return ValueType::sequence_of(merge(declared.element(), inferred.element(), "element of " + what));
@@ -102,8 +101,7 @@ ValueType merge(const ValueType& declared, const ValueType& inferred, const std:
   }
   const TensorType &a = declared.tensor(), &b = inferred.tensor();
   if (a.dtype != DType::undefined && b.dtype != DType::undefined && a.dtype != b.dtype) {
-    fail(ErrorCode::invalid_graph, "{} is declared with element type {} but its operator gives {}", what, to_string(a.dtype),
-         to_string(b.dtype));
+    fail(ErrorCode::fail, "{} is declared with element type {} but its operator gives {}", what, to_string(a.dtype), to_string(b.dtype));
   }
   TensorType result = b;
   if (result.dtype == DType::undefined) result.dtype = a.dtype;
@@ -111,7 +109,7 @@ ValueType merge(const ValueType& declared, const ValueType& inferred, const std:
     result.dims = a.dims;
   } else if (a.dims) {
     if (a.dims->size() != b.dims->size()) {
-      fail(ErrorCode::invalid_graph, "{} is declared with rank {} ({}) but its operator gives rank {} ({})", what, a.dims->size(),
+      fail(ErrorCode::fail, "{} is declared with rank {} ({}) but its operator gives rank {} ({})", what, a.dims->size(),
            to_string(*a.dims), b.dims->size(), to_string(*b.dims));
     }
     for (size_t i = 0; i < a.dims->size(); ++i) (*result.dims)[i] = merge_dim((*a.dims)[i], (*b.dims)[i], what, i);

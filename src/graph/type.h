@@ -60,7 +60,7 @@ class ValueType {
 /// The type string of the ONNX standard, without shapes: "tensor(float)", "seq(map(int64,tensor(float)))".
 std::string onnx_type_string(const ValueType& type);
 
-/// What both types say: known beats unknown, numbers beat symbols. Throws Error{invalid_graph} naming `what` where they contradict.
+/// What both types say: known beats unknown, numbers beat symbols. Throws Error{fail} naming `what` where they contradict.
 ValueType merge(const ValueType& declared, const ValueType& inferred, const std::string& what);
 
 }  // namespace rh

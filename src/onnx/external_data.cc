@@ -36,11 +36,11 @@ ExternalData ExternalData::in_folder(const std::string& folder) {
 
 std::string ExternalData::resolve(std::string_view location) const {
   if (folders_.empty()) {
-    fail(ErrorCode::invalid_graph,
+    fail(ErrorCode::fail,
          "the data is in the external file '{}', but the model came without a folder: load it from its path, or name the folder", location);
   }
   if (location.empty() || location.find('\0') != std::string_view::npos || is_absolute_path(location)) {
-    fail(ErrorCode::invalid_graph, "the location of external data is '{}', expected a path relative to the model's folder", location);
+    fail(ErrorCode::fail, "the location of external data is '{}', expected a path relative to the model's folder", location);
   }
   std::string outside;
   for (const std::string& base : folders_) {
@@ -59,8 +59,8 @@ bool ExternalData::is_inside(const std::string& path) const {
 }
 
 void ExternalData::refuse_outside(std::string_view location, const std::string& path) const {
-  fail(ErrorCode::invalid_graph, "the location of external data '{}' leads to '{}', outside the model's folder '{}': refused", location,
-       path, folders_[0]);
+  fail(ErrorCode::fail, "the location of external data '{}' leads to '{}', outside the model's folder '{}': refused", location, path,
+       folders_[0]);
 }
 
 void ExternalData::check_unchanged() const {
@@ -77,8 +77,8 @@ Tensor ExternalData::read(DType dtype, Shape shape, std::string_view location, u
   if (const auto file = in_memory_.find(location); file != in_memory_.end()) {
     const std::span<const std::byte> content = file->second;
     if (offset > content.size() || bytes > content.size() - offset) {
-      fail(ErrorCode::invalid_graph, "the external data file '{}', given in memory, has {} bytes, expected {} bytes from offset {} on",
-           location, content.size(), bytes, offset);
+      fail(ErrorCode::fail, "the external data file '{}', given in memory, has {} bytes, expected {} bytes from offset {} on", location,
+           content.size(), bytes, offset);
     }
     Tensor tensor = page_tensor(dtype, std::move(shape));
     if (bytes != 0) std::memcpy(tensor.raw(), content.data() + offset, bytes);
@@ -96,8 +96,8 @@ Tensor ExternalData::read(DType dtype, Shape shape, std::string_view location, u
   }
   const uint64_t size = open_file_->size();
   if (offset > size || bytes > size - offset) {
-    fail(ErrorCode::invalid_graph, "the external data file '{}' has {} bytes, expected {} bytes from offset {} on", open_file_->path(),
-         size, bytes, offset);
+    fail(ErrorCode::fail, "the external data file '{}' has {} bytes, expected {} bytes from offset {} on", open_file_->path(), size, bytes,
+         offset);
   }
   if (bytes < kInPlaceBytes || !is_aligned_for(dtype, offset)) {
     Tensor tensor = page_tensor(dtype, std::move(shape));

@@ -35,7 +35,7 @@ class ExternalData {
   /// Error{fail} where the file read last is not what it was when it was opened.
   void check_unchanged() const;
 
-  /// The resolved path of `location`. Throws Error{invalid_graph} where it is absolute or leads outside, Error{no_such_file} where nothing
+  /// The resolved path of `location`. Throws Error{fail} where it is absolute or leads outside, Error{no_such_file} where nothing
   /// is there.
   std::string resolve(std::string_view location) const;
 

@@ -5,6 +5,7 @@
 #include "graph/row_tables.h"
 #include "onnx/located.h"
 #include "onnx/type_reader.h"
+#include "ops/schema.h"
 
 namespace rh::onnx {
 
@@ -28,6 +29,7 @@ void GraphReader::read_main(const GraphFields& fields, Graph& graph) {
   for (const auto& [domain, version] : model_.imports) graph.opset_imports[std::string(domain)] = version;
   Scope scope{.graph = graph, .imports = model_.imports};
   read_graph(fields, scope);
+  graph.opset_imports.merge(assumed_imports_);
   align_constants(graph, [&](const Tensor& tensor) {
     return tensors_.copy(tensor.dtype(), tensor.shape(), {static_cast<const char*>(tensor.raw()), tensor.bytes()});
   });
@@ -93,7 +95,7 @@ void GraphReader::read_node(const NodeFields& fields, int32_t index, Scope& scop
   const auto where = [&] {
     return Where{.file = {},
                  .node = fields.name.empty() ? "#" + std::to_string(index) : scope.prefix + std::string(fields.name),
-                 .op = operator_text(fields.domain, fields.op_type, imported_version(scope.imports, fields.domain)),
+                 .op = operator_text(fields.domain, fields.op_type, opset_of(fields.domain, scope)),
                  .tensor = {}};
   };
   located(where, [&] {
@@ -108,9 +110,9 @@ void GraphReader::read_node(const NodeFields& fields, int32_t index, Scope& scop
       }
     }
     Provenance provenance = scope.callers;
-    provenance.push_back(std::make_shared<const OriginalNode>(
-        OriginalNode{std::string(fields.name), std::string(fields.op_type), index, std::string(fields.domain),
-                     imported_version(scope.imports, fields.domain), scope.callers.empty() ? nullptr : scope.callers.back()}));
+    provenance.push_back(std::make_shared<const OriginalNode>(OriginalNode{std::string(fields.name), std::string(fields.op_type), index,
+                                                                           std::string(fields.domain), opset_of(fields.domain, scope),
+                                                                           scope.callers.empty() ? nullptr : scope.callers.back()}));
     const auto function =
         functions_.empty() ? functions_.end() : functions_.find(std::tuple(fields.domain, fields.op_type, fields.overload));
     if (function != functions_.end()) {
@@ -121,15 +123,25 @@ void GraphReader::read_node(const NodeFields& fields, int32_t index, Scope& scop
   });
 }
 
+int GraphReader::opset_of(std::string_view domain, const Scope& scope) const {
+  const int imported = imported_version(scope.imports, domain);
+  return imported == 0 && !scope.call ? ops::latest_opset(domain) : imported;
+}
+
 void GraphReader::add_node(const NodeFields& fields, Provenance provenance, Scope& scope) {
   Node node;
   node.name = fields.name.empty() ? std::string() : scope.prefix + std::string(fields.name);
   node.domain = fields.domain;
   node.op_type = fields.op_type;
-  node.opset = imported_version(scope.imports, fields.domain);
+  node.opset = opset_of(fields.domain, scope);
   if (node.opset == 0) {
-    fail(ErrorCode::invalid_graph, "the operator is of domain '{}', expected an opset import of that domain (opset_import of the {})",
+    fail(scope.call ? ErrorCode::fail : ErrorCode::invalid_graph,
+         "the operator is of domain '{}', expected an opset import of that domain (opset_import of the {})",
          fields.domain.empty() ? "ai.onnx" : fields.domain, scope.call ? "function" : "model");
+  }
+  if (imported_version(scope.imports, fields.domain) == 0) {
+    scope.graph.opset_imports.emplace(fields.domain, node.opset);
+    assumed_imports_.emplace(fields.domain, node.opset);
   }
   node.inputs = lookup_all(fields.inputs, "input", scope);
   node.outputs = lookup_all(fields.outputs, "output", scope);

@@ -47,6 +47,9 @@ class GraphReader {
   void bind_outputs(const FunctionFields& function, const std::vector<ValueId>& actual, Scope& scope,
                     std::vector<std::pair<ValueId, ValueId>>& passed_through);
 
+  /// The version that the model or function imports of the domain, for the model without one the newest known, as ONNX Runtime takes it;
+  /// 0 where the domain is not known either.
+  int opset_of(std::string_view domain, const Scope& scope) const;
   std::vector<Attribute> read_attributes(const NodeFields& fields, Scope& scope);
   /// Nothing where it refers to an attribute that neither the call nor the function's defaults give.
   std::optional<Attribute> read_attribute(std::string_view message, Scope& scope);
@@ -58,6 +61,7 @@ class GraphReader {
   ReadLimits limits_;
   int64_t inlined_nodes_ = 0, inlined_bytes_ = 0;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const FunctionFields*> functions_;
+  std::map<std::string, int> assumed_imports_;  ///< versions of domains that the model uses and does not import
 };
 
 }  // namespace rh::onnx

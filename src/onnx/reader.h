@@ -35,8 +35,9 @@ struct ReadOptions {
 };
 
 /// Reads a model from its file, which is mapped: large weights stay in the mapping where their alignment allows. Model-local functions are
-/// inlined, sparse initializers of bearable size become dense. Throws Error{no_such_file}, Error{invalid_protobuf}, Error{invalid_graph}
-/// and Error{not_implemented}, naming file, node, operator and tensor. ONNX IR versions 1 to 14.
+/// inlined, sparse initializers of bearable size become dense. Throws Error{no_such_file}, Error{invalid_protobuf}, and for what is
+/// wrong inside the codes that ONNX Runtime's callers know (docs/bindings.md), naming file, node, operator and tensor. ONNX IR versions 1
+/// to 14.
 Model read_model(const std::string& path, const ReadOptions& options = {});
 Model read_model(std::span<const std::byte> bytes, const ReadOptions& options = {});
 

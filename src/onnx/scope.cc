@@ -66,7 +66,7 @@ std::vector<ValueId> lookup_all(const std::vector<std::string_view>& names, cons
     }
     const auto id = lookup(name, scope);
     if (!id) {
-      throw Error(ErrorCode::invalid_graph,
+      throw Error(ErrorCode::invalid_argument,
                   fmt::format("{} {} is '{}', which nothing gives: expected the name of an input, an initializer or a node's output", what,
                               ids.size(), name),
                   tensor_where(name));
@@ -79,7 +79,7 @@ std::vector<ValueId> lookup_all(const std::vector<std::string_view>& names, cons
 void add_output(std::string_view name, Scope& scope) {
   const auto id = name.empty() ? std::nullopt : lookup(name, scope);
   if (!id || *id == kNoValue) {
-    throw Error(ErrorCode::invalid_graph,
+    throw Error(ErrorCode::fail,
                 fmt::format("output '{}' of graph '{}' is given by nothing, expected an input, an initializer or a node's output", name,
                             scope.graph.name),
                 tensor_where(name));
@@ -104,9 +104,8 @@ void check_ir_version(int64_t version) {
 void check_import(std::string_view domain, int version) {
   const int latest = ops::latest_opset(domain);
   if (latest != 0 && version > latest) {
-    fail(ErrorCode::invalid_graph,
-         "the model imports opset {} of domain '{}', the newest supported one is {}: convert the model to an older opset", version,
-         domain.empty() ? "ai.onnx" : domain, latest);
+    fail(ErrorCode::fail, "the model imports opset {} of domain '{}', the newest supported one is {}: convert the model to an older opset",
+         version, domain.empty() ? "ai.onnx" : domain, latest);
   }
 }
 

@@ -38,7 +38,7 @@ ValueId add_initializer(std::string_view name, Value value, Scope& scope);
 void add_input(std::string_view name, ValueType type, int64_t ir_version, Scope& scope);
 /// The value of that name, which is captured where an enclosing graph has it; nothing where nobody has.
 std::optional<ValueId> lookup(std::string_view name, Scope& scope);
-/// Of a node's inputs or outputs; kNoValue for empty names. Throws Error{invalid_graph} where nothing has a name.
+/// Of a node's inputs or outputs; kNoValue for empty names. Throws Error{invalid_argument} where nothing has a name.
 std::vector<ValueId> lookup_all(const std::vector<std::string_view>& names, const char* what, Scope& scope);
 /// The value of that name becomes an output of the scope's graph.
 void add_output(std::string_view name, Scope& scope);
@@ -47,7 +47,7 @@ void add_output(std::string_view name, Scope& scope);
 void check_names(const std::vector<Attribute>& attributes);
 /// Throws Error{fail} for a version of the format that is not known here.
 void check_ir_version(int64_t version);
-/// Throws Error{invalid_graph} for a version of a domain of the standard that is newer than the operators known here.
+/// Throws Error{fail} for a version of a domain of the standard that is newer than the operators known here.
 void check_import(std::string_view domain, int version);
 
 Where tensor_where(std::string_view name);

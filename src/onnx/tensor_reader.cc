@@ -96,7 +96,7 @@ void copy_varints(std::string_view message, uint32_t number, void* to, int64_t l
   T* position = static_cast<T*>(to);
   for_each_varint(message, number, [&](uint64_t bits) {
     const int64_t value = static_cast<int64_t>(bits);
-    if (value < low || value > high) fail(ErrorCode::invalid_graph, "an element is {}, expected a value in [{}, {}]", value, low, high);
+    if (value < low || value > high) fail(ErrorCode::fail, "an element is {}, expected a value in [{}, {}]", value, low, high);
     *position++ = static_cast<T>(value);
   });
 }
@@ -120,7 +120,7 @@ void copy_int32_data(DType dtype, std::string_view message, Tensor& tensor) {
       std::memset(to, 0, tensor.bytes());
       int64_t i = 0;
       return for_each_varint(message, number, [&](uint64_t bits) {
-        if (bits > 63) fail(ErrorCode::invalid_graph, "an element is {}, expected a 6-bit code in [0, 63]", bits);
+        if (bits > 63) fail(ErrorCode::fail, "an element is {}, expected a 6-bit code in [0, 63]", bits);
         set_packed_code(to, 6, i++, static_cast<uint8_t>(bits));
       });
     }
@@ -154,7 +154,7 @@ uint64_t parse_number(std::string_view key, std::string_view text) {
   uint64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc() || end != text.data() + text.size()) {
-    fail(ErrorCode::invalid_graph, "'{}' of the external data is '{}', expected a number of bytes", key, text);
+    fail(ErrorCode::fail, "'{}' of the external data is '{}', expected a number of bytes", key, text);
   }
   return value;
 }
@@ -218,7 +218,7 @@ void TensorReader::Fields::count(Storage storage, Wire& wire) {
   if (storage == kFloatData || storage == kDoubleData) {
     const size_t width = storage == kFloatData ? 4 : 8;
     if (packed.size() % width != 0)
-      fail(ErrorCode::invalid_graph, "{} has {} bytes, expected a multiple of {}", kStorageName[storage], packed.size(), width);
+      fail(ErrorCode::fail, "{} has {} bytes, expected a multiple of {}", kStorageName[storage], packed.size(), width);
     counts[storage] += static_cast<int64_t>(packed.size() / width);
   } else {
     counts[storage] += count_varints(packed);
@@ -229,7 +229,7 @@ TensorReader::Fields TensorReader::parse(std::string_view message) const {
   Fields fields;
   Wire wire = wire_of(message);
   const auto add_dim = [&](uint64_t dim) {
-    if (fields.dims.size() == kMaxRank) fail(ErrorCode::invalid_graph, "the tensor has more than {} dimensions", kMaxRank);
+    if (fields.dims.size() == kMaxRank) fail(ErrorCode::fail, "the tensor has more than {} dimensions", kMaxRank);
     fields.dims.push_back(static_cast<int64_t>(dim));
   };
   while (wire.next()) {
@@ -283,39 +283,38 @@ Tensor TensorReader::read(std::string_view message, std::string_view* name, std:
 
 Tensor TensorReader::read_fields(const Fields& fields, std::string_view message, Alignment alignment) {
   if (!is_known(static_cast<int>(std::clamp<int64_t>(fields.data_type, -1, kDTypeCount)))) {
-    fail(ErrorCode::invalid_graph, "the tensor has element type {}, expected a number from 1 to {} (TensorProto.DataType)",
-         fields.data_type, kDTypeCount - 1);
+    fail(ErrorCode::fail, "the tensor has element type {}, expected a number from 1 to {} (TensorProto.DataType)", fields.data_type,
+         kDTypeCount - 1);
   }
   if (fields.has_segment) fail(ErrorCode::not_implemented, "the tensor is one segment of a larger one, expected a whole tensor");
   const DType dtype = static_cast<DType>(fields.data_type);
   const int64_t elements = checked_elements(fields.dims);
   const size_t bytes = bytes_of(dtype, elements);
   if (bytes >= std::numeric_limits<size_t>::max() / 2 || extent(fields.dims) > kMostElements)
-    fail(ErrorCode::invalid_graph, "the shape is {}, too large to address", fields.dims.to_string());
+    fail(ErrorCode::fail, "the shape is {}, too large to address", fields.dims.to_string());
   if (fields.external) return read_external(fields, dtype, fields.dims, bytes);
 
   const Storage storage = storage_of(dtype);
   int64_t typed = 0;
   for (int i = 0; i < kStorages; ++i) {
     if (i != storage && fields.counts[i] != 0) {
-      fail(ErrorCode::invalid_graph, "a tensor of type {} has its elements in {}, expected them in {} or raw_data", to_string(dtype),
+      fail(ErrorCode::fail, "a tensor of type {} has its elements in {}, expected them in {} or raw_data", to_string(dtype),
            kStorageName[i], kStorageName[storage]);
     }
     typed += fields.counts[i];
   }
   if (fields.has_raw && typed == 0 && !(fields.raw.empty() && elements == 0)) {
-    if (dtype == DType::string) fail(ErrorCode::invalid_graph, "a tensor of strings has raw_data, expected string_data");
+    if (dtype == DType::string) fail(ErrorCode::fail, "a tensor of strings has raw_data, expected string_data");
     if (fields.raw.size() != bytes) {
-      fail(ErrorCode::invalid_graph, "raw_data has {} bytes, expected {} for {}{}", fields.raw.size(), bytes, to_string(dtype),
+      fail(ErrorCode::fail, "raw_data has {} bytes, expected {} for {}{}", fields.raw.size(), bytes, to_string(dtype),
            fields.dims.to_string());
     }
     return read_raw(dtype, fields.dims, fields.raw, alignment);
   }
-  if (!fields.raw.empty())
-    fail(ErrorCode::invalid_graph, "the tensor has both raw_data and {}, expected one of them", kStorageName[storage]);
+  if (!fields.raw.empty()) fail(ErrorCode::fail, "the tensor has both raw_data and {}, expected one of them", kStorageName[storage]);
   const int64_t entries = entries_of(dtype, elements);
   if (typed != entries) {
-    fail(ErrorCode::invalid_graph, "{} has {} entries, expected {} for {}{}", kStorageName[storage], typed, entries, to_string(dtype),
+    fail(ErrorCode::fail, "{} has {} entries, expected {} for {}{}", kStorageName[storage], typed, entries, to_string(dtype),
          fields.dims.to_string());
   }
   Tensor tensor = page_tensor(dtype, fields.dims);
@@ -338,16 +337,16 @@ Tensor TensorReader::read_fields(const Fields& fields, std::string_view message,
 }
 
 Tensor TensorReader::read_external(const Fields& fields, DType dtype, Shape shape, size_t bytes) {
-  if (dtype == DType::string) fail(ErrorCode::invalid_graph, "a tensor of strings has external data, expected string_data");
+  if (dtype == DType::string) fail(ErrorCode::fail, "a tensor of strings has external data, expected string_data");
   if (const Value* given = external_ ? external_->value_for(fields.name) : nullptr) {
     if (given->is_tensor() && given->tensor().dtype() == dtype && given->tensor().shape() == shape) return given->tensor();
     fail(ErrorCode::invalid_argument, "the value given for it is {}, expected {}{} as in the model",
          given->is_tensor() ? std::string(to_string(given->tensor().dtype())) + given->tensor().shape().to_string() : "no tensor",
          to_string(dtype), shape.to_string());
   }
-  if (!external_) fail(ErrorCode::invalid_graph, "the data is in the external file '{}', expected it in the message", fields.location);
+  if (!external_) fail(ErrorCode::fail, "the data is in the external file '{}', expected it in the message", fields.location);
   if (fields.has_length && fields.length != bytes) {
-    fail(ErrorCode::invalid_graph, "the external data has length {}, expected {} bytes for {}{}", fields.length, bytes, to_string(dtype),
+    fail(ErrorCode::fail, "the external data has length {}, expected {} bytes for {}{}", fields.length, bytes, to_string(dtype),
          shape.to_string());
   }
   Tensor tensor = external_->read(dtype, std::move(shape), fields.location, fields.offset, bytes);

@@ -32,9 +32,9 @@ std::string_view name_of(AttributeKind kind) { return kKindNames[static_cast<siz
 
 void check_count(const NodeView& node, const char* what, int found, int least, int most) {
   if (found >= least && found <= most) return;
-  if (least == most) node.fail("the node has {} {}, expected {}", found, what, least);
-  if (most == ops::kUnbounded) node.fail("the node has {} {}, expected at least {}", found, what, least);
-  node.fail("the node has {} {}, expected {} to {}", found, what, least, most);
+  if (least == most) node.fail_schema("the node has {} {}, expected {}", found, what, least);
+  if (most == ops::kUnbounded) node.fail_schema("the node has {} {}, expected at least {}", found, what, least);
+  node.fail_schema("the node has {} {}, expected {} to {}", found, what, least, most);
 }
 
 std::string nearest_attribute(std::string_view name, const OpSchema& schema) {
@@ -49,18 +49,25 @@ std::string nearest_attribute(std::string_view name, const OpSchema& schema) {
   return ", expected one of: " + list + (best.empty() ? std::string() : "; the nearest is '" + std::string(best) + "'");
 }
 
+/// Whether this is an attribute behind the value of a Constant. ONNX Runtime looks at the first one alone, and onnxsim leaves marks there.
+bool is_mark(const NodeView& node, const Attribute& attribute) {
+  return node.op_type() == "Constant" && node.domain().empty() && &attribute != &node.node().attributes.front();
+}
+
 void check_attributes(const NodeView& node, const OpSchema& schema, const OpSchema& newest) {
   for (const Attribute& attribute : node.node().attributes) {
     const ops::SchemaAttribute* known = schema.attribute(attribute.name);
     if (!known) known = newest.attribute(attribute.name);
-    if (!known) node.fail("attribute '{}' is not one of this operator{}", attribute.name, nearest_attribute(attribute.name, schema));
+    if (!known && is_mark(node, attribute)) continue;
+    if (!known) node.fail_schema("attribute '{}' is not one of this operator{}", attribute.name, nearest_attribute(attribute.name, schema));
     const AttributeKind kind = kind_of(attribute);
     if (kind != known->kind && kind != AttributeKind::undefined) {
-      node.fail("attribute '{}' is {}, expected {}", attribute.name, name_of(kind), name_of(known->kind));
+      node.fail_schema("attribute '{}' is {}, expected {}", attribute.name, name_of(kind), name_of(known->kind));
     }
   }
   for (const ops::SchemaAttribute& known : schema.attributes) {
-    if (known.required && !node.has(known.name)) node.fail("attribute '{}' is missing, expected {}", known.name, name_of(known.kind));
+    if (known.required && !node.has(known.name))
+      node.fail_schema("attribute '{}' is missing, expected {}", known.name, name_of(known.kind));
   }
 }
 
@@ -98,14 +105,14 @@ void check_types(const NodeView& node, const OpSchema& schema, const OpSchema& n
   for (int i = 0; i < node.input_count(); ++i) {
     const Port* port = schema.input(i);
     if (!node.has_input(i)) {
-      if (port && port->option != PortOption::optional) node.fail("input {} ({}) is left out, expected a value", i, port->name);
+      if (port && port->option != PortOption::optional) node.fail_schema("input {} ({}) is left out, expected a value", i, port->name);
       continue;
     }
     const ValueType& type = node.input_type(i);
     if (!port || !is_typed(type) || first_of_many) continue;
     const Port* newer = newest.input(i);
     if (!ops::allows(*port->allowed, type) && !(newer && ops::allows(*newer->allowed, type))) {
-      node.fail("input {} ({}) is {}, expected one of {}", i, port->name, onnx_type_string(type), ops::type_list(*port->allowed));
+      node.fail_schema("input {} ({}) is {}, expected one of {}", i, port->name, onnx_type_string(type), ops::type_list(*port->allowed));
     }
     bindings.bind(node, *port, i, type);
   }

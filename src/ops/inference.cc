@@ -215,7 +215,7 @@ class GraphInference {
     if (!options_.custom || !options_.custom(view, context)) {
       const OpEntry* op = find_op(node.domain, node.op_type);
       if (!op) {
-        if (options_.unknown_operators_are_errors) view.fail("no such operator is known");
+        if (options_.unknown_operators_are_errors) view.fail_schema("no such operator is known");
         Graph::for_each_subgraph(node, [&](Graph& subgraph) { run(subgraph); });
         return;
       }

@@ -49,7 +49,7 @@ class InferenceContext {
   Dim fresh_symbol() const { return fresh_symbol_(); }
   std::vector<ValueType> infer_subgraph(std::string_view attribute, std::span<const ValueType> inputs) const;
 
-  /// `axis` as an index in [0, rank); throws Error{invalid_graph} naming `name`, the axis and the range.
+  /// `axis` as an index in [0, rank); throws Error{fail} naming `name`, the axis and the range.
   int check_axis(const char* name, int64_t axis, int rank) const;
   /// The symbolic form of numpy broadcasting. A symbol against 1 is the symbol; two different symbols give a fresh one (they may differ by
   /// a 1).
@@ -76,8 +76,8 @@ struct InferenceOptions {
 };
 
 /// Infers types of all values of a graph and its subgraphs, in order, merging with what is declared, and gives known contents. Throws
-/// Error{invalid_graph} with the node where element types or kinds contradict or an operator refuses its inputs. Sizes that only a run
-/// tells become fresh symbols.
+/// Error{fail} with the node where element types or kinds contradict or an operator refuses its inputs, check_node's error. Sizes that only
+/// a run tells become fresh symbols.
 KnownContents infer_types(Graph& graph, const InferenceOptions& options = {});
 
 }  // namespace rh

@@ -12,7 +12,7 @@
 namespace rh {
 
 /// A node as operators read it: attributes by name with defaults, and the inputs whose values are known at load.
-/// Attributes of the wrong kind throw Error{invalid_graph} naming the attribute.
+/// Attributes of the wrong kind throw Error{fail} naming the attribute.
 class NodeView {
  public:
   NodeView(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
@@ -48,9 +48,14 @@ class NodeView {
   std::vector<int64_t> required_ints(std::string_view attribute) const;
   std::string required_string(std::string_view attribute) const;
 
-  /// Throws Error{invalid_graph} with this node's name, operator and opset.
+  /// Throws Error{fail} with this node's name, operator and opset: what the operator's rules forbid.
   template <typename... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> text, Args&&... args) const {
+    throw Error(ErrorCode::fail, fmt::format(text, std::forward<Args>(args)...), node_.where());
+  }
+  /// The same with Error{invalid_graph}: what the operator's schema forbids.
+  template <typename... Args>
+  [[noreturn]] void fail_schema(fmt::format_string<Args...> text, Args&&... args) const {
     throw Error(ErrorCode::invalid_graph, fmt::format(text, std::forward<Args>(args)...), node_.where());
   }
 

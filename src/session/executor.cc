@@ -7,6 +7,8 @@
 #include "base/cancellation.h"
 #include "base/thread_memory.h"
 #include "partition/copies.h"
+#include "providers/cpu/cpu_provider.h"
+#include "session/kernel_errors.h"
 #include "session/observer.h"
 #include "session/options.h"
 #include "session/profiler.h"
@@ -75,10 +77,15 @@ Value separate(Value value, const std::shared_ptr<MemoryAccount>& account) {
   return value;
 }
 
+// What is wrong with an output that the caller gave, not with what a kernel was given.
+struct GivenOutputError : Error {
+  using Error::Error;
+};
+
 void check_bound(const Value& bound, DType dtype, const Shape& shape, const std::string& name) {
   if (!bound.is_tensor() || bound.tensor().dtype() != dtype || !(bound.tensor().shape() == shape)) {
-    fail(ErrorCode::invalid_argument, "output '{}': the value given for it is {}, expected {}{}", name, describe(&bound), to_string(dtype),
-         shape.to_string());
+    throw GivenOutputError(ErrorCode::invalid_argument, fmt::format("output '{}': the value given for it is {}, expected {}{}", name,
+                                                                    describe(&bound), to_string(dtype), shape.to_string()));
   }
 }
 
@@ -226,7 +233,7 @@ class StepContext final : public RunContext {
 };
 
 // The failure with the node, its operator and what it was given.
-Status locate(const Status& status, const Frame& frame, const Step& step) try {
+Status locate(const Status& status, const Frame& frame, const Step& step, ErrorCode code) try {
   std::string message(status.message());
   message += "; inputs:";
   for (size_t i = 0; i < step.node->inputs.size(); ++i) {
@@ -235,9 +242,14 @@ Status locate(const Status& status, const Frame& frame, const Step& step) try {
     message += i ? ", " : " ";
     message += id == kNoValue ? "none" : "'" + frame.plan().graph->value(id).name + "' " + (value ? describe(value) : "packed");
   }
-  return Status(Error(status.code(), std::move(message), step.node->where()));
+  return Status(Error(code, std::move(message), step.node->where()));
 } catch (const std::bad_alloc&) {
   return status;
+}
+
+Status locate(const Status& status, const Frame& frame, const Step& step) {
+  const bool ours = step.provider == cpu::kProviderName;
+  return locate(status, frame, step, ours ? code_of_kernel_error(*step.node, status.code()) : status.code());
 }
 
 void watch(Frame& frame, const Step& step, std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end) {
@@ -342,6 +354,8 @@ Status run_steps(Frame& frame) {
     }
   } catch (const OverBudget& error) {
     return locate(over_budget(error, frame), frame, *step);
+  } catch (const GivenOutputError& error) {
+    return locate(Status(error), frame, *step, error.code());
   } catch (...) {
     return locate(status_of_current_exception(), frame, *step);
   }

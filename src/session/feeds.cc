@@ -26,7 +26,7 @@ std::string NameIndex::list() const {
 
 Status check_input(const ValueInfo& info, const Value& value) {
   if (!fits(info.type, value)) {
-    return error_status(ErrorCode::invalid_argument, "input '{}' is {}, expected {}", info.name, kind_of(value),
+    return error_status(ErrorCode::invalid_argument, "Unexpected input data type: input '{}' is {}, expected {}", info.name, kind_of(value),
                         onnx_type_string(info.type));
   }
   if (!value.is_tensor() || !info.type.is_tensor()) return {};
@@ -39,13 +39,14 @@ Status check_input(const ValueInfo& info, const Value& value) {
   const SymbolicShape& dims = *info.type.tensor().dims;
   if (dims.empty() && shape.elements() == 1) return {};
   if (shape.rank() != static_cast<int>(dims.size())) {
-    return error_status(ErrorCode::invalid_argument, "input '{}' has shape {} of rank {}, expected {} of rank {}", info.name,
-                        shape.to_string(), shape.rank(), to_string(dims), dims.size());
+    return error_status(ErrorCode::invalid_argument, "Invalid rank for input: input '{}' has shape {} of rank {}, expected {} of rank {}",
+                        info.name, shape.to_string(), shape.rank(), to_string(dims), dims.size());
   }
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i].is_constant() && dims[i].value() != shape[i]) {
-      return error_status(ErrorCode::invalid_argument, "input '{}' has shape {}, expected {}: dimension {} is {}, expected {}", info.name,
-                          shape.to_string(), to_string(dims), i, shape[i], dims[i].value());
+      return error_status(ErrorCode::invalid_argument,
+                          "Got invalid dimensions for input: input '{}' has shape {}, expected {}: dimension {} is {}, expected {}",
+                          info.name, shape.to_string(), to_string(dims), i, shape[i], dims[i].value());
     }
   }
   return {};

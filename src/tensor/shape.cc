@@ -39,7 +39,7 @@ std::string Shape::to_string() const { return rh::to_string(std::span<const int6
 
 int normalize_axis(int64_t axis, int rank, const char* what) {
   if (axis < -rank || axis >= rank) {
-    fail(ErrorCode::invalid_argument, "{} is {}, expected a value in [{}, {}] for rank {}", what, axis, -rank, rank - 1, rank);
+    fail(ErrorCode::fail, "{} is {}, expected a value in [{}, {}] for rank {}", what, axis, -rank, rank - 1, rank);
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }

@@ -22,7 +22,7 @@ class Shape : public InlineVector<int64_t, 8> {
   std::string to_string() const;
 };
 
-/// `axis` in [-rank, rank) as an index in [0, rank). Throws Error{invalid_argument} naming `what`, the axis and the range allowed.
+/// `axis` in [-rank, rank) as an index in [0, rank). Throws Error{fail} naming `what`, the axis and the range allowed.
 int normalize_axis(int64_t axis, int rank, const char* what = "axis");
 
 /// Row-major strides in elements.

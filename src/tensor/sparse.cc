@@ -10,10 +10,10 @@ namespace rh {
 
 int64_t checked_elements(const Shape& dims) {
   for (int64_t dim : dims) {
-    if (dim < 0) fail(ErrorCode::invalid_graph, "the shape is {}, expected dimensions of at least 0", dims.to_string());
+    if (dim < 0) fail(ErrorCode::fail, "the shape is {}, expected dimensions of at least 0", dims.to_string());
   }
   if (extent(dims) == std::numeric_limits<int64_t>::max())
-    fail(ErrorCode::invalid_graph, "the shape is {}, whose number of elements overflows", dims.to_string());
+    fail(ErrorCode::fail, "the shape is {}, whose number of elements overflows", dims.to_string());
   return dims.elements();
 }
 

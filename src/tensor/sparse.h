@@ -4,7 +4,7 @@
 
 namespace rh {
 
-/// The number of elements. Throws Error{invalid_graph} on negative dimensions, and where the product of the dimensions but for zeros
+/// The number of elements. Throws Error{fail} on negative dimensions, and where the product of the dimensions but for zeros
 /// overflows.
 int64_t checked_elements(const Shape& dims);
 

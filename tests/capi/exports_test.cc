@@ -43,6 +43,7 @@ TEST_P(ExportsTest, OnlyTheIntendedSymbols) {
                                              "RhCreateEmptyLoraAdapter",
                                              "RhCreateEmptySequence",
                                              "RhCreateValueFromProto",
+                                             "RhEnvMakeGlobalThreadPools",
                                              "RhExplainModel",
                                              "RhExposeValues",
                                              "RhGetLoraAdapterInfo",

@@ -7,6 +7,7 @@
 
 #include "library.h"
 #include "model_bytes.h"
+#include "roundhouse/roundhouse_c_api.h"
 
 namespace rh::test {
 namespace {
@@ -196,6 +197,28 @@ TEST_F(RunControlTest, GlobalPoolsServeSessionsWithoutThreadsOfTheirOwn) {
     EXPECT_EQ(threads.created, created);
   }
   EXPECT_EQ(threads.joined, threads.created);
+}
+
+TEST_F(RunControlTest, GlobalPoolsMayComeLater) {
+  if (!Library::get().ours) GTEST_SKIP() << "a call of ours";
+  const auto make = reinterpret_cast<decltype(&RhEnvMakeGlobalThreadPools)>(dlsym(Library::get().handle, "RhEnvMakeGlobalThreadPools"));
+  Ort::Env env(ORT_LOGGING_LEVEL_FATAL);
+  Ort::SessionOptions shared;
+  shared.DisablePerSessionThreads();
+  const auto runs = [&](const Ort::SessionOptions& options) {
+    Ort::Session session = load(env, options);
+    return run(session)[0].GetTensorData<float>()[5] == 5;
+  };
+  EXPECT_TRUE(runs(Ort::SessionOptions()));
+  EXPECT_THROW(load(env, shared), Ort::Exception);
+  Ort::ThreadingOptions threading;
+  threading.SetGlobalIntraOpNumThreads(2);
+  EXPECT_EQ(code_of(make(nullptr, threading)), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(make(env, nullptr)), ORT_INVALID_ARGUMENT);
+  ASSERT_EQ(code_of(make(env, threading)), ORT_OK);
+  EXPECT_TRUE(runs(shared));
+  EXPECT_TRUE(runs(Ort::SessionOptions()));
+  EXPECT_EQ(code_of(make(env, threading)), ORT_FAIL);
 }
 
 TEST_F(RunControlTest, GlobalAffinitiesMustSuitTheNumberOfThreads) {

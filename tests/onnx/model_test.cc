@@ -1,5 +1,6 @@
 #include "onnx/reader.h"
 #include "onnx/writer.h"
+#include "ops/schema.h"
 #include "protos.h"
 
 namespace rh::onnx::test {
@@ -160,6 +161,18 @@ TEST(ReadModel, EveryKindOfAttributeSurvivesWriting) {
     EXPECT_EQ(node.attribute("sps")->get<std::vector<SparseTensor>>()->size(), 1u);
     EXPECT_EQ(node.attribute("tps")->get<std::vector<ValueType>>()->size(), 1u);
   }
+}
+
+TEST(ReadModel, KnownDomainsNeedNoImport) {
+  const Message message = model(GraphText{{"x"}, {"y"}, {NodeText{"com.microsoft::Gelu", {"x"}, {"y"}}}});
+  for (const Model& loaded : {read(message), read_model(as_span(write_model(read(message))))}) {
+    EXPECT_EQ(loaded.graph->node(0).opset, 1);
+    EXPECT_EQ(loaded.graph->opset_imports.at("com.microsoft"), 1);
+  }
+  const Message only = Message().number(field::model::ir_version, 8).add(field::model::graph, kTwoNodes);
+  const Model loaded = read(Message(only).add(field::model::opset_import, opset("com.microsoft", 1)));
+  EXPECT_EQ(loaded.graph->node(0).opset, ops::latest_opset(""));
+  EXPECT_EQ(loaded.graph->opset_imports.at(""), ops::latest_opset(""));
 }
 
 TEST(ReadModel, AttributeWithoutType) {

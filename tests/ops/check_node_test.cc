@@ -9,6 +9,7 @@ namespace {
 struct Refused {
   const char* body;
   const char* part;  ///< of the message
+  ErrorCode code = ErrorCode::invalid_graph;
 };
 
 TEST(CheckNode, NamesWhatIsWrong) {
@@ -20,8 +21,9 @@ TEST(CheckNode, NamesWhatIsWrong) {
       {"y = Softmax<axes = 1>(x)", "'axes' is not one of this operator"},
       {"y = Softmax<axis = 1.5>(x)", "'axis' is a float, expected an integer"},
       {"y = Concat(x, x)", "'axis' is missing"},
+      {"y = Constant<mark = 1>()", "'mark' is not one of this operator"},
       {"y = Not(x)", "is tensor(float), expected one of tensor(bool)"},
-      {"y = Add(x, i)", "inputs 0 and 1 are tensor(float) and tensor(int64)"},
+      {"y = Add(x, i)", "inputs 0 and 1 are tensor(float) and tensor(int64)", ErrorCode::fail},
   };
   for (const Refused& c : cases) {
     SCOPED_TRACE(c.body);
@@ -33,9 +35,14 @@ TEST(CheckNode, NamesWhatIsWrong) {
       ADD_FAILURE() << "accepted";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(c.part), std::string::npos) << error.what();
-      EXPECT_EQ(error.code(), ErrorCode::invalid_graph);
+      EXPECT_EQ(error.code(), c.code);
     }
   }
+}
+
+TEST(CheckNode, PassesOverMarksBehindTheValueOfAConstant) {
+  Model model = parse_model("<ir_version: 8, opset_import: [\"\" : 17]> g () => (float y) { y = Constant<value_float = 2.5, mark = 1>() }");
+  infer_types(*model.graph);
 }
 
 }  // namespace

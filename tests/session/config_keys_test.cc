@@ -28,7 +28,7 @@ TEST(StrictShapes, a_declared_shape_that_contradicts_gives_way_or_is_refused) {
       make_session(text, with({{kStrict, "1"}}));
       ADD_FAILURE() << row.declared;
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::invalid_graph);
+      EXPECT_EQ(error.code(), ErrorCode::fail);
       EXPECT_NE(std::string(error.what()).find(row.message), std::string::npos) << error.what();
     }
   }

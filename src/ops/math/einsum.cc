@@ -83,8 +83,8 @@ Einsum::Labels Einsum::labels(std::span<const int> ranks) const {
     const bool has_ellipsis = terms[i].find('.') != std::string::npos;
     const int letters = static_cast<int>(terms[i].size()) - has_ellipsis;
     if (ranks[i] < letters || (!has_ellipsis && ranks[i] != letters)) {
-      fail(ErrorCode::invalid_graph, "input {} has rank {}, expected {}{} for the term {} of '{}'", i, ranks[i],
-           has_ellipsis ? "at least " : "", letters, i, equation);
+      fail(ErrorCode::fail, "input {} has rank {}, expected {}{} for the term {} of '{}'", i, ranks[i], has_ellipsis ? "at least " : "",
+           letters, i, equation);
     }
     std::vector<Label>& input = labels.inputs.emplace_back();
     for (char c : terms[i]) {

@@ -32,8 +32,8 @@ Library::Library(std::string name, const PathChar* path, const OrtApiBase& api, 
     : name_(std::move(name)), file_(std::filesystem::path(path).string()), logger_(std::make_shared<const OrtLogger>(logger)) {
   std::error_code ignored;
   if (file_.find('/') != std::string::npos && !std::filesystem::exists(path, ignored)) {
-    fail(ErrorCode::no_such_file, "provider library '{}': there is no file '{}': give the path of the library that was built or installed",
-         name_, file_);
+    fail(ErrorCode::fail, "provider library '{}': there is no file '{}': give the path of the library that was built or installed", name_,
+         file_);
   }
   open(path, limit);
   try {
@@ -288,7 +288,7 @@ void Libraries::remove(std::string_view name) {
   {
     const std::lock_guard lock(mutex_);
     const auto at = std::ranges::find_if(libraries_, [&](const auto& library) { return library->name() == name; });
-    if (at == libraries_.end()) fail(ErrorCode::invalid_argument, "no provider library is registered as '{}'", name);
+    if (at == libraries_.end()) fail(ErrorCode::fail, "no provider library is registered as '{}'", name);
     gone = std::move(*at);
     libraries_.erase(at);
   }
