@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
-#include <unordered_set>
 
-#include "ops/nn/likely_sizes.h"
 #include "passes/minimum_cut.h"
 #include "passes/order_region.h"
 #include "passes/reordered_values.h"
@@ -19,8 +16,7 @@ namespace {
 constexpr int64_t kTransposeCost = 2000;  // elements that could be moved in the time that any Transpose takes
 constexpr int64_t kLeastGain = 1000;      // elements
 constexpr int64_t kBiasCost = 200;        // elements, of a Transpose between a product and its bias
-constexpr int64_t kUnknownSize = 16;      // taken for symbols and sizes that are not known, but for those of images
-constexpr int64_t kMostChannels = 4;      // of images
+constexpr int64_t kUnknownSize = 16;      // taken for symbols and sizes that are not known
 constexpr double kMostCost = 1e12;
 
 /// What a value, its Transposes and its views have in common.
@@ -43,7 +39,6 @@ struct Place {
 class Planner {
  public:
   Planner(const Graph& graph, const std::vector<NodeId>& nodes, const OrderRegion& region) : graph_(graph), region_(region) {
-    note_images();
     for (NodeId id : nodes) {
       if (const ReorderedForm* form = region.form(id)) {
         const ValueId output = *std::ranges::find_if(graph.node(id).outputs, [](ValueId value) { return value != kNoValue; });
@@ -88,24 +83,9 @@ class Planner {
     return at->second;
   }
 
-  /// Heights and widths of inputs [N, C, H, W] or [N, H, W, C] of few channels.
-  void note_images() {
-    for (ValueId id : graph_.inputs()) {
-      const ValueType& type = graph_.value(id).type;
-      if (!type.is_tensor() || !type.tensor().has_rank() || type.tensor().rank() != 4) continue;
-      const SymbolicShape& dims = *type.tensor().dims;
-      const auto are_channels = [&](size_t axis) { return dims[axis].is_constant() && dims[axis].value() <= kMostChannels; };
-      const size_t first = are_channels(1) ? 2 : 1;
-      if (!are_channels(first == 2 ? 1 : 3)) continue;
-      for (size_t i : {first, first + 1}) images_.emplace(dims[i].symbol_name());
-    }
-  }
-
-  /// With the likeliest size of an image, else kUnknownSize, for each symbol: views of a value count as many elements as it has.
-  int64_t likely_size(const Dim& dim) const {
-    const auto size = dim.evaluate([&](std::string_view name) {
-      return std::optional(images_.contains(std::string(name)) ? ops::kLikelyImages.front() : kUnknownSize);
-    });
+  /// With kUnknownSize for each symbol: views of a value count as many elements as it has.
+  static int64_t likely_size(const Dim& dim) {
+    const auto size = dim.evaluate([](std::string_view) { return std::optional<int64_t>(kUnknownSize); });
     return std::max<int64_t>(size.value_or(kUnknownSize), 1);
   }
 
@@ -203,7 +183,6 @@ class Planner {
   std::vector<Place> places_;
   std::unordered_map<NodeId, size_t> place_of_;
   std::map<ValueId, Contents> contents_;
-  std::unordered_set<std::string> images_;         ///< symbols
   std::vector<std::pair<size_t, size_t>> biases_;  ///< places of products and of what adds a bias to them
 };
 

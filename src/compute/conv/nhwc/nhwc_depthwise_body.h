@@ -11,9 +11,6 @@ namespace {
 /// Products that are added up one to the other at most.
 constexpr int64_t kNearTaps = 21;
 
-/// Taps of lines that are taken vector by vector of channels.
-constexpr int64_t kLeastLongTaps = 16, kMostLongTaps = 256;
-
 /// The vector of channels after the one at `channel`: the last one begins earlier where channels do not fill vectors.
 template <typename V>
 inline int64_t next_vector(int64_t channel, int64_t channels) {
@@ -170,18 +167,18 @@ void nhwc_square(const NhwcPlane& p, int64_t first_row, int64_t last_row) {
 
 /// `taps` taps of a line one after the other, whose columns all lie within x.
 template <typename V, int kColumns>
-[[gnu::always_inline]] inline void nhwc_inner_taps(const float* x, int64_t x_step, int64_t step, const float* weights, int64_t weight_step,
+[[gnu::always_inline]] inline void nhwc_inner_taps(const float* x, int64_t x_step, int64_t step, const float* weights, int64_t channels,
                                                    int64_t taps, typename V::Register (&part)[1][kColumns]) {
-  for (; taps > 0; --taps, x += x_step, weights += weight_step) {
+  for (; taps > 0; --taps, x += x_step, weights += channels) {
     const typename V::Register w = V::load(weights);
 #pragma GCC unroll 8
     for (int j = 0; j < kColumns; ++j) part[0][j] = V::fma(w, V::load(x + j * step), part[0][j]);
   }
 }
 
-/// kColumns outputs of a row and a vector of channels, of any kernel, whose taps for these channels lie `weight_step` apart.
+/// kColumns outputs of a row and a vector of channels, of any kernel.
 template <typename V, int kColumns>
-void nhwc_any_vector(const NhwcPlane& p, int64_t row, int64_t column, int64_t channel, const float* weights, int64_t weight_step) {
+void nhwc_any_vector(const NhwcPlane& p, int64_t row, int64_t column, int64_t channel) {
   using R = typename V::Register;
   const int64_t top = row * p.stride_down - p.pad_top, left = column * p.stride_across - p.pad_left;
   const int64_t step = p.stride_across * p.channels, reach = left + (kColumns - 1) * p.stride_across;
@@ -196,12 +193,12 @@ void nhwc_any_vector(const NhwcPlane& p, int64_t row, int64_t column, int64_t ch
     const int64_t line = top + down * p.dilation_down;
     if (line < 0 || line >= p.height) continue;
     const float* x = p.x + (line * p.width + left) * p.channels + channel;
-    const float* w = weights + down * p.taps_across * weight_step;
+    const float* w = p.weights + down * p.taps_across * p.channels + channel;
     for (int64_t across = 0; across < p.taps_across;) {
       int64_t next = std::min(p.taps_across, across + kNearTaps - taps);
       if (across >= first && across < end) {
         next = std::min(next, end);
-        nhwc_inner_taps<V, kColumns>(x, x_step, step, w, weight_step, next - across, part);
+        nhwc_inner_taps<V, kColumns>(x, x_step, step, w, p.channels, next - across, part);
       } else {
         next = across + 1;
         const R tap = V::load(w);
@@ -212,7 +209,7 @@ void nhwc_any_vector(const NhwcPlane& p, int64_t row, int64_t column, int64_t ch
         }
       }
       x += (next - across) * x_step;
-      w += (next - across) * weight_step;
+      w += (next - across) * p.channels;
       taps += next - across;
       across = next;
       if (taps < kNearTaps) continue;
@@ -229,37 +226,15 @@ template <typename V, int kColumns>
 void nhwc_any_blocks(const NhwcPlane& p, int64_t row, int64_t column) {
   for (; column + kColumns <= p.columns; column += kColumns) {
     for (int64_t channel = 0; channel < p.channels; channel = next_vector<V>(channel, p.channels))
-      nhwc_any_vector<V, kColumns>(p, row, column, channel, p.weights + channel, p.channels);
+      nhwc_any_vector<V, kColumns>(p, row, column, channel);
   }
   if constexpr (kColumns > 1) {
     if (column < p.columns) nhwc_any_blocks<V, (kColumns + 1) / 2>(p, row, column);
   }
 }
 
-/// The columns from `column` on for one vector of channels.
-template <typename V, int kColumns>
-void nhwc_channel_blocks(const NhwcPlane& p, int64_t row, int64_t column, int64_t channel, const float* weights) {
-  for (; column + kColumns <= p.columns; column += kColumns) nhwc_any_vector<V, kColumns>(p, row, column, channel, weights, V::kLanes);
-  if constexpr (kColumns > 1) {
-    if (column < p.columns) nhwc_channel_blocks<V, (kColumns + 1) / 2>(p, row, column, channel, weights);
-  }
-}
-
-/// A vector of channels after the other, with its taps side by side: those of all channels, and what of x they meet, may be more than the
-/// first-level cache holds where there are many in a line.
-template <typename V>
-void nhwc_long_lines(const NhwcPlane& p, int64_t first_row, int64_t last_row) {
-  float weights[kMostLongTaps * V::kLanes];
-  for (int64_t channel = 0; channel < p.channels; channel = next_vector<V>(channel, p.channels)) {
-    for (int64_t tap = 0; tap < p.taps_across; ++tap) V::store(weights + tap * V::kLanes, V::load(p.weights + tap * p.channels + channel));
-    for (int64_t row = first_row; row < last_row; ++row) nhwc_channel_blocks<V, 7>(p, row, 0, channel, weights);
-  }
-}
-
 template <typename V>
 void nhwc_any(const NhwcPlane& p, int64_t first_row, int64_t last_row) {
-  if (p.taps_down == 1 && p.taps_across >= kLeastLongTaps && p.taps_across <= kMostLongTaps)
-    return nhwc_long_lines<V>(p, first_row, last_row);
   for (int64_t row = first_row; row < last_row; ++row) nhwc_any_blocks<V, 7>(p, row, 0);
 }
 
