@@ -68,4 +68,16 @@ void Edit::check_removals(const Graph& graph) const {
   }
 }
 
+void drop_unused(Graph& graph) {
+  for (NodeId id : graph.nodes()) {
+    bool has_subgraph = false;
+    Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) {
+      drop_unused(subgraph);
+      has_subgraph = true;
+    });
+    if (has_subgraph) graph.refresh_implicit_inputs(id);
+  }
+  graph.drop_unused_values();
+}
+
 }  // namespace rh

@@ -63,4 +63,7 @@ class Edit {
   std::vector<std::pair<NodeId, Attribute>> attributes_;
 };
 
+/// Drops values of the graph and its subgraphs that no edit left a use of.
+void drop_unused(Graph& graph);
+
 }  // namespace rh

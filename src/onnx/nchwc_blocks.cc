@@ -236,19 +236,6 @@ void collect(Graph& graph, std::vector<Graph*>& found) {
   if (has_any) found.push_back(&graph);
 }
 
-/// Constants in blocks are held no longer.
-void drop_unused(Graph& graph) {
-  for (NodeId id : graph.nodes()) {
-    bool has_subgraph = false;
-    Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) {
-      drop_unused(subgraph);
-      has_subgraph = true;
-    });
-    if (has_subgraph) graph.refresh_implicit_inputs(id);
-  }
-  graph.drop_unused_values();
-}
-
 int block_of(const std::vector<std::unique_ptr<NchwcRegions>>& all, const BlockSizeVotes& votes) {
   if (votes.block()) return *votes.block();
   BlockSizeEvidence evidence;
@@ -272,7 +259,7 @@ void undo_nchwc_blocks(Graph& graph) {
     all[i]->count_channels(block);
     Undoing(*graphs[i], *all[i], block).run();
   }
-  drop_unused(graph);
+  drop_unused(graph);  // constants in blocks
 }
 
 }  // namespace rh::onnx

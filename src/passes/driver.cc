@@ -136,18 +136,6 @@ class Driver {
     if (std::fclose(file) != 0 || !ok) fail(ErrorCode::fail, "cannot write '{}'", path);
   }
 
-  static void drop_unused(Graph& graph) {
-    for (NodeId id : graph.nodes()) {
-      bool has_subgraph = false;
-      Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) {
-        drop_unused(subgraph);
-        has_subgraph = true;
-      });
-      if (has_subgraph) graph.refresh_implicit_inputs(id);
-    }
-    graph.drop_unused_values();
-  }
-
   static void list_live(const Graph& graph, std::unordered_set<const OriginalNode*>& live) {
     for (NodeId id : graph.nodes()) {
       for (const auto& original : graph.node(id).provenance) live.insert(original.get());
