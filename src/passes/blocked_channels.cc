@@ -137,8 +137,7 @@ class Planner {
     if (type.dtype != DType::float32 || !type.has_rank() || type.rank() != 4) return {};
     const SymbolicShape& dims = *type.dims;
     const int64_t channels = dims[1].is_constant() ? dims[1].value() : 0;
-    const auto height = ops::likely_size(dims[2], ops::kLikelyImages.front()),
-               width = ops::likely_size(dims[3], ops::kLikelyImages.front());
+    const auto height = ops::likely_size(dims[2]), width = ops::likely_size(dims[3]);
     const bool known = channels > 0 && height && width && Shape{channels, *height, *width}.elements() <= kMostElements;
     return known ? Planes{channels, *height * *width} : Planes{};
   }

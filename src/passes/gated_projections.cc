@@ -71,8 +71,7 @@ class Matcher {
     const Tensor* weights = weights_of(node);
     const bool is_pointwise = weights && weights->shape()[2] == 1 && weights->shape()[3] == 1;
     if (!is_pointwise || op.conv.group != 1 || op.from_planes || !type.has_rank() || type.rank() != 5) return false;
-    const auto height = ops::likely_size((*type.dims)[2], ops::kLikelyImages.front()),
-               width = ops::likely_size((*type.dims)[3], ops::kLikelyImages.front());
+    const auto height = ops::likely_size((*type.dims)[2]), width = ops::likely_size((*type.dims)[3]);
     return height && width &&
            static_cast<double>(*height) * static_cast<double>(*width) >= static_cast<double>(kFewWeights * weights->shape()[0]);
   }

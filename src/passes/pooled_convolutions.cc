@@ -28,7 +28,7 @@ class Matcher {
   }
 
  private:
-  /// A convolution of planes of few channels whose large result is of known size.
+  /// A convolution of planes of few channels whose result is likely to be large.
   bool is_wide_conv(const Node& node) const {
     if (!is_op(node, "Conv") && !(node.op_type == "FusedConv" && node.domain == "com.microsoft")) return false;
     if (node.inputs.size() > 3 || tensor_type(graph_, node.inputs[0]).dtype != DType::float32 || !is_only_output(graph_, node))
@@ -48,7 +48,7 @@ class Matcher {
     if (!type.has_rank() || type.rank() != 4) return std::nullopt;
     ops::Sizes sizes;
     for (size_t i = 2; i < 4; ++i) {
-      const auto size = ops::likely_size((*type.dims)[i], ops::kLikelyImages.front());
+      const auto size = ops::likely_size((*type.dims)[i]);
       if (!size) return std::nullopt;
       sizes.push_back(*size);
     }

@@ -48,7 +48,7 @@ class ConvKernel final : public Kernel {
       const ops::Window known = with_kernel(op_.window, {weights_shape_.begin() + 2, weights_shape_.size() - 2});
       const ValueType& input = info.node().input_type(0);
       const ops::Sizes sizes = spatial_sizes(input, weights_shape_.size());
-      std::vector<compute::Window> windows = sizes.empty() ? likely_windows(input, known) : std::vector{expected_window(known, sizes)};
+      std::vector<compute::Window> windows = likely_windows(input, known);
       turned_ = !op_.pool && !lean_ && is_column(windows.front()) && is_one_wide(input);
       if (turned_) std::ranges::transform(windows, windows.begin(), turned);
       const compute::Window& window = windows.front();
