@@ -50,7 +50,17 @@ std::vector<T> channels_swapped(const std::vector<T>& x, int64_t batch, int64_t 
   return y;
 }
 
-void check(const Case& c, bool x_signed, bool w_signed, int w_zeros) {
+/// Small numbers but for a few extremes.
+std::vector<uint8_t> small_weights(int64_t count, bool is_signed) {
+  std::vector<uint8_t> values = random_values<uint8_t>(count, 2, 0, 100);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = i % 401 < 2 ? 0x80 : i % 401 < 4 ? 0x7f : static_cast<uint8_t>(values[i] - 50);
+    if (!is_signed) values[i] ^= 0x80;
+  }
+  return values;
+}
+
+void check(const Case& c, bool x_signed, bool w_signed, int w_zeros, bool small = false) {
   SCOPED_TRACE(testing::Message() << c.channels.in << "->" << c.channels.out << " groups " << c.channels.groups << " kernel " << c.kernel[1]
                                   << "x" << c.kernel[2] << " stride " << c.stride << " signed " << x_signed << w_signed << " zero points "
                                   << w_zeros);
@@ -70,7 +80,8 @@ void check(const Case& c, bool x_signed, bool w_signed, int w_zeros) {
     return values;
   };
   const std::vector<uint8_t> x = bytes(c.batch * c.channels.in * w.input_size(), 1);
-  const std::vector<uint8_t> weights = bytes(c.channels.out * c.channels.in / c.channels.groups * w.kernel_size(), 2);
+  const int64_t weight_count = c.channels.out * c.channels.in / c.channels.groups * w.kernel_size();
+  const std::vector<uint8_t> weights = small ? small_weights(weight_count, w_signed) : bytes(weight_count, 2);
   const std::vector<int32_t> zeros = random_values<int32_t>(c.channels.out, 3, w_signed ? -128 : 0, w_signed ? 127 : 255);
   const std::vector<int32_t> bias = random_values<int32_t>(c.channels.out, 4, -1e9, 1e9);
   const ZeroPoints w_zero{w_zeros ? zeros.data() : nullptr, w_zeros > 1};
@@ -114,6 +125,12 @@ TEST_P(Int8ConvTest, SumsAreExact) {
         for (const int w_zeros : {0, 1, 2}) check(c, x_signed, w_signed, w_zeros);  // none, one, one a channel
       }
     }
+  }
+}
+
+TEST_P(Int8ConvTest, SumsOfSmallWeightsAreExact) {
+  for (const Case& c : kCases) {
+    for (const bool w_signed : {false, true}) check(c, !w_signed, w_signed, 1, true);
   }
 }
 

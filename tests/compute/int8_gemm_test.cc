@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/shared_bytes.h"
+#include "compute/quant/int8_kernels.h"
 #include "compute/support.h"
 
 namespace rh::compute {
@@ -23,11 +24,22 @@ struct Signs {
   bool a, b;
 };
 
+/// Small numbers but for a few extremes, once they are signed.
+std::vector<uint8_t> small_bytes(int64_t count, bool is_signed) {
+  std::vector<uint8_t> values = random_values<uint8_t>(count, 2, 0, 100);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = i % 1201 == 1200 ? 0x80 : i % 1201 == 601 ? 0x7f : static_cast<uint8_t>(values[i] - 50);
+    if (!is_signed) values[i] ^= 0x80;
+  }
+  return values;
+}
+
 /// Runs the product and holds every sum against the plain one.
-void check(int64_t m, int64_t n, int64_t k, Signs signs, bool rows, bool columns, bool transposed, bool bias, const Parallel& parallel) {
+void check(int64_t m, int64_t n, int64_t k, Signs signs, bool rows, bool columns, bool transposed, bool bias, const Parallel& parallel,
+           bool small = false) {
   SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " signed " << signs.a << signs.b << " zero points a row " << rows
                                   << " a column " << columns << " transposed " << transposed);
-  const std::vector<uint8_t> a = bytes(m * (k + 3) + 1, 1), b = bytes(k * n + 1, 2);
+  const std::vector<uint8_t> a = bytes(m * (k + 3) + 1, 1), b = small ? small_bytes(k * n + 1, signs.b) : bytes(k * n + 1, 2);
   const std::vector<int32_t> a_zero = random_values<int32_t>(m + 1, 3, signs.a ? -128 : 0, signs.a ? 127 : 255);
   const std::vector<int32_t> b_zero = random_values<int32_t>(n + 1, 4, signs.b ? -128 : 0, signs.b ? 127 : 255);
   const std::vector<int32_t> biases = random_values<int32_t>(n + 1, 5, -1e9, 1e9);
@@ -48,6 +60,9 @@ void check(int64_t m, int64_t n, int64_t k, Signs signs, bool rows, bool columns
                   static_cast<size_t>(tile.columns) * sizeof(int32_t));
     }
   };
+  if (small) {
+    ASSERT_TRUE(!int8_split_kernels() || &packed[0].kernels() == int8_split_kernels());
+  }
   for (const PackedInt8Matrix& one : packed) {
     std::ranges::fill(found, 12345);
     int8_gemm(args, one, store, parallel);
@@ -74,6 +89,17 @@ TEST_P(Int8GemmTest, SumsAreExact) {
     check(9, 1100, 71, signs, true, true, false, true, three_threads());
     check(24, 130, 600, signs, false, true, false, true, three_threads());
     check(1, 2500, 33, signs, false, false, false, false, Parallel());
+  }
+}
+
+TEST_P(Int8GemmTest, SumsWithRestsAreExact) {
+  for (const Signs signs : {Signs{false, false}, Signs{false, true}, Signs{true, false}, Signs{true, true}}) {
+    for (const int64_t m : {1, 5, 13}) {
+      for (const int64_t n : {7, 16, 70}) {
+        for (const int64_t k : {64, 301}) check(m, n, k, signs, false, false, k % 2 == 0, m % 2 == 0, Parallel(), true);
+      }
+    }
+    check(100, 150, 300, signs, true, true, false, true, three_threads(), true);
   }
 }
 

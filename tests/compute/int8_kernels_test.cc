@@ -37,6 +37,49 @@ TEST_P(Int8KernelsTest, LargestOfRowsAtEveryPixel) {
   }
 }
 
+TEST_P(Int8KernelsTest, SplitGroupsAddUpAndFitPairs) {
+  constexpr int64_t kGroups = 40, kWidth = 16, kBytes = kWidth * kInt8Group;
+  std::vector<uint8_t> panel(kGroups * kBytes);
+  const std::vector<int32_t> drawn = random_values<int32_t>(kGroups * kBytes, 1, -60, 60);
+  for (size_t i = 0; i < panel.size(); ++i) panel[i] = static_cast<uint8_t>(drawn[i]);
+  const auto set_pair = [&](int64_t group, int64_t at, int first, int second) {
+    panel[static_cast<size_t>(group * kBytes + at)] = static_cast<uint8_t>(first);
+    panel[static_cast<size_t>(group * kBytes + at + 1)] = static_cast<uint8_t>(second);
+  };
+  set_pair(3, 0, 127, 127);
+  set_pair(7, 62, -128, -128);
+  set_pair(11, 34, 1, 127);
+  set_pair(12, 34, -1, -128);
+  set_pair(13, 34, 64, 63);
+  set_pair(20, 6, 126, -128);  // of two signs
+  set_pair(21, 6, 63, 63);     // the most that fits
+  set_pair(22, 6, -64, -63);
+  set_pair(39, 16, -64, -64);
+  const std::vector<uint8_t> before = panel;
+  std::vector<int32_t> at(kGroups, -1);
+  std::vector<uint8_t> rests(panel.size());
+  const int64_t count = int8_split_groups(panel.data(), kGroups, kWidth, at.data(), rests.data());
+  at.resize(static_cast<size_t>(count));
+  EXPECT_EQ(at, (std::vector<int32_t>{3, 7, 11, 12, 13, 39}));
+  std::vector<uint8_t> whole = panel;
+  const auto value = [](const std::vector<uint8_t>& bytes, int64_t i) { return static_cast<int8_t>(bytes[static_cast<size_t>(i)]); };
+  for (int64_t r = 0; r < count; ++r) {
+    for (int64_t i = 0; i < kBytes; ++i) {
+      whole[static_cast<size_t>(at[static_cast<size_t>(r)] * kBytes + i)] += static_cast<uint8_t>(value(rests, r * kBytes + i));
+    }
+  }
+  EXPECT_EQ(whole, before);
+  for (const std::vector<uint8_t>* bytes : {&panel, &rests}) {
+    for (size_t i = 0; i < bytes->size(); i += 2) {
+      const int sum = 255 * (value(*bytes, static_cast<int64_t>(i)) + value(*bytes, static_cast<int64_t>(i) + 1));
+      ASSERT_TRUE(sum >= -32768 && sum <= 32767) << i;
+    }
+  }
+  std::vector<uint8_t> again = before;
+  EXPECT_EQ(int8_split_groups(again.data(), kGroups, kWidth, nullptr, nullptr), count);
+  EXPECT_EQ(again, panel);
+}
+
 TEST_P(Int8KernelsTest, SumsOfColumnsOfLongPanels) {
   for (const int64_t groups : {0, 1, 128, 300}) {
     const std::vector<uint8_t> extremes(static_cast<size_t>(groups * 32 * kInt8Group), 0x80), panel = bytes(groups * 32 * kInt8Group + 1);

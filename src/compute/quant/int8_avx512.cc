@@ -19,6 +19,14 @@ struct Pairs {
   }
   static Register multiply_pairs(Register a, Register b) { return _mm512_madd_epi16(a, b); }
   static Register add(Register a, Register b) { return _mm512_add_epi32(a, b); }
+  static Register repeat(int32_t x) { return _mm512_set1_epi32(x); }
+  static Register load(const int32_t* p) { return _mm512_loadu_si512(p); }
+  /// The sums of neighbours, in their order.
+  static Register add_parts(Register a, Register b) {
+    const Register even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const Register odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+    return add(_mm512_permutex2var_epi32(a, even, b), _mm512_permutex2var_epi32(a, odd, b));
+  }
   static void store(int32_t* p, Register x) { _mm512_storeu_si512(p, x); }
 };
 

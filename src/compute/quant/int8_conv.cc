@@ -83,7 +83,8 @@ Int8Convolution::Int8Convolution(const ConvChannels& channels, const Window& win
   std::vector<uint8_t> rows(static_cast<size_t>(out_ * packed_rows()));
   for (int64_t group = 0; group < channels.groups; ++group) {
     write_rows(weights, group, rows.data());
-    own_panels_.emplace_back(Int8Matrix{rows.data(), weights.is_signed}, packed_rows(), out_, true);
+    own_panels_.emplace_back(Int8Matrix{rows.data(), weights.is_signed}, packed_rows(), out_, true, Parallel(),
+                             channels.groups == 1);  // the kernels of all groups are the same
   }
   panels_ = own_panels_;
 }

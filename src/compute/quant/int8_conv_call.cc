@@ -272,6 +272,7 @@ void Int8ConvCall::multiply(const Block& block, const Source& source) const {
       }
       for (int64_t i = panel; i < end_panel; ++i) {
         p.b = weights + i * panel_bytes;
+        p.rests = panels.rests(i);
         p.c = tile + (i - panel) * width;
         p.column_start = start + (i - block.panels.begin) * width;
         kernels_.of_columns(conv_.out_ - i * width)[rows.size](p);

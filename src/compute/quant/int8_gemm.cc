@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "base/shared_bytes.h"
 #include "compute/gemm/gemm_kernels.h"
@@ -17,6 +18,7 @@ constexpr int64_t kTileColumns = 256;
 constexpr int64_t kRightBytes = 512 << 10;  // of B that is walked again for each chunk of rows
 constexpr int64_t kLeftBytes = 256 << 10;   // of A that is laid out at once
 constexpr size_t kSlackBytes = 64;          // behind panels, which kernels may read
+constexpr double kMostRests = 0.15;          // of all groups: with more of them kernels that need none are faster
 constexpr int64_t kPanelsAtOnce = 16;       // that are packed side by side: whole lines of B are read
 
 uint32_t product(int32_t a, int32_t b) { return static_cast<uint32_t>(a) * static_cast<uint32_t>(b); }
@@ -136,6 +138,7 @@ class Product {
     p.c_row = stride;
     for (int64_t i = panel; i < end_panel; ++i) {
       p.b = b_.panel(i);
+      p.rests = b_.rests(i);
       p.c = tile + (i - panel) * width;
       p.column_start = column_start_ + i * width;
       kernels_.of_columns(b_.n() - i * width)[rows.size](p);
@@ -172,24 +175,61 @@ class Product {
 
 }  // namespace
 
+/// Those of panel i are `at` and `values` from begin[i] to begin[i + 1].
+struct PackedInt8Matrix::Rests {
+  std::vector<int64_t> begin;
+  std::vector<int32_t> at;
+  std::vector<uint8_t> values;
+};
+
 PackedInt8Matrix::PackedInt8Matrix(int64_t k, int64_t n, bool is_signed) : kernels_(&int8_kernels()), k_(k), n_(n), is_signed_(is_signed) {}
 
 int64_t PackedInt8Matrix::panels() const { return (n_ + kernels_->columns - 1) / kernels_->columns; }
 size_t PackedInt8Matrix::panel_bytes() const { return static_cast<size_t>(kernels_->columns * int8_groups(k_) * kInt8Group); }
-size_t PackedInt8Matrix::bytes() const { return data_ ? static_cast<size_t>(panels()) * panel_bytes() : 0; }
+size_t PackedInt8Matrix::bytes() const {
+  return data_ ? static_cast<size_t>(panels()) * panel_bytes() + (rests_ ? rests_->values.size() + rests_->at.size() * sizeof(int32_t) : 0) : 0;
+}
 
 const uint8_t* PackedInt8Matrix::panel(int64_t i) const { return data_.get() + static_cast<size_t>(i) * panel_bytes(); }
 
-PackedInt8Matrix::PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, const Parallel& parallel)
+Int8Rests PackedInt8Matrix::rests(int64_t panel) const {
+  if (!rests_) return {};
+  const int64_t begin = rests_->begin[static_cast<size_t>(panel)], end = rests_->begin[static_cast<size_t>(panel) + 1];
+  return {end - begin, rests_->at.data() + begin, rests_->values.data() + begin * kernels_->columns * kInt8Group};
+}
+
+PackedInt8Matrix::PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, const Parallel& parallel, bool may_split)
     : PackedInt8Matrix(k, n, b.is_signed) {
   sums_ = std::make_shared<int32_t[]>(static_cast<size_t>(panels() * kernels_->columns));
+  const bool is_split = may_split && int8_split_kernels() && find_rests(b, transposed);
+  if (is_split) kernels_ = int8_split_kernels();
   const auto begin = [&](size_t panel) { return panel * panel_bytes(); };
   const auto write = [&](size_t panel, void* to) {
     const auto first = static_cast<int64_t>(panel);
     pack_panels(b, transposed, first, first + 1, static_cast<uint8_t*>(to));
+    if (is_split) int8_split_groups(static_cast<uint8_t*>(to), int8_groups(k_), kernels_->columns, nullptr, nullptr);
   };
   const auto shared = share_pieces({static_cast<size_t>(panels()), begin, write}, kSlackBytes, parallel);
   data_ = std::shared_ptr<const uint8_t[]>(shared, static_cast<const uint8_t*>(shared.get()));
+}
+
+bool PackedInt8Matrix::find_rests(const Int8Matrix& b, bool transposed) {
+  const int64_t groups = int8_groups(k_), group_bytes = kernels_->columns * kInt8Group;
+  const double most = kMostRests * static_cast<double>(panels() * groups);
+  auto found = std::make_shared<Rests>();
+  found->begin.assign(1, 0);
+  std::vector<uint8_t> panel(panel_bytes()), values(panel_bytes());
+  std::vector<int32_t> at(static_cast<size_t>(groups));
+  for (int64_t i = 0; i < panels(); ++i) {
+    pack_panels(b, transposed, i, i + 1, panel.data());
+    const int64_t count = int8_split_groups(panel.data(), groups, kernels_->columns, at.data(), values.data());
+    found->begin.push_back(found->begin.back() + count);
+    if (static_cast<double>(found->begin.back()) > most) return false;
+    found->at.insert(found->at.end(), at.begin(), at.begin() + count);
+    found->values.insert(found->values.end(), values.begin(), values.begin() + count * group_bytes);
+  }
+  if (!found->at.empty()) rests_ = std::move(found);
+  return true;
 }
 
 size_t PackedInt8Matrix::memory_bytes(int64_t k, int64_t n) {

@@ -10,6 +10,7 @@
 namespace rh::compute {
 
 struct Int8Kernels;
+struct Int8Rests;
 
 /// A matrix of bytes, signed or not.
 struct Int8Matrix {
@@ -29,8 +30,9 @@ struct ZeroPoints {
 class PackedInt8Matrix {
  public:
   PackedInt8Matrix() = default;
-  /// From [k, n], or from [n, k] when transposed.
-  PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, const Parallel& parallel = {});
+  /// From [k, n], or from [n, k] when transposed. One that `may_split` has int8_split_kernels() where few groups of it have rests; of
+  /// others the kernels are int8_kernels().
+  PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, const Parallel& parallel = {}, bool may_split = true);
   /// The same for one run: into memory_bytes(k, n) of the caller's, 64-byte aligned, which outlive the matrix. Nothing is shared.
   PackedInt8Matrix(const Int8Matrix& b, int64_t k, int64_t n, bool transposed, void* memory, const Parallel& parallel);
   static size_t memory_bytes(int64_t k, int64_t n);
@@ -42,15 +44,19 @@ class PackedInt8Matrix {
   bool is_signed() const { return is_signed_; }  ///< what was packed
   const Int8Kernels& kernels() const { return *kernels_; }
   const uint8_t* panel(int64_t i) const;
+  Int8Rests rests(int64_t panel) const;
   /// Sums of the bytes as the kernels see them, signed.
   const int32_t* column_sums() const { return sums_.get(); }
 
  private:
+  struct Rests;
   PackedInt8Matrix(int64_t k, int64_t n, bool is_signed);
   int64_t panels() const;
   size_t panel_bytes() const;
   /// Panels [first, end), with the sums of their columns.
   void pack_panels(const Int8Matrix& b, bool transposed, int64_t first, int64_t end, uint8_t* out);
+  /// Whether rests are so few that taking them by themselves pays; they are kept then.
+  bool find_rests(const Int8Matrix& b, bool transposed);
   void pack_turned(const uint8_t* columns, int64_t stride, int64_t count, uint8_t flip, uint8_t* out) const;
 
   const Int8Kernels* kernels_ = nullptr;
@@ -58,6 +64,7 @@ class PackedInt8Matrix {
   bool is_signed_ = false;
   std::shared_ptr<const uint8_t[]> data_;
   std::shared_ptr<int32_t[]> sums_;
+  std::shared_ptr<const Rests> rests_;  ///< null: there are none
 };
 
 /// Finished sums of a part of the product: sums[i * stride + j] belongs to row + i, column + j. To be changed at will.

@@ -76,6 +76,40 @@ void sum_columns_loop(const uint8_t* panel, int64_t groups, int64_t width, int32
   }
 }
 
+/// Whether no two neighbours of a group add up to more than 126 or less than -127, so that 255 times them stays within 16 bits.
+template <typename D>
+HWY_INLINE bool pairs_fit(D d, const int8_t* group, int64_t bytes) {
+  const hn::Repartition<uint16_t, D> pairs;
+  auto out_of_range = hn::Zero(d);
+  for (int64_t i = 0; i < bytes; i += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto v = hn::LoadU(d, group + i);
+    const auto both = hn::BitCast(pairs, v);
+    const auto turned = hn::BitCast(d, hn::Or(hn::ShiftLeft<8>(both), hn::ShiftRight<8>(both)));
+    const auto sum = hn::SaturatedAdd(v, turned);
+    const auto is_out = hn::Or(hn::Eq(sum, hn::Set(d, int8_t{127})), hn::Eq(sum, hn::Set(d, int8_t{-128})));
+    out_of_range = hn::Or(out_of_range, hn::VecFromMask(d, is_out));
+  }
+  return hn::AllTrue(d, hn::Eq(out_of_range, hn::Zero(d)));
+}
+
+int64_t split_groups_loop(uint8_t* panel, int64_t groups, int64_t width, int32_t* at, uint8_t* rests) {
+  const hn::CappedTag<int8_t, kPackWidth> d;
+  const int64_t bytes = width * kInt8Group;
+  int64_t count = 0;
+  for (int64_t g = 0; g < groups; ++g) {
+    auto* const group = reinterpret_cast<int8_t*>(panel + g * bytes);
+    if (pairs_fit(d, group, bytes)) continue;
+    if (at) at[count] = static_cast<int32_t>(g);
+    for (int64_t i = 0; i < bytes; i += static_cast<int64_t>(hn::Lanes(d))) {
+      const auto v = hn::LoadU(d, group + i), rest = hn::ShiftRight<1>(v);  // two of either are 128 at most
+      hn::StoreU(hn::Sub(v, rest), d, group + i);
+      if (at) hn::StoreU(rest, d, reinterpret_cast<int8_t*>(rests) + count * bytes + i);
+    }
+    ++count;
+  }
+  return count;
+}
+
 /// Bytes as int16 values.
 void widen_loop(const uint8_t* x, int64_t count, uint8_t flip, bool is_signed, int16_t* y) {
   const hn::CappedTag<int16_t, 16> d;
@@ -171,6 +205,7 @@ namespace rh::compute {
 
 HWY_EXPORT(pack_right_loop);
 HWY_EXPORT(sum_columns_loop);
+HWY_EXPORT(split_groups_loop);
 HWY_EXPORT(widen_loop);
 HWY_EXPORT(flip_loop);
 HWY_EXPORT(largest_loop);
@@ -184,6 +219,18 @@ const Int8Kernels& int8_kernels() {
 #else
   return kGenericInt8;
 #endif
+}
+
+const Int8Kernels* int8_split_kernels() {
+#if defined(__x86_64__) || defined(_M_X64)
+  return &int8_kernels() == &kAvx2Int8 ? &kAvx2BytesInt8 : nullptr;
+#else
+  return nullptr;
+#endif
+}
+
+int64_t int8_split_groups(uint8_t* panel, int64_t groups, int64_t width, int32_t* at, uint8_t* rests) {
+  return HWY_DYNAMIC_DISPATCH(split_groups_loop)(panel, groups, width, at, rests);
 }
 
 void int8_pack_right(const uint8_t* rows, int64_t stride, int64_t k, int64_t count, int64_t width, uint8_t flip, uint8_t* out) {

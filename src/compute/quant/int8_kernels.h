@@ -6,6 +6,8 @@ namespace rh::compute {
 
 /// The micro-kernels for the processor at hand (see cpu_features()).
 const Int8Kernels& int8_kernels();
+/// Faster ones, whose panels are the same but must have gone through int8_split_groups(); null: the processor has none.
+const Int8Kernels* int8_split_kernels();
 
 /// The kernels multiply unsigned by signed bytes. Bytes of the other sign are brought over by flipping their top bit, which moves values
 /// and zero points by 128.
@@ -22,6 +24,11 @@ void int8_pack_right(const uint8_t* rows, int64_t stride, int64_t k, int64_t cou
 
 /// sums[j]: of the signed bytes of column j < width of a panel of so many groups.
 void int8_sum_columns(const uint8_t* panel, int64_t groups, int64_t width, int32_t* sums);
+
+/// Halves the groups of a panel of `width` columns in which the products of two neighbours by bytes might not add up in 16 bits: at[i] is
+/// the number of the i-th of them, rests[i] [width][4] what was taken out. Returns how many there are; where `at` is null nothing but the
+/// panel is written.
+int64_t int8_split_groups(uint8_t* panel, int64_t groups, int64_t width, int32_t* at, uint8_t* rests);
 
 /// `count` bytes of a row, flipped, as elements of `bytes` bytes, then zeros up to `padded` elements. Returns their sum modulo 2^32;
 /// `is_signed` is the sign after flipping.

@@ -10,6 +10,14 @@ inline constexpr int64_t kInt8Group = 4;
 /// Rows that no kernel's tile exceeds.
 inline constexpr int64_t kInt8MaxRows = 14;
 
+/// What was taken out of groups of a panel so that pairs of products fit 16 bits: b[at[i]] of the whole is that of the panel and
+/// values[i].
+struct Int8Rests {
+  int64_t count = 0;
+  const int32_t* at = nullptr;      ///< [count], ascending: numbers of groups, counted through all segments
+  const uint8_t* values = nullptr;  ///< [count][columns][4] of bytes
+};
+
 /// One tile of int32 sums: c[i, j] = column_start[j] + row_start[i] + sum over k of a[i, k] b[k, j], modulo 2^32. What a row reads lies in
 /// segments: k counts the segments and, in each, 4 groups elements that lie together. Offsets are in bytes.
 struct Int8MicroArgs {
@@ -23,6 +31,7 @@ struct Int8MicroArgs {
   int64_t c_row;
   const int32_t* column_start;  ///< [columns]
   const int32_t* row_start;     ///< [rows]
+  Int8Rests rests = {};         ///< of the panel; kernels that do not take pairs of bytes have none
 };
 
 /// A product of few rows by a right operand that lies as it came, in `columns` columns of it:
@@ -60,5 +69,7 @@ struct Int8Kernels {
 };
 
 extern const Int8Kernels kGenericInt8, kAvx2Int8, kAvx512Int8, kAvx512VnniInt8;
+/// The sums of two products saturate in 16 bits: of panels that int8_split_groups() went through alone.
+extern const Int8Kernels kAvx2BytesInt8;
 
 }  // namespace rh::compute

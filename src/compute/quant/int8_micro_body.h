@@ -7,7 +7,7 @@
 namespace rh::compute {
 namespace {
 
-/// A is int16. Each vector of sums holds V::kColumns columns, each as two partial sums.
+/// A is int16. Each vector of sums holds V::kColumns columns, each as two partial sums; kVectors is even.
 template <typename V, int kRows, int kVectors>
 void int16_micro_kernel(const Int8MicroArgs& p) {
   using R = typename V::Register;
@@ -36,17 +36,28 @@ void int16_micro_kernel(const Int8MicroArgs& p) {
       }
     }
   }
+  const auto* starts = p.column_start;
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
-    int32_t parts[2 * kVectors * V::kColumns];
+    int32_t* const c = p.c + i * p.c_row;
+    const R row_start = V::repeat(p.row_start[i]);
 #pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) V::store(parts + 2 * j * V::kColumns, sum[i][j]);
-    const uint32_t row_start = static_cast<uint32_t>(p.row_start[i]);
-    for (int j = 0; j < kVectors * V::kColumns; ++j) {
-      p.c[i * p.c_row + j] = static_cast<int32_t>(static_cast<uint32_t>(p.column_start[j]) + row_start +
-                                                  static_cast<uint32_t>(parts[2 * j]) + static_cast<uint32_t>(parts[2 * j + 1]));
+    for (int j = 0; j < kVectors; j += 2) {
+      const R columns = V::add_parts(sum[i][j], sum[i][j + 1]);
+      V::store(c + j * V::kColumns, V::add(V::add(columns, row_start), V::load(starts + j * V::kColumns)));
     }
   }
+}
+
+/// All columns of a panel by two times half of them, for few registers.
+template <Int8Kernels::Kernel half, int kPanelColumns>
+void both_halves(const Int8MicroArgs& p) {
+  half(p);
+  Int8MicroArgs second = p;
+  second.b = static_cast<const uint8_t*>(p.b) + kPanelColumns / 2 * kInt8Group;
+  second.c += kPanelColumns / 2;
+  second.column_start += kPanelColumns / 2;
+  half(second);
 }
 
 }  // namespace
