@@ -77,19 +77,24 @@ void sum_columns_loop(const uint8_t* panel, int64_t groups, int64_t width, int32
 }
 
 /// Whether no two neighbours of a group add up to more than 126 or less than -127, so that 255 times them stays within 16 bits.
-template <typename D>
-HWY_INLINE bool pairs_fit(D d, const int8_t* group, int64_t bytes) {
-  const hn::Repartition<uint16_t, D> pairs;
-  auto out_of_range = hn::Zero(d);
-  for (int64_t i = 0; i < bytes; i += static_cast<int64_t>(hn::Lanes(d))) {
-    const auto v = hn::LoadU(d, group + i);
-    const auto both = hn::BitCast(pairs, v);
-    const auto turned = hn::BitCast(d, hn::Or(hn::ShiftLeft<8>(both), hn::ShiftRight<8>(both)));
-    const auto sum = hn::SaturatedAdd(v, turned);
-    const auto is_out = hn::Or(hn::Eq(sum, hn::Set(d, int8_t{127})), hn::Eq(sum, hn::Set(d, int8_t{-128})));
-    out_of_range = hn::Or(out_of_range, hn::VecFromMask(d, is_out));
+HWY_INLINE bool pairs_fit(const int8_t* group, int64_t bytes) {
+  const hn::CappedTag<int8_t, kPackWidth> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto least = hn::Zero(d), most = hn::Zero(d);
+  int8_t sums[2 * kPackWidth];
+  for (int64_t i = 0; i < bytes; i += 2 * lanes) {
+    decltype(least) even, odd;
+    hn::LoadInterleaved2(d, group + i, even, odd);
+    const auto sum = hn::SaturatedAdd(even, odd);
+    least = hn::Min(least, sum);
+    most = hn::Max(most, sum);
   }
-  return hn::AllTrue(d, hn::Eq(out_of_range, hn::Zero(d)));
+  hn::StoreU(least, d, sums);
+  hn::StoreU(most, d, sums + lanes);
+  for (int64_t i = 0; i < lanes; ++i) {
+    if (sums[i] == -128 || sums[lanes + i] == 127) return false;
+  }
+  return true;
 }
 
 int64_t split_groups_loop(uint8_t* panel, int64_t groups, int64_t width, int32_t* at, uint8_t* rests) {
@@ -98,7 +103,7 @@ int64_t split_groups_loop(uint8_t* panel, int64_t groups, int64_t width, int32_t
   int64_t count = 0;
   for (int64_t g = 0; g < groups; ++g) {
     auto* const group = reinterpret_cast<int8_t*>(panel + g * bytes);
-    if (pairs_fit(d, group, bytes)) continue;
+    if (pairs_fit(group, bytes)) continue;
     if (at) at[count] = static_cast<int32_t>(g);
     for (int64_t i = 0; i < bytes; i += static_cast<int64_t>(hn::Lanes(d))) {
       const auto v = hn::LoadU(d, group + i), rest = hn::ShiftRight<1>(v);  // two of either are 128 at most
