@@ -23,6 +23,7 @@
 #include "compute/gemm/gemm_fip.h"
 #include "compute/image/pool.h"
 #include "compute/move/copy.h"
+#include "compute/quant/int8_gemm.h"
 #include "compute/reduce/row_math.h"
 #include "least_time.h"
 #include "peak.h"
@@ -92,6 +93,32 @@ void add_gemm(int64_t m, int64_t n, int64_t k, Right form) {
         gemm(args, a.data(), right, c.data(), parallel);
       else
         gemm(args, a.data(), b.data(), c.data(), parallel);
+    });
+  });
+}
+
+/// Of bytes; of weights that are spread as trained ones of one scale are, or evenly over all values.
+void add_int8_gemm(int64_t m, int64_t n, int64_t k, bool is_even) {
+  const std::string name =
+      "int8 gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + (is_even ? " even weights" : "");
+  add_case(name, 2.0 * m * n * k, [=](Timer time) {
+    std::mt19937 engine(1);
+    std::normal_distribution<float> normal(0, 27);
+    const std::vector<uint8_t> a(static_cast<size_t>(m * k), 100);
+    std::vector<int8_t> b(static_cast<size_t>(n * k));
+    for (int8_t& value : b)
+      value = static_cast<int8_t>(is_even ? static_cast<int>(engine() % 255) - 127 : std::clamp(normal(engine), -127.f, 127.f));
+    const PackedInt8Matrix right({b.data(), true}, k, n, false);
+    std::vector<int32_t> c(static_cast<size_t>(m * n));
+    time([&] {
+      int8_gemm(
+          {.m = m, .a = {a.data()}}, right,
+          [&](const Int8Tile& tile) {
+            for (int64_t i = 0; i < tile.rows; ++i) {
+              std::copy_n(tile.sums + i * tile.stride, tile.columns, c.data() + (tile.row + i) * n + tile.column);
+            }
+          },
+          parallel);
     });
   });
 }
@@ -266,6 +293,10 @@ int main(int argc, char** argv) {
     add_gemm(1, 50257, 768, form);
     add_gemm(1, 1000, 2048, form);
     for (const int64_t m : {2, 8, 14, 16}) add_gemm(m, 4096, 4096, form);
+  }
+  for (const bool is_even : {false, true}) {
+    for (const auto& [m, n, k] : {std::array{128, 768, 768}, std::array{128, 3072, 768}, std::array{196, 256, 2304}})
+      add_int8_gemm(m, n, k, is_even);
   }
   add_batched(12, 128, 128, 64, true);
   add_batched(12, 128, 64, 128, false);

@@ -72,8 +72,11 @@ struct Weights {
 /// The largest whole number that a block of A has where it is rounded; 0 where it is not.
 float most_of(const Case& c, NBitsLeft left) {
   const bool fits = c.block >= 16 && c.block <= 256 && std::has_single_bit(static_cast<uint64_t>(c.block)) && !c.has_groups;
-  if (left == NBitsLeft::exact || !cpu_features().avx512_vnni || !fits) return 0;
-  if (c.zeros == Zeros::numbers) return 0;
+  if (left == NBitsLeft::exact || !fits || c.zeros == Zeros::numbers) return 0;
+  if (!cpu_features().avx512_vnni) {  // few rows alone
+    const bool by_dots = cpu_features().avx2 && c.m <= 4 && c.bits != 2 && c.block >= 32;
+    return left == NBitsLeft::bytes && by_dots ? 127 : 0;
+  }
   const bool fits_bytes = c.bits != 2 || (c.block >= 32 && c.block <= 128);
   return left == NBitsLeft::bytes && fits_bytes ? 127 : 32639;
 }

@@ -18,7 +18,7 @@ constexpr int64_t kTileColumns = 256;
 constexpr int64_t kRightBytes = 512 << 10;  // of B that is walked again for each chunk of rows
 constexpr int64_t kLeftBytes = 256 << 10;   // of A that is laid out at once
 constexpr size_t kSlackBytes = 64;          // behind panels, which kernels may read
-constexpr double kMostRests = 0.15;          // of all groups: with more of them kernels that need none are faster
+constexpr double kMostRests = 0.15;         // of all groups: with more of them kernels that need none are faster
 constexpr int64_t kPanelsAtOnce = 16;       // that are packed side by side: whole lines of B are read
 
 uint32_t product(int32_t a, int32_t b) { return static_cast<uint32_t>(a) * static_cast<uint32_t>(b); }
@@ -187,7 +187,8 @@ PackedInt8Matrix::PackedInt8Matrix(int64_t k, int64_t n, bool is_signed) : kerne
 int64_t PackedInt8Matrix::panels() const { return (n_ + kernels_->columns - 1) / kernels_->columns; }
 size_t PackedInt8Matrix::panel_bytes() const { return static_cast<size_t>(kernels_->columns * int8_groups(k_) * kInt8Group); }
 size_t PackedInt8Matrix::bytes() const {
-  return data_ ? static_cast<size_t>(panels()) * panel_bytes() + (rests_ ? rests_->values.size() + rests_->at.size() * sizeof(int32_t) : 0) : 0;
+  return data_ ? static_cast<size_t>(panels()) * panel_bytes() + (rests_ ? rests_->values.size() + rests_->at.size() * sizeof(int32_t) : 0)
+               : 0;
 }
 
 const uint8_t* PackedInt8Matrix::panel(int64_t i) const { return data_.get() + static_cast<size_t>(i) * panel_bytes(); }

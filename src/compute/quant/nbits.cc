@@ -297,15 +297,15 @@ void multiply_rows(int64_t n, int64_t k, FloatRows rows, int64_t m, const float*
   });
 }
 
-NBitsLeft nbits_left(const NBitsMatrix& matrix, NBitsLeft asked) {
-  if (asked == NBitsLeft::bytes && fits_nbits_int8(matrix)) return NBitsLeft::bytes;
+NBitsLeft nbits_left(const NBitsMatrix& matrix, NBitsLeft asked, int64_t m) {
+  if (asked == NBitsLeft::bytes && fits_nbits_int8(matrix, m)) return NBitsLeft::bytes;
   return asked != NBitsLeft::exact && fits_nbits_int16(matrix) ? NBitsLeft::rounded : NBitsLeft::exact;
 }
 
 void nbits_multiply(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel,
                     NBitsLeft left) {
   if (m <= 0 || matrix.n <= 0) return;
-  switch (nbits_left(matrix, left)) {
+  switch (nbits_left(matrix, left, m)) {
     case NBitsLeft::bytes: return nbits_multiply_int8(matrix, m, a, bias, c, parallel);
     case NBitsLeft::rounded: return nbits_multiply_int16(matrix, m, a, bias, c, parallel);
     case NBitsLeft::exact: break;

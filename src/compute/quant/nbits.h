@@ -40,8 +40,8 @@ enum class NBitsLeft : uint8_t {
   bytes,    ///< to whole multiples of 1/127 of it, where that is faster yet
 };
 
-/// How A is read where `asked` is allowed, on the processor at hand.
-NBitsLeft nbits_left(const NBitsMatrix& matrix, NBitsLeft asked);
+/// How m rows of A are read where `asked` is allowed, on the processor at hand: with AVX2 few of them alone as bytes.
+NBitsLeft nbits_left(const NBitsMatrix& matrix, NBitsLeft asked, int64_t m = 1);
 
 /// c [m, n] = a [m, k] times the transposed matrix + bias (n values or null), summed in float. The bits do not depend on the number of
 /// threads.

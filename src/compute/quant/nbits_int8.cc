@@ -1,5 +1,6 @@
 #include "compute/quant/nbits_int8.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/cpu_features.h"
@@ -16,6 +17,15 @@ constexpr int64_t kRowsAtOnce = 480;  // of A that are whole numbers together
 const NBitsInt8Kernels* int8_kernels() {
 #if defined(__x86_64__) || defined(_M_X64)
   return cpu_features().avx512_vnni ? &kAvx512VnniNBitsInt8 : nullptr;
+#else
+  return nullptr;
+#endif
+}
+
+/// Few rows by AVX2, where that is all there is.
+const NBitsByteDotKernels* byte_dot_kernels() {
+#if defined(__x86_64__) || defined(_M_X64)
+  return cpu_features().avx2 ? &kAvx2NBitsBytes : nullptr;
 #else
   return nullptr;
 #endif
@@ -97,15 +107,35 @@ void multiply_part(const NBitsInt8Kernels& kernels, const NBitsMatrix& matrix, c
   nbits_multiply_tiles(kernels, rows, args);
 }
 
+void multiply_few_rows(const NBitsByteDotKernels& kernels, const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias,
+                       float* c, const Parallel& parallel) {
+  const NBitsWholeRows left(matrix, m, false, 1);
+  for (int64_t i = 0; i < m; ++i) {
+    float *scales = left.scales + i * left.blocks, *sums = left.sums + i * left.blocks;
+    kernels.quantize(a + i * matrix.k, matrix.k, matrix.block, matrix.blocks(), matrix.bits,
+                     reinterpret_cast<int8_t*>(left.bytes) + i * left.elements, scales, sums);
+    std::fill(scales + matrix.blocks(), scales + left.blocks, 0.0f);
+    std::fill(sums + matrix.blocks(), sums + left.blocks, 0.0f);
+  }
+  NBitsWholeRows by_block = left;
+  by_block.lane_scales = left.scales;
+  by_block.lanes = left.blocks;
+  nbits_multiply_by_dots(kernels.dots, matrix, by_block, {m, reinterpret_cast<int8_t*>(left.bytes), left.elements, 0.08}, bias, c,
+                         parallel);
+}
+
 }  // namespace
 
 /// ONNX Runtime, too, rounds rows to 8 bits for these, and for no others: zero points that are no codes, 2 bits in other blocks.
-bool fits_nbits_int8(const NBitsMatrix& matrix) {
+bool fits_nbits_int8(const NBitsMatrix& matrix, int64_t m) {
   const bool fits_block = matrix.bits != 2 || (matrix.block >= 32 && matrix.block <= 128);
-  return int8_kernels() && fits_block && has_nbits_blocks(matrix) && fits_nbits_panels(matrix) && !matrix.zero_points;
+  if (!has_nbits_blocks(matrix) || !fits_nbits_panels(matrix) || matrix.zero_points) return false;
+  if (int8_kernels()) return fits_block;
+  return byte_dot_kernels() && m <= kNBitsDotRows && matrix.bits != 2 && matrix.block >= 32;
 }
 
 void nbits_multiply_int8(const NBitsMatrix& matrix, int64_t m, const float* a, const float* bias, float* c, const Parallel& parallel) {
+  if (!int8_kernels()) return multiply_few_rows(*byte_dot_kernels(), matrix, m, a, bias, c, parallel);
   const NBitsInt8Kernels& kernels = *int8_kernels();
   if (m <= kNBitsDotRows && matrix.bits != 2) return multiply_by_dots(kernels, matrix, m, a, bias, c, parallel);
   nbits_multiply_by_panels<ByteRows>(

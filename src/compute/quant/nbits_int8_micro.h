@@ -61,6 +61,16 @@ struct NBitsInt8Kernels {
   void (*const* tile)(const NBitsByteTileArgs& args);  ///< [rows + 1]: for tiles of 1..rows rows
 };
 
+/// Of processors that have nothing better: few rows of A times codes of 4 or 8 bits in blocks of 32 to 256.
+struct NBitsByteDotKernels {
+  /// One row of A [k] as whole numbers [blocks * block], for 4 bits of every 32 the even ones before the odd ones, a scale a block, and the
+  /// sums of the blocks times their scales. Of a block with an infinity or NaN the scale is NaN.
+  void (*quantize)(const float* a, int64_t k, int64_t block, int64_t blocks, int bits, int8_t* out, float* scales, float* sums);
+  /// As NBitsInt16Kernels::dots(); `lane_scales` are those of the blocks.
+  void (*dots)(const NBitsDotArgs& args, int64_t first, int64_t end);
+};
+
 extern const NBitsInt8Kernels kAvx512VnniNBitsInt8;
+extern const NBitsByteDotKernels kAvx2NBitsBytes;
 
 }  // namespace rh::compute
