@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "compute/quant/int8_micro_body.h"
+#include "compute/simd/inlined.h"
 
 namespace rh::compute {
 namespace {
@@ -38,9 +39,16 @@ struct PairTable {
 
 __m256i load_bytes(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 
+/// What is computed before stays before.
+inline void in_turn([[maybe_unused]] __m256i& x) {
+#if defined(__GNUC__)
+  asm volatile("" : "+x"(x));
+#endif
+}
+
 /// sum += a b of a group; A is bytes, of which pairs of products add up in 16 bits.
 template <int kRows, int kVectors>
-inline __attribute__((always_inline)) void add_group(const uint8_t* const* rows, int64_t at, const uint8_t* b,
+RH_INLINED inline void add_group(const uint8_t* const* rows, int64_t at, const uint8_t* b,
                                                      __m256i (&sum)[kRows][kVectors]) {
   const __m256i ones = _mm256_set1_epi16(1);
   __m256i right[kVectors];
@@ -51,11 +59,11 @@ inline __attribute__((always_inline)) void add_group(const uint8_t* const* rows,
     int32_t word;
     std::memcpy(&word, rows[i] + at, sizeof(word));
     __m256i left = _mm256_set1_epi32(word);
-    asm volatile("" : "+x"(left));  // row by row: else products of all rows are begun at once, in registers that are not there
+    in_turn(left);  // row by row: else products of all rows are begun at once, in registers that are not there
 #pragma GCC unroll 2
     for (int j = 0; j < kVectors; ++j) {
       sum[i][j] = _mm256_add_epi32(sum[i][j], _mm256_madd_epi16(_mm256_maddubs_epi16(left, right[j]), ones));
-      asm volatile("" : "+x"(sum[i][j]));
+      in_turn(sum[i][j]);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "compute/quant/nbits_int8_micro.h"
+#include "compute/simd/inlined.h"
 
 namespace rh::compute {
 namespace {
@@ -70,7 +71,7 @@ void quantize(const float* a, int64_t k, int64_t block, int64_t blocks, int bits
 
 /// Sums of the products of one block of codes of 4 bits, which stay within 16 bits up to kMostBlock.
 template <int kRows>
-inline __attribute__((always_inline)) void add_block4(const uint8_t* codes, const int8_t* left, int64_t left_row, int64_t block,
+RH_INLINED inline void add_block4(const uint8_t* codes, const int8_t* left, int64_t left_row, int64_t block,
                                                       __m256i (&sum)[kRows]) {
   const __m256i low = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
   for (int i = 0; i < kRows; ++i) sum[i] = _mm256_setzero_si256();
@@ -86,7 +87,7 @@ inline __attribute__((always_inline)) void add_block4(const uint8_t* codes, cons
 
 /// The same of codes of 8 bits less 128, whose magnitudes take the sign of A's.
 template <int kRows>
-inline __attribute__((always_inline)) void add_block8(const uint8_t* codes, const int8_t* left, int64_t left_row, int64_t block,
+RH_INLINED inline void add_block8(const uint8_t* codes, const int8_t* left, int64_t left_row, int64_t block,
                                                       __m256i (&sum)[kRows]) {
   const __m256i middle = _mm256_set1_epi8(-128), ones = _mm256_set1_epi16(1);
   for (int i = 0; i < kRows; ++i) sum[i] = _mm256_setzero_si256();
@@ -118,7 +119,7 @@ __m256 load_codes(const uint8_t* from, int64_t count) {
 /// `count` blocks of one row of codes from block b on. total: even and odd blocks apart; late: what zero points take off them, of codes of
 /// 8 bits beyond the 128 that are taken off before.
 template <int kBits, int kRows>
-inline __attribute__((always_inline)) void add_blocks(const NBitsDotArgs& p, int64_t n, int64_t b, int64_t count, __m256 (&total)[kRows][2],
+RH_INLINED inline void add_blocks(const NBitsDotArgs& p, int64_t n, int64_t b, int64_t count, __m256 (&total)[kRows][2],
                                                       __m256 (&late)[kRows]) {
   const int64_t block = int64_t{1} << p.block_shift, block_bytes = block * kBits / 8;
   const uint8_t* codes = p.codes + n * p.row_bytes + b * block_bytes;
@@ -132,7 +133,7 @@ inline __attribute__((always_inline)) void add_blocks(const NBitsDotArgs& p, int
     _mm256_store_ps(products[i], _mm256_mul_ps(scales, _mm256_loadu_ps(p.lane_scales + i * p.lane_scales_row + b)));
     late[i] = _mm256_fmadd_ps(scaled_zeros, _mm256_loadu_ps(p.left_sums + i * p.left_blocks + b), late[i]);
   }
-  const auto add = [&](int64_t at, int chain) __attribute__((always_inline)) {
+  const auto add = [&](int64_t at, int chain) RH_INLINED {
     __m256i sum[kRows];
     if constexpr (kBits == 4) {
       add_block4<kRows>(codes + at * block_bytes, left + at * block, p.left_row, block, sum);
