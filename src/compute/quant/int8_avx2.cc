@@ -48,8 +48,7 @@ inline void in_turn([[maybe_unused]] __m256i& x) {
 
 /// sum += a b of a group; A is bytes, of which pairs of products add up in 16 bits.
 template <int kRows, int kVectors>
-RH_INLINED inline void add_group(const uint8_t* const* rows, int64_t at, const uint8_t* b,
-                                                     __m256i (&sum)[kRows][kVectors]) {
+RH_INLINED inline void add_group(const uint8_t* const* rows, int64_t at, const uint8_t* b, __m256i (&sum)[kRows][kVectors]) {
   const __m256i ones = _mm256_set1_epi16(1);
   __m256i right[kVectors];
 #pragma GCC unroll 2

@@ -71,8 +71,7 @@ void quantize(const float* a, int64_t k, int64_t block, int64_t blocks, int bits
 
 /// Sums of the products of one block of codes of 4 bits, which stay within 16 bits up to kMostBlock.
 template <int kRows>
-RH_INLINED inline void add_block4(const uint8_t* codes, const int8_t* left, int64_t left_row, int64_t block,
-                                                      __m256i (&sum)[kRows]) {
+RH_INLINED inline void add_block4(const uint8_t* codes, const int8_t* left, int64_t left_row, int64_t block, __m256i (&sum)[kRows]) {
   const __m256i low = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
   for (int i = 0; i < kRows; ++i) sum[i] = _mm256_setzero_si256();
   for (int64_t k = 0; k < block; k += kChunk) {
@@ -87,8 +86,7 @@ RH_INLINED inline void add_block4(const uint8_t* codes, const int8_t* left, int6
 
 /// The same of codes of 8 bits less 128, whose magnitudes take the sign of A's.
 template <int kRows>
-RH_INLINED inline void add_block8(const uint8_t* codes, const int8_t* left, int64_t left_row, int64_t block,
-                                                      __m256i (&sum)[kRows]) {
+RH_INLINED inline void add_block8(const uint8_t* codes, const int8_t* left, int64_t left_row, int64_t block, __m256i (&sum)[kRows]) {
   const __m256i middle = _mm256_set1_epi8(-128), ones = _mm256_set1_epi16(1);
   for (int i = 0; i < kRows; ++i) sum[i] = _mm256_setzero_si256();
   for (int64_t k = 0; k < block; k += kChunk) {
@@ -120,7 +118,7 @@ __m256 load_codes(const uint8_t* from, int64_t count) {
 /// 8 bits beyond the 128 that are taken off before.
 template <int kBits, int kRows>
 RH_INLINED inline void add_blocks(const NBitsDotArgs& p, int64_t n, int64_t b, int64_t count, __m256 (&total)[kRows][2],
-                                                      __m256 (&late)[kRows]) {
+                                  __m256 (&late)[kRows]) {
   const int64_t block = int64_t{1} << p.block_shift, block_bytes = block * kBits / 8;
   const uint8_t* codes = p.codes + n * p.row_bytes + b * block_bytes;
   const int8_t* left = p.left + b * block;
