@@ -3,6 +3,9 @@
 docs/differences.md tells those that users of ONNX Runtime meet. A row: the operators, a test of the case, and the reason.
 """
 
+import functools
+import pathlib
+
 import numpy as np
 import onnx
 from values import is_floating
@@ -25,6 +28,23 @@ def not_finite(case) -> bool:
 def huge(case) -> bool:
     """Its square is beyond float32."""
     return any(bool((np.abs(a) > 1e18).any()) for a in floats(case))
+
+
+@functools.cache
+def has_byte_products() -> bool:
+    """Whether this processor has dot products of bytes, as far as its system tells."""
+    try:
+        text = pathlib.Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return True
+    flags = next((line.split() for line in text.splitlines() if line.startswith("flags")), None)
+    return flags is None or "avx512_vnni" in flags or "avx_vnni" in flags
+
+
+def stock_saturates(case) -> bool:
+    """ONNX Runtime adds up two products by signed bytes in 16 bits where a processor has nothing better."""
+    arrays = [*case.feeds.values(), *(onnx.numpy_helper.to_array(t) for t in case.model.graph.initializer)]
+    return not has_byte_products() and any(isinstance(a, np.ndarray) and a.dtype == np.int8 for a in arrays)
 
 
 def of_type(*names):
@@ -172,6 +192,17 @@ LOSSES = {"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"}
 LONG_SUMS = {"Attention", "LinearAttention", "FlexAttention", "CausalConvWithState", "GridSample", "RoiAlign", "DeformConv", "DFT", "STFT"}
 LONG_SUMS |= LOSSES | {"Einsum", "RotaryEmbedding", "AffineGrid", "Col2Im"}
 
+BYTE_PRODUCTS = {
+    "ConvInteger",
+    "DynamicQuantizeLSTM",
+    "DynamicQuantizeMatMul",
+    "MatMulInteger",
+    "MatMulIntegerToFloat",
+    "QAttention",
+    "QGemm",
+    "QLinearConv",
+    "QLinearMatMul",
+}
 KNOWN = [
     (LONG_SUMS, either(not_finite, huge), "which terms of a sum meet NaN, infinity or an overflow is open"),
     ({"Attention"}, short_mask, "the reference fills masks of one column up with -inf, where opset 23 has them broadcast"),
@@ -246,6 +277,7 @@ KNOWN = [
     ({"ReduceMean"}, of_type("INT"), "the mean of no integers is open"),
     ({"BatchNormalization"}, of_type("training"), "the reference gives the statistics another type"),
     ({"CenterCropPad"}, of_type("size", "without axes"), "fewer sizes than axes are no model"),
+    (BYTE_PRODUCTS, stock_saturates, "ONNX Runtime's sums of products by signed bytes saturate without dot products of bytes"),
 ]
 
 

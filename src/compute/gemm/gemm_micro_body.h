@@ -143,6 +143,11 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
   const int64_t ahead_step = p.ahead ? p.ahead_step : 0;
   [[maybe_unused]] const bool fetches = p.ahead != nullptr;
   const auto left_of = [&](int i) { return V::set((i < 5 ? a0 : i < 10 ? a1 : a2)[i % 5 * a_row]); };
+  const auto fetch = [&] {
+    prefetch(ahead);
+    if constexpr (V::kLanes * sizeof(T) > 32) prefetch(ahead + V::kLanes);  // else it falls into the same line
+    ahead += ahead_step;
+  };
   const auto advance = [&] {
     a0 += a_k;
     a1 += a_k;
@@ -151,14 +156,45 @@ void micro_kernel(const MicroArgs<typename V::T>& p) {
     if constexpr (kRows == 1) {  // little else is done beside it
       if (!fetches) return;
     }
-    prefetch(ahead);
-    prefetch(ahead + V::kLanes);
-    ahead += ahead_step;
+    fetch();
   };
   // The sums of the next k products. Inlined at both calls, for else the sums would lie in memory.
   const auto add_up = [&](int64_t k) RH_INLINED {
 #pragma GCC unroll 4
     for (int s = 0; s < kChains; ++s) for_all([&](int i, int j) { sum[s][i][j] = V::zero(); });
+    if constexpr (kChains == 1 && kRows > 1 && kVectors == 2 && V::kLanes * sizeof(T) == 32) {
+      // Operands that lie side by side, two steps at a time: where two threads share a core, what counts is how little is done beside the
+      // products. Rows are reached by two strides, which the compiler must not add steps to beforehand: there are no registers for sums.
+      // Vectors of 256 bits: wider tiles have no registers left.
+      constexpr int kSteps = 2;
+      int64_t stride = a_row * static_cast<int64_t>(sizeof(T)), stride3 = 3 * stride;
+      const auto row_at = [&](const T* first, int i) {
+        const int64_t offset = i == 0 ? 0 : i == 1 ? stride : i == 2 ? 2 * stride : i == 3 ? stride3 : 4 * stride;
+        return reinterpret_cast<const T*>(reinterpret_cast<const char*>(first) + offset);
+      };
+      for (; k >= kSteps && a_k == 1 && b_k == kWidth; k -= kSteps) {
+#pragma GCC unroll 2
+        for (int s = 0; s < kSteps; ++s) {
+#if defined(__GNUC__)
+          asm volatile("" : "+r"(stride), "+r"(stride3));
+#endif
+          R right[kVectors];
+#pragma GCC unroll 4
+          for (int j = 0; j < kVectors; ++j) right[j] = V::load(b + s * kWidth + j * V::kLanes);
+#pragma GCC unroll 16
+          for (int i = 0; i < kRows; ++i) {
+            const R value = V::set(row_at(i < 5 ? a0 : i < 10 ? a1 : a2, i % 5)[s]);
+#pragma GCC unroll 4
+            for (int j = 0; j < kVectors; ++j) sum[0][i][j] = V::fma(value, right[j], sum[0][i][j]);
+          }
+          fetch();
+        }
+        a0 += kSteps;
+        a1 += kSteps;
+        a2 += kSteps;
+        b += kSteps * kWidth;
+      }
+    }
     for (; k >= kChains; k -= kChains) {
 #pragma GCC unroll 4
       for (int s = 0; s < kChains; ++s) {
