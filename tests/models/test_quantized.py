@@ -1,5 +1,7 @@
 """Quantised models: how far they are off the model that they stand for, beside ONNX Runtime."""
 
+import pathlib
+
 import numpy as np
 import onnxruntime
 import pytest
@@ -84,14 +86,14 @@ def test_int4_prompt_equals_token_by_token():
 def test_int4_prompt_of_rows_of_8_bits_parts_from_its_tokens_by_less_than_those_round():
     """Products of the same rows differ by the order of their sums alone. What is computed from them is rounded to 8 bits anew, where a
     last bit can decide between two whole numbers: further on prompt and tokens part, by less than what the rounding itself costs. Where
-    the rows of prompts are not rounded, as with AVX2, they part by that."""
+    there are no dot products of bytes the rows of prompts are not rounded, and they part by that."""
     whole, tokens = prompt_and_tokens(int4_runner({}), 9)
     finer, _ = prompt_and_tokens(int4_runner(STRICT), 9)
     scale = root_mean_square(whole["logits"])
     rounding = root_mean_square(whole["logits"] - finer["logits"])
     apart = root_mean_square(tokens["logits"] - whole["logits"])
-    if rounding == 0:
-        assert apart <= 0.03 * scale
+    if "avx512_vnni" not in pathlib.Path("/proc/cpuinfo").read_text():
+        assert rounding == 0 and apart <= 0.03 * scale
         return
     for name in ("present.0.key", "present.0.value"):
         assert root_mean_square(tokens[name] - whole[name]) <= 1e-6 * root_mean_square(whole[name]), name
