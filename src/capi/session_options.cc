@@ -42,7 +42,7 @@ OrtStatus* ORT_API_CALL SetOptimizedModelFilePath(OrtSessionOptions* options, co
   return change(options, [&](OrtSessionOptions& o) { o.optimized_model_path = &checked(path, "optimized_model_filepath"); });
 }
 
-OrtStatus* ORT_API_CALL SetSessionExecutionMode(OrtSessionOptions* options, ExecutionMode mode) {
+OrtStatus* ORT_API_CALL SetSessionExecutionMode(OrtSessionOptions* options, ::ExecutionMode mode) {
   return change(options, [&](OrtSessionOptions& o) {
     if (mode != ORT_SEQUENTIAL && mode != ORT_PARALLEL) {
       fail(ErrorCode::invalid_argument, "execution_mode {} is not valid; it is ORT_SEQUENTIAL (0) or ORT_PARALLEL (1)",
@@ -52,7 +52,7 @@ OrtStatus* ORT_API_CALL SetSessionExecutionMode(OrtSessionOptions* options, Exec
   });
 }
 
-OrtStatus* ORT_API_CALL GetSessionExecutionMode(const OrtSessionOptions* options, ExecutionMode* out) {
+OrtStatus* ORT_API_CALL GetSessionExecutionMode(const OrtSessionOptions* options, ::ExecutionMode* out) {
   return guard([&] { checked(out, "out") = checked(options, "options").execution_mode; });
 }
 

@@ -237,7 +237,7 @@ TEST_P(GemmTest, nan_and_infinity_come_through) {
 }
 
 TEST_P(GemmTest, batches_take_their_offsets) {
-  for (const auto [m, n] : {std::pair{1, 33}, {6, 33}, {40, 33}, {40, 1}, {40, 2}}) {
+  for (const auto& [m, n] : {std::pair{1, 33}, {6, 33}, {40, 33}, {40, 1}, {40, 2}}) {
     const int64_t k = n > 2 ? 20 : 100, count = 6;
     const std::vector<float> a = random_values(2 * m * k, 1), b = random_values(3 * k * n, 2);
     std::vector<float> c(static_cast<size_t>(count * m * n));

@@ -82,48 +82,54 @@ OpCase integer_gemm(float alpha, float beta, std::vector<double> expected) {
 const std::vector<OpCase> kIntegerGemm = {integer_gemm(0.5f, 1, {10, 18}), integer_gemm(1, 0.5f, {16, 25}), integer_gemm(2, 1, {33, 51})};
 RH_OP_TEST(IntegerGemm, kIntegerGemm, (Types<int32_t, uint64_t>::set))
 
-OpCase contributed(std::vector<Attribute> attributes, std::vector<Input> inputs, const char* purpose, const char* op_type = nullptr) {
+OpCase contributed_product(std::vector<Attribute> attributes, std::vector<Input> inputs, const char* purpose,
+                           const char* op_type = nullptr) {
   return {1, std::move(attributes), std::move(inputs), purpose, {}, 1, 0, "com.microsoft", op_type};
 }
 
 const std::vector<OpCase> kFusedGemm = {
-    contributed({}, {normal({4, 5}), normal({5, 6}), normal({6})}, "nothing fused"),
-    contributed({attr("activation", "Relu")}, {normal({14, 5}), normal({5, 33}).constant(), normal({33})}, "Relu, packed"),
-    contributed({attr("activation", "LeakyRelu"), attr("activation_alpha", 0.25f), attr("beta", 0.5f)},
-                {normal({4, 5}), normal({5, 6}), normal({4, 1})}, "LeakyRelu, C a column"),
-    contributed({attr("activation", "Sigmoid"), attr("transB", 1)}, {normal({1, 70}), normal({40, 70}).constant(), normal({40})},
-                "Sigmoid, one row"),
-    contributed({attr("activation", "Tanh"), attr("transA", 1), attr("alpha", 0.5f)}, {normal({5, 4}), normal({5, 6})}, "Tanh, no C"),
-    contributed({attr("activation", "Tanh")}, {normal({14, 40}).constant(), normal({40, 60}), normal({14, 1}).constant()},
-                "Tanh, a constant left operand"),
+    contributed_product({}, {normal({4, 5}), normal({5, 6}), normal({6})}, "nothing fused"),
+    contributed_product({attr("activation", "Relu")}, {normal({14, 5}), normal({5, 33}).constant(), normal({33})}, "Relu, packed"),
+    contributed_product({attr("activation", "LeakyRelu"), attr("activation_alpha", 0.25f), attr("beta", 0.5f)},
+                        {normal({4, 5}), normal({5, 6}), normal({4, 1})}, "LeakyRelu, C a column"),
+    contributed_product({attr("activation", "Sigmoid"), attr("transB", 1)}, {normal({1, 70}), normal({40, 70}).constant(), normal({40})},
+                        "Sigmoid, one row"),
+    contributed_product({attr("activation", "Tanh"), attr("transA", 1), attr("alpha", 0.5f)}, {normal({5, 4}), normal({5, 6})},
+                        "Tanh, no C"),
+    contributed_product({attr("activation", "Tanh")}, {normal({14, 40}).constant(), normal({40, 60}), normal({14, 1}).constant()},
+                        "Tanh, a constant left operand"),
 };
 RH_OP_TEST(FusedGemm, kFusedGemm, FloatingTypes::set)
 
 const std::vector<OpCase> kFusedMatMul = {
-    contributed({attr("alpha", 0.25f)}, {normal({4, 5}), normal({5, 6})}, "a factor"),
-    contributed({attr("transA", 1)}, {normal({2, 5, 4}), normal({2, 5, 6})}, "left transposed"),
-    contributed({attr("transB", 1), attr("alpha", 0.125f)}, {normal({2, 3, 4, 5}), normal({2, 3, 6, 5})}, "right transposed"),
-    contributed({attr("transA", 1), attr("transB", 1)}, {normal({3, 5, 4}), normal({6, 5}).constant()}, "both, packed"),
-    contributed({attr("transB", 1)}, {normal({3, 4, 5}), normal({6, 5}).constant()}, "rows of the batch, packed"),
-    contributed({attr("transBatchA", 1)}, {normal({4, 2, 3, 5}), normal({2, 3, 5, 6})}, "left batch transposed"),
-    contributed({attr("transB", 1)}, {normal({2, 3, 14, 50}), normal({3, 64, 50}).constant()}, "a constant batch, transposed"),
-    contributed({attr("transA", 1), attr("alpha", 0.5f)}, {normal({3, 50, 14}), normal({3, 50, 64}).constant()},
-                "left transposed by a constant batch"),
-    contributed({attr("transBatchA", 1)}, {normal({14, 3, 50}), normal({3, 50, 64}).constant()},
-                "left batch transposed by a constant batch"),
-    contributed({attr("transBatchB", 1)}, {normal({3, 14, 50}), normal({50, 3, 64}).constant()}, "a constant batch, its dimensions turned"),
-    contributed({attr("transA", 1)}, {normal({50, 14}).constant(), normal({3, 50, 64})}, "constant left, transposed"),
-    contributed({attr("transA", 1)}, {normal({3, 50, 14}).constant(), normal({3, 50, 64})}, "constant batch on the left, transposed"),
-    contributed({attr("transB", 1)}, {normal({14, 50}).constant(), normal({3, 64, 50})}, "constant left, right transposed"),
-    contributed({attr("transBatchA", 1)}, {normal({14, 3, 50}).constant(), normal({3, 50, 64})}, "constant left, its dimensions turned"),
-    contributed({attr("alpha", 0.5f)}, {normal({14, 50}).constant(), normal({3, 50, 64})}, "constant left, a factor"),
-    contributed({attr("activation", "Relu")}, {normal({14, 50}).constant(), normal({3, 50, 64})}, "constant left, Relu",
-                "FusedMatMulActivation"),
-    contributed({attr("transBatchB", 1), attr("transB", 1)}, {normal({2, 3, 4, 5}), normal({6, 2, 3, 5})}, "right batch transposed"),
-    contributed({}, {normal({5}), normal({3, 5, 2})}, "vector and batch"),
-    contributed({attr("activation", "Relu")}, {normal({2, 4, 5}), normal({5, 6})}, "Relu", "FusedMatMulActivation"),
-    contributed({attr("activation", "Tanh"), attr("alpha", 0.25f), attr("transB", 1)}, {normal({2, 4, 5}), normal({2, 6, 5})}, "Tanh",
-                "FusedMatMulActivation"),
+    contributed_product({attr("alpha", 0.25f)}, {normal({4, 5}), normal({5, 6})}, "a factor"),
+    contributed_product({attr("transA", 1)}, {normal({2, 5, 4}), normal({2, 5, 6})}, "left transposed"),
+    contributed_product({attr("transB", 1), attr("alpha", 0.125f)}, {normal({2, 3, 4, 5}), normal({2, 3, 6, 5})}, "right transposed"),
+    contributed_product({attr("transA", 1), attr("transB", 1)}, {normal({3, 5, 4}), normal({6, 5}).constant()}, "both, packed"),
+    contributed_product({attr("transB", 1)}, {normal({3, 4, 5}), normal({6, 5}).constant()}, "rows of the batch, packed"),
+    contributed_product({attr("transBatchA", 1)}, {normal({4, 2, 3, 5}), normal({2, 3, 5, 6})}, "left batch transposed"),
+    contributed_product({attr("transB", 1)}, {normal({2, 3, 14, 50}), normal({3, 64, 50}).constant()}, "a constant batch, transposed"),
+    contributed_product({attr("transA", 1), attr("alpha", 0.5f)}, {normal({3, 50, 14}), normal({3, 50, 64}).constant()},
+                        "left transposed by a constant batch"),
+    contributed_product({attr("transBatchA", 1)}, {normal({14, 3, 50}), normal({3, 50, 64}).constant()},
+                        "left batch transposed by a constant batch"),
+    contributed_product({attr("transBatchB", 1)}, {normal({3, 14, 50}), normal({50, 3, 64}).constant()},
+                        "a constant batch, its dimensions turned"),
+    contributed_product({attr("transA", 1)}, {normal({50, 14}).constant(), normal({3, 50, 64})}, "constant left, transposed"),
+    contributed_product({attr("transA", 1)}, {normal({3, 50, 14}).constant(), normal({3, 50, 64})},
+                        "constant batch on the left, transposed"),
+    contributed_product({attr("transB", 1)}, {normal({14, 50}).constant(), normal({3, 64, 50})}, "constant left, right transposed"),
+    contributed_product({attr("transBatchA", 1)}, {normal({14, 3, 50}).constant(), normal({3, 50, 64})},
+                        "constant left, its dimensions turned"),
+    contributed_product({attr("alpha", 0.5f)}, {normal({14, 50}).constant(), normal({3, 50, 64})}, "constant left, a factor"),
+    contributed_product({attr("activation", "Relu")}, {normal({14, 50}).constant(), normal({3, 50, 64})}, "constant left, Relu",
+                        "FusedMatMulActivation"),
+    contributed_product({attr("transBatchB", 1), attr("transB", 1)}, {normal({2, 3, 4, 5}), normal({6, 2, 3, 5})},
+                        "right batch transposed"),
+    contributed_product({}, {normal({5}), normal({3, 5, 2})}, "vector and batch"),
+    contributed_product({attr("activation", "Relu")}, {normal({2, 4, 5}), normal({5, 6})}, "Relu", "FusedMatMulActivation"),
+    contributed_product({attr("activation", "Tanh"), attr("alpha", 0.25f), attr("transB", 1)}, {normal({2, 4, 5}), normal({2, 6, 5})},
+                        "Tanh", "FusedMatMulActivation"),
 };
 RH_OP_TEST(FusedMatMul, kFusedMatMul, FloatingTypes::set)
 

@@ -57,7 +57,7 @@ const std::vector<OpCase> kQuantizeLinear = {
 };
 RH_OP_TEST(QuantizeLinear, kQuantizeLinear, Inputs::set)
 
-std::vector<OpCase> contributed(std::vector<OpCase> cases) {
+std::vector<OpCase> all_contributed(std::vector<OpCase> cases) {
   for (OpCase& c : cases) {
     c.opset = 1;
     c.domain = "com.microsoft";
@@ -65,7 +65,7 @@ std::vector<OpCase> contributed(std::vector<OpCase> cases) {
   return cases;
 }
 
-const std::vector<OpCase> kContribQuantizeLinear = contributed({
+const std::vector<OpCase> kContribQuantizeLinear = all_contributed({
     {1, {}, {normal({5, 7}), uniform({}, 0.01, 0.1), zero(DType::uint16, 30000)}, "to uint16"},
     {1, {attr("axis", 0)}, {normal({5, 7}), uniform({5}, 0.01, 0.1), uniform({5}, -5, 5).as(DType::int8)}, "per row"},
     {1, {}, {normal({5, 7}), uniform({}, 0.1, 0.5), zero(DType::int4)}, "to int4"},
@@ -107,7 +107,7 @@ const std::vector<OpCase> kDequantizeLinearZeroPoint = {
 };
 TEST(OpCases, DequantizeLinearZeroPoint) { run_op_cases("DequantizeLinear", kDequantizeLinearZeroPoint, kIntegers); }
 
-const std::vector<OpCase> kContribDequantizeLinear = contributed({
+const std::vector<OpCase> kContribDequantizeLinear = all_contributed({
     {1, {}, {uniform({5, 7}, -1, 2), values({}, {0.05}).as(DType::float32), uniform({}, 0, 2)}, "per tensor"},
     {1, {}, {uniform({2, 3, 4}, -1, 2), uniform({3}, 0.01, 0.1).as(DType::float16), uniform({3}, 0, 2)}, "per axis, to float16"},
 });

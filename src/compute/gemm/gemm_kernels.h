@@ -9,10 +9,18 @@ namespace rh::compute {
 /// The micro-kernels for the processor at hand (see cpu_features()).
 template <typename T>
 const MicroKernels<T>& micro_kernels();
+template <>
+const MicroKernels<float>& micro_kernels<float>();
+template <>
+const MicroKernels<double>& micro_kernels<double>();
 
 /// Those whose panels are `columns` wide: what a packed matrix was packed for.
 template <typename T>
 const MicroKernels<T>& micro_kernels_for_width(int64_t columns);
+template <>
+const MicroKernels<float>& micro_kernels_for_width<float>(int64_t columns);
+template <>
+const MicroKernels<double>& micro_kernels_for_width<double>(int64_t columns);
 
 /// A range of rows of op(B) times `columns` columns (at most one panel) as a panel [k, width], padded with zeros. b points at the first
 /// element.

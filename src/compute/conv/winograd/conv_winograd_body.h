@@ -54,7 +54,7 @@ class WinogradColumns {
 
 /// The sixteen positions of a vector of tiles, of whose four rows d holds what they give.
 template <typename V>
-[[gnu::always_inline]] inline void winograd_positions(const typename V::Register (&d)[4][4], int64_t apart, auto store) {
+[[gnu::always_inline]] inline void winograd_position_sums(const typename V::Register (&d)[4][4], int64_t apart, auto store) {
 #pragma GCC unroll 4
   for (int column = 0; column < 4; ++column) {
     const int64_t at = column * apart;
@@ -98,7 +98,7 @@ void winograd_inputs(const WinogradInputs& p) {
     for (int64_t row = 0; row < rows; ++row, first += columns) {
       image.row(2 * row + 2, d[2]);
       image.row(2 * row + 3, d[3]);
-      winograd_place<V>(p, first, [&](auto store) { winograd_positions<V>(d, apart, store); });
+      winograd_place<V>(p, first, [&](auto store) { winograd_position_sums<V>(d, apart, store); });
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
         d[0][i] = d[2][i];
