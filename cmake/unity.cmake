@@ -1,7 +1,7 @@
 # rh_unite(TARGET PATTERN SIZE [OVERLOADS]): the target's sources whose paths match, up to SIZE at a time, as one translation unit each, if
 # RH_UNITY is on. Most of what a small source costs the compiler is its headers and the standard library's templates. Sources that declare
-# the same name at the margin (a class, a constant, F, as families of functions are called for short, or a function) go to different units;
-# with OVERLOADS functions of the same name may meet, as the functions of operators do, whose parameters tell them apart.
+# the same name at the margin (a class, a constant, F, as families of functions are called for short, or a function), or have different
+# options, go to different units; with OVERLOADS functions of one name may meet, as those of operators do, whose parameters tell them apart.
 function(rh_unite target pattern size)
   if(NOT RH_UNITY)
     return()
@@ -22,10 +22,11 @@ function(rh_unite target pattern size)
       continue()
     endif()
     rh_declared_names(declared ${source} ${ARGN})
+    get_property(options SOURCE ${source} PROPERTY COMPILE_OPTIONS)
     set(chosen -1)
     set(group 0)
     while(group LESS_EQUAL last AND chosen EQUAL -1)
-      if(count_${group} LESS size)
+      if(count_${group} LESS size AND "${options}" STREQUAL "${options_${group}}")
         set(chosen ${group})
         foreach(word IN LISTS declared)
           if(word IN_LIST names_${group})
@@ -40,10 +41,16 @@ function(rh_unite target pattern size)
       math(EXPR last "${last} + 1")
       set(chosen ${last})
       set(count_${chosen} 0)
+      set(options_${chosen} "${options}")
     endif()
     math(EXPR count_${chosen} "${count_${chosen}} + 1")
     list(APPEND names_${chosen} ${declared})
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${chosen})
+    if(options)  # a source that has options of its own would be left out, so its unit has them
+      set_property(SOURCE ${source} PROPERTY COMPILE_OPTIONS)
+      set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${name}_${chosen}_cxx.cxx
+        PROPERTIES COMPILE_OPTIONS "${options}")
+    endif()
   endforeach()
 endfunction()
 
