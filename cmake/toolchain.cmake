@@ -27,7 +27,7 @@ endif()
 if(RH_SANITIZE)
   # Enumerations of the C ABI hold whatever a caller gave. A null pointer ends the program without a check too, accesses beyond an object
   # are what the address sanitizer finds, and checks of sums of pointers would take a quarter of the compiler's time. The first finding ends
-  # the program: code that went on behind each check would take the compiler a third longer.
+  # the program: code that went on behind each check would take the compiler up to half its time.
   add_compile_options(-fsanitize=${RH_SANITIZE} -fno-sanitize=enum,null,pointer-overflow,object-size -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${RH_SANITIZE})
