@@ -3,9 +3,11 @@
 #include "compute/conv/winograd/conv_winograd.h"
 #include "compute/simd/hwy_targets.h"
 
+#ifndef RH_UNITED_TARGETS
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/conv/conv_pack.cc"
 #include <hwy/foreach_target.h>
+#endif
 // After foreach_target.h, which sets the target.
 #include <hwy/highway.h>
 

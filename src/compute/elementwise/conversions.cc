@@ -2,9 +2,11 @@
 
 #include "compute/simd/hwy_targets.h"
 
+#ifndef RH_UNITED_TARGETS
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/elementwise/conversions.cc"
 #include <hwy/foreach_target.h>
+#endif
 // After foreach_target.h, which sets the target.
 #include <hwy/highway.h>
 
@@ -24,7 +26,7 @@ HWY_INLINE T converted(From x) {
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<T>) {
     using Wide = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
     constexpr From kLimit = static_cast<From>(sizeof(Wide) == 8 ? 0x1p63 : 0x1p31);
-    return static_cast<T>(static_cast<Wide>((x >= -kLimit) & (x < kLimit) ? x : -kLimit));
+    return static_cast<T>(static_cast<Wide>(((x >= -kLimit) & (x < kLimit)) ? x : -kLimit));
   } else {
     return static_cast<T>(x);
   }

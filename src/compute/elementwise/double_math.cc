@@ -6,9 +6,11 @@
 
 #include "compute/simd/hwy_targets.h"
 
+#ifndef RH_UNITED_TARGETS
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/elementwise/double_math.cc"
 #include <hwy/foreach_target.h>
+#endif
 // After foreach_target.h, which sets the target.
 #include "compute/simd/double_functions-inl.h"
 #include "compute/simd/number_loops-inl.h"

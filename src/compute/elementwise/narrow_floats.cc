@@ -4,9 +4,11 @@
 
 #include "compute/simd/hwy_targets.h"
 
+#ifndef RH_UNITED_TARGETS
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/elementwise/narrow_floats.cc"
 #include <hwy/foreach_target.h>
+#endif
 // After foreach_target.h, which sets the target.
 #include <hwy/highway.h>
 
@@ -21,7 +23,7 @@ using SignedWords = hn::ScalableTag<int32_t>;
 using Halves = hn::Rebind<uint16_t, Words>;
 using Word = hn::Vec<Words>;
 
-HWY_INLINE Word set(uint32_t x) { return hn::Set(Words(), x); }
+HWY_INLINE Word word(uint32_t x) { return hn::Set(Words(), x); }
 
 // Comparisons of numbers below 2^31.
 HWY_INLINE hn::Mask<Words> below(Word a, uint32_t b) {
@@ -31,9 +33,9 @@ HWY_INLINE hn::Mask<Words> below(Word a, uint32_t b) {
 
 // Bits of a float16 in the low half to those of a float.
 HWY_INLINE Word widen_half(Word half) {
-  const Word sign = hn::ShiftLeft<16>(hn::And(half, set(0x8000))), magnitude = hn::And(half, set(0x7fff));
+  const Word sign = hn::ShiftLeft<16>(hn::And(half, word(0x8000))), magnitude = hn::And(half, word(0x7fff));
   const Word shifted = hn::ShiftLeft<13>(magnitude);
-  const Word normal = hn::Add(shifted, set(0x38000000)), special = hn::Or(shifted, set(0x7f800000));
+  const Word normal = hn::Add(shifted, word(0x38000000)), special = hn::Or(shifted, word(0x7f800000));
   const auto as_float = hn::ConvertTo(Floats(), hn::BitCast(SignedWords(), magnitude));
   const Word subnormal = hn::BitCast(Words(), hn::Mul(as_float, hn::Set(Floats(), 0x1p-24f)));
   const Word finite = hn::IfThenElse(below(magnitude, 0x400), subnormal, normal);
@@ -41,22 +43,22 @@ HWY_INLINE Word widen_half(Word half) {
 }
 
 HWY_INLINE Word narrow_half(Word bits) {
-  const Word sign = hn::And(hn::ShiftRight<16>(bits), set(0x8000)), magnitude = hn::And(bits, set(0x7fffffff));
-  const Word odd = hn::And(hn::ShiftRight<13>(magnitude), set(1));
-  const Word normal = hn::ShiftRight<13>(hn::Add(hn::Sub(magnitude, set(0x38000000 - 0xfff)), odd));
+  const Word sign = hn::And(hn::ShiftRight<16>(bits), word(0x8000)), magnitude = hn::And(bits, word(0x7fffffff));
+  const Word odd = hn::And(hn::ShiftRight<13>(magnitude), word(1));
+  const Word normal = hn::ShiftRight<13>(hn::Add(hn::Sub(magnitude, word(0x38000000 - 0xfff)), odd));
   const auto scaled = hn::Add(hn::BitCast(Floats(), magnitude), hn::Set(Floats(), 0.5f));
-  const Word subnormal = hn::Sub(hn::BitCast(Words(), scaled), set(0x3f000000));
-  const Word nan = hn::Or(set(0x7e00), hn::And(hn::ShiftRight<13>(magnitude), set(0x3ff)));
+  const Word subnormal = hn::Sub(hn::BitCast(Words(), scaled), word(0x3f000000));
+  const Word nan = hn::Or(word(0x7e00), hn::And(hn::ShiftRight<13>(magnitude), word(0x3ff)));
   const Word finite = hn::IfThenElse(below(magnitude, 0x38800000), subnormal, normal);
-  const Word special = hn::IfThenElse(below(magnitude, 0x7f800001), set(0x7c00), nan);
+  const Word special = hn::IfThenElse(below(magnitude, 0x7f800001), word(0x7c00), nan);
   return hn::Or(sign, hn::IfThenElse(below(magnitude, 0x477ff000), finite, special));
 }
 
 HWY_INLINE Word narrow_bfloat(Word bits) {
-  const Word odd = hn::And(hn::ShiftRight<16>(bits), set(1));
-  const Word rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, set(0x7fff)), odd));
-  const Word nan = hn::Or(hn::ShiftRight<16>(bits), set(0x40));
-  return hn::IfThenElse(below(hn::And(bits, set(0x7fffffff)), 0x7f800001), rounded, nan);
+  const Word odd = hn::And(hn::ShiftRight<16>(bits), word(1));
+  const Word rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, word(0x7fff)), odd));
+  const Word nan = hn::Or(hn::ShiftRight<16>(bits), word(0x40));
+  return hn::IfThenElse(below(hn::And(bits, word(0x7fffffff)), 0x7f800001), rounded, nan);
 }
 
 template <typename F>

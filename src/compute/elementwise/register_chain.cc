@@ -7,9 +7,11 @@
 #include "base/cpu_features.h"
 #include "compute/simd/hwy_targets.h"
 
+#ifndef RH_UNITED_TARGETS
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/elementwise/register_chain.cc"
 #include <hwy/foreach_target.h>
+#endif
 // After foreach_target.h, which sets the target.
 #include "compute/simd/simd_double-inl.h"
 #include "compute/simd/vector_ops-inl.h"

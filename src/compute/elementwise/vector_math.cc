@@ -1,12 +1,16 @@
 #include "compute/elementwise/vector_math.h"
 
+#include <algorithm>
+
 #include "compute/elementwise/activation.h"
 
 #include "compute/simd/hwy_targets.h"
 
+#ifndef RH_UNITED_TARGETS
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/elementwise/vector_math.cc"
 #include <hwy/foreach_target.h>
+#endif
 // After foreach_target.h, which sets the target.
 #include "compute/simd/gelu-inl.h"
 #include "compute/simd/simd_double-inl.h"

@@ -103,7 +103,7 @@ void max_plane(const Window& w, const T* x, T* y) {
     T best = lowest<T>();
     each_position(w, s, [&](int64_t position) {
       const T value = x[position];
-      best = (value > best) | (value != value) ? value : best;
+      best = ((value > best) | (value != value)) ? value : best;
     });
     *y++ = best;
   });

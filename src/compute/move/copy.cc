@@ -6,9 +6,11 @@
 #include "base/cpu_features.h"
 #include "compute/simd/hwy_targets.h"
 
+#ifndef RH_UNITED_TARGETS
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/move/copy.cc"
 #include <hwy/foreach_target.h>
+#endif
 // After foreach_target.h, which sets the target.
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
