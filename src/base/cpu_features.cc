@@ -64,6 +64,9 @@ bool has_whole_vectors(uint32_t signature) {
   return family > 26 || (family == 26 && (model < 0x20 || (model >= 0x40 && model < 0x50)));
 }
 
+/// Whether this build has kernels with AVX-512 (RH_KERNELS, cmake/kernels.cmake).
+constexpr bool kHasAvx512Kernels = RH_HAS_AVX512_KERNELS;
+
 void detect_isa(CpuFeatures& f) {
   const Registers one = cpuid(1, 0);
   const Registers seven = cpuid(7, 0);
@@ -74,7 +77,7 @@ void detect_isa(CpuFeatures& f) {
   const bool zmm = (saved & 0xe6) == 0xe6;
   const bool tiles = (saved & 0x60000) == 0x60000;
   f.avx2 = ymm && bit(one.c, 12) && bit(one.c, 29) && bit(one.c, 28) && bit(seven.b, 5);
-  f.avx512 = f.avx2 && zmm && bit(seven.b, 16) && bit(seven.b, 17) && bit(seven.b, 30) && bit(seven.b, 31);
+  f.avx512 = kHasAvx512Kernels && f.avx2 && zmm && bit(seven.b, 16) && bit(seven.b, 17) && bit(seven.b, 30) && bit(seven.b, 31);
   f.own_adders = f.avx512 && is_amd();
   f.half_vectors = f.own_adders && !has_whole_vectors(one.a);
   f.avx512_vnni = f.avx512 && bit(seven.c, 11);

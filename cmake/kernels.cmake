@@ -1,0 +1,108 @@
+# The kernels' instruction sets: which are built, and the options of their sources.
+
+# all: what the library chooses from when it runs. native: what the machine that builds would choose, which builds in two thirds of the
+# time; another machine runs its plain kernels. avx2, avx512: that one, beside the plain ones.
+set(RH_KERNELS all CACHE STRING "Instruction sets of x86-64 that kernels are built for: all, native, avx2, avx512")
+set_property(CACHE RH_KERNELS PROPERTY STRINGS all native avx2 avx512)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(RH_X86_64 ON)
+endif()
+
+# What RH_KERNELS names: all, avx512 or avx2.
+function(rh_kernels_built out)
+  set(built ${RH_KERNELS})
+  if(NOT RH_X86_64)
+    set(built all)
+  elseif(built STREQUAL "native")
+    set(built all)
+    if(EXISTS /proc/cpuinfo)
+      file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
+      if(flags MATCHES " avx512f " AND flags MATCHES " avx512bw " AND flags MATCHES " avx512dq " AND flags MATCHES " avx512vl ")
+        set(built avx512)
+      elseif(flags MATCHES " avx2 " AND flags MATCHES " fma " AND flags MATCHES " f16c ")
+        set(built avx2)
+      endif()
+    endif()
+  elseif(NOT built MATCHES "^(all|avx2|avx512)$")
+    message(FATAL_ERROR "RH_KERNELS is '${RH_KERNELS}': expected all, native, avx2 or avx512")
+  endif()
+  set(${out} ${built} PARENT_SCOPE)
+endfunction()
+
+# rh_define_kernels(TARGET): tells the target's portable vector code which sets it is built for.
+function(rh_define_kernels target)
+  rh_kernels_built(built)
+  if(NOT built STREQUAL "all")
+    string(TOUPPER ${built} name)
+    target_compile_definitions(${target} PRIVATE RH_ONLY_${name})
+  endif()
+  set(has_avx512 1)
+  if(built STREQUAL "avx2")
+    set(has_avx512 0)
+    target_compile_definitions(${target} PRIVATE RH_WITHOUT_AVX512)
+  endif()
+  # Of one source alone, so that a build that takes up the other sets compiles nothing else anew.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/base/cpu_features.cc PROPERTIES COMPILE_DEFINITIONS RH_HAS_AVX512_KERNELS=${has_avx512})
+  if(RH_SANITIZE AND built STREQUAL "avx2")  # without plain code beside it, which takes the compiler longer than that of vectors
+    target_compile_definitions(${target} PRIVATE RH_BASE_AVX2)
+    target_compile_options(${target} PRIVATE -mavx2 -mfma -mf16c -mbmi -mbmi2)
+  endif()
+endfunction()
+
+# rh_choose_kernels(LIST): takes out of the list what RH_KERNELS leaves out, and gives the others their options. Files whose name ends in an
+# instruction set need it. Nothing but micro-kernels may stand in them: an inline function of a shared header compiled there could be the
+# one that the linker keeps.
+function(rh_choose_kernels list)
+  set(sources ${${list}})
+  rh_kernels_built(built)
+  if(NOT RH_X86_64)
+    list(FILTER sources EXCLUDE REGEX "_(avx2|avx512|avx512vnni|amx)\\.cc$")
+  elseif(built STREQUAL "avx2")
+    list(FILTER sources EXCLUDE REGEX "_(avx512|avx512vnni|amx)\\.cc$")
+  endif()
+  foreach(source IN LISTS sources)
+    set(options "")
+    if(source MATCHES "_avx2\\.cc$")
+      set(options -mavx2 -mfma -mf16c)
+    elseif(source MATCHES "_avx512vnni\\.cc$")
+      set(options -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c)
+    elseif(source MATCHES "_avx512\\.cc$")
+      set(options -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprfchw)
+    elseif(source MATCHES "_amx\\.cc$")
+      set(options -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mamx-tile -mamx-bf16)
+    endif()
+    if(options)
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+  rh_set_sanitizer_flags(${sources})
+  set(${list} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Kernels under the sanitizers. Vectors and unrolled loops are optimised, for unoptimised they take a hundred times as long; their checks
+# are calls, for inline they take the compiler minutes a file; and what a fuzzer would learn from their branches is nothing about the models
+# it writes.
+function(rh_set_sanitizer_flags)
+  if(NOT RH_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    return()
+  endif()
+  set(vectors "")
+  foreach(source IN LISTS ARGN)
+    file(STRINGS ${source} each_target REGEX "hwy/foreach_target[.]h")
+    if(each_target OR source MATCHES "_(generic|avx2|avx512|avx512vnni|amx)\\.cc$")
+      list(APPEND vectors ${source})
+    endif()
+  endforeach()
+  set_source_files_properties(${vectors} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # that is made without optimisation
+  set(options -O1)
+  if(RH_SANITIZE MATCHES address)
+    list(APPEND options -mllvm -asan-instrumentation-with-call-threshold=0)
+  endif()
+  if(RH_SANITIZE MATCHES undefined)  # their vectors are read from any address, by instructions made for it
+    list(APPEND options -fno-sanitize=alignment)
+  endif()
+  if(RH_FUZZ)
+    list(APPEND options -fno-sanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
+  endif()
+  set_property(SOURCE ${vectors} APPEND PROPERTY COMPILE_OPTIONS ${options})
+endfunction()
