@@ -6,9 +6,14 @@ if(RH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -ffp-contract=off)
+option(RH_WERROR "Warnings are errors" OFF)
+if(RH_WERROR)
+  add_compile_options(-Werror)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)  # views hand out references to what they look at
 endif()
+add_compile_options($<$<CONFIG:Debug>:-D_GLIBCXX_ASSERTIONS>)  # accesses beyond a vector, an empty optional, ...
 if(RH_SANITIZE)
   set(CMAKE_CXX_FLAGS_RELEASE "-O1")  # asserts stay
 else()

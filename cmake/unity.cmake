@@ -9,7 +9,7 @@ function(rh_unite target pattern size)
   # The name of a united source is not its own, so GCC takes what it keeps to itself for part of a header; and what it inlines there makes it
   # lose sight of values: the preset dev, which unites nothing, has these warnings.
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized;-Wno-array-bounds>")
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized;-Wno-array-bounds;-Wno-stringop-overflow>")
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "${pattern}")

@@ -7,25 +7,29 @@ jobs=$(nproc)
 export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
 packages_demo="ca-certificates ccache cmake espeak-ng g++ libcli11-dev libfmt-dev libhwy-dev libjpeg-dev libopenjp2-7-dev libprotozero-dev libre2-dev libstb-dev libtiff-dev libwebp-dev mold ninja-build nlohmann-json3-dev python3-dev python3-venv zlib1g-dev"
-packages_test="$packages_demo clang-16 g++-aarch64-linux-gnu git libbenchmark-dev libclang-rt-16-dev libgtest-dev qemu-user"
+packages_test="$packages_demo clang-16 clang-tidy-16 git libbenchmark-dev libclang-rt-16-dev libgtest-dev qemu-user"
 # Installed where the distribution has them; without them, the tests that need them are skipped.
 packages_test_if_offered="chromium"
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-# Installs the packages of a tier that are missing; asks the network only when one is.
+# setup_packages TIER: installs the packages of the tier that are missing.
 setup_packages() {
-  local names=packages_$1 missing=() name
+  local names=packages_$1
   command -v dpkg-query >/dev/null || die "no dpkg on this system; install what stands for: ${!names}"
-  local installed
-  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' ${!names} 2>/dev/null) || true
-  for name in ${!names}; do
+  install_packages ${!names}
+}
+
+# install_packages NAMES: installs those that are missing; asks the network only when one is.
+install_packages() {
+  local missing=() name installed as_root=()
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null) || true
+  for name in "$@"; do
     grep -qx "installed $name" <<<"$installed" || missing+=("$name")
   done
   [ ${#missing[@]} -eq 0 ] && return 0
   say "Installing packages: ${missing[*]}"
-  local as_root=()
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || die "as root: apt-get install ${missing[*]}"
     as_root=(sudo)
@@ -122,4 +126,30 @@ build() {
   local status=$?
   grep -vE '^\[[0-9]+/[0-9]+\]|^ninja: (Entering|no work)|^-- ' "$root/build/build-$preset.log" | head -n 200
   return $status
+}
+
+# build_with_progress PRESET [targets]: one line that tells how far the build is (a line a minute, where the output is no terminal); prints
+# errors, and leaves warnings to the log.
+build_with_progress() {
+  local preset=$1 log=$root/build/build-$1.log
+  shift
+  cmake --build "$root/build/$preset" -j "$jobs" ${1:+--target "$@"} 2>&1 | tee "$log" | show_progress
+  [ "${PIPESTATUS[0]}" = 0 ] && return 0
+  grep -E -A 5 'error:|^FAILED' "$log" | head -n 60
+  return 1
+}
+
+# Reads what ninja prints.
+show_progress() {
+  local line steps='' began=$SECONDS said=$SECONDS every=60 form='%s steps, %d s\n'
+  [ ! -t 1 ] || { every=1 form='\r%s steps, %d s '; }
+  while IFS= read -r line; do
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    steps="${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
+    [ $((SECONDS - said)) -ge $every ] || continue
+    said=$SECONDS
+    printf "$form" "$steps" $((SECONDS - began))
+  done
+  [ -z "$steps" ] || [ $((SECONDS - began)) -lt 5 ] || printf "$form" "$steps" $((SECONDS - began))
+  [ ! -t 1 ] || printf '\n'
 }

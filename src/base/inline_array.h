@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -14,7 +15,10 @@ class InlineArray {
   explicit InlineArray(size_t size) : size_(size), more_(size > N ? new T[size]() : nullptr) {}
 
   T* data() { return more_ ? more_.get() : few_.data(); }
-  T& operator[](size_t i) { return data()[i]; }
+  T& operator[](size_t i) {
+    assert(i < size_);
+    return data()[i];
+  }
   operator std::span<T>() { return {data(), size_}; }
 
  private:

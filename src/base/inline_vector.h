@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
@@ -64,26 +65,36 @@ class InlineVector {
     std::rotate(begin() + position, end() - 1, end());
   }
   void erase(size_t position) {
+    assert(position < size_);
     std::copy(begin() + position + 1, end(), begin() + position);
     --size_;
   }
-  void pop_back() { --size_; }
+  void pop_back() {
+    assert(size_ > 0);
+    --size_;
+  }
   void clear() { size_ = 0; }
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   T* data() { return heap_ ? heap_.get() : inline_; }
   const T* data() const { return heap_ ? heap_.get() : inline_; }
-  T& operator[](size_t i) { return data()[i]; }
-  const T& operator[](size_t i) const { return data()[i]; }
+  T& operator[](size_t i) {
+    assert(i < size_);
+    return data()[i];
+  }
+  const T& operator[](size_t i) const {
+    assert(i < size_);
+    return data()[i];
+  }
   T* begin() { return data(); }
   T* end() { return data() + size_; }
   const T* begin() const { return data(); }
   const T* end() const { return data() + size_; }
-  T& front() { return data()[0]; }
-  T& back() { return data()[size_ - 1]; }
-  const T& front() const { return data()[0]; }
-  const T& back() const { return data()[size_ - 1]; }
+  T& front() { return (*this)[0]; }
+  T& back() { return (*this)[size_ - 1]; }
+  const T& front() const { return (*this)[0]; }
+  const T& back() const { return (*this)[size_ - 1]; }
   operator std::span<const T>() const { return {data(), size_}; }
 
   friend bool operator==(const InlineVector& a, const InlineVector& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }

@@ -95,7 +95,7 @@ TEST_P(ConvTest, sums_with_few_terms_that_count_are_exact) {
 }
 
 TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
-  for (const ConvCase& c : kConvCases) {
+  for (const ConvCase& c : test::swept(kConvCases)) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size();
     const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
@@ -134,7 +134,7 @@ TEST_P(ConvTest, within_the_bound_of_a_float_sum) {
 
 /// Between blocks of channels, and from planes: the same bound as that of every other variant.
 TEST_P(ConvTest, blocks_of_channels_within_the_bound_of_a_float_sum) {
-  for (const ConvCase& c : kConvCases) {
+  for (const ConvCase& c : test::swept(kConvCases)) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), inputs = w.input_size(), outputs = w.output_size();
     const std::vector<float> x = random_values(c.batch * c.channels.in * inputs, 1), weights = random_values(c.channels.out * k, 2);
@@ -245,7 +245,7 @@ TEST(FetchedPart, PartsAreTheWholeListInOrder) {
 /// Gates multiply inputs, means are those of the result: as if a pass of its own did either.
 TEST_P(ConvTest, blocks_of_channels_with_gates_and_means) {
   int gated = 0, averaged = 0;
-  for (const ConvCase& c : kConvCases) {
+  for (const ConvCase& c : test::swept(kConvCases)) {
     const Window w = window_of(c);
     if (!BlockedConvolution::fits(c.channels, w, BlockedInput::blocks)) continue;
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), inputs = w.input_size(), outputs = w.output_size();
@@ -646,7 +646,7 @@ TEST_P(ConvTest, winograd_4x4_is_near_where_less_accuracy_is_asked_for) {
 
 TEST_P(ConvTest, inputs_are_scaled_while_they_are_gathered) {
   int scaled = 0;
-  for (const ConvCase& c : kConvCases) {
+  for (const ConvCase& c : test::swept(kConvCases)) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), plane = w.input_size();
     const std::vector<float> x = random_values(c.batch * c.channels.in * plane, 1), weights = random_values(c.channels.out * k, 2);
@@ -669,7 +669,7 @@ TEST_P(ConvTest, inputs_are_scaled_while_they_are_gathered) {
 }
 
 TEST_P(ConvTest, other_activations_come_last) {
-  for (const ConvCase& c : kConvCases) {
+  for (const ConvCase& c : test::swept(kConvCases)) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size();
     const std::vector<float> x = random_values(c.batch * c.channels.in * w.input_size(), 1), weights = random_values(c.channels.out * k, 2);
@@ -686,7 +686,7 @@ TEST_P(ConvTest, other_activations_come_last) {
 /// In every variant, the same bits as those of the sums with the slopes applied to them.
 template <typename T>
 void check_slopes() {
-  for (const ConvCase& c : kConvCases) {
+  for (const ConvCase& c : test::swept(kConvCases)) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), outputs = w.output_size();
     const std::vector<T> x = random_values<T>(c.batch * c.channels.in * w.input_size(), 1),
@@ -716,7 +716,7 @@ TEST_P(ConvTest, each_channel_has_its_slope_in_float64) { check_slopes<double>()
 /// Against float64: `unit` a term of the sum (all are at most 1), and `rounding` of the result.
 template <typename T>
 void check_type(double unit, double rounding) {
-  for (const ConvCase& c : kConvCases) {
+  for (const ConvCase& c : test::swept(kConvCases)) {
     const Window w = window_of(c);
     const int64_t k = c.channels.in / c.channels.groups * w.kernel_size(), outputs = c.batch * c.channels.out * w.output_size();
     const std::vector<T> x = random_values<T>(c.batch * c.channels.in * w.input_size(), 1),

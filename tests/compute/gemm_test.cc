@@ -64,10 +64,10 @@ std::vector<GemmCase> cases() {
 class GemmTest : public EveryIsa {};
 
 template <typename T>
-void run_cases(size_t first = 0, size_t step = 1) {
+void run_cases(int64_t first = 0, int64_t step = 1) {
   const std::vector<GemmCase> all = cases();
-  for (size_t i = first; i < all.size(); i += step) {
-    const GemmCase& t = all[i];
+  for (const GemmCase& t : test::swept(all)) {
+    if ((&t - all.data()) % step != first) continue;
     const GemmData<T> data(t);
     std::vector<T> c = data.c, packed_c = data.c, serial_c = data.c;
     gemm(data.args, data.a.data(), data.b.data(), c.data(), three_threads());
@@ -108,7 +108,8 @@ TEST_P(GemmTest, halves_within_the_bound_of_a_float_sum_rounded_once) {
 /// Floats times halves: as if the halves were floats.
 template <typename S>
 void check_narrow_right() {
-  for (const GemmCase& t : cases()) {
+  const std::vector<GemmCase> all = cases();
+  for (const GemmCase& t : test::swept(all)) {
     GemmData<float> data(t);
     std::vector<S> narrow;
     for (float& value : data.b) {

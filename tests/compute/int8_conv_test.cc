@@ -119,7 +119,7 @@ void check(const Case& c, bool x_signed, bool w_signed, int w_zeros, bool small 
 }
 
 TEST_P(Int8ConvTest, SumsAreExact) {
-  for (const Case& c : kCases) {
+  for (const Case& c : test::swept(kCases)) {
     for (const bool x_signed : {false, true}) {
       for (const bool w_signed : {false, true}) {
         for (const int w_zeros : {0, 1, 2}) check(c, x_signed, w_signed, w_zeros);  // none, one, one a channel
@@ -129,7 +129,7 @@ TEST_P(Int8ConvTest, SumsAreExact) {
 }
 
 TEST_P(Int8ConvTest, SumsOfSmallWeightsAreExact) {
-  for (const Case& c : kCases) {
+  for (const Case& c : test::swept(kCases)) {
     for (const bool w_signed : {false, true}) check(c, !w_signed, w_signed, 1, true);
   }
 }
@@ -230,7 +230,7 @@ void check_depthwise(const DepthwiseCase& c, bool x_signed, Weights kind) {
 }
 
 TEST_P(Int8ConvTest, DepthwiseSumsAreExact) {
-  for (const DepthwiseCase& c : kDepthwiseCases) {
+  for (const DepthwiseCase& c : test::swept(kDepthwiseCases)) {
     for (const bool x_signed : {false, true}) {
       for (const Weights kind : {Weights::bytes, Weights::unsigned_bytes, Weights::wide}) check_depthwise(c, x_signed, kind);
     }

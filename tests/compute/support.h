@@ -12,6 +12,8 @@
 #include "base/cpu_features.h"
 #include "base/thread_pool.h"
 #include "compute/conv/conv.h"
+#include "support/sanitizers.h"
+#include "support/sweeps.h"
 
 namespace rh::compute {
 
@@ -31,24 +33,13 @@ class EveryIsa : public testing::TestWithParam<const char*> {
   ScopedCpuFeatures scope_;
 };
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define RH_TESTS_ARE_SANITIZED
-#endif
-#endif
-#ifdef RH_TESTS_ARE_SANITIZED
-inline constexpr bool kIsSanitized = true;
-#else
-inline constexpr bool kIsSanitized = false;
-#endif
-
 inline std::vector<const char*> isas() {
   const CpuFeatures& cpu = cpu_features();
   // What a processor without AVX has beyond SSE2 is its own row only there: an emulator's.
   std::vector<const char*> names{cpu.neon ? "neon" : cpu.sse41 && !cpu.avx2 ? "sse41" : "sse2"};
   if (cpu.avx2) names.push_back("avx2");
   if (cpu.avx512) {
-    if (!kIsSanitized) names.push_back("avx512");  // slow there, and the next set has the same kernels and more
+    if (!test::kSanitized) names.push_back("avx512");  // slow there, and the next set has the same kernels and more
     names.push_back("avx512_own_adders");
   }
   return names;

@@ -14,7 +14,7 @@ namespace {
 
 /// A transposed convolution is the gradient of a convolution: <conv(u), v> = <u, conv_transpose(v)>.
 TEST(ConvTransposeReference, is_the_adjoint_of_the_convolution) {
-  for (const ConvCase& c : kConvCases) {
+  for (const ConvCase& c : test::swept(kConvCases)) {
     const Window forward = window_of(c);
     Window backward = forward;
     for (int d = 0; d < 3; ++d) std::swap(backward.input[d], backward.output[d]);
@@ -37,9 +37,9 @@ RH_EVERY_ISA(TransposedConvTest);
 
 /// Against float64, on the geometry of every convolution (or every `step`th) turned round, and with outputs that no input reaches.
 template <typename T>
-void check_transposed(double unit, double rounding, std::string_view variant = {}, size_t step = 1) {
-  for (size_t row = 0; row < std::size(kConvCases); row += step) {
-    const ConvCase& c = kConvCases[row];
+void check_transposed(double unit, double rounding, std::string_view variant = {}, int64_t step = 1) {
+  for (const ConvCase& c : test::swept(kConvCases)) {
+    if ((&c - kConvCases) % step != 0) continue;
     for (const int64_t extra : {0, 2}) {
       Window w = window_of(c);
       for (int d = 0; d < 3; ++d) std::swap(w.input[d], w.output[d]);
@@ -80,9 +80,9 @@ TEST_P(TransposedConvTest, within_the_bound_of_the_sum) {
 /// Each is applied to what is made without it, outputs that no input reaches among them.
 template <typename T>
 void check_activated(const Activation& activation, double rounding, std::string_view variant = {}) {
-  constexpr size_t kStep = 4;
-  for (size_t row = 0; row < std::size(kConvCases); row += kStep) {
-    const ConvCase& c = kConvCases[row];
+  constexpr int64_t kStep = 4;
+  for (const ConvCase& c : test::swept(kConvCases)) {
+    if ((&c - kConvCases) % kStep != 0) continue;
     Window w = window_of(c);
     for (int d = 0; d < 3; ++d) std::swap(w.input[d], w.output[d]);
     for (int d = 0; d < 3; ++d) w.output[d] += w.kernel[d] > 1 ? 2 : 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the seeds of the fuzz targets: the smallest official node model of each operator with its inputs, and graphs of the passes' tests.
 
-make_corpus.py                    into tests/fuzz/corpus
+make_corpus.py                    into the archives of tests/fuzz/corpus
 make_corpus.py --found [FOLDER]   keeps of the corpora that the targets grew in FOLDER (build/fuzz) what reaches more code, smallest first
 """
 
@@ -9,12 +9,12 @@ import argparse
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import corpus_archive  # noqa: E402
 from families import official  # noqa: E402
 from mutate_models import Mutant  # noqa: E402
 
@@ -51,11 +51,12 @@ def keep_found(grown):
     """What libFuzzer's merge picks beside the seeds and what was found before; counters and values would keep nearly everything."""
     environment = {**os.environ, "ASAN_OPTIONS": "allocator_may_return_null=1:max_allocation_size_mb=512:detect_leaks=0"}
     for target, folder in (("run_fuzz", "model"), ("load_fuzz", "model"), ("graph_text_fuzz", "graph_text")):
-        seeds, found = HERE / "corpus" / folder, HERE / "corpus" / f"found_{folder}"
-        found.mkdir(parents=True, exist_ok=True)
+        corpus = corpus_archive.read(folder)
+        found = corpus[f"found_{folder}"]
         with tempfile.TemporaryDirectory() as merged:
-            for path in [*seeds.iterdir(), *found.iterdir()]:
-                shutil.copy(path, merged)
+            for files in corpus.values():
+                for name, data in files.items():
+                    (pathlib.Path(merged) / name).write_bytes(data)
             known = set(os.listdir(merged))
             program = HERE.parents[1] / "build/asan/tests" / target
             options = ["-merge=1", "-use_counters=0", "-use_value_profile=0", "-max_len=4096", "-timeout=60", "-rss_limit_mb=4096"]
@@ -63,9 +64,9 @@ def keep_found(grown):
                 [program, *options, "-malloc_limit_mb=0", merged, grown / target], env=environment, stderr=subprocess.DEVNULL, check=True
             )
             new = [path for path in pathlib.Path(merged).iterdir() if path.name not in known]
-            for path in new:
-                shutil.copy(path, found)
-        print(f"{target}: {len(new)} inputs more in {found}, {sum(path.stat().st_size for path in found.iterdir())} bytes in all")
+            found.update((path.name, path.read_bytes()) for path in new)
+        corpus_archive.write(folder, corpus)
+        print(f"{target}: {len(new)} inputs more, {len(found)} found in all, {sum(map(len, found.values()))} bytes")
 
 
 def main():
@@ -75,11 +76,8 @@ def main():
     if args.found:
         return keep_found(args.found)
     for folder, files in (("model", models()), ("graph_text", graph_texts())):
-        to = HERE / "corpus" / folder
-        to.mkdir(parents=True, exist_ok=True)
-        for name, data in files.items():
-            (to / name).write_bytes(data)
-        print(f"{len(files)} seeds, {sum(map(len, files.values()))} bytes in {to}")
+        corpus_archive.write(folder, {**corpus_archive.read(folder), folder: files})
+        print(f"{len(files)} seeds, {sum(map(len, files.values()))} bytes in {corpus_archive.archive(folder)}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;
-  const fs::path top = fs::path(RH_TEST_DATA).parent_path() / "fuzz" / folder;
+  const fs::path source = fs::path(RH_TEST_DATA).parent_path() / "fuzz", unpacked = fs::path(RH_BUILD_DIR) / "fuzz_corpus";
+  const fs::path top = (folder.starts_with("regressions/") ? source : unpacked) / folder;
   for (const auto& entry : fs::directory_iterator(top)) files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
@@ -25,7 +26,7 @@ std::vector<std::string> files_in(const std::string& folder) {
 std::span<const std::byte> bytes_of(const std::string& content) { return std::as_bytes(std::span(content)); }
 
 TEST(FuzzReplay, Models) {
-  for (const char* folder : {"corpus/model", "corpus/found_model", "regressions/model"}) {
+  for (const char* folder : {"model", "found_model", "regressions/model"}) {
     const auto files = files_in(folder);
     EXPECT_FALSE(files.empty()) << folder;
     size_t ran = 0;
@@ -36,14 +37,14 @@ TEST(FuzzReplay, Models) {
       ran += run_model(bytes_of(content));
     }
     // The seeds are models that work, but for operators that have no kernel and inputs that are no tensors.
-    if (folder == std::string_view("corpus/model")) {
+    if (folder == std::string_view("model")) {
       EXPECT_GT(ran, files.size() * 2 / 3) << "of " << files.size();
     }
   }
 }
 
 TEST(FuzzReplay, GraphText) {
-  for (const char* folder : {"corpus/graph_text", "corpus/found_graph_text", "regressions/graph_text"}) {
+  for (const char* folder : {"graph_text", "found_graph_text", "regressions/graph_text"}) {
     const auto files = files_in(folder);
     EXPECT_FALSE(files.empty()) << folder;
     for (const std::string& file : files) {
@@ -54,7 +55,7 @@ TEST(FuzzReplay, GraphText) {
 }
 
 TEST(MessageTree, KeepsWhatItReads) {
-  for (const std::string& file : files_in("corpus/model")) {
+  for (const std::string& file : files_in("model")) {
     if (!file.ends_with(".onnx")) continue;  // of the ORT format
     const std::string content = read_file(file);
     const auto tree = parse(content, model_kind());

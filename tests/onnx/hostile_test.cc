@@ -8,17 +8,10 @@
 #include "onnx/type_reader.h"
 #include "onnx/writer.h"
 #include "protos.h"
+#include "support/sanitizers.h"
 
 namespace rh::onnx::test {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 /// A model with a bit of everything.
 std::string rich_model() {
@@ -81,7 +74,7 @@ class MemoryLimit {
     getrlimit(RLIMIT_AS, &before_);
     size_t pages = 0;
     std::FILE* file = std::fopen("/proc/self/statm", "r");
-    if (kSanitized || !file || std::fscanf(file, "%zu", &pages) != 1) pages = 0;
+    if (rh::test::kSanitized || !file || std::fscanf(file, "%zu", &pages) != 1) pages = 0;
     if (file) std::fclose(file);
     rlimit limit = before_;
     limit.rlim_cur = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + bytes;

@@ -1,0 +1,132 @@
+# What each stage of scripts/test runs: stage_<name>, for the rows of scripts/stages.toml. A stage that this machine cannot run says why with
+# leave_out. Sourced by scripts/test, which sets results, the folder of the reports.
+
+# Executables that run under the sanitizers: the parts that read untrusted bytes, own memory or share state between threads.
+asan_tests=(base graph ops_schema ops onnx passes partition session compute failing_memory providers capi fuzz)
+tsan_tests=(base partition session providers)
+# Executables that an emulator of a 64-bit Arm processor runs.
+arm64_tests=(base passes session compute)
+
+# leave_out REASON: the stage at hand ends here. It counts neither as passed nor as failed.
+leave_out() {
+  printf '%s\n' "$*" >"$results/left_out"
+  exit 77
+}
+
+# Those of the names that are test executables here.
+existing() {
+  local name
+  for name in "$@"; do [ -d "tests/$name" ] && ls tests/"$name"/*_test.cc >/dev/null 2>&1 && echo "$name"; done
+}
+
+# leak_checker_failed LOG: whether it broke off itself ("Tracer caught signal 11"), as it does now and then, having found nothing: such a
+# program is run again.
+leak_checker_failed() {
+  grep -q 'LeakSanitizer has encountered a fatal error' "$1" && ! grep -qE 'ERROR: [A-Za-z]*Sanitizer|runtime error:' "$1"
+}
+
+# ctest_preset PRESET [names]: GoogleTest writes its counts, ctest a report that also knows of executables that died.
+ctest_preset() {
+  local preset=$1 pattern=. log
+  shift
+  [ $# -eq 0 ] || pattern="^($(IFS='|'; echo "$*"))(_[01])?\$"
+  mkdir -p "$results/$preset"
+  log=$results/$preset.ctest.log
+  local run=(env GTEST_OUTPUT="json:$results/$preset/" GTEST_BRIEF=1 ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --no-tests=error --timeout 1800)
+  "${run[@]}" -R "$pattern" --output-junit "$results/$preset.ctest.xml" 2>&1 | tee "$log" && return 0
+  leak_checker_failed "$log" || return 1
+  say "The leak checker failed: what it ended once more"
+  "${run[@]}" --rerun-failed --output-junit "$results/$preset.again.ctest.xml"
+}
+
+pytest() { "$python" -m pytest --junitxml="$results/$1.pytest.xml" "${@:2}"; }
+
+# preset_tests PRESET names: builds those executables with a preset and runs them. Warnings of our own code are errors.
+preset_tests() {
+  local preset=$1 names
+  shift
+  mapfile -t names < <(existing "$@")
+  configure "$preset" -DRH_BUILD_TESTS=ON -DRH_WERROR=ON && build "$preset" "${names[@]/#/test_}" && ctest_preset "$preset" "${names[@]}"
+}
+
+# After a demo the kernels of this machine alone are there: that is enough for the quick stages. A warning fails the stage as -Werror would,
+# which would have all compiled anew that a demo left.
+stage_build() {
+  local kernels=all bench=ON
+  if [ "$quick" = 1 ]; then
+    bench=OFF
+    ! grep -q '^RH_KERNELS:[A-Z]*=native$' build/release/CMakeCache.txt 2>/dev/null || kernels=native
+  fi
+  configure release -DRH_BUILD_TESTS=ON -DRH_BUILD_BENCH=$bench -DRH_KERNELS=$kernels && build release || return 1
+  ! grep 'warning:' build/build-release.log || { say "Warnings of our own code fail the stage"; return 1; }
+}
+
+# The faults that .clang-tidy names, in what the last day changed.
+stage_tidy() { configure dev -DRH_BUILD_TESTS=ON -DRH_BUILD_PYTHON=ON && "$python" scripts/tidy.py --seconds 120 --counts "$results/tidy.counts.json"; }
+
+# Operator and model tests compare with the stock library; not under the sanitizers, which it was not built for.
+stage_cpp() {
+  local stock
+  stock=$("$python" -c 'import glob, importlib.util as u; print(glob.glob(u.find_spec("onnxruntime").submodule_search_locations[0] + "/capi/libonnxruntime.so.*")[0])') &&
+    RH_STOCK_ORT=$stock ctest_preset release &&
+    RH_CAPI_LIBRARY=$stock build/release/tests/test_providers --gtest_brief=1  # our providers in the stock library, from the same files
+}
+stage_python() { pytest python python/tests tests/errors; }
+stage_cli() { pytest cli tests/cli; }
+stage_docs() { pytest docs tests/docs tests/stands; }
+stage_models() { pytest models tests/models; }
+stage_conformance() {
+  "$python" tests/conformance/run.py --module roundhouse --counts "$results/conformance.counts.json" && "$python" tests/conformance/cells.py
+}
+stage_differential() {
+  pytest differential tests/differential &&
+    "$python" tests/differential/run.py --count 1000 --counts "$results/operators.counts.json" &&
+    "$python" tests/differential/passes.py --count 300 --counts "$results/passes.counts.json" &&
+    "$python" tests/differential/patterns.py --count 20000 --counts "$results/patterns.counts.json"
+}
+# Official node models, changed at random from fixed seeds: none may crash or hang.
+stage_mutants() { "$python" tests/fuzz/mutate_models.py --count 2000 --timeout 120; }
+
+# The wheel that `pip install .` makes, in an environment of its own that sees this one's other packages: the package's tests pass on it.
+# The compiler is named as the other builds name it, so that the compiler cache knows what it has.
+stage_wheel() {
+  local dir=$root/build/wheel-test
+  rm -rf "$dir" && mkdir -p "$dir" &&
+    CC=cc CXX=c++ "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$dir" "$root" >"$dir/pip.log" 2>&1 || { tail -n 40 "$dir/pip.log"; return 1; }
+  "$python" -m venv "$dir/venv" && "$dir/venv/bin/python" -m pip install -q --disable-pip-version-check --no-deps "$dir"/*.whl || return 1
+  "$python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' >"$(echo "$dir"/venv/lib/python3*/site-packages)/test_packages.pth"
+  (cd "$dir" && unset PYTHONPATH ROUNDHOUSE_LIBRARY_DIR && venv/bin/python -m pytest --junitxml="$results/wheel.pytest.xml" "$root/python/tests")
+}
+
+asan_options() {
+  export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+}
+stage_asan() { asan_options && preset_tests asan "${asan_tests[@]}"; }
+stage_tsan() { TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1 preset_tests tsan "${tsan_tests[@]}"; }
+
+# The kernels of processors without AVX, one half on one with SSE4, one on one without, run by an emulator: an instruction that such a
+# processor lacks ends the program.
+stage_old_cpu() {
+  local shard first failed=0 cpus=(Nehalem qemu64)
+  mkdir -p "$results/old_cpu"
+  for shard in 0 1; do
+    GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$shard GTEST_OUTPUT=json:$results/old_cpu/test_compute_$shard.json GTEST_BRIEF=1 RH_SWEEPS=${RH_SWEEPS:-part} \
+      qemu-x86_64 -cpu "${cpus[shard]}" build/release/tests/test_compute &
+    first=${first:-$!}
+  done
+  wait $! || failed=1
+  wait "$first" || failed=1
+  return $failed
+}
+
+# The emulator itself ends when a process with threads forks.
+stage_arm64() { RH_SWEEPS=part GTEST_FILTER=-ThreadPool.child_of_a_fork* preset_tests arm64 "${arm64_tests[@]}"; }
+
+# Every source by itself, with the assertions of the standard library and our own, without optimisation.
+stage_debug() { RH_SWEEPS=part preset_tests debug "${asan_tests[@]}"; }
+
+# The kernels with AVX-512 under the sanitizers, and plain code beside them.
+stage_asan_kernels() {
+  grep -q ' avx512vl ' /proc/cpuinfo || leave_out "this processor has no AVX-512"
+  asan_options && preset_tests asan_kernels compute
+}

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""The stages of scripts/test, as scripts/stages.toml lists them.
+
+  stages.py list                                  each stage: near or far, the seconds it took last, what it needs, whether it is due
+  stages.py choose WORD...                        the stages that the words name, in their order (near, far, due, all, quick, or names)
+  stages.py field STAGE FIELD                     a field of a stage, as words on a line
+  stages.py passed STAGE SECONDS PASSED SKIPPED   writes tests/stands/passed/STAGE.json: hash of what the stage depends on, date, totals
+  stages.py overdue STAGE...                      of the far stages that are due and not among these: which, since when; exit code 3 where
+                                                  one has been due for 14 days and a commit of the last day changes its own files
+"""
+
+import datetime
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PASSED = ROOT / "tests" / "stands" / "passed"
+SECONDS = ROOT / "build" / "stage-seconds.json"
+QUICK = ["build", "tidy", "cpp", "python", "docs"]
+DUE_AFTER_DAYS, OVERDUE_AFTER_DAYS = 7, 14
+
+
+@functools.cache
+def stages():
+    listed = tomllib.loads((ROOT / "scripts" / "stages.toml").read_text())
+    return {name: {"kind": kind, **row} for kind in ("near", "far") for name, row in listed[kind].items()}
+
+
+def of_kind(kind):
+    return [name for name, row in stages().items() if row["kind"] == kind]
+
+
+def git(*arguments):
+    run = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)
+    return run.stdout if run.returncode == 0 else ""
+
+
+def pathspecs(paths):
+    return [f":(glob){path}" if "*" in path else path for path in paths]
+
+
+def hash_of(name):
+    """Of the names and contents of all that the stage depends on, as they lie in the working tree."""
+    paths = stages()[name]["own"] + stages()[name].get("depends", [])
+    listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *pathspecs(paths))
+    digest = hashlib.sha256()
+    for file in sorted(set(listed.split("\0")) - {""}):
+        if (path := ROOT / file).is_file():
+            digest.update(f"{file}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()[:32]
+
+
+@functools.cache
+def record(name):
+    path = PASSED / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+@functools.cache
+def why_due(name):
+    """Why the far stage is due, or an empty text."""
+    last = record(name)
+    if not last:
+        return "it has not passed yet"
+    if last["hash"] != hash_of(name):
+        return "what it depends on has changed"
+    days = (datetime.date.today() - datetime.date.fromisoformat(last["date"])).days
+    return f"it passed {days} days ago" if stages()[name].get("weekly") and days >= DUE_AFTER_DAYS else ""
+
+
+def due_days(name):
+    """For how many days a stage that is due has been so, as far as the history that is here tells."""
+    last, row = record(name), stages()[name]
+    today = datetime.date.today()
+    since = today
+    if last and last["hash"] == hash_of(name):
+        since = datetime.date.fromisoformat(last["date"]) + datetime.timedelta(days=DUE_AFTER_DAYS)
+    else:
+        after = [f"--since={last['date']}T23:59:59"] if last else []
+        dates = git("log", "--format=%cs", *after, "--", *pathspecs(row["own"] + row.get("depends", []))).split()
+        if dates:
+            since = datetime.date.fromisoformat(min(dates))
+    return max((today - since).days, 0)
+
+
+@functools.cache
+def new_files():
+    """Files that the commits of the last day before the newest one change."""
+    newest = git("log", "-1", "--format=%ct").strip()
+    return set(git("log", f"--since={int(newest) - 86400}", "--format=", "--name-only").split("\n")) - {""} if newest else set()
+
+
+def touches_own(name):
+    paths = stages()[name]["own"]
+    matched = set(git("ls-files", "--", *pathspecs(paths)).split("\n"))
+    return bool(matched & new_files()) or any(file.startswith(path + "/") for path in paths for file in new_files())
+
+
+def due():
+    """Those that are due: first those whose own files the newest commits touch, then the others, in rotation by the number of commits."""
+    names = [name for name in of_kind("far") if why_due(name)]
+    first = [name for name in names if touches_own(name)]
+    others = [name for name in names if name not in first]
+    if others:
+        turn = int(git("rev-list", "--count", "HEAD") or 0) % len(others)
+        others = others[turn:] + others[:turn]
+    return first + others
+
+
+def choose(words):
+    groups = {"near": of_kind("near"), "far": of_kind("far"), "all": list(stages()), "quick": QUICK}
+    chosen = []
+    for word in words or ["near"]:
+        if word not in groups and word not in stages() and word != "due":
+            sys.exit(f"error: no stage '{word}'; expected near, far, due, all, quick or one of: {' '.join(stages())}")
+        chosen += due() if word == "due" else groups.get(word, [word])
+    return list(dict.fromkeys(chosen))
+
+
+def last_seconds(name):
+    if SECONDS.exists() and name in (seconds := json.loads(SECONDS.read_text())):
+        return seconds[name]
+    return record(name).get("seconds")
+
+
+def show_list():
+    print(f"{'stage':<16}{'kind':<6}{'last':>7}  needs; state")
+    for name, row in stages().items():
+        seconds = last_seconds(name)
+        needs = " ".join(row.get("packages", [])) or row.get("needs", "")
+        state = "" if row["kind"] == "near" else f"due: {why_due(name)}" if why_due(name) else f"passed {record(name)['date']}"
+        print(f"{name:<16}{row['kind']:<6}{f'{seconds} s' if seconds is not None else '-':>7}  {'; '.join(filter(None, [needs, state]))}".rstrip())
+
+
+def note_seconds(name, seconds):
+    all_seconds = json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
+    all_seconds[name] = seconds
+    SECONDS.parent.mkdir(exist_ok=True)
+    SECONDS.write_text(json.dumps(all_seconds, indent=1) + "\n")
+
+
+def write_passed(name, seconds, passed, skipped):
+    if stages()[name]["kind"] != "far":
+        return
+    PASSED.mkdir(parents=True, exist_ok=True)
+    facts = {"hash": hash_of(name), "date": str(datetime.date.today()), "seconds": seconds, "passed": passed, "skipped": skipped}
+    (PASSED / f"{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
+
+
+def show_overdue(run):
+    failed = False
+    for name in of_kind("far"):
+        if name in run or not why_due(name):
+            continue
+        days = due_days(name)
+        line = f"due, not run: {name} ({why_due(name)})"
+        if days >= OVERDUE_AFTER_DAYS:
+            own = touches_own(name)
+            failed = failed or own
+            line = f"{'ERROR' if own else 'WARNING'}: due for {days} days, not run: {name} ({why_due(name)})"
+        print(line)
+    return 3 if failed else 0
+
+
+def main(command="list", *arguments):
+    if command == "list":
+        show_list()
+    elif command == "choose":
+        print("\n".join(choose(arguments)))
+    elif command == "field":
+        value = stages()[arguments[0]].get(arguments[1], "")
+        print(" ".join(value) if isinstance(value, list) else value)
+    elif command == "estimate":
+        print(last_seconds(arguments[0]) or 1000)
+    elif command == "seconds":
+        note_seconds(arguments[0], int(arguments[1]))
+    elif command == "passed":
+        write_passed(arguments[0], *map(int, arguments[1:]))
+    elif command == "overdue":
+        return show_overdue(arguments)
+    else:
+        sys.exit(__doc__)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except BrokenPipeError:
+        os._exit(1)
