@@ -54,7 +54,8 @@ TEST_P(AttentionTest, narrow_heads) {
 }
 
 TEST_P(AttentionTest, what_a_query_sees) {
-  for (const AttentionCase& row : attention_cases()) {
+  const std::vector<AttentionCase> rows = attention_cases();
+  for (const AttentionCase& row : test::swept(rows)) {
     for (const int64_t queries : {1, 2, 120}) {
       for (const int64_t value_depth : {33, 64}) {
         Data data(queries, 600, 4, 2, 40, value_depth);
@@ -104,12 +105,13 @@ TEST_P(AttentionTest, keys_that_masks_leave_out) {
   const Sees causal = [](int64_t query, int64_t key) { return key <= 3 * query; };
   const Sees window = [](int64_t query, int64_t key) { return key <= 3 * query + 100 && key > 3 * query + 60; };
   const Sees few = [](int64_t, int64_t key) { return key >= 370 && key < 390; };
-  const struct {
+  struct Row {
     const char* name;
     Sees sees;
     float least;
     std::function<void(Data&)> set;
-  } rows[] = {
+  };
+  const Row rows[] = {
       {"causal, the least number", causal, kLowest, {}},
       {"causal, infinite", causal, -kInf, {}},
       {"causal, a number that may be reached", causal, -1e4f, {}},
@@ -143,7 +145,7 @@ TEST_P(AttentionTest, keys_that_masks_leave_out) {
       {"scores beside which the mask is nothing", causal, -1e30f, [](Data& d) { d.args.scale = 1e30f; }},
       {"sinks and a soft cap", causal, kLowest, [](Data& d) { d.args.sinks = d.sinks.data(), d.args.softcap = 3; }},
   };
-  for (const auto& row : rows) {
+  for (const Row& row : test::swept(rows)) {
     for (const int64_t queries : {2, 120}) {
       for (const int64_t value_depth : {33, 64}) {
         Data data(queries, kKeys, 4, 2, 40, value_depth);
