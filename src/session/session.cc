@@ -268,7 +268,7 @@ struct Session::Impl {
     for (size_t k = 0; k < state.given.size(); ++k) {
       if (state.given[k] >= 0) results[static_cast<size_t>(state.given[k])] = std::move(state.outputs[k]);
     }
-    return {};
+    return CallSignature::repeat(state, results);
   }
 };
 
