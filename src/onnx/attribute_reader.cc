@@ -148,7 +148,7 @@ std::vector<Attribute> GraphReader::read_attributes(const NodeFields& fields, Sc
 std::optional<Attribute> GraphReader::read_attribute(std::string_view message, Scope& scope) {
   const AttributeFields fields = AttributeFields::parse(message);
   if (fields.name.empty()) fail(ErrorCode::invalid_graph, "an attribute has no name");
-  if (!fields.referred.empty()) return read_reference(fields.name, fields.referred, scope);
+  if (!fields.referred.empty() && scope.call) return read_reference(fields.name, fields.referred, scope);
   const auto tensor = [&](std::string_view part) { return tensors_.read(part); };
   const auto sparse = [&](std::string_view part) { return tensors_.read_sparse(part); };
   const auto graph = [&](std::string_view part) { return read_subgraph(part, scope); };
