@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "onnx/graph_reader.h"
@@ -138,7 +139,10 @@ std::vector<T> convert_all(const std::vector<std::string_view>& messages, Conver
 std::vector<Attribute> GraphReader::read_attributes(const NodeFields& fields, Scope& scope) {
   std::vector<Attribute> attributes;
   attributes.reserve(fields.attributes.size());
+  const bool is_constant = fields.op_type == "Constant" && fields.domain.empty();
   for (const NamedMessage& attribute : fields.attributes) {
+    // Of a Constant, ONNX Runtime looks at the first attribute alone.
+    if (is_constant && std::ranges::find(attributes, attribute.name, &Attribute::name) != attributes.end()) continue;
     if (auto value = read_attribute(attribute.message, scope)) attributes.push_back(std::move(*value));
   }
   check_names(attributes);

@@ -207,7 +207,7 @@ void TensorReader::Fields::add_external_entry(std::string_view message) {
   if (key == "offset") offset = parse_number(key, value);
   if (key == "length") {
     length = parse_number(key, value);
-    has_length = true;
+    has_length = length != 0;  // 0 is none given, as in ONNX Runtime
   }
 }
 

@@ -98,6 +98,13 @@ TEST(ReadModel, AGraphInTwoParts) {
   EXPECT_EQ(loaded.graph->outputs().size(), 1u);
 }
 
+TEST(ReadModel, TheFirstAttributeOfAConstantCounts) {
+  const NodeText node{"Constant", {}, {"y"}, {int_attribute("value_int", 3), int_attribute("value_int", 4)}};
+  const std::unique_ptr<Graph> graph = std::move(read(model(GraphText{{}, {"y"}, {node}})).graph);
+  ASSERT_EQ(graph->node(0).attributes.size(), 1u);
+  EXPECT_EQ(*graph->node(0).attributes[0].get<int64_t>(), 3);
+}
+
 TEST(ReadModel, AReferenceOutsideOfFunctionsIsAnAttribute) {
   const NodeText node{"Softmax", {"x"}, {"y"}, {reference("axis", "outer", AttributeType::integer).number(field::attribute::i, 1)}};
   const Attribute* axis = read(model(GraphText{{"x"}, {"y"}, {node}})).graph->node(0).attribute("axis");
