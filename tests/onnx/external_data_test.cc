@@ -85,8 +85,8 @@ TEST(ExternalData, OffsetLengthAndAlignment) {
     int64_t elements;
     const char *offset, *length;
   };
-  for (const Row& row : {Row{5000, "", ""}, Row{5000, "", "0"}, Row{5000, "0", "20000"}, Row{2, "4", "8"}, Row{2, "3", ""}, Row{3000, "4096", "12000"},
-                         Row{3000, "4097", "12000"}}) {
+  for (const Row& row : {Row{5000, "", ""}, Row{5000, "", "0"}, Row{5000, "0", "20000"}, Row{2, "4", "8"}, Row{2, "3", ""},
+                         Row{3000, "4096", "12000"}, Row{3000, "4097", "12000"}}) {
     const std::string path =
         folder.write("m.onnx", model_with(external_tensor(DType::float32, row.elements, "w.bin", row.offset, row.length)));
     const Tensor weights = weights_of(read_model(path));
