@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes src/ops/contrib_schemas.json: names, types, arities and defaults of the operators of the domain com.microsoft, as the installed
-`onnxruntime` package declares them. Run it when that package is raised; generate_schemas.py reads the file.
+"""Writes src/ops/contrib_schemas.json, names, types, arities and defaults of the operators of the domain com.microsoft, as the installed
+`onnxruntime` package declares them, and src/ops/removed_schemas.json, the same of operators of the standard that the `onnx` package no
+longer has. Run it when that package is raised; generate_schemas.py reads the files.
 """
 
 import json
@@ -11,6 +12,7 @@ import onnxruntime.capi.onnxruntime_pybind11_state as native
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops" / "contrib_schemas.json"
 DOMAIN = "com.microsoft"
+REMOVED = OUT.with_name("removed_schemas.json")
 UNBOUNDED = 2147483647
 
 
@@ -52,10 +54,19 @@ def schema(s):
     }
 
 
+def write(path, schemas):
+    rows = sorted((schema(s) for s in schemas), key=lambda r: (r["name"], r["since_version"]))
+    path.write_text("[\n" + ",\n".join(json.dumps(r) for r in rows) + "\n]\n")
+
+
 def main():
-    rows = [schema(s) for s in native.get_all_operator_schema() if s.domain == DOMAIN]
-    rows.sort(key=lambda r: (r["name"], r["since_version"]))
-    OUT.write_text("[\n" + ",\n".join(json.dumps(r) for r in rows) + "\n]\n")
+    standard = [s for s in onnx.defs.get_all_schemas_with_history() if s.domain == ""]
+    known, names = {(s.name, s.since_version) for s in standard}, {s.name for s in standard}
+    every = native.get_all_operator_schema()
+    write(OUT, [s for s in every if s.domain == DOMAIN])
+    own = [s for s in every if s.domain == "" and (s.name, s.since_version) not in known]
+    removed = names | {s.name for s in own if s.deprecated}
+    write(REMOVED, [s for s in own if s.name in removed and not s.deprecated])
 
 
 if __name__ == "__main__":

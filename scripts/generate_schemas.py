@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes src/ops/onnx_schemas.inc from the operator schemas of the installed `onnx` package and from src/ops/contrib_schemas.json (the
-domain com.microsoft; scripts/collect_contrib_schemas.py writes it).
+domain com.microsoft) and removed_schemas.json (what the standard had once), which scripts/collect_contrib_schemas.py writes.
 
 generate_schemas.py [OUT]    writes the file
 generate_schemas.py --check  fails where the committed file differs
@@ -17,7 +17,9 @@ from onnx import TensorProto, defs
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops" / "onnx_schemas.inc"
 CONTRIB = OUT.with_name("contrib_schemas.json")
+REMOVED = OUT.with_name("removed_schemas.json")
 CONTRIB_DOMAIN = "com.microsoft"
+SOURCES = f"onnx {onnx.__version__}, {CONTRIB.name} and {REMOVED.name}"
 UNBOUNDED = 2147483647
 ELEMENT_NUMBERS = {name.lower(): number for name, number in TensorProto.DataType.items()}
 FORMS = [
@@ -142,8 +144,8 @@ def named(value):
     return SimpleNamespace(name=value)
 
 
-def contrib_schema(row):
-    """A row of contrib_schemas.json in the form of onnx.defs.OpSchema."""
+def collected_schema(row, domain):
+    """A row of contrib_schemas.json or removed_schemas.json in the form of onnx.defs.OpSchema."""
 
     def ports(rows, least):
         return [
@@ -164,7 +166,7 @@ def contrib_schema(row):
 
     min_input, max_input, min_output, max_output = row["arity"]
     return SimpleNamespace(
-        domain=CONTRIB_DOMAIN,
+        domain=domain,
         name=row["name"],
         since_version=row["since_version"],
         deprecated=row["deprecated"],
@@ -182,8 +184,9 @@ def contrib_schema(row):
 
 
 def all_schemas():
-    contrib = [contrib_schema(row) for row in json.loads(CONTRIB.read_text())]
-    return sorted(defs.get_all_schemas_with_history() + contrib, key=lambda s: (s.domain.encode(), s.name.encode(), s.since_version))
+    files = ((CONTRIB, CONTRIB_DOMAIN), (REMOVED, ""))
+    collected = [collected_schema(row, domain) for path, domain in files for row in json.loads(path.read_text())]
+    return sorted(defs.get_all_schemas_with_history() + collected, key=lambda s: (s.domain.encode(), s.name.encode(), s.since_version))
 
 
 def generate():
@@ -195,7 +198,7 @@ def generate():
         newest = max(s.since_version for s in schemas if s.domain == domain)
         domains.append(f"{{{text(domain)}, {max(newest, defs.onnx_opset_version()) if domain == '' else newest}}}")
 
-    lines = [f"// Written by scripts/generate_schemas.py from onnx {onnx.__version__} and {CONTRIB.name}.", "// clang-format off"]
+    lines = [f"// Written by scripts/generate_schemas.py from {SOURCES}.", "// clang-format off"]
     lines += ["struct DomainRow { std::string_view domain; int latest_opset; };"]
 
     def table(kind, name, entries):
@@ -218,7 +221,7 @@ def generate():
 def main():
     if sys.argv[1:] == ["--check"]:
         if OUT.read_text() != generate():
-            raise SystemExit(f"{OUT.name} is not what onnx {onnx.__version__} and {CONTRIB.name} give; run scripts/generate_schemas.py")
+            raise SystemExit(f"{OUT.name} is not what {SOURCES} give; run scripts/generate_schemas.py")
         return
     out = pathlib.Path(sys.argv[1]) if sys.argv[1:] else OUT
     out.write_text(generate())

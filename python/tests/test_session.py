@@ -135,15 +135,22 @@ def test_a_provider_that_cannot_be_had(name, cause):
 
 @pytest.mark.parametrize(
     ("providers", "options"),
-    [(None, None), ((*CPU,), None), ([("CPUExecutionProvider", {"use_arena": 1})], None), (CPU, [{"use_arena": "1"}])],
+    [
+        (None, None),
+        ((*CPU,), None),
+        ([("CPUExecutionProvider", {"use_arena": 1})], None),
+        (CPU, [{"use_arena": "1"}]),
+        (CPU, [{"use_arena": "true"}]),
+        ([("CPUExecutionProvider", {"use_arena": False})], None),
+    ],
 )
 def test_providers_accepted_without_a_word(providers, options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made = roundhouse.InferenceSession(models.add(), providers=providers, provider_options=options)
     assert made.get_providers() == CPU
-    given = "use_arena" in str(providers) + str(options)
-    assert made.get_provider_options() == {"CPUExecutionProvider": {"use_arena": "1"} if given else {}}
+    given = options[0] if options else next((entry[1] for entry in providers or () if isinstance(entry, tuple)), {})
+    assert made.get_provider_options() == {"CPUExecutionProvider": {key: str(value) for key, value in given.items()}}
 
 
 def test_providers_in_both_places_warn():

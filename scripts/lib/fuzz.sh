@@ -6,10 +6,10 @@
 stage_fuzz() {
   local runs failed=0
   configure asan -DRH_BUILD_TESTS=ON -DRH_WERROR=ON && build asan load_fuzz run_fuzz graph_text_fuzz || return 1
-  fuzz run_fuzz model 20000 2 &
+  fuzz run_fuzz model 8000 2 &
   runs=$!
-  fuzz load_fuzz model 29000 4 || failed=1
-  fuzz graph_text_fuzz graph_text 250000 4 || failed=1
+  fuzz load_fuzz model 12000 4 || failed=1
+  fuzz graph_text_fuzz graph_text 80000 4 || failed=1
   wait $runs || failed=1
   return $failed
 }

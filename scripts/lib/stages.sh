@@ -79,11 +79,31 @@ stage_conformance() {
   "$python" tests/conformance/run.py --module roundhouse --counts "$results/conformance.counts.json" && "$python" tests/conformance/cells.py
 }
 stage_differential() {
-  pytest differential tests/differential &&
-    "$python" tests/differential/run.py --count 1000 --counts "$results/operators.counts.json" &&
-    "$python" tests/differential/passes.py --count 300 --counts "$results/passes.counts.json" &&
-    "$python" tests/differential/patterns.py --count 20000 --counts "$results/patterns.counts.json"
+  pytest differential tests/differential && generated differential --count 1000 --small_count 1000 --passes 300 --patterns 20000 --edges 2500 --models 60 --graphs 60
 }
+# The same generators at length.
+stage_differential_whole() { generated differential_whole --count 4000 --small_count 4000 --passes 1000 --patterns 60000 --edges 0 --models 200 --graphs 500 --all; }
+
+# generated STAGE: generated nodes, graphs and files, so many of each, held to other implementations.
+generated() {
+  local stage=$1 count small_count passes patterns edges models graphs all=()
+  shift
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --all) all=(--all) ;;
+      *) local "${1#--}=$2"; shift ;;
+    esac
+    shift
+  done
+  "$python" tests/differential/run.py --count "$count" --counts "$results/$stage.operators.counts.json" &&
+    "$python" tests/differential/run.py --small --count "$small_count" --counts "$results/$stage.small_operators.counts.json" &&
+    "$python" tests/differential/passes.py --count "$passes" --counts "$results/$stage.passes.counts.json" &&
+    "$python" tests/differential/patterns.py --count "$patterns" --counts "$results/$stage.patterns.counts.json" &&
+    "$python" tests/differential/edges.py --count "$edges" --counts "$results/$stage.edges.counts.json" &&
+    "$python" tests/differential/files.py --models "$models" --counts "$results/$stage.files.counts.json" &&
+    "$python" tests/differential/open_batches.py --count "$graphs" "${all[@]}" --counts "$results/$stage.open_batches.counts.json"
+}
+
 # Official node models, changed at random from fixed seeds: none may crash or hang.
 stage_mutants() { "$python" tests/fuzz/mutate_models.py --count 2000 --timeout 120; }
 

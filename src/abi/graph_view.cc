@@ -125,7 +125,8 @@ class ViewBuilder {
         return &info;
       }
     }
-    if (!from.type.is_unknown()) info.type = type_info_of(public_type(from.type));
+    const ValueType type = with_hint(public_type(from.type), from.hint);
+    if (!type.is_unknown()) info.type = type_info_of(type);
     if (!from.initializer.empty()) info.initializer = std::make_shared<const OrtValue>(from.initializer);
     if (from.is_input) info.mark_input();
     info.is_constant = from.is_constant();

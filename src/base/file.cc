@@ -1,10 +1,12 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 
@@ -46,7 +49,11 @@ InputFile::InputFile(std::string path, Links links) : path_(std::move(path)) {
          missing ? "File doesn't exist" : std::strerror(reason));
   }
   struct stat status{};
-  const bool known = ::fstat(descriptor_, &status) == 0;
+  bool known = ::fstat(descriptor_, &status) == 0;
+  if (known && S_ISFIFO(status.st_mode) && links == Links::follow) {
+    take_pipe();
+    known = ::fstat(descriptor_, &status) == 0;
+  }
   if (!known || !S_ISREG(status.st_mode)) {
     ::close(descriptor_);
     descriptor_ = -1;
@@ -55,6 +62,33 @@ InputFile::InputFile(std::string path, Links links) : path_(std::move(path)) {
   }
   size_ = static_cast<uint64_t>(status.st_size);
   identity_ = identity_of(status);
+}
+
+// What comes goes into a file in memory, which takes the pipe's place.
+void InputFile::take_pipe() {
+  const int pipe = std::exchange(descriptor_, ::memfd_create("pipe", MFD_CLOEXEC));
+  const auto problem = [&](const char* what) {
+    const int reason = errno;
+    ::close(pipe);
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    fail(ErrorCode::fail, "cannot {} '{}': {}", what, path_, std::strerror(reason));
+  };
+  if (descriptor_ < 0) problem("keep what comes from");
+  std::vector<char> piece(size_t{1} << 20);
+  for (;;) {
+    pollfd ready{.fd = pipe, .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, -1) < 0 && errno != EINTR) problem("wait for");
+    const ssize_t got = ::read(pipe, piece.data(), piece.size());
+    if (got == 0) break;
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got < 0) problem("read");
+    for (ssize_t written = 0; written < got;) {
+      const ssize_t more = ::write(descriptor_, piece.data() + written, static_cast<size_t>(got - written));
+      if (more < 0 && errno != EINTR) problem("keep what comes from");
+      written += std::max<ssize_t>(more, 0);
+    }
+  }
+  ::close(pipe);
 }
 
 void InputFile::check_unchanged() const {

@@ -19,12 +19,15 @@ struct FileIdentity {
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 
-/// A regular file opened for reading. Every function throws Error naming the path and the system's reason.
+/// A regular file opened for reading, or what a pipe gave up to its end. Every function throws Error naming the path and the system's
+/// reason.
 class InputFile {
  public:
-  enum class Links : uint8_t { follow, refuse_last };  ///< refuse_last: the path itself may not be a symbolic link
+  /// refuse_last: the path itself may be neither a symbolic link nor a pipe, for paths that a model names.
+  enum class Links : uint8_t { follow, refuse_last };
 
-  /// Throws Error{no_such_file} where nothing is there, Error{fail} where it is not a regular file or cannot be read.
+  /// Throws Error{no_such_file} where nothing is there, Error{fail} where it is neither a regular file nor a pipe or cannot be read. A pipe
+  /// is waited for until its writers have closed it.
   explicit InputFile(std::string path, Links links = Links::follow);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -42,6 +45,8 @@ class InputFile {
 
  private:
   friend class MappedFile;
+  void take_pipe();
+
   std::string path_;
   int descriptor_ = -1;
   uint64_t size_ = 0;

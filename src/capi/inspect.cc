@@ -9,6 +9,7 @@
 #include "ops/inference.h"
 #include "providers/cpu/kernel.h"
 #include "roundhouse/roundhouse_c_api.h"
+#include "session/model_options.h"
 
 namespace rh::capi {
 
@@ -50,6 +51,7 @@ nlohmann::json inspect(const std::string& path) {
   Model model = onnx::read_model(path);
   nlohmann::json report{{"ir_version", model.ir_version}, {"producer", model.producer_name}, {"opsets", nlohmann::json::object()}};
   for (const auto& [domain, version] : model.graph->opset_imports) report["opsets"][domain] = version;
+  turn_shapes_into_hints(*model.graph);
   try {
     infer_types(*model.graph);
   } catch (const Error& error) {
@@ -72,6 +74,7 @@ nlohmann::json inspect(const std::string& path) {
 void expose_values(const std::string& from, const std::string& to) {
   Model model = onnx::read_model(from);
   Graph& graph = *model.graph;
+  turn_shapes_into_hints(graph);
   infer_types(graph);
   for (NodeId id : graph.topological_order()) {
     for (ValueId value : graph.node(id).outputs) {

@@ -77,6 +77,7 @@ struct GraphValue {
   ValueId id = kNoValue;
   std::string name;
   ValueType type;
+  ValueType hint;  ///< the shape that the file declares for what a node gives, which may be wrong: for views of the graph alone
   NodeId producer = kNoNode;
   int output_index = -1;          ///< of the producer
   std::vector<NodeId> consumers;  ///< a node stands here once for each input (implicit ones included) that takes this value
@@ -132,6 +133,7 @@ class Graph {
   NodeId add_node(Node node);
   void remove_node(NodeId id);
   void set_type(ValueId id, ValueType type) { values_[id].type = std::move(type); }
+  void set_hint(ValueId id, ValueType hint) { values_[id].hint = std::move(hint); }
   void set_initializer(ValueId id, Value value);
   void set_external(ValueId id, ExternalLocation location) {
     values_[id].external = std::make_shared<const ExternalLocation>(std::move(location));

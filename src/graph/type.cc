@@ -73,6 +73,38 @@ std::string ValueType::to_string() const {
   return name + (tensor_.dims ? rh::to_string(*tensor_.dims) : "");
 }
 
+ValueType without_shapes(const ValueType& type) {
+  switch (type.kind()) {
+    case ValueType::Kind::tensor: return ValueType::tensor(type.tensor().dtype);
+    case ValueType::Kind::sparse_tensor: return ValueType::sparse({type.tensor().dtype, {}});
+    case ValueType::Kind::sequence: return ValueType::sequence_of(without_shapes(type.element()));
+    case ValueType::Kind::optional: return ValueType::optional_of(without_shapes(type.element()));
+    case ValueType::Kind::map: return ValueType::map_of(type.key(), without_shapes(type.element()));
+    default: return type;
+  }
+}
+
+Shape shape_or_zeros(const ValueType& type) {
+  Shape shape;
+  if (!type.is_tensor() || !type.tensor().has_rank()) return shape;
+  for (const Dim& dim : *type.tensor().dims) shape.push_back(dim.is_constant() ? dim.value() : 0);
+  return shape;
+}
+
+ValueType with_hint(ValueType type, const ValueType& hint) {
+  if (type.is_unknown()) return hint;
+  const bool is_tensor = type.is_tensor() || type.kind() == ValueType::Kind::sparse_tensor;
+  if (!is_tensor || hint.kind() != type.kind() || !hint.tensor().has_rank()) return type;
+  TensorType& tensor = type.tensor();
+  if (!tensor.has_rank()) tensor.dims.emplace(hint.tensor().dims->size());
+  if (tensor.dims->size() != hint.tensor().dims->size()) return type;
+  for (size_t i = 0; i < tensor.dims->size(); ++i) {
+    Dim& dim = (*tensor.dims)[i];
+    if (dim.is_unknown()) dim = (*hint.tensor().dims)[i];
+  }
+  return type;
+}
+
 namespace {
 
 Dim merge_dim(const Dim& declared, const Dim& inferred, const std::string& what, size_t axis) {

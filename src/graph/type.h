@@ -60,6 +60,15 @@ class ValueType {
 /// The type string of the ONNX standard, without shapes: "tensor(float)", "seq(map(int64,tensor(float)))".
 std::string onnx_type_string(const ValueType& type);
 
+/// The kind and element types alone.
+ValueType without_shapes(const ValueType& type);
+
+/// The sizes of a tensor of this type, 0 for those that it does not tell; no sizes where it does not tell their number.
+Shape shape_or_zeros(const ValueType& type);
+
+/// A tensor type whose unknown rank and sizes are those of a hint of the same kind, where the ranks agree.
+ValueType with_hint(ValueType type, const ValueType& hint);
+
 /// What both types say: known beats unknown, numbers beat symbols. Throws Error{fail} naming `what` where they contradict.
 ValueType merge(const ValueType& declared, const ValueType& inferred, const std::string& what);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "onnx/graph_reader.h"
@@ -138,7 +139,10 @@ std::vector<T> convert_all(const std::vector<std::string_view>& messages, Conver
 std::vector<Attribute> GraphReader::read_attributes(const NodeFields& fields, Scope& scope) {
   std::vector<Attribute> attributes;
   attributes.reserve(fields.attributes.size());
+  const bool is_constant = fields.op_type == "Constant" && fields.domain.empty();
   for (const NamedMessage& attribute : fields.attributes) {
+    // Of a Constant, ONNX Runtime looks at the first attribute alone.
+    if (is_constant && std::ranges::find(attributes, attribute.name, &Attribute::name) != attributes.end()) continue;
     if (auto value = read_attribute(attribute.message, scope)) attributes.push_back(std::move(*value));
   }
   check_names(attributes);
@@ -148,7 +152,7 @@ std::vector<Attribute> GraphReader::read_attributes(const NodeFields& fields, Sc
 std::optional<Attribute> GraphReader::read_attribute(std::string_view message, Scope& scope) {
   const AttributeFields fields = AttributeFields::parse(message);
   if (fields.name.empty()) fail(ErrorCode::invalid_graph, "an attribute has no name");
-  if (!fields.referred.empty()) return read_reference(fields.name, fields.referred, scope);
+  if (!fields.referred.empty() && scope.call) return read_reference(fields.name, fields.referred, scope);
   const auto tensor = [&](std::string_view part) { return tensors_.read(part); };
   const auto sparse = [&](std::string_view part) { return tensors_.read_sparse(part); };
   const auto graph = [&](std::string_view part) { return read_subgraph(part, scope); };

@@ -39,7 +39,8 @@ std::map<std::string, std::vector<std::string>> read_dim_denotations(std::span<c
                  [&] {
                    const std::string_view bytes(reinterpret_cast<const char*>(model.data()), model.size());
                    std::map<std::string, std::vector<std::string>> all;
-                   for (const NamedMessage& input : GraphFields::parse(ModelFields::parse(bytes).graph).inputs) {
+                   const ModelFields fields = ModelFields::parse(bytes);
+                   for (const NamedMessage& input : GraphFields::parse(fields.graph).inputs) {
                      all.emplace(input.name, denotations_of(input.message));
                    }
                    return all;

@@ -34,6 +34,13 @@ ExternalData ExternalData::in_folder(const std::string& folder) {
   return data;
 }
 
+ExternalData ExternalData::in_working_folder() {
+  ExternalData data = in_folder(".");
+  data.missing_ = ErrorCode::fail;
+  data.remedy_ = "load the model from its path, or put the file into the working directory";
+  return data;
+}
+
 std::string ExternalData::resolve(std::string_view location) const {
   if (folders_.empty()) {
     fail(ErrorCode::fail,
@@ -50,8 +57,7 @@ std::string ExternalData::resolve(std::string_view location) const {
     outside = std::move(*path);
   }
   if (!outside.empty()) refuse_outside(location, outside);
-  fail(ErrorCode::no_such_file, "the external data file '{}' does not exist in '{}': put it beside the model", shortened(location),
-       folders_[0]);
+  fail(missing_, "the external data file '{}' does not exist in '{}': {}", shortened(location), folders_[0], remedy_);
 }
 
 bool ExternalData::is_inside(const std::string& path) const {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "tensor/value.h"
 
@@ -18,8 +19,9 @@ namespace rh::onnx {
 class ExternalData {
  public:
   static ExternalData beside_model(const std::string& model_path);
-  /// An empty folder: every reference is refused.
   static ExternalData in_folder(const std::string& folder);
+  /// Of a model that came as bytes alone.
+  static ExternalData in_working_folder();
 
   /// Files in memory, by their location, and values that stand for tensors by their name; they stay the caller's as long as this lives.
   void add(std::map<std::string, std::span<const std::byte>, std::less<>> files, const std::map<std::string, Value>* values) {
@@ -43,7 +45,9 @@ class ExternalData {
   bool is_inside(const std::string& path) const;
   [[noreturn]] void refuse_outside(std::string_view location, const std::string& path) const;
 
-  std::vector<std::string> folders_;  ///< resolved
+  std::vector<std::string> folders_;             ///< resolved
+  ErrorCode missing_ = ErrorCode::no_such_file;  ///< the class of the error where a file is not there, as in ONNX Runtime
+  const char* remedy_ = "put it beside the model";
   std::map<std::string, std::span<const std::byte>, std::less<>> in_memory_;
   const std::map<std::string, Value>* values_ = nullptr;
   std::string open_location_;

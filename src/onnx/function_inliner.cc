@@ -88,10 +88,6 @@ void GraphReader::bind_outputs(const FunctionFields& function, const std::vector
 }
 
 std::optional<Attribute> GraphReader::read_reference(std::string_view name, std::string_view referred, Scope& scope) {
-  if (!scope.call) {
-    fail(ErrorCode::invalid_graph, "attribute '{}' refers to '{}' of a function, expected that only inside model-local functions", name,
-         referred);
-  }
   const FunctionCall& call = *scope.call;
   const auto find = [&](const std::vector<NamedMessage>& list) {
     return std::find_if(list.begin(), list.end(), [&](const NamedMessage& attribute) { return attribute.name == referred; });

@@ -1,6 +1,7 @@
 #include "onnx/graph_reader.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "graph/row_tables.h"
 #include "onnx/located.h"
@@ -12,6 +13,17 @@ namespace rh::onnx {
 namespace {
 
 ValueType declared_type(const NamedMessage& value_info) { return read_type(type_of_value_info(value_info.message)); }
+
+/// Whether a later Constant gives what the node at a place gives: as of initializers that stand twice, the last one counts.
+std::vector<bool> repeated_constants(const std::vector<NodeFields>& nodes) {
+  std::vector<bool> repeated(nodes.size());
+  std::unordered_set<std::string_view> later;
+  for (size_t i = nodes.size(); i-- > 0;) {
+    const NodeFields& node = nodes[i];
+    if (node.op_type == "Constant" && node.domain.empty() && node.outputs.size() == 1) repeated[i] = !later.insert(node.outputs[0]).second;
+  }
+  return repeated;
+}
 
 }  // namespace
 
@@ -40,16 +52,21 @@ void GraphReader::read_graph(const GraphFields& fields, Scope& scope) {
   scope.names.reserve(fields.inputs.size() + fields.initializers.size() + fields.nodes.size());
   Types types;
   types.reserve(fields.value_infos.size() + fields.outputs.size());
-  for (const NamedMessage& info : fields.value_infos) types.emplace(info.name, info.message);
-  for (const NamedMessage& info : fields.outputs) types.emplace(info.name, info.message);
+  for (const std::vector<NamedMessage>* list : {&fields.value_infos, &fields.outputs}) {
+    for (const NamedMessage& info : *list) {
+      if (!type_of_value_info(info.message).empty()) types.insert_or_assign(info.name, info.message);
+    }
+  }
 
   read_initializers(fields, scope);
   for (const NamedMessage& input : fields.inputs) {
     located([&] { return tensor_where(input.name); }, [&] { add_input(input.name, declared_type(input), model_.ir_version, scope); });
   }
   declare_outputs(fields.nodes, scope, types);
-  int32_t index = 0;
-  for (const NodeFields& node : fields.nodes) read_node(node, index++, scope);
+  const std::vector<bool> repeated = repeated_constants(fields.nodes);
+  for (size_t i = 0; i < fields.nodes.size(); ++i) {
+    if (!repeated[i]) read_node(fields.nodes[i], static_cast<int32_t>(i), scope);
+  }
   for (const NamedMessage& output : fields.outputs) add_output(output.name, scope);
   scope.graph.topological_order();
 }
@@ -59,12 +76,14 @@ void GraphReader::read_initializers(const GraphFields& fields, Scope& scope) {
     std::string_view name;
     std::optional<ExternalLocation> location;
     Tensor tensor = tensors_.read(message, &name, &location, Alignment::any);
+    if (name.empty()) continue;  // nothing can take it
     const ValueId id = add_initializer(name, std::move(tensor), scope);
     if (location) scope.graph.set_external(id, std::move(*location));
   }
   for (std::string_view message : fields.sparse_initializers) {
     std::string_view name;
     SparseTensor sparse = tensors_.read_sparse(message, &name);
+    if (name.empty()) continue;
     add_initializer(name, initializer_of(std::move(sparse)), scope);
   }
 }

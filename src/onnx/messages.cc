@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include "base/error.h"
 
@@ -50,6 +51,21 @@ std::pair<std::string, std::string> parse_entry(std::string_view message) {
   return entry;
 }
 
+/// The last entry of each key, in the order in which the keys came.
+Entries last_of_each_key(Entries entries) {
+  std::unordered_map<std::string, size_t> places;
+  Entries kept;
+  for (auto& entry : entries) {
+    const auto [at, is_new] = places.try_emplace(entry.first, kept.size());
+    if (is_new) {
+      kept.push_back(std::move(entry));
+    } else {
+      kept[at->second].second = std::move(entry.second);
+    }
+  }
+  return kept;
+}
+
 }  // namespace
 
 NodeFields NodeFields::parse(std::string_view message) {
@@ -70,8 +86,9 @@ NodeFields NodeFields::parse(std::string_view message) {
   return node;
 }
 
-GraphFields GraphFields::parse(std::string_view message) {
-  GraphFields graph;
+namespace {
+
+void parse_into(std::string_view message, GraphFields& graph) {
   Wire wire = wire_of(message);
   while (wire.next()) {
     switch (wire.tag_and_type()) {
@@ -86,6 +103,15 @@ GraphFields GraphFields::parse(std::string_view message) {
       default: wire.skip();
     }
   }
+}
+
+}  // namespace
+
+GraphFields GraphFields::parse(std::string_view message) { return parse(std::span(&message, 1)); }
+
+GraphFields GraphFields::parse(std::span<const std::string_view> parts) {
+  GraphFields graph;
+  for (std::string_view part : parts) parse_into(part, graph);
   return graph;
 }
 
@@ -122,16 +148,14 @@ ModelFields ModelFields::parse(std::string_view message) {
       case length_delimited(field::model::producer_version): model.producer_version = content(wire); break;
       case length_delimited(field::model::domain): model.domain = content(wire); break;
       case length_delimited(field::model::doc_string): model.doc_string = content(wire); break;
-      case length_delimited(field::model::graph):
-        model.graph = content(wire);
-        model.has_graph = true;
-        break;
+      case length_delimited(field::model::graph): model.graph.push_back(content(wire)); break;
       case length_delimited(field::model::opset_import): parse_import(model.imports, content(wire)); break;
       case length_delimited(field::model::metadata_props): model.metadata.push_back(parse_entry(content(wire))); break;
       case length_delimited(field::model::functions): model.functions.push_back(FunctionFields::parse(content(wire))); break;
       default: wire.skip();
     }
   }
+  model.metadata = last_of_each_key(std::move(model.metadata));
   return model;
 }
 
@@ -151,15 +175,16 @@ std::string_view type_of_value_info(std::string_view message) {
 std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
 
 void add_import(Imports& imports, std::string_view domain, int64_t version) {
+  domain = normal_domain(domain);
+  if (version == 0 && domain.empty()) return;  // an entry without fields
   if (version < 1 || version > std::numeric_limits<int>::max()) {
     fail(ErrorCode::invalid_graph, "the opset import of domain '{}' has version {}, expected a positive number", domain, version);
   }
-  domain = normal_domain(domain);
   const auto present = std::ranges::find(imports, domain, &Imports::value_type::first);
   if (present == imports.end()) {
     imports.emplace_back(domain, static_cast<int>(version));
   } else {
-    present->second = std::max(present->second, static_cast<int>(version));
+    present->second = static_cast<int>(version);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,8 @@ struct GraphFields {
   std::vector<std::string_view> initializers, sparse_initializers;
 
   static GraphFields parse(std::string_view message);
+  /// Of a message that stands in several parts, as protobuf has it: the fields of all.
+  static GraphFields parse(std::span<const std::string_view> parts);
 };
 
 struct FunctionFields {
@@ -51,8 +54,8 @@ struct FunctionFields {
 struct ModelFields {
   int64_t ir_version = 0;
   std::optional<int64_t> model_version;
-  std::string_view producer_name, producer_version, domain, doc_string, graph;
-  bool has_graph = false;
+  std::string_view producer_name, producer_version, domain, doc_string;
+  std::vector<std::string_view> graph;  ///< its parts: one, but for files that were joined
   Imports imports;
   Entries metadata;
   std::vector<FunctionFields> functions;
@@ -64,7 +67,7 @@ struct ModelFields {
 std::string_view type_of_value_info(std::string_view message);
 /// "ai.onnx" is "".
 std::string_view normal_domain(std::string_view domain);
-/// Of a domain that is imported twice, the newer version stays. Throws Error{invalid_graph} for numbers that are no version.
+/// Of a domain that is imported twice, the last version stays. Throws Error{invalid_graph} for numbers that are no version.
 void add_import(Imports& imports, std::string_view domain, int64_t version);
 /// The version that `imports` has for the domain; 0 where it has none.
 int imported_version(const Imports& imports, std::string_view domain);

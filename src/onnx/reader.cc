@@ -16,7 +16,7 @@ namespace {
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 void check_header(const ModelFields& fields) {
-  if (!fields.has_graph) fail(ErrorCode::invalid_argument, "the model has no graph: the data is empty, truncated or not an ONNX model");
+  if (fields.graph.empty()) fail(ErrorCode::invalid_argument, "the model has no graph: the data is empty, truncated or not an ONNX model");
   check_ir_version(fields.ir_version);
   if (fields.imports.empty() && fields.ir_version >= 3) {
     fail(ErrorCode::fail, "Missing opset in the model: expected an opset import for each domain that it uses");
@@ -58,12 +58,17 @@ Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& lim
 
 }  // namespace
 
-Model read_model(const std::string& path, const ReadOptions& options) {
-  return located([&] { return Where{.file = path, .node = {}, .op = {}, .tensor = {}}; },
+InputFile open_model(const std::string& path) {
+  return located([&] { return Where{.file = path, .node = {}, .op = {}, .tensor = {}}; }, [&] { return InputFile(path); });
+}
+
+Model read_model(const std::string& path, const ReadOptions& options) { return read_model(open_model(path), options); }
+
+Model read_model(const InputFile& file, const ReadOptions& options) {
+  return located([&] { return Where{.file = file.path(), .node = {}, .op = {}, .tensor = {}}; },
                  [&] {
-                   const InputFile file(path);
                    const auto mapping = MappedFile::shared(file);
-                   ExternalData external = ExternalData::beside_model(path);
+                   ExternalData external = ExternalData::beside_model(file.path());
                    external.add(options.files, options.initializers);
                    const std::string_view bytes = text_of(mapping->bytes());
                    TensorReader tensors({.bytes = bytes,
@@ -76,7 +81,7 @@ Model read_model(const std::string& path, const ReadOptions& options) {
                    Model model = build(bytes, tensors, options.limits);
                    file.check_unchanged();
                    external.check_unchanged();
-                   model.path = path;
+                   model.path = file.path();
                    return model;
                  });
 }
@@ -84,7 +89,8 @@ Model read_model(const std::string& path, const ReadOptions& options) {
 Model read_model(std::span<const std::byte> bytes, const ReadOptions& options) {
   return located([] { return Where{}; },
                  [&] {
-                   ExternalData external = ExternalData::in_folder(options.folder);
+                   ExternalData external =
+                       options.folder.empty() ? ExternalData::in_working_folder() : ExternalData::in_folder(options.folder);
                    external.add(options.files, options.initializers);
                    const bool borrow = options.buffer_use == ReadOptions::BufferUse::borrow;
                    TensorReader tensors({.bytes = text_of(bytes),

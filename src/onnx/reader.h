@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/file.h"
 #include "graph/graph.h"
 
 namespace rh::onnx {
@@ -24,7 +25,7 @@ struct ReadOptions {
   };
   BufferUse buffer_use = BufferUse::copy;
   std::shared_ptr<const void> owner;  ///< of a borrowed buffer
-  std::string folder;                 ///< of external data for a model in a buffer; empty: there may be none
+  std::string folder;                 ///< of external data for a model in a buffer; empty: the working directory
   /// External data files that are in memory, by the name that the model gives them; copied. They come before those of the folder.
   std::map<std::string, std::span<const std::byte>, std::less<>> files;
   /// Tables of rows (graph/row_tables.h) may stay at any address of the file or the borrowed buffer. For graphs that only the CPU runs.
@@ -39,6 +40,8 @@ struct ReadOptions {
 /// wrong inside the codes that ONNX Runtime's callers know (docs/bindings.md), naming file, node, operator and tensor. ONNX IR versions 1
 /// to 14.
 Model read_model(const std::string& path, const ReadOptions& options = {});
+Model read_model(const InputFile& file, const ReadOptions& options = {});
+InputFile open_model(const std::string& path);
 Model read_model(std::span<const std::byte> bytes, const ReadOptions& options = {});
 
 /// A TensorProto, as in the .pb files of test data; copied. `name`, where given, gets the tensor's name.

@@ -18,11 +18,12 @@ Scope subgraph_scope(Graph& graph, Scope& outer) {
 }
 
 ValueId add_initializer(std::string_view name, Value value, Scope& scope) {
-  if (name.empty()) fail(ErrorCode::invalid_graph, "an initializer has no name");
-  const ValueId id = scope.graph.add_initializer(scope.prefix + std::string(name), std::move(value));
-  if (!scope.names.emplace(name, id).second) {
-    throw Error(ErrorCode::invalid_graph, fmt::format("initializer '{}' is given more than once", name), tensor_where(name));
+  if (const auto known = scope.names.find(name); known != scope.names.end()) {  // the last one counts, as in other fields of a message
+    scope.graph.set_initializer(known->second, std::move(value));
+    return known->second;
   }
+  const ValueId id = scope.graph.add_initializer(scope.prefix + std::string(name), std::move(value));
+  scope.names.emplace(name, id);
   return id;
 }
 

@@ -90,13 +90,17 @@ void copy_fixed(std::string_view message, uint32_t number, void* to) {
   }
 }
 
-/// Copies every entry of a varint field as a T, each in [low, high].
+/// Copies every entry of a varint field as a T. Of narrow types the bits may be those of a number with a sign or of one without: 255 is the
+/// int8 -1.
 template <typename T>
-void copy_varints(std::string_view message, uint32_t number, void* to, int64_t low, int64_t high) {
+void copy_varints(std::string_view message, uint32_t number, void* to) {
+  constexpr int64_t kEnd = sizeof(T) < sizeof(int64_t) ? int64_t{1} << (8 * sizeof(T) % 64) : 0;
   T* position = static_cast<T*>(to);
   for_each_varint(message, number, [&](uint64_t bits) {
     const int64_t value = static_cast<int64_t>(bits);
-    if (value < low || value > high) fail(ErrorCode::fail, "an element is {}, expected a value in [{}, {}]", value, low, high);
+    if (kEnd != 0 && (value < -kEnd || value >= kEnd)) {
+      fail(ErrorCode::fail, "an element is {}, expected a number of {} bits", value, 8 * sizeof(T));
+    }
     *position++ = static_cast<T>(value);
   });
 }
@@ -105,12 +109,12 @@ void copy_int32_data(DType dtype, std::string_view message, Tensor& tensor) {
   constexpr uint32_t number = field::tensor::int32_data;
   void* to = tensor.raw();
   switch (dtype) {
-    case DType::int32: return copy_varints<int32_t>(message, number, to, INT32_MIN, INT32_MAX);
-    case DType::int16: return copy_varints<int16_t>(message, number, to, INT16_MIN, INT16_MAX);
-    case DType::int8: return copy_varints<int8_t>(message, number, to, INT8_MIN, INT8_MAX);
+    case DType::int32: return copy_varints<int32_t>(message, number, to);
+    case DType::int16: return copy_varints<int16_t>(message, number, to);
+    case DType::int8: return copy_varints<int8_t>(message, number, to);
     case DType::uint16:
     case DType::float16:
-    case DType::bfloat16: return copy_varints<uint16_t>(message, number, to, 0, UINT16_MAX);
+    case DType::bfloat16: return copy_varints<uint16_t>(message, number, to);
     case DType::boolean: {
       bool* position = static_cast<bool*>(to);
       return for_each_varint(message, number, [&](uint64_t bits) { *position++ = bits != 0; });
@@ -124,9 +128,7 @@ void copy_int32_data(DType dtype, std::string_view message, Tensor& tensor) {
         set_packed_code(to, 6, i++, static_cast<uint8_t>(bits));
       });
     }
-    case DType::int4:
-    case DType::int2: return copy_varints<uint8_t>(message, number, to, INT8_MIN, UINT8_MAX);
-    default: return copy_varints<uint8_t>(message, number, to, 0, UINT8_MAX);
+    default: return copy_varints<uint8_t>(message, number, to);
   }
 }
 
@@ -179,7 +181,7 @@ struct TensorReader::Fields {
   std::string_view name;
   Shape dims;
   int64_t data_type = 0;
-  bool has_raw = false, has_segment = false, external = false;
+  bool has_raw = false, external = false;
   std::string_view raw;
   std::string_view location;
   uint64_t offset = 0;
@@ -205,7 +207,7 @@ void TensorReader::Fields::add_external_entry(std::string_view message) {
   if (key == "offset") offset = parse_number(key, value);
   if (key == "length") {
     length = parse_number(key, value);
-    has_length = true;
+    has_length = length != 0;  // 0 is none given, as in ONNX Runtime
   }
 }
 
@@ -237,10 +239,6 @@ TensorReader::Fields TensorReader::parse(std::string_view message) const {
       case varint(field::tensor::dims): add_dim(wire.get_uint64()); break;
       case length_delimited(field::tensor::dims): for_each_packed(content(wire), add_dim); break;
       case varint(field::tensor::data_type): fields.data_type = wire.get_int64(); break;
-      case length_delimited(field::tensor::segment):
-        fields.has_segment = true;
-        wire.skip();
-        break;
       case length_delimited(field::tensor::name): fields.name = content(wire); break;
       case length_delimited(field::tensor::raw_data):
         fields.raw = content(wire);
@@ -286,7 +284,6 @@ Tensor TensorReader::read_fields(const Fields& fields, std::string_view message,
     fail(ErrorCode::fail, "the tensor has element type {}, expected a number from 1 to {} (TensorProto.DataType)", fields.data_type,
          kDTypeCount - 1);
   }
-  if (fields.has_segment) fail(ErrorCode::not_implemented, "the tensor is one segment of a larger one, expected a whole tensor");
   const DType dtype = static_cast<DType>(fields.data_type);
   const int64_t elements = checked_elements(fields.dims);
   const size_t bytes = bytes_of(dtype, elements);
@@ -295,6 +292,14 @@ Tensor TensorReader::read_fields(const Fields& fields, std::string_view message,
   if (fields.external) return read_external(fields, dtype, fields.dims, bytes);
 
   const Storage storage = storage_of(dtype);
+  // Raw data count where there are others beside them.
+  if ((!fields.raw.empty() || (fields.has_raw && bytes == 0)) && dtype != DType::string) {
+    if (fields.raw.size() != bytes) {
+      fail(ErrorCode::fail, "raw_data has {} bytes, expected {} for {}{}", fields.raw.size(), bytes, to_string(dtype),
+           fields.dims.to_string());
+    }
+    return read_raw(dtype, fields.dims, fields.raw, alignment);
+  }
   int64_t typed = 0;
   for (int i = 0; i < kStorages; ++i) {
     if (i != storage && fields.counts[i] != 0) {
@@ -303,15 +308,10 @@ Tensor TensorReader::read_fields(const Fields& fields, std::string_view message,
     }
     typed += fields.counts[i];
   }
-  if (fields.has_raw && typed == 0 && !(fields.raw.empty() && elements == 0)) {
+  if (fields.has_raw && typed == 0 && elements != 0) {
     if (dtype == DType::string) fail(ErrorCode::fail, "a tensor of strings has raw_data, expected string_data");
-    if (fields.raw.size() != bytes) {
-      fail(ErrorCode::fail, "raw_data has {} bytes, expected {} for {}{}", fields.raw.size(), bytes, to_string(dtype),
-           fields.dims.to_string());
-    }
-    return read_raw(dtype, fields.dims, fields.raw, alignment);
+    fail(ErrorCode::fail, "raw_data has 0 bytes, expected {} for {}{}", bytes, to_string(dtype), fields.dims.to_string());
   }
-  if (!fields.raw.empty()) fail(ErrorCode::fail, "the tensor has both raw_data and {}, expected one of them", kStorageName[storage]);
   const int64_t entries = entries_of(dtype, elements);
   if (typed != entries) {
     fail(ErrorCode::fail, "{} has {} entries, expected {} for {}{}", kStorageName[storage], typed, entries, to_string(dtype),
@@ -321,12 +321,12 @@ Tensor TensorReader::read_fields(const Fields& fields, std::string_view message,
   switch (storage) {
     case kFloatData: copy_fixed<float>(message, kStorageField[storage], tensor.raw()); break;
     case kDoubleData: copy_fixed<double>(message, kStorageField[storage], tensor.raw()); break;
-    case kInt64Data: copy_varints<int64_t>(message, kStorageField[storage], tensor.raw(), INT64_MIN, INT64_MAX); break;
+    case kInt64Data: copy_varints<int64_t>(message, kStorageField[storage], tensor.raw()); break;
     case kUint64Data:
       if (dtype == DType::uint32) {
-        copy_varints<uint32_t>(message, kStorageField[storage], tensor.raw(), 0, UINT32_MAX);
+        copy_varints<uint32_t>(message, kStorageField[storage], tensor.raw());
       } else {
-        copy_varints<uint64_t>(message, kStorageField[storage], tensor.raw(), INT64_MIN, INT64_MAX);
+        copy_varints<uint64_t>(message, kStorageField[storage], tensor.raw());
       }
       break;
     case kStringData: copy_strings(message, tensor); break;

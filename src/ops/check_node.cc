@@ -49,9 +49,11 @@ std::string nearest_attribute(std::string_view name, const OpSchema& schema) {
   return ", expected one of: " + list + (best.empty() ? std::string() : "; the nearest is '" + std::string(best) + "'");
 }
 
-/// Whether this is an attribute behind the value of a Constant. ONNX Runtime looks at the first one alone, and onnxsim leaves marks there.
+/// Whether this is an attribute of nobody that ONNX Runtime passes over: behind the value of a Constant, where onnxsim leaves marks, or one
+/// of LayerNormalization, whose first exporters wrote others.
 bool is_mark(const NodeView& node, const Attribute& attribute) {
-  return node.op_type() == "Constant" && node.domain().empty() && &attribute != &node.node().attributes.front();
+  if (!node.domain().empty()) return false;
+  return node.op_type() == "LayerNormalization" || (node.op_type() == "Constant" && &attribute != &node.node().attributes.front());
 }
 
 void check_attributes(const NodeView& node, const OpSchema& schema, const OpSchema& newest) {

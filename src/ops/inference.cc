@@ -28,12 +28,6 @@ bool shapes_contradict(const ValueType& declared, const ValueType& inferred) {
   return false;
 }
 
-ValueType without_shape(const ValueType& type) {
-  TensorType tensor = type.tensor();
-  tensor.dims.reset();
-  return type.is_tensor() ? ValueType(std::move(tensor)) : ValueType::sparse(std::move(tensor));
-}
-
 // True for min(whole, n) with a number n >= 1: what fits `whole` in a broadcast is then `whole`, or nothing.
 bool is_cut_of(const Dim& part, const Dim& whole) {
   if (part.terms().size() != 1 || part.constant_term() != 0) return false;
@@ -229,8 +223,10 @@ class GraphInference {
 
   void set_type(Graph& graph, const Node& node, ValueId id, ValueType inferred) {
     const ValueType& declared = graph.value(id).type;
+    const ValueType& hint = graph.value(id).hint;
+    if (options_.contradictory_shapes_are_errors && !hint.is_unknown()) merge(hint, inferred, "'" + graph.value(id).name + "'");
     const bool gives_way = !options_.contradictory_shapes_are_errors && shapes_contradict(declared, inferred);
-    ValueType type = merge(gives_way ? without_shape(declared) : declared, inferred, "'" + graph.value(id).name + "'");
+    ValueType type = merge(gives_way ? without_shapes(declared) : declared, inferred, "'" + graph.value(id).name + "'");
     if ((type.is_tensor() || type.kind() == ValueType::Kind::sparse_tensor) && type.tensor().has_rank()) {
       for (Dim& dim : *type.tensor().dims) {
         if (dim.is_unknown()) dim = Dim::symbol("_s" + std::to_string(next_symbol_++));
@@ -253,7 +249,7 @@ class GraphInference {
     start_from_declared_types(subgraph);
     for (size_t i = 0; i < inputs.size() && i < subgraph.inputs().size(); ++i) {
       const ValueId id = subgraph.inputs()[i];
-      if (!inputs[i].is_unknown()) subgraph.set_type(id, inputs[i]);
+      subgraph.set_type(id, inputs[i].is_unknown() ? without_shapes(subgraph.value(id).type) : inputs[i]);
     }
     run(subgraph);
     std::vector<ValueType> types;

@@ -65,6 +65,11 @@ int64_t NodeView::required_int(std::string_view name) const {
   return int_or(name, 0);
 }
 
+float NodeView::required_float(std::string_view name) const {
+  if (!has(name)) fail("attribute '{}' is missing, expected a number", name);
+  return float_or(name, 0);
+}
+
 std::vector<int64_t> NodeView::required_ints(std::string_view name) const {
   if (!has(name)) fail("attribute '{}' is missing, expected a list of integers", name);
   return ints_or(name);

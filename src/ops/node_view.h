@@ -45,6 +45,7 @@ class NodeView {
   const Graph* subgraph(std::string_view attribute) const;                     ///< null where it is absent
   /// These throw where the attribute is absent.
   int64_t required_int(std::string_view attribute) const;
+  float required_float(std::string_view attribute) const;
   std::vector<int64_t> required_ints(std::string_view attribute) const;
   std::string required_string(std::string_view attribute) const;
 

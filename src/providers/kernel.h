@@ -14,6 +14,7 @@
 namespace rh {
 
 class Stream;
+class ValueType;
 
 /// Runs subgraphs of the node for If, Loop, Scan, SequenceMap. Outer values are bound by the executor.
 class SubgraphRunner {
@@ -23,6 +24,9 @@ class SubgraphRunner {
   virtual int output_count() const = 0;
   /// `outputs` get the results, which share or own their memory and outlive the call.
   virtual Status run(std::span<const Value> inputs, std::span<Value> outputs) = 0;
+  /// The types of what run() would give, for loops without iterations: sizes as far as the run's values tell them, else unknown. `types`
+  /// stand for inputs that are empty.
+  virtual std::vector<ValueType> output_types(std::span<const Value> inputs, std::span<const ValueType> types) = 0;
 
   /// So many values that stay with the frame from run to run, empty at first: what a kernel leaves there is memory for its next run.
   std::span<Value> kept(size_t count) {
@@ -71,6 +75,9 @@ class RunContext {
   void output_view(int i, int from, const Shape& shape) { output_part(i, from, 0, shape); }
   /// Output `i` is the elements of input `from` that begin at `first`, as many as `shape` has: no copy where the plan allowed it, else one.
   virtual void output_part(int i, int from, int64_t first, const Shape& shape) = 0;
+  /// The shape of output i as far as its type and the sizes of the run's inputs tell it, else sizes of 0; none where not even their number
+  /// is known. For results whose inputs tell nothing.
+  virtual Shape told_shape(int) const { return {}; }
   /// Uninitialised memory, 64-byte aligned, until the end of run; each call gives another piece.
   virtual void* scratch(size_t bytes) = 0;
   template <typename T>

@@ -202,6 +202,7 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
   apply_model_options(graph, options);
   placed.signature = declared_signature(graph);
   name_unknown_dims(graph);
+  turn_shapes_into_hints(graph);
   check(graph);
   OriginalNodes originals = options.record_placement ? collect_originals(graph) : OriginalNodes();
   std::vector<EliminatedNode> eliminated;
@@ -269,6 +270,7 @@ FileModel compile_for_file(Model model, SessionOptions options) {
     return result;
   }
   apply_model_options(*model.graph, options);
+  turn_shapes_into_hints(*model.graph);
   check(*model.graph);
   simplify(*model.graph, standard_passes(), cpu_passes(), options, Parallel());
   result.graph = std::move(model.graph);

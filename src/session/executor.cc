@@ -12,6 +12,7 @@
 #include "session/observer.h"
 #include "session/options.h"
 #include "session/profiler.h"
+#include "session/subgraph_types.h"
 #include "session/value_types.h"
 #include "tensor/extent.h"
 
@@ -159,6 +160,15 @@ class StepContext final : public RunContext {
       return;
     }
     copy_elements(part.view(), output(i, source.dtype(), shape));
+  }
+
+  Shape told_shape(int i) const override {
+    const Plan& plan = frame_.plan();
+    std::vector<RunInput> inputs;
+    for (int32_t slot : plan.inputs) inputs.push_back({plan.slots[static_cast<size_t>(slot)].value, frame_.find(slot), nullptr});
+    const int32_t slot = slot_of(i);
+    if (slot == kNoSlot) return {};
+    return sizes_in_run(*plan.graph, plan.graph->value(plan.slots[static_cast<size_t>(slot)].value).type, inputs);
   }
 
   void* scratch(size_t bytes) override {
@@ -581,6 +591,18 @@ Status SubplanRunner::run(std::span<const Value> inputs, std::span<Value> output
   ++controls_.depth;
   controls_.keep_on_device = nullptr;
   return execute(frame_, inputs_, outputs, controls_, Level::subgraph);
+}
+
+std::vector<ValueType> SubplanRunner::output_types(std::span<const Value> inputs, std::span<const ValueType> types) {
+  const Plan& plan = frame_.plan();
+  std::vector<RunInput> given(plan.inputs.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    given[i].id = plan.slots[static_cast<size_t>(plan.inputs[i])].value;
+    const size_t captured = static_cast<size_t>(plan.graph_inputs);
+    given[i].value = i < inputs.size() ? &inputs[i] : i >= captured ? enclosing_.find(plan.captured[i - captured]) : nullptr;
+    given[i].type = i < types.size() ? &types[i] : nullptr;
+  }
+  return infer_outputs(*plan.graph, given);
 }
 
 }  // namespace rh

@@ -23,6 +23,7 @@ class SubplanRunner final : public SubgraphRunner {
   /// Tensors that are in `outputs`, such as results of a run before, give their memory to results of their type and shape where nobody
   /// shares it.
   Status run(std::span<const Value> inputs, std::span<Value> outputs) override;
+  std::vector<ValueType> output_types(std::span<const Value> inputs, std::span<const ValueType> types) override;
 
   const Frame& frame() const { return frame_; }
 

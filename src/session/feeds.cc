@@ -110,6 +110,7 @@ Status CallSignature::feed(RunState& state, std::span<const char* const> names, 
 
 Status CallSignature::ask(RunState& state, std::span<const char* const> names, std::span<const Value> values) const {
   std::fill(state.given.begin(), state.given.end(), -1);
+  state.repeated.clear();
   for (size_t i = 0; i < names.size(); ++i) {
     const int at = names[i] ? outputs_.find(names[i]) : -1;
     if (at < 0) {
@@ -117,9 +118,30 @@ Status CallSignature::ask(RunState& state, std::span<const char* const> names, s
                           outputs_.list());
     }
     const size_t position = static_cast<size_t>(at);
-    if (state.given[position] >= 0) return error_status(ErrorCode::invalid_argument, "output '{}' is asked for twice", names[i]);
+    if (state.given[position] >= 0) {
+      state.repeated.emplace_back(static_cast<size_t>(state.given[position]), i);
+      continue;
+    }
     state.given[position] = static_cast<int32_t>(i);
     state.outputs[position] = values[i];
+  }
+  return {};
+}
+
+Status CallSignature::repeat(const RunState& state, std::span<Value> results) {
+  for (const auto& [first, again] : state.repeated) {
+    const Value& from = results[first];
+    Value& to = results[again];
+    if (!to.is_tensor()) {
+      to = from;
+      continue;
+    }
+    const bool fits = from.is_tensor() && from.tensor().dtype() == to.tensor().dtype() && from.tensor().shape() == to.tensor().shape();
+    if (!fits || !from.tensor().device().is_host() || !to.tensor().device().is_host()) {
+      return error_status(ErrorCode::invalid_argument, "output {} is asked for again with a {}, expected a {} on the host", first,
+                          kind_of(to), kind_of(from));
+    }
+    copy_elements(from.tensor().view(), to.tensor().mutable_view());
   }
   return {};
 }

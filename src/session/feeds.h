@@ -43,8 +43,10 @@ class CallSignature {
   /// Puts what the caller gives to its places in `state`. Error{invalid_argument} where a name is unknown or stands twice, a value does not
   /// fit, or one is missing.
   Status feed(RunState& state, std::span<const char* const> names, std::span<const Value* const> values) const;
-  /// The same of the outputs that the caller asks for, with the values given for them.
+  /// The same of the outputs that the caller asks for, with the values given for them; one may stand twice.
   Status ask(RunState& state, std::span<const char* const> names, std::span<const Value> values) const;
+  /// After the run: outputs that are asked for again share the value, or have it copied into the caller's tensor.
+  static Status repeat(const RunState& state, std::span<Value> results);
 
  private:
   std::vector<ValueInfo> infos_;  ///< by input of the plan, overridable initializers among them

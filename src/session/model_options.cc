@@ -70,8 +70,9 @@ void fill_in(ValueInfo& info, const ValueType& inferred) {
   TensorType& type = info.type.tensor();
   if (type.dtype == DType::undefined) type.dtype = inferred.tensor().dtype;
   if (!inferred.tensor().has_rank()) return;
-  if (!type.has_rank()) type.dims.emplace(inferred.tensor().dims->size());
-  for (size_t i = 0; i < type.dims->size() && i < inferred.tensor().dims->size(); ++i) {
+  const size_t rank = inferred.tensor().dims->size();
+  if (!type.has_rank() || type.dims->size() != rank) type.dims = SymbolicShape(rank);
+  for (size_t i = 0; i < rank; ++i) {
     const Dim& known = (*inferred.tensor().dims)[i];
     Dim& dim = (*type.dims)[i];
     if (known.is_constant() || dim.is_unknown()) dim = public_dim(known);
@@ -103,6 +104,18 @@ void apply_dim_denotations(Graph& graph, const std::map<std::string, std::vector
     graph.set_type(id, std::move(type));
   }
   if (!by_name.empty()) set_dims(graph, by_name);
+}
+
+void turn_shapes_into_hints(Graph& graph) {
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    if (graph.value(id).producer == kNoNode) continue;
+    const ValueType type = graph.value(id).type;
+    graph.set_type(id, without_shapes(type));
+    graph.set_hint(id, type);
+  }
+  for (NodeId id : graph.nodes()) {
+    Graph::for_each_subgraph(graph.mutable_node(id), [](Graph& subgraph) { turn_shapes_into_hints(subgraph); });
+  }
 }
 
 void name_unknown_dims(Graph& graph) {

@@ -18,6 +18,10 @@ void apply_model_options(Graph& graph, const SessionOptions& options);
 /// input, one a dimension.
 void apply_dim_denotations(Graph& graph, const std::map<std::string, std::vector<std::string>>& denotations, const SessionOptions& options);
 
+/// What the file says of the shapes of values that nodes give may be wrong, where only the batch of its inputs was changed for example: it
+/// becomes hints, and inference from inputs, constants and operators tells shapes. In subgraphs too.
+void turn_shapes_into_hints(Graph& graph);
+
 /// Gives dimensions of inputs that have no name symbols of their own, so that sizes can be told from them.
 void name_unknown_dims(Graph& graph);
 

@@ -7,6 +7,7 @@
 #include "session/copy_kernel.h"
 #include "session/fetch_ahead.h"
 #include "session/memory_forecast.h"
+#include "session/subgraph_types.h"
 #include "session/value_parts.h"
 #include "session/value_types.h"
 
@@ -589,11 +590,16 @@ void compile_units(Graph& graph, Assignment& assignment, size_t index, Provider&
   for (size_t i = 0; i < nodes.size(); ++i) nodes[i]->compiled = std::move(kernels.at(i));
 }
 
-void drop_initializers(Graph& graph) {
+// Of subgraphs, what sizes may follow from stays: see infer_outputs.
+void drop_initializers(Graph& graph, bool is_subgraph) {
   for (ValueId id = 0; id < graph.value_count(); ++id) {
-    if (!graph.value(id).initializer.empty()) graph.set_initializer(id, Value());
+    const GraphValue& value = graph.value(id);
+    const bool stays = is_subgraph && value.constant_tensor() && may_hold_sizes(*value.constant_tensor());
+    if (!value.initializer.empty() && !stays) graph.set_initializer(id, Value());
   }
-  for (NodeId id : graph.nodes()) Graph::for_each_subgraph(graph.mutable_node(id), [](Graph& subgraph) { drop_initializers(subgraph); });
+  for (NodeId id : graph.nodes()) {
+    Graph::for_each_subgraph(graph.mutable_node(id), [](Graph& subgraph) { drop_initializers(subgraph, true); });
+  }
 }
 
 }  // namespace
@@ -602,7 +608,7 @@ std::unique_ptr<Plan> build_plan(Graph& graph, Assignment& assignment, std::span
                                  const PlanOptions& options) {
   for (size_t p = 0; p < providers.size(); ++p) compile_units(graph, assignment, p, *providers[p]);
   auto plan = PlanBuilder(graph, assignment, providers, options).build();
-  drop_initializers(graph);
+  drop_initializers(graph, false);
   return plan;
 }
 

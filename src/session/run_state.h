@@ -24,9 +24,10 @@ struct RunState {
   std::vector<const Value*> inputs;
   std::vector<Value> scalars;  ///< by input: what was given in dimensions of 1 and is declared a scalar, without them; empty until needed
   std::vector<Value> outputs;
-  std::vector<int32_t> given;  ///< by output: position in what the caller asks for; -1: not asked for
-  std::vector<bool> stay;      ///< by output: the result may stay on the device that made it
-  std::vector<bool> steps;     ///< of the main graph: those that the outputs asked for need
+  std::vector<int32_t> given;                       ///< by output: position in what the caller asks for; -1: not asked for
+  std::vector<std::pair<size_t, size_t>> repeated;  ///< positions that ask for one output: the first, and one more
+  std::vector<bool> stay;                           ///< by output: the result may stay on the device that made it
+  std::vector<bool> steps;                          ///< of the main graph: those that the outputs asked for need
 };
 
 /// The run states of a session that are not in use, kept for later runs; what 64 runs in a row have no use for is let go. Thread-safe.

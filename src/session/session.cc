@@ -268,7 +268,7 @@ struct Session::Impl {
     for (size_t k = 0; k < state.given.size(); ++k) {
       if (state.given[k] >= 0) results[static_cast<size_t>(state.given[k])] = std::move(state.outputs[k]);
     }
-    return {};
+    return CallSignature::repeat(state, results);
   }
 };
 
@@ -287,12 +287,13 @@ bool only_cpu_runs(const SessionOptions& options) {
 std::unique_ptr<Session> Session::create(const std::string& path, const SessionOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   auto impl = std::make_unique<Impl>(options);
-  Model model = onnx::read_model(path, {.folder = impl->options.external_data_folder,
+  const InputFile file = onnx::open_model(path);
+  Model model = onnx::read_model(file, {.folder = impl->options.external_data_folder,
                                         .files = options.external_files,
                                         .tables_in_place = only_cpu_runs(options),
                                         .initializers = &options.initializers});
   if (!options.dims_by_denotation.empty()) {
-    apply_dim_denotations(*model.graph, onnx::read_dim_denotations(MappedFile(InputFile(path)).bytes()), options);
+    apply_dim_denotations(*model.graph, onnx::read_dim_denotations(MappedFile(file).bytes()), options);
   }
   impl->path = path;
   try {

@@ -103,6 +103,12 @@ def causal_row_mask(case) -> bool:
     return (mask.shape[-2] if mask.ndim > 1 else 1) == 1 < queries.shape[-2 if queries.ndim == 4 else 1]
 
 
+def capped_products(case) -> bool:
+    """Products of queries and keys are a result, before a cap that there is."""
+    outputs = case.model.graph.node[0].output
+    return len(outputs) > 3 and bool(outputs[3]) and attribute(case, "softcap", 0) > 0 and not attribute(case, "qk_matmul_output_mode", 0)
+
+
 def values_of(case) -> dict:
     return case.feeds | {t.name: onnx.numpy_helper.to_array(t) for t in case.model.graph.initializer}
 
@@ -134,7 +140,7 @@ def is_probit(case) -> bool:
 
 
 def no_elements(case) -> bool:
-    return any(isinstance(a, np.ndarray) and a.size == 0 for a in case.feeds.values())
+    return any(isinstance(a, np.ndarray) and a.size == 0 for a in values_of(case).values())
 
 
 def either(*tests):
@@ -206,6 +212,8 @@ BYTE_PRODUCTS = {
 KNOWN = [
     (LONG_SUMS, either(not_finite, huge), "which terms of a sum meet NaN, infinity or an overflow is open"),
     ({"Attention"}, short_mask, "the reference fills masks of one column up with -inf, where opset 23 has them broadcast"),
+    ({"Attention"}, capped_products, "the reference caps the products that mode 0 gives before they are capped"),
+    ({"Gelu"}, not_finite, "the limit at minus infinity is 0; infinity times 0 is NaN"),
     ({"Attention"}, causal_row_mask, "the reference takes the number of rows of the mask for that of the queries"),
     (LOSSES, no_elements, "the reference refuses batches of none; their mean is 0 / 0, where ONNX Runtime gives 0"),
     ({"QLinearMatMul"}, either(not_finite, huge), "what NaN and infinity are as integers is open"),
@@ -223,6 +231,7 @@ KNOWN = [
         "the reference compares stop words in their own case, whatever is asked",
     ),
     ({"GlobalMaxPool"}, not_an_image, "the reference gives GlobalMaxPool a wrong shape"),
+    ({"AveragePool", "LayerNormalization", "ReduceMean"}, no_elements, "the mean of nothing is NaN in the reference"),
     (POOLS, has_nan, "the reference's pools leave NaN out"),
     (ORDERS, has_nan, "the place of NaN in an order is open"),
     ({"ScatterElements", "ScatterND"}, both(has_nan, keeps_extremes), "the place of NaN in an order is open"),
@@ -246,6 +255,7 @@ KNOWN = [
     ({"QuantizeLinear", "DynamicQuantizeLinear", "CastLike", "Cast"}, not_finite, "what NaN and infinity are as integers is open"),
     ({"QuantizeLinear"}, huge, "the reference goes through int32 before it saturates"),
     ({"QuantizeLinear"}, of_type("special values in y_scale"), "a scale of 0 is open"),
+    ({"CastLike"}, both(of_type("T2 STRING"), has_attribute("saturate")), "the reference writes numbers of narrow types in fewer digits"),
     ({"CastLike", "Cast"}, beyond_bytes, "what lies outside an integer type is open"),
     ({"Conv", "ConvTranspose"}, not_finite, "whether padding is multiplied with weights is open"),
     ({"ConvTranspose"}, attribute_above("group", 1), "the reference mixes the groups of ConvTranspose"),
@@ -273,7 +283,11 @@ KNOWN = [
     ({"ConvTranspose"}, of_type("autopad"), "the standard leaves open where an output larger than all windows begins"),
     ({"ReduceL2", "ReduceL1", "ReduceSumSquare"}, of_type("INT"), "sums beyond the integer type are open"),
     ({"DequantizeLinear"}, of_type("FLOAT"), "a zero point of a floating type is 0"),
-    ({"ArgMin", "ArgMax"}, of_type("INT", "size"), "of nothing, the reference refuses and ONNX Runtime keeps the axis"),
+    (
+        {"ArgMin", "ArgMax"},
+        either(of_type("INT", "size"), no_elements),
+        "of nothing, the reference refuses and ONNX Runtime keeps the axis",
+    ),
     ({"ReduceMean"}, of_type("INT"), "the mean of no integers is open"),
     ({"BatchNormalization"}, of_type("training"), "the reference gives the statistics another type"),
     ({"CenterCropPad"}, of_type("size", "without axes"), "fewer sizes than axes are no model"),

@@ -15,6 +15,7 @@ from variants import LEFT_OUT, NUMBER
 
 OPSETS = [13, 17, 18, 21, 23]
 MICROSOFT = "com.microsoft"
+SIZES = [0, 1, 1, 2, 3, 4, 5, 8, 17, 33]
 CONTRIB_SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "src/ops/contrib_schemas.json"
 
 
@@ -130,7 +131,7 @@ class Recipe:
     # What the rows are written in.
 
     def size(self) -> int:
-        return self.random.choice([0, 1, 1, 2, 3, 4, 5, 8, 17, 33])
+        return self.random.choice(SIZES)
 
     def shape(self, least=0, most=4) -> list[int]:
         shape = [self.size() for _ in range(self.random.randint(least, most))]

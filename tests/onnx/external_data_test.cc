@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,6 +58,18 @@ Message external_tensor(DType dtype, int64_t elements, std::string_view location
   return message.number(field::tensor::data_location, 1);
 }
 
+// As a program behind a pipe does, which comes late and waits in between.
+void write_in_pieces(const std::string& path, std::string_view bytes) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const int pipe = ::open(path.c_str(), O_WRONLY);
+  for (size_t i = 0; i < bytes.size(); i += 7) {
+    const std::string_view piece = bytes.substr(i, 7);
+    EXPECT_EQ(::write(pipe, piece.data(), piece.size()), static_cast<ssize_t>(piece.size()));
+    if (i % 70 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ::close(pipe);
+}
+
 std::string model_with(const Message& weights) { return model(GraphText{{}, {"w"}, {}, {weights}}).bytes(); }
 std::string small_model(std::string_view location) { return model_with(external_tensor(DType::uint8, 4, location)); }
 
@@ -72,8 +85,8 @@ TEST(ExternalData, OffsetLengthAndAlignment) {
     int64_t elements;
     const char *offset, *length;
   };
-  for (const Row& row : {Row{5000, "", ""}, Row{5000, "0", "20000"}, Row{2, "4", "8"}, Row{2, "3", ""}, Row{3000, "4096", "12000"},
-                         Row{3000, "4097", "12000"}}) {
+  for (const Row& row : {Row{5000, "", ""}, Row{5000, "", "0"}, Row{5000, "0", "20000"}, Row{2, "4", "8"}, Row{2, "3", ""},
+                         Row{3000, "4096", "12000"}, Row{3000, "4097", "12000"}}) {
     const std::string path =
         folder.write("m.onnx", model_with(external_tensor(DType::float32, row.elements, "w.bin", row.offset, row.length)));
     const Tensor weights = weights_of(read_model(path));
@@ -133,7 +146,43 @@ TEST(ExternalData, FromABufferWithAFolder) {
   folder.write("w.bin", "good");
   const std::string bytes = small_model("w.bin");
   EXPECT_EQ(text_of(weights_of(read_model(as_span(bytes), {.folder = folder.path()}))), "good");
-  expect_error("no folder", {"without a folder", "w.bin"}, [&] { read_model(as_span(bytes)); });
+}
+
+/// The working directory, for as long as this lives.
+class WorkingFolder {
+ public:
+  explicit WorkingFolder(const std::string& path) : before_(fs::current_path()) { fs::current_path(path); }
+  ~WorkingFolder() { fs::current_path(before_); }
+
+ private:
+  fs::path before_;
+};
+
+TEST(ExternalData, FromABufferInTheWorkingDirectory) {
+  Folder folder;
+  folder.write("here/w.bin", "good");
+  folder.write("here/parts/w.bin", "also");
+  folder.write("w.bin", "bad!");
+  const WorkingFolder working(folder / "here");
+  const auto read_bytes = [](std::string_view location) {
+    const std::string bytes = small_model(location);
+    return text_of(weights_of(read_model(as_span(bytes))));
+  };
+  EXPECT_EQ(read_bytes("w.bin"), "good");
+  EXPECT_EQ(read_bytes("parts/w.bin"), "also");
+  expect_error("outside", {"outside the model's folder"}, [&] { read_bytes("../w.bin"); });
+  expect_error("missing", {"missing.bin", "does not exist", "from its path"}, [&] { read_bytes("missing.bin"); });
+}
+
+TEST(ExternalData, AModelFromAPipe) {
+  Folder folder;
+  folder.write("w.bin", "good");
+  const std::string path = folder / "pipe", bytes = small_model("w.bin");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::thread writer([&] { write_in_pieces(path, bytes); });
+  const Model loaded = read_model(path);
+  writer.join();
+  EXPECT_EQ(text_of(weights_of(loaded)), "good");
 }
 
 TEST(ExternalData, Refused) {

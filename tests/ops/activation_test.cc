@@ -1,12 +1,8 @@
 #include <cmath>
-#include <limits>
-
 #include "support/op_case.h"
 
 namespace rh::test {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 OpCase one(int opset, const char* op_type, std::vector<Attribute> attributes = {}, const char* purpose = "elements") {
   return {opset, std::move(attributes), {uniform({3, 5, 23}, -6, 6)}, purpose, {}, 1, 0, "", op_type};
@@ -74,6 +70,14 @@ const std::vector<OpCase> kPRelu = {
     {16, {}, {normal({0, 3}), normal({3})}, "empty"},
 };
 RH_OP_TEST(PRelu, kPRelu, FloatingTypes::set)
+
+const std::vector<OpCase> kEarly = {
+    {7, {attr("alpha", 2.0f), attr("beta", 0.5f)}, {uniform({3, 40}, -30, 30)}, "up to opset 9", {}, 1, 0, "", "ParametricSoftplus"},
+    {9, {attr("alpha", 2.0f), attr("beta", 0.5f)}, {uniform({3, 40}, -9, 9)}, "up to opset 9", {}, 1, 0, "", "ScaledTanh"},
+    {7, {attr("alpha", 2.0f)}, {normal({3})}, "no beta", {"'beta' is missing"}, 1, 0, "", "ScaledTanh"},
+    {7, {}, {normal({9})}, "before its first version in the standard", {}, 1, 0, "", "ThresholdedRelu"},
+};
+RH_OP_TEST(EarlyActivations, kEarly, (Types<float>::set))
 
 }  // namespace
 }  // namespace rh::test

@@ -29,7 +29,7 @@ const std::vector<OpCase> kBlockedConv = {
             {values({1, 1, 1, 2, 16}, {100, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30,
                                        30,  30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30})}),
     blocked({kPads, attr("from_planes", 1)}, values({1, 1, 1, 2}, {2, 3}), kOne, "of planes", {pixels(302, 23)}),
-    blocked({}, kX, kOne, "no output", {values({1, 1, 1, 0, 16}, {})}),
+    blocked({}, kX, kOne, "a window that does not fit", {}, {"window of 3", "2 elements"}),
     blocked({kPads}, normal({0, 1, 1, 2, 16}), kOne, "empty batch", {values({0, 1, 1, 2, 16}, {})}),
     blocked({kPads}, normal({1, 2, 1, 2, 16}), kOne, "blocks that do not fit", {}, {"BlockedConv", "[1, 2, 1, 2, 16]"}),
     blocked({kPads}, normal({1, 1, 1, 2}), kOne, "planes that it is not to take", {}, {"BlockedConv", "[1, 1, 1, 2]"}),

@@ -1,12 +1,7 @@
-#include <limits>
-
 #include "support/op_case.h"
 
 namespace rh::test {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // One case a target type.
 std::vector<OpCase> to_all(int opset, const Input& input, std::initializer_list<DType> targets) {

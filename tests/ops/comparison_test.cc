@@ -1,12 +1,7 @@
-#include <limits>
-
 #include "support/op_case.h"
 
 namespace rh::test {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const std::vector<OpCase> kComparison = {
     {19, {}, {uniform({5, 41}, 0, 4), uniform({5, 41}, 0, 4)}, "same shape"},

@@ -28,7 +28,7 @@ const std::vector<OpCase> kNhwcConv = {
     nhwc({kGroup, attr("pads", {1, 1})},
          {values({1, 3, 4}, {1, 2, 3, 4, 10, 20, 30, 40, 100, 200, 300, 400}), values({4, 1, 3}, {0, 1, 0, 1, 0, 1, 0, 0, 2, 0, 0, 0})},
          "one dimension", {values({1, 3, 4}, {1, 20, 60, 0, 10, 202, 600, 0, 100, 20, 0, 0})}),
-    nhwc({kGroup}, {values({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), kW}, "no output", {values({1, 1, 0, 4}, {})}),
+    nhwc({kGroup}, {values({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), kW}, "a window that does not fit", {}, {"window of 3", "2 elements"}),
     nhwc({kGroup, kPads}, {normal({0, 1, 3, 4}), kW}, "empty batch", {values({0, 1, 3, 4}, {})}),
     nhwc({attr("strides", {1, 2})}, {values({1, 1, 4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), values({1, 2, 1, 2}, {1, 10, 100, 1000})}, "patches",
          {values({1, 1, 2, 1}, {4231, 8675})}),

@@ -7,6 +7,7 @@ const std::vector<OpCase> kBatchNormalization = {
     {15, {}, {normal({2, 3, 4, 5}), normal({3}), normal({3}), normal({3}), uniform({3}, 0.5, 2)}, "images"},
     {9, {attr("epsilon", 0.01f)}, {normal({2, 3}), normal({3}), normal({3}), normal({3}), uniform({3}, 0.5, 2)}, "no spatial axes"},
     {7, {}, {normal({2, 3, 7}), normal({3}), normal({3}), normal({3}), uniform({3}, 0.5, 2)}, "opset 7"},
+    {7, {}, {normal({2, 3, 7}), normal({3}), normal({3}), normal({3}), uniform({3}, 0.5, 2)}, "opset 7, training", {}, 5},
     {15,
      {},
      {normal({2, 19, 3, 9}), normal({19}).constant(), normal({19}).constant(), normal({19}).constant(), uniform({19}, 0.5, 2).constant()},
@@ -170,6 +171,9 @@ const std::vector<OpCase> kLpNormalization = {
 RH_OP_TEST(LpNormalization, kLpNormalization, FloatingTypes::set)
 
 const std::vector<OpCase> kMeanVarianceNormalization = {
+    {7, {}, {normal({2, 3, 4, 5})}, "before opset 9: each channel"},
+    {7, {attr("across_channels", 1)}, {normal({2, 3, 4, 5})}, "before opset 9: all"},
+    {1, {attr("normalize_variance", 0)}, {normal({2, 3, 4, 5})}, "before opset 9: the mean alone"},
     {13, {}, {normal({2, 3, 4, 5})}, "default axes"},
     {9, {attr("axes", {1})}, {normal({2, 3, 4})}, "one axis"},
 };

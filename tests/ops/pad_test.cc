@@ -13,6 +13,8 @@ const std::vector<OpCase> kConstantMode = {
     {13, {}, {normal({0, 2}), ints({1, 1, 1, 1}).constant()}, "empty"},
     {13, {}, {normal({}), ints({}).constant()}, "scalar"},
     {13, {}, {normal({40, 3, 50}), ints({0, 1, 1, 2, 0, 3})}, "larger"},
+    {13, {}, {normal({1, 2}), ints({-2, 0, 2, 0})}, "crops all there is, and pads"},
+    {13, {}, {normal({0, 2}), ints({2, 0, -1, 0}).constant()}, "crops what it pads"},
     {13, {}, {normal({2, 3}), ints({1, 0, 0})}, "wrong number of pads", {"3 elements", "expected 4"}},
     {13, {}, {normal({2, 3}), ints({-1, 0, -2, 0})}, "crops more than there is", {"-1", "-2", "[2, 3]"}},
 };

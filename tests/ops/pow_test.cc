@@ -1,12 +1,7 @@
-#include <limits>
-
 #include "support/op_case.h"
 
 namespace rh::test {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const std::vector<OpCase> kPow = {
     {15, {}, {uniform({3, 40}, 1, 4), uniform({3, 40}, 0, 4)}, "same type"},

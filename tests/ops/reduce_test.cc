@@ -1,11 +1,7 @@
-#include <limits>
-
 #include "support/op_case.h"
 
 namespace rh::test {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 const std::vector<OpCase> kReduce = {
     // opset, attributes, inputs, what it is for
@@ -93,6 +89,7 @@ const std::vector<OpCase> kEmptyReduce = {
     {18, {}, {normal({2, 0}), ints({1}).constant()}, "nothing to multiply", {}, 1, 0, "", "ReduceProd"},
     {18, {}, {normal({2, 0, 3}), ints({1}).constant()}, "nothing to compare", {}, 1, 0, "", "ReduceMax"},
     {18, {}, {normal({2, 0, 3}), ints({1}).constant()}, "nothing to compare", {}, 1, 0, "", "ReduceMin"},
+    {18, {}, {normal({2, 0}), ints({1}).constant()}, "mean of nothing", {}, 1, 0, "", "ReduceMean"},
     {18, {}, {normal({2, 0}), ints({1}).constant()}, "log of nothing", {}, 1, 0, "", "ReduceLogSumExp"},
     {18, {}, {values({2, 3}, {-inf, -inf, -inf, inf, 1, 2}), ints({1}).constant()}, "infinities", {}, 1, 0, "", "ReduceLogSumExp"},
     {18,
@@ -150,7 +147,6 @@ const std::vector<OpCase> kTopK = {
 };
 RH_OP_TEST(TopK, kTopK, NumericTypes::set)
 
-const double nan = std::numeric_limits<double>::quiet_NaN();
 const std::vector<OpCase> kArg = {
     {13, {}, {normal({5, 7})}, "default axis"},
     {13, {attr("axis", -1)}, {uniform({4, 500}, 0, 9)}, "ties: the first"},

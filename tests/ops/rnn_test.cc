@@ -108,6 +108,18 @@ const std::vector<OpCase> kRnn = {
      "relu",
      {},
      2},
+    {14,
+     {attr("hidden_size", 6), attr("activations", std::vector<std::string>{"Tanh", "Tanh"})},
+     {normal({5, 3, 4}), normal({1, 6, 4}), normal({1, 6, 6})},
+     "the standard's default for both directions, for one",
+     {},
+     2},
+    {14,
+     {attr("hidden_size", 6), attr("direction", "bidirectional"), attr("activations", std::vector<std::string>{"Tanh"})},
+     {normal({5, 3, 4}), normal({2, 6, 4}), normal({2, 6, 6})},
+     "one name for two directions",
+     {"1 names", "expected 2"},
+     2},
 };
 RH_OP_TEST(RNN, kRnn, (Types<float, double>::set))
 

@@ -65,7 +65,17 @@ g (float[2] a) => (float[K] y) {
   y = ConcatFromSequence <axis = 0> (s)
 })",
      {floats({2}, {1, 2})},
-     {"ConcatFromSequence", "empty"}},
+     {},
+     {floats({0}, {})}},
+    {"nothing of known sizes to concatenate",
+     R"(<ir_version: 8, opset_import: ["" : 13]>
+g (float[n, m, 4] x) => (float[?, ?, ?] y) {
+  s = SplitToSequence <axis = 0> (x)
+  y = ConcatFromSequence <axis = 0> (s)
+})",
+     {floats({0, 3, 4}, {})},
+     {},
+     {floats({0, 3, 4}, {})}},
     {"sizes do not add up",
      R"(<ir_version: 8, opset_import: ["" : 13]>
 g (float[5] x, int64[2] sizes) => (int64[] n) {

@@ -31,7 +31,8 @@ const std::vector<OpCase> kDFT = {
     {20, {}, {normal({2, 4, 1}), absent(), whole(-9)}, "axis outside", {"DFT(", "axis"}},
     {20, {}, {normal({2, 4, 1}), whole(0)}, "no length", {"DFT(", "length is 0"}},
     {20, {}, {normal({2, 4, 1}), whole(int64_t{1} << 62)}, "a wild length", {"DFT(", "4611686018427387904"}},
-    {20, {}, {normal({2, 0, 1})}, "no signal", {"DFT(", "length is 0"}},
+    {20, {}, {normal({2, 0, 1})}, "no signal"},
+    {20, {attr("onesided", 1)}, {normal({2, 0, 1})}, "half of no signal", {"DFT(", "length is 0"}},
 };
 RH_OP_TEST(DFT, kDFT, FloatingTypes::set)
 

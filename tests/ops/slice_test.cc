@@ -28,6 +28,12 @@ const std::vector<OpCase> kSlice = {
     {13, {}, {normal({4}), ints({0}), ints({4}), ints({1})}, "axis out of range", {"axes is 1", "[-1, 0]"}},
     {13, {}, {normal({4, 4}), ints({0, 1}), ints({4, 4}), ints({0, -2})}, "an axis twice", {"axis 0", "more than once"}},
 };
+const std::vector<OpCase> kDynamicSlice = {
+    {7, {}, {normal({4, 5}), ints({1, 0}), ints({3, -1})}, "all axes"},
+    {9, {}, {normal({4, 5}), ints({1}), ints({9}), ints({-1})}, "one axis"},
+};
+RH_OP_TEST(DynamicSlice, kDynamicSlice, DTypeSet::all())
+
 RH_OP_TEST(Slice, kSlice, DTypeSet::all())
 
 }  // namespace

@@ -1,11 +1,7 @@
-#include <limits>
-
 #include "support/op_case.h"
 
 namespace rh::test {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 const std::vector<OpCase> kSoftmax = {
     // opset, attributes, inputs, what it is for

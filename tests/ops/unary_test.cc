@@ -1,12 +1,7 @@
-#include <limits>
-
 #include "support/op_case.h"
 
 namespace rh::test {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const Input kAnything = normal({2, 3, 37});
 const Input kPositive = uniform({5, 33}, 0.1, 6);

@@ -6,8 +6,6 @@
 namespace rh::test {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 const std::vector<OpCase> kVariadic = {
     {13, {}, {normal({3, 40}), normal({3, 40}), normal({3, 40})}, "same shape"},
     {13, {}, {normal({3, 147}), normal({3, 147})}, "two of one shape"},
@@ -39,45 +37,45 @@ const std::vector<OpCase> kClip = {
 };
 RH_OP_TEST(Clip, kClip, NumericTypes::set)
 
-constexpr float inf = std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::max();
+constexpr float infinity = std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::max();
 
 // What is not bounded is finite all the same.
 const std::vector<ModelCase> kInfinite = {
     {"no bound",
      "<opset_import: [\"\" : 13]> g (float[3] x) => (float[3] y) { y = Clip (x) }",
-     {floats({3}, {inf, -inf, 1})},
+     {floats({3}, {infinity, -infinity, 1})},
      {},
      {floats({3}, {most, -most, 1})}},
     {"no lower bound",
      "<opset_import: [\"\" : 13]> g (float[3] x, float high) => (float[3] y) { y = Clip (x, _, high) }",
-     {floats({3}, {inf, -inf, 1}), floats({}, {12})},
+     {floats({3}, {infinity, -infinity, 1}), floats({}, {12})},
      {},
      {floats({3}, {12, -most, 1})}},
     {"no upper bound",
      "<opset_import: [\"\" : 13]> g (float[3] x, float low) => (float[3] y) { y = Clip (x, low) }",
-     {floats({3}, {inf, -inf, 1}), floats({}, {3})},
+     {floats({3}, {infinity, -infinity, 1}), floats({}, {3})},
      {},
      {floats({3}, {most, 3, 3})}},
     {"infinite bounds",
      "<opset_import: [\"\" : 13]> g (float[3] x, float low, float high) => (float[3] y) { y = Clip (x, low, high) }",
-     {floats({3}, {inf, -inf, 1}), floats({}, {-inf}), floats({}, {inf})},
+     {floats({3}, {infinity, -infinity, 1}), floats({}, {-infinity}), floats({}, {infinity})},
      {},
-     {floats({3}, {inf, -inf, 1})}},
+     {floats({3}, {infinity, -infinity, 1})}},
     {"attributes",
      "<opset_import: [\"\" : 6]> g (float[3] x) => (float[3] y) { y = Clip <min = -0.5> (x) }",
-     {floats({3}, {inf, -inf, 1})},
+     {floats({3}, {infinity, -infinity, 1})},
      {},
      {floats({3}, {most, -0.5f, 1})}},
     {"of a half type",
      "<opset_import: [\"\" : 13]> g (float[3] x) => (float[3] y) { a = Cast <to = 10> (x) b = Clip (a) y = Cast <to = 1> (b) }",
-     {floats({3}, {inf, -inf, 1})},
+     {floats({3}, {infinity, -infinity, 1})},
      {},
      {floats({3}, {65504, -65504, 1})}},
     {"attributes of a half type",
      "<opset_import: [\"\" : 10]> g (float[3] x) => (float[3] y) { a = Cast <to = 10> (x) b = Clip <min = 0.5> (a) y = Cast <to = 1> (b) }",
-     {floats({3}, {inf, -inf, 1})},
+     {floats({3}, {infinity, -infinity, 1})},
      {},
-     {floats({3}, {inf, 0.5f, 1})}},
+     {floats({3}, {infinity, 0.5f, 1})}},
 };
 TEST(ModelCases, ClipOfInfinities) { run_model_cases(kInfinite); }
 

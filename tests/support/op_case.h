@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "tensor/dispatch.h"
 
 namespace rh::test {
+
+inline constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
 /// One input of an operator case. Its element type is the type under test unless `as` fixed it.
 struct Input {

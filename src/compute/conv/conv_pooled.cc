@@ -1,7 +1,6 @@
 #include "compute/conv/conv_pooled.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "compute/elementwise/vector_math.h"
 #include "compute/gemm/gemm_kernels.h"
@@ -22,12 +21,9 @@ class PooledImage {
     int64_t begin = window_.output[1], end = 0;
     for (int64_t row = rows.begin; row < rows.begin + rows.size; ++row) {
       const Range taken = rows_of(row);
-      if (taken.size() > 0) {
-        begin = std::min(begin, taken.begin);
-        end = std::max(end, taken.end);
-        continue;
-      }
-      for (int64_t c = 0; c < channels_; ++c) std::fill_n(at(row) + c * pool_.output_size(), pool_.output[2], -kInfinity);
+      if (taken.size() <= 0) continue;
+      begin = std::min(begin, taken.begin);
+      end = std::max(end, taken.end);
     }
     const int64_t row_bytes = channels_ * window_.output[2] * static_cast<int64_t>(sizeof(float));
     const int64_t most = std::max<int64_t>(1, kBandBytes / row_bytes), bands = end > begin ? pieces_of(end - begin, most) : 0;
@@ -38,8 +34,6 @@ class PooledImage {
   }
 
  private:
-  static constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
   /// The rows of the convolution's result that a row of y takes.
   Range rows_of(int64_t row) const {
     const int64_t first = row * pool_.stride[1] - pool_.pad_begin[1];
@@ -104,6 +98,7 @@ void convolve_and_pool(const Convolution<float>& convolution, const Window& wind
     PooledImage(convolution, window, channels.out, pool, x + at * image, y + at * channels.out * pool.output_size())
         .run(share_of(pool.output[1], pieces, i % pieces));
   });
+  fill_empty_windows(pool, batch * channels.out, y);
 }
 
 bool pools_in_bands(const Convolution<float>& convolution) { return convolution.variant() == "gemm"; }

@@ -11,53 +11,11 @@
 #include "compute/gemm/gemm_reference.h"
 #include "compute/image/pool_rows.h"
 #include "compute/image/pool_strided.h"
+#include "compute/image/pool_windows.h"
 #include "compute/scratch.h"
 
 namespace rh::compute {
 namespace {
-
-/// Input positions [begin, end) in steps of `step` that a window covers along one axis.
-struct Span {
-  int64_t begin, end, step;
-  int64_t count() const { return end > begin ? (end - begin + step - 1) / step : 0; }
-};
-
-Span span_of(const Window& w, int axis, int64_t at) {
-  const int64_t start = at * w.stride[axis] - w.pad_begin[axis], step = w.dilation[axis];
-  const int64_t begin = start >= 0 ? start : start + (-start + step - 1) / step * step;
-  return {begin, std::min(w.input[axis], start + w.kernel[axis] * step), step};
-}
-
-/// How many positions of the window lie at or before the end of the padding.
-int64_t padded_count(const Window& w, int axis, int64_t at, int64_t pad_end) {
-  const int64_t start = at * w.stride[axis] - w.pad_begin[axis], step = w.dilation[axis];
-  const int64_t end = std::min(w.input[axis] + pad_end, start + w.kernel[axis] * step);
-  return end > start ? (end - start + step - 1) / step : 0;
-}
-
-/// Calls f(at, spans) for every output position of a plane, in row-major order.
-template <typename F>
-void each_window(const Window& w, F f) {
-  int64_t at[3];
-  Span s[3];
-  for (at[0] = 0; at[0] < w.output[0]; ++at[0]) {
-    s[0] = span_of(w, 0, at[0]);
-    for (at[1] = 0; at[1] < w.output[1]; ++at[1]) {
-      s[1] = span_of(w, 1, at[1]);
-      for (at[2] = 0; at[2] < w.output[2]; ++at[2]) {
-        s[2] = span_of(w, 2, at[2]);
-        f(at, s);
-      }
-    }
-  }
-}
-
-template <typename F>
-void each_position(const Window& w, const Span (&s)[3], F f) {
-  for (int64_t i = s[0].begin; i < s[0].end; i += s[0].step)
-    for (int64_t j = s[1].begin; j < s[1].end; j += s[1].step)
-      for (int64_t k = s[2].begin; k < s[2].end; k += s[2].step) f((i * w.input[1] + j) * w.input[2] + k);
-}
 
 Cost cost_of(const Window& w, size_t element) {
   const double outputs = static_cast<double>(w.output_size());
@@ -380,6 +338,13 @@ class ByteMaxRows {
 }  // namespace
 
 template <typename T>
+void fill_empty_windows(const Window& w, int64_t planes, T* y) {
+  each_empty(w, [&](int64_t i) {
+    for (int64_t plane = 0; plane < planes; ++plane) y[plane * w.output_size() + i] = std::numeric_limits<T>::lowest();
+  });
+}
+
+template <typename T>
 void max_pool_planes(const Window& w, int64_t planes, const T* x, int64_t x_plane, T* y, int64_t y_plane) {
   const auto run = [&](auto&& pool) {
     for (int64_t plane = 0; plane < planes; ++plane) pool.run(x + plane * x_plane, y + plane * y_plane);
@@ -397,15 +362,17 @@ void max_pool_planes(const Window& w, int64_t planes, const T* x, int64_t x_plan
 
 template <typename T>
 void max_pool(const Window& w, int64_t planes, const T* x, T* y, int64_t* indices, bool column_major, const Parallel& parallel) {
+  const auto fill_empty = [&](Range range) { fill_empty_windows(w, range.size(), y + range.begin * w.output_size()); };
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
     const int64_t first = range.begin;
     if (!indices) {
       max_pool_planes(w, range.size(), x + first * w.input_size(), w.input_size(), y + first * w.output_size(), w.output_size());
-      return;
+      return fill_empty(range);
     }
     for (int64_t plane = first; plane < range.end; ++plane)
       max_plane(w, x + plane * w.input_size(), y + plane * w.output_size(), indices + plane * w.output_size(), plane * w.input_size(),
                 column_major);
+    fill_empty(range);
   });
 }
 
@@ -413,8 +380,8 @@ template <typename T>
 void average_pool(const Window& w, const int64_t (&pad_end)[3], int64_t planes, bool count_padding, const T* x, T* y,
                   const Parallel& parallel) {
   using A = Accumulator<T>;
-  const auto count = [&](int axis, int64_t at) {
-    return count_padding ? padded_count(w, axis, at, pad_end[axis]) : span_of(w, axis, at).count();
+  const auto count = [&](int axis, int64_t at) {  // at least 1: the mean of nothing is 0
+    return std::max<int64_t>(1, count_padding ? padded_count(w, axis, at, pad_end[axis]) : span_of(w, axis, at).count());
   };
   const auto divisor = [&](const int64_t(&at)[3]) { return static_cast<A>(count(0, at[0]) * count(1, at[1]) * count(2, at[2])); };
   parallel.for_range(planes, cost_of(w, sizeof(T)), [&](Range range) {
@@ -461,6 +428,7 @@ void lp_pool(const Window& w, int64_t planes, int p, const T* x, T* y, const Par
 }
 
 #define RH_MAX(T)                                                                        \
+  template void fill_empty_windows(const Window&, int64_t, T*);                          \
   template void max_pool_planes(const Window&, int64_t, const T*, int64_t, T*, int64_t); \
   template void max_pool(const Window&, int64_t, const T*, T*, int64_t*, bool, const Parallel&);
 #define RH_INSTANTIATE(T)                                                                                       \

@@ -24,6 +24,8 @@ constexpr OpName<F> kNames[] = {
     {"Swish", F::swish},
     {"Shrink", F::shrink},
     {"QuickGelu", F::swish},
+    {"ParametricSoftplus", F::parametric_softplus},
+    {"ScaledTanh", F::scaled_tanh},
 };
 
 }  // namespace
@@ -44,6 +46,11 @@ Activation Activation::read(const NodeView& node) {
     case F::hard_sigmoid:
       op.alpha = node.float_or("alpha", 0.2f);
       op.beta = node.float_or("beta", 0.5f);
+      break;
+    case F::parametric_softplus:
+    case F::scaled_tanh:
+      op.alpha = node.required_float("alpha");
+      op.beta = node.required_float("beta");
       break;
     case F::shrink:
       op.alpha = node.float_or("lambd", 0.5f);

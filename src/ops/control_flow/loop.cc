@@ -53,10 +53,7 @@ Loop Loop::read(const NodeView& node) {
   }
   op.iteration_rank = declared_rank(*body, 0);
   op.condition_rank = declared_rank(*body, 1);
-  for (size_t i = 1 + static_cast<size_t>(op.carried); i < body->outputs().size(); ++i) {
-    const ValueType& type = body->value(body->outputs()[i]).type;
-    op.scans.push_back(type.is_tensor() ? type.tensor() : TensorType{});
-  }
+  op.scans = static_cast<int>(body->outputs().size()) - 1 - op.carried;
   return op;
 }
 

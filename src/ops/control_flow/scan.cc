@@ -64,10 +64,6 @@ Scan Scan::read(const NodeView& node) {
     op.input_backwards = directions(node, "scan_input_directions", op.scans);
     op.output_backwards = directions(node, "scan_output_directions", outputs);
   }
-  for (int i = 0; i < outputs; ++i) {
-    const ValueType& type = body->value(body->outputs()[op.states + i]).type;
-    op.slices.push_back(type.is_tensor() ? type.tensor() : TensorType{});
-  }
   return op;
 }
 

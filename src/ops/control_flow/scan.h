@@ -17,10 +17,10 @@ struct Scan {
   std::vector<int64_t> output_axes;    ///< one a scanned output, as written
   std::vector<bool> input_backwards;   ///< from the last slice to the first
   std::vector<bool> output_backwards;  ///< each slice goes before those that stand
-  std::vector<TensorType> slices;      ///< declared types of what one iteration gives to each scanned output
 
   static Scan read(const NodeView& node);
-  int first_input() const { return batched ? 1 : 0; }  ///< index of the first state
+  size_t outputs() const { return output_axes.size(); }  ///< scanned ones
+  int first_input() const { return batched ? 1 : 0; }    ///< index of the first state
 };
 
 void infer(const Scan& op, InferenceContext& context);

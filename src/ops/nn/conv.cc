@@ -15,6 +15,7 @@ Conv Conv::read(const NodeView& node) {
     op.pool = Window::read(node, "pool_");
     if (op.pool->kernel.size() != 2) node.fail("pool_kernel_shape has {} values, expected 2", op.pool->kernel.size());
     op.pool->complete(node, 2);
+    op.pool->pools = true;
   }
   return op;
 }

@@ -6,6 +6,7 @@ namespace rh::ops {
 
 MaxpoolWithMask MaxpoolWithMask::read(const NodeView& node) {
   MaxpoolWithMask op{Window::read(node)};
+  op.window.pools = true;
   if (op.window.kernel.empty()) node.fail("attribute 'kernel_shape' is missing, expected a list of integers");
   op.window.complete(node, static_cast<int>(op.window.kernel.size()));
   return op;

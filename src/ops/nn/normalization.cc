@@ -108,7 +108,13 @@ AxisNormalization AxisNormalization::read(const NodeView& node) {
   AxisNormalization op;
   op.mean_variance = node.op_type() == "MeanVarianceNormalization";
   op.p = node.int_or("p", 2);
-  if (op.mean_variance) {
+  if (op.mean_variance && node.opset() < 9) {
+    const TensorType& x = node.input_type(0).tensor();
+    const int rank = x.has_rank() ? x.rank() : 4;
+    for (int64_t axis = 0; axis < rank; ++axis)
+      if (axis != 1 || node.flag("across_channels")) op.axes.push_back(axis);
+    op.keeps_variance = node.int_or("normalize_variance", 1) == 0;
+  } else if (op.mean_variance) {
     op.axes = node.ints_or("axes", {0, 2, 3});
   } else {
     op.axes = {node.int_or("axis", -1)};

@@ -56,9 +56,10 @@ struct Lrn {
 };
 void infer(const Lrn& op, InferenceContext& context);
 
-/// LpNormalization (ai.onnx 1, 22) and MeanVarianceNormalization (9, 13).
+/// LpNormalization (ai.onnx 1, 22) and MeanVarianceNormalization (1: by attributes that name no axes, 9, 13).
 struct AxisNormalization {
   bool mean_variance = false;
+  bool keeps_variance = false;  ///< the mean alone is taken away
   std::vector<int64_t> axes;
   int64_t p = 2;
 

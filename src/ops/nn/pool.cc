@@ -15,6 +15,7 @@ Pool Pool::read(const NodeView& node) {
   if (op.kind == Kind::lp && op.p < 1) node.fail("p is {}, expected at least 1", op.p);
   if (op.global) return op;
   op.window = Window::read(node);
+  op.window.pools = true;
   if (op.window.kernel.empty()) node.fail("attribute 'kernel_shape' is missing, expected a list of integers");
   op.window.complete(node, static_cast<int>(op.window.kernel.size()));
   return op;

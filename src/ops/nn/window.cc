@@ -82,7 +82,7 @@ int64_t Window::output_size(size_t axis, int64_t input) const {
   if (auto_pad == AutoPad::same_upper || auto_pad == AutoPad::same_lower) return (input + stride - 1) / stride;
   const size_t n = strides.size();
   const int64_t room = input + pads[axis] + pads[n + axis] - effective_kernel(axis);
-  if (room < 0) return 0;
+  if (room < 0) return pools && input > 0 ? 1 - -room / stride : 0;
   int64_t output = (ceil_mode ? (room + stride - 1) / stride : room / stride) + 1;
   // A window that would start in the padding at the end does not count.
   if (ceil_mode && (output - 1) * stride >= input + pads[axis]) --output;
@@ -91,12 +91,17 @@ int64_t Window::output_size(size_t axis, int64_t input) const {
 
 Dim Window::output_dim(size_t axis, const Dim& input) const {
   if (input.is_unknown()) return {};
-  if (input.is_constant()) return Dim(output_size(axis, input.value()));
+  if (input.is_constant()) {
+    const int64_t size = output_size(axis, input.value());
+    return size > 0 || input.value() == 0 || (pools && size == 0) ? Dim(size) : Dim();
+  }
   if (auto_pad == AutoPad::same_upper || auto_pad == AutoPad::same_lower)
     return Dim::apply(Dim::Function::ceil_div, input, Dim(strides[axis]));
   if (ceil_mode) return {};
   const int64_t shift = pads[axis] + pads[strides.size() + axis] - effective_kernel(axis);
-  return Dim::apply(Dim::Function::floor_div, input + Dim(shift), Dim(strides[axis])) + Dim(1);
+  const Dim whole = Dim::apply(Dim::Function::floor_div, input + Dim(shift), Dim(strides[axis])) + Dim(1);
+  if (!pools || shift >= -1 || strides[axis] == 1) return whole;
+  return Dim::apply(Dim::Function::max, whole, Dim::apply(Dim::Function::min, input, Dim(1)));
 }
 
 }  // namespace rh::ops

@@ -27,6 +27,8 @@ struct Window {
   Sizes kernel, strides, dilations, pads;
   AutoPad auto_pad = AutoPad::notset;
   bool ceil_mode = false;
+  bool pools =
+      false;  ///< sizes are rounded towards 0: a window longer than its axis by less than a stride takes the elements that there are
 
   /// Throws Error{invalid_graph} for values below their minimum or beyond 32 bits. `prefix` stands before the names of all attributes.
   static Window read(const NodeView& node, const std::string& prefix = "");
@@ -37,8 +39,10 @@ struct Window {
   /// Begin and end padding for these spatial sizes, auto_pad resolved.
   Sizes pads_for(std::span<const int64_t> spatial) const;
   int64_t effective_kernel(size_t axis) const { return (kernel[axis] - 1) * dilations[axis] + 1; }
-  /// Output size along a spatial axis; can be <= 0 where the window does not fit.
+  /// Output size along a spatial axis; 0 or less where the window does not fit.
   int64_t output_size(size_t axis, int64_t input) const;
+  /// The same; unknown where a window that does not fit is an error of the run: of a convolution over an axis that has elements, of a pool
+  /// where it is longer by two strides and more.
   Dim output_dim(size_t axis, const Dim& input) const;
 };
 

@@ -10,6 +10,7 @@ QLinearAveragePool QLinearAveragePool::read(const NodeView& node) {
                         .channels_last = node.flag("channels_last")};
   if (op.global) return op;
   op.window = Window::read(node);
+  op.window.pools = true;
   if (op.window.kernel.empty()) node.fail("attribute 'kernel_shape' is missing, expected a list of integers");
   op.window.complete(node, static_cast<int>(op.window.kernel.size()));
   return op;

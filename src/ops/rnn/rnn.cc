@@ -70,7 +70,8 @@ Rnn Rnn::read(const NodeView& node) {
     for (int i = 0; i < op.directions(); ++i) op.activations.insert(op.activations.end(), one.begin(), one.end());
   }
   const size_t needed = static_cast<size_t>(op.functions() * op.directions());
-  if (op.activations.size() != needed) node.fail("activations has {} names, expected {}", op.activations.size(), needed);
+  if (op.activations.size() < needed) node.fail("activations has {} names, expected {}", op.activations.size(), needed);
+  op.activations.resize(needed);  // the standard's default for RNN names both directions
   fill_parameters(node, op);
   return op;
 }

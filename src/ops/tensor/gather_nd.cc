@@ -16,8 +16,8 @@ void infer(const GatherND& op, InferenceContext& context) {
   const Dim& tuple = indices.dims->back();
   if (!tuple.is_constant()) return context.set_output(0, x.dtype);
   const int batch = static_cast<int>(op.batch_dims);
-  if (tuple.value() < 1 || tuple.value() > x.rank() - batch) {
-    context.node().fail("the last dimension of indices is {}, expected a value in [1, {}]", tuple.value(), x.rank() - batch);
+  if (tuple.value() < 0 || tuple.value() > x.rank() - batch) {
+    context.node().fail("the last dimension of indices is {}, expected a value in [0, {}]", tuple.value(), x.rank() - batch);
   }
   SymbolicShape y(indices.dims->begin(), indices.dims->end() - 1);
   y.insert(y.end(), x.dims->begin() + batch + tuple.value(), x.dims->end());

@@ -59,7 +59,7 @@ SliceRange slice_range(int64_t size, int64_t start, int64_t end, int64_t step) {
 }
 
 Slice Slice::read(const NodeView& node) {
-  if (node.opset() < 10) {
+  if (node.opset() < 10 && node.op_type() != "DynamicSlice") {
     return {.starts = IntsOperand::from_attribute(node, "starts"),
             .ends = IntsOperand::from_attribute(node, "ends"),
             .axes = IntsOperand::from_attribute(node, "axes"),

@@ -27,6 +27,13 @@ Status conv_window(const ops::Window& window, std::span<const int64_t> input_spa
   const size_t spatial = input_spatial.size();
   if (spatial > 3) return error_status(ErrorCode::not_implemented, "{} spatial dimensions, expected at most 3", spatial);
   for (size_t i = 0; i < spatial; ++i) {
+    const bool is_empty_pool = window.pools && window.output_size(i, input_spatial[i]) == 0;
+    if (output_spatial[i] <= 0 && input_spatial[i] > 0 && !is_empty_pool) {
+      return error_status(ErrorCode::invalid_argument,
+                          "the window of {} with dilation {} does not fit into spatial axis {} of {} elements with pads {} and {}: give a "
+                          "larger input",
+                          window.kernel[i], window.dilations[i], i, input_spatial[i], pads[i], pads[spatial + i]);
+    }
     const size_t at = 3 - spatial + i;
     result.input[at] = input_spatial[i];
     result.output[at] = output_spatial[i];

@@ -17,7 +17,7 @@ namespace rh::cpu {
 ops::Window with_kernel(const ops::Window& window, std::span<const int64_t> kernel);
 
 /// Geometry for compute: up to three spatial axes, the last ones of `input` ([N, C, spatial...]) and `output_spatial`. Pads are those at
-/// the beginning.
+/// the beginning, then those at the end. An error where an axis that has elements gives no output.
 Status conv_window(const ops::Window& window, std::span<const int64_t> input_spatial, std::span<const int64_t> output_spatial,
                    std::span<const int64_t> pads, compute::Window& result);
 

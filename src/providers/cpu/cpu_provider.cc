@@ -39,8 +39,9 @@ class CpuProvider final : public Provider {
 std::shared_ptr<Provider> make_provider(const std::map<std::string, std::string>& options) {
   // The interface takes options that its CPU provider does not know; one list of options often serves several providers.
   const auto arena = options.find("use_arena");
-  if (arena != options.end() && arena->second != "0" && arena->second != "1") {
-    fail(ErrorCode::invalid_argument, "option use_arena of the CPU provider is '{}', expected 0 or 1", arena->second);
+  constexpr std::string_view kValues[] = {"0", "1", "true", "false", "True", "False"};
+  if (arena != options.end() && std::ranges::find(kValues, arena->second) == std::end(kValues)) {
+    fail(ErrorCode::invalid_argument, "option use_arena of the CPU provider is '{}', expected 0, 1, true or false", arena->second);
   }
   return std::make_shared<CpuProvider>();
 }

@@ -49,18 +49,15 @@ void ScanOutput::join(uint8_t* to) const {
   for (const Piece& piece : pieces_) to = std::copy_n(piece.data, piece.bytes, to);
 }
 
-void ScanOutput::write(RunContext& context, int output, const TensorType& declared) {
+void ScanOutput::write(RunContext& context, int output, const ValueType* row) {
   if (!context.has_output(output)) return;
-  Shape shape{count_};
   if (count_ == 0) {
-    dtype_ = context.output_dtype(output) == DType::undefined ? declared.dtype : context.output_dtype(output);
-    for (int k = 0; declared.has_rank() && k < declared.rank(); ++k) {
-      const Dim& d = (*declared.dims)[k];
-      shape.push_back(d.is_constant() ? d.value() : 0);
-    }
-  } else {
-    for (int64_t d : shape_) shape.push_back(d);
+    dtype_ = context.output_dtype(output);
+    if (row) shape_ = shape_or_zeros(*row);
+    if (row && row->is_tensor() && dtype_ == DType::undefined) dtype_ = row->tensor().dtype;
   }
+  Shape shape = shape_;
+  shape.insert(0, count_);
   const MutableView y = context.output(output, dtype_, shape);
   const int bits = bits_of(dtype_);
   if (dtype_ == DType::string) {

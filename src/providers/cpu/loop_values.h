@@ -17,8 +17,8 @@ class ScanOutput {
   /// Takes the next one of at most `most`, into memory of the run; all must have one shape and element type. `what` names the output in
   /// the error.
   Status add(RunContext& context, const Tensor& tensor, int64_t most, const char* what);
-  /// Writes output i. Where nothing was added it has no rows of the declared shape, whose unknown dimensions count as 0.
-  void write(RunContext& context, int output, const TensorType& declared);
+  /// Writes output i. Where nothing was added it has no rows of a type (null: of `output`'s element type alone).
+  void write(RunContext& context, int output, const ValueType* row);
 
  private:
   DType dtype_ = DType::undefined;

@@ -46,7 +46,11 @@ class LoopRun {
     std::vector<Value> inputs(2 + carried), outputs(static_cast<size_t>(body.output_count()));
     for (size_t i = 0; i < carried; ++i) inputs[2 + i] = run.input_value(static_cast<int>(2 + i));
     inputs[1] = small_tensor<bool>(op_.condition_rank, goes_on);
-    scans_.resize(op_.scans.size());
+    scans_.resize(static_cast<size_t>(op_.scans));
+    if (!scans_.empty() && (!goes_on || limit <= 0)) {
+      inputs[0] = small_tensor<int64_t>(op_.iteration_rank, 0);
+      types_ = body.output_types(inputs, {});
+    }
     for (int64_t iteration = 0; goes_on && iteration < limit; ++iteration) {
       throw_if_cancelled();
       inputs[0] = small_tensor<int64_t>(op_.iteration_rank, iteration);
@@ -71,12 +75,9 @@ class LoopRun {
     const std::vector<Value>& values = scans_[scan];
     Shape shape{static_cast<int64_t>(values.size())};
     if (values.empty()) {
-      const TensorType& declared = op_.scans[scan];
-      for (int k = 0; declared.has_rank() && k < declared.rank(); ++k) {
-        const Dim& dim = (*declared.dims)[static_cast<size_t>(k)];
-        shape.push_back(dim.is_constant() ? dim.value() : 0);
-      }
-      (void)output_tensor(context, output, declared.dtype, shape);
+      const ValueType& row = types_[static_cast<size_t>(1 + output)];
+      for (int64_t size : shape_or_zeros(row)) shape.push_back(size);
+      (void)output_tensor(context, output, row.is_tensor() ? row.tensor().dtype : DType::undefined, shape);
       return;
     }
     const Tensor& first = values[0].tensor();
@@ -101,6 +102,7 @@ class LoopRun {
   const Mover& mover_;
   OrtLoopKernelHelper& helper_;
   std::vector<std::vector<Value>> scans_;
+  std::vector<ValueType> types_;  ///< of what the first iteration would give, where there is none
 };
 
 }  // namespace

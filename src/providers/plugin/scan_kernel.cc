@@ -17,7 +17,7 @@ class ScanRun {
       : op_(op), mover_(mover), helper_(helper), context_(context) {}
 
   Status run() {
-    made_.resize(op_.slices.size());
+    made_.resize(op_.outputs());
     RH_RETURN_IF_ERROR(op_.batched ? run_batch() : run_single());
     for (size_t i = 0; i < made_.size(); ++i) finish(i);
     return {};
@@ -176,15 +176,11 @@ class ScanRun {
     const int output = op_.states + static_cast<int>(i);
     if (!context_.run.has_output(output)) return;
     if (!made_[i].defined()) {
-      const TensorType& declared = op_.slices[i];
-      Shape shape;
-      for (int k = 0; declared.has_rank() && k < declared.rank(); ++k) {
-        const Dim& dim = (*declared.dims)[static_cast<size_t>(k)];
-        shape.push_back(dim.is_constant() ? dim.value() : 0);
-      }
+      const ValueType one = type_without_steps(static_cast<size_t>(output));
+      Shape shape = shape_or_zeros(one);
       shape.insert(static_cast<size_t>(output_axis(i, shape.rank() + 1)), length_);
       if (op_.batched) shape.insert(0, batch_);
-      Tensor empty = output_tensor(context_, output, declared.dtype, shape);
+      Tensor empty = output_tensor(context_, output, one.is_tensor() ? one.tensor().dtype : DType::undefined, shape);
       if (op_.batched) clear(empty);
       return;
     }
@@ -192,6 +188,21 @@ class ScanRun {
     if (axis == 0) return;
     Tensor to = output_tensor(context_, output, made_[i].dtype(), moved_shape(made_[i].shape(), 0, axis));
     transpose_into(made_[i], to, 0, axis);
+  }
+
+  /// Of what the first step would give at an output of the body.
+  ValueType type_without_steps(size_t output) const {
+    const int batch = op_.batched ? 1 : 0;
+    std::vector<ValueType> types;
+    for (int i = 0; i < op_.states + op_.scans; ++i) {
+      const Tensor& x = context_.run.input_tensor(op_.first_input() + i);
+      SymbolicShape dims(x.shape().begin() + batch, x.shape().end());
+      if (i >= op_.states)
+        dims.erase(dims.begin() + (op_.batched ? 0 : normalized(op_.input_axes[static_cast<size_t>(i - op_.states)], x.shape().rank())));
+      types.push_back(ValueType::tensor(x.dtype(), std::move(dims)));
+    }
+    const std::vector<Value> none(types.size());
+    return context_.run.subgraph(0).output_types(none, types)[output];
   }
 
   const ops::Scan& op_;

@@ -35,6 +35,8 @@ UnaryRow smooth_row(F function) {
     case F::gelu_tanh:
       return unary_row<T>([](T x) { return T(0.5) * x * (1 + std::tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x))); });
     case F::mish: return unary_row<T>([](T x) { return x * std::tanh(softplus(x)); });
+    case F::parametric_softplus: return unary_row<T>([](T x, const float* p) { return x != x ? x : T(p[0]) * softplus(T(p[1]) * x); });
+    case F::scaled_tanh: return unary_row<T>([](T x, const float* p) { return T(p[0]) * std::tanh(T(p[1]) * x); });
     case F::swish: return unary_row<T>([](T x, const float* p) { return x / (1 + std::exp(-T(p[0]) * x)); });
     default: return nullptr;
   }

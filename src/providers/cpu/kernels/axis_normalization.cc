@@ -56,13 +56,15 @@ class AxisNormalizationKernel final : public Kernel {
         const double d = static_cast<double>(from[i]) - first[g];
         second[g] += d * d;
       });
-      for (double& variance : second) variance = std::sqrt(variance / count) + 1e-9;
+      for (double& variance : second) variance = 1 / factor_of(variance / count);
       for_each(x.shape(), strides,
                [&](int64_t i, size_t g) { to[i] = narrowed<T>((static_cast<double>(from[i]) - first[g]) / second[g]); });
     });
   }
 
  private:
+  double factor_of(double variance) const { return op_.keeps_variance ? 1 : 1 / (std::sqrt(variance) + 1e-9); }
+
   void normalize_rows(RunContext& context, const TensorView& x, const MutableView& y) const {
     const int64_t length = x.shape()[x.rank() - 1];
     const Cost cost{8.0 * static_cast<double>(length), 2.0 * static_cast<double>(length)};
@@ -72,8 +74,8 @@ class AxisNormalizationKernel final : public Kernel {
         float* to = y.data<float>() + row * length;
         if (op_.mean_variance) {
           const compute::RowStatistics statistics = compute::row_statistics(from, length);
-          const double factor = 1 / (std::sqrt(statistics.variance) + 1e-9);
-          compute::centre_scale(from, static_cast<float>(statistics.mean), static_cast<float>(factor), 0, to, length);
+          compute::centre_scale(from, static_cast<float>(statistics.mean), static_cast<float>(factor_of(statistics.variance)), 0, to,
+                                length);
           continue;
         }
         float norm = 0;
@@ -107,7 +109,7 @@ class AxisNormalizationKernel final : public Kernel {
         }
         for (const compute::RowStatistics& plane : planes)
           variance += (plane.variance + (plane.mean - mean) * (plane.mean - mean)) / static_cast<double>(outer);
-        const float factor = static_cast<float>(1 / (std::sqrt(variance) + 1e-9));
+        const float factor = static_cast<float>(factor_of(variance));
         for (int64_t o = 0; o < outer; ++o) {
           const int64_t at = (o * kept + k) * inner;
           compute::centre_scale(x.data<float>() + at, static_cast<float>(mean), factor, 0, y.data<float>() + at, inner);

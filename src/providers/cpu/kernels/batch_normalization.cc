@@ -331,6 +331,9 @@ class BatchNormalizationKernel final : public Kernel {
                                [&]<typename T>() { channel_statistics(x.data<T>(), sizes, batch_mean, batch_variance); });
       store_running(context, 1, mean, batch_mean);
       store_running(context, 2, variance, batch_variance);
+      // Before opset 14, for a backward pass: the batch's own, the variance as ONNX Runtime gives it.
+      store(context, 3, batch_mean, [](double value) { return value; });
+      store(context, 4, batch_variance, [&](double value) { return 1 / std::sqrt(value + static_cast<double>(op_.epsilon)); });
       mean = batch_mean;
       variance = batch_variance;
     }
@@ -349,6 +352,16 @@ class BatchNormalizationKernel final : public Kernel {
     const double m = op_.momentum;
     dispatch_or_throw<Types>(y.dtype(), "BatchNormalization", [&]<typename T>() {
       for (size_t c = 0; c < old.size(); ++c) y.data<T>()[c] = narrowed<T>(old[c] * m + batch[c] * (1 - m));
+    });
+  }
+
+  template <typename F>
+  static void store(RunContext& context, int output, std::span<const double> values, F function) {
+    if (!context.has_output(output)) return;
+    const TensorView like = context.input(output);
+    const MutableView y = context.output(output, like.dtype(), like.shape());
+    dispatch_or_throw<Types>(y.dtype(), "BatchNormalization", [&]<typename T>() {
+      for (size_t c = 0; c < values.size(); ++c) y.data<T>()[c] = narrowed<T>(function(values[c]));
     });
   }
 

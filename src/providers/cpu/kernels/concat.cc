@@ -5,6 +5,7 @@
 #include "compute/move/copy.h"
 #include "compute/move/strided_copy.h"
 #include "providers/cpu/elements.h"
+#include "providers/cpu/joined_shape.h"
 
 namespace rh::cpu {
 
@@ -19,18 +20,11 @@ class ConcatKernel final : public Kernel {
   std::optional<int64_t> joins_along() const override { return op_.axis; }
 
   Status run(RunContext& context) const override {
-    Shape y_shape = context.input(0).shape();
-    const int axis = normalize_axis(op_.axis, y_shape.rank(), "Concat: axis");
-    for (int i = 1; i < context.input_count(); ++i) {
-      const Shape& x = context.input(i).shape();
-      bool fits = x.rank() == y_shape.rank();
-      for (int k = 0; fits && k < x.rank(); ++k) fits = k == axis || x[k] == y_shape[k];
-      if (!fits) {
-        return error_status(ErrorCode::invalid_argument, "Concat: input {} has shape {}, input 0 {}: expected the same off axis {}", i,
-                            x.to_string(), context.input(0).shape().to_string(), axis);
-      }
-      y_shape[axis] += x[axis];
-    }
+    InlineVector<const Shape*, 8> shapes;
+    for (int i = 0; i < context.input_count(); ++i) shapes.push_back(&context.input_tensor(i).shape());
+    Shape y_shape;
+    int axis = 0;
+    RH_RETURN_IF_ERROR(join_shapes(shapes, op_.axis, "Concat", y_shape, axis));
     ElementOutput y(context, 0, context.input(0).dtype(), y_shape);
     const int64_t rows = y_shape.product(0, axis), inner = y_shape.product(axis + 1, y_shape.rank());
     const int64_t row_length = y_shape[axis] * inner;
@@ -38,8 +32,9 @@ class ConcatKernel final : public Kernel {
     InlineVector<Piece, 8> pieces;
     for (int i = 0; i < context.input_count(); ++i) {
       const ElementInput x(context, i);
+      if (x.elements() == 0) continue;
       const int64_t length = x.shape()[axis] * inner;
-      if (length > 0 && (rows != 1 || x.data() != y.at(column))) {
+      if (rows != 1 || x.data() != y.at(column)) {
         pieces.push_back({apart(context, x, y), column, length});
       }
       column += length;

@@ -25,12 +25,17 @@ class DFTKernel final : public Kernel {
     }
     const int64_t size = x.shape()[axis];
     const int64_t length = context.has_input(1) ? scalar_int(context, 1, "the dft_length of DFT") : op_.default_length(size);
-    if (length < 1 || length > kLongest) {
-      return error_status(ErrorCode::invalid_argument, "DFT: the length is {}, expected [1, {}]", length, kLongest);
-    }
     Shape shape = x.shape();
     shape[axis] = op_.onesided && !op_.inverse ? length / 2 + 1 : length;
     shape[rank - 1] = op_.gives_real() ? 1 : 2;
+    const bool is_empty = size == 0 && length == 0 && shape[axis] == 0;
+    if ((length < 1 && !is_empty) || length > kLongest) {
+      return error_status(ErrorCode::invalid_argument, "DFT: the length is {}, expected [1, {}]", length, kLongest);
+    }
+    if (is_empty) {
+      context.output(0, shape);
+      return {};
+    }
     check_elements(shape, "DFT: the output");
     const FourierLines lines{.outer = shape.product(0, axis),
                              .inner = shape.product(axis + 1, rank - 1),

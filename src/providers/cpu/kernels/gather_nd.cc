@@ -18,8 +18,8 @@ class GatherNDKernel final : public Kernel {
     const ElementInput x(context, 0);
     const Shape &shape = x.shape(), &index_shape = context.input(1).shape();
     const int batch = static_cast<int>(op_.batch_dims);
-    const int64_t tuple = index_shape.empty() ? 0 : index_shape.back();
-    bool fits = batch >= 0 && batch < shape.rank() && batch < index_shape.rank() && tuple >= 1 && tuple <= shape.rank() - batch;
+    const int64_t tuple = index_shape.empty() ? -1 : index_shape.back();
+    bool fits = batch >= 0 && batch < shape.rank() && batch < index_shape.rank() && tuple >= 0 && tuple <= shape.rank() - batch;
     for (int k = 0; fits && k < batch; ++k) fits = shape[k] == index_shape[k];
     if (!fits) {
       return error_status(ErrorCode::invalid_argument, "GatherND: indices of shape {} do not fit data of shape {} with batch_dims {}",

@@ -54,9 +54,9 @@ class LayerNormalizationKernel final : public Kernel {
     };
     const MutableView result = context.output(0, x.shape());
     if (x.elements() == 0) {
-      for (float* list : {means, deviations}) {
-        if (list) std::fill_n(list, rows, std::numeric_limits<float>::quiet_NaN());
-      }
+      // Rows of nothing: a mean and a variance of 0.
+      if (means) std::fill_n(means, rows, 0.0f);
+      if (deviations) std::fill_n(deviations, rows, 1 / std::sqrt(op_.epsilon));
       finish();
       return {};
     }

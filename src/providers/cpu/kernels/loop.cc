@@ -24,7 +24,7 @@ class LoopKernel final : public Kernel {
     const std::span<Value> inputs = kept.inputs, outputs = kept.outputs;
     for (size_t i = 0; i < carried; ++i) inputs[2 + i] = context.input_value(static_cast<int>(2 + i));
     set_small(inputs[1], op_.condition_rank, goes_on);
-    InlineArray<ScanOutput, 4> scans(op_.scans.size());
+    InlineArray<ScanOutput, 4> scans(static_cast<size_t>(op_.scans));
     int64_t iteration = 0;
     for (; goes_on && iteration < limit; ++iteration) {
       throw_if_cancelled();
@@ -39,12 +39,19 @@ class LoopKernel final : public Kernel {
       // What an iteration took is the next one's memory for what it gives.
       if (op_.condition_rank == condition.shape().rank()) std::swap(inputs[1], outputs[0]);
       for (size_t i = 0; i < carried; ++i) kept.carry(2 + i, 1 + i, iteration, context, static_cast<int>(i));
-      for (size_t i = 0; i < op_.scans.size(); ++i) {
+      for (size_t i = 0; i < static_cast<size_t>(op_.scans); ++i) {
         RH_RETURN_IF_ERROR(scans[i].add(context, outputs[1 + carried + i].tensor(), limit, "Loop: scan output"));
       }
     }
+    std::vector<ValueType> types;  // of the first iteration, where there is none
+    if (iteration == 0 && op_.scans > 0) {
+      set_small(inputs[0], op_.iteration_rank, iteration);
+      types = body.output_types(inputs, {});
+    }
     give_carried(context, inputs, iteration == 0);
-    for (size_t i = 0; i < op_.scans.size(); ++i) scans[i].write(context, static_cast<int>(carried + i), op_.scans[i]);
+    for (size_t i = 0; i < static_cast<size_t>(op_.scans); ++i) {
+      scans[i].write(context, static_cast<int>(carried + i), types.empty() ? nullptr : &types[1 + carried + i]);
+    }
     return {};
   }
 

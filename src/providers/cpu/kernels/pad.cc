@@ -139,15 +139,16 @@ class PadKernel final : public Kernel {
       const int k = axes ? normalize_axis((*axes)[i], x.rank(), "Pad: axes") : static_cast<int>(i);
       const int64_t begin = (*pads)[i], end = (*pads)[count + i];
       constexpr int64_t kLargest = int64_t{1} << 60;
-      const int64_t inner = begin < -kLargest || end < -kLargest ? -1 : x[k] + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0);
-      if (inner < 0 || begin > kLargest || end > kLargest) {
+      const bool wild = std::abs(std::max(begin, -INT64_MAX)) > kLargest || std::abs(std::max(end, -INT64_MAX)) > kLargest;
+      if (wild || x[k] + begin + end < 0) {
         return error_status(ErrorCode::invalid_argument, "Pad: pads {} and {} do not fit dimension {} of input {}", begin, end, k,
                             x.to_string());
       }
-      plan.inner[k] = inner;
+      plan.y[k] = x[k] + begin + end;
+      plan.inner[k] = std::max<int64_t>(0, x[k] + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0));
+      if (plan.inner[k] == 0) continue;  // nothing of the input stays
       plan.before[k] = std::max<int64_t>(begin, 0);
       plan.crop[k] = std::max<int64_t>(-begin, 0);
-      plan.y[k] = inner + plan.before[k] + std::max<int64_t>(end, 0);
     }
     check_elements(plan.y, "Pad: pads");
     return {};

@@ -32,6 +32,10 @@ class PoolKernel final : public Kernel {
     } else {
       RH_RETURN_IF_ERROR(resolve(x.shape(), window, pad_end, shape));
     }
+    if (op_.global && window.input[2] == 0 && shape.elements() > 0) {
+      return error_status(ErrorCode::invalid_argument, "input has shape {}, expected planes with elements: only N and C can be 0",
+                          x.shape().to_string());
+    }
     const MutableView y = context.output(0, shape);
     int64_t* indices = context.has_output(1) ? context.output(1, DType::int64, shape).data<int64_t>() : nullptr;
     if (y.elements() == 0) return {};

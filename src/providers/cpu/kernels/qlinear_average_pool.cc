@@ -78,6 +78,10 @@ class QLinearAveragePoolKernel final : public Kernel {
     RH_RETURN_IF_ERROR(resolve({x.shape().begin() + first, static_cast<size_t>(spatial)}, window, pad_end, shape.begin() + first));
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
+    if (op_.global && x.elements() == 0) {
+      return error_status(ErrorCode::invalid_argument, "input has shape {}, expected planes with elements: only N and C can be 0",
+                          x.shape().to_string());
+    }
     const int64_t batch = shape[0], channels = shape[op_.channels_last ? static_cast<size_t>(x.rank() - 1) : 1];
     float* means = context.scratch_array<float>(y.elements());
     return dispatch<Types>(x.dtype(), "QLinearAveragePool", [&]<typename T>() {

@@ -1,5 +1,6 @@
 #include "ops/quant/qlinear_concat.h"
 
+#include "providers/cpu/joined_shape.h"
 #include "providers/cpu/quantization.h"
 
 namespace rh::cpu {
@@ -24,19 +25,11 @@ class QLinearConcatKernel final : public Kernel {
     for (int i = 0; i < context.input_count(); ++i) {
       if (!context.has_input(i)) return error_status(ErrorCode::invalid_argument, "input {} is left out, expected a value", i);
     }
-    Shape shape = context.input(2).shape();
-    const int axis = normalize_axis(op_.axis, shape.rank());
-    const size_t at = static_cast<size_t>(axis);
-    for (int i = 5; i < context.input_count(); i += 3) {
-      const Shape& x = context.input(i).shape();
-      bool fits = x.rank() == shape.rank();
-      for (int k = 0; fits && k < x.rank(); ++k) fits = k == axis || x[k] == shape[k];
-      if (!fits) {
-        return error_status(ErrorCode::invalid_argument, "input {} has shape {}, which does not go with {} along axis {}", i, x.to_string(),
-                            context.input(2).shape().to_string(), axis);
-      }
-      shape[at] += x[at];
-    }
+    InlineVector<const Shape*, 8> shapes;
+    for (int i = 2; i < context.input_count(); i += 3) shapes.push_back(&context.input_tensor(i).shape());
+    Shape shape;
+    int axis = 0;
+    RH_RETURN_IF_ERROR(join_shapes(shapes, op_.axis, "QLinearConcat", shape, axis));
     const MutableView y = context.output(0, context.input(1).dtype(), shape);
     const int64_t outer = shape.product(0, axis), row = shape.product(axis, shape.rank());
     int64_t begin = 0;
@@ -46,6 +39,7 @@ class QLinearConcatKernel final : public Kernel {
         return error_status(ErrorCode::invalid_argument, "input {} is {}, expected {} as the zero point of Y", i, to_string(x.dtype()),
                             to_string(y.dtype()));
       }
+      if (x.elements() == 0) continue;
       const int64_t part = x.shape().product(axis, x.rank());
       ByteTable made{};
       const ByteTable* table = nullptr;

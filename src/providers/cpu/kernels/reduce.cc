@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
 
 #include "compute/reduce/row_math.h"
@@ -332,6 +333,10 @@ class ReduceKernel final : public Kernel {
     }
     const MutableView y = context.output(0, x.dtype(), shape);
     if (y.elements() == 0) return {};
+    if (x.elements() == 0 && op_.function == F::mean) {  // the standard leaves it open
+      std::memset(y.raw(), 0, bytes_of(y.dtype(), y.elements()));
+      return {};
+    }
     const ReductionLoop loop(x.shape(), reduced);
     return in_float(context, x, y, [&](const TensorView& from, const MutableView& to) { return reduce_into(context, loop, from, to); });
   }

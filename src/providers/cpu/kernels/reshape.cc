@@ -6,18 +6,32 @@ namespace rh::cpu {
 
 namespace {
 
-// The size at `open` that makes y hold as many elements as x. Dimensions that are copied from x cancel, so that a copied 0 leaves the
-// rest known.
+/// Of sizes, the product of those that are not 0; how many are.
+struct Product {
+  int64_t value = 1;
+  int zeros = 0;
+
+  void take(int64_t size) {
+    if (size == 0) {
+      ++zeros;
+    } else {
+      value = checked_product(value, size, "Reshape");
+    }
+  }
+};
+
+// The size at `open` that makes y hold as many elements as x. Dimensions that are copied from x cancel, and so do a 0 of x and one that is
+// asked for: the rest has the size that other batches would give it.
 int64_t remaining_size(const Shape& x, const Shape& y, std::span<const bool> copied, int open) {
-  int64_t above = 1, below = 1;
+  Product above, below;
   for (int k = 0; k < x.rank(); ++k) {
-    if (k >= y.rank() || !copied[k]) above = checked_product(above, x[k], "Reshape");
+    if (k >= y.rank() || !copied[k]) above.take(x[k]);
   }
   for (int k = 0; k < y.rank(); ++k) {
-    if (k != open && !copied[k]) below = checked_product(below, y[k], "Reshape");
+    if (k != open && !copied[k]) below.take(y[k]);
   }
-  if (below == 0 || above % below != 0) return -1;
-  return above / below;
+  if (below.zeros == 0 && above.zeros > 0) return 0;
+  return above.value % below.value == 0 ? above.value / below.value : -1;
 }
 
 }  // namespace

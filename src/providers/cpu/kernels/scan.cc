@@ -78,7 +78,7 @@ class ScanKernel final : public Kernel {
   // One sequence: scanned inputs, how many slices to take, and the tensors (made when the first slice tells their shape) that take results.
   struct Pass {
     explicit Pass(const ops::Scan& op)
-        : inputs(static_cast<size_t>(op.scans)), states(static_cast<size_t>(op.states)), outputs(op.slices.size()) {}
+        : inputs(static_cast<size_t>(op.scans)), states(static_cast<size_t>(op.states)), outputs(op.outputs()) {}
 
     InlineArray<Tensor, 4> inputs;
     InlineVector<int, 8> axes;
@@ -104,12 +104,10 @@ class ScanKernel final : public Kernel {
       }
       RH_RETURN_IF_ERROR(body.run(inputs, outputs));
       for (size_t i = 0; i < states; ++i) kept.carry(i, i, t, context, static_cast<int>(i));
-      for (size_t i = 0; i < op_.slices.size(); ++i) RH_RETURN_IF_ERROR(take(context, pass, i, t, outputs[states + i].tensor()));
+      for (size_t i = 0; i < op_.outputs(); ++i) RH_RETURN_IF_ERROR(take(context, pass, i, t, outputs[states + i].tensor()));
     }
     for (size_t i = 0; i < states; ++i) pass.states[i] = std::move(inputs[i]);
-    for (size_t i = 0; i < op_.slices.size(); ++i) {
-      if (pass.length == 0) pass.outputs[i] = empty_output(context, i, pass.room);
-    }
+    if (pass.length == 0) fill_empty(context, pass);
     return {};
   }
 
@@ -148,15 +146,22 @@ class ScanKernel final : public Kernel {
     return {};
   }
 
-  Tensor empty_output(const RunContext& context, size_t i, int64_t room) const {
-    const TensorType& declared = op_.slices[i];
-    Shape shape;
-    for (int k = 0; declared.has_rank() && k < declared.rank(); ++k) {
-      shape.push_back((*declared.dims)[k].is_constant() ? (*declared.dims)[k].value() : 0);
+  // Without a step: what the first one would give.
+  void fill_empty(RunContext& context, Pass& pass) const {
+    std::vector<ValueType> types(static_cast<size_t>(op_.states));
+    for (size_t i = 0; i < static_cast<size_t>(op_.scans); ++i) {
+      SymbolicShape slice(pass.inputs[i].shape().begin(), pass.inputs[i].shape().end());
+      slice.erase(slice.begin() + pass.axes[i]);
+      types.push_back(ValueType::tensor(pass.inputs[i].dtype(), std::move(slice)));
     }
-    shape.insert(static_cast<size_t>(output_axis(i, shape.rank() + 1)), room);
-    const DType dtype = context.output_dtype(op_.states + static_cast<int>(i));
-    return zeros(dtype == DType::undefined ? declared.dtype : dtype, shape);
+    const std::vector<ValueType> made = context.subgraph(0).output_types({pass.states.data(), static_cast<size_t>(op_.states)}, types);
+    for (size_t i = 0; i < op_.outputs(); ++i) {
+      const ValueType& one = made[static_cast<size_t>(op_.states) + i];
+      Shape shape = shape_or_zeros(one);
+      shape.insert(static_cast<size_t>(output_axis(i, shape.rank() + 1)), pass.room);
+      const DType dtype = context.output_dtype(op_.states + static_cast<int>(i));
+      pass.outputs[i] = zeros(dtype == DType::undefined && one.is_tensor() ? one.tensor().dtype : dtype, shape);
+    }
   }
 
   Status run_single(RunContext& context) const {
@@ -179,12 +184,20 @@ class ScanKernel final : public Kernel {
     for (int i = 0; i < op_.states; ++i) {
       if (context.has_output(i)) context.set_output(i, independent(context, std::move(pass.states[static_cast<size_t>(i)])));
     }
-    for (size_t i = 0; i < op_.slices.size(); ++i) {
+    for (size_t i = 0; i < op_.outputs(); ++i) {
       const int output = op_.states + static_cast<int>(i);
       if (!context.has_output(output) || writes_in_place(context, pass, i, pass.outputs[i].dtype())) continue;
       context.set_output(output, std::move(pass.outputs[i]));
     }
     return {};
+  }
+
+  // Item `b` of a batch; zeros of its shape where there is none.
+  static Tensor item_of(const Tensor& x, int64_t b) {
+    if (x.shape()[0] > 0) return slice_of(x, 0, b);
+    Shape shape = x.shape();
+    shape.erase(0);
+    return zeros(x.dtype(), shape);
   }
 
   // Opset 8: one pass for each item of the batch; what a shorter sequence does not write stays 0.
@@ -195,29 +208,30 @@ class ScanKernel final : public Kernel {
     const ops::ScanBatch items = ops::batch_of(op_, shapes, context.has_input(0) ? &context.input_tensor(0) : nullptr);
     const int64_t batch = static_cast<int64_t>(items.lengths.size());
     std::vector<Tensor> results(static_cast<size_t>(context.output_count()));
-    for (int64_t b = 0; b < batch; ++b) {
+    for (int64_t b = 0; b < std::max<int64_t>(1, batch); ++b) {
       Pass pass(op_);
       pass.room = items.length;
-      pass.length = items.lengths[static_cast<size_t>(b)];
-      for (int i = 0; i < op_.states; ++i) pass.states[static_cast<size_t>(i)] = slice_of(context.input_tensor(first + i), 0, b);
+      pass.length = batch == 0 ? 0 : items.lengths[static_cast<size_t>(b)];
+      const auto item = [&](int input) { return item_of(context.input_tensor(first + input), b); };
+      for (int i = 0; i < op_.states; ++i) pass.states[static_cast<size_t>(i)] = item(i);
       for (int i = 0; i < op_.scans; ++i) {
-        pass.inputs[static_cast<size_t>(i)] = slice_of(context.input_tensor(first + op_.states + i), 0, b);
+        pass.inputs[static_cast<size_t>(i)] = item(op_.states + i);
         pass.axes.push_back(0);
       }
       RH_RETURN_IF_ERROR(run_pass(context, pass));
       for (int i = 0; i < context.output_count(); ++i) {
-        const Tensor& item =
+        const Tensor& made =
             i < op_.states ? pass.states[static_cast<size_t>(i)].tensor() : pass.outputs[static_cast<size_t>(i - op_.states)];
         if (b == 0) {
-          Shape all = item.shape();
+          Shape all = made.shape();
           all.insert(0, batch);
-          results[i] = zeros(item.dtype(), all);
+          results[i] = zeros(made.dtype(), all);
         }
-        if (results[i].elements() != item.elements() * batch) {
+        if (results[i].elements() != made.elements() * batch) {
           return error_status(ErrorCode::invalid_argument, "Scan: batch item {} gives shape {} to output {}, expected that of the first", b,
-                              item.shape().to_string(), i);
+                              made.shape().to_string(), i);
         }
-        put_slice(item, results[i], 0, b);
+        if (batch > 0) put_slice(made, results[i], 0, b);
       }
     }
     for (int i = 0; i < context.output_count(); ++i) {
