@@ -58,7 +58,7 @@ from roundhouse._native import (
 )
 from roundhouse._placement import NodePlacement, OrtEpAssignedNode, OrtEpAssignedSubgraph, Refusal
 from roundhouse._session import InferenceSession, IOBinding
-from roundhouse._shim import install_as_onnxruntime
+from roundhouse._shim import install_as_onnxruntime, onnxruntime_path
 from roundhouse._sparse import SparseTensor
 from roundhouse._types import ExecutionOrder, OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat
 
@@ -133,6 +133,7 @@ __all__ = [
     "get_version_string",
     "has_collective_ops",
     "install_as_onnxruntime",
+    "onnxruntime_path",
     "preload_dlls",
     "print_debug_info",
     "register_execution_provider_library",

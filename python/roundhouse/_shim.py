@@ -45,6 +45,11 @@ def _packing_functions(folder: str, state: types.ModuleType):
     return attribute
 
 
+def onnxruntime_path() -> str:
+    """The folder that makes ``import onnxruntime`` give Roundhouse where it stands first in the environment's PYTHONPATH."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "shim")
+
+
 def install_as_onnxruntime() -> None:
     """From now on ``import onnxruntime`` in this process gives Roundhouse.
 
