@@ -25,6 +25,9 @@ ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 /// ("roundhouse.precision"). "amx" is as RhListProviders gives it.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocator* allocator, char** json);
 
+/// The name of the session's provider of this number, the most preferred first, valid as long as the session; null beyond the last.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetProvider(const OrtSession* session, size_t index, const char** name);
+
 /// What a session with these options would do with a model, as JSON, without making it: nothing is compiled, and nodes that no provider
 /// takes are no error. As RhSessionGetReport without the statistics and variants, and {"model": path, "name", "graph": {"inputs": [value],
 /// "outputs": [value], "values": [{"name", "type", "kind": "input", "weight" or "value", "bytes" where the shape is known}], "nodes":

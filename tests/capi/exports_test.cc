@@ -55,6 +55,7 @@ TEST_P(ExportsTest, OnlyTheIntendedSymbols) {
                                              "RhLoadLoraAdapter",
                                              "RhRunOptionsSetNodeCallback",
                                              "RhSessionGetMemoryPlan",
+                                             "RhSessionGetProvider",
                                              "RhSessionGetReport",
                                              "RhSessionTrim",
                                              "RhWriteLoraAdapter"};
