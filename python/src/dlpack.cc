@@ -113,11 +113,9 @@ nb::object array_over(nb::handle object) {
   const ElementRow* row = row_of(numeric_type(value.value));
   const std::vector<int64_t> shape = value.value.GetTensorTypeAndShapeInfo().GetShape();
   if (!row) return value_to_object(copy_on_host(value.value));
-  const std::vector<size_t> dims(shape.begin(), shape.end());
-  nb::object array = nb::cast(
-      nb::ndarray<nb::numpy>(const_cast<void*>(value.value.GetTensorRawData()), dims.size(), dims.data(), object, nullptr, row->dlpack));
+  nb::object array = array_over_memory(const_cast<void*>(value.value.GetTensorRawData()), shape, object, *row);
   if (is_read_only(value)) array.attr("flags").attr("writeable") = false;
-  return row->native ? array : as_ml_dtype(array, row->numpy_name);
+  return array;
 }
 
 void bind_dlpack(nb::class_<PyValue>& type) {

@@ -57,10 +57,15 @@ void AsyncRun::finished(void* data, OrtValue**, size_t, OrtStatusPtr failure) {
   {
     const std::unique_ptr<AsyncRun> run(static_cast<AsyncRun*>(data));
     const Ort::Status status(failure);
+    std::string problem = status.IsOK() ? std::string() : status.GetErrorMessage();
+    nb::list results;
     try {
-      const nb::list results =
-          status.IsOK() ? run->wanted.results([](Ort::Value value) { return value_to_object(std::move(value)); }) : nb::list();
-      run->callback(results, run->user_data, status.IsOK() ? std::string() : status.GetErrorMessage());
+      if (status.IsOK()) results = run->wanted.results([](Ort::Value value) { return value_to_object(std::move(value)); });
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    try {
+      run->callback(results, run->user_data, problem);
     } catch (nb::python_error& error) {
       error.discard_as_unraisable("the callback of run_async");
     } catch (const std::exception& error) {

@@ -79,10 +79,7 @@ nb::object over(const void* data, OrtTensorTypeAndShapeInfo* raw, nb::handle own
   const Ort::TensorTypeAndShapeInfo info(raw);
   const ElementRow* row = row_of(info.GetElementType());
   if (!row) throw std::runtime_error("the sparse tensor's element type has no numpy type");
-  const std::vector<int64_t> shape = info.GetShape();
-  const std::vector<size_t> dims(shape.begin(), shape.end());
-  const nb::object array = nb::cast(nb::ndarray<nb::numpy>(const_cast<void*>(data), dims.size(), dims.data(), owner, nullptr, row->dlpack));
-  return row->native ? array : as_ml_dtype(array, row->numpy_name);
+  return array_over_memory(const_cast<void*>(data), info.GetShape(), owner, *row);
 }
 
 nb::object values_of(nb::handle owner) {
