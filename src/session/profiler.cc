@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/process.h"
 
 namespace rh {
@@ -14,21 +15,6 @@ namespace {
 
 // An event list that outgrows this keeps its beginning.
 constexpr size_t kMaxEvents = 1'000'000;
-
-std::string json_text(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      quoted += fmt::format("\\u{:04x}", static_cast<int>(c));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
 
 // Two profilers of one millisecond get different names.
 std::string unique_path(const std::string& stem) {
