@@ -1,6 +1,8 @@
 // What goes into runs and comes out of them.
 #include "runs.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -11,6 +13,8 @@ namespace rh::python {
 namespace {
 
 std::atomic<int64_t> g_async_runs{0};
+// The child of a fork has none of the threads that would call back.
+[[maybe_unused]] const int g_registered = pthread_atfork(nullptr, nullptr, [] { g_async_runs = 0; });
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/cpu_features.h"
+#include "base/fork_mutex.h"
 #include "base/shared_bytes.h"
 #include "base/thread_memory.h"
 #include "graph/check.h"
@@ -183,12 +184,12 @@ void write_optimized(const Model& model, const SessionOptions& options) {
 }  // namespace
 
 const ProviderRegistry& provider_registry() {
-  static const ProviderRegistry registry = [] {
+  static constinit ForkOnce<const ProviderRegistry> registry;
+  return registry.get([] {
     ProviderRegistry made;
     made.add(cpu::kProviderName, cpu::make_provider);
     return made;
-  }();
-  return registry;
+  });
 }
 
 bool is_cpu_choice(const ProviderChoice& choice) {

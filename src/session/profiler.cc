@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "base/fork_mutex.h"
 #include "base/json_text.h"
 #include "base/process.h"
 
@@ -16,11 +17,16 @@ namespace {
 // An event list that outgrows this keeps its beginning.
 constexpr size_t kMaxEvents = 1'000'000;
 
+struct LastPath {
+  ForkMutex mutex;
+  std::string stem;
+  int count = 0;
+};
+constinit ForkOnce<LastPath> g_last_path;
+
 // Two profilers of one millisecond get different names.
 std::string unique_path(const std::string& stem) {
-  static std::mutex mutex;
-  static std::string last;
-  static int count = 0;
+  auto& [mutex, last, count] = g_last_path.get();
   const std::lock_guard lock(mutex);
   count = stem == last ? count + 1 : 1;
   last = stem;
