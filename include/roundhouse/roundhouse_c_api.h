@@ -73,6 +73,10 @@ ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetMemoryPlan(const OrtSession* sess
 /// (DisablePerSessionThreads). FAIL where it has them.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhEnvMakeGlobalThreadPools(OrtEnv* env, const OrtThreadingOptions* options);
 
+/// The seed of random operators without one of their own, in all sessions that are made from now on: the same seed, model and options
+/// give the same numbers. Until the first call each session draws a seed.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhSetRandomSeed(int64_t seed);
+
 /// Gives back what no run in flight uses: memory kept for later runs, memory of threads while no session runs, and what the heap holds on
 /// to. `bytes`, where not null, gets how much that was of the first two.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionTrim(OrtSession* session, size_t* bytes);

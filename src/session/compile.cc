@@ -165,7 +165,8 @@ PlanOptions plan_options(const Graph& graph, const SessionOptions& options, Memo
           .kernels = {.precision = precision_named(precision_of(options)),
                       .tuning = tuning_of(options, threads),
                       .lean_memory = options.config_entry("roundhouse.memory") == "lean",
-                      .compact_weights = wants_compact_weights(graph, options)},
+                      .compact_weights = wants_compact_weights(graph, options),
+                      .random_kernels = std::make_shared<std::atomic<uint64_t>>(0)},
           .cancel = options.cancel_load.get(),
           .max_tensor_bytes = max_tensor_bytes(options),
           .account = &account};
