@@ -447,7 +447,7 @@ def test_a_profile_of_one_run(add, feed, tmp_path):
     add.run(None, feed, options)
     [path] = tmp_path.iterdir()
     events = json.loads(path.read_text())
-    assert [e["name"] for e in events if e["cat"] == "Session"] == ["model_run"]
+    assert [e["name"] for e in events if e["cat"] == "Session"] == ["SequentialExecutor::Execute", "model_run"]
     [node] = [e for e in events if e["cat"] == "Node"]
     assert node["ph"] == "X" and node["pid"] == os.getpid()
     assert node["args"]["op_name"] == "Add" and node["args"]["provider"] == CPU[0]

@@ -38,7 +38,7 @@ int64_t microseconds(Profiler::Clock::duration duration) { return std::chrono::d
 }  // namespace
 
 Profiler::Profiler(const std::string& prefix, Profiler* also) : also_(also) {
-  const auto now = std::chrono::system_clock::now();
+  const auto now = system_start_;
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
   std::tm local{};
   localtime_r(&seconds, &local);
@@ -56,7 +56,7 @@ Profiler::~Profiler() {
 }
 
 uint64_t Profiler::start_ns() const {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(start_.time_since_epoch()).count());
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(system_start_.time_since_epoch()).count());
 }
 
 void Profiler::attach(std::vector<std::unique_ptr<ProviderProfiler>> providers) {

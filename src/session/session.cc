@@ -91,6 +91,16 @@ struct Session::Impl {
     if (compiled.account) compiled.account->drop_outputs(true);
   }
 
+  /// `name`: of the event in a trace.
+  template <typename Read>
+  Model read(std::string_view name, Read&& read) {
+    if (!profiler) return read();
+    const Profiler::Mark begin = profiler->begin();
+    Model model = read();
+    profiler->record_session(name, begin);
+    return model;
+  }
+
   void load(Model model, double read_ms) {
     std::optional<Profiler::Mark> begin;
     if (profiler) begin = profiler->begin();
@@ -287,10 +297,12 @@ bool only_cpu_runs(const SessionOptions& options) {
 std::unique_ptr<Session> Session::create(const std::string& path, const SessionOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   auto impl = std::make_unique<Impl>(options);
-  Model model = onnx::read_model(path, {.folder = impl->options.external_data_folder,
-                                        .files = options.external_files,
-                                        .tables_in_place = only_cpu_runs(options),
-                                        .initializers = &options.initializers});
+  Model model = impl->read("model_loading_uri", [&] {
+    return onnx::read_model(path, {.folder = impl->options.external_data_folder,
+                                   .files = options.external_files,
+                                   .tables_in_place = only_cpu_runs(options),
+                                   .initializers = &options.initializers});
+  });
   if (!options.dims_by_denotation.empty()) {
     apply_dim_denotations(*model.graph, onnx::read_dim_denotations(MappedFile(InputFile(path)).bytes()), options);
   }
@@ -308,11 +320,13 @@ std::unique_ptr<Session> Session::create(std::span<const std::byte> bytes, const
   const auto begin = std::chrono::steady_clock::now();
   auto impl = std::make_unique<Impl>(options);
   using Use = onnx::ReadOptions::BufferUse;
-  Model model = onnx::read_model(bytes, {.buffer_use = options.borrow_bytes ? Use::borrow : Use::copy,
-                                         .folder = impl->options.external_data_folder,
-                                         .files = options.external_files,
-                                         .tables_in_place = only_cpu_runs(options),
-                                         .initializers = &options.initializers});
+  Model model = impl->read("model_loading_array", [&] {
+    return onnx::read_model(bytes, {.buffer_use = options.borrow_bytes ? Use::borrow : Use::copy,
+                                    .folder = impl->options.external_data_folder,
+                                    .files = options.external_files,
+                                    .tables_in_place = only_cpu_runs(options),
+                                    .initializers = &options.initializers});
+  });
   if (!options.dims_by_denotation.empty()) apply_dim_denotations(*model.graph, onnx::read_dim_denotations(bytes), options);
   impl->load(std::move(model), milliseconds_since(begin));
   return std::unique_ptr<Session>(new Session(std::move(impl)));
