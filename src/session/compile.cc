@@ -8,7 +8,6 @@
 #include "base/thread_memory.h"
 #include "graph/check.h"
 #include "graph/row_tables.h"
-#include "onnx/writer.h"
 #include "partition/assignment.h"
 #include "partition/copies.h"
 #include "passes/driver.h"
@@ -17,6 +16,7 @@
 #include "session/compact_weights.h"
 #include "session/constant_evaluator.h"
 #include "session/model_options.h"
+#include "session/optimized_model.h"
 #include "session/pass_settings.h"
 #include "session/plan_builder.h"
 
@@ -131,16 +131,6 @@ PlanOptions plan_options(const Graph& graph, const SessionOptions& options, Memo
           .account = &account};
 }
 
-void write_optimized(const Model& model, const SessionOptions& options) {
-  const std::string& path = options.optimized_model_path;
-  const std::string_view format = options.config_entry("session.save_model_format");
-  if (options.log && (format == "ORT" || (format.empty() && path.ends_with(".ort")))) {
-    options.log->log(LogSeverity::warning, "session",
-                     fmt::format("the optimized model is written to '{}' in the ONNX format: the ORT format is only read", path));
-  }
-  onnx::write_model_file(model, path);
-}
-
 }  // namespace
 
 const ProviderRegistry& provider_registry() {
@@ -168,7 +158,7 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
   std::vector<EliminatedNode> eliminated;
   add(simplify(graph, standard_passes(), cpu_passes(), options, parallel), eliminated);
   complete_signature(placed.signature, graph);
-  if (!options.optimized_model_path.empty()) write_optimized(model, options);
+  if (!options.optimized_model_path.empty()) write_optimized_model(model, options);
   placed.providers = make_providers(options, std::make_shared<const ModelInfo>(model), placed.missing);
   const bool cpu_only = placed.providers.size() == 1, for_file = wants_context_model(options);
   if (cpu_only && for_file) placed.for_file = graph.clone();
