@@ -1,6 +1,7 @@
 #include "session/session.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <optional>
 
@@ -292,17 +293,30 @@ bool only_cpu_runs(const SessionOptions& options) {
   return !options.choose_providers && !options.custom_operators && std::ranges::all_of(options.providers, is_cpu_choice);
 }
 
+int64_t limit(const SessionOptions& options, const char* key) {
+  const std::string_view text = options.config_entry(key);
+  int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+onnx::ReadOptions read_options(const SessionOptions& options) {
+  return {.folder = options.external_data_folder,
+          .files = options.external_files,
+          .tables_in_place = only_cpu_runs(options),
+          .initializers = &options.initializers,
+          .format = options.config_entry("session.load_model_format"),
+          .released_opsets_only = options.config_entry("session.allow_released_opsets_only") != "0",
+          .most_function_nodes = limit(options, "session.function_expansion_node_limit"),
+          .most_function_bytes = limit(options, "session.function_expansion_byte_limit")};
+}
+
 }  // namespace
 
 std::unique_ptr<Session> Session::create(const std::string& path, const SessionOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   auto impl = std::make_unique<Impl>(options);
-  Model model = impl->read("model_loading_uri", [&] {
-    return onnx::read_model(path, {.folder = impl->options.external_data_folder,
-                                   .files = options.external_files,
-                                   .tables_in_place = only_cpu_runs(options),
-                                   .initializers = &options.initializers});
-  });
+  Model model = impl->read("model_loading_uri", [&] { return onnx::read_model(path, read_options(impl->options)); });
   if (!options.dims_by_denotation.empty()) {
     apply_dim_denotations(*model.graph, onnx::read_dim_denotations(MappedFile(InputFile(path)).bytes()), options);
   }
@@ -321,11 +335,9 @@ std::unique_ptr<Session> Session::create(std::span<const std::byte> bytes, const
   auto impl = std::make_unique<Impl>(options);
   using Use = onnx::ReadOptions::BufferUse;
   Model model = impl->read("model_loading_array", [&] {
-    return onnx::read_model(bytes, {.buffer_use = options.borrow_bytes ? Use::borrow : Use::copy,
-                                    .folder = impl->options.external_data_folder,
-                                    .files = options.external_files,
-                                    .tables_in_place = only_cpu_runs(options),
-                                    .initializers = &options.initializers});
+    onnx::ReadOptions read = read_options(impl->options);
+    read.buffer_use = options.borrow_bytes ? Use::borrow : Use::copy;
+    return onnx::read_model(bytes, read);
   });
   if (!options.dims_by_denotation.empty()) apply_dim_denotations(*model.graph, onnx::read_dim_denotations(bytes), options);
   impl->load(std::move(model), milliseconds_since(begin));
