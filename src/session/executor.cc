@@ -265,8 +265,15 @@ void watch(Frame& frame, const Step& step, std::chrono::steady_clock::time_point
     outputs.push_back(slot == kNoSlot ? nullptr : readable(&frame.value(slot)));
   }
   const std::span<const Value* const> made(outputs.begin(), outputs.size());
-  frame.controls().observer->after_step(
-      {*plan.graph, *step.node, step.provider, {inputs.begin(), inputs.size()}, made, frame.controls().depth, begin, end});
+  frame.controls().observer->after_step({*plan.graph,
+                                         *step.node,
+                                         step.provider,
+                                         {inputs.begin(), inputs.size()},
+                                         made,
+                                         frame.controls().depth,
+                                         begin,
+                                         end,
+                                         frame.scratch_bytes()});
 }
 
 // What the step needs is done, or its stream waits for it.

@@ -17,7 +17,10 @@
 #include "session/compile.h"
 #include "session/executor.h"
 #include "session/feeds.h"
+#include "session/interface_keys.h"
 #include "session/model_options.h"
+#include "session/node_memory.h"
+#include "session/node_partition.h"
 #include "session/prepare_memory.h"
 #include "session/profiler.h"
 #include "session/recordings.h"
@@ -82,10 +85,14 @@ struct Session::Impl {
   std::string path;  ///< of the model's file; empty where it came as bytes
   size_t tensor_limit;
   std::vector<Device> input_devices, output_devices;
+  std::unique_ptr<NodeMemory> node_memory;  ///< null: not wanted
 
   explicit Impl(const SessionOptions& given)
       : options(with_config_applied(given)), threads(options), tensor_limit(max_tensor_bytes(options)) {
+    check_interface_keys(options);
     if (options.profiling) profiler = std::make_unique<Profiler>(options.profile_prefix);
+    const std::string_view table = options.config_entry("session.collect_node_memory_stats_to_file");
+    if (!table.empty()) node_memory = std::make_unique<NodeMemory>(std::string(table));
   }
 
   ~Impl() {
@@ -105,6 +112,7 @@ struct Session::Impl {
   void load(Model model, double read_ms) {
     std::optional<Profiler::Mark> begin;
     if (profiler) begin = profiler->begin();
+    if (wants_context_model(options)) context_model_path(model, options);
     metadata = {model.producer_name,     model.graph->name,   model.domain,  model.description,
                 model.graph_description, model.model_version, model.metadata};
     const FlushDenormals flush(threads.flush_denormals);
@@ -134,11 +142,32 @@ struct Session::Impl {
       prepare_memory(state->frame, threads.parallel);
       states.give_back(std::move(state), true);
     }
+    prepare_for_largest();
+    write_node_partition(*compiled.plan, options);
     if (profiler) {
       profiler->record_session("session_initialization", *begin);
       profiler->attach(provider_profilers());
     }
     log_load();
+  }
+
+  // The arena of the first run, for the shapes that inputs have at most.
+  void prepare_for_largest() {
+    const auto shapes = max_shapes(options);
+    if (shapes.empty()) return;
+    check_max_shapes(shapes, compiled.inputs);
+    const Plan& plan = *compiled.plan;
+    std::vector<int64_t> symbols(static_cast<size_t>(plan.sizes.symbols()), 0);
+    for (const SymbolSource& source : plan.symbol_sources) {
+      const size_t input = static_cast<size_t>(source.input);
+      const auto given = input < compiled.inputs.size() ? shapes.find(compiled.inputs[input].name) : shapes.end();
+      if (given == shapes.end()) continue;
+      int64_t& symbol = symbols[static_cast<size_t>(source.symbol)];
+      symbol = std::max(symbol, given->second.at(static_cast<size_t>(source.axis)));
+    }
+    auto state = states.take(plan, compiled.account);
+    state->frame.prepare_arena(symbols);
+    states.give_back(std::move(state), true);
   }
 
   std::vector<std::unique_ptr<ProviderProfiler>> provider_profilers() const {
@@ -259,6 +288,8 @@ struct Session::Impl {
                          .copies = &copies,
                          .observer = run_options.observer.get(),
                          .max_tensor_bytes = tensor_limit};
+    std::optional<NodeMemoryObserver> watched;
+    if (node_memory) controls.observer = &watched.emplace(*node_memory, controls.observer);
     // Who watches sees the values of each step: they must be done then.
     if (compiled.plan->has_devices() && !controls.observer) {
       state.make_streams(compiled.providers);
@@ -276,6 +307,7 @@ struct Session::Impl {
       controls.keep_on_device = &state.stay;
     }
     RH_RETURN_IF_ERROR(execute(state, controls, run_options));
+    if (node_memory) node_memory->write();
     for (size_t k = 0; k < state.given.size(); ++k) {
       if (state.given[k] >= 0) results[static_cast<size_t>(state.given[k])] = std::move(state.outputs[k]);
     }
