@@ -20,7 +20,8 @@ using ProviderOptions = std::map<std::string, std::string>;
 
 class PySession {
  public:
-  PySession(const SessionSettings& settings, nb::object model, bool is_path, bool) : settings_(settings), model_(std::move(model)) {
+  PySession(const SessionSettings& settings, nb::object model, bool is_path, bool read_config_from_model)
+      : settings_(settings), model_(std::move(model)), read_config_from_model_(read_config_from_model) {
     if (is_path ? !nb::isinstance<nb::str>(model_) : !nb::isinstance<nb::bytes>(model_)) {
       throw nb::type_error(is_path ? "the path of the model is no string" : "the model is no bytes object");
     }
@@ -36,6 +37,7 @@ class PySession {
     if (!names.empty()) settings.providers.clear();
     for (size_t i = 0; i < names.size(); ++i) settings.providers.emplace_back(names[i], options.empty() ? ProviderOptions() : options[i]);
     if (fallback) settings.config["roundhouse.fallback"] = *fallback;
+    if (read_config_from_model_) settings.config.emplace("roundhouse.config_from_model", "1");
     if (!disabled_optimizers.empty()) {
       std::string& list = settings.config["optimization.disable_specified_optimizers"];
       for (const std::string& name : disabled_optimizers) list += (list.empty() ? "" : ";") + name;
@@ -232,6 +234,7 @@ class PySession {
 
   SessionSettings settings_;
   nb::object model_;
+  bool read_config_from_model_;
   std::vector<std::pair<std::string, ProviderOptions>> providers_;  ///< as they were asked for
   Ort::Session session_{nullptr};
   std::vector<std::string> output_names_;
