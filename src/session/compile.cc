@@ -120,7 +120,9 @@ Precision precision_named(std::string_view text) {
 
 PlanOptions plan_options(const Graph& graph, const SessionOptions& options, MemoryAccount& account, int threads) {
   return {.plan_memory = options.memory_pattern,
+          .reuse_memory = options.config_entry("roundhouse.memory.reuse") != "0",
           .parts_in_place = options.optimization_level != OptimizationLevel::none,
+          .compile_units = options.config_entry("session.disable_model_compile") != "1",
           .kernels = {.precision = precision_named(precision_of(options)),
                       .tuning = tuning_of(options, threads),
                       .lean_memory = options.config_entry("roundhouse.memory") == "lean",
