@@ -12,6 +12,7 @@
 #include "cxx/kernels.h"
 #include "cxx/memory.h"
 #include "cxx/options.h"
+#include "cxx/paths.h"
 #include "cxx/session.h"
 #include "cxx/type_info.h"
 #include "cxx/value.h"

@@ -25,6 +25,9 @@ ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 /// ("roundhouse.precision"). "amx" is as RhListProviders gives it.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocator* allocator, char** json);
 
+/// The name of the session's provider of this number, the most preferred first, valid as long as the session; null beyond the last.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetProvider(const OrtSession* session, size_t index, const char** name);
+
 /// What a session with these options would do with a model, as JSON, without making it: nothing is compiled, and nodes that no provider
 /// takes are no error. As RhSessionGetReport without the statistics and variants, and {"model": path, "name", "graph": {"inputs": [value],
 /// "outputs": [value], "values": [{"name", "type", "kind": "input", "weight" or "value", "bytes" where the shape is known}], "nodes":
@@ -69,6 +72,10 @@ ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetMemoryPlan(const OrtSession* sess
 /// Gives an environment that was made without them the global thread pools of sessions without threads of their own
 /// (DisablePerSessionThreads). FAIL where it has them.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhEnvMakeGlobalThreadPools(OrtEnv* env, const OrtThreadingOptions* options);
+
+/// The seed of random operators without one of their own, in all sessions that are made from now on: the same seed, model and options
+/// give the same numbers. Until the first call each session draws a seed.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhSetRandomSeed(int64_t seed);
 
 /// Gives back what no run in flight uses: memory kept for later runs, memory of threads while no session runs, and what the heap holds on
 /// to. `bytes`, where not null, gets how much that was of the first two.

@@ -1,5 +1,7 @@
 """Roundhouse runs ONNX models. The names and calls are those of the onnxruntime package: ``import roundhouse as ort``."""
 
+from roundhouse import capi
+from roundhouse._binding import IOBinding
 from roundhouse._compile import ModelCompiler, OrtCompileApiFlags
 from roundhouse._device import OrtDevice, OrtDeviceVendorId
 from roundhouse._info import (
@@ -57,8 +59,8 @@ from roundhouse._native import (
     unregister_execution_provider_library,
 )
 from roundhouse._placement import NodePlacement, OrtEpAssignedNode, OrtEpAssignedSubgraph, Refusal
-from roundhouse._session import InferenceSession, IOBinding
-from roundhouse._shim import install_as_onnxruntime
+from roundhouse._session import InferenceSession
+from roundhouse._shim import install_as_onnxruntime, onnxruntime_path
 from roundhouse._sparse import SparseTensor
 from roundhouse._types import ExecutionOrder, OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat
 
@@ -120,6 +122,7 @@ __all__ = [
     "SessionIOBinding",
     "SessionOptions",
     "SparseTensor",
+    "capi",
     "copy_tensors",
     "create_and_register_allocator",
     "create_and_register_allocator_v2",
@@ -133,6 +136,7 @@ __all__ = [
     "get_version_string",
     "has_collective_ops",
     "install_as_onnxruntime",
+    "onnxruntime_path",
     "preload_dlls",
     "print_debug_info",
     "register_execution_provider_library",

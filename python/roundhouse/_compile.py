@@ -47,18 +47,20 @@ class ModelCompiler:
                 raise _native.InvalidArgument(f'Input model path does not exist: "{input_model_path_or_bytes}"')
         elif not isinstance(input_model_path_or_bytes, bytes):
             raise TypeError(f"the model is of type {type(input_model_path_or_bytes).__name__}, expected a path or bytes")
-        if external_initializers_file_path is not None:
+        if external_initializers_file_path:
             if get_initializer_location_func is not None:
                 raise ValueError("external_initializers_file_path and get_initializer_location_func exclude each other: give one of them")
             external_initializers_file_path = os.fspath(external_initializers_file_path)
         if get_initializer_location_func is not None and not callable(get_initializer_location_func):
             raise TypeError("get_initializer_location_func is not callable")
         self._input_path = input_model_path_or_bytes if isinstance(input_model_path_or_bytes, str) else None
-        self._native = _native.ModelCompiler(
+        self.get_initializer_location_func_wrapper = get_initializer_location_func
+        self._model_compiler = _native.ModelCompiler(
             sess_options,
             input_model_path_or_bytes,
+            self._input_path is not None,
             embed_compiled_data_into_model,
-            external_initializers_file_path,
+            external_initializers_file_path or "",
             external_initializers_size_threshold,
             int(flags),
             graph_optimization_level,
@@ -71,14 +73,14 @@ class ModelCompiler:
             if self._input_path is None:
                 raise ValueError("no output path is given, and the input model has none to name the output after")
             output_model_path = os.path.splitext(self._input_path)[0] + "_ctx.onnx"
-        self._native.compile_to_file(os.fspath(output_model_path))
+        self._model_compiler.compile_to_file(os.fspath(output_model_path))
 
     def compile_to_bytes(self) -> bytes:
-        return self._native.compile_to_bytes()
+        return self._model_compiler.compile_to_bytes()
 
     def compile_to_stream(self, write_function: Callable[[bytes], None]) -> None:
         """Gives the compiled model to the function, in one call or more."""
-        self._native.compile_to_stream(write_function)
+        self._model_compiler.compile_to_stream(write_function)
 
     def set_ep_context_data_write_func(self, write_func: Callable[[str, OrtEpContextData], None]) -> None:
         """The function takes what providers compiled, by name, in place of files; the data is there only during the call.
@@ -89,7 +91,7 @@ class ModelCompiler:
             raise RuntimeError("write_func is None; clear_ep_context_data_write_func() takes it away")
         if not callable(write_func):
             raise TypeError("write_func is not callable")
-        self._native.set_context_writer(write_func)
+        self._model_compiler.set_ep_context_data_write_func(write_func)
 
     def clear_ep_context_data_write_func(self) -> None:
-        self._native.set_context_writer(None)
+        self._model_compiler.clear_ep_context_data_write_func()

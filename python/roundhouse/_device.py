@@ -32,6 +32,13 @@ _NAMES = {
 }
 
 
+def kind_and_vendor(name: str) -> tuple[int, OrtDeviceVendorId | None]:
+    """What a device's name stands for; ValueError for a name that is none."""
+    if name not in _NAMES:
+        raise ValueError(f"device type '{name}' is not known, expected one of {', '.join(_NAMES)}")
+    return _NAMES[name]
+
+
 class OrtDevice:
     """A device: ``make`` takes names; ``OrtDevice(type, memory_type, [vendor_id,] device_id)`` numbers."""
 
@@ -48,15 +55,17 @@ class OrtDevice:
     @staticmethod
     def make(ort_device_name: str, device_id: int, vendor_id: int = _ANY_VENDOR) -> "OrtDevice":
         """By name; "gpu" and "npu" go with a vendor's number, the other names stand for one."""
-        if ort_device_name not in _NAMES:
-            raise ValueError(f"device type '{ort_device_name}' is not known, expected one of {', '.join(_NAMES)}")
-        kind, vendor = _NAMES[ort_device_name]
+        kind, vendor = kind_and_vendor(ort_device_name)
         device_id = operator.index(device_id)
         if vendor_id >= 0:
             vendor = vendor_id
         return OrtDevice(kind, 0, _ANY_VENDOR if vendor is None else int(vendor), device_id)
 
     def _get_c_device(self) -> "OrtDevice":
+        return self
+
+    @property
+    def _ort_device(self) -> "OrtDevice":
         return self
 
     def device_type(self) -> int:

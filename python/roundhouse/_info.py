@@ -2,7 +2,7 @@
 
 import platform
 
-from roundhouse._native import get_available_providers, get_build_info, get_version_string, set_default_logger_severity
+from roundhouse._native import get_available_providers, get_build_info, get_version_string, set_default_logger_severity, set_seed
 
 __all__ = [
     "disable_telemetry_events",
@@ -67,10 +67,6 @@ def has_collective_ops() -> bool:
 
 def set_default_logger_verbosity(level: int) -> None:
     """Accepted; verbose messages have one level here."""
-
-
-def set_seed(seed: int) -> None:
-    """Accepted; random operators take their seed from the model."""
 
 
 def preload_dlls(cuda: bool = True, cudnn: bool = True, msvc: bool = True, directory: str | None = None) -> None:

@@ -19,13 +19,13 @@ class _View:
         self._value = value
 
 
-class _CooView(_View):
+class SparseCooView(_View):
     def indices(self) -> np.ndarray:
         """[nnz] places in the flattened tensor, or [nnz, 2] rows and columns, as they were given."""
         return _native._sparse_indices(self._value, _COO)
 
 
-class _CsrView(_View):
+class SparseCsrView(_View):
     def inner(self) -> np.ndarray:
         """The column of each value."""
         return _native._sparse_indices(self._value, _CSR_INNER)
@@ -35,7 +35,7 @@ class _CsrView(_View):
         return _native._sparse_indices(self._value, _CSR_OUTER)
 
 
-class _BlockView(_View):
+class SparseBlockSparseView(_View):
     def indices(self) -> np.ndarray:
         """[2, blocks]: rows and columns of blocks."""
         return _native._sparse_indices(self._value, _BLOCKS)
@@ -52,6 +52,10 @@ class SparseTensor:
     def _get_c_tensor(self) -> "SparseTensor":
         return self
 
+    @property
+    def _tensor(self) -> "SparseTensor":
+        return self
+
     @staticmethod
     def sparse_coo_from_numpy(dense_shape, values: np.ndarray, coo_indices: np.ndarray, ort_device: OrtDevice) -> "SparseTensor":
         """`coo_indices`: [nnz] places in the flattened tensor, or [nnz, 2] (flat or not) rows and columns."""
@@ -66,18 +70,27 @@ class SparseTensor:
         _expect_host(ort_device)
         return SparseTensor(_native._sparse_csr(dense_shape, values, inner_indices, outer_indices))
 
+    @staticmethod
+    def blocksparse_from_numpy(dense_shape, values: np.ndarray, indices: np.ndarray, ort_device: OrtDevice) -> "SparseTensor":
+        """`values`: [rows of a block, columns of a block, blocks]; `indices`: [2, blocks], rows and columns of blocks."""
+        _expect_host(ort_device)
+        return SparseTensor(_native._sparse_blocks(dense_shape, values, indices))
+
     def values(self) -> np.ndarray:
         """[nnz], over the tensor's own memory."""
         return _native._sparse_values(self._value)
 
-    def as_coo_view(self) -> _CooView:
-        return self._view(_CooView, OrtSparseFormat.ORT_SPARSE_COO)
+    def as_coo_view(self) -> SparseCooView:
+        return self._view(SparseCooView, OrtSparseFormat.ORT_SPARSE_COO)
 
-    def as_csrc_view(self) -> _CsrView:
-        return self._view(_CsrView, OrtSparseFormat.ORT_SPARSE_CSRC)
+    def as_csrc_view(self) -> SparseCsrView:
+        return self._view(SparseCsrView, OrtSparseFormat.ORT_SPARSE_CSRC)
 
-    def as_blocksparse_view(self) -> _BlockView:
-        return self._view(_BlockView, OrtSparseFormat.ORT_SPARSE_BLOCK_SPARSE)
+    def as_blocksparse_view(self) -> SparseBlockSparseView:
+        return self._view(SparseBlockSparseView, OrtSparseFormat.ORT_SPARSE_BLOCK_SPARSE)
+
+    # The names in the native module.
+    get_coo_data, get_csrc_data, get_blocksparse_data = as_coo_view, as_csrc_view, as_blocksparse_view
 
     def to_cuda(self, ort_device: OrtDevice) -> "SparseTensor":
         raise RuntimeError("sparse tensors live in host memory; no provider takes them")
@@ -85,8 +98,8 @@ class SparseTensor:
     def format(self) -> OrtSparseFormat:
         return OrtSparseFormat(_native._sparse_format(self._value))
 
-    def dense_shape(self) -> np.ndarray:
-        return np.array(self._value.shape(), np.int64)
+    def dense_shape(self) -> list[int]:
+        return self._value.shape()
 
     def data_type(self) -> str:
         return self._value.data_type()

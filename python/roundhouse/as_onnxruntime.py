@@ -1,25 +1,37 @@
-"""``python -m roundhouse.as_onnxruntime [-m MODULE | SCRIPT] ARGS...`` runs a program in which ``import onnxruntime`` gives Roundhouse."""
+"""``python -m roundhouse.as_onnxruntime`` takes what ``python`` takes.
 
-import runpy
+In the program and its children, ``import onnxruntime`` gives Roundhouse.
+"""
+
+import os
+import subprocess
 import sys
 
-from roundhouse import install_as_onnxruntime
+from roundhouse.shim import roundhouse_children as children
+
+_MODULE = "roundhouse.as_onnxruntime"
 
 
-def main() -> int:
-    arguments = sys.argv[1:]
-    if not arguments or arguments == ["-m"]:
-        print(__doc__, file=sys.stderr)
-        return 2
-    install_as_onnxruntime()
-    if arguments[0] == "-m":
-        sys.argv = arguments[1:]
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = arguments
-        runpy.run_path(arguments[0], run_name="__main__")
-    return 0
+def _options_of_this_interpreter() -> list[str]:
+    """Those that stand before the launcher in the command line."""
+    before = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
+    if not before or not before[-1].endswith(_MODULE):
+        return subprocess._args_from_interpreter_flags()  # the launcher was not started by -m
+    options = before[:-1] if before[-1] == _MODULE else [*before[:-1], before[-1].removesuffix(_MODULE)]
+    options[-1] = options[-1].removesuffix("m")
+    return options if options[-1] != "-" else options[:-1]
+
+
+def main() -> None:
+    """Replaces this process by the interpreter, on whose path of modules the package with the name onnxruntime stands first."""
+    command = [*_options_of_this_interpreter(), *sys.argv[1:]]
+    count, letters = children.options(command)
+    if children.ignores_environment(letters):
+        command = [*command[:count], children.FOLDER, *command[count:]]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(sys.executable, [sys.executable, *command], children.environment(os.environ))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

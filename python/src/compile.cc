@@ -41,20 +41,20 @@ OrtStatus* locate(void* state, const char* name, const OrtValue* value, const Or
 /// A model to compile and how; each call compiles it to one kind of output.
 class ModelCompiler {
  public:
-  ModelCompiler(const SessionSettings& settings, nb::object model, bool embed, const std::optional<std::string>& external_file,
+  ModelCompiler(const SessionSettings& settings, nb::object model, bool is_path, bool embed, const std::string& external_file,
                 size_t external_threshold, uint32_t flags, GraphOptimizationLevel level, nb::object locate_function)
       : model_(std::move(model)),
         locate_(std::move(locate_function)),
         context_reader_(settings.context_reader),
         options_(environment(), settings.build()) {
-    if (nb::isinstance<nb::bytes>(model_)) {
+    if (!is_path) {
       const auto bytes = nb::cast<nb::bytes>(model_);
       options_.SetInputModelFromBuffer(bytes.data(), bytes.size());
     } else {
       options_.SetInputModelPath(nb::cast<std::string>(model_).c_str());
     }
     options_.SetEpContextEmbedMode(embed).SetFlags(flags).SetGraphOptimizationLevel(level);
-    if (external_file) options_.SetOutputModelExternalInitializersFile(external_file->c_str(), external_threshold);
+    if (!external_file.empty()) options_.SetOutputModelExternalInitializersFile(external_file.c_str(), external_threshold);
     if (!locate_.is_none()) options_.SetOutputModelGetInitializerLocationFunc(&locate, &locate_);
   }
 
@@ -102,13 +102,16 @@ void bind_compile(nb::module_& module) {
       .def_ro("file_offset", &PyExternalInfo::file_offset)
       .def_ro("byte_size", &PyExternalInfo::byte_size);
   nb::class_<ModelCompiler>(module, "ModelCompiler")
-      .def(nb::init<const SessionSettings&, nb::object, bool, const std::optional<std::string>&, size_t, uint32_t, GraphOptimizationLevel,
+      .def(nb::init<const SessionSettings&, nb::object, bool, bool, const std::string&, size_t, uint32_t, GraphOptimizationLevel,
                     nb::object>(),
-           nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+           nb::arg("session_options"), nb::arg("model"), nb::arg("is_path"), nb::arg("embed_compiled_data"),
+           nb::arg("external_initializers_file_path"), nb::arg("external_initializers_size_threshold"), nb::arg("flags"),
+           nb::arg("graph_optimization_level"), nb::arg("get_initializer_location_func").none() = nb::none())
       .def("compile_to_file", &ModelCompiler::to_file)
       .def("compile_to_bytes", &ModelCompiler::to_bytes)
       .def("compile_to_stream", &ModelCompiler::to_stream)
-      .def("set_context_writer", &ModelCompiler::set_context_writer, nb::arg().none());
+      .def("set_ep_context_data_write_func", &ModelCompiler::set_context_writer, nb::arg("write_func"))
+      .def("clear_ep_context_data_write_func", [](ModelCompiler& compiler) { compiler.set_context_writer(nb::none()); });
 }
 
 }  // namespace rh::python

@@ -49,7 +49,7 @@ bool is_on_host(const nb::object& data) {
   return kind == 1;
 }
 
-PyValue from_dlpack(const nb::object& data) {
+PyValue shared(const nb::object& data) {
   if (nb::isinstance<PyValue>(data) || !nb::hasattr(data, "__dlpack__") || !is_on_host(data)) {
     return value_over(nb::hasattr(data, "__dlpack__") ? nb::object(data.attr("__dlpack__")()) : data);
   }
@@ -59,6 +59,22 @@ PyValue from_dlpack(const nb::object& data) {
   return value;
 }
 
+// Bytes that stand for truth values become such.
+PyValue from_dlpack(const nb::object& data, bool is_bool) {
+  PyValue made = shared(data);
+  const auto info = made.value.GetTensorTypeAndShapeInfo();
+  if (!is_bool || info.GetElementType() != ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8) return made;
+  made.value = tensor_over_memory(const_cast<void*>(made.value.GetTensorRawData()), made.value.GetTensorSizeInBytes(), info.GetShape(),
+                                  ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, made.value.GetTensorMemoryInfo());
+  return made;
+}
+
+bool is_uint8_capsule(nb::handle capsule) {
+  const auto* tensor = static_cast<const nb::dlpack::dltensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  if (!tensor) throw nb::python_error();
+  return tensor->dtype == nb::dtype<uint8_t>();
+}
+
 const ElementRow& shareable(const Ort::Value& value) {
   const ONNXTensorElementDataType type = numeric_type(value);
   const ElementRow* row = row_of(type);
@@ -66,13 +82,16 @@ const ElementRow& shareable(const Ort::Value& value) {
   return *row;
 }
 
-nb::object to_dlpack(nb::handle self) {
+enum class Truth : uint8_t { as_it_is, as_bytes };
+
+nb::object to_dlpack(nb::handle self, Truth truth) {
   const Ort::Value& value = nb::cast<PyValue&>(self).value;
   const PyPlace place = place_of(value);
   const ElementRow& row = shareable(value);
   const std::vector<int64_t> shape = value.GetTensorTypeAndShapeInfo().GetShape();
   const std::vector<size_t> dims(shape.begin(), shape.end());
-  const nb::dlpack::dtype type = row.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16 ? nb::dlpack::dtype{kBFloat, 16, 1} : row.dlpack;
+  nb::dlpack::dtype type = row.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16 ? nb::dlpack::dtype{kBFloat, 16, 1} : row.dlpack;
+  if (row.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL && truth == Truth::as_bytes) type = nb::dtype<uint8_t>();
   return nb::cast(nb::ndarray<>(const_cast<void*>(value.GetTensorRawData()), dims.size(), dims.data(), self, nullptr, type,
                                 dlpack_kind(place), dlpack_kind(place) == 1 ? 0 : place.id));
 }
@@ -81,7 +100,7 @@ nb::object to_dlpack(nb::handle self) {
 nb::object dlpack(nb::handle self, const nb::kwargs& wishes) {
   const Ort::Value& value = nb::cast<PyValue&>(self).value;
   const bool plain = wishes.size() == 0 || (wishes.size() == 1 && wishes.contains("stream"));
-  if (plain || !shareable(value).native || dlpack_kind(place_of(value)) != 1) return to_dlpack(self);
+  if (plain || !shareable(value).native || dlpack_kind(place_of(value)) != 1) return to_dlpack(self, Truth::as_it_is);
   return array_over(self).attr("__dlpack__")(**wishes);
 }
 
@@ -94,16 +113,14 @@ nb::object array_over(nb::handle object) {
   const ElementRow* row = row_of(numeric_type(value.value));
   const std::vector<int64_t> shape = value.value.GetTensorTypeAndShapeInfo().GetShape();
   if (!row) return value_to_object(copy_on_host(value.value));
-  const std::vector<size_t> dims(shape.begin(), shape.end());
-  nb::object array = nb::cast(
-      nb::ndarray<nb::numpy>(const_cast<void*>(value.value.GetTensorRawData()), dims.size(), dims.data(), object, nullptr, row->dlpack));
+  nb::object array = array_over_memory(const_cast<void*>(value.value.GetTensorRawData()), shape, object, *row);
   if (is_read_only(value)) array.attr("flags").attr("writeable") = false;
-  return row->native ? array : as_ml_dtype(array, row->numpy_name);
+  return array;
 }
 
 void bind_dlpack(nb::class_<PyValue>& type) {
   type.def("__dlpack__", [](nb::handle self, nb::kwargs wishes) { return dlpack(self, wishes); })
-      .def("to_dlpack", [](nb::handle self) { return to_dlpack(self); })
+      .def("to_dlpack", [](nb::handle self) { return to_dlpack(self, Truth::as_bytes); })
       .def("__dlpack_device__",
            [](const PyValue& v) {
              numeric_type(v.value);
@@ -111,7 +128,9 @@ void bind_dlpack(nb::class_<PyValue>& type) {
              const int kind = dlpack_kind(place);
              return nb::make_tuple(kind, kind == 1 ? 0 : place.id);
            })
-      .def_static("from_dlpack", &from_dlpack, nb::arg("data"));
+      .def_static("from_dlpack", &from_dlpack, nb::arg("data"), nb::arg("is_bool_tensor") = false);
 }
+
+void bind_dlpack_questions(nb::module_& module) { module.def("is_dlpack_uint8_tensor", &is_uint8_capsule, nb::arg("dlpack_tensor")); }
 
 }  // namespace rh::python

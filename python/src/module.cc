@@ -108,6 +108,7 @@ NB_MODULE(_native, module) {
   module.def("get_version_string", [] { return Ort::GetVersionString(); });
   module.def("get_build_info", [] { return Ort::GetBuildInfoString(); });
   module.def("get_available_providers", [] { return Ort::GetAvailableProviders(); });
+  module.def("set_seed", [](int64_t seed) { Ort::ThrowOnError(RhSetRandomSeed(seed)); }, nb::arg("seed"));
   module.def("set_default_logger_severity", [](int severity) {
     if (severity < 0 || severity > 4)
       throw std::runtime_error("the severity is " + std::to_string(severity) + ", expected 0 (verbose) to 4 (fatal)");

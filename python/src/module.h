@@ -21,6 +21,7 @@ void bind_ort_value(nb::module_& module);
 void bind_sparse_tensor(nb::module_& module);
 void bind_memory(nb::module_& module);
 void bind_session(nb::module_& module);
+void bind_model_info(nb::module_& module);
 void bind_ort_value_vector(nb::module_& module);
 void bind_io_binding(nb::module_& module);
 void bind_devices(nb::module_& module);

@@ -19,6 +19,8 @@ LoadCancellation::Load::Load(LoadCancellation& cancellation, Ort::SessionOptions
   cancellation.loading_.push_back(&options);
 }
 
+constexpr int kMemoryEfficient = 2;  // of ExecutionOrder in _types.py
+
 Ort::SessionOptions SessionSettings::build() const {
   Ort::SessionOptions options;
   OrtSessionOptions* raw = options;
@@ -39,6 +41,10 @@ Ort::SessionOptions SessionSettings::build() const {
   check(api.SetSessionExecutionMode(raw, execution_mode));
   check(api.SetSessionGraphOptimizationLevel(raw, graph_optimization_level));
   if (use_deterministic_compute) check(api.SetDeterministicCompute(raw, true));
+  if (!enable_mem_reuse) check(api.AddSessionConfigEntry(raw, "roundhouse.memory.reuse", "0"));
+  if (execution_order == kMemoryEfficient) {
+    throw Ort::Exception("execution_order is MEMORY_EFFICIENT, which is for training: expected DEFAULT or PRIORITY_BASED", ORT_FAIL);
+  }
   for (const auto& [key, value] : config) check(api.AddSessionConfigEntry(raw, key.c_str(), value.c_str()));
   for (const auto& [name, size] : dimensions_by_name) check(api.AddFreeDimensionOverrideByName(raw, name.c_str(), size));
   for (const auto& [name, size] : dimensions_by_denotation) check(api.AddFreeDimensionOverride(raw, name.c_str(), size));

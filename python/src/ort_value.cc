@@ -38,6 +38,16 @@ PyValue from_shape(const std::vector<int64_t>& shape, nb::handle type, nb::handl
   return {new_tensor_at(memory_at(place_of(device, id, vendor)), shape, allocatable(type)), nb::none()};
 }
 
+PyValue from_memory(const std::vector<int64_t>& shape, nb::handle type, nb::object memory) {
+  return from_shape(shape, type, nb::none(), 0, -1, std::move(memory));
+}
+
+// The array whose memory the value borrows, or None.
+nb::object borrowed_array(const PyValue& value) {
+  const bool is_array = value.keep_alive.is_valid() && nb::isinstance(value.keep_alive, numpy().attr("ndarray"));
+  return is_array ? value.keep_alive : nb::none();
+}
+
 // Another handle to the same content.
 Ort::Value tensor_over(const PyValue& value) {
   const auto info = value.value.GetTensorTypeAndShapeInfo();
@@ -124,7 +134,19 @@ void bind_making(nb::class_<PyValue>& type) {
                   nb::arg("device_id") = 0, nb::arg("vendor_id") = -1, nb::arg("memory_info") = nb::none())
       .def_static(
           "ort_value_from_sparse_tensor", [](nb::handle tensor) { return nb::object(tensor.attr("_value")); }, nb::arg("sparse_tensor"))
+      .def_static(
+          "ortvalue_from_shape_and_onnx_type",
+          [](const std::vector<int64_t>& shape, int type, nb::handle device) {
+            return from_shape(shape, nb::int_(type), device, 0, -1, nb::none());
+          },
+          nb::arg("shape"), nb::arg("element_type"), nb::arg("device"))
+      .def_static("ortvalue_from_shape_and_type_for_memory_info", &from_memory, nb::arg("shape"), nb::arg("element_type"),
+                  nb::arg("memory_info"))
+      .def_static("ortvalue_from_shape_and_onnx_type_for_memory_info", &from_memory, nb::arg("shape"), nb::arg("element_type"),
+                  nb::arg("memory_info"))
       .def_prop_ro("_ortvalue", [](nb::handle self) { return nb::borrow(self); })
+      .def_prop_ro("_numpy_obj", &borrowed_array)
+      .def_prop_ro("_session", [](const PyValue&) { return nb::none(); })
       .def("_get_c_value", [](nb::handle self) { return nb::borrow(self); });
 }
 
@@ -134,6 +156,7 @@ void bind_ort_value(nb::module_& module) {
   nb::class_<PyValue> type(module, "OrtValue");
   bind_making(type);
   bind_dlpack(type);
+  bind_dlpack_questions(module);
   type.def("data_ptr", [](const PyValue& v) { return reinterpret_cast<uintptr_t>(v.value.GetTensorRawData()); })
       .def("device_name", [](const PyValue& v) { return device_name(place_of(v.value)); })
       .def("shape", [](const PyValue& v) { return v.value.GetTensorTypeAndShapeInfo().GetShape(); })

@@ -17,14 +17,7 @@ std::vector<int64_t> bool_tensors(const PyValueVector& vector) {
 }
 
 void push_back_capsule(PyValueVector& vector, nb::object capsule, bool is_bool) {
-  nb::object value = nb::type<PyValue>().attr("from_dlpack")(capsule);
-  PyValue& made = nb::cast<PyValue&>(value);
-  if (is_bool && element_at({{value}}, 0) == ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8) {
-    const auto shape = made.value.GetTensorTypeAndShapeInfo().GetShape();
-    made.value = tensor_over_memory(const_cast<void*>(made.value.GetTensorRawData()), made.value.GetTensorSizeInBytes(), shape,
-                                    ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, made.value.GetTensorMemoryInfo());
-  }
-  vector.values.push_back(std::move(value));
+  vector.values.push_back(nb::type<PyValue>().attr("from_dlpack")(capsule, is_bool));
 }
 
 void push_back_batch(PyValueVector& vector, const std::vector<nb::object>& owners, const std::vector<int64_t>& pointers,

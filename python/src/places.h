@@ -41,5 +41,6 @@ Ort::Value copy_on_host(const Ort::Value& value);
 /// where the memory is a device's.
 nb::object array_over(nb::handle object);
 void bind_dlpack(nb::class_<PyValue>& type);
+void bind_dlpack_questions(nb::module_& module);
 
 }  // namespace rh::python

@@ -25,11 +25,14 @@ struct Indices {
   size_t count;
 };
 
-PyValue with_values(nb::handle dense_shape, nb::handle values) {
+PyValue with_values(nb::handle dense_shape, nb::handle values, size_t rank = 1) {
   PyValue made;
   made.keep_alive = nb::none();
   const nb::object flat = numpy().attr("asarray")(values);
-  if (nb::cast<size_t>(flat.attr("ndim")) != 1) throw std::runtime_error("the values of a sparse tensor must have one dimension");
+  if (const size_t given = nb::cast<size_t>(flat.attr("ndim")); given != rank) {
+    throw std::runtime_error("the values of a sparse tensor have " + std::to_string(given) + " dimensions, expected " +
+                             std::to_string(rank));
+  }
   const std::string kind = nb::cast<std::string>(flat.attr("dtype").attr("kind"));
   if (kind == "O" || kind == "U" || kind == "S" || kind == "T") throw std::runtime_error("sparse tensors hold numbers, found strings");
   Ort::Value dense = value_from_object(flat, made.keep_alive);
@@ -60,15 +63,23 @@ PyValue csr(nb::handle dense_shape, nb::handle values, nb::handle inner, nb::han
   return made;
 }
 
+/// Values of [rows of a block, columns of a block, blocks].
+PyValue blocks(nb::handle dense_shape, nb::handle values, nb::handle indices) {
+  PyValue made = with_values(dense_shape, values, 3);
+  const nb::object places = numpy().attr("ascontiguousarray")(indices, "int32");
+  const auto view = nb::cast<nb::ndarray<nb::ro, int32_t, nb::c_contig, nb::device::cpu>>(places);
+  const std::vector<int64_t> shape(view.shape_ptr(), view.shape_ptr() + view.ndim());
+  Ort::ThrowOnError(api().UseBlockSparseIndices(made.value, shape.data(), shape.size(), const_cast<int32_t*>(view.data())));
+  made.keep_alive = nb::make_tuple(made.keep_alive, places);
+  return made;
+}
+
 /// An array over memory of the value `owner`.
 nb::object over(const void* data, OrtTensorTypeAndShapeInfo* raw, nb::handle owner) {
   const Ort::TensorTypeAndShapeInfo info(raw);
   const ElementRow* row = row_of(info.GetElementType());
   if (!row) throw std::runtime_error("the sparse tensor's element type has no numpy type");
-  const std::vector<int64_t> shape = info.GetShape();
-  const std::vector<size_t> dims(shape.begin(), shape.end());
-  const nb::object array = nb::cast(nb::ndarray<nb::numpy>(const_cast<void*>(data), dims.size(), dims.data(), owner, nullptr, row->dlpack));
-  return row->native ? array : as_ml_dtype(array, row->numpy_name);
+  return array_over_memory(const_cast<void*>(data), info.GetShape(), owner, *row);
 }
 
 nb::object values_of(nb::handle owner) {
@@ -106,6 +117,7 @@ nb::object sparse_tensor_over(nb::handle ort_value) { return nb::module_::import
 void bind_sparse_tensor(nb::module_& module) {
   module.def("_sparse_coo", &coo);
   module.def("_sparse_csr", &csr);
+  module.def("_sparse_blocks", &blocks);
   module.def("_sparse_values", &values_of);
   module.def("_sparse_indices", &indices_of);
   module.def("_sparse_format", &format_of);

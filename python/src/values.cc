@@ -234,6 +234,7 @@ nb::object packed_to_array(const Ort::Value& value, const PackedRow& row, const 
     if (row.is_signed && element >> (row.bits - 1)) element |= ~0u << row.bits;
     unpacked[i] = static_cast<char>(element);
   }
+  check_rank(shape.size());
   const nb::object array = numpy().attr("frombuffer")(nb::bytes(unpacked.data(), unpacked.size()), row.is_signed ? "int8" : "uint8");
   return as_ml_dtype(array.attr("copy")().attr("reshape")(nb::cast(shape)), row.numpy_name);
 }
@@ -248,10 +249,7 @@ nb::object tensor_to_array(Ort::Value value) {
   if (!row) throw std::runtime_error("the value's element type has no numpy type");
   auto* owned = new Ort::Value(std::move(value));
   const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Ort::Value*>(p); });
-  const std::vector<size_t> dims(shape.begin(), shape.end());
-  const nb::ndarray<nb::numpy> array(owned->GetTensorMutableRawData(), dims.size(), dims.data(), owner, nullptr, row->dlpack);
-  nb::object result = nb::cast(array);
-  return row->native ? result : as_ml_dtype(result, row->numpy_name);
+  return array_over_memory(owned->GetTensorMutableRawData(), shape, owner, *row);
 }
 
 ONNXType kind_of(const Ort::Value& value) {
@@ -274,6 +272,20 @@ nb::list sequence_to_list(const Ort::Value& sequence) {
 
 }  // namespace
 
+void check_rank(size_t rank) {
+  static const size_t most = nb::cast<std::string>(numpy().attr("__version__")).starts_with("1.") ? 32 : 64;
+  if (rank <= most) return;
+  throw std::runtime_error("a value has " + std::to_string(rank) + " dimensions, expected at most " + std::to_string(most) +
+                           ", which arrays of numpy have: reshape it in the model, or read it through to_dlpack()");
+}
+
+nb::object array_over_memory(void* data, const std::vector<int64_t>& shape, nb::handle owner, const ElementRow& row) {
+  check_rank(shape.size());
+  const std::vector<size_t> dims(shape.begin(), shape.end());
+  nb::object array = nb::cast(nb::ndarray<nb::numpy>(data, dims.size(), dims.data(), owner, nullptr, row.dlpack));
+  return row.native ? array : as_ml_dtype(array, row.numpy_name);
+}
+
 nb::object as_ml_dtype(const nb::object& bits, const char* name) {
   try {
     return bits.attr("view")(nb::module_::import_("ml_dtypes").attr(name));
@@ -295,6 +307,7 @@ bool is_read_only(const PyValue& value) {
 }
 
 nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>& shape) {
+  check_rank(shape.size());
   static const auto* empty = new nb::object(numpy().attr("empty"));
   nb::object array = (*empty)(nb::tuple(nb::cast(shape)), nb::handle(reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
   ObjectItems items(array);

@@ -19,6 +19,11 @@ Ort::Value value_from_object(nb::handle object, nb::object& holder, const Declar
 nb::object value_to_object(Ort::Value value);
 nb::object strings_to_array(const Ort::Value& value, const std::vector<int64_t>& shape);
 
+/// An ndarray of elements of this row over memory that `owner` keeps. Throws RuntimeError for more dimensions than numpy has.
+nb::object array_over_memory(void* data, const std::vector<int64_t>& shape, nb::handle owner, const ElementRow& row);
+/// Throws RuntimeError for more dimensions than numpy has.
+void check_rank(size_t rank);
+
 /// The bits of an array as the type of ml_dtypes, or as they are where that package is missing.
 nb::object as_ml_dtype(const nb::object& bits, const char* name);
 

@@ -12,7 +12,7 @@ def model(nodes, inputs, outputs, initializers=(), opset=18, **properties):
 
 
 def tensor(name, element=TensorProto.FLOAT, shape=("N",)):
-    return helper.make_tensor_value_info(name, element, list(shape))
+    return helper.make_tensor_value_info(name, element, shape if shape is None else list(shape))
 
 
 def sequence(name, element=TensorProto.FLOAT):

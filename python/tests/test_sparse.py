@@ -104,7 +104,7 @@ def test_messages():
     make = roundhouse.SparseTensor.sparse_coo_from_numpy
     for values, indices, message in [
         (VALUES, PLACES[:2], "2 indices for 3 values"),
-        (VALUES.reshape(3, 1), PLACES, "one dimension"),
+        (VALUES.reshape(3, 1), PLACES, "expected 1"),
         (np.array(["a"]), PLACES[:1], "found strings"),
     ]:
         with pytest.raises(RuntimeError, match=message):

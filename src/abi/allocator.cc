@@ -5,6 +5,7 @@
 
 #include "abi/key_values.h"
 #include "abi/status.h"
+#include "base/fork_mutex.h"
 
 namespace rh::abi {
 
@@ -59,8 +60,8 @@ struct OwnedAllocator : OrtAllocator {
 };
 
 OrtAllocator& default_allocator() {
-  static OrtAllocator allocator = host_functions();
-  return allocator;
+  static constinit ForkOnce<OrtAllocator> allocator;
+  return allocator.get(host_functions);
 }
 
 OrtAllocator* new_host_allocator(const OrtMemoryInfo& info) { return new OwnedAllocator(info); }

@@ -130,7 +130,7 @@ namespace rh::abi {
 
 namespace {
 
-std::mutex g_mutex;
+constinit ForkMutex g_mutex;
 OrtEnv* g_env = nullptr;
 int g_owners = 0;
 

@@ -11,6 +11,7 @@
 #include "abi/logger.h"
 #include "abi/memory_info.h"
 #include "abi/options.h"
+#include "base/fork_mutex.h"
 #include "base/thread_pool.h"
 
 namespace rh::plugin {
@@ -53,7 +54,7 @@ struct OrtEnv {
   };
   std::vector<Registered>::iterator find(const OrtMemoryInfo& info);
 
-  mutable std::mutex mutex_;
+  mutable rh::MemberForkMutex mutex_;
   std::vector<Registered> allocators_;
   std::shared_ptr<rh::ThreadPool> pool_;
 

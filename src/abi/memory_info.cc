@@ -1,6 +1,7 @@
 #include "abi/memory_info.h"
 
 #include "base/error.h"
+#include "base/fork_mutex.h"
 
 namespace rh::abi {
 
@@ -32,9 +33,9 @@ constexpr KnownMemory kKnown[] = {
 }  // namespace
 
 const OrtMemoryInfo& host_memory_info(OrtAllocatorType type) {
-  static const OrtMemoryInfo device{"Cpu", OrtDeviceAllocator, 0, OrtMemTypeDefault, {}};
-  static const OrtMemoryInfo arena{"Cpu", OrtArenaAllocator, 0, OrtMemTypeDefault, {}};
-  return type == OrtArenaAllocator ? arena : device;
+  static constinit ForkOnce<const OrtMemoryInfo> device, arena;
+  if (type == OrtArenaAllocator) return arena.get([] { return OrtMemoryInfo{"Cpu", OrtArenaAllocator, 0, OrtMemTypeDefault, {}}; });
+  return device.get([] { return OrtMemoryInfo{"Cpu", OrtDeviceAllocator, 0, OrtMemTypeDefault, {}}; });
 }
 
 OrtMemoryInfo named_memory_info(const char* name, OrtAllocatorType type, int id, OrtMemType mem_type) {

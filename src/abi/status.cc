@@ -7,10 +7,9 @@ namespace rh::abi {
 
 namespace {
 
-OrtStatus* out_of_memory() {
-  static OrtStatus status{ORT_RUNTIME_EXCEPTION, "out of memory"};  // short enough to need no allocation
-  return &status;
-}
+OrtStatus g_out_of_memory{ORT_RUNTIME_EXCEPTION, "out of memory"};
+
+OrtStatus* out_of_memory() { return &g_out_of_memory; }
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 #include "base/cpu_features.h"
+#include "base/fork_mutex.h"
 
 #include <algorithm>
 #include <atomic>
@@ -179,9 +180,9 @@ std::string isa_problem() { return isa_problem(wanted_isa()); }
 std::atomic<uint64_t> cpu_features_generation{1};
 
 const CpuFeatures& cpu_features() {
-  static const CpuFeatures detected = detect();
+  static constinit ForkOnce<const CpuFeatures> detected;
   const CpuFeatures* scoped = override_.load(std::memory_order_acquire);
-  return scoped ? *scoped : detected;
+  return scoped ? *scoped : detected.get(detect);
 }
 
 ScopedCpuFeatures::ScopedCpuFeatures(const CpuFeatures& features) : features_(features), outer_(override_.load()) {

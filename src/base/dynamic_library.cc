@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/fork_mutex.h"
 
 #ifdef _WIN32
 #define WIN32_LEAN_AND_MEAN
@@ -44,14 +45,14 @@ namespace {
 // Where the unwinder is linked into our library, it sets its tables up with the first exception that we throw. One that foreign code throws
 // through us before that would end the process.
 void set_up_unwinding() {
-  static const bool done = [] {
+  static constinit ForkOnce<const bool> done;
+  done.get([] {
     try {
       throw std::exception();
     } catch (const std::exception&) {
       return true;
     }
-  }();
-  static_cast<void>(done);
+  });
 }
 
 }  // namespace

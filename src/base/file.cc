@@ -13,11 +13,11 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/fork_mutex.h"
 
 namespace rh {
 
@@ -133,14 +133,20 @@ namespace {
 
 /// The mappings that live, by where they begin.
 struct Mappings {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::map<uintptr_t, size_t> bytes;
 };
 
-Mappings& mappings() {
-  static Mappings& all = *new Mappings;  // outlives every static MappedFile
-  return all;
-}
+// Outlives every static MappedFile.
+constinit ForkOnce<Mappings> g_mappings;
+Mappings& mappings() { return g_mappings.get(); }
+
+struct SharedFiles {
+  ForkMutex mutex;
+  std::map<FileIdentity, std::weak_ptr<const MappedFile>> files;
+};
+
+constinit ForkOnce<SharedFiles> g_shared_files;
 
 constexpr size_t kLargePage = 2 << 20;
 
@@ -183,11 +189,7 @@ MappedFile::MappedFile(const InputFile& file) {
 }
 
 std::shared_ptr<const MappedFile> MappedFile::shared(const InputFile& file) {
-  struct Shared {
-    std::mutex mutex;
-    std::map<FileIdentity, std::weak_ptr<const MappedFile>> files;
-  };
-  static Shared& all = *new Shared;
+  SharedFiles& all = g_shared_files.get();
   const std::lock_guard lock(all.mutex);
   std::erase_if(all.files, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<const MappedFile>& known = all.files[file.identity()];

@@ -1,12 +1,12 @@
 #include "base/optional_library.h"
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/dynamic_library.h"
 #include "base/error.h"
+#include "base/fork_mutex.h"
 
 namespace rh {
 
@@ -28,11 +28,17 @@ const void* load(const std::string& name, const char* what_it_needs) {
        own.string(), what_it_needs);
 }
 
+struct Loaded {
+  ForkMutex mutex;
+  std::map<std::string, const void*, std::less<>> tables;
+};
+
+constinit ForkOnce<Loaded> g_loaded;
+
 }  // namespace
 
 const void* optional_library_table(const char* name, const char* what_it_needs) {
-  static std::mutex mutex;
-  static std::map<std::string, const void*, std::less<>> tables;
+  auto& [mutex, tables] = g_loaded.get();
   const std::lock_guard lock(mutex);
   const auto at = tables.find(name);
   if (at != tables.end()) return at->second;

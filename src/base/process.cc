@@ -4,6 +4,7 @@
 #include <thread>
 
 #if defined(__unix__) || defined(__APPLE__)
+#include <sched.h>
 #include <unistd.h>
 #endif
 
@@ -22,6 +23,14 @@ uint64_t thread_number() {
   return static_cast<uint64_t>(gettid());
 #else
   return std::hash<std::thread::id>()(std::this_thread::get_id()) & 0xffffffff;
+#endif
+}
+
+int this_processor() {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
 #endif
 }
 

@@ -1,14 +1,16 @@
 #include "base/shared_bytes.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "base/fork_mutex.h"
 
 namespace rh {
 
@@ -39,7 +41,7 @@ struct Entry {
 };
 
 struct Shard {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::unordered_multimap<uint64_t, Entry> entries;
   size_t next_sweep = 64;
 
@@ -52,10 +54,9 @@ struct Shard {
 
 constexpr size_t kShards = 16;
 
-Shard* shards() {
-  static Shard* const all = new Shard[kShards];  // outlives all who share
-  return all;
-}
+// Outlives all who share.
+constinit ForkOnce<std::array<Shard, kShards>> g_shards;
+std::array<Shard, kShards>& shards() { return g_shards.get(); }
 
 std::atomic<size_t> pieces_made{0}, pieces_found{0};
 thread_local KeptBytes* t_keeper = nullptr;

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <limits>
 
+#include "base/fork_mutex.h"
+
 namespace rh {
 
 namespace {
@@ -20,13 +22,13 @@ size_t limit_in(const char* path) {
 }  // namespace
 
 size_t system_memory_bytes() {
-  static const size_t bytes = [] {
+  static constinit ForkOnce<const size_t> bytes;
+  return bytes.get([] {
     const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
     const size_t machine =
         pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : std::numeric_limits<size_t>::max();
     return std::min({machine, limit_in("/sys/fs/cgroup/memory.max"), limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
-  }();
-  return bytes;
+  });
 }
 
 }  // namespace rh

@@ -6,6 +6,7 @@
 #include <new>
 #include <thread>
 
+#include "base/fork_mutex.h"
 #include "base/out_of_memory.h"
 
 namespace rh {
@@ -21,15 +22,14 @@ constexpr size_t kPartStep = 64 << 10;
 constexpr int kTrimming = -(1 << 30);
 
 struct Registry {
-  std::mutex mutex;
+  ForkMutex mutex;
   ThreadMemory* first = nullptr;
   std::atomic<int> uses{0};
 };
 
-Registry& registry() {
-  static Registry& one = *new Registry;  // outlives every thread
-  return one;
-}
+// Outlives every thread.
+constinit ForkOnce<Registry> g_registry;
+Registry& registry() { return g_registry.get(); }
 
 thread_local std::weak_ptr<PageChunk> shared_page;
 

@@ -24,6 +24,8 @@
 #include "base/denormals.h"
 #include "base/dynamic_blocks.h"
 #include "base/error.h"
+#include "base/fork_mutex.h"
+#include "base/process.h"
 #include "base/shares.h"
 
 namespace rh {
@@ -117,15 +119,6 @@ std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
     pause();
   }
   return std::unique_lock(mutex);
-}
-
-/// The processor that this thread is on; -1 where that cannot be told.
-int this_processor() {
-#if defined(__linux__)
-  return sched_getcpu();
-#else
-  return -1;
-#endif
 }
 
 /// Moves this thread to another processor than `taken`, where it may; it is free to go anywhere afterwards.
@@ -348,37 +341,29 @@ struct Lifeline {
   Lifeline* previous = nullptr;
 };
 
-std::mutex& lifelines_mutex() {
-  static std::mutex* mutex = new std::mutex;
-  return *mutex;
-}
+constinit ForkMutex lifelines_mutex;
 Lifeline* lifelines = nullptr;
 
 #if defined(__unix__) || defined(__APPLE__)
-void before_fork() { lifelines_mutex().lock(); }
-void after_fork_in_parent() { lifelines_mutex().unlock(); }
+// The child has no other thread, and the fork has waited for the mutex.
 void after_fork_in_child() {
   for (Lifeline* line = lifelines; line; line = line->next) {
     line->workers.store(nullptr, std::memory_order_relaxed);
     line->starting.store(false, std::memory_order_relaxed);
   }
-  lifelines_mutex().unlock();
 }
+[[maybe_unused]] const int g_registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
 #endif
 
 void enrol(Lifeline& line) {
-#if defined(__unix__) || defined(__APPLE__)
-  static const int registered = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  (void)registered;
-#endif
-  std::lock_guard lock(lifelines_mutex());
+  std::lock_guard lock(lifelines_mutex);
   line.next = lifelines;
   if (lifelines) lifelines->previous = &line;
   lifelines = &line;
 }
 
 void strike(Lifeline& line) {
-  std::lock_guard lock(lifelines_mutex());
+  std::lock_guard lock(lifelines_mutex);
   (line.previous ? line.previous->next : lifelines) = line.next;
   if (line.next) line.next->previous = line.previous;
 }
@@ -492,8 +477,24 @@ ThreadPool::~ThreadPool() {
   delete impl_->line.workers.load();
 }
 
+namespace {
+
+// Not ForkOnce: its threads end with the process.
+struct ProcessPool {
+  ForkMutex mutex;
+  std::atomic<bool> is_made{false};
+  std::shared_ptr<ThreadPool> pool;
+};
+constinit ProcessPool g_process_pool;
+
+}  // namespace
+
 const std::shared_ptr<ThreadPool>& ThreadPool::process_wide() {
-  static const std::shared_ptr<ThreadPool> pool = std::make_shared<ThreadPool>(Options{});
+  auto& [mutex, is_made, pool] = g_process_pool;
+  if (is_made.load(std::memory_order_acquire)) return pool;
+  const std::lock_guard lock(mutex);
+  if (!pool) pool = std::make_shared<ThreadPool>(Options{});
+  is_made.store(true, std::memory_order_release);
   return pool;
 }
 

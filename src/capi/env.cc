@@ -2,6 +2,7 @@
 
 #include "abi/allocator.h"
 #include "abi/arena_allocator.h"
+#include "base/random_seed.h"
 #include "capi/guard.h"
 #include "capi/plugins.h"
 #include "capi/table.h"
@@ -192,4 +193,9 @@ OrtStatus* ORT_API_CALL GetSharedAllocator(OrtEnv* env, const OrtMemoryInfo* inf
 OrtStatus* ORT_API_CALL RhEnvMakeGlobalThreadPools(OrtEnv* env, const OrtThreadingOptions* options) {
   using namespace rh::capi;
   return guard([&] { checked(env, "env").make_shared_pool(checked(options, "options")); });
+}
+
+OrtStatus* ORT_API_CALL RhSetRandomSeed(int64_t seed) {
+  rh::set_random_seed(seed);
+  return nullptr;
 }

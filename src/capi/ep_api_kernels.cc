@@ -1,5 +1,6 @@
 // OrtEpApi: answers to GetCapability, and kernels for single nodes.
 #include "abi/element_type.h"
+#include "base/fork_mutex.h"
 #include "capi/guard.h"
 #include "capi/table.h"
 #include "providers/plugin/call.h"
@@ -162,14 +163,15 @@ OrtStatus* ORT_API_CALL KernelDef_GetOutputMemType(const OrtKernelDef* def, size
 
 OrtStatus* ORT_API_CALL GetTensorDataType(ONNXTensorElementDataType type, const OrtDataType** out) {
   return guard([&] {
-    static const std::vector<OrtDataType> kTypes = [] {
-      std::vector<OrtDataType> types;
-      for (int i = 0; i < 64; ++i) types.push_back({static_cast<ONNXTensorElementDataType>(i)});
-      return types;
-    }();
+    static constinit ForkOnce<const std::vector<OrtDataType>> all;
+    const std::vector<OrtDataType>& types = all.get([] {
+      std::vector<OrtDataType> made;
+      for (int i = 0; i < 64; ++i) made.push_back({static_cast<ONNXTensorElementDataType>(i)});
+      return made;
+    });
     checked(out, "out") = nullptr;
     if (abi::to_dtype(type) == DType::undefined) fail(ErrorCode::invalid_argument, "{} is no element type", static_cast<int>(type));
-    *out = &kTypes.at(static_cast<size_t>(type));
+    *out = &types.at(static_cast<size_t>(type));
   });
 }
 

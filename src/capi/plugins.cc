@@ -16,6 +16,8 @@ namespace rh::capi {
 
 namespace {
 
+constinit ForkMutex g_libraries_mutex;
+
 constexpr size_t kMaxSelected = 8;
 
 using Devices = std::vector<const OrtEpDevice*>;
@@ -107,8 +109,7 @@ std::string lower(std::string_view text) {
 }
 
 plugin::Libraries& libraries_of(const OrtEnv& env) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(g_libraries_mutex);
   if (!env.libraries) env.libraries = std::make_shared<plugin::Libraries>(const_cast<OrtEnv&>(env));
   return *env.libraries;
 }

@@ -78,3 +78,12 @@ OrtStatus* ORT_API_CALL RhSessionGetReport(const OrtSession* session, OrtAllocat
     out = rh::abi::copy_string(checked(allocator, "allocator"), report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   });
 }
+
+OrtStatus* ORT_API_CALL RhSessionGetProvider(const OrtSession* session, size_t index, const char** name) {
+  using namespace rh::capi;
+  return guard([&] {
+    const char*& out = checked(name, "name");
+    const std::vector<std::string>& providers = session_of(session).providers();
+    out = index < providers.size() ? providers[index].c_str() : nullptr;
+  });
+}

@@ -53,7 +53,9 @@ OrtStatus* create(const OrtEnv* env, const OrtSessionOptions* options, OrtPrepac
     checked(out, "out") = nullptr;
     const KeepingScope keeping(weights ? &weights->kept : nullptr);
     auto session = std::make_unique<OrtSession>(checked(env, "env"));
-    session->session = Session::create(std::forward<Model>(model)..., session_options(*env, options));
+    SessionOptions converted = session_options(*env, options);
+    apply_model_config(model..., converted);
+    session->session = Session::create(std::forward<Model>(model)..., converted);
     *out = session.release();
   });
 }

@@ -1,5 +1,7 @@
 // Options of the C ABI as the session layer takes them.
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 
@@ -25,13 +27,35 @@ class SessionLog final : public LogSink {
   std::shared_ptr<const OrtLogger> logger_;
 };
 
+/// A number of threads: the one that is given, else that of the environment variable, else 0.
+int threads_of(int given, const char* variable) {
+  const char* text = given > 0 ? nullptr : std::getenv(variable);
+  if (!text) return std::max(0, given);
+  const std::string_view view(text);
+  int threads = 0;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), threads);
+  return error == std::errc() && end == view.data() + view.size() ? std::max(0, threads) : 0;
+}
+
+// An entry counts, as for every field that it repeats; a wrong number is an error when the session is made.
+int log_severity_of(const OrtSessionOptions& options) {
+  const char* entry = options.config.find("session.log_severity_level");
+  const std::string_view text = entry ? entry : "";
+  return text.size() == 1 && text[0] >= '0' && text[0] <= '4' ? text[0] - '0' : options.log_severity;
+}
+
+std::string log_id_of(const OrtSessionOptions& options) {
+  const char* entry = options.config.find("session.log_id");
+  return entry && *entry ? entry : options.log_id;
+}
+
 }  // namespace
 
 std::shared_ptr<const OrtLogger> session_logger(const OrtEnv& env, const OrtSessionOptions* options) {
   auto logger = std::make_shared<OrtLogger>(env.logger);
   if (!options) return logger;
-  if (!options->log_id.empty()) logger->id = options->log_id;
-  if (options->log_severity >= 0) logger->level = static_cast<OrtLoggingLevel>(options->log_severity);
+  if (const std::string id = log_id_of(*options); !id.empty()) logger->id = id;
+  if (const int severity = log_severity_of(*options); severity >= 0) logger->level = static_cast<OrtLoggingLevel>(severity);
   if (options->logging_function) {
     logger->function = options->logging_function;
     logger->parameter = options->logging_parameter;
@@ -48,8 +72,8 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
   SessionOptions options;
   options.log = std::make_shared<SessionLog>(session_logger(env, given));
   if (!given) return options;
-  options.intra_op_threads = std::max(0, given->intra_op_threads);
-  options.inter_op_threads = std::max(0, given->inter_op_threads);
+  options.intra_op_threads = threads_of(given->intra_op_threads, "ORT_INTRA_OP_NUM_THREADS");
+  options.inter_op_threads = threads_of(given->inter_op_threads, "ORT_INTER_OP_NUM_THREADS");
   options.execution_mode = static_cast<ExecutionMode>(given->execution_mode);
   options.deterministic = given->deterministic;
   const char* own_threads = given->config.find("session.use_per_session_threads");
@@ -84,6 +108,8 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
   options.profiling = given->profiling;
   options.profile_prefix = utf8(given->profile_prefix);
   options.config.insert(given->config.pairs().begin(), given->config.pairs().end());
+  const char* released = std::getenv("ALLOW_RELEASED_ONNX_OPSET_ONLY");
+  if (released) options.config.try_emplace("session.allow_released_opsets_only", released);
   options.cancel_load = given->cancel_load;
   return options;
 }

@@ -296,10 +296,13 @@ void Dim::for_each_symbol(FunctionRef<void(std::string_view)> visit) const {
   }
 }
 
-const std::vector<Dim::Term>& Dim::terms() const {
-  static const std::vector<Term> none;
-  return kind_ == Kind::expression ? expression_->terms : none;
-}
+namespace {
+
+constinit const std::vector<Dim::Term> kNoTerms;
+
+}  // namespace
+
+const std::vector<Dim::Term>& Dim::terms() const { return kind_ == Kind::expression ? expression_->terms : kNoTerms; }
 
 int64_t Dim::constant_term() const { return kind_ == Kind::expression ? expression_->constant : value_; }
 

@@ -57,6 +57,10 @@ class ValueType {
   std::string name_;
 };
 
+/// Of values that have none.
+inline const TensorType kUnknownTensorType;
+inline const ValueType kUnknownType;
+
 /// The type string of the ONNX standard, without shapes: "tensor(float)", "seq(map(int64,tensor(float)))".
 std::string onnx_type_string(const ValueType& type);
 

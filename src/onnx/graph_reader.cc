@@ -25,6 +25,15 @@ std::vector<bool> repeated_constants(const std::vector<NodeFields>& nodes) {
   return repeated;
 }
 
+int64_t inlined_bytes(const NodeFields& fields, bool with_names) {
+  size_t bytes = with_names ? fields.name.size() + fields.op_type.size() + fields.domain.size() : 0;
+  for (const NamedMessage& attribute : fields.attributes) bytes += attribute.message.size();
+  for (const auto* names : {&fields.inputs, &fields.outputs}) {
+    for (std::string_view name : *names) bytes += with_names ? name.size() : 0;
+  }
+  return static_cast<int64_t>(bytes);
+}
+
 }  // namespace
 
 GraphReader::GraphReader(const ModelFields& model, TensorReader& tensors, const ReadLimits& limits)
@@ -122,11 +131,8 @@ void GraphReader::read_node(const NodeFields& fields, int32_t index, Scope& scop
     if (!scope.callers.empty() && ++inlined_nodes_ > limits_.inlined_nodes) {
       fail(ErrorCode::invalid_graph, "the model-local functions expand to more than {} nodes", limits_.inlined_nodes);
     }
-    for (size_t i = 0; !scope.callers.empty() && i < fields.attributes.size(); ++i) {
-      inlined_bytes_ += static_cast<int64_t>(fields.attributes[i].message.size());
-      if (inlined_bytes_ > limits_.inlined_bytes) {
-        fail(ErrorCode::invalid_graph, "the model-local functions expand to more than {} bytes of attributes", limits_.inlined_bytes);
-      }
+    if (!scope.callers.empty() && (inlined_bytes_ += inlined_bytes(fields, limits_.counts_names)) > limits_.inlined_bytes) {
+      fail(ErrorCode::invalid_graph, "the model-local functions expand to more than {} bytes", limits_.inlined_bytes);
     }
     Provenance provenance = scope.callers;
     provenance.push_back(std::make_shared<const OriginalNode>(OriginalNode{std::string(fields.name), std::string(fields.op_type), index,

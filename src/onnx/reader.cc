@@ -15,26 +15,31 @@ namespace {
 
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-void check_header(const ModelFields& fields) {
+void check_header(const ModelFields& fields, bool released_opsets_only) {
   if (fields.graph.empty()) fail(ErrorCode::invalid_argument, "the model has no graph: the data is empty, truncated or not an ONNX model");
   check_ir_version(fields.ir_version);
   if (fields.imports.empty() && fields.ir_version >= 3) {
     fail(ErrorCode::fail, "Missing opset in the model: expected an opset import for each domain that it uses");
   }
+  if (!released_opsets_only) return;
   for (const auto& [domain, version] : fields.imports) check_import(domain, version);
 }
 
 // Functions that call functions grow exponentially: what they expand to is bounded by the size of the file.
-ReadLimits limits_for(size_t bytes, ReadLimits limits) {
+ReadLimits limits_for(size_t bytes, const ReadOptions& options) {
+  ReadLimits limits = options.limits;
   constexpr int64_t kLeastNodes = 4000, kNodesAByte = 8, kLeastBytes = 16 << 20, kBytesAByte = 16;
   limits.inlined_nodes = std::min(limits.inlined_nodes, kLeastNodes + kNodesAByte * static_cast<int64_t>(bytes));
   limits.inlined_bytes = kLeastBytes + kBytesAByte * static_cast<int64_t>(bytes);
+  if (options.most_function_nodes > 0) limits.inlined_nodes = options.most_function_nodes;
+  if (options.most_function_bytes > 0) limits.inlined_bytes = options.most_function_bytes;
+  limits.counts_names = options.most_function_bytes > 0;
   return limits;
 }
 
-Model read_onnx_format(std::string_view bytes, TensorReader& tensors, const ReadLimits& limits) {
+Model read_onnx_format(std::string_view bytes, TensorReader& tensors, const ReadOptions& options) {
   ModelFields fields = ModelFields::parse(bytes);
-  check_header(fields);
+  check_header(fields, options.released_opsets_only);
   if (fields.imports.empty()) fields.imports.emplace_back("", 1);
   const GraphFields graph = GraphFields::parse(fields.graph);
   Model model;
@@ -46,12 +51,17 @@ Model read_onnx_format(std::string_view bytes, TensorReader& tensors, const Read
   model.description = fields.doc_string;
   model.graph_description = graph.doc_string;
   model.metadata = std::move(fields.metadata);
-  GraphReader(fields, tensors, limits_for(bytes.size(), limits)).read_main(graph, *model.graph);
+  GraphReader(fields, tensors, limits_for(bytes.size(), options)).read_main(graph, *model.graph);
   return model;
 }
 
-Model build(std::string_view bytes, TensorReader& tensors, const ReadLimits& limits) {
-  Model model = is_ort_format(bytes) ? read_ort_format(bytes, tensors, limits) : read_onnx_format(bytes, tensors, limits);
+Model build(std::string_view bytes, TensorReader& tensors, const ReadOptions& options) {
+  const bool is_ort = is_ort_format(bytes);
+  if ((options.format == "ORT" && !is_ort) || (options.format == "ONNX" && is_ort)) {
+    fail(ErrorCode::fail, "the model is in the {} format, expected the {} format, which 'session.load_model_format' asks for",
+         is_ort ? "ORT" : "ONNX", options.format);
+  }
+  Model model = is_ort ? read_ort_format(bytes, tensors, options.limits) : read_onnx_format(bytes, tensors, options);
   undo_nchwc_blocks(*model.graph);
   return model;
 }
@@ -68,7 +78,8 @@ Model read_model(const InputFile& file, const ReadOptions& options) {
   return located([&] { return Where{.file = file.path(), .node = {}, .op = {}, .tensor = {}}; },
                  [&] {
                    const auto mapping = MappedFile::shared(file);
-                   ExternalData external = ExternalData::beside_model(file.path());
+                   ExternalData external =
+                       options.folder.empty() ? ExternalData::beside_model(file.path()) : ExternalData::in_folder(options.folder);
                    external.add(options.files, options.initializers);
                    const std::string_view bytes = text_of(mapping->bytes());
                    TensorReader tensors({.bytes = bytes,
@@ -78,7 +89,7 @@ Model read_model(const InputFile& file, const ReadOptions& options) {
                                          .constant = true,
                                          .tables_in_place = options.tables_in_place},
                                         &external);
-                   Model model = build(bytes, tensors, options.limits);
+                   Model model = build(bytes, tensors, options);
                    file.check_unchanged();
                    external.check_unchanged();
                    model.path = file.path();
@@ -99,10 +110,15 @@ Model read_model(std::span<const std::byte> bytes, const ReadOptions& options) {
                                          .constant = true,
                                          .tables_in_place = options.tables_in_place},
                                         &external);
-                   Model model = build(text_of(bytes), tensors, options.limits);
+                   Model model = build(text_of(bytes), tensors, options);
                    external.check_unchanged();
                    return model;
                  });
+}
+
+std::vector<std::pair<std::string, std::string>> read_metadata(std::span<const std::byte> bytes) {
+  if (is_ort_format(text_of(bytes))) return {};
+  return ModelFields::parse(text_of(bytes)).metadata;
 }
 
 Tensor read_tensor(std::span<const std::byte> bytes, std::string* name) {

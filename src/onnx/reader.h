@@ -16,6 +16,7 @@ struct ReadLimits {
   int depth = 64;                     ///< subgraphs and function calls inside each other
   int64_t inlined_nodes = 1'000'000;  ///< nodes that come from model-local functions; fewer where the model is small
   int64_t inlined_bytes = 1 << 30;    ///< of their attributes; by the size of the model
+  bool counts_names = false;          ///< among these bytes
 };
 
 struct ReadOptions {
@@ -25,13 +26,18 @@ struct ReadOptions {
   };
   BufferUse buffer_use = BufferUse::copy;
   std::shared_ptr<const void> owner;  ///< of a borrowed buffer
-  std::string folder;                 ///< of external data for a model in a buffer; empty: the working directory
+  std::string folder;                 ///< of external data; empty: that of the model's file, the working directory for a buffer
   /// External data files that are in memory, by the name that the model gives them; copied. They come before those of the folder.
   std::map<std::string, std::span<const std::byte>, std::less<>> files;
   /// Tables of rows (graph/row_tables.h) may stay at any address of the file or the borrowed buffer. For graphs that only the CPU runs.
   bool tables_in_place = false;
   /// Stand for initializers of these names that the model keeps in external files, which are then not read; null: none.
   const std::map<std::string, Value>* initializers = nullptr;
+  /// "ONNX" or "ORT": a model in the other format is an error; else the model says itself.
+  std::string_view format;
+  bool released_opsets_only = true;  ///< opsets of the standard that are newer than the operators known here are errors
+  /// The most that model-local functions may expand to: nodes, and bytes of their names and attributes. 0: by the size of the model.
+  int64_t most_function_nodes = 0, most_function_bytes = 0;
   ReadLimits limits;
 };
 
@@ -43,6 +49,9 @@ Model read_model(const std::string& path, const ReadOptions& options = {});
 Model read_model(const InputFile& file, const ReadOptions& options = {});
 InputFile open_model(const std::string& path);
 Model read_model(std::span<const std::byte> bytes, const ReadOptions& options = {});
+
+/// The metadata of a model, keys and values; nothing of one in the ORT format.
+std::vector<std::pair<std::string, std::string>> read_metadata(std::span<const std::byte> bytes);
 
 /// A TensorProto, as in the .pb files of test data; copied. `name`, where given, gets the tensor's name.
 Tensor read_tensor(std::span<const std::byte> bytes, std::string* name = nullptr);

@@ -192,6 +192,8 @@ void ModelWriter::write_node(WireWriter& message, const Graph& graph, const Node
 
 }  // namespace
 
+bool fits_in_a_message(const Graph& graph) { return tensor_bytes(graph) < kMessageLimit - kMessageLimit / 32; }
+
 std::string write_model(const ModelInfo& model, const Graph& graph, const WriteOptions& options, ExternalSink* sink) {
   return ModelWriter(options, sink).write(model, graph);
 }

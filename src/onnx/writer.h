@@ -21,6 +21,9 @@ class ExternalSink {
   virtual std::optional<ExternalLocation> place(const Tensor& tensor, std::string_view name) = 0;
 };
 
+/// Whether a message holds the graph with all of its weights.
+bool fits_in_a_message(const Graph& graph);
+
 /// A ModelProto; equal models give equal bytes. Nodes stand in topological order, initializers that nothing uses are left out. Throws
 /// Error{invalid_graph} where a node's opset differs in meaning from the one that its graph imports, Error{fail} from 2 GiB on: then
 /// write_model_file can put weights into a file of their own.

@@ -46,9 +46,8 @@ InferenceContext::InferenceContext(const NodeView& node, KnownContents& contents
     : node_(node), contents_(contents), infer_subgraph_(infer_subgraph), fresh_symbol_(fresh_symbol), outputs_(node.output_count()) {}
 
 const TensorType& InferenceContext::input_tensor(int i) const {
-  static const TensorType nothing;
   const ValueType& type = input_type(i);
-  if (type.is_unknown()) return nothing;
+  if (type.is_unknown()) return kUnknownTensorType;
   if (!type.is_tensor()) node_.fail("input {} is a {}, expected a tensor", i, type.to_string());
   return type.tensor();
 }

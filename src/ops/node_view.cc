@@ -13,10 +13,7 @@ const T* NodeView::find(std::string_view name, const char* kind) const {
 
 const Tensor* NodeView::constant_input(int i) const { return has_input(i) ? graph_.value(node_.inputs[i]).constant_tensor() : nullptr; }
 
-const ValueType& NodeView::input_type(int i) const {
-  static const ValueType unknown;
-  return has_input(i) ? graph_.value(node_.inputs[i]).type : unknown;
-}
+const ValueType& NodeView::input_type(int i) const { return has_input(i) ? graph_.value(node_.inputs[i]).type : kUnknownType; }
 
 int64_t NodeView::int_or(std::string_view name, int64_t otherwise) const {
   const auto* value = find<int64_t>(name, "an integer");

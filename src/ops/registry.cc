@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <vector>
 
+#include "base/fork_mutex.h"
+
 namespace rh {
 
 namespace ops {
@@ -30,8 +32,10 @@ bool before(const OpEntry& a, std::string_view domain, std::string_view op_type)
   return a.domain != domain ? a.domain < domain : a.op_type < op_type;
 }
 
+constinit ForkOnce<const std::vector<OpEntry>> g_table;
+
 const std::vector<OpEntry>& table() {
-  static const std::vector<OpEntry> list = [] {
+  return g_table.get([] {
     std::vector<OpEntry> entries;
 #define RH_OP(family, Struct, ...)                                                                                                   \
   add(entries, #Struct, [](const NodeView& node, InferenceContext& context) { ops::infer_node(Tag<ops::Struct>(), node, context); }, \
@@ -40,8 +44,7 @@ const std::vector<OpEntry>& table() {
 #undef RH_OP
     std::sort(entries.begin(), entries.end(), [](const OpEntry& a, const OpEntry& b) { return before(a, b.domain, b.op_type); });
     return entries;
-  }();
-  return list;
+  });
 }
 
 }  // namespace

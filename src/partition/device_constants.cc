@@ -2,9 +2,9 @@
 
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <tuple>
 
+#include "base/fork_mutex.h"
 #include "tensor/arena.h"
 
 namespace rh {
@@ -17,7 +17,7 @@ using Key = std::tuple<const void*, DType, size_t, size_t>;
 // Made by make_shared: where nobody has the tensor any more, nothing of its provider is kept.
 using Placed = std::weak_ptr<Tensor>;
 
-std::mutex g_mutex;
+constinit ForkMutex g_mutex;
 std::multimap<Key, Placed> g_placed;
 
 Tensor sharing(const std::shared_ptr<Tensor>& placed, const Shape& shape) {

@@ -101,6 +101,7 @@ class Folder {
   };
   // False where the result is too large to be kept, counted before.
   bool count(ValueId id, size_t bytes, Bytes& taken) const {
+    if (bytes > context_.most_folded_bytes) return false;
     if (bytes > context_.fold_limit_bytes && bytes <= context_.weight_budget_bytes - taken.weights && is_weight(graph_, id)) {
       taken.weights += bytes;
       return true;

@@ -9,14 +9,15 @@
 namespace rh {
 
 struct PassOptions {
-  int level = 99;                                ///< passes of a higher level do not run
-  std::vector<std::string> disabled;             ///< by name
-  int64_t max_rewrites = -1;                     ///< stop after so many, to find the one that breaks a model; negative: no limit
-  std::string dump_folder;                       ///< text of the graph before and after each edit goes here; empty: nowhere
-  bool check = true;                             ///< check the graph after each pass that changed it
-  int max_rounds = 8;                            ///< over the whole list
-  size_t fold_limit_bytes = size_t{1} << 20;     ///< at least; see PassContext
-  size_t weight_budget_bytes = size_t{2} << 30;  ///< see PassContext
+  int level = 99;                                      ///< passes of a higher level do not run
+  std::vector<std::string> disabled;                   ///< by name
+  int64_t max_rewrites = -1;                           ///< stop after so many, to find the one that breaks a model; negative: no limit
+  std::string dump_folder;                             ///< text of the graph before and after each edit goes here; empty: nowhere
+  bool check = true;                                   ///< check the graph after each pass that changed it
+  int max_rounds = 8;                                  ///< over the whole list
+  size_t fold_limit_bytes = size_t{1} << 20;           ///< at least; see PassContext
+  size_t weight_budget_bytes = size_t{2} << 30;        ///< see PassContext
+  size_t most_folded_bytes = static_cast<size_t>(-1);  ///< see PassContext
   InferenceOptions inference;
 };
 

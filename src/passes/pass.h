@@ -36,6 +36,8 @@ class PassContext {
   /// The same for results that nothing but matrix products and convolutions take as weights, each and together: those are held at run time
   /// anyway, and packed once when they are constant.
   size_t weight_budget_bytes = size_t{2} << 30;
+  /// No constant that is larger takes the place of a node's output, whatever the others say.
+  size_t most_folded_bytes = static_cast<size_t>(-1);
 
   /// Asked once for each place before it is rewritten. False where as many rewrites as the options allow are done: the place must be left
   /// as it is.

@@ -135,8 +135,7 @@ std::optional<double> constant_number(const Graph& graph, ValueId id) {
 }
 
 const TensorType& tensor_type(const Graph& graph, ValueId id) {
-  static const TensorType nothing;
-  return id != kNoValue && graph.value(id).type.is_tensor() ? graph.value(id).type.tensor() : nothing;
+  return id != kNoValue && graph.value(id).type.is_tensor() ? graph.value(id).type.tensor() : kUnknownTensorType;
 }
 
 std::optional<std::vector<int64_t>> permutation(const NodeView& transpose) {

@@ -71,7 +71,7 @@ void simplify_reshape(const Graph& graph, const Node& node, const KnownContents&
 /// Integers that follow from the shapes become constants: results of Shape, Gather, Concat, arithmetic and the like that are the same in
 /// every run, and targets of Reshape of which but one dimension changes.
 Edit shape_arithmetic(const Graph& graph, PassContext& context) {
-  static const KnownContents nothing;
+  const KnownContents nothing;
   const KnownContents& contents = context.contents ? *context.contents : nothing;
   Rewrite rewrite(graph);
   for (NodeId id : graph.topological_order()) {

@@ -57,15 +57,6 @@ struct AsyncQueue::State : std::enable_shared_from_this<State> {
 
   static thread_local State* here;  // whose thread this is
 
-  // The threads of the parent of a fork do not exist in the child.
-  void forget_threads_of_parent() {
-    if (process == process_number()) return;
-    process = process_number();
-    running = idle = threads = 0;
-    finished.clear();
-    jobs.clear();
-  }
-
   void start_thread() {
     finished.reserve(finished.size() + static_cast<size_t>(threads) + 1);  // so that threads end without asking for memory
     auto thread = std::make_unique<Thread>();
@@ -148,30 +139,42 @@ AsyncQueue::AsyncQueue(int most_running, const ThreadFunctions& functions) : sta
   state_->functions = functions.create ? functions : own_threads();
 }
 
+// The threads of the parent of a fork do not exist in the child. What they may hold locked, or wait for, is never touched again there.
+std::shared_ptr<AsyncQueue::State> AsyncQueue::state_of_process() {
+  const std::lock_guard lock(mutex_);
+  if (state_->process == process_number()) return state_;
+  auto own = std::make_shared<State>();
+  own->most_running = state_->most_running;
+  own->own_functions = state_->own_functions;
+  own->functions = state_->functions;
+  (void)new std::shared_ptr<State>(std::exchange(state_, std::move(own)));
+  return state_;
+}
+
 AsyncQueue::~AsyncQueue() {
-  std::unique_lock lock(state_->mutex);
-  state_->forget_threads_of_parent();
-  state_->closing = true;
-  state_->wake.notify_all();
-  const int self = State::here == state_.get() ? 1 : 0;
-  if (self) state_->orphan = std::this_thread::get_id();
-  state_->ended.wait(lock, [&] { return state_->threads <= self; });
-  state_->join_finished(lock);
+  const std::shared_ptr<State> state = state_of_process();
+  std::unique_lock lock(state->mutex);
+  state->closing = true;
+  state->wake.notify_all();
+  const int self = State::here == state.get() ? 1 : 0;
+  if (self) state->orphan = std::this_thread::get_id();
+  state->ended.wait(lock, [&] { return state->threads <= self; });
+  state->join_finished(lock);
 }
 
 void AsyncQueue::add(std::function<void()> work, std::function<void()> done) {
-  std::unique_lock lock(state_->mutex);
-  state_->forget_threads_of_parent();
-  if (!state_->finished.empty()) state_->join_finished(lock);
-  state_->jobs.push_back({std::move(work), std::move(done)});
-  if (state_->idle > 0) {
-    state_->wake.notify_one();
-  } else if (state_->running < state_->most_running) {
+  const std::shared_ptr<State> state = state_of_process();
+  std::unique_lock lock(state->mutex);
+  if (!state->finished.empty()) state->join_finished(lock);
+  state->jobs.push_back({std::move(work), std::move(done)});
+  if (state->idle > 0) {
+    state->wake.notify_one();
+  } else if (state->running < state->most_running) {
     try {
-      state_->start_thread();
+      state->start_thread();
     } catch (const std::exception&) {
-      if (state_->threads == 0) {
-        state_->jobs.pop_back();
+      if (state->threads == 0) {
+        state->jobs.pop_back();
         throw;
       }
     }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/fork_mutex.h"
 #include "base/thread_pool.h"
 
 namespace rh {
@@ -24,6 +25,9 @@ class AsyncQueue {
 
  private:
   struct State;
+  std::shared_ptr<State> state_of_process();
+
+  MemberForkMutex mutex_;  ///< of the pointer
   std::shared_ptr<State> state_;
 };
 

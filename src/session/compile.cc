@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
-#include "base/cpu_features.h"
+#include "base/fork_mutex.h"
 #include "base/shared_bytes.h"
 #include "base/thread_memory.h"
 #include "graph/check.h"
 #include "graph/row_tables.h"
-#include "onnx/writer.h"
 #include "partition/assignment.h"
 #include "partition/copies.h"
 #include "passes/driver.h"
@@ -18,6 +16,8 @@
 #include "session/compact_weights.h"
 #include "session/constant_evaluator.h"
 #include "session/model_options.h"
+#include "session/optimized_model.h"
+#include "session/pass_settings.h"
 #include "session/plan_builder.h"
 
 namespace rh {
@@ -74,51 +74,11 @@ std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& opti
   return providers;
 }
 
-// Names that are no passes of ours are those of other runtimes, and harmless.
-void disable_listed(const std::string& list, std::vector<std::string>& disabled) {
-  for (size_t begin = 0; begin <= list.size();) {
-    const size_t end = std::min(list.find_first_of(",;", begin), list.size());
-    const std::string name = list.substr(begin, end - begin);
-    if (find_pass(standard_passes(), name) || find_pass(cpu_passes(), name)) disabled.push_back(name);
-    begin = end + 1;
-  }
-}
-
 /// Runs one list of passes; names of the other list may be disabled too.
 PassReport simplify(Graph& graph, std::span<const Pass> list, std::span<const Pass> other, const SessionOptions& options,
                     const Parallel& parallel) {
-  PassOptions passes;
-  // The other half of the memory is for the packed forms of those weights, and for all else.
-  passes.weight_budget_bytes = std::min(passes.weight_budget_bytes, max_tensor_bytes(options) / 2);
-  passes.level = static_cast<int>(options.optimization_level);
-  passes.disabled = options.disabled_passes;
-  const auto find = [&](const char* key) {
-    const auto at = options.config.find(key);
-    return at == options.config.end() ? std::string() : at->second;
-  };
-  disable_listed(find("optimization.disable_specified_optimizers"), passes.disabled);
-  // With shorter vectors the node takes longer than the two that it stands for.
-  if (!cpu_features().avx512) passes.disabled.emplace_back("expand_depthwise");
-  const std::string level = find("session.qdq_matmulnbits_accuracy_level");
-  if (find("roundhouse.precision") == "strict" || (!level.empty() && level != "4")) passes.disabled.emplace_back("dequantized_products");
-  if (find("session.disable_quant_qdq") == "1") {
-    for (const char* quantized : {"byte_tables", "quantized_forms", "dequantized_products"}) passes.disabled.emplace_back(quantized);
-  }
-  if (find("session.enable_quant_qdq_cleanup") != "1") passes.disabled.emplace_back("quantization_pairs");
-  passes.inference.contradictory_shapes_are_errors = find("session.strict_shape_type_inference") == "1";
-  if (find("roundhouse.memory") == "lean") {
-    for (const char* larger : {"wide_floats", "dequantized_weights"}) passes.disabled.emplace_back(larger);
-  }
-  std::erase_if(passes.disabled, [&](const std::string& name) { return find_pass(other, name) && !find_pass(list, name); });
-  passes.dump_folder = find("roundhouse.dump_graphs");
-  if (const std::string limit = find("roundhouse.max_rewrites"); !limit.empty()) passes.max_rewrites = std::atoll(limit.c_str());
-  if (options.custom_operators) {
-    passes.inference.custom = [&](const NodeView& node, InferenceContext& context) {
-      return options.custom_operators->infer(node, context);
-    };
-  }
   CpuConstantEvaluator evaluator(parallel);
-  return run_passes(graph, list, passes, &evaluator);
+  return run_passes(graph, list, pass_settings(options, list, other), &evaluator);
 }
 
 void add(const PassReport& passes, std::vector<EliminatedNode>& eliminated) {
@@ -160,35 +120,28 @@ Precision precision_named(std::string_view text) {
 
 PlanOptions plan_options(const Graph& graph, const SessionOptions& options, MemoryAccount& account, int threads) {
   return {.plan_memory = options.memory_pattern,
+          .reuse_memory = options.config_entry("roundhouse.memory.reuse") != "0",
           .parts_in_place = options.optimization_level != OptimizationLevel::none,
+          .compile_units = options.config_entry("session.disable_model_compile") != "1",
           .kernels = {.precision = precision_named(precision_of(options)),
                       .tuning = tuning_of(options, threads),
                       .lean_memory = options.config_entry("roundhouse.memory") == "lean",
-                      .compact_weights = wants_compact_weights(graph, options)},
+                      .compact_weights = wants_compact_weights(graph, options),
+                      .random_kernels = std::make_shared<std::atomic<uint64_t>>(0)},
           .cancel = options.cancel_load.get(),
           .max_tensor_bytes = max_tensor_bytes(options),
           .account = &account};
 }
 
-void write_optimized(const Model& model, const SessionOptions& options) {
-  const std::string& path = options.optimized_model_path;
-  const std::string_view format = options.config_entry("session.save_model_format");
-  if (options.log && (format == "ORT" || (format.empty() && path.ends_with(".ort")))) {
-    options.log->log(LogSeverity::warning, "session",
-                     fmt::format("the optimized model is written to '{}' in the ONNX format: the ORT format is only read", path));
-  }
-  onnx::write_model_file(model, path);
-}
-
 }  // namespace
 
 const ProviderRegistry& provider_registry() {
-  static const ProviderRegistry registry = [] {
+  static constinit ForkOnce<const ProviderRegistry> registry;
+  return registry.get([] {
     ProviderRegistry made;
     made.add(cpu::kProviderName, cpu::make_provider);
     return made;
-  }();
-  return registry;
+  });
 }
 
 bool is_cpu_choice(const ProviderChoice& choice) {
@@ -208,7 +161,7 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
   std::vector<EliminatedNode> eliminated;
   add(simplify(graph, standard_passes(), cpu_passes(), options, parallel), eliminated);
   complete_signature(placed.signature, graph);
-  if (!options.optimized_model_path.empty()) write_optimized(model, options);
+  if (!options.optimized_model_path.empty()) write_optimized_model(model, options);
   placed.providers = make_providers(options, std::make_shared<const ModelInfo>(model), placed.missing);
   const bool cpu_only = placed.providers.size() == 1, for_file = wants_context_model(options);
   if (cpu_only && for_file) placed.for_file = graph.clone();

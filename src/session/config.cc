@@ -24,8 +24,10 @@ const OwnKey kOwnKeys[] = {
     {"roundhouse.fallback", {"error", "warn"}},
     {"roundhouse.memory", {"fast", "lean"}},
     {"roundhouse.memory.budget_bytes", {}},
+    {"roundhouse.memory.reuse", {"0", "1"}},
     {"roundhouse.weights", {"auto", "plain", "compact"}},
     {"roundhouse.max_rewrites", {}},
+    {"roundhouse.config_from_model", {"0", "1"}},
     {"roundhouse.plugin.timeout_ms", {}},
     {"roundhouse.dump_graphs", {}},
     {"roundhouse.tuning", {}},
@@ -129,6 +131,7 @@ void apply_config(SessionOptions& options) {
     if (key.starts_with("roundhouse.")) check_own_key(kOwnKeys, key, value);
   }
   const ConfigReader config(options.config);
+  if (config.flag("session.disable_prepacking") == true) options.config.try_emplace("roundhouse.memory", "lean");
   config.number("session.intra_op_num_threads", options.intra_op_threads);
   config.number("session.inter_op_num_threads", options.inter_op_threads);
   config.number("session.log_severity_level", options.log_severity);

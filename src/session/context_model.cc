@@ -118,17 +118,22 @@ void add_metadata(ModelInfo& info, const std::vector<std::pair<std::string, std:
 
 bool wants_context_model(const SessionOptions& options) { return config_of(options, "ep.context_enable") == "1"; }
 
-void write_context_model(const ModelInfo& model, const Graph& graph, const SessionOptions& options) {
-  namespace fs = std::filesystem;
+std::string context_model_path(const ModelInfo& model, const SessionOptions& options) {
   std::string path(config_of(options, "ep.context_file_path"));
   if (path.empty() && !model.path.empty()) {
-    const fs::path from(model.path);
+    const std::filesystem::path from(model.path);
     path = (from.parent_path() / (from.stem().string() + "_ctx.onnx")).string();
   }
   if (path.empty()) {
-    fail(ErrorCode::fail,
+    fail(ErrorCode::invalid_argument,
          "'ep.context_enable' is 1, but the model came from memory: say in 'ep.context_file_path' where its compiled form goes");
   }
+  return path;
+}
+
+void write_context_model(const ModelInfo& model, const Graph& graph, const SessionOptions& options) {
+  namespace fs = std::filesystem;
+  const std::string path = context_model_path(model, options);
   if (fs::is_directory(path)) fail(ErrorCode::fail, "'ep.context_file_path' is the folder '{}', expected a file", path);
   if (fs::exists(path)) fail(ErrorCode::fail, "the file \"{}\" of the compiled model exists already: remove it, or name another", path);
   const std::string_view external = config_of(options, "ep.context_model_external_initializers_file_name");

@@ -34,7 +34,9 @@ void add_metadata(ModelInfo& info, const std::vector<std::pair<std::string, std:
 /// Whether the options ask for a model with such nodes ("ep.context_enable").
 bool wants_context_model(const SessionOptions& options);
 
-/// Writes it where the options say, else beside the model's own file. Throws Error{fail} where a file stands there, or no path is known.
+/// Where the options say, else beside the model's own file. Throws Error{invalid_argument} where neither is known.
+std::string context_model_path(const ModelInfo& model, const SessionOptions& options);
+/// Throws Error{fail} where a file stands there.
 void write_context_model(const ModelInfo& model, const Graph& graph, const SessionOptions& options);
 
 /// Nodes that hold what a provider compiled (com.microsoft.EPContext), those in subgraphs among them.

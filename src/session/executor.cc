@@ -12,6 +12,7 @@
 #include "session/observer.h"
 #include "session/options.h"
 #include "session/profiler.h"
+#include "session/step_trace.h"
 #include "session/subgraph_types.h"
 #include "session/value_types.h"
 #include "tensor/extent.h"
@@ -274,8 +275,15 @@ void watch(Frame& frame, const Step& step, std::chrono::steady_clock::time_point
     outputs.push_back(slot == kNoSlot ? nullptr : readable(&frame.value(slot)));
   }
   const std::span<const Value* const> made(outputs.begin(), outputs.size());
-  frame.controls().observer->after_step(
-      {*plan.graph, *step.node, step.provider, {inputs.begin(), inputs.size()}, made, frame.controls().depth, begin, end});
+  frame.controls().observer->after_step({*plan.graph,
+                                         *step.node,
+                                         step.provider,
+                                         {inputs.begin(), inputs.size()},
+                                         made,
+                                         frame.controls().depth,
+                                         begin,
+                                         end,
+                                         frame.scratch_bytes()});
 }
 
 // What the step needs is done, or its stream waits for it.
@@ -302,20 +310,6 @@ void count_copy(const Frame& frame, std::atomic<int64_t> CopyCounters::* cause, 
   copies->bytes.fetch_add(static_cast<int64_t>(tensor.bytes()), std::memory_order_relaxed);
 }
 
-// Types, shapes and bytes of a step's outputs, for a trace.
-std::string made_by(const Frame& frame, const Step& step) {
-  std::vector<const Value*> made;
-  size_t bytes = 0;
-  for (int32_t o = 0; o < step.output_count; ++o) {
-    const int32_t slot = frame.plan().step_outputs[static_cast<size_t>(step.first_output + o)];
-    const Value* value = slot == kNoSlot ? nullptr : frame.find(slot);
-    if (!value || !value->is_tensor() || !value->tensor().defined()) continue;
-    made.push_back(value);
-    bytes += value->tensor().bytes();
-  }
-  return fmt::format(R"("output_type_shape" : {},"output_size" : "{}")", type_shapes(made), bytes);
-}
-
 Status over_budget(const OverBudget& error, const Frame& frame) try {
   return Status(error.code(), fmt::format("{}; the largest tensors of the run: {}; the largest weights: {}; give smaller inputs, run fewer "
                                           "at a time, call trim(), or raise the budget",
@@ -329,13 +323,12 @@ Status run_step(Frame& frame, const Step& step) {
   Profiler* profiler = frame.controls().profiler;
   const bool watched = frame.controls().observer != nullptr;
   if (!profiler && !watched) return step.kernel->run(context);
-  const std::string given = profiler ? type_shapes(frame.inputs_of(step)) : std::string();
+  const std::string given = profiler ? inputs_in_trace(frame, step) : std::string();
   const Profiler::Mark mark = profiler ? profiler->begin() : Profiler::Mark();
   const auto begin = std::chrono::steady_clock::now();
   Status status = step.kernel->run(context);
   const auto end = std::chrono::steady_clock::now();
-  if (profiler)
-    profiler->record_node(*step.node, step.provider, mark, fmt::format(R"("input_type_shape" : {},{})", given, made_by(frame, step)));
+  if (profiler) profiler->record_node(*step.node, step.provider, mark, given + "," + outputs_in_trace(frame, step));
   if (watched && status.ok()) watch(frame, step, begin, end);
   return status;
 }
@@ -370,6 +363,16 @@ Status run_steps(Frame& frame) {
     return locate(status_of_current_exception(), frame, *step);
   }
   return {};
+}
+
+// Tools tell the runs in a trace apart by this event.
+Status run_traced(Frame& frame) {
+  Profiler* profiler = frame.controls().profiler;
+  if (!profiler) return run_steps(frame);
+  const Profiler::Mark mark = profiler->begin();
+  Status status = run_steps(frame);
+  profiler->record_session("SequentialExecutor::Execute", mark);
+  return status;
 }
 
 bool is_produced(const Plan& plan, size_t output) {
@@ -541,7 +544,7 @@ Status execute(Frame& frame, std::span<const Value* const> inputs, std::span<Val
       inputs = pointers;
     }
     frame.begin(inputs, outputs, controls);
-    status = run_steps(frame);
+    status = run_traced(frame);
     if (frame.plan().uses_streams || level == Level::top) {
       Status done = synchronize(controls);
       if (status.ok()) status = std::move(done);

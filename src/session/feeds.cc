@@ -54,6 +54,8 @@ Status check_input(const ValueInfo& info, const Value& value) {
 
 namespace {
 
+const Value kNone{NoneValue{}};
+
 std::vector<std::string> names_of(const Graph& graph, const std::vector<ValueId>& values) {
   std::vector<std::string> names;
   for (ValueId id : values) names.push_back(graph.value(id).name);
@@ -98,9 +100,8 @@ Status CallSignature::feed(RunState& state, std::span<const char* const> names, 
   const Plan& plan = state.frame.plan();
   for (size_t i = 0; i < state.inputs.size(); ++i) {
     if (state.inputs[i] || plan.defaults[static_cast<size_t>(plan.inputs[i])]) continue;
-    static const Value none{NoneValue{}};
     if (infos_[i].type.kind() == ValueType::Kind::optional) {
-      state.inputs[i] = &none;
+      state.inputs[i] = &kNone;
       continue;
     }
     return error_status(ErrorCode::invalid_argument, "input '{}' is missing, expected {}", infos_[i].name, infos_[i].type.to_string());

@@ -77,6 +77,12 @@ void Frame::prepare_small_arena() {
   touch_pages(arena_.data(), kSmallArena);
 }
 
+size_t Frame::prepare_arena(std::span<const int64_t> symbols) {
+  if (account_->source()) return 0;
+  reserve_arena(plan_.bindings.find(symbols));
+  return arena_.bytes();
+}
+
 void Frame::bind() {
   std::fill(symbols_.begin(), symbols_.end(), 0);
   for (const SymbolSource& source : plan_.symbol_sources) {
@@ -208,6 +214,7 @@ void* Frame::scratch_of_arena(size_t bytes) {
 
 void* Frame::scratch(size_t bytes) {
   const size_t need = aligned_bytes(bytes);
+  scratch_asked_ += bytes;
   if (void* memory = scratch_of_arena(need)) return memory;
   for (; scratch_chunk_ < scratch_chunks_.size(); ++scratch_chunk_, scratch_used_ = 0) {
     const CountedMemory& chunk = scratch_chunks_[scratch_chunk_];

@@ -56,6 +56,8 @@ class Frame {
   size_t prepare_arena(size_t most, const Parallel& parallel);
   /// Where sizes are known with the inputs: a large page of arena, more than which few inputs do not need.
   void prepare_small_arena();
+  /// Makes the arena ready for these values of the symbols; returns how many bytes it has.
+  size_t prepare_arena(std::span<const int64_t> symbols);
   void set_controls(const RunControls& controls) { controls_ = &controls; }
   /// Points inputs at the caller's values, finds the binding for their shapes and the arena for it.
   void begin(std::span<const Value* const> inputs, std::span<Value> outputs, const RunControls& controls);
@@ -87,7 +89,10 @@ class Frame {
   void* extra_memory(int32_t slot, size_t bytes);
   /// Memory until reset_scratch().
   void* scratch(size_t bytes);
+  /// What was asked for of it since reset_scratch().
+  size_t scratch_bytes() const { return scratch_asked_; }
   void reset_scratch() {
+    scratch_asked_ = 0;
     arena_scratch_ = 0;
     scratch_chunk_ = 0;
     scratch_used_ = 0;
@@ -167,7 +172,7 @@ class Frame {
   std::vector<Spare> spares_;                                 // by slot; empty where none is wanted
   std::vector<std::pair<int32_t, BlockCache::Block>> extra_;  // with their places
   std::vector<CountedMemory> scratch_chunks_;
-  size_t scratch_chunk_ = 0, scratch_used_ = 0, scratch_wanted_ = 0, arena_scratch_ = 0;
+  size_t scratch_chunk_ = 0, scratch_used_ = 0, scratch_wanted_ = 0, scratch_asked_ = 0, arena_scratch_ = 0;
   std::vector<std::unique_ptr<SubplanRunner>> runners_;
 };
 

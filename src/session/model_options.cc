@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "session/value_layout.h"
 
 namespace rh {
 
@@ -79,11 +80,22 @@ void fill_in(ValueInfo& info, const ValueType& inferred) {
   }
 }
 
+// No product by codes rounds the rows of its left operand.
+void compute_with_floats(Graph& graph) {
+  for (NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op_type == "MatMulNBits" && node.domain == "com.microsoft") graph.set_attribute(id, {"accuracy_level", int64_t{1}});
+    Graph::for_each_subgraph(graph.mutable_node(id), [](Graph& subgraph) { compute_with_floats(subgraph); });
+  }
+}
+
 }  // namespace
 
 void apply_model_options(Graph& graph, const SessionOptions& options) {
   if (!options.dims_by_name.empty()) set_dims(graph, options.dims_by_name);
   replace_initializers(graph, options.initializers, options.log.get());
+  apply_value_layout(graph, options);
+  if (options.config_entry("mlas.qnbit.force_fp32") == "1") compute_with_floats(graph);
 }
 
 void apply_dim_denotations(Graph& graph, const std::map<std::string, std::vector<std::string>>& denotations,

@@ -17,6 +17,7 @@ struct StepEvent {
   std::span<const Value* const> outputs;  ///< beside the node's; null where left out or on a device
   int depth;                              ///< 0 in the main graph; a subgraph's nodes come before the node that runs it
   std::chrono::steady_clock::time_point begin, end;
+  size_t scratch_bytes = 0;  ///< working memory that the node had
 };
 
 /// Watches the steps of a run, on the thread that runs it. Must not throw.

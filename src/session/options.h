@@ -53,7 +53,7 @@ struct ProviderChoice {
 struct SessionOptions {
   // --- threads
   int intra_op_threads = 0;  ///< 0: all that the pool has; 1: the calling thread alone
-  int inter_op_threads = 0;  ///< accepted; nodes run one after the other
+  int inter_op_threads = 0;  ///< in parallel mode: a node has as many threads as the larger of both numbers
   ExecutionMode execution_mode = ExecutionMode::sequential;
   /// The environment's pool, used in place of the process-wide one; null where the session is to have its own threads.
   std::shared_ptr<ThreadPool> shared_pool;

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/shared_bytes.h"
+#include "session/context_model.h"
 #include "session/copy_kernel.h"
 #include "session/fetch_ahead.h"
 #include "session/memory_forecast.h"
@@ -381,6 +382,11 @@ class PlanBuilder {
     }
   }
 
+  void keep_to_the_end(Schedule& schedule) const {
+    if (schedule.steps.empty()) return;
+    for (int32_t buffer = 0; buffer < static_cast<int32_t>(plan_->buffers.size()); ++buffer) schedule.steps.back().reads.push_back(buffer);
+  }
+
   // One pass over the steps: which outputs share memory with which inputs, who dies where, and what the planner has to place.
   void lay_out() {
     std::vector<std::vector<int32_t>> reads;
@@ -413,6 +419,8 @@ class PlanBuilder {
       add_releases(step, read);
     }
     schedule.buffers = static_cast<int32_t>(plan_->buffers.size());
+    if (!options_.reuse_memory) keep_to_the_end(schedule);
+    if (!options_.reuse_memory) keep_to_the_end(in_place);
     plan_->planner = MemoryPlanner(schedule);
     if (!parts_.any) return;
     in_place.buffers = schedule.buffers;
@@ -580,12 +588,24 @@ void collect_units(Graph& graph, Assignment& assignment, size_t provider, std::v
   }
 }
 
-void compile_units(Graph& graph, Assignment& assignment, size_t index, Provider& provider) {
+// Holds units against "session.disable_model_compile".
+void check_compiled_before(std::span<const Unit* const> units, const Provider& provider) {
+  for (const Unit* unit : units) {
+    if (count_context_nodes(*unit->body) > 0) continue;
+    fail(ErrorCode::requires_compilation,
+         "{} would have to compile nodes of the model ({}), which 'session.disable_model_compile' forbids: "
+         "load a compiled model, or leave the entry out",
+         provider.name(), unit->name);
+  }
+}
+
+void compile_units(Graph& graph, Assignment& assignment, size_t index, Provider& provider, bool may_compile) {
   std::vector<NodeAssignment*> nodes;
   collect_units(graph, assignment, index, nodes);
   if (nodes.empty()) return;
   std::vector<const Unit*> units;
   for (NodeAssignment* node : nodes) units.push_back(node->unit.get());
+  if (!may_compile) check_compiled_before(units, provider);
   std::vector<std::unique_ptr<Kernel>> kernels = provider.compile(units);
   for (size_t i = 0; i < nodes.size(); ++i) nodes[i]->compiled = std::move(kernels.at(i));
 }
@@ -606,7 +626,7 @@ void drop_initializers(Graph& graph, bool is_subgraph) {
 
 std::unique_ptr<Plan> build_plan(Graph& graph, Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers,
                                  const PlanOptions& options) {
-  for (size_t p = 0; p < providers.size(); ++p) compile_units(graph, assignment, p, *providers[p]);
+  for (size_t p = 0; p < providers.size(); ++p) compile_units(graph, assignment, p, *providers[p], options.compile_units);
   auto plan = PlanBuilder(graph, assignment, providers, options).build();
   drop_initializers(graph, false);
   return plan;

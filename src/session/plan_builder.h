@@ -14,7 +14,9 @@ namespace rh {
 
 struct PlanOptions {
   bool plan_memory = true;     ///< otherwise every intermediate value is allocated as it comes
+  bool reuse_memory = true;    ///< otherwise no value takes the place of another one in a run
   bool parts_in_place = true;  ///< values may lie inside others: what a Concat joins, what Split and Slice take
+  bool compile_units = true;   ///< otherwise nodes that a provider would have to compile are an error; those of compiled models are not
   CompileContext kernels;
   const std::atomic<bool>* cancel = nullptr;                     ///< null: never
   size_t max_tensor_bytes = std::numeric_limits<size_t>::max();  ///< larger ones are not planned; the run refuses them

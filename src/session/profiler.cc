@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "base/fork_mutex.h"
+#include "base/json_text.h"
 #include "base/process.h"
 
 namespace rh {
@@ -15,26 +17,16 @@ namespace {
 // An event list that outgrows this keeps its beginning.
 constexpr size_t kMaxEvents = 1'000'000;
 
-std::string json_text(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      quoted += fmt::format("\\u{:04x}", static_cast<int>(c));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
+struct LastPath {
+  ForkMutex mutex;
+  std::string stem;
+  int count = 0;
+};
+constinit ForkOnce<LastPath> g_last_path;
 
 // Two profilers of one millisecond get different names.
 std::string unique_path(const std::string& stem) {
-  static std::mutex mutex;
-  static std::string last;
-  static int count = 0;
+  auto& [mutex, last, count] = g_last_path.get();
   const std::lock_guard lock(mutex);
   count = stem == last ? count + 1 : 1;
   last = stem;
@@ -46,7 +38,7 @@ int64_t microseconds(Profiler::Clock::duration duration) { return std::chrono::d
 }  // namespace
 
 Profiler::Profiler(const std::string& prefix, Profiler* also) : also_(also) {
-  const auto now = std::chrono::system_clock::now();
+  const auto now = system_start_;
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
   std::tm local{};
   localtime_r(&seconds, &local);
@@ -64,7 +56,7 @@ Profiler::~Profiler() {
 }
 
 uint64_t Profiler::start_ns() const {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(start_.time_since_epoch()).count());
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(system_start_.time_since_epoch()).count());
 }
 
 void Profiler::attach(std::vector<std::unique_ptr<ProviderProfiler>> providers) {

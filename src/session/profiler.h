@@ -26,7 +26,7 @@ class Profiler {
   explicit Profiler(const std::string& prefix, Profiler* also = nullptr);
   ~Profiler();
 
-  uint64_t start_ns() const;  ///< of the steady clock
+  uint64_t start_ns() const;  ///< of the system's clock, as logs of other programs have it
   /// Providers that are told of the events from here on, and whose own stand in the file as well.
   void attach(std::vector<std::unique_ptr<ProviderProfiler>> providers);
   /// The begin of an event.
@@ -52,6 +52,7 @@ class Profiler {
   void collect(std::string& text);  ///< with the mutex held: the events of providers, as JSON
 
   Clock::time_point start_ = Clock::now();
+  std::chrono::system_clock::time_point system_start_ = std::chrono::system_clock::now();
   std::string path_;
   Profiler* also_;
   std::mutex mutex_;

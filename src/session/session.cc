@@ -1,6 +1,7 @@
 #include "session/session.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <optional>
 
@@ -16,7 +17,10 @@
 #include "session/compile.h"
 #include "session/executor.h"
 #include "session/feeds.h"
+#include "session/interface_keys.h"
 #include "session/model_options.h"
+#include "session/node_memory.h"
+#include "session/node_partition.h"
 #include "session/prepare_memory.h"
 #include "session/profiler.h"
 #include "session/recordings.h"
@@ -81,19 +85,34 @@ struct Session::Impl {
   std::string path;  ///< of the model's file; empty where it came as bytes
   size_t tensor_limit;
   std::vector<Device> input_devices, output_devices;
+  std::unique_ptr<NodeMemory> node_memory;  ///< null: not wanted
 
   explicit Impl(const SessionOptions& given)
       : options(with_config_applied(given)), threads(options), tensor_limit(max_tensor_bytes(options)) {
+    check_interface_keys(options);
     if (options.profiling) profiler = std::make_unique<Profiler>(options.profile_prefix);
+    const std::string_view table = options.config_entry("session.collect_node_memory_stats_to_file");
+    if (!table.empty()) node_memory = std::make_unique<NodeMemory>(std::string(table));
   }
 
   ~Impl() {
     if (compiled.account) compiled.account->drop_outputs(true);
   }
 
+  /// `name`: of the event in a trace.
+  template <typename Read>
+  Model read(std::string_view name, Read&& read) {
+    if (!profiler) return read();
+    const Profiler::Mark begin = profiler->begin();
+    Model model = read();
+    profiler->record_session(name, begin);
+    return model;
+  }
+
   void load(Model model, double read_ms) {
     std::optional<Profiler::Mark> begin;
     if (profiler) begin = profiler->begin();
+    if (wants_context_model(options)) context_model_path(model, options);
     metadata = {model.producer_name,     model.graph->name,   model.domain,  model.description,
                 model.graph_description, model.model_version, model.metadata};
     const FlushDenormals flush(threads.flush_denormals);
@@ -123,11 +142,32 @@ struct Session::Impl {
       prepare_memory(state->frame, threads.parallel);
       states.give_back(std::move(state), true);
     }
+    prepare_for_largest();
+    write_node_partition(*compiled.plan, options);
     if (profiler) {
       profiler->record_session("session_initialization", *begin);
       profiler->attach(provider_profilers());
     }
     log_load();
+  }
+
+  // The arena of the first run, for the shapes that inputs have at most.
+  void prepare_for_largest() {
+    const auto shapes = max_shapes(options);
+    if (shapes.empty()) return;
+    check_max_shapes(shapes, compiled.inputs);
+    const Plan& plan = *compiled.plan;
+    std::vector<int64_t> symbols(static_cast<size_t>(plan.sizes.symbols()), 0);
+    for (const SymbolSource& source : plan.symbol_sources) {
+      const size_t input = static_cast<size_t>(source.input);
+      const auto given = input < compiled.inputs.size() ? shapes.find(compiled.inputs[input].name) : shapes.end();
+      if (given == shapes.end()) continue;
+      int64_t& symbol = symbols[static_cast<size_t>(source.symbol)];
+      symbol = std::max(symbol, given->second.at(static_cast<size_t>(source.axis)));
+    }
+    auto state = states.take(plan, compiled.account);
+    state->frame.prepare_arena(symbols);
+    states.give_back(std::move(state), true);
   }
 
   std::vector<std::unique_ptr<ProviderProfiler>> provider_profilers() const {
@@ -248,6 +288,8 @@ struct Session::Impl {
                          .copies = &copies,
                          .observer = run_options.observer.get(),
                          .max_tensor_bytes = tensor_limit};
+    std::optional<NodeMemoryObserver> watched;
+    if (node_memory) controls.observer = &watched.emplace(*node_memory, controls.observer);
     // Who watches sees the values of each step: they must be done then.
     if (compiled.plan->has_devices() && !controls.observer) {
       state.make_streams(compiled.providers);
@@ -265,6 +307,7 @@ struct Session::Impl {
       controls.keep_on_device = &state.stay;
     }
     RH_RETURN_IF_ERROR(execute(state, controls, run_options));
+    if (node_memory) node_memory->write();
     for (size_t k = 0; k < state.given.size(); ++k) {
       if (state.given[k] >= 0) results[static_cast<size_t>(state.given[k])] = std::move(state.outputs[k]);
     }
@@ -282,16 +325,31 @@ bool only_cpu_runs(const SessionOptions& options) {
   return !options.choose_providers && !options.custom_operators && std::ranges::all_of(options.providers, is_cpu_choice);
 }
 
+int64_t limit(const SessionOptions& options, const char* key) {
+  const std::string_view text = options.config_entry(key);
+  int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+onnx::ReadOptions read_options(const SessionOptions& options) {
+  return {.folder = options.external_data_folder,
+          .files = options.external_files,
+          .tables_in_place = only_cpu_runs(options),
+          .initializers = &options.initializers,
+          .format = options.config_entry("session.load_model_format"),
+          .released_opsets_only = options.config_entry("session.allow_released_opsets_only") != "0",
+          .most_function_nodes = limit(options, "session.function_expansion_node_limit"),
+          .most_function_bytes = limit(options, "session.function_expansion_byte_limit")};
+}
+
 }  // namespace
 
 std::unique_ptr<Session> Session::create(const std::string& path, const SessionOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   auto impl = std::make_unique<Impl>(options);
   const InputFile file = onnx::open_model(path);
-  Model model = onnx::read_model(file, {.folder = impl->options.external_data_folder,
-                                        .files = options.external_files,
-                                        .tables_in_place = only_cpu_runs(options),
-                                        .initializers = &options.initializers});
+  Model model = impl->read("model_loading_uri", [&] { return onnx::read_model(file, read_options(impl->options)); });
   if (!options.dims_by_denotation.empty()) {
     apply_dim_denotations(*model.graph, onnx::read_dim_denotations(MappedFile(file).bytes()), options);
   }
@@ -309,11 +367,11 @@ std::unique_ptr<Session> Session::create(std::span<const std::byte> bytes, const
   const auto begin = std::chrono::steady_clock::now();
   auto impl = std::make_unique<Impl>(options);
   using Use = onnx::ReadOptions::BufferUse;
-  Model model = onnx::read_model(bytes, {.buffer_use = options.borrow_bytes ? Use::borrow : Use::copy,
-                                         .folder = impl->options.external_data_folder,
-                                         .files = options.external_files,
-                                         .tables_in_place = only_cpu_runs(options),
-                                         .initializers = &options.initializers});
+  Model model = impl->read("model_loading_array", [&] {
+    onnx::ReadOptions read = read_options(impl->options);
+    read.buffer_use = options.borrow_bytes ? Use::borrow : Use::copy;
+    return onnx::read_model(bytes, read);
+  });
   if (!options.dims_by_denotation.empty()) apply_dim_denotations(*model.graph, onnx::read_dim_denotations(bytes), options);
   impl->load(std::move(model), milliseconds_since(begin));
   return std::unique_ptr<Session>(new Session(std::move(impl)));

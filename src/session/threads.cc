@@ -1,5 +1,6 @@
 #include "session/threads.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
@@ -54,12 +55,21 @@ std::vector<std::vector<int>> affinities_of(const SessionOptions& options) {
   return sets;
 }
 
-std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options) {
+// Zero: as many as the process has. Nodes run one after the other, so in parallel mode they share the threads that are meant for several.
+int wanted_threads(const SessionOptions& options) {
+  const int within = options.intra_op_threads, among = options.inter_op_threads;
+  if (options.execution_mode == ExecutionMode::sequential || !options.config_entry("session.intra_op_thread_affinities").empty()) {
+    return within;
+  }
+  return within == 0 || among == 0 ? 0 : std::max(within, among);
+}
+
+std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options, int threads) {
   if (options.shared_pool) return options.shared_pool;
-  if (options.intra_op_threads == 1) return nullptr;
+  if (threads == 1) return nullptr;
   const auto& shared = ThreadPool::process_wide();
-  if (options.intra_op_threads <= shared->threads() && !own_pool_asked(options)) return shared;
-  ThreadPool::Options pool{.threads = options.intra_op_threads,
+  if (threads <= shared->threads() && !own_pool_asked(options)) return shared;
+  ThreadPool::Options pool{.threads = threads,
                            .spin_microseconds = spin_microseconds(options),
                            .affinities = affinities_of(options),
                            .functions = options.thread_functions};
@@ -70,9 +80,12 @@ std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options) {
 }  // namespace
 
 SessionThreads::SessionThreads(const SessionOptions& options)
-    : pool(choose_pool(options)), flush_denormals(flushes_denormals(options)), dynamic_block_base(block_base(options)) {
+    : pool(choose_pool(options, wanted_threads(options))),
+      flush_denormals(flushes_denormals(options)),
+      dynamic_block_base(block_base(options)) {
   if (!pool) return;
-  parallel = Parallel(pool.get(), options.intra_op_threads > 0 ? options.intra_op_threads : pool->threads());
+  const int threads = wanted_threads(options);
+  parallel = Parallel(pool.get(), threads > 0 ? threads : pool->threads());
   parallel.for_pieces(parallel.threads(), [](int64_t) {});  // starts the threads, so that the first run need not
 }
 

@@ -229,18 +229,25 @@ void convert_strings(const std::string* from, const MutableView& to, int64_t beg
   }
 }
 
+template <typename T>
+std::array<float, 256> values_of() {
+  std::array<float, 256> values;
+  for (int code = 0; code < 256; ++code) {
+    T element;
+    element.bits = static_cast<uint8_t>(code);
+    values[static_cast<size_t>(code)] = element;
+  }
+  return values;
+}
+
+/// What each code of a type of one byte stands for.
+template <typename T>
+const std::array<float, 256> kValuesOf = values_of<T>();
+
 template <typename T, typename C>
 void load(const T* from, C* to, int64_t count) {
   if constexpr (sizeof(T) == 1 && !std::is_integral_v<T>) {
-    static const std::array<float, 256> values = [] {
-      std::array<float, 256> table;
-      for (int code = 0; code < 256; ++code) {
-        T element;
-        element.bits = static_cast<uint8_t>(code);
-        table[code] = element;
-      }
-      return table;
-    }();
+    const std::array<float, 256>& values = kValuesOf<T>;
     for (int64_t i = 0; i < count; ++i) to[i] = values[from[i].bits];
   } else {
     map(from, to, count, [](T x) { return static_cast<C>(x); });

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/fork_mutex.h"
 #include "base/out_of_memory.h"
 #include "base/pages.h"
 #include "tensor/dispatch.h"
@@ -32,8 +33,8 @@ class HostAllocator final : public Allocator {
 }  // namespace
 
 Allocator& host_allocator() {
-  static HostAllocator allocator;
-  return allocator;
+  static constinit ForkOnce<HostAllocator> allocator;
+  return allocator.get();
 }
 
 std::string Device::to_string() const {

@@ -55,10 +55,23 @@ TEST_P(ExportsTest, OnlyTheIntendedSymbols) {
                                              "RhLoadLoraAdapter",
                                              "RhRunOptionsSetNodeCallback",
                                              "RhSessionGetMemoryPlan",
+                                             "RhSessionGetProvider",
                                              "RhSessionGetReport",
                                              "RhSessionTrim",
+                                             "RhSetRandomSeed",
                                              "RhWriteLoraAdapter"};
   EXPECT_EQ(names, expected);  // nm would write NAME@@VERSION where symbols had versions
+}
+
+// A thread that makes a local static holds its guard; the child of a fork that happens then would wait for ever (base/fork_mutex.h).
+TEST_P(ExportsTest, NoLocalStaticIsMadeAtItsFirstUse) {
+  std::vector<std::string> guarded;
+  for (const std::string& line : lines_of("readelf -sWC " + path())) {
+    const auto name = line.find("guard variable for rh::");
+    const bool of_function = name != std::string::npos && line.find(")::", name) != std::string::npos;
+    if (of_function && line.find(" TLS ") == std::string::npos) guarded.push_back(line.substr(name));
+  }
+  EXPECT_EQ(guarded, std::vector<std::string>());
 }
 
 TEST_P(ExportsTest, SonameAndDependencies) {

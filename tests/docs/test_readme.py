@@ -48,3 +48,49 @@ def test_command_line(folder, line):
     words = shlex.split(line, comments=True)
     assert words[0] == "roundhouse"
     assert run([BUILD / "bin" / "roundhouse", *words[1:]], folder)
+
+
+WIDE = """
+#include <onnxruntime_cxx_api.h>
+
+#include <iostream>
+
+void cuda() {
+  Ort::Env env(ORT_LOGGING_LEVEL_WARNING, "test");
+  Ort::SessionOptions session_options;
+  OrtCUDAProviderOptions cuda_options;
+  cuda_options.device_id = 0;
+  cuda_options.arena_extend_strategy = OrtArenaExtendStrategy::kNextPowerOfTwo;
+  cuda_options.gpu_mem_limit = 2ULL * 1024 * 1024 * 1024;
+  session_options.AppendExecutionProvider_CUDA(cuda_options);
+  Ort::Session session(env, L"model.onnx", session_options);
+}
+
+int main() {
+  try {
+    cuda();
+  } catch (const Ort::Exception& error) {
+    std::cout << error.GetOrtErrorCode() << " " << (std::string(error.what()).find("CUDA") != std::string::npos) << "\\n";
+  }
+  Ort::Env env;
+  Ort::SessionOptions options;
+  options.SetOptimizedModelFilePath(L"s\\u00e4\\u0448\\u7684\\U0001f600.onnx");
+  std::cout << Ort::Session(env, L"model.onnx", options).GetInputCount() << "\\n";
+  std::cout << Ort::Session(env, L"s\\u00e4\\u0448\\u7684\\U0001f600.onnx", options).GetInputCount() << "\\n";
+  const wchar_t wrong[] = {wchar_t(0xd800), 0};
+  try {
+    Ort::Session(env, wrong, options);
+  } catch (const Ort::Exception& error) {
+    std::cout << error.GetOrtErrorCode() << "\\n";
+  }
+}
+"""
+
+
+def test_lines_that_are_written_for_windows_too(folder):
+    """Paths of wide characters, and the name of a strategy: where no CUDA is there, that is the error."""
+    (folder / "wide.cc").write_text(WIDE)
+    library = BUILD / "lib"
+    run(["c++", "-std=c++17", "wide.cc", f"-I{ROOT}/include/roundhouse", f"-L{library}", "-lroundhouse", "-o", "wide"], folder)
+    assert run(["./wide"], folder, LD_LIBRARY_PATH=str(library)) == "1 1\n1\n1\n2\n"
+    assert (folder / "s\u00e4\u0448\u7684\U0001f600.onnx").exists()

@@ -79,6 +79,8 @@ const char* const kFiles[] = {"constant_nodes",
                               "expanded_indices",
                               "joined_transposes",
                               "early_opsets",
+                              "cast_chains",
+                              "gelu_approximation",
                               "known_sequences",
                               "computed_tables"};
 

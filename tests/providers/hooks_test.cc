@@ -173,6 +173,15 @@ TEST_F(CompiledTest, ModelsThatFitWorse) {
   EXPECT_NE(message_of([&] { session_of(made, strict); }), "");
 }
 
+TEST_F(CompiledTest, CompilingMayBeForbidden) {
+  prepare("", true);
+  const std::string made = to_memory();
+  Ort::SessionOptions forbidden = options_for(kHooks);
+  forbidden.AddConfigEntry("session.disable_model_compile", "1");
+  expect_right_from(made, forbidden);
+  EXPECT_NE(message_of([&] { session_of(model_, forbidden); }).find("session.disable_model_compile"), std::string::npos);
+}
+
 TEST_F(CompiledTest, ModelsThatDoNotFit) {
   prepare("older", true);
   const std::string made = to_memory();

@@ -21,6 +21,12 @@
 #include <cstdlib>
 #endif
 
+/// What `arena_extend_strategy` of providers' options may be.
+struct OrtArenaExtendStrategy {
+  static constexpr int kNextPowerOfTwo = 0;   ///< each region is twice as large as the one before
+  static constexpr int kSameAsRequested = 1;  ///< as large as the request
+};
+
 namespace Ort {
 
 /// A failed call: its code and message.

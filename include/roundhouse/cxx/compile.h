@@ -18,6 +18,10 @@ struct ModelCompilationOptions : detail::Base<OrtModelCompilationOptions> {
   ModelCompilationOptions& SetInputModelPath(const ORTCHAR_T* path) {
     return Done(GetCompileApi().ModelCompilationOptions_SetInputModelPath(p_, path));
   }
+#ifndef _WIN32
+  ModelCompilationOptions& SetInputModelPath(const wchar_t* path) { return SetInputModelPath(detail::Utf8(path).c_str()); }
+  ModelCompilationOptions& SetOutputModelPath(const wchar_t* path) { return SetOutputModelPath(detail::Utf8(path).c_str()); }
+#endif
   ModelCompilationOptions& SetInputModelFromBuffer(const void* data, size_t bytes) {
     return Done(GetCompileApi().ModelCompilationOptions_SetInputModelFromBuffer(p_, data, bytes));
   }

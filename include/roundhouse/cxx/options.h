@@ -2,6 +2,7 @@
 #pragma once
 
 #include "devices.h"
+#include "paths.h"
 #include "value.h"
 
 namespace Ort {
@@ -191,6 +192,11 @@ class SessionOptionsApi : public ConstSessionOptionsApi<T> {
   SessionOptionsApi& DisableMemPattern() { return Done(GetApi().DisableMemPattern(this->p_)); }
   SessionOptionsApi& SetOptimizedModelFilePath(Path path) { return Done(GetApi().SetOptimizedModelFilePath(this->p_, path)); }
   SessionOptionsApi& EnableProfiling(Path prefix) { return Done(GetApi().EnableProfiling(this->p_, prefix)); }
+#ifndef _WIN32
+  SessionOptionsApi& SetOptimizedModelFilePath(const wchar_t* path) { return SetOptimizedModelFilePath(Utf8(path).c_str()); }
+  SessionOptionsApi& EnableProfiling(const wchar_t* prefix) { return EnableProfiling(Utf8(prefix).c_str()); }
+  SessionOptionsApi& RegisterCustomOpsLibrary(const wchar_t* path) { return RegisterCustomOpsLibrary(Utf8(path).c_str()); }
+#endif
   SessionOptionsApi& DisableProfiling() { return Done(GetApi().DisableProfiling(this->p_)); }
   SessionOptionsApi& SetExecutionMode(ExecutionMode mode) { return Done(GetApi().SetSessionExecutionMode(this->p_, mode)); }
   SessionOptionsApi& SetLoadCancellationFlag(bool cancel) { return Done(GetApi().SessionOptionsSetLoadCancellationFlag(this->p_, cancel)); }

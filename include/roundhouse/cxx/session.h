@@ -203,6 +203,12 @@ struct Session : detail::SessionApi<OrtSession> {
   Session(const Env& env, const void* model_data, size_t bytes, const SessionOptions& options, OrtPrepackedWeightsContainer* container) {
     ThrowOnError(GetApi().CreateSessionFromArrayWithPrepackedWeightsContainer(env, model_data, bytes, options, container, &p_));
   }
+#ifndef _WIN32
+  Session(const Env& env, const wchar_t* model_path, const SessionOptions& options)
+      : Session(env, detail::Utf8(model_path).c_str(), options) {}
+  Session(const Env& env, const wchar_t* model_path, const SessionOptions& options, OrtPrepackedWeightsContainer* container)
+      : Session(env, detail::Utf8(model_path).c_str(), options, container) {}
+#endif
   /// From a model built in memory (graph.h).
   Session(const Env& env, const Model& model, const SessionOptions& options);
   /// A session whose model can be added to until FinalizeModelEditorSession.

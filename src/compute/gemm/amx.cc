@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/cpu_features.h"
+#include "base/fork_mutex.h"
 #include "compute/gemm/gemm.h"
 
 #if defined(__linux__) && defined(__x86_64__)
@@ -39,11 +40,12 @@ AmxStatus ask_and_try() {
 std::atomic<const AmxStatus*> override_{nullptr};
 
 const AmxStatus& status_here() {
-  static const AmxStatus kNone{false, "the processor or the system has no AMX of bfloat16, or ROUNDHOUSE_ISA leaves it out"};
-  if (!cpu_features().amx_bf16) return kNone;
+  static constinit ForkOnce<const AmxStatus> none, asked;
+  if (!cpu_features().amx_bf16) {
+    return none.get([] { return AmxStatus{false, "the processor or the system has no AMX of bfloat16, or ROUNDHOUSE_ISA leaves it out"}; });
+  }
   if (const AmxStatus* scoped = override_.load(std::memory_order_acquire)) return *scoped;
-  static const AmxStatus asked = ask_and_try();
-  return asked;
+  return asked.get(ask_and_try);
 }
 
 }  // namespace

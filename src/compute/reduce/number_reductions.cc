@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/fork_mutex.h"
 #include "compute/reduce/powers_of_e.h"
 #include "compute/simd/hwy_targets.h"
 
@@ -403,13 +404,13 @@ HWY_EXPORT(find_int);
 namespace {
 
 const PowersOfE& powers_of_e() {
-  static const PowersOfE powers = [] {
+  static constinit ForkOnce<const PowersOfE> powers;
+  return powers.get([] {
     PowersOfE made;
     for (size_t i = 0; i < made.ones.size(); ++i) made.ones[i] = std::exp(-static_cast<double>(i));
     for (size_t i = 0; i < made.eights.size(); ++i) made.eights[i] = made.ones[8 * i];
     return made;
-  }();
-  return powers;
+  });
 }
 
 }  // namespace

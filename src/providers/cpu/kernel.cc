@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/fork_mutex.h"
 #include "base/nearest.h"
 #include "base/out_of_memory.h"
 #include "providers/provider.h"
@@ -16,8 +17,10 @@ namespace rh::cpu {
 
 namespace {
 
+constinit ForkOnce<const std::vector<KernelEntry>> g_table;
+
 const std::vector<KernelEntry>& table() {
-  static const std::vector<KernelEntry> list = [] {
+  return g_table.get([] {
     std::vector<KernelEntry> entries;
 #define RH_KERNEL(Struct, KernelClass)                 \
   entries.push_back(kernel_entry(Tag<KernelClass>())); \
@@ -26,8 +29,7 @@ const std::vector<KernelEntry>& table() {
 #undef RH_KERNEL
     std::sort(entries.begin(), entries.end(), [](const KernelEntry& a, const KernelEntry& b) { return a.attributes < b.attributes; });
     return entries;
-  }();
-  return list;
+  });
 }
 
 // The first input that decides the element type: the first tensor input whose type is known.

@@ -48,6 +48,8 @@ class KernelInfo {
   bool lean_memory() const { return context_.lean_memory; }
   /// Packed constants of products take fewer bytes where that loses nothing.
   bool compact_weights() const { return context_.compact_weights; }
+  /// The number of this kernel among those of the session that draw random numbers; counts.
+  uint64_t next_random_number() const { return context_.random_kernels ? context_.random_kernels->fetch_add(1) : 0; }
   /// The variant that is asked for; empty: none.
   std::string_view tuned(std::string_view problem) const { return context_.tuning.choice(problem); }
 

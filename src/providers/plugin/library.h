@@ -14,6 +14,7 @@
 #include "abi/env.h"
 #include "abi/logger.h"
 #include "base/dynamic_library.h"
+#include "base/fork_mutex.h"
 #include "providers/plugin/stream.h"
 #include "tensor/arena.h"
 
@@ -94,7 +95,7 @@ class Library {
   ReleaseEpApiFactoryFn release_ = nullptr;
   std::vector<Factory> factories_;
   std::vector<std::unique_ptr<OrtEpDevice>> devices_;
-  std::mutex mutex_;
+  MemberForkMutex mutex_;
   std::vector<std::shared_ptr<const SharedAllocator>> shared_;
 };
 
@@ -127,7 +128,7 @@ class Libraries {
   std::vector<std::shared_ptr<Library>> list() const;
 
   OrtEnv& env_;
-  mutable std::mutex mutex_;
+  mutable MemberForkMutex mutex_;
   std::vector<std::shared_ptr<Library>> libraries_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "abi/allocator.h"
 #include "abi/graph_view.h"
+#include "base/fork_mutex.h"
 #include "ops/channels_last.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/context_nodes.h"
@@ -55,8 +56,8 @@ class PluginAllocator final : public ShrinkableAllocator {
 };
 
 const OrtRunOptions& default_run_options() {
-  static const OrtRunOptions options;
-  return options;
+  static constinit ForkOnce<const OrtRunOptions> options;
+  return options.get();
 }
 
 class PluginProvider final : public Provider, public PlaceOfKernels {

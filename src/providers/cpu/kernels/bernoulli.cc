@@ -14,7 +14,7 @@ class BernoulliKernel final : public Kernel {
   using Types = FloatingTypes;
   using NumericAndBool = Concat<NumericTypes, rh::Types<bool>>;
 
-  explicit BernoulliKernel(const KernelInfo& info) : op_(info.attributes<ops::Bernoulli>()), source_(op_.seed) {}
+  explicit BernoulliKernel(const KernelInfo& info) : op_(info.attributes<ops::Bernoulli>()), source_(info, op_.seed) {}
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);

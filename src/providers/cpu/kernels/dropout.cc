@@ -5,6 +5,7 @@
 
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/numbers.h"
+#include "providers/cpu/random_source.h"
 
 namespace rh::cpu {
 
@@ -14,7 +15,7 @@ class DropoutKernel final : public Kernel {
  public:
   using Types = Concat<FloatingTypes, Float8Types>;
 
-  explicit DropoutKernel(const KernelInfo& info) : op_(info.attributes<ops::Dropout>()) {}
+  explicit DropoutKernel(const KernelInfo& info) : op_(info.attributes<ops::Dropout>()), source_(info, std::nullopt) {}
 
   std::span<const Alias> aliases() const override {
     static constexpr Alias list[] = {{0, 0, Alias::Kind::view}};
@@ -38,7 +39,7 @@ class DropoutKernel final : public Kernel {
       return {};
     }
     std::vector<bool> keep(static_cast<size_t>(x.elements()));
-    std::mt19937 random(op_.has_seed ? static_cast<uint32_t>(op_.seed) : std::random_device()());
+    std::mt19937 random(op_.has_seed ? static_cast<uint32_t>(op_.seed) : source_.next_seed());
     for (size_t i = 0; i < keep.size(); ++i) keep[i] = uniform(random) >= ratio;
     if (context.has_output(1)) {
       const MutableView mask = context.output(1, DType::boolean, x.shape());
@@ -70,6 +71,7 @@ class DropoutKernel final : public Kernel {
   }
 
   ops::Dropout op_;
+  RandomSource source_;  ///< where the node has no seed
 };
 
 }  // namespace rh::cpu

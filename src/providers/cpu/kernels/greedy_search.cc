@@ -8,6 +8,7 @@
 #include "compute/reduce/row_math.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/generation_request.h"
+#include "providers/cpu/random_source.h"
 #include "providers/cpu/token_decoder.h"
 
 namespace rh::cpu {
@@ -16,7 +17,7 @@ class GreedySearchKernel final : public Kernel {
  public:
   using Types = rh::Types<int32_t>;
 
-  explicit GreedySearchKernel(const KernelInfo& info) : op_(info.attributes<ops::GreedySearch>()) {}
+  explicit GreedySearchKernel(const KernelInfo& info) : op_(info.attributes<ops::GreedySearch>()), source_(info, std::nullopt) {}
 
   Status run(RunContext& context) const override {
     const GenerationRequest request(op_.generation, context,
@@ -74,7 +75,7 @@ class GreedySearchKernel final : public Kernel {
 
   uint32_t draw_seed(const RunContext& context) const {
     if (!op_.samples) return 1;
-    return context.has_input(8) ? static_cast<uint32_t>(scalar_int(context, 8, "Sampling: seed")) : std::random_device{}();
+    return context.has_input(8) ? static_cast<uint32_t>(scalar_int(context, 8, "Sampling: seed")) : source_.next_seed();
   }
 
   ScoreRules score_rules(const RunContext& context, const GenerationRequest& request, int64_t width) const {
@@ -126,6 +127,7 @@ class GreedySearchKernel final : public Kernel {
   }
 
   ops::GreedySearch op_;
+  RandomSource source_;  ///< where no seed is given
 };
 
 }  // namespace rh::cpu

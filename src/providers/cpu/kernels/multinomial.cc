@@ -19,7 +19,7 @@ class MultinomialKernel final : public Kernel {
  public:
   using Types = FloatingTypes;
 
-  explicit MultinomialKernel(const KernelInfo& info) : op_(info.attributes<ops::Multinomial>()), source_(op_.seed) {}
+  explicit MultinomialKernel(const KernelInfo& info) : op_(info.attributes<ops::Multinomial>()), source_(info, op_.seed) {}
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);

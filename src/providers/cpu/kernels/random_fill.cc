@@ -26,7 +26,7 @@ class RandomFillKernel final : public Kernel {
  public:
   using Types = AnyType;
 
-  explicit RandomFillKernel(const KernelInfo& info) : op_(info.attributes<ops::RandomFill>()), source_(op_.seed) {}
+  explicit RandomFillKernel(const KernelInfo& info) : op_(info.attributes<ops::RandomFill>()), source_(info, op_.seed) {}
 
   Status run(RunContext& context) const override {
     const Shape shape = op_.like ? context.input(0).shape() : Shape(op_.shape.begin(), op_.shape.end());

@@ -1,0 +1,78 @@
+"""Runs what the interpreter's command line names as the interpreter does, in the module __main__."""
+
+import builtins
+import importlib.machinery
+import io
+import os
+import pkgutil
+import runpy
+import sys
+
+
+def _clear_main(**attributes) -> dict:
+    """The dict of the module __main__, which has these attributes and those of a new module alone."""
+    main = sys.modules["__main__"]
+    main.__dict__.clear()
+    empty = {"__doc__": None, "__package__": None, "__loader__": None, "__spec__": None, "__annotations__": {}, "__builtins__": builtins}
+    main.__dict__.update({"__name__": "__main__"} | empty | attributes)
+    return main.__dict__
+
+
+def _text(source: str, name: str, first_argument: str, rest: list[str]) -> None:
+    sys.argv = [first_argument, *rest]
+    if not sys.flags.safe_path:
+        sys.path.insert(0, "")
+    exec(compile(source, name, "exec", dont_inherit=True), _clear_main(__loader__=importlib.machinery.BuiltinImporter))
+
+
+def _module(name: str, rest: list[str]) -> None:
+    sys.argv = ["-m", *rest]
+    if not sys.flags.safe_path:
+        sys.path.insert(0, os.getcwd())
+    _clear_main()
+    runpy._run_module_as_main(name)
+
+
+def _file(path: str, rest: list[str]) -> None:
+    sys.argv = [path, *rest]
+    path = os.path.abspath(path)
+    if pkgutil.get_importer(path) is not None:  # a folder or an archive
+        sys.path.insert(0, path)
+        _clear_main()
+        runpy._run_module_as_main("__main__", alter_argv=False)
+        return
+    if not sys.flags.safe_path:
+        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    with io.open_code(path) as file:
+        source = file.read()
+    exec(compile(source, path, "exec", dont_inherit=True), _clear_main(__file__=path, __loader__=loader, __cached__=None))
+
+
+def _start(arguments: list[str]) -> None:
+    first, rest = (arguments[0], arguments[1:]) if arguments else ("-", [])
+    option = first[:2]
+    if option in ("-c", "-m"):
+        value, rest = (first[2:], rest) if first[2:] else (rest[0], rest[1:])
+        _text(value, "<string>", "-c", rest) if option == "-c" else _module(value, rest)
+    elif first == "-":
+        _text(sys.stdin.read(), "<stdin>", "-" if arguments else "", rest)
+    elif not os.path.exists(first):
+        number = 2
+        sys.stderr.write(f"{sys.executable}: can't open file {os.path.abspath(first)!r}: [Errno {number}] {os.strerror(number)}\n")
+        raise SystemExit(number)
+    else:
+        _file(first, rest)
+
+
+def run() -> None:
+    """What is not caught is shown without the frames of this file."""
+    try:
+        _start(sys.argv[1:])
+    except Exception as problem:
+        trace = problem.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        sys.last_type, sys.last_value, sys.last_traceback = type(problem), problem, trace
+        sys.excepthook(type(problem), problem.with_traceback(trace), trace)
+        raise SystemExit(1) from None

@@ -1,0 +1,199 @@
+"""``python -m roundhouse.as_onnxruntime`` and ``python`` do the same with every kind of program, but for the runtime."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import zipfile
+
+import models
+import pytest
+
+import roundhouse
+
+PACKAGE = pathlib.Path(roundhouse.__file__).resolve().parent
+LAUNCHER = ["-m", "roundhouse.as_onnxruntime"]
+
+# What a program sees of how it was started.
+STATE = """
+import os, sys
+import helper
+main = sys.modules["__main__"]
+print(sys.argv, __name__, getattr(main, "__file__", None), main.__spec__ and main.__spec__.name)
+print(main.__package__, type(main.__loader__).__name__, main.__doc__, sorted(k for k in vars(main) if k[0] != "_"))
+print([entry for entry in sys.path if not entry.endswith("shim")][:2], helper.WORD)
+print(sys.flags, sys.warnoptions, sys._xoptions, __debug__)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "app" / "package").mkdir(parents=True)
+    (tmp_path / "app" / "helper.py").write_text("WORD = 'found'\n")
+    (tmp_path / "app" / "program.py").write_text(STATE)
+    (tmp_path / "app" / "__main__.py").write_text(STATE)
+    (tmp_path / "app" / "package" / "__init__.py").write_text("")
+    (tmp_path / "app" / "package" / "__main__.py").write_text(STATE)
+    with zipfile.ZipFile(tmp_path / "app.zip", "w") as archive:
+        archive.write(tmp_path / "app" / "program.py", "__main__.py")
+        archive.write(tmp_path / "app" / "helper.py", "helper.py")
+    (tmp_path / "identity.onnx").write_bytes(models.identity())
+    return tmp_path
+
+
+def start(arguments, folder, given=None, **variables):
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])} | variables
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, timeout=120, cwd=folder, input=given)
+
+
+def outcome(done):
+    return done.returncode, done.stdout, done.stderr
+
+
+def check_same(arguments, folder, given=None, **variables):
+    plain = outcome(start(arguments, folder, given, **variables))
+    assert outcome(start([*LAUNCHER, *arguments], folder, given, **variables)) == plain
+    return plain
+
+
+@pytest.mark.parametrize(
+    "flags", ["", "-O", "-OO -B", "-W error -W ignore::UserWarning", "-X dev", "-X utf8 -b", "-u", "-s", "-q", "-E", "-P", "-E -P"]
+)
+@pytest.mark.parametrize("way", ["app/program.py a -b", "app", "app.zip x", "-m program -O", "-m package"])
+def test_what_a_program_sees(folder, flags, way):
+    module = way.startswith("-m")
+    if module and "-P" in flags:
+        pytest.skip("the interpreter itself finds no module in the working folder then")
+    status, _, _ = check_same([*flags.split(), *way.split()], folder / "app" if module else folder)
+    assert status == (0 if "-P" not in flags or way.startswith("app.zip") or way == "app" else 1)
+
+
+def test_options_before_the_launcher_count(folder):
+    plain = outcome(start(["-O", "-W", "error", "-X", "utf8", "app/program.py"], folder))
+    for before in (["-O", "-W", "error", "-X", "utf8", *LAUNCHER], ["-OWerror", "-Xutf8", "-mroundhouse.as_onnxruntime"]):
+        assert outcome(start([*before, "app/program.py"], folder)) == plain
+
+
+COMMAND = "import sys; print(sys.argv, __name__, sys.path[0], sorted(k for k in globals() if k[0] != '_')); x = 1"
+
+
+@pytest.mark.parametrize("flags", [[], ["-E"], ["-O"]])
+def test_commands_and_standard_input(folder, flags):
+    check_same([*flags, "-c", COMMAND, "a", "-b"], folder)
+    check_same([*flags, f"-c{COMMAND}", "a"], folder)
+    check_same([*flags, "-", "a"], folder, COMMAND)
+    check_same(flags, folder, COMMAND)
+
+
+@pytest.mark.parametrize("flags", [[], ["-E"]])
+@pytest.mark.parametrize(
+    "end",
+    [
+        "sys.exit(7)",
+        "sys.exit('a word')",
+        "raise SystemExit",
+        "os._exit(3)",
+        "1 / 0",
+        "os.kill(os.getpid(), signal.SIGTERM)",
+        "os.abort()",
+        "def (",
+    ],
+)
+def test_ends(folder, flags, end):
+    (folder / "end.py").write_text(f"import os, signal, sys\nprint('before', flush=True)\n{end}\n")
+    check_same([*flags, "end.py"], folder)
+
+
+def test_a_program_that_is_not_there(folder):
+    for flags in ([], ["-E"]):
+        assert check_same([*flags, "nowhere.py"], folder)[0] == 2
+        assert check_same([*flags, "-m", "nowhere"], folder)[0] == 1
+    assert check_same(["--version"], folder)[0] == 0
+    assert check_same(["-Z"], folder)[0] == 2
+
+
+def test_a_signal_reaches_the_program(folder):
+    (folder / "waits.py").write_text(
+        "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\nprint('ready', flush=True)\ntime.sleep(60)\n"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])}
+    with subprocess.Popen([sys.executable, *LAUNCHER, str(folder / "waits.py")], stdout=subprocess.PIPE, text=True, env=env) as child:
+        assert child.stdout.readline() == "ready\n"
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(60) == 9
+
+
+WORKERS = """
+import multiprocessing, os, pickle, subprocess, sys, threading, time
+import numpy as np
+import onnxruntime
+
+
+class Item:
+    pass
+
+
+def work(path):
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return onnxruntime.__name__, session.run(None, {"x": np.array([1, 2], np.float32)})[0].tolist()
+
+
+def late():
+    time.sleep(0.2)
+    print(type(pickle.loads(pickle.dumps(Item()))).__name__)
+
+
+if __name__ == "__main__":
+    print("parent", work(sys.argv[1]))
+    for way in ("fork", "spawn", "forkserver"):
+        with multiprocessing.get_context(way).Pool(1) as pool:
+            print(way, pool.apply_async(work, sys.argv[1:]).get(60))
+    for command in (["-c", "import onnxruntime; print('child', onnxruntime.__name__)"], ["-O", "child.py"]):
+        subprocess.run([sys.executable, *command], check=True, env={**os.environ, "MORE": "1"}, stdout=sys.stdout)
+    threading.Thread(target=late).start()
+"""
+
+
+@pytest.mark.parametrize("flags", [[], ["-E"], ["-I"]])
+@pytest.mark.parametrize("way", [["program.py"], ["-m", "program"]])
+def test_children_run_on_roundhouse(folder, flags, way):
+    if flags == ["-I"] and way[0] == "-m":
+        pytest.skip("the interpreter itself finds no module in the working folder then")
+    (folder / "program.py").write_text(WORKERS)
+    (folder / "child.py").write_text("import onnxruntime\nprint('child', onnxruntime.__name__)\n")
+    done = start([*LAUNCHER, "-u", *flags, *way, "identity.onnx"], folder)
+    value = "('roundhouse', [1.0, 2.0])"
+    lines = [f"{child} {value}" for child in ("parent", "fork", "spawn", "forkserver")] + ["child roundhouse"] * 2 + ["Item"]
+    assert (done.returncode, done.stdout.splitlines(), done.stderr) == (0, lines, "")
+
+
+CHILD_OF_ANOTHER_RUNTIME = """
+import os, subprocess, sys
+for options, env in ([], None), (["-I"], None), ([], {"PATH": os.environ["PATH"]}):
+    subprocess.run([sys.executable, *options, "-c", "pass"], env=env)
+    subprocess.run(["true"], env={})
+"""
+
+
+def test_a_child_without_roundhouse_is_told_of(folder):
+    (folder / "program.py").write_text(CHILD_OF_ANOTHER_RUNTIME)
+    done = start([*LAUNCHER, "-W", "always", "program.py"], folder)
+    warnings = [line for line in done.stderr.splitlines() if "RuntimeWarning" in line]
+    assert (done.returncode, len(warnings)) == (0, 2), done.stderr
+    assert "its option -I leaves PYTHONPATH out" in warnings[0]
+    assert "PYTHONPATH of its environment is ''" in warnings[1]
+
+
+def test_the_next_sitecustomize_runs(folder):
+    (folder / "site").mkdir()
+    (folder / "site" / "sitecustomize.py").write_text("import sys\nsys.customized = __file__\n")
+    command = ["-c", "import sys, sitecustomize; print(sys.customized, sitecustomize.__file__)"]
+    path = os.pathsep.join([str(folder / "site"), str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
+    assert check_same(command, folder, PYTHONPATH=path)[0] == 0
+
+
+def test_the_package_need_not_be_on_the_path(folder):
+    """It is found beside the folder that stands there."""
+    done = start(["-c", "import onnxruntime; print(onnxruntime.__name__)"], folder, PYTHONPATH=roundhouse.onnxruntime_path())
+    assert outcome(done) == (0, "roundhouse\n", "")

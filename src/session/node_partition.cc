@@ -1,0 +1,25 @@
+#include "session/node_partition.h"
+
+#include <filesystem>
+
+#include <fmt/ranges.h>
+
+#include "base/file.h"
+#include "base/json_text.h"
+
+namespace rh {
+
+void write_node_partition(const Plan& plan, const SessionOptions& options) {
+  const std::string path(options.config_entry("session.node_partition_config_file"));
+  if (path.empty()) return;
+  if (std::filesystem::exists(path)) {
+    if (!options.log) return;
+    options.log->log(LogSeverity::warning, "session", fmt::format("nodes run in their own order, not in that of the file '{}'", path));
+    return;
+  }
+  std::vector<std::string> names;
+  for (const Step& step : plan.steps) names.push_back(json_text(step.node->display_name()));
+  write_file(path, fmt::format(R"({{"devices":["0"],"streams":[[{}]],"type":"DeviceBasedPartitioner"}})", fmt::join(names, ",")));
+}
+
+}  // namespace rh
