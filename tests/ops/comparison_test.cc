@@ -5,8 +5,8 @@
 namespace rh::test {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 const std::vector<OpCase> kComparison = {
     {19, {}, {uniform({5, 41}, 0, 4), uniform({5, 41}, 0, 4)}, "same shape"},
@@ -20,7 +20,7 @@ RH_OP_TEST(Less, kComparison, NumericTypes::set)
 RH_OP_TEST(GreaterOrEqual, kComparison, NumericTypes::set)
 RH_OP_TEST(LessOrEqual, kComparison, NumericTypes::set)
 
-const Input kLeft = values({6}, {nan, inf, -inf, 0, -0.0, 1}), kRight = values({6}, {nan, inf, inf, -0.0, 0, nan});
+const Input kLeft = values({6}, {kNan, kInf, -kInf, 0, -0.0, 1}), kRight = values({6}, {kNan, kInf, kInf, -0.0, 0, kNan});
 const std::vector<OpCase> kSpecial = {
     {19, {}, {kLeft, kRight}, "NaN and infinity", {}, 1, 0, "", "Equal"},
     {13, {}, {kLeft, kRight}, "NaN and infinity", {}, 1, 0, "", "Less"},

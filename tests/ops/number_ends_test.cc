@@ -27,7 +27,7 @@ std::vector<Y> run(const std::string& node, const std::string& type, std::vector
 }
 
 constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(NumberEnds, IntegerDivisionByZeroGivesZero) {
   EXPECT_EQ((run<int32_t, int32_t>("Div (x0, x1)", "int32", {{7, -7, 0}, {0, 0, 0}})), (std::vector<int32_t>{0, 0, 0}));
@@ -68,18 +68,18 @@ TEST(NumberEnds, ShiftsByTheWidthAndMore) {
 }
 
 TEST(NumberEnds, NaNIsTheExtreme) {
-  EXPECT_EQ((run<float, int64_t>("ArgMax (x0)", "float", {{1, nan, 3, nan}})), (std::vector<int64_t>{1}));
-  EXPECT_EQ((run<float, int64_t>("ArgMin (x0)", "float", {{1, nan, 3, nan}})), (std::vector<int64_t>{1}));
-  EXPECT_EQ((run<float, int64_t>("ArgMin <select_last_index = 1> (x0)", "float", {{1, nan, 3, nan}})), (std::vector<int64_t>{3}));
+  EXPECT_EQ((run<float, int64_t>("ArgMax (x0)", "float", {{1, kNan, 3, kNan}})), (std::vector<int64_t>{1}));
+  EXPECT_EQ((run<float, int64_t>("ArgMin (x0)", "float", {{1, kNan, 3, kNan}})), (std::vector<int64_t>{1}));
+  EXPECT_EQ((run<float, int64_t>("ArgMin <select_last_index = 1> (x0)", "float", {{1, kNan, 3, kNan}})), (std::vector<int64_t>{3}));
   std::vector<float> row(1000, 1.0f);
-  row[700] = row[131] = nan;
+  row[700] = row[131] = kNan;
   EXPECT_EQ((run<float, int64_t>("ArgMax (x0)", "float", {row})), (std::vector<int64_t>{131}));
-  EXPECT_EQ((run<float, int64_t>("TopK@9 <k = 3> (x0)", "float", {{1, nan, 3, nan}}, 1)), (std::vector<int64_t>{1, 3, 2}));
+  EXPECT_EQ((run<float, int64_t>("TopK@9 <k = 3> (x0)", "float", {{1, kNan, 3, kNan}}, 1)), (std::vector<int64_t>{1, 3, 2}));
   EXPECT_EQ((run<float, int64_t>("TopK@9 <k = 3> (x0)", "float", {row}, 1)), (std::vector<int64_t>{131, 700, 0}));
 }
 
 TEST(NumberEnds, FloatsThatNoIntegerHolds) {
-  EXPECT_EQ((run<float, int32_t>("Cast <to = 6> (x0)", "float", {{nan, 1e10f, -1e10f, -7.9f}})),
+  EXPECT_EQ((run<float, int32_t>("Cast <to = 6> (x0)", "float", {{kNan, 1e10f, -1e10f, -7.9f}})),
             (std::vector<int32_t>{kLeast, kLeast, kLeast, -7}));
   EXPECT_EQ((run<float, uint8_t>("Cast <to = 2> (x0)", "float", {{300, -1, 255.9f}})), (std::vector<uint8_t>{44, 255, 255}));
 }

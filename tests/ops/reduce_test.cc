@@ -5,7 +5,7 @@
 namespace rh::test {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 const std::vector<OpCase> kReduce = {
     // opset, attributes, inputs, what it is for
@@ -94,7 +94,7 @@ const std::vector<OpCase> kEmptyReduce = {
     {18, {}, {normal({2, 0, 3}), ints({1}).constant()}, "nothing to compare", {}, 1, 0, "", "ReduceMax"},
     {18, {}, {normal({2, 0, 3}), ints({1}).constant()}, "nothing to compare", {}, 1, 0, "", "ReduceMin"},
     {18, {}, {normal({2, 0}), ints({1}).constant()}, "log of nothing", {}, 1, 0, "", "ReduceLogSumExp"},
-    {18, {}, {values({2, 3}, {-inf, -inf, -inf, inf, 1, 2}), ints({1}).constant()}, "infinities", {}, 1, 0, "", "ReduceLogSumExp"},
+    {18, {}, {values({2, 3}, {-kInf, -kInf, -kInf, kInf, 1, 2}), ints({1}).constant()}, "infinities", {}, 1, 0, "", "ReduceLogSumExp"},
     {18,
      {},
      {values({2, 3}, {1000, 1000, 999, -1000, -1001, -1000}), ints({1}).constant()},
@@ -150,7 +150,7 @@ const std::vector<OpCase> kTopK = {
 };
 RH_OP_TEST(TopK, kTopK, NumericTypes::set)
 
-const double nan = std::numeric_limits<double>::quiet_NaN();
+const double kNan = std::numeric_limits<double>::quiet_NaN();
 const std::vector<OpCase> kArg = {
     {13, {}, {normal({5, 7})}, "default axis"},
     {13, {attr("axis", -1)}, {uniform({4, 500}, 0, 9)}, "ties: the first"},
@@ -163,7 +163,7 @@ const std::vector<OpCase> kArg = {
     {13, {attr("axis", -1), attr("select_last_index", 1)}, {uniform({60, 4}, 0, 4)}, "short rows, ties: the last"},
     {13,
      {attr("axis", -1)},
-     {values({3, 3}, {nan, 1, 2, 1, nan, nan, 2, 2, nan}).as(DType::float32)},
+     {values({3, 3}, {kNan, 1, 2, 1, kNan, kNan, 2, 2, kNan}).as(DType::float32)},
      "short rows: the first NaN",
      {},
      1,

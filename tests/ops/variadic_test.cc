@@ -6,7 +6,7 @@
 namespace rh::test {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 const std::vector<OpCase> kVariadic = {
     {13, {}, {normal({3, 40}), normal({3, 40}), normal({3, 40})}, "same shape"},
@@ -24,8 +24,8 @@ RH_OP_TEST(Sum, kVariadic, FloatingTypes::set)
 RH_OP_TEST(Mean, kVariadic, FloatingTypes::set)
 
 const std::vector<OpCase> kNaN = {
-    {13, {}, {values({4}, {nan, 1, nan, 2}), values({4}, {1, nan, nan, 1})}, "NaN wins", {}, 1, 0, "", "Max"},
-    {13, {}, {values({4}, {nan, 1, nan, 2}), values({4}, {1, nan, nan, 1})}, "NaN wins", {}, 1, 0, "", "Min"},
+    {13, {}, {values({4}, {kNan, 1, kNan, 2}), values({4}, {1, kNan, kNan, 1})}, "NaN wins", {}, 1, 0, "", "Max"},
+    {13, {}, {values({4}, {kNan, 1, kNan, 2}), values({4}, {1, kNan, kNan, 1})}, "NaN wins", {}, 1, 0, "", "Min"},
 };
 RH_OP_TEST(ExtremesOfNaN, kNaN, (Types<float, double>::set))
 
@@ -39,45 +39,45 @@ const std::vector<OpCase> kClip = {
 };
 RH_OP_TEST(Clip, kClip, NumericTypes::set)
 
-constexpr float inf = std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::max();
+constexpr float kInf = std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::max();
 
 // What is not bounded is finite all the same.
 const std::vector<ModelCase> kInfinite = {
     {"no bound",
      "<opset_import: [\"\" : 13]> g (float[3] x) => (float[3] y) { y = Clip (x) }",
-     {floats({3}, {inf, -inf, 1})},
+     {floats({3}, {kInf, -kInf, 1})},
      {},
      {floats({3}, {most, -most, 1})}},
     {"no lower bound",
      "<opset_import: [\"\" : 13]> g (float[3] x, float high) => (float[3] y) { y = Clip (x, _, high) }",
-     {floats({3}, {inf, -inf, 1}), floats({}, {12})},
+     {floats({3}, {kInf, -kInf, 1}), floats({}, {12})},
      {},
      {floats({3}, {12, -most, 1})}},
     {"no upper bound",
      "<opset_import: [\"\" : 13]> g (float[3] x, float low) => (float[3] y) { y = Clip (x, low) }",
-     {floats({3}, {inf, -inf, 1}), floats({}, {3})},
+     {floats({3}, {kInf, -kInf, 1}), floats({}, {3})},
      {},
      {floats({3}, {most, 3, 3})}},
     {"infinite bounds",
      "<opset_import: [\"\" : 13]> g (float[3] x, float low, float high) => (float[3] y) { y = Clip (x, low, high) }",
-     {floats({3}, {inf, -inf, 1}), floats({}, {-inf}), floats({}, {inf})},
+     {floats({3}, {kInf, -kInf, 1}), floats({}, {-kInf}), floats({}, {kInf})},
      {},
-     {floats({3}, {inf, -inf, 1})}},
+     {floats({3}, {kInf, -kInf, 1})}},
     {"attributes",
      "<opset_import: [\"\" : 6]> g (float[3] x) => (float[3] y) { y = Clip <min = -0.5> (x) }",
-     {floats({3}, {inf, -inf, 1})},
+     {floats({3}, {kInf, -kInf, 1})},
      {},
      {floats({3}, {most, -0.5f, 1})}},
     {"of a half type",
      "<opset_import: [\"\" : 13]> g (float[3] x) => (float[3] y) { a = Cast <to = 10> (x) b = Clip (a) y = Cast <to = 1> (b) }",
-     {floats({3}, {inf, -inf, 1})},
+     {floats({3}, {kInf, -kInf, 1})},
      {},
      {floats({3}, {65504, -65504, 1})}},
     {"attributes of a half type",
      "<opset_import: [\"\" : 10]> g (float[3] x) => (float[3] y) { a = Cast <to = 10> (x) b = Clip <min = 0.5> (a) y = Cast <to = 1> (b) }",
-     {floats({3}, {inf, -inf, 1})},
+     {floats({3}, {kInf, -kInf, 1})},
      {},
-     {floats({3}, {inf, 0.5f, 1})}},
+     {floats({3}, {kInf, 0.5f, 1})}},
 };
 TEST(ModelCases, ClipOfInfinities) { run_model_cases(kInfinite); }
 
