@@ -15,13 +15,16 @@ namespace {
 
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-void check_header(const ModelFields& fields) {
+void check_header(ModelFields& fields, const ReadLimits& limits) {
   if (!fields.has_graph) fail(ErrorCode::invalid_argument, "the model has no graph: the data is empty, truncated or not an ONNX model");
   check_ir_version(fields.ir_version);
   if (fields.imports.empty() && fields.ir_version >= 3) {
     fail(ErrorCode::fail, "Missing opset in the model: expected an opset import for each domain that it uses");
   }
-  for (const auto& [domain, version] : fields.imports) check_import(domain, version);
+  for (auto& [domain, version] : fields.imports) {
+    if (limits.newer_opsets) version = known_version(domain, version);
+    check_import(domain, version);
+  }
 }
 
 // Functions that call functions grow exponentially: what they expand to is bounded by the size of the file.
@@ -34,7 +37,7 @@ ReadLimits limits_for(size_t bytes, ReadLimits limits) {
 
 Model read_onnx_format(std::string_view bytes, TensorReader& tensors, const ReadLimits& limits) {
   ModelFields fields = ModelFields::parse(bytes);
-  check_header(fields);
+  check_header(fields, limits);
   if (fields.imports.empty()) fields.imports.emplace_back("", 1);
   const GraphFields graph = GraphFields::parse(fields.graph);
   Model model;

@@ -15,6 +15,7 @@ struct ReadLimits {
   int depth = 64;                     ///< subgraphs and function calls inside each other
   int64_t inlined_nodes = 1'000'000;  ///< nodes that come from model-local functions; fewer where the model is small
   int64_t inlined_bytes = 1 << 30;    ///< of their attributes; by the size of the model
+  bool newer_opsets = false;          ///< versions of the standard that are not known here: they are taken for the newest that is
 };
 
 struct ReadOptions {

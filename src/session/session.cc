@@ -282,6 +282,10 @@ bool only_cpu_runs(const SessionOptions& options) {
   return !options.choose_providers && !options.custom_operators && std::ranges::all_of(options.providers, is_cpu_choice);
 }
 
+onnx::ReadLimits read_limits(const SessionOptions& options) {
+  return {.newer_opsets = options.config_entry("session.allow_released_opsets_only") == "0"};
+}
+
 }  // namespace
 
 std::unique_ptr<Session> Session::create(const std::string& path, const SessionOptions& options) {
@@ -290,7 +294,8 @@ std::unique_ptr<Session> Session::create(const std::string& path, const SessionO
   Model model = onnx::read_model(path, {.folder = impl->options.external_data_folder,
                                         .files = options.external_files,
                                         .tables_in_place = only_cpu_runs(options),
-                                        .initializers = &options.initializers});
+                                        .initializers = &options.initializers,
+                                        .limits = read_limits(options)});
   if (!options.dims_by_denotation.empty()) {
     apply_dim_denotations(*model.graph, onnx::read_dim_denotations(MappedFile(InputFile(path)).bytes()), options);
   }
@@ -312,7 +317,8 @@ std::unique_ptr<Session> Session::create(std::span<const std::byte> bytes, const
                                          .folder = impl->options.external_data_folder,
                                          .files = options.external_files,
                                          .tables_in_place = only_cpu_runs(options),
-                                         .initializers = &options.initializers});
+                                         .initializers = &options.initializers,
+                                         .limits = read_limits(options)});
   if (!options.dims_by_denotation.empty()) apply_dim_denotations(*model.graph, onnx::read_dim_denotations(bytes), options);
   impl->load(std::move(model), milliseconds_since(begin));
   return std::unique_ptr<Session>(new Session(std::move(impl)));
