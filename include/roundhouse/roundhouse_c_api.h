@@ -70,6 +70,14 @@ ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionGetMemoryPlan(const OrtSession* sess
 /// (DisablePerSessionThreads). FAIL where it has them.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhEnvMakeGlobalThreadPools(OrtEnv* env, const OrtThreadingOptions* options);
 
+/// Takes messages that would go to stderr; where it answers 0 they go there. `location` may be empty.
+typedef int(ORT_API_CALL* RhLogFunction)(OrtLoggingLevel severity, const char* category, const char* logid, const char* location,
+                                         const char* message);
+
+/// Has messages of all environments and sessions without a function of their own go to `function`; null: to stderr again. It may be called
+/// from any thread, and still be running in some when this call returns.
+ORT_EXPORT void ORT_API_CALL RhSetLogFunction(RhLogFunction function);
+
 /// Gives back what no run in flight uses: memory kept for later runs, memory of threads while no session runs, and what the heap holds on
 /// to. `bytes`, where not null, gets how much that was of the first two.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSessionTrim(OrtSession* session, size_t* bytes);

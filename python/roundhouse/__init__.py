@@ -13,11 +13,13 @@ from roundhouse._info import (
     has_collective_ops,
     preload_dlls,
     print_debug_info,
+    set_default_logger_callback,
     set_default_logger_severity,
     set_default_logger_verbosity,
     set_seed,
 )
 from roundhouse._memory import OrtArenaCfg, OrtMemoryInfo, copy_tensors, create_and_register_allocator, create_and_register_allocator_v2
+from roundhouse._model_package import ModelPackage, ModelPackageWriteMode
 from roundhouse._native import (
     AdapterFormat,
     EngineError,
@@ -56,6 +58,7 @@ from roundhouse._native import (
     set_global_thread_pool_sizes,
     unregister_execution_provider_library,
 )
+from roundhouse._package_sessions import ModelPackageComponentContext, ModelPackageContext, ModelPackageOptions
 from roundhouse._placement import NodePlacement, OrtEpAssignedNode, OrtEpAssignedSubgraph, Refusal
 from roundhouse._session import InferenceSession, IOBinding
 from roundhouse._shim import install_as_onnxruntime
@@ -86,6 +89,11 @@ __all__ = [
     "ModelLoadCanceled",
     "ModelLoaded",
     "ModelMetadata",
+    "ModelPackage",
+    "ModelPackageComponentContext",
+    "ModelPackageContext",
+    "ModelPackageOptions",
+    "ModelPackageWriteMode",
     "ModelRequiresCompilation",
     "NoModel",
     "NoSuchFile",
@@ -136,6 +144,7 @@ __all__ = [
     "preload_dlls",
     "print_debug_info",
     "register_execution_provider_library",
+    "set_default_logger_callback",
     "set_default_logger_severity",
     "set_default_logger_verbosity",
     "set_global_thread_pool_sizes",

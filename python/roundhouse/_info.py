@@ -2,7 +2,13 @@
 
 import platform
 
-from roundhouse._native import get_available_providers, get_build_info, get_version_string, set_default_logger_severity
+from roundhouse._native import (
+    get_available_providers,
+    get_build_info,
+    get_version_string,
+    set_default_logger_callback,
+    set_default_logger_severity,
+)
 
 __all__ = [
     "disable_telemetry_events",
@@ -15,6 +21,7 @@ __all__ = [
     "has_collective_ops",
     "preload_dlls",
     "print_debug_info",
+    "set_default_logger_callback",
     "set_default_logger_severity",
     "set_default_logger_verbosity",
     "set_seed",

@@ -57,6 +57,7 @@ TEST_P(ExportsTest, OnlyTheIntendedSymbols) {
                                              "RhSessionGetMemoryPlan",
                                              "RhSessionGetReport",
                                              "RhSessionTrim",
+                                             "RhSetLogFunction",
                                              "RhWriteLoraAdapter"};
   EXPECT_EQ(names, expected);  // nm would write NAME@@VERSION where symbols had versions
 }

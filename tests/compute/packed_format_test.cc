@@ -33,7 +33,9 @@ const std::vector<Expected> kExpected = {
     {PackedFormat::q5_0, {{1, 0x3C}, {2, 1}, {6, 0x1F}}, {{0, 15}, {16, -15}, {1, -16}}},
     {PackedFormat::q8_0, {{1, 0x40}, {2, 0xFF}, {33, 5}}, {{0, -2}, {31, 10}}},
     // Scale and minimum of sub-block 4 are in bytes 8 and 0, 4 of the scales.
-    {PackedFormat::q5_k, {{1, 0x3C}, {3, 0x3C}, {4, 3}, {8, 2}, {12, 0x21}, {4 + 4, 2}, {48, 7}, {16, 1}}, {{0, 3 * 23 - 2}, {32, 0}, {128, -2}}},
+    {PackedFormat::q5_k,
+     {{1, 0x3C}, {3, 0x3C}, {4, 3}, {8, 2}, {12, 0x21}, {4 + 4, 2}, {48, 7}, {16, 1}},
+     {{0, 3 * 23 - 2}, {32, 0}, {128, -2}}},
     {PackedFormat::q6_k, {{209, 0x3C}, {192, 2}, {0, 5}, {128, 1}}, {{0, 2 * (21 - 32)}, {1, -64}, {16, 0}}},
     {PackedFormat::iq4_nl, {{1, 0x3C}, {2, 0x8F}}, {{0, 113}, {16, 1}, {1, -127}}},
     // The scale of sub-block 1 is 2 + 16.
