@@ -17,8 +17,8 @@ ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 /// model-local function, the node that calls it, "fate": "runs", "removed" (by a pass), "divided" (a call whose function several providers
 /// run), "unassigned", "provider", "kernel": operators that compute it, "runs_as": the first node of the final graph that stands for it,
 /// "fused_from": the nodes of the model that this one stands for where there are others, "unit": the compiled unit, "pass", "reason": why
-/// it does not run, "refusals": [{"provider", "code", "reason"}]}. Codes: op, opset, type, shape, attribute, layout, claimed_earlier, cost,
-/// forced, unstated. The counts add up to "nodes", those of functions' bodies left out. "variant" of a node is the way in which it
+/// it does not run, "refusals": [{"provider", "code", "reason"}]}. Codes: op, opset, type, shape, attribute, layout, claimed_earlier, unit,
+/// cost, forced, unstated. The counts add up to "nodes", those of functions' bodies left out. "variant" of a node is the way in which it
 /// computes, where its operator has several ("winograd", "fip", "blocked"), else "". "variants" has, of each node of the final graph whose
 /// way can be chosen: {"node", "problem": what tuning knows it by, "variant": the way taken, "variants": all};
 /// "machine" and "threads" are what a file of `roundhouse tune` must have been made with. "precision" is the one in force
