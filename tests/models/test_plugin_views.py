@@ -12,12 +12,12 @@ from onnx import TensorProto, helper, numpy_helper
 import roundhouse
 
 LIBRARY = BUILD / "release" / "lib" / "graph_dump_plugin.so"
-#: What both hosts convert to channels last, and operators with attributes that they leave as they are.
+#: What both hosts convert to channels last, and operators with attributes whose axes they leave as they are.
 WITH_LAYOUT = (
     "AveragePool,BatchNormalization,Conv,ConvTranspose,DepthToSpace,GlobalAveragePool,GlobalLpPool,GlobalMaxPool,GridSample,"
     "InstanceNormalization,LRN,LpPool,MaxPool,MaxUnpool,QLinearConv,SpaceToDepth"
 )
-OTHERS = "Gemm,Softmax,LeakyRelu,Concat,Flatten,LayerNormalization,Elu,Gelu,Cast,ReduceMean,ArgMax,LSTM,Resize"
+OTHERS = "Gemm,Softmax,LeakyRelu,LayerNormalization,Elu,Gelu,Cast,LSTM"
 
 
 def views(host, model, operators, tmp_path):
@@ -39,11 +39,17 @@ def views(host, model, operators, tmp_path):
     return {re.sub(r"_token_\d+$", "", name): text for name, text in blocks}
 
 
+def agrees(ours, theirs):
+    """Line by line; inference may know sizes here that it does not know there."""
+    pattern = re.escape(theirs).replace(r"\[\]", r"\[.*\]")
+    return re.fullmatch(pattern.replace(r"\-1\ ", r"-?\d+\ ") if "[" in theirs else pattern, ours) is not None
+
+
 def compare(model, operators, tmp_path):
-    """The nodes that both hosts gave to the plugin, which read alike."""
+    """Nodes with their views in both hosts, which read alike where both gave the node to the plugin."""
     theirs, ours = (views(host, model, operators, tmp_path) for host in (onnxruntime, roundhouse))
-    both = theirs.keys() & ours.keys()
-    assert {name: ours[name] for name in both} == {name: theirs[name] for name in both}
+    others = [(ours[name], theirs[name]) for name in theirs.keys() & ours.keys() if not agrees(ours[name], theirs[name])]
+    assert not others, others[:3]
     return theirs, ours
 
 

@@ -1,6 +1,6 @@
 // A provider that writes down each graph that it is asked about, and of one operator (RH_GRAPH_DUMP_CLAIM) each that it is told to compile.
-// With RH_GRAPH_DUMP_KERNELS it claims the nodes of these operators one by one, for kernels that write down what they are told, and wants
-// their channels last.
+// With RH_GRAPH_DUMP_KERNELS it claims the nodes of these operators one by one instead, for kernels that write down what they are told, and
+// wants their channels last.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -183,9 +183,9 @@ struct DumpProvider : OrtEp {
 
   static OrtStatus* ORT_API_CALL get_capability(OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
     return guarded([&]() -> OrtStatus* {
-      note("== capability\n" + rh::test::dump_graph(*g_api, *graph));
       auto& provider = *static_cast<DumpProvider*>(self);
       if (provider.kernels) return provider.claim_by_kernel(nodes_of(graph), info);
+      note("== capability\n" + rh::test::dump_graph(*g_api, *graph));
       const std::string wanted = environment("RH_GRAPH_DUMP_CLAIM");
       std::vector<const OrtNode*> claimed;
       const std::vector<const OrtNode*> nodes = nodes_of(graph);
