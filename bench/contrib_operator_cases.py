@@ -157,6 +157,34 @@ def gated_add(rows, length):
     return contrib("GatedAdd", {"x": floats(1, rows, length), "z": floats(1, rows, length), "gate": floats(1, rows, 1)})
 
 
+def packed_delta_net(length):
+    shapes = {"q": (length, 4, 64), "k": (length, 4, 64), "v": (length, 8, 64)}
+    feeds = {name: floats(*shape) for name, shape in shapes.items()}
+    feeds |= {"c": np.array([0, length], "i4"), "d": -np.abs(floats(length, 8)), "b": np.abs(floats(length, 8))}
+    return contrib("GatedDeltaNet", feeds, outputs=2, qk_l2_norm=1)
+
+
+def packed_conv(length, channels):
+    feeds = {"x": floats(length, channels), "c": np.array([0, length], "i4"), "s": floats(1, channels, 3)}
+    weights = {"w": floats(channels, 1, 4), "b": floats(channels)}
+    return contrib("VarlenCausalConvWithState", feeds, weights, order=["x", "w", "c", "b", "s"], outputs=2, activation="silu")
+
+
+def expert_groups(rows, experts):
+    return contrib("MoEGroupRouter", {"x": floats(rows, experts)}, {"b": floats(experts)}, top_k=8, n_group=8, topk_group=4)
+
+
+def packed_rows(number, block, size):
+    def build(rows, length):
+        table = RNG.integers(0, 256, (512, length // block, size)).astype("u1")
+        table[..., 1] = 0x3C
+        feeds = {"at": RNG.integers(0, 512, rows).astype("i8")}
+        order, attributes = ["w", "at"], {"packed_type": number, "K": length, "output_dtype": 1}
+        return contrib("GatherPacked", feeds, {"w": table.reshape(512, -1)}, order=order, **attributes)
+
+    return build
+
+
 def attention_gate(length, heads):
     feeds, c = {"a": floats(1, length, heads), "b": floats(1, length, heads)}, {"bias": floats(heads), "scale": floats(heads)}
     return contrib("LinearAttentionGate", feeds, c, outputs=2, order=["a", "bias", "scale", "b"])
@@ -244,6 +272,11 @@ CONTRIB_CASES = [
         ("GatedRMSNorm", gated_norm, ROWS),
         ("GatedAdd", gated_add, ROWS),
         ("LinearAttention, delta", linear_attention(MS, 1, update_rule="gated_delta"), [(1,), (16,), (256,)]),
+        ("GatedDeltaNet", packed_delta_net, [(1,), (16,), (256,)]),
+        ("VarlenCausalConvWithState", packed_conv, [(1, 64), (16, 512), (512, 1024)]),
+        ("MoEGroupRouter", expert_groups, [(1, 256), (16, 256), (256, 256)]),
+        ("GatherPacked, 4 bits", packed_rows(2, 32, 18), [(1, 2048), (16, 2048), (256, 2048)]),
+        ("GatherPacked, codebook", packed_rows(16, 256, 66), [(1, 2048), (16, 2048), (256, 2048)]),
         ("LinearAttentionGate", attention_gate, [(1, 16), (128, 16), (1024, 32)]),
         ("CausalConvWithState", causal_conv(MS, 20), [(64, 1), (512, 16), (1024, 512)]),
         ("AttnLSTM", attention_lstm, LAYERS),

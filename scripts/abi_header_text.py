@@ -138,6 +138,7 @@ GROUPS = {
         "KernelContext_GetPreallocatedOutput": "An output that the caller supplied; null when there is none",
         "SessionOptionsSetEpContextDataReadFunc": "How the data of EPContext nodes are read",
         "GetModelPackageApi": "Model packages",
+        "Slot428": "A slot whose name and arguments are not known",
     },
     "OrtModelEditorApi": {
         "CreateTensorTypeInfo": "Types",

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ORT_API_VERSION 31
+#define ORT_API_VERSION 32
 
 #ifdef __cplusplus
 extern "C" {
@@ -1536,6 +1536,10 @@ struct OrtApi {
 
   // Model packages
   const OrtModelPackageApi*(ORT_API_CALL* GetModelPackageApi)(void);
+
+  // A slot whose name and arguments are not known
+  /* since version 32 */
+  OrtStatus*(ORT_API_CALL* Slot428)(void);
 };
 
 /// A custom operator: filled in by its author; `version` is the API version that the author was built with.

@@ -17,8 +17,8 @@ ORT_EXPORT const char* ORT_API_CALL RhGetVersionString(void);
 /// model-local function, the node that calls it, "fate": "runs", "removed" (by a pass), "divided" (a call whose function several providers
 /// run), "unassigned", "provider", "kernel": operators that compute it, "runs_as": the first node of the final graph that stands for it,
 /// "fused_from": the nodes of the model that this one stands for where there are others, "unit": the compiled unit, "pass", "reason": why
-/// it does not run, "refusals": [{"provider", "code", "reason"}]}. Codes: op, opset, type, shape, attribute, layout, claimed_earlier, cost,
-/// forced, unstated. The counts add up to "nodes", those of functions' bodies left out. "variant" of a node is the way in which it
+/// it does not run, "refusals": [{"provider", "code", "reason"}]}. Codes: op, opset, type, shape, attribute, layout, claimed_earlier, unit,
+/// cost, forced, unstated. The counts add up to "nodes", those of functions' bodies left out. "variant" of a node is the way in which it
 /// computes, where its operator has several ("winograd", "fip", "blocked"), else "". "variants" has, of each node of the final graph whose
 /// way can be chosen: {"node", "problem": what tuning knows it by, "variant": the way taken, "variants": all};
 /// "machine" and "threads" are what a file of `roundhouse tune` must have been made with. "precision" is the one in force
@@ -76,6 +76,14 @@ ORT_EXPORT OrtStatus* ORT_API_CALL RhEnvMakeGlobalThreadPools(OrtEnv* env, const
 /// The seed of random operators without one of their own, in all sessions that are made from now on: the same seed, model and options
 /// give the same numbers. Until the first call each session draws a seed.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhSetRandomSeed(int64_t seed);
+
+/// Takes messages that would go to stderr; where it answers 0 they go there. `location` may be empty.
+typedef int(ORT_API_CALL* RhLogFunction)(OrtLoggingLevel severity, const char* category, const char* logid, const char* location,
+                                         const char* message);
+
+/// Has messages of all environments and sessions without a function of their own go to `function`; null: to stderr again. It may be called
+/// from any thread, and still be running in some when this call returns.
+ORT_EXPORT void ORT_API_CALL RhSetLogFunction(RhLogFunction function);
 
 /// Gives back what no run in flight uses: memory kept for later runs, memory of threads while no session runs, and what the heap holds on
 /// to. `bytes`, where not null, gets how much that was of the first two.

@@ -15,11 +15,13 @@ from roundhouse._info import (
     has_collective_ops,
     preload_dlls,
     print_debug_info,
+    set_default_logger_callback,
     set_default_logger_severity,
     set_default_logger_verbosity,
     set_seed,
 )
 from roundhouse._memory import OrtArenaCfg, OrtMemoryInfo, copy_tensors, create_and_register_allocator, create_and_register_allocator_v2
+from roundhouse._model_package import ModelPackage, ModelPackageWriteMode
 from roundhouse._native import (
     AdapterFormat,
     EngineError,
@@ -58,6 +60,7 @@ from roundhouse._native import (
     set_global_thread_pool_sizes,
     unregister_execution_provider_library,
 )
+from roundhouse._package_sessions import ModelPackageComponentContext, ModelPackageContext, ModelPackageOptions
 from roundhouse._placement import NodePlacement, OrtEpAssignedNode, OrtEpAssignedSubgraph, Refusal
 from roundhouse._session import InferenceSession
 from roundhouse._shim import install_as_onnxruntime, onnxruntime_path
@@ -88,6 +91,11 @@ __all__ = [
     "ModelLoadCanceled",
     "ModelLoaded",
     "ModelMetadata",
+    "ModelPackage",
+    "ModelPackageComponentContext",
+    "ModelPackageContext",
+    "ModelPackageOptions",
+    "ModelPackageWriteMode",
     "ModelRequiresCompilation",
     "NoModel",
     "NoSuchFile",
@@ -140,6 +148,7 @@ __all__ = [
     "preload_dlls",
     "print_debug_info",
     "register_execution_provider_library",
+    "set_default_logger_callback",
     "set_default_logger_severity",
     "set_default_logger_verbosity",
     "set_global_thread_pool_sizes",

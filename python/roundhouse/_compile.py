@@ -82,6 +82,16 @@ class ModelCompiler:
         """Gives the compiled model to the function, in one call or more."""
         self._model_compiler.compile_to_stream(write_function)
 
+    def set_ep_context_binary_information(self, output_directory: str | os.PathLike, model_name: str | os.PathLike) -> None:
+        """Where providers put the files of what they compile, and what they name them after."""
+        folder, name = os.fspath(output_directory), os.fspath(model_name)
+        for value, what in ((folder, "output_directory"), (name, "model_name")):
+            if not value:
+                raise _native.InvalidArgument(f"{what} is empty")
+        if os.path.exists(folder) and not os.path.isdir(folder):
+            raise _native.InvalidArgument(f'output_directory "{folder}" is a file, expected a folder')
+        self._model_compiler.set_context_binary_information(folder, name)
+
     def set_ep_context_data_write_func(self, write_func: Callable[[str, OrtEpContextData], None]) -> None:
         """The function takes what providers compiled, by name, in place of files; the data is there only during the call.
 

@@ -2,7 +2,14 @@
 
 import platform
 
-from roundhouse._native import get_available_providers, get_build_info, get_version_string, set_default_logger_severity, set_seed
+from roundhouse._native import (
+    get_available_providers,
+    get_build_info,
+    get_version_string,
+    set_default_logger_callback,
+    set_default_logger_severity,
+    set_seed,
+)
 
 __all__ = [
     "disable_telemetry_events",
@@ -15,6 +22,7 @@ __all__ = [
     "has_collective_ops",
     "preload_dlls",
     "print_debug_info",
+    "set_default_logger_callback",
     "set_default_logger_severity",
     "set_default_logger_verbosity",
     "set_seed",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Refusal:
     """A provider that was asked for a node and does not run it.
 
-    ``code`` is op, opset, type, shape, attribute, layout, claimed_earlier, cost, forced or unstated; ``reason`` a sentence.
+    ``code`` is op, opset, type, shape, attribute, layout, claimed_earlier, unit, cost, forced or unstated; ``reason`` a sentence.
     """
 
     provider: str

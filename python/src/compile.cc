@@ -75,6 +75,9 @@ class ModelCompiler {
     options_.SetOutputModelWriteFunc(&write_to, &write);
     run();
   }
+  void set_context_binary_information(const std::string& folder, const std::string& name) {
+    options_.SetEpContextBinaryInformation(folder.c_str(), name.c_str());
+  }
   void set_context_writer(nb::object write) {
     context_writer_ = std::move(write);
     options_.SetEpContextDataWriteFunc(context_writer_.is_none() ? nullptr : &write_context, &context_writer_);
@@ -110,6 +113,7 @@ void bind_compile(nb::module_& module) {
       .def("compile_to_file", &ModelCompiler::to_file)
       .def("compile_to_bytes", &ModelCompiler::to_bytes)
       .def("compile_to_stream", &ModelCompiler::to_stream)
+      .def("set_context_binary_information", &ModelCompiler::set_context_binary_information)
       .def("set_ep_context_data_write_func", &ModelCompiler::set_context_writer, nb::arg("write_func"))
       .def("clear_ep_context_data_write_func", [](ModelCompiler& compiler) { compiler.set_context_writer(nb::none()); });
 }

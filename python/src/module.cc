@@ -79,6 +79,48 @@ void set_global_thread_pool_sizes(int intra_op_threads, int inter_op_threads) {
   Ort::ThrowOnError(RhEnvMakeGlobalThreadPools(environment(), threading));
 }
 
+/// The function that takes messages; null: none. Read and changed with the GIL held.
+PyObject* log_callback = nullptr;
+
+/// Answers 0, for stderr, where Python cannot be asked: in threads that it does not know, inside of a callback, and when one has failed.
+int ORT_API_CALL log_to_python(OrtLoggingLevel severity, const char* category, const char* logid, const char* location,
+                               const char* message) {
+  thread_local bool is_inside = false;
+  if (is_inside || !nb::is_alive() || PyGILState_GetThisThreadState() == nullptr) return 0;
+  is_inside = true;
+  const nb::gil_scoped_acquire acquired;
+  int taken = 0;
+  if (log_callback) {
+    const nb::error_scope kept;  // an error that is under way stays
+    const nb::object callback = nb::borrow(log_callback);
+    try {
+      callback(static_cast<int>(severity), category, logid, location, message);
+      taken = 1;
+    } catch (nb::python_error& error) {
+      error.discard_as_unraisable(callback);
+    }
+  }
+  is_inside = false;
+  return taken;
+}
+
+void set_default_logger_severity(int severity) {
+  if (severity < 0 || severity > 4)
+    throw std::runtime_error("the severity is " + std::to_string(severity) + ", expected 0 (verbose) to 4 (fatal)");
+  environment().UpdateEnvWithCustomLogLevel(static_cast<OrtLoggingLevel>(severity));
+}
+
+void set_default_logger_callback(const nb::object& callback, int severity) {
+  if (severity < 0 || severity > 4)
+    throw std::runtime_error("the severity is " + std::to_string(severity) + ", expected 0 (verbose) to 4 (fatal)");
+  if (!callback.is_none() && !PyCallable_Check(callback.ptr())) throw std::runtime_error("the callback cannot be called");
+  PyObject* const before = log_callback;
+  log_callback = callback.is_none() ? nullptr : nb::object(callback).release().ptr();
+  RhSetLogFunction(log_callback ? &log_to_python : nullptr);
+  if (log_callback) set_default_logger_severity(severity);
+  Py_XDECREF(before);
+}
+
 }  // namespace
 
 Ort::Env& environment() {
@@ -109,9 +151,7 @@ NB_MODULE(_native, module) {
   module.def("get_build_info", [] { return Ort::GetBuildInfoString(); });
   module.def("get_available_providers", [] { return Ort::GetAvailableProviders(); });
   module.def("set_seed", [](int64_t seed) { Ort::ThrowOnError(RhSetRandomSeed(seed)); }, nb::arg("seed"));
-  module.def("set_default_logger_severity", [](int severity) {
-    if (severity < 0 || severity > 4)
-      throw std::runtime_error("the severity is " + std::to_string(severity) + ", expected 0 (verbose) to 4 (fatal)");
-    rh::python::environment().UpdateEnvWithCustomLogLevel(static_cast<OrtLoggingLevel>(severity));
-  });
+  module.def("set_default_logger_severity", &rh::python::set_default_logger_severity);
+  module.def("set_default_logger_callback", &rh::python::set_default_logger_callback, nb::arg("callback").none(),
+             nb::arg("severity") = static_cast<int>(ORT_LOGGING_LEVEL_WARNING));
 }

@@ -221,6 +221,16 @@ void bind_session_settings(nb::module_& module) {
              s.selection_policy.reset();
              s.selection_delegate = std::move(delegate);
            })
+      .def("_providers", [](const S& s) { return s.providers; })
+      .def("_devices",
+           [](const S& s, const std::string& provider) {
+             std::vector<PyEpDevice> devices;
+             if (const auto found = s.devices.find(provider); found != s.devices.end()) {
+               for (const OrtEpDevice* device : found->second) devices.push_back({Ort::ConstEpDevice(device)});
+             }
+             return devices;
+           })
+      .def("_copy", [](const S& s) { return S(s); })
       .def("has_providers",
            [](const S& s) { return !s.providers.empty() || s.selection_policy.has_value() || s.selection_delegate.is_valid(); });
 }

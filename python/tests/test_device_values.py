@@ -457,13 +457,12 @@ def test_runs_with_vectors_of_values(module, x):
     session.run_with_ortvaluevector(module.RunOptions(), ["a", "b"], feeds, ["y"], fetches, devices)
     assert (len(fetches), fetches[0].shape(), fetches.element_type_at(0)) == (1, [2, 3], 1)
     assert fetches[0].device_name().lower() == "cuda"
-    assert fetches.bool_tensor_indices() == []
     (capsule,) = fetches.to_dlpacks(None)
     assert module.OrtValue.from_dlpack(capsule).data_ptr() == fetches[0].data_ptr()
     target = module.OrtValue.ortvalue_from_shape_and_type([2, 3], np.float32)
     target.update_inplace(module.OrtValue(fetches[0]))
     np.testing.assert_array_equal(target.numpy(), x * 2)
     expect_copies(session, 0, 0, 0)
-    fetches.push_back(np.array([1, 0], np.uint8).__dlpack__(), True)
-    assert (fetches.bool_tensor_indices(), len(fetches)) == ([1], 2)
+    fetches.push_back(np.array([True, False]).__dlpack__())
+    assert len(fetches) == 2
     assert TensorProto.BOOL == fetches.element_type_at(1)

@@ -6,6 +6,7 @@ import time
 
 import models
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper
@@ -341,3 +342,16 @@ def test_shared_allocators(module, feed):
 def test_debug_information(capsys):
     roundhouse.print_debug_info()
     assert "CPUExecutionProvider" in capsys.readouterr().out
+
+
+def test_versions_that_are_not_released(feed):
+    """`session.allow_released_opsets_only` = 0: a version that is not known is taken for the newest that is."""
+    newer = onnx.load_from_string(models.add())
+    newer.opset_import[0].version = 99
+    model = newer.SerializeToString()
+    with pytest.raises(Exception, match="opset 99"):
+        roundhouse.InferenceSession(model, providers=CPU)
+    options = roundhouse.SessionOptions()
+    options.add_session_config_entry("session.allow_released_opsets_only", "0")
+    made = roundhouse.InferenceSession(model, options, providers=CPU)
+    np.testing.assert_array_equal(made.run(None, feed)[0], feed["a"] + feed["b"])

@@ -1,6 +1,7 @@
 #include "abi/graph_view.h"
 
 #include "ops/channels_last.h"
+#include "ops/default_attributes.h"
 
 OrtNode::OrtNode() = default;
 OrtNode::~OrtNode() = default;
@@ -55,18 +56,6 @@ std::shared_ptr<const OrtExternalInitializerInfo> external_info(const ExternalLo
   return std::make_shared<OrtExternalInitializerInfo>(OrtExternalInitializerInfo{location.file, location.offset, location.bytes});
 }
 
-Attribute::Payload default_payload(const ops::SchemaAttribute& attribute) {
-  const ops::AttributeDefault& given = *attribute.default_value;
-  switch (attribute.kind) {
-    case ops::AttributeKind::integer: return given.integer;
-    case ops::AttributeKind::floating: return given.floating;
-    case ops::AttributeKind::string: return std::string(given.string);
-    case ops::AttributeKind::integers: return std::vector<int64_t>(given.integers.begin(), given.integers.end());
-    case ops::AttributeKind::strings: return std::vector<std::string>(given.strings.begin(), given.strings.end());
-    default: return std::monostate();
-  }
-}
-
 std::vector<OrtOpAttr> attributes_of(const Node& node, const ops::OpSchema* schema) {
   std::vector<OrtOpAttr> attributes;
   for (const Attribute& attribute : node.attributes) {
@@ -75,10 +64,8 @@ std::vector<OrtOpAttr> attributes_of(const Node& node, const ops::OpSchema* sche
   }
   if (!schema) return attributes;
   for (const ops::SchemaAttribute& attribute : schema->attributes) {
-    if (!attribute.default_value || node.attribute(attribute.name)) continue;
-    Attribute::Payload payload = default_payload(attribute);
-    if (!std::holds_alternative<std::monostate>(payload))
-      attributes.push_back({Attribute{std::string(attribute.name), std::move(payload)}});
+    if (node.attribute(attribute.name)) continue;
+    if (auto given = ops::default_attribute(attribute)) attributes.push_back({std::move(*given)});
   }
   return attributes;
 }

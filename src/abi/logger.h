@@ -3,7 +3,7 @@
 #include <atomic>
 #include <string>
 
-#include "roundhouse/onnxruntime_c_api.h"
+#include "roundhouse/roundhouse_c_api.h"
 
 /// Takes messages at or above its level; to the caller's function where there is one, else to stderr. Thread-safe.
 struct OrtLogger {
@@ -18,6 +18,9 @@ struct OrtLogger {
   }
   /// The same whatever the level.
   void write(OrtLoggingLevel severity, const char* category, const char* location, const char* message) const;
+
+  /// Takes what would go to stderr, unless it answers 0; null: nobody does.
+  static std::atomic<RhLogFunction> instead_of_stderr;
 
   std::string id;
   std::atomic<OrtLoggingLevel> level{ORT_LOGGING_LEVEL_WARNING};

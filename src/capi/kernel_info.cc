@@ -1,11 +1,13 @@
 // What kernels of plugins and of custom operators may ask about their node when they are made.
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "abi/allocator.h"
 #include "abi/type_info.h"
 #include "capi/guard.h"
 #include "capi/table.h"
+#include "ops/default_attributes.h"
 #include "providers/plugin/kernel_info.h"
 #include "providers/plugin/kernel_registry.h"
 
@@ -34,10 +36,13 @@ void copy_list(const std::vector<T>& list, T* out, size_t* size) {
   std::copy(list.begin(), list.end(), out);
 }
 
+/// The node's own, or the standard's default.
 template <typename T>
-const T& attribute(const OrtKernelInfo* info, const char* name) {
+T attribute(const OrtKernelInfo* info, const char* name) {
   const Node& node = *info_of(info).node;
   const Attribute* found = node.attribute(&checked(name, "name"));
+  const std::optional<Attribute> given = found ? std::nullopt : ops::default_attribute(node, name);
+  if (given) found = &*given;
   if (!found) throw Error(ErrorCode::fail, fmt::format("there is no attribute '{}'", name), node.where());
   const T* value = found->get<T>();
   if (!value) throw Error(ErrorCode::fail, fmt::format("attribute '{}' is of another kind", name), node.where());
@@ -165,7 +170,7 @@ OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_int64(const OrtKernelInfo* i
 OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_string(const OrtKernelInfo* info, const char* name, OrtAllocator* allocator,
                                                            char*** out, size_t* size) {
   return guard([&] {
-    const auto& list = attribute<std::vector<std::string>>(info, name);
+    const auto list = attribute<std::vector<std::string>>(info, name);
     checked(out, "out") = nullptr;
     checked(size, "size") = 0;
     OrtAllocator& memory = checked(allocator, "allocator");
@@ -187,7 +192,7 @@ OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_string(const OrtKernelInfo* 
 OrtStatus* ORT_API_CALL KernelInfoGetAttribute_tensor(const OrtKernelInfo* info, const char* name, OrtAllocator* allocator,
                                                       OrtValue** out) {
   return guard([&] {
-    const Tensor& tensor = attribute<Tensor>(info, name);
+    const Tensor tensor = attribute<Tensor>(info, name);
     checked(out, "out") = nullptr;
     Tensor copy = abi::allocate_tensor(checked(allocator, "allocator"), tensor.dtype(), tensor.shape());
     copy_elements(tensor.view(), copy.mutable_view());

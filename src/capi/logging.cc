@@ -21,3 +21,7 @@ OrtStatus* ORT_API_CALL Logger_GetLoggingSeverityLevel(const OrtLogger* logger, 
 }
 
 }  // namespace rh::capi
+
+extern "C" ORT_EXPORT void ORT_API_CALL RhSetLogFunction(RhLogFunction function) {
+  OrtLogger::instead_of_stderr.store(function, std::memory_order_release);
+}

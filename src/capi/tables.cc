@@ -91,7 +91,7 @@ const OrtInteropApi* ORT_API_CALL GetInteropApi() { return &kInteropApi; }
 const OrtModelPackageApi* ORT_API_CALL GetModelPackageApi() { return &kModelPackageApi; }
 const OrtTrainingApi* ORT_API_CALL GetTrainingApi(uint32_t) { return nullptr; }
 OrtExperimentalFnPtr ORT_API_CALL GetExperimentalFunction(const char*) { return nullptr; }
-const char* ORT_API_CALL GetBuildInfoString() { return "Roundhouse " RH_VERSION ", ONNX Runtime API 1.31.0"; }
+const char* ORT_API_CALL GetBuildInfoString() { return "Roundhouse " RH_VERSION ", ONNX Runtime API 1.32.0"; }
 
 namespace {
 
@@ -102,7 +102,7 @@ const OrtApi* ORT_API_CALL get_api(uint32_t version) {
   return nullptr;
 }
 
-const char* ORT_API_CALL interface_version() { return "1.31.0"; }
+const char* ORT_API_CALL interface_version() { return "1.32.0"; }
 
 constexpr OrtApiBase kBase = {.GetApi = get_api, .GetVersionString = interface_version};
 

@@ -157,7 +157,7 @@ void NchwcRegions::look_at_weights(const NodeView& node, NchwcConv& conv) {
   }
 }
 
-// ONNX Runtime broadcasts values in blocks as [N, C / block, H, W, block].
+// ONNX Runtime broadcasts values in blocks as [N, C / block, H, W, block]; from 1.32 on it says how many channels there are.
 void NchwcRegions::look_at_reshape(const NodeView& node) {
   require_input(node);
   const ValueId input = node.node().inputs[0], output = node.node().outputs[0];
@@ -166,13 +166,18 @@ void NchwcRegions::look_at_reshape(const NodeView& node) {
                                           ? std::vector(shape->span<int64_t>().begin(), shape->span<int64_t>().end())
                                           : std::vector<int64_t>();
   const bool joins = is_split_[static_cast<size_t>(input)];
-  std::vector<int64_t> expected = {0, -1, 0, 0};
+  const int64_t count = wanted.size() > 1 ? wanted[1] : 0;
+  std::vector<int64_t> expected = {0, count, 0, 0};
   if (!joins) expected.push_back(wanted.size() == 5 && wanted[4] == kBlocks[0] ? kBlocks[0] : kBlocks[1]);
-  if (wanted != expected) {
-    node.fail("the channels of '{}' are in blocks, expected that they are reshaped to [0, -1, 0, 0, 8 or 16] and back alone: {}",
-              graph_.value(input).name, kRemedy);
+  if (wanted != expected || (count < 1 && count != -1) || count > INT32_MAX) {
+    node.fail(
+        "the channels of '{}' are in blocks, expected that they are reshaped to [0, -1, 0, 0, 8 or 16], or their number in place of -1, "
+        "and back "
+        "alone: {}",
+        graph_.value(input).name, kRemedy);
   }
   if (!joins) votes_.vote(static_cast<int>(wanted[4]), node);
+  if (count > 0) set_stored(input, joins ? count : count * wanted[4], node);
   begin(node);
   join(output, input, node);
   is_split_[static_cast<size_t>(output)] = !joins;

@@ -15,14 +15,16 @@ namespace {
 
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-void check_header(const ModelFields& fields, bool released_opsets_only) {
+void check_header(ModelFields& fields, bool released_opsets_only) {
   if (fields.graph.empty()) fail(ErrorCode::invalid_argument, "the model has no graph: the data is empty, truncated or not an ONNX model");
   check_ir_version(fields.ir_version);
   if (fields.imports.empty() && fields.ir_version >= 3) {
     fail(ErrorCode::fail, "Missing opset in the model: expected an opset import for each domain that it uses");
   }
-  if (!released_opsets_only) return;
-  for (const auto& [domain, version] : fields.imports) check_import(domain, version);
+  for (auto& [domain, version] : fields.imports) {
+    if (!released_opsets_only) version = known_version(domain, version);
+    check_import(domain, version);
+  }
 }
 
 // Functions that call functions grow exponentially: what they expand to is bounded by the size of the file.

@@ -110,6 +110,11 @@ void check_import(std::string_view domain, int version) {
   }
 }
 
+int known_version(std::string_view domain, int version) {
+  const int latest = ops::latest_opset(domain);
+  return latest != 0 ? std::min(version, latest) : version;
+}
+
 Where tensor_where(std::string_view name) { return {.file = {}, .node = {}, .op = {}, .tensor = std::string(name)}; }
 
 std::string operator_text(std::string_view domain, std::string_view op_type, int opset) {

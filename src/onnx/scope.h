@@ -50,6 +50,9 @@ void check_ir_version(int64_t version);
 /// Throws Error{fail} for a version of a domain of the standard that is newer than the operators known here.
 void check_import(std::string_view domain, int version);
 
+/// The version, or the newest that is known of the domain where that is older.
+int known_version(std::string_view domain, int version);
+
 Where tensor_where(std::string_view name);
 /// "Conv(17)", "com.microsoft::Gelu(1)"; without the version where it is 0.
 std::string operator_text(std::string_view domain, std::string_view op_type, int opset);

@@ -28,6 +28,9 @@ constexpr std::string_view kLayoutSensitive[] = {
     "SpaceToDepth",
 };
 
+// Of the standard, which added bfloat16 to many operators: the domain has their versions before it and behind it.
+constexpr int kVersionThatIsNone = 22;
+
 }  // namespace
 
 bool is_layout_sensitive(std::string_view domain, std::string_view op_type) {
@@ -37,6 +40,7 @@ bool is_layout_sensitive(std::string_view domain, std::string_view op_type) {
 const OpSchema* find_signature(std::string_view domain, std::string_view op_type, int opset) {
   if (domain != kChannelsLastDomain) return find_schema(domain, op_type, opset);
   const OpSchema* standard = find_schema("", op_type, opset);
+  if (standard && standard->since_version == kVersionThatIsNone) standard = find_schema("", op_type, kVersionThatIsNone - 1);
   return standard ? standard : find_schema("com.microsoft", op_type, opset);
 }
 

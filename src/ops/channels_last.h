@@ -14,7 +14,8 @@ inline constexpr char kChannelsLastDomain[] = "com.ms.internal.nhwc";
 /// get converted unless they say otherwise.
 bool is_layout_sensitive(std::string_view domain, std::string_view op_type);
 
-/// As find_schema, of operators in that domain too: their signature and attributes, not their shapes.
+/// As find_schema, of operators in that domain too: their signature and attributes, not their shapes. The versions are those of the
+/// interface, which has no 22 there.
 const OpSchema* find_signature(std::string_view domain, std::string_view op_type, int opset);
 
 }  // namespace rh::ops

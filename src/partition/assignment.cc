@@ -35,7 +35,11 @@ class Partitioner {
       std::vector<NodeAssignment>& assigned = assignment_.nodes_of(graph);
       for (Claim& claim : capability.claims) {
         if (refuse_taken(graph, claims, assigned, claim, p)) continue;
-        claims.take(claim, providers_[p]->name());
+        drop_repeated(graph, claim, p);
+        if (const auto fault = claims.take(claim, providers_[p]->name())) {
+          refuse(graph, claims, assigned, claim, p, *fault);
+          continue;
+        }
         for (NodeId id : claim.nodes) take(assigned[static_cast<size_t>(id)], p, claim);
         if (claim.compiled) own.units.emplace_back(p, std::move(claim));
       }
@@ -145,6 +149,30 @@ class Partitioner {
                        providers_[static_cast<size_t>(assigned[static_cast<size_t>(*taken)].provider)]->name())});
     }
     return true;
+  }
+
+  // A node that is named twice in one claim counts once.
+  void drop_repeated(const Graph& graph, Claim& claim, size_t p) {
+    std::unordered_set<NodeId> seen;
+    const auto repeated = [&](NodeId id) { return !seen.insert(id).second; };
+    const auto first = std::ranges::find_if(claim.nodes, repeated);
+    if (first == claim.nodes.end()) return;
+    if (const Node* node = graph.find_node(*first)) {
+      assignment_.void_claims.push_back(
+          {std::string(providers_[p]->name()), fmt::format("its claim names node '{}' twice", node->display_name()), node->where()});
+    }
+    seen.clear();
+    std::erase_if(claim.nodes, repeated);
+  }
+
+  // The claim is left out: its nodes that are free go to those who come after.
+  void refuse(const Graph& graph, const Claims& claims, std::vector<NodeAssignment>& assigned, const Claim& claim, size_t p,
+              const ClaimFault& fault) {
+    const std::string name(providers_[p]->name());
+    for (NodeId id : claim.nodes) {
+      if (!claims.is_taken(id)) assigned[static_cast<size_t>(id)].refusals.push_back({name, fault.code, fault.reason});
+    }
+    assignment_.void_claims.push_back({name, fault.reason, graph.node(fault.node).where()});
   }
 
   void keep_refusals(size_t p, const std::vector<Capability::NodeRefusal>& refusals, const Claims& claims, std::vector<NodeId>& left,

@@ -25,6 +25,12 @@ struct NodeAssignment {
   std::optional<std::pair<Device, Device>> copy;  ///< of a node that copies: from, to
 };
 
+/// A claim that a provider should not have made, and that is left out.
+struct VoidClaim {
+  std::string provider, reason;
+  Where where;
+};
+
 /// The assignment of all nodes of a graph and of its subgraphs, and where their values are.
 class Assignment {
  public:
@@ -37,6 +43,8 @@ class Assignment {
   std::vector<NodeAssignment>& nodes_of(const Graph& graph) { return nodes_[&graph]; }
   std::vector<Device>& locations_of(const Graph& graph) { return locations_[&graph]; }
 
+  std::vector<VoidClaim> void_claims;
+
  private:
   std::unordered_map<const Graph*, std::vector<NodeAssignment>> nodes_;
   std::unordered_map<const Graph*, std::vector<Device>> locations_;
@@ -44,7 +52,7 @@ class Assignment {
 
 /// Asks the providers in order, each for the nodes that none before took, and keeps every answer. Claims are checked; the nodes of a claim
 /// to compile become one node of the graph. Subgraphs come after the graph that they are in, but for those of nodes that went into a unit.
-/// Throws Error{ep_fail} naming provider and nodes where a claim cannot be.
+/// Claims that cannot be are left out: they are refusals, and void_claims.
 /// Where a provider prefers another layout, the nodes that it takes are changed to it before. `claimed`, where it is not null, gets the
 /// graph as it is before units are made of it.
 Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed = nullptr);

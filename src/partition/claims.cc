@@ -16,7 +16,6 @@ void Claims::check_nodes(const Claim& claim, std::string_view provider) const {
     if (i > 0 && sorted[i] == sorted[i - 1]) {
       throw Error(ErrorCode::ep_fail, fmt::format("{} names this node twice in one claim", provider), node->where());
     }
-    if (is_taken(node->id)) throw Error(ErrorCode::ep_fail, fmt::format("{} claimed this node twice", provider), node->where());
   }
 }
 
@@ -29,7 +28,8 @@ void Claims::follow(NodeId node, std::vector<NodeId>& pending) const {
   }
 }
 
-void Claims::check_order(const Claim& claim, int32_t unit, std::string_view provider) {
+// A node of the unit to which a path leads from the unit by way of other nodes.
+NodeId Claims::reentry(const Claim& claim, int32_t unit) const {
   std::vector<bool> seen(owner_.size(), false);
   std::vector<NodeId> pending;
   const auto outside = [&](NodeId id) { return owner_[static_cast<size_t>(id)] != unit; };
@@ -42,12 +42,7 @@ void Claims::check_order(const Claim& claim, int32_t unit, std::string_view prov
     const NodeId id = pending.back();
     pending.pop_back();
     if (seen[static_cast<size_t>(id)]) continue;
-    if (!outside(id)) {
-      throw Error(ErrorCode::ep_fail,
-                  fmt::format("{} claimed {} nodes as one unit, but a path leads from them out and back in to this one", provider,
-                              claim.nodes.size()),
-                  graph_.node(id).where());
-    }
+    if (!outside(id)) return id;
     const int32_t other = owner_[static_cast<size_t>(id)];
     if (other >= 0) {
       for (NodeId member : units_[static_cast<size_t>(other)]) {
@@ -59,19 +54,33 @@ void Claims::check_order(const Claim& claim, int32_t unit, std::string_view prov
       follow(id, pending);
     }
   }
+  return kNoNode;
 }
 
-void Claims::take(const Claim& claim, std::string_view provider) {
+std::optional<ClaimFault> Claims::take(const Claim& claim, std::string_view provider) {
   check_nodes(claim, provider);
+  const auto taken = std::ranges::find_if(claim.nodes, [&](NodeId id) { return is_taken(id); });
+  if (taken != claim.nodes.end()) {
+    return ClaimFault{RefusalCode::claimed_earlier,
+                      fmt::format("its claim includes node '{}', which an earlier claim has", graph_.node(*taken).display_name()), *taken};
+  }
   if (!claim.compiled) {
     if (claim.nodes.size() != 1) fail(ErrorCode::ep_fail, "{} claimed {} nodes for one kernel", provider, claim.nodes.size());
     owner_[static_cast<size_t>(claim.nodes[0])] = kSingle;
-    return;
+    return {};
   }
-  const int32_t unit = static_cast<int32_t>(units_.size());
-  units_.push_back(claim.nodes);
+  const auto unit = static_cast<int32_t>(units_.size());
   for (NodeId id : claim.nodes) owner_[static_cast<size_t>(id)] = unit;
-  check_order(claim, unit, provider);
+  const NodeId back = reentry(claim, unit);
+  if (back == kNoNode) {
+    units_.push_back(claim.nodes);
+    return {};
+  }
+  for (NodeId id : claim.nodes) owner_[static_cast<size_t>(id)] = kFree;
+  return ClaimFault{RefusalCode::unit,
+                    fmt::format("its claim of {} nodes cannot be one unit: a path leads from them out and back in to node '{}'",
+                                claim.nodes.size(), graph_.node(back).display_name()),
+                    back};
 }
 
 }  // namespace rh

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -7,6 +8,13 @@
 #include "providers/provider.h"
 
 namespace rh {
+
+/// Why a claim cannot be taken.
+struct ClaimFault {
+  RefusalCode code = RefusalCode::unit;
+  std::string reason;
+  NodeId node = kNoNode;  ///< where it is seen
+};
 
 /// The claims on one graph that were taken so far.
 class Claims {
@@ -17,15 +25,15 @@ class Claims {
   void follow_graph() { owner_.resize(static_cast<size_t>(graph_.node_slots()), kFree); }
 
   bool is_taken(NodeId node) const { return owner_[static_cast<size_t>(node)] != kFree; }
-  /// Takes a claim. Throws Error{ep_fail} naming the provider where it names a node that the graph does not have, the same node twice, a
-  /// node that this provider claimed before, or nodes that cannot be one unit: a path leads out of it and back in, directly or by way of
-  /// other units.
-  void take(const Claim& claim, std::string_view provider);
+  /// Takes a claim, or says why it cannot be: it names a node that is taken, or nodes that cannot be one unit, since a path leads out of
+  /// it and back in, directly or by way of other units. Throws Error{ep_fail} naming the provider where it names no node, one that the
+  /// graph does not have, the same one twice, or several for one kernel.
+  std::optional<ClaimFault> take(const Claim& claim, std::string_view provider);
 
  private:
   static constexpr int32_t kFree = -1, kSingle = -2;
   void check_nodes(const Claim& claim, std::string_view provider) const;
-  void check_order(const Claim& claim, int32_t unit, std::string_view provider);
+  NodeId reentry(const Claim& claim, int32_t unit) const;
   void follow(NodeId node, std::vector<NodeId>& pending) const;
 
   const Graph& graph_;

@@ -11,6 +11,7 @@ std::string_view to_string(RefusalCode code) {
     case RefusalCode::attribute: return "attribute";
     case RefusalCode::layout: return "layout";
     case RefusalCode::claimed_earlier: return "claimed_earlier";
+    case RefusalCode::unit: return "unit";
     case RefusalCode::cost: return "cost";
     case RefusalCode::forced: return "forced";
     case RefusalCode::unstated: break;

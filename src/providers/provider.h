@@ -18,7 +18,7 @@
 namespace rh {
 
 /// Why a provider does not run a node.
-enum class RefusalCode : uint8_t { op, opset, type, shape, attribute, layout, claimed_earlier, cost, forced, unstated };
+enum class RefusalCode : uint8_t { op, opset, type, shape, attribute, layout, claimed_earlier, unit, cost, forced, unstated };
 std::string_view to_string(RefusalCode code);
 
 /// A provider that was asked for a node and does not run it.

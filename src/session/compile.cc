@@ -102,6 +102,18 @@ void check_fallback(const Graph& graph, const Assignment& assignment, const Sess
   }
 }
 
+// Claims that cannot be are warnings, or an error where "roundhouse.fallback" says so.
+void tell_void_claims(const Assignment& assignment, const SessionOptions& options) {
+  for (const VoidClaim& claim : assignment.void_claims) {
+    const std::string text = fmt::format("{}: {}", claim.provider, claim.reason);
+    if (options.config_entry("roundhouse.fallback") == "error") throw Error(ErrorCode::ep_fail, text, claim.where);
+    if (options.log) {
+      options.log->log(LogSeverity::warning, "session",
+                       text + ": the claim does not count as it is; 'roundhouse.fallback' of \"error\" makes this an error");
+    }
+  }
+}
+
 // "roundhouse.tuning" and "roundhouse.variant".
 Tuning tuning_of(const SessionOptions& options, int threads) {
   Tuning tuning;
@@ -170,6 +182,7 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
   placed.passes_ms = watch.lap();
 
   placed.assignment = assign(graph, placed.providers, for_file && !cpu_only ? &placed.for_file : nullptr);
+  tell_void_claims(placed.assignment, options);
   if (options.record_placement) {
     placed.placement = PlacementRecord(std::move(originals), graph, placed.assignment, placed.providers, std::move(eliminated));
   }

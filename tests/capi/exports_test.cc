@@ -58,6 +58,7 @@ TEST_P(ExportsTest, OnlyTheIntendedSymbols) {
                                              "RhSessionGetProvider",
                                              "RhSessionGetReport",
                                              "RhSessionTrim",
+                                             "RhSetLogFunction",
                                              "RhSetRandomSeed",
                                              "RhWriteLoraAdapter"};
   EXPECT_EQ(names, expected);  // nm would write NAME@@VERSION where symbols had versions

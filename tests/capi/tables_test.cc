@@ -44,7 +44,7 @@ TEST_F(TablesTest, NoSlotIsNull) {
 }
 
 TEST_F(TablesTest, Versions) {
-  EXPECT_EQ(std::string(Library::get().base->GetVersionString()).substr(0, 5), "1.31.");
+  EXPECT_EQ(std::string(Library::get().base->GetVersionString()).substr(0, 5), "1.32.");
   EXPECT_NE(std::string(api.GetBuildInfoString()), "");
   if (!Library::get().ours) return;
   const auto own = reinterpret_cast<decltype(&RhGetVersionString)>(dlsym(Library::get().handle, "RhGetVersionString"));

@@ -17,6 +17,7 @@ from transformer_recipes import (
     linear_attention,
     linear_gate,
     multimodal_rotary,
+    packed_linear_attention,
     projected_attention,
     quantized_embeddings,
     quantized_experts,
@@ -124,6 +125,40 @@ def causal_conv(r):
     r.give(r.plain([channels]) if r.chance() else None, r.plain([batch, channels, taps - 1]) if r.chance() else None)
     r.maybe(activation=r.random.choice(["silu", "swish", "none"]))
     r.outputs = 2
+
+
+def begins(r, requests, total):
+    """Where requests of a packed batch begin, each with a token at least."""
+    cuts = sorted(r.random.sample(range(1, total), requests - 1)) if total > requests else list(range(1, requests))
+    return np.array([0, *cuts, total], np.int32)
+
+
+def packed_conv(r):
+    requests, channels, taps = r.few(3), r.few(5), r.few(4)
+    total = requests + r.few(6)
+    r.give(r.plain([total, channels]), r.plain([channels, 1, taps]), begins(r, requests, total))
+    r.give(r.plain([channels]) if r.chance() else None, r.plain([requests, channels, taps - 1]))
+    r.maybe(activation=r.random.choice(["silu", "swish", "none"]))
+    r.outputs = 2
+
+
+def packed_rows(r):
+    """Rows of a packed table: codes of 4 or 8 bits, the halves that scale them near 1."""
+    number, block, size = r.random.choice([(2, 32, 18), (8, 32, 34), (20, 32, 18), (42, 64, 18)])
+    rows, blocks = r.few(7), r.few(3)
+    table = r.rng.integers(0, 256, [rows, blocks, size]).astype(np.uint8)
+    table[..., 1] = 0x3C
+    r.give(table.reshape(rows, -1), r.whole(r.shape(0, 2), -2, rows, r.random.choice([INT32, INT64])))
+    r.attributes |= {"packed_type": number, "K": blocks * block, "output_dtype": FLOAT}
+    r.output_types = {0: FLOAT}
+
+
+def routes(r):
+    groups, size = r.few(4), r.few(5)
+    chosen = r.random.randint(1, groups)
+    r.give(r.plain([r.few(5), groups * size], None, -4, 4), r.plain([groups * size], FLOAT))
+    r.attributes |= {"n_group": groups, "topk_group": chosen, "top_k": r.random.randint(1, chosen * size)}
+    r.maybe(group_topk=r.few(4), router_sentinel=-5.0)
 
 
 def crops(r):
@@ -496,9 +531,11 @@ CONTRIB_RECIPES = [
         ("FusedGemm", fused_gemm, FLOATS),
         ("FusedMatMul", products, BOTH),
         ("GatedAdd", gated, HALVES),
+        ("GatedDeltaNet", packed_linear_attention, HALVES),
         ("GatedRMSNorm", gated, HALVES),
         ("GatherBlockQuantized", gather_blocks, [TensorProto.UINT4]),
         ("GatherND", gather_nd, NUMBERS),
+        ("GatherPacked", packed_rows, [UINT8]),
         ("Gelu", unary, FLOATS),
         ("GreedySearch", search, [INT32], 15),
         ("GridSample", grid_sample, FLOATS),
@@ -514,6 +551,7 @@ CONTRIB_RECIPES = [
         ("MatMulNBits", matmul_bits, HALVES),
         ("MaxpoolWithMask", masked_pool, FLOATS),
         ("MoE", experts, FLOATS),
+        ("MoEGroupRouter", routes, FLOATS),
         ("MultiHeadAttention", attention, FLOATS),
         ("MurmurHash3", hashes, [FLOAT, DOUBLE, INT32, INT64, TensorProto.UINT32, TensorProto.UINT64, TensorProto.STRING]),
         ("NGramRepeatBlock", repeats, [INT64]),
@@ -548,6 +586,7 @@ CONTRIB_RECIPES = [
         ("Trilu", trilu, [FLOAT, DOUBLE, INT64]),
         ("UnfoldTensor", unfold, [FLOAT, DOUBLE, INT32, INT64]),
         ("Unique", unique, FLOATS),
+        ("VarlenCausalConvWithState", packed_conv, FLOATS),
         ("WhisperBeamSearch", search, FLOATS, 15),
         ("WordConvEmbedding", word_convolution, [INT32]),
     ]

@@ -266,6 +266,25 @@ def linear_attention(r):
     r.outputs, r.output_types = 2, {1: FLOAT}
 
 
+def packed_linear_attention(r):
+    requests, length, heads, depth, value = r.few(3), r.few(5), r.few(2), r.few(5), r.few(4)
+    tokens, values, rule = requests * length, heads * r.few(2), r.random.choice(["linear", "gated", "delta", "gated_delta"])
+    r.give(r.plain([tokens, heads, depth]), r.plain([tokens, heads, depth], None, -0.5, 0.5), r.plain([tokens, values, value]))
+    state = r.plain([requests, values, value, depth], FLOAT) if r.chance() else None
+    r.give(np.arange(0, tokens + 1, length, dtype=np.int32) if state is None or r.chance() else None)
+    decay = [tokens, values] + ([depth] if r.chance() else [])
+    r.give(r.plain(decay, FLOAT, -1, 0) if "gated" in rule else None, r.plain([tokens, values], FLOAT, 0, 1) if "delta" in rule else None)
+    r.give(state)
+    r.attributes |= {"update_rule": rule}
+    r.maybe(scale=0.5, qk_l2_norm=1)
+    if "delta" in rule:
+        r.maybe(beta_activation="sigmoid")
+    if "gated" in rule and r.chance():
+        r.give(r.plain([values], FLOAT), r.plain([values], FLOAT))
+        r.attributes |= {"gate_activation": r.random.choice(["softplus", "qwen", "sigmoid", "kda"])}
+    r.outputs, r.output_types = 2, {1: FLOAT}
+
+
 def linear_gate(r):
     batch, length, heads = r.few(3), r.few(5), r.few(7)
     r.terms = Terms(least=1e-2)  # ONNX Runtime takes log(1 + e^x), which loses what is small beside 1

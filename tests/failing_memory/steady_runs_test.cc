@@ -190,6 +190,9 @@ const std::vector<SteadyRow> kProducts = {
      "i = ArgMax <axis = 1, keepdims = 0> (x) y = com.microsoft.GatherBlockQuantized <block_size = 16, quantize_axis = 1, bits = 8> (w, i, "
      "t)",
      "uint8[64, 32] w = {3, ...}, float[64, 2] t = {0.1, ...}"},
+    {"GatherPacked",
+     "i = ArgMax <axis = 1, keepdims = 0> (x) y = com.microsoft.GatherPacked <packed_type = 8, K = 64, output_dtype = 1> (w, i)",
+     "uint8[64, 68] w = {3, ...}"},
     {"MoE", "r = Slice (x, b, e) y = com.microsoft.MoE <k = 2, activation_type = \"relu\"> (x, r, w, _, v, _)",
      "int64[2] b = {0, 0}, int64[2] e = {4, 4}, float[4, 16, 64] w = {0.1, ...}, float[4, 64, 16] v = {0.2, ...}"},
 };
@@ -208,6 +211,8 @@ const std::vector<SteadyRow> kConvolutions = {
     {"DeformConv in groups of double", "d = Cast <to = 11> (x) a = Reshape (d, s4) y = DeformConv <group = 2> (a, w, o)",
      "double[4, 2, 2, 2] w = {0.1, ...}, double[2, 8, 3, 7] o = {0.25, ...}"},
     {"CausalConvWithState", "a = Reshape (x, s3) y, p = com.microsoft.CausalConvWithState (a, w)", "float[8, 1, 4] w = {0.1, ...}"},
+    {"VarlenCausalConvWithState", "y, n = com.microsoft.VarlenCausalConvWithState (x, w, b, _, p)",
+     "float[64, 1, 4] w = {0.1, ...}, int32[3] b = {0, 1, 4}, float[2, 64, 3] p = {0.5, ...}"},
     {"MaxPool with indices",
      "a = Reshape (x, s4) b, i = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (a) y = MaxUnpool <kernel_shape = [2, 2], strides = [2, "
      "2]> (b, i)",
@@ -381,6 +386,8 @@ const std::vector<SteadyRow> kAttention = {
     {"LinearAttention",
      "a = Reshape (x, s3) y, p = com.microsoft.LinearAttention <q_num_heads = 2, kv_num_heads = 2, update_rule = \"linear\"> (a, a, a)",
      ""},
+    {"GatedDeltaNet", "a = Reshape (x, heads) y, p = com.microsoft.GatedDeltaNet <update_rule = \"linear\", qk_l2_norm = 1> (a, a, a)", ""},
+    {"MoEGroupRouter", "y = com.microsoft.MoEGroupRouter <top_k = 3, n_group = 8, topk_group = 2> (x, row)", ""},
     {"RotaryEmbedding", "a = Reshape (x, heads) y = RotaryEmbedding (a, c, c, i)", "float[8, 4] c = {0.5, ...}, int64[2, 8] i = {1, ...}"},
     {"RotaryEmbedding of com.microsoft", "a = Reshape (x, heads) y = com.microsoft.RotaryEmbedding (a, i, c, c)",
      "float[8, 4] c = {0.5, ...}, int64[2, 8] i = {1, ...}"},

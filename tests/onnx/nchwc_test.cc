@@ -139,6 +139,8 @@ const Case kCases[] = {
     {"GlobalMaxPool", 20, PLAIN "s = GlobalMaxPool (c)" LAST, IN "s = " NCHWC "GlobalMaxPool (c)" OUT},
     {"GlobalAveragePool that is added", 20, PLAIN "p = GlobalAveragePool (c) s = Add (c, p)" LAST,
      IN "p = " NCHWC "GlobalAveragePool (c) c5 = Reshape (c, five) p5 = Reshape (p, five) a5 = Add (c5, p5) s = Reshape (a5, four)" OUT},
+    {"the same with numbers of channels", 20, PLAIN "p = GlobalAveragePool (c) s = Add (c, p)" LAST,
+     IN "p = " NCHWC "GlobalAveragePool (c) c5 = Reshape (c, split) p5 = Reshape (p, split) a5 = Add (c5, p5) s = Reshape (a5, whole)" OUT},
     {"element-wise operators", 20, PLAIN "g = Sigmoid (c) s = Mul (g, c)" LAST, IN "s = com.microsoft.QuickGelu <alpha = 1.0> (c)" OUT},
     {"values are joined", 20, PLAIN "g = Relu (c) k = Concat <axis = 1> (c, g) y = Conv (k, z)",
      IN "g = Relu (c) k = Concat <axis = 1> (c, g) t = " NCHWC "Conv (k, z) y = " NCHWC "ReorderOutput <channels = 20> (t)"},
@@ -196,16 +198,19 @@ TEST(NchwcBlocks, give_what_the_plain_operators_give) {
                              {"z", in_blocks(z, block, true)},
                              {"five", numbers({0, -1, 0, 0, block})},
                              {"four", numbers({0, -1, 0, 0})},
+                             {"split", numbers({0, up(40, block) / block, 0, 0, block})},
+                             {"whole", numbers({0, up(40, block), 0, 0})},
                              {"one", numbers({1})}}};
     for (const Case& row : kCases) {
       if (block == 8 && std::string_view(row.purpose).starts_with("fewer")) continue;  // 36 of 40
       const std::string what = std::string(row.purpose) + ", blocks of " + std::to_string(block);
       const std::string x = "(float[N, " + std::to_string(row.channels) + ", H, W] x, ";
       const Tensor input = normal({2, row.channels, 6, 5});
-      auto undone = graph_with(kHead + ("g " + x) + kBlockedInputs +
-                                   ", float[...] z, int64[5] five, int64[4] four, int64[1] one) => (float[...] y) {" +
-                                   replaced(row.blocked, "GROUP", std::to_string(up(40, block))) + "}",
-                               blocked);
+      auto undone =
+          graph_with(kHead + ("g " + x) + kBlockedInputs +
+                         ", float[...] z, int64[5] five, int64[4] four, int64[5] split, int64[4] whole, int64[1] one) => (float[...] y) {" +
+                         replaced(row.blocked, "GROUP", std::to_string(up(40, block))) + "}",
+                     blocked);
       undo_nchwc_blocks(*undone);
       expect_no_blocks(*undone);
       auto expected = graph_with(kHead + ("g " + x) + kInputs +

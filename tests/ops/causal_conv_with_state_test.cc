@@ -58,6 +58,7 @@ const std::vector<OpCase> kContributed = {
     contributed({attr("dilation", 0)}, {kX, kWeight}, "dilation", {"dilation is 0"}, 2),
     contributed({attr("ndim", 2)}, {kX, kWeight}, "dimensions", {"ndim is 2"}, 2),
     contributed({attr("state_window", 9)}, {kX, kWeight}, "window", {"state_window is 9"}, 2),
+    contributed({attr("state_length", 5)}, {kX, kWeight}, "longer states", {"state_length is 5", "not supported on CPU"}, 2),
     contributed({attr("channels_last", 1)}, {kX, kWeight}, "channels", {"weight [3, 1, 4]", "length, channels"}, 2),
 };
 TEST(OpCases, CausalConvWithStateOfMicrosoft) { run_op_cases("CausalConvWithState", kContributed, FloatsAndHalves::set); }

@@ -12,6 +12,7 @@ const std::vector<OpCase> kGatedAdd = {
     contributed({}, {normal({3, 0}), normal({3, 0}), normal({3, 1})}, "no columns"),
     contributed({}, {normal({2, 3}), normal({1, 3}), normal({2, 1})}, "Y of another shape", {"GatedAdd", "[1, 3]", "[2, 3]"}),
     contributed({}, {normal({2, 3}), normal({2, 3}), normal({1, 1})}, "one gate for all", {"GatedAdd", "[1, 1]", "[2, 1]"}),
+    contributed({}, {normal({2, 3}), normal({2, 3}), normal({2, 4}), normal({4, 1})}, "projected gates", {"gate_weight", "not supported"}),
     contributed({}, {normal({}), normal({}), normal({})}, "a number", {"GatedAdd", "scalar"}),
 };
 RH_OP_TEST(GatedAdd, kGatedAdd, (Types<float, Float16, BFloat16>::set))

@@ -108,13 +108,15 @@ const std::vector<OpCase> kScores = {
 TEST(OpCases, GroupQueryAttentionWithScores) { run_op_cases("GroupQueryAttention", kScores, (Types<float, Float16>::set)); }
 
 // A query (3, 4) becomes (3, 40) / sqrt(12.5) and a key (0, 2) becomes (0, 1) / sqrt(2).
-OpCase normalized(std::vector<Input> weights, std::vector<Input> expected, std::vector<std::string> fails = {}) {
+OpCase normalized(std::vector<Input> weights, std::vector<Input> expected, std::vector<std::string> fails = {},
+                  std::vector<Attribute> more = {}) {
   std::vector<Input> inputs{
       values({1, 1, 2}, {3, 4}), values({1, 1, 2}, {0, 2}), values({1, 1, 2}, {5, 6}), absent(), absent(), i32({0}), i32({1})};
   inputs.resize(14, absent());
   inputs.insert(inputs.end(), weights.begin(), weights.end());
+  more.insert(more.end(), {attr("num_heads", 1), attr("kv_num_heads", 1), attr("qk_output", 1), attr("scale", 1.0f)});
   return {.opset = 1,
-          .attributes = {attr("num_heads", 1), attr("kv_num_heads", 1), attr("qk_output", 1), attr("scale", 1.0f)},
+          .attributes = std::move(more),
           .inputs = std::move(inputs),
           .purpose = "normalised queries and keys",
           .fails = std::move(fails),
@@ -127,9 +129,36 @@ OpCase normalized(std::vector<Input> weights, std::vector<Input> expected, std::
 const std::vector<OpCase> kNormalized = {
     normalized({values({2}, {1, 10}), values({2}, {1, 0.5})},
                {values({1, 1, 2}, {5, 6}), values({1, 1, 1, 2}, {0, 0.70710678}), values({1, 1, 1, 2}, {5, 6}), values({1, 1, 1, 1}, {8})}),
+    normalized({values({2}, {1, 10}), values({2}, {1, 0.5})},
+               {values({1, 1, 2}, {5, 6}), values({1, 1, 1, 2}, {0, 0.5}), values({1, 1, 1, 2}, {5, 6}), values({1, 1, 1, 1}, {4})}, {},
+               {attr("q_norm_epsilon", 12.5f), attr("k_norm_epsilon", 2.0f)}),
+    normalized({values({2}, {1, 10}), values({2}, {1, 0.5})}, {}, {"epsilon", "-1"}, {attr("k_norm_epsilon", -1.0f)}),
     normalized({values({2}, {1, 10}), values({1}, {1})}, {}, {"input 15 has shape [1], expected [2]"}),
     normalized({values({2}, {1, 10})}, {}, {"q_norm_weight and k_norm_weight one is left out"}),
 };
+// The number of new tokens that count comes last. All count here: what others give is not compared.
+std::vector<Input> with_counts(std::vector<Input> inputs, std::vector<double> counts) {
+  inputs.resize(16, absent());
+  inputs.push_back(i32(std::move(counts)));
+  return inputs;
+}
+const Input kPast9 = normal({2, 2, 9, 16});
+const std::vector<OpCase> kCounted = {
+    attend(with_counts({kQ, kK, kV, kPast9, kPast9, i32({4, 6}), i32({9})}, {3, 3}), "chunks of two sequences"),
+    attend(with_counts({kQ, kK, kV, kPast9, kPast9, i32({2, 6}), i32({9}), kAngles, kAngles}, {3, 3}), "one begins, rotary",
+           {attr("do_rotary", 1)}),
+    attend(with_counts({kQ, kK, kV, kPast, kPast, i32({4, 7}), i32({9})}, {3, 3}), "beyond the cache"),
+    attend(with_counts({kQ, kK, kV, kPast9, kPast9, i32({4, 6}), i32({9}), absent(), absent(), absent(), normal({1, 4, 3, 9})}, {3, 3}),
+           "bias of scores"),
+    attend(with_counts({kQ, kK, kV, kPast, kPast, i32({11, 8}), i32({12})}, {3, 3}), "kept windows",
+           {attr("local_window_size", 4), attr("sliding_window_cache", 1)}),
+    attend(with_counts({kQ, kK, kV, absent(), absent(), i32({2, 2}), i32({3})}, {3, 3}), "no past", {}, 3, {"expected past_key"}),
+    attend(with_counts({kQ, kK, kV, kPast9, kPast9, i32({4, 6}), i32({9})}, {4, 3}), "too many", {}, 3, {"query_seqlens has 4"}),
+    attend(with_counts({kQ, kK, kV, kPast9, kPast9, i32({8, 6}), i32({9})}, {1, 3}), "no room", {}, 3, {"8 tokens before 3 new ones"}),
+    attend(with_counts({kQ, kK, kV, kPast9, kPast9, i32({4, 6}), i32({9})}, {3}), "a count left out", {}, 3, {"[1]", "[2]"}),
+};
+TEST(OpCases, GroupQueryAttentionOfPaddedTokens) { run_op_cases("GroupQueryAttention", kCounted, (Types<float, Float16>::set)); }
+
 TEST(OpCases, GroupQueryAttentionNormalized) { run_op_cases("GroupQueryAttention", kNormalized, Types<float>::set); }
 
 RH_OP_TEST(GroupQueryAttention, kCases, (Types<float, Float16>::set))

@@ -28,24 +28,25 @@ const std::vector<OpCase> kMatMulInteger = {
 };
 RH_OP_TEST(MatMulInteger, kMatMulInteger, kBytes)
 
-OpCase contributed(std::vector<Input> inputs, const char* purpose, std::vector<std::string> fails = {}) {
+OpCase contributed_product(std::vector<Input> inputs, const char* purpose, std::vector<std::string> fails = {}) {
   return {1, {}, std::move(inputs), purpose, std::move(fails), 1, 2e-6, "com.microsoft"};
 }
 
 const std::vector<OpCase> kMatMulIntegerToFloat = {
-    contributed({any({5, 70}, DType::uint8), bytes({70, 33}).constant(), scale({}), scale({})}, "scales alone"),
-    contributed({any({5, 70}, DType::int8), bytes({70, 33}), scale({}), scale({33}), any({}, DType::int8), bytes({33})}, "a column"),
-    contributed({any({2, 5, 70}, DType::uint8), bytes({70, 33}), scale({}), scale({33}), any({}, DType::uint8), bytes({}),
-                 normal({33}).as(DType::float32)},
-                "bias"),
-    contributed({any({5, 7}, DType::uint8), bytes({7, 3}), scale({}), scale({2})}, "scales do not fit", {"2", "3"}),
+    contributed_product({any({5, 70}, DType::uint8), bytes({70, 33}).constant(), scale({}), scale({})}, "scales alone"),
+    contributed_product({any({5, 70}, DType::int8), bytes({70, 33}), scale({}), scale({33}), any({}, DType::int8), bytes({33})},
+                        "a column"),
+    contributed_product({any({2, 5, 70}, DType::uint8), bytes({70, 33}), scale({}), scale({33}), any({}, DType::uint8), bytes({}),
+                         normal({33}).as(DType::float32)},
+                        "bias"),
+    contributed_product({any({5, 7}, DType::uint8), bytes({7, 3}), scale({}), scale({2})}, "scales do not fit", {"2", "3"}),
 };
 RH_OP_TEST(MatMulIntegerToFloat, kMatMulIntegerToFloat, kBytes)
 
 const std::vector<OpCase> kDynamicQuantizeMatMul = {
-    contributed({normal({5, 70}).as(DType::float32), bytes({70, 33}).constant(), scale({})}, "one scale"),
-    contributed({normal({2, 5, 70}).as(DType::float32), bytes({70, 33}), scale({33}), bytes({33}), normal({33}).as(DType::float32)},
-                "everything a column"),
+    contributed_product({normal({5, 70}).as(DType::float32), bytes({70, 33}).constant(), scale({})}, "one scale"),
+    contributed_product({normal({2, 5, 70}).as(DType::float32), bytes({70, 33}), scale({33}), bytes({33}), normal({33}).as(DType::float32)},
+                        "everything a column"),
 };
 RH_OP_TEST(DynamicQuantizeMatMul, kDynamicQuantizeMatMul, kBytes)
 

@@ -27,6 +27,13 @@ OpCase at_level(int level, OpCase row) {
 }
 Input codes(Shape shape) { return uniform(std::move(shape), 0, 256).as(DType::uint8).constant(); }
 
+/// The same without weights.
+OpCase left_out(OpCase row, Shape b) {
+  row.inputs[1] = values(std::move(b), {}).as(DType::uint8);
+  row.inputs[2] = values({8, 0}, {});
+  return row;
+}
+
 const std::vector<OpCase> kMatMulNBits = {
     product({1, 64}, 12, 64, 4, 32, {}, "one row, middle as zero point"),
     product({1, 96}, 7, 96, 4, 32, {codes({7, 2})}, "zero points packed, an odd number of blocks"),
@@ -58,6 +65,9 @@ const std::vector<OpCase> kMatMulNBits = {
     at_level(4, product({3, 333}, 19, 333, 8, 32, {codes({19, 11})}, "8 bits of A and of B, three rows")),
     at_level(4, product({9, 333}, 40, 333, 2, 64, {codes({40, 2})}, "8 bits of A and 2 of B, many rows")),
     at_level(4, product({5, 64}, 8, 64, 4, 32, {uniform({8, 2}, 2, 9).constant()}, "8 bits of A are enough, zero points as numbers")),
+    left_out(product({2, 3, 64}, 8, 64, 4, 32, {}, "no weights: zeros"), {8, 2, 0}),
+    left_out(product({2, 64}, 8, 64, 4, 32, {absent(), absent(), normal({8})}, "no weights: the bias"), {0, 0, 0}),
+    left_out(product({2, 64}, 8, 64, 4, 32, {}, "no weights of another shape", {"[0, 3, 16]", "[8, 2, 16]"}), {0, 3, 16}),
     product({0, 64}, 8, 64, 4, 32, {}, "no rows"),
     product({2, 60}, 8, 64, 4, 32, {}, "A too short", {"[2, 60]", "64"}),
     product({2, 64}, 8, 64, 3, 32, {}, "3 bits", {"bits", "3"}),

@@ -168,12 +168,16 @@ TEST(MoE, forms_that_only_the_documentation_has) {
   };
   const std::vector<double> limited = {0.1961579, 0.02777436, 0.1182534, -0.00235036, 0.2264377, 0.02544656, -0.1723455, 0.1790277},
                             gated = {0.8390405, -0.1767157, -0.2864531, 0.6729289, 1.792865, -0.1824855, -2.147839, 1.866101};
+  const std::vector<double> limited_activated = {0.24692602, 0.02777437, 0.06748523,  0.06110985,
+                                                 0.36257257, 0.03992899, -0.27951546, 0.28909415};
   const Attribute limit = attr("swiglu_limit", 0.5f);
   const std::vector<Input> fc3 = {absent(), values({2, 4, 4}, factor)};
   run_op_cases("MoE",
                {layer({activation("swiglu"), gates(1), limit}, values({2, 8, 4}, both), {}, limited, "interleaved"),
                 layer({activation("swiglu"), gates(2), limit}, values({2, 8, 4}, halves), {}, limited, "halves"),
                 layer({activation("swiglu"), limit}, values({2, 4, 4}, gate), fc3, limited, "two projections"),
+                layer({activation("swiglu"), gates(1), limit, attr("swiglu_limit_after_activation", 1)}, values({2, 8, 4}, both), {},
+                      limited_activated, "the limit of activated gates"),
                 layer({activation("silu")}, values({2, 4, 4}, gate), fc3, gated, "silu of two projections")},
                Types<float>::set);
   OpCase mixed = contributed({k(1), activation("swiglu"), attr("fc1_expert_weight_bits", 8), attr("fc3_expert_weight_bits", 2)},

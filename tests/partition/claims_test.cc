@@ -66,8 +66,18 @@ struct ClaimCase {
   const char* purpose;
   const char* graph;
   std::vector<std::vector<std::string>> units;
-  std::vector<std::string> fails;  ///< parts of the error; empty: the claims stand
+  std::vector<std::string> void_says;  ///< parts of what is said of the claim that does not stand; empty: all stand
+  std::vector<std::string> taken;      ///< nodes of the device where one does not
 };
+
+/// Nodes of the graph as it was that this provider runs.
+std::vector<std::string> nodes_on(std::string_view provider, const PlacementRecord& record) {
+  std::vector<std::string> names;
+  for (const auto& node : record.nodes()) {
+    if (node.provider == provider) names.push_back(node.node);
+  }
+  return names;
+}
 
 TEST(Claims, AreChecked) {
   const ClaimCase cases[] = {
@@ -75,28 +85,55 @@ TEST(Claims, AreChecked) {
       {"all of it", kDiamond, {{"a", "b", "c", "d"}}, {}},
       {"two units in a row", kDiamond, {{"a", "b"}, {"c", "d"}}, {}},
       {"one after the other", kDiamond, {{"a"}, {"b", "c", "d"}}, {}},
-      {"a hole in the middle", kDiamond, {{"a", "b", "d"}}, {"DeviceExecutionProvider", "3 nodes", "out and back in"}},
-      {"two that need each other", kCrossed, {{"a1", "a2"}, {"b1", "b2"}}, {"DeviceExecutionProvider", "out and back in"}},
+      {"a hole in the middle", kDiamond, {{"a", "b", "d"}}, {"its claim of 3 nodes", "out and back in to node 'd'"}, {}},
+      {"a hole, and one that stands", kDiamond, {{"a", "d"}, {"b"}}, {"its claim of 2 nodes", "out and back in"}, {"b"}},
+      {"two that need each other", kCrossed, {{"a1", "a2"}, {"b1", "b2"}}, {"its claim of 2 nodes", "out and back in"}, {"a1", "a2"}},
       {"two that do not", kCrossed, {{"a1", "b1"}, {"b2", "a2"}}, {}},
-      {"a node twice in one claim", kDiamond, {{"a", "a"}}, {"twice in one claim", "node a"}},
-      {"a node in two claims", kDiamond, {{"a"}, {"a", "b"}}, {"claimed this node twice", "node a"}},
-      {"no such node", kDiamond, {{"nobody"}}, {"node -1", "does not have"}},
-      {"no nodes", kDiamond, {{}}, {"without nodes"}},
+      {"a node twice in one claim", kDiamond, {{"a", "a", "b"}}, {"its claim names node 'a' twice"}, {"a", "b"}},
+      {"a node in two claims", kDiamond, {{"a"}, {"a", "b"}}, {"includes node 'a', which an earlier claim has"}, {"a"}},
+      {"a node in two claims, the first of which falls", kDiamond, {{"a", "d"}, {"a", "b"}}, {"out and back in"}, {"a", "b"}},
   };
   for (const ClaimCase& row : cases) {
     SCOPED_TRACE(row.purpose);
     auto graph = parse_graph(row.graph);
     const Providers providers = with_cpu({claims(row.units)});
+    const OriginalNodes originals = collect_originals(*graph);
+    const Assignment assignment = assign(*graph, providers);
+    EXPECT_NO_THROW(graph->topological_order());
+    EXPECT_EQ(assignment.void_claims.size(), row.void_says.empty() ? 0u : 1u);
+    if (row.void_says.empty() || assignment.void_claims.empty()) continue;
+    EXPECT_EQ(assignment.void_claims[0].provider, "DeviceExecutionProvider");
+    for (const std::string& part : row.void_says)
+      EXPECT_NE(assignment.void_claims[0].reason.find(part), std::string::npos) << assignment.void_claims[0].reason;
+    EXPECT_EQ(nodes_on("DeviceExecutionProvider", PlacementRecord(originals, *graph, assignment, providers)), row.taken);
+  }
+}
+
+TEST(Claims, OfNoNodesAreErrors) {
+  const std::pair<std::vector<std::vector<std::string>>, const char*> cases[] = {{{{"nobody"}}, "node -1, which the graph does not have"},
+                                                                                 {{{}}, "without nodes"}};
+  for (const auto& [units, says] : cases) {
+    auto graph = parse_graph(kDiamond);
+    const Providers providers = with_cpu({claims(units)});
     try {
       assign(*graph, providers);
-      EXPECT_TRUE(row.fails.empty()) << "expected an error";
-      EXPECT_NO_THROW(graph->topological_order());
+      ADD_FAILURE() << "expected: " << says;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::ep_fail);
-      EXPECT_FALSE(row.fails.empty()) << error.what();
-      for (const std::string& part : row.fails)
-        EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();
+      EXPECT_NE(std::string_view(error.what()).find(says), std::string_view::npos) << error.what();
     }
+  }
+}
+
+TEST(Claims, ThatFallAreRefusals) {
+  auto graph = parse_graph(kDiamond);
+  const Providers providers = with_cpu({claims({{"a", "b", "d"}})});
+  const OriginalNodes originals = collect_originals(*graph);
+  const Assignment assignment = assign(*graph, providers);
+  for (const auto& node : PlacementRecord(originals, *graph, assignment, providers).nodes()) {
+    EXPECT_EQ(node.provider, "CPUExecutionProvider");
+    ASSERT_EQ(node.refusals.size(), 1u);
+    EXPECT_EQ(node.refusals[0].code, node.node == "c" ? RefusalCode::unstated : RefusalCode::unit) << node.node;
   }
 }
 

@@ -1,7 +1,9 @@
 // A provider that goes wrong where the environment variable RH_FAULT says. Otherwise it compiles Relu nodes, each by itself, and its Neg
-// kernel is for single nodes.
+// kernel is for single nodes. With the option `units` it claims nodes by their names: "a,b;c" are two units.
 #include <chrono>
+#include <map>
 #include <new>
+#include <sstream>
 #include <thread>
 
 #include "kit.h"
@@ -52,15 +54,87 @@ void compute(OpKernelContext& context) {
   }
 }
 
-struct Faulty final : IExecutionProvider {
-  explicit Faulty(const OrtSessionOptions*) {}
-  NodeComputeInfo Compile(const GraphViewer&, const Node&) override { return {compute}; }
+/// A node of a unit whose values are vectors of one length.
+struct Step {
+  std::string op;
+  std::vector<size_t> from;  ///< places of what it takes
+  size_t to = 0;
 };
 
-OrtStatus* answer(const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
-  const auto fuse = [&](std::vector<const OrtNode*> nodes) {
+std::vector<float> compute_step(const Step& step, const std::vector<std::vector<float>>& values) {
+  std::vector<float> result = values.at(step.from.at(0));
+  for (size_t i = 0; i < result.size(); ++i) {
+    if (step.op == "Add") result[i] += values.at(step.from.at(1)).at(i);
+    if (step.op == "Relu") result[i] = std::max(result[i], 0.0f);
+    if (step.op == "Neg") result[i] = -result[i];
+  }
+  return result;
+}
+
+/// A unit of Add, Relu and Neg nodes.
+KernelFunction function_of(const GraphViewer& graph, const Node& unit) {
+  std::map<std::string, size_t> places;
+  const auto place = [&](const NodeArg& value) { return places.emplace(value.name(), places.size()).first->second; };
+  for (const NodeArg& input : unit.inputs()) place(input);
+  std::vector<Step> steps;
+  for (const Node& node : graph.nodes()) {
+    Step& step = steps.emplace_back(Step{node.op_type(), {}, 0});
+    for (const NodeArg& input : node.inputs()) step.from.push_back(place(input));
+    step.to = place(node.outputs().at(0));
+  }
+  std::vector<size_t> results;
+  for (const NodeArg& output : unit.outputs()) results.push_back(place(output));
+  return [count = places.size(), steps, results](OpKernelContext& context) {
+    std::vector<std::vector<float>> values(count);
+    std::vector<int64_t> shape;
+    for (size_t i = 0; i < context.input_count(); ++i) {
+      const TensorView input = context.input(i);
+      const auto* data = static_cast<const float*>(input.data);
+      values.at(i).assign(data, data + input.elements());
+      shape = input.shape;
+    }
+    for (const Step& step : steps) values.at(step.to) = compute_step(step, values);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const std::vector<float>& from = values.at(results[i]);
+      std::copy(from.begin(), from.end(), static_cast<float*>(context.output(i, shape).data));
+    }
+  };
+}
+
+struct Faulty final : IExecutionProvider {
+  explicit Faulty(const OrtSessionOptions* options) : units(config(options, "ep.faultyexecutionprovider.units")) {}
+  NodeComputeInfo Compile(const GraphViewer& graph, const Node& node) override {
+    return {units.empty() ? KernelFunction(compute) : function_of(graph, node)};
+  }
+
+  const std::string units;
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+using Fuse = std::function<OrtStatus*(std::vector<const OrtNode*>)>;
+
+OrtStatus* claim_units(const std::string& units, const GraphViewer& graph, const Fuse& fuse) {
+  std::map<std::string, const OrtNode*> by_name;
+  for (const Node& node : graph.nodes()) by_name.emplace(node.name(), node.raw());
+  for (const std::string& unit : split(units, ';')) {
+    std::vector<const OrtNode*> nodes;
+    for (const std::string& name : split(unit, ',')) nodes.push_back(by_name.at(name));
+    if (OrtStatus* status = fuse(nodes)) return status;
+  }
+  return nullptr;
+}
+
+OrtStatus* answer(const Faulty& provider, const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
+  const Fuse fuse = [&](std::vector<const OrtNode*> nodes) {
     return detail::host.ep->EpGraphSupportInfo_AddNodesToFuse(info, nodes.data(), nodes.size(), nullptr);
   };
+  if (!provider.units.empty()) return claim_units(provider.units, GraphViewer(graph), fuse);
   std::vector<const OrtNode*> all;
   for (const Node& node : GraphViewer(graph).nodes()) all.push_back(node.raw());
   if (fault("capability_throws")) throw std::runtime_error("thrown in GetCapability");
@@ -78,7 +152,9 @@ OrtStatus* answer(const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
 
 struct FaultyEp : detail::EpTable<Faulty> {
   FaultyEp(const char* name, const OrtSessionOptions* options) : EpTable(name, options) {
-    GetCapability = [](OrtEp*, const OrtGraph* graph, OrtEpGraphSupportInfo* info) { return answer(graph, info); };
+    GetCapability = [](OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
+      return answer(static_cast<FaultyEp*>(self)->provider, graph, info);
+    };
     Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** nodes, size_t count, OrtNodeComputeInfo** infos,
                  OrtNode**) -> OrtStatus* {
       if (fault("compile_throws")) throw std::runtime_error("thrown in Compile");

@@ -1,11 +1,16 @@
 // A provider that writes down each graph that it is asked about, and of one operator (RH_GRAPH_DUMP_CLAIM) each that it is told to compile.
+// With RH_GRAPH_DUMP_KERNELS it claims the nodes of these operators one by one instead, for kernels that write down what they are told, and
+// wants their channels last.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "plugins/graph_dump.h"
+#include "plugins/kernel_dump.h"
 
 namespace {
 
@@ -27,6 +32,72 @@ OrtStatus* guarded(Body&& body) {
   }
 }
 
+constexpr char kChannelsLast[] = "com.ms.internal.nhwc";
+
+bool is_listed(const std::string& name, const std::string& list) { return ("," + list + ",").find("," + name + ",") != std::string::npos; }
+
+/// A kernel that computes nothing.
+struct Kernel : OrtKernelImpl {
+  Kernel() : OrtKernelImpl{} {
+    ort_version_supported = ORT_API_VERSION;
+    Compute = [](OrtKernelImpl*, OrtKernelContext*) { return g_api->CreateStatus(ORT_NOT_IMPLEMENTED, "the dump computes nothing"); };
+    Release = [](OrtKernelImpl* self) { delete static_cast<Kernel*>(self); };
+  }
+};
+
+/// Kernels of the listed operators in both layouts. They ask for the attributes that `seen` has.
+class Kernels {
+ public:
+  Kernels(const std::string& list, const std::string& provider) {
+    const OrtEpApi& ep = *g_api->GetEpApi();
+    check(ep.CreateKernelRegistry(&registry));
+    for (size_t begin = 0; begin < list.size();) {
+      const size_t end = std::min(list.find(',', begin), list.size());
+      for (const char* domain : {"", "com.microsoft", kChannelsLast}) add(ep, list.substr(begin, end - begin), domain, provider);
+      begin = end + 1;
+    }
+  }
+  ~Kernels() { g_api->GetEpApi()->ReleaseKernelRegistry(registry); }
+  Kernels(const Kernels&) = delete;
+  Kernels& operator=(const Kernels&) = delete;
+
+  OrtKernelRegistry* registry = nullptr;
+  rh::test::AttributeNames seen;
+
+ private:
+  static void check(OrtStatus* status) {
+    if (!status) return;
+    const std::string message = g_api->GetErrorMessage(status);
+    g_api->ReleaseStatus(status);
+    throw std::runtime_error(message);
+  }
+
+  void add(const OrtEpApi& ep, const std::string& op, const char* domain, const std::string& provider) {
+    OrtKernelDefBuilder* builder = nullptr;
+    OrtKernelDef* def = nullptr;
+    check(ep.CreateKernelDefBuilder(&builder));
+    check(ep.KernelDefBuilder_SetOperatorType(builder, op.c_str()));
+    check(ep.KernelDefBuilder_SetDomain(builder, domain));
+    check(ep.KernelDefBuilder_SetSinceVersion(builder, 1, 1000));
+    check(ep.KernelDefBuilder_SetExecutionProvider(builder, provider.c_str()));
+    check(ep.KernelDefBuilder_Build(builder, &def));
+    ep.ReleaseKernelDefBuilder(builder);
+    check(ep.KernelRegistry_AddKernel(registry, def, create, this));
+    ep.ReleaseKernelDef(def);
+  }
+
+  static OrtStatus* ORT_API_CALL create(void* self, const OrtKernelInfo* info, OrtKernelImpl** out) {
+    return guarded([&]() -> OrtStatus* {
+      char op[64] = {};
+      size_t size = sizeof(op);
+      check(g_api->KernelInfo_GetOperatorType(info, op, &size));
+      note(rh::test::KernelDumper(*g_api, *info, static_cast<Kernels*>(self)->seen[op]).text);
+      *out = new Kernel();
+      return nullptr;
+    });
+  }
+};
+
 struct Computer : OrtNodeComputeInfo {
   Computer() : OrtNodeComputeInfo{} {
     ort_version_supported = ORT_API_VERSION;
@@ -43,6 +114,8 @@ struct Computer : OrtNodeComputeInfo {
 
 struct DumpProvider : OrtEp {
   std::string name;
+  const std::string by_kernel = environment("RH_GRAPH_DUMP_KERNELS");
+  std::unique_ptr<Kernels> kernels;
 
   explicit DumpProvider(std::string provider_name) : OrtEp{}, name(std::move(provider_name)) {
     ort_version_supported = ORT_API_VERSION;
@@ -52,6 +125,41 @@ struct DumpProvider : OrtEp {
     ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** infos, size_t count) {
       for (size_t i = 0; i < count; ++i) delete static_cast<Computer*>(infos[i]);
     };
+    if (by_kernel.empty()) return;
+    kernels = std::make_unique<Kernels>(by_kernel, name);
+    GetKernelRegistry = [](OrtEp* self, const OrtKernelRegistry** out) -> OrtStatus* {
+      *out = static_cast<DumpProvider*>(self)->kernels->registry;
+      return nullptr;
+    };
+    GetPreferredDataLayout = [](OrtEp*, OrtEpDataLayout* layout) -> OrtStatus* {
+      *layout = OrtEpDataLayout_NHWC;
+      return nullptr;
+    };
+  }
+
+  static std::string text_of(const OrtNode* node, OrtStatus*(ORT_API_CALL* get)(const OrtNode*, const char**)) {
+    const char* text = nullptr;
+    g_api->ReleaseStatus(get(node, &text));
+    return text ? text : "";
+  }
+
+  /// Claims the nodes of the listed operators, and notes which attributes they have.
+  OrtStatus* claim_by_kernel(const std::vector<const OrtNode*>& nodes, OrtEpGraphSupportInfo* info) {
+    for (const OrtNode* node : nodes) {
+      const std::string op = text_of(node, g_api->Node_GetOperatorType);
+      if (!is_listed(op, by_kernel)) continue;
+      size_t count = 0;
+      g_api->ReleaseStatus(g_api->Node_GetNumAttributes(node, &count));
+      std::vector<const OrtOpAttr*> attributes(count);
+      g_api->ReleaseStatus(g_api->Node_GetAttributes(node, attributes.data(), count));
+      for (const OrtOpAttr* one : attributes) {
+        const char* attribute = nullptr;
+        g_api->ReleaseStatus(g_api->OpAttr_GetName(one, &attribute));
+        kernels->seen[op].insert(attribute);
+      }
+      if (OrtStatus* status = g_api->GetEpApi()->EpGraphSupportInfo_AddSingleNode(info, node)) return status;
+    }
+    return nullptr;
   }
 
   static std::vector<const OrtNode*> nodes_of(const OrtGraph* graph) {
@@ -73,8 +181,10 @@ struct DumpProvider : OrtEp {
     g_api->ReleaseGraph(view);
   }
 
-  static OrtStatus* ORT_API_CALL get_capability(OrtEp*, const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
+  static OrtStatus* ORT_API_CALL get_capability(OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
     return guarded([&]() -> OrtStatus* {
+      auto& provider = *static_cast<DumpProvider*>(self);
+      if (provider.kernels) return provider.claim_by_kernel(nodes_of(graph), info);
       note("== capability\n" + rh::test::dump_graph(*g_api, *graph));
       const std::string wanted = environment("RH_GRAPH_DUMP_CLAIM");
       std::vector<const OrtNode*> claimed;
@@ -82,7 +192,7 @@ struct DumpProvider : OrtEp {
       for (const OrtNode* node : nodes) {
         const char* op_type = nullptr;
         g_api->ReleaseStatus(g_api->Node_GetOperatorType(node, &op_type));
-        if (!wanted.empty() && ("," + wanted + ",").find("," + std::string(op_type) + ",") != std::string::npos) claimed.push_back(node);
+        if (!wanted.empty() && is_listed(op_type, wanted)) claimed.push_back(node);
       }
       dump_view(graph, "view of all", nodes);
       if (claimed.empty()) return nullptr;

@@ -89,8 +89,8 @@ TEST_F(FaultsTest, InSessions) {
       {"capability_throws", {kFaulty, "GetCapability threw an exception", "thrown in GetCapability"}},
       {"capability_claims_nothing", {kFaulty, "GetCapability failed", "at least one node"}},
       {"capability_claims_null", {kFaulty, "GetCapability failed", "node 0 of 1 is null"}},
-      {"capability_claims_twice", {kFaulty, "claimed this node twice", "node y_node"}},
-      {"capability_makes_a_cycle", {kFaulty, "out and back in", "node u_node"}},
+      {"capability_claims_twice", {}},  // as it says to the log: claims_test.cc
+      {"capability_makes_a_cycle", {}},
       {"capability_claims_without_kernel", {kFaulty, "has no kernel", "node s_node"}},
       {"ep_without_compile", {kFaulty, "no Compile"}},
       {"compile_throws", {kFaulty, "Compile threw an exception", "thrown in Compile", "node y_node"}},

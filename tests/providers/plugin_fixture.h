@@ -13,10 +13,10 @@ namespace rh::test {
 using Floats = std::vector<float>;
 inline constexpr char kExample[] = "ExampleExecutionProvider", kFake[] = "FakeDeviceExecutionProvider";
 
-inline std::string library(const char* name) { return std::string(RH_BUILD_DIR "/lib/roundhouse_provider_") + name + ".so"; }
+inline std::string library(const char* name) { return std::string(RH_BUILD_DIR "/lib/roundhouse_provider_").append(name).append(".so"); }
 
 /// A provider of tests/plugins.
-inline std::string test_plugin(const char* name) { return std::string(RH_BUILD_DIR "/lib/") + name + "_plugin.so"; }
+inline std::string test_plugin(const char* name) { return std::string(RH_BUILD_DIR "/lib/").append(name).append("_plugin.so"); }
 
 /// y = Relu(x + z), w = Exp(y), u = Tanh(y * w): a device that knows all but Exp is entered twice.
 inline std::string mixed_model(bool fixed = true) {

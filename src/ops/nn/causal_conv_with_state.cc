@@ -17,6 +17,12 @@ CausalConvWithState CausalConvWithState::read(const NodeView& node) {
   if (ndim != 1) node.fail("ndim is {}, expected 1", ndim);
   if (op.dilation < 1) node.fail("dilation is {}, expected 1 or more", op.dilation);
   if (op.window < 0 || op.window > 8) node.fail("state_window is {}, expected 0 to 8", op.window);
+  constexpr std::pair<const char*, int64_t> kOfGpus[] = {
+      {"state_update_capacity", 0}, {"state_channels_last", -1}, {"state_length", 0}, {"input_channel_offset", 0}, {"input_channels", 0}};
+  for (const auto& [name, usual] : kOfGpus) {
+    if (node.int_or(name, usual) != usual)
+      node.fail("{} is {}, expected {}: it is not supported on CPU", name, node.int_or(name, usual), usual);
+  }
   return op;
 }
 

@@ -1,5 +1,7 @@
 #include "ops/nn/group_query_attention.h"
 
+#include <cmath>
+
 #include "ops/nn/heads.h"
 #include "ops/registry.h"
 
@@ -51,10 +53,18 @@ GroupQueryAttention GroupQueryAttention::read(const NodeView& node) {
   if (node.has_input(1) != node.has_input(2)) node.fail("of key and value one is left out, expected both or none");
   if (op.rotary && (!node.has_input(7) || !node.has_input(8))) node.fail("do_rotary is 1 without cos_cache and sin_cache, expected both");
   read_quantization(node, op);
-  op.norm_epsilon = node.float_or("qk_norm_epsilon", 1e-6f);
+  const float epsilon = node.float_or("qk_norm_epsilon", 1e-6f);
+  op.q_norm_epsilon = node.float_or("q_norm_epsilon", epsilon);
+  op.k_norm_epsilon = node.float_or("k_norm_epsilon", epsilon);
+  for (const float e : {op.q_norm_epsilon, op.k_norm_epsilon}) {
+    if (!std::isfinite(e) || e <= 0) node.fail("the epsilon of a normalisation is {}, expected a finite number above 0", e);
+  }
   if (node.has_input(14) != node.has_input(15)) node.fail("of q_norm_weight and k_norm_weight one is left out, expected both or none");
   op.scores_output = node.int_or("qk_output", 0);
   if (op.scores_output < 0 || op.scores_output > 2) node.fail("qk_output is {}, expected 0, 1 or 2", op.scores_output);
+  if (node.has_input(16) && (!op.is_causal || !node.has_input(3))) {
+    node.fail("query_seqlens is given, expected past_key, past_value and causal 1");
+  }
   op.keeps_window = node.flag("sliding_window_cache");
   if (op.keeps_window && (op.window < 1 || !op.is_causal || !node.has_input(3) || node.has_output(3))) {
     node.fail("sliding_window_cache is 1, expected past_key, past_value, local_window_size from 1 on, causal 1, and no output_qk");

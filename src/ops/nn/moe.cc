@@ -39,7 +39,10 @@ MoE MoE::read(const NodeView& node) {
          .alpha = node.float_or("activation_alpha", 1),
          .beta = node.float_or("activation_beta", 0),
          .limit = node.float_or("swiglu_limit", std::numeric_limits<float>::infinity()),
+         .limits_activated = node.flag("swiglu_limit_after_activation"),
          .quantized = node.op_type() == "QMoE"};
+  if (op.limits_activated && op.activation != Activation::swiglu)
+    node.fail("swiglu_limit_after_activation is 1, expected activation_type swiglu");
   if (op.k < 1) node.fail("k is {}, expected at least 1", op.k);
   if (!(op.limit >= 0)) node.fail("swiglu_limit is {}, expected at least 0", op.limit);
   const int64_t gates = node.int_or("swiglu_fusion", 0);

@@ -15,6 +15,7 @@ struct MoE {
   bool normalize = false;                                ///< the weights of the chosen experts sum to 1
   float alpha = 1, beta = 0;                             ///< of SwiGLU: g sigmoid(alpha g) (l + beta)
   float limit = std::numeric_limits<float>::infinity();  ///< of SwiGLU: g from above, l from both sides
+  bool limits_activated = false;                         ///< the limit is of g sigmoid(alpha g), not of g
   bool quantized = false;                                ///< QMoE
   int64_t bits[3] = {4, 4, 4};                           ///< of the codes of fc1, fc2 and fc3
   int64_t block_size = 0;                                ///< columns that share a scale; 0: all

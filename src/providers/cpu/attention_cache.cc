@@ -9,7 +9,7 @@
 namespace rh::cpu {
 
 RotaryAngles rotary_angles(RunContext& context, const char* op_type, int cosines, int64_t depth, int64_t length,
-                           std::span<const int64_t> past, int positions) {
+                           std::span<const int64_t> past, int positions, std::span<const int64_t> counted) {
   const Shape &cos = context.input(cosines).shape(), &sin = context.input(cosines + 1).shape();
   if (cos.rank() != 2 || !(cos == sin) || cos[1] < 1 || 2 * cos[1] > depth) {
     fail(ErrorCode::invalid_argument, "{}: cos_cache has shape {} and sin_cache {}, expected [positions, at most {}] both", op_type,
@@ -27,6 +27,8 @@ RotaryAngles rotary_angles(RunContext& context, const char* op_type, int cosines
   int64_t* const positions_of = context.scratch_array<int64_t>(batch * length);
   angles.positions = {positions_of, static_cast<size_t>(batch * length)};
   for (int64_t i = 0; i < batch * length; ++i) {
+    positions_of[i] = 0;
+    if (!counted.empty() && i % length >= counted[static_cast<size_t>(i / length)]) continue;
     const int64_t position = given ? context.input(positions).data<int64_t>()[i] : past[static_cast<size_t>(i / length)] + i % length;
     if (position < 0 || position >= cos[0]) {
       fail(ErrorCode::invalid_argument, "{}: a token has position {}, expected one in [0, {}), the rows of cos_cache", op_type, position,

@@ -15,9 +15,10 @@ struct RotaryAngles {
 };
 
 /// Of [batch, length] tokens with the caches in inputs `cosines` and `cosines` + 1. Positions are those of an input [batch, length] (-1:
-/// none), or go on from `past`. Throws Error{invalid_argument} where the caches do not fit heads of `depth` or have no such position.
+/// none), or go on from `past`; tokens beyond the first `counted` of a batch (empty: all count) have position 0. Throws
+/// Error{invalid_argument} where the caches do not fit heads of `depth` or have no such position.
 RotaryAngles rotary_angles(RunContext& context, const char* op_type, int cosines, int64_t depth, int64_t length,
-                           std::span<const int64_t> past, int positions = -1);
+                           std::span<const int64_t> past, int positions = -1, std::span<const int64_t> counted = {});
 
 /// Makes float rows [batch, length] of heads turned copies of themselves.
 void rotate_rows(RunContext& context, const RotaryAngles& angles, int64_t heads, int64_t depth, NewRows& rows);

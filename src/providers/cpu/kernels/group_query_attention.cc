@@ -36,11 +36,11 @@ class GroupQueryAttentionKernel final : public Kernel {
     NewRows keys{k, token_strides(call.length, call.depth, kv_row), call.length};
     const NewRows values{v, token_strides(call.length, call.depth, kv_row), call.length};
     if (context.has_input(14)) {
-      normalize(context, call, op_.heads, 14, queries);
-      normalize(context, call, op_.kv_heads, 15, keys);
+      normalize(context, call, op_.heads, 14, op_.q_norm_epsilon, queries);
+      normalize(context, call, op_.kv_heads, 15, op_.k_norm_epsilon, keys);
     }
     if (op_.rotary) {
-      RotaryAngles angles = rotary_angles(context, "GroupQueryAttention", 7, call.depth, call.length, call.past, 9);
+      RotaryAngles angles = rotary_angles(context, "GroupQueryAttention", 7, call.depth, call.length, call.past, 9, call.fresh);
       angles.interleaved = op_.interleaved;
       rotate_rows(context, angles, op_.heads, call.depth, queries);
       rotate_rows(context, angles, op_.kv_heads, call.depth, keys);
@@ -70,7 +70,7 @@ class GroupQueryAttentionKernel final : public Kernel {
     if (op_.is_causal) args.right_window = 0;
     if (op_.window > 0) args.left_window = op_.window - 1;
     set_sinks(context, args);
-    if (op_.keeps_window && context.has_input(10)) {
+    if (context.has_input(10) && (op_.keeps_window || call.keys != call.total)) {
       set_window_bias(context, call, args);
     } else {
       set_masks(context, {.op_type = "GroupQueryAttention", .bias = 10}, args);
@@ -104,6 +104,7 @@ class GroupQueryAttentionKernel final : public Kernel {
     int64_t keys = 0, rows = 0;       ///< that there are to see in the longest sequence; room for them
     std::span<int64_t> past, valid;   ///< keys of each sequence: before, and of those to see with the new ones
     std::span<int64_t> held;          ///< keys of each sequence that the past cache holds
+    std::span<int64_t> fresh;         ///< new tokens of each sequence that count, which come first
   };
 
   Call read_sizes(RunContext& context) const {
@@ -153,9 +154,11 @@ class GroupQueryAttentionKernel final : public Kernel {
            call.batch);
     }
     const int64_t* lengths = indices_of(context, 5);
-    for (std::span<int64_t>* list : {&call.past, &call.valid, &call.held}) {
+    for (std::span<int64_t>* list : {&call.past, &call.valid, &call.held, &call.fresh}) {
       *list = {context.scratch_array<int64_t>(call.batch), static_cast<size_t>(call.batch)};
     }
+    std::fill(call.fresh.begin(), call.fresh.end(), call.length);
+    if (context.has_input(16)) return read_padded_lengths(context, lengths, call);
     const bool is_first = call.total == call.length;
     const int64_t most = std::numeric_limits<int64_t>::max(), held = op_.keeps_window       ? most
                                                                      : context.has_input(3) ? context.input(3).shape()[2]
@@ -175,6 +178,38 @@ class GroupQueryAttentionKernel final : public Kernel {
     }
     call.keys = op_.keeps_window && call.batch > 0 ? *std::max_element(call.valid.begin(), call.valid.end()) : call.total;
     call.rows = op_.keeps_window ? call.keys : call.capacity;
+  }
+
+  /// Of the new tokens of each sequence only the first count; the others go into rows of the cache that hold nothing, and are seen by none.
+  void read_padded_lengths(RunContext& context, const int64_t* lengths, Call& call) const {
+    if (!(context.input(16).shape() == Shape{call.batch})) {
+      fail(ErrorCode::invalid_argument, "GroupQueryAttention: query_seqlens has shape {}, expected [{}]",
+           context.input(16).shape().to_string(), call.batch);
+    }
+    call.keys = op_.keeps_window && call.batch > 0 ? 0 : call.total;
+    for (int64_t b = 0; b < call.batch; ++b) {
+      const int64_t fresh = context.input(16).data<int32_t>()[b], end = lengths[b] + 1, past = end - fresh;
+      if (end < 1 || end > call.total || fresh < 0 || fresh > std::min(call.length, end)) {
+        fail(ErrorCode::invalid_argument,
+             "GroupQueryAttention: query_seqlens has {} and seqlens_k {}, expected at most the {} new tokens, of at most {} in all", fresh,
+             lengths[b], call.length, call.total);
+      }
+      if (!op_.keeps_window && (past > context.input(3).shape()[2] || past + call.length > call.capacity)) {
+        fail(ErrorCode::invalid_argument, "GroupQueryAttention: {} tokens before {} new ones do not fit in caches of {} and {}", past,
+             call.length, context.input(3).shape()[2], call.capacity);
+      }
+      const size_t at = static_cast<size_t>(b);
+      call.past[at] = past;
+      call.fresh[at] = fresh;
+      call.held[at] = op_.keeps_window ? op_.kept_of(past, call.capacity) : past;
+      call.valid[at] = call.held[at] + call.length;
+      call.keys = std::max(call.keys, call.valid[at]);
+    }
+    call.rows = op_.keeps_window ? call.keys : call.capacity;
+    if (context.has_output(3) && call.keys > call.total) {
+      fail(ErrorCode::invalid_argument, "GroupQueryAttention: output_qk has {} columns, expected at least {} for padded tokens", call.total,
+           call.keys);
+    }
   }
 
   /// The present keys or values, which are yet to be filled.
@@ -201,7 +236,8 @@ class GroupQueryAttentionKernel final : public Kernel {
     const size_t row = bytes_of(all.dtype(), all.shape()[3]);
     for (int64_t i = 0; i < call.batch * op_.kv_heads && to.bytes() > 0; ++i) {
       const size_t b = static_cast<size_t>(i / op_.kv_heads);
-      const int64_t kept = op_.kept_of(call.past[b] + call.length, call.capacity), first = i * call.rows + call.valid[b] - kept;
+      const int64_t kept = op_.kept_of(call.past[b] + call.fresh[b], call.capacity);
+      const int64_t first = i * call.rows + call.held[b] + call.fresh[b] - kept;
       std::byte* begin = to.data<std::byte>() + row * static_cast<size_t>(i * call.capacity);
       const size_t bytes = row * static_cast<size_t>(kept);
       if (bytes > 0) compute::copy_bytes(all.data<std::byte>() + row * static_cast<size_t>(first), begin, bytes);
@@ -225,7 +261,8 @@ class GroupQueryAttentionKernel final : public Kernel {
     for (int64_t i = 0; i < call.batch * matrix; ++i) {
       const size_t b = static_cast<size_t>(i / matrix);
       const float* row = from + (given[0] == 1 ? i % matrix : i) * call.total + call.past[b] - call.held[b];
-      std::fill(std::copy_n(row, call.valid[b], to + i * call.keys), to + (i + 1) * call.keys, 0.0f);
+      const int64_t columns = std::min(call.valid[b], call.total - (call.past[b] - call.held[b]));
+      std::fill(std::copy_n(row, columns, to + i * call.keys), to + (i + 1) * call.keys, 0.0f);
     }
     args.mask = to;
     args.mask_strides = {matrix * call.keys, given[1] == 1 ? 0 : call.length * call.keys, call.keys};
@@ -243,7 +280,7 @@ class GroupQueryAttentionKernel final : public Kernel {
   }
 
   /// Copies of the rows, each head of which has been divided by its root mean square.
-  void normalize(RunContext& context, const Call& call, int64_t heads, int weight, NewRows& rows) const {
+  void normalize(RunContext& context, const Call& call, int64_t heads, int weight, float epsilon, NewRows& rows) const {
     if (!(context.input(weight).shape() == Shape{call.depth})) {
       fail(ErrorCode::invalid_argument, "GroupQueryAttention: input {} has shape {}, expected [{}]", weight,
            context.input(weight).shape().to_string(), call.depth);
@@ -255,8 +292,8 @@ class GroupQueryAttentionKernel final : public Kernel {
     const Cost cost{8.0 * static_cast<double>(row), 4.0 * static_cast<double>(row)};
     context.parallel().for_range(call.batch * call.length, cost, [&](Range part) {
       for (int64_t token = part.begin; token < part.end; ++token) {
-        compute::rms_norm_rows(from + token / call.length * rows.strides.batch + token % call.length * rows.strides.row, scale,
-                               op_.norm_epsilon, to + token * row, nullptr, heads, call.depth);
+        compute::rms_norm_rows(from + token / call.length * rows.strides.batch + token % call.length * rows.strides.row, scale, epsilon,
+                               to + token * row, nullptr, heads, call.depth);
       }
     });
     rows.from = to;

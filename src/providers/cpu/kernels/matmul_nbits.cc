@@ -1,5 +1,7 @@
 #include "ops/quant/matmul_nbits.h"
 
+#include <algorithm>
+
 #include "base/pages.h"
 #include "compute/quant/nbits.h"
 #include "providers/cpu/weight_inputs.h"
@@ -44,6 +46,7 @@ class MatMulNBitsKernel final : public Kernel {
     const TensorView b = context.input(1);
     RH_RETURN_IF_ERROR(expect_columns(context.input(0), "K", op_.k));
     compute::NBitsMatrix matrix = sizes();
+    if (b.elements() == 0) return left_out_product(context);
     matrix.data = b.data<uint8_t>();
     RH_RETURN_IF_ERROR(expect_elements(b, "B", op_.n * matrix.row_bytes()));
     RH_RETURN_IF_ERROR(prepare(context, matrix));
@@ -58,6 +61,27 @@ class MatMulNBitsKernel final : public Kernel {
   }
 
  private:
+  /// B without elements stands for a projection that is left out: zeros, or the bias. What else there is of the weights is not looked at.
+  Status left_out_product(RunContext& context) const {
+    const Shape &b = context.input(1).shape(), expected{op_.n, op_.blocks(), op_.block_size * op_.bits / 8};
+    bool fits = b.rank() == 3;
+    for (int i = 0; fits && i < 3; ++i) fits = b[i] == 0 || b[i] == expected[i];
+    if (!fits) {
+      return error_status(ErrorCode::invalid_argument, "B has shape {}, expected {}, or 0 in place of some of it", b.to_string(),
+                          expected.to_string());
+    }
+    const float* bias = nullptr;
+    if (context.has_input(5)) {
+      RH_RETURN_IF_ERROR(expect_elements(context.input(5), "bias", op_.n));
+      bias = converted(context, context.input(5), DType::float32).data<float>();
+    }
+    return float_product(context, op_.n, [&](int64_t m, const float*, float* y) {
+      for (int64_t row = 0; row < m; ++row) {
+        bias ? void(std::copy_n(bias, op_.n, y + row * op_.n)) : void(std::fill_n(y + row * op_.n, op_.n, 0.0f));
+      }
+    });
+  }
+
   static compute::NBitsLeft left_of(const ops::MatMulNBits& op, Precision precision) {
     if (!op.rounds_activations) return compute::NBitsLeft::exact;
     return precision == Precision::strict ? compute::NBitsLeft::rounded : compute::NBitsLeft::bytes;

@@ -321,8 +321,12 @@ class MoEKernel final : public Kernel {
     }
     // Gates and factors lie apart, side by side, or one half after the other.
     const bool interleaved = op_.gates == ops::MoE::Gates::interleaved, halves = op_.gates == ops::MoE::Gates::halves;
-    for (int64_t i = 0; i < count; ++i) to[i] = std::min(interleaved ? from[2 * i] : from[i], op_.limit);
+    const float before = op_.limits_activated ? std::numeric_limits<float>::infinity() : op_.limit;
+    for (int64_t i = 0; i < count; ++i) to[i] = std::min(interleaved ? from[2 * i] : from[i], before);
     compute::activate({ActivationKind::silu, op_.alpha}, to, to, count);
+    if (op_.limits_activated) {
+      for (int64_t i = 0; i < count; ++i) to[i] = std::min(to[i], op_.limit);
+    }
     for (int64_t i = 0; i < count; ++i) {
       const float factor = interleaved ? from[2 * i + 1] : halves ? from[count + i] : factors[i];
       to[i] *= std::clamp(factor, -op_.limit, op_.limit) + op_.beta;
