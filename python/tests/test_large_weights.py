@@ -6,9 +6,10 @@ import shutil
 import numpy as np
 import onnx
 import pytest
-import roundhouse
 from models import tensor
 from onnx import TensorProto, helper
+
+import roundhouse
 
 GIB = 1 << 30
 WIDTH = 1 << 20

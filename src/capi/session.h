@@ -75,12 +75,12 @@ struct OrtIoBinding {
 
 namespace rh::capi {
 
-/// The session behind the handle. Throws Error{fail} where its model is still being edited.
 /// Settings that the model's metadata holds count instead of those of the options, where the environment or the options ask for it.
 /// Throws Error{fail} for values that make no sense.
 void apply_model_config(const std::string& path, SessionOptions& options);
 void apply_model_config(std::span<const std::byte> model, SessionOptions& options);
 
+/// The session behind the handle. Throws Error{fail} where its model is still being edited.
 Session& session_of(const OrtSession* session);
 
 std::string utf8(const std::filesystem::path& path);
