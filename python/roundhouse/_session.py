@@ -115,16 +115,21 @@ class InferenceSession:
             warnings.warn(f"goes on with the CPU alone: {problem}", stacklevel=4)
             return [(CPU_NAMES[0], {})]
 
+    def _native_session(self, asked, fallback):
+        """The library is told what was written, or allows more: a written "error" forbids more than it does by default."""
+        written = self._options._config_or("roundhouse.fallback", "")
+        return _native.Session(self._model, self._options, asked, fallback if written or fallback == "warn" else "")
+
     def _open(self, asked, fallback):
         """A session with these providers, or without those that cannot be had where ``fallback`` is "warn"."""
         others = self._options.has_providers() or any(name not in CPU_NAMES for name, _ in asked)
         if fallback != "warn" or not others:
-            return _native.Session(self._model, self._options, asked, fallback)
+            return self._native_session(asked, fallback)
         try:
-            session = _native.Session(self._model, self._options, asked, fallback)
+            session = self._native_session(asked, fallback)
         except RuntimeError as problem:
             try:
-                session = _native.Session(self._model, self._options, [(CPU_NAMES[0], {})], fallback)
+                session = self._native_session([(CPU_NAMES[0], {})], fallback)
             except RuntimeError:
                 raise problem from None
             warnings.warn(f"goes on with the CPU alone: {problem}", stacklevel=4)

@@ -185,7 +185,7 @@ class PySession {
             const std::vector<std::pair<std::string, std::map<std::string, std::string>>>& providers, const std::string& fallback)
       : settings_(settings) {
     if (!providers.empty()) settings_.providers = providers;
-    settings_.config["roundhouse.fallback"] = fallback;
+    if (!fallback.empty()) settings_.config["roundhouse.fallback"] = fallback;
     environment();  // where the libraries of providers are looked up
     Ort::SessionOptions options = settings_.build();
     const LoadCancellation::Load load(*settings_.cancellation, options);
