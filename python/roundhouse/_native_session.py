@@ -6,7 +6,7 @@ from roundhouse import _native
 from roundhouse._device import OrtDevice
 from roundhouse._native import OrtValue
 from roundhouse._placement import OrtEpAssignedSubgraph
-from roundhouse._providers import fallback_of
+from roundhouse._providers import fallback_of, is_fallback_written
 
 __all__ = ["InferenceSession"]
 
@@ -17,7 +17,9 @@ class InferenceSession(_native.InferenceSession):
     def initialize_session(self, providers, provider_options=(), disabled_optimizers=(), fallback=None) -> None:
         """Makes it ready. ``fallback``: what a provider that cannot be had means, else what the options and the package say."""
         fallback = fallback or fallback_of(self.session_options)
-        super().initialize_session(list(providers), list(provider_options), set(disabled_optimizers), fallback)
+        # The library is told what was written, or allows more: a written "error" forbids more than it does by default.
+        told = fallback if fallback == "warn" or is_fallback_written(self.session_options) else None
+        super().initialize_session(list(providers), list(provider_options), set(disabled_optimizers), told)
 
     @property
     def input_meminfos(self):

@@ -50,6 +50,11 @@ def as_text(options: dict) -> dict[str, str]:
     return {str(key): str(value) for key, value in options.items()}
 
 
+def is_fallback_written(options) -> bool:
+    """Whether the options themselves say what a provider that cannot be had means."""
+    return options is not None and bool(options._config_or("roundhouse.fallback", ""))
+
+
 def provider_list(providers, provider_options, fallback, may_fall_back) -> list[tuple[str, dict[str, str]]]:
     """Names with options as text, duplicates left out; ValueError where the arguments contradict each other."""
     result: dict[str, dict[str, str]] = {}

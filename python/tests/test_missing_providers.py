@@ -119,3 +119,32 @@ def test_or_a_warning_and_it_goes_on(tmp_path, module, fallback):
     for way, result in results.items():
         assert result.get("providers") == ["CPUExecutionProvider"], (way, result)
     check_messages({way: "; ".join(result["warnings"]) for way, result in results.items()})
+
+
+def split_model():
+    """a = Relu(x), y = a + Neg(a): the plugin claims the first node and the last one as one unit."""
+    nodes = [helper.make_node(op, list(i), [o], name=o) for op, i, o in (("Relu", "x", "a"), ("Neg", "a", "b"), ("Add", "ab", "y"))]
+    graph = helper.make_graph(nodes, "g", [models.tensor("x", shape=(4,))], [models.tensor("y", shape=(4,))])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+@pytest.mark.parametrize("fallback", ["", "warn", "error"])
+def test_claims_that_cannot_be_are_errors_where_that_is_written(fallback, monkeypatch):
+    monkeypatch.setenv("RH_FAULT", "capability_makes_a_cycle")
+    roundhouse.register_execution_provider_library("faulty", str(PLUGIN))
+    try:
+        options = roundhouse.SessionOptions()
+        options.log_severity_level = 4
+        options.add_provider_for_devices([d for d in roundhouse.get_ep_devices() if d.ep_name == "FaultyExecutionProvider"], {})
+        if fallback:
+            options.add_session_config_entry("roundhouse.fallback", fallback)
+        if fallback == "error":
+            with pytest.raises(roundhouse.EPFail, match="its claim of 2 nodes cannot be one unit"):
+                roundhouse.InferenceSession(split_model(), options)
+            return
+        session = roundhouse.InferenceSession(split_model(), options)
+        assert session.placement_summary() == {"CPUExecutionProvider": 3}
+        assert {r["code"] for node in session.placement() for r in node["refusals"]} >= {"unit"}
+        np.testing.assert_array_equal(session.run(None, {"x": np.ones(4, np.float32)})[0], np.zeros(4, np.float32))
+    finally:
+        roundhouse.unregister_execution_provider_library("faulty")

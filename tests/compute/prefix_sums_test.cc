@@ -33,6 +33,28 @@ TEST_P(PrefixSums, OfAllLengthsInPlaceToo) {
   }
 }
 
+TEST_P(PrefixSums, DownColumnsInPlaceToo) {
+  constexpr int64_t kRows = 6;
+  for (const int64_t columns : {1, 3, 8, 9, 16, 21, 31, 70}) {
+    const std::vector<float> x = random_values(kRows * columns, 1, -10, 10);
+    for (const bool exclusive : {false, true}) {
+      std::vector<float> y = x;
+      std::vector<double> totals(static_cast<size_t>(columns), 3);
+      prefix_sums_down(y.data(), y.data(), columns, kRows, columns, totals.data(), exclusive);
+      for (int64_t c = 0; c < columns; ++c) {
+        double sum = 3;
+        for (int64_t row = 0; row < kRows; ++row) {
+          const auto at = static_cast<size_t>(row * columns + c);
+          const double after = sum + static_cast<double>(x[at]);
+          ASSERT_FLOAT_EQ(y[at], static_cast<float>(exclusive ? sum : after)) << row << " " << c << " of " << columns;
+          sum = after;
+        }
+        ASSERT_EQ(totals[static_cast<size_t>(c)], sum);
+      }
+    }
+  }
+}
+
 TEST_P(PrefixSums, CarryInfinitiesAndNaNOn) {
   const float inf = std::numeric_limits<float>::infinity();
   std::vector<float> x(40, 1.0f), y(40);

@@ -33,6 +33,16 @@ RH_OP_TEST(SignedMod, kSignedMod, SignedTypes::set)
 
 const std::vector<OpCase> kFmod = {
     {13, {attr("fmod", 1)}, {values({4}, {-7.5, 7.5, -7, 6}), values({4}, {3, -3, -3, -3})}, "floats", {}, 1, 0, "", "Mod"},
+    {13, {attr("fmod", 1)}, {uniform({300}, -90, 90), uniform({300}, 1, 3)}, "quotients of all sizes", {}, 1, 0, "", "Mod"},
+    {13,
+     {attr("fmod", 1)},
+     {values({5}, {6e4, -6e4, 0, 5, -1}), values({5}, {0.001, 0.007, 3, 0.0999, 7})},
+     "large quotients",
+     {},
+     1,
+     0,
+     "",
+     "Mod"},
     {13, {}, {normal({2}), normal({2})}, "floats need fmod", {"fmod is 0", "expected 1"}, 1, 0, "", "Mod"},
 };
 RH_OP_TEST(FloatMod, kFmod, FloatingTypes::set)

@@ -84,6 +84,63 @@ double prefix_loop(const float* x, float* y, int64_t count, double before, bool 
   return reverse ? prefix_row<false, true>(x, y, count, before) : prefix_row<false, false>(x, y, count, before);
 }
 
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+/// So few columns that their sums stay in registers: the last vector ends with the last column, and may have some of the one before.
+template <bool kExclusive, int kVectors>
+void prefix_down_few(const float* x, float* y, int64_t step, int64_t rows, int64_t columns, double* totals) {
+  const Doubles d;
+  const HalfFloats narrow;
+  int64_t at[kVectors];
+  Wide sums[kVectors], values[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    at[v] = v + 1 < kVectors ? v * kDoubles : columns - kDoubles;
+    sums[v] = hn::LoadU(d, totals + at[v]);
+  }
+  for (int64_t row = 0; row < rows; ++row, x += step, y += step) {
+    for (int v = 0; v < kVectors; ++v) values[v] = hn::PromoteTo(d, hn::LoadU(narrow, x + at[v]));
+    for (int v = 0; v < kVectors; ++v) {
+      const Wide after = hn::Add(sums[v], values[v]);
+      hn::StoreU(hn::DemoteTo(narrow, kExclusive ? sums[v] : after), narrow, y + at[v]);
+      sums[v] = after;
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[v], d, totals + at[v]);
+}
+#endif
+
+template <bool kExclusive>
+void prefix_down(const float* x, float* y, int64_t step, int64_t rows, int64_t columns, double* totals) {
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  if (columns >= kDoubles) {
+    if (columns == kDoubles) return prefix_down_few<kExclusive, 1>(x, y, step, rows, columns, totals);
+    if (columns <= 2 * kDoubles) return prefix_down_few<kExclusive, 2>(x, y, step, rows, columns, totals);
+    if (columns <= 3 * kDoubles) return prefix_down_few<kExclusive, 3>(x, y, step, rows, columns, totals);
+    if (columns <= 4 * kDoubles) return prefix_down_few<kExclusive, 4>(x, y, step, rows, columns, totals);
+  }
+#endif
+  for (int64_t row = 0; row < rows; ++row, x += step, y += step) {
+    int64_t c = 0;
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+    const Doubles d;
+    const HalfFloats narrow;
+    for (; c + kDoubles <= columns; c += kDoubles) {
+      const Wide before = hn::LoadU(d, totals + c), after = hn::Add(before, hn::PromoteTo(d, hn::LoadU(narrow, x + c)));
+      hn::StoreU(hn::DemoteTo(narrow, kExclusive ? before : after), narrow, y + c);
+      hn::StoreU(after, d, totals + c);
+    }
+#endif
+    for (; c < columns; ++c) {
+      const double before = totals[c];
+      totals[c] = before + static_cast<double>(x[c]);
+      y[c] = static_cast<float>(kExclusive ? before : totals[c]);
+    }
+  }
+}
+
+void down_loop(const float* x, float* y, int64_t step, int64_t rows, int64_t columns, double* totals, bool exclusive) {
+  (exclusive ? prefix_down<true> : prefix_down<false>)(x, y, step, rows, columns, totals);
+}
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace rh::compute
@@ -93,9 +150,14 @@ HWY_AFTER_NAMESPACE();
 namespace rh::compute {
 
 HWY_EXPORT(prefix_loop);
+HWY_EXPORT(down_loop);
 
 double prefix_sums(const float* x, float* y, int64_t count, double before, bool exclusive, bool reverse) {
   return HWY_DYNAMIC_DISPATCH(prefix_loop)(x, y, count, before, exclusive, reverse);
+}
+
+void prefix_sums_down(const float* x, float* y, int64_t step, int64_t rows, int64_t columns, double* totals, bool exclusive) {
+  HWY_DYNAMIC_DISPATCH(down_loop)(x, y, step, rows, columns, totals, exclusive);
 }
 
 }  // namespace rh::compute

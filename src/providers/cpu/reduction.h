@@ -35,6 +35,9 @@ class ReductionLoop {
     return offset;
   }
 
+  /// Reduced elements that lie beside each other: rows of the innermost group, or of the last reduced dimension, before it.
+  int64_t reduced_together() const { return inner_is_reduced_ ? inner_ : reduced_.empty() ? 1 : reduced_[reduced_.rank() - 1]; }
+
   /// Calls visit(offset) for each index of the reduced outer dimensions.
   template <typename F>
   void for_each_reduced(int64_t offset, F visit) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/reduce/byte_extremes.h"
 #include "compute/reduce/number_reductions.h"
 #include "compute/sort/row_search.h"
 #include "providers/cpu/convert.h"
@@ -55,7 +56,7 @@ template <bool kMax, typename T, typename Count>
 void arg_reduce_columns(const T* x, int64_t length, int64_t stride, bool last, Count columns, int64_t* indices) {
   if constexpr (std::is_same_v<T, float> && !std::is_same_v<Count, int>)
     return compute::arg_columns(x, length, stride, kMax, last, indices);
-  using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  using Index = std::conditional_t<sizeof(T) <= 4, int32_t, int64_t>;
   T best[kColumns];
   Index at[kColumns] = {};
   for (int c = 0; c < columns; ++c) best[c] = x[c];
@@ -99,6 +100,13 @@ bool arg_reduce_by_value(const T* x, int64_t length, bool last, int64_t* index) 
 
 template <bool kMax, typename T>
 void arg_reduce_block(const T* x, int64_t length, int64_t stride, bool last, int64_t columns, int64_t* indices) {
+  if constexpr (sizeof(T) == 1) {
+    if (columns == 1 && stride == 1) {
+      constexpr uint8_t kFlip = compute::byte_flip<T>(kMax);
+      *indices = compute::find_byte(x, length, static_cast<uint8_t>(compute::largest_byte(x, length, kFlip) ^ kFlip), last);
+      return;
+    }
+  }
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
     if (columns == 1 && stride == 1 && length > kFew && arg_reduce_by_value<kMax>(x, length, last, indices)) return;
   }
@@ -137,9 +145,10 @@ class ArgReduceKernel final : public Kernel {
     if (shape.elements() == 0) return {};
     if (length == 0)
       return error_status(ErrorCode::invalid_argument, "ArgMax, ArgMin: dimension {} of shape {} is empty", axis, x.shape().to_string());
-    const TensorView wide = converted(context, x, ordered_type(x.dtype()));
+    const bool bytes = x.dtype() == DType::int8 || x.dtype() == DType::uint8;
+    const TensorView wide = bytes ? x : converted(context, x, ordered_type(x.dtype()));
     const int64_t inner = x.rank() == 0 ? 1 : x.shape().product(axis + 1, x.rank());
-    return dispatch<OrderedTypes>(wide.dtype(), "ArgMax, ArgMin", [&]<typename T>() {
+    return dispatch<Concat<OrderedTypes, rh::Types<int8_t, uint8_t>>>(wide.dtype(), "ArgMax, ArgMin", [&]<typename T>() {
       const auto block = op_.max ? arg_reduce_block<true, T> : arg_reduce_block<false, T>;
       const double elements = static_cast<double>(length);
       context.parallel().for_range(shape.elements(), {sizeof(T) * elements, 2 * elements}, [&](Range part) {

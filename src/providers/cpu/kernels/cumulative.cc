@@ -73,6 +73,8 @@ void sum_line(const ops::Cumulative& op, const float* x, float* y, int64_t lengt
   });
 }
 
+constexpr int64_t kMostColumns = 1024;  // whose last sums stay in the first-level cache
+
 // Sums down neighbouring columns, a row at a time.
 template <typename T>
 void sum_columns(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t stride, int64_t columns) {
@@ -87,6 +89,49 @@ void sum_columns(const ops::Cumulative& op, const T* x, T* y, int64_t length, in
           compute::arithmetic(compute::Arithmetic::add, kType, y + at, 1, x + at + step, 1, y + at + step, columns);
       },
       columns);
+}
+
+// The same of floats, summed in double.
+void sum_columns(const ops::Cumulative& op, const float* x, float* y, int64_t length, int64_t stride, int64_t columns) {
+  alignas(64) double totals[kMostColumns] = {};
+  const int64_t step = op.reverse ? -stride : stride, first = op.reverse ? (length - 1) * stride : 0;
+  in_order(
+      length,
+      [&](int64_t begin, int64_t end) {
+        const int64_t at = first + begin * step;
+        compute::prefix_sums_down(x + at, y + at, step, end - begin, columns, totals, op.exclusive);
+      },
+      columns);
+}
+
+// The same where a row gets the sums before it: two rows of sums take turns, since x and y may be the same.
+template <typename T>
+void sum_columns_before(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t stride, int64_t columns) {
+  constexpr DType kType = std::is_same_v<T, double> ? DType::float64 : sizeof(T) == 4 ? DType::int32 : DType::int64;
+  T sums[2][kMostColumns] = {};
+  T *before = sums[0], *after = sums[1];
+  const int64_t step = op.reverse ? -stride : stride;
+  int64_t at = op.reverse ? (length - 1) * stride : 0;
+  in_order(
+      length,
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i, at += step) {
+          compute::arithmetic(compute::Arithmetic::add, kType, before, 1, x + at, 1, after, columns);
+          compute::copy_items(before, columns, y + at);
+          std::swap(before, after);
+        }
+      },
+      columns);
+}
+
+// Up to kRows neighbouring lines at once; how many there were.
+template <typename Op, int kRows, typename T>
+int64_t accumulate_some(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t stride, int64_t row, int64_t left) {
+  if constexpr (kRows > 1) {
+    if (left < kRows) return accumulate_some<Op, kRows / 2>(op, x, y, length, stride, row, left);
+  }
+  accumulate<Op, kRows>(op, x, y, length, stride, row);
+  return kRows;
 }
 
 // Lines [begin, end) of x: line i runs along the middle axis of [outer, length, inner].
@@ -106,18 +151,23 @@ void accumulate_lines(const ops::Cumulative& op, const T* x, T* y, int64_t lengt
   int64_t i = lines.begin;
   while (i < lines.end) {
     const int64_t at = offset(i), left = lines.end - i;
-    if constexpr (std::is_same_v<Op, Add> && (std::is_same_v<T, double> || std::is_integral_v<T>)) {
-      constexpr int64_t kMost = 2048;  // columns whose last sums stay in the first-level cache
-      const int64_t columns = inner == 1 ? 0 : std::min({left, inner - i % inner, kMost});
-      if (columns >= kColumns && !op.exclusive) {
-        sum_columns(op, x + at, y + at, length, inner, columns);
+    const int64_t columns = inner == 1 ? 0 : std::min({left, inner - i % inner, kMostColumns});
+    if constexpr (std::is_same_v<Op, Add> && (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_integral_v<T>)) {
+      constexpr int64_t kLeast = std::is_same_v<T, float> ? 2 : kColumns;
+      if (columns >= kLeast) {
+        if constexpr (std::is_same_v<T, float>) {
+          sum_columns(op, x + at, y + at, length, inner, columns);
+        } else if (op.exclusive) {
+          sum_columns_before(op, x + at, y + at, length, inner, columns);
+        } else {
+          sum_columns(op, x + at, y + at, length, inner, columns);
+        }
         i += columns;
         continue;
       }
     }
-    if (inner > 1 && std::min(left, inner - i % inner) >= kColumns) {
-      accumulate<Op, kColumns>(op, x + at, y + at, length, inner, 1);
-      i += kColumns;
+    if (inner > 1) {
+      i += accumulate_some<Op, kColumns>(op, x + at, y + at, length, inner, 1, columns);
     } else if (inner == 1 && left >= kRows) {
       accumulate<Op, kRows>(op, x + at, y + at, length, 1, length);
       i += kRows;

@@ -15,6 +15,17 @@ T remainder_of(T a, T b) {
   return static_cast<T>(a % b);
 }
 
+// The rest of a division of floats, which is exact: quotients of at most 2^28 times a divisor fit a double.
+float rest_of(float a, float b) {
+  const double dividend = std::fabs(static_cast<double>(a)), divisor = std::fabs(static_cast<double>(b)), quotient = dividend / divisor;
+  if (!(quotient < 0x1p28)) return std::fmod(a, b);  // no numbers among them, too
+  double rest = dividend - static_cast<double>(static_cast<int64_t>(quotient)) * divisor;
+  if (rest < 0) rest += divisor;
+  if (rest >= divisor) rest -= divisor;
+  return std::copysign(static_cast<float>(rest), a);
+}
+double rest_of(double a, double b) { return std::fmod(a, b); }
+
 // A divisor of 0 gives 0 for integers, NaN for floats.
 template <typename T>
 BinaryRow mod_row(bool fmod) {
@@ -36,9 +47,9 @@ BinaryRow mod_row(bool fmod) {
       }
     }
     using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
-    if (fmod) return binary_row<T, T, T>([](T a, T b) { return std::fmod(Wide(a), Wide(b)); });
+    if (fmod) return binary_row<T, T, T>([](T a, T b) { return rest_of(Wide(a), Wide(b)); });
     return binary_row<T, T, T>([](T a, T b) {
-      const Wide divisor = b, rest = std::fmod(Wide(a), divisor);
+      const Wide divisor = b, rest = rest_of(Wide(a), divisor);
       if (rest == 0) return std::copysign(rest, divisor);
       return (rest < 0) != (divisor < 0) ? rest + divisor : rest;
     });

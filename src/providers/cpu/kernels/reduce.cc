@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "compute/reduce/byte_extremes.h"
 #include "compute/reduce/row_math.h"
 #include "compute/reduce/wide_reductions.h"
 #include "providers/cpu/convert.h"
@@ -174,8 +175,44 @@ struct LogSumExp {
   }
 };
 
+// The largest or smallest bytes; bytes of no elements are the far end of the type.
+template <typename T>
+void reduce_bytes(const Parallel& parallel, const ReductionLoop& loop, bool largest, const T* x, T* y) {
+  constexpr int64_t kColumns = 1024;
+  const int64_t inner = loop.inner(), outer = loop.outer_kept(), count = loop.reduced_count();
+  const uint8_t flip = compute::byte_flip<T>(largest), none = std::is_same_v<T, bool> ? static_cast<uint8_t>(!largest ^ flip) : 0;
+  const auto finish = [&](uint8_t best) { return static_cast<T>(best ^ flip); };
+  if (loop.inner_is_reduced()) {
+    parallel.for_range(outer, {1.0 * static_cast<double>(count), 0.1 * static_cast<double>(count)}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        uint8_t best = none;
+        loop.for_each_reduced(loop.offset_of(i), [&](int64_t at) { best = std::max(best, compute::largest_byte(x + at, inner, flip)); });
+        y[i] = finish(best);
+      }
+    });
+    return;
+  }
+  const int64_t blocks = (inner + kColumns - 1) / kColumns, together = loop.reduced_together();
+  const double elements = static_cast<double>(count) * static_cast<double>(std::min(inner, kColumns));
+  parallel.for_range(outer * blocks, {elements, 0.1 * elements}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      const int64_t first = i % blocks * kColumns, columns = std::min(kColumns, inner - first);
+      uint8_t best[kColumns];
+      std::fill_n(best, columns, none);
+      int64_t visited = 0;
+      loop.for_each_reduced(loop.offset_of(i / blocks) + first, [&](int64_t at) {
+        if (visited++ % together == 0) compute::largest_bytes_down(x + at, inner, together, columns, flip, best);
+      });
+      std::transform(best, best + columns, y + i / blocks * inner + first, finish);
+    }
+  });
+}
+
 template <typename T>
 void reduce_any(const Parallel& parallel, const ReductionLoop& loop, F function, const T* x, T* y) {
+  if constexpr (sizeof(T) == 1) {
+    if (function == F::max || function == F::min) return reduce_bytes(parallel, loop, function == F::max, x, y);
+  }
   switch (function) {
     case F::max: return reduce(parallel, loop, x, y, Extreme<T, true>());
     case F::min: return reduce(parallel, loop, x, y, Extreme<T, false>());
@@ -301,13 +338,42 @@ bool reduce_plain(RunContext& context, const ReductionLoop& loop, Op op, int64_t
   return true;
 }
 
+// Groups of rows, or of columns, that lie apart, as the axes of a batch normalisation: each by the numeric library, then what they gave.
+bool reduce_apart(RunContext& context, const ReductionLoop& loop, InPieces<compute::Reduction> how, const float* x, float* y) {
+  constexpr int64_t kLeast = 8;  // elements of a row
+  const bool rows = loop.inner_is_reduced();
+  const int64_t inner = loop.inner(), count = loop.reduced_count(), together = loop.reduced_together(), width = rows ? 1 : inner;
+  if (inner < kLeast || together < kLeast / 2) return false;
+  const int64_t groups = count / together, outer = loop.outer_kept();
+  float* partial = context.scratch_array<float>(outer * groups * width);
+  const double elements = static_cast<double>(count * width);
+  context.parallel().for_range(outer, {4 * elements, elements}, [&](Range part) {
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      float* const own = partial + i * groups * width;
+      int64_t visited = 0;
+      loop.for_each_reduced(loop.offset_of(i), [&](int64_t offset) {
+        const int64_t at = visited++;
+        if (rows) return compute::reduce_rows(how.first, x + offset, own + at, 1, inner);
+        if (at % together == 0) compute::reduce_columns(how.first, x + offset, own + at / together * inner, together, inner);
+      });
+      if (rows) compute::reduce_rows(how.second, own, y + i, 1, groups);
+      if (!rows) compute::reduce_columns(how.second, own, y + i * inner, groups, inner);
+    }
+  });
+  if (how.divide) std::transform(y, y + outer * width, y, [&](float sum) { return sum / static_cast<float>(count); });
+  return true;
+}
+
 // False where the plain loops are to do it.
 bool reduce_float(RunContext& context, const ReductionLoop& loop, F function, int64_t few, const float* x, float* y) {
   if (loop.reduced_count() == 0) return false;
   const bool one_long_row = loop.is_plain_rows() && loop.outer_kept() == 1 && loop.reduced_count() > 65536;
   if (const auto op = vector_reduction(function)) {
     if (one_long_row) return reduce_long_row(context, *op, x, y, loop.reduced_count()), true;
-    return reduce_plain(context, loop, *op, few, 1, x, y);
+    if (reduce_plain(context, loop, *op, few, 1, x, y)) return true;
+    const bool plain = loop.is_plain_rows() || loop.is_plain_columns();
+    const auto how = in_pieces(*op);
+    return !plain && how && reduce_apart(context, loop, *how, x, y);
   }
   const auto op = wide_reduction(function);
   return op && reduce_plain(context, loop, *op, few, function == F::log_sum_exp ? 8 : 2, x, y);

@@ -11,7 +11,7 @@ class SequenceInsertKernel final : public Kernel {
   explicit SequenceInsertKernel(const KernelInfo&) {}
 
   Status run(RunContext& context) const override {
-    Sequence sequence = context.input_value(0).sequence();
+    const Sequence& sequence = context.input_value(0).sequence();
     const Tensor& x = context.input_tensor(1);
     if (x.dtype() != sequence.element_dtype) {
       return error_status(ErrorCode::invalid_argument, "SequenceInsert: the tensor is {}, the sequence of {}", to_string(x.dtype()),
@@ -23,8 +23,13 @@ class SequenceInsertKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "SequenceInsert: position is {}, expected a value in [{}, {}]", at, -size, size);
     }
     if (at < 0) at += size;
-    sequence.elements.insert(sequence.elements.begin() + at, Value(x.clone()));
-    context.set_output(0, std::move(sequence));
+    // A copy with room for the new element, so that none is moved once more.
+    Sequence longer{sequence.element_dtype, {}};
+    longer.elements.reserve(sequence.elements.size() + 1);
+    longer.elements.assign(sequence.elements.begin(), sequence.elements.begin() + at);
+    longer.elements.emplace_back(x.clone());
+    longer.elements.insert(longer.elements.end(), sequence.elements.begin() + at, sequence.elements.end());
+    context.set_output(0, std::move(longer));
     return {};
   }
 };
