@@ -42,20 +42,20 @@ const std::vector<OpCase> kInFloat = {
 RH_OP_TEST(ActivationsInFloat, kInFloat, (Types<float, Float16>::set))
 
 const std::vector<OpCase> kInfinite = {
-    {14, {}, {values({3}, {kInf, -kInf, -0.0})}, "ends", {}, 1, 0, "", "Relu"},
-    {22, {}, {values({4}, {kInf, -kInf, 1000, -1000})}, "ends", {}, 1, 0, "", "Softplus"},
-    {22, {}, {values({4}, {kInf, -kInf, 1000, -1000})}, "ends", {}, 1, 0, "", "HardSigmoid"},
-    {22, {}, {values({4}, {kInf, -kInf, 100, -100})}, "ends", {}, 1, 0, "", "Elu"},
+    {14, {}, {values({3}, {inf, -inf, -0.0})}, "ends", {}, 1, 0, "", "Relu"},
+    {22, {}, {values({4}, {inf, -inf, 1000, -1000})}, "ends", {}, 1, 0, "", "Softplus"},
+    {22, {}, {values({4}, {inf, -inf, 1000, -1000})}, "ends", {}, 1, 0, "", "HardSigmoid"},
+    {22, {}, {values({4}, {inf, -inf, 100, -100})}, "ends", {}, 1, 0, "", "Elu"},
     {10,
      {},
-     {values({3}, {std::nan(""), 2, kInf})},
+     {values({3}, {std::nan(""), 2, inf})},
      "not a number is not above alpha",
      {},
      1,
      0,
      "",
      "ThresholdedRelu",
-     {values({3}, {0, 2, kInf})}},
+     {values({3}, {0, 2, inf})}},
 };
 RH_OP_TEST(ActivationEnds, kInfinite, (Types<float, double>::set))
 

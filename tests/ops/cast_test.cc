@@ -31,10 +31,10 @@ TEST(OpCases, CastPacked) {
 }
 
 const std::vector<OpCase> kNarrowFloats = {
-    {19, {attr("to", 17)}, {values({5}, {kInf, -kInf, 1000, 448, kNan})}, "saturates"},
-    {19, {attr("to", 17), attr("saturate", 0)}, {values({5}, {kInf, -kInf, 1000, 448, kNan})}, "does not saturate"},
-    {19, {attr("to", 19), attr("saturate", 0)}, {values({4}, {kInf, -kInf, 1e6, 0.3})}, "infinity where there is one"},
-    {19, {attr("to", 20)}, {values({4}, {kInf, -kInf, 1e6, 0.3})}, "FNUZ"},
+    {19, {attr("to", 17)}, {values({5}, {inf, -inf, 1000, 448, nan})}, "saturates"},
+    {19, {attr("to", 17), attr("saturate", 0)}, {values({5}, {inf, -inf, 1000, 448, nan})}, "does not saturate"},
+    {19, {attr("to", 19), attr("saturate", 0)}, {values({4}, {inf, -inf, 1e6, 0.3})}, "infinity where there is one"},
+    {19, {attr("to", 20)}, {values({4}, {inf, -inf, 1e6, 0.3})}, "FNUZ"},
 };
 TEST(OpCases, CastNarrowFloats) { run_op_cases("Cast", kNarrowFloats, Types<float>::set); }
 

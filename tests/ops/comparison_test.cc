@@ -15,7 +15,7 @@ RH_OP_TEST(Less, kComparison, NumericTypes::set)
 RH_OP_TEST(GreaterOrEqual, kComparison, NumericTypes::set)
 RH_OP_TEST(LessOrEqual, kComparison, NumericTypes::set)
 
-const Input kLeft = values({6}, {kNan, kInf, -kInf, 0, -0.0, 1}), kRight = values({6}, {kNan, kInf, kInf, -0.0, 0, kNan});
+const Input kLeft = values({6}, {nan, inf, -inf, 0, -0.0, 1}), kRight = values({6}, {nan, inf, inf, -0.0, 0, nan});
 const std::vector<OpCase> kSpecial = {
     {19, {}, {kLeft, kRight}, "NaN and infinity", {}, 1, 0, "", "Equal"},
     {13, {}, {kLeft, kRight}, "NaN and infinity", {}, 1, 0, "", "Less"},

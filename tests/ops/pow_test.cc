@@ -14,7 +14,7 @@ const std::vector<OpCase> kPow = {
 RH_OP_TEST(Pow, kPow, (Concat<FloatingTypes, Types<int32_t, int64_t>>::set))
 
 const std::vector<OpCase> kPowEnds = {
-    {15, {}, {values({6}, {-8, 0, 0, kInf, kNan, 2}), values({6}, {1.0 / 3, 0, -1, -1, 0, kInf})}, "special values", {}, 1, 0, "", "Pow"},
+    {15, {}, {values({6}, {-8, 0, 0, inf, nan, 2}), values({6}, {1.0 / 3, 0, -1, -1, 0, inf})}, "special values", {}, 1, 0, "", "Pow"},
 };
 RH_OP_TEST(PowEnds, kPowEnds, (Types<float, double>::set))
 

@@ -7,7 +7,7 @@ const Input kAnything = normal({2, 3, 37});
 const Input kPositive = uniform({5, 33}, 0.1, 6);
 const Input kUnit = uniform({5, 33}, -1, 1);
 const Input kAboveOne = uniform({5, 33}, 1, 6);
-const Input kSpecial = values({9}, {kInf, -kInf, kNan, 0, -0.0, 1.5, -2.5, 80, -80});
+const Input kSpecial = values({9}, {inf, -inf, nan, 0, -0.0, 1.5, -2.5, 80, -80});
 
 OpCase one(int opset, const char* op_type, const Input& input, const char* purpose = "elements") {
   return {opset, {}, {input}, purpose, {}, 1, 0, "", op_type};
@@ -44,12 +44,12 @@ RH_OP_TEST(FloatingFunctions, kFunctions, FloatingTypes::set)
 const std::vector<OpCase> kSpecialValues = {
     one(13, "Abs", kSpecial),
     one(13, "Neg", kSpecial),
-    one(13, "Sign", values({4}, {kInf, -kInf, 0, -3})),
+    one(13, "Sign", values({4}, {inf, -inf, 0, -3})),
     one(13, "Sqrt", kSpecial),
     one(13, "Sigmoid", kSpecial),
     one(13, "Tanh", kSpecial),
     one(13, "Floor", kSpecial),
-    one(22, "Round", values({6}, {0.5, 1.5, 2.5, -0.5, -1.5, kNan})),
+    one(22, "Round", values({6}, {0.5, 1.5, 2.5, -0.5, -1.5, nan})),
     one(13, "Erf", kSpecial),
     one(13, "Log", kSpecial),
     one(13, "Exp", kSpecial),

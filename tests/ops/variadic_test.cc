@@ -22,8 +22,8 @@ RH_OP_TEST(Sum, kVariadic, FloatingTypes::set)
 RH_OP_TEST(Mean, kVariadic, FloatingTypes::set)
 
 const std::vector<OpCase> kNaN = {
-    {13, {}, {values({4}, {kNan, 1, kNan, 2}), values({4}, {1, kNan, kNan, 1})}, "NaN wins", {}, 1, 0, "", "Max"},
-    {13, {}, {values({4}, {kNan, 1, kNan, 2}), values({4}, {1, kNan, kNan, 1})}, "NaN wins", {}, 1, 0, "", "Min"},
+    {13, {}, {values({4}, {nan, 1, nan, 2}), values({4}, {1, nan, nan, 1})}, "NaN wins", {}, 1, 0, "", "Max"},
+    {13, {}, {values({4}, {nan, 1, nan, 2}), values({4}, {1, nan, nan, 1})}, "NaN wins", {}, 1, 0, "", "Min"},
 };
 RH_OP_TEST(ExtremesOfNaN, kNaN, (Types<float, double>::set))
 
