@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The stages of scripts/test, as scripts/stages.toml lists them.
 
-  stages.py list                                  each stage: near or far, the seconds it took last, what it needs, whether it is due
-  stages.py choose WORD...                        the stages that the words name, in their order (near, far, due, all, quick, or names)
-  stages.py field STAGE FIELD                     a field of a stage, as words on a line
-  stages.py passed STAGE SECONDS PASSED SKIPPED   writes tests/stands/passed/STAGE.json: hash of what the stage depends on, date, totals
-  stages.py overdue STAGE...                      of the far stages that are due and not among these: which, since when; exit code 3 where
-                                                  one has been due for 14 days and a commit of the last day changes its own files
+stages.py list                                  each stage: near or far, the seconds it took last, what it needs, whether it is due
+stages.py choose WORD...                        the stages that the words name, in their order (near, far, due, all, quick, or names)
+stages.py field STAGE FIELD                     a field of a stage, as words on a line
+stages.py passed STAGE SECONDS PASSED SKIPPED   writes tests/stands/passed/STAGE.json: hash of what the stage depends on, date, totals
+stages.py overdue STAGE...                      of the far stages that are due and not among these: which, since when; exit code 3 where
+                                                one has been due for 14 days and a commit of the last day changes its own files
 """
 
 import datetime
@@ -130,12 +130,13 @@ def last_seconds(name):
 
 
 def show_list():
-    print(f"{'stage':<16}{'kind':<6}{'last':>7}  needs; state")
+    print(f"{'stage':<20}{'kind':<6}{'last':>7}  needs; state")
     for name, row in stages().items():
         seconds = last_seconds(name)
         needs = " ".join(row.get("packages", [])) or row.get("needs", "")
         state = "" if row["kind"] == "near" else f"due: {why_due(name)}" if why_due(name) else f"passed {record(name)['date']}"
-        print(f"{name:<16}{row['kind']:<6}{f'{seconds} s' if seconds is not None else '-':>7}  {'; '.join(filter(None, [needs, state]))}".rstrip())
+        took = f"{seconds} s" if seconds is not None else "-"
+        print(f"{name:<20}{row['kind']:<6}{took:>7}  {'; '.join(filter(None, [needs, state]))}".rstrip())
 
 
 def note_seconds(name, seconds):

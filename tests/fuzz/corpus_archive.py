@@ -1,4 +1,4 @@
-"""The corpora of the fuzz targets as the repository has them: one archive of the seeds and what was found for models, and one for graph texts.
+"""The corpora of the fuzz targets as the repository has them: an archive of seeds and findings for models, one for graph texts.
 
 A build unpacks them into its folder fuzz_corpus (tests/CMakeLists.txt).
 """

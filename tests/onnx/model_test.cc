@@ -107,7 +107,8 @@ TEST(ReadModel, TheFirstAttributeOfAConstantCounts) {
 
 TEST(ReadModel, AReferenceOutsideOfFunctionsIsAnAttribute) {
   const NodeText node{"Softmax", {"x"}, {"y"}, {reference("axis", "outer", AttributeType::integer).number(field::attribute::i, 1)}};
-  const Attribute* axis = read(model(GraphText{{"x"}, {"y"}, {node}})).graph->node(0).attribute("axis");
+  const Model loaded = read(model(GraphText{{"x"}, {"y"}, {node}}));
+  const Attribute* axis = loaded.graph->node(0).attribute("axis");
   ASSERT_TRUE(axis && axis->get<int64_t>());
   EXPECT_EQ(*axis->get<int64_t>(), 1);
 }

@@ -11,7 +11,8 @@ namespace rh::test {
 /// the sanitizers' builds take a part.
 int sweep_step();
 
-/// The first row that the test at hand takes: by its name, so that tests and their parameters take different ones, and each the same each time.
+/// The first row that the test at hand takes: by its name, so that tests and their parameters take different ones, and each the same each
+/// time.
 int first_swept_row();
 
 /// The rows of a table that the test at hand takes. At least one.
@@ -23,7 +24,8 @@ auto swept(const Rows& rows) {
   const auto step = static_cast<size_t>(sweep_step());
   size_t first = static_cast<size_t>(first_swept_row());
   if (first >= count) first = 0;
-  for (size_t row = first; row < count; row += step) taken.push_back(std::cref(*std::next(std::begin(rows), static_cast<std::ptrdiff_t>(row))));
+  for (size_t row = first; row < count; row += step)
+    taken.push_back(std::cref(*std::next(std::begin(rows), static_cast<std::ptrdiff_t>(row))));
   return taken;
 }
 template <typename Rows>
