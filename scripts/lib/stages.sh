@@ -145,6 +145,14 @@ stage_arm64() { RH_SWEEPS=part GTEST_FILTER=-ThreadPool.child_of_a_fork* preset_
 # Every source by itself, with the assertions of the standard library and our own, without optimisation.
 stage_debug() { RH_SWEEPS=part preset_tests debug "${asan_tests[@]}"; }
 
+# Providers that others built, in both hosts.
+stage_plugins() {
+  "$python" tests/foreign_plugins/run.py --counts "$results/plugins.counts.json" 2>&1 | tee "$results/plugins.out"
+  local status=${PIPESTATUS[0]}
+  [ "$status" != 77 ] || leave_out "$(sed -n 's/^left out: //p' "$results/plugins.out" | tail -n 1)"
+  return "$status"
+}
+
 # The kernels with AVX-512 under the sanitizers, and plain code beside them.
 stage_asan_kernels() {
   grep -q ' avx512vl ' /proc/cpuinfo || leave_out "this processor has no AVX-512"

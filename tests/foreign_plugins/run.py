@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Loads providers that others built into Roundhouse and into ONNX Runtime, and compares who runs which nodes, and what comes out.
 
-run.py [--plugin NAME]... [--model NAME]... [--level LEVEL]
+run.py [--plugin NAME]... [--model NAME]... [--level LEVEL] [--counts FILE]
 
 The packages of requirements.txt go to build/foreign_plugins, once; without a network the run is left out (exit code 77). Each host is a
 process of its own for each plugin. A plugin that finds no device that it can use is left out, with a line.
@@ -177,6 +177,7 @@ def main():
     parser.add_argument("--plugin", action="append", choices=PLUGINS)
     parser.add_argument("--model", action="append")
     parser.add_argument("--level", default="ORT_DISABLE_ALL")
+    parser.add_argument("--counts", type=pathlib.Path)
     args = parser.parse_args()
     models, counts = args.model or MODELS, []
     packages()
@@ -189,6 +190,8 @@ def main():
             counts.append(compare_plugin(plugin, models, args.level, folder))
     good, bad = (sum(column) for column in zip(*counts))
     print(f"{good} passed, {bad} failed")
+    if args.counts:
+        args.counts.write_text(json.dumps({"passed": good, "failed": bad}))
     return 1 if bad else 0
 
 

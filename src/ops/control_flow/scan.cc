@@ -9,7 +9,7 @@ namespace rh::ops {
 namespace {
 
 std::vector<int64_t> axes(const NodeView& node, const char* name, int count) {
-  const std::vector<int64_t> values = node.ints_or(name, std::vector<int64_t>(static_cast<size_t>(count)));
+  std::vector<int64_t> values = node.ints_or(name, std::vector<int64_t>(static_cast<size_t>(count)));
   if (static_cast<int>(values.size()) != count) node.fail("{} has {} elements, expected {}", name, values.size(), count);
   return values;
 }
