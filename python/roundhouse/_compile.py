@@ -90,7 +90,7 @@ class ModelCompiler:
                 raise _native.InvalidArgument(f"{what} is empty")
         if os.path.exists(folder) and not os.path.isdir(folder):
             raise _native.InvalidArgument(f'output_directory "{folder}" is a file, expected a folder')
-        self._model_compiler.set_context_binary_information(folder, name)
+        self._model_compiler.set_ep_context_binary_information(folder, name)
 
     def set_ep_context_data_write_func(self, write_func: Callable[[str, OrtEpContextData], None]) -> None:
         """The function takes what providers compiled, by name, in place of files; the data is there only during the call.

@@ -113,7 +113,7 @@ void bind_compile(nb::module_& module) {
       .def("compile_to_file", &ModelCompiler::to_file)
       .def("compile_to_bytes", &ModelCompiler::to_bytes)
       .def("compile_to_stream", &ModelCompiler::to_stream)
-      .def("set_context_binary_information", &ModelCompiler::set_context_binary_information)
+      .def("set_ep_context_binary_information", &ModelCompiler::set_context_binary_information)
       .def("set_ep_context_data_write_func", &ModelCompiler::set_context_writer, nb::arg("write_func"))
       .def("clear_ep_context_data_write_func", [](ModelCompiler& compiler) { compiler.set_context_writer(nb::none()); });
 }

@@ -82,16 +82,13 @@ const ElementRow& shareable(const Ort::Value& value) {
   return *row;
 }
 
-enum class Truth : uint8_t { as_it_is, as_bytes };
-
-nb::object to_dlpack(nb::handle self, Truth truth) {
+nb::object to_dlpack(nb::handle self) {
   const Ort::Value& value = nb::cast<PyValue&>(self).value;
   const PyPlace place = place_of(value);
   const ElementRow& row = shareable(value);
   const std::vector<int64_t> shape = value.GetTensorTypeAndShapeInfo().GetShape();
   const std::vector<size_t> dims(shape.begin(), shape.end());
-  nb::dlpack::dtype type = row.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16 ? nb::dlpack::dtype{kBFloat, 16, 1} : row.dlpack;
-  if (row.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL && truth == Truth::as_bytes) type = nb::dtype<uint8_t>();
+  const nb::dlpack::dtype type = row.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16 ? nb::dlpack::dtype{kBFloat, 16, 1} : row.dlpack;
   return nb::cast(nb::ndarray<>(const_cast<void*>(value.GetTensorRawData()), dims.size(), dims.data(), self, nullptr, type,
                                 dlpack_kind(place), dlpack_kind(place) == 1 ? 0 : place.id));
 }
@@ -100,7 +97,7 @@ nb::object to_dlpack(nb::handle self, Truth truth) {
 nb::object dlpack(nb::handle self, const nb::kwargs& wishes) {
   const Ort::Value& value = nb::cast<PyValue&>(self).value;
   const bool plain = wishes.size() == 0 || (wishes.size() == 1 && wishes.contains("stream"));
-  if (plain || !shareable(value).native || dlpack_kind(place_of(value)) != 1) return to_dlpack(self, Truth::as_it_is);
+  if (plain || !shareable(value).native || dlpack_kind(place_of(value)) != 1) return to_dlpack(self);
   return array_over(self).attr("__dlpack__")(**wishes);
 }
 
@@ -120,7 +117,7 @@ nb::object array_over(nb::handle object) {
 
 void bind_dlpack(nb::class_<PyValue>& type) {
   type.def("__dlpack__", [](nb::handle self, nb::kwargs wishes) { return dlpack(self, wishes); })
-      .def("to_dlpack", [](nb::handle self) { return to_dlpack(self, Truth::as_bytes); })
+      .def("to_dlpack", [](nb::handle self) { return to_dlpack(self); })
       .def("__dlpack_device__",
            [](const PyValue& v) {
              numeric_type(v.value);

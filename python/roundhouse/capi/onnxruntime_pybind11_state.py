@@ -16,10 +16,12 @@ from roundhouse._info import (
     get_all_providers,
     get_device,
     has_collective_ops,
+    set_default_logger_callback,
     set_default_logger_verbosity,
     set_seed,
 )
 from roundhouse._memory import OrtMemoryInfo, copy_tensors, create_and_register_allocator, create_and_register_allocator_v2
+from roundhouse._model_package import ModelPackage, ModelPackageWriteMode
 from roundhouse._native import (
     AdapterFormat,
     DeviceReset,
@@ -73,6 +75,7 @@ from roundhouse._native import (
     unregister_execution_provider_library,
 )
 from roundhouse._native_session import InferenceSession
+from roundhouse._package_sessions import ModelPackageComponentContext, ModelPackageContext, ModelPackageOptions
 from roundhouse._placement import OrtEpAssignedNode, OrtEpAssignedSubgraph
 from roundhouse._sparse import SparseBlockSparseView, SparseCooView, SparseCsrView, SparseTensor
 from roundhouse._types import (
