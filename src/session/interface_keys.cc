@@ -89,6 +89,33 @@ void check_partitioning(const SessionOptions& options) {
   }
 }
 
+// Cuts the part before the separator off the text.
+std::string_view cut(std::string_view& text, char separator) {
+  const std::string_view part = text.substr(0, text.find(separator));
+  text.remove_prefix(std::min(text.size(), part.size() + 1));
+  return part;
+}
+
+// "node:max_resident_slots=2,device_expert_bytes=4096;node:...": for devices that keep experts outside their memory.
+void check_node_overrides(const SessionOptions& options) {
+  constexpr const char* kKey = "session.moe.offload.node_overrides";
+  std::string_view text = options.config_entry(kKey);
+  if (text == "{}") return;
+  while (!text.empty()) {
+    std::string_view entry = cut(text, ';');
+    const std::string_view whole = entry, node = cut(entry, ':');
+    bool is_right = !node.empty() && !entry.empty();
+    while (is_right && !entry.empty()) {
+      std::string_view value = cut(entry, ',');
+      const std::string_view name = cut(value, '=');
+      is_right = (name == "max_resident_slots" || name == "device_expert_bytes") && number_in(value).value_or(-1) >= 0;
+    }
+    if (is_right) continue;
+    fail(ErrorCode::invalid_argument,
+         "config entry '{}' has '{}', expected a node with numbers: 'moe:max_resident_slots=2,device_expert_bytes=4096'", kKey, whole);
+  }
+}
+
 std::vector<int64_t> dims_of(std::string_view text, std::string_view all) {
   std::vector<int64_t> dims;
   for (bool more = true; more;) {
@@ -118,6 +145,7 @@ void check_minimal_build(const SessionOptions& options) {
 
 void check_interface_keys(const SessionOptions& options) {
   check_values(options);
+  check_node_overrides(options);
   check_expert_counts(options);
   check_layers(options, kByAnnotation);
   check_layers(options, kByName);

@@ -104,7 +104,7 @@ SESSION_KEYS = {
     "session.moe.offload.host_working_bytes": ["1"],
     "session.moe.offload.min_expert_weight": ["1"],
     "session.moe.offload.mode": ["auto", "yes"],
-    "session.moe.offload.node_overrides": ["1"],
+    "session.moe.offload.node_overrides": ["add:max_resident_slots=2", "1"],
     "session.moe.offload.pinned_bytes": ["1"],
     "session.moe.offload.placement": ["adaptive", "yes"],
     "session.moe.offload.popularity_file": ["1"],
