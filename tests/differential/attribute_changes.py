@@ -106,7 +106,7 @@ def integer_for_a_float(model, chance):
         return False
     for attribute in node.attribute:
         if attribute.type == AttributeProto.FLOAT:
-            attribute.i, attribute.type = int(attribute.f), AttributeProto.INT
+            attribute.i, attribute.type = max(-(1 << 62), min(int(attribute.f), 1 << 62)), AttributeProto.INT
             attribute.ClearField("f")
 
 
