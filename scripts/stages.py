@@ -33,7 +33,7 @@ def stages():
 
 
 def of_kind(kind):
-    return [name for name, row in stages().items() if row["kind"] == kind]
+    return [name for name, row in stages().items() if row["kind"] == kind and not row.get("only_quick")]
 
 
 def git(*arguments):

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -7,6 +8,8 @@
 #include "session/options.h"
 
 namespace rh {
+
+struct ValueInfo;
 
 /// Throws Error where an entry of the interface has a value that ONNX Runtime refuses, or asks for what only a part of it does.
 void check_interface_keys(const SessionOptions& options);

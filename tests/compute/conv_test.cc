@@ -79,7 +79,10 @@ TEST_P(ConvTest, sums_with_few_terms_that_count_are_exact) {
         weights[i] *= static_cast<float>(std::pow(std::sin(M_PI * at), 4.0));
       }
     } else {
-      for (size_t i = 0; i < x.size(); ++i) x[i] *= std::exp2f(-0.25f * static_cast<float>(static_cast<int64_t>(i) / pixels));
+      for (size_t i = 0; i < x.size(); ++i) {
+        const int64_t channel = static_cast<int64_t>(i) / pixels;
+        x[i] *= std::exp2f(-0.25f * static_cast<float>(channel));
+      }
       for (size_t i = 0; i < weights.size(); ++i)
         if (const auto from = static_cast<int64_t>(i) / k * 2 - static_cast<int64_t>(i) % k; from > 0 || from < -3) weights[i] = 0;
     }

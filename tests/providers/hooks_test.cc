@@ -99,7 +99,7 @@ class CompiledTest : public HooksTest {
     size_t size = 0;
     Ort::ThrowOnError(compile.ModelCompilationOptions_SetOutputModelBuffer(options, allocator, &data, &size));
     Ort::ThrowOnError(compile.CompileModel(env(), options));
-    const std::string made(static_cast<const char*>(data), size);
+    std::string made(static_cast<const char*>(data), size);
     allocator.Free(data);
     return made;
   }

@@ -14,6 +14,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 STAGES = """
 [near.build]
 [near.tidy]
+only_quick = true
 [near.cpp]
 [near.python]
 [near.docs]
@@ -73,7 +74,7 @@ def repository(tmp_path):
 
 
 def test_words_name_stages_in_their_order(repository):
-    assert repository.run("choose")[1] == ["build", "tidy", "cpp", "python", "docs"]
+    assert repository.run("choose")[1] == ["build", "cpp", "python", "docs"]
     assert repository.run("choose", "far")[1] == ["vendor", "system"]
     assert repository.run("choose", "cpp", "quick")[1] == ["cpp", "build", "tidy", "python", "docs"]
     status, message = repository.run("choose", "cp")
