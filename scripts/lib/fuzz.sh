@@ -3,13 +3,17 @@
 # on a slow and a fast machine, in a clean and a used tree. FUZZ_SECONDS=7200, or FUZZ_SEED=0, explores instead: the targets share that much
 # time (300), the corpus grows in build/fuzz, and seed 0 tries other inputs each time. What ends a target stays in build/fuzz, and its path is
 # printed.
-stage_fuzz() {
+stage_fuzz() { fuzz_targets 4000 4000 10000; }
+stage_fuzz_whole() { fuzz_targets 8000 12000 60000; }
+
+# fuzz_targets RUN LOAD GRAPH_TEXT: so many inputs of each target.
+fuzz_targets() {
   local runs failed=0
   configure asan -DRH_BUILD_TESTS=ON -DRH_WERROR=ON && build asan load_fuzz run_fuzz graph_text_fuzz || return 1
-  fuzz run_fuzz model 8000 2 &
+  fuzz run_fuzz model "$1" 2 &
   runs=$!
-  fuzz load_fuzz model 12000 4 || failed=1
-  fuzz graph_text_fuzz graph_text 80000 4 || failed=1
+  fuzz load_fuzz model "$2" 4 || failed=1
+  fuzz graph_text_fuzz graph_text "$3" 4 || failed=1
   wait $runs || failed=1
   return $failed
 }
