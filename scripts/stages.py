@@ -23,6 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PASSED = ROOT / "tests" / "stands" / "passed"
 SECONDS = ROOT / "build" / "stage-seconds.json"
 QUICK = ["build", "tidy", "cpp", "python", "docs"]
+# Of a stage that has not passed yet: where time is limited it is run by name first.
+UNKNOWN_SECONDS = 1_000_000
 DUE_AFTER_DAYS, OVERDUE_AFTER_DAYS = 7, 14
 
 
@@ -178,7 +180,7 @@ def main(command="list", *arguments):
         value = stages()[arguments[0]].get(arguments[1], "")
         print(" ".join(value) if isinstance(value, list) else value)
     elif command == "estimate":
-        print(last_seconds(arguments[0]) or 1000)
+        print(last_seconds(arguments[0]) or UNKNOWN_SECONDS)
     elif command == "seconds":
         note_seconds(arguments[0], int(arguments[1]))
     elif command == "passed":
