@@ -86,8 +86,9 @@ def due_days(name):
     else:
         after = [f"--since={last['date']}T23:59:59"] if last else []
         dates = git("log", "--format=%cs", *after, "--", *pathspecs(row["own"] + row.get("depends", []))).split()
+        added = git("log", "--format=%cs", f"-S[far.{name}]", "--", "scripts/stages.toml").split()
         if dates:
-            since = datetime.date.fromisoformat(min(dates))
+            since = datetime.date.fromisoformat(max(min(dates), min(added, default="")))
     return max((today - since).days, 0)
 
 

@@ -126,6 +126,13 @@ def test_due_for_fourteen_days_is_a_warning_and_for_a_change_of_its_own_an_error
     assert repository.run("overdue") == (0, [])
 
 
+def test_a_stage_that_is_new_is_due_from_then_on(repository):
+    repository.git("add", "scripts/stages.toml")
+    repository.git("commit", "-qm", "stages")
+    status, words = repository.run("overdue")
+    assert status == 0 and "run:" in words and "WARNING:" not in words
+
+
 def test_the_stages_here_have_what_they_name():
     script = (SCRIPTS / "lib" / "stages.sh").read_text() + (SCRIPTS / "lib" / "fuzz.sh").read_text()
     chosen = subprocess.run([sys.executable, SCRIPTS / "stages.py", "choose", "all"], capture_output=True, text=True, check=True)
