@@ -18,7 +18,7 @@ T remainder_of(T a, T b) {
 // The rest of a division of floats, which is exact: quotients of at most 2^28 times a divisor fit a double.
 float rest_of(float a, float b) {
   const double dividend = std::fabs(static_cast<double>(a)), divisor = std::fabs(static_cast<double>(b)), quotient = dividend / divisor;
-  if (!(quotient < 0x1p28)) return std::fmod(a, b);  // no numbers among them, too
+  if (!(quotient < 0x1p28) || std::isinf(divisor)) return std::fmod(a, b);  // no numbers among them, too
   double rest = dividend - static_cast<double>(static_cast<int64_t>(quotient)) * divisor;
   if (rest < 0) rest += divisor;
   if (rest >= divisor) rest -= divisor;
