@@ -290,11 +290,9 @@ std::string join_path(std::string_view folder, std::string_view name) {
 }
 
 std::optional<std::string> resolve_path(const std::string& path) {
-  char* resolved = ::realpath(path.c_str(), nullptr);
+  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr), &std::free);  // the copy may throw
   if (!resolved) return std::nullopt;
-  std::string result(resolved);
-  std::free(resolved);
-  return result;
+  return std::string(resolved.get());
 }
 
 bool is_below(std::string_view folder, std::string_view path) {
