@@ -37,7 +37,7 @@ fuzz_once() {
   mkdir -p "$grown" "$crashes"
   (cd "$crashes" && ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=512:detect_leaks=1:allow_addr2line=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
     "${same[@]}" "$root/build/asan/tests/$1" "$grown" "$corpus/$2" "$corpus/found_$2" "$root/tests/fuzz/regressions/$2" -artifact_prefix="$crashes/" "${limits[@]}" \
-      -seed="$seed" -max_len=8192 -timeout=60 -rss_limit_mb=4096 -malloc_limit_mb=0 -use_value_profile=1 -print_final_stats=1 >"$crashes/log" 2>&1)
+      -seed="$seed" -max_len=8192 -timeout=60 -rss_limit_mb=4096 -malloc_limit_mb=0 -use_value_profile=1 -entropic=0 -print_final_stats=1 >"$crashes/log" 2>&1)
   status=$?
   printf '%s: %s inputs\n' "$1" "$(awk -F: '/stat::number_of_executed_units/ {n += $NF} END {print n + 0}' "$crashes/log")"
   [ $status -eq 0 ] && return 0
