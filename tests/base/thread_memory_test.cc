@@ -23,10 +23,7 @@ constexpr size_t kKiB = 1024;
 
 bool all_are(const void* memory, int value, size_t bytes) {
   const unsigned char* at = static_cast<const unsigned char*>(memory);
-  for (size_t i = 0; i < bytes; ++i) {
-    if (at[i] != value) return false;
-  }
-  return true;
+  return bytes == 0 || (at[0] == value && std::memcmp(at, at + 1, bytes - 1) == 0);
 }
 
 TEST(ThreadMemory, BlocksThatGrowLeaveOthersAsTheyAre) {

@@ -451,7 +451,7 @@ TEST_P(ConvTest, all_ways_serve_planes_of_other_sizes) {
                             {{20, 40, 1}, 56, 56, 3, 2, 1},  {{16, 32, 1}, 36, 36, 5, 1, 2}, {{3, 32, 1}, 56, 56, 7, 2, 1},
                             {{24, 40, 1}, 1, 500, 3, 1, 1},  {{24, 40, 1}, 1, 500, 7, 1, 3}, {{16, 33, 1}, 1, 1000, 4, 2, 1},
                             {{24, 24, 24}, 28, 28, 3, 1, 1}, {{40, 64, 1}, 56, 56, 1, 2, 1}, {{8, 36, 1}, 112, 112, 4, 4, 1}};
-  for (const Made& m : kMade) {
+  for (const Made& m : test::swept(kMade)) {
     const auto window_of = [&m](int64_t height, int64_t width, int64_t pad) {
       Window w;
       for (const auto& [axis, size] : {std::pair{1, height}, std::pair{2, width}}) {

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <map>
 #include <random>
 
 #include "base/cpu_features.h"
@@ -18,17 +19,29 @@ struct FusionCase {
   int64_t rounded_block = 0;  ///< elements of rows of the first input that the fused model rounds to 8 bits together; 0: none
 };
 
-Tensor random_tensor(const Shape& shape, uint32_t seed) {
+/// Those that this processor and build tell apart.
+std::vector<const char*> instruction_sets() {
+  std::vector<const char*> sets{"sse2"};
+  if (cpu_features().avx2) sets.push_back("avx2");
+  if (cpu_features().avx512) sets.push_back("avx512");
+  return sets;
+}
+
+/// What is asked for again is kept: to draw it takes longer than most models run.
+const Tensor& random_tensor(const Shape& shape, uint32_t seed) {
+  static std::map<std::pair<std::string, uint32_t>, Tensor> kept;
+  const auto [at, is_new] = kept.try_emplace({shape.to_string(), seed}, DType::float32, shape);
+  if (!is_new) return at->second;
   std::mt19937 random(seed);
   std::normal_distribution<float> normal(0, 2);
-  Tensor tensor(DType::float32, shape);
-  for (int64_t i = 0; i < tensor.elements(); ++i) tensor.data<float>()[i] = normal(random);
-  return tensor;
+  float* const first = at->second.data<float>();
+  for (float *value = first, *end = first + at->second.elements(); value != end; ++value) *value = normal(random);
+  return at->second;
 }
 
 /// An initializer of the text form with random values.
 std::string weights(const std::string& name, const Shape& shape, float scale = 0.3f) {
-  const Tensor tensor = random_tensor(shape, static_cast<uint32_t>(std::hash<std::string>()(name)));
+  const Tensor& tensor = random_tensor(shape, static_cast<uint32_t>(std::hash<std::string>()(name)));
   std::string text = "float" + shape.to_string() + " " + name + " = {";
   for (int64_t i = 0; i < tensor.elements(); ++i) text += (i ? ", " : "") + std::to_string(scale * tensor.data<float>()[i]);
   return text + "}";
@@ -473,7 +486,7 @@ TEST(Fusion, NormalisationsOfGroupsWithSumsAndActivations) {
                                      "Gelu <approximate = \"tanh\"> (n)",
                                      "Mish (n)",
                                      "PRelu (n, slope)"};
-  for (const char* isa : {"sse2", "avx2", "avx512"}) {
+  for (const char* isa : instruction_sets()) {
     SCOPED_TRACE(isa);
     const ScopedCpuFeatures scope(lowered(cpu_features(), isa));
     for (const std::string& norm : norms) {
@@ -510,7 +523,7 @@ TEST(Fusion, BatchNormalisationsWithSumsAndActivations) {
   const std::vector<std::vector<Shape>> sizes = {{{1, 19, 1}}, {{2, 19, 37}}, {{1, 19, 1500}}, {{1, 19, 5001}}, {{0, 19, 5}}};
   const std::vector<std::vector<Shape>> pairs = {{{1, 19, 1}, {1, 19, 1}}, {{2, 19, 37}, {2, 19, 37}}, {{1, 19, 5001}, {1, 19, 5001}}};
   const std::vector<std::vector<Shape>> rows = {{{1, 19}}, {{300, 19}}};
-  for (const char* isa : {"sse2", "avx2", "avx512"}) {
+  for (const char* isa : instruction_sets()) {
     SCOPED_TRACE(isa);
     const ScopedCpuFeatures scope(lowered(cpu_features(), isa));
     for (const std::string activation : activations) {
