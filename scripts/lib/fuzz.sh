@@ -4,7 +4,7 @@
 # time (300), the corpus grows in build/fuzz, and seed 0 tries other inputs each time. What ends a target stays in build/fuzz, and its path is
 # printed.
 stage_fuzz() { fuzz_targets 4000 4000 10000; }
-stage_fuzz_whole() { fuzz_targets 8000 12000 60000; }
+stage_fuzz_whole() { fuzz_targets 12000 18000 100000; }
 
 # fuzz_targets RUN LOAD GRAPH_TEXT: so many inputs of each target.
 fuzz_targets() {

@@ -61,13 +61,25 @@ def lacks_bound(case) -> bool:
     return not {"min", "max"} <= {a.name for a in node.attribute} and sum(map(bool, node.input)) < 3
 
 
-def short_mask(case) -> bool:
-    """Before opset 24 a mask has one column or one for each key; the reference fills up others."""
+def ends_before_the_keys(case) -> bool:
+    """The mask has fewer columns than there are keys."""
     values = values_of(case)
     mask, keys, past = values.get("attn_mask"), values["K"], values.get("past_key")
-    if mask is None or next(o.version for o in case.model.opset_import if not o.domain) >= 24:
-        return False
-    return mask.shape[-1] != keys.shape[-2] + (0 if past is None else past.shape[2])
+    return mask is not None and mask.shape[-1] != keys.shape[-2] + (0 if past is None else past.shape[2])
+
+
+def opset_of(case) -> int:
+    return next(o.version for o in case.model.opset_import if not o.domain)
+
+
+def short_mask(case) -> bool:
+    """Before opset 24 a mask has one column or one for each key; the reference fills up others."""
+    return opset_of(case) < 24 and ends_before_the_keys(case)
+
+
+def single_column(case) -> bool:
+    """From opset 24 on a mask of one column ends there, and what follows is -inf."""
+    return opset_of(case) >= 24 and ends_before_the_keys(case) and values_of(case)["attn_mask"].shape[-1] == 1
 
 
 def has_attribute(*names):
@@ -212,6 +224,7 @@ BYTE_PRODUCTS = {
 KNOWN = [
     (LONG_SUMS, either(not_finite, huge), "which terms of a sum meet NaN, infinity or an overflow is open"),
     ({"Attention"}, short_mask, "the reference fills masks of one column up with -inf, where opset 23 has them broadcast"),
+    ({"Attention"}, single_column, "ONNX Runtime broadcasts masks of one column, which end in -inf from opset 24 on"),
     ({"Attention"}, capped_products, "the reference caps the products that mode 0 gives before they are capped"),
     ({"Gelu"}, not_finite, "the limit at minus infinity is 0; infinity times 0 is NaN"),
     ({"Attention"}, causal_row_mask, "the reference takes the number of rows of the mask for that of the queries"),
