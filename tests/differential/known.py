@@ -77,6 +77,13 @@ def short_mask(case) -> bool:
     return opset_of(case) < 24 and ends_before_the_keys(case)
 
 
+def causal_integer_mask(case) -> bool:
+    """ONNX Runtime gives another result than for the same mask as floats, which is the reference's."""
+    values = values_of(case)
+    mask = values.get("attn_mask")
+    return mask is not None and mask.dtype.kind in "iu" and "nonpad_kv_seqlen" in values and has_attribute("is_causal")(case)
+
+
 def single_column(case) -> bool:
     """From opset 24 on a mask of one column ends there, and what follows is -inf."""
     return opset_of(case) >= 24 and ends_before_the_keys(case) and values_of(case)["attn_mask"].shape[-1] == 1
@@ -224,6 +231,7 @@ BYTE_PRODUCTS = {
 KNOWN = [
     (LONG_SUMS, either(not_finite, huge), "which terms of a sum meet NaN, infinity or an overflow is open"),
     ({"Attention"}, short_mask, "the reference fills masks of one column up with -inf, where opset 23 has them broadcast"),
+    ({"Attention"}, causal_integer_mask, "ONNX Runtime begins the causal mask beside a mask of integers at 0"),
     ({"Attention"}, single_column, "ONNX Runtime broadcasts masks of one column, which end in -inf from opset 24 on"),
     ({"Attention"}, capped_products, "the reference caps the products that mode 0 gives before they are capped"),
     ({"Gelu"}, not_finite, "the limit at minus infinity is 0; infinity times 0 is NaN"),
