@@ -84,7 +84,7 @@ class Checker {
       }
       const std::unordered_set<ValueId> listed(ids.begin(), ids.end());
       for (ValueId id = 0; id < graph_.value_count(); ++id) {
-        if (graph_.value(id).*flag && !listed.contains(id))
+        if (graph_.value(id).*flag && !listed.contains(id) && !graph_.value(id).is_pinned)
           fail_value(graph_.value(id), std::string("is marked as ") + what + " but not listed");
       }
     };

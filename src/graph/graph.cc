@@ -149,6 +149,18 @@ void Graph::add_output(ValueId id) {
   values_[id].is_output = true;
 }
 
+void Graph::pin(ValueId id) {
+  GraphValue& value = values_[id];
+  value.is_pinned = value.is_pinned || !value.is_output;
+  value.is_output = true;
+}
+
+void Graph::unpin_all() {
+  for (GraphValue& value : values_) {
+    if (std::exchange(value.is_pinned, false)) value.is_output = false;
+  }
+}
+
 void Graph::set_inputs(std::vector<ValueId> values) {
   for (ValueId id : inputs_) values_[id].is_input = false;
   inputs_ = std::move(values);
@@ -156,9 +168,9 @@ void Graph::set_inputs(std::vector<ValueId> values) {
 }
 
 void Graph::set_outputs(std::vector<ValueId> values) {
-  for (ValueId id : outputs_) values_[id].is_output = false;
+  for (ValueId id : outputs_) values_[id].is_output = values_[id].is_pinned;
   outputs_ = std::move(values);
-  for (ValueId id : outputs_) values_[id].is_output = true;
+  for (ValueId id : outputs_) values_[id].is_output = true, values_[id].is_pinned = false;
 }
 
 void Graph::set_output(size_t index, ValueId value) {
@@ -319,8 +331,7 @@ void Graph::retarget_captures(ValueId from, ValueId to) {
   replace_consumers(mine, theirs);
   if (values_[mine].is_output) {
     std::replace(outputs_.begin(), outputs_.end(), mine, theirs);
-    values_[theirs].is_output = true;
-    values_[mine].is_output = false;
+    pass_output(mine, theirs);
   }
   values_[mine].outer = kNoValue;
 }
@@ -355,9 +366,14 @@ void Graph::replace_uses(ValueId from, ValueId to) {
   if (values_[to].type.is_unknown()) values_[to].type = values_[from].type;
   if (!values_[from].is_output || !can_stand_in(from, to)) return;
   std::replace(outputs_.begin(), outputs_.end(), from, to);
+  pass_output(from, to);
+  pass_name(from, to);
+}
+
+void Graph::pass_output(ValueId from, ValueId to) {
+  values_[to].is_pinned = std::exchange(values_[from].is_pinned, false);
   values_[from].is_output = false;
   values_[to].is_output = true;
-  pass_name(from, to);
 }
 
 void Graph::pass_name(ValueId from, ValueId to) {

@@ -85,6 +85,7 @@ struct GraphValue {
   std::shared_ptr<const ExternalLocation> external;  ///< of an initializer as it was read; null where the model file holds its data
   bool is_input = false;                             ///< an input that also has an initializer is overridable, not constant
   bool is_output = false;
+  bool is_pinned = false;    ///< no output of the graph, but to be kept as one: is_output as well
   ValueId outer = kNoValue;  ///< in a subgraph: the value of the enclosing graph that this one stands for
 
   bool is_constant() const { return !initializer.empty() && !is_input; }
@@ -128,6 +129,10 @@ class Graph {
   /// In a subgraph: the value that stands for `outer_id` of the enclosing graph.
   ValueId add_outer(std::string_view name, ValueId outer_id, ValueType type);
   void add_output(ValueId id);
+  /// Marks a value to be kept as an output is; one that is an output stays as it is.
+  void pin(ValueId id);
+  /// Ends that for all values.
+  void unpin_all();
   /// Takes a node with all filled in but ids, producers, consumers and implicit inputs. `opset` 0 becomes the graph's import; where all
   /// outputs are left out, the first becomes a value of its own. Throws Error{fail} where an output already has a producer.
   NodeId add_node(Node node);
@@ -184,6 +189,7 @@ class Graph {
   void retarget_captures(ValueId from, ValueId to);  ///< in a subgraph: captures of `from` become captures of `to`
   void sync_captures(Node& node);                    ///< what stands for a value in subgraphs has its name
   void take_name(ValueId id, const std::string& name);
+  void pass_output(ValueId from, ValueId to);  ///< the marks of an output
 
   std::deque<GraphValue> values_;
   std::vector<std::unique_ptr<Node>> nodes_;

@@ -8,6 +8,7 @@
 #include "partition/claims.h"
 #include "partition/fuse.h"
 #include "partition/layout.h"
+#include "partition/sealed_nodes.h"
 
 namespace rh {
 
@@ -21,16 +22,18 @@ namespace {
 /// Divides a graph and its subgraphs among the providers.
 class Partitioner {
  public:
-  Partitioner(Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers)
-      : assignment_(assignment), providers_(providers), unit_counts_(providers.size(), 0) {}
+  /// Of the providers from `first` on, up to `end`.
+  Partitioner(Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers, size_t first, size_t end)
+      : assignment_(assignment), providers_(providers), first_(first), end_(end), unit_counts_(providers.size(), 0) {}
 
-  /// Asks all providers for the graph and its subgraphs.
+  /// Asks its providers for the nodes of the graph and its subgraphs that none has.
   void claim(Graph& graph) {
     assignment_.nodes_of(graph).resize(static_cast<size_t>(graph.node_slots()));
     Claims claims(graph);
     GraphClaims own{&graph, {}};
     std::vector<NodeId> left = graph.nodes();
-    for (size_t p = 0; p < providers_.size() && !left.empty(); ++p) {
+    std::erase_if(left, [&](NodeId id) { return assignment_.of(graph, id).provider >= 0; });
+    for (size_t p = first_; p < end_ && !left.empty(); ++p) {
       Capability capability = ask(graph, p, claims, left);
       std::vector<NodeAssignment>& assigned = assignment_.nodes_of(graph);
       for (Claim& claim : capability.claims) {
@@ -204,18 +207,28 @@ class Partitioner {
 
   Assignment& assignment_;
   std::span<const std::shared_ptr<Provider>> providers_;
+  size_t first_, end_;
   std::vector<int> unit_counts_;
   std::vector<GraphClaims> claimed_;
 };
 
 }  // namespace
 
-Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed) {
+Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed,
+                  const std::function<void(Graph&)>& rewrite_left) {
   Assignment assignment;
-  Partitioner partitioner(assignment, providers);
+  const size_t last = providers.size() - (rewrite_left ? 1 : 0);
+  Partitioner partitioner(assignment, providers, 0, last);
   partitioner.claim(graph);
   if (claimed) *claimed = graph.clone();
   partitioner.make_units();
+  if (!rewrite_left) return assignment;
+  SealedNodes sealed(graph, assignment);
+  rewrite_left(graph);
+  sealed.unseal(graph, assignment);
+  Partitioner rest(assignment, providers, last, providers.size());
+  rest.claim(graph);
+  rest.make_units();
   return assignment;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +42,8 @@ class Assignment {
 
   /// What partitioning fills in.
   std::vector<NodeAssignment>& nodes_of(const Graph& graph) { return nodes_[&graph]; }
+  bool knows(const Graph& graph) const { return nodes_.contains(&graph); }
+  void clear_nodes() { nodes_.clear(); }
   std::vector<Device>& locations_of(const Graph& graph) { return locations_[&graph]; }
 
   std::vector<VoidClaim> void_claims;
@@ -54,8 +57,10 @@ class Assignment {
 /// to compile become one node of the graph. Subgraphs come after the graph that they are in, but for those of nodes that went into a unit.
 /// Claims that cannot be are left out: they are refusals, and void_claims.
 /// Where a provider prefers another layout, the nodes that it takes are changed to it before. `claimed`, where it is not null, gets the
-/// graph as it is before units are made of it.
-Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed = nullptr);
+/// graph as it is before units are made of it. `rewrite_left`, where it is given, may rewrite what is left for the last provider, before
+/// that is asked: all other nodes are sealed (SealedNodes) while it does.
+Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed = nullptr,
+                  const std::function<void(Graph&)>& rewrite_left = {});
 
 /// Throws Error that names the nodes which no provider takes, with the reasons: not_implemented, or as the interface has it for operators
 /// that nobody knows, invalid_graph in domains of the standard and fail in others.

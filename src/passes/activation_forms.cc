@@ -314,18 +314,18 @@ class Matcher {
 
   /// x times Sigmoid, HardSigmoid or Tanh(Softplus).
   bool match_whole_gate(const Node& root, const Node& gate, ValueId x, Expression& e) {
-    if (gate.op_type == "Sigmoid") {
+    if (is_op(gate, "Sigmoid")) {
       e.add(gate);
       const auto inner = e.polynomial(gate.inputs[0]);
       if (!inner || (*inner)[0] != 0 || (*inner)[2] != 0 || (*inner)[3] != 0 || !((*inner)[1] > 0)) return false;
       return replace_with_alpha(root, e, {"Swish", 24, x, {}}, (*inner)[1]);
     }
-    if (gate.op_type == "HardSigmoid" && gate.inputs[0] == x) {
+    if (is_op(gate, "HardSigmoid") && gate.inputs[0] == x) {
       e.add(gate);
       const auto op = ops::Activation::read(NodeView(graph_, gate));
       return is_near(static_cast<double>(op.alpha), 1.0 / 6) && op.beta == 0.5f && replace(root, e, {"HardSwish", 14, x, {}});
     }
-    const Node* softplus = gate.op_type == "Tanh" ? graph_.producer(gate.inputs[0]) : nullptr;
+    const Node* softplus = is_op(gate, "Tanh") ? graph_.producer(gate.inputs[0]) : nullptr;
     if (!softplus || !is_op(*softplus, "Softplus") || softplus->inputs[0] != x) return false;
     e.add(gate);
     e.add(*softplus);

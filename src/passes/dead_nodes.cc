@@ -13,7 +13,9 @@ Edit dead_nodes(const Graph& graph, PassContext& context) {
     live[static_cast<size_t>(node->id)] = true;
     open.push_back(node->id);
   };
-  for (ValueId output : graph.outputs()) reach(output);
+  for (ValueId value = 0; value < graph.value_count(); ++value) {
+    if (graph.value(value).is_output) reach(value);
+  }
   while (!open.empty()) {
     const Node& node = graph.node(open.back());
     open.pop_back();

@@ -10,6 +10,7 @@
 #include "graph/row_tables.h"
 #include "partition/assignment.h"
 #include "partition/copies.h"
+#include "partition/sealed_nodes.h"
 #include "passes/driver.h"
 #include "providers/cpu/cpu_provider.h"
 #include "providers/custom_operators.h"
@@ -78,7 +79,11 @@ std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& opti
 PassReport simplify(Graph& graph, std::span<const Pass> list, std::span<const Pass> other, const SessionOptions& options,
                     const Parallel& parallel) {
   CpuConstantEvaluator evaluator(parallel);
-  return run_passes(graph, list, pass_settings(options, list, other), &evaluator);
+  PassOptions settings = pass_settings(options, list, other);
+  settings.inference.custom = [custom = std::move(settings.inference.custom)](const NodeView& node, InferenceContext& context) {
+    return SealedNodes::infer(node, context) || (custom && custom(node, context));
+  };
+  return run_passes(graph, list, settings, &evaluator);
 }
 
 void add(const PassReport& passes, std::vector<EliminatedNode>& eliminated) {
@@ -175,18 +180,26 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
   complete_signature(placed.signature, graph);
   if (!options.optimized_model_path.empty()) write_optimized_model(model, options);
   placed.providers = make_providers(options, std::make_shared<const ModelInfo>(model), placed.missing);
-  const bool cpu_only = placed.providers.size() == 1, for_file = wants_context_model(options);
-  if (cpu_only && for_file) placed.for_file = graph.clone();
-  if (cpu_only) add(simplify(graph, cpu_passes(), standard_passes(), options, parallel), eliminated);
-  align_constants(graph, [](const Tensor& tensor) { return tensor.clone(); });  // of tables that passes gave other nodes
+  const auto align = [&graph] {  // tables that passes gave other nodes
+    align_constants(graph, [](const Tensor& tensor) { return tensor.clone(); });
+  };
+  align();
   placed.passes_ms = watch.lap();
 
-  placed.assignment = assign(graph, placed.providers, for_file && !cpu_only ? &placed.for_file : nullptr);
+  double cpu_passes_ms = 0;
+  const auto rewrite_left = [&](Graph& left) {
+    Stopwatch own;
+    add(simplify(left, cpu_passes(), standard_passes(), options, parallel), eliminated);
+    cpu_passes_ms = own.lap();
+  };
+  placed.assignment = assign(graph, placed.providers, wants_context_model(options) ? &placed.for_file : nullptr, rewrite_left);
+  align();
   tell_void_claims(placed.assignment, options);
   if (options.record_placement) {
     placed.placement = PlacementRecord(std::move(originals), graph, placed.assignment, placed.providers, std::move(eliminated));
   }
-  placed.assign_ms = watch.lap();
+  placed.passes_ms += cpu_passes_ms;
+  placed.assign_ms = watch.lap() - cpu_passes_ms;
   placed.model = std::move(model);
   return placed;
 }

@@ -153,3 +153,38 @@ def test_any_division_of_loops_and_branches_gives_the_same(device, tmp_path):
     x, z = rng.standard_normal(4).astype("f4"), rng.standard_normal((4, 3)).astype("f4")
     feeds = [{"trips": np.array(trips), "flag": np.array(flag), "x": x, "z": z} for trips in (3, 1, 2) for flag in (True, False)]
     check_divisions(device, path, feeds, 3 * ROUNDS, tmp_path)
+
+
+def optimized(device, path, claim):
+    options = roundhouse.SessionOptions()
+    options.intra_op_num_threads = 1
+    if claim is not None:
+        options.add_provider_for_devices([device], {"claim": claim})
+    return roundhouse.InferenceSession(path, options)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in models()])
+def test_the_rest_of_a_divided_model_is_optimized_as_alone(device, name):
+    path = str(model_path(name))
+    feeds = sample_inputs(path)
+    bound = 0.1 if "int" in name else 2e-2 if "fp16" in name else 1e-4  # of the largest magnitude: what is fused rounds elsewhere
+    alone = optimized(device, path, None)
+    expected, placed = alone.run(None, feeds), alone.placement()
+    kernels = {node["runs_as"] for node in placed}
+    nothing = optimized(device, path, "0:0")
+    assert [(node["kernel"], node["runs_as"]) for node in nothing.placement()] == [(node["kernel"], node["runs_as"]) for node in placed]
+    for actual, wanted in zip(nothing.run(None, feeds), expected, strict=True):
+        np.testing.assert_array_equal(actual, wanted)
+    for percent in (5, 50):
+        for seed in range(3):
+            session = optimized(device, path, f"{seed}:{percent}")
+            placement = session.placement()
+            taken = sum(node["provider"] == FAKE for node in placement)
+            assert taken > 0 or percent == 5
+            if percent == 5:  # what lies between a few nodes of the device stays fused
+                assert len({node["runs_as"] for node in placement}) <= len(kernels) + 8 * taken
+            for actual, wanted in zip(session.run(None, feeds), expected, strict=True):
+                assert actual.shape == wanted.shape and actual.dtype == wanted.dtype
+                if wanted.dtype.kind == "f":
+                    scale = float(np.abs(wanted).max()) if wanted.size else 0.0
+                    np.testing.assert_allclose(actual, wanted, rtol=0, atol=bound * scale, err_msg=f"{percent} %, seed {seed}")

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ops/inference.h"
+#include "partition/assignment.h"
+
+namespace rh {
+
+/// Nodes that providers have taken, while passes rewrite those that nobody has. A sealed node is of an operator that no pass knows, and the
+/// values of nodes that it takes and gives are kept as outputs of a graph are: their names and types stay.
+class SealedNodes {
+ public:
+  /// Seals all nodes of the graph and its subgraphs that have a provider. Takes all that the assignment says of nodes.
+  SealedNodes(Graph& graph, Assignment& assignment);
+  SealedNodes(const SealedNodes&) = delete;
+  SealedNodes& operator=(const SealedNodes&) = delete;
+
+  /// Gives the nodes and their assignments back, wherever they are now. Nodes that passes made have the refusals of the first that they
+  /// stand for.
+  void unseal(Graph& graph, Assignment& assignment);
+
+  /// Inference for sealed nodes: as of the operators that they are. False for all others, and where the operator is not known.
+  static bool infer(const NodeView& node, InferenceContext& context);
+
+ private:
+  void seal(Graph& graph, Assignment& assignment, std::vector<Graph*>& enclosing);
+  void keep_refusals(const Node& node, const std::vector<Refusal>& refusals);
+
+  std::vector<NodeAssignment> taken_;  ///< by the number in the node's domain
+  std::unordered_map<const OriginalNode*, std::vector<Refusal>> refusals_;
+  std::unordered_map<std::string, std::vector<Refusal>> refusals_by_name_;  ///< of nodes that stand for none of the model
+};
+
+}  // namespace rh
