@@ -156,6 +156,9 @@ on_packages() {
 # Providers that others built, in both hosts.
 stage_plugins() { on_packages plugins tests/foreign_plugins/run.py; }
 
+# Trained models that packages carry, on both runtimes.
+stage_real_models() { on_packages real_models tests/real_models/run.py; }
+
 # The kernels with AVX-512 under the sanitizers, and plain code beside them.
 stage_asan_kernels() {
   grep -q ' avx512vl ' /proc/cpuinfo || leave_out "this processor has no AVX-512"
