@@ -145,13 +145,19 @@ stage_arm64() { RH_SWEEPS=part GTEST_FILTER=-ThreadPool.child_of_a_fork* preset_
 # Every source by itself, with the assertions of the standard library and our own, without optimisation.
 stage_debug() { RH_SWEEPS=part preset_tests debug "${asan_tests[@]}"; }
 
-# Providers that others built, in both hosts.
-stage_plugins() {
-  "$python" tests/foreign_plugins/run.py --counts "$results/plugins.counts.json" 2>&1 | tee "$results/plugins.out"
+# on_packages STAGE SCRIPT: the script gets packages for itself. Its exit code 77 leaves the stage out, with the reason that it printed.
+on_packages() {
+  "$python" "$2" --counts "$results/$1.counts.json" 2>&1 | tee "$results/$1.out"
   local status=${PIPESTATUS[0]}
-  [ "$status" != 77 ] || leave_out "$(sed -n 's/^left out: //p' "$results/plugins.out" | tail -n 1)"
+  [ "$status" != 77 ] || leave_out "$(sed -n 's/^left out: //p' "$results/$1.out" | tail -n 1)"
   return "$status"
 }
+
+# Providers that others built, in both hosts.
+stage_plugins() { on_packages plugins tests/foreign_plugins/run.py; }
+
+# Trained models that packages carry, on both runtimes.
+stage_real_models() { on_packages real_models tests/real_models/run.py; }
 
 # The kernels with AVX-512 under the sanitizers, and plain code beside them.
 stage_asan_kernels() {
