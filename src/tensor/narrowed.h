@@ -12,7 +12,7 @@ T narrowed(From value) {
   if constexpr (std::is_integral_v<T>) {
     // The largest integer itself may not be a floating-point number: the next above it is.
     constexpr From kBelow = static_cast<From>(std::numeric_limits<T>::min());
-    constexpr From kAbove = From(2) * static_cast<From>(std::numeric_limits<T>::max() / 2 + 1);
+    constexpr From kAbove = From(2) * static_cast<From>(std::numeric_limits<T>::max() / 2 + 1);  // NOLINT(bugprone-integer-division)
     if (value >= kAbove) return std::numeric_limits<T>::max();
     if (value <= kBelow) return std::numeric_limits<T>::min();
     return value == value ? static_cast<T>(value) : T(0);

@@ -28,13 +28,13 @@ class Folder {
   ~Folder() { fs::remove_all(path_); }
   std::string operator/(std::string_view name) const { return (fs::path(path_) / name).string(); }
   std::string write(std::string_view name, std::string_view content) const {
-    const std::string path = *this / name;
+    std::string path = *this / name;
     fs::create_directories(fs::path(path).parent_path());
     write_file(path, content);
     return path;
   }
   std::string link(std::string_view name, const std::string& target) const {
-    const std::string path = *this / name;
+    std::string path = *this / name;
     fs::create_directories(fs::path(path).parent_path());
     fs::create_symlink(target, path);
     return path;

@@ -34,6 +34,10 @@ class FaultsTest : public PluginTest {
     unsetenv("RH_FAULT");
     PluginTest::TearDown();
   }
+  void let_libraries_go() {
+    PluginTest::TearDown();
+    registered_.clear();
+  }
   /// Where the plugin goes wrong, from here on.
   void set_fault(const char* fault) { setenv("RH_FAULT", fault, 1); }
 
@@ -122,8 +126,7 @@ TEST_F(FaultsTest, InSessions) {
     });
     EXPECT_EQ(message.empty(), row.says.empty()) << message;
     EXPECT_TRUE(parts_missing(message, row.says).empty()) << message;
-    PluginTest::TearDown();
-    registered_.clear();
+    let_libraries_go();
   }
 }
 
@@ -200,8 +203,7 @@ TEST_F(FaultsTest, LeaksAreToldWhenTheLibraryGoes) {
   set_fault("leaks");
   register_library("faulty", test_plugin("faulty"));
   testing::internal::CaptureStderr();
-  PluginTest::TearDown();
-  registered_.clear();
+  let_libraries_go();
   const std::string log = testing::internal::GetCapturedStderr();
   Ort::ThrowOnError(api.UpdateEnvWithCustomLogLevel(env(), ORT_LOGGING_LEVEL_FATAL));
   EXPECT_TRUE(parts_missing(log, {"faulty", "ReleaseEpFactory failed", "3 allocations were not given back"}).empty()) << log;
@@ -276,8 +278,7 @@ TEST_F(FaultsTest, OfADevice) {
       EXPECT_EQ(message_of([&] { EXPECT_EQ(run(session, x, z), expected); }), "");
     }
   }
-  PluginTest::TearDown();
-  registered_.clear();
+  let_libraries_go();
   const std::string log = testing::internal::GetCapturedStderr();
   Ort::ThrowOnError(api.UpdateEnvWithCustomLogLevel(env(), ORT_LOGGING_LEVEL_FATAL));
   EXPECT_EQ(log.find("ReleaseEpFactory failed"), std::string::npos) << log;
@@ -289,7 +290,7 @@ std::string without_dependency() {
   std::string bytes((std::istreambuf_iterator<char>(in)), {});
   const std::string needed = "libstdc++.so.6", gone = "libgone_rh.so.";
   for (size_t at = bytes.find(needed); at != std::string::npos; at = bytes.find(needed, at + 1)) bytes.replace(at, gone.size(), gone);
-  const std::string path = testing::TempDir() + "needs_gone.so";
+  std::string path = testing::TempDir() + "needs_gone.so";
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }
@@ -329,8 +330,7 @@ TEST_F(FaultsTest, EachWayNotToHaveAProviderHasItsError) {
   set_fault("no_devices");
   register_library("faulty", test_plugin("faulty"));
   ways.push_back({"no device", append(kFaulty), {"finds no device", "faulty_plugin.so", "leave it out"}});
-  PluginTest::TearDown();
-  registered_.clear();
+  let_libraries_go();
   set_fault("create_without_memory");
   register_library("faulty", test_plugin("faulty"));
   ways.push_back({"it fails", message_of([&] { session_of(faulty_model(), options_for(kFaulty)); }), {"CreateEp failed", "out of memory"}});
