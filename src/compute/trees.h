@@ -43,11 +43,12 @@ class Trees {
   void run(const T* x, int64_t rows, int64_t features, Aggregate aggregate, double* totals, bool* reached, const Parallel& parallel) const;
 
  private:
-  /// A node of side-by-side walks: a leaf has itself for children.
+  /// A node of side-by-side walks. The step after it is `child` where the test fails, the one behind that where it holds: that of a leaf,
+  /// of which no walk leaves, is the leaf.
   struct Step {
     T split;
     uint32_t feature;  ///< the highest bit: NaN holds
-    std::array<int32_t, 2> children;
+    int32_t child;
   };
   enum class Missing : uint8_t { fails, holds, mixed };
   static constexpr int kWalks = 8;
@@ -57,14 +58,16 @@ class Trees {
   int32_t leaf_of(int32_t at, const T* row) const;
   void add_rows(const T* x, int64_t rows, int64_t features, Aggregate aggregate, double* totals, bool* reached) const;
   void add_leaf(int32_t leaf, Aggregate aggregate, double* totals, bool* reached) const;
+  void add_step_leaf(int32_t step, Aggregate aggregate, double* totals, bool* reached) const;
+  static void add_weight(const Weight& weight, Aggregate aggregate, double* totals, bool* reached);
 
   void lay_out_steps();
   struct Pending {
-    int32_t parent, side;  ///< a step, and which of its children
-    int32_t child;         ///< the node or leaf that it is
-    int32_t depth;
+    int32_t step, child, depth;  ///< the node or leaf that the step is
   };
-  int32_t add_step(int32_t child, int32_t depth, std::vector<Pending>& pending);
+  void fill_step(const Pending& filled, std::vector<Pending>& pending);
+  void settle_missing();
+  void settle_leaves();
   template <bool kLess, Missing kMissing>
   void walk_side_by_side(int32_t depth, std::array<int32_t, kWalks>& at, const std::array<const T*, kWalks>& rows) const;
   template <bool kLess, Missing kMissing>
@@ -80,7 +83,8 @@ class Trees {
   bool only_leq_ = true;
 
   std::vector<Step> steps_;           ///< none where the tests are of several kinds
-  std::vector<int32_t> step_leaves_;  ///< of each step: the leaf that it is
+  std::vector<int32_t> step_leaves_;  ///< of each step: the leaf that it is, or its weight where each leaf has one
+  bool single_weights_ = false;
   std::vector<int32_t> step_roots_, step_depths_;
   bool steps_less_ = false;  ///< holds: value < split, else value <= split
   Missing steps_missing_ = Missing::fails;

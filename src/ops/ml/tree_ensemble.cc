@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "ops/registry.h"
@@ -23,6 +25,7 @@ std::vector<double> numbers(const NodeView& node, const std::string& name, bool*
     }
     if (is_double && tensor->dtype() == DType::float64) *is_double = true;
     std::vector<double> values;
+    values.reserve(static_cast<size_t>(tensor->elements()));
     for (int64_t i = 0; i < tensor->elements(); ++i) values.push_back(element_as_double(tensor->view(), i));
     return values;
   }
@@ -104,6 +107,51 @@ void check_reached(const NodeView& node, const TreeEnsemble& op) {
   if (reached != op.nodes.size()) node.fail("{} tree nodes are in no tree: they form a cycle", op.nodes.size() - reached);
 }
 
+/// Where the nodes of trees stand, by the numbers of tree and node. Found at once where a tree numbers its nodes one after the other.
+class NodePlaces {
+ public:
+  void reserve(size_t count) { rows_.reserve(count); }
+  void add(int64_t tree, int64_t id, int32_t entry) { rows_.push_back({tree, id, entry}); }
+
+  /// After the last one. The tree and number of a node that was added twice, where there is one.
+  std::optional<std::pair<int64_t, int64_t>> settle() {
+    const auto key = [](const Row& row) { return std::tie(row.tree, row.id); };
+    const auto before = [&](const Row& a, const Row& b) { return key(a) < key(b); };
+    if (!std::ranges::is_sorted(rows_, before)) std::ranges::sort(rows_, before);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (i > 0 && key(rows_[i]) == key(rows_[i - 1])) return std::pair{rows_[i].tree, rows_[i].id};
+      Range& range = trees_.try_emplace(rows_[i].tree, Range{i, i}).first->second;
+      range.end = i + 1;
+    }
+    return {};
+  }
+
+  const int32_t* find(int64_t tree, int64_t id) const {
+    const auto at = trees_.find(tree);
+    if (at == trees_.end()) return nullptr;
+    const auto [begin, end] = at->second;
+    if (id < rows_[begin].id || id > rows_[end - 1].id) return nullptr;
+    if (const uint64_t offset = static_cast<uint64_t>(id) - static_cast<uint64_t>(rows_[begin].id); offset < end - begin) {
+      const Row& guess = rows_[begin + static_cast<size_t>(offset)];
+      if (guess.id == id) return &guess.entry;
+    }
+    const auto first = rows_.begin() + static_cast<std::ptrdiff_t>(begin), last = rows_.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto found = std::lower_bound(first, last, id, [](const Row& row, int64_t wanted) { return row.id < wanted; });
+    return found != last && found->id == id ? &found->entry : nullptr;
+  }
+
+ private:
+  struct Row {
+    int64_t tree, id;
+    int32_t entry;
+  };
+  struct Range {
+    size_t begin, end;
+  };
+  std::vector<Row> rows_;
+  std::unordered_map<int64_t, Range> trees_;
+};
+
 /// The attributes that tree nodes are written in before TreeEnsemble: lists of equal length, children by (tree, node) numbers.
 class ListedTrees {
  public:
@@ -117,8 +165,6 @@ class ListedTrees {
   }
 
  private:
-  using Key = std::pair<int64_t, int64_t>;
-
   void read_nodes() {
     const auto trees = node_.ints_or("nodes_treeids"), ids = node_.ints_or("nodes_nodeids"), features = node_.ints_or("nodes_featureids");
     const auto when_true = node_.ints_or("nodes_truenodeids"), when_false = node_.ints_or("nodes_falsenodeids");
@@ -134,6 +180,8 @@ class ListedTrees {
     check_count(node_, "nodes_values", splits.size(), count);
     if (!missing.empty()) check_count(node_, "nodes_missing_value_tracks_true", missing.size(), count);
 
+    places_.reserve(count);
+    entries_.reserve(count);
     for (size_t i = 0; i < count; ++i) {
       int32_t entry;
       if (modes[i] == "LEAF") {
@@ -144,9 +192,10 @@ class ListedTrees {
         check_feature(node_, op_, features[i]);
         op_.nodes.push_back({splits[i], features[i], 0, 0, mode_of(node_, modes[i]), !missing.empty() && missing[i] != 0, -1});
       }
-      if (!places_.emplace(Key{trees[i], ids[i]}, entry).second) node_.fail("tree {} has two nodes {}", trees[i], ids[i]);
+      places_.add(trees[i], ids[i], entry);
       entries_.push_back(entry);
     }
+    if (const auto twice = places_.settle()) node_.fail("tree {} has two nodes {}", twice->first, twice->second);
     for (size_t i = 0; i < count; ++i) {
       if (entries_[i] < 0) continue;
       TreeEnsemble::Node& branch = op_.nodes[static_cast<size_t>(entries_[i])];
@@ -156,9 +205,9 @@ class ListedTrees {
   }
 
   int32_t child(int64_t tree, int64_t id) const {
-    const auto at = places_.find({tree, id});
-    if (at == places_.end()) node_.fail("tree {} has no node {}, which is a child of another", tree, id);
-    return at->second;
+    const int32_t* entry = places_.find(tree, id);
+    if (!entry) node_.fail("tree {} has no node {}, which is a child of another", tree, id);
+    return *entry;
   }
 
   void read_weights(const std::string& prefix) {
@@ -168,27 +217,35 @@ class ListedTrees {
     check_count(node_, (prefix + "_treeids").c_str(), trees.size(), values.size());
     check_count(node_, (prefix + "_nodeids").c_str(), ids.size(), values.size());
     check_count(node_, (prefix + "_ids").c_str(), targets.size(), values.size());
-    std::vector<std::vector<TreeEnsemble::Weight>> by_leaf(op_.leaves.size());
+    std::vector<int32_t> leaves(values.size());
+    std::vector<int32_t> counts(op_.leaves.size());
     for (size_t i = 0; i < values.size(); ++i) {
       if (targets[i] < 0 || targets[i] >= op_.targets) {
         node_.fail("attribute '{}_ids' holds {}, expected a value in [0, {}]", prefix, targets[i], op_.targets - 1);
       }
       const int32_t entry = child(trees[i], ids[i]);
       if (entry >= 0) node_.fail("attribute '{}_nodeids' gives a weight to node {} of tree {}, which is no leaf", prefix, ids[i], trees[i]);
-      std::vector<TreeEnsemble::Weight>& of_leaf = by_leaf[static_cast<size_t>(~entry)];
+      leaves[i] = ~entry;
       // Of a leaf's weights for the only target the first one counts: converters write the number of a leaf once for each class.
-      if (op_.targets == 1 && !of_leaf.empty()) continue;
-      of_leaf.push_back({static_cast<int32_t>(targets[i]), values[i]});
+      int32_t& count = counts[static_cast<size_t>(leaves[i])];
+      if (op_.targets > 1 || count == 0) ++count;
     }
-    for (size_t i = 0; i < by_leaf.size(); ++i) {
-      op_.leaves[i] = {static_cast<int32_t>(op_.weights.size()), static_cast<int32_t>(by_leaf[i].size())};
-      op_.weights.insert(op_.weights.end(), by_leaf[i].begin(), by_leaf[i].end());
+    int32_t first = 0;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      op_.leaves[i] = {first, 0};
+      first += counts[i];
+    }
+    op_.weights.resize(static_cast<size_t>(first));
+    for (size_t i = 0; i < values.size(); ++i) {
+      TreeEnsemble::Leaf& leaf = op_.leaves[static_cast<size_t>(leaves[i])];
+      if (leaf.count == counts[static_cast<size_t>(leaves[i])]) continue;
+      op_.weights[static_cast<size_t>(leaf.first + leaf.count++)] = {static_cast<int32_t>(targets[i]), values[i]};
     }
   }
 
   const NodeView& node_;
   TreeEnsemble& op_;
-  std::map<Key, int32_t> places_;
+  NodePlaces places_;
   std::vector<int32_t> entries_;  // by place in the lists
 };
 
