@@ -4,7 +4,10 @@
 stages.py list                                  each stage: near or far, the seconds it took last, what it needs, whether it is due
 stages.py choose WORD...                        the stages that the words name, in their order (near, far, due, all, quick, or names)
 stages.py field STAGE FIELD                     a field of a stage, as words on a line
-stages.py passed STAGE SECONDS PASSED SKIPPED   writes tests/stands/passed/STAGE.json: hash of what the stage depends on, date, totals
+stages.py hash STAGE                            of what a far stage depends on
+stages.py passed STAGE HASH SECONDS PASSED SKIPPED
+                                                writes tests/stands/passed/STAGE.json: the hash of before the run, date, totals; nothing
+                                                where what the stage depends on has changed since
 stages.py overdue STAGE...                      of the far stages that are due and not among these: which, since when; exit code 3 where
                                                 one has been due for 14 days and a commit of the last day changes its own files
 """
@@ -76,26 +79,36 @@ def why_due(name):
     return f"it passed {days} days ago" if stages()[name].get("weekly") and days >= DUE_AFTER_DAYS else ""
 
 
+@functools.cache
+def is_shallow():
+    """Whether the history that is here does not tell what the last commits changed."""
+    return git("rev-parse", "--is-shallow-repository").strip() != "false"
+
+
 def due_days(name):
     """For how many days a stage that is due has been so, as far as the history that is here tells."""
     last, row = record(name), stages()[name]
     today = datetime.date.today()
-    since = today
     if last and last["hash"] == hash_of(name):
         since = datetime.date.fromisoformat(last["date"]) + datetime.timedelta(days=DUE_AFTER_DAYS)
-    else:
-        after = [f"--since={last['date']}T23:59:59"] if last else []
-        dates = git("log", "--format=%cs", *after, "--", *pathspecs(row["own"] + row.get("depends", []))).split()
-        added = git("log", "--format=%cs", f"-S[far.{name}]", "--", "scripts/stages.toml").split()
-        if dates:
-            since = datetime.date.fromisoformat(max(min(dates), min(added, default="")))
-    return max((today - since).days, 0)
+        return max((today - since).days, 0)
+    if is_shallow():
+        return 0
+    recorded = git("log", "-1", "--format=%H", "--", str(PASSED / f"{name}.json")).strip()
+    newer = [f"{recorded}.."] if last and recorded else []
+    paths = pathspecs(row["own"] + row.get("depends", []))
+    dates = (
+        git("log", "--format=%cs", *newer, "--", *paths).split() or git("log", "--format=%cs", *newer, "--", "scripts/stages.toml").split()
+    )
+    added = git("log", "--format=%cs", f"-S[far.{name}]", "--", "scripts/stages.toml").split()
+    since = max(min(dates, default=str(today)), min(added, default=""), last.get("date", ""))
+    return max((today - datetime.date.fromisoformat(since)).days, 0)
 
 
 @functools.cache
 def new_files():
     """Files that the commits of the last day before the newest one change."""
-    newest = git("log", "-1", "--format=%ct").strip()
+    newest = "" if is_shallow() else git("log", "-1", "--format=%ct").strip()
     return set(git("log", f"--since={int(newest) - 86400}", "--format=", "--name-only").split("\n")) - {""} if newest else set()
 
 
@@ -149,11 +162,13 @@ def note_seconds(name, seconds):
     SECONDS.write_text(json.dumps(all_seconds, indent=1) + "\n")
 
 
-def write_passed(name, seconds, passed, skipped):
+def write_passed(name, before, seconds, passed, skipped):
     if stages()[name]["kind"] != "far":
         return
+    if hash_of(name) != before:
+        return print(f"{name}: what it depends on has changed while it ran: it is not recorded as passed")
     PASSED.mkdir(parents=True, exist_ok=True)
-    facts = {"hash": hash_of(name), "date": str(datetime.date.today()), "seconds": seconds, "passed": passed, "skipped": skipped}
+    facts = {"hash": before, "date": str(datetime.date.today()), "seconds": seconds, "passed": passed, "skipped": skipped}
     (PASSED / f"{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
 
 
@@ -184,8 +199,10 @@ def main(command="list", *arguments):
         print(last_seconds(arguments[0]) or UNKNOWN_SECONDS)
     elif command == "seconds":
         note_seconds(arguments[0], int(arguments[1]))
+    elif command == "hash":
+        print(hash_of(arguments[0]) if stages()[arguments[0]]["kind"] == "far" else "-")
     elif command == "passed":
-        write_passed(arguments[0], *map(int, arguments[1:]))
+        write_passed(arguments[0], arguments[1], *map(int, arguments[2:]))
     elif command == "overdue":
         return show_overdue(arguments)
     else:

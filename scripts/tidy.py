@@ -42,7 +42,10 @@ def check(name, until):
     except subprocess.TimeoutExpired:
         return name, None
     ours = re.compile(rf"{re.escape(str(ROOT))}/(?!build/).*: (warning|error): ")  # not headers of packages in build/
-    return name, sorted({line for line in run.stdout.split("\n") if ours.match(line)})
+    faults = sorted({line for line in run.stdout.split("\n") if ours.match(line)})
+    if run.returncode and not faults:
+        faults = [f"{name}: clang-tidy ends with {run.returncode}: {(run.stdout + run.stderr).strip()[-300:]}"]
+    return name, faults
 
 
 def main():

@@ -82,7 +82,7 @@ stage_differential() {
   pytest differential tests/differential && generated differential --count 1000 --small_count 1000 --passes 300 --patterns 20000 --edges 2500 --models 60 --graphs 60
 }
 # The same generators at length.
-stage_differential_whole() { generated differential_whole --count 4000 --small_count 4000 --passes 1000 --patterns 60000 --edges 0 --models 200 --graphs 500 --all; }
+stage_differential_whole() { stage_build && generated differential_whole --count 4000 --small_count 4000 --passes 1000 --patterns 60000 --edges 0 --models 200 --graphs 500 --all; }
 
 # generated STAGE: generated nodes, graphs and files, so many of each, held to other implementations.
 generated() {
@@ -142,11 +142,12 @@ stage_old_cpu() {
 # The emulator itself ends when a process with threads forks.
 stage_arm64() { RH_SWEEPS=part GTEST_FILTER=-ThreadPool.child_of_a_fork* preset_tests arm64 "${arm64_tests[@]}"; }
 
-# Every source by itself, with the assertions of the standard library and our own, without optimisation.
+# The assertions of the standard library and our own, without optimisation but in kernels.
 stage_debug() { RH_SWEEPS=part preset_tests debug "${asan_tests[@]}"; }
 
-# on_packages STAGE SCRIPT: the script gets packages for itself. Its exit code 77 leaves the stage out, with the reason that it printed.
+# on_packages STAGE SCRIPT: builds; the script gets packages for itself. Its exit code 77 leaves the stage out, with the reason that it printed.
 on_packages() {
+  stage_build || return 1
   "$python" "$2" --counts "$results/$1.counts.json" 2>&1 | tee "$results/$1.out"
   local status=${PIPESTATUS[0]}
   [ "$status" != 77 ] || leave_out "$(sed -n 's/^left out: //p' "$results/$1.out" | tail -n 1)"

@@ -189,6 +189,8 @@ def main():
         for plugin in args.plugin or PLUGINS:
             counts.append(compare_plugin(plugin, models, args.level, folder))
     good, bad = (sum(column) for column in zip(*counts))
+    if not good + bad:
+        left_out("no plugin finds a device that it can use")
     print(f"{good} passed, {bad} failed")
     if args.counts:
         args.counts.write_text(json.dumps({"passed": good, "failed": bad}))

@@ -192,6 +192,8 @@ def main():
         means = "".join(f"{mean:7.2f}" for mean in np.exp(np.log(ratios).mean(0)))
         print(f"{'geometric means':38}{means}  of {len(ratios)}, {time.monotonic() - started:.0f} s")
     good, bad = sum(good is True for good, _ in found), sum(good is False for good, _ in found)
+    if not good + bad:
+        return left_out("of no package a model could be run")
     print(f"{good} passed, {bad} failed")
     if args.counts:
         args.counts.write_text(json.dumps({"passed": good, "failed": bad}))

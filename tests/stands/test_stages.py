@@ -60,12 +60,18 @@ class Repository:
 
     def passed(self, *names, days_ago=0):
         for name in names:
-            assert self.run("passed", name, "12", "3", "0")[0] == 0
+            before = self.run("hash", name)[1][0]
+            assert self.run("passed", name, before, "12", "3", "0")[0] == 0
             path = self.folder / "tests" / "stands" / "passed" / f"{name}.json"
             facts = json.loads(path.read_text())
             assert (facts["passed"], facts["skipped"], facts["seconds"]) == (3, 0, 12)
             facts["date"] = str(datetime.date.today() - datetime.timedelta(days=days_ago))
             path.write_text(json.dumps(facts))
+
+    def record(self, name, days_ago):
+        """Commits what passed() wrote."""
+        self.git("add", f"tests/stands/passed/{name}.json")
+        self.git("commit", "-qm", name, date=(datetime.datetime.now() - datetime.timedelta(days=days_ago)).isoformat())
 
 
 @pytest.fixture
@@ -124,6 +130,31 @@ def test_due_for_fourteen_days_is_a_warning_and_for_a_change_of_its_own_an_error
     assert repository.run("overdue", "vendor") == (0, [])
     repository.passed("vendor")
     assert repository.run("overdue") == (0, [])
+
+
+def test_days_count_from_the_first_commit_after_the_record(repository):
+    repository.passed("vendor", "system", days_ago=20)
+    repository.record("vendor", days_ago=20)
+    repository.commit("kit/kit.cc", days_ago=20)  # later on the same day, or merged from a branch
+    repository.commit("other.txt")
+    status, words = repository.run("overdue")
+    assert status == 0 and words[:5] == ["WARNING:", "due", "for", "20", "days,"]
+
+
+def test_a_history_that_is_cut_makes_no_error(repository, tmp_path_factory):
+    cut = tmp_path_factory.mktemp("cut") / "clone"
+    repository.git("add", "scripts")
+    repository.git("commit", "-qm", "stages")
+    repository.git("clone", "-q", "--depth", "1", f"file://{repository.folder}", str(cut))
+    run = subprocess.run([sys.executable, "scripts/stages.py", "overdue"], cwd=cut, capture_output=True, text=True)
+    assert run.returncode == 0 and "due, not run: vendor" in run.stdout
+
+
+def test_what_changes_while_a_stage_runs_is_not_recorded(repository):
+    before = repository.run("hash", "vendor")[1][0]
+    repository.commit("vendor/a.cc")
+    assert repository.run("passed", "vendor", before, "1", "1", "0")[0] == 0
+    assert not (repository.folder / "tests" / "stands" / "passed" / "vendor.json").exists()
 
 
 def test_a_stage_that_is_new_is_due_from_then_on(repository):
