@@ -1,4 +1,6 @@
 // Session options that a model brings with it: "ort_config" of its metadata, as ONNX Runtime reads it.
+#include <fmt/ranges.h>
+
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 

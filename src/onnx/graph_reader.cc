@@ -131,7 +131,8 @@ void GraphReader::read_node(const NodeFields& fields, int32_t index, Scope& scop
     if (!scope.callers.empty() && ++inlined_nodes_ > limits_.inlined_nodes) {
       fail(ErrorCode::invalid_graph, "the model-local functions expand to more than {} nodes", limits_.inlined_nodes);
     }
-    if (!scope.callers.empty() && (inlined_bytes_ += inlined_bytes(fields, limits_.counts_names)) > limits_.inlined_bytes) {
+    if (!scope.callers.empty()) inlined_bytes_ += inlined_bytes(fields, limits_.counts_names);
+    if (!scope.callers.empty() && inlined_bytes_ > limits_.inlined_bytes) {
       fail(ErrorCode::invalid_graph, "the model-local functions expand to more than {} bytes", limits_.inlined_bytes);
     }
     Provenance provenance = scope.callers;

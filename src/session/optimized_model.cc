@@ -28,7 +28,7 @@ size_t least_bytes(const SessionOptions& options) {
 
 // Empty: the model holds its weights.
 std::string external_file(const Model& model, const SessionOptions& options) {
-  const std::string name(options.config_entry(kFileKey));
+  std::string name(options.config_entry(kFileKey));
   if (name.empty()) return onnx::fits_in_a_message(*model.graph) ? name : file_name(options.optimized_model_path) + ".data";
   const std::filesystem::path path(name);
   for (const auto& part : path) {

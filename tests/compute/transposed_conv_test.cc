@@ -59,7 +59,7 @@ void check_transposed(double unit, double rounding, std::string_view variant = {
       conv.run(w, c.batch, x.data(), y.data(), three_threads());
       conv.run(w, c.batch, x.data(), serial.data(), {});
       ASSERT_EQ(widened(y), widened(serial)) << c.what << ": the bits depend on the number of threads";
-      const double terms = static_cast<double>(channels.in / channels.groups * w.kernel_size()) + 4;
+      const double terms = static_cast<double>(channels.in * w.kernel_size()) / static_cast<double>(channels.groups) + 4;
       for (size_t i = 0; i < y.size(); ++i) {
         ASSERT_NEAR(static_cast<double>(y[i]), expected[i], unit * terms * terms + rounding * (std::fabs(expected[i]) + 1e-7))
             << c.what << " and " << extra << " more, at " << i;
