@@ -2,8 +2,9 @@
 // on float tensors. Options: delay_us (of each piece of work), compile (1: what it takes becomes units), fail (a call that then fails:
 // create, capability, kernel, compile, run, alloc, copy_in, copy_out, stream, record, wait, work, end_run; or what runs then do: result,
 // off by one; crash; hang), fail_after, fail_times, fail_with (fault.h), claim (SEED:PERCENT: it takes that share of all nodes, chosen at
-// random, each as a unit that the host's CPU computes). The environment's FAKE_DEVICE_FAULT makes the device itself wrong: copy (the last
-// byte is lost), wait (copies to the host are not waited for), memory (it has any size that is asked for).
+// random, or =NAME,NAME: nodes by their names; each as a unit that the host's CPU computes). The environment's FAKE_DEVICE_FAULT makes the
+// device itself wrong: copy (the last byte is lost), wait (copies to the host are not waited for), memory (it has any size that is asked
+// for).
 #include <roundhouse/provider.hpp>
 
 #include <algorithm>
@@ -219,8 +220,8 @@ class FakeDevice final : public IExecutionProvider {
         fault_(option(options, "fail"), option(options, "fail_after"), option(options, "fail_times"), option(options, "fail_with")),
         claim_(option(options, "claim")) {
     fail_at("create");
-    if (!claim_.empty() && claim_.find(':') == std::string::npos) {
-      throw std::runtime_error("option claim is '" + claim_ + "', expected SEED:PERCENT");
+    if (!claim_.empty() && !names_nodes() && claim_.find(':') == std::string::npos) {
+      throw std::runtime_error("option claim is '" + claim_ + "', expected SEED:PERCENT or =NAME,NAME");
     }
   }
 
@@ -298,8 +299,11 @@ class FakeDevice final : public IExecutionProvider {
 
   float error() const { return fault_.call() == "result" ? 1 : 0; }
 
-  /// By the name of its first result, which the model gives.
+  bool names_nodes() const { return claim_.starts_with('='); }
+
+  /// By its own name, or by the name of its first result, which the model gives.
   bool is_chosen(const Node& node) const {
+    if (names_nodes()) return ("," + claim_.substr(1) + ",").find("," + node.name() + ",") != std::string::npos;
     uint32_t hash = 2166136261u;  // FNV-1a
     const auto add = [&](const std::string& text) {
       for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
