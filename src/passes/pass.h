@@ -71,10 +71,6 @@ struct Pass {
   Edit (*run)(const Graph& graph, PassContext& context);
 };
 
-/// pass_list.inc, in order: standard ONNX in, standard ONNX out, before the graph is placed.
-std::span<const Pass> standard_passes();
-/// cpu_pass_list.inc, in order: after placement, for the nodes that no other provider has.
-std::span<const Pass> cpu_passes();
 /// Null where there is no pass of that name.
 const Pass* find_pass(std::span<const Pass> passes, std::string_view name);
 

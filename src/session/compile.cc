@@ -12,6 +12,7 @@
 #include "partition/copies.h"
 #include "partition/sealed_nodes.h"
 #include "passes/driver.h"
+#include "passes/pass_lists.h"
 #include "providers/cpu/cpu_provider.h"
 #include "providers/custom_operators.h"
 #include "session/compact_weights.h"

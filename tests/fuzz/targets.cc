@@ -19,6 +19,7 @@
 #include "onnx/reader.h"
 #include "onnx/writer.h"
 #include "passes/driver.h"
+#include "passes/pass_lists.h"
 #include "session/session.h"
 
 namespace rh::fuzz {

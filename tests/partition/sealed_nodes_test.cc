@@ -6,6 +6,7 @@
 #include "graph/text_parse.h"
 #include "partition/placement.h"
 #include "passes/driver.h"
+#include "passes/pass_lists.h"
 
 namespace rh::test {
 namespace {

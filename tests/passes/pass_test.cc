@@ -11,6 +11,7 @@
 #include "graph/text_parse.h"
 #include "graph/text_print.h"
 #include "passes/driver.h"
+#include "passes/pass_lists.h"
 
 namespace rh {
 namespace {

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "base/cpu_features.h"
-#include "passes/pass.h"
+#include "passes/pass_lists.h"
 #include "session/run_helpers.h"
 
 namespace rh::test {

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "passes/pass.h"
+#include "passes/pass_lists.h"
 #include "session/observer.h"
 #include "session/run_helpers.h"
 
