@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "passes/pass.h"
+#include "passes/driver/pass.h"
 
 namespace rh {
 

@@ -11,7 +11,7 @@
 #include "partition/assignment.h"
 #include "partition/copies.h"
 #include "partition/sealed_nodes.h"
-#include "passes/driver.h"
+#include "passes/driver/driver.h"
 #include "passes/pass_lists.h"
 #include "providers/cpu/cpu_provider.h"
 #include "providers/custom_operators.h"

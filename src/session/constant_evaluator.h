@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/thread_pool.h"
-#include "passes/pass.h"
+#include "passes/driver/pass.h"
 
 namespace rh {
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "passes/driver.h"
+#include "passes/driver/driver.h"
 #include "session/options.h"
 
 namespace rh {

@@ -18,7 +18,7 @@
 #include "graph/text_print.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
-#include "passes/driver.h"
+#include "passes/driver/driver.h"
 #include "passes/pass_lists.h"
 #include "session/session.h"
 

@@ -5,7 +5,7 @@
 #include "graph/check.h"
 #include "graph/text_parse.h"
 #include "partition/placement.h"
-#include "passes/driver.h"
+#include "passes/driver/driver.h"
 #include "passes/pass_lists.h"
 
 namespace rh::test {

@@ -10,13 +10,13 @@
 #include "graph/check.h"
 #include "graph/text_parse.h"
 #include "graph/text_print.h"
-#include "passes/driver.h"
+#include "passes/driver/driver.h"
 #include "passes/pass_lists.h"
 
 namespace rh {
 namespace {
 
-/// One case of tests/passes/<pass>.txt:
+/// One case of tests/passes/<room>/<pass>.txt:
 ///   === what it is for
 ///   <graph before>
 ///   ---
@@ -28,62 +28,62 @@ struct PassCase {
   friend void PrintTo(const PassCase& c, std::ostream* out) { *out << c.pass << ": " << c.title; }
 };
 
-const char* const kFiles[] = {"constant_nodes",
-                              "if_branches",
-                              "identities",
-                              "adjacent_views",
-                              "inserted_dimensions",
-                              "shape_arithmetic",
-                              "constant_folding",
-                              "common_subexpressions",
-                              "output_scale",
-                              "dead_nodes",
-                              "byte_tables",
-                              "quantized_forms",
-                              "quantization_pairs",
-                              "integer_products",
-                              "activation_forms",
-                              "fused_convolutions",
-                              "fused_products",
-                              "attention_forms",
-                              "rotary_forms",
-                              "blocked_channels",
-                              "normalization_forms",
-                              "batch_statistics",
-                              "fused_elementwise",
-                              "squeeze_excite",
-                              "preactivated_convolutions",
-                              "pooled_convolutions",
-                              "expand_depthwise",
-                              "gated_projections",
-                              "window_pads",
-                              "group_normalization_forms",
-                              "einsum_products",
-                              "byte_layouts",
-                              "parallel_convolutions",
-                              "input_scale",
-                              "clip_scale",
-                              "saturated_clips",
-                              "score_views",
-                              "scattered_slices",
-                              "stacked_sums",
-                              "gathered_products",
-                              "resized_projections",
-                              "wide_floats",
-                              "dequantized_weights",
-                              "dequantized_products",
-                              "transposes",
-                              "channels_last",
-                              "channel_normalizations",
-                              "fused_normalizations",
-                              "implied_expands",
-                              "expanded_indices",
-                              "joined_transposes",
-                              "early_opsets",
-                              "cast_chains",
-                              "gelu_approximation",
-                              "known_sequences",
-                              "computed_tables"};
+const char* const kFiles[] = {"simplify/constant_nodes",
+                              "simplify/if_branches",
+                              "simplify/identities",
+                              "simplify/adjacent_views",
+                              "simplify/inserted_dimensions",
+                              "simplify/shape_arithmetic",
+                              "simplify/constant_folding",
+                              "simplify/common_subexpressions",
+                              "fold/output_scale",
+                              "simplify/dead_nodes",
+                              "types/byte_tables",
+                              "types/quantized_forms",
+                              "types/quantization_pairs",
+                              "types/integer_products",
+                              "recognise/activation_forms",
+                              "fuse/fused_convolutions",
+                              "fuse/fused_products",
+                              "recognise/attention_forms",
+                              "recognise/rotary_forms",
+                              "layout/blocked_channels",
+                              "recognise/normalization_forms",
+                              "recognise/batch_statistics",
+                              "fuse/fused_elementwise",
+                              "recognise/squeeze_excite",
+                              "fuse/preactivated_convolutions",
+                              "fuse/pooled_convolutions",
+                              "fuse/expand_depthwise",
+                              "fuse/gated_projections",
+                              "fold/window_pads",
+                              "recognise/group_normalization_forms",
+                              "simplify/einsum_products",
+                              "layout/byte_layouts",
+                              "fold/parallel_convolutions",
+                              "fold/input_scale",
+                              "fold/clip_scale",
+                              "fold/saturated_clips",
+                              "recognise/score_views",
+                              "simplify/scattered_slices",
+                              "simplify/stacked_sums",
+                              "fuse/gathered_products",
+                              "fuse/resized_projections",
+                              "types/wide_floats",
+                              "types/dequantized_weights",
+                              "types/dequantized_products",
+                              "layout/transposes",
+                              "layout/channels_last",
+                              "fuse/channel_normalizations",
+                              "fuse/fused_normalizations",
+                              "simplify/implied_expands",
+                              "simplify/expanded_indices",
+                              "layout/joined_transposes",
+                              "simplify/early_opsets",
+                              "types/cast_chains",
+                              "recognise/gelu_approximation",
+                              "simplify/known_sequences",
+                              "simplify/computed_tables"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');
@@ -94,8 +94,10 @@ void read_title(PassCase& c) {
 
 std::vector<PassCase> read_cases() {
   std::vector<PassCase> cases;
-  for (const char* pass : kFiles) {
-    std::ifstream file(std::string(RH_TEST_DATA) + "/../passes/" + pass + ".txt");
+  for (const char* name : kFiles) {
+    const std::string path = name;
+    const std::string pass = path.substr(path.find('/') + 1);
+    std::ifstream file(std::string(RH_TEST_DATA) + "/../passes/" + path + ".txt");
     EXPECT_TRUE(file.good()) << pass;
     std::string line;
     std::string* part = nullptr;
