@@ -18,8 +18,16 @@ MAY_INCLUDE = {
     "graph": ["tensor"],
     "ops": ["graph"],
     "abi": ["ops", "public"],
-    "onnx": ["ops", "abi"],
-    "passes": ["ops", "abi"],
+    "onnx": ["ops"],
+    "passes/driver": ["ops"],
+    "passes/pattern": ["passes/driver"],
+    "passes/simplify": ["passes/pattern"],
+    "passes/recognise": ["passes/pattern"],
+    "passes/fold": ["passes/pattern"],
+    "passes/fuse": ["passes/pattern"],
+    "passes/layout": ["passes/pattern"],
+    "passes/types": ["passes/simplify"],
+    "passes": ["passes/fold", "passes/fuse", "passes/layout", "passes/recognise", "passes/types"],
     "providers": ["ops", "abi"],
     "partition": ["providers"],
     "compute": ["tensor"],
@@ -62,8 +70,8 @@ def layer_of(path):
         return parts[0]
     if parts[0] != "src" or len(parts) < 3:
         return None
-    if parts[1] == "providers" and len(parts) > 3:
-        return f"providers/{parts[2]}"
+    if parts[1] in ("passes", "providers") and len(parts) > 3:
+        return f"{parts[1]}/{parts[2]}"
     return parts[1]
 
 
