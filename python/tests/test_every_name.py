@@ -187,11 +187,11 @@ def test_the_callers_objects_are_never_changed(way):
     provider_options = [options] if way == "two lists" else None
     settings, before = roundhouse.SessionOptions(), repr((providers, provider_options, options))
     settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    disabled, names = ["constant_folding"], ["sum"]
+    disabled, names = ["fold_constants"], ["sum"]
     session = roundhouse.InferenceSession(models.add(), settings, providers, provider_options, disabled_optimizers=disabled)
     with pytest.raises(RuntimeError):
         settings.get_session_config_entry("optimization.disable_specified_optimizers")
-    assert (disabled, repr((providers, provider_options, options))) == (["constant_folding"], before)
+    assert (disabled, repr((providers, provider_options, options))) == (["fold_constants"], before)
     feed = {"a": np.ones((2, 3), np.float32)[:, ::-1], "b": np.ones(3, np.float32)}
     copies = {name: array.copy() for name, array in feed.items()}
     run_options = roundhouse.RunOptions()

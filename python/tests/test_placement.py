@@ -43,7 +43,7 @@ def test_every_node_is_told_of():
     placement = {node.name: node for node in made.get_placement()}
     assert list(placement)[:4] == ["same", "product", "clip", "choose"] and set(list(placement)[4:]) == {"negate", "grow"}
     gone = placement.pop("same")
-    assert (gone.fate, gone.provider, gone.pass_name) == ("removed", "", "identities") and "identities" in gone.reason
+    assert (gone.fate, gone.provider, gone.pass_name) == ("removed", "", "eliminate_identities") and "eliminate_identities" in gone.reason
     for node in placement.values():
         assert (node.fate, node.provider, node.domain, node.reason) == ("runs", "CPUExecutionProvider", "", "")
         assert node.opset == 18 and node.kernel

@@ -480,7 +480,7 @@ def test_disabled_optimizers(feed):
     assert steps() == 1
     assert steps(disabled_optimizers=["EliminateIdentity"]) == 2
     assert steps(disabled_optimizers=["NoSuchPass"]) == 1
-    assert steps(disabled_optimizers=["EliminateIdentity", "identities"]) == 2
+    assert steps(disabled_optimizers=["EliminateIdentity", "eliminate_identities"]) == 2
     assert steps(sess_options=level) == 2
 
 

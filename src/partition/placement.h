@@ -30,7 +30,7 @@ struct NodePlacement {
   std::vector<std::string> fused_from;  ///< all nodes of the model that `runs_as` stands for, where there are others
   std::string unit;                     ///< the compiled unit that it is part of; empty where it runs as a node
   std::string pass;                     ///< that removed it
-  std::string reason;                   ///< why it does not run ("gone after pass constant_folding")
+  std::string reason;                   ///< why it does not run ("gone after pass fold_constants")
   std::vector<Refusal> refusals;
 };
 

@@ -44,19 +44,19 @@ void disable_by_entries(const SessionOptions& options, std::vector<std::string>&
   const auto is_on = [&](const char* key) { return options.config_entry(key) == "1"; };
   const auto off = [&](std::initializer_list<const char*> passes) { disabled.insert(disabled.end(), passes.begin(), passes.end()); };
   // With shorter vectors the node takes longer than the two that it stands for.
-  if (!cpu_features().avx512) off({"expand_depthwise"});
+  if (!cpu_features().avx512) off({"fuse_expand_depthwise"});
   const std::string_view level = options.config_entry("session.qdq_matmulnbits_accuracy_level");
   if (options.config_entry("roundhouse.precision") == "strict" || (!level.empty() && level != "4") || is_on("mlas.qnbit.force_fp32")) {
-    off({"dequantized_products"});
+    off({"fuse_dequantized_matmul"});
   }
-  if (is_on("session.disable_quant_qdq")) off({"byte_tables", "quantized_forms", "dequantized_products"});
-  if (!is_on("session.enable_quant_qdq_cleanup")) off({"quantization_pairs"});
-  if (!is_on("optimization.enable_cast_chain_elimination")) off({"cast_chains"});
-  if (!is_on("optimization.enable_gelu_approximation")) off({"gelu_approximation"});
-  if (options.config_entry("roundhouse.memory") == "lean") off({"wide_floats", "dequantized_weights"});
+  if (is_on("session.disable_quant_qdq")) off({"convert_byte_functions_to_tables", "fuse_quantized_operators", "fuse_dequantized_matmul"});
+  if (!is_on("session.enable_quant_qdq_cleanup")) off({"eliminate_quantization_pairs"});
+  if (!is_on("optimization.enable_cast_chain_elimination")) off({"eliminate_cast_chains"});
+  if (!is_on("optimization.enable_gelu_approximation")) off({"approximate_gelu"});
+  if (options.config_entry("roundhouse.memory") == "lean") off({"convert_half_to_float", "fold_dequantized_weights"});
   // What is to go into a file for other machines has no layouts of this one.
   if (options.config_entry("optimization.minimal_build_optimizations") == "apply")
-    off({"blocked_channels", "channels_last", "byte_layouts"});
+    off({"convert_to_blocked_channels", "convert_to_channels_last", "convert_bytes_to_channels_last"});
 }
 
 }  // namespace

@@ -92,13 +92,13 @@ def test_two_providers(options, folder):
     assert report["counts"] == {"nodes": 6, "providers": {FAKE: 3, "CPUExecutionProvider": 2}, "removed": 1, "divided": 0, "unassigned": 0}
     nodes = rows(report)
     assert {name for name, node in nodes.items() if node["provider"] == FAKE} == {"sum", "clip", "negate"}
-    assert (nodes["same"]["fate"], nodes["same"]["pass"]) == ("removed", "identities")
+    assert (nodes["same"]["fate"], nodes["same"]["pass"]) == ("removed", "eliminate_identities")
     assert [(r["provider"], r["code"]) for r in nodes["choose"]["refusals"]] == [(FAKE, "op")]
     assert "Exp(14)" in nodes["grow"]["refusals"][0]["reason"]
     assert bool(nodes["sum"]["unit"]) == (options == COMPILE)
     assert {copy["value"] for copy in report["copies"]} == {"r", "t"} and all(copy["cause"] for copy in report["copies"])
     text = roundhouse("explain", "branches.onnx", *PLUGIN, *options, cwd=folder).stdout
-    assert "not on" in text and "copied value" in text and "identities 1" in text
+    assert "not on" in text and "copied value" in text and "eliminate_identities 1" in text
 
 
 def test_a_session_places_nodes_the_same(folder):

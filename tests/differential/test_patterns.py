@@ -41,7 +41,7 @@ def test_planted_fault_is_found_and_cut_down(monkeypatch):
             super().__init__(module, model, optimised, without)
             squashed = {name for node in model.graph.node if node.op_type == "Tanh" for name in node.output}
             scales = any(node.op_type == "Mul" and squashed & set(node.input) for node in model.graph.node)
-            self.is_off = optimised and scales and "activation_forms" not in without
+            self.is_off = optimised and scales and "recognise_activations" not in without
 
         def run(self, feeds):
             results = super().run(feeds)
@@ -59,6 +59,6 @@ def test_planted_fault_is_found_and_cut_down(monkeypatch):
             small, message = pattern_judge.minimised(pattern, found)
             assert [node.op_type for node in small.model().graph.node] == ["Tanh", "Mul"]
             assert len(small.feeds) == 1 and "off by" in message
-            assert pattern_judge.culprits(small) == ["activation_forms"]
+            assert pattern_judge.culprits(small) == ["recognise_activations"]
             cut += 1
     assert cut >= 3

@@ -100,12 +100,12 @@ TEST(Assignment, NodesThatAreGoneSayWhy) {
   const auto gone = std::make_shared<const OriginalNode>(OriginalNode{"was here", "Identity", 9, "", 17, nullptr});
   originals.push_back(gone);
   const Assignment assignment = assign(*graph, providers);
-  const PlacementRecord record(originals, *graph, assignment, providers, {{gone, "identities"}});
+  const PlacementRecord record(originals, *graph, assignment, providers, {{gone, "eliminate_identities"}});
   const auto report = record.nodes();
   EXPECT_TRUE(report.back().provider.empty());
   EXPECT_EQ(report.back().fate, NodeFate::removed);
-  EXPECT_EQ(report.back().pass, "identities");
-  EXPECT_EQ(report.back().reason, "gone after pass identities");
+  EXPECT_EQ(report.back().pass, "eliminate_identities");
+  EXPECT_EQ(report.back().reason, "gone after pass eliminate_identities");
   EXPECT_EQ(record.counts().removed, 1u);
   EXPECT_EQ(record.counts().nodes, 6u);
 }

@@ -72,7 +72,7 @@ Divided divide(const std::string& text, std::vector<std::string> taken, bool com
   const auto rewrite = [](Graph& left) {
     PassOptions options;
     options.inference.custom = SealedNodes::infer;
-    const Pass passes[] = {*find_pass(cpu_passes(), "activation_forms"), *find_pass(cpu_passes(), "dead_nodes")};
+    const Pass passes[] = {*find_pass(cpu_passes(), "recognise_activations"), *find_pass(cpu_passes(), "eliminate_dead_nodes")};
     run_passes(left, passes, options);
   };
   result.assignment = assign(*result.graph, result.providers, &result.claimed, rewrite);

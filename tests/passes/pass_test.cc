@@ -28,62 +28,62 @@ struct PassCase {
   friend void PrintTo(const PassCase& c, std::ostream* out) { *out << c.pass << ": " << c.title; }
 };
 
-const char* const kFiles[] = {"simplify/constant_nodes",
-                              "simplify/if_branches",
-                              "simplify/identities",
-                              "simplify/adjacent_views",
-                              "simplify/inserted_dimensions",
-                              "simplify/shape_arithmetic",
-                              "simplify/constant_folding",
-                              "simplify/common_subexpressions",
-                              "fold/output_scale",
-                              "simplify/dead_nodes",
-                              "types/byte_tables",
-                              "types/quantized_forms",
-                              "types/quantization_pairs",
-                              "types/integer_products",
-                              "recognise/activation_forms",
-                              "fuse/fused_convolutions",
-                              "fuse/fused_products",
-                              "recognise/attention_forms",
-                              "recognise/rotary_forms",
-                              "layout/blocked_channels",
-                              "recognise/normalization_forms",
-                              "recognise/batch_statistics",
-                              "fuse/fused_elementwise",
-                              "recognise/squeeze_excite",
-                              "fuse/preactivated_convolutions",
-                              "fuse/pooled_convolutions",
-                              "fuse/expand_depthwise",
-                              "fuse/gated_projections",
-                              "fold/window_pads",
-                              "recognise/group_normalization_forms",
-                              "simplify/einsum_products",
-                              "layout/byte_layouts",
-                              "fold/parallel_convolutions",
-                              "fold/input_scale",
-                              "fold/clip_scale",
-                              "fold/saturated_clips",
-                              "recognise/score_views",
-                              "simplify/scattered_slices",
-                              "simplify/stacked_sums",
-                              "fuse/gathered_products",
-                              "fuse/resized_projections",
-                              "types/wide_floats",
-                              "types/dequantized_weights",
-                              "types/dequantized_products",
-                              "layout/transposes",
-                              "layout/channels_last",
-                              "fuse/channel_normalizations",
-                              "fuse/fused_normalizations",
-                              "simplify/implied_expands",
-                              "simplify/expanded_indices",
-                              "layout/joined_transposes",
-                              "simplify/early_opsets",
-                              "types/cast_chains",
-                              "recognise/gelu_approximation",
-                              "simplify/known_sequences",
-                              "simplify/computed_tables"};
+const char* const kFiles[] = {"simplify/convert_constants_to_initializers",
+                              "simplify/inline_constant_branches",
+                              "simplify/eliminate_identities",
+                              "simplify/merge_adjacent_views",
+                              "simplify/eliminate_inserted_dimensions",
+                              "simplify/fold_shape_arithmetic",
+                              "simplify/fold_constants",
+                              "simplify/eliminate_common_subexpressions",
+                              "fold/fold_output_scale_into_weights",
+                              "simplify/eliminate_dead_nodes",
+                              "types/convert_byte_functions_to_tables",
+                              "types/fuse_quantized_operators",
+                              "types/eliminate_quantization_pairs",
+                              "types/fuse_integer_matmul_scale",
+                              "recognise/recognise_activations",
+                              "fuse/fuse_conv_activation",
+                              "fuse/fuse_matmul_activation",
+                              "recognise/recognise_attention",
+                              "recognise/recognise_rotary_embeddings",
+                              "layout/convert_to_blocked_channels",
+                              "recognise/recognise_normalizations",
+                              "recognise/recognise_batch_statistics",
+                              "fuse/fuse_elementwise",
+                              "recognise/recognise_squeeze_excite",
+                              "fuse/fuse_preactivation_conv",
+                              "fuse/fuse_conv_pool",
+                              "fuse/fuse_expand_depthwise",
+                              "fuse/fuse_gated_projections",
+                              "fold/fold_pads_into_windows",
+                              "recognise/recognise_group_normalizations",
+                              "simplify/convert_einsum_to_matmul",
+                              "layout/convert_bytes_to_channels_last",
+                              "fold/merge_parallel_convolutions",
+                              "fold/fold_input_scale_into_weights",
+                              "fold/fold_clip_scale_into_weights",
+                              "fold/eliminate_saturated_clips",
+                              "recognise/merge_score_masks",
+                              "simplify/convert_scattered_slices_to_concat",
+                              "simplify/unstack_sums",
+                              "fuse/fuse_gather_matmul",
+                              "fuse/move_convolutions_before_resize",
+                              "types/convert_half_to_float",
+                              "types/fold_dequantized_weights",
+                              "types/fuse_dequantized_matmul",
+                              "layout/move_transposes",
+                              "layout/convert_to_channels_last",
+                              "fuse/fuse_transposed_normalization",
+                              "fuse/fuse_normalization_activation",
+                              "simplify/eliminate_implied_expands",
+                              "simplify/convert_expanded_indices_to_slices",
+                              "layout/merge_transposes_across_views",
+                              "simplify/convert_early_opsets",
+                              "types/eliminate_cast_chains",
+                              "recognise/approximate_gelu",
+                              "simplify/eliminate_known_sequences",
+                              "simplify/move_gather_before_elementwise"};
 
 void read_title(PassCase& c) {
   const size_t open = c.title.rfind('(');
@@ -227,7 +227,7 @@ TEST_P(PassText, NodesWithoutResultsDoNoHarm) {
   const auto expected = parse_graph(c.before);
   SmallEvaluator evaluator;
   run_passes(*expected, all_passes(), {}, &evaluator);
-  for (const auto& disabled : std::initializer_list<std::vector<std::string>>{{}, {"dead_nodes"}}) {
+  for (const auto& disabled : std::initializer_list<std::vector<std::string>>{{}, {"eliminate_dead_nodes"}}) {
     auto graph = parse_graph(c.before);
     add_nodes_without_results(*graph);
     run_passes(*graph, all_passes(), {.disabled = disabled}, &evaluator);
@@ -307,13 +307,13 @@ TEST(Driver, ReportsEditsAndWhatBecameOfNodes) {
   const PassReport report = run_passes(*graph, standard_passes());
   EXPECT_EQ(graph->node_count(), 1u);
   ASSERT_EQ(report.edits.size(), 2u);
-  EXPECT_EQ(report.edits[0].pass, "identities");
+  EXPECT_EQ(report.edits[0].pass, "eliminate_identities");
   EXPECT_EQ(report.edits[0].rewrites, 3);
   EXPECT_EQ(report.edits[0].graph, "g");
-  EXPECT_EQ(report.edits[1].pass, "dead_nodes");
+  EXPECT_EQ(report.edits[1].pass, "eliminate_dead_nodes");
   std::string eliminated;
   for (const EliminatedNode& entry : report.eliminated) eliminated += entry.node->name + ":" + std::string(entry.pass) + " ";
-  EXPECT_EQ(eliminated, "one:identities two:identities four:identities five:dead_nodes ");
+  EXPECT_EQ(eliminated, "one:eliminate_identities two:eliminate_identities four:eliminate_identities five:eliminate_dead_nodes ");
   EXPECT_EQ(report.rounds, 2);
 }
 
@@ -324,9 +324,9 @@ TEST(Driver, LevelsAndNamesSwitchPassesOff) {
   } rows[] = {
       {{.level = 0}, 5},
       {{.level = 1}, 1},
-      {{.disabled = {"identities"}}, 4},
-      {{.disabled = {"identities", "dead_nodes"}}, 5},
-      {{.disabled = {"dead_nodes"}}, 2},
+      {{.disabled = {"eliminate_identities"}}, 4},
+      {{.disabled = {"eliminate_identities", "eliminate_dead_nodes"}}, 5},
+      {{.disabled = {"eliminate_dead_nodes"}}, 2},
   };
   for (const auto& row : rows) {
     auto graph = parse_graph(kChain);
@@ -365,7 +365,8 @@ g (float[10] x) => (float[10] y, float[)") +
 }
 )");
     SmallEvaluator evaluator;
-    run_passes(*graph, standard_passes(), {.disabled = {"dead_nodes", "implied_expands"}, .fold_limit_bytes = 16}, &evaluator);
+    run_passes(*graph, standard_passes(), {.disabled = {"eliminate_dead_nodes", "eliminate_implied_expands"}, .fold_limit_bytes = 16},
+               &evaluator);
     const auto is_expand = [&](NodeId id) { return graph->node(id).op_type == "Expand"; };
     EXPECT_EQ(std::ranges::any_of(graph->topological_order(), is_expand), !large);
   }
@@ -392,7 +393,8 @@ g (float[10] x) => ({})
 )",
                                          outputs, nodes, kNodes - 1));
     SmallEvaluator evaluator;
-    run_passes(*graph, standard_passes(), {.disabled = {"dead_nodes", "implied_expands"}, .fold_limit_bytes = 40}, &evaluator);
+    run_passes(*graph, standard_passes(), {.disabled = {"eliminate_dead_nodes", "eliminate_implied_expands"}, .fold_limit_bytes = 40},
+               &evaluator);
     const auto left = std::ranges::count_if(graph->topological_order(), [&](NodeId id) { return graph->node(id).op_type == "Neg"; });
     EXPECT_TRUE(are_outputs ? left > kNodes / 2 : left == 0) << left;
   }
@@ -401,15 +403,15 @@ g (float[10] x) => ({})
 TEST(Driver, DumpsTheGraphAroundEachEdit) {
   const std::string folder = testing::TempDir() + "rh_pass_dump";
   auto graph = parse_graph(kChain);
-  run_passes(*graph, standard_passes(), {.disabled = {"dead_nodes"}, .dump_folder = folder});
+  run_passes(*graph, standard_passes(), {.disabled = {"eliminate_dead_nodes"}, .dump_folder = folder});
   const auto read = [&](const char* name) {
     std::ifstream file(folder + "/" + name);
     std::stringstream text;
     text << file.rdbuf();
     return text.str();
   };
-  EXPECT_EQ(print(*parse_graph(read("0001_identities.before.txt"))), kChain);
-  EXPECT_EQ(parse_graph(read("0001_identities.after.txt"))->node_count(), 2u);
+  EXPECT_EQ(print(*parse_graph(read("0001_eliminate_identities.before.txt"))), kChain);
+  EXPECT_EQ(parse_graph(read("0001_eliminate_identities.after.txt"))->node_count(), 2u);
 }
 
 TEST(Driver, NamesThePassThatBreaksTheGraph) {

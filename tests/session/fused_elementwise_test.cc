@@ -66,7 +66,7 @@ void check_case(const ChainCase& c, const char* type, int threads) {
   SCOPED_TRACE(std::string(c.purpose) + ", " + type + ", " + std::to_string(threads) + " threads");
   SessionOptions options, apart;
   options.intra_op_threads = apart.intra_op_threads = threads;
-  apart.disabled_passes = {"fused_elementwise"};
+  apart.disabled_passes = {"fuse_elementwise"};
   const std::string text = with_type(kHead + c.text, type);
   auto joined = make_session(text, options), plain = make_session(text, apart);
   EXPECT_EQ(joined->statistics().nodes, c.steps);
@@ -179,7 +179,7 @@ TEST(FusedElementwise, SeveralResultsHaveTheBitsOfTheOperators) {
         SCOPED_TRACE(type + std::string(threads == 1 ? "" : ", 2 threads, ") + text);
         SessionOptions options, apart;
         options.intra_op_threads = apart.intra_op_threads = threads;
-        apart.disabled_passes = {"fused_elementwise"};
+        apart.disabled_passes = {"fuse_elementwise"};
         auto joined = make_session(with_type(kHead + text, type), options), plain = make_session(with_type(kHead + text, type), apart);
         EXPECT_EQ(joined->statistics().nodes, 1);
         EXPECT_GT(plain->statistics().nodes, 6);

@@ -266,7 +266,7 @@ TEST(Session, RefusesToFallBackToTheCpuWhereForbidden) {
 TEST(Session, MemoryOfRunsIsKeptUnlessTheRunOrTheSessionSaysNo) {
   const Value x = floats({1, 3}, {1, 1, 1});
   SessionOptions options;
-  options.disabled_passes = {"fused_elementwise"};
+  options.disabled_passes = {"fuse_elementwise"};
   auto session = make_session(kAddRelu, options);
   RunOptions shrink;
   shrink.config["memory.enable_memory_arena_shrinkage"] = "cpu:0";
@@ -587,7 +587,7 @@ TEST(Session, WritesATrace) {
   SessionOptions options;
   options.profiling = true;
   options.profile_prefix = ::testing::TempDir() + "roundhouse_trace";
-  options.disabled_passes = {"fused_elementwise"};
+  options.disabled_passes = {"fuse_elementwise"};
   auto session = make_session(kAddRelu, options);
   run(*session, {{"x", filled({2, 3}, 1)}}, {"y"});
   const std::string path = session->end_profiling();
