@@ -6,9 +6,9 @@
 
 namespace rh {
 
-/// pass_list.inc, in order: standard ONNX in, standard ONNX out, before the graph is placed.
+/// Passes of pass_list.inc for the whole graph before it is placed, in order: standard ONNX in, standard ONNX out.
 std::span<const Pass> standard_passes();
-/// cpu_pass_list.inc, in order: after placement, for the nodes that no other provider has.
+/// Those for the nodes that no other provider has after placement, in order.
 std::span<const Pass> cpu_passes();
 
 }  // namespace rh

@@ -36,7 +36,8 @@ class Driver {
     }
     for (const Pass& pass : passes) {
       const bool off = std::find(options.disabled.begin(), options.disabled.end(), pass.name) != options.disabled.end();
-      if (!off && static_cast<int>(pass.level) <= options.level) passes_.push_back(pass);
+      const bool may_run = !pass.may_run || pass.may_run(options.rewrite);
+      if (!off && may_run && static_cast<int>(pass.level) <= options.level) passes_.push_back(pass);
     }
     for (const Pass& pass : passes_) report_.times.push_back({pass.name, 0, 0});
   }

@@ -11,6 +11,7 @@ namespace rh {
 struct PassOptions {
   int level = 99;                                      ///< passes of a higher level do not run
   std::vector<std::string> disabled;                   ///< by name
+  RewriteSettings rewrite;                             ///< passes whose condition does not hold do not run
   int64_t max_rewrites = -1;                           ///< stop after so many, to find the one that breaks a model; negative: no limit
   std::string dump_folder;                             ///< text of the graph before and after each edit goes here; empty: nowhere
   bool check = true;                                   ///< check the graph after each pass that changed it

@@ -8,6 +8,7 @@
 
 #include "graph/edit.h"
 #include "ops/inference.h"
+#include "passes/driver/rewrite_settings.h"
 
 namespace rh {
 
@@ -67,8 +68,9 @@ enum class PassLevel : int { required = 0, basic = 1, extended = 2, all = 99 };
 /// A row of a list of passes. `run` proposes; the driver applies.
 struct Pass {
   std::string_view name;
-  PassLevel level;
-  Edit (*run)(const Graph& graph, PassContext& context);
+  PassLevel level = PassLevel::all;
+  Edit (*run)(const Graph& graph, PassContext& context) = nullptr;
+  bool (*may_run)(const RewriteSettings& settings) = nullptr;  ///< null: under any settings
 };
 
 /// Null where there is no pass of that name.

@@ -1,0 +1,40 @@
+#include "passes/pass_names.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "passes/pass_lists.h"
+
+namespace rh {
+
+namespace {
+
+/// A name that is none of a pass of today, and the passes that it stands for, separated by commas.
+struct OtherName {
+  std::string_view name, passes;
+};
+
+constexpr OtherName kOtherNames[] = {
+#define RH_OPTIMIZER(name, passes) {name, passes},
+#include "passes/optimizer_list.inc"
+#undef RH_OPTIMIZER
+};
+
+}  // namespace
+
+std::vector<std::string_view> names_in(std::string_view list) {
+  std::vector<std::string_view> names;
+  while (!list.empty()) {
+    names.push_back(list.substr(0, list.find_first_of(",;")));
+    list.remove_prefix(std::min(list.size(), names.back().size() + 1));
+  }
+  return names;
+}
+
+std::vector<std::string_view> passes_named(std::string_view name) {
+  if (find_pass(standard_passes(), name) || find_pass(cpu_passes(), name)) return {name};
+  const auto known = std::ranges::find(kOtherNames, name, &OtherName::name);
+  return known == std::end(kOtherNames) ? std::vector<std::string_view>() : names_in(known->passes);
+}
+
+}  // namespace rh

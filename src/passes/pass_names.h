@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace rh {
+
+/// Splits a list of names, separated by commas or semicolons.
+std::vector<std::string_view> names_in(std::string_view list);
+
+/// The passes that a name stands for: the pass of the name, or those that do what ONNX Runtime's optimizer of the name does
+/// (optimizer_list.inc). Empty where nothing has the name.
+std::vector<std::string_view> passes_named(std::string_view name);
+
+}  // namespace rh
