@@ -481,6 +481,7 @@ def test_disabled_optimizers(feed):
     assert steps(disabled_optimizers=["EliminateIdentity"]) == 2
     assert steps(disabled_optimizers=["NoSuchPass"]) == 1
     assert steps(disabled_optimizers=["EliminateIdentity", "eliminate_identities"]) == 2
+    assert steps(disabled_optimizers=["identities"]) == 2, "the name that the pass had before"
     assert steps(sess_options=level) == 2
 
 

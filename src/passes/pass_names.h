@@ -8,8 +8,8 @@ namespace rh {
 /// Splits a list of names, separated by commas or semicolons.
 std::vector<std::string_view> names_in(std::string_view list);
 
-/// The passes that a name stands for: the pass of the name, or those that do what ONNX Runtime's optimizer of the name does
-/// (optimizer_list.inc). Empty where nothing has the name.
+/// The passes that a name stands for: the pass of the name, those that do what the pass did that had it once (old_pass_names.inc), or what
+/// ONNX Runtime's optimizer of the name does (optimizer_list.inc). Empty where nothing has the name.
 std::vector<std::string_view> passes_named(std::string_view name);
 
 }  // namespace rh
