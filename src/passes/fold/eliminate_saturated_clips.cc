@@ -1,3 +1,7 @@
+// Pattern: Relu or Clip of floats before a QuantizeLinear to 8 bits, by one scale, that saturates no later than at their bounds.
+// Replacement: the QuantizeLinear alone.
+// Not: where something else takes the bounded value; scales or bounds that are not constant.
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -64,7 +68,6 @@ bool saturates_within(const Graph& graph, const Node& node, const Bounds& bounds
 
 }  // namespace
 
-/// Relu and Clip before QuantizeLinear that saturates no later than at their bounds go.
 Edit eliminate_saturated_clips(const Graph& graph, PassContext& context) {
   Rewrite rewrite(graph);
   for (NodeId id : graph.topological_order()) {

@@ -1,3 +1,8 @@
+// Pattern: what scales and shifts by one number each behind Relu or Clip of Conv, ConvTranspose or Gemm with constant weights.
+// Replacement: the operator with scaled weights and bias, then a Clip with scaled bounds (or Relu): s max(x, 0) + t = max(s x + t, t) for s
+//   > 0, else min.
+// Not: a scale of 0; where something else takes a value in between or the weights; numbers that do not fit the type.
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -143,8 +148,6 @@ class Scaler {
 
 }  // namespace
 
-/// What scales and shifts by one number each after Relu or Clip of a convolution or Gemm with constant weights goes into these, and into
-/// the bounds of a Clip: s max(x, 0) + t = max(s x + t, t) for positive s, min(s x + t, t) for negative ones.
 Edit fold_clip_scale_into_weights(const Graph& graph, PassContext& context) { return Scaler(graph, context).run(); }
 
 }  // namespace rh::passes

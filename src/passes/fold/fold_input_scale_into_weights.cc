@@ -1,3 +1,9 @@
+// Pattern: BatchNormalization, or Mul, Add, Sub, Div by one constant a channel, before Conv, ConvTranspose, MatMul or Gemm with constant
+//   weights.
+// Replacement: the operators alone, their weights and bias scaled in double precision.
+// Not: where something else takes the scaled value; a shift before a convolution with pads; what may be the end of a normalisation or an
+//   activation.
+
 #include <algorithm>
 
 #include "ops/nn/conv.h"
@@ -139,8 +145,6 @@ class Scaler {
 
 }  // namespace
 
-/// BatchNormalization, or Mul, Add, Sub, Div by one constant a channel, before Conv, ConvTranspose, MatMul and Gemm with constant weights
-/// goes into their weights and bias, computed in double precision, where nothing else takes what it gives.
 Edit fold_input_scale_into_weights(const Graph& graph, PassContext& context) { return Scaler(graph, context).run(); }
 
 }  // namespace rh::passes

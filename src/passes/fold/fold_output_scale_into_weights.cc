@@ -1,3 +1,9 @@
+// Pattern: BatchNormalization, or Mul, Add, Sub, Div by one constant a channel, behind Conv, ConvTranspose, MatMul or Gemm with constant
+//   weights; views between.
+// Replacement: the operator alone, its weights and bias scaled in double precision; behind a MatMul one Add where there is a bias.
+// Not: where something else takes a value in between or the weights; numbers that do not fit the type; a MatMul whose only follower is its
+//   bias.
+
 #include <algorithm>
 #include <cmath>
 
@@ -127,8 +133,6 @@ class Scaler {
 
 }  // namespace
 
-/// BatchNormalization, or Mul, Add, Sub, Div by one constant a channel, after Conv, ConvTranspose, MatMul and Gemm with constant weights
-/// goes into their weights and bias, computed in double precision. Views may stand between that leave the channels of a product together.
 Edit fold_output_scale_into_weights(const Graph& graph, PassContext& context) { return Scaler(graph, context).run(); }
 
 }  // namespace rh::passes

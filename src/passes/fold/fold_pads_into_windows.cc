@@ -1,3 +1,7 @@
+// Pattern: a Pad of spatial dimensions that nothing but Conv, AveragePool and MaxPool takes.
+// Replacement: these operators with larger pads of their own.
+// Not: where one of its users cannot pad so: other values than its own, pads as large as a pool's window, `ceil_mode`.
+
 #include <algorithm>
 #include <cmath>
 
@@ -123,7 +127,6 @@ class Absorber {
 
 }  // namespace
 
-/// A Pad that nothing but convolutions and poolings take, which could pad by themselves, becomes part of those operators' own pads.
 Edit fold_pads_into_windows(const Graph& graph, PassContext& context) { return Absorber(graph, context).run(); }
 
 }  // namespace rh::passes

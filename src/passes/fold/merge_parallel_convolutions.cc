@@ -1,3 +1,7 @@
+// Pattern: convolutions of one value that are added up, with the value itself and what scales and shifts its channels beside them.
+// Replacement: one Conv whose kernel is the sum of theirs.
+// Not: where that kernel is larger than theirs together; other strides, groups or types; weights that are not constant.
+
 #include <algorithm>
 
 #include "passes/driver/pass.h"
@@ -229,8 +233,6 @@ class Merger {
 
 }  // namespace
 
-/// Convolutions of one value that are added up become one, whose kernel is the sum of theirs, as do the value itself and what scales and
-/// shifts its channels beside them. Only where the kernel is not larger than theirs together.
 Edit merge_parallel_convolutions(const Graph& graph, PassContext& context) { return Merger(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,8 @@
+// Pattern: Conv, FusedConv or NhwcConv, a sum of its shape before or behind the activation, and an activation, if only of a view;
+//   ConvTranspose and its activation.
+// Replacement: FusedConv, NhwcConv or FusedConvTranspose; numbers that scale and shift a HardSwish go in, too.
+// Not: other types than float32 and float16; values in between that something else takes; a slope a channel where channels are elsewhere.
+
 #include "ops/activation/fused_activation.h"
 #include "passes/driver/pass.h"
 #include "passes/driver/rewrite.h"
@@ -138,9 +143,6 @@ class Fuser {
 
 }  // namespace
 
-/// A convolution, a sum of its shape that is added, and an activation, if only of a view, become one FusedConv, or NhwcConv; so does a
-/// convolution whose activation such a sum follows. So do numbers that scale and shift a HardSwish. A ConvTranspose and an activation
-/// become one FusedConvTranspose.
 Edit fuse_conv_activation(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: a Conv of few input channels and the MaxPool that alone takes its large result.
+// Replacement: PooledConv, which makes some rows of that result at a time.
+// Not: other types than float32; small results; weights that are not constant; dilated pools; groups.
+
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -96,8 +100,6 @@ class Matcher {
 
 }  // namespace
 
-/// A convolution of few input channels and the MaxPool that alone takes its large result become one PooledConv, which makes some rows of
-/// that result at a time.
 Edit fuse_conv_pool(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: element-wise operators in a row, and trees of them, of one shape, whose results go nowhere else.
+// Replacement: FusedElementwise, a tile at a time; the exchanged halves or neighbours of rotary embeddings are read where they lie.
+// Not: fewer than 64 elements; more steps or inputs than the operator has; more than four inputs of the whole shape.
+
 #include "ops/math/fused_elementwise.h"
 
 #include <algorithm>
@@ -265,8 +269,6 @@ class Joiner {
 
 }  // namespace
 
-/// Element-wise operators in a row, and trees of them, whose results have one shape and go nowhere else become one operator, which takes
-/// them a tile at a time. The exchanged halves, or neighbours, of rotary embeddings are read where they lie.
 Edit fuse_elementwise(const Graph& graph, PassContext& context) {
   return context.is_settled() ? Joiner(graph, context).run() : Edit(graph);
 }

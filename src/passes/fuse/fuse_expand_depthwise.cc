@@ -1,3 +1,7 @@
+// Pattern: a pointwise convolution and the depthwise one, of 3, 5 or 7 in square, that alone takes its result.
+// Replacement: ExpandDepthwise.
+// Not: weights that are not constant floats; strides above 2, large dilations; processors without AVX-512, where it takes longer than both.
+
 #include <algorithm>
 
 #include "ops/nn/conv.h"
@@ -81,7 +85,6 @@ class Matcher {
 
 }  // namespace
 
-/// A pointwise convolution and the depthwise one that alone takes its result become one ExpandDepthwise.
 Edit fuse_expand_depthwise(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

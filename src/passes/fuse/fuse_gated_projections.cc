@@ -1,3 +1,7 @@
+// Pattern: SqueezeExcite in blocks of channels between a depthwise convolution and one of single pixels.
+// Replacement: the former gives the means too, and the latter multiplies its weights by the gates, so that SqueezeExcite reads no planes.
+// Not: weights that are not few beside the pixels; other kernels than 3, 5, 7; where something else takes the planes.
+
 #include "ops/nn/block_channels.h"
 #include "ops/nn/blocked_conv.h"
 #include "ops/nn/likely_sizes.h"
@@ -102,9 +106,6 @@ class Matcher {
 
 }  // namespace
 
-/// Squeeze-and-excite between a depthwise convolution and one of single pixels, in blocks of channels: the means come from the former,
-/// which makes them while its rows are near the processor, and the latter multiplies its weights by the gates where those are few, so that
-/// SqueezeExcite reads no planes.
 Edit fuse_gated_projections(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: MatMul of a vector each and the matrices that Gather or GatherND takes of a constant table, as a mixture of experts has them.
+// Replacement: GatheredMatMul, which reads the matrices where they lie, those of all vectors of an expert once.
+// Not: other types than float32; matrices that something else takes; operands of more than a vector each.
+
 #include "ops/tensor/gather.h"
 #include "ops/tensor/gather_nd.h"
 #include "passes/driver/pass.h"
@@ -53,8 +57,6 @@ class Joiner : NodePass {
 
 }  // namespace
 
-/// Products of matrices that are gathered first, as a mixture of experts has them: the matrices are read where they are, those of all
-/// vectors of an expert once.
 Edit fuse_gather_matmul(const Graph& graph, PassContext& context) { return Joiner(graph, context).run(); }
 
 }  // namespace rh::passes

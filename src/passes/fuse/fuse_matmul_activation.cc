@@ -1,3 +1,8 @@
+// Pattern: MatMul or Gemm, a bias, a sum of its shape that is added, and an activation; a Reshape back to the dimensions of which another
+//   made a matrix.
+// Replacement: FusedMatMul; FusedGemm where a Gemm scales, turns the left operand or adds more than a row.
+// Not: other types than float32 and float16; values in between that something else takes.
+
 #include <algorithm>
 
 #include "ops/activation/fused_activation.h"
@@ -183,7 +188,6 @@ class Fuser {
 
 }  // namespace
 
-/// A product, a bias, a sum of its shape that is added, and an activation become one operator.
 Edit fuse_matmul_activation(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace rh::passes

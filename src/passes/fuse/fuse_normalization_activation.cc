@@ -1,3 +1,8 @@
+// Pattern: InstanceNormalization, GroupNormalization, BatchNormalization or ChannelNormalization, a sum of its shape (none of the last),
+//   and an activation.
+// Replacement: FusedGroupNormalization, FusedBatchNormalization (whose sum may come before), ChannelNormalization with the activation.
+// Not: nothing to take in; BatchNormalization that trains; values in between that something else takes.
+
 #include <algorithm>
 
 #include "ops/nn/normalization.h"
@@ -118,8 +123,6 @@ class Fuser {
 
 }  // namespace
 
-/// InstanceNormalization or GroupNormalization, a value of its shape that is added, and an activation become one FusedGroupNormalization,
-/// BatchNormalization, which takes a sum before it as well, FusedBatchNormalization; ChannelNormalization takes an activation.
 Edit fuse_normalization_activation(const Graph& graph, PassContext& context) {
   return context.is_settled() ? Fuser(graph, context).run() : Edit(graph);
 }

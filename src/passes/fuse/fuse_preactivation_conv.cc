@@ -1,3 +1,8 @@
+// Pattern: BatchNormalization, or other scaling of channels by constants, and Relu before a convolution of single pixels that alone takes
+//   them.
+// Replacement: PreactivatedConv, which reads what they read.
+// Not: as long as another pass changes something; groups, pads; weights that are not constant; numbers that do not fit float32.
+
 #include <algorithm>
 #include <cmath>
 
@@ -102,8 +107,6 @@ class Fuser {
 
 }  // namespace
 
-/// BatchNormalization, or other scaling of channels by constants, and Relu go into the convolution of single pixels that alone takes them,
-/// which then reads what they read: PreactivatedConv.
 Edit fuse_preactivation_conv(const Graph& graph, PassContext& context) {
   return context.is_settled() ? Fuser(graph, context).run() : Edit(graph);
 }

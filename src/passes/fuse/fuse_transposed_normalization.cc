@@ -1,3 +1,7 @@
+// Pattern: LayerNormalization of channels between a Transpose that brings them last and one that brings them back.
+// Replacement: ChannelNormalization, over dimension 1.
+// Not: as long as another pass changes something; other types than float32; where something else takes what the first Transpose gives.
+
 #include "ops/nn/normalization.h"
 #include "passes/driver/pass.h"
 #include "passes/driver/rewrite.h"
@@ -67,7 +71,6 @@ class Matcher {
 
 }  // namespace
 
-/// LayerNormalization of channels between Transposes that nothing else had a use for becomes one over dimension 1, ChannelNormalization.
 Edit fuse_transposed_normalization(const Graph& graph, PassContext& context) {
   return context.is_settled() ? Matcher(graph, context).run() : Edit(graph);
 }

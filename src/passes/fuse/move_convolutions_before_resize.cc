@@ -1,3 +1,7 @@
+// Pattern: a pointwise Conv of what Resize or Upsample made larger, perhaps joined with other channels by Concat.
+// Replacement: the Conv before the Resize and, for the other channels, one of its own that is added.
+// Not: where adding costs more than is saved; sizes that are not known; a Resize that crops, makes smaller, or goes elsewhere too.
+
 #include <algorithm>
 
 #include "ops/nn/conv.h"
@@ -182,8 +186,6 @@ class Matcher {
 
 }  // namespace
 
-/// A pointwise convolution of what Resize made larger is done before it, where that saves more than the sum with the convolution of what
-/// else was joined costs: each output of Resize is a mean of inputs.
 Edit move_convolutions_before_resize(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

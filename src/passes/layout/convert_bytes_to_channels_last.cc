@@ -1,3 +1,7 @@
+// Pattern: values of 8 bits between quantised convolutions, and what lies among those.
+// Replacement: the same with channels last, between Transposes.
+// Not: where that, the Transposes at the borders counted, takes longer.
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -276,8 +280,6 @@ class Planner {
 
 }  // namespace
 
-/// Values of 8-bit integers between quantised convolutions, and what lies among those, have their channels last where that takes less time,
-/// Transposes at the borders counted.
 Edit convert_bytes_to_channels_last(const Graph& graph, PassContext& context) {
   return context.is_settled() ? Planner(graph, context).run() : Edit(graph);
 }

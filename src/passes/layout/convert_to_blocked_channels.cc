@@ -1,3 +1,7 @@
+// Pattern: regions of convolutions and what lies between them.
+// Replacement: BlockedConv and operators on blocks of 16 channels, between BlockChannels and UnblockChannels.
+// Not: where blocks, the reordering at the borders counted, take longer than planes.
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -422,8 +426,6 @@ class Planner {
 
 }  // namespace
 
-/// Regions of convolutions and what lies between them work on values in blocks of 16 channels where that takes less time than planes, the
-/// reordering at their borders counted: BlockChannels, BlockedConv, UnblockChannels.
 Edit convert_to_blocked_channels(const Graph& graph, PassContext& context) {
   return context.is_settled() ? Planner(graph, context).run() : Edit(graph);
 }

@@ -1,9 +1,12 @@
+// Pattern: convolutions, and products of rows by weights, around Transposes.
+// Replacement: convolutions of single pixels become products, or NhwcConv, where channels are last; products become convolutions where
+//   channels come first.
+// Not: where it costs more Transposes than it saves.
+
 #include "passes/layout/order_planner.h"
 
 namespace rh::passes {
 
-/// Around Transposes, products of rows by weights become convolutions of single pixels where values have their channels before the pixels,
-/// convolutions become such products or NhwcConv where channels are last, whichever saves more Transposes than it costs.
 Edit convert_to_channels_last(const Graph& graph, PassContext& context) { return plan_orders(graph, context, Conversions::all); }
 
 }  // namespace rh::passes

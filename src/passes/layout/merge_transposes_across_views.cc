@@ -1,3 +1,7 @@
+// Pattern: two Transposes with a view between them; a Transpose that moves dimensions of 1 alone.
+// Replacement: one Transpose, with a view before and behind it where dimensions are taken apart; a view.
+// Not: shapes that share no dimensions; where something else takes a value in between.
+
 #include <algorithm>
 
 #include "passes/driver/pass.h"
@@ -139,8 +143,6 @@ class Joiner {
 
 }  // namespace
 
-/// Two Transposes with a view between them become one, with a view before and behind it where dimensions are taken apart; one that moves
-/// dimensions of 1 alone becomes a view.
 Edit merge_transposes_across_views(const Graph& graph, PassContext& context) { return Joiner(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: Gelu, or BiasGelu, computed exactly.
+// Replacement: FastGelu, by the hyperbolic tangent: less time, and up to 5e-4 off.
+// Not: float64.
+
 #include "passes/driver/pass.h"
 #include "passes/driver/rewrite.h"
 
@@ -17,8 +21,6 @@ bool is_exact_gelu(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-/// Gelu by its hyperbolic tangent, which takes less time and differs by up to 5e-4. Only where "optimization.enable_gelu_approximation"
-/// allows it.
 Edit approximate_gelu(const Graph& graph, PassContext& context) {
   Rewrite rewrite(graph);
   for (NodeId id : graph.topological_order()) {

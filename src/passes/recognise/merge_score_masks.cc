@@ -1,3 +1,8 @@
+// Pattern: masks that are added to the scores of attention in a shape that takes queries and keys apart, as decomposed relative positions
+//   are.
+// Replacement: the sum of the masks in the scores' own shape, added to the scores.
+// Not: where the masks together have not all dimensions of the scores; other uses in between.
+
 #include <algorithm>
 #include <ranges>
 
@@ -121,8 +126,6 @@ class Mover {
 
 }  // namespace
 
-/// Masks that are added to the scores of attention in a shape that takes its queries and keys apart, as decomposed relative positions are,
-/// are added up and take the scores' own shape, in which attention is found.
 Edit merge_score_masks(const Graph& graph, PassContext& context) { return Mover(graph, context).run(); }
 
 }  // namespace rh::passes

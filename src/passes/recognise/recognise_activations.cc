@@ -1,3 +1,7 @@
+// Pattern: an activation that is written out, of Max, Min, Clip, Exp, Erf, Tanh, Sigmoid, Softplus, arithmetic and numbers.
+// Replacement: one operator: Relu, Clip, LeakyRelu, Sigmoid, HardSigmoid, HardSwish, Swish (SiLU, QuickGelu), Gelu in both forms, Mish.
+// Not: numbers that are not the activation's, to the digits with which they are written; where something else takes a value in between.
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -407,8 +411,6 @@ class Matcher {
 
 }  // namespace
 
-/// Activations that are written out become one operator: Relu and Clip by Max and Min, or by several of these, LeakyRelu, Sigmoid,
-/// HardSigmoid, HardSwish, Swish (SiLU, QuickGelu), Gelu in both forms, Mish.
 Edit recognise_activations(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,8 @@
+// Pattern: softmax(scale Q K' + masks) V of float32, written out in any of the usual ways, with the Transposes, splits and repeats around
+//   it.
+// Replacement: FusedAttention, which reads and writes heads where they lie.
+// Not: a softmax over another dimension than the last; operands whose batches do not fit; masks that are not added; other uses in between.
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -319,8 +324,6 @@ class Matcher : AttentionGraph {
 
 }  // namespace
 
-/// softmax(scale Q K' + masks) V, written out in any of the usual ways, becomes one operator, which also reads and writes heads where they
-/// lie.
 Edit recognise_attention(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,8 @@
+// Pattern: BatchNormalization of the rows of [1, rows, D, 1] by the mean and variance of its own input, between Reshapes, with scale and
+//   bias behind.
+// Replacement: LayerNormalization over the last dimension.
+// Not: other types than float32; a BatchNormalization that scales or shifts by itself; shapes that differ at both ends.
+
 #include <algorithm>
 
 #include "ops/nn/normalization.h"
@@ -171,8 +176,6 @@ class Matcher {
 
 }  // namespace
 
-/// BatchNormalization of rows as the channels of one image, by the mean and variance of its own input, becomes LayerNormalization: so it is
-/// computed where a library has batch statistics alone.
 Edit recognise_batch_statistics(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: Reshape to groups, InstanceNormalization, Reshape back, with one constant a channel that scales and shifts.
+// Replacement: GroupNormalization.
+// Not: numbers of groups or channels that are not constant; where something else takes a value in between.
+
 #include "ops/nn/normalization.h"
 #include "passes/driver/pass.h"
 #include "passes/driver/rewrite.h"
@@ -92,7 +96,6 @@ class Matcher {
 
 }  // namespace
 
-/// GroupNormalization as it was written before there was one: reshaped, InstanceNormalization, reshaped back, scaled and shifted.
 Edit recognise_group_normalizations(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,8 @@
+// Pattern: a normalisation that is written out: a value, perhaps less its mean, by the root of its mean square or variance; scale and bias.
+// Replacement: LayerNormalization, RMSNormalization, InstanceNormalization, or GroupNormalization of one group; over channels
+//   LayerNormalization between Transposes.
+// Not: means over other dimensions; where something else takes a value in between; without a scale, a length that is not known.
+
 #include <algorithm>
 #include <cmath>
 
@@ -508,8 +513,6 @@ class Matcher {
 
 }  // namespace
 
-/// Normalisations that are written out become one operator: LayerNormalization and RMSNormalization over the last dimensions,
-/// InstanceNormalization, and GroupNormalization of one group; LayerNormalization over channels becomes one between Transposes.
 Edit recognise_normalizations(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: rotary embeddings half by half, [x1 c - x2 s, x2 c + x1 s], or pair by pair, where x1 and x2 are neighbours.
+// Replacement: x [c, c] + [-x2, x1] [s, s], of which fuse_elementwise makes one operator.
+// Not: parts that are not the two halves, or not all pairs, of one value; where something else takes a value in between.
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -264,8 +268,6 @@ class Matcher {
 
 }  // namespace
 
-/// Rotary embeddings half by half, [x1 c - x2 s, x2 c + x1 s], become x [c, c] + [-x2, x1] [s, s], of which fuse_elementwise makes one
-/// operator; so do those pair by pair, where x1 and x2 are neighbours.
 Edit recognise_rotary_embeddings(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

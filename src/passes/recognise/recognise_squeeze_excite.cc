@@ -1,3 +1,8 @@
+// Pattern: planes times a gate that two small products, with their activations, make of the planes' means.
+// Replacement: SqueezeExcite.
+// Not: other types than float32; weights or biases that are not constant or do not fit the channels; values in between that something else
+//   takes.
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -259,7 +264,6 @@ class Matcher {
 
 }  // namespace
 
-/// Planes that are multiplied by a gate, which two small products make of their means, become one SqueezeExcite.
 Edit recognise_squeeze_excite(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

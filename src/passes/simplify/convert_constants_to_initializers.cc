@@ -1,3 +1,7 @@
+// Pattern: Constant, with values of any kind.
+// Replacement: an initializer; a sparse one becomes dense.
+// Not: where the dense form is far larger than the limit of folding and than the values that are given.
+
 #include "ops/tensor/constant.h"
 #include "passes/driver/pass.h"
 #include "passes/driver/rewrite.h"
@@ -15,7 +19,6 @@ bool grows_too_large(const Node& node, size_t limit_bytes) {
 
 }  // namespace
 
-/// Constant nodes become initializers.
 Edit convert_constants_to_initializers(const Graph& graph, PassContext& context) {
   Rewrite rewrite(graph);
   for (NodeId id : graph.nodes()) {

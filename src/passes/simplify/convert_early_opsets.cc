@@ -1,3 +1,8 @@
+// Pattern: an operator of an opset of ai.onnx before 7.
+// Replacement: the same of opset 7: the operand that `axis` aligns gets dimensions of 1 at its end; BatchNormalization, Dropout, Gemm lose
+//   old attributes.
+// Not: nodes that train, have subgraphs, or whose ranks are not known.
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -118,8 +123,6 @@ class Lifting {
 
 }  // namespace
 
-/// Operators of opsets before 7 become those of opset 7: a second operand that the attribute `axis` aligns gets dimensions of size 1 at its
-/// end, and BatchNormalization, Dropout and Gemm lose what they no longer say.
 Edit convert_early_opsets(const Graph& graph, PassContext& context) { return Lifting(graph, context).run(); }
 
 }  // namespace rh::passes

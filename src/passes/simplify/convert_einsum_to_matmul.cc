@@ -1,3 +1,7 @@
+// Pattern: Einsum of two operands: a batch of matrices, or rows of any dimensions by constant weights.
+// Replacement: MatMul, with the Transposes and Reshapes that it needs before and behind.
+// Not: equations with an ellipsis, a diagonal or a sum over a letter of one operand; sizes of shared letters that may differ; integers.
+
 #include <algorithm>
 #include <string>
 
@@ -168,7 +172,6 @@ class Matcher {
 
 }  // namespace
 
-/// Einsum of a batch of matrices, or of rows by constant weights, becomes a product with what it takes to reorder before and behind it.
 Edit convert_einsum_to_matmul(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

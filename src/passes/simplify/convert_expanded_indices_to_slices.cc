@@ -1,3 +1,8 @@
+// Pattern: GatherElements or ScatterElements of indices that Expand or Tile repeats for all that lies behind one position.
+// Replacement: Gather, GatherND or ScatterND of whole slices by the indices themselves.
+// Not: indices that differ behind the axis; ScatterElements along another axis than the first; dimensions before the axis that are not the
+//   data's.
+
 #include <algorithm>
 
 #include "ops/tensor/gather_elements.h"
@@ -90,8 +95,6 @@ class SliceTaker : NodePass {
 
 }  // namespace
 
-/// GatherElements and ScatterElements of indices that Expand or Tile repeats for all that lies behind one position take whole slices by
-/// the indices themselves: Gather, GatherND, ScatterND.
 Edit convert_expanded_indices_to_slices(const Graph& graph, PassContext& context) { return SliceTaker(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,8 @@
+// Pattern: ScatterND that assigns to all of its data, or several in a row that assign to slices along one axis and leave nothing of the
+//   data.
+// Replacement: the updates; Concat of the updates.
+// Not: reductions; indices that are not constant or no whole slice; slices that overlap in part.
+
 #include <algorithm>
 
 #include "ops/tensor/concat.h"
@@ -168,8 +173,6 @@ class Finder {
 
 }  // namespace
 
-/// ScatterND that assigns to all of its data gives its updates; several in a row that assign to slices along one axis, and leave nothing of
-/// their data, are a Concat.
 Edit convert_scattered_slices_to_concat(const Graph& graph, PassContext& context) { return Finder(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: two nodes of one operator, with the same inputs, or equal small constants, and attributes.
+// Replacement: the first of them.
+// Not: operators of other domains, random ones, subgraphs, QuantizeLinear and DequantizeLinear.
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -124,7 +128,6 @@ class Finder {
 
 }  // namespace
 
-/// Of nodes that compute the same from the same, the first remains.
 Edit eliminate_common_subexpressions(const Graph& graph, PassContext& context) { return Finder(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,9 +1,12 @@
+// Pattern: a node on which no output of the graph depends.
+// Replacement: nothing.
+// Not: never.
+
 #include "passes/driver/pass.h"
 #include "passes/driver/rewrite.h"
 
 namespace rh::passes {
 
-/// Removes nodes on which no output of the graph depends.
 Edit eliminate_dead_nodes(const Graph& graph, PassContext& context) {
   std::vector<bool> live(static_cast<size_t>(graph.node_slots()));
   std::vector<NodeId> open;

@@ -1,3 +1,8 @@
+// Pattern: a node that gives its input unchanged to the last bit: Identity, Cast to the same type, Reshape to the same shape, x * 1, x - 0,
+//   ...
+// Replacement: the input itself.
+// Not: x + 0 of floats, which changes -0; where other outputs are used, or a graph output would lose its name.
+
 #include <algorithm>
 #include <cmath>
 
@@ -135,7 +140,6 @@ int passed_input(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-/// Removes nodes that give their input unchanged.
 Edit eliminate_identities(const Graph& graph, PassContext& context) {
   Rewrite rewrite(graph);
   for (NodeId id : graph.topological_order()) {

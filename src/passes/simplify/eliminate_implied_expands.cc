@@ -1,3 +1,7 @@
+// Pattern: an operator that broadcasts, such as Add, Where or Less, of what Expand gives.
+// Replacement: the operator of the Expand's input.
+// Not: where no other input has all dimensions of the result; before opset 8.
+
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -29,7 +33,6 @@ bool is_whole_without(const Graph& graph, const Node& node, ValueId repeated, co
 
 }  // namespace
 
-/// An operator that broadcasts takes what an Expand would repeat for it.
 Edit eliminate_implied_expands(const Graph& graph, PassContext& context) {
   Rewrite rewrite(graph);
   for (NodeId id : graph.topological_order()) {

@@ -1,3 +1,8 @@
+// Pattern: Conv, MaxPool and AveragePool between an Unsqueeze and a Squeeze of a spatial dimension of 1, as converters write models of one
+//   dimension.
+// Replacement: the same over the other dimensions, without the two.
+// Not: windows of more than one element or with pads there; weights that are not constant; values in between that something else takes.
+
 #include <algorithm>
 
 #include "ops/ints_operand.h"
@@ -188,8 +193,6 @@ class Remover : NodePass {
 
 }  // namespace
 
-/// Conv, MaxPool and AveragePool between an Unsqueeze and a Squeeze of a dimension over which they do nothing go without it: models of one
-/// spatial dimension that a converter wrote with two.
 Edit eliminate_inserted_dimensions(const Graph& graph, PassContext& context) { return Remover(graph, context).run(); }
 
 }  // namespace rh::passes

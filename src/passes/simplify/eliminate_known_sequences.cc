@@ -1,3 +1,8 @@
+// Pattern: SequenceAt, SequenceLength, ConcatFromSequence of a sequence whose elements the graph tells; OptionalGetElement,
+//   OptionalHasElement likewise.
+// Replacement: the elements themselves, Concat, Split or Slice of what SplitToSequence takes apart, constants.
+// Not: positions that come with the run; where a run would report an error; long sequences; optionals that may be empty.
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -404,9 +409,6 @@ class Matcher {
 
 }  // namespace
 
-/// Elements of sequences that the graph tells, by SequenceConstruct, SequenceEmpty, SequenceInsert, SequenceErase and SplitToSequence with
-/// constant positions and sizes, go straight to the SequenceAt, SequenceLength and ConcatFromSequence that take them, and what an optional
-/// holds to OptionalGetElement and OptionalHasElement.
 Edit eliminate_known_sequences(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,8 @@
+// Pattern: a node whose inputs are all constant.
+// Replacement: its results as constants.
+// Not: DequantizeLinear, random operators, subgraphs; results above the limits of folding, those that only weights are made of apart; what
+//   the kernel refuses.
+
 #include "passes/simplify/fold_constants.h"
 
 #include <algorithm>
@@ -188,7 +193,6 @@ class Folder {
 
 Edit folded(const Graph& graph, PassContext& context, bool (*may_fold)(const Node&)) { return Folder(graph, context, may_fold).run(); }
 
-/// Nodes whose inputs are all constant are computed once.
 Edit fold_constants(const Graph& graph, PassContext& context) { return folded(graph, context, may_fold); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: integers that follow from shapes and are the same in every run; the target of a Reshape of which but one dimension changes.
+// Replacement: a constant; for the target a constant with 0 (as the input has it) and -1 (the rest).
+// Not: contents that inference does not know; targets with two unknown dimensions, or a -1 beside a size of 0.
+
 #include <algorithm>
 
 #include "ops/tensor/reshape.h"
@@ -68,8 +72,6 @@ void simplify_reshape(const Graph& graph, const Node& node, const KnownContents&
 
 }  // namespace
 
-/// Integers that follow from the shapes become constants: results of Shape, Gather, Concat, arithmetic and the like that are the same in
-/// every run, and targets of Reshape of which but one dimension changes.
 Edit fold_shape_arithmetic(const Graph& graph, PassContext& context) {
   const KnownContents nothing;
   const KnownContents& contents = context.contents ? *context.contents : nothing;

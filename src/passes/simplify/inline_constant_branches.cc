@@ -1,3 +1,7 @@
+// Pattern: If with a constant condition.
+// Replacement: the nodes of the branch that is taken, in the graph around it.
+// Not: where the condition comes with the run, or the branch has other outputs than the node.
+
 #include "passes/driver/pass.h"
 #include "passes/driver/rewrite.h"
 
@@ -73,7 +77,6 @@ class Inliner {
 
 }  // namespace
 
-/// An If whose condition is constant becomes the nodes of the branch taken.
 Edit inline_constant_branches(const Graph& graph, PassContext& context) {
   Rewrite rewrite(graph);
   for (NodeId id : graph.nodes()) {

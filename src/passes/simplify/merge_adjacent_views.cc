@@ -1,3 +1,8 @@
+// Pattern: Transpose of Transpose; Squeeze and Unsqueeze of the same axes; Reshape of a view; a view that gives the dimensions back that a
+//   reduction dropped.
+// Replacement: one Transpose, nothing, one Reshape, the reduction with `keepdims`.
+// Not: a Reshape that copies dimensions of its input (0); axes or permutations that are not known.
+
 #include <algorithm>
 
 #include "ops/reduction/reduce.h"
@@ -123,8 +128,6 @@ class Merger {
 
 }  // namespace
 
-/// Two nodes in a row that only move or rename dimensions become one or none: Transpose of Transpose, Squeeze and Unsqueeze of the same
-/// axes, Reshape of a view, a view that gives the dimensions back that a reduction dropped.
 Edit merge_adjacent_views(const Graph& graph, PassContext& context) { return Merger(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: Gather of rows of a table that element-wise operators or DequantizeLinear make of constants, too large to be folded.
+// Replacement: Gather of the rows of the constants, then the operators on these rows.
+// Not: where as many rows are taken as there are; scales along the rows or in blocks; types that Gather has not.
+
 #include <algorithm>
 
 #include "ops/quant/dequantize_linear.h"
@@ -108,8 +112,6 @@ class Tables : NodePass {
 
 }  // namespace
 
-/// Gather of rows of a table that is computed of constants, such as an embedding of 8 bits that is scaled, but was too large to be computed
-/// once: rows of the constants are taken, and what is computed is computed of these.
 Edit move_gather_before_elementwise(const Graph& graph, PassContext& context) { return Tables(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: ReduceSum or ReduceMean, over the one new dimension, of float values that Unsqueeze and Concat stack.
+// Replacement: Adds of the values and, for the mean, a Mul.
+// Not: more than 32 values; other types; a reduction that keeps the dimension or takes further ones.
+
 #include <algorithm>
 
 #include "ops/ints_operand.h"
@@ -83,7 +87,6 @@ class Adder : NodePass {
 
 }  // namespace
 
-/// What is stacked only to be added up, or for its mean, is added as it is: convolutions of one value may then become one.
 Edit unstack_sums(const Graph& graph, PassContext& context) { return Adder(graph, context).run(); }
 
 }  // namespace rh::passes

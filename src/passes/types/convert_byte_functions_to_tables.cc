@@ -1,3 +1,7 @@
+// Pattern: element-wise operators between DequantizeLinear and QuantizeLinear whose result depends on one tensor of 8 bits.
+// Replacement: ByteTable: a look-up among 256 results.
+// Not: scales or other operands of more than one element; what only moves codes to another scale; what cannot be computed at load.
+
 #include <algorithm>
 #include <array>
 #include <new>
@@ -157,8 +161,6 @@ class Tabulator {
 
 }  // namespace
 
-/// Functions of single elements between DequantizeLinear and QuantizeLinear, of one tensor of 8-bit integers, become a table of 256
-/// results.
 Edit convert_byte_functions_to_tables(const Graph& graph, PassContext& context) { return Tabulator(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,8 @@
+// Pattern: operators of float16 and bfloat16 whose meaning does not depend on the type.
+// Replacement: the same in float32, with Casts where values come and go in the half type; constant right operands of products stay as they
+//   are.
+// Not: where none of them multiplies; rows that are taken of constant tables; operators with a type in an attribute, caches or sequences.
+
 #include <algorithm>
 #include <array>
 
@@ -174,7 +179,7 @@ class Widener {
     ValueId result = kNoValue;
     if (const Tensor* constant = value.constant_tensor()) {
       Tensor floats(DType::float32, constant->shape());
-      dispatch_or_throw<FloatingTypes>(constant->dtype(), "wide_floats", [&]<typename T>() {
+      dispatch_or_throw<FloatingTypes>(constant->dtype(), "convert_half_to_float", [&]<typename T>() {
         std::transform(constant->data<T>(), constant->data<T>() + constant->elements(), floats.data<float>(),
                        [](T x) { return static_cast<float>(x); });
       });
@@ -309,8 +314,6 @@ class Widener {
 
 }  // namespace
 
-/// What is computed in float16 and bfloat16 is computed in float between the values that come and go so; constant right operands of
-/// products stay narrow.
 Edit convert_half_to_float(const Graph& graph, PassContext& context) { return Widener(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: a Cast of what another Cast gives to it alone.
+// Replacement: one Cast, or nothing where the types at both ends are one; the type between rounds nothing any more.
+// Not: strings.
+
 #include "passes/driver/pass.h"
 #include "passes/driver/rewrite.h"
 
@@ -12,8 +16,6 @@ bool is_number(const Graph& graph, ValueId id) {
 
 }  // namespace
 
-/// A Cast of what another Cast alone gives takes that one's input, and goes where the types at both ends are one: the type between them
-/// rounds nothing any more. Only where "optimization.enable_cast_chain_elimination" allows it.
 Edit eliminate_cast_chains(const Graph& graph, PassContext& context) {
   Rewrite rewrite(graph);
   for (NodeId id : graph.topological_order()) {

@@ -1,3 +1,7 @@
+// Pattern: QuantizeLinear whose result nothing but DequantizeLinear takes, by the same constant numbers.
+// Replacement: the value itself, which is no longer rounded there.
+// Not: as long as another pass may still take one of the two; several scales; another type at the end.
+
 #include <algorithm>
 
 #include "passes/driver/pass.h"
@@ -25,8 +29,6 @@ bool is_only_dequantized(const Graph& graph, const GraphValue& value) {
 
 }  // namespace
 
-/// QuantizeLinear whose result DequantizeLinear takes back with the same numbers goes where no quantised operator has taken the two:
-/// results are no longer rounded there.
 Edit eliminate_quantization_pairs(const Graph& graph, PassContext& context) {
   Rewrite rewrite(graph);
   for (NodeId id : graph.topological_order()) {

@@ -1,3 +1,8 @@
+// Pattern: MatMul or Gemm of float32 by a constant matrix that DequantizeLinear makes of 4 or 8 bits, perhaps with a constant row added.
+// Replacement: MatMulNBits, which reads the codes where they lie and may round the left operand to 8 bits.
+// Not: products of quantised values; fewer than 4096 weights; blocks below 16 or no power of two; a Gemm that scales or transposes the left
+//   operand.
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -232,8 +237,6 @@ class Matcher {
 
 }  // namespace
 
-/// MatMul and Gemm of floats by a constant matrix that is dequantised from 4 or 8 bits become MatMulNBits, which reads the codes where they
-/// lie and may round the left operand to 8 bits, as ONNX Runtime's does at its default `session.qdq_matmulnbits_accuracy_level`.
 Edit fuse_dequantized_matmul(const Graph& graph, PassContext& context) { return Matcher(graph, context).run(); }
 
 }  // namespace rh::passes

@@ -1,3 +1,7 @@
+// Pattern: MatMulInteger by a constant matrix, Cast to float32, Mul by the product of both scales, and perhaps Add of a constant row.
+// Replacement: MatMulIntegerToFloat.
+// Not: where something else takes a value in between; a scale of the left operand that is not one number.
+
 #include <optional>
 
 #include "passes/driver/pass.h"
@@ -70,7 +74,6 @@ class Fuser {
 
 }  // namespace
 
-/// MatMulInteger by a constant matrix, brought to float and scaled, and a bias become one operator.
 Edit fuse_integer_matmul_scale(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace rh::passes

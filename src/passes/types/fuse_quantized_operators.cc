@@ -1,3 +1,9 @@
+// Pattern: Conv, MatMul, Gemm, Add, Mul, GlobalAveragePool, or what only moves elements, between DequantizeLinear and QuantizeLinear of 8
+//   bits.
+// Replacement: QLinearConv, QLinearMatMul, QGemm, QLinearAdd, QLinearMul, QLinearGlobalAveragePool; what moves elements moves the codes.
+// Not: results that something else takes too; scales that are not constant or not of the operator's kind; a bias of another scale than the
+//   products.
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -286,8 +292,6 @@ class Fuser {
 
 }  // namespace
 
-/// An operator between DequantizeLinear and QuantizeLinear becomes one that computes on 8-bit integers: QLinearConv, QLinearMatMul,
-/// QGemm, QLinearAdd, QLinearMul, QLinearGlobalAveragePool. One that only moves elements, of one quantisation, moves the integers.
 Edit fuse_quantized_operators(const Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace rh::passes
