@@ -10,7 +10,7 @@
 #include "capi/table.h"
 #include "onnx/reader.h"
 #include "onnx/tensor_writer.h"
-#include "session/compile.h"
+#include "session/compile/compile.h"
 
 namespace rh::capi::compile {
 

@@ -11,7 +11,7 @@
 #include "capi/session.h"
 #include "providers/known_providers.h"
 #include "roundhouse/roundhouse_c_api.h"
-#include "session/compile.h"
+#include "session/compile/session_providers.h"
 
 namespace rh::capi {
 

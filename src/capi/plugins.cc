@@ -8,7 +8,7 @@
 #include "providers/known_providers.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/plugin_provider.h"
-#include "session/compile.h"
+#include "session/compile/session_providers.h"
 
 #include <cctype>
 

@@ -11,7 +11,7 @@
 #include "capi/plugins.h"
 #include "capi/table.h"
 #include "providers/known_providers.h"
-#include "session/compile.h"
+#include "session/compile/session_providers.h"
 
 namespace rh::capi {
 

@@ -9,6 +9,7 @@
 #include "partition/fuse.h"
 #include "partition/layout.h"
 #include "partition/sealed_nodes.h"
+#include "passes/driver/pass.h"
 
 namespace rh {
 
@@ -22,18 +23,34 @@ namespace {
 /// Divides a graph and its subgraphs among the providers.
 class Partitioner {
  public:
-  /// Of the providers from `first` on, up to `end`.
-  Partitioner(Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers, size_t first, size_t end)
-      : assignment_(assignment), providers_(providers), first_(first), end_(end), unit_counts_(providers.size(), 0) {}
+  Partitioner(Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers)
+      : assignment_(assignment), providers_(providers), unit_counts_(providers.size(), 0) {}
 
-  /// Asks its providers for the nodes of the graph and its subgraphs that none has.
-  void claim(Graph& graph) {
+  /// Asks the providers from `first` on, up to `end`, for the nodes of the graph and its subgraphs that none has, and makes units of what
+  /// they claim for them.
+  void divide(Graph& graph, size_t first, size_t end, std::shared_ptr<Graph>* claimed = nullptr) {
+    claim(graph, first, end);
+    if (claimed) *claimed = graph.clone();
+    for (const GraphClaims& own : claimed_) {
+      for (const auto& [p, claim] : own.units) make_unit(*own.graph, p, claim);
+    }
+    claimed_.clear();
+  }
+
+ private:
+  void claim(Graph& graph, size_t first, size_t end) {
     assignment_.nodes_of(graph).resize(static_cast<size_t>(graph.node_slots()));
     Claims claims(graph);
     GraphClaims own{&graph, {}};
-    std::vector<NodeId> left = graph.nodes();
-    std::erase_if(left, [&](NodeId id) { return assignment_.of(graph, id).provider >= 0; });
-    for (size_t p = first_; p < end_ && !left.empty(); ++p) {
+    std::vector<NodeId> left;
+    for (NodeId id : graph.nodes()) {
+      if (assignment_.of(graph, id).provider < 0) {
+        left.push_back(id);
+      } else {
+        claims.keep(id);
+      }
+    }
+    for (size_t p = first; p < end && !left.empty(); ++p) {
       Capability capability = ask(graph, p, claims, left);
       std::vector<NodeAssignment>& assigned = assignment_.nodes_of(graph);
       for (Claim& claim : capability.claims) {
@@ -52,18 +69,10 @@ class Partitioner {
     for (const auto& [p, claim] : own.units) in_units.insert(claim.nodes.begin(), claim.nodes.end());
     claimed_.push_back(std::move(own));
     for (NodeId id : graph.nodes()) {
-      if (!in_units.contains(id)) Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) { claim(subgraph); });
+      if (!in_units.contains(id)) Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) { claim(subgraph, first, end); });
     }
   }
 
-  /// Units take the places of what was claimed for them.
-  void make_units() {
-    for (const GraphClaims& own : claimed_) {
-      for (const auto& [p, claim] : own.units) make_unit(*own.graph, p, claim);
-    }
-  }
-
- private:
   struct GraphClaims {
     Graph* graph;
     std::vector<std::pair<size_t, Claim>> units;  ///< with their providers
@@ -207,28 +216,65 @@ class Partitioner {
 
   Assignment& assignment_;
   std::span<const std::shared_ptr<Provider>> providers_;
-  size_t first_, end_;
-  std::vector<int> unit_counts_;
+  std::vector<int> unit_counts_;  ///< by provider, so that their names differ
   std::vector<GraphClaims> claimed_;
 };
 
 }  // namespace
 
-Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed,
-                  const std::function<void(Graph&)>& rewrite_left) {
-  Assignment assignment;
-  const size_t last = providers.size() - (rewrite_left ? 1 : 0);
-  Partitioner partitioner(assignment, providers, 0, last);
-  partitioner.claim(graph);
-  if (claimed) *claimed = graph.clone();
-  partitioner.make_units();
-  if (!rewrite_left) return assignment;
-  SealedNodes sealed(graph, assignment);
-  rewrite_left(graph);
+namespace {
+
+/// Visits the nodes of the graph and its subgraphs, but for those that went into units.
+template <typename Visit>
+void for_each_assigned(Graph& graph, Assignment& assignment, const Visit& visit) {
+  for (NodeId id : graph.nodes()) {
+    visit(assignment.of(graph, id));
+    Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) { for_each_assigned(subgraph, assignment, visit); });
+  }
+}
+
+/// What the passes of the provider at position `p` make of the nodes that it took. Those that it has kernels for are of nobody afterwards,
+/// and without the answers of providers from `p` on.
+void rewrite_taken(Graph& graph, Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers, size_t p,
+                   const RewriteByPasses& rewrite) {
+  const Provider& provider = *providers[p];
+  const int position = static_cast<int>(p);
+  bool has_kernels = false;
+  for_each_assigned(graph, assignment, [&](NodeAssignment& node) {
+    if (node.provider != position) return;
+    if (node.unit) rewrite(*node.unit->body, provider);
+    has_kernels |= !node.unit;
+  });
+  if (!has_kernels) return;
+  SealedNodes sealed(graph, assignment, position);
+  rewrite(graph, provider);
   sealed.unseal(graph, assignment);
-  Partitioner rest(assignment, providers, last, providers.size());
-  rest.claim(graph);
-  rest.make_units();
+  const auto is_asked_again = [&](const Refusal& refusal) {
+    return std::ranges::any_of(providers.subspan(p), [&](const auto& other) { return other->name() == refusal.provider; });
+  };
+  for_each_assigned(graph, assignment, [&](NodeAssignment& node) {
+    if (node.provider < 0) std::erase_if(node.refusals, is_asked_again);
+  });
+}
+
+}  // namespace
+
+Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed,
+                  const RewriteByPasses& rewrite) {
+  Assignment assignment;
+  Partitioner partitioner(assignment, providers);
+  const size_t last = providers.size() - (rewrite ? 1 : 0);
+  partitioner.divide(graph, 0, last, claimed);
+  if (!rewrite) return assignment;
+  for (size_t p = 0; p < last; ++p) {
+    if (providers[p]->passes().empty()) continue;
+    rewrite_taken(graph, assignment, providers, p, rewrite);
+    partitioner.divide(graph, p, last);
+  }
+  SealedNodes sealed(graph, assignment, SealedNodes::kNobody);
+  rewrite(graph, *providers[last]);
+  sealed.unseal(graph, assignment);
+  partitioner.divide(graph, last, providers.size());
   return assignment;
 }
 

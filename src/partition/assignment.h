@@ -53,14 +53,18 @@ class Assignment {
   std::unordered_map<const Graph*, std::vector<Device>> locations_;
 };
 
+/// Runs the passes of a provider (Provider::passes) over a graph whose nodes are its own, or sealed.
+using RewriteByPasses = std::function<void(Graph& graph, const Provider& provider)>;
+
 /// Asks the providers in order, each for the nodes that none before took, and keeps every answer. Claims are checked; the nodes of a claim
 /// to compile become one node of the graph. Subgraphs come after the graph that they are in, but for those of nodes that went into a unit.
 /// Claims that cannot be are left out: they are refusals, and void_claims.
 /// Where a provider prefers another layout, the nodes that it takes are changed to it before. `claimed`, where it is not null, gets the
-/// graph as it is before units are made of it. `rewrite_left`, where it is given, may rewrite what is left for the last provider, before
-/// that is asked: all other nodes are sealed (SealedNodes) while it does.
+/// graph as it is before units are made of it and `rewrite` has seen it.
+/// With `rewrite`, each provider's passes run over what it was given (SealedNodes), and it is asked again about the nodes that they gave;
+/// the last one's run over what the others left, before it is asked at all.
 Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed = nullptr,
-                  const std::function<void(Graph&)>& rewrite_left = {});
+                  const RewriteByPasses& rewrite = {});
 
 /// Throws Error that names the nodes which no provider takes, with the reasons: not_implemented, or as the interface has it for operators
 /// that nobody knows, invalid_graph in domains of the standard and fail in others.

@@ -24,6 +24,8 @@ class Claims {
   /// The graph has more or fewer nodes than before, none of which is taken.
   void follow_graph() { owner_.resize(static_cast<size_t>(graph_.node_slots()), kFree); }
 
+  /// The node has a provider already.
+  void keep(NodeId node) { owner_[static_cast<size_t>(node)] = kSingle; }
   bool is_taken(NodeId node) const { return owner_[static_cast<size_t>(node)] != kFree; }
   /// Takes a claim, or says why it cannot be: it names a node that is taken, or nodes that cannot be one unit, since a path leads out of
   /// it and back in, directly or by way of other units. Throws Error{ep_fail} naming the provider where it names no node, one that the

@@ -30,11 +30,11 @@ std::optional<Seal> seal_of(const Node& node) {
   return seal;
 }
 
-/// Keeps a value that a node gives, in its graph or, where it stands for one, in those around it.
+/// Keeps a value that a node gives, or a constant, in its graph or, where it stands for one, in those around it.
 void pin(std::span<Graph* const> graphs, ValueId id) {
   while (id != kNoValue && !graphs.empty()) {
     Graph& graph = *graphs.back();
-    if (graph.value(id).producer != kNoNode) graph.pin(id);
+    if (graph.value(id).producer != kNoNode || graph.value(id).is_constant()) graph.pin(id);
     id = graph.value(id).outer;
     graphs = graphs.first(graphs.size() - 1);
   }
@@ -42,7 +42,7 @@ void pin(std::span<Graph* const> graphs, ValueId id) {
 
 }  // namespace
 
-SealedNodes::SealedNodes(Graph& graph, Assignment& assignment) {
+SealedNodes::SealedNodes(Graph& graph, Assignment& assignment, int open) : open_(open) {
   std::vector<Graph*> enclosing;
   seal(graph, assignment, enclosing);
   assignment.clear_nodes();
@@ -56,7 +56,7 @@ void SealedNodes::seal(Graph& graph, Assignment& assignment, std::vector<Graph*>
       if (assignment.knows(subgraph)) seal(subgraph, assignment, enclosing);
     });
     NodeAssignment& assigned = assignment.of(graph, id);
-    if (assigned.provider < 0) {
+    if (assigned.provider == open_ && !assigned.unit) {
       keep_refusals(node, assigned.refusals);
       continue;
     }

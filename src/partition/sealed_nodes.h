@@ -14,13 +14,16 @@ namespace rh {
 /// values of nodes that it takes and gives are kept as outputs of a graph are: their names and types stay.
 class SealedNodes {
  public:
-  /// Seals all nodes of the graph and its subgraphs that have a provider. Takes all that the assignment says of nodes.
-  SealedNodes(Graph& graph, Assignment& assignment);
+  static constexpr int kNobody = -1;
+
+  /// For the passes of one provider, told by its position: open are the nodes that it has kernels for, sealed all others of the graph and
+  /// its subgraphs. With kNobody open are those that no provider has. Takes all that the assignment says of nodes.
+  SealedNodes(Graph& graph, Assignment& assignment, int open);
   SealedNodes(const SealedNodes&) = delete;
   SealedNodes& operator=(const SealedNodes&) = delete;
 
-  /// Gives the nodes and their assignments back, wherever they are now. Nodes that passes made have the refusals of the first that they
-  /// stand for.
+  /// Gives the sealed nodes and their assignments back, wherever they are now. Open ones are of no provider then; those that passes made
+  /// have the refusals of the first that they stand for.
   void unseal(Graph& graph, Assignment& assignment);
 
   /// Inference for sealed nodes: as of the operators that they are. False for all others, and where the operator is not known.
@@ -30,6 +33,7 @@ class SealedNodes {
   void seal(Graph& graph, Assignment& assignment, std::vector<Graph*>& enclosing);
   void keep_refusals(const Node& node, const std::vector<Refusal>& refusals);
 
+  int open_;
   std::vector<NodeAssignment> taken_;  ///< by the number in the node's domain
   std::unordered_map<const OriginalNode*, std::vector<Refusal>> refusals_;
   std::unordered_map<std::string, std::vector<Refusal>> refusals_by_name_;  ///< of nodes that stand for none of the model

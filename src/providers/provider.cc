@@ -1,5 +1,7 @@
 #include "providers/provider.h"
 
+#include "passes/driver/pass.h"
+
 namespace rh {
 
 std::string_view to_string(RefusalCode code) {
@@ -18,6 +20,8 @@ std::string_view to_string(RefusalCode code) {
   }
   return "unstated";
 }
+
+std::span<const Pass> Provider::passes() const { return {}; }
 
 std::vector<std::unique_ptr<Kernel>> Provider::compile(std::span<const Unit* const> units) {
   if (units.empty()) return {};

@@ -17,6 +17,8 @@
 
 namespace rh {
 
+struct Pass;
+
 /// Why a provider does not run a node.
 enum class RefusalCode : uint8_t { op, opset, type, shape, attribute, layout, claimed_earlier, unit, cost, forced, unstated };
 std::string_view to_string(RefusalCode code);
@@ -94,6 +96,9 @@ class Provider {
   virtual bool wants_channels_last(const Node&) const { return false; }
   /// The kernel for a node that it took. Throws Error.
   virtual std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) = 0;
+  /// Its passes, in order, over the nodes that it was given, bodies of units included; they may give operators that it alone knows, and
+  /// only such that it takes. The nodes of others are sealed meanwhile. The list lives as long as the provider.
+  virtual std::span<const Pass> passes() const;
   /// Kernels for units, in their order; the units outlive them. Throws Error.
   virtual std::vector<std::unique_ptr<Kernel>> compile(std::span<const Unit* const> units);
   /// The node that stands for a unit in a file, once it is compiled; nothing where the provider writes none.

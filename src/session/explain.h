@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "session/compile.h"
+#include "session/compile/compile.h"
 
 namespace rh {
 

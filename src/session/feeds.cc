@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "session/compile.h"
+#include "session/compile/compile.h"
 #include "session/run_state.h"
 #include "session/value_types.h"
 #include "tensor/extent.h"
@@ -80,8 +80,8 @@ CallSignature::CallSignature(const CompiledModel& compiled)
       inputs_(names_of(*compiled.model.graph, compiled.model.graph->inputs())),
       outputs_(names_of(*compiled.model.graph, compiled.model.graph->outputs())) {
   const auto place = [&](const ValueInfo& info) { infos_[static_cast<size_t>(inputs_.find(info.name))] = info; };
-  std::ranges::for_each(compiled.inputs, place);
-  std::ranges::for_each(compiled.overridable_initializers, place);
+  std::ranges::for_each(compiled.signature.inputs, place);
+  std::ranges::for_each(compiled.signature.overridable_initializers, place);
 }
 
 Status CallSignature::feed(RunState& state, std::span<const char* const> names, std::span<const Value* const> values) const {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "session/compile.h"
+#include "session/compile/compile.h"
 #include "session/feeds.h"
 #include "session/options.h"
 #include "session/run_state.h"

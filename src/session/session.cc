@@ -14,7 +14,8 @@
 #include "onnx/denotations.h"
 #include "onnx/reader.h"
 #include "partition/copies.h"
-#include "session/compile.h"
+#include "session/compile/compile.h"
+#include "session/compile/session_providers.h"
 #include "session/executor.h"
 #include "session/feeds.h"
 #include "session/interface_keys.h"
@@ -135,8 +136,8 @@ struct Session::Impl {
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
     signature = CallSignature(compiled);
     recordings.find_recorder(compiled);
-    input_devices = devices_of(*compiled.plan, compiled.plan->inputs, compiled.inputs);
-    output_devices = devices_of(*compiled.plan, compiled.plan->outputs, compiled.outputs);
+    input_devices = devices_of(*compiled.plan, compiled.plan->inputs, compiled.signature.inputs);
+    output_devices = devices_of(*compiled.plan, compiled.plan->outputs, compiled.signature.outputs);
     if (options.cpu_arena && compiled.account->budget() == 0 && !is_lean) {
       auto state = states.take(*compiled.plan, compiled.account);
       prepare_memory(state->frame, threads.parallel);
@@ -155,12 +156,12 @@ struct Session::Impl {
   void prepare_for_largest() {
     const auto shapes = max_shapes(options);
     if (shapes.empty()) return;
-    check_max_shapes(shapes, compiled.inputs);
+    check_max_shapes(shapes, compiled.signature.inputs);
     const Plan& plan = *compiled.plan;
     std::vector<int64_t> symbols(static_cast<size_t>(plan.sizes.symbols()), 0);
     for (const SymbolSource& source : plan.symbol_sources) {
       const size_t input = static_cast<size_t>(source.input);
-      const auto given = input < compiled.inputs.size() ? shapes.find(compiled.inputs[input].name) : shapes.end();
+      const auto given = input < compiled.signature.inputs.size() ? shapes.find(compiled.signature.inputs[input].name) : shapes.end();
       if (given == shapes.end()) continue;
       int64_t& symbol = symbols[static_cast<size_t>(source.symbol)];
       symbol = std::max(symbol, given->second.at(static_cast<size_t>(source.axis)));
@@ -415,9 +416,9 @@ Status Session::run(const RunOptions& options, std::span<const char* const> inpu
 }
 
 Value Session::place_input(std::string_view name, const Value& value) {
-  const auto input = std::ranges::find(impl_->compiled.inputs, name, &ValueInfo::name);
-  if (input == impl_->compiled.inputs.end() || !value.is_tensor() || value.tensor().dtype() == DType::string) return value;
-  const Device wanted = impl_->input_devices[static_cast<size_t>(input - impl_->compiled.inputs.begin())];
+  const auto input = std::ranges::find(impl_->compiled.signature.inputs, name, &ValueInfo::name);
+  if (input == impl_->compiled.signature.inputs.end() || !value.is_tensor() || value.tensor().dtype() == DType::string) return value;
+  const Device wanted = impl_->input_devices[static_cast<size_t>(input - impl_->compiled.signature.inputs.begin())];
   const Tensor& given = value.tensor();
   if (given.device() == wanted) return value;
   if (const Status fits = check_input(*input, value); !fits.ok()) fail(fits.code(), "{}", fits.message());
@@ -438,9 +439,9 @@ Value Session::place_input(std::string_view name, const Value& value) {
   return there;
 }
 
-const std::vector<ValueInfo>& Session::inputs() const { return impl_->compiled.inputs; }
-const std::vector<ValueInfo>& Session::outputs() const { return impl_->compiled.outputs; }
-const std::vector<ValueInfo>& Session::overridable_initializers() const { return impl_->compiled.overridable_initializers; }
+const std::vector<ValueInfo>& Session::inputs() const { return impl_->compiled.signature.inputs; }
+const std::vector<ValueInfo>& Session::outputs() const { return impl_->compiled.signature.outputs; }
+const std::vector<ValueInfo>& Session::overridable_initializers() const { return impl_->compiled.signature.overridable_initializers; }
 const ModelMetadata& Session::metadata() const { return impl_->metadata; }
 const std::map<std::string, int>& Session::opset_imports() const { return impl_->compiled.model.graph->opset_imports; }
 const SessionOptions& Session::options() const { return impl_->options; }

@@ -69,7 +69,7 @@ Divided divide(const std::string& text, std::vector<std::string> taken, bool com
   result.originals = collect_originals(*result.graph);
   result.providers = {std::make_shared<NamedNodes>("Device", std::move(taken), compiles),
                       std::make_shared<NamedNodes>("Cpu", std::vector<std::string>{}, false)};
-  const auto rewrite = [](Graph& left) {
+  const auto rewrite = [](Graph& left, const Provider&) {
     PassOptions options;
     options.inference.custom = SealedNodes::infer;
     const Pass passes[] = {*find_pass(cpu_passes(), "recognise_activations"), *find_pass(cpu_passes(), "eliminate_dead_nodes")};

@@ -9,7 +9,7 @@
 #include "graph/text_parse.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
-#include "session/compile.h"
+#include "session/compile/compile.h"
 #include "session/session.h"
 #include "support/device_provider.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/cpu_features.h"
 #include "graph/text_parse.h"
-#include "session/compile.h"
+#include "session/compile/compile.h"
 
 namespace rh::test {
 namespace {

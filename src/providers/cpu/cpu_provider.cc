@@ -1,6 +1,7 @@
 #include "providers/cpu/cpu_provider.h"
 
 #include "compute/gemm/amx.h"
+#include "passes/pass_lists.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh::cpu {
@@ -27,6 +28,8 @@ class CpuProvider final : public Provider {
     }
     return answer;
   }
+
+  std::span<const Pass> passes() const override { return cpu_passes(); }
 
   std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node, const CompileContext& context) override {
     const NodeView view(graph, node);

@@ -4,6 +4,7 @@
 #include <deque>
 #include <unordered_set>
 
+#include "passes/driver/pass.h"
 #include "providers/plugin/kernel_context.h"
 
 namespace rh::plugin {
@@ -104,6 +105,7 @@ class ExtendedProvider final : public Provider {
     }
   }
 
+  std::span<const Pass> passes() const override { return inner_->passes(); }
   std::vector<std::unique_ptr<Kernel>> compile(std::span<const Unit* const> units) override { return inner_->compile(units); }
   std::optional<ContextNode> context_node(const Unit& unit) const override { return inner_->context_node(unit); }
   std::string compatibility_info(const Graph& graph) override { return inner_->compatibility_info(graph); }

@@ -1,4 +1,4 @@
-#include "session/pass_settings.h"
+#include "session/compile/pass_settings.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,20 +11,17 @@ namespace rh {
 
 namespace {
 
-/// The passes that the options name, as far as they are of this list. A name that nothing has is left to the driver where it is one of
-/// `disabled_passes`; the entry may hold names of optimizers that have no counterpart here.
-std::vector<std::string> disabled_of(const SessionOptions& options, std::span<const Pass> list, std::span<const Pass> other) {
+/// The passes of this list that the options name. What it does not have is another list's, or has no counterpart here.
+std::vector<std::string> disabled_of(const SessionOptions& options, std::span<const Pass> list) {
   std::vector<std::string> disabled;
-  for (const std::string& name : options.disabled_passes) {
-    const auto passes = passes_named(name);
-    if (passes.empty()) disabled.push_back(name);
-    disabled.insert(disabled.end(), passes.begin(), passes.end());
-  }
-  for (const std::string_view name : names_in(options.config_entry("optimization.disable_specified_optimizers"))) {
-    const auto passes = passes_named(name);
-    disabled.insert(disabled.end(), passes.begin(), passes.end());
-  }
-  std::erase_if(disabled, [&](const std::string& name) { return find_pass(other, name) && !find_pass(list, name); });
+  const auto add = [&](std::string_view name) {
+    if (find_pass(list, name)) disabled.emplace_back(name);
+    for (const std::string_view pass : passes_named(name)) {
+      if (pass != name && find_pass(list, pass)) disabled.emplace_back(pass);
+    }
+  };
+  for (const std::string& name : options.disabled_passes) add(name);
+  for (const std::string_view name : names_in(options.config_entry("optimization.disable_specified_optimizers"))) add(name);
   return disabled;
 }
 
@@ -44,12 +41,12 @@ RewriteSettings rewrite_settings(const SessionOptions& options) {
 
 }  // namespace
 
-PassOptions pass_settings(const SessionOptions& options, std::span<const Pass> list, std::span<const Pass> other) {
+PassOptions pass_settings(const SessionOptions& options, std::span<const Pass> list) {
   PassOptions passes;
   // The other half of the memory is for the packed forms of those weights, and for all else.
   passes.weight_budget_bytes = std::min(passes.weight_budget_bytes, max_tensor_bytes(options) / 2);
   passes.level = static_cast<int>(options.optimization_level);
-  passes.disabled = disabled_of(options, list, other);
+  passes.disabled = disabled_of(options, list);
   passes.rewrite = rewrite_settings(options);
   const std::string most(options.config_entry("optimization.constant_folding_max_output_size_in_bytes"));
   if (const size_t bytes = std::strtoull(most.c_str(), nullptr, 10); bytes > 0) passes.most_folded_bytes = bytes;

@@ -20,22 +20,6 @@
 
 namespace rh {
 
-/// A model made ready to run, with what can be asked about it.
-struct CompiledModel {
-  Model model;  ///< the graph that the plan names nodes and values by
-  std::vector<std::shared_ptr<Provider>> providers;
-  std::vector<MissingProvider> missing;
-  std::shared_ptr<MemoryAccount> account;  ///< of the session; weights are charged to it
-  std::unique_ptr<Plan> plan;
-  std::vector<ValueInfo> inputs, outputs, overridable_initializers;
-  PlacementRecord placement;
-  std::vector<CopyPlacement> copies;
-  std::shared_ptr<Graph> for_file;  ///< where the options ask for it: the graph with context nodes in place of what providers compiled
-  std::vector<std::pair<std::string, std::string>> file_metadata;  ///< what that file is to say beside what the model says
-  int64_t context_nodes = 0;
-  SessionStatistics load;  ///< the times
-};
-
 /// A model whose nodes have providers, before kernels and copies.
 struct PlacedModel {
   Model model;
@@ -44,18 +28,22 @@ struct PlacedModel {
   std::vector<MissingProvider> missing;
   Assignment assignment;
   PlacementRecord placement;        ///< empty where the options want none
-  std::shared_ptr<Graph> for_file;  ///< as of CompiledModel, before context nodes
-  double passes_ms = 0, assign_ms = 0;
+  std::shared_ptr<Graph> for_file;  ///< where the options ask for a model with context nodes: the graph as it was divided
+  SessionStatistics load;           ///< the times
+};
+
+/// A model made ready to run, with what can be asked about it. The plan names nodes and values by the graph, and has taken what the
+/// assignment held.
+struct CompiledModel : PlacedModel {
+  std::shared_ptr<MemoryAccount> account;  ///< of the session; weights are charged to it
+  std::unique_ptr<Plan> plan;
+  std::vector<CopyPlacement> copies;
+  std::vector<std::pair<std::string, std::string>> file_metadata;  ///< what `for_file` is to say beside what the model says
+  int64_t context_nodes = 0;                                       ///< of `for_file`
 };
 
 /// What the options change, inference, passes, providers. Nodes that no provider takes are left without. Throws Error.
 PlacedModel place(Model model, const SessionOptions& options, const Parallel& parallel);
-
-/// The providers that a session may ask for.
-const ProviderRegistry& provider_registry();
-
-/// Whether the choice is the CPU provider of ours.
-bool is_cpu_choice(const ProviderChoice& choice);
 
 /// Model to plan: what the options change, inference, passes, placement, kernels and memory. Throws Error.
 CompiledModel compile(Model model, const SessionOptions& options, const Parallel& parallel);

@@ -1,0 +1,87 @@
+#include "session/compile/session_providers.h"
+
+#include <algorithm>
+
+#include "base/fork_mutex.h"
+#include "providers/cpu/cpu_provider.h"
+#include "providers/custom_operators.h"
+
+namespace rh {
+
+const ProviderRegistry& provider_registry() {
+  static constinit ForkOnce<const ProviderRegistry> registry;
+  return registry.get([] {
+    ProviderRegistry made;
+    made.add(cpu::kProviderName, cpu::make_provider);
+    return made;
+  });
+}
+
+bool is_cpu_choice(const ProviderChoice& choice) {
+  return !choice.make && provider_registry().canonical_name(choice.name) == cpu::kProviderName;
+}
+
+std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& options, const std::shared_ptr<const ModelInfo>& model,
+                                                      std::vector<MissingProvider>& missing) {
+  const auto fallback = options.config.find("roundhouse.fallback");
+  const bool only_warn = fallback != options.config.end() && fallback->second == "warn";
+  std::vector<std::shared_ptr<Provider>> providers;
+  std::shared_ptr<Provider> cpu;
+  const bool choose = options.providers.empty() && options.choose_providers;
+  for (const ProviderChoice& choice : choose ? options.choose_providers(*model) : options.providers) {
+    std::shared_ptr<Provider> provider;
+    try {
+      provider = choice.make ? choice.make(model) : provider_registry().make(choice.name, choice.options);
+    } catch (const Error& error) {
+      if (!only_warn) throw;
+      if (options.log) options.log->log(LogSeverity::warning, "session", fmt::format("goes on without {}: {}", choice.name, error.what()));
+      missing.push_back({choice.name, error.what()});
+      continue;
+    }
+    const bool is_cpu = provider->name() == cpu::kProviderName;
+    const auto same = [&](const std::shared_ptr<Provider>& other) { return other->name() == provider->name(); };
+    if (is_cpu ? cpu != nullptr : std::ranges::any_of(providers, same)) {
+      fail(ErrorCode::fail, "Provider {} has already been registered: append each provider once, with all of its devices",
+           provider->name());
+    }
+    if (is_cpu) {
+      cpu = std::move(provider);
+    } else {
+      providers.push_back(std::move(provider));
+    }
+  }
+  providers.push_back(cpu ? std::move(cpu) : provider_registry().make(cpu::kProviderName, {}));
+  if (options.custom_operators) {
+    for (auto& provider : providers) provider = options.custom_operators->added_to(provider);
+  }
+  return providers;
+}
+
+void check_fallback(const Graph& graph, const Assignment& assignment, const SessionOptions& options,
+                    const std::vector<std::shared_ptr<Provider>>& providers) {
+  const auto key = options.config.find("session.disable_cpu_ep_fallback");
+  if (key == options.config.end() || key->second != "1") return;
+  const auto is_cpu = [](const ProviderChoice& choice) { return provider_registry().canonical_name(choice.name) == cpu::kProviderName; };
+  if (std::any_of(options.providers.begin(), options.providers.end(), is_cpu)) {
+    fail(ErrorCode::invalid_argument, "'{}' is 1, but {} is among the providers asked for: leave out one of the two", key->first,
+         cpu::kProviderName);
+  }
+  for (NodeId id : graph.nodes()) {
+    if (assignment.of(graph, id).provider != static_cast<int>(providers.size()) - 1) continue;
+    throw Error(ErrorCode::fail, fmt::format("'{}' is 1, but only {} takes this node", key->first, cpu::kProviderName),
+                graph.node(id).where());
+  }
+}
+
+void tell_void_claims(const Assignment& assignment, const SessionOptions& options) {
+  for (const VoidClaim& claim : assignment.void_claims) {
+    const std::string text = fmt::format("{}: {}", claim.provider, claim.reason);
+    if (options.config_entry("roundhouse.fallback") == "error") throw Error(ErrorCode::ep_fail, text, claim.where);
+    if (options.log) {
+      options.log->log(LogSeverity::warning, "session",
+                       text + ": the claim does not count as it is; 'roundhouse.fallback' of \"error\" makes this an error");
+    }
+  }
+}
+
+}  // namespace rh
