@@ -57,6 +57,18 @@ std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& opti
   return providers;
 }
 
+namespace {
+
+// As the model has the node, where one of its nodes stands behind this one.
+Where where_in_model(const Node& node) {
+  if (node.provenance.empty()) return node.where();
+  const OriginalNode& original = *node.provenance[0];
+  const std::string op = original.domain.empty() ? original.op_type : original.domain + "::" + original.op_type;
+  return {.file = {}, .node = original.display_name(), .op = fmt::format("{}({})", op, original.opset), .tensor = {}};
+}
+
+}  // namespace
+
 void check_fallback(const Graph& graph, const Assignment& assignment, const SessionOptions& options,
                     const std::vector<std::shared_ptr<Provider>>& providers) {
   const auto key = options.config.find("session.disable_cpu_ep_fallback");
@@ -69,7 +81,7 @@ void check_fallback(const Graph& graph, const Assignment& assignment, const Sess
   for (NodeId id : graph.nodes()) {
     if (assignment.of(graph, id).provider != static_cast<int>(providers.size()) - 1) continue;
     throw Error(ErrorCode::fail, fmt::format("'{}' is 1, but only {} takes this node", key->first, cpu::kProviderName),
-                graph.node(id).where());
+                where_in_model(graph.node(id)));
   }
 }
 
