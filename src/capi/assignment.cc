@@ -2,6 +2,7 @@
 #include "capi/guard.h"
 #include "capi/session.h"
 #include "capi/table.h"
+#include "settings/keys.h"
 
 const std::vector<const OrtEpAssignedSubgraph*>& OrtSession::assigned_subgraphs() const {
   std::call_once(assigned_once_, [&] {
@@ -21,8 +22,6 @@ namespace rh::capi {
 
 namespace {
 
-constexpr char kRecordKey[] = "session.record_ep_graph_assignment_info";
-
 OrtStatus* give(const std::string& text, const char** out) {
   checked(out, "out") = text.c_str();
   return nullptr;
@@ -35,9 +34,9 @@ OrtStatus* ORT_API_CALL Session_GetEpGraphAssignmentInfo(const OrtSession* sessi
   return guard([&] {
     const auto*& out = checked(subgraphs, "ep_subgraphs");
     checked(count, "num_ep_subgraphs");
-    if (session_of(session).options().config_entry(kRecordKey) != "1") {
+    if (!session_of(session).options().settings.tells_assignment) {
       fail(ErrorCode::fail, "the session does not tell which provider took which nodes: set its configuration entry '{}' to \"1\"",
-           kRecordKey);
+           kKeyOf<&Settings::tells_assignment>);
     }
     const auto& list = session->assigned_subgraphs();
     out = list.data();

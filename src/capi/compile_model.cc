@@ -11,6 +11,7 @@
 #include "onnx/reader.h"
 #include "onnx/tensor_writer.h"
 #include "session/compile/compile.h"
+#include "settings/keys.h"
 
 namespace rh::capi::compile {
 
@@ -50,8 +51,7 @@ class CallerSink final : public onnx::ExternalSink {
 
 Model read_input(const OrtModelCompilationOptions& options) {
   if (options.input_model) return abi::build_model(*options.input_model);
-  const char* folder = options.session.config.find("session.model_external_initializers_file_folder_path");
-  const onnx::ReadOptions read{.folder = folder ? folder : ""};
+  const onnx::ReadOptions read{.folder = glance_at_settings(options.session.config.pairs()).external_data_folder.value_or("")};
   if (options.input_data) return onnx::read_model({static_cast<const std::byte*>(options.input_data), options.input_bytes}, read);
   if (options.input_path.empty()) {
     fail(ErrorCode::invalid_argument, "the input model is not set: name its path, its bytes or a model that was built");
@@ -78,12 +78,12 @@ std::string output_path(const OrtModelCompilationOptions& options) {
 /// What providers are to know of the compilation, as they know it of a session that writes its compiled model.
 OrtSessionOptions with_context_keys(const OrtModelCompilationOptions& options, const std::string& path) {
   OrtSessionOptions session = options.session;
-  session.config.set("ep.context_enable", "1");
+  session.config.set(kKeyOf<&Settings::write_context_model>, "1");
   session.config.set("ep.context_embed_mode", options.embed_context ? "1" : "0");
   std::string context_path = path;
   if (!options.context_name.empty())
     context_path = utf8(fs::path(options.context_folder) / (fs::path(options.context_name).stem().string() + "_ctx.onnx"));
-  if (!context_path.empty()) session.config.set("ep.context_file_path", context_path);
+  if (!context_path.empty()) session.config.set(kKeyOf<&Settings::context_model_path>, context_path);
   return session;
 }
 

@@ -49,7 +49,7 @@ void apply(const std::string& text, SessionOptions& options) {
 
 bool is_wanted(const SessionOptions& options) {
   const char* by_environment = std::getenv("ORT_LOAD_CONFIG_FROM_MODEL");
-  return (by_environment && std::string_view(by_environment) == "1") || options.config_entry("roundhouse.config_from_model") == "1";
+  return (by_environment && std::string_view(by_environment) == "1") || options.settings.config_from_model;
 }
 
 }  // namespace

@@ -10,8 +10,7 @@ namespace rh::capi::model_editor {
 namespace {
 
 std::string data_folder(const OrtSessionOptions* options) {
-  const char* folder = options ? options->config.find("session.model_external_initializers_file_folder_path") : nullptr;
-  return folder ? folder : "";
+  return options ? glance_at_settings(options->config.pairs()).external_data_folder.value_or("") : std::string();
 }
 
 OrtSession* new_edited_session(const OrtEnv& env, Model model) {

@@ -27,6 +27,7 @@ ProviderChoice plugin_choice(const OrtEnv& env, std::shared_ptr<const OrtSession
   auto logger = session_logger(env, options.get());
   plugin::PluginSetup setup{libraries_of(env).library_of(*devices.at(0)), std::move(devices), std::move(options), std::move(logger),
                             nullptr};
+  setup.settings = glance_at_settings(setup.options->config.pairs());
   return {setup.devices[0]->ep_name, {}, [setup](std::shared_ptr<const ModelInfo> model) {
             plugin::PluginSetup complete = setup;
             complete.model = std::move(model);

@@ -38,8 +38,7 @@ std::vector<std::string> available_names() {
 /// The provider's name where a registered library, or one that is found by its file name and then registered, has it; empty where there is
 /// none. What is wrong with a library that is there waits for the session where there is no environment yet, or where that only warns.
 std::string plugin_name(const OrtSessionOptions& options, std::string_view name) {
-  const char* fallback = options.config.find("roundhouse.fallback");
-  const bool only_warn = fallback && std::string_view(fallback) == "warn";
+  const bool only_warn = glance_at_settings(options.config.pairs()).fallback == Fallback::warn;
   const OrtEnv* env = abi::current_env();
   if (!env) {
     const KnownProvider* known = find_known_provider(name);

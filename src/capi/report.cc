@@ -61,7 +61,7 @@ json report_of(const Session& session) {
   report["machine"] = machine_class(cpu_features());
   report["amx"] = amx_json();
   report["threads"] = session.threads();
-  report["precision"] = precision_of(session.options());
+  report["precision"] = precision_name(precision_of(session.options()));
   add_variants(session, report);
   return report;
 }

@@ -8,6 +8,7 @@
 #include "capi/guard.h"
 #include "capi/plugins.h"
 #include "capi/session.h"
+#include "settings/keys.h"
 
 namespace rh::capi {
 
@@ -37,25 +38,18 @@ int threads_of(int given, const char* variable) {
   return error == std::errc() && end == view.data() + view.size() ? std::max(0, threads) : 0;
 }
 
-// An entry counts, as for every field that it repeats; a wrong number is an error when the session is made.
-int log_severity_of(const OrtSessionOptions& options) {
-  const char* entry = options.config.find("session.log_severity_level");
-  const std::string_view text = entry ? entry : "";
-  return text.size() == 1 && text[0] >= '0' && text[0] <= '4' ? text[0] - '0' : options.log_severity;
-}
-
-std::string log_id_of(const OrtSessionOptions& options) {
-  const char* entry = options.config.find("session.log_id");
-  return entry && *entry ? entry : options.log_id;
-}
-
 }  // namespace
 
 std::shared_ptr<const OrtLogger> session_logger(const OrtEnv& env, const OrtSessionOptions* options) {
   auto logger = std::make_shared<OrtLogger>(env.logger);
   if (!options) return logger;
-  if (const std::string id = log_id_of(*options); !id.empty()) logger->id = id;
-  if (const int severity = log_severity_of(*options); severity >= 0) logger->level = static_cast<OrtLoggingLevel>(severity);
+  // An entry counts before the field that it repeats; a wrong number is an error when the session is made.
+  const Settings said = glance_at_settings(options->config.pairs());
+  const std::string& id = said.log_id && !said.log_id->empty() ? *said.log_id : options->log_id;
+  if (!id.empty()) logger->id = id;
+  const bool is_level = said.log_severity >= ORT_LOGGING_LEVEL_VERBOSE && said.log_severity <= ORT_LOGGING_LEVEL_FATAL;
+  const int severity = is_level ? *said.log_severity : options->log_severity;
+  if (severity >= 0) logger->level = static_cast<OrtLoggingLevel>(severity);
   if (options->logging_function) {
     logger->function = options->logging_function;
     logger->parameter = options->logging_parameter;
@@ -76,8 +70,8 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
   options.inter_op_threads = threads_of(given->inter_op_threads, "ORT_INTER_OP_NUM_THREADS");
   options.execution_mode = static_cast<ExecutionMode>(given->execution_mode);
   options.deterministic = given->deterministic;
-  const char* own_threads = given->config.find("session.use_per_session_threads");
-  if (own_threads ? std::string_view(own_threads) == "0" : !given->per_session_threads) {
+  options.settings = glance_at_settings(given->config.pairs());
+  if (!options.settings.own_threads.value_or(given->per_session_threads)) {
     options.shared_pool = env.shared_pool();
     if (!options.shared_pool) {
       fail(ErrorCode::fail,
@@ -99,7 +93,7 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
   options.custom_operators = custom_operators(env, *given);
   options.memory_pattern = given->memory_pattern;
   options.cpu_arena = given->cpu_arena;
-  if (const char* share = given->config.find("session.use_env_allocators"); share && std::string_view(share) == "1") {
+  if (options.settings.use_env_allocators) {
     options.host_memory = const_cast<OrtEnv&>(env).shared_memory(abi::host_memory_info(OrtArenaAllocator));
   }
   options.log_id = given->log_id;
@@ -107,9 +101,9 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
   options.log_verbosity = given->log_verbosity;
   options.profiling = given->profiling;
   options.profile_prefix = utf8(given->profile_prefix);
-  options.config.insert(given->config.pairs().begin(), given->config.pairs().end());
+  options.config = given->config.pairs();
   const char* released = std::getenv("ALLOW_RELEASED_ONNX_OPSET_ONLY");
-  if (released) options.config.try_emplace("session.allow_released_opsets_only", released);
+  if (released) options.config.try_emplace(kKeyOf<&Settings::released_opsets_only>, released);
   options.cancel_load = given->cancel_load;
   return options;
 }
@@ -120,15 +114,14 @@ RunOptions run_options(const OrtRunOptions* given) {
   options.tag = given->tag;
   options.log_severity = given->log_severity;
   options.log_verbosity = given->log_verbosity;
-  options.config.insert(given->config.pairs().begin(), given->config.pairs().end());
+  options.config = given->config.pairs();
   options.terminate = &given->terminate;
   options.handle = given;
-  const char* unsynchronized = given->config.find("disable_synchronize_execution_providers");
-  options.synchronize = !unsynchronized || std::string_view(unsynchronized) != "1";
   if (given->node_callback) options.observer = node_callback_observer(given->node_callback, given->node_callback_state);
   options.profiling = given->profiling;
   options.profile_prefix = utf8(given->profile_prefix);
   apply_config(options);
+  options.synchronize = !options.settings.unsynchronized;
   return options;
 }
 

@@ -59,9 +59,10 @@ Model read_onnx_format(std::string_view bytes, TensorReader& tensors, const Read
 
 Model build(std::string_view bytes, TensorReader& tensors, const ReadOptions& options) {
   const bool is_ort = is_ort_format(bytes);
-  if ((options.format == "ORT" && !is_ort) || (options.format == "ONNX" && is_ort)) {
+  using Format = ReadOptions::Format;
+  if (options.format == (is_ort ? Format::onnx : Format::ort)) {
     fail(ErrorCode::fail, "the model is in the {} format, expected the {} format, which 'session.load_model_format' asks for",
-         is_ort ? "ORT" : "ONNX", options.format);
+         is_ort ? "ORT" : "ONNX", is_ort ? "ONNX" : "ORT");
   }
   Model model = is_ort ? read_ort_format(bytes, tensors, options.limits) : read_onnx_format(bytes, tensors, options);
   undo_nchwc_blocks(*model.graph);

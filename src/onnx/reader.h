@@ -33,8 +33,8 @@ struct ReadOptions {
   bool tables_in_place = false;
   /// Stand for initializers of these names that the model keeps in external files, which are then not read; null: none.
   const std::map<std::string, Value>* initializers = nullptr;
-  /// "ONNX" or "ORT": a model in the other format is an error; else the model says itself.
-  std::string_view format;
+  enum class Format : uint8_t { any, onnx, ort };
+  Format format = Format::any;       ///< a model in another format is an error
   bool released_opsets_only = true;  ///< opsets of the standard that are newer than the operators known here are errors
   /// The most that model-local functions may expand to: nodes, and bytes of their names and attributes. 0: by the size of the model.
   int64_t most_function_nodes = 0, most_function_bytes = 0;

@@ -25,11 +25,11 @@ bool generates(const Graph& graph) {
 }  // namespace
 
 bool wants_compact_weights(const Graph& graph, const SessionOptions& options) {
-  const std::string_view asked = options.config_entry("roundhouse.weights");
-  if (!asked.empty() && asked != "auto") return asked == "compact";
+  const WeightForm asked = options.settings.weights;
+  if (asked != WeightForm::automatic) return asked == WeightForm::compact;
   const CpuFeatures& cpu = cpu_features();
   if (cpu.amx_bf16) return false;  // products of many rows by tiles gain more
-  if (options.config_entry("roundhouse.memory") == "lean") return true;
+  if (options.settings.memory == MemoryPolicy::lean) return true;
   // Elsewhere decoding takes longer than what it saves (docs/measurements/products.md, "Weights in 28 bits").
   if (!cpu.own_adders) return false;
   return graph.constant_bytes() > static_cast<size_t>(cpu.l3_bytes) && generates(graph);

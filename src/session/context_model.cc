@@ -10,11 +10,6 @@ namespace rh {
 
 namespace {
 
-std::string_view config_of(const SessionOptions& options, const char* key) {
-  const auto found = options.config.find(key);
-  return found == options.config.end() ? std::string_view() : found->second;
-}
-
 class ContextPlacer {
  public:
   ContextPlacer(const Assignment& assignment, std::span<const std::shared_ptr<Provider>> providers)
@@ -116,10 +111,10 @@ void add_metadata(ModelInfo& info, const std::vector<std::pair<std::string, std:
   }
 }
 
-bool wants_context_model(const SessionOptions& options) { return config_of(options, "ep.context_enable") == "1"; }
+bool wants_context_model(const SessionOptions& options) { return options.settings.write_context_model; }
 
 std::string context_model_path(const ModelInfo& model, const SessionOptions& options) {
-  std::string path(config_of(options, "ep.context_file_path"));
+  std::string path = options.settings.context_model_path;
   if (path.empty() && !model.path.empty()) {
     const std::filesystem::path from(model.path);
     path = (from.parent_path() / (from.stem().string() + "_ctx.onnx")).string();
@@ -136,9 +131,9 @@ void write_context_model(const ModelInfo& model, const Graph& graph, const Sessi
   const std::string path = context_model_path(model, options);
   if (fs::is_directory(path)) fail(ErrorCode::fail, "'ep.context_file_path' is the folder '{}', expected a file", path);
   if (fs::exists(path)) fail(ErrorCode::fail, "the file \"{}\" of the compiled model exists already: remove it, or name another", path);
-  const std::string_view external = config_of(options, "ep.context_model_external_initializers_file_name");
+  const std::string& external = options.settings.context_weights_file;
   if (external.empty()) return write_file(path, onnx::write_model(model, graph));
-  onnx::FileSink sink(join_path(parent_folder(path), external), std::string(external), 0);
+  onnx::FileSink sink(join_path(parent_folder(path), external), external, 0);
   const std::string bytes = onnx::write_model(model, graph, {}, &sink);
   sink.commit();
   write_file(path, bytes);

@@ -15,6 +15,7 @@
 #include "session/step_trace.h"
 #include "session/subgraph_types.h"
 #include "session/value_types.h"
+#include "settings/keys.h"
 #include "tensor/extent.h"
 
 namespace rh {
@@ -205,7 +206,7 @@ class StepContext final : public RunContext {
 
   [[noreturn]] void fail_too_large(const std::string& what, size_t bytes) const {
     fail(ErrorCode::runtime_exception, "{} of {} bytes, expected at most {}: make it smaller, or raise '{}' of the session", what, bytes,
-         frame_.controls().max_tensor_bytes, kMaxTensorBytesKey);
+         frame_.controls().max_tensor_bytes, kKeyOf<&Settings::max_tensor_bytes>);
   }
 
   void give_output(int32_t slot, Value& value, DType dtype, const Shape& shape) {

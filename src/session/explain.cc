@@ -8,7 +8,7 @@ namespace rh {
 ExplainedModel explain(Model model, SessionOptions options) {
   apply_config(options);
   ExplainedModel explained;
-  explained.precision = precision_of(options);
+  explained.precision = precision_name(precision_of(options));
   collect_originals(*model.graph);  // so that the copy's nodes are told by them
   explained.as_read = model.graph->clone();
   turn_shapes_into_hints(*explained.as_read);

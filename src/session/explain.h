@@ -15,7 +15,7 @@ struct ExplainedModel {
   PlacedModel placed;
   std::vector<CopyPlacement> copies;  ///< none where a node is without provider
   std::vector<std::string> providers;
-  std::string precision;  ///< as precision_of() names it
+  std::string precision;  ///< as precision_name() gives it
 };
 
 /// What a session with these options would do with a model: nothing is compiled, and nodes that no provider takes are no error. Throws

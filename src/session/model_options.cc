@@ -95,7 +95,7 @@ void apply_model_options(Graph& graph, const SessionOptions& options) {
   if (!options.dims_by_name.empty()) set_dims(graph, options.dims_by_name);
   replace_initializers(graph, options.initializers, options.log.get());
   apply_value_layout(graph, options);
-  if (options.config_entry("mlas.qnbit.force_fp32") == "1") compute_with_floats(graph);
+  if (options.settings.nbits_with_floats) compute_with_floats(graph);
 }
 
 void apply_dim_denotations(Graph& graph, const std::map<std::string, std::vector<std::string>>& denotations,

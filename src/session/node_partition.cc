@@ -10,7 +10,7 @@
 namespace rh {
 
 void write_node_partition(const Plan& plan, const SessionOptions& options) {
-  const std::string path(options.config_entry("session.node_partition_config_file"));
+  const std::string& path = options.settings.node_partition_file;
   if (path.empty()) return;
   if (std::filesystem::exists(path)) {
     if (!options.log) return;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "settings/settings.h"
 #include "tensor/value.h"
 
 namespace rh {
@@ -22,11 +23,6 @@ class CustomOperators;
 class RunObserver;
 class Provider;
 struct ModelInfo;
-
-/// The numbers are those of GraphOptimizationLevel.
-enum class OptimizationLevel : int { none = 0, basic = 1, extended = 2, layout = 3, all = 99 };
-
-enum class ExecutionMode : int { sequential = 0, parallel = 1 };
 
 /// The numbers are those of OrtLoggingLevel.
 enum class LogSeverity : int { verbose = 0, info = 1, warning = 2, error = 3, fatal = 4 };
@@ -94,28 +90,23 @@ struct SessionOptions {
   bool profiling = false;
   std::string profile_prefix;  ///< of the trace file: "<prefix>_<date>_<time>.json"
 
-  /// Config entries by key, "session.*" and "ep.*" as the public interface names them, "roundhouse.*" ours: an unknown key or value of ours
-  /// is an error that names the nearest valid one.
-  std::map<std::string, std::string> config;
+  /// Entries by key as the caller gave them, for apply_config(). Providers read them as they are; all else reads `settings`.
+  ConfigEntries config;
+  Settings settings;  ///< what the entries say
   /// Set from any thread to stop a load under way, which then throws Error{load_canceled}; null: never.
   std::shared_ptr<std::atomic<bool>> cancel_load;
-
-  /// An entry of `config`; empty where there is none.
-  std::string_view config_entry(const std::string& key) const {
-    const auto at = config.find(key);
-    return at == config.end() ? std::string_view() : at->second;
-  }
 };
 
 struct RunOptions {
   std::string tag;
   int log_severity = -1;
   int log_verbosity = 0;
-  std::map<std::string, std::string> config;  ///< "memory.enable_memory_arena_shrinkage", not empty: the run's memory is not kept
+  ConfigEntries config;  ///< as the caller gave them, for apply_config()
+  RunSettings settings;  ///< what they say
   /// Set from any thread to stop the run at the next step or piece of a kernel's loop; it then returns a failed Status. Null: never. Not
   /// owned.
   const std::atomic<bool>* terminate = nullptr;
-  /// The run stops in the same way once it has taken so long. From "roundhouse.run.timeout_ms".
+  /// The run stops in the same way once it has taken so long.
   std::optional<std::chrono::milliseconds> time_limit;
   bool profiling = false;      ///< write a trace of this run alone; where the session writes one, the run stands in both
   std::string profile_prefix;  ///< of the trace file, as in SessionOptions
@@ -128,17 +119,15 @@ struct RunOptions {
   bool synchronize = true;       ///< providers are to have done all work when the run ends
 };
 
-/// Bytes that a tensor of a run may take: what a model computes must not ask for more memory than there is.
-inline constexpr const char* kMaxTensorBytesKey = "roundhouse.memory.max_tensor_bytes";
-/// The config entry of that key; without it all of the system's memory. Throws Error{invalid_argument} where it is no number of bytes.
-size_t max_tensor_bytes(const SessionOptions& options);
-
-/// Throws Error{invalid_argument} where a "roundhouse." key or its value is unknown, or a number is malformed; folds the entries that
-/// repeat fields into them.
+/// Reads the entries (settings/settings.h), and folds those that repeat fields into them. Throws Error where an entry is wrong.
 void apply_config(SessionOptions& options);
 void apply_config(RunOptions& options);
 
-/// The precision in force, as "roundhouse.precision" names it: "strict", "fp32", "fast" or "bf16". Of options that apply_config() has seen.
-std::string_view precision_of(const SessionOptions& options);
+/// Bytes that a tensor of a run may take, for what a model computes must not ask for more memory than there is.
+size_t max_tensor_bytes(const SessionOptions& options);
+/// The precision in force. Of options that apply_config() has seen, as the next one.
+Precision precision_of(const SessionOptions& options);
+/// Its name, as entries have it.
+std::string_view precision_name(Precision precision);
 
 }  // namespace rh

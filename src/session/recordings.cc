@@ -1,14 +1,13 @@
 #include "session/recordings.h"
 
-#include <charconv>
-
 #include "partition/copies.h"
+#include "settings/keys.h"
 
 namespace rh {
 
 namespace {
 
-constexpr char kNumberKey[] = "gpu_graph_id";
+constexpr const char* kNumberKey = kKeyOf<&RunSettings::recording>;
 
 bool is_tensor(const Value* value) { return value && value->is_tensor() && value->tensor().defined(); }
 
@@ -31,19 +30,6 @@ void Recordings::find_recorder(const CompiledModel& compiled) {
     recorder_ = provider;
     return;
   }
-}
-
-int Recordings::number_of(const RunOptions& options) const {
-  const auto found = options.config.find(kNumberKey);
-  if (found == options.config.end()) return 0;
-  const std::string& text = found->second;
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    fail(ErrorCode::invalid_argument, "run config entry '{}' is '{}', expected a number, -1 for a run that is not recorded", kNumberKey,
-         text);
-  }
-  return number;
 }
 
 Status Recordings::check_outputs(std::span<const Value> outputs) const {

@@ -21,8 +21,6 @@ class Recordings {
   void find_recorder(const CompiledModel& compiled);
   bool active() const { return recorder_ != nullptr; }
 
-  /// -1: the run is not to be recorded. Throws Error{invalid_argument} where the option is no number.
-  int number_of(const RunOptions& options) const;
   bool has(int number) const { return recorder_->has_recorded(number); }
   /// A run is recorded where all that is asked for has memory that stays: Error{invalid_argument} otherwise.
   Status check_outputs(std::span<const Value> outputs) const;

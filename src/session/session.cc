@@ -1,9 +1,10 @@
 #include "session/session.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <optional>
+
+#include <fmt/ranges.h>
 
 #include "base/cancellation.h"
 #include "base/denormals.h"
@@ -26,8 +27,8 @@
 #include "session/profiler.h"
 #include "session/recordings.h"
 #include "session/run_state.h"
-#include "session/shrinkage.h"
 #include "session/threads.h"
+#include "settings/keys.h"
 #include "tensor/arena.h"
 
 namespace rh {
@@ -90,10 +91,10 @@ struct Session::Impl {
 
   explicit Impl(const SessionOptions& given)
       : options(with_config_applied(given)), threads(options), tensor_limit(max_tensor_bytes(options)) {
-    check_interface_keys(options);
+    check_interface_keys(options.settings);
     if (options.profiling) profiler = std::make_unique<Profiler>(options.profile_prefix);
-    const std::string_view table = options.config_entry("session.collect_node_memory_stats_to_file");
-    if (!table.empty()) node_memory = std::make_unique<NodeMemory>(std::string(table));
+    const std::string& table = options.settings.node_memory_file;
+    if (!table.empty()) node_memory = std::make_unique<NodeMemory>(table);
   }
 
   ~Impl() {
@@ -131,7 +132,7 @@ struct Session::Impl {
     }
     compiled.for_file = nullptr;
     const bool holds_much = free_heap_bytes() > free_before + kMostLeftByLoading;
-    const bool is_lean = options.config_entry("roundhouse.memory") == "lean";
+    const bool is_lean = options.settings.memory == MemoryPolicy::lean;
     if (holds_much || is_lean) trim_heap();
     for (const auto& provider : compiled.providers) providers.emplace_back(provider->name());
     signature = CallSignature(compiled);
@@ -154,7 +155,7 @@ struct Session::Impl {
 
   // The arena of the first run, for the shapes that inputs have at most.
   void prepare_for_largest() {
-    const auto shapes = max_shapes(options);
+    const ShapesByName& shapes = options.settings.max_shapes;
     if (shapes.empty()) return;
     check_max_shapes(shapes, compiled.signature.inputs);
     const Plan& plan = *compiled.plan;
@@ -234,27 +235,27 @@ struct Session::Impl {
     return status;
   }
 
-  /// What a run's list of devices to shrink names. Error{invalid_argument} where it names none of the session's.
-  Status find_arenas(std::string_view list, std::vector<Allocator*>& arenas) const {
-    if (list.empty()) return {};
-    for (const Device device : parse_shrinkage(list)) {
+  /// The arenas of devices. Error{invalid_argument} where the session has none of them.
+  Status find_arenas(const std::vector<Device>& devices, std::vector<Allocator*>& arenas) const {
+    for (const Device device : devices) {
       if (device.is_host() && device.id == 0 && options.cpu_arena) arenas.push_back(options.host_memory.get());
       for (const auto& provider : compiled.providers) {
         const Device own = provider->device();
         if (!device.is_host() && own.type == device.type && own.id == device.id) arenas.push_back(&provider->allocator());
       }
     }
-    if (!arenas.empty()) return {};
-    return error_status(ErrorCode::invalid_argument, "run option '{}' is '{}', but the session keeps no memory of these devices",
-                        kShrinkageKey, list);
+    if (devices.empty() || !arenas.empty()) return {};
+    std::vector<std::string> names;
+    for (const Device device : devices) names.push_back(device.to_string());
+    return error_status(ErrorCode::invalid_argument, "run config entry '{}' names {}, but the session keeps no memory of these devices",
+                        kKeyOf<&RunSettings::arenas_to_shrink>, fmt::join(names, ", "));
   }
 
   /// With memory of runs before, which it gives back.
   Status run_pooled(const RunOptions& run_options, Profiler* trace, std::span<const char* const> input_names,
                     std::span<const Value* const> values, std::span<const char* const> output_names, std::span<Value> results) {
     std::vector<Allocator*> arenas;
-    const auto shrinkage = run_options.config.find(kShrinkageKey);
-    if (shrinkage != run_options.config.end()) RH_RETURN_IF_ERROR(find_arenas(shrinkage->second, arenas));
+    RH_RETURN_IF_ERROR(find_arenas(run_options.settings.arenas_to_shrink, arenas));
     auto state = states.take(*compiled.plan, compiled.account);
     Status status = run(*state, run_options, trace, input_names, values, output_names, results);
     states.give_back(std::move(state), options.cpu_arena && arenas.empty());
@@ -268,7 +269,7 @@ struct Session::Impl {
   /// A provider records the run, after as many as it needs for that, or replays it.
   Status run_recorded(const RunOptions& run_options, Profiler* trace, std::span<const char* const> input_names,
                       std::span<const Value* const> values, std::span<const char* const> output_names, std::span<Value> results) {
-    const int number = recordings.number_of(run_options);
+    const int number = run_options.settings.recording;
     if (number < 0) return run_pooled(run_options, trace, input_names, values, output_names, results);
     if (recordings.has(number)) return recordings.replay(number, signature, input_names, values, output_names, results);
     RH_RETURN_IF_ERROR(recordings.check_outputs(results));
@@ -326,22 +327,21 @@ bool only_cpu_runs(const SessionOptions& options) {
   return !options.choose_providers && !options.custom_operators && std::ranges::all_of(options.providers, is_cpu_choice);
 }
 
-int64_t limit(const SessionOptions& options, const char* key) {
-  const std::string_view text = options.config_entry(key);
-  int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+onnx::ReadOptions::Format format_of(const Settings& settings) {
+  using Format = onnx::ReadOptions::Format;
+  return !settings.load_format ? Format::any : *settings.load_format == ModelFormat::ort ? Format::ort : Format::onnx;
 }
 
 onnx::ReadOptions read_options(const SessionOptions& options) {
+  const Settings& settings = options.settings;
   return {.folder = options.external_data_folder,
           .files = options.external_files,
           .tables_in_place = only_cpu_runs(options),
           .initializers = &options.initializers,
-          .format = options.config_entry("session.load_model_format"),
-          .released_opsets_only = options.config_entry("session.allow_released_opsets_only") != "0",
-          .most_function_nodes = limit(options, "session.function_expansion_node_limit"),
-          .most_function_bytes = limit(options, "session.function_expansion_byte_limit")};
+          .format = format_of(settings),
+          .released_opsets_only = settings.released_opsets_only,
+          .most_function_nodes = settings.most_function_nodes.value_or(0),
+          .most_function_bytes = settings.most_function_bytes.value_or(0)};
 }
 
 }  // namespace

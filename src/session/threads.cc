@@ -1,56 +1,32 @@
 #include "session/threads.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
+#include "settings/keys.h"
 
 namespace rh {
 
 namespace {
 
-bool spins(const SessionOptions& options) { return options.config_entry("session.intra_op.allow_spinning") != "0"; }
-bool flushes_denormals(const SessionOptions& options) { return options.config_entry("session.set_denormal_as_zero") != "0"; }
-
 bool own_pool_asked(const SessionOptions& options) {
-  return !spins(options) || options.thread_functions.create || !options.config_entry("session.intra_op_thread_affinities").empty() ||
-         !options.config_entry("session.intra_op.spin_duration_us").empty();
+  const Settings& settings = options.settings;
+  return !settings.spins || options.thread_functions.create || !settings.thread_affinities.empty() || settings.spin_duration_us;
 }
 
-int block_base(const SessionOptions& options) {
-  const std::string_view text = options.config_entry("session.dynamic_block_base");
-  int value = 0;
-  if (text.empty()) return value;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > 1'000'000) {
-    fail(ErrorCode::invalid_argument, "config entry 'session.dynamic_block_base' is '{}', expected a number from 0 to 1000000", text);
-  }
-  return value;
-}
-
-int spin_microseconds(const SessionOptions& options) {
-  if (!spins(options)) return 0;
-  const std::string_view text = options.config_entry("session.intra_op.spin_duration_us");
-  int value = ThreadPool::Options().spin_microseconds;
-  if (text.empty()) return value;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    fail(ErrorCode::invalid_argument, "config entry 'session.intra_op.spin_duration_us' is '{}', expected a number of microseconds", text);
-  }
-  return value;
+int spin_microseconds(const Settings& settings) {
+  return settings.spins ? settings.spin_duration_us.value_or(ThreadPool::Options().spin_microseconds) : 0;
 }
 
 // One set for each thread but the caller's.
-std::vector<std::vector<int>> affinities_of(const SessionOptions& options) {
-  const std::string_view text = options.config_entry("session.intra_op_thread_affinities");
-  if (text.empty()) return {};
-  std::vector<std::vector<int>> sets = parse_affinities(text);
+ProcessorSets affinities_of(const SessionOptions& options) {
+  const ProcessorSets& sets = options.settings.thread_affinities;
   const size_t workers = static_cast<size_t>(options.intra_op_threads) - 1;
-  if (options.intra_op_threads > 0 && sets.size() != workers) {
+  if (!sets.empty() && options.intra_op_threads > 0 && sets.size() != workers) {
     fail(ErrorCode::invalid_argument,
-         "config entry 'session.intra_op_thread_affinities' names processors for {} threads, expected {}: one less than the {} threads of "
-         "the session, for the calling thread is left where it is",
-         sets.size(), workers, options.intra_op_threads);
+         "config entry '{}' names processors for {} threads, expected {}: one less than the {} threads of the session, for the calling "
+         "thread is left where it is",
+         kKeyOf<&Settings::thread_affinities>, sets.size(), workers, options.intra_op_threads);
   }
   return sets;
 }
@@ -58,7 +34,7 @@ std::vector<std::vector<int>> affinities_of(const SessionOptions& options) {
 // Zero: as many as the process has. Nodes run one after the other, so in parallel mode they share the threads that are meant for several.
 int wanted_threads(const SessionOptions& options) {
   const int within = options.intra_op_threads, among = options.inter_op_threads;
-  if (options.execution_mode == ExecutionMode::sequential || !options.config_entry("session.intra_op_thread_affinities").empty()) {
+  if (options.execution_mode == ExecutionMode::sequential || !options.settings.thread_affinities.empty()) {
     return within;
   }
   return within == 0 || among == 0 ? 0 : std::max(within, among);
@@ -70,7 +46,7 @@ std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options, int threa
   const auto& shared = ThreadPool::process_wide();
   if (threads <= shared->threads() && !own_pool_asked(options)) return shared;
   ThreadPool::Options pool{.threads = threads,
-                           .spin_microseconds = spin_microseconds(options),
+                           .spin_microseconds = spin_microseconds(options.settings),
                            .affinities = affinities_of(options),
                            .functions = options.thread_functions};
   if (pool.threads == 0 && !pool.affinities.empty()) pool.threads = static_cast<int>(pool.affinities.size()) + 1;
@@ -81,8 +57,8 @@ std::shared_ptr<ThreadPool> choose_pool(const SessionOptions& options, int threa
 
 SessionThreads::SessionThreads(const SessionOptions& options)
     : pool(choose_pool(options, wanted_threads(options))),
-      flush_denormals(flushes_denormals(options)),
-      dynamic_block_base(block_base(options)) {
+      flush_denormals(options.settings.flush_denormals),
+      dynamic_block_base(options.settings.dynamic_block_base) {
   if (!pool) return;
   const int threads = wanted_threads(options);
   parallel = Parallel(pool.get(), threads > 0 ? threads : pool->threads());

@@ -44,7 +44,7 @@ void give_exchanged(Graph& graph, ValueId present) {
 }  // namespace
 
 void apply_value_layout(Graph& graph, const SessionOptions& options) {
-  if (options.config_entry("session.gqa_value_layout") != "BNHS") return;
+  if (options.settings.gqa_value_layout != ValueLayout::bnhs) return;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     if (node.op_type != "GroupQueryAttention" || node.domain != "com.microsoft") continue;

@@ -21,6 +21,7 @@
 #include "passes/driver/driver.h"
 #include "passes/pass_lists.h"
 #include "session/session.h"
+#include "settings/keys.h"
 
 namespace rh::fuzz {
 
@@ -86,7 +87,7 @@ class Deadline {
 SessionOptions small_options() {
   SessionOptions options;
   options.intra_op_threads = 1;
-  options.config[kMaxTensorBytesKey] = std::to_string(kMaxTensorBytes);
+  options.config[kKeyOf<&Settings::max_tensor_bytes>] = std::to_string(kMaxTensorBytes);
   return options;
 }
 

@@ -72,6 +72,7 @@ TEST(OldPassNames, SwitchOffTheSamePassesInEveryOption) {
     SessionOptions by_field, by_entry;
     by_field.disabled_passes = {name};
     by_entry.config["optimization.disable_specified_optimizers"] = "NoSuchOptimizer;" + name;
+    apply_config(by_entry);
     EXPECT_EQ(switched_off(by_field), names_in(old.passes)) << name;
     EXPECT_EQ(switched_off(by_entry), names_in(old.passes)) << name;
   }
@@ -99,6 +100,7 @@ TEST(OldPassNames, KeepThePassesFromTheirOwnCases) {
   for (const NamedPasses& old : kOldNames) {
     SessionOptions options;
     options.config["optimization.disable_specified_optimizers"] = std::string(old.name);
+    apply_config(options);
     const Names off = switched_off(options);
     for (const std::string_view pass : names_in(old.passes)) {
       EXPECT_GT(edits_of(pass, cases, {}), 0u) << pass;

@@ -9,6 +9,7 @@
 #include "graph/text_parse.h"
 #include "onnx/writer.h"
 #include "session/session.h"
+#include "settings/keys.h"
 #include "support/sanitizers.h"
 
 namespace rh::test {
@@ -34,7 +35,7 @@ enum Outcome : int { kRan = 0, kRefusedAtLoad = 1, kRefusedAtRun = 2, kOutOfMemo
 Outcome outcome_of(const std::string& bytes, const std::string& max_tensor_bytes) {
   SessionOptions options;
   options.intra_op_threads = 1;
-  options.config[kMaxTensorBytesKey] = max_tensor_bytes;
+  options.config[kKeyOf<&Settings::max_tensor_bytes>] = max_tensor_bytes;
   std::unique_ptr<Session> session;
   try {
     session = Session::create(std::as_bytes(std::span(bytes)), options);
@@ -153,7 +154,7 @@ TEST(HostileModels, MoreThanTheMachineHasIsAnError) {
   Value outputs[1];
   const Status status = session->run({}, in, inputs, out, outputs);
   ASSERT_FALSE(status.ok());
-  for (const char* part : {"node big", "[16777216, 16777216]", "1125899906842624 bytes", kMaxTensorBytesKey}) {
+  for (const char* part : {"node big", "[16777216, 16777216]", "1125899906842624 bytes", kKeyOf<&Settings::max_tensor_bytes>}) {
     EXPECT_NE(status.message().find(part), std::string_view::npos) << part << " in: " << status.message();
   }
 }

@@ -4,6 +4,7 @@
 #include "compute/conv/conv.h"
 #include "session/options.h"
 #include "session/run_helpers.h"
+#include "settings/keys.h"
 
 // Weights that come with a run are packed into memory of the run, which the next one has again.
 namespace rh::test {
@@ -109,7 +110,7 @@ TEST(RunWeights, OfRunsSideBySideStayApart) {
 
 TEST(RunWeights, ArePackedWhereTheLargestTensorAllowsIt) {
   SessionOptions options;
-  options.config[kMaxTensorBytesKey] = std::to_string(64 * 64 * 9 * 4 + 32);  // the packed weights need a vector more
+  options.config[kKeyOf<&Settings::max_tensor_bytes>] = std::to_string(64 * 64 * 9 * 4 + 32);  // the packed weights need a vector more
   auto session = make_session(R"(<opset_import: ["" : 17]>
 main (float[1, c, 5, 5] x, float[m, c, k, k] w) => (float[...] y)
 {

@@ -270,6 +270,7 @@ TEST(Session, MemoryOfRunsIsKeptUnlessTheRunOrTheSessionSaysNo) {
   auto session = make_session(kAddRelu, options);
   RunOptions shrink;
   shrink.config["memory.enable_memory_arena_shrinkage"] = "cpu:0";
+  apply_config(shrink);
   run(*session, {{"x", x}}, {"y"}, shrink);
   EXPECT_EQ(session->statistics().frame_bytes, 0u);
   run(*session, {{"x", x}}, {"y"});

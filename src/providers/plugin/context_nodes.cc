@@ -4,6 +4,7 @@
 
 #include "abi/graph_view.h"
 #include "providers/plugin/call.h"
+#include "settings/keys.h"
 
 namespace rh::plugin {
 
@@ -74,9 +75,8 @@ void check_compatibility(const PluginSetup& setup, const std::string& provider) 
   if (answer != OrtCompiledModelCompatibility_EP_SUPPORTED_PREFER_RECOMPILATION) return;
   const std::string message =
       fmt::format("{}: it runs this compiled model, which says '{}', worse than one compiled anew", provider, found->second);
-  const char* strict = setup.options->config.find("session.fail_on_suboptimal_compiled_model");
-  if (strict && std::string_view(strict) == "1") {
-    fail(ErrorCode::requires_compilation, "{}; 'session.fail_on_suboptimal_compiled_model' is 1: compile the model anew", message);
+  if (setup.settings.refuses_suboptimal_model) {
+    fail(ErrorCode::requires_compilation, "{}; '{}' is 1: compile the model anew", message, kKeyOf<&Settings::refuses_suboptimal_model>);
   }
   if (setup.logger) setup.logger->log(ORT_LOGGING_LEVEL_WARNING, "session", "", message.c_str());
 }

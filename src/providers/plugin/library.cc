@@ -7,6 +7,7 @@
 #include "abi/arena_allocator.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/time_limit.h"
+#include "settings/settings.h"
 
 namespace rh::plugin {
 
@@ -277,7 +278,8 @@ bool Libraries::has(std::string_view name) const {
 
 void Libraries::add(std::string_view name, const PathChar* path, const OrtApiBase& api, const OrtLogger& logger) {
   if (has(name)) fail(ErrorCode::invalid_argument, "a provider library is registered as '{}' already", name);
-  auto library = std::make_shared<Library>(std::string(name), path, api, logger, env_.hardware_devices(), time_limit_of(&env_.config));
+  auto library = std::make_shared<Library>(std::string(name), path, api, logger, env_.hardware_devices(),
+                                           time_limit_of(read_environment_settings(env_.config.pairs()).plugin_timeout_ms));
   env_.add_ep_devices(library->take_devices());
   const std::lock_guard lock(mutex_);
   libraries_.push_back(std::move(library));

@@ -285,7 +285,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     };
     const auto creation = std::make_shared<Creation>(Creation{setup_, std::move(hardware), std::move(metadata)});
     const Status status = call_in_time(
-        name, "OrtEpFactory::CreateEp", time_limit_of(&setup_.options->config),
+        name, "OrtEpFactory::CreateEp", time_limit_of(setup_.settings.plugin_timeout_ms),
         [name, creation, &factory] {
           Creation& c = *creation;
           return try_call(name, "OrtEpFactory::CreateEp", [&] {
@@ -319,8 +319,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
       memory_ = std::make_shared<const OrtMemoryInfo>(std::move(info));
     }
     device_ = abi::device_of(*memory_);
-    const char* share = setup_.options->config.find("session.use_env_allocators");
-    if (share && std::string_view(share) == "1") {
+    if (setup_.settings.use_env_allocators) {
       if (auto common = setup_.library->find_shared_allocator(device, OrtDeviceMemoryType_DEFAULT)) {
         allocator_ = std::make_unique<PluginAllocator>(ep_, std::move(common), device_);
         return;

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "providers/plugin/library.h"
 #include "providers/provider.h"
+#include "settings/settings.h"
 
 namespace rh::plugin {
 
@@ -18,6 +19,7 @@ struct PluginSetup {
   std::shared_ptr<const OrtSessionOptions> options;
   std::shared_ptr<const OrtLogger> logger;
   std::shared_ptr<const ModelInfo> model;
+  Settings settings = {};  ///< what the options' entries say
 };
 
 /// Lets the plugin make its provider. Throws Error naming the provider and the call that failed.

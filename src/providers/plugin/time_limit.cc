@@ -1,10 +1,11 @@
 #include "providers/plugin/time_limit.h"
 
-#include <charconv>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <thread>
+
+#include "settings/keys.h"
 
 namespace rh::plugin {
 
@@ -20,17 +21,7 @@ struct Call {
 
 }  // namespace
 
-std::chrono::milliseconds time_limit_of(const OrtKeyValuePairs* config) {
-  const char* text = config ? config->find(kTimeoutKey) : nullptr;
-  if (!text) return kDefaultLimit;
-  const std::string_view view(text);
-  uint32_t milliseconds = 0;
-  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), milliseconds);
-  if (error != std::errc() || end != view.data() + view.size()) {
-    fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected a number of milliseconds, 0 for no limit", kTimeoutKey, text);
-  }
-  return std::chrono::milliseconds(milliseconds);
-}
+std::chrono::milliseconds time_limit_of(std::optional<uint32_t> said) { return said ? std::chrono::milliseconds(*said) : kDefaultLimit; }
 
 Status call_in_time(std::string_view provider, std::string_view function, std::chrono::milliseconds limit, std::function<Status()> work,
                     std::shared_ptr<const void> kept, bool* hung) {
@@ -49,7 +40,7 @@ Status call_in_time(std::string_view provider, std::string_view function, std::c
   if (hung) *hung = true;
   return error_status(ErrorCode::ep_fail,
                       "{}: {} did not return in {} ms: its library was left behind; make the provider answer, or give it longer in '{}'",
-                      provider, function, limit.count(), kTimeoutKey);
+                      provider, function, limit.count(), kKeyOf<&Settings::plugin_timeout_ms>);
 }
 
 }  // namespace rh::plugin

@@ -3,18 +3,17 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "abi/key_values.h"
 #include "base/error.h"
 
 namespace rh::plugin {
 
-/// How long a plugin may take to make its factories, or a provider: an entry of the environment's configuration, or of the session's.
-inline constexpr char kTimeoutKey[] = "roundhouse.plugin.timeout_ms";
-/// 30 seconds without an entry; 0: no limit. Throws Error{invalid_argument}.
-std::chrono::milliseconds time_limit_of(const OrtKeyValuePairs* config);
+/// How long a plugin may take to make its factories, or a provider, where the configuration of the environment, or of the session, says so
+/// much: 30 seconds without; 0: no limit.
+std::chrono::milliseconds time_limit_of(std::optional<uint32_t> said);
 
 /// Calls `work` on a thread of its own and gives its status. One that is not done in time is left behind: the error says so, and `kept` is
 /// released once it ends, if ever; `hung`, where given, becomes true. `work` must not use what the caller owns. `function`:

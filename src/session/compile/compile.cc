@@ -104,7 +104,7 @@ FileModel compile_for_file(Model model, SessionOptions options) {
   apply_config(options);
   FileModel result{model, nullptr, model.keep_alive};
   if (!std::ranges::all_of(options.providers, is_cpu_choice)) {
-    options.config["ep.context_enable"] = std::string("1");
+    options.settings.write_context_model = true;
     CompiledModel compiled = compile(std::move(model), options, Parallel());
     result.graph = compiled.for_file;
     add_metadata(result.info, compiled.file_metadata);

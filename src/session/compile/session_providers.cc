@@ -5,6 +5,7 @@
 #include "base/fork_mutex.h"
 #include "providers/cpu/cpu_provider.h"
 #include "providers/custom_operators.h"
+#include "settings/keys.h"
 
 namespace rh {
 
@@ -23,8 +24,7 @@ bool is_cpu_choice(const ProviderChoice& choice) {
 
 std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& options, const std::shared_ptr<const ModelInfo>& model,
                                                       std::vector<MissingProvider>& missing) {
-  const auto fallback = options.config.find("roundhouse.fallback");
-  const bool only_warn = fallback != options.config.end() && fallback->second == "warn";
+  const bool only_warn = options.settings.fallback == Fallback::warn;
   std::vector<std::shared_ptr<Provider>> providers;
   std::shared_ptr<Provider> cpu;
   const bool choose = options.providers.empty() && options.choose_providers;
@@ -71,16 +71,16 @@ Where where_in_model(const Node& node) {
 
 void check_fallback(const Graph& graph, const Assignment& assignment, const SessionOptions& options,
                     const std::vector<std::shared_ptr<Provider>>& providers) {
-  const auto key = options.config.find("session.disable_cpu_ep_fallback");
-  if (key == options.config.end() || key->second != "1") return;
+  if (!options.settings.disable_cpu_fallback) return;
+  constexpr const char* kKey = kKeyOf<&Settings::disable_cpu_fallback>;
   const auto is_cpu = [](const ProviderChoice& choice) { return provider_registry().canonical_name(choice.name) == cpu::kProviderName; };
   if (std::any_of(options.providers.begin(), options.providers.end(), is_cpu)) {
-    fail(ErrorCode::invalid_argument, "'{}' is 1, but {} is among the providers asked for: leave out one of the two", key->first,
+    fail(ErrorCode::invalid_argument, "'{}' is 1, but {} is among the providers asked for: leave out one of the two", kKey,
          cpu::kProviderName);
   }
   for (NodeId id : graph.nodes()) {
     if (assignment.of(graph, id).provider != static_cast<int>(providers.size()) - 1) continue;
-    throw Error(ErrorCode::fail, fmt::format("'{}' is 1, but only {} takes this node", key->first, cpu::kProviderName),
+    throw Error(ErrorCode::fail, fmt::format("'{}' is 1, but only {} takes this node", kKey, cpu::kProviderName),
                 where_in_model(graph.node(id)));
   }
 }
@@ -88,7 +88,7 @@ void check_fallback(const Graph& graph, const Assignment& assignment, const Sess
 void tell_void_claims(const Assignment& assignment, const SessionOptions& options) {
   for (const VoidClaim& claim : assignment.void_claims) {
     const std::string text = fmt::format("{}: {}", claim.provider, claim.reason);
-    if (options.config_entry("roundhouse.fallback") == "error") throw Error(ErrorCode::ep_fail, text, claim.where);
+    if (options.settings.fallback == Fallback::error) throw Error(ErrorCode::ep_fail, text, claim.where);
     if (options.log) {
       options.log->log(LogSeverity::warning, "session",
                        text + ": the claim does not count as it is; 'roundhouse.fallback' of \"error\" makes this an error");
