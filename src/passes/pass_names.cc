@@ -25,15 +25,6 @@ constexpr OtherName kOtherNames[] = {
 
 }  // namespace
 
-std::vector<std::string_view> names_in(std::string_view list) {
-  std::vector<std::string_view> names;
-  while (!list.empty()) {
-    names.push_back(list.substr(0, list.find_first_of(",;")));
-    list.remove_prefix(std::min(list.size(), names.back().size() + 1));
-  }
-  return names;
-}
-
 std::vector<std::string_view> passes_named(std::string_view name) {
   if (find_pass(standard_passes(), name) || find_pass(cpu_passes(), name)) return {name};
   const auto known = std::ranges::find(kOtherNames, name, &OtherName::name);

@@ -3,10 +3,9 @@
 #include <string_view>
 #include <vector>
 
-namespace rh {
+#include "base/name_list.h"
 
-/// Splits a list of names, separated by commas or semicolons.
-std::vector<std::string_view> names_in(std::string_view list);
+namespace rh {
 
 /// The passes that a name stands for: the pass of the name, those that do what the pass did that had it once (old_pass_names.inc), or what
 /// ONNX Runtime's optimizer of the name does (optimizer_list.inc). Empty where nothing has the name.

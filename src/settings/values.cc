@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/name_list.h"
 #include "base/thread_pool.h"
 
 namespace rh::setting {
@@ -90,10 +91,9 @@ std::vector<Device> devices_in(Entry entry) {
   return devices;
 }
 
-std::vector<std::string> names_in(Entry entry) {
-  std::vector<std::string> names;
-  for (std::string_view text = entry.text; !text.empty();) names.emplace_back(cut(text, ",;"));
-  return names;
+std::vector<std::string> name_list(Entry entry) {
+  const std::vector<std::string_view> names = names_in(entry.text);
+  return {names.begin(), names.end()};
 }
 
 size_t leading_number(Entry entry) { return std::strtoull(std::string(entry.text).c_str(), nullptr, 10); }

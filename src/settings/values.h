@@ -23,7 +23,7 @@ ShapesByName shapes_by_name(Entry entry);
 /// "cpu:0;gpu:0"; "cpu" is "cpu:0".
 std::vector<Device> devices_in(Entry entry);
 /// Names with commas or semicolons between them.
-std::vector<std::string> names_in(Entry entry);
+std::vector<std::string> name_list(Entry entry);
 /// The number that the text begins with; 0 where there is none.
 size_t leading_number(Entry entry);
 /// "device(prefix,=exact);device(prefix)": which nodes go to which device. The text itself, which devices read.
