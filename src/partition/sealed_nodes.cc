@@ -30,11 +30,11 @@ std::optional<Seal> seal_of(const Node& node) {
   return seal;
 }
 
-/// Keeps a value that a node gives, or a constant, in its graph or, where it stands for one, in those around it.
+/// Keeps a value that a node gives, in its graph or, where it stands for one, in those around it.
 void pin(std::span<Graph* const> graphs, ValueId id) {
   while (id != kNoValue && !graphs.empty()) {
     Graph& graph = *graphs.back();
-    if (graph.value(id).producer != kNoNode || graph.value(id).is_constant()) graph.pin(id);
+    if (graph.value(id).producer != kNoNode) graph.pin(id);
     id = graph.value(id).outer;
     graphs = graphs.first(graphs.size() - 1);
   }

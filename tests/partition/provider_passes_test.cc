@@ -34,18 +34,6 @@ Edit fuse_pairs(const Graph& graph, PassContext& context) {
   return rewrite.take();
 }
 
-/// Every constant becomes another of its type, wherever it is used.
-Edit replace_constants(const Graph& graph, PassContext& context) {
-  passes::Rewrite rewrite(graph);
-  for (ValueId id = 0; id < graph.value_count(); ++id) {
-    const GraphValue& value = graph.value(id);
-    if (!value.is_constant() || value.consumers.empty() || value.name.starts_with("new")) continue;
-    const ValueId made = rewrite.edit().add_constant("new_" + value.name, Value(value.initializer.tensor().clone()));
-    if (rewrite.can_replace(id, made) && context.admit()) rewrite.replace(id, made);
-  }
-  return rewrite.take();
-}
-
 /// Takes operators by name, one by one or all of a graph together.
 class Taker final : public Provider {
  public:
@@ -208,30 +196,12 @@ TEST(ProviderPasses, WhatTheyGiveAndTheProviderRefusesIsAnErrorOrGoesToOthers) {
     divide(kPairs, {refuses(), cpu()});
     FAIL() << "expected an error";
   } catch (const Error& error) {
-    for (const char* part : {"2 nodes", "test.device.Fused", "First: not Fused", "Cpu: not Fused"}) {
+    for (const char* part : {"2 nodes", "test.device::Fused", "First: not Fused", "Cpu: not Fused"}) {
       EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();
     }
   }
   const Divided taken = divide(kPairs, {refuses(), std::make_shared<Taker>("Second", std::set<std::string>{"Fused"}), cpu()});
   EXPECT_EQ(taken.kernels(), "Second.Fused(x) Cpu.Abs(b) Second.Fused(c)");
-}
-
-TEST(ProviderPasses, ReplaceNoConstantOfOthers) {
-  const std::string text = R"(<opset_import: ["" : 17]>
-main (float[2] x) => (float[2] y, float[2] z)
-<float[2] w = {1, 2}, float[2] v = {3, 4}>
-{
-  [first] y = Sub (x, w)
-  [both] a = Add (x, w)
-  [own] z = Add (a, v)
-})";
-  const Pass replace = {"replace_constants", PassLevel::basic, replace_constants};
-  const Divided result = divide(text, {std::make_shared<Taker>("First", std::set<std::string>{"Sub"}), cpu({replace})});
-  std::vector<std::string> constants;
-  for (NodeId id : result.graph->topological_order()) {
-    constants.push_back(result.graph->node(id).name + " " + result.graph->value(result.graph->node(id).inputs[1]).name);
-  }
-  EXPECT_EQ(constants, (std::vector<std::string>{"first w", "both w", "own new_v"}));
 }
 
 }  // namespace
