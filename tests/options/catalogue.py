@@ -243,6 +243,7 @@ COMPANIONS = {
 OTHERWISE = {
     "log_verbosity_level",  # verbose messages have one level
     "ORT_GQA_DISABLE_FLASH_ATTENTION",  # there is one way to compute it
+    "mlas.nchwc_pointwise_conv_max_input_channel_batch",  # of kernels that are not here; it shows where there is AVX2 alone
     "mlas.use_lut_gemm",  # of kernels that are not here
     "session.log_verbosity_level",
     "session.disable_double_qdq_remover",  # as though it were 1
