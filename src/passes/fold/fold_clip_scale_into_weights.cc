@@ -30,9 +30,9 @@ struct Clipped {
   const Node* last = nullptr;
 };
 
-class Scaler {
+class Scaler : NodePass {
  public:
-  Scaler(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -140,10 +140,6 @@ class Scaler {
     while (clip.inputs.back() == kNoValue) clip.inputs.pop_back();
     return clip;
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

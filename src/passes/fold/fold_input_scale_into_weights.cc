@@ -25,9 +25,9 @@ struct Chain {
   bool has_arithmetic = false;
 };
 
-class Scaler {
+class Scaler : NodePass {
  public:
-  Scaler(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     const std::vector<NodeId> order = graph_.topological_order();
@@ -137,10 +137,6 @@ class Scaler {
     const bool is_padded = window.auto_pad == ops::AutoPad::same_upper || window.auto_pad == ops::AutoPad::same_lower;
     return !is_padded && ops::all_are(window.pads, 0);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

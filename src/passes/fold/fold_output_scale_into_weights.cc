@@ -30,9 +30,9 @@ bool is_finite(const ChannelAffine& affine) {
   return std::ranges::all_of(affine.scale, finite) && std::ranges::all_of(affine.shift, finite);
 }
 
-class Scaler {
+class Scaler : NodePass {
  public:
-  Scaler(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -125,10 +125,6 @@ class Scaler {
     }
     rewrite_.replace_node(*op.node, made);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

@@ -22,9 +22,9 @@ struct PaddedWindow {
   bool counts_pads = false;
 };
 
-class Absorber {
+class Absorber : NodePass {
  public:
-  Absorber(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -119,10 +119,6 @@ class Absorber {
     const std::vector<NodeId> kept = pad_stays ? std::vector{pad.node->id} : std::vector<NodeId>{};
     rewrite_.replace_nodes(std::move(padded), node, {pad.node->id, node.id}, kept);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

@@ -42,9 +42,9 @@ struct Merged {
   size_t count() const { return convolutions.size() + affines.size(); }
 };
 
-class Merger {
+class Merger : NodePass {
  public:
-  Merger(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -225,10 +225,6 @@ class Merger {
     rewrite_.edit().add_node(std::move(node), tree.nodes);
     return result;
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

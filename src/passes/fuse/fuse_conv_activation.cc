@@ -11,9 +11,9 @@ namespace rh::passes {
 
 namespace {
 
-class Fuser {
+class Fuser : NodePass {
  public:
-  Fuser(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     const std::vector<NodeId> order = graph_.topological_order();
@@ -135,10 +135,6 @@ class Fuser {
     rewrite_.replace_nodes(std::move(made), last, {view->id});
     for (const NodeId id : stands_for) rewrite_.remove(id);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

@@ -19,9 +19,9 @@ namespace {
 constexpr int64_t kMostChannels = 8;            // of the input: more take weights that do not stay near from band to band
 constexpr int64_t kLeastElements = 256 * 1024;  // of the convolution's result: fewer stay near anyway
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -92,10 +92,6 @@ class Matcher {
     for (ValueId input : conv.inputs) made.inputs.push_back(input == kNoValue ? kNoValue : rewrite_.current(input));
     rewrite_.replace_nodes(std::move(made), *last, {conv.id, last->id});
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

@@ -60,9 +60,9 @@ bool add_once(std::vector<ValueId>& list, ValueId id) {
   return is_new;
 }
 
-class Joiner {
+class Joiner : NodePass {
  public:
-  Joiner(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     const std::vector<NodeId> order = graph_.topological_order();
@@ -261,9 +261,6 @@ class Joiner {
     rewrite_.replace_nodes(std::move(fused), given, nodes);
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::vector<size_t> position_;
 };
 

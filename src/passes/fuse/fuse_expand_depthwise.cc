@@ -40,9 +40,9 @@ bool is_depthwise(const ops::Conv& op, const Shape& weights) {
          std::ranges::all_of(op.window.pads, [&](int64_t pad) { return pad >= 0 && pad < reach; });
 }
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -77,10 +77,6 @@ class Matcher {
   }
 
   const Shape& weights(const Node& conv) const { return graph_.value(conv.inputs[1]).constant_tensor()->shape(); }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

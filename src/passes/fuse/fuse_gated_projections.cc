@@ -15,9 +15,9 @@ namespace {
 
 constexpr int64_t kFewWeights = 3;  // values of x to a weight, from which on it pays to multiply weights, which come from memory
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -98,10 +98,6 @@ class Matcher {
     rewrite_.edit().add_node(std::move(made), {old});
     return given;
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

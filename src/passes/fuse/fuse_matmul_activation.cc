@@ -23,9 +23,9 @@ struct Tail {
   const Node* last = nullptr;
 };
 
-class Fuser {
+class Fuser : NodePass {
  public:
-  Fuser(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     const std::vector<NodeId> order = graph_.topological_order();
@@ -180,10 +180,6 @@ class Fuser {
     for (ValueId input : product.inputs) fused.inputs.push_back(input == kNoValue ? kNoValue : rewrite_.current(input));
     return fused;
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

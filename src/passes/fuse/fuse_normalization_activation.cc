@@ -24,9 +24,9 @@ struct Neighbours {
   const Node* last = nullptr;
 };
 
-class Fuser {
+class Fuser : NodePass {
  public:
-  Fuser(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     const std::vector<NodeId> order = graph_.topological_order();
@@ -115,10 +115,6 @@ class Fuser {
     if (found.function) nodes.push_back(found.last->id);
     rewrite_.replace_nodes(std::move(fused), *found.last, nodes);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

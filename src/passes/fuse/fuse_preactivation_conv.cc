@@ -24,9 +24,9 @@ struct Preactivation {
   std::vector<NodeId> nodes;
 };
 
-class Fuser {
+class Fuser : NodePass {
  public:
-  Fuser(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -99,10 +99,6 @@ class Fuser {
     std::ranges::transform(values, result.data<float>(), [](double v) { return static_cast<float>(v); });
     return result;
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

@@ -10,9 +10,9 @@ namespace rh::passes {
 
 namespace {
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -63,10 +63,6 @@ class Matcher {
       if ((*perm)[i] != static_cast<int64_t>(i)) return false;
     return true;
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

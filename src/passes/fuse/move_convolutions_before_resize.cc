@@ -31,9 +31,9 @@ bool has_known_planes(const TensorType& type) {
   return std::all_of(type.dims->begin() + 1, type.dims->end(), [](const Dim& dim) { return dim.is_constant() && dim.value() > 0; });
 }
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -178,10 +178,6 @@ class Matcher {
     }
     return give(resize, resize.op_type, std::move(inputs), resize.attributes);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

@@ -36,9 +36,9 @@ struct Candidate {
   std::vector<size_t> inputs;
 };
 
-class Planner {
+class Planner : NodePass {
  public:
-  Planner(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -269,9 +269,6 @@ class Planner {
     return made;
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::vector<Candidate> candidates_;
   std::unordered_map<NodeId, size_t> index_;
   std::unordered_set<ValueId> last_;           ///< what is to lie with channels last

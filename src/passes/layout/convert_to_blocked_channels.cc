@@ -101,9 +101,9 @@ struct Candidate {
   bool stays = false;          ///< in planes: reordering its inputs and output costs less
 };
 
-class Planner {
+class Planner : NodePass {
  public:
-  Planner(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     const std::vector<NodeId> order = graph_.topological_order();
@@ -417,9 +417,6 @@ class Planner {
     return give(std::move(made), node, old);
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::vector<Candidate> candidates_;
   std::unordered_map<NodeId, size_t> index_;
 };

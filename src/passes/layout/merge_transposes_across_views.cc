@@ -54,9 +54,9 @@ std::optional<Joined> joined(const SymbolicShape& dims, const Permutation& first
   return result;
 }
 
-class Joiner {
+class Joiner : NodePass {
  public:
-  Joiner(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -135,10 +135,6 @@ class Joiner {
     made.inputs = {value};
     return add(std::move(made), second.outputs[0], {second.id});
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

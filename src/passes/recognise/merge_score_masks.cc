@@ -23,9 +23,9 @@ struct View {
   const Node* back = nullptr;
 };
 
-class Mover {
+class Mover : NodePass {
  public:
-  Mover(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -118,10 +118,6 @@ class Mover {
     const ValueId masks = rewrite_.add_part(std::move(shaped), back);
     rewrite_.replace_nodes(part_of(back, true, "Add", {rewrite_.current(view.scores), masks}), back, view.nodes);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

@@ -145,9 +145,9 @@ struct Found {
   std::vector<Attribute> attributes;
 };
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     const std::vector<NodeId> order = graph_.topological_order();
@@ -403,10 +403,6 @@ class Matcher {
     rewrite_.replace_nodes(made(root, std::move(found)), root, expression.nodes);
     return true;
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

@@ -27,9 +27,9 @@ struct Found {
   std::vector<NodeId> nodes;
 };
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -168,10 +168,6 @@ class Matcher {
     if (f.bias != kNoValue) fused.inputs.push_back(rewrite_.current(f.bias));
     rewrite_.replace_nodes(std::move(fused), *f.last, f.nodes);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

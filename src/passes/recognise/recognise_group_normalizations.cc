@@ -25,9 +25,9 @@ std::optional<int64_t> channels_of(const TensorType& type) {
   return (*type.dims)[1].value();
 }
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -88,10 +88,6 @@ class Matcher {
     nodes.insert(nodes.end(), chain->nodes.begin(), chain->nodes.end());
     rewrite_.replace_nodes(std::move(fused), *chain->last, nodes);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

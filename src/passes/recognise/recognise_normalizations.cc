@@ -36,9 +36,9 @@ struct Found {
   const Node* last = nullptr;
 };
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -505,10 +505,6 @@ class Matcher {
     fused.attributes.push_back({"epsilon", static_cast<float>(f.epsilon)});
     rewrite_.replace_nodes(std::move(fused), *f.last, nodes_of(f));
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

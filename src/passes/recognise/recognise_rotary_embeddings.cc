@@ -28,9 +28,9 @@ struct Turned {
   std::vector<NodeId> nodes;
 };
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -258,9 +258,6 @@ class Matcher {
     return result;
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::map<ValueId, ValueId> doubled_;
   std::map<std::pair<ValueId, bool>, ValueId> repeated_;  ///< by the numbers, and whether their last dimension is a column's
   std::map<std::vector<int64_t>, ValueId> ints_;

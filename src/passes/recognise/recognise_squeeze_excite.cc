@@ -35,9 +35,9 @@ struct Product {
   ops::FusedActivation activation;
 };
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -256,9 +256,6 @@ class Matcher {
     return !reduced[0] && !reduced[1];
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   ValueId input_ = kNoValue;  // of the product found last
 };
 

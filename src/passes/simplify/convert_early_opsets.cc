@@ -30,9 +30,9 @@ bool has_same_form(const Node& node) {
   return schema && schema == ops::find_schema("", node.op_type, kOpset);
 }
 
-class Lifting {
+class Lifting : NodePass {
  public:
-  Lifting(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -115,9 +115,6 @@ class Lifting {
     return result;
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::map<std::pair<ValueId, int>, ValueId> reshaped_;
 };
 

@@ -48,9 +48,9 @@ Letters letters_of(const ops::Einsum& op) {
   return letters;
 }
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -164,10 +164,6 @@ class Matcher {
     if (from != to) last = transpose(node, rewrite_.add_part(std::move(last), node), from, to);
     rewrite_.replace_nodes(std::move(last), node, {node.id});
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

@@ -43,9 +43,9 @@ struct Pieces {
   }
 };
 
-class Finder {
+class Finder : NodePass {
  public:
-  Finder(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     const std::vector<NodeId> order = graph_.topological_order();
@@ -165,9 +165,6 @@ class Finder {
     return values[0];
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::unordered_set<NodeId> done_;
 };
 

@@ -68,9 +68,9 @@ bool is_kept(const Node& node) {
          node.op_type == "DequantizeLinear";
 }
 
-class Finder {
+class Finder : NodePass {
  public:
-  Finder(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -119,9 +119,6 @@ class Finder {
     rewrite_.remove(second.id);
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::unordered_map<std::string, NodeId> first_;
   std::unordered_map<std::string, ValueId> constants_;
 };

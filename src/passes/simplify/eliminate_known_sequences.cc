@@ -43,9 +43,9 @@ struct Parts {
 /// Longer ones stay: a node with so many outputs or inputs is no gain.
 constexpr size_t kMostElements = 1024;
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     std::vector<NodeId> takers;
@@ -400,9 +400,6 @@ class Matcher {
 
   static constexpr int kOpsetOfAxesAsInput = 13;
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::map<ValueId, KnownSequence> known_;
   std::map<NodeId, Parts> parts_;
 };

@@ -37,9 +37,9 @@ bool undo_each_other(const Graph& graph, const Node& first, const Node& second) 
   return a && b && *a == *b;
 }
 
-class Merger {
+class Merger : NodePass {
  public:
-  Merger(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -120,9 +120,6 @@ class Merger {
     return true;
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::unordered_set<NodeId> touched_;
 };
 

@@ -29,9 +29,9 @@ bool is_elementwise(const Node& node) {
 }
 
 /// Finds values that are functions of one tensor of bytes, element by element.
-class Tabulator {
+class Tabulator : NodePass {
  public:
-  Tabulator(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     if (!context_.evaluator) return rewrite_.take();
@@ -152,9 +152,6 @@ class Tabulator {
     return result;
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::unordered_map<ValueId, ValueId> sources_;
   std::unordered_map<ValueId, Value> values_;
 };

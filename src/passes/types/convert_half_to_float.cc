@@ -135,9 +135,9 @@ bool multiplies(const Node& node) {
   return node.domain.empty() && std::ranges::find(kNames, node.op_type) != kNames.end();
 }
 
-class Widener {
+class Widener : NodePass {
  public:
-  Widener(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     const std::vector<NodeId> order = graph_.topological_order();
@@ -305,9 +305,6 @@ class Widener {
 
   static constexpr int kCastOpset = 13;
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::unordered_set<NodeId> region_;
   std::unordered_map<ValueId, ValueId> wide_;
 };

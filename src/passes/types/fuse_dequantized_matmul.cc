@@ -52,9 +52,9 @@ class Codes {
   uint32_t flip_;
 };
 
-class Matcher {
+class Matcher : NodePass {
  public:
-  Matcher(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -229,9 +229,6 @@ class Matcher {
     return w.rows_are_columns ? n * blocks + b : b * w.n + n;
   }
 
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
   std::map<std::pair<NodeId, bool>, std::vector<ValueId>> made_;
 };
 

@@ -20,9 +20,9 @@ bool is_float_vector(const Tensor* tensor, int64_t size) {
   return tensor && tensor->dtype() == DType::float32 && tensor->shape().rank() == 1 && tensor->elements() == size;
 }
 
-class Fuser {
+class Fuser : NodePass {
  public:
-  Fuser(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -66,10 +66,6 @@ class Fuser {
     if (sum) stands_for.push_back(sum->id);
     rewrite_.replace_nodes(std::move(fused), last, stands_for);
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace

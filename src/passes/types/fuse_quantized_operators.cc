@@ -80,9 +80,9 @@ struct Padded {
   std::vector<int64_t> pads;
 };
 
-class Fuser {
+class Fuser : NodePass {
  public:
-  Fuser(const Graph& graph, PassContext& context) : graph_(graph), context_(context), rewrite_(graph) {}
+  using NodePass::NodePass;
 
   Edit run() {
     for (NodeId id : graph_.topological_order()) {
@@ -284,10 +284,6 @@ class Fuser {
     *zero.data<uint8_t>() = 0;
     return rewrite_.edit().add_constant("zero_point", std::move(zero));
   }
-
-  const Graph& graph_;
-  PassContext& context_;
-  Rewrite rewrite_;
 };
 
 }  // namespace
