@@ -98,6 +98,17 @@ ORT_EXPORT OrtStatus* ORT_API_CALL RhInspectModel(const ORTCHAR_T* path, OrtAllo
 /// intermediate values can be read. Weights go to the file `to` + ".data". Errors: those of reading and writing a model.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhExposeValues(const ORTCHAR_T* from, const ORTCHAR_T* to);
 
+/// Writes a copy of a model that computes in another type, and tells what became of its nodes. Keys, some of which may come several times:
+/// "precision" is "float16", "bfloat16", "int8" or "uint8"; "calibration" the text of a table of ranges or scales, which the types of 8
+/// bits need; "keep_operator" ("Softmax", "com.microsoft::Gelu"), "keep_node" and "keep_value" (an input or output) name what stays
+/// float32; "convert_operator" what converts though it loses precision; "keep_inputs" and "keep_outputs" are "1" (the default: they stay
+/// float32) or "0"; "symmetric" and "per_channel" are "1" (the default) or "0", for 8 bits. An unknown key or value is an error. JSON:
+/// {"precision", "converted": [node], "kept": [{"node", "operator", "reason"}], "added_nodes", "constants": how many were converted,
+/// "unused": [tensors of the table that the model does not have], "weight_bytes": {"before", "after"}}, to be freed with `allocator`.
+/// Weights of 2 GiB and more go to the file `to` + ".data". Errors: those of reading and writing a model.
+ORT_EXPORT OrtStatus* ORT_API_CALL RhConvertModel(const ORTCHAR_T* from, const ORTCHAR_T* to, const char* const* keys,
+                                                  const char* const* values, size_t count, OrtAllocator* allocator, char** json);
+
 /// A tensor, and its name, from the bytes of a TensorProto, as test data of models is kept. The name is freed with `allocator`.
 ORT_EXPORT OrtStatus* ORT_API_CALL RhCreateValueFromProto(const void* bytes, size_t size, OrtAllocator* allocator, OrtValue** value,
                                                           char** name);

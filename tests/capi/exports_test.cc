@@ -40,6 +40,7 @@ TEST_P(ExportsTest, OnlyTheIntendedSymbols) {
                                              "OrtSessionOptionsAppendExecutionProvider_CPU",
                                              "OrtSessionOptionsAppendExecutionProvider_CUDA",
                                              "OrtSessionOptionsAppendExecutionProvider_Tensorrt",
+                                             "RhConvertModel",
                                              "RhCreateEmptyLoraAdapter",
                                              "RhCreateEmptySequence",
                                              "RhCreateValueFromProto",
