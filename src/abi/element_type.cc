@@ -1,30 +1,14 @@
 #include "abi/element_type.h"
 
+#include "tensor/interface_types.h"
+
 namespace rh::abi {
 
-// The numbers are those of TensorProto.DataType up to 23; the newest three types were numbered differently.
+static_assert(ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT4E2M1 == 23 && ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2 == 24 &&
+              ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2 == 25 && ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0 == 26);
 
-DType to_dtype(ONNXTensorElementDataType type) {
-  switch (type) {
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2: return DType::uint2;
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2: return DType::int2;
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0: return DType::float8e8m0;
-    default: break;
-  }
-  const int number = static_cast<int>(type);
-  return number > 0 && number <= ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT4E2M1 ? static_cast<DType>(number) : DType::undefined;
-}
+DType to_dtype(ONNXTensorElementDataType type) { return dtype_of_interface_number(static_cast<int>(type)); }
 
-ONNXTensorElementDataType to_element_type(DType dtype) {
-  switch (dtype) {
-    case DType::uint2: return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2;
-    case DType::int2: return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2;
-    case DType::float8e8m0: return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0;
-    default: break;
-  }
-  const int number = static_cast<int>(dtype);
-  return number <= ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT4E2M1 ? static_cast<ONNXTensorElementDataType>(number)
-                                                            : ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-}
+ONNXTensorElementDataType to_element_type(DType dtype) { return static_cast<ONNXTensorElementDataType>(interface_number(dtype)); }
 
 }  // namespace rh::abi
