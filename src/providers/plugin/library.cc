@@ -92,6 +92,7 @@ void Library::call_in_time(const std::string& who, const char* function, std::ch
 void Library::create_factories(const OrtApiBase& api, std::chrono::milliseconds limit) {
   const auto create = reinterpret_cast<CreateEpApiFactoriesFn>(find_symbol(handle_, "CreateEpFactories"));
   release_ = reinterpret_cast<ReleaseEpApiFactoryFn>(find_symbol(handle_, "ReleaseEpFactory"));
+  refusals_ = reinterpret_cast<RhEpGetRefusalsFn>(find_symbol(handle_, "RhEpGetRefusals"));
   if (!create || !release_) {
     fail(ErrorCode::invalid_argument, "'{}' is no provider library: it does not export {}; give the path of a provider's library", file_,
          create ? "ReleaseEpFactory" : "CreateEpFactories");

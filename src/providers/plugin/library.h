@@ -16,6 +16,7 @@
 #include "base/dynamic_library.h"
 #include "base/fork_mutex.h"
 #include "providers/plugin/stream.h"
+#include "roundhouse/roundhouse_ep_c_api.h"
 #include "tensor/arena.h"
 
 namespace rh::plugin {
@@ -45,6 +46,8 @@ class Library {
   /// Whether a provider of this name comes from it, with or without devices.
   bool makes(std::string_view ep_name) const;
   bool owns(const OrtEpFactory& factory) const;
+  /// Null where the library does not tell what its providers refuse.
+  RhEpGetRefusalsFn refusals() const { return refusals_; }
   /// Null where the factory has none.
   PluginTransfer* transfer(const OrtEpFactory& factory) const;
 
@@ -93,6 +96,7 @@ class Library {
   void* handle_ = nullptr;
   bool left_behind_ = false;  ///< a call of it still runs: nothing of it is released
   ReleaseEpApiFactoryFn release_ = nullptr;
+  RhEpGetRefusalsFn refusals_ = nullptr;
   std::vector<Factory> factories_;
   std::vector<std::unique_ptr<OrtEpDevice>> devices_;
   MemberForkMutex mutex_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "abi/allocator.h"
@@ -54,6 +55,15 @@ class PluginAllocator final : public ShrinkableAllocator {
   OrtAllocator& raw_;
   Device device_;
 };
+
+static_assert(static_cast<int>(RefusalCode::op) == RhRefusalCode_OP && static_cast<int>(RefusalCode::opset) == RhRefusalCode_OPSET &&
+              static_cast<int>(RefusalCode::type) == RhRefusalCode_TYPE && static_cast<int>(RefusalCode::shape) == RhRefusalCode_SHAPE &&
+              static_cast<int>(RefusalCode::attribute) == RhRefusalCode_ATTRIBUTE &&
+              static_cast<int>(RefusalCode::layout) == RhRefusalCode_LAYOUT &&
+              static_cast<int>(RefusalCode::claimed_earlier) == RhRefusalCode_CLAIMED_EARLIER &&
+              static_cast<int>(RefusalCode::unit) == RhRefusalCode_UNIT && static_cast<int>(RefusalCode::cost) == RhRefusalCode_COST &&
+              static_cast<int>(RefusalCode::forced) == RhRefusalCode_FORCED &&
+              static_cast<int>(RefusalCode::unstated) == RhRefusalCode_UNSTATED);
 
 const OrtRunOptions& default_run_options() {
   static constinit ForkOnce<const OrtRunOptions> options;
@@ -129,8 +139,11 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
       claimed.insert(claim.nodes.begin(), claim.nodes.end());
       capability.claims.push_back(std::move(claim));
     }
+    std::unordered_map<NodeId, Capability::NodeRefusal> stated = stated_refusals();
     for (NodeId id : candidates) {
-      if (!claimed.contains(id)) capability.refusals.push_back(refusal(graph, id));
+      if (claimed.contains(id)) continue;
+      const auto own = stated.find(id);
+      capability.refusals.push_back(own == stated.end() ? refusal(graph, id) : std::move(own->second));
     }
     return capability;
   }
@@ -357,6 +370,23 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
       if (!match.entry) return {id, match.code, std::move(match.reason)};
     }
     return {id, RefusalCode::unstated, "it left the node out of its answer and gave no reason"};
+  }
+
+  // What the plugin says itself of the graph that it was just asked about (RhEpGetRefusals).
+  std::unordered_map<NodeId, Capability::NodeRefusal> stated_refusals() const {
+    std::unordered_map<NodeId, Capability::NodeRefusal> stated;
+    const RhEpGetRefusalsFn get = setup_.library->refusals();
+    if (!get) return stated;
+    const RhEpRefusal* entries = nullptr;
+    size_t count = 0;
+    call(ep_->name, "RhEpGetRefusals", [&] { return get(&ep_->raw, &entries, &count); });
+    for (size_t i = 0; i < count; ++i) {
+      const auto id = static_cast<NodeId>(entries[i].node_id);
+      const bool is_known = entries[i].code >= RhRefusalCode_OP && entries[i].code <= RhRefusalCode_UNSTATED;
+      const RefusalCode code = is_known ? static_cast<RefusalCode>(entries[i].code) : RefusalCode::unstated;
+      stated.insert_or_assign(id, Capability::NodeRefusal{id, code, entries[i].reason ? entries[i].reason : ""});
+    }
+    return stated;
   }
 
   // The unit's graph and node as the plugin sees them.

@@ -1,0 +1,38 @@
+// What a plugin's library may export beside CreateEpFactories and ReleaseEpFactory, for Roundhouse alone: other hosts never ask for it.
+#pragma once
+
+#include "onnxruntime_ep_c_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Why a provider does not run a node: the codes of RhSessionGetReport's "refusals".
+typedef enum RhRefusalCode {
+  RhRefusalCode_OP = 0,
+  RhRefusalCode_OPSET = 1,
+  RhRefusalCode_TYPE = 2,
+  RhRefusalCode_SHAPE = 3,
+  RhRefusalCode_ATTRIBUTE = 4,
+  RhRefusalCode_LAYOUT = 5,
+  RhRefusalCode_CLAIMED_EARLIER = 6,
+  RhRefusalCode_UNIT = 7,
+  RhRefusalCode_COST = 8,
+  RhRefusalCode_FORCED = 9,
+  RhRefusalCode_UNSTATED = 10,
+} RhRefusalCode;
+
+/// A node that OrtEp::GetCapability left out of its answer.
+typedef struct RhEpRefusal {
+  size_t node_id;  ///< as Node_GetId gives it
+  RhRefusalCode code;
+  const char* reason;  ///< a sentence
+} RhEpRefusal;
+
+/// Exported as "RhEpGetRefusals": what the provider refused of the graph that its last GetCapability was asked about, valid until the next
+/// call of that, or the provider's end.
+typedef OrtStatus*(ORT_API_CALL* RhEpGetRefusalsFn)(_In_ const OrtEp* ep, _Outptr_ const RhEpRefusal** refusals, _Out_ size_t* count);
+
+#ifdef __cplusplus
+}
+#endif
