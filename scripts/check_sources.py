@@ -35,6 +35,7 @@ MAY_INCLUDE = {
     "providers/cpu": ["providers", "compute", "passes"],
     "settings": ["providers"],
     "providers/plugin": ["providers", "settings", "public"],
+    "providers/kit": ["onnx", "passes/recognise", "passes/simplify", "public"],
     "providers/example": ["public"],
     "providers/fake_device": ["public"],
     "session": ["partition", "passes", "onnx", "providers/cpu", "providers/plugin", "settings"],

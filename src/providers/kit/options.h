@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "providers/kit/host.h"
+
+namespace rh::kit {
+
+/// An option of a provider: one row of its list.
+struct OptionRow {
+  enum class Type : uint8_t { text, integer, flag, choice };
+  std::string_view name;
+  Type type = Type::text;
+  std::string_view otherwise;                      ///< the value where none is given
+  std::string_view effect;                         ///< a sentence, for people
+  int64_t least = 0, most = 0;                     ///< of integers
+  std::span<const std::string_view> choices = {};  ///< of choices
+};
+
+/// The options of one session's provider, each one of a row and in its range.
+class Options {
+ public:
+  /// Throws Error{invalid_argument} for a name that no row has, with the nearest one, and for a value that its row does not allow.
+  Options(std::string_view provider, std::span<const OptionRow> rows, const std::map<std::string, std::string>& given);
+
+  std::string_view text(std::string_view name) const { return values_.find(name)->second; }
+  int64_t integer(std::string_view name) const;
+  bool flag(std::string_view name) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;  ///< of each row
+};
+
+/// What a session's options have for a provider: entries "ep.<name in lower case>.<option>".
+std::map<std::string, std::string> options_of(const Host& host, const OrtSessionOptions& options, std::string_view provider);
+
+}  // namespace rh::kit

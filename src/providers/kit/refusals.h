@@ -1,0 +1,46 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "roundhouse/roundhouse_ep_c_api.h"
+
+namespace rh::kit {
+
+/// Why a node is left to others.
+struct Refusal {
+  RhRefusalCode code = RhRefusalCode_UNSTATED;
+  std::string reason;  ///< a sentence
+};
+
+/// The answer to "do you run this node?": nothing where it does.
+using Support = std::optional<Refusal>;
+
+template <typename... Args>
+Support refuse(RhRefusalCode code, fmt::format_string<Args...> text, Args&&... args) {
+  return Refusal{code, fmt::format(text, std::forward<Args>(args)...)};
+}
+
+/// What was refused of one graph, as a host reads it.
+class RefusalList {
+ public:
+  void clear() {
+    entries_.clear();
+    reasons_.clear();
+  }
+  void add(size_t node_id, Refusal refusal) {
+    reasons_.push_back(std::move(refusal.reason));
+    entries_.push_back({node_id, refusal.code, reasons_.back().c_str()});
+  }
+  const std::vector<RhEpRefusal>& entries() const { return entries_; }
+
+ private:
+  std::deque<std::string> reasons_;
+  std::vector<RhEpRefusal> entries_;
+};
+
+}  // namespace rh::kit

@@ -1,0 +1,47 @@
+#include "providers/kit/vendor_library.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "base/dynamic_library.h"
+#include "base/error.h"
+
+namespace rh::kit {
+
+VendorLibrary::VendorLibrary(const VendorLibrarySpec& spec) : title_(spec.title) {
+  std::vector<std::string> places;
+  const char* from_environment = spec.variable ? std::getenv(spec.variable) : nullptr;
+  if (!spec.given.empty()) {
+    places.emplace_back(spec.given);  // who names one means that one
+  } else if (from_environment && *from_environment) {
+    places.emplace_back(from_environment);
+  } else {
+    std::error_code ignored;
+    const std::filesystem::path beside = own_library_folder() / spec.file;
+    if (std::filesystem::exists(beside, ignored)) places.push_back(beside.string());
+    places.emplace_back(spec.file);
+  }
+  std::string reason;
+  for (const std::string& place : places) {
+    try {
+      handle_ = open_library(std::filesystem::path(place).c_str());
+      path_ = place;
+      return;
+    } catch (const Error& error) {
+      reason = error.message();
+    }
+  }
+  fail(ErrorCode::not_found, "{} does not load: {}: install it, or give its path by option '{}'{}{}", spec.title, reason, spec.option,
+       spec.variable ? " or in the environment variable " : "", spec.variable ? spec.variable : "");
+}
+
+VendorLibrary::~VendorLibrary() { close_library(handle_); }
+
+VendorLibrary::Function VendorLibrary::function(const char* name) const {
+  void* found = find_symbol(handle_, name);
+  if (!found) fail(ErrorCode::not_found, "{} '{}' has no function {}: install a newer version", title_, path_, name);
+  return {found};
+}
+
+}  // namespace rh::kit

@@ -1,0 +1,58 @@
+// Options of providers on the kit.
+#include "providers/kit/options.h"
+
+#include <gtest/gtest.h>
+
+namespace rh {
+
+namespace {
+
+using kit::OptionRow;
+
+constexpr std::string_view kSpeeds[] = {"exact", "fast"};
+constexpr OptionRow kRows[] = {
+    {"library_path", OptionRow::Type::text, "", "where the library is"},
+    {"device_id", OptionRow::Type::integer, "0", "which device", 0, 15},
+    {"capture", OptionRow::Type::flag, "1", "whether runs are recorded"},
+    {"speed", OptionRow::Type::choice, "exact", "what counts", 0, 0, kSpeeds},
+};
+
+std::string message_of(const std::map<std::string, std::string>& given) {
+  try {
+    kit::Options("SampleExecutionProvider", kRows, given);
+    return {};
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    return error.message();
+  }
+}
+
+TEST(KitOptions, HaveDefaultsAndWhatIsGiven) {
+  const kit::Options plain("P", kRows, {});
+  EXPECT_EQ(plain.text("library_path"), "");
+  EXPECT_EQ(plain.integer("device_id"), 0);
+  EXPECT_TRUE(plain.flag("capture"));
+  EXPECT_EQ(plain.text("speed"), "exact");
+  const kit::Options given("P", kRows, {{"library_path", "/a/b"}, {"device_id", "15"}, {"capture", "False"}, {"speed", "fast"}});
+  EXPECT_EQ(given.text("library_path"), "/a/b");
+  EXPECT_EQ(given.integer("device_id"), 15);
+  EXPECT_FALSE(given.flag("capture"));
+  EXPECT_EQ(given.text("speed"), "fast");
+}
+
+TEST(KitOptions, RefuseWhatNoRowAllows) {
+  const std::pair<std::map<std::string, std::string>, const char*> cases[] = {
+      {{{"devise_id", "1"}}, "SampleExecutionProvider has no option 'devise_id'; did you mean 'device_id'?"},
+      {{{"zzz", "1"}}, "SampleExecutionProvider has no option 'zzz': expected one of library_path, device_id, capture, speed"},
+      {{{"device_id", "16"}}, "option 'device_id' of SampleExecutionProvider is '16', expected an integer from 0 to 15"},
+      {{{"device_id", "1x"}}, "option 'device_id' of SampleExecutionProvider is '1x', expected an integer from 0 to 15"},
+      {{{"device_id", ""}}, "option 'device_id' of SampleExecutionProvider is '', expected an integer from 0 to 15"},
+      {{{"capture", "yes"}}, "option 'capture' of SampleExecutionProvider is 'yes', expected 0 or 1"},
+      {{{"speed", "fas"}}, "option 'speed' of SampleExecutionProvider is 'fas', expected one of 'exact', 'fast'; did you mean 'fast'?"},
+  };
+  for (const auto& [given, expected] : cases) EXPECT_EQ(message_of(given), expected);
+}
+
+}  // namespace
+
+}  // namespace rh
