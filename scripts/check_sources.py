@@ -36,6 +36,7 @@ MAY_INCLUDE = {
     "settings": ["providers"],
     "providers/plugin": ["providers", "settings", "public"],
     "providers/kit": ["onnx", "passes/recognise", "passes/simplify", "public"],
+    "providers/sample": ["providers/kit"],
     "providers/example": ["public"],
     "providers/fake_device": ["public"],
     "session": ["partition", "passes", "onnx", "providers/cpu", "providers/plugin", "settings"],

@@ -1,0 +1,96 @@
+"""The two runtimes that load our providers, and models for them."""
+
+import contextlib
+import pathlib
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+import roundhouse
+
+LIBRARIES = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "lib"
+SAMPLE, DUMP = "SampleExecutionProvider", "ImportDumpExecutionProvider"
+FILES = {SAMPLE: "roundhouse_provider_sample.so", DUMP: "import_dump_plugin.so"}
+HOSTS = [onnxruntime, roundhouse]
+
+
+@contextlib.contextmanager
+def registered(host, name):
+    """A provider's library in a host, which may be one of several in this process that have it."""
+    host.register_execution_provider_library(name, str(LIBRARIES / FILES[name]))
+    try:
+        yield
+    finally:
+        host.unregister_execution_provider_library(name)
+
+
+def session(host, name, model, settings=None):
+    options = host.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = host.GraphOptimizationLevel.ORT_DISABLE_ALL
+    devices = [d for d in host.get_ep_devices() if d.ep_name == name]
+    assert len(devices) == 1
+    options.add_provider_for_devices(devices, settings or {})
+    return host.InferenceSession(model, options)
+
+
+def tensor(name, shape, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def model_of(nodes, inputs, outputs, constants=None, name="main"):
+    initializers = [numpy_helper.from_array(value, key) for key, value in (constants or {}).items()]
+    graph = helper.make_graph(nodes, name, inputs, outputs, initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+def floats(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+
+
+def dense():
+    """y = (x w + b) * x2, and its exponential: a region, and a node that the sample leaves."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["p"], "product"),
+        helper.make_node("Add", ["p", "b"], ["s"], "sum"),
+        helper.make_node("Mul", ["s", "x2"], ["m"], "scaled"),
+        helper.make_node("Exp", ["m"], ["e"], "exp"),
+        helper.make_node("Add", ["e", "m"], ["y"], "last"),
+    ]
+    constants = {"w": floats(4, 3, seed=1), "b": floats(3, seed=2)}
+    return model_of(nodes, [tensor("x", ["N", 4]), tensor("x2", ["N", 3])], [tensor("y", ["N", 3])], constants)
+
+
+def branches(inner=None):
+    """An If whose bodies take values, constants and inputs from around it, and pass one of them on; a second one within the first."""
+    deeper = helper.make_node(
+        "If",
+        ["c"],
+        ["q"],
+        "deeper",
+        then_branch=helper.make_graph([helper.make_node("Mul", ["m", "w"], ["q1"], "in1")], "t2", [], [tensor("q1", ["N", 4])]),
+        else_branch=helper.make_graph([helper.make_node("Add", ["m", "x"], ["q2"], "in2")], "e2", [], [tensor("q2", ["N", 4])]),
+    )
+    then_nodes = [deeper, helper.make_node(inner or "Add", ["q", "w"] if not inner else ["q"], ["a"], "then_last")]
+    own = numpy_helper.from_array(floats(4, seed=3), "own")
+    choice = helper.make_node(
+        "If",
+        ["c"],
+        ["i", "j"],
+        "choice",
+        then_branch=helper.make_graph(then_nodes, "t", [], [tensor("a", ["N", 4]), tensor("q", ["N", 4])]),
+        else_branch=helper.make_graph(
+            [helper.make_node("Mul", ["m", "own"], ["d"], "else1"), helper.make_node("Add", ["d", "w"], ["d2"], "else2")],
+            "e",
+            [],
+            [tensor("d", ["N", 4]), tensor("d2", ["N", 4])],
+            [own],
+        ),
+    )
+    nodes = [
+        helper.make_node("Add", ["x", "w"], ["m"], "before"),
+        choice,
+        helper.make_node("Mul", ["i", "j"], ["y"], "after"),
+    ]
+    return model_of(nodes, [tensor("x", ["N", 4]), tensor("c", [], TensorProto.BOOL)], [tensor("y", ["N", 4])], {"w": floats(4, seed=4)})
