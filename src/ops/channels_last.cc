@@ -25,6 +25,7 @@ constexpr std::string_view kLayoutSensitive[] = {
     "QLinearAveragePool",
     "QLinearConv",
     "QLinearGlobalAveragePool",
+    "Resize",
     "SpaceToDepth",
 };
 

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "ops/channels_last.h"
+#include "partition/resize_layout.h"
 
 namespace rh {
 
@@ -49,6 +50,14 @@ constexpr std::string_view kElementwise[] = {
 };
 
 constexpr int kBroadcastingSince = 7;
+constexpr size_t kInputsOfConv = 3;
+
+/// Whether the node of the model takes and gives them so already.
+bool has_channels_last(const Node& node) {
+  const Attribute* attribute = node.attribute("channels_last");
+  const int64_t* flag = attribute ? attribute->get<int64_t>() : nullptr;
+  return flag && *flag == 1;
+}
 
 bool contains(std::span<const std::string_view> names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
@@ -81,10 +90,15 @@ class Converter {
   Converter(Graph& graph, std::span<const NodeId> movable) : graph_(graph), movable_(movable.begin(), movable.end()) {}
 
   void convert(NodeId id) {
-    graph_.set_input(id, 0, channels_last(graph_.node(id).inputs[0]));
-    give_channels_last(id);
+    if (!has_channels_last(graph_.node(id))) {
+      if (graph_.node(id).op_type == "Resize") resize_follow(graph_, id, to_last(*rank_of(graph_, graph_.node(id).inputs[0])));
+      graph_.set_input(id, 0, channels_last(graph_.node(id).inputs[0]));
+      give_channels_last(id);
+    }
     Node& node = graph_.mutable_node(id);
+    if (!node.domain.empty()) node.opset = standard_opset();
     node.domain = ops::kChannelsLastDomain;
+    if (node.op_type == "FusedConv") node.op_type = "Conv";
     if (node.attribute("channels_last")) graph_.set_attribute(id, {"channels_last", int64_t{1}});
   }
 
@@ -166,12 +180,16 @@ class Converter {
     Node node;
     node.name = graph_.fresh_name("layout_" + graph_.value(to).name);
     node.op_type = "Transpose";
-    const auto import = graph_.opset_imports.find("");
-    node.opset = import == graph_.opset_imports.end() ? 13 : import->second;
+    node.opset = standard_opset();
     node.inputs = {from};
     node.outputs = {to};
     node.attributes.push_back({"perm", std::move(axes)});
     return graph_.add_node(std::move(node));
+  }
+
+  int standard_opset() const {
+    const auto import = graph_.opset_imports.find("");
+    return import == graph_.opset_imports.end() ? 13 : import->second;
   }
 
   Graph& graph_;
@@ -186,6 +204,8 @@ bool can_be_channels_last(const Graph& graph, const Node& node) {
   if (node.inputs.empty() || node.outputs.empty() || node.domain == ops::kChannelsLastDomain) return false;
   const auto in = rank_of(graph, node.inputs[0]), out = rank_of(graph, node.outputs[0]);
   if (!in || !out || *in < 3 || *out < 3) return false;
+  if (node.op_type == "FusedConv" && node.inputs.size() > kInputsOfConv) return false;
+  if (node.op_type == "Resize" && node.domain.empty() && !resize_can_follow(graph, node)) return false;
   return std::all_of(node.outputs.begin() + 1, node.outputs.end(),
                      [&](ValueId id) { return id == kNoValue || (graph.value(id).consumers.empty() && !graph.value(id).is_output); });
 }

@@ -4,10 +4,11 @@ import os
 import re
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 from common import BUILD, MODELS, model_path
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import roundhouse
 
@@ -15,7 +16,7 @@ LIBRARY = BUILD / "release" / "lib" / "graph_dump_plugin.so"
 #: What both hosts convert to channels last, and operators with attributes whose axes they leave as they are.
 WITH_LAYOUT = (
     "AveragePool,BatchNormalization,Conv,ConvTranspose,DepthToSpace,GlobalAveragePool,GlobalLpPool,GlobalMaxPool,GridSample,"
-    "InstanceNormalization,LRN,LpPool,MaxPool,MaxUnpool,QLinearConv,SpaceToDepth"
+    "InstanceNormalization,LRN,LpPool,MaxPool,MaxUnpool,QLinearConv,Resize,SpaceToDepth"
 )
 OTHERS = "Gemm,Softmax,LeakyRelu,LayerNormalization,Elu,Gelu,Cast,LSTM"
 
@@ -89,13 +90,65 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("op", "shapes", "attributes", "opset"), CASES, ids=[f"{c[0]}-{c[3]}" for c in CASES])
-def test_of_operators_with_a_layout(op, shapes, attributes, opset, tmp_path):
-    constants = [numpy_helper.from_array(np.ones(shape, np.float32), f"c{i}") for i, shape in enumerate(shapes)]
-    node = helper.make_node(op, ["x", *(c.name for c in constants)], ["y"], name="node", **attributes)
-    x, y = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 8, 8]), helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    graph = helper.make_graph([node], "g", [x], [y], constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8).SerializeToString()
+def model_of(op, constants, attributes, opset, domain="", shape=(1, 4, 8, 8), dtype=np.float32):
+    """Of one node that takes `x` and constants, of which None is left out."""
+    names = ["" if value is None else f"c{i}" for i, value in enumerate(constants)]
+    initializers = [numpy_helper.from_array(value, name) for name, value in zip(names, constants, strict=True) if value is not None]
+    node = helper.make_node(op, ["x", *names], ["y"], name="node", domain=domain, **attributes)
+    number = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    x, y = helper.make_tensor_value_info("x", number, shape), helper.make_tensor_value_info("y", number, None)
+    imports = [helper.make_opsetid("", opset), *([helper.make_opsetid(domain, 1)] if domain else [])]
+    return helper.make_model(
+        helper.make_graph([node], "g", [x], [y], initializers), opset_imports=imports, ir_version=8
+    ).SerializeToString()
+
+
+def read_alike(model, op, tmp_path):
+    """The view of the node in Roundhouse, which is that of ONNX Runtime."""
     theirs, ours = compare(model, op, tmp_path)
     assert theirs.keys() == ours.keys() == {"node"}
     assert "com.ms.internal.nhwc" in ours["node"]
+    return ours["node"]
+
+
+@pytest.mark.parametrize(("op", "shapes", "attributes", "opset"), CASES, ids=[f"{c[0]}-{c[3]}" for c in CASES])
+def test_of_operators_with_a_layout(op, shapes, attributes, opset, tmp_path):
+    read_alike(model_of(op, [np.ones(shape, np.float32) for shape in shapes], attributes, opset), op, tmp_path)
+
+
+@pytest.mark.parametrize("op", dict.fromkeys(case[0] for case in CASES))
+def test_of_every_version(op, tmp_path):
+    _, shapes, attributes, _ = next(case for case in CASES if case[0] == op)
+    versions = {s.since_version for s in onnx.defs.get_all_schemas_with_history() if (s.name, s.domain) == (op, "")}
+    first = 11 if op == "LpPool" else 7  # ONNX Runtime's domain lacks the one before
+    for opset in sorted(max(version, first) for version in versions):
+        read_alike(model_of(op, [np.ones(shape, np.float32) for shape in shapes], attributes, opset), op, tmp_path)
+
+
+SCALES, SIZES = np.array([1, 1, 2, 3], np.float32), np.array([1, 4, 9, 5], np.int64)
+#: Inputs after the first, attributes, opset, what stands in the view.
+RESIZES = [
+    ([np.zeros(0, np.float32), SCALES], {}, 11, "1.000000 2.000000 3.000000 1.000000"),
+    ([None, SCALES], {"mode": "linear", "coordinate_transformation_mode": "align_corners"}, 13, "1.000000 2.000000 3.000000 1.000000"),
+    ([None, None, SIZES], {"mode": "cubic"}, 13, "1 9 5 4"),
+    ([None, SCALES], {"antialias": 1, "mode": "linear"}, 18, "1.000000 2.000000 3.000000 1.000000"),
+    ([None, None, SIZES], {"nearest_mode": "floor"}, 19, "1 9 5 4"),
+    ([None, SCALES], {}, 22, "1.000000 2.000000 3.000000 1.000000"),
+]
+
+
+@pytest.mark.parametrize(
+    ("constants", "attributes", "opset", "expected"), RESIZES, ids=[str(row[2]) + str(i) for i, row in enumerate(RESIZES)]
+)
+def test_of_resize(constants, attributes, opset, expected, tmp_path):
+    assert expected in read_alike(model_of("Resize", constants, attributes, opset), "Resize", tmp_path)
+
+
+def test_of_operators_of_microsoft(tmp_path):
+    weights, bias = np.ones((4, 4, 3, 3), np.float32), np.ones(4, np.float32)
+    read_alike(model_of("FusedConv", [weights, bias], {"activation": "Relu"}, 17, "com.microsoft"), "FusedConv,Conv", tmp_path)
+    scales = [np.float32(0.5), np.uint8(3)] * 2
+    for last, shape in [(0, (1, 4, 8, 8)), (1, (1, 8, 8, 4))]:
+        attributes = {"kernel_shape": [2, 2], "channels_last": last}
+        model = model_of("QLinearAveragePool", [np.array(s) for s in scales], attributes, 17, "com.microsoft", shape, np.uint8)
+        read_alike(model, "QLinearAveragePool", tmp_path)

@@ -30,6 +30,8 @@ class KernelDumper {
   std::string text;
 
  private:
+  static constexpr size_t kShown = 8;
+
   void line(const std::string& what) { text += "  " + what + "\n"; }
 
   template <typename Get>
@@ -70,7 +72,26 @@ class KernelDumper {
     int is_constant = 0;
     const OrtValue* value = nullptr;
     api_.ReleaseStatus(api_.KernelInfoGetConstantInput_tensor(&info_, index, &is_constant, &value));
-    return is_constant ? " constant" : "";
+    return is_constant ? " constant" + (value ? values_of(*value) : "") : "";
+  }
+
+  /// Of lists of a few floats or integers.
+  std::string values_of(const OrtValue& value) const {
+    OrtTensorTypeAndShapeInfo* tensor = nullptr;
+    ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+    size_t count = 0;
+    const void* data = nullptr;
+    api_.ReleaseStatus(api_.GetTensorTypeAndShape(&value, &tensor));
+    api_.ReleaseStatus(api_.GetTensorElementType(tensor, &element));
+    api_.ReleaseStatus(api_.GetTensorShapeElementCount(tensor, &count));
+    api_.ReleaseTensorTypeAndShapeInfo(tensor);
+    api_.ReleaseStatus(api_.GetTensorData(&value, &data));
+    std::string text;
+    for (size_t i = 0; i < count && count <= kShown; ++i) {
+      if (element == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT) text += " " + std::to_string(static_cast<const float*>(data)[i]);
+      if (element == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64) text += " " + std::to_string(static_cast<const int64_t*>(data)[i]);
+    }
+    return text;
   }
 
   /// The attribute by each call that reads one: those that have no such attribute fail.
