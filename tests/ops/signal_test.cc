@@ -117,6 +117,17 @@ TEST(HannWindow, HasNothingBelow0) {
   }
 }
 
+TEST(BlackmanWindow, IsOneInItsMiddle) {
+  const auto session = make_session(R"(<opset_import: ["" : 17]> main (int64 n) => (int32[size] w)
+{ w = BlackmanWindow <output_datatype = 6> (n) })");
+  for (const int64_t size : {2, 10, 256, 700, 5000}) {
+    Tensor n(DType::int64, Shape{});
+    *n.data<int64_t>() = size;
+    const auto results = run(*session, {{"n", n}}, {"w"});
+    EXPECT_EQ(results[0].tensor().span<int32_t>()[static_cast<size_t>(size / 2)], 1) << size;
+  }
+}
+
 const std::vector<OpCase> kMelWeightMatrix = {
     {17, {}, {whole(8), whole(16), whole(8192), real(0), real(4096)}, "the standard's example", {}, 1, 1e-6},
     {17, {attr("output_datatype", 11)}, {whole(20), whole(400), whole(16000), real(20), real(7600)}, "of speech", {}, 1, 1e-6},

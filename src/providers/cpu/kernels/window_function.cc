@@ -46,6 +46,8 @@ class WindowFunctionKernel final : public Kernel {
         y[begin + i] = op_.terms[0] - op_.terms[1] * here + op_.terms[2] * (2 * here * here - 1);
       }
     }
+    // At half a turn all terms together are 1; rounding would show in integers.
+    if (last > 0 && last % 2 == 0) y[last / 2] = 1;
     for (int64_t i = count; i < size; ++i) y[i] = y[last - i];
   }
 
