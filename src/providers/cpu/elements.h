@@ -61,9 +61,10 @@ std::optional<InlineVector<int64_t, 8>> ints_of(const ops::IntsOperand& operand,
 int64_t index_from_end(int64_t index, int64_t size, const char* what);
 
 /// `index` as a position in [0, size). Throws Error{invalid_argument} naming `what`, the index and the range where it lies outside
-/// [-size, size).
+/// [-size, size). Signs that nothing foretells cost no branch.
 inline int64_t checked_index(int64_t index, int64_t size, const char* what) {
-  return static_cast<uint64_t>(index) < static_cast<uint64_t>(size) ? index : index_from_end(index, size, what);
+  const int64_t place = index + (size & (index >> 63));
+  return static_cast<uint64_t>(place) < static_cast<uint64_t>(size) ? place : index_from_end(index, size, what);
 }
 
 /// All elements of an integer input as int64: the input's own memory where it has that type, else scratch memory.

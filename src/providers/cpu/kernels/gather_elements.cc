@@ -89,10 +89,7 @@ class GatherElementsKernel final : public Kernel {
     });
   }
 
-  static int64_t checked(int64_t index, int64_t size) {
-    if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) return index;
-    return checked_index(index, size, "GatherElements: indices");
-  }
+  static int64_t checked(int64_t index, int64_t size) { return checked_index(index, size, "GatherElements: indices"); }
 
   ops::GatherElements op_;
 };

@@ -104,10 +104,7 @@ class ScatterElementsKernel final : public Kernel {
   void update(const Parallel& parallel, const Shape& shape, const Shape& count, int axis, const int64_t* indices, const T* updates,
               T* y) const {
     const int64_t size = shape[axis];
-    const auto place = [size](int64_t index) {
-      if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) return index;
-      return checked_index(index, size, "ScatterElements: indices");
-    };
+    const auto place = [size](int64_t index) { return checked_index(index, size, "ScatterElements: indices"); };
     const AxisColumns columns(shape, count, axis);
     if (columns.fits()) {
       const int64_t stride = columns.inner();
