@@ -108,10 +108,11 @@ typename R::Accumulator reduced_long_row(const Parallel& parallel, const T* x, i
 template <typename T, typename Y, typename R>
 void reduce(const Parallel& parallel, const ReductionLoop& loop, const T* x, Y* y, const R& reducer, double operations = 1) {
   using A = typename R::Accumulator;
+  constexpr int64_t kShortRow = 8;  // elements
   const int64_t inner = loop.inner(), count = loop.reduced_count();
   if constexpr (ReducesRows<R, T> || Folds<R, T>) {
-    constexpr int64_t kLong = 8, kVeryLong = 65536;  // elements
-    if (loop.inner_is_reduced() && inner >= kLong) {
+    constexpr int64_t kVeryLong = 65536;  // elements
+    if (loop.inner_is_reduced() && inner >= kShortRow) {
       if (loop.outer_kept() == 1 && loop.outer_reduced() == 1 && inner > kVeryLong) {
         *y = reducer.finish(reduced_long_row<R>(parallel, x, inner, operations), count);
         return;
@@ -128,6 +129,16 @@ void reduce(const Parallel& parallel, const ReductionLoop& loop, const T* x, Y* 
       });
       return;
     }
+  }
+  if (loop.is_plain_rows() && inner < kShortRow) {
+    parallel.for_range(loop.outer_kept(), {static_cast<double>(sizeof(T) * count), operations * count}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        A all = R::identity();
+        for (const T* at = x + i * inner; at < x + (i + 1) * inner; ++at) R::step(all, *at);
+        y[i] = reducer.finish(all, count);
+      }
+    });
+    return;
   }
   if (loop.inner_is_reduced()) {
     constexpr int kLanes = std::is_floating_point_v<T> ? 8 : 1;
@@ -164,11 +175,11 @@ void reduce(const Parallel& parallel, const ReductionLoop& loop, const T* x, Y* 
         for (int64_t k = 0; k < columns; ++k) R::step(sums[k], row[k]);
       };
       if constexpr (Folds<R, T> && std::is_same_v<A, T>) {
-        if (loop.is_plain_columns()) {
-          compute::fold_down(R::kFold, x + loop.offset_of(outer) + first, inner, count, sums, columns);
-        } else {
-          loop.for_each_reduced(loop.offset_of(outer) + first, step_columns);
-        }
+        const int64_t together = loop.reduced_together();
+        int64_t visited = 0;
+        loop.for_each_reduced(loop.offset_of(outer) + first, [&](int64_t offset) {
+          if (visited++ % together == 0) compute::fold_down(R::kFold, x + offset, inner, together, sums, columns);
+        });
       } else {
         loop.for_each_reduced(loop.offset_of(outer) + first, step_columns);
       }

@@ -101,7 +101,7 @@ bool arg_reduce_by_value(const T* x, int64_t length, bool last, int64_t* index) 
 template <bool kMax, typename T>
 void arg_reduce_block(const T* x, int64_t length, int64_t stride, bool last, int64_t columns, int64_t* indices) {
   if constexpr (sizeof(T) == 1) {
-    if (columns == 1 && stride == 1) {
+    if (columns == 1 && stride == 1 && length > kFew) {
       constexpr uint8_t kFlip = compute::byte_flip<T>(kMax);
       *indices = compute::find_byte(x, length, static_cast<uint8_t>(compute::largest_byte(x, length, kFlip) ^ kFlip), last);
       return;
@@ -152,6 +152,10 @@ class ArgReduceKernel final : public Kernel {
       const auto block = op_.max ? arg_reduce_block<true, T> : arg_reduce_block<false, T>;
       const double elements = static_cast<double>(length);
       context.parallel().for_range(shape.elements(), {sizeof(T) * elements, 2 * elements}, [&](Range part) {
+        if (inner == 1) {
+          for (int64_t i = part.begin; i < part.end; ++i) block(wide.data<T>() + i * length, length, 1, op_.select_last, 1, indices + i);
+          return;
+        }
         for (int64_t i = part.begin; i < part.end;) {
           const int64_t count = std::min({int64_t{kColumns}, inner - i % inner, part.end - i});
           const T* first = wide.data<T>() + i / inner * length * inner + i % inner;

@@ -182,6 +182,18 @@ void reduce_bytes(const Parallel& parallel, const ReductionLoop& loop, bool larg
   const int64_t inner = loop.inner(), outer = loop.outer_kept(), count = loop.reduced_count();
   const uint8_t flip = compute::byte_flip<T>(largest), none = std::is_same_v<T, bool> ? static_cast<uint8_t>(!largest ^ flip) : 0;
   const auto finish = [&](uint8_t best) { return static_cast<T>(best ^ flip); };
+  if (constexpr int64_t kShortRow = 16; loop.is_plain_rows() && inner < kShortRow) {
+    const double elements = static_cast<double>(inner);
+    parallel.for_range(outer, {elements, elements}, [&](Range part) {
+      const auto* bytes = reinterpret_cast<const uint8_t*>(x) + part.begin * inner;
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        uint8_t best = none;
+        for (int64_t k = 0; k < inner; ++k, ++bytes) best = std::max(best, static_cast<uint8_t>(*bytes ^ flip));
+        y[i] = finish(best);
+      }
+    });
+    return;
+  }
   if (loop.inner_is_reduced()) {
     parallel.for_range(outer, {1.0 * static_cast<double>(count), 0.1 * static_cast<double>(count)}, [&](Range part) {
       for (int64_t i = part.begin; i < part.end; ++i) {

@@ -26,7 +26,8 @@ bool above(T a, T b) {
   return a > b;
 }
 
-constexpr int64_t kFew = 64;  // so many are kept sorted while a row is read
+constexpr int64_t kFew = 64;    // so many are kept sorted while a row is read
+constexpr int64_t kShort = 32;  // elements of a row, which are sorted as they are read
 
 // The k first of what has been looked at, in order.
 template <typename T, bool kLargest>
@@ -94,17 +95,17 @@ bool first_of_row(const T* x, int64_t length, T* y, int64_t* indices) {
 template <typename T, bool kLargest>
 void few_of_row(const T* x, int64_t length, int64_t stride, int64_t k, T* y, int64_t* indices) {
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
-    if (k == 1 && stride == 1 && first_of_row<T, kLargest>(x, length, y, indices)) return;
+    if (k == 1 && stride == 1 && length > kShort && first_of_row<T, kLargest>(x, length, y, indices)) return;
   }
   Best<T, kLargest> best(x, stride, k);
   if constexpr (std::is_same_v<T, float>) {
-    if (stride == 1 && look_at_bounded(x, length, k, best)) return best.store(y, indices);
+    if (stride == 1 && length > kShort && look_at_bounded(x, length, k, best)) return best.store(y, indices);
   }
   constexpr int64_t kAtOnce = 16;  // elements that are looked at behind one that was found
   in_order(length, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end;) {
       if constexpr (std::is_same_v<T, float>) {
-        if (stride == 1 && best.is_full()) i += compute::find_beyond(x + i, end - i, best.last(), kLargest);
+        if (stride == 1 && length > kShort && best.is_full()) i += compute::find_beyond(x + i, end - i, best.last(), kLargest);
       }
       for (const int64_t stop = std::min(end, i + kAtOnce); i < stop; ++i) best.look_at(i);
     }
@@ -129,7 +130,7 @@ void many_of_row(const float* x, int64_t length, int64_t stride, int64_t k, int6
   }
 }
 
-constexpr bool are_few(int64_t k, int64_t length) { return k <= kFew && k * 8 < length; }
+constexpr bool are_few(int64_t k, int64_t length) { return k <= kFew && (k * 8 < length || length <= kShort); }
 
 // The k first places of one row of `length` elements `stride` apart. `order` has room for twice `length` indices, unless few are wanted.
 template <typename T, bool kLargest>
