@@ -3,10 +3,10 @@
 #include <span>
 
 #include "compute/elementwise/vector_math.h"
+#include "compute/reduce/number_reductions.h"
 #include "compute/reduce/row_math.h"
 #include "ops/nn/normalization.h"
-#include "providers/cpu/kernel.h"
-#include "providers/cpu/numbers.h"
+#include "providers/cpu/convert.h"
 #include "providers/cpu/thread_lists.h"
 
 namespace rh::cpu {
@@ -28,41 +28,113 @@ class AxisNormalizationKernel final : public Kernel {
     for (int64_t axis : op_.axes) strides[normalize_axis(axis, x.rank())] = 0;
     const size_t groups = static_cast<size_t>(kept.elements());
     if (x.elements() == 0) return {};
-    if (x.dtype() == DType::float32 && op_.axes.size() == 1 && normalize_axis(op_.axes[0], x.rank()) == x.rank() - 1) {
-      normalize_rows(context, x, y);
-      return {};
-    }
-    if (x.dtype() == DType::float32 && op_.mean_variance && normalize_planes(context, x, y)) return {};
-    const double count = static_cast<double>(x.elements()) / static_cast<double>(groups);
-    return dispatch<Types>(x.dtype(), "normalization", [&]<typename T>() {
-      const std::span<double> first(context.scratch_array<double>(static_cast<int64_t>(groups)), groups);
-      std::ranges::fill(first, 0.0);
-      const T* from = x.data<T>();
-      T* to = y.data<T>();
-      for_each(x.shape(), strides, [&](int64_t i, size_t g) {
-        const double value = static_cast<double>(from[i]);
-        first[g] += op_.mean_variance ? value : op_.p == 1 ? std::fabs(value) : value * value;
+    return in_float(context, x, y, [&](const TensorView& from, const MutableView& to) {
+      return dispatch<rh::Types<float, double>>(from.dtype(), "normalization", [&]<typename T>() {
+        if constexpr (std::is_same_v<T, float>) {
+          if (are_rows(x)) return normalize_rows(context, from, to);
+          if (op_.mean_variance && normalize_planes(context, from, to)) return;
+        }
+        if (op_.axes.size() == 1) return normalize_lines<T>(context.parallel(), from, to);
+        normalize_groups(context, x.shape(), strides, groups, from.data<T>(), to.data<T>());
       });
-      if (!op_.mean_variance) {
-        for (double& norm : first) norm = op_.p == 1 ? norm : std::sqrt(norm);
-        for_each(x.shape(), strides,
-                 [&](int64_t i, size_t g) { to[i] = narrowed<T>(first[g] == 0 ? 0 : static_cast<double>(from[i]) / first[g]); });
-        return;
-      }
-      for (double& mean : first) mean /= count;
-      const std::span<double> second(context.scratch_array<double>(static_cast<int64_t>(groups)), groups);
-      std::ranges::fill(second, 0.0);
-      for_each(x.shape(), strides, [&](int64_t i, size_t g) {
-        const double d = static_cast<double>(from[i]) - first[g];
-        second[g] += d * d;
-      });
-      for (double& variance : second) variance = 1 / factor_of(variance / count);
-      for_each(x.shape(), strides,
-               [&](int64_t i, size_t g) { to[i] = narrowed<T>((static_cast<double>(from[i]) - first[g]) / second[g]); });
     });
   }
 
  private:
+  static constexpr int64_t kShortRow = 8, kColumns = 64;
+
+  bool are_rows(const TensorView& x) const {
+    return op_.axes.size() == 1 && x.shape().back() > kShortRow && normalize_axis(op_.axes[0], x.rank()) == x.rank() - 1;
+  }
+
+  /// Along one axis: blocks of neighbouring columns, row by row.
+  template <typename T>
+  void normalize_lines(const Parallel& parallel, const TensorView& x, const MutableView& y) const {
+    const int axis = normalize_axis(op_.axes[0], x.rank());
+    const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank()), unit = std::min(inner, kColumns);
+    const int64_t blocks = (inner + unit - 1) / unit;
+    const double elements = static_cast<double>(length * unit);
+    parallel.for_range(x.elements() / (length * inner) * blocks, {2.0 * sizeof(T) * elements, 4 * elements}, [&](Range part) {
+      for (int64_t i = part.begin; i < part.end; ++i) {
+        const int64_t first = i % blocks * unit, at = i / blocks * length * inner + first;
+        normalize_columns(x.data<T>() + at, y.data<T>() + at, length, inner, std::min(unit, inner - first));
+      }
+    });
+  }
+
+  template <typename T>
+  void normalize_columns(const T* x, T* y, int64_t length, int64_t stride, int64_t columns) const {
+    double first[kColumns], second[kColumns];
+    std::fill_n(first, columns, 0.0);
+    std::fill_n(second, columns, 0.0);
+    const auto for_rows = [&](auto&& visit) {
+      if (columns < kColumns) {
+        for (int64_t i = 0; i < length; ++i)
+          for (int64_t c = 0; c < columns; ++c) visit(i * stride + c, c);
+        return;
+      }
+      for (int64_t i = 0; i < length; ++i)  // so many that compilers have vectors for them
+        for (int64_t c = 0; c < kColumns; ++c) visit(i * stride + c, c);
+    };
+    const auto write_rows = [&](auto&& value) {
+      if (columns < kColumns) return for_rows([&](int64_t i, int64_t c) { y[i] = static_cast<T>(value(i, c)); });
+      for (int64_t i = 0; i < length; ++i) {
+        T row[kColumns];
+        for (int64_t c = 0; c < kColumns; ++c) row[c] = static_cast<T>(value(i * stride + c, c));
+        std::copy_n(row, kColumns, y + i * stride);
+      }
+    };
+    if (!op_.mean_variance) {
+      bool summed = false;
+      if constexpr (std::is_same_v<T, double>) {
+        summed = columns == 1 && stride == 1 && length > kShortRow;
+        if (summed) compute::fold_rows(op_.p == 1 ? compute::Fold::magnitudes : compute::Fold::squares, x, 1, length, first);
+      }
+      if (!summed && op_.p == 1) for_rows([&](int64_t i, int64_t c) { first[c] += std::fabs(static_cast<double>(x[i])); });
+      if (!summed && op_.p != 1) for_rows([&](int64_t i, int64_t c) { first[c] += static_cast<double>(x[i]) * static_cast<double>(x[i]); });
+      for (int64_t c = 0; c < columns; ++c) {
+        const double norm = op_.p == 1 ? first[c] : std::sqrt(first[c]);
+        second[c] = norm == 0 ? 0 : 1;
+        first[c] = norm == 0 ? 1 : norm;
+      }
+      return write_rows([&](int64_t i, int64_t c) { return static_cast<double>(x[i]) * second[c] / first[c]; });
+    }
+    for_rows([&](int64_t i, int64_t c) { first[c] += static_cast<double>(x[i]); });
+    for (int64_t c = 0; c < columns; ++c) first[c] /= static_cast<double>(length);
+    for_rows([&](int64_t i, int64_t c) {
+      const double d = static_cast<double>(x[i]) - first[c];
+      second[c] += d * d;
+    });
+    for (int64_t c = 0; c < columns; ++c) second[c] = factor_of(second[c] / static_cast<double>(length));
+    write_rows([&](int64_t i, int64_t c) { return (static_cast<double>(x[i]) - first[c]) * second[c]; });
+  }
+
+  /// Over any axes: `strides` lead from an element to its group.
+  template <typename T>
+  void normalize_groups(RunContext& context, const Shape& shape, const Shape& strides, size_t groups, const T* from, T* to) const {
+    const double count = static_cast<double>(shape.elements()) / static_cast<double>(groups);
+    const std::span<double> first(context.scratch_array<double>(static_cast<int64_t>(groups)), groups);
+    std::ranges::fill(first, 0.0);
+    for_each(shape, strides, [&](int64_t i, size_t g) {
+      const double value = static_cast<double>(from[i]);
+      first[g] += op_.mean_variance ? value : op_.p == 1 ? std::fabs(value) : value * value;
+    });
+    if (!op_.mean_variance) {
+      for (double& norm : first) norm = op_.p == 1 ? norm : std::sqrt(norm);
+      return for_each(shape, strides,
+                      [&](int64_t i, size_t g) { to[i] = static_cast<T>(first[g] == 0 ? 0 : static_cast<double>(from[i]) / first[g]); });
+    }
+    for (double& mean : first) mean /= count;
+    const std::span<double> second(context.scratch_array<double>(static_cast<int64_t>(groups)), groups);
+    std::ranges::fill(second, 0.0);
+    for_each(shape, strides, [&](int64_t i, size_t g) {
+      const double d = static_cast<double>(from[i]) - first[g];
+      second[g] += d * d;
+    });
+    for (double& variance : second) variance = 1 / factor_of(variance / count);
+    for_each(shape, strides, [&](int64_t i, size_t g) { to[i] = static_cast<T>((static_cast<double>(from[i]) - first[g]) / second[g]); });
+  }
+
   double factor_of(double variance) const { return op_.keeps_variance ? 1 : 1 / (std::sqrt(variance) + 1e-9); }
 
   void normalize_rows(RunContext& context, const TensorView& x, const MutableView& y) const {

@@ -1,6 +1,7 @@
 #include "ops/logic/comparison.h"
 
 #include "compute/elementwise/comparison.h"
+#include "compute/elementwise/narrow_floats.h"
 #include "providers/cpu/element_rows.h"
 
 namespace rh::cpu {
@@ -11,6 +12,19 @@ using F = ops::Comparison::Function;
 
 using compute::Comparison;
 
+/// Of a half type, in pieces that stay in the first-level cache.
+template <Comparison kKind, typename T>
+void narrow_row(const void* a, int64_t step_a, const void* b, int64_t step_b, void* out, int64_t count) {
+  constexpr int64_t kPiece = 512;
+  float x[kPiece], y[kPiece];
+  for (int64_t i = 0; i < count; i += kPiece) {
+    const int64_t n = std::min(kPiece, count - i);
+    if (i == 0 || step_a) compute::widen(static_cast<const T*>(a) + i * step_a, x, step_a ? n : 1);
+    if (i == 0 || step_b) compute::widen(static_cast<const T*>(b) + i * step_b, y, step_b ? n : 1);
+    compute::compare(kKind, DType::float32, x, step_a, y, step_b, static_cast<bool*>(out) + i, n);
+  }
+}
+
 template <Comparison kKind, typename T>
 BinaryRow row_of_kind() {
   if constexpr (std::is_integral_v<T> || std::is_same_v<T, float> || std::is_same_v<T, double>) {
@@ -18,13 +32,11 @@ BinaryRow row_of_kind() {
       constexpr DType kType = std::is_same_v<T, bool> ? DType::uint8 : dtype_of<T>;
       compute::compare(kKind, kType, a, step_a, b, step_b, static_cast<bool*>(out), count);
     };
+  } else if constexpr (sizeof(T) == 2) {
+    return narrow_row<kKind, T>;
   } else {
-    using Value = std::conditional_t<sizeof(T) == 2, float, T>;
     return binary_row<T, T, bool>([](const T& a, const T& b) {
-      const auto holds = [](const Value& x, const Value& y) {
-        return kKind == Comparison::equal ? x == y : kKind == Comparison::less ? x < y : x <= y;
-      };
-      return holds(static_cast<const Value&>(a), static_cast<const Value&>(b));
+      return kKind == Comparison::equal ? a == b : kKind == Comparison::less ? a < b : a <= b;
     });
   }
 }

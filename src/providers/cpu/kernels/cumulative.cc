@@ -6,6 +6,7 @@
 #include "compute/elementwise/number_math.h"
 #include "compute/move/copy.h"
 #include "compute/reduce/prefix_sums.h"
+#include "providers/cpu/convert.h"
 #include "providers/cpu/elements.h"
 #include "providers/cpu/numbers.h"
 
@@ -196,13 +197,15 @@ class CumulativeKernel final : public Kernel {
     const int axis = normalize_axis(scalar_int(context, 1, "axis"), x.rank());
     if (x.elements() == 0) return {};
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank());
-    return dispatch<Types>(x.dtype(), "CumSum, CumProd", [&]<typename T>() {
-      const auto accumulate = op_.product ? accumulate_lines<Multiply, T> : accumulate_lines<Add, T>;
-      // Neighbouring columns go together: rows of few of them are not worth their beginnings.
-      const int64_t lines = x.elements() / length, unit = inner >= kColumnsTogether ? kColumnsTogether : 1;
-      const double elements = static_cast<double>(length * unit);
-      context.parallel().for_range((lines + unit - 1) / unit, {2.0 * sizeof(T) * elements, 4.0 * elements}, [&](Range part) {
-        accumulate(op_, x.data<T>(), y.data<T>(), length, inner, {part.begin * unit, std::min(part.end * unit, lines)});
+    return in_float(context, x, y, [&](const TensorView& from, const MutableView& to) {
+      return dispatch<OwnTypes>(from.dtype(), "CumSum, CumProd", [&]<typename T>() {
+        const auto accumulate = op_.product ? accumulate_lines<Multiply, T> : accumulate_lines<Add, T>;
+        // Neighbouring columns go together: rows of few of them are not worth their beginnings.
+        const int64_t lines = x.elements() / length, unit = inner >= kColumnsTogether ? kColumnsTogether : 1;
+        const double elements = static_cast<double>(length * unit);
+        context.parallel().for_range((lines + unit - 1) / unit, {2.0 * sizeof(T) * elements, 4.0 * elements}, [&](Range part) {
+          accumulate(op_, from.data<T>(), to.data<T>(), length, inner, {part.begin * unit, std::min(part.end * unit, lines)});
+        });
       });
     });
   }
@@ -213,6 +216,8 @@ class CumulativeKernel final : public Kernel {
   }
 
  private:
+  using OwnTypes = rh::Types<float, double, int32_t, int64_t, uint32_t, uint64_t>;
+
   ops::Cumulative op_;
 };
 

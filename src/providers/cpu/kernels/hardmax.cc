@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compute/reduce/row_math.h"
 #include "compute/sort/row_search.h"
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/convert.h"
 
 namespace rh::cpu {
 
@@ -23,21 +24,53 @@ class HardmaxKernel final : public Kernel {
     const int64_t length = op_.flatten ? x.shape().product(axis, rank) : rank == 0 ? 1 : x.shape()[axis];
     const int64_t inner = op_.flatten || rank == 0 ? 1 : x.shape().product(axis + 1, rank);
     if (x.elements() == 0) return {};
-    return dispatch<Types>(x.dtype(), "Hardmax", [&]<typename T>() {
-      context.parallel().for_range(x.elements() / length, {2.0 * sizeof(T) * length, 2.0 * length}, [&](Range part) {
-        for (int64_t row = part.begin; row < part.end; ++row) {
-          const int64_t offset = row / inner * length * inner + row % inner;
-          mark_largest(x.data<T>() + offset, y.data<T>() + offset, length, inner);
-        }
+    return in_float(context, x, y, [&](const TensorView& from, const MutableView& to) {
+      return dispatch<rh::Types<float, double>>(from.dtype(), "Hardmax", [&]<typename T>() {
+        context.parallel().for_range(x.elements() / length, {2.0 * sizeof(T) * length, 2.0 * length}, [&](Range part) {
+          for (int64_t row = part.begin; row < part.end;) {
+            const int64_t offset = row / inner * length * inner + row % inner;
+            const int64_t most = length <= std::numeric_limits<int32_t>::max() ? kColumns : 1;
+            const int64_t columns = std::min({most, inner - row % inner, part.end - row});
+            if (columns == 1) mark_largest(from.data<T>() + offset, to.data<T>() + offset, length, inner);
+            const auto mark = [&](auto count) { mark_columns(from.data<T>() + offset, to.data<T>() + offset, length, inner, count); };
+            if (columns > 1 && columns < kColumns) mark(columns);
+            if (columns == kColumns) mark(std::integral_constant<int64_t, kColumns>());
+            row += columns;
+          }
+        });
       });
     });
   }
 
  private:
+  static constexpr int64_t kColumns = 64, kShortRow = 16;
+
+  /// Neighbouring columns, row by row.
+  template <typename T, typename Count>
+  static void mark_columns(const T* x, T* y, int64_t length, int64_t stride, Count columns) {
+    using Place = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+    T best[kColumns];
+    Place places[kColumns] = {};
+    std::copy_n(x, columns, best);
+    for (int64_t i = 1; i < length; ++i) {
+      const T* row = x + i * stride;
+      for (int64_t c = 0; c < columns; ++c) {
+        const bool better = row[c] > best[c];
+        best[c] = better ? row[c] : best[c];
+        places[c] = better ? static_cast<Place>(i) : places[c];
+      }
+    }
+    for (int64_t i = 0; i < length; ++i) {
+      T row[kColumns];
+      for (int64_t c = 0; c < columns; ++c) row[c] = places[c] == static_cast<Place>(i) ? T(1) : T(0);
+      std::copy_n(row, static_cast<int64_t>(columns), y + i * stride);
+    }
+  }
+
   template <typename T>
   static void mark_largest(const T* x, T* y, int64_t length, int64_t stride) {
     if constexpr (std::is_same_v<T, float>) {
-      if (stride == 1 && mark_largest_of_numbers(x, y, length)) return;
+      if (stride == 1 && length > kShortRow && mark_largest_of_numbers(x, y, length)) return;
     }
     int64_t best = 0;
     for (int64_t i = 1; i < length; ++i) {

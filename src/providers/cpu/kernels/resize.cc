@@ -7,7 +7,7 @@
 #include "compute/image/resample.h"
 #include "compute/move/interleave.h"
 #include "compute/reduce/weighted_rows.h"
-#include "providers/cpu/kernel.h"
+#include "providers/cpu/convert.h"
 #include "providers/cpu/numbers.h"
 
 namespace rh::cpu {
@@ -260,7 +260,12 @@ class ResizeKernel final : public Kernel {
     if (op_.mode == Resize::Mode::nearest && op_.coordinates != Resize::Coordinates::tf_crop_and_resize) {
       return dispatch<Types>(x.dtype(), "Resize", [&]<typename T>() { pick_nearest(context, x, y, plans, x.data<T>(), y.data<T>()); });
     }
-    using Interpolated = NumericTypes;
+    return in_float(context, x, y, [&](const TensorView& from, const MutableView& to) { return interpolate(context, from, to, plans); });
+  }
+
+ private:
+  Status interpolate(RunContext& context, const TensorView& x, const MutableView& y, const AxisPlans& plans) const {
+    using Interpolated = Concat<rh::Types<float, double>, IntegerTypes>;
     if (x.dtype() == DType::float32 && plans.size() == 2 && op_.coordinates != Resize::Coordinates::tf_crop_and_resize) {
       const bool is_first = plans[0].axis < plans[1].axis;
       const AxisPlan &rows = plans[is_first ? 0 : 1], &columns = plans[is_first ? 1 : 0];
@@ -294,7 +299,6 @@ class ResizeKernel final : public Kernel {
     });
   }
 
- private:
   // One input element for each output element, whatever the type.
   template <typename T>
   void pick_nearest(RunContext& context, const TensorView& x, const MutableView& y, const AxisPlans& plans, const T* from, T* to) const {

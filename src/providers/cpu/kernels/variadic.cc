@@ -48,9 +48,21 @@ BinaryRow typed_row(F function) {
 
 template <typename T>
 void divide(const Parallel& parallel, T* values, int64_t count, int divisor) {
-  using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
   parallel.for_range(count, {2.0 * sizeof(T), 1}, [&](Range part) {
-    for (int64_t i = part.begin; i < part.end; ++i) values[i] = T(Wide(values[i]) / static_cast<Wide>(divisor));
+    T* const from = values + part.begin;
+    if constexpr (sizeof(T) == 2) {
+      const float by = static_cast<float>(divisor);
+      constexpr int64_t kPiece = 512;
+      float wide[kPiece];
+      for (int64_t i = 0; i < part.size(); i += kPiece) {
+        const int64_t n = std::min(kPiece, part.size() - i);
+        compute::widen(from + i, wide, n);
+        compute::binary_scalar(compute::Binary::div, wide, by, wide, n);
+        compute::narrow(wide, from + i, n);
+      }
+    } else {
+      for (int64_t i = 0; i < part.size(); ++i) from[i] = from[i] / static_cast<T>(divisor);
+    }
   });
 }
 
