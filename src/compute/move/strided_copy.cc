@@ -76,12 +76,28 @@ class Walk {
   Shape index_;
 };
 
+// Of 64 bytes at a time, where there are as many.
+template <typename T>
+void fill_row(const T& value, T* y, int64_t count) {
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    constexpr int64_t kBlock = 64 / sizeof(T);
+    if (count >= kBlock) {
+      T block[kBlock];
+      std::fill_n(block, kBlock, value);
+      for (int64_t i = 0; i + kBlock <= count; i += kBlock) std::copy_n(block, kBlock, y + i);
+      std::copy_n(block, kBlock, y + count - kBlock);
+      return;
+    }
+  }
+  std::fill_n(y, count, value);
+}
+
 template <typename T>
 void copy_row(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t count) {
   if (x_stride == 1 && y_stride == 1) {
     copy_items(x, count, y);
   } else if (x_stride == 0 && y_stride == 1) {
-    std::fill_n(y, count, *x);
+    fill_row(*x, y, count);
   } else if (y_stride == 1) {
     for (int64_t i = 0; i < count; ++i) y[i] = x[i * x_stride];
   } else {
@@ -177,6 +193,16 @@ bool arrange_columns(Loop& loop) {
   return true;
 }
 
+// Of rows of few contiguous elements, the dimension with the most of them comes next to them, whatever lies between: they go by one call.
+void arrange_rows(Loop& loop, size_t element_bytes) {
+  constexpr int64_t kFewRows = 8, kShortBytes = 64;
+  const int last = loop.rank() - 1;
+  if (last < 2 || loop.x[last] != 1 || loop.y[last] != 1 || loop.shape[last - 1] >= kFewRows) return;
+  if (loop.shape[last] * static_cast<int64_t>(element_bytes) > kShortBytes) return;
+  const int most = static_cast<int>(std::max_element(loop.shape.begin(), loop.shape.end() - 1) - loop.shape.begin());
+  for (Shape* list : {&loop.shape, &loop.x, &loop.y}) std::swap((*list)[last - 1], (*list)[most]);
+}
+
 // Rows of 2, 4 or 8 contiguous elements that make a wider one, where all lie at multiples of it, become one such element each.
 ElementKind widened(ElementKind kind, Loop& loop, const void* x, const void* y) {
   const int last = loop.rank() - 1;
@@ -211,6 +237,7 @@ void strided_copy(ElementKind kind, const Shape& shape, const void* x, std::span
   Loop loop = simplify(shape, x_strides, y_strides);
   const bool is_string = kind == ElementKind::string;
   if (!is_string) kind = widened(kind, loop, x, y);
+  if (!is_string) arrange_rows(loop, element_bytes(kind));
   const bool tiles = !is_string && (arrange_tiles(loop) || arrange_columns(loop));
   dispatch_kind(kind, [&]<typename T>() {
     if (tiles) {

@@ -191,11 +191,12 @@ class PadKernel final : public Kernel {
     // The blocks of a row that lie outside the data, and where each comes from.
     const int64_t places = constant ? 0 : 2 * (size - inner);
     BoundedList<int64_t> outside({context.scratch_array<int64_t>(places), static_cast<size_t>(places)});
-    for (int64_t at = 0; at < size && !constant; ++at) {
-      if (at >= first && at < last) continue;
+    const auto add_outside = [&](int64_t at) {
       outside.push_back(at * block);
       outside.push_back(source(op_.mode, at - first, inner) * block);
-    }
+    };
+    for (int64_t at = 0; at < first && !constant; ++at) add_outside(at);
+    for (int64_t at = last; at < size && !constant; ++at) add_outside(at);
     context.parallel().for_range(plan.y.product(0, axis), {bytes, 8.0}, [&](Range part) {
       RowSources::Walk row(sources, part.begin);
       for (T* to = y + part.begin * size * block; to < y + part.end * size * block; to += size * block, row.next()) {

@@ -33,7 +33,9 @@ class ReverseSequenceKernel final : public Kernel {
     }
     ElementOutput y(context, 0, x.dtype(), shape);
     const int64_t bytes = static_cast<int64_t>(compute::element_bytes(x.kind()));
-    if (block * bytes > kShortBlock || op_.batch_first) {
+    if (block * bytes <= kShortBlock && op_.batch_first) {
+      reverse_short_blocks(context.parallel(), x, y, lengths, {batch, time, block});
+    } else if (block * bytes > kShortBlock) {
       context.parallel().for_range(batch * time, {2.0 * static_cast<double>(block * bytes), 1.0}, [&](Range part) {
         for (int64_t i = part.begin; i < part.end; ++i) {
           const int64_t b = i / time, t = i % time;
@@ -68,6 +70,28 @@ class ReverseSequenceKernel final : public Kernel {
             compute::copy_items(from, (b - first) * block, to);
             to += (b - first) * block;
           }
+        }
+      });
+    });
+  }
+
+  struct Sizes {
+    int64_t batch, time, block;
+  };
+
+  /// Batch first: a sequence lies together; its blocks change places, and what is behind its length stays.
+  static void reverse_short_blocks(const Parallel& parallel, const ElementInput& x, const ElementOutput& y, const int64_t* lengths,
+                                   const Sizes& size) {
+    compute::dispatch_kind(x.kind(), [&]<typename T>() {
+      const int64_t row = size.time * size.block, block = size.block;
+      parallel.for_range(size.batch, {2.0 * static_cast<double>(row) * sizeof(T), static_cast<double>(row)}, [&](Range part) {
+        for (int64_t b = part.begin; b < part.end; ++b) {
+          const T* from = reinterpret_cast<const T*>(x.at(b * row));
+          T* to = reinterpret_cast<T*>(y.at(b * row));
+          const int64_t reversed = lengths[b] * block;
+          for (int64_t i = 0; i < reversed; i += block)
+            for (int64_t k = 0; k < block; ++k) to[i + k] = from[reversed - block - i + k];
+          compute::copy_items(from + reversed, row - reversed, to + reversed);
         }
       });
     });

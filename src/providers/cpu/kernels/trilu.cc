@@ -1,6 +1,8 @@
 #include "ops/tensor/trilu.h"
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
 
 #include "compute/move/copy.h"
 #include "providers/cpu/elements.h"
@@ -24,6 +26,10 @@ class TriluKernel final : public Kernel {
     compute::dispatch_kind(x.kind(), [&]<typename T>() {
       const T* from = reinterpret_cast<const T*>(x.data());
       T* to = reinterpret_cast<T*>(y.data());
+      if constexpr (std::is_integral_v<T>) {
+        if (rows * columns <= kSmall && y.elements() > kSmall)
+          return keep_of_each(context.parallel(), {rows, columns}, diagonal, y, from, to);
+      }
       context.parallel().for_range(y.elements() / columns, {2.0 * sizeof(T) * columns, 0.2 * columns}, [&](Range part) {
         for (int64_t row = part.begin; row < part.end; ++row) {
           // Columns from `split` on belong to the upper triangle; the lower one reaches up to and with the diagonal itself.
@@ -45,6 +51,25 @@ class TriluKernel final : public Kernel {
   }
 
  private:
+  static constexpr int64_t kSmall = 1024;  // elements of a matrix, of which all are looked at
+
+  /// Of many small matrices: the bits of an element stay, or none.
+  template <typename T>
+  void keep_of_each(const Parallel& parallel, std::array<int64_t, 2> size, int64_t diagonal, const ElementOutput& y, const T* from,
+                    T* to) const {
+    const int64_t count = size[0] * size[1];
+    T kept[kSmall];
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t above = i % size[1] - i / size[1] - diagonal;
+      kept[i] = (op_.upper ? above >= 0 : above <= 0) ? static_cast<T>(~T(0)) : T(0);
+    }
+    const double elements = static_cast<double>(count);
+    parallel.for_range(y.elements() / count, {2.0 * sizeof(T) * elements, 0.2 * elements}, [&](Range part) {
+      for (int64_t at = part.begin * count; at < part.end * count; at += count)
+        for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<T>(from[at + i] & kept[i]);
+    });
+  }
+
   ops::Trilu op_;
 };
 
