@@ -1,6 +1,7 @@
 #include "providers/cpu/convert.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "compute/elementwise/conversions.h"
 #include "compute/elementwise/int64_math.h"
@@ -35,12 +36,19 @@ void convert_to_half(DType from, const void* x, Float16* y, int64_t count) {
   }
 }
 
-// True where the numeric library has the two types: then the elements are converted.
+// Integers of one width wrap around; booleans are bytes.
+bool have_same_bits(DType from, DType to) {
+  return bits_of(from) >= 8 && bits_of(from) == bits_of(to) && (is_integer(from) || from == DType::boolean) && is_integer(to);
+}
+
+// True where they are bits alone, or the numeric library has the two types: then the elements are converted.
 bool convert_others(const TensorView& from, const MutableView& to, Range part) {
   const int64_t at = part.begin, count = part.size();
   const auto* x = static_cast<const char*>(from.raw()) + at * (bits_of(from.dtype()) / 8);
   auto* y = static_cast<char*>(to.raw()) + at * (bits_of(to.dtype()) / 8);
-  if (compute::converts_numbers(from.dtype(), to.dtype())) {
+  if (have_same_bits(from.dtype(), to.dtype())) {
+    std::memcpy(y, x, static_cast<size_t>(count * (bits_of(to.dtype()) / 8)));
+  } else if (compute::converts_numbers(from.dtype(), to.dtype())) {
     compute::convert_numbers(from.dtype(), to.dtype(), x, y, count);
   } else if (from.dtype() == DType::float16 && compute::converts_numbers(DType::float32, to.dtype())) {
     convert_half(from.data<Float16>() + at, to.dtype(), y, count);

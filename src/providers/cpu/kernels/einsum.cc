@@ -379,15 +379,31 @@ class EinsumKernel final : public Kernel {
       compute::strided_copy(compute::element_kind(dtype_of<T>), dims, x.data, strides, y, out, context.parallel());
       return;
     }
-    const int64_t terms = summed_dims.elements();
+    const int64_t length = summed_dims.back(), step = summed_strides.back();
+    summed_dims.pop_back();
+    summed_strides.pop_back();
+    const int64_t lines = summed_dims.elements();
     Odometer place(dims, strides);
     for (int64_t i = 0; i < dims.elements(); ++i, place.next()) {
       throw_if_cancelled();
       T sum = 0;
-      Odometer term(summed_dims, summed_strides);
-      for (int64_t k = 0; k < terms; ++k, term.next()) sum = static_cast<T>(sum + x.data[place.place() + term.place()]);
+      Odometer line(summed_dims, summed_strides);
+      for (int64_t k = 0; k < lines; ++k, line.next())
+        sum = static_cast<T>(sum + sum_of_line(x.data + place.place() + line.place(), step, length));
       y[i] = sum;
     }
+  }
+
+  /// Of several sums side by side, which wait for each other less.
+  template <typename T>
+  static T sum_of_line(const T* x, int64_t step, int64_t length) {
+    constexpr int64_t kSums = 4;
+    T sums[kSums] = {};
+    int64_t i = 0;
+    for (; i + kSums <= length; i += kSums)
+      for (int64_t k = 0; k < kSums; ++k) sums[k] = static_cast<T>(sums[k] + x[(i + k) * step]);
+    for (; i < length; ++i) sums[0] = static_cast<T>(sums[0] + x[i * step]);
+    return static_cast<T>(static_cast<T>(sums[0] + sums[1]) + static_cast<T>(sums[2] + sums[3]));
   }
 
   ops::Einsum op_;

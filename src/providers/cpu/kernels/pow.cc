@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "compute/elementwise/power.h"
+#include "providers/cpu/convert.h"
 #include "providers/cpu/elementwise.h"
 
 namespace rh::cpu {
@@ -45,6 +46,15 @@ BinaryRow power_row() {
     using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
     return binary_row<T, E, T>([](T x, E e) { return std::pow(Wide(x), static_cast<Wide>(e)); });
   }
+}
+
+// Of integers to a power of 2 or 3 that is a floating number: as doubles, which are exact as far as the result fits.
+template <typename T, int kPower>
+BinaryRow whole_power_row() {
+  return binary_row<T, double, T>([](T x, double) {
+    const double value = static_cast<double>(x), square = value * value;
+    return truncate<T>(kPower == 2 ? square : square * value);
+  });
 }
 
 template <typename T>
@@ -90,8 +100,17 @@ class PowKernel final : public Kernel {
         const double two = 2;
         return run_binary(context.parallel(), square_row<T>(), x, TensorView(DType::float64, aligned, &two), y);
       }
-      if (std::is_floating_point_v<T> && exponents.dtype() == x.dtype()) {
-        return run_binary(context.parallel(), power_row<T, T>(), x, exponents, y, sizeof(T) == 4 ? 10 : sizeof(T) == 8 ? 20 : 50);
+      if constexpr (std::is_floating_point_v<T> && sizeof(T) >= sizeof(float)) {
+        const TensorView own = converted(context, exponents, dtype_of<T>);
+        return run_binary(context.parallel(), power_row<T, T>(), x, own, y, sizeof(T) == 4 ? 10 : 20);
+      } else if (std::is_floating_point_v<T> && exponents.dtype() == x.dtype()) {
+        return run_binary(context.parallel(), power_row<T, T>(), x, exponents, y, 50);
+      } else if constexpr (std::is_integral_v<T>) {
+        const double power = exponents.elements() == 1 && !is_integer(exponents.dtype()) ? element_as_double(exponents, 0) : 0;
+        if (power == 2 || power == 3) {
+          const BinaryRow row = power == 2 ? whole_power_row<T, 2>() : whole_power_row<T, 3>();
+          return run_binary(context.parallel(), row, x, TensorView(DType::float64, aligned, &power), y, 4);
+        }
       }
       run_converted<T>(context, x, exponents, y);
     });

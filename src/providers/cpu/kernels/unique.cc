@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -54,10 +55,12 @@ struct Lists {
   std::vector<uint64_t> keys;
 };
 
-/// Numbers by their bits, equal ones with equal bits.
+/// Numbers by their bits, equal ones with equal bits; texts by a hash.
 template <typename T>
-uint64_t key_of(T value) {
-  if constexpr (std::is_integral_v<T>) {
+uint64_t key_of(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return std::hash<std::string>()(value);
+  } else if constexpr (std::is_integral_v<T>) {
     return static_cast<uint64_t>(value);
   } else if constexpr (std::is_same_v<T, float>) {
     return value != value ? ~uint64_t{0} : std::bit_cast<uint32_t>(value + 0.0f);
@@ -67,9 +70,9 @@ uint64_t key_of(T value) {
   }
 }
 
-/// Groups of single numbers in the order of their first positions.
+/// Groups of single elements in the order of their first positions.
 template <typename T>
-void group_numbers(const T* x, int64_t count, Lists& lists) {
+void group_elements(const T* x, int64_t count, Lists& lists) {
   std::vector<Group>& groups = lists.groups;
   std::vector<int64_t>& inverse = lists.inverse;
   std::vector<uint64_t>& keys = lists.keys;  // of the groups
@@ -78,16 +81,21 @@ void group_numbers(const T* x, int64_t count, Lists& lists) {
   std::vector<int64_t>& table = lists.table;  // groups by hash, at most a quarter full: a group is found at once
   table.assign(size_t{1} << bits, -1);
   int shift = 64 - bits;
-  const auto slot_of = [&](uint64_t key) {
+  const auto is_in = [&](size_t found, uint64_t key, int64_t item) {
+    if (keys[found] != key) return false;
+    if constexpr (std::is_same_v<T, std::string>) return x[groups[found].first] == x[item];
+    return true;
+  };
+  const auto slot_of = [&](uint64_t key, int64_t item) {
     size_t slot = static_cast<size_t>((key ^ key >> 32) * 0x9e3779b97f4a7c15u >> shift);
-    while (table[slot] >= 0 && keys[static_cast<size_t>(table[slot])] != key) slot = slot + 1 == table.size() ? 0 : slot + 1;
+    while (table[slot] >= 0 && !is_in(static_cast<size_t>(table[slot]), key, item)) slot = slot + 1 == table.size() ? 0 : slot + 1;
     return slot;
   };
   inverse.resize(static_cast<size_t>(count));
   in_order(count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const uint64_t key = key_of(x[i]);
-      size_t slot = slot_of(key);
+      const size_t slot = slot_of(key, i);
       if (table[slot] < 0) {
         table[slot] = static_cast<int64_t>(groups.size());
         groups.push_back({i, 0});
@@ -99,7 +107,7 @@ void group_numbers(const T* x, int64_t count, Lists& lists) {
       if (4 * groups.size() <= table.size()) continue;
       --shift;
       table.assign(2 * table.size(), -1);
-      for (size_t g = 0; g < keys.size(); ++g) table[slot_of(keys[g])] = static_cast<int64_t>(g);
+      for (size_t g = 0; g < keys.size(); ++g) table[slot_of(keys[g], groups[g].first)] = static_cast<int64_t>(g);
     }
   });
 }
@@ -128,14 +136,12 @@ void group(const Items<T>& items, bool sorted, Lists& lists) {
   std::vector<Group>& groups = lists.groups;
   std::vector<int64_t>&order = lists.order, &inverse = lists.inverse;
   groups.clear();
-  if constexpr (!std::is_same_v<T, std::string>) {
-    if (items.outer == 1 && items.inner == 1) {
-      group_numbers(items.data, items.count, lists);
-      if (!sorted) return;
-      return arrange(lists, [&](int64_t a, int64_t b) {
-        return items.order(groups[static_cast<size_t>(a)].first, groups[static_cast<size_t>(b)].first) < 0;
-      });
-    }
+  if (items.outer == 1 && items.inner == 1) {
+    group_elements(items.data, items.count, lists);
+    if (!sorted) return;
+    return arrange(lists, [&](int64_t a, int64_t b) {
+      return items.order(groups[static_cast<size_t>(a)].first, groups[static_cast<size_t>(b)].first) < 0;
+    });
   }
   order.resize(static_cast<size_t>(items.count));
   std::iota(order.begin(), order.end(), 0);
