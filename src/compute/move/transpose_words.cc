@@ -99,8 +99,34 @@ HWY_INLINE void interleave_halves(D d, const hn::VFromD<D> (&in)[16], hn::VFromD
   }
 }
 
+constexpr int64_t kBlock = 16;  // bytes
+
+/// The rows of y out of 16 columns of as many bytes.
+template <class D>
+HWY_INLINE void transpose_block(D d, const uint8_t* x, int64_t x_stride, hn::VFromD<D> (&a)[kBlock]) {
+  hn::VFromD<D> b[kBlock];
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < kBlock; ++i) a[i] = hn::LoadU(d, x + i * x_stride);
+  interleave_halves(d, a, b);
+  interleave_halves(d, b, a);
+  interleave_halves(d, a, b);
+  interleave_halves(d, b, a);
+}
+
+/// Of few rows. What is read behind a column belongs to the next ones: the last columns go one by one.
+void transpose_few_rows(const uint8_t* x, int64_t x_stride, uint8_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
+  const hn::Full128<uint8_t> d;
+  const int64_t end = (columns - 1) * x_stride + rows;
+  int64_t c = 0;
+  for (; (c + kBlock - 1) * x_stride + kBlock <= end; c += kBlock) {
+    hn::VFromD<decltype(d)> a[kBlock];
+    transpose_block(d, x + c * x_stride, x_stride, a);
+    for (int64_t i = 0; i < rows; ++i) hn::StoreU(a[i], d, y + i * y_stride + c);
+  }
+  transpose_plain(x + c * x_stride, x_stride, y + c, y_stride, rows, columns - c);
+}
+
 void transpose_bytes_loop(const uint8_t* x, int64_t x_stride, uint8_t* y, int64_t y_stride, int64_t rows, int64_t columns) {
-  constexpr int64_t kBlock = 16;
   if (columns == 3 && y_stride == 3 && rows >= kBlock) {  // the colours of an image
     const hn::Full128<uint8_t> d;
     for (int64_t row = 0; row < rows; row += kBlock) {
@@ -109,6 +135,7 @@ void transpose_bytes_loop(const uint8_t* x, int64_t x_stride, uint8_t* y, int64_
     }
     return;
   }
+  if (rows > 1 && rows < kBlock && columns > kBlock && x_stride >= rows) return transpose_few_rows(x, x_stride, y, y_stride, rows, columns);
   if (rows < kBlock || columns < kBlock) return transpose_plain(x, x_stride, y, y_stride, rows, columns);
   const hn::Full128<uint8_t> d;
   // The last block of a row or column takes some elements a second time.
@@ -116,13 +143,8 @@ void transpose_bytes_loop(const uint8_t* x, int64_t x_stride, uint8_t* y, int64_
     const int64_t c = HWY_MIN(column, columns - kBlock);
     for (int64_t row = 0; row < rows; row += kBlock) {
       const int64_t r = HWY_MIN(row, rows - kBlock);
-      hn::VFromD<decltype(d)> a[kBlock], b[kBlock];
-#pragma GCC unroll 16
-      for (int64_t i = 0; i < kBlock; ++i) a[i] = hn::LoadU(d, x + r + (c + i) * x_stride);
-      interleave_halves(d, a, b);
-      interleave_halves(d, b, a);
-      interleave_halves(d, a, b);
-      interleave_halves(d, b, a);
+      hn::VFromD<decltype(d)> a[kBlock];
+      transpose_block(d, x + r + c * x_stride, x_stride, a);
 #pragma GCC unroll 16
       for (int64_t i = 0; i < kBlock; ++i) hn::StoreU(a[i], d, y + (r + i) * y_stride + c);
     }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/shared_bytes.h"
+#include "compute/move/transpose_words.h"
 #include "compute/quant/int8_conv_impl.h"
 #include "compute/quant/int8_kernels.h"
 
@@ -146,12 +147,13 @@ void Int8Convolution::write_rows(const Int8Matrix& weights, int64_t group, uint8
   const int64_t taps = window_.kernel_size(), padded = int8_groups(segment_) * kInt8Group;
   std::fill_n(rows, out_ * packed_rows(), int8_flip(weights.is_signed, true));
   const auto* from = static_cast<const uint8_t*>(weights.data) + group * out_ * k_;
+  const int64_t taps_of_segment = segment_ / in_;
   for (int64_t o = 0; o < out_; ++o, from += k_) {
-    for (int64_t segment = 0, tap = 0; segment < segments_; ++segment, rows += padded) {
-      for (uint8_t* at = rows; at < rows + segment_; at += in_, ++tap) {
-        for (int64_t c = 0; c < in_; ++c) at[c] = from[c * taps + tap];
-      }
-    }
+    for (int64_t segment = 0; segment < segments_; ++segment, rows += padded)
+      if (taps == 1)
+        std::copy_n(from, in_, rows);
+      else
+        transpose_bytes(from + segment * taps_of_segment, taps, rows, in_, taps_of_segment, in_);
   }
 }
 

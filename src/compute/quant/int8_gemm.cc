@@ -274,18 +274,24 @@ void PackedInt8Matrix::pack_panels(const Int8Matrix& b, bool transposed, int64_t
 }
 
 void PackedInt8Matrix::pack_turned(const uint8_t* columns, int64_t stride, int64_t count, uint8_t flip, uint8_t* out) const {
-  const int64_t width = kernels_->columns;
-  for (int64_t k = 0; k < k_; k += kInt8Group, out += width * kInt8Group) {
-    const int64_t live = std::min(kInt8Group, k_ - k);
-    std::memset(out, 0, static_cast<size_t>(width * kInt8Group));
-    for (int64_t j = 0; j < count; ++j) {
-      const uint8_t* at = columns + j * stride + k;
-      if (live == kInt8Group) {
-        for (int64_t t = 0; t < kInt8Group; ++t) out[j * kInt8Group + t] = at[t] ^ flip;
-      } else {
-        for (int64_t t = 0; t < live; ++t) out[j * kInt8Group + t] = at[t] ^ flip;
-      }
+  const int64_t width = kernels_->columns, whole = k_ / kInt8Group, row = width * kInt8Group;
+  const uint32_t flips = flip * 0x01010101u;
+  if (count < width) std::memset(out, 0, static_cast<size_t>(int8_groups(k_) * row));
+  for (int64_t group = 0; group < whole; ++group) {  // each is a word
+    const uint8_t* at = columns + group * kInt8Group;
+    uint8_t* to = out + group * row;
+    for (int64_t j = 0; j < count; ++j, at += stride, to += kInt8Group) {
+      uint32_t word;
+      std::memcpy(&word, at, sizeof(word));
+      word ^= flips;
+      std::memcpy(to, &word, sizeof(word));
     }
+  }
+  if (whole * kInt8Group == k_) return;
+  uint8_t* last = out + whole * row;
+  std::memset(last, 0, static_cast<size_t>(row));
+  for (int64_t j = 0; j < count; ++j) {
+    for (int64_t k = whole * kInt8Group; k < k_; ++k) last[j * kInt8Group + k % kInt8Group] = columns[j * stride + k] ^ flip;
   }
 }
 
