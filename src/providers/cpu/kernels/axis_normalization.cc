@@ -54,6 +54,12 @@ class AxisNormalizationKernel final : public Kernel {
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank()), unit = std::min(inner, kColumns);
     const int64_t blocks = (inner + unit - 1) / unit;
     const double elements = static_cast<double>(length * unit);
+    if (inner == 1) {
+      return parallel.for_range(x.elements() / length, {2.0 * sizeof(T) * elements, 4 * elements}, [&](Range part) {
+        for (int64_t i = part.begin * length; i < part.end * length; i += length)
+          normalize_columns(x.data<T>() + i, y.data<T>() + i, length, 1, 1);
+      });
+    }
     parallel.for_range(x.elements() / (length * inner) * blocks, {2.0 * sizeof(T) * elements, 4 * elements}, [&](Range part) {
       for (int64_t i = part.begin; i < part.end; ++i) {
         const int64_t first = i % blocks * unit, at = i / blocks * length * inner + first;

@@ -72,6 +72,9 @@ class DequantizeLinearKernel final : public Kernel {
   template <typename T>
   static void run_rows(RunContext& context, const QuantRows& rows, const T* x, float* y) {
     const std::span<const double> scales = as_doubles(context, context.input(1)), zero_points = zero_points_of(context, scales.size());
+    constexpr bool kIsShort = std::is_integral_v<T> && sizeof(T) <= 2;
+    using Number = std::conditional_t<kIsShort, float, double>;  // in which differences are exact
+    const Number *const own_scales = as<Number>(context, scales), *const own_zeros = as<Number>(context, zero_points);
     rows.run(context.parallel(), 1, [&](const QuantRows::Row& row) {
       const float scale = static_cast<float>(scales[static_cast<size_t>(row.scale)]);
       if constexpr (sizeof(T) <= 2) {
@@ -81,7 +84,7 @@ class DequantizeLinearKernel final : public Kernel {
         }
       }
       int64_t i = 0;
-      if constexpr (std::is_integral_v<T>) i = run_elements(row, x + row.begin, scales, zero_points, y + row.begin);
+      if constexpr (std::is_integral_v<T>) i = run_blocks(row, x + row.begin, own_scales + row.scale, own_zeros + row.scale, y + row.begin);
       for (; i < row.count; ++i) {
         const size_t at = static_cast<size_t>(row.scale + (row.per_element ? i : 0));
         const double difference = static_cast<double>(x[row.begin + i]) - zero_points[at];
@@ -90,18 +93,27 @@ class DequantizeLinearKernel final : public Kernel {
     });
   }
 
-  /// By blocks whose length compilers know, as double, which is exact; how many there were.
-  template <typename T>
-  static int64_t run_elements(const QuantRows::Row& row, const T* x, std::span<const double> scales, std::span<const double> zero_points,
-                              float* y) {
+  template <typename Number>
+  static const Number* as(RunContext& context, std::span<const double> values) {
+    if constexpr (std::is_same_v<Number, double>) {
+      return values.data();
+    } else {
+      Number* const own = context.scratch_array<Number>(static_cast<int64_t>(values.size()));
+      std::ranges::transform(values, own, [](double value) { return static_cast<Number>(value); });
+      return own;
+    }
+  }
+
+  /// Blocks whose length compilers know; how many elements they had.
+  template <typename T, typename Number>
+  static int64_t run_blocks(const QuantRows::Row& row, const T* x, const Number* scale, const Number* zero, float* y) {
     constexpr int64_t kBlock = 16;
-    const double *scale = scales.data() + row.scale, *zero = zero_points.data() + row.scale;
     const auto run = [&](auto step) {
       int64_t i = 0;
       for (; i + kBlock <= row.count; i += kBlock) {
         float block[kBlock];
         for (int64_t k = 0; k < kBlock; ++k)
-          block[k] = static_cast<float>(static_cast<double>(x[i + k]) - zero[(i + k) * step]) * static_cast<float>(scale[(i + k) * step]);
+          block[k] = static_cast<float>(static_cast<Number>(x[i + k]) - zero[(i + k) * step]) * static_cast<float>(scale[(i + k) * step]);
         std::copy_n(block, kBlock, y + i);
       }
       return i;

@@ -43,7 +43,7 @@ class HardmaxKernel final : public Kernel {
   }
 
  private:
-  static constexpr int64_t kColumns = 64, kShortRow = 16;
+  static constexpr int64_t kColumns = 64, kShortRow = 8;
 
   /// Neighbouring columns, row by row.
   template <typename T, typename Count>

@@ -51,6 +51,7 @@ class TriluKernel final : public Kernel {
   }
 
  private:
+  static constexpr int64_t kBlock = 16;
   static constexpr int64_t kSmall = 1024;  // elements of a matrix, of which all are looked at
 
   /// Of many small matrices: the bits of an element stay, or none.
@@ -65,8 +66,15 @@ class TriluKernel final : public Kernel {
     }
     const double elements = static_cast<double>(count);
     parallel.for_range(y.elements() / count, {2.0 * sizeof(T) * elements, 0.2 * elements}, [&](Range part) {
-      for (int64_t at = part.begin * count; at < part.end * count; at += count)
-        for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<T>(from[at + i] & kept[i]);
+      for (int64_t at = part.begin * count; at < part.end * count; at += count) {
+        int64_t i = 0;
+        for (; i + kBlock <= count; i += kBlock) {  // of a length that compilers have vectors for
+          T block[kBlock];
+          for (int64_t k = 0; k < kBlock; ++k) block[k] = static_cast<T>(from[at + i + k] & kept[i + k]);
+          std::copy_n(block, kBlock, to + at + i);
+        }
+        for (; i < count; ++i) to[at + i] = static_cast<T>(from[at + i] & kept[i]);
+      }
     });
   }
 
