@@ -2,7 +2,7 @@
 # leave_out. Sourced by scripts/test, which sets results, the folder of the reports.
 
 # Executables that run under the sanitizers: the parts that read untrusted bytes, own memory or share state between threads.
-asan_tests=(base graph ops_schema ops onnx passes partition session compute failing_memory providers capi fuzz)
+asan_tests=(base graph ops_schema ops onnx passes partition settings session compute failing_memory providers kit capi fuzz)
 tsan_tests=(base partition session providers)
 # Executables that an emulator of a 64-bit Arm processor runs.
 arm64_tests=(base passes session compute)

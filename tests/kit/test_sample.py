@@ -123,6 +123,19 @@ def test_what_is_wrong_is_one_sentence(host, settings, message):
         assert_like_the_cpu(host, dense(), FEEDS["dense"][1], session(host, SAMPLE, dense()))
 
 
+def fail_and_run_on(given):
+    given.disable_fallback()  # to the CPU, which ONNX Runtime's package does with a session of its own
+    with pytest.raises(Exception, match="the sample vendor's sv_run failed: operands do not broadcast"):
+        given.run(None, {"x": floats(3, 4), "x2": floats(2, 3)})
+    assert given.run(None, {"x": floats(3, 4), "x2": floats(3, 3)})[0].shape == (3, 3)
+
+
+@hosts
+def test_a_run_that_fails_says_so_and_the_session_goes_on(host):
+    with registered(host, SAMPLE):
+        fail_and_run_on(session(host, SAMPLE, dense()))
+
+
 def test_errors_keep_their_code():
     with registered(roundhouse, SAMPLE):
         with pytest.raises(roundhouse.InvalidArgument):
