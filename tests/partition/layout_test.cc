@@ -90,7 +90,7 @@ std::shared_ptr<Graph> moved(const std::string& text, std::string_view op) {
 }
 
 std::string resize(int opset, const std::string& rest, const char* x = "float[1, 3, 8, 6] x") {
-  return "<opset_import: [\"\" : " + std::to_string(opset) + "]>\nmain (" + x + ", float[4] t) => (float y)\n" + rest;
+  return "<opset_import: [\"\" : " + std::to_string(opset) + "]>\nmain (" + x + ", float[4] t) => (float[...] y)\n" + rest;
 }
 
 TEST(Layout, WhatAResizeSaysOfItsDimensionsFollows) {
@@ -100,12 +100,12 @@ TEST(Layout, WhatAResizeSaysOfItsDimensionsFollows) {
     std::string expected;  ///< in the graph's text; empty where the node stays
   };
   const Row rows[] = {
-      {"scales", resize(13, "<float[4] s = {1, 1, 2, 3}> { y = Resize <mode = \"linear\"> (x, , s) }"), "{1, 2, 3, 1}"},
+      {"scales", resize(13, "<float[4] s = {1, 1, 2, 3}> { y = Resize <mode = \"linear\"> (x, _, s) }"), "{1, 2, 3, 1}"},
       {"an empty list in place of scales",
        resize(11, "<float[0] r = {}, float[0] s = {}, int64[4] n = {1, 3, 9, 5}> { y = Resize (x, r, s, n) }"), "{1, 9, 5, 3}"},
-      {"three axes", resize(18, "<float[3] s = {1, 1, 2}> { y = Resize (x, , s) }", "float[1, 3, 8] x"), "{1, 2, 1}"},
-      {"named axes", resize(18, "<float[2] s = {2, 3}> { y = Resize <axes = [2, -1]> (x, , s) }"), "axes = [1, 2]"},
-      {"scales that come with a run", resize(13, "{ y = Resize (x, , t) }"), ""},
+      {"three axes", resize(18, "<float[3] s = {1, 1, 2}> { y = Resize (x, _, s) }", "float[1, 3, 8] x"), "{1, 2, 1}"},
+      {"named axes", resize(18, "<float[2] s = {2, 3}> { y = Resize <axes = [2, -1]> (x, _, s) }"), "axes = [1, 2]"},
+      {"scales that come with a run", resize(13, "{ y = Resize (x, _, t) }"), ""},
       {"a part that is cut out",
        resize(13,
               "<float[8] r = {0, 0, 0, 0, 1, 1, 1, 1}, float[4] s = {1, 1, 2, 3}> "
