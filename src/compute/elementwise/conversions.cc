@@ -38,7 +38,8 @@ HWY_INLINE void convert_direct(const void* x, void* y, int64_t count) {
   T* HWY_RESTRICT to = static_cast<T*>(y);
   constexpr int64_t kBlock = 64;
   int64_t i = 0;
-  if constexpr (sizeof(From) == 1 && std::is_same_v<T, bool>) {  // as the least of the byte and 1, which compilers have vectors for
+  if constexpr (std::is_integral_v<From> && sizeof(From) == 1 &&
+                std::is_same_v<T, bool>) {  // as the least of the byte and 1, which compilers have vectors for
     const auto* HWY_RESTRICT bytes = static_cast<const uint8_t*>(x);
     auto* HWY_RESTRICT truths = static_cast<uint8_t*>(y);
     for (; i + kBlock <= count; i += kBlock)

@@ -147,13 +147,16 @@ void Int8Convolution::write_rows(const Int8Matrix& weights, int64_t group, uint8
   const int64_t taps = window_.kernel_size(), padded = int8_groups(segment_) * kInt8Group;
   std::fill_n(rows, out_ * packed_rows(), int8_flip(weights.is_signed, true));
   const auto* from = static_cast<const uint8_t*>(weights.data) + group * out_ * k_;
+  if (in_ == 0) return;
   const int64_t taps_of_segment = segment_ / in_;
   for (int64_t o = 0; o < out_; ++o, from += k_) {
-    for (int64_t segment = 0; segment < segments_; ++segment, rows += padded)
-      if (taps == 1)
+    for (int64_t segment = 0; segment < segments_; ++segment, rows += padded) {
+      if (taps == 1) {
         std::copy_n(from, in_, rows);
-      else
+      } else {
         transpose_bytes(from + segment * taps_of_segment, taps, rows, in_, taps_of_segment, in_);
+      }
+    }
   }
 }
 

@@ -276,6 +276,7 @@ void PackedInt8Matrix::pack_panels(const Int8Matrix& b, bool transposed, int64_t
 void PackedInt8Matrix::pack_turned(const uint8_t* columns, int64_t stride, int64_t count, uint8_t flip, uint8_t* out) const {
   const int64_t width = kernels_->columns, whole = k_ / kInt8Group, row = width * kInt8Group;
   const uint32_t flips = flip * 0x01010101u;
+  if (k_ == 0) return;
   if (count < width) std::memset(out, 0, static_cast<size_t>(int8_groups(k_) * row));
   for (int64_t group = 0; group < whole; ++group) {  // each is a word
     const uint8_t* at = columns + group * kInt8Group;
