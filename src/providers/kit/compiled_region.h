@@ -1,22 +1,24 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "providers/kit/host.h"
 #include "providers/kit/region_provider.h"
 
 namespace rh::kit {
 
+class ListedDevice;
+
 /// A compiled region as the host's table; ReleaseNodeComputeInfos deletes it.
 struct CompiledRegion : OrtNodeComputeInfo {
-  CompiledRegion(const Host& host, const Region& region, std::unique_ptr<Executable> executable);
+  /// `device` is null where regions work on host memory.
+  CompiledRegion(const Host& host, const Region& region, std::unique_ptr<Executable> executable, std::shared_ptr<ListedDevice> device);
 
-  struct Port {
-    std::string name;
-    DType dtype;
-  };
   Host host;
-  std::vector<Port> inputs, outputs;
+  std::shared_ptr<ListedDevice> device;
+  std::vector<std::string> inputs, outputs;  ///< their names
   std::unique_ptr<Executable> executable;
 };
 

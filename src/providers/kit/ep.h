@@ -3,11 +3,21 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "providers/kit/options.h"
 #include "providers/kit/region_provider.h"
 
 namespace rh::kit {
+
+/// What a session's provider is made from. What it refers to outlives the provider.
+struct Setup {
+  const Host& host;
+  const Options& options;                ///< until the provider is made
+  std::shared_ptr<DeviceDriver> driver;  ///< of the session's device; null: it works on host memory
+  int device_id = 0;
+};
 
 /// What a library of one provider exports: what it is called, its options, and how a session's provider is made of them.
 struct ProviderKind {
@@ -17,16 +27,26 @@ struct ProviderKind {
   const char* version;
   std::span<const OptionRow> options;
   /// Throws Error where it cannot be made, on this machine or with these options.
-  std::unique_ptr<RegionProvider> (*make)(const Options& options);
+  std::unique_ptr<RegionProvider> (*make)(const Setup& setup);
+  /// Devices with memory of their own, which hosts list, and the driver of one, opened when it is first used; null: it works on host
+  /// memory.
+  std::vector<DeviceSpec> (*devices)() = nullptr;
+  std::shared_ptr<DeviceDriver> (*open)(int device_id) = nullptr;
+  /// What was not given back when the library goes, for the host's log; empty: nothing.
+  std::string (*leaks)() = nullptr;
 };
 
-/// For ProviderKind::make: a provider that is made from its options.
+/// For ProviderKind::make: a provider that is made from its setup, or from its options alone.
 template <typename Provider>
-std::unique_ptr<RegionProvider> make(const Options& options) {
-  return std::make_unique<Provider>(options);
+std::unique_ptr<RegionProvider> make(const Setup& setup) {
+  if constexpr (std::is_constructible_v<Provider, const Setup&>) {
+    return std::make_unique<Provider>(setup);
+  } else {
+    return std::make_unique<Provider>(setup.options);
+  }
 }
 
-/// CreateEpFactories, ReleaseEpFactory and RhEpGetRefusals of such a library; providers work on host memory. No exception leaves them.
+/// CreateEpFactories, ReleaseEpFactory and RhEpGetRefusals of such a library. No exception leaves them.
 OrtStatus* create_factories(const ProviderKind& kind, const OrtApiBase* base, OrtEpFactory** factories, size_t room, size_t* count);
 OrtStatus* release_factory(OrtEpFactory* factory);
 OrtStatus* get_refusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* count);

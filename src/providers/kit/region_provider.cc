@@ -47,6 +47,8 @@ Decision decide(const Graph& graph, const RegionProvider& provider, std::span<co
       decision.refusals.push_back({id, {RhRefusalCode_CLAIMED_EARLIER, "another provider has the node"}});
     } else if (Support refusal = support_of(provider, graph, id)) {
       decision.refusals.emplace_back(id, std::move(*refusal));
+    } else if (provider.has_kernel(NodeView(graph, graph.node(id)))) {
+      decision.kernels.push_back(id);
     } else {
       supported[static_cast<size_t>(id)] = true;
     }
