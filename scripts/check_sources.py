@@ -38,7 +38,7 @@ MAY_INCLUDE = {
     "providers/kit": ["onnx", "passes/recognise", "passes/simplify", "public"],
     "providers/sample": ["providers/kit"],
     "providers/example": ["public"],
-    "providers/fake_device": ["public"],
+    "providers/fake_device": ["providers/kit"],
     "session": ["partition", "passes", "onnx", "providers/cpu", "providers/plugin", "settings"],
     "capi": ["session", "public"],
     "optional": ["base"],

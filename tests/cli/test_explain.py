@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 LIBRARIES = os.path.join(os.path.dirname(os.path.dirname(BINARY)), "lib")
 FAKE = "FakeDeviceExecutionProvider"
 PLUGIN = ["--plugin", os.path.join(LIBRARIES, "roundhouse_provider_fake_device.so")]
-COMPILE = ["--config", "ep.fakedeviceexecutionprovider.compile=1"]
+COMPILE = ["--config", "ep.fakedeviceexecutionprovider.kind=regions"]
 
 
 @pytest.fixture(scope="module")

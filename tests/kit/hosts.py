@@ -1,6 +1,7 @@
 """The two runtimes that load our providers, and models for them."""
 
 import contextlib
+import os
 import pathlib
 
 import numpy as np
@@ -9,9 +10,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 import roundhouse
 
-LIBRARIES = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "lib"
-SAMPLE, DUMP = "SampleExecutionProvider", "ImportDumpExecutionProvider"
-FILES = {SAMPLE: "roundhouse_provider_sample.so", DUMP: "import_dump_plugin.so"}
+LIBRARIES = pathlib.Path(
+    os.environ.get("ROUNDHOUSE_LIBRARY_DIR", pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "lib")
+)
+SAMPLE, DUMP, FAKE = "SampleExecutionProvider", "ImportDumpExecutionProvider", "FakeDeviceExecutionProvider"
+FILES = {SAMPLE: "roundhouse_provider_sample.so", DUMP: "import_dump_plugin.so", FAKE: "roundhouse_provider_fake_device.so"}
 HOSTS = [onnxruntime, roundhouse]
 
 
@@ -25,13 +28,18 @@ def registered(host, name):
         host.unregister_execution_provider_library(name)
 
 
-def session(host, name, model, settings=None):
+def devices_of(host, name):
+    return [d for d in host.get_ep_devices() if d.ep_name == name]
+
+
+def session(host, name, model, settings=None, optimize=False, device=0, config=None):
     options = host.SessionOptions()
     options.log_severity_level = 4
-    options.graph_optimization_level = host.GraphOptimizationLevel.ORT_DISABLE_ALL
-    devices = [d for d in host.get_ep_devices() if d.ep_name == name]
-    assert len(devices) == 1
-    options.add_provider_for_devices(devices, settings or {})
+    if not optimize:
+        options.graph_optimization_level = host.GraphOptimizationLevel.ORT_DISABLE_ALL
+    for key, value in (config or {}).items():
+        options.add_session_config_entry(key, value)
+    options.add_provider_for_devices([devices_of(host, name)[device]], settings or {})
     return host.InferenceSession(model, options)
 
 

@@ -211,28 +211,28 @@ TEST_F(FaultsTest, LeaksAreToldWhenTheLibraryGoes) {
 
 struct DeviceFault {
   const char* call;
-  const char* compile;            ///< whether nodes become units
+  const char* kind;               ///< whether nodes go to kernels or become units
   std::vector<std::string> says;  ///< beside the provider
 };
 const DeviceFault kAtCreation[] = {
-    {"create", "0", {"CreateEp failed"}},
-    {"capability", "0", {"GetCapability failed"}},
-    {"kernel", "0", {"creating the kernel of Add(17) failed", "node s_node"}},
-    {"compile", "1", {"Compile failed", "node s_node"}},
-    {"alloc", "0", {"OrtAllocator::Alloc gave no memory for 16 bytes", "constant 'k'"}},
-    {"copy_in", "0", {"CopyTensors failed", "constant 'k'"}},
+    {"create", "kernels", {"CreateEp failed"}},
+    {"capability", "kernels", {"GetCapability failed"}},
+    {"kernel", "kernels", {"creating the kernel of Add(17) failed", "node s_node"}},
+    {"compile", "regions", {"Compile failed", "node s_node"}},
+    {"alloc", "kernels", {"OrtAllocator::Alloc gave no memory for 16 bytes", "constant 'k'"}},
+    {"copy_in", "kernels", {"CopyTensors failed", "constant 'k'"}},
 };
 const DeviceFault kInRuns[] = {
-    {"stream", "0", {"CreateSyncStreamForDevice failed"}},
-    {"run", "0", {"OrtKernelImpl::Compute failed", "node s_node"}},
-    {"run", "1", {"OrtNodeComputeInfo::Compute failed", "node FakeDeviceExecutionProvider_0"}},
-    {"alloc", "0", {"OrtAllocator::Alloc gave no memory for 16 bytes", "input 'x'"}},
-    {"copy_in", "0", {"CopyTensors failed", "input 'x'"}},
-    {"copy_out", "0", {"CopyTensors failed", "node copy_y"}},
-    {"work", "0", {"CopyTensors failed", "node copy_y"}},
-    {"record", "0", {"CreateNotification failed"}},
-    {"wait", "0", {"WaitOnHost failed", "node w_node"}},
-    {"end_run", "0", {"OnSessionRunEnd failed"}},
+    {"stream", "kernels", {"CreateSyncStreamForDevice failed"}},
+    {"run", "kernels", {"OrtKernelImpl::Compute failed", "node s_node"}},
+    {"run", "regions", {"OrtNodeComputeInfo::Compute failed", "node FakeDeviceExecutionProvider_0"}},
+    {"alloc", "kernels", {"OrtAllocator::Alloc gave no memory for 16 bytes", "input 'x'"}},
+    {"copy_in", "kernels", {"CopyTensors failed", "input 'x'"}},
+    {"copy_out", "kernels", {"CopyTensors failed", "node copy_y"}},
+    {"work", "kernels", {"CopyTensors failed", "node copy_y"}},
+    {"record", "kernels", {"CreateNotification failed"}},
+    {"wait", "kernels", {"WaitOnHost failed", "node w_node"}},
+    {"end_run", "kernels", {"OnSessionRunEnd failed"}},
 };
 
 /// A constant beside the nodes of mixed_model.
@@ -258,7 +258,7 @@ TEST_F(FaultsTest, OfADevice) {
   Ort::Session plain = session_of(mixed_model(), Ort::SessionOptions());
   const std::vector<Floats> expected = run(plain, x, z);
   const auto options = [&](const DeviceFault& row, const char* with) {
-    return options_for(kFake, {{"fail", row.call}, {"fail_times", "1"}, {"fail_with", with}, {"delay_us", "10"}, {"compile", row.compile}});
+    return options_for(kFake, {{"fail", row.call}, {"fail_times", "1"}, {"fail_with", with}, {"delay_us", "10"}, {"kind", row.kind}});
   };
   const auto expect_said = [&](const std::string& message, const DeviceFault& row, const std::string& with) {
     EXPECT_TRUE(parts_missing(message, {kFake}).empty()) << message;

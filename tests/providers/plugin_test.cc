@@ -16,9 +16,9 @@ TEST_F(PluginTest, ExampleListsItsDeviceAndRuns) {
 
 TEST_F(PluginTest, FakeDeviceRunsWithKernelsAndUnits) {
   register_library("fake", library("fake_device"));
-  for (const char* compile : {"0", "1"}) {
+  for (const char* kind : {"kernels", "regions", "both"}) {
     for (const char* delay : {"0", "300"}) {
-      Ort::Session session = session_of(mixed_model(), options_for(kFake, {{"compile", compile}, {"delay_us", delay}}));
+      Ort::Session session = session_of(mixed_model(), options_for(kFake, {{"kind", kind}, {"delay_us", delay}}));
       expect_like_cpu(session);
     }
   }
@@ -55,13 +55,13 @@ TEST_F(PluginTest, TellsWhoTookWhichNodes) {
             (std::vector<std::string>{"ExampleExecutionProvider: Add s_node", "ExampleExecutionProvider: Relu y_node",
                                       "ExampleExecutionProvider: Mul m_node", "CPUExecutionProvider: Exp w_node",
                                       "CPUExecutionProvider: Tanh u_node"}));
-  for (const char* compile : {"0", "1"}) {
-    EXPECT_EQ(assignment_of(session_of(mixed_model(), recording(options_for(kFake, {{"compile", compile}})))),
-              (std::vector<std::string>{"FakeDeviceExecutionProvider: Add s_node", "FakeDeviceExecutionProvider: Relu y_node",
-                                        "FakeDeviceExecutionProvider: Mul m_node", "FakeDeviceExecutionProvider: Tanh u_node",
-                                        "CPUExecutionProvider: Exp w_node"}))
-        << compile;
-  }
+  EXPECT_EQ(assignment_of(session_of(mixed_model(), recording(options_for(kFake)))),
+            (std::vector<std::string>{"FakeDeviceExecutionProvider: Add s_node", "FakeDeviceExecutionProvider: Relu y_node",
+                                      "FakeDeviceExecutionProvider: Mul m_node", "FakeDeviceExecutionProvider: Tanh u_node",
+                                      "CPUExecutionProvider: Exp w_node"}));
+  EXPECT_EQ(assignment_of(session_of(mixed_model(), recording(options_for(kFake, {{"kind", "regions"}})))),
+            (std::vector<std::string>{"FakeDeviceExecutionProvider: Add s_node Relu y_node",
+                                      "FakeDeviceExecutionProvider: Mul m_node Tanh u_node", "CPUExecutionProvider: Exp w_node"}));
   const Ort::Session silent = session_of(mixed_model(), options_for(kExample));
   const OrtEpAssignedSubgraph* const* subgraphs = nullptr;
   size_t count = 0;

@@ -1,214 +1,206 @@
-#include "emulation.h"
+#include "providers/fake_device/emulation.h"
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <optional>
+#include <set>
 
-#include "memory.h"
-#include "queue.h"
+#include "onnx/writer.h"
+#include "providers/kit/value_import.h"
+#include "tensor/interface_types.h"
 
-namespace fake_device {
+namespace rh::fake_device {
 
 namespace {
 
-using namespace roundhouse::ep;
-using detail::check;
-
-const OrtApi& api() { return *detail::host.api; }
-const OrtModelEditorApi& editor() { return *api().GetModelEditorApi(); }
+constexpr size_t kSmallBytes = 64;  // constants up to this size are part of the compiled region, as shapes and axes are
 
 template <typename T>
-using Handle = std::unique_ptr<T, void (*)(T*)>;
+using Handle = std::unique_ptr<T, void(ORT_API_CALL*)(T*)>;
 
-std::vector<const OrtOpAttr*> attributes_of(const Node& node) {
-  size_t count = 0;
-  check(api().Node_GetNumAttributes(node.raw(), &count));
-  std::vector<const OrtOpAttr*> attributes(count);
-  check(api().Node_GetAttributes(node.raw(), attributes.data(), count));
-  return attributes;
+kit::Support number_support(const ValueType& type, const char* what, size_t i) {
+  if (type.is_tensor() && type.tensor().dtype != DType::string && type.tensor().dtype != DType::undefined) return {};
+  return kit::refuse(RhRefusalCode_TYPE, "{} {} is {}, it runs tensors of numbers", what, i, type.to_string());
 }
 
-OrtOpAttrType type_of(const OrtOpAttr* attribute) {
-  OrtOpAttrType type = ORT_OP_ATTR_UNDEFINED;
-  check(api().OpAttr_GetType(attribute, &type));
-  return type;
-}
-
-OrtOpAttr* copy_of(const OrtOpAttr* attribute) {
-  const OrtOpAttrType type = type_of(attribute);
-  const char* name = nullptr;
-  size_t bytes = 0;
-  check(api().OpAttr_GetName(attribute, &name));
-  if (OrtStatus* too_small = api().ReadOpAttr(attribute, type, nullptr, 0, &bytes)) api().ReleaseStatus(too_small);
-  std::vector<char> data(bytes + 1);
-  check(api().ReadOpAttr(attribute, type, data.data(), bytes, &bytes));
-  size_t count = 1;
-  if (type == ORT_OP_ATTR_INTS) count = bytes / sizeof(int64_t);
-  if (type == ORT_OP_ATTR_FLOATS) count = bytes / sizeof(float);
-  if (type == ORT_OP_ATTR_STRING) count = bytes;
-  OrtOpAttr* copy = nullptr;
-  check(api().CreateOpAttr(name, data.data(), static_cast<int>(count), type, &copy));
-  return copy;
-}
-
-bool is_numbers(const NodeArg& value) {
-  if (!value.exists()) return true;
-  const ONNXTensorElementDataType type = value.element_type();
-  return type != ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED && type != ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING;
-}
-
-std::vector<std::string> names_of(const std::vector<NodeArg>& values) {
-  std::vector<std::string> names;
-  for (const NodeArg& value : values) names.push_back(value.exists() ? value.name() : "");
-  return names;
-}
-
-std::vector<const char*> pointers_to(const std::vector<std::string>& names) {
-  std::vector<const char*> pointers;
-  for (const std::string& name : names) pointers.push_back(name.c_str());
-  return pointers;
-}
-
-std::vector<OrtValueInfo*> infos_of(const std::vector<NodeArg>& values) {
-  std::vector<OrtValueInfo*> infos;
-  for (const NodeArg& value : values) {
-    const OrtTypeInfo* type = nullptr;
-    OrtValueInfo* info = nullptr;
-    check(api().GetValueInfoTypeInfo(value.raw(), &type));
-    check(editor().CreateValueInfo(value.name().c_str(), type, &info));
-    infos.push_back(info);
+void collect_domains(const Graph& graph, std::set<std::string>& domains) {
+  for (NodeId id : graph.nodes()) {
+    domains.insert(graph.node(id).domain);
+    Graph::for_each_subgraph(graph.node(id), [&](const Graph& body) { collect_domains(body, domains); });
   }
-  return infos;
 }
 
-OrtNode* copy_of(const Node& node) {
-  std::vector<OrtOpAttr*> attributes;
-  for (const OrtOpAttr* attribute : attributes_of(node)) attributes.push_back(copy_of(attribute));
-  const std::vector<std::string> inputs = names_of(node.inputs()), outputs = names_of(node.outputs());
-  OrtNode* copy = nullptr;
-  check(editor().CreateNode(node.op_type().c_str(), node.domain().c_str(), node.name().c_str(), pointers_to(inputs).data(), inputs.size(),
-                            pointers_to(outputs).data(), outputs.size(), attributes.data(), attributes.size(), &copy));
-  return copy;
-}
-
-/// With the operator sets of the unit.
-Handle<OrtModel> model_of(const GraphViewer& unit, const Node& fused) {
-  size_t count = 0;
-  check(api().Graph_GetNumOperatorSets(unit.raw(), &count));
-  std::vector<const char*> domains(count);
-  std::vector<int64_t> versions(count);
-  check(api().Graph_GetOperatorSets(unit.raw(), domains.data(), versions.data(), count));
-  const auto standard = [](const char* domain) { return !*domain || std::strcmp(domain, "ai.onnx") == 0; };
-  if (std::none_of(domains.begin(), domains.end(), standard)) {  // a model being built has to name it
-    domains.push_back("");
-    versions.push_back(21);
+/// The region as a model of its own, which takes uploaded constants after its inputs.
+std::string model_of(const kit::Region& region, const std::vector<ValueId>& constants) {
+  const std::shared_ptr<Graph> graph = region.graph->clone();
+  std::vector<ValueId> inputs = region.inputs;
+  for (ValueId id : constants) {
+    const ValueId input = graph->add_value(graph->fresh_name(graph->value(id).name), graph->value(id).type);
+    graph->replace_uses(id, input);
+    inputs.push_back(input);
   }
-  OrtModel* model = nullptr;
-  check(editor().CreateModel(domains.data(), std::vector<int>(versions.begin(), versions.end()).data(), domains.size(), &model));
-  Handle<OrtModel> owner(model, api().ReleaseModel);
-  OrtGraph* graph = nullptr;
-  check(editor().CreateGraph(&graph));
-  std::vector<OrtValueInfo*> inputs = infos_of(fused.inputs()), outputs = infos_of(fused.outputs());
-  check(editor().SetGraphInputs(graph, inputs.data(), inputs.size()));
-  check(editor().SetGraphOutputs(graph, outputs.data(), outputs.size()));
-  for (const Node& node : unit.nodes()) check(editor().AddNodeToGraph(graph, copy_of(node)));
-  check(editor().AddGraphToModel(model, graph));
-  return owner;
+  graph->set_inputs(inputs);
+  graph->set_outputs(region.outputs);
+  if (graph->name.empty()) graph->name = "region";
+  std::set<std::string> domains = {""};
+  collect_domains(*graph, domains);
+  std::erase_if(graph->opset_imports, [&](const auto& import) { return !domains.contains(import.first); });
+  graph->opset_imports.emplace("", 21);  // a model has to name it
+  ModelInfo model;
+  model.ir_version = 10;
+  return onnx::write_model(model, *graph, {.value_info = false});
 }
 
-/// Nothing where a dimension is known only when the model runs.
-std::optional<std::vector<int64_t>> fixed_shape(const NodeArg& value) {
-  std::vector<int64_t> dims;
-  if (!value.shape(dims) || std::find(dims.begin(), dims.end(), -1) != dims.end()) return std::nullopt;
-  return dims;
-}
+class Emulation final : public kit::Executable {
+ public:
+  Emulation(const kit::Host& host, Session session, const kit::Region& region)
+      : host_(host), session_(std::move(session)), env_(make_env()), memory_(make_memory()) {
+    std::vector<ValueId> constants;
+    std::vector<const Tensor*> tensors;
+    for (ValueId id = 0; id < region.graph->value_count(); ++id) {
+      const GraphValue& value = region.graph->value(id);
+      const Tensor* constant = value.constant_tensor();
+      if (!constant || value.is_output || value.consumers.empty() || constant->dtype() == DType::string) continue;
+      if (constant->bytes() <= kSmallBytes || std::ranges::find(region.inputs, id) != region.inputs.end()) continue;
+      constants.push_back(id);
+      tensors.push_back(constant);
+    }
+    constants_ = region.constants->upload(tensors);
+    for (ValueId output : region.outputs) {
+      const ValueType& type = region.graph->value(output).type;
+      const bool is_fixed = type.is_tensor() && type.tensor().has_rank() && type.tensor().is_static();
+      shapes_.push_back(is_fixed ? std::optional(type.tensor().shape()) : std::nullopt);
+    }
+    make_session(model_of(region, constants), region.inputs.size() + constants.size(), region.outputs.size());
+  }
 
-Handle<OrtValue> value_over(const OrtMemoryInfo* host, const TensorView& view) {
-  OrtValue* value = nullptr;
-  check(
-      api().CreateTensorWithDataAsOrtValue(host, to_host(view.data), view.bytes, view.shape.data(), view.shape.size(), view.type, &value));
-  return {value, api().ReleaseValue};
-}
+  void run(std::span<const TensorView> inputs, kit::RunOutputs& outputs) const override {
+    session_.begin_run();
+    std::vector<Tensor> given;  // as the host reads them
+    for (const TensorView& input : inputs) given.push_back(on_host(input, "an input of a region"));
+    for (const Tensor& constant : constants_) given.push_back(on_host(constant.view(), "a constant of a region"));
+    if (std::ranges::all_of(shapes_, [](const auto& shape) { return shape.has_value(); })) {
+      std::vector<Tensor> targets;
+      for (size_t i = 0; i < shapes_.size(); ++i) targets.push_back(on_host(outputs.make(i, *shapes_[i]), "an output of a region"));
+      FakeDriver::submit(outputs.stream(), [this, given, targets] { compute(given, targets); });
+      return;
+    }
+    if (outputs.stream()) session_.driver->drain(outputs.stream());
+    const std::vector<OrtValue*> results = compute(given, {});
+    std::vector<Handle<OrtValue>> owners;
+    for (OrtValue* result : results) owners.emplace_back(result, host_.api->ReleaseValue);
+    for (size_t i = 0; i < owners.size(); ++i) {
+      const Tensor made = kit::import_tensor(host_, *owners[i]);
+      Tensor target = on_host(outputs.make(i, made.shape()), "an output of a region");
+      if (made.bytes() > 0) std::memcpy(target.raw(), made.raw(), made.bytes());
+    }
+  }
 
-}  // namespace
+ private:
+  Handle<OrtEnv> make_env() const {
+    OrtEnv* env = nullptr;
+    check(host_, host_.api->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "fake_device", &env));
+    return {env, host_.api->ReleaseEnv};
+  }
 
-struct Emulation::Impl {
-  std::vector<std::string> inputs, outputs;
-  std::vector<std::optional<std::vector<int64_t>>> shapes;  ///< of the outputs
-  OrtEnv* env = nullptr;
-  OrtMemoryInfo* host = nullptr;
-  OrtSession* session = nullptr;
+  Handle<OrtMemoryInfo> make_memory() const {
+    OrtMemoryInfo* memory = nullptr;
+    check(host_, host_.api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory));
+    return {memory, host_.api->ReleaseMemoryInfo};
+  }
 
-  ~Impl() {
-    if (session) api().ReleaseSession(session);
-    if (host) api().ReleaseMemoryInfo(host);
-    if (env) api().ReleaseEnv(env);
+  void make_session(const std::string& model, size_t inputs, size_t outputs) {
+    const OrtApi& api = *host_.api;
+    OrtSessionOptions* raw = nullptr;
+    check(host_, api.CreateSessionOptions(&raw));
+    const Handle<OrtSessionOptions> options(raw, api.ReleaseSessionOptions);
+    check(host_, api.SetIntraOpNumThreads(raw, 1));
+    check(host_, api.SetSessionGraphOptimizationLevel(raw, ORT_DISABLE_ALL));
+    OrtSession* made = nullptr;
+    check(host_, api.CreateSessionFromArray(env_.get(), model.data(), model.size(), raw, &made));
+    model_ = {made, api.ReleaseSession};
+    OrtAllocator* allocator = nullptr;
+    check(host_, api.GetAllocatorWithDefaultOptions(&allocator));
+    const auto name = [&](OrtStatus*(ORT_API_CALL * get)(const OrtSession*, size_t, OrtAllocator*, char**), size_t i) {
+      char* text = nullptr;
+      check(host_, get(made, i, allocator, &text));
+      std::string copy = text;
+      allocator->Free(allocator, text);
+      return copy;
+    };
+    for (size_t i = 0; i < inputs; ++i) inputs_.push_back(name(api.SessionGetInputName, i));
+    for (size_t i = 0; i < outputs; ++i) outputs_.push_back(name(api.SessionGetOutputName, i));
+  }
+
+  Tensor on_host(const TensorView& view, std::string_view what) const {
+    void* address = view.bytes() == 0 ? const_cast<int64_t*>(&kNothing) : session_.driver->memory().at(view.raw(), view.bytes(), what);
+    return Tensor(view.dtype(), view.shape(), address, nullptr);
+  }
+
+  Handle<OrtValue> value_over(const Tensor& tensor) const {
+    OrtValue* value = nullptr;
+    const auto type = static_cast<ONNXTensorElementDataType>(interface_number(tensor.dtype()));
+    check(host_, host_.api->CreateTensorWithDataAsOrtValue(memory_.get(), const_cast<void*>(tensor.raw()), tensor.bytes(),
+                                                           tensor.shape().begin(), tensor.shape().size(), type, &value));
+    return {value, host_.api->ReleaseValue};
   }
 
   /// Results go to `targets`; where there are none, new values are given.
-  std::vector<OrtValue*> compute(const std::vector<TensorView>& given, const std::vector<TensorView>& targets) const {
+  std::vector<OrtValue*> compute(const std::vector<Tensor>& given, const std::vector<Tensor>& targets) const {
+    Fault::at_device("work");
     std::vector<Handle<OrtValue>> owners;
     std::vector<const OrtValue*> values;
-    std::vector<OrtValue*> results(outputs.size(), nullptr);
-    for (const TensorView& view : given) values.push_back(owners.emplace_back(value_over(host, view)).get());
-    for (size_t i = 0; i < targets.size(); ++i) results[i] = owners.emplace_back(value_over(host, targets[i])).get();
-    check(api().Run(session, nullptr, pointers_to(inputs).data(), values.data(), values.size(), pointers_to(outputs).data(), outputs.size(),
-                    results.data()));
-    return results;
+    std::vector<OrtValue*> results(outputs_.size(), nullptr);
+    std::vector<const char*> input_names, output_names;
+    for (const std::string& name : inputs_) input_names.push_back(name.c_str());
+    for (const std::string& name : outputs_) output_names.push_back(name.c_str());
+    for (const Tensor& tensor : given) values.push_back(owners.emplace_back(value_over(tensor)).get());
+    for (size_t i = 0; i < targets.size(); ++i) results[i] = owners.emplace_back(value_over(targets[i])).get();
+    check(host_, host_.api->Run(model_.get(), nullptr, input_names.data(), values.data(), values.size(), output_names.data(),
+                                output_names.size(), results.data()));
+    if (session_.error() != 0) add_error(results);
+    return targets.empty() ? results : std::vector<OrtValue*>();
   }
+
+  void add_error(const std::vector<OrtValue*>& results) const {
+    for (OrtValue* result : results) {
+      Tensor tensor = kit::import_tensor(host_, *result);
+      for (int64_t i = 0; tensor.dtype() == DType::float32 && i < tensor.elements(); ++i) tensor.data<float>()[i] += session_.error();
+    }
+  }
+
+  static constexpr int64_t kNothing = 0;
+  kit::Host host_;
+  Session session_;
+  Handle<OrtEnv> env_;
+  Handle<OrtMemoryInfo> memory_;
+  Handle<OrtSession> model_{nullptr, nullptr};
+  std::vector<std::string> inputs_, outputs_;
+  std::vector<std::optional<Shape>> shapes_;  // of the outputs
+  std::vector<Tensor> constants_;             // in the device's memory
 };
 
-bool Emulation::is_possible(const Node& node) {
-  size_t subgraphs = 0;
-  check(api().Node_GetNumSubgraphs(node.raw(), &subgraphs));
-  const std::vector<NodeArg> inputs = node.inputs(), outputs = node.outputs();
-  if (subgraphs > 0 || inputs.empty() || !std::all_of(inputs.begin(), inputs.end(), is_numbers)) return false;
-  if (!std::all_of(outputs.begin(), outputs.end(), is_numbers)) return false;
-  for (const OrtOpAttr* attribute : attributes_of(node)) {
-    const OrtOpAttrType type = type_of(attribute);
-    if (type < ORT_OP_ATTR_INT || type > ORT_OP_ATTR_STRING) return false;
+}  // namespace
+
+kit::Support emulation_support(const NodeView& node) {
+  const Graph& graph = node.graph();
+  if (node.input_count() == 0) return kit::refuse(RhRefusalCode_OP, "it runs nodes with inputs");
+  for (int i = 0; i < node.input_count(); ++i) {
+    if (!node.has_input(i)) continue;
+    if (kit::Support refusal = number_support(node.input_type(i), "input", static_cast<size_t>(i))) return refusal;
   }
-  return true;
+  for (int i = 0; i < node.output_count(); ++i) {
+    if (!node.has_output(i)) continue;
+    if (kit::Support refusal = number_support(graph.value(node.node().outputs[i]).type, "output", static_cast<size_t>(i))) return refusal;
+  }
+  for (const Attribute& attribute : node.node().attributes) {
+    if (attribute.get<std::monostate>()) return kit::refuse(RhRefusalCode_ATTRIBUTE, "attribute '{}' is of no known kind", attribute.name);
+  }
+  return {};
 }
 
-Emulation::Emulation(const GraphViewer& unit, const Node& fused) : impl_(std::make_unique<Impl>()) {
-  impl_->inputs = names_of(fused.inputs());
-  impl_->outputs = names_of(fused.outputs());
-  for (const NodeArg& output : fused.outputs()) impl_->shapes.push_back(fixed_shape(output));
-  check(api().CreateEnv(ORT_LOGGING_LEVEL_WARNING, "fake_device", &impl_->env));
-  check(api().CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &impl_->host));
-  OrtSessionOptions* raw = nullptr;
-  check(api().CreateSessionOptions(&raw));
-  const Handle<OrtSessionOptions> options(raw, api().ReleaseSessionOptions);
-  check(api().SetIntraOpNumThreads(raw, 1));
-  check(api().SetSessionGraphOptimizationLevel(raw, ORT_DISABLE_ALL));
-  const Handle<OrtModel> model = model_of(unit, fused);
-  check(editor().CreateSessionFromModel(impl_->env, model.get(), raw, &impl_->session));
+std::unique_ptr<kit::Executable> emulate(const kit::Host& host, const Session& session, const kit::Region& region) {
+  return std::make_unique<Emulation>(host, session, region);
 }
 
-Emulation::~Emulation() = default;
-
-void Emulation::run(OpKernelContext& context) const {
-  if (impl_->outputs.empty()) return;  // nobody wants what the unit computes
-  std::vector<TensorView> given, targets;
-  for (size_t i = 0; i < impl_->inputs.size(); ++i) given.push_back(context.input(i));
-  auto* queue = static_cast<Queue*>(context.stream());
-  const bool fixed = std::all_of(impl_->shapes.begin(), impl_->shapes.end(), [](const auto& shape) { return shape.has_value(); });
-  for (size_t i = 0; fixed && i < impl_->outputs.size(); ++i) targets.push_back(context.output(i, *impl_->shapes[i]));
-  if (fixed && queue) {
-    queue->submit([this, given, targets] { impl_->compute(given, targets); });
-    return;
-  }
-  if (queue) queue->wait(queue->submitted());
-  const std::vector<OrtValue*> results = impl_->compute(given, targets);
-  if (fixed) return;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const Handle<OrtValue> owner(results[i], api().ReleaseValue);
-    const TensorView made = view_of(results[i]);
-    const TensorView target = context.output(i, made.shape);
-    if (made.bytes > 0) std::memcpy(to_host(target.data), made.data, made.bytes);
-  }
-}
-
-}  // namespace fake_device
+}  // namespace rh::fake_device

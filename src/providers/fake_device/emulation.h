@@ -1,29 +1,18 @@
 #pragma once
 
-#include <roundhouse/provider.hpp>
-
 #include <memory>
 
-namespace fake_device {
+#include "providers/fake_device/kernels.h"
+#include "providers/kit/host.h"
+#include "providers/kit/region_provider.h"
 
-/// A unit of one node of any operator: a session of the host computes it on the CPU, over the device's memory.
-class Emulation {
- public:
-  /// Tensors of numbers in and out, and attributes that can be copied: no subgraphs.
-  static bool is_possible(const roundhouse::ep::Node& node);
+namespace rh::fake_device {
 
-  Emulation(const roundhouse::ep::GraphViewer& unit, const roundhouse::ep::Node& fused);
-  ~Emulation();
-  Emulation(const Emulation&) = delete;
-  Emulation& operator=(const Emulation&) = delete;
+/// Tensors of numbers in and out, and attributes that a model file can have; of nodes with bodies nothing is said of what is in those.
+kit::Support emulation_support(const NodeView& node);
 
-  /// Where the shapes of the results are known the work is submitted to the stream, else it is done when this returns. The emulation
-  /// outlives the stream's work.
-  void run(roundhouse::ep::OpKernelContext& context) const;
+/// A region of any operators: a session of the host computes it on the CPU, over the device's memory. Its constants are uploaded, but for
+/// small ones, and those of bodies.
+std::unique_ptr<kit::Executable> emulate(const kit::Host& host, const Session& session, const kit::Region& region);
 
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-}  // namespace fake_device
+}  // namespace rh::fake_device

@@ -1,14 +1,13 @@
-#include "fault.h"
+#include "providers/fake_device/fault.h"
 
-#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <new>
 #include <set>
-#include <stdexcept>
-#include <utility>
 
-namespace fake_device {
+#include "base/error.h"
+
+namespace rh::fake_device {
 
 namespace {
 
@@ -17,14 +16,11 @@ std::set<Fault*> g_faults;
 
 }  // namespace
 
-Fault::Fault(std::string call, const std::string& after, const std::string& times, const std::string& with)
-    : call_(std::move(call)),
-      after_(std::atoll(after.c_str())),
-      times_(times.empty() ? std::numeric_limits<int64_t>::max() - after_ : std::atoll(times.c_str())),
-      without_memory_(with == "memory") {
-  if (!with.empty() && with != "memory" && with != "error") {
-    throw std::runtime_error("option fail_with is '" + with + "', expected error or memory");
-  }
+Fault::Fault(std::string_view call, int64_t after, int64_t times, bool without_memory)
+    : call_(call),
+      after_(after),
+      times_(times < 0 ? std::numeric_limits<int64_t>::max() - after_ : times),
+      without_memory_(without_memory) {
   const std::lock_guard lock(g_mutex);
   g_faults.insert(this);
 }
@@ -39,7 +35,7 @@ void Fault::at(std::string_view call) {
   const int64_t number = calls_++;
   if (number < after_ || number >= after_ + times_) return;
   if (without_memory_) throw std::bad_alloc();
-  throw std::runtime_error("failure injected at " + call_);
+  fail(ErrorCode::ep_fail, "failure injected at {}", call_);
 }
 
 void Fault::at_device(std::string_view call) {
@@ -47,4 +43,4 @@ void Fault::at_device(std::string_view call) {
   for (Fault* fault : g_faults) fault->at(call);
 }
 
-}  // namespace fake_device
+}  // namespace rh::fake_device

@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-namespace fake_device {
+namespace rh::fake_device {
 
 /// A failure that a session asks for with the options fail (the call), fail_after (how many such calls work before), fail_times (how many
-/// fail; all where it is not given) and fail_with (error, or memory: as when there is none).
+/// fail; -1: all) and fail_with (error, or memory: as when there is none).
 class Fault {
  public:
-  Fault(std::string call, const std::string& after, const std::string& times, const std::string& with);
+  Fault(std::string_view call, int64_t after, int64_t times, bool without_memory);
   ~Fault();
   Fault(const Fault&) = delete;
   Fault& operator=(const Fault&) = delete;
@@ -29,4 +29,4 @@ class Fault {
   std::atomic<int64_t> calls_{0};
 };
 
-}  // namespace fake_device
+}  // namespace rh::fake_device

@@ -1,10 +1,10 @@
-#include "queue.h"
+#include "providers/fake_device/queue.h"
 
 #include <chrono>
 #include <set>
 #include <utility>
 
-namespace fake_device {
+namespace rh::fake_device {
 
 namespace {
 
@@ -83,4 +83,4 @@ void Queue::work() {
   }
 }
 
-}  // namespace fake_device
+}  // namespace rh::fake_device

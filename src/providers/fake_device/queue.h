@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-namespace fake_device {
+namespace rh::fake_device {
 
 /// Pieces of work that a thread does in order, each after a delay. What a piece throws is kept for the next who waits for it.
 class Queue {
@@ -38,4 +38,4 @@ class Queue {
   std::thread thread_;
 };
 
-}  // namespace fake_device
+}  // namespace rh::fake_device

@@ -47,6 +47,9 @@ class DeviceDriver {
   virtual void wait_for(EventHandle event) = 0;
   /// What is submitted to the stream from here on begins after the event.
   virtual void make_wait(StreamHandle stream, EventHandle event) = 0;
+
+  /// What was not given back, asked when the library goes, for the host's log; empty: nothing.
+  virtual std::string leaks() const { return {}; }
 };
 
 /// A device with memory of its own, as a provider lists it; hosts tell its memory by name, vendor and id.

@@ -224,6 +224,11 @@ std::shared_ptr<DeviceDriver> ListedDevice::driver() {
   return driver_;
 }
 
+std::shared_ptr<DeviceDriver> ListedDevice::opened() {
+  const std::lock_guard lock(mutex_);
+  return driver_;
+}
+
 void ListedDevice::settle(const void* stream, bool is_gone) {
   const std::lock_guard lock(mutex_);
   for (AllocatorTable* allocator : allocators_) is_gone ? allocator->memory.forget(stream) : allocator->memory.settle(stream);

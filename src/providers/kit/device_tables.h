@@ -27,6 +27,7 @@ class ListedDevice {
   bool owns(const OrtMemoryDevice& device) const;
   /// Opened at the first call. Throws Error.
   std::shared_ptr<DeviceDriver> driver();
+  std::shared_ptr<DeviceDriver> opened();  ///< null: it was not opened
   /// Tells the allocators that a stream has done its work, or is gone.
   void settle(const void* stream, bool is_gone);
 

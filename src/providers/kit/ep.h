@@ -32,8 +32,6 @@ struct ProviderKind {
   /// memory.
   std::vector<DeviceSpec> (*devices)() = nullptr;
   std::shared_ptr<DeviceDriver> (*open)(int device_id) = nullptr;
-  /// What was not given back when the library goes, for the host's log; empty: nothing.
-  std::string (*leaks)() = nullptr;
 };
 
 /// For ProviderKind::make: a provider that is made from its setup, or from its options alone.

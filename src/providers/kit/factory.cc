@@ -133,12 +133,17 @@ OrtStatus* create_factories(const ProviderKind& kind, const OrtApiBase* base, Or
 }
 
 OrtStatus* release_factory(OrtEpFactory* factory) {
-  const auto* table = static_cast<FactoryTable*>(factory);
+  auto* table = static_cast<FactoryTable*>(factory);
   const Host host = table->host;
-  const auto leaks = table->kind.leaks;
+  std::vector<std::shared_ptr<DeviceDriver>> drivers;
+  for (const auto& device : table->devices) drivers.push_back(device->opened());
   delete table;
-  const std::string left = leaks ? leaks() : std::string();
-  return left.empty() ? nullptr : host.api->CreateStatus(ORT_FAIL, left.c_str());
+  return guard(*host.api, [&] {
+    for (const auto& driver : drivers) {
+      const std::string left = driver ? driver->leaks() : std::string();
+      if (!left.empty()) fail(ErrorCode::fail, "{}", left);
+    }
+  });
 }
 
 OrtStatus* get_refusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* count) {
