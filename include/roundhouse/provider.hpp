@@ -7,15 +7,20 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "onnxruntime_ep_c_api.h"
+#include "roundhouse_ep_c_api.h"
 
 namespace roundhouse::ep {
 
@@ -23,11 +28,15 @@ namespace detail {
 
 /// The host's tables, and the version that both sides know.
 struct Host {
+  const OrtApiBase* base = nullptr;
   const OrtApi* api = nullptr;
   const OrtEpApi* ep = nullptr;
   uint32_t version = 0;
+  int factories = 0;  ///< that it has of this library
 };
 inline Host host;
+
+struct Refusals;
 
 inline void check(OrtStatus* status) {
   if (!status) return;
@@ -146,6 +155,12 @@ class Node {
   }
   std::vector<NodeArg> inputs() const { return values(detail::host.api->Node_GetNumInputs, detail::host.api->Node_GetInputs); }
   std::vector<NodeArg> outputs() const { return values(detail::host.api->Node_GetNumOutputs, detail::host.api->Node_GetOutputs); }
+  /// By which hosts know the node.
+  size_t id() const {
+    size_t number = 0;
+    detail::check(detail::host.api->Node_GetId(node_, &number));
+    return number;
+  }
   const OrtNode* raw() const { return node_; }
 
  private:
@@ -190,6 +205,9 @@ class GraphViewer {
 
 /// Nodes that a provider takes: one for a kernel of its registry, or some to compile into one.
 struct ComputeCapability {
+  explicit ComputeCapability(const Node& node, bool compiled = false) : nodes{node}, fuse(compiled) {}
+  explicit ComputeCapability(std::vector<Node> taken, bool compiled = false) : nodes(std::move(taken)), fuse(compiled) {}
+
   std::vector<Node> nodes;
   bool fuse = false;
 };
@@ -301,36 +319,114 @@ class IAllocator {
   virtual void free(void* memory) = 0;
 };
 
-/// The device of a provider that has memory of its own.
+/// Where the tensors of a provider lie: in memory of the host unless it is said otherwise.
+struct OrtDevice {
+  using DeviceType = int8_t;
+  using MemoryType = int8_t;
+  using VendorId = uint32_t;
+  using DeviceId = int16_t;
+  static constexpr DeviceType CPU = 0, GPU = 1, NPU = 3;
+  struct MemType {
+    static constexpr MemoryType DEFAULT = 0;
+  };
+  struct VendorIds {
+    static constexpr VendorId NONE = 0, AMD = 0x1002, NVIDIA = 0x10de, ARM = 0x13b5, QUALCOMM = 0x5143, INTEL = 0x8086;
+  };
+
+  constexpr OrtDevice() = default;
+  constexpr OrtDevice(DeviceType type, MemoryType, DeviceId id) : type_(type), id_(id) {}
+  constexpr OrtDevice(DeviceType type, MemoryType, VendorId vendor, DeviceId id) : type_(type), id_(id), vendor_(vendor) {}
+
+  constexpr DeviceType Type() const { return type_; }
+  constexpr DeviceId Id() const { return id_; }
+  constexpr VendorId Vendor() const { return vendor_; }
+
+ private:
+  DeviceType type_ = CPU;
+  DeviceId id_ = 0;
+  VendorId vendor_ = VendorIds::NONE;
+};
+
+/// The memory that a provider has of its own.
 struct DeviceMemory {
   std::string name;  ///< "FakeDevice"; empty: the provider works on host memory
   uint32_t vendor_id = 0;
   int32_t device_id = 0;
+  OrtMemoryInfoDeviceType type = OrtMemoryInfoDeviceType_GPU;
 };
+
+/// A processor, GPU or NPU: one that the host found, or one that a provider knows of.
+struct HardwareDevice {
+  OrtHardwareDeviceType type = OrtHardwareDeviceType_CPU;
+  uint32_t vendor_id = 0, device_id = 0;  ///< PCI numbers
+  std::string vendor;
+  std::map<std::string, std::string> metadata = {};  ///< "pci_bus_id", "Discrete", ...
+  const OrtHardwareDevice* raw = nullptr;            ///< null: the host is told of it, if it is of version 24 or newer
+};
+
+/// A device that a provider offers to sessions: hardware, and what programs read of it (OrtEpDevice).
+struct ProviderDevice {
+  HardwareDevice hardware;
+  std::map<std::string, std::string> metadata = {}, options = {};  ///< options: those of sessions that do not say otherwise
+};
+
+/// The processor stands for the device: the host need not have found one.
+inline std::vector<ProviderDevice> processor_alone(const std::vector<HardwareDevice>& found) {
+  for (const HardwareDevice& hardware : found) {
+    if (hardware.type == OrtHardwareDeviceType_CPU) return {{hardware}};
+  }
+  return {};
+}
 
 /// What a provider is; one is made for each session.
 class IExecutionProvider {
  public:
+  IExecutionProvider() = default;
+  /// `type` is what sessions ask for ("MyExecutionProvider"); tensors of its kernels lie in `device`.
+  explicit IExecutionProvider(std::string type, OrtDevice device = {}) : type_(std::move(type)), device_(device) {}
   virtual ~IExecutionProvider() = default;
+  const std::string& Type() const { return type_; }
+  const OrtDevice& GetDevice() const { return device_; }
+
   /// The nodes that it takes; by default those that its registry has kernels for.
-  virtual std::vector<ComputeCapability> GetCapability(const GraphViewer& graph, const IKernelLookup& kernel_lookup) {
-    std::vector<ComputeCapability> taken;
-    for (const Node& node : graph.nodes()) {
-      if (kernel_lookup.has_kernel(node)) taken.push_back({{node}, false});
+  virtual std::vector<std::unique_ptr<ComputeCapability>> GetCapability(const GraphViewer& graph_viewer,
+                                                                        const IKernelLookup& kernel_lookup) const {
+    std::vector<std::unique_ptr<ComputeCapability>> taken;
+    for (const Node& node : graph_viewer.nodes()) {
+      if (kernel_lookup.has_kernel(node)) taken.push_back(std::make_unique<ComputeCapability>(node));
     }
     return taken;
   }
-  /// Null where it has no kernels for single nodes.
-  virtual std::shared_ptr<KernelRegistry> GetKernelRegistry() { return nullptr; }
+  /// Null where it has no kernels for single nodes. Where it has memory of its own, kernels that copy to and from it are added.
+  virtual std::shared_ptr<KernelRegistry> GetKernelRegistry() const { return nullptr; }
+  /// Needed where its device is not the host.
+  virtual std::unique_ptr<IDataTransfer> GetDataTransfer() const { return nullptr; }
+  /// Memory of its device; needed where that is not the host.
+  virtual std::unique_ptr<IAllocator> CreateAllocator() const { return nullptr; }
+  /// The devices that it offers, out of `found` or its own; by default the processor stands for the device.
+  virtual std::vector<ProviderDevice> GetDevices(const std::vector<HardwareDevice>& found) const { return processor_alone(found); }
   /// A fused unit. `inputs` and `outputs` of the kernel go with those of `node`.
   virtual NodeComputeInfo Compile(const GraphViewer& graph, const Node& node) {
     (void)graph, (void)node;
     throw std::runtime_error("the provider compiles nothing");
   }
   virtual std::unique_ptr<IStream> CreateStream() { return nullptr; }
+
+ protected:
+  /// In GetCapability: why it leaves a node to others, which Roundhouse tells (`placement()`, `roundhouse explain`). `reason` is a
+  /// sentence.
+  void refuse(const Node& node, RhRefusalCode code, std::string reason) const {
+    refusals_.emplace_back(node.id(), code, std::move(reason));
+  }
+
+ private:
+  friend struct detail::Refusals;
+  std::string type_;
+  OrtDevice device_;
+  mutable std::deque<std::tuple<size_t, RhRefusalCode, std::string>> refusals_;
 };
 
-/// What a library says of its provider before any session has one. Derive from it only for devices with memory of their own.
+/// What a library says of its provider before any session has one. Derive from it, or from TraitsOf, to say more than that.
 struct ProviderTraits {
   static constexpr const char* kVendor = "unknown";
   static constexpr uint32_t kVendorId = 0;
@@ -339,6 +435,7 @@ struct ProviderTraits {
   static DeviceMemory memory() { return {}; }
   static std::unique_ptr<IAllocator> create_allocator() { return nullptr; }
   static std::unique_ptr<IDataTransfer> GetDataTransfer() { return nullptr; }
+  static std::vector<ProviderDevice> devices(const std::vector<HardwareDevice>& found) { return processor_alone(found); }
   /// What was not given back when the library goes, for the host's log; empty: nothing.
   static std::string leaks() { return {}; }
   /// Memory of the host that the device reaches as well, for callers; needed where kHostMemory is true.
@@ -348,19 +445,49 @@ struct ProviderTraits {
   static std::unique_ptr<IStream> create_stream() { return nullptr; }
 };
 
+/// Traits of a provider that says all of itself, and is made without arguments: what one that no session has answers.
+template <typename Class>
+struct TraitsOf : ProviderTraits {
+  static const Class& provider() {
+    static const Class made;
+    return made;
+  }
+  static DeviceMemory memory() {
+    const OrtDevice& device = provider().GetDevice();
+    if (device.Type() == OrtDevice::CPU) return {};
+    return {provider().Type(), device.Vendor(), device.Id(), static_cast<OrtMemoryInfoDeviceType>(device.Type())};
+  }
+  static std::unique_ptr<IAllocator> create_allocator() { return provider().CreateAllocator(); }
+  static std::unique_ptr<IDataTransfer> GetDataTransfer() { return provider().GetDataTransfer(); }
+  static std::vector<ProviderDevice> devices(const std::vector<HardwareDevice>& found) { return provider().GetDevices(found); }
+};
+
 }  // namespace roundhouse::ep
 
 #include "provider_impl.hpp"
 
-/// Exports a provider: `Class` derives from IExecutionProvider and is made from an `const OrtSessionOptions*`; `Traits` is or derives from
-/// ProviderTraits; `name` is what sessions ask for.
-#define ROUNDHOUSE_EXPORT_PROVIDER(Class, Traits, name)                                                                                 \
-  extern "C" {                                                                                                                          \
-  ORT_EXPORT OrtStatus* ORT_API_CALL CreateEpFactories(const char*, const OrtApiBase* base, const OrtLogger*, OrtEpFactory** factories, \
-                                                       size_t room, size_t* count) {                                                    \
-    return ::roundhouse::ep::detail::create_factories<Class, Traits>(name, base, factories, room, count);                               \
-  }                                                                                                                                     \
-  ORT_EXPORT OrtStatus* ORT_API_CALL ReleaseEpFactory(OrtEpFactory* factory) {                                                          \
-    return ::roundhouse::ep::detail::release_factory<Class, Traits>(factory);                                                           \
-  }                                                                                                                                     \
+#define ROUNDHOUSE_EXPORT_PROVIDER_AS(Class, Traits, name)                                                                                \
+  extern "C" {                                                                                                                            \
+  ORT_EXPORT OrtStatus* ORT_API_CALL CreateEpFactories(const char*, const OrtApiBase* base, const OrtLogger*, OrtEpFactory** factories,   \
+                                                       size_t room, size_t* count) {                                                      \
+    return ::roundhouse::ep::detail::create_factories<Class, Traits>([]() -> const char* { return name; }, base, factories, room, count); \
+  }                                                                                                                                       \
+  ORT_EXPORT OrtStatus* ORT_API_CALL ReleaseEpFactory(OrtEpFactory* factory) {                                                            \
+    return ::roundhouse::ep::detail::release_factory<Class, Traits>(factory);                                                             \
+  }                                                                                                                                       \
+  ORT_EXPORT OrtStatus* ORT_API_CALL RhEpGetRefusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* count) {                      \
+    return ::roundhouse::ep::detail::get_refusals<Class>(ep, refusals, count);                                                            \
+  }                                                                                                                                       \
   }
+#define ROUNDHOUSE_EXPORT_PROVIDER_ALONE(Class) ROUNDHOUSE_EXPORT_PROVIDER_WITH(Class, ::roundhouse::ep::TraitsOf<Class>)
+#define ROUNDHOUSE_EXPORT_PROVIDER_WITH(Class, Traits) ROUNDHOUSE_EXPORT_PROVIDER_AS(Class, Traits, (Traits::provider().Type().c_str()))
+#define ROUNDHOUSE_EXPORT_PROVIDER_CHOICE(a, b, c, Chosen, ...) Chosen
+
+/// Exports a provider: `Class` derives from IExecutionProvider and is made without arguments, or from an `const OrtSessionOptions*`.
+///   ROUNDHOUSE_EXPORT_PROVIDER(Class)                  one that says all of itself
+///   ROUNDHOUSE_EXPORT_PROVIDER(Class, Traits)          `Traits` derives from TraitsOf<Class>
+///   ROUNDHOUSE_EXPORT_PROVIDER(Class, Traits, name)    `Traits` is or derives from ProviderTraits; `name` is what sessions ask for
+#define ROUNDHOUSE_EXPORT_PROVIDER(...)                                                                          \
+  ROUNDHOUSE_EXPORT_PROVIDER_CHOICE(__VA_ARGS__, ROUNDHOUSE_EXPORT_PROVIDER_AS, ROUNDHOUSE_EXPORT_PROVIDER_WITH, \
+                                    ROUNDHOUSE_EXPORT_PROVIDER_ALONE, )                                          \
+  (__VA_ARGS__)

@@ -24,9 +24,11 @@ def provider_folder(tmp_path_factory):
     """A folder with the headers, the provider of the guide built as it says, and a model of which it takes one node."""
     folder = tmp_path_factory.mktemp("provider")
     (folder / "include").symlink_to(ROOT / "include")
-    (folder / "my_provider.cc").write_text(block(PROVIDER, "cpp"))
+    (folder / "my_provider.cc").write_text(block(PROVIDER, "cpp", "MyProvider"))
+    (folder / "card.cc").write_text(block(PROVIDER, "cpp", "CardProvider"))
     [build] = [text for text in blocks(PROVIDER) if text.startswith("g++")]
     run(shlex.split(build), folder)
+    run(shlex.split(build.replace("my_provider", "card")), folder)
     save_model(folder / "model.onnx", [helper.make_node("Add", ["x", "w"], ["s"]), helper.make_node("Relu", ["s"], ["y"])])
     return folder
 
@@ -52,6 +54,54 @@ def test_the_provider_is_found_by_name(provider_folder):
     by_name = block(PROVIDER, "python", "placement_summary")
     said = run([sys.executable, "-c", register + by_name + CHECK], provider_folder)
     assert said.endswith("{'CPUExecutionProvider': 1, 'MyExecutionProvider': 1}\n")
+
+
+# Two parts on the card with one of the CPU's between them: addresses that are not the card's are errors of its kernels.
+CARD_CHECK = """
+import numpy as np
+x = np.array([[1, -2, 3], [-4, 5, -6]], np.float32)
+for _ in range(3):
+    np.testing.assert_allclose(session.run(None, {"x": x})[0], np.maximum(2 - np.exp(np.maximum(x, 0)), 0), rtol=1e-5)
+    x = x / 2
+print(session.get_providers())
+"""
+
+
+def save_card_model(path):
+    nodes = [("Relu", "x", "a"), ("Exp", "a", "b"), ("Sub", "tb", "c"), ("Relu", "c", "y")]
+    two = helper.make_tensor("t", TensorProto.FLOAT, [], [2.0])
+    save_model(path, [helper.make_node(op, list(inputs), [output]) for op, inputs, output in nodes], "x", [two])
+
+
+@pytest.mark.parametrize("module", ["roundhouse", "onnxruntime"])
+def test_a_card_with_memory_of_its_own_runs_in_both_hosts(provider_folder, module):
+    save_card_model(provider_folder / "card.onnx")
+    register = f"""
+import os
+import {module} as ort
+ort.register_execution_provider_library("card", os.path.abspath("card.so"))
+[card] = [d for d in ort.get_ep_devices() if d.ep_name == "CardExecutionProvider"]
+assert card.device.vendor == "Card" and card.ep_metadata["slots"] == "2"
+"""
+    choose = block(PROVIDER, "python", "set_provider_selection_policy").replace("model.onnx", "card.onnx")
+    assert (
+        run([sys.executable, "-c", register + choose + CARD_CHECK], provider_folder)
+        == "['CardExecutionProvider', 'CPUExecutionProvider']\n"
+    )
+
+
+def test_the_card_says_why_it_leaves_nodes(provider_folder):
+    value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3, 4]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], "cube")], "g", value[:1], value[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), provider_folder / "cube.onnx")
+    program = """
+import os, roundhouse
+roundhouse.register_execution_provider_library("card", os.path.abspath("card.so"))
+[node] = roundhouse.InferenceSession("cube.onnx", providers=["CardExecutionProvider"]).placement()
+print([(r["provider"], r["code"], r["reason"]) for r in node["refusals"]])
+"""
+    said = run([sys.executable, "-c", program], provider_folder)
+    assert said == "[('CardExecutionProvider', 'shape', 'the card has two dimensions')]\n"
 
 
 def test_values_in_memory_of_a_device(provider_folder):

@@ -25,7 +25,7 @@ struct Piece {
 
 struct Capture final : IExecutionProvider {
   explicit Capture(const OrtSessionOptions* options) : enabled(config(options, "ep.captureexecutionprovider.enable") == "1") {}
-  std::shared_ptr<KernelRegistry> GetKernelRegistry() override {
+  std::shared_ptr<KernelRegistry> GetKernelRegistry() const override {
     auto registry = std::make_shared<KernelRegistry>();
     for (const bool add : {true, false}) {
       registry->add(

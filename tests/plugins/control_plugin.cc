@@ -99,7 +99,7 @@ void add_control_flow(OrtKernelRegistry* registry, const char* op, int start, in
 
 struct Control final : IExecutionProvider {
   explicit Control(const OrtSessionOptions*) {}
-  std::shared_ptr<KernelRegistry> GetKernelRegistry() override {
+  std::shared_ptr<KernelRegistry> GetKernelRegistry() const override {
     auto registry = std::make_shared<KernelRegistry>();
     for (const char* op : {"Add", "Mul"}) {
       registry->add({op, "", 7, 14, {{"T", {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT}}}, [op = std::string(op)](const OrtKernelInfo*) {

@@ -50,13 +50,13 @@ struct Scaled : OrtCustomOp {
 
 struct Domains final : IExecutionProvider {
   explicit Domains(const OrtSessionOptions*) {}
-  std::vector<ComputeCapability> GetCapability(const GraphViewer& graph, const IKernelLookup&) override {
-    std::vector<ComputeCapability> taken;
+  std::vector<std::unique_ptr<ComputeCapability>> GetCapability(const GraphViewer& graph, const IKernelLookup&) const override {
+    std::vector<std::unique_ptr<ComputeCapability>> taken;
     for (const Node& node : graph.nodes()) {
       std::vector<int64_t> dims;
       if (node.op_type() != "Quarter" || node.domain() != "test.plugin") continue;
       if (!node.outputs().at(0).shape(dims)) throw std::runtime_error("the shape of Quarter's result is not known");
-      taken.push_back({{node}, true});
+      taken.push_back(std::make_unique<ComputeCapability>(node, true));
     }
     return taken;
   }

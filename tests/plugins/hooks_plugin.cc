@@ -85,15 +85,16 @@ class Hooks final : public IExecutionProvider {
         context_file(config(given, "ep.context_file_path")),
         compatibility(config(given, "ep.hooksexecutionprovider.compatibility")) {}
 
-  std::vector<ComputeCapability> GetCapability(const GraphViewer& graph, const IKernelLookup&) override {
-    std::vector<ComputeCapability> taken;
-    ComputeCapability unit{{}, true};
+  std::vector<std::unique_ptr<ComputeCapability>> GetCapability(const GraphViewer& graph, const IKernelLookup&) const override {
+    std::vector<std::unique_ptr<ComputeCapability>> taken;
+    auto unit = std::make_unique<ComputeCapability>(std::vector<Node>(), true);
     for (const Node& node : graph.nodes()) {
       const std::string op = node.op_type();
-      if (op == "EPContext" && string_attribute(node.raw(), "source") == kName) taken.push_back({{node}, true});
-      if (op == "Add" || op == "Mul" || op == "Relu") unit.nodes.push_back(node);
+      if (op == "EPContext" && string_attribute(node.raw(), "source") == kName)
+        taken.push_back(std::make_unique<ComputeCapability>(node, true));
+      if (op == "Add" || op == "Mul" || op == "Relu") unit->nodes.push_back(node);
     }
-    if (!unit.nodes.empty()) taken.push_back(std::move(unit));
+    if (!unit->nodes.empty()) taken.push_back(std::move(unit));
     return taken;
   }
 

@@ -51,8 +51,9 @@ template <typename Ep, typename Traits>
 struct TestFactory : detail::Factory<decltype(Ep::provider), Traits> {
   explicit TestFactory(const char* name) : detail::Factory<decltype(Ep::provider), Traits>(name) {
     this->CreateEp = [](OrtEpFactory* self, const OrtHardwareDevice* const*, const OrtKeyValuePairs* const*, size_t,
-                        const OrtSessionOptions* options, const OrtLogger*,
-                        OrtEp** ep) { return detail::guard([&] { *ep = new Ep(static_cast<TestFactory*>(self)->name, options); }); };
+                        const OrtSessionOptions* options, const OrtLogger*, OrtEp** ep) {
+      return detail::guard([&] { *ep = static_cast<TestFactory*>(self)->template make_ep<Ep>(options).release(); });
+    };
     this->ReleaseEp = [](OrtEpFactory*, OrtEp* ep) { delete static_cast<Ep*>(ep); };
   }
 };

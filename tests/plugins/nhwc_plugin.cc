@@ -105,7 +105,7 @@ class Nhwc final : public IExecutionProvider {
         refuse_(config(options, "ep.nhwcexecutionprovider.refuse")),
         keep(config(options, "ep.nhwcexecutionprovider.keep")) {}
 
-  std::shared_ptr<KernelRegistry> GetKernelRegistry() override {
+  std::shared_ptr<KernelRegistry> GetKernelRegistry() const override {
     if (compile_) return nullptr;
     auto registry = std::make_shared<KernelRegistry>();
     const auto add = [&](const char* op, const char* domain, int start, int end) {
@@ -121,14 +121,15 @@ class Nhwc final : public IExecutionProvider {
     return registry;
   }
 
-  std::vector<ComputeCapability> GetCapability(const GraphViewer& graph, const IKernelLookup&) override {
-    std::vector<ComputeCapability> taken;
+  std::vector<std::unique_ptr<ComputeCapability>> GetCapability(const GraphViewer& graph, const IKernelLookup&) const override {
+    std::vector<std::unique_ptr<ComputeCapability>> taken;
     for (const Node& node : graph.nodes()) {
       const std::string op = node.op_type();
-      if (op == "Relu" || op == "Add") taken.push_back({{node}, compile_});
+      if (op == "Relu" || op == "Add") taken.push_back(std::make_unique<ComputeCapability>(node, compile_));
       if (op != "Conv" && op != "GlobalAveragePool") continue;
       // In the layout of the standard it takes what is to be converted.
-      if (node.domain() == kDomain ? node.name() != refuse_ : op != keep) taken.push_back({{node}, compile_});
+      if (node.domain() == kDomain ? node.name() != refuse_ : op != keep)
+        taken.push_back(std::make_unique<ComputeCapability>(node, compile_));
     }
     return taken;
   }

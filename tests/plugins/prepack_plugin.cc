@@ -53,7 +53,7 @@ struct Kernel : OrtKernelImpl {
 
 struct Prepack final : IExecutionProvider {
   explicit Prepack(const OrtSessionOptions*) {}
-  std::shared_ptr<KernelRegistry> GetKernelRegistry() override { return std::make_shared<KernelRegistry>(); }
+  std::shared_ptr<KernelRegistry> GetKernelRegistry() const override { return std::make_shared<KernelRegistry>(); }
 };
 
 struct PrepackEp : detail::EpTable<Prepack> {

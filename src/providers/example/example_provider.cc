@@ -5,8 +5,6 @@ namespace {
 
 using namespace roundhouse::ep;
 
-constexpr char kName[] = "ExampleExecutionProvider";
-
 float apply(const std::string& op, float a, float b) {
   if (op == "Add") return a + b;
   if (op == "Mul") return a * b;
@@ -29,17 +27,14 @@ void run_elementwise(const std::string& op, OpKernelContext& context) {
 bool same_shape(const std::vector<NodeArg>& inputs) {
   std::vector<int64_t> first, other;
   if (!inputs[0].shape(first) || std::find(first.begin(), first.end(), -1) != first.end()) return false;
-  for (const NodeArg& input : inputs) {
-    if (!input.shape(other) || other != first) return false;
-  }
-  return true;
+  return std::all_of(inputs.begin(), inputs.end(), [&](const NodeArg& input) { return input.shape(other) && other == first; });
 }
 
 class ExampleProvider final : public IExecutionProvider {
  public:
-  explicit ExampleProvider(const OrtSessionOptions*) {}
+  ExampleProvider() : IExecutionProvider("ExampleExecutionProvider", OrtDevice()) {}
 
-  std::shared_ptr<KernelRegistry> GetKernelRegistry() override {
+  std::shared_ptr<KernelRegistry> GetKernelRegistry() const override {
     auto registry = std::make_shared<KernelRegistry>();
     for (const auto& [op, start, end] : {std::tuple("Add", 7, 14), std::tuple("Mul", 7, 14), std::tuple("Relu", 6, 14)}) {
       registry->add({op, "", start, end, {{"T", {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT}}}, [op = std::string(op)](const OrtKernelInfo*) {
@@ -49,20 +44,25 @@ class ExampleProvider final : public IExecutionProvider {
     return registry;
   }
 
-  // Kernels broadcast single elements only, so nodes whose shapes are not known to agree stay with others.
-  std::vector<ComputeCapability> GetCapability(const GraphViewer& graph, const IKernelLookup& kernel_lookup) override {
-    std::vector<ComputeCapability> taken;
+  std::vector<std::unique_ptr<ComputeCapability>> GetCapability(const GraphViewer& graph,
+                                                                const IKernelLookup& kernel_lookup) const override {
+    std::vector<std::unique_ptr<ComputeCapability>> taken;
     for (const Node& node : graph.nodes()) {
-      if (kernel_lookup.has_kernel(node) && (node.op_type() == "Relu" || same_shape(node.inputs()))) taken.push_back({{node}, false});
+      if (!kernel_lookup.has_kernel(node)) continue;
+      if (node.op_type() != "Relu" && !same_shape(node.inputs())) {
+        refuse(node, RhRefusalCode_SHAPE, "its kernels take operands whose shapes are known to be the same");
+        continue;
+      }
+      taken.push_back(std::make_unique<ComputeCapability>(node));
     }
     return taken;
   }
 };
 
-struct ExampleTraits : ProviderTraits {
+struct ExampleTraits : TraitsOf<ExampleProvider> {
   static constexpr const char* kVendor = "Roundhouse";
 };
 
 }  // namespace
 
-ROUNDHOUSE_EXPORT_PROVIDER(ExampleProvider, ExampleTraits, kName)
+ROUNDHOUSE_EXPORT_PROVIDER(ExampleProvider, ExampleTraits)
