@@ -1,6 +1,9 @@
 #include "capi/plugins.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <tuple>
 
 #include "abi/status.h"
 #include "capi/session.h"
@@ -46,27 +49,41 @@ OrtHardwareDeviceType preferred_type(OrtExecutionProviderDevicePolicy policy) {
   }
 }
 
-/// The devices of the first provider that has the preferred kind; those of the provider whose vendor made the hardware come first.
-Devices select_by_policy(OrtExecutionProviderDevicePolicy policy, std::span<const OrtEpDevice* const> all) {
-  const OrtHardwareDeviceType type = preferred_type(policy);
-  if (type == OrtHardwareDeviceType_CPU) return {};
-  Devices fitting;
-  std::ranges::copy_if(all, std::back_inserter(fitting),
-                       [&](const OrtEpDevice* d) { return d->factory && d->device && d->device->type == type; });
-  std::ranges::stable_sort(fitting, std::ranges::greater{}, [](const OrtEpDevice* d) { return d->ep_vendor == d->device->vendor; });
-  if (fitting.empty()) return {};
-  const OrtEpDevice* first = fitting[0];
-  std::erase_if(fitting, [&](const OrtEpDevice* d) { return d->factory != first->factory || d->ep_name != first->ep_name; });
-  return fitting;
+/// As selections prefer them: NPUs, GPUs (discrete ones first), processors; of one kind first those whose vendor made the hardware, and the
+/// built-in provider last; then by name.
+Devices in_order(std::span<const OrtEpDevice* const> all) {
+  const auto rank = [](const OrtEpDevice* device) {
+    const OrtHardwareDevice& hardware = *device->device;
+    const int kind = hardware.type == OrtHardwareDeviceType_NPU ? 0 : hardware.type == OrtHardwareDeviceType_GPU ? 1 : 2;
+    const char* discrete = hardware.metadata.find("Discrete");
+    return std::tuple(kind, !(kind == 1 && discrete && std::string_view(discrete) == "1"), device->ep_vendor != hardware.vendor,
+                      !device->factory, std::string_view(device->ep_name));
+  };
+  Devices ordered;
+  std::ranges::copy_if(all, std::back_inserter(ordered), [](const OrtEpDevice* device) { return device->device != nullptr; });
+  std::ranges::stable_sort(ordered, {}, rank);
+  return ordered;
 }
 
-Devices select_by_delegate(const OrtSessionOptions& options, std::span<const OrtEpDevice* const> all, const ModelInfo& model) {
-  Devices offered(all.begin(), all.end());
+/// The first device of the preferred kind, and behind it the first one that stands for a processor; the built-in provider comes last in
+/// any case.
+Devices select_by_policy(OrtExecutionProviderDevicePolicy policy, const Devices& ordered) {
+  Devices selected;
+  const auto add_first = [&](OrtHardwareDeviceType type) {
+    const auto at = std::ranges::find_if(ordered, [&](const OrtEpDevice* d) { return d->factory && d->device->type == type; });
+    if (at != ordered.end()) selected.push_back(*at);
+  };
+  if (const OrtHardwareDeviceType type = preferred_type(policy); type != OrtHardwareDeviceType_CPU) add_first(type);
+  add_first(OrtHardwareDeviceType_CPU);
+  return selected;
+}
+
+Devices select_by_delegate(const OrtSessionOptions& options, Devices offered, const ModelInfo& model) {
   std::map<std::string, std::string> facts(model.metadata.begin(), model.metadata.end());
   facts["producer_name"] = model.producer_name;
   facts["producer_version"] = model.producer_version;
   facts["domain"] = model.domain;
-  facts["description"] = model.description;
+  facts["doc_string"] = model.description;
   facts["graph_description"] = model.graph_description;
   facts["model_version"] = std::to_string(model.model_version);
   const OrtKeyValuePairs metadata(std::move(facts)), runtime;
@@ -81,22 +98,37 @@ Devices select_by_delegate(const OrtSessionOptions& options, std::span<const Ort
     if (std::ranges::find(offered, selected[i]) == offered.end())
       fail(ErrorCode::fail, "the selection delegate chose a device that it was not offered");
   }
+  if (count == 0) fail(ErrorCode::fail, "the selection delegate chose no device: let it choose the CPU's where no other is right");
   return Devices(selected, selected + count);
 }
 
-/// Devices of one provider that follow each other become one choice.
-std::vector<ProviderChoice> choices_of(const OrtEnv& env, const std::shared_ptr<const OrtSessionOptions>& options, const Devices& devices) {
-  std::vector<ProviderChoice> choices;
-  for (size_t i = 0; i < devices.size();) {
-    size_t end = i + 1;
-    while (end < devices.size() && devices[end]->factory == devices[i]->factory && devices[end]->ep_name == devices[i]->ep_name) ++end;
-    if (devices[i]->factory) {
-      choices.push_back(
-          plugin_choice(env, options, {devices.begin() + static_cast<ptrdiff_t>(i), devices.begin() + static_cast<ptrdiff_t>(end)}));
-    } else {
-      choices.push_back({devices[i]->ep_name, {}, nullptr});
+/// With the options that the devices bring, where the session does not say otherwise.
+std::shared_ptr<const OrtSessionOptions> with_options_of(const Devices& devices, const std::shared_ptr<const OrtSessionOptions>& options) {
+  auto complete = std::make_shared<OrtSessionOptions>(*options);
+  for (const OrtEpDevice* device : devices) {
+    for (const auto& [key, value] : device->options.pairs()) {
+      const std::string entry = fmt::format("ep.{}.{}", lower(device->ep_name), key);
+      if (!complete->config.find(entry)) complete->config.set(entry, value);
     }
-    i = end;
+  }
+  return complete;
+}
+
+/// Devices of one provider become one choice, which stands where the first of them does.
+std::vector<ProviderChoice> choices_of(const OrtEnv& env, const std::shared_ptr<const OrtSessionOptions>& options, Devices devices) {
+  std::vector<ProviderChoice> choices;
+  while (!devices.empty()) {
+    const OrtEpDevice* first = devices[0];
+    const auto others = std::ranges::stable_partition(
+        devices, [&](const OrtEpDevice* d) { return d->factory == first->factory && d->ep_name == first->ep_name; });
+    Devices own(devices.begin(), others.begin());
+    devices.erase(devices.begin(), others.begin());
+    if (first->factory) {
+      auto complete = with_options_of(own, options);
+      choices.push_back(plugin_choice(env, std::move(complete), std::move(own)));
+    } else {
+      choices.push_back({first->ep_name, {}, nullptr});
+    }
   }
   return choices;
 }
@@ -173,9 +205,10 @@ void choose_plugins(const OrtEnv& env, const OrtSessionOptions& given, SessionOp
   }
   if (!given.providers.empty() || (!given.selection_policy && !given.selection_delegate)) return;
   options.choose_providers = [&env, kept](const ModelInfo& model) {
-    const auto all = env.ep_devices();
-    return choices_of(env, kept,
-                      kept->selection_delegate ? select_by_delegate(*kept, all, model) : select_by_policy(*kept->selection_policy, all));
+    const Devices ordered = in_order(env.ep_devices());
+    return choices_of(
+        env, kept,
+        kept->selection_delegate ? select_by_delegate(*kept, ordered, model) : select_by_policy(*kept->selection_policy, ordered));
   };
 }
 
