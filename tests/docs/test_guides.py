@@ -1,4 +1,4 @@
-"""docs/add_a_provider.md and docs/custom_operators.md, followed word for word: what they write is built and runs in both hosts."""
+"""Guides for those who add to Roundhouse, followed word for word: what they write is built and runs in both hosts."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ import pytest
 from examples import BUILD, ROOT, block, blocks, run
 from onnx import TensorProto, helper
 
-PROVIDER, CUSTOM = "docs/add_a_provider.md", "docs/custom_operators.md"
+PROVIDER, CUSTOM, VENDOR = "docs/add_a_provider.md", "docs/custom_operators.md", "docs/add_a_vendor_provider.md"
 
 
 def save_model(path, nodes, inputs="xw", initializers=(), opsets=(("", 17),)):
@@ -127,6 +127,59 @@ def test_the_provider_passes_its_checks(provider_folder, command):
         words[0] = {"python": sys.executable, "roundhouse": str(BUILD / "bin/roundhouse")}[words[0]]
         said = run([*words, "--only", "operators/*", "--only", "faults/*"], provider_folder)
         assert re.search(r"^pass  operators/Relu$", said, re.M) and ", 0 failed, " in said
+
+
+@pytest.fixture(scope="module")
+def vendor_folder(tmp_path_factory):
+    """A folder with nothing but the page's code, built as the page says; and a model of which all but the last node is a region."""
+    folder = tmp_path_factory.mktemp("vendor")
+    for name, at in (("src", ROOT / "src"), ("include", ROOT / "include"), ("build/release", BUILD)):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).symlink_to(at)
+    (folder / "mine.cc").write_text("".join(blocks(VENDOR, "cpp")))
+    [build] = [text for text in blocks(VENDOR) if text.startswith("g++")]
+    run(shlex.split(build), folder)
+    three = helper.make_tensor("t", TensorProto.FLOAT, [3, 3], [0.5, 0, 1, 1, -1, 0, 0, 2, 1])
+    nodes = [("MatMul", "xt", "p"), ("Add", "pw", "s"), ("Mul", "sx", "m"), ("Relu", "m", "y")]
+    save_model(folder / "model.onnx", [helper.make_node(op, list(inputs), [output], output) for op, inputs, output in nodes], "xw", [three])
+    return folder
+
+
+VENDOR_CHECK = """
+import numpy as np
+x, w = np.array([[1, -2, 3], [-4, 5, -6]], np.float32), np.full((2, 3), 0.5, np.float32)
+plain = ort.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
+np.testing.assert_allclose(session.run(None, {"x": x, "w": w})[0], plain.run(None, {"x": x, "w": w})[0], rtol=1e-6)
+print(session.get_providers())
+"""
+
+
+@pytest.mark.parametrize("module", ["roundhouse", "onnxruntime"])
+def test_a_vendors_provider_runs_in_both_hosts(vendor_folder, module):
+    text = block(VENDOR, "python").replace("import roundhouse as ort", f"import {module} as ort")
+    library = str(BUILD / "lib/libsample_vendor.so")
+    said = run([sys.executable, "-c", text + VENDOR_CHECK], vendor_folder, SAMPLE_VENDOR_LIBRARY=library)
+    assert said == "['MineExecutionProvider', 'CPUExecutionProvider']\n"
+
+
+def test_a_vendors_provider_says_what_it_leaves(vendor_folder):
+    told = "for row in session.placement(): print(row['node'], row['provider'], [r['reason'] for r in row['refusals']])\n"
+    library = str(BUILD / "lib/libsample_vendor.so")
+    said = run([sys.executable, "-c", block(VENDOR, "python") + told], vendor_folder, SAMPLE_VENDOR_LIBRARY=library)
+    rows = dict(line.split(" ", 1) for line in said.splitlines())
+    assert {name for name, row in rows.items() if row == "MineExecutionProvider []"} == {"p", "s", "m"}
+    assert rows["y"] == "CPUExecutionProvider ['it runs Add, Mul and MatMul']"
+
+
+def test_what_a_vendors_provider_costs():
+    text = (ROOT / "src/providers/sample/sample_provider.cc").read_text()
+    [lines, options, functions] = [
+        int(re.search(pattern, (ROOT / VENDOR).read_text())[1])
+        for pattern in (r"1 file, (\d+) lines", r"each option \| (\d+) rows", r"library \| (\d+) rows")
+    ]
+    assert abs(lines - text.count("\n")) <= 20
+    assert options == text.count("OptionRow::Type::")
+    assert functions == text.count("library.function(")
 
 
 @pytest.mark.parametrize("module", ["roundhouse", "onnxruntime"])
