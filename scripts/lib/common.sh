@@ -7,7 +7,7 @@ jobs=$(nproc)
 export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
 packages_demo="ca-certificates ccache cmake espeak-ng g++ libcli11-dev libfmt-dev libhwy-dev libjpeg-dev libopenjp2-7-dev libprotozero-dev libre2-dev libstb-dev libtiff-dev libwebp-dev mold ninja-build nlohmann-json3-dev python3-dev python3-venv zlib1g-dev"
-packages_test="$packages_demo clang-16 clang-tidy-16 git libbenchmark-dev libclang-rt-16-dev libgtest-dev qemu-user"
+packages_test="$packages_demo clang-16 clang-tidy-16 git libbenchmark-dev libclang-rt-16-dev libgtest-dev pkg-config qemu-user"
 # Installed where the distribution has them; without them, the tests that need them are skipped.
 packages_test_if_offered="chromium"
 

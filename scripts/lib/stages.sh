@@ -73,7 +73,7 @@ stage_cpp() {
 }
 stage_python() { pytest python python/tests tests/errors tests/options; }
 stage_cli() { pytest cli tests/cli; }
-stage_docs() { pytest docs tests/docs tests/stands; }
+stage_docs() { pytest docs tests/docs tests/stands tests/packages/test_install.py; }
 stage_models() { pytest models tests/models tests/kit; }
 stage_conformance() {
   "$python" tests/conformance/run.py --module roundhouse --counts "$results/conformance.counts.json" && "$python" tests/conformance/cells.py
@@ -107,15 +107,16 @@ generated() {
 # Official node models, changed at random from fixed seeds: none may crash or hang.
 stage_mutants() { "$python" tests/fuzz/mutate_models.py --count 2000 --timeout 120; }
 
-# The wheel that `pip install .` makes, in an environment of its own that sees this one's other packages: the package's tests pass on it.
-# The compiler is named as the other builds name it, so that the compiler cache knows what it has.
+# The wheels that scripts/wheel makes: that of the package, in an environment of its own that sees this one's other packages, passes the
+# package's tests; both, in an environment that has numpy alone, are what a user gets.
 stage_wheel() {
   local dir=$root/build/wheel-test
   rm -rf "$dir" && mkdir -p "$dir" &&
-    CC=cc CXX=c++ "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$dir" "$root" >"$dir/pip.log" 2>&1 || { tail -n 40 "$dir/pip.log"; return 1; }
-  "$python" -m venv "$dir/venv" && "$dir/venv/bin/python" -m pip install -q --disable-pip-version-check --no-deps "$dir"/*.whl || return 1
+    ROUNDHOUSE_WHEELS=$dir scripts/wheel native onnxruntime >"$dir/pip.log" 2>&1 || { tail -n 40 "$dir/pip.log"; return 1; }
+  "$python" -m venv "$dir/venv" && "$dir/venv/bin/python" -m pip install -q --disable-pip-version-check --no-deps "$dir"/roundhouse-*.whl || return 1
   "$python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' >"$(echo "$dir"/venv/lib/python3*/site-packages)/test_packages.pth"
-  (cd "$dir" && unset PYTHONPATH ROUNDHOUSE_LIBRARY_DIR && venv/bin/python -m pytest --junitxml="$results/wheel.pytest.xml" "$root/python/tests")
+  (cd "$dir" && unset PYTHONPATH ROUNDHOUSE_LIBRARY_DIR && venv/bin/python -m pytest --junitxml="$results/wheel.pytest.xml" "$root/python/tests") &&
+    ROUNDHOUSE_WHEELS=$dir pytest wheel.packages tests/packages/test_wheels.py
 }
 
 asan_options() {

@@ -1,0 +1,3 @@
+from roundhouse._shim import say_missing
+
+say_missing(__name__)
