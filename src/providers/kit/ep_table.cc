@@ -72,10 +72,11 @@ void EpTable::claim(const OrtGraph& graph, OrtEpGraphSupportInfo* info) {
   const OrtNode* parent = nullptr;
   check(host, host.api->Graph_GetParentNode(&graph, &parent));
   if (parent && runs_whole(*parent)) return refuse_all(imported);
-  std::vector<NodeId> taken;
+  std::vector<NodeId> taken;  // by others; ONNX Runtime asks again after it has inlined functions, and then shows earlier regions as nodes
   for (NodeId id : imported.graph->nodes()) {
     const std::string owner = text_of(host, host.api->Node_GetEpName, imported.nodes[static_cast<size_t>(id)]);
-    if (!owner.empty() && owner != kind.name) taken.push_back(id);
+    const bool is_region = imported.graph->node(id).domain == kind.name;
+    if (is_region || (!owner.empty() && owner != kind.name)) taken.push_back(id);
   }
   Decision decision = decide(*imported.graph, *provider, taken);
   for (const std::vector<NodeId>& region : decision.regions) {

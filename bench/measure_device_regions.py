@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Runs models with regions on the fake device in Roundhouse and in onnxruntime, and prints a table.
+
+measure_device_regions.py [MODEL...]
+
+A row is a model and the share of its nodes that the device runs; of each host it has the units, the copies to and from the device and
+the waits of a run, the device's bytes by those of the weights, and the difference from the same host's CPU. Each row is made in a process
+of its own. Exits 1 where results differ, a region is compiled in a run, or weights are on the device more than once.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path += [str(ROOT / folder) for folder in ("tests/kit", "tests/models")]
+HOSTS = ("roundhouse", "onnxruntime")
+FULL, HALF = 1e-4, 2e-2  # how far hosts may be apart, of the largest magnitude; where a model computes in few bits
+
+
+def work(name, percent):
+    from common import model_path
+    from device_models import measure, weight_bytes
+
+    path = model_path(name)
+    rows, between = measure(path, percent)
+    print(json.dumps({"rows": rows, "between": between, "weights": weight_bytes(path)}))
+
+
+def problems(name, percent, answer):
+    few_bits = any(word in name for word in ("fp16", "int8", "int4"))
+    if answer["between"] > (HALF if few_bits else FULL):
+        yield "hosts differ"
+    for host, row in answer["rows"].items():
+        if row["difference"] > (HALF if few_bits else 2e-6):
+            yield f"{host}: results differ from the CPU's"
+        if row["compilations"]:
+            yield f"{host}: {row['compilations']} regions compiled in a run"
+        if row["bytes"] > 1.1 * answer["weights"]:
+            yield f"{host}: weights are on the device more than once"
+
+
+def table_row(name, percent, answer):
+    """Where hosts agree a cell has one entry, else Roundhouse's and the other's."""
+
+    def cell(text):
+        return " / ".join(dict.fromkeys(text(answer["rows"][host]) for host in HOSTS))
+
+    cells = [
+        name,
+        f"{percent} %",
+        cell(lambda row: str(row["units"])),
+        cell(lambda row: f"{row['copies_in']}, {row['copies_out']}"),
+        cell(lambda row: str(row["waits"])),
+        cell(lambda row: f"{row['bytes'] / answer['weights']:.2f}"),
+        cell(lambda row: f"{row['difference']:.1g}"),
+        f"{answer['between']:.1g}",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*")
+    parser.add_argument("--percent", type=int, action="append")
+    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.worker:
+        return work(args.worker[0], int(args.worker[1]))
+    from common import MODELS
+
+    print("| model | share | units | copies in, out | waits | bytes by weights | off from the CPU | hosts apart |\n| --- |" + " --- |" * 7)
+    failed = False
+    for name in args.models or MODELS:
+        for percent in args.percent or (5, 50, 100):
+            command = [sys.executable, __file__, "--worker", name, str(percent)]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                print(f"| {name} | {percent} % | failed: {done.stderr.strip().splitlines()[-1:]} |", flush=True)
+                failed = True
+                continue
+            answer = json.loads(done.stdout.splitlines()[-1])
+            print(table_row(name, percent, answer), flush=True)
+            for problem in problems(name, percent, answer):
+                print(f"  {problem}", flush=True)
+                failed = True
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
