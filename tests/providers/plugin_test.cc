@@ -1,4 +1,6 @@
 // Providers of ours as shared libraries, in Roundhouse, and with RH_CAPI_LIBRARY in another runtime of the same interface.
+#include <thread>
+
 #include "providers/plugin_fixture.h"
 
 namespace rh::test {
@@ -28,6 +30,38 @@ TEST_F(PluginTest, FakeDeviceLeavesUnknownShapesToOthers) {
   register_library("fake", library("fake_device"));
   Ort::Session session = session_of(mixed_model(false), options_for(kFake));
   expect_like_cpu(session, false);
+}
+
+TEST_F(PluginTest, RegionsRunSideBySideWithShapesOfTheirOwn) {
+  register_library("fake", library("fake_device"));
+  for (const char* arena : {"0", "1"}) {
+    Ort::Session made = session_of(mixed_model(false), options_for(kFake, {{"claim", "=s_node,y_node,m_node,u_node"}, {"arena", arena}}));
+    Ort::Session plain = session_of(mixed_model(false), Ort::SessionOptions());
+    std::vector<std::thread> threads;
+    for (const size_t size : {1, 2, 3, 7}) {
+      threads.emplace_back([&, size] {
+        const Floats x(size, 0.5f), z(size, static_cast<float>(size));
+        const std::vector<Floats> expected = run(plain, x, z);
+        for (int i = 0; i < 20; ++i) EXPECT_EQ(run(made, x, z), expected) << size;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+TEST_F(PluginTest, RegionsWhoseResultsNobodyTakesDoNothing) {
+  register_library("fake", library("fake_device"));
+  const std::string model = ModelBytes()
+                                .node("Add", {"x", "z"}, {"s"})
+                                .node("Relu", {"x"}, {"y"})
+                                .node("Neg", {"x"}, {"u"})
+                                .input("x", 1, {4})
+                                .input("z", 1, {4})
+                                .output("y", 1, {4})
+                                .output("u", 1, {4})
+                                .model();
+  Ort::Session session = session_of(model, options_for(kFake, {{"claim", "=s_node"}}));
+  EXPECT_EQ(run(session, {1, -2, 3, 4}, {0, 0, 0, 0}), (std::vector<Floats>{{1, 0, 3, 4}, {-1, 2, -3, -4}}));
 }
 
 /// "provider: operator name, ...": one for each group that a provider took.

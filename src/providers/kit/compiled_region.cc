@@ -13,6 +13,7 @@ namespace rh::kit {
 namespace {
 
 void run(const CompiledRegion& region, OrtKernelContext& context) {
+  if (!region.executable) return;
   HostRun call(region.host, context, region.device.get(), 0);
   for (size_t i = 0; i < region.inputs.size(); ++i) {
     if (call.inputs()[i].dtype() == DType::undefined) {

@@ -19,7 +19,7 @@ struct CompiledRegion : OrtNodeComputeInfo {
   Host host;
   std::shared_ptr<ListedDevice> device;
   std::vector<std::string> inputs, outputs;  ///< their names
-  std::unique_ptr<Executable> executable;
+  std::unique_ptr<Executable> executable;    ///< null where nobody takes what the region gives
 };
 
 /// The region of a unit: the host's graph, and the values that its node takes and gives.

@@ -116,7 +116,7 @@ void EpTable::compile(std::span<const OrtGraph* const> graphs, const OrtNode* co
     Region region = import_region(host, *graphs[i], *fused[i]);
     region.constants = constants.get();
     if (!device) own_constants_of_bodies(const_cast<Graph&>(*region.graph));
-    auto executable = provider->compile(region);
+    auto executable = region.outputs.empty() ? nullptr : provider->compile(region);
     compiled.push_back(std::make_unique<CompiledRegion>(host, region, std::move(executable), device));
   }
   for (size_t i = 0; i < compiled.size(); ++i) infos[i] = compiled[i].release();
