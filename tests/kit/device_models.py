@@ -42,11 +42,11 @@ def difference(actual, wanted):
 
 def measure(path, percent, delay_us=0):
     """By host: units, regions compiled in runs, copies and waits of a run, the device's bytes after the session is made, and the difference
-    from that host's CPU; and the difference between the hosts."""
+    from that host's CPU; then the differences between the hosts, and between their CPUs."""
     feeds = sample_inputs(path)
-    rows, results = {}, {}
+    rows, results, plain = {}, {}, {}
     for host in HOSTS:
-        expected = plain_results(host, path, feeds)
+        plain[host.__name__] = expected = plain_results(host, path, feeds)
         with registered(host, FAKE):
             before = count("bytes")
             with counted() as making:
@@ -63,4 +63,4 @@ def measure(path, percent, delay_us=0):
         row["difference"] = difference(results[host.__name__], expected)
         rows[host.__name__] = row
     names = [host.__name__ for host in HOSTS]
-    return rows, difference(*(results[name] for name in names))
+    return rows, difference(*(results[name] for name in names)), difference(*(plain[name] for name in names))

@@ -9,7 +9,7 @@ from device_models import PERCENTS, measure, weight_bytes
 @pytest.mark.parametrize("name", ["lstm_tagger", "mobilenetv3_large_100", "llama_tiny"])
 def test_results_are_equal(name, percent):
     path = model_path(name)
-    rows, between = measure(path, percent, delay_us=20)
+    rows, between, _ = measure(path, percent, delay_us=20)
     assert between <= TOLERANCE
     for row in rows.values():
         assert row["units"] > 0 and row["compilations"] == 0

@@ -217,12 +217,22 @@ class Importer {
   Importer* enclosing_;
 };
 
+// What the interface does not tell of an attribute, a type of an optional, inference would miss: the host's own types stay.
+bool keep_declared_types(const NodeView& node, InferenceContext& context) {
+  const auto is_untold = [](const Attribute& attribute) { return attribute.get<std::monostate>() != nullptr; };
+  if (std::ranges::none_of(node.node().attributes, is_untold)) return false;
+  for (int i = 0; i < node.output_count(); ++i) {
+    if (node.has_output(i)) context.set_output(i, node.graph().value(node.node().outputs[static_cast<size_t>(i)]).type);
+  }
+  return true;
+}
+
 }  // namespace
 
 ImportedGraph import_graph(const Host& host, const OrtGraph& graph) {
   ImportedGraph imported{std::make_shared<Graph>(), {}};
   Importer(host, *imported.graph, nullptr).import(graph, &imported.nodes);
-  infer_types(*imported.graph);
+  infer_types(*imported.graph, {.custom = keep_declared_types});
   return imported;
 }
 
@@ -231,7 +241,7 @@ ImportedGraph import_node(const Host& host, const OrtNode& node) {
   const OrtGraph* owner = nullptr;
   check(host, host.api->Node_GetGraph(&node, &owner));
   Importer(host, *imported.graph, nullptr).import_alone(node, owner);
-  infer_types(*imported.graph);
+  infer_types(*imported.graph, {.custom = keep_declared_types});
   return imported;
 }
 
