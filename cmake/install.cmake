@@ -23,6 +23,7 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/roundhouse DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 
 # Programs that were linked with ONNX Runtime's library, or look for its file, find this one: links, so that a process never has both.
+file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/names)
 foreach(name libonnxruntime.so.1 libonnxruntime.so.${RH_INTERFACE_VERSION})
   file(CREATE_LINK libroundhouse.so.1 ${CMAKE_CURRENT_BINARY_DIR}/names/${name} SYMBOLIC)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/names/${name} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT onnxruntime_names)

@@ -1,13 +1,13 @@
 // A device whose memory the host cannot read, with kernels for If, Loop and Scan that the host makes, and Add and Mul on float tensors of
 // equal shape for what is inside.
-#include "../../src/providers/fake_device/memory.h"
+#include "../../src/providers/fake_device/addresses.h"
 #include "kit.h"
 
 namespace {
 
 using namespace rh::test::kit;
-using fake_device::to_device;
-using fake_device::to_host;
+using rh::fake_device::to_device;
+using rh::fake_device::to_host;
 
 constexpr char kName[] = "ControlExecutionProvider";
 

@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "plugin_fixture.h"
-#include "providers/fake_device/memory.h"
+#include "providers/fake_device/addresses.h"
 
 namespace rh::test {
 namespace {

@@ -8,14 +8,10 @@
 #include <set>
 #include <string_view>
 
+#include "providers/fake_device/addresses.h"
 #include "providers/fake_device/counts.h"
 
 namespace rh::fake_device {
-
-/// Addresses of a device are those of the host with a bit set that makes them no addresses: who reads one without a copy faults.
-inline constexpr uintptr_t kDeviceBit = uintptr_t{1} << 60;
-
-inline bool is_device_address(const void* address) { return (reinterpret_cast<uintptr_t>(address) & kDeviceBit) != 0; }
 
 /// Memory of a device. New blocks are full of NaNs, freed ones of a pattern, and kept for a while, so that their addresses are nobody's.
 /// Thread-safe.
