@@ -11,6 +11,8 @@ __all__ = ["ModelCompiler", "OrtCompileApiFlags", "OrtExternalInitializerInfo"]
 
 
 class OrtCompileApiFlags(IntFlag):
+    """What else is an error when a model is compiled."""
+
     NONE = 0
     ERROR_IF_NO_NODES_COMPILED = 1
     ERROR_IF_OUTPUT_FILE_EXISTS = 2
@@ -76,6 +78,7 @@ class ModelCompiler:
         self._model_compiler.compile_to_file(os.fspath(output_model_path))
 
     def compile_to_bytes(self) -> bytes:
+        """The compiled model as the bytes of a file."""
         return self._model_compiler.compile_to_bytes()
 
     def compile_to_stream(self, write_function: Callable[[bytes], None]) -> None:
@@ -104,4 +107,5 @@ class ModelCompiler:
         self._model_compiler.set_ep_context_data_write_func(write_func)
 
     def clear_ep_context_data_write_func(self) -> None:
+        """Contexts go to files, or into the model, again."""
         self._model_compiler.clear_ep_context_data_write_func()

@@ -42,7 +42,7 @@ def kind_and_vendor(name: str) -> tuple[int, OrtDeviceVendorId | None]:
 class OrtDevice:
     """A device: ``make`` takes names; ``OrtDevice(type, memory_type, [vendor_id,] device_id)`` numbers."""
 
-    def __init__(self, *numbers):
+    def __init__(self, *numbers: "OrtDevice | int") -> None:
         if len(numbers) == 1 and isinstance(numbers[0], OrtDevice):
             self._values = numbers[0]._values
         elif len(numbers) == 3:
@@ -69,9 +69,11 @@ class OrtDevice:
         return self
 
     def device_type(self) -> int:
+        """0 CPU, 1 GPU, 2 FPGA, 3 NPU."""
         return self._values[0]
 
     def device_id(self) -> int:
+        """Which of the devices of its kind, from 0."""
         return self._values[1]
 
     def device_vendor_id(self) -> int:
@@ -79,6 +81,7 @@ class OrtDevice:
         return max(self._values[2], 0)
 
     def device_mem_type(self) -> int:
+        """A number of OrtDeviceMemoryType."""
         return self._values[3]
 
     vendor_id = device_vendor_id
@@ -86,18 +89,22 @@ class OrtDevice:
 
     @staticmethod
     def cpu() -> int:
+        """The number of processors as a kind of device."""
         return _CPU
 
     @staticmethod
     def gpu() -> int:
+        """The number of GPUs as a kind of device."""
         return _GPU
 
     @staticmethod
     def fpga() -> int:
+        """The number of FPGAs as a kind of device."""
         return _FPGA
 
     @staticmethod
     def npu() -> int:
+        """The number of NPUs as a kind of device."""
         return _NPU
 
     cuda = webgpu = dml = gpu
@@ -105,6 +112,7 @@ class OrtDevice:
 
     @staticmethod
     def default_memory() -> int:
+        """The number of a device's own memory as a kind of memory."""
         return 0
 
 

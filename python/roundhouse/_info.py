@@ -70,6 +70,7 @@ def disable_telemetry_events() -> None:
 
 
 def has_collective_ops() -> bool:
+    """False: there are no operators over several machines."""
     return False
 
 

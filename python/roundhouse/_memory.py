@@ -1,7 +1,9 @@
 """Memory information, allocators that sessions share, copies between values."""
 
+from collections.abc import Iterable
+
 from roundhouse import _native
-from roundhouse._native import OrtArenaCfg
+from roundhouse._native import OrtArenaCfg, OrtSyncStream, OrtValue
 from roundhouse._types import OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType
 
 __all__ = ["OrtArenaCfg", "OrtMemoryInfo", "copy_tensors", "create_and_register_allocator", "create_and_register_allocator_v2"]
@@ -36,26 +38,32 @@ class OrtMemoryInfo:
 
     @property
     def name(self) -> str:
+        """Of the allocator, such as "Cpu"."""
         return self._native.name
 
     @property
     def device_id(self) -> int:
+        """Which of the devices of its kind, from 0."""
         return self._native.device_id
 
     @property
     def device_vendor_id(self) -> int:
+        """The PCI number of the device's vendor; 0: none."""
         return self._native.vendor_id
 
     @property
     def device_mem_type(self) -> OrtDeviceMemoryType:
+        """Whether the host can reach it."""
         return OrtDeviceMemoryType(self._native.device_memory_type)
 
     @property
     def mem_type(self) -> OrtMemType:
+        """What a provider uses it for."""
         return OrtMemType(self._native.memory_type)
 
     @property
     def allocator_type(self) -> OrtAllocatorType:
+        """Whether blocks come from an arena."""
         return OrtAllocatorType(self._native.allocator_type)
 
 
@@ -71,7 +79,7 @@ def create_and_register_allocator_v2(
     _native.register_allocator_v2(provider_type, mem_info._native, {str(k): str(v) for k, v in options.items()}, arena_cfg)
 
 
-def copy_tensors(src, dst, stream=None) -> None:
+def copy_tensors(src: Iterable[OrtValue], dst: Iterable[OrtValue], stream: OrtSyncStream | None = None) -> None:
     """Copies each tensor of src to that of dst at the same place, in any two memories; types and numbers of elements must agree.
 
     With a stream (``OrtEpDevice.create_sync_stream()``) copies are done when that has done its work.

@@ -165,9 +165,11 @@ class ModelPackage:
         return info
 
     def get_component_json(self, component_name: str) -> str:
+        """What the package says of a model, as JSON."""
         return schema.compact(self._found(component_name).body)
 
     def get_variant_json(self, component_name: str, variant_name: str) -> str:
+        """What the package says of a variant, as JSON."""
         return schema.compact(self._variant(component_name, variant_name))
 
     def resolve_asset_uri(self, uri: str) -> str:
@@ -205,6 +207,7 @@ class ModelPackage:
                 self._manifest[key] = value
 
     def set_layout(self, layout: str) -> None:
+        """"portable", whose paths stay in the package, or "local". Raises ValueError for another word."""
         self._open()
         self._manifest["layout"] = schema.check_layout(layout)
 
@@ -253,6 +256,7 @@ class ModelPackage:
         del self._components[name]
 
     def set_variant(self, component_name: str, variant_name: str, variant_json: str) -> None:
+        """A variant from JSON, in the place of one of its name. Raises ValueError where the JSON is none."""
         variants = self._found(component_name).body["variants"]
         before = variants.get(variant_name)
         old = self._variant_directory(component_name, variant_name) if before is not None else None
@@ -275,6 +279,7 @@ class ModelPackage:
         del place.body["variants"][variant_name]
 
     def set_variant_executor_info_inline(self, component_name: str, variant_name: str, namespace_key: str, info_json: str) -> None:
+        """What an executor is told about a variant, as a JSON object."""
         info = schema.parse(info_json, "executor_info inline value")
         if not isinstance(info, dict):
             raise ValueError("executor_info inline value: expected a JSON object.")
@@ -287,6 +292,7 @@ class ModelPackage:
         body.setdefault("executor_info", {})[namespace_key] = path
 
     def remove_variant_executor_info(self, component_name: str, variant_name: str, namespace_key: str) -> None:
+        """Nothing where an executor is told nothing."""
         self._variant(component_name, variant_name).get("executor_info", {}).pop(namespace_key, None)
 
     def add_shared_asset(self, source_dir: str, expected_uri: str | None = None, copy_in: bool = True) -> str:
@@ -400,6 +406,7 @@ class ModelPackage:
         self._orphans = []
 
     def close(self) -> None:
+        """From now on the package is of no use; what was not committed is lost."""
         self._closed = True
 
     def __enter__(self) -> "ModelPackage":

@@ -84,21 +84,27 @@ class ModelPackageContext:
         return self._components[component]
 
     def get_schema_version(self) -> int:
+        """The major version of the package's form."""
         return self._package.get_info()["schema_version_major"]
 
     def get_component_count(self) -> int:
+        """How many models the package has."""
         return len(self._components)
 
     def get_component_names(self) -> list[str]:
+        """The names of its models."""
         return list(self._components)
 
     def get_variant_count(self, component_name: str) -> int:
+        """How many variants a model has. Raises RuntimeError where the package has no such model."""
         return len(self._variants(component_name))
 
     def get_variant_names(self, component_name: str) -> list[str]:
+        """The names of a model's variants."""
         return list(self._variants(component_name))
 
     def get_variant_ep_name(self, component_name: str, variant_name: str) -> str | None:
+        """The provider for which a variant was made; None: any."""
         variants = self._variants(component_name)
         if variant_name not in variants:
             raise RuntimeError(f"Variant '{variant_name}' not found in component '{component_name}'.")
@@ -133,9 +139,11 @@ class ModelPackageComponentContext:
         return made
 
     def get_selected_variant_name(self) -> str:
+        """The name of the variant that was chosen."""
         return self._variant["name"]
 
     def get_selected_variant_folder_path(self) -> str:
+        """Its folder; empty where it has none."""
         return self._variant["variant_directory"] or ""
 
     def create_session(self, sess_options: SessionOptions | None = None) -> InferenceSession:

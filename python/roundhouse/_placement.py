@@ -71,4 +71,5 @@ class OrtEpAssignedSubgraph:
         self._nodes = [OrtEpAssignedNode(*node) for node in nodes]
 
     def get_nodes(self) -> list[OrtEpAssignedNode]:
+        """Its nodes, in the order in which they run."""
         return list(self._nodes)

@@ -5,11 +5,14 @@ import collections.abc
 import json
 import os
 import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from roundhouse import _native, _providers
 from roundhouse._binding import IOBinding
 from roundhouse._device import OrtDevice
-from roundhouse._native import OrtValue, SessionOptions
+from roundhouse._memory import OrtMemoryInfo
+from roundhouse._native import ModelMetadata, NodeArg, OrtEpDevice, OrtValue, OrtValueVector, RunOptions, SessionOptions
 from roundhouse._native_session import InferenceSession as NativeSession
 from roundhouse._placement import NodePlacement, OrtEpAssignedSubgraph, placement_of
 
@@ -26,70 +29,90 @@ def _names(output_names) -> list[str]:
 class Session:
     """What a session tells, and how it runs. ``_sess`` is the native session."""
 
+    _sess: Any
+    _sess_options: SessionOptions
+    _inputs_meta: list[NodeArg]
+    _outputs_meta: list[NodeArg]
+    _overridable_initializers: list[NodeArg]
+    _model_meta: ModelMetadata
+    _providers: list[str]
+    _provider_options: dict[str, dict[str, str]]
+    _input_meminfos: list[OrtMemoryInfo]
+    _output_meminfos: list[OrtMemoryInfo]
+    _input_epdevices: list[OrtEpDevice | None]
+    _fallback_providers: list[str]
+    _required: list[str]
+
     def __init__(self, enable_fallback: bool = True):
         self._sess = None
         self._enable_fallback = enable_fallback
 
     # --- what the model is
-    def get_inputs(self):
+    def get_inputs(self) -> list[NodeArg]:
+        """Name, element type and shape of each input that a run must be given, in the model's order."""
         return list(self._inputs_meta)
 
-    def get_outputs(self):
+    def get_outputs(self) -> list[NodeArg]:
+        """Name, element type and shape of each output, in the model's order."""
         return list(self._outputs_meta)
 
-    def get_overridable_initializers(self):
+    def get_overridable_initializers(self) -> list[NodeArg]:
+        """Inputs with a default in the model, which a run may be given."""
         return list(self._overridable_initializers)
 
-    def get_modelmeta(self):
+    def get_modelmeta(self) -> ModelMetadata:
+        """Producer, graph name, domain, version, description and custom entries of the model."""
         return self._model_meta
 
-    def get_session_options(self):
+    def get_session_options(self) -> SessionOptions:
         """A copy of those that the session was made with."""
         return self._sess_options
 
     # --- who runs it
     def get_providers(self) -> list[str]:
+        """The names of the providers that the session has, most preferred first."""
         return list(self._providers)
 
     def get_provider_options(self) -> dict[str, dict[str, str]]:
+        """The options of each provider, by its name."""
         return {name: dict(options) for name, options in self._provider_options.items()}
 
-    def set_providers(self, providers=None, provider_options=None):
+    def set_providers(self, providers: Sequence[str | tuple[str, dict]] | None = None, provider_options: Sequence[dict] | None = None) -> None:
         """Makes the session anew with other providers."""
         self._reset_session(providers, provider_options)
 
-    def disable_fallback(self):
+    def disable_fallback(self) -> None:
         """From now on, providers that fail when a session is made, or in a run, are errors."""
         self._enable_fallback = False
 
-    def enable_fallback(self):
+    def enable_fallback(self) -> None:
         """From now on, providers that fail when a session is made, or in a run, are what "roundhouse.fallback" says."""
         self._enable_fallback = True
 
-    def get_input_memory_infos(self):
+    def get_input_memory_infos(self) -> list[OrtMemoryInfo]:
         """The memory in which each input is taken without a copy."""
         return self._input_meminfos
 
-    def get_output_memory_infos(self):
+    def get_output_memory_infos(self) -> list[OrtMemoryInfo]:
         """The memory in which each output is made."""
         return self._output_meminfos
 
-    def get_input_epdevices(self):
+    def get_input_epdevices(self) -> list[OrtEpDevice | None]:
         """For each input the provider's device that takes it."""
         return self._input_epdevices
 
     def create_ortvalue_from_shape_and_type(
-        self, shape, element_type, device_type: str, device_id: int = 0, vendor_id: int = -1
+        self, shape: Sequence[int], element_type: Any, device_type: str, device_id: int = 0, vendor_id: int = -1
     ) -> OrtValue:
         """A tensor, not initialised, in memory of one of the session's devices; ``element_type`` is numpy's or ONNX's number."""
         device = OrtDevice.make(device_type, device_id, int(vendor_id))
         return self._sess.create_ortvalue_from_shape_and_type(shape, element_type, device)
 
-    def set_ep_dynamic_options(self, options: dict[str, str]):
+    def set_ep_dynamic_options(self, options: dict[str, str]) -> None:
         """Options of its providers that may change while it lives."""
         self._sess.set_ep_dynamic_options({str(k): str(v) for k, v in options.items()})
 
-    def release_captured_graph(self, graph_annotation_id: int = 0):
+    def release_captured_graph(self, graph_annotation_id: int = 0) -> None:
         """Drops what a provider recorded of runs with this number; nothing where it records none."""
         self._sess.release_captured_graph(graph_annotation_id)
 
@@ -113,7 +136,7 @@ class Session:
         """Counters: nodes, plan_bindings, planned_peak_bytes, times of loading in ms, ..."""
         return self._report()["statistics"]
 
-    def memory_plan(self, shapes=None, dimensions=None) -> dict:
+    def memory_plan(self, shapes: Mapping[str, Any] | None = None, dimensions: Mapping[str, int] | None = None) -> dict:
         """What a run takes of memory, in bytes, before it: total, weights, arena, outputs, and the tensors that live at the peak.
 
         ``shapes`` maps names of inputs to shapes, or to arrays that have one; ``dimensions`` gives values to names of dimensions.
@@ -147,10 +170,11 @@ class Session:
         self.set_providers(self._fallback_providers)
         self.disable_fallback()
 
-    def run(self, output_names, input_feed, run_options=None):
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: RunOptions | None = None) -> list[Any]:
         """Runs the model; no output names means all outputs.
 
-        Values are numpy arrays or OrtValues, lists for sequences, dicts for maps, None for empty optionals.
+        Values are numpy arrays or OrtValues, lists for sequences, dicts for maps, None for empty optionals; shapes are those of get_inputs(), an
+        open dimension taking any size. Raises ValueError where a required input is missing, InvalidArgument where a type or shape does not fit.
         """
         self._check(input_feed)
         try:
@@ -159,7 +183,9 @@ class Session:
             self._fall_back(problem)
         return self._sess.run(_names(output_names), dict(input_feed), run_options)
 
-    def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
+    def run_with_ort_values(
+        self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue], run_options: RunOptions | None = None
+    ) -> list[OrtValue]:
         """The same from and to OrtValue objects."""
         self._check(input_dict_ort_values)
         try:
@@ -168,7 +194,7 @@ class Session:
             self._fall_back(problem)
         return list(self._sess.run_with_ort_values(dict(input_dict_ort_values), _names(output_names), run_options))
 
-    def run_with_values(self, output_names, input_feed):
+    def run_with_values(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """The outputs, and a dict of every tensor that a node of the main graph gave on the way, by the name of the value.
 
         What is computed stays the same: the values are copied as they are made.
@@ -176,7 +202,14 @@ class Session:
         self._check(input_feed)
         return self._sess.run_with_values(_names(output_names), dict(input_feed))
 
-    def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
+    def run_async(
+        self,
+        output_names: Sequence[str] | None,
+        input_feed: Mapping[str, Any],
+        callback: Callable[[list[Any], Any, str], None],
+        user_data: Any,
+        run_options: RunOptions | None = None,
+    ) -> None:
         """Runs in another thread, which then calls ``callback(results, user_data, error)``; no error is an empty string.
 
         Errors of the run go to the callback, with no results.
@@ -185,14 +218,24 @@ class Session:
         self._sess.run_async(_names(output_names), dict(input_feed), callback, user_data, run_options)
 
     def io_binding(self) -> IOBinding:
+        """An empty binding of inputs and outputs to memory."""
         return IOBinding(self)
 
-    def run_with_iobinding(self, iobinding: IOBinding, run_options=None):
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
+        """Runs on what is bound. Raises ValueError where the binding is another session's."""
         if iobinding._session is not self._sess:
             raise ValueError("the binding is another session's, expected one that io_binding() of this one made")
         iobinding._iobinding.run(run_options)
 
-    def run_with_ortvaluevector(self, run_options, feed_names, feeds, fetch_names, fetches, fetch_devices):
+    def run_with_ortvaluevector(
+        self,
+        run_options: RunOptions | None,
+        feed_names: Sequence[str],
+        feeds: OrtValueVector,
+        fetch_names: Sequence[str],
+        fetches: OrtValueVector,
+        fetch_devices: Sequence[OrtDevice],
+    ) -> None:
         """Runs with values from one vector, results to another on the devices asked for; no device: the host."""
         self._sess.run_with_ortvaluevector(run_options, feed_names, feeds, fetch_names, fetches, fetch_devices)
 
@@ -201,15 +244,17 @@ class Session:
         """None: no provider here keeps results of that form."""
         return self._sess.get_tuning_results()
 
-    def set_tuning_results(self, results, *, error_on_invalid=False):
+    def set_tuning_results(self, results: list[dict], *, error_on_invalid: bool = False) -> None:
         """Takes none: each entry is an error where ``error_on_invalid`` says so, else a warning."""
         self._sess.set_tuning_results(results, error_on_invalid)
 
     # --- profiling
     def end_profiling(self) -> str:
+        """Ends the profile that "enable_profiling" began; the path of its file."""
         return self._sess.end_profiling()
 
     def get_profiling_start_time_ns(self) -> int:
+        """When the profile began, in nanoseconds of the monotonic clock."""
         return self._sess.get_profiling_start_time_ns
 
 
@@ -218,9 +263,17 @@ class InferenceSession(Session):
 
     ``path_or_bytes`` is a path or the bytes of an ONNX model.
     ``providers`` is a list of names or (name, options) pairs, most preferred first.
+    Raises NoSuchFile, InvalidProtobuf, InvalidGraph, NotImplemented where the model cannot be had, read, or run.
     """
 
-    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
+    def __init__(
+        self,
+        path_or_bytes: str | os.PathLike | bytes | bytearray | memoryview,
+        sess_options: SessionOptions | None = None,
+        providers: Sequence[str | tuple[str, dict]] | None = None,
+        provider_options: Sequence[dict] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(enable_fallback=int(kwargs.get("enable_fallback", 1)) == 1)
         self._model_path = self._model_bytes = None
         if isinstance(path_or_bytes, (str, os.PathLike)):

@@ -81,30 +81,38 @@ class SparseTensor:
         return _native._sparse_values(self._value)
 
     def as_coo_view(self) -> SparseCooView:
+        """Its indices in coordinate format. Raises RuntimeError where it has another."""
         return self._view(SparseCooView, OrtSparseFormat.ORT_SPARSE_COO)
 
     def as_csrc_view(self) -> SparseCsrView:
+        """Its indices by compressed rows. Raises RuntimeError where it has another format."""
         return self._view(SparseCsrView, OrtSparseFormat.ORT_SPARSE_CSRC)
 
     def as_blocksparse_view(self) -> SparseBlockSparseView:
+        """Its indices of blocks. Raises RuntimeError where it has another format."""
         return self._view(SparseBlockSparseView, OrtSparseFormat.ORT_SPARSE_BLOCK_SPARSE)
 
     # The names in the native module.
     get_coo_data, get_csrc_data, get_blocksparse_data = as_coo_view, as_csrc_view, as_blocksparse_view
 
     def to_cuda(self, ort_device: OrtDevice) -> "SparseTensor":
+        """Raises RuntimeError: no provider takes sparse tensors."""
         raise RuntimeError("sparse tensors live in host memory; no provider takes them")
 
     def format(self) -> OrtSparseFormat:
+        """How its indices are written."""
         return OrtSparseFormat(_native._sparse_format(self._value))
 
     def dense_shape(self) -> list[int]:
+        """The shape that it would have with its zeros."""
         return self._value.shape()
 
     def data_type(self) -> str:
+        """Such as "sparse_tensor(float)"."""
         return self._value.data_type()
 
     def device_name(self) -> str:
+        """Where it lies: "cpu"."""
         return "cpu"
 
     def _view(self, view, expected: OrtSparseFormat):

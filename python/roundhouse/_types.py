@@ -4,18 +4,24 @@ from enum import IntEnum
 
 
 class ExecutionOrder(IntEnum):
+    """In which order nodes that could run next do."""
+
     DEFAULT = 0
     PRIORITY_BASED = 1
     MEMORY_EFFICIENT = 2
 
 
 class OrtAllocatorType(IntEnum):
+    """Whether blocks come from an arena or from the device each."""
+
     INVALID = -1
     ORT_DEVICE_ALLOCATOR = 0
     ORT_ARENA_ALLOCATOR = 1
 
 
 class OrtMemType(IntEnum):
+    """What a provider uses memory for: values that the host gives or takes, or its own."""
+
     CPU_INPUT = -2
     CPU_OUTPUT = -1
     CPU = -1
@@ -23,11 +29,15 @@ class OrtMemType(IntEnum):
 
 
 class OrtDeviceMemoryType(IntEnum):
+    """Whether the host can reach a device's memory."""
+
     DEFAULT = 0
     HOST_ACCESSIBLE = 5
 
 
 class OrtMemoryInfoDeviceType(IntEnum):
+    """Kinds of devices that have memory."""
+
     CPU = 0
     GPU = 1
     FPGA = 2
@@ -35,11 +45,15 @@ class OrtMemoryInfoDeviceType(IntEnum):
 
 
 class ArenaExtendStrategy(IntEnum):
+    """How much an arena takes when it grows."""
+
     kNextPowerOfTwo = 0  # noqa: N815 (the name in the API)
     kSameAsRequested = 1  # noqa: N815
 
 
 class OrtCompiledModelCompatibility(IntEnum):
+    """Whether a provider can use what was compiled before."""
+
     EP_NOT_APPLICABLE = 0
     EP_SUPPORTED_OPTIMAL = 1
     EP_SUPPORTED_PREFER_RECOMPILATION = 2
@@ -47,6 +61,8 @@ class OrtCompiledModelCompatibility(IntEnum):
 
 
 class OrtDeviceEpIncompatibilityReason(IntEnum):
+    """Why a provider cannot use a device; values may be joined."""
+
     NONE = 0
     DRIVER_INCOMPATIBLE = 1
     DEVICE_INCOMPATIBLE = 2
@@ -55,6 +71,8 @@ class OrtDeviceEpIncompatibilityReason(IntEnum):
 
 
 class OrtSparseFormat(IntEnum):
+    """How the indices of a sparse tensor are written."""
+
     ORT_SPARSE_UNDEFINED = 0
     ORT_SPARSE_COO = 1
     ORT_SPARSE_CSRC = 2

@@ -99,12 +99,12 @@ class ModelCompiler {
 }  // namespace
 
 void bind_compile(nb::module_& module) {
-  nb::class_<PyExternalInfo>(module, "OrtExternalInitializerInfo")
+  nb::class_<PyExternalInfo>(module, "OrtExternalInitializerInfo", "Where the data of an initializer lies: a file, the place in it, and the bytes.")
       .def(nb::init<std::string, int64_t, size_t>(), nb::arg("filepath"), nb::arg("file_offset"), nb::arg("byte_size"))
       .def_ro("filepath", &PyExternalInfo::filepath)
       .def_ro("file_offset", &PyExternalInfo::file_offset)
       .def_ro("byte_size", &PyExternalInfo::byte_size);
-  nb::class_<ModelCompiler>(module, "ModelCompiler")
+  nb::class_<ModelCompiler>(module, "ModelCompiler", "Compiles a model ahead of time.")
       .def(nb::init<const SessionSettings&, nb::object, bool, bool, const std::string&, size_t, uint32_t, GraphOptimizationLevel,
                     nb::object>(),
            nb::arg("session_options"), nb::arg("model"), nb::arg("is_path"), nb::arg("embed_compiled_data"),

@@ -104,10 +104,10 @@ OrtStatus* ContextReader::read(void* state, const char* name, OrtAllocator* allo
 }
 
 void bind_context_data(nb::module_& module) {
-  nb::class_<ContextData>(module, "OrtEpContextData")
+  nb::class_<ContextData>(module, "OrtEpContextData", "What a provider compiled, on its way to a file of the caller.")
       .def_ro("size", &ContextData::size)
       .def("read", &ContextData::read, nb::arg("offset") = 0, nb::arg("length") = nb::none());
-  nb::class_<ContextBuffer>(module, "OrtEpContextDataBuffer")
+  nb::class_<ContextBuffer>(module, "OrtEpContextDataBuffer", "Bytes of what a provider compiled, over its own memory.")
       .def_ro("size", &ContextBuffer::size)
       .def_ro("max_size", &ContextBuffer::max_size)
       .def_ro("is_allocated", &ContextBuffer::allocated)

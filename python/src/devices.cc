@@ -106,17 +106,17 @@ nb::dict incompatibility(const std::string& provider, const PyHardwareDevice& ha
 }  // namespace
 
 void bind_devices(nb::module_& module) {
-  nb::enum_<OrtHardwareDeviceType>(module, "OrtHardwareDeviceType", nb::is_arithmetic())
+  nb::enum_<OrtHardwareDeviceType>(module, "OrtHardwareDeviceType", "Kinds of devices.", nb::is_arithmetic())
       .value("CPU", OrtHardwareDeviceType_CPU)
       .value("GPU", OrtHardwareDeviceType_GPU)
       .value("NPU", OrtHardwareDeviceType_NPU);
-  nb::class_<PyHardwareDevice>(module, "OrtHardwareDevice")
+  nb::class_<PyHardwareDevice>(module, "OrtHardwareDevice", "A device of the machine, as its system lists it.")
       .def_prop_ro("type", [](const PyHardwareDevice& d) { return d.device.Type(); })
       .def_prop_ro("vendor_id", [](const PyHardwareDevice& d) { return d.device.VendorId(); })
       .def_prop_ro("vendor", [](const PyHardwareDevice& d) { return d.device.Vendor(); })
       .def_prop_ro("device_id", [](const PyHardwareDevice& d) { return d.device.DeviceId(); })
       .def_prop_ro("metadata", [](const PyHardwareDevice& d) { return dict_of(d.device.Metadata()); });
-  nb::class_<PyEpDevice>(module, "OrtEpDevice")
+  nb::class_<PyEpDevice>(module, "OrtEpDevice", "A device with the provider that can run models on it.")
       .def_prop_ro("ep_name", [](const PyEpDevice& d) { return d.device.EpName(); })
       .def_prop_ro("ep_vendor", [](const PyEpDevice& d) { return d.device.EpVendor(); })
       .def_prop_ro("ep_metadata", [](const PyEpDevice& d) { return dict_of(d.device.EpMetadata()); })

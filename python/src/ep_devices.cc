@@ -22,7 +22,7 @@ Pairs pairs_of(const OrtKeyValuePairs* pairs) {
 
 void bind_classes(nb::module_& module) {
   using Policy = OrtExecutionProviderDevicePolicy;
-  nb::enum_<Policy>(module, "OrtExecutionProviderDevicePolicy", nb::is_arithmetic())
+  nb::enum_<Policy>(module, "OrtExecutionProviderDevicePolicy", "Which of the devices a session takes.", nb::is_arithmetic())
       .value("DEFAULT", OrtExecutionProviderDevicePolicy_DEFAULT)
       .value("PREFER_CPU", OrtExecutionProviderDevicePolicy_PREFER_CPU)
       .value("PREFER_NPU", OrtExecutionProviderDevicePolicy_PREFER_NPU)
@@ -30,7 +30,7 @@ void bind_classes(nb::module_& module) {
       .value("MAX_PERFORMANCE", OrtExecutionProviderDevicePolicy_MAX_PERFORMANCE)
       .value("MAX_EFFICIENCY", OrtExecutionProviderDevicePolicy_MAX_EFFICIENCY)
       .value("MIN_OVERALL_POWER", OrtExecutionProviderDevicePolicy_MIN_OVERALL_POWER);
-  nb::class_<PySyncStream>(module, "OrtSyncStream").def("get_handle", [](const PySyncStream& s) {
+  nb::class_<PySyncStream>(module, "OrtSyncStream", "A queue of work of a device.").def("get_handle", [](const PySyncStream& s) {
     return reinterpret_cast<uintptr_t>(Ort::GetApi().SyncStream_GetHandle(s.raw));
   });
 }

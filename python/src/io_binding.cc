@@ -89,7 +89,7 @@ class PyBinding {
 }  // namespace
 
 void bind_io_binding(nb::module_& module) {
-  nb::class_<PyBinding>(module, "SessionIOBinding")
+  nb::class_<PyBinding>(module, "SessionIOBinding", "The native part of IOBinding.")
       .def(nb::init<nb::object>())
       .def("bind_input", &PyBinding::bind_input)
       .def("bind_input", &PyBinding::bind_input_pointer)

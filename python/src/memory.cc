@@ -96,7 +96,7 @@ void copy_tensors(const std::vector<nb::object>& sources, const std::vector<nb::
 }  // namespace
 
 void bind_memory(nb::module_& module) {
-  nb::class_<Ort::MemoryInfo>(module, "MemoryInfo")
+  nb::class_<Ort::MemoryInfo>(module, "MemoryInfo", "The native part of OrtMemoryInfo.")
       .def("__init__", [](Ort::MemoryInfo* self, const std::string& name, int allocator_type, int device_id,
                           int memory_type) { new (self) Ort::MemoryInfo(make_info(name, allocator_type, device_id, memory_type)); })
       .def("__init__",
@@ -112,7 +112,7 @@ void bind_memory(nb::module_& module) {
       .def_prop_ro("device_id", [](const Ort::MemoryInfo& m) { return m.GetDeviceId(); })
       .def_prop_ro("memory_type", [](const Ort::MemoryInfo& m) { return static_cast<int>(m.GetMemoryType()); })
       .def_prop_ro("allocator_type", [](const Ort::MemoryInfo& m) { return static_cast<int>(m.GetAllocatorType()); });
-  nb::class_<ArenaSettings>(module, "OrtArenaCfg")
+  nb::class_<ArenaSettings>(module, "OrtArenaCfg", "How an arena grows.")
       .def("__init__", [](ArenaSettings* self, int64_t max_mem, int strategy, int initial_chunk,
                           int max_dead) { new (self) ArenaSettings{max_mem, strategy, initial_chunk, max_dead}; })
       .def("__init__",

@@ -10,56 +10,45 @@ namespace rh::python {
 
 namespace {
 
-constexpr std::array kErrorNames = {"",
-                                    "Fail",
-                                    "InvalidArgument",
-                                    "NoSuchFile",
-                                    "NoModel",
-                                    "EngineError",
-                                    "RuntimeException",
-                                    "InvalidProtobuf",
-                                    "ModelLoaded",
-                                    "NotImplemented",
-                                    "InvalidGraph",
-                                    "EPFail",
-                                    "ModelLoadCanceled",
-                                    "ModelRequiresCompilation",
-                                    "NotFound",
-                                    "DeviceReset"};
-constexpr std::array<const char*, kErrorNames.size()> kCodeNames = {"SUCCESS",
-                                                                    "FAIL",
-                                                                    "INVALID_ARGUMENT",
-                                                                    "NO_SUCHFILE",
-                                                                    "NO_MODEL",
-                                                                    "ENGINE_ERROR",
-                                                                    "RUNTIME_EXCEPTION",
-                                                                    "INVALID_PROTOBUF",
-                                                                    "MODEL_LOADED",
-                                                                    "NOT_IMPLEMENTED",
-                                                                    "INVALID_GRAPH",
-                                                                    "EP_FAIL",
-                                                                    "MODEL_LOAD_CANCELED",
-                                                                    "MODEL_REQUIRES_COMPILATION",
-                                                                    "NOT_FOUND",
-                                                                    "DEVICE_RESET"};
+struct ErrorClass {
+  const char* name;
+  const char* code;
+  const char* doc;
+};
+constexpr std::array kErrors = {ErrorClass{"", "SUCCESS", ""},
+                                ErrorClass{"Fail", "FAIL", "What no other code says."},
+                                ErrorClass{"InvalidArgument", "INVALID_ARGUMENT", "An argument or a value of a run does not fit."},
+                                ErrorClass{"NoSuchFile", "NO_SUCHFILE", "A file is not there."},
+                                ErrorClass{"NoModel", "NO_MODEL", "There is no model."},
+                                ErrorClass{"EngineError", "ENGINE_ERROR", "The runtime of a provider failed."},
+                                ErrorClass{"RuntimeException", "RUNTIME_EXCEPTION", "A run failed."},
+                                ErrorClass{"InvalidProtobuf", "INVALID_PROTOBUF", "The bytes are no ONNX model."},
+                                ErrorClass{"ModelLoaded", "MODEL_LOADED", "The session has a model already."},
+                                ErrorClass{"NotImplemented", "NOT_IMPLEMENTED", "No provider runs an operator of the model."},
+                                ErrorClass{"InvalidGraph", "INVALID_GRAPH", "The model contradicts itself or the standard."},
+                                ErrorClass{"EPFail", "EP_FAIL", "A provider failed."},
+                                ErrorClass{"ModelLoadCanceled", "MODEL_LOAD_CANCELED", "The load was cancelled."},
+                                ErrorClass{"ModelRequiresCompilation", "MODEL_REQUIRES_COMPILATION", "A provider runs the model compiled alone."},
+                                ErrorClass{"NotFound", "NOT_FOUND", "A name is not known."},
+                                ErrorClass{"DeviceReset", "DEVICE_RESET", "A device was reset; its sessions are lost."}};
 
 // The exception classes, by error code. Kept for the life of the process.
-std::array<PyObject*, kErrorNames.size()> error_types{};
+std::array<PyObject*, kErrors.size()> error_types{};
 
 // Whether messages begin with the number and the name of their code.
 bool messages_with_codes = false;
 
 std::string text_of(const Ort::Exception& error) {
   const size_t code = static_cast<size_t>(error.GetOrtErrorCode());
-  if (!messages_with_codes || code == 0 || code >= kErrorNames.size()) return error.what();
-  return "[ONNXRuntimeError] : " + std::to_string(code) + " : " + kCodeNames[code] + " : " + error.what();
+  if (!messages_with_codes || code == 0 || code >= kErrors.size()) return error.what();
+  return "[ONNXRuntimeError] : " + std::to_string(code) + " : " + kErrors[code].code + " : " + error.what();
 }
 
 void bind_errors(nb::module_& module) {
-  for (size_t code = 1; code < kErrorNames.size(); ++code) {
-    const std::string qualified = std::string("roundhouse.") + kErrorNames[code];
-    error_types[code] = PyErr_NewException(qualified.c_str(), PyExc_RuntimeError, nullptr);
-    module.attr(kErrorNames[code]) = nb::borrow(error_types[code]);
+  for (size_t code = 1; code < kErrors.size(); ++code) {
+    const std::string qualified = std::string("roundhouse.") + kErrors[code].name;
+    error_types[code] = PyErr_NewExceptionWithDoc(qualified.c_str(), kErrors[code].doc, PyExc_RuntimeError, nullptr);
+    module.attr(kErrors[code].name) = nb::borrow(error_types[code]);
   }
   nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
     try {

@@ -120,20 +120,20 @@ void add_external_files(SessionSettings& settings, const std::vector<std::string
 }
 
 void bind_enums(nb::module_& module) {
-  nb::enum_<GraphOptimizationLevel>(module, "GraphOptimizationLevel", nb::is_arithmetic())
+  nb::enum_<GraphOptimizationLevel>(module, "GraphOptimizationLevel", "How much a model is rewritten when it is read.", nb::is_arithmetic())
       .value("ORT_DISABLE_ALL", ORT_DISABLE_ALL)
       .value("ORT_ENABLE_BASIC", ORT_ENABLE_BASIC)
       .value("ORT_ENABLE_EXTENDED", ORT_ENABLE_EXTENDED)
       .value("ORT_ENABLE_LAYOUT", ORT_ENABLE_LAYOUT)
       .value("ORT_ENABLE_ALL", ORT_ENABLE_ALL);
-  nb::enum_<ExecutionMode>(module, "ExecutionMode", nb::is_arithmetic())
+  nb::enum_<ExecutionMode>(module, "ExecutionMode", "Whether independent nodes run side by side.", nb::is_arithmetic())
       .value("ORT_SEQUENTIAL", ORT_SEQUENTIAL)
       .value("ORT_PARALLEL", ORT_PARALLEL);
 }
 
 void bind_session_settings(nb::module_& module) {
   using S = SessionSettings;
-  nb::class_<S>(module, "SessionOptions")
+  nb::class_<S>(module, "SessionOptions", "What a session is made with: threads, optimization, files, entries of configuration, providers.")
       .def(nb::init<>())
       .def_rw("enable_cpu_mem_arena", &S::enable_cpu_mem_arena)
       .def_rw("enable_mem_pattern", &S::enable_mem_pattern)
@@ -237,7 +237,7 @@ void bind_session_settings(nb::module_& module) {
 
 void bind_run_settings(nb::module_& module) {
   using R = RunSettings;
-  nb::class_<R>(module, "RunOptions")
+  nb::class_<R>(module, "RunOptions", "What a run goes by: a tag, its log, entries of configuration, whether it is to end.")
       .def(nb::init<>())
       .def_prop_rw(
           "log_severity_level", [](const R& r) { return r.options.GetRunLogSeverityLevel(); },

@@ -52,7 +52,7 @@ PyValue value_over_pointer(const PyPlace& place, nb::handle type, const std::vec
 }
 
 void bind_ort_value_vector(nb::module_& module) {
-  nb::class_<PyValueVector>(module, "OrtValueVector")
+  nb::class_<PyValueVector>(module, "OrtValueVector", "Values one after another.")
       .def(nb::init<>())
       .def("__len__", [](const PyValueVector& v) { return v.values.size(); })
       .def("__bool__", [](const PyValueVector& v) { return !v.values.empty(); })

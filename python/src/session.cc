@@ -265,7 +265,7 @@ const DeclaredType* declared_input(nb::handle session, const std::string& name) 
 
 void bind_session(nb::module_& module) {
   bind_model_info(module);
-  nb::class_<PySession> type(module, "InferenceSession");
+  nb::class_<PySession> type(module, "InferenceSession", "The native part of InferenceSession.");
   type.def(nb::init<const SessionSettings&, nb::object, bool, bool>(), nb::arg("session_options"), nb::arg("model"), nb::arg("is_path"),
            nb::arg("read_config_from_model") = false)
       .def("initialize_session", &PySession::initialize, nb::arg("providers"), nb::arg("provider_options"), nb::arg("disabled_optimizers"),

@@ -73,7 +73,7 @@ stage_cpp() {
 }
 stage_python() { pytest python python/tests tests/errors tests/options; }
 stage_cli() { pytest cli tests/cli; }
-stage_docs() { pytest docs tests/docs tests/stands tests/packages/test_install.py; }
+stage_docs() { pytest docs tests/docs tests/stands tests/packages/test_install.py tests/packages/test_types.py; }
 stage_models() { pytest models tests/models tests/kit; }
 stage_conformance() {
   "$python" tests/conformance/run.py --module roundhouse --counts "$results/conformance.counts.json" && "$python" tests/conformance/cells.py

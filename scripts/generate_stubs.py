@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Writes python/roundhouse/_native.pyi, the types of the native module, from the module that was built; --check compares.
+
+nanobind's stub generator does it, but for the classes of errors, which the module makes for the package: it would import them from there. Results
+whose type depends on the value are Any, not object, so that programs may use them.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+from nanobind.stubgen import StubGen
+
+import roundhouse._native as native
+
+TARGET = pathlib.Path(__file__).resolve().parents[1] / "python/roundhouse/_native.pyi"
+
+
+def stub():
+    generator = StubGen(native, include_private=True)
+    generator.put(native)
+    text = generator.get()
+    found = re.search(r"^from roundhouse import \((.*?)\)\n", text, re.S | re.M)
+    assert found, "the generator imports no classes of errors"
+    names = re.findall(r"(\w+) as \w+", found[1])
+    errors = "".join(f'\n\nclass {name}(RuntimeError):\n    """{getattr(native, name).__doc__}"""\n' for name in names)
+    text = text.replace("-> object:", "-> Any:").replace("from typing import overload", "from typing import Any, overload")
+    text = re.sub(r"(?<=[ (])(list|dict)(?=[,)|: ])", lambda m: {"list": "list[Any]", "dict": "dict[str, Any]"}[m[1]], text)
+    found = re.search(r"^from roundhouse import \((.*?)\)\n", text, re.S | re.M)
+    return '"""Types of the native module, written by scripts/generate_stubs.py."""\n\n' + text[: found.start()].lstrip() + errors.lstrip("\n") + text[found.end() :]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    text = stub()
+    if not check:
+        TARGET.write_text(text)
+    elif TARGET.read_text() != text:
+        sys.exit(f"{TARGET.name} is not what the module has: run scripts/generate_stubs.py on a build")
+
+
+if __name__ == "__main__":
+    main()
