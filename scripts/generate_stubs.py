@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes python/roundhouse/_native.pyi, the types of the native module, from the module that was built; --check compares.
 
-nanobind's stub generator does it, but for the classes of errors, which the module makes for the package: it would import them from there. Results
-whose type depends on the value are Any, not object, so that programs may use them.
+nanobind's stub generator does it, but for the classes of errors, which the module makes for the package: it would import them from there.
+Results whose type depends on the value are Any, not object, so that programs may use them.
 """
 
 import argparse
@@ -26,9 +26,17 @@ def stub():
     names = re.findall(r"(\w+) as \w+", found[1])
     errors = "".join(f'\n\nclass {name}(RuntimeError):\n    """{getattr(native, name).__doc__}"""\n' for name in names)
     text = text.replace("-> object:", "-> Any:").replace("from typing import overload", "from typing import Any, overload")
-    text = re.sub(r"(?<=[ (])(list|dict)(?=[,)|: ])", lambda m: {"list": "list[Any]", "dict": "dict[str, Any]"}[m[1]], text)
+    arguments = {"list": "Any", "dict": "str, Any", "tuple": "Any, ...", "Sequence": "Any", "Iterator": "Any", "PathLike": "str"}
+    text = re.sub(rf"(?<=[ (.\[])({'|'.join(arguments)})(?=[,)|: \]])", lambda m: f"{m[1]}[{arguments[m[1]]}]", text)
+    text = text.replace("import Iterator[Any], Mapping, Sequence[Any], Set", "import Iterator, Mapping, Sequence, Set")
+    text = text.replace("**kwargs)", "**kwargs: Any)")
     found = re.search(r"^from roundhouse import \((.*?)\)\n", text, re.S | re.M)
-    return '"""Types of the native module, written by scripts/generate_stubs.py."""\n\n' + text[: found.start()].lstrip() + errors.lstrip("\n") + text[found.end() :]
+    return (
+        '"""Types of the native module, written by scripts/generate_stubs.py."""\n\n'
+        + text[: found.start()].lstrip()
+        + errors.lstrip("\n")
+        + text[found.end() :]
+    )
 
 
 def main():

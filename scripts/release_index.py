@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""release_index.py FOLDER VERSION: writes what stands beside released files: index.md (sizes, sha256) and sbom.cdx.json (what is inside)."""
+"""release_index.py FOLDER VERSION: writes what stands beside released files: index.md (sizes, sha256), sbom.cdx.json (what is inside)."""
 
 import datetime
 import hashlib
@@ -37,7 +37,14 @@ def debian_version(package):
 
 
 def component(name, version, licence, purl):
-    return {"type": "library", "name": name, "version": version, "licenses": [{"license": {"name": licence}}], "purl": purl, "bom-ref": purl}
+    return {
+        "type": "library",
+        "name": name,
+        "version": version,
+        "licenses": [{"license": {"name": licence}}],
+        "purl": purl,
+        "bom-ref": purl,
+    }
 
 
 def components():
@@ -61,7 +68,13 @@ def bill_of_materials(version):
         "version": 1,
         "metadata": {
             "timestamp": when.isoformat(),
-            "component": {"type": "library", "name": "roundhouse", "version": version, "bom-ref": "roundhouse", "licenses": [{"license": {"id": "Apache-2.0"}}]},
+            "component": {
+                "type": "library",
+                "name": "roundhouse",
+                "version": version,
+                "bom-ref": "roundhouse",
+                "licenses": [{"license": {"id": "Apache-2.0"}}],
+            },
         },
         "components": list(components()),
     }

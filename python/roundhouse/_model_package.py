@@ -207,7 +207,7 @@ class ModelPackage:
                 self._manifest[key] = value
 
     def set_layout(self, layout: str) -> None:
-        """"portable", whose paths stay in the package, or "local". Raises ValueError for another word."""
+        """ "portable", whose paths stay in the package, or "local". Raises ValueError for another word."""
         self._open()
         self._manifest["layout"] = schema.check_layout(layout)
 

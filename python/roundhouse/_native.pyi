@@ -6,68 +6,70 @@ import os
 from typing import Any, overload
 
 class DeviceReset(RuntimeError):
-    """None"""
+    """A device was reset; its sessions are lost."""
 
 
 class EPFail(RuntimeError):
-    """None"""
+    """A provider failed."""
 
 
 class EngineError(RuntimeError):
-    """None"""
+    """The runtime of a provider failed."""
 
 
 class Fail(RuntimeError):
-    """None"""
+    """What no other code says."""
 
 
 class InvalidArgument(RuntimeError):
-    """None"""
+    """An argument or a value of a run does not fit."""
 
 
 class InvalidGraph(RuntimeError):
-    """None"""
+    """The model contradicts itself or the standard."""
 
 
 class InvalidProtobuf(RuntimeError):
-    """None"""
+    """The bytes are no ONNX model."""
 
 
 class ModelLoadCanceled(RuntimeError):
-    """None"""
+    """The load was cancelled."""
 
 
 class ModelLoaded(RuntimeError):
-    """None"""
+    """The session has a model already."""
 
 
 class ModelRequiresCompilation(RuntimeError):
-    """None"""
+    """A provider runs the model compiled alone."""
 
 
 class NoModel(RuntimeError):
-    """None"""
+    """There is no model."""
 
 
 class NoSuchFile(RuntimeError):
-    """None"""
+    """A file is not there."""
 
 
 class NotFound(RuntimeError):
-    """None"""
+    """A name is not known."""
 
 
 class NotImplemented(RuntimeError):
-    """None"""
+    """No provider runs an operator of the model."""
 
 
 class RuntimeException(RuntimeError):
-    """None"""
+    """A run failed."""
 
 
 def set_messages_with_codes(arg: bool, /) -> None: ...
 
 class OrtExecutionProviderDevicePolicy(enum.IntEnum):
+    """Which of the devices a session takes."""
+
     DEFAULT = 0
 
     PREFER_CPU = 1
@@ -83,6 +85,8 @@ class OrtExecutionProviderDevicePolicy(enum.IntEnum):
     MIN_OVERALL_POWER = 6
 
 class OrtSyncStream:
+    """A queue of work of a device."""
+
     def get_handle(self) -> int: ...
 
 def provider_problem(arg: str, /) -> str | None: ...
@@ -92,12 +96,14 @@ def register_execution_provider_library(arg0: str, arg1: str, /) -> None: ...
 def unregister_execution_provider_library(arg: str, /) -> None: ...
 
 class AdapterFormat:
+    """A file of LoRA adapters: parameters by name, and versions."""
+
     def __init__(self, adapter: AdapterFormat | None = None) -> None: ...
 
     @staticmethod
-    def read_adapter(file_path: str | os.PathLike) -> AdapterFormat: ...
+    def read_adapter(file_path: str | os.PathLike[str]) -> AdapterFormat: ...
 
-    def export_adapter(self, file_path: str | os.PathLike) -> None: ...
+    def export_adapter(self, file_path: str | os.PathLike[str]) -> None: ...
 
     def get_format_version(self) -> int: ...
 
@@ -109,7 +115,7 @@ class AdapterFormat:
 
     def set_model_version(self, model_version: int) -> None: ...
 
-    def get_parameters(self) -> dict: ...
+    def get_parameters(self) -> dict[str, Any]: ...
 
     def set_parameters(self, params: object) -> None: ...
 
@@ -132,17 +138,21 @@ class AdapterFormat:
     def model_version(self, arg: int, /) -> None: ...
 
     @property
-    def parameters(self) -> dict: ...
+    def parameters(self) -> dict[str, Any]: ...
 
     @parameters.setter
     def parameters(self, arg: object, /) -> None: ...
 
 class LoraAdapter:
+    """Parameters that runs take in the place of a model's own."""
+
     def __init__(self) -> None: ...
 
-    def Load(self, file_path: str | os.PathLike) -> None: ...
+    def Load(self, file_path: str | os.PathLike[str]) -> None: ...
 
 class GraphOptimizationLevel(enum.IntEnum):
+    """How much a model is rewritten when it is read."""
+
     ORT_DISABLE_ALL = 0
 
     ORT_ENABLE_BASIC = 1
@@ -154,11 +164,17 @@ class GraphOptimizationLevel(enum.IntEnum):
     ORT_ENABLE_ALL = 99
 
 class ExecutionMode(enum.IntEnum):
+    """Whether independent nodes run side by side."""
+
     ORT_SEQUENTIAL = 0
 
     ORT_PARALLEL = 1
 
 class SessionOptions:
+    """
+    What a session is made with: threads, optimization, files, entries of configuration, providers.
+    """
+
     def __init__(self) -> None: ...
 
     @property
@@ -269,9 +285,9 @@ class SessionOptions:
 
     def add_initializer(self, arg0: str, arg1: object, /) -> None: ...
 
-    def add_external_initializers(self, arg0: Sequence[str], arg1: list, /) -> None: ...
+    def add_external_initializers(self, arg0: Sequence[str], arg1: list[Any], /) -> None: ...
 
-    def add_external_initializers_from_files_in_memory(self, arg0: Sequence[str], arg1: Sequence, arg2: Sequence[int], /) -> None: ...
+    def add_external_initializers_from_files_in_memory(self, arg0: Sequence[str], arg1: Sequence[Any], arg2: Sequence[int], /) -> None: ...
 
     def set_ep_context_data_read_func(self, read_func: object | None, max_data_size: int) -> None: ...
 
@@ -298,6 +314,10 @@ class SessionOptions:
     def has_providers(self) -> bool: ...
 
 class RunOptions:
+    """
+    What a run goes by: a tag, its log, entries of configuration, whether it is to end.
+    """
+
     def __init__(self) -> None: ...
 
     @property
@@ -355,6 +375,10 @@ class RunOptions:
     def get_run_config_entry(self, arg: str, /) -> str: ...
 
 class OrtValue:
+    """
+    A value of a run: a tensor, sequence, map or optional, in memory of the host or of a device.
+    """
+
     def __init__(self, ortvalue: OrtValue, numpy_obj: object | None = None, session: object | None = None) -> None: ...
 
     @staticmethod
@@ -389,11 +413,11 @@ class OrtValue:
 
     def _get_c_value(self) -> Any: ...
 
-    def __dlpack__(self, **kwargs) -> Any: ...
+    def __dlpack__(self, **kwargs: Any) -> Any: ...
 
     def to_dlpack(self) -> Any: ...
 
-    def __dlpack_device__(self) -> tuple: ...
+    def __dlpack_device__(self) -> tuple[Any, ...]: ...
 
     @staticmethod
     def from_dlpack(data: object, is_bool_tensor: bool = False) -> OrtValue: ...
@@ -441,6 +465,8 @@ def _sparse_indices(arg0: object, arg1: int, /) -> Any: ...
 def _sparse_format(arg: OrtValue, /) -> int: ...
 
 class MemoryInfo:
+    """The native part of OrtMemoryInfo."""
+
     @overload
     def __init__(self, arg0: str, arg1: int, arg2: int, arg3: int, /) -> None: ...
 
@@ -466,6 +492,8 @@ class MemoryInfo:
     def allocator_type(self) -> int: ...
 
 class OrtArenaCfg:
+    """How an arena grows."""
+
     @overload
     def __init__(self, arg0: int, arg1: int, arg2: int, arg3: int, /) -> None: ...
 
@@ -515,6 +543,10 @@ def register_allocator_v2(provider: str, info: MemoryInfo, options: Mapping[str,
 def copy_tensors(src: Sequence[object], dst: Sequence[object], stream: object | None) -> None: ...
 
 class NodeArg:
+    """
+    Name, element type and shape of an input or output. A dimension is a number, a name, or None.
+    """
+
     @property
     def name(self) -> str: ...
 
@@ -522,13 +554,15 @@ class NodeArg:
     def type(self) -> str: ...
 
     @property
-    def shape(self) -> list: ...
+    def shape(self) -> list[Any]: ...
 
     def __str__(self) -> str: ...
 
     def __repr__(self) -> str: ...
 
 class ModelMetadata:
+    """What a model says of itself."""
+
     @property
     def producer_name(self) -> str: ...
 
@@ -572,6 +606,8 @@ class ModelMetadata:
     def custom_metadata_map(self, arg: Mapping[str, str], /) -> None: ...
 
 class InferenceSession:
+    """The native part of InferenceSession."""
+
     def __init__(self, session_options: SessionOptions, model: object, is_path: bool, read_config_from_model: bool = False) -> None: ...
 
     def initialize_session(self, providers: Sequence[str], provider_options: Sequence[Mapping[str, str]], disabled_optimizers: Set[str], fallback: str | None = None) -> None: ...
@@ -612,17 +648,19 @@ class InferenceSession:
 
     def trim(self) -> int: ...
 
-    def run(self, output_names: Sequence[str], input_feed: dict, run_options: RunOptions | None = None) -> list: ...
+    def run(self, output_names: Sequence[str], input_feed: dict[str, Any], run_options: RunOptions | None = None) -> list[Any]: ...
 
-    def run_with_ort_values(self, input_feed: dict, output_names: Sequence[str], run_options: RunOptions | None = None) -> OrtValueVector: ...
+    def run_with_ort_values(self, input_feed: dict[str, Any], output_names: Sequence[str], run_options: RunOptions | None = None) -> OrtValueVector: ...
 
-    def run_with_values(self, output_names: Sequence[str], input_feed: dict) -> tuple[list, dict]: ...
+    def run_with_values(self, output_names: Sequence[str], input_feed: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]: ...
 
-    def run_async(self, output_names: Sequence[str], input_feed: dict, callback: object, user_data: object | None = None, run_options: object | None = None) -> None: ...
+    def run_async(self, output_names: Sequence[str], input_feed: dict[str, Any], callback: object, user_data: object | None = None, run_options: object | None = None) -> None: ...
 
 def finish_async_runs() -> None: ...
 
 class OrtValueVector:
+    """Values one after another."""
+
     def __init__(self) -> None: ...
 
     def __len__(self) -> int: ...
@@ -631,7 +669,7 @@ class OrtValueVector:
 
     def __getitem__(self, arg: int, /) -> Any: ...
 
-    def __iter__(self) -> Iterator: ...
+    def __iter__(self) -> Iterator[Any]: ...
 
     @overload
     def push_back(self, arg: OrtValue, /) -> None: ...
@@ -653,9 +691,11 @@ class OrtValueVector:
 
     def dlpack_at(self, arg: int, /) -> Any: ...
 
-    def to_dlpacks(self, to_tensor: object | None) -> list: ...
+    def to_dlpacks(self, to_tensor: object | None) -> list[Any]: ...
 
 class SessionIOBinding:
+    """The native part of IOBinding."""
+
     def __init__(self, arg: object, /) -> None: ...
 
     @overload
@@ -676,7 +716,7 @@ class SessionIOBinding:
 
     def get_outputs(self) -> OrtValueVector: ...
 
-    def copy_outputs_to_cpu(self) -> list: ...
+    def copy_outputs_to_cpu(self) -> list[Any]: ...
 
     def synchronize_inputs(self) -> None: ...
 
@@ -689,6 +729,8 @@ class SessionIOBinding:
     def run(self, run_options: RunOptions | None) -> None: ...
 
 class OrtHardwareDeviceType(enum.IntEnum):
+    """Kinds of devices."""
+
     CPU = 0
 
     GPU = 1
@@ -696,6 +738,8 @@ class OrtHardwareDeviceType(enum.IntEnum):
     NPU = 2
 
 class OrtHardwareDevice:
+    """A device of the machine, as its system lists it."""
+
     @property
     def type(self) -> OrtHardwareDeviceType: ...
 
@@ -709,9 +753,11 @@ class OrtHardwareDevice:
     def device_id(self) -> int: ...
 
     @property
-    def metadata(self) -> dict: ...
+    def metadata(self) -> dict[str, Any]: ...
 
 class OrtEpDevice:
+    """A device with the provider that can run models on it."""
+
     @property
     def ep_name(self) -> str: ...
 
@@ -719,10 +765,10 @@ class OrtEpDevice:
     def ep_vendor(self) -> str: ...
 
     @property
-    def ep_metadata(self) -> dict: ...
+    def ep_metadata(self) -> dict[str, Any]: ...
 
     @property
-    def ep_options(self) -> dict: ...
+    def ep_options(self) -> dict[str, Any]: ...
 
     @property
     def device(self) -> OrtHardwareDevice: ...
@@ -733,7 +779,7 @@ class OrtEpDevice:
 
 def get_ep_devices() -> list[OrtEpDevice]: ...
 
-def session_memory_infos(session: object, outputs: bool) -> list: ...
+def session_memory_infos(session: object, outputs: bool) -> list[Any]: ...
 
 def session_input_ep_devices(session: object) -> list[OrtEpDevice | None]: ...
 
@@ -745,9 +791,13 @@ def get_compatibility_info_from_model(model_path: str, ep_type: str) -> Any: ...
 
 def get_compatibility_info_from_model_bytes(model_data: bytes, ep_type: str) -> Any: ...
 
-def get_hardware_device_ep_incompatibility_details(ep_name: str, hw: OrtHardwareDevice) -> dict: ...
+def get_hardware_device_ep_incompatibility_details(ep_name: str, hw: OrtHardwareDevice) -> dict[str, Any]: ...
 
 class OrtExternalInitializerInfo:
+    """
+    Where the data of an initializer lies: a file, the place in it, and the bytes.
+    """
+
     def __init__(self, filepath: str, file_offset: int, byte_size: int) -> None: ...
 
     @property
@@ -760,6 +810,8 @@ class OrtExternalInitializerInfo:
     def byte_size(self) -> int: ...
 
 class ModelCompiler:
+    """Compiles a model ahead of time."""
+
     def __init__(self, session_options: SessionOptions, model: object, is_path: bool, embed_compiled_data: bool, external_initializers_file_path: str, external_initializers_size_threshold: int, flags: int, graph_optimization_level: GraphOptimizationLevel, get_initializer_location_func: object | None = None) -> None: ...
 
     def compile_to_file(self, arg: str, /) -> None: ...
@@ -775,12 +827,16 @@ class ModelCompiler:
     def clear_ep_context_data_write_func(self) -> None: ...
 
 class OrtEpContextData:
+    """What a provider compiled, on its way to a file of the caller."""
+
     @property
     def size(self) -> int: ...
 
     def read(self, offset: int = 0, length: int | None = None) -> bytes: ...
 
 class OrtEpContextDataBuffer:
+    """Bytes of what a provider compiled, over its own memory."""
+
     @property
     def size(self) -> int: ...
 

@@ -77,7 +77,9 @@ class Session:
         """The options of each provider, by its name."""
         return {name: dict(options) for name, options in self._provider_options.items()}
 
-    def set_providers(self, providers: Sequence[str | tuple[str, dict]] | None = None, provider_options: Sequence[dict] | None = None) -> None:
+    def set_providers(
+        self, providers: Sequence[str | tuple[str, dict]] | None = None, provider_options: Sequence[dict] | None = None
+    ) -> None:
         """Makes the session anew with other providers."""
         self._reset_session(providers, provider_options)
 
@@ -173,8 +175,9 @@ class Session:
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: RunOptions | None = None) -> list[Any]:
         """Runs the model; no output names means all outputs.
 
-        Values are numpy arrays or OrtValues, lists for sequences, dicts for maps, None for empty optionals; shapes are those of get_inputs(), an
-        open dimension taking any size. Raises ValueError where a required input is missing, InvalidArgument where a type or shape does not fit.
+        Values are numpy arrays or OrtValues, lists for sequences, dicts for maps, None for empty optionals; shapes are those of
+        get_inputs(), an open dimension taking any size. Raises ValueError where a required input is missing, InvalidArgument where a
+        type or shape does not fit.
         """
         self._check(input_feed)
         try:

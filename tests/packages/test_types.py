@@ -40,7 +40,9 @@ print(value.numpy().sum(), results[0].shape, session.placement_summary()["CPUExe
 def mypy(folder, *files):
     """Of programs, as mypy finds a package that is installed: errors inside of the package are not theirs."""
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-incremental", *map(str, files)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, env={"MYPYPATH": str(PACKAGE.parent), "PATH": ""})
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=300, env={"MYPYPATH": str(PACKAGE.parent), "PATH": ""}
+    )
 
 
 def test_the_stub_is_of_this_module():
