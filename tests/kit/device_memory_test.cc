@@ -1,7 +1,11 @@
 // Memory of devices: what the kit keeps for streams, and how strict the fake device is.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <set>
+#include <thread>
 
 #include "base/error.h"
 #include "providers/fake_device/memory.h"
@@ -24,7 +28,7 @@ class CountedMemory final : public Allocator {
     --blocks;
     host_allocator().deallocate(memory);
   }
-  int blocks = 0;
+  std::atomic<int> blocks = 0;
 };
 
 constexpr size_t kPiece = 4096;
@@ -51,7 +55,7 @@ TEST(KitStreamMemory, OthersGetThemWhenTheStreamIsDone) {
   for (int i = 0; i < 8; ++i) others.insert({s.memory.allocate_on(&s.second, kPiece), s.memory.allocate(kPiece)});
   EXPECT_FALSE(others.contains(piece));
   for (void* other : others) s.memory.deallocate(other);
-  const int before = s.source->blocks;
+  const int before = s.source->blocks.load();
   s.memory.settle(&s.first);
   s.memory.settle(&s.second);
   s.memory.shrink();
@@ -95,6 +99,34 @@ TEST(KitStreamMemory, WithoutAnArenaEachPieceIsABlock) {
   EXPECT_EQ(source->blocks, 1);
   memory.deallocate(piece);
   EXPECT_EQ(source->blocks, 0);
+}
+
+TEST(KitStreamMemory, ThreadsOnStreamsOfTheirOwnGetPiecesOfTheirOwn) {
+  Streams s;
+  std::vector<std::thread> threads;
+  for (int number = 1; number <= 4; ++number) {
+    threads.emplace_back([&s, number] {
+      const int stream = number;
+      for (int run = 0; run < 50; ++run) {
+        std::vector<unsigned char*> pieces;
+        for (size_t i = 1; i <= 6; ++i) {
+          auto* piece = static_cast<unsigned char*>(i % 3 == 0 ? s.memory.allocate(i * 700) : s.memory.allocate_on(&stream, i * 700));
+          std::memset(piece, number, i * 700);
+          pieces.push_back(piece);
+        }
+        for (size_t i = 1; i <= pieces.size(); ++i) {
+          const unsigned char* piece = pieces[i - 1];
+          EXPECT_TRUE(std::all_of(piece, piece + i * 700, [&](unsigned char byte) { return byte == number; }));
+          s.memory.deallocate(pieces[i - 1]);
+        }
+        s.memory.settle(&stream);
+      }
+      s.memory.forget(&stream);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  s.memory.shrink();
+  EXPECT_EQ(s.source->blocks, 0);
 }
 
 std::string message_of(const DeviceMemory& memory, const void* address, size_t bytes) {

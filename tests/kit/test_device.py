@@ -8,7 +8,7 @@ import onnx
 import onnxruntime
 import pytest
 from fake_device import count, counted
-from hosts import FAKE, HOSTS, devices_of, floats, registered, session
+from hosts import FAKE, HOSTS, SAMPLE, devices_of, floats, registered, session
 from onnx import numpy_helper
 
 import roundhouse
@@ -228,6 +228,36 @@ def test_sessions_share_an_allocator(host):
         del made, given
         gc.collect()
     assert count("bytes") == 0
+
+
+@hosts
+@pytest.mark.parametrize("first", [FAKE, SAMPLE])
+def test_a_device_beside_a_provider_on_the_host(host, first):
+    """Values go from the device to the other provider and to the CPU, and back."""
+    with registered(host, FAKE), registered(host, SAMPLE):
+        options = host.SessionOptions()
+        options.log_severity_level = 4
+        options.graph_optimization_level = host.GraphOptimizationLevel.ORT_DISABLE_ALL
+        for name in (first, SAMPLE if first == FAKE else FAKE):
+            options.add_provider_for_devices(devices_of(host, name), {"claim": "=b,e,y", **DELAY} if name == FAKE else {})
+        given = host.InferenceSession(islands(), options)
+        assert_same(given, plain(host, islands()), [{"x": floats(n, 8, seed=n)} for n in (2, 5, 1)])
+        del given
+        gc.collect()
+        assert count("bytes") == 0
+
+
+@hosts
+def test_what_is_wrong_is_one_sentence(host):
+    with registered(host, FAKE):
+        for settings, message in (
+            ({"claim": "half"}, "option claim is 'half', expected SEED:PERCENT or =NAME,NAME"),
+            ({"kinds": "both"}, "FakeDeviceExecutionProvider has no option 'kinds'; did you mean 'kind'?"),
+            ({"kind": "all"}, "option 'kind' of FakeDeviceExecutionProvider is 'all', expected one of"),
+        ):
+            with pytest.raises(Exception) as caught:
+                session(host, FAKE, islands(), settings)
+            assert message in str(caught.value)
 
 
 def run_side_by_side(given, expected):
