@@ -24,6 +24,13 @@ std::optional<bool> flag_of(std::string_view text) {
   return std::nullopt;
 }
 
+/// "ep.sampleexecutionprovider."
+std::string entry_prefix(std::string_view provider) {
+  std::string prefix = "ep." + std::string(provider) + ".";
+  std::ranges::transform(prefix, prefix.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return prefix;
+}
+
 /// "; did you mean 'x'?", or nothing.
 std::string hint(std::string_view text, std::span<const std::string_view> candidates) {
   const std::string_view near = nearest(text, candidates);
@@ -69,14 +76,16 @@ Options::Options(std::string_view provider, std::span<const OptionRow> rows, con
     }
     values_.find(name)->second = value;
   }
+  for (const OptionRow& row : rows) {
+    if (row.is_in_key) key_ += fmt::format("{}={}\n", row.name, text(row.name));
+  }
 }
 
 int64_t Options::integer(std::string_view name) const { return integer_of(text(name)).value(); }
 bool Options::flag(std::string_view name) const { return flag_of(text(name)).value(); }
 
 std::map<std::string, std::string> options_of(const Host& host, const OrtSessionOptions& options, std::string_view provider) {
-  std::string prefix = "ep." + std::string(provider) + ".";
-  std::ranges::transform(prefix, prefix.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const std::string prefix = entry_prefix(provider);
   OrtKeyValuePairs* entries = nullptr;
   check(host, host.api->GetSessionOptionsConfigEntries(&options, &entries));
   const std::unique_ptr<OrtKeyValuePairs, void(ORT_API_CALL*)(OrtKeyValuePairs*)> owner(entries, host.api->ReleaseKeyValuePairs);
@@ -90,6 +99,10 @@ std::map<std::string, std::string> options_of(const Host& host, const OrtSession
     if (key.starts_with(prefix)) found.emplace(key.substr(prefix.size()), values[i]);
   }
   return found;
+}
+
+const char* RunEntries::text(std::string_view name) const {
+  return host_.api->GetRunConfigEntry(&options_, (entry_prefix(provider_) + std::string(name)).c_str());
 }
 
 }  // namespace rh::kit

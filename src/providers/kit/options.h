@@ -19,6 +19,7 @@ struct OptionRow {
   std::string_view effect;                         ///< a sentence, for people
   int64_t least = 0, most = 0;                     ///< of integers
   std::span<const std::string_view> choices = {};  ///< of choices
+  bool is_in_key = true;                           ///< whether what is compiled depends on it
 };
 
 /// The options of one session's provider, each one of a row and in its range.
@@ -30,12 +31,29 @@ class Options {
   std::string_view text(std::string_view name) const { return values_.find(name)->second; }
   int64_t integer(std::string_view name) const;
   bool flag(std::string_view name) const;
+  /// Those on which what is compiled depends, with their values.
+  const std::string& key() const { return key_; }
 
  private:
   std::map<std::string, std::string, std::less<>> values_;  ///< of each row
+  std::string key_;
 };
 
 /// What a session's options have for a provider: entries "ep.<name in lower case>.<option>".
 std::map<std::string, std::string> options_of(const Host& host, const OrtSessionOptions& options, std::string_view provider);
+
+/// What a run's options have for a provider: entries of the same form. Only while the call lasts.
+class RunEntries {
+ public:
+  RunEntries(const Host& host, const OrtRunOptions& options, std::string_view provider)
+      : host_(host), options_(options), provider_(provider) {}
+  /// Null where the run has none of that name.
+  const char* text(std::string_view name) const;
+
+ private:
+  const Host& host_;
+  const OrtRunOptions& options_;
+  std::string_view provider_;
+};
 
 }  // namespace rh::kit
