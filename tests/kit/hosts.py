@@ -1,6 +1,8 @@
 """The two runtimes that load our providers, and models for them."""
 
 import contextlib
+import ctypes
+import gc
 import os
 import pathlib
 
@@ -25,6 +27,7 @@ def registered(host, name):
     try:
         yield
     finally:
+        gc.collect()
         host.unregister_execution_provider_library(name)
 
 
@@ -41,6 +44,44 @@ def session(host, name, model, settings=None, optimize=False, device=0, config=N
         options.add_session_config_entry(key, value)
     options.add_provider_for_devices([devices_of(host, name)[device]], settings or {})
     return host.InferenceSession(model, options)
+
+
+class Vendor:
+    """The made-up vendor's library of this process, which the sample uses: it counts its calls, and fails as it is told."""
+
+    def __init__(self):
+        self.library = ctypes.CDLL(str(LIBRARIES / "libsample_vendor.so"))
+        self.library.sv_count.restype = ctypes.c_int64
+
+    def counts(self):
+        return {what: self.library.sv_count(what.encode()) for what in ("compile", "load", "run")}
+
+    @contextlib.contextmanager
+    def counted(self):
+        """What is called meanwhile, by name, once it is over."""
+        before, counts = self.counts(), {}
+        yield counts
+        counts.update({what: count - before[what] for what, count in self.counts().items()})
+
+    @contextlib.contextmanager
+    def injected(self, fault):
+        self.library.sv_inject(fault.encode())
+        try:
+            yield
+        finally:
+            self.library.sv_inject(b"")
+
+
+def failure(call):
+    """What a call says that fails. Nothing of it lives on, for ONNX Runtime unloads libraries under sessions that failed half made."""
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001 - each host has its own
+        text = str(error)
+    else:
+        raise AssertionError("it did not fail")
+    gc.collect()
+    return text
 
 
 def tensor(name, shape, kind=TensorProto.FLOAT):

@@ -1,5 +1,5 @@
 // A provider on the kit that takes nothing and appends each graph that a host shows to the file that option `file` names, in the text form,
-// with attributes and operator sets that differ between hosts without meaning made alike.
+// with attributes and operator sets that differ between hosts without meaning made alike; and what runs have in their entry `note`.
 #include <algorithm>
 #include <fstream>
 #include <set>
@@ -42,6 +42,12 @@ class ImportDump final : public kit::RegionProvider {
       std::ofstream(file_, std::ios::app) << "== graph\n" << print(*copy);
     }
     return kit::refuse(RhRefusalCode_OP, "it takes nothing");
+  }
+
+  void begin_run(const kit::RunEntries& entries) override {
+    const char* note = entries.text("note");
+    std::ofstream(file_, std::ios::app) << "== run " << (note ? note : "without a note") << "\n";
+    if (note && std::string_view(note) == "stop") fail(ErrorCode::invalid_argument, "the note says stop");
   }
 
   std::unique_ptr<kit::Executable> compile(const kit::Region&) override { return nullptr; }

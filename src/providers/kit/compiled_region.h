@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "providers/kit/host.h"
+#include "providers/kit/profiling.h"
 #include "providers/kit/region_provider.h"
+#include "providers/kit/root_types.h"
 
 namespace rh::kit {
 
@@ -19,10 +21,12 @@ struct CompiledRegion : OrtNodeComputeInfo {
   Host host;
   std::shared_ptr<ListedDevice> device;
   std::vector<std::string> inputs, outputs;  ///< their names
-  std::unique_ptr<Executable> executable;    ///< null where nobody takes what the region gives
+  std::vector<TensorType> output_types;
+  std::unique_ptr<Executable> executable;  ///< null where nobody takes what the region gives
+  ProfiledRegion profiled;
 };
 
-/// The region of a unit: the host's graph, and the values that its node takes and gives.
-Region import_region(const Host& host, const OrtGraph& graph, const OrtNode& fused);
+/// The region of a unit: the host's graph, with the sizes that its values had in the root's, and the values that its node takes and gives.
+Region import_region(const Host& host, const OrtGraph& graph, const OrtNode& fused, const RootTypes& types);
 
 }  // namespace rh::kit

@@ -1,25 +1,28 @@
 #include "providers/kit/ep_table.h"
 
+#include <algorithm>
+
 #include "providers/kit/compiled_region.h"
 #include "providers/kit/value_import.h"
 
 namespace rh::kit {
 
-namespace {
-
-std::unique_ptr<RegionProvider> make_provider(const Host& host, const ProviderKind& kind, const std::map<std::string, std::string>& given,
-                                              ListedDevice* device) {
-  const Options options(kind.name, kind.options, given);
+std::unique_ptr<RegionProvider> make_provider(const Host& host, const ProviderKind& kind, const Options& options, ListedDevice* device) {
   return kind.make({host, options, device ? device->driver() : nullptr, device ? device->spec().id : 0});
 }
 
-}  // namespace
-
-EpTable::EpTable(const Host& of, const ProviderKind& what, const std::map<std::string, std::string>& options,
+EpTable::EpTable(const Host& of, const ProviderKind& what, const OrtSessionOptions& session, const OrtLogger* logger,
                  std::shared_ptr<ListedDevice> on)
-    : OrtEp{}, host(of), kind(what), device(std::move(on)), provider(make_provider(host, kind, options, device.get())) {
+    : OrtEp{},
+      host(of),
+      kind(what),
+      options(kind.name, kind.options, options_of(host, session, kind.name)),
+      device(std::move(on)),
+      provider(make_provider(host, kind, options, device.get())),
+      compiler(host, kind.name, *provider, options.key(), session, logger) {
   kernels = std::make_unique<Kernels>(host, kind.name, device, provider->kernels());
   fill_graph_functions();
+  fill_compiled_model_functions();
   if (device) fill_device_functions();
 }
 
@@ -30,9 +33,9 @@ void EpTable::fill_graph_functions() {
     EpTable& ep = *static_cast<EpTable*>(self);
     return guard(*ep.host.api, [&] { ep.claim(*graph, info); });
   };
-  Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** fused, size_t count, OrtNodeComputeInfo** infos, OrtNode**) {
+  Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** fused, size_t count, OrtNodeComputeInfo** infos, OrtNode** contexts) {
     EpTable& ep = *static_cast<EpTable*>(self);
-    return guard(*ep.host.api, [&] { ep.compile({graphs, count}, fused, infos); });
+    return guard(*ep.host.api, [&] { ep.compile({graphs, count}, fused, infos, contexts); });
   };
   ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** infos, size_t count) {
     for (size_t i = 0; i < count; ++i) delete static_cast<CompiledRegion*>(infos[i]);
@@ -41,9 +44,27 @@ void EpTable::fill_graph_functions() {
     *is_supported = true;
     return nullptr;
   };
+  OnRunStart = [](OrtEp* self, const OrtRunOptions* run) {
+    EpTable& ep = *static_cast<EpTable*>(self);
+    return guard(*ep.host.api, [&] {
+      if (run) ep.provider->begin_run(RunEntries(ep.host, *run, ep.kind.name));
+    });
+  };
   GetKernelRegistry = [](OrtEp* self, const OrtKernelRegistry** registry) -> OrtStatus* {
     *registry = static_cast<EpTable*>(self)->kernels->registry();
     return nullptr;
+  };
+}
+
+void EpTable::fill_compiled_model_functions() {
+  GetCompiledModelCompatibilityInfo = [](OrtEp* self, const OrtGraph*) { return static_cast<EpTable*>(self)->made_by.c_str(); };
+  GetEpContextDataCallbackSupport = [](const OrtEp*, uint32_t* support) -> OrtStatus* {
+    *support = 3;  // reads and writes
+    return nullptr;
+  };
+  CreateProfiler = [](OrtEp* self, OrtEpProfilerImpl** profiler) {
+    const EpTable& ep = *static_cast<EpTable*>(self);
+    return guard(*ep.host.api, [&] { *profiler = make_profiler(ep.host, ep.profile); });
   };
 }
 
@@ -78,19 +99,29 @@ void EpTable::claim(const OrtGraph& graph, OrtEpGraphSupportInfo* info) {
     const bool is_region = imported.graph->node(id).domain == kind.name;
     if (is_region || (!owner.empty() && owner != kind.name)) taken.push_back(id);
   }
+  const auto is_compiled = [&](NodeId id) {
+    return std::ranges::find(taken, id) == taken.end() && compiler.is_compiled(imported.graph->node(id));
+  };
   Decision decision = decide(*imported.graph, *provider, taken);
-  for (const std::vector<NodeId>& region : decision.regions) {
-    std::vector<const OrtNode*> nodes;
-    for (NodeId id : region) nodes.push_back(imported.nodes[static_cast<size_t>(id)]);
-    OrtNodeFusionOptions options{};
-    options.ort_version_supported = host.version;
-    options.drop_constant_initializers = device != nullptr;  // on the host they stay inputs: the provider works where they lie
-    check(host, host.ep->EpGraphSupportInfo_AddNodesToFuse(info, nodes.data(), nodes.size(), &options));
+  std::erase_if(decision.refusals, [&](const auto& refused) { return is_compiled(refused.first); });
+  for (NodeId id : imported.graph->nodes()) {
+    if (is_compiled(id)) decision.regions.push_back({id});
   }
+  for (const std::vector<NodeId>& region : decision.regions) add_unit(imported, region, info);
   for (NodeId id : decision.kernels) {
     check(host, host.ep->EpGraphSupportInfo_AddSingleNode(info, imported.nodes[static_cast<size_t>(id)]));
   }
   for (auto& [id, refusal] : decision.refusals) add_refusal(imported, id, std::move(refusal));
+}
+
+void EpTable::add_unit(const ImportedGraph& imported, const std::vector<NodeId>& region, OrtEpGraphSupportInfo* info) {
+  types.remember(*imported.graph, region);
+  std::vector<const OrtNode*> nodes;
+  for (NodeId id : region) nodes.push_back(imported.nodes[static_cast<size_t>(id)]);
+  OrtNodeFusionOptions fusion{};
+  fusion.ort_version_supported = host.version;
+  fusion.drop_constant_initializers = device != nullptr;  // on the host they stay inputs: the provider works where they lie
+  check(host, host.ep->EpGraphSupportInfo_AddNodesToFuse(info, nodes.data(), nodes.size(), &fusion));
 }
 
 // Hosts ask for a body before its node, or after it: in both orders a body is left to a node that is taken with it.
@@ -109,17 +140,24 @@ void EpTable::add_refusal(const ImportedGraph& imported, NodeId id, Refusal refu
   refusals.add(number, std::move(refusal));
 }
 
-void EpTable::compile(std::span<const OrtGraph* const> graphs, const OrtNode* const* fused, OrtNodeComputeInfo** infos) {
+void EpTable::compile(std::span<const OrtGraph* const> graphs, const OrtNode* const* fused, OrtNodeComputeInfo** infos,
+                      OrtNode** contexts) {
   std::unique_ptr<DeviceConstants> constants = device ? std::make_unique<DeviceConstants>(device->driver()) : nullptr;
   std::vector<std::unique_ptr<CompiledRegion>> compiled;
+  std::vector<decltype(RegionCompiler::Compiled::context)> nodes;
   for (size_t i = 0; i < graphs.size(); ++i) {
-    Region region = import_region(host, *graphs[i], *fused[i]);
+    Region region = import_region(host, *graphs[i], *fused[i], types);
     region.constants = constants.get();
     if (!device) own_constants_of_bodies(const_cast<Graph&>(*region.graph));
-    auto executable = region.outputs.empty() ? nullptr : provider->compile(region);
+    auto [executable, context] = compiler.compile(region, *graphs[i], *fused[i]);
     compiled.push_back(std::make_unique<CompiledRegion>(host, region, std::move(executable), device));
+    compiled.back()->profiled = {profile, text_of(host, host.api->Node_GetName, fused[i]), node_names(*region.graph)};
+    nodes.push_back(std::move(context));
   }
-  for (size_t i = 0; i < compiled.size(); ++i) infos[i] = compiled[i].release();
+  for (size_t i = 0; i < compiled.size(); ++i) {
+    infos[i] = compiled[i].release();
+    if (contexts) contexts[i] = nodes[i].release();
+  }
 }
 
 }  // namespace rh::kit

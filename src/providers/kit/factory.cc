@@ -36,14 +36,22 @@ struct FactoryTable : OrtEpFactory {
       return guard(*own(self).host.api, [&] { *used = own(self).list({hardware, count}, {out, room}); });
     };
     CreateEp = [](OrtEpFactory* self, const OrtHardwareDevice* const*, const OrtKeyValuePairs* const* metadata, size_t count,
-                  const OrtSessionOptions* options, const OrtLogger*, OrtEp** ep) {
+                  const OrtSessionOptions* options, const OrtLogger* logger, OrtEp** ep) {
       const FactoryTable& factory = own(self);
       return guard(*factory.host.api, [&] {
-        *ep = new EpTable(factory.host, factory.kind, options_of(factory.host, *options, factory.kind.name),
-                          factory.chosen({metadata, metadata ? count : 0}));
+        *ep = new EpTable(factory.host, factory.kind, *options, logger, factory.chosen({metadata, metadata ? count : 0}));
       });
     };
     ReleaseEp = [](OrtEpFactory*, OrtEp* ep) { delete static_cast<EpTable*>(ep); };
+    // Of the options that a session has nothing is known when a host asks what fits.
+    ValidateCompiledModelCompatibilityInfo = [](OrtEpFactory* self, const OrtHardwareDevice* const*, size_t, const char* made_by,
+                                                OrtCompiledModelCompatibility* answer) {
+      const FactoryTable& factory = own(self);
+      return guard(*factory.host.api, [&] {
+        const Options defaults(factory.kind.name, factory.kind.options, {});
+        *answer = compatibility_of(*make_provider(factory.host, factory.kind, defaults, factory.chosen({}).get()), made_by);
+      });
+    };
   }
 
   void fill_device_functions() {

@@ -54,6 +54,9 @@ struct KernelRow {
   uint64_t host_inputs = 0, host_outputs = 0;                     ///< bits of those in host memory
 };
 
+class ArtifactMaker;
+class RunEntries;
+
 /// What a vendor's provider is, one for each session: it says which nodes it runs, and compiles regions of them.
 class RegionProvider {
  public:
@@ -71,12 +74,16 @@ class RegionProvider {
   virtual size_t least_nodes() const { return 1; }
   /// Once a session for each region. Throws Error.
   virtual std::unique_ptr<Executable> compile(const Region& region) = 0;
+  /// A run of the session begins, on any thread, with what its options say for this provider. An Error ends the run.
+  virtual void begin_run(const RunEntries& entries) { (void)entries; }
   /// Kernels for single nodes; asked once.
   virtual std::vector<KernelRow> kernels() { return {}; }
   /// How its sessions' memory on the device is kept; nothing: each block is one of the driver's.
   virtual std::optional<ArenaSettings> arena() const { return ArenaSettings{}; }
   /// A stream for a run of its session.
   virtual StreamHandle make_stream(DeviceDriver& driver) { return driver.make_stream(); }
+  /// How its executables are written down and read (artifact_maker.h); null: they are not.
+  virtual ArtifactMaker* artifacts() { return nullptr; }
 
  protected:
   /// Of a node with bodies: the first refusal among the nodes of those.

@@ -1,6 +1,7 @@
 // A provider on the kit, to copy: Add, Mul, MatMul and If on floats, by a made-up vendor's library (tests/stands/sample).
+#include "providers/kit/artifact_maker.h"
 #include "providers/kit/ep.h"
-#include "providers/kit/vendor_library.h"
+#include "providers/sample/executable.h"
 
 namespace rh::sample {
 
@@ -12,147 +13,22 @@ constexpr OptionRow kOptions[] = {
     {"library_path", OptionRow::Type::text, "", "the vendor's library"},
     {"least_nodes", OptionRow::Type::integer, "1", "regions of fewer nodes stay with other providers", 1, 1000000},
     {"take_if", OptionRow::Type::flag, "1", "whether it takes If"},
+    {"plan_classes", OptionRow::Type::flag, "0", "whether a region is compiled for each class of sizes, not once for all"},
+    kit::kCacheOption,
+    kit::kCacheFolderOption,
+    kit::kCacheLimitOption,
 };
-
-struct Program;  // the vendor's
-
-struct VendorTensor {
-  const void* data;
-  const int64_t* dims;
-  int rank;
-};
-
-using MakeOutput = float* (*)(void* state, int index, const int64_t* dims, int rank);
-
-/// The vendor's functions.
-struct Vendor {
-  explicit Vendor(std::string_view path)
-      : library({"the sample vendor's library", "libsample_vendor.so", path, "library_path", "SAMPLE_VENDOR_LIBRARY"}) {
-    if (const int found = version(); found < 3) {
-      fail(ErrorCode::not_found, "{} is of version {}, expected 3 or newer: install a newer one", library.path(), found);
-    }
-  }
-
-  kit::VendorLibrary library;
-  int (*version)() = library.function("sv_version");
-  Program* (*create)(int) = library.function("sv_create");
-  void (*destroy)(Program*) = library.function("sv_destroy");
-  int (*add_constant)(Program*, const float*, const int64_t*, int) = library.function("sv_add_constant");
-  int (*add_step)(Program*, const char*, int, int) = library.function("sv_add_step");
-  int (*add_branch)(Program*, int, Program*, const int*, Program*, const int*) = library.function("sv_add_branch");
-  int (*set_outputs)(Program*, const int*, int) = library.function("sv_set_outputs");
-  int (*run)(const Program*, const VendorTensor*, MakeOutput, void*, const char**) = library.function("sv_run");
-};
-
-/// The vendor's name for an operator; null for others than these.
-const char* step_of(std::string_view op) { return op == "Add" ? "add" : op == "Mul" ? "mul" : op == "MatMul" ? "matmul" : nullptr; }
 
 bool is_float(const ValueType& type) { return type.is_tensor() && type.tensor().dtype == DType::float32; }
 
-using OwnedProgram = std::unique_ptr<Program, void (*)(Program*)>;
-
-/// A graph as the vendor's program: each value has a number there.
-class Lowering {
- public:
-  Lowering(const Vendor& vendor, const Graph& graph, const std::vector<ValueId>& inputs)
-      : vendor_(vendor), graph_(graph), program_(vendor.create(static_cast<int>(inputs.size())), vendor.destroy) {
-    for (size_t i = 0; i < inputs.size(); ++i) numbers_[inputs[i]] = static_cast<int>(i);
-  }
-
-  OwnedProgram lower(const std::vector<ValueId>& outputs) {
-    for (NodeId id : graph_.topological_order()) add(graph_.node(id));
-    std::vector<int> numbers;
-    for (ValueId output : outputs) numbers.push_back(number(output));
-    checked(vendor_.set_outputs(program_.get(), numbers.data(), static_cast<int>(numbers.size())), "sv_set_outputs");
-    return std::move(program_);
-  }
-
- private:
-  static int checked(int result, const char* function) {
-    return result >= 0 ? result : (fail(ErrorCode::ep_fail, "the sample vendor's {} failed", function), -1);
-  }
-
-  int number(ValueId id) {
-    if (const auto known = numbers_.find(id); known != numbers_.end()) return known->second;
-    const Tensor* constant = graph_.value(id).constant_tensor();
-    if (!constant) fail(ErrorCode::ep_fail, "value '{}' has no number", graph_.value(id).name);
-    const Shape& shape = constant->shape();
-    const int made = vendor_.add_constant(program_.get(), constant->data<float>(), shape.begin(), shape.rank());
-    return numbers_[id] = checked(made, "sv_add_constant");
-  }
-
-  void add(const Node& node) {
-    if (node.op_type == "If") return add_branch(node);
-    const int result = vendor_.add_step(program_.get(), step_of(node.op_type), number(node.inputs[0]), number(node.inputs[1]));
-    numbers_[node.outputs[0]] = checked(result, "sv_add_step");
-  }
-
-  // What a body takes from around it are its program's inputs.
-  OwnedProgram lower_body(const Graph& body, std::vector<int>& taken) {
-    std::vector<ValueId> inputs;
-    for (ValueId id = 0; id < body.value_count(); ++id) {
-      if (body.value(id).outer == kNoValue) continue;
-      inputs.push_back(id);
-      taken.push_back(number(body.value(id).outer));
-    }
-    return Lowering(vendor_, body, inputs).lower(body.outputs());
-  }
-
-  void add_branch(const Node& node) {
-    const NodeView view(graph_, node);
-    std::vector<int> then_inputs, else_inputs;
-    OwnedProgram then_program = lower_body(*view.subgraph("then_branch"), then_inputs);
-    OwnedProgram else_program = lower_body(*view.subgraph("else_branch"), else_inputs);
-    const int condition = number(node.inputs[0]);
-    const int first = vendor_.add_branch(program_.get(), condition, then_program.release(), then_inputs.data(), else_program.release(),
-                                         else_inputs.data());
-    checked(first, "sv_add_branch");
-    for (size_t i = 0; i < node.outputs.size(); ++i) numbers_[node.outputs[i]] = first + static_cast<int>(i);
-  }
-
-  const Vendor& vendor_;
-  const Graph& graph_;
-  OwnedProgram program_;
-  std::map<ValueId, int> numbers_;
-};
-
-class SampleExecutable final : public kit::Executable {
- public:
-  SampleExecutable(std::shared_ptr<const Vendor> vendor, OwnedProgram program) : vendor_(std::move(vendor)), program_(std::move(program)) {}
-
-  void run(std::span<const TensorView> inputs, kit::RunOutputs& outputs) const override {
-    std::vector<VendorTensor> tensors;
-    for (const TensorView& input : inputs) tensors.push_back({input.raw(), input.shape().begin(), input.rank()});
-    struct State {
-      kit::RunOutputs& outputs;
-      Status status;  // what went wrong in our own function, through which no exception goes
-    } state{outputs, {}};
-    const MakeOutput make = [](void* raw, int index, const int64_t* dims, int rank) -> float* {
-      auto& [into, status] = *static_cast<State*>(raw);
-      try {
-        return into.make(static_cast<size_t>(index), Shape(dims, dims + rank)).data<float>();
-      } catch (...) {
-        status = status_of_current_exception();
-        return nullptr;
-      }
-    };
-    const char* message = nullptr;
-    if (vendor_->run(program_.get(), tensors.data(), make, &state, &message) >= 0) return;
-    if (!state.status.ok()) throw Error(state.status.code(), std::string(state.status.message()));
-    fail(ErrorCode::ep_fail, "the sample vendor's sv_run failed: {}", message);
-  }
-
- private:
-  std::shared_ptr<const Vendor> vendor_;
-  OwnedProgram program_;
-};
-
-class SampleProvider final : public kit::RegionProvider {
+class SampleProvider final : public kit::RegionProvider, public kit::ArtifactMaker {
  public:
   explicit SampleProvider(const kit::Options& options)
       : vendor_(std::make_shared<const Vendor>(options.text("library_path"))),
+        cache_(kit::cache_settings(options)),
         least_nodes_(static_cast<size_t>(options.integer("least_nodes"))),
-        takes_if_(options.flag("take_if")) {}
+        takes_if_(options.flag("take_if")),
+        has_classes_(options.flag("plan_classes")) {}
 
   Support supports(const NodeView& node) const override {
     if (!node.domain().empty()) return refuse(RhRefusalCode_OP, "it has no operators of domain '{}'", node.domain());
@@ -179,13 +55,49 @@ class SampleProvider final : public kit::RegionProvider {
   size_t least_nodes() const override { return least_nodes_; }
 
   std::unique_ptr<kit::Executable> compile(const Region& region) override {
-    return std::make_unique<SampleExecutable>(vendor_, Lowering(*vendor_, *region.graph, region.inputs).lower(region.outputs));
+    if (has_classes_) {
+      if (std::unique_ptr<kit::Executable> made = make_class_executable(vendor_, region)) return made;
+    }
+    return std::make_unique<SampleExecutable>(vendor_, lower(*vendor_, *region.graph, region.inputs, region.outputs));
+  }
+
+  // Classes are compiled when runs need them, so there is nothing to write down before.
+  kit::ArtifactMaker* artifacts() override { return has_classes_ ? nullptr : this; }
+  kit::CacheSettings cache() const override { return cache_; }
+  std::string made_by() const override { return fmt::format("the sample vendor's library {}", vendor_->version()); }
+
+  // The names of the nodes, a line each and an empty one, and the vendor's bytes.
+  std::string save(const kit::Executable& executable) const override {
+    const OwnedProgram& made = static_cast<const SampleExecutable&>(executable).program();
+    std::string bytes;
+    for (const std::string& step : made.steps) bytes += (step.empty() ? "-" : step) + "\n";
+    bytes += '\n';
+    const size_t head = bytes.size(), size = vendor_->save(made.program.get(), nullptr, 0);
+    bytes.resize(head + size);
+    if (vendor_->save(made.program.get(), bytes.data() + head, size) != size) {
+      fail(ErrorCode::ep_fail, "the sample vendor's sv_save does not give the {} bytes that it said", size);
+    }
+    return bytes;
+  }
+
+  std::unique_ptr<kit::Executable> load(std::string_view bytes, const Region&) override {
+    OwnedProgram program{{nullptr, vendor_->destroy}, {}};
+    for (size_t end = bytes.find('\n'); end != bytes.npos; end = bytes.find('\n')) {
+      const std::string_view line = bytes.substr(0, end);
+      bytes.remove_prefix(end + 1);
+      if (line.empty()) break;
+      program.steps.emplace_back(line == "-" ? "" : line);
+    }
+    program.program.reset(vendor_->load(bytes.data(), bytes.size()));
+    if (!program.program) fail(ErrorCode::ep_fail, "the sample vendor's sv_load does not take the {} bytes", bytes.size());
+    return std::make_unique<SampleExecutable>(vendor_, std::move(program));
   }
 
  private:
   std::shared_ptr<const Vendor> vendor_;
+  kit::CacheSettings cache_;
   size_t least_nodes_;
-  bool takes_if_;
+  bool takes_if_, has_classes_;
 };
 
 constexpr kit::ProviderKind kSample = {"SampleExecutionProvider", "Roundhouse", 0x5a17, "1.0.0", kOptions, kit::make<SampleProvider>};

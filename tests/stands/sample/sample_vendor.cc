@@ -1,8 +1,12 @@
 #include "sample_vendor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -90,7 +94,13 @@ const char* matmul(const Held& a, const Held& b, Held& out) {
   return nullptr;
 }
 
-const char* run(const sv_program& program, const std::vector<Held>& inputs, std::vector<Held>& results);
+/// Whom to tell of steps.
+struct Watcher {
+  sv_step_done done = nullptr;
+  void* state = nullptr;
+};
+
+const char* run(const sv_program& program, const std::vector<Held>& inputs, std::vector<Held>& results, Watcher watcher = {});
 
 const char* run_step(const Step& step, std::vector<Held>& values) {
   Held out;
@@ -120,7 +130,7 @@ const char* run_step(const Step& step, std::vector<Held>& values) {
 }
 
 /// The results own their memory.
-const char* run(const sv_program& program, const std::vector<Held>& inputs, std::vector<Held>& results) {
+const char* run(const sv_program& program, const std::vector<Held>& inputs, std::vector<Held>& results, Watcher watcher) {
   std::vector<Held> values;
   values.reserve(static_cast<size_t>(program.values));
   for (const Held& input : inputs) {
@@ -128,8 +138,9 @@ const char* run(const sv_program& program, const std::vector<Held>& inputs, std:
     values.back().dims = input.dims;
     values.back().data = input.data;
   }
-  for (const Step& step : program.steps) {
-    if (const char* fault = run_step(step, values)) return fault;
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    if (const char* fault = run_step(program.steps[i], values)) return fault;
+    if (watcher.done) watcher.done(watcher.state, static_cast<int>(i));
   }
   for (int output : program.outputs) {
     const Held& value = values[static_cast<size_t>(output)];
@@ -141,15 +152,124 @@ const char* run(const sv_program& program, const std::vector<Held>& inputs, std:
   return nullptr;
 }
 
+std::atomic<int64_t> compilations = 0, loads = 0, runs = 0;
+
+std::mutex fault_mutex;
+std::string fault_text;
+
+std::string fault() {
+  const std::lock_guard lock(fault_mutex);
+  return fault_text;
+}
+bool fails(const char* what) { return fault() == what; }
+
+/// Writes programs as bytes, or counts these.
+class Writer {
+ public:
+  Writer(void* bytes, size_t room) : bytes_(static_cast<char*>(bytes)), room_(room) {}
+  size_t size() const { return size_; }
+
+  void add(const void* data, size_t size) {
+    if (size > 0 && size_ + size <= room_) std::memcpy(bytes_ + size_, data, size);
+    size_ += size;
+  }
+  void add(int64_t number) { add(&number, sizeof number); }
+  template <typename T>
+  void add(const std::vector<T>& list) {
+    add(static_cast<int64_t>(list.size()));
+    add(list.data(), list.size() * sizeof(T));
+  }
+  void add(const sv_program& program) {
+    for (int64_t number : {program.inputs, program.values, static_cast<int>(program.steps.size())}) add(number);
+    for (const Step& step : program.steps) {
+      for (int64_t number : {static_cast<int>(step.kind), step.a, step.b}) add(number);
+      add(step.constant.dims);
+      add(step.constant.own);
+      if (step.kind != Step::Kind::branch) continue;
+      add(*step.then_program);
+      add(*step.else_program);
+      add(step.then_inputs);
+      add(step.else_inputs);
+    }
+    add(program.outputs);
+  }
+
+ private:
+  char* bytes_;
+  size_t room_, size_ = 0;
+};
+
+/// Reads what Writer wrote. Once the bytes end before they should, it gives zeros and is_good() is false.
+class Reader {
+ public:
+  Reader(const void* bytes, size_t size) : bytes_(static_cast<const char*>(bytes)), left_(size) {}
+  bool is_good() const { return is_good_; }
+  bool is_at_end() const { return is_good_ && left_ == 0; }
+
+  void take(void* data, size_t size) {
+    is_good_ = is_good_ && size <= left_;
+    if (!is_good_ || size == 0) return;
+    std::memcpy(data, bytes_, size);
+    bytes_ += size, left_ -= size;
+  }
+  int64_t number() {
+    int64_t value = 0;
+    take(&value, sizeof value);
+    return value;
+  }
+  template <typename T>
+  void take(std::vector<T>& list) {
+    const int64_t count = number();
+    is_good_ = is_good_ && count >= 0 && static_cast<size_t>(count) <= left_ / sizeof(T);
+    if (!is_good_) return;
+    list.resize(static_cast<size_t>(count));
+    take(list.data(), list.size() * sizeof(T));
+  }
+  std::shared_ptr<sv_program> program() {
+    auto program = std::make_shared<sv_program>();
+    program->inputs = static_cast<int>(number());
+    program->values = static_cast<int>(number());
+    for (int64_t steps = number(); steps > 0 && is_good_; --steps) {
+      Step step{static_cast<Step::Kind>(number())};
+      step.a = static_cast<int>(number());
+      step.b = static_cast<int>(number());
+      take(step.constant.dims);
+      take(step.constant.own);
+      if (step.kind == Step::Kind::branch) {
+        step.then_program = this->program();
+        step.else_program = this->program();
+        take(step.then_inputs);
+        take(step.else_inputs);
+      }
+      program->steps.push_back(std::move(step));
+    }
+    take(program->outputs);
+    return program;
+  }
+
+ private:
+  const char* bytes_;
+  size_t left_;
+  bool is_good_ = true;
+};
+
+constexpr char kMagic[8] = {'s', 'v', 'p', 'r', 'o', 'g', '0', '1'};
+
 }  // namespace
 
 extern "C" {
 
-int sv_version(void) { return 3; }
-sv_program* sv_create(int inputs) { return new sv_program{inputs, inputs, {}, {}}; }
+void sv_inject(const char* fault) {
+  const std::lock_guard lock(fault_mutex);
+  fault_text = fault;
+}
+
+int sv_version(void) { return fault().starts_with("version ") ? std::stoi(fault().substr(8)) : 4; }
+sv_program* sv_create(int inputs) { return fails("create") ? nullptr : new sv_program{inputs, inputs, {}, {}}; }
 void sv_destroy(sv_program* program) { delete program; }
 
 int sv_add_constant(sv_program* program, const float* data, const int64_t* dims, int rank) {
+  if (fails("add_constant")) return -1;
   Step step{Step::Kind::constant};
   step.constant.dims.assign(dims, dims + rank);
   step.constant.own.assign(data, data + step.constant.elements());
@@ -158,6 +278,8 @@ int sv_add_constant(sv_program* program, const float* data, const int64_t* dims,
 
 int sv_add_step(sv_program* program, const char* op, int a, int b) {
   const std::string name = op;
+  if (fails("add_step")) return -1;
+  if (fails("wrong number")) return 1000;
   if (a < 0 || b < 0 || a >= program->values || b >= program->values) return -1;
   if (name != "add" && name != "mul" && name != "matmul") return -1;
   return program->append(Step{name == "add" ? Step::Kind::add : name == "mul" ? Step::Kind::mul : Step::Kind::matmul, a, b}, 1);
@@ -168,26 +290,71 @@ int sv_add_branch(sv_program* program, int condition, sv_program* then_program, 
   Step step{Step::Kind::branch, condition};
   step.then_program.reset(then_program);
   step.else_program.reset(else_program);
-  if (condition < 0 || then_program->outputs.size() != else_program->outputs.size()) return -1;
+  if (fails("add_branch") || condition < 0 || then_program->outputs.size() != else_program->outputs.size()) return -1;
   step.then_inputs.assign(then_inputs, then_inputs + then_program->inputs);
   step.else_inputs.assign(else_inputs, else_inputs + else_program->inputs);
   return program->append(std::move(step), static_cast<int>(then_program->outputs.size()));
 }
 
+size_t sv_save(const sv_program* program, void* bytes, size_t room) {
+  Writer writer(bytes, room);
+  writer.add(kMagic, sizeof kMagic);
+  writer.add(*program);
+  return writer.size() + (fails("wrong size") && bytes ? 1 : 0);
+}
+
+sv_program* sv_load(const void* bytes, size_t size) {
+  ++loads;
+  if (fails("load")) return nullptr;
+  if (size < sizeof kMagic || std::memcmp(bytes, kMagic, sizeof kMagic) != 0) return nullptr;
+  Reader reader(static_cast<const char*>(bytes) + sizeof kMagic, size - sizeof kMagic);
+  const std::shared_ptr<sv_program> program = reader.program();
+  return reader.is_at_end() ? new sv_program(*program) : nullptr;
+}
+
+int64_t sv_count(const char* what) {
+  const std::string name = what;
+  return name == "compile" ? compilations.load() : name == "load" ? loads.load() : runs.load();
+}
+
 int sv_set_outputs(sv_program* program, const int* values, int count) {
+  ++compilations;
+  if (fails("throw at compile")) throw std::runtime_error("the vendor's compiler has no room");
+  if (fails("set_outputs")) return -1;
+  for (int i = 0; i < count; ++i) {
+    if (values[i] < 0 || values[i] >= program->values) return -1;
+  }
   program->outputs.assign(values, values + count);
   return 0;
 }
 
 int sv_run(const sv_program* program, const sv_tensor* inputs, sv_make_output make, void* state, const char** message) {
+  return sv_run_watched(program, inputs, make, nullptr, state, message);
+}
+
+int sv_run_watched(const sv_program* program, const sv_tensor* inputs, sv_make_output make, sv_step_done done, void* state,
+                   const char** message) {
+  ++runs;
+  *message = nullptr;
+  if (fails("silent run")) return -1;
+  if (fails("throw at run")) throw std::bad_alloc();
+  if (fails("run")) {
+    *message = "the device is lost";
+    return -1;
+  }
   std::vector<Held> values(static_cast<size_t>(program->inputs)), results;
   for (size_t i = 0; i < values.size(); ++i) {
     values[i].dims.assign(inputs[i].dims, inputs[i].dims + inputs[i].rank);
     values[i].data = inputs[i].data;
   }
-  *message = run(*program, values, results);
+  *message = run(*program, values, results, {done, state});
   for (size_t i = 0; i < results.size() && !*message; ++i) {
-    float* memory = make(state, static_cast<int>(i), results[i].dims.data(), static_cast<int>(results[i].dims.size()));
+    if (fails("no output")) break;
+    std::vector<int64_t> dims = results[i].dims;
+    if (fails("more axes")) dims.push_back(1);
+    if (fails("negative size")) dims[0] = -1;
+    if (fails("huge size")) dims[0] = int64_t{1} << 50;
+    float* memory = make(state, static_cast<int>(i) + (fails("another output") ? 7 : 0), dims.data(), static_cast<int>(dims.size()));
     if (!memory) {
       *message = "there is no memory for an output";
     } else if (results[i].elements() > 0) {

@@ -1,0 +1,245 @@
+"""Compiled regions on disk: the cache, and models that are compiled ahead of time, in both hosts and from one to the other."""
+
+import concurrent.futures
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import pytest
+from hosts import HOSTS, SAMPLE, Vendor, branches, dense, failure, floats, registered, session
+
+import roundhouse
+
+hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
+FEEDS = {
+    dense: {"x": floats(3, 4, seed=5), "x2": floats(3, 3, seed=6)},
+    branches: {"x": floats(2, 4, seed=7), "c": np.array(False)},
+}
+
+
+def expected(make):
+    return roundhouse.InferenceSession(make(), providers=["CPUExecutionProvider"]).run(None, FEEDS[make])[0]
+
+
+def assert_right(given, make):
+    np.testing.assert_allclose(given.run(None, FEEDS[make])[0], expected(make), rtol=1e-5, atol=1e-6)
+
+
+@hosts
+@pytest.mark.parametrize("make", FEEDS)
+def test_a_second_session_compiles_nothing(host, make, tmp_path):
+    vendor, settings = Vendor(), {"cache_dir": str(tmp_path / "cache")}
+    with registered(host, SAMPLE):
+        with vendor.counted() as first:
+            assert_right(session(host, SAMPLE, make(), settings), make)
+        with vendor.counted() as second:
+            assert_right(session(host, SAMPLE, make(), settings), make)
+        assert first["compile"] > 0 and first["load"] == 0
+        assert second["compile"] == 0 and second["load"] > 0
+        with vendor.counted() as off:
+            assert_right(session(host, SAMPLE, make(), settings | {"cache": "0"}), make)
+        assert off["compile"] == first["compile"] and off["load"] == 0
+
+
+@hosts
+@pytest.mark.parametrize("what", ["another vendor's version", "other weights"])
+def test_what_it_depends_on_is_compiled_anew(host, what, tmp_path):
+    vendor, settings = Vendor(), {"cache_dir": str(tmp_path)}
+    model = onnx.load_from_string(dense())
+    with registered(host, SAMPLE):
+        session(host, SAMPLE, dense(), settings)
+        if what == "other weights":
+            weights = model.graph.initializer[0]
+            weights.raw_data = weights.raw_data[:-1] + bytes([weights.raw_data[-1] ^ 1])
+        with vendor.injected("version 5" if what == "another vendor's version" else ""), vendor.counted() as counts:
+            session(host, SAMPLE, model.SerializeToString(), settings)
+        assert counts["compile"] > 0
+
+
+def damage(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+HARMS = {
+    "damaged": damage,
+    "foreign": lambda path: path.chmod(0o666),
+    "gone": lambda path: path.unlink(),
+    "another's": lambda path: path.write_bytes(b"no artifact"),
+}
+
+
+@hosts
+@pytest.mark.parametrize("harm", HARMS)
+def test_what_cannot_be_believed_is_compiled_anew(host, harm, tmp_path):
+    vendor, settings = Vendor(), {"cache_dir": str(tmp_path)}
+    with registered(host, SAMPLE):
+        session(host, SAMPLE, dense(), settings)
+        for path in tmp_path.glob("*.artifact"):
+            HARMS[harm](path)
+        with vendor.counted() as counts:
+            assert_right(session(host, SAMPLE, dense(), settings), dense)
+        assert counts["compile"] > 0
+        with vendor.counted() as counts:
+            assert_right(session(host, SAMPLE, dense(), settings), dense)
+        assert counts["compile"] == 0
+
+
+@hosts
+def test_bytes_that_the_vendor_refuses_are_compiled_anew(host, tmp_path):
+    vendor, settings = Vendor(), {"cache_dir": str(tmp_path)}
+    with registered(host, SAMPLE):
+        session(host, SAMPLE, dense(), settings)
+        with vendor.injected("load"), vendor.counted() as counts:
+            assert_right(session(host, SAMPLE, dense(), settings), dense)
+        assert counts["compile"] > 0
+
+
+@hosts
+@pytest.mark.parametrize("folder", ["/proc/no_such/cache", __file__])
+def test_without_a_folder_that_can_be_used_it_runs(host, folder):
+    with registered(host, SAMPLE):
+        assert_right(session(host, SAMPLE, dense(), {"cache_dir": folder}), dense)
+
+
+def test_what_goes_wrong_with_the_cache_is_a_warning(tmp_path, capfd):
+    with registered(roundhouse, SAMPLE):
+        session(roundhouse, SAMPLE, dense(), {"cache_dir": str(tmp_path)})
+        damage(next(tmp_path.glob("*.artifact")))
+        capfd.readouterr()
+        options = roundhouse.SessionOptions()
+        options.add_provider_for_devices([d for d in roundhouse.get_ep_devices() if d.ep_name == SAMPLE], {"cache_dir": str(tmp_path)})
+        options.graph_optimization_level = roundhouse.GraphOptimizationLevel.ORT_DISABLE_ALL
+        roundhouse.InferenceSession(dense(), options)
+    assert "of the cache is damaged: the region is compiled anew" in capfd.readouterr().err
+
+
+def test_threads_race_for_the_cache(tmp_path):
+    settings = {"cache_dir": str(tmp_path)}
+    with registered(roundhouse, SAMPLE), concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for future in [pool.submit(session, roundhouse, SAMPLE, make(), settings) for _ in range(8) for make in FEEDS]:
+            future.result()
+        assert_right(session(roundhouse, SAMPLE, dense(), settings), dense)
+    assert {path.suffix for path in tmp_path.iterdir()} == {".artifact"}
+
+
+def test_processes_race_for_the_cache(tmp_path):
+    program = f"""
+import sys
+sys.path[:0] = {sys.path!r}
+import roundhouse
+from test_artifacts import *
+with registered(roundhouse, SAMPLE):
+    for make in FEEDS:
+        assert_right(session(roundhouse, SAMPLE, make(), {{"cache_dir": {str(tmp_path)!r}}}), make)
+"""
+    children = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(4)]
+    assert [child.wait(120) for child in children] == [0] * 4
+    assert {path.suffix for path in tmp_path.iterdir()} == {".artifact"}
+
+
+def compiled(host, make, folder, embed):
+    """The path of a model that the host compiled ahead of time."""
+    source, target = folder / "model.onnx", folder / "model_ctx.onnx"
+    source.write_bytes(make())
+    entries = {"ep.context_enable": "1", "ep.context_embed_mode": embed, "ep.context_file_path": str(target)}
+    with registered(host, SAMPLE):
+        session(host, SAMPLE, str(source), {"cache": "0"}, config=entries)
+    return target
+
+
+def context_nodes(path):
+    return [node for node in onnx.load(path).graph.node if node.op_type == "EPContext"]
+
+
+@pytest.mark.parametrize("embed", "01")
+@pytest.mark.parametrize("loader", HOSTS, ids=lambda h: f"to_{h.__name__}")
+@pytest.mark.parametrize("writer", HOSTS, ids=lambda h: f"from_{h.__name__}")
+@pytest.mark.parametrize("make", FEEDS)
+def test_a_compiled_model_goes_from_host_to_host(make, writer, loader, embed, tmp_path):
+    path, vendor = compiled(writer, make, tmp_path, embed), Vendor()
+    nodes = context_nodes(path)
+    assert nodes and all({a.name: a for a in node.attribute}["source"].s == SAMPLE.encode() for node in nodes)
+    assert len(list(tmp_path.glob("*.bin"))) == (0 if embed == "1" else len(nodes))
+    with registered(loader, SAMPLE), vendor.counted() as counts:
+        assert_right(session(loader, SAMPLE, str(path), {"cache": "0"}), make)
+    assert counts["compile"] == 0 and counts["load"] == len(nodes)
+
+
+@hosts
+def test_the_model_compiler_compiles(host, tmp_path):
+    target = tmp_path / "compiled.onnx"
+    with registered(host, SAMPLE):
+        options = host.SessionOptions()
+        options.add_provider_for_devices([d for d in host.get_ep_devices() if d.ep_name == SAMPLE], {})
+        host.ModelCompiler(options, dense(), embed_compiled_data_into_model=True).compile_to_file(str(target))
+        assert context_nodes(target)
+        assert_right(session(host, SAMPLE, str(target)), dense)
+        assert_right(session(host, SAMPLE, target.read_bytes()), dense)
+
+
+def compile_through_functions(host, kept):
+    options = host.SessionOptions()
+    options.add_provider_for_devices([d for d in host.get_ep_devices() if d.ep_name == SAMPLE], {"cache": "0"})
+    compiler = host.ModelCompiler(options, dense(), embed_compiled_data_into_model=False)
+    compiler.set_ep_context_data_write_func(lambda name, data: kept.update({name: bytes(data.read())}))
+    return compiler.compile_to_bytes()
+
+
+def load_through_functions(host, model, kept):
+    def read(name, buffer):
+        buffer.allocate(len(kept[name]))
+        buffer.write(kept[name], 0)
+
+    options = host.SessionOptions()
+    options.add_provider_for_devices([d for d in host.get_ep_devices() if d.ep_name == SAMPLE], {"cache": "0"})
+    options.set_ep_context_data_read_func(read, 1 << 20)
+    assert_right(host.InferenceSession(model, options), dense)
+
+
+@hosts
+def test_compiled_data_goes_through_the_callers_functions(host):
+    kept, vendor = {}, Vendor()
+    with registered(host, SAMPLE):
+        model = compile_through_functions(host, kept)
+        assert len(kept) == 2
+        with vendor.counted() as counts:
+            load_through_functions(host, model, kept)
+        assert counts["compile"] == 0 and counts["load"] == 2
+
+
+@hosts
+def test_a_compiled_model_that_another_version_made_is_refused(host, tmp_path):
+    path, vendor = compiled(host, dense, tmp_path, "1"), Vendor()
+    with registered(host, SAMPLE):
+        with vendor.injected("version 5"):
+            assert "compile" in failure(lambda: session(host, SAMPLE, str(path)))
+        assert_right(session(host, SAMPLE, str(path)), dense)
+    said = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
+    assert said[f"ep_compatibility_info.{SAMPLE}"] == "the sample vendor's library 4"
+
+
+def set_attribute(model, name, value):
+    next(a for node in model.graph.node for a in node.attribute if a.name == name).s = value
+
+
+BROKEN = {
+    "damaged": (lambda data: data[:-1], "is damaged: compile the model anew"),
+    "outside": (lambda _: b"../stolen.bin", "names the file '../stolen.bin' for its compiled data, expected one below the model's folder"),
+    "absolute": (lambda _: b"/etc/passwd", "names the file '/etc/passwd' for its compiled data, expected one below the model's folder"),
+    "missing": (lambda _: b"none.bin", "is not there"),
+}
+
+
+@hosts
+@pytest.mark.parametrize("what", BROKEN)
+def test_compiled_data_that_is_not_right_is_one_sentence(host, what, tmp_path):
+    path = compiled(host, dense, tmp_path, "1" if what == "damaged" else "0")
+    model = onnx.load(path)
+    change, message = BROKEN[what]
+    data = next(a for a in context_nodes(path)[0].attribute if a.name == "ep_cache_context").s
+    set_attribute(model, "ep_cache_context", change(data))
+    onnx.save(model, path)
+    with registered(host, SAMPLE):
+        assert message in failure(lambda: session(host, SAMPLE, str(path)))
+        assert_right(session(host, SAMPLE, dense()), dense)
