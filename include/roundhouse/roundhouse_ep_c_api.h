@@ -33,6 +33,12 @@ typedef struct RhEpRefusal {
 /// call of that, or the provider's end.
 typedef OrtStatus*(ORT_API_CALL* RhEpGetRefusalsFn)(_In_ const OrtEp* ep, _Outptr_ const RhEpRefusal** refusals, _Out_ size_t* count);
 
+/// Exported as "RhEpUnitHostInputs": of the unit at position `unit` among those of the last GetCapability, in the order in which
+/// EpGraphSupportInfo_AddNodesToFuse was told of them, the names of values from outside that it wants in host memory though the provider
+/// works on a device. They are valid until the next GetCapability, or the provider's end.
+typedef OrtStatus*(ORT_API_CALL* RhEpUnitHostInputsFn)(_In_ const OrtEp* ep, _In_ size_t unit, _Outptr_ const char* const** names,
+                                                       _Out_ size_t* count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -201,13 +201,27 @@ class Partitioner {
     }
   }
 
+  // Nodes of bodies were not asked about: they go with the node that has them.
+  static void add_member(const Node& node, const std::vector<Refusal>& refusals, MemberRefusals& members) {
+    if (refusals.empty()) return;
+    for (const auto& original : node.provenance) members.emplace(original.get(), refusals);
+    Graph::for_each_subgraph(node, [&](const Graph& body) {
+      for (NodeId id : body.nodes()) add_member(body.node(id), refusals, members);
+    });
+  }
+
   void make_unit(Graph& graph, size_t p, const Claim& claim) {
     const std::string provider(providers_[p]->name());
+    MemberRefusals members;
+    for (NodeId id : claim.nodes) add_member(graph.node(id), assignment_.of(graph, id).refusals, members);
     std::shared_ptr<Unit> unit = fuse(graph, claim, provider, fmt::format("{}_{}", provider, unit_counts_[p]++));
     std::vector<NodeAssignment>& assigned = assignment_.nodes_of(graph);
     std::vector<Refusal> refusals = assigned[static_cast<size_t>(claim.nodes[0])].refusals;
     assigned.resize(static_cast<size_t>(graph.node_slots()));
     NodeAssignment& node = assigned.back();
+    node.member_refusals = std::move(members);
+    for (const std::string& input : unit->inputs)
+      node.unit_host_inputs.push_back(std::ranges::find(claim.host_values, input) != claim.host_values.end());
     node.provider = static_cast<int>(p);
     node.kernel = claim.kernel.empty() ? unit->body->name : claim.kernel;
     node.refusals = std::move(refusals);

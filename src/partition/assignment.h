@@ -15,12 +15,17 @@
 
 namespace rh {
 
+/// Of a unit: why its nodes are not on providers that were asked before; those that nobody refused are not in it.
+using MemberRefusals = std::unordered_map<const OriginalNode*, std::vector<Refusal>>;
+
 /// Who runs a node of the final graph, and who does not.
 struct NodeAssignment {
   int provider = -1;  ///< position in the list of providers; -1: none takes it
   std::string kernel;
   uint64_t host_inputs = 0, host_outputs = 0;  ///< as of Claim
+  std::vector<bool> unit_host_inputs;          ///< of a node that stands for compiled ones: those that it takes in host memory
   std::vector<Refusal> refusals;
+  MemberRefusals member_refusals;                 ///< of such a node
   std::shared_ptr<Unit> unit;                     ///< of a node that stands for compiled ones
   std::unique_ptr<Kernel> compiled;               ///< its kernel, once it is compiled
   std::optional<std::pair<Device, Device>> copy;  ///< of a node that copies: from, to

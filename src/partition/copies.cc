@@ -52,6 +52,7 @@ class CopyPlacer {
 
   static bool has_bit(uint64_t bits, size_t i) { return i < 64 && (bits >> i & 1) != 0; }
   Device wanted(const NodeAssignment& assigned, size_t input) const {
+    if (input < assigned.unit_host_inputs.size() && assigned.unit_host_inputs[input]) return Device{};
     return has_bit(assigned.host_inputs, input) ? Device{} : device_of(assigned);
   }
   Device wanted(NodeId id, size_t input) const { return wanted(assigned(id), input); }

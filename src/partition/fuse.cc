@@ -29,6 +29,7 @@ class Fuser {
     unit->name = name;
     for (ValueId id : inputs_) unit->inputs.push_back(graph_.value(id).name);
     for (ValueId id : outputs_) unit->outputs.push_back(graph_.value(id).name);
+    unit->drops_constants = claim_.drop_constants;
     replace(domain, name);
     return unit;
   }

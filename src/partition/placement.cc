@@ -53,11 +53,17 @@ void PlacementRecord::note(const Graph& graph, const Assignment& assignment) {
   }
   for (NodeId id : nodes) {
     const NodeAssignment& assigned = assignment.of(graph, id);
-    Placed& placed = placed_.emplace_back(&graph.node(id), assigned.provider, assigned.kernel, assigned.refusals);
+    Placed& placed = placed_.emplace_back(&graph.node(id), assigned.provider, assigned.kernel, assigned.refusals, assigned.member_refusals);
     if (!assigned.unit) continue;
     const Graph& body = *assigned.unit->body;
     for (NodeId inner : body.nodes()) placed.compiled.push_back({body.node(inner).name, body.node(inner).domain, body.node(inner).op_type});
   }
+}
+
+std::vector<Refusal> PlacementRecord::Placed::refusals_of(const OriginalNode& original) const {
+  if (compiled.empty()) return refusals;
+  const auto own = member_refusals.find(&original);
+  return own == member_refusals.end() ? std::vector<Refusal>() : own->second;
 }
 
 /// Turns a record into rows.
@@ -107,7 +113,7 @@ class PlacementRecord::Writer {
       const bool first = row.runs_as.empty();
       if (first) {
         row.runs_as = placed.node->display_name();
-        row.refusals = placed.refusals;
+        row.refusals = placed.refusals_of(*original);
         row.unit = placed.compiled.empty() ? std::string() : placed.node->name;
         row.reason.clear();
         row.pass.clear();

@@ -84,7 +84,10 @@ class PlacementRecord {
     int provider;
     std::string kernel;
     std::vector<Refusal> refusals;
-    std::vector<AssignedNodes::Name> compiled;  ///< of a unit: the nodes that it stands for, as they were then
+    MemberRefusals member_refusals;
+    std::vector<AssignedNodes::Name> compiled = {};  ///< of a unit: the nodes that it stands for, as they were then
+
+    std::vector<Refusal> refusals_of(const OriginalNode& original) const;
   };
   class Writer;
   void note(const Graph& graph, const Assignment& assignment);

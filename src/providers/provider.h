@@ -33,11 +33,12 @@ struct Refusal {
 /// Nodes that a provider takes: one that it has a kernel for, or several that it compiles into one unit.
 struct Claim {
   std::vector<NodeId> nodes;
-  std::string kernel;           ///< what computes them: "Conv(11)"
-  bool compiled = false;        ///< the nodes become one unit, whose graph goes to compile()
-  bool drop_constants = false;  ///< of a unit: its graph has the constants, its node does not take them as inputs
-  uint64_t host_inputs = 0;     ///< bit i: the kernel takes input i in host memory; without effect on units
-  uint64_t host_outputs = 0;    ///< bit i: the kernel leaves output i in host memory
+  std::string kernel;                         ///< what computes them: "Conv(11)"
+  bool compiled = false;                      ///< the nodes become one unit, whose graph goes to compile()
+  bool drop_constants = false;                ///< of a unit: its graph has the constants, its node does not take them as inputs
+  uint64_t host_inputs = 0;                   ///< bit i: the kernel takes input i in host memory; without effect on units
+  uint64_t host_outputs = 0;                  ///< bit i: the kernel leaves output i in host memory
+  std::vector<std::string> host_values = {};  ///< of a unit: names of values from outside that it takes in host memory
 };
 
 /// What a provider says of a graph.
@@ -58,6 +59,7 @@ struct Unit {
   std::string name;                 ///< of the node
   std::vector<std::string> inputs;  ///< names of what the node takes, in order
   std::vector<std::string> outputs;
+  bool drops_constants = false;  ///< the provider has no need of the body's constants once compile() has ended
 };
 
 /// What stands for a compiled unit in a model file: its provider makes the unit from it when such a model is loaded.

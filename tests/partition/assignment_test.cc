@@ -5,6 +5,7 @@
 #include "graph/text_parse.h"
 #include "partition/placement.h"
 #include "providers/registry.h"
+#include "support/device_provider.h"
 
 namespace rh::test {
 namespace {
@@ -77,6 +78,38 @@ TEST(Assignment, GoesByTheOrderOfTheProvidersAndKeepsRefusals) {
     EXPECT_EQ(at->refusals[0].code, RefusalCode::op);
   }
   EXPECT_NE(to_text(report).find("[First: not Add (op)]"), std::string::npos);
+}
+
+TEST(Assignment, EachNodeOfAUnitKeepsItsOwnRefusals) {
+  auto graph = parse_graph(R"(<opset_import: ["" : 17]>
+main (bool[] c, float[2] x) => (float[2] y)
+{
+  [one] a = Relu (x)
+  [two] b = Neg (a)
+  [three] y = If (c) <
+    then_branch = t () => (float[2] r) { [inner] r = Add (a, b) },
+    else_branch = e () => (float[2] s) { [other] s = Relu (b) }
+  >
+})");
+  DeviceSetup setup;
+  setup.compiles = true;
+  setup.takes = [](const Node&) { return true; };
+  const std::vector<std::shared_ptr<Provider>> providers = {std::make_shared<PickyProvider>("First", std::vector<std::string>{}),
+                                                            std::make_shared<PickyProvider>("Second", std::vector<std::string>{}),
+                                                            make_device_provider(std::move(setup))};
+  const OriginalNodes originals = collect_originals(*graph);
+  const Assignment assignment = assign(*graph, providers);
+  std::map<std::string, std::string> reasons;
+  for (const NodePlacement& row : PlacementRecord(originals, *graph, assignment, providers).nodes()) {
+    EXPECT_EQ(row.provider, "DeviceExecutionProvider");
+    for (const Refusal& refusal : row.refusals) reasons[row.node] += refusal.provider + ": " + refusal.reason + ". ";
+  }
+  const std::string of_if = "First: not If. Second: not If. ";
+  EXPECT_EQ(reasons, (std::map<std::string, std::string>{{"one", "First: not Relu. Second: not Relu. "},
+                                                         {"two", "First: not Neg. Second: not Neg. "},
+                                                         {"three", of_if},
+                                                         {"inner", of_if},
+                                                         {"other", of_if}}));
 }
 
 TEST(Assignment, NamesWhatNobodyTakes) {

@@ -169,6 +169,44 @@ main (float[2] x) => (float[2] y) < float[2] w = {1, 2} >
   EXPECT_EQ(device_copies() - before, 2);
 }
 
+struct HostValuesCase {
+  std::vector<std::string> wanted, copies;
+};
+
+const HostValuesCase kHostValues[] = {
+    {{}, {"t: cpu > other:0", "u: other:1 > other:0", "x: cpu > other:0"}},
+    {{"t", "no_such_value"}, {"u: other:1 > other:0", "x: cpu > other:0"}},
+    {{"x"}, {"t: cpu > other:0", "u: other:1 > other:0"}},
+    {{"u"}, {"t: cpu > other:0", "u: other:1 > cpu", "x: cpu > other:0"}},
+};
+
+TEST(Copies, LeaveAUnitsHostValuesOnTheHostAndBringThemThere) {
+  for (const HostValuesCase& row : kHostValues) {
+    auto graph = parse_graph(R"(<opset_import: ["" : 17]>
+main (float[2] x, float[2] z) => (float[2] y)
+{ [a] t = Exp (x) [e] u = Neg (z) [d1] v = Add (t, x) [d2] w = Mul (v, u) [d3] y = Neg (w) })");
+    infer_types(*graph);
+    auto providers = two_devices();
+    DeviceSetup setup;
+    setup.name = "UnitExecutionProvider";
+    setup.answers = [&](const Graph& of) {
+      Claim claim;
+      claim.compiled = true;
+      claim.host_values = row.wanted;
+      for (NodeId id : of.nodes()) {
+        if (of.node(id).name.starts_with("d")) claim.nodes.push_back(id);
+      }
+      return Capability{{claim}, {}};
+    };
+    providers[0] = make_device_provider(std::move(setup));
+    Assignment assignment = assign(*graph, providers);
+    std::vector<std::string> copies;
+    for (const CopyPlacement& copy : place_copies(*graph, assignment, providers)) copies.push_back(line(copy));
+    std::ranges::sort(copies);
+    EXPECT_EQ(copies, row.copies);
+  }
+}
+
 TEST(Copies, SayWhy) {
   auto graph = parse_graph(R"(<opset_import: ["" : 17]>
 main (float[2] x) => (float[2] y) { [a] t = Exp (x) [d] y = Neg (t) })");

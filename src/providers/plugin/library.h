@@ -47,7 +47,9 @@ class Library {
   bool makes(std::string_view ep_name) const;
   bool owns(const OrtEpFactory& factory) const;
   /// Null where the library does not tell what its providers refuse.
+  /// What it exports for us alone; null where it does not.
   RhEpGetRefusalsFn refusals() const { return refusals_; }
+  RhEpUnitHostInputsFn unit_host_inputs() const { return unit_host_inputs_; }
   /// Null where the factory has none.
   PluginTransfer* transfer(const OrtEpFactory& factory) const;
 
@@ -97,6 +99,7 @@ class Library {
   bool left_behind_ = false;  ///< a call of it still runs: nothing of it is released
   ReleaseEpApiFactoryFn release_ = nullptr;
   RhEpGetRefusalsFn refusals_ = nullptr;
+  RhEpUnitHostInputsFn unit_host_inputs_ = nullptr;
   std::vector<Factory> factories_;
   std::vector<std::unique_ptr<OrtEpDevice>> devices_;
   MemberForkMutex mutex_;

@@ -126,6 +126,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     views_.push_back(abi::make_graph_view(graph, {setup_.model, taken_by}));
     OrtEpGraphSupportInfo answer{graph, registry_};
     call(ep_->name, "OrtEp::GetCapability", [&] { return ep_->raw.GetCapability(&ep_->raw, views_.back().get(), &answer); });
+    ask_host_values(answer.claims);
     Capability capability;
     std::unordered_set<NodeId> claimed;
     for (Claim& claim : answer.claims) {
@@ -370,6 +371,21 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
       if (!match.entry) return {id, match.code, std::move(match.reason)};
     }
     return {id, RefusalCode::unstated, "it left the node out of its answer and gave no reason"};
+  }
+
+  // What units want in host memory of the graph that the plugin was just asked about (RhEpUnitHostInputs).
+  void ask_host_values(std::vector<Claim>& claims) const {
+    const RhEpUnitHostInputsFn get = setup_.library->unit_host_inputs();
+    if (!get || device_.is_host()) return;
+    size_t unit = 0;
+    for (Claim& claim : claims) {
+      if (!claim.compiled) continue;
+      const char* const* names = nullptr;
+      size_t count = 0;
+      call(ep_->name, "RhEpUnitHostInputs", [&] { return get(&ep_->raw, unit, &names, &count); });
+      for (size_t i = 0; i < count; ++i) claim.host_values.emplace_back(names[i]);
+      ++unit;
+    }
   }
 
   // What the plugin says itself of the graph that it was just asked about (RhEpGetRefusals).

@@ -45,6 +45,14 @@ void align(Graph& graph) {
   align_constants(graph, [](const Tensor& tensor) { return tensor.clone(); });
 }
 
+// What a provider has compiled it has uploaded or packed.
+void drop_constants(Graph& body) {
+  for (ValueId id = 0; id < body.value_count(); ++id) {
+    if (!body.value(id).initializer.empty()) body.set_initializer(id, Value());
+  }
+  for (NodeId id : body.nodes()) Graph::for_each_subgraph(body.mutable_node(id), [](Graph& inner) { drop_constants(inner); });
+}
+
 }  // namespace
 
 PlacedModel place(Model model, const SessionOptions& options, const Parallel& parallel) {
@@ -95,6 +103,9 @@ CompiledModel compile(Model model, const SessionOptions& options, const Parallel
     compiled.context_nodes = place_context_nodes(*compiled.for_file, graph, compiled.assignment, compiled.providers);
   }
   for (const auto& provider : compiled.providers) provider->finish();
+  for (const auto& unit : compiled.plan->units) {
+    if (unit->drops_constants) drop_constants(*unit->body);
+  }
   compiled.assignment = {};  // the plan has its kernels and units
   compiled.load.compile_ms = watch.lap();
   return compiled;
