@@ -26,7 +26,9 @@ json to_json(const KnownProvider& provider, const std::filesystem::path& library
   } else if (!provider.systems.empty() && provider.systems.find(kSystemName) == std::string_view::npos) {
     entry["state"] = "not for this system";
   } else {
-    entry["state"] = library.empty() ? "missing" : "found";
+    const VendorFilesState vendor = vendor_state(provider);
+    entry["state"] = library.empty() || !vendor.problem.empty() ? "missing" : "found";
+    if (!vendor.problem.empty() && vendor.file.empty()) entry["library"] = "";  // of use to nobody here
   }
   if (entry["state"] != "found") entry["reason"] = why_unavailable(provider.name, provider_registry().available());
   return entry;

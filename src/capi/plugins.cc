@@ -147,7 +147,7 @@ plugin::Libraries& libraries_of(const OrtEnv& env) {
   return *env.libraries;
 }
 
-std::string find_plugin_provider(const OrtEnv& env, std::string_view name) {
+std::string find_plugin_provider(const OrtEnv& env, std::string_view name, bool vendor_is_named) {
   plugin::Libraries& libraries = libraries_of(env);
   const auto without_devices = [](std::string_view provider, const std::string& file) {
     fail(ErrorCode::ep_fail,
@@ -160,7 +160,7 @@ std::string find_plugin_provider(const OrtEnv& env, std::string_view name) {
   if (!known) return {};
   if (!libraries.devices_of(known->name).empty()) return std::string(known->name);
   const std::filesystem::path file = find_provider_library(*known);
-  if (file.empty()) return {};
+  if (file.empty() || (!vendor_is_named && !vendor_state(*known).problem.empty())) return {};
   if (!libraries.has(known->name)) libraries.add(known->name, file.c_str(), *OrtGetApiBase(), env.logger);
   if (libraries.devices_of(known->name).empty()) without_devices(known->name, file.string());
   return std::string(known->name);
@@ -186,19 +186,27 @@ namespace {
 ProviderChoice choice_of(const OrtEnv& env, const std::shared_ptr<const OrtSessionOptions>& options,
                          const OrtSessionOptions::Provider& provider) {
   Devices devices = provider.devices;
+  const bool is_found = devices.empty() && provider_registry().canonical_name(provider.name).empty();
   try {
-    if (devices.empty() && provider_registry().canonical_name(provider.name).empty())
-      devices = libraries_of(env).devices_of(find_plugin_provider(env, provider.name));
+    if (is_found)
+      devices =
+          libraries_of(env).devices_of(find_plugin_provider(env, provider.name, provider.options.contains(std::string(kVendorOption))));
   } catch (const Error& error) {
     return {provider.name, {}, [error](const std::shared_ptr<const ModelInfo>&) -> std::shared_ptr<Provider> { throw error; }};
   }
-  return devices.empty() ? ProviderChoice{provider.name, {}, nullptr} : plugin_choice(env, options, std::move(devices));
+  if (devices.empty()) return {provider.name, {}, nullptr};
+  ProviderChoice choice = plugin_choice(env, options, std::move(devices));
+  choice.is_found = is_found;
+  return choice;
 }
 
 }  // namespace
 
 void choose_plugins(const OrtEnv& env, const OrtSessionOptions& given, SessionOptions& options) {
-  const auto kept = std::make_shared<const OrtSessionOptions>(given);
+  const auto copy = std::make_shared<OrtSessionOptions>(given);
+  // The interface has no function that tells a provider how many threads the session has.
+  if (given.intra_op_threads > 0) copy->config.set("session.intra_op_num_threads", std::to_string(given.intra_op_threads));
+  const std::shared_ptr<const OrtSessionOptions> kept = copy;
   for (const OrtSessionOptions::Provider& provider : given.providers) {
     options.providers.push_back(choice_of(env, kept, provider));
     options.providers.back().options = provider.options;

@@ -11,8 +11,12 @@ namespace rh::capi {
 plugin::Libraries& libraries_of(const OrtEnv& env);
 
 /// The full name of a provider that a registered library has, or one that is found by its file name and then registered; empty where there
-/// is none. Throws Error where a library is there, but does not load or finds no device.
-std::string find_plugin_provider(const OrtEnv& env, std::string_view name);
+/// is none, or the vendor's own library is missing as far as files tell it, unless an option names that. Throws Error where a library is
+/// there, but does not load or finds no device.
+std::string find_plugin_provider(const OrtEnv& env, std::string_view name, bool vendor_is_named = false);
+
+/// The option by which providers are told where the vendor's library is.
+inline constexpr std::string_view kVendorOption = "library_path";
 
 /// Option keys of providers stand among the configuration entries as "ep.<lower case name>.<key>".
 std::string lower(std::string_view text);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -25,28 +26,38 @@ OrtStatus* not_enabled_status(std::string_view provider) {
   return guard([&] { not_enabled(provider); });
 }
 
-/// Those of registered libraries first.
+/// Those of registered libraries, those that a program can name without registering anything, and those built in. A library whose vendor's
+/// is missing, as far as files tell it, counts as none.
 std::vector<std::string> available_names() {
-  std::vector<std::string> names = provider_registry().available();
+  std::vector<std::string> names;
   if (const OrtEnv* env = abi::current_env()) {
-    const std::vector<std::string> plugins = libraries_of(*env).provider_names();
-    names.insert(names.begin(), plugins.begin(), plugins.end());
+    for (const std::string& plugin : libraries_of(*env).provider_names()) {
+      const KnownProvider* known = find_known_provider(plugin);
+      if (!known || vendor_state(*known).problem.empty()) names.push_back(plugin);
+    }
   }
+  for (const KnownProvider& known : known_providers()) {
+    if (std::ranges::find(names, known.name) == names.end() && is_ready(known)) names.emplace_back(known.name);
+  }
+  const std::vector<std::string> built_in = provider_registry().available();
+  names.insert(names.end(), built_in.begin(), built_in.end());
   return names;
 }
 
 /// The provider's name where a registered library, or one that is found by its file name and then registered, has it; empty where there is
 /// none. What is wrong with a library that is there waits for the session where there is no environment yet, or where that only warns.
-std::string plugin_name(const OrtSessionOptions& options, std::string_view name) {
+std::string plugin_name(const OrtSessionOptions& options, std::string_view name, bool vendor_is_named = false) {
   const bool only_warn = glance_at_settings(options.config.pairs()).fallback == Fallback::warn;
   const OrtEnv* env = abi::current_env();
   if (!env) {
     const KnownProvider* known = find_known_provider(name);
-    if (known && !find_provider_library(*known).empty()) return std::string(known->name);
+    if (known && !find_provider_library(*known).empty() && (vendor_is_named || vendor_state(*known).problem.empty())) {
+      return std::string(known->name);
+    }
     return only_warn ? std::string(name) : std::string();
   }
   try {
-    const std::string found = find_plugin_provider(*env, name);
+    const std::string found = find_plugin_provider(*env, name, vendor_is_named);
     return found.empty() && only_warn ? std::string(name) : found;
   } catch (const Error&) {
     if (!only_warn) throw;
@@ -58,7 +69,8 @@ void append(OrtSessionOptions& options, std::string_view name, const char* const
   checked_array(keys, count, "provider_options_keys");
   checked_array(values, count, "provider_options_values");
   OrtSessionOptions::Provider provider{provider_registry().canonical_name(name), {}, {}};
-  if (provider.name.empty()) provider.name = plugin_name(options, name);
+  const bool vendor_is_named = std::any_of(keys, keys + count, [](const char* key) { return key && key == kVendorOption; });
+  if (provider.name.empty()) provider.name = plugin_name(options, name, vendor_is_named);
   if (provider.name.empty()) fail(ErrorCode::invalid_argument, "{}", why_unavailable(name, available_names()));
   for (size_t i = 0; i < count; ++i) {
     const char* key = &checked(keys[i], "provider_options_keys[i]");

@@ -79,6 +79,16 @@ std::filesystem::path find_provider_library(const KnownProvider& provider) {
   return {};
 }
 
+VendorFilesState vendor_state(const KnownProvider& provider) {
+  const VendorFiles* vendor = provider.key.empty() ? nullptr : vendor_files(provider.key);
+  return vendor ? look_for_vendor(*vendor) : VendorFilesState();
+}
+
+bool is_ready(const KnownProvider& provider) {
+  if (provider.key.empty() || !vendor_files(provider.key) || find_provider_library(provider).empty()) return false;
+  return vendor_state(provider).problem.empty();
+}
+
 std::string why_unavailable(std::string_view name, const std::vector<std::string>& registered) {
   const KnownProvider* known = find_known_provider(name);
   if (!known) {
@@ -89,6 +99,9 @@ std::string why_unavailable(std::string_view name, const std::vector<std::string
   if (!known->fate.empty()) return fmt::format("{} {}", known->name, known->fate);
   if (!known->systems.empty() && known->systems.find(kSystemName) == std::string_view::npos) {
     return fmt::format("{} runs on {} only; this is {}: leave it out here", known->name, known->systems, kSystemName);
+  }
+  if (!find_provider_library(*known).empty()) {
+    if (const std::string problem = vendor_state(*known).problem; !problem.empty()) return fmt::format("{}: {}", known->name, problem);
   }
   std::vector<std::string> folders;
   for (const auto& folder : provider_folders()) folders.push_back("'" + folder.string() + "'");

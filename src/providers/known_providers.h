@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/vendor_files.h"
+
 namespace rh {
 
 /// A provider that programs name without registering a library.
@@ -31,6 +33,13 @@ std::vector<std::filesystem::path> provider_folders();
 
 /// The library of a known provider; empty where no folder has it.
 std::filesystem::path find_provider_library(const KnownProvider& provider);
+
+/// Whether programs can name it without more: its library is there and, as far as files tell it, the vendor's. Opens nothing. Only
+/// providers whose vendor has a row in base/vendor_files.inc are so.
+bool is_ready(const KnownProvider& provider);
+
+/// The vendor's library of a provider, as far as files tell it; nothing, and no problem, where the vendor has no row.
+VendorFilesState vendor_state(const KnownProvider& provider);
 
 /// A sentence that says why there is no provider of this name, and what to do. `registered`: names that would do.
 std::string why_unavailable(std::string_view name, const std::vector<std::string>& registered);

@@ -1,0 +1,171 @@
+#include "base/vendor_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <iterator>
+#include <utility>
+
+#include "base/dynamic_library.h"
+#ifdef __linux__
+#include <link.h>
+#endif
+
+namespace rh {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr VendorFiles kVendors[] = {
+#define RH_VENDOR(...) {__VA_ARGS__},
+#include "base/vendor_files.inc"
+#undef RH_VENDOR
+};
+
+/// The number behind the name, "libopenvino_c.so.2641"; 0 where none is.
+int number_of(const VendorFiles& vendor, const fs::path& file) {
+  const std::string name = file.filename().string();
+  int number = 0;
+  if (name.size() > vendor.file.size() + 1) std::from_chars(name.data() + vendor.file.size() + 1, name.data() + name.size(), number);
+  return number;
+}
+
+bool begins_in(const fs::path& folder, std::string_view name) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().filename().string().starts_with(name)) return true;
+  }
+  return false;
+}
+
+/// Those of a folder, the newest first.
+std::vector<fs::path> files_in(const VendorFiles& vendor, const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const std::string_view rest = std::string_view(name).substr(std::min(name.size(), vendor.file.size()));
+    if (name.starts_with(vendor.file) && rest.find_first_not_of(".0123456789") == rest.npos) found.push_back(at->path());
+  }
+  std::ranges::sort(
+      found, [&](const fs::path& a, const fs::path& b) { return std::pair(number_of(vendor, a), a) > std::pair(number_of(vendor, b), b); });
+  return found;
+}
+
+/// The part of a path up to its folder of Python packages; empty where it has none.
+fs::path packages_folder(const fs::path& path) {
+  fs::path folder;
+  for (const fs::path& part : path) {
+    folder /= part;
+    if (part == "site-packages" || part == "dist-packages") return folder;
+  }
+  return {};
+}
+
+void add(std::vector<fs::path>& folders, const fs::path& folder) {
+  if (!folder.empty() && std::ranges::find(folders, folder) == folders.end()) folders.push_back(folder);
+}
+
+void add_of_loaded_libraries(std::vector<fs::path>& folders) {
+#ifdef __linux__
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* into) {
+        if (info->dlpi_name && *info->dlpi_name) add(*static_cast<std::vector<fs::path>*>(into), packages_folder(info->dlpi_name));
+        return 0;
+      },
+      &folders);
+#else
+  (void)folders;
+#endif
+}
+
+void add_of_virtual_environment(std::vector<fs::path>& folders) {
+  const char* environment = std::getenv("VIRTUAL_ENV");
+  if (!environment || !*environment) return;
+  std::error_code error;
+  for (fs::directory_iterator at(fs::path(environment) / "lib", error), end; !error && at != end; at.increment(error)) {
+    add(folders, at->path() / "site-packages");
+  }
+}
+
+std::vector<fs::path> python_folders() {
+  std::vector<fs::path> folders;
+  add(folders, packages_folder(own_library_folder()));
+  add_of_loaded_libraries(folders);
+  add_of_virtual_environment(folders);
+  return folders;
+}
+
+std::vector<fs::path> search_folders(const VendorFiles& vendor) {
+  std::vector<fs::path> folders;
+  add(folders, own_library_folder());
+  for (const fs::path& packages : python_folders()) add(folders, packages / vendor.python);
+  const char* listed = std::getenv("LD_LIBRARY_PATH");
+  for (std::string_view rest = listed ? listed : ""; !rest.empty();) {
+    const size_t end = std::min(rest.find(kPathSeparator), rest.size());
+    add(folders, fs::path(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  for (const char* folder : {"/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
+    add(folders, folder);
+  }
+  return folders;
+}
+
+std::string problem_of(const VendorFiles& vendor, const fs::path& file) {
+  if (const int number = number_of(vendor, file); number > 0 && number < vendor.least) {
+    return fmt::format("{} {} ('{}') is too old, expected {} or newer: pip install --upgrade {}", vendor.title, vendor_version(number),
+                       file.string(), vendor_version(vendor.least), vendor.package);
+  }
+  if (file.parent_path().string().ends_with(vendor.python)) {
+    for (std::string_view rest = vendor.companions; !rest.empty();) {
+      const size_t end = std::min(rest.find(' '), rest.size());
+      const std::string_view companion = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (!begins_in(file.parent_path(), companion)) {
+        return fmt::format("{} ('{}') is damaged: there is no file {} beside it: pip install --force-reinstall {}", vendor.title,
+                           file.string(), companion, vendor.package);
+      }
+    }
+  }
+  return {};
+}
+
+/// A file, or the newest in a folder.
+VendorFilesState at_place(const VendorFiles& vendor, const fs::path& place, std::string_view whose) {
+  std::error_code error;
+  if (fs::is_regular_file(place, error)) return {place, problem_of(vendor, place)};
+  if (const auto files = files_in(vendor, place); !files.empty()) return {files[0], problem_of(vendor, files[0])};
+  return {{},
+          fmt::format("{} is not at '{}', which {} names: there is no file {} or {}.<version>", vendor.title, place.string(), whose,
+                      vendor.file, vendor.file)};
+}
+
+}  // namespace
+
+const VendorFiles* vendor_files(std::string_view key) {
+  const auto at = std::ranges::find(kVendors, key, &VendorFiles::key);
+  return at == std::end(kVendors) ? nullptr : &*at;
+}
+
+std::string vendor_version(int number) {
+  if (number < 1000) return {};
+  return fmt::format("{}.{}.{}", 2000 + number / 100, number / 10 % 10, number % 10);
+}
+
+VendorFilesState look_for_vendor(const VendorFiles& vendor, std::string_view given) {
+  if (!given.empty()) return at_place(vendor, fs::path(given), "the option");
+  if (const char* named = std::getenv(vendor.variable); named && *named) return at_place(vendor, named, vendor.variable);
+  for (const fs::path& folder : search_folders(vendor)) {
+    if (const auto files = files_in(vendor, folder); !files.empty()) return {files[0], problem_of(vendor, files[0])};
+  }
+  return {{},
+          fmt::format("{} is not installed: there is no file {} or {}.<version> beside this library, in a folder {} of Python's packages, "
+                      "or in the system's folders: pip install {}, or name its file in {}",
+                      vendor.title, vendor.file, vendor.file, vendor.python, vendor.package, vendor.variable)};
+}
+
+}  // namespace rh
