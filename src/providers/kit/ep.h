@@ -17,6 +17,7 @@ struct Setup {
   const Options& options;                ///< until the provider is made
   std::shared_ptr<DeviceDriver> driver;  ///< of the session's device; null: it works on host memory
   int device_id = 0;
+  int threads = 0;  ///< of the session's operators; 0: as many as there are processors, or the host does not tell
 };
 
 /// What a library of one provider exports: what it is called, its options, and how a session's provider is made of them.

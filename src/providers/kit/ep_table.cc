@@ -7,8 +7,9 @@
 
 namespace rh::kit {
 
-std::unique_ptr<RegionProvider> make_provider(const Host& host, const ProviderKind& kind, const Options& options, ListedDevice* device) {
-  return kind.make({host, options, device ? device->driver() : nullptr, device ? device->spec().id : 0});
+std::unique_ptr<RegionProvider> make_provider(const Host& host, const ProviderKind& kind, const Options& options, int threads,
+                                              ListedDevice* device) {
+  return kind.make({host, options, device ? device->driver() : nullptr, device ? device->spec().id : 0, threads});
 }
 
 EpTable::EpTable(const Host& of, const ProviderKind& what, const OrtSessionOptions& session, const OrtLogger* logger,
@@ -18,8 +19,9 @@ EpTable::EpTable(const Host& of, const ProviderKind& what, const OrtSessionOptio
       kind(what),
       options(kind.name, kind.options, options_of(host, session, kind.name)),
       device(std::move(on)),
-      provider(make_provider(host, kind, options, device.get())),
-      compiler(host, kind.name, *provider, options.key(), session, logger) {
+      provider(make_provider(host, kind, options, threads_of(host, session), device.get())),
+      trials(*provider),
+      compiler(host, kind.name, *provider, trials, options.key(), session, logger) {
   kernels = std::make_unique<Kernels>(host, kind.name, device, provider->kernels());
   fill_graph_functions();
   fill_compiled_model_functions();
@@ -39,6 +41,12 @@ void EpTable::fill_graph_functions() {
   };
   ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** infos, size_t count) {
     for (size_t i = 0; i < count; ++i) delete static_cast<CompiledRegion*>(infos[i]);
+  };
+  SetDynamicOptions = [](OrtEp* self, const char* const* names, const char* const* values, size_t count) {
+    EpTable& ep = *static_cast<EpTable*>(self);
+    return guard(*ep.host.api, [&] {
+      for (size_t i = 0; i < count; ++i) ep.provider->set_dynamic_option(names[i], values[i]);
+    });
   };
   IsConcurrentRunSupported = [](OrtEp*, bool* is_supported) -> OrtStatus* {
     *is_supported = true;
@@ -102,7 +110,7 @@ void EpTable::claim(const OrtGraph& graph, OrtEpGraphSupportInfo* info) {
   const auto is_compiled = [&](NodeId id) {
     return std::ranges::find(taken, id) == taken.end() && compiler.is_compiled(imported.graph->node(id));
   };
-  Decision decision = decide(*imported.graph, *provider, taken);
+  Decision decision = trials.decide(*imported.graph, taken);
   std::erase_if(decision.refusals, [&](const auto& refused) { return is_compiled(refused.first); });
   for (NodeId id : imported.graph->nodes()) {
     if (is_compiled(id)) decision.regions.push_back({id});
@@ -120,13 +128,17 @@ void EpTable::add_unit(const ImportedGraph& imported, const std::vector<NodeId>&
   for (NodeId id : region) nodes.push_back(imported.nodes[static_cast<size_t>(id)]);
   OrtNodeFusionOptions fusion{};
   fusion.ort_version_supported = host.version;
-  fusion.drop_constant_initializers = device != nullptr;  // on the host they stay inputs: the provider works where they lie
+  // On the host they stay inputs where the provider works where they lie.
+  fusion.drop_constant_initializers = device || provider->keeps_constants();
   check(host, host.ep->EpGraphSupportInfo_AddNodesToFuse(info, nodes.data(), nodes.size(), &fusion));
 }
 
 // Hosts ask for a body before its node, or after it: in both orders a body is left to a node that is taken with it.
 bool EpTable::runs_whole(const OrtNode& node) const {
   const ImportedGraph alone = import_node(host, node);
+  for (ValueId output : alone.graph->node(0).outputs) {
+    if (output != kNoValue && trials.has_refused(alone.graph->value(output).name)) return false;
+  }
   return !support_of(*provider, *alone.graph, 0);
 }
 

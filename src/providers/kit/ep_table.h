@@ -12,6 +12,7 @@
 #include "providers/kit/profiling.h"
 #include "providers/kit/region_compiler.h"
 #include "providers/kit/root_types.h"
+#include "providers/kit/trials.h"
 
 namespace rh::kit {
 
@@ -29,6 +30,7 @@ struct EpTable : OrtEp {
   Options options;
   std::shared_ptr<ListedDevice> device;
   std::unique_ptr<RegionProvider> provider;
+  Trials trials;
   RegionCompiler compiler;
   std::string made_by = compiler.compatibility_info();
   RootTypes types;
@@ -47,6 +49,7 @@ struct EpTable : OrtEp {
 };
 
 /// Throws Error where it cannot be made, on this machine or with these options.
-std::unique_ptr<RegionProvider> make_provider(const Host& host, const ProviderKind& kind, const Options& options, ListedDevice* device);
+std::unique_ptr<RegionProvider> make_provider(const Host& host, const ProviderKind& kind, const Options& options, int threads,
+                                              ListedDevice* device);
 
 }  // namespace rh::kit

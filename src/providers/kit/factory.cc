@@ -49,7 +49,7 @@ struct FactoryTable : OrtEpFactory {
       const FactoryTable& factory = own(self);
       return guard(*factory.host.api, [&] {
         const Options defaults(factory.kind.name, factory.kind.options, {});
-        *answer = compatibility_of(*make_provider(factory.host, factory.kind, defaults, factory.chosen({}).get()), made_by);
+        *answer = compatibility_of(*make_provider(factory.host, factory.kind, defaults, 0, factory.chosen({}).get()), made_by);
       });
     };
   }

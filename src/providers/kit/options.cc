@@ -105,4 +105,16 @@ const char* RunEntries::text(std::string_view name) const {
   return host_.api->GetRunConfigEntry(&options_, (entry_prefix(provider_) + std::string(name)).c_str());
 }
 
+int threads_of(const Host& host, const OrtSessionOptions& options) {
+  constexpr const char* kKey = "session.intra_op_num_threads";
+  int is_there = 0;
+  check(host, host.api->HasSessionConfigEntry(&options, kKey, &is_there));
+  if (!is_there) return 0;
+  char text[16] = {};
+  size_t size = sizeof text;
+  OrtStatus* status = host.api->GetSessionConfigEntry(&options, kKey, text, &size);
+  if (status) host.api->ReleaseStatus(status);  // longer than a number
+  return status ? 0 : static_cast<int>(integer_of(text).value_or(0));
+}
+
 }  // namespace rh::kit

@@ -41,6 +41,8 @@ class Options {
 
 /// What a session's options have for a provider: entries "ep.<name in lower case>.<option>".
 std::map<std::string, std::string> options_of(const Host& host, const OrtSessionOptions& options, std::string_view provider);
+/// The threads of a session's operators, where its host tells them by the entry "session.intra_op_num_threads"; else 0.
+int threads_of(const Host& host, const OrtSessionOptions& options);
 
 /// What a run's options have for a provider: entries of the same form. Only while the call lasts.
 class RunEntries {

@@ -4,11 +4,11 @@
 
 namespace rh::kit {
 
-RegionCompiler::RegionCompiler(const Host& host, std::string provider_name, RegionProvider& provider, std::string options_key,
-                               const OrtSessionOptions& session, const OrtLogger* logger)
+RegionCompiler::RegionCompiler(const Host& host, std::string provider_name, RegionProvider& provider, Trials& trials,
+                               std::string options_key, const OrtSessionOptions& session, const OrtLogger* logger)
     : host_(host),
       provider_name_(std::move(provider_name)),
-      provider_(provider),
+      trials_(trials),
       maker_(provider.artifacts()),
       options_key_(std::move(options_key)),
       logger_(logger),
@@ -19,7 +19,7 @@ RegionCompiler::Compiled RegionCompiler::compile(const Region& region, const Ort
   Compiled compiled{nullptr, {nullptr, host_.api->ReleaseNode}};
   if (region.outputs.empty()) return compiled;
   if (!maker_) {
-    compiled.executable = provider_.compile(region);
+    compiled.executable = trials_.compile(region);
     return compiled;
   }
   Artifact artifact{provider_name_, maker_->made_by(), text_of(host_, host_.api->Node_GetName, &unit), {}, {}};
@@ -52,7 +52,7 @@ std::unique_ptr<Executable> RegionCompiler::load_compiled(const Region& region, 
 }
 
 std::unique_ptr<Executable> RegionCompiler::find_or_compile(const Region& region, const std::string& folder, Artifact& artifact) {
-  if (!cache_.is_on()) return provider_.compile(region);
+  if (!cache_.is_on()) return trials_.compile(region);
   const std::string context = fmt::format("{}\n{}\n{}\n{}", provider_name_, artifact.made_by, own_version(), options_key_);
   RegionKey key = quick_key(region, context, folder);
   if (!key.name.empty()) {
@@ -64,7 +64,7 @@ std::unique_ptr<Executable> RegionCompiler::find_or_compile(const Region& region
   }
   std::unique_ptr<Executable> executable = load_cached(region, key.content);
   if (!executable) {
-    executable = provider_.compile(region);
+    executable = trials_.compile(region);
     artifact.key = key.content;
     artifact.payload = maker_->save(*executable);
     cache_.keep(artifact);

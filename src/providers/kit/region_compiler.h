@@ -6,15 +6,16 @@
 #include "providers/kit/artifact_cache.h"
 #include "providers/kit/ep_context.h"
 #include "providers/kit/region_key.h"
+#include "providers/kit/trials.h"
 
 namespace rh::kit {
 
-/// Makes the executables of a session: by the provider's compile(), or, where it has an ArtifactMaker, of what was compiled before, in a
+/// Makes the executables of a session: by the provider's compile() or a trial of it, or, where it has an ArtifactMaker, of what was compiled before, in a
 /// model or in the cache.
 class RegionCompiler {
  public:
-  RegionCompiler(const Host& host, std::string provider_name, RegionProvider& provider, std::string options_key,
-                 const OrtSessionOptions& session, const OrtLogger* logger);
+  RegionCompiler(const Host& host, std::string provider_name, RegionProvider& provider, Trials& trials,
+                 std::string options_key, const OrtSessionOptions& session, const OrtLogger* logger);
   RegionCompiler(const RegionCompiler&) = delete;
   RegionCompiler& operator=(const RegionCompiler&) = delete;
 
@@ -39,7 +40,7 @@ class RegionCompiler {
 
   Host host_;
   std::string provider_name_;
-  RegionProvider& provider_;
+  Trials& trials_;
   ArtifactMaker* maker_;
   std::string options_key_;
   const OrtLogger* logger_;

@@ -27,6 +27,10 @@ Support support_of(const RegionProvider& provider, const Graph& graph, NodeId id
   }
 }
 
+void RegionProvider::set_dynamic_option(std::string_view name, std::string_view) {
+  fail(ErrorCode::invalid_argument, "there is no dynamic option '{}'", name);
+}
+
 Support RegionProvider::supports_bodies(const NodeView& node) const {
   Support refusal;
   Graph::for_each_subgraph(node.node(), [&](const Graph& body) {
@@ -39,12 +43,15 @@ Support RegionProvider::supports_bodies(const NodeView& node) const {
   return refusal;
 }
 
-Decision decide(const Graph& graph, const RegionProvider& provider, std::span<const NodeId> taken) {
+Decision decide(const Graph& graph, const RegionProvider& provider, std::span<const NodeId> taken,
+                const std::map<NodeId, std::string>& failed) {
   Decision decision;
   std::vector<bool> supported(static_cast<size_t>(graph.node_slots()), false);
   for (NodeId id : graph.nodes()) {
     if (std::ranges::find(taken, id) != taken.end()) {
       decision.refusals.push_back({id, {RhRefusalCode_CLAIMED_EARLIER, "another provider has the node"}});
+    } else if (const auto at = failed.find(id); at != failed.end()) {
+      decision.refusals.push_back({id, {RhRefusalCode_UNIT, at->second}});
     } else if (Support refusal = support_of(provider, graph, id)) {
       decision.refusals.emplace_back(id, std::move(*refusal));
     } else if (provider.has_kernel(NodeView(graph, graph.node(id)))) {

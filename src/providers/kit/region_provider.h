@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,6 +73,13 @@ class RegionProvider {
   }
   /// Regions of fewer nodes, those of bodies counted, are left to others.
   virtual size_t least_nodes() const { return 1; }
+  /// Whether it keeps what it needs of constants: then the host may let go of them, and they are no inputs of regions.
+  virtual bool keeps_constants() const { return false; }
+  /// Whether regions are compiled as they are claimed: what fails is left to others with the vendor's reason, what compiles is used. Their
+  /// constants look into the host's memory until compile() returns.
+  virtual bool tries_regions() const { return false; }
+  /// An option that changes while the session lives, as "ep.dynamic.workload_type". Throws Error; providers without any have the default.
+  virtual void set_dynamic_option(std::string_view name, std::string_view value);
   /// Once a session for each region. Throws Error.
   virtual std::unique_ptr<Executable> compile(const Region& region) = 0;
   /// A run of the session begins, on any thread, with what its options say for this provider. An Error ends the run.
@@ -100,7 +108,8 @@ struct Decision {
   std::vector<std::pair<NodeId, Refusal>> refusals;
 };
 
-/// Asks for each node but those in `taken`, which others have.
-Decision decide(const Graph& graph, const RegionProvider& provider, std::span<const NodeId> taken);
+/// Asks for each node but those in `taken`, which others have, and those in `failed`, which did not compile, and why.
+Decision decide(const Graph& graph, const RegionProvider& provider, std::span<const NodeId> taken,
+                const std::map<NodeId, std::string>& failed = {});
 
 }  // namespace rh::kit

@@ -9,10 +9,12 @@
 
 namespace rh::kit {
 
-VendorLibrary::VendorLibrary(const VendorLibrarySpec& spec) : title_(spec.title) {
+VendorLibrary::VendorLibrary(const VendorLibrarySpec& spec) : title_(spec.title), stays_loaded_(spec.stays_loaded) {
   std::vector<std::string> places;
   const char* from_environment = spec.variable ? std::getenv(spec.variable) : nullptr;
-  if (!spec.given.empty()) {
+  if (!spec.found.empty()) {
+    places.emplace_back(spec.found);
+  } else if (!spec.given.empty()) {
     places.emplace_back(spec.given);  // who names one means that one
   } else if (from_environment && *from_environment) {
     places.emplace_back(from_environment);
@@ -36,12 +38,16 @@ VendorLibrary::VendorLibrary(const VendorLibrarySpec& spec) : title_(spec.title)
        spec.variable ? " or in the environment variable " : "", spec.variable ? spec.variable : "");
 }
 
-VendorLibrary::~VendorLibrary() { close_library(handle_); }
+VendorLibrary::~VendorLibrary() {
+  if (!stays_loaded_) close_library(handle_);
+}
 
 VendorLibrary::Function VendorLibrary::function(const char* name) const {
   void* found = find_symbol(handle_, name);
   if (!found) fail(ErrorCode::not_found, "{} '{}' has no function {}: install a newer version", title_, path_, name);
   return {found};
 }
+
+VendorLibrary::Function VendorLibrary::optional_function(const char* name) const { return {find_symbol(handle_, name)}; }
 
 }  // namespace rh::kit

@@ -13,6 +13,9 @@ struct VendorLibrarySpec {
   std::string_view given;   ///< a path from the provider's options; empty: none
   std::string_view option;  ///< the name of that option
   const char* variable;     ///< of the environment: a path
+  /// The file that was found otherwise (base/vendor_files.h), which is then the only place; empty: it is looked for as above.
+  std::string_view found = {};
+  bool stays_loaded = false;  ///< of libraries whose threads or destructors outlive an unload
 };
 
 /// A vendor's library, opened when a provider is made: by the option, the environment's variable, beside this library, or by the system's
@@ -35,10 +38,13 @@ class VendorLibrary {
     }
   };
   Function function(const char* name) const;
+  /// The same, null where the library lacks it.
+  Function optional_function(const char* name) const;
 
  private:
   std::string title_, path_;
   void* handle_ = nullptr;
+  bool stays_loaded_ = false;
 };
 
 }  // namespace rh::kit
