@@ -37,6 +37,7 @@ MAY_INCLUDE = {
     "providers/plugin": ["providers", "settings", "public"],
     "providers/kit": ["onnx", "passes/recognise", "passes/simplify", "public"],
     "providers/sample": ["providers/kit"],
+    "providers/openvino": ["providers/kit"],
     "providers/example": ["public"],
     "providers/fake_device": ["providers/kit"],
     "session": ["partition", "passes", "onnx", "providers/cpu", "providers/plugin", "settings"],

@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <optional>
+
+#include "providers/openvino/requests.h"
+
+namespace rh::openvino {
+
+namespace {
+
+constexpr size_t kMostRuns = 16;          ///< of one compiled model at once
+constexpr size_t kMostStaticModels = 16;  ///< that are kept of a region with static shapes
+
+/// A compiled model, its ports, and its requests.
+struct Compiled {
+  Compiled(Shared& shared, OwnedCompiled made, size_t inputs, size_t outputs)
+      : model(std::move(made)), live(shared.live), requests(shared.runtime, *model, inputs, outputs, kMostRuns) {
+    const Runtime& runtime = shared.runtime;
+    const Api& api = runtime.api();
+    size_t found_inputs = 0, found_outputs = 0;
+    runtime.check(api.compiled_model_inputs_size(model.get(), &found_inputs), "inputs_size");
+    runtime.check(api.compiled_model_outputs_size(model.get(), &found_outputs), "outputs_size");
+    if (found_inputs != inputs || found_outputs != outputs) {
+      fail(ErrorCode::ep_fail, "OpenVINO's model has {} inputs and {} outputs, expected {} and {}", found_inputs, found_outputs, inputs,
+           outputs);
+    }
+    for (size_t i = 0; i < inputs; ++i) input_types.push_back(type_of(runtime, api.compiled_model_input_by_index, i));
+    for (size_t i = 0; i < outputs; ++i) output_types.push_back(type_of(runtime, api.compiled_model_output_by_index, i));
+    for (size_t i = 0; i < outputs; ++i) output_shapes.push_back(output_shape(runtime, i));
+    live.add(model.get());
+  }
+  ~Compiled() { live.remove(model.get()); }
+  Compiled(const Compiled&) = delete;
+  Compiled& operator=(const Compiled&) = delete;
+
+  using GetPort = decltype(Api::compiled_model_input_by_index);
+  using OwnedPort = std::unique_ptr<ConstPort, void (*)(ConstPort*)>;
+
+  OwnedPort port(const Runtime& runtime, GetPort get, size_t index) const {
+    ConstPort* port = nullptr;
+    runtime.check(get(model.get(), index, &port), "port");
+    return {port, runtime.api().output_const_port_free};
+  }
+
+  int type_of(const Runtime& runtime, GetPort get, size_t index) const {
+    int type = 0;
+    runtime.check(runtime.api().port_get_element_type(port(runtime, get, index).get(), &type), "port_get_element_type");
+    return type;
+  }
+
+  /// Nothing where it is known in a run alone.
+  std::optional<Shape> output_shape(const Runtime& runtime, size_t index) const {
+    VendorShape given{};
+    if (runtime.api().const_port_get_shape(port(runtime, runtime.api().compiled_model_output_by_index, index).get(), &given) != 0)
+      return {};
+    Shape shape(given.dims, given.dims + given.rank);
+    runtime.api().shape_free(&given);
+    return shape;
+  }
+
+  OwnedCompiled model;
+  LiveModels& live;
+  std::vector<int> input_types, output_types;  ///< OpenVINO's numbers, which differ between its versions
+  std::vector<std::optional<Shape>> output_shapes;
+  mutable Requests requests;
+};
+
+class OpenVinoExecutable final : public kit::Executable {
+ public:
+  OpenVinoExecutable(std::shared_ptr<Shared> shared, const kit::Region& region)
+      : shared_(std::move(shared)), source_(source_of(region, shared_->runtime.reads_in_place())), graph_(interface_of(*region.graph)) {
+    const auto places = [](const std::vector<ValueId>& wanted, const std::vector<ValueId>& given) {
+      std::vector<size_t> found;
+      for (ValueId id : wanted) {
+        const auto at = std::ranges::find(given, id);
+        if (at == given.end()) fail(ErrorCode::ep_fail, "a value that the region takes or gives is none of its graph's");
+        found.push_back(static_cast<size_t>(at - given.begin()));
+      }
+      return found;
+    };
+    input_places_ = places(region.inputs, region.graph->inputs());
+    output_places_ = places(region.outputs, region.graph->outputs());
+    inputs_ = types_of(*region.graph, region.inputs);
+    outputs_ = types_of(*region.graph, region.outputs);
+    const bool is_dynamic = std::ranges::any_of(inputs_, [](const TensorType& type) { return !is_static(type); });
+    if (shared_->settings.static_shapes && is_dynamic) {
+      per_shape_ = std::make_unique<PerShape>();
+    } else {
+      compiled_ = compile_now(nullptr);
+      source_.bytes.clear();  // of which OpenVINO has kept what it needs
+      source_.bytes.shrink_to_fit();
+    }
+  }
+
+  void run(std::span<const TensorView> inputs, kit::RunOutputs& outputs) const override {
+    const std::shared_ptr<const Compiled> compiled = per_shape_ ? for_shapes(inputs) : compiled_;
+    Requests::Lease lease = compiled->requests.take();
+    try {
+      run(*compiled, *lease, inputs, outputs);
+    } catch (...) {
+      lease.drop();
+      throw;
+    }
+  }
+
+ private:
+  /// Models for the sizes that came, the latest first.
+  struct PerShape {
+    std::mutex mutex;
+    std::list<std::pair<std::vector<Shape>, std::shared_ptr<const Compiled>>> models;
+  };
+
+  static bool is_static(const TensorType& type) {
+    return type.has_rank() && std::ranges::all_of(*type.dims, [](const Dim& dim) { return dim.is_constant(); });
+  }
+
+  static std::vector<TensorType> types_of(const Graph& graph, const std::vector<ValueId>& values) {
+    std::vector<TensorType> types;
+    for (ValueId id : values) types.push_back(graph.value(id).type.tensor());
+    return types;
+  }
+
+  /// The inputs of a graph alone, by which models are reshaped.
+  static std::shared_ptr<const Graph> interface_of(const Graph& graph) {
+    auto copy = std::make_shared<Graph>();
+    for (ValueId id : graph.inputs()) copy->add_input(graph.value(id).name, graph.value(id).type);
+    return copy;
+  }
+
+  std::shared_ptr<const Compiled> compile_now(const std::vector<Shape>* shapes) const {
+    auto compiled = std::make_shared<const Compiled>(*shared_, compile(shared_->runtime, source_, shared_->settings, *graph_, shapes),
+                                                     inputs_.size(), outputs_.size());
+    for (size_t i = 0; i < outputs_.size(); ++i) check_shape(i, compiled->output_shapes[output_places_[i]]);
+    return compiled;
+  }
+
+  /// OpenVINO's word on the shape of an output against the model's.
+  void check_shape(size_t index, const std::optional<Shape>& given) const {
+    if (!given || !outputs_[index].has_rank()) return;
+    const SymbolicShape& dims = *outputs_[index].dims;
+    bool same = dims.size() == given->size();
+    for (size_t i = 0; same && i < dims.size(); ++i) same = !dims[i].is_constant() || dims[i].value() == (*given)[i];
+    if (!same) fail(ErrorCode::ep_fail, "OpenVINO gives the shape {}, expected {}", given->to_string(), to_string(dims));
+  }
+
+  std::shared_ptr<const Compiled> for_shapes(std::span<const TensorView> inputs) const {
+    std::vector<Shape> shapes(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) shapes[input_places_[i]] = inputs[i].shape();
+    const std::lock_guard lock(per_shape_->mutex);
+    auto& models = per_shape_->models;
+    const auto at = std::ranges::find(models, shapes, [](const auto& entry) { return entry.first; });
+    if (at != models.end()) {
+      models.splice(models.begin(), models, at);
+    } else {
+      models.emplace_front(shapes, compile_now(&shapes));
+      if (models.size() > kMostStaticModels) models.pop_back();
+    }
+    return models.front().second;
+  }
+
+  void run(const Compiled& compiled, Request& request, std::span<const TensorView> inputs, kit::RunOutputs& outputs) const {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const size_t place = input_places_[i];
+      request.bind_input(place, compiled.input_types[place], inputs[i].shape(), inputs[i].raw());
+    }
+    std::vector<bool> is_bound(outputs_.size(), false);
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const size_t place = output_places_[i];
+      const std::optional<Shape>& fixed = compiled.output_shapes[place];
+      const std::optional<Shape> shape = fixed ? fixed : expected_shape(outputs_[i], inputs);
+      if (!shape) continue;
+      request.bind_output(place, compiled.output_types[place], *shape, outputs.make(i, *shape).raw());
+      is_bound[i] = true;
+    }
+    request.infer();
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      if (is_bound[i]) {
+        if (!compiled.output_shapes[output_places_[i]]) request.check_output(output_places_[i]);
+        continue;
+      }
+      const auto [shape, data] = request.output(output_places_[i]);
+      const MutableView into = outputs.make(i, shape);
+      if (into.bytes() > 0) std::memcpy(into.raw(), data, into.bytes());
+    }
+  }
+
+  /// The shape of an output where its type tells it from the sizes of the inputs, so that OpenVINO writes in the host's memory.
+  std::optional<Shape> expected_shape(const TensorType& type, std::span<const TensorView> inputs) const {
+    if (!type.has_rank()) return std::nullopt;
+    Shape shape;
+    for (const Dim& dim : *type.dims) {
+      const auto size = dim.evaluate([&](std::string_view symbol) { return size_of(symbol, inputs); });
+      if (!size || *size < 0) return std::nullopt;
+      shape.push_back(*size);
+    }
+    return shape;
+  }
+
+  std::optional<int64_t> size_of(std::string_view symbol, std::span<const TensorView> inputs) const {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs_[i].has_rank()) continue;
+      for (int axis = 0; axis < inputs_[i].rank() && axis < inputs[i].rank(); ++axis) {
+        if ((*inputs_[i].dims)[static_cast<size_t>(axis)].symbol_name() == symbol) return inputs[i].shape()[static_cast<size_t>(axis)];
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::shared_ptr<Shared> shared_;
+  Source source_;
+  std::shared_ptr<const Graph> graph_;
+  std::vector<size_t> input_places_, output_places_;  ///< of the region's values among the model's
+  std::vector<TensorType> inputs_, outputs_;          ///< of the region
+  std::shared_ptr<const Compiled> compiled_;          // after what it refers to
+  std::unique_ptr<PerShape> per_shape_;
+};
+
+}  // namespace
+
+std::unique_ptr<kit::Executable> make_executable(std::shared_ptr<Shared> shared, const kit::Region& region) {
+  return std::make_unique<OpenVinoExecutable>(std::move(shared), region);
+}
+
+}  // namespace rh::openvino

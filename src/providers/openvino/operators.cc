@@ -1,0 +1,270 @@
+#include "providers/openvino/operators.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+
+namespace rh::openvino {
+
+namespace {
+
+using kit::Support, kit::refuse;
+
+constexpr int kMostSteps = 12;  ///< of operators that are followed back from a QuantizeLinear
+
+const std::set<std::pair<std::string_view, std::string_view>>& operators() {
+  static const std::set<std::pair<std::string_view, std::string_view>> all = {
+#define RH_OPENVINO_OP(domain, name) {domain, name},
+#include "providers/openvino/operator_list.inc"
+#undef RH_OPENVINO_OP
+  };
+  return all;
+}
+
+/// Types whose values OpenVINO's CPU device keeps: it computes float64 in float32.
+bool is_kept(DType type) {
+  switch (type) {
+    case DType::float32:
+    case DType::float16:
+    case DType::bfloat16:
+    case DType::int8:
+    case DType::uint8:
+    case DType::int16:
+    case DType::uint16:
+    case DType::int32:
+    case DType::uint32:
+    case DType::int64:
+    case DType::uint64:
+    case DType::boolean: return true;
+    default: return false;
+  }
+}
+
+bool is_empty(const TensorType& type) {
+  return type.has_rank() && std::ranges::any_of(*type.dims, [](const Dim& dim) { return dim.is_constant(0); });
+}
+
+Support check_type(const ValueType& type, const char* what, int index, bool narrow) {
+  if (!type.is_tensor()) return refuse(RhRefusalCode_TYPE, "{} {} is {}, it runs tensors", what, index, type.to_string());
+  const DType dtype = type.tensor().dtype;
+  if (dtype == DType::undefined) return refuse(RhRefusalCode_TYPE, "{} {} has no known type", what, index);
+  const bool is_packed = dtype == DType::int4 || dtype == DType::uint4;
+  if (is_kept(dtype) || (narrow && is_packed)) return {};
+  return refuse(RhRefusalCode_TYPE, "{} {} is of {}, which OpenVINO would change to another type", what, index, to_string(dtype));
+}
+
+Support check_types(const NodeView& node) {
+  const bool narrow = node.op_type() == "DequantizeLinear";
+  for (int i = 0; i < node.input_count(); ++i) {
+    if (!node.has_input(i)) continue;
+    const ValueType& type = node.input_type(i);
+    if (Support refusal = check_type(type, "input", i, narrow)) return refusal;
+    const bool may_be_empty = node.constant_input(i) && (i > 0 || node.op_type() == "ConstantOfShape");  // sizes and axes that are left out
+    if (is_empty(type.tensor()) && !may_be_empty) {
+      return refuse(RhRefusalCode_SHAPE, "input {} has no elements, which ends the process in OpenVINO", i);
+    }
+  }
+  for (int i = 0; i < node.output_count(); ++i) {
+    if (!node.has_output(i)) continue;
+    const ValueType& type = node.graph().value(node.node().outputs[static_cast<size_t>(i)]).type;
+    if (Support refusal = check_type(type, "output", i, false)) return refusal;
+    if (is_empty(type.tensor())) return refuse(RhRefusalCode_SHAPE, "output {} has no elements", i);
+  }
+  return {};
+}
+
+DType input_dtype(const NodeView& node, int i) {
+  return node.has_input(i) && node.input_type(i).is_tensor() ? node.input_type(i).tensor().dtype : DType::undefined;
+}
+
+// --- what OpenVINO is known to get wrong, or to crash on; the official cases show each (tests/vendors/cases.py)
+
+/// Sums and products: OpenVINO's narrow integers end at their limits instead of going round.
+Support check_arithmetic(const NodeView& node) {
+  const DType type = input_dtype(node, 0);
+  if (!is_integer(type) || type == DType::int32 || type == DType::int64) return {};
+  return refuse(RhRefusalCode_TYPE, "of {} OpenVINO gives the largest number where the sum or product goes round", to_string(type));
+}
+
+Support check_attention(const NodeView& node) {
+  for (const char* window : {"left_window_size", "right_window_size"}) {
+    if (node.int_or(window, -1) >= 0) return refuse(RhRefusalCode_ATTRIBUTE, "it has {}, which OpenVINO leaves out of account", window);
+  }
+  return {};
+}
+
+Support check_bit_shift(const NodeView&) { return refuse(RhRefusalCode_OP, "OpenVINO's shifts end at the largest number"); }
+
+/// Whether it is constant and has no zero among its elements.
+bool is_without_zero(const Tensor* divisor) {
+  if (!divisor) return false;
+  const auto* bytes = static_cast<const std::byte*>(divisor->raw());
+  const size_t size = static_cast<size_t>(bits_of(divisor->dtype())) / 8;
+  for (size_t at = 0; at < divisor->bytes(); at += size) {
+    if (std::all_of(bytes + at, bytes + at + size, [](std::byte b) { return b == std::byte(0); })) return false;
+  }
+  return true;
+}
+
+Support check_division(const NodeView& node) {
+  if (!is_integer(input_dtype(node, 0)) || is_without_zero(node.constant_input(1))) return {};
+  return refuse(RhRefusalCode_TYPE, "its divisor is known in a run alone, and a zero would end the process in OpenVINO");
+}
+
+Support check_dropout(const NodeView& node) {
+  if (node.has_output(1)) return refuse(RhRefusalCode_ATTRIBUTE, "its mask is asked for");
+  if (node.has_input(2)) return refuse(RhRefusalCode_ATTRIBUTE, "whether it is in training is known in a run alone");
+  return {};
+}
+
+Support check_pad(const NodeView& node) {
+  if (!node.has_input(2) || node.constant_input(2)) return {};
+  return refuse(RhRefusalCode_SHAPE, "its value is known in a run alone");
+}
+
+const Node* producer_of(const NodeView& node, int i) { return node.has_input(i) ? node.graph().producer(node.node().inputs[i]) : nullptr; }
+
+/// A product with constant weights that are not quantized, to which a constant is added.
+bool is_biased_product(const Graph& graph, const Node* node) {
+  if (!node || !node->domain.empty()) return false;
+  const NodeView view(graph, *node);
+  if (node->op_type == "Gemm") return view.constant_input(1) && view.has_input(2);
+  if (node->op_type != "Add") return false;
+  for (const int side : {0, 1}) {
+    const Node* product = producer_of(view, side);
+    if (!view.constant_input(1 - side) || !product || product->op_type != "MatMul") continue;
+    if (NodeView(graph, *product).constant_input(1)) return true;
+  }
+  return false;
+}
+
+/// What gives the value that a chain of element-wise and layout operators changes, which OpenVINO moves about.
+const Node* behind_simple_steps(const Graph& graph, const Node* node) {
+  constexpr std::string_view kSteps[] = {"Add",  "Cast",    "Clip",  "Div",     "Flatten", "Identity",  "Mul",      "Neg",
+                                         "Relu", "Reshape", "Slice", "Squeeze", "Sub",     "Transpose", "Unsqueeze"};
+  for (int step = 0; node && step < kMostSteps && !is_biased_product(graph, node); ++step) {
+    if (!node->domain.empty() || std::ranges::find(kSteps, node->op_type) == std::end(kSteps)) return node;
+    const NodeView view(graph, *node);
+    const Node* first = producer_of(view, 0);
+    node = first ? first : producer_of(view, 1);
+  }
+  return node;
+}
+
+Support check_quantize(const NodeView& node) {
+  if (!is_biased_product(node.graph(), behind_simple_steps(node.graph(), producer_of(node, 0)))) return {};
+  return refuse(RhRefusalCode_UNIT, "OpenVINO joins it with a product of float weights and its bias, and then adds the bias wrongly");
+}
+
+Support check_scatter(const NodeView& node) {
+  const ValueId data = node.node().inputs[0];
+  if (node.graph().value(data).consumers.size() == 1 && !node.graph().value(data).is_output) return {};
+  return refuse(RhRefusalCode_UNIT, "OpenVINO writes into its data, which others take as well");
+}
+
+Support check_reduction(const NodeView& node) {
+  if (!node.flag("noop_with_empty_axes")) return {};
+  const Tensor* axes = node.constant_input(1);
+  if (axes && axes->elements() > 0) return {};
+  return refuse(RhRefusalCode_ATTRIBUTE, "it has noop_with_empty_axes, which OpenVINO leaves out of account");
+}
+
+Support check_logarithm(const NodeView& node) {
+  if (is_integer(input_dtype(node, 0))) return refuse(RhRefusalCode_TYPE, "of integers OpenVINO rounds between its steps");
+  return check_reduction(node);
+}
+
+Support check_sum(const NodeView& node) {
+  if (Support refusal = check_reduction(node)) return refusal;
+  return check_arithmetic(node);
+}
+
+Support check_reduced_extreme(const NodeView& node) {
+  if (Support refusal = check_reduction(node)) return refusal;
+  if (!is_floating(input_dtype(node, 0))) return {};
+  return refuse(RhRefusalCode_TYPE, "of infinities, and of nothing, OpenVINO gives the largest float instead of infinity");
+}
+
+Support check_resize(const NodeView& node) {
+  if (node.flag("antialias")) return refuse(RhRefusalCode_ATTRIBUTE, "it has antialias, which OpenVINO computes otherwise");
+  if (node.flag("exclude_outside")) return refuse(RhRefusalCode_ATTRIBUTE, "it has exclude_outside, which OpenVINO leaves out of account");
+  if (node.string_or("keep_aspect_ratio_policy", "stretch") != "stretch") {
+    return refuse(RhRefusalCode_ATTRIBUTE, "it has keep_aspect_ratio_policy, which OpenVINO leaves out of account");
+  }
+  return {};
+}
+
+Support check_slice(const NodeView& node) {
+  if (!node.has_input(4) || node.constant_input(4)) return {};
+  return refuse(RhRefusalCode_SHAPE, "its steps are known in a run alone");
+}
+
+Support check_space_to_depth(const NodeView& node) {
+  if (node.string_or("mode", "DCR") == "DCR") return {};
+  return refuse(RhRefusalCode_ATTRIBUTE, "it has mode CRD, which OpenVINO leaves out of account");
+}
+
+Support check_tile(const NodeView& node) {
+  if (node.constant_input(1)) return {};
+  return refuse(RhRefusalCode_SHAPE, "its repeats are known in a run alone, and OpenVINO then leaves its result unwritten");
+}
+
+Support check_top_k(const NodeView&) { return refuse(RhRefusalCode_OP, "OpenVINO orders equal values otherwise than the standard says"); }
+
+Support check_suppression(const NodeView&) {
+  return refuse(RhRefusalCode_OP, "OpenVINO suppresses boxes whose overlap is the threshold itself, which the standard keeps");
+}
+
+struct Check {
+  std::string_view op_type;
+  Support (*check)(const NodeView&);
+};
+constexpr Check kChecks[] = {
+    {"Add", check_arithmetic},
+    {"Attention", check_attention},
+    {"BitShift", check_bit_shift},
+    {"CumSum", check_arithmetic},
+    {"Div", check_division},
+    {"Dropout", check_dropout},
+    {"Mean", check_arithmetic},
+    {"Mod", check_division},
+    {"Mul", check_arithmetic},
+    {"Neg", check_arithmetic},
+    {"NonMaxSuppression", check_suppression},
+    {"Pad", check_pad},
+    {"Pow", check_arithmetic},
+    {"ReduceL1", check_reduction},
+    {"ReduceL2", check_reduction},
+    {"ReduceLogSum", check_logarithm},
+    {"ReduceLogSumExp", check_logarithm},
+    {"ReduceMax", check_reduced_extreme},
+    {"ReduceMean", check_reduction},
+    {"ReduceMin", check_reduced_extreme},
+    {"QuantizeLinear", check_quantize},
+    {"ReduceProd", check_sum},
+    {"ReduceSum", check_sum},
+    {"ReduceSumSquare", check_reduction},
+    {"Resize", check_resize},
+    {"ScatterElements", check_scatter},
+    {"ScatterND", check_scatter},
+    {"Slice", check_slice},
+    {"SpaceToDepth", check_space_to_depth},
+    {"Sub", check_arithmetic},
+    {"Sum", check_arithmetic},
+    {"Tile", check_tile},
+    {"TopK", check_top_k},
+};
+
+}  // namespace
+
+Support supports_alone(const NodeView& node) {
+  if (!operators().contains({node.domain(), node.op_type()})) {
+    return refuse(RhRefusalCode_OP, "OpenVINO has no operator {}", node.node().op_text());
+  }
+  if (Support refusal = check_types(node)) return refusal;
+  const auto at = std::ranges::find(kChecks, node.op_type(), &Check::op_type);
+  return at == std::end(kChecks) || !node.domain().empty() ? Support() : at->check(node);
+}
+
+}  // namespace rh::openvino

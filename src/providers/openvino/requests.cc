@@ -1,0 +1,111 @@
+#include "providers/openvino/requests.h"
+
+#include <algorithm>
+
+namespace rh::openvino {
+
+namespace {
+
+/// What OpenVINO is given for a tensor without elements, whose address may be null.
+alignas(64) char g_no_elements[64];
+
+}  // namespace
+
+Request::Request(const Runtime& runtime, const CompiledModel& compiled, size_t inputs, size_t outputs)
+    : runtime_(runtime), inputs_(inputs), outputs_(outputs) {
+  runtime.check(runtime.api().compiled_model_create_infer_request(&compiled, &request_), "create_infer_request");
+}
+
+Request::~Request() {
+  const Api& api = runtime_.api();
+  api.infer_request_free(request_);
+  for (auto* bindings : {&inputs_, &outputs_}) {
+    for (const Binding& binding : *bindings) {
+      if (binding.tensor) api.tensor_free(binding.tensor);
+    }
+  }
+}
+
+void Request::bind_input(size_t index, int type, const Shape& shape, const void* data) {
+  bind(inputs_[index], runtime_.api().infer_request_set_input_tensor_by_index, index, type, shape, data, "input");
+}
+
+void Request::bind_output(size_t index, int type, const Shape& shape, void* data) {
+  bind(outputs_[index], runtime_.api().infer_request_set_output_tensor_by_index, index, type, shape, data, "output");
+}
+
+void Request::bind(Binding& binding, SetTensor set, size_t index, int type, const Shape& shape, const void* data, const char* what) {
+  if (!data || shape.elements() == 0) data = g_no_elements;
+  if (binding.tensor && binding.data == data && binding.shape == shape) return;
+  const Api& api = runtime_.api();
+  Shape dims = shape;
+  VendorTensor* tensor = nullptr;
+  runtime_.check(api.tensor_create_from_host_ptr(type, {dims.rank(), dims.data()}, const_cast<void*>(data), &tensor), what);
+  const VendorStatus status = set(request_, index, tensor);
+  if (status != 0) api.tensor_free(tensor);
+  runtime_.check(status, what);
+  if (binding.tensor) api.tensor_free(binding.tensor);
+  binding = {tensor, data, shape};
+}
+
+void Request::infer() { runtime_.check(runtime_.api().infer_request_infer(request_), "inference"); }
+
+Shape Request::shape_of(const VendorTensor& tensor) const {
+  VendorShape shape{};
+  runtime_.check(runtime_.api().tensor_get_shape(&tensor, &shape), "tensor_get_shape");
+  Shape dims(shape.dims, shape.dims + shape.rank);
+  runtime_.api().shape_free(&shape);
+  return dims;
+}
+
+void Request::check_output(size_t index) const {
+  const Shape given = shape_of(*outputs_[index].tensor);
+  if (given != outputs_[index].shape) {
+    fail(ErrorCode::ep_fail, "OpenVINO gives output {} the shape {}, expected {}", index, given.to_string(),
+         outputs_[index].shape.to_string());
+  }
+}
+
+std::pair<Shape, const void*> Request::output(size_t index) const {
+  const Api& api = runtime_.api();
+  VendorTensor* tensor = nullptr;
+  runtime_.check(api.infer_request_get_output_tensor_by_index(request_, index, &tensor), "get_output_tensor");
+  const std::unique_ptr<VendorTensor, void (*)(VendorTensor*)> owner(tensor, api.tensor_free);
+  Shape shape = shape_of(*tensor);
+  void* data = nullptr;
+  if (shape.elements() > 0) runtime_.check(api.tensor_data(tensor, &data), "tensor_data");
+  return {std::move(shape), data};
+}
+
+Requests::Requests(const Runtime& runtime, const CompiledModel& compiled, size_t inputs, size_t outputs, size_t most)
+    : runtime_(runtime), compiled_(compiled), inputs_(inputs), outputs_(outputs), most_(most) {}
+
+Requests::Lease Requests::take() {
+  {
+    std::unique_lock lock(mutex_);
+    given_back_.wait(lock, [&] { return taken_ < most_; });
+    ++taken_;
+    if (!free_.empty()) {
+      std::unique_ptr<Request> request = std::move(free_.back());
+      free_.pop_back();
+      return {*this, std::move(request)};
+    }
+  }
+  try {
+    return {*this, std::make_unique<Request>(runtime_, compiled_, inputs_, outputs_)};
+  } catch (...) {
+    give_back(nullptr);
+    throw;
+  }
+}
+
+void Requests::give_back(std::unique_ptr<Request> request) {
+  {
+    const std::lock_guard lock(mutex_);
+    --taken_;
+    if (request) free_.push_back(std::move(request));
+  }
+  given_back_.notify_one();
+}
+
+}  // namespace rh::openvino
