@@ -155,6 +155,17 @@ on_packages() {
   return "$status"
 }
 
+# OpenVINO's own library on the CPU: whole models in both hosts, the official cases and generated graphs, and what only it can show.
+stage_openvino() {
+  local vendors=tests/vendors name=OpenVINOExecutionProvider
+  stage_build || return 1
+  scripts/stand openvino -- true || leave_out "OpenVINO's package cannot be installed"
+  scripts/stand openvino -- "$python" -m pytest --junitxml="$results/openvino.pytest.xml" $vendors &&
+    scripts/stand openvino -- "$python" $vendors/models.py --provider $name --counts "$results/openvino.models.counts.json" &&
+    scripts/stand openvino -- "$python" $vendors/cases.py --provider $name --least 1500 --counts "$results/openvino.cases.counts.json" &&
+    scripts/stand openvino -- "$python" $vendors/generated.py --provider $name --counts "$results/openvino.graphs.counts.json"
+}
+
 # Providers that others built, in both hosts.
 stage_plugins() { on_packages plugins tests/foreign_plugins/run.py; }
 

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Whole models with a vendor's provider before the CPU, from the same file in Roundhouse and in ONNX Runtime.
+
+models.py --provider NAME [--host HOST ...] [--model NAME ...]: a line a model and host: the largest difference from the CPU by the largest
+magnitude of an output, and how many nodes the provider has. Each model runs in a process of its own.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path += [str(HERE), str(HERE.parent / "models")]
+
+from vendor_runtime import HOSTS, PROVIDERS, ROOT, VendorRuntime, owners, refusals, write_counts  # noqa: E402
+
+TOLERANCE, HALF_TOLERANCE = 1e-4, 2e-2
+#: Boxes of equal score may come in another order.
+UNORDERED = ("ssdlite",)
+#: What rounding alone moves further: quantized activations step from one integer to the next.
+WIDE = ("int8", "fp16")
+
+
+def error_of(actual, expected, unordered):
+    import numpy as np
+
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
+        return float("inf")
+    if not expected.size:
+        return 0.0
+    a, e = actual.astype("f8"), expected.astype("f8")
+    if unordered:
+        a, e = np.sort(a, axis=0), np.sort(e, axis=0)
+    return float(np.abs(a - e).max() / max(float(np.abs(e).max()), 1e-30))
+
+
+def own_error(provider, path, feeds, expected, threads, unordered):
+    """Of the vendor's own interface on the same model, by which what rounding moves is judged; None where there is none."""
+    libraries = os.environ.get("ROUNDHOUSE_OPENVINO_LIBRARY")
+    if provider != "OpenVINOExecutionProvider" or not libraries:
+        return None
+    sys.path.append(str(pathlib.Path(libraries).parents[1]))
+    import openvino
+
+    settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
+    try:
+        compiled = openvino.Core().compile_model(path, "CPU", settings)
+        found = compiled(feeds)
+        return max(error_of(found[i], e, unordered) for i, e in enumerate(expected))
+    except Exception as error:
+        print(f"OpenVINO's own interface: {str(error).splitlines()[-1][:200]}", file=sys.stderr)
+        return None
+
+
+def answer(args, name):
+    from materialize import materialize
+    from model_inputs import sample_inputs
+
+    path = str(materialize(name, ROOT / "build" / "models"))
+    runtime = VendorRuntime(args.host[0], args.provider, args.threads, json.loads(args.options), args.library)
+    session, reference = runtime.session(path), runtime.cpu_session(path)
+    feeds = sample_inputs(path)
+    expected = reference.run(None, feeds)
+    worst = max(error_of(a, e, name.startswith(UNORDERED)) for a, e in zip(session.run(None, feeds), expected))
+    reasons = collections.Counter(f"{op}: {reason}" for op, reason in refusals(session, args.provider))
+    own = own_error(args.provider, path, feeds, expected, args.threads, name.startswith(UNORDERED))
+    return {"error": worst, "own": own, "owners": owners(session), "reasons": dict(reasons.most_common(8))}
+
+
+def shown(error):
+    return "none" if error is None else f"{error:.1e}"
+
+
+def in_a_process(args, host, name):
+    command = [sys.executable, __file__, "--provider", args.provider, "--host", host, "--model", name, "--answer"]
+    command += ["--threads", str(args.threads), "--options", args.options]
+    command += ["--library", args.library] if args.library else []
+    done = subprocess.run(command, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    return json.loads(lines[-1]) if lines else {"failed": (done.stderr.strip() or f"ended with {done.returncode}").splitlines()[-1][:300]}
+
+
+def main():
+    from materialize import STRIPPED, SUFFIX
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--provider", required=True, choices=PROVIDERS)
+    parser.add_argument("--host", action="append", choices=HOSTS)
+    parser.add_argument("--model", action="append")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--options", default="{}", help="of the provider, as JSON")
+    parser.add_argument("--library")
+    parser.add_argument("--counts")
+    parser.add_argument("--answer", action="store_true", help="of one model in this process")
+    args = parser.parse_args()
+    names = args.model or sorted(p.name.removesuffix(SUFFIX) for p in STRIPPED.glob(f"*{SUFFIX}"))
+    if args.answer:
+        print(json.dumps(answer(args, names[0])))
+        return 0
+    bad = total = 0
+    for name in names:
+        for host in args.host or HOSTS:
+            got = in_a_process(args, host, name)
+            total += 1
+            bound = max(HALF_TOLERANCE if any(w in name for w in WIDE) else TOLERANCE, 1.05 * (got.get("own") or 0))
+            good = "error" in got and got["error"] <= bound
+            bad += not good
+            what = got.get("failed") or f"error {got['error']:.1e}, its own {shown(got['own'])}, nodes {got['owners']}"
+            print(f"{'' if good else 'FAILS '}{name:32} {host:12} {what}", flush=True)
+            for reason, count in got.get("reasons", {}).items():
+                print(f"    {count:4} left: {reason}", flush=True)
+    print(f"{total - bad} passed, {bad} failed")
+    write_counts(args.counts, total - bad, bad)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
