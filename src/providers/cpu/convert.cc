@@ -41,6 +41,50 @@ bool have_same_bits(DType from, DType to) {
   return bits_of(from) >= 8 && bits_of(from) == bits_of(to) && (is_integer(from) || from == DType::boolean) && is_integer(to);
 }
 
+// Integers as those of another width: by a fixed number at a time, for vectors.
+template <typename From, typename To>
+void resize_integers(const void* x, void* y, int64_t count) {
+  constexpr int kAtOnce = 16;
+  const auto* from = static_cast<const From*>(x);
+  auto* to = static_cast<To*>(y);
+  int64_t i = 0;
+  for (; i + kAtOnce <= count; i += kAtOnce) {
+    To block[kAtOnce];
+    for (int k = 0; k < kAtOnce; ++k) block[k] = static_cast<To>(from[i + k]);
+    std::copy_n(block, kAtOnce, to + i);
+  }
+  for (; i < count; ++i) to[i] = static_cast<To>(from[i]);
+}
+
+using Resize = void (*)(const void*, void*, int64_t);
+
+template <typename From>
+Resize resize_to(int64_t bytes) {
+  switch (bytes) {
+    case 1: return resize_integers<From, uint8_t>;
+    case 2: return resize_integers<From, uint16_t>;
+    case 4: return resize_integers<From, uint32_t>;
+    default: return resize_integers<From, uint64_t>;
+  }
+}
+
+// Null where one is no integer of whole bytes. What is narrower has the low bits, what is wider the sign, or zeros, in front.
+Resize integer_resize(DType from, DType to) {
+  if (!is_integer(from) || !is_integer(to) || bits_of(from) < 8 || bits_of(to) < 8) return nullptr;
+  const int64_t bytes = bits_of(to) / 8;
+  switch (from) {
+    case DType::int8: return resize_to<int8_t>(bytes);
+    case DType::uint8: return resize_to<uint8_t>(bytes);
+    case DType::int16: return resize_to<int16_t>(bytes);
+    case DType::uint16: return resize_to<uint16_t>(bytes);
+    case DType::int32: return resize_to<int32_t>(bytes);
+    case DType::uint32: return resize_to<uint32_t>(bytes);
+    case DType::int64: return resize_to<int64_t>(bytes);
+    case DType::uint64: return resize_to<uint64_t>(bytes);
+    default: return nullptr;
+  }
+}
+
 // True where they are bits alone, or the numeric library has the two types: then the elements are converted.
 bool convert_others(const TensorView& from, const MutableView& to, Range part) {
   const int64_t at = part.begin, count = part.size();
@@ -56,6 +100,8 @@ bool convert_others(const TensorView& from, const MutableView& to, Range part) {
     convert_half(from.data<BFloat16>() + at, to.dtype(), y, count);
   } else if (to.dtype() == DType::float16 && compute::converts_numbers(from.dtype(), DType::float32)) {
     convert_to_half(from.dtype(), x, to.data<Float16>() + at, count);
+  } else if (const Resize resize = integer_resize(from.dtype(), to.dtype())) {
+    resize(x, y, count);
   } else {
     return false;
   }

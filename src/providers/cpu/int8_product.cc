@@ -19,6 +19,48 @@ Status zero_points(std::span<const int32_t> values, int64_t size, int64_t produc
   return {};
 }
 
+int32_t byte_at(const compute::Int8Matrix& matrix, int64_t i) {
+  const uint8_t byte = static_cast<const uint8_t*>(matrix.data)[i];
+  return matrix.is_signed ? static_cast<int8_t>(byte) : byte;
+}
+
+// Small products of sums of a few terms: packing would cost more than they do.
+bool is_of_few_terms(const MatMulProblem& p) {
+  constexpr int64_t kTerms = 4, kElements = 1 << 14;
+  return p.k <= kTerms && p.m * p.n <= kElements;
+}
+
+// y[j] += a x[j] of words, a fixed number at a time for vectors.
+void add_scaled(int16_t a, const int16_t* x, int64_t count, int32_t* y) {
+  constexpr int kAtOnce = 8;
+  int64_t j = 0;
+  for (; j + kAtOnce <= count; j += kAtOnce) {
+    int32_t sums[kAtOnce];
+    for (int k = 0; k < kAtOnce; ++k) sums[k] = y[j + k] + static_cast<int32_t>(a) * x[j + k];
+    std::copy_n(sums, kAtOnce, y + j);
+  }
+  for (; j < count; ++j) y[j] += static_cast<int32_t>(a) * x[j];
+}
+
+// A product of a few terms. `words`: of the right operand; `sums`: of some rows.
+void multiply_few(const compute::Int8GemmArgs& args, const compute::Int8Matrix& b, int64_t k, int64_t n, int16_t* words,
+                  std::span<int32_t> sums, compute::Int8Epilogue epilogue) {
+  for (int64_t i = 0; i < k * n; ++i) words[i] = static_cast<int16_t>(byte_at(b, i) - args.b_zero.at(i % n));
+  const int64_t most = std::max<int64_t>(1, static_cast<int64_t>(sums.size()) / n);
+  for (int64_t first = 0; first < args.m; first += most) {
+    const int64_t rows = std::min(most, args.m - first);
+    std::fill_n(sums.data(), rows * n, 0);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int32_t zero = args.a_zero.at(first + i);
+      for (int64_t term = 0; term < k; ++term) {
+        const auto value = static_cast<int16_t>(byte_at(args.a, (first + i) * k + term) - zero);
+        add_scaled(value, words + term * n, n, sums.data() + i * n);
+      }
+    }
+    epilogue({.row = first, .column = 0, .rows = rows, .columns = n, .sums = sums.data(), .stride = n});
+  }
+}
+
 }  // namespace
 
 std::span<const int32_t> int32_values(RunContext& context, int input) {
@@ -69,6 +111,11 @@ Status Int8Product::run(RunContext& context, const MatMulProblem& p, const compu
   fill_batch_offsets(p.b_batch, p.batch, p.k * p.n, b_offsets);
   void* memory = nullptr;  // one product's after the other
   const compute::Int8Matrix right = int8_matrix(context.input(inputs_.b));
+  constexpr int64_t kSums = 4096;
+  const bool few = is_of_few_terms(p);
+  auto* const words = few ? context.scratch_array<int16_t>(p.k * p.n) : nullptr;
+  const std::span<int32_t> sums(few ? context.scratch_array<int32_t>(std::max(p.n, kSums)) : nullptr,
+                                few ? static_cast<size_t>(std::max(p.n, kSums)) : 0);
   for (int64_t i = 0; i < products; ++i) {
     RH_RETURN_IF_ERROR(zero_points(a_zero, p.m, products, "the left operand", i, args.a_zero));
     RH_RETURN_IF_ERROR(zero_points(b_zero, p.n, products, "the right operand", i, args.b_zero));
@@ -79,6 +126,10 @@ Status Int8Product::run(RunContext& context, const MatMulProblem& p, const compu
       moved.row += i * p.m;
       epilogue(moved);
     };
+    if (few) {
+      multiply_few(args, matrix, p.k, p.n, words, sums, shifted);
+      continue;
+    }
     if (compute::int8_gemm_unpacked(args, matrix, p.k, p.n, shifted, context.parallel())) continue;
     if (!memory) memory = context.scratch(compute::PackedInt8Matrix::memory_bytes(p.k, p.n));
     const compute::PackedInt8Matrix b(matrix, p.k, p.n, false, memory, context.parallel());

@@ -103,6 +103,46 @@ typename R::Accumulator reduced_long_row(const Parallel& parallel, const T* x, i
   return all;
 }
 
+/// A few columns of [outer, count, inner]: so many rows as fill a vector's loop count as one, and what they give is merged.
+template <typename T, typename Y, typename R>
+void reduce_few_columns(const Parallel& parallel, const ReductionLoop& loop, const T* x, Y* y, const R& reducer, double operations) {
+  using A = typename R::Accumulator;
+  constexpr int64_t kWidth = 256;
+  const int64_t inner = loop.inner(), count = loop.reduced_count(), rows = kWidth / inner, width = rows * inner;
+  const double elements = static_cast<double>(count * inner);
+  parallel.for_range(loop.outer_kept(), {sizeof(T) * elements, operations * elements}, [&](Range part) {
+    for (int64_t outer = part.begin; outer < part.end; ++outer) {
+      const T *block = x + outer * count * inner, *rest = block + count / rows * width;
+      A sums[kWidth];
+      std::fill_n(sums, width, R::identity());
+      compute::fold_down(R::kFold, block, width, count / rows, sums, width);
+      for (int64_t i = 0; i < count % rows * inner; ++i) R::step(sums[i], rest[i]);
+      for (int64_t i = inner; i < width; ++i) R::merge(sums[i % inner], sums[i]);
+      for (int64_t k = 0; k < inner; ++k) y[outer * inner + k] = reducer.finish(sums[k], count);
+    }
+  });
+}
+
+/// The elements that lie apart, a few together, as one row.
+template <typename R, typename T>
+typename R::Accumulator reduced_apart(const ReductionLoop& loop, int64_t offset, const T* x) {
+  constexpr int64_t kGathered = 512;
+  const int64_t inner = loop.inner();
+  T row[kGathered];
+  int64_t held = 0;
+  auto all = R::identity();
+  loop.for_each_reduced(offset, [&](int64_t at) {
+    if (held + inner > kGathered) {
+      R::merge(all, R::of_row(row, held));
+      held = 0;
+    }
+    std::copy_n(x + at, inner, row + held);
+    held += inner;
+  });
+  R::merge(all, R::of_row(row, held));
+  return all;
+}
+
 /// y[i] = R::finish(sum of R::step over the elements, count). R has an Accumulator type, identity(), step(accumulator, x),
 /// merge(accumulator, accumulator) and is passed for what finish needs.
 template <typename T, typename Y, typename R>
@@ -122,6 +162,13 @@ void reduce(const Parallel& parallel, const ReductionLoop& loop, const T* x, Y* 
           if (loop.is_plain_rows()) return reduce_plain_rows(x, y, reducer, inner, part);
         }
         for (int64_t i = part.begin; i < part.end; ++i) {
+          if constexpr (ReducesRows<R, T>) {
+            constexpr int64_t kFew = 128;  // elements
+            if (inner <= kFew && count > inner) {
+              y[i] = reducer.finish(reduced_apart<R>(loop, loop.offset_of(i), x), count);
+              continue;
+            }
+          }
           A all = R::identity();
           loop.for_each_reduced(loop.offset_of(i), [&](int64_t offset) { R::merge(all, reduced_row<R>(x + offset, inner)); });
           y[i] = reducer.finish(all, count);
@@ -161,6 +208,11 @@ void reduce(const Parallel& parallel, const ReductionLoop& loop, const T* x, Y* 
       }
     });
     return;
+  }
+  if constexpr (Folds<R, T> && std::is_same_v<A, T>) {
+    constexpr int64_t kFewColumns = 16, kManyRows = 512;
+    if (loop.is_plain_columns() && inner < kFewColumns && count >= kManyRows)
+      return reduce_few_columns(parallel, loop, x, y, reducer, operations);
   }
   constexpr int64_t kColumns = 256;
   const int64_t blocks = (inner + kColumns - 1) / kColumns;

@@ -36,7 +36,7 @@ void arg_reduce(const T* x, int64_t length, int64_t stride, bool last, int64_t* 
 
 // The same of a few neighbouring elements, as of classes: without branches, whose outcome nothing foretells, unless there is a NaN.
 template <bool kMax, bool kLast, typename T>
-int64_t arg_reduce_few(const T* x, int64_t length) {
+[[gnu::always_inline]] inline int64_t arg_reduce_few(const T* x, int64_t length) {
   T best = x[0];
   int64_t at = 0;
   bool nan = best != best;
@@ -49,6 +49,23 @@ int64_t arg_reduce_few(const T* x, int64_t length) {
   }
   if (nan) arg_reduce<kMax>(x, length, 1, kLast, &at);
   return at;
+}
+
+// Rows of so many elements that follow each other: their loops are unrolled, and those of neighbouring rows overlap.
+template <bool kMax, bool kLast, int kLength, typename T>
+void arg_reduce_rows_of(const T* x, int64_t rows, int64_t* indices) {
+  for (int64_t row = 0; row < rows; ++row) indices[row] = arg_reduce_few<kMax, kLast>(x + row * kLength, kLength);
+}
+
+// False where rows are longer.
+template <bool kMax, bool kLast, typename T>
+bool arg_reduce_short_rows(const T* x, int64_t rows, int64_t length, int64_t* indices) {
+  switch (length) {
+    case 2: return arg_reduce_rows_of<kMax, kLast, 2>(x, rows, indices), true;
+    case 3: return arg_reduce_rows_of<kMax, kLast, 3>(x, rows, indices), true;
+    case 4: return arg_reduce_rows_of<kMax, kLast, 4>(x, rows, indices), true;
+    default: return false;
+  }
 }
 
 // The same for `columns` neighbouring columns of a [length, stride] block, row by row. Indices are of the elements' width meanwhile.
@@ -153,6 +170,11 @@ class ArgReduceKernel final : public Kernel {
       const double elements = static_cast<double>(length);
       context.parallel().for_range(shape.elements(), {sizeof(T) * elements, 2 * elements}, [&](Range part) {
         if (inner == 1) {
+          const T* rows = wide.data<T>() + part.begin * length;
+          const auto short_rows = op_.max
+                                      ? (op_.select_last ? arg_reduce_short_rows<true, true, T> : arg_reduce_short_rows<true, false, T>)
+                                      : (op_.select_last ? arg_reduce_short_rows<false, true, T> : arg_reduce_short_rows<false, false, T>);
+          if (short_rows(rows, part.size(), length, indices + part.begin)) return;
           for (int64_t i = part.begin; i < part.end; ++i) block(wide.data<T>() + i * length, length, 1, op_.select_last, 1, indices + i);
           return;
         }

@@ -54,6 +54,13 @@ class AxisNormalizationKernel final : public Kernel {
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank()), unit = std::min(inner, kColumns);
     const int64_t blocks = (inner + unit - 1) / unit;
     const double elements = static_cast<double>(length * unit);
+    if (inner == 1 && length <= kShortRow && !op_.mean_variance) {
+      return parallel.for_range(x.elements() / length, {2.0 * sizeof(T) * elements, 4 * elements}, [&](Range part) {
+        const int64_t at = part.begin * length;
+        op_.p == 1 ? divide_short_rows<true>(x.data<T>() + at, y.data<T>() + at, length, part.size())
+                   : divide_short_rows<false>(x.data<T>() + at, y.data<T>() + at, length, part.size());
+      });
+    }
     if (inner == 1) {
       return parallel.for_range(x.elements() / length, {2.0 * sizeof(T) * elements, 4 * elements}, [&](Range part) {
         for (int64_t i = part.begin * length; i < part.end * length; i += length)
@@ -66,6 +73,21 @@ class AxisNormalizationKernel final : public Kernel {
         normalize_columns(x.data<T>() + at, y.data<T>() + at, length, inner, std::min(unit, inner - first));
       }
     });
+  }
+
+  /// Rows of a few elements by the sum of their magnitudes, or the root of that of their squares.
+  template <bool kMagnitudes, typename T>
+  static void divide_short_rows(const T* x, T* y, int64_t length, int64_t rows) {
+    for (; rows > 0; --rows, x += length, y += length) {
+      double norm = 0;
+      for (int64_t i = 0; i < length; ++i) {
+        const auto value = static_cast<double>(x[i]);
+        norm += kMagnitudes ? std::fabs(value) : value * value;
+      }
+      if constexpr (!kMagnitudes) norm = std::sqrt(norm);
+      const double factor = norm == 0 ? 0 : 1, divisor = norm == 0 ? 1 : norm;
+      for (int64_t i = 0; i < length; ++i) y[i] = static_cast<T>(static_cast<double>(x[i]) * factor / divisor);
+    }
   }
 
   template <typename T>

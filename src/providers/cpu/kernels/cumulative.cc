@@ -135,6 +135,26 @@ int64_t accumulate_some(const ops::Cumulative& op, const T* x, T* y, int64_t len
   return kRows;
 }
 
+// Rows of a few elements that follow each other, one after the other.
+template <typename Op, typename T>
+void accumulate_short_rows(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t rows) {
+  const bool exclusive = op.exclusive;
+  const int64_t step = op.reverse ? -1 : 1, first = op.reverse ? length - 1 : 0;
+  in_order(
+      rows,
+      [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          auto total = static_cast<Total<T>>(Op::kStart);
+          for (int64_t i = 0, at = row * length + first; i < length; ++i, at += step) {
+            const Total<T> before = total;
+            total = Op::step(before, static_cast<Total<T>>(x[at]));
+            y[at] = element<T>(exclusive ? before : total);
+          }
+        }
+      },
+      length);
+}
+
 // Lines [begin, end) of x: line i runs along the middle axis of [outer, length, inner].
 template <typename Op, typename T>
 void accumulate_lines(const ops::Cumulative& op, const T* x, T* y, int64_t length, int64_t inner, Range lines) {
@@ -147,6 +167,10 @@ void accumulate_lines(const ops::Cumulative& op, const T* x, T* y, int64_t lengt
       for (int64_t i = lines.begin; i < lines.end; ++i) sum_line(op, x + i * length, y + i * length, length);
       return;
     }
+  }
+  constexpr int64_t kShort = 8;  // elements
+  if (kRows <= 2 && inner == 1 && length <= kShort) {
+    return accumulate_short_rows<Op>(op, x + lines.begin * length, y + lines.begin * length, length, lines.size());
   }
   const auto offset = [&](int64_t line) { return line / inner * length * inner + line % inner; };
   int64_t i = lines.begin;

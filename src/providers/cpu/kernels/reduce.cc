@@ -175,6 +175,22 @@ struct LogSumExp {
   }
 };
 
+// Of rows of bytes that lie apart, of 16 or more each: all of a row by vectors of 16, of which the last one takes some a second time.
+uint8_t largest_of_rows(const ReductionLoop& loop, int64_t offset, const uint8_t* x, uint8_t flip, uint8_t none) {
+  constexpr int64_t kLanes = 16;
+  const int64_t last = loop.inner() - kLanes;
+  uint8_t best[kLanes];
+  std::fill_n(best, kLanes, none);
+  const auto take = [&](const uint8_t* bytes) {
+    for (int lane = 0; lane < kLanes; ++lane) best[lane] = std::max(best[lane], static_cast<uint8_t>(bytes[lane] ^ flip));
+  };
+  loop.for_each_reduced(offset, [&](int64_t at) {
+    for (int64_t k = 0; k < last; k += kLanes) take(x + at + k);
+    take(x + at + last);
+  });
+  return *std::max_element(best, best + kLanes);
+}
+
 // The largest or smallest bytes; bytes of no elements are the far end of the type.
 template <typename T>
 void reduce_bytes(const Parallel& parallel, const ReductionLoop& loop, bool largest, const T* x, T* y) {
@@ -195,8 +211,14 @@ void reduce_bytes(const Parallel& parallel, const ReductionLoop& loop, bool larg
     return;
   }
   if (loop.inner_is_reduced()) {
+    constexpr int64_t kLeast = 16, kLong = 256;  // from there on calls cost little
+    const bool short_rows = inner >= kLeast && inner < kLong && count > inner;
     parallel.for_range(outer, {1.0 * static_cast<double>(count), 0.1 * static_cast<double>(count)}, [&](Range part) {
       for (int64_t i = part.begin; i < part.end; ++i) {
+        if (short_rows) {
+          y[i] = finish(largest_of_rows(loop, loop.offset_of(i), reinterpret_cast<const uint8_t*>(x), flip, none));
+          continue;
+        }
         uint8_t best = none;
         loop.for_each_reduced(loop.offset_of(i), [&](int64_t at) { best = std::max(best, compute::largest_byte(x + at, inner, flip)); });
         y[i] = finish(best);

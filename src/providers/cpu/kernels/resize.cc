@@ -146,13 +146,70 @@ T from_sum(C sum) {
     return T(sum);
 }
 
+constexpr int64_t kAtOnce = 16;  // sums of integers, for which compilers have vectors
+
+/// kAtOnce sums as integers: where all fit, without a look at each.
+template <typename T>
+void cut_fractions(const float* sums, T* to) {
+  constexpr float kLeast = static_cast<float>(std::numeric_limits<T>::min());
+  constexpr float kMost = sizeof(T) <= 2 ? static_cast<float>(std::numeric_limits<T>::max()) : 0x1p30f;
+  float low = sums[0], high = sums[0];
+  for (int64_t i = 0; i < kAtOnce; ++i) {
+    low = sums[i] < low ? sums[i] : low;
+    high = sums[i] > high ? sums[i] : high;
+  }
+  if (sizeof(T) <= 4 && low >= kLeast && high <= kMost) {
+    T cut[kAtOnce];
+    for (int64_t i = 0; i < kAtOnce; ++i) cut[i] = static_cast<T>(static_cast<int32_t>(sums[i]));
+    std::copy_n(cut, kAtOnce, to);
+  } else {
+    for (int64_t i = 0; i < kAtOnce; ++i) to[i] = narrowed<T>(sums[i]);
+  }
+}
+
+/// The first outputs of a row of integers; how many.
+template <typename T>
+int64_t resample_integers(const T* row, const Weights& w, int64_t outputs, T* to) {
+  constexpr int64_t kTaps = 2;
+  if (w.taps != kTaps) return 0;
+  const int64_t* index = w.index.data();
+  const float* weight = w.weight.data();
+  int64_t i = 0;
+  for (; i + kAtOnce <= outputs; i += kAtOnce, index += kTaps * kAtOnce, weight += kTaps * kAtOnce) {
+    float sums[kAtOnce];
+    for (int64_t k = 0; k < kAtOnce; ++k) {
+      const float first = weight[kTaps * k] * static_cast<float>(row[index[kTaps * k]]);
+      sums[k] = first + weight[kTaps * k + 1] * static_cast<float>(row[index[kTaps * k + 1]]);
+    }
+    cut_fractions(sums, to + i);
+  }
+  return i;
+}
+
+/// The first sums of rows of integers; how many.
+template <typename T>
+int64_t blend_integers(const T* image, const int64_t* index, const float* weight, int64_t taps, int64_t inner, T* to) {
+  int64_t i = 0;
+  for (; i + kAtOnce <= inner; i += kAtOnce) {
+    float sums[kAtOnce] = {};
+    for (int64_t t = 0; t < taps; ++t) {
+      const T* const row = image + index[t] * inner + i;
+      for (int64_t k = 0; k < kAtOnce; ++k) sums[k] += weight[t] * static_cast<float>(row[k]);
+    }
+    cut_fractions(sums, to + i);
+  }
+  return i;
+}
+
 /// A contiguous row.
 template <typename T>
 void resample_row(const T* row, const Weights& w, int64_t outputs, T* to) {
   using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const int64_t* index = w.index.data();
   const float* weight = w.weight.data();
-  for (int64_t i = 0; i < outputs; ++i) {
+  int64_t done = 0;
+  if constexpr (std::is_integral_v<T>) done = resample_integers(row, w, outputs, to);
+  for (int64_t i = done; i < outputs; ++i) {
     C sum = 0;
     for (int64_t t = i * w.taps; t < (i + 1) * w.taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(row[index[t]]);
     to[i] = from_sum<T, C>(sum);
@@ -180,7 +237,9 @@ void blend_rows(const T* image, const Weights& w, Range rows, int64_t inner, T* 
         continue;
       }
     }
-    for (int64_t k = 0; k < inner; ++k) {
+    int64_t done = 0;
+    if constexpr (std::is_integral_v<T>) done = blend_integers(image, index, weight, w.taps, inner, to);
+    for (int64_t k = done; k < inner; ++k) {
       C sum = 0;
       for (int64_t t = 0; t < w.taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(image[index[t] * inner + k]);
       to[k] = from_sum<T, C>(sum);
