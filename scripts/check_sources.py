@@ -34,7 +34,7 @@ MAY_INCLUDE = {
     "compute": ["tensor"],
     "providers/cpu": ["providers", "compute", "passes"],
     "settings": ["providers"],
-    "providers/plugin": ["providers", "settings", "public"],
+    "providers/plugin": ["providers", "settings", "passes", "public"],
     "providers/kit": ["onnx", "passes/recognise", "passes/simplify", "public"],
     "providers/sample": ["providers/kit"],
     "providers/openvino": ["providers/kit"],

@@ -4,6 +4,7 @@
 // has any size that is asked for); FAKE_DEVICE_COUNT is how many devices there are. Counts: counts.h.
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "providers/fake_device/emulation.h"
 #include "providers/kit/ep.h"
@@ -23,6 +24,7 @@ constexpr OptionRow kOptions[] = {
      kKinds},
     {"claim", OptionRow::Type::text, "",
      "SEED:PERCENT: it takes that share of all nodes, chosen at random; =NAME,NAME: nodes by their names"},
+    {"passes", OptionRow::Type::text, "", "names of passes, with commas between, that the host runs over its nodes"},
     {"bodies", OptionRow::Type::flag, "0", "whether it takes nodes with bodies as a whole"},
     {"arena", OptionRow::Type::flag, "0", "whether its memory is kept in an arena; else each block is one of the device's"},
     {"fail", OptionRow::Type::text, "",
@@ -73,13 +75,21 @@ class FakeDevice final : public kit::RegionProvider {
         kind_(setup.options.text("kind")),
         takes_bodies_(setup.options.flag("bodies")),
         has_arena_(setup.options.flag("arena")),
-        claim_(setup.options.text("claim")) {
+        claim_(setup.options.text("claim")),
+        passes_text_(setup.options.text("passes")) {
+    for (char* name = passes_text_.data(); !passes_text_.empty() && name;) {
+      passes_.push_back(name);
+      name = std::strchr(name, ',');
+      if (name) *name++ = '\0';
+    }
     session_.driver = std::static_pointer_cast<FakeDriver>(setup.driver);
     session_.fault = std::make_shared<Fault>(setup.options.text("fail"), setup.options.integer("fail_after"),
                                              setup.options.integer("fail_times"), setup.options.text("fail_with") == "memory");
     if (kind_.empty()) kind_ = claim_.is_given() ? "regions" : "kernels";
     session_.fault->at("create");
   }
+
+  std::span<const char* const> host_passes() const override { return passes_; }
 
   void prepare(const Graph&) override { session_.fault->at("capability"); }
 
@@ -130,6 +140,8 @@ class FakeDevice final : public kit::RegionProvider {
   std::string kind_;
   bool takes_bodies_, has_arena_;
   Claim claim_;
+  std::string passes_text_;
+  std::vector<const char*> passes_;  ///< into passes_text_
 };
 
 std::vector<kit::DeviceSpec> list_devices() {

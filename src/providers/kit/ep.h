@@ -45,10 +45,11 @@ std::unique_ptr<RegionProvider> make(const Setup& setup) {
   }
 }
 
-/// CreateEpFactories, ReleaseEpFactory and RhEpGetRefusals of such a library. No exception leaves them.
+/// CreateEpFactories, ReleaseEpFactory, RhEpGetRefusals and RhEpGetPasses of such a library. No exception leaves them.
 OrtStatus* create_factories(const ProviderKind& kind, const OrtApiBase* base, OrtEpFactory** factories, size_t room, size_t* count);
 OrtStatus* release_factory(OrtEpFactory* factory);
 OrtStatus* get_refusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* count);
+OrtStatus* get_passes(const OrtEp* ep, const char* const** names, size_t* count);
 
 }  // namespace rh::kit
 
@@ -62,5 +63,8 @@ OrtStatus* get_refusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* c
   ORT_EXPORT OrtStatus* ORT_API_CALL ReleaseEpFactory(OrtEpFactory* factory) { return ::rh::kit::release_factory(factory); }            \
   ORT_EXPORT OrtStatus* ORT_API_CALL RhEpGetRefusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* count) {                    \
     return ::rh::kit::get_refusals(ep, refusals, count);                                                                                \
+  }                                                                                                                                     \
+  ORT_EXPORT OrtStatus* ORT_API_CALL RhEpGetPasses(const OrtEp* ep, const char* const** names, size_t* count) {                         \
+    return ::rh::kit::get_passes(ep, names, count);                                                                                     \
   }                                                                                                                                     \
   }

@@ -154,6 +154,13 @@ OrtStatus* release_factory(OrtEpFactory* factory) {
   });
 }
 
+OrtStatus* get_passes(const OrtEp* ep, const char* const** names, size_t* count) {
+  const std::span<const char* const> passes = static_cast<const EpTable*>(ep)->provider->host_passes();
+  *names = passes.data();
+  *count = passes.size();
+  return nullptr;
+}
+
 OrtStatus* get_refusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* count) {
   const std::vector<RhEpRefusal>& entries = static_cast<const EpTable*>(ep)->refusals.entries();
   *refusals = entries.data();

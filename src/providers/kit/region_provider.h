@@ -71,6 +71,8 @@ class RegionProvider {
     (void)node;
     return false;
   }
+  /// Names of passes that Roundhouse runs over its nodes (RhEpGetPasses); it is then asked about what they gave. They live as long as it.
+  virtual std::span<const char* const> host_passes() const { return {}; }
   /// Regions of fewer nodes, those of bodies counted, are left to others.
   virtual size_t least_nodes() const { return 1; }
   /// Whether it keeps what it needs of constants: then the host may let go of them, and they are no inputs of regions.

@@ -50,6 +50,7 @@ class Library {
   /// What it exports for us alone; null where it does not.
   RhEpGetRefusalsFn refusals() const { return refusals_; }
   RhEpUnitHostInputsFn unit_host_inputs() const { return unit_host_inputs_; }
+  RhEpGetPassesFn passes() const { return passes_; }
   /// Null where the factory has none.
   PluginTransfer* transfer(const OrtEpFactory& factory) const;
 
@@ -100,6 +101,7 @@ class Library {
   ReleaseEpApiFactoryFn release_ = nullptr;
   RhEpGetRefusalsFn refusals_ = nullptr;
   RhEpUnitHostInputsFn unit_host_inputs_ = nullptr;
+  RhEpGetPassesFn passes_ = nullptr;
   std::vector<Factory> factories_;
   std::vector<std::unique_ptr<OrtEpDevice>> devices_;
   MemberForkMutex mutex_;

@@ -9,6 +9,7 @@
 #include "abi/graph_view.h"
 #include "base/fork_mutex.h"
 #include "ops/channels_last.h"
+#include "passes/pass_lists.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/context_nodes.h"
 #include "providers/plugin/graph_support.h"
@@ -95,6 +96,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     if (RH_HAS(ep_->raw, 24, IsConcurrentRunSupported)) {
       call(ep_->name, "OrtEp::IsConcurrentRunSupported", [&] { return ep_->raw.IsConcurrentRunSupported(&ep_->raw, &concurrent_); });
     }
+    ask_passes();
   }
 
   std::string_view name() const override { return ep_->name; }
@@ -116,6 +118,8 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     }
     return impl ? std::make_unique<OrtSyncStream>(ep_->name, *impl, memory_->device, device_) : nullptr;
   }
+
+  std::span<const Pass> passes() const override { return passes_; }
 
   Capability capability(const Graph& graph, std::span<const NodeId> candidates) override {
     if (!RH_HAS(ep_->raw, 23, GetCapability)) fail(ErrorCode::ep_fail, "{}: its OrtEp has no GetCapability", ep_->name);
@@ -388,6 +392,20 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     }
   }
 
+  void ask_passes() {
+    const RhEpGetPassesFn get = setup_.library->passes();
+    if (!get) return;
+    const char* const* names = nullptr;
+    size_t count = 0;
+    call(ep_->name, "RhEpGetPasses", [&] { return get(&ep_->raw, &names, &count); });
+    for (size_t i = 0; i < count; ++i) {
+      const Pass* pass = find_pass(standard_passes(), names[i]);
+      if (!pass) pass = find_pass(cpu_passes(), names[i]);
+      if (!pass) fail(ErrorCode::ep_fail, "{}: RhEpGetPasses names '{}', expected passes of docs/passes.md", ep_->name, names[i]);
+      passes_.push_back(*pass);
+    }
+  }
+
   // What the plugin says itself of the graph that it was just asked about (RhEpGetRefusals).
   std::unordered_map<NodeId, Capability::NodeRefusal> stated_refusals() const {
     std::unordered_map<NodeId, Capability::NodeRefusal> stated;
@@ -447,6 +465,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
   bool concurrent_ = true, records_ = false;
   std::mutex run_mutex_;
   std::vector<std::unique_ptr<OrtGraph>> views_;  // until everything is compiled
+  std::vector<Pass> passes_;
   std::map<std::string, ContextNode> contexts_;   // by unit
 };
 

@@ -1,0 +1,59 @@
+"""RhEpGetPasses: passes of the host over the nodes of a plugin, which is then asked about what they gave."""
+
+import numpy as np
+import pytest
+from hosts import FAKE, failure, floats, session
+
+import roundhouse
+
+#: A Gelu written out, of which a pass makes one node, and a node before and after it.
+GELU = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, 8] x) => (float[N, 8] y)
+<float root = {1.4142135}, float one = {1.0}, float half = {0.5}>
+{
+  a = Tanh (x)
+  b = Div (a, root)
+  c = Erf (b)
+  d = Add (c, one)
+  e = Mul (a, d)
+  f = Mul (e, half)
+  y = Neg (f)
+}"""
+
+
+def model():
+    import onnx.parser
+
+    parsed = onnx.parser.parse_model(GELU)
+    for node in parsed.graph.node:
+        node.name = node.output[0]
+    return parsed.SerializeToString()
+
+
+def fused(made):
+    return {name for row in made.get_placement() for name in row.fused_from}
+
+
+def test_the_passes_of_a_provider_run_over_its_nodes():
+    x = floats(3, 8)
+    plain = session(roundhouse, model(), FAKE, {"claim": "0:100"})
+    rewritten = session(roundhouse, model(), FAKE, {"claim": "0:100", "passes": "recognise_activations"})
+    assert {row.provider for row in rewritten.get_placement()} == {row.provider for row in plain.get_placement()} == {FAKE}
+    reasons = {row.name: (row.runs_as, row.kernel) for row in rewritten.get_placement()}
+    assert reasons != {row.name: (row.runs_as, row.kernel) for row in plain.get_placement()}, reasons
+    np.testing.assert_allclose(rewritten.run(None, {"x": x})[0], plain.run(None, {"x": x})[0], rtol=1e-5, atol=1e-6)
+
+
+def test_nodes_of_others_are_left_alone():
+    x = floats(3, 8)
+    made = session(roundhouse, model(), FAKE, {"claim": "=a,c", "passes": "recognise_activations,fuse_elementwise"})
+    owners = {row.name: row.provider for row in made.get_placement()}
+    assert {name for name, owner in owners.items() if owner == FAKE} == {"a", "c"}
+    plain = session(roundhouse, model(), FAKE, {"claim": "=a,c"})
+    np.testing.assert_allclose(made.run(None, {"x": x})[0], plain.run(None, {"x": x})[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("names", ["no_such_pass", "recognise_activations,,"])
+def test_a_name_that_is_no_pass(names):
+    said = failure(lambda: session(roundhouse, model(), FAKE, {"claim": "0:100", "passes": names}))
+    assert "RhEpGetPasses names '" in said and "expected passes of docs/passes.md" in said
