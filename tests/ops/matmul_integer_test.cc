@@ -20,6 +20,8 @@ const std::vector<OpCase> kMatMulInteger = {
     {10, {}, {bytes({17, 9}), any({9, 40}, DType::uint8), bytes({17}), any({40}, DType::uint8)}, "zero points a row"},
     {10, {}, {bytes({2, 3, 5, 6}), any({3, 6, 7}, DType::uint8), bytes({}), any({}, DType::uint8)}, "batches"},
     {10, {}, {bytes({2, 5, 6}), any({2, 6, 7}, DType::int8), bytes({2, 5, 1}), any({2, 1, 7}, DType::int8)}, "zero points of each product"},
+    {10, {}, {bytes({2, 5, 3}), any({2, 3, 19}, DType::int8), bytes({2, 5, 1}), any({2, 1, 19}, DType::int8)}, "sums of a few terms"},
+    {10, {}, {bytes({3, 5, 1}), any({3, 1, 8}, DType::uint8).constant(), bytes({})}, "products of single bytes"},
     {10, {}, {bytes({3, 5, 6}), any({6, 7}, DType::int8).constant()}, "batch against one matrix"},
     {10, {}, {bytes({6}), any({6}, DType::int8)}, "vectors"},
     {10, {}, {bytes({0, 6}), any({6, 7}, DType::int8)}, "no rows"},

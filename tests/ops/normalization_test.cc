@@ -167,6 +167,8 @@ RH_OP_TEST(LRN, kLrn, FloatingTypes::set)
 const std::vector<OpCase> kLpNormalization = {
     {1, {attr("axis", 1), attr("p", 1)}, {normal({3, 4, 5})}, "sum of magnitudes"},
     {22, {}, {normal({3, 4})}, "euclidean"},
+    {22, {attr("axis", -1), attr("p", 1)}, {normal({30, 3})}, "short rows"},
+    {22, {attr("axis", -1)}, {values({2, 2}, {0, 0, 3, 4})}, "a row of zeros"},
 };
 RH_OP_TEST(LpNormalization, kLpNormalization, FloatingTypes::set)
 

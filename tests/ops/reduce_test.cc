@@ -18,6 +18,8 @@ const std::vector<OpCase> kReduce = {
     {18, {}, {uniform({4, 3, 9, 10}, 1, 1.1), ints({0, 2, 3}).constant()}, "all but the channels"},
     {18, {}, {uniform({4, 3, 5, 19}, 1, 1.1), ints({0, 2}).constant()}, "axes apart, columns kept"},
     {18, {}, {uniform({2, 3, 140}, 1, 1.1), ints({0, 2}).constant()}, "axes apart, long rows"},
+    {18, {}, {uniform({2, 1300, 3}, 0.999, 1.001), ints({1}).constant()}, "few columns of many rows"},
+    {18, {}, {uniform({2, 9, 3, 17}, 1, 1.1), ints({1, 3}).constant()}, "axes apart, rows of 17"},
     {18, {attr("noop_with_empty_axes", 1)}, {uniform({2, 3}, 1, 3), ints({0}).constant()}, "axes win over noop"},
     {18, {}, {uniform({}, 1, 3)}, "scalar"},
     {18, {}, {uniform({1, 1, 1}, 1, 3), ints({1}).constant()}, "ones"},

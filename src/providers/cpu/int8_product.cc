@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "providers/cpu/few_terms.h"
+
 namespace rh::cpu {
 
 namespace {
@@ -28,18 +30,6 @@ int32_t byte_at(const compute::Int8Matrix& matrix, int64_t i) {
 bool is_of_few_terms(const MatMulProblem& p) {
   constexpr int64_t kTerms = 4, kElements = 1 << 14;
   return p.k <= kTerms && p.m * p.n <= kElements;
-}
-
-// y[j] += a x[j] of words, a fixed number at a time for vectors.
-void add_scaled(int16_t a, const int16_t* x, int64_t count, int32_t* y) {
-  constexpr int kAtOnce = 8;
-  int64_t j = 0;
-  for (; j + kAtOnce <= count; j += kAtOnce) {
-    int32_t sums[kAtOnce];
-    for (int k = 0; k < kAtOnce; ++k) sums[k] = y[j + k] + static_cast<int32_t>(a) * x[j + k];
-    std::copy_n(sums, kAtOnce, y + j);
-  }
-  for (; j < count; ++j) y[j] += static_cast<int32_t>(a) * x[j];
 }
 
 // A product of a few terms. `words`: of the right operand; `sums`: of some rows.

@@ -71,7 +71,9 @@ class DequantizeLinearKernel final : public Kernel {
   /// T holds the values of x; float where x is a float, whose zero point is one too.
   template <typename T>
   static void run_rows(RunContext& context, const QuantRows& rows, const T* x, float* y) {
-    const std::span<const double> scales = as_doubles(context, context.input(1)), zero_points = zero_points_of(context, scales.size());
+    const std::span<const double> scales = doubles_of(context, context.input(1));
+    const std::span<const double> zero_points =
+        context.has_input(2) ? doubles_of(context, context.input(2)) : zero_points_of(context, scales.size());
     constexpr bool kIsShort = std::is_integral_v<T> && sizeof(T) <= 2;
     using Number = std::conditional_t<kIsShort, float, double>;  // in which differences are exact
     const Number *const own_scales = as<Number>(context, scales), *const own_zeros = as<Number>(context, zero_points);
@@ -91,6 +93,23 @@ class DequantizeLinearKernel final : public Kernel {
         y[row.begin + i] = static_cast<float>(difference) * static_cast<float>(scales[at]);
       }
     });
+  }
+
+  /// Blocks have many scales and zero points: those of the usual types without a call for each.
+  static std::span<const double> doubles_of(RunContext& context, const TensorView& view) {
+    const auto copied = [&](const auto* from) -> std::span<const double> {
+      double* const values = context.scratch_array<double>(view.elements());
+      std::copy_n(from, view.elements(), values);
+      return {values, static_cast<size_t>(view.elements())};
+    };
+    switch (view.dtype()) {
+      case DType::float32: return copied(view.data<float>());
+      case DType::int8: return copied(view.data<int8_t>());
+      case DType::uint8: return copied(view.data<uint8_t>());
+      case DType::int16: return copied(view.data<int16_t>());
+      case DType::uint16: return copied(view.data<uint16_t>());
+      default: return as_doubles(context, view);
+    }
   }
 
   template <typename Number>

@@ -6,6 +6,7 @@
 #include "compute/quant/int8_conv.h"
 #include "compute/quant/quantize.h"
 #include "providers/cpu/conv_window.h"
+#include "providers/cpu/few_terms.h"
 #include "providers/cpu/int8_product.h"
 #include "providers/cpu/numbers.h"
 #include "providers/cpu/quantization.h"
@@ -32,19 +33,24 @@ class QLinearConvKernel final : public Kernel {
     const std::vector<int32_t> zeros = integers(zero), biases = integers(bias);
     if (!check_counts(weights->shape(), zeros.size(), biases.size()).ok()) return;  // run() says what is wrong
     weights_shape_ = weights->shape();
-    packed_.emplace(pack(weights->view(), zeros, biases));
+    if (has_few_terms()) {
+      keep_few_terms(weights->view(), zeros);
+    } else {
+      packed_.emplace(pack(weights->view(), zeros, biases));
+    }
   }
 
-  bool owns_constant(int input) const override { return packed_ && input == op_.weights(); }
-  size_t packed_bytes() const override { return packed_ ? packed_->weight_bytes() : 0; }
+  bool owns_constant(int input) const override { return is_packed() && input == op_.weights(); }
+  size_t packed_bytes() const override { return packed_ ? packed_->weight_bytes() : few_terms_ ? few_terms_->weight_bytes() : 0; }
   KernelVariant variant() const override {
+    if (few_terms_) return {.problem = "", .variant = "few_terms", .variants = {}};
     if (!packed_) return packing_variant(false);
     return {.problem = "", .variant = packed_->is_depthwise() ? "depthwise" : "direct", .variants = {}};
   }
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
-    const Shape& w = packed_ ? weights_shape_ : context.input(op_.weights()).shape();
+    const Shape& w = is_packed() ? weights_shape_ : context.input(op_.weights()).shape();
     const int rank = x.rank(), channel_axis = op_.x_channels_last ? rank - 1 : 1;
     if (rank != w.rank() || rank < 3 || x.shape()[channel_axis] % op_.group != 0 || x.shape()[channel_axis] / op_.group != w[1] ||
         w[0] % op_.group != 0) {
@@ -67,6 +73,7 @@ class QLinearConvKernel final : public Kernel {
     if (y.elements() == 0) return {};
     int32_t x_zero = 0;
     if (context.has_input(2)) RH_RETURN_IF_ERROR(scalar_of(context.input(2), "the zero point of x", x_zero));
+    if (few_terms_) return convolve_few(context, geometry, x_zero, y);
     if (packed_) return convolve(context, *packed_, geometry, x_zero, y);
     const std::span<const int32_t> zeros = int32_values(context, w_zero_input()), biases = int32_values(context, bias_input());
     RH_RETURN_IF_ERROR(check_counts(w, zeros.size(), biases.size()));
@@ -76,6 +83,37 @@ class QLinearConvKernel final : public Kernel {
  private:
   int w_zero_input() const { return op_.integer ? 3 : 5; }
   int bias_input() const { return op_.integer ? -1 : 8; }
+  bool is_packed() const { return packed_ || few_terms_; }
+
+  /// Of groups of a few channels, but those of one: sums so short that what prepares them costs more.
+  bool has_few_terms() const {
+    constexpr int64_t kTerms = 16;
+    const Shape& w = weights_shape_;
+    return op_.integer && !op_.x_channels_last && !op_.y_channels_last && op_.group > 1 && w[1] > 1 && w.product(1, w.rank()) <= kTerms;
+  }
+
+  void keep_few_terms(const TensorView& weights, std::span<const int32_t> zeros) {
+    const int64_t filters = weights_shape_[0], terms = weights.elements() / filters;
+    std::vector<int16_t> words;
+    for (int64_t i = 0; i < weights.elements(); ++i) {
+      const int32_t zero = zeros.empty() ? 0 : zeros[zeros.size() > 1 ? static_cast<size_t>(i / terms) : 0];
+      words.push_back(static_cast<int16_t>(element_as_int(weights, i) - zero));
+    }
+    few_terms_.emplace(compute::ConvChannels{weights_shape_[1] * op_.group, filters, op_.group}, std::move(words));
+  }
+
+  Status convolve_few(RunContext& context, const compute::Window& geometry, int32_t x_zero, const MutableView& y) const {
+    const TensorView x = context.input(0);
+    auto* const words = context.scratch_array<int16_t>(x.elements());
+    const auto centre = [&]<typename T>(const T* from) {
+      context.parallel().for_range(x.elements(), {3, 1}, [&](Range part) {
+        for (int64_t i = part.begin; i < part.end; ++i) words[i] = static_cast<int16_t>(from[i] - x_zero);
+      });
+    };
+    x.dtype() == DType::int8 ? centre(x.data<int8_t>()) : centre(x.data<uint8_t>());
+    few_terms_->run(geometry, x.shape()[0], words, y.data<int32_t>(), context.parallel());
+    return {};
+  }
 
   static Status check_counts(const Shape& w, size_t zeros, size_t biases) {
     const size_t filters = static_cast<size_t>(w[0]);
@@ -147,6 +185,7 @@ class QLinearConvKernel final : public Kernel {
   ops::QLinearConv op_;
   Shape weights_shape_;
   std::optional<compute::Int8Convolution> packed_;
+  std::optional<FewTermConvolution> few_terms_;
 };
 
 }  // namespace rh::cpu
