@@ -1,8 +1,9 @@
 """RhEpGetPasses: passes of the host over the nodes of a plugin, which is then asked about what they gave."""
 
 import numpy as np
+import onnx.parser
 import pytest
-from hosts import FAKE, failure, floats, session
+from hosts import FAKE, failure, floats, registered, session
 
 import roundhouse
 
@@ -22,22 +23,26 @@ main (float[N, 8] x) => (float[N, 8] y)
 
 
 def model():
-    import onnx.parser
-
     parsed = onnx.parser.parse_model(GELU)
     for node in parsed.graph.node:
         node.name = node.output[0]
     return parsed.SerializeToString()
 
 
-def fused(made):
-    return {name for row in made.get_placement() for name in row.fused_from}
+@pytest.fixture(scope="module", autouse=True)
+def the_device():
+    with registered(roundhouse, FAKE):
+        yield
+
+
+def make(settings):
+    return session(roundhouse, FAKE, model(), settings, optimize=True)
 
 
 def test_the_passes_of_a_provider_run_over_its_nodes():
     x = floats(3, 8)
-    plain = session(roundhouse, model(), FAKE, {"claim": "0:100"})
-    rewritten = session(roundhouse, model(), FAKE, {"claim": "0:100", "passes": "recognise_activations"})
+    plain = make({"claim": "0:100"})
+    rewritten = make({"claim": "0:100", "passes": "recognise_activations"})
     assert {row.provider for row in rewritten.get_placement()} == {row.provider for row in plain.get_placement()} == {FAKE}
     reasons = {row.name: (row.runs_as, row.kernel) for row in rewritten.get_placement()}
     assert reasons != {row.name: (row.runs_as, row.kernel) for row in plain.get_placement()}, reasons
@@ -46,14 +51,14 @@ def test_the_passes_of_a_provider_run_over_its_nodes():
 
 def test_nodes_of_others_are_left_alone():
     x = floats(3, 8)
-    made = session(roundhouse, model(), FAKE, {"claim": "=a,c", "passes": "recognise_activations,fuse_elementwise"})
+    made = make({"claim": "=a,c", "passes": "recognise_activations,fuse_elementwise"})
     owners = {row.name: row.provider for row in made.get_placement()}
     assert {name for name, owner in owners.items() if owner == FAKE} == {"a", "c"}
-    plain = session(roundhouse, model(), FAKE, {"claim": "=a,c"})
+    plain = make({"claim": "=a,c"})
     np.testing.assert_allclose(made.run(None, {"x": x})[0], plain.run(None, {"x": x})[0], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("names", ["no_such_pass", "recognise_activations,,"])
 def test_a_name_that_is_no_pass(names):
-    said = failure(lambda: session(roundhouse, model(), FAKE, {"claim": "0:100", "passes": names}))
+    said = failure(lambda: make({"claim": "0:100", "passes": names}))
     assert "RhEpGetPasses names '" in said and "expected passes of docs/passes.md" in said

@@ -60,7 +60,9 @@ def main():
         count = max(1, int(0.1 / max(seconds(own, 2), seconds(through, 2))))
         times = [(seconds(through, count), seconds(own, count)) for _ in range(args.rounds)]
         ours, theirs = (statistics.median(column) * 1e3 for column in zip(*times))
-        print(f"{name:32} {ours:9.3f} ms, its own {theirs:9.3f} ms, ratio {ours / theirs:.3f}; created in {created * 1e3:.0f} ms", flush=True)
+        print(
+            f"{name:32} {ours:9.3f} ms, its own {theirs:9.3f} ms, ratio {ours / theirs:.3f}; created in {created * 1e3:.0f} ms", flush=True
+        )
     return 0
 
 
