@@ -39,9 +39,9 @@ typedef OrtStatus*(ORT_API_CALL* RhEpGetRefusalsFn)(_In_ const OrtEp* ep, _Outpt
 typedef OrtStatus*(ORT_API_CALL* RhEpUnitHostInputsFn)(_In_ const OrtEp* ep, _In_ size_t unit, _Outptr_ const char* const** names,
                                                        _Out_ size_t* count);
 
-/// Exported as "RhEpGetPasses": names of passes of the host (docs/passes.md), which it runs in this order over the nodes that the provider took,
-/// those of its units and their bodies included; then the provider is asked again about what they gave. Asked once, when the session is made;
-/// a name that the host does not have ends it. The names are valid until the provider's end.
+/// Exported as "RhEpGetPasses": names of passes of the host (docs/passes.md), which it runs in this order over the nodes that the provider
+/// took, those of its units and their bodies included; then the provider is asked again about what they gave. Asked once, when the session
+/// is made; a name that the host does not have ends it. The names are valid until the provider's end.
 typedef OrtStatus*(ORT_API_CALL* RhEpGetPassesFn)(_In_ const OrtEp* ep, _Outptr_ const char* const** names, _Out_ size_t* count);
 
 #ifdef __cplusplus

@@ -129,7 +129,9 @@ void load(PyLoraAdapter& adapter, const Path& path) {
 
 void bind_adapters(nb::module_& module) {
   bind_format(module);
-  nb::class_<PyLoraAdapter>(module, "LoraAdapter", "Parameters that runs take in the place of a model's own.").def(nb::init<>()).def("Load", &load, nb::arg("file_path"));
+  nb::class_<PyLoraAdapter>(module, "LoraAdapter", "Parameters that runs take in the place of a model's own.")
+      .def(nb::init<>())
+      .def("Load", &load, nb::arg("file_path"));
 }
 
 }  // namespace rh::python

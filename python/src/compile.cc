@@ -99,7 +99,8 @@ class ModelCompiler {
 }  // namespace
 
 void bind_compile(nb::module_& module) {
-  nb::class_<PyExternalInfo>(module, "OrtExternalInitializerInfo", "Where the data of an initializer lies: a file, the place in it, and the bytes.")
+  nb::class_<PyExternalInfo>(module, "OrtExternalInitializerInfo",
+                             "Where the data of an initializer lies: a file, the place in it, and the bytes.")
       .def(nb::init<std::string, int64_t, size_t>(), nb::arg("filepath"), nb::arg("file_offset"), nb::arg("byte_size"))
       .def_ro("filepath", &PyExternalInfo::filepath)
       .def_ro("file_offset", &PyExternalInfo::file_offset)

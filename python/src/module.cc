@@ -15,22 +15,23 @@ struct ErrorClass {
   const char* code;
   const char* doc;
 };
-constexpr std::array kErrors = {ErrorClass{"", "SUCCESS", ""},
-                                ErrorClass{"Fail", "FAIL", "What no other code says."},
-                                ErrorClass{"InvalidArgument", "INVALID_ARGUMENT", "An argument or a value of a run does not fit."},
-                                ErrorClass{"NoSuchFile", "NO_SUCHFILE", "A file is not there."},
-                                ErrorClass{"NoModel", "NO_MODEL", "There is no model."},
-                                ErrorClass{"EngineError", "ENGINE_ERROR", "The runtime of a provider failed."},
-                                ErrorClass{"RuntimeException", "RUNTIME_EXCEPTION", "A run failed."},
-                                ErrorClass{"InvalidProtobuf", "INVALID_PROTOBUF", "The bytes are no ONNX model."},
-                                ErrorClass{"ModelLoaded", "MODEL_LOADED", "The session has a model already."},
-                                ErrorClass{"NotImplemented", "NOT_IMPLEMENTED", "No provider runs an operator of the model."},
-                                ErrorClass{"InvalidGraph", "INVALID_GRAPH", "The model contradicts itself or the standard."},
-                                ErrorClass{"EPFail", "EP_FAIL", "A provider failed."},
-                                ErrorClass{"ModelLoadCanceled", "MODEL_LOAD_CANCELED", "The load was cancelled."},
-                                ErrorClass{"ModelRequiresCompilation", "MODEL_REQUIRES_COMPILATION", "A provider runs the model compiled alone."},
-                                ErrorClass{"NotFound", "NOT_FOUND", "A name is not known."},
-                                ErrorClass{"DeviceReset", "DEVICE_RESET", "A device was reset; its sessions are lost."}};
+constexpr std::array kErrors = {
+    ErrorClass{"", "SUCCESS", ""},
+    ErrorClass{"Fail", "FAIL", "What no other code says."},
+    ErrorClass{"InvalidArgument", "INVALID_ARGUMENT", "An argument or a value of a run does not fit."},
+    ErrorClass{"NoSuchFile", "NO_SUCHFILE", "A file is not there."},
+    ErrorClass{"NoModel", "NO_MODEL", "There is no model."},
+    ErrorClass{"EngineError", "ENGINE_ERROR", "The runtime of a provider failed."},
+    ErrorClass{"RuntimeException", "RUNTIME_EXCEPTION", "A run failed."},
+    ErrorClass{"InvalidProtobuf", "INVALID_PROTOBUF", "The bytes are no ONNX model."},
+    ErrorClass{"ModelLoaded", "MODEL_LOADED", "The session has a model already."},
+    ErrorClass{"NotImplemented", "NOT_IMPLEMENTED", "No provider runs an operator of the model."},
+    ErrorClass{"InvalidGraph", "INVALID_GRAPH", "The model contradicts itself or the standard."},
+    ErrorClass{"EPFail", "EP_FAIL", "A provider failed."},
+    ErrorClass{"ModelLoadCanceled", "MODEL_LOAD_CANCELED", "The load was cancelled."},
+    ErrorClass{"ModelRequiresCompilation", "MODEL_REQUIRES_COMPILATION", "A provider runs the model compiled alone."},
+    ErrorClass{"NotFound", "NOT_FOUND", "A name is not known."},
+    ErrorClass{"DeviceReset", "DEVICE_RESET", "A device was reset; its sessions are lost."}};
 
 // The exception classes, by error code. Kept for the life of the process.
 std::array<PyObject*, kErrors.size()> error_types{};

@@ -153,7 +153,8 @@ void bind_making(nb::class_<PyValue>& type) {
 }  // namespace
 
 void bind_ort_value(nb::module_& module) {
-  nb::class_<PyValue> type(module, "OrtValue", "A value of a run: a tensor, sequence, map or optional, in memory of the host or of a device.");
+  nb::class_<PyValue> type(module, "OrtValue",
+                           "A value of a run: a tensor, sequence, map or optional, in memory of the host or of a device.");
   bind_making(type);
   bind_dlpack(type);
   bind_dlpack_questions(module);

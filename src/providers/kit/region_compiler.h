@@ -10,12 +10,12 @@
 
 namespace rh::kit {
 
-/// Makes the executables of a session: by the provider's compile() or a trial of it, or, where it has an ArtifactMaker, of what was compiled before, in a
-/// model or in the cache.
+/// Makes the executables of a session: by the provider's compile() or a trial of it, or, where it has an ArtifactMaker, of what was
+/// compiled before, in a model or in the cache.
 class RegionCompiler {
  public:
-  RegionCompiler(const Host& host, std::string provider_name, RegionProvider& provider, Trials& trials,
-                 std::string options_key, const OrtSessionOptions& session, const OrtLogger* logger);
+  RegionCompiler(const Host& host, std::string provider_name, RegionProvider& provider, Trials& trials, std::string options_key,
+                 const OrtSessionOptions& session, const OrtLogger* logger);
   RegionCompiler(const RegionCompiler&) = delete;
   RegionCompiler& operator=(const RegionCompiler&) = delete;
 

@@ -466,7 +466,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
   std::mutex run_mutex_;
   std::vector<std::unique_ptr<OrtGraph>> views_;  // until everything is compiled
   std::vector<Pass> passes_;
-  std::map<std::string, ContextNode> contexts_;   // by unit
+  std::map<std::string, ContextNode> contexts_;  // by unit
 };
 
 }  // namespace
