@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "providers/kit/device_tables.h"
+#include "providers/kit/float_environment.h"
 #include "providers/kit/graph_import.h"
 #include "providers/kit/host_run.h"
 #include "providers/kit/value_import.h"
@@ -50,6 +51,7 @@ void run(const CompiledRegion& region, OrtKernelContext& context) {
     }
   }
   CheckedOutputs outputs(region, call);
+  const DefaultFloatEnvironment environment;
   region.executable->run(call.inputs(), outputs);
   for (size_t i = 0; i < region.outputs.size(); ++i) {
     if (!call.is_made(i)) fail(ErrorCode::ep_fail, "the compiled region did not give '{}'", region.outputs[i]);

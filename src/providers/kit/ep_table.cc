@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "providers/kit/compiled_region.h"
+#include "providers/kit/float_environment.h"
 #include "providers/kit/value_import.h"
 
 namespace rh::kit {
@@ -33,11 +34,17 @@ void EpTable::fill_graph_functions() {
   GetName = [](const OrtEp* self) { return static_cast<const EpTable*>(self)->kind.name; };
   GetCapability = [](OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
     EpTable& ep = *static_cast<EpTable*>(self);
-    return guard(*ep.host.api, [&] { ep.claim(*graph, info); });
+    return guard(*ep.host.api, [&] {
+      const DefaultFloatEnvironment environment;  // of threads too that a vendor starts as it compiles
+      ep.claim(*graph, info);
+    });
   };
   Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** fused, size_t count, OrtNodeComputeInfo** infos, OrtNode** contexts) {
     EpTable& ep = *static_cast<EpTable*>(self);
-    return guard(*ep.host.api, [&] { ep.compile({graphs, count}, fused, infos, contexts); });
+    return guard(*ep.host.api, [&] {
+      const DefaultFloatEnvironment environment;
+      ep.compile({graphs, count}, fused, infos, contexts);
+    });
   };
   ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** infos, size_t count) {
     for (size_t i = 0; i < count; ++i) delete static_cast<CompiledRegion*>(infos[i]);
