@@ -57,6 +57,17 @@ def test_a_folder_of_compiled_models_is_filled_and_used(tmp_path):
 
 
 @hosts
+def test_small_integers_stay(host):
+    """As floats they are denormals, which a host's threads may take for zero."""
+    nodes = [helper.make_node("Where", ["c", "x", "one"], ["w"]), helper.make_node("Equal", ["w", "one"], ["y"])]
+    kinds = {"c": TensorProto.BOOL, "x": TensorProto.INT64}
+    model = model_of(nodes, [tensor(n, ["N"], k) for n, k in kinds.items()], [tensor("y", ["N"], TensorProto.BOOL)], {"one": np.array([1])})
+    feeds = [{"c": np.array([True, False, True, False]), "x": np.array([1, 2, 3, 4])}]
+    with registered(host, OPENVINO):
+        assert_like_the_cpu(host, model, feeds, session(host, OPENVINO, model))
+
+
+@hosts
 def test_an_if_is_taken_with_its_bodies(host):
     feeds = [{"x": floats(n, 4, seed=n), "c": np.array(c)} for n, c in ((1, True), (3, False), (2, True))]
     with registered(host, OPENVINO):
