@@ -94,6 +94,24 @@ Support check_attention(const NodeView& node) {
   return {};
 }
 
+Support check_causal_attention(const NodeView& node) {
+  if (node.has_input(6)) return refuse(RhRefusalCode_SHAPE, "it has nonpad_kv_seqlen, which OpenVINO leaves out of account");
+  if (node.flag("is_causal") && node.has_input(4)) {
+    return refuse(RhRefusalCode_ATTRIBUTE, "it is causal and has past keys, of which OpenVINO hides too few");
+  }
+  return check_attention(node);
+}
+
+Support check_fourier(const NodeView& node) {
+  if (node.opset() >= 20) return {};
+  return refuse(RhRefusalCode_OPSET, "OpenVINO's results are less exact for it before opset 20");
+}
+
+Support check_roi_align(const NodeView& node) {
+  if (node.string_or("mode", "avg") == "avg") return {};
+  return refuse(RhRefusalCode_ATTRIBUTE, "it has mode max, which OpenVINO computes otherwise");
+}
+
 Support check_bit_shift(const NodeView&) { return refuse(RhRefusalCode_OP, "OpenVINO's shifts end at the largest number"); }
 
 /// Whether it is constant and has no zero among its elements.
@@ -222,9 +240,10 @@ struct Check {
 };
 constexpr Check kChecks[] = {
     {"Add", check_arithmetic},
-    {"Attention", check_attention},
+    {"Attention", check_causal_attention},
     {"BitShift", check_bit_shift},
     {"CumSum", check_arithmetic},
+    {"DFT", check_fourier},
     {"Div", check_division},
     {"Dropout", check_dropout},
     {"Mean", check_arithmetic},
@@ -246,6 +265,7 @@ constexpr Check kChecks[] = {
     {"ReduceSum", check_sum},
     {"ReduceSumSquare", check_reduction},
     {"Resize", check_resize},
+    {"RoiAlign", check_roi_align},
     {"ScatterElements", check_scatter},
     {"ScatterND", check_scatter},
     {"Slice", check_slice},
