@@ -315,6 +315,14 @@ class InferenceSession(Session):
         self._providers = sess.get_providers()
         self._provider_options = sess.get_provider_options()
         self._profiling_start_time_ns = sess.get_profiling_start_time_ns
+        if asked and self._providers[0] not in _providers.CPU_NAMES and [name for name, _ in asked] == _native.get_available_providers():
+            self._tell_takers()
+
+    def _tell_takers(self):
+        """Who passes on all available providers may not know which there are."""
+        counts = self.placement_summary()
+        taken = ", ".join(f"{name} runs {counts.get(name, 0)}" for name in self._providers if name not in _providers.CPU_NAMES)
+        warnings.warn(f"all available providers were asked for: {taken} of {sum(counts.values())} nodes", stacklevel=4)
 
     def _reset_session(self, providers, provider_options):
         self._sess_options = self._sess_options_initial

@@ -186,18 +186,16 @@ namespace {
 ProviderChoice choice_of(const OrtEnv& env, const std::shared_ptr<const OrtSessionOptions>& options,
                          const OrtSessionOptions::Provider& provider) {
   Devices devices = provider.devices;
-  const bool is_found = devices.empty() && provider_registry().canonical_name(provider.name).empty();
   try {
-    if (is_found)
+    if (devices.empty() && provider_registry().canonical_name(provider.name).empty()) {
       devices =
           libraries_of(env).devices_of(find_plugin_provider(env, provider.name, provider.options.contains(std::string(kVendorOption))));
+    }
   } catch (const Error& error) {
     return {provider.name, {}, [error](const std::shared_ptr<const ModelInfo>&) -> std::shared_ptr<Provider> { throw error; }};
   }
   if (devices.empty()) return {provider.name, {}, nullptr};
-  ProviderChoice choice = plugin_choice(env, options, std::move(devices));
-  choice.is_found = is_found;
-  return choice;
+  return plugin_choice(env, options, std::move(devices));
 }
 
 }  // namespace

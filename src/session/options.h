@@ -43,7 +43,6 @@ struct ProviderChoice {
   std::map<std::string, std::string> options;
   /// Makes it, where it is none of the registry's; the model lives as long as the provider. Empty: the registry makes it by name.
   std::function<std::shared_ptr<Provider>(std::shared_ptr<const ModelInfo> model)> make = {};
-  bool is_found = false;  ///< its library was found by its name: who asks may have passed all that are available on
 };
 
 /// How a session loads, places and runs its model. Entries of `config` that repeat a field ("session.intra_op_num_threads") win over it.

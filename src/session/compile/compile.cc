@@ -75,7 +75,6 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
   placed.assignment = assign(graph, placed.providers, wants_context_model(options) ? &placed.for_file : nullptr, rewrite);
   align(graph);
   tell_void_claims(placed.assignment, options);
-  tell_found_providers(graph, placed.assignment, options, placed.providers);
   if (options.record_placement) {
     placed.placement = PlacementRecord(std::move(originals), graph, placed.assignment, placed.providers, rewriter.take_eliminated());
   }

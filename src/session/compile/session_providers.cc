@@ -85,21 +85,6 @@ void check_fallback(const Graph& graph, const Assignment& assignment, const Sess
   }
 }
 
-void tell_found_providers(const Graph& graph, const Assignment& assignment, const SessionOptions& options,
-                          const std::vector<std::shared_ptr<Provider>>& providers) {
-  for (const ProviderChoice& choice : options.providers) {
-    if (!choice.is_found || !options.log) continue;
-    size_t taken = 0, all = 0;
-    for (NodeId id : graph.nodes()) {
-      const size_t count = graph.node(id).provenance.size();
-      const int owner = assignment.of(graph, id).provider;
-      all += count;
-      if (owner >= 0 && providers[static_cast<size_t>(owner)]->name() == choice.name) taken += count;
-    }
-    options.log->log(LogSeverity::warning, "session", fmt::format("{} runs {} of {} nodes", choice.name, taken, all));
-  }
-}
-
 void tell_void_claims(const Assignment& assignment, const SessionOptions& options) {
   for (const VoidClaim& claim : assignment.void_claims) {
     const std::string text = fmt::format("{}: {}", claim.provider, claim.reason);

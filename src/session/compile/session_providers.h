@@ -27,10 +27,6 @@ std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& opti
 void check_fallback(const Graph& graph, const Assignment& assignment, const SessionOptions& options,
                     const std::vector<std::shared_ptr<Provider>>& providers);
 
-/// Says of providers that were found by their names how many nodes they run.
-void tell_found_providers(const Graph& graph, const Assignment& assignment, const SessionOptions& options,
-                          const std::vector<std::shared_ptr<Provider>>& providers);
-
 /// Claims that cannot be are warnings, or an Error where "roundhouse.fallback" says so.
 void tell_void_claims(const Assignment& assignment, const SessionOptions& options);
 
