@@ -6,7 +6,7 @@ import functools
 
 from hosts import FAKE, FILES, LIBRARIES
 
-NAMES = ("copies_in", "copies_out", "copies_within", "waits", "allocations", "bytes", "peak_bytes", "compilations", "runs")
+NAMES = ("copies_in", "copies_out", "copies_within", "waits", "allocations", "bytes", "peak_bytes", "compilations", "nodes", "runs")
 
 
 @functools.cache

@@ -20,10 +20,16 @@ extern "C" ORT_EXPORT int64_t RhEpFakeDeviceCount(int device_id, const char* nam
   Counts& counts = counts_of(device_id);
   const std::string_view wanted(name);
   if (wanted == "reset_peak") return counts.peak_bytes.exchange(counts.bytes.load());
-  const std::pair<std::string_view, std::atomic<int64_t>*> rows[] = {
-      {"copies_in", &counts.copies_in},   {"copies_out", &counts.copies_out},     {"copies_within", &counts.copies_within},
-      {"waits", &counts.waits},           {"allocations", &counts.allocations},   {"bytes", &counts.bytes},
-      {"peak_bytes", &counts.peak_bytes}, {"compilations", &counts.compilations}, {"runs", &counts.runs}};
+  const std::pair<std::string_view, std::atomic<int64_t>*> rows[] = {{"copies_in", &counts.copies_in},
+                                                                     {"copies_out", &counts.copies_out},
+                                                                     {"copies_within", &counts.copies_within},
+                                                                     {"waits", &counts.waits},
+                                                                     {"allocations", &counts.allocations},
+                                                                     {"bytes", &counts.bytes},
+                                                                     {"peak_bytes", &counts.peak_bytes},
+                                                                     {"compilations", &counts.compilations},
+                                                                     {"nodes", &counts.nodes},
+                                                                     {"runs", &counts.runs}};
   for (const auto& [known, count] : rows) {
     if (known == wanted) return count->load();
   }

@@ -110,6 +110,7 @@ class FakeDevice final : public kit::RegionProvider {
   std::unique_ptr<kit::Executable> compile(const Region& region) override {
     session_.fault->at("compile");
     ++session_.driver->counts().compilations;
+    session_.driver->counts().nodes += static_cast<int64_t>(region.graph->node_count());
     return emulate(host_, session_, region);
   }
 
