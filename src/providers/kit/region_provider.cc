@@ -27,10 +27,6 @@ Support support_of(const RegionProvider& provider, const Graph& graph, NodeId id
   }
 }
 
-void RegionProvider::set_dynamic_option(std::string_view name, std::string_view) {
-  fail(ErrorCode::invalid_argument, "there is no dynamic option '{}'", name);
-}
-
 Support RegionProvider::supports_bodies(const NodeView& node) const {
   Support refusal;
   Graph::for_each_subgraph(node.node(), [&](const Graph& body) {

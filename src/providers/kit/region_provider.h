@@ -80,8 +80,9 @@ class RegionProvider {
   /// Whether regions are compiled as they are claimed: what fails is left to others with the vendor's reason, what compiles is used. Their
   /// constants look into the host's memory until compile() returns.
   virtual bool tries_regions() const { return false; }
-  /// An option that changes while the session lives, as "ep.dynamic.workload_type". Throws Error; providers without any have the default.
-  virtual void set_dynamic_option(std::string_view name, std::string_view value);
+  /// An option that changes while the session lives, as "ep.dynamic.workload_type"; one that it does not know is another provider's. Throws
+  /// Error.
+  virtual void set_dynamic_option(std::string_view name, std::string_view value) { (void)name, (void)value; }
   /// Once a session for each region. Throws Error.
   virtual std::unique_ptr<Executable> compile(const Region& region) = 0;
   /// A run of the session begins, on any thread, with what its options say for this provider. An Error ends the run.
