@@ -56,6 +56,10 @@ struct Cache {
       if (options.model.empty()) throw std::runtime_error("cache warm: name a model");
       const Ort::Session session = options.session();
       report["entries"] = added_since(before);
+      if (before.empty() && report["entries"].empty()) {
+        throw std::runtime_error("cache warm: nothing is kept in '" + default_folder().string() +
+                                 "': no provider of the session keeps what it compiles, or the folder is not one that it may use");
+      }
     } else {
       report["entries"] = before;
       if (action == "clear") clear(before);

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import onnx
 import pytest
-from hosts import HOSTS, SAMPLE, Vendor, branches, dense, failure, floats, registered, session
+from hosts import FAKE, HOSTS, SAMPLE, Vendor, branches, dense, failure, floats, registered, session
 
 import roundhouse
 
@@ -243,3 +243,45 @@ def test_compiled_data_that_is_not_right_is_one_sentence(host, what, tmp_path):
     with registered(host, SAMPLE):
         assert message in failure(lambda: session(host, SAMPLE, str(path)))
         assert_right(session(host, SAMPLE, dense()), dense)
+
+
+def exchange(nodes):
+    first, second = (next(a for a in node.attribute if a.name == "ep_cache_context") for node in nodes)
+    first.s, second.s = second.s, first.s
+
+
+def take_an_input(nodes):
+    nodes[0].input.pop()
+
+
+@hosts
+@pytest.mark.parametrize("embed", "01")
+@pytest.mark.parametrize("change", [exchange, take_an_input])
+def test_compiled_data_of_another_region_is_refused(host, change, embed, tmp_path):
+    path = compiled(host, dense, tmp_path, embed)
+    model = onnx.load(path)
+    change([node for node in model.graph.node if node.op_type == "EPContext"])
+    onnx.save(model, path)
+    with registered(host, SAMPLE):
+        said = failure(lambda: session(host, SAMPLE, str(path)))
+        assert "takes and gives '" in said and "compile the model anew" in said
+        assert_right(session(host, SAMPLE, dense()), dense)
+
+
+@hosts
+def test_a_compiled_model_lies_beside_its_model_by_default(host, tmp_path):
+    (tmp_path / "model.onnx").write_bytes(dense())
+    with registered(host, SAMPLE):
+        session(host, SAMPLE, str(tmp_path / "model.onnx"), {"cache": "0"}, config={"ep.context_enable": "1"})
+        nodes = context_nodes(tmp_path / "model_ctx.onnx")
+        assert len(nodes) == len(list(tmp_path.glob("*.bin"))) == 2
+        assert_right(session(host, SAMPLE, str(tmp_path / "model_ctx.onnx"), {"cache": "0"}), dense)
+
+
+@hosts
+def test_a_provider_that_writes_no_compiled_models_says_so(host, tmp_path):
+    (tmp_path / "model.onnx").write_bytes(dense())
+    entries = {"ep.context_enable": "1", "ep.context_file_path": str(tmp_path / "model_ctx.onnx")}
+    with registered(host, FAKE):
+        said = failure(lambda: session(host, FAKE, str(tmp_path / "model.onnx"), {"claim": "0:100"}, config=entries))
+    assert f"{FAKE} writes no compiled models" in said and not (tmp_path / "model_ctx.onnx").exists()

@@ -300,3 +300,26 @@ def test_a_run_that_fails_leaves_the_session_usable(host, call):
         del given
         gc.collect()
         assert count("bytes") == 0
+
+
+#: The device's node needs x as well, which a body on the CPU takes from it.
+BRANCH_BESIDE = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, 4] x, bool c) => (float[N, 4] y)
+{
+  r = If (c) <then_branch = t () => (float[N, 4] a) { a = Add (x, x) }, else_branch = e () => (float[N, 4] b) { b = Mul (x, x) }>
+  y = Add (r, x)
+}"""
+
+
+@hosts
+def test_a_copy_without_a_stream_waits_for_what_streams_do(host):
+    model = onnx.parser.parse_model(BRANCH_BESIDE)
+    model.graph.node[1].name = "post"
+    x = floats(3, 4)
+
+    def check(made):
+        for _ in range(10):
+            np.testing.assert_array_equal(made.run(None, {"x": x, "c": np.array(True)})[0], 3 * x)
+
+    with registered(host, FAKE):
+        check(session(host, FAKE, model.SerializeToString(), {"claim": "=post", "delay_us": "500"}))

@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import onnxruntime
 import pytest
-from hosts import HOSTS, LIBRARIES, SAMPLE, branches, dense, floats, registered, session
+from hosts import HOSTS, LIBRARIES, SAMPLE, branches, dense, floats, model_of, registered, session, tensor
+from onnx import helper
 
 import roundhouse
 
@@ -178,3 +179,15 @@ with registered(roundhouse, SAMPLE):
         time.sleep(0.01)
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+@hosts
+def test_results_without_elements(host):
+    model = model_of([helper.make_node("Add", ["x", "x"], ["y"])], [tensor("x", ["N", 4])], [tensor("y", ["N", 4])])
+
+    def check(made):
+        for rows in (0, 2, 0):
+            assert made.run(None, {"x": floats(rows, 4)})[0].shape == (rows, 4)
+
+    with registered(host, SAMPLE):
+        check(session(host, SAMPLE, model))

@@ -22,9 +22,20 @@ std::string line(std::string_view name, std::string_view value) {
 
 std::string_view own_version() { return RH_VERSION; }
 
+std::string values_of(const Region& region) {
+  std::string text;
+  const auto add = [&](const std::vector<ValueId>& values, char sign) {
+    for (ValueId id : values) text += fmt::format("{}{} ", sign, region.graph->value(id).name);
+  };
+  add(region.inputs, '<');
+  add(region.outputs, '>');
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
 std::string Artifact::to_bytes() const {
-  std::string text = line("provider", provider) + line("made_by", made_by) + line("region", region) + line("key", key) +
-                     line("roundhouse", own_version()) + line("bytes", std::to_string(payload.size()));
+  std::string text = line("provider", provider) + line("made_by", made_by) + line("region", region) + line("values", values) +
+                     line("key", key) + line("roundhouse", own_version()) + line("bytes", std::to_string(payload.size()));
   ContentHash hash;
   hash.add_text(text);
   hash.add_text(payload);
@@ -42,8 +53,11 @@ std::optional<Artifact> Artifact::from_bytes(std::string_view bytes) {
   hash.add_text(payload);
   if (hash_line != line("sha256", hash.hex())) return {};
   Artifact artifact;
-  const std::map<std::string_view, std::string*> fields = {
-      {"provider", &artifact.provider}, {"made_by", &artifact.made_by}, {"region", &artifact.region}, {"key", &artifact.key}};
+  const std::map<std::string_view, std::string*> fields = {{"provider", &artifact.provider},
+                                                           {"made_by", &artifact.made_by},
+                                                           {"region", &artifact.region},
+                                                           {"values", &artifact.values},
+                                                           {"key", &artifact.key}};
   for (std::string_view left = text; !left.empty();) {
     const std::string_view one = left.substr(0, left.find('\n'));
     left.remove_prefix(one.size() + 1);

@@ -121,7 +121,10 @@ struct TransferTable : OrtDataTransferImpl {
     if (bytes > room) fail(ErrorCode::invalid_argument, "a tensor of {} bytes is copied to one of {}", bytes, room);
     if (bytes == 0) return;
     const CopyKind kind = !source ? CopyKind::to_device : !target ? CopyKind::to_host : CopyKind::within_device;
-    (source ? source : target)->driver()->copy(written, read, bytes, kind, stream ? host.api->SyncStream_GetHandle(stream) : nullptr);
+    const auto driver = (source ? source : target)->driver();
+    // Hosts copy without a stream what work of a stream may still be writing: such a copy comes after all of it.
+    if (!stream) driver->wait_for_all();
+    driver->copy(written, read, bytes, kind, stream ? host.api->SyncStream_GetHandle(stream) : nullptr);
   }
 
   Host host;

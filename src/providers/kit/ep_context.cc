@@ -131,8 +131,12 @@ void EpContext::write_data(const std::string& name, const std::string& artifact)
   rh::write_file(join_path(parent_folder(model_path_), name), artifact);
 }
 
-OrtNode* EpContext::write(const OrtNode& unit, const std::string& artifact, const std::string& made_by) const {
+OrtNode* EpContext::write(const OrtNode& unit, const std::string& artifact, const std::string& made_by, const std::string& source) {
   const OrtApi& api = *host_.api;
+  if (model_path_.empty() && !source.empty()) {  // where hosts write the model when nothing else is said
+    const std::filesystem::path path(source);
+    model_path_ = (path.parent_path() / (path.stem().string() + "_ctx.onnx")).string();
+  }
   const std::string name = text_of(host_, api.Node_GetName, &unit);
   std::string data = artifact;
   if (!is_embedded_) {
@@ -168,10 +172,10 @@ OrtNode* EpContext::write(const OrtNode& unit, const std::string& artifact, cons
   return node;
 }
 
-std::string model_folder(const Host& host, const OrtGraph& graph) {
+std::string model_path(const Host& host, const OrtGraph& graph) {
   const ORTCHAR_T* path = nullptr;
   check(host, host.api->Graph_GetModelPath(&graph, &path));
-  return path && *path ? parent_folder(std::filesystem::path(path).string()) : std::string();
+  return path ? std::filesystem::path(path).string() : std::string();
 }
 
 }  // namespace rh::kit

@@ -22,8 +22,8 @@ class EpContext {
   bool is_own(const Node& node) const;
   /// What such a node holds, from it or from the file that it names, in the model's folder. Throws Error.
   std::string read(const Node& node, const std::string& model_folder) const;
-  /// The node that stands for a unit. Throws Error.
-  OrtNode* write(const OrtNode& unit, const std::string& artifact, const std::string& made_by) const;
+  /// The node that stands for a unit of the model that was read from `source`, empty where that was no file. Throws Error.
+  OrtNode* write(const OrtNode& unit, const std::string& artifact, const std::string& made_by, const std::string& source);
 
  private:
   std::string read_file_of(const Node& node, const std::string& name, const std::string& model_folder) const;
@@ -37,7 +37,7 @@ class EpContext {
   void *read_state_ = nullptr, *write_state_ = nullptr;
 };
 
-/// The folder of the model's file; empty where it came from memory.
-std::string model_folder(const Host& host, const OrtGraph& graph);
+/// The model's file; empty where it came from memory.
+std::string model_path(const Host& host, const OrtGraph& graph);
 
 }  // namespace rh::kit

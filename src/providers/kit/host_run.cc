@@ -38,7 +38,9 @@ MutableView HostRun::make(size_t index, const Shape& shape) {
   const Tensor tensor = import_tensor(host_, *value);
   output.shape = shape;
   output.dtype = tensor.dtype();
-  return MutableView(output.dtype, output.shape, const_cast<void*>(tensor.raw()));
+  // ONNX Runtime gives no address for nothing, which providers would take for a want of memory.
+  static double nothing = 0;
+  return MutableView(output.dtype, output.shape, tensor.raw() ? const_cast<void*>(tensor.raw()) : &nothing);
 }
 
 StreamHandle HostRun::stream() const {

@@ -1,5 +1,6 @@
 #include "providers/kit/region_compiler.h"
 
+#include "base/file.h"
 #include "providers/kit/value_import.h"
 
 namespace rh::kit {
@@ -19,12 +20,15 @@ RegionCompiler::Compiled RegionCompiler::compile(const Region& region, const Ort
   Compiled compiled{nullptr, {nullptr, host_.api->ReleaseNode}};
   if (region.outputs.empty()) return compiled;
   if (!maker_) {
+    if (context_.is_written()) {
+      fail(ErrorCode::not_implemented, "{} writes no compiled models: leave 'ep.context_enable' out, or the provider", provider_name_);
+    }
     compiled.executable = trials_.compile(region);
     return compiled;
   }
-  Artifact artifact{provider_name_, maker_->made_by(), text_of(host_, host_.api->Node_GetName, &unit), {}, {}};
+  Artifact artifact{provider_name_, maker_->made_by(), text_of(host_, host_.api->Node_GetName, &unit), values_of(region), {}, {}};
   const std::vector<NodeId> nodes = region.graph->nodes();
-  const std::string folder = model_folder(host_, graph);
+  const std::string path = model_path(host_, graph), folder = path.empty() ? std::string() : parent_folder(path);
   if (nodes.size() == 1 && context_.is_own(region.graph->node(nodes[0]))) {
     compiled.executable = load_compiled(region, region.graph->node(nodes[0]), folder, artifact);
   } else {
@@ -32,7 +36,7 @@ RegionCompiler::Compiled RegionCompiler::compile(const Region& region, const Ort
   }
   if (!context_.is_written()) return compiled;
   if (artifact.payload.empty()) artifact.payload = maker_->save(*compiled.executable);
-  compiled.context.reset(context_.write(unit, artifact.to_bytes(), artifact.made_by));
+  compiled.context.reset(context_.write(unit, artifact.to_bytes(), artifact.made_by, path));
   return compiled;
 }
 
@@ -42,6 +46,11 @@ std::unique_ptr<Executable> RegionCompiler::load_compiled(const Region& region, 
   if (!found || found->provider != provider_name_) {
     fail(ErrorCode::requires_compilation, "the compiled data of node '{}' is {}: compile the model anew", node.display_name(),
          found ? "another provider's" : "damaged");
+  }
+  if (const std::string values = values_of(region); found->values != values) {
+    fail(ErrorCode::requires_compilation,
+         "the compiled data of node '{}' takes and gives '{}', the node itself '{}': compile the model anew", node.display_name(),
+         found->values, values);
   }
   if (maker_->fits(found->made_by) == Fit::no) {
     fail(ErrorCode::requires_compilation, "node '{}' was compiled by {}, which {} does not take: compile the model anew",
