@@ -14,9 +14,9 @@ struct Artifact {
   std::string provider;  ///< "SampleExecutionProvider"
   std::string made_by;   ///< the vendor's library and the device, as ArtifactMaker::made_by() has it
   std::string region;    ///< its name, for people
-  std::string values;    ///< what it takes and gives, as values_of() has it
   std::string key;       ///< of the cache
   std::string payload;   ///< the vendor's bytes
+  std::string values;    ///< what the region takes and gives, as values_of() has it
 
   /// Lines of text, an empty one, and the payload, with its hash among the lines.
   std::string to_bytes() const;

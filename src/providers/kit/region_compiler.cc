@@ -26,7 +26,7 @@ RegionCompiler::Compiled RegionCompiler::compile(const Region& region, const Ort
     compiled.executable = trials_.compile(region);
     return compiled;
   }
-  Artifact artifact{provider_name_, maker_->made_by(), text_of(host_, host_.api->Node_GetName, &unit), values_of(region), {}, {}};
+  Artifact artifact{provider_name_, maker_->made_by(), text_of(host_, host_.api->Node_GetName, &unit), {}, {}, values_of(region)};
   const std::vector<NodeId> nodes = region.graph->nodes();
   const std::string path = model_path(host_, graph), folder = path.empty() ? std::string() : parent_folder(path);
   if (nodes.size() == 1 && context_.is_own(region.graph->node(nodes[0]))) {
