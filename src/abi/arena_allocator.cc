@@ -5,6 +5,7 @@
 #include "abi/key_values.h"
 #include "abi/options.h"
 #include "abi/status.h"
+#include "tensor/arena_report.h"
 
 namespace rh::abi {
 
@@ -54,19 +55,9 @@ namespace {
 
 OrtStatus* ORT_API_CALL arena_stats(const OrtAllocator* self, OrtKeyValuePairs** out) {
   try {
-    const ArenaStatistics s = static_cast<const ArenaAllocator*>(self)->arena->statistics();
-    const std::pair<const char*, size_t> all[] = {{"Limit", s.limit},
-                                                  {"InUse", s.in_use},
-                                                  {"RequestedInUse", s.requested_in_use},
-                                                  {"TotalAllocated", s.total_allocated},
-                                                  {"MaxInUse", s.max_in_use},
-                                                  {"NumAllocs", static_cast<size_t>(s.allocations)},
-                                                  {"NumReserves", static_cast<size_t>(s.reserves)},
-                                                  {"NumArenaExtensions", static_cast<size_t>(s.extensions)},
-                                                  {"NumArenaShrinkages", static_cast<size_t>(s.shrinkages)},
-                                                  {"MaxAllocSize", s.max_allocation}};
     auto pairs = std::make_unique<OrtKeyValuePairs>();
-    for (const auto& [key, value] : all) pairs->set(key, std::to_string(value));
+    for (const auto& [key, value] : arena_report(static_cast<const ArenaAllocator*>(self)->arena->statistics()))
+      pairs->set(key, std::to_string(value));
     *out = pairs.release();
     return nullptr;
   } catch (...) {

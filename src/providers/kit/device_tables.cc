@@ -4,6 +4,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "tensor/arena_report.h"
+
 namespace rh::kit {
 
 namespace {
@@ -181,19 +183,9 @@ struct AllocatorTable : OrtAllocator {
   }
 
   OrtKeyValuePairs* statistics() const {
-    const ArenaStatistics s = memory.statistics();
-    const std::pair<const char*, size_t> rows[] = {{"Limit", s.limit},
-                                                   {"InUse", s.in_use},
-                                                   {"TotalAllocated", s.total_allocated},
-                                                   {"MaxInUse", s.max_in_use},
-                                                   {"NumAllocs", static_cast<size_t>(s.allocations)},
-                                                   {"NumReserves", static_cast<size_t>(s.reserves)},
-                                                   {"NumArenaExtensions", static_cast<size_t>(s.extensions)},
-                                                   {"NumArenaShrinkages", static_cast<size_t>(s.shrinkages)},
-                                                   {"MaxAllocSize", s.max_allocation}};
     OrtKeyValuePairs* pairs = nullptr;
     host.api->CreateKeyValuePairs(&pairs);
-    for (const auto& [key, value] : rows) host.api->AddKeyValuePair(pairs, key, std::to_string(value).c_str());
+    for (const auto& [key, value] : arena_report(memory.statistics())) host.api->AddKeyValuePair(pairs, key, std::to_string(value).c_str());
     return pairs;
   }
 
