@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "providers/kit/options.h"
 #include "providers/kit/value_import.h"
 
 namespace rh::kit {
@@ -14,18 +15,6 @@ namespace {
 
 constexpr std::string_view kOp = "EPContext", kDomain = "com.microsoft";
 constexpr uint32_t kDataFunctionsVersion = 31;
-
-std::string config_entry(const Host& host, const OrtSessionOptions& options, const char* key) {
-  int is_there = 0;
-  check(host, host.api->HasSessionConfigEntry(&options, key, &is_there));
-  if (!is_there) return {};
-  size_t size = 0;
-  host.api->ReleaseStatus(host.api->GetSessionConfigEntry(&options, key, nullptr, &size));  // says the size, and may fail for want of room
-  std::string text(size, '\0');
-  check(host, host.api->GetSessionConfigEntry(&options, key, text.data(), &size));
-  text.resize(text.find('\0') == text.npos ? text.size() : text.find('\0'));
-  return text;
-}
 
 std::string text_attribute(const Node& node, std::string_view name) {
   const Attribute* attribute = node.attribute(name);

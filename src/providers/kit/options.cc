@@ -105,16 +105,20 @@ const char* RunEntries::text(std::string_view name) const {
   return host_.api->GetRunConfigEntry(&options_, (entry_prefix(provider_) + std::string(name)).c_str());
 }
 
-int threads_of(const Host& host, const OrtSessionOptions& options) {
-  constexpr const char* kKey = "session.intra_op_num_threads";
+std::string config_entry(const Host& host, const OrtSessionOptions& options, const char* key) {
   int is_there = 0;
-  check(host, host.api->HasSessionConfigEntry(&options, kKey, &is_there));
-  if (!is_there) return 0;
-  char text[16] = {};
-  size_t size = sizeof text;
-  OrtStatus* status = host.api->GetSessionConfigEntry(&options, kKey, text, &size);
-  if (status) host.api->ReleaseStatus(status);  // longer than a number
-  return status ? 0 : static_cast<int>(integer_of(text).value_or(0));
+  check(host, host.api->HasSessionConfigEntry(&options, key, &is_there));
+  if (!is_there) return {};
+  size_t size = 0;
+  host.api->ReleaseStatus(host.api->GetSessionConfigEntry(&options, key, nullptr, &size));  // says the size, and may fail for want of room
+  std::string text(size, '\0');
+  check(host, host.api->GetSessionConfigEntry(&options, key, text.data(), &size));
+  text.resize(text.find('\0') == text.npos ? text.size() : text.find('\0'));
+  return text;
+}
+
+int threads_of(const Host& host, const OrtSessionOptions& options) {
+  return static_cast<int>(integer_of(config_entry(host, options, "session.intra_op_num_threads")).value_or(0));
 }
 
 }  // namespace rh::kit

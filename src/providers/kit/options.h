@@ -41,6 +41,8 @@ class Options {
 
 /// What a session's options have for a provider: entries "ep.<name in lower case>.<option>".
 std::map<std::string, std::string> options_of(const Host& host, const OrtSessionOptions& options, std::string_view provider);
+/// An entry of a session's options; empty where there is none.
+std::string config_entry(const Host& host, const OrtSessionOptions& options, const char* key);
 /// The threads of a session's operators, where its host tells them by the entry "session.intra_op_num_threads"; else 0.
 int threads_of(const Host& host, const OrtSessionOptions& options);
 
