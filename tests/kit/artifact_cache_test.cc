@@ -1,5 +1,5 @@
 // The cache of compiled regions: what is found, what is not believed, and what goes.
-#include "providers/kit/artifact_cache.h"
+#include "providers/kit/cache/artifact_cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "providers/kit/content_hash.h"
+#include "providers/kit/cache/content_hash.h"
 
 namespace rh {
 

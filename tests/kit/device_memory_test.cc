@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "providers/fake_device/memory.h"
-#include "providers/kit/stream_memory.h"
+#include "providers/kit/device/stream_memory.h"
 
 namespace rh {
 

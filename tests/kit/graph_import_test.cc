@@ -1,5 +1,5 @@
 // Graphs that go through the C interface and back are what they were.
-#include "providers/kit/graph_import.h"
+#include "providers/kit/graph/graph_import.h"
 
 #include <gtest/gtest.h>
 

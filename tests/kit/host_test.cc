@@ -1,5 +1,5 @@
 // Runtimes that are older and newer than what the library was built with.
-#include "providers/kit/host.h"
+#include "providers/kit/host/host.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Options of providers on the kit.
-#include "providers/kit/options.h"
+#include "providers/kit/host/options.h"
 
 #include <gtest/gtest.h>
 

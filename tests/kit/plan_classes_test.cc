@@ -1,5 +1,5 @@
 // Plan classes and leases, against their plain definition.
-#include "providers/kit/plan_classes.h"
+#include "providers/kit/shapes/plan_classes.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "graph/text_parse.h"
 #include "ops/inference.h"
-#include "providers/kit/leases.h"
-#include "providers/kit/padding.h"
-#include "providers/kit/root_types.h"
+#include "providers/kit/graph/root_types.h"
+#include "providers/kit/regions/leases.h"
+#include "providers/kit/shapes/padding.h"
 
 namespace rh {
 

@@ -1,5 +1,5 @@
 // What regions are known by in the cache: equal where they compute the same under the same names, else not.
-#include "providers/kit/region_key.h"
+#include "providers/kit/cache/region_key.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Regions of the nodes that a provider supports.
-#include "providers/kit/regions.h"
+#include "providers/kit/regions/regions.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "graph/text_parse.h"
-#include "providers/kit/region_provider.h"
+#include "providers/kit/regions/region_provider.h"
 
 namespace rh {
 

@@ -53,7 +53,8 @@ def assert_right(given, make):
 
 def assert_one_sentence(text, message):
     assert message in text
-    assert "\n" not in text.strip() and len(text) < 600, text
+    own = re.sub(r"(?<=[ ':])/\S+", "", text)  # a path is as long as the folder is deep
+    assert "\n" not in text.strip() and len(own) < 600, text
     assert not re.search(r"0x[0-9a-f]{6,}|terminate called", text), text
 
 

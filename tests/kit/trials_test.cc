@@ -1,5 +1,5 @@
 // Regions that a provider compiles as it claims them.
-#include "providers/kit/trials.h"
+#include "providers/kit/regions/trials.h"
 
 #include <gtest/gtest.h>
 

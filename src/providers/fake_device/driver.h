@@ -5,7 +5,7 @@
 
 #include "providers/fake_device/memory.h"
 #include "providers/fake_device/queue.h"
-#include "providers/kit/device_driver.h"
+#include "providers/kit/device/device_driver.h"
 
 namespace rh::fake_device {
 

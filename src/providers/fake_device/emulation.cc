@@ -6,7 +6,7 @@
 #include <set>
 
 #include "onnx/writer.h"
-#include "providers/kit/value_import.h"
+#include "providers/kit/graph/value_import.h"
 #include "tensor/interface_types.h"
 
 namespace rh::fake_device {

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "providers/fake_device/kernels.h"
-#include "providers/kit/host.h"
-#include "providers/kit/region_provider.h"
+#include "providers/kit/host/host.h"
+#include "providers/kit/regions/region_provider.h"
 
 namespace rh::fake_device {
 

@@ -6,7 +6,7 @@
 #include "ops/node_view.h"
 #include "providers/fake_device/driver.h"
 #include "providers/fake_device/fault.h"
-#include "providers/kit/region_provider.h"
+#include "providers/kit/regions/region_provider.h"
 
 namespace rh::fake_device {
 

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "providers/kit/options.h"
-#include "providers/kit/region_provider.h"
+#include "providers/kit/host/options.h"
+#include "providers/kit/regions/region_provider.h"
 
 namespace rh::kit {
 

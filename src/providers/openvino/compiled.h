@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "providers/kit/region_provider.h"
+#include "providers/kit/regions/region_provider.h"
 #include "providers/openvino/runtime.h"
 
 namespace rh::openvino {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ops/node_view.h"
-#include "providers/kit/refusals.h"
+#include "providers/kit/regions/refusals.h"
 
 namespace rh::openvino {
 

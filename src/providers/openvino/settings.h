@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "providers/kit/options.h"
+#include "providers/kit/host/options.h"
 #include "providers/openvino/compiled.h"
 
 namespace rh::openvino {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "ops/node_view.h"
-#include "providers/kit/leases.h"
-#include "providers/kit/padding.h"
-#include "providers/kit/plan_classes.h"
+#include "providers/kit/regions/leases.h"
+#include "providers/kit/shapes/padding.h"
+#include "providers/kit/shapes/plan_classes.h"
 #include "providers/sample/executable.h"
 
 namespace rh::sample {

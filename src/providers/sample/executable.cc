@@ -1,6 +1,6 @@
 #include "providers/sample/executable.h"
 
-#include "providers/kit/profiling.h"
+#include "providers/kit/host/profiling.h"
 
 namespace rh::sample {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "providers/kit/region_provider.h"
+#include "providers/kit/regions/region_provider.h"
 #include "providers/sample/lowering.h"
 
 namespace rh::sample {

@@ -1,5 +1,5 @@
 // A provider on the kit, to copy: Add, Mul, MatMul and If on floats, by a made-up vendor's library (tests/stands/sample).
-#include "providers/kit/artifact_maker.h"
+#include "providers/kit/cache/artifact_maker.h"
 #include "providers/kit/ep.h"
 #include "providers/sample/executable.h"
 

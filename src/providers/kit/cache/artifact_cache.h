@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "providers/kit/cache/artifact.h"
+#include "providers/kit/cache/artifact_maker.h"
+
+namespace rh::kit {
+
+/// ROUNDHOUSE_CACHE_DIR, else "roundhouse" in XDG_CACHE_HOME or in ~/.cache; empty where none of them is set.
+std::string default_cache_folder();
+
+/// Artifacts on disk, each a file that is named by its key. Several processes and threads may use one folder. What goes wrong is a warning:
+/// the provider compiles as if there were no cache.
+class ArtifactCache {
+ public:
+  using Warn = std::function<void(const std::string& sentence)>;
+  ArtifactCache(CacheSettings settings, Warn warn) : settings_(std::move(settings)), warn_(std::move(warn)) {}
+
+  bool is_on() const { return !settings_.folder.empty(); }
+  /// A file that is not the user's own, or is damaged, or of another key or provider, counts as missing.
+  std::optional<Artifact> find(const std::string& key, const std::string& provider);
+  /// Written aside and renamed; then the files that were not used for longest go, until the rest is within the bound.
+  void keep(const Artifact& artifact);
+
+  /// A key by another name, for weights that are too large to be hashed each time; nothing where the name is new.
+  std::optional<std::string> key_of_name(const std::string& name);
+  void name_key(const std::string& name, const std::string& key);
+
+ private:
+  class Folder;
+  /// Nothing, after a warning, where the folder cannot be used; the cache is off from then on.
+  std::optional<Folder> open_folder();
+  std::optional<std::string> read(const std::string& file);
+  void write(const std::string& file, const std::string& bytes);
+
+  CacheSettings settings_;
+  Warn warn_;
+};
+
+}  // namespace rh::kit

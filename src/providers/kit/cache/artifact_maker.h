@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "providers/kit/host/options.h"
+#include "providers/kit/regions/region_provider.h"
+
+namespace rh::kit {
+
+/// Where the cache of artifacts lies, and how large it may be.
+struct CacheSettings {
+  std::string folder;  ///< empty: nothing is kept
+  uint64_t limit_bytes = uint64_t{4} << 30;
+};
+
+/// Rows for the options of a provider with a cache, which its cache() reads by cache_settings().
+inline constexpr OptionRow kCacheOption = {.name = "cache",
+                                           .type = OptionRow::Type::flag,
+                                           .otherwise = "1",
+                                           .effect = "whether compiled regions are kept on disk",
+                                           .is_in_key = false};
+inline constexpr OptionRow kCacheFolderOption = {.name = "cache_dir",
+                                                 .type = OptionRow::Type::text,
+                                                 .otherwise = "",
+                                                 .effect = "the cache's folder, by default `roundhouse` in the user's folder for caches",
+                                                 .is_in_key = false};
+inline constexpr OptionRow kCacheLimitOption = {.name = "cache_mb",
+                                                .type = OptionRow::Type::integer,
+                                                .otherwise = "4096",
+                                                .effect = "the cache's size, above which what was not used for longest goes",
+                                                .least = 1,
+                                                .most = 1 << 24,
+                                                .is_in_key = false};
+CacheSettings cache_settings(const Options& options);
+
+/// How what was compiled fits the library and the device that are here.
+enum class Fit : uint8_t { best, works, no };
+
+/// What a provider does whose compiled regions can be written down: the kit then keeps them in the cache (artifact_cache.h), and writes and
+/// reads models that were compiled ahead of time (ep_context.h). RegionProvider::artifacts() gives it.
+class ArtifactMaker {
+ public:
+  virtual ~ArtifactMaker() = default;
+  /// What the bytes depend on beside region and options, in a line: the vendor's library with its version, and the device.
+  virtual std::string made_by() const = 0;
+  /// Of an executable that compile() or load() gave. Throws Error.
+  virtual std::string save(const Executable& executable) const = 0;
+  /// The region has the inputs and outputs of the one that was compiled, but its graph may be one node that stands for it. Throws Error.
+  virtual std::unique_ptr<Executable> load(std::string_view bytes, const Region& region) = 0;
+  /// Whether load() takes what `made_by` made.
+  virtual Fit fits(std::string_view made_by) const { return made_by == this->made_by() ? Fit::best : Fit::no; }
+  virtual CacheSettings cache() const { return {}; }
+};
+
+}  // namespace rh::kit

@@ -1,0 +1,170 @@
+#include "providers/kit/cache/region_key.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "base/file.h"
+#include "providers/kit/cache/content_hash.h"
+
+namespace rh::kit {
+
+namespace {
+
+constexpr size_t kSamples = 16, kSampleBytes = 4096;
+
+/// Hashes a graph so that only what it computes counts, and the names of what goes in and out.
+class GraphHash {
+ public:
+  using HashConstant = std::function<void(ContentHash&, const GraphValue&)>;
+  GraphHash(ContentHash& hash, const HashConstant& constant) : hash_(hash), constant_(constant) {}
+
+  void add(const Graph& graph, const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs, const GraphHash* around = nullptr) {
+    for (const auto& [domain, version] : graph.opset_imports) {
+      hash_.add_text(domain);
+      hash_.add_number(static_cast<uint64_t>(version));
+    }
+    hash_.add_number(inputs.size());
+    for (ValueId id : inputs) {
+      hash_.add_text(graph.value(id).name);
+      use(graph, id, around);
+    }
+    const std::vector<NodeId> nodes = graph.topological_order();
+    hash_.add_number(nodes.size());
+    for (NodeId id : nodes) add(graph, graph.node(id), around);
+    hash_.add_number(outputs.size());
+    for (ValueId id : outputs) {
+      hash_.add_text(graph.value(id).name);
+      use(graph, id, around);
+    }
+  }
+
+ private:
+  void add(const Graph& graph, const Node& node, const GraphHash* around) {
+    for (const std::string* text : {&node.domain, &node.op_type}) hash_.add_text(*text);
+    hash_.add_number(static_cast<uint64_t>(node.opset));
+    for (const std::vector<ValueId>* taken : {&node.inputs, &node.implicit_inputs}) {
+      hash_.add_number(taken->size());
+      for (ValueId id : *taken) use(graph, id, around);
+    }
+    hash_.add_number(node.outputs.size());
+    for (ValueId id : node.outputs) use(graph, id, around);
+    std::vector<const Attribute*> attributes;
+    for (const Attribute& attribute : node.attributes) attributes.push_back(&attribute);
+    std::ranges::sort(attributes, {}, &Attribute::name);
+    hash_.add_number(attributes.size());
+    for (const Attribute* attribute : attributes) add(*attribute);
+  }
+
+  // A value is numbered where it is met first, and told then: its type, or its content.
+  void use(const Graph& graph, ValueId id, const GraphHash* around) {
+    if (id == kNoValue) return hash_.add_number(~uint64_t{0});
+    const auto [at, is_new] = numbers_.emplace(id, numbers_.size());
+    hash_.add_number(at->second);
+    if (!is_new) return;
+    const GraphValue& value = graph.value(id);
+    hash_.add_text(value.type.to_string());
+    hash_.add_number(value.outer == kNoValue || !around ? 0 : around->number(value.outer) + 1);
+    hash_.add_number(value.is_constant());
+    if (value.is_constant()) constant_(hash_, value);
+  }
+
+  uint64_t number(ValueId id) const {
+    const auto found = numbers_.find(id);
+    return found == numbers_.end() ? ~uint64_t{0} - 1 : found->second;
+  }
+
+  void add(const Attribute& attribute) {
+    hash_.add_text(attribute.name);
+    hash_.add_number(attribute.value.index());
+    std::visit([&](const auto& payload) { add_payload(payload); }, attribute.value);
+  }
+
+  void add_payload(std::monostate) {}
+  void add_payload(int64_t number) { hash_.add_number(static_cast<uint64_t>(number)); }
+  void add_payload(float number) { hash_.add_number(std::bit_cast<uint32_t>(number)); }
+  void add_payload(const std::string& text) { hash_.add_text(text); }
+  void add_payload(const Tensor& tensor) { add_tensor(hash_, tensor); }
+  void add_payload(const SparseTensor&) { fail(ErrorCode::not_implemented, "a sparse tensor has no key"); }
+  void add_payload(const std::shared_ptr<Graph>& body) { GraphHash(hash_, constant_).add(*body, body->inputs(), body->outputs(), this); }
+  void add_payload(const ValueType& type) { hash_.add_text(type.to_string()); }
+  void add_payload(const AttributeReference& reference) { hash_.add_text(reference.name); }
+  template <typename T>
+  void add_payload(const std::vector<T>& list) {
+    hash_.add_number(list.size());
+    for (const T& entry : list) add_payload(entry);
+  }
+
+ public:
+  static void add_tensor(ContentHash& hash, const Tensor& tensor) {
+    hash.add_number(static_cast<uint64_t>(tensor.dtype()));
+    hash.add_number(static_cast<uint64_t>(tensor.shape().rank()));
+    for (int64_t size : tensor.shape()) hash.add_number(static_cast<uint64_t>(size));
+    if (tensor.dtype() == DType::string) {
+      for (int64_t i = 0; i < tensor.elements(); ++i) hash.add_text(tensor.data<std::string>()[i]);
+    } else {
+      hash.add({tensor.data<std::byte>(), tensor.bytes()});
+    }
+  }
+
+ private:
+  ContentHash& hash_;
+  const HashConstant& constant_;
+  std::map<ValueId, uint64_t> numbers_;
+};
+
+std::string key_of(const Region& region, std::string_view context, const GraphHash::HashConstant& constant) {
+  ContentHash hash;
+  hash.add_text(context);
+  GraphHash(hash, constant).add(*region.graph, region.inputs, region.outputs);
+  return hash.hex();
+}
+
+void add_whole(ContentHash& hash, const GraphValue& value) {
+  if (!value.initializer.is_tensor()) fail(ErrorCode::not_implemented, "'{}' is no dense tensor", value.name);
+  GraphHash::add_tensor(hash, value.initializer.tensor());
+}
+
+/// Blocks of the constant, the first and the last among them.
+void add_samples(ContentHash& hash, const Tensor& tensor) {
+  const size_t bytes = tensor.bytes(), last = bytes - kSampleBytes;
+  for (size_t i = 0; i < kSamples; ++i) {
+    hash.add({tensor.data<std::byte>() + last / (kSamples - 1) * i, kSampleBytes});
+  }
+  hash.add({tensor.data<std::byte>() + last, kSampleBytes});
+}
+
+/// A constant by the file that it lies in; whole where that is not there.
+void add_by_file(ContentHash& hash, const GraphValue& value, const std::string& folder) {
+  const Tensor* tensor = value.constant_tensor();
+  if (!tensor || !value.external || tensor->bytes() < kSamples * kSampleBytes) return add_whole(hash, value);
+  std::optional<FileIdentity> file;
+  const std::string path = join_path(folder, value.external->file);
+  try {
+    file = InputFile(path).identity();
+  } catch (const Error&) {
+    return add_whole(hash, value);
+  }
+  hash.add_text(resolve_path(path).value_or(path));
+  for (uint64_t part : {file->device, file->inode, file->size, static_cast<uint64_t>(file->modified_ns),
+                        static_cast<uint64_t>(value.external->offset), static_cast<uint64_t>(tensor->bytes())}) {
+    hash.add_number(part);
+  }
+  hash.add_number(static_cast<uint64_t>(tensor->dtype()));
+  for (int64_t size : tensor->shape()) hash.add_number(static_cast<uint64_t>(size));
+  add_samples(hash, *tensor);
+}
+
+}  // namespace
+
+std::string content_key(const Region& region, std::string_view context) { return key_of(region, context, add_whole); }
+
+RegionKey quick_key(const Region& region, std::string_view context, const std::string& model_folder) {
+  if (region.graph->constant_bytes() <= kHashedBytes) return {.content = content_key(region, context), .name = {}};
+  return {.content = {},
+          .name = key_of(region, context, [&](ContentHash& hash, const GraphValue& value) { add_by_file(hash, value, model_folder); })};
+}
+
+}  // namespace rh::kit

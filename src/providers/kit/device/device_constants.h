@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "providers/kit/device/device_driver.h"
+#include "tensor/tensor.h"
+
+namespace rh::kit {
+
+/// A block of a device's memory.
+class DeviceBlock {
+ public:
+  DeviceBlock(std::shared_ptr<DeviceDriver> driver, size_t bytes) : driver_(std::move(driver)), memory_(driver_->allocate(bytes)) {}
+  ~DeviceBlock() { driver_->free(memory_); }
+  DeviceBlock(const DeviceBlock&) = delete;
+  DeviceBlock& operator=(const DeviceBlock&) = delete;
+  void* memory() const { return memory_; }
+
+ private:
+  std::shared_ptr<DeviceDriver> driver_;
+  void* memory_;
+};
+
+/// Uploads constants while a host's Compile runs: those of one call are in one block, and what was uploaded before is not again.
+class DeviceConstants {
+ public:
+  explicit DeviceConstants(std::shared_ptr<DeviceDriver> driver) : driver_(std::move(driver)) {}
+
+  /// The tensors in the device's memory, one by one; each owns its block. `device` is what they say of themselves.
+  std::vector<Tensor> upload(std::span<const Tensor* const> tensors, Device device = {Device::Type::gpu});
+
+ private:
+  std::shared_ptr<DeviceDriver> driver_;
+  std::map<std::pair<const void*, size_t>, Tensor> known_;  // by where they are on the host
+};
+
+}  // namespace rh::kit

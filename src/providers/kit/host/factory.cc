@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "providers/kit/host/ep_table.h"
+
+namespace rh::kit {
+
+namespace {
+
+constexpr char kDeviceId[] = "device_id";  // of a listed device's metadata
+
+/// Makes providers for the runtime that loaded the library, which need not be the only one of the process.
+struct FactoryTable : OrtEpFactory {
+  FactoryTable(const Host& of, const ProviderKind& what) : OrtEpFactory{}, host(of), kind(what) {
+    if (kind.devices) {
+      for (const DeviceSpec& spec : kind.devices()) {
+        devices.push_back(std::make_shared<ListedDevice>(host, spec, kind.vendor_id, kind.open));
+      }
+    }
+    fill_provider_functions();
+    fill_device_functions();
+  }
+
+  static FactoryTable& own(OrtEpFactory* self) { return *static_cast<FactoryTable*>(self); }
+  static const FactoryTable& own(const OrtEpFactory* self) { return *static_cast<const FactoryTable*>(self); }
+
+  void fill_provider_functions() {
+    ort_version_supported = host.version;
+    GetName = [](const OrtEpFactory* self) { return own(self).kind.name; };
+    GetVendor = [](const OrtEpFactory* self) { return own(self).kind.vendor; };
+    GetVendorId = [](const OrtEpFactory* self) { return own(self).kind.vendor_id; };
+    GetVersion = [](const OrtEpFactory* self) { return own(self).kind.version; };
+    GetSupportedDevices = [](OrtEpFactory* self, const OrtHardwareDevice* const* hardware, size_t count, OrtEpDevice** out, size_t room,
+                             size_t* used) {
+      return guard(*own(self).host.api, [&] { *used = own(self).list({hardware, count}, {out, room}); });
+    };
+    CreateEp = [](OrtEpFactory* self, const OrtHardwareDevice* const*, const OrtKeyValuePairs* const* metadata, size_t count,
+                  const OrtSessionOptions* options, const OrtLogger* logger, OrtEp** ep) {
+      const FactoryTable& factory = own(self);
+      return guard(*factory.host.api, [&] {
+        *ep = new EpTable(factory.host, factory.kind, *options, logger, factory.chosen({metadata, metadata ? count : 0}));
+      });
+    };
+    ReleaseEp = [](OrtEpFactory*, OrtEp* ep) { delete static_cast<EpTable*>(ep); };
+    // Of the options that a session has nothing is known when a host asks what fits.
+    ValidateCompiledModelCompatibilityInfo = [](OrtEpFactory* self, const OrtHardwareDevice* const*, size_t, const char* made_by,
+                                                OrtCompiledModelCompatibility* answer) {
+      const FactoryTable& factory = own(self);
+      return guard(*factory.host.api, [&] {
+        const Options defaults(factory.kind.name, factory.kind.options, {});
+        *answer = compatibility_of(*make_provider(factory.host, factory.kind, defaults, 0, factory.chosen({}).get()), made_by);
+      });
+    };
+  }
+
+  void fill_device_functions() {
+    CreateAllocator = [](OrtEpFactory* self, const OrtMemoryInfo* wanted, const OrtKeyValuePairs* options, OrtAllocator** out) {
+      const FactoryTable& factory = own(self);
+      return guard(*factory.host.api, [&] {
+        *out = nullptr;
+        const std::shared_ptr<ListedDevice> device = factory.find(wanted);
+        if (!device) return;
+        const bool is_pinned = factory.host.api->MemoryInfoGetDeviceMemType(wanted) == OrtDeviceMemoryType_HOST_ACCESSIBLE;
+        *out = make_allocator(factory.host, device, is_pinned, arena_settings(factory.host, options));
+      });
+    };
+    ReleaseAllocator = [](OrtEpFactory*, OrtAllocator* allocator) { delete_allocator(allocator); };
+    CreateDataTransfer = [](OrtEpFactory* self, OrtDataTransferImpl** out) {
+      const FactoryTable& factory = own(self);
+      return guard(*factory.host.api, [&] { *out = factory.devices.empty() ? nullptr : make_transfer(factory.host, factory.devices); });
+    };
+    IsStreamAware = [](const OrtEpFactory* self) { return !own(self).devices.empty(); };
+    CreateSyncStreamForDevice = [](OrtEpFactory* self, const OrtMemoryDevice* wanted, const OrtKeyValuePairs*, OrtSyncStreamImpl** out) {
+      const FactoryTable& factory = own(self);
+      return guard(*factory.host.api, [&] {
+        const auto at = std::ranges::find_if(factory.devices, [&](const auto& device) { return device->owns(*wanted); });
+        *out = at == factory.devices.end() ? nullptr : make_stream_table(factory.host, *at, (*at)->driver()->make_stream());
+      });
+    };
+  }
+
+  /// The device whose memory, or pinned memory, a host speaks of.
+  std::shared_ptr<ListedDevice> find(const OrtMemoryInfo* wanted) const {
+    int id = 0;
+    check(host, host.api->MemoryInfoGetId(wanted, &id));
+    const auto at = std::ranges::find_if(devices, [&](const auto& device) { return device->spec().id == id; });
+    return at == devices.end() ? nullptr : *at;
+  }
+
+  /// The first of the devices that a session was given; null: it works on host memory.
+  std::shared_ptr<ListedDevice> chosen(std::span<const OrtKeyValuePairs* const> metadata) const {
+    if (devices.empty()) return nullptr;
+    const char* text = metadata.empty() || !metadata[0] ? nullptr : host.api->GetKeyValue(metadata[0], kDeviceId);
+    for (const auto& device : devices) {
+      if (text && std::to_string(device->spec().id) == text) return device;
+    }
+    return devices[0];
+  }
+
+  // The processor stands for devices that the host did not find itself.
+  size_t list(std::span<const OrtHardwareDevice* const> hardware, std::span<OrtEpDevice*> out) {
+    const auto is_cpu = [&](const OrtHardwareDevice* one) { return host.api->HardwareDevice_Type(one) == OrtHardwareDeviceType_CPU; };
+    const auto cpu = std::ranges::find_if(hardware, is_cpu);
+    if (cpu == hardware.end() || out.empty()) return 0;
+    if (devices.empty()) {
+      check(host, host.ep->CreateEpDevice(this, *cpu, nullptr, nullptr, &out[0]));
+      return 1;
+    }
+    size_t used = 0;
+    for (const auto& device : devices) {
+      if (used == out.size()) break;
+      OrtKeyValuePairs* metadata = nullptr;
+      host.api->CreateKeyValuePairs(&metadata);
+      const std::unique_ptr<OrtKeyValuePairs, void(ORT_API_CALL*)(OrtKeyValuePairs*)> owner(metadata, host.api->ReleaseKeyValuePairs);
+      host.api->AddKeyValuePair(metadata, kDeviceId, std::to_string(device->spec().id).c_str());
+      for (const auto& [key, value] : device->spec().metadata) host.api->AddKeyValuePair(metadata, key.c_str(), value.c_str());
+      check(host, host.ep->CreateEpDevice(this, *cpu, metadata, nullptr, &out[used]));
+      check(host, host.ep->EpDevice_AddAllocatorInfo(out[used], &device->memory()));
+      check(host, host.ep->EpDevice_AddAllocatorInfo(out[used], &device->pinned()));
+      ++used;
+    }
+    return used;
+  }
+
+  Host host;
+  const ProviderKind& kind;
+  std::vector<std::shared_ptr<ListedDevice>> devices;
+};
+
+}  // namespace
+
+OrtStatus* create_factories(const ProviderKind& kind, const OrtApiBase* base, OrtEpFactory** factories, size_t room, size_t* count) {
+  *count = 0;
+  const OrtApi* oldest = base->GetApi(1);  // what every host has, for its status
+  return guard(*oldest, [&] {
+    if (room < 1) fail(ErrorCode::invalid_argument, "there is no room for a factory of {}", kind.name);
+    factories[0] = new FactoryTable(connect(*base), kind);
+    *count = 1;
+  });
+}
+
+OrtStatus* release_factory(OrtEpFactory* factory) {
+  auto* table = static_cast<FactoryTable*>(factory);
+  const Host host = table->host;
+  std::vector<std::shared_ptr<DeviceDriver>> drivers;
+  for (const auto& device : table->devices) drivers.push_back(device->opened());
+  delete table;
+  return guard(*host.api, [&] {
+    for (const auto& driver : drivers) {
+      const std::string left = driver ? driver->leaks() : std::string();
+      if (!left.empty()) fail(ErrorCode::fail, "{}", left);
+    }
+  });
+}
+
+OrtStatus* get_passes(const OrtEp* ep, const char* const** names, size_t* count) {
+  const std::span<const char* const> passes = static_cast<const EpTable*>(ep)->provider->host_passes();
+  *names = passes.data();
+  *count = passes.size();
+  return nullptr;
+}
+
+OrtStatus* get_refusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* count) {
+  const std::vector<RhEpRefusal>& entries = static_cast<const EpTable*>(ep)->refusals.entries();
+  *refusals = entries.data();
+  *count = entries.size();
+  return nullptr;
+}
+
+}  // namespace rh::kit

@@ -1,0 +1,52 @@
+#include "providers/kit/host/host_run.h"
+
+#include "providers/kit/device/device_tables.h"
+#include "providers/kit/graph/value_import.h"
+#include "tensor/interface_types.h"
+
+namespace rh::kit {
+
+namespace {
+
+bool has_bit(uint64_t bits, size_t i) { return i < 64 && (bits >> i & 1) != 0; }
+
+}  // namespace
+
+HostRun::HostRun(const Host& host, OrtKernelContext& context, ListedDevice* device, uint64_t host_inputs) : host_(host), context_(context) {
+  size_t inputs = 0, outputs = 0;
+  check(host, host.api->KernelContext_GetInputCount(&context, &inputs));
+  check(host, host.api->KernelContext_GetOutputCount(&context, &outputs));
+  outputs_.resize(outputs);
+  for (size_t i = 0; i < inputs; ++i) {
+    const OrtValue* value = nullptr;
+    check(host, host.api->KernelContext_GetInput(&context, i, &value));
+    tensors_.push_back(value ? import_tensor(host, *value) : Tensor());
+    if (!value || !device || has_bit(host_inputs, i) || tensors_.back().bytes() == 0) continue;
+    if (!device->owns(*host.ep->Value_GetMemoryDevice(value))) {
+      fail(ErrorCode::ep_fail, "the runtime gave input {} in other memory than that of '{}'", i, device->spec().memory_name);
+    }
+  }
+  for (const Tensor& tensor : tensors_) views_.push_back(tensor.defined() ? tensor.view() : TensorView());
+}
+
+MutableView HostRun::make(size_t index, const Shape& shape) {
+  if (index >= outputs_.size()) fail(ErrorCode::ep_fail, "the region has {} outputs, {} was given", outputs_.size(), index);
+  Output& output = outputs_[index];
+  OrtValue* value = nullptr;
+  check(host_, host_.api->KernelContext_GetOutput(&context_, index, shape.begin(), shape.size(), &value));
+  if (!value) fail(ErrorCode::ep_fail, "output {} is left out, it was given", index);
+  const Tensor tensor = import_tensor(host_, *value);
+  output.shape = shape;
+  output.dtype = tensor.dtype();
+  // ONNX Runtime gives no address for nothing, which providers would take for a want of memory.
+  static double nothing = 0;
+  return MutableView(output.dtype, output.shape, tensor.raw() ? const_cast<void*>(tensor.raw()) : &nothing);
+}
+
+StreamHandle HostRun::stream() const {
+  StreamHandle stream = nullptr;
+  check(host_, host_.api->KernelContext_GetGPUComputeStream(&context_, &stream));
+  return stream;
+}
+
+}  // namespace rh::kit

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "providers/kit/cache/artifact_cache.h"
+#include "providers/kit/cache/ep_context.h"
+#include "providers/kit/cache/region_key.h"
+#include "providers/kit/regions/trials.h"
+
+namespace rh::kit {
+
+/// Makes the executables of a session: by the provider's compile() or a trial of it, or, where it has an ArtifactMaker, of what was
+/// compiled before, in a model or in the cache.
+class RegionCompiler {
+ public:
+  RegionCompiler(const Host& host, std::string provider_name, RegionProvider& provider, Trials& trials, std::string options_key,
+                 const OrtSessionOptions& session, const OrtLogger* logger);
+  RegionCompiler(const RegionCompiler&) = delete;
+  RegionCompiler& operator=(const RegionCompiler&) = delete;
+
+  /// Whether the node is a region that this provider compiled into a model, which is a unit of its own.
+  bool is_compiled(const Node& node) const { return maker_ && context_.is_own(node); }
+
+  struct Compiled {
+    std::unique_ptr<Executable> executable;                           ///< null where nobody takes what the region gives
+    std::unique_ptr<OrtNode, void(ORT_API_CALL*)(OrtNode*)> context;  ///< stands for the unit in the compiled model that the session writes
+  };
+  /// Throws Error.
+  Compiled compile(const Region& region, const OrtGraph& graph, const OrtNode& unit);
+
+  /// What compiled models say of their provider; empty where it writes none.
+  std::string compatibility_info() const { return maker_ ? maker_->made_by() : std::string(); }
+
+ private:
+  std::unique_ptr<Executable> load_compiled(const Region& region, const Node& node, const std::string& folder, Artifact& artifact);
+  std::unique_ptr<Executable> find_or_compile(const Region& region, const std::string& folder, Artifact& artifact);
+  std::unique_ptr<Executable> load_cached(const Region& region, const std::string& key);
+  void warn(const std::string& sentence) const;
+
+  Host host_;
+  std::string provider_name_;
+  Trials& trials_;
+  ArtifactMaker* maker_;
+  std::string options_key_;
+  const OrtLogger* logger_;
+  EpContext context_;
+  ArtifactCache cache_;
+};
+
+/// How compiled models that say `made_by` fit the provider.
+OrtCompiledModelCompatibility compatibility_of(RegionProvider& provider, const std::string& made_by);
+
+}  // namespace rh::kit

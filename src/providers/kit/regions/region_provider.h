@@ -1,0 +1,118 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ops/node_view.h"
+#include "providers/kit/device/device_constants.h"
+#include "providers/kit/device/device_driver.h"
+#include "providers/kit/regions/refusals.h"
+#include "tensor/arena.h"
+#include "tensor/tensor.h"
+
+namespace rh::kit {
+
+/// What a provider compiles into one: a graph of its own, and the values that a run gives and takes, in order.
+struct Region {
+  std::shared_ptr<const Graph> graph;  ///< constants look into the host's memory until the call ends; on the host those of bodies last
+  std::vector<ValueId> inputs;         ///< of the graph; on the host its constants, but those of bodies, are among them
+  std::vector<ValueId> outputs;
+  DeviceConstants* constants = nullptr;  ///< for providers of a device, which upload what they need before the call ends
+};
+
+/// Makes the memory of a run's results.
+class RunOutputs {
+ public:
+  virtual ~RunOutputs() = default;
+  /// Memory for the output of this number, once its shape is known.
+  virtual MutableView make(size_t index, const Shape& shape) = 0;
+  /// Where the run's work is submitted; null where the provider has no streams.
+  virtual StreamHandle stream() const { return nullptr; }
+};
+
+/// A compiled region, or a kernel. Runs go side by side, so it does not change.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  /// `inputs` go with those of the region, and are in the device's memory where the provider has one, as the outputs are. Throws Error.
+  virtual void run(std::span<const TensorView> inputs, RunOutputs& outputs) const = 0;
+};
+
+/// A kernel for single nodes, of the provider's registry in the host.
+struct KernelRow {
+  std::string op_type, domain;
+  int since_start, since_end;
+  std::vector<std::pair<std::string, std::vector<DType>>> types;  ///< by type parameter: "T"
+  std::function<std::unique_ptr<Executable>()> make;              ///< for each node
+  uint64_t host_inputs = 0, host_outputs = 0;                     ///< bits of those in host memory
+};
+
+class ArtifactMaker;
+class RunEntries;
+
+/// What a vendor's provider is, one for each session: it says which nodes it runs, and compiles regions of them.
+class RegionProvider {
+ public:
+  virtual ~RegionProvider() = default;
+  /// Before the nodes of a graph are asked about; an Error ends the host's question.
+  virtual void prepare(const Graph& graph) { (void)graph; }
+  /// Whether it runs the node, bodies included; the graph has types.
+  virtual Support supports(const NodeView& node) const = 0;
+  /// Whether it runs a node that it supports by a kernel of its registry, and not within a region.
+  virtual bool has_kernel(const NodeView& node) const {
+    (void)node;
+    return false;
+  }
+  /// Names of passes that Roundhouse runs over its nodes (RhEpGetPasses); it is then asked about what they gave. They live as long as it.
+  virtual std::span<const char* const> host_passes() const { return {}; }
+  /// Regions of fewer nodes, those of bodies counted, are left to others.
+  virtual size_t least_nodes() const { return 1; }
+  /// Whether it keeps what it needs of constants: then the host may let go of them, and they are no inputs of regions.
+  virtual bool keeps_constants() const { return false; }
+  /// Whether regions are compiled as they are claimed: what fails is left to others with the vendor's reason, what compiles is used. Their
+  /// constants look into the host's memory until compile() returns.
+  virtual bool tries_regions() const { return false; }
+  /// An option that changes while the session lives, as "ep.dynamic.workload_type"; one that it does not know is another provider's. Throws
+  /// Error.
+  virtual void set_dynamic_option(std::string_view name, std::string_view value) { (void)name, (void)value; }
+  /// Once a session for each region. Throws Error.
+  virtual std::unique_ptr<Executable> compile(const Region& region) = 0;
+  /// A run of the session begins, on any thread, with what its options say for this provider. An Error ends the run.
+  virtual void begin_run(const RunEntries& entries) { (void)entries; }
+  /// Kernels for single nodes; asked once.
+  virtual std::vector<KernelRow> kernels() { return {}; }
+  /// How its sessions' memory on the device is kept; nothing: each block is one of the driver's.
+  virtual std::optional<ArenaSettings> arena() const { return ArenaSettings{}; }
+  /// A stream for a run of its session.
+  virtual StreamHandle make_stream(DeviceDriver& driver) { return driver.make_stream(); }
+  /// How its executables are written down and read (artifact_maker.h); null: they are not.
+  virtual ArtifactMaker* artifacts() { return nullptr; }
+
+ protected:
+  /// Of a node with bodies: the first refusal among the nodes of those.
+  Support supports_bodies(const NodeView& node) const;
+};
+
+/// Whether a provider runs a node; an Error of supports() is a refusal.
+Support support_of(const RegionProvider& provider, const Graph& graph, NodeId id);
+
+/// What a provider runs of a graph: regions, nodes for its kernels, and why not the other nodes.
+struct Decision {
+  std::vector<std::vector<NodeId>> regions;
+  std::vector<NodeId> kernels;
+  std::vector<std::pair<NodeId, Refusal>> refusals;
+};
+
+/// Asks for each node but those in `taken`, which others have, and those in `failed`, which did not compile, and why.
+Decision decide(const Graph& graph, const RegionProvider& provider, std::span<const NodeId> taken,
+                const std::map<NodeId, std::string>& failed = {});
+
+}  // namespace rh::kit

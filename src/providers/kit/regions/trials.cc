@@ -1,0 +1,196 @@
+#include "providers/kit/regions/trials.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rh::kit {
+
+namespace {
+
+constexpr int kMaxCulprits = 8;  ///< a graph in which more nodes fail is left to others, but for what compiled
+
+/// What tells a region from others of a session, whichever of its graphs shows it.
+std::string key_of(const Graph& graph) {
+  std::vector<std::string> lines;
+  for (NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    std::string line = node.op_text();
+    for (const auto* values : {&node.inputs, &node.outputs}) {
+      line += '\n';
+      for (ValueId value : *values) line += (value == kNoValue ? std::string() : graph.value(value).name) + '\t';
+    }
+    lines.push_back(std::move(line));
+  }
+  std::ranges::sort(lines);
+  std::string key;
+  for (const std::string& line : lines) key += line + '\n';
+  return key;
+}
+
+std::vector<std::string> names_of(const Graph& graph, const std::vector<ValueId>& values) {
+  std::vector<std::string> names;
+  for (ValueId value : values) names.push_back(graph.value(value).name);
+  return names;
+}
+
+/// The place of each name of `wanted` in `given`; empty where the two are not the same names.
+std::vector<size_t> places_of(const std::vector<std::string>& wanted, const std::vector<std::string>& given) {
+  std::vector<size_t> places;
+  if (wanted.size() != given.size()) return {};
+  for (const std::string& name : wanted) {
+    const auto at = std::ranges::find(given, name);
+    if (at == given.end()) return {};
+    places.push_back(static_cast<size_t>(at - given.begin()));
+  }
+  return places;
+}
+
+/// An executable whose inputs and outputs stand in another order than the host's.
+class Reordered final : public Executable {
+ public:
+  /// `inputs`, `outputs`: for each of the executable's, its place among the host's.
+  Reordered(std::unique_ptr<Executable> executable, std::vector<size_t> inputs, std::vector<size_t> outputs)
+      : executable_(std::move(executable)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+
+  void run(std::span<const TensorView> inputs, RunOutputs& outputs) const override {
+    struct Places final : RunOutputs {
+      Places(RunOutputs& of, const std::vector<size_t>& at) : whole(of), places(at) {}
+      MutableView make(size_t index, const Shape& shape) override { return whole.make(places.at(index), shape); }
+      StreamHandle stream() const override { return whole.stream(); }
+      RunOutputs& whole;
+      const std::vector<size_t>& places;
+    } placed(outputs, outputs_);
+    std::vector<TensorView> ordered;
+    for (size_t place : inputs_) ordered.push_back(inputs[place]);
+    executable_->run(ordered, placed);
+  }
+
+ private:
+  std::unique_ptr<Executable> executable_;
+  std::vector<size_t> inputs_, outputs_;
+};
+
+bool counts_up(const std::vector<size_t>& places) {
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] != i) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Region extract_region(const Graph& graph, const std::vector<NodeId>& nodes, bool with_constants) {
+  const std::set<NodeId> inside(nodes.begin(), nodes.end());
+  std::vector<ValueId> inputs, given, outputs;
+  const auto take = [&](ValueId id) {
+    if (id == kNoValue || inside.contains(graph.value(id).producer)) return;
+    std::vector<ValueId>& list = graph.value(id).is_constant() ? given : inputs;
+    if (std::ranges::find(list, id) == list.end()) list.push_back(id);
+  };
+  for (NodeId id : nodes) {
+    const Node& node = graph.node(id);
+    std::ranges::for_each(node.inputs, take);
+    std::ranges::for_each(node.implicit_inputs, take);
+    for (ValueId output : node.outputs) {
+      if (output == kNoValue) continue;
+      const GraphValue& value = graph.value(output);
+      const auto outside = [&](NodeId consumer) { return !inside.contains(consumer); };
+      if (value.is_output || std::ranges::any_of(value.consumers, outside)) outputs.push_back(output);
+    }
+  }
+  Region region{graph.clone(), inputs, outputs};
+  Graph& own = const_cast<Graph&>(*region.graph);
+  own.set_outputs(outputs);
+  own.set_inputs({});
+  for (NodeId id : own.nodes()) {
+    if (!inside.contains(id)) own.remove_node(id);
+  }
+  own.set_inputs(inputs);
+  own.drop_unused_values();
+  if (with_constants) region.inputs.insert(region.inputs.end(), given.begin(), given.end());
+  return region;
+}
+
+// Of the nodes in their order, the last of the shortest beginning that does not compile.
+NodeId Trials::find_culprit(const Graph& graph, const std::vector<NodeId>& nodes, std::string& message) {
+  size_t good = 0, bad = nodes.size();
+  while (bad - good > 1) {
+    const size_t middle = good + (bad - good) / 2;
+    try {
+      const std::vector<NodeId> beginning(nodes.begin(), nodes.begin() + static_cast<ptrdiff_t>(middle));
+      const Region region = extract_region(graph, beginning, !provider_.keeps_constants());
+      if (!region.outputs.empty()) provider_.compile(region);
+      good = middle;
+    } catch (const Error& error) {
+      message = error.message();
+      bad = middle;
+    }
+  }
+  return nodes[bad - 1];
+}
+
+bool Trials::try_regions(const Graph& graph, const Decision& decision, std::map<NodeId, std::string>& failed, Kept& round) {
+  const Kept before = std::exchange(round, {});
+  bool all_good = true;
+  for (const std::vector<NodeId>& nodes : decision.regions) {
+    const Region region = extract_region(graph, nodes, !provider_.keeps_constants());
+    if (region.outputs.empty()) continue;  // nothing takes what it gives
+    const std::string key = key_of(*region.graph);
+    std::string message;
+    try {
+      const auto known = before.find(key);
+      round[key] = known != before.end() ? known->second : compile_trial(region);
+      continue;
+    } catch (const Error& error) {
+      message = error.message();
+    }
+    all_good = false;
+    if (failed.size() >= kMaxCulprits) {
+      for (NodeId id : nodes) failed.emplace(id, message);
+    } else {
+      const NodeId culprit = find_culprit(graph, nodes, message);
+      failed.emplace(culprit, message);
+    }
+  }
+  return all_good;
+}
+
+std::shared_ptr<Trials::Trial> Trials::compile_trial(const Region& region) {
+  const Graph& graph = *region.graph;
+  return std::make_shared<Trial>(names_of(graph, region.inputs), names_of(graph, region.outputs), provider_.compile(region));
+}
+
+Decision Trials::decide(const Graph& graph, std::span<const NodeId> taken) {
+  std::map<NodeId, std::string> failed;
+  Kept round;
+  for (;;) {
+    Decision decision = kit::decide(graph, provider_, taken, failed);
+    if (provider_.tries_regions() && !try_regions(graph, decision, failed, round)) continue;
+    for (const auto& [id, message] : failed) {
+      for (ValueId output : graph.node(id).outputs) {
+        if (output != kNoValue) refused_.insert(graph.value(output).name);
+      }
+    }
+    // Two bodies may have nodes of the same names: then neither has the trial's.
+    for (auto& [key, trial] : round) {
+      if (const auto [at, is_new] = kept_.emplace(key, trial); !is_new) at->second = nullptr;
+    }
+    return decision;
+  }
+}
+
+std::unique_ptr<Executable> Trials::compile(const Region& region) {
+  auto found = kept_.extract(key_of(*region.graph));
+  if (found && found.mapped()) {
+    Trial& trial = *found.mapped();
+    const auto inputs = places_of(trial.inputs, names_of(*region.graph, region.inputs));
+    const auto outputs = places_of(trial.outputs, names_of(*region.graph, region.outputs));
+    if (inputs.size() == region.inputs.size() && outputs.size() == region.outputs.size()) {
+      if (counts_up(inputs) && counts_up(outputs)) return std::move(trial.executable);
+      return std::make_unique<Reordered>(std::move(trial.executable), inputs, outputs);
+    }
+  }
+  return provider_.compile(region);
+}
+
+}  // namespace rh::kit
