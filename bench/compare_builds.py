@@ -4,7 +4,7 @@
 BASE and NEW are folders with the package, such as build/release/python. Each has a process of its own with the model loaded; rounds take
 turns, and each round gives one ratio of NEW's time to BASE's. Rounds go on until the 95 % interval of the median ratio, which orders of the
 ratios give without any assumption on noise, lies on one side of --limit, or is within 1 % of the median, or --rounds are over. The exit
-status is 1 where a model is slower than --limit.
+status is 1 where a model is slower than --limit. With --creation the time is that of creating a session.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def compare(model, threads, options, folder):
     while len(ratios) < options.rounds:
         times = {}
         for worker in workers if len(ratios) % 2 == 0 else workers[::-1]:
-            times[worker] = worker.measure(options.seconds)
+            times[worker] = worker.measure("create" if options.creation else options.seconds)
         ratios.append(times[workers[1]] / times[workers[0]])
         if len(ratios) < LEAST_ROUNDS:
             continue
@@ -69,6 +69,7 @@ def main():
     parser.add_argument("--limit", type=float, default=1.05, help="a ratio above it is a loss")
     parser.add_argument("--rounds", type=int, default=40, help="at most")
     parser.add_argument("--seconds", type=float, default=0.2, help="of each build in a round")
+    parser.add_argument("--creation", action="store_true", help="times the creation of a session in place of runs")
     parser.add_argument("--clock", default="wall", choices=["wall", "processor"])
     parser.add_argument("--dims", default="batch=1,N=1,sequence=128,sequence_length=128", help="sizes of symbolic dimensions")
     options = parser.parse_args()

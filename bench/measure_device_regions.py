@@ -2,6 +2,7 @@
 """Runs models with regions on the fake device in Roundhouse and in onnxruntime, and prints a table.
 
 measure_device_regions.py [MODEL...]
+measure_device_regions.py --node NODE MODEL     what a run costs when that node alone is a region on the device, by turns with the CPU
 
 A row is a model and the share of its nodes that the device runs; of each host it has the units, the copies to and from the device and
 the waits of a run, the device's bytes by those of the weights, and the difference from the same host's CPU. Each row is made in a process
@@ -11,8 +12,10 @@ of its own. Exits 1 where results differ, a region is compiled in a run, or weig
 import argparse
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path += [str(ROOT / folder) for folder in ("tests/kit", "tests/models")]
@@ -27,6 +30,37 @@ def work(name, percent):
     path = model_path(name)
     rows, between, plain = measure(path, percent)
     print(json.dumps({"rows": rows, "between": between, "plain": plain, "weights": weight_bytes(path)}))
+
+
+def measure_node(name, node, rounds=60):
+    """The median ratio of a run with the node on the device to one on the CPU alone, and the milliseconds of both."""
+    from common import model_path, sample_inputs
+    from fake_device import counted
+    from hosts import FAKE, devices_of, registered
+
+    import roundhouse
+
+    path, options = model_path(name), roundhouse.SessionOptions()
+    options.intra_op_num_threads = 1
+    feeds = sample_inputs(path)
+    alone = roundhouse.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    with registered(roundhouse, FAKE):
+        shared = roundhouse.SessionOptions()
+        shared.intra_op_num_threads = 1
+        shared.add_provider_for_devices(devices_of(roundhouse, FAKE)[:1], {"kind": "regions", "claim": node})
+        divided = roundhouse.InferenceSession(path, shared)
+        with counted() as counts:
+            divided.run(None, feeds)
+        alone.run(None, feeds)
+        times = {"cpu": [], "divided": []}
+        for _ in range(rounds):
+            for which, given in (("cpu", alone), ("divided", divided)):
+                started = time.perf_counter()
+                given.run(None, feeds)
+                times[which].append(time.perf_counter() - started)
+        del divided
+    ratio = statistics.median(b / a for a, b in zip(times["cpu"], times["divided"], strict=True))
+    print(f"{name}: {ratio:.3f} of the CPU's time, {min(times['cpu']) * 1e3:.1f} and {min(times['divided']) * 1e3:.1f} ms;", counts)
 
 
 def problems(name, percent, answer):
@@ -66,10 +100,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*")
     parser.add_argument("--percent", type=int, action="append")
+    parser.add_argument("--node")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker:
         return work(args.worker[0], int(args.worker[1]))
+    if args.node:
+        return measure_node(args.models[0], args.node)
     from common import MODELS
 
     print(

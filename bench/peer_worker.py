@@ -1,7 +1,7 @@
 """peer_worker.py RUNTIME MODEL THREADS PRECISION DIMS OUTPUTS.npz: one runtime with one model, driven by bench_peers.py.
 
 Prints a line of JSON once it is ready (load and first-run seconds, MiB that it grew by), saves its outputs, then answers each line
-"SECONDS" with the mean time of a run over that long.
+"SECONDS" with the mean time of a run over that long, and a line "create" with the time of one more creation of a session.
 """
 
 import importlib
@@ -97,6 +97,11 @@ def main():
     np.savez(outputs, *[np.array(r, "f8") if np.asarray(r).dtype.kind in "fiub" else np.zeros(1) for r in results])
     print(json.dumps({"load": loaded - started, "first": first, "rss": resident_mib() - base}), flush=True)
     for line in sys.stdin:
+        if line.strip() == "create":
+            started = now()
+            maker(path, int(threads), precision)
+            print(json.dumps(now() - started), flush=True)
+            continue
         runs, started = 0, now()
         while (elapsed := now() - started) < float(line) or runs < 2:
             run(feeds)
