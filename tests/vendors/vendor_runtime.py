@@ -2,6 +2,7 @@
 
 import collections
 import json
+import os
 import pathlib
 import sys
 import tomllib
@@ -10,14 +11,24 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "python/roundhouse"))  # not the package: the host may be another runtime
 from backend_cases.runtime import Runtime  # noqa: E402
 
-#: Provider: the key of its library.
-PROVIDERS = {"OpenVINOExecutionProvider": "openvino"}
+#: Provider: the key of its library, and of its list (KEY.toml): options of its sessions, and skips.
+PROVIDERS = {
+    "OpenVINOExecutionProvider": "openvino",
+    "SampleExecutionProvider": "sample",
+    "FakeDeviceExecutionProvider": "fake_device",
+}
 HOSTS = ["roundhouse", "onnxruntime"]
 CPU = "CPUExecutionProvider"
 
 
 def library(provider):
-    return ROOT / "build" / "release" / "lib" / f"roundhouse_provider_{PROVIDERS[provider]}.so"
+    folder = os.environ.get("ROUNDHOUSE_LIBRARY_DIR", ROOT / "build" / "release" / "lib")
+    return pathlib.Path(folder) / f"roundhouse_provider_{PROVIDERS[provider]}.so"
+
+
+def list_of(provider):
+    path = pathlib.Path(__file__).with_name(f"{PROVIDERS[provider]}.toml")
+    return tomllib.loads(path.read_text()) if path.exists() else {}
 
 
 class VendorRuntime(Runtime):
@@ -25,7 +36,7 @@ class VendorRuntime(Runtime):
 
     def __init__(self, module, provider, threads=1, options=None, path=None):
         super().__init__(module, threads)
-        self.provider, self.options = provider, options or {}
+        self.provider, self.options = provider, {**list_of(provider).get("options", {}), **(options or {})}
         self.module.register_execution_provider_library(provider, str(pathlib.Path(path or library(provider)).resolve()))
         self.devices = [d for d in self.module.get_ep_devices() if d.ep_name == provider]
         if not self.devices:
@@ -75,8 +86,7 @@ def refusals(session, provider):
 
 def skips_of(provider, what, host=None):
     """The provider's list: what cannot be told from what it does right, each with its reason."""
-    path = pathlib.Path(__file__).with_name(f"{PROVIDERS[provider]}.toml")
-    lists = tomllib.loads(path.read_text()) if path.exists() else {}
+    lists = list_of(provider)
     return {**lists.get(what, {}), **lists.get(f"{what}_in_{host}", {})}
 
 
