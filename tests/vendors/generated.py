@@ -72,7 +72,7 @@ def verdict(runtime, case):
     model, feeds, bound = case.make()
     data = model.SerializeToString()
     try:
-        reference = runtime.cpu_session(data)
+        reference = runtime.cpu_session(data, plain=True)
         expected = runtime.run(reference, model, feeds)
     except Exception as error:
         return "invalid", str(error)[:100]
