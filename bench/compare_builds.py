@@ -39,7 +39,7 @@ def compare(model, threads, options, folder):
         os.environ["PYTHONPATH"] = str(pathlib.Path(build).resolve())
         own = pathlib.Path(folder, str(i))
         own.mkdir(exist_ok=True)
-        workers.append(Worker("roundhouse", model, threads, settings, str(own)))
+        workers.append(Worker(options.module, model, threads, settings, str(own)))
     for worker in workers:
         if worker.info is None:
             raise SystemExit(f"{model}: {worker.error()}")
@@ -69,6 +69,7 @@ def main():
     parser.add_argument("--limit", type=float, default=1.05, help="a ratio above it is a loss")
     parser.add_argument("--rounds", type=int, default=40, help="at most")
     parser.add_argument("--seconds", type=float, default=0.2, help="of each build in a round")
+    parser.add_argument("--module", default="roundhouse", help="the package: onnxruntime compares two versions of a peer")
     parser.add_argument("--creation", action="store_true", help="times the creation of a session in place of runs")
     parser.add_argument("--clock", default="wall", choices=["wall", "processor"])
     parser.add_argument("--dims", default="batch=1,N=1,sequence=128,sequence_length=128", help="sizes of symbolic dimensions")
