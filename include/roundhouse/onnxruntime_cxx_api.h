@@ -1,5 +1,5 @@
-// The C++ interface of ONNX Runtime over the C ABI: header-only, C++17. Handles are move-only and release what they own; failed calls throw
-// Ort::Exception.
+// The C++ interface of ONNX Runtime over the C ABI: header-only, C++17 and later. Handles are move-only and release what they own; failed
+// calls throw Ort::Exception.
 #pragma once
 
 #include "cxx/base.h"
@@ -13,6 +13,7 @@
 #include "cxx/memory.h"
 #include "cxx/options.h"
 #include "cxx/paths.h"
+#include "cxx/providers.h"
 #include "cxx/session.h"
 #include "cxx/type_info.h"
 #include "cxx/value.h"

@@ -4,14 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "../onnxruntime_c_api.h"
+#include "../onnxruntime_ep_c_api.h"
 
 #if !defined(__cpp_exceptions) && !defined(_CPPUNWIND) && !defined(ORT_NO_EXCEPTIONS)
 #define ORT_NO_EXCEPTIONS
@@ -102,6 +104,7 @@ namespace detail {
 ORT_DEFINE_RELEASE(Allocator)
 ORT_DEFINE_RELEASE(ArenaCfg)
 ORT_DEFINE_RELEASE(CustomOpDomain)
+ORT_DEFINE_RELEASE(DeviceEpIncompatibilityDetails)
 ORT_DEFINE_RELEASE(Env)
 ORT_DEFINE_RELEASE(ExternalInitializerInfo)
 ORT_DEFINE_RELEASE(Graph)
@@ -122,12 +125,25 @@ ORT_DEFINE_RELEASE(SequenceTypeInfo)
 ORT_DEFINE_RELEASE(Session)
 ORT_DEFINE_RELEASE(SessionOptions)
 ORT_DEFINE_RELEASE(Status)
+ORT_DEFINE_RELEASE(SyncStream)
 ORT_DEFINE_RELEASE(TensorTypeAndShapeInfo)
 ORT_DEFINE_RELEASE(ThreadingOptions)
 ORT_DEFINE_RELEASE(TypeInfo)
 ORT_DEFINE_RELEASE(Value)
 ORT_DEFINE_RELEASE(ValueInfo)
 #undef ORT_DEFINE_RELEASE
+#define ORT_DEFINE_RELEASE_OF_PROVIDERS(NAME) \
+  inline void OrtRelease(Ort##NAME* handle) { GetEpApi().Release##NAME(handle); }
+ORT_DEFINE_RELEASE_OF_PROVIDERS(EpDevice)
+ORT_DEFINE_RELEASE_OF_PROVIDERS(HardwareDevice)
+ORT_DEFINE_RELEASE_OF_PROVIDERS(KernelDef)
+ORT_DEFINE_RELEASE_OF_PROVIDERS(KernelDefBuilder)
+ORT_DEFINE_RELEASE_OF_PROVIDERS(KernelRegistry)
+ORT_DEFINE_RELEASE_OF_PROVIDERS(OpSchema)
+ORT_DEFINE_RELEASE_OF_PROVIDERS(ProfilingEvent)
+#undef ORT_DEFINE_RELEASE_OF_PROVIDERS
+inline void OrtRelease(OrtCUDAProviderOptionsV2* handle) { GetApi().ReleaseCUDAProviderOptions(handle); }
+inline void OrtRelease(OrtTensorRTProviderOptionsV2* handle) { GetApi().ReleaseTensorRTProviderOptions(handle); }
 inline void OrtRelease(OrtModelCompilationOptions* handle) { GetCompileApi().ReleaseModelCompilationOptions(handle); }
 
 /// Marks a handle that somebody else releases; T may be const.
@@ -203,6 +219,7 @@ struct Status : detail::Base<OrtStatus> {
   explicit Status(OrtStatus* status) noexcept : Base(status) {}
   explicit Status(const Exception& exception) : Status(exception.what(), exception.GetOrtErrorCode()) {}
   explicit Status(const std::exception& exception) : Status(exception.what(), ORT_FAIL) {}
+  Status(const std::string& message, OrtErrorCode code) : Status(message.c_str(), code) {}
   Status(const char* message, OrtErrorCode code) : Base(GetApi().CreateStatus(code, message)) {}
 
   bool IsOK() const noexcept { return p_ == nullptr; }

@@ -189,7 +189,8 @@ struct CustomOpBase : OrtCustomOp {
       OrtCustomOp::InferOutputShapeFn = [](const OrtCustomOp*, OrtShapeInferContext* context) {
         return detail::StatusOf([&] {
           ShapeInferContext wrapped(&GetApi(), context);
-          return TOp::InferOutputShape(wrapped).release();
+          Status status(TOp::InferOutputShape(wrapped));  // it may return the handle as well
+          return status.release();
         });
       };
     }

@@ -26,6 +26,26 @@ using ConstHardwareDevice = detail::HardwareDeviceImpl<detail::Unowned<const Ort
 namespace detail {
 
 template <typename T>
+struct SyncStreamImpl : Base<T> {
+  using Base<T>::Base;
+  /// The provider's own stream, such as a cudaStream_t.
+  void* GetHandle() { return GetApi().SyncStream_GetHandle(this->p_); }
+};
+
+}  // namespace detail
+
+using UnownedSyncStream = detail::SyncStreamImpl<detail::Unowned<OrtSyncStream>>;
+
+/// A stream of a provider's device.
+struct SyncStream : detail::SyncStreamImpl<OrtSyncStream> {
+  explicit SyncStream(std::nullptr_t) {}
+  explicit SyncStream(OrtSyncStream* handle) : SyncStreamImpl(handle) {}
+  UnownedSyncStream GetUnowned() const { return UnownedSyncStream(p_); }
+};
+
+namespace detail {
+
+template <typename T>
 struct EpDeviceImpl : Base<T> {
   using Base<T>::Base;
 
@@ -36,12 +56,50 @@ struct EpDeviceImpl : Base<T> {
   ConstHardwareDevice Device() const { return ConstHardwareDevice(GetApi().EpDevice_Device(this->p_)); }
   /// Null where the provider declares none.
   ConstMemoryInfo GetMemoryInfo(OrtDeviceMemoryType type) const { return ConstMemoryInfo(GetApi().EpDevice_MemoryInfo(this->p_, type)); }
+  /// Throws where the provider has no streams.
+  SyncStream CreateSyncStream(ConstKeyValuePairs options = {}) const {
+    OrtSyncStream* stream = nullptr;
+    ThrowOnError(GetApi().CreateSyncStreamForEpDevice(this->p_, options, &stream));
+    return SyncStream(stream);
+  }
 };
 
 }  // namespace detail
 
+/// Why a provider cannot use a device.
+struct DeviceEpIncompatibilityDetails : detail::Base<OrtDeviceEpIncompatibilityDetails> {
+  explicit DeviceEpIncompatibilityDetails(std::nullptr_t) {}
+  explicit DeviceEpIncompatibilityDetails(OrtDeviceEpIncompatibilityDetails* handle) : Base(handle) {}
+
+  /// Bits of OrtDeviceEpIncompatibilityReason; 0: it can.
+  uint32_t GetReasonsBitmask() const {
+    uint32_t reasons = 0;
+    ThrowOnError(GetApi().DeviceEpIncompatibilityDetails_GetReasonsBitmask(p_, &reasons));
+    return reasons;
+  }
+  std::string GetNotes() const {
+    const char* notes = nullptr;
+    ThrowOnError(GetApi().DeviceEpIncompatibilityDetails_GetNotes(p_, &notes));
+    return notes ? notes : "";
+  }
+  int32_t GetErrorCode() const {
+    int32_t code = 0;
+    ThrowOnError(GetApi().DeviceEpIncompatibilityDetails_GetErrorCode(p_, &code));
+    return code;
+  }
+};
+
 /// A provider on a device; lives until the provider's library is unregistered.
 using ConstEpDevice = detail::EpDeviceImpl<detail::Unowned<const OrtEpDevice>>;
+
+/// One that a provider's library makes, for its factory to hand over.
+struct EpDevice : detail::EpDeviceImpl<OrtEpDevice> {
+  explicit EpDevice(std::nullptr_t) {}
+  explicit EpDevice(OrtEpDevice* handle) : EpDeviceImpl(handle) {}
+  EpDevice(OrtEpFactory& factory, ConstHardwareDevice& hardware, ConstKeyValuePairs metadata = {}, ConstKeyValuePairs options = {}) {
+    ThrowOnError(GetEpApi().CreateEpDevice(&factory, hardware, metadata, options, &p_));
+  }
+};
 
 namespace detail {
 

@@ -443,6 +443,30 @@ Status ConstOpAttrImpl<T>::GetValueArray(std::vector<R>& out) const {
 }
 
 template <typename T>
+std::vector<ValueInfo> ConstSessionApi<T>::GetInputs() const {
+  std::vector<ValueInfo> values;
+  const std::vector<std::string> names = GetInputNames();
+  for (size_t i = 0; i < names.size(); ++i) values.emplace_back(names[i], GetInputTypeInfo(i).GetConst());
+  return values;
+}
+
+template <typename T>
+std::vector<ValueInfo> ConstSessionApi<T>::GetOutputs() const {
+  std::vector<ValueInfo> values;
+  const std::vector<std::string> names = GetOutputNames();
+  for (size_t i = 0; i < names.size(); ++i) values.emplace_back(names[i], GetOutputTypeInfo(i).GetConst());
+  return values;
+}
+
+template <typename T>
+std::vector<ValueInfo> ConstSessionApi<T>::GetOverridableInitializers() const {
+  std::vector<ValueInfo> values;
+  const std::vector<std::string> names = GetOverridableInitializerNames();
+  for (size_t i = 0; i < names.size(); ++i) values.emplace_back(names[i], GetOverridableInitializerTypeInfo(i).GetConst());
+  return values;
+}
+
+template <typename T>
 int ConstSessionApi<T>::GetOpset(const std::string& domain) const {
   int version = 0;
   ThrowOnError(GetModelEditorApi().SessionGetOpsetForDomain(this->p_, domain.c_str(), &version));

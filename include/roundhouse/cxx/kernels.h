@@ -57,6 +57,10 @@ struct KernelContext {
   }
   UnownedValue GetOutput(size_t index, const std::vector<int64_t>& dims) const { return GetOutput(index, dims.data(), dims.size()); }
   void* GetGPUComputeStream() const { return detail::Fetch<void*>(context_, GetApi().KernelContext_GetGPUComputeStream); }
+  /// Null where the kernel's provider has no streams.
+  UnownedSyncStream GetSyncStream() const {
+    return UnownedSyncStream(detail::Fetch<OrtSyncStream*>(context_, GetApi().KernelContext_GetSyncStream));
+  }
   Logger GetLogger() const { return Logger(detail::Fetch<const OrtLogger*>(context_, GetApi().KernelContext_GetLogger)); }
   /// The caller releases it.
   Allocator GetAllocator(const OrtMemoryInfo& info) const {
@@ -183,6 +187,8 @@ struct KernelInfoImpl : Base<T> {
   }
   int GetOperatorSinceVersion() const { return Fetch<int>(Handle(), GetApi().KernelInfo_GetOperatorSinceVersion); }
   Logger GetLogger() const { return Logger(Fetch<const OrtLogger*>(Handle(), GetApi().KernelInfo_GetLogger)); }
+  /// The provider that the kernel is of; throws for kernels of the host's own.
+  const OrtEp* GetEp() const { return Fetch<const OrtEp*>(Handle(), GetEpApi().KernelInfo_GetEp); }
   KeyValuePairs GetConfigEntries() const { return KeyValuePairs(Fetch<OrtKeyValuePairs*>(Handle(), GetApi().KernelInfo_GetConfigEntries)); }
 
  private:

@@ -56,6 +56,47 @@ struct Env : detail::Base<OrtEnv> {
   }
   Env& RegisterAllocator(OrtAllocator* allocator) { return Done(GetApi().RegisterAllocator(p_, allocator)); }
   Env& UnregisterAllocator(const OrtMemoryInfo* info) { return Done(GetApi().UnregisterAllocator(p_, info)); }
+  Env& CreateAndRegisterAllocatorV2(const std::string& provider, const OrtMemoryInfo* info,
+                                    const std::unordered_map<std::string, std::string>& options, const OrtArenaCfg* arena) {
+    std::vector<const char*> keys, values;
+    for (const auto& [key, value] : options) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
+    return Done(GetApi().CreateAndRegisterAllocatorV2(p_, provider.c_str(), info, arena, keys.data(), values.data(), options.size()));
+  }
+  /// The environment keeps the allocator, until it is released or made anew.
+  UnownedAllocator CreateSharedAllocator(const OrtEpDevice* device, OrtDeviceMemoryType memory, OrtAllocatorType type,
+                                         const OrtKeyValuePairs* options) {
+    OrtAllocator* allocator = nullptr;
+    ThrowOnError(GetApi().CreateSharedAllocator(p_, device, memory, type, options, &allocator));
+    return UnownedAllocator(allocator);
+  }
+  /// Null where there is none for this memory.
+  UnownedAllocator GetSharedAllocator(const OrtMemoryInfo* info) {
+    OrtAllocator* allocator = nullptr;
+    ThrowOnError(GetApi().GetSharedAllocator(p_, info, &allocator));
+    return UnownedAllocator(allocator);
+  }
+  void ReleaseSharedAllocator(const OrtEpDevice* device, OrtDeviceMemoryType memory) {
+    ThrowOnError(GetApi().ReleaseSharedAllocator(p_, device, memory));
+  }
+  /// Between memories of providers and of the host, as many tensors as there are; with a stream not done when this returns.
+  Status CopyTensors(const std::vector<Value>& from, const std::vector<Value>& to, OrtSyncStream* stream) const {
+    if (from.size() != to.size() || from.empty())
+      return Status("CopyTensors: expected as many sources as targets, and one at least", ORT_INVALID_ARGUMENT);
+    const std::vector<const OrtValue*> sources(from.begin(), from.end());
+    const std::vector<OrtValue*> targets(to.begin(), to.end());
+    return Status(GetApi().CopyTensors(p_, sources.data(), targets.data(), stream, from.size()));
+  }
+  Status CopyTensor(const OrtValue* from, OrtValue* to, OrtSyncStream* stream) const {
+    return Status(GetApi().CopyTensors(p_, &from, &to, stream, 1));
+  }
+  DeviceEpIncompatibilityDetails GetHardwareDeviceEpIncompatibilityDetails(const char* ep_name, ConstHardwareDevice hardware) const {
+    OrtDeviceEpIncompatibilityDetails* details = nullptr;
+    ThrowOnError(GetApi().GetHardwareDeviceEpIncompatibilityDetails(p_, ep_name, hardware, &details));
+    return DeviceEpIncompatibilityDetails(details);
+  }
   Env& RegisterExecutionProviderLibrary(const char* name, const std::basic_string<ORTCHAR_T>& path) {
     return Done(GetApi().RegisterExecutionProviderLibrary(p_, name, path.c_str()));
   }
@@ -82,9 +123,71 @@ struct Env : detail::Base<OrtEnv> {
   }
 };
 
+/// A copy of the environment's configuration, for the libraries of providers.
+inline KeyValuePairs GetEnvConfigEntries() {
+  OrtKeyValuePairs* entries = nullptr;
+  ThrowOnError(GetEpApi().GetEnvConfigEntries(&entries));
+  return KeyValuePairs(entries);
+}
+
+namespace detail {
+
+/// Options of a provider, set by their names.
+template <typename T, typename Update>
+void UpdateOptions(T* options, Update update, const std::unordered_map<std::string, std::string>& entries) {
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : entries) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  ThrowOnError(update(options, keys.data(), values.data(), keys.size()));
+}
+
+}  // namespace detail
+
+#define ORT_DEFINE_PROVIDER_OPTIONS(NAME, TYPE)                                                                            \
+  struct NAME : detail::Base<TYPE> {                                                                                       \
+    explicit NAME(std::nullptr_t) {}                                                                                       \
+    NAME() { ThrowOnError(GetApi().Create##NAME(&p_)); }                                                                   \
+    void Update(const std::unordered_map<std::string, std::string>& entries) {                                             \
+      detail::UpdateOptions(p_, GetApi().Update##NAME, entries);                                                           \
+    }                                                                                                                      \
+    void UpdateWithValue(const char* key, void* value) { ThrowOnError(GetApi().Update##NAME##WithValue(p_, key, value)); } \
+    void* GetOptionByName(const char* name) const {                                                                        \
+      void* value = nullptr;                                                                                               \
+      ThrowOnError(GetApi().Get##NAME##ByName(p_, name, &value));                                                          \
+      return value;                                                                                                        \
+    }                                                                                                                      \
+    void* Get##NAME##ByName(const char* name) const { return GetOptionByName(name); }                                      \
+    std::string Get##NAME##AsString() const {                                                                              \
+      const AllocatorWithDefaultOptions allocator;                                                                         \
+      char* text = nullptr;                                                                                                \
+      ThrowOnError(GetApi().Get##NAME##AsString(p_, allocator, &text));                                                    \
+      return AllocatedStringPtr(text, detail::AllocatedFree(allocator)).get();                                             \
+    }                                                                                                                      \
+  };
+ORT_DEFINE_PROVIDER_OPTIONS(CUDAProviderOptions, OrtCUDAProviderOptionsV2)
+ORT_DEFINE_PROVIDER_OPTIONS(TensorRTProviderOptions, OrtTensorRTProviderOptionsV2)
+#undef ORT_DEFINE_PROVIDER_OPTIONS
+
+/// Entries of custom operators: "custom_op.<operator>.<key>" in the configuration of a session.
+struct CustomOpConfigs {
+  CustomOpConfigs() = default;
+  CustomOpConfigs& AddConfig(const char* custom_op_name, const char* key, const char* value) {
+    configs_[std::string("custom_op.") + custom_op_name + "." + key] = value;
+    return *this;
+  }
+  const std::unordered_map<std::string, std::string>& GetFlattenedConfigs() const { return configs_; }
+
+ private:
+  std::unordered_map<std::string, std::string> configs_;
+};
+
 /// Custom operators of one domain; the operators added must outlive the sessions that use them.
 struct CustomOpDomain : detail::Base<OrtCustomOpDomain> {
+  using Unowned = detail::Base<detail::Unowned<OrtCustomOpDomain>>;
   explicit CustomOpDomain(std::nullptr_t) {}
+  CustomOpDomain() = default;
   explicit CustomOpDomain(const char* domain) { ThrowOnError(GetApi().CreateCustomOpDomain(domain, &p_)); }
   void Add(const OrtCustomOp* op) { ThrowOnError(GetApi().CustomOpDomain_Add(p_, op)); }
 };
@@ -136,6 +239,11 @@ struct RunOptions : detail::Base<OrtRunOptions> {
   }
   /// Null where there is no such entry.
   const char* GetConfigEntry(const char* key) const { return GetApi().GetRunConfigEntry(p_, key); }
+  /// The run's work goes to this stream of its provider.
+  RunOptions& SetSyncStream(OrtSyncStream* stream) {
+    GetApi().RunOptionsSetSyncStream(p_, stream);
+    return *this;
+  }
 
  private:
   RunOptions& Done(OrtStatus* status) {
@@ -166,6 +274,16 @@ class ConstSessionOptionsApi : public Base<T> {
     ThrowOnError(GetApi().GetSessionConfigEntry(this->p_, key, value.data(), &size));
     value.resize(size - 1);
     return value;
+  }
+  ExecutionMode GetExecutionMode() const {
+    ExecutionMode mode = ORT_SEQUENTIAL;
+    ThrowOnError(GetApi().GetSessionExecutionMode(this->p_, &mode));
+    return mode;
+  }
+  bool GetMemPatternEnabled() const {
+    int enabled = 0;
+    ThrowOnError(GetApi().GetMemPatternEnabled(this->p_, &enabled));
+    return enabled != 0;
   }
   std::string GetConfigEntryOrDefault(const char* key, const std::string& otherwise) const {
     return HasConfigEntry(key) ? GetConfigEntry(key) : otherwise;
@@ -247,6 +365,49 @@ class SessionOptionsApi : public ConstSessionOptionsApi<T> {
   }
   SessionOptionsApi& EnableOrtCustomOps() { return Done(GetApi().EnableOrtCustomOps(this->p_)); }
 
+  SessionOptionsApi& RegisterCustomOpsLibrary(Path path, const CustomOpConfigs& configs) {
+    for (const auto& [key, value] : configs.GetFlattenedConfigs()) AddConfigEntry(key.c_str(), value.c_str());
+    return RegisterCustomOpsLibrary(path);
+  }
+
+  /// Devices of one provider.
+  SessionOptionsApi& AppendExecutionProvider_V2(Env& env, const std::vector<ConstEpDevice>& devices, const KeyValuePairs& options) {
+    std::vector<const char*> keys, values;
+    options.GetKeyValuePairs(keys, values);
+    return AppendDevices(env, devices, keys, values);
+  }
+  SessionOptionsApi& AppendExecutionProvider_V2(Env& env, const std::vector<ConstEpDevice>& devices,
+                                                const std::unordered_map<std::string, std::string>& options) {
+    std::vector<const char*> keys, values;
+    for (const auto& [key, value] : options) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
+    return AppendDevices(env, devices, keys, values);
+  }
+  SessionOptionsApi& SetEpSelectionPolicy(OrtExecutionProviderDevicePolicy policy) {
+    return Done(GetApi().SessionOptionsSetEpSelectionPolicy(this->p_, policy));
+  }
+  SessionOptionsApi& SetEpSelectionPolicy(EpSelectionDelegate delegate, void* state = nullptr) {
+    return Done(GetApi().SessionOptionsSetEpSelectionPolicyDelegate(this->p_, delegate, state));
+  }
+  SessionOptionsApi& SetEpContextDataReadFunc(OrtReadNamedBufferFunc read, void* state) {
+    return Done(GetApi().SessionOptionsSetEpContextDataReadFunc(this->p_, read, state));
+  }
+#ifndef ORT_API_MANUAL_INIT
+  /// The CPU's provider with or without an arena; it is there in any case. Where the table is given by hand, the library's own function may
+  /// not be linked.
+  SessionOptionsApi& AppendExecutionProvider_CPU(int use_arena) {
+    return Done(OrtSessionOptionsAppendExecutionProvider_CPU(this->p_, use_arena));
+  }
+#endif
+  SessionOptionsApi& AppendExecutionProvider_Dnnl(const OrtDnnlProviderOptions& options) {
+    return Done(GetApi().SessionOptionsAppendExecutionProvider_Dnnl(this->p_, &options));
+  }
+  SessionOptionsApi& AppendExecutionProvider_CANN(const OrtCANNProviderOptions& options) {
+    return Done(GetApi().SessionOptionsAppendExecutionProvider_CANN(this->p_, &options));
+  }
+
   SessionOptionsApi& AppendExecutionProvider(const std::string& name, const std::unordered_map<std::string, std::string>& options = {}) {
     return Append(options, [&](Strings keys, Strings values, size_t count) {
       return GetApi().SessionOptionsAppendExecutionProvider(this->p_, name.c_str(), keys, values, count);
@@ -288,6 +449,12 @@ class SessionOptionsApi : public ConstSessionOptionsApi<T> {
   SessionOptionsApi& Done(OrtStatus* status) {
     ThrowOnError(status);
     return *this;
+  }
+  SessionOptionsApi& AppendDevices(Env& env, const std::vector<ConstEpDevice>& devices, const std::vector<const char*>& keys,
+                                   const std::vector<const char*>& values) {
+    const std::vector<const OrtEpDevice*> handles(devices.begin(), devices.end());
+    return Done(GetApi().SessionOptionsAppendExecutionProvider_V2(this->p_, env, handles.data(), handles.size(), keys.data(), values.data(),
+                                                                  keys.size()));
   }
   template <typename F>
   SessionOptionsApi& Append(const std::unordered_map<std::string, std::string>& options, F append) {

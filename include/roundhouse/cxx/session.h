@@ -7,6 +7,7 @@ namespace Ort {
 
 struct IoBinding;
 struct Model;
+struct ValueInfo;
 
 /// Strings come from the allocator given.
 struct ModelMetadata : detail::Base<OrtModelMetadata> {
@@ -78,6 +79,15 @@ class ConstSessionApi : public Base<T> {
   TypeInfo GetOutputTypeInfo(size_t index) const { return Type(GetApi().SessionGetOutputTypeInfo, index); }
   TypeInfo GetOverridableInitializerTypeInfo(size_t index) const { return Type(GetApi().SessionGetOverridableInitializerTypeInfo, index); }
 
+  /// Names with types (graph.h).
+  std::vector<ValueInfo> GetInputs() const;
+  std::vector<ValueInfo> GetOutputs() const;
+  std::vector<ValueInfo> GetOverridableInitializers() const;
+
+  /// Whose device each input is expected on, and each output made; null where none of the environment's devices has that memory.
+  std::vector<ConstEpDevice> GetEpDeviceForInputs() const { return EpDevices(GetInputCount(), GetApi().SessionGetEpDeviceForInputs); }
+  std::vector<ConstEpDevice> GetEpDeviceForOutputs() const { return EpDevices(GetOutputCount(), GetApi().SessionGetEpDeviceForOutputs); }
+
   std::vector<ConstMemoryInfo> GetMemoryInfoForInputs() const { return Memory(GetInputCount(), GetApi().SessionGetMemoryInfoForInputs); }
   std::vector<ConstMemoryInfo> GetMemoryInfoForOutputs() const { return Memory(GetOutputCount(), GetApi().SessionGetMemoryInfoForOutputs); }
 
@@ -127,6 +137,12 @@ class ConstSessionApi : public Base<T> {
     OrtTypeInfo* info = nullptr;
     ThrowOnError(function(this->p_, index, &info));
     return TypeInfo(info);
+  }
+  template <typename F>
+  std::vector<ConstEpDevice> EpDevices(size_t count, F function) const {
+    std::vector<const OrtEpDevice*> devices(count, nullptr);
+    ThrowOnError(function(this->p_, devices.data(), count));
+    return std::vector<ConstEpDevice>(devices.begin(), devices.end());
   }
   template <typename F>
   std::vector<ConstMemoryInfo> Memory(size_t count, F function) const {

@@ -11,10 +11,34 @@ struct Value;
 
 namespace detail {
 
+/// Dimensions in the caller's memory.
+struct ShapeView {
+  const int64_t* shape;
+  size_t shape_len;
+};
+
+/// The values of a sparse tensor: numbers at `p_data`, or so many texts at `str`.
+struct OrtSparseValuesParam {
+  const int64_t* values_shape;
+  size_t values_shape_len;
+  union {
+    const void* p_data;
+    const char** str;
+  } data;
+};
+
 template <typename T>
 class ConstValueApi : public Base<T> {
  public:
   using Base<T>::Base;
+  using Shape = ShapeView;
+  using OrtSparseValuesParam = detail::OrtSparseValuesParam;
+
+  /// What an opaque value of this type holds.
+  template <typename R>
+  void GetOpaqueData(const char* domain, const char* type_name, R& out) const {
+    ThrowOnError(GetApi().GetOpaqueValue(domain, type_name, this->p_, &out, sizeof(R)));
+  }
 
   bool IsTensor() const { return Flag(GetApi().IsTensor); }
   bool IsSparseTensor() const { return Flag(GetApi().IsSparseTensor); }
@@ -38,6 +62,10 @@ class ConstValueApi : public Base<T> {
     OrtTensorTypeAndShapeInfo* info = nullptr;
     ThrowOnError(GetApi().GetTensorTypeAndShape(this->p_, &info));
     return TensorTypeAndShapeInfo(info);
+  }
+  /// The dimensions stay in the value's memory, and change with it.
+  void GetTensorElementTypeAndShapeDataReference(ONNXTensorElementDataType& type, ShapeView& shape) const {
+    ThrowOnError(GetApi().GetTensorElementTypeAndShapeDataReference(this->p_, &type, &shape.shape, &shape.shape_len));
   }
   ConstMemoryInfo GetTensorMemoryInfo() const {
     const OrtMemoryInfo* info = nullptr;
@@ -161,6 +189,23 @@ class ValueApi : public ConstValueApi<T> {
   void UseCsrIndices(int64_t* inner, size_t inner_count, int64_t* outer, size_t outer_count) {
     ThrowOnError(GetApi().UseCsrIndices(this->p_, inner, inner_count, outer, outer_count));
   }
+  void UseBlockSparseIndices(const ShapeView& shape, int32_t* indices) {
+    ThrowOnError(GetApi().UseBlockSparseIndices(this->p_, shape.shape, shape.shape_len, indices));
+  }
+  void FillSparseTensorCoo(const OrtMemoryInfo* info, const OrtSparseValuesParam& values, const int64_t* indices, size_t indices_count) {
+    ThrowOnError(GetApi().FillSparseTensorCoo(this->p_, info, values.values_shape, values.values_shape_len, values.data.p_data, indices,
+                                              indices_count));
+  }
+  void FillSparseTensorCsr(const OrtMemoryInfo* info, const OrtSparseValuesParam& values, const int64_t* inner, size_t inner_count,
+                           const int64_t* outer, size_t outer_count) {
+    ThrowOnError(GetApi().FillSparseTensorCsr(this->p_, info, values.values_shape, values.values_shape_len, values.data.p_data, inner,
+                                              inner_count, outer, outer_count));
+  }
+  void FillSparseTensorBlockSparse(const OrtMemoryInfo* info, const OrtSparseValuesParam& values, const ShapeView& indices_shape,
+                                   const int32_t* indices) {
+    ThrowOnError(GetApi().FillSparseTensorBlockSparse(this->p_, info, values.values_shape, values.values_shape_len, values.data.p_data,
+                                                      indices_shape.shape, indices_shape.shape_len, indices));
+  }
   void UseBlockSparseIndices(const std::vector<int64_t>& shape, int32_t* indices) {
     ThrowOnError(GetApi().UseBlockSparseIndices(this->p_, shape.data(), shape.size(), indices));
   }
@@ -226,6 +271,33 @@ struct Value : detail::ValueApi<OrtValue> {
     return Value(out);
   }
 
+  template <typename T>
+  static Value CreateOpaque(const char* domain, const char* type_name, const T& content) {
+    OrtValue* value = nullptr;
+    ThrowOnError(GetApi().CreateOpaqueValue(domain, type_name, &content, sizeof(T), &value));
+    return Value(value);
+  }
+
+  template <typename T>
+  static Value CreateSparseTensor(OrtAllocator* allocator, const Shape& dense_shape) {
+    return CreateSparseTensor(allocator, dense_shape, TypeToTensorType<T>::type);
+  }
+  static Value CreateSparseTensor(OrtAllocator* allocator, const Shape& dense_shape, ONNXTensorElementDataType type) {
+    OrtValue* value = nullptr;
+    ThrowOnError(GetApi().CreateSparseTensorAsOrtValue(allocator, dense_shape.shape, dense_shape.shape_len, type, &value));
+    return Value(value);
+  }
+  template <typename T>
+  static Value CreateSparseTensor(const OrtMemoryInfo* info, T* values, const Shape& dense_shape, const Shape& values_shape) {
+    return CreateSparseTensor(info, values, dense_shape, values_shape, TypeToTensorType<T>::type);
+  }
+  static Value CreateSparseTensor(const OrtMemoryInfo* info, void* values, const Shape& dense_shape, const Shape& values_shape,
+                                  ONNXTensorElementDataType type) {
+    OrtValue* value = nullptr;
+    ThrowOnError(GetApi().CreateSparseTensorWithValuesAsOrtValue(info, values, dense_shape.shape, dense_shape.shape_len, values_shape.shape,
+                                                                 values_shape.shape_len, type, &value));
+    return Value(value);
+  }
   /// Empty; to be filled.
   static Value CreateSparseTensor(OrtAllocator* allocator, const std::vector<int64_t>& dense_shape, ONNXTensorElementDataType type) {
     OrtValue* value = nullptr;

@@ -1,0 +1,4 @@
+// The codes of errors (OrtErrorCode).
+#pragma once
+
+#include "onnxruntime_c_api.h"
