@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "ops/inference.h"
+#include "ops/schema.h"
+#include "partition/copies.h"
 
 namespace rh {
 
@@ -36,6 +38,41 @@ ValueType without_symbols(ValueType type) {
   return type;
 }
 
+/// A size of this run: that of an input where the graph has the symbol.
+std::optional<int64_t> size_of(const Graph& graph, std::span<const RunInput> inputs, std::string_view symbol) {
+  for (const RunInput& input : inputs) {
+    const ValueType& declared = graph.value(input.id).type;
+    if (!input.value || !input.value->is_tensor() || !declared.is_tensor() || !declared.tensor().has_rank()) continue;
+    const SymbolicShape& dims = *declared.tensor().dims;
+    const Shape& shape = input.value->tensor().shape();
+    for (size_t k = 0; k < dims.size() && k < shape.size(); ++k) {
+      if (dims[k].symbol_name() == symbol) return shape[k];
+    }
+  }
+  return std::nullopt;
+}
+
+// What inference does not know, copies and units of providers, gives what it was known to give, in the sizes of this run.
+bool keep_known_types(const NodeView& node, const Graph& graph, std::span<const RunInput> inputs, InferenceContext& context) {
+  if (ops::find_schema(node.domain(), node.op_type(), node.opset())) return false;
+  if (node.domain() == kCopyDomain && node.op_type() == kCopyOp) {
+    context.set_output(0, context.input_type(0));
+    return true;
+  }
+  for (int i = 0; i < node.output_count(); ++i) {
+    if (!node.has_output(i)) continue;
+    ValueType type = graph.value(node.node().outputs[static_cast<size_t>(i)]).type;
+    if (type.is_tensor() && type.tensor().has_rank()) {
+      for (Dim& dim : *type.tensor().dims) {
+        const std::optional<int64_t> size = dim.evaluate([&](std::string_view symbol) { return size_of(graph, inputs, symbol); });
+        dim = size ? Dim(*size) : Dim();
+      }
+    }
+    context.set_output(i, std::move(type));
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<ValueType> infer_outputs(const Graph& graph, std::span<const RunInput> inputs) {
@@ -45,7 +82,9 @@ std::vector<ValueType> infer_outputs(const Graph& graph, std::span<const RunInpu
   }
   for (const RunInput& input : inputs) set_input(*copy, input);
   try {
-    infer_types(*copy);
+    infer_types(*copy, {.custom = [&](const NodeView& node, InferenceContext& context) {
+      return keep_known_types(node, &node.graph() == copy.get() ? graph : node.graph(), inputs, context);
+    }});
   } catch (const Error&) {
     // What is wrong is told when the subgraph runs; here it has no iteration.
   }
@@ -56,21 +95,12 @@ std::vector<ValueType> infer_outputs(const Graph& graph, std::span<const RunInpu
 }
 
 Shape sizes_in_run(const Graph& graph, const ValueType& type, std::span<const RunInput> inputs) {
-  const auto size_of = [&](std::string_view symbol) -> std::optional<int64_t> {
-    for (const RunInput& input : inputs) {
-      const ValueType& declared = graph.value(input.id).type;
-      if (!input.value || !input.value->is_tensor() || !declared.is_tensor() || !declared.tensor().has_rank()) continue;
-      const SymbolicShape& dims = *declared.tensor().dims;
-      const Shape& shape = input.value->tensor().shape();
-      for (size_t k = 0; k < dims.size() && k < shape.size(); ++k) {
-        if (dims[k].symbol_name() == symbol) return shape[k];
-      }
-    }
-    return std::nullopt;
-  };
   if (!type.is_tensor() || !type.tensor().has_rank()) return {};
   Shape shape;
-  for (const Dim& dim : *type.tensor().dims) shape.push_back(std::max<int64_t>(0, dim.evaluate(size_of).value_or(0)));
+  for (const Dim& dim : *type.tensor().dims) {
+    const std::optional<int64_t> size = dim.evaluate([&](std::string_view symbol) { return size_of(graph, inputs, symbol); });
+    shape.push_back(std::max<int64_t>(0, size.value_or(0)));
+  }
   return shape;
 }
 

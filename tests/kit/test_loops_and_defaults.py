@@ -1,0 +1,43 @@
+"""Loops without a trip whose nodes a device takes, in both hosts."""
+
+import gc
+
+import numpy as np
+import pytest
+from hosts import FAKE, HOSTS, floats, registered, session
+from test_device import model_of, plain
+
+import roundhouse
+
+hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
+
+LOOP = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, 4] x, int64 trips) => (float[N, 4] last, float[?, N, 4] all) <bool yes = {1}>
+{
+  last, all = Loop (trips, yes, x) <body = body (int64 i, bool go, float[N, 4] s) => (bool again, float[N, 4] next, float[N, 4] seen) {
+    again = Identity (go)
+    m = Tanh (s)
+    next = Neg (m)
+    seen = Relu (m)
+  }>
+}"""
+CLAIMS = [{}, {"claim": "=m"}, {"claim": "=seen"}, {"claim": "=m,next,seen"}, {"claim": "0:100", "bodies": "1"}]
+
+
+@hosts
+@pytest.mark.parametrize("size", ["N", "3"])
+@pytest.mark.parametrize("settings", CLAIMS, ids=str)
+def test_a_loop_without_a_trip(host, settings, size):
+    data = model_of(LOOP.replace("N,", f"{size},")).SerializeToString()
+    with registered(host, FAKE):
+        given = session(host, FAKE, data, settings)
+        for trips in (0, 2):
+            feed = {"x": floats(3, 4), "trips": np.array(trips)}
+            last, every = given.run(None, feed)
+            expected = plain(host, data).run(None, feed)
+            if host is roundhouse or size == "3":  # ONNX Runtime's CPU gives no size that has a name
+                assert every.shape == (trips, 3, 4)
+            np.testing.assert_allclose(last, expected[0], rtol=1e-5, atol=1e-6)
+            assert every.dtype == np.float32 and np.allclose(every, expected[1], atol=1e-6)
+        del given
+        gc.collect()
