@@ -93,6 +93,7 @@ void print_refusals(const Globals& globals, const json& report, size_t top) {
   std::map<std::vector<std::string>, RefusalGroup> groups;
   for (const json& node : report["nodes"]) {
     for (const json& refusal : node["refusals"]) {
+      if (refusal["code"] == "claimed_earlier") continue;  // the other provider's nodes say it
       RefusalGroup& group = groups[{refusal["provider"], refusal["code"], refusal["reason"]}];
       ++group.operators[operator_of(node)];
       if (group.nodes++ == 0) group.example = node["node"];

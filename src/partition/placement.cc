@@ -136,8 +136,18 @@ class PlacementRecord::Writer {
     }
   }
 
-  static void finish(NodePlacement& row) {
-    if (row.fate == NodeFate::runs) return;
+  // Providers behind the one that has the node were not asked for it. The CPU takes what is left, and refuses nothing.
+  void add_later(NodePlacement& row) const {
+    const auto& providers = record_.providers_;
+    const auto own = std::ranges::find(providers, row.provider);
+    for (auto later = own == providers.end() ? own : own + 1; later != providers.end(); ++later) {
+      if (*later == "CPUExecutionProvider" || std::ranges::find(row.refusals, *later, &Refusal::provider) != row.refusals.end()) continue;
+      row.refusals.push_back({*later, RefusalCode::claimed_earlier, row.provider + " was asked before, and has the node"});
+    }
+  }
+
+  void finish(NodePlacement& row) const {
+    if (row.fate == NodeFate::runs) return add_later(row);
     row.provider.clear();
     if (row.fate == NodeFate::unassigned) row.reason = "no execution provider takes it";
     if (row.fate == NodeFate::divided) row.reason = "its function is divided among execution providers";

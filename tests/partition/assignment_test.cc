@@ -72,10 +72,10 @@ TEST(Assignment, GoesByTheOrderOfTheProvidersAndKeepsRefusals) {
     ASSERT_NE(at, report.end()) << node;
     EXPECT_EQ(at->provider, provider) << node;
     EXPECT_EQ(at->kernel, kernel) << node;
-    EXPECT_EQ(at->refusals.size(), provider == "Second" ? 1u : 0u) << node;
-    if (provider != "Second") continue;
-    EXPECT_EQ(at->refusals[0].reason, "not Add");
-    EXPECT_EQ(at->refusals[0].code, RefusalCode::op);
+    ASSERT_EQ(at->refusals.size(), 1u) << node;
+    EXPECT_EQ(at->refusals[0].provider, provider == "Second" ? "First" : "Second");
+    EXPECT_EQ(at->refusals[0].reason, provider == "Second" ? "not Add" : "First was asked before, and has the node");
+    EXPECT_EQ(at->refusals[0].code, provider == "Second" ? RefusalCode::op : RefusalCode::claimed_earlier);
   }
   EXPECT_NE(to_text(report).find("[First: not Add (op)]"), std::string::npos);
 }

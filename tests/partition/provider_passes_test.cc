@@ -138,7 +138,8 @@ TEST(ProviderPasses, RewriteWhatItHasKernelsFor) {
   EXPECT_EQ(ops_of(*all.claimed), "Relu Neg Abs Relu Neg");
   for (const NodePlacement& node : PlacementRecord(all.originals, *all.graph, all.assignment, all.providers).nodes()) {
     EXPECT_EQ(node.provider, node.node == "abs" ? "Cpu" : "First") << node.node;
-    EXPECT_EQ(node.refusals.size(), node.node == "abs" ? 1u : 0u) << node.node;
+    ASSERT_EQ(node.refusals.size(), 1u) << node.node;
+    EXPECT_EQ(node.refusals[0].provider, node.node == "abs" ? "First" : "Cpu") << node.node;
   }
 }
 
