@@ -1,7 +1,17 @@
-"""What a provider has uploaded the host gives back: after a session is made, the weights are there once."""
+"""What a provider has uploaded the host gives back: after a session is made, the weights are there once. Where there is no memory, that is
+said with its code."""
 
+import gc
 import subprocess
 import sys
+
+import pytest
+from hosts import FAKE, HOSTS, floats, registered, session
+from test_device import islands
+
+import roundhouse
+
+hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
 
 PROGRAM = """
 import gc, sys
@@ -33,3 +43,29 @@ def test_weights_that_a_device_has_are_not_on_the_host_too():
     program = PROGRAM.format(path=sys.path)
     grown = float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120).stdout)
     assert 128 <= grown <= 1.1 * 128  # the device's memory is this process's
+
+
+def kind_of_failure(call):
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001 - each host has its own
+        return type(error).__name__, str(error)
+    raise AssertionError("it did not fail")
+
+
+@hosts
+@pytest.mark.parametrize("call", ["compile", "run", "alloc"])
+def test_want_of_memory_keeps_its_code(host, call):
+    if call == "alloc" and host is not roundhouse:
+        pytest.skip("what it says of an allocator that gives nothing is its own")
+    settings = {"claim": "=b,y", "fail": call, "fail_with": "memory", "fail_times": "1"}
+    with registered(host, FAKE):
+        if call == "compile":
+            kind, said = kind_of_failure(lambda: session(host, FAKE, islands(), settings))
+        else:
+            given = session(host, FAKE, islands(), {**settings, "fail_after": "1" if call == "alloc" else "0"})
+            given.disable_fallback()
+            kind, said = kind_of_failure(lambda: given.run(None, {"x": floats(3, 8)}))
+            del given
+        gc.collect()
+        assert kind == "RuntimeException" and "memory" in said, (kind, said)

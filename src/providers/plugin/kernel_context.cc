@@ -33,7 +33,8 @@ OrtKernelContext::~OrtKernelContext() {
 void* OrtKernelContext::device_scratch(size_t bytes) {
   device_scratch_.reserve(device_scratch_.size() + 1);
   void* memory = rh::plugin::ask<void*>(nullptr, [&] { return place.allocator->Alloc(place.allocator, bytes); });
-  if (!memory) rh::fail(rh::ErrorCode::ep_fail, "the allocator of '{}' gave no {} bytes of scratch memory", place.memory->name, bytes);
+  if (!memory)
+    rh::fail(rh::ErrorCode::runtime_exception, "the allocator of '{}' gave no {} bytes of scratch memory", place.memory->name, bytes);
   device_scratch_.push_back(memory);
   return memory;
 }

@@ -34,7 +34,7 @@ class PluginAllocator final : public ShrinkableAllocator {
   void* allocate(size_t bytes) override {
     void* memory = ask<void*>(nullptr, [&] { return raw_.Alloc(&raw_, std::max<size_t>(bytes, 1)); });
     if (!memory) {
-      fail(ErrorCode::ep_fail,
+      fail(ErrorCode::runtime_exception,
            "{}: OrtAllocator::Alloc gave no memory for {} bytes on {}: free memory of the device, or give smaller inputs", ep_->name, bytes,
            device_.to_string());
     }

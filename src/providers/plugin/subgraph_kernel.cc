@@ -46,7 +46,7 @@ void Mover::copy(const Tensor& from, Tensor& to) const {
 Tensor Mover::make(DType dtype, const Shape& shape, Device device) const {
   if (device.is_host()) return Tensor(dtype, shape);
   void* memory = ask<void*>(nullptr, [&] { return allocator_->Alloc(allocator_, std::max<size_t>(bytes_of(dtype, shape.elements()), 1)); });
-  if (!memory) fail(ErrorCode::ep_fail, "the provider's allocator gave no memory for {}{}", to_string(dtype), shape.to_string());
+  if (!memory) fail(ErrorCode::runtime_exception, "the provider's allocator gave no memory for {}{}", to_string(dtype), shape.to_string());
   std::shared_ptr<const void> owner(
       memory, [allocator = allocator_](const void* p) { tell([&] { allocator->Free(allocator, const_cast<void*>(p)); }); });
   return Tensor(dtype, shape, memory, std::move(owner), device);
