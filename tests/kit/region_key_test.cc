@@ -91,23 +91,37 @@ kit::Region large_region(const std::string& file, float last) {
 TEST(KitRegionKey, OfLargeConstantsGoesByTheirFile) {
   const std::string folder = std::filesystem::temp_directory_path() / fmt::format("rh_region_key_{}", ::getpid());
   std::filesystem::create_directory(folder);
-  const std::string file = folder + "/weights";
-  const kit::RegionKey first = kit::quick_key(large_region(file, 1), "", folder);
+  const std::string file = folder + "/weights", model = folder + "/model.onnx";
+  const kit::RegionKey first = kit::quick_key(large_region(file, 1), "", model);
   EXPECT_EQ(first.content, "");
   EXPECT_NE(first.name, "");
-  const std::string same = kit::quick_key(large_region("", 1), "", folder).name;
+  const std::string same = kit::quick_key(large_region("", 1), "", model).name;
   EXPECT_NE(same, first.name);  // memory: hashed whole
   const kit::Region region = large_region(file, 2);
-  const kit::RegionKey changed = kit::quick_key(region, "", folder);
+  const kit::RegionKey changed = kit::quick_key(region, "", model);
   EXPECT_NE(changed.name, first.name);
   EXPECT_NE(kit::content_key(region, ""), kit::content_key(large_region("", 1), ""));
   EXPECT_EQ(kit::content_key(region, ""), kit::content_key(large_region("", 2), ""));
-  EXPECT_EQ(kit::quick_key(region, "", folder).name, changed.name);
+  EXPECT_EQ(kit::quick_key(region, "", model).name, changed.name);
   std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
-  EXPECT_NE(kit::quick_key(region, "", folder).name, changed.name);
+  EXPECT_NE(kit::quick_key(region, "", model).name, changed.name);
   std::filesystem::remove(file);
-  EXPECT_EQ(kit::quick_key(region, "", folder).name, kit::quick_key(large_region("", 2), "", folder).name);
+  EXPECT_EQ(kit::quick_key(region, "", model).name, kit::quick_key(large_region("", 2), "", model).name);
   std::filesystem::remove_all(folder);
+}
+
+TEST(KitRegionKey, OfLargeConstantsOfTheModelItselfGoesByItsFile) {
+  const std::string model = std::filesystem::temp_directory_path() / fmt::format("rh_region_key_{}.onnx", ::getpid());
+  write_file(model, "a model");
+  const kit::Region region = large_region("", 1);
+  const kit::RegionKey first = kit::quick_key(region, "", model);
+  EXPECT_EQ(first.content, "");
+  EXPECT_EQ(kit::quick_key(large_region("", 1), "", model).name, first.name);
+  EXPECT_NE(kit::quick_key(region, "", "").name, first.name);
+  EXPECT_NE(kit::quick_key(large_region("", 2), "", model).name, first.name);  // other samples
+  write_file(model, "another");
+  EXPECT_NE(kit::quick_key(region, "", model).name, first.name);
+  std::filesystem::remove(model);
 }
 
 }  // namespace

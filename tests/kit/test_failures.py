@@ -25,7 +25,6 @@ AT_LOAD = {
     "set_outputs": VENDOR + "sv_set_outputs failed",
     "wrong number": VENDOR + "sv_set_outputs failed",
     "throw at compile": "the vendor's compiler has no room",
-    "wrong size": VENDOR + "sv_save does not give the ",
 }
 # What fails as a model runs.
 AT_RUN = {
@@ -71,6 +70,17 @@ def test_what_fails_as_a_session_is_made(host, fault, tmp_path):
         with vendor.injected(fault):
             assert_one_sentence(failure(lambda: session(host, SAMPLE, make(), settings)), AT_LOAD[fault])
         assert_right(session(host, SAMPLE, make(), settings), make)
+
+
+@hosts
+def test_what_cannot_be_written_down_runs_and_is_not_kept(host, tmp_path):
+    (tmp_path / "model.onnx").write_bytes(dense())
+    entries = {"ep.context_enable": "1", "ep.context_file_path": str(tmp_path / "model_ctx.onnx")}
+    with registered(host, SAMPLE), Vendor().injected("wrong size"):
+        assert_right(session(host, SAMPLE, dense(), {"cache_dir": str(tmp_path / "cache")}), dense)
+        assert not list((tmp_path / "cache").glob("*"))
+        said = failure(lambda: session(host, SAMPLE, str(tmp_path / "model.onnx"), config=entries))
+        assert_one_sentence(said, VENDOR + "sv_save does not give the ")
 
 
 def fail_and_run_on(given, fault):

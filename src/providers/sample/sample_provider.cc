@@ -80,7 +80,8 @@ class SampleProvider final : public kit::RegionProvider, public kit::ArtifactMak
     return bytes;
   }
 
-  std::unique_ptr<kit::Executable> load(std::string_view bytes, const Region&) override {
+  std::unique_ptr<kit::Executable> load(const kit::OwnedBytes& given, const Region&) override {
+    std::string_view bytes = given.view;
     OwnedProgram program{{nullptr, vendor_->destroy}, {}};
     for (size_t end = bytes.find('\n'); end != bytes.npos; end = bytes.find('\n')) {
       const std::string_view line = bytes.substr(0, end);

@@ -10,13 +10,16 @@ namespace rh::kit {
 
 namespace {
 
-constexpr std::string_view kHead = "roundhouse artifact 1\n";
+constexpr size_t kPayloadAlignment = 64;  ///< of the payload in a file, for who computes where it lies
+constexpr std::string_view kHead = "roundhouse artifact 2\n";
 
 std::string line(std::string_view name, std::string_view value) {
   std::string text = fmt::format("{}: {}", name, value);
   std::ranges::replace(text, '\n', ' ');
   return text + '\n';
 }
+
+std::string checksum_text(std::string_view bytes) { return fmt::format("{:016x}", checksum_of(bytes)); }
 
 }  // namespace
 
@@ -33,31 +36,27 @@ std::string values_of(const Region& region) {
   return text;
 }
 
-std::string Artifact::to_bytes() const {
+std::string Artifact::head() const {
   std::string text = line("provider", provider) + line("made_by", made_by) + line("region", region) + line("values", values) +
-                     line("key", key) + line("roundhouse", own_version()) + line("bytes", std::to_string(payload.size()));
-  ContentHash hash;
-  hash.add_text(text);
-  hash.add_text(payload);
-  return std::string(kHead) + text + line("sha256", hash.hex()) + '\n' + payload;
+                     line("key", key) + line("roundhouse", own_version()) + line("bytes", std::to_string(payload.view.size())) +
+                     line("checksum", checksum_text(payload.view));
+  const size_t bytes = kHead.size() + text.size() + line("padding", "").size() + line("sha256", hash_of("")).size() + 1;
+  text += line("padding", std::string((kPayloadAlignment - bytes % kPayloadAlignment) % kPayloadAlignment, '.'));
+  return std::string(kHead) + text + line("sha256", hash_of(text)) + '\n';
 }
 
-std::optional<Artifact> Artifact::from_bytes(std::string_view bytes) {
-  if (!bytes.starts_with(kHead)) return {};
-  const std::string_view rest = bytes.substr(kHead.size());
+std::optional<Artifact> Artifact::from_bytes(const OwnedBytes& bytes) {
+  if (!bytes.view.starts_with(kHead)) return {};
+  const std::string_view rest = bytes.view.substr(kHead.size());
   const size_t end = rest.find("\n\n"), last = rest.substr(0, end).rfind('\n');
   if (end == rest.npos || last == rest.npos) return {};
   const std::string_view text = rest.substr(0, last + 1), hash_line = rest.substr(last + 1, end - last), payload = rest.substr(end + 2);
-  ContentHash hash;
-  hash.add_text(text);
-  hash.add_text(payload);
-  if (hash_line != line("sha256", hash.hex())) return {};
+  if (hash_line != line("sha256", hash_of(text))) return {};
   Artifact artifact;
-  const std::map<std::string_view, std::string*> fields = {{"provider", &artifact.provider},
-                                                           {"made_by", &artifact.made_by},
-                                                           {"region", &artifact.region},
-                                                           {"values", &artifact.values},
-                                                           {"key", &artifact.key}};
+  std::string checksum;
+  const std::map<std::string_view, std::string*> fields = {{"provider", &artifact.provider}, {"made_by", &artifact.made_by},
+                                                           {"region", &artifact.region},     {"values", &artifact.values},
+                                                           {"key", &artifact.key},           {"checksum", &checksum}};
   for (std::string_view left = text; !left.empty();) {
     const std::string_view one = left.substr(0, left.find('\n'));
     left.remove_prefix(one.size() + 1);
@@ -65,7 +64,8 @@ std::optional<Artifact> Artifact::from_bytes(std::string_view bytes) {
     const auto field = fields.find(one.substr(0, colon));
     if (colon != one.npos && field != fields.end()) *field->second = one.substr(colon + 2);
   }
-  artifact.payload = payload;
+  if (checksum != checksum_text(payload)) return {};
+  artifact.payload = {payload, bytes.owner};
   return artifact;
 }
 

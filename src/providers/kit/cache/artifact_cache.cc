@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,16 +58,6 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
-bool read_all(int descriptor, std::string& bytes) {
-  for (size_t at = 0; at < bytes.size();) {
-    const ssize_t got = ::read(descriptor, bytes.data() + at, bytes.size() - at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += static_cast<size_t>(got);
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string default_cache_folder() {
@@ -93,8 +84,9 @@ class ArtifactCache::Folder {
     if (const std::string why = foreign(state); !why.empty()) fail(ErrorCode::fail, "it {}", why);
   }
 
-  /// Nothing where there is no such file; `warn` gets why one that is there is not used.
-  std::optional<std::string> read(const std::string& file, const Warn& warn) const {
+  /// A file's bytes as they lie in memory, which replacing or removing the file does not change. Nothing where there is no such file;
+  /// `warn` gets why one that is there is not used.
+  std::optional<OwnedBytes> read(const std::string& file, const Warn& warn) const {
     const Descriptor input(::openat(opened_.number, file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (input.number < 0) {
       if (errno != ENOENT) warn(fmt::format("'{}' of the cache is not read: {}", file, std::strerror(errno)));
@@ -109,10 +101,14 @@ class ArtifactCache::Folder {
       warn(fmt::format("'{}' of the cache is not used: it {}", file, why));
       return {};
     }
-    std::string bytes(static_cast<size_t>(state.st_size), '\0');
-    if (!read_all(input.number, bytes)) {
-      warn(fmt::format("'{}' of the cache cannot be read to its end", file));
-      return {};
+    OwnedBytes bytes;
+    if (const auto size = static_cast<size_t>(state.st_size); size > 0) {
+      void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, input.number, 0);
+      if (mapped == MAP_FAILED) {
+        warn(fmt::format("'{}' of the cache is not read: {}", file, std::strerror(errno)));
+        return {};
+      }
+      bytes = {{static_cast<const char*>(mapped), size}, std::shared_ptr<const void>(mapped, [size](void* at) { ::munmap(at, size); })};
     }
     const struct timespec now[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
     ::futimens(input.number, now);  // for what is used least recently; a cache that cannot be written stays as it is
@@ -120,12 +116,13 @@ class ArtifactCache::Folder {
   }
 
   /// Throws Error.
-  void write(const std::string& file, std::string_view bytes) const {
+  void write(const std::string& file, std::string_view head, std::string_view bytes) const {
     static std::atomic<unsigned> count = 0;
     const std::string part = fmt::format("{}{}-{}-{}", kPartStart, ::getpid(), count++, std::time(nullptr));
     Descriptor output(::openat(opened_.number, part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (output.number < 0) fail(ErrorCode::fail, "{}", std::strerror(errno));
-    const bool written = write_all(output.number, bytes) && ::close(std::exchange(output.number, -1)) == 0 &&
+    const bool written = write_all(output.number, head) && write_all(output.number, bytes) &&
+                         ::close(std::exchange(output.number, -1)) == 0 &&
                          ::renameat(opened_.number, part.c_str(), opened_.number, file.c_str()) == 0;
     if (written) return;
     const int reason = errno;
@@ -197,16 +194,16 @@ std::optional<ArtifactCache::Folder> ArtifactCache::open_folder() {
   }
 }
 
-std::optional<std::string> ArtifactCache::read(const std::string& file) {
+std::optional<OwnedBytes> ArtifactCache::read(const std::string& file) {
   const std::optional<Folder> folder = open_folder();
   return folder ? folder->read(file, warn_) : std::nullopt;
 }
 
-void ArtifactCache::write(const std::string& file, const std::string& bytes) {
+void ArtifactCache::write(const std::string& file, std::string_view head, std::string_view bytes) {
   const std::optional<Folder> folder = open_folder();
   if (!folder) return;
   try {
-    folder->write(file, bytes);
+    folder->write(file, head, bytes);
     folder->remove_oldest(settings_.limit_bytes, file);
   } catch (const Error& error) {
     warn_(fmt::format("nothing is kept in the cache '{}', which cannot be written: {}", settings_.folder, error.message()));
@@ -215,7 +212,7 @@ void ArtifactCache::write(const std::string& file, const std::string& bytes) {
 
 std::optional<Artifact> ArtifactCache::find(const std::string& key, const std::string& provider) {
   const std::string file = key + std::string(kArtifactEnd);
-  const std::optional<std::string> bytes = read(file);
+  const std::optional<OwnedBytes> bytes = read(file);
   if (!bytes) return {};
   std::optional<Artifact> artifact = Artifact::from_bytes(*bytes);
   if (artifact && artifact->key == key && artifact->provider == provider) return artifact;
@@ -223,15 +220,18 @@ std::optional<Artifact> ArtifactCache::find(const std::string& key, const std::s
   return {};
 }
 
-void ArtifactCache::keep(const Artifact& artifact) { write(artifact.key + std::string(kArtifactEnd), artifact.to_bytes()); }
+void ArtifactCache::keep(const Artifact& artifact) {
+  write(artifact.key + std::string(kArtifactEnd), artifact.head(), artifact.payload.view);
+}
 
 // A name that is damaged leads to no artifact, or to one of another key, which is refused.
 std::optional<std::string> ArtifactCache::key_of_name(const std::string& name) {
-  const std::optional<std::string> key = read(name + std::string(kNameEnd));
-  const bool is_key = key && key->size() == 64 && key->find_first_not_of("0123456789abcdef") == key->npos;
-  return is_key ? key : std::nullopt;
+  const std::optional<OwnedBytes> bytes = read(name + std::string(kNameEnd));
+  const std::string_view key = bytes ? bytes->view : std::string_view();
+  if (key.size() != 64 || key.find_first_not_of("0123456789abcdef") != key.npos) return {};
+  return std::string(key);
 }
 
-void ArtifactCache::name_key(const std::string& name, const std::string& key) { write(name + std::string(kNameEnd), key); }
+void ArtifactCache::name_key(const std::string& name, const std::string& key) { write(name + std::string(kNameEnd), key, {}); }
 
 }  // namespace rh::kit

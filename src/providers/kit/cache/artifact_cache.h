@@ -34,8 +34,8 @@ class ArtifactCache {
   class Folder;
   /// Nothing, after a warning, where the folder cannot be used; the cache is off from then on.
   std::optional<Folder> open_folder();
-  std::optional<std::string> read(const std::string& file);
-  void write(const std::string& file, const std::string& bytes);
+  std::optional<OwnedBytes> read(const std::string& file);
+  void write(const std::string& file, std::string_view head, std::string_view bytes);
 
   CacheSettings settings_;
   Warn warn_;

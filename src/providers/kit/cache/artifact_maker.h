@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "providers/kit/cache/owned_bytes.h"
 #include "providers/kit/host/options.h"
 #include "providers/kit/regions/region_provider.h"
 
@@ -46,10 +47,13 @@ class ArtifactMaker {
   virtual ~ArtifactMaker() = default;
   /// What the bytes depend on beside region and options, in a line: the vendor's library with its version, and the device.
   virtual std::string made_by() const = 0;
-  /// Of an executable that compile() or load() gave. Throws Error.
+  /// What the bytes depend on beside these and the options as they are written: what is in files that options name, the session's threads.
+  virtual std::string settings() const { return {}; }
+  /// Of an executable that compile() gave. Throws Error.
   virtual std::string save(const Executable& executable) const = 0;
-  /// The region has the inputs and outputs of the one that was compiled, but its graph may be one node that stands for it. Throws Error.
-  virtual std::unique_ptr<Executable> load(std::string_view bytes, const Region& region) = 0;
+  /// The region has the inputs and outputs of the one that was compiled, in their order, but its graph may be one node that stands for it.
+  /// Who reads the bytes later on keeps their owner. Throws Error.
+  virtual std::unique_ptr<Executable> load(const OwnedBytes& bytes, const Region& region) = 0;
   /// Whether load() takes what `made_by` made.
   virtual Fit fits(std::string_view made_by) const { return made_by == this->made_by() ? Fit::best : Fit::no; }
   virtual CacheSettings cache() const { return {}; }

@@ -20,8 +20,6 @@ class ContentHash {
   std::string hex();
 
  private:
-  void add_block(const std::byte* block);
-
   std::array<uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<std::byte, 64> rest_ = {};
   uint64_t bytes_ = 0;
@@ -29,5 +27,8 @@ class ContentHash {
 
 /// The hash of one text alone.
 std::string hash_of(std::string_view text);
+
+/// Of bytes that may have been damaged, not forged: 64 bits, as fast as memory is read.
+uint64_t checksum_of(std::string_view bytes);
 
 }  // namespace rh::kit

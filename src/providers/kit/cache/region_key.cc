@@ -136,35 +136,56 @@ void add_samples(ContentHash& hash, const Tensor& tensor) {
   hash.add({tensor.data<std::byte>() + last, kSampleBytes});
 }
 
-/// A constant by the file that it lies in; whole where that is not there.
-void add_by_file(ContentHash& hash, const GraphValue& value, const std::string& folder) {
-  const Tensor* tensor = value.constant_tensor();
-  if (!tensor || !value.external || tensor->bytes() < kSamples * kSampleBytes) return add_whole(hash, value);
-  std::optional<FileIdentity> file;
-  const std::string path = join_path(folder, value.external->file);
-  try {
-    file = InputFile(path).identity();
-  } catch (const Error&) {
-    return add_whole(hash, value);
+/// Constants by the files that they lie in, the model's own or others beside it; whole where these are not there.
+class FileConstants {
+ public:
+  explicit FileConstants(const std::string& model) : model_(model), folder_(model.empty() ? std::string() : parent_folder(model)) {}
+
+  void add(ContentHash& hash, const GraphValue& value) {
+    const Tensor* tensor = value.constant_tensor();
+    if (!tensor || tensor->bytes() < kSamples * kSampleBytes) return add_whole(hash, value);
+    const std::string path = value.external ? join_path(folder_, value.external->file) : model_;
+    const std::optional<FileIdentity>& file = identity_of(path);
+    if (!file) return add_whole(hash, value);
+    hash.add_text(resolve_path(path).value_or(path));
+    const auto offset = static_cast<uint64_t>(value.external ? value.external->offset : -1);
+    for (uint64_t part : {file->device, file->inode, file->size, static_cast<uint64_t>(file->modified_ns), offset,
+                          static_cast<uint64_t>(tensor->bytes())}) {
+      hash.add_number(part);
+    }
+    add_type_and_samples(hash, *tensor);
   }
-  hash.add_text(resolve_path(path).value_or(path));
-  for (uint64_t part : {file->device, file->inode, file->size, static_cast<uint64_t>(file->modified_ns),
-                        static_cast<uint64_t>(value.external->offset), static_cast<uint64_t>(tensor->bytes())}) {
-    hash.add_number(part);
+
+ private:
+  const std::optional<FileIdentity>& identity_of(const std::string& path) {
+    const auto [known, is_new] = files_.try_emplace(path);
+    if (!is_new || path.empty()) return known->second;
+    try {
+      known->second = InputFile(path).identity();
+    } catch (const Error&) {
+      known->second.reset();
+    }
+    return known->second;
   }
-  hash.add_number(static_cast<uint64_t>(tensor->dtype()));
-  for (int64_t size : tensor->shape()) hash.add_number(static_cast<uint64_t>(size));
-  add_samples(hash, *tensor);
-}
+
+  static void add_type_and_samples(ContentHash& hash, const Tensor& tensor) {
+    hash.add_number(static_cast<uint64_t>(tensor.dtype()));
+    for (int64_t size : tensor.shape()) hash.add_number(static_cast<uint64_t>(size));
+    add_samples(hash, tensor);
+  }
+
+  std::string model_, folder_;
+  std::map<std::string, std::optional<FileIdentity>> files_;
+};
 
 }  // namespace
 
 std::string content_key(const Region& region, std::string_view context) { return key_of(region, context, add_whole); }
 
-RegionKey quick_key(const Region& region, std::string_view context, const std::string& model_folder) {
+RegionKey quick_key(const Region& region, std::string_view context, const std::string& model) {
   if (region.graph->constant_bytes() <= kHashedBytes) return {.content = content_key(region, context), .name = {}};
-  return {.content = {},
-          .name = key_of(region, context, [&](ContentHash& hash, const GraphValue& value) { add_by_file(hash, value, model_folder); })};
+  FileConstants constants(model);
+  return {.content = {}, .name = key_of(region, context, [&](ContentHash& hash, const GraphValue& value) { constants.add(hash, value); })};
 }
 
 }  // namespace rh::kit

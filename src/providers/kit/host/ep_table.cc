@@ -21,8 +21,8 @@ EpTable::EpTable(const Host& of, const ProviderKind& what, const OrtSessionOptio
       options(kind.name, kind.options, options_of(host, session, kind.name)),
       device(std::move(on)),
       provider(make_provider(host, kind, options, threads_of(host, session), device.get())),
-      trials(*provider),
-      compiler(host, kind.name, *provider, trials, options.key(), session, logger) {
+      compiler(host, kind.name, *provider, options.key(), session, logger),
+      trials(*provider, [this](const Region& region) { return compiler.find_or_compile(region); }) {
   kernels = std::make_unique<Kernels>(host, kind.name, device, provider->kernels());
   fill_graph_functions();
   fill_compiled_model_functions();
@@ -117,6 +117,7 @@ void EpTable::claim(const OrtGraph& graph, OrtEpGraphSupportInfo* info) {
   const auto is_compiled = [&](NodeId id) {
     return std::ranges::find(taken, id) == taken.end() && compiler.is_compiled(imported.graph->node(id));
   };
+  compiler.begin(graph);
   Decision decision = trials.decide(*imported.graph, taken);
   std::erase_if(decision.refusals, [&](const auto& refused) { return is_compiled(refused.first); });
   for (NodeId id : imported.graph->nodes()) {
@@ -168,7 +169,7 @@ void EpTable::compile(std::span<const OrtGraph* const> graphs, const OrtNode* co
     Region region = import_region(host, *graphs[i], *fused[i], types);
     region.constants = constants.get();
     if (!device) own_constants_of_bodies(const_cast<Graph&>(*region.graph));
-    auto [executable, context] = compiler.compile(region, *graphs[i], *fused[i]);
+    auto [executable, context] = compiler.compile(region, *graphs[i], *fused[i], trials);
     compiled.push_back(std::make_unique<CompiledRegion>(host, region, std::move(executable), device));
     compiled.back()->profiled = {profile, text_of(host, host.api->Node_GetName, fused[i]), node_names(*region.graph)};
     nodes.push_back(std::move(context));

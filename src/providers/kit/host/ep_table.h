@@ -30,8 +30,8 @@ struct EpTable : OrtEp {
   Options options;
   std::shared_ptr<ListedDevice> device;
   std::unique_ptr<RegionProvider> provider;
-  Trials trials;
   RegionCompiler compiler;
+  Trials trials;
   std::string made_by = compiler.compatibility_info();
   RootTypes types;
   std::shared_ptr<Profile> profile = std::make_shared<Profile>();

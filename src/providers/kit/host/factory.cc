@@ -49,7 +49,15 @@ struct FactoryTable : OrtEpFactory {
       const FactoryTable& factory = own(self);
       return guard(*factory.host.api, [&] {
         const Options defaults(factory.kind.name, factory.kind.options, {});
-        *answer = compatibility_of(*make_provider(factory.host, factory.kind, defaults, 0, factory.chosen({}).get()), made_by);
+        *answer = OrtCompiledModelCompatibility_EP_NOT_APPLICABLE;
+        std::unique_ptr<RegionProvider> provider;
+        try {
+          provider = make_provider(factory.host, factory.kind, defaults, 0, factory.chosen({}).get());
+        } catch (const Error& error) {
+          if (error.code() == ErrorCode::not_found) return;  // the vendor's library, which a session's options may name
+          throw;
+        }
+        *answer = compatibility_of(*provider, made_by);
       });
     };
   }

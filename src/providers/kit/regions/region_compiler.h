@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "providers/kit/cache/artifact_cache.h"
@@ -10,15 +11,19 @@
 
 namespace rh::kit {
 
-/// Makes the executables of a session: by the provider's compile() or a trial of it, or, where it has an ArtifactMaker, of what was
-/// compiled before, in a model or in the cache.
+/// Makes the executables of a session: by the provider's compile() or, where it has an ArtifactMaker, of what was compiled before, in a
+/// model or in the cache.
 class RegionCompiler {
  public:
-  RegionCompiler(const Host& host, std::string provider_name, RegionProvider& provider, Trials& trials, std::string options_key,
+  RegionCompiler(const Host& host, std::string provider_name, RegionProvider& provider, std::string options_key,
                  const OrtSessionOptions& session, const OrtLogger* logger);
   RegionCompiler(const RegionCompiler&) = delete;
   RegionCompiler& operator=(const RegionCompiler&) = delete;
 
+  /// The model of the graph whose regions come next.
+  void begin(const OrtGraph& graph) { model_ = model_path(host_, graph); }
+  /// From the cache, or compiled now and kept there. Throws Error.
+  std::unique_ptr<Executable> find_or_compile(const Region& region);
   /// Whether the node is a region that this provider compiled into a model, which is a unit of its own.
   bool is_compiled(const Node& node) const { return maker_ && context_.is_own(node); }
 
@@ -26,23 +31,33 @@ class RegionCompiler {
     std::unique_ptr<Executable> executable;                           ///< null where nobody takes what the region gives
     std::unique_ptr<OrtNode, void(ORT_API_CALL*)(OrtNode*)> context;  ///< stands for the unit in the compiled model that the session writes
   };
-  /// Throws Error.
-  Compiled compile(const Region& region, const OrtGraph& graph, const OrtNode& unit);
+  /// `trials`: where what was compiled already is taken from. Throws Error.
+  Compiled compile(const Region& region, const OrtGraph& graph, const OrtNode& unit, Trials& trials);
 
   /// What compiled models say of their provider; empty where it writes none.
   std::string compatibility_info() const { return maker_ ? maker_->made_by() : std::string(); }
 
  private:
-  std::unique_ptr<Executable> load_compiled(const Region& region, const Node& node, const std::string& folder, Artifact& artifact);
-  std::unique_ptr<Executable> find_or_compile(const Region& region, const std::string& folder, Artifact& artifact);
-  std::unique_ptr<Executable> load_cached(const Region& region, const std::string& key);
+  std::unique_ptr<Executable> compile_now(const Region& region);
+  /// What a region is found by in the cache.
+  struct Key {
+    std::string context;  ///< what it depends on beside the region
+    RegionKey region;
+  };
+  Key key_of(const Region& region) const;
+  std::optional<Artifact> find(const Region& region, Key& key);
+  void keep(const Region& region, const Key& key, Artifact artifact);
+  std::unique_ptr<Executable> compile_and_keep(const Region& region, Key& key);
+  std::unique_ptr<Executable> load(const Artifact& artifact, const Region& region);
+  std::unique_ptr<Executable> load_compiled(const Region& region, const Node& node, Artifact& artifact);
+  Artifact artifact_of(const Region& region) const;
   void warn(const std::string& sentence) const;
 
   Host host_;
+  RegionProvider& provider_;
   std::string provider_name_;
-  Trials& trials_;
   ArtifactMaker* maker_;
-  std::string options_key_;
+  std::string options_key_, model_;
   const OrtLogger* logger_;
   EpContext context_;
   ArtifactCache cache_;

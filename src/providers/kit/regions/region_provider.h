@@ -26,6 +26,7 @@ struct Region {
   std::vector<ValueId> inputs;         ///< of the graph; on the host its constants, but those of bodies, are among them
   std::vector<ValueId> outputs;
   DeviceConstants* constants = nullptr;  ///< for providers of a device, which upload what they need before the call ends
+  std::string model = {};                ///< the model's file, beside which files with constants lie; empty where it is not known
 };
 
 /// Makes the memory of a run's results.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "providers/kit/regions/value_order.h"
+
 namespace rh::kit {
 
 namespace {
@@ -31,50 +33,6 @@ std::vector<std::string> names_of(const Graph& graph, const std::vector<ValueId>
   std::vector<std::string> names;
   for (ValueId value : values) names.push_back(graph.value(value).name);
   return names;
-}
-
-/// The place of each name of `wanted` in `given`; empty where the two are not the same names.
-std::vector<size_t> places_of(const std::vector<std::string>& wanted, const std::vector<std::string>& given) {
-  std::vector<size_t> places;
-  if (wanted.size() != given.size()) return {};
-  for (const std::string& name : wanted) {
-    const auto at = std::ranges::find(given, name);
-    if (at == given.end()) return {};
-    places.push_back(static_cast<size_t>(at - given.begin()));
-  }
-  return places;
-}
-
-/// An executable whose inputs and outputs stand in another order than the host's.
-class Reordered final : public Executable {
- public:
-  /// `inputs`, `outputs`: for each of the executable's, its place among the host's.
-  Reordered(std::unique_ptr<Executable> executable, std::vector<size_t> inputs, std::vector<size_t> outputs)
-      : executable_(std::move(executable)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
-
-  void run(std::span<const TensorView> inputs, RunOutputs& outputs) const override {
-    struct Places final : RunOutputs {
-      Places(RunOutputs& of, const std::vector<size_t>& at) : whole(of), places(at) {}
-      MutableView make(size_t index, const Shape& shape) override { return whole.make(places.at(index), shape); }
-      StreamHandle stream() const override { return whole.stream(); }
-      RunOutputs& whole;
-      const std::vector<size_t>& places;
-    } placed(outputs, outputs_);
-    std::vector<TensorView> ordered;
-    for (size_t place : inputs_) ordered.push_back(inputs[place]);
-    executable_->run(ordered, placed);
-  }
-
- private:
-  std::unique_ptr<Executable> executable_;
-  std::vector<size_t> inputs_, outputs_;
-};
-
-bool counts_up(const std::vector<size_t>& places) {
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i] != i) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -133,13 +91,17 @@ bool Trials::try_regions(const Graph& graph, const Decision& decision, std::map<
   const Kept before = std::exchange(round, {});
   bool all_good = true;
   for (const std::vector<NodeId>& nodes : decision.regions) {
-    const Region region = extract_region(graph, nodes, !provider_.keeps_constants());
+    const Region region = sorted_by_name(extract_region(graph, nodes, !provider_.keeps_constants()));
     if (region.outputs.empty()) continue;  // nothing takes what it gives
     const std::string key = key_of(*region.graph);
+    if (const auto known = before.find(key); known != before.end()) {
+      round[key] = known->second;
+      continue;
+    }
     std::string message;
     try {
-      const auto known = before.find(key);
-      round[key] = known != before.end() ? known->second : compile_trial(region);
+      round[key] =
+          std::make_shared<Trial>(names_of(*region.graph, region.inputs), names_of(*region.graph, region.outputs), compile_(region));
       continue;
     } catch (const Error& error) {
       message = error.message();
@@ -153,11 +115,6 @@ bool Trials::try_regions(const Graph& graph, const Decision& decision, std::map<
     }
   }
   return all_good;
-}
-
-std::shared_ptr<Trials::Trial> Trials::compile_trial(const Region& region) {
-  const Graph& graph = *region.graph;
-  return std::make_shared<Trial>(names_of(graph, region.inputs), names_of(graph, region.outputs), provider_.compile(region));
 }
 
 Decision Trials::decide(const Graph& graph, std::span<const NodeId> taken) {
@@ -179,18 +136,12 @@ Decision Trials::decide(const Graph& graph, std::span<const NodeId> taken) {
   }
 }
 
-std::unique_ptr<Executable> Trials::compile(const Region& region) {
+std::unique_ptr<Executable> Trials::take(const Region& region) {
   auto found = kept_.extract(key_of(*region.graph));
-  if (found && found.mapped()) {
-    Trial& trial = *found.mapped();
-    const auto inputs = places_of(trial.inputs, names_of(*region.graph, region.inputs));
-    const auto outputs = places_of(trial.outputs, names_of(*region.graph, region.outputs));
-    if (inputs.size() == region.inputs.size() && outputs.size() == region.outputs.size()) {
-      if (counts_up(inputs) && counts_up(outputs)) return std::move(trial.executable);
-      return std::make_unique<Reordered>(std::move(trial.executable), inputs, outputs);
-    }
-  }
-  return provider_.compile(region);
+  if (!found || !found.mapped()) return nullptr;
+  Trial& trial = *found.mapped();
+  const bool is_same = trial.inputs == names_of(*region.graph, region.inputs) && trial.outputs == names_of(*region.graph, region.outputs);
+  return is_same ? std::move(trial.executable) : nullptr;
 }
 
 }  // namespace rh::kit
