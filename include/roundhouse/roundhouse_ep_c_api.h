@@ -44,6 +44,18 @@ typedef OrtStatus*(ORT_API_CALL* RhEpUnitHostInputsFn)(_In_ const OrtEp* ep, _In
 /// is made; a name that the host does not have ends it. The names are valid until the provider's end.
 typedef OrtStatus*(ORT_API_CALL* RhEpGetPassesFn)(_In_ const OrtEp* ep, _Outptr_ const char* const** names, _Out_ size_t* count);
 
+/// How the run of the calling thread stands.
+typedef enum RhRunState {
+  RhRunState_GOES_ON = 0,
+  RhRunState_IS_STOPPED = 1,  ///< its terminate flag is set, or its time is over
+  RhRunState_ENDLESS = 2,     ///< nothing can stop it
+} RhRunState;
+typedef RhRunState(ORT_API_CALL* RhAskRunStateFn)(void);
+
+/// Exported as "RhEpWatchRuns": told once, when the provider is made. What takes long within a run asks `ask` now and then, on the thread
+/// on which the host called, and returns an error where the run is stopped.
+typedef void(ORT_API_CALL* RhEpWatchRunsFn)(_In_ OrtEp* ep, _In_ RhAskRunStateFn ask);
+
 #ifdef __cplusplus
 }
 #endif

@@ -95,6 +95,7 @@ void Library::create_factories(const OrtApiBase& api, std::chrono::milliseconds 
   refusals_ = reinterpret_cast<RhEpGetRefusalsFn>(find_symbol(handle_, "RhEpGetRefusals"));
   unit_host_inputs_ = reinterpret_cast<RhEpUnitHostInputsFn>(find_symbol(handle_, "RhEpUnitHostInputs"));
   passes_ = reinterpret_cast<RhEpGetPassesFn>(find_symbol(handle_, "RhEpGetPasses"));
+  watch_runs_ = reinterpret_cast<RhEpWatchRunsFn>(find_symbol(handle_, "RhEpWatchRuns"));
   if (!create || !release_) {
     fail(ErrorCode::invalid_argument, "'{}' is no provider library: it does not export {}; give the path of a provider's library", file_,
          create ? "ReleaseEpFactory" : "CreateEpFactories");

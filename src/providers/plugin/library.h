@@ -51,6 +51,7 @@ class Library {
   RhEpGetRefusalsFn refusals() const { return refusals_; }
   RhEpUnitHostInputsFn unit_host_inputs() const { return unit_host_inputs_; }
   RhEpGetPassesFn passes() const { return passes_; }
+  RhEpWatchRunsFn watch_runs() const { return watch_runs_; }
   /// Null where the factory has none.
   PluginTransfer* transfer(const OrtEpFactory& factory) const;
 
@@ -102,6 +103,7 @@ class Library {
   RhEpGetRefusalsFn refusals_ = nullptr;
   RhEpUnitHostInputsFn unit_host_inputs_ = nullptr;
   RhEpGetPassesFn passes_ = nullptr;
+  RhEpWatchRunsFn watch_runs_ = nullptr;
   std::vector<Factory> factories_;
   std::vector<std::unique_ptr<OrtEpDevice>> devices_;
   MemberForkMutex mutex_;

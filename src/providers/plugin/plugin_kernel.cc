@@ -1,5 +1,6 @@
 #include "providers/plugin/plugin_kernel.h"
 
+#include "base/cancellation.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/packed_weights.h"
 
@@ -39,7 +40,10 @@ class UnitKernel final : public Kernel {
 
   Status run(RunContext& run_context) const override {
     OrtKernelContext context(run_context, place_);
-    return compute(infos_->ep->name, "OrtNodeComputeInfo::Compute", context, [&] { return info_.Compute(&info_, state_, &context); });
+    Status status =
+        compute(infos_->ep->name, "OrtNodeComputeInfo::Compute", context, [&] { return info_.Compute(&info_, state_, &context); });
+    if (!status.ok()) throw_if_cancelled();  // that is why it failed, and says so
+    return status;
   }
 
  private:

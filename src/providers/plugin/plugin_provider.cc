@@ -7,6 +7,7 @@
 
 #include "abi/allocator.h"
 #include "abi/graph_view.h"
+#include "base/cancellation.h"
 #include "base/fork_mutex.h"
 #include "ops/channels_last.h"
 #include "passes/pass_lists.h"
@@ -97,6 +98,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
       call(ep_->name, "OrtEp::IsConcurrentRunSupported", [&] { return ep_->raw.IsConcurrentRunSupported(&ep_->raw, &concurrent_); });
     }
     ask_passes();
+    if (const RhEpWatchRunsFn watch = setup_.library->watch_runs()) tell([&] { watch(&ep_->raw, run_state); });
   }
 
   std::string_view name() const override { return ep_->name; }
@@ -389,6 +391,17 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
       call(ep_->name, "RhEpUnitHostInputs", [&] { return get(&ep_->raw, unit, &names, &count); });
       for (size_t i = 0; i < count; ++i) claim.host_values.emplace_back(names[i]);
       ++unit;
+    }
+  }
+
+  // For what takes long within a run (RhEpWatchRuns).
+  static RhRunState ORT_API_CALL run_state() {
+    if (!current_cancellation()) return RhRunState_ENDLESS;
+    try {
+      throw_if_cancelled();
+      return RhRunState_GOES_ON;
+    } catch (const Error&) {
+      return RhRunState_IS_STOPPED;
     }
   }
 

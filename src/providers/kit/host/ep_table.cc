@@ -172,6 +172,7 @@ void EpTable::compile(std::span<const OrtGraph* const> graphs, const OrtNode* co
     auto [executable, context] = compiler.compile(region, *graphs[i], *fused[i], trials);
     compiled.push_back(std::make_unique<CompiledRegion>(host, region, std::move(executable), device));
     compiled.back()->profiled = {profile, text_of(host, host.api->Node_GetName, fused[i]), node_names(*region.graph)};
+    compiled.back()->watch = watch;
     nodes.push_back(std::move(context));
   }
   for (size_t i = 0; i < compiled.size(); ++i) {

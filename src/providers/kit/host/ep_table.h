@@ -11,6 +11,7 @@
 #include "providers/kit/graph/graph_import.h"
 #include "providers/kit/graph/root_types.h"
 #include "providers/kit/host/profiling.h"
+#include "providers/kit/regions/compiled_region.h"
 #include "providers/kit/regions/region_compiler.h"
 #include "providers/kit/regions/trials.h"
 
@@ -34,6 +35,7 @@ struct EpTable : OrtEp {
   Trials trials;
   std::string made_by = compiler.compatibility_info();
   RootTypes types;
+  CompiledRegion::Watch watch = std::make_shared<CompiledRegion::Watch::element_type>(nullptr);
   std::shared_ptr<Profile> profile = std::make_shared<Profile>();
   std::unique_ptr<Kernels> kernels;
   RefusalList refusals;

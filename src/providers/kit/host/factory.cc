@@ -169,6 +169,8 @@ OrtStatus* get_passes(const OrtEp* ep, const char* const** names, size_t* count)
   return nullptr;
 }
 
+void watch_runs(OrtEp* ep, RhAskRunStateFn ask) { static_cast<EpTable*>(ep)->watch->store(ask); }
+
 OrtStatus* get_refusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* count) {
   const std::vector<RhEpRefusal>& entries = static_cast<const EpTable*>(ep)->refusals.entries();
   *refusals = entries.data();

@@ -35,6 +35,10 @@ class CheckedOutputs final : public RunOutputs {
     return call_.make(index, shape);
   }
   StreamHandle stream() const override { return call_.stream(); }
+  RhRunState state() const override {
+    const RhAskRunStateFn ask = region_.watch ? region_.watch->load() : nullptr;
+    return ask ? ask() : RhRunState_ENDLESS;
+  }
 
  private:
   const CompiledRegion& region_;

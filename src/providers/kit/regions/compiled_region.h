@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ class ListedDevice;
 
 /// A compiled region as the host's table; ReleaseNodeComputeInfos deletes it.
 struct CompiledRegion : OrtNodeComputeInfo {
+  /// What tells a session's runs apart; holds null where the host does not tell.
+  using Watch = std::shared_ptr<std::atomic<RhAskRunStateFn>>;
+
   /// `device` is null where regions work on host memory.
   CompiledRegion(const Host& host, const Region& region, std::unique_ptr<Executable> executable, std::shared_ptr<ListedDevice> device);
 
@@ -24,6 +28,7 @@ struct CompiledRegion : OrtNodeComputeInfo {
   std::vector<TensorType> output_types;
   std::unique_ptr<Executable> executable;  ///< null where nobody takes what the region gives
   ProfiledRegion profiled;
+  Watch watch;  ///< may be null
 };
 
 /// The region of a unit: the host's graph, with the sizes that its values had in the root's, and the values that its node takes and gives.

@@ -37,6 +37,9 @@ class RunOutputs {
   virtual MutableView make(size_t index, const Shape& shape) = 0;
   /// Where the run's work is submitted; null where the provider has no streams.
   virtual StreamHandle stream() const { return nullptr; }
+  /// Whether the run is to stop, asked on the thread on which run() was called; hosts other than Roundhouse do not tell. Whoever stops
+  /// throws Error.
+  virtual RhRunState state() const { return RhRunState_ENDLESS; }
 };
 
 /// A compiled region, or a kernel. Runs go side by side, so it does not change.

@@ -25,6 +25,7 @@ class Reordered final : public Executable {
       Places(RunOutputs& of, const std::vector<size_t>& at) : whole(of), places(at) {}
       MutableView make(size_t index, const Shape& shape) override { return whole.make(places.at(index), shape); }
       StreamHandle stream() const override { return whole.stream(); }
+      RhRunState state() const override { return whole.state(); }
       RunOutputs& whole;
       const std::vector<size_t>& places;
     } placed(outputs, outputs_);
