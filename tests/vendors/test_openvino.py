@@ -1,17 +1,24 @@
 """OpenVINO's own library behind the provider, on the CPU: `scripts/stand openvino -- python -m pytest tests/vendors`."""
 
 import concurrent.futures
+import json
+import os
+import pathlib
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
+import onnx
 import pytest
-from hosts import HOSTS, OPENVINO, branches, dense, floats, model_of, registered, session, tensor
+from hosts import HOSTS, LIBRARIES, OPENVINO, branches, dense, failure, floats, model_of, registered, session, tensor
 from onnx import TensorProto, helper
 
 import roundhouse
 
 CPU = "CPUExecutionProvider"
+COMMAND = os.environ.get("ROUNDHOUSE_CLI", str(LIBRARIES.parent / "bin/roundhouse"))
 hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
 FEEDS = [{"x": floats(n, 4, seed=n), "x2": floats(n, 3, seed=n + 1)} for n in (1, 5, 2)]
 
@@ -48,12 +55,47 @@ def test_options_keep_results(host, settings):
 
 
 def test_a_folder_of_compiled_models_is_filled_and_used(tmp_path):
+    """By OpenVINO, where it chooses among devices."""
     with registered(roundhouse, OPENVINO):
         for _ in range(2):
-            made = session(roundhouse, OPENVINO, dense(), {"cache_dir": str(tmp_path)})
+            made = session(roundhouse, OPENVINO, dense(), {"cache_dir": str(tmp_path), "device_type": "AUTO:CPU"})
             assert_like_the_cpu(roundhouse, dense(), FEEDS, made)
             del made
     assert [p for p in tmp_path.iterdir() if p.suffix == ".blob"]
+
+
+@hosts
+@pytest.mark.parametrize("model", [dense, branches])
+def test_what_was_compiled_before_is_right(host, model, tmp_path):
+    """Also with precision: float32 stays float32 in what is imported."""
+    feeds = FEEDS if model is dense else [{"x": floats(n, 4, seed=n), "c": np.array(n > 2)} for n in (1, 3)]
+    settings = {"cache_dir": str(tmp_path / "cache")}
+    with registered(host, OPENVINO):
+        for _ in range(2):
+            assert_like_the_cpu(host, model(), feeds, session(host, OPENVINO, model(), settings))
+    kept = list((tmp_path / "cache").glob("*.artifact"))
+    assert kept and all(b"for CPU, " in path.read_bytes()[:400] for path in kept)
+
+
+@pytest.mark.parametrize("embed", "01")
+@pytest.mark.parametrize("loader", HOSTS, ids=lambda h: f"to_{h.__name__}")
+@pytest.mark.parametrize("writer", HOSTS, ids=lambda h: f"from_{h.__name__}")
+@pytest.mark.parametrize("model", [dense, branches])
+def test_a_compiled_model_goes_from_host_to_host(model, writer, loader, embed, tmp_path):
+    source, target = tmp_path / "model.onnx", tmp_path / "model_ctx.onnx"
+    source.write_bytes(model())
+    entries = {"ep.context_enable": "1", "ep.context_embed_mode": embed, "ep.context_file_path": str(target)}
+    feeds = FEEDS if model is dense else [{"x": floats(n, 4, seed=n), "c": np.array(n > 2)} for n in (1, 3)]
+    with registered(writer, OPENVINO):
+        session(writer, OPENVINO, str(source), config=entries)
+    assert [node.op_type for node in onnx.load(target).graph.node] == ["EPContext"]
+    reference = loader.InferenceSession(model(), providers=[CPU])
+    with registered(loader, OPENVINO):
+        made = session(loader, OPENVINO, str(target))
+        for feed in feeds:
+            for e, a in zip(reference.run(None, feed), made.run(None, feed), strict=True):
+                np.testing.assert_allclose(a, e, rtol=1e-5, atol=1e-6)
+        del made
 
 
 @hosts
@@ -74,11 +116,11 @@ def test_an_if_is_taken_with_its_bodies(host):
         assert_like_the_cpu(host, branches(), feeds, session(host, OPENVINO, branches()))
 
 
-def run_from_four_threads(made, reference):
+def run_from_four_threads(made, reference, options=lambda: None):
     def run(n):
         feed = {"x": floats(n, 4, seed=n), "x2": floats(n, 3, seed=n)}
         for _ in range(50):
-            np.testing.assert_allclose(made.run(None, feed)[0], reference.run(None, feed)[0], rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(made.run(None, feed, options())[0], reference.run(None, feed)[0], rtol=1e-5, atol=1e-6)
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         list(pool.map(run, (1, 2, 3, 7)))
@@ -88,6 +130,68 @@ def run_from_four_threads(made, reference):
 def test_four_threads_with_four_shapes(host):
     with registered(host, OPENVINO):
         run_from_four_threads(session(host, OPENVINO, dense()), host.InferenceSession(dense(), providers=[CPU]))
+
+
+def products(count, size):
+    """A chain of products that takes long."""
+    names = ["x", *(f"p{i}" for i in range(count - 1)), "y"]
+    nodes = [helper.make_node("MatMul", [names[i], "w"], [names[i + 1]]) for i in range(count)]
+    return model_of(nodes, [tensor("x", ["N", size])], [tensor("y", ["N", size])], {"w": floats(size, size) / size})
+
+
+def terminate_and_run_on(made, feed):
+    run = roundhouse.RunOptions()
+    begin = time.perf_counter()
+    made.run(None, feed, run)
+    whole_s = time.perf_counter() - begin
+    threading.Timer(whole_s / 5, lambda: setattr(run, "terminate", True)).start()
+    begin = time.perf_counter()
+    assert "the run was stopped: the terminate flag of its run options is set" in failure(lambda: made.run(None, feed, run))
+    assert time.perf_counter() - begin < whole_s * 0.8
+    run.terminate = False
+    np.testing.assert_allclose(made.run(None, feed, run)[0], made.run(None, feed)[0], rtol=1e-5, atol=1e-6)
+
+
+def test_a_run_that_is_terminated_ends_within_openvino():
+    size = 1024
+    with registered(roundhouse, OPENVINO):
+        made = session(roundhouse, OPENVINO, products(40, size))
+        assert {row["provider"] for row in made.placement()} == {OPENVINO} and len({row["unit"] for row in made.placement()}) == 1
+        terminate_and_run_on(made, {"x": floats(4096, size)})
+        del made
+
+
+def test_four_watched_runs_at_once():
+    with registered(roundhouse, OPENVINO):
+        reference = roundhouse.InferenceSession(dense(), providers=[CPU])
+        run_from_four_threads(session(roundhouse, OPENVINO, dense()), reference, roundhouse.RunOptions)
+
+
+@hosts
+def test_weights_in_a_file_give_right_results(host, tmp_path):
+    size = 300
+    onnx.save(onnx.load_from_string(products(1, size)), tmp_path / "m.onnx", save_as_external_data=True, location="w", size_threshold=0)
+    reference = host.InferenceSession(str(tmp_path / "m.onnx"), providers=[CPU])
+    feed = {"x": floats(2, size)}
+    with registered(host, OPENVINO):
+        made = session(host, OPENVINO, str(tmp_path / "m.onnx"))
+        np.testing.assert_allclose(made.run(None, feed)[0], reference.run(None, feed)[0], rtol=1e-4, atol=1e-6)
+        del made
+
+
+@hosts
+def test_its_workload_type_changes_while_it_lives(host):
+    with registered(host, OPENVINO):
+        made = session(host, OPENVINO, dense())
+        for value in ("Efficient", "Default"):
+            try:
+                made.set_ep_dynamic_options({"ep.dynamic.workload_type": value})
+            except Exception as error:  # the CPU of OpenVINO has no such property
+                assert "OpenVINO's property WORKLOAD_TYPE" in str(error)
+            assert_like_the_cpu(host, dense(), FEEDS, made)
+        with pytest.raises(Exception, match="expected Default or Efficient"):
+            made.set_ep_dynamic_options({"ep.dynamic.workload_type": "Fast"})
+        del made
 
 
 def test_programs_name_it():
@@ -101,6 +205,26 @@ def test_programs_name_it():
         assert made.get_providers()[0] == OPENVINO
         assert {row["provider"] for row in made.placement()} == {OPENVINO}
         assert_like_the_cpu(roundhouse, dense(), FEEDS, made)
+
+
+@pytest.mark.parametrize(("compiler", "source"), [("c++", "append_openvino.cc"), ("cc", "append_openvino.c")], ids=["C++", "C"])
+def test_programs_in_c_append_it(compiler, source, tmp_path):
+    """Against our headers and library, on OpenVINO, as they are written for ONNX Runtime."""
+    library = LIBRARIES.resolve()
+    (tmp_path / "model.onnx").write_bytes(dense())
+    standard = "-std=c++17" if compiler == "c++" else "-std=c11"
+    here = pathlib.Path(__file__).resolve()
+    command = [compiler, standard, str(here.with_name(source)), f"-I{here.parents[2] / 'include/roundhouse'}", f"-L{library}"]
+    subprocess.run([*command, "-lroundhouse", f"-Wl,-rpath,{library}", "-o", str(tmp_path / "program")], check=True)
+    done = subprocess.run([tmp_path / "program", tmp_path / "model.onnx"], capture_output=True, text=True, check=True)
+    said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    feed = {"x": np.full((2, 4), 0.5, "f4"), "x2": np.full((2, 3), 0.5, "f4")}
+    expected = roundhouse.InferenceSession(dense(), providers=[CPU]).run(None, feed)[0][0, 0]
+    wrong = said.pop("wrong", "device_type is 'TPU', expected CPU, GPU, NPU")
+    assert "device_type is 'TPU', expected CPU, GPU, NPU" in wrong
+    assert len(said) == (4 if compiler == "c++" else 1)
+    for value in said.values():
+        assert float(value) == pytest.approx(expected, rel=1e-5)
 
 
 def test_who_names_it_is_told_what_it_runs():
@@ -119,6 +243,22 @@ def test_what_it_leaves_has_a_reason():
     rows = {row["node"]: row for row in roundhouse.InferenceSession(model, providers=[OPENVINO]).placement()}
     assert rows["relu"]["provider"] == OPENVINO and rows["top"]["provider"] == CPU
     assert rows["top"]["refusals"][0]["reason"] == "OpenVINO orders equal values otherwise than the standard says"
+
+
+def test_the_doctor_runs_a_model_on_it():
+    done = subprocess.run([COMMAND, "doctor", "--json"], capture_output=True, text=True, timeout=300)
+    [found] = [p for p in json.loads(done.stdout)["providers"] if p.get("name") == OPENVINO]
+    assert found["verdict"] == "ready" and found["ok"]
+
+
+def test_explain_tells_what_it_leaves_and_why(tmp_path):
+    nodes = [helper.make_node("Relu", ["x"], ["a"], "relu"), helper.make_node("TopK", ["a", "k"], ["v", "i"], "top")]
+    outputs = [tensor("v", ["N", 2]), tensor("i", ["N", 2], TensorProto.INT64)]
+    (tmp_path / "m.onnx").write_bytes(model_of(nodes, [tensor("x", ["N", 4])], outputs, {"k": np.array([2])}))
+    done = subprocess.run(
+        [COMMAND, "explain", str(tmp_path / "m.onnx"), "--provider", "OpenVINO,CPU", "--node", "top"], capture_output=True, text=True
+    )
+    assert "OpenVINO orders equal values otherwise than the standard says" in done.stdout
 
 
 def test_sessions_share_threads():

@@ -34,6 +34,12 @@ struct VendorPartialShape {
   VendorDimension* dims;
 };
 
+/// What is called when an inference is done, on a thread of OpenVINO's.
+struct VendorCallback {
+  void (*function)(void*);
+  void* argument;
+};
+
 /// 0: all is well.
 using VendorStatus = int;
 
@@ -48,6 +54,9 @@ using VendorStatus = int;
   X(core_set_property, VendorStatus, (const Core*, const char*, ...))                                                   \
   X(core_read_model_from_memory_buffer, VendorStatus, (const Core*, const char*, size_t, const VendorTensor*, Model**)) \
   X(core_compile_model, VendorStatus, (const Core*, const Model*, const char*, size_t, CompiledModel**, ...))           \
+  X(core_import_model, VendorStatus, (const Core*, const char*, size_t, const char*, CompiledModel**))                  \
+  X(core_get_property, VendorStatus, (const Core*, const char*, const char*, char**))                                   \
+  X(compiled_model_export_model, VendorStatus, (const CompiledModel*, const char*))                                     \
   X(model_free, void, (Model*))                                                                                         \
   X(model_reshape_by_port_indexes, VendorStatus, (const Model*, const size_t*, const VendorPartialShape*, size_t))      \
   X(compiled_model_free, void, (CompiledModel*))                                                                        \
@@ -71,6 +80,9 @@ using VendorStatus = int;
   X(infer_request_set_output_tensor_by_index, VendorStatus, (InferRequest*, size_t, const VendorTensor*))               \
   X(infer_request_get_output_tensor_by_index, VendorStatus, (const InferRequest*, size_t, VendorTensor**))              \
   X(infer_request_infer, VendorStatus, (InferRequest*))                                                                 \
+  X(infer_request_set_callback, VendorStatus, (InferRequest*, const VendorCallback*))                                   \
+  X(infer_request_start_async, VendorStatus, (InferRequest*))                                                           \
+  X(infer_request_wait, VendorStatus, (InferRequest*))                                                                  \
   X(infer_request_cancel, VendorStatus, (InferRequest*))
 
 /// The functions of one library.

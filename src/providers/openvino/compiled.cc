@@ -1,8 +1,15 @@
 #include "providers/openvino/compiled.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "onnx/writer.h"
+#include "providers/openvino/rewrites.h"
+#include "providers/openvino/weights.h"
 
 namespace rh::openvino {
 
@@ -27,14 +34,30 @@ void rewrite_pass_through(Graph& graph) {
 /// Leaves weights out of the model: OpenVINO reads them at the address that the model names, by a location that it knows.
 class MemorySink final : public onnx::ExternalSink {
  public:
+  explicit MemorySink(const kit::Region& region) : files_(*region.graph, region.model) {}
+
   std::optional<ExternalLocation> place(const Tensor& tensor, std::string_view) override {
     if (tensor.bytes() < kInMessage) return std::nullopt;
-    weights->push_back(tensor.clone());
+    std::optional<Tensor> mapped = files_.find(tensor);
+    weights->push_back(mapped ? std::move(*mapped) : tensor.clone());
     return ExternalLocation{"*/_ORT_MEM_ADDR_/*", static_cast<int64_t>(reinterpret_cast<intptr_t>(weights->back().raw())), tensor.bytes()};
   }
 
   std::shared_ptr<Weights> weights = std::make_shared<Weights>();
+
+ private:
+  WeightFiles files_;
 };
+
+/// Those that nodes take, or that are outputs: OpenVINO leaves others out of its model.
+std::vector<size_t> used_inputs(const Graph& graph, const std::vector<ValueId>& inputs) {
+  std::vector<size_t> used;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const GraphValue& value = graph.value(inputs[i]);
+    if (!value.consumers.empty() || value.is_output) used.push_back(i);
+  }
+  return used;
+}
 
 using OwnedModel = std::unique_ptr<Model, void (*)(Model*)>;
 
@@ -57,11 +80,12 @@ void reshape(const Runtime& runtime, const Model& model, const std::vector<size_
   runtime.check(runtime.api().model_reshape_by_port_indexes(&model, places.data(), shapes.data(), places.size()), "reshape");
 }
 
-void apply_bounds(const Runtime& runtime, const Model& model, const std::vector<InputBounds>& bounds, const Graph& graph) {
+void apply_bounds(const Runtime& runtime, const Model& model, const Source& source, const std::vector<InputBounds>& bounds,
+                  const std::vector<std::string>& names) {
   std::vector<size_t> places;
   std::vector<std::vector<VendorDimension>> dims;
-  for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    const auto at = std::ranges::find(bounds, graph.value(graph.inputs()[i]).name, &InputBounds::name);
+  for (size_t i = 0; i < source.inputs.size(); ++i) {
+    const auto at = std::ranges::find(bounds, names[source.inputs[i]], &InputBounds::name);
     if (at == bounds.end()) continue;
     places.push_back(i);
     dims.push_back(at->dims);
@@ -69,13 +93,13 @@ void apply_bounds(const Runtime& runtime, const Model& model, const std::vector<
   reshape(runtime, model, places, dims);
 }
 
-void fix_shapes(const Runtime& runtime, const Model& model, const std::vector<Shape>& shapes) {
+void fix_shapes(const Runtime& runtime, const Model& model, const Source& source, const std::vector<Shape>& shapes) {
   std::vector<size_t> places;
   std::vector<std::vector<VendorDimension>> dims;
-  for (size_t i = 0; i < shapes.size(); ++i) {
+  for (size_t i = 0; i < source.inputs.size(); ++i) {
     places.push_back(i);
     dims.emplace_back();
-    for (int64_t dim : shapes[i]) dims.back().push_back({dim, dim});
+    for (int64_t dim : shapes[source.inputs[i]]) dims.back().push_back({dim, dim});
   }
   reshape(runtime, model, places, dims);
 }
@@ -101,21 +125,27 @@ void LiveModels::set_property(const Runtime& runtime, const std::string& name, c
 }
 
 Source source_of(const kit::Region& region, bool in_place) {
-  MemorySink sink;
+  MemorySink sink(region);
   const std::shared_ptr<Graph> graph = region.graph->clone();
+  graph->set_outputs(region.outputs);
   rewrite_pass_through(*graph);
+  rewrite(*graph);
+  const std::vector<size_t> used = used_inputs(*graph, region.inputs);
+  std::vector<ValueId> inputs;
+  for (size_t i : used) inputs.push_back(region.inputs[i]);
+  graph->set_inputs(inputs);
   std::string bytes = onnx::write_model(ModelInfo(), *graph, {.value_info = false}, in_place ? &sink : nullptr);
-  return {std::move(bytes), std::move(sink.weights)};
+  return {std::move(bytes), std::move(sink.weights), used};
 }
 
-OwnedCompiled compile(const Runtime& runtime, const Source& source, const CompileSettings& settings, const Graph& graph,
+OwnedCompiled compile(const Runtime& runtime, const Source& source, const CompileSettings& settings, const std::vector<std::string>& names,
                       const std::vector<Shape>* shapes) {
   const Api& api = runtime.api();
   const OwnedModel model = read(runtime, source);
   if (shapes) {
-    fix_shapes(runtime, *model, *shapes);
+    fix_shapes(runtime, *model, source, *shapes);
   } else {
-    apply_bounds(runtime, *model, settings.bounds, graph);
+    apply_bounds(runtime, *model, source, settings.bounds, names);
   }
   const Properties& given = settings.properties;
   if (given.size() > kMostProperties) fail(ErrorCode::invalid_argument, "more than {} properties of OpenVINO are set", kMostProperties);
@@ -129,6 +159,55 @@ OwnedCompiled compile(const Runtime& runtime, const Source& source, const Compil
                              p[36], p[37], p[38], p[39], p[40], p[41], p[42], p[43], p[44], p[45], p[46], p[47]);
   runtime.check(status, "compile_model");
   return {compiled, api.compiled_model_free};
+}
+
+namespace {
+
+/// A file of the system's memory, which OpenVINO writes by its name.
+class MemoryFile {
+ public:
+  MemoryFile() : number_(::memfd_create("compiled model", MFD_CLOEXEC)) {
+    if (number_ < 0) fail(ErrorCode::fail, "no memory file for a compiled model: {}", std::strerror(errno));
+  }
+  ~MemoryFile() { ::close(number_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::string path() const { return fmt::format("/proc/self/fd/{}", number_); }
+
+  std::string content() const {
+    const off_t size = ::lseek(number_, 0, SEEK_END);
+    std::string bytes(size > 0 ? static_cast<size_t>(size) : 0, '\0');
+    for (size_t at = 0; at < bytes.size();) {
+      const ssize_t got = ::pread(number_, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) fail(ErrorCode::fail, "a compiled model is not read to its end: {}", std::strerror(errno));
+      at += static_cast<size_t>(got);
+    }
+    return bytes;
+  }
+
+ private:
+  int number_;
+};
+
+}  // namespace
+
+// The interface takes no properties with the bytes: they are the device's in this session's core. Without them precision is lost.
+OwnedCompiled import_model(const Runtime& runtime, std::string_view bytes, const CompileSettings& settings) {
+  for (const auto& [name, value] : settings.properties) runtime.set_property(settings.device, name, value);
+  CompiledModel* compiled = nullptr;
+  runtime.check(runtime.api().core_import_model(runtime.core(), bytes.data(), bytes.size(), settings.device.c_str(), &compiled),
+                "import_model");
+  return {compiled, runtime.api().compiled_model_free};
+}
+
+std::string export_model(const Runtime& runtime, const CompiledModel& model) {
+  const MemoryFile file;
+  runtime.check(runtime.api().compiled_model_export_model(&model, file.path().c_str()), "export_model");
+  std::string bytes = file.content();
+  if (bytes.empty()) fail(ErrorCode::ep_fail, "OpenVINO's export_model writes nothing");
+  return bytes;
 }
 
 }  // namespace rh::openvino

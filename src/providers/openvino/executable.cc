@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -10,7 +13,9 @@ namespace rh::openvino {
 
 namespace {
 
-constexpr size_t kMostRuns = 16;          ///< of one compiled model at once
+constexpr size_t kAlignment = 64;  ///< of OpenVINO's bytes among those that are kept
+constexpr size_t kMostRuns = 16;   ///< of one compiled model at once
+constexpr std::chrono::milliseconds kLeastWatched{5};
 constexpr size_t kMostStaticModels = 16;  ///< that are kept of a region with static shapes
 
 /// A compiled model, its ports, and its requests.
@@ -65,25 +70,13 @@ struct Compiled {
   std::vector<int> input_types, output_types;  ///< OpenVINO's numbers, which differ between its versions
   std::vector<std::optional<Shape>> output_shapes;
   mutable Requests requests;
+  mutable std::atomic<std::chrono::steady_clock::duration> last_run = std::chrono::steady_clock::duration::max();
 };
 
 class OpenVinoExecutable final : public kit::Executable {
  public:
-  OpenVinoExecutable(std::shared_ptr<Shared> shared, const kit::Region& region)
-      : shared_(std::move(shared)), source_(source_of(region, shared_->runtime.reads_in_place())), graph_(interface_of(*region.graph)) {
-    const auto places = [](const std::vector<ValueId>& wanted, const std::vector<ValueId>& given) {
-      std::vector<size_t> found;
-      for (ValueId id : wanted) {
-        const auto at = std::ranges::find(given, id);
-        if (at == given.end()) fail(ErrorCode::ep_fail, "a value that the region takes or gives is none of its graph's");
-        found.push_back(static_cast<size_t>(at - given.begin()));
-      }
-      return found;
-    };
-    input_places_ = places(region.inputs, region.graph->inputs());
-    output_places_ = places(region.outputs, region.graph->outputs());
-    inputs_ = types_of(*region.graph, region.inputs);
-    outputs_ = types_of(*region.graph, region.outputs);
+  OpenVinoExecutable(std::shared_ptr<Shared> shared, const kit::Region& region) : OpenVinoExecutable(region, std::move(shared)) {
+    source_ = source_of(region, shared_->runtime.reads_in_place());
     const bool is_dynamic = std::ranges::any_of(inputs_, [](const TensorType& type) { return !is_static(type); });
     if (shared_->settings.static_shapes && is_dynamic) {
       per_shape_ = std::make_unique<PerShape>();
@@ -92,6 +85,17 @@ class OpenVinoExecutable final : public kit::Executable {
       source_.bytes.clear();  // of which OpenVINO has kept what it needs
       source_.bytes.shrink_to_fit();
     }
+  }
+
+  OpenVinoExecutable(std::shared_ptr<Shared> shared, const kit::Region& region, const kit::OwnedBytes& bytes)
+      : OpenVinoExecutable(region, std::move(shared)) {
+    imported_ = bytes.owner;
+    compiled_ = checked(import_model(shared_->runtime, take_head(bytes.view), shared_->settings));
+  }
+
+  std::string save() const {
+    if (per_shape_) fail(ErrorCode::not_implemented, "sizes are open that this device compiles when a run brings them");
+    return head() + export_model(shared_->runtime, *compiled_->model);
   }
 
   void run(std::span<const TensorView> inputs, kit::RunOutputs& outputs) const override {
@@ -106,6 +110,12 @@ class OpenVinoExecutable final : public kit::Executable {
   }
 
  private:
+  OpenVinoExecutable(const kit::Region& region, std::shared_ptr<Shared> shared)
+      : shared_(std::move(shared)),
+        names_(names_of(region)),
+        inputs_(types_of(*region.graph, region.inputs)),
+        outputs_(types_of(*region.graph, region.outputs)) {}
+
   /// Models for the sizes that came, the latest first.
   struct PerShape {
     std::mutex mutex;
@@ -122,17 +132,43 @@ class OpenVinoExecutable final : public kit::Executable {
     return types;
   }
 
-  /// The inputs of a graph alone, by which models are reshaped.
-  static std::shared_ptr<const Graph> interface_of(const Graph& graph) {
-    auto copy = std::make_shared<Graph>();
-    for (ValueId id : graph.inputs()) copy->add_input(graph.value(id).name, graph.value(id).type);
-    return copy;
+  static std::vector<std::string> names_of(const kit::Region& region) {
+    std::vector<std::string> names;
+    for (ValueId id : region.inputs) names.push_back(region.graph->value(id).name);
+    return names;
+  }
+
+  /// Which inputs the model has, as text before OpenVINO's bytes, which keep their alignment.
+  std::string head() const {
+    std::string text;
+    for (size_t i : source_.inputs) text += fmt::format("{} ", i);
+    text.resize((text.size() / kAlignment + 1) * kAlignment, ' ');
+    text.back() = '\n';
+    return text;
+  }
+  std::string_view take_head(std::string_view bytes) {
+    const size_t end = bytes.find('\n');
+    for (std::string_view text = bytes.substr(0, end); !text.empty();) {
+      size_t index = inputs_.size();
+      std::from_chars(text.data(), text.data() + text.size(), index);
+      if (const size_t blank = text.find(' '); index < inputs_.size() && blank != text.npos) {
+        source_.inputs.push_back(index);
+        text.remove_prefix(blank + 1);
+      } else {
+        break;
+      }
+    }
+    if (end == bytes.npos) fail(ErrorCode::ep_fail, "what is to be imported does not say which inputs it has");
+    return bytes.substr(end + 1);
   }
 
   std::shared_ptr<const Compiled> compile_now(const std::vector<Shape>* shapes) const {
-    auto compiled = std::make_shared<const Compiled>(*shared_, compile(shared_->runtime, source_, shared_->settings, *graph_, shapes),
-                                                     inputs_.size(), outputs_.size());
-    for (size_t i = 0; i < outputs_.size(); ++i) check_shape(i, compiled->output_shapes[output_places_[i]]);
+    return checked(compile(shared_->runtime, source_, shared_->settings, names_, shapes));
+  }
+
+  std::shared_ptr<const Compiled> checked(OwnedCompiled model) const {
+    auto compiled = std::make_shared<const Compiled>(*shared_, std::move(model), source_.inputs.size(), outputs_.size());
+    for (size_t i = 0; i < outputs_.size(); ++i) check_shape(i, compiled->output_shapes[i]);
     return compiled;
   }
 
@@ -147,7 +183,7 @@ class OpenVinoExecutable final : public kit::Executable {
 
   std::shared_ptr<const Compiled> for_shapes(std::span<const TensorView> inputs) const {
     std::vector<Shape> shapes(inputs.size());
-    for (size_t i = 0; i < inputs.size(); ++i) shapes[input_places_[i]] = inputs[i].shape();
+    for (size_t i = 0; i < inputs.size(); ++i) shapes[i] = inputs[i].shape();
     const std::lock_guard lock(per_shape_->mutex);
     auto& models = per_shape_->models;
     const auto at = std::ranges::find(models, shapes, [](const auto& entry) { return entry.first; });
@@ -161,29 +197,41 @@ class OpenVinoExecutable final : public kit::Executable {
   }
 
   void run(const Compiled& compiled, Request& request, std::span<const TensorView> inputs, kit::RunOutputs& outputs) const {
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const size_t place = input_places_[i];
-      request.bind_input(place, compiled.input_types[place], inputs[i].shape(), inputs[i].raw());
+    for (size_t i = 0; i < source_.inputs.size(); ++i) {
+      const TensorView& input = inputs[source_.inputs[i]];
+      request.bind_input(i, compiled.input_types[i], input.shape(), input.raw());
     }
     std::vector<bool> is_bound(outputs_.size(), false);
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      const size_t place = output_places_[i];
-      const std::optional<Shape>& fixed = compiled.output_shapes[place];
+      const std::optional<Shape>& fixed = compiled.output_shapes[i];
       const std::optional<Shape> shape = fixed ? fixed : expected_shape(outputs_[i], inputs);
       if (!shape) continue;
-      request.bind_output(place, compiled.output_types[place], *shape, outputs.make(i, *shape).raw());
+      request.bind_output(i, compiled.output_types[i], *shape, outputs.make(i, *shape).raw());
       is_bound[i] = true;
     }
-    request.infer();
+    infer(compiled, request, outputs);
     for (size_t i = 0; i < outputs_.size(); ++i) {
       if (is_bound[i]) {
-        if (!compiled.output_shapes[output_places_[i]]) request.check_output(output_places_[i]);
+        if (!compiled.output_shapes[i]) request.check_output(i);
         continue;
       }
-      const auto [shape, data] = request.output(output_places_[i]);
+      const auto [shape, data] = request.output(i);
       const MutableView into = outputs.make(i, shape);
       if (into.bytes() > 0) std::memcpy(into.raw(), data, into.bytes());
     }
+  }
+
+  /// To be watched takes a tenth of a millisecond: runs after a short one are not, and cannot be stopped within OpenVINO.
+  static void infer(const Compiled& compiled, Request& request, const kit::RunOutputs& outputs) {
+    using Clock = std::chrono::steady_clock;
+    const bool is_watched = outputs.state() != RhRunState_ENDLESS && compiled.last_run.load(std::memory_order_relaxed) >= kLeastWatched;
+    const Clock::time_point begin = Clock::now();
+    if (is_watched) {
+      request.infer_watched(outputs);
+    } else {
+      request.infer();
+    }
+    compiled.last_run.store(Clock::now() - begin, std::memory_order_relaxed);
   }
 
   /// The shape of an output where its type tells it from the sizes of the inputs, so that OpenVINO writes in the host's memory.
@@ -210,10 +258,10 @@ class OpenVinoExecutable final : public kit::Executable {
 
   std::shared_ptr<Shared> shared_;
   Source source_;
-  std::shared_ptr<const Graph> graph_;
-  std::vector<size_t> input_places_, output_places_;  ///< of the region's values among the model's
-  std::vector<TensorType> inputs_, outputs_;          ///< of the region
-  std::shared_ptr<const Compiled> compiled_;          // after what it refers to
+  std::shared_ptr<const void> imported_;      ///< what OpenVINO reads weights in
+  std::vector<std::string> names_;            ///< of the region's inputs
+  std::vector<TensorType> inputs_, outputs_;  ///< of the region
+  std::shared_ptr<const Compiled> compiled_;  // after what it refers to
   std::unique_ptr<PerShape> per_shape_;
 };
 
@@ -222,5 +270,11 @@ class OpenVinoExecutable final : public kit::Executable {
 std::unique_ptr<kit::Executable> make_executable(std::shared_ptr<Shared> shared, const kit::Region& region) {
   return std::make_unique<OpenVinoExecutable>(std::move(shared), region);
 }
+
+std::unique_ptr<kit::Executable> load_executable(std::shared_ptr<Shared> shared, const kit::Region& region, const kit::OwnedBytes& bytes) {
+  return std::make_unique<OpenVinoExecutable>(std::move(shared), region, bytes);
+}
+
+std::string save_executable(const kit::Executable& executable) { return static_cast<const OpenVinoExecutable&>(executable).save(); }
 
 }  // namespace rh::openvino

@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "providers/openvino/rewrites.h"
+
 namespace rh::openvino {
 
 namespace {
@@ -54,11 +56,16 @@ Support check_type(const ValueType& type, const char* what, int index, bool narr
   return refuse(RhRefusalCode_TYPE, "{} {} is of {}, which OpenVINO would change to another type", what, index, to_string(dtype));
 }
 
+DType input_dtype(const NodeView& node, int i) {
+  return node.has_input(i) && node.input_type(i).is_tensor() ? node.input_type(i).tensor().dtype : DType::undefined;
+}
+
 Support check_types(const NodeView& node) {
   const bool narrow = node.op_type() == "DequantizeLinear";
   for (int i = 0; i < node.input_count(); ++i) {
     if (!node.has_input(i)) continue;
     const ValueType& type = node.input_type(i);
+    if (i == 1 && is_rewritten(node) && (node.op_type() == "CastLike" || node.op_type().starts_with("Reduce"))) continue;  // it goes
     if (Support refusal = check_type(type, "input", i, narrow)) return refusal;
     const bool may_be_empty = node.constant_input(i) && (i > 0 || node.op_type() == "ConstantOfShape");  // sizes and axes that are left out
     if (is_empty(type.tensor()) && !may_be_empty) {
@@ -72,10 +79,6 @@ Support check_types(const NodeView& node) {
     if (is_empty(type.tensor())) return refuse(RhRefusalCode_SHAPE, "output {} has no elements", i);
   }
   return {};
-}
-
-DType input_dtype(const NodeView& node, int i) {
-  return node.has_input(i) && node.input_type(i).is_tensor() ? node.input_type(i).tensor().dtype : DType::undefined;
 }
 
 // --- what OpenVINO is known to get wrong, or to crash on; the official cases show each (tests/vendors/cases.py)
@@ -114,20 +117,9 @@ Support check_roi_align(const NodeView& node) {
 
 Support check_bit_shift(const NodeView&) { return refuse(RhRefusalCode_OP, "OpenVINO's shifts end at the largest number"); }
 
-/// Whether it is constant and has no zero among its elements.
-bool is_without_zero(const Tensor* divisor) {
-  if (!divisor) return false;
-  const auto* bytes = static_cast<const std::byte*>(divisor->raw());
-  const size_t size = static_cast<size_t>(bits_of(divisor->dtype())) / 8;
-  for (size_t at = 0; at < divisor->bytes(); at += size) {
-    if (std::all_of(bytes + at, bytes + at + size, [](std::byte b) { return b == std::byte(0); })) return false;
-  }
-  return true;
-}
-
 Support check_division(const NodeView& node) {
-  if (!is_integer(input_dtype(node, 0)) || is_without_zero(node.constant_input(1))) return {};
-  return refuse(RhRefusalCode_TYPE, "its divisor is known in a run alone, and a zero would end the process in OpenVINO");
+  if (!is_integer(input_dtype(node, 0)) || has_plain_divisor(node)) return {};
+  return refuse(RhRefusalCode_TYPE, "its divisor may be 0 or -1, which would end the process in OpenVINO");
 }
 
 Support check_dropout(const NodeView& node) {
@@ -182,6 +174,7 @@ Support check_scatter(const NodeView& node) {
 }
 
 Support check_reduction(const NodeView& node) {
+  if (is_rewritten(node)) return {};
   if (!node.flag("noop_with_empty_axes")) return {};
   const Tensor* axes = node.constant_input(1);
   if (axes && axes->elements() > 0) return {};
@@ -199,6 +192,7 @@ Support check_sum(const NodeView& node) {
 }
 
 Support check_reduced_extreme(const NodeView& node) {
+  if (is_rewritten(node)) return {};
   if (Support refusal = check_reduction(node)) return refusal;
   if (!is_floating(input_dtype(node, 0))) return {};
   return refuse(RhRefusalCode_TYPE, "of infinities, and of nothing, OpenVINO gives the largest float instead of infinity");
@@ -226,6 +220,24 @@ Support check_space_to_depth(const NodeView& node) {
 Support check_tile(const NodeView& node) {
   if (node.constant_input(1)) return {};
   return refuse(RhRefusalCode_SHAPE, "its repeats are known in a run alone, and OpenVINO then leaves its result unwritten");
+}
+
+/// What OpenVINO's CPU computes with channels last, for which it moves a Transpose before it.
+bool is_laid_out_anew(std::string_view op) {
+  constexpr std::string_view kOps[] = {"AveragePool",   "Conv",    "ConvInteger", "ConvTranspose", "GlobalAveragePool",
+                                       "GlobalMaxPool", "MaxPool", "QLinearConv", "Resize",        "Upsample"};
+  return std::ranges::find(kOps, op) != std::end(kOps);
+}
+
+Support check_transpose(const NodeView& node) {
+  const Graph& graph = node.graph();
+  const auto is_taken_by = [&](ValueId id, auto&& is_such) {
+    return std::ranges::any_of(graph.value(id).consumers, [&](NodeId consumer) { return is_such(graph.node(consumer).op_type); });
+  };
+  const Node& self = node.node();
+  if (!is_taken_by(self.inputs[0], [](std::string_view op) { return op == "Concat"; })) return {};
+  if (!is_taken_by(self.outputs[0], is_laid_out_anew)) return {};
+  return refuse(RhRefusalCode_UNIT, "a Concat takes its data as well, and OpenVINO then reads it elsewhere for what follows");
 }
 
 Support check_top_k(const NodeView&) { return refuse(RhRefusalCode_OP, "OpenVINO orders equal values otherwise than the standard says"); }
@@ -274,6 +286,7 @@ constexpr Check kChecks[] = {
     {"Sum", check_arithmetic},
     {"Tile", check_tile},
     {"TopK", check_top_k},
+    {"Transpose", check_transpose},
 };
 
 }  // namespace
@@ -283,6 +296,7 @@ Support supports_alone(const NodeView& node) {
     return refuse(RhRefusalCode_OP, "OpenVINO has no operator {}", node.node().op_text());
   }
   if (Support refusal = check_types(node)) return refusal;
+  if (is_rewritten(node) && !node.op_type().starts_with("Reduce")) return {};
   const auto at = std::ranges::find(kChecks, node.op_type(), &Check::op_type);
   return at == std::end(kChecks) || !node.domain().empty() ? Support() : at->check(node);
 }

@@ -1,10 +1,13 @@
 #include "providers/openvino/requests.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace rh::openvino {
 
 namespace {
+
+constexpr std::chrono::milliseconds kWatchInterval{5};  ///< at which a run is asked whether it is to stop
 
 /// What OpenVINO is given for a tensor without elements, whose address may be null.
 alignas(64) char g_no_elements[64];
@@ -49,6 +52,34 @@ void Request::bind(Binding& binding, SetTensor set, size_t index, int type, cons
 }
 
 void Request::infer() { runtime_.check(runtime_.api().infer_request_infer(request_), "inference"); }
+
+void Request::infer_watched(const kit::RunOutputs& run) {
+  const Api& api = runtime_.api();
+  if (!done_) {
+    done_ = std::make_unique<Done>();
+    done_->callback.argument = done_.get();
+    done_->callback.function = [](void* argument) {
+      auto& done = *static_cast<Done*>(argument);
+      const std::lock_guard lock(done.mutex);
+      done.is_done = true;
+      done.changed.notify_one();
+    };
+    runtime_.check(api.infer_request_set_callback(request_, &done_->callback), "set_callback");
+  }
+  done_->is_done = false;
+  runtime_.check(api.infer_request_start_async(request_), "inference");
+  bool is_stopped = false;
+  for (std::unique_lock lock(done_->mutex); !done_->changed.wait_for(lock, kWatchInterval, [&] { return done_->is_done; });) {
+    if (is_stopped || run.state() != RhRunState_IS_STOPPED) continue;
+    is_stopped = true;
+    lock.unlock();
+    api.infer_request_cancel(request_);
+    lock.lock();
+  }
+  const VendorStatus status = api.infer_request_wait(request_);
+  if (is_stopped) fail(ErrorCode::ep_fail, "the run was stopped, and OpenVINO's inference cancelled");
+  runtime_.check(status, "inference");
+}
 
 Shape Request::shape_of(const VendorTensor& tensor) const {
   VendorShape shape{};

@@ -19,6 +19,8 @@ class Request {
   void bind_input(size_t index, int type, const Shape& shape, const void* data);
   void bind_output(size_t index, int type, const Shape& shape, void* data);
   void infer();
+  /// The same for a run that may be stopped: then the inference is cancelled, and Error thrown.
+  void infer_watched(const kit::RunOutputs& run);
   /// After a run. Of an output that was bound, throws Error where OpenVINO gave it another shape.
   void check_output(size_t index) const;
   /// After a run, of an output that was not bound: its shape, and its elements until the next run.
@@ -35,8 +37,16 @@ class Request {
   void bind(Binding& binding, SetTensor set, size_t index, int type, const Shape& shape, const void* data, const char* what);
   Shape shape_of(const VendorTensor& tensor) const;
 
+  struct Done {
+    VendorCallback callback{};  ///< of which OpenVINO keeps the address
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_done = false;
+  };
+
   const Runtime& runtime_;
   InferRequest* request_ = nullptr;
+  std::unique_ptr<Done> done_;  ///< from the first watched run on
   std::vector<Binding> inputs_, outputs_;
 };
 

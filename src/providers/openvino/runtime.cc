@@ -78,4 +78,16 @@ void Runtime::set_property(const std::string& device, const std::string& name, c
   check(status, fmt::format("property {} of {} = '{}'", name, device, value));
 }
 
+bool Runtime::try_property(const std::string& device, const std::string& name, const std::string& value) const {
+  return api_.core_set_property(core_.get(), device.c_str(), name.c_str(), value.c_str(), static_cast<char*>(nullptr)) == 0;
+}
+
+std::optional<std::string> Runtime::property(const std::string& device, const std::string& name) const {
+  char* value = nullptr;
+  if (api_.core_get_property(core_.get(), device.c_str(), name.c_str(), &value) != 0 || !value) return {};
+  std::string text = value;
+  api_.free(value);
+  return text;
+}
+
 }  // namespace rh::openvino

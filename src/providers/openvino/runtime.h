@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,10 @@ class Runtime {
   void check(VendorStatus status, std::string_view what) const;
   /// Of a device, for all that this session compiles.
   void set_property(const std::string& device, const std::string& name, const std::string& value) const;
+  /// One that not every version has: whether it is set.
+  bool try_property(const std::string& device, const std::string& name, const std::string& value) const;
+  /// Nothing where the device does not tell it.
+  std::optional<std::string> property(const std::string& device, const std::string& name) const;
 
  private:
   kit::VendorLibrary library_;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/byte_products.h"
 #include "base/file.h"
+#include "providers/kit/cache/artifact_cache.h"
 
 namespace rh::openvino {
 
@@ -114,8 +117,8 @@ void add_threads(CompileSettings& settings, const kit::Options& options, int ses
   int64_t threads = options.integer("num_of_threads");
   if (threads == 0) threads = session_threads;
   if (threads > 0 && settings.device == "CPU") settings.properties.emplace_back("INFERENCE_NUM_THREADS", std::to_string(threads));
-  const bool is_one = is_device(settings.device);
-  if (is_one && settings.device != "NPU") settings.properties.emplace_back("NUM_STREAMS", std::to_string(options.integer("num_streams")));
+  if (settings.is_one_device && settings.device != "NPU")
+    settings.properties.emplace_back("NUM_STREAMS", std::to_string(options.integer("num_streams")));
 }
 
 /// "x[1,3,60..100],y[1..8]".
@@ -152,14 +155,11 @@ std::vector<InputBounds> parse_bounds(std::string_view text) {
 
 std::string text_of(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
+/// JSON as the option has it, or that of the file that it names.
+std::string content_of(const std::string& text) { return text.find('{') == text.npos ? read_file(text) : text; }
+
 /// A table of properties for each device: set on the device, so that AUTO, HETERO and MULTI hand them on.
-void load_config(const std::string& text, const Runtime& runtime) {
-  std::string content = text;
-  if (text.find('{') == text.npos) {
-    const InputFile file(text);
-    content.resize(file.size());
-    file.read(0, content.data(), content.size());
-  }
+void load_config(const std::string& content, const Runtime& runtime) {
   const auto config = nlohmann::json::parse(content, nullptr, false);
   if (!config.is_object()) refuse("load_config is no JSON object of properties by device, as in {{\"CPU\": {{\"PERF_COUNT\": \"YES\"}}}}");
   for (const auto& [device, properties] : config.items()) {
@@ -168,13 +168,23 @@ void load_config(const std::string& text, const Runtime& runtime) {
   }
 }
 
+/// On processors without instructions for it OpenVINO's CPU adds products of bytes in 16 bits, where they end at the largest number; then
+/// it computes quantized nodes in float32, as the model has them. Whoever wants them in bytes says so by load_config.
+void keep_sums_of_bytes(CompileSettings& settings, const Runtime& runtime) {
+  constexpr const char* kName = "LP_TRANSFORMS_MODE";
+  if (!names(settings.device, "CPU") || has_byte_products()) return;
+  if (runtime.try_property("CPU", kName, "NO")) settings.config = fmt::format("{}=NO\n", kName);
+}
+
 }  // namespace
 
 CompileSettings settings_of(const kit::Options& options, int session_threads, const Runtime& runtime) {
   CompileSettings settings;
   const DeviceChoice choice = device_of(options);
   settings.device = choice.device;
+  settings.is_one_device = is_device(choice.device);
   refuse_what_has_no_effect(options);
+  keep_sums_of_bytes(settings, runtime);
   add_precision(settings, options, choice);
   add_threads(settings, options, session_threads);
   if (const std::string_view priority = options.text("model_priority"); priority != "DEFAULT") {
@@ -184,11 +194,30 @@ CompileSettings settings_of(const kit::Options& options, int session_threads, co
     if (!names(choice.device, "GPU")) refuse("enable_opencl_throttling is for a GPU, the device is {}: leave it out", choice.device);
     runtime.set_property("GPU", "GPU_QUEUE_THROTTLE", "LOW");
   }
-  if (const std::string_view folder = options.text("cache_dir"); !folder.empty()) settings.properties.emplace_back("CACHE_DIR", folder);
-  if (const std::string_view config = options.text("load_config"); !config.empty()) load_config(std::string(config), runtime);
+  const std::string_view folder = options.text("cache_dir");
+  if (!folder.empty() && !settings.is_one_device && options.text("cache") != "0") settings.properties.emplace_back("CACHE_DIR", folder);
+  if (const std::string_view config = options.text("load_config"); !config.empty()) {
+    const std::string content = content_of(std::string(config));
+    load_config(content, runtime);
+    settings.config += content;
+  }
   settings.bounds = parse_bounds(options.text("reshape_input"));
   settings.static_shapes = options.flag("disable_dynamic_shapes") || names(choice.device, "NPU");
   return settings;
+}
+
+kit::CacheSettings cache_of(const kit::Options& options, const CompileSettings& settings) {
+  const std::string_view wanted = options.text("cache"), given = options.text("cache_dir");
+  if (!settings.is_one_device || wanted == "0") return {};
+  std::string folder(given);
+  if (folder.empty() && (wanted == "1" || std::getenv("ROUNDHOUSE_CACHE_DIR"))) folder = kit::default_cache_folder();
+  return {.folder = folder, .limit_bytes = static_cast<uint64_t>(options.integer(kit::kCacheLimitOption.name)) << 20};
+}
+
+std::string key_of(const CompileSettings& settings) {
+  std::string key;
+  for (const auto& [name, value] : settings.properties) key += fmt::format("{}={}\n", name, value);
+  return key + settings.config;
 }
 
 }  // namespace rh::openvino

@@ -2,10 +2,14 @@
 //   RH_OPENVINO_RECORD   the file to which a line is added for each call
 //   RH_OPENVINO_FAULT    "<function>: <message>": that function fails with the message
 //   RH_OPENVINO_VERSION  what ov_get_openvino_version says, else 2026.4.1-stand-in
+//   RH_OPENVINO_DEVICE   what the property FULL_DEVICE_NAME says
 #include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,10 +100,42 @@ Port port_of(std::string_view info) {
   return port;
 }
 
+/// The file whose mapping has the address; "memory" where none has.
+std::string place_of(uint64_t address) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uint64_t begin = 0, end = 0;
+    int path = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx %*s %*s %*s %*s %n", &begin, &end, &path) < 2) continue;
+    if (address < begin || address >= end) continue;
+    const std::string name = line.substr(static_cast<size_t>(path));
+    return name.starts_with('/') ? name.substr(name.rfind('/') + 1) : "memory";
+  }
+  return "memory";
+}
+
+/// Of a TensorProto that stays in memory of the caller's: where that is.
+void record_weight(std::string_view tensor) {
+  std::string key, address;
+  const auto none = [](int, uint64_t) {};
+  const auto entry = [&](int number, std::string_view text) {
+    if (number == 1) key = text;
+    if (number == 2 && key == "offset") address = text;
+  };
+  walk(
+      tensor,
+      [&](int number, std::string_view field) {
+        if (number == 13) walk(field, entry, none);
+      },
+      none);
+  if (!address.empty()) record("weight in " + place_of(std::stoull(address)));
+}
+
 Model* model_of(std::string_view bytes) {
   auto* model = new Model;
   const auto none = [](int, uint64_t) {};
   const auto graph = [&](int number, std::string_view field) {
+    if (number == 5) record_weight(field);
     if (number == 11) model->inputs.push_back(port_of(field));
     if (number == 12) model->outputs.push_back(port_of(field));
   };
@@ -123,7 +159,7 @@ STAND_IN int ov_get_openvino_version(Version* version) {
 }
 STAND_IN void ov_version_free(Version*) {}
 STAND_IN const char* ov_get_last_err_msg() { return g_message.c_str(); }
-STAND_IN void ov_free(const char*) {}
+STAND_IN void ov_free(const char* text) { std::free(const_cast<char*>(text)); }
 STAND_IN int ov_core_create(void** core) {
   *core = new int;
   return answer("ov_core_create");
@@ -157,6 +193,39 @@ STAND_IN int ov_core_compile_model(const void*, const Model* model, const char* 
   record(line);
   if (const int status = answer("ov_core_compile_model")) return status;
   *compiled = new Model(*model);
+  return 0;
+}
+/// What is exported: the types of inputs and outputs, as digits.
+STAND_IN int ov_compiled_model_export_model(const Model* model, const char* path) {
+  if (const int status = answer("ov_compiled_model_export_model")) return status;
+  std::ofstream file(path, std::ios::binary);
+  for (const auto* ports : {&model->inputs, &model->outputs}) {
+    for (const Port& port : *ports) file << port.type << ' ';
+    file << "; ";
+  }
+  record("export_model");
+  return 0;
+}
+STAND_IN int ov_core_import_model(const void*, const char* bytes, size_t count, const char* device, Model** compiled) {
+  if (const int status = answer("ov_core_import_model")) return status;
+  std::istringstream text(std::string(bytes, count));
+  auto* model = new Model;
+  std::vector<Port>* ports = &model->inputs;
+  for (std::string word; text >> word;) {
+    if (word == ";") {
+      ports = &model->outputs;
+    } else {
+      ports->push_back({std::atoi(word.c_str())});
+    }
+  }
+  *compiled = model;
+  record(std::string("import_model ") + device);
+  return 0;
+}
+STAND_IN int ov_core_get_property(const void*, const char* device, const char* name, char** value) {
+  const char* said = environment("RH_OPENVINO_DEVICE");
+  const std::string text = std::string(name) == "FULL_DEVICE_NAME" ? (*said ? said : std::string("stand-in ") + device) : "FP32";
+  *value = ::strdup(text.c_str());
   return 0;
 }
 STAND_IN void ov_model_free(Model* model) { delete model; }
@@ -221,4 +290,11 @@ STAND_IN int ov_infer_request_infer(void*) {
   const int told = answer("ov_infer_request_infer");
   return told ? told : -2;
 }
+STAND_IN int ov_infer_request_set_callback(void*, const void*) { return answer("ov_infer_request_set_callback"); }
+STAND_IN int ov_infer_request_start_async(void*) {
+  g_message = "the stand-in runs no model";
+  const int told = answer("ov_infer_request_start_async");
+  return told ? told : -2;
+}
+STAND_IN int ov_infer_request_wait(void*) { return 0; }
 STAND_IN int ov_infer_request_cancel(void*) { return 0; }

@@ -7,33 +7,18 @@ import shutil
 import subprocess
 import sys
 
+import onnx
 import pytest
-from hosts import HOSTS, LIBRARIES, OPENVINO, dense, floats, registered, session
+from hosts import HOSTS, OPENVINO, dense, floats, model_of, registered, session, tensor
+from onnx import helper
+from recording import STAND_IN
 
 import roundhouse
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-STAND_IN = LIBRARIES / "librecording_openvino.so"
 hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
 F32 = "INFERENCE_PRECISION_HINT=f32"
 CPU = f"CPU {F32} DYNAMIC_QUANTIZATION_GROUP_SIZE=0"
-
-
-@pytest.fixture
-def stand_in(tmp_path, monkeypatch):
-    """Makes a session on the stand-in and gives the lines that it wrote."""
-    record = tmp_path / "record.txt"
-    monkeypatch.setenv("RH_OPENVINO_RECORD", str(record))
-
-    def calls(settings=None, host=roundhouse, model=None, fault=""):
-        record.write_text("")
-        monkeypatch.setenv("RH_OPENVINO_FAULT", fault)
-        with registered(host, OPENVINO):
-            made = session(host, OPENVINO, model or dense(), {"library_path": str(STAND_IN), **(settings or {})})
-            del made
-        return record.read_text().splitlines()
-
-    return calls
 
 
 def compiled(lines):
@@ -56,7 +41,8 @@ COMPILED = [
     ({"device_id": "GPU"}, f"GPU {F32} NUM_STREAMS=1"),
     ({"num_of_threads": "3", "num_streams": "2"}, f"{CPU} INFERENCE_NUM_THREADS=3 NUM_STREAMS=2"),
     ({"device_type": "GPU", "model_priority": "HIGH"}, f"GPU {F32} NUM_STREAMS=1 MODEL_PRIORITY=HIGH"),
-    ({"cache_dir": "/a folder"}, f"{CPU} NUM_STREAMS=1 CACHE_DIR=/a folder"),
+    ({"device_type": "AUTO:GPU,CPU", "cache_dir": "/a folder"}, f"AUTO:GPU,CPU {F32} CACHE_DIR=/a folder"),
+    ({"device_type": "HETERO:CPU", "cache_dir": "/a folder", "cache": "0"}, f"HETERO:CPU {F32}"),
 ]
 
 
@@ -79,7 +65,22 @@ SET = [
 
 @pytest.mark.parametrize(("settings", "expected"), SET, ids=lambda v: "")
 def test_what_is_set_on_devices(stand_in, settings, expected):
-    assert [line for line in stand_in(settings) if line.startswith("set_property")] == expected
+    lines = [line for line in stand_in(settings) if line.startswith("set_property")]
+    assert [line for line in lines if "LP_TRANSFORMS_MODE" not in line] == expected
+
+
+@pytest.mark.parametrize(("device", "is_cpu"), [("CPU", True), ("AUTO:GPU,CPU", True), ("GPU", False)])
+def test_bytes_are_multiplied_where_their_sums_are_right(stand_in, device, is_cpu):
+    """Without such instructions OpenVINO's sums of products of bytes end at the largest number of 16 bits."""
+    words = set(pathlib.Path("/proc/cpuinfo").read_text().split())
+    has_sums = bool(words & {"avx512_vnni", "avx_vnni"}) or "asimd" in words
+    lines = stand_in({"device_type": device, "load_config": '{"CPU": {"LP_TRANSFORMS_MODE": "YES"}}'})
+    found = [line for line in lines if "LP_TRANSFORMS_MODE" in line]
+    assert found == ["set_property CPU LP_TRANSFORMS_MODE=NO"] * (is_cpu and not has_sums) + ["set_property CPU LP_TRANSFORMS_MODE=YES"]
+
+
+def test_a_version_without_such_a_property_is_no_error(stand_in):
+    assert compiled(stand_in(fault="ov_core_set_property: no such property"))
 
 
 def test_a_file_of_properties(stand_in, tmp_path):
@@ -114,6 +115,18 @@ def test_threads_of_the_session(stand_in):
 
     assert with_threads(5) == [f"{CPU} INFERENCE_NUM_THREADS=5 NUM_STREAMS=1"]
     assert with_threads(0) == [f"{CPU} NUM_STREAMS=1"]
+
+
+@hosts
+def test_weights_in_a_file_are_not_copied(stand_in, host, tmp_path):
+    weights = {"w": floats(40, 30), "b": floats(30)}
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Add", ["p", "b"], ["y"])]
+    model = onnx.load_from_string(model_of(nodes, [tensor("x", ["N", 40])], [tensor("y", ["N", 30])], weights))
+    in_memory = [line for line in stand_in(host=host, model=model.SerializeToString()) if line.startswith("weight ")]
+    onnx.save(model, tmp_path / "model.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0)
+    in_file = [line for line in stand_in(host=host, model=str(tmp_path / "model.onnx")) if line.startswith("weight ")]
+    assert in_memory == ["weight in memory"]  # the bias, below a kilobyte, stands in the model
+    assert in_file == ["weight in weights.bin"]
 
 
 REFUSED = [
@@ -232,6 +245,37 @@ print(before, listed(), said.replace("\\n", " "))
     before, after, said = done.stdout.split(" ", 2)
     assert before == after == str(not message)
     assert (message or "works") in said
+
+
+COMMAND = os.environ.get("ROUNDHOUSE_CLI", str(ROOT / "build/release/bin/roundhouse"))
+
+
+def command(environment, *arguments):
+    done = subprocess.run([COMMAND, *arguments, "--json"], env=environment, capture_output=True, text=True, timeout=300)
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.mark.parametrize(("files", "message"), FILES[1:], ids=["old", "broken", "none"])
+def test_what_the_doctor_says(tmp_path, files, message):
+    environment = dict(os.environ, ROUNDHOUSE_OPENVINO_LIBRARY=str(place(tmp_path, *files)))
+    report, _ = command(environment, "doctor", "--all")
+    [found] = [p for p in report["providers"] if p.get("name") == OPENVINO]
+    assert (found["ok"], found["verdict"]) == (False, "not installed")
+    assert message in found["remedy"]
+
+
+@pytest.mark.parametrize(("files", "message"), FILES, ids=["right", "old", "broken", "none"])
+def test_what_explain_says(tmp_path, files, message):
+    """Nodes with the provider that would run them, or why the one that was asked for is not there."""
+    (tmp_path / "model.onnx").write_bytes(dense())
+    environment = dict(os.environ, ROUNDHOUSE_OPENVINO_LIBRARY=str(place(tmp_path, *files)))
+    done = subprocess.run(
+        [COMMAND, "explain", str(tmp_path / "model.onnx"), "--provider", "OpenVINO,CPU"], env=environment, capture_output=True, text=True
+    )
+    if message:
+        assert done.returncode != 0 and message in done.stderr
+    else:
+        assert done.returncode == 0 and OPENVINO in done.stdout
 
 
 def test_nothing_is_opened_to_list_it(tmp_path):
