@@ -175,16 +175,16 @@ class MemoryFile {
 
   std::string path() const { return fmt::format("/proc/self/fd/{}", number_); }
 
-  std::string content() const {
+  void append_to(std::string& bytes) const {
     const off_t size = ::lseek(number_, 0, SEEK_END);
-    std::string bytes(size > 0 ? static_cast<size_t>(size) : 0, '\0');
-    for (size_t at = 0; at < bytes.size();) {
-      const ssize_t got = ::pread(number_, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+    const size_t begin = bytes.size();
+    bytes.resize(begin + (size > 0 ? static_cast<size_t>(size) : 0));
+    for (size_t at = begin; at < bytes.size();) {
+      const ssize_t got = ::pread(number_, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at - begin));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) fail(ErrorCode::fail, "a compiled model is not read to its end: {}", std::strerror(errno));
       at += static_cast<size_t>(got);
     }
-    return bytes;
   }
 
  private:
@@ -202,12 +202,13 @@ OwnedCompiled import_model(const Runtime& runtime, std::string_view bytes, const
   return {compiled, runtime.api().compiled_model_free};
 }
 
-std::string export_model(const Runtime& runtime, const CompiledModel& model) {
+std::string export_model(const Runtime& runtime, const CompiledModel& model, std::string head) {
   const MemoryFile file;
   runtime.check(runtime.api().compiled_model_export_model(&model, file.path().c_str()), "export_model");
-  std::string bytes = file.content();
-  if (bytes.empty()) fail(ErrorCode::ep_fail, "OpenVINO's export_model writes nothing");
-  return bytes;
+  const size_t before = head.size();
+  file.append_to(head);
+  if (head.size() == before) fail(ErrorCode::ep_fail, "OpenVINO's export_model writes nothing");
+  return head;
 }
 
 }  // namespace rh::openvino

@@ -50,8 +50,8 @@ OwnedCompiled compile(const Runtime& runtime, const Source& source, const Compil
 /// What export_model() gave, with the session's settings. OpenVINO reads weights where they lie in the bytes, as long as the model lives.
 /// Throws Error with OpenVINO's message.
 OwnedCompiled import_model(const Runtime& runtime, std::string_view bytes, const CompileSettings& settings);
-/// Not of a model that was imported. Throws Error.
-std::string export_model(const Runtime& runtime, const CompiledModel& model);
+/// `head` and what import_model() takes. Not of a model that was imported. Throws Error.
+std::string export_model(const Runtime& runtime, const CompiledModel& model, std::string head);
 
 /// The models of a session that live, for properties that change while they do.
 class LiveModels {

@@ -95,7 +95,7 @@ class OpenVinoExecutable final : public kit::Executable {
 
   std::string save() const {
     if (per_shape_) fail(ErrorCode::not_implemented, "sizes are open that this device compiles when a run brings them");
-    return head() + export_model(shared_->runtime, *compiled_->model);
+    return export_model(shared_->runtime, *compiled_->model, head());
   }
 
   void run(std::span<const TensorView> inputs, kit::RunOutputs& outputs) const override {
